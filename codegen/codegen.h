@@ -1,0 +1,39 @@
+/* Typed IR + target -> PTX text or a host object; LLVM IR text for inspection. */
+#ifndef CUJIT_CODEGEN_CODEGEN_H
+#define CUJIT_CODEGEN_CODEGEN_H
+
+#include "core/host_abi.h"
+#include "core/ir.h"
+#include "core/target.h"
+
+/* What compiling yields. Owns malloc memory; code_image_free releases it. */
+typedef struct CodeImage {
+    TargetKind kind;
+    char *entry;                /* symbol of the kernel */
+    char *code;                 /* PTX text (NUL-terminated), or the bytes of a host object file */
+    size_t code_size;           /* without the NUL */
+    char *llvm;                 /* LLVM IR text as optimized; NULL unless asked for */
+    unsigned effects;           /* IntrinsicEffects of the whole module */
+    uint32_t static_shared;     /* bytes of static shared memory */
+    uint32_t local_size;        /* host: bytes of local arrays of one thread, for the size of its stack */
+} CodeImage;
+
+/* Compiles the module. False with a diagnostic; *image is then empty. want_llvm: also keep LLVM IR text. Thread-safe. */
+bool codegen_compile(const IrModule *module, const Target *target, const CompileOptions *options, bool want_llvm,
+                     CodeImage *image, Diag *diag);
+void code_image_free(CodeImage *image);
+
+/* A host object made runnable in this process (LLVM ORC). */
+typedef struct HostCode HostCode;
+/* Links image (kind TARGET_HOST). NULL with a diagnostic. */
+HostCode *codegen_link_host(const CodeImage *image, Diag *diag);
+void codegen_unlink_host(HostCode *code);
+HostThreadEntry codegen_host_thread_entry(const HostCode *code);
+HostBlocksEntry codegen_host_blocks_entry(const HostCode *code);   /* NULL when threads must be real */
+/* Assembly text of a host object's code, for inspect_asm on the CPU device. malloc'd; NULL with a diagnostic. */
+char *codegen_host_assembly(const IrModule *module, const CompileOptions *options, Diag *diag);
+
+/* LLVM's version, "22.1.8". */
+const char *codegen_llvm_version(void);
+
+#endif

@@ -1,0 +1,29 @@
+/* Bump allocator for one compilation: everything made while compiling lives in one arena and is freed at once.
+ * Not thread-safe; one arena belongs to one compilation on one thread. */
+#ifndef CUJIT_CORE_ARENA_H
+#define CUJIT_CORE_ARENA_H
+
+#include <stddef.h>
+
+typedef struct Arena Arena;
+
+/* A new empty arena, or NULL when memory is out. */
+Arena *arena_create(void);
+/* Frees the arena and all that was allocated from it. NULL is allowed. */
+void arena_destroy(Arena *arena);
+/* `size` zeroed bytes aligned for any type. Never returns NULL: the process aborts with a message when memory is out
+ * (a compilation takes a few megabytes; a caller could do nothing sensible). */
+void *arena_alloc(Arena *arena, size_t size);
+/* Copies `size` bytes into the arena. */
+void *arena_copy(Arena *arena, const void *bytes, size_t size);
+/* Copies a NUL-terminated string. */
+char *arena_string(Arena *arena, const char *text);
+/* printf into the arena. */
+char *arena_format(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Bytes handed out so far. */
+size_t arena_used(const Arena *arena);
+
+#define ARENA_NEW(arena, T) ((T *)arena_alloc((arena), sizeof(T)))
+#define ARENA_ARRAY(arena, T, count) ((T *)arena_alloc((arena), sizeof(T) * (size_t)(count)))
+
+#endif

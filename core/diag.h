@@ -1,0 +1,54 @@
+/* One Diag per request: the first failure wins, later ones are dropped. Fixed size, owns no memory, so that it can
+ * outlive the arena of the compilation that failed. */
+#ifndef CUJIT_CORE_DIAG_H
+#define CUJIT_CORE_DIAG_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+
+typedef enum DiagId {
+    DIAG_NONE,
+#define DIAG(id, exception, format) DIAG_##id,
+#include "core/diag.def"
+#undef DIAG
+    DIAG_COUNT
+} DiagId;
+
+/* Where a Python function comes from. Lives in the arena of its snapshot. */
+typedef struct SourceFunction {
+    const char *file;     /* co_filename */
+    const char *name;     /* co_qualname */
+    int first_line;       /* co_firstlineno */
+} SourceFunction;
+
+/* A range of source text. line is 1-based, columns are 0-based UTF-8 byte offsets; line 0: unknown. */
+typedef struct SourcePos {
+    const SourceFunction *function;   /* may be NULL */
+    int line, end_line, column, end_column;
+} SourcePos;
+
+typedef struct Diag {
+    DiagId id;                /* DIAG_NONE: nothing failed */
+    char message[2048];
+    char file[512];           /* "" when no source position belongs to the failure */
+    char function[128];
+    int line, end_line, column, end_column;
+    int code;                 /* driver result number, else 0 */
+} Diag;
+
+typedef struct DiagInfo {
+    const char *name;         /* "UNSUPPORTED_BYTECODE" */
+    const char *exception;    /* class in cujit.errors, or a builtin's name */
+    const char *format;
+} DiagInfo;
+
+extern const DiagInfo diag_info[DIAG_COUNT];
+
+static inline bool diag_failed(const Diag *diag) { return diag->id != DIAG_NONE; }
+/* Records a failure with the row's format; pos may be NULL. Always returns false, so that failing is one statement. */
+bool diag_fail(Diag *diag, const SourcePos *pos, DiagId id, ...);
+/* The same with a driver's or library's result number kept in diag->code. */
+bool diag_fail_code(Diag *diag, int code, DiagId id, ...);
+void diag_clear(Diag *diag);
+
+#endif

@@ -1,0 +1,38 @@
+/* What a kernel compiled for the CPU device and the runtime that runs it know of each other.
+ * A kernel image has two entries. HostThreadEntry runs one thread; HostBlocksEntry runs all threads of a range of blocks
+ * one after another in a plain loop, and is only valid for kernels without block or warp synchronization. */
+#ifndef CUJIT_CORE_HOST_ABI_H
+#define CUJIT_CORE_HOST_ABI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct HostThread HostThread;
+
+/* Services that compiled code calls through HostThread.services: the fields' order is the ABI. */
+typedef struct HostServices {
+    /* Returns when every thread of the block that has not returned is here. */
+    void (*barrier)(HostThread *thread);
+} HostServices;
+
+/* What a running thread knows. Compiled code reads the fields by their offsets. */
+struct HostThread {
+    int32_t thread_index[3];
+    int32_t block_index[3];
+    int32_t block_dim[3];
+    int32_t grid_dim[3];
+    int32_t lane;                    /* place in the warp: linear thread number modulo 32 */
+    int32_t linear_thread;           /* place in the block, x fastest */
+    uint8_t *shared;                 /* the block's static shared memory, 128-byte aligned; dynamic memory follows it */
+    uint8_t *dynamic_shared;
+    const void *parameters;          /* the buffer of kernel_abi.h; pointers in it are host pointers */
+    const HostServices *services;
+    void *runtime;                   /* the runtime's own */
+};
+
+typedef void (*HostThreadEntry)(HostThread *thread);
+/* Runs blocks [first, first + count) of the grid, numbered with x fastest. `frame` has block_dim, grid_dim, shared,
+ * parameters and services filled; the callee sets the rest in a copy of its own. */
+typedef void (*HostBlocksEntry)(const HostThread *frame, int64_t first, int64_t count);
+
+#endif

@@ -1,0 +1,59 @@
+/* Everything callable or readable in a kernel that is not Python code, from intrinsic.def. */
+#ifndef CUJIT_CORE_INTRINSIC_H
+#define CUJIT_CORE_INTRINSIC_H
+
+#include "core/type.h"
+
+typedef enum IntrinsicId {
+    INTRINSIC_NONE,
+#define BUILTIN(id, path, doc) INTRINSIC_##id,
+#define REGISTER(id, path, type, nvptx, low, high, doc) INTRINSIC_##id,
+#define MATH(id, path, arity, promotion, f64, f32, host64, host32, doc) INTRINSIC_##id,
+#define DEVICE(id, path, arity, effects, nvptx, doc) INTRINSIC_##id,
+#include "core/intrinsic.def"
+#undef BUILTIN
+#undef REGISTER
+#undef MATH
+#undef DEVICE
+    INTRINSIC_COUNT
+} IntrinsicId;
+
+typedef enum IntrinsicKind {
+    INTRINSIC_KIND_NONE,
+    INTRINSIC_KIND_BUILTIN,   /* the frontend turns it into IR operations */
+    INTRINSIC_KIND_REGISTER,  /* a special register: an IR intrinsic without operands */
+    INTRINSIC_KIND_MATH,      /* a pure function of scalars, all of the result's type: an IR intrinsic, one symbol a type */
+    INTRINSIC_KIND_DEVICE,    /* an IR intrinsic with an emitter of its own in codegen */
+} IntrinsicKind;
+
+/* What an intrinsic does beside computing its result. */
+typedef enum IntrinsicEffects {
+    EFFECT_NONE = 0,
+    EFFECT_READS = 1,
+    EFFECT_WRITES = 2,
+    EFFECT_BLOCK_SYNC = 4,    /* every thread of the block takes part: the CPU device needs real threads */
+    EFFECT_WARP_SYNC = 8,     /* lanes of a warp take part: likewise */
+    EFFECT_CONVERGENT = 16,
+} IntrinsicEffects;
+
+typedef struct IntrinsicInfo {
+    IntrinsicKind kind;
+    const char *id;             /* "CUDA_THREAD_IDX_X" */
+    const char *path;           /* "cuda.threadIdx.x", "math.sin", "builtins.len"; several spellings apart by spaces */
+    const char *doc;
+    int arity;                  /* operands of the IR intrinsic; -1: varies */
+    unsigned effects;
+    PromotionId promotion;      /* MATH */
+    const Type *type;           /* REGISTER: the result */
+    const char *nvptx;          /* LLVM intrinsic, NULL: emitter by hand */
+    int64_t low, high;          /* REGISTER: the values it can have, both included */
+    const char *libdevice64, *libdevice32;   /* MATH: libdevice symbols for float64 and float32 */
+    const char *host64, *host32;             /* MATH: libm symbols or LLVM intrinsics ("llvm.sqrt") */
+} IntrinsicInfo;
+
+extern const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT];
+
+/* The intrinsic with that path as one of its spellings, or INTRINSIC_NONE. */
+IntrinsicId intrinsic_by_path(const char *path);
+
+#endif

@@ -1,0 +1,160 @@
+/* Typed SSA: modules of functions of blocks of values. Conversions are explicit, positions are kept; nothing here
+ * depends on a Python version, on LLVM or on a device. Everything is arena memory. */
+#ifndef CUJIT_CORE_IR_H
+#define CUJIT_CORE_IR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/arena.h"
+#include "core/buf.h"
+#include "core/diag.h"
+#include "core/intrinsic.h"
+#include "core/snapshot.h"
+#include "core/type.h"
+
+typedef enum IrOp {
+#define OP(id, text, operands, result, immediate, flags) IR_##id,
+#include "core/op.def"
+#undef OP
+    IR_OP_COUNT
+} IrOp;
+
+typedef enum IrResultRule { IR_RESULT_SAME, IR_RESULT_BOOL, IR_RESULT_GIVEN, IR_RESULT_NOTHING } IrResultRule;
+
+typedef enum IrImmediateKind {
+    IR_IMMEDIATE_NOTHING,
+    IR_IMMEDIATE_INDEX,       /* index */
+    IR_IMMEDIATE_NUMBER,      /* integer, or real and imaginary, by the value's type */
+    IR_IMMEDIATE_ARRAY,       /* array */
+    IR_IMMEDIATE_INTRINSIC,   /* intrinsic */
+    IR_IMMEDIATE_ATOMIC,      /* atomic */
+    IR_IMMEDIATE_OFFSET,      /* integer: bytes */
+    IR_IMMEDIATE_STORAGE,     /* storage */
+    IR_IMMEDIATE_CALLEE,      /* callee */
+    IR_IMMEDIATE_TARGETS,     /* targets */
+} IrImmediateKind;
+
+enum { IR_FLAG_NONE = 0, IR_FLAG_PURE = 1, IR_FLAG_READS = 2, IR_FLAG_WRITES = 4, IR_FLAG_TERMINATOR = 8 };
+
+typedef struct IrOpInfo {
+    const char *text;
+    int operands;             /* -1: varies */
+    IrResultRule result;
+    IrImmediateKind immediate;
+    unsigned flags;
+} IrOpInfo;
+
+extern const IrOpInfo ir_op_info[IR_OP_COUNT];
+
+typedef enum IrAtomic {
+    IR_ATOMIC_ADD, IR_ATOMIC_SUB, IR_ATOMIC_MAX, IR_ATOMIC_MIN, IR_ATOMIC_NANMAX, IR_ATOMIC_NANMIN, IR_ATOMIC_AND,
+    IR_ATOMIC_OR, IR_ATOMIC_XOR, IR_ATOMIC_EXCH, IR_ATOMIC_INC, IR_ATOMIC_DEC, IR_ATOMIC_CAS,
+    IR_ATOMIC_COUNT
+} IrAtomic;
+
+extern const char *const ir_atomic_names[IR_ATOMIC_COUNT];   /* "add", ..., "cas" */
+
+typedef struct IrValue IrValue;
+typedef struct IrBlock IrBlock;
+typedef struct IrFunc IrFunc;
+typedef struct IrModule IrModule;
+
+/* A shared or local array. Layout C. */
+typedef struct IrStorage {
+    int64_t shape[TYPE_MAX_NDIM];
+    uint32_t alignment;       /* bytes; 0: the element's */
+    bool dynamic;             /* shared memory whose size the launch gives; shape[0] is then ignored */
+} IrStorage;
+
+struct IrValue {
+    IrOp op;
+    const Type *type;         /* &type_none: no result */
+    SourcePos pos;
+    uint32_t id;              /* unique in the function; the N of %N */
+    uint32_t operand_count;
+    IrValue **operands;
+    IrBlock *block;
+    IrValue *next;            /* in the block, in order */
+    union {
+        uint32_t index;
+        int64_t integer;      /* bool, int, uint (as bits), byte offset */
+        struct { double real, imaginary; };
+        const ConstantArray *array;
+        IntrinsicId intrinsic;
+        IrAtomic atomic;
+        const IrStorage *storage;
+        IrFunc *callee;
+        IrBlock *targets[2];
+    };
+};
+
+struct IrBlock {
+    uint32_t id;
+    IrFunc *function;
+    IrValue *first, *last;    /* phis first, a terminator last */
+    IrBlock *next;
+    uint32_t predecessor_count;
+    IrBlock **predecessors;   /* phi operands follow this order; filled by ir_link_blocks */
+    uint32_t loop_unroll;     /* of a loop header: 0 leave to LLVM; else unroll by this much */
+};
+
+struct IrFunc {
+    IrModule *module;
+    const char *name;         /* unique in the module; identifier characters and dots */
+    const SourceFunction *source;
+    bool is_kernel;
+    bool noinline, forceinline, is_recursive;
+    const Type *result;       /* &type_none: nothing */
+    uint32_t parameter_count;
+    const Type *const *parameter_types;
+    const char *const *parameter_names;
+    IrValue **parameters;     /* PARAM values, at the start of the first block */
+    IrBlock *first, *last;    /* blocks, entry first */
+    uint32_t block_count, value_count;
+    IrFunc *next;
+};
+
+struct IrModule {
+    Arena *arena;
+    IrFunc *first, *last;     /* the kernel first, then the device functions it reaches */
+    uint32_t function_count;
+};
+
+/* --- building (ir_build.c). Builders are sticky: nothing fails, ir_verify finds what is wrong ---------------------- */
+IrModule *ir_module(Arena *arena);
+/* Appends a function with its entry block and PARAM values. */
+IrFunc *ir_function(IrModule *module, const char *name, const SourceFunction *source, bool is_kernel,
+                    const Type *result, uint32_t parameter_count, const Type *const *parameter_types,
+                    const char *const *parameter_names);
+IrBlock *ir_block(IrFunc *function);
+/* A value with `operand_count` operands copied from the array, appended to the block. */
+IrValue *ir_append(IrBlock *block, IrOp op, const Type *type, const SourcePos *pos, uint32_t operand_count,
+                   IrValue *const *operands);
+/* A phi placed before the block's other values, with room for one operand per predecessor (NULL until set). */
+IrValue *ir_phi(IrBlock *block, const Type *type, const SourcePos *pos, uint32_t operand_count);
+IrValue *ir_const_int(IrBlock *block, const Type *type, int64_t value, const SourcePos *pos);
+IrValue *ir_const_float(IrBlock *block, const Type *type, double real, double imaginary, const SourcePos *pos);
+IrValue *ir_jump(IrBlock *block, IrBlock *target, const SourcePos *pos);
+IrValue *ir_branch(IrBlock *block, IrValue *condition, IrBlock *yes, IrBlock *no, const SourcePos *pos);
+/* Fills the predecessors of every block from the terminators, in block order (a branch with both targets the same
+ * counts twice). Call it after all terminators exist; phi operands are in that order. */
+void ir_link_blocks(IrFunc *function);
+bool ir_is_terminated(const IrBlock *block);
+
+/* --- text (ir_print.c, ir_parse.c): parse(print(module)) prints the same ------------------------------------------- */
+void ir_print(Buf *out, const IrModule *module, bool with_positions);
+IrModule *ir_parse(const char *text, Arena *arena, Diag *diag);
+
+/* --- checking (ir_verify.c) ----------------------------------------------------------------------------------------- */
+/* Every rule of op.def, SSA dominance, phi shape, terminators. False with DIAG_IR_INVALID. */
+bool ir_verify(const IrModule *module, Diag *diag);
+
+/* --- questions (ir_effects.c) ---------------------------------------------------------------------------------------- */
+/* For each parameter of the module's kernel: whether the kernel or a function it calls may write to memory reached
+ * through it. Exact for what can be traced, true otherwise. written: parameter_count entries. */
+void ir_written_parameters(const IrModule *module, bool *written);
+/* Union of the effects of every reachable intrinsic (IntrinsicEffects). */
+unsigned ir_module_effects(const IrModule *module);
+
+#endif

@@ -1,0 +1,31 @@
+/* How a kernel's parameters lie in memory: each parameter is flattened, in order and depth first, into fields of
+ * natural alignment in one buffer. Codegen takes its parameters from here and launch packs arguments by it; nobody else
+ * knows it. PTX parameters have the same offsets, so the buffer can be handed to the driver whole.
+ *   scalar: itself (bool is one byte); complex: real, imaginary
+ *   array: data pointer; extents of all axes; strides in bytes of all axes when the layout is A (else they follow)
+ *   tuple: its items;  none, objects: nothing;  record: its bytes */
+#ifndef CUJIT_CORE_KERNEL_ABI_H
+#define CUJIT_CORE_KERNEL_ABI_H
+
+#include "core/arena.h"
+#include "core/type.h"
+
+typedef enum AbiFieldKind { ABI_SCALAR, ABI_POINTER, ABI_EXTENT, ABI_STRIDE, ABI_RECORD } AbiFieldKind;
+
+typedef struct AbiField {
+    AbiFieldKind kind;
+    const Type *type;       /* ABI_SCALAR, ABI_RECORD: its type; ABI_POINTER: the array's type; else int64 */
+    uint32_t parameter;     /* which parameter it belongs to */
+    uint32_t axis;          /* ABI_EXTENT, ABI_STRIDE */
+    uint32_t offset, size;  /* bytes in the buffer */
+} AbiField;
+
+typedef struct KernelAbi {
+    uint32_t field_count;
+    const AbiField *fields;
+    uint32_t size;          /* bytes of the whole buffer */
+} KernelAbi;
+
+const KernelAbi *kernel_abi_layout(const Type *const *parameters, uint32_t count, Arena *arena);
+
+#endif

@@ -1,0 +1,39 @@
+/* What code is generated for: a GPU architecture or the host CPU, and the options of one kernel. */
+#ifndef CUJIT_CORE_TARGET_H
+#define CUJIT_CORE_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/diag.h"
+
+typedef enum TargetKind { TARGET_NVPTX, TARGET_HOST } TargetKind;
+
+typedef struct TargetInfo {
+    int sm;            /* 75, 80, 90, ... */
+    int ptx;           /* the lowest PTX ISA that knows it: 63 for sm_75 */
+    const char *name;  /* "sm_75" */
+} TargetInfo;
+
+typedef struct Target {
+    TargetKind kind;
+    const TargetInfo *gpu;    /* TARGET_NVPTX, else NULL */
+} Target;
+
+/* The row for exactly this architecture, or the newest known one that code for `sm` can be made with (a driver newer
+ * than this table compiles older PTX). NULL below sm_75. Rows: target.def. */
+const TargetInfo *target_gpu(int sm);
+extern const TargetInfo target_gpus[];
+extern const int target_gpu_count;
+
+typedef struct CompileOptions {
+    bool fastmath;
+    bool no_fmad;             /* true: a * b + c is rounded twice */
+    bool debug, lineinfo;
+    bool device_function;     /* the first function of the module is a device function to be kept, not a kernel */
+    int optimization;         /* 0..3 */
+    int max_registers;        /* 0: no limit */
+    int max_threads, min_blocks, max_cluster;   /* launch bounds; 0: none */
+} CompileOptions;
+
+#endif

@@ -1,0 +1,127 @@
+/* Types of kernel values: scalars, arrays, tuples (and what is laid out like one), records, compile-time objects.
+ * Scalars and none are static singletons; all others live in an arena. Compare with type_equal, never by pointer. */
+#ifndef CUJIT_CORE_TYPE_H
+#define CUJIT_CORE_TYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/arena.h"
+#include "core/buf.h"
+
+enum { TYPE_MAX_NDIM = 8 };
+
+typedef enum TypeKind {
+    TYPE_NONE,      /* the type of None, and of a function that returns nothing */
+    TYPE_BOOL,
+    TYPE_INT,
+    TYPE_UINT,
+    TYPE_FLOAT,
+    TYPE_COMPLEX,
+    TYPE_ARRAY,
+    TYPE_TUPLE,
+    TYPE_RECORD,
+    TYPE_OBJECT,    /* known at compile time only: function, module, type, string; occupies no memory */
+} TypeKind;
+
+typedef enum ScalarId {
+#define SCALAR(id, name, text, kind, size, character) SCALAR_##id,
+#include "core/type.def"
+#undef SCALAR
+    SCALAR_COUNT
+} ScalarId;
+
+typedef enum ArrayLayout { LAYOUT_C = 'C', LAYOUT_F = 'F', LAYOUT_ANY = 'A' } ArrayLayout;
+
+/* What a tuple-shaped value means to the frontend. The backend sees a tuple in every case. */
+typedef enum TupleTag {
+    TUPLE_PLAIN,
+    TUPLE_NAMED,       /* namedtuple: names set */
+    TUPLE_RANGE,       /* start, stop, step of one integer type */
+    TUPLE_SLICE,       /* start, stop, step; each an integer or none */
+    TUPLE_DIM3,        /* x, y, z of int32 */
+    TUPLE_ENUMERATE,   /* start, iterable */
+    TUPLE_ZIP,         /* the iterables */
+    TUPLE_REVERSED,    /* the iterable */
+    TUPLE_CLOSURE,     /* captured values; object names the function */
+    TUPLE_BOUND,       /* receiver of a method; object names the method */
+} TupleTag;
+
+typedef struct Type Type;
+typedef struct TypeField {
+    const char *name;
+    const Type *type;
+    uint32_t offset;      /* bytes from the record's start */
+} TypeField;
+
+struct Type {
+    TypeKind kind;
+    ScalarId scalar;               /* scalars */
+    uint32_t size;                 /* bytes in memory: scalars and records */
+    uint32_t alignment;            /* bytes: scalars and records */
+    /* arrays */
+    const Type *element;
+    uint8_t ndim;
+    ArrayLayout layout;
+    bool read_only;
+    /* tuples and records */
+    TupleTag tag;
+    uint32_t count;
+    const Type *const *items;      /* tuples */
+    const char *const *names;      /* named tuples, else NULL */
+    const char *name;              /* named tuples and records, else NULL */
+    const TypeField *fields;       /* records */
+    /* objects, closures, bound methods: identity of a compile-time value (a Constant of snapshot.h) */
+    const void *object;
+};
+
+extern const Type type_scalars[SCALAR_COUNT];
+extern const Type type_none;
+
+#define TYPE_OF(id) (&type_scalars[SCALAR_##id])
+
+static inline bool type_is_scalar(const Type *t) { return t->kind >= TYPE_BOOL && t->kind <= TYPE_COMPLEX; }
+static inline bool type_is_integer(const Type *t) { return t->kind == TYPE_INT || t->kind == TYPE_UINT; }
+static inline bool type_is_real(const Type *t) { return t->kind >= TYPE_BOOL && t->kind <= TYPE_FLOAT; }
+static inline uint32_t type_bits(const Type *t) { return t->kind == TYPE_BOOL ? 1 : t->size * 8; }
+
+const Type *type_array(Arena *arena, const Type *element, int ndim, ArrayLayout layout, bool read_only);
+const Type *type_tuple(Arena *arena, const Type *const *items, uint32_t count, TupleTag tag);
+const Type *type_named_tuple(Arena *arena, const char *name, const Type *const *items, const char *const *names,
+                             uint32_t count);
+const Type *type_record(Arena *arena, const char *name, const TypeField *fields, uint32_t count, uint32_t size,
+                        uint32_t alignment);
+const Type *type_object(Arena *arena, const void *object);
+
+bool type_equal(const Type *a, const Type *b);
+/* All items equal, and at least one. */
+bool type_is_homogeneous(const Type *tuple);
+/* Deep copy into another arena (objects keep their identity). */
+const Type *type_copy(Arena *arena, const Type *type);
+
+/* IR and signature-key text: "f64", "f32[2 C]", "f32[1 A ro]", "(i64, i64)". */
+void type_print(Buf *out, const Type *type);
+/* Reads what type_print wrote; advances *text. NULL when it is not a type. Objects cannot be read back. */
+const Type *type_parse(Arena *arena, const char **text);
+/* numba's spelling for messages and str(): "float64", "array(float32, 2d, C)", "UniTuple(int64 x 2)", "none". */
+void type_describe(Buf *out, const Type *type);
+/* The scalar called `name` ("float32", "f32", "intp", ...), or NULL. */
+const Type *type_by_name(const char *name);
+
+/* --- promotion (promotion.def; numba's observed rules) -------------------------------------------------------- */
+typedef enum PromotionId {
+#define PROMOTION(id, doc) PROMOTION_##id,
+#define ROW(...)
+#define UNARY_PROMOTION(id, doc, ...) PROMOTION_##id,
+#include "core/promotion.def"
+#undef PROMOTION
+#undef ROW
+#undef UNARY_PROMOTION
+    PROMOTION_COUNT
+} PromotionId;
+
+/* Result type of an operation over scalars; b is NULL for unary ones. NULL when the combination is refused. */
+const Type *type_promote(PromotionId rule, const Type *a, const Type *b);
+
+#endif

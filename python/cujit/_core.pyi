@@ -1,0 +1,137 @@
+"""The C extension, as the Python package sees it. Everything public is re-exported by cujit and cujit.cuda."""
+from typing import Any, Callable, Sequence
+
+import numpy as np
+
+class Type:
+    """A type of kernel values. Singletons for scalars; equality by structure; hashable.
+
+    str(): numba's spelling ("float32", "array(float32, 1d, C)", "none"). type[:], type[:, ::1], type[::1, :] make array
+    types (layouts A, C, F). type(a_type, ...) makes a Signature with this result; type(number) converts as NumPy does
+    (host) and casts in kernels.
+    """
+    name: str
+    dtype: np.dtype | Type    # arrays: the element type; scalars: NumPy's dtype
+    ndim: int                 # arrays
+    layout: str               # arrays: "C", "F", "A"
+    bitwidth: int             # scalars
+    key: str                  # type_print's text, for caches
+
+scalar_types: dict[str, Type]         # "bool", "int8", ... "complex128", and "none"
+def array_type(element: Type, ndim: int, layout: str = "A", readonly: bool = False) -> Type: ...
+def tuple_type(items: Sequence[Type]) -> Type: ...
+def type_of(value: Any) -> Type: ...  # numba's typeof: Python and NumPy scalars, arrays, device arrays, tuples; TypeError
+def type_from_dtype(dtype: Any) -> Type: ...
+def parse_signature(text: str) -> Signature: ...   # "void(float32[:], int32)", "f4(f4)", "int32(int32)"; SignatureError
+
+class Signature:
+    """Argument types and the result (None: not stated)."""
+    args: tuple[Type, ...]
+    return_type: Type | None
+
+class Intrinsic:
+    """Something that has a meaning in kernels only (cuda.grid, cuda.threadIdx, ...). One for each row of intrinsic.def;
+    attributes lead to the rows below its path (cuda.atomic.add). Calling it outside of a kernel raises."""
+    path: str
+    __doc__: str
+
+intrinsics: dict[str, Intrinsic]      # by path, for every "cuda." path of intrinsic.def and every prefix of one
+intrinsic_table: tuple[dict[str, Any], ...]   # the rows: id, paths, kind, doc, ...; for docs and tests
+diagnostics: tuple[tuple[str, str, str], ...] # diag.def: id, exception name, format
+
+class Device:
+    """The CPU device or a GPU; `Device(kind, ordinal)` returns the one object for it."""
+    kind: str                 # "cpu" or "cuda"
+    id: int
+    name: str
+    sm: int
+    def attribute(self, number: int) -> int: ...
+    def uuid(self) -> bytes: ...
+    def synchronize(self) -> None: ...
+    def memory_info(self) -> tuple[int, int]: ...
+
+def gpu_count() -> int: ...           # 0 without a driver; a driver that fails raises CudaAPIError
+def gpu_missing_reason() -> str | None: ...
+def driver_version() -> int: ...
+def current_device() -> Device: ...   # chosen by CUJIT_DEVICE on first use; warns once when auto finds no GPU
+def set_current_device(device: Device) -> None: ...   # for this thread
+
+class Stream:
+    """An order of work on a device. Stream() makes one; Stream.default() is handle 0."""
+    handle: int
+    def __init__(self, external: int | None = None) -> None: ...
+    def synchronize(self) -> None: ...
+    def query(self) -> bool: ...
+    def wait(self, event: Event) -> None: ...
+
+class Event:
+    def __init__(self, timing: bool = True) -> None: ...
+    def record(self, stream: Stream | int | None = 0) -> None: ...
+    def synchronize(self) -> None: ...
+    def query(self) -> bool: ...
+    def wait(self, stream: Stream | int | None = 0) -> None: ...
+    def elapsed_time(self, end: Event) -> float: ...      # milliseconds
+
+class DeviceBuffer:
+    """Device memory of `size` bytes, freed with the object."""
+    pointer: int
+    size: int
+    def __init__(self, size: int) -> None: ...
+
+class DeviceArrayBase:
+    """A strided array in device memory. Subclassed in Python; the launcher reads its C fields.
+
+    base: the object that owns the memory (a DeviceBuffer or anything to be kept alive)."""
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]  # bytes
+    dtype: np.dtype
+    ndim: int
+    size: int
+    nbytes: int
+    pointer: int
+    base: Any
+    device: Device
+    layout: str               # "C", "F" or "A", from shape and strides
+    read_only: bool
+    def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: Any, pointer: int, base: Any,
+                 read_only: bool = False) -> None: ...    # strides None: C order
+
+def copy_to_device(pointer: int, array: np.ndarray, stream: Any = 0) -> None: ...     # contiguous (C or F) host array
+def copy_to_host(array: np.ndarray, pointer: int, stream: Any = 0) -> None: ...
+def copy_on_device(to: int, pointer: int, size: int, stream: Any = 0) -> None: ...
+def fill(pointer: int, byte: int, size: int, stream: Any = 0) -> None: ...
+
+class KernelBase:
+    """A kernel or device function. Subclassed in Python (the dispatcher).
+
+    kernel[grid, block, stream=0, shared=0] gives a Launcher; calling an unconfigured kernel raises
+    LaunchConfigurationError. Calling a device function outside of a kernel runs the Python function."""
+    py_func: Callable[..., Any]
+    is_device: bool
+    options: dict[str, Any]
+    def __init__(self, function: Callable[..., Any], *, device: bool = False, **options: Any) -> None: ...
+    # options: fastmath, fmad, debug, lineinfo, opt, max_registers, launch_bounds, forceinline, noinline
+    def __getitem__(self, configuration: Any) -> Launcher: ...
+    def compile(self, types: tuple[Type, ...]) -> None: ...      # for the current device; kept in the cache
+    def freeze(self) -> None: ...                                # only compiled types are accepted from now on
+    def signatures(self) -> list[tuple[Type, ...]]: ...
+    def result_type(self, types: tuple[Type, ...]) -> Type: ...  # device functions: the inferred result
+    def inspect(self, what: str, types: tuple[Type, ...], sm: int | None = None) -> str: ...
+    # what: "bytecode", "cfg", "ir", "types", "llvm", "asm"; sm: a GPU architecture by number, None: the current device
+    def attribute(self, types: tuple[Type, ...], number: int) -> int: ...   # CUfunction_attribute of a compiled kernel
+    def occupancy(self, types: tuple[Type, ...], shared: int = 0) -> tuple[int, int]: ...   # (blocks, threads) to fill it
+
+class Launcher:
+    """A kernel with its launch configuration; calling it launches. Vectorcall."""
+    kernel: KernelBase
+    griddim: tuple[int, int, int]
+    blockdim: tuple[int, int, int]
+    stream: Any
+    sharedmem: int
+    def __call__(self, *args: Any) -> None: ...
+
+def llvm_version() -> str: ...
+def targets() -> tuple[int, ...]: ...          # the sm numbers of target.def
+# For tests of single rooms:
+def ir_roundtrip(text: str) -> str: ...        # parse, verify, print
+def ir_compile(text: str, sm: int | None) -> str: ...     # IR text -> PTX, or host assembly
