@@ -1,0 +1,47 @@
+/* Bytes of a code object -> canonical instructions (bytecode.def), the same for every CPython version but for where
+ * PUSH_NULL stands when what is called is not a global. */
+#ifndef CUJIT_FRONTEND_DECODE_H
+#define CUJIT_FRONTEND_DECODE_H
+
+#include "core/buf.h"
+#include "core/snapshot.h"
+
+typedef enum Bytecode {
+#define BYTECODE(id, words) BYTECODE_##id,
+#include "frontend/bytecode.def"
+#undef BYTECODE
+    BYTECODE_COUNT
+} Bytecode;
+
+typedef struct BytecodeInfo {
+    const char *name;         /* "LOAD_CONST" */
+    const char *words;        /* for messages: "a constant" */
+} BytecodeInfo;
+
+extern const BytecodeInfo bytecode_info[BYTECODE_COUNT];
+
+typedef struct Instruction {
+    Bytecode op;
+    int32_t argument;         /* n of bytecode.def */
+    uint32_t target;          /* jumps and FOR_ITER: index of the instruction that is next when the jump is taken */
+    uint32_t offset;          /* of the raw instruction, in 2-byte units */
+    SourcePos pos;
+    const char *raw_name;     /* CPython's own name */
+} Instruction;
+
+typedef struct Instructions {
+    uint32_t count;
+    Instruction *items;
+    bool has_try;             /* a try or with statement is in the code (see the exception table); try_pos: where */
+    SourcePos try_pos;
+} Instructions;
+
+/* What is dropped: caches, RESUME, NOP, PRECALL, TO_BOOL, END_FOR, MAKE_CELL, COPY_FREE_VARS, ... What is split:
+ * superinstructions, LOAD_GLOBAL with NULL (LOAD_GLOBAL, PUSH_NULL), RETURN_CONST, KW_NAMES + CALL (LOAD_CONST,
+ * CALL_KEYWORDS), MAKE_FUNCTION with flags (MAKE_FUNCTION, SET_FUNCTION 8, 4, 2, 1), BINARY_SLICE, JUMP_IF_x_OR_POP
+ * (COPY 1, JUMP_IF_x, POP). NULL with a diagnostic (DIAG_BYTECODE_BROKEN, DIAG_UNSUPPORTED_PYTHON). Never crashes on
+ * damaged bytes: every argument that indexes a table of the code object is checked here. */
+Instructions *decode(const CodeSnapshot *code, Arena *arena, Diag *diag);
+void decode_print(Buf *out, const CodeSnapshot *code, const Instructions *instructions);
+
+#endif
