@@ -28,11 +28,12 @@ struct HostThread {
     const void *parameters;          /* the buffer of kernel_abi.h; pointers in it are host pointers */
     const HostServices *services;
     void *runtime;                   /* the runtime's own */
+    int64_t dynamic_size;            /* bytes at dynamic_shared: the launch's */
 };
 
 typedef void (*HostThreadEntry)(HostThread *thread);
 /* Runs blocks [first, first + count) of the grid, numbered with x fastest. `frame` has block_dim, grid_dim, shared,
- * parameters and services filled; the callee sets the rest in a copy of its own. */
+ * dynamic_shared, dynamic_size, parameters and services filled; the callee sets the rest in a copy of its own. */
 typedef void (*HostBlocksEntry)(const HostThread *frame, int64_t first, int64_t count);
 
 #endif

@@ -1,7 +1,7 @@
 /* How a kernel's parameters lie in memory: each parameter is flattened, in order and depth first, into fields of
  * natural alignment in one buffer. Codegen takes its parameters from here and launch packs arguments by it; nobody else
  * knows it. PTX parameters have the same offsets, so the buffer can be handed to the driver whole.
- *   scalar: itself (bool is one byte); complex: real, imaginary
+ *   scalar: itself (bool is one byte); complex: two fields of its float type, real and imaginary
  *   array: data pointer; extents of all axes; strides in bytes of all axes when the layout is A (else they follow)
  *   tuple: its items;  none, objects: nothing;  record: its bytes */
 #ifndef CUJIT_CORE_KERNEL_ABI_H
@@ -9,6 +9,10 @@
 
 #include "core/arena.h"
 #include "core/type.h"
+
+/* No extent of an array parameter is negative or above this (no address space is larger; a launch refuses what is), so
+ * that compiled code can count on index arithmetic that does not overflow. */
+#define KERNEL_ABI_MAX_EXTENT ((int64_t)1 << 57)
 
 typedef enum AbiFieldKind { ABI_SCALAR, ABI_POINTER, ABI_EXTENT, ABI_STRIDE, ABI_RECORD } AbiFieldKind;
 
