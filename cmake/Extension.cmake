@@ -1,0 +1,24 @@
+# The extension module cujit._core, and a package folder in the build tree that can be put on PYTHONPATH.
+file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python/ext/*.c")
+if(NOT sources)
+  message(STATUS "python/ext has no sources yet: no extension")
+  return()
+endif()
+
+Python_add_library(_core MODULE WITH_SOABI ${sources})
+target_include_directories(_core PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/python")
+target_link_libraries(_core PRIVATE core jit runtime Python::NumPy)
+target_compile_definitions(_core PRIVATE CUJIT_VERSION="${PROJECT_VERSION}")
+target_link_options(_core PRIVATE -Wl,--exclude-libs,ALL $<$<CONFIG:Release>:-Wl,-s>)
+set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/python/cujit")
+install(TARGETS _core LIBRARY DESTINATION cujit)
+
+# build/python/cujit: the built module beside links to the sources, so that edits of .py files need no build.
+file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/python/cujit")
+file(GLOB entries CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python/cujit/*")
+foreach(entry ${entries})
+  get_filename_component(name "${entry}" NAME)
+  if(NOT name MATCHES "__pycache__|\\.so$")
+    file(CREATE_LINK "${entry}" "${PROJECT_BINARY_DIR}/python/cujit/${name}" SYMBOLIC)
+  endif()
+endforeach()

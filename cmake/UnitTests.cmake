@@ -1,0 +1,11 @@
+# tests/<room>/*.c: one executable per room that links this room (and what it may link), run by ctest.
+foreach(room core frontend codegen runtime jit)
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${room}/*.c")
+  if(sources)
+    add_executable(test_${room} ${sources})
+    target_include_directories(test_${room} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/tests")
+    target_link_libraries(test_${room} PRIVATE ${room})
+    add_test(NAME ${room} COMMAND test_${room} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties(${room} PROPERTIES TIMEOUT 300)
+  endif()
+endforeach()
