@@ -141,6 +141,14 @@ IrValue *ir_branch(IrBlock *block, IrValue *condition, IrBlock *yes, IrBlock *no
  * counts twice). Call it after all terminators exist; phi operands are in that order. */
 void ir_link_blocks(IrFunc *function);
 bool ir_is_terminated(const IrBlock *block);
+/* The blocks that the terminator goes to: 0, 1 or 2 of them. */
+int ir_successors(const IrBlock *block, IrBlock *successors[2]);
+/* Whether the text gives the value a name of its own: all but parameters, which go by theirs, values of operations
+ * without a result, and calls and intrinsics of type none. */
+bool ir_has_result(const IrValue *value);
+/* Numbers blocks and values anew in the order of the text, without gaps: what the frontend does last, so that the text
+ * does not show how it came about. */
+void ir_renumber(IrFunc *function);
 
 /* --- text (ir_print.c, ir_parse.c): parse(print(module)) prints the same ------------------------------------------- */
 void ir_print(Buf *out, const IrModule *module, bool with_positions);

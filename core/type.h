@@ -92,6 +92,9 @@ const Type *type_named_tuple(Arena *arena, const char *name, const Type *const *
                              uint32_t count);
 const Type *type_record(Arena *arena, const char *name, const TypeField *fields, uint32_t count, uint32_t size,
                         uint32_t alignment);
+/* TUPLE_CLOSURE and TUPLE_BOUND: a tuple that carries the identity of its function or method. */
+const Type *type_tuple_of_object(Arena *arena, const Type *const *items, uint32_t count, TupleTag tag,
+                                 const void *object);
 const Type *type_object(Arena *arena, const void *object);
 
 bool type_equal(const Type *a, const Type *b);
@@ -106,7 +109,8 @@ void type_print(Buf *out, const Type *type);
 const Type *type_parse(Arena *arena, const char **text);
 /* numba's spelling for messages and str(): "float64", "array(float32, 2d, C)", "UniTuple(int64 x 2)", "none". */
 void type_describe(Buf *out, const Type *type);
-/* The scalar called `name` ("float32", "f32", "intp", ...), or NULL. */
+/* The scalar called `name` ("float32", "f32", "f4", "intp", ...), or NULL. Where type.def's short names and NumPy's
+ * codes differ (i8, u8), NumPy's meaning holds: 8 bytes. */
 const Type *type_by_name(const char *name);
 
 /* --- promotion (promotion.def; numba's observed rules) -------------------------------------------------------- */

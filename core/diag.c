@@ -1,0 +1,73 @@
+/* Formats failures by their row of diag.def. */
+#include "core/diag.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const DiagInfo diag_info[DIAG_COUNT] = {
+    [DIAG_NONE] = {"NONE", "", ""},
+#define DIAG(id, exception, format) [DIAG_##id] = {#id, #exception, format},
+#include "core/diag.def"
+#undef DIAG
+};
+
+/* A text cut to its buffer must not end inside a UTF-8 character: Python decodes it strictly. */
+static void drop_partial_character(char *text)
+{
+    size_t length = strlen(text), start = length;
+    while (start > 0 && length - start < 4 && ((unsigned char)text[start - 1] & 0xC0) == 0x80)
+        start--;
+    if (start == 0)
+        return;
+    unsigned char lead = (unsigned char)text[start - 1];
+    size_t needed = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+    if (length - (start - 1) < needed)
+        text[start - 1] = '\0';
+}
+
+static void copy_text(char *to, size_t size, const char *from)
+{
+    if (snprintf(to, size, "%s", from ? from : "") >= (int)size)
+        drop_partial_character(to);
+}
+
+static void record(Diag *diag, const SourcePos *pos, int code, DiagId id, va_list arguments)
+{
+    *diag = (Diag){.id = id, .code = code};
+    if (vsnprintf(diag->message, sizeof diag->message, diag_info[id].format, arguments) >= (int)sizeof diag->message)
+        drop_partial_character(diag->message);
+    if (!pos)
+        return;
+    diag->line = pos->line;
+    diag->end_line = pos->end_line;
+    diag->column = pos->column;
+    diag->end_column = pos->end_column;
+    if (pos->function) {
+        copy_text(diag->file, sizeof diag->file, pos->function->file);
+        copy_text(diag->function, sizeof diag->function, pos->function->name);
+    }
+}
+
+bool diag_fail(Diag *diag, const SourcePos *pos, DiagId id, ...)
+{
+    if (diag_failed(diag))
+        return false;
+    va_list arguments;
+    va_start(arguments, id);
+    record(diag, pos, 0, id, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool diag_fail_code(Diag *diag, int code, DiagId id, ...)
+{
+    if (diag_failed(diag))
+        return false;
+    va_list arguments;
+    va_start(arguments, id);
+    record(diag, NULL, code, id, arguments);
+    va_end(arguments);
+    return false;
+}
+
+void diag_clear(Diag *diag) { *diag = (Diag){0}; }

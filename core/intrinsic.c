@@ -1,0 +1,47 @@
+/* The table of intrinsic.def, and the way from a Python path to its row. */
+#include "core/intrinsic.h"
+
+#include <string.h>
+
+const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
+    [INTRINSIC_NONE] = {.kind = INTRINSIC_KIND_NONE, .id = "NONE", .path = "", .doc = ""},
+#define BUILTIN(ID, PATH, DOC) \
+    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_BUILTIN, .id = #ID, .path = PATH, .doc = DOC, .arity = -1},
+#define REGISTER(ID, PATH, TYPE, NVPTX, LOW, HIGH, DOC) \
+    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_REGISTER, .id = #ID, .path = PATH, .doc = DOC, .type = TYPE_OF(TYPE), \
+                        .nvptx = NVPTX, .low = LOW, .high = HIGH},
+#define MATH(ID, PATH, ARITY, RULE, F64, F32, HOST64, HOST32, DOC) \
+    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_MATH, .id = #ID, .path = PATH, .doc = DOC, .arity = ARITY, \
+                        .promotion = PROMOTION_##RULE, .libdevice64 = F64, .libdevice32 = F32, .host64 = HOST64, \
+                        .host32 = HOST32},
+#define DEVICE(ID, PATH, ARITY, EFFECTS, NVPTX, DOC) \
+    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_DEVICE, .id = #ID, .path = PATH, .doc = DOC, .arity = ARITY, \
+                        .effects = EFFECTS, .nvptx = NVPTX},
+#include "core/intrinsic.def"
+#undef BUILTIN
+#undef REGISTER
+#undef MATH
+#undef DEVICE
+};
+
+/* Whether `paths` has `path` as one of its words. */
+static bool has_spelling(const char *paths, const char *path, size_t length)
+{
+    for (const char *word = paths; *word;) {
+        size_t word_length = strcspn(word, " ");
+        if (word_length == length && !memcmp(word, path, length))
+            return true;
+        word += word_length;
+        word += strspn(word, " ");
+    }
+    return false;
+}
+
+IntrinsicId intrinsic_by_path(const char *path)
+{
+    size_t length = strlen(path);
+    for (int id = INTRINSIC_NONE + 1; id < INTRINSIC_COUNT; id++)
+        if (has_spelling(intrinsic_info[id].path, path, length))
+            return (IntrinsicId)id;
+    return INTRINSIC_NONE;
+}

@@ -1,0 +1,161 @@
+/* Making, comparing and copying types. Their text is in type_text.c, promotion in type_promotion.c. */
+#include "core/type.h"
+
+#include <string.h>
+
+#define ALIGNMENT_OF(kind, size) ((kind) == TYPE_COMPLEX ? (size) / 2 : (size))
+
+const Type type_scalars[SCALAR_COUNT] = {
+#define SCALAR(ID, NAME, TEXT, KIND, SIZE, CHARACTER) \
+    [SCALAR_##ID] = {.kind = KIND, .scalar = SCALAR_##ID, .size = SIZE, .alignment = ALIGNMENT_OF(KIND, SIZE)},
+#include "core/type.def"
+#undef SCALAR
+};
+
+const Type type_none = {.kind = TYPE_NONE};
+
+static const Type *keep(Arena *arena, Type type) { return arena_copy(arena, &type, sizeof type); }
+
+static const char *keep_name(Arena *arena, const char *name) { return name ? arena_string(arena, name) : NULL; }
+
+const Type *type_array(Arena *arena, const Type *element, int ndim, ArrayLayout layout, bool read_only)
+{
+    return keep(arena, (Type){.kind = TYPE_ARRAY, .element = element, .ndim = (uint8_t)ndim, .layout = layout,
+                              .read_only = read_only});
+}
+
+const Type *type_tuple_of_object(Arena *arena, const Type *const *items, uint32_t count, TupleTag tag,
+                                 const void *object)
+{
+    return keep(arena, (Type){.kind = TYPE_TUPLE, .tag = tag, .count = count, .object = object,
+                              .items = arena_copy(arena, items, count * sizeof *items)});
+}
+
+const Type *type_tuple(Arena *arena, const Type *const *items, uint32_t count, TupleTag tag)
+{
+    return type_tuple_of_object(arena, items, count, tag, NULL);
+}
+
+const Type *type_named_tuple(Arena *arena, const char *name, const Type *const *items, const char *const *names,
+                             uint32_t count)
+{
+    const char **copies = ARENA_ARRAY(arena, const char *, count);
+    for (uint32_t i = 0; i < count; i++)
+        copies[i] = keep_name(arena, names[i]);
+    return keep(arena, (Type){.kind = TYPE_TUPLE, .tag = TUPLE_NAMED, .count = count, .names = copies,
+                              .items = arena_copy(arena, items, count * sizeof *items),
+                              .name = keep_name(arena, name)});
+}
+
+const Type *type_record(Arena *arena, const char *name, const TypeField *fields, uint32_t count, uint32_t size,
+                        uint32_t alignment)
+{
+    TypeField *copies = arena_copy(arena, fields, count * sizeof *fields);
+    for (uint32_t i = 0; i < count; i++)
+        copies[i].name = keep_name(arena, fields[i].name);
+    return keep(arena, (Type){.kind = TYPE_RECORD, .size = size, .alignment = alignment, .count = count,
+                              .fields = copies, .name = keep_name(arena, name)});
+}
+
+const Type *type_object(Arena *arena, const void *object)
+{
+    return keep(arena, (Type){.kind = TYPE_OBJECT, .object = object});
+}
+
+static bool equal_names(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
+
+static bool equal_tuples(const Type *a, const Type *b)
+{
+    if (a->tag != b->tag || a->count != b->count || a->object != b->object || !equal_names(a->name, b->name))
+        return false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (!type_equal(a->items[i], b->items[i]))
+            return false;
+        if (a->tag == TUPLE_NAMED && !equal_names(a->names[i], b->names[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool equal_records(const Type *a, const Type *b)
+{
+    if (a->size != b->size || a->alignment != b->alignment || a->count != b->count || !equal_names(a->name, b->name))
+        return false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        const TypeField *x = &a->fields[i], *y = &b->fields[i];
+        if (x->offset != y->offset || !equal_names(x->name, y->name) || !type_equal(x->type, y->type))
+            return false;
+    }
+    return true;
+}
+
+bool type_equal(const Type *a, const Type *b)
+{
+    if (a == b)
+        return true;
+    if (a->kind != b->kind)
+        return false;
+    switch (a->kind) {
+    case TYPE_NONE:
+        return true;
+    case TYPE_BOOL: case TYPE_INT: case TYPE_UINT: case TYPE_FLOAT: case TYPE_COMPLEX:
+        return a->scalar == b->scalar;
+    case TYPE_ARRAY:
+        return a->ndim == b->ndim && a->layout == b->layout && a->read_only == b->read_only &&
+               type_equal(a->element, b->element);
+    case TYPE_TUPLE:
+        return equal_tuples(a, b);
+    case TYPE_RECORD:
+        return equal_records(a, b);
+    case TYPE_OBJECT:
+        return a->object == b->object;
+    }
+    return false;
+}
+
+bool type_is_homogeneous(const Type *tuple)
+{
+    if (tuple->kind != TYPE_TUPLE || !tuple->count)
+        return false;
+    for (uint32_t i = 1; i < tuple->count; i++)
+        if (!type_equal(tuple->items[0], tuple->items[i]))
+            return false;
+    return true;
+}
+
+static const Type *copy_tuple(Arena *arena, const Type *type)
+{
+    const Type **items = ARENA_ARRAY(arena, const Type *, type->count);
+    for (uint32_t i = 0; i < type->count; i++)
+        items[i] = type_copy(arena, type->items[i]);
+    if (type->tag == TUPLE_NAMED)
+        return type_named_tuple(arena, type->name, items, type->names, type->count);
+    return type_tuple_of_object(arena, items, type->count, type->tag, type->object);
+}
+
+static const Type *copy_record(Arena *arena, const Type *type)
+{
+    TypeField *fields = arena_copy(arena, type->fields, type->count * sizeof *fields);
+    for (uint32_t i = 0; i < type->count; i++)
+        fields[i].type = type_copy(arena, fields[i].type);
+    return type_record(arena, type->name, fields, type->count, type->size, type->alignment);
+}
+
+const Type *type_copy(Arena *arena, const Type *type)
+{
+    switch (type->kind) {
+    case TYPE_NONE:
+        return &type_none;
+    case TYPE_BOOL: case TYPE_INT: case TYPE_UINT: case TYPE_FLOAT: case TYPE_COMPLEX:
+        return &type_scalars[type->scalar];
+    case TYPE_ARRAY:
+        return type_array(arena, type_copy(arena, type->element), type->ndim, type->layout, type->read_only);
+    case TYPE_TUPLE:
+        return copy_tuple(arena, type);
+    case TYPE_RECORD:
+        return copy_record(arena, type);
+    case TYPE_OBJECT:
+        return type_object(arena, type->object);
+    }
+    return &type_none;
+}
