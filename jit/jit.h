@@ -8,6 +8,30 @@
 #include "core/target.h"
 #include "runtime/runtime.h"
 
+/* --- argument types as text (signature.c) and as arguments of each other (conversion.c) ------------------------------- */
+typedef struct JitSignature {
+    const Type *result;              /* NULL: not stated */
+    uint32_t count;
+    const Type *const *arguments;
+} JitSignature;
+
+/* Reads "void(float32[:], i4)", "f4(f4)", "(int64, UniTuple(float64, 2))" into the arena. False with a diagnostic. */
+bool jit_parse_signature(const char *text, Arena *arena, JitSignature *signature, Diag *diag);
+/* Appends bytes that are equal for equal lists of types and for no others (but for compile-time objects, which are
+ * their addresses). */
+void jit_signature_key(Buf *key, const Type *const *types, uint32_t count);
+/* Argument types as numba spells them, apart by ", ", for messages. */
+void jit_describe_types(Buf *text, const Type *const *types, uint32_t count);
+
+/* What passing an argument of type `from` for a declared parameter of type `to` costs: 0 the same type, more the less
+ * the type is kept, -1 it cannot be passed. Numbers convert but never lose an imaginary part or a fraction by kind;
+ * arrays keep element type and rank. */
+int jit_conversion_cost(const Type *from, const Type *to);
+/* The signature of `candidates` that these arguments cost least; -1 when none accepts them. The first of equals. */
+int jit_choose_signature(const JitSignature *candidates, uint32_t candidate_count, const Type *const *types,
+                         uint32_t count);
+
+/* --- compiled functions ------------------------------------------------------------------------------------------------ */
 /* A function with its options, and everything compiled of it so far. Thread-safe. */
 typedef struct JitFunction JitFunction;
 /* One compiled kernel for one device and one list of argument types. Lives as long as its JitFunction. */
@@ -32,6 +56,12 @@ RtKernel *jit_kernel(const JitSpecialization *specialization);
 RtDevice *jit_device(const JitSpecialization *specialization);
 /* parameter_count entries: whether the kernel may write through that parameter. */
 const bool *jit_written(const JitSpecialization *specialization);
+/* Launches with the parameter buffer that jit_abi describes; launch->parameters_size is set here. */
+bool jit_launch(const JitSpecialization *specialization, RtLaunch launch, Diag *diag);
+
+/* --- looking inside ------------------------------------------------------------------------------------------------------ */
+/* What code for this device is generated for. */
+bool jit_target_of_device(const RtDevice *device, Target *target, Diag *diag);
 
 /* The text of one stage, compiled anew: "bytecode", "cfg", "ir", "types", "llvm", "asm" (PTX for a GPU target).
  * Device functions too. malloc'd; NULL with a diagnostic. */
@@ -40,5 +70,9 @@ char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_
 /* The inferred result of a device function, in the arena. */
 const Type *jit_result_type(const JitFunction *function, const Type *const *types, uint32_t count, Arena *arena,
                             Diag *diag);
+
+/* IR text -> "asm" of the target. malloc'd; NULL with a diagnostic. */
+char *jit_compile_ir(const char *text, const Target *target, Diag *diag);
+const char *jit_llvm_version(void);
 
 #endif

@@ -1,0 +1,76 @@
+/* The in-memory cache of one function: find without a lock, append under the function's compile lock. */
+#include "jit/cache.h"
+
+#include "core/checked_alloc.h"
+
+void jit_cache_init(JitCache *cache)
+{
+    atomic_init(&cache->first, NULL);
+    cache->last = NULL;
+    pthread_mutex_init(&cache->compiling, NULL);
+}
+
+void jit_cache_destroy(JitCache *cache)
+{
+    JitSpecialization *specialization = atomic_load(&cache->first);
+    while (specialization) {
+        JitSpecialization *next = atomic_load(&specialization->next);
+        jit_specialization_destroy(specialization);
+        specialization = next;
+    }
+    pthread_mutex_destroy(&cache->compiling);
+}
+
+static bool is_for(const JitSpecialization *specialization, const RtDevice *device, const Type *const *types,
+                   uint32_t count)
+{
+    if (specialization->device != device || specialization->count != count)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (specialization->types[i] != types[i] && !type_equal(specialization->types[i], types[i]))
+            return false;
+    return true;
+}
+
+JitSpecialization *jit_cache_find(const JitCache *cache, const RtDevice *device, const Type *const *types,
+                                  uint32_t count)
+{
+    JitSpecialization *each = atomic_load_explicit(&cache->first, memory_order_acquire);
+    while (each && !is_for(each, device, types, count))
+        each = atomic_load_explicit(&each->next, memory_order_acquire);
+    return each;
+}
+
+void jit_cache_append_locked(JitCache *cache, JitSpecialization *specialization)
+{
+    _Atomic(JitSpecialization *) *place = cache->last ? &cache->last->next : &cache->first;
+    atomic_store_explicit(place, specialization, memory_order_release);
+    cache->last = specialization;
+}
+
+JitSpecialization *jit_specialization_create(RtDevice *device, const Type *const *types, uint32_t count)
+{
+    Arena *arena = arena_create();
+    if (!arena)
+        return NULL;
+    const Type **copies = ARENA_ARRAY(arena, const Type *, count);
+    for (uint32_t i = 0; i < count; i++)
+        copies[i] = type_copy(arena, types[i]);
+    JitSpecialization *specialization = checked_malloc(sizeof *specialization);
+    *specialization = (JitSpecialization){.arena = arena, .device = device, .count = count, .types = copies};
+    atomic_init(&specialization->next, NULL);
+    specialization->abi = kernel_abi_layout(copies, count, arena);
+    return specialization;
+}
+
+void jit_specialization_destroy(JitSpecialization *specialization)
+{
+    if (!specialization)
+        return;
+    if (specialization->kernel)
+        rt_kernel_unload(specialization->kernel);
+    if (specialization->host_code)
+        codegen_unlink_host(specialization->host_code);
+    arena_destroy(specialization->arena);
+    free(specialization);
+}

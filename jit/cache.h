@@ -1,0 +1,47 @@
+/* What jit keeps of one function: an append-only list of specializations. Reading takes no lock: a specialization never
+ * changes once it is in the list. Appending is for the holder of `compiling`. */
+#ifndef CUJIT_JIT_CACHE_H
+#define CUJIT_JIT_CACHE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "codegen/codegen.h"
+#include "jit/jit.h"
+
+struct JitSpecialization {
+    _Atomic(JitSpecialization *) next;
+    Arena *arena;                     /* owns types, abi and written */
+    RtDevice *device;
+    uint32_t count;
+    const Type *const *types;
+    const KernelAbi *abi;
+    const bool *written;
+    RtKernel *kernel;                 /* owned */
+    HostCode *host_code;              /* owned; NULL on a GPU */
+};
+
+typedef struct JitCache {
+    _Atomic(JitSpecialization *) first;
+    JitSpecialization *last;          /* for the holder of compiling */
+    pthread_mutex_t compiling;
+} JitCache;
+
+struct JitFunction {
+    const Snapshot *snapshot;
+    CompileOptions options;
+    JitCache cache;
+};
+
+void jit_cache_init(JitCache *cache);
+/* Releases every specialization. Nobody may read any more. */
+void jit_cache_destroy(JitCache *cache);
+JitSpecialization *jit_cache_find(const JitCache *cache, const RtDevice *device, const Type *const *types,
+                                  uint32_t count);
+void jit_cache_append_locked(JitCache *cache, JitSpecialization *specialization);
+
+/* An empty specialization with an arena of its own and copies of the types. */
+JitSpecialization *jit_specialization_create(RtDevice *device, const Type *const *types, uint32_t count);
+void jit_specialization_destroy(JitSpecialization *specialization);
+
+#endif
