@@ -1,0 +1,39 @@
+"""cujit: Python functions compiled for GPUs and CPUs while the program runs.
+
+    from cujit import cuda, vectorize
+
+    @cuda.jit
+    def add(x, y, out):
+        for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
+            out[i] = x[i] + y[i]
+
+    add[80, 256](x, y, out)
+
+Importing the package loads no driver; the first array, stream or launch does. `CUJIT_DEVICE=auto|cuda|cpu` chooses.
+"""
+from cujit import cuda, errors, types
+from cujit.types import *  # noqa: F403
+
+
+def _version():
+    from importlib import metadata
+
+    try:
+        return metadata.version("cujit")
+    except metadata.PackageNotFoundError:  # run from a source tree
+        return "0+unknown"
+
+
+def __getattr__(name):
+    if name == "vectorize":
+        from cujit.ufunc import vectorize as value
+    elif name == "__version__":
+        value = _version()
+    else:
+        raise AttributeError(f"module 'cujit' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), "vectorize", "__version__"})

@@ -1,0 +1,83 @@
+"""Compiling to PTX without launching, for any GPU, with or without one in the machine."""
+from cujit import _core
+from cujit import signature as signatures
+from cujit.cuda.devices import need_device
+from cujit.cuda.dispatcher import Dispatcher
+
+DEFAULT_CC = (7, 5)
+
+
+def compile_ptx(pyfunc, sig, debug=None, lineinfo=False, device=False, fastmath=False, cc=None, opt=None, abi="numba",
+                abi_info=None, forceinline=False, launch_bounds=None):
+    """(PTX, result type) of a function for a signature: a kernel, or with device=True a function.
+
+    sig: text, a Signature or a tuple of types; cc: compute capability, (7, 5) unless given. TypeError for a kernel that
+    returns a value.
+    """
+    return compile(pyfunc, sig, debug=debug, lineinfo=lineinfo, device=device, fastmath=fastmath, cc=cc, opt=opt,
+                   abi=abi, abi_info=abi_info, forceinline=forceinline, launch_bounds=launch_bounds)
+
+
+def compile_ptx_for_current_device(pyfunc, sig, **options):
+    """compile_ptx for the compute capability of the current device."""
+    return compile_ptx(pyfunc, sig, cc=need_device().compute_capability, **options)
+
+
+def compile_for_current_device(pyfunc, sig, **options):
+    """compile for the compute capability of the current device."""
+    return compile(pyfunc, sig, cc=need_device().compute_capability, **options)
+
+
+def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False, cc=None, opt=None, abi="c",
+            abi_info=None, output="ptx", forceinline=False, launch_bounds=None):
+    """(PTX, result type) of a function for a signature: a device function, or with device=False a kernel.
+
+    abi_info: {"abi_name": str} names a device function in the PTX. NotImplementedError for abi other than "c" and
+    "numba", for abi="c" with a kernel, and for output other than "ptx". ValueError for forceinline, which is for LTO.
+    """
+    if abi not in ("c", "numba"):
+        raise NotImplementedError(f"abi {abi!r}: there are 'c' and 'numba'")
+    if abi == "c" and not device:
+        raise NotImplementedError("abi 'c' is for device functions")
+    if output != "ptx":
+        raise NotImplementedError(f"output {output!r}: there is 'ptx'")
+    if forceinline:
+        raise ValueError("forceinline has a meaning in LTO output only")
+    types, result = signatures.normalize(sig)
+    sm = _sm(cc or DEFAULT_CC)
+    options = {"fastmath": bool(fastmath), "debug": bool(debug), "lineinfo": bool(lineinfo),
+               "opt": opt is None or bool(opt), "launch_bounds": launch_bounds}
+    function = pyfunc.py_func if isinstance(pyfunc, Dispatcher) else pyfunc
+    if not device:
+        return Dispatcher(function, **options).inspect("asm", types, sm), _core.scalar_types["none"]
+    name = (abi_info or {}).get("abi_name")
+    if result is not None or name:
+        function = converting(function, types, result, name)
+    made = Dispatcher(function, device=True, **options)
+    return made.inspect("asm", types, sm), made.result_type(types)
+
+
+def converting(function, types, result, name=None):
+    """A function that converts scalar arguments to `types`, calls `function`, and converts its result to `result`."""
+    arguments = [f"a{k}" for k in range(len(types))]
+    namespace = {"function": Dispatcher(function, device=True)}
+    passed = []
+    for argument, a_type in zip(arguments, types, strict=True):
+        is_scalar = a_type in _core.scalar_types.values()
+        passed.append(f"type_{argument}({argument})" if is_scalar else argument)
+        namespace[f"type_{argument}"] = a_type
+    call = f"function({', '.join(passed)})"
+    if result is not None and result != _core.scalar_types["none"]:
+        namespace["result"] = result
+        call = f"return result({call})"
+    name = name or function.__name__
+    label = name if name.isidentifier() else "compiled"
+    exec(f"def {label}({', '.join(arguments)}):\n    {call}\n", namespace)
+    made = namespace[label]
+    made.__name__ = made.__qualname__ = name
+    made.__doc__ = function.__doc__
+    return made
+
+
+def _sm(cc):
+    return cc[0] * 10 + cc[1]

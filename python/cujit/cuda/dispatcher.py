@@ -1,0 +1,375 @@
+"""cuda.jit and the objects that it makes: functions compiled once for each list of argument types."""
+import functools
+import types as python_types
+import warnings
+
+from cujit import _core
+from cujit import signature as signatures
+from cujit.cuda.devicearray import as_cuda_array, is_cuda_array
+from cujit.cuda.hostarray import In, InOut, Out
+from cujit.errors import DeprecationError, LaunchConfigurationError, PerformanceWarning
+
+# CUfunction_attribute, of cuda.h.
+_MAX_THREADS, _SHARED_BYTES, _CONST_BYTES, _LOCAL_BYTES, _REGISTERS = range(5)
+
+_DEFAULTS = {"fastmath": False, "fmad": True, "debug": False, "lineinfo": False, "opt": True, "max_registers": None,
+             "launch_bounds": None, "forceinline": False}
+
+
+class Stats:
+    """How often a kernel was compiled: cache_misses, and cache_hits, by the argument types."""
+
+    def __init__(self, misses):
+        self.cache_misses = dict.fromkeys(misses, 1)
+        self.cache_hits = {}
+
+
+class Overload:
+    """A kernel compiled for one list of argument types."""
+
+    def __init__(self, dispatcher, types):
+        self.dispatcher, self.argtypes = dispatcher, types
+
+    @property
+    def signature(self):
+        return _core.scalar_types["none"](*self.argtypes)
+
+    @property
+    def regs_per_thread(self):
+        return self.dispatcher.attribute(self.argtypes, _REGISTERS)
+
+    @property
+    def const_mem_size(self):
+        return self.dispatcher.attribute(self.argtypes, _CONST_BYTES)
+
+    @property
+    def shared_mem_per_block(self):
+        return self.dispatcher.attribute(self.argtypes, _SHARED_BYTES)
+
+    @property
+    def max_threads_per_block(self):
+        return self.dispatcher.attribute(self.argtypes, _MAX_THREADS)
+
+    @property
+    def local_mem_per_thread(self):
+        return self.dispatcher.attribute(self.argtypes, _LOCAL_BYTES)
+
+    def __repr__(self):
+        return f"<{self.dispatcher.__name__}{self.signature.args}>"
+
+
+class Dispatcher(_core.KernelBase):
+    """A Python function as a kernel, or with device=True as a function for kernels. Made by cuda.jit.
+
+    kernel[grid, block, stream=0, sharedmem=0](*args) launches; each list of argument types is compiled once, at its
+    first launch. Attributes: py_func (the Python function), targetoptions, signatures, overloads, specialized, stats.
+    """
+
+    def __init__(self, function, *, device=False, extensions=(), **options):
+        super().__init__(function, device=device, **options)
+        functools.update_wrapper(self, function)
+        self.extensions = list(extensions)
+        self.specialized = False
+        self._specializations = {}
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else python_types.MethodType(self, instance)
+
+    def __repr__(self):
+        return f"<{'device function' if self.is_device else 'kernel'} {self.__module__}.{self.__qualname__}>"
+
+    # --- launching ---------------------------------------------------------------------------------------------------
+
+    def configure(self, griddim, blockdim, stream=0, sharedmem=0):
+        """The same as kernel[griddim, blockdim, stream, sharedmem]; `sharedmem` in bytes.
+
+        ValueError for a grid or block that no device can run, TypeError for dimensions that are no integers.
+        """
+        return self[griddim, blockdim, stream, sharedmem]
+
+    def forall(self, ntasks, tpb=0, stream=0, sharedmem=0):
+        """A launcher of at least `ntasks` threads in blocks of `tpb` (0: as many as suit the device), one axis.
+
+        LaunchConfigurationError for a negative number.
+        """
+        if ntasks < 0:
+            raise LaunchConfigurationError(f"cannot launch {ntasks} tasks")
+        return ForAll(self, ntasks, tpb, stream, sharedmem)
+
+    # --- compiling ---------------------------------------------------------------------------------------------------
+
+    def compile(self, sig):
+        """Compiles for a signature (text, Signature or tuple of types) on the current device; returns the Overload."""
+        types, _ = signatures.normalize(sig)
+        if self.is_device:
+            self.result_type(types)
+        else:
+            super().compile(types)
+        return Overload(self, types)
+
+    def compile_device(self, args):
+        """Infers a device function for argument types; returns the type of its result."""
+        return self.result_type(tuple(args))
+
+    def disable_compile(self, val=True):
+        """From now on only the types compiled so far are accepted."""
+        if val:
+            self.freeze()
+
+    def specialize(self, *args):
+        """A kernel for the types of these arguments only. RuntimeError on one that is specialized already."""
+        if self.specialized:
+            raise RuntimeError(f"kernel '{self.__name__}' is specialized already")
+        types = tuple(argument_type(value) for value in args)
+        if types not in self._specializations:
+            self._specializations[types] = self._specialized_copy(types)
+        return self._specializations[types]
+
+    def _specialized_copy(self, types):
+        special = self._copy()
+        special.compile(types)
+        special.freeze()
+        special.specialized = True
+        return special
+
+    @property
+    def specializations(self):
+        return dict(self._specializations)
+
+    @property
+    def signatures(self):
+        """The argument types (tuples) compiled so far."""
+        return super().signatures()
+
+    @property
+    def nopython_signatures(self):
+        """The signatures compiled so far."""
+        return [_core.scalar_types["none"](*types) for types in self.signatures]
+
+    @property
+    def overloads(self):
+        """What is compiled so far: argument types -> Overload."""
+        return {types: Overload(self, types) for types in self.signatures}
+
+    @property
+    def targetoptions(self):
+        """The options the function was decorated with."""
+        return {**self.options, "device": self.is_device, "extensions": self.extensions}
+
+    @property
+    def stats(self):
+        return Stats(self.signatures)
+
+    # --- looking inside ----------------------------------------------------------------------------------------------
+
+    def inspect_llvm(self, signature=None, cc=None):
+        """LLVM IR (str) for a signature; without one, a dict of it over all compiled so far."""
+        return self._inspect("llvm", signature, cc)
+
+    def inspect_asm(self, signature=None, cc=None):
+        """PTX, or assembly of the CPU device; without a signature a dict over all compiled so far.
+
+        cc: a compute capability such as (9, 0): PTX for that GPU, which need not be there.
+        """
+        return self._inspect("asm", signature, cc)
+
+    def inspect_ir(self, signature=None):
+        """cujit's typed IR."""
+        return self._inspect("ir", signature, None)
+
+    def inspect_types(self, file=None):
+        """Prints the source with the types of its values, for every signature compiled so far."""
+        for types in self.signatures:
+            print(f"{self.__name__} {tuple(str(t) for t in types)}", file=file)
+            print("-" * 80, file=file)
+            print(self.inspect("types", types), file=file)
+
+    def _inspect(self, what, signature, cc):
+        if signature is None:
+            return {types: self.inspect(what, types, _sm(cc)) for types in self.signatures}
+        return self.inspect(what, signatures.normalize(signature)[0], _sm(cc))
+
+    def get_regs_per_thread(self, signature=None):
+        """Registers of a thread; without a signature a dict over all compiled so far (one number when specialized)."""
+        return self._attribute(_REGISTERS, signature)
+
+    def get_const_mem_size(self, signature=None):
+        """Bytes of constant memory."""
+        return self._attribute(_CONST_BYTES, signature)
+
+    def get_shared_mem_per_block(self, signature=None):
+        """Bytes of static shared memory of a block."""
+        return self._attribute(_SHARED_BYTES, signature)
+
+    def get_max_threads_per_block(self, signature=None):
+        """The largest block that can be launched, in threads."""
+        return self._attribute(_MAX_THREADS, signature)
+
+    def get_local_mem_per_thread(self, signature=None):
+        """Bytes of local memory of a thread."""
+        return self._attribute(_LOCAL_BYTES, signature)
+
+    def _attribute(self, number, signature):
+        if signature is not None:
+            return self.attribute(signatures.normalize(signature)[0], number)
+        if self.specialized:
+            return self.attribute(self.signatures[0], number)
+        return {types: self.attribute(types, number) for types in self.signatures}
+
+    # --- copies ------------------------------------------------------------------------------------------------------
+
+    def _copy(self):
+        return type(self)(self.py_func, device=self.is_device, extensions=self.extensions, **self.options)
+
+    def __copy__(self):
+        return self._copy()
+
+    def __deepcopy__(self, memo):
+        return self._copy()
+
+    def __reduce__(self):
+        from cujit.cuda import pickling
+
+        return pickling.reduce_dispatcher(self)
+
+
+class ExtendedDispatcher(Dispatcher):
+    """A kernel whose arguments pass through the option `extensions` first."""
+
+    def __getitem__(self, configuration):
+        return ExtendedLauncher(self, super().__getitem__(configuration))
+
+
+class ExtendedLauncher:
+    """A launcher that hands each argument to every extension's prepare_args(type, value, stream=, retr=), last first.
+
+    What the extensions append to `retr` is called after the launch.
+    """
+
+    def __init__(self, kernel, launcher):
+        self._kernel, self._launcher = kernel, launcher
+
+    def __getattr__(self, name):
+        return getattr(self._launcher, name)
+
+    def __call__(self, *args):
+        retr, stream = [], self._launcher.stream
+        self._launcher(*[self._prepare(value, stream, retr) for value in args])
+        for call in retr:
+            call()
+
+    def _prepare(self, value, stream, retr):
+        ty = argument_type(value)
+        for extension in reversed(self._kernel.extensions):
+            ty, value = extension.prepare_args(ty, value, stream=stream, retr=retr)
+        return value
+
+
+class ForAll:
+    """A kernel to be launched with at least `ntasks` threads; calling it launches."""
+
+    def __init__(self, kernel, ntasks, tpb, stream, sharedmem):
+        self.kernel, self.ntasks, self.thread_per_block = kernel, ntasks, tpb
+        self.stream, self.sharedmem = stream, sharedmem
+
+    def __call__(self, *args):
+        if self.ntasks == 0:
+            return
+        threads = self.thread_per_block or self._block_size(args)
+        blocks = -(-self.ntasks // threads)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PerformanceWarning)
+            launch = self.kernel[blocks, threads, self.stream, self.sharedmem]
+        launch(*args)
+
+    def _block_size(self, args):
+        kernel = self.kernel
+        if kernel.specialized:
+            types = kernel.signatures[0]
+        else:
+            types = tuple(argument_type(value) for value in args)
+            kernel.compile(types)
+        return kernel.occupancy(types, self.sharedmem)[1]
+
+
+def argument_type(value):
+    """The type that a kernel sees for an argument. TypeError where it takes none such."""
+    if isinstance(value, (In, Out, InOut)):
+        value = value.value
+    if not isinstance(value, _core.DeviceArrayBase) and is_cuda_array(value):
+        value = as_cuda_array(value, sync=False)
+    return _core.type_of(value)
+
+
+def _sm(cc):
+    return None if cc is None else cc[0] * 10 + cc[1]
+
+
+# --- the decorator ---------------------------------------------------------------------------------------------------
+
+def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=(), debug=None, opt=None,
+        lineinfo=False, cache=False, launch_bounds=None, lto=None, shared_memory_carveout=None, fastmath=False,
+        max_registers=None, extensions=(), fmad=True, **options):
+    """Makes a kernel of a Python function, or with device=True a function for kernels.
+
+    Bare, with options, or with a signature (text, types called with types, a tuple of types) or a list of them, which
+    compiles at once and for these types only.
+
+    debug: `assert` and `raise` have effect. fastmath: less exact and faster floating point. fmad: a * b + c may be
+    rounded once. max_registers: of a thread. launch_bounds: (threads of the largest block[, blocks of a
+    multiprocessor]). lineinfo: line numbers for profilers. cache: compiled code is kept on disk anyway.
+    extensions: objects with prepare_args, for arguments of types of their own.
+
+    NotImplementedError for boundscheck=True and for link; DeprecationError for argtypes, restype and bind; TypeError
+    for unknown options and for a kernel's signature that has a result.
+    """
+    _refuse(options, link)
+    core = {
+        "fastmath": bool(fastmath), "fmad": bool(fmad), "debug": bool(debug), "lineinfo": bool(lineinfo),
+        "opt": opt is None or bool(opt), "max_registers": max_registers, "launch_bounds": launch_bounds,
+        "forceinline": bool(forceinline) or inline in ("always", True),
+    }
+    if debug and opt:
+        warnings.warn("debug=True with opt=True: optimized code is hard to debug", stacklevel=2)
+    if debug and lineinfo:
+        warnings.warn("debug=True and lineinfo=True exclude each other; lineinfo has no effect", stacklevel=2)
+
+    if func_or_sig is None:
+        return lambda function: _make(function, None, device, extensions, core)
+    if signatures.is_signature(func_or_sig):
+        return lambda function: _make(function, func_or_sig, device, extensions, core)
+    return _make(func_or_sig, None, device, extensions, core)
+
+
+def _refuse(options, link):
+    if link:
+        raise NotImplementedError("link: foreign code cannot be linked into a kernel")
+    if options.pop("boundscheck", None):
+        raise NotImplementedError("boundscheck: kernels do not check bounds")
+    for name in ("argtypes", "restype", "bind"):
+        if name in options:
+            raise DeprecationError(f"{name}: give a signature as the first argument of cuda.jit instead")
+    if options:
+        raise TypeError(f"cuda.jit has no option '{next(iter(options))}'")
+
+
+def _make(function, signature, device, extensions, options):
+    function = function.py_func if isinstance(function, Dispatcher) else function
+    if not isinstance(function, python_types.FunctionType):
+        raise TypeError(f"cuda.jit decorates Python functions, not {type(function).__name__}")
+    given = {name: value for name, value in options.items() if value != _DEFAULTS.get(name)}
+    cls = ExtendedDispatcher if extensions else Dispatcher
+    made = cls(function, device=device, extensions=extensions, **given)
+    if signature is not None:
+        _compile_now(made, signature)
+    return made
+
+
+def _compile_now(kernel, signature):
+    for types, result in map(signatures.normalize, signature if isinstance(signature, list) else [signature]):
+        if not kernel.is_device and result not in (None, _core.scalar_types["none"]):
+            raise TypeError(f"a kernel cannot return a value: the signature of '{kernel.__name__}' says {result}")
+        kernel.compile(types)
+    if not kernel.is_device:
+        kernel.freeze()
+        kernel.specialized = not isinstance(signature, list)

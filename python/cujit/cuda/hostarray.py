@@ -1,0 +1,97 @@
+"""Host memory that devices can reach, and the hints that say which way a host argument is copied."""
+import contextlib
+
+import numpy as np
+
+from cujit.cuda import devicearray, layout
+from cujit.cuda.devices import need_device
+
+
+class In:
+    """A host array argument that the kernel reads: it is not copied back."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+class Out:
+    """A host array argument that the kernel overwrites: it is not copied in."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+class InOut:
+    """A host array argument that is copied in and back, as one without a hint is."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+class MappedNDArray(np.ndarray):
+    """A NumPy array that is in the current device's reach too."""
+
+    stream = 0
+
+    @property
+    def __cuda_array_interface__(self):
+        interface = dict(self.__array_interface__)
+        interface.update(version=3, stream=None)
+        return interface
+
+
+def _host_array(shape, dtype, strides, order):
+    shape, dtype = layout.as_shape(shape), np.dtype(dtype)
+    if strides is None:
+        return np.empty(shape, dtype, order=order)
+    block = np.empty(layout.extent(shape, strides, dtype.itemsize), np.uint8)
+    return np.ndarray(shape, dtype, block, strides=strides)
+
+
+def pinned_array(shape, dtype=np.float64, strides=None, order="C"):
+    """A NumPy array, not initialized, for fast transfers."""
+    return _host_array(shape, dtype, strides, order)
+
+
+def pinned_array_like(ary):
+    """A pinned array with the shape, dtype and order of `ary`, without its gaps."""
+    return _like(ary)
+
+
+@contextlib.contextmanager
+def pinned(*arrays):
+    """A context in which the host arrays are good for fast transfers."""
+    yield
+
+
+def mapped_array(shape, dtype=np.float64, strides=None, order="C", stream=0, portable=False, wc=False):
+    """A NumPy array, not initialized, that kernels on the CPU device work on in place."""
+    return _map(_host_array(shape, dtype, strides, order))
+
+
+def mapped_array_like(ary, stream=0, portable=False, wc=False):
+    """A mapped array with the shape, dtype and order of `ary`, without its gaps."""
+    return _map(_like(ary))
+
+
+def managed_array(shape, dtype=np.float64, strides=None, order="C", stream=0, attach_global=True):
+    """A NumPy array, not initialized, that host and device share."""
+    return _map(_host_array(shape, dtype, strides, order))
+
+
+@contextlib.contextmanager
+def mapped(*arrays, stream=0):
+    """A context that gives a device array over the memory of each host array: one, or a tuple of several."""
+    views = [devicearray.as_cuda_array(_map(array)).bind(stream) for array in arrays]
+    yield views[0] if len(views) == 1 else tuple(views)
+
+
+def _like(ary):
+    ary = np.asarray(ary)
+    return np.empty_like(ary, subok=False)
+
+
+def _map(array):
+    if need_device().kind != "cpu":
+        raise NotImplementedError("mapped and managed arrays are there on the CPU device only")
+    return array.view(MappedNDArray)

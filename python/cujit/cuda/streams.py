@@ -1,0 +1,127 @@
+"""Streams and events: the order of work on a device."""
+import contextlib
+import queue
+import threading
+
+from cujit import _core
+
+
+class Stream(_core.Stream):
+    """An order of work: what is put into one stream runs one after another.
+
+    Made by cuda.stream() and its siblings. int(stream) is the CUstream handle; 0, 1 and 2 are the default streams.
+    """
+
+    def __int__(self):
+        return self.handle
+
+    def __cuda_stream__(self):
+        """The protocol of CUDA Python libraries: (version, handle)."""
+        return (0, self.handle)
+
+    def __repr__(self):
+        names = {0: "default", 1: "legacy default", 2: "per-thread default"}
+        return f"<CUDA stream {names.get(self.handle, hex(self.handle))}>"
+
+    @contextlib.contextmanager
+    def auto_synchronize(self):
+        """A context at whose end all work put into the stream is done."""
+        yield self
+        self.synchronize()
+
+    def add_callback(self, callback, arg=None):
+        """Calls callback(stream, status, arg) in a thread of cujit's, once the work before it is done. status is 0."""
+        reached = _core.Event(timing=False)
+        reached.record(self)
+        _callbacks.put(reached, callback, self, arg)
+
+    def async_done(self):
+        """An asyncio future that gets this stream as its result once the work before it is done.
+
+        RuntimeError outside of a running event loop.
+        """
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+
+        def finish():
+            if not future.done():
+                future.set_result(self)
+
+        self.add_callback(lambda stream, status, arg: loop.call_soon_threadsafe(finish))
+        return future
+
+
+class _CallbackThread:
+    """One thread that waits for events in their order and makes the calls that belong to them."""
+
+    def __init__(self):
+        self._waiting = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._thread = None
+
+    def put(self, event, callback, stream, arg):
+        self._waiting.put((event, callback, stream, arg))
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="cujit-callbacks", daemon=True)
+                self._thread.start()
+
+    def _run(self):
+        while True:
+            event, callback, stream, arg = self._waiting.get()
+            try:
+                event.synchronize()
+                callback(stream, 0, arg)
+            except Exception:
+                import traceback
+
+                traceback.print_exc()
+            del event, callback, stream, arg
+
+
+_callbacks = _CallbackThread()
+
+
+def stream():
+    """A new stream of the current device."""
+    from cujit.cuda import devices
+
+    devices.need_device()
+    return Stream()
+
+
+def default_stream():
+    """The stream that work goes to when none is named."""
+    return external_stream(0)
+
+
+def legacy_default_stream():
+    """The default stream that waits for all others."""
+    return external_stream(1)
+
+
+def per_thread_default_stream():
+    """The default stream of the calling thread."""
+    return external_stream(2)
+
+
+def external_stream(ptr):
+    """A stream made elsewhere, by its CUstream value (int); it outlives the object. TypeError for no int."""
+    if not isinstance(ptr, int) or isinstance(ptr, bool):
+        raise TypeError(f"a stream's handle is an int, not {type(ptr).__name__}")
+    return Stream(ptr)
+
+
+def event(timing=True):
+    """A new event, a mark in a stream. Without timing it costs less and tells no time."""
+    from cujit.cuda import devices
+
+    devices.need_device()
+    return _core.Event(timing=timing)
+
+
+def event_elapsed_time(start, end):
+    """Milliseconds from one recorded event to another. CudaAPIError unless both keep time and are reached."""
+    return start.elapsed_time(end)

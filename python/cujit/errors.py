@@ -1,0 +1,93 @@
+"""Every exception and warning of cujit's own.
+
+The extension raises these classes by the names in core/diag.def. Errors in a kernel's source carry the place:
+`filename` (str), `lineno` (int, from 1) and `code` (the row of diag.def, such as "TYPE_OPERANDS"); each is None where
+there is no such thing. The bases are the builtin exceptions that programs written for numba.cuda catch.
+"""
+
+__all__ = [
+    "CompileError", "CudaAPIError", "CujitError", "CujitWarning", "DeprecationError", "DeviceMemoryError",
+    "DriverMissingError", "InternalError", "KernelHangError", "KernelReturnError", "LaunchArgumentError",
+    "LaunchConfigurationError", "NoGPUWarning", "PerformanceWarning", "SignatureError", "TypingError",
+    "UnsupportedError",
+]
+
+
+class CujitError(Exception):
+    """What all errors of cujit have in common."""
+
+    filename = None
+    lineno = None
+    code = None
+
+
+class InternalError(CujitError, RuntimeError):
+    """cujit broke a rule of its own; please report it."""
+
+
+# --- the kernel's source ---------------------------------------------------------------------------------------------
+
+class CompileError(CujitError):
+    """A function could not be compiled."""
+
+
+class TypingError(CompileError, TypeError):
+    """An expression of a kernel has no type: an operand, argument, attribute or index that does not fit."""
+
+
+class UnsupportedError(TypingError, NotImplementedError):
+    """Python that kernels cannot use, or that the target does not have."""
+
+
+class KernelReturnError(TypingError):
+    """A kernel returns a value."""
+
+
+class SignatureError(CujitError, TypeError, ValueError):
+    """Text or objects that are no signature."""
+
+
+class DeprecationError(CujitError):
+    """An option that numba.cuda removed long ago: argtypes, restype, bind."""
+
+
+# --- launching -------------------------------------------------------------------------------------------------------
+
+class LaunchConfigurationError(CujitError, ValueError):
+    """A kernel called without `[grid, block]`, or with one that no device can run."""
+
+
+class LaunchArgumentError(CujitError, TypeError):
+    """An argument of a launch has a type that the kernel does not accept, or their number is wrong."""
+
+
+class KernelHangError(CujitError, RuntimeError):
+    """Threads of a block wait for each other in different places, for ever."""
+
+
+# --- devices ---------------------------------------------------------------------------------------------------------
+
+class DriverMissingError(CujitError, RuntimeError):
+    """A GPU was asked for, and there is no NVIDIA driver, or one that is too old."""
+
+
+class CudaAPIError(CujitError, RuntimeError):
+    """A call of the NVIDIA driver failed. `code` is the CUresult (int) where it is known."""
+
+
+class DeviceMemoryError(CujitError, MemoryError):
+    """A device has not enough memory."""
+
+
+# --- warnings --------------------------------------------------------------------------------------------------------
+
+class CujitWarning(UserWarning):
+    """What all warnings of cujit have in common."""
+
+
+class PerformanceWarning(CujitWarning):
+    """The program is right and could be faster: a grid that fills no device, a host array copied there and back."""
+
+
+class NoGPUWarning(CujitWarning):
+    """There is no GPU; kernels run on the CPU device."""
