@@ -4,9 +4,9 @@
 #define CUJIT_CODEGEN_LIBDEVICE_DATA_H
 
 typedef struct LibdeviceFunction {
-    const char *name;               /* "__nv_sinf" */
+    const char *name; /* "__nv_sinf" */
     const unsigned char *bitcode;
-    unsigned size;                  /* bytes */
+    unsigned size; /* bytes */
 } LibdeviceFunction;
 
 /* Sorted by name (strcmp). */

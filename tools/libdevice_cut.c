@@ -18,44 +18,55 @@ typedef struct Image {
     size_t offset, size;
 } Image;
 
-static _Noreturn void die(const char *what, const char *detail) {
+static _Noreturn void die(const char *what, const char *detail)
+{
     fprintf(stderr, "libdevice_cut: %s: %s\n", what, detail);
     exit(1);
 }
 
-static LLVMModuleRef read_module(LLVMContextRef context, const char *path) {
+static LLVMModuleRef read_module(LLVMContextRef context, const char *path)
+{
     char *message = NULL;
     LLVMMemoryBufferRef buffer;
-    if (LLVMCreateMemoryBufferWithContentsOfFile(path, &buffer, &message)) die(path, message);
+    if (LLVMCreateMemoryBufferWithContentsOfFile(path, &buffer, &message))
+        die(path, message);
     LLVMModuleRef module;
-    if (LLVMParseBitcodeInContext2(context, buffer, &module)) die(path, "not LLVM bitcode");
+    if (LLVMParseBitcodeInContext2(context, buffer, &module))
+        die(path, "not LLVM bitcode");
     LLVMDisposeMemoryBuffer(buffer);
     return module;
 }
 
-static bool is_public_function(LLVMValueRef function) {
+static bool is_public_function(LLVMValueRef function)
+{
     return !LLVMIsDeclaration(function) && LLVMGetLinkage(function) != LLVMInternalLinkage;
 }
 
-static void internalize_all_but(LLVMModuleRef module, const char *kept) {
+static void internalize_all_but(LLVMModuleRef module, const char *kept)
+{
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
         size_t length;
-        if (LLVMIsDeclaration(f) || strcmp(LLVMGetValueName2(f, &length), kept) == 0) continue;
+        if (LLVMIsDeclaration(f) || strcmp(LLVMGetValueName2(f, &length), kept) == 0)
+            continue;
         LLVMSetLinkage(f, LLVMInternalLinkage);
     }
     for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g))
-        if (!LLVMIsDeclaration(g)) LLVMSetLinkage(g, LLVMInternalLinkage);
+        if (!LLVMIsDeclaration(g))
+            LLVMSetLinkage(g, LLVMInternalLinkage);
 }
 
-static void drop_unused(LLVMModuleRef module) {
+static void drop_unused(LLVMModuleRef module)
+{
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef error = LLVMRunPasses(module, "globaldce,strip-dead-prototypes", NULL, options);
-    if (error) die("globaldce", LLVMGetErrorMessage(error));
+    if (error)
+        die("globaldce", LLVMGetErrorMessage(error));
     LLVMDisposePassBuilderOptions(options);
 }
 
 /* Appends the image of one function to the file. */
-static size_t write_image(LLVMModuleRef whole, const char *name, FILE *out) {
+static size_t write_image(LLVMModuleRef whole, const char *name, FILE *out)
+{
     LLVMModuleRef module = LLVMCloneModule(whole);
     internalize_all_but(module, name);
     drop_unused(module);
@@ -63,24 +74,29 @@ static size_t write_image(LLVMModuleRef whole, const char *name, FILE *out) {
     LLVMSetSourceFileName(module, "libdevice", strlen("libdevice"));
     LLVMMemoryBufferRef bitcode = LLVMWriteBitcodeToMemoryBuffer(module);
     size_t size = LLVMGetBufferSize(bitcode);
-    if (fwrite(LLVMGetBufferStart(bitcode), 1, size, out) != size) die(name, "cannot write");
+    if (fwrite(LLVMGetBufferStart(bitcode), 1, size, out) != size)
+        die(name, "cannot write");
     LLVMDisposeMemoryBuffer(bitcode);
     LLVMDisposeModule(module);
     return size;
 }
 
-static int compare_images(const void *left, const void *right) {
+static int compare_images(const void *left, const void *right)
+{
     return strcmp(((const Image *)left)->name, ((const Image *)right)->name);
 }
 
-static size_t collect_names(LLVMModuleRef whole, Image **images) {
+static size_t collect_names(LLVMModuleRef whole, Image **images)
+{
     size_t count = 0, capacity = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(whole); f; f = LLVMGetNextFunction(f)) {
-        if (!is_public_function(f)) continue;
+        if (!is_public_function(f))
+            continue;
         if (count == capacity) {
             capacity = capacity ? capacity * 2 : 256;
             *images = realloc(*images, capacity * sizeof **images);
-            if (!*images) die("memory", "out of memory");
+            if (!*images)
+                die("memory", "out of memory");
         }
         size_t length;
         (*images)[count++] = (Image){.name = LLVMGetValueName2(f, &length)};
@@ -89,34 +105,43 @@ static size_t collect_names(LLVMModuleRef whole, Image **images) {
     return count;
 }
 
-static void write_table(FILE *out, const char *blob_path, const Image *images, size_t count) {
-    fprintf(out, "/* Made by tools/libdevice_cut.c. */\n#include \"codegen/libdevice_data.h\"\n\n"
-                 "__asm__(\".pushsection .rodata.libdevice,\\\"a\\\",@progbits\\n\"\n"
-                 "        \".balign 16\\n\"\n"
-                 "        \".hidden libdevice_blob\\n\"\n"
-                 "        \".globl libdevice_blob\\n\"\n"
-                 "        \"libdevice_blob:\\n\"\n"
-                 "        \".incbin \\\"%s\\\"\\n\"\n"
-                 "        \".popsection\\n\");\n"
-                 "extern const unsigned char libdevice_blob[];\n\n"
-                 "const LibdeviceFunction libdevice_functions[] = {\n", blob_path);
+static void write_table(FILE *out, const char *blob_path, const Image *images, size_t count)
+{
+    fprintf(out,
+            "/* Made by tools/libdevice_cut.c. */\n#include \"codegen/libdevice_data.h\"\n\n"
+            "__asm__(\".pushsection .rodata.libdevice,\\\"a\\\",@progbits\\n\"\n"
+            "        \".balign 16\\n\"\n"
+            "        \".hidden libdevice_blob\\n\"\n"
+            "        \".globl libdevice_blob\\n\"\n"
+            "        \"libdevice_blob:\\n\"\n"
+            "        \".incbin \\\"%s\\\"\\n\"\n"
+            "        \".popsection\\n\");\n"
+            "extern const unsigned char libdevice_blob[];\n\n"
+            "const LibdeviceFunction libdevice_functions[] = {\n",
+            blob_path);
     for (size_t i = 0; i < count; i++)
         fprintf(out, "    {\"%s\", libdevice_blob + %zu, %zu},\n", images[i].name, images[i].offset, images[i].size);
     fprintf(out, "};\nconst unsigned libdevice_function_count = %zu;\n", count);
 }
 
-static FILE *open_output(const char *path) {
+static FILE *open_output(const char *path)
+{
     FILE *file = fopen(path, "wb");
-    if (!file) die(path, "cannot open");
+    if (!file)
+        die(path, "cannot open");
     return file;
 }
 
-static void close_output(FILE *file, const char *path) {
-    if (fclose(file)) die(path, "cannot write");
+static void close_output(FILE *file, const char *path)
+{
+    if (fclose(file))
+        die(path, "cannot write");
 }
 
-int main(int argc, char **argv) {
-    if (argc != 4) die("usage", "libdevice_cut libdevice.10.bc OUT.c OUT.bin");
+int main(int argc, char **argv)
+{
+    if (argc != 4)
+        die("usage", "libdevice_cut libdevice.10.bc OUT.c OUT.bin");
     LLVMContextRef context = LLVMContextCreate();
     LLVMContextSetDiscardValueNames(context, true);
     LLVMModuleRef whole = read_module(context, argv[1]);

@@ -1,0 +1,61 @@
+# make demo    install what is missing, build, run the examples
+# make test    install what is missing, build, run all tests
+# Both use the Python that scripts/find_python.sh finds; PYTHON=... and VENV=... choose another one.
+SHELL := /bin/bash
+PYTHON ?= $(shell scripts/find_python.sh)
+VENV ?= .venv
+BUILD ?= build/$(notdir $(abspath $(VENV)))
+PYTEST_ARGS ?= -n auto -q
+BIN := $(abspath $(VENV))/bin
+export PATH := $(BIN):$(PATH):/usr/local/cuda/bin
+SOURCES = git ls-files --cached --others --exclude-standard
+CLANG_FORMAT ?= clang-format-22
+
+.PHONY: demo test check check-asan format lint wheel bench prepare install ctest pytest clean
+
+demo: install
+	$(BIN)/python examples/demo.py
+
+test: install ctest pytest
+
+check: lint test
+
+prepare:
+	@scripts/install_packages.sh
+	@test -n "$(PYTHON)" || { echo "cujit needs CPython 3.11, 3.12 or 3.13" >&2; exit 1; }
+	@scripts/prepare_venv.sh $(VENV) $(PYTHON)
+
+install: prepare
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall \
+	    -C build-dir=$(BUILD) -C cmake.define.CUJIT_TESTS=ON -C cmake.define.CUJIT_WERROR=ON .
+
+ctest:
+	ctest --test-dir $(BUILD) --output-on-failure
+
+pytest:
+	$(BIN)/python -m pytest $(PYTEST_ARGS) tests
+
+lint: prepare
+	$(SOURCES) '*.c' '*.h' | xargs $(CLANG_FORMAT) --dry-run -Werror
+	$(BIN)/ruff check .
+	$(BIN)/python -m pytest -q tests/layout
+
+format: prepare
+	$(SOURCES) '*.c' '*.h' | xargs $(CLANG_FORMAT) -i
+	$(BIN)/ruff check -q --fix-only .
+
+check-asan: prepare
+	cmake --preset asan -DPython_EXECUTABLE=$(BIN)/python
+	cmake --build --preset asan
+	ctest --preset asan
+
+wheel: prepare
+	rm -rf dist
+	$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-deps -w dist .
+	$(BIN)/python scripts/check_wheel.py dist/*.whl
+
+bench: install
+	$(BIN)/python benchmarks/compare.py
+
+clean:
+	rm -rf build dist
