@@ -1,0 +1,54 @@
+"""The built extension exports one symbol and needs the C and C++ runtime only; importing it is cheap and quiet."""
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+
+import pytest
+from source_tree import ROOT
+
+sys.path.insert(0, str(ROOT / "scripts"))
+from check_wheel import extension_problems  # noqa: E402
+
+
+@pytest.fixture
+def extension():
+    if not importlib.util.find_spec("cujit"):
+        pytest.skip("cujit is not built")
+    found = importlib.util.find_spec("cujit._core")
+    assert found, "the package is there, its extension is not"
+    return found.origin
+
+
+@pytest.mark.skipif(not shutil.which("nm") or not shutil.which("ldd"), reason="needs nm and ldd")
+def test_extension_is_self_contained(extension):
+    assert list(extension_problems(extension)) == []
+
+
+def run_python(code):
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_import_loads_no_driver(extension):
+    code = "import cujit; from cujit import cuda; print('libcuda' in open('/proc/self/maps').read())"
+    assert run_python(code) == "False"
+
+
+def test_import_starts_no_thread(extension):
+    assert run_python("import cujit, os; print(len(os.listdir('/proc/self/task')))") == run_python(
+        "import numpy, os; print(len(os.listdir('/proc/self/task')))"
+    )
+
+
+def test_import_is_fast(extension):
+    """Under 30 ms over `import numpy`; the limit here leaves room for a busy machine."""
+    code = """
+import time, numpy
+start = time.perf_counter()
+import cujit
+from cujit import cuda
+print(time.perf_counter() - start)
+"""
+    run_python(code)
+    assert min(float(run_python(code)) for _ in range(5)) < 0.060

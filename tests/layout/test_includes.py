@@ -1,0 +1,83 @@
+"""Who may include whom: the table of CONTRIBUTING.md, read off the sources."""
+
+import re
+
+from source_tree import ROOMS, code_of, read, sources
+
+# Room: what its files may include of other rooms. "room/" stands for every header of that room.
+MAY_INCLUDE = {
+    "core": [],
+    "frontend": ["core/"],
+    "codegen": ["core/"],
+    "runtime": ["core/"],
+    "jit": ["core/", "frontend/frontend.h", "codegen/codegen.h", "runtime/runtime.h"],
+    "python/ext": ["core/", "jit/jit.h", "runtime/runtime.h"],
+}
+# How a room names its own headers.
+OWN_PREFIX = {"python/ext": "ext/"}
+
+# Foreign headers: pattern, and the only file that may include them.
+FOREIGN = [
+    (r"llvm-c/|llvm/", "codegen/llvm.h"),
+    (r"Python\.h$|numpy/|structmember\.h$|internal/pycore", "python/ext/py.h"),
+    (r"cuda\.h$|cuda_runtime|nvrtc|nvJitLink", "runtime/driver.h"),
+]
+DOORS = {door for _, door in FOREIGN}
+
+CUDA_TYPE = re.compile(r"\bCU(?:result|context|module|function|stream|event|device|deviceptr|library|kernel)\b")
+VERSION_SWITCH = re.compile(
+    r"^\s*#\s*(?:el)?if.*(?:PY_VERSION_HEX|PY_M\w+_VERSION|LLVM_VERSION|CUDA_VERSION|NPY_\w*VERSION).*$", re.MULTILINE
+)
+
+
+def room_sources():
+    return [(room, path) for room in ROOMS for path in sources(room)]
+
+
+def includes(path):
+    """(name, is_quoted) of each include of a file."""
+    found = re.findall(r'^\s*#\s*include\s+(["<])([^">]+)[">]', code_of(path), re.MULTILINE)
+    return [(name, quote == '"') for quote, name in found]
+
+
+def is_allowed(name, room):
+    entries = [*MAY_INCLUDE[room], OWN_PREFIX.get(room, room + "/")]
+    return any(name == entry or (entry.endswith("/") and name.startswith(entry)) for entry in entries)
+
+
+def test_quoted_includes_follow_the_table():
+    wrong = [
+        f"{path} includes {name}"
+        for room, path in room_sources()
+        for name, is_quoted in includes(path)
+        if is_quoted and not is_allowed(name, room)
+    ]
+    assert not wrong
+
+
+def test_foreign_headers_have_one_door():
+    wrong = [
+        f"{path} includes <{name}>: only {door} may"
+        for _, path in room_sources()
+        for name, is_quoted in includes(path)
+        for pattern, door in FOREIGN
+        if not is_quoted and re.match(pattern, name) and path != door
+    ]
+    assert not wrong
+
+
+def test_own_headers_are_quoted():
+    names = [(path, name) for _, path in room_sources() for name, is_quoted in includes(path) if not is_quoted]
+    assert not [f"{path} includes <{name}>" for path, name in names if name.split("/")[0] in (*ROOMS, "ext")]
+
+
+def test_cuda_types_stay_in_the_runtime():
+    paths = [path for room, path in room_sources() if room != "runtime"] + ["runtime/runtime.h"]
+    found = [(path, CUDA_TYPE.search(code_of(path))) for path in paths]
+    assert not [f"{path} names {match[0]}" for path, match in found if match]
+
+
+def test_no_version_switches():
+    """Python's versions live in bytecode tables, LLVM's in codegen/llvm.h, CUDA's in driver.def."""
+    paths = [path for _, path in room_sources() if path not in DOORS]
+    assert not [f"{path}: {line.strip()}" for path in paths for line in VERSION_SWITCH.findall(read(path))]
