@@ -1,0 +1,86 @@
+/* The frontend's one entry: instance of the function for the argument types, inferred, emitted, with all it calls. */
+#include "frontend/frontend.h"
+
+#include "frontend/lower.h"
+
+static SourcePos function_position(const CodeSnapshot *code)
+{
+    return (SourcePos){.function = &code->source, .line = code->source.first_line,
+                       .end_line = code->source.first_line};
+}
+
+/* Argument types, then defaults for what is missing, then captured constants. */
+static bool request_parameters(Lower *l, const FrontendRequest *request, Operand *parameters, uint32_t *count)
+{
+    const Snapshot *function = request->function;
+    const CodeSnapshot *code = function->code;
+    SourcePos pos = function_position(code);
+    uint32_t named = code->argument_count + code->keyword_only_count;
+    if (code->has_varargs || code->has_varkeywords || code->is_generator)
+        return diag_fail(l->diag, &pos, DIAG_UNSUPPORTED_BYTECODE,
+                         code->is_generator ? "a generator" : "a * or ** parameter of a kernel", "");
+    if (request->argument_count != named)
+        return diag_fail(l->diag, &pos, DIAG_CALL_ARITY, code->source.name, arena_format(l->arena, "%u", named),
+                         named == 1 ? "" : "s", (int)request->argument_count);
+    for (uint32_t i = 0; i < named; i++) {
+        parameters[i] = (Operand){.type = request->argument_types[i]};
+        if (request->argument_constants && request->argument_constants[i])
+            parameters[i].constant = request->argument_constants[i];
+        if (parameters[i].type->kind == TYPE_NONE)
+            parameters[i] = operand_none();
+    }
+    for (uint32_t i = 0; i < code->free_count; i++)
+        if (!operand_of_constant(l, function->free_values[i], &parameters[named + i]))
+            return false;
+    *count = named + code->free_count;
+    return true;
+}
+
+static Instance *root_instance(Frontend *frontend)
+{
+    const FrontendRequest *request = frontend->request;
+    const CodeSnapshot *code = request->function->code;
+    SsaValue at = {.pos = function_position(code)};
+    Lower l = {.frontend = frontend, .arena = frontend->arena, .diag = frontend->diag, .value = &at};
+    uint32_t count, most = code->argument_count + code->keyword_only_count + code->free_count;
+    Operand *parameters = ARENA_ARRAY(frontend->arena, Operand, most + 1);
+    if (!request_parameters(&l, request, parameters, &count))
+        return NULL;
+    Instance *root = instance_get(frontend, frontend->diag, code, request->function, parameters, count);
+    if (!root)
+        return NULL;
+    root->is_kernel = request->is_kernel;
+    root->forced_result = request->result;
+    return root;
+}
+
+static bool emit_all(Frontend *frontend, Instance *root)
+{
+    instance_declare(frontend, root);
+    while (frontend->pending) {
+        Instance *instance = frontend->pending;
+        frontend->pending = instance->next_pending;
+        if (!emit_instance(frontend, instance))
+            return false;
+    }
+    return true;
+}
+
+IrModule *frontend_lower(const FrontendRequest *request, Arena *arena, Diag *diag)
+{
+    Frontend frontend = {.arena = arena, .diag = diag, .request = request};
+    frontend.instances = table_create();
+    frontend.ssa = table_create();
+    frontend.objects = table_create();
+    frontend.module = ir_module(arena);
+    Instance *root = root_instance(&frontend);
+    bool ok = root != NULL;
+    if (ok) {
+        infer_instance(&frontend, root);
+        ok = emit_all(&frontend, root);
+    }
+    table_destroy(frontend.instances);
+    table_destroy(frontend.ssa);
+    table_destroy(frontend.objects);
+    return ok ? frontend.module : NULL;
+}

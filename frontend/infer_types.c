@@ -1,0 +1,189 @@
+/* Types and constants of an instance, to a fixed point over its reachable blocks: sparse conditional constant propagation
+ * (Wegman and Zadeck, TOPLAS 1991) with types for the lattice. */
+#include "frontend/lower.h"
+
+bool lower_value(Lower *l, const SsaValue *value, Operand *out)
+{
+    l->value = value;
+    *out = (Operand){0};
+    Operand x[3];
+    for (uint32_t i = 0; i < value->count && i < 3; i++)
+        x[i] = lower_fact(l, value->operands[i]);
+    switch (value->op) {
+    case SSA_CONSTANT: return operand_of_constant(l, value->constant, out);
+    case SSA_PARAMETER: *out = l->instance->parameters[value->argument]; return true;
+    case SSA_BINARY: return lower_binary(l, value->argument, x[0], x[1], out);
+    case SSA_COMPARE: return lower_compare(l, value->argument, x[0], x[1], out);
+    case SSA_IS: return lower_is(l, x[0], x[1], value->argument != 0, out);
+    case SSA_CONTAINS: return lower_contains(l, x[0], x[1], value->argument != 0, out);
+    case SSA_NEGATIVE:
+    case SSA_POSITIVE:
+    case SSA_INVERT:
+    case SSA_NOT: return lower_unary(l, value->op, x[0], out);
+    case SSA_ATTRIBUTE: return lower_attribute(l, x[0], value->name, out);
+    case SSA_STORE_ATTRIBUTE:
+        return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, x[0].type), lower_describe(l, x[1].type), "");
+    case SSA_SUBSCRIPT: return lower_subscript(l, x[0], x[1], out);
+    case SSA_STORE_SUBSCRIPT: *out = operand_none(); return lower_store_subscript(l, x[1], x[2], x[0]);
+    case SSA_TUPLE:
+    case SSA_LIST: {
+        Operand *items = ARENA_ARRAY(l->arena, Operand, value->count);
+        for (uint32_t i = 0; i < value->count; i++)
+            items[i] = lower_fact(l, value->operands[i]);
+        *out = lower_make_tuple(l, items, value->count, TUPLE_PLAIN);
+        return true;
+    }
+    case SSA_SLICE: *out = lower_make_tuple(l, x, 3, TUPLE_SLICE); return true;
+    case SSA_UNPACK: return lower_unpack(l, x[0], (uint32_t)value->argument, (uint32_t)value->argument2, out);
+    case SSA_CALL: return lower_call(l, value, out);
+    case SSA_ITERATOR: return lower_iterator(l, x[0], out);
+    case SSA_ITER_START: return lower_iter_start(l, x[0], out);
+    case SSA_ITER_HAS: return lower_iter_has(l, x[0], x[1], out);
+    case SSA_ITER_VALUE: return lower_iter_value(l, x[0], x[1], out);
+    case SSA_ITER_NEXT: return lower_iter_next(l, x[0], x[1], out);
+    case SSA_FUNCTION: return lower_function(l, value, out);
+    default: return true;   /* undefined and NULL have no type of their own */
+    }
+}
+
+/* --- one pass over the reachable blocks ---------------------------------------------------------------------------------- */
+
+static bool operands_known(Lower *l, const SsaValue *value)
+{
+    for (uint32_t i = 0; i < value->count; i++)
+        if (!lower_fact_known(l, value->operands[i]))
+            return false;
+    return true;
+}
+
+static bool same_fact(Operand a, Operand b)
+{
+    if (!a.type || !b.type)
+        return a.type == b.type;
+    if (!type_equal(a.type, b.type) || !a.constant != !b.constant)
+        return false;
+    return !a.constant || constant_equal(a.constant, b.constant);
+}
+
+static void set_fact(Lower *l, const SsaValue *value, Operand fact)
+{
+    Operand *slot = &l->instance->facts[value->id];
+    if (!same_fact(*slot, fact)) {
+        *slot = fact;
+        l->changed = true;
+    }
+}
+
+static bool edge_is_reached(const Lower *l, uint32_t from, uint32_t to)
+{
+    const CfgBlock *cfg = l->instance->ssa->blocks[from].cfg;
+    for (uint32_t k = 0; k < cfg->successor_count; k++)
+        if (cfg->successors[k] == to && l->instance->edge_reached[2 * from + k])
+            return true;
+    return false;
+}
+
+static void infer_phi(Lower *l, const SsaBlock *block, const SsaValue *phi)
+{
+    Operand fact = lower_fact(l, phi);
+    l->value = phi;
+    for (uint32_t i = 0; i < phi->count; i++) {
+        if (!edge_is_reached(l, block->cfg->predecessors[i], block->id))
+            continue;
+        Operand joined;
+        if (lower_join(l, fact, lower_fact(l, phi->operands[i]), &joined))
+            fact = joined;   /* what does not fit is reported when emitting */
+    }
+    set_fact(l, phi, fact);
+}
+
+static void reach(Lower *l, uint32_t block, uint32_t successor)
+{
+    bool *edge = &l->instance->edge_reached[2 * block + successor];
+    uint32_t to = l->instance->ssa->blocks[block].cfg->successors[successor];
+    if (!*edge) {
+        *edge = true;
+        l->instance->block_reached[to] = true;
+        l->changed = true;
+    }
+}
+
+static void infer_branch(Lower *l, const SsaBlock *block, const SsaValue *branch)
+{
+    Operand truth, condition = lower_fact(l, branch->operands[0]);
+    l->value = branch;
+    if (!condition.type || !lower_truth(l, condition, &truth))
+        return;
+    for (uint32_t k = 0; k < 2; k++) {
+        bool wanted = (k == 1) == (branch->argument != 0);
+        if (!truth.constant || (truth.constant->integer != 0) == wanted)
+            reach(l, block->id, k);
+    }
+}
+
+static void infer_return(Lower *l, const SsaValue *value)
+{
+    Operand result = lower_fact(l, value->operands[0]), joined;
+    if (!result.type)
+        return;
+    if (result.type->kind != TYPE_OBJECT && result.type->kind != TYPE_NONE)
+        result.constant = NULL;
+    const Type *forced = l->instance->forced_result;
+    if (forced && forced->kind != TYPE_NONE)
+        result = operand_value(forced, NULL);
+    if (lower_join(l, l->instance->result, result, &joined) && !same_fact(joined, l->instance->result)) {
+        l->instance->result = joined;
+        l->changed = true;
+    }
+}
+
+static void infer_value(Lower *l, const SsaBlock *block, const SsaValue *value)
+{
+    if (value->op == SSA_JUMP) {
+        reach(l, block->id, 0);
+    } else if (value->op == SSA_BRANCH) {
+        infer_branch(l, block, value);
+    } else if (value->op == SSA_RETURN) {
+        infer_return(l, value);
+    } else if (operands_known(l, value)) {
+        Operand fact;
+        diag_clear(l->diag);
+        if (lower_value(l, value, &fact) && fact.type) {
+            fact.ir = NULL;
+            set_fact(l, value, fact);
+        }
+    }
+}
+
+static void infer_pass(Lower *l)
+{
+    const SsaFunction *ssa = l->instance->ssa;
+    for (uint32_t i = 0; i < ssa->block_count; i++) {
+        if (!l->instance->block_reached[i])
+            continue;
+        const SsaBlock *block = &ssa->blocks[i];
+        for (const SsaValue *phi = block->phis; phi; phi = phi->next)
+            infer_phi(l, block, phi);
+        for (const SsaValue *value = block->first; value; value = value->next)
+            infer_value(l, block, value);
+    }
+}
+
+void infer_instance(Frontend *frontend, Instance *instance)
+{
+    Diag scratch = {0};
+    Lower l = {.frontend = frontend, .arena = frontend->arena, .diag = &scratch, .instance = instance};
+    instance->state = INSTANCE_RUNNING;
+    instance->block_reached[0] = true;
+    frontend->depth++;
+    do {
+        l.changed = false;
+        instance->provisional = false;
+        infer_pass(&l);
+    } while (l.changed);
+    frontend->depth--;
+    /* What rests on an unfinished caller is looked at again when that caller is. */
+    instance->state = instance->provisional && !instance->is_recursive ? INSTANCE_NEW : INSTANCE_DONE;
+    if (instance->provisional && frontend->depth > 0)
+        instance->state = INSTANCE_NEW;
+}

@@ -1,0 +1,131 @@
+/* Instances: a function for certain argument types, found or made, and its IR function. */
+#include <stdio.h>
+#include <string.h>
+
+#include "frontend/lower.h"
+
+enum { DEPTH_LIMIT = 200, INSTANCE_LIMIT = 20000 };
+
+SsaFunction *frontend_ssa(Frontend *frontend, const CodeSnapshot *code, Diag *diag)
+{
+    SsaFunction *ssa = table_get(frontend->ssa, &code, sizeof code);
+    if (ssa)
+        return ssa;
+    Instructions *instructions = decode(code, frontend->arena, diag);
+    Cfg *cfg = instructions ? cfg_build(code, instructions, frontend->arena, diag) : NULL;
+    ssa = cfg ? ssa_build(code, instructions, cfg, frontend->arena, diag) : NULL;
+    if (!ssa)
+        return NULL;
+    if (frontend->request->dump_bytecode)
+        decode_print(frontend->request->dump_bytecode, code, instructions);
+    if (frontend->request->dump_cfg)
+        cfg_print(frontend->request->dump_cfg, cfg, instructions);
+    table_set(frontend->ssa, &code, sizeof code, ssa);
+    return ssa;
+}
+
+static bool same_parameter(Operand a, Operand b)
+{
+    if (!type_equal(a.type, b.type) || !a.constant != !b.constant)
+        return false;
+    return !a.constant || constant_equal(a.constant, b.constant);
+}
+
+static bool matches(const Instance *instance, const Snapshot *snapshot, const Operand *parameters, uint32_t count)
+{
+    if (instance->snapshot != snapshot || instance->parameter_count != count)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!same_parameter(instance->parameters[i], parameters[i]))
+            return false;
+    return true;
+}
+
+/* Python's name with only what a symbol may hold, and a number to tell instances apart. */
+static const char *symbol(Frontend *frontend, const CodeSnapshot *code)
+{
+    const char *full = code->source.name ? code->source.name : "function";
+    char *name = arena_format(frontend->arena, "%s", full);
+    const char *local = strstr(name, "<locals>.");
+    for (const char *next = local; next; next = strstr(local + 1, "<locals>."))
+        local = next;
+    if (local)
+        name = arena_format(frontend->arena, "%s", local + strlen("<locals>."));
+    for (char *c = name; *c; c++)
+        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || *c == '_'))
+            *c = '_';
+    if (name[0] >= '0' && name[0] <= '9')
+        name = arena_format(frontend->arena, "_%s", name);
+    if (frontend->instance_count == 0)
+        return name;
+    return arena_format(frontend->arena, "%s.%u", name, frontend->instance_count);
+}
+
+static Instance *instance_new(Frontend *frontend, Diag *diag, const CodeSnapshot *code, const Snapshot *snapshot,
+                              const Operand *parameters, uint32_t count)
+{
+    SsaFunction *ssa = frontend_ssa(frontend, code, diag);
+    if (!ssa)
+        return NULL;
+    Instance *instance = ARENA_NEW(frontend->arena, Instance);
+    instance->code = code;
+    instance->snapshot = snapshot;
+    instance->ssa = ssa;
+    instance->parameter_count = count;
+    instance->parameters = arena_copy(frontend->arena, parameters, count * sizeof *parameters);
+    instance->facts = ARENA_ARRAY(frontend->arena, Operand, ssa->value_count);
+    instance->block_reached = ARENA_ARRAY(frontend->arena, bool, ssa->block_count);
+    instance->edge_reached = ARENA_ARRAY(frontend->arena, bool, 2 * ssa->block_count);
+    instance->name = symbol(frontend, code);
+    frontend->instance_count++;
+    return instance;
+}
+
+Instance *instance_get(Frontend *frontend, Diag *diag, const CodeSnapshot *code, const Snapshot *snapshot,
+                       const Operand *parameters, uint32_t count)
+{
+    Instance *first = table_get(frontend->instances, &code, sizeof code);
+    for (Instance *instance = first; instance; instance = instance->next)
+        if (matches(instance, snapshot, parameters, count))
+            return instance;
+    SourcePos pos = {.function = &code->source, .line = code->source.first_line};
+    if (frontend->depth > DEPTH_LIMIT || frontend->instance_count > INSTANCE_LIMIT) {
+        diag_fail(diag, &pos, DIAG_RECURSION_TYPE, code->source.name);
+        return NULL;
+    }
+    Instance *instance = instance_new(frontend, diag, code, snapshot, parameters, count);
+    if (!instance)
+        return NULL;
+    instance->next = first;
+    table_set(frontend->instances, &code, sizeof code, instance);
+    return instance;
+}
+
+IrFunc *instance_declare(Frontend *frontend, Instance *instance)
+{
+    if (instance->ir)
+        return instance->ir;
+    uint32_t count = 0, given = instance->parameter_count;
+    const Type **types = ARENA_ARRAY(frontend->arena, const Type *, given);
+    const char **names = ARENA_ARRAY(frontend->arena, const char *, given);
+    const CodeSnapshot *code = instance->code;
+    uint32_t own = given - code->free_count;
+    for (uint32_t i = 0; i < given; i++) {
+        if (!instance->is_kernel && !operand_is_runtime(instance->parameters[i]))
+            continue;
+        if (instance->is_kernel && i >= own)
+            continue;   /* captured values of a kernel are constants */
+        types[count] = instance->parameters[i].type;
+        names[count++] = code->local_names[i < own ? i : code->local_count - code->free_count + (i - own)];
+    }
+    const Type *result = operand_is_runtime(instance->result) ? instance->result.type : &type_none;
+    IrFunc *ir = ir_function(frontend->module, instance->name, &code->source, instance->is_kernel, result, count, types,
+                             names);
+    ir->is_recursive = instance->is_recursive;
+    ir->noinline = instance->snapshot && instance->snapshot->noinline;
+    ir->forceinline = instance->snapshot && instance->snapshot->forceinline;
+    instance->ir = ir;
+    instance->next_pending = frontend->pending;
+    frontend->pending = instance;
+    return ir;
+}

@@ -1,0 +1,214 @@
+/* Shared by the frontend's lowering files: facts about SSA values, instances of functions, and the helpers by which one
+ * set of handlers serves both type inference and emission. A handler computes its result's type and "emits"; while
+ * types are inferred nothing is emitted and IrValues are NULL. */
+#ifndef CUJIT_FRONTEND_LOWER_H
+#define CUJIT_FRONTEND_LOWER_H
+
+#include "core/table.h"
+#include "frontend/frontend.h"
+#include "frontend/ssa.h"
+
+/* What is known of a value: its type (NULL: nothing yet), its value where that is a constant, and when emitting the IR
+ * value (NULL for constants until one is needed, and for what occupies no memory). */
+typedef struct Operand {
+    const Type *type;
+    const Constant *constant;
+    IrValue *ir;
+} Operand;
+
+typedef enum InstanceState { INSTANCE_NEW, INSTANCE_RUNNING, INSTANCE_DONE } InstanceState;
+
+/* A function for certain argument types. */
+typedef struct Instance Instance;
+struct Instance {
+    const CodeSnapshot *code;
+    const Snapshot *snapshot;
+    SsaFunction *ssa;
+    uint32_t parameter_count;
+    const Operand *parameters;     /* facts, one for each SSA parameter; constants occupy no IR parameter */
+    Operand *facts;                /* by SSA value */
+    bool *block_reached;
+    bool *edge_reached;            /* [2 * block + successor] */
+    Operand result;                /* join of all returns; type NULL: no return reached yet */
+    InstanceState state;
+    bool is_recursive, is_kernel;
+    bool provisional;              /* rests on the result of an instance that is still being inferred */
+    bool emitted;
+    const Type *forced_result;
+    IrFunc *ir;
+    const char *name;
+    Instance *next;                /* another instance of the same code */
+    Instance *next_pending;
+};
+
+/* One request to the frontend. */
+typedef struct Frontend {
+    Arena *arena;
+    Diag *diag;
+    const FrontendRequest *request;
+    Table *instances;              /* by CodeSnapshot pointer: the first of a list */
+    Table *ssa;                    /* by CodeSnapshot pointer */
+    Table *objects;                /* by identity: the constant that stands for a compile-time object */
+    IrModule *module;
+    Instance *pending;             /* declared, not emitted yet */
+    uint32_t depth;                /* of nested instances */
+    uint32_t instance_count;
+} Frontend;
+
+/* Inferring or emitting one instance. */
+typedef struct Lower {
+    Frontend *frontend;
+    Arena *arena;
+    Diag *diag;                    /* a scratch one while inferring */
+    Instance *instance;
+    const SsaValue *value;         /* being handled */
+    bool emitting;
+    bool changed;
+    IrBlock *block;                /* emission goes here */
+    IrBlock **ir_blocks;           /* first IR block of each SSA block */
+    IrBlock **exit_blocks;         /* IR block in which each SSA block ends */
+    struct PhiEdge *phi_edges;     /* operands of phis to be filled in at the end */
+} Lower;
+
+/* --- operands (operand.c) ------------------------------------------------------------------------------------------- */
+/* Records a failure at the value being handled. Always false. */
+#define lower_fail(l, ...) diag_fail((l)->diag, &(l)->value->pos, __VA_ARGS__)
+Operand lower_fact(Lower *l, const SsaValue *value);
+bool lower_fact_known(Lower *l, const SsaValue *value);
+Operand operand_value(const Type *type, IrValue *ir);
+/* A constant as an operand: its type and, where it can be a run-time value, how. False when it cannot be used. */
+bool operand_of_constant(Lower *l, const Constant *constant, Operand *out);
+Operand operand_int(Lower *l, int64_t value);
+Operand operand_int_typed(Lower *l, const Type *type, int64_t value);
+Operand operand_bool(Lower *l, bool value);
+Operand operand_float(Lower *l, const Type *type, double value);
+Operand operand_none(void);
+Operand operand_object(Lower *l, const Constant *constant);
+/* The value in IR; constants are emitted on demand. NULL while inferring, and for what occupies no memory. */
+IrValue *operand_ir(Lower *l, Operand operand);
+bool operand_is_object(Operand operand, ConstantKind kind);
+/* The intrinsic that the operand names, or INTRINSIC_NONE. */
+IntrinsicId operand_intrinsic(Operand operand);
+/* The constant integer, if it is one (bool counts). */
+bool operand_const_int(Operand operand, int64_t *value);
+/* Description of a type for messages, in the arena. */
+const char *lower_describe(Lower *l, const Type *type);
+const char *lower_describe_all(Lower *l, const Operand *operands, uint32_t count);
+/* Least type that holds both; NULL when there is none. */
+const Type *lower_join_types(Lower *l, const Type *a, const Type *b);
+/* What is known of a value that is a or b. False when they do not fit together. */
+bool lower_join(Lower *l, Operand a, Operand b, Operand *out);
+bool constant_equal(const Constant *a, const Constant *b);
+
+/* --- emission (operand.c). All return NULL while inferring -------------------------------------------------------------- */
+IrValue *emit(Lower *l, IrOp op, const Type *type, uint32_t count, IrValue *const *operands);
+IrValue *emit1(Lower *l, IrOp op, const Type *type, IrValue *a);
+IrValue *emit2(Lower *l, IrOp op, const Type *type, IrValue *a, IrValue *b);
+IrValue *emit3(Lower *l, IrOp op, const Type *type, IrValue *a, IrValue *b, IrValue *c);
+IrValue *emit_int(Lower *l, const Type *type, int64_t value);
+IrValue *emit_intrinsic(Lower *l, IntrinsicId id, const Type *type, uint32_t count, IrValue *const *operands);
+IrValue *emit_index_op(Lower *l, IrOp op, const Type *type, IrValue *a, uint32_t index);
+/* A new block, NULL while inferring. */
+IrBlock *emit_block(Lower *l);
+void emit_jump(Lower *l, IrBlock *to);
+void emit_branch(Lower *l, IrValue *condition, IrBlock *yes, IrBlock *no);
+
+/* --- conversion (lower_convert.c) ----------------------------------------------------------------------------------------- */
+/* The operand as that type: scalars by value, arrays to a layout that is less definite, tuples item by item. */
+bool lower_convert(Lower *l, Operand from, const Type *to, Operand *out);
+/* Truth of an operand as a bool. */
+bool lower_truth(Lower *l, Operand operand, Operand *out);
+/* The smallest and largest value that an i64 or smaller integer in IR can have, as far as is plain to see. */
+void lower_interval(const IrValue *value, int64_t *low, int64_t *high);
+
+/* --- operators (lower_operator.c) ------------------------------------------------------------------------------------------ */
+bool lower_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out);
+bool lower_compare(Lower *l, int32_t number, Operand a, Operand b, Operand *out);
+bool lower_unary(Lower *l, SsaOp op, Operand a, Operand *out);
+bool lower_is(Lower *l, Operand a, Operand b, bool negated, Operand *out);
+bool lower_contains(Lower *l, Operand item, Operand container, bool negated, Operand *out);
+enum { NB_ADD, NB_AND, NB_FLOOR_DIVIDE, NB_LSHIFT, NB_MATRIX_MULTIPLY, NB_MULTIPLY, NB_REMAINDER, NB_OR, NB_POWER,
+       NB_RSHIFT, NB_SUBTRACT, NB_TRUE_DIVIDE, NB_XOR };
+enum { COMPARE_LT, COMPARE_LE, COMPARE_EQ, COMPARE_NE, COMPARE_GT, COMPARE_GE };
+/* The result of an operator over constants, or NULL when it is left to run time. */
+const Constant *fold_binary(Lower *l, int32_t number, const Constant *a, const Constant *b, const Type *type);
+const Constant *fold_compare(Lower *l, int32_t number, const Constant *a, const Constant *b);
+
+/* --- tuples and iteration (lower_tuple.c, lower_iterate.c) ------------------------------------------------------------------- */
+Operand lower_make_tuple(Lower *l, const Operand *items, uint32_t count, TupleTag tag);
+Operand lower_tuple_item(Lower *l, Operand tuple, uint32_t index);
+bool lower_tuple_index(Lower *l, Operand tuple, Operand index, Operand *out);
+bool lower_unpack(Lower *l, Operand source, uint32_t index, uint32_t count, Operand *out);
+bool lower_iterator(Lower *l, Operand iterable, Operand *out);
+bool lower_iter_start(Lower *l, Operand iterator, Operand *out);
+bool lower_iter_has(Lower *l, Operand iterator, Operand position, Operand *out);
+bool lower_iter_value(Lower *l, Operand iterator, Operand position, Operand *out);
+bool lower_iter_next(Lower *l, Operand iterator, Operand position, Operand *out);
+bool lower_range(Lower *l, const Operand *arguments, uint32_t count, Operand *out);
+
+/* --- arrays (lower_array.c, lower_slice.c) ------------------------------------------------------------------------------------- */
+bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out);
+bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand value);
+bool lower_array_attribute(Lower *l, Operand array, const char *name, Operand *out);
+IrValue *emit_extent(Lower *l, Operand array, uint32_t axis);
+/* Indices of every axis, wrapped, for an integer or a tuple of integers; false with a diagnostic otherwise. */
+bool lower_indices(Lower *l, Operand array, Operand index, IrValue **indices);
+bool lower_index_value(Lower *l, Operand index, IrValue *extent, IrValue **out);
+/* Whether the index selects a view rather than an element. */
+bool index_is_view(Operand array, Operand index);
+bool lower_view(Lower *l, Operand array, Operand index, Operand *out);
+bool lower_array_method(Lower *l, Operand array, const char *name, const Operand *arguments, uint32_t count,
+                        Operand *out);
+
+/* --- names and calls (resolve_name.c, lower_call.c, lower_builtin.c, lower_math.c, lower_cuda.c) --------------------------------- */
+bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out);
+bool lower_call(Lower *l, const SsaValue *call, Operand *out);
+bool lower_function(Lower *l, const SsaValue *value, Operand *out);
+
+/* Arguments of a call of an intrinsic. */
+typedef struct Call {
+    IntrinsicId intrinsic;
+    const char *name;              /* for messages */
+    uint32_t count;                /* positional */
+    const Operand *arguments;
+    uint32_t keyword_count;
+    const char *const *keywords;
+    const Operand *keyword_values;
+} Call;
+
+bool lower_builtin_call(Lower *l, const Call *call, Operand *out);
+bool lower_math_call(Lower *l, const Call *call, Operand *out);
+bool lower_cuda_call(Lower *l, const Call *call, Operand *out);
+bool lower_type_call(Lower *l, const Type *type, const Call *call, Operand *out);
+/* The keyword's value if it was given. */
+const Operand *call_keyword(const Call *call, const char *name);
+/* Parameter `index`, called `name`: positional or by keyword; NULL when it was not given. */
+const Operand *call_argument(const Call *call, uint32_t index, const char *name);
+bool call_refuse(Lower *l, const Call *call, const char *hint);
+bool call_arity(Lower *l, const Call *call, uint32_t least, uint32_t most);
+/* Emits a math intrinsic for operands converted to `type` (float16 is computed in float32). */
+IrValue *emit_math(Lower *l, IntrinsicId id, const Type *type, uint32_t count, IrValue *const *operands);
+
+/* --- instances (instance.c, infer_types.c, emit_ir.c) -------------------------------------------------------------------------- */
+/* The instance for these parameters, found or new. NULL with a diagnostic. */
+Instance *instance_get(Frontend *frontend, Diag *diag, const CodeSnapshot *code, const Snapshot *snapshot,
+                       const Operand *parameters, uint32_t count);
+/* The method call receiver.name(arguments). */
+bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call *call, Operand *out);
+/* An operand as it is passed to a function: numbers and tuples lose what is known of their value. */
+Operand operand_as_argument(Lower *l, Operand operand);
+SsaFunction *frontend_ssa(Frontend *frontend, const CodeSnapshot *code, Diag *diag);
+/* Infers types to a fixed point; NULL-typed facts remain where something is wrong. */
+void infer_instance(Frontend *frontend, Instance *instance);
+/* Emits the instance's IR function unless that is under way or done. False with a diagnostic. */
+bool emit_instance(Frontend *frontend, Instance *instance);
+/* Runs the handler of one SSA value (no phi, no terminator but RETURN). */
+bool lower_value(Lower *l, const SsaValue *value, Operand *out);
+/* Declares the IR function of an instance; its body comes later. */
+IrFunc *instance_declare(Frontend *frontend, Instance *instance);
+/* Removes values of no effect that nothing uses, and numbers the rest anew. */
+void prune(IrFunc *function);
+/* Whether the parameter is passed at run time. */
+bool operand_is_runtime(Operand operand);
+
+#endif

@@ -1,0 +1,218 @@
+/* Arrays: elements, attributes, and the indices that lead to elements. Views are lower_slice.c's. */
+#include <string.h>
+
+#include "frontend/lower.h"
+
+static const Type *i64(void) { return TYPE_OF(INT64); }
+
+IrValue *emit_extent(Lower *l, Operand array, uint32_t axis)
+{
+    return emit_index_op(l, IR_EXTENT, i64(), array.ir, axis);
+}
+
+static Operand extent(Lower *l, Operand array, uint32_t axis) { return operand_value(i64(), emit_extent(l, array, axis)); }
+
+static Operand stride(Lower *l, Operand array, uint32_t axis)
+{
+    return operand_value(i64(), emit_index_op(l, IR_STRIDE, i64(), array.ir, axis));
+}
+
+static bool is_index(const Type *type) { return type->kind == TYPE_BOOL || type_is_integer(type); }
+
+/* The number of axes that an index uses up, and whether each is a plain integer. */
+static uint32_t index_items(Lower *l, Operand index, Operand *items, uint32_t most)
+{
+    if (index.type->kind != TYPE_TUPLE || index.type->tag == TUPLE_SLICE) {
+        items[0] = index;
+        return 1;
+    }
+    for (uint32_t i = 0; i < index.type->count && i < most; i++)
+        items[i] = lower_tuple_item(l, index, i);
+    return index.type->count;
+}
+
+bool index_is_view(Operand array, Operand index)
+{
+    if (index.type->kind != TYPE_TUPLE || index.type->tag == TUPLE_SLICE)
+        return !is_index(index.type) || array.type->ndim != 1;
+    for (uint32_t i = 0; i < index.type->count; i++)
+        if (!is_index(index.type->items[i]))
+            return true;
+    return index.type->count != array.type->ndim;
+}
+
+bool lower_index_value(Lower *l, Operand index, IrValue *extent, IrValue **out)
+{
+    int64_t constant, low = 0, high = 0;
+    bool is_constant = operand_const_int(index, &constant);
+    bool is_unsigned = index.type->kind != TYPE_INT;
+    Operand converted;
+    if (!lower_convert(l, index, i64(), &converted))
+        return false;
+    *out = operand_ir(l, converted);
+    if (!l->emitting || is_unsigned || (is_constant && constant >= 0))
+        return true;
+    if (is_constant) {
+        *out = emit2(l, IR_ADD, i64(), extent, *out);
+        return true;
+    }
+    lower_interval(*out, &low, &high);
+    if (low < 0)
+        *out = emit2(l, IR_WRAP, i64(), *out, extent);
+    return true;
+}
+
+bool lower_indices(Lower *l, Operand array, Operand index, IrValue **indices)
+{
+    Operand items[TYPE_MAX_NDIM];
+    uint32_t count = index_items(l, index, items, TYPE_MAX_NDIM);
+    if (count != array.type->ndim)
+        return lower_fail(l, DIAG_TYPE_INDEX, lower_describe(l, array.type), lower_describe(l, index.type), "");
+    for (uint32_t i = 0; i < count; i++) {
+        if (!is_index(items[i].type))
+            return lower_fail(l, DIAG_TYPE_INDEX, lower_describe(l, array.type), lower_describe(l, index.type),
+                              "; indices are integers, slices or tuples of them");
+        int64_t constant;
+        bool wraps = items[i].type->kind == TYPE_INT && !(operand_const_int(items[i], &constant) && constant >= 0);
+        if (!lower_index_value(l, items[i], wraps ? emit_extent(l, array, i) : NULL, &indices[i]))
+            return false;
+    }
+    return true;
+}
+
+bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out)
+{
+    if (container.type->kind == TYPE_TUPLE && container.type->tag <= TUPLE_NAMED)
+        return lower_tuple_index(l, container, index, out);
+    if (container.type->kind != TYPE_ARRAY)
+        return lower_fail(l, DIAG_TYPE_INDEX, lower_describe(l, container.type), lower_describe(l, index.type), "");
+    if (index_is_view(container, index))
+        return lower_view(l, container, index, out);
+    IrValue *operands[1 + TYPE_MAX_NDIM] = {container.ir};
+    if (!lower_indices(l, container, index, operands + 1))
+        return false;
+    const Type *element = container.type->element;
+    *out = operand_value(element, emit(l, IR_LOAD, element, 1 + container.type->ndim, operands));
+    return true;
+}
+
+bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand value)
+{
+    if (container.type->kind != TYPE_ARRAY)
+        return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, value.type), lower_describe(l, container.type),
+                          container.type->kind == TYPE_TUPLE ? ": tuples cannot be changed" : "");
+    if (container.type->read_only)
+        return lower_fail(l, DIAG_READ_ONLY, lower_describe(l, container.type));
+    if (index_is_view(container, index))
+        return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, value.type), "a slice of an array",
+                          "; assign the elements in a loop");
+    const Type *element = container.type->element;
+    IrValue *operands[2 + TYPE_MAX_NDIM] = {container.ir};
+    Operand converted;
+    if (!type_is_scalar(value.type) || (value.type->kind == TYPE_COMPLEX && element->kind != TYPE_COMPLEX))
+        return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, value.type), lower_describe(l, container.type), "");
+    if (!lower_indices(l, container, index, operands + 1) || !lower_convert(l, value, element, &converted))
+        return false;
+    operands[1 + container.type->ndim] = operand_ir(l, converted);
+    emit(l, IR_STORE, &type_none, 2 + container.type->ndim, operands);
+    return true;
+}
+
+/* --- attributes ------------------------------------------------------------------------------------------------------------ */
+
+static bool array_size(Lower *l, Operand array, Operand *out)
+{
+    *out = array.type->ndim ? extent(l, array, 0) : operand_int(l, 1);
+    for (uint32_t i = 1; i < array.type->ndim; i++)
+        if (!lower_binary(l, NB_MULTIPLY, *out, extent(l, array, i), out))
+            return false;
+    return true;
+}
+
+static Operand axes(Lower *l, Operand array, Operand (*get)(Lower *, Operand, uint32_t))
+{
+    Operand items[TYPE_MAX_NDIM];
+    for (uint32_t i = 0; i < array.type->ndim; i++)
+        items[i] = get(l, array, i);
+    return lower_make_tuple(l, items, array.type->ndim, TUPLE_PLAIN);
+}
+
+static Operand element_type(Lower *l, Operand array)
+{
+    Constant *constant = ARENA_NEW(l->arena, Constant);
+    constant->kind = CONSTANT_TYPE;
+    constant->type = array.type->element;
+    return operand_object(l, constant);
+}
+
+/* Another array over the same memory: offset in bytes, extents and strides axis by axis from the old one's axes. */
+static Operand same_memory(Lower *l, Operand array, const Type *type, int64_t offset, bool reversed)
+{
+    if (!l->emitting)
+        return operand_value(type, NULL);
+    uint32_t n = array.type->ndim;
+    IrValue *operands[1 + 3 * TYPE_MAX_NDIM] = {array.ir};
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t axis = reversed ? n - 1 - i : i;
+        operands[1 + i] = emit_int(l, i64(), 0);
+        operands[1 + n + i] = emit_extent(l, array, axis);
+        operands[1 + 2 * n + i] = stride(l, array, axis).ir;
+    }
+    IrValue *value = emit(l, IR_SUBARRAY, type, 1 + 3 * n, operands);
+    value->integer = offset;
+    return operand_value(type, value);
+}
+
+static bool transpose(Lower *l, Operand array, Operand *out)
+{
+    const Type *t = array.type;
+    ArrayLayout layout = t->layout == LAYOUT_C ? LAYOUT_F : t->layout == LAYOUT_F ? LAYOUT_C : LAYOUT_ANY;
+    if (t->ndim < 2) {
+        *out = array;
+        return true;
+    }
+    *out = same_memory(l, array, type_array(l->arena, t->element, t->ndim, layout, t->read_only), 0, true);
+    return true;
+}
+
+static bool part_of_complex(Lower *l, Operand array, bool imaginary, Operand *out)
+{
+    const Type *t = array.type;
+    if (t->element->kind != TYPE_COMPLEX) {
+        if (imaginary)
+            return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, lower_describe(l, t), "imag", "; it is not complex");
+        *out = array;
+        return true;
+    }
+    const Type *part = t->element->size == 8 ? TYPE_OF(FLOAT32) : TYPE_OF(FLOAT64);
+    const Type *type = type_array(l->arena, part, t->ndim, LAYOUT_ANY, t->read_only);
+    *out = same_memory(l, array, type, imaginary ? part->size : 0, false);
+    return true;
+}
+
+bool lower_array_attribute(Lower *l, Operand array, const char *name, Operand *out)
+{
+    const Type *t = array.type;
+    Operand size;
+    if (strcmp(name, "shape") == 0)
+        return *out = axes(l, array, extent), true;
+    if (strcmp(name, "strides") == 0)
+        return *out = axes(l, array, stride), true;
+    if (strcmp(name, "size") == 0)
+        return array_size(l, array, out);
+    if (strcmp(name, "ndim") == 0)
+        return *out = operand_int(l, t->ndim), true;
+    if (strcmp(name, "itemsize") == 0)
+        return *out = operand_int(l, t->element->size), true;
+    if (strcmp(name, "nbytes") == 0)
+        return array_size(l, array, &size) &&
+               lower_binary(l, NB_MULTIPLY, size, operand_int(l, t->element->size), out);
+    if (strcmp(name, "dtype") == 0)
+        return *out = element_type(l, array), true;
+    if (strcmp(name, "T") == 0)
+        return transpose(l, array, out);
+    if (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0)
+        return part_of_complex(l, array, name[0] == 'i', out);
+    return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, lower_describe(l, t), name,
+                      "; known are shape, size, ndim, strides, dtype, itemsize, nbytes, T, real, imag");
+}

@@ -1,0 +1,267 @@
+/* Python's own functions and casts: one handler for each BUILTIN row of intrinsic.def that is not cuda's or math's. */
+#include <string.h>
+
+#include "frontend/lower.h"
+
+typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
+
+static const Type *i64(void) { return TYPE_OF(INT64); }
+
+static bool call_len(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 1, 1))
+        return false;
+    Operand x = call->arguments[0];
+    if (x.type->kind == TYPE_ARRAY && x.type->ndim > 0)
+        return *out = operand_value(i64(), emit_extent(l, x, 0)), true;
+    if (x.type->kind == TYPE_TUPLE && x.type->tag <= TUPLE_NAMED)
+        return *out = operand_int(l, x.type->count), true;
+    if (operand_is_object(x, CONSTANT_STRING))
+        return *out = operand_int(l, (int64_t)strlen(x.constant->text)), true;
+    return call_refuse(l, call, "");
+}
+
+static bool call_range(Lower *l, const Call *call, Operand *out)
+{
+    return call_arity(l, call, 1, 3) && lower_range(l, call->arguments, call->count, out);
+}
+
+static bool call_abs(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 1, 1))
+        return false;
+    Operand x = call->arguments[0], converted;
+    const Type *type = type_is_scalar(x.type) ? type_promote(PROMOTION_ABS, x.type, NULL) : NULL;
+    if (call->intrinsic == INTRINSIC_ABS && strcmp(call->name, "math.fabs") == 0)
+        type = type_promote(PROMOTION_MATH, x.type, NULL);
+    if (!type)
+        return call_refuse(l, call, "");
+    if (x.type->kind == TYPE_COMPLEX) {
+        IrValue *value = operand_ir(l, x);
+        IrValue *parts[] = {emit1(l, IR_REAL, type, value), emit1(l, IR_IMAG, type, value)};
+        return *out = operand_value(type, emit_math(l, INTRINSIC_HYPOT, type, 2, parts)), true;
+    }
+    if (!lower_convert(l, x, type, &converted))
+        return false;
+    if (type->kind == TYPE_UINT)
+        return *out = converted, true;
+    return *out = operand_value(type, emit1(l, IR_ABS, type, operand_ir(l, converted))), true;
+}
+
+/* The smaller or larger of two numbers; the first one where neither is (NaN included). */
+static bool choose_extreme(Lower *l, const Call *call, Operand a, Operand b, Operand *out)
+{
+    const Type *type = NULL;
+    if (type_is_scalar(a.type) && type_is_scalar(b.type))
+        type = type_promote(PROMOTION_MIN_MAX, a.type, b.type);
+    Operand x, y;
+    if (!type)
+        return call_refuse(l, call, "");
+    bool is_min = call->intrinsic == INTRINSIC_MIN;
+    int64_t p, q;
+    if (type_equal(type, i64()) && operand_const_int(a, &p) && operand_const_int(b, &q))
+        return *out = operand_int(l, is_min == (p < q) ? p : q), true;
+    if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
+        return false;
+    *out = operand_value(type, emit2(l, is_min ? IR_MIN : IR_MAX, type, operand_ir(l, x), operand_ir(l, y)));
+    return true;
+}
+
+static bool call_extreme(Lower *l, const Call *call, Operand *out)
+{
+    const Operand *items = call->arguments;
+    uint32_t count = call->count;
+    if (call->keyword_count)
+        return call_refuse(l, call, "; keywords are not supported here");
+    if (count == 1 && items[0].type->kind == TYPE_TUPLE && items[0].type->tag <= TUPLE_NAMED) {
+        Operand *unpacked = ARENA_ARRAY(l->arena, Operand, items[0].type->count + 1);
+        count = items[0].type->count;
+        for (uint32_t i = 0; i < count; i++)
+            unpacked[i] = lower_tuple_item(l, items[0], i);
+        items = unpacked;
+    } else if (count < 2) {
+        return call_refuse(l, call, "");
+    }
+    if (count == 0)
+        return call_refuse(l, call, ": the tuple is empty");
+    *out = items[0];
+    for (uint32_t i = 1; i < count; i++)
+        if (!choose_extreme(l, call, *out, items[i], out))
+            return false;
+    return true;
+}
+
+static bool call_round(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 1, 1))
+        return false;
+    Operand x = call->arguments[0], wide;
+    const Type *type = type_is_scalar(x.type) ? type_promote(PROMOTION_ROUND, x.type, NULL) : NULL;
+    if (!type)
+        return call_refuse(l, call, "");
+    if (x.type->kind != TYPE_FLOAT)
+        return lower_convert(l, x, type, out);
+    if (!lower_convert(l, x, TYPE_OF(FLOAT64), &wide))
+        return false;
+    IrValue *value = operand_ir(l, wide);
+    IrValue *rounded = emit_math(l, INTRINSIC_RINT, TYPE_OF(FLOAT64), 1, &value);
+    return *out = operand_value(type, emit1(l, IR_CONVERT, type, rounded)), true;
+}
+
+static bool call_pow(Lower *l, const Call *call, Operand *out)
+{
+    return call_arity(l, call, 2, 2) && lower_binary(l, NB_POWER, call->arguments[0], call->arguments[1], out);
+}
+
+static bool call_divmod(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 2, 2))
+        return false;
+    Operand a = call->arguments[0], b = call->arguments[1], x, y, parts[2];
+    const Type *type = NULL;
+    if (type_is_scalar(a.type) && type_is_scalar(b.type))
+        type = type_promote(PROMOTION_DIVMOD, a.type, b.type);
+    if (!type)
+        return call_refuse(l, call, "");
+    if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
+        return false;
+    parts[0] = operand_value(type, emit2(l, IR_FLOORDIV, type, operand_ir(l, x), operand_ir(l, y)));
+    parts[1] = operand_value(type, emit2(l, IR_MOD, type, operand_ir(l, x), operand_ir(l, y)));
+    return *out = lower_make_tuple(l, parts, 2, TUPLE_PLAIN), true;
+}
+
+static bool call_slice(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 1, 3))
+        return false;
+    Operand parts[3] = {operand_none(), operand_none(), operand_none()};
+    if (call->count == 1)
+        parts[1] = call->arguments[0];
+    for (uint32_t i = 0; call->count > 1 && i < call->count; i++)
+        parts[i] = call->arguments[i];
+    return *out = lower_make_tuple(l, parts, 3, TUPLE_SLICE), true;
+}
+
+static bool call_enumerate(Lower *l, const Call *call, Operand *out)
+{
+    Operand parts[2] = {operand_int(l, 0), {0}};
+    if (!call_arity(l, call, 1, 2) || !lower_iterator(l, call->arguments[0], &parts[1]))
+        return false;
+    const Operand *start = call_argument(call, 1, "start");
+    if (start && !lower_convert(l, *start, i64(), &parts[0]))
+        return false;
+    parts[0] = operand_as_argument(l, parts[0]);
+    return *out = lower_make_tuple(l, parts, 2, TUPLE_ENUMERATE), true;
+}
+
+static bool call_zip(Lower *l, const Call *call, Operand *out)
+{
+    Operand *parts = ARENA_ARRAY(l->arena, Operand, call->count + 1);
+    if (call->keyword_count)
+        return call_refuse(l, call, "; keywords are not supported here");
+    for (uint32_t i = 0; i < call->count; i++)
+        if (!lower_iterator(l, call->arguments[i], &parts[i]))
+            return false;
+    return *out = lower_make_tuple(l, parts, call->count, TUPLE_ZIP), true;
+}
+
+static bool call_reversed(Lower *l, const Call *call, Operand *out)
+{
+    Operand of;
+    if (!call_arity(l, call, 1, 1) || !lower_iterator(l, call->arguments[0], &of))
+        return false;
+    return *out = lower_make_tuple(l, &of, 1, TUPLE_REVERSED), true;
+}
+
+static bool call_tuple(Lower *l, const Call *call, Operand *out)
+{
+    if (call->count == 0 && call->keyword_count == 0)
+        return *out = lower_make_tuple(l, NULL, 0, TUPLE_PLAIN), true;
+    if (call->count != 1 || call->arguments[0].type->kind != TYPE_TUPLE || call->arguments[0].type->tag > TUPLE_NAMED)
+        return call_refuse(l, call, "");
+    return *out = call->arguments[0], true;
+}
+
+static bool call_type(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 1, 1))
+        return false;
+    Constant *constant = ARENA_NEW(l->arena, Constant);
+    constant->kind = CONSTANT_TYPE;
+    constant->type = call->arguments[0].type;
+    return *out = operand_object(l, constant), true;
+}
+
+/* --- casts --------------------------------------------------------------------------------------------------------------------- */
+
+static bool cast_scalar(Lower *l, const Type *type, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 1, 1))
+        return false;
+    if (type->kind == TYPE_BOOL)
+        return lower_truth(l, call->arguments[0], out);
+    if (!type_is_scalar(call->arguments[0].type))
+        return call_refuse(l, call, "");
+    return lower_convert(l, call->arguments[0], type, out);
+}
+
+static bool cast_complex(Lower *l, const Type *type, const Call *call, Operand *out)
+{
+    const Type *part = type->size == 8 ? TYPE_OF(FLOAT32) : TYPE_OF(FLOAT64);
+    Operand x, y;
+    if (!call_arity(l, call, 2, 2) || !type_is_real(call->arguments[0].type) || !type_is_real(call->arguments[1].type))
+        return diag_failed(l->diag) ? false : call_refuse(l, call, "");
+    if (!lower_convert(l, call->arguments[0], part, &x) || !lower_convert(l, call->arguments[1], part, &y))
+        return false;
+    return *out = operand_value(type, emit2(l, IR_COMPLEX, type, operand_ir(l, x), operand_ir(l, y))), true;
+}
+
+/* int(), float() and complex() of one number depend on its type, as numba has it: int(int8) is int8. */
+static bool call_number(Lower *l, const Call *call, Operand *out)
+{
+    static const struct { IntrinsicId id; PromotionId rule; ScalarId fallback; } rows[] = {
+        {INTRINSIC_INT, PROMOTION_INT, SCALAR_INT64},
+        {INTRINSIC_FLOAT, PROMOTION_FLOAT, SCALAR_FLOAT64},
+        {INTRINSIC_COMPLEX, PROMOTION_COMPLEX, SCALAR_COMPLEX128},
+    };
+    bool narrow = call->count == 2 && type_equal(call->arguments[0].type, TYPE_OF(FLOAT32)) &&
+                  type_equal(call->arguments[1].type, TYPE_OF(FLOAT32));
+    if (call->intrinsic == INTRINSIC_COMPLEX && call->count == 2)
+        return cast_complex(l, narrow ? TYPE_OF(COMPLEX64) : TYPE_OF(COMPLEX128), call, out);
+    for (int i = 0; i < 3; i++)
+        if (rows[i].id == call->intrinsic) {
+            const Type *type = NULL;
+            if (call->count == 1 && type_is_scalar(call->arguments[0].type))
+                type = type_promote(rows[i].rule, call->arguments[0].type, NULL);
+            return cast_scalar(l, type ? type : &type_scalars[rows[i].fallback], call, out);
+        }
+    return cast_scalar(l, TYPE_OF(BOOL), call, out);
+}
+
+bool lower_type_call(Lower *l, const Type *type, const Call *call, Operand *out)
+{
+    if (!type_is_scalar(type))
+        return lower_fail(l, DIAG_TYPE_CALL, call->name, "");
+    if (type->kind == TYPE_COMPLEX && call->count == 2)
+        return cast_complex(l, type, call, out);
+    return cast_scalar(l, type, call, out);
+}
+
+static const Handler handlers[INTRINSIC_COUNT] = {
+    [INTRINSIC_LEN] = call_len, [INTRINSIC_RANGE] = call_range, [INTRINSIC_ABS] = call_abs,
+    [INTRINSIC_MIN] = call_extreme, [INTRINSIC_MAX] = call_extreme, [INTRINSIC_ROUND] = call_round,
+    [INTRINSIC_POW] = call_pow, [INTRINSIC_DIVMOD] = call_divmod, [INTRINSIC_SLICE] = call_slice,
+    [INTRINSIC_ENUMERATE] = call_enumerate, [INTRINSIC_ZIP] = call_zip, [INTRINSIC_REVERSED] = call_reversed,
+    [INTRINSIC_TUPLE] = call_tuple, [INTRINSIC_TYPE] = call_type, [INTRINSIC_INT] = call_number,
+    [INTRINSIC_FLOAT] = call_number, [INTRINSIC_COMPLEX] = call_number, [INTRINSIC_BOOL] = call_number,
+};
+
+bool lower_builtin_call(Lower *l, const Call *call, Operand *out)
+{
+    Handler handler = handlers[call->intrinsic];
+    if (handler)
+        return handler(l, call, out);
+    if (strncmp(call->name, "cuda.", 5) == 0)
+        return lower_cuda_call(l, call, out);
+    return lower_math_call(l, call, out);
+}

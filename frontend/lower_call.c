@@ -1,0 +1,302 @@
+/* Calls: what is called, binding of arguments to parameters, instances of Python functions, nested functions. */
+#include <stdio.h>
+#include <string.h>
+
+#include "frontend/lower.h"
+
+const Operand *call_keyword(const Call *call, const char *name)
+{
+    for (uint32_t i = 0; i < call->keyword_count; i++)
+        if (strcmp(call->keywords[i], name) == 0)
+            return &call->keyword_values[i];
+    return NULL;
+}
+
+const Operand *call_argument(const Call *call, uint32_t index, const char *name)
+{
+    return index < call->count ? &call->arguments[index] : call_keyword(call, name);
+}
+
+bool call_refuse(Lower *l, const Call *call, const char *hint)
+{
+    uint32_t count = call->count + call->keyword_count;
+    Operand *all = ARENA_ARRAY(l->arena, Operand, count);
+    for (uint32_t i = 0; i < count; i++)
+        all[i] = i < call->count ? call->arguments[i] : call->keyword_values[i - call->count];
+    return lower_fail(l, DIAG_TYPE_ARGUMENTS, call->name, lower_describe_all(l, all, count), hint);
+}
+
+bool call_arity(Lower *l, const Call *call, uint32_t least, uint32_t most)
+{
+    uint32_t given = call->count + call->keyword_count;
+    if (given >= least && given <= most)
+        return true;
+    const char *range = least == most ? arena_format(l->arena, "%u", least)
+                                      : arena_format(l->arena, "%u to %u", least, most);
+    return lower_fail(l, DIAG_CALL_ARITY, call->name, range, most == 1 ? "" : "s", (int)given);
+}
+
+Operand operand_as_argument(Lower *l, Operand operand)
+{
+    if (operand.type->kind == TYPE_OBJECT || operand.type->kind == TYPE_NONE)
+        return operand;
+    return operand_value(operand.type, operand_ir(l, operand));
+}
+
+/* --- Python functions --------------------------------------------------------------------------------------------------------- */
+
+typedef struct Callee {
+    const CodeSnapshot *code;
+    const Snapshot *snapshot;      /* NULL: a nested function */
+    uint32_t captured_count;
+    const Operand *captured;       /* values of the free variables */
+    uint32_t default_count;
+    const Operand *defaults;       /* of the last positional parameters */
+} Callee;
+
+static bool bind_keyword(Lower *l, const Callee *callee, const char *name, Operand value, Operand *bound)
+{
+    uint32_t named = callee->code->argument_count + callee->code->keyword_only_count;
+    for (uint32_t i = 0; i < named; i++)
+        if (strcmp(callee->code->local_names[i], name) == 0) {
+            if (bound[i].type)
+                return lower_fail(l, DIAG_UNSUPPORTED,
+                                  arena_format(l->arena, "%s got two values for parameter '%s'",
+                                               callee->code->source.name, name));
+            bound[i] = value;
+            return true;
+        }
+    return lower_fail(l, DIAG_CALL_KEYWORD, callee->code->source.name, name);
+}
+
+static bool bind_default(Lower *l, const Callee *callee, uint32_t parameter, Operand *bound)
+{
+    const CodeSnapshot *code = callee->code;
+    uint32_t first = code->argument_count - callee->default_count;
+    if (parameter < code->argument_count && parameter >= first) {
+        *bound = callee->defaults[parameter - first];
+        return true;
+    }
+    const Snapshot *snapshot = callee->snapshot;
+    for (uint32_t i = 0; snapshot && i < snapshot->keyword_default_count; i++)
+        if (strcmp(snapshot->keyword_default_names[i], code->local_names[parameter]) == 0)
+            return operand_of_constant(l, snapshot->keyword_defaults[i], bound);
+    return false;
+}
+
+static bool refuse_count(Lower *l, const Callee *callee, uint32_t given)
+{
+    uint32_t most = callee->code->argument_count;
+    const char *range = callee->default_count
+                            ? arena_format(l->arena, "%u to %u", most - callee->default_count, most)
+                            : arena_format(l->arena, "%u", most);
+    return lower_fail(l, DIAG_CALL_ARITY, callee->code->source.name, range, most == 1 ? "" : "s", (int)given);
+}
+
+/* One operand for each SSA parameter of the callee. */
+static Operand *bind(Lower *l, const Callee *callee, const Call *call, uint32_t *count)
+{
+    const CodeSnapshot *code = callee->code;
+    uint32_t named = code->argument_count + code->keyword_only_count;
+    uint32_t given = named + (code->has_varargs ? 1 : 0);
+    *count = given + code->free_count;
+    Operand *bound = ARENA_ARRAY(l->arena, Operand, *count + 1);
+    if (call->count > code->argument_count && !code->has_varargs) {
+        refuse_count(l, callee, call->count + call->keyword_count);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < call->count && i < code->argument_count; i++)
+        bound[i] = call->arguments[i];
+    for (uint32_t i = 0; i < call->keyword_count; i++)
+        if (!bind_keyword(l, callee, call->keywords[i], call->keyword_values[i], bound))
+            return NULL;
+    for (uint32_t i = 0; i < named; i++)
+        if (!bound[i].type && !bind_default(l, callee, i, &bound[i])) {
+            if (!diag_failed(l->diag))
+                refuse_count(l, callee, call->count + call->keyword_count);
+            return NULL;
+        }
+    if (code->has_varargs) {
+        uint32_t extra = call->count > code->argument_count ? call->count - code->argument_count : 0;
+        bound[named] = lower_make_tuple(l, call->arguments + (extra ? code->argument_count : 0), extra, TUPLE_PLAIN);
+    }
+    for (uint32_t i = 0; i < code->free_count; i++)
+        bound[given + i] = callee->captured[i];
+    return bound;
+}
+
+static IrValue *emit_call(Lower *l, Instance *instance, const Operand *bound, uint32_t count)
+{
+    IrFunc *ir = instance_declare(l->frontend, instance);
+    IrValue **arguments = ARENA_ARRAY(l->arena, IrValue *, count);
+    uint32_t passed = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (operand_is_runtime(instance->parameters[i]))
+            arguments[passed++] = operand_ir(l, bound[i]);
+    IrValue *call = emit(l, IR_CALL, ir->result, passed, arguments);
+    call->callee = ir;
+    return call;
+}
+
+static bool call_instance(Lower *l, const Callee *callee, const Call *call, Operand *out)
+{
+    uint32_t count;
+    Operand *bound = bind(l, callee, call, &count);
+    if (!bound)
+        return false;
+    Operand *facts = ARENA_ARRAY(l->arena, Operand, count);
+    for (uint32_t i = 0; i < count; i++) {
+        bound[i] = operand_as_argument(l, bound[i]);
+        facts[i] = (Operand){.type = bound[i].type, .constant = bound[i].constant};
+    }
+    Instance *instance = instance_get(l->frontend, l->diag, callee->code, callee->snapshot, facts, count);
+    if (!instance)
+        return false;
+    if (!l->emitting && instance->state == INSTANCE_NEW)
+        infer_instance(l->frontend, instance);
+    if (instance->state == INSTANCE_RUNNING) {
+        instance->is_recursive = true;
+        if (!l->emitting)
+            l->instance->provisional = true;
+    }
+    if (instance->provisional && !l->emitting && instance != l->instance)
+        l->instance->provisional = true;
+    *out = instance->result;
+    if (!l->emitting)
+        return true;
+    IrValue *value = emit_call(l, instance, bound, count);
+    if (!out->type)   /* it never returns; what follows is never reached */
+        *out = operand_none();
+    if (operand_is_runtime(*out))
+        out->ir = value;
+    return true;
+}
+
+static bool constants_as_operands(Lower *l, const Constant *const *constants, uint32_t count, const Operand **out)
+{
+    Operand *operands = ARENA_ARRAY(l->arena, Operand, count);
+    *out = operands;
+    for (uint32_t i = 0; i < count; i++)
+        if (!operand_of_constant(l, constants[i], &operands[i]))
+            return false;
+    return true;
+}
+
+/* Captured constants stay constants in the callee. */
+static bool call_function(Lower *l, const Snapshot *snapshot, const Call *call, Operand *out)
+{
+    const CodeSnapshot *code = snapshot->code;
+    if (snapshot->is_kernel)
+        return lower_fail(l, DIAG_TYPE_CALL, arena_format(l->arena, "kernel '%s'", code->source.name),
+                          "; decorate it with @cuda.jit(device=True) or not at all");
+    if (code->has_varkeywords || code->is_generator)
+        return lower_fail(l, DIAG_UNSUPPORTED_BYTECODE, code->is_generator ? "a generator" : "a ** parameter", "");
+    Callee callee = {.code = code, .snapshot = snapshot, .default_count = snapshot->default_count};
+    const Operand *captured;
+    callee.captured_count = code->free_count;
+    if (!constants_as_operands(l, snapshot->free_values, code->free_count, &captured) ||
+        !constants_as_operands(l, snapshot->defaults, snapshot->default_count, &callee.defaults))
+        return false;
+    callee.captured = captured;
+    return call_instance(l, &callee, call, out);
+}
+
+/* --- nested functions ------------------------------------------------------------------------------------------------------------ */
+
+/* A nested function is a tuple of its defaults and captured values; its type leads to its code. */
+bool lower_function(Lower *l, const SsaValue *value, Operand *out)
+{
+    Operand parts[2];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < value->count; i++)
+        parts[count++] = lower_fact(l, value->operands[i]);
+    *out = lower_make_tuple(l, parts, count, TUPLE_CLOSURE);
+    Type *type = arena_copy(l->arena, out->type, sizeof *type);
+    type->object = value->constant->code;
+    type->ndim = (uint8_t)value->argument;   /* which parts there are: 8 captured values, 1 defaults */
+    out->type = type;
+    return true;
+}
+
+static bool call_closure(Lower *l, Operand closure, const Call *call, Operand *out)
+{
+    const CodeSnapshot *code = closure.type->object;
+    int parts = closure.type->ndim;
+    Callee callee = {.code = code};
+    if (code->is_generator || code->has_varkeywords)
+        return lower_fail(l, DIAG_UNSUPPORTED_BYTECODE, code->is_generator ? "a generator" : "a ** parameter", "");
+    Operand captured = {0}, defaults = {0};
+    for (uint32_t i = 0, which = 0; i < closure.type->count; i++, which++) {
+        bool is_captured = (parts & 8) && i == 0;
+        *(is_captured ? &captured : &defaults) = lower_tuple_item(l, closure, i);
+    }
+    Operand *values = ARENA_ARRAY(l->arena, Operand, code->free_count + 1);
+    for (uint32_t i = 0; i < code->free_count; i++)
+        values[i] = lower_tuple_item(l, captured, i);
+    callee.captured = values;
+    callee.captured_count = code->free_count;
+    if (parts & 1) {
+        Operand *items = ARENA_ARRAY(l->arena, Operand, defaults.type->count);
+        for (uint32_t i = 0; i < defaults.type->count; i++)
+            items[i] = lower_tuple_item(l, defaults, i);
+        callee.defaults = items;
+        callee.default_count = defaults.type->count;
+    }
+    return call_instance(l, &callee, call, out);
+}
+
+/* --- dispatch ------------------------------------------------------------------------------------------------------------------------ */
+
+static const char *intrinsic_name(Lower *l, IntrinsicId id)
+{
+    const char *path = intrinsic_info[id].path;
+    if (strncmp(path, "builtins.", 9) == 0)
+        path += 9;
+    return arena_format(l->arena, "%.*s", (int)strcspn(path, " "), path);
+}
+
+static bool call_intrinsic(Lower *l, Call *call, Operand *out)
+{
+    call->name = intrinsic_name(l, call->intrinsic);
+    switch (intrinsic_info[call->intrinsic].kind) {
+    case INTRINSIC_KIND_MATH: return lower_math_call(l, call, out);
+    case INTRINSIC_KIND_BUILTIN: return lower_builtin_call(l, call, out);
+    case INTRINSIC_KIND_DEVICE: return lower_cuda_call(l, call, out);
+    default: return lower_fail(l, DIAG_TYPE_CALL, call->name, "");
+    }
+}
+
+static bool call_operand(Lower *l, Operand callee, Call *call, Operand *out)
+{
+    if (operand_is_object(callee, CONSTANT_INTRINSIC)) {
+        call->intrinsic = callee.constant->intrinsic;
+        return call_intrinsic(l, call, out);
+    }
+    if (operand_is_object(callee, CONSTANT_FUNCTION))
+        return call_function(l, callee.constant->function, call, out);
+    if (operand_is_object(callee, CONSTANT_TYPE)) {
+        call->name = lower_describe(l, callee.constant->type);
+        return lower_type_call(l, callee.constant->type, call, out);
+    }
+    if (callee.type->kind == TYPE_TUPLE && callee.type->tag == TUPLE_CLOSURE)
+        return call_closure(l, callee, call, out);
+    if (callee.type->kind == TYPE_TUPLE && callee.type->tag == TUPLE_BOUND) {
+        const Constant *name = callee.type->object;
+        call->name = name->text;
+        return lower_method_call(l, lower_tuple_item(l, callee, 0), name->text, call, out);
+    }
+    const char *shown = callee.constant && callee.constant->shown_as ? callee.constant->shown_as
+                                                                     : lower_describe(l, callee.type);
+    return lower_fail(l, DIAG_TYPE_CALL, shown, "");
+}
+
+bool lower_call(Lower *l, const SsaValue *value, Operand *out)
+{
+    uint32_t given = value->count - 1;
+    Operand *arguments = ARENA_ARRAY(l->arena, Operand, given + 1);
+    for (uint32_t i = 0; i < given; i++)
+        arguments[i] = lower_fact(l, value->operands[i + 1]);
+    Call call = {.count = given - value->keyword_count, .arguments = arguments, .keyword_count = value->keyword_count,
+                 .keywords = value->keywords, .keyword_values = arguments + (given - value->keyword_count)};
+    return call_operand(l, lower_fact(l, value->operands[0]), &call, out);
+}

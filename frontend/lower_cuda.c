@@ -1,0 +1,258 @@
+/* cuda.*: places in the grid, shared and local arrays, atomics, bits. */
+#include <string.h>
+
+#include "frontend/lower.h"
+
+static const Type *i64(void) { return TYPE_OF(INT64); }
+
+/* --- places in the grid ----------------------------------------------------------------------------------------------------- */
+
+static IrValue *register_value(Lower *l, IntrinsicId first, uint32_t axis)
+{
+    IrValue *narrow = emit_intrinsic(l, first + axis, TYPE_OF(INT32), 0, NULL);
+    return emit1(l, IR_CONVERT, i64(), narrow);
+}
+
+/* blockIdx * blockDim + threadIdx along one axis. */
+static Operand grid_place(Lower *l, uint32_t axis)
+{
+    IrValue *block = register_value(l, INTRINSIC_CUDA_BLOCK_IDX_X, axis);
+    IrValue *width = register_value(l, INTRINSIC_CUDA_BLOCK_DIM_X, axis);
+    IrValue *thread = register_value(l, INTRINSIC_CUDA_THREAD_IDX_X, axis);
+    return operand_value(i64(), emit2(l, IR_ADD, i64(), emit2(l, IR_MUL, i64(), block, width), thread));
+}
+
+static Operand grid_extent(Lower *l, uint32_t axis)
+{
+    IrValue *blocks = register_value(l, INTRINSIC_CUDA_GRID_DIM_X, axis);
+    return operand_value(i64(), emit2(l, IR_MUL, i64(), blocks, register_value(l, INTRINSIC_CUDA_BLOCK_DIM_X, axis)));
+}
+
+static bool call_grid(Lower *l, const Call *call, Operand *out)
+{
+    int64_t axes;
+    if (!call_arity(l, call, 1, 1))
+        return false;
+    if (!operand_const_int(*call_argument(call, 0, "ndim") , &axes))
+        return lower_fail(l, DIAG_CONSTANT_REQUIRED, arena_format(l->arena, "the argument of %s", call->name), "");
+    if (axes < 1 || axes > 3)
+        return lower_fail(l, DIAG_CONSTANT_RANGE, arena_format(l->arena, "%s() takes 1, 2 or 3", call->name));
+    Operand places[3];
+    for (uint32_t i = 0; i < axes; i++)
+        places[i] = call->intrinsic == INTRINSIC_CUDA_GRID ? grid_place(l, i) : grid_extent(l, i);
+    *out = axes == 1 ? places[0] : lower_make_tuple(l, places, (uint32_t)axes, TUPLE_PLAIN);
+    return true;
+}
+
+/* --- shared and local arrays -------------------------------------------------------------------------------------------------- */
+
+static const Type *dtype_of(Operand operand)
+{
+    if (operand_is_object(operand, CONSTANT_TYPE))
+        return operand.constant->type;
+    switch (operand_intrinsic(operand)) {
+    case INTRINSIC_INT: return TYPE_OF(INT64);
+    case INTRINSIC_FLOAT: return TYPE_OF(FLOAT64);
+    case INTRINSIC_COMPLEX: return TYPE_OF(COMPLEX128);
+    case INTRINSIC_BOOL: return TYPE_OF(BOOL);
+    default: break;
+    }
+    return operand_is_object(operand, CONSTANT_STRING) ? type_by_name(operand.constant->text) : NULL;
+}
+
+static bool constant_shape(Lower *l, const Call *call, Operand shape, IrStorage *storage, int *ndim)
+{
+    bool is_tuple = shape.type->kind == TYPE_TUPLE && shape.type->tag <= TUPLE_NAMED;
+    *ndim = is_tuple ? (int)shape.type->count : 1;
+    if (*ndim > TYPE_MAX_NDIM)
+        return lower_fail(l, DIAG_CONSTANT_RANGE, "an array has at most 8 dimensions");
+    for (int i = 0; i < *ndim; i++) {
+        Operand extent = is_tuple ? lower_tuple_item(l, shape, (uint32_t)i) : shape;
+        if (!operand_const_int(extent, &storage->shape[i]))
+            return lower_fail(l, DIAG_CONSTANT_REQUIRED, arena_format(l->arena, "the shape of %s", call->name),
+                              "; use a literal, a global or a captured variable");
+        if (storage->shape[i] < 0)
+            return lower_fail(l, DIAG_CONSTANT_RANGE, "an extent cannot be negative");
+    }
+    return true;
+}
+
+static bool alignment_of(Lower *l, const Call *call, IrStorage *storage)
+{
+    const Operand *given = call_argument(call, 2, "alignment");
+    int64_t alignment;
+    if (!given || given->type->kind == TYPE_NONE)
+        return true;
+    if (!operand_const_int(*given, &alignment))
+        return lower_fail(l, DIAG_CONSTANT_REQUIRED, "the alignment", "");
+    if (alignment < 1 || alignment > 1024 || (alignment & (alignment - 1)))
+        return lower_fail(l, DIAG_CONSTANT_RANGE, "the alignment must be a power of two from 1 to 1024");
+    storage->alignment = (uint32_t)alignment;
+    return true;
+}
+
+static bool call_storage(Lower *l, const Call *call, Operand *out)
+{
+    const Operand *shape = call_argument(call, 0, "shape"), *dtype = call_argument(call, 1, "dtype");
+    bool is_shared = call->intrinsic == INTRINSIC_CUDA_SHARED_ARRAY;
+    if (!call_arity(l, call, 2, 3) || !shape || !dtype)
+        return diag_failed(l->diag) ? false : call_refuse(l, call, "");
+    const Type *element = dtype_of(*dtype);
+    if (!element || !type_is_scalar(element))
+        return lower_fail(l, DIAG_CONSTANT_REQUIRED, arena_format(l->arena, "the dtype of %s", call->name),
+                          ", a type such as float32");
+    IrStorage *storage = ARENA_NEW(l->arena, IrStorage);
+    int ndim;
+    if (!constant_shape(l, call, *shape, storage, &ndim) || !alignment_of(l, call, storage))
+        return false;
+    storage->dynamic = is_shared && ndim == 1 && storage->shape[0] == 0;
+    const Type *type = type_array(l->arena, element, ndim, LAYOUT_C, false);
+    IrValue *value = emit(l, is_shared ? IR_SHARED : IR_LOCAL, type, 0, NULL);
+    if (value)
+        value->storage = storage;
+    return *out = operand_value(type, value), true;
+}
+
+static bool call_array_like(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 1, 1))
+        return false;
+    if (call->arguments[0].type->kind != TYPE_ARRAY || !call->arguments[0].type->read_only)
+        return lower_fail(l, DIAG_CONSTANT_REQUIRED, "the argument of cuda.const.array_like",
+                          "; pass a NumPy array that is a global or captured variable");
+    return *out = call->arguments[0], true;
+}
+
+/* --- atomics --------------------------------------------------------------------------------------------------------------------- */
+
+static IrAtomic atomic_kind(IntrinsicId id)
+{
+    static const IrAtomic kinds[INTRINSIC_COUNT] = {
+        [INTRINSIC_CUDA_ATOMIC_ADD] = IR_ATOMIC_ADD, [INTRINSIC_CUDA_ATOMIC_SUB] = IR_ATOMIC_SUB,
+        [INTRINSIC_CUDA_ATOMIC_MAX] = IR_ATOMIC_MAX, [INTRINSIC_CUDA_ATOMIC_MIN] = IR_ATOMIC_MIN,
+        [INTRINSIC_CUDA_ATOMIC_NANMAX] = IR_ATOMIC_NANMAX, [INTRINSIC_CUDA_ATOMIC_NANMIN] = IR_ATOMIC_NANMIN,
+        [INTRINSIC_CUDA_ATOMIC_AND] = IR_ATOMIC_AND, [INTRINSIC_CUDA_ATOMIC_OR] = IR_ATOMIC_OR,
+        [INTRINSIC_CUDA_ATOMIC_XOR] = IR_ATOMIC_XOR, [INTRINSIC_CUDA_ATOMIC_EXCH] = IR_ATOMIC_EXCH,
+        [INTRINSIC_CUDA_ATOMIC_INC] = IR_ATOMIC_INC, [INTRINSIC_CUDA_ATOMIC_DEC] = IR_ATOMIC_DEC,
+        [INTRINSIC_CUDA_ATOMIC_CAS] = IR_ATOMIC_CAS, [INTRINSIC_CUDA_ATOMIC_COMPARE_AND_SWAP] = IR_ATOMIC_CAS,
+    };
+    return kinds[id];
+}
+
+/* Bits and counters are for integers; the rest for floats too. */
+static bool atomic_accepts(IrAtomic kind, const Type *element)
+{
+    bool word = element->size == 4 || element->size == 8;
+    if (type_is_integer(element))
+        return word && (element->kind == TYPE_UINT || (kind != IR_ATOMIC_INC && kind != IR_ATOMIC_DEC));
+    if (element->kind != TYPE_FLOAT || !word)
+        return false;
+    return kind <= IR_ATOMIC_NANMIN || kind == IR_ATOMIC_EXCH || kind == IR_ATOMIC_CAS;
+}
+
+static bool call_atomic(Lower *l, const Call *call, Operand *out)
+{
+    bool swap = call->intrinsic == INTRINSIC_CUDA_ATOMIC_COMPARE_AND_SWAP;
+    IrAtomic kind = atomic_kind(call->intrinsic);
+    uint32_t values = kind == IR_ATOMIC_CAS ? 2 : 1, wanted = values + (swap ? 1 : 2);
+    if (!call_arity(l, call, wanted, wanted) || call->keyword_count)
+        return diag_failed(l->diag) ? false : call_refuse(l, call, "; keywords are not supported here");
+    Operand array = call->arguments[0], index = swap ? operand_int(l, 0) : call->arguments[1];
+    if (array.type->kind != TYPE_ARRAY || index_is_view(array, index))
+        return call_refuse(l, call, "; it takes an array and an index of an element");
+    if (array.type->read_only)
+        return lower_fail(l, DIAG_READ_ONLY, lower_describe(l, array.type));
+    const Type *element = array.type->element;
+    if (!atomic_accepts(kind, element))
+        return call_refuse(l, call, arena_format(l->arena, ": not for elements of %s", lower_describe(l, element)));
+    IrValue *operands[3 + TYPE_MAX_NDIM] = {array.ir};
+    uint32_t ndim = array.type->ndim;
+    if (!lower_indices(l, array, index, operands + 1))
+        return false;
+    for (uint32_t i = 0; i < values; i++) {
+        Operand converted, value = call->arguments[call->count - values + i];
+        if (!type_is_real(value.type))
+            return call_refuse(l, call, "");
+        if (!lower_convert(l, value, element, &converted))
+            return false;
+        operands[1 + ndim + i] = operand_ir(l, converted);
+    }
+    IrValue *old = emit(l, IR_ATOMIC, element, 1 + ndim + values, operands);
+    if (old)
+        old->atomic = kind;
+    return *out = operand_value(element, old), true;
+}
+
+/* --- bits -------------------------------------------------------------------------------------------------------------------------- */
+
+static bool call_bits(Lower *l, const Call *call, Operand *out)
+{
+    static const struct { IntrinsicId id; PromotionId rule; IrOp op; } rows[] = {
+        {INTRINSIC_CUDA_POPC, PROMOTION_BIT_COUNT, IR_POPCOUNT}, {INTRINSIC_CUDA_CLZ, PROMOTION_BIT_COUNT, IR_LEADZEROS},
+        {INTRINSIC_CUDA_BREV, PROMOTION_BREV, IR_BITREVERSE}, {INTRINSIC_CUDA_FFS, PROMOTION_FFS, IR_TRAILZEROS}};
+    uint32_t row = 0;
+    while (rows[row].id != call->intrinsic)
+        row++;
+    if (!call_arity(l, call, 1, 1))
+        return false;
+    Operand x = call->arguments[0], converted;
+    const Type *type = type_is_scalar(x.type) ? type_promote(rows[row].rule, x.type, NULL) : NULL;
+    if (!type)
+        return call_refuse(l, call, "");
+    const Type *work = call->intrinsic == INTRINSIC_CUDA_FFS && x.type->size == 8 ? TYPE_OF(UINT64) : type;
+    if (!lower_convert(l, x, work, &converted))
+        return false;
+    IrValue *value = operand_ir(l, converted), *counted = emit1(l, rows[row].op, work, value);
+    if (call->intrinsic == INTRINSIC_CUDA_FFS) {
+        IrValue *one = emit_int(l, work, 1), *zero = emit_int(l, work, 0);
+        IrValue *is_zero = emit2(l, IR_EQ, TYPE_OF(BOOL), value, zero);
+        counted = emit3(l, IR_SELECT, work, is_zero, zero, emit2(l, IR_ADD, work, counted, one));
+    }
+    return lower_convert(l, operand_value(work, counted), type, out);
+}
+
+static bool call_select(Lower *l, const Call *call, Operand *out)
+{
+    Operand truth, x, y;
+    if (!call_arity(l, call, 3, 3) || call->keyword_count)
+        return diag_failed(l->diag) ? false : call_refuse(l, call, "");
+    const Type *type = lower_join_types(l, call->arguments[1].type, call->arguments[2].type);
+    if (!type || !type_is_scalar(type))
+        return call_refuse(l, call, "");
+    if (!lower_truth(l, call->arguments[0], &truth) || !lower_convert(l, call->arguments[1], type, &x) ||
+        !lower_convert(l, call->arguments[2], type, &y))
+        return false;
+    *out = operand_value(type, emit3(l, IR_SELECT, type, operand_ir(l, truth), operand_ir(l, x), operand_ir(l, y)));
+    return true;
+}
+
+/* A row with an emitter in codegen and no operands. */
+static bool call_device(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 0, 0))
+        return false;
+    emit_intrinsic(l, call->intrinsic, &type_none, 0, NULL);
+    return *out = operand_none(), true;
+}
+
+typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
+
+static const Handler handlers[INTRINSIC_COUNT] = {
+    [INTRINSIC_CUDA_GRID] = call_grid, [INTRINSIC_CUDA_GRIDSIZE] = call_grid,
+    [INTRINSIC_CUDA_SHARED_ARRAY] = call_storage, [INTRINSIC_CUDA_LOCAL_ARRAY] = call_storage,
+    [INTRINSIC_CUDA_CONST_ARRAY_LIKE] = call_array_like, [INTRINSIC_CUDA_POPC] = call_bits,
+    [INTRINSIC_CUDA_BREV] = call_bits, [INTRINSIC_CUDA_CLZ] = call_bits, [INTRINSIC_CUDA_FFS] = call_bits,
+    [INTRINSIC_CUDA_SELP] = call_select, [INTRINSIC_CUDA_SYNCTHREADS] = call_device,
+    [INTRINSIC_CUDA_THREADFENCE] = call_device, [INTRINSIC_CUDA_THREADFENCE_BLOCK] = call_device,
+    [INTRINSIC_CUDA_THREADFENCE_SYSTEM] = call_device,
+};
+
+bool lower_cuda_call(Lower *l, const Call *call, Operand *out)
+{
+    if (strncmp(call->name, "cuda.atomic.", 12) == 0)
+        return call_atomic(l, call, out);
+    Handler handler = handlers[call->intrinsic];
+    if (handler)
+        return handler(l, call, out);
+    return lower_math_call(l, call, out);
+}

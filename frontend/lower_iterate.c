@@ -1,0 +1,256 @@
+/* Iteration without iterator objects: an iterable stays what it is, and a position moves along it. A range's position is
+ * its current value; a zip's is a tuple of positions; all others count from 0. */
+#include "frontend/lower.h"
+
+static bool is_tagged(const Type *type, TupleTag tag) { return type->kind == TYPE_TUPLE && type->tag == tag; }
+
+static bool is_counted(const Type *type)
+{
+    return type->kind == TYPE_ARRAY || (type->kind == TYPE_TUPLE && type->tag <= TUPLE_NAMED);
+}
+
+static const Type *i64(void) { return TYPE_OF(INT64); }
+
+/* --- range ---------------------------------------------------------------------------------------------------------------- */
+
+bool lower_range(Lower *l, const Operand *arguments, uint32_t count, Operand *out)
+{
+    Operand parts[3] = {operand_int(l, 0), {0}, operand_int(l, 1)};
+    if (count == 1)
+        parts[1] = arguments[0];
+    for (uint32_t i = 0; count > 1 && i < count; i++)
+        parts[i] = arguments[i];
+    bool all_unsigned = true;
+    for (uint32_t i = 0; i < 3; i++) {
+        if (!parts[i].type || parts[i].type->kind > TYPE_UINT || parts[i].type->kind < TYPE_BOOL)
+            return lower_fail(l, DIAG_TYPE_ARGUMENTS, "range", lower_describe_all(l, arguments, count), "");
+        int64_t constant;
+        bool fits = operand_const_int(parts[i], &constant) && constant >= 0;
+        all_unsigned &= fits || (parts[i].type->kind == TYPE_UINT && parts[i].type->size == 8);
+    }
+    bool any_unsigned = (parts[1].type->kind == TYPE_UINT && parts[1].type->size == 8);
+    const Type *type = all_unsigned && any_unsigned ? TYPE_OF(UINT64) : i64();
+    for (uint32_t i = 0; i < 3; i++)
+        if (!lower_convert(l, parts[i], type, &parts[i]))
+            return false;
+    int64_t step;
+    if (operand_const_int(parts[2], &step) && step == 0)
+        return lower_fail(l, DIAG_CONSTANT_RANGE, "range() step must not be zero");
+    *out = lower_make_tuple(l, parts, 3, TUPLE_RANGE);
+    return true;
+}
+
+/* 1 up, -1 down, 0 known at run time only. */
+static int step_sign(Lower *l, Operand range)
+{
+    Operand step = lower_tuple_item(l, range, 2);
+    int64_t constant, low, high;
+    if (step.type->kind == TYPE_UINT)
+        return 1;
+    if (operand_const_int(step, &constant))
+        return constant > 0 ? 1 : -1;
+    if (!l->emitting || !step.ir)
+        return 0;
+    lower_interval(step.ir, &low, &high);
+    return low >= 0 ? 1 : 0;
+}
+
+static bool range_has(Lower *l, Operand range, Operand position, Operand *out)
+{
+    Operand stop = lower_tuple_item(l, range, 1), step = lower_tuple_item(l, range, 2);
+    int sign = step_sign(l, range);
+    if (sign != 0)
+        return lower_compare(l, sign > 0 ? COMPARE_LT : COMPARE_GT, position, stop, out);
+    Operand below, above, rising;
+    if (!lower_compare(l, COMPARE_LT, position, stop, &below) || !lower_compare(l, COMPARE_GT, position, stop, &above) ||
+        !lower_compare(l, COMPARE_GT, step, operand_int(l, 0), &rising))
+        return false;
+    *out = operand_value(TYPE_OF(BOOL), emit3(l, IR_SELECT, TYPE_OF(BOOL), operand_ir(l, rising), operand_ir(l, below),
+                                              operand_ir(l, above)));
+    return true;
+}
+
+/* --- lengths ---------------------------------------------------------------------------------------------------------------- */
+
+static bool range_length(Lower *l, Operand range, Operand *out)
+{
+    Operand start = lower_tuple_item(l, range, 0), stop = lower_tuple_item(l, range, 1);
+    Operand step = lower_tuple_item(l, range, 2), distance, rounding, sum, length, zero = operand_int(l, 0), negative;
+    Operand one = operand_int(l, 1);
+    if (!lower_binary(l, NB_SUBTRACT, stop, start, &distance))
+        return false;
+    int sign = step_sign(l, range);
+    if (sign > 0) {
+        if (!lower_binary(l, NB_SUBTRACT, step, one, &rounding))
+            return false;
+    } else if (sign < 0) {
+        if (!lower_binary(l, NB_ADD, step, one, &rounding))
+            return false;
+    } else {
+        Operand down, up;
+        if (!lower_binary(l, NB_ADD, step, one, &down) || !lower_binary(l, NB_SUBTRACT, step, one, &up) ||
+            !lower_compare(l, COMPARE_LT, step, zero, &negative))
+            return false;
+        rounding = operand_value(i64(), emit3(l, IR_SELECT, i64(), operand_ir(l, negative), operand_ir(l, down),
+                                              operand_ir(l, up)));
+    }
+    if (!lower_binary(l, NB_ADD, distance, rounding, &sum) || !lower_binary(l, NB_FLOOR_DIVIDE, sum, step, &length) ||
+        !lower_convert(l, length, i64(), &length))
+        return false;
+    *out = operand_value(i64(), emit2(l, IR_MAX, i64(), operand_ir(l, length), operand_ir(l, zero)));
+    return true;
+}
+
+static bool iterable_length(Lower *l, Operand iterable, Operand *out)
+{
+    const Type *type = iterable.type;
+    if (type->kind == TYPE_ARRAY) {
+        *out = operand_value(i64(), emit_extent(l, iterable, 0));
+        return true;
+    }
+    if (is_counted(type)) {
+        *out = operand_int(l, type->count);
+        return true;
+    }
+    if (is_tagged(type, TUPLE_RANGE))
+        return range_length(l, iterable, out);
+    return lower_fail(l, DIAG_TYPE_ITERATE, lower_describe(l, type), " in reverse");
+}
+
+/* The item number `index` of something with a length. */
+static bool item_at(Lower *l, Operand iterable, Operand index, Operand *out)
+{
+    if (iterable.type->kind == TYPE_ARRAY)
+        return lower_subscript(l, iterable, index, out);
+    if (is_counted(iterable.type))
+        return lower_tuple_index(l, iterable, index, out);
+    Operand offset;
+    return lower_binary(l, NB_MULTIPLY, lower_tuple_item(l, iterable, 2), index, &offset) &&
+           lower_binary(l, NB_ADD, lower_tuple_item(l, iterable, 0), offset, out) &&
+           lower_convert(l, *out, iterable.type->items[0], out);
+}
+
+/* --- the five steps ------------------------------------------------------------------------------------------------------------ */
+
+bool lower_iterator(Lower *l, Operand iterable, Operand *out)
+{
+    const Type *type = iterable.type;
+    bool fits = type->kind == TYPE_ARRAY ? type->ndim > 0 : type->kind == TYPE_TUPLE;
+    if (fits && type->kind == TYPE_TUPLE)
+        fits = type->tag <= TUPLE_RANGE || (type->tag >= TUPLE_ENUMERATE && type->tag <= TUPLE_REVERSED);
+    if (fits && is_counted(type) && type->kind == TYPE_TUPLE && type->count > 0 && !type_is_homogeneous(type)) {
+        const Type *joined = type->items[0];
+        for (uint32_t i = 1; joined && i < type->count; i++)
+            joined = lower_join_types(l, joined, type->items[i]);
+        const Type **items = ARENA_ARRAY(l->arena, const Type *, type->count);
+        for (uint32_t i = 0; i < type->count; i++)
+            items[i] = joined;
+        if (joined && joined->kind != TYPE_OBJECT)
+            return lower_convert(l, iterable, type_tuple(l->arena, items, type->count, TUPLE_PLAIN), out);
+        return lower_fail(l, DIAG_TYPE_ITERATE, lower_describe(l, type), ": its items have different types");
+    }
+    if (!fits)
+        return lower_fail(l, DIAG_TYPE_ITERATE, lower_describe(l, type),
+                          "; loops run over range(), arrays, tuples, enumerate(), zip() and reversed()");
+    *out = iterable;
+    return true;
+}
+
+bool lower_iter_start(Lower *l, Operand it, Operand *out)
+{
+    if (is_tagged(it.type, TUPLE_RANGE)) {
+        *out = lower_tuple_item(l, it, 0);
+        out->constant = NULL;   /* the position moves */
+        out->ir = operand_ir(l, lower_tuple_item(l, it, 0));
+        return true;
+    }
+    if (is_tagged(it.type, TUPLE_ZIP) || is_tagged(it.type, TUPLE_ENUMERATE)) {
+        uint32_t first = it.type->tag == TUPLE_ENUMERATE ? 1 : 0, count = it.type->count;
+        Operand *positions = ARENA_ARRAY(l->arena, Operand, count);
+        for (uint32_t i = 0; i < count; i++)
+            if (i < first)
+                positions[i] = operand_value(i64(), operand_ir(l, lower_tuple_item(l, it, 0)));
+            else if (!lower_iter_start(l, lower_tuple_item(l, it, i), &positions[i]))
+                return false;
+        *out = lower_make_tuple(l, positions, count, TUPLE_PLAIN);
+        return true;
+    }
+    *out = operand_value(i64(), emit_int(l, i64(), 0));
+    return true;
+}
+
+bool lower_iter_has(Lower *l, Operand it, Operand position, Operand *out)
+{
+    if (is_tagged(it.type, TUPLE_RANGE))
+        return range_has(l, it, position, out);
+    if (is_tagged(it.type, TUPLE_ENUMERATE))
+        return lower_iter_has(l, lower_tuple_item(l, it, 1), lower_tuple_item(l, position, 1), out);
+    if (is_tagged(it.type, TUPLE_ZIP)) {
+        *out = operand_bool(l, it.type->count > 0);
+        for (uint32_t i = 0; i < it.type->count; i++) {
+            Operand has;
+            if (!lower_iter_has(l, lower_tuple_item(l, it, i), lower_tuple_item(l, position, i), &has) ||
+                !lower_binary(l, NB_AND, *out, has, out))
+                return false;
+        }
+        return true;
+    }
+    Operand length;
+    return iterable_length(l, is_tagged(it.type, TUPLE_REVERSED) ? lower_tuple_item(l, it, 0) : it, &length) &&
+           lower_compare(l, COMPARE_LT, position, length, out);
+}
+
+static bool reversed_value(Lower *l, Operand it, Operand position, Operand *out)
+{
+    Operand of = lower_tuple_item(l, it, 0), length, last, index;
+    return iterable_length(l, of, &length) && lower_binary(l, NB_SUBTRACT, length, operand_int(l, 1), &last) &&
+           lower_binary(l, NB_SUBTRACT, last, position, &index) && item_at(l, of, index, out);
+}
+
+bool lower_iter_value(Lower *l, Operand it, Operand position, Operand *out)
+{
+    if (is_tagged(it.type, TUPLE_RANGE)) {
+        *out = position;
+        return true;
+    }
+    if (is_tagged(it.type, TUPLE_REVERSED))
+        return reversed_value(l, it, position, out);
+    if (is_tagged(it.type, TUPLE_ENUMERATE)) {
+        Operand pair[2] = {lower_tuple_item(l, position, 0), {0}};
+        if (!lower_iter_value(l, lower_tuple_item(l, it, 1), lower_tuple_item(l, position, 1), &pair[1]))
+            return false;
+        *out = lower_make_tuple(l, pair, 2, TUPLE_PLAIN);
+        return true;
+    }
+    if (is_tagged(it.type, TUPLE_ZIP)) {
+        Operand *items = ARENA_ARRAY(l->arena, Operand, it.type->count);
+        for (uint32_t i = 0; i < it.type->count; i++)
+            if (!lower_iter_value(l, lower_tuple_item(l, it, i), lower_tuple_item(l, position, i), &items[i]))
+                return false;
+        *out = lower_make_tuple(l, items, it.type->count, TUPLE_PLAIN);
+        return true;
+    }
+    return item_at(l, it, position, out);
+}
+
+bool lower_iter_next(Lower *l, Operand it, Operand position, Operand *out)
+{
+    if (is_tagged(it.type, TUPLE_RANGE)) {
+        Operand step = lower_tuple_item(l, it, 2);
+        return lower_binary(l, NB_ADD, position, step, out);
+    }
+    if (is_tagged(it.type, TUPLE_ZIP) || is_tagged(it.type, TUPLE_ENUMERATE)) {
+        uint32_t count = it.type->count;
+        Operand *next = ARENA_ARRAY(l->arena, Operand, count);
+        for (uint32_t i = 0; i < count; i++) {
+            Operand old = lower_tuple_item(l, position, i);
+            bool is_count = i == 0 && it.type->tag == TUPLE_ENUMERATE;
+            if (is_count ? !lower_binary(l, NB_ADD, old, operand_int(l, 1), &next[i])
+                         : !lower_iter_next(l, lower_tuple_item(l, it, i), old, &next[i]))
+                return false;
+        }
+        *out = lower_make_tuple(l, next, count, TUPLE_PLAIN);
+        return true;
+    }
+    return lower_binary(l, NB_ADD, position, operand_int(l, 1), out);
+}

@@ -1,0 +1,212 @@
+/* Mathematical functions: typing by promotion.def; those that are one intrinsic, and those made of a few operations. */
+#include <math.h>
+#include <string.h>
+
+#include "frontend/lower.h"
+
+static const double PI = 3.14159265358979323846;
+
+IrValue *emit_math(Lower *l, IntrinsicId id, const Type *type, uint32_t count, IrValue *const *operands)
+{
+    if (type->kind != TYPE_FLOAT || type->size != 2)
+        return emit_intrinsic(l, id, type, count, operands);
+    IrValue *wide[4];
+    for (uint32_t i = 0; i < count; i++)
+        wide[i] = emit1(l, IR_CONVERT, TYPE_OF(FLOAT32), operands[i]);
+    return emit1(l, IR_CONVERT, type, emit_intrinsic(l, id, TYPE_OF(FLOAT32), count, wide));
+}
+
+/* Operands converted to one type, as IR. */
+static bool convert_all(Lower *l, const Call *call, const Type *type, IrValue **out)
+{
+    for (uint32_t i = 0; i < call->count; i++) {
+        Operand converted;
+        if (!lower_convert(l, call->arguments[i], type, &converted))
+            return false;
+        out[i] = operand_ir(l, converted);
+    }
+    return true;
+}
+
+static bool all_scalars(const Call *call)
+{
+    for (uint32_t i = 0; i < call->count; i++)
+        if (!type_is_scalar(call->arguments[i].type))
+            return false;
+    return call->keyword_count == 0;
+}
+
+static const Type *promote_arguments(const Call *call, PromotionId rule)
+{
+    if (!all_scalars(call) || call->count < 1 || call->count > 2)
+        return NULL;
+    return type_promote(rule, call->arguments[0].type, call->count == 2 ? call->arguments[1].type : NULL);
+}
+
+static bool call_function_row(Lower *l, const Call *call, Operand *out)
+{
+    const IntrinsicInfo *info = &intrinsic_info[call->intrinsic];
+    if (!call_arity(l, call, (uint32_t)info->arity, (uint32_t)info->arity))
+        return false;
+    const Type *type = promote_arguments(call, info->promotion);
+    IrValue *operands[4];
+    if (!type)
+        return call_refuse(l, call, "");
+    if (!convert_all(l, call, type, operands))
+        return false;
+    *out = operand_value(type, emit_math(l, call->intrinsic, type, call->count, operands));
+    return true;
+}
+
+/* --- composed functions ------------------------------------------------------------------------------------------------------- */
+
+/* log(x, base) is log(x) / log(base). */
+static bool call_log(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 1, 2))
+        return false;
+    Operand logs[2];
+    for (uint32_t i = 0; i < call->count; i++) {
+        const Type *x = call->arguments[i].type;
+        const Type *type = type_is_scalar(x) ? type_promote(PROMOTION_MATH, x, NULL) : NULL;
+        Operand converted;
+        if (!type)
+            return call_refuse(l, call, "");
+        if (!lower_convert(l, call->arguments[i], type, &converted))
+            return false;
+        IrValue *value = operand_ir(l, converted);
+        logs[i] = operand_value(type, emit_math(l, INTRINSIC_LOG_NATURAL, type, 1, &value));
+    }
+    *out = logs[0];
+    return call->count == 1 || lower_binary(l, NB_TRUE_DIVIDE, logs[0], logs[1], out);
+}
+
+/* Tests of a float; every other number is finite. */
+static bool call_test(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 1, 1))
+        return false;
+    Operand x = call->arguments[0];
+    if (!type_is_scalar(x.type) || !type_promote(PROMOTION_MATH_TEST, x.type, NULL))
+        return call_refuse(l, call, "");
+    if (x.type->kind != TYPE_FLOAT)
+        return *out = operand_bool(l, call->intrinsic == INTRINSIC_ISFINITE), true;
+    const Type *boolean = TYPE_OF(BOOL);
+    IrValue *value = operand_ir(l, x);
+    if (call->intrinsic == INTRINSIC_ISNAN)
+        return *out = operand_value(boolean, emit2(l, IR_NE, boolean, value, value)), true;
+    IrValue *size = emit1(l, IR_ABS, x.type, value);
+    IrValue *infinity = l->emitting ? ir_const_float(l->block, x.type, INFINITY, 0, &l->value->pos) : NULL;
+    IrOp op = call->intrinsic == INTRINSIC_ISINF ? IR_EQ : IR_LT;
+    return *out = operand_value(boolean, emit2(l, op, boolean, size, infinity)), true;
+}
+
+/* x * factor, the factor rounded to the result's type as CUDA programs have it. */
+static bool call_angle(Lower *l, const Call *call, Operand *out)
+{
+    bool to_degrees = call->intrinsic == INTRINSIC_DEGREES;
+    PromotionId rule = strncmp(call->name, "math.", 5) == 0 ? PROMOTION_MATH_WIDE : PROMOTION_NUMPY_ANGLE;
+    if (!call_arity(l, call, 1, 1))
+        return false;
+    const Type *type = promote_arguments(call, rule);
+    Operand converted;
+    if (!type)
+        return call_refuse(l, call, "");
+    if (!lower_convert(l, call->arguments[0], type, &converted))
+        return false;
+    Operand factor = operand_float(l, type, to_degrees ? 180.0 / PI : PI / 180.0);
+    if (type->size == 4)
+        factor = operand_float(l, type, (float)factor.constant->real);
+    *out = operand_value(type, emit2(l, IR_MUL, type, operand_ir(l, converted), operand_ir(l, factor)));
+    return true;
+}
+
+static bool call_ldexp(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 2, 2))
+        return false;
+    const Type *type = promote_arguments(call, PROMOTION_LDEXP);
+    Operand x, exponent;
+    if (!type)
+        return call_refuse(l, call, "");
+    if (!lower_convert(l, call->arguments[0], type, &x) ||
+        !lower_convert(l, call->arguments[1], TYPE_OF(INT32), &exponent))
+        return false;
+    IrValue *operands[] = {operand_ir(l, x), operand_ir(l, exponent)};
+    *out = operand_value(type, emit_intrinsic(l, INTRINSIC_LDEXP_SCALE, type, 2, operands));
+    return true;
+}
+
+static const Type *real_argument(const Call *call)
+{
+    const Type *type = promote_arguments(call, PROMOTION_MATH_WIDE);
+    return call->count == 1 ? type : NULL;
+}
+
+static bool call_frexp(Lower *l, const Call *call, Operand *out)
+{
+    const Type *type = real_argument(call);
+    Operand x, parts[2];
+    if (!type)
+        return call_refuse(l, call, "");
+    if (!lower_convert(l, call->arguments[0], type, &x))
+        return false;
+    IrValue *value = operand_ir(l, x);
+    parts[0] = operand_value(type, emit_intrinsic(l, INTRINSIC_FREXP_FRACTION, type, 1, &value));
+    parts[1] = operand_value(TYPE_OF(INT32), emit_intrinsic(l, INTRINSIC_FREXP_EXPONENT, TYPE_OF(INT32), 1, &value));
+    return *out = lower_make_tuple(l, parts, 2, TUPLE_PLAIN), true;
+}
+
+/* Fraction and integer part, both with x's sign; the fraction of an infinity is 0. */
+static bool call_modf(Lower *l, const Call *call, Operand *out)
+{
+    const Type *type = real_argument(call);
+    Operand x, parts[2];
+    if (!type)
+        return call_refuse(l, call, "");
+    if (!lower_convert(l, call->arguments[0], type, &x))
+        return false;
+    IrValue *value = operand_ir(l, x), *zero = operand_ir(l, operand_float(l, type, 0));
+    IrValue *infinity = operand_ir(l, operand_float(l, type, INFINITY));
+    IrValue *whole = emit_math(l, INTRINSIC_TRUNC, type, 1, &value);
+    IrValue *is_infinite = emit2(l, IR_EQ, TYPE_OF(BOOL), emit1(l, IR_ABS, type, value), infinity);
+    IrValue *rest = emit3(l, IR_SELECT, type, is_infinite, zero, emit2(l, IR_SUB, type, value, whole));
+    IrValue *signed_rest[] = {rest, value};
+    parts[0] = operand_value(type, emit_math(l, INTRINSIC_COPYSIGN, type, 2, signed_rest));
+    parts[1] = operand_value(type, whole);
+    return *out = lower_make_tuple(l, parts, 2, TUPLE_PLAIN), true;
+}
+
+/* a * b + c in the type that holds all three. */
+static bool call_fma(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 3, 3) || !all_scalars(call))
+        return diag_failed(l->diag) ? false : call_refuse(l, call, "");
+    const Type *type = TYPE_OF(FLOAT32);
+    for (uint32_t i = 0; i < 3; i++)
+        if (!type_equal(call->arguments[i].type, TYPE_OF(FLOAT32)))
+            type = TYPE_OF(FLOAT64);
+    IrValue *operands[3];
+    if (!convert_all(l, call, type, operands))
+        return false;
+    return *out = operand_value(type, emit(l, IR_FMA, type, 3, operands)), true;
+}
+
+typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
+
+static const Handler handlers[INTRINSIC_COUNT] = {
+    [INTRINSIC_LOG] = call_log, [INTRINSIC_ISNAN] = call_test, [INTRINSIC_ISINF] = call_test,
+    [INTRINSIC_ISFINITE] = call_test, [INTRINSIC_DEGREES] = call_angle, [INTRINSIC_RADIANS] = call_angle,
+    [INTRINSIC_LDEXP] = call_ldexp, [INTRINSIC_FREXP] = call_frexp, [INTRINSIC_MODF] = call_modf,
+    [INTRINSIC_CUDA_FMA] = call_fma,
+};
+
+bool lower_math_call(Lower *l, const Call *call, Operand *out)
+{
+    Handler handler = handlers[call->intrinsic];
+    if (handler)
+        return handler(l, call, out);
+    if (intrinsic_info[call->intrinsic].kind == INTRINSIC_KIND_MATH)
+        return call_function_row(l, call, out);
+    return lower_fail(l, DIAG_UNSUPPORTED, arena_format(l->arena, "%s is not supported yet", call->name));
+}

@@ -1,0 +1,126 @@
+/* Tuples: making, items, indexing, unpacking. */
+#include "frontend/lower.h"
+
+static const Constant *constant_tuple(Lower *l, const Operand *items, uint32_t count)
+{
+    const Constant **constants = ARENA_ARRAY(l->arena, const Constant *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!items[i].constant)
+            return NULL;
+        constants[i] = items[i].constant;
+    }
+    Constant *tuple = ARENA_NEW(l->arena, Constant);
+    tuple->kind = CONSTANT_TUPLE;
+    tuple->count = count;
+    tuple->items = constants;
+    return tuple;
+}
+
+Operand lower_make_tuple(Lower *l, const Operand *items, uint32_t count, TupleTag tag)
+{
+    const Type **types = ARENA_ARRAY(l->arena, const Type *, count);
+    for (uint32_t i = 0; i < count; i++)
+        types[i] = items[i].type;
+    Operand tuple = {.type = type_tuple(l->arena, types, count, tag)};
+    tuple.constant = constant_tuple(l, items, count);
+    if (!l->emitting || tuple.constant)
+        return tuple;
+    IrValue **values = ARENA_ARRAY(l->arena, IrValue *, count);
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = operand_ir(l, items[i]);
+    tuple.ir = emit(l, IR_TUPLE, tuple.type, count, values);
+    return tuple;
+}
+
+/* The item of a tuple that is not constant as a whole, where its type alone says what it is. */
+static Operand object_item(const Type *type)
+{
+    return type->kind == TYPE_NONE ? operand_none() : (Operand){.type = type, .constant = type->object};
+}
+
+Operand lower_tuple_item(Lower *l, Operand tuple, uint32_t index)
+{
+    const Type *type = tuple.type->items[index];
+    if (tuple.constant && tuple.constant->kind == CONSTANT_TUPLE) {
+        Operand item;
+        if (operand_of_constant(l, tuple.constant->items[index], &item)) {
+            item.type = type;
+            return item;
+        }
+    }
+    if (type->kind == TYPE_NONE || type->kind == TYPE_OBJECT)
+        return object_item(type);
+    if (!l->emitting)
+        return operand_value(type, NULL);
+    if (tuple.ir->op == IR_TUPLE)
+        return operand_value(type, tuple.ir->operands[index]);
+    return operand_value(type, emit_index_op(l, IR_GET, type, tuple.ir, index));
+}
+
+/* tuple[start:stop:step] with constant parts. */
+static bool slice_tuple(Lower *l, Operand tuple, Operand slice, Operand *out)
+{
+    int64_t count = tuple.type->count, bounds[3] = {0, count, 1};
+    bool given[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        Operand part = lower_tuple_item(l, slice, i);
+        given[i] = part.type->kind != TYPE_NONE;
+        if (given[i] && !operand_const_int(part, &bounds[i]))
+            return lower_fail(l, DIAG_CONSTANT_REQUIRED, "a slice of a tuple", "");
+    }
+    if (bounds[2] == 0)
+        return lower_fail(l, DIAG_CONSTANT_RANGE, "slice step cannot be zero");
+    bool down = bounds[2] < 0;
+    int64_t low = down ? -1 : 0, high = down ? count - 1 : count;
+    for (int i = 0; i < 2; i++) {
+        if (!given[i])
+            bounds[i] = (i == 0) == down ? high : low;
+        else {
+            bounds[i] += bounds[i] < 0 ? count : 0;
+            bounds[i] = bounds[i] < low ? low : bounds[i] > high ? high : bounds[i];
+        }
+    }
+    Operand *items = ARENA_ARRAY(l->arena, Operand, count + 1);
+    uint32_t kept = 0;
+    for (int64_t i = bounds[0]; down ? i > bounds[1] : i < bounds[1]; i += bounds[2])
+        items[kept++] = lower_tuple_item(l, tuple, (uint32_t)i);
+    *out = lower_make_tuple(l, items, kept, TUPLE_PLAIN);
+    return true;
+}
+
+bool lower_tuple_index(Lower *l, Operand tuple, Operand index, Operand *out)
+{
+    int64_t place, count = tuple.type->count;
+    if (index.type->kind == TYPE_TUPLE && index.type->tag == TUPLE_SLICE)
+        return slice_tuple(l, tuple, index, out);
+    if (operand_const_int(index, &place)) {
+        if (place < -count || place >= count)
+            return lower_fail(l, DIAG_CONSTANT_RANGE, "tuple index out of range");
+        *out = lower_tuple_item(l, tuple, (uint32_t)(place < 0 ? place + count : place));
+        return true;
+    }
+    if (!type_is_integer(index.type) || count == 0)
+        return lower_fail(l, DIAG_TYPE_INDEX, lower_describe(l, tuple.type), lower_describe(l, index.type), "");
+    if (!type_is_homogeneous(tuple.type))
+        return lower_fail(l, DIAG_TYPE_INDEX, lower_describe(l, tuple.type), lower_describe(l, index.type),
+                          "; items of different types need a constant index");
+    IrValue *wrapped;
+    if (!lower_index_value(l, index, emit_int(l, TYPE_OF(INT64), count), &wrapped))
+        return false;
+    *out = operand_value(tuple.type->items[0],
+                         emit2(l, IR_PICK, tuple.type->items[0], operand_ir(l, tuple), wrapped));
+    return true;
+}
+
+bool lower_unpack(Lower *l, Operand source, uint32_t index, uint32_t count, Operand *out)
+{
+    if (source.type->kind == TYPE_TUPLE && source.type->tag <= TUPLE_NAMED) {
+        if (source.type->count != count)
+            return lower_fail(l, DIAG_UNPACK_COUNT, lower_describe(l, source.type), (int)count);
+        *out = lower_tuple_item(l, source, index);
+        return true;
+    }
+    if (source.type->kind == TYPE_ARRAY)   /* the caller answers for the length, as for any index */
+        return lower_subscript(l, source, operand_int(l, index), out);
+    return lower_fail(l, DIAG_UNPACK_COUNT, lower_describe(l, source.type), (int)count);
+}

@@ -1,0 +1,344 @@
+/* Operands of lowering: constants, IR values, what is known of a value where paths join, and plain emission. */
+#include <math.h>
+#include <string.h>
+
+#include "frontend/lower.h"
+
+Operand lower_fact(Lower *l, const SsaValue *value) { return l->instance->facts[value->id]; }
+
+bool lower_fact_known(Lower *l, const SsaValue *value) { return l->instance->facts[value->id].type != NULL; }
+
+Operand operand_value(const Type *type, IrValue *ir) { return (Operand){.type = type, .ir = ir}; }
+
+Operand operand_none(void)
+{
+    static const Constant none = {.kind = CONSTANT_NONE, .type = &type_none};
+    return (Operand){.type = &type_none, .constant = &none};
+}
+
+Operand operand_int_typed(Lower *l, const Type *type, int64_t value)
+{
+    Constant *constant = ARENA_NEW(l->arena, Constant);
+    constant->kind = CONSTANT_INT;
+    constant->type = type;
+    constant->integer = value;
+    constant->is_unsigned = type->kind == TYPE_UINT && value < 0;
+    return (Operand){.type = type, .constant = constant};
+}
+
+Operand operand_int(Lower *l, int64_t value) { return operand_int_typed(l, TYPE_OF(INT64), value); }
+
+Operand operand_bool(Lower *l, bool value)
+{
+    Constant *constant = ARENA_NEW(l->arena, Constant);
+    constant->kind = CONSTANT_BOOL;
+    constant->type = TYPE_OF(BOOL);
+    constant->integer = value;
+    return (Operand){.type = TYPE_OF(BOOL), .constant = constant};
+}
+
+Operand operand_float(Lower *l, const Type *type, double value)
+{
+    Constant *constant = ARENA_NEW(l->arena, Constant);
+    constant->kind = CONSTANT_FLOAT;
+    constant->type = type;
+    constant->real = value;
+    return (Operand){.type = type, .constant = constant};
+}
+
+/* What tells two compile-time objects apart: functions by their snapshot, the rest by the constant itself. */
+static const void *object_identity(const Constant *constant)
+{
+    switch (constant->kind) {
+    case CONSTANT_FUNCTION: return constant->function;
+    case CONSTANT_INTRINSIC: return &intrinsic_info[constant->intrinsic];
+    case CONSTANT_CODE: return constant->code;
+    case CONSTANT_TYPE: return type_is_scalar(constant->type) ? (const void *)constant->type : constant;
+    default: return constant;
+    }
+}
+
+/* The type of an object leads to its constant, one for each identity. */
+Operand operand_object(Lower *l, const Constant *constant)
+{
+    const void *identity = object_identity(constant);
+    Table *objects = l->frontend->objects;
+    const Constant *known = table_get(objects, &identity, sizeof identity);
+    if (!known) {
+        known = constant;
+        table_set(objects, &identity, sizeof identity, (void *)constant);
+    }
+    return (Operand){.type = type_object(l->arena, known), .constant = known};
+}
+
+static bool operand_of_tuple(Lower *l, const Constant *constant, Operand *out)
+{
+    const Type **types = ARENA_ARRAY(l->arena, const Type *, constant->count);
+    for (uint32_t i = 0; i < constant->count; i++) {
+        Operand item;
+        if (!operand_of_constant(l, constant->items[i], &item))
+            return false;
+        types[i] = item.type;
+    }
+    out->type = constant->names ? type_named_tuple(l->arena, constant->text, types, constant->names, constant->count)
+                                : type_tuple(l->arena, types, constant->count, TUPLE_PLAIN);
+    out->constant = constant;
+    return true;
+}
+
+/* Arrays captured from the host are constant data; captured device arrays keep their memory. */
+static bool operand_of_array(Lower *l, const Constant *constant, Operand *out)
+{
+    const ConstantArray *array = constant->array;
+    out->type = type_array(l->arena, array->element, array->ndim, array->layout, array->device_pointer == 0);
+    if (l->emitting) {
+        out->ir = emit(l, IR_DATA, out->type, 0, NULL);
+        out->ir->array = array;
+    }
+    return true;
+}
+
+static bool operand_of_intrinsic(Lower *l, const Constant *constant, Operand *out)
+{
+    const IntrinsicInfo *info = &intrinsic_info[constant->intrinsic];
+    if (constant->intrinsic == INTRINSIC_CUDA_WARPSIZE)
+        *out = operand_int_typed(l, TYPE_OF(INT32), 32);
+    else if (info->kind == INTRINSIC_KIND_REGISTER)
+        *out = operand_value(info->type, emit_intrinsic(l, constant->intrinsic, info->type, 0, NULL));
+    else
+        *out = operand_object(l, constant);
+    return true;
+}
+
+bool operand_of_constant(Lower *l, const Constant *constant, Operand *out)
+{
+    *out = (Operand){.constant = constant};
+    const char *shown = constant->shown_as ? constant->shown_as : l->value->name ? l->value->name : "this value";
+    switch (constant->kind) {
+    case CONSTANT_UNDEFINED: return lower_fail(l, DIAG_NAME_UNDEFINED, shown);
+    case CONSTANT_UNSUPPORTED:
+        return lower_fail(l, DIAG_UNSUPPORTED_VALUE, shown, constant->text ? constant->text : "Python object");
+    case CONSTANT_NONE: *out = operand_none(); return true;
+    case CONSTANT_BOOL: out->type = TYPE_OF(BOOL); return true;
+    case CONSTANT_INT:
+        out->type = constant->type ? constant->type : constant->is_unsigned ? TYPE_OF(UINT64) : TYPE_OF(INT64);
+        return true;
+    case CONSTANT_FLOAT: out->type = constant->type ? constant->type : TYPE_OF(FLOAT64); return true;
+    case CONSTANT_COMPLEX: out->type = constant->type ? constant->type : TYPE_OF(COMPLEX128); return true;
+    case CONSTANT_TUPLE: return operand_of_tuple(l, constant, out);
+    case CONSTANT_ARRAY: out->constant = NULL; return operand_of_array(l, constant, out);
+    case CONSTANT_INTRINSIC: return operand_of_intrinsic(l, constant, out);
+    case CONSTANT_ENUM:
+        if (constant->count == 1)
+            return operand_of_constant(l, constant->items[0], out);
+        return lower_fail(l, DIAG_UNSUPPORTED_VALUE, shown, "enum member");
+    default: *out = operand_object(l, constant); return true;
+    }
+}
+
+bool operand_is_object(Operand operand, ConstantKind kind)
+{
+    return operand.type && operand.type->kind == TYPE_OBJECT && operand.constant && operand.constant->kind == kind;
+}
+
+IntrinsicId operand_intrinsic(Operand operand)
+{
+    return operand_is_object(operand, CONSTANT_INTRINSIC) ? operand.constant->intrinsic : INTRINSIC_NONE;
+}
+
+bool operand_const_int(Operand operand, int64_t *value)
+{
+    const Constant *c = operand.constant;
+    if (!c || (c->kind != CONSTANT_INT && c->kind != CONSTANT_BOOL))
+        return false;
+    *value = c->integer;
+    return true;
+}
+
+bool operand_is_runtime(Operand operand)
+{
+    return operand.type && !operand.constant && operand.type->kind != TYPE_OBJECT && operand.type->kind != TYPE_NONE;
+}
+
+static IrValue *emit_constant(Lower *l, const Type *type, const Constant *constant)
+{
+    switch (constant->kind) {
+    case CONSTANT_BOOL:
+    case CONSTANT_INT: return emit_int(l, type, constant->integer);
+    case CONSTANT_FLOAT: return ir_const_float(l->block, type, constant->real, 0, &l->value->pos);
+    case CONSTANT_COMPLEX:
+        return ir_const_float(l->block, type, constant->real, constant->imaginary, &l->value->pos);
+    case CONSTANT_NONE: return emit(l, IR_CONST, &type_none, 0, NULL);
+    case CONSTANT_ENUM: return emit_constant(l, type, constant->items[0]);
+    default: return NULL;
+    }
+}
+
+IrValue *operand_ir(Lower *l, Operand operand)
+{
+    if (!l->emitting || operand.ir)
+        return operand.ir;
+    if (operand.type->kind == TYPE_TUPLE && operand.constant && operand.constant->kind == CONSTANT_TUPLE) {
+        IrValue **items = ARENA_ARRAY(l->arena, IrValue *, operand.type->count);
+        for (uint32_t i = 0; i < operand.type->count; i++)
+            items[i] = operand_ir(l, lower_tuple_item(l, operand, i));
+        return emit(l, IR_TUPLE, operand.type, operand.type->count, items);
+    }
+    if (operand.type->kind == TYPE_OBJECT)   /* occupies nothing, but tuples have a place for it */
+        return emit(l, IR_CONST, &type_none, 0, NULL);
+    return operand.constant ? emit_constant(l, operand.type, operand.constant) : NULL;
+}
+
+const char *lower_describe(Lower *l, const Type *type)
+{
+    Buf buf = {0};
+    type_describe(&buf, type);
+    const char *text = arena_string(l->arena, buf_text(&buf));
+    buf_free(&buf);
+    return text;
+}
+
+const char *lower_describe_all(Lower *l, const Operand *operands, uint32_t count)
+{
+    Buf buf = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        buf_add(&buf, i ? ", " : "");
+        type_describe(&buf, operands[i].type);
+    }
+    const char *text = arena_string(l->arena, buf_text(&buf));
+    buf_free(&buf);
+    return text;
+}
+
+/* --- joining --------------------------------------------------------------------------------------------------------- */
+
+static bool same_float(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
+
+bool constant_equal(const Constant *a, const Constant *b)
+{
+    if (a == b)
+        return true;
+    if (a->kind != b->kind || a->count != b->count)
+        return false;
+    switch (a->kind) {
+    case CONSTANT_NONE:
+    case CONSTANT_ELLIPSIS: return true;
+    case CONSTANT_BOOL:
+    case CONSTANT_INT: return a->integer == b->integer && a->is_unsigned == b->is_unsigned;
+    case CONSTANT_FLOAT:
+    case CONSTANT_COMPLEX: return same_float(a->real, b->real) && same_float(a->imaginary, b->imaginary);
+    case CONSTANT_STRING: return strcmp(a->text, b->text) == 0;
+    case CONSTANT_TUPLE:
+        for (uint32_t i = 0; i < a->count; i++)
+            if (!constant_equal(a->items[i], b->items[i]))
+                return false;
+        return true;
+    default: return object_identity(a) == object_identity(b);
+    }
+}
+
+static const Type *join_arrays(Lower *l, const Type *a, const Type *b)
+{
+    if (a->ndim != b->ndim || !type_equal(a->element, b->element))
+        return NULL;
+    ArrayLayout layout = a->layout == b->layout ? a->layout : LAYOUT_ANY;
+    return type_array(l->arena, a->element, a->ndim, layout, a->read_only || b->read_only);
+}
+
+static const Type *join_tuples(Lower *l, const Type *a, const Type *b)
+{
+    if (a->count != b->count || a->tag != b->tag || a->object != b->object)
+        return NULL;
+    const Type **items = ARENA_ARRAY(l->arena, const Type *, a->count);
+    for (uint32_t i = 0; i < a->count; i++)
+        if (!(items[i] = lower_join_types(l, a->items[i], b->items[i])))
+            return NULL;
+    if (a->names)
+        return type_named_tuple(l->arena, a->name, items, a->names, a->count);
+    Type *joined = arena_copy(l->arena, a, sizeof *a);
+    joined->items = items;
+    return joined;
+}
+
+const Type *lower_join_types(Lower *l, const Type *a, const Type *b)
+{
+    if (type_equal(a, b))
+        return a;
+    if (type_is_scalar(a) && type_is_scalar(b))
+        return type_promote(PROMOTION_UNIFY, a, b);
+    if (a->kind == TYPE_ARRAY && b->kind == TYPE_ARRAY)
+        return join_arrays(l, a, b);
+    if (a->kind == TYPE_TUPLE && b->kind == TYPE_TUPLE)
+        return join_tuples(l, a, b);
+    return NULL;
+}
+
+bool lower_join(Lower *l, Operand a, Operand b, Operand *out)
+{
+    if (!a.type || !b.type) {
+        *out = a.type ? a : b;
+        return true;
+    }
+    const Type *type = lower_join_types(l, a.type, b.type);
+    if (!type)
+        return false;
+    bool same = a.constant && b.constant && type_equal(a.type, b.type) && constant_equal(a.constant, b.constant);
+    if (type->kind == TYPE_OBJECT && !same)
+        return false;
+    *out = (Operand){.type = type, .constant = same ? a.constant : NULL};
+    return true;
+}
+
+/* --- emission ----------------------------------------------------------------------------------------------------------- */
+
+IrValue *emit(Lower *l, IrOp op, const Type *type, uint32_t count, IrValue *const *operands)
+{
+    return l->emitting ? ir_append(l->block, op, type, &l->value->pos, count, operands) : NULL;
+}
+
+IrValue *emit1(Lower *l, IrOp op, const Type *type, IrValue *a) { return emit(l, op, type, 1, &a); }
+
+IrValue *emit2(Lower *l, IrOp op, const Type *type, IrValue *a, IrValue *b)
+{
+    return emit(l, op, type, 2, (IrValue *[]){a, b});
+}
+
+IrValue *emit3(Lower *l, IrOp op, const Type *type, IrValue *a, IrValue *b, IrValue *c)
+{
+    return emit(l, op, type, 3, (IrValue *[]){a, b, c});
+}
+
+IrValue *emit_int(Lower *l, const Type *type, int64_t value)
+{
+    return l->emitting ? ir_const_int(l->block, type, value, &l->value->pos) : NULL;
+}
+
+IrValue *emit_intrinsic(Lower *l, IntrinsicId id, const Type *type, uint32_t count, IrValue *const *operands)
+{
+    IrValue *value = emit(l, IR_INTRINSIC, type, count, operands);
+    if (value)
+        value->intrinsic = id;
+    return value;
+}
+
+IrValue *emit_index_op(Lower *l, IrOp op, const Type *type, IrValue *a, uint32_t index)
+{
+    IrValue *value = emit1(l, op, type, a);
+    if (value)
+        value->index = index;
+    return value;
+}
+
+IrBlock *emit_block(Lower *l) { return l->emitting ? ir_block(l->instance->ir) : NULL; }
+
+void emit_jump(Lower *l, IrBlock *to)
+{
+    if (l->emitting)
+        ir_jump(l->block, to, &l->value->pos);
+}
+
+void emit_branch(Lower *l, IrValue *condition, IrBlock *yes, IrBlock *no)
+{
+    if (l->emitting)
+        ir_branch(l->block, condition, yes, no, &l->value->pos);
+}

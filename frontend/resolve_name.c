@@ -1,0 +1,158 @@
+/* Attributes: of modules and other compile-time objects, of arrays, numbers and tuples; and method calls on values. */
+#include <stdio.h>
+#include <string.h>
+
+#include "frontend/lower.h"
+
+static bool module_attribute(Lower *l, const Constant *module, const char *name, Operand *out)
+{
+    for (uint32_t i = 0; i < module->count; i++)
+        if (module->names && strcmp(module->names[i], name) == 0)
+            return operand_of_constant(l, module->items[i], out);
+    const char *shown = module->shown_as ? module->shown_as : module->text ? module->text : "this module";
+    return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, shown, name, "");
+}
+
+/* cuda.threadIdx + x -> the row called cuda.threadIdx.x */
+static bool intrinsic_attribute(Lower *l, IntrinsicId id, const char *name, Operand *out)
+{
+    const char *path = intrinsic_info[id].path;
+    while (*path) {
+        size_t length = strcspn(path, " ");
+        char full[128];
+        snprintf(full, sizeof full, "%.*s.%s", (int)length, path, name);
+        IntrinsicId found = intrinsic_by_path(full);
+        if (found != INTRINSIC_NONE) {
+            Constant *constant = ARENA_NEW(l->arena, Constant);
+            constant->kind = CONSTANT_INTRINSIC;
+            constant->intrinsic = found;
+            constant->shown_as = arena_string(l->arena, full);
+            return operand_of_constant(l, constant, out);
+        }
+        path += length + strspn(path + length, " ");
+    }
+    return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, arena_format(l->arena, "%.*s", (int)strcspn(intrinsic_info[id].path, " "),
+                                                              intrinsic_info[id].path), name, "");
+}
+
+static bool complex_part(Lower *l, Operand number, bool imaginary, Operand *out)
+{
+    const Type *type = type_promote(PROMOTION_REAL, number.type, NULL);
+    if (!type)
+        return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, lower_describe(l, number.type), imaginary ? "imag" : "real", "");
+    if (number.type->kind == TYPE_COMPLEX)
+        *out = operand_value(type, emit1(l, imaginary ? IR_IMAG : IR_REAL, type, operand_ir(l, number)));
+    else if (imaginary)
+        *out = type->kind == TYPE_FLOAT ? operand_float(l, type, 0) : operand_int_typed(l, type, 0);
+    else
+        *out = number;
+    return true;
+}
+
+static Operand bound_method(Lower *l, Operand receiver, const char *name)
+{
+    Constant *text = ARENA_NEW(l->arena, Constant);
+    text->kind = CONSTANT_STRING;
+    text->text = name;
+    Operand bound = lower_make_tuple(l, &receiver, 1, TUPLE_BOUND);
+    Type *type = arena_copy(l->arena, bound.type, sizeof *type);
+    type->object = text;
+    bound.type = type;
+    return bound;
+}
+
+static bool tuple_attribute(Lower *l, Operand tuple, const char *name, Operand *out)
+{
+    static const char *const axes[] = {"x", "y", "z"};
+    for (uint32_t i = 0; i < tuple.type->count; i++) {
+        const char *item = tuple.type->names ? tuple.type->names[i] : tuple.type->tag == TUPLE_DIM3 ? axes[i] : "";
+        if (strcmp(item, name) == 0)
+            return *out = lower_tuple_item(l, tuple, i), true;
+    }
+    if (strcmp(name, "count") == 0 || strcmp(name, "index") == 0)
+        return *out = bound_method(l, tuple, name), true;
+    return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, lower_describe(l, tuple.type), name, "");
+}
+
+static bool is_array_data(const char *name)
+{
+    static const char *const names[] = {"shape", "strides", "size", "ndim", "itemsize", "nbytes", "dtype", "T", "real",
+                                        "imag", NULL};
+    for (int i = 0; names[i]; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_method(const Type *type, const char *name)
+{
+    if (strcmp(name, "conjugate") == 0)
+        return type_is_scalar(type);
+    return type_is_integer(type) && (strcmp(name, "bit_count") == 0 || strcmp(name, "bit_length") == 0);
+}
+
+bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out)
+{
+    const Type *type = object.type;
+    if (operand_is_object(object, CONSTANT_MODULE))
+        return module_attribute(l, object.constant, name, out);
+    if (operand_is_object(object, CONSTANT_INTRINSIC))
+        return intrinsic_attribute(l, object.constant->intrinsic, name, out);
+    if (operand_is_object(object, CONSTANT_TYPE) && strcmp(name, "type") == 0)
+        return *out = object, true;
+    if (operand_is_object(object, CONSTANT_TYPE) && strcmp(name, "itemsize") == 0)
+        return *out = operand_int(l, object.constant->type->size), true;
+    if (type->kind == TYPE_ARRAY)
+        return is_array_data(name) ? lower_array_attribute(l, object, name, out)
+                                   : (*out = bound_method(l, object, name), true);
+    if (type_is_scalar(type) && (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0))
+        return complex_part(l, object, name[0] == 'i', out);
+    if (is_method(type, name))
+        return *out = bound_method(l, object, name), true;
+    if (type->kind == TYPE_TUPLE)
+        return tuple_attribute(l, object, name, out);
+    return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, lower_describe(l, type), name, "");
+}
+
+/* --- methods ------------------------------------------------------------------------------------------------------------------ */
+
+static bool conjugate(Lower *l, Operand number, Operand *out)
+{
+    const Type *type = number.type;
+    if (type->kind != TYPE_COMPLEX)
+        return *out = number, true;
+    const Type *part = type->size == 8 ? TYPE_OF(FLOAT32) : TYPE_OF(FLOAT64);
+    IrValue *value = operand_ir(l, number);
+    IrValue *imaginary = emit1(l, IR_NEG, part, emit1(l, IR_IMAG, part, value));
+    *out = operand_value(type, emit2(l, IR_COMPLEX, type, emit1(l, IR_REAL, part, value), imaginary));
+    return true;
+}
+
+/* Bits of the absolute value, as Python's int methods count them. */
+static bool count_bits(Lower *l, Operand number, bool length, Operand *out)
+{
+    Operand wide;
+    const Type *type = number.type->kind == TYPE_UINT ? TYPE_OF(UINT64) : TYPE_OF(INT64);
+    if (!lower_convert(l, number, type, &wide))
+        return false;
+    IrValue *value = operand_ir(l, wide);
+    if (type->kind == TYPE_INT)
+        value = emit1(l, IR_ABS, type, value);
+    if (length)
+        value = emit2(l, IR_SUB, type, emit_int(l, type, 64), emit1(l, IR_LEADZEROS, type, value));
+    else
+        value = emit1(l, IR_POPCOUNT, type, value);
+    *out = operand_value(type, value);
+    return lower_convert(l, *out, TYPE_OF(INT64), out);
+}
+
+bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call *call, Operand *out)
+{
+    if (type_is_scalar(receiver.type) && call->count == 0 && call->keyword_count == 0) {
+        if (strcmp(name, "conjugate") == 0)
+            return conjugate(l, receiver, out);
+        if (strcmp(name, "bit_count") == 0 || strcmp(name, "bit_length") == 0)
+            return count_bits(l, receiver, name[4] == 'l', out);
+    }
+    return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, lower_describe(l, receiver.type), name, " that a kernel can call");
+}

@@ -1,0 +1,78 @@
+/* Untyped SSA of one code object: what the operand stack computes, before types are known. Built once for a code object
+ * and shared by all its instances. */
+#ifndef CUJIT_FRONTEND_SSA_H
+#define CUJIT_FRONTEND_SSA_H
+
+#include "frontend/cfg.h"
+
+typedef enum SsaOp {
+    SSA_CONSTANT,        /* constant */
+    SSA_PARAMETER,       /* argument: parameters in order, then *args, then the free variables */
+    SSA_UNDEFINED,       /* a local variable before its first assignment; name */
+    SSA_NULL,            /* CPython's NULL on the stack */
+    SSA_PHI,             /* an operand for each predecessor of the block */
+    SSA_BINARY,          /* argument: NB_ number, 0..12; in_place */
+    SSA_COMPARE,         /* argument: 0 < 1 <= 2 == 3 != 4 > 5 >= */
+    SSA_IS, SSA_CONTAINS,/* argument 1: negated */
+    SSA_NEGATIVE, SSA_POSITIVE, SSA_INVERT, SSA_NOT,
+    SSA_ATTRIBUTE,       /* operand, name */
+    SSA_STORE_ATTRIBUTE, /* value, object; name */
+    SSA_SUBSCRIPT,       /* container, index */
+    SSA_STORE_SUBSCRIPT, /* value, container, index */
+    SSA_TUPLE,
+    SSA_LIST,            /* only the forms that need no memory: a list display that is indexed or iterated as a tuple */
+    SSA_SLICE,           /* start, stop, step */
+    SSA_UNPACK,          /* operand; argument: which item, argument2: of how many */
+    SSA_CALL,            /* callee, arguments; names: keyword_count names of the last arguments */
+    SSA_ITERATOR,        /* iterable */
+    SSA_ITER_START,      /* iterator -> its first position */
+    SSA_ITER_HAS,        /* iterator, position -> whether an item is there */
+    SSA_ITER_VALUE,      /* iterator, position -> the item */
+    SSA_ITER_NEXT,       /* iterator, position -> the next position */
+    SSA_FUNCTION,        /* constant: code; operands: captured values; argument: how many of them are defaults */
+    SSA_JUMP,            /* terminators */
+    SSA_BRANCH,          /* condition: successors[1] where the truth equals argument */
+    SSA_RETURN,
+    SSA_RAISE,           /* operands: what is raised, if anything */
+} SsaOp;
+
+typedef struct SsaValue SsaValue;
+typedef struct SsaBlock SsaBlock;
+
+struct SsaValue {
+    SsaOp op;
+    int32_t argument, argument2;
+    uint32_t id;
+    uint32_t count;
+    SsaValue **operands;
+    const Constant *constant;
+    const char *name;
+    uint32_t keyword_count;
+    const char *const *keywords;
+    SourcePos pos;
+    SsaBlock *block;
+    SsaValue *next;
+    SsaValue *replacement;   /* of a phi that turned out trivial */
+    bool is_used;            /* phis: some value that is not a dead phi uses it */
+};
+
+struct SsaBlock {
+    uint32_t id;                     /* the CFG block's number */
+    SsaValue *phis;                  /* by next */
+    SsaValue *first, *last;          /* without phis; a terminator last */
+    const CfgBlock *cfg;
+};
+
+typedef struct SsaFunction {
+    const CodeSnapshot *code;
+    uint32_t block_count;
+    SsaBlock *blocks;                /* reverse postorder */
+    uint32_t value_count;
+    uint32_t parameter_count;        /* positional and keyword-only, then *args if any, then free variables */
+} SsaFunction;
+
+/* NULL with a diagnostic. */
+SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instructions, const Cfg *cfg, Arena *arena,
+                       Diag *diag);
+
+#endif

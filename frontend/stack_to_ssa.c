@@ -1,0 +1,701 @@
+/* Runs the operand stack symbolically, block by block, and names every value once. Local variables, stack slots and the
+ * positions of iterators are variables alike; phis are placed on demand and trivial ones removed
+ * (Braun et al., "Simple and Efficient Construction of Static Single Assignment Form", CC 2013). */
+#include <string.h>
+
+#include "frontend/ssa.h"
+
+/* Operands at once, and how many of them may lie on the stack where blocks join (loops in loops, branches in arguments). */
+enum { STACK_LIMIT = 4096, SLOT_LIMIT = 128 };
+
+typedef struct BlockState {
+    SsaValue **variables;       /* value of each variable at the end of what was run of the block; NULL: not set here */
+    SsaValue **incomplete;      /* phis that wait for the block to be sealed, by variable */
+    bool is_sealed, is_filled;
+    int32_t depth;              /* of the stack on entry; -1: not known yet */
+} BlockState;
+
+typedef struct Builder {
+    Arena *arena;
+    Diag *diag;
+    const CodeSnapshot *code;
+    const Instructions *instructions;
+    const Cfg *cfg;
+    SsaFunction *function;
+    BlockState *states;
+    SsaBlock *block;
+    BlockState *state;
+    const Instruction *instruction;
+    SsaValue *stack[STACK_LIMIT];
+    int32_t depth;
+    bool failed;
+} Builder;
+
+/* Variables: the locals, then the stack slots, then the position of an iterator that lies in each stack slot. */
+static uint32_t variable_count(const Builder *b) { return b->code->local_count + 2 * SLOT_LIMIT; }
+static uint32_t slot_variable(const Builder *b, int32_t slot) { return b->code->local_count + (uint32_t)slot; }
+static uint32_t position_variable(const Builder *b, int32_t slot) { return slot_variable(b, slot) + SLOT_LIMIT; }
+
+static SsaValue *resolve(SsaValue *value)
+{
+    while (value && value->replacement)
+        value = value->replacement;
+    return value;
+}
+
+static void fail(Builder *b, DiagId id, const char *what, const char *hint)
+{
+    const SourcePos *pos = b->instruction ? &b->instruction->pos : NULL;
+    diag_fail(b->diag, pos, id, what, hint);
+    b->failed = true;
+}
+
+static void fail_broken(Builder *b, const char *what) { fail(b, DIAG_BYTECODE_BROKEN, b->code->source.name, what); }
+
+static SsaValue *new_value(Builder *b, SsaOp op, uint32_t count)
+{
+    SsaValue *value = ARENA_NEW(b->arena, SsaValue);
+    value->op = op;
+    value->id = b->function->value_count++;
+    value->count = count;
+    value->operands = ARENA_ARRAY(b->arena, SsaValue *, count);
+    value->block = b->block;
+    if (b->instruction)
+        value->pos = b->instruction->pos;
+    else
+        value->pos = (SourcePos){.function = &b->code->source, .line = b->code->source.first_line};
+    return value;
+}
+
+static SsaValue *append(Builder *b, SsaOp op, uint32_t count, SsaValue *const *operands)
+{
+    SsaValue *value = new_value(b, op, count);
+    if (count)
+        memcpy(value->operands, operands, count * sizeof *operands);
+    if (b->block->last)
+        b->block->last->next = value;
+    else
+        b->block->first = value;
+    b->block->last = value;
+    return value;
+}
+
+static SsaValue *append1(Builder *b, SsaOp op, SsaValue *x) { return append(b, op, 1, &x); }
+
+static SsaValue *append2(Builder *b, SsaOp op, SsaValue *x, SsaValue *y)
+{
+    return append(b, op, 2, (SsaValue *[]){x, y});
+}
+
+static SsaValue *append_constant(Builder *b, const Constant *constant)
+{
+    SsaValue *value = append(b, SSA_CONSTANT, 0, NULL);
+    value->constant = constant;
+    return value;
+}
+
+/* --- variables ----------------------------------------------------------------------------------------------------- */
+
+static SsaValue *read_variable(Builder *b, uint32_t variable, uint32_t block);
+
+static void write_variable(Builder *b, uint32_t variable, uint32_t block, SsaValue *value)
+{
+    b->states[block].variables[variable] = value;
+}
+
+static SsaValue *new_phi(Builder *b, uint32_t variable, uint32_t block)
+{
+    SsaBlock *home = &b->function->blocks[block];
+    SsaValue *phi = new_value(b, SSA_PHI, home->cfg->predecessor_count);
+    phi->block = home;
+    phi->next = home->phis;
+    home->phis = phi;
+    const CfgBlock *cfg = home->cfg;
+    if (cfg->first < cfg->end)
+        phi->pos = b->instructions->items[cfg->first].pos;
+    phi->name = variable < b->code->local_count ? b->code->local_names[variable] : NULL;
+    return phi;
+}
+
+/* The one value that a phi stands for, or NULL when it joins several. */
+static SsaValue *trivial_value(SsaValue *phi)
+{
+    SsaValue *same = NULL;
+    for (uint32_t i = 0; i < phi->count; i++) {
+        SsaValue *operand = resolve(phi->operands[i]);
+        if (operand == same || operand == phi)
+            continue;
+        if (same)
+            return NULL;
+        same = operand;
+    }
+    return same;
+}
+
+static SsaValue *add_phi_operands(Builder *b, uint32_t variable, SsaValue *phi)
+{
+    const CfgBlock *cfg = phi->block->cfg;
+    for (uint32_t i = 0; i < cfg->predecessor_count; i++)
+        phi->operands[i] = read_variable(b, variable, cfg->predecessors[i]);
+    SsaValue *same = trivial_value(phi);
+    if (!same)
+        return phi;
+    phi->replacement = same;
+    return resolve(same);
+}
+
+static SsaValue *undefined_value(Builder *b, uint32_t variable)
+{
+    SsaBlock *saved = b->block;
+    b->block = &b->function->blocks[0];
+    SsaValue *value = new_value(b, SSA_UNDEFINED, 0);
+    value->name = variable < b->code->local_count ? b->code->local_names[variable] : NULL;
+    value->next = b->block->first;
+    b->block->first = value;
+    if (!b->block->last)
+        b->block->last = value;
+    b->block = saved;
+    return value;
+}
+
+static SsaValue *read_from_predecessors(Builder *b, uint32_t variable, uint32_t block)
+{
+    BlockState *state = &b->states[block];
+    const CfgBlock *cfg = &b->cfg->blocks[block];
+    SsaValue *value;
+    if (!state->is_sealed) {
+        value = new_phi(b, variable, block);
+        state->incomplete[variable] = value;
+    } else if (cfg->predecessor_count == 0) {
+        value = undefined_value(b, variable);
+    } else if (cfg->predecessor_count == 1) {
+        value = read_variable(b, variable, cfg->predecessors[0]);
+    } else {
+        SsaValue *phi = new_phi(b, variable, block);
+        write_variable(b, variable, block, phi);   /* ends the recursion around loops */
+        value = add_phi_operands(b, variable, phi);
+    }
+    write_variable(b, variable, block, value);
+    return value;
+}
+
+static SsaValue *read_variable(Builder *b, uint32_t variable, uint32_t block)
+{
+    SsaValue *value = b->states[block].variables[variable];
+    return value ? resolve(value) : read_from_predecessors(b, variable, block);
+}
+
+static void seal(Builder *b, uint32_t block)
+{
+    BlockState *state = &b->states[block];
+    state->is_sealed = true;
+    for (uint32_t variable = 0; variable < variable_count(b); variable++)
+        if (state->incomplete && state->incomplete[variable])
+            add_phi_operands(b, variable, state->incomplete[variable]);
+}
+
+static void seal_ready_blocks(Builder *b)
+{
+    for (uint32_t i = 0; i < b->cfg->count; i++) {
+        const CfgBlock *cfg = &b->cfg->blocks[i];
+        bool ready = !b->states[i].is_sealed;
+        for (uint32_t k = 0; ready && k < cfg->predecessor_count; k++)
+            ready = b->states[cfg->predecessors[k]].is_filled;
+        if (ready)
+            seal(b, i);
+    }
+}
+
+/* --- the stack ----------------------------------------------------------------------------------------------------- */
+
+static void push(Builder *b, SsaValue *value)
+{
+    if (b->depth >= STACK_LIMIT) {
+        fail_broken(b, "the operand stack is too deep");
+        return;
+    }
+    b->stack[b->depth++] = value;
+}
+
+static SsaValue *pop(Builder *b)
+{
+    if (b->depth > 0)
+        return b->stack[--b->depth];
+    if (!b->failed)
+        fail_broken(b, "the operand stack is empty");
+    return append(b, SSA_NULL, 0, NULL);
+}
+
+static SsaValue **pop_many(Builder *b, uint32_t count)
+{
+    SsaValue **values = ARENA_ARRAY(b->arena, SsaValue *, count + 1);
+    for (uint32_t i = count; i-- > 0 && !b->failed;)
+        values[i] = pop(b);
+    return values;
+}
+
+/* The value n below the top (1: the top itself). */
+static SsaValue **peek(Builder *b, int32_t n)
+{
+    if (n >= 1 && n <= b->depth)
+        return &b->stack[b->depth - n];
+    fail_broken(b, "an instruction reaches below the operand stack");
+    return &b->stack[0];
+}
+
+/* --- instructions --------------------------------------------------------------------------------------------------- */
+
+static void run_call(Builder *b, uint32_t count, const Constant *names)
+{
+    if (b->depth < (int32_t)count + 2) {
+        fail_broken(b, "a call lacks its operands");
+        return;
+    }
+    SsaValue **arguments = pop_many(b, count);
+    SsaValue *second = pop(b), *first = pop(b);
+    bool is_method = first->op != SSA_NULL && second->op != SSA_NULL;
+    SsaValue *callee = first->op == SSA_NULL ? second : first;
+    uint32_t extra = is_method ? 1 : 0;
+    SsaValue **operands = ARENA_ARRAY(b->arena, SsaValue *, count + 1 + extra);
+    operands[0] = callee;
+    if (is_method)
+        operands[1] = second;
+    memcpy(operands + 1 + extra, arguments, count * sizeof *arguments);
+    SsaValue *call = append(b, SSA_CALL, count + 1 + extra, operands);
+    if (names) {
+        const char **keywords = ARENA_ARRAY(b->arena, const char *, names->count);
+        for (uint32_t i = 0; i < names->count; i++)
+            keywords[i] = names->items[i]->text;
+        call->keyword_count = names->count;
+        call->keywords = keywords;
+    }
+    push(b, call);
+}
+
+static bool is_name_tuple(const SsaValue *value, uint32_t limit)
+{
+    if (value->op != SSA_CONSTANT || value->constant->kind != CONSTANT_TUPLE || value->constant->count > limit)
+        return false;
+    for (uint32_t i = 0; i < value->constant->count; i++)
+        if (value->constant->items[i]->kind != CONSTANT_STRING)
+            return false;
+    return true;
+}
+
+static void run_call_keywords(Builder *b)
+{
+    SsaValue *names = pop(b);
+    if (is_name_tuple(names, (uint32_t)b->instruction->argument))
+        run_call(b, (uint32_t)b->instruction->argument, names->constant);
+    else if (!b->failed)
+        fail_broken(b, "keyword names are not a constant tuple");
+}
+
+static void run_slice(Builder *b)
+{
+    static const Constant none = {.kind = CONSTANT_NONE};
+    SsaValue *step = b->instruction->argument == 3 ? pop(b) : append_constant(b, &none);
+    SsaValue *stop = pop(b), *start = pop(b);
+    push(b, append(b, SSA_SLICE, 3, (SsaValue *[]){start, stop, step}));
+}
+
+static void run_unpack(Builder *b)
+{
+    SsaValue *source = pop(b);
+    for (int32_t i = b->instruction->argument; i-- > 0;) {
+        SsaValue *item = append1(b, SSA_UNPACK, source);
+        item->argument = i;
+        item->argument2 = b->instruction->argument;
+        push(b, item);
+    }
+}
+
+static void run_make_function(Builder *b)
+{
+    SsaValue *code = pop(b);
+    if (code->op != SSA_CONSTANT || code->constant->kind != CONSTANT_CODE) {
+        fail_broken(b, "a function is made of something that is not code");
+        return;
+    }
+    SsaValue *function = append(b, SSA_FUNCTION, 0, NULL);
+    function->constant = code->constant;
+    push(b, function);
+}
+
+/* Attaches captured cells (8) or defaults (1) to the function on top; keyword defaults (2) join them by name. */
+static void run_set_function(Builder *b)
+{
+    SsaValue *function = pop(b), *value = pop(b);
+    if (b->failed || function->op != SSA_FUNCTION) {
+        if (!b->failed)
+            fail_broken(b, "attributes are set on something that is not a function");
+        return;
+    }
+    if (b->instruction->argument == 4) {   /* annotations mean nothing in a kernel */
+        push(b, function);
+        return;
+    }
+    if (b->instruction->argument == 2) {
+        fail(b, DIAG_UNSUPPORTED_BYTECODE, "a keyword-only default of a nested function", "");
+        return;
+    }
+    SsaValue *changed = append(b, SSA_FUNCTION, function->count + 1, function->operands);
+    changed->operands[function->count] = value;
+    changed->constant = function->constant;
+    changed->argument = function->argument | b->instruction->argument;
+    push(b, changed);
+}
+
+static void run_get_iter(Builder *b)
+{
+    if (b->depth > SLOT_LIMIT) {
+        fail(b, DIAG_UNSUPPORTED_BYTECODE, "a loop inside of so large an expression", "");
+        return;
+    }
+    SsaValue *iterator = append1(b, SSA_ITERATOR, pop(b));
+    write_variable(b, position_variable(b, b->depth), b->block->id, append1(b, SSA_ITER_START, iterator));
+    push(b, iterator);
+}
+
+/* A comprehension's function gets its iterator as an argument, called ".0". */
+static void run_load_local(Builder *b)
+{
+    uint32_t local = (uint32_t)b->instruction->argument;
+    SsaValue *value = read_variable(b, local, b->block->id);
+    if (strcmp(b->code->local_names[local], ".0") == 0)
+        write_variable(b, position_variable(b, b->depth), b->block->id, append1(b, SSA_ITER_START, value));
+    push(b, value);
+}
+
+static void run_copy(Builder *b)
+{
+    SsaValue *value = *peek(b, b->instruction->argument);
+    if (!b->failed)
+        push(b, value);
+}
+
+static void run_swap(Builder *b)
+{
+    SsaValue **other = peek(b, b->instruction->argument), **top = peek(b, 1);
+    SsaValue *value = *other;
+    *other = *top;
+    *top = value;
+}
+
+static void run_attribute(Builder *b)
+{
+    SsaValue *value = append1(b, SSA_ATTRIBUTE, pop(b));
+    value->name = b->code->names[b->instruction->argument];
+    push(b, value);
+    if (b->instruction->op == BYTECODE_LOAD_METHOD)
+        push(b, append(b, SSA_NULL, 0, NULL));
+}
+
+static void run_pair(Builder *b, SsaOp op)
+{
+    SsaValue *right = pop(b), *left = pop(b);
+    SsaValue *value = append2(b, op, left, right);
+    value->argument = op == SSA_BINARY ? b->instruction->argument % 13 : b->instruction->argument;
+    push(b, value);
+}
+
+static void run_store_attribute(Builder *b)
+{
+    SsaValue *object = pop(b), *value = pop(b);
+    append2(b, SSA_STORE_ATTRIBUTE, value, object)->name = b->code->names[b->instruction->argument];
+}
+
+static void run_store_subscript(Builder *b)
+{
+    SsaValue *index = pop(b), *container = pop(b), *value = pop(b);
+    append(b, SSA_STORE_SUBSCRIPT, 3, (SsaValue *[]){value, container, index});
+}
+
+static void run_sequence(Builder *b, SsaOp op)
+{
+    uint32_t count = (uint32_t)b->instruction->argument;
+    push(b, append(b, op, count, pop_many(b, count)));
+}
+
+static void delete_local(Builder *b)
+{
+    uint32_t local = (uint32_t)b->instruction->argument;
+    write_variable(b, local, b->block->id, undefined_value(b, local));
+}
+
+static void run_unsupported(Builder *b)
+{
+    const Instruction *instruction = b->instruction;
+    if (instruction->op == BYTECODE_UNSUPPORTED)
+        fail(b, DIAG_UNSUPPORTED_BYTECODE, instruction->raw_name, "");
+    else
+        fail(b, DIAG_UNSUPPORTED_BYTECODE, bytecode_info[instruction->op].words, "");
+}
+
+static void run_terminator(Builder *b)
+{
+    static const Constant none = {.kind = CONSTANT_NONE};
+    uint32_t raised = (uint32_t)b->instruction->argument;
+    switch (b->instruction->op) {
+    case BYTECODE_JUMP: append(b, SSA_JUMP, 0, NULL); break;
+    case BYTECODE_JUMP_IF_TRUE: append1(b, SSA_BRANCH, pop(b))->argument = 1; break;
+    case BYTECODE_JUMP_IF_FALSE: append1(b, SSA_BRANCH, pop(b))->argument = 0; break;
+    case BYTECODE_JUMP_IF_NONE:
+    case BYTECODE_JUMP_IF_NOT_NONE: {
+        SsaValue *value = pop(b);
+        SsaValue *test = append2(b, SSA_IS, value, append_constant(b, &none));
+        append1(b, SSA_BRANCH, test)->argument = b->instruction->op == BYTECODE_JUMP_IF_NONE;
+        break;
+    }
+    case BYTECODE_RETURN: append1(b, SSA_RETURN, pop(b)); break;
+    case BYTECODE_RAISE: append(b, SSA_RAISE, raised, pop_many(b, raised)); break;
+    default: break;
+    }
+}
+
+/* The test at the head of a for loop. The item is made in the body, where it is known to be there. */
+static void run_for_iter(Builder *b)
+{
+    SsaValue *iterator = *peek(b, 1);
+    if (b->failed)
+        return;
+    SsaValue *position = read_variable(b, position_variable(b, b->depth - 1), b->block->id);
+    append1(b, SSA_BRANCH, append2(b, SSA_ITER_HAS, iterator, position))->argument = 0;
+}
+
+static void run_instruction(Builder *b)
+{
+    const Instruction *instruction = b->instruction;
+    uint32_t n = (uint32_t)instruction->argument;
+    switch (instruction->op) {
+    case BYTECODE_LOAD_CONST: push(b, append_constant(b, b->code->constants[n])); break;
+    case BYTECODE_LOAD_LOCAL: run_load_local(b); break;
+    case BYTECODE_LOAD_LOCAL_CLEAR: run_load_local(b); delete_local(b); break;
+    case BYTECODE_STORE_LOCAL: write_variable(b, n, b->block->id, pop(b)); break;
+    case BYTECODE_DELETE_LOCAL: delete_local(b); break;
+    case BYTECODE_LOAD_GLOBAL: {
+        SsaValue *value = append_constant(b, b->code->globals[n]);
+        value->name = b->code->names[n];
+        push(b, value);
+        break;
+    }
+    case BYTECODE_LOAD_ATTRIBUTE:
+    case BYTECODE_LOAD_METHOD: run_attribute(b); break;
+    case BYTECODE_STORE_ATTRIBUTE: run_store_attribute(b); break;
+    case BYTECODE_PUSH_NULL: push(b, append(b, SSA_NULL, 0, NULL)); break;
+    case BYTECODE_BINARY: run_pair(b, SSA_BINARY); break;
+    case BYTECODE_COMPARE: run_pair(b, SSA_COMPARE); break;
+    case BYTECODE_IS: run_pair(b, SSA_IS); break;
+    case BYTECODE_CONTAINS: run_pair(b, SSA_CONTAINS); break;
+    case BYTECODE_NEGATIVE: push(b, append1(b, SSA_NEGATIVE, pop(b))); break;
+    case BYTECODE_POSITIVE: push(b, append1(b, SSA_POSITIVE, pop(b))); break;
+    case BYTECODE_INVERT: push(b, append1(b, SSA_INVERT, pop(b))); break;
+    case BYTECODE_NOT: push(b, append1(b, SSA_NOT, pop(b))); break;
+    case BYTECODE_SUBSCRIPT: run_pair(b, SSA_SUBSCRIPT); break;
+    case BYTECODE_STORE_SUBSCRIPT: run_store_subscript(b); break;
+    case BYTECODE_BUILD_TUPLE: run_sequence(b, SSA_TUPLE); break;
+    case BYTECODE_BUILD_LIST: run_sequence(b, SSA_LIST); break;
+    case BYTECODE_LIST_TO_TUPLE: push(b, append1(b, SSA_LIST, pop(b))); break;
+    case BYTECODE_BUILD_SLICE: run_slice(b); break;
+    case BYTECODE_UNPACK: run_unpack(b); break;
+    case BYTECODE_MAKE_FUNCTION: run_make_function(b); break;
+    case BYTECODE_SET_FUNCTION: run_set_function(b); break;
+    case BYTECODE_POP: pop(b); break;
+    case BYTECODE_COPY: run_copy(b); break;
+    case BYTECODE_SWAP: run_swap(b); break;
+    case BYTECODE_CALL: run_call(b, n, NULL); break;
+    case BYTECODE_CALL_KEYWORDS: run_call_keywords(b); break;
+    case BYTECODE_GET_ITER: run_get_iter(b); break;
+    case BYTECODE_FOR_ITER: run_for_iter(b); break;
+    case BYTECODE_JUMP:
+    case BYTECODE_JUMP_IF_TRUE:
+    case BYTECODE_JUMP_IF_FALSE:
+    case BYTECODE_JUMP_IF_NONE:
+    case BYTECODE_JUMP_IF_NOT_NONE:
+    case BYTECODE_RETURN:
+    case BYTECODE_RAISE: run_terminator(b); break;
+    default: run_unsupported(b); break;
+    }
+}
+
+/* --- blocks ---------------------------------------------------------------------------------------------------------- */
+
+static const Instruction *last_instruction(const Builder *b, const CfgBlock *cfg)
+{
+    return cfg->first < cfg->end ? &b->instructions->items[cfg->end - 1] : NULL;
+}
+
+/* In the body of a for loop: the item is pushed and the iterator moves on. */
+static void enter_loop_body(Builder *b)
+{
+    if (b->block->cfg->predecessor_count != 1 || b->depth < 1) {
+        fail_broken(b, "the body of a for loop is entered from elsewhere");
+        return;
+    }
+    SsaValue *iterator = b->stack[b->depth - 1];
+    uint32_t variable = position_variable(b, b->depth - 1);
+    SsaValue *position = read_variable(b, variable, b->block->id);
+    SsaValue *item = append2(b, SSA_ITER_VALUE, iterator, position);
+    write_variable(b, variable, b->block->id, append2(b, SSA_ITER_NEXT, iterator, position));
+    push(b, item);
+}
+
+static bool is_loop_body(const Builder *b, uint32_t block)
+{
+    const CfgBlock *cfg = &b->cfg->blocks[block];
+    for (uint32_t i = 0; i < cfg->predecessor_count; i++) {
+        const CfgBlock *from = &b->cfg->blocks[cfg->predecessors[i]];
+        const Instruction *last = last_instruction(b, from);
+        if (last && last->op == BYTECODE_FOR_ITER && from->successors[0] == block)
+            return true;
+    }
+    return false;
+}
+
+static void propagate_depth(Builder *b)
+{
+    const CfgBlock *cfg = b->block->cfg;
+    const Instruction *last = last_instruction(b, cfg);
+    for (uint32_t i = 0; i < cfg->successor_count; i++) {
+        int32_t depth = b->depth;
+        if (last && last->op == BYTECODE_FOR_ITER && i == 1)
+            depth--;
+        BlockState *to = &b->states[cfg->successors[i]];
+        if (to->depth >= 0 && to->depth != depth)
+            fail_broken(b, "paths join with operand stacks of different depth");
+        to->depth = depth;
+    }
+}
+
+static void run_block(Builder *b, uint32_t number)
+{
+    BlockState *state = &b->states[number];
+    b->block = &b->function->blocks[number];
+    b->state = state;
+    const CfgBlock *cfg = b->block->cfg;
+    b->instruction = cfg->first < cfg->end ? &b->instructions->items[cfg->first] : NULL;
+    b->depth = state->depth < 0 ? 0 : state->depth;
+    for (int32_t slot = 0; slot < b->depth; slot++)
+        b->stack[slot] = read_variable(b, slot_variable(b, slot), number);
+    if (is_loop_body(b, number))
+        enter_loop_body(b);
+    for (uint32_t i = cfg->first; i < cfg->end && !b->failed; i++) {
+        b->instruction = &b->instructions->items[i];
+        run_instruction(b);
+    }
+    if (b->failed)
+        return;
+    if (!b->block->last || b->block->last->op < SSA_JUMP)
+        append(b, SSA_JUMP, 0, NULL);
+    if (b->depth > SLOT_LIMIT) {
+        fail(b, DIAG_UNSUPPORTED_BYTECODE, "a branch inside of so large an expression", "");
+        return;
+    }
+    for (int32_t slot = 0; slot < b->depth; slot++)
+        write_variable(b, slot_variable(b, slot), number, b->stack[slot]);
+    propagate_depth(b);
+    state->is_filled = true;
+}
+
+static void write_parameters(Builder *b)
+{
+    const CodeSnapshot *code = b->code;
+    uint32_t given = code->argument_count + code->keyword_only_count + (code->has_varargs ? 1 : 0);
+    b->block = &b->function->blocks[0];
+    for (uint32_t i = 0; i < given + code->free_count; i++) {
+        uint32_t local = i < given ? i : code->local_count - code->free_count + (i - given);
+        SsaValue *value = append(b, SSA_PARAMETER, 0, NULL);
+        value->argument = (int32_t)i;
+        value->name = code->local_names[local];
+        write_variable(b, local, 0, value);
+    }
+    b->function->parameter_count = given + code->free_count;
+}
+
+/* --- cleaning up ----------------------------------------------------------------------------------------------------- */
+
+static bool remove_trivial_phis(SsaFunction *function)
+{
+    bool changed = false;
+    for (uint32_t i = 0; i < function->block_count; i++)
+        for (SsaValue *phi = function->blocks[i].phis; phi; phi = phi->next) {
+            SsaValue *same = phi->replacement ? NULL : trivial_value(phi);
+            if (same) {
+                phi->replacement = same;
+                changed = true;
+            }
+        }
+    return changed;
+}
+
+static void use(SsaValue *value)
+{
+    if (value->op != SSA_PHI || value->is_used)
+        return;
+    value->is_used = true;
+    for (uint32_t i = 0; i < value->count; i++) {
+        value->operands[i] = resolve(value->operands[i]);
+        use(value->operands[i]);
+    }
+}
+
+static void keep_used_phis(SsaBlock *block)
+{
+    SsaValue *kept = NULL;
+    for (SsaValue *phi = block->phis, *next; phi; phi = next) {
+        next = phi->next;
+        if (phi->is_used && !phi->replacement) {
+            phi->next = kept;
+            kept = phi;
+        }
+    }
+    block->phis = kept;
+}
+
+static void finish(SsaFunction *function)
+{
+    while (remove_trivial_phis(function)) {
+    }
+    for (uint32_t i = 0; i < function->block_count; i++)
+        for (SsaValue *value = function->blocks[i].first; value; value = value->next)
+            for (uint32_t k = 0; k < value->count; k++) {
+                value->operands[k] = resolve(value->operands[k]);
+                use(value->operands[k]);
+            }
+    for (uint32_t i = 0; i < function->block_count; i++)
+        keep_used_phis(&function->blocks[i]);
+}
+
+SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instructions, const Cfg *cfg, Arena *arena,
+                       Diag *diag)
+{
+    if (instructions->has_try) {
+        diag_fail(diag, &instructions->try_pos, DIAG_UNSUPPORTED_BYTECODE, "try and with", "");
+        return NULL;
+    }
+    SsaFunction *function = ARENA_NEW(arena, SsaFunction);
+    Builder *b = ARENA_NEW(arena, Builder);
+    *b = (Builder){.arena = arena, .diag = diag, .code = code, .instructions = instructions, .cfg = cfg,
+                   .function = function};
+    function->code = code;
+    function->block_count = cfg->count;
+    function->blocks = ARENA_ARRAY(arena, SsaBlock, cfg->count);
+    b->states = ARENA_ARRAY(arena, BlockState, cfg->count);
+    for (uint32_t i = 0; i < cfg->count; i++) {
+        function->blocks[i].id = i;
+        function->blocks[i].cfg = &cfg->blocks[i];
+        b->states[i].depth = -1;
+        b->states[i].variables = ARENA_ARRAY(arena, SsaValue *, variable_count(b));
+        b->states[i].incomplete = ARENA_ARRAY(arena, SsaValue *, variable_count(b));
+    }
+    seal(b, 0);
+    write_parameters(b);
+    for (uint32_t i = 0; i < cfg->count && !b->failed; i++) {
+        run_block(b, i);
+        seal_ready_blocks(b);
+    }
+    if (b->failed)
+        return NULL;
+    finish(function);
+    return function;
+}
