@@ -1,0 +1,242 @@
+/* Arrays: extents, strides, element addresses, loads and stores, views, and where arrays of a kernel's own live. */
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/emit.h"
+
+/* A product of extents and sizes cannot overflow for an array that has the element that is accessed. */
+static LLVMValueRef multiply_sizes(Emitter *emitter, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMValueRef product = LLVMBuildMul(emitter->builder, a, b, "");
+    if (LLVMIsAInstruction(product)) {
+        LLVMSetNSW(product, true);
+        LLVMSetNUW(product, true);
+    }
+    return product;
+}
+
+static LLVMValueRef add_sizes(Emitter *emitter, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMValueRef sum = LLVMBuildAdd(emitter->builder, a, b, "");
+    if (LLVMIsAInstruction(sum)) {
+        LLVMSetNSW(sum, true);
+        LLVMSetNUW(sum, true);
+    }
+    return sum;
+}
+
+LLVMValueRef array_stride(Emitter *emitter, const Type *array, const LLVMValueRef *parts, uint32_t axis)
+{
+    if (array->layout == LAYOUT_ANY)
+        return parts[1 + array->ndim + axis];
+    LLVMValueRef stride = const_i64(emitter, (int64_t)size_in_memory(array->element));
+    uint32_t first = array->layout == LAYOUT_C ? axis + 1 : 0, end = array->layout == LAYOUT_C ? array->ndim : axis;
+    for (uint32_t i = first; i < end; i++)
+        stride = multiply_sizes(emitter, parts[part_of_extent(i)], stride);
+    return stride;
+}
+
+/* Elements before the one at these indices, in an array without gaps. */
+static LLVMValueRef linear_index(Emitter *emitter, const Type *array, const LLVMValueRef *parts,
+                                 LLVMValueRef *const *indices)
+{
+    uint32_t count = array->ndim;
+    LLVMValueRef linear = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t axis = array->layout == LAYOUT_C ? i : count - 1 - i;
+        linear = linear ? add_sizes(emitter, multiply_sizes(emitter, linear, parts[part_of_extent(axis)]),
+                                    *indices[axis])
+                        : *indices[axis];
+    }
+    return linear;
+}
+
+static LLVMValueRef strided_address(Emitter *emitter, const Type *array, const LLVMValueRef *parts,
+                                    LLVMValueRef *const *indices)
+{
+    LLVMValueRef address = parts[0];
+    for (uint32_t axis = 0; axis < array->ndim; axis++) {
+        LLVMValueRef offset = LLVMBuildNSWMul(emitter->builder, *indices[axis],
+                                              array_stride(emitter, array, parts, axis), "");
+        address = LLVMBuildInBoundsGEP2(emitter->builder, emitter->i8, address, &offset, 1, "");
+    }
+    return address;
+}
+
+static LLVMTypeRef element_type(Emitter *emitter, const Type *element)
+{
+    if (type_is_scalar(element) && element->kind != TYPE_COMPLEX)
+        return memory_type(emitter, element);
+    return LLVMArrayType2(emitter->i8, size_in_memory(element));
+}
+
+LLVMValueRef element_address(Emitter *emitter, const IrValue *value, uint32_t first_index)
+{
+    const Type *array = value->operands[0]->type;
+    const LLVMValueRef *parts = operand_parts(emitter, value, 0);
+    LLVMValueRef *indices[TYPE_MAX_NDIM];
+    for (uint32_t axis = 0; axis < array->ndim; axis++)
+        indices[axis] = operand_parts(emitter, value, first_index + axis);
+    if (array->ndim == 0)
+        return parts[0];
+    if (array->layout == LAYOUT_ANY)
+        return strided_address(emitter, array, parts, indices);
+    LLVMValueRef linear = linear_index(emitter, array, parts, indices);
+    return LLVMBuildInBoundsGEP2(emitter->builder, element_type(emitter, array->element), parts[0], &linear, 1, "");
+}
+
+void emit_op_EXTENT(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    out[0] = operand_parts(emitter, value, 0)[part_of_extent(value->index)];
+}
+
+void emit_op_STRIDE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    out[0] = array_stride(emitter, value->operands[0]->type, operand_parts(emitter, value, 0), value->index);
+}
+
+void emit_op_WRAP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    LLVMValueRef index = operand_scalar(emitter, value, 0);
+    LLVMValueRef negative = LLVMBuildICmp(emitter->builder, LLVMIntSLT, index, LLVMConstNull(LLVMTypeOf(index)), "");
+    LLVMValueRef moved = LLVMBuildAdd(emitter->builder, index, operand_scalar(emitter, value, 1), "");
+    out[0] = LLVMBuildSelect(emitter->builder, negative, moved, index, "");
+}
+
+void emit_op_LOAD(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    LLVMValueRef address = element_address(emitter, value, 1);
+    load_parts(emitter, value->type, address, alignment_in_memory(value->type), out);
+}
+
+void emit_op_STORE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    (void)out;
+    const Type *element = value->operands[0]->type->element;
+    LLVMValueRef address = element_address(emitter, value, 1);
+    store_parts(emitter, element, address, alignment_in_memory(element),
+                operand_parts(emitter, value, value->operand_count - 1));
+}
+
+void emit_op_SUBARRAY(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    const Type *array = value->operands[0]->type;
+    uint32_t next = 1 + array->ndim, ndim = value->type->ndim;
+    LLVMValueRef *indices[TYPE_MAX_NDIM];
+    for (uint32_t axis = 0; axis < array->ndim; axis++)
+        indices[axis] = operand_parts(emitter, value, 1 + axis);
+    LLVMValueRef address = strided_address(emitter, array, operand_parts(emitter, value, 0), indices);
+    out[0] = offset_address(emitter, address, value->integer);
+    uint32_t kept = part_count(value->type) - 1;   /* extents, and strides where the layout does not imply them */
+    for (uint32_t i = 0; i < kept && i < 2 * ndim; i++)
+        out[1 + i] = operand_scalar(emitter, value, next + i);
+}
+
+/* --- arrays that the module or a kernel owns ------------------------------------------------------------------------------ */
+
+static uint64_t storage_size(const IrValue *value)
+{
+    uint64_t size = size_in_memory(value->type->element);
+    for (uint32_t axis = 0; axis < value->type->ndim; axis++)
+        size *= (uint64_t)value->storage->shape[axis];
+    return size;
+}
+
+static uint32_t storage_alignment(const IrValue *value)
+{
+    const Type *element = value->type->element;
+    uint32_t natural = element->alignment > alignment_in_memory(element) ? element->alignment
+                                                                         : alignment_in_memory(element);
+    return value->storage->alignment > natural ? value->storage->alignment : natural;
+}
+
+static void set_constant_shape(Emitter *emitter, const Type *type, const int64_t *shape, const int64_t *strides,
+                               LLVMValueRef *out)
+{
+    for (uint32_t axis = 0; axis < type->ndim; axis++)
+        out[part_of_extent(axis)] = const_i64(emitter, shape[axis]);
+    for (uint32_t axis = 0; type->layout == LAYOUT_ANY && axis < type->ndim; axis++)
+        out[1 + type->ndim + axis] = const_i64(emitter, strides[axis]);
+}
+
+static void row_major_strides(const Type *type, const int64_t *shape, int64_t *strides)
+{
+    int64_t stride = (int64_t)size_in_memory(type->element);
+    for (uint32_t axis = type->ndim; axis-- > 0; stride *= shape[axis])
+        strides[axis] = stride;
+}
+
+static void emit_storage_shape(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    int64_t strides[TYPE_MAX_NDIM];
+    row_major_strides(value->type, value->storage->shape, strides);
+    set_constant_shape(emitter, value->type, value->storage->shape, strides, out);
+}
+
+void emit_op_SHARED(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    emit_storage_shape(emitter, value, out);
+    out[0] = emitter->lowering->shared_memory(emitter, value, storage_size(value), storage_alignment(value));
+    if (!value->storage->dynamic)
+        return;
+    uint64_t row = size_in_memory(value->type->element);
+    for (uint32_t axis = 1; axis < value->type->ndim; axis++)
+        row *= (uint64_t)value->storage->shape[axis];
+    out[part_of_extent(0)] = LLVMBuildUDiv(emitter->builder, emitter->lowering->dynamic_shared_size(emitter),
+                                           const_i64(emitter, row ? (int64_t)row : 1), "");
+}
+
+void emit_op_LOCAL(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    uint64_t size = storage_size(value);
+    uint32_t alignment = storage_alignment(value);
+    emit_storage_shape(emitter, value, out);
+    out[0] = prologue_alloca(emitter, size, alignment);
+    emitter->local_size += (uint32_t)size + alignment;
+}
+
+/* --- constant data ------------------------------------------------------------------------------------------------------------- */
+
+/* GPUs have 64 KiB of constant memory for a module; what does not fit there lies in global memory. */
+enum { CONSTANT_MEMORY = 60000 };
+
+static unsigned constant_space(Emitter *emitter, size_t size)
+{
+    if (emitter->lowering->pointer_space == ADDRESS_GENERIC)
+        return ADDRESS_GENERIC;
+    if (emitter->constant_size + size > CONSTANT_MEMORY)
+        return ADDRESS_GLOBAL;
+    emitter->constant_size += size;
+    return ADDRESS_CONSTANT;
+}
+
+static LLVMValueRef constant_global(Emitter *emitter, const ConstantArray *array)
+{
+    char name[32];
+    snprintf(name, sizeof name, "cujit.data.%p", (const void *)array);
+    LLVMValueRef global = LLVMGetNamedGlobal(emitter->module, name);
+    if (global)
+        return global;
+    LLVMValueRef bytes = LLVMConstStringInContext2(emitter->context, array->data, array->size, true);
+    global = LLVMAddGlobalInAddressSpace(emitter->module, LLVMTypeOf(bytes), name,
+                                         constant_space(emitter, array->size));
+    LLVMSetInitializer(global, bytes);
+    LLVMSetGlobalConstant(global, true);
+    LLVMSetLinkage(global, LLVMInternalLinkage);
+    LLVMSetAlignment(global, 16);
+    return global;
+}
+
+void emit_op_DATA(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    const ConstantArray *array = value->array;
+    set_constant_shape(emitter, value->type, array->shape, array->strides, out);
+    if (array->data || !array->device_pointer) {
+        out[0] = array->size ? LLVMConstAddrSpaceCast(constant_global(emitter, array), emitter->pointer_type)
+                             : LLVMConstNull(emitter->pointer_type);
+        return;
+    }
+    LLVMTypeRef space = LLVMPointerTypeInContext(emitter->context, emitter->lowering->pointer_space);
+    LLVMValueRef pointer = LLVMConstIntToPtr(const_i64(emitter, (int64_t)array->device_pointer), space);
+    out[0] = LLVMConstAddrSpaceCast(pointer, emitter->pointer_type);
+}

@@ -1,0 +1,102 @@
+/* The way of one module through codegen: LLVM IR, passes, PTX text or a host object. */
+#include "codegen/codegen.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/emit.h"
+
+static void keep_llvm_text(Emitter *emitter, CodeImage *image)
+{
+    char *text = LLVMPrintModuleToString(emitter->module);
+    image->llvm = strdup(text);
+    LLVMDisposeMessage(text);
+}
+
+/* Code or assembly text as malloc memory, with a NUL behind it. */
+static char *emit_code(Emitter *emitter, LLVMCodeGenFileType type, size_t *size)
+{
+    LLVMMemoryBufferRef buffer = NULL;
+    char *message = NULL;
+    bool failed = LLVMTargetMachineEmitToMemoryBuffer(emitter->machine, emitter->module, type, &message, &buffer);
+    if (failed || emitter->llvm_error[0]) {
+        diag_fail(emitter->diag, NULL, DIAG_LLVM, emitter->llvm_error[0] ? emitter->llvm_error : message);
+        LLVMDisposeMessage(message);
+        if (buffer)
+            LLVMDisposeMemoryBuffer(buffer);
+        return NULL;
+    }
+    *size = LLVMGetBufferSize(buffer);
+    char *code = malloc(*size + 1);
+    memcpy(code, LLVMGetBufferStart(buffer), *size);
+    code[*size] = '\0';
+    LLVMDisposeMemoryBuffer(buffer);
+    return code;
+}
+
+static void fill_image(Emitter *emitter, CodeImage *image)
+{
+    image->kind = emitter->target->kind;
+    size_t length;
+    image->entry = strdup(image->kind == TARGET_HOST ? emitter->ir->first->name
+                                                     : LLVMGetValueName2(emitter->functions[0].llvm, &length));
+    image->effects = emitter->effects;
+    image->static_shared = emitter->static_shared;
+    image->local_size = emitter->local_size;
+}
+
+static bool compile(const IrModule *module, const Target *target, const CompileOptions *options, bool want_llvm,
+                    LLVMCodeGenFileType type, CodeImage *image, Diag *diag)
+{
+    Arena *arena = arena_create();
+    Emitter emitter = {.ir = module, .target = target, .options = options, .arena = arena, .diag = diag};
+    bool done = emitter_open(&emitter) && emit_module(&emitter) && optimize_module(&emitter);
+    if (!done)
+        goto out;
+    if (want_llvm)
+        keep_llvm_text(&emitter, image);
+    image->code = emit_code(&emitter, type, &image->code_size);
+    done = image->code != NULL;
+    if (done)
+        fill_image(&emitter, image);
+out:
+    emitter_close(&emitter);
+    arena_destroy(arena);
+    if (!done)
+        code_image_free(image);
+    return done;
+}
+
+bool codegen_compile(const IrModule *module, const Target *target, const CompileOptions *options, bool want_llvm,
+                     CodeImage *image, Diag *diag)
+{
+    *image = (CodeImage){.kind = target->kind};
+    LLVMCodeGenFileType type = target->kind == TARGET_NVPTX ? LLVMAssemblyFile : LLVMObjectFile;
+    return compile(module, target, options, want_llvm, type, image, diag);
+}
+
+void code_image_free(CodeImage *image)
+{
+    free(image->entry);
+    free(image->code);
+    free(image->llvm);
+    *image = (CodeImage){.kind = image->kind};
+}
+
+char *codegen_host_assembly(const IrModule *module, const CompileOptions *options, Diag *diag)
+{
+    Target target = {.kind = TARGET_HOST};
+    CodeImage image = {.kind = TARGET_HOST};
+    if (!compile(module, &target, options, false, LLVMAssemblyFile, &image, diag))
+        return NULL;
+    char *text = image.code;
+    image.code = NULL;
+    code_image_free(&image);
+    return text;
+}
+
+const char *codegen_llvm_version(void)
+{
+    return LLVM_VERSION_STRING;
+}

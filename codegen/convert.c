@@ -1,0 +1,67 @@
+/* Conversions between numbers, and reinterpreted bits. Floats saturate into integers, NaN becomes 0. */
+#include "codegen/emit.h"
+
+static LLVMValueRef to_bool(Emitter *emitter, const Type *from, const LLVMValueRef *in)
+{
+    LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(in[0]));
+    if (type_is_integer(from))
+        return LLVMBuildICmp(emitter->builder, LLVMIntNE, in[0], zero, "");
+    LLVMValueRef result = LLVMBuildFCmp(emitter->builder, LLVMRealUNE, in[0], zero, "");
+    if (from->kind != TYPE_COMPLEX)
+        return result;
+    return LLVMBuildOr(emitter->builder, result, LLVMBuildFCmp(emitter->builder, LLVMRealUNE, in[1], zero, ""), "");
+}
+
+static LLVMValueRef float_to_integer(Emitter *emitter, const Type *to, LLVMValueRef in)
+{
+    LLVMTypeRef overloads[2] = {part_type(emitter, to), LLVMTypeOf(in)};
+    const char *name = to->kind == TYPE_INT ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
+    return call_llvm_overloaded(emitter, name, overloads, 2, 1, &in);
+}
+
+static LLVMValueRef to_float(Emitter *emitter, const Type *from, LLVMTypeRef to, LLVMValueRef in)
+{
+    if (from->kind == TYPE_FLOAT || from->kind == TYPE_COMPLEX)
+        return LLVMBuildFPCast(emitter->builder, in, to, "");
+    return from->kind == TYPE_INT ? LLVMBuildSIToFP(emitter->builder, in, to, "")
+                                  : LLVMBuildUIToFP(emitter->builder, in, to, "");
+}
+
+void convert_parts(Emitter *emitter, const Type *from, const Type *to, const LLVMValueRef *in, LLVMValueRef *out)
+{
+    bool from_integer = type_is_integer(from) || from->kind == TYPE_BOOL;
+    if (type_equal(from, to)) {
+        for (uint32_t i = 0; i < part_count(to); i++)
+            out[i] = in[i];
+    } else if (to->kind == TYPE_BOOL) {
+        out[0] = to_bool(emitter, from, in);
+    } else if (type_is_integer(to)) {
+        out[0] = from_integer ? LLVMBuildIntCast2(emitter->builder, in[0], part_type(emitter, to),
+                                                  from->kind == TYPE_INT, "")
+                              : float_to_integer(emitter, to, in[0]);
+    } else {
+        out[0] = to_float(emitter, from, part_type(emitter, to), in[0]);
+        if (to->kind == TYPE_COMPLEX)
+            out[1] = from->kind == TYPE_COMPLEX ? to_float(emitter, from, part_type(emitter, to), in[1])
+                                                : LLVMConstNull(part_type(emitter, to));
+    }
+}
+
+void emit_op_CONVERT(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    convert_parts(emitter, value->operands[0]->type, value->type, operand_parts(emitter, value, 0), out);
+}
+
+void emit_op_BITCAST(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    const Type *from = value->operands[0]->type;
+    if (part_count(from) == 1 && part_count(value->type) == 1 && from->kind != TYPE_BOOL
+        && value->type->kind != TYPE_BOOL && type_is_scalar(from)) {
+        out[0] = LLVMBuildBitCast(emitter->builder, operand_scalar(emitter, value, 0), part_type(emitter, value->type),
+                                  "");
+        return;
+    }
+    LLVMValueRef memory = prologue_alloca(emitter, size_in_memory(from), 16);
+    store_parts(emitter, from, memory, 16, operand_parts(emitter, value, 0));
+    load_parts(emitter, value->type, memory, 16, out);
+}

@@ -1,0 +1,173 @@
+/* Shared by the files of codegen that turn typed IR into LLVM IR: the state of one compilation, and how a value lies in
+ * LLVM registers. A value is a list of parts, never an LLVM aggregate, so that what an access does not use vanishes:
+ *   bool: i1 (i8 in memory); numbers: themselves; complex: real, imaginary; none and objects: nothing
+ *   array: pointer (generic address space), extent of each axis, byte stride of each axis where the layout is A
+ *   tuple: the parts of its items; record: the parts of its fields */
+#ifndef CUJIT_CODEGEN_EMIT_H
+#define CUJIT_CODEGEN_EMIT_H
+
+#include "codegen/codegen.h"
+#include "codegen/llvm.h"
+#include "core/kernel_abi.h"
+
+typedef struct Emitter Emitter;
+
+/* What differs between the devices while LLVM IR is made. */
+typedef struct TargetLowering {
+    /* A machine for LLVM, owned by the caller; NULL with a diagnostic. */
+    LLVMTargetMachineRef (*create_machine)(const Target *target, const CompileOptions *options, Diag *diag);
+    unsigned pointer_space;      /* address space of the data pointers among a kernel's parameters */
+    bool passes_thread;          /* every function has the HostThread as its first parameter */
+    /* Calling convention, linkage and attributes of the module's kernel. */
+    void (*finish_kernel)(Emitter *emitter, LLVMValueRef function);
+    LLVMValueRef (*read_register)(Emitter *emitter, IntrinsicId id);
+    /* The device's own way to do a DEVICE intrinsic; false when it has none. out: the parts of the result. */
+    bool (*device_intrinsic)(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
+    /* Generic pointer to the block's shared memory that belongs to this SHARED value. */
+    LLVMValueRef (*shared_memory)(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment);
+    LLVMValueRef (*dynamic_shared_size)(Emitter *emitter);   /* i64, bytes */
+    /* Symbol of a MATH intrinsic for float32 or float64; "llvm." in front: an LLVM intrinsic. */
+    const char *(*math_symbol)(Emitter *emitter, IntrinsicId id, bool is_double);
+    /* After all functions: entries, libraries. False with a diagnostic. */
+    bool (*finish_module)(Emitter *emitter);
+} TargetLowering;
+
+extern const TargetLowering target_nvptx, target_host;
+
+typedef struct EmittedFunction {
+    const IrFunc *ir;
+    LLVMValueRef llvm;
+    LLVMTypeRef type;
+} EmittedFunction;
+
+struct Emitter {
+    const IrModule *ir;
+    const Target *target;
+    const CompileOptions *options;
+    const TargetLowering *lowering;
+    Arena *arena;
+    Diag *diag;
+
+    LLVMContextRef context;
+    LLVMTargetMachineRef machine;
+    LLVMTargetDataRef data_layout;
+    LLVMModuleRef module;
+    LLVMBuilderRef builder;
+    LLVMTypeRef void_type, pointer_type, i1, i8, i32, i64, f32, f64;
+    LLVMTypeRef scalar_types[SCALAR_COUNT];   /* in registers; complex: of one part */
+    unsigned arithmetic_flags;   /* fast-math flags of + - * and what is made of them */
+    unsigned division_flags;     /* of / and calls of math functions */
+    EmittedFunction *functions;  /* in the module's order */
+    const KernelAbi *abi;        /* of the first function when it is a kernel */
+    unsigned effects;            /* of the module */
+    uint32_t static_shared, local_size;
+    uint64_t constant_size;      /* bytes of DATA so far */
+    LLVMValueRef dynamic_shared; /* NVPTX: the external symbol */
+    char llvm_error[1024];       /* first error of LLVM's diagnostic handler */
+
+    /* the function being emitted */
+    const IrFunc *function;
+    LLVMValueRef llvm_function;
+    LLVMValueRef thread;         /* host: the HostThread pointer */
+    LLVMValueRef **parts;        /* by IrValue.id */
+    LLVMValueRef *parameters;    /* parts of all parameters one after another */
+    LLVMBasicBlockRef *block_start, *block_end;   /* by IrBlock.id; an emitter may add blocks of its own */
+    LLVMBasicBlockRef prologue;  /* allocas */
+};
+
+typedef void (*OpEmitter)(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
+#define OP(id, text, operands, result, immediate, flags) \
+    void emit_op_##id(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
+#include "core/op.def"
+#undef OP
+
+/* --- module_emit.c ----------------------------------------------------------------------------------------------- */
+/* Makes context, machine, module and types. The emitter's inputs are set, the rest zero. */
+bool emitter_open(Emitter *emitter);
+void emitter_close(Emitter *emitter);
+bool emit_module(Emitter *emitter);
+
+/* --- ir_to_llvm.c ------------------------------------------------------------------------------------------------- */
+void emit_function_body(Emitter *emitter, const EmittedFunction *function);
+
+/* --- parts.c ------------------------------------------------------------------------------------------------------ */
+uint32_t part_count(const Type *type);
+/* Writes the types of the parts; returns how many. */
+uint32_t part_types(Emitter *emitter, const Type *type, LLVMTypeRef *out);
+/* Place of the first part of item `index` of a tuple or field of a record. */
+uint32_t part_of_item(const Type *type, uint32_t index);
+static inline uint32_t part_of_extent(uint32_t axis) { return 1 + axis; }
+LLVMTypeRef memory_type(Emitter *emitter, const Type *scalar);
+LLVMTypeRef part_type(Emitter *emitter, const Type *scalar);
+uint64_t size_in_memory(const Type *type);
+uint32_t alignment_in_memory(const Type *type);
+/* Parts from memory and back; the address has at least `alignment`. */
+void load_parts(Emitter *emitter, const Type *type, LLVMValueRef address, uint32_t alignment, LLVMValueRef *out);
+void store_parts(Emitter *emitter, const Type *type, LLVMValueRef address, uint32_t alignment,
+                 const LLVMValueRef *parts);
+/* The parts of an operand; the only part of a scalar operand. */
+LLVMValueRef *operand_parts(Emitter *emitter, const IrValue *value, uint32_t index);
+LLVMValueRef operand_scalar(Emitter *emitter, const IrValue *value, uint32_t index);
+
+/* --- emit_tools.c --------------------------------------------------------------------------------------------------- */
+LLVMValueRef const_i64(Emitter *emitter, int64_t value);
+LLVMValueRef const_i32(Emitter *emitter, int32_t value);
+LLVMAttributeRef enum_attribute(Emitter *emitter, const char *name, uint64_t value);
+void add_function_attribute(Emitter *emitter, LLVMValueRef function, const char *name, uint64_t value);
+void add_text_attribute(Emitter *emitter, LLVMValueRef function, const char *name, const char *value);
+/* range(type low, high) with high excluded, for a parameter (1 and up) or the result (0). */
+LLVMAttributeRef range_attribute(Emitter *emitter, unsigned bits, int64_t low, int64_t high);
+/* !range metadata on a load; high excluded. */
+void set_load_range(Emitter *emitter, LLVMValueRef load, int64_t low, int64_t high);
+LLVMValueRef call_llvm(Emitter *emitter, const char *name, LLVMTypeRef overload, uint32_t count, LLVMValueRef *arguments);
+/* An LLVM intrinsic whose overloads are given. */
+LLVMValueRef call_llvm_overloaded(Emitter *emitter, const char *name, LLVMTypeRef *overloads, uint32_t overload_count,
+                                  uint32_t count, LLVMValueRef *arguments);
+/* A declared function of the module without side effects. */
+LLVMValueRef call_pure(Emitter *emitter, const char *symbol, LLVMTypeRef result, uint32_t count, LLVMValueRef *arguments);
+/* Sets fast-math flags where the value is an instruction that has them; returns the value. */
+LLVMValueRef with_flags(LLVMValueRef value, unsigned flags);
+LLVMBasicBlockRef new_block(Emitter *emitter);
+/* Bytes behind an address; in bounds. */
+LLVMValueRef offset_address(Emitter *emitter, LLVMValueRef address, int64_t bytes);
+/* A static alloca in the function's prologue. */
+LLVMValueRef prologue_alloca(Emitter *emitter, uint64_t size, uint32_t alignment);
+LLVMValueRef placeholder(LLVMTypeRef type);
+
+/* --- arithmetic, in its files ---------------------------------------------------------------------------------------- */
+/* A floating operation: float16 is computed in float32. count at most 3. */
+typedef LLVMValueRef (*FloatOperation)(Emitter *emitter, LLVMTypeRef type, LLVMValueRef *arguments);
+LLVMValueRef in_wide_float(Emitter *emitter, const Type *type, FloatOperation operation, uint32_t count,
+                           LLVMValueRef *arguments);
+LLVMValueRef float_add(Emitter *emitter, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef float_subtract(Emitter *emitter, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef float_multiply(Emitter *emitter, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef float_divide(Emitter *emitter, LLVMValueRef a, LLVMValueRef b);
+/* out: two parts. */
+void complex_multiply(Emitter *emitter, const LLVMValueRef *a, const LLVMValueRef *b, LLVMValueRef *out);
+void complex_divide(Emitter *emitter, const LLVMValueRef *a, const LLVMValueRef *b, LLVMValueRef *out);
+void complex_power(Emitter *emitter, const Type *type, const LLVMValueRef *a, const LLVMValueRef *b, LLVMValueRef *out);
+/* base ** exponent by repeated squaring; exponent_type: an integer. */
+void integer_power(Emitter *emitter, const Type *type, const LLVMValueRef *base, const IrValue *exponent,
+                   LLVMValueRef *out);
+/* A MATH intrinsic on scalars of this type. */
+LLVMValueRef emit_math(Emitter *emitter, IntrinsicId id, const Type *type, uint32_t count, LLVMValueRef *arguments);
+void convert_parts(Emitter *emitter, const Type *from, const Type *to, const LLVMValueRef *in, LLVMValueRef *out);
+
+/* --- array_emit.c ----------------------------------------------------------------------------------------------------- */
+LLVMValueRef array_stride(Emitter *emitter, const Type *array, const LLVMValueRef *parts, uint32_t axis);
+/* Address of the element whose indices are value's operands from `first_index` on. */
+LLVMValueRef element_address(Emitter *emitter, const IrValue *value, uint32_t first_index);
+
+/* --- libdevice.c -------------------------------------------------------------------------------------------------------- */
+/* Links the libdevice functions that the module declares. */
+bool link_libdevice(Emitter *emitter);
+bool libdevice_has(const char *name);
+
+/* --- optimize.c ----------------------------------------------------------------------------------------------------------- */
+bool optimize_module(Emitter *emitter);
+
+/* --- host_entry.c ---------------------------------------------------------------------------------------------------------- */
+void emit_host_entries(Emitter *emitter, LLVMValueRef body, LLVMTypeRef body_type);
+
+#endif

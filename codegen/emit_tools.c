@@ -1,0 +1,122 @@
+/* Small helpers over LLVM's builder: constants, attributes, intrinsic calls. */
+#include <string.h>
+
+#include "codegen/emit.h"
+
+LLVMValueRef const_i64(Emitter *emitter, int64_t value)
+{
+    return LLVMConstInt(emitter->i64, (unsigned long long)value, true);
+}
+
+LLVMValueRef const_i32(Emitter *emitter, int32_t value)
+{
+    return LLVMConstInt(emitter->i32, (unsigned long long)(int64_t)value, true);
+}
+
+LLVMValueRef placeholder(LLVMTypeRef type)
+{
+    return LLVMGetPoison(type);
+}
+
+LLVMAttributeRef enum_attribute(Emitter *emitter, const char *name, uint64_t value)
+{
+    return LLVMCreateEnumAttribute(emitter->context, LLVMGetEnumAttributeKindForName(name, strlen(name)), value);
+}
+
+void add_function_attribute(Emitter *emitter, LLVMValueRef function, const char *name, uint64_t value)
+{
+    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            enum_attribute(emitter, name, value));
+}
+
+void add_text_attribute(Emitter *emitter, LLVMValueRef function, const char *name, const char *value)
+{
+    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateStringAttribute(emitter->context, name, (unsigned)strlen(name), value,
+                                                      (unsigned)strlen(value)));
+}
+
+LLVMAttributeRef range_attribute(Emitter *emitter, unsigned bits, int64_t low, int64_t high)
+{
+    uint64_t lower = (uint64_t)low, upper = (uint64_t)high;
+    return LLVMCreateConstantRangeAttribute(emitter->context, LLVMGetEnumAttributeKindForName("range", 5), bits, &lower,
+                                            &upper);
+}
+
+void set_load_range(Emitter *emitter, LLVMValueRef load, int64_t low, int64_t high)
+{
+    LLVMTypeRef type = LLVMTypeOf(load);
+    LLVMMetadataRef bounds[2] = {LLVMValueAsMetadata(LLVMConstInt(type, (unsigned long long)low, true)),
+                                 LLVMValueAsMetadata(LLVMConstInt(type, (unsigned long long)high, true))};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(emitter->context, bounds, 2);
+    LLVMSetMetadata(load, LLVMGetMDKindIDInContext(emitter->context, "range", 5),
+                    LLVMMetadataAsValue(emitter->context, node));
+}
+
+LLVMValueRef call_llvm_overloaded(Emitter *emitter, const char *name, LLVMTypeRef *overloads, uint32_t overload_count,
+                                  uint32_t count, LLVMValueRef *arguments)
+{
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    if (!id) {
+        diag_fail(emitter->diag, NULL, DIAG_LLVM, arena_format(emitter->arena, "no intrinsic %s", name));
+        return placeholder(overload_count ? overloads[0] : emitter->i32);
+    }
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(emitter->module, id, overloads, overload_count);
+    return LLVMBuildCall2(emitter->builder, LLVMGlobalGetValueType(function), function, arguments, count, "");
+}
+
+LLVMValueRef call_llvm(Emitter *emitter, const char *name, LLVMTypeRef overload, uint32_t count, LLVMValueRef *arguments)
+{
+    return call_llvm_overloaded(emitter, name, &overload, overload ? 1 : 0, count, arguments);
+}
+
+static LLVMValueRef declare_pure(Emitter *emitter, const char *symbol, LLVMTypeRef type)
+{
+    LLVMValueRef function = LLVMGetNamedFunction(emitter->module, symbol);
+    if (function)
+        return function;
+    function = LLVMAddFunction(emitter->module, symbol, type);
+    add_function_attribute(emitter, function, "nounwind", 0);
+    add_function_attribute(emitter, function, "willreturn", 0);
+    add_function_attribute(emitter, function, "memory", 0);
+    return function;
+}
+
+LLVMValueRef call_pure(Emitter *emitter, const char *symbol, LLVMTypeRef result, uint32_t count, LLVMValueRef *arguments)
+{
+    LLVMTypeRef types[8];
+    for (uint32_t i = 0; i < count; i++)
+        types[i] = LLVMTypeOf(arguments[i]);
+    LLVMTypeRef type = LLVMFunctionType(result, types, count, false);
+    return LLVMBuildCall2(emitter->builder, type, declare_pure(emitter, symbol, type), arguments, count, "");
+}
+
+LLVMValueRef with_flags(LLVMValueRef value, unsigned flags)
+{
+    if (flags && LLVMIsAInstruction(value) && LLVMCanValueUseFastMathFlags(value))
+        LLVMSetFastMathFlags(value, flags);
+    return value;
+}
+
+LLVMBasicBlockRef new_block(Emitter *emitter)
+{
+    return LLVMAppendBasicBlockInContext(emitter->context, emitter->llvm_function, "");
+}
+
+LLVMValueRef offset_address(Emitter *emitter, LLVMValueRef address, int64_t bytes)
+{
+    if (!bytes)
+        return address;
+    LLVMValueRef offset = const_i64(emitter, bytes);
+    return LLVMBuildInBoundsGEP2(emitter->builder, emitter->i8, address, &offset, 1, "");
+}
+
+LLVMValueRef prologue_alloca(Emitter *emitter, uint64_t size, uint32_t alignment)
+{
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
+    LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
+    LLVMValueRef address = LLVMBuildAlloca(emitter->builder, LLVMArrayType2(emitter->i8, size), "");
+    LLVMSetAlignment(address, alignment);
+    LLVMPositionBuilderAtEnd(emitter->builder, here);
+    return address;
+}

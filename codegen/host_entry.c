@@ -1,0 +1,220 @@
+/* Entries of a kernel on the CPU device, around its body: NAME.thread runs one thread; NAME.blocks, where no thread waits
+ * for another, runs blocks as loops that LLVM can vectorize. Parameters are loaded once, outside all loops. */
+#include <stddef.h>
+
+#include "codegen/emit.h"
+
+typedef struct Entry {
+    LLVMValueRef body;
+    LLVMTypeRef body_type;
+    LLVMValueRef *arguments;   /* of the body: the thread, then the fields of the parameters */
+    uint32_t argument_count;
+} Entry;
+
+static LLVMValueRef field_address(Emitter *emitter, LLVMValueRef thread, size_t offset)
+{
+    return offset_address(emitter, thread, (int64_t)offset);
+}
+
+static void load_arguments(Emitter *emitter, Entry *entry, LLVMValueRef thread)
+{
+    LLVMValueRef parameters = LLVMBuildLoad2(emitter->builder, emitter->pointer_type,
+                                             field_address(emitter, thread, offsetof(HostThread, parameters)), "");
+    LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, entry->argument_count);
+    LLVMGetParamTypes(entry->body_type, types);
+    for (uint32_t i = 0; i < emitter->abi->field_count; i++) {
+        const AbiField *field = &emitter->abi->fields[i];
+        LLVMValueRef address = offset_address(emitter, parameters, field->offset);
+        LLVMValueRef value = field->kind == ABI_RECORD
+                           ? address : LLVMBuildLoad2(emitter->builder, types[i + 1], address, "");
+        if (field->kind == ABI_EXTENT)
+            set_load_range(emitter, value, 0, KERNEL_ABI_MAX_EXTENT + 1);
+        entry->arguments[i + 1] = value;
+    }
+}
+
+static LLVMValueRef start_entry(Emitter *emitter, const char *suffix, LLVMTypeRef *types, unsigned count)
+{
+    const char *name = arena_format(emitter->arena, "%s.%s", emitter->ir->first->name, suffix);
+    LLVMTypeRef type = LLVMFunctionType(emitter->void_type, types, count, false);
+    LLVMValueRef function = LLVMAddFunction(emitter->module, name, type);
+    add_function_attribute(emitter, function, "nounwind", 0);
+    LLVMAddAttributeAtIndex(function, 1, enum_attribute(emitter, "noalias", 0));
+    LLVMAddAttributeAtIndex(function, 1, enum_attribute(emitter, "dereferenceable", sizeof(HostThread)));
+    emitter->llvm_function = function;
+    emitter->prologue = new_block(emitter);
+    LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
+    return function;
+}
+
+static void call_body(Emitter *emitter, Entry *entry, LLVMValueRef thread)
+{
+    entry->arguments[0] = thread;
+    LLVMBuildCall2(emitter->builder, entry->body_type, entry->body, entry->arguments, entry->argument_count, "");
+}
+
+static void emit_thread_entry(Emitter *emitter, Entry *entry)
+{
+    LLVMValueRef function = start_entry(emitter, "thread", &emitter->pointer_type, 1);
+    load_arguments(emitter, entry, LLVMGetParam(function, 0));
+    call_body(emitter, entry, LLVMGetParam(function, 0));
+    LLVMBuildRetVoid(emitter->builder);
+}
+
+/* --- loops --------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct Loop {
+    LLVMValueRef index;
+    LLVMBasicBlockRef head, body;
+    LLVMValueRef end;
+} Loop;
+
+/* for (index = start; index < end; index++), which the caller knows to run at least once. */
+static Loop open_loop(Emitter *emitter, LLVMValueRef start, LLVMValueRef end)
+{
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(emitter->builder);
+    Loop loop = {.body = new_block(emitter), .end = end};
+    LLVMBuildBr(emitter->builder, loop.body);
+    LLVMPositionBuilderAtEnd(emitter->builder, loop.body);
+    loop.index = LLVMBuildPhi(emitter->builder, LLVMTypeOf(start), "");
+    LLVMAddIncoming(loop.index, &start, &before, 1);
+    return loop;
+}
+
+static void close_loop(Emitter *emitter, Loop *loop)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMValueRef next = LLVMBuildAdd(builder, loop->index, LLVMConstInt(LLVMTypeOf(loop->index), 1, false), "");
+    LLVMSetNSW(next, true);
+    LLVMSetNUW(next, true);
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(builder), after = new_block(emitter);
+    LLVMBuildCondBr(builder, LLVMBuildICmp(builder, LLVMIntSLT, next, loop->end, ""), loop->body, after);
+    LLVMAddIncoming(loop->index, &next, &from, 1);
+    LLVMPositionBuilderAtEnd(builder, after);
+}
+
+/* --- all threads of a range of blocks ----------------------------------------------------------------------------------------------- */
+
+/* What every thread of the launch has alike. */
+typedef struct Frame {
+    LLVMValueRef block_dim[3], grid_dim[3];
+    LLVMValueRef shared, dynamic_shared, dynamic_size, parameters, services, runtime;
+    LLVMValueRef thread;   /* the alloca that the body sees */
+} Frame;
+
+static LLVMValueRef load_extent(Emitter *emitter, LLVMValueRef frame, size_t offset, IntrinsicId row)
+{
+    LLVMValueRef value = LLVMBuildLoad2(emitter->builder, emitter->i32, field_address(emitter, frame, offset), "");
+    set_load_range(emitter, value, intrinsic_info[row].low, intrinsic_info[row].high + 1);
+    return value;
+}
+
+static LLVMValueRef load_pointer(Emitter *emitter, LLVMValueRef frame, size_t offset)
+{
+    return LLVMBuildLoad2(emitter->builder, emitter->pointer_type, field_address(emitter, frame, offset), "");
+}
+
+static Frame load_frame(Emitter *emitter, LLVMValueRef from)
+{
+    Frame frame = {0};
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        frame.block_dim[axis] = load_extent(emitter, from, offsetof(HostThread, block_dim) + 4 * axis,
+                                            (IntrinsicId)(INTRINSIC_CUDA_BLOCK_DIM_X + axis));
+        frame.grid_dim[axis] = load_extent(emitter, from, offsetof(HostThread, grid_dim) + 4 * axis,
+                                           (IntrinsicId)(INTRINSIC_CUDA_GRID_DIM_X + axis));
+    }
+    frame.shared = load_pointer(emitter, from, offsetof(HostThread, shared));
+    frame.dynamic_shared = load_pointer(emitter, from, offsetof(HostThread, dynamic_shared));
+    frame.parameters = load_pointer(emitter, from, offsetof(HostThread, parameters));
+    frame.services = load_pointer(emitter, from, offsetof(HostThread, services));
+    frame.runtime = load_pointer(emitter, from, offsetof(HostThread, runtime));
+    frame.dynamic_size = LLVMBuildLoad2(emitter->builder, emitter->i64,
+                                        field_address(emitter, from, offsetof(HostThread, dynamic_size)), "");
+    frame.thread = prologue_alloca(emitter, sizeof(HostThread), _Alignof(HostThread));
+    return frame;
+}
+
+static void set_field(Emitter *emitter, const Frame *frame, size_t offset, LLVMValueRef value)
+{
+    LLVMBuildStore(emitter->builder, value, field_address(emitter, frame->thread, offset));
+}
+
+/* Every field in every iteration: only then do the stores dissolve into values. */
+static void fill_thread(Emitter *emitter, const Frame *frame, LLVMValueRef *block, LLVMValueRef *thread)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        set_field(emitter, frame, offsetof(HostThread, thread_index) + 4 * axis, thread[axis]);
+        set_field(emitter, frame, offsetof(HostThread, block_index) + 4 * axis, block[axis]);
+        set_field(emitter, frame, offsetof(HostThread, block_dim) + 4 * axis, frame->block_dim[axis]);
+        set_field(emitter, frame, offsetof(HostThread, grid_dim) + 4 * axis, frame->grid_dim[axis]);
+    }
+    LLVMValueRef row = LLVMBuildAdd(builder, LLVMBuildMul(builder, thread[2], frame->block_dim[1], ""), thread[1], "");
+    LLVMValueRef linear = LLVMBuildAdd(builder, LLVMBuildMul(builder, row, frame->block_dim[0], ""), thread[0], "");
+    set_field(emitter, frame, offsetof(HostThread, linear_thread), linear);
+    set_field(emitter, frame, offsetof(HostThread, lane),
+              LLVMBuildAnd(builder, linear, const_i32(emitter, 31), ""));
+    set_field(emitter, frame, offsetof(HostThread, shared), frame->shared);
+    set_field(emitter, frame, offsetof(HostThread, dynamic_shared), frame->dynamic_shared);
+    set_field(emitter, frame, offsetof(HostThread, dynamic_size), frame->dynamic_size);
+    set_field(emitter, frame, offsetof(HostThread, parameters), frame->parameters);
+    set_field(emitter, frame, offsetof(HostThread, services), frame->services);
+    set_field(emitter, frame, offsetof(HostThread, runtime), frame->runtime);
+}
+
+static void split_block_number(Emitter *emitter, const Frame *frame, LLVMValueRef number, LLVMValueRef *block)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMValueRef width = LLVMBuildZExt(builder, frame->grid_dim[0], emitter->i64, "");
+    LLVMValueRef height = LLVMBuildZExt(builder, frame->grid_dim[1], emitter->i64, "");
+    LLVMValueRef rows = LLVMBuildUDiv(builder, number, width, "");
+    block[0] = LLVMBuildTrunc(builder, LLVMBuildURem(builder, number, width, ""), emitter->i32, "");
+    block[1] = LLVMBuildTrunc(builder, LLVMBuildURem(builder, rows, height, ""), emitter->i32, "");
+    block[2] = LLVMBuildTrunc(builder, LLVMBuildUDiv(builder, rows, height, ""), emitter->i32, "");
+}
+
+static void emit_block_loops(Emitter *emitter, Entry *entry, const Frame *frame, LLVMValueRef first, LLVMValueRef end)
+{
+    LLVMValueRef block[3], thread[3];
+    Loop loops[3], blocks = open_loop(emitter, first, end);
+    split_block_number(emitter, frame, blocks.index, block);
+    for (int axis = 2; axis >= 0; axis--) {
+        loops[axis] = open_loop(emitter, const_i32(emitter, 0), frame->block_dim[axis]);
+        thread[axis] = loops[axis].index;
+    }
+    fill_thread(emitter, frame, block, thread);
+    call_body(emitter, entry, frame->thread);
+    for (int axis = 0; axis < 3; axis++)
+        close_loop(emitter, &loops[axis]);
+    close_loop(emitter, &blocks);
+    LLVMBuildRetVoid(emitter->builder);
+}
+
+static void emit_blocks_entry(Emitter *emitter, Entry *entry)
+{
+    LLVMTypeRef types[3] = {emitter->pointer_type, emitter->i64, emitter->i64};
+    LLVMValueRef function = start_entry(emitter, "blocks", types, 3);
+    LLVMValueRef from = LLVMGetParam(function, 0), first = LLVMGetParam(function, 1);
+    LLVMValueRef count = LLVMGetParam(function, 2);
+    LLVMBasicBlockRef some = new_block(emitter), none = new_block(emitter);
+    LLVMPositionBuilderAtEnd(emitter->builder, some);
+    Frame frame = load_frame(emitter, from);
+    load_arguments(emitter, entry, from);
+    LLVMValueRef end = LLVMBuildNSWAdd(emitter->builder, first, count, "");
+    emit_block_loops(emitter, entry, &frame, first, end);
+    LLVMPositionBuilderAtEnd(emitter->builder, none);
+    LLVMBuildRetVoid(emitter->builder);
+    LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
+    LLVMValueRef any = LLVMBuildICmp(emitter->builder, LLVMIntSGT, count, const_i64(emitter, 0), "");
+    LLVMBuildCondBr(emitter->builder, any, some, none);
+}
+
+void emit_host_entries(Emitter *emitter, LLVMValueRef body, LLVMTypeRef body_type)
+{
+    Entry entry = {.body = body, .body_type = body_type, .argument_count = LLVMCountParamTypes(body_type)};
+    entry.arguments = ARENA_ARRAY(emitter->arena, LLVMValueRef, entry.argument_count);
+    LLVMAddAttributeAtIndex(body, 1, enum_attribute(emitter, "noalias", 0));
+    emit_thread_entry(emitter, &entry);
+    if (!(emitter->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC)))
+        emit_blocks_entry(emitter, &entry);
+}

@@ -1,0 +1,334 @@
+/* The body of one function: parameters to parts, blocks in an order in which definitions come before uses, one emitter
+ * for each operation of op.def. The emitters of arithmetic, arrays and atomics have files of their own. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/emit.h"
+
+static const OpEmitter op_emitters[IR_OP_COUNT] = {
+#define OP(id, text, operands, result, immediate, flags) [IR_##id] = emit_op_##id,
+#include "core/op.def"
+#undef OP
+};
+
+/* --- parameters ------------------------------------------------------------------------------------------------------- */
+
+static uint32_t parts_before_parameter(const IrFunc *ir, uint32_t index)
+{
+    uint32_t place = 0;
+    for (uint32_t i = 0; i < index; i++)
+        place += part_count(ir->parameter_types[i]);
+    return place;
+}
+
+/* The parts that one field of the kernel's buffer makes; returns how many. */
+static uint32_t parts_of_field(Emitter *emitter, const AbiField *field, LLVMValueRef value, LLVMValueRef *out)
+{
+    switch (field->kind) {
+    case ABI_SCALAR:
+        out[0] = field->type->kind == TYPE_BOOL
+               ? LLVMBuildICmp(emitter->builder, LLVMIntNE, value, LLVMConstNull(emitter->i8), "") : value;
+        return 1;
+    case ABI_POINTER:
+        out[0] = emitter->lowering->pointer_space == ADDRESS_GENERIC
+               ? value : LLVMBuildAddrSpaceCast(emitter->builder, value, emitter->pointer_type, "");
+        return 1;
+    case ABI_EXTENT: case ABI_STRIDE:
+        out[0] = value;
+        return 1;
+    case ABI_RECORD:
+        load_parts(emitter, field->type, value, alignment_in_memory(field->type), out);
+        return part_count(field->type);
+    }
+    return 0;
+}
+
+static void make_parameters(Emitter *emitter)
+{
+    const IrFunc *ir = emitter->function;
+    uint32_t argument = emitter->lowering->passes_thread, place = 0;
+    emitter->thread = argument ? LLVMGetParam(emitter->llvm_function, 0) : NULL;
+    uint32_t count = parts_before_parameter(ir, ir->parameter_count);
+    emitter->parameters = ARENA_ARRAY(emitter->arena, LLVMValueRef, count + 1);
+    if (!ir->is_kernel) {
+        for (; place < count; place++)
+            emitter->parameters[place] = LLVMGetParam(emitter->llvm_function, argument + place);
+        return;
+    }
+    for (uint32_t i = 0; i < emitter->abi->field_count; i++)
+        place += parts_of_field(emitter, &emitter->abi->fields[i], LLVMGetParam(emitter->llvm_function, argument + i),
+                                emitter->parameters + place);
+}
+
+/* --- blocks ------------------------------------------------------------------------------------------------------------ */
+
+static uint32_t target_count(const IrBlock *block)
+{
+    return block->last->op == IR_JUMP ? 1 : block->last->op == IR_BRANCH ? 2 : 0;
+}
+
+typedef struct Order {
+    const IrBlock **blocks;
+    uint32_t count;
+    bool *seen;
+} Order;
+
+/* Postorder, without recursion: a generated kernel can have very long chains of blocks. */
+static void visit_blocks(Emitter *emitter, Order *order)
+{
+    const IrFunc *ir = emitter->function;
+    const IrBlock **stack = ARENA_ARRAY(emitter->arena, const IrBlock *, ir->block_count + 1);
+    uint32_t *next_target = ARENA_ARRAY(emitter->arena, uint32_t, ir->block_count + 1);
+    uint32_t depth = 0;
+    stack[depth++] = ir->first;
+    order->seen[ir->first->id] = true;
+    while (depth) {
+        const IrBlock *block = stack[depth - 1];
+        if (next_target[depth - 1] == target_count(block)) {
+            order->blocks[order->count++] = block;
+            depth--;
+            continue;
+        }
+        const IrBlock *target = block->last->targets[next_target[depth - 1]++];
+        if (order->seen[target->id])
+            continue;
+        order->seen[target->id] = true;
+        next_target[depth] = 0;
+        stack[depth++] = target;
+    }
+}
+
+static void emit_value(Emitter *emitter, const IrValue *value)
+{
+    LLVMValueRef *out = emitter->parts[value->id] = ARENA_ARRAY(emitter->arena, LLVMValueRef,
+                                                                part_count(value->type) + 1);
+    op_emitters[value->op](emitter, value, out);
+}
+
+static void emit_block(Emitter *emitter, const IrBlock *block)
+{
+    LLVMPositionBuilderAtEnd(emitter->builder, emitter->block_start[block->id]);
+    for (const IrValue *value = block->first; value && !diag_failed(emitter->diag); value = value->next)
+        emit_value(emitter, value);
+    emitter->block_end[block->id] = LLVMGetInsertBlock(emitter->builder);
+}
+
+static void fill_phis(Emitter *emitter, const IrBlock *block)
+{
+    for (const IrValue *phi = block->first; phi && phi->op == IR_PHI; phi = phi->next)
+        for (uint32_t i = 0; i < phi->operand_count; i++) {
+            LLVMBasicBlockRef from = emitter->block_end[block->predecessors[i]->id];
+            for (uint32_t part = 0; from && part < part_count(phi->type); part++)
+                LLVMAddIncoming(emitter->parts[phi->id][part], &emitter->parts[phi->operands[i]->id][part], &from, 1);
+        }
+}
+
+/* llvm.loop.unroll.count on the branches back to a header. The node refers to itself, which keeps loops apart. */
+static void mark_loop(Emitter *emitter, const IrBlock *header)
+{
+    LLVMContextRef context = emitter->context;
+    LLVMMetadataRef unroll[2] = {LLVMMDStringInContext2(context, "llvm.loop.unroll.count", 22),
+                                 LLVMValueAsMetadata(const_i32(emitter, (int32_t)header->loop_unroll))};
+    LLVMMetadataRef operands[2] = {NULL, LLVMMDNodeInContext2(context, unroll, 2)};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(context, operands, 2);
+    LLVMValueRef as_value = LLVMMetadataAsValue(context, node);
+    LLVMReplaceMDNodeOperandWith(as_value, 0, node);
+    for (uint32_t i = 0; i < header->predecessor_count; i++) {
+        LLVMBasicBlockRef from = emitter->block_end[header->predecessors[i]->id];
+        if (from && header->predecessors[i]->id >= header->id)
+            LLVMSetMetadata(LLVMGetBasicBlockTerminator(from), LLVMGetMDKindIDInContext(context, "llvm.loop", 9),
+                            as_value);
+    }
+}
+
+static void start_function(Emitter *emitter, const EmittedFunction *function)
+{
+    const IrFunc *ir = function->ir;
+    emitter->function = ir;
+    emitter->llvm_function = function->llvm;
+    emitter->parts = ARENA_ARRAY(emitter->arena, LLVMValueRef *, ir->value_count + 1);
+    emitter->block_start = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, ir->block_count + 1);
+    emitter->block_end = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, ir->block_count + 1);
+    emitter->prologue = new_block(emitter);
+    LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
+    make_parameters(emitter);
+}
+
+void emit_function_body(Emitter *emitter, const EmittedFunction *function)
+{
+    const IrFunc *ir = function->ir;
+    start_function(emitter, function);
+    Order order = {ARENA_ARRAY(emitter->arena, const IrBlock *, ir->block_count + 1), 0,
+                   ARENA_ARRAY(emitter->arena, bool, ir->block_count + 1)};
+    visit_blocks(emitter, &order);
+    for (uint32_t i = order.count; i-- > 0;)
+        emitter->block_start[order.blocks[i]->id] = new_block(emitter);
+    for (uint32_t i = order.count; i-- > 0;)
+        emit_block(emitter, order.blocks[i]);
+    if (diag_failed(emitter->diag))
+        return;
+    for (uint32_t i = 0; i < order.count; i++) {
+        fill_phis(emitter, order.blocks[i]);
+        if (order.blocks[i]->loop_unroll)
+            mark_loop(emitter, order.blocks[i]);
+    }
+    LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
+    LLVMBuildBr(emitter->builder, emitter->block_start[ir->first->id]);
+}
+
+/* --- values -------------------------------------------------------------------------------------------------------------- */
+
+static void copy_parts(LLVMValueRef *out, const LLVMValueRef *from, uint32_t count)
+{
+    memcpy(out, from, count * sizeof *out);
+}
+
+void emit_op_PARAM(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    copy_parts(out, emitter->parameters + parts_before_parameter(emitter->function, value->index),
+               part_count(value->type));
+}
+
+void emit_op_CONST(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    if (!type_is_scalar(value->type))
+        return;
+    LLVMTypeRef type = part_type(emitter, value->type);
+    if (value->type->kind == TYPE_BOOL)
+        out[0] = LLVMConstInt(type, value->integer != 0, false);
+    else if (type_is_integer(value->type))
+        out[0] = LLVMConstInt(type, (unsigned long long)value->integer, false);
+    else
+        out[0] = LLVMConstReal(type, value->real);
+    if (value->type->kind == TYPE_COMPLEX)
+        out[1] = LLVMConstReal(type, value->imaginary);
+}
+
+void emit_op_PHI(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    uint32_t count = part_count(value->type);
+    LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, count + 1);
+    part_types(emitter, value->type, types);
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = LLVMBuildPhi(emitter->builder, types[i], "");
+}
+
+static void select_parts(Emitter *emitter, LLVMValueRef condition, const LLVMValueRef *yes, const LLVMValueRef *no,
+                         uint32_t count, LLVMValueRef *out)
+{
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = LLVMBuildSelect(emitter->builder, condition, yes[i], no[i], "");
+}
+
+void emit_op_SELECT(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    select_parts(emitter, operand_scalar(emitter, value, 0), operand_parts(emitter, value, 1),
+                 operand_parts(emitter, value, 2), part_count(value->type), out);
+}
+
+void emit_op_TUPLE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    for (uint32_t i = 0; i < value->operand_count; i++) {
+        uint32_t count = part_count(value->operands[i]->type);
+        copy_parts(out, operand_parts(emitter, value, i), count);
+        out += count;
+    }
+}
+
+void emit_op_GET(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    uint32_t first = part_of_item(value->operands[0]->type, value->index);
+    copy_parts(out, operand_parts(emitter, value, 0) + first, part_count(value->type));
+}
+
+void emit_op_PICK(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    const LLVMValueRef *items = operand_parts(emitter, value, 0);
+    uint32_t count = part_count(value->type), items_count = value->operands[0]->type->count;
+    copy_parts(out, items, count);
+    for (uint32_t i = 1; i < items_count; i++) {
+        LLVMValueRef is_it = LLVMBuildICmp(emitter->builder, LLVMIntEQ, operand_scalar(emitter, value, 1),
+                                           const_i64(emitter, i), "");
+        select_parts(emitter, is_it, items + i * count, out, count, out);
+    }
+}
+
+void emit_op_REAL(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    out[0] = operand_parts(emitter, value, 0)[0];
+}
+
+void emit_op_IMAG(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    bool is_complex = value->operands[0]->type->kind == TYPE_COMPLEX;
+    out[0] = is_complex ? operand_parts(emitter, value, 0)[1] : LLVMConstNull(part_type(emitter, value->type));
+}
+
+void emit_op_COMPLEX(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    out[0] = operand_scalar(emitter, value, 0);
+    out[1] = operand_scalar(emitter, value, 1);
+}
+
+/* --- control ------------------------------------------------------------------------------------------------------------- */
+
+static const EmittedFunction *find_function(Emitter *emitter, const IrFunc *ir)
+{
+    for (uint32_t i = 0; i < emitter->ir->function_count; i++)
+        if (emitter->functions[i].ir == ir)
+            return &emitter->functions[i];
+    return NULL;
+}
+
+void emit_op_CALL(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    const EmittedFunction *callee = find_function(emitter, value->callee);
+    uint32_t count = emitter->lowering->passes_thread, place = count;
+    for (uint32_t i = 0; i < value->operand_count; i++)
+        count += part_count(value->operands[i]->type);
+    LLVMValueRef *arguments = ARENA_ARRAY(emitter->arena, LLVMValueRef, count + 1);
+    arguments[0] = emitter->thread;
+    for (uint32_t i = 0; i < value->operand_count; i++) {
+        copy_parts(arguments + place, operand_parts(emitter, value, i), part_count(value->operands[i]->type));
+        place += part_count(value->operands[i]->type);
+    }
+    LLVMValueRef result = LLVMBuildCall2(emitter->builder, callee->type, callee->llvm, arguments, count, "");
+    uint32_t parts = part_count(value->type);
+    if (parts == 1)
+        out[0] = result;
+    for (uint32_t i = 0; parts > 1 && i < parts; i++)
+        out[i] = LLVMBuildExtractValue(emitter->builder, result, i, "");
+}
+
+void emit_op_JUMP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    (void)out;
+    LLVMBuildBr(emitter->builder, emitter->block_start[value->targets[0]->id]);
+}
+
+void emit_op_BRANCH(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    (void)out;
+    LLVMBuildCondBr(emitter->builder, operand_scalar(emitter, value, 0), emitter->block_start[value->targets[0]->id],
+                    emitter->block_start[value->targets[1]->id]);
+}
+
+void emit_op_RETURN(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    (void)out;
+    uint32_t count = value->operand_count && !emitter->function->is_kernel ? part_count(value->operands[0]->type) : 0;
+    LLVMValueRef *parts = count ? operand_parts(emitter, value, 0) : NULL;
+    if (count == 0)
+        LLVMBuildRetVoid(emitter->builder);
+    else if (count == 1)
+        LLVMBuildRet(emitter->builder, parts[0]);
+    else
+        LLVMBuildAggregateRet(emitter->builder, parts, count);
+}
+
+void emit_op_TRAP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    (void)value, (void)out;
+    call_llvm(emitter, "llvm.trap", NULL, 0, NULL);
+    LLVMBuildUnreachable(emitter->builder);
+}

@@ -1,0 +1,197 @@
+/* One LLVM module from one IR module: context and types, declarations of all functions, then their bodies. */
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/emit.h"
+
+static void on_llvm_diagnostic(LLVMDiagnosticInfoRef info, void *user)
+{
+    Emitter *emitter = user;
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || emitter->llvm_error[0])
+        return;
+    char *text = LLVMGetDiagInfoDescription(info);
+    snprintf(emitter->llvm_error, sizeof emitter->llvm_error, "%s", text);
+    LLVMDisposeMessage(text);
+}
+
+static LLVMTypeRef scalar_part(Emitter *emitter, const Type *type)
+{
+    LLVMContextRef context = emitter->context;
+    uint32_t size = type->kind == TYPE_COMPLEX ? type->size / 2 : type->size;
+    if (type->kind == TYPE_BOOL)
+        return emitter->i1;
+    if (type_is_integer(type))
+        return LLVMIntTypeInContext(context, size * 8);
+    return size == 2 ? LLVMHalfTypeInContext(context) : size == 4 ? emitter->f32 : emitter->f64;
+}
+
+static void make_types(Emitter *emitter)
+{
+    LLVMContextRef context = emitter->context;
+    emitter->void_type = LLVMVoidTypeInContext(context);
+    emitter->pointer_type = LLVMPointerTypeInContext(context, ADDRESS_GENERIC);
+    emitter->i1 = LLVMInt1TypeInContext(context);
+    emitter->i8 = LLVMInt8TypeInContext(context);
+    emitter->i32 = LLVMInt32TypeInContext(context);
+    emitter->i64 = LLVMInt64TypeInContext(context);
+    emitter->f32 = LLVMFloatTypeInContext(context);
+    emitter->f64 = LLVMDoubleTypeInContext(context);
+    for (int id = 0; id < SCALAR_COUNT; id++)
+        emitter->scalar_types[id] = scalar_part(emitter, &type_scalars[id]);
+}
+
+/* fastmath relaxes what CUDA's -use_fast_math does: approximate division and functions, no signed zeros; never NaN or
+ * infinity, which kernels test for. */
+static void choose_float_flags(Emitter *emitter)
+{
+    if (!emitter->options->no_fmad)
+        emitter->arithmetic_flags |= LLVMFastMathAllowContract;
+    if (emitter->options->fastmath) {
+        unsigned relaxed = LLVMFastMathApproxFunc | LLVMFastMathAllowReciprocal | LLVMFastMathNoSignedZeros;
+        emitter->arithmetic_flags |= LLVMFastMathAllowContract | relaxed;
+        emitter->division_flags |= relaxed;
+    }
+}
+
+bool emitter_open(Emitter *emitter)
+{
+    emitter->lowering = emitter->target->kind == TARGET_NVPTX ? &target_nvptx : &target_host;
+    emitter->machine = emitter->lowering->create_machine(emitter->target, emitter->options, emitter->diag);
+    if (!emitter->machine)
+        return false;
+    emitter->context = LLVMContextCreate();
+    LLVMContextSetDiagnosticHandler(emitter->context, on_llvm_diagnostic, emitter);
+    LLVMContextSetDiscardValueNames(emitter->context, true);
+    emitter->module = LLVMModuleCreateWithNameInContext("cujit", emitter->context);
+    emitter->builder = LLVMCreateBuilderInContext(emitter->context);
+    emitter->data_layout = LLVMCreateTargetDataLayout(emitter->machine);
+    char *triple = LLVMGetTargetMachineTriple(emitter->machine);
+    LLVMSetTarget(emitter->module, triple);
+    LLVMDisposeMessage(triple);
+    LLVMSetModuleDataLayout(emitter->module, emitter->data_layout);
+    make_types(emitter);
+    choose_float_flags(emitter);
+    emitter->effects = ir_module_effects(emitter->ir);
+    return true;
+}
+
+void emitter_close(Emitter *emitter)
+{
+    if (emitter->builder)
+        LLVMDisposeBuilder(emitter->builder);
+    if (emitter->module)
+        LLVMDisposeModule(emitter->module);
+    if (emitter->data_layout)
+        LLVMDisposeTargetData(emitter->data_layout);
+    if (emitter->context)
+        LLVMContextDispose(emitter->context);
+    if (emitter->machine)
+        LLVMDisposeTargetMachine(emitter->machine);
+}
+
+/* --- declarations ---------------------------------------------------------------------------------------------------- */
+
+static LLVMTypeRef field_type(Emitter *emitter, const AbiField *field)
+{
+    switch (field->kind) {
+    case ABI_SCALAR: return memory_type(emitter, field->type);
+    case ABI_POINTER: return LLVMPointerTypeInContext(emitter->context, emitter->lowering->pointer_space);
+    case ABI_EXTENT: case ABI_STRIDE: return emitter->i64;
+    case ABI_RECORD: return emitter->pointer_type;
+    }
+    return NULL;
+}
+
+static void add_field_attributes(Emitter *emitter, LLVMValueRef function, uint32_t place, const AbiField *field)
+{
+    LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "noundef", 0));
+    if (field->kind == ABI_EXTENT)
+        LLVMAddAttributeAtIndex(function, place, range_attribute(emitter, 64, 0, KERNEL_ABI_MAX_EXTENT + 1));
+    if (field->kind != ABI_RECORD || emitter->lowering->passes_thread)
+        return;
+    LLVMTypeRef bytes = LLVMArrayType2(emitter->i8, field->size);
+    unsigned kind = LLVMGetEnumAttributeKindForName("byval", 5);
+    LLVMAddAttributeAtIndex(function, place, LLVMCreateTypeAttribute(emitter->context, kind, bytes));
+    LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "align", alignment_in_memory(field->type)));
+}
+
+static void declare_kernel(Emitter *emitter, EmittedFunction *out)
+{
+    const IrFunc *ir = out->ir;
+    emitter->abi = kernel_abi_layout(ir->parameter_types, ir->parameter_count, emitter->arena);
+    uint32_t count = 0;
+    LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, emitter->abi->field_count + 1);
+    if (emitter->lowering->passes_thread)
+        types[count++] = emitter->pointer_type;
+    uint32_t first = count;
+    for (uint32_t i = 0; i < emitter->abi->field_count; i++)
+        types[count++] = field_type(emitter, &emitter->abi->fields[i]);
+    out->type = LLVMFunctionType(emitter->void_type, types, count, false);
+    out->llvm = LLVMAddFunction(emitter->module, ir->name, out->type);
+    for (uint32_t i = 0; i < emitter->abi->field_count; i++)
+        add_field_attributes(emitter, out->llvm, first + i + 1, &emitter->abi->fields[i]);
+    emitter->lowering->finish_kernel(emitter, out->llvm);
+}
+
+static LLVMTypeRef result_type(Emitter *emitter, const Type *type)
+{
+    LLVMTypeRef parts[64];
+    uint32_t count = part_count(type);
+    LLVMTypeRef *types = count <= 64 ? parts : ARENA_ARRAY(emitter->arena, LLVMTypeRef, count);
+    part_types(emitter, type, types);
+    return count == 0 ? emitter->void_type
+         : count == 1 ? types[0] : LLVMStructTypeInContext(emitter->context, types, count, false);
+}
+
+static void declare_device_function(Emitter *emitter, EmittedFunction *out, bool is_visible)
+{
+    const IrFunc *ir = out->ir;
+    uint32_t count = emitter->lowering->passes_thread;
+    for (uint32_t i = 0; i < ir->parameter_count; i++)
+        count += part_count(ir->parameter_types[i]);
+    LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, count + 1);
+    uint32_t place = 0;
+    if (emitter->lowering->passes_thread)
+        types[place++] = emitter->pointer_type;
+    for (uint32_t i = 0; i < ir->parameter_count; i++)
+        place += part_types(emitter, ir->parameter_types[i], types + place);
+    out->type = LLVMFunctionType(result_type(emitter, ir->result), types, count, false);
+    const char *name = is_visible ? ir->name : arena_format(emitter->arena, "cujit.%s", ir->name);
+    out->llvm = LLVMAddFunction(emitter->module, name, out->type);
+    if (!is_visible)
+        LLVMSetLinkage(out->llvm, LLVMInternalLinkage);
+    if (ir->noinline)
+        add_function_attribute(emitter, out->llvm, "noinline", 0);
+    else if (!ir->is_recursive && !is_visible)
+        add_function_attribute(emitter, out->llvm, "alwaysinline", 0);
+}
+
+static void add_common_attributes(Emitter *emitter, LLVMValueRef function)
+{
+    add_function_attribute(emitter, function, "nounwind", 0);
+    if (emitter->options->fastmath)
+        add_text_attribute(emitter, function, "denormal-fp-math-f32", "preserve-sign,preserve-sign");
+}
+
+static void declare_functions(Emitter *emitter)
+{
+    emitter->functions = ARENA_ARRAY(emitter->arena, EmittedFunction, emitter->ir->function_count);
+    uint32_t place = 0;
+    for (const IrFunc *ir = emitter->ir->first; ir; ir = ir->next, place++) {
+        EmittedFunction *function = &emitter->functions[place];
+        function->ir = ir;
+        if (ir->is_kernel)
+            declare_kernel(emitter, function);
+        else
+            declare_device_function(emitter, function, place == 0 && emitter->options->device_function);
+        add_common_attributes(emitter, function->llvm);
+    }
+}
+
+bool emit_module(Emitter *emitter)
+{
+    declare_functions(emitter);
+    for (uint32_t i = 0; i < emitter->ir->function_count; i++)
+        emit_function_body(emitter, &emitter->functions[i]);
+    return !diag_failed(emitter->diag) && emitter->lowering->finish_module(emitter);
+}

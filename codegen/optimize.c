@@ -1,0 +1,43 @@
+/* The pass pipeline: LLVM's own for the level asked for. */
+#include "codegen/emit.h"
+
+static const char *pipeline(int optimization)
+{
+    static const char *const levels[] = {"default<O0>", "default<O1>", "default<O2>", "default<O3>"};
+    return levels[optimization < 0 ? 0 : optimization > 3 ? 3 : optimization];
+}
+
+static bool fail(Emitter *emitter, const char *text)
+{
+    return diag_fail(emitter->diag, NULL, DIAG_LLVM, emitter->llvm_error[0] ? emitter->llvm_error : text);
+}
+
+static bool verify(Emitter *emitter)
+{
+    char *message = NULL;
+    bool is_broken = LLVMVerifyModule(emitter->module, LLVMReturnStatusAction, &message);
+    if (is_broken)
+        fail(emitter, message);
+    LLVMDisposeMessage(message);
+    return !is_broken;
+}
+
+bool optimize_module(Emitter *emitter)
+{
+    if (!verify(emitter))
+        return false;
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    bool is_host = emitter->target->kind == TARGET_HOST;
+    LLVMPassBuilderOptionsSetLoopVectorization(options, is_host);
+    LLVMPassBuilderOptionsSetLoopInterleaving(options, is_host);
+    LLVMPassBuilderOptionsSetSLPVectorization(options, is_host);
+    LLVMErrorRef error = LLVMRunPasses(emitter->module, pipeline(emitter->options->optimization), emitter->machine,
+                                       options);
+    LLVMDisposePassBuilderOptions(options);
+    if (error) {
+        char *message = LLVMGetErrorMessage(error);
+        fail(emitter, message);
+        LLVMDisposeErrorMessage(message);
+    }
+    return !error && (!emitter->llvm_error[0] || fail(emitter, ""));
+}

@@ -1,0 +1,153 @@
+/* NVIDIA GPUs: PTX kernels, special registers, shared memory in its address space, libdevice. */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/emit.h"
+
+static const char TRIPLE[] = "nvptx64-nvidia-cuda";
+
+static void initialize_backend(void)
+{
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+}
+
+static LLVMTargetMachineRef create_machine(const Target *target, const CompileOptions *options, Diag *diag)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, initialize_backend);
+    LLVMTargetRef backend;
+    char *message = NULL;
+    if (LLVMGetTargetFromTriple(TRIPLE, &backend, &message)) {
+        diag_fail(diag, NULL, DIAG_LLVM, message);
+        LLVMDisposeMessage(message);
+        return NULL;
+    }
+    char features[16];
+    snprintf(features, sizeof features, "+ptx%d", target->gpu->ptx);
+    return LLVMCreateTargetMachine(backend, TRIPLE, target->gpu->name, features,
+                                   (LLVMCodeGenOptLevel)(options->optimization > 3 ? 3 : options->optimization),
+                                   LLVMRelocDefault, LLVMCodeModelDefault);
+}
+
+static void add_number_attribute(Emitter *emitter, LLVMValueRef function, const char *name, int value)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", value);
+    if (value > 0)
+        add_text_attribute(emitter, function, name, text);
+}
+
+static void finish_kernel(Emitter *emitter, LLVMValueRef function)
+{
+    const CompileOptions *options = emitter->options;
+    LLVMSetFunctionCallConv(function, LLVMPTXKernelCallConv);
+    add_number_attribute(emitter, function, "nvvm.maxntid", options->max_threads);
+    add_number_attribute(emitter, function, "nvvm.minctasm", options->min_blocks);
+    add_number_attribute(emitter, function, "nvvm.maxnreg", options->max_registers);
+    if (emitter->target->gpu->sm >= 90)
+        add_number_attribute(emitter, function, "nvvm.maxclusterrank", options->max_cluster);
+}
+
+static LLVMValueRef read_register(Emitter *emitter, IntrinsicId id)
+{
+    const IntrinsicInfo *row = &intrinsic_info[id];
+    unsigned bits = type_bits(row->type);
+    LLVMValueRef value = call_llvm(emitter, row->nvptx, NULL, 0, NULL);
+    if (LLVMIsACallInst(value) && LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMIntegerTypeKind
+        && LLVMGetIntTypeWidth(LLVMTypeOf(value)) == bits)
+        LLVMAddCallSiteAttribute(value, LLVMAttributeReturnIndex, range_attribute(emitter, bits, row->low,
+                                                                                  row->high + 1));
+    return value;
+}
+
+/* Barriers that take the number of the barrier: always the first. */
+static bool takes_barrier_number(const char *name)
+{
+    return !strncmp(name, "llvm.nvvm.barrier.cta.", 22);
+}
+
+static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    const char *name = intrinsic_info[value->intrinsic].nvptx;
+    if (!name)
+        return false;
+    LLVMValueRef arguments[8];
+    uint32_t count = 0;
+    if (takes_barrier_number(name))
+        arguments[count++] = const_i32(emitter, 0);
+    for (uint32_t i = 0; i < value->operand_count && count < 8; i++)
+        arguments[count++] = operand_scalar(emitter, value, i);
+    LLVMValueRef result = call_llvm(emitter, name, NULL, count, arguments);
+    if (part_count(value->type) == 1)
+        out[0] = result;
+    return true;
+}
+
+/* --- shared memory ------------------------------------------------------------------------------------------------------------ */
+
+static LLVMValueRef static_shared(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment)
+{
+    const char *name = arena_format(emitter->arena, "cujit.shared.%s.%u", emitter->function->name, value->id);
+    LLVMTypeRef type = LLVMArrayType2(emitter->i8, size);
+    LLVMValueRef global = LLVMAddGlobalInAddressSpace(emitter->module, type, name, ADDRESS_SHARED);
+    LLVMSetInitializer(global, LLVMGetUndef(type));
+    LLVMSetLinkage(global, LLVMInternalLinkage);
+    LLVMSetAlignment(global, alignment);
+    emitter->static_shared = (emitter->static_shared + alignment - 1) / alignment * alignment + (uint32_t)size;
+    return global;
+}
+
+static LLVMValueRef dynamic_shared(Emitter *emitter)
+{
+    if (emitter->dynamic_shared)
+        return emitter->dynamic_shared;
+    LLVMValueRef global = LLVMAddGlobalInAddressSpace(emitter->module, LLVMArrayType2(emitter->i8, 0),
+                                                      "cujit_dynamic_shared", ADDRESS_SHARED);
+    LLVMSetLinkage(global, LLVMExternalLinkage);
+    LLVMSetAlignment(global, 16);
+    return emitter->dynamic_shared = global;
+}
+
+static LLVMValueRef shared_memory(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment)
+{
+    LLVMValueRef global = value->storage->dynamic ? dynamic_shared(emitter)
+                                                  : static_shared(emitter, value, size, alignment);
+    return LLVMConstAddrSpaceCast(global, emitter->pointer_type);
+}
+
+static LLVMValueRef dynamic_shared_size(Emitter *emitter)
+{
+    LLVMValueRef size = call_llvm(emitter, "llvm.nvvm.read.ptx.sreg.dynamic_smem_size", NULL, 0, NULL);
+    return LLVMBuildZExt(emitter->builder, size, emitter->i64, "");
+}
+
+/* --- mathematics ---------------------------------------------------------------------------------------------------------------- */
+
+static const char *math_symbol(Emitter *emitter, IntrinsicId id, bool is_double)
+{
+    const IntrinsicInfo *row = &intrinsic_info[id];
+    const char *host = is_double ? row->host64 : row->host32;
+    if (!strncmp(host, "llvm.", 5))
+        return host;
+    if (is_double || !emitter->options->fastmath)
+        return is_double ? row->libdevice64 : row->libdevice32;
+    const char *fast = arena_format(emitter->arena, "__nv_fast_%s", row->libdevice32 + strlen("__nv_"));
+    return libdevice_has(fast) ? fast : row->libdevice32;
+}
+
+const TargetLowering target_nvptx = {
+    .create_machine = create_machine,
+    .pointer_space = ADDRESS_GLOBAL,
+    .passes_thread = false,
+    .finish_kernel = finish_kernel,
+    .read_register = read_register,
+    .device_intrinsic = device_intrinsic,
+    .shared_memory = shared_memory,
+    .dynamic_shared_size = dynamic_shared_size,
+    .math_symbol = math_symbol,
+    .finish_module = link_libdevice,
+};
