@@ -1,8 +1,9 @@
 """Every exception and warning of cujit's own.
 
-The extension raises these classes by the names in core/diag.def. Errors in a kernel's source carry the place:
-`filename` (str), `lineno` (int, from 1) and `code` (the row of diag.def, such as "TYPE_OPERANDS"); each is None where
-there is no such thing. The bases are the builtin exceptions that programs written for numba.cuda catch.
+The extension raises these classes by the names in core/diag.def. Every error has `code`: the row of diag.def, such as
+"TYPE_OPERANDS", or the CUresult (int) where a call of the driver failed. Errors in a kernel's source have the place:
+`filename`, `lineno` and `offset` (from 1); each is None where there is no such thing. The bases are the builtin exceptions
+that programs written for numba.cuda catch.
 """
 
 __all__ = [
@@ -18,6 +19,7 @@ class CujitError(Exception):
 
     filename = None
     lineno = None
+    offset = None
     code = None
 
 

@@ -93,10 +93,7 @@ def indexed(shape, strides, dtype, index):
 
     IndexError for anything else, or outside of the array.
     """
-    index = index if isinstance(index, tuple) else (index,)
-    for item in index:
-        if not (item is None or item is Ellipsis or isinstance(item, slice) or _is_index(item)):
-            raise IndexError(f"device arrays take integers and slices as an index, not {item!r}")
+    index = tuple(map(_basic_index, index if isinstance(index, tuple) else (index,)))
     view = _proxy(shape, strides, dtype)[index if Ellipsis in index else (*index, Ellipsis)]
     return view.__array_interface__["data"][0] - _ADDRESS if view.size else 0, view.shape, view.strides
 
@@ -107,8 +104,15 @@ def viewed(shape, strides, dtype, new_dtype):
     return view.shape, view.strides
 
 
-def _is_index(item):
-    return hasattr(item, "__index__") and not isinstance(item, (bool, np.bool_)) and not getattr(item, "shape", ())
+def _basic_index(item):
+    if item is None or item is Ellipsis or isinstance(item, slice):
+        return item
+    try:
+        if not isinstance(item, bool):
+            return operator.index(item)
+    except TypeError:
+        pass
+    raise IndexError(f"device arrays take integers and slices as an index, not {item!r}")
 
 
 def _proxy(shape, strides, dtype):

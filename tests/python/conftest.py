@@ -1,0 +1,48 @@
+"""Shared by the tests of the package: they run on the GPU where there is one, else on the CPU device."""
+import os
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+from cujit import cuda, errors
+
+
+def pytest_collection_modifyitems(items):
+    if cuda.is_available():
+        return
+    for item in items:
+        if item.get_closest_marker("gpu"):
+            item.add_marker(pytest.mark.skip(reason="needs a GPU"))
+
+
+@pytest.fixture(autouse=True)
+def quiet_hints():
+    """Small launches on host arrays are what these tests do; test_launch.py tests the warnings about them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", errors.PerformanceWarning)
+        warnings.simplefilter("ignore", errors.NoGPUWarning)
+        yield
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20240607)
+
+
+@pytest.fixture
+def run_python(tmp_path):
+    """Runs a program in a fresh interpreter that finds the same packages; its standard output."""
+
+    def run(program, *arguments, **environment):
+        path = os.pathsep.join(p or os.getcwd() for p in sys.path)
+        script = tmp_path / "program.py"
+        script.write_text(program)
+        done = subprocess.run([sys.executable, str(script), *map(str, arguments)], capture_output=True, text=True,
+                              timeout=300, env={**os.environ, "PYTHONPATH": path, **environment})
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run

@@ -1,0 +1,117 @@
+"""Importing the package: what it costs, and that it leaves the driver and the devices alone."""
+import pytest
+
+MEASURE = """
+import sys, time
+import numpy
+before = set(sys.modules)
+start = time.perf_counter()
+import cujit
+print((time.perf_counter() - start) * 1e3)
+print(*sorted(set(sys.modules) - before))
+"""
+
+LIMIT_MS = 30
+
+
+def test_import_is_cheap_over_numpy(run_python):
+    costs = [float(run_python(MEASURE).split("\n")[0]) for _ in range(5)]
+    assert min(costs) < LIMIT_MS, costs
+
+
+def test_import_loads_only_what_is_needed(run_python):
+    loaded = run_python(MEASURE).split("\n")[1].split()
+    assert "cujit._core" in loaded
+    for name in ("cujit.ufunc", "cujit.cuda.pickling", "cujit.cuda.device_attributes", "asyncio", "llvmlite", "numba"):
+        assert name not in loaded
+
+
+def test_import_loads_no_driver(run_python):
+    """Nor does decorating a function; asking for a device does, where there is one."""
+    maps = run_python("""
+import cujit
+from cujit import cuda, vectorize
+
+@cuda.jit
+def kernel(x):
+    x[0] = 1
+
+@vectorize
+def double(x):
+    return 2 * x
+
+with open("/proc/self/maps") as file:
+    print(file.read())
+""")
+    assert "libcuda" not in maps and "libnvidia" not in maps
+    assert "_core" in maps
+
+
+@pytest.mark.gpu
+def test_asking_for_a_device_loads_the_driver(run_python):
+    assert "libcuda" in run_python("""
+from cujit import cuda
+cuda.get_current_device()
+with open("/proc/self/maps") as file:
+    print(file.read())
+""")
+
+
+def test_import_starts_no_threads(run_python):
+    assert run_python("""
+import os
+import numpy
+before = len(os.listdir("/proc/self/task"))
+import cujit
+print(len(os.listdir("/proc/self/task")) - before)
+""").strip() == "0"
+
+
+def test_no_gpu_is_said_once(run_python):
+    """Where there is no GPU, `auto` warns at the first use and never again; `cpu` was asked for, and does not warn."""
+    program = """
+import warnings
+from cujit import cuda, errors
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for _ in range(3):
+        cuda.to_device([1, 2, 3])
+    print(sum(issubclass(w.category, errors.NoGPUWarning) for w in caught), cuda.get_current_device().kind)
+"""
+    warnings, kind = run_python(program, CUJIT_DEVICE="auto").split()
+    assert (warnings, kind) in [("1", "cpu"), ("0", "cuda")]
+    assert run_python(program, CUJIT_DEVICE="cpu").split() == ["0", "cpu"]
+
+
+def test_a_device_that_is_no_choice(run_python):
+    assert run_python("""
+from cujit import cuda
+try:
+    cuda.to_device([1])
+except ValueError as error:
+    print(error)
+""", CUJIT_DEVICE="tpu").startswith("CUJIT_DEVICE=tpu")
+
+
+def test_asking_for_a_gpu_that_is_not_there(run_python):
+    """With CUJIT_DEVICE=cuda there is no falling back."""
+    printed = run_python("""
+from cujit import cuda, errors
+try:
+    print(cuda.get_current_device().kind)
+except errors.CujitError as error:
+    print("no driver" if isinstance(error, errors.DriverMissingError) else error)
+""", CUJIT_DEVICE="cuda")
+    assert printed.strip() == ("cuda" if _has_gpu() else "no driver")
+
+
+def _has_gpu():
+    from cujit import cuda
+
+    return cuda.is_available()
+
+
+def test_version():
+    import cujit
+
+    assert cujit.__version__[0].isdigit()

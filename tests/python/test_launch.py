@@ -1,0 +1,256 @@
+"""Launching: configurations, arguments, warnings, forall, and the dispatcher as an object."""
+import copy
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+
+from cujit import cuda, float32, float64, int64, void
+from cujit.errors import LaunchArgumentError, LaunchConfigurationError, PerformanceWarning
+
+
+@cuda.jit
+def add(x, y, out):
+    """out = x + y"""
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[i] + y[i]
+
+
+@cuda.jit
+def count_threads(total):
+    cuda.atomic.add(total, 0, 1)
+
+
+@pytest.mark.parametrize("grid, block", [(1, 1), (3, 32), ((2, 3), (4, 5)), ((2, 1, 2), (3, 2, 2)), ([2, 2], [8])])
+def test_every_thread_runs_once(grid, block):
+    total = cuda.to_device(np.zeros(1, np.int64))
+    count_threads[grid, block](total)
+    assert total.copy_to_host()[0] == np.prod(grid) * np.prod(block)
+
+
+@pytest.mark.parametrize("configuration", [
+    1, (1,), (1, 2, 0, 0, 0), ((1, 1, 1, 1), 32), (1, (1, 1, 1, 1)), ((), 1), (0, 32), (1, 0), (-1, 32), (1, 1025),
+    (1, (32, 33)), (1, (1, 1, 65)), ((1, 1 << 17), 1), (1, 32, 0, -1), (1, 32, 0, 1 << 30),
+], ids=repr)
+def test_configurations_that_no_device_can_run(configuration):
+    total = cuda.to_device(np.zeros(1, np.int64))
+    with pytest.raises(LaunchConfigurationError):
+        count_threads[configuration](total)
+    assert total.copy_to_host()[0] == 0
+
+
+@pytest.mark.parametrize("configuration", [(1.5, 32), (1, "32"), ((1, 2.0), 8), (1, 32, "stream"), (1, 32, 0, "8")],
+                         ids=repr)
+def test_configurations_of_the_wrong_types(configuration):
+    with pytest.raises(TypeError):
+        count_threads[configuration](cuda.to_device(np.zeros(1, np.int64)))
+
+
+def test_numpy_integers_configure_too():
+    total = cuda.to_device(np.zeros(1, np.int64))
+    count_threads[np.int32(3), (np.int64(2), np.uint8(4))](total)
+    assert total.copy_to_host()[0] == 24
+
+
+def test_an_unconfigured_kernel_says_how_to_configure_it():
+    with pytest.raises(LaunchConfigurationError, match=r"count_threads\[grid, block\]"):
+        count_threads(np.zeros(1, np.int64))
+
+
+@pytest.mark.parametrize("args", [(), (1, 2), (1, 2, 3, 4)], ids=len)
+def test_the_number_of_arguments(args):
+    with pytest.raises(LaunchArgumentError, match="3"):
+        add[1, 1](*args)
+
+
+@pytest.mark.parametrize("bad", ["text", {1: 2}, object(), np.array(["a"]), np.array([object()])], ids=lambda v: type(v).__name__)
+def test_an_argument_without_a_type_is_named(bad):
+    x = np.zeros(3)
+    with pytest.raises(LaunchArgumentError, match="'y'"):
+        add[1, 1](x, bad, x)
+
+
+def test_keyword_arguments_are_refused():
+    x = np.zeros(3)
+    with pytest.raises(TypeError):
+        add[1, 3](x, x, out=x)
+
+
+def test_host_arrays_come_back_and_inputs_stay():
+    x, y, out = np.arange(5.0), np.ones(5), np.full(5, -1.0)
+    add[1, 8](x, y, out)
+    np.testing.assert_array_equal(out, np.arange(5) + 1)
+    np.testing.assert_array_equal(x, np.arange(5))
+
+
+def test_strided_host_arrays_come_back_into_their_places():
+    base = np.zeros((4, 6))
+    add[1, 8](np.arange(4.0), np.ones(4), base[:, 2])
+    expected = np.zeros((4, 6))
+    expected[:, 2] = np.arange(4) + 1
+    np.testing.assert_array_equal(base, expected)
+    line = np.zeros(8)
+    add[1, 8](np.arange(4.0), np.ones(4), line[::-2])
+    np.testing.assert_array_equal(line[::-2], np.arange(4) + 1)
+    assert not line[::2].any()
+
+
+def test_read_only_host_arrays_can_be_read_and_are_not_written():
+    x = np.arange(5.0)
+    x.flags.writeable = False
+    out = np.zeros(5)
+    add[1, 8](x, x, out)
+    np.testing.assert_array_equal(out, 2 * np.arange(5))
+    with pytest.raises(TypeError, match="read-only"):
+        add[1, 8](out, out, x)
+    np.testing.assert_array_equal(x, np.arange(5))
+
+
+def test_copy_hints():
+    x, out, both = np.arange(4.0), np.full(4, np.nan), np.arange(4.0)
+    add[1, 8](cuda.In(x), x, cuda.Out(out))
+    np.testing.assert_array_equal(out, 2 * x)
+    add[1, 8](x, x, cuda.In(both))
+    np.testing.assert_array_equal(both, np.arange(4))
+    add[1, 8](x, x, cuda.InOut(both))
+    np.testing.assert_array_equal(both, 2 * np.arange(4))
+
+
+def test_warnings_about_small_grids_and_host_arrays():
+    d = cuda.to_device(np.zeros(1, np.int64))
+    with pytest.warns(PerformanceWarning):
+        count_threads[1, 32]
+    with pytest.warns(PerformanceWarning):
+        count_threads[500, 1](np.zeros(1, np.int64))
+    import warnings
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        count_threads[500, 1](d)
+
+
+@pytest.mark.parametrize("n", [1, 31, 1000])
+@pytest.mark.parametrize("tpb", [0, 16])
+def test_forall(n, tpb):
+    x, out = cuda.to_device(np.arange(n)), cuda.to_device(np.full(n, -1))
+    add.forall(n, tpb=tpb)(x, x, out)
+    np.testing.assert_array_equal(out.copy_to_host(), 2 * np.arange(n))
+
+
+def test_forall_of_nothing_and_of_less():
+    add.forall(0)(1, 2, 3)
+    with pytest.raises(ValueError):
+        add.forall(-1)
+
+
+def test_the_kernel_as_an_object():
+    assert add.__name__ == "add" and add.__doc__ == "out = x + y" and add.__module__ == __name__
+    assert list(inspect.signature(add).parameters) == ["x", "y", "out"]
+    assert add.py_func is add.__wrapped__ and "add" in repr(add)
+    assert cuda.jit(fastmath=True, max_registers=32)(add.py_func).targetoptions["max_registers"] == 32
+
+
+def test_specialize():
+    d = cuda.to_device(np.zeros(1, np.int64))
+    special = count_threads.specialize(d)
+    assert special.specialized and special is count_threads.specialize(d)
+    special[2, 4](d)
+    assert d.copy_to_host()[0] == 8
+    with pytest.raises(RuntimeError):
+        special.specialize(d)
+
+
+def test_overloads_and_signatures():
+    kernel = cuda.jit(add.py_func)
+    assert kernel.signatures == [] and kernel.overloads == {}
+    d = cuda.to_device(np.zeros(3))
+    kernel[1, 4](d, d, d)
+    types = (float64[::1],) * 3
+    assert kernel.signatures == list(kernel.overloads) == [types]
+    assert [s.args for s in kernel.nopython_signatures] == [types]
+    assert kernel.overloads[types].max_threads_per_block >= 32
+    kernel.disable_compile()
+    with pytest.raises(TypeError):
+        kernel[1, 4](d, d, cuda.to_device(np.zeros(3, np.int8)))
+
+
+def test_inspection():
+    kernel = cuda.jit(void(float32[::1], float32[::1], float32[::1]))(add.py_func)
+    types = kernel.signatures[0]
+    assert "define" in kernel.inspect_llvm(types) and "add" in kernel.inspect_llvm()[types]
+    assert ".target sm_90" in kernel.inspect_asm(types, cc=(9, 0))
+    assert "f32" in kernel.inspect_ir(types)
+
+
+def test_copies_and_pickles():
+    again = copy.deepcopy(add)
+    assert again is not add and again.py_func is add.py_func
+    assert pickle.loads(pickle.dumps(add)) is add
+
+    def make(k):
+        @cuda.jit
+        def kernel(x):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = helper(x[i]) * k
+        return kernel
+
+    d = cuda.to_device(np.arange(4))
+    pickle.loads(pickle.dumps(make(10)))[1, 8](d)
+    np.testing.assert_array_equal(d.copy_to_host(), 10 * (np.arange(4) + 1))
+
+
+def helper(v):
+    return v + int64(1)
+
+
+def test_device_functions_run_on_the_host_too():
+    @cuda.jit(device=True)
+    def twice(v):
+        return 2 * v
+
+    assert twice(21) == 42 and twice("ab") == "abab"
+
+
+def test_kernels_of_a_class():
+    class Scaler:
+        @cuda.jit
+        def scale(x, k):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] *= k
+
+    d = cuda.to_device(np.arange(3))
+    Scaler.scale[1, 4](d, 5)
+    np.testing.assert_array_equal(d.copy_to_host(), 5 * np.arange(3))
+
+
+def test_globals_are_frozen_at_the_first_compilation():
+    namespace = {"cuda": cuda, "K": 3}
+    exec("def kernel(x):\n    x[0] = K\n", namespace)
+    kernel, d = cuda.jit(namespace["kernel"]), cuda.to_device(np.zeros(1))
+    kernel[1, 1](d)
+    namespace["K"] = 4
+    kernel[1, 1](d)
+    assert d.copy_to_host()[0] == 3
+
+
+def test_extensions_see_every_argument():
+    seen = []
+
+    class Doubler:
+        def prepare_args(self, ty, val, stream, retr):
+            seen.append(str(ty))
+            retr.append(lambda: seen.append("after"))
+            return ty, val * 2 if isinstance(val, int) else val
+
+    kernel = cuda.jit(extensions=[Doubler()])(helper_kernel)
+    d = cuda.to_device(np.zeros(1, np.int64))
+    kernel[1, 1](d, 21)
+    assert d.copy_to_host()[0] == 42
+    assert seen == ["array(int64, 1d, C)", "int64", "after", "after"]
+
+
+def helper_kernel(out, v):
+    out[0] = v

@@ -1,0 +1,117 @@
+"""The forms of signatures, and what a kernel compiled for them accepts."""
+import numpy as np
+import pytest
+
+from cujit import cuda, float32, float64, int32, int64, types, void
+from cujit.errors import SignatureError
+from cujit.signature import normalize
+
+
+def scale(x, factor):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] *= factor
+
+
+TYPES = (float32[:], float64)
+
+
+@pytest.mark.parametrize("form", [
+    "void(float32[:], float64)", "(float32[:], float64)", " void ( float32[:] , float64 ) ", "void(f4[:], f8)",
+    "none(float32[:], double)", void(float32[:], float64), TYPES,
+], ids=str)
+def test_forms_of_one_signature(form):
+    args, result = normalize(form)
+    assert args == TYPES and result in (None, void)
+
+
+@pytest.mark.parametrize("text, result", [
+    ("int32(int32, int32)", int32), ("float64(float32, float32)", float64), ("complex64(complex64, f4)", types.complex64),
+    ("b1(i8, u8)", types.boolean),
+])
+def test_results(text, result):
+    assert normalize(text)[1] == result
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("void(float32[::1])", float32[::1]), ("void(float32[:, ::1])", float32[:, ::1]),
+    ("void(float32[::1, :])", float32[::1, :]), ("void(int64[:, :, :])", int64[:, :, :]),
+    ("void(intp)", int64), ("void(uint8)", types.uint8),
+])
+def test_arguments_in_text(text, expected):
+    assert normalize(text)[0] == (expected,)
+
+
+def test_text_without_arguments():
+    assert normalize("void()") == ((), void)
+
+
+@pytest.mark.parametrize("bad", [
+    "void(float33)", "void(float32", "float32[:", "void(float32[:])extra", "void(float32[1:2])", "", "int32 int32",
+    (float32, "int32"), (1, 2), 7, None, float32,
+], ids=repr)
+def test_what_is_no_signature(bad):
+    with pytest.raises(SignatureError):
+        normalize(bad)
+
+
+@pytest.mark.parametrize("form", [TYPES, void(*TYPES), "void(float32[:], float64)"], ids=["tuple", "object", "text"])
+def test_a_signature_compiles_at_once_and_takes_what_converts(form):
+    kernel = cuda.jit(form)(scale)
+    assert kernel.signatures == [TYPES] and kernel.specialized
+    d = cuda.to_device(np.arange(20, dtype=np.float32))
+    kernel[1, 32](d, 2)  # an int for a float64, C order for any strides
+    kernel[1, 32](d[::2], 0.5)
+    np.testing.assert_array_equal(d.copy_to_host(), np.where(np.arange(20) % 2, 2, 1) * np.arange(20))
+    assert kernel.signatures == [TYPES]
+
+
+def test_a_list_of_signatures_is_matched_exactly():
+    kernel = cuda.jit([(float32[::1], float64), "void(int32[::1], int64)"])(scale)
+    assert len(kernel.overloads) == 2 and not kernel.specialized
+    d = cuda.to_device(np.arange(5.0))
+    with pytest.raises(TypeError, match="float64"):
+        kernel[1, 8](d, 2.0)
+    np.testing.assert_array_equal(d.copy_to_host(), np.arange(5.0))
+
+
+def test_types_are_not_confused_by_other_overloads():
+    kernel = cuda.jit(scale)
+    for dtype in (np.float32, np.int16, np.float64, np.float32):
+        d = cuda.to_device(np.arange(5, dtype=dtype))
+        kernel[1, 8](d, 3)
+        np.testing.assert_array_equal(d.copy_to_host(), 3 * np.arange(5))
+    assert len(kernel.signatures) == 3
+
+
+def test_a_kernels_signature_has_no_result():
+    with pytest.raises(TypeError, match="float32"):
+        cuda.jit("float32(float32[:], float64)")(scale)
+
+
+def test_an_eager_signature_shows_errors_at_the_definition():
+    with pytest.raises(TypeError):
+        cuda.jit("void(float32, float64)")(scale)
+
+
+@pytest.mark.parametrize("options, error", [
+    ({"boundscheck": True}, NotImplementedError), ({"link": ["x.ptx"]}, NotImplementedError),
+    ({"argtypes": []}, Exception), ({"bind": True}, Exception), ({"no_such": 1}, TypeError),
+], ids=repr)
+def test_options_that_are_refused(options, error):
+    with pytest.raises(error):
+        cuda.jit(**options)(scale)
+
+
+def test_options_that_exclude_each_other_warn():
+    with pytest.warns(UserWarning, match="debug"):
+        cuda.jit(debug=True, opt=True)
+    with pytest.warns(UserWarning, match="lineinfo"):
+        cuda.jit(debug=True, opt=False, lineinfo=True)
+
+
+@pytest.mark.parametrize("thing", [7, "not a signature (", [], object(), print, int], ids=repr)
+def test_things_that_cannot_be_decorated(thing):
+    with pytest.raises(TypeError):
+        made = cuda.jit(thing)
+        made(thing)
