@@ -1,0 +1,124 @@
+"""The libraries that are compared, each behind the same few calls. One that is not installed says why."""
+
+import importlib
+
+import numpy as np
+
+
+class Missing(Exception):
+    """A library that cannot be used here."""
+
+
+class PythonPeer:
+    """cujit or numba-cuda: both have numba's API."""
+
+    def __init__(self, name, module):
+        self.name = name
+        prepare(name)
+        try:
+            self.cuda = importlib.import_module(module)
+        except Exception as error:  # a broken installation is a missing peer, too
+            raise Missing(f"{name}: {type(error).__name__}: {error}") from error
+
+    def kernel(self, case):
+        return self.cuda.jit(case.function(self.cuda))
+
+    def put(self, array):
+        return self.cuda.to_device(array)
+
+    def get(self, array):
+        return array.copy_to_host()
+
+    def call(self, kernel, case, inputs, output):
+        launcher = kernel[case.grid, case.block]
+        arguments = case.arguments(inputs, output)
+        return lambda: launcher(*arguments)
+
+    def synchronize(self):
+        self.cuda.synchronize()
+
+    def event(self):
+        return self.cuda.event(timing=True)
+
+    def record(self, event):
+        event.record()
+
+    def elapsed_ms(self, start, end):
+        end.synchronize()
+        return self.cuda.event_elapsed_time(start, end)
+
+
+class CupyPeer:
+    """CUDA C through NVRTC."""
+
+    name = "CuPy RawKernel"
+
+    def __init__(self):
+        try:
+            self.cupy = importlib.import_module("cupy")
+            self.cupy.cuda.runtime.getDeviceCount()
+        except Exception as error:
+            raise Missing(f"CuPy: {type(error).__name__}: {error}") from error
+
+    def kernel(self, case):
+        from kernels import CUDA_C
+
+        return self.cupy.RawKernel(CUDA_C, case.function(None).__name__)
+
+    def put(self, array):
+        return self.cupy.asarray(array)
+
+    def get(self, array):
+        return array.get()
+
+    def call(self, kernel, case, inputs, output):
+        arguments = case.c_arguments(inputs, output)
+        return lambda: kernel(case.grid, case.block, arguments)
+
+    def synchronize(self):
+        self.cupy.cuda.runtime.deviceSynchronize()
+
+    def event(self):
+        return self.cupy.cuda.Event()
+
+    def record(self, event):
+        event.record()
+
+    def elapsed_ms(self, start, end):
+        end.synchronize()
+        return self.cupy.cuda.get_elapsed_time(start, end)
+
+
+MAKERS = {
+    "cujit": lambda: PythonPeer("cujit", "cujit.cuda"),
+    "numba-cuda": lambda: PythonPeer("numba-cuda", "numba.cuda"),
+    "CuPy RawKernel": CupyPeer,
+}
+
+
+def prepare(name):
+    """numba-cuda 0.30 imports a name that NumPy 2.5 no longer has."""
+    if name == "numba-cuda" and not hasattr(np, "row_stack"):
+        np.row_stack = np.vstack
+
+
+def available(names=tuple(MAKERS)):
+    """(peers by name, what was said of the missing ones)."""
+    peers, notes = {}, []
+    for name in names:
+        try:
+            peers[name] = MAKERS[name]()
+        except Missing as error:
+            notes.append(f"skipped: {error}".splitlines()[0])
+    return peers, notes
+
+
+def gpu_name(peer):
+    """The name of the GPU that the peer uses; None when it has none."""
+    if isinstance(peer, CupyPeer):
+        name = peer.cupy.cuda.runtime.getDeviceProperties(0)["name"]
+    elif peer.cuda.is_available():
+        name = peer.cuda.get_current_device().name
+    else:
+        return None
+    return name.decode() if isinstance(name, bytes) else name
