@@ -36,7 +36,7 @@ static LLVMTargetMachineRef create_machine(const Target *target, const CompileOp
     }
     return LLVMCreateTargetMachine(native.backend, native.triple, native.cpu, native.features,
                                    (LLVMCodeGenOptLevel)(options->optimization > 3 ? 3 : options->optimization),
-                                   LLVMRelocPIC, LLVMCodeModelJITDefault);
+                                   LLVMRelocPIC, LLVMCodeModelSmall);
 }
 
 /* --- functions ---------------------------------------------------------------------------------------------------------------------- */

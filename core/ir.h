@@ -76,6 +76,7 @@ struct IrValue {
     IrValue **operands;
     IrBlock *block;
     IrValue *next;            /* in the block, in order */
+    bool non_negative;        /* known from the source: the variable of a range that starts at 0 or more and rises */
     union {
         uint32_t index;
         int64_t integer;      /* bool, int, uint (as bits), byte offset */

@@ -228,6 +228,8 @@ static void interval(const IrValue *value, int depth, Wide *low, Wide *high)
         *low = least;
         *high = most;
     }
+    if (value->non_negative && *low < 0)
+        *low = 0;
 }
 
 void lower_interval(const IrValue *value, int64_t *low, int64_t *high)

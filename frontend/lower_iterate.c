@@ -200,6 +200,18 @@ bool lower_iter_has(Lower *l, Operand it, Operand position, Operand *out)
            lower_compare(l, COMPARE_LT, position, length, out);
 }
 
+/* A range that starts at 0 or above and rises gives no negative values: their use as indices needs no wrapping. */
+static void note_sign(Lower *l, Operand range, Operand position)
+{
+    int64_t low = -1, high;
+    Operand start = lower_tuple_item(l, range, 0);
+    if (!l->emitting || !position.ir || position.ir->op != IR_PHI || step_sign(l, range) <= 0)
+        return;
+    if (!operand_const_int(start, &low) && start.ir)
+        lower_interval(start.ir, &low, &high);
+    position.ir->non_negative = low >= 0;
+}
+
 static bool reversed_value(Lower *l, Operand it, Operand position, Operand *out)
 {
     Operand of = lower_tuple_item(l, it, 0), length, last, index;
@@ -210,6 +222,7 @@ static bool reversed_value(Lower *l, Operand it, Operand position, Operand *out)
 bool lower_iter_value(Lower *l, Operand it, Operand position, Operand *out)
 {
     if (is_tagged(it.type, TUPLE_RANGE)) {
+        note_sign(l, it, position);
         *out = position;
         return true;
     }

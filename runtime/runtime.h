@@ -74,6 +74,9 @@ typedef struct RtImage {
     uint32_t static_shared, local_size;
 } RtImage;
 
+/* PTX -> cubin for this GPU, for a cache of compiled kernels. *cubin is malloc memory of *size bytes, the caller's to
+ * free. DIAG_DRIVER_LINK with the assembler's log. The CPU device has nothing to assemble: *cubin stays NULL. */
+bool rt_assemble(RtDevice *device, const RtImage *image, void **cubin, size_t *size, Diag *diag);
 RtKernel *rt_kernel_load(RtDevice *device, const RtImage *image, Diag *diag);
 void rt_kernel_unload(RtKernel *kernel);
 /* A CUfunction_attribute by its number (registers, static shared bytes, max threads, local bytes, constant bytes). */
