@@ -62,6 +62,8 @@ static bool emit_all(Frontend *frontend, Instance *root)
         frontend->pending = instance->next_pending;
         if (!emit_instance(frontend, instance))
             return false;
+        if (frontend->request->annotated)
+            annotate(frontend->request->annotated, frontend, instance);
     }
     return true;
 }

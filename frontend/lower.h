@@ -206,6 +206,8 @@ bool emit_instance(Frontend *frontend, Instance *instance);
 bool lower_value(Lower *l, const SsaValue *value, Operand *out);
 /* Declares the IR function of an instance; its body comes later. */
 IrFunc *instance_declare(Frontend *frontend, Instance *instance);
+/* Prints the types of an instance's expressions (annotate.c). */
+void annotate(Buf *out, Frontend *frontend, const Instance *instance);
 /* Removes values of no effect that nothing uses, and numbers the rest anew. */
 void prune(IrFunc *function);
 /* Whether the parameter is passed at run time. */
