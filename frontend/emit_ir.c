@@ -52,7 +52,8 @@ static bool begin_phis(Lower *l, const SsaBlock *block)
         if (!check_phi(l, block, phi))
             return false;
         if (operand_is_runtime(*fact))
-            fact->ir = ir_phi(l->ir_blocks[block->id], fact->type, &phi->pos, block->cfg->predecessor_count);
+            fact->ir = ir_phi(l->ir_blocks[block->id], erased_type(l->arena, fact->type), &phi->pos,
+                              block->cfg->predecessor_count);
     }
     return true;
 }

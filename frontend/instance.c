@@ -115,10 +115,12 @@ IrFunc *instance_declare(Frontend *frontend, Instance *instance)
             continue;
         if (instance->is_kernel && i >= own)
             continue;   /* captured values of a kernel are constants */
-        types[count] = instance->parameters[i].type;
+        types[count] = erased_type(frontend->arena, instance->parameters[i].type);
         names[count++] = code->local_names[i < own ? i : code->local_count - code->free_count + (i - own)];
     }
-    const Type *result = operand_is_runtime(instance->result) ? instance->result.type : &type_none;
+    const Type *result = &type_none;
+    if (operand_is_runtime(instance->result))
+        result = erased_type(frontend->arena, instance->result.type);
     IrFunc *ir = ir_function(frontend->module, instance->name, &code->source, instance->is_kernel, result, count, types,
                              names);
     ir->is_recursive = instance->is_recursive;

@@ -101,6 +101,8 @@ bool lower_join(Lower *l, Operand a, Operand b, Operand *out);
 bool constant_equal(const Constant *a, const Constant *b);
 
 /* --- emission (operand.c). All return NULL while inferring -------------------------------------------------------------- */
+/* The type as IR has it: what only the frontend knows (functions, modules) occupies nothing there and has no identity. */
+const Type *erased_type(Arena *arena, const Type *type);
 IrValue *emit(Lower *l, IrOp op, const Type *type, uint32_t count, IrValue *const *operands);
 IrValue *emit1(Lower *l, IrOp op, const Type *type, IrValue *a);
 IrValue *emit2(Lower *l, IrOp op, const Type *type, IrValue *a, IrValue *b);

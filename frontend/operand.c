@@ -291,9 +291,24 @@ bool lower_join(Lower *l, Operand a, Operand b, Operand *out)
 
 /* --- emission ----------------------------------------------------------------------------------------------------------- */
 
+const Type *erased_type(Arena *arena, const Type *type)
+{
+    if (type->kind == TYPE_OBJECT)
+        return &type_none;
+    if (type->kind != TYPE_TUPLE)
+        return type;
+    bool changed = type->tag == TUPLE_CLOSURE || type->tag == TUPLE_BOUND;
+    const Type **items = ARENA_ARRAY(arena, const Type *, type->count);
+    for (uint32_t i = 0; i < type->count; i++) {
+        items[i] = erased_type(arena, type->items[i]);
+        changed |= items[i] != type->items[i];
+    }
+    return changed ? type_tuple(arena, items, type->count, TUPLE_PLAIN) : type;
+}
+
 IrValue *emit(Lower *l, IrOp op, const Type *type, uint32_t count, IrValue *const *operands)
 {
-    return l->emitting ? ir_append(l->block, op, type, &l->value->pos, count, operands) : NULL;
+    return l->emitting ? ir_append(l->block, op, erased_type(l->arena, type), &l->value->pos, count, operands) : NULL;
 }
 
 IrValue *emit1(Lower *l, IrOp op, const Type *type, IrValue *a) { return emit(l, op, type, 1, &a); }
@@ -310,7 +325,7 @@ IrValue *emit3(Lower *l, IrOp op, const Type *type, IrValue *a, IrValue *b, IrVa
 
 IrValue *emit_int(Lower *l, const Type *type, int64_t value)
 {
-    return l->emitting ? ir_const_int(l->block, type, value, &l->value->pos) : NULL;
+    return l->emitting ? ir_const_int(l->block, erased_type(l->arena, type), value, &l->value->pos) : NULL;
 }
 
 IrValue *emit_intrinsic(Lower *l, IntrinsicId id, const Type *type, uint32_t count, IrValue *const *operands)
