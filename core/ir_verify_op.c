@@ -350,7 +350,7 @@ static bool verify_return(const IrValue *value, Diag *diag)
 static bool verify_given(const IrValue *value, Diag *diag)
 {
     switch (value->op) {
-    case IR_PARAM: case IR_JUMP: case IR_TRAP: return true;
+    case IR_PARAM: case IR_UNDEFINED: case IR_JUMP: case IR_TRAP: return true;
     case IR_CONST: return verify_const(value, diag);
     case IR_DATA: return verify_data(value, diag);
     case IR_PHI: return verify_phi(value, diag);

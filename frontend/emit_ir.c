@@ -59,7 +59,7 @@ static bool begin_phis(Lower *l, const SsaBlock *block)
 }
 
 /* What a variable holds before it is assigned: zero, as nothing can tell. */
-static IrValue *zero_of(Lower *l, const Type *type) { return emit_int(l, type, 0); }
+static IrValue *zero_of(Lower *l, const Type *type) { return emit(l, IR_UNDEFINED, type, 0, NULL); }
 
 static bool emit_phi_operand(Lower *l, const SsaValue *phi, const SsaValue *source)
 {
