@@ -10,6 +10,9 @@ target_include_directories(_core PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOUR
 target_link_libraries(_core PRIVATE core jit runtime Python::NumPy)
 target_compile_definitions(_core PRIVATE CUJIT_VERSION="${PROJECT_VERSION}")
 target_link_options(_core PRIVATE -Wl,--exclude-libs,ALL $<$<CONFIG:Release>:-Wl,-s>)
+if(CUJIT_LLD)
+  target_link_options(_core PRIVATE -Wl,--icf=all)  # LLVM's templates: 3 MB of equal functions
+endif()
 set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/python/cujit")
 install(TARGETS _core LIBRARY DESTINATION cujit)
 
