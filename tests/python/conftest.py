@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-
 from cujit import cuda, errors
 
 

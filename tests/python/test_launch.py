@@ -5,7 +5,6 @@ import pickle
 
 import numpy as np
 import pytest
-
 from cujit import cuda, float32, float64, int64, void
 from cujit.errors import LaunchArgumentError, LaunchConfigurationError, PerformanceWarning
 
@@ -65,7 +64,8 @@ def test_the_number_of_arguments(args):
         add[1, 1](*args)
 
 
-@pytest.mark.parametrize("bad", ["text", {1: 2}, object(), np.array(["a"]), np.array([object()])], ids=lambda v: type(v).__name__)
+@pytest.mark.parametrize("bad", ["text", {1: 2}, object(), np.array(["a"]), np.array([object()])],
+                         ids=["str", "dict", "object", "string array", "object array"])
 def test_an_argument_without_a_type_is_named(bad):
     x = np.zeros(3)
     with pytest.raises(LaunchArgumentError, match="'y'"):

@@ -4,7 +4,6 @@ import weakref
 
 import numpy as np
 import pytest
-
 from cujit import cuda
 from cujit.cuda import layout
 from cujit.ufunc import merge_axes

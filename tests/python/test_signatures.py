@@ -1,7 +1,6 @@
 """The forms of signatures, and what a kernel compiled for them accepts."""
 import numpy as np
 import pytest
-
 from cujit import cuda, float32, float64, int32, int64, types, void
 from cujit.errors import SignatureError
 from cujit.signature import normalize
@@ -26,8 +25,8 @@ def test_forms_of_one_signature(form):
 
 
 @pytest.mark.parametrize("text, result", [
-    ("int32(int32, int32)", int32), ("float64(float32, float32)", float64), ("complex64(complex64, f4)", types.complex64),
-    ("b1(i8, u8)", types.boolean),
+    ("int32(int32, int32)", int32), ("float64(float32, float32)", float64), ("b1(i8, u8)", types.boolean),
+    ("complex64(complex64, f4)", types.complex64),
 ])
 def test_results(text, result):
     assert normalize(text)[1] == result

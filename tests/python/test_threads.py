@@ -4,7 +4,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-
 from cujit import cuda, errors, vectorize
 
 COUNT = 8

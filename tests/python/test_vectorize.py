@@ -1,10 +1,9 @@
 """@vectorize: which signature, which result, which shapes, on the host and on the device."""
 import math
 
+import cujit
 import numpy as np
 import pytest
-
-import cujit
 from cujit import cuda, float32, float64, vectorize
 
 
@@ -71,7 +70,8 @@ def test_every_length(n):
 
 @pytest.mark.parametrize("types, result", [
     ((np.int32, np.int32), np.int64), ((np.float32, np.float32), np.float32),
-    ((np.float32, np.float64), np.float64), ((np.int64, np.float32), np.float64), ((np.complex64, np.float32), np.complex64),
+    ((np.float32, np.float64), np.float64), ((np.int64, np.float32), np.float64),
+    ((np.complex64, np.float32), np.complex64),
 ], ids=str)
 def test_results_without_signatures_have_the_type_of_the_expression(types, result):
     """Integers are 64 bits wide in kernels, and an integer with a float32 is a float64."""

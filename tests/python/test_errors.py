@@ -1,0 +1,242 @@
+"""Every error that a user can cause: its class, its row of diag.def, and where it points.
+
+A case is the source of a kernel; the offending expression stands between « and ». The error must name the file and that
+line, and the carets below the shown line must stand exactly under the marked text.
+"""
+import importlib.util
+import itertools
+
+import numpy as np
+import pytest
+from cujit import _core, cuda, errors
+
+numbers = itertools.count()
+
+F = np.zeros(8, np.float64)
+I = np.zeros(8, np.int64)
+
+
+class Case:
+    def __init__(self, code, exception, source, *arguments, says="", options=None, before=""):
+        self.code, self.exception, self.says, self.options = code, exception, says, options or {}
+        self.source, self.arguments, self.before = source, arguments, before
+
+    def __repr__(self):
+        return f"{self.code}-{self.source[:30]}"
+
+
+CASES = [
+    # bytecode and values
+    Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "for v in «(yield)»: pass", F, says="not supported"),
+    Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "«import math»", F),
+    Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "d = «{1: 2}»", F),
+    Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "s = «{1, x[0]}»", F),
+    Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "with «x»: pass", F),
+    Case("UNSUPPORTED_VALUE", errors.UnsupportedError, "x[0] = «thing»", F, before="thing = object()", says="thing"),
+    Case("UNSUPPORTED_VALUE", errors.UnsupportedError, "x[0] = «thing»", F, before="thing = {1: 2}", says="dict"),
+    # names and attributes
+    Case("NAME_UNDEFINED", errors.TypingError, "x[0] = «nowhere»", F, says="nowhere"),
+    Case("ATTRIBUTE_UNKNOWN", errors.TypingError, "x[0] = «x.colour»", F, says="colour"),
+    Case("ATTRIBUTE_UNKNOWN", errors.TypingError, "«cuda.grit»(1)", F, says="grit"),
+    Case("ATTRIBUTE_UNKNOWN", errors.TypingError, "x[0] = «math.sine»(1.0)", F, before="import math", says="sine"),
+    # operators, calls and conversions
+    Case("TYPE_OPERANDS", errors.TypingError, "x[0] = «x + (1, 2)»", F, says="+"),
+    Case("TYPE_OPERANDS", errors.TypingError, "x[0] = «1.5 << 2»", F, says="<<"),
+    Case("TYPE_OPERANDS", errors.TypingError, "x[0] = «~1.5»", F, says="~"),
+    Case("TYPE_OPERANDS", errors.TypingError, "x[0] = «1j < 2j»", F, says="<"),
+    Case("TYPE_ARGUMENTS", errors.TypingError, "x[0] = «math.sin(x)»", F, before="import math", says="sin"),
+    Case("TYPE_UNIFY", errors.TypingError, "y = 1 if x[0] > 0 else (1, 2)\n«y»", F),
+    Case("TYPE_CONVERT", errors.TypingError, "x[0] = «float(x)»", F),
+    Case("TYPE_INDEX", errors.TypingError, "x[0] = «x[1.5]»", F, says="float64"),
+    Case("TYPE_INDEX", errors.TypingError, "x[0] = «x[0, 1]»", F),
+    Case("TYPE_INDEX", errors.TypingError, "x[0] = «n[0]»", F, 3),
+    Case("TYPE_STORE", errors.TypingError, "«x[0] = 1j»", F, says="complex128"),
+    Case("TYPE_STORE", errors.TypingError, "«x[0] = (1, 2)»", F),
+    Case("TYPE_ITERATE", errors.TypingError, "for v in «n»: pass", F, 3, says="int64"),
+    Case("TYPE_CALL", errors.TypingError, "x[0] = «n(1)»", F, 3, says="int64"),
+    Case("TYPE_TRUTH", errors.TypingError, "if «x»: x[0] = 1", F),
+    Case("READ_ONLY", errors.TypingError, "«table[0] = x[0]»", F, before="table = np.arange(3.0)", says="read-only"),
+    Case("CALL_ARITY", errors.TypingError, "x[0] = «helper(1)»", F, before="def helper(a, b): return a + b",
+         says="helper"),
+    Case("CALL_ARITY", errors.TypingError, "x[0] = «helper(1, 2, 3)»", F, before="def helper(a, b): return a + b"),
+    Case("CALL_KEYWORD", errors.TypingError, "x[0] = «helper(1, c=2)»", F, before="def helper(a, b=1): return a + b",
+         says="'c'"),
+    Case("UNPACK_COUNT", errors.TypingError, "«a, b» = (1, 2, 3)", F, says="2"),
+    Case("CONSTANT_REQUIRED", errors.TypingError, "t = «cuda.shared.array(n, float32)»", F, 3,
+         before="from cujit import float32"),
+    Case("CONSTANT_REQUIRED", errors.TypingError, "x[0] = «(1, 2.5)[n]»", F, 1),
+    Case("CONSTANT_RANGE", errors.TypingError, "x[0] = «(1, 2)[5]»", F),
+    Case("CONSTANT_RANGE", errors.TypingError, "t = «cuda.local.array(-1, float32)»", F,
+         before="from cujit import float32"),
+    Case("KERNEL_RETURN", errors.KernelReturnError, "«return x[0]»", F, says="float64"),
+    Case("RECURSION_TYPE", errors.TypingError, "x[0] = loop(3)", F, before="def loop(n): return «loop(n - 1)»",
+         says="loop"),
+]
+
+# Rows that no program in Python can reach, and why.
+UNREACHABLE = {
+    "UNSUPPORTED_PYTHON": "the build decides",
+    "UNSUPPORTED": "a text of its own for single cases",
+    "TYPE_UNRESOLVED": "no sample yields it",
+    "BYTECODE_BROKEN": "CPython would have to be wrong",
+    "IR_INVALID": "a broken invariant; test_ir in tests/core",
+    "IR_SYNTAX": "text of tests",
+    "LLVM": "LLVM would have to refuse what codegen makes",
+    "BARRIER_DIVERGED": "tests of the CPU device",
+    "DRIVER_MISSING": "test_import.py",
+    "DRIVER_SYMBOL": "an old driver",
+    "DRIVER_CALL": "the fake driver's tests",
+    "DRIVER_LINK": "the fake driver's tests",
+    "DEVICE_CHOICE": "test_import.py",
+    "HOST_THREADS": "an exhausted machine",
+    "HOST_STACK": "an exhausted machine",
+    "INTRINSIC_TARGET": "no intrinsic of the table needs a newer GPU",
+}
+LAUNCHING = {"LAUNCH_UNCONFIGURED", "LAUNCH_SHAPE", "LAUNCH_ARITY", "LAUNCH_ARGUMENT", "LAUNCH_SIGNATURE",
+             "DEVICE_MEMORY", "TARGET_UNKNOWN", "SIGNATURE_SYNTAX"}
+
+
+def load(case, folder):
+    """The kernel of a case in a module of its own; its path, and the marked place: line, first and last column."""
+    body = "\n".join("    " + line for line in case.source.split("\n"))
+    names = ["x", "n"][:len(case.arguments)]
+    text = f"import numpy as np\nfrom cujit import cuda\n{case.before}\ndef kernel({', '.join(names)}):\n{body}\n"
+    before, marked, _ = text.replace("»", "«").split("«")
+    place = before.count("\n") + 1, len(before) - before.rfind("\n") - 1, marked
+    path = folder / f"case{next(numbers)}.py"
+    path.write_text(text.replace("«", "").replace("»", ""), encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return cuda.jit(**case.options)(module.kernel), str(path), place
+
+
+def carets(message):
+    """The text above the carets of a message."""
+    lines = message.split("\n")
+    for shown, below in zip(lines, lines[1:]):
+        if below.strip() and not below.strip(" ^"):
+            return shown[below.index("^"):below.rindex("^") + 1]
+    return None
+
+
+@pytest.mark.parametrize("case", CASES, ids=repr)
+def test_error_in_a_kernels_source(case, tmp_path):
+    kernel, path, (line, _, marked) = load(case, tmp_path)
+    with pytest.raises(errors.CujitError) as raised:
+        kernel[1, 1](*case.arguments)
+    error, message = raised.value, str(raised.value)
+    assert type(error) is case.exception and error.code == case.code, message
+    assert (error.filename, error.lineno) == (path, line), message
+    assert f"{path}:{line}" in message
+    assert carets(message) == marked, message
+    assert case.says in message
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.code != "KERNEL_RETURN"][::5], ids=repr)
+def test_the_same_error_at_every_attempt(case, tmp_path):
+    kernel, _, _ = load(case, tmp_path)
+    messages = set()
+    for _ in range(2):
+        with pytest.raises(errors.CujitError) as raised:
+            kernel[1, 1](*case.arguments)
+        messages.add(str(raised.value))
+    assert len(messages) == 1
+
+
+def test_every_row_is_here_or_has_a_reason():
+    rows = {name for name, _, _ in _core.diagnostics}
+    tested = {case.code for case in CASES} | LAUNCHING
+    assert tested | set(UNREACHABLE) == rows, tested ^ rows - set(UNREACHABLE)
+    assert not tested & set(UNREACHABLE)
+
+
+def test_every_row_names_a_class_that_is_there():
+    import builtins
+
+    for name, exception, _ in _core.diagnostics:
+        found = getattr(errors, exception, None) or getattr(builtins, exception)
+        assert issubclass(found, Exception), name
+
+
+@pytest.mark.parametrize("base, derived", [
+    (ValueError, errors.LaunchConfigurationError), (TypeError, errors.LaunchArgumentError),
+    (TypeError, errors.KernelReturnError), (TypeError, errors.TypingError), (MemoryError, errors.DeviceMemoryError),
+    (NotImplementedError, errors.UnsupportedError), (errors.CompileError, errors.TypingError),
+    (ValueError, errors.SignatureError), (RuntimeError, errors.CudaAPIError), (UserWarning, errors.PerformanceWarning),
+])
+def test_the_bases_that_programs_catch(base, derived):
+    assert issubclass(derived, base)
+
+
+# --- launching -------------------------------------------------------------------------------------------------------
+
+@cuda.jit
+def store(x, y):
+    x[0] = y
+
+
+LAUNCHES = [
+    ("LAUNCH_UNCONFIGURED", lambda: store(F, 1), "store[grid, block]"),
+    ("LAUNCH_SHAPE", lambda: store[0, 1](F, 1), "0"),
+    ("LAUNCH_SHAPE", lambda: store[1, 2000](F, 1), "2000"),
+    ("LAUNCH_ARITY", lambda: store[1, 1](F), "store"),
+    ("LAUNCH_ARGUMENT", lambda: store[1, 1](F, "text"), "'y'"),
+    ("LAUNCH_SIGNATURE", lambda: cuda.jit(["void(float64[:], int64)"])(store.py_func)[1, 1](F, 1j), "complex128"),
+    ("DEVICE_MEMORY", lambda: cuda.device_array(1 << 60, np.uint8), str(1 << 60)),
+    ("TARGET_UNKNOWN", lambda: cuda.compile_ptx(store.py_func, "void(float64[:], int64)", cc=(1, 1)), "sm_11"),
+    ("SIGNATURE_SYNTAX", lambda: cuda.jit("void(float65)")(store.py_func), "float65"),
+]
+
+
+@pytest.mark.parametrize("code, action, says", LAUNCHES, ids=[f"{c}-{s}" for c, _, s in LAUNCHES])
+def test_errors_of_launching(code, action, says):
+    with pytest.raises(Exception) as raised:
+        action()
+    assert raised.value.code == code and says in str(raised.value)
+    assert LAUNCHING == {code for code, _, _ in LAUNCHES}
+
+
+# --- where errors point ----------------------------------------------------------------------------------------------
+
+def test_an_error_in_a_called_function_points_there(tmp_path):
+    case = Case("TYPE_OPERANDS", errors.TypingError, "x[0] = outer(x)", F,
+                before="def inner(v):\n    return «v + (1, 2)»\ndef outer(v):\n    return inner(v)")
+    test_error_in_a_kernels_source(case, tmp_path)
+
+
+def test_an_error_without_source_names_the_line():
+    namespace = {"cuda": cuda}
+    exec("def kernel(x):\n    a = 1\n    x[0] = x + (a, 2)\n", namespace)
+    with pytest.raises(errors.TypingError) as raised:
+        cuda.jit(namespace["kernel"])[1, 1](F)
+    assert raised.value.lineno == 3 and "<string>:3" in str(raised.value)
+
+
+def test_characters_that_take_several_bytes(tmp_path):
+    case = Case("TYPE_OPERANDS", errors.TypingError, "größe = 'µ'; x[0] = «x + (1, 2)»", F)
+    test_error_in_a_kernels_source(case, tmp_path)
+
+
+def test_a_failed_kernel_works_for_other_types():
+    @cuda.jit
+    def first(x, y):
+        x[0] = y[0]
+
+    with pytest.raises(errors.TypingError):
+        first[1, 1](F, 3)
+    out = np.zeros(1)
+    first[1, 1](out, np.array([5.0]))
+    assert out[0] == 5
+
+
+def test_an_error_of_vectorize_points_into_the_function():
+    from cujit import vectorize
+
+    with pytest.raises(errors.TypingError) as raised:
+        vectorize(["float64(float64)"])(bad_scalar)
+    assert raised.value.filename == __file__ and carets(str(raised.value)) == "x + (1, 2)"
+
+
+def bad_scalar(x):
+    return x + (1, 2)
