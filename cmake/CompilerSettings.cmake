@@ -9,6 +9,8 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
+set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
+
 find_program(CUJIT_CCACHE ccache)
 if(CUJIT_CCACHE AND NOT CMAKE_C_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER "${CUJIT_CCACHE}")
@@ -16,13 +18,13 @@ endif()
 
 add_compile_options(-Wall -Wextra -ffunction-sections -fdata-sections -fno-semantic-interposition)
 if(CUJIT_WERROR)
-  add_compile_options(-Werror)
+  add_compile_options(-Werror -Wno-error=maybe-uninitialized)  # gcc's guess, often wrong
 endif()
 if(CUJIT_SANITIZE)
   add_compile_options(-fsanitize=${CUJIT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${CUJIT_SANITIZE})
 endif()
-add_compile_definitions(_GNU_SOURCE)
+add_compile_options(-D_GNU_SOURCE=)  # as files that define it themselves do
 
 # lld links the static LLVM in a second and drops unused sections of it; any other linker works too.
 find_program(CUJIT_LLD NAMES ld.lld HINTS /usr/lib/llvm-22/bin NO_DEFAULT_PATH)
