@@ -1,0 +1,65 @@
+/* The GPU's objects and the functions its files share. */
+#ifndef CUJIT_RUNTIME_CUDA_DEVICE_H
+#define CUJIT_RUNTIME_CUDA_DEVICE_H
+
+#include <stdatomic.h>
+
+#include "runtime/backend.h"
+#include "runtime/driver.h"
+
+typedef struct CudaDevice {
+    RtDevice base;
+    CUdevice device;
+    CUcontext context;       /* the primary one, retained */
+    int multiprocessors;
+} CudaDevice;
+
+typedef struct CudaKernel {
+    RtKernel base;
+    CUmodule module;
+    CUfunction function;
+    _Atomic uint32_t dynamic_allowed;      /* dynamic shared bytes that need no further opt-in */
+    _Atomic bool large_cluster_allowed;    /* clusters of more than 8 blocks */
+} CudaKernel;
+
+/* Makes the device's context current on this thread and remembers what another library had current. Costs one
+ * cuCtxGetCurrent when it is current already, which it is from a thread's second call on. */
+typedef struct CudaScope { CUcontext restore; } CudaScope;
+bool cuda_enter(RtDevice *device, CudaScope *scope, Diag *diag);
+/* Gives the thread its former context back, if it had one. Returns ok, or false when that fails. */
+bool cuda_leave(const CudaScope *scope, bool ok, Diag *diag);
+
+static inline CUstream cuda_stream_of(const RtStream *stream) { return (CUstream)(uintptr_t)stream_handle_or_default(stream); }
+
+/* cuda_memory.c */
+bool cuda_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag);
+bool cuda_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag);
+bool cuda_release(RtDevice *device, RtPointer pointer, Diag *diag);
+bool cuda_allocate_pinned(RtDevice *device, size_t size, void **pointer, Diag *diag);
+bool cuda_release_pinned(RtDevice *device, void *pointer, Diag *diag);
+bool cuda_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_t size, RtStream *stream, Diag *diag);
+bool cuda_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, RtStream *stream, Diag *diag);
+bool cuda_copy_on_device(RtDevice *device, RtPointer to, RtPointer from, size_t size, RtStream *stream, Diag *diag);
+bool cuda_fill(RtDevice *device, RtPointer to, uint8_t byte, size_t size, RtStream *stream, Diag *diag);
+/* cuda_stream.c */
+bool cuda_stream_create(RtStream *stream, Diag *diag);
+void cuda_stream_destroy(RtStream *stream);
+bool cuda_stream_synchronize(RtDevice *device, RtStream *stream, Diag *diag);
+bool cuda_stream_wait_event(RtDevice *device, RtStream *stream, RtEvent *event, Diag *diag);
+bool cuda_stream_query(RtDevice *device, RtStream *stream, bool *done, Diag *diag);
+bool cuda_event_create(RtEvent *event, bool timing, Diag *diag);
+void cuda_event_destroy(RtEvent *event);
+bool cuda_event_record(RtEvent *event, RtStream *stream, Diag *diag);
+bool cuda_event_synchronize(RtEvent *event, Diag *diag);
+bool cuda_event_query(RtEvent *event, bool *done, Diag *diag);
+bool cuda_event_elapsed(RtEvent *start, RtEvent *end, float *milliseconds, Diag *diag);
+/* cuda_module.c */
+RtKernel *cuda_kernel_load(RtDevice *device, const RtImage *image, Diag *diag);
+void cuda_kernel_unload(RtKernel *kernel);
+bool cuda_kernel_attribute(RtKernel *kernel, int attribute, int *value, Diag *diag);
+bool cuda_kernel_occupancy(RtKernel *kernel, size_t dynamic_shared, int *blocks, int *threads, Diag *diag);
+bool cuda_assemble(RtDevice *device, const RtImage *image, void **cubin, size_t *size, Diag *diag);
+/* cuda_launch.c */
+bool cuda_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag);
+
+#endif

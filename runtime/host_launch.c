@@ -1,0 +1,154 @@
+/* Kernels of the CPU device: loading, launching, and the work one worker does for a launch. */
+#include "runtime/host_device.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/driver_types.h"
+#include "runtime/host_float.h"
+
+enum {
+    STACK_MARGIN = 56 * 1024,            /* beyond local arrays: frames of device functions, libm, a signal handler */
+    THREAD_STACK_LOCALS = 128 * 1024,    /* local arrays up to this size may lie on the stack of the calling thread */
+    CHUNKS_PER_PARTICIPANT = 16,
+    OCCUPANCY_THREADS = 256,
+    OCCUPANCY_BLOCKS = 4,                /* for each worker */
+};
+
+static size_t align_shared(size_t size) { return (size + HOST_SHARED_ALIGNMENT - 1) & ~(size_t)(HOST_SHARED_ALIGNMENT - 1); }
+
+static bool needs_stack(const HostKernel *kernel) { return !kernel->blocks_entry || kernel->local_size > THREAD_STACK_LOCALS; }
+
+/* --- kernels -------------------------------------------------------------------------------------------------------- */
+RtKernel *host_kernel_load(RtDevice *device, const RtImage *image, Diag *diag)
+{
+    HostKernel *kernel = calloc(1, sizeof *kernel);
+    if (!kernel) {
+        diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, sizeof *kernel, device->name, strerror(ENOMEM));
+        return NULL;
+    }
+    kernel->base.device = device;
+    kernel->base.limits = (KernelLimits){.threads = HOST_MAX_THREADS, .static_shared = image->static_shared};
+    snprintf(kernel->base.name, sizeof kernel->base.name, "%s", image->name);
+    kernel->thread_entry = image->thread_entry;
+    kernel->blocks_entry = image->blocks_entry;
+    kernel->local_size = image->local_size;
+    return &kernel->base;
+}
+
+void host_kernel_unload(RtKernel *kernel) { free(kernel); }
+
+bool host_kernel_attribute(RtKernel *kernel, int attribute, int *value, Diag *diag)
+{
+    (void)diag;
+    switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = HOST_MAX_THREADS; break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)kernel->limits.static_shared; break;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)((HostKernel *)kernel)->local_size; break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        *value = HOST_MAX_SHARED - (int)kernel->limits.static_shared;
+        break;
+    default: *value = 0;
+    }
+    return true;
+}
+
+bool host_kernel_occupancy(RtKernel *kernel, size_t dynamic_shared, int *blocks, int *threads, Diag *diag)
+{
+    (void)kernel, (void)dynamic_shared;
+    int workers;
+    if (!host_pool_size(&workers, diag)) return false;
+    *blocks = workers * OCCUPANCY_BLOCKS;
+    *threads = OCCUPANCY_THREADS;
+    return true;
+}
+
+/* --- one worker's part ---------------------------------------------------------------------------------------------- */
+static int reserve_shared(HostWorker *worker, size_t size)
+{
+    void *memory;
+    if (worker->shared_size >= size) return 0;
+    if (posix_memalign(&memory, HOST_SHARED_ALIGNMENT, size)) return ENOMEM;
+    memset(memory, 0, size);
+    free(worker->shared);
+    worker->shared = memory;
+    worker->shared_size = size;
+    return 0;
+}
+
+static int reserve_stacks(HostWorker *worker, const HostKernel *kernel, uint32_t threads)
+{
+    uint32_t count = 1;
+    size_t usable = kernel->local_size + (size_t)STACK_MARGIN;
+    while (!kernel->blocks_entry && count < threads) count *= 2;
+    if (host_stacks_suffice(&worker->stacks, count, usable)) return 0;
+    worker->fibers_made = 0;   /* they lie on the old stacks */
+    return host_stacks_map(&worker->stacks, count, usable);
+}
+
+int host_worker_prepare(HostWorker *worker, const HostJob *job)
+{
+    const RtLaunch *launch = job->launch;
+    uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
+    size_t static_size = align_shared(job->kernel->base.limits.static_shared);
+    int error = reserve_shared(worker, static_size + align_shared(launch->dynamic_shared) + HOST_SHARED_ALIGNMENT);
+    if (!error && needs_stack(job->kernel)) error = reserve_stacks(worker, job->kernel, threads);
+    if (error) return error;
+    worker->kernel = job->kernel;
+    worker->thread_count = threads;
+    worker->frame = (HostThread){
+        .shared = worker->shared,
+        .dynamic_shared = worker->shared + static_size,
+        .parameters = launch->parameters,
+        .services = &host_services,
+    };
+    for (int axis = 0; axis < 3; axis++) {
+        worker->frame.block_dim[axis] = (int32_t)launch->block[axis];
+        worker->frame.grid_dim[axis] = (int32_t)launch->grid[axis];
+    }
+    return 0;
+}
+
+static void run_blocks_as_fibers(HostWorker *worker, int64_t first, int64_t count)
+{
+    int64_t width = worker->frame.grid_dim[0], height = worker->frame.grid_dim[1];
+    for (int64_t block = first; block < first + count; block++) {
+        worker->frame.block_index[0] = (int32_t)(block % width);
+        worker->frame.block_index[1] = (int32_t)(block / width % height);
+        worker->frame.block_index[2] = (int32_t)(block / width / height);
+        host_block_run(worker);
+    }
+}
+
+void host_job_work(HostJob *job, HostWorker *worker)
+{
+    const HostKernel *kernel = job->kernel;
+    HostFloatState state = host_float_enter();
+    for (;;) {
+        int64_t first = atomic_fetch_add_explicit(&job->next_block, job->chunk, memory_order_relaxed);
+        if (first >= job->block_count) break;
+        int64_t count = job->block_count - first < job->chunk ? job->block_count - first : job->chunk;
+        if (!kernel->blocks_entry) run_blocks_as_fibers(worker, first, count);
+        else if (needs_stack(kernel)) host_blocks_run(worker, first, count);
+        else kernel->blocks_entry(&worker->frame, first, count);
+    }
+    host_float_leave(state);
+}
+
+/* --- launching ------------------------------------------------------------------------------------------------------ */
+bool host_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
+{
+    int participants;
+    if (!launch_check(&base->device->limits, &base->limits, base->name, launch, diag)) return false;
+    if (!host_pool_size(&participants, diag)) return false;
+    HostJob job = {
+        .kernel = (const HostKernel *)base,
+        .launch = launch,
+        .block_count = (int64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
+    };
+    job.chunk = job.block_count / ((int64_t)participants * CHUNKS_PER_PARTICIPANT);
+    if (job.chunk < 1) job.chunk = 1;
+    return host_pool_run(&job, participants, diag);
+}

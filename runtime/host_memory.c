@@ -1,0 +1,79 @@
+/* Memory of the CPU device: host memory. Copies are done when the call returns. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runtime/host_device.h"
+
+enum { SMALL_ALIGNMENT = 256, HUGE_PAGE = 2 * 1024 * 1024 };
+
+bool host_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag)
+{
+    (void)device, (void)diag;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    *free_bytes = (size_t)sysconf(_SC_AVPHYS_PAGES) * page;
+    *total_bytes = (size_t)sysconf(_SC_PHYS_PAGES) * page;
+    return true;
+}
+
+bool host_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
+{
+    void *memory = NULL;
+    size_t available, total;
+    bool is_large = size >= 2 * HUGE_PAGE;
+    host_memory_info(device, &available, &total, diag);
+    int error = size > total ? ENOMEM : posix_memalign(&memory, is_large ? HUGE_PAGE : SMALL_ALIGNMENT, size);
+    if (error) return diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, size, device->name, strerror(error));
+    if (is_large) madvise(memory, size, MADV_HUGEPAGE);   /* fewer page faults; refused where it does not exist */
+    *pointer = (RtPointer)(uintptr_t)memory;
+    return true;
+}
+
+bool host_release(RtDevice *device, RtPointer pointer, Diag *diag)
+{
+    (void)device, (void)diag;
+    free((void *)(uintptr_t)pointer);
+    return true;
+}
+
+bool host_allocate_pinned(RtDevice *device, size_t size, void **pointer, Diag *diag)
+{
+    RtPointer address = 0;
+    if (!host_allocate(device, size, &address, diag)) return false;
+    *pointer = (void *)(uintptr_t)address;
+    return true;
+}
+
+bool host_release_pinned(RtDevice *device, void *pointer, Diag *diag)
+{
+    return host_release(device, (RtPointer)(uintptr_t)pointer, diag);
+}
+
+bool host_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_t size, RtStream *stream, Diag *diag)
+{
+    (void)device, (void)stream, (void)diag;
+    memmove((void *)(uintptr_t)to, from, size);
+    return true;
+}
+
+bool host_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, RtStream *stream, Diag *diag)
+{
+    (void)device, (void)stream, (void)diag;
+    memmove(to, (const void *)(uintptr_t)from, size);
+    return true;
+}
+
+bool host_copy_on_device(RtDevice *device, RtPointer to, RtPointer from, size_t size, RtStream *stream, Diag *diag)
+{
+    return host_copy_to_device(device, to, (const void *)(uintptr_t)from, size, stream, diag);
+}
+
+bool host_fill(RtDevice *device, RtPointer to, uint8_t byte, size_t size, RtStream *stream, Diag *diag)
+{
+    (void)device, (void)stream, (void)diag;
+    memset((void *)(uintptr_t)to, byte, size);
+    return true;
+}

@@ -1,0 +1,220 @@
+/* Threads of the CPU device. They start with the first launch that can use them, wait for launches, and help whichever
+ * has blocks left. The launching thread works too, so every launch progresses by itself and launches from many threads
+ * cannot wait for each other. After a fork the child starts threads of its own. */
+#define _GNU_SOURCE
+#include "runtime/host_device.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_POOL_THREADS = 4096 };
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t work, done;    /* a job came; a pool thread left a job */
+    HostJob *jobs;                /* launches in progress */
+    HostWorker *idle;             /* workers that no thread uses */
+    int threads, sleeping;        /* pool threads started; of these, waiting for work */
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+
+/* --- how many ------------------------------------------------------------------------------------------------------- */
+static int available_cores(void)
+{
+    for (int cores = 1024; cores <= 1 << 20; cores *= 2) {
+        cpu_set_t *set = CPU_ALLOC(cores);
+        size_t size = CPU_ALLOC_SIZE(cores);
+        if (!set) return 1;
+        int failed = sched_getaffinity(0, size, set);
+        int count = failed ? 0 : CPU_COUNT_S(size, set);
+        int error = errno;
+        CPU_FREE(set);
+        if (!failed) return count > 0 ? count : 1;
+        if (error != EINVAL) return 1;
+    }
+    return 1;
+}
+
+bool host_pool_size(int *count, Diag *diag)
+{
+    static _Atomic int cores;
+    const char *text = getenv("CUJIT_CPU_THREADS");
+    if (text && *text) {
+        char *end, message[160];
+        long number = strtol(text, &end, 10);
+        if (!*end && number >= 1 && number <= MAX_POOL_THREADS) {
+            *count = (int)number;
+            return true;
+        }
+        snprintf(message, sizeof message, "CUJIT_CPU_THREADS=%.60s: expected a number from 1 to %d", text, MAX_POOL_THREADS);
+        return diag_fail(diag, NULL, DIAG_HOST_THREADS, message);
+    }
+    if (!cores) cores = available_cores();
+    *count = cores;
+    return true;
+}
+
+/* --- workers -------------------------------------------------------------------------------------------------------- */
+static HostWorker *take_idle_locked(void)
+{
+    HostWorker *worker = pool.idle;
+    if (worker) pool.idle = worker->next_idle;
+    return worker;
+}
+
+HostWorker *host_pool_borrow(void)
+{
+    pthread_mutex_lock(&pool.lock);
+    HostWorker *worker = take_idle_locked();
+    pthread_mutex_unlock(&pool.lock);
+    return worker ? worker : calloc(1, sizeof *worker);
+}
+
+void host_pool_return(HostWorker *worker)
+{
+    pthread_mutex_lock(&pool.lock);
+    worker->next_idle = pool.idle;
+    pool.idle = worker;
+    pthread_mutex_unlock(&pool.lock);
+}
+
+/* --- pool threads --------------------------------------------------------------------------------------------------- */
+static bool has_blocks(HostJob *job)
+{
+    return !atomic_load_explicit(&job->closed, memory_order_relaxed) &&
+           atomic_load_explicit(&job->next_block, memory_order_relaxed) < job->block_count;
+}
+
+static HostJob *find_job_locked(void)
+{
+    for (HostJob *job = pool.jobs; job; job = job->next)
+        if (has_blocks(job)) return job;
+    return NULL;
+}
+
+/* Every thread that finds work wakes two more, so the launching thread pays for one wake only. */
+static void wake_more_locked(HostJob *job, int count)
+{
+    for (int i = 0; i < count && i < pool.sleeping && has_blocks(job); i++) pthread_cond_signal(&pool.work);
+}
+
+static void *pool_thread(void *argument)
+{
+    HostWorker *worker = argument;
+    pthread_mutex_lock(&pool.lock);
+    for (;;) {
+        HostJob *job = find_job_locked();
+        if (!job) {
+            pool.sleeping++;
+            pthread_cond_wait(&pool.work, &pool.lock);
+            pool.sleeping--;
+            continue;
+        }
+        job->users++;
+        wake_more_locked(job, 2);
+        pthread_mutex_unlock(&pool.lock);
+        if (host_worker_prepare(worker, job)) atomic_store(&job->closed, true);   /* no memory: leave it to the others */
+        else host_job_work(job, worker);
+        pthread_mutex_lock(&pool.lock);
+        if (--job->users == 0) pthread_cond_broadcast(&pool.done);
+    }
+    return NULL;
+}
+
+static bool start_thread(HostWorker *worker)
+{
+    pthread_t thread;
+    sigset_t blocked, before;
+    /* Signals belong to the program's threads, except those that a fault of this thread raises. */
+    sigfillset(&blocked);
+    sigdelset(&blocked, SIGSEGV);
+    sigdelset(&blocked, SIGBUS);
+    sigdelset(&blocked, SIGFPE);
+    sigdelset(&blocked, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    int error = pthread_create(&thread, NULL, pool_thread, worker);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error) return false;
+    pthread_setname_np(thread, "cujit-cpu");
+    pthread_detach(thread);
+    return true;
+}
+
+/* Where the system refuses further threads, those there are do the work. */
+static void start_threads_locked(int wanted)
+{
+    while (pool.threads < wanted) {
+        HostWorker *worker = calloc(1, sizeof *worker);
+        if (!worker || !start_thread(worker)) {
+            free(worker);
+            return;
+        }
+        pool.threads++;
+    }
+}
+
+/* --- fork ----------------------------------------------------------------------------------------------------------- */
+static void before_fork(void) { pthread_mutex_lock(&pool.lock); }
+static void after_fork_in_parent(void) { pthread_mutex_unlock(&pool.lock); }
+
+/* The child has one thread: pool threads, their workers and launches of other threads stayed behind. */
+static void after_fork_in_child(void)
+{
+    pthread_mutex_init(&pool.lock, NULL);
+    pthread_cond_init(&pool.work, NULL);
+    pthread_cond_init(&pool.done, NULL);
+    pool.jobs = NULL;
+    pool.threads = pool.sleeping = 0;
+}
+
+static void watch_forks(void) { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
+
+/* --- running -------------------------------------------------------------------------------------------------------- */
+static void add_job_locked(HostJob *job)
+{
+    HostJob **end = &pool.jobs;
+    while (*end) end = &(*end)->next;
+    *end = job;
+}
+
+static void remove_job_locked(HostJob *job)
+{
+    HostJob **place = &pool.jobs;
+    while (*place != job) place = &(*place)->next;
+    *place = job->next;
+}
+
+/* More than one chunk: pool threads may help. */
+static void run_shared(HostJob *job, HostWorker *worker, int participants)
+{
+    pthread_mutex_lock(&pool.lock);
+    start_threads_locked(participants - 1);
+    add_job_locked(job);
+    wake_more_locked(job, 1);
+    pthread_mutex_unlock(&pool.lock);
+    host_job_work(job, worker);
+    pthread_mutex_lock(&pool.lock);
+    remove_job_locked(job);
+    while (job->users) pthread_cond_wait(&pool.done, &pool.lock);
+    pthread_mutex_unlock(&pool.lock);
+}
+
+bool host_pool_run(HostJob *job, int participants, Diag *diag)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    HostWorker *worker = host_pool_borrow();
+    int error = worker ? host_worker_prepare(worker, job) : ENOMEM;
+    if (!error) {
+        if (participants > 1 && job->block_count > job->chunk) run_shared(job, worker, participants);
+        else host_job_work(job, worker);
+    }
+    if (worker) host_pool_return(worker);
+    if (!error) return true;
+    const uint32_t *block = job->launch->block;
+    return diag_fail(diag, NULL, DIAG_HOST_STACK, (int)(block[0] * block[1] * block[2]), strerror(error));
+}
