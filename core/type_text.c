@@ -5,7 +5,7 @@
 #include "core/text.h"
 #include "core/type.h"
 
-enum { TYPE_MAX_DEPTH = 64, TYPE_MAX_ITEMS = 1 << 16 };
+enum { TYPE_MAX_DEPTH = 64, TYPE_MAX_ITEMS = 1 << 16, TAG_COUNT = TUPLE_OPTIONAL + 1 };
 
 static const char *const scalar_names[SCALAR_COUNT] = {
 #define SCALAR(ID, NAME, TEXT, KIND, SIZE, CHARACTER) [SCALAR_##ID] = NAME,
@@ -21,18 +21,20 @@ static const char *const scalar_texts[SCALAR_COUNT] = {
 
 /* What stands before the parenthesis of a tuple-shaped type. Closures and methods carry an address: they cannot be read
  * back. */
-static const char *const tag_texts[] = {
+static const char *const tag_texts[TAG_COUNT] = {
     [TUPLE_PLAIN] = "", [TUPLE_NAMED] = "named", [TUPLE_RANGE] = "range", [TUPLE_SLICE] = "slice",
     [TUPLE_DIM3] = "dim3", [TUPLE_ENUMERATE] = "enumerate", [TUPLE_ZIP] = "zip", [TUPLE_REVERSED] = "reversed",
-    [TUPLE_CLOSURE] = "closure", [TUPLE_BOUND] = "method",
+    [TUPLE_CLOSURE] = "closure", [TUPLE_BOUND] = "method", [TUPLE_OPTIONAL] = "optional",
 };
 
 /* --- IR text -------------------------------------------------------------------------------------------------- */
 
+static bool tag_has_object(TupleTag tag) { return tag == TUPLE_CLOSURE || tag == TUPLE_BOUND; }
+
 static void print_tuple(Buf *out, const Type *type)
 {
     buf_add(out, tag_texts[type->tag]);
-    if (type->tag == TUPLE_CLOSURE || type->tag == TUPLE_BOUND)
+    if (tag_has_object(type->tag))
         buf_printf(out, "@%p", type->object);
     if (type->tag == TUPLE_NAMED) {
         buf_add(out, " ");
@@ -181,8 +183,8 @@ static const Type *parse_primary(Arena *arena, const char **text, int depth)
         return &type_none;
     if (text_accept_word(text, "record"))
         return parse_record(arena, text, depth);
-    for (int tag = TUPLE_NAMED; tag < TUPLE_CLOSURE; tag++)
-        if (text_accept_word(text, tag_texts[tag]))
+    for (int tag = TUPLE_NAMED; tag < TAG_COUNT; tag++)
+        if (!tag_has_object((TupleTag)tag) && text_accept_word(text, tag_texts[tag]))
             return parse_tuple(arena, text, (TupleTag)tag, depth);
     for (int id = 0; id < SCALAR_COUNT; id++)
         if (text_accept_word(text, scalar_texts[id]))
@@ -247,8 +249,8 @@ static void describe_items(Buf *out, const Type *type)
 
 static void describe_tuple(Buf *out, const Type *type)
 {
-    static const char *const words[] = {
-        [TUPLE_ENUMERATE] = "enumerate", [TUPLE_ZIP] = "zip", [TUPLE_REVERSED] = "reversed", [TUPLE_DIM3] = "Dim3",
+    static const char *const words[TAG_COUNT] = {
+        [TUPLE_OPTIONAL] = "optional", [TUPLE_ENUMERATE] = "enumerate", [TUPLE_ZIP] = "zip", [TUPLE_REVERSED] = "reversed", [TUPLE_DIM3] = "Dim3",
         [TUPLE_SLICE] = "slice", [TUPLE_CLOSURE] = "function with captured values", [TUPLE_BOUND] = "method",
     };
     switch (type->tag) {
@@ -266,9 +268,10 @@ static void describe_tuple(Buf *out, const Type *type)
             type_describe(out, type->items[0]);
         buf_add(out, ")");
         return;
-    case TUPLE_ENUMERATE: case TUPLE_ZIP: case TUPLE_REVERSED:
+    case TUPLE_ENUMERATE: case TUPLE_ZIP: case TUPLE_REVERSED: case TUPLE_OPTIONAL:
         buf_printf(out, "%s(", words[type->tag]);
-        for (uint32_t i = type->tag == TUPLE_ENUMERATE, first = i; i < type->count; i++) {
+        /* the count of enumerate and the flag of optional are nobody's business */
+        for (uint32_t i = type->tag == TUPLE_ENUMERATE || type->tag == TUPLE_OPTIONAL, first = i; i < type->count; i++) {
             buf_add(out, i > first ? ", " : "");
             type_describe(out, type->items[i]);
         }

@@ -3,14 +3,6 @@
 
 #include "frontend/lower.h"
 
-/* A phi's operand for one edge. */
-typedef struct PhiEdge {
-    const SsaValue *phi;
-    IrBlock *from;
-    IrValue *value;
-    struct PhiEdge *next;
-} PhiEdge;
-
 /* --- phis ----------------------------------------------------------------------------------------------------------------- */
 
 static bool edge_reached_between(const Lower *l, uint32_t from, uint32_t to)
@@ -66,18 +58,11 @@ static bool emit_phi_operand(Lower *l, const SsaValue *phi, const SsaValue *sour
     Operand fact = lower_fact(l, phi), from = lower_fact(l, source), converted;
     if (!operand_is_runtime(fact))
         return true;
-    PhiEdge *edge = ARENA_NEW(l->arena, PhiEdge);
-    if (!from.type) {
-        edge->value = zero_of(l, fact.type);
-    } else {
-        if (!lower_convert(l, from, fact.type, &converted))
-            return false;
-        edge->value = operand_ir(l, converted);
-    }
-    edge->phi = phi;
-    edge->from = l->block;
-    edge->next = l->phi_edges;
-    l->phi_edges = edge;
+    if (!from.type)
+        converted = operand_value(fact.type, zero_of(l, fact.type));
+    else if (!lower_convert(l, from, fact.type, &converted))
+        return false;
+    emit_phi_edge(l, fact.ir, operand_ir(l, converted));
     return true;
 }
 
@@ -98,11 +83,10 @@ static bool emit_phi_operands(Lower *l, const SsaBlock *block)
 static void finish_phis(Lower *l)
 {
     for (const PhiEdge *edge = l->phi_edges; edge; edge = edge->next) {
-        IrValue *phi = l->instance->facts[edge->phi->id].ir;
-        const IrBlock *block = phi->block;
+        const IrBlock *block = edge->phi->block;
         for (uint32_t i = 0; i < block->predecessor_count; i++)
             if (block->predecessors[i] == edge->from)
-                phi->operands[i] = edge->value;
+                edge->phi->operands[i] = edge->value;
     }
 }
 
@@ -151,6 +135,15 @@ static bool emit_return(Lower *l, const SsaValue *value)
     return true;
 }
 
+/* Without exceptions a thread that raises just ends, as in numba; in a device function that cannot be said yet. */
+static bool emit_raise(Lower *l)
+{
+    if (!l->instance->is_kernel)
+        return lower_fail(l, DIAG_UNSUPPORTED_BYTECODE, "raise or assert in a device function", "");
+    emit(l, IR_RETURN, &type_none, 0, NULL);
+    return true;
+}
+
 static bool emit_terminator(Lower *l, const SsaBlock *block, const SsaValue *value)
 {
     l->value = value;
@@ -163,7 +156,7 @@ static bool emit_terminator(Lower *l, const SsaBlock *block, const SsaValue *val
         return true;
     case SSA_BRANCH: return emit_ssa_branch(l, block, value);
     case SSA_RETURN: return emit_return(l, value);
-    default: return lower_fail(l, DIAG_UNSUPPORTED_BYTECODE, "raise", "");
+    default: return emit_raise(l);
     }
 }
 
@@ -171,6 +164,8 @@ static bool emit_terminator(Lower *l, const SsaBlock *block, const SsaValue *val
 
 static bool check_operands(Lower *l, const SsaValue *value)
 {
+    if (value->op == SSA_RAISE)
+        return true;
     for (uint32_t i = 0; i < value->count; i++) {
         const SsaValue *operand = value->operands[i];
         if (lower_fact_known(l, operand))
@@ -192,7 +187,7 @@ static bool needs_no_code(const SsaValue *value, Operand fact)
 static bool emit_value(Lower *l, const SsaValue *value)
 {
     Operand *fact = &l->instance->facts[value->id], result;
-    if (value->op == SSA_PARAMETER)
+    if (value->op == SSA_PARAMETER || value->is_dead)
         return true;
     if (!check_operands(l, value))
         return false;
@@ -211,8 +206,6 @@ static bool emit_value(Lower *l, const SsaValue *value)
 static bool emit_ssa_block(Lower *l, const SsaBlock *block)
 {
     l->block = l->ir_blocks[block->id];
-    if (!begin_phis(l, block))
-        return false;
     for (const SsaValue *value = block->first; value; value = value->next) {
         if (value->op >= SSA_JUMP) {
             if (!check_operands(l, value) || !emit_terminator(l, block, value))
@@ -262,6 +255,9 @@ bool emit_instance(Frontend *frontend, Instance *instance)
     instance_declare(frontend, instance);
     bind_parameters(&l);
     make_blocks(&l);
+    for (uint32_t i = 0; i < instance->ssa->block_count; i++)
+        if (instance->block_reached[i] && !begin_phis(&l, &instance->ssa->blocks[i]))
+            return false;
     for (uint32_t i = 0; i < instance->ssa->block_count; i++)
         if (instance->block_reached[i] && !emit_ssa_block(&l, &instance->ssa->blocks[i]))
             return false;

@@ -7,8 +7,11 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
     l->value = value;
     *out = (Operand){0};
     Operand x[3];
-    for (uint32_t i = 0; i < value->count && i < 3; i++)
+    for (uint32_t i = 0; i < value->count && i < 3; i++) {
         x[i] = lower_fact(l, value->operands[i]);
+        if (value->op != SSA_IS && value->op != SSA_NOT)
+            x[i] = operand_value_of(l, x[i]);
+    }
     switch (value->op) {
     case SSA_CONSTANT: return operand_of_constant(l, value->constant, out);
     case SSA_PARAMETER: *out = l->instance->parameters[value->argument]; return true;
@@ -145,7 +148,7 @@ static void infer_value(Lower *l, const SsaBlock *block, const SsaValue *value)
         infer_branch(l, block, value);
     } else if (value->op == SSA_RETURN) {
         infer_return(l, value);
-    } else if (operands_known(l, value)) {
+    } else if (!value->is_dead && operands_known(l, value)) {
         Operand fact;
         diag_clear(l->diag);
         if (lower_value(l, value, &fact) && fact.type) {

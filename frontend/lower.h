@@ -70,6 +70,14 @@ typedef struct Lower {
     struct PhiEdge *phi_edges;     /* operands of phis to be filled in at the end */
 } Lower;
 
+/* A phi's operand for one edge, kept until the IR's blocks are linked. */
+typedef struct PhiEdge {
+    IrValue *phi;
+    IrBlock *from;
+    IrValue *value;
+    struct PhiEdge *next;
+} PhiEdge;
+
 /* --- operands (operand.c) ------------------------------------------------------------------------------------------- */
 /* Records a failure at the value being handled. Always false. */
 #define lower_fail(l, ...) diag_fail((l)->diag, &(l)->value->pos, __VA_ARGS__)
@@ -94,6 +102,9 @@ bool operand_const_int(Operand operand, int64_t *value);
 /* Description of a type for messages, in the arena. */
 const char *lower_describe(Lower *l, const Type *type);
 const char *lower_describe_all(Lower *l, const Operand *operands, uint32_t count);
+bool type_is_optional(const Type *type);
+/* The value inside of an optional; everything else as it is. */
+Operand operand_value_of(Lower *l, Operand operand);
 /* Least type that holds both; NULL when there is none. */
 const Type *lower_join_types(Lower *l, const Type *a, const Type *b);
 /* What is known of a value that is a or b. False when they do not fit together. */
@@ -114,6 +125,21 @@ IrValue *emit_index_op(Lower *l, IrOp op, const Type *type, IrValue *a, uint32_t
 IrBlock *emit_block(Lower *l);
 void emit_jump(Lower *l, IrBlock *to);
 void emit_branch(Lower *l, IrValue *condition, IrBlock *yes, IrBlock *no);
+/* States what a phi is when control comes from the block emission is in. */
+void emit_phi_edge(Lower *l, IrValue *phi, IrValue *value);
+
+/* A loop that a handler emits of its own: index goes from 0 up to count. */
+typedef struct Loop {
+    IrBlock *header, *body, *exit;
+    IrValue *index;
+} Loop;
+
+/* Emission continues in the body; loop_end closes it and continues behind the loop. No-ops while inferring. */
+Loop loop_begin(Lower *l, IrValue *count);
+void loop_end(Lower *l, Loop *loop);
+/* A value carried around a loop: a phi in the header that starts as `start`; set what it becomes with emit_phi_edge
+ * at the end of the body, before loop_end. */
+IrValue *loop_variable(Lower *l, const Loop *loop, const Type *type, IrBlock *before, IrValue *start);
 
 /* --- conversion (lower_convert.c) ----------------------------------------------------------------------------------------- */
 /* The operand as that type: scalars by value, arrays to a layout that is less definite, tuples item by item. */

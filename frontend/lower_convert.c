@@ -106,8 +106,35 @@ static bool convert_tuple(Lower *l, Operand from, const Type *to, Operand *out)
     return true;
 }
 
+/* None, a value, or another optional, as an optional. */
+static bool convert_to_optional(Lower *l, Operand from, const Type *to, Operand *out)
+{
+    Operand parts[2] = {operand_bool(l, from.type->kind != TYPE_NONE), operand_value(to->items[1], NULL)};
+    if (from.type->kind == TYPE_NONE)
+        parts[1].ir = emit(l, IR_UNDEFINED, to->items[1], 0, NULL);
+    else if (!lower_convert(l, operand_value_of(l, from), to->items[1], &parts[1]))
+        return false;
+    if (type_is_optional(from.type))
+        parts[0] = lower_tuple_item(l, from, 0);
+    IrValue *values[] = {operand_ir(l, parts[0]), operand_ir(l, parts[1])};
+    *out = operand_value(to, emit(l, IR_TUPLE, to, 2, values));
+    return true;
+}
+
+Operand operand_value_of(Lower *l, Operand operand)
+{
+    return operand.type && type_is_optional(operand.type) ? lower_tuple_item(l, operand, 1) : operand;
+}
+
 bool lower_convert(Lower *l, Operand from, const Type *to, Operand *out)
 {
+    if (type_equal(from.type, to)) {
+        *out = from;
+        return true;
+    }
+    if (type_is_optional(to))
+        return convert_to_optional(l, from, to, out);
+    from = operand_value_of(l, from);
     if (type_equal(from.type, to)) {
         *out = from;
         return true;
@@ -141,6 +168,11 @@ bool lower_truth(Lower *l, Operand operand, Operand *out)
         return truth_of_constant(l, operand.constant, out);
     if (type_is_scalar(operand.type))
         return lower_convert(l, operand, TYPE_OF(BOOL), out);
+    if (type_is_optional(operand.type)) {
+        Operand truth;
+        return lower_truth(l, operand_value_of(l, operand), &truth) &&
+               lower_binary(l, NB_AND, lower_tuple_item(l, operand, 0), truth, out);
+    }
     if (operand.type->kind == TYPE_TUPLE && operand.type->tag <= TUPLE_NAMED) {
         *out = operand_bool(l, operand.type->count != 0);
         return true;

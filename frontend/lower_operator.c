@@ -332,6 +332,10 @@ bool lower_compare(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
 bool lower_is(Lower *l, Operand a, Operand b, bool negated, Operand *out)
 {
     bool none = a.type->kind == TYPE_NONE || b.type->kind == TYPE_NONE;
+    if (none && (type_is_optional(a.type) || type_is_optional(b.type))) {
+        Operand present = lower_tuple_item(l, type_is_optional(a.type) ? a : b, 0);
+        return negated ? (*out = present, true) : lower_unary(l, SSA_NOT, present, out);
+    }
     if (none) {
         *out = operand_bool(l, type_equal(a.type, b.type) != negated);
         return true;

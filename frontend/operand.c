@@ -260,10 +260,25 @@ static const Type *join_tuples(Lower *l, const Type *a, const Type *b)
     return joined;
 }
 
+bool type_is_optional(const Type *type) { return type->kind == TYPE_TUPLE && type->tag == TUPLE_OPTIONAL; }
+
+/* None on one path and a value on another. */
+static const Type *join_optional(Lower *l, const Type *a, const Type *b)
+{
+    const Type *x = type_is_optional(a) ? a->items[1] : a, *y = type_is_optional(b) ? b->items[1] : b;
+    const Type *value = x->kind == TYPE_NONE ? y : y->kind == TYPE_NONE ? x : lower_join_types(l, x, y);
+    if (!value || value->kind == TYPE_OBJECT)
+        return NULL;
+    const Type *items[] = {TYPE_OF(BOOL), value};
+    return type_tuple(l->arena, items, 2, TUPLE_OPTIONAL);
+}
+
 const Type *lower_join_types(Lower *l, const Type *a, const Type *b)
 {
     if (type_equal(a, b))
         return a;
+    if (a->kind == TYPE_NONE || b->kind == TYPE_NONE || type_is_optional(a) || type_is_optional(b))
+        return join_optional(l, a, b);
     if (type_is_scalar(a) && type_is_scalar(b))
         return type_promote(PROMOTION_UNIFY, a, b);
     if (a->kind == TYPE_ARRAY && b->kind == TYPE_ARRAY)
@@ -356,4 +371,51 @@ void emit_branch(Lower *l, IrValue *condition, IrBlock *yes, IrBlock *no)
 {
     if (l->emitting)
         ir_branch(l->block, condition, yes, no, &l->value->pos);
+}
+
+void emit_phi_edge(Lower *l, IrValue *phi, IrValue *value)
+{
+    if (!l->emitting)
+        return;
+    PhiEdge *edge = ARENA_NEW(l->arena, PhiEdge);
+    *edge = (PhiEdge){.phi = phi, .from = l->block, .value = value, .next = l->phi_edges};
+    l->phi_edges = edge;
+}
+
+Loop loop_begin(Lower *l, IrValue *count)
+{
+    Loop loop = {.header = emit_block(l), .body = emit_block(l), .exit = emit_block(l)};
+    if (!l->emitting)
+        return loop;
+    const Type *i64 = TYPE_OF(INT64);
+    loop.index = ir_phi(loop.header, i64, &l->value->pos, 2);
+    loop.index->non_negative = true;
+    emit_phi_edge(l, loop.index, emit_int(l, i64, 0));
+    emit_jump(l, loop.header);
+    l->block = loop.header;
+    emit_branch(l, emit2(l, IR_LT, TYPE_OF(BOOL), loop.index, count), loop.body, loop.exit);
+    l->block = loop.body;
+    return loop;
+}
+
+void loop_end(Lower *l, Loop *loop)
+{
+    if (!l->emitting)
+        return;
+    const Type *i64 = TYPE_OF(INT64);
+    emit_phi_edge(l, loop->index, emit2(l, IR_ADD, i64, loop->index, emit_int(l, i64, 1)));
+    emit_jump(l, loop->header);
+    l->block = loop->exit;
+}
+
+IrValue *loop_variable(Lower *l, const Loop *loop, const Type *type, IrBlock *before, IrValue *start)
+{
+    if (!l->emitting)
+        return NULL;
+    IrValue *phi = ir_phi(loop->header, erased_type(l->arena, type), &l->value->pos, 2);
+    IrBlock *body = l->block;
+    l->block = before;
+    emit_phi_edge(l, phi, start);
+    l->block = body;
+    return phi;
 }

@@ -54,6 +54,8 @@ struct SsaValue {
     SsaValue *next;
     SsaValue *replacement;   /* of a phi that turned out trivial */
     bool is_used;            /* phis: some value that is not a dead phi uses it */
+    bool is_dead;            /* it only makes the exception of a raise */
+    uint32_t use_count;
 };
 
 struct SsaBlock {

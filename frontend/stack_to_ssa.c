@@ -465,9 +465,12 @@ static void run_for_iter(Builder *b)
 
 static void run_instruction(Builder *b)
 {
+    static const Constant assertion_error = {.kind = CONSTANT_UNSUPPORTED, .text = "class",
+                                             .shown_as = "AssertionError"};
     const Instruction *instruction = b->instruction;
     uint32_t n = (uint32_t)instruction->argument;
     switch (instruction->op) {
+    case BYTECODE_LOAD_ASSERTION_ERROR: push(b, append_constant(b, &assertion_error)); break;
     case BYTECODE_LOAD_CONST: push(b, append_constant(b, b->code->constants[n])); break;
     case BYTECODE_LOAD_LOCAL: run_load_local(b); break;
     case BYTECODE_LOAD_LOCAL_CLEAR: run_load_local(b); delete_local(b); break;
@@ -652,6 +655,36 @@ static void keep_used_phis(SsaBlock *block)
     block->phis = kept;
 }
 
+/* What makes an exception and nothing else is not lowered: only the raise matters. */
+static void drop_exception(SsaValue *value, bool is_direct)
+{
+    bool is_simple = value->op == SSA_CONSTANT || value->op == SSA_ATTRIBUTE || value->op == SSA_TUPLE ||
+                     value->op == SSA_BINARY;
+    if (--value->use_count > 0 || value->is_dead || !(is_simple || (is_direct && value->op == SSA_CALL)))
+        return;
+    value->is_dead = true;
+    for (uint32_t i = 0; i < value->count; i++)
+        drop_exception(value->operands[i], false);
+}
+
+static void drop_exceptions(SsaFunction *function)
+{
+    for (uint32_t i = 0; i < function->block_count; i++) {
+        SsaBlock *block = &function->blocks[i];
+        for (SsaValue *phi = block->phis; phi; phi = phi->next)
+            for (uint32_t k = 0; k < phi->count; k++)
+                phi->operands[k]->use_count++;
+        for (SsaValue *value = block->first; value; value = value->next)
+            for (uint32_t k = 0; k < value->count; k++)
+                value->operands[k]->use_count++;
+    }
+    for (uint32_t i = 0; i < function->block_count; i++) {
+        SsaValue *last = function->blocks[i].last;
+        for (uint32_t k = 0; last && last->op == SSA_RAISE && k < last->count; k++)
+            drop_exception(last->operands[k], true);
+    }
+}
+
 static void finish(SsaFunction *function)
 {
     while (remove_trivial_phis(function)) {
@@ -664,6 +697,7 @@ static void finish(SsaFunction *function)
             }
     for (uint32_t i = 0; i < function->block_count; i++)
         keep_used_phis(&function->blocks[i]);
+    drop_exceptions(function);
 }
 
 SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instructions, const Cfg *cfg, Arena *arena,
