@@ -177,6 +177,8 @@ bool lower_range(Lower *l, const Operand *arguments, uint32_t count, Operand *ou
 /* --- arrays (lower_array.c, lower_slice.c) ------------------------------------------------------------------------------------- */
 bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out);
 bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand value);
+/* Stores a scalar, or an array broadcast to its shape, into every element. */
+bool lower_fill(Lower *l, Operand target, Operand source);
 bool lower_array_attribute(Lower *l, Operand array, const char *name, Operand *out);
 IrValue *emit_extent(Lower *l, Operand array, uint32_t axis);
 /* Indices of every axis, wrapped, for an integer or a tuple of integers; false with a diagnostic otherwise. */

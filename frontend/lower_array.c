@@ -103,9 +103,10 @@ bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand v
                           container.type->kind == TYPE_TUPLE ? ": tuples cannot be changed" : "");
     if (container.type->read_only)
         return lower_fail(l, DIAG_READ_ONLY, lower_describe(l, container.type));
-    if (index_is_view(container, index))
-        return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, value.type), "a slice of an array",
-                          "; assign the elements in a loop");
+    if (index_is_view(container, index)) {
+        Operand view;
+        return lower_view(l, container, index, &view) && lower_fill(l, view, value);
+    }
     const Type *element = container.type->element;
     IrValue *operands[2 + TYPE_MAX_NDIM] = {container.ir};
     Operand converted;

@@ -1,0 +1,61 @@
+/* Assignment to a slice: array[slice] = scalar or array, element by element, with NumPy's broadcasting. */
+#include "frontend/lower.h"
+
+/* Index of the source's axis that lies under axis `axis` of the target, or -1 where it has none. */
+static int source_axis(Operand target, Operand source, uint32_t axis)
+{
+    int place = (int)axis - (int)(target.type->ndim - source.type->ndim);
+    return place < 0 ? -1 : place;
+}
+
+/* An axis of extent 1 is repeated. */
+static IrValue *source_index(Lower *l, Operand source, uint32_t axis, IrValue *index)
+{
+    const Type *i64 = TYPE_OF(INT64);
+    IrValue *one = emit_int(l, i64, 1), *zero = emit_int(l, i64, 0);
+    IrValue *repeated = emit2(l, IR_EQ, TYPE_OF(BOOL), emit_extent(l, source, axis), one);
+    return emit3(l, IR_SELECT, i64, repeated, zero, index);
+}
+
+static bool store_element(Lower *l, Operand target, Operand source, IrValue *const *indices)
+{
+    const Type *element = target.type->element;
+    IrValue *operands[2 + TYPE_MAX_NDIM] = {target.ir}, *from[1 + TYPE_MAX_NDIM] = {source.ir};
+    Operand value = source, converted;
+    uint32_t ndim = target.type->ndim;
+    for (uint32_t i = 0; i < ndim; i++) {
+        operands[1 + i] = indices[i];
+        int place = source.type->kind == TYPE_ARRAY ? source_axis(target, source, i) : -1;
+        if (place >= 0)
+            from[1 + place] = source_index(l, source, (uint32_t)place, indices[i]);
+    }
+    if (source.type->kind == TYPE_ARRAY) {
+        const Type *type = source.type->element;
+        value = operand_value(type, emit(l, IR_LOAD, type, 1 + source.type->ndim, from));
+    }
+    if (!lower_convert(l, value, element, &converted))
+        return false;
+    operands[1 + ndim] = operand_ir(l, converted);
+    emit(l, IR_STORE, &type_none, 2 + ndim, operands);
+    return true;
+}
+
+bool lower_fill(Lower *l, Operand target, Operand source)
+{
+    bool fits = type_is_scalar(source.type) ||
+                (source.type->kind == TYPE_ARRAY && source.type->ndim <= target.type->ndim &&
+                 type_is_scalar(source.type->element));
+    if (!fits)
+        return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, source.type), lower_describe(l, target.type), "");
+    Loop loops[TYPE_MAX_NDIM];
+    IrValue *indices[TYPE_MAX_NDIM];
+    uint32_t ndim = target.type->ndim;
+    for (uint32_t i = 0; i < ndim; i++) {
+        loops[i] = loop_begin(l, emit_extent(l, target, i));
+        indices[i] = loops[i].index;
+    }
+    bool ok = store_element(l, target, source, indices);
+    for (uint32_t i = ndim; i-- > 0;)
+        loop_end(l, &loops[i]);
+    return ok;
+}
