@@ -198,7 +198,8 @@ bool text_read_real(const char **text, double *value)
         if (text_accept(&at, ":") && !text_read_hex(&at, &bits))
             return false;
         memcpy(value, &bits, sizeof bits);
-        *text = at;
+        if (isnan(*value))
+            *text = at;
         return isnan(*value);
     }
     text_skip_space(&at);

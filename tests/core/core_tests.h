@@ -1,0 +1,22 @@
+/* The groups of core's tests, one for each source. */
+#ifndef CUJIT_TESTS_CORE_TESTS_H
+#define CUJIT_TESTS_CORE_TESTS_H
+
+void test_arena(void);
+void test_buf(void);
+void test_table(void);
+void test_diag(void);
+void test_text(void);
+void test_target(void);
+void test_type(void);
+void test_type_text(void);
+void test_type_promotion(void);
+void test_intrinsic(void);
+void test_kernel_abi(void);
+void test_ir_build(void);
+void test_ir_text(void);
+void test_ir_verify(void);
+void test_ir_verify_op(void);
+void test_ir_effects(void);
+
+#endif
