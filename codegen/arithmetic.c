@@ -151,6 +151,15 @@ static LLVMValueRef truncated_up(Emitter *emitter, const Division *division, LLV
                         LLVMBuildICmp(builder, LLVMIntSLT, signs, zero, ""), "");
 }
 
+/* The quotient by -1: 0 where it has no place in the type, as numba gives on a GPU. */
+static LLVMValueRef negative_or_zero(Emitter *emitter, LLVMValueRef a)
+{
+    LLVMTypeRef type = LLVMTypeOf(a);
+    LLVMValueRef smallest = LLVMConstInt(type, 1ull << (LLVMGetIntTypeWidth(type) - 1), false);
+    LLVMValueRef overflows = LLVMBuildICmp(emitter->builder, LLVMIntEQ, a, smallest, "");
+    return LLVMBuildSelect(emitter->builder, overflows, LLVMConstNull(type), LLVMBuildNeg(emitter->builder, a, ""), "");
+}
+
 static LLVMValueRef integer_floordiv(Emitter *emitter, bool is_signed, LLVMValueRef a, LLVMValueRef b)
 {
     LLVMBuilderRef builder = emitter->builder;
@@ -160,7 +169,7 @@ static LLVMValueRef integer_floordiv(Emitter *emitter, bool is_signed, LLVMValue
     if (is_signed) {
         LLVMValueRef one_less = LLVMBuildZExt(builder, truncated_up(emitter, &division, b), type, "");
         quotient = LLVMBuildSub(builder, quotient, one_less, "");
-        quotient = LLVMBuildSelect(builder, division.by_minus_one, LLVMBuildNeg(builder, a, ""), quotient, "");
+        quotient = LLVMBuildSelect(builder, division.by_minus_one, negative_or_zero(emitter, a), quotient, "");
     }
     return LLVMBuildSelect(builder, division.by_zero, LLVMConstNull(type), quotient, "");
 }

@@ -98,6 +98,10 @@ void emit_op_STRIDE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 void emit_op_WRAP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     LLVMValueRef index = operand_scalar(emitter, value, 0);
+    if (value->operands[0]->non_negative) {
+        out[0] = index;
+        return;
+    }
     LLVMValueRef negative = LLVMBuildICmp(emitter->builder, LLVMIntSLT, index, LLVMConstNull(LLVMTypeOf(index)), "");
     LLVMValueRef moved = LLVMBuildAdd(emitter->builder, index, operand_scalar(emitter, value, 1), "");
     out[0] = LLVMBuildSelect(emitter->builder, negative, moved, index, "");

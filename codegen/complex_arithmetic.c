@@ -71,6 +71,8 @@ void complex_power(Emitter *emitter, const Type *type, const LLVMValueRef *a, co
     out[0] = float_multiply(emitter, length, math1(emitter, INTRINSIC_COS, part, phase));
     out[1] = float_multiply(emitter, length, math1(emitter, INTRINSIC_SIN, part, phase));
     LLVMValueRef zero_base = LLVMBuildAnd(emitter->builder, is_zero(emitter, a[0]), is_zero(emitter, a[1]), "");
+    LLVMValueRef shrinks = LLVMBuildFCmp(emitter->builder, LLVMRealUGE, b[0], zero, "");
+    zero_base = LLVMBuildAnd(emitter->builder, zero_base, shrinks, "");
     LLVMValueRef zero_exponent = LLVMBuildAnd(emitter->builder, is_zero(emitter, b[0]), is_real, "");
     out[0] = choose(emitter, zero_exponent, one, choose(emitter, zero_base, zero, out[0]));
     out[1] = choose(emitter, zero_exponent, zero, choose(emitter, zero_base, zero, out[1]));

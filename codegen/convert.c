@@ -12,8 +12,13 @@ static LLVMValueRef to_bool(Emitter *emitter, const Type *from, const LLVMValueR
     return LLVMBuildOr(emitter->builder, result, LLVMBuildFCmp(emitter->builder, LLVMRealUNE, in[1], zero, ""), "");
 }
 
-static LLVMValueRef float_to_integer(Emitter *emitter, const Type *to, LLVMValueRef in)
+/* float16 is rounded to the nearest integer, as numba does with the GPU's instruction for it; others are truncated. */
+static LLVMValueRef float_to_integer(Emitter *emitter, const Type *from, const Type *to, LLVMValueRef in)
 {
+    if (from->scalar == SCALAR_FLOAT16) {
+        in = LLVMBuildFPExt(emitter->builder, in, emitter->f32, "");
+        in = call_llvm(emitter, "llvm.rint", emitter->f32, 1, &in);
+    }
     LLVMTypeRef overloads[2] = {part_type(emitter, to), LLVMTypeOf(in)};
     const char *name = to->kind == TYPE_INT ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
     return call_llvm_overloaded(emitter, name, overloads, 2, 1, &in);
@@ -38,7 +43,7 @@ void convert_parts(Emitter *emitter, const Type *from, const Type *to, const LLV
     } else if (type_is_integer(to)) {
         out[0] = from_integer ? LLVMBuildIntCast2(emitter->builder, in[0], part_type(emitter, to),
                                                   from->kind == TYPE_INT, "")
-                              : float_to_integer(emitter, to, in[0]);
+                              : float_to_integer(emitter, from, to, in[0]);
     } else {
         out[0] = to_float(emitter, from, part_type(emitter, to), in[0]);
         if (to->kind == TYPE_COMPLEX)

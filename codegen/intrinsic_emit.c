@@ -59,6 +59,109 @@ static bool emit_math_intrinsic(Emitter *emitter, const IrValue *value, LLVMValu
     return true;
 }
 
+/* A function of the math library that is no row of its own: the same name on both devices but for libdevice's prefix. */
+static LLVMValueRef call_library(Emitter *emitter, const char *name, LLVMTypeRef type, uint32_t count,
+                                 LLVMValueRef *arguments)
+{
+    const char *prefix = emitter->target->kind == TARGET_NVPTX ? "__nv_" : "";
+    const char *symbol = arena_format(emitter->arena, "%s%s%s", prefix, name, type == emitter->f64 ? "" : "f");
+    return call_pure(emitter, symbol, type, count, arguments);
+}
+
+static void emit_ldexp(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    LLVMValueRef arguments[2] = {operand_scalar(emitter, value, 0), operand_scalar(emitter, value, 1)};
+    bool is_half = value->type->scalar == SCALAR_FLOAT16;
+    if (is_half)
+        arguments[0] = LLVMBuildFPExt(emitter->builder, arguments[0], emitter->f32, "");
+    out[0] = call_library(emitter, "ldexp", LLVMTypeOf(arguments[0]), 2, arguments);
+    if (is_half)
+        out[0] = LLVMBuildFPTrunc(emitter->builder, out[0], part_type(emitter, value->type), "");
+}
+
+/* The bits of a float around its exponent. */
+typedef struct FloatShape {
+    LLVMTypeRef bits;
+    unsigned fraction_bits;
+    uint64_t exponent_mask;   /* at bit 0 */
+} FloatShape;
+
+static FloatShape shape_of(Emitter *emitter, LLVMTypeRef type)
+{
+    return type == emitter->f64 ? (FloatShape){emitter->i64, 52, 0x7ff} : (FloatShape){emitter->i32, 23, 0xff};
+}
+
+/* x * 2 ** fraction_bits where x is below the smallest normal number, so that its exponent can be read. */
+static LLVMValueRef normalized(Emitter *emitter, LLVMValueRef x, const FloatShape *shape, LLVMValueRef *is_small)
+{
+    LLVMTypeRef type = LLVMTypeOf(x);
+    LLVMValueRef smallest = LLVMConstReal(type, type == emitter->f64 ? 0x1p-1022 : 0x1p-126);
+    LLVMValueRef size = call_llvm(emitter, "llvm.fabs", type, 1, &x);
+    *is_small = LLVMBuildFCmp(emitter->builder, LLVMRealOLT, size, smallest, "");
+    LLVMValueRef scale = LLVMConstReal(type, (double)(1ull << shape->fraction_bits));
+    return LLVMBuildSelect(emitter->builder, *is_small, LLVMBuildFMul(emitter->builder, x, scale, ""), x, "");
+}
+
+/* Zero, infinity and NaN have no fraction in [0.5, 1): they stay, with the exponent 0. */
+static LLVMValueRef is_ordinary(Emitter *emitter, LLVMValueRef x)
+{
+    LLVMTypeRef type = LLVMTypeOf(x);
+    LLVMValueRef size = call_llvm(emitter, "llvm.fabs", type, 1, &x);
+    LLVMValueRef infinity = LLVMConstReal(type, __builtin_inf());
+    LLVMValueRef is_finite = LLVMBuildFCmp(emitter->builder, LLVMRealOLT, size, infinity, "");
+    LLVMValueRef is_nonzero = LLVMBuildFCmp(emitter->builder, LLVMRealUNE, x, LLVMConstNull(type), "");
+    return LLVMBuildAnd(emitter->builder, is_finite, is_nonzero, "");
+}
+
+static LLVMValueRef wide_argument(Emitter *emitter, const IrValue *value)
+{
+    LLVMValueRef x = operand_scalar(emitter, value, 0);
+    bool is_half = value->operands[0]->type->scalar == SCALAR_FLOAT16;
+    return is_half ? LLVMBuildFPExt(emitter->builder, x, emitter->f32, "") : x;
+}
+
+static void emit_frexp_fraction(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMValueRef x = wide_argument(emitter, value), is_small;
+    FloatShape shape = shape_of(emitter, LLVMTypeOf(x));
+    LLVMValueRef bits = LLVMBuildBitCast(builder, normalized(emitter, x, &shape, &is_small), shape.bits, "");
+    LLVMValueRef kept = LLVMConstInt(shape.bits, ~(shape.exponent_mask << shape.fraction_bits), false);
+    LLVMValueRef half = LLVMConstInt(shape.bits, (shape.exponent_mask / 2 - 1) << shape.fraction_bits, false);
+    bits = LLVMBuildOr(builder, LLVMBuildAnd(builder, bits, kept, ""), half, "");
+    LLVMValueRef fraction = LLVMBuildBitCast(builder, bits, LLVMTypeOf(x), "");
+    fraction = LLVMBuildSelect(builder, is_ordinary(emitter, x), fraction, x, "");
+    out[0] = LLVMBuildFPCast(builder, fraction, part_type(emitter, value->type), "");
+}
+
+static void emit_frexp_exponent(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMValueRef x = wide_argument(emitter, value), is_small;
+    FloatShape shape = shape_of(emitter, LLVMTypeOf(x));
+    LLVMValueRef bits = LLVMBuildBitCast(builder, normalized(emitter, x, &shape, &is_small), shape.bits, "");
+    bits = LLVMBuildLShr(builder, bits, LLVMConstInt(shape.bits, shape.fraction_bits, false), "");
+    bits = LLVMBuildAnd(builder, bits, LLVMConstInt(shape.bits, shape.exponent_mask, false), "");
+    LLVMValueRef exponent = LLVMBuildIntCast2(builder, bits, emitter->i32, false, "");
+    int bias = (int)(shape.exponent_mask / 2 - 1);
+    LLVMValueRef shift = LLVMBuildSelect(builder, is_small, const_i32(emitter, bias + (int)shape.fraction_bits),
+                                         const_i32(emitter, bias), "");
+    exponent = LLVMBuildSub(builder, exponent, shift, "");
+    exponent = LLVMBuildSelect(builder, is_ordinary(emitter, x), exponent, const_i32(emitter, 0), "");
+    out[0] = LLVMBuildIntCast2(builder, exponent, part_type(emitter, value->type), true, "");
+}
+
+/* DEVICE intrinsics that are the same on both devices. */
+static bool emit_common(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    switch (value->intrinsic) {
+    case INTRINSIC_LDEXP_SCALE: emit_ldexp(emitter, value, out); return true;
+    case INTRINSIC_FREXP_FRACTION: emit_frexp_fraction(emitter, value, out); return true;
+    case INTRINSIC_FREXP_EXPONENT: emit_frexp_exponent(emitter, value, out); return true;
+    default: return false;
+    }
+}
+
 /* --- all kinds --------------------------------------------------------------------------------------------------------------- */
 
 static bool emit_register(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
@@ -77,7 +180,9 @@ void emit_op_INTRINSIC(Emitter *emitter, const IrValue *value, LLVMValueRef *out
     switch (intrinsic_info[value->intrinsic].kind) {
     case INTRINSIC_KIND_REGISTER: done = emit_register(emitter, value, out); break;
     case INTRINSIC_KIND_MATH: done = emit_math_intrinsic(emitter, value, out); break;
-    case INTRINSIC_KIND_DEVICE: done = emitter->lowering->device_intrinsic(emitter, value, out); break;
+    case INTRINSIC_KIND_DEVICE: 
+        done = emit_common(emitter, value, out) || emitter->lowering->device_intrinsic(emitter, value, out);
+        break;
     case INTRINSIC_KIND_BUILTIN: case INTRINSIC_KIND_NONE: break;
     }
     if (!done)

@@ -204,6 +204,15 @@ void emit_op_CONST(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
         out[1] = LLVMConstReal(type, value->imaginary);
 }
 
+void emit_op_UNDEFINED(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    uint32_t count = part_count(value->type);
+    LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, count + 1);
+    part_types(emitter, value->type, types);
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = LLVMConstNull(types[i]);
+}
+
 void emit_op_PHI(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     uint32_t count = part_count(value->type);
