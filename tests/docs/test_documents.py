@@ -1,0 +1,48 @@
+"""The documents name files and functions that exist, and ARCHITECTURE.md shows what the code prints."""
+
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+SOURCE_FOLDERS = ["core", "frontend", "codegen", "runtime", "jit", "python", "tools"]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+
+@cache
+def all_code():
+    paths = [path for folder in SOURCE_FOLDERS for path in (ROOT / folder).rglob("*")]
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths if path.suffix in (".c", ".h", ".py", ".def"))
+
+
+def read(page):
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_files_exist(page):
+    named = set(re.findall(r"`([\w./-]+/[\w.-]+\.(?:c|h|def|py|sh|md|txt|cmake|toml))`", read(page)))
+    assert not [name for name in named if "XYZ" not in name and not (ROOT / name).exists()]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    targets = re.findall(r"\]\(([^)#:]+)\)", read(page))
+    assert not [target for target in targets if not (ROOT / page).parent.joinpath(target).exists()]
+
+
+def test_functions_exist():
+    named = set(re.findall(r"`(\w+)\(\)`", read("docs/ARCHITECTURE.md")))
+    assert not [name for name in named if not re.search(rf"\b{name}\(", all_code())]
+
+
+def test_architecture_dumps():
+    pytest.importorskip("cujit")
+    import architecture_dumps
+
+    page = read("docs/ARCHITECTURE.md")
+    assert architecture_dumps.with_dumps(page) == page, "run scripts/architecture_dumps.py --write"
