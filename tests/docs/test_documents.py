@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
 SOURCE_FOLDERS = ["core", "frontend", "codegen", "runtime", "jit", "python", "tools"]
+CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 sys.path.insert(0, str(ROOT / "scripts"))
 
 
@@ -31,7 +32,7 @@ def test_files_exist(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page):
-    targets = re.findall(r"\]\(([^)#:]+)\)", read(page))
+    targets = re.findall(r"\]\(([\w./-]+)\)", CODE.sub("", read(page)))
     assert not [target for target in targets if not (ROOT / page).parent.joinpath(target).exists()]
 
 
