@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NOT_A_TARGET = UINT32_MAX, MOST_SPLIT = 5, INTRINSIC_UNARY_POSITIVE = 5, INTRINSIC_LIST_TO_TUPLE = 6 };
+enum { NOT_A_TARGET = UINT32_MAX, MOST_SPLIT = 5, MOST_HOPS = 8, INTRINSIC_UNARY_POSITIVE = 5, INTRINSIC_LIST_TO_TUPLE = 6 };
 
 typedef struct Decoder {
     const CodeSnapshot *code;
@@ -243,6 +243,18 @@ static bool resolve_targets(Decoder *d)
     return true;
 }
 
+/* A jump to a jump goes where that one goes: some versions' compilers see to it and some do not. */
+static void thread_jumps(Instructions *instructions)
+{
+    for (uint32_t i = 0; i < instructions->count; i++) {
+        Instruction *instruction = &instructions->items[i];
+        if (!bytecode_jumps(instruction->op))
+            continue;
+        for (int hops = 0; hops < MOST_HOPS && instructions->items[instruction->target].op == BYTECODE_JUMP; hops++)
+            instruction->target = instructions->items[instruction->target].target;
+    }
+}
+
 /* --- try and with ------------------------------------------------------------------------------------------------ */
 
 /* A number of the exception table: 6 bits a byte, the most significant first, bit 6 set where more follow. */
@@ -302,6 +314,7 @@ Instructions *decode(const CodeSnapshot *code, Arena *arena, Diag *diag)
             return NULL;
     if (!resolve_targets(&d))
         return NULL;
+    thread_jumps(d.out);
     find_try(&d);
     return d.out;
 }

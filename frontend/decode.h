@@ -45,7 +45,8 @@ static inline bool bytecode_jumps(Bytecode op)
 /* What is dropped: caches, RESUME, NOP, PRECALL, TO_BOOL, END_FOR, MAKE_CELL, COPY_FREE_VARS, ... What is split:
  * superinstructions, LOAD_GLOBAL with NULL (LOAD_GLOBAL, PUSH_NULL), RETURN_CONST, KW_NAMES + CALL (LOAD_CONST,
  * CALL_KEYWORDS), MAKE_FUNCTION with flags (MAKE_FUNCTION, SET_FUNCTION 8, 4, 2, 1), BINARY_SLICE, JUMP_IF_x_OR_POP
- * (COPY 1, JUMP_IF_x, POP), conditional jumps back (the opposite jump over a JUMP back). NULL with a diagnostic (DIAG_BYTECODE_BROKEN, DIAG_UNSUPPORTED_PYTHON). Never crashes on
+ * (COPY 1, JUMP_IF_x, POP), conditional jumps back (the opposite jump over a JUMP back). Jumps to a
+ * JUMP go where that goes. NULL with a diagnostic (DIAG_BYTECODE_BROKEN, DIAG_UNSUPPORTED_PYTHON). Never crashes on
  * damaged bytes: every argument that indexes a table of the code object is checked here. */
 Instructions *decode(const CodeSnapshot *code, Arena *arena, Diag *diag);
 void decode_print(Buf *out, const CodeSnapshot *code, const Instructions *instructions);

@@ -1,5 +1,5 @@
-/* Types and constants of an instance, to a fixed point over its reachable blocks: sparse conditional constant propagation
- * (Wegman and Zadeck, TOPLAS 1991) with types for the lattice. */
+/* Types and constants of an instance, to a fixed point over its reachable blocks: sparse conditional constant
+ * propagation (Wegman and Zadeck, TOPLAS 1991) with types for the lattice. */
 #include "frontend/lower.h"
 
 bool lower_value(Lower *l, const SsaValue *value, Operand *out)
@@ -49,7 +49,7 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
     }
 }
 
-/* --- one pass over the reachable blocks ---------------------------------------------------------------------------------- */
+/* --- one pass over the reachable blocks --------------------------------------------------------------------------- */
 
 static bool operands_known(Lower *l, const SsaValue *value)
 {

@@ -78,7 +78,7 @@ typedef struct PhiEdge {
     struct PhiEdge *next;
 } PhiEdge;
 
-/* --- operands (operand.c) ------------------------------------------------------------------------------------------- */
+/* --- operands (operand.c) ----------------------------------------------------------------------------------------- */
 /* Records a failure at the value being handled. Always false. */
 #define lower_fail(l, ...) diag_fail((l)->diag, &(l)->value->pos, __VA_ARGS__)
 Operand lower_fact(Lower *l, const SsaValue *value);
@@ -111,8 +111,8 @@ const Type *lower_join_types(Lower *l, const Type *a, const Type *b);
 bool lower_join(Lower *l, Operand a, Operand b, Operand *out);
 bool constant_equal(const Constant *a, const Constant *b);
 
-/* --- emission (operand.c). All return NULL while inferring -------------------------------------------------------------- */
-/* The type as IR has it: what only the frontend knows (functions, modules) occupies nothing there and has no identity. */
+/* --- emission (operand.c). All return NULL while inferring -------------------------------------------------------- */
+/* The type as IR has it: what only the frontend knows (functions, modules) occupies nothing and has no identity. */
 const Type *erased_type(Arena *arena, const Type *type);
 IrValue *emit(Lower *l, IrOp op, const Type *type, uint32_t count, IrValue *const *operands);
 IrValue *emit1(Lower *l, IrOp op, const Type *type, IrValue *a);
@@ -141,7 +141,7 @@ void loop_end(Lower *l, Loop *loop);
  * at the end of the body, before loop_end. */
 IrValue *loop_variable(Lower *l, const Loop *loop, const Type *type, IrBlock *before, IrValue *start);
 
-/* --- conversion (lower_convert.c) ----------------------------------------------------------------------------------------- */
+/* --- conversion (lower_convert.c) --------------------------------------------------------------------------------- */
 /* The operand as that type: scalars by value, arrays to a layout that is less definite, tuples item by item. */
 bool lower_convert(Lower *l, Operand from, const Type *to, Operand *out);
 /* Truth of an operand as a bool. */
@@ -149,7 +149,7 @@ bool lower_truth(Lower *l, Operand operand, Operand *out);
 /* The smallest and largest value that an i64 or smaller integer in IR can have, as far as is plain to see. */
 void lower_interval(const IrValue *value, int64_t *low, int64_t *high);
 
-/* --- operators (lower_operator.c) ------------------------------------------------------------------------------------------ */
+/* --- operators (lower_operator.c) --------------------------------------------------------------------------------- */
 bool lower_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out);
 bool lower_compare(Lower *l, int32_t number, Operand a, Operand b, Operand *out);
 bool lower_unary(Lower *l, SsaOp op, Operand a, Operand *out);
@@ -162,7 +162,7 @@ enum { COMPARE_LT, COMPARE_LE, COMPARE_EQ, COMPARE_NE, COMPARE_GT, COMPARE_GE };
 const Constant *fold_binary(Lower *l, int32_t number, const Constant *a, const Constant *b, const Type *type);
 const Constant *fold_compare(Lower *l, int32_t number, const Constant *a, const Constant *b);
 
-/* --- tuples and iteration (lower_tuple.c, lower_iterate.c) ------------------------------------------------------------------- */
+/* --- tuples and iteration (lower_tuple.c, lower_iterate.c) -------------------------------------------------------- */
 Operand lower_make_tuple(Lower *l, const Operand *items, uint32_t count, TupleTag tag);
 Operand lower_tuple_item(Lower *l, Operand tuple, uint32_t index);
 bool lower_tuple_index(Lower *l, Operand tuple, Operand index, Operand *out);
@@ -174,7 +174,7 @@ bool lower_iter_value(Lower *l, Operand iterator, Operand position, Operand *out
 bool lower_iter_next(Lower *l, Operand iterator, Operand position, Operand *out);
 bool lower_range(Lower *l, const Operand *arguments, uint32_t count, Operand *out);
 
-/* --- arrays (lower_array.c, lower_slice.c) ------------------------------------------------------------------------------------- */
+/* --- arrays (lower_array.c, lower_slice.c) ------------------------------------------------------------------------ */
 bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out);
 bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand value);
 /* Stores a scalar, or an array broadcast to its shape, into every element. */
@@ -190,7 +190,7 @@ bool lower_view(Lower *l, Operand array, Operand index, Operand *out);
 bool lower_array_method(Lower *l, Operand array, const char *name, const Operand *arguments, uint32_t count,
                         Operand *out);
 
-/* --- names and calls (resolve_name.c, lower_call.c, lower_builtin.c, lower_math.c, lower_cuda.c) --------------------------------- */
+/* --- names and calls (resolve_name.c, lower_call.c, lower_builtin.c, lower_math.c, lower_cuda.c) ------------------ */
 bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out);
 bool lower_call(Lower *l, const SsaValue *call, Operand *out);
 bool lower_function(Lower *l, const SsaValue *value, Operand *out);
@@ -207,6 +207,10 @@ typedef struct Call {
 } Call;
 
 bool lower_builtin_call(Lower *l, const Call *call, Operand *out);
+/* lower_reduce.c */
+bool lower_sum_call(Lower *l, const Call *call, Operand *out);
+bool lower_any_all_call(Lower *l, const Call *call, Operand *out);
+bool lower_isinstance_call(Lower *l, const Call *call, Operand *out);
 bool lower_math_call(Lower *l, const Call *call, Operand *out);
 bool lower_cuda_call(Lower *l, const Call *call, Operand *out);
 bool lower_type_call(Lower *l, const Type *type, const Call *call, Operand *out);
@@ -217,9 +221,9 @@ const Operand *call_argument(const Call *call, uint32_t index, const char *name)
 bool call_refuse(Lower *l, const Call *call, const char *hint);
 bool call_arity(Lower *l, const Call *call, uint32_t least, uint32_t most);
 /* Emits a math intrinsic for operands converted to `type` (float16 is computed in float32). */
-IrValue *emit_math(Lower *l, IntrinsicId id, const Type *type, uint32_t count, IrValue *const *operands);
+IrValue *emit_math_function(Lower *l, IntrinsicId id, const Type *type, uint32_t count, IrValue *const *operands);
 
-/* --- instances (instance.c, infer_types.c, emit_ir.c) -------------------------------------------------------------------------- */
+/* --- instances (instance.c, infer_types.c, emit_ir.c) ------------------------------------------------------------- */
 /* The instance for these parameters, found or new. NULL with a diagnostic. */
 Instance *instance_get(Frontend *frontend, Diag *diag, const CodeSnapshot *code, const Snapshot *snapshot,
                        const Operand *parameters, uint32_t count);

@@ -10,7 +10,10 @@ IrValue *emit_extent(Lower *l, Operand array, uint32_t axis)
     return emit_index_op(l, IR_EXTENT, i64(), array.ir, axis);
 }
 
-static Operand extent(Lower *l, Operand array, uint32_t axis) { return operand_value(i64(), emit_extent(l, array, axis)); }
+static Operand extent(Lower *l, Operand array, uint32_t axis)
+{
+    return operand_value(i64(), emit_extent(l, array, axis));
+}
 
 static Operand stride(Lower *l, Operand array, uint32_t axis)
 {
@@ -119,7 +122,7 @@ bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand v
     return true;
 }
 
-/* --- attributes ------------------------------------------------------------------------------------------------------------ */
+/* --- attributes --------------------------------------------------------------------------------------------------- */
 
 static bool array_size(Lower *l, Operand array, Operand *out)
 {

@@ -39,7 +39,7 @@ static bool call_abs(Lower *l, const Call *call, Operand *out)
     if (x.type->kind == TYPE_COMPLEX) {
         IrValue *value = operand_ir(l, x);
         IrValue *parts[] = {emit1(l, IR_REAL, type, value), emit1(l, IR_IMAG, type, value)};
-        return *out = operand_value(type, emit_math(l, INTRINSIC_HYPOT, type, 2, parts)), true;
+        return *out = operand_value(type, emit_math_function(l, INTRINSIC_HYPOT, type, 2, parts)), true;
     }
     if (!lower_convert(l, x, type, &converted))
         return false;
@@ -104,7 +104,7 @@ static bool call_round(Lower *l, const Call *call, Operand *out)
     if (!lower_convert(l, x, TYPE_OF(FLOAT64), &wide))
         return false;
     IrValue *value = operand_ir(l, wide);
-    IrValue *rounded = emit_math(l, INTRINSIC_RINT, TYPE_OF(FLOAT64), 1, &value);
+    IrValue *rounded = emit_math_function(l, INTRINSIC_RINT, TYPE_OF(FLOAT64), 1, &value);
     return *out = operand_value(type, emit1(l, IR_CONVERT, type, rounded)), true;
 }
 
@@ -192,7 +192,7 @@ static bool call_type(Lower *l, const Call *call, Operand *out)
     return *out = operand_object(l, constant), true;
 }
 
-/* --- casts --------------------------------------------------------------------------------------------------------------------- */
+/* --- casts -------------------------------------------------------------------------------------------------------- */
 
 static bool cast_scalar(Lower *l, const Type *type, const Call *call, Operand *out)
 {
@@ -248,7 +248,8 @@ bool lower_type_call(Lower *l, const Type *type, const Call *call, Operand *out)
 }
 
 static const Handler handlers[INTRINSIC_COUNT] = {
-    [INTRINSIC_LEN] = call_len, [INTRINSIC_RANGE] = call_range, [INTRINSIC_ABS] = call_abs,
+    [INTRINSIC_SUM] = lower_sum_call, [INTRINSIC_ANY] = lower_any_all_call, [INTRINSIC_ALL] = lower_any_all_call,
+    [INTRINSIC_ISINSTANCE] = lower_isinstance_call, [INTRINSIC_LEN] = call_len, [INTRINSIC_RANGE] = call_range, [INTRINSIC_ABS] = call_abs,
     [INTRINSIC_MIN] = call_extreme, [INTRINSIC_MAX] = call_extreme, [INTRINSIC_ROUND] = call_round,
     [INTRINSIC_POW] = call_pow, [INTRINSIC_DIVMOD] = call_divmod, [INTRINSIC_SLICE] = call_slice,
     [INTRINSIC_ENUMERATE] = call_enumerate, [INTRINSIC_ZIP] = call_zip, [INTRINSIC_REVERSED] = call_reversed,

@@ -43,7 +43,7 @@ Operand operand_as_argument(Lower *l, Operand operand)
     return operand_value(operand.type, operand_ir(l, operand));
 }
 
-/* --- Python functions --------------------------------------------------------------------------------------------------------- */
+/* --- Python functions --------------------------------------------------------------------------------------------- */
 
 typedef struct Callee {
     const CodeSnapshot *code;
@@ -201,7 +201,7 @@ static bool call_function(Lower *l, const Snapshot *snapshot, const Call *call, 
     return call_instance(l, &callee, call, out);
 }
 
-/* --- nested functions ------------------------------------------------------------------------------------------------------------ */
+/* --- nested functions --------------------------------------------------------------------------------------------- */
 
 /* A nested function is a tuple of its defaults and captured values; its type leads to its code. */
 bool lower_function(Lower *l, const SsaValue *value, Operand *out)
@@ -245,7 +245,7 @@ static bool call_closure(Lower *l, Operand closure, const Call *call, Operand *o
     return call_instance(l, &callee, call, out);
 }
 
-/* --- dispatch ------------------------------------------------------------------------------------------------------------------------ */
+/* --- dispatch ----------------------------------------------------------------------------------------------------- */
 
 static const char *intrinsic_name(Lower *l, IntrinsicId id)
 {

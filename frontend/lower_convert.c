@@ -180,7 +180,7 @@ bool lower_truth(Lower *l, Operand operand, Operand *out)
     return lower_fail(l, DIAG_TYPE_TRUTH, lower_describe(l, operand.type), "; compare it with something");
 }
 
-/* --- intervals ---------------------------------------------------------------------------------------------------------- */
+/* --- intervals ---------------------------------------------------------------------------------------------------- */
 
 typedef __int128 Wide;
 

@@ -5,7 +5,7 @@
 
 static const Type *i64(void) { return TYPE_OF(INT64); }
 
-/* --- places in the grid ----------------------------------------------------------------------------------------------------- */
+/* --- places in the grid ------------------------------------------------------------------------------------------- */
 
 static IrValue *register_value(Lower *l, IntrinsicId first, uint32_t axis)
 {
@@ -44,7 +44,7 @@ static bool call_grid(Lower *l, const Call *call, Operand *out)
     return true;
 }
 
-/* --- shared and local arrays -------------------------------------------------------------------------------------------------- */
+/* --- shared and local arrays -------------------------------------------------------------------------------------- */
 
 static const Type *dtype_of(Operand operand)
 {
@@ -123,7 +123,7 @@ static bool call_array_like(Lower *l, const Call *call, Operand *out)
     return *out = call->arguments[0], true;
 }
 
-/* --- atomics --------------------------------------------------------------------------------------------------------------------- */
+/* --- atomics ------------------------------------------------------------------------------------------------------ */
 
 static IrAtomic atomic_kind(IntrinsicId id)
 {
@@ -183,12 +183,13 @@ static bool call_atomic(Lower *l, const Call *call, Operand *out)
     return *out = operand_value(element, old), true;
 }
 
-/* --- bits -------------------------------------------------------------------------------------------------------------------------- */
+/* --- bits --------------------------------------------------------------------------------------------------------- */
 
 static bool call_bits(Lower *l, const Call *call, Operand *out)
 {
     static const struct { IntrinsicId id; PromotionId rule; IrOp op; } rows[] = {
-        {INTRINSIC_CUDA_POPC, PROMOTION_BIT_COUNT, IR_POPCOUNT}, {INTRINSIC_CUDA_CLZ, PROMOTION_BIT_COUNT, IR_LEADZEROS},
+        {INTRINSIC_CUDA_POPC, PROMOTION_BIT_COUNT, IR_POPCOUNT},
+        {INTRINSIC_CUDA_CLZ, PROMOTION_BIT_COUNT, IR_LEADZEROS},
         {INTRINSIC_CUDA_BREV, PROMOTION_BREV, IR_BITREVERSE}, {INTRINSIC_CUDA_FFS, PROMOTION_FFS, IR_TRAILZEROS}};
     uint32_t row = 0;
     while (rows[row].id != call->intrinsic)

@@ -1,5 +1,5 @@
-/* Iteration without iterator objects: an iterable stays what it is, and a position moves along it. A range's position is
- * its current value; a zip's is a tuple of positions; all others count from 0. */
+/* Iteration without iterator objects: an iterable stays what it is, and a position moves along it. A range's position
+ * is its current value; a zip's is a tuple of positions; all others count from 0. */
 #include "frontend/lower.h"
 
 static bool is_tagged(const Type *type, TupleTag tag) { return type->kind == TYPE_TUPLE && type->tag == tag; }
@@ -11,7 +11,7 @@ static bool is_counted(const Type *type)
 
 static const Type *i64(void) { return TYPE_OF(INT64); }
 
-/* --- range ---------------------------------------------------------------------------------------------------------------- */
+/* --- range -------------------------------------------------------------------------------------------------------- */
 
 bool lower_range(Lower *l, const Operand *arguments, uint32_t count, Operand *out)
 {
@@ -62,7 +62,8 @@ static bool range_has(Lower *l, Operand range, Operand position, Operand *out)
     if (sign != 0)
         return lower_compare(l, sign > 0 ? COMPARE_LT : COMPARE_GT, position, stop, out);
     Operand below, above, rising;
-    if (!lower_compare(l, COMPARE_LT, position, stop, &below) || !lower_compare(l, COMPARE_GT, position, stop, &above) ||
+    if (!lower_compare(l, COMPARE_LT, position, stop, &below) ||
+        !lower_compare(l, COMPARE_GT, position, stop, &above) ||
         !lower_compare(l, COMPARE_GT, step, operand_int(l, 0), &rising))
         return false;
     *out = operand_value(TYPE_OF(BOOL), emit3(l, IR_SELECT, TYPE_OF(BOOL), operand_ir(l, rising), operand_ir(l, below),
@@ -70,7 +71,7 @@ static bool range_has(Lower *l, Operand range, Operand position, Operand *out)
     return true;
 }
 
-/* --- lengths ---------------------------------------------------------------------------------------------------------------- */
+/* --- lengths ------------------------------------------------------------------------------------------------------ */
 
 static bool range_length(Lower *l, Operand range, Operand *out)
 {
@@ -130,7 +131,7 @@ static bool item_at(Lower *l, Operand iterable, Operand index, Operand *out)
            lower_convert(l, *out, iterable.type->items[0], out);
 }
 
-/* --- the five steps ------------------------------------------------------------------------------------------------------------ */
+/* --- the five steps ----------------------------------------------------------------------------------------------- */
 
 bool lower_iterator(Lower *l, Operand iterable, Operand *out)
 {

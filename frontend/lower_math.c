@@ -6,7 +6,7 @@
 
 static const double PI = 3.14159265358979323846;
 
-IrValue *emit_math(Lower *l, IntrinsicId id, const Type *type, uint32_t count, IrValue *const *operands)
+IrValue *emit_math_function(Lower *l, IntrinsicId id, const Type *type, uint32_t count, IrValue *const *operands)
 {
     if (type->kind != TYPE_FLOAT || type->size != 2)
         return emit_intrinsic(l, id, type, count, operands);
@@ -54,11 +54,11 @@ static bool call_function_row(Lower *l, const Call *call, Operand *out)
         return call_refuse(l, call, "");
     if (!convert_all(l, call, type, operands))
         return false;
-    *out = operand_value(type, emit_math(l, call->intrinsic, type, call->count, operands));
+    *out = operand_value(type, emit_math_function(l, call->intrinsic, type, call->count, operands));
     return true;
 }
 
-/* --- composed functions ------------------------------------------------------------------------------------------------------- */
+/* --- composed functions ------------------------------------------------------------------------------------------- */
 
 /* log(x, base) is log(x) / log(base). */
 static bool call_log(Lower *l, const Call *call, Operand *out)
@@ -75,7 +75,7 @@ static bool call_log(Lower *l, const Call *call, Operand *out)
         if (!lower_convert(l, call->arguments[i], type, &converted))
             return false;
         IrValue *value = operand_ir(l, converted);
-        logs[i] = operand_value(type, emit_math(l, INTRINSIC_LOG_NATURAL, type, 1, &value));
+        logs[i] = operand_value(type, emit_math_function(l, INTRINSIC_LOG_NATURAL, type, 1, &value));
     }
     *out = logs[0];
     return call->count == 1 || lower_binary(l, NB_TRUE_DIVIDE, logs[0], logs[1], out);
@@ -168,11 +168,11 @@ static bool call_modf(Lower *l, const Call *call, Operand *out)
         return false;
     IrValue *value = operand_ir(l, x), *zero = operand_ir(l, operand_float(l, type, 0));
     IrValue *infinity = operand_ir(l, operand_float(l, type, INFINITY));
-    IrValue *whole = emit_math(l, INTRINSIC_TRUNC, type, 1, &value);
+    IrValue *whole = emit_math_function(l, INTRINSIC_TRUNC, type, 1, &value);
     IrValue *is_infinite = emit2(l, IR_EQ, TYPE_OF(BOOL), emit1(l, IR_ABS, type, value), infinity);
     IrValue *rest = emit3(l, IR_SELECT, type, is_infinite, zero, emit2(l, IR_SUB, type, value, whole));
     IrValue *signed_rest[] = {rest, value};
-    parts[0] = operand_value(type, emit_math(l, INTRINSIC_COPYSIGN, type, 2, signed_rest));
+    parts[0] = operand_value(type, emit_math_function(l, INTRINSIC_COPYSIGN, type, 2, signed_rest));
     parts[1] = operand_value(type, whole);
     return *out = lower_make_tuple(l, parts, 2, TUPLE_PLAIN), true;
 }

@@ -41,7 +41,7 @@ static bool refuse_operands(Lower *l, const char *text, Operand a, Operand b, co
     return lower_fail(l, DIAG_TYPE_OPERANDS, text, lower_describe_all(l, both, 2), hint);
 }
 
-/* --- constants --------------------------------------------------------------------------------------------------------- */
+/* --- constants ---------------------------------------------------------------------------------------------------- */
 
 static bool is_whole(const Constant *c) { return c->kind == CONSTANT_INT || c->kind == CONSTANT_BOOL; }
 
@@ -148,7 +148,7 @@ const Constant *fold_compare(Lower *l, int32_t number, const Constant *a, const 
     return NULL;
 }
 
-/* --- powers -------------------------------------------------------------------------------------------------------------- */
+/* --- powers ------------------------------------------------------------------------------------------------------- */
 
 /* A small constant exponent becomes multiplications; a negative one of a float the inverse of them. */
 static bool power_by_constant(Lower *l, Operand base, int64_t exponent, Operand *out)
@@ -190,7 +190,7 @@ static bool lower_power(Lower *l, Operand a, Operand b, Operand *out)
     return true;
 }
 
-/* --- binary operators ------------------------------------------------------------------------------------------------------ */
+/* --- binary operators --------------------------------------------------------------------------------------------- */
 
 static bool concatenate(Lower *l, Operand a, Operand b, Operand *out)
 {
@@ -212,7 +212,10 @@ static bool repeat_tuple(Lower *l, Operand tuple, int64_t times, Operand *out)
     return true;
 }
 
-static bool is_plain_tuple(Operand operand) { return operand.type->kind == TYPE_TUPLE && operand.type->tag <= TUPLE_NAMED; }
+static bool is_plain_tuple(Operand operand)
+{
+    return operand.type->kind == TYPE_TUPLE && operand.type->tag <= TUPLE_NAMED;
+}
 
 bool lower_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
 {
@@ -243,7 +246,7 @@ bool lower_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
     return true;
 }
 
-/* --- comparisons --------------------------------------------------------------------------------------------------------------- */
+/* --- comparisons -------------------------------------------------------------------------------------------------- */
 
 static bool is_signed(const Type *type) { return type->kind == TYPE_INT; }
 
@@ -363,7 +366,7 @@ bool lower_contains(Lower *l, Operand item, Operand container, bool negated, Ope
     return negated ? lower_unary(l, SSA_NOT, found, out) : (*out = found, true);
 }
 
-/* --- unary operators --------------------------------------------------------------------------------------------------------------- */
+/* --- unary operators ---------------------------------------------------------------------------------------------- */
 
 static const Constant *fold_negative(Lower *l, const Constant *a, const Type *type)
 {

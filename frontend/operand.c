@@ -210,7 +210,7 @@ const char *lower_describe_all(Lower *l, const Operand *operands, uint32_t count
     return text;
 }
 
-/* --- joining --------------------------------------------------------------------------------------------------------- */
+/* --- joining ------------------------------------------------------------------------------------------------------ */
 
 static bool same_float(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
 
@@ -304,7 +304,7 @@ bool lower_join(Lower *l, Operand a, Operand b, Operand *out)
     return true;
 }
 
-/* --- emission ----------------------------------------------------------------------------------------------------------- */
+/* --- emission ----------------------------------------------------------------------------------------------------- */
 
 const Type *erased_type(Arena *arena, const Type *type)
 {

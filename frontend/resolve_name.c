@@ -31,8 +31,9 @@ static bool intrinsic_attribute(Lower *l, IntrinsicId id, const char *name, Oper
         }
         path += length + strspn(path + length, " ");
     }
-    return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, arena_format(l->arena, "%.*s", (int)strcspn(intrinsic_info[id].path, " "),
-                                                              intrinsic_info[id].path), name, "");
+    const char *shown = intrinsic_info[id].path;
+    shown = arena_format(l->arena, "%.*s", (int)strcspn(shown, " "), shown);
+    return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, shown, name, "");
 }
 
 static bool complex_part(Lower *l, Operand number, bool imaginary, Operand *out)
@@ -114,7 +115,7 @@ bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out)
     return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, lower_describe(l, type), name, "");
 }
 
-/* --- methods ------------------------------------------------------------------------------------------------------------------ */
+/* --- methods ------------------------------------------------------------------------------------------------------ */
 
 static bool conjugate(Lower *l, Operand number, Operand *out)
 {

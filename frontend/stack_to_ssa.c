@@ -5,7 +5,8 @@
 
 #include "frontend/ssa.h"
 
-/* Operands at once, and how many of them may lie on the stack where blocks join (loops in loops, branches in arguments). */
+/* Operands at once, and how many of them may lie on the stack where blocks join (loops in loops, branches in
+ * arguments). */
 enum { STACK_LIMIT = 4096, SLOT_LIMIT = 128 };
 
 typedef struct BlockState {
@@ -94,7 +95,7 @@ static SsaValue *append_constant(Builder *b, const Constant *constant)
     return value;
 }
 
-/* --- variables ----------------------------------------------------------------------------------------------------- */
+/* --- variables ---------------------------------------------------------------------------------------------------- */
 
 static SsaValue *read_variable(Builder *b, uint32_t variable, uint32_t block);
 
@@ -206,7 +207,7 @@ static void seal_ready_blocks(Builder *b)
     }
 }
 
-/* --- the stack ----------------------------------------------------------------------------------------------------- */
+/* --- the stack ---------------------------------------------------------------------------------------------------- */
 
 static void push(Builder *b, SsaValue *value)
 {
@@ -243,7 +244,7 @@ static SsaValue **peek(Builder *b, int32_t n)
     return &b->stack[0];
 }
 
-/* --- instructions --------------------------------------------------------------------------------------------------- */
+/* --- instructions ------------------------------------------------------------------------------------------------- */
 
 static void run_call(Builder *b, uint32_t count, const Constant *names)
 {
@@ -521,7 +522,7 @@ static void run_instruction(Builder *b)
     }
 }
 
-/* --- blocks ---------------------------------------------------------------------------------------------------------- */
+/* --- blocks ------------------------------------------------------------------------------------------------------- */
 
 static const Instruction *last_instruction(const Builder *b, const CfgBlock *cfg)
 {
@@ -615,7 +616,7 @@ static void write_parameters(Builder *b)
     b->function->parameter_count = given + code->free_count;
 }
 
-/* --- cleaning up ----------------------------------------------------------------------------------------------------- */
+/* --- cleaning up -------------------------------------------------------------------------------------------------- */
 
 static bool remove_trivial_phis(SsaFunction *function)
 {

@@ -1,0 +1,141 @@
+/* sum, any, all, min and max over arrays, tuples and ranges; isinstance. */
+#include "frontend/lower.h"
+
+/* One step of a reduction: the accumulator with one more item. */
+typedef bool (*Step)(Lower *l, const Call *call, Operand accumulator, Operand item, Operand *out);
+
+static bool step_sum(Lower *l, const Call *call, Operand accumulator, Operand item, Operand *out)
+{
+    (void)call;
+    return lower_binary(l, NB_ADD, accumulator, item, out);
+}
+
+static bool step_truth(Lower *l, const Call *call, Operand accumulator, Operand item, Operand *out)
+{
+    Operand truth;
+    return lower_truth(l, item, &truth) &&
+           lower_binary(l, call->intrinsic == INTRINSIC_ANY ? NB_OR : NB_AND, accumulator, truth, out);
+}
+
+static bool reduce_tuple(Lower *l, const Call *call, Operand tuple, Operand start, Step step, Operand *out)
+{
+    *out = start;
+    for (uint32_t i = 0; i < tuple.type->count; i++)
+        if (!step(l, call, *out, lower_tuple_item(l, tuple, i), out))
+            return false;
+    return true;
+}
+
+/* The type that the accumulator settles on. */
+static const Type *settle(Lower *l, const Call *call, Operand start, Operand item, Step step)
+{
+    Lower dry = *l;
+    dry.emitting = false;
+    Operand accumulator = operand_value(start.type, NULL), next;
+    item = operand_value(item.type, NULL);
+    for (int i = 0; i < 4; i++) {
+        if (!step(&dry, call, accumulator, item, &next))
+            return NULL;
+        const Type *joined = lower_join_types(l, accumulator.type, next.type);
+        if (!joined || type_equal(joined, accumulator.type))
+            return joined;
+        accumulator = operand_value(joined, NULL);
+    }
+    return NULL;
+}
+
+/* A loop over anything that iterates. */
+static bool reduce_loop(Lower *l, const Call *call, Operand iterable, Operand start, Step step, Operand *out)
+{
+    Operand position, has, item, next, result, converted;
+    Lower dry = *l;
+    dry.emitting = false;
+    Operand shape = operand_value(iterable.type, NULL);
+    if (!lower_iter_start(&dry, shape, &position) || !lower_iter_value(&dry, shape, position, &item))
+        return false;
+    const Type *type = settle(l, call, start, item, step);
+    if (!type)
+        return diag_failed(l->diag) ? false : call_refuse(l, call, "");
+    if (!l->emitting)
+        return *out = operand_value(type, NULL), true;
+    if (!lower_convert(l, start, type, &converted) || !lower_iter_start(l, iterable, &position))
+        return false;
+    IrBlock *header = emit_block(l), *body = emit_block(l), *exit = emit_block(l);
+    IrValue *index = ir_phi(header, erased_type(l->arena, position.type), &l->value->pos, 2);
+    IrValue *accumulator = ir_phi(header, type, &l->value->pos, 2);
+    emit_phi_edge(l, index, operand_ir(l, position));
+    emit_phi_edge(l, accumulator, operand_ir(l, converted));
+    emit_jump(l, header);
+    l->block = header;
+    position = operand_value(position.type, index);
+    if (!lower_iter_has(l, iterable, position, &has))
+        return false;
+    emit_branch(l, operand_ir(l, has), body, exit);
+    l->block = body;
+    if (!lower_iter_value(l, iterable, position, &item) ||
+        !step(l, call, operand_value(type, accumulator), item, &result) || !lower_convert(l, result, type, &converted) ||
+        !lower_iter_next(l, iterable, position, &next))
+        return false;
+    emit_phi_edge(l, accumulator, operand_ir(l, converted));
+    emit_phi_edge(l, index, operand_ir(l, next));
+    emit_jump(l, header);
+    l->block = exit;
+    return *out = operand_value(type, accumulator), true;
+}
+
+static bool reduce(Lower *l, const Call *call, Operand source, Operand start, Step step, Operand *out)
+{
+    if (source.type->kind == TYPE_TUPLE && source.type->tag <= TUPLE_NAMED)
+        return reduce_tuple(l, call, source, start, step, out);
+    Operand iterable;
+    return lower_iterator(l, source, &iterable) && reduce_loop(l, call, iterable, start, step, out);
+}
+
+bool lower_sum_call(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 1, 2))
+        return false;
+    const Operand *start = call_argument(call, 1, "start");
+    return reduce(l, call, call->arguments[0], start ? *start : operand_int(l, 0), step_sum, out);
+}
+
+bool lower_any_all_call(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 1, 1))
+        return false;
+    return reduce(l, call, call->arguments[0], operand_bool(l, call->intrinsic == INTRINSIC_ALL), step_truth, out);
+}
+
+/* --- isinstance ----------------------------------------------------------------------------------------------------- */
+
+static bool is_instance(Operand value, Operand class)
+{
+    const Type *type = value.type;
+    if (operand_is_object(class, CONSTANT_TYPE))
+        return type_equal(type, class.constant->type);
+    switch (operand_intrinsic(class)) {
+    case INTRINSIC_INT: return type_is_integer(type);
+    case INTRINSIC_FLOAT: return type->kind == TYPE_FLOAT;
+    case INTRINSIC_COMPLEX: return type->kind == TYPE_COMPLEX;
+    case INTRINSIC_BOOL: return type->kind == TYPE_BOOL;
+    case INTRINSIC_TUPLE: return type->kind == TYPE_TUPLE && type->tag <= TUPLE_NAMED;
+    default: return false;
+    }
+}
+
+bool lower_isinstance_call(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 2, 2))
+        return false;
+    Operand classes = call->arguments[1];
+    bool is_tuple = classes.type->kind == TYPE_TUPLE;
+    uint32_t count = is_tuple ? classes.type->count : 1;
+    bool found = false;
+    for (uint32_t i = 0; i < count; i++) {
+        Operand class = is_tuple ? lower_tuple_item(l, classes, i) : classes;
+        if (class.type->kind != TYPE_OBJECT)
+            return call_refuse(l, call, "; its second argument is a type or a tuple of types");
+        found |= is_instance(call->arguments[0], class);
+    }
+    return *out = operand_bool(l, found), true;
+}
