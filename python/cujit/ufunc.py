@@ -11,7 +11,6 @@ import numpy as np
 from cujit import _core
 from cujit import signature as signatures
 from cujit.cuda import layout
-from cujit.cuda.compiler import converting
 from cujit.cuda.devicearray import DeviceNDArray, _view, as_cuda_array, device_array, is_cuda_array, to_device
 from cujit.cuda.devices import need_device
 from cujit.cuda.dispatcher import Dispatcher, jit
@@ -154,7 +153,7 @@ class UFunc:
         result = inferred if result is None else result
         loop = self._loop_of_any
         if result != inferred:
-            loop = Loop(Dispatcher(converting(self.py_func, types, result), device=True, **self._options))
+            loop = Loop(Dispatcher(self.py_func, device=True, signature=(types, result), **self._options))
         self._loops[types] = (result, loop)
         return self._loops[types]
 

@@ -2,7 +2,7 @@
 from cujit import _core
 from cujit import signature as signatures
 from cujit.cuda.devices import need_device
-from cujit.cuda.dispatcher import Dispatcher
+from cujit.cuda.dispatcher import Dispatcher, converting
 
 DEFAULT_CC = (7, 5)
 
@@ -55,28 +55,6 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
         function = converting(function, types, result, name)
     made = Dispatcher(function, device=True, **options)
     return made.inspect("asm", types, sm), made.result_type(types)
-
-
-def converting(function, types, result, name=None):
-    """A function that converts scalar arguments to `types`, calls `function`, and converts its result to `result`."""
-    arguments = [f"a{k}" for k in range(len(types))]
-    namespace = {"function": Dispatcher(function, device=True)}
-    passed = []
-    for argument, a_type in zip(arguments, types, strict=True):
-        is_scalar = a_type in _core.scalar_types.values()
-        passed.append(f"type_{argument}({argument})" if is_scalar else argument)
-        namespace[f"type_{argument}"] = a_type
-    call = f"function({', '.join(passed)})"
-    if result is not None and result != _core.scalar_types["none"]:
-        namespace["result"] = result
-        call = f"return result({call})"
-    name = name or function.__name__
-    label = name if name.isidentifier() else "compiled"
-    exec(f"def {label}({', '.join(arguments)}):\n    {call}\n", namespace)
-    made = namespace[label]
-    made.__name__ = made.__qualname__ = name
-    made.__doc__ = function.__doc__
-    return made
 
 
 def _sm(cc):

@@ -16,6 +16,9 @@ _DEFAULTS = {"fastmath": False, "fmad": True, "debug": False, "lineinfo": False,
              "launch_bounds": None, "forceinline": False}
 
 
+_NONE = _core.scalar_types["none"]
+
+
 class Stats:
     """How often a kernel was compiled: cache_misses, and cache_hits, by the argument types."""
 
@@ -32,7 +35,7 @@ class Overload:
 
     @property
     def signature(self):
-        return _core.scalar_types["none"](*self.argtypes)
+        return _NONE(*self.argtypes)
 
     @property
     def regs_per_thread(self):
@@ -65,15 +68,23 @@ class Dispatcher(_core.KernelBase):
     first launch. Attributes: py_func (the Python function), targetoptions, signatures, overloads, specialized, stats.
     """
 
-    def __init__(self, function, *, device=False, extensions=(), **options):
-        super().__init__(function, device=device, **options)
+    def __init__(self, function, *, device=False, extensions=(), signature=None, **options):
+        """signature: of a device function, (argument types, result type): its calls convert to these."""
+        compiled = function if signature is None else converting(function, *signature)
+        super().__init__(compiled, device=device, **options)
         functools.update_wrapper(self, function)
+        self.declared = signature
         self.extensions = list(extensions)
         self.specialized = False
         self._specializations = {}
 
     def __get__(self, instance, owner=None):
         return self if instance is None else python_types.MethodType(self, instance)
+
+    @property
+    def py_func(self):
+        """The Python function."""
+        return self.__wrapped__
 
     def __repr__(self):
         return f"<{'device function' if self.is_device else 'kernel'} {self.__module__}.{self.__qualname__}>"
@@ -144,7 +155,7 @@ class Dispatcher(_core.KernelBase):
     @property
     def nopython_signatures(self):
         """The signatures compiled so far."""
-        return [_core.scalar_types["none"](*types) for types in self.signatures]
+        return [_NONE(*types) for types in self.signatures]
 
     @property
     def overloads(self):
@@ -219,7 +230,8 @@ class Dispatcher(_core.KernelBase):
     # --- copies ------------------------------------------------------------------------------------------------------
 
     def _copy(self):
-        return type(self)(self.py_func, device=self.is_device, extensions=self.extensions, **self.options)
+        return type(self)(self.py_func, device=self.is_device, extensions=self.extensions, signature=self.declared,
+                          **self.options)
 
     def __copy__(self):
         return self._copy()
@@ -359,17 +371,40 @@ def _make(function, signature, device, extensions, options):
         raise TypeError(f"cuda.jit decorates Python functions, not {type(function).__name__}")
     given = {name: value for name, value in options.items() if value != _DEFAULTS.get(name)}
     cls = ExtendedDispatcher if extensions else Dispatcher
-    made = cls(function, device=device, extensions=extensions, **given)
-    if signature is not None:
-        _compile_now(made, signature)
+    listed = [signatures.normalize(each) for each in (signature if isinstance(signature, list) else [signature])
+              if each is not None]
+    declared = listed[0] if device and len(listed) == 1 else None
+    made = cls(function, device=device, extensions=extensions, signature=declared, **given)
+    _compile_now(made, listed)
+    if listed and not device:
+        made.freeze()
+        made.specialized = not isinstance(signature, list)
     return made
 
 
-def _compile_now(kernel, signature):
-    for types, result in map(signatures.normalize, signature if isinstance(signature, list) else [signature]):
-        if not kernel.is_device and result not in (None, _core.scalar_types["none"]):
+def converting(function, types, result, name=None):
+    """A Python function that converts scalar arguments to `types`, calls `function`, and converts its result.
+
+    result: the type of the result, or None for the one that it has.
+    """
+    namespace = {"function": Dispatcher(function, device=True)}
+    arguments, passed = [f"a{k}" for k in range(len(types))], []
+    for argument, a_type in zip(arguments, types, strict=True):
+        is_scalar = a_type in _core.scalar_types.values()
+        passed.append(f"type_{argument}({argument})" if is_scalar else argument)
+        namespace[f"type_{argument}"] = a_type
+    call = f"function({', '.join(passed)})"
+    if result not in (None, _NONE):
+        namespace["result"] = result
+        call = f"return result({call})"
+    name = name or function.__name__
+    label = name if name.isidentifier() else "compiled"
+    exec(f"def {label}({', '.join(arguments)}):\n    {call}\n", namespace)
+    return namespace[label]
+
+
+def _compile_now(kernel, listed):
+    for types, result in listed:
+        if not kernel.is_device and result not in (None, _NONE):
             raise TypeError(f"a kernel cannot return a value: the signature of '{kernel.__name__}' says {result}")
         kernel.compile(types)
-    if not kernel.is_device:
-        kernel.freeze()
-        kernel.specialized = not isinstance(signature, list)

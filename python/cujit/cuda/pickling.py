@@ -13,13 +13,16 @@ def reduce_dispatcher(kernel):
     if _lookup(kernel.__module__, kernel.__qualname__) is kernel:
         return _lookup, (kernel.__module__, kernel.__qualname__)
     frozen = [tuple(map(_encode, types)) for types in kernel.signatures] if kernel.specialized else []
-    state = (kernel.is_device, kernel.extensions, dict(kernel.options), frozen)
+    types, result = kernel.declared or ((), None)
+    declared = kernel.declared and (tuple(map(_encode, types)), _encode(result))
+    state = (kernel.is_device, kernel.extensions, dict(kernel.options), declared, frozen)
     return _rebuild, (type(kernel), _encode_function(kernel.py_func), state)
 
 
 def _rebuild(cls, function, state):
-    device, extensions, options, frozen = state
-    kernel = cls(_decode(function), device=device, extensions=extensions, **options)
+    device, extensions, options, declared, frozen = state
+    signature = declared and (tuple(map(_decode, declared[0])), _decode(declared[1]))
+    kernel = cls(_decode(function), device=device, extensions=extensions, signature=signature, **options)
     for encoded in frozen:
         kernel.compile(tuple(map(_decode, encoded)))
         kernel.freeze()
