@@ -244,6 +244,8 @@ bool lower_iter_value(Lower *l, Operand it, Operand position, Operand *out)
         *out = lower_make_tuple(l, items, it.type->count, TUPLE_PLAIN);
         return true;
     }
+    if (position.ir && position.ir->op == IR_PHI)   /* it counts from 0 */
+        position.ir->non_negative = true;
     return item_at(l, it, position, out);
 }
 

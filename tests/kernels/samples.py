@@ -1,0 +1,121 @@
+"""Kernels whose typed IR and PTX the tests of this folder know. Each has the signature it is compiled for."""
+import math
+
+import numpy as np
+
+from cujit import cuda, float32
+
+TILE = 4
+WEIGHTS = np.array([0.25, 0.5, 0.25])
+
+
+def saxpy(a, x, y, out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = a * x[i] + y[i]
+
+
+def grid_stride(x, out):
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        out[i] = x[i] + 1
+
+
+def negative_index(x, out):
+    i = cuda.threadIdx.x - 3
+    out[i, -1] = x[-i]
+
+
+def tiled_sum(x, out):
+    tile = cuda.shared.array((TILE, TILE + 1), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    tile[ty, tx] = x[ty, tx]
+    cuda.syncthreads()
+    total = float32(0.0)
+    for k in range(TILE):
+        total += tile[k, tx] * tile[ty, k]
+    out[ty, tx] = total
+
+
+def scale(x, factor=2):
+    if x < 0:
+        return -x
+    return x * factor
+
+
+def helpers(x, out):
+    def twice(v):
+        return scale(v) + shift
+
+    shift = cuda.threadIdx.x
+    i = cuda.grid(1)
+    out[i] = twice(x[i]) + scale(x[0], factor=3)
+
+
+def control(x, out):
+    total = 0
+    for i in range(10, 0, -3):
+        if x[i] < 0:
+            continue
+        total += i
+        if total > 100:
+            break
+    else:
+        total = -total
+    n = x.size
+    while n > 1 and total != n:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+    out[0] = total if n else math.sin(total)
+
+
+def unify(x, out):
+    value = 0
+    for item in x:
+        value = value + item
+    out[0] = value
+
+
+def captured(x, out):
+    i = cuda.grid(1)
+    out[i] = WEIGHTS[i % 3] * x[i]
+
+
+def histogram(x, bins):
+    i = cuda.grid(1)
+    if i < x.size:
+        cuda.atomic.add(bins, x[i], 1)
+
+
+def windows(x, out):
+    inner = x[1:-1, ::2]
+    row = inner[cuda.grid(1)]
+    out[cuda.grid(1)] = row[0] + row.shape[0]
+
+
+def first_index(x, key):
+    for i in range(x.size):
+        if x[i] == key:
+            return i
+    return None
+
+
+def optional(x, out):
+    where = first_index(x, 3)
+    if where is None:
+        out[0] = -1
+    else:
+        out[0] = where
+
+
+SAMPLES = {
+    "saxpy": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])"),
+    "grid_stride": (grid_stride, "void(int32[::1], int64[::1])"),
+    "negative_index": (negative_index, "void(float64[:], float64[:, ::1])"),
+    "tiled_sum": (tiled_sum, "void(float32[:, ::1], float32[:, ::1])"),
+    "helpers": (helpers, "void(int32[::1], int64[::1])"),
+    "control": (control, "void(int32[::1], float64[::1])"),
+    "unify": (unify, "void(float32[::1], float32[::1])"),
+    "captured": (captured, "void(float64[::1], float64[::1])"),
+    "histogram": (histogram, "void(uint8[::1], int32[::1])"),
+    "windows": (windows, "void(float32[:, ::1], float32[::1])"),
+    "optional": (optional, "void(int64[::1], int64[::1])"),
+}

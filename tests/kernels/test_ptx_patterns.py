@@ -1,0 +1,69 @@
+"""What must, and what must not, be in the PTX of the samples; and ptxas takes all of it."""
+import re
+import shutil
+import subprocess
+
+import pytest
+from samples import SAMPLES
+
+from cujit import _core, cuda
+
+ARCHITECTURES = [75, 80, 90, 100, 120]
+PTXAS = shutil.which("ptxas")
+
+
+def ptx_of(name, sm=90, **options):
+    function, signature = SAMPLES[name]
+    return cuda.jit(function, **options).inspect("asm", _core.parse_signature(signature).args, sm)
+
+
+def body(ptx):
+    return ptx[ptx.index("{") :]
+
+
+def test_loads_and_stores_are_global():
+    ptx = ptx_of("saxpy")
+    assert len(re.findall(r"ld\.global\S*\.[bf]32", ptx)) == 2
+    assert len(re.findall(r"st\.global\S*\.[bf]32", ptx)) == 1
+    assert not re.search(r"\b(ld|st)(\.local)?\.[bfu]\d", body(ptx))
+
+
+def test_multiply_and_add_are_fused_unless_told_otherwise():
+    assert "fma.rn.f32" in ptx_of("saxpy")
+    separate = ptx_of("saxpy", fmad=False)
+    assert "fma" not in separate and "mul.rn.f32" in separate and "add.rn.f32" in separate
+
+
+def test_an_index_that_cannot_be_negative_is_not_tested():
+    """One comparison only: the bound of the grid."""
+    assert len(re.findall(r"\bsetp\.", ptx_of("saxpy"))) == 1
+
+
+def test_shared_memory_and_barrier():
+    ptx = ptx_of("tiled_sum")
+    assert re.search(r"\.shared .*\[80\]", ptx)
+    assert "ld.shared" in ptx and "st.shared" in ptx
+    assert re.search(r"bar(rier)?\.(cta\.)?sync", ptx)
+
+
+def test_atomic_is_one_reduction_instruction():
+    assert re.search(r"(red|atom)\.(relaxed\.)?(gpu\.|sys\.)?global\.add\.[us]32|red\.global\.add", ptx_of("histogram"))
+
+
+def test_helpers_are_inlined():
+    assert "call" not in body(ptx_of("helpers"))
+
+
+@pytest.mark.parametrize("sm", ARCHITECTURES)
+def test_target_line(sm):
+    assert f".target sm_{sm}" in ptx_of("saxpy", sm)
+
+
+@pytest.mark.skipif(not PTXAS, reason="ptxas is not installed")
+@pytest.mark.parametrize("sm", ARCHITECTURES)
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_ptxas_takes_it(name, sm, tmp_path):
+    path = tmp_path / "kernel.ptx"
+    path.write_text(ptx_of(name, sm))
+    done = subprocess.run([PTXAS, f"-arch=sm_{sm}", "-o", tmp_path / "kernel.cubin", path], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
