@@ -4,6 +4,7 @@ import importlib.util
 import shutil
 import subprocess
 import sys
+import zlib
 
 import pytest
 from source_tree import ROOT
@@ -52,3 +53,9 @@ print(time.perf_counter() - start)
 """
     run_python(code)
     assert min(float(run_python(code)) for _ in range(5)) < 0.060
+
+
+def test_wheel_is_small(extension):
+    """What a wheel of this extension weighs: under 20 MB, with a reserve for everything else in it."""
+    with open(extension, "rb") as file:
+        assert len(zlib.compress(file.read(), 6)) < 19.5e6
