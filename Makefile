@@ -11,7 +11,7 @@ export PATH := $(BIN):$(PATH):/usr/local/cuda/bin
 SOURCES = git ls-files --cached --others --exclude-standard
 CLANG_FORMAT ?= clang-format-22
 
-.PHONY: demo test check check-asan format lint wheel bench prepare install ctest pytest clean
+.PHONY: demo test check check-asan format lint wheel bench packages prepare install ctest pytest clean
 
 demo: install
 	$(BIN)/python examples/demo.py
@@ -20,8 +20,10 @@ test: install ctest pytest
 
 check: lint test
 
-prepare:
+packages:
 	@scripts/install_packages.sh
+
+prepare: packages
 	@test -n "$(PYTHON)" || { echo "cujit needs CPython 3.11, 3.12 or 3.13" >&2; exit 1; }
 	@scripts/prepare_venv.sh $(VENV) $(PYTHON)
 
