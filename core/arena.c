@@ -93,7 +93,7 @@ void *arena_alloc(Arena *arena, size_t size)
     }
     size_t step = (size + ARENA_GAP + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
     if (!step)
-        step = ARENA_ALIGNMENT;   /* a pointer of its own even for nothing */
+        step = ARENA_ALIGNMENT; /* a pointer of its own even for nothing */
     Chunk *chunk = arena->chunk;
     if (!chunk || chunk->capacity - chunk->used < step)
         chunk = arena_grow(arena, step);
@@ -112,10 +112,7 @@ void *arena_copy(Arena *arena, const void *bytes, size_t size)
     return memory;
 }
 
-char *arena_string(Arena *arena, const char *text)
-{
-    return arena_copy(arena, text, strlen(text) + 1);
-}
+char *arena_string(Arena *arena, const char *text) { return arena_copy(arena, text, strlen(text) + 1); }
 
 char *arena_format(Arena *arena, const char *format, ...)
 {

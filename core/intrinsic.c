@@ -7,16 +7,34 @@ const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
     [INTRINSIC_NONE] = {.kind = INTRINSIC_KIND_NONE, .id = "NONE", .path = "", .doc = ""},
 #define BUILTIN(ID, PATH, DOC) \
     [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_BUILTIN, .id = #ID, .path = PATH, .doc = DOC, .arity = -1},
-#define REGISTER(ID, PATH, TYPE, NVPTX, LOW, HIGH, DOC) \
-    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_REGISTER, .id = #ID, .path = PATH, .doc = DOC, .type = TYPE_OF(TYPE), \
-                        .nvptx = NVPTX, .low = LOW, .high = HIGH},
+#define REGISTER(ID, PATH, TYPE, NVPTX, LOW, HIGH, DOC)  \
+    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_REGISTER, \
+                        .id = #ID,                       \
+                        .path = PATH,                    \
+                        .doc = DOC,                      \
+                        .type = TYPE_OF(TYPE),           \
+                        .nvptx = NVPTX,                  \
+                        .low = LOW,                      \
+                        .high = HIGH},
 #define MATH(ID, PATH, ARITY, RULE, F64, F32, HOST64, HOST32, DOC) \
-    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_MATH, .id = #ID, .path = PATH, .doc = DOC, .arity = ARITY, \
-                        .promotion = PROMOTION_##RULE, .libdevice64 = F64, .libdevice32 = F32, .host64 = HOST64, \
+    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_MATH,               \
+                        .id = #ID,                                 \
+                        .path = PATH,                              \
+                        .doc = DOC,                                \
+                        .arity = ARITY,                            \
+                        .promotion = PROMOTION_##RULE,             \
+                        .libdevice64 = F64,                        \
+                        .libdevice32 = F32,                        \
+                        .host64 = HOST64,                          \
                         .host32 = HOST32},
-#define DEVICE(ID, PATH, ARITY, EFFECTS, NVPTX, DOC) \
-    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_DEVICE, .id = #ID, .path = PATH, .doc = DOC, .arity = ARITY, \
-                        .effects = EFFECTS, .nvptx = NVPTX},
+#define DEVICE(ID, PATH, ARITY, EFFECTS, NVPTX, DOC)   \
+    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_DEVICE, \
+                        .id = #ID,                     \
+                        .path = PATH,                  \
+                        .doc = DOC,                    \
+                        .arity = ARITY,                \
+                        .effects = EFFECTS,            \
+                        .nvptx = NVPTX},
 #include "core/intrinsic.def"
 #undef BUILTIN
 #undef REGISTER

@@ -4,8 +4,13 @@
 #include <string.h>
 
 /* The words of op.def's result, immediate and flags columns. */
-enum { NONE = IR_FLAG_NONE, PURE = IR_FLAG_PURE, READS = IR_FLAG_READS, WRITES = IR_FLAG_WRITES,
-       TERMINATOR = IR_FLAG_TERMINATOR };
+enum {
+    NONE = IR_FLAG_NONE,
+    PURE = IR_FLAG_PURE,
+    READS = IR_FLAG_READS,
+    WRITES = IR_FLAG_WRITES,
+    TERMINATOR = IR_FLAG_TERMINATOR
+};
 
 const IrOpInfo ir_op_info[IR_OP_COUNT] = {
 #define OP(ID, TEXT, OPERANDS, RESULT, IMMEDIATE, FLAGS) \
@@ -15,9 +20,9 @@ const IrOpInfo ir_op_info[IR_OP_COUNT] = {
 };
 
 const char *const ir_atomic_names[IR_ATOMIC_COUNT] = {
-    [IR_ATOMIC_ADD] = "add", [IR_ATOMIC_SUB] = "sub", [IR_ATOMIC_MAX] = "max", [IR_ATOMIC_MIN] = "min",
+    [IR_ATOMIC_ADD] = "add",       [IR_ATOMIC_SUB] = "sub",       [IR_ATOMIC_MAX] = "max", [IR_ATOMIC_MIN] = "min",
     [IR_ATOMIC_NANMAX] = "nanmax", [IR_ATOMIC_NANMIN] = "nanmin", [IR_ATOMIC_AND] = "and", [IR_ATOMIC_OR] = "or",
-    [IR_ATOMIC_XOR] = "xor", [IR_ATOMIC_EXCH] = "exch", [IR_ATOMIC_INC] = "inc", [IR_ATOMIC_DEC] = "dec",
+    [IR_ATOMIC_XOR] = "xor",       [IR_ATOMIC_EXCH] = "exch",     [IR_ATOMIC_INC] = "inc", [IR_ATOMIC_DEC] = "dec",
     [IR_ATOMIC_CAS] = "cas",
 };
 
@@ -34,8 +39,12 @@ IrFunc *ir_function(IrModule *module, const char *name, const SourceFunction *so
 {
     Arena *arena = module->arena;
     IrFunc *function = ARENA_NEW(arena, IrFunc);
-    *function = (IrFunc){.module = module, .name = arena_string(arena, name), .source = source,
-                         .is_kernel = is_kernel, .result = result, .parameter_count = parameter_count,
+    *function = (IrFunc){.module = module,
+                         .name = arena_string(arena, name),
+                         .source = source,
+                         .is_kernel = is_kernel,
+                         .result = result,
+                         .parameter_count = parameter_count,
                          .parameter_types = arena_copy(arena, parameter_types, parameter_count * sizeof(Type *)),
                          .parameter_names = arena_copy(arena, parameter_names, parameter_count * sizeof(char *)),
                          .parameters = ARENA_ARRAY(arena, IrValue *, parameter_count)};
@@ -144,7 +153,8 @@ bool ir_is_terminated(const IrBlock *block)
 int ir_successors(const IrBlock *block, IrBlock *successors[2])
 {
     int count = !block->last || ir_op_info[block->last->op].immediate != IR_IMMEDIATE_TARGETS ? 0
-              : block->last->op == IR_BRANCH ? 2 : 1;
+                : block->last->op == IR_BRANCH                                                ? 2
+                                                                                              : 1;
     for (int i = 0; i < count; i++)
         successors[i] = block->last->targets[i];
     return count;

@@ -32,7 +32,10 @@ static Flow *flow_of(Flow *flows, const IrFunc *function)
     return flows->function ? flows : NULL;
 }
 
-static Word *origins_of(const Flow *flow, const IrValue *value) { return flow->origins + (size_t)value->id * flow->words; }
+static Word *origins_of(const Flow *flow, const IrValue *value)
+{
+    return flow->origins + (size_t)value->id * flow->words;
+}
 
 static bool merge(Word *into, const Word *from, uint32_t words)
 {
@@ -79,19 +82,16 @@ static bool flow_operands(const Flow *flow, const IrValue *value, Word *into)
 static bool flow_value(Flow *flows, Flow *flow, const IrValue *value)
 {
     switch (value->op) {
-    case IR_CALL:
-        return flow_call(flows, flow, value);
-    case IR_STORE: case IR_ATOMIC:
-        return merge(flow->written, origins_of(flow, value->operands[0]), flow->words);
-    case IR_RETURN:
-        return flow_operands(flow, value, flow->result);
+    case IR_CALL: return flow_call(flows, flow, value);
+    case IR_STORE:
+    case IR_ATOMIC: return merge(flow->written, origins_of(flow, value->operands[0]), flow->words);
+    case IR_RETURN: return flow_operands(flow, value, flow->result);
     case IR_INTRINSIC: {
         bool writes = intrinsic_info[value->intrinsic].effects & EFFECT_WRITES;
         bool changed = writes && flow_operands(flow, value, flow->written);
         return (holds_array(value->type) && flow_operands(flow, value, origins_of(flow, value))) || changed;
     }
-    default:
-        return holds_array(value->type) && flow_operands(flow, value, origins_of(flow, value));
+    default: return holds_array(value->type) && flow_operands(flow, value, origins_of(flow, value));
     }
 }
 
@@ -107,9 +107,11 @@ static bool flow_function(Flow *flows, Flow *flow)
 static void flow_begin(Flow *flow, const IrFunc *function, Arena *arena)
 {
     uint32_t words = (function->parameter_count + WORD_BITS - 1) / WORD_BITS;
-    *flow = (Flow){.function = function, .words = words,
+    *flow = (Flow){.function = function,
+                   .words = words,
                    .origins = ARENA_ARRAY(arena, Word, (size_t)function->value_count * words),
-                   .result = ARENA_ARRAY(arena, Word, words), .written = ARENA_ARRAY(arena, Word, words)};
+                   .result = ARENA_ARRAY(arena, Word, words),
+                   .written = ARENA_ARRAY(arena, Word, words)};
     for (uint32_t i = 0; i < function->parameter_count; i++)
         if (holds_array(function->parameter_types[i]))
             origins_of(flow, function->parameters[i])[i / WORD_BITS] |= (Word)1 << i % WORD_BITS;

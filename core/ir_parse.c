@@ -128,8 +128,8 @@ static bool parse_header(Parser *p, bool is_kernel)
     bool is_recursive = text_accept_word(&p->at, "recursive");
     if (!parse_source(p, &source) || !expect_line_end(p))
         return false;
-    IrFunc *function = ir_function(p->module, name, source, is_kernel, result, parameters.count, parameters.types,
-                                   parameters.names);
+    IrFunc *function =
+        ir_function(p->module, name, source, is_kernel, result, parameters.count, parameters.types, parameters.names);
     function->noinline = noinline;
     function->forceinline = forceinline;
     function->is_recursive = is_recursive;
@@ -209,8 +209,11 @@ static bool parse_position(Parser *p, SourcePos *pos)
         if (!parse_number(p, &end_column))
             return false;
     }
-    *pos = (SourcePos){.function = p->function->source, .line = (int)line, .end_line = (int)end_line,
-                       .column = (int)column, .end_column = (int)end_column};
+    *pos = (SourcePos){.function = p->function->source,
+                       .line = (int)line,
+                       .end_line = (int)end_line,
+                       .column = (int)column,
+                       .end_column = (int)end_column};
     return true;
 }
 
@@ -251,8 +254,8 @@ static bool resolve_operands(Parser *p)
             fixup->user->operands[fixup->place] = value;
         }
         const IrBlock *block = fixup->user->block;
-        if (operand->is_labelled && (fixup->place >= block->predecessor_count ||
-                                     block->predecessors[fixup->place]->id != operand->label))
+        if (operand->is_labelled &&
+            (fixup->place >= block->predecessor_count || block->predecessors[fixup->place]->id != operand->label))
             return parse_fail(p, "predecessor %u of block %u is not block %u", fixup->place, block->id, operand->label);
     }
     return true;
@@ -335,8 +338,8 @@ static bool parse_bodies(Parser *p)
 
 IrModule *ir_parse(const char *text, Arena *arena, Diag *diag)
 {
-    Parser p = {.arena = arena, .diag = diag, .module = ir_module(arena), .at = text, .line = 1,
-                .functions = table_create()};
+    Parser p = {
+        .arena = arena, .diag = diag, .module = ir_module(arena), .at = text, .line = 1, .functions = table_create()};
     bool ok = parse_headers(&p);
     p.at = text;
     p.line = 1;

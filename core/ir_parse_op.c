@@ -120,15 +120,14 @@ static bool read_constant(Parser *p, const Type *type, IrValue *out)
     case TYPE_BOOL:
         out->integer = text_accept_word(&p->at, "true");
         return out->integer || text_accept_word(&p->at, "false") || parse_fail(p, "expected true or false");
-    case TYPE_INT: case TYPE_UINT:
+    case TYPE_INT:
+    case TYPE_UINT:
         return text_read_integer(&p->at, &out->integer) || parse_fail(p, "expected an integer before '%.20s'", p->at);
-    case TYPE_FLOAT:
-        return read_real(p, &out->real);
+    case TYPE_FLOAT: return read_real(p, &out->real);
     case TYPE_COMPLEX:
         return parse_expect(p, "(") && read_real(p, &out->real) && parse_expect(p, ",") &&
                read_real(p, &out->imaginary) && parse_expect(p, ")");
-    default:
-        return text_accept_word(&p->at, "none") || parse_fail(p, "expected none");
+    default: return text_accept_word(&p->at, "none") || parse_fail(p, "expected none");
     }
 }
 
@@ -260,15 +259,16 @@ static bool read_arguments(Parser *p, IrOp op, const Type *type, IrValue *out)
     case IR_CONST: return read_constant(p, type, out);
     case IR_DATA: return read_data(p, out);
     case IR_PHI: return read_phi(p);
-    case IR_LOAD: case IR_STORE: return read_element(p) && read_more_operands(p);
+    case IR_LOAD:
+    case IR_STORE: return read_element(p) && read_more_operands(p);
     case IR_ATOMIC: return read_atomic(p, out);
     case IR_SUBARRAY: return read_subarray(p, out);
-    case IR_SHARED: case IR_LOCAL: return read_storage(p, type, out);
+    case IR_SHARED:
+    case IR_LOCAL: return read_storage(p, type, out);
     case IR_CALL: return read_call(p, out);
     case IR_JUMP: return read_target(p, &out->targets[0]);
     case IR_BRANCH: return read_branch(p, out);
-    default:
-        return ir_op_info[op].immediate == IR_IMMEDIATE_INDEX ? read_indexed(p, out) : read_operands(p);
+    default: return ir_op_info[op].immediate == IR_IMMEDIATE_INDEX ? read_indexed(p, out) : read_operands(p);
     }
 }
 
@@ -292,8 +292,8 @@ static bool read_op(Parser *p, IrOp *op, IntrinsicId *intrinsic)
         return parse_fail(p, "expected an operation before '%.20s'", p->at);
     if (strchr(word, '.')) {
         *op = IR_INTRINSIC;
-        *intrinsic = strncmp(word, no_path, strlen(no_path)) ? intrinsic_by_path(word)
-                                                             : intrinsic_by_id(word + strlen(no_path));
+        *intrinsic =
+            strncmp(word, no_path, strlen(no_path)) ? intrinsic_by_path(word) : intrinsic_by_id(word + strlen(no_path));
         return *intrinsic != INTRINSIC_NONE || !strcmp(word, "intrinsic.NONE") ||
                parse_fail(p, "no intrinsic is called '%.60s'", word);
     }
@@ -312,14 +312,20 @@ static void copy_immediate(IrValue *to, const IrValue *from)
     switch (ir_op_info[to->op].immediate) {
     case IR_IMMEDIATE_NOTHING: return;
     case IR_IMMEDIATE_INDEX: to->index = from->index; return;
-    case IR_IMMEDIATE_NUMBER: to->real = from->real; to->imaginary = from->imaginary; return;
+    case IR_IMMEDIATE_NUMBER:
+        to->real = from->real;
+        to->imaginary = from->imaginary;
+        return;
     case IR_IMMEDIATE_ARRAY: to->array = from->array; return;
     case IR_IMMEDIATE_INTRINSIC: to->intrinsic = from->intrinsic; return;
     case IR_IMMEDIATE_ATOMIC: to->atomic = from->atomic; return;
     case IR_IMMEDIATE_OFFSET: to->integer = from->integer; return;
     case IR_IMMEDIATE_STORAGE: to->storage = from->storage; return;
     case IR_IMMEDIATE_CALLEE: to->callee = from->callee; return;
-    case IR_IMMEDIATE_TARGETS: to->targets[0] = from->targets[0]; to->targets[1] = from->targets[1]; return;
+    case IR_IMMEDIATE_TARGETS:
+        to->targets[0] = from->targets[0];
+        to->targets[1] = from->targets[1];
+        return;
     }
 }
 

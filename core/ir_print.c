@@ -53,18 +53,10 @@ static void print_rest(Buf *out, const IrValue *value, uint32_t first)
 static void print_number(Buf *out, const IrValue *value)
 {
     switch (value->type->kind) {
-    case TYPE_BOOL:
-        buf_add(out, value->integer ? "true" : "false");
-        return;
-    case TYPE_INT:
-        buf_printf(out, "%lld", (long long)value->integer);
-        return;
-    case TYPE_UINT:
-        buf_printf(out, "%llu", (unsigned long long)value->integer);
-        return;
-    case TYPE_FLOAT:
-        text_print_real(out, value->real);
-        return;
+    case TYPE_BOOL: buf_add(out, value->integer ? "true" : "false"); return;
+    case TYPE_INT: buf_printf(out, "%lld", (long long)value->integer); return;
+    case TYPE_UINT: buf_printf(out, "%llu", (unsigned long long)value->integer); return;
+    case TYPE_FLOAT: text_print_real(out, value->real); return;
     case TYPE_COMPLEX:
         buf_add(out, "(");
         text_print_real(out, value->real);
@@ -72,9 +64,7 @@ static void print_number(Buf *out, const IrValue *value)
         text_print_real(out, value->imaginary);
         buf_add(out, ")");
         return;
-    default:
-        buf_add(out, "none");
-        return;
+    default: buf_add(out, "none"); return;
     }
 }
 
@@ -179,15 +169,15 @@ static void print_operation(Buf *out, const IrValue *value)
     case IR_CONST: print_number(out, value); return;
     case IR_DATA: print_data(out, value->array); return;
     case IR_PHI: print_phi(out, value); return;
-    case IR_LOAD: case IR_STORE:
-        print_rest(out, value, print_element(out, value));
-        return;
+    case IR_LOAD:
+    case IR_STORE: print_rest(out, value, print_element(out, value)); return;
     case IR_ATOMIC:
         buf_printf(out, "%s ", value->atomic < IR_ATOMIC_COUNT ? ir_atomic_names[value->atomic] : "?");
         print_rest(out, value, print_element(out, value));
         return;
     case IR_SUBARRAY: print_subarray(out, value); return;
-    case IR_SHARED: case IR_LOCAL: print_storage(out, value); return;
+    case IR_SHARED:
+    case IR_LOCAL: print_storage(out, value); return;
     case IR_CALL:
         text_print_name(out, value->callee ? value->callee->name : "?");
         buf_add(out, "(");

@@ -124,8 +124,8 @@ static bool check_order_in_block(Verifier *v, const IrBlock *block)
         if (value->op == IR_PHI && phis_are_over)
             return verify_fail(v->diag, value, "a phi stands behind other values");
         phis_are_over |= value->op != IR_PHI;
-        if (value->op == IR_PARAM && (value->index >= v->function->parameter_count ||
-                                      v->function->parameters[value->index] != value))
+        if (value->op == IR_PARAM &&
+            (value->index >= v->function->parameter_count || v->function->parameters[value->index] != value))
             return verify_fail(v->diag, value, "not one of the function's parameters");
         if (!value->next && block->last != value)
             return fail(v, "block %u: last is not its last value", block->id);
@@ -165,7 +165,10 @@ static bool check_predecessors(Verifier *v)
 
 /* --- dominance ------------------------------------------------------------------------------------------------------ */
 
-typedef struct Visit { IrBlock *block; int next; } Visit;
+typedef struct Visit {
+    IrBlock *block;
+    int next;
+} Visit;
 
 static void order_blocks(Verifier *v)
 {
@@ -231,7 +234,7 @@ static bool block_dominates(const Verifier *v, const IrBlock *a, const IrBlock *
 {
     uint32_t rank_a = v->rank[a->id], rank = v->rank[b->id];
     if (!rank)
-        return true;   /* nothing reaches b */
+        return true; /* nothing reaches b */
     while (rank > rank_a && rank > 1)
         rank = v->dominator[rank];
     return rank == rank_a;
@@ -249,8 +252,8 @@ static bool check_operand(const Verifier *v, const IrValue *value, uint32_t i)
     if (operand->op != IR_PARAM && !ir_has_result(operand))
         return verify_fail(v->diag, value, "operand %u has no result", i);
     bool dominates = value->op == IR_PHI ? block_dominates(v, operand->block, value->block->predecessors[i])
-                   : operand->block == value->block ? v->place[operand->id] < v->place[value->id]
-                                                    : block_dominates(v, operand->block, value->block);
+                     : operand->block == value->block ? v->place[operand->id] < v->place[value->id]
+                                                      : block_dominates(v, operand->block, value->block);
     if (!dominates)
         return verify_fail(v->diag, value, "operand %u, %%%u, does not dominate its use", i, operand->id);
     return true;
@@ -285,7 +288,9 @@ static bool verify_blocks(Verifier *v)
 
 static bool verify_function(const IrFunc *function, Arena *arena, Diag *diag)
 {
-    Verifier v = {.function = function, .arena = arena, .diag = diag,
+    Verifier v = {.function = function,
+                  .arena = arena,
+                  .diag = diag,
                   .values = ARENA_ARRAY(arena, const IrValue *, function->value_count),
                   .place = ARENA_ARRAY(arena, uint32_t, function->value_count),
                   .blocks = ARENA_ARRAY(arena, IrBlock *, function->block_count)};

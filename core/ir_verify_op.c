@@ -5,19 +5,26 @@
 
 /* Kinds of types, as bits. */
 enum {
-    BOOL = 1u << TYPE_BOOL, INT = 1u << TYPE_INT | 1u << TYPE_UINT, FLOAT = 1u << TYPE_FLOAT,
-    COMPLEX = 1u << TYPE_COMPLEX, NUMBER = INT | FLOAT | COMPLEX, REAL = INT | FLOAT, SCALAR = NUMBER | BOOL,
+    BOOL = 1u << TYPE_BOOL,
+    INT = 1u << TYPE_INT | 1u << TYPE_UINT,
+    FLOAT = 1u << TYPE_FLOAT,
+    COMPLEX = 1u << TYPE_COMPLEX,
+    NUMBER = INT | FLOAT | COMPLEX,
+    REAL = INT | FLOAT,
+    SCALAR = NUMBER | BOOL,
     ANY = ~0u,
 };
 
 /* What the operands of SAME and BOOL operations may be. */
 static const unsigned operand_kinds[IR_OP_COUNT] = {
-    [IR_ADD] = NUMBER, [IR_SUB] = NUMBER, [IR_MUL] = NUMBER, [IR_DIV] = FLOAT | COMPLEX, [IR_FLOORDIV] = REAL,
-    [IR_MOD] = REAL, [IR_POW] = NUMBER, [IR_SHL] = INT, [IR_SHR] = INT, [IR_AND] = INT | BOOL, [IR_OR] = INT | BOOL,
-    [IR_XOR] = INT | BOOL, [IR_MIN] = REAL | BOOL, [IR_MAX] = REAL | BOOL, [IR_NEG] = NUMBER, [IR_NOT] = INT | BOOL,
-    [IR_ABS] = REAL, [IR_EQ] = SCALAR, [IR_NE] = SCALAR, [IR_LT] = REAL | BOOL, [IR_LE] = REAL | BOOL,
-    [IR_GT] = REAL | BOOL, [IR_GE] = REAL | BOOL, [IR_POPCOUNT] = INT, [IR_LEADZEROS] = INT, [IR_TRAILZEROS] = INT,
-    [IR_BITREVERSE] = INT, [IR_FMA] = FLOAT, [IR_WRAP] = INT,
+    [IR_ADD] = NUMBER,      [IR_SUB] = NUMBER,      [IR_MUL] = NUMBER,     [IR_DIV] = FLOAT | COMPLEX,
+    [IR_FLOORDIV] = REAL,   [IR_MOD] = REAL,        [IR_POW] = NUMBER,     [IR_SHL] = INT,
+    [IR_SHR] = INT,         [IR_AND] = INT | BOOL,  [IR_OR] = INT | BOOL,  [IR_XOR] = INT | BOOL,
+    [IR_MIN] = REAL | BOOL, [IR_MAX] = REAL | BOOL, [IR_NEG] = NUMBER,     [IR_NOT] = INT | BOOL,
+    [IR_ABS] = REAL,        [IR_EQ] = SCALAR,       [IR_NE] = SCALAR,      [IR_LT] = REAL | BOOL,
+    [IR_LE] = REAL | BOOL,  [IR_GT] = REAL | BOOL,  [IR_GE] = REAL | BOOL, [IR_POPCOUNT] = INT,
+    [IR_LEADZEROS] = INT,   [IR_TRAILZEROS] = INT,  [IR_BITREVERSE] = INT, [IR_FMA] = FLOAT,
+    [IR_WRAP] = INT,
 };
 
 static bool is_kind(const Type *type, unsigned kinds) { return (1u << type->kind & kinds) != 0; }
@@ -281,8 +288,8 @@ static bool verify_atomic(const IrValue *value, Diag *diag)
         !expect_count(diag, value, next + (value->atomic == IR_ATOMIC_CAS ? 2 : 1)))
         return false;
     const Type *element = value->operands[0]->type->element;
-    static const unsigned only_integers = 1u << IR_ATOMIC_AND | 1u << IR_ATOMIC_OR | 1u << IR_ATOMIC_XOR |
-                                          1u << IR_ATOMIC_INC | 1u << IR_ATOMIC_DEC;
+    static const unsigned only_integers =
+        1u << IR_ATOMIC_AND | 1u << IR_ATOMIC_OR | 1u << IR_ATOMIC_XOR | 1u << IR_ATOMIC_INC | 1u << IR_ATOMIC_DEC;
     if (!is_kind(element, 1u << value->atomic & only_integers ? INT : REAL))
         return fail_operand(diag, value, 0, "an array of what this atomic takes");
     for (uint32_t i = next; i < value->operand_count; i++)
@@ -350,25 +357,32 @@ static bool verify_return(const IrValue *value, Diag *diag)
 static bool verify_given(const IrValue *value, Diag *diag)
 {
     switch (value->op) {
-    case IR_PARAM: case IR_UNDEFINED: case IR_JUMP: case IR_TRAP: return true;
+    case IR_PARAM:
+    case IR_UNDEFINED:
+    case IR_JUMP:
+    case IR_TRAP: return true;
     case IR_CONST: return verify_const(value, diag);
     case IR_DATA: return verify_data(value, diag);
     case IR_PHI: return verify_phi(value, diag);
     case IR_SELECT: return verify_select(value, diag);
-    case IR_CONVERT: case IR_BITCAST: return verify_convert(value, diag);
+    case IR_CONVERT:
+    case IR_BITCAST: return verify_convert(value, diag);
     case IR_TUPLE: return verify_tuple(value, diag);
     case IR_GET: return verify_get(value, diag);
     case IR_PICK: return verify_pick(value, diag);
-    case IR_REAL: case IR_IMAG: return verify_part(value, diag);
+    case IR_REAL:
+    case IR_IMAG: return verify_part(value, diag);
     case IR_COMPLEX: return verify_complex(value, diag);
     case IR_POWI: return verify_powi(value, diag);
     case IR_INTRINSIC: return verify_intrinsic(value, diag);
-    case IR_EXTENT: case IR_STRIDE: return verify_axis(value, diag);
+    case IR_EXTENT:
+    case IR_STRIDE: return verify_axis(value, diag);
     case IR_LOAD: return verify_load(value, diag);
     case IR_STORE: return verify_store(value, diag);
     case IR_ATOMIC: return verify_atomic(value, diag);
     case IR_SUBARRAY: return verify_subarray(value, diag);
-    case IR_SHARED: case IR_LOCAL: return verify_storage(value, diag);
+    case IR_SHARED:
+    case IR_LOCAL: return verify_storage(value, diag);
     case IR_CALL: return verify_call(value, diag);
     case IR_BRANCH: return expect_kind(diag, value, 0, BOOL, "bool");
     case IR_RETURN: return verify_return(value, diag);
@@ -386,9 +400,7 @@ bool verify_operation(const IrValue *value, Diag *diag)
     switch (info->result) {
     case IR_RESULT_SAME:
         return verify_same_operands(value, diag) && expect_result(diag, value, value->operands[0]->type);
-    case IR_RESULT_BOOL:
-        return verify_same_operands(value, diag) && expect_result(diag, value, TYPE_OF(BOOL));
-    default:
-        return verify_given(value, diag);
+    case IR_RESULT_BOOL: return verify_same_operands(value, diag) && expect_result(diag, value, TYPE_OF(BOOL));
+    default: return verify_given(value, diag);
     }
 }

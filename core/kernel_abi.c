@@ -10,8 +10,8 @@ static void add_field(Walk *walk, AbiFieldKind kind, const Type *type, uint32_t 
 {
     uint32_t offset = (walk->offset + alignment - 1) / alignment * alignment;
     if (walk->fields)
-        walk->fields[walk->count] = (AbiField){.kind = kind, .type = type, .parameter = walk->parameter, .axis = axis,
-                                               .offset = offset, .size = size};
+        walk->fields[walk->count] = (AbiField){
+            .kind = kind, .type = type, .parameter = walk->parameter, .axis = axis, .offset = offset, .size = size};
     walk->count++;
     walk->offset = offset + size;
 }
@@ -28,27 +28,24 @@ static void add_array(Walk *walk, const Type *type)
 static void add_type(Walk *walk, const Type *type)
 {
     switch (type->kind) {
-    case TYPE_BOOL: case TYPE_INT: case TYPE_UINT: case TYPE_FLOAT:
-        add_field(walk, ABI_SCALAR, type, 0, type->size, type->alignment);
-        return;
+    case TYPE_BOOL:
+    case TYPE_INT:
+    case TYPE_UINT:
+    case TYPE_FLOAT: add_field(walk, ABI_SCALAR, type, 0, type->size, type->alignment); return;
     case TYPE_COMPLEX: {
         const Type *part = type->scalar == SCALAR_COMPLEX64 ? TYPE_OF(FLOAT32) : TYPE_OF(FLOAT64);
         add_field(walk, ABI_SCALAR, part, 0, part->size, part->alignment);
         add_field(walk, ABI_SCALAR, part, 0, part->size, part->alignment);
         return;
     }
-    case TYPE_ARRAY:
-        add_array(walk, type);
-        return;
+    case TYPE_ARRAY: add_array(walk, type); return;
     case TYPE_TUPLE:
         for (uint32_t i = 0; i < type->count; i++)
             add_type(walk, type->items[i]);
         return;
-    case TYPE_RECORD:
-        add_field(walk, ABI_RECORD, type, 0, type->size, type->alignment ? type->alignment : 1);
-        return;
-    case TYPE_NONE: case TYPE_OBJECT:
-        return;
+    case TYPE_RECORD: add_field(walk, ABI_RECORD, type, 0, type->size, type->alignment ? type->alignment : 1); return;
+    case TYPE_NONE:
+    case TYPE_OBJECT: return;
     }
 }
 

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_name_byte(unsigned char c) { return isalnum(c) || c == '_' || c == '.' || c == '<' || c == '>' || c >= 0x80; }
+static bool is_name_byte(unsigned char c)
+{
+    return isalnum(c) || c == '_' || c == '.' || c == '<' || c == '>' || c >= 0x80;
+}
 
 static bool is_plain_name(const char *name)
 {
@@ -100,7 +103,10 @@ bool text_accept_word(const char **text, const char *word)
 
 static int hex_digit(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 /* `at` is behind the opening quote. */

@@ -20,14 +20,19 @@ static const char *keep_name(Arena *arena, const char *name) { return name ? are
 
 const Type *type_array(Arena *arena, const Type *element, int ndim, ArrayLayout layout, bool read_only)
 {
-    return keep(arena, (Type){.kind = TYPE_ARRAY, .element = element, .ndim = (uint8_t)ndim, .layout = layout,
-                              .read_only = read_only});
+    return keep(
+        arena,
+        (Type){
+            .kind = TYPE_ARRAY, .element = element, .ndim = (uint8_t)ndim, .layout = layout, .read_only = read_only});
 }
 
 const Type *type_tuple_of_object(Arena *arena, const Type *const *items, uint32_t count, TupleTag tag,
                                  const void *object)
 {
-    return keep(arena, (Type){.kind = TYPE_TUPLE, .tag = tag, .count = count, .object = object,
+    return keep(arena, (Type){.kind = TYPE_TUPLE,
+                              .tag = tag,
+                              .count = count,
+                              .object = object,
                               .items = arena_copy(arena, items, count * sizeof *items)});
 }
 
@@ -42,7 +47,10 @@ const Type *type_named_tuple(Arena *arena, const char *name, const Type *const *
     const char **copies = ARENA_ARRAY(arena, const char *, count);
     for (uint32_t i = 0; i < count; i++)
         copies[i] = keep_name(arena, names[i]);
-    return keep(arena, (Type){.kind = TYPE_TUPLE, .tag = TUPLE_NAMED, .count = count, .names = copies,
+    return keep(arena, (Type){.kind = TYPE_TUPLE,
+                              .tag = TUPLE_NAMED,
+                              .count = count,
+                              .names = copies,
                               .items = arena_copy(arena, items, count * sizeof *items),
                               .name = keep_name(arena, name)});
 }
@@ -53,8 +61,12 @@ const Type *type_record(Arena *arena, const char *name, const TypeField *fields,
     TypeField *copies = arena_copy(arena, fields, count * sizeof *fields);
     for (uint32_t i = 0; i < count; i++)
         copies[i].name = keep_name(arena, fields[i].name);
-    return keep(arena, (Type){.kind = TYPE_RECORD, .size = size, .alignment = alignment, .count = count,
-                              .fields = copies, .name = keep_name(arena, name)});
+    return keep(arena, (Type){.kind = TYPE_RECORD,
+                              .size = size,
+                              .alignment = alignment,
+                              .count = count,
+                              .fields = copies,
+                              .name = keep_name(arena, name)});
 }
 
 const Type *type_object(Arena *arena, const void *object)
@@ -96,19 +108,18 @@ bool type_equal(const Type *a, const Type *b)
     if (a->kind != b->kind)
         return false;
     switch (a->kind) {
-    case TYPE_NONE:
-        return true;
-    case TYPE_BOOL: case TYPE_INT: case TYPE_UINT: case TYPE_FLOAT: case TYPE_COMPLEX:
-        return a->scalar == b->scalar;
+    case TYPE_NONE: return true;
+    case TYPE_BOOL:
+    case TYPE_INT:
+    case TYPE_UINT:
+    case TYPE_FLOAT:
+    case TYPE_COMPLEX: return a->scalar == b->scalar;
     case TYPE_ARRAY:
         return a->ndim == b->ndim && a->layout == b->layout && a->read_only == b->read_only &&
                type_equal(a->element, b->element);
-    case TYPE_TUPLE:
-        return equal_tuples(a, b);
-    case TYPE_RECORD:
-        return equal_records(a, b);
-    case TYPE_OBJECT:
-        return a->object == b->object;
+    case TYPE_TUPLE: return equal_tuples(a, b);
+    case TYPE_RECORD: return equal_records(a, b);
+    case TYPE_OBJECT: return a->object == b->object;
     }
     return false;
 }
@@ -144,18 +155,17 @@ static const Type *copy_record(Arena *arena, const Type *type)
 const Type *type_copy(Arena *arena, const Type *type)
 {
     switch (type->kind) {
-    case TYPE_NONE:
-        return &type_none;
-    case TYPE_BOOL: case TYPE_INT: case TYPE_UINT: case TYPE_FLOAT: case TYPE_COMPLEX:
-        return &type_scalars[type->scalar];
+    case TYPE_NONE: return &type_none;
+    case TYPE_BOOL:
+    case TYPE_INT:
+    case TYPE_UINT:
+    case TYPE_FLOAT:
+    case TYPE_COMPLEX: return &type_scalars[type->scalar];
     case TYPE_ARRAY:
         return type_array(arena, type_copy(arena, type->element), type->ndim, type->layout, type->read_only);
-    case TYPE_TUPLE:
-        return copy_tuple(arena, type);
-    case TYPE_RECORD:
-        return copy_record(arena, type);
-    case TYPE_OBJECT:
-        return type_object(arena, type->object);
+    case TYPE_TUPLE: return copy_tuple(arena, type);
+    case TYPE_RECORD: return copy_record(arena, type);
+    case TYPE_OBJECT: return type_object(arena, type->object);
     }
     return &type_none;
 }

@@ -2,11 +2,12 @@
 #include "core/type.h"
 
 enum { no = -1, b, i1, i2, i4, i8, u1, u2, u4, u8, f2, f4, f8, c8, c16 };
-_Static_assert((int)c16 + 1 == (int)SCALAR_COUNT && (int)f2 == (int)SCALAR_FLOAT16, "promotion.def names the types of type.def in order");
+_Static_assert((int)c16 + 1 == (int)SCALAR_COUNT && (int)f2 == (int)SCALAR_FLOAT16,
+               "promotion.def names the types of type.def in order");
 
 enum {
     BINARY_COUNT = 0
-#define PROMOTION(id, doc) + 1
+#define PROMOTION(id, doc) +1
 #define ROW(...)
 #define UNARY_PROMOTION(id, doc, ...)
 #include "core/promotion.def"

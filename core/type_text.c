@@ -22,9 +22,10 @@ static const char *const scalar_texts[SCALAR_COUNT] = {
 /* What stands before the parenthesis of a tuple-shaped type. Closures and methods carry an address: they cannot be read
  * back. */
 static const char *const tag_texts[TAG_COUNT] = {
-    [TUPLE_PLAIN] = "", [TUPLE_NAMED] = "named", [TUPLE_RANGE] = "range", [TUPLE_SLICE] = "slice",
-    [TUPLE_DIM3] = "dim3", [TUPLE_ENUMERATE] = "enumerate", [TUPLE_ZIP] = "zip", [TUPLE_REVERSED] = "reversed",
-    [TUPLE_CLOSURE] = "closure", [TUPLE_BOUND] = "method", [TUPLE_OPTIONAL] = "optional",
+    [TUPLE_PLAIN] = "",       [TUPLE_NAMED] = "named",       [TUPLE_RANGE] = "range",
+    [TUPLE_SLICE] = "slice",  [TUPLE_DIM3] = "dim3",         [TUPLE_ENUMERATE] = "enumerate",
+    [TUPLE_ZIP] = "zip",      [TUPLE_REVERSED] = "reversed", [TUPLE_CLOSURE] = "closure",
+    [TUPLE_BOUND] = "method", [TUPLE_OPTIONAL] = "optional",
 };
 
 /* --- IR text -------------------------------------------------------------------------------------------------- */
@@ -71,25 +72,19 @@ static void print_record(Buf *out, const Type *type)
 void type_print(Buf *out, const Type *type)
 {
     switch (type->kind) {
-    case TYPE_NONE:
-        buf_add(out, "none");
-        return;
-    case TYPE_BOOL: case TYPE_INT: case TYPE_UINT: case TYPE_FLOAT: case TYPE_COMPLEX:
-        buf_add(out, scalar_texts[type->scalar]);
-        return;
+    case TYPE_NONE: buf_add(out, "none"); return;
+    case TYPE_BOOL:
+    case TYPE_INT:
+    case TYPE_UINT:
+    case TYPE_FLOAT:
+    case TYPE_COMPLEX: buf_add(out, scalar_texts[type->scalar]); return;
     case TYPE_ARRAY:
         type_print(out, type->element);
         buf_printf(out, "[%u %c%s]", (unsigned)type->ndim, (char)type->layout, type->read_only ? " ro" : "");
         return;
-    case TYPE_TUPLE:
-        print_tuple(out, type);
-        return;
-    case TYPE_RECORD:
-        print_record(out, type);
-        return;
-    case TYPE_OBJECT:
-        buf_printf(out, "object@%p", type->object);
-        return;
+    case TYPE_TUPLE: print_tuple(out, type); return;
+    case TYPE_RECORD: print_record(out, type); return;
+    case TYPE_OBJECT: buf_printf(out, "object@%p", type->object); return;
     }
 }
 
@@ -250,8 +245,14 @@ static void describe_items(Buf *out, const Type *type)
 static void describe_tuple(Buf *out, const Type *type)
 {
     static const char *const words[TAG_COUNT] = {
-        [TUPLE_OPTIONAL] = "optional", [TUPLE_ENUMERATE] = "enumerate", [TUPLE_ZIP] = "zip", [TUPLE_REVERSED] = "reversed", [TUPLE_DIM3] = "Dim3",
-        [TUPLE_SLICE] = "slice", [TUPLE_CLOSURE] = "function with captured values", [TUPLE_BOUND] = "method",
+        [TUPLE_OPTIONAL] = "optional",
+        [TUPLE_ENUMERATE] = "enumerate",
+        [TUPLE_ZIP] = "zip",
+        [TUPLE_REVERSED] = "reversed",
+        [TUPLE_DIM3] = "Dim3",
+        [TUPLE_SLICE] = "slice",
+        [TUPLE_CLOSURE] = "function with captured values",
+        [TUPLE_BOUND] = "method",
     };
     switch (type->tag) {
     case TUPLE_PLAIN:
@@ -268,18 +269,20 @@ static void describe_tuple(Buf *out, const Type *type)
             type_describe(out, type->items[0]);
         buf_add(out, ")");
         return;
-    case TUPLE_ENUMERATE: case TUPLE_ZIP: case TUPLE_REVERSED: case TUPLE_OPTIONAL:
+    case TUPLE_ENUMERATE:
+    case TUPLE_ZIP:
+    case TUPLE_REVERSED:
+    case TUPLE_OPTIONAL:
         buf_printf(out, "%s(", words[type->tag]);
         /* the count of enumerate and the flag of optional are nobody's business */
-        for (uint32_t i = type->tag == TUPLE_ENUMERATE || type->tag == TUPLE_OPTIONAL, first = i; i < type->count; i++) {
+        for (uint32_t i = type->tag == TUPLE_ENUMERATE || type->tag == TUPLE_OPTIONAL, first = i; i < type->count;
+             i++) {
             buf_add(out, i > first ? ", " : "");
             type_describe(out, type->items[i]);
         }
         buf_add(out, ")");
         return;
-    default:
-        buf_add(out, words[type->tag]);
-        return;
+    default: buf_add(out, words[type->tag]); return;
     }
 }
 
@@ -299,7 +302,8 @@ static void describe_object(Buf *out, const Constant *constant)
     case CONSTANT_STRING: buf_add(out, "string"); return;
     case CONSTANT_MODULE: buf_add(out, "module"); break;
     case CONSTANT_INTRINSIC: buf_add(out, "function"); break;
-    case CONSTANT_FUNCTION: case CONSTANT_CODE: buf_add(out, "function"); break;
+    case CONSTANT_FUNCTION:
+    case CONSTANT_CODE: buf_add(out, "function"); break;
     case CONSTANT_ENUM: buf_add(out, "enum member"); break;
     case CONSTANT_ELLIPSIS: buf_add(out, "ellipsis"); return;
     case CONSTANT_TYPE:
@@ -317,42 +321,47 @@ static void describe_object(Buf *out, const Constant *constant)
 void type_describe(Buf *out, const Type *type)
 {
     switch (type->kind) {
-    case TYPE_NONE:
-        buf_add(out, "none");
-        return;
-    case TYPE_BOOL: case TYPE_INT: case TYPE_UINT: case TYPE_FLOAT: case TYPE_COMPLEX:
-        buf_add(out, scalar_names[type->scalar]);
-        return;
+    case TYPE_NONE: buf_add(out, "none"); return;
+    case TYPE_BOOL:
+    case TYPE_INT:
+    case TYPE_UINT:
+    case TYPE_FLOAT:
+    case TYPE_COMPLEX: buf_add(out, scalar_names[type->scalar]); return;
     case TYPE_ARRAY:
         buf_add(out, type->read_only ? "readonly array(" : "array(");
         type_describe(out, type->element);
         buf_printf(out, ", %ud, %c)", (unsigned)type->ndim, (char)type->layout);
         return;
-    case TYPE_TUPLE:
-        describe_tuple(out, type);
-        return;
-    case TYPE_RECORD:
-        describe_record(out, type);
-        return;
-    case TYPE_OBJECT:
-        describe_object(out, type->object);
-        return;
+    case TYPE_TUPLE: describe_tuple(out, type); return;
+    case TYPE_RECORD: describe_record(out, type); return;
+    case TYPE_OBJECT: describe_object(out, type->object); return;
     }
 }
 
 /* Spellings of numba and NumPy beside type.def's. They are looked up first: NumPy's "i8" is 8 bytes. */
-static const struct { const char *name; ScalarId scalar; } aliases[] = {
-    {"b1", SCALAR_BOOL}, {"boolean", SCALAR_BOOL}, {"bool_", SCALAR_BOOL},
-    {"i1", SCALAR_INT8}, {"i2", SCALAR_INT16}, {"i4", SCALAR_INT32}, {"i8", SCALAR_INT64},
-    {"u1", SCALAR_UINT8}, {"u2", SCALAR_UINT16}, {"u4", SCALAR_UINT32}, {"u8", SCALAR_UINT64},
-    {"f2", SCALAR_FLOAT16}, {"f4", SCALAR_FLOAT32}, {"f8", SCALAR_FLOAT64},
-    {"c8", SCALAR_COMPLEX64}, {"c16", SCALAR_COMPLEX128},
-    {"byte", SCALAR_UINT8}, {"char", SCALAR_INT8}, {"uchar", SCALAR_UINT8}, {"short", SCALAR_INT16},
-    {"ushort", SCALAR_UINT16}, {"intc", SCALAR_INT32}, {"uintc", SCALAR_UINT32},
-    {"int", SCALAR_INT64}, {"int_", SCALAR_INT64}, {"uint", SCALAR_UINT64}, {"uint_", SCALAR_UINT64},
-    {"intp", SCALAR_INT64}, {"uintp", SCALAR_UINT64}, {"long", SCALAR_INT64}, {"long_", SCALAR_INT64},
-    {"ulong", SCALAR_UINT64}, {"longlong", SCALAR_INT64}, {"ulonglong", SCALAR_UINT64},
-    {"half", SCALAR_FLOAT16}, {"single", SCALAR_FLOAT32}, {"float", SCALAR_FLOAT64}, {"float_", SCALAR_FLOAT64},
+static const struct {
+    const char *name;
+    ScalarId scalar;
+} aliases[] = {
+    {"b1", SCALAR_BOOL},        {"boolean", SCALAR_BOOL},
+    {"bool_", SCALAR_BOOL},     {"i1", SCALAR_INT8},
+    {"i2", SCALAR_INT16},       {"i4", SCALAR_INT32},
+    {"i8", SCALAR_INT64},       {"u1", SCALAR_UINT8},
+    {"u2", SCALAR_UINT16},      {"u4", SCALAR_UINT32},
+    {"u8", SCALAR_UINT64},      {"f2", SCALAR_FLOAT16},
+    {"f4", SCALAR_FLOAT32},     {"f8", SCALAR_FLOAT64},
+    {"c8", SCALAR_COMPLEX64},   {"c16", SCALAR_COMPLEX128},
+    {"byte", SCALAR_UINT8},     {"char", SCALAR_INT8},
+    {"uchar", SCALAR_UINT8},    {"short", SCALAR_INT16},
+    {"ushort", SCALAR_UINT16},  {"intc", SCALAR_INT32},
+    {"uintc", SCALAR_UINT32},   {"int", SCALAR_INT64},
+    {"int_", SCALAR_INT64},     {"uint", SCALAR_UINT64},
+    {"uint_", SCALAR_UINT64},   {"intp", SCALAR_INT64},
+    {"uintp", SCALAR_UINT64},   {"long", SCALAR_INT64},
+    {"long_", SCALAR_INT64},    {"ulong", SCALAR_UINT64},
+    {"longlong", SCALAR_INT64}, {"ulonglong", SCALAR_UINT64},
+    {"half", SCALAR_FLOAT16},   {"single", SCALAR_FLOAT32},
+    {"float", SCALAR_FLOAT64},  {"float_", SCALAR_FLOAT64},
     {"double", SCALAR_FLOAT64}, {"complex", SCALAR_COMPLEX128},
 };
 

@@ -11,10 +11,10 @@ typedef struct Builder {
     const Instructions *instructions;
     Arena *arena;
     Diag *diag;
-    uint32_t raw_count;      /* blocks in the order of the code */
-    CfgBlock *raw;           /* successors are numbers of raw blocks */
-    uint32_t *raw_of;        /* instruction -> its raw block */
-    uint32_t *number;        /* raw block -> block; NO_BLOCK: unreachable */
+    uint32_t raw_count; /* blocks in the order of the code */
+    CfgBlock *raw; /* successors are numbers of raw blocks */
+    uint32_t *raw_of; /* instruction -> its raw block */
+    uint32_t *number; /* raw block -> block; NO_BLOCK: unreachable */
     Cfg *cfg;
 } Builder;
 
@@ -61,7 +61,9 @@ static void connect(Builder *b)
     }
 }
 
-typedef struct Visit { uint32_t block, next; } Visit;
+typedef struct Visit {
+    uint32_t block, next;
+} Visit;
 
 /* Numbers reachable blocks in reverse postorder. Successors are taken last to first, so that what execution falls into
  * comes before where it may jump: the order reads like the source. */
@@ -83,8 +85,7 @@ static bool order(Builder *b)
         uint32_t successor = b->raw[top->block].successors[--top->next];
         if (successor == NO_BLOCK) {
             const Instruction *last = &b->instructions->items[b->raw[top->block].end - 1];
-            return diag_fail(b->diag, &last->pos, DIAG_BYTECODE_BROKEN, b->code->source.name,
-                             "it runs off its end");
+            return diag_fail(b->diag, &last->pos, DIAG_BYTECODE_BROKEN, b->code->source.name, "it runs off its end");
         }
         if (!seen[successor]) {
             seen[successor] = true;
@@ -219,8 +220,8 @@ static void find_loops(Cfg *cfg, Arena *arena)
 
 Cfg *cfg_build(const CodeSnapshot *code, const Instructions *instructions, Arena *arena, Diag *diag)
 {
-    Builder b = {.code = code, .instructions = instructions, .arena = arena, .diag = diag,
-                 .cfg = ARENA_NEW(arena, Cfg)};
+    Builder b = {
+        .code = code, .instructions = instructions, .arena = arena, .diag = diag, .cfg = ARENA_NEW(arena, Cfg)};
     if (!instructions->count) {
         diag_fail(diag, NULL, DIAG_BYTECODE_BROKEN, code->source.name, "it has no instructions");
         return NULL;

@@ -6,7 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NOT_A_TARGET = UINT32_MAX, MOST_SPLIT = 5, MOST_HOPS = 8, INTRINSIC_UNARY_POSITIVE = 5, INTRINSIC_LIST_TO_TUPLE = 6 };
+enum {
+    NOT_A_TARGET = UINT32_MAX,
+    MOST_SPLIT = 5,
+    MOST_HOPS = 8,
+    INTRINSIC_UNARY_POSITIVE = 5,
+    INTRINSIC_LIST_TO_TUPLE = 6
+};
 
 typedef struct Decoder {
     const CodeSnapshot *code;
@@ -54,18 +60,24 @@ static bool in_range(Bytecode op, int32_t n, const CodeSnapshot *code)
 {
     uint32_t u = (uint32_t)n;
     switch (op) {
-    case BYTECODE_LOAD_CONST:
-        return u < code->constant_count;
-    case BYTECODE_LOAD_LOCAL: case BYTECODE_LOAD_LOCAL_CLEAR: case BYTECODE_STORE_LOCAL: case BYTECODE_DELETE_LOCAL:
-        return u < code->local_count;
-    case BYTECODE_LOAD_GLOBAL: case BYTECODE_LOAD_ATTRIBUTE: case BYTECODE_LOAD_METHOD: case BYTECODE_STORE_ATTRIBUTE:
-    case BYTECODE_DELETE_ATTRIBUTE:
-        return u < code->name_count;
+    case BYTECODE_LOAD_CONST: return u < code->constant_count;
+    case BYTECODE_LOAD_LOCAL:
+    case BYTECODE_LOAD_LOCAL_CLEAR:
+    case BYTECODE_STORE_LOCAL:
+    case BYTECODE_DELETE_LOCAL: return u < code->local_count;
+    case BYTECODE_LOAD_GLOBAL:
+    case BYTECODE_LOAD_ATTRIBUTE:
+    case BYTECODE_LOAD_METHOD:
+    case BYTECODE_STORE_ATTRIBUTE:
+    case BYTECODE_DELETE_ATTRIBUTE: return u < code->name_count;
     case BYTECODE_BINARY: return u < 26;
     case BYTECODE_COMPARE: return u < 6;
-    case BYTECODE_IS: case BYTECODE_CONTAINS: return u < 2;
+    case BYTECODE_IS:
+    case BYTECODE_CONTAINS: return u < 2;
     case BYTECODE_BUILD_SLICE: return u == 2 || u == 3;
-    case BYTECODE_COPY: case BYTECODE_LIST_APPEND: case BYTECODE_LIST_EXTEND: return u >= 1;
+    case BYTECODE_COPY:
+    case BYTECODE_LIST_APPEND:
+    case BYTECODE_LIST_EXTEND: return u >= 1;
     case BYTECODE_SWAP: return u >= 2;
     case BYTECODE_RAISE: return u <= 2;
     case BYTECODE_CALL_STARRED: return u < 2;
@@ -79,8 +91,11 @@ static bool in_range(Bytecode op, int32_t n, const CodeSnapshot *code)
 static Instruction *add(Decoder *d, Bytecode op, uint32_t argument)
 {
     Instruction *instruction = &d->out->items[d->out->count];
-    *instruction = (Instruction){.op = op, .argument = (int32_t)argument, .offset = d->unit,
-                                 .pos = position_at(d->code, d->unit), .raw_name = d->raw->name};
+    *instruction = (Instruction){.op = op,
+                                 .argument = (int32_t)argument,
+                                 .offset = d->unit,
+                                 .pos = position_at(d->code, d->unit),
+                                 .raw_name = d->raw->name};
     if (argument > INT32_MAX || !in_range(op, (int32_t)argument, d->code)) {
         broken(d, "%s with argument %u", d->raw->name, argument);
         return NULL;
@@ -131,8 +146,9 @@ static bool apply_call(Decoder *d)
 
 static bool apply_intrinsic(Decoder *d)
 {
-    Bytecode op = d->argument == INTRINSIC_UNARY_POSITIVE ? BYTECODE_POSITIVE
-                : d->argument == INTRINSIC_LIST_TO_TUPLE ? BYTECODE_LIST_TO_TUPLE : BYTECODE_UNSUPPORTED;
+    Bytecode op = d->argument == INTRINSIC_UNARY_POSITIVE  ? BYTECODE_POSITIVE
+                  : d->argument == INTRINSIC_LIST_TO_TUPLE ? BYTECODE_LIST_TO_TUPLE
+                                                           : BYTECODE_UNSUPPORTED;
     return add(d, op, 0);
 }
 
@@ -169,7 +185,8 @@ static bool apply_rule(Decoder *d)
     case RULE_CONVERT: d->conversion = n; return true;
     case RULE_FORMAT: return apply_format(d);
     case RULE_INTRINSIC: return apply_intrinsic(d);
-    case RULE_EXTENDED: case RULE_UNKNOWN: break;
+    case RULE_EXTENDED:
+    case RULE_UNKNOWN: break;
     }
     return broken(d, "opcode %s", d->raw->name ? d->raw->name : "unknown");
 }
@@ -286,8 +303,8 @@ static void find_try(Decoder *d)
            read_varint(d->code, &at, &target) && read_varint(d->code, &at, &depth)) {
         if (!raw_is(d, target, "PUSH_EXC_INFO"))
             continue;
-        bool has_statement = start && start <= d->units &&
-                             (raw_is(d, start - 1, "NOP") || raw_is(d, start - 1, "BEFORE_WITH"));
+        bool has_statement =
+            start && start <= d->units && (raw_is(d, start - 1, "NOP") || raw_is(d, start - 1, "BEFORE_WITH"));
         d->out->has_try = true;
         d->out->try_pos = position_at(d->code, has_statement ? start - 1 : start);
         return;
@@ -296,7 +313,10 @@ static void find_try(Decoder *d)
 
 Instructions *decode(const CodeSnapshot *code, Arena *arena, Diag *diag)
 {
-    Decoder d = {.code = code, .table = raw_bytecode_table(code->python_minor), .arena = arena, .diag = diag,
+    Decoder d = {.code = code,
+                 .table = raw_bytecode_table(code->python_minor),
+                 .arena = arena,
+                 .diag = diag,
                  .units = code->size / 2};
     if (!d.table) {
         diag_fail(diag, NULL, DIAG_UNSUPPORTED_PYTHON, 3, code->python_minor);

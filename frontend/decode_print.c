@@ -41,16 +41,16 @@ static void print_argument(Buf *out, const CodeSnapshot *code, const Instruction
 {
     int32_t n = instruction->argument;
     switch (instruction->op) {
-    case BYTECODE_LOAD_CONST:
-        print_constant(out, code->constants[n]);
-        return;
-    case BYTECODE_LOAD_LOCAL: case BYTECODE_LOAD_LOCAL_CLEAR: case BYTECODE_STORE_LOCAL: case BYTECODE_DELETE_LOCAL:
-        buf_add(out, code->local_names[n]);
-        return;
-    case BYTECODE_LOAD_GLOBAL: case BYTECODE_LOAD_ATTRIBUTE: case BYTECODE_LOAD_METHOD: case BYTECODE_STORE_ATTRIBUTE:
-    case BYTECODE_DELETE_ATTRIBUTE:
-        buf_add(out, code->names[n]);
-        return;
+    case BYTECODE_LOAD_CONST: print_constant(out, code->constants[n]); return;
+    case BYTECODE_LOAD_LOCAL:
+    case BYTECODE_LOAD_LOCAL_CLEAR:
+    case BYTECODE_STORE_LOCAL:
+    case BYTECODE_DELETE_LOCAL: buf_add(out, code->local_names[n]); return;
+    case BYTECODE_LOAD_GLOBAL:
+    case BYTECODE_LOAD_ATTRIBUTE:
+    case BYTECODE_LOAD_METHOD:
+    case BYTECODE_STORE_ATTRIBUTE:
+    case BYTECODE_DELETE_ATTRIBUTE: buf_add(out, code->names[n]); return;
     case BYTECODE_BINARY: {
         static const char *const operators[] = {"+", "&", "//", "<<", "@", "*", "%", "|", "**", ">>", "-", "/", "^"};
         buf_printf(out, "%s%s", operators[n % 13], n >= 13 ? "=" : "");
@@ -61,9 +61,7 @@ static void print_argument(Buf *out, const CodeSnapshot *code, const Instruction
         buf_add(out, operators[n]);
         return;
     }
-    case BYTECODE_UNSUPPORTED:
-        buf_add(out, instruction->raw_name);
-        return;
+    case BYTECODE_UNSUPPORTED: buf_add(out, instruction->raw_name); return;
     default:
         if (bytecode_jumps(instruction->op))
             buf_printf(out, "to %u", instruction->target);

@@ -8,7 +8,8 @@ const BytecodeInfo bytecode_info[BYTECODE_COUNT] = {
 };
 
 #define RAW(NUMBER, NAME, CACHES, RULE, CANONICAL, EXTRA) \
-    [NUMBER] = {.name = #NAME, .rule = RULE_##RULE, .canonical = BYTECODE_##CANONICAL, .caches = CACHES, .extra = EXTRA},
+    [NUMBER] = {                                          \
+        .name = #NAME, .rule = RULE_##RULE, .canonical = BYTECODE_##CANONICAL, .caches = CACHES, .extra = EXTRA},
 
 static const RawInfo table_311[256] = {
 #include "frontend/bytecode_py311.def"
@@ -22,8 +23,13 @@ static const RawInfo table_313[256] = {
 
 #undef RAW
 
-static const struct { int minor; const RawInfo *table; } versions[] = {
-    {11, table_311}, {12, table_312}, {13, table_313},
+static const struct {
+    int minor;
+    const RawInfo *table;
+} versions[] = {
+    {11, table_311},
+    {12, table_312},
+    {13, table_313},
 };
 
 const RawInfo *raw_bytecode_table(int python_minor)

@@ -33,15 +33,15 @@ static inline bool check_text(const char *found, const char *expected, const cha
 #define CHECK_TEXT(found, expected) check_text((found), (expected), __FILE__, __LINE__)
 #define CHECK_CONTAINS(found, part) check_that(strstr((found), (part)) != NULL, __FILE__, __LINE__, found)
 
-#define CHECK_MAIN(...) \
-    int check_passed, check_failed; \
-    int main(void) \
-    { \
-        void (*const groups[])(void) = {__VA_ARGS__}; \
+#define CHECK_MAIN(...)                                               \
+    int check_passed, check_failed;                                   \
+    int main(void)                                                    \
+    {                                                                 \
+        void (*const groups[])(void) = {__VA_ARGS__};                 \
         for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) \
-            groups[i](); \
+            groups[i]();                                              \
         printf("%d passed, %d failed\n", check_passed, check_failed); \
-        return check_failed != 0; \
+        return check_failed != 0;                                     \
     }
 
 #endif

@@ -39,26 +39,31 @@ static void test_many_parameters(void)
 
 void test_ir_effects(void)
 {
-    check_written("kernel k(n: i64, x: f32[1 C], y: f32[1 C])\nblock 0:\n  %0: f32 = load x[n]\n  store y[n], %0\n  return\n",
-                  "--w", EFFECT_NONE);
+    check_written(
+        "kernel k(n: i64, x: f32[1 C], y: f32[1 C])\nblock 0:\n  %0: f32 = load x[n]\n  store y[n], %0\n  return\n",
+        "--w", EFFECT_NONE);
     check_written("kernel k(n: i64, x: i32[2 C], v: i32)\nblock 0:\n"
                   "  %0: i32[1 A] = subarray x[n, n], extents [n], strides [n], offset 0\n"
-                  "  %1: i32 = atomic max %0[n], v\n  cuda.syncthreads\n  return\n", "-w-",
-                  intrinsic_info[INTRINSIC_CUDA_SYNCTHREADS].effects);
+                  "  %1: i32 = atomic max %0[n], v\n  cuda.syncthreads\n  return\n",
+                  "-w-", intrinsic_info[INTRINSIC_CUDA_SYNCTHREADS].effects);
     /* Through a loop's phi: the first pass knows only one side. */
     check_written("kernel k(c: bool, n: i64, x: f32[1 C], y: f32[1 C], v: f32)\nblock 0:\n  jump block 1\n"
                   "block 1:\n  %0: f32[1 C] = phi block 0: x, block 1: %1\n  store %0[n], v\n"
-                  "  %1: f32[1 C] = select c, %0, y\n  branch c, block 1, block 2\nblock 2:\n  return\n", "--ww-", EFFECT_NONE);
+                  "  %1: f32[1 C] = select c, %0, y\n  branch c, block 1, block 2\nblock 2:\n  return\n",
+                  "--ww-", EFFECT_NONE);
     /* Through tuples, calls and a recursive function that is reached only from below. */
     check_written("kernel k(n: i64, t: (f32[1 C], f32[1 C]), x: f32[1 C], y: f32[1 C], v: f32)\nblock 0:\n"
                   "  %0: f32[1 C] = call first(x, y)\n  call fill(%0, y, n, v)\n  return\n\n"
                   "device first(a: f32[1 C], b: f32[1 C]) -> f32[1 C]\nblock 0:\n  return a\n\n"
                   "device fill(a: f32[1 C], b: f32[1 C], n: i64, v: f32) recursive\nblock 0:\n"
                   "  store a[n], v\n  call fill(a, b, n, v)\n  return\n\n"
-                  "device unreached(a: f32[1 C], n: i64, v: f32)\nblock 0:\n  cuda.syncthreads\n  return\n", "--w--", EFFECT_NONE);
+                  "device unreached(a: f32[1 C], n: i64, v: f32)\nblock 0:\n  cuda.syncthreads\n  return\n",
+                  "--w--", EFFECT_NONE);
     check_written("kernel k(n: i64, t: (f32[1 C], f32[1 C]), v: f32)\nblock 0:\n  %0: f32[1 C] = pick t, n\n"
-                  "  store %0[n], v\n  return\n", "-w-", EFFECT_NONE);
+                  "  store %0[n], v\n  return\n",
+                  "-w-", EFFECT_NONE);
     check_written("kernel k(n: i64, x: f32[1 C], v: f32)\nblock 0:\n  %0: f32[1 C] = shared (4)\n  store %0[n], v\n"
-                  "  %1: i64 = extent x, 0\n  return\n", "---", EFFECT_NONE);
+                  "  %1: i64 = extent x, 0\n  return\n",
+                  "---", EFFECT_NONE);
     test_many_parameters();
 }

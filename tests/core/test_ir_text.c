@@ -37,19 +37,18 @@ void test_ir_build(void)
     CHECK(ir_verify(module, &diag));
     Buf buf = {0};
     ir_print(&buf, module, false);
-    CHECK_TEXT(buf_text(&buf),
-               "device f(n: i64) -> i64\n"
-               "block 0:\n"
-               "  %0: i64 = const 1\n"
-               "  jump block 1\n"
-               "block 1:\n"
-               "  %1: i64 = phi block 0: %0, block 1: %3\n"
-               "  %2: i64 = phi block 0: %0, block 1: %3\n"
-               "  %3: i64 = add %1, %2\n"
-               "  %4: bool = lt %3, n\n"
-               "  branch %4, block 1, block 2\n"
-               "block 2:\n"
-               "  return %3\n");
+    CHECK_TEXT(buf_text(&buf), "device f(n: i64) -> i64\n"
+                               "block 0:\n"
+                               "  %0: i64 = const 1\n"
+                               "  jump block 1\n"
+                               "block 1:\n"
+                               "  %1: i64 = phi block 0: %0, block 1: %3\n"
+                               "  %2: i64 = phi block 0: %0, block 1: %3\n"
+                               "  %3: i64 = add %1, %2\n"
+                               "  %4: bool = lt %3, n\n"
+                               "  branch %4, block 1, block 2\n"
+                               "block 2:\n"
+                               "  return %3\n");
     buf_free(&buf);
 
     Buf one_target = {0};
@@ -186,7 +185,9 @@ static void check_coverage(void)
 static void test_refused(void)
 {
     static const char head[] = "kernel k(a: f64, x: f32[1 C])\nblock 0:\n";
-    static const struct { const char *line, *message; } rows[] = {
+    static const struct {
+        const char *line, *message;
+    } rows[] = {
         {"  frob a\n", "no operation is called 'frob'"},
         {"  math.frob a\n", "no intrinsic is called"},
         {"  param a\n", "no operation"},
@@ -286,7 +287,8 @@ void test_ir_text(void)
                      "block 0:\n"
                      "  %0: i64 = extent x, 0 ; 6:11-21\n"
                      "  %1: i64 = convert a\n"
-                     "  return ; 7:8-9:14\n", true, true);
+                     "  return ; 7:8-9:14\n",
+                     true, true);
     /* Numbers with gaps, blocks out of order and holes are text too. */
     check_round_trip("kernel k()\n"
                      "block 7:\n"
@@ -294,7 +296,8 @@ void test_ir_text(void)
                      "block 3:\n"
                      "  %40: i64 = const 1\n"
                      "  %12: i64 = add %40, ?\n"
-                     "  return\n", false, false);
+                     "  return\n",
+                     false, false);
     test_refused();
     test_damaged();
 }

@@ -30,14 +30,17 @@ static void test_dominance(void)
     check_refused("kernel k(c: bool)\nblock 0:\n  branch c, block 1, block 2\n"
                   "block 1:\n  %0: i64 = const 1\n  jump block 2\nblock 2:\n  %1: i64 = neg %0\n  return\n",
                   "does not dominate");
-    check_refused("kernel k(c: bool)\nblock 0:\n  %0: i64 = const 1\n  jump block 1\n"
-                  "block 1:\n  %1: i64 = phi block 0: %2, block 1: %0\n  %2: i64 = neg %1\n  branch c, block 1, block 2\n"
-                  "block 2:\n  return\n", "does not dominate");
+    check_refused(
+        "kernel k(c: bool)\nblock 0:\n  %0: i64 = const 1\n  jump block 1\n"
+        "block 1:\n  %1: i64 = phi block 0: %2, block 1: %0\n  %2: i64 = neg %1\n  branch c, block 1, block 2\n"
+        "block 2:\n  return\n",
+        "does not dominate");
     check_refused("kernel k(c: bool)\nblock 0:\n  return\nblock 1:\n  %0: i64 = const 1\n  jump block 2\n"
                   "block 2:\n  %1: bool = phi block 1: c, block 2: c\n  %2: bool = phi block 1: c\n  jump block 2\n",
                   "1 operands for 2 predecessors");
     check_refused("kernel k(c: bool)\nblock 0:\n  jump block 1\nblock 1:\n  %0: bool = not c\n"
-                  "  %1: bool = phi block 0: c\n  return\n", "behind other values");
+                  "  %1: bool = phi block 0: c\n  return\n",
+                  "behind other values");
     check_refused("kernel k(c: bool)\nblock 0:\n  %0: bool = not ?\n  return\n", "operand 0 is missing");
 }
 
@@ -53,7 +56,11 @@ static IrFunc *small_kernel(Arena *arena)
 }
 
 /* Damage that no text can show. */
-static void break_terminator_target(IrFunc *k) { k->first->last->op = IR_JUMP; k->first->last->targets[0] = NULL; }
+static void break_terminator_target(IrFunc *k)
+{
+    k->first->last->op = IR_JUMP;
+    k->first->last->targets[0] = NULL;
+}
 static void break_number(IrFunc *k) { k->parameters[0]->next->id = 0; }
 static void break_value_count(IrFunc *k) { k->value_count = 1; }
 static void break_block_count(IrFunc *k) { k->block_count = 0; }
@@ -64,7 +71,11 @@ static void break_type(IrFunc *k) { k->first->last->type = NULL; }
 static void break_op(IrFunc *k) { k->first->last->op = IR_OP_COUNT; }
 static void break_parameter(IrFunc *k) { k->first->first->index = 1; }
 static void break_parameter_type(IrFunc *k) { k->parameters[0]->type = TYPE_OF(INT32); }
-static void break_parameter_order(IrFunc *k) { k->parameters[0]->next->op = IR_PARAM; k->parameters[0]->next->index = 0; }
+static void break_parameter_order(IrFunc *k)
+{
+    k->parameters[0]->next->op = IR_PARAM;
+    k->parameters[0]->next->index = 0;
+}
 static void break_predecessors(IrFunc *k)
 {
     IrBlock *end = ir_block(k);
@@ -107,16 +118,28 @@ static void break_name(IrFunc *k) { ir_function(k->module, "k", NULL, false, &ty
 
 static void test_damage(void)
 {
-    static const struct { void (*damage)(IrFunc *); const char *message; } rows[] = {
-        {break_terminator_target, "target 0 is not a block"}, {break_number, "%0 occurs twice"},
-        {break_value_count, "not below value_count"}, {break_block_count, "not below block_count"},
-        {break_block_number, "number of block 0 occurs twice"}, {break_block_owner, "belongs to another function"},
-        {break_owner, "belongs to another block"}, {break_type, "has no type"}, {break_op, "unknown operation"},
-        {break_parameter, "parameter 0 is not at its place"}, {break_parameter_type, "type of parameter 0"},
-        {break_parameter_order, "not one of the function's parameters"}, {break_predecessors, "call ir_link_blocks"},
+    static const struct {
+        void (*damage)(IrFunc *);
+        const char *message;
+    } rows[] = {
+        {break_terminator_target, "target 0 is not a block"},
+        {break_number, "%0 occurs twice"},
+        {break_value_count, "not below value_count"},
+        {break_block_count, "not below block_count"},
+        {break_block_number, "number of block 0 occurs twice"},
+        {break_block_owner, "belongs to another function"},
+        {break_owner, "belongs to another block"},
+        {break_type, "has no type"},
+        {break_op, "unknown operation"},
+        {break_parameter, "parameter 0 is not at its place"},
+        {break_parameter_type, "type of parameter 0"},
+        {break_parameter_order, "not one of the function's parameters"},
+        {break_predecessors, "call ir_link_blocks"},
         {break_stale_predecessor, "has a predecessor that does not go there"},
-        {break_foreign_operand, "not a value of this function"}, {break_silent_operand, "has no result"},
-        {break_last, "last is not its last value"}, {break_name, "two functions have this name"},
+        {break_foreign_operand, "not a value of this function"},
+        {break_silent_operand, "has no result"},
+        {break_last, "last is not its last value"},
+        {break_name, "two functions have this name"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         Arena *arena = arena_create();
@@ -145,11 +168,13 @@ void test_ir_verify(void)
 static void check_line_refused(const char *lines, const char *message)
 {
     char text[1024];
-    snprintf(text, sizeof text,
-             "kernel k(a: f64, b: f32, n: i64, c: bool, x: f32[2 C], r: f32[1 C ro], w: c64[1 C], t: (i64, f64), z: c64)\n"
-             "block 0:\n%s\n  return\n\n"
-             "device f(v: i64) -> f64\nblock 0:\n  %%0: f64 = const 0.0\n  return %%0\n\n"
-             "device g(v: i64)\nblock 0:\n  return\n", lines);
+    snprintf(
+        text, sizeof text,
+        "kernel k(a: f64, b: f32, n: i64, c: bool, x: f32[2 C], r: f32[1 C ro], w: c64[1 C], t: (i64, f64), z: c64)\n"
+        "block 0:\n%s\n  return\n\n"
+        "device f(v: i64) -> f64\nblock 0:\n  %%0: f64 = const 0.0\n  return %%0\n\n"
+        "device g(v: i64)\nblock 0:\n  return\n",
+        lines);
     check_refused(text, message);
 }
 
@@ -224,9 +249,11 @@ static void test_array_rules(void)
     check_line_refused("  %0: f32 = atomic add x[n, n], a", "operand 3");
     check_line_refused("  %0: f64 = atomic add x[n, n], b", "not f32");
     check_line_refused("  %0: i64 = subarray x[n, n], extents [], strides [], offset 0", "not an array");
-    check_line_refused("  %0: f32[1 A] = subarray x[n, n], extents [n], strides [], offset 0", "4 operands instead of 5");
+    check_line_refused("  %0: f32[1 A] = subarray x[n, n], extents [n], strides [], offset 0",
+                       "4 operands instead of 5");
     check_line_refused("  %0: f32[1 A] = subarray x[n, n], extents [a], strides [n], offset 0", "not i64");
-    check_line_refused("  %0: f32[1 A] = subarray r[n], extents [n], strides [n], offset 0", "read-only, as its source");
+    check_line_refused("  %0: f32[1 A] = subarray r[n], extents [n], strides [n], offset 0",
+                       "read-only, as its source");
     check_line_refused("  %0: f32[1 F] = shared (3)", "C layout");
     check_line_refused("  %0: f32[1 C ro] = local (3)", "writable array");
     check_line_refused("  %0: f32[1 C] = shared (3) align 12", "power of two");
@@ -247,7 +274,8 @@ static void test_control_rules(void)
     check_line_refused("  branch n, block 1, block 1\nblock 1:", "not bool");
     check_line_refused("  jump block 1\nblock 1:\n  %0: f64 = phi block 0: b\n", "operand 0");
     check_line_refused("  jump block 1\nblock 1:\n  return n\nblock 2:\n", "1 operands instead of 0");
-    check_refused("kernel k()\nblock 0:\n  return\n\ndevice f() -> i64\nblock 0:\n  return\n", "0 operands instead of 1");
+    check_refused("kernel k()\nblock 0:\n  return\n\ndevice f() -> i64\nblock 0:\n  return\n",
+                  "0 operands instead of 1");
     check_refused("kernel k()\nblock 0:\n  return\n\ndevice f(a: f64) -> i64\nblock 0:\n  return a\n", "not i64");
 }
 

@@ -14,7 +14,9 @@ static void check_row(IntrinsicId id)
         ok = intrinsic_by_path(path) == id && strchr(path, '.');
     }
     switch (info->kind) {
-    case INTRINSIC_KIND_REGISTER: ok = ok && info->type && info->nvptx && info->low <= info->high && !info->arity; break;
+    case INTRINSIC_KIND_REGISTER:
+        ok = ok && info->type && info->nvptx && info->low <= info->high && !info->arity;
+        break;
     case INTRINSIC_KIND_MATH:
         ok = ok && info->libdevice64 && info->libdevice32 && info->host64 && info->host32 && info->arity >= 1;
         break;
@@ -32,7 +34,8 @@ void test_intrinsic(void)
     CHECK(intrinsic_by_path("cuda.threadIdx.x") == INTRINSIC_CUDA_THREAD_IDX_X);
     CHECK(intrinsic_by_path("numpy.absolute") == INTRINSIC_ABS);
     CHECK(intrinsic_by_path("cuda.threadIdx.w") == INTRINSIC_NONE && intrinsic_by_path("") == INTRINSIC_NONE);
-    CHECK(intrinsic_by_path("math.si") == INTRINSIC_NONE && intrinsic_by_path("math.fabs numpy.absolute") == INTRINSIC_NONE);
+    CHECK(intrinsic_by_path("math.si") == INTRINSIC_NONE &&
+          intrinsic_by_path("math.fabs numpy.absolute") == INTRINSIC_NONE);
     CHECK(intrinsic_info[INTRINSIC_CUDA_SYNCTHREADS].effects & EFFECT_BLOCK_SYNC);
     CHECK(intrinsic_info[INTRINSIC_CUDA_THREAD_IDX_X].type == TYPE_OF(INT32));
 }
@@ -66,7 +69,8 @@ void test_kernel_abi(void)
     Arena *arena = arena_create();
     const Type *array = type_array(arena, TYPE_OF(FLOAT32), 2, LAYOUT_ANY, false);
     const KernelAbi *abi = kernel_abi_layout(&array, 1, arena);
-    CHECK(abi->field_count == 5 && abi->fields[0].type == array && abi->fields[2].axis == 1 && abi->fields[4].axis == 1);
+    CHECK(abi->field_count == 5 && abi->fields[0].type == array && abi->fields[2].axis == 1 &&
+          abi->fields[4].axis == 1);
     CHECK(abi->fields[3].kind == ABI_STRIDE && abi->fields[3].type == TYPE_OF(INT64) && abi->fields[3].size == 8);
     const Type *complex64 = TYPE_OF(COMPLEX64);
     CHECK(kernel_abi_layout(&complex64, 1, arena)->fields[1].type == TYPE_OF(FLOAT32));

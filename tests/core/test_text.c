@@ -40,7 +40,8 @@ static void test_reals(void)
     check_real(from_bits(0xFFF8000000000000u), "nan:0xfff8000000000000");
     check_real(from_bits(0x7FF0000000000001u), "nan:0x7ff0000000000001");
     double value;
-    for (const char *const *bad = (const char *const[]){"", "x", "nan:0x1", "nan:", "+1", ".5", "-", NULL}; *bad; bad++) {
+    for (const char *const *bad = (const char *const[]){"", "x", "nan:0x1", "nan:", "+1", ".5", "-", NULL}; *bad;
+         bad++) {
         const char *at = *bad;
         CHECK(!text_read_real(&at, &value) && at == *bad);
     }
@@ -67,8 +68,8 @@ void test_text(void)
     check_name("", "\"\"", arena);
     check_name("1x", "\"1x\"", arena);
     check_name("a b\"\\\n", "\"a b\\x22\\x5c\\x0a\"", arena);
-    for (const char *const *bad = (const char *const[]){"", "1", "\"x", "\"\\q\"", "\"\\x0\"", "\"\\x00\"", "+", NULL}; *bad;
-         bad++) {
+    for (const char *const *bad = (const char *const[]){"", "1", "\"x", "\"\\q\"", "\"\\x0\"", "\"\\x00\"", "+", NULL};
+         *bad; bad++) {
         const char *at = *bad;
         CHECK(!text_read_name(&at, arena) && at == *bad);
     }

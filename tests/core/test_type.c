@@ -17,11 +17,26 @@ void test_type(void)
     CHECK(TYPE_OF(FLOAT32)->kind == TYPE_FLOAT && TYPE_OF(FLOAT32)->size == 4);
     CHECK(TYPE_OF(COMPLEX64)->alignment == 4 && TYPE_OF(COMPLEX128)->alignment == 8);
     CHECK(type_bits(TYPE_OF(BOOL)) == 1 && type_bits(TYPE_OF(INT16)) == 16);
-    static const char *const texts[] = {"none", "bool", "f16", "f32[1 C]", "f32[1 A]", "f32[2 C]", "f32[1 C ro]",
-                                        "f64[1 C]", "(i64, i64)", "(i64)", "()", "range(i64, i64, i64)", "slice(i64, none, none)",
-                                        "named P(x: i64, y: i64)", "named P(x: i64, z: i64)", "named Q(x: i64, y: i64)",
-                                        "record R{8 4, a: f32 @0, b: i32 @4}", "record R{8 4, a: f32 @0, b: i32 @0}",
-                                        "record {8 4, a: f32 @0, b: i32 @4}", "record R{8 8, a: f32 @0, b: i32 @4}"};
+    static const char *const texts[] = {"none",
+                                        "bool",
+                                        "f16",
+                                        "f32[1 C]",
+                                        "f32[1 A]",
+                                        "f32[2 C]",
+                                        "f32[1 C ro]",
+                                        "f64[1 C]",
+                                        "(i64, i64)",
+                                        "(i64)",
+                                        "()",
+                                        "range(i64, i64, i64)",
+                                        "slice(i64, none, none)",
+                                        "named P(x: i64, y: i64)",
+                                        "named P(x: i64, z: i64)",
+                                        "named Q(x: i64, y: i64)",
+                                        "record R{8 4, a: f32 @0, b: i32 @4}",
+                                        "record R{8 4, a: f32 @0, b: i32 @0}",
+                                        "record {8 4, a: f32 @0, b: i32 @4}",
+                                        "record R{8 8, a: f32 @0, b: i32 @4}"};
     enum { COUNT = sizeof texts / sizeof texts[0] };
     for (int i = 0; i < COUNT; i++)
         for (int j = 0; j < COUNT; j++) {
@@ -71,11 +86,20 @@ static void check_description(const Type *type, const char *expected)
 static void test_describe(Arena *arena)
 {
     static const char *const rows[][2] = {
-        {"f32", "float32"}, {"bool", "bool"}, {"c128", "complex128"}, {"none", "none"},
-        {"f32[2 C]", "array(float32, 2d, C)"}, {"i64[1 A ro]", "readonly array(int64, 1d, A)"},
-        {"(i64, i64, i64)", "UniTuple(int64 x 3)"}, {"(i64, f64)", "Tuple(int64, float64)"}, {"()", "Tuple()"},
-        {"(i64)", "UniTuple(int64 x 1)"}, {"named Point(x: f64, y: f64)", "Point(float64 x 2)"},
-        {"range(i64, i64, i64)", "range(int64)"}, {"slice(i64, none, none)", "slice"}, {"dim3(i32, i32, i32)", "Dim3"},
+        {"f32", "float32"},
+        {"bool", "bool"},
+        {"c128", "complex128"},
+        {"none", "none"},
+        {"f32[2 C]", "array(float32, 2d, C)"},
+        {"i64[1 A ro]", "readonly array(int64, 1d, A)"},
+        {"(i64, i64, i64)", "UniTuple(int64 x 3)"},
+        {"(i64, f64)", "Tuple(int64, float64)"},
+        {"()", "Tuple()"},
+        {"(i64)", "UniTuple(int64 x 1)"},
+        {"named Point(x: f64, y: f64)", "Point(float64 x 2)"},
+        {"range(i64, i64, i64)", "range(int64)"},
+        {"slice(i64, none, none)", "slice"},
+        {"dim3(i32, i32, i32)", "Dim3"},
         {"zip(f32[1 C], f64[1 C])", "zip(array(float32, 1d, C), array(float64, 1d, C))"},
         {"enumerate(i64, f32[1 C])", "enumerate(array(float32, 1d, C))"},
         {"optional(bool, f64)", "optional(float64)"},
@@ -96,14 +120,38 @@ static void test_describe(Arena *arena)
 
 static void test_names(void)
 {
-    static const struct { const char *name; const Type *type; } rows[] = {
-        {"i1", TYPE_OF(INT8)}, {"i2", TYPE_OF(INT16)}, {"i4", TYPE_OF(INT32)}, {"i8", TYPE_OF(INT64)},
-        {"u1", TYPE_OF(UINT8)}, {"u8", TYPE_OF(UINT64)}, {"f2", TYPE_OF(FLOAT16)}, {"f4", TYPE_OF(FLOAT32)},
-        {"f8", TYPE_OF(FLOAT64)}, {"c8", TYPE_OF(COMPLEX64)}, {"c16", TYPE_OF(COMPLEX128)}, {"b1", TYPE_OF(BOOL)},
-        {"boolean", TYPE_OF(BOOL)}, {"bool_", TYPE_OF(BOOL)}, {"intp", TYPE_OF(INT64)}, {"uintp", TYPE_OF(UINT64)},
-        {"int_", TYPE_OF(INT64)}, {"float_", TYPE_OF(FLOAT64)}, {"intc", TYPE_OF(INT32)}, {"uintc", TYPE_OF(UINT32)},
-        {"f32", TYPE_OF(FLOAT32)}, {"c128", TYPE_OF(COMPLEX128)}, {"float16", TYPE_OF(FLOAT16)},
-        {"", NULL}, {"float", TYPE_OF(FLOAT64)}, {"none", NULL}, {"int65", NULL}, {"Float32", NULL},
+    static const struct {
+        const char *name;
+        const Type *type;
+    } rows[] = {
+        {"i1", TYPE_OF(INT8)},
+        {"i2", TYPE_OF(INT16)},
+        {"i4", TYPE_OF(INT32)},
+        {"i8", TYPE_OF(INT64)},
+        {"u1", TYPE_OF(UINT8)},
+        {"u8", TYPE_OF(UINT64)},
+        {"f2", TYPE_OF(FLOAT16)},
+        {"f4", TYPE_OF(FLOAT32)},
+        {"f8", TYPE_OF(FLOAT64)},
+        {"c8", TYPE_OF(COMPLEX64)},
+        {"c16", TYPE_OF(COMPLEX128)},
+        {"b1", TYPE_OF(BOOL)},
+        {"boolean", TYPE_OF(BOOL)},
+        {"bool_", TYPE_OF(BOOL)},
+        {"intp", TYPE_OF(INT64)},
+        {"uintp", TYPE_OF(UINT64)},
+        {"int_", TYPE_OF(INT64)},
+        {"float_", TYPE_OF(FLOAT64)},
+        {"intc", TYPE_OF(INT32)},
+        {"uintc", TYPE_OF(UINT32)},
+        {"f32", TYPE_OF(FLOAT32)},
+        {"c128", TYPE_OF(COMPLEX128)},
+        {"float16", TYPE_OF(FLOAT16)},
+        {"", NULL},
+        {"float", TYPE_OF(FLOAT64)},
+        {"none", NULL},
+        {"int65", NULL},
+        {"Float32", NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (!CHECK(type_by_name(rows[i].name) == rows[i].type))
@@ -117,7 +165,7 @@ void test_type_text(void)
 {
     Arena *arena = arena_create();
 #define SCALAR(ID, NAME, TEXT, KIND, SIZE, CHARACTER) \
-    check_round_trip(arena, TEXT); \
+    check_round_trip(arena, TEXT);                    \
     check_description(TYPE_OF(ID), NAME);
 #include "core/type.def"
 #undef SCALAR
@@ -127,9 +175,26 @@ void test_type_text(void)
     check_round_trip(arena, "dim3(i32, i32, i32)");
     check_round_trip(arena, "f32[0 C]");
     check_round_trip(arena, "optional(bool, f64)");
-    static const char *const bad[] = {"", "f33", "f32[", "f32[9 C]", "f32[1 X]", "f32[1 C", "f32[1 C rw]", "(i64", "(i64,",
-                                      "(,)", "i8i8", "record", "record R{", "record R{4 4", "record R{4 4, x f32 @0}",
-                                      "record R{4 4, x: f32}", "named (x: i64)", "named P(i64)", "object@0x1", "closure()",
+    static const char *const bad[] = {"",
+                                      "f33",
+                                      "f32[",
+                                      "f32[9 C]",
+                                      "f32[1 X]",
+                                      "f32[1 C",
+                                      "f32[1 C rw]",
+                                      "(i64",
+                                      "(i64,",
+                                      "(,)",
+                                      "i8i8",
+                                      "record",
+                                      "record R{",
+                                      "record R{4 4",
+                                      "record R{4 4, x f32 @0}",
+                                      "record R{4 4, x: f32}",
+                                      "named (x: i64)",
+                                      "named P(i64)",
+                                      "object@0x1",
+                                      "closure()",
                                       "((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((("};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         const char *at = bad[i];
@@ -146,18 +211,29 @@ static const Type *named(const char *name) { return name ? type_by_name(name) : 
 void test_type_promotion(void)
 {
     /* As numba-cuda infers them. */
-    static const struct { PromotionId rule; const char *a, *b, *result; } facts[] = {
-        {PROMOTION_ARITHMETIC, "int8", "int8", "int64"}, {PROMOTION_ARITHMETIC, "uint8", "uint8", "uint64"},
-        {PROMOTION_ARITHMETIC, "uint64", "int64", "int64"}, {PROMOTION_ARITHMETIC, "int32", "float32", "float64"},
-        {PROMOTION_ARITHMETIC, "int16", "float32", "float32"}, {PROMOTION_ARITHMETIC, "bool", "bool", "int64"},
+    static const struct {
+        PromotionId rule;
+        const char *a, *b, *result;
+    } facts[] = {
+        {PROMOTION_ARITHMETIC, "int8", "int8", "int64"},
+        {PROMOTION_ARITHMETIC, "uint8", "uint8", "uint64"},
+        {PROMOTION_ARITHMETIC, "uint64", "int64", "int64"},
+        {PROMOTION_ARITHMETIC, "int32", "float32", "float64"},
+        {PROMOTION_ARITHMETIC, "int16", "float32", "float32"},
+        {PROMOTION_ARITHMETIC, "bool", "bool", "int64"},
         {PROMOTION_ARITHMETIC, "float64", "complex64", "complex128"},
-        {PROMOTION_TRUE_DIVIDE, "int64", "int64", "float64"}, {PROMOTION_TRUE_DIVIDE, "float32", "float32", "float32"},
+        {PROMOTION_TRUE_DIVIDE, "int64", "int64", "float64"},
+        {PROMOTION_TRUE_DIVIDE, "float32", "float32", "float32"},
         {PROMOTION_FLOOR_DIVIDE, "complex64", "complex64", NULL},
         {PROMOTION_FLOOR_DIVIDE, "float32", "float32", "float32"},
-        {PROMOTION_MATH, "int64", NULL, "float64"}, {PROMOTION_MATH, "float32", NULL, "float32"},
-        {PROMOTION_MATH, "float16", NULL, "float16"}, {PROMOTION_MATH_WIDE, "float16", NULL, "float32"},
-        {PROMOTION_MATH, "complex64", NULL, NULL}, {PROMOTION_MATH_TEST, "float32", NULL, "bool"},
-        {PROMOTION_REAL, "complex128", NULL, "float64"}, {PROMOTION_REAL, "bool", NULL, NULL},
+        {PROMOTION_MATH, "int64", NULL, "float64"},
+        {PROMOTION_MATH, "float32", NULL, "float32"},
+        {PROMOTION_MATH, "float16", NULL, "float16"},
+        {PROMOTION_MATH_WIDE, "float16", NULL, "float32"},
+        {PROMOTION_MATH, "complex64", NULL, NULL},
+        {PROMOTION_MATH_TEST, "float32", NULL, "bool"},
+        {PROMOTION_REAL, "complex128", NULL, "float64"},
+        {PROMOTION_REAL, "bool", NULL, NULL},
         {PROMOTION_CONJUGATE, "complex128", NULL, "complex128"},
     };
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)

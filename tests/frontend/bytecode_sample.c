@@ -10,7 +10,8 @@ typedef struct Sample {
     const char *const *constants, *const *names, *const *locals;
 } Sample;
 
-#define STRINGS(...) (const char *const[]){__VA_ARGS__}
+#define STRINGS(...) \
+    (const char *const[]) { __VA_ARGS__ }
 #define SAMPLE(...) {__VA_ARGS__},
 
 static const Sample samples_311[] = {

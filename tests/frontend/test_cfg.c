@@ -6,7 +6,10 @@
 #include "frontend/cfg.h"
 #include "frontend_tests.h"
 
-typedef struct Step { Bytecode op; uint32_t target; } Step;
+typedef struct Step {
+    Bytecode op;
+    uint32_t target;
+} Step;
 
 static void check_cfg(const Step *steps, uint32_t count, const char *expected)
 {
@@ -40,14 +43,17 @@ void test_cfg(void)
     CHECK_CFG("block 0: 0-0\n", S(RETURN, 0), S(POP, 0));
     CHECK_CFG("block 0: 0-0\n", S(RAISE, 0), S(JUMP, 0));
     CHECK_CFG("block 0: empty to 1\n"
-              "block 1: 0-0 from 0, 1 to 1, dominator 0, loop header, depth 1\n", S(JUMP, 0));
+              "block 1: 0-0 from 0, 1 to 1, dominator 0, loop header, depth 1\n",
+              S(JUMP, 0));
     /* if without else */
     CHECK_CFG("block 0: 0-0 to 1, 2\n"
               "block 1: 1-1 from 0 to 2, dominator 0\n"
-              "block 2: 2-2 from 0, 1, dominator 0\n", S(JUMP_IF_FALSE, 2), S(POP, 0), S(RETURN, 0));
+              "block 2: 2-2 from 0, 1, dominator 0\n",
+              S(JUMP_IF_FALSE, 2), S(POP, 0), S(RETURN, 0));
     /* a branch whose ways meet at once counts as two edges */
     CHECK_CFG("block 0: 0-0 to 1, 1\n"
-              "block 1: 1-1 from 0, 0, dominator 0\n", S(JUMP_IF_FALSE, 1), S(RETURN, 0));
+              "block 1: 1-1 from 0, 0, dominator 0\n",
+              S(JUMP_IF_FALSE, 1), S(RETURN, 0));
     /* a loop in a loop */
     CHECK_CFG("block 0: 0-0 to 1\n"
               "block 1: 1-1 from 0, 4 to 2, 5, dominator 0, loop header, depth 1\n"

@@ -63,38 +63,37 @@ static void test_saxpy(void)
     decoded_text(&buf, sample_code(0, 12, arena), arena);
     buf.text[strcspn(buf.text, "\n")] = '\0';
     CHECK_TEXT(buf.text, "bytecode of saxpy, samples.py:10");
-    CHECK_TEXT(buf.text + strlen(buf.text) + 1,
-               "           0  LOAD_GLOBAL          cuda\n"
-               "           1  LOAD_METHOD          grid\n"
-               "           2  LOAD_CONST           '1'\n"
-               "           3  CALL                 1\n"
-               "           4  STORE_LOCAL          i\n"
-               "           5  LOAD_LOCAL           i\n"
-               "           6  LOAD_LOCAL           x\n"
-               "           7  LOAD_ATTRIBUTE       shape\n"
-               "           8  LOAD_CONST           '0'\n"
-               "           9  SUBSCRIPT            0\n"
-               "          10  COMPARE              <\n"
-               "          11  JUMP_IF_FALSE        to 26\n"
-               "          12  LOAD_LOCAL           a\n"
-               "          13  LOAD_LOCAL           x\n"
-               "          14  LOAD_LOCAL           i\n"
-               "          15  SUBSCRIPT            0\n"
-               "          16  BINARY               *\n"
-               "          17  LOAD_LOCAL           y\n"
-               "          18  LOAD_LOCAL           i\n"
-               "          19  SUBSCRIPT            0\n"
-               "          20  BINARY               +\n"
-               "          21  LOAD_LOCAL           out\n"
-               "          22  LOAD_LOCAL           i\n"
-               "          23  STORE_SUBSCRIPT      0\n"
-               "          24  LOAD_CONST           'None'\n"
-               "          25  RETURN               0\n"
-               "          26  LOAD_CONST           'None'\n"
-               "          27  RETURN               0\n"
-               "block 0: 0-11 to 1, 2\n"
-               "block 1: 12-25 from 0, dominator 0\n"
-               "block 2: 26-27 from 0, dominator 0\n");
+    CHECK_TEXT(buf.text + strlen(buf.text) + 1, "           0  LOAD_GLOBAL          cuda\n"
+                                                "           1  LOAD_METHOD          grid\n"
+                                                "           2  LOAD_CONST           '1'\n"
+                                                "           3  CALL                 1\n"
+                                                "           4  STORE_LOCAL          i\n"
+                                                "           5  LOAD_LOCAL           i\n"
+                                                "           6  LOAD_LOCAL           x\n"
+                                                "           7  LOAD_ATTRIBUTE       shape\n"
+                                                "           8  LOAD_CONST           '0'\n"
+                                                "           9  SUBSCRIPT            0\n"
+                                                "          10  COMPARE              <\n"
+                                                "          11  JUMP_IF_FALSE        to 26\n"
+                                                "          12  LOAD_LOCAL           a\n"
+                                                "          13  LOAD_LOCAL           x\n"
+                                                "          14  LOAD_LOCAL           i\n"
+                                                "          15  SUBSCRIPT            0\n"
+                                                "          16  BINARY               *\n"
+                                                "          17  LOAD_LOCAL           y\n"
+                                                "          18  LOAD_LOCAL           i\n"
+                                                "          19  SUBSCRIPT            0\n"
+                                                "          20  BINARY               +\n"
+                                                "          21  LOAD_LOCAL           out\n"
+                                                "          22  LOAD_LOCAL           i\n"
+                                                "          23  STORE_SUBSCRIPT      0\n"
+                                                "          24  LOAD_CONST           'None'\n"
+                                                "          25  RETURN               0\n"
+                                                "          26  LOAD_CONST           'None'\n"
+                                                "          27  RETURN               0\n"
+                                                "block 0: 0-11 to 1, 2\n"
+                                                "block 1: 12-25 from 0, dominator 0\n"
+                                                "block 2: 26-27 from 0, dominator 0\n");
     buf_free(&buf);
     arena_destroy(arena);
 }
@@ -171,7 +170,8 @@ static void test_rules_of_all(void)
         check_rule(minor, "COPY 0", "COPY with argument 0");
         check_rule(minor, "BUILD_SLICE 1", "BUILD_SLICE with argument 1");
         check_rule(minor, "RAISE_VARARGS 3", "RAISE_VARARGS with argument 3");
-        check_rule(minor, "EXTENDED_ARG 255 EXTENDED_ARG 255 EXTENDED_ARG 255 BUILD_TUPLE 2", "with argument 4294967042");
+        check_rule(minor, "EXTENDED_ARG 255 EXTENDED_ARG 255 EXTENDED_ARG 255 BUILD_TUPLE 2",
+                   "with argument 4294967042");
         check_rule(minor, "EXTENDED_ARG 1 EXTENDED_ARG 1 EXTENDED_ARG 1 EXTENDED_ARG 1 BUILD_TUPLE 2",
                    "EXTENDED_ARG without an instruction");
         check_rule(minor, "LOAD_CONST 0 EXTENDED_ARG 1", "EXTENDED_ARG without an instruction");
@@ -195,7 +195,8 @@ static void test_rules_of_some(void)
     check_rule(13, "LOAD_ATTR 6 LOAD_ATTR 7 COMPARE_OP 188", "LOAD_ATTRIBUTE 3, LOAD_METHOD 3, COMPARE 5");
     check_rule(11, "COMPARE_OP 6", "COMPARE_OP with argument 6");
     check_rule(13, "COMPARE_OP 255", "COMPARE_OP with argument 7");
-    check_rule(11, "MAKE_FUNCTION 15", "MAKE_FUNCTION 0, SET_FUNCTION 8, SET_FUNCTION 4, SET_FUNCTION 2, SET_FUNCTION 1");
+    check_rule(11, "MAKE_FUNCTION 15",
+               "MAKE_FUNCTION 0, SET_FUNCTION 8, SET_FUNCTION 4, SET_FUNCTION 2, SET_FUNCTION 1");
     check_rule(12, "MAKE_FUNCTION 5", "MAKE_FUNCTION 0, SET_FUNCTION 4, SET_FUNCTION 1");
     check_rule(12, "MAKE_FUNCTION 16", "MAKE_FUNCTION with argument 16");
     check_rule(13, "MAKE_FUNCTION 0 SET_FUNCTION_ATTRIBUTE 8", "MAKE_FUNCTION 0, SET_FUNCTION 8");
@@ -207,7 +208,8 @@ static void test_rules_of_some(void)
     check_rule(13, "LOAD_FAST_LOAD_FAST 79", "LOAD_FAST_LOAD_FAST with argument 4");
     check_rule(12, "LOAD_FAST_AND_CLEAR 1 LOAD_FAST_CHECK 2 LOAD_CLOSURE 0",
                "LOAD_LOCAL_CLEAR 1, LOAD_LOCAL 2, LOAD_LOCAL 0");
-    check_rule(12, "CALL_INTRINSIC_1 5 CALL_INTRINSIC_1 6 CALL_INTRINSIC_1 3", "POSITIVE 0, LIST_TO_TUPLE 0, UNSUPPORTED 0");
+    check_rule(12, "CALL_INTRINSIC_1 5 CALL_INTRINSIC_1 6 CALL_INTRINSIC_1 3",
+               "POSITIVE 0, LIST_TO_TUPLE 0, UNSUPPORTED 0");
     check_rule(11, "UNARY_POSITIVE 0 LIST_TO_TUPLE 0", "POSITIVE 0, LIST_TO_TUPLE 0");
     check_rule(11, "FORMAT_VALUE 6", "FORMAT_VALUE 6");
     check_rule(13, "CONVERT_VALUE 2 LOAD_CONST 0 FORMAT_WITH_SPEC 0 FORMAT_SIMPLE 0",
@@ -215,14 +217,17 @@ static void test_rules_of_some(void)
     check_rule(13, "TO_BOOL 0 UNARY_NOT 0", "NOT 0");
     check_rule(13, "FOR_ITER 3 POP_TOP 0 JUMP_BACKWARD 5 END_FOR 0 POP_TOP 0 RETURN_VALUE 0",
                "FOR_ITER 3, POP 0, JUMP 0, RETURN 0");
-    check_rule(12, "FOR_ITER 2 POP_TOP 0 JUMP_BACKWARD 4 END_FOR 0 RETURN_VALUE 0", "FOR_ITER 3, POP 0, JUMP 0, RETURN 0");
+    check_rule(12, "FOR_ITER 2 POP_TOP 0 JUMP_BACKWARD 4 END_FOR 0 RETURN_VALUE 0",
+               "FOR_ITER 3, POP 0, JUMP 0, RETURN 0");
     check_rule(11, "FOR_ITER 2 POP_TOP 0 JUMP_BACKWARD 3 RETURN_VALUE 0", "FOR_ITER 3, POP 0, JUMP 0, RETURN 0");
     check_rule(11, "JUMP_IF_FALSE_OR_POP 1 NOP 0 RETURN_VALUE 0", "COPY 1, JUMP_IF_FALSE 3, POP 0, RETURN 0");
     check_rule(11, "JUMP_IF_TRUE_OR_POP 0 RETURN_VALUE 0", "COPY 1, JUMP_IF_TRUE 3, POP 0, RETURN 0");
     check_rule(11, "POP_TOP 0 POP_JUMP_BACKWARD_IF_TRUE 2 RETURN_VALUE 0", "POP 0, JUMP_IF_FALSE 3, JUMP 0, RETURN 0");
-    check_rule(11, "POP_TOP 0 POP_JUMP_BACKWARD_IF_NONE 2 RETURN_VALUE 0", "POP 0, JUMP_IF_NOT_NONE 3, JUMP 0, RETURN 0");
+    check_rule(11, "POP_TOP 0 POP_JUMP_BACKWARD_IF_NONE 2 RETURN_VALUE 0",
+               "POP 0, JUMP_IF_NOT_NONE 3, JUMP 0, RETURN 0");
     check_rule(11, "POP_TOP 0 POP_JUMP_BACKWARD_IF_TRUE 2", "out of the code");
-    check_rule(12, "POP_JUMP_IF_NONE 0 POP_JUMP_IF_NOT_NONE 0 RETURN_VALUE 0", "JUMP_IF_NONE 1, JUMP_IF_NOT_NONE 2, RETURN 0");
+    check_rule(12, "POP_JUMP_IF_NONE 0 POP_JUMP_IF_NOT_NONE 0 RETURN_VALUE 0",
+               "JUMP_IF_NONE 1, JUMP_IF_NOT_NONE 2, RETURN 0");
 }
 
 /* Every row of every table gives its canonical bytecode or a diagnostic. */
@@ -234,7 +239,8 @@ static void test_rows(void)
             Diag diag = {0};
             const RawInfo *info = &raw_bytecode_table(minor)[number];
             unsigned char bytes[40] = {(unsigned char)number, 1};
-            Instructions *instructions = decode(code_of_bytes(bytes, 2 + 2 * (size_t)info->caches, minor, arena), arena, &diag);
+            Instructions *instructions =
+                decode(code_of_bytes(bytes, 2 + 2 * (size_t)info->caches, minor, arena), arena, &diag);
             CHECK(instructions || diag.id == DIAG_BYTECODE_BROKEN);
             if (!info->name)
                 CHECK(!instructions && strstr(diag.message, "unknown opcode"));
@@ -288,7 +294,8 @@ static void test_odd_code(void)
     CHECK_TEXT(diag.message, "bytecode of Python 3.10 is not supported");
     for (uint32_t size = 0; size < 4; size++) {
         diag_clear(&diag);
-        Instructions *instructions = decode(code_of_bytes((const uint8_t[]){36, 0, 36, 0}, size, 13, arena), arena, &diag);
+        Instructions *instructions =
+            decode(code_of_bytes((const uint8_t[]){36, 0, 36, 0}, size, 13, arena), arena, &diag);
         CHECK(size == 2 ? instructions != NULL : !instructions && diag.id == DIAG_BYTECODE_BROKEN);
     }
     arena_destroy(arena);
