@@ -28,7 +28,8 @@ typedef enum ConstantKind {
     CONSTANT_ARRAY,        /* array */
     CONSTANT_MODULE,       /* also classes, enums and namespaces: names, items, count: the attributes the code can name */
     CONSTANT_INTRINSIC,    /* intrinsic */
-    CONSTANT_TYPE,         /* type: np.float32, cujit.int64, bool, int, float, complex; dtypes */
+    CONSTANT_TYPE,         /* type: np.float32, cujit.int64, bool, int, float, complex; dtypes. text: Python's name of it,
+                              "int" for int, which is not int64 */
     CONSTANT_FUNCTION,     /* function: a Python function, decorated with device=True or not */
     CONSTANT_CODE,         /* code: of a lambda, nested function or comprehension */
     CONSTANT_ENUM,         /* member of an enum: text its name, items[0] its value */
@@ -83,7 +84,8 @@ struct CodeSnapshot {
     const char *const *names;         /* co_names */
     uint32_t constant_count;
     const Constant *const *constants; /* co_consts */
-    const Constant *const *globals;   /* for each of names: the global or builtin of that name */
+    const Constant *const *globals;   /* for each of names that LOAD_GLOBAL reads: the global or builtin of that name;
+                                         the others are UNDEFINED */
 };
 
 /* A function: its code with what it closes over. */

@@ -1,0 +1,11 @@
+/* Keyword arguments and defaults of a launch. */
+#ifndef CUJIT_EXT_ARGUMENT_BINDING_H
+#define CUJIT_EXT_ARGUMENT_BINDING_H
+
+#include "ext/ext.h"
+
+/* One value for each parameter of the kernel, as a tuple: positional, by keyword (names: a tuple or NULL, values behind
+ * the positional ones), by default. NULL with LaunchArgumentError. */
+PyObject *ext_bind_arguments(ExtKernel *kernel, PyObject *const *args, Py_ssize_t count, PyObject *names);
+
+#endif

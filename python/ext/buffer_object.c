@@ -1,0 +1,180 @@
+/* DeviceBuffer: device memory that is freed with its object; and copies to, from and on the device. */
+#include "ext/ext.h"
+
+static PyObject *buffer_new(PyTypeObject *class, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"size", NULL};
+    ExtState *state = ext_state_of_type(class);
+    Py_ssize_t size;
+    if (!state || !PyArg_ParseTupleAndKeywords(args, kwargs, "n:DeviceBuffer", names, &size))
+        return NULL;
+    if (size < 0) {
+        PyErr_SetString(PyExc_ValueError, "a buffer's size cannot be negative");
+        return NULL;
+    }
+    RtDevice *device = ext_current_device(state);
+    Diag diag = {.id = DIAG_NONE};
+    ExtBuffer *self = device ? (ExtBuffer *)class->tp_alloc(class, 0) : NULL;
+    if (!self)
+        return NULL;
+    self->device = device;
+    if (!rt_allocate(device, (size_t)size, &self->pointer, &diag)) {
+        self->pointer = 0;
+        Py_DECREF(self);
+        return ext_raise(&diag);
+    }
+    self->size = (size_t)size;
+    return (PyObject *)self;
+}
+
+static void buffer_dealloc(ExtBuffer *self)
+{
+    PyTypeObject *class = Py_TYPE(self);
+    Diag diag = {.id = DIAG_NONE};
+    if (self->pointer)
+        rt_free(self->device, self->pointer, &diag);
+    class->tp_free(self);
+    Py_DECREF(class);
+}
+
+static PyMemberDef buffer_members[] = {
+    {"pointer", T_ULONGLONG, offsetof(ExtBuffer, pointer), READONLY, "The device address."},
+    {"size", T_PYSSIZET, offsetof(ExtBuffer, size), READONLY, "Bytes."},
+    {0},
+};
+
+static PyType_Slot buffer_slots[] = {
+    {Py_tp_doc, "Device memory, freed with the object."},
+    {Py_tp_new, buffer_new},
+    {Py_tp_dealloc, buffer_dealloc},
+    {Py_tp_members, buffer_members},
+    {0},
+};
+
+static PyType_Spec buffer_spec = {
+    .name = "cujit._core.DeviceBuffer",
+    .basicsize = sizeof(ExtBuffer),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .slots = buffer_slots,
+};
+
+/* --- copies ------------------------------------------------------------------------------------------------------------------- */
+typedef enum CopyKind { COPY_TO_DEVICE, COPY_TO_HOST, COPY_ON_DEVICE, FILL } CopyKind;
+
+typedef struct Copy {
+    CopyKind kind;
+    RtPointer to, from;
+    void *host;
+    size_t size;
+    uint8_t byte;
+} Copy;
+
+static bool do_copy(const Copy *copy, RtDevice *device, RtStream *stream, Diag *diag)
+{
+    switch (copy->kind) {
+    case COPY_TO_DEVICE: return rt_copy_to_device(device, copy->to, copy->host, copy->size, stream, diag);
+    case COPY_TO_HOST: return rt_copy_to_host(device, copy->host, copy->from, copy->size, stream, diag);
+    case COPY_ON_DEVICE: return rt_copy_on_device(device, copy->to, copy->from, copy->size, stream, diag);
+    case FILL: return rt_fill(device, copy->to, copy->byte, copy->size, stream, diag);
+    }
+    return false;
+}
+
+static PyObject *run_copy(PyObject *module, const Copy *copy, PyObject *stream)
+{
+    ExtState *state = ext_state(module);
+    RtDevice *device = ext_current_device(state);
+    PyObject *stream_object = device ? ext_stream_object(state, stream, device) : NULL;
+    if (!stream_object)
+        return NULL;
+    Diag diag = {.id = DIAG_NONE};
+    bool ok = true;
+    if (stream_object != Py_None)
+        device = ((ExtStream *)stream_object)->device;
+    if (copy->size) {
+        Py_BEGIN_ALLOW_THREADS
+        ok = do_copy(copy, device, ext_rt_stream(stream_object), &diag);
+        Py_END_ALLOW_THREADS
+    }
+    Py_DECREF(stream_object);
+    return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
+}
+
+static bool use_host_array(PyObject *object, bool is_written, Copy *copy)
+{
+    PyArrayObject *array = (PyArrayObject *)object;
+    if (!PyArray_Check(object) || (!PyArray_IS_C_CONTIGUOUS(array) && !PyArray_IS_F_CONTIGUOUS(array))) {
+        PyErr_SetString(PyExc_ValueError, "expected a contiguous NumPy array");
+        return false;
+    }
+    if (is_written && PyArray_FailUnlessWriteable(array, "destination array") < 0)
+        return false;
+    copy->host = PyArray_DATA(array);
+    copy->size = (size_t)PyArray_NBYTES(array);
+    return true;
+}
+
+static PyObject *function_copy_to_device(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"pointer", "array", "stream", NULL};
+    unsigned long long pointer;
+    PyObject *array, *stream = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KO|O:copy_to_device", names, &pointer, &array, &stream))
+        return NULL;
+    Copy copy = {.kind = COPY_TO_DEVICE, .to = pointer};
+    return use_host_array(array, false, &copy) ? run_copy(module, &copy, stream) : NULL;
+}
+
+static PyObject *function_copy_to_host(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"array", "pointer", "stream", NULL};
+    unsigned long long pointer;
+    PyObject *array, *stream = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OK|O:copy_to_host", names, &array, &pointer, &stream))
+        return NULL;
+    Copy copy = {.kind = COPY_TO_HOST, .from = pointer};
+    return use_host_array(array, true, &copy) ? run_copy(module, &copy, stream) : NULL;
+}
+
+static PyObject *function_copy_on_device(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"to", "pointer", "size", "stream", NULL};
+    unsigned long long to, from;
+    Py_ssize_t size;
+    PyObject *stream = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KKn|O:copy_on_device", names, &to, &from, &size, &stream))
+        return NULL;
+    Copy copy = {.kind = COPY_ON_DEVICE, .to = to, .from = from, .size = (size_t)(size < 0 ? 0 : size)};
+    return run_copy(module, &copy, stream);
+}
+
+static PyObject *function_fill(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"pointer", "byte", "size", "stream", NULL};
+    unsigned long long pointer;
+    unsigned char byte;
+    Py_ssize_t size;
+    PyObject *stream = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Kbn|O:fill", names, &pointer, &byte, &size, &stream))
+        return NULL;
+    Copy copy = {.kind = FILL, .to = pointer, .byte = byte, .size = (size_t)(size < 0 ? 0 : size)};
+    return run_copy(module, &copy, stream);
+}
+
+static PyMethodDef functions[] = {
+    {"copy_to_device", (PyCFunction)(void (*)(void))function_copy_to_device, METH_VARARGS | METH_KEYWORDS,
+     "Copies a contiguous host array to a device address."},
+    {"copy_to_host", (PyCFunction)(void (*)(void))function_copy_to_host, METH_VARARGS | METH_KEYWORDS,
+     "Fills a contiguous host array from a device address."},
+    {"copy_on_device", (PyCFunction)(void (*)(void))function_copy_on_device, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"fill", (PyCFunction)(void (*)(void))function_fill, METH_VARARGS | METH_KEYWORDS, "Sets bytes of device memory."},
+    {0},
+};
+
+bool ext_add_buffers(PyObject *module)
+{
+    ExtState *state = ext_state(module);
+    state->buffer_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &buffer_spec, NULL);
+    return state->buffer_type && PyModule_AddType(module, state->buffer_type) == 0 &&
+           PyModule_AddFunctions(module, functions) == 0;
+}

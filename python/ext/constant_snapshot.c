@@ -1,0 +1,338 @@
+/* Values that a function can name -> Constants. What no kernel can use becomes CONSTANT_UNSUPPORTED: it is an error only
+ * where the code reads it. */
+#include "ext/argument_types.h"
+#include "ext/snapshot_builder.h"
+
+static const Constant *unsupported(SnapshotBuilder *builder, const char *text, const char *shown)
+{
+    Constant *constant = ext_new_constant(builder, CONSTANT_UNSUPPORTED, shown);
+    constant->text = arena_string(builder->arena, text);
+    return constant;
+}
+
+/* A pending exception is no reason to fail: the value is one that kernels cannot use, and the message says why. */
+static const Constant *unsupported_by_exception(SnapshotBuilder *builder, const char *shown)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *text = value ? PyObject_Str(value) : NULL;
+    const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
+    const Constant *constant = unsupported(builder, utf8 ? utf8 : "value", shown);
+    Py_XDECREF(text);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    PyErr_Clear();
+    return constant;
+}
+
+/* --- numbers, text, types ------------------------------------------------------------------------------------------------------ */
+static const Constant *number(SnapshotBuilder *builder, PyObject *value, const Type *type, const char *shown)
+{
+    static const ConstantKind kinds[] = {
+        [TYPE_BOOL] = CONSTANT_BOOL, [TYPE_INT] = CONSTANT_INT, [TYPE_UINT] = CONSTANT_INT,
+        [TYPE_FLOAT] = CONSTANT_FLOAT, [TYPE_COMPLEX] = CONSTANT_COMPLEX,
+    };
+    Constant *constant = ext_new_constant(builder, kinds[type->kind], shown);
+    constant->type = type;
+    bool ok = true;
+    if (type->kind == TYPE_FLOAT) {
+        constant->real = PyFloat_AsDouble(value);
+    } else if (type->kind == TYPE_COMPLEX) {
+        Py_complex parts = PyComplex_AsCComplex(value);
+        constant->real = parts.real;
+        constant->imaginary = parts.imag;
+    } else if (type->kind == TYPE_BOOL) {
+        constant->integer = PyObject_IsTrue(value);
+    } else {
+        ok = ext_store_number(value, type->kind == TYPE_INT ? TYPE_OF(INT64) : TYPE_OF(UINT64),
+                              (uint8_t *)&constant->integer);
+        constant->is_unsigned = type == TYPE_OF(UINT64);
+    }
+    return ok && !PyErr_Occurred() ? constant : NULL;
+}
+
+static const Constant *string(SnapshotBuilder *builder, PyObject *value, const char *shown)
+{
+    Constant *constant = ext_new_constant(builder, CONSTANT_STRING, shown);
+    constant->text = ext_arena_text(builder->arena, value);
+    return constant->text ? constant : unsupported_by_exception(builder, shown);
+}
+
+/* name: Python's own name of the type; NULL: the type's. */
+static const Constant *type_constant(SnapshotBuilder *builder, const Type *type, const char *name, const char *shown)
+{
+    Constant *constant = ext_new_constant(builder, CONSTANT_TYPE, shown);
+    Buf text = {0};
+    type_describe(&text, type);
+    constant->type = type_is_scalar(type) || type->kind == TYPE_NONE ? type : type_copy(builder->arena, type);
+    constant->text = arena_string(builder->arena, name ? name : buf_text(&text));
+    buf_free(&text);
+    return constant;
+}
+
+/* --- tuples and enums ------------------------------------------------------------------------------------------------------------ */
+static bool read_items(SnapshotScope *scope, PyObject *sequence, Constant *out)
+{
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence);
+    const Constant **items = ARENA_ARRAY(scope->builder->arena, const Constant *, count);
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (!(items[i] = ext_constant(scope, PySequence_Fast_GET_ITEM(sequence, i), NULL)))
+            return false;
+    out->items = items;
+    out->count = (uint32_t)count;
+    return true;
+}
+
+static void read_field_names(SnapshotBuilder *builder, PyObject *tuple, Constant *out)
+{
+    PyObject *fields = PyTuple_CheckExact(tuple) ? NULL : PyObject_GetAttrString(tuple, "_fields");
+    if (fields && PyTuple_Check(fields) && PyTuple_GET_SIZE(fields) == (Py_ssize_t)out->count) {
+        const char **names = ARENA_ARRAY(builder->arena, const char *, out->count);
+        for (uint32_t i = 0; i < out->count; i++)
+            names[i] = ext_arena_text(builder->arena, PyTuple_GET_ITEM(fields, i));
+        out->names = names;
+        out->text = arena_string(builder->arena, Py_TYPE(tuple)->tp_name);
+    }
+    PyErr_Clear();
+    Py_XDECREF(fields);
+}
+
+static const Constant *tuple(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    Constant *constant = ext_new_constant(scope->builder, CONSTANT_TUPLE, shown);
+    PyObject *sequence = PySequence_Fast(value, "tuple");
+    bool ok = sequence && read_items(scope, sequence, constant);
+    Py_XDECREF(sequence);
+    if (ok && PyTuple_Check(value))
+        read_field_names(scope->builder, value, constant);
+    return ok ? constant : NULL;
+}
+
+static const Constant *enum_member(SnapshotScope *scope, PyObject *member, const char *shown)
+{
+    SnapshotBuilder *builder = scope->builder;
+    Constant *constant = ext_new_constant(builder, CONSTANT_ENUM, shown);
+    PyObject *name = PyObject_GetAttrString(member, "name"), *value = PyObject_GetAttrString(member, "value");
+    const Constant **items = ARENA_ARRAY(builder->arena, const Constant *, 1);
+    constant->text = name && PyUnicode_Check(name) ? ext_arena_text(builder->arena, name) : "";
+    items[0] = value ? ext_constant(scope, value, shown) : NULL;
+    constant->items = items;
+    constant->count = 1;
+    Py_XDECREF(name);
+    Py_XDECREF(value);
+    return items[0] && constant->text ? constant : NULL;
+}
+
+/* --- arrays ---------------------------------------------------------------------------------------------------------------------- */
+static bool copy_host_array(SnapshotBuilder *builder, PyArrayObject *array, ConstantArray *out)
+{
+    bool is_fortran = PyArray_IS_F_CONTIGUOUS(array) && !PyArray_IS_C_CONTIGUOUS(array);
+    bool is_dense = PyArray_IS_C_CONTIGUOUS(array) || is_fortran;
+    PyObject *copy = is_dense ? Py_NewRef((PyObject *)array) : PyArray_NewCopy(array, NPY_CORDER);
+    if (!copy)
+        return false;
+    PyArrayObject *dense = (PyArrayObject *)copy;
+    out->layout = is_fortran ? LAYOUT_F : LAYOUT_C;
+    out->size = (size_t)PyArray_NBYTES(dense);
+    out->data = arena_copy(builder->arena, PyArray_DATA(dense), out->size);
+    memcpy(out->strides, PyArray_STRIDES(dense), sizeof *out->strides * (size_t)out->ndim);
+    Py_DECREF(copy);
+    return true;
+}
+
+static const Constant *array(SnapshotBuilder *builder, PyObject *value, const ExtArrayView *view, const char *shown)
+{
+    ConstantArray *out = ARENA_NEW(builder->arena, ConstantArray);
+    out->element = view->element;
+    out->ndim = view->ndim;
+    memcpy(out->shape, view->shape, sizeof *out->shape * (size_t)view->ndim);
+    if (view->host) {
+        if (!copy_host_array(builder, view->host, out))
+            return NULL;
+    } else {
+        memcpy(out->strides, view->strides, sizeof *out->strides * (size_t)view->ndim);
+        out->layout = ext_view_layout(view);
+        out->device_pointer = view->pointer;
+        if (PyList_Append(builder->keep_alive, value) < 0)
+            return NULL;
+    }
+    Constant *constant = ext_new_constant(builder, CONSTANT_ARRAY, shown);
+    constant->array = out;
+    constant->type = type_array(builder->arena, out->element, out->ndim, out->layout, view->host || view->read_only);
+    table_set(builder->arrays, &value, sizeof value, constant);
+    return PyList_Append(builder->held, value) == 0 ? constant : NULL;
+}
+
+/* --- functions --------------------------------------------------------------------------------------------------------------------- */
+/* Functions of NumPy that are not intrinsics have insides that no kernel can use. */
+static bool is_numpys(PyObject *function)
+{
+    PyObject *module = PyObject_GetAttrString(function, "__module__");
+    const char *name = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
+    bool result = name && (strcmp(name, "numpy") == 0 || strncmp(name, "numpy.", 6) == 0);
+    Py_XDECREF(module);
+    PyErr_Clear();
+    return result;
+}
+
+static const Constant *function(SnapshotBuilder *builder, PyObject *value, const ExtKernel *kernel, const char *shown)
+{
+    if (is_numpys(value))
+        return unsupported(builder, "function of NumPy that kernels do not have", shown);
+    Constant *constant = ext_new_constant(builder, CONSTANT_FUNCTION, shown);
+    constant->function = ext_function(builder, value, kernel && !kernel->is_device, kernel && kernel->forceinline,
+                                      kernel && kernel->noinline);
+    return constant->function ? constant : NULL;
+}
+
+/* --- namespaces -------------------------------------------------------------------------------------------------------------------- */
+/* The attribute of a module, class or namespace; NULL without an exception where there is none. New reference. */
+static PyObject *attribute_of(SnapshotBuilder *builder, PyObject *object, PyObject *name)
+{
+    PyObject *value;
+    if (Py_IS_TYPE(object, builder->state->intrinsic_type))
+        value = Py_XNewRef(ext_intrinsic_child(builder->state, ((ExtIntrinsic *)object)->path, name));
+    else
+        value = PyObject_GetAttr(object, name);
+    PyErr_Clear();
+    return value;
+}
+
+static const Constant *namespace(SnapshotScope *scope, PyObject *object, const char *shown)
+{
+    SnapshotBuilder *builder = scope->builder;
+    Constant *constant = table_get(scope->modules, &object, sizeof object);
+    if (constant)
+        return constant;
+    constant = ext_new_constant(builder, CONSTANT_MODULE, shown);
+    table_set(scope->modules, &object, sizeof object, constant);
+    Py_ssize_t count = PyList_GET_SIZE(scope->names);
+    const char **names = ARENA_ARRAY(builder->arena, const char *, count);
+    const Constant **items = ARENA_ARRAY(builder->arena, const Constant *, count);
+    constant->names = names;
+    constant->items = items;
+    if (PyList_Append(builder->held, object) < 0)
+        return NULL;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *name = PyList_GET_ITEM(scope->names, i), *value = attribute_of(builder, object, name);
+        if (!value)
+            continue;
+        const char *text = ext_arena_text(builder->arena, name);
+        const char *path = text && shown ? arena_format(builder->arena, "%s.%s", shown, text) : text;
+        const Constant *item = text ? ext_constant(scope, value, path) : NULL;
+        Py_DECREF(value);
+        if (!item)
+            return NULL;
+        names[constant->count] = text;
+        items[constant->count++] = item;
+    }
+    return constant;
+}
+
+/* bool, int, float, complex, np.float32, cujit.float32, np.dtype("f4"); NULL without an exception for anything else. */
+static const Constant *named_type(SnapshotBuilder *builder, PyObject *value, const char *shown)
+{
+    if (PyObject_TypeCheck(value, builder->state->type_type))
+        return type_constant(builder, ((ExtType *)value)->type, NULL, shown);
+    const struct { PyTypeObject *class; const Type *type; } builtins[] = {
+        {&PyBool_Type, TYPE_OF(BOOL)}, {&PyLong_Type, TYPE_OF(INT64)}, {&PyFloat_Type, TYPE_OF(FLOAT64)},
+        {&PyComplex_Type, TYPE_OF(COMPLEX128)},
+    };
+    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
+        if (value == (PyObject *)builtins[i].class)
+            return type_constant(builder, builtins[i].type, builtins[i].class->tp_name, shown);
+    bool is_scalar_class = PyType_Check(value) && PyType_IsSubtype((PyTypeObject *)value, &PyGenericArrType_Type);
+    PyArray_Descr *dtype = NULL;
+    if (PyArray_DescrCheck(value))
+        dtype = (PyArray_Descr *)Py_NewRef(value);
+    else if (!is_scalar_class || PyArray_DescrConverter(value, &dtype) != NPY_SUCCEED)
+        return PyErr_Clear(), NULL;
+    const Type *type = ext_element_type(builder->state, dtype);
+    Py_DECREF(dtype);
+    return type ? type_constant(builder, type, NULL, shown) : unsupported_by_exception(builder, shown);
+}
+
+/* The Python function behind a compiled one of numba (py_func); NULL without an exception. New reference. */
+static PyObject *wrapped_function(const SnapshotBuilder *builder, PyObject *value)
+{
+    if (!PyCallable_Check(value) || PyType_Check(value))
+        return NULL;
+    PyObject *function = PyObject_GetAttr(value, builder->state->py_func_name);
+    PyErr_Clear();
+    if (function && PyFunction_Check(function))
+        return function;
+    Py_XDECREF(function);
+    return NULL;
+}
+
+/* --- any value ----------------------------------------------------------------------------------------------------------------------- */
+/* Values that are not told by a simple check of their type. */
+static const Constant *other_value(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    SnapshotBuilder *builder = scope->builder;
+    const Constant *constant = named_type(builder, value, shown);
+    if (constant || PyErr_Occurred())
+        return constant;
+    if (PyModule_Check(value) || PyType_Check(value) || Py_IS_TYPE(value, builder->state->intrinsic_type) ||
+        Py_IS_TYPE(value, (PyTypeObject *)builder->namespace_class))
+        return namespace(scope, value, shown);
+    if ((constant = table_get(builder->arrays, &value, sizeof value)))
+        return constant;
+    PyObject *wrapped = wrapped_function(builder, value);
+    if (wrapped) {
+        constant = function(builder, wrapped, NULL, shown);
+        Py_DECREF(wrapped);
+        return constant;
+    }
+    ExtArrayView view;
+    int is_array = ext_array_view(builder->state, value, &view);
+    if (is_array)
+        return is_array > 0 ? array(builder, value, &view, shown) : unsupported_by_exception(builder, shown);
+    return unsupported(builder, Py_TYPE(value)->tp_name, shown);
+}
+
+static const Constant *any_value(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    SnapshotBuilder *builder = scope->builder;
+    if (value == Py_None || value == Py_Ellipsis)
+        return ext_new_constant(builder, value == Py_None ? CONSTANT_NONE : CONSTANT_ELLIPSIS, shown);
+    if (PyObject_TypeCheck((PyObject *)Py_TYPE(value), (PyTypeObject *)builder->enum_meta))
+        return enum_member(scope, value, shown);
+    const Type *type = ext_number_type(value);
+    if (type || PyErr_Occurred())
+        return type ? number(builder, value, type, shown) : unsupported_by_exception(builder, shown);
+    int id = ext_intrinsic_of_object(builder->state, value);
+    if (id > INTRINSIC_NONE) {
+        Constant *constant = ext_new_constant(builder, CONSTANT_INTRINSIC, shown);
+        constant->intrinsic = (IntrinsicId)id;
+        return constant;
+    }
+    if (id < 0)
+        return NULL;
+    if (PyUnicode_Check(value))
+        return string(builder, value, shown);
+    if (PyTuple_Check(value) || PyFrozenSet_Check(value))
+        return tuple(scope, value, shown);
+    if (PyFunction_Check(value))
+        return function(builder, value, NULL, shown);
+    if (PyObject_TypeCheck(value, builder->state->kernel_type)) {
+        const ExtKernel *kernel = (ExtKernel *)value;
+        return ext_kernel_is_ready(kernel) ? function(builder, kernel->py_func, kernel, shown) : NULL;
+    }
+    if (PyCode_Check(value)) {
+        Constant *constant = ext_new_constant(builder, CONSTANT_CODE, shown);
+        constant->code = ext_code(scope, (PyCodeObject *)value);
+        return constant->code ? constant : NULL;
+    }
+    return other_value(scope, value, shown);
+}
+
+const Constant *ext_constant(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    if (Py_EnterRecursiveCall(" while reading what a kernel uses"))
+        return NULL;
+    const Constant *constant = any_value(scope, value, shown);
+    Py_LeaveRecursiveCall();
+    return constant;
+}

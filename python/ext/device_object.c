@@ -1,0 +1,286 @@
+/* Device: the CPU device or a GPU; and which one this thread uses. */
+#include "ext/ext.h"
+
+#include <stdlib.h>
+
+const char *ext_device_text(const RtDevice *device, char *text, size_t size)
+{
+    if (!device)
+        snprintf(text, size, "the host");
+    else if (rt_device_kind(device) == RT_CPU)
+        snprintf(text, size, "the CPU device");
+    else
+        snprintf(text, size, "GPU %d (%s)", rt_device_ordinal(device), rt_device_name(device));
+    return text;
+}
+
+/* --- the current device ---------------------------------------------------------------------------------------------------- */
+/* The first GPU; the CPU device where there is none and `may_fall_back`. */
+static RtDevice *first_gpu(bool may_fall_back, const char **why, Diag *diag)
+{
+    bool ok = true;
+    RtDevice *device = NULL;
+    *why = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    int count = rt_gpu_count(why, &ok, diag);
+    if (ok && count > 0)
+        device = rt_device(RT_GPU, 0, diag);
+    else if (ok && may_fall_back)
+        device = rt_device(RT_CPU, 0, diag);
+    else if (ok)
+        diag_fail(diag, NULL, DIAG_DRIVER_MISSING, *why ? *why : "no GPU was found");
+    Py_END_ALLOW_THREADS
+    return device;
+}
+
+static bool warn_about_fallback(const char *why)
+{
+    char text[512];
+    snprintf(text, sizeof text, "kernels run on the CPU device: %s (CUJIT_DEVICE=cpu chooses it without this warning)",
+             why ? why : "no GPU was found");
+    return ext_warn("NoGPUWarning", text);
+}
+
+static RtDevice *choose_device(ExtState *state)
+{
+    const char *choice = getenv("CUJIT_DEVICE"), *why = NULL;
+    Diag diag = {.id = DIAG_NONE};
+    RtDevice *device = NULL;
+    bool is_auto = !choice || !*choice || strcmp(choice, "auto") == 0;
+    if (is_auto || strcmp(choice, "cuda") == 0)
+        device = first_gpu(is_auto, &why, &diag);
+    else if (strcmp(choice, "cpu") == 0)
+        device = rt_device(RT_CPU, 0, &diag);
+    else
+        diag_fail(&diag, NULL, DIAG_DEVICE_CHOICE, choice);
+    if (!device) {
+        ext_raise(&diag);
+        return NULL;
+    }
+    bool is_first = !state->default_device;
+    state->default_device = device;
+    if (is_first && is_auto && rt_device_kind(device) == RT_CPU && !warn_about_fallback(why))
+        return NULL;
+    return device;
+}
+
+RtDevice *ext_current_device(ExtState *state)
+{
+    RtDevice *device = pthread_getspecific(state->thread_device);
+    if (device)
+        return device;
+    return state->default_device ? state->default_device : choose_device(state);
+}
+
+/* --- the object -------------------------------------------------------------------------------------------------------------- */
+PyObject *ext_device_object(ExtState *state, RtDevice *device)
+{
+    PyObject *key = Py_BuildValue("ii", rt_device_kind(device), rt_device_ordinal(device));
+    PyObject *known = key ? PyDict_GetItemWithError(state->devices, key) : NULL;
+    if (!key || known || PyErr_Occurred()) {
+        Py_XDECREF(key);
+        return Py_XNewRef(known);
+    }
+    ExtDevice *self = PyObject_New(ExtDevice, state->device_type);
+    if (self)
+        self->device = device;
+    if (self && PyDict_SetItem(state->devices, key, (PyObject *)self) < 0)
+        Py_CLEAR(self);
+    Py_DECREF(key);
+    return (PyObject *)self;
+}
+
+static PyObject *device_new(PyTypeObject *class, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"kind", "ordinal", NULL};
+    ExtState *state = ext_state_of_type(class);
+    const char *kind;
+    int ordinal = 0;
+    if (!state || !PyArg_ParseTupleAndKeywords(args, kwargs, "s|i:Device", names, &kind, &ordinal))
+        return NULL;
+    bool is_gpu = strcmp(kind, "cuda") == 0;
+    if (!is_gpu && strcmp(kind, "cpu") != 0) {
+        PyErr_Format(PyExc_ValueError, "a device is of kind 'cpu' or 'cuda', not '%s'", kind);
+        return NULL;
+    }
+    Diag diag = {.id = DIAG_NONE};
+    RtDevice *device;
+    Py_BEGIN_ALLOW_THREADS
+    device = rt_device(is_gpu ? RT_GPU : RT_CPU, ordinal, &diag);
+    Py_END_ALLOW_THREADS
+    return device ? ext_device_object(state, device) : ext_raise(&diag);
+}
+
+static void device_dealloc(ExtDevice *self)
+{
+    PyTypeObject *class = Py_TYPE(self);
+    PyObject_Free(self);
+    Py_DECREF(class);
+}
+
+static PyObject *device_repr(ExtDevice *self)
+{
+    char text[200];
+    return PyUnicode_FromFormat("<cujit device: %s>", ext_device_text(self->device, text, sizeof text));
+}
+
+static PyObject *get_kind(ExtDevice *self, void *Py_UNUSED(closure))
+{
+    return PyUnicode_FromString(rt_device_kind(self->device) == RT_CPU ? "cpu" : "cuda");
+}
+
+static PyObject *get_id(ExtDevice *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromLong(rt_device_ordinal(self->device));
+}
+
+static PyObject *get_name(ExtDevice *self, void *Py_UNUSED(closure))
+{
+    return PyUnicode_DecodeUTF8(rt_device_name(self->device), (Py_ssize_t)strlen(rt_device_name(self->device)), "replace");
+}
+
+static PyObject *get_sm(ExtDevice *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromLong(rt_device_sm(self->device));
+}
+
+static PyObject *device_attribute(ExtDevice *self, PyObject *number)
+{
+    Diag diag = {.id = DIAG_NONE};
+    int value;
+    long attribute = PyLong_AsLong(number);
+    if (attribute == -1 && PyErr_Occurred())
+        return NULL;
+    return rt_device_attribute(self->device, (int)attribute, &value, &diag) ? PyLong_FromLong(value) : ext_raise(&diag);
+}
+
+static PyObject *device_uuid(ExtDevice *self, PyObject *Py_UNUSED(ignored))
+{
+    Diag diag = {.id = DIAG_NONE};
+    uint8_t uuid[16];
+    return rt_device_uuid(self->device, uuid, &diag) ? PyBytes_FromStringAndSize((char *)uuid, 16) : ext_raise(&diag);
+}
+
+static PyObject *device_synchronize(ExtDevice *self, PyObject *Py_UNUSED(ignored))
+{
+    Diag diag = {.id = DIAG_NONE};
+    bool ok;
+    Py_BEGIN_ALLOW_THREADS
+    ok = rt_synchronize(self->device, &diag);
+    Py_END_ALLOW_THREADS
+    return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
+}
+
+static PyObject *device_memory_info(ExtDevice *self, PyObject *Py_UNUSED(ignored))
+{
+    Diag diag = {.id = DIAG_NONE};
+    size_t available, total;
+    bool ok = rt_memory_info(self->device, &available, &total, &diag);
+    return ok ? Py_BuildValue("nn", (Py_ssize_t)available, (Py_ssize_t)total) : ext_raise(&diag);
+}
+
+static PyGetSetDef device_getset[] = {
+    {"kind", (getter)get_kind, NULL, "'cpu' or 'cuda'.", NULL},
+    {"id", (getter)get_id, NULL, "The number of the device among those of its kind.", NULL},
+    {"name", (getter)get_name, NULL, NULL, NULL},
+    {"sm", (getter)get_sm, NULL, "90 for compute capability 9.0; 0 for the CPU device.", NULL},
+    {0},
+};
+
+static PyMethodDef device_methods[] = {
+    {"attribute", (PyCFunction)device_attribute, METH_O, "A CUdevice_attribute by its number."},
+    {"uuid", (PyCFunction)device_uuid, METH_NOARGS, NULL},
+    {"synchronize", (PyCFunction)device_synchronize, METH_NOARGS, "Waits for all work on the device."},
+    {"memory_info", (PyCFunction)device_memory_info, METH_NOARGS, "(free, total) bytes."},
+    {0},
+};
+
+static PyType_Slot device_slots[] = {
+    {Py_tp_doc, "The CPU device or a GPU; there is one object for each."},
+    {Py_tp_new, device_new},
+    {Py_tp_dealloc, device_dealloc},
+    {Py_tp_repr, device_repr},
+    {Py_tp_getset, device_getset},
+    {Py_tp_methods, device_methods},
+    {0},
+};
+
+static PyType_Spec device_spec = {
+    .name = "cujit._core.Device",
+    .basicsize = sizeof(ExtDevice),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = device_slots,
+};
+
+/* --- functions of the module --------------------------------------------------------------------------------------------------- */
+static PyObject *function_gpu_count(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    Diag diag = {.id = DIAG_NONE};
+    bool ok = true;
+    int count;
+    Py_BEGIN_ALLOW_THREADS
+    count = rt_gpu_count(NULL, &ok, &diag);
+    Py_END_ALLOW_THREADS
+    return ok ? PyLong_FromLong(count) : ext_raise(&diag);
+}
+
+static PyObject *function_gpu_missing_reason(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    Diag diag = {.id = DIAG_NONE};
+    bool ok = true;
+    const char *why = NULL;
+    int count;
+    Py_BEGIN_ALLOW_THREADS
+    count = rt_gpu_count(&why, &ok, &diag);
+    Py_END_ALLOW_THREADS
+    if (!ok)
+        return PyUnicode_FromString(diag.message);
+    return count > 0 || !why ? Py_NewRef(Py_None) : PyUnicode_FromString(why);
+}
+
+static PyObject *function_driver_version(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    Diag diag = {.id = DIAG_NONE};
+    int version;
+    return rt_driver_version(&version, &diag) ? PyLong_FromLong(version) : ext_raise(&diag);
+}
+
+static PyObject *function_current_device(PyObject *module, PyObject *Py_UNUSED(ignored))
+{
+    RtDevice *device = ext_current_device(ext_state(module));
+    return device ? ext_device_object(ext_state(module), device) : NULL;
+}
+
+static PyObject *function_set_current_device(PyObject *module, PyObject *device)
+{
+    ExtState *state = ext_state(module);
+    if (!PyObject_TypeCheck(device, state->device_type)) {
+        PyErr_Format(PyExc_TypeError, "expected a Device, got %R", device);
+        return NULL;
+    }
+    pthread_setspecific(state->thread_device, ((ExtDevice *)device)->device);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"gpu_count", function_gpu_count, METH_NOARGS, "The number of GPUs; 0 without a driver."},
+    {"gpu_missing_reason", function_gpu_missing_reason, METH_NOARGS, "Why there is no GPU; None where there is one."},
+    {"driver_version", function_driver_version, METH_NOARGS, "13000 for CUDA 13.0."},
+    {"current_device", function_current_device, METH_NOARGS, "The device that this thread uses."},
+    {"set_current_device", function_set_current_device, METH_O, "Chooses the device that this thread uses."},
+    {0},
+};
+
+bool ext_add_devices(PyObject *module)
+{
+    ExtState *state = ext_state(module);
+    if (pthread_key_create(&state->thread_device, NULL) != 0) {
+        PyErr_SetString(PyExc_OSError, "no key for a thread's device is left");
+        return false;
+    }
+    state->has_thread_device_key = true;
+    state->devices = PyDict_New();
+    state->device_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &device_spec, NULL);
+    return state->devices && state->device_type && PyModule_AddType(module, state->device_type) == 0 &&
+           PyModule_AddFunctions(module, functions) == 0;
+}

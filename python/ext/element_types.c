@@ -1,0 +1,130 @@
+/* NumPy dtypes <-> element types: scalars by kind and size, structured dtypes as records. */
+#include "ext/ext.h"
+
+static TypeKind kind_of_character(char kind)
+{
+    switch (kind) {
+    case 'b': return TYPE_BOOL;
+    case 'i': return TYPE_INT;
+    case 'u': return TYPE_UINT;
+    case 'f': return TYPE_FLOAT;
+    case 'c': return TYPE_COMPLEX;
+    default: return TYPE_NONE;
+    }
+}
+
+const Type *ext_scalar_of_dtype(PyArray_Descr *dtype)
+{
+    TypeKind kind = kind_of_character(dtype->kind);
+    if (kind == TYPE_NONE || !PyArray_ISNBO(dtype->byteorder))
+        return NULL;
+    for (int i = 0; i < SCALAR_COUNT; i++)
+        if (type_scalars[i].kind == kind && type_scalars[i].size == (uint32_t)PyDataType_ELSIZE(dtype))
+            return &type_scalars[i];
+    return NULL;
+}
+
+/* One field of a structured dtype, from its entry (dtype, offset[, title]). */
+static bool read_field(ExtState *state, PyObject *name, PyObject *entry, TypeField *field)
+{
+    PyArray_Descr *dtype = (PyArray_Descr *)PyTuple_GetItem(entry, 0);
+    PyObject *offset = PyTuple_GetItem(entry, 1);
+    const char *text = PyUnicode_AsUTF8(name);
+    if (!dtype || !offset || !text)
+        return false;
+    *field = (TypeField){.name = arena_string(state->arena, text), .type = ext_element_type(state, dtype),
+                         .offset = (uint32_t)PyLong_AsUnsignedLong(offset)};
+    return field->type && !PyErr_Occurred();
+}
+
+static const Type *make_record(ExtState *state, PyArray_Descr *dtype)
+{
+    PyObject *names = PyDataType_NAMES(dtype), *fields = PyDataType_FIELDS(dtype);
+    Py_ssize_t count = PyTuple_GET_SIZE(names);
+    TypeField *record_fields = ARENA_ARRAY(state->arena, TypeField, count);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *name = PyTuple_GET_ITEM(names, i), *entry = PyDict_GetItemWithError(fields, name);
+        if (!entry || !read_field(state, name, entry, &record_fields[i]))
+            return NULL;
+    }
+    PyObject *text = PyObject_Str((PyObject *)dtype);
+    const char *name = text ? PyUnicode_AsUTF8(text) : NULL;
+    uint32_t alignment = PyDataType_FLAGCHK(dtype, NPY_ALIGNED_STRUCT) ? (uint32_t)PyDataType_ALIGNMENT(dtype) : 1;
+    const Type *record = name ? type_record(state->arena, arena_string(state->arena, name), record_fields,
+                                            (uint32_t)count, (uint32_t)PyDataType_ELSIZE(dtype), alignment) : NULL;
+    Py_XDECREF(text);
+    return record;
+}
+
+static const Type *record_type(ExtState *state, PyArray_Descr *dtype)
+{
+    PyObject *known = PyDict_GetItemWithError(state->record_types, (PyObject *)dtype);
+    if (known)
+        return PyCapsule_GetPointer(known, NULL);
+    const Type *record = PyErr_Occurred() ? NULL : make_record(state, dtype);
+    PyObject *capsule = record ? PyCapsule_New((void *)record, NULL, NULL) : NULL;
+    if (!capsule || PyDict_SetItem(state->record_types, (PyObject *)dtype, capsule) < 0)
+        record = NULL;
+    Py_XDECREF(capsule);
+    return record;
+}
+
+const Type *ext_element_type(ExtState *state, PyArray_Descr *dtype)
+{
+    const Type *scalar = ext_scalar_of_dtype(dtype);
+    if (scalar)
+        return scalar;
+    if (PyDataType_HASFIELDS(dtype))
+        return record_type(state, dtype);
+    const char *reason = "";
+    if (kind_of_character(dtype->kind) != TYPE_NONE && !PyArray_ISNBO(dtype->byteorder))
+        reason = " (its bytes are not in this machine's order)";
+    else if (dtype->type_num == NPY_OBJECT)
+        reason = " (Python objects)";
+    PyErr_Format(PyExc_TypeError, "kernels cannot use dtype %S%s", dtype, reason);
+    return NULL;
+}
+
+static PyArray_Descr *record_dtype(const Type *type)
+{
+    PyObject *names = PyList_New(0), *formats = PyList_New(0), *offsets = PyList_New(0), *spec = NULL;
+    PyArray_Descr *dtype = NULL;
+    for (uint32_t i = 0; names && formats && offsets && i < type->count; i++) {
+        PyObject *name = PyUnicode_FromString(type->fields[i].name);
+        PyObject *format = (PyObject *)ext_dtype_of_type(type->fields[i].type);
+        PyObject *offset = PyLong_FromUnsignedLong(type->fields[i].offset);
+        bool ok = name && format && offset && PyList_Append(names, name) == 0 && PyList_Append(formats, format) == 0 &&
+                  PyList_Append(offsets, offset) == 0;
+        Py_XDECREF(name);
+        Py_XDECREF(format);
+        Py_XDECREF(offset);
+        if (!ok)
+            goto out;
+    }
+    spec = Py_BuildValue("{sOsOsOsI}", "names", names, "formats", formats, "offsets", offsets, "itemsize", type->size);
+    if (spec)
+        PyArray_DescrConverter(spec, &dtype);
+out:
+    Py_XDECREF(names);
+    Py_XDECREF(formats);
+    Py_XDECREF(offsets);
+    Py_XDECREF(spec);
+    return dtype;
+}
+
+PyArray_Descr *ext_dtype_of_type(const Type *type)
+{
+    static const int numbers[SCALAR_COUNT] = {
+        [SCALAR_BOOL] = NPY_BOOL, [SCALAR_INT8] = NPY_INT8, [SCALAR_INT16] = NPY_INT16, [SCALAR_INT32] = NPY_INT32,
+        [SCALAR_INT64] = NPY_INT64, [SCALAR_UINT8] = NPY_UINT8, [SCALAR_UINT16] = NPY_UINT16,
+        [SCALAR_UINT32] = NPY_UINT32, [SCALAR_UINT64] = NPY_UINT64, [SCALAR_FLOAT16] = NPY_FLOAT16,
+        [SCALAR_FLOAT32] = NPY_FLOAT32, [SCALAR_FLOAT64] = NPY_FLOAT64, [SCALAR_COMPLEX64] = NPY_COMPLEX64,
+        [SCALAR_COMPLEX128] = NPY_COMPLEX128,
+    };
+    if (type_is_scalar(type))
+        return PyArray_DescrFromType(numbers[type->scalar]);
+    if (type->kind == TYPE_RECORD)
+        return record_dtype(type);
+    PyErr_SetString(PyExc_TypeError, "this type has no dtype");
+    return NULL;
+}

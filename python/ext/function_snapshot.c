@@ -1,0 +1,332 @@
+/* Python functions and their code -> the plain C of core/snapshot.h. Functions may reach each other in circles: each is
+ * made once, and is in the table before its insides are made. */
+#include "ext/snapshot_builder.h"
+
+const char *ext_arena_text(Arena *arena, PyObject *text)
+{
+    const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
+    return utf8 ? arena_string(arena, utf8) : NULL;
+}
+
+static const char *text_attribute(Arena *arena, PyObject *object, const char *name)
+{
+    PyObject *text = PyObject_GetAttrString(object, name);
+    const char *result = ext_arena_text(arena, text);
+    Py_XDECREF(text);
+    return result;
+}
+
+/* --- code ------------------------------------------------------------------------------------------------------------------ */
+static bool copy_bytes(Arena *arena, PyObject *bytes, const uint8_t **out, uint32_t *size)
+{
+    if (!bytes)
+        return false;
+    *size = (uint32_t)PyBytes_GET_SIZE(bytes);
+    *out = arena_copy(arena, PyBytes_AS_STRING(bytes), *size);
+    Py_DECREF(bytes);
+    return true;
+}
+
+/* Appends the strings of a tuple to names, leaving out those among the first `known`. Consumes the tuple. */
+static bool add_names(Arena *arena, PyObject *tuple, uint32_t known, const char **names, uint32_t *count)
+{
+    for (Py_ssize_t i = 0; tuple && i < PyTuple_GET_SIZE(tuple); i++) {
+        const char *name = ext_arena_text(arena, PyTuple_GET_ITEM(tuple, i));
+        if (!name)
+            Py_CLEAR(tuple);
+        bool is_known = false;
+        for (uint32_t k = 0; name && k < known; k++)
+            is_known |= strcmp(names[k], name) == 0;
+        if (name && !is_known)
+            names[(*count)++] = name;
+    }
+    Py_XDECREF(tuple);
+    return tuple != NULL;
+}
+
+/* Fast locals, then cells that are no locals, then free variables. */
+static bool read_locals(Arena *arena, PyCodeObject *code, CodeSnapshot *out)
+{
+    PyObject *locals = PyCode_GetVarnames(code), *cells = PyCode_GetCellvars(code), *free = PyCode_GetFreevars(code);
+    Py_ssize_t limit = (locals ? PyTuple_GET_SIZE(locals) : 0) + (cells ? PyTuple_GET_SIZE(cells) : 0) +
+                       (free ? PyTuple_GET_SIZE(free) : 0);
+    const char **names = ARENA_ARRAY(arena, const char *, limit);
+    out->local_names = names;
+    out->free_count = free ? (uint32_t)PyTuple_GET_SIZE(free) : 0;
+    bool ok = add_names(arena, locals, 0, names, &out->local_count);
+    ok &= add_names(arena, cells, out->local_count, names, &out->local_count);
+    ok &= add_names(arena, free, 0, names, &out->local_count);
+    return ok;
+}
+
+static int number_or_zero(PyObject *value) { return value == Py_None ? 0 : (int)PyLong_AsLong(value); }
+
+/* co_positions(): (line, end line, column, end column) of each unit, each of them possibly None. */
+static bool read_positions(Arena *arena, PyObject *code, CodeSnapshot *out)
+{
+    PyObject *iterator = PyObject_CallMethod(code, "co_positions", NULL), *item;
+    uint32_t count = out->size / 2, i = 0;
+    SourcePos *positions = ARENA_ARRAY(arena, SourcePos, count);
+    out->positions = positions;
+    while (iterator && (item = PyIter_Next(iterator))) {
+        if (i < count)
+            positions[i++] = (SourcePos){.function = &out->source,
+                                         .line = number_or_zero(PyTuple_GET_ITEM(item, 0)),
+                                         .end_line = number_or_zero(PyTuple_GET_ITEM(item, 1)),
+                                         .column = number_or_zero(PyTuple_GET_ITEM(item, 2)),
+                                         .end_column = number_or_zero(PyTuple_GET_ITEM(item, 3))};
+        Py_DECREF(item);
+    }
+    Py_XDECREF(iterator);
+    while (i < count)
+        positions[i++] = (SourcePos){.function = &out->source};
+    return !PyErr_Occurred();
+}
+
+/* Which of co_names are read as globals; the others are attributes and the like, whose namesakes may be anything. */
+static bool *global_names(const SnapshotBuilder *builder, const CodeSnapshot *code)
+{
+    bool *used = ARENA_ARRAY(builder->arena, bool, code->name_count);
+    uint32_t argument = 0;
+    for (uint32_t i = 0; i + 1 < code->size; i += 2) {
+        argument = argument << 8 | code->bytes[i + 1];
+        if (code->bytes[i] == builder->extended_arg)
+            continue;
+        if (code->bytes[i] == builder->load_global && argument >> 1 < code->name_count)
+            used[argument >> 1] = true;   /* the lowest bit says whether a call follows */
+        argument = 0;
+    }
+    return used;
+}
+
+static const Constant *global_value(SnapshotScope *scope, PyObject *name, const char *shown)
+{
+    PyObject *value = PyDict_GetItemWithError(scope->globals, name);
+    if (!value && !PyErr_Occurred())
+        value = PyDict_GetItemWithError(scope->builtins, name);
+    if (!value)
+        return PyErr_Occurred() ? NULL : ext_new_constant(scope->builder, CONSTANT_UNDEFINED, shown);
+    Py_INCREF(value);
+    const Constant *constant = ext_constant(scope, value, shown);
+    Py_DECREF(value);
+    return constant;
+}
+
+static bool read_globals(SnapshotScope *scope, PyObject *names, CodeSnapshot *out)
+{
+    SnapshotBuilder *builder = scope->builder;
+    const char **texts = ARENA_ARRAY(builder->arena, const char *, PyTuple_GET_SIZE(names));
+    out->names = texts;
+    if (!add_names(builder->arena, Py_NewRef(names), 0, texts, &out->name_count))
+        return false;
+    const bool *used = global_names(builder, out);
+    const Constant **globals = ARENA_ARRAY(builder->arena, const Constant *, out->name_count);
+    out->globals = globals;
+    for (uint32_t i = 0; i < out->name_count; i++) {
+        globals[i] = used[i] ? global_value(scope, PyTuple_GET_ITEM(names, i), texts[i])
+                             : ext_new_constant(builder, CONSTANT_UNDEFINED, texts[i]);
+        if (!globals[i])
+            return false;
+    }
+    return true;
+}
+
+static bool read_constants(SnapshotScope *scope, PyObject *values, CodeSnapshot *out)
+{
+    out->constant_count = (uint32_t)PyTuple_GET_SIZE(values);
+    const Constant **constants = ARENA_ARRAY(scope->builder->arena, const Constant *, out->constant_count);
+    out->constants = constants;
+    for (uint32_t i = 0; i < out->constant_count; i++)
+        if (!(constants[i] = ext_constant(scope, PyTuple_GET_ITEM(values, i), NULL)))
+            return false;
+    return true;
+}
+
+const CodeSnapshot *ext_code(SnapshotScope *scope, PyCodeObject *code)
+{
+    Arena *arena = scope->builder->arena;
+    PyObject *object = (PyObject *)code;
+    CodeSnapshot *out = ARENA_NEW(arena, CodeSnapshot);
+    out->source = (SourceFunction){.file = text_attribute(arena, object, "co_filename"),
+                                   .name = text_attribute(arena, object, "co_qualname"),
+                                   .first_line = code->co_firstlineno};
+    out->python_minor = PY_MINOR_VERSION;
+    out->argument_count = (uint32_t)code->co_argcount;
+    out->keyword_only_count = (uint32_t)code->co_kwonlyargcount;
+    out->has_varargs = code->co_flags & CO_VARARGS;
+    out->has_varkeywords = code->co_flags & CO_VARKEYWORDS;
+    out->is_generator = code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR);
+    bool ok = out->source.file && out->source.name &&
+              copy_bytes(arena, PyCode_GetCode(code), &out->bytes, &out->size) &&
+              copy_bytes(arena, PyObject_GetAttrString(object, "co_exceptiontable"), &out->exception_table,
+                         &out->exception_table_size) &&
+              read_positions(arena, object, out) && read_locals(arena, code, out) &&
+              read_globals(scope, code->co_names, out) && read_constants(scope, code->co_consts, out);
+    return ok ? out : NULL;
+}
+
+/* --- functions -------------------------------------------------------------------------------------------------------------- */
+/* Appends the names of the code and of the code nested in it. */
+static bool collect_names(PyObject *set, PyCodeObject *code)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(code->co_names); i++)
+        if (PySet_Add(set, PyTuple_GET_ITEM(code->co_names, i)) < 0)
+            return false;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(code->co_consts); i++) {
+        PyObject *constant = PyTuple_GET_ITEM(code->co_consts, i);
+        if (PyCode_Check(constant) && !collect_names(set, (PyCodeObject *)constant))
+            return false;
+    }
+    return true;
+}
+
+/* A sorted list: the snapshot of a function is the same in every process. */
+static PyObject *all_names(PyCodeObject *code)
+{
+    PyObject *set = PySet_New(NULL);
+    PyObject *list = set && collect_names(set, code) ? PySequence_List(set) : NULL;
+    Py_XDECREF(set);
+    if (list && PyList_Sort(list) < 0)
+        Py_CLEAR(list);
+    return list;
+}
+
+static bool read_free_values(SnapshotScope *scope, PyObject *closure, Snapshot *out)
+{
+    const CodeSnapshot *code = out->code;
+    const Constant **values = ARENA_ARRAY(scope->builder->arena, const Constant *, code->free_count);
+    out->free_values = values;
+    for (uint32_t i = 0; i < code->free_count; i++) {
+        const char *name = code->local_names[code->local_count - code->free_count + i];
+        PyObject *value = closure ? PyCell_Get(PyTuple_GET_ITEM(closure, i)) : NULL;
+        values[i] = value ? ext_constant(scope, value, name)
+                          : ext_new_constant(scope->builder, CONSTANT_UNDEFINED, name);
+        Py_XDECREF(value);
+        if (!values[i])
+            return false;
+    }
+    return true;
+}
+
+static bool read_defaults(SnapshotScope *scope, PyObject *defaults, Snapshot *out)
+{
+    if (!defaults || !PyTuple_Check(defaults))
+        return true;
+    out->default_count = (uint32_t)PyTuple_GET_SIZE(defaults);
+    const Constant **values = ARENA_ARRAY(scope->builder->arena, const Constant *, out->default_count);
+    out->defaults = values;
+    for (uint32_t i = 0; i < out->default_count; i++)
+        if (!(values[i] = ext_constant(scope, PyTuple_GET_ITEM(defaults, i), NULL)))
+            return false;
+    return true;
+}
+
+static bool read_keyword_defaults(SnapshotScope *scope, PyObject *defaults, Snapshot *out)
+{
+    if (!defaults || !PyDict_Check(defaults))
+        return true;
+    Arena *arena = scope->builder->arena;
+    const char **names = ARENA_ARRAY(arena, const char *, PyDict_GET_SIZE(defaults));
+    const Constant **values = ARENA_ARRAY(arena, const Constant *, PyDict_GET_SIZE(defaults));
+    PyObject *items = PyDict_Items(defaults);
+    out->keyword_default_names = names;
+    out->keyword_defaults = values;
+    for (Py_ssize_t i = 0; items && i < PyList_GET_SIZE(items); i++) {
+        PyObject *item = PyList_GET_ITEM(items, i);
+        names[i] = ext_arena_text(arena, PyTuple_GET_ITEM(item, 0));
+        values[i] = names[i] ? ext_constant(scope, PyTuple_GET_ITEM(item, 1), NULL) : NULL;
+        if (!values[i])
+            Py_CLEAR(items);
+        out->keyword_default_count++;
+    }
+    Py_XDECREF(items);
+    return items != NULL;
+}
+
+static bool fill_function(SnapshotBuilder *builder, PyObject *function, Snapshot *out)
+{
+    PyCodeObject *code = (PyCodeObject *)PyFunction_GetCode(function);
+    SnapshotScope scope = {.builder = builder, .globals = PyFunction_GetGlobals(function),
+                           .builtins = PyObject_GetAttrString(function, "__builtins__"), .names = all_names(code),
+                           .modules = table_create()};
+    bool ok = scope.builtins && scope.names && (out->code = ext_code(&scope, code)) &&
+              read_free_values(&scope, PyFunction_GetClosure(function), out) &&
+              read_defaults(&scope, PyFunction_GetDefaults(function), out) &&
+              read_keyword_defaults(&scope, PyFunction_GetKwDefaults(function), out);
+    table_destroy(scope.modules);
+    Py_XDECREF(scope.builtins);
+    Py_XDECREF(scope.names);
+    return ok;
+}
+
+const Snapshot *ext_function(SnapshotBuilder *builder, PyObject *function, bool is_kernel, bool forceinline,
+                             bool noinline)
+{
+    struct { PyObject *function; uint64_t is_kernel; } key = {function, is_kernel};
+    Snapshot *snapshot = table_get(builder->functions, &key, sizeof key);
+    if (snapshot) {
+        snapshot->forceinline |= forceinline;
+        snapshot->noinline |= noinline;
+        return snapshot;
+    }
+    snapshot = ARENA_NEW(builder->arena, Snapshot);
+    snapshot->is_kernel = is_kernel;
+    snapshot->forceinline = forceinline;
+    snapshot->noinline = noinline;
+    table_set(builder->functions, &key, sizeof key, snapshot);
+    if (PyList_Append(builder->held, function) < 0 || !fill_function(builder, function, snapshot))
+        return NULL;
+    return snapshot;
+}
+
+/* --- the whole ----------------------------------------------------------------------------------------------------------------- */
+static PyObject *imported(const char *module, const char *name)
+{
+    PyObject *imported = PyImport_ImportModule(module);
+    PyObject *attribute = imported ? PyObject_GetAttrString(imported, name) : NULL;
+    Py_XDECREF(imported);
+    return attribute;
+}
+
+static bool read_opcodes(SnapshotBuilder *builder)
+{
+    PyObject *map = imported("opcode", "opmap");
+    PyObject *load = map ? PyMapping_GetItemString(map, "LOAD_GLOBAL") : NULL;
+    PyObject *extended = map ? PyMapping_GetItemString(map, "EXTENDED_ARG") : NULL;
+    builder->load_global = load ? (int)PyLong_AsLong(load) : -1;
+    builder->extended_arg = extended ? (int)PyLong_AsLong(extended) : -1;
+    Py_XDECREF(map);
+    Py_XDECREF(load);
+    Py_XDECREF(extended);
+    return !PyErr_Occurred();
+}
+
+static bool begin(SnapshotBuilder *builder)
+{
+    builder->functions = table_create();
+    builder->arrays = table_create();
+    builder->held = PyList_New(0);
+    builder->enum_meta = imported("enum", "EnumMeta");
+    builder->namespace_class = imported("types", "SimpleNamespace");
+    return builder->held && builder->enum_meta && builder->namespace_class &&
+           read_opcodes(builder);
+}
+
+static void end(SnapshotBuilder *builder)
+{
+    table_destroy(builder->functions);
+    table_destroy(builder->arrays);
+    Py_XDECREF(builder->held);
+    Py_XDECREF(builder->enum_meta);
+    Py_XDECREF(builder->namespace_class);
+}
+
+const Snapshot *ext_snapshot(ExtState *state, const ExtKernel *kernel, Arena *arena, PyObject *keep_alive)
+{
+    SnapshotBuilder builder = {.state = state, .arena = arena, .keep_alive = keep_alive};
+    const Snapshot *snapshot = NULL;
+    if (begin(&builder))
+        snapshot = ext_function(&builder, kernel->py_func, !kernel->is_device, kernel->forceinline, kernel->noinline);
+    end(&builder);
+    return snapshot;
+}

@@ -1,0 +1,289 @@
+/* Intrinsic: what has a meaning in kernels only; and which objects of math, numpy, ... are intrinsics, too. Everything
+ * comes from the rows of intrinsic.def. */
+#include "ext/ext.h"
+
+static const char package_prefix[] = "cuda.";
+
+static PyObject *make_intrinsic(ExtState *state, PyObject *path, IntrinsicId id)
+{
+    ExtIntrinsic *self = PyObject_New(ExtIntrinsic, state->intrinsic_type);
+    if (!self)
+        return NULL;
+    self->state = state;
+    self->path = Py_NewRef(path);
+    self->id = id;
+    return (PyObject *)self;
+}
+
+static void intrinsic_dealloc(ExtIntrinsic *self)
+{
+    PyTypeObject *class = Py_TYPE(self);
+    Py_DECREF(self->path);
+    PyObject_Free(self);
+    Py_DECREF(class);
+}
+
+PyObject *ext_intrinsic_child(ExtState *state, PyObject *path, PyObject *name)
+{
+    PyObject *key = PyUnicode_FromFormat("%U.%U", path, name);
+    PyObject *child = key ? PyDict_GetItemWithError(state->intrinsics, key) : NULL;
+    Py_XDECREF(key);
+    return child;
+}
+
+static PyObject *intrinsic_getattro(ExtIntrinsic *self, PyObject *name)
+{
+    PyObject *child = ext_intrinsic_child(self->state, self->path, name);
+    if (child)
+        return Py_NewRef(child);
+    return PyErr_Occurred() ? NULL : PyObject_GenericGetAttr((PyObject *)self, name);
+}
+
+static PyObject *intrinsic_call(ExtIntrinsic *self, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
+{
+    char text[200];
+    snprintf(text, sizeof text, "%s can be used in kernels only", PyUnicode_AsUTF8(self->path));
+    return ext_raise_id(DIAG_UNSUPPORTED, text);
+}
+
+static PyObject *intrinsic_repr(ExtIntrinsic *self) { return PyUnicode_FromFormat("<cujit intrinsic %U>", self->path); }
+static PyObject *intrinsic_reduce(ExtIntrinsic *self, PyObject *Py_UNUSED(ignored));
+
+static PyObject *get_doc(ExtIntrinsic *self, void *Py_UNUSED(closure))
+{
+    return self->id == INTRINSIC_NONE ? Py_NewRef(Py_None) : PyUnicode_FromString(intrinsic_info[self->id].doc);
+}
+
+/* The last word of the path. */
+static PyObject *get_name(ExtIntrinsic *self, void *Py_UNUSED(closure))
+{
+    const char *path = PyUnicode_AsUTF8(self->path);
+    return path ? PyUnicode_FromString(strrchr(path, '.') + 1) : NULL;
+}
+
+static PyObject *intrinsic_dir(ExtIntrinsic *self, PyObject *Py_UNUSED(ignored))
+{
+    PyObject *names = PyObject_Dir((PyObject *)Py_TYPE(self)), *path;
+    Py_ssize_t position = 0, length = PyUnicode_GET_LENGTH(self->path);
+    while (names && PyDict_Next(self->state->intrinsics, &position, &path, NULL)) {
+        bool below = PyUnicode_Tailmatch(path, self->path, 0, PY_SSIZE_T_MAX, -1) == 1 &&
+                     PyUnicode_GET_LENGTH(path) > length && PyUnicode_ReadChar(path, length) == '.' &&
+                     PyUnicode_FindChar(path, '.', length + 1, PY_SSIZE_T_MAX, 1) < 0;
+        PyObject *name = below ? PyUnicode_Substring(path, length + 1, PY_SSIZE_T_MAX) : NULL;
+        if (below && (!name || PyList_Append(names, name) < 0))
+            Py_CLEAR(names);
+        Py_XDECREF(name);
+    }
+    return names;
+}
+
+static PyMemberDef intrinsic_members[] = {
+    {"path", T_OBJECT, offsetof(ExtIntrinsic, path), READONLY, "Where it is: 'cuda.atomic.add'."},
+    {0},
+};
+
+static PyGetSetDef intrinsic_getset[] = {
+    {"__doc__", (getter)get_doc, NULL, NULL, NULL},
+    {"__name__", (getter)get_name, NULL, NULL, NULL},
+    {0},
+};
+
+static PyMethodDef intrinsic_methods[] = {
+    {"__dir__", (PyCFunction)intrinsic_dir, METH_NOARGS, NULL},
+    {"__reduce__", (PyCFunction)intrinsic_reduce, METH_NOARGS, NULL},
+    {0},
+};
+
+static PyType_Slot intrinsic_slots[] = {
+    {Py_tp_dealloc, intrinsic_dealloc},
+    {Py_tp_repr, intrinsic_repr},
+    {Py_tp_getattro, intrinsic_getattro},
+    {Py_tp_call, intrinsic_call},
+    {Py_tp_members, intrinsic_members},
+    {Py_tp_getset, intrinsic_getset},
+    {Py_tp_methods, intrinsic_methods},
+    {0},
+};
+
+static PyType_Spec intrinsic_spec = {
+    .name = "cujit._core.Intrinsic",
+    .basicsize = sizeof(ExtIntrinsic),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = intrinsic_slots,
+};
+
+static PyObject *function_intrinsic(PyObject *module, PyObject *path)
+{
+    PyObject *found = PyDict_GetItemWithError(ext_state(module)->intrinsics, path);
+    if (!found && !PyErr_Occurred())
+        PyErr_SetObject(PyExc_KeyError, path);
+    return Py_XNewRef(found);
+}
+
+static PyObject *intrinsic_reduce(ExtIntrinsic *self, PyObject *Py_UNUSED(ignored))
+{
+    PyObject *module = PyType_GetModuleByDef(Py_TYPE(self), &ext_module);
+    PyObject *restore = module ? PyObject_GetAttrString(module, "intrinsic") : NULL;
+    return restore ? Py_BuildValue("N(O)", restore, self->path) : NULL;
+}
+
+static PyMethodDef functions[] = {
+    {"intrinsic", function_intrinsic, METH_O, "The Intrinsic with this path."},
+    {0},
+};
+
+/* --- the rows ------------------------------------------------------------------------------------------------------------------- */
+/* Adds "cuda.atomic.add" with its id, and "cuda.atomic" where it is not there yet. */
+static bool add_path(ExtState *state, const char *path, size_t length, IntrinsicId id)
+{
+    for (size_t end = sizeof package_prefix - 1; end <= length; end++) {
+        if (end < length && path[end] != '.')
+            continue;
+        PyObject *key = PyUnicode_FromStringAndSize(path, (Py_ssize_t)end);
+        PyObject *known = key ? PyDict_GetItemWithError(state->intrinsics, key) : NULL;
+        bool ok = key && !PyErr_Occurred();
+        if (ok && known && end == length)
+            ((ExtIntrinsic *)known)->id = id;
+        if (ok && !known) {
+            PyObject *made = make_intrinsic(state, key, end == length ? id : INTRINSIC_NONE);
+            ok = made && PyDict_SetItem(state->intrinsics, key, made) == 0;
+            Py_XDECREF(made);
+        }
+        Py_XDECREF(key);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+/* Calls visit for every spelling of every row. */
+static bool each_path(void *user, bool (*visit)(void *user, const char *path, size_t length, IntrinsicId id))
+{
+    for (int id = INTRINSIC_NONE + 1; id < INTRINSIC_COUNT; id++) {
+        const char *path = intrinsic_info[id].path;
+        while (*(path += strspn(path, " "))) {
+            size_t length = strcspn(path, " ");
+            if (!visit(user, path, length, (IntrinsicId)id))
+                return false;
+            path += length;
+        }
+    }
+    return true;
+}
+
+static bool add_package_path(void *state, const char *path, size_t length, IntrinsicId id)
+{
+    size_t prefix = sizeof package_prefix - 1;
+    return length <= prefix || strncmp(path, package_prefix, prefix) != 0 || add_path(state, path, length, id);
+}
+
+/* --- objects of other modules that are intrinsics ---------------------------------------------------------------------------- */
+/* The object at a path such as "numpy.linalg.norm"; NULL without an exception where there is none. New reference. */
+static PyObject *resolve(const char *path, size_t length)
+{
+    size_t end = strcspn(path, ".");
+    PyObject *name = PyUnicode_FromStringAndSize(path, (Py_ssize_t)end);
+    PyObject *object = name ? PyImport_Import(name) : NULL;
+    Py_XDECREF(name);
+    while (object && end < length) {
+        const char *attribute = path + end + 1;
+        size_t size = strcspn(attribute, ". ");
+        PyObject *text = PyUnicode_FromStringAndSize(attribute, (Py_ssize_t)size);
+        PyObject *next = text ? PyObject_GetAttr(object, text) : NULL;
+        Py_XDECREF(text);
+        Py_SETREF(object, next);
+        end += 1 + size;
+    }
+    PyErr_Clear();
+    return object;
+}
+
+typedef struct KnownObjects {
+    PyObject *ids, *objects;
+} KnownObjects;
+
+static bool add_object(void *user, const char *path, size_t length, IntrinsicId id)
+{
+    const KnownObjects *known = user;
+    if (strncmp(path, package_prefix, sizeof package_prefix - 1) == 0)
+        return true;
+    PyObject *object = resolve(path, length);
+    if (!object)
+        return true;
+    PyObject *key = PyLong_FromVoidPtr(object), *value = PyLong_FromLong(id);
+    bool ok = key && value && PyDict_SetDefault(known->ids, key, value) &&
+              PyList_Append(known->objects, object) == 0;
+    Py_XDECREF(key);
+    Py_XDECREF(value);
+    Py_DECREF(object);
+    return ok;
+}
+
+/* Importing and reading attributes may let other threads in: what is found is shown when all is there. */
+static bool find_objects(ExtState *state)
+{
+    KnownObjects known = {PyDict_New(), PyList_New(0)};
+    bool ok = known.ids && known.objects && each_path(&known, add_object);
+    if (ok && !state->intrinsic_ids) {
+        state->intrinsic_ids = Py_NewRef(known.ids);
+        state->intrinsic_objects = Py_NewRef(known.objects);
+    }
+    Py_XDECREF(known.ids);
+    Py_XDECREF(known.objects);
+    return ok;
+}
+
+int ext_intrinsic_of_object(ExtState *state, PyObject *object)
+{
+    if (Py_IS_TYPE(object, state->intrinsic_type))
+        return ((ExtIntrinsic *)object)->id;
+    if (!state->intrinsic_ids && !find_objects(state))
+        return -1;
+    PyObject *key = PyLong_FromVoidPtr(object);
+    PyObject *id = key ? PyDict_GetItemWithError(state->intrinsic_ids, key) : NULL;
+    Py_XDECREF(key);
+    if (!id)
+        return PyErr_Occurred() ? -1 : INTRINSIC_NONE;
+    return (int)PyLong_AsLong(id);
+}
+
+/* --- tables for the package, its documentation and its tests ---------------------------------------------------------------- */
+static PyObject *row_of_intrinsic(const IntrinsicInfo *info)
+{
+    static const char *const kinds[] = {"none", "builtin", "register", "math", "device"};
+    PyObject *text = PyUnicode_FromString(info->path), *words = text ? PyUnicode_Split(text, NULL, -1) : NULL;
+    PyObject *paths = words ? PyList_AsTuple(words) : NULL;
+    Py_XDECREF(text);
+    Py_XDECREF(words);
+    if (!paths)
+        return NULL;
+    return Py_BuildValue("{sssNsssssisIszszszszsLsL}", "id", info->id, "paths", paths, "kind", kinds[info->kind],
+                         "doc", info->doc, "arity", info->arity, "effects", info->effects, "nvptx", info->nvptx, "libdevice64", info->libdevice64, "libdevice32", info->libdevice32,
+                         "host64", info->host64, "low", (long long)info->low, "high", (long long)info->high);
+}
+
+static bool add_intrinsic_table(PyObject *module)
+{
+    PyObject *table = PyTuple_New(INTRINSIC_COUNT - 1);
+    for (int id = 1; table && id < INTRINSIC_COUNT; id++) {
+        PyObject *row = row_of_intrinsic(&intrinsic_info[id]);
+        if (row)
+            PyTuple_SET_ITEM(table, id - 1, row);
+        else
+            Py_CLEAR(table);
+    }
+    bool ok = table && PyModule_AddObjectRef(module, "intrinsic_table", table) == 0;
+    Py_XDECREF(table);
+    return ok;
+}
+
+bool ext_add_intrinsics(PyObject *module)
+{
+    ExtState *state = ext_state(module);
+    state->intrinsics = PyDict_New();
+    state->intrinsic_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &intrinsic_spec, NULL);
+    return state->intrinsics && state->intrinsic_type && PyModule_AddType(module, state->intrinsic_type) == 0 &&
+           each_path(state, add_package_path) &&
+           PyModule_AddObjectRef(module, "intrinsics", state->intrinsics) == 0 && add_intrinsic_table(module) &&
+           PyModule_AddFunctions(module, functions) == 0;
+}

@@ -1,0 +1,293 @@
+/* KernelBase: a kernel or device function. Its snapshot is taken at the first use, so that a function can use what its
+ * module defines below it; from then on it is what it was. */
+#include "ext/ext.h"
+
+const char *ext_kernel_name(const ExtKernel *kernel)
+{
+    PyObject *name = PyFunction_Check(kernel->py_func) ? ((PyFunctionObject *)kernel->py_func)->func_name : NULL;
+    const char *text = name ? PyUnicode_AsUTF8(name) : NULL;
+    return text ? text : "kernel";
+}
+
+Py_ssize_t ext_kernel_arity(const ExtKernel *kernel)
+{
+    return ((PyCodeObject *)PyFunction_GetCode(kernel->py_func))->co_argcount;
+}
+
+bool ext_kernel_prepare(ExtKernel *kernel)
+{
+    if (kernel->function)
+        return true;
+    Arena *arena = arena_create();
+    PyObject *keep_alive = PyList_New(0);
+    const Snapshot *snapshot = keep_alive ? ext_snapshot(kernel->state, kernel, arena, keep_alive) : NULL;
+    if (!snapshot || kernel->function) {   /* another thread may have been here meanwhile */
+        arena_destroy(arena);
+        Py_XDECREF(keep_alive);
+        return kernel->function != NULL && !PyErr_Occurred();
+    }
+    kernel->arena = arena;
+    Py_XSETREF(kernel->keep_alive, keep_alive);
+    kernel->function = jit_function_create(snapshot, &kernel->compile_options);
+    return true;
+}
+
+const JitSpecialization *ext_kernel_specialize(ExtKernel *kernel, RtDevice *device, const Type *const *types,
+                                               uint32_t count)
+{
+    if (!ext_kernel_prepare(kernel))
+        return NULL;
+    const JitSpecialization *found = jit_find(kernel->function, device, types, count);
+    if (found)
+        return found;
+    Diag diag = {.id = DIAG_NONE};
+    Py_BEGIN_ALLOW_THREADS
+    found = jit_specialize(kernel->function, device, types, count, &diag);
+    Py_END_ALLOW_THREADS
+    if (!found)
+        ext_raise(&diag);
+    return found;
+}
+
+/* --- options ------------------------------------------------------------------------------------------------------------- */
+static bool read_flag(PyObject *value, bool *out)
+{
+    int truth = PyObject_IsTrue(value);
+    *out = truth == 1;
+    return truth >= 0;
+}
+
+static bool read_number(PyObject *value, int *out)
+{
+    long number = value == Py_None ? 0 : PyLong_AsLong(value);
+    if (PyErr_Occurred())
+        return false;
+    if (number < 0 || number > INT_MAX)
+        PyErr_Format(PyExc_ValueError, "an option is out of range: %ld", number);
+    *out = (int)number;
+    return !PyErr_Occurred();
+}
+
+/* True: 3, False: 0, or a number. */
+static bool read_optimization(PyObject *value, int *out)
+{
+    *out = value == Py_False ? 0 : 3;
+    if (value == Py_None || PyBool_Check(value))
+        return true;
+    if (!read_number(value, out))
+        return false;
+    *out = *out > 3 ? 3 : *out;
+    return true;
+}
+
+static bool read_launch_bounds(PyObject *value, CompileOptions *options)
+{
+    int *const places[] = {&options->max_threads, &options->min_blocks, &options->max_cluster};
+    if (value == Py_None || !PySequence_Check(value))
+        return read_number(value, places[0]);
+    Py_ssize_t count = PySequence_Size(value);
+    if (count < 1 || count > 3) {
+        PyErr_SetString(PyExc_ValueError, "launch_bounds is threads, or threads, blocks and cluster size");
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = PySequence_GetItem(value, i);
+        bool ok = item && read_number(item, places[i]);
+        Py_XDECREF(item);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+static bool read_option(ExtKernel *self, const char *name, PyObject *value)
+{
+    CompileOptions *options = &self->compile_options;
+    bool fmad;
+    if (strcmp(name, "fmad") == 0) {
+        bool ok = read_flag(value == Py_None ? Py_True : value, &fmad);
+        options->no_fmad = !fmad;
+        return ok;
+    }
+    const struct { const char *name; bool *place; } flags[] = {
+        {"fastmath", &options->fastmath}, {"debug", &options->debug}, {"lineinfo", &options->lineinfo},
+        {"forceinline", &self->forceinline}, {"noinline", &self->noinline},
+    };
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (strcmp(name, flags[i].name) == 0)
+            return read_flag(value, flags[i].place);
+    if (strcmp(name, "opt") == 0)
+        return read_optimization(value, &options->optimization);
+    if (strcmp(name, "max_registers") == 0)
+        return read_number(value, &options->max_registers);
+    if (strcmp(name, "launch_bounds") == 0)
+        return read_launch_bounds(value, options);
+    PyErr_Format(PyExc_TypeError, "unknown option '%s'", name);
+    return false;
+}
+
+static bool read_options(ExtKernel *self, PyObject *kwargs)
+{
+    self->options = PyDict_New();
+    self->compile_options = (CompileOptions){.optimization = 3};
+    PyObject *name, *value;
+    Py_ssize_t position = 0;
+    while (self->options && kwargs && PyDict_Next(kwargs, &position, &name, &value)) {
+        const char *text = PyUnicode_AsUTF8(name);
+        if (!text)
+            return false;
+        if (strcmp(text, "device") == 0) {
+            if (!read_flag(value, &self->is_device))
+                return false;
+        } else if (strcmp(text, "function") != 0 &&
+                   (!read_option(self, text, value) || PyDict_SetItem(self->options, name, value) < 0)) {
+            return false;
+        }
+    }
+    return self->options != NULL;
+}
+
+/* --- the object ----------------------------------------------------------------------------------------------------------- */
+static PyObject *kernel_new(PyTypeObject *class, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
+{
+    ExtState *state = ext_state_of_type(class);
+    ExtKernel *self = state ? (ExtKernel *)class->tp_alloc(class, 0) : NULL;
+    if (self) {
+        self->state = state;
+        self->py_func = Py_NewRef(Py_None);
+        self->options = Py_NewRef(Py_None);
+    }
+    return (PyObject *)self;
+}
+
+static int kernel_init(ExtKernel *self, PyObject *args, PyObject *kwargs)
+{
+    PyObject *function = PyTuple_GET_SIZE(args) == 1 ? PyTuple_GET_ITEM(args, 0) : NULL;
+    if (!function && PyTuple_GET_SIZE(args) == 0 && kwargs)
+        function = PyDict_GetItemString(kwargs, "function");
+    if (!function || !PyFunction_Check(function)) {
+        PyErr_Format(PyExc_TypeError, "a kernel is made of a Python function, not of %s",
+                     function ? Py_TYPE(function)->tp_name : "this");
+        return -1;
+    }
+    if (PyFunction_Check(self->py_func)) {
+        PyErr_SetString(PyExc_RuntimeError, "a kernel cannot be initialized twice");
+        return -1;
+    }
+    Py_CLEAR(self->options);
+    if (!read_options(self, kwargs)) {
+        Py_XSETREF(self->options, Py_NewRef(Py_None));
+        return -1;
+    }
+    Py_SETREF(self->py_func, Py_NewRef(function));
+    return 0;
+}
+
+bool ext_kernel_is_ready(const ExtKernel *kernel)
+{
+    if (PyFunction_Check(kernel->py_func))
+        return true;
+    PyErr_SetString(PyExc_RuntimeError, "KernelBase.__init__ has not been called");
+    return false;
+}
+
+static int kernel_traverse(ExtKernel *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(self->py_func);
+    Py_VISIT(self->options);
+    Py_VISIT(self->keep_alive);
+    Py_VISIT(self->last_launcher);
+    return 0;
+}
+
+/* The function and the snapshot's objects stay: the kernel can be launched until it is freed. */
+static int kernel_clear(ExtKernel *self)
+{
+    Py_CLEAR(self->last_launcher);
+    Py_CLEAR(self->options);
+    return 0;
+}
+
+static void kernel_dealloc(ExtKernel *self)
+{
+    PyTypeObject *class = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    kernel_clear(self);
+    jit_function_destroy(self->function);
+    arena_destroy(self->arena);
+    Py_XDECREF(self->keep_alive);
+    Py_XDECREF(self->py_func);
+    class->tp_free(self);
+    Py_DECREF(class);
+}
+
+static PyObject *kernel_subscript(ExtKernel *self, PyObject *configuration)
+{
+    return ext_kernel_is_ready(self) ? ext_launcher_create(self, configuration) : NULL;
+}
+
+static PyObject *kernel_call(ExtKernel *self, PyObject *args, PyObject *kwargs)
+{
+    if (!ext_kernel_is_ready(self))
+        return NULL;
+    if (self->is_device)
+        return PyObject_Call(self->py_func, args, kwargs);
+    return ext_raise_id(DIAG_LAUNCH_UNCONFIGURED, ext_kernel_name(self), ext_kernel_name(self));
+}
+
+static PyObject *kernel_freeze(ExtKernel *self, PyObject *Py_UNUSED(ignored))
+{
+    self->is_frozen = true;
+    self->last = NULL;
+    Py_RETURN_NONE;
+}
+
+static PyMemberDef kernel_members[] = {
+    {"py_func", T_OBJECT, offsetof(ExtKernel, py_func), READONLY, "The Python function."},
+    {"is_device", T_BOOL, offsetof(ExtKernel, is_device), READONLY, "Whether this is a device function."},
+    {"is_frozen", T_BOOL, offsetof(ExtKernel, is_frozen), READONLY, "Whether only compiled types are accepted."},
+    {"options", T_OBJECT, offsetof(ExtKernel, options), READONLY, "The options, as given."},
+    {0},
+};
+
+static PyMethodDef kernel_methods[] = {
+    {"compile", (PyCFunction)ext_kernel_compile, METH_O, "Compiles for these argument types and the current device."},
+    {"freeze", (PyCFunction)kernel_freeze, METH_NOARGS, "Accepts only the types compiled so far from now on."},
+    {"signatures", (PyCFunction)ext_kernel_signatures, METH_NOARGS, "The lists of argument types compiled so far."},
+    {"result_type", (PyCFunction)ext_kernel_result_type, METH_O, "The inferred result of a device function."},
+    {"inspect", (PyCFunction)(void (*)(void))ext_kernel_inspect, METH_VARARGS | METH_KEYWORDS,
+     "The text of one stage: bytecode, cfg, ir, types, llvm or asm."},
+    {"attribute", (PyCFunction)ext_kernel_attribute, METH_VARARGS, "A CUfunction_attribute by its number."},
+    {"occupancy", (PyCFunction)(void (*)(void))ext_kernel_occupancy, METH_VARARGS | METH_KEYWORDS,
+     "(blocks, threads) that fill the device."},
+    {0},
+};
+
+static PyType_Slot kernel_slots[] = {
+    {Py_tp_doc, "A kernel or device function."},
+    {Py_tp_new, kernel_new},
+    {Py_tp_init, kernel_init},
+    {Py_tp_dealloc, kernel_dealloc},
+    {Py_tp_traverse, kernel_traverse},
+    {Py_tp_clear, kernel_clear},
+    {Py_tp_call, kernel_call},
+    {Py_mp_subscript, kernel_subscript},
+    {Py_tp_members, kernel_members},
+    {Py_tp_methods, kernel_methods},
+    {0},
+};
+
+static PyType_Spec kernel_spec = {
+    .name = "cujit._core.KernelBase",
+    .basicsize = sizeof(ExtKernel),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE,
+    .slots = kernel_slots,
+};
+
+bool ext_add_kernels(PyObject *module)
+{
+    ExtState *state = ext_state(module);
+    state->kernel_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &kernel_spec, NULL);
+    return state->kernel_type && PyModule_AddType(module, state->kernel_type) == 0;
+}

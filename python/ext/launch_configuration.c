@@ -1,0 +1,86 @@
+/* Reads grid, block, stream and shared memory of kernel[...], and refuses what no device can launch. */
+#include "ext/launch_configuration.h"
+
+static bool fail(const char *text)
+{
+    ext_raise_id(DIAG_LAUNCH_SHAPE, text);
+    return false;
+}
+
+static bool fail_dimension(const char *what, int axis, int64_t value, const uint32_t *limits)
+{
+    char text[200];
+    snprintf(text, sizeof text, "%s has %lld %s along %c; from 1 to %u can be launched", what, (long long)value,
+             *what == 'g' ? "blocks" : "threads", "xyz"[axis], limits[axis]);
+    return fail(text);
+}
+
+static bool read_dimension(PyObject *object, const char *what, int axis, const uint32_t *limits, uint32_t *out)
+{
+    if (object == Py_None)
+        return fail("the launch configuration has None where a number of blocks or threads belongs");
+    PyObject *integer = PyNumber_Index(object);
+    if (!integer)
+        return false;
+    int overflow;
+    int64_t value = PyLong_AsLongLongAndOverflow(integer, &overflow);
+    Py_DECREF(integer);
+    if (overflow)
+        value = overflow > 0 ? INT64_MAX : INT64_MIN;
+    if (value < 1 || value > limits[axis])
+        return fail_dimension(what, axis, value, limits);
+    *out = (uint32_t)value;
+    return true;
+}
+
+static bool read_dimensions(PyObject *object, const char *what, const uint32_t *limits, uint32_t out[3])
+{
+    out[0] = out[1] = out[2] = 1;
+    if (!PyTuple_Check(object) && !PyList_Check(object))
+        return read_dimension(object, what, 0, limits, &out[0]);
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
+    if (count < 1 || count > 3) {
+        char text[100];
+        snprintf(text, sizeof text, "%s has %zd dimensions; from 1 to 3 can be launched", what, count);
+        return fail(text);
+    }
+    for (int i = 0; i < count; i++)
+        if (!read_dimension(PySequence_Fast_GET_ITEM(object, i), what, i, limits, &out[i]))
+            return false;
+    return true;
+}
+
+static bool read_shared(PyObject *object, uint32_t *out)
+{
+    PyObject *integer = object == Py_None ? PyLong_FromLong(0) : PyNumber_Index(object);
+    if (!integer)
+        return false;
+    int overflow;
+    int64_t value = PyLong_AsLongLongAndOverflow(integer, &overflow);
+    Py_DECREF(integer);
+    if (overflow || value < 0 || value > INT32_MAX)
+        return fail("dynamic shared memory is a number of bytes from 0 up");
+    *out = (uint32_t)value;
+    return true;
+}
+
+bool ext_read_configuration(PyObject *tuple, ExtConfiguration *configuration)
+{
+    static const uint32_t grid_limits[3] = {INT32_MAX, 65535, 65535}, block_limits[3] = {1024, 1024, 64};
+    Py_ssize_t count = PyTuple_Check(tuple) ? PyTuple_GET_SIZE(tuple) : 0;
+    if (count < 2 || count > 4)
+        return fail("a launch configuration is kernel[grid, block], kernel[grid, block, stream] or "
+                    "kernel[grid, block, stream, shared memory]");
+    if (!read_dimensions(PyTuple_GET_ITEM(tuple, 0), "grid", grid_limits, configuration->grid) ||
+        !read_dimensions(PyTuple_GET_ITEM(tuple, 1), "block", block_limits, configuration->block))
+        return false;
+    uint32_t *block = configuration->block;
+    if (block[0] * block[1] * block[2] > 1024) {
+        char text[100];
+        snprintf(text, sizeof text, "block has %u threads; at most 1024 can be launched", block[0] * block[1] * block[2]);
+        return fail(text);
+    }
+    configuration->stream = count > 2 ? PyTuple_GET_ITEM(tuple, 2) : NULL;
+    configuration->dynamic_shared = 0;
+    return count < 4 || read_shared(PyTuple_GET_ITEM(tuple, 3), &configuration->dynamic_shared);
+}

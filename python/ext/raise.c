@@ -1,0 +1,163 @@
+/* Diag -> Python exception: the class that diag.def names, and a message that shows the line with a caret under the
+ * expression. The only place that makes exceptions of cujit's own. */
+#include "ext/ext.h"
+
+static PyObject *exception_class(const char *name)
+{
+    static const char *const modules[] = {"cujit.errors", "builtins"};
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+        PyObject *module = PyImport_ImportModule(modules[i]);
+        PyObject *found = module ? PyObject_GetAttrString(module, name) : NULL;
+        Py_XDECREF(module);
+        if (found && PyExceptionClass_Check(found))
+            return found;
+        Py_XDECREF(found);
+        PyErr_Clear();
+    }
+    return Py_NewRef(PyExc_RuntimeError);
+}
+
+bool ext_warn(const char *category, const char *text)
+{
+    PyObject *class = exception_class(category);
+    int result = PyErr_WarnEx(class, text, 1);
+    Py_DECREF(class);
+    return result == 0;
+}
+
+/* The source line without its end; NULL without an exception when there is none. New reference, a str. */
+static PyObject *source_line(const Diag *diag)
+{
+    PyObject *linecache = PyImport_ImportModule("linecache");
+    PyObject *line = linecache ? PyObject_CallMethod(linecache, "getline", "si", diag->file, diag->line) : NULL;
+    PyObject *stripped = line ? PyObject_CallMethod(line, "rstrip", NULL) : NULL;
+    Py_XDECREF(linecache);
+    Py_XDECREF(line);
+    if (stripped && PyUnicode_Check(stripped) && PyUnicode_GET_LENGTH(stripped) > 0)
+        return stripped;
+    Py_XDECREF(stripped);
+    PyErr_Clear();
+    return NULL;
+}
+
+/* Characters in the first `bytes` bytes of UTF-8 text. */
+static int characters_before(const char *text, Py_ssize_t length, int bytes)
+{
+    int count = 0;
+    for (Py_ssize_t i = 0; i < length && i < bytes; i++)
+        count += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return count;
+}
+
+/* The line, four spaces in, and the caret line below. */
+static void add_source(Buf *message, const Diag *diag, PyObject *line)
+{
+    Py_ssize_t length;
+    const char *text = PyUnicode_AsUTF8AndSize(line, &length);
+    if (!text) {
+        PyErr_Clear();
+        return;
+    }
+    int indent = (int)strspn(text, " \t");
+    buf_printf(message, "    %s\n", text + indent);
+    int end = diag->end_line == diag->line && diag->end_column > diag->column ? diag->end_column : (int)length;
+    int start = diag->column > indent ? diag->column : indent;
+    if (start >= end || end > length)
+        return;
+    int first = characters_before(text, length, start) - indent;
+    int carets = characters_before(text, length, end) - indent - first;
+    buf_printf(message, "    %*s", first, "");
+    while (carets-- > 0)
+        buf_add(message, "^");
+    buf_add(message, "\n");
+}
+
+static PyObject *full_message(const Diag *diag)
+{
+    Buf message = {0};
+    if (*diag->file) {
+        buf_printf(&message, "%s:%d%s%s\n", diag->file, diag->line, *diag->function ? " in " : "", diag->function);
+        PyObject *line = source_line(diag);
+        if (line)
+            add_source(&message, diag, line);
+        Py_XDECREF(line);
+    }
+    buf_add(&message, diag->message);
+    PyObject *text = PyUnicode_DecodeUTF8(buf_text(&message), (Py_ssize_t)message.length, "replace");
+    buf_free(&message);
+    return text;
+}
+
+/* Sets an attribute to a new value, which is consumed; the exception is as good without it. */
+static void set_attribute(PyObject *exception, const char *name, PyObject *value)
+{
+    if (!value || PyObject_SetAttrString(exception, name, value) < 0)
+        PyErr_Clear();
+    Py_XDECREF(value);
+}
+
+PyObject *ext_raise(const Diag *diag)
+{
+    const DiagInfo *info = &diag_info[diag->id];
+    PyObject *class = exception_class(info->exception);
+    PyObject *text = full_message(diag);
+    PyObject *exception = text ? PyObject_CallOneArg(class, text) : NULL;
+    if (exception) {
+        if (*diag->file) {
+            set_attribute(exception, "filename", PyUnicode_DecodeFSDefault(diag->file));
+            set_attribute(exception, "lineno", PyLong_FromLong(diag->line));
+            set_attribute(exception, "offset", PyLong_FromLong(diag->column + 1));
+        }
+        set_attribute(exception, "code", diag->code ? PyLong_FromLong(diag->code) : PyUnicode_FromString(info->name));
+        PyErr_SetObject(class, exception);
+    }
+    Py_XDECREF(exception);
+    Py_XDECREF(text);
+    Py_DECREF(class);
+    return NULL;
+}
+
+PyObject *ext_raise_id(DiagId id, ...)
+{
+    Diag diag = {.id = id};
+    va_list arguments;
+    va_start(arguments, id);
+    vsnprintf(diag.message, sizeof diag.message, diag_info[id].format, arguments);
+    va_end(arguments);
+    return ext_raise(&diag);
+}
+
+/* The name of a positional parameter; "#3" where there is none. Borrowed from the buffer. */
+static const char *parameter_name(const ExtKernel *kernel, Py_ssize_t index, char *text, size_t size)
+{
+    snprintf(text, size, "#%zd", index + 1);
+    PyObject *code = PyObject_GetAttrString(kernel->py_func, "__code__");
+    PyObject *names = code ? PyObject_GetAttrString(code, "co_varnames") : NULL;
+    const char *name = names && PyTuple_Check(names) && index < PyTuple_GET_SIZE(names)
+                           ? PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, index)) : NULL;
+    if (name)
+        snprintf(text, size, "%s", name);
+    PyErr_Clear();
+    Py_XDECREF(code);
+    Py_XDECREF(names);
+    return text;
+}
+
+PyObject *ext_raise_argument(const ExtKernel *kernel, Py_ssize_t index)
+{
+    if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError) &&
+        !PyErr_ExceptionMatches(PyExc_OverflowError))
+        return NULL;
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *reason = value ? PyObject_Str(value) : NULL;
+    const char *text = reason ? PyUnicode_AsUTF8(reason) : NULL;
+    char name[128];
+    parameter_name(kernel, index, name, sizeof name);
+    ext_raise_id(DIAG_LAUNCH_ARGUMENT, name, ext_kernel_name(kernel), text ? text : "unsupported value");
+    Py_XDECREF(reason);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return NULL;
+}

@@ -1,0 +1,48 @@
+/* What function_snapshot.c and constant_snapshot.c share while one snapshot is made. */
+#ifndef CUJIT_EXT_SNAPSHOT_BUILDER_H
+#define CUJIT_EXT_SNAPSHOT_BUILDER_H
+
+#include "core/table.h"
+#include "ext/ext.h"
+
+typedef struct SnapshotBuilder {
+    ExtState *state;
+    Arena *arena;
+    PyObject *keep_alive;      /* for as long as the snapshot lives */
+    PyObject *held;            /* list: for as long as the builder lives, so that no address is used twice */
+    PyObject *enum_meta;       /* the class of enum classes */
+    PyObject *namespace_class; /* types.SimpleNamespace */
+    int load_global, extended_arg;   /* opcodes of this Python */
+    Table *functions;          /* (function, is_kernel) -> Snapshot */
+    Table *arrays;             /* object -> Constant */
+} SnapshotBuilder;
+
+/* One function with the code nested in it. */
+typedef struct SnapshotScope {
+    SnapshotBuilder *builder;
+    PyObject *globals, *builtins;
+    PyObject *names;           /* list of every name in the code's co_names */
+    Table *modules;            /* object -> Constant: what is restricted to `names` */
+} SnapshotScope;
+
+/* constant_snapshot.c: any value. shown: how the source names it; NULL for constants of the code. NULL with an
+ * exception. */
+const Constant *ext_constant(SnapshotScope *scope, PyObject *value, const char *shown);
+/* function_snapshot.c */
+const Snapshot *ext_function(SnapshotBuilder *builder, PyObject *function, bool is_kernel, bool forceinline,
+                             bool noinline);
+const CodeSnapshot *ext_code(SnapshotScope *scope, PyCodeObject *code);
+
+/* A fresh Constant of the arena. */
+static inline Constant *ext_new_constant(SnapshotBuilder *builder, ConstantKind kind, const char *shown)
+{
+    Constant *constant = ARENA_NEW(builder->arena, Constant);
+    constant->kind = kind;
+    constant->shown_as = shown;
+    return constant;
+}
+
+/* A str as UTF-8 in the arena; NULL with an exception. */
+const char *ext_arena_text(Arena *arena, PyObject *text);
+
+#endif

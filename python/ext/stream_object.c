@@ -1,0 +1,303 @@
+/* Stream and Event: orders of work on a device, and places in them. */
+#include "ext/ext.h"
+
+typedef struct ExtEvent {
+    PyObject_HEAD
+    ExtState *state;
+    RtDevice *device;
+    RtEvent *event;
+} ExtEvent;
+
+/* A Stream object that owns `stream`; destroys it where that fails. */
+static PyObject *make_stream(ExtState *state, PyTypeObject *class, RtDevice *device, RtStream *stream)
+{
+    ExtStream *self = (ExtStream *)class->tp_alloc(class, 0);
+    if (!self) {
+        rt_stream_destroy(stream);
+        return NULL;
+    }
+    self->state = state;
+    self->device = device;
+    self->stream = stream;
+    return (PyObject *)self;
+}
+
+/* A stream by its CUstream value: None for 0. */
+static PyObject *external_stream(ExtState *state, RtDevice *device, PyObject *handle)
+{
+    Diag diag = {.id = DIAG_NONE};
+    uint64_t number = PyLong_AsUnsignedLongLong(handle);
+    if (PyErr_Occurred())
+        return NULL;
+    if (number == 0)
+        Py_RETURN_NONE;
+    RtStream *stream = rt_stream_external(device, number, &diag);
+    return stream ? make_stream(state, state->stream_type, device, stream) : ext_raise(&diag);
+}
+
+/* What __cuda_stream__() says: (0, handle). */
+static PyObject *protocol_handle(ExtState *state, PyObject *object)
+{
+    PyObject *method = PyObject_GetAttr(object, state->cuda_stream_name);
+    if (!method) {
+        if (PyErr_ExceptionMatches(PyExc_AttributeError))
+            PyErr_Format(PyExc_TypeError, "%R is not a stream", object);
+        return NULL;
+    }
+    PyObject *pair = PyCallable_Check(method) ? PyObject_CallNoArgs(method) : Py_NewRef(method);
+    PyObject *handle = pair ? PySequence_GetItem(pair, 1) : NULL;
+    Py_XDECREF(pair);
+    Py_DECREF(method);
+    return handle;
+}
+
+PyObject *ext_stream_object(ExtState *state, PyObject *stream, RtDevice *device)
+{
+    if (stream == Py_None)
+        Py_RETURN_NONE;
+    if (PyLong_Check(stream))
+        return external_stream(state, device, stream);
+    if (PyObject_TypeCheck(stream, state->stream_type))
+        return Py_NewRef(stream);
+    PyObject *handle = protocol_handle(state, stream);
+    PyObject *result = handle ? external_stream(state, device, handle) : NULL;
+    Py_XDECREF(handle);
+    return result;
+}
+
+static PyObject *stream_new(PyTypeObject *class, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"external", NULL};
+    ExtState *state = ext_state_of_type(class);
+    PyObject *external = Py_None;
+    if (!state || !PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Stream", names, &external))
+        return NULL;
+    RtDevice *device = ext_current_device(state);
+    Diag diag = {.id = DIAG_NONE};
+    if (!device)
+        return NULL;
+    uint64_t number = external == Py_None ? 0 : PyLong_AsUnsignedLongLong(external);
+    if (PyErr_Occurred())
+        return NULL;
+    if (external != Py_None && number == 0)
+        return make_stream(state, class, device, NULL);
+    RtStream *stream = external == Py_None ? rt_stream_create(device, &diag) : rt_stream_external(device, number, &diag);
+    return stream ? make_stream(state, class, device, stream) : ext_raise(&diag);
+}
+
+static void stream_dealloc(ExtStream *self)
+{
+    PyTypeObject *class = Py_TYPE(self);
+    if (self->stream)
+        rt_stream_destroy(self->stream);
+    class->tp_free(self);
+    Py_DECREF(class);
+}
+
+static PyObject *stream_default(PyTypeObject *class, PyObject *Py_UNUSED(ignored))
+{
+    ExtState *state = ext_state_of_type(class);
+    RtDevice *device = state ? ext_current_device(state) : NULL;
+    return device ? make_stream(state, class, device, NULL) : NULL;
+}
+
+static PyObject *stream_synchronize(ExtStream *self, PyObject *Py_UNUSED(ignored))
+{
+    Diag diag = {.id = DIAG_NONE};
+    bool ok;
+    Py_BEGIN_ALLOW_THREADS
+    ok = rt_stream_synchronize(self->device, self->stream, &diag);
+    Py_END_ALLOW_THREADS
+    return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
+}
+
+static PyObject *stream_query(ExtStream *self, PyObject *Py_UNUSED(ignored))
+{
+    Diag diag = {.id = DIAG_NONE};
+    bool done = false;
+    return rt_stream_query(self->device, self->stream, &done, &diag) ? PyBool_FromLong(done) : ext_raise(&diag);
+}
+
+static PyObject *stream_wait(ExtStream *self, PyObject *event)
+{
+    Diag diag = {.id = DIAG_NONE};
+    if (!PyObject_TypeCheck(event, self->state->event_type)) {
+        PyErr_Format(PyExc_TypeError, "expected an Event, got %R", event);
+        return NULL;
+    }
+    bool ok = rt_stream_wait_event(self->device, self->stream, ((ExtEvent *)event)->event, &diag);
+    return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
+}
+
+static PyObject *stream_handle(ExtStream *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromUnsignedLongLong(rt_stream_handle(self->stream));
+}
+
+static PyObject *stream_protocol(ExtStream *self, PyObject *Py_UNUSED(ignored))
+{
+    return Py_BuildValue("iK", 0, (unsigned long long)rt_stream_handle(self->stream));
+}
+
+static PyObject *stream_device(ExtStream *self, void *Py_UNUSED(closure))
+{
+    return ext_device_object(self->state, self->device);
+}
+
+/* --- events ----------------------------------------------------------------------------------------------------------------- */
+static PyObject *event_new(PyTypeObject *class, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"timing", NULL};
+    ExtState *state = ext_state_of_type(class);
+    int timing = 1;
+    if (!state || !PyArg_ParseTupleAndKeywords(args, kwargs, "|p:Event", names, &timing))
+        return NULL;
+    RtDevice *device = ext_current_device(state);
+    Diag diag = {.id = DIAG_NONE};
+    ExtEvent *self = device ? (ExtEvent *)class->tp_alloc(class, 0) : NULL;
+    if (!self)
+        return NULL;
+    self->state = state;
+    self->device = device;
+    self->event = rt_event_create(device, timing, &diag);
+    if (!self->event) {
+        Py_DECREF(self);
+        return ext_raise(&diag);
+    }
+    return (PyObject *)self;
+}
+
+static void event_dealloc(ExtEvent *self)
+{
+    PyTypeObject *class = Py_TYPE(self);
+    if (self->event)
+        rt_event_destroy(self->event);
+    class->tp_free(self);
+    Py_DECREF(class);
+}
+
+/* The stream of an optional argument called "stream". New reference: Stream or None. */
+static PyObject *stream_argument(ExtEvent *self, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"stream", NULL};
+    PyObject *stream = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &stream))
+        return NULL;
+    return ext_stream_object(self->state, stream, self->device);
+}
+
+static PyObject *event_record(ExtEvent *self, PyObject *args, PyObject *kwargs)
+{
+    Diag diag = {.id = DIAG_NONE};
+    PyObject *stream = stream_argument(self, args, kwargs);
+    if (!stream)
+        return NULL;
+    bool ok = rt_event_record(self->event, ext_rt_stream(stream), &diag);
+    Py_DECREF(stream);
+    return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
+}
+
+static PyObject *event_wait(ExtEvent *self, PyObject *args, PyObject *kwargs)
+{
+    Diag diag = {.id = DIAG_NONE};
+    PyObject *stream = stream_argument(self, args, kwargs);
+    if (!stream)
+        return NULL;
+    bool ok = rt_stream_wait_event(self->device, ext_rt_stream(stream), self->event, &diag);
+    Py_DECREF(stream);
+    return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
+}
+
+static PyObject *event_synchronize(ExtEvent *self, PyObject *Py_UNUSED(ignored))
+{
+    Diag diag = {.id = DIAG_NONE};
+    bool ok;
+    Py_BEGIN_ALLOW_THREADS
+    ok = rt_event_synchronize(self->event, &diag);
+    Py_END_ALLOW_THREADS
+    return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
+}
+
+static PyObject *event_query(ExtEvent *self, PyObject *Py_UNUSED(ignored))
+{
+    Diag diag = {.id = DIAG_NONE};
+    bool done = false;
+    return rt_event_query(self->event, &done, &diag) ? PyBool_FromLong(done) : ext_raise(&diag);
+}
+
+static PyObject *event_elapsed_time(ExtEvent *self, PyObject *end)
+{
+    Diag diag = {.id = DIAG_NONE};
+    float milliseconds;
+    if (!PyObject_TypeCheck(end, self->state->event_type)) {
+        PyErr_Format(PyExc_TypeError, "expected an Event, got %R", end);
+        return NULL;
+    }
+    bool ok = rt_event_elapsed(self->event, ((ExtEvent *)end)->event, &milliseconds, &diag);
+    return ok ? PyFloat_FromDouble(milliseconds) : ext_raise(&diag);
+}
+
+/* --- types -------------------------------------------------------------------------------------------------------------------- */
+static PyGetSetDef stream_getset[] = {
+    {"handle", (getter)stream_handle, NULL, "The CUstream as a number; 0 for the default stream.", NULL},
+    {"device", (getter)stream_device, NULL, "The device it belongs to.", NULL},
+    {0},
+};
+
+static PyMethodDef stream_methods[] = {
+    {"default", (PyCFunction)stream_default, METH_NOARGS | METH_CLASS, "The default stream."},
+    {"synchronize", (PyCFunction)stream_synchronize, METH_NOARGS, "Waits for all work on the stream."},
+    {"query", (PyCFunction)stream_query, METH_NOARGS, "Whether all work on the stream is done."},
+    {"wait", (PyCFunction)stream_wait, METH_O, "Makes later work on the stream wait for an event."},
+    {"__cuda_stream__", (PyCFunction)stream_protocol, METH_NOARGS, NULL},
+    {0},
+};
+
+static PyType_Slot stream_slots[] = {
+    {Py_tp_doc, "An order of work on a device."},
+    {Py_tp_new, stream_new},
+    {Py_tp_dealloc, stream_dealloc},
+    {Py_tp_getset, stream_getset},
+    {Py_tp_methods, stream_methods},
+    {0},
+};
+
+static PyType_Spec stream_spec = {
+    .name = "cujit._core.Stream",
+    .basicsize = sizeof(ExtStream),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .slots = stream_slots,
+};
+
+static PyMethodDef event_methods[] = {
+    {"record", (PyCFunction)(void (*)(void))event_record, METH_VARARGS | METH_KEYWORDS, "Marks this place in a stream."},
+    {"wait", (PyCFunction)(void (*)(void))event_wait, METH_VARARGS | METH_KEYWORDS, "Makes a stream wait for it."},
+    {"synchronize", (PyCFunction)event_synchronize, METH_NOARGS, "Waits for it."},
+    {"query", (PyCFunction)event_query, METH_NOARGS, "Whether it has passed."},
+    {"elapsed_time", (PyCFunction)event_elapsed_time, METH_O, "Milliseconds from here to another event."},
+    {0},
+};
+
+static PyType_Slot event_slots[] = {
+    {Py_tp_doc, "A place in a stream."},
+    {Py_tp_new, event_new},
+    {Py_tp_dealloc, event_dealloc},
+    {Py_tp_methods, event_methods},
+    {0},
+};
+
+static PyType_Spec event_spec = {
+    .name = "cujit._core.Event",
+    .basicsize = sizeof(ExtEvent),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .slots = event_slots,
+};
+
+bool ext_add_streams(PyObject *module)
+{
+    ExtState *state = ext_state(module);
+    state->stream_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &stream_spec, NULL);
+    state->event_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &event_spec, NULL);
+    return state->stream_type && state->event_type && PyModule_AddType(module, state->stream_type) == 0 &&
+           PyModule_AddType(module, state->event_type) == 0;
+}
