@@ -33,6 +33,9 @@ HostBlocksEntry codegen_host_blocks_entry(const HostCode *code);   /* NULL when 
 /* Assembly text of a host object's code, for inspect_asm on the CPU device. malloc'd; NULL with a diagnostic. */
 char *codegen_host_assembly(const IrModule *module, const CompileOptions *options, Diag *diag);
 
+/* Whether code for the CPU device may call this function of the C library. */
+bool codegen_host_has_symbol(const char *name);
+
 /* LLVM's version, "22.1.8". */
 const char *codegen_llvm_version(void);
 

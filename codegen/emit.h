@@ -72,6 +72,7 @@ struct Emitter {
     LLVMValueRef **parts;        /* by IrValue.id */
     LLVMValueRef *parameters;    /* parts of all parameters one after another */
     LLVMBasicBlockRef *block_start, *block_end;   /* by IrBlock.id; an emitter may add blocks of its own */
+    LLVMBasicBlockRef *second_edge;   /* by IrBlock.id: where the second target goes through when it is the first, too */
     LLVMBasicBlockRef prologue;  /* allocas */
 };
 

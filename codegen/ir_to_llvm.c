@@ -113,11 +113,19 @@ static void emit_block(Emitter *emitter, const IrBlock *block)
     emitter->block_end[block->id] = LLVMGetInsertBlock(emitter->builder);
 }
 
+/* The LLVM block through which control comes from the i-th predecessor; NULL: from nowhere. */
+static LLVMBasicBlockRef edge_from(Emitter *emitter, const IrBlock *block, uint32_t i)
+{
+    uint32_t id = block->predecessors[i]->id;
+    bool is_second = i && block->predecessors[i - 1]->id == id;
+    return is_second ? emitter->second_edge[id] : emitter->block_end[id];
+}
+
 static void fill_phis(Emitter *emitter, const IrBlock *block)
 {
     for (const IrValue *phi = block->first; phi && phi->op == IR_PHI; phi = phi->next)
         for (uint32_t i = 0; i < phi->operand_count; i++) {
-            LLVMBasicBlockRef from = emitter->block_end[block->predecessors[i]->id];
+            LLVMBasicBlockRef from = edge_from(emitter, block, i);
             for (uint32_t part = 0; from && part < part_count(phi->type); part++)
                 LLVMAddIncoming(emitter->parts[phi->id][part], &emitter->parts[phi->operands[i]->id][part], &from, 1);
         }
@@ -149,6 +157,7 @@ static void start_function(Emitter *emitter, const EmittedFunction *function)
     emitter->parts = ARENA_ARRAY(emitter->arena, LLVMValueRef *, ir->value_count + 1);
     emitter->block_start = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, ir->block_count + 1);
     emitter->block_end = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, ir->block_count + 1);
+    emitter->second_edge = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, ir->block_count + 1);
     emitter->prologue = new_block(emitter);
     LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
     make_parameters(emitter);
@@ -318,8 +327,16 @@ void emit_op_JUMP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 void emit_op_BRANCH(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     (void)out;
-    LLVMBuildCondBr(emitter->builder, operand_scalar(emitter, value, 0), emitter->block_start[value->targets[0]->id],
-                    emitter->block_start[value->targets[1]->id]);
+    LLVMBasicBlockRef yes = emitter->block_start[value->targets[0]->id];
+    LLVMBasicBlockRef no = emitter->block_start[value->targets[1]->id];
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
+    if (yes == no) {
+        emitter->second_edge[value->block->id] = no = new_block(emitter);
+        LLVMPositionBuilderAtEnd(emitter->builder, no);
+        LLVMBuildBr(emitter->builder, yes);
+        LLVMPositionBuilderAtEnd(emitter->builder, here);
+    }
+    LLVMBuildCondBr(emitter->builder, operand_scalar(emitter, value, 0), yes, no);
 }
 
 void emit_op_RETURN(Emitter *emitter, const IrValue *value, LLVMValueRef *out)

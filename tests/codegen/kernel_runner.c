@@ -1,0 +1,142 @@
+/* Compiles IR text and runs it on the host, block after block; assembles PTX with ptxas where there is one. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "codegen_tests.h"
+
+static const int architectures[] = {75, 80, 90, 100, 120};
+
+static bool compile(const char *ir, Target target, CompileOptions options, CodeImage *image)
+{
+    Arena *arena = arena_create();
+    Diag diag = {0};
+    IrModule *module = ir_parse(ir, arena, &diag);
+    bool ok = module && ir_verify(module, &diag) && codegen_compile(module, &target, &options, false, image, &diag);
+    if (!CHECK(ok))
+        fprintf(stderr, "%s\n%s\n", diag.message, ir);
+    arena_destroy(arena);
+    return ok;
+}
+
+char *compile_ptx(const char *ir, int sm, CompileOptions options)
+{
+    CodeImage image;
+    if (!compile(ir, (Target){TARGET_NVPTX, target_gpu(sm)}, options, &image))
+        return NULL;
+    char *text = image.code;
+    image.code = NULL;
+    code_image_free(&image);
+    return text;
+}
+
+static bool has_ptxas(void)
+{
+    static int found = -1;
+    if (found < 0)
+        found = system("ptxas --version > /dev/null 2>&1") == 0;
+    return found;
+}
+
+static void assemble(const char *name, const char *ptx, int sm)
+{
+    char path[] = "/tmp/cujit_ptx_XXXXXX", command[128];
+    int file = mkstemp(path);
+    FILE *stream = file < 0 ? NULL : fdopen(file, "w");
+    if (!CHECK(stream))
+        return;
+    fputs(ptx, stream);
+    fclose(stream);
+    snprintf(command, sizeof command, "ptxas -arch=sm_%d -o /dev/null %s", sm, path);
+    if (!CHECK(system(command) == 0))
+        fprintf(stderr, "%s for sm_%d:\n%s\n", name, sm, ptx);
+    unlink(path);
+}
+
+void check_assembles(const char *name, const char *ir)
+{
+    for (size_t i = 0; i < sizeof architectures / sizeof architectures[0]; i++) {
+        char *ptx = compile_ptx(ir, architectures[i], (CompileOptions){.optimization = 3});
+        if (ptx && has_ptxas())
+            assemble(name, ptx, architectures[i]);
+        free(ptx);
+    }
+}
+
+void check_compiles(const char *name, const char *ir)
+{
+    CompileOptions all[] = {{.optimization = 0}, {.optimization = 3, .fastmath = true},
+                            {.optimization = 2, .no_fmad = true}};
+    check_assembles(name, ir);
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        CodeImage image;
+        free(compile_ptx(ir, 90, all[i]));
+        if (compile(ir, (Target){TARGET_HOST, NULL}, all[i], &image))
+            code_image_free(&image);
+    }
+}
+
+/* --- running ------------------------------------------------------------------------------------------------------------ */
+
+static void no_barrier(HostThread *thread)
+{
+    (void)thread;
+}
+
+static void run_block_threads(HostThreadEntry entry, HostThread thread)
+{
+    for (thread.thread_index[2] = 0; thread.thread_index[2] < thread.block_dim[2]; thread.thread_index[2]++)
+        for (thread.thread_index[1] = 0; thread.thread_index[1] < thread.block_dim[1]; thread.thread_index[1]++)
+            for (thread.thread_index[0] = 0; thread.thread_index[0] < thread.block_dim[0]; thread.thread_index[0]++) {
+                HostThread copy = thread;
+                copy.lane = thread.linear_thread % 32;
+                thread.linear_thread++;
+                entry(&copy);
+            }
+}
+
+static void run_threads(HostThreadEntry entry, const HostThread *frame, int64_t count)
+{
+    for (int64_t block = 0; block < count; block++) {
+        HostThread thread = *frame;
+        thread.block_index[0] = (int32_t)(block % frame->grid_dim[0]);
+        thread.block_index[1] = (int32_t)(block / frame->grid_dim[0] % frame->grid_dim[1]);
+        thread.block_index[2] = (int32_t)(block / frame->grid_dim[0] / frame->grid_dim[1]);
+        run_block_threads(entry, thread);
+    }
+}
+
+static void run_image(const CodeImage *image, const HostCode *code, const void *parameters, Grid grid)
+{
+    static const HostServices services = {no_barrier};
+    int64_t blocks = 1;
+    HostThread frame = {.parameters = parameters, .services = &services, .dynamic_size = grid.dynamic_shared};
+    for (int axis = 0; axis < 3; axis++) {
+        frame.block_dim[axis] = grid.threads[axis] ? grid.threads[axis] : 1;
+        frame.grid_dim[axis] = grid.blocks[axis] ? grid.blocks[axis] : 1;
+        blocks *= frame.grid_dim[axis];
+    }
+    size_t fixed = (image->static_shared + 127) / 128 * 128;
+    frame.shared = aligned_alloc(128, fixed + ((size_t)grid.dynamic_shared + 127) / 128 * 128 + 128);
+    frame.dynamic_shared = frame.shared + fixed;
+    if (codegen_host_blocks_entry(code))
+        codegen_host_blocks_entry(code)(&frame, 0, blocks);
+    else
+        run_threads(codegen_host_thread_entry(code), &frame, blocks);
+    free(frame.shared);
+}
+
+bool run_on_host(const char *ir, const void *parameters, Grid grid)
+{
+    CodeImage image;
+    Diag diag = {0};
+    if (!compile(ir, (Target){TARGET_HOST, NULL}, (CompileOptions){.optimization = 3}, &image))
+        return false;
+    HostCode *code = codegen_link_host(&image, &diag);
+    if (CHECK(code != NULL))
+        run_image(&image, code, parameters, grid);
+    else
+        fprintf(stderr, "%s\n%s\n", diag.message, ir);
+    codegen_unlink_host(code);
+    code_image_free(&image);
+    return !diag_failed(&diag);
+}

@@ -1,0 +1,182 @@
+/* Every row of op.def and of intrinsic.def compiles for every architecture and for the host. */
+#include <stdlib.h>
+
+#include "codegen_tests.h"
+
+typedef struct Sample {
+    IrOp op;
+    const char *body, *types;   /* NULL: another test compiles it for all targets */
+} Sample;
+
+static const Sample samples[] = {
+    {IR_PARAM, "  %9: i64 = convert %1", "i64 i64"},
+    {IR_CONST, "  %2: c64 = const (1.0, 2.0)\n  %9: c64 = add %1, %2", "c64 c64"},
+    {IR_UNDEFINED, "  %9: i64 = undefined", "i64 i64"},
+    {IR_DATA, "  %2: f64[1 C ro] = data f64[1 C] (1) strides (8) bytes 000000000000f03f\n  %3: i64 = const 0\n"
+              "  %9: f64 = load %2[%1]", "i64 f64"},
+    {IR_PHI, "  branch %1, block 1, block 2\nblock 1:\n  jump block 2\nblock 2:\n"
+             "  %9: i64 = phi block 0: %0, block 1: %2", "bool i64 i64"},
+    {IR_SELECT, "  %9: f32 = select %1, %2, %2", "bool f32 f32"},
+    {IR_CONVERT, "  %3: i8 = convert %1\n  %4: f16 = convert %3\n  %5: u64 = convert %4\n  %9: f64 = convert %5",
+     "f32 f64"},
+    {IR_BITCAST, "  %9: i64 = bitcast %1", "c64 i64"},
+    {IR_TUPLE, "  %3: (f32, f32) = tuple %1, %1\n  %9: f32 = get %3, 1", "f32 f32"},
+    {IR_GET, "  %3: (f32, i64) = tuple %1, %0\n  %9: i64 = get %3, 1", "f32 i64"},
+    {IR_PICK, "  %3: (f32, f32) = tuple %1, %1\n  %9: f32 = pick %3, %0", "f32 f32"},
+    {IR_REAL, "  %9: f32 = real %1", "c64 f32"},
+    {IR_IMAG, "  %9: f64 = imag %1", "c128 f64"},
+    {IR_COMPLEX, "  %9: c64 = complex %1, %1", "f32 c64"},
+    {IR_ADD, "  %9: f16 = add %1, %2", "f16 f16 f16"},
+    {IR_SUB, "  %9: f32 = sub %1, %2", "f32 f32 f32"},
+    {IR_MUL, "  %9: c128 = mul %1, %2", "c128 c128 c128"},
+    {IR_DIV, "  %3: c128 = div %1, %2\n  %4: c64 = convert %3\n  %9: c64 = div %4, %4", "c128 c128 c64"},
+    {IR_FLOORDIV, "  %3: f64 = floordiv %2, %2\n  %4: i64 = convert %3\n  %9: i64 = floordiv %1, %4", "i64 f64 i64"},
+    {IR_MOD, "  %3: f32 = mod %2, %2\n  %4: u64 = convert %3\n  %9: u64 = mod %1, %4", "u64 f32 u64"},
+    {IR_POW, "  %9: c64 = pow %1, %2", "c64 c64 c64"},
+    {IR_POWI, "  %3: f64 = powi %2, %1\n  %4: i64 = powi %1, %1\n  %5: f64 = convert %4\n  %9: f64 = add %3, %5",
+     "i64 f64 f64"},
+    {IR_SHL, "  %9: i64 = shl %1, %2", "i64 i64 i64"},
+    {IR_SHR, "  %9: u64 = shr %1, %2", "u64 u64 u64"},
+    {IR_AND, "  %9: i8 = and %1, %2", "i8 i8 i8"},
+    {IR_OR, "  %9: bool = or %1, %2", "bool bool bool"},
+    {IR_XOR, "  %9: u16 = xor %1, %2", "u16 u16 u16"},
+    {IR_MIN, "  %9: f16 = min %1, %2", "f16 f16 f16"},
+    {IR_MAX, "  %9: f64 = max %1, %2", "f64 f64 f64"},
+    {IR_NEG, "  %9: c64 = neg %1", "c64 c64"},
+    {IR_NOT, "  %9: i64 = not %1", "i64 i64"},
+    {IR_ABS, "  %9: f16 = abs %1", "f16 f16"},
+    {IR_EQ, "  %9: bool = eq %1, %2", "c64 c64 bool"},
+    {IR_NE, "  %9: bool = ne %1, %2", "f16 f16 bool"},
+    {IR_LT, "  %9: bool = lt %1, %2", "u8 u8 bool"},
+    {IR_LE, "  %9: bool = le %1, %2", "f32 f32 bool"},
+    {IR_GT, "  %9: bool = gt %1, %2", "bool bool bool"},
+    {IR_GE, "  %9: bool = ge %1, %2", "i64 i64 bool"},
+    {IR_POPCOUNT, "  %9: i8 = popcount %1", "i8 i8"},
+    {IR_LEADZEROS, "  %9: i16 = leadzeros %1", "i16 i16"},
+    {IR_TRAILZEROS, "  %9: u64 = trailzeros %1", "u64 u64"},
+    {IR_BITREVERSE, "  %9: u64 = bitreverse %1", "u64 u64"},
+    {IR_FMA, "  %9: f64 = fma %1, %1, %1", "f64 f64"},
+    {IR_INTRINSIC, NULL, NULL},
+    {IR_EXTENT, "  %9: i64 = extent p1, 0", "f32 i64"},
+    {IR_STRIDE, "  %9: i64 = stride p1, 0", "f32 i64"},
+    {IR_WRAP, "  %9: i64 = wrap %1, %2", "i64 i64 i64"},
+    {IR_LOAD, "  %9: c128 = load p1[%0]", "c128 c128"},
+    {IR_STORE, "  store p1[%0], %2\n  %9: bool = not %2", "bool bool bool"},
+    {IR_ATOMIC, NULL, NULL},
+    {IR_SUBARRAY, "  %3: f32[1 A] = subarray p1[%0], extents [%0], strides [%0], offset 4\n  %9: f32 = load %3[%0]",
+     "f32 f32"},
+    {IR_SHARED, NULL, NULL},
+    {IR_LOCAL, "  %3: f32[1 C] = local (64)\n  store %3[%0], %1\n  %9: f32 = load %3[%2]", "f32 i64 f32"},
+    {IR_CALL, NULL, NULL},
+    {IR_JUMP, "  jump block 1\nblock 1:\n  %9: f32 = add %1, %1", "f32 f32"},
+    {IR_BRANCH, NULL, NULL},
+    {IR_RETURN, NULL, NULL},
+    {IR_TRAP, "  branch %1, block 1, block 2\nblock 1:\n  trap\nblock 2:\n  %9: bool = not %1", "bool bool"},
+};
+
+void test_every_operation(void)
+{
+    bool seen[IR_OP_COUNT] = {false};
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
+        seen[samples[i].op] = true;
+        if (samples[i].body)
+            check_compiles(ir_op_info[samples[i].op].text, operation_kernel(samples[i].body, samples[i].types));
+    }
+    for (int op = 0; op < IR_OP_COUNT; op++)
+        if (!CHECK(seen[op]))
+            fprintf(stderr, "no sample of %s\n", ir_op_info[op].text);
+}
+
+/* --- intrinsics ---------------------------------------------------------------------------------------------------------- */
+
+static void name_of(IntrinsicId id, char *out, size_t size)
+{
+    const IntrinsicInfo *row = &intrinsic_info[id];
+    int length = (int)strcspn(row->path, " ");
+    if (length)
+        snprintf(out, size, "%.*s", length, row->path);
+    else
+        snprintf(out, size, "intrinsic.%s", row->id);
+}
+
+static void check_math_row(IntrinsicId id)
+{
+    static const char *const all_types[] = {"f32", "f64", "f16"};
+    const IntrinsicInfo *row = &intrinsic_info[id];
+    char name[64], body[256], types[64];
+    name_of(id, name, sizeof name);
+    for (int i = 0; i < 3; i++) {
+        const char *type = all_types[i];
+        snprintf(types, sizeof types, "%s %s %s", type, type, type);
+        snprintf(body, sizeof body, "  %%9: %s = %s %%1%s", type, name, row->arity == 2 ? ", %2" : "");
+        check_compiles(name, operation_kernel(body, types));
+    }
+    const char *symbols[] = {row->host64, row->host32};
+    for (int i = 0; i < 2; i++)
+        if (!CHECK(!strncmp(symbols[i], "llvm.", 5) || codegen_host_has_symbol(symbols[i])))
+            fprintf(stderr, "host_symbol.def lacks %s\n", symbols[i]);
+}
+
+static void check_register_row(IntrinsicId id)
+{
+    char name[64], body[256];
+    name_of(id, name, sizeof name);
+    snprintf(body, sizeof body, "  %%3: i32 = %s\n  %%9: i64 = convert %%3", name);
+    check_compiles(name, operation_kernel(body, "i64 i64"));
+}
+
+/* How each DEVICE row is called; a row without one fails the test. */
+typedef struct DeviceSample {
+    IntrinsicId id;
+    const char *body, *types;
+} DeviceSample;
+
+static const DeviceSample device_samples[] = {
+    {INTRINSIC_CUDA_SYNCTHREADS, "  cuda.syncthreads\n  %9: f32 = neg %1", "f32 f32"},
+    {INTRINSIC_CUDA_THREADFENCE, "  cuda.threadfence\n  %9: f32 = neg %1", "f32 f32"},
+    {INTRINSIC_CUDA_THREADFENCE_BLOCK, "  cuda.threadfence_block\n  %9: f32 = neg %1", "f32 f32"},
+    {INTRINSIC_CUDA_THREADFENCE_SYSTEM, "  cuda.threadfence_system\n  %9: f32 = neg %1", "f32 f32"},
+    {INTRINSIC_LDEXP_SCALE, "  %9: f32 = intrinsic.LDEXP_SCALE %1, %2", "f32 i32 f32"},
+    {INTRINSIC_LDEXP_SCALE, "  %9: f64 = intrinsic.LDEXP_SCALE %1, %2", "f64 i32 f64"},
+    {INTRINSIC_FREXP_FRACTION, "  %9: f64 = intrinsic.FREXP_FRACTION %1", "f64 f64"},
+    {INTRINSIC_FREXP_EXPONENT, "  %9: i32 = intrinsic.FREXP_EXPONENT %1", "f32 i32"},
+};
+
+static void check_device_row(IntrinsicId id)
+{
+    bool found = false;
+    for (size_t i = 0; i < sizeof device_samples / sizeof device_samples[0]; i++)
+        if (device_samples[i].id == id) {
+            check_compiles(intrinsic_info[id].id, operation_kernel(device_samples[i].body, device_samples[i].types));
+            found = true;
+        }
+    if (!CHECK(found))
+        fprintf(stderr, "no sample of %s\n", intrinsic_info[id].id);
+}
+
+static void check_device_values(void)
+{
+    check_values("  %9: f64 = intrinsic.LDEXP_SCALE %1, %2", "f64 i32 f64", "0.75 3 6  1 -1074 5e-324  1 2000 inf", 0);
+    check_values("  %9: f16 = intrinsic.LDEXP_SCALE %1, %2", "f16 i32 f16", "0.75 3 6", 0);
+    check_values("  %9: f64 = intrinsic.FREXP_FRACTION %1", "f64 f64",
+                 "6 0.75  -0.0 -0.0  inf inf  nan nan  5e-324 0.5  -3 -0.75", 0);
+    check_values("  %9: i32 = intrinsic.FREXP_EXPONENT %1", "f64 i32", "6 3  0 0  inf 0  5e-324 -1073  -3 2", 0);
+    check_values("  %9: f32 = intrinsic.FREXP_FRACTION %1", "f32 f32", "6 0.75  1e-45 0.5", 0);
+    check_values("  %9: i32 = intrinsic.FREXP_EXPONENT %1", "f32 i32", "6 3  1e-45 -148", 0);
+    check_values("  %9: f32 = math.sin %1", "f32 f32", "1 0.841470985", 1);
+    check_values("  %9: f16 = math.exp %1", "f16 f16", "1 2.71828183", 1);
+    check_values("  %9: f64 = math.floor %1", "f64 f64", "-1.5 -2", 0);
+    check_values("  %9: f64 = math.atan2 %1, %2", "f64 f64 f64", "1 -1 2.3561944901923448", 1);
+}
+
+void test_every_intrinsic(void)
+{
+    for (int id = 1; id < INTRINSIC_COUNT; id++)
+        switch (intrinsic_info[id].kind) {
+        case INTRINSIC_KIND_MATH: check_math_row((IntrinsicId)id); break;
+        case INTRINSIC_KIND_REGISTER: check_register_row((IntrinsicId)id); break;
+        case INTRINSIC_KIND_DEVICE: check_device_row((IntrinsicId)id); break;
+        case INTRINSIC_KIND_BUILTIN: case INTRINSIC_KIND_NONE: break;
+        }
+    check_device_values();
+}

@@ -1,0 +1,135 @@
+/* What is particular to the CPU device: entries, indices of threads, shared memory, barriers, vector code. */
+#include <stdlib.h>
+
+#include "codegen_tests.h"
+
+/* Every thread writes its linear number in the grid's order of blocks; checks all indices and dimensions. */
+static const char indices_ir[] =
+    "kernel k(out: i64[1 C])\n"
+    "block 0:\n"
+    "  %0: i32 = cuda.threadIdx.x\n"
+    "  %1: i32 = cuda.threadIdx.y\n"
+    "  %2: i32 = cuda.threadIdx.z\n"
+    "  %3: i32 = cuda.blockIdx.x\n"
+    "  %4: i32 = cuda.blockIdx.y\n"
+    "  %5: i32 = cuda.blockIdx.z\n"
+    "  %6: i32 = cuda.blockDim.x\n"
+    "  %7: i32 = cuda.blockDim.y\n"
+    "  %8: i32 = cuda.blockDim.z\n"
+    "  %9: i32 = cuda.gridDim.x\n"
+    "  %10: i32 = cuda.gridDim.y\n"
+    "  %11: i32 = mul %2, %7\n"
+    "  %12: i32 = add %11, %1\n"
+    "  %13: i32 = mul %12, %6\n"
+    "  %14: i32 = add %13, %0\n"
+    "  %15: i32 = mul %5, %10\n"
+    "  %16: i32 = add %15, %4\n"
+    "  %17: i32 = mul %16, %9\n"
+    "  %18: i32 = add %17, %3\n"
+    "  %19: i32 = mul %6, %7\n"
+    "  %20: i32 = mul %19, %8\n"
+    "  %21: i32 = mul %18, %20\n"
+    "  %22: i32 = add %21, %14\n"
+    "  %23: i64 = convert %22\n"
+    "  %24: i32 = cuda.laneid\n"
+    "  %25: i64 = convert %24\n"
+    "  %26: i64 = const 1000\n"
+    "  %27: i64 = mul %25, %26\n"
+    "  %28: i64 = add %27, %23\n"
+    "  store out[%23], %28\n"
+    "  return\n";
+
+static void check_indices(void)
+{
+    enum { THREADS = 5 * 3 * 4, COUNT = THREADS * 2 * 3 * 2 };
+    int64_t *out = calloc(COUNT, sizeof *out);
+    struct { void *out; int64_t extent; } parameters = {out, COUNT};
+    run_on_host(indices_ir, &parameters, (Grid){.blocks = {2, 3, 2}, .threads = {5, 3, 4}});
+    bool ok = true;
+    for (int i = 0; i < COUNT; i++)
+        ok = ok && out[i] == i + 1000 * (i % THREADS % 32);
+    CHECK(ok);
+    free(out);
+}
+
+void test_host_entries(void)
+{
+    check_indices();
+}
+
+/* --- shared memory and barriers ------------------------------------------------------------------------------------------- */
+
+static const char shared_ir[] =
+    "kernel k(out: i64[1 C])\n"
+    "block 0:\n"
+    "  %0: i32 = cuda.threadIdx.x\n"
+    "  %1: i64 = convert %0\n"
+    "  %2: i64[1 C] = shared (8)\n"
+    "  %3: f32[1 C] = shared (3) align 64\n"
+    "  %4: i32[1 C] = shared (0) dynamic\n"
+    "  store %2[%1], %1\n"
+    "  cuda.syncthreads\n"
+    "  %5: i64 = load %2[%1]\n"
+    "  %6: i64 = extent %4, 0\n"
+    "  %7: i64 = add %5, %6\n"
+    "  store %4[%1], %0\n"
+    "  %8: i32 = load %4[%1]\n"
+    "  %10: i64 = convert %8\n"
+    "  %11: i64 = add %7, %10\n"
+    "  %12: f32 = const 1.0\n"
+    "  %13: i64 = const 2\n"
+    "  store %3[%13], %12\n"
+    "  store out[%1], %11\n"
+    "  cuda.threadfence\n"
+    "  cuda.threadfence_block\n"
+    "  cuda.threadfence_system\n"
+    "  return\n";
+
+static int barriers;
+
+static void count_barrier(HostThread *thread)
+{
+    (void)thread;
+    barriers++;
+}
+
+static void check_barrier(const CodeImage *image)
+{
+    static const HostServices services = {count_barrier};
+    Diag diag = {0};
+    HostCode *code = codegen_link_host(image, &diag);
+    if (!CHECK(code != NULL))
+        return;
+    int64_t out[8] = {0};
+    struct { void *out; int64_t extent; } parameters = {out, 8};
+    _Alignas(128) uint8_t shared[256];
+    HostThread thread = {.thread_index = {7}, .block_dim = {8, 1, 1}, .grid_dim = {1, 1, 1}, .shared = shared,
+                         .dynamic_shared = shared + 128, .dynamic_size = 128, .parameters = &parameters,
+                         .services = &services};
+    CHECK(codegen_host_blocks_entry(code) == NULL);
+    codegen_host_thread_entry(code)(&thread);
+    CHECK(barriers == 1 && out[7] == 7 + 32 + 7);
+    codegen_unlink_host(code);
+}
+
+void test_shared_memory(void)
+{
+    Arena *arena = arena_create();
+    Diag diag = {0};
+    CodeImage image;
+    IrModule *module = ir_parse(shared_ir, arena, &diag);
+    Target host = {TARGET_HOST, NULL};
+    CompileOptions options = {.optimization = 3};
+    if (CHECK(module && codegen_compile(module, &host, &options, true, &image, &diag))) {
+        CHECK(image.static_shared == 64 + 12);
+        CHECK(image.effects & EFFECT_BLOCK_SYNC);
+        CHECK(image.llvm && strstr(image.llvm, "@k.thread") && !strstr(image.llvm, "@k.blocks"));
+        check_barrier(&image);
+        code_image_free(&image);
+    }
+    char *assembly = module ? codegen_host_assembly(module, &options, &diag) : NULL;
+    CHECK(assembly && strstr(assembly, "k.thread"));
+    free(assembly);
+    arena_destroy(arena);
+    check_compiles("shared", shared_ir);
+}
