@@ -18,7 +18,7 @@ endif()
 
 add_compile_options(-Wall -Wextra -ffunction-sections -fdata-sections -fno-semantic-interposition)
 if(CUJIT_WERROR)
-  add_compile_options(-Werror -Wno-error=maybe-uninitialized)  # gcc's guess, often wrong
+  add_compile_options(-Werror $<$<C_COMPILER_ID:GNU>:-Wno-error=maybe-uninitialized>)  # gcc's guess, often wrong
 endif()
 if(CUJIT_SANITIZE)
   add_compile_options(-fsanitize=${CUJIT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
