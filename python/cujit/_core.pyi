@@ -15,6 +15,8 @@ class Type:
     ndim: int                 # arrays
     layout: str               # arrays: "C", "F", "A"
     bitwidth: int             # scalars
+    readonly: bool            # arrays
+    types: tuple[Type, ...]   # tuples: the types of the items
     key: str                  # type_print's text, for caches
 
 scalar_types: dict[str, Type]         # "bool", "int8", ... "complex128", and "none"
@@ -22,12 +24,14 @@ def array_type(element: Type, ndim: int, layout: str = "A", readonly: bool = Fal
 def tuple_type(items: Sequence[Type]) -> Type: ...
 def type_of(value: Any) -> Type: ...  # numba's typeof: Python and NumPy scalars, arrays, device arrays, tuples; TypeError
 def type_from_dtype(dtype: Any) -> Type: ...
+def type_from_key(key: str) -> Type: ...           # the inverse of Type.key
 def parse_signature(text: str) -> Signature: ...   # "void(float32[:], int32)", "f4(f4)", "int32(int32)"; SignatureError
 
 class Signature:
     """Argument types and the result (None: not stated)."""
     args: tuple[Type, ...]
     return_type: Type | None
+    def __init__(self, args: tuple[Type, ...], return_type: Type | None = None) -> None: ...
 
 class Intrinsic:
     """Something that has a meaning in kernels only (cuda.grid, cuda.threadIdx, ...). One for each row of intrinsic.def;
@@ -36,6 +40,7 @@ class Intrinsic:
     __doc__: str
 
 intrinsics: dict[str, Intrinsic]      # by path, for every "cuda." path of intrinsic.def and every prefix of one
+def intrinsic(path: str) -> Intrinsic: ...          # KeyError
 intrinsic_table: tuple[dict[str, Any], ...]   # the rows: id, paths, kind, doc, ...; for docs and tests
 diagnostics: tuple[tuple[str, str, str], ...] # diag.def: id, exception name, format
 
@@ -59,6 +64,10 @@ def set_current_device(device: Device) -> None: ...   # for this thread
 class Stream:
     """An order of work on a device. Stream() makes one; Stream.default() is handle 0."""
     handle: int
+    device: Device
+    @classmethod
+    def default(cls) -> Stream: ...
+    def __cuda_stream__(self) -> tuple[int, int]: ...
     def __init__(self, external: int | None = None) -> None: ...
     def synchronize(self) -> None: ...
     def query(self) -> bool: ...
@@ -96,6 +105,14 @@ class DeviceArrayBase:
     def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: Any, pointer: int, base: Any,
                  read_only: bool = False) -> None: ...    # strides None: C order
 
+class HostArgument:
+    """An array as an argument of a launch with what is copied stated: the base of cuda.In, cuda.Out and cuda.InOut.
+    Device arrays pass as they are."""
+    value: Any
+    copy_in: bool
+    copy_out: bool
+    def __init__(self, value: Any, copy_in: bool = True, copy_out: bool = True) -> None: ...
+
 def copy_to_device(pointer: int, array: np.ndarray, stream: Any = 0) -> None: ...     # contiguous (C or F) host array
 def copy_to_host(array: np.ndarray, pointer: int, stream: Any = 0) -> None: ...
 def copy_on_device(to: int, pointer: int, size: int, stream: Any = 0) -> None: ...
@@ -108,6 +125,7 @@ class KernelBase:
     LaunchConfigurationError. Calling a device function outside of a kernel runs the Python function."""
     py_func: Callable[..., Any]
     is_device: bool
+    is_frozen: bool
     options: dict[str, Any]
     def __init__(self, function: Callable[..., Any], *, device: bool = False, **options: Any) -> None: ...
     # options: fastmath, fmad, debug, lineinfo, opt, max_registers, launch_bounds, forceinline, noinline
@@ -128,6 +146,7 @@ class Launcher:
     blockdim: tuple[int, int, int]
     stream: Any
     sharedmem: int
+    pre_launch_callbacks: list[Callable[[KernelBase, Launcher], Any]]
     def __call__(self, *args: Any) -> None: ...
 
 def llvm_version() -> str: ...

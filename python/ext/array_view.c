@@ -190,7 +190,7 @@ int ext_array_view(ExtState *state, PyObject *value, ExtArrayView *view)
         return view_device((ExtDeviceArray *)value, view);
     if (PyArray_Check(value))
         return view_host(state, (PyArrayObject *)value, view);
-    if (Py_IS_TYPE(value, state->host_argument_type)) {
+    if (PyObject_TypeCheck(value, state->host_argument_type)) {
         const ExtHostArgument *argument = (ExtHostArgument *)value;
         int result = ext_array_view(state, argument->array, view);
         view->copy_in = argument->copy_in;

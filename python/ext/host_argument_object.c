@@ -3,12 +3,15 @@
 
 static PyObject *argument_new(PyTypeObject *class, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"array", "copy_in", "copy_out", NULL};
+    static char *names[] = {"value", "copy_in", "copy_out", NULL};
     PyObject *array;
     int copy_in = 1, copy_out = 1;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|pp:HostArgument", names, &array, &copy_in, &copy_out))
         return NULL;
-    if (Py_IS_TYPE(array, class)) {
+    ExtState *state = ext_state_of_type(class);
+    if (!state)
+        return NULL;
+    if (PyObject_TypeCheck(array, state->host_argument_type)) {
         PyErr_SetString(PyExc_TypeError, "a HostArgument cannot hold another one");
         return NULL;
     }
@@ -39,7 +42,7 @@ static void argument_dealloc(ExtHostArgument *self)
 }
 
 static PyMemberDef argument_members[] = {
-    {"array", T_OBJECT, offsetof(ExtHostArgument, array), READONLY, "The array."},
+    {"value", T_OBJECT, offsetof(ExtHostArgument, array), READONLY, "The array."},
     {"copy_in", T_BOOL, offsetof(ExtHostArgument, copy_in), READONLY, "Whether the kernel sees its values."},
     {"copy_out", T_BOOL, offsetof(ExtHostArgument, copy_out), READONLY, "Whether it gets what the kernel writes."},
     {0},
@@ -57,7 +60,7 @@ static PyType_Slot argument_slots[] = {
 static PyType_Spec argument_spec = {
     .name = "cujit._core.HostArgument",
     .basicsize = sizeof(ExtHostArgument),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE,
     .slots = argument_slots,
 };
 

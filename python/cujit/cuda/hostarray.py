@@ -3,29 +3,30 @@ import contextlib
 
 import numpy as np
 
+from cujit import _core
 from cujit.cuda import devicearray, layout
 from cujit.cuda.devices import need_device
 
 
-class In:
+class In(_core.HostArgument):
     """A host array argument that the kernel reads: it is not copied back."""
 
-    def __init__(self, value):
-        self.value = value
+    def __new__(cls, value):
+        return super().__new__(cls, value, copy_out=False)
 
 
-class Out:
+class Out(_core.HostArgument):
     """A host array argument that the kernel overwrites: it is not copied in."""
 
-    def __init__(self, value):
-        self.value = value
+    def __new__(cls, value):
+        return super().__new__(cls, value, copy_in=False)
 
 
-class InOut:
+class InOut(_core.HostArgument):
     """A host array argument that is copied in and back, as one without a hint is."""
 
-    def __init__(self, value):
-        self.value = value
+    def __new__(cls, value):
+        return super().__new__(cls, value)
 
 
 class MappedNDArray(np.ndarray):
