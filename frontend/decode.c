@@ -174,7 +174,7 @@ static bool apply_rule(Decoder *d)
     case RULE_BACKWARD: return add_jump(d, op, next - n);
     case RULE_INVERTED: return apply_inverted(d);
     case RULE_JUMP_OR_POP: return add(d, BYTECODE_COPY, 1) && add_jump(d, op, next + n) && add(d, BYTECODE_POP, 0);
-    case RULE_GLOBAL: return add(d, op, n >> 1) && (!(n & 1) || add(d, BYTECODE_PUSH_NULL, 0));
+    case RULE_GLOBAL: return (!(n & 1) || add(d, BYTECODE_PUSH_NULL, 0)) && add(d, op, n >> 1);
     case RULE_ATTRIBUTE: return add(d, n & 1 ? BYTECODE_LOAD_METHOD : op, n >> 1);
     case RULE_PAIR: return add(d, op, n >> 4) && add(d, (Bytecode)d->raw->extra, n & 15);
     case RULE_SLICE: return add(d, BYTECODE_BUILD_SLICE, 2) && add(d, op, 0);

@@ -151,7 +151,7 @@ static void test_rules_of_all(void)
 {
     for (int minor = SAMPLE_FIRST_MINOR; minor < SAMPLE_FIRST_MINOR + SAMPLE_VERSIONS; minor++) {
         check_rule(minor, "RESUME 0 NOP 0 LOAD_FAST 3 RETURN_VALUE 0", "LOAD_LOCAL 3, RETURN 0");
-        check_rule(minor, "LOAD_GLOBAL 5 LOAD_GLOBAL 4", "LOAD_GLOBAL 2, PUSH_NULL 0, LOAD_GLOBAL 2");
+        check_rule(minor, "LOAD_GLOBAL 5 LOAD_GLOBAL 4", "PUSH_NULL 0, LOAD_GLOBAL 2, LOAD_GLOBAL 2");
         check_rule(minor, "EXTENDED_ARG 1 BUILD_TUPLE 2", "BUILD_TUPLE 258");
         check_rule(minor, "EXTENDED_ARG 1 EXTENDED_ARG 0 EXTENDED_ARG 0 BUILD_TUPLE 2", "BUILD_TUPLE 16777218");
         check_rule(minor, "LOAD_DEREF 1 STORE_DEREF 2 DELETE_FAST 0 DELETE_DEREF 1",
