@@ -80,8 +80,12 @@ static bool emit_phi_operands(Lower *l, const SsaBlock *block)
     return true;
 }
 
+/* Room was made for every edge of the bytecode; those that are never taken have no IR. */
 static void finish_phis(Lower *l)
 {
+    for (IrBlock *block = l->instance->ir->first; block; block = block->next)
+        for (IrValue *phi = block->first; phi && phi->op == IR_PHI; phi = phi->next)
+            phi->operand_count = block->predecessor_count;
     for (const PhiEdge *edge = l->phi_edges; edge; edge = edge->next) {
         const IrBlock *block = edge->phi->block;
         for (uint32_t i = 0; i < block->predecessor_count; i++)
