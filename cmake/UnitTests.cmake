@@ -22,3 +22,9 @@ foreach(room core frontend codegen runtime jit)
     set_property(TEST ${room} APPEND PROPERTY ENVIRONMENT "${variable}=$<TARGET_FILE:${name}>")
   endforeach()
 endforeach()
+
+# tests/runtime/driver_header_check.c compares with the CUDA toolkit's headers where there are any.
+find_path(CUJIT_CUDA_HEADERS cudaTypedefs.h HINTS /usr/local/cuda/include)
+if(CUJIT_CUDA_HEADERS)
+  target_include_directories(test_runtime SYSTEM PRIVATE "${CUJIT_CUDA_HEADERS}")
+endif()

@@ -50,14 +50,14 @@ struct RtDevice {
 
 struct RtStream {
     RtDevice *device;
-    uint64_t handle;     /* CUstream; 0 on the CPU device */
+    uint64_t handle; /* CUstream; 0 on the CPU device */
     bool owned;
 };
 
 struct RtEvent {
     RtDevice *device;
-    void *handle;            /* CUevent */
-    int64_t nanoseconds;     /* CPU device: when it was recorded; 0: never */
+    void *handle; /* CUevent */
+    int64_t nanoseconds; /* CPU device: when it was recorded; 0: never */
     bool timing;
 };
 
@@ -65,7 +65,7 @@ struct RtEvent {
 struct RtKernel {
     RtDevice *device;
     KernelLimits limits;
-    char name[256];          /* for messages */
+    char name[256]; /* for messages */
 };
 
 /* Opens a GPU (driver loaded, context retained); NULL with diag. cuda_device_close undoes it. */

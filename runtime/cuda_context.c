@@ -9,9 +9,11 @@ int cuda_device_count(const char **why, bool *ok, Diag *diag)
     int count = 0;
     DriverState state = driver_load(why, diag);
     *ok = state != DRIVER_BROKEN;
-    if (state != DRIVER_READY) return 0;
+    if (state != DRIVER_READY)
+        return 0;
     *ok = driver_call(diag, cuDeviceGetCount, &count);
-    if (*ok && !count && why) *why = "the NVIDIA driver reports no device";
+    if (*ok && !count && why)
+        *why = "the NVIDIA driver reports no device";
     return *ok ? count : 0;
 }
 
@@ -19,28 +21,34 @@ bool cuda_enter(RtDevice *device, CudaScope *scope, Diag *diag)
 {
     CUcontext own = ((CudaDevice *)device)->context, current = NULL;
     scope->restore = NULL;
-    if (!driver_call(diag, cuCtxGetCurrent, &current)) return false;
-    if (current == own) return true;
-    if (!driver_call(diag, cuCtxSetCurrent, own)) return false;
+    if (!driver_call(diag, cuCtxGetCurrent, &current))
+        return false;
+    if (current == own)
+        return true;
+    if (!driver_call(diag, cuCtxSetCurrent, own))
+        return false;
     scope->restore = current;
     return true;
 }
 
-bool cuda_leave(const CudaScope *scope, bool ok, Diag *diag)
+bool cuda_leave(const CudaScope *scope, bool ok)
 {
-    if (!scope->restore) return ok;
-    return driver_call(diag, cuCtxSetCurrent, scope->restore) && ok;
+    if (scope->restore)
+        driver.cuCtxSetCurrent(scope->restore);
+    return ok;
 }
 
 static bool cuda_attribute(RtDevice *device, int attribute, int *value, Diag *diag)
 {
-    return driver_call(diag, cuDeviceGetAttribute, value, (CUdevice_attribute)attribute, ((CudaDevice *)device)->device);
+    return driver_call(diag, cuDeviceGetAttribute, value, (CUdevice_attribute)attribute,
+                       ((CudaDevice *)device)->device);
 }
 
 static bool cuda_uuid(RtDevice *device, uint8_t uuid[16], Diag *diag)
 {
     CUuuid id = {{0}};
-    if (!driver_call(diag, cuDeviceGetUuid, &id, ((CudaDevice *)device)->device)) return false;
+    if (!driver_call(diag, cuDeviceGetUuid, &id, ((CudaDevice *)device)->device))
+        return false;
     memcpy(uuid, id.bytes, sizeof id.bytes);
     return true;
 }
@@ -48,8 +56,9 @@ static bool cuda_uuid(RtDevice *device, uint8_t uuid[16], Diag *diag)
 static bool cuda_synchronize(RtDevice *device, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag)) return false;
-    return cuda_leave(&scope, driver_call(diag, cuCtxSynchronize), diag);
+    if (!cuda_enter(device, &scope, diag))
+        return false;
+    return cuda_leave(&scope, driver_call(diag, cuCtxSynchronize));
 }
 
 static const RtBackend cuda_backend = {
@@ -89,7 +98,10 @@ static bool read_limits(CudaDevice *device, Diag *diag)
 {
     int major = 0, minor = 0;
     LaunchLimits *limits = &device->base.limits;
-    const struct { CUdevice_attribute attribute; void *value; } wanted[] = {
+    const struct {
+        CUdevice_attribute attribute;
+        void *value;
+    } wanted[] = {
         {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major},
         {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor},
         {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &device->multiprocessors},
@@ -104,15 +116,18 @@ static bool read_limits(CudaDevice *device, Diag *diag)
         {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &limits->shared},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-        if (!cuda_attribute(&device->base, (int)wanted[i].attribute, wanted[i].value, diag)) return false;
+        if (!cuda_attribute(&device->base, (int)wanted[i].attribute, wanted[i].value, diag))
+            return false;
     device->base.sm = major * 10 + minor;
-    if (limits->shared < limits->shared_default) limits->shared = limits->shared_default;
+    if (limits->shared < limits->shared_default)
+        limits->shared = limits->shared_default;
     return true;
 }
 
 RtDevice *cuda_device_open(int ordinal, Diag *diag)
 {
-    if (!driver_require(diag)) return NULL;
+    if (!driver_require(diag))
+        return NULL;
     CudaDevice *device = calloc(1, sizeof *device);
     if (!device) {
         diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, sizeof *device, "the GPU", "host memory is exhausted");
@@ -122,8 +137,7 @@ RtDevice *cuda_device_open(int ordinal, Diag *diag)
     device->base.ordinal = ordinal;
     if (driver_call(diag, cuDeviceGet, &device->device, ordinal) &&
         driver_call(diag, cuDeviceGetName, device->base.name, (int)sizeof device->base.name - 1, device->device) &&
-        read_limits(device, diag) &&
-        driver_call(diag, cuDevicePrimaryCtxRetain, &device->context, device->device))
+        read_limits(device, diag) && driver_call(diag, cuDevicePrimaryCtxRetain, &device->context, device->device))
         return &device->base;
     free(device);
     return NULL;

@@ -24,12 +24,17 @@ typedef struct CudaKernel {
 
 /* Makes the device's context current on this thread and remembers what another library had current. Costs one
  * cuCtxGetCurrent when it is current already, which it is from a thread's second call on. */
-typedef struct CudaScope { CUcontext restore; } CudaScope;
+typedef struct CudaScope {
+    CUcontext restore;
+} CudaScope;
 bool cuda_enter(RtDevice *device, CudaScope *scope, Diag *diag);
-/* Gives the thread its former context back, if it had one. Returns ok, or false when that fails. */
-bool cuda_leave(const CudaScope *scope, bool ok, Diag *diag);
+/* Gives the thread its former context back, if it had one (that one may be gone: no failure of ours). Returns ok. */
+bool cuda_leave(const CudaScope *scope, bool ok);
 
-static inline CUstream cuda_stream_of(const RtStream *stream) { return (CUstream)(uintptr_t)stream_handle_or_default(stream); }
+static inline CUstream cuda_stream_of(const RtStream *stream)
+{
+    return (CUstream)(uintptr_t)stream_handle_or_default(stream);
+}
 
 /* cuda_memory.c */
 bool cuda_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag);

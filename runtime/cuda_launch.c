@@ -9,7 +9,8 @@ enum { PORTABLE_CLUSTER = 8 };
 /* Asks once for all the shared memory that the device gives a block; the opt-in is a permission, not a reservation. */
 static bool allow_dynamic_shared(CudaKernel *kernel, uint32_t wanted, Diag *diag)
 {
-    if (wanted <= atomic_load_explicit(&kernel->dynamic_allowed, memory_order_relaxed)) return true;
+    if (wanted <= atomic_load_explicit(&kernel->dynamic_allowed, memory_order_relaxed))
+        return true;
     uint32_t most = kernel->base.device->limits.shared - kernel->base.limits.static_shared;
     if (!driver_call(diag, cuFuncSetAttribute, kernel->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                      (int)most))
@@ -20,8 +21,10 @@ static bool allow_dynamic_shared(CudaKernel *kernel, uint32_t wanted, Diag *diag
 
 static bool allow_large_cluster(CudaKernel *kernel, Diag *diag)
 {
-    if (atomic_load(&kernel->large_cluster_allowed)) return true;
-    if (!driver_call(diag, cuFuncSetAttribute, kernel->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1))
+    if (atomic_load(&kernel->large_cluster_allowed))
+        return true;
+    if (!driver_call(diag, cuFuncSetAttribute, kernel->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+                     1))
         return false;
     atomic_store(&kernel->large_cluster_allowed, true);
     return true;
@@ -37,9 +40,10 @@ static bool fail_cooperative(CudaKernel *kernel, const RtLaunch *launch, Diag *d
     if (!driver_call(diag, cuOccupancyMaxActiveBlocksPerMultiprocessor, &resident, kernel->function, (int)threads,
                      launch->dynamic_shared))
         return false;
-    snprintf(text, sizeof text, "griddim (%u, %u, %u) is too large for a cooperative launch: %d blocks of kernel '%.80s' "
-             "fit the device at once", launch->grid[0], launch->grid[1], launch->grid[2],
-             resident * device->multiprocessors, kernel->base.name);
+    snprintf(text, sizeof text,
+             "griddim (%u, %u, %u) is too large for a cooperative launch: %d blocks of kernel '%.80s' "
+             "fit the device at once",
+             launch->grid[0], launch->grid[1], launch->grid[2], resident * device->multiprocessors, kernel->base.name);
     return diag_fail_code(diag, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, DIAG_LAUNCH_SHAPE, text);
 }
 
@@ -48,9 +52,15 @@ static bool launch_extended(CudaKernel *kernel, const RtLaunch *launch, void **e
 {
     CUlaunchAttribute attributes[2] = {0};
     CUlaunchConfig config = {
-        .gridDimX = launch->grid[0], .gridDimY = launch->grid[1], .gridDimZ = launch->grid[2],
-        .blockDimX = launch->block[0], .blockDimY = launch->block[1], .blockDimZ = launch->block[2],
-        .sharedMemBytes = launch->dynamic_shared, .hStream = cuda_stream_of(launch->stream), .attrs = attributes,
+        .gridDimX = launch->grid[0],
+        .gridDimY = launch->grid[1],
+        .gridDimZ = launch->grid[2],
+        .blockDimX = launch->block[0],
+        .blockDimY = launch->block[1],
+        .blockDimZ = launch->block[2],
+        .sharedMemBytes = launch->dynamic_shared,
+        .hStream = cuda_stream_of(launch->stream),
+        .attrs = attributes,
     };
     if (launch->cooperative) {
         attributes[config.numAttrs].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
@@ -67,7 +77,8 @@ static bool launch_extended(CudaKernel *kernel, const RtLaunch *launch, void **e
             return false;
     }
     CUresult result = driver.cuLaunchKernelEx(&config, kernel->function, NULL, extra);
-    if (result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE) return fail_cooperative(kernel, launch, diag);
+    if (result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE)
+        return fail_cooperative(kernel, launch, diag);
     return driver_check(diag, DRIVER_cuLaunchKernelEx, result);
 }
 
@@ -79,15 +90,18 @@ bool cuda_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
     void *buffer[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)launch->parameters,
                       CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
     void **extra = size ? buffer : NULL;
-    if (!launch_check(&base->device->limits, &base->limits, base->name, launch, diag)) return false;
-    if (!cuda_enter(base->device, &scope, diag)) return false;
+    if (!launch_check(&base->device->limits, &base->limits, base->name, launch, diag))
+        return false;
+    if (!cuda_enter(base->device, &scope, diag))
+        return false;
     bool ok = allow_dynamic_shared(kernel, launch->dynamic_shared, diag);
-    if (!ok) return cuda_leave(&scope, false, diag);
+    if (!ok)
+        return cuda_leave(&scope, false);
     if (launch->cooperative || launch->cluster[0])
         ok = launch_extended(kernel, launch, extra, diag);
     else
         ok = driver_call(diag, cuLaunchKernel, kernel->function, launch->grid[0], launch->grid[1], launch->grid[2],
                          launch->block[0], launch->block[1], launch->block[2], launch->dynamic_shared,
                          cuda_stream_of(launch->stream), NULL, extra);
-    return cuda_leave(&scope, ok, diag);
+    return cuda_leave(&scope, ok);
 }

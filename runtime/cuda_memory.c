@@ -7,7 +7,8 @@
 /* Out of memory has a Diag of its own; everything else is a driver failure. */
 static bool check_allocation(RtDevice *device, DriverFunctionId function, CUresult result, size_t size, Diag *diag)
 {
-    if (result != CUDA_ERROR_OUT_OF_MEMORY) return driver_check(diag, function, result);
+    if (result != CUDA_ERROR_OUT_OF_MEMORY)
+        return driver_check(diag, function, result);
     char text[160];
     snprintf(text, sizeof text, "%s (%d): %s", driver_error_name(result), (int)result, driver_error_text(result));
     return diag_fail_code(diag, (int)result, DIAG_DEVICE_MEMORY, size, device->name, text);
@@ -16,70 +17,79 @@ static bool check_allocation(RtDevice *device, DriverFunctionId function, CUresu
 bool cuda_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag)) return false;
-    return cuda_leave(&scope, driver_call(diag, cuMemGetInfo, free_bytes, total_bytes), diag);
+    if (!cuda_enter(device, &scope, diag))
+        return false;
+    return cuda_leave(&scope, driver_call(diag, cuMemGetInfo, free_bytes, total_bytes));
 }
 
 bool cuda_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
 {
     CudaScope scope;
     CUdeviceptr address = 0;
-    if (!cuda_enter(device, &scope, diag)) return false;
+    if (!cuda_enter(device, &scope, diag))
+        return false;
     bool ok = check_allocation(device, DRIVER_cuMemAlloc, driver.cuMemAlloc(&address, size), size, diag);
     *pointer = address;
-    return cuda_leave(&scope, ok, diag);
+    return cuda_leave(&scope, ok);
 }
 
 bool cuda_release(RtDevice *device, RtPointer pointer, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag)) return false;
-    return cuda_leave(&scope, driver_call(diag, cuMemFree, pointer), diag);
+    if (!cuda_enter(device, &scope, diag))
+        return false;
+    return cuda_leave(&scope, driver_call(diag, cuMemFree, pointer));
 }
 
 bool cuda_allocate_pinned(RtDevice *device, size_t size, void **pointer, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag)) return false;
+    if (!cuda_enter(device, &scope, diag))
+        return false;
     CUresult result = driver.cuMemHostAlloc(pointer, size, CU_MEMHOSTALLOC_PORTABLE);
-    return cuda_leave(&scope, check_allocation(device, DRIVER_cuMemHostAlloc, result, size, diag), diag);
+    return cuda_leave(&scope, check_allocation(device, DRIVER_cuMemHostAlloc, result, size, diag));
 }
 
 bool cuda_release_pinned(RtDevice *device, void *pointer, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag)) return false;
-    return cuda_leave(&scope, driver_call(diag, cuMemFreeHost, pointer), diag);
+    if (!cuda_enter(device, &scope, diag))
+        return false;
+    return cuda_leave(&scope, driver_call(diag, cuMemFreeHost, pointer));
 }
 
 bool cuda_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_t size, RtStream *stream, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag)) return false;
+    if (!cuda_enter(device, &scope, diag))
+        return false;
     bool ok = stream ? driver_call(diag, cuMemcpyHtoDAsync, to, from, size, cuda_stream_of(stream))
                      : driver_call(diag, cuMemcpyHtoD, to, from, size);
-    return cuda_leave(&scope, ok, diag);
+    return cuda_leave(&scope, ok);
 }
 
 bool cuda_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, RtStream *stream, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag)) return false;
+    if (!cuda_enter(device, &scope, diag))
+        return false;
     bool ok = stream ? driver_call(diag, cuMemcpyDtoHAsync, to, from, size, cuda_stream_of(stream))
                      : driver_call(diag, cuMemcpyDtoH, to, from, size);
-    return cuda_leave(&scope, ok, diag);
+    return cuda_leave(&scope, ok);
 }
 
 bool cuda_copy_on_device(RtDevice *device, RtPointer to, RtPointer from, size_t size, RtStream *stream, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag)) return false;
-    return cuda_leave(&scope, driver_call(diag, cuMemcpyDtoDAsync, to, from, size, cuda_stream_of(stream)), diag);
+    if (!cuda_enter(device, &scope, diag))
+        return false;
+    return cuda_leave(&scope, driver_call(diag, cuMemcpyDtoDAsync, to, from, size, cuda_stream_of(stream)));
 }
 
 bool cuda_fill(RtDevice *device, RtPointer to, uint8_t byte, size_t size, RtStream *stream, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag)) return false;
-    return cuda_leave(&scope, driver_call(diag, cuMemsetD8Async, to, byte, size, cuda_stream_of(stream)), diag);
+    if (!cuda_enter(device, &scope, diag))
+        return false;
+    return cuda_leave(&scope, driver_call(diag, cuMemsetD8Async, to, byte, size, cuda_stream_of(stream)));
 }

@@ -14,10 +14,7 @@ typedef struct JitOptions {
     char log[1536];
 } JitOptions;
 
-static bool is_cubin(const RtImage *image)
-{
-    return image->code_size >= 4 && !memcmp(image->code, "\177ELF", 4);
-}
+static bool is_cubin(const RtImage *image) { return image->code_size >= 4 && !memcmp(image->code, "\177ELF", 4); }
 
 static void jit_options_add(JitOptions *jit, CUjit_option option, uintptr_t value)
 {
@@ -37,10 +34,12 @@ static void jit_options_set(JitOptions *jit, const RtImage *image)
 
 static bool jit_check(JitOptions *jit, const RtImage *image, CUresult result, Diag *diag)
 {
-    if (result == CUDA_SUCCESS) return true;
+    if (result == CUDA_SUCCESS)
+        return true;
     jit->log[sizeof jit->log - 1] = 0;
     size_t length = strlen(jit->log);
-    while (length && (jit->log[length - 1] == '\n' || jit->log[length - 1] == ' ')) jit->log[--length] = 0;
+    while (length && (jit->log[length - 1] == '\n' || jit->log[length - 1] == ' '))
+        jit->log[--length] = 0;
     return diag_fail_code(diag, (int)result, DIAG_DRIVER_LINK, image->name, driver_error_name(result), (int)result,
                           driver_error_text(result), length ? jit->log : "(the driver's log is empty)");
 }
@@ -52,7 +51,8 @@ static bool load_function(CudaKernel *kernel, const RtImage *image, Diag *diag)
     JitOptions jit;
     jit_options_set(&jit, image);
     CUresult result = driver.cuModuleLoadDataEx(&kernel->module, image->code, jit.count, jit.options, jit.values);
-    if (!jit_check(&jit, image, result, diag)) return false;
+    if (!jit_check(&jit, image, result, diag))
+        return false;
     int threads = 0, shared = 0;
     if (driver_call(diag, cuModuleGetFunction, &kernel->function, kernel->module, image->name) &&
         driver_call(diag, cuFuncGetAttribute, &threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel->function) &&
@@ -74,12 +74,10 @@ RtKernel *cuda_kernel_load(RtDevice *device, const RtImage *image, Diag *diag)
     }
     kernel->base.device = device;
     snprintf(kernel->base.name, sizeof kernel->base.name, "%s", image->name);
-    if (!cuda_enter(device, &scope, diag)) goto failed;
-    bool loaded = load_function(kernel, image, diag);
-    if (!cuda_leave(&scope, loaded, diag)) {
-        if (loaded) driver.cuModuleUnload(kernel->module);
+    if (!cuda_enter(device, &scope, diag))
         goto failed;
-    }
+    if (!cuda_leave(&scope, load_function(kernel, image, diag)))
+        goto failed;
     uint32_t room = device->limits.shared_default, used = kernel->base.limits.static_shared;
     kernel->dynamic_allowed = room > used ? room - used : 0;
     return &kernel->base;
@@ -92,9 +90,9 @@ failed:
 void cuda_kernel_unload(RtKernel *kernel)
 {
     CudaScope scope;
-    Diag ignored = {0};   /* a process that ends has no one to tell */
+    Diag ignored = {0}; /* a process that ends has no one to tell */
     if (cuda_enter(kernel->device, &scope, &ignored))
-        cuda_leave(&scope, driver_call(&ignored, cuModuleUnload, ((CudaKernel *)kernel)->module), &ignored);
+        cuda_leave(&scope, driver_call(&ignored, cuModuleUnload, ((CudaKernel *)kernel)->module));
     free(kernel);
 }
 
@@ -103,7 +101,8 @@ void cuda_kernel_unload(RtKernel *kernel)
 static bool copy_cubin(RtDevice *device, const void *made, size_t made_size, void **cubin, size_t *size, Diag *diag)
 {
     *cubin = malloc(made_size ? made_size : 1);
-    if (!*cubin) return diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, made_size, device->name, "host memory is exhausted");
+    if (!*cubin)
+        return diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, made_size, device->name, "host memory is exhausted");
     memcpy(*cubin, made, made_size);
     *size = made_size;
     return true;
@@ -116,10 +115,12 @@ static bool assemble(RtDevice *device, const RtImage *image, void **cubin, size_
     void *made = NULL;
     size_t made_size = 0;
     jit_options_set(&jit, image);
-    if (!driver_call(diag, cuLinkCreate, jit.count, jit.options, jit.values, &state)) return false;
+    if (!driver_call(diag, cuLinkCreate, jit.count, jit.options, jit.values, &state))
+        return false;
     CUresult result = driver.cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)(uintptr_t)image->code,
                                            strlen(image->code) + 1, image->name, 0, NULL, NULL);
-    if (result == CUDA_SUCCESS) result = driver.cuLinkComplete(state, &made, &made_size);
+    if (result == CUDA_SUCCESS)
+        result = driver.cuLinkComplete(state, &made, &made_size);
     bool ok = jit_check(&jit, image, result, diag) && copy_cubin(device, made, made_size, cubin, size, diag);
     return driver_call(diag, cuLinkDestroy, state) && ok;
 }
@@ -127,9 +128,12 @@ static bool assemble(RtDevice *device, const RtImage *image, void **cubin, size_
 bool cuda_assemble(RtDevice *device, const RtImage *image, void **cubin, size_t *size, Diag *diag)
 {
     CudaScope scope;
-    if (is_cubin(image)) return copy_cubin(device, image->code, image->code_size, cubin, size, diag);
-    if (!cuda_enter(device, &scope, diag)) return false;
-    if (cuda_leave(&scope, assemble(device, image, cubin, size, diag), diag)) return true;
+    if (is_cubin(image))
+        return copy_cubin(device, image->code, image->code_size, cubin, size, diag);
+    if (!cuda_enter(device, &scope, diag))
+        return false;
+    if (cuda_leave(&scope, assemble(device, image, cubin, size, diag)))
+        return true;
     free(*cubin);
     *cubin = NULL;
     *size = 0;
@@ -140,17 +144,19 @@ bool cuda_assemble(RtDevice *device, const RtImage *image, void **cubin, size_t 
 bool cuda_kernel_attribute(RtKernel *kernel, int attribute, int *value, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(kernel->device, &scope, diag)) return false;
-    bool ok = driver_call(diag, cuFuncGetAttribute, value, (CUfunction_attribute)attribute,
-                          ((CudaKernel *)kernel)->function);
-    return cuda_leave(&scope, ok, diag);
+    if (!cuda_enter(kernel->device, &scope, diag))
+        return false;
+    bool ok =
+        driver_call(diag, cuFuncGetAttribute, value, (CUfunction_attribute)attribute, ((CudaKernel *)kernel)->function);
+    return cuda_leave(&scope, ok);
 }
 
 bool cuda_kernel_occupancy(RtKernel *kernel, size_t dynamic_shared, int *blocks, int *threads, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(kernel->device, &scope, diag)) return false;
-    bool ok = driver_call(diag, cuOccupancyMaxPotentialBlockSize, blocks, threads, ((CudaKernel *)kernel)->function, NULL,
-                          dynamic_shared, 0);
-    return cuda_leave(&scope, ok, diag);
+    if (!cuda_enter(kernel->device, &scope, diag))
+        return false;
+    bool ok = driver_call(diag, cuOccupancyMaxPotentialBlockSize, blocks, threads, ((CudaKernel *)kernel)->function,
+                          NULL, dynamic_shared, 0);
+    return cuda_leave(&scope, ok);
 }

@@ -43,9 +43,11 @@ static struct {
 static bool driver_find(void *library, DriverFunctionId id, void **address)
 {
     *address = dlsym(library, driver_function_info[id].symbol);
-    if (*address) return true;
+    if (*address)
+        return true;
     loaded.lacks[id] = true;
-    if (driver_function_info[id].required && loaded.missing_symbol < 0) loaded.missing_symbol = (int)id;
+    if (driver_function_info[id].required && loaded.missing_symbol < 0)
+        loaded.missing_symbol = (int)id;
     return false;
 }
 
@@ -53,8 +55,10 @@ static void driver_fill(void *library)
 {
     void *address;
 #define DRIVER(name, symbol, version, need, parameters, arguments) \
-    if (driver_find(library, DRIVER_##name, &address)) memcpy(&driver.name, &address, sizeof address); \
-    else driver.name = lacking_##name;
+    if (driver_find(library, DRIVER_##name, &address))             \
+        memcpy(&driver.name, &address, sizeof address);            \
+    else                                                           \
+        driver.name = lacking_##name;
 #include "runtime/driver.def"
 #undef DRIVER
 }
@@ -93,8 +97,10 @@ static void driver_load_once(void)
 DriverState driver_load(const char **why, Diag *diag)
 {
     pthread_once(&loaded.once, driver_load_once);
-    if (why) *why = loaded.state == DRIVER_ABSENT ? loaded.why : NULL;
-    if (loaded.state != DRIVER_BROKEN) return loaded.state;
+    if (why)
+        *why = loaded.state == DRIVER_ABSENT ? loaded.why : NULL;
+    if (loaded.state != DRIVER_BROKEN)
+        return loaded.state;
     if (loaded.missing_symbol >= 0) {
         const DriverFunctionInfo *info = &driver_function_info[loaded.missing_symbol];
         diag_fail(diag, NULL, DIAG_DRIVER_SYMBOL, info->symbol, info->version / 1000, info->version % 1000 / 10);
@@ -108,27 +114,31 @@ bool driver_require(Diag *diag)
 {
     const char *why;
     DriverState state = driver_load(&why, diag);
-    if (state == DRIVER_ABSENT) return diag_fail(diag, NULL, DIAG_DRIVER_MISSING, why);
+    if (state == DRIVER_ABSENT)
+        return diag_fail(diag, NULL, DIAG_DRIVER_MISSING, why);
     return state == DRIVER_READY;
 }
 
 const char *driver_error_name(CUresult result)
 {
     const char *text = NULL;
-    if (driver.cuGetErrorName(result, &text) != CUDA_SUCCESS || !text) return "unknown CUresult";
+    if (driver.cuGetErrorName(result, &text) != CUDA_SUCCESS || !text)
+        return "unknown CUresult";
     return text;
 }
 
 const char *driver_error_text(CUresult result)
 {
     const char *text = NULL;
-    if (driver.cuGetErrorString(result, &text) != CUDA_SUCCESS || !text) return "no description";
+    if (driver.cuGetErrorString(result, &text) != CUDA_SUCCESS || !text)
+        return "no description";
     return text;
 }
 
 bool driver_check(Diag *diag, DriverFunctionId function, CUresult result)
 {
-    if (result == CUDA_SUCCESS) return true;
+    if (result == CUDA_SUCCESS)
+        return true;
     const DriverFunctionInfo *info = &driver_function_info[function];
     if (loaded.lacks[function])
         return diag_fail(diag, NULL, DIAG_DRIVER_SYMBOL, info->symbol, info->version / 1000, info->version % 1000 / 10);

@@ -22,7 +22,7 @@ typedef struct DriverFunctionInfo {
 } DriverFunctionInfo;
 
 typedef struct Driver {
-#define DRIVER(name, symbol, version, need, parameters, arguments) CUresult (*name) parameters;
+#define DRIVER(name, symbol, version, need, parameters, arguments) CUresult(*name) parameters;
 #include "runtime/driver.def"
 #undef DRIVER
 } Driver;
@@ -34,8 +34,8 @@ extern Driver driver;
 
 typedef enum DriverState {
     DRIVER_READY,
-    DRIVER_ABSENT,    /* no library, or no device: use the CPU device; *why says it */
-    DRIVER_BROKEN,    /* there, but unusable: diag says it */
+    DRIVER_ABSENT, /* no library, or no device: use the CPU device; *why says it */
+    DRIVER_BROKEN, /* there, but unusable: diag says it */
 } DriverState;
 
 /* Opens libcuda.so.1 (CUJIT_DRIVER_LIBRARY names another), fills `driver` and calls cuInit, once per process; later

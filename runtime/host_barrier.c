@@ -39,11 +39,14 @@ static void fiber_start_thread(HostFiber *fiber)
     fiber->thread.runtime = fiber;
     fiber->thread.linear_thread = (int32_t)worker->next_thread;
     fiber->thread.lane = (int32_t)(worker->next_thread % HOST_WARP);
-    for (int axis = 0; axis < 3; axis++) fiber->thread.thread_index[axis] = index[axis];
+    for (int axis = 0; axis < 3; axis++)
+        fiber->thread.thread_index[axis] = index[axis];
     worker->next_thread++;
-    if (++index[0] < size[0]) return;
+    if (++index[0] < size[0])
+        return;
     index[0] = 0;
-    if (++index[1] < size[1]) return;
+    if (++index[1] < size[1])
+        return;
     index[1] = 0;
     index[2]++;
 }
@@ -84,11 +87,14 @@ static void fiber_main(void *argument)
 static HostFiber *fiber_join_ring(HostWorker *worker, HostFiber *fiber)
 {
     fiber->waited = true;
-    if (worker->last) worker->last->next = fiber;
-    else worker->first = fiber;
+    if (worker->last)
+        worker->last->next = fiber;
+    else
+        worker->first = fiber;
     worker->last = fiber;
     fiber->next = worker->first;
-    if (worker->next_thread < worker->thread_count) return fiber_take(worker);
+    if (worker->next_thread < worker->thread_count)
+        return fiber_take(worker);
     worker->previous = fiber;
     return worker->first;
 }
@@ -96,7 +102,8 @@ static HostFiber *fiber_join_ring(HostWorker *worker, HostFiber *fiber)
 static void host_barrier(HostThread *thread)
 {
     HostFiber *fiber = thread->runtime;
-    if (!fiber) return;   /* blocks_entry: no kernel with a barrier has one */
+    if (!fiber)
+        return;   /* blocks_entry: no kernel with a barrier has one */
     HostWorker *worker = fiber->worker;
     HostFiber *next;
     if (fiber->waited) {
@@ -105,7 +112,8 @@ static void host_barrier(HostThread *thread)
     } else {
         next = fiber_join_ring(worker, fiber);
     }
-    if (next != fiber) host_fiber_switch(&fiber->stack_pointer, next->stack_pointer);
+    if (next != fiber)
+        host_fiber_switch(&fiber->stack_pointer, next->stack_pointer);
 }
 
 const HostServices host_services = {.barrier = host_barrier};

@@ -11,7 +11,9 @@
 #include "runtime/driver_types.h"
 
 /* --- attributes ----------------------------------------------------------------------------------------------------- */
-static const struct { int attribute, value; } host_attributes[] = {
+static const struct {
+    int attribute, value;
+} host_attributes[] = {
     {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, HOST_MAX_THREADS},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, 1024},
@@ -36,9 +38,11 @@ static const struct { int attribute, value; } host_attributes[] = {
 static bool host_attribute(RtDevice *device, int attribute, int *value, Diag *diag)
 {
     (void)device;
-    if (attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) return host_pool_size(value, diag);
+    if (attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+        return host_pool_size(value, diag);
     for (size_t i = 0; i < sizeof host_attributes / sizeof *host_attributes; i++)
-        if (host_attributes[i].attribute == attribute) *value = host_attributes[i].value;
+        if (host_attributes[i].attribute == attribute)
+            *value = host_attributes[i].value;
     return true;
 }
 
@@ -161,13 +165,14 @@ static const RtBackend host_backend = {
 
 static RtDevice host_device = {
     .backend = &host_backend,
-    .limits = {
-        .threads = HOST_MAX_THREADS,
-        .block = {1024, 1024, 64},
-        .grid = {INT32_MAX, 65535, 65535},
-        .shared = HOST_MAX_SHARED,
-        .shared_default = HOST_DEFAULT_SHARED,
-    },
+    .limits =
+        {
+            .threads = HOST_MAX_THREADS,
+            .block = {1024, 1024, 64},
+            .grid = {INT32_MAX, 65535, 65535},
+            .shared = HOST_MAX_SHARED,
+            .shared_default = HOST_DEFAULT_SHARED,
+        },
 };
 static pthread_once_t host_device_once = PTHREAD_ONCE_INIT;
 
@@ -178,7 +183,8 @@ static void name_host_device(void)
     FILE *file = fopen("/proc/cpuinfo", "re");
     while (file && !model[0] && fgets(line, sizeof line, file))
         sscanf(line, "model name : %159[^\n]", model);
-    if (file) fclose(file);
+    if (file)
+        fclose(file);
     snprintf(host_device.name, sizeof host_device.name, model[0] ? "CPU (%s)" : "CPU%s", model);
 }
 

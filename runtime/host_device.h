@@ -8,8 +8,8 @@
 #include "runtime/backend.h"
 
 enum {
-    HOST_MAX_THREADS = 1024,               /* of a block */
-    HOST_MAX_SHARED = 227 * 1024,          /* bytes of a block, static and dynamic */
+    HOST_MAX_THREADS = 1024, /* of a block */
+    HOST_MAX_SHARED = 227 * 1024, /* bytes of a block, static and dynamic */
     HOST_DEFAULT_SHARED = 48 * 1024,
     HOST_WARP = 32,
     HOST_SHARED_ALIGNMENT = 128,
@@ -18,8 +18,8 @@ enum {
 typedef struct HostKernel {
     RtKernel base;
     HostThreadEntry thread_entry;
-    HostBlocksEntry blocks_entry;          /* NULL: threads must be real */
-    uint32_t local_size;                   /* bytes of local arrays of a thread */
+    HostBlocksEntry blocks_entry; /* NULL: threads must be real */
+    uint32_t local_size; /* bytes of local arrays of a thread */
 } HostKernel;
 
 /* The mapping that holds the stacks of a block's threads: `count` stacks of `stride` bytes, a guard page below each. */
@@ -27,24 +27,25 @@ typedef struct HostStacks {
     uint8_t *base;
     size_t stride;
     uint32_t count;
+    int split_guards; /* guards that cost a mapping each */
 } HostStacks;
 
 typedef struct HostFiber HostFiber;
 
 typedef struct HostWorker {
     struct HostWorker *next_idle;
-    uint8_t *shared;                       /* HOST_SHARED_ALIGNMENT, shared_size bytes */
+    uint8_t *shared; /* HOST_SHARED_ALIGNMENT, shared_size bytes */
     size_t shared_size;
     HostStacks stacks;
-    HostThread frame;                      /* what the threads of the launch have in common */
+    HostThread frame; /* what the threads of the launch have in common */
     /* the block that runs now (host_barrier.c) */
     const HostKernel *kernel;
-    void *stack_pointer;                   /* of the worker while fibers run */
-    uint32_t thread_count, next_thread;    /* threads of the block; the first that has not started */
-    int32_t next_index[3];                 /* its threadIdx */
+    void *stack_pointer; /* of the worker while fibers run */
+    uint32_t thread_count, next_thread; /* threads of the block; the first that has not started */
+    int32_t next_index[3]; /* its threadIdx */
     uint32_t fibers_used, fibers_made;
-    HostFiber *first, *last, *previous;    /* ring of threads that have waited at a barrier; who ran before this one */
-    int64_t first_block, block_count;      /* blocks for blocks_entry when it runs on a fiber; else block_count is 0 */
+    HostFiber *first, *last, *previous; /* ring of threads that have waited at a barrier; who ran before this one */
+    int64_t first_block, block_count; /* blocks for blocks_entry when it runs on a fiber; else block_count is 0 */
 } HostWorker;
 
 /* One launch, on the stack of the launching thread. */
@@ -54,8 +55,8 @@ typedef struct HostJob {
     const RtLaunch *launch;
     int64_t block_count, chunk;
     _Atomic int64_t next_block;
-    _Atomic bool closed;                   /* no further worker may join */
-    int users;                             /* pool threads inside; under the pool's lock */
+    _Atomic bool closed; /* no further worker may join */
+    int users; /* pool threads inside; under the pool's lock */
 } HostJob;
 
 /* host_memory.c */
@@ -100,7 +101,8 @@ void host_blocks_run(HostWorker *worker, int64_t first, int64_t count);
 /* host_fiber.c */
 /* Whether there are `count` stacks with at least `usable` bytes each. */
 bool host_stacks_suffice(const HostStacks *stacks, uint32_t count, size_t usable);
-/* Maps that many, and no fewer or smaller than there were; the old ones are gone. 0 or errno (then there are none). */
+/* Maps that many in place of the old ones, and where it is cheap no fewer or smaller ones. 0 or errno: then there are
+ * none. */
 int host_stacks_map(HostStacks *stacks, uint32_t count, size_t usable);
 /* The end (highest address, 64-byte aligned) of stack `index`, staggered so that tops do not share cache sets. */
 uint8_t *host_stack_top(const HostStacks *stacks, uint32_t index);

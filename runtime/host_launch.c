@@ -17,9 +17,15 @@ enum {
     OCCUPANCY_BLOCKS = 4,                /* for each worker */
 };
 
-static size_t align_shared(size_t size) { return (size + HOST_SHARED_ALIGNMENT - 1) & ~(size_t)(HOST_SHARED_ALIGNMENT - 1); }
+static size_t align_shared(size_t size)
+{
+    return (size + HOST_SHARED_ALIGNMENT - 1) & ~(size_t)(HOST_SHARED_ALIGNMENT - 1);
+}
 
-static bool needs_stack(const HostKernel *kernel) { return !kernel->blocks_entry || kernel->local_size > THREAD_STACK_LOCALS; }
+static bool needs_stack(const HostKernel *kernel)
+{
+    return !kernel->blocks_entry || kernel->local_size > THREAD_STACK_LOCALS;
+}
 
 /* --- kernels -------------------------------------------------------------------------------------------------------- */
 RtKernel *host_kernel_load(RtDevice *device, const RtImage *image, Diag *diag)
@@ -59,7 +65,8 @@ bool host_kernel_occupancy(RtKernel *kernel, size_t dynamic_shared, int *blocks,
 {
     (void)kernel, (void)dynamic_shared;
     int workers;
-    if (!host_pool_size(&workers, diag)) return false;
+    if (!host_pool_size(&workers, diag))
+        return false;
     *blocks = workers * OCCUPANCY_BLOCKS;
     *threads = OCCUPANCY_THREADS;
     return true;
@@ -69,8 +76,10 @@ bool host_kernel_occupancy(RtKernel *kernel, size_t dynamic_shared, int *blocks,
 static int reserve_shared(HostWorker *worker, size_t size)
 {
     void *memory;
-    if (worker->shared_size >= size) return 0;
-    if (posix_memalign(&memory, HOST_SHARED_ALIGNMENT, size)) return ENOMEM;
+    if (worker->shared_size >= size)
+        return 0;
+    if (posix_memalign(&memory, HOST_SHARED_ALIGNMENT, size))
+        return ENOMEM;
     memset(memory, 0, size);
     free(worker->shared);
     worker->shared = memory;
@@ -82,9 +91,11 @@ static int reserve_stacks(HostWorker *worker, const HostKernel *kernel, uint32_t
 {
     uint32_t count = 1;
     size_t usable = kernel->local_size + (size_t)STACK_MARGIN;
-    while (!kernel->blocks_entry && count < threads) count *= 2;
-    if (host_stacks_suffice(&worker->stacks, count, usable)) return 0;
-    worker->fibers_made = 0;   /* they lie on the old stacks */
+    while (!kernel->blocks_entry && count < threads)
+        count *= 2;
+    if (host_stacks_suffice(&worker->stacks, count, usable))
+        return 0;
+    worker->fibers_made = 0; /* they lie on the old stacks */
     return host_stacks_map(&worker->stacks, count, usable);
 }
 
@@ -94,8 +105,10 @@ int host_worker_prepare(HostWorker *worker, const HostJob *job)
     uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     size_t static_size = align_shared(job->kernel->base.limits.static_shared);
     int error = reserve_shared(worker, static_size + align_shared(launch->dynamic_shared) + HOST_SHARED_ALIGNMENT);
-    if (!error && needs_stack(job->kernel)) error = reserve_stacks(worker, job->kernel, threads);
-    if (error) return error;
+    if (!error && needs_stack(job->kernel))
+        error = reserve_stacks(worker, job->kernel, threads);
+    if (error)
+        return error;
     worker->kernel = job->kernel;
     worker->thread_count = threads;
     worker->frame = (HostThread){
@@ -128,11 +141,15 @@ void host_job_work(HostJob *job, HostWorker *worker)
     HostFloatState state = host_float_enter();
     for (;;) {
         int64_t first = atomic_fetch_add_explicit(&job->next_block, job->chunk, memory_order_relaxed);
-        if (first >= job->block_count) break;
+        if (first >= job->block_count)
+            break;
         int64_t count = job->block_count - first < job->chunk ? job->block_count - first : job->chunk;
-        if (!kernel->blocks_entry) run_blocks_as_fibers(worker, first, count);
-        else if (needs_stack(kernel)) host_blocks_run(worker, first, count);
-        else kernel->blocks_entry(&worker->frame, first, count);
+        if (!kernel->blocks_entry)
+            run_blocks_as_fibers(worker, first, count);
+        else if (needs_stack(kernel))
+            host_blocks_run(worker, first, count);
+        else
+            kernel->blocks_entry(&worker->frame, first, count);
     }
     host_float_leave(state);
 }
@@ -141,14 +158,17 @@ void host_job_work(HostJob *job, HostWorker *worker)
 bool host_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
 {
     int participants;
-    if (!launch_check(&base->device->limits, &base->limits, base->name, launch, diag)) return false;
-    if (!host_pool_size(&participants, diag)) return false;
+    if (!launch_check(&base->device->limits, &base->limits, base->name, launch, diag))
+        return false;
+    if (!host_pool_size(&participants, diag))
+        return false;
     HostJob job = {
         .kernel = (const HostKernel *)base,
         .launch = launch,
         .block_count = (int64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
     };
     job.chunk = job.block_count / ((int64_t)participants * CHUNKS_PER_PARTICIPANT);
-    if (job.chunk < 1) job.chunk = 1;
+    if (job.chunk < 1)
+        job.chunk = 1;
     return host_pool_run(&job, participants, diag);
 }

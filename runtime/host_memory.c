@@ -26,8 +26,10 @@ bool host_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag
     bool is_large = size >= 2 * HUGE_PAGE;
     host_memory_info(device, &available, &total, diag);
     int error = size > total ? ENOMEM : posix_memalign(&memory, is_large ? HUGE_PAGE : SMALL_ALIGNMENT, size);
-    if (error) return diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, size, device->name, strerror(error));
-    if (is_large) madvise(memory, size, MADV_HUGEPAGE);   /* fewer page faults; refused where it does not exist */
+    if (error)
+        return diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, size, device->name, strerror(error));
+    if (is_large)
+        madvise(memory, size, MADV_HUGEPAGE);   /* fewer page faults; refused where it does not exist */
     *pointer = (RtPointer)(uintptr_t)memory;
     return true;
 }
@@ -42,7 +44,8 @@ bool host_release(RtDevice *device, RtPointer pointer, Diag *diag)
 bool host_allocate_pinned(RtDevice *device, size_t size, void **pointer, Diag *diag)
 {
     RtPointer address = 0;
-    if (!host_allocate(device, size, &address, diag)) return false;
+    if (!host_allocate(device, size, &address, diag))
+        return false;
     *pointer = (void *)(uintptr_t)address;
     return true;
 }

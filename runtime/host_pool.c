@@ -28,13 +28,16 @@ static int available_cores(void)
     for (int cores = 1024; cores <= 1 << 20; cores *= 2) {
         cpu_set_t *set = CPU_ALLOC(cores);
         size_t size = CPU_ALLOC_SIZE(cores);
-        if (!set) return 1;
+        if (!set)
+            return 1;
         int failed = sched_getaffinity(0, size, set);
         int count = failed ? 0 : CPU_COUNT_S(size, set);
         int error = errno;
         CPU_FREE(set);
-        if (!failed) return count > 0 ? count : 1;
-        if (error != EINVAL) return 1;
+        if (!failed)
+            return count > 0 ? count : 1;
+        if (error != EINVAL)
+            return 1;
     }
     return 1;
 }
@@ -50,10 +53,12 @@ bool host_pool_size(int *count, Diag *diag)
             *count = (int)number;
             return true;
         }
-        snprintf(message, sizeof message, "CUJIT_CPU_THREADS=%.60s: expected a number from 1 to %d", text, MAX_POOL_THREADS);
+        snprintf(message, sizeof message, "CUJIT_CPU_THREADS=%.60s: expected a number from 1 to %d", text,
+                 MAX_POOL_THREADS);
         return diag_fail(diag, NULL, DIAG_HOST_THREADS, message);
     }
-    if (!cores) cores = available_cores();
+    if (!cores)
+        cores = available_cores();
     *count = cores;
     return true;
 }
@@ -62,7 +67,8 @@ bool host_pool_size(int *count, Diag *diag)
 static HostWorker *take_idle_locked(void)
 {
     HostWorker *worker = pool.idle;
-    if (worker) pool.idle = worker->next_idle;
+    if (worker)
+        pool.idle = worker->next_idle;
     return worker;
 }
 
@@ -92,14 +98,16 @@ static bool has_blocks(HostJob *job)
 static HostJob *find_job_locked(void)
 {
     for (HostJob *job = pool.jobs; job; job = job->next)
-        if (has_blocks(job)) return job;
+        if (has_blocks(job))
+            return job;
     return NULL;
 }
 
 /* Every thread that finds work wakes two more, so the launching thread pays for one wake only. */
 static void wake_more_locked(HostJob *job, int count)
 {
-    for (int i = 0; i < count && i < pool.sleeping && has_blocks(job); i++) pthread_cond_signal(&pool.work);
+    for (int i = 0; i < count && i < pool.sleeping && has_blocks(job); i++)
+        pthread_cond_signal(&pool.work);
 }
 
 static void *pool_thread(void *argument)
@@ -117,10 +125,13 @@ static void *pool_thread(void *argument)
         job->users++;
         wake_more_locked(job, 2);
         pthread_mutex_unlock(&pool.lock);
-        if (host_worker_prepare(worker, job)) atomic_store(&job->closed, true);   /* no memory: leave it to the others */
-        else host_job_work(job, worker);
+        if (host_worker_prepare(worker, job))
+            atomic_store(&job->closed, true); /* no memory: leave it to the others */
+        else
+            host_job_work(job, worker);
         pthread_mutex_lock(&pool.lock);
-        if (--job->users == 0) pthread_cond_broadcast(&pool.done);
+        if (--job->users == 0)
+            pthread_cond_broadcast(&pool.done);
     }
     return NULL;
 }
@@ -138,7 +149,8 @@ static bool start_thread(HostWorker *worker)
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
     int error = pthread_create(&thread, NULL, pool_thread, worker);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error) return false;
+    if (error)
+        return false;
     pthread_setname_np(thread, "cujit-cpu");
     pthread_detach(thread);
     return true;
@@ -177,14 +189,16 @@ static void watch_forks(void) { pthread_atfork(before_fork, after_fork_in_parent
 static void add_job_locked(HostJob *job)
 {
     HostJob **end = &pool.jobs;
-    while (*end) end = &(*end)->next;
+    while (*end)
+        end = &(*end)->next;
     *end = job;
 }
 
 static void remove_job_locked(HostJob *job)
 {
     HostJob **place = &pool.jobs;
-    while (*place != job) place = &(*place)->next;
+    while (*place != job)
+        place = &(*place)->next;
     *place = job->next;
 }
 
@@ -199,7 +213,8 @@ static void run_shared(HostJob *job, HostWorker *worker, int participants)
     host_job_work(job, worker);
     pthread_mutex_lock(&pool.lock);
     remove_job_locked(job);
-    while (job->users) pthread_cond_wait(&pool.done, &pool.lock);
+    while (job->users)
+        pthread_cond_wait(&pool.done, &pool.lock);
     pthread_mutex_unlock(&pool.lock);
 }
 
@@ -210,11 +225,15 @@ bool host_pool_run(HostJob *job, int participants, Diag *diag)
     HostWorker *worker = host_pool_borrow();
     int error = worker ? host_worker_prepare(worker, job) : ENOMEM;
     if (!error) {
-        if (participants > 1 && job->block_count > job->chunk) run_shared(job, worker, participants);
-        else host_job_work(job, worker);
+        if (participants > 1 && job->block_count > job->chunk)
+            run_shared(job, worker, participants);
+        else
+            host_job_work(job, worker);
     }
-    if (worker) host_pool_return(worker);
-    if (!error) return true;
+    if (worker)
+        host_pool_return(worker);
+    if (!error)
+        return true;
     const uint32_t *block = job->launch->block;
     return diag_fail(diag, NULL, DIAG_HOST_STACK, (int)(block[0] * block[1] * block[2]), strerror(error));
 }

@@ -5,10 +5,10 @@
 
 #include "runtime/runtime.h"
 
-#define LAUNCH_FAIL(diag, ...) \
-    do { \
-        char text[400]; \
-        snprintf(text, sizeof text, __VA_ARGS__); \
+#define LAUNCH_FAIL(diag, ...)                                   \
+    do {                                                         \
+        char text[400];                                          \
+        snprintf(text, sizeof text, __VA_ARGS__);                \
         return diag_fail((diag), NULL, DIAG_LAUNCH_SHAPE, text); \
     } while (0)
 
@@ -33,7 +33,8 @@ static bool check_block_size(const LaunchLimits *device, const KernelLimits *ker
         LAUNCH_FAIL(diag, "blockdim (%u, %u, %u) is %llu threads: the device's limit is %u threads a block", block[0],
                     block[1], block[2], (unsigned long long)threads, device->threads);
     if (threads > kernel->threads)
-        LAUNCH_FAIL(diag, "blockdim (%u, %u, %u) is %llu threads: kernel '%.80s' runs with at most %u threads a block, "
+        LAUNCH_FAIL(diag,
+                    "blockdim (%u, %u, %u) is %llu threads: kernel '%.80s' runs with at most %u threads a block, "
                     "because of the registers it needs or of its launch bounds",
                     block[0], block[1], block[2], (unsigned long long)threads, name, kernel->threads);
     return true;
@@ -44,8 +45,10 @@ static bool check_shared(const LaunchLimits *device, const KernelLimits *kernel,
 {
     uint32_t room = device->shared > kernel->static_shared ? device->shared - kernel->static_shared : 0;
     if (dynamic > room)
-        LAUNCH_FAIL(diag, "sharedmem is %u bytes: the limit for kernel '%.80s' is %u (%u of a block, less %u of its "
-                    "static shared arrays)", dynamic, name, room, device->shared, kernel->static_shared);
+        LAUNCH_FAIL(diag,
+                    "sharedmem is %u bytes: the limit for kernel '%.80s' is %u (%u of a block, less %u of its "
+                    "static shared arrays)",
+                    dynamic, name, room, device->shared, kernel->static_shared);
     return true;
 }
 

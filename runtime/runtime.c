@@ -17,10 +17,13 @@ static RtDevice *gpu_device(int ordinal, Diag *diag)
 {
     bool has_slot = ordinal >= 0 && ordinal < MAX_GPUS;
     RtDevice *known = has_slot ? atomic_load_explicit(&gpus[ordinal], memory_order_acquire) : NULL;
-    if (known) return known;
+    if (known)
+        return known;
     RtDevice *opened = cuda_device_open(ordinal, diag);
-    if (!opened || !has_slot) return opened;
-    if (atomic_compare_exchange_strong(&gpus[ordinal], &known, opened)) return opened;
+    if (!opened || !has_slot)
+        return opened;
+    if (atomic_compare_exchange_strong(&gpus[ordinal], &known, opened))
+        return opened;
     cuda_device_close(opened);
     return known;
 }
@@ -44,7 +47,10 @@ bool rt_device_attribute(RtDevice *device, int attribute, int *value, Diag *diag
     return device->backend->attribute(device, attribute, value, diag);
 }
 
-bool rt_device_uuid(RtDevice *device, uint8_t uuid[16], Diag *diag) { return device->backend->uuid(device, uuid, diag); }
+bool rt_device_uuid(RtDevice *device, uint8_t uuid[16], Diag *diag)
+{
+    return device->backend->uuid(device, uuid, diag);
+}
 
 bool rt_driver_version(int *version, Diag *diag)
 {
@@ -107,21 +113,24 @@ bool rt_fill(RtDevice *device, RtPointer to, uint8_t byte, size_t size, RtStream
 static void *new_object(RtDevice *device, size_t size, Diag *diag)
 {
     void *object = calloc(1, size);
-    if (!object) diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, size, device->name, "host memory is exhausted");
+    if (!object)
+        diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, size, device->name, "host memory is exhausted");
     return object;
 }
 
 RtStream *rt_stream_external(RtDevice *device, uint64_t handle, Diag *diag)
 {
     RtStream *stream = new_object(device, sizeof *stream, diag);
-    if (stream) *stream = (RtStream){.device = device, .handle = handle};
+    if (stream)
+        *stream = (RtStream){.device = device, .handle = handle};
     return stream;
 }
 
 RtStream *rt_stream_create(RtDevice *device, Diag *diag)
 {
     RtStream *stream = rt_stream_external(device, 0, diag);
-    if (!stream) return NULL;
+    if (!stream)
+        return NULL;
     if (!device->backend->stream_create(stream, diag)) {
         free(stream);
         return NULL;
@@ -132,8 +141,10 @@ RtStream *rt_stream_create(RtDevice *device, Diag *diag)
 
 void rt_stream_destroy(RtStream *stream)
 {
-    if (!stream) return;
-    if (stream->owned) stream->device->backend->stream_destroy(stream);
+    if (!stream)
+        return;
+    if (stream->owned)
+        stream->device->backend->stream_destroy(stream);
     free(stream);
 }
 
@@ -158,16 +169,19 @@ bool rt_stream_query(RtDevice *device, RtStream *stream, bool *done, Diag *diag)
 RtEvent *rt_event_create(RtDevice *device, bool timing, Diag *diag)
 {
     RtEvent *event = new_object(device, sizeof *event, diag);
-    if (!event) return NULL;
+    if (!event)
+        return NULL;
     *event = (RtEvent){.device = device, .timing = timing};
-    if (device->backend->event_create(event, timing, diag)) return event;
+    if (device->backend->event_create(event, timing, diag))
+        return event;
     free(event);
     return NULL;
 }
 
 void rt_event_destroy(RtEvent *event)
 {
-    if (!event) return;
+    if (!event)
+        return;
     event->device->backend->event_destroy(event);
     free(event);
 }
@@ -199,7 +213,8 @@ RtKernel *rt_kernel_load(RtDevice *device, const RtImage *image, Diag *diag)
 
 void rt_kernel_unload(RtKernel *kernel)
 {
-    if (kernel) kernel->device->backend->kernel_unload(kernel);
+    if (kernel)
+        kernel->device->backend->kernel_unload(kernel);
 }
 
 bool rt_kernel_attribute(RtKernel *kernel, int attribute, int *value, Diag *diag)

@@ -26,16 +26,16 @@ RtDevice *rt_device(RtKind kind, int ordinal, Diag *diag);
 RtKind rt_device_kind(const RtDevice *device);
 int rt_device_ordinal(const RtDevice *device);
 const char *rt_device_name(const RtDevice *device);
-int rt_device_sm(const RtDevice *device);                    /* 90 for compute capability 9.0; 0 for the CPU device */
+int rt_device_sm(const RtDevice *device); /* 90 for compute capability 9.0; 0 for the CPU device */
 /* A CUdevice_attribute by its number; the CPU device answers with values of its own where it has any, else 0. */
 bool rt_device_attribute(RtDevice *device, int attribute, int *value, Diag *diag);
 bool rt_device_uuid(RtDevice *device, uint8_t uuid[16], Diag *diag);
-bool rt_driver_version(int *version, Diag *diag);            /* 13000 for 13.0 */
+bool rt_driver_version(int *version, Diag *diag); /* 13000 for 13.0 */
 bool rt_synchronize(RtDevice *device, Diag *diag);
 bool rt_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag);
 
 /* --- memory: sizes in bytes ---------------------------------------------------------------------------------------- */
-bool rt_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag);   /* size 0: pointer 0 */
+bool rt_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag); /* size 0: pointer 0 */
 bool rt_free(RtDevice *device, RtPointer pointer, Diag *diag);
 /* Copies are ordered on the stream; host memory that is not pinned is copied before the call returns. */
 bool rt_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_t size, RtStream *stream, Diag *diag);
@@ -51,7 +51,7 @@ RtStream *rt_stream_create(RtDevice *device, Diag *diag);
 /* A stream made elsewhere (CUstream value, 0, 1 and 2 included); not destroyed with the object. */
 RtStream *rt_stream_external(RtDevice *device, uint64_t handle, Diag *diag);
 void rt_stream_destroy(RtStream *stream);
-uint64_t rt_stream_handle(const RtStream *stream);           /* NULL: 0 */
+uint64_t rt_stream_handle(const RtStream *stream); /* NULL: 0 */
 bool rt_stream_synchronize(RtDevice *device, RtStream *stream, Diag *diag);
 bool rt_stream_wait_event(RtDevice *device, RtStream *stream, RtEvent *event, Diag *diag);
 bool rt_stream_query(RtDevice *device, RtStream *stream, bool *done, Diag *diag);
@@ -65,12 +65,12 @@ bool rt_event_elapsed(RtEvent *start, RtEvent *end, float *milliseconds, Diag *d
 /* --- kernels ----------------------------------------------------------------------------------------------------------- */
 /* What to load: PTX or cubin for a GPU, linked entries for the CPU device. */
 typedef struct RtImage {
-    const char *name;              /* the kernel's symbol */
-    const void *code;              /* GPU: PTX (NUL-terminated) or cubin */
+    const char *name; /* the kernel's symbol */
+    const void *code; /* GPU: PTX (NUL-terminated) or cubin */
     size_t code_size;
-    int max_registers;             /* GPU: 0 no limit */
-    HostThreadEntry thread_entry;  /* CPU device */
-    HostBlocksEntry blocks_entry;  /* CPU device; NULL when threads must be real */
+    int max_registers; /* GPU: 0 no limit */
+    HostThreadEntry thread_entry; /* CPU device */
+    HostBlocksEntry blocks_entry; /* CPU device; NULL when threads must be real */
     uint32_t static_shared, local_size;
 } RtImage;
 
@@ -84,11 +84,11 @@ bool rt_kernel_attribute(RtKernel *kernel, int attribute, int *value, Diag *diag
 bool rt_kernel_occupancy(RtKernel *kernel, size_t dynamic_shared, int *blocks, int *threads, Diag *diag);
 
 typedef struct RtLaunch {
-    uint32_t grid[3], block[3], cluster[3];   /* cluster 0: none */
-    uint32_t dynamic_shared;                  /* bytes */
+    uint32_t grid[3], block[3], cluster[3]; /* cluster 0: none */
+    uint32_t dynamic_shared; /* bytes */
     bool cooperative;
     RtStream *stream;
-    const void *parameters;                   /* the buffer of kernel_abi.h */
+    const void *parameters; /* the buffer of kernel_abi.h */
     size_t parameters_size;
 } RtLaunch;
 

@@ -1,0 +1,86 @@
+/* Compares the runtime's own CUDA declarations with the toolkit's, where there is one: compiling this file is the test.
+ * First the functions, with the toolkit's types; then the runtime's types and numbers, renamed to stand beside them. */
+#if __has_include(<cudaTypedefs.h>)
+#include <cudaTypedefs.h>
+#include <stddef.h>
+
+/* --- functions: driver.def declares each with the types of cudaTypedefs.h for that symbol's version ------------------ */
+#define DRIVER(name, symbol, version, need, parameters, arguments) CUresult(*toolkit_##name) parameters;
+typedef struct ToolkitDriver {
+#include "runtime/driver.def"
+} ToolkitDriver;
+#undef DRIVER
+#define DRIVER(name, symbol, version, need, parameters, arguments)                                               \
+    _Static_assert(                                                                                              \
+        __builtin_types_compatible_p(__typeof__(((ToolkitDriver *)0)->toolkit_##name), PFN_##name##_v##version), \
+        #symbol " is declared otherwise in cuda.h");
+#include "runtime/driver.def"
+#undef DRIVER
+
+/* --- numbers and types ----------------------------------------------------------------------------------------------- */
+/* CU_LAUNCH_PARAM_..._AS_INT stay defined: the preprocessor allows the same tokens only. */
+#undef CU_LAUNCH_PARAM_END
+#undef CU_LAUNCH_PARAM_BUFFER_POINTER
+#undef CU_LAUNCH_PARAM_BUFFER_SIZE
+
+typedef CUlaunchConfig ToolkitConfig;
+typedef CUlaunchAttribute ToolkitAttribute;
+typedef CUlaunchAttributeValue ToolkitValue;
+typedef CUuuid ToolkitUuid;
+
+#define NUMBERS_OF_RESULT
+#define NUMBERS_OF_DEVICE_ATTRIBUTE
+#define NUMBERS_OF_FUNCTION_ATTRIBUTE
+#define NUMBERS_OF_JIT_OPTION
+#define NUMBERS_OF_JIT_INPUT
+#define NUMBERS_OF_LAUNCH_ATTRIBUTE
+#define NUMBERS_OF_FLAG
+#define NUMBER(name, value) _Static_assert((int)name == value, "number in driver_numbers.def");
+#include "runtime/driver_numbers.def"
+#undef NUMBER
+#undef NUMBERS_OF_RESULT
+#undef NUMBERS_OF_DEVICE_ATTRIBUTE
+#undef NUMBERS_OF_FUNCTION_ATTRIBUTE
+#undef NUMBERS_OF_JIT_OPTION
+#undef NUMBERS_OF_JIT_INPUT
+#undef NUMBERS_OF_LAUNCH_ATTRIBUTE
+#undef NUMBERS_OF_FLAG
+
+/* Scalar and handle types repeat the toolkit's typedefs, which C allows only when they are the same. */
+#undef CU_MEMHOSTALLOC_PORTABLE
+#define NUMBER(name, value) runtime_##name = value,
+#define CUresult RuntimeResult
+#define CUdevice_attribute RuntimeDeviceAttribute
+#define CUfunction_attribute RuntimeFunctionAttribute
+#define CUjit_option RuntimeJitOption
+#define CUjitInputType RuntimeJitInputType
+#define CUlaunchAttributeID RuntimeAttributeId
+#define CUlaunchAttributeValue RuntimeValue
+#define CUlaunchAttribute RuntimeAttribute
+#define CUlaunchConfig RuntimeConfig
+#define CUuuid RuntimeUuid
+#define CUuuid_st RuntimeUuidStruct
+#include "runtime/driver_types.h"
+
+#define SAME_SIZE(a, b) _Static_assert(sizeof(a) == sizeof(b) && _Alignof(a) == _Alignof(b), #a)
+#define SAME_PLACE(a, b, field)                                                                                    \
+    _Static_assert(offsetof(a, field) == offsetof(b, field) && sizeof(((a *)0)->field) == sizeof(((b *)0)->field), \
+                   #field)
+SAME_SIZE(RuntimeResult, CUdevice_v1);
+SAME_SIZE(RuntimeUuid, ToolkitUuid);
+SAME_SIZE(RuntimeConfig, ToolkitConfig);
+SAME_SIZE(RuntimeAttribute, ToolkitAttribute);
+SAME_SIZE(RuntimeValue, ToolkitValue);
+SAME_PLACE(RuntimeConfig, ToolkitConfig, gridDimZ);
+SAME_PLACE(RuntimeConfig, ToolkitConfig, blockDimX);
+SAME_PLACE(RuntimeConfig, ToolkitConfig, sharedMemBytes);
+SAME_PLACE(RuntimeConfig, ToolkitConfig, hStream);
+SAME_PLACE(RuntimeConfig, ToolkitConfig, attrs);
+SAME_PLACE(RuntimeConfig, ToolkitConfig, numAttrs);
+SAME_PLACE(RuntimeAttribute, ToolkitAttribute, id);
+SAME_PLACE(RuntimeAttribute, ToolkitAttribute, value);
+SAME_PLACE(RuntimeValue, ToolkitValue, cooperative);
+SAME_PLACE(RuntimeValue, ToolkitValue, clusterDim);
+#endif
+
+typedef int driver_header_check_compiles; /* a file may not be empty */

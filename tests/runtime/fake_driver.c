@@ -1,0 +1,444 @@
+/* A CUDA driver without a GPU: every row of driver.def is a function that counts its calls, fails on demand and then
+ * does in host memory what act_NAME below says, or nothing. */
+#include "fake_driver.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+static struct FakeState {
+    _Atomic int alive;
+    FakeLaunch last_launch;
+    int last_max_registers;
+} fake_state;
+static _Thread_local CUcontext fake_current;
+
+enum {
+#define DRIVER(name, symbol, version, need, parameters, arguments) DRIVER_##name,
+#include "runtime/driver.def"
+#undef DRIVER
+    FUNCTION_COUNT
+};
+
+static const char *const names[FUNCTION_COUNT] = {
+#define DRIVER(name, symbol, version, need, parameters, arguments) #name,
+#include "runtime/driver.def"
+#undef DRIVER
+};
+
+static struct {
+    _Atomic int calls, fail_at;
+    CUresult result;
+} functions[FUNCTION_COUNT];
+
+static int function_by_name(const char *name)
+{
+    for (int id = 0; id < FUNCTION_COUNT; id++)
+        if (!strcmp(names[id], name))
+            return id;
+    fprintf(stderr, "fake driver: no function %s\n", name);
+    abort();
+}
+
+static void fake_fail(const char *name, int nth, CUresult result)
+{
+    int id = function_by_name(name);
+    functions[id].result = result;
+    functions[id].fail_at = nth ? functions[id].calls + nth : 0;
+}
+
+static int fake_calls(const char *name) { return functions[function_by_name(name)].calls; }
+static int fake_alive(void) { return fake_state.alive; }
+static const FakeLaunch *fake_last_launch(void) { return &fake_state.last_launch; }
+static int fake_last_max_registers(void) { return fake_state.last_max_registers; }
+
+extern EXPORTED const FakeDriver fake_driver;
+const FakeDriver fake_driver = {fake_fail, fake_calls, fake_alive, fake_last_launch, fake_last_max_registers};
+
+__attribute__((constructor)) static void read_environment(void)
+{
+    char name[64];
+    int nth, result;
+    const char *text = getenv("FAKE_DRIVER_FAIL");
+    if (text && sscanf(text, "%63[^:]:%d:%d", name, &nth, &result) == 3)
+        fake_fail(name, nth, (CUresult)result);
+}
+
+/* What every call does first: count, fail when told to, insist on a current context where CUDA does. */
+static bool answer(int id, CUresult *result)
+{
+    int call = ++functions[id].calls;
+    if (call == functions[id].fail_at) {
+        *result = functions[id].result;
+        return true;
+    }
+    *result = CUDA_ERROR_INVALID_CONTEXT;
+    return id >= DRIVER_cuCtxSynchronize && !fake_current;
+}
+
+/* --- what they do -------------------------------------------------------------------------------------------------- */
+#define DRIVER(name, symbol, version, need, parameters, arguments) \
+    CUresult act_##name parameters __attribute__((weak, visibility("hidden")));
+#include "runtime/driver.def"
+#undef DRIVER
+
+/* Reachable for leak checkers: what a failing destroy call leaves is counted in alive, and meant. */
+static void *made[1 << 12];
+static _Atomic unsigned made_count;
+
+static CUresult make(void **handle, size_t size)
+{
+    *handle = calloc(1, size);
+    made[made_count++ % (sizeof made / sizeof *made)] = *handle;
+    fake_state.alive++;
+    return CUDA_SUCCESS;
+}
+
+static CUresult destroy(void *handle)
+{
+    if (!handle)
+        return CUDA_ERROR_INVALID_VALUE;
+    free(handle);
+    fake_state.alive--;
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuDriverGetVersion(int *version)
+{
+    *version = 13000;
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuGetErrorName(CUresult result, const char **text)
+{
+    static const struct {
+        CUresult result;
+        const char *name;
+    } known[] = {
+        {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE"},
+        {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
+        {CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT"},
+        {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE"},
+        {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].result == result)
+            *text = known[i].name;
+    return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult act_cuGetErrorString(CUresult result, const char **text)
+{
+    *text = result == CUDA_ERROR_OUT_OF_MEMORY ? "out of memory" : "unknown error";
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuDeviceGetCount(int *count)
+{
+    const char *text = getenv("FAKE_DRIVER_DEVICES");
+    *count = text ? atoi(text) : 2;
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuDeviceGet(CUdevice *device, int ordinal)
+{
+    *device = ordinal + 10;
+    return ordinal >= 0 && ordinal < 2 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult act_cuDeviceGetName(char *name, int size, CUdevice device)
+{
+    snprintf(name, (size_t)size, "Fake GPU %d", device - 10);
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
+{
+    memset(uuid->bytes, device, sizeof uuid->bytes);
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+    static const int values[] = {
+        [CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK] = 1024,
+        [CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X] = 1024,
+        [CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y] = 1024,
+        [CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z] = 64,
+        [CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X] = 0x7fffffff,
+        [CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y] = 65535,
+        [CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z] = 65535,
+        [CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK] = 49152,
+        [CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN] = 232448,
+        [CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT] = 132,
+        [CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = 9,
+        [CU_DEVICE_ATTRIBUTE_WARP_SIZE] = 32,
+    };
+    (void)device;
+    *value = (size_t)attribute < sizeof values / sizeof *values ? values[attribute] : 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    *context = (CUcontext)(uintptr_t)(0x1000 * device);
+    fake_state.alive++;
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuDevicePrimaryCtxRelease(CUdevice device)
+{
+    (void)device;
+    fake_state.alive--;
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuCtxGetCurrent(CUcontext *context)
+{
+    *context = fake_current;
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuCtxSetCurrent(CUcontext context)
+{
+    fake_current = context;
+    return CUDA_SUCCESS;
+}
+
+/* --- memory --------------------------------------------------------------------------------------------------------- */
+CUresult act_cuMemGetInfo(size_t *available, size_t *total)
+{
+    *available = 1 << 20;
+    *total = 1 << 21;
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuMemAlloc(CUdeviceptr *pointer, size_t size)
+{
+    void *memory;
+    if (size > (size_t)1 << 40)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    make(&memory, size);
+    *pointer = (CUdeviceptr)(uintptr_t)memory;
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuMemFree(CUdeviceptr pointer) { return destroy((void *)(uintptr_t)pointer); }
+
+CUresult act_cuMemHostAlloc(void **pointer, size_t size, unsigned int flags)
+{
+    return flags == CU_MEMHOSTALLOC_PORTABLE ? make(pointer, size) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult act_cuMemFreeHost(void *pointer) { return destroy(pointer); }
+
+CUresult act_cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t size)
+{
+    memcpy((void *)(uintptr_t)to, from, size);
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuMemcpyDtoH(void *to, CUdeviceptr from, size_t size)
+{
+    memcpy(to, (const void *)(uintptr_t)from, size);
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size, CUstream stream)
+{
+    (void)stream;
+    return act_cuMemcpyHtoD(to, from, size);
+}
+
+CUresult act_cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t size, CUstream stream)
+{
+    (void)stream;
+    return act_cuMemcpyDtoH(to, from, size);
+}
+
+CUresult act_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream)
+{
+    (void)stream;
+    return act_cuMemcpyHtoD(to, (const void *)(uintptr_t)from, size);
+}
+
+CUresult act_cuMemsetD8Async(CUdeviceptr to, unsigned char byte, size_t size, CUstream stream)
+{
+    (void)stream;
+    memset((void *)(uintptr_t)to, byte, size);
+    return CUDA_SUCCESS;
+}
+
+/* --- streams, events, modules --------------------------------------------------------------------------------------- */
+CUresult act_cuStreamCreate(CUstream *stream, unsigned int flags)
+{
+    return flags ? CUDA_ERROR_INVALID_VALUE : make((void **)stream, 16);
+}
+
+CUresult act_cuStreamDestroy(CUstream stream) { return destroy(stream); }
+
+CUresult act_cuEventCreate(CUevent *event, unsigned int flags)
+{
+    (void)flags;
+    return make((void **)event, 16);
+}
+
+CUresult act_cuEventDestroy(CUevent event) { return destroy(event); }
+
+CUresult act_cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
+{
+    *milliseconds = start && end ? 1.5f : 0.0f;
+    return CUDA_SUCCESS;
+}
+
+/* Reads the options as the driver's compiler does: a log buffer, its size, registers. */
+static CUresult compile(const char *code, unsigned int count, CUjit_option *options, void **values)
+{
+    char *log = NULL;
+    size_t size = 0;
+    fake_state.last_max_registers = 0;
+    for (unsigned int i = 0; i < count; i++) {
+        if (options[i] == CU_JIT_ERROR_LOG_BUFFER)
+            log = values[i];
+        else if (options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
+            size = (size_t)values[i];
+        else if (options[i] == CU_JIT_MAX_REGISTERS)
+            fake_state.last_max_registers = (int)(intptr_t)values[i];
+        else
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (!strncmp(code, "\177ELF", 4) || !strstr(code, "bad"))
+        return CUDA_SUCCESS;
+    if (log)
+        snprintf(log, size, "ptxas fatal   : bad PTX\n");
+    return (CUresult)218;
+}
+
+CUresult act_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int count, CUjit_option *options,
+                                void **values)
+{
+    CUresult result = compile(image, count, options, values);
+    return result == CUDA_SUCCESS ? make((void **)module, 16) : result;
+}
+
+CUresult act_cuModuleUnload(CUmodule module) { return destroy(module); }
+
+CUresult act_cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+    *function = (CUfunction)module;
+    return strcmp(name, "absent") ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult act_cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+    (void)function;
+    *value = attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 512
+             : attribute == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES   ? 1024
+                                                                  : 7;
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function,
+                                              CUoccupancyB2DSize size_of_block, size_t dynamic, int limit)
+{
+    (void)function, (void)size_of_block, (void)dynamic, (void)limit;
+    *grid = 264;
+    *block = 512;
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block, size_t dynamic)
+{
+    (void)function, (void)block, (void)dynamic;
+    *blocks = 2;
+    return CUDA_SUCCESS;
+}
+
+/* --- linking -------------------------------------------------------------------------------------------------------- */
+struct CUlinkState_st {
+    unsigned int count;
+    CUjit_option options[4];
+    void *values[4];
+    char cubin[16];
+};
+
+CUresult act_cuLinkCreate(unsigned int count, CUjit_option *options, void **values, CUlinkState *state)
+{
+    make((void **)state, sizeof **state);
+    (*state)->count = count;
+    memcpy((*state)->options, options, count * sizeof *options);
+    memcpy((*state)->values, values, count * sizeof *values);
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name,
+                           unsigned int count, CUjit_option *options, void **values)
+{
+    (void)name, (void)count, (void)options, (void)values;
+    if (type != CU_JIT_INPUT_PTX || size != strlen(data) + 1)
+        return CUDA_ERROR_INVALID_VALUE;
+    return compile(data, state->count, state->options, state->values);
+}
+
+CUresult act_cuLinkComplete(CUlinkState state, void **cubin, size_t *size)
+{
+    memcpy(state->cubin, "\177ELFcubin", 10);
+    *cubin = state->cubin;
+    *size = 10;
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuLinkDestroy(CUlinkState state) { return destroy(state); }
+
+/* --- launching ------------------------------------------------------------------------------------------------------ */
+static CUresult record_launch(const CUlaunchConfig *config, void **extra)
+{
+    fake_state.last_launch = (FakeLaunch){.config = *config};
+    if (config->numAttrs)
+        memcpy(fake_state.last_launch.attributes, config->attrs, config->numAttrs * sizeof *config->attrs);
+    for (; extra && *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+        if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE)
+            fake_state.last_launch.parameters_size = *(size_t *)extra[1];
+        else if (extra[0] != CU_LAUNCH_PARAM_BUFFER_POINTER)
+            return CUDA_ERROR_INVALID_VALUE;
+        else
+            memcpy(fake_state.last_launch.parameters, extra[1], 8);
+    }
+    uint64_t blocks = (uint64_t)config->gridDimX * config->gridDimY * config->gridDimZ;
+    for (unsigned int i = 0; i < config->numAttrs; i++)
+        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && blocks > 264)
+            return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+                            unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int dynamic,
+                            CUstream stream, void **parameters, void **extra)
+{
+    CUlaunchConfig config = {grid_x, grid_y, grid_z, block_x, block_y, block_z, dynamic, stream, NULL, 0};
+    return function && !parameters ? record_launch(&config, extra) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult act_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra)
+{
+    return function && !parameters ? record_launch(config, extra) : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* --- the functions ------------------------------------------------------------------------------------------------- */
+#pragma GCC diagnostic ignored "-Waddress"
+#define DRIVER(name, symbol, version, need, parameters, arguments) \
+    EXPORTED CUresult symbol parameters;                           \
+    CUresult symbol parameters                                     \
+    {                                                              \
+        CUresult failure;                                          \
+        if (answer(DRIVER_##name, &failure))                       \
+            return failure;                                        \
+        return act_##name ? act_##name arguments : CUDA_SUCCESS;   \
+    }
+#include "runtime/driver.def"
+#undef DRIVER

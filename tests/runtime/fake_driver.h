@@ -1,0 +1,31 @@
+/* What the tests may ask of the fake driver, through dlsym: which call is to fail, what was called, what is still alive. */
+#ifndef CUJIT_TESTS_FAKE_DRIVER_H
+#define CUJIT_TESTS_FAKE_DRIVER_H
+
+#include <stddef.h>
+
+#include "runtime/driver_types.h"
+
+/* The last launch. */
+typedef struct FakeLaunch {
+    CUlaunchConfig config; /* attrs points to attributes */
+    CUlaunchAttribute attributes[4];
+    unsigned char parameters[64];
+    size_t parameters_size;
+} FakeLaunch;
+
+typedef struct FakeDriver {
+    /* The nth call from now of the function with that C name returns result; 0 undoes it. */
+    void (*fail)(const char *name, int nth, CUresult result);
+    int (*calls)(const char *name);
+    /* Allocations, streams, events, modules, links and context retains that were not undone. */
+    int (*alive)(void);
+    const FakeLaunch *(*last_launch)(void);
+    int (*last_max_registers)(void);
+} FakeDriver;
+
+/* The exported variable "fake_driver". In the environment: FAKE_DRIVER_FAIL="cuInit:1:999" does what fail does before
+ * anything can be called, FAKE_DRIVER_DEVICES is the number of devices (2). PTX that contains "bad" does not load, cubins
+ * (ELF) do. */
+
+#endif

@@ -1,0 +1,245 @@
+/* The GPU side over the fake driver: what is called with which values, and that contexts of other libraries are kept. */
+#include "runtime_tests.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "fake_driver.h"
+#include "runtime/driver.h"
+
+static const FakeDriver *fake(void) { return dlsym(dlopen(fake_driver_path(), RTLD_NOW | RTLD_NOLOAD), "fake_driver"); }
+
+static RtImage ptx_image(const char *text)
+{
+    return (RtImage){.name = "k", .code = text, .code_size = strlen(text) + 1};
+}
+
+static void devices(void)
+{
+    Diag diag = {0};
+    bool ok;
+    int value = 0;
+    uint8_t uuid[16];
+    size_t available = 0, total = 0;
+    CHECK(rt_gpu_count(NULL, &ok, &diag) == 2 && ok);
+    RtDevice *device = rt_device(RT_GPU, 1, &diag);
+    CHECK_OK(device != NULL, &diag);
+    CHECK(rt_device(RT_GPU, 1, &diag) == device);
+    CHECK(rt_device_kind(device) == RT_GPU && rt_device_ordinal(device) == 1 && rt_device_sm(device) == 90);
+    CHECK_TEXT(rt_device_name(device), "Fake GPU 1");
+    CHECK_OK(rt_device_attribute(device, CU_DEVICE_ATTRIBUTE_WARP_SIZE, &value, &diag) && value == 32, &diag);
+    CHECK_OK(rt_device_uuid(device, uuid, &diag) && uuid[0] == 11, &diag);
+    CHECK_OK(rt_driver_version(&value, &diag) && value == 13000, &diag);
+    CHECK_OK(rt_synchronize(device, &diag), &diag);
+    CHECK_OK(rt_memory_info(device, &available, &total, &diag) && available < total, &diag);
+    CHECK_FAILS(rt_device(RT_GPU, 7, &diag), &diag, DIAG_DRIVER_CALL,
+                "cuDeviceGet failed: CUDA_ERROR_INVALID_VALUE (1)");
+    CHECK_FAILS(rt_device(RT_GPU, -1, &diag), &diag, DIAG_DRIVER_CALL, "cuDeviceGet failed");
+    CHECK_FAILS(rt_device(RT_GPU, 1000, &diag), &diag, DIAG_DRIVER_CALL, "cuDeviceGet failed");
+    CHECK(fake()->alive() == 1);
+}
+
+static void memory(void)
+{
+    Diag diag = {0};
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    RtStream *stream = rt_stream_create(device, &diag);
+    RtPointer a = 0, b = 0;
+    void *pinned = NULL;
+    char text[16] = "device memory";
+    CHECK_OK(rt_allocate(device, 16, &a, &diag) && rt_allocate(device, 16, &b, &diag), &diag);
+    CHECK_OK(rt_allocate_pinned(device, 16, &pinned, &diag), &diag);
+    CHECK_OK(rt_copy_to_device(device, a, text, 16, stream, &diag), &diag);
+    CHECK_OK(rt_copy_on_device(device, b, a, 16, stream, &diag), &diag);
+    CHECK_OK(rt_copy_to_host(device, pinned, b, 16, stream, &diag), &diag);
+    CHECK_TEXT(pinned, "device memory");
+    CHECK(fake()->calls("cuMemcpyHtoD") == 0 && fake()->calls("cuMemcpyDtoH") == 0);
+    CHECK_OK(rt_fill(device, a, 'x', 15, NULL, &diag) && rt_copy_to_host(device, text, a, 16, NULL, &diag), &diag);
+    CHECK_TEXT(text, "xxxxxxxxxxxxxxx");
+    CHECK_OK(rt_copy_to_device(device, a, "y", 1, NULL, &diag), &diag);
+    CHECK(fake()->calls("cuMemcpyHtoD") == 1 && fake()->calls("cuMemcpyDtoH") == 1);
+    CHECK_OK(rt_free(device, a, &diag) && rt_free(device, b, &diag) && rt_free_pinned(device, pinned, &diag), &diag);
+    CHECK_OK(rt_allocate(device, 0, &a, &diag) && a == 0 && rt_free(device, a, &diag), &diag);
+    CHECK_OK(rt_allocate_pinned(device, 0, &pinned, &diag) && !pinned && rt_free_pinned(device, NULL, &diag), &diag);
+    CHECK_FAILS(rt_allocate(device, (size_t)1 << 50, &a, &diag), &diag, DIAG_DEVICE_MEMORY,
+                "cannot allocate 1125899906842624 bytes on Fake GPU 0: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory");
+    fake()->fail("cuMemFree", 1, CUDA_ERROR_UNKNOWN);
+    fake()->fail("cuGetErrorName", 1, CUDA_ERROR_INVALID_VALUE);
+    fake()->fail("cuGetErrorString", 1, CUDA_ERROR_INVALID_VALUE);
+    CHECK_FAILS(rt_free(device, 1, &diag), &diag, DIAG_DRIVER_CALL,
+                "cuMemFree failed: unknown CUresult (999): no description");
+    rt_stream_destroy(stream);
+    rt_stream_destroy(NULL);
+    CHECK(fake()->alive() == 1);
+}
+
+static void streams_and_events(void)
+{
+    Diag diag = {0};
+    bool done = false;
+    float milliseconds = 0;
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    RtStream *own = rt_stream_create(device, &diag), *external = rt_stream_external(device, 2, &diag);
+    RtEvent *start = rt_event_create(device, true, &diag), *end = rt_event_create(device, false, &diag);
+    CHECK(rt_stream_handle(NULL) == 0 && rt_stream_handle(own) != 0 && rt_stream_handle(external) == 2);
+    CHECK_OK(rt_event_record(start, NULL, &diag) && rt_event_record(end, own, &diag), &diag);
+    CHECK_OK(rt_stream_wait_event(device, own, start, &diag) && rt_stream_synchronize(device, NULL, &diag), &diag);
+    CHECK_OK(rt_event_synchronize(end, &diag), &diag);
+    CHECK_OK(rt_event_elapsed(start, end, &milliseconds, &diag) && milliseconds == 1.5f, &diag);
+    CHECK_OK(rt_stream_query(device, own, &done, &diag) && done, &diag);
+    CHECK_OK(rt_event_query(end, &done, &diag) && done, &diag);
+    fake()->fail("cuStreamQuery", 1, CUDA_ERROR_NOT_READY);
+    fake()->fail("cuEventQuery", 1, CUDA_ERROR_NOT_READY);
+    CHECK_OK(rt_stream_query(device, own, &done, &diag) && !done, &diag);
+    CHECK_OK(rt_event_query(end, &done, &diag) && !done, &diag);
+    rt_event_destroy(start);
+    rt_event_destroy(end);
+    rt_event_destroy(NULL);
+    rt_stream_destroy(external);
+    CHECK(fake()->calls("cuStreamDestroy") == 0);
+    rt_stream_destroy(own);
+    CHECK(fake()->alive() == 1);
+}
+
+static void modules(void)
+{
+    Diag diag = {0};
+    int value = 0, blocks = 0, threads = 0;
+    void *cubin = NULL;
+    size_t size = 0;
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    RtImage good = ptx_image(".version 6.3"), bad = ptx_image("bad"), absent = good;
+    absent.name = "absent";
+    good.max_registers = 40;
+    RtKernel *kernel = rt_kernel_load(device, &good, &diag);
+    CHECK_OK(kernel != NULL, &diag);
+    CHECK(fake()->last_max_registers() == 40);
+    CHECK_OK(rt_kernel_attribute(kernel, CU_FUNC_ATTRIBUTE_NUM_REGS, &value, &diag) && value == 7, &diag);
+    CHECK_OK(rt_kernel_occupancy(kernel, 0, &blocks, &threads, &diag) && blocks == 264 && threads == 512, &diag);
+    rt_kernel_unload(kernel);
+    rt_kernel_unload(NULL);
+    CHECK_FAILS(rt_kernel_load(device, &bad, &diag), &diag, DIAG_DRIVER_LINK,
+                "could not load kernel 'k': unknown CUresult (218): unknown error\nptxas fatal   : bad PTX");
+    CHECK_FAILS(rt_kernel_load(device, &absent, &diag), &diag, DIAG_DRIVER_CALL, "cuModuleGetFunction failed");
+    CHECK_OK(rt_assemble(device, &good, &cubin, &size, &diag) && size == 10, &diag);
+    RtImage linked = {.name = "k", .code = cubin, .code_size = size, .max_registers = 40};
+    kernel = rt_kernel_load(device, &linked, &diag);
+    CHECK_OK(kernel != NULL, &diag);
+    CHECK(fake()->last_max_registers() == 0);
+    rt_kernel_unload(kernel);
+    free(cubin);
+    CHECK_FAILS(rt_assemble(device, &bad, &cubin, &size, &diag), &diag, DIAG_DRIVER_LINK, "bad PTX");
+    CHECK(!cubin && !size);
+    CHECK(fake()->alive() == 1);
+}
+
+static void launches(void)
+{
+    Diag diag = {0};
+    RtImage image = ptx_image("ptx");
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    RtKernel *kernel = rt_kernel_load(device, &image, &diag);
+    RtStream *stream = rt_stream_external(device, 77, &diag);
+    uint64_t parameter = 0x1122334455667788;
+    RtLaunch launch = {.grid = {4, 5, 6}, .block = {8, 2, 1}, .dynamic_shared = 512, .stream = stream};
+    const FakeLaunch *last = fake()->last_launch();
+    CHECK_OK(rt_launch(kernel, &launch, &diag) && last->parameters_size == 0, &diag);
+    launch.parameters = &parameter;
+    launch.parameters_size = sizeof parameter;
+    CHECK_OK(rt_launch(kernel, &launch, &diag), &diag);
+    CHECK(last->config.gridDimZ == 6 && last->config.blockDimY == 2 && last->config.sharedMemBytes == 512);
+    CHECK((uintptr_t)last->config.hStream == 77 && last->config.numAttrs == 0);
+    CHECK(last->parameters_size == 8 && !memcmp(last->parameters, &parameter, 8));
+    CHECK(fake()->calls("cuFuncSetAttribute") == 0);
+    for (int i = 0; i < 2; i++) {
+        launch.dynamic_shared = 100000;
+        CHECK_OK(rt_launch(kernel, &launch, &diag) && fake()->calls("cuFuncSetAttribute") == 1, &diag);
+    }
+    launch.cooperative = true;
+    CHECK_OK(rt_launch(kernel, &launch, &diag), &diag);
+    CHECK(last->config.numAttrs == 1 && last->attributes[0].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
+    CHECK(last->parameters_size == 8 && !memcmp(last->parameters, &parameter, 8));
+    launch.cluster[0] = 4;
+    CHECK_OK(rt_launch(kernel, &launch, &diag), &diag);
+    CHECK(last->config.numAttrs == 2 && last->attributes[1].value.clusterDim.x == 4);
+    CHECK(last->attributes[1].value.clusterDim.z == 1);
+    launch.cluster[1] = 5;
+    CHECK_OK(rt_launch(kernel, &launch, &diag) && fake()->calls("cuFuncSetAttribute") == 2, &diag);
+    launch.grid[0] = 400;
+    CHECK_FAILS(rt_launch(kernel, &launch, &diag), &diag, DIAG_LAUNCH_SHAPE, "264 blocks of kernel 'k' fit the device");
+    rt_stream_destroy(stream);
+    rt_kernel_unload(kernel);
+}
+
+static void *use_device(void *device)
+{
+    Diag diag = {0};
+    RtPointer pointer = 0;
+    CHECK_OK(rt_allocate(device, 8, &pointer, &diag) && rt_free(device, pointer, &diag), &diag);
+    return NULL;
+}
+
+static void contexts(void)
+{
+    Diag diag = {0};
+    RtPointer pointer = 0;
+    CUcontext current = NULL, other = (CUcontext)(uintptr_t)0x99;
+    RtDevice *first = rt_device(RT_GPU, 0, &diag), *second = rt_device(RT_GPU, 1, &diag);
+    CHECK_OK(rt_allocate(first, 8, &pointer, &diag) && rt_free(first, pointer, &diag), &diag);
+    int switches = fake()->calls("cuCtxSetCurrent");
+    use_device(first);
+    CHECK(fake()->calls("cuCtxSetCurrent") == switches);
+    driver.cuCtxGetCurrent(&current);
+    use_device(second);
+    driver.cuCtxGetCurrent(&other);
+    CHECK(current && current == other);
+    other = (CUcontext)(uintptr_t)0x99;
+    driver.cuCtxSetCurrent(other);
+    use_device(first);
+    driver.cuCtxGetCurrent(&current);
+    CHECK(current == other);
+    pthread_t thread;
+    pthread_create(&thread, NULL, use_device, first);
+    pthread_join(thread, NULL);
+}
+
+static void *open_device(void *result)
+{
+    Diag diag = {0};
+    *(RtDevice **)result = rt_device(RT_GPU, 0, &diag);
+    return NULL;
+}
+
+static void opened_by_many(void)
+{
+    enum { THREADS = 16 };
+    pthread_t threads[THREADS];
+    RtDevice *found[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, open_device, &found[i]);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < THREADS; i++)
+        CHECK(found[i] && found[i] == found[0]);
+    CHECK(fake()->alive() == 1);
+}
+
+void test_cuda(void)
+{
+    const char *environment[] = {"CUJIT_DRIVER_LIBRARY", fake_driver_path(), NULL};
+    const struct {
+        const char *what;
+        void (*body)(void);
+    } cases[] = {
+        {"devices", devices},
+        {"memory", memory},
+        {"streams and events", streams_and_events},
+        {"modules", modules},
+        {"launches", launches},
+        {"contexts", contexts},
+        {"one device opened by many threads", opened_by_many},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        in_child_with(cases[i].what, cases[i].body, environment);
+}

@@ -1,0 +1,199 @@
+/* Fault injection: every call of every driver function fails once while everything the runtime can do is done. Each
+ * failure becomes one Diag that names the function, and nothing stays alive. */
+#include "runtime_tests.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "fake_driver.h"
+#include "runtime/driver.h"
+
+/* What failed in one run of everything. */
+typedef struct Outcome {
+    int failures;
+    Diag first;
+} Outcome;
+
+static const FakeDriver *fake;
+static DriverFunctionId victim;
+static int victim_call;
+
+static bool step(Outcome *outcome, bool ok, Diag *diag)
+{
+    if (ok == diag_failed(diag))
+        CHECK(!"a call fails exactly when it fills its Diag");
+    if (!ok && !outcome->failures++)
+        outcome->first = *diag;
+    diag_clear(diag);
+    return ok;
+}
+
+#define STEP(call) step(outcome, (call), &diag)
+
+static void use_memory(RtDevice *device, RtStream *stream, Outcome *outcome)
+{
+    Diag diag = {0};
+    RtPointer a = 0, b = 0;
+    void *pinned = NULL;
+    char text[8] = "1234567";
+    if (STEP(rt_allocate(device, 8, &a, &diag)) && STEP(rt_allocate(device, 8, &b, &diag))) {
+        for (int i = 0; i < 2; i++) {
+            STEP(rt_copy_to_device(device, a, text, 8, i ? stream : NULL, &diag));
+            STEP(rt_copy_to_host(device, text, a, 8, i ? stream : NULL, &diag));
+        }
+        STEP(rt_copy_on_device(device, b, a, 8, stream, &diag));
+        STEP(rt_fill(device, a, 0, 8, stream, &diag));
+    }
+    if (!STEP(rt_free(device, a, &diag)))
+        STEP(rt_free(device, a, &diag));
+    if (!STEP(rt_free(device, b, &diag)))
+        STEP(rt_free(device, b, &diag));
+    STEP(rt_allocate_pinned(device, 8, &pinned, &diag));
+    if (!STEP(rt_free_pinned(device, pinned, &diag)))
+        STEP(rt_free_pinned(device, pinned, &diag));
+}
+
+static void use_events(RtDevice *device, RtStream *stream, Outcome *outcome)
+{
+    Diag diag = {0};
+    bool done;
+    float milliseconds;
+    RtEvent *start = rt_event_create(device, true, &diag);
+    STEP(start != NULL);
+    RtEvent *end = rt_event_create(device, true, &diag);
+    STEP(end != NULL);
+    if (start && end) {
+        STEP(rt_event_record(start, stream, &diag));
+        STEP(rt_stream_wait_event(device, stream, start, &diag));
+        STEP(rt_event_synchronize(start, &diag));
+        STEP(rt_event_query(start, &done, &diag));
+        STEP(rt_event_elapsed(start, end, &milliseconds, &diag));
+    }
+    STEP(rt_stream_query(device, stream, &done, &diag));
+    STEP(rt_stream_synchronize(device, stream, &diag));
+    rt_event_destroy(start);
+    rt_event_destroy(end);
+}
+
+static void use_kernel(RtDevice *device, RtStream *stream, Outcome *outcome)
+{
+    Diag diag = {0};
+    int value, blocks;
+    void *cubin = NULL;
+    size_t size;
+    RtImage image = {.name = "k", .code = "ptx", .code_size = 4};
+    RtLaunch launch = {.grid = {8, 1, 1}, .block = {32, 1, 1}, .stream = stream};
+    STEP(rt_assemble(device, &image, &cubin, &size, &diag));
+    free(cubin);
+    RtKernel *kernel = rt_kernel_load(device, &image, &diag);
+    if (!STEP(kernel != NULL))
+        return;
+    STEP(rt_kernel_attribute(kernel, 4, &value, &diag));
+    STEP(rt_kernel_occupancy(kernel, 0, &blocks, &value, &diag));
+    STEP(rt_launch(kernel, &launch, &diag));
+    launch.dynamic_shared = 100000;
+    STEP(rt_launch(kernel, &launch, &diag));
+    launch.cooperative = true;
+    STEP(rt_launch(kernel, &launch, &diag));
+    launch.grid[0] = 1024;
+    rt_launch(kernel, &launch, &diag);   /* too large: a failure either way */
+    STEP(diag.id == DIAG_LAUNCH_SHAPE ? (diag_clear(&diag), true) : !diag_failed(&diag));
+    launch.cluster[0] = 16;
+    launch.cooperative = false;
+    STEP(rt_launch(kernel, &launch, &diag));
+    rt_kernel_unload(kernel);
+}
+
+/* Everything the face can do on a device. Another library's context is current while memory is used. */
+static void use_everything(Outcome *outcome)
+{
+    Diag diag = {0};
+    bool ok;
+    int value;
+    uint8_t uuid[16];
+    size_t available, total;
+    rt_gpu_count(NULL, &ok, &diag);
+    STEP(ok);
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    if (!STEP(device != NULL))
+        return;
+    STEP(rt_driver_version(&value, &diag));
+    STEP(rt_device_attribute(device, 1, &value, &diag));
+    STEP(rt_device_uuid(device, uuid, &diag));
+    STEP(rt_memory_info(device, &available, &total, &diag));
+    RtStream *stream = rt_stream_create(device, &diag);
+    STEP(stream != NULL);
+    use_memory(device, stream, outcome);
+    use_events(device, stream, outcome);
+    use_kernel(device, stream, outcome);
+    STEP(rt_synchronize(device, &diag));
+    rt_stream_destroy(stream);
+}
+
+/* Runs in a child: the driver is fresh, its victim fails at one call. */
+static void one_fault(void)
+{
+    Outcome outcome = {0};
+    Diag diag = {0};
+    char expected[128];
+    CHECK(driver_load(NULL, &diag) == DRIVER_READY);
+    const char *name = driver_function_info[victim].name;
+    fake = dlsym(dlopen(fake_driver_path(), RTLD_NOW | RTLD_NOLOAD), "fake_driver");
+    driver.cuCtxSetCurrent((CUcontext)(uintptr_t)0x99);
+    fake->fail(name, victim_call, CUDA_ERROR_UNKNOWN);
+    use_everything(&outcome);
+    bool silent = !strcmp(name, "cuStreamDestroy") || !strcmp(name, "cuEventDestroy") ||
+                  !strcmp(name, "cuModuleUnload") || !strncmp(name, "cuGetError", 10);
+    bool links =
+        !strcmp(name, "cuModuleLoadDataEx") || !strcmp(name, "cuLinkAddData") || !strcmp(name, "cuLinkComplete");
+    snprintf(expected, sizeof expected, links ? "%s: CUDA_ERROR_UNKNOWN (999)" : "%s failed: CUDA_ERROR_UNKNOWN (999)",
+             links ? "could not load kernel 'k'" : name);
+    if (!silent && outcome.failures) {
+        CHECK(outcome.first.id == (links ? DIAG_DRIVER_LINK : DIAG_DRIVER_CALL) && outcome.first.code == 999);
+        CHECK_CONTAINS(outcome.first.message, expected);
+    }
+    /* What survives: the retained context, and what a failing destroy call could not destroy. */
+    bool destroys = strstr(name, "Destroy") || strstr(name, "Unload") || strstr(name, "cuCtx");
+    bool opened = outcome.failures == 0 || fake->calls("cuDevicePrimaryCtxRetain") > 0;
+    int context = opened && strcmp(name, "cuDevicePrimaryCtxRetain") != 0;
+    int excess = fake->alive() - context;
+    if (!CHECK(destroys ? excess <= 1 && excess >= 0 : excess == 0))
+        fprintf(stderr, "%s call %d: %d alive beyond the context\n", name, victim_call, excess);
+}
+
+/* How often a run without faults calls each function, through memory shared with the child that counts. */
+static int *call_counts;
+
+static void count_calls(void)
+{
+    Outcome outcome = {0};
+    Diag diag = {0};
+    CHECK(driver_load(NULL, &diag) == DRIVER_READY);
+    fake = dlsym(dlopen(fake_driver_path(), RTLD_NOW | RTLD_NOLOAD), "fake_driver");
+    driver.cuCtxSetCurrent((CUcontext)(uintptr_t)0x99);
+    int before[DRIVER_FUNCTION_COUNT];
+    for (int id = 0; id < DRIVER_FUNCTION_COUNT; id++)
+        before[id] = fake->calls(driver_function_info[id].name);
+    use_everything(&outcome);
+    CHECK(outcome.failures == 0);
+    CHECK_TEXT(outcome.first.message, "");
+    CHECK(fake->alive() == 1);
+    for (int id = 0; id < DRIVER_FUNCTION_COUNT; id++)
+        call_counts[id] = fake->calls(driver_function_info[id].name) - before[id];
+}
+
+void test_cuda_faults(void)
+{
+    const char *environment[] = {"CUJIT_DRIVER_LIBRARY", fake_driver_path(), NULL};
+    call_counts = shared_memory(DRIVER_FUNCTION_COUNT * sizeof *call_counts);
+    in_child_with("a run without faults", count_calls, environment);
+    for (int id = 0; id < DRIVER_FUNCTION_COUNT; id++) {
+        victim = (DriverFunctionId)id;
+        bool only_elsewhere = id == DRIVER_cuInit || id == DRIVER_cuDevicePrimaryCtxRelease ||
+                              id == DRIVER_cuGetErrorName || id == DRIVER_cuGetErrorString;
+        if (!CHECK(only_elsewhere || call_counts[id] > 0))
+            fprintf(stderr, "%s is never called\n", driver_function_info[id].name);
+        for (victim_call = 1; victim_call <= call_counts[id]; victim_call++)
+            in_child_with(driver_function_info[id].name, one_fault, environment);
+    }
+}

@@ -1,0 +1,182 @@
+/* The CPU device's threads: launches from many threads at once, forks before, after and during launches, how many. */
+#include "runtime_tests.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static RtKernel *load(HostThreadEntry entry)
+{
+    Diag diag = {0};
+    RtImage image = {.name = "k", .thread_entry = entry, .static_shared = 4};
+    return rt_kernel_load(rt_device(RT_CPU, 0, &diag), &image, &diag);
+}
+
+/* Every thread adds one to its block's sum by way of shared memory and barriers. */
+static void count_threads(HostThread *t)
+{
+    _Atomic long *total = *(_Atomic long *const *)t->parameters;
+    int *shared = (int *)(void *)t->shared;
+    if (!t->linear_thread)
+        *shared = 0;
+    t->services->barrier(t);
+    ++*shared;
+    t->services->barrier(t);
+    if (!t->linear_thread)
+        *total += *shared;
+}
+
+static bool launch_once(RtKernel *kernel, uint32_t blocks, uint32_t threads)
+{
+    Diag diag = {0};
+    _Atomic long total = 0, *parameter = &total;
+    RtLaunch launch = {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .parameters = &parameter};
+    bool ok = rt_launch(kernel, &launch, &diag);
+    return ok && total == (long)blocks * threads;
+}
+
+static void *launch_many(void *kernel)
+{
+    intptr_t wrong = 0;
+    for (uint32_t i = 0; i < 200; i++)
+        wrong += !launch_once(kernel, 1 + i % 40, 1 + i * 7 % 100);
+    return (void *)wrong;
+}
+
+static void concurrent_launches(void)
+{
+    enum { THREADS = 8 };
+    pthread_t threads[THREADS];
+    void *wrong;
+    RtKernel *kernel = load(count_threads);
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, launch_many, kernel);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], &wrong);
+        CHECK(!wrong);
+    }
+    rt_kernel_unload(kernel);
+}
+
+static void forks(void)
+{
+    RtKernel *kernel = load(count_threads);
+    pthread_t thread;
+    void *wrong;
+    CHECK(launch_once(kernel, 100, 10));
+    pthread_create(&thread, NULL, launch_many, kernel);
+    for (int i = 0; i < 20; i++) {
+        int status;
+        pid_t child = fork();
+        if (!child) {
+            alarm(60);
+            _exit(launch_once(kernel, 300, 7) && launch_once(kernel, 1, 1024) ? 0 : 1);
+        }
+        CHECK(waitpid(child, &status, 0) == child && status == 0);
+        CHECK(launch_once(kernel, 50, 3));
+    }
+    pthread_join(thread, &wrong);
+    CHECK(!wrong);
+    rt_kernel_unload(kernel);
+}
+
+/* Blocks wait for each other (never do that): passes only if as many threads as asked for work at once. */
+static void meet(HostThread *t)
+{
+    _Atomic int *arrived = *(_Atomic int *const *)t->parameters;
+    ++*arrived;
+    while (*arrived < t->grid_dim[0])
+        sched_yield();
+}
+
+static void three_threads(void)
+{
+    Diag diag = {0};
+    int count;
+    _Atomic int arrived = 0, *parameter = &arrived;
+    RtKernel *kernel = load(meet);
+    CHECK_OK(rt_device_attribute(rt_device(RT_CPU, 0, &diag), 16, &count, &diag) && count == 3, &diag);
+    RtLaunch launch = {.grid = {3, 1, 1}, .block = {1, 1, 1}, .parameters = &parameter};
+    CHECK_OK(rt_launch(kernel, &launch, &diag), &diag);
+    rt_kernel_unload(kernel);
+}
+
+static pthread_t launching_thread;
+
+static void stay_on_thread(HostThread *t)
+{
+    _Atomic long *elsewhere = *(_Atomic long *const *)t->parameters;
+    *elsewhere += !pthread_equal(pthread_self(), launching_thread);
+}
+
+static void one_thread(void)
+{
+    Diag diag = {0};
+    _Atomic long elsewhere = 0, *parameter = &elsewhere;
+    RtKernel *kernel = load(stay_on_thread);
+    launching_thread = pthread_self();
+    RtLaunch launch = {.grid = {1000, 1, 1}, .block = {2, 1, 1}, .parameters = &parameter};
+    CHECK_OK(rt_launch(kernel, &launch, &diag) && elsewhere == 0, &diag);
+    rt_kernel_unload(kernel);
+}
+
+static void bad_thread_count(void)
+{
+    Diag diag = {0};
+    RtKernel *kernel = load(count_threads);
+    RtLaunch launch = {.grid = {10, 1, 1}, .block = {2, 1, 1}};
+    CHECK_FAILS(rt_launch(kernel, &launch, &diag), &diag, DIAG_HOST_THREADS, "expected a number from 1 to 4096");
+    rt_kernel_unload(kernel);
+}
+
+/* Pool threads take no signals: they interrupt the program's own thread. */
+static pthread_t signalled;
+static void on_signal(int number) { (void)number, signalled = pthread_self(); }
+
+static void signals(void)
+{
+    RtKernel *kernel = load(count_threads);
+    CHECK(launch_once(kernel, 1000, 2));
+    signal(SIGUSR1, on_signal);
+    kill(getpid(), SIGUSR1);
+    CHECK(pthread_equal(signalled, pthread_self()));
+    rt_kernel_unload(kernel);
+}
+
+/* No room for stacks: a Diag, and the next launch that fits works. */
+static void no_memory(void)
+{
+#ifndef __SANITIZE_ADDRESS__
+    Diag diag = {0};
+    RtImage image = {.name = "k", .thread_entry = count_threads, .local_size = 4 << 20};
+    RtKernel *kernel = rt_kernel_load(rt_device(RT_CPU, 0, &diag), &image, &diag);
+    struct rlimit before, limit;
+    getrlimit(RLIMIT_AS, &before);
+    limit = before;
+    limit.rlim_cur = 512 << 20;
+    setrlimit(RLIMIT_AS, &limit);
+    RtLaunch launch = {.grid = {10, 1, 1}, .block = {1024, 1, 1}};
+    CHECK_FAILS(rt_launch(kernel, &launch, &diag), &diag, DIAG_HOST_STACK, "stacks of 1024 threads of a block: Cannot");
+    CHECK(launch_once(kernel, 10, 16));
+    setrlimit(RLIMIT_AS, &before);
+    CHECK(launch_once(kernel, 10, 1024));
+    rt_kernel_unload(kernel);
+#endif
+}
+
+void test_host_pool(void)
+{
+    in_child_with("one thread", one_thread, (const char *[]){"CUJIT_CPU_THREADS", "1", NULL});
+    in_child_with("three threads", three_threads, (const char *[]){"CUJIT_CPU_THREADS", "3", NULL});
+    in_child_with("no number of threads", bad_thread_count, (const char *[]){"CUJIT_CPU_THREADS", "many", NULL});
+    in_child_with("too few threads", bad_thread_count, (const char *[]){"CUJIT_CPU_THREADS", "0", NULL});
+    in_child("no memory for stacks", no_memory);
+    in_child("signals", signals);
+    in_child("forks", forks);
+    concurrent_launches();
+    in_child_with("many threads", concurrent_launches, (const char *[]){"CUJIT_CPU_THREADS", "24", NULL});
+}
