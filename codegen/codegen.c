@@ -38,9 +38,7 @@ static char *emit_code(Emitter *emitter, LLVMCodeGenFileType type, size_t *size)
 static void fill_image(Emitter *emitter, CodeImage *image)
 {
     image->kind = emitter->target->kind;
-    size_t length;
-    image->entry = strdup(image->kind == TARGET_HOST ? emitter->ir->first->name
-                                                     : LLVMGetValueName2(emitter->functions[0].llvm, &length));
+    image->entry = strdup(emitter->entry ? emitter->entry : "");
     image->effects = emitter->effects;
     image->static_shared = emitter->static_shared;
     image->local_size = emitter->local_size;

@@ -59,6 +59,7 @@ struct Emitter {
     unsigned division_flags;     /* of / and calls of math functions */
     EmittedFunction *functions;  /* in the module's order */
     const KernelAbi *abi;        /* of the first function when it is a kernel */
+    const char *entry;           /* symbol of the kernel or the visible device function */
     unsigned effects;            /* of the module */
     uint32_t static_shared, local_size;
     uint64_t constant_size;      /* bytes of DATA so far */

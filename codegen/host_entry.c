@@ -35,7 +35,7 @@ static void load_arguments(Emitter *emitter, Entry *entry, LLVMValueRef thread)
 
 static LLVMValueRef start_entry(Emitter *emitter, const char *suffix, LLVMTypeRef *types, unsigned count)
 {
-    const char *name = arena_format(emitter->arena, "%s.%s", emitter->ir->first->name, suffix);
+    const char *name = arena_format(emitter->arena, "%s.%s", emitter->entry, suffix);
     LLVMTypeRef type = LLVMFunctionType(emitter->void_type, types, count, false);
     LLVMValueRef function = LLVMAddFunction(emitter->module, name, type);
     add_function_attribute(emitter, function, "nounwind", 0);

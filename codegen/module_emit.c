@@ -89,6 +89,17 @@ void emitter_close(Emitter *emitter)
         LLVMDisposeTargetMachine(emitter->machine);
 }
 
+/* A name that PTX and every assembler take: what is no letter, digit or underscore becomes one. */
+static const char *symbol_name(Emitter *emitter, const char *prefix, const char *name)
+{
+    bool starts_with_digit = !*prefix && *name >= '0' && *name <= '9';
+    char *symbol = arena_format(emitter->arena, "%s%s%s", prefix, starts_with_digit ? "_" : "", name);
+    for (char *c = symbol + strlen(prefix); *c; c++)
+        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9')))
+            *c = '_';
+    return symbol;
+}
+
 /* --- declarations ---------------------------------------------------------------------------------------------------- */
 
 static LLVMTypeRef field_type(Emitter *emitter, const AbiField *field)
@@ -127,7 +138,8 @@ static void declare_kernel(Emitter *emitter, EmittedFunction *out)
     for (uint32_t i = 0; i < emitter->abi->field_count; i++)
         types[count++] = field_type(emitter, &emitter->abi->fields[i]);
     out->type = LLVMFunctionType(emitter->void_type, types, count, false);
-    out->llvm = LLVMAddFunction(emitter->module, ir->name, out->type);
+    emitter->entry = symbol_name(emitter, "", ir->name);
+    out->llvm = LLVMAddFunction(emitter->module, emitter->entry, out->type);
     for (uint32_t i = 0; i < emitter->abi->field_count; i++)
         add_field_attributes(emitter, out->llvm, first + i + 1, &emitter->abi->fields[i]);
     emitter->lowering->finish_kernel(emitter, out->llvm);
@@ -156,9 +168,11 @@ static void declare_device_function(Emitter *emitter, EmittedFunction *out, bool
     for (uint32_t i = 0; i < ir->parameter_count; i++)
         place += part_types(emitter, ir->parameter_types[i], types + place);
     out->type = LLVMFunctionType(result_type(emitter, ir->result), types, count, false);
-    const char *name = is_visible ? ir->name : arena_format(emitter->arena, "cujit.%s", ir->name);
+    const char *name = symbol_name(emitter, is_visible ? "" : "cujit.", ir->name);
     out->llvm = LLVMAddFunction(emitter->module, name, out->type);
-    if (!is_visible)
+    if (is_visible)
+        emitter->entry = name;
+    else
         LLVMSetLinkage(out->llvm, LLVMInternalLinkage);
     if (ir->noinline)
         add_function_attribute(emitter, out->llvm, "noinline", 0);

@@ -29,7 +29,7 @@ bool optimize_module(Emitter *emitter)
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     bool is_host = emitter->target->kind == TARGET_HOST;
     LLVMPassBuilderOptionsSetLoopVectorization(options, is_host);
-    LLVMPassBuilderOptionsSetLoopInterleaving(options, is_host);
+    LLVMPassBuilderOptionsSetLoopInterleaving(options, false);
     LLVMPassBuilderOptionsSetSLPVectorization(options, is_host);
     LLVMErrorRef error = LLVMRunPasses(emitter->module, pipeline(emitter->options->optimization), emitter->machine,
                                        options);

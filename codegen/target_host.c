@@ -43,7 +43,7 @@ static LLVMTargetMachineRef create_machine(const Target *target, const CompileOp
 
 static void finish_kernel(Emitter *emitter, LLVMValueRef function)
 {
-    const char *name = arena_format(emitter->arena, "cujit.%s", emitter->ir->first->name);
+    const char *name = arena_format(emitter->arena, "cujit.%s", emitter->entry);
     LLVMSetValueName2(function, name, strlen(name));
     LLVMSetLinkage(function, LLVMInternalLinkage);
     add_function_attribute(emitter, function, "alwaysinline", 0);
