@@ -22,6 +22,10 @@ def read(path):
     return (ROOT / path).read_text(encoding="utf-8")
 
 
+def without_strings(text):
+    return re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)
+
+
 @cache
 def code_of(path):
     """The text of a C file without comments."""
