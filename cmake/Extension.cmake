@@ -9,7 +9,7 @@ Python_add_library(_core MODULE WITH_SOABI ${sources})
 target_include_directories(_core PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/python")
 target_link_libraries(_core PRIVATE core jit runtime Python::NumPy)
 target_compile_definitions(_core PRIVATE CUJIT_VERSION="${PROJECT_VERSION}")
-target_link_options(_core PRIVATE -Wl,--exclude-libs,ALL $<$<CONFIG:Release>:-Wl,-s>)
+target_link_options(_core PRIVATE -Wl,--exclude-libs,ALL)
 if(CUJIT_LLD)
   target_link_options(_core PRIVATE -Wl,--icf=all)  # LLVM's templates: 3 MB of equal functions
 endif()
