@@ -2,6 +2,9 @@
  * propagation (Wegman and Zadeck, TOPLAS 1991) with types for the lattice. */
 #include "frontend/lower.h"
 
+/* Facts only widen, a few times each; what does not settle is reported as unresolved rather than tried for ever. */
+enum { PASS_LIMIT = 1000 };
+
 bool lower_value(Lower *l, const SsaValue *value, Operand *out)
 {
     l->value = value;
@@ -179,11 +182,12 @@ void infer_instance(Frontend *frontend, Instance *instance)
     instance->state = INSTANCE_RUNNING;
     instance->block_reached[0] = true;
     frontend->depth++;
+    uint32_t passes = 0;
     do {
         l.changed = false;
         instance->provisional = false;
         infer_pass(&l);
-    } while (l.changed);
+    } while (l.changed && ++passes < PASS_LIMIT);
     frontend->depth--;
     /* What rests on an unfinished caller is looked at again when that caller is. */
     instance->state = instance->provisional && !instance->is_recursive ? INSTANCE_NEW : INSTANCE_DONE;

@@ -46,28 +46,52 @@ Operand operand_float(Lower *l, const Type *type, double value)
     return (Operand){.type = type, .constant = constant};
 }
 
-/* What tells two compile-time objects apart: functions by their snapshot, the rest by the constant itself. */
-static const void *object_identity(const Constant *constant)
+/* What tells two compile-time objects apart: types and strings by their text, functions by their snapshot, the rest by
+ * the constant itself. Handlers make constants anew in every pass of inference, so this must not be their address. */
+static void object_identity(const Constant *constant, Buf *key)
 {
-    switch (constant->kind) {
-    case CONSTANT_FUNCTION: return constant->function;
-    case CONSTANT_INTRINSIC: return &intrinsic_info[constant->intrinsic];
-    case CONSTANT_CODE: return constant->code;
-    case CONSTANT_TYPE: return type_is_scalar(constant->type) ? (const void *)constant->type : constant;
-    default: return constant;
+    const void *identity = constant;
+    if (constant->kind == CONSTANT_TYPE) {
+        buf_add(key, "type ");
+        type_print(key, constant->type);
+        return;
     }
+    if (constant->kind == CONSTANT_STRING) {
+        buf_printf(key, "string %s", constant->text);
+        return;
+    }
+    if (constant->kind == CONSTANT_FUNCTION)
+        identity = constant->function;
+    else if (constant->kind == CONSTANT_INTRINSIC)
+        identity = &intrinsic_info[constant->intrinsic];
+    else if (constant->kind == CONSTANT_CODE)
+        identity = constant->code;
+    buf_add_bytes(key, &identity, sizeof identity);
+}
+
+static bool same_object(const Constant *a, const Constant *b)
+{
+    Buf left = {0}, right = {0};
+    object_identity(a, &left);
+    object_identity(b, &right);
+    bool same = left.length == right.length && memcmp(left.text, right.text, left.length) == 0;
+    buf_free(&left);
+    buf_free(&right);
+    return same;
 }
 
 /* The type of an object leads to its constant, one for each identity. */
 Operand operand_object(Lower *l, const Constant *constant)
 {
-    const void *identity = object_identity(constant);
+    Buf key = {0};
+    object_identity(constant, &key);
     Table *objects = l->frontend->objects;
-    const Constant *known = table_get(objects, &identity, sizeof identity);
+    const Constant *known = table_get(objects, key.text, key.length);
     if (!known) {
         known = constant;
-        table_set(objects, &identity, sizeof identity, (void *)constant);
+        table_set(objects, key.text, key.length, (void *)constant);
     }
+    buf_free(&key);
     return (Operand){.type = type_object(l->arena, known), .constant = known};
 }
 
@@ -233,7 +257,7 @@ bool constant_equal(const Constant *a, const Constant *b)
             if (!constant_equal(a->items[i], b->items[i]))
                 return false;
         return true;
-    default: return object_identity(a) == object_identity(b);
+    default: return same_object(a, b);
     }
 }
 

@@ -57,7 +57,7 @@ static Operand bound_method(Lower *l, Operand receiver, const char *name)
     text->text = name;
     Operand bound = lower_make_tuple(l, &receiver, 1, TUPLE_BOUND);
     Type *type = arena_copy(l->arena, bound.type, sizeof *type);
-    type->object = text;
+    type->object = operand_object(l, text).constant;
     bound.type = type;
     return bound;
 }
@@ -73,16 +73,6 @@ static bool tuple_attribute(Lower *l, Operand tuple, const char *name, Operand *
     if (strcmp(name, "count") == 0 || strcmp(name, "index") == 0)
         return *out = bound_method(l, tuple, name), true;
     return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, lower_describe(l, tuple.type), name, "");
-}
-
-static bool is_array_data(const char *name)
-{
-    static const char *const names[] = {"shape", "strides", "size", "ndim", "itemsize", "nbytes", "dtype", "T", "real",
-                                        "imag", NULL};
-    for (int i = 0; names[i]; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
 }
 
 static bool is_method(const Type *type, const char *name)
@@ -104,8 +94,7 @@ bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out)
     if (operand_is_object(object, CONSTANT_TYPE) && strcmp(name, "itemsize") == 0)
         return *out = operand_int(l, object.constant->type->size), true;
     if (type->kind == TYPE_ARRAY)
-        return is_array_data(name) ? lower_array_attribute(l, object, name, out)
-                                   : (*out = bound_method(l, object, name), true);
+        return lower_array_attribute(l, object, name, out);
     if (type_is_scalar(type) && (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0))
         return complex_part(l, object, name[0] == 'i', out);
     if (is_method(type, name))
