@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "runtime/driver_types.h"
 
@@ -97,9 +96,7 @@ static void host_event_destroy(RtEvent *event) { (void)event; }
 static bool host_event_record(RtEvent *event, RtStream *stream, Diag *diag)
 {
     (void)stream, (void)diag;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    event->nanoseconds = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    event->nanoseconds = host_nanoseconds();
     return true;
 }
 

@@ -4,6 +4,7 @@
 #define CUJIT_RUNTIME_HOST_DEVICE_H
 
 #include <stdatomic.h>
+#include <time.h>
 
 #include "runtime/backend.h"
 
@@ -20,6 +21,7 @@ typedef struct HostKernel {
     HostThreadEntry thread_entry;
     HostBlocksEntry blocks_entry; /* NULL: threads must be real */
     uint32_t local_size; /* bytes of local arrays of a thread */
+    _Atomic float block_nanoseconds; /* what a block took in the last launch; 0: unknown */
 } HostKernel;
 
 /* The mapping that holds the stacks of a block's threads: `count` stacks of `stride` bytes, a guard page below each. */
@@ -51,7 +53,7 @@ typedef struct HostWorker {
 /* One launch, on the stack of the launching thread. */
 typedef struct HostJob {
     struct HostJob *next;
-    const HostKernel *kernel;
+    HostKernel *kernel;
     const RtLaunch *launch;
     int64_t block_count, chunk;
     _Atomic int64_t next_block;
@@ -80,6 +82,14 @@ bool host_pool_run(HostJob *job, int participants, Diag *diag);
 HostWorker *host_pool_borrow(void);
 void host_pool_return(HostWorker *worker);
 
+/* CLOCK_MONOTONIC; about 20 ns. */
+static inline int64_t host_nanoseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 /* host_launch.c */
 RtKernel *host_kernel_load(RtDevice *device, const RtImage *image, Diag *diag);
 void host_kernel_unload(RtKernel *kernel);
@@ -88,8 +98,9 @@ bool host_kernel_occupancy(RtKernel *kernel, size_t dynamic_shared, int *blocks,
 bool host_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag);
 /* Gets the worker ready for the job: shared memory, stacks, frame. 0, or the errno that says why not. */
 int host_worker_prepare(HostWorker *worker, const HostJob *job);
-/* Takes chunks of blocks until none is left. The worker is prepared. */
-void host_job_work(HostJob *job, HostWorker *worker);
+/* Takes chunks of so many blocks until none is left or the deadline has passed (CLOCK_MONOTONIC nanoseconds). Returns how
+ * many blocks it ran. The worker is prepared. */
+int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t chunk, int64_t deadline);
 
 /* host_barrier.c */
 extern const HostServices host_services;

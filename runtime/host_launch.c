@@ -114,6 +114,7 @@ int host_worker_prepare(HostWorker *worker, const HostJob *job)
     worker->frame = (HostThread){
         .shared = worker->shared,
         .dynamic_shared = worker->shared + static_size,
+        .dynamic_size = launch->dynamic_shared,
         .parameters = launch->parameters,
         .services = &host_services,
     };
@@ -135,23 +136,31 @@ static void run_blocks_as_fibers(HostWorker *worker, int64_t first, int64_t coun
     }
 }
 
-void host_job_work(HostJob *job, HostWorker *worker)
+static void run_chunk(HostWorker *worker, int64_t first, int64_t count)
 {
-    const HostKernel *kernel = job->kernel;
+    const HostKernel *kernel = worker->kernel;
+    if (!kernel->blocks_entry)
+        run_blocks_as_fibers(worker, first, count);
+    else if (needs_stack(kernel))
+        host_blocks_run(worker, first, count);
+    else
+        kernel->blocks_entry(&worker->frame, first, count);
+}
+
+int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t chunk, int64_t deadline)
+{
+    int64_t done = 0;
     HostFloatState state = host_float_enter();
-    for (;;) {
-        int64_t first = atomic_fetch_add_explicit(&job->next_block, job->chunk, memory_order_relaxed);
+    while (deadline == INT64_MAX || host_nanoseconds() < deadline) {
+        int64_t first = atomic_fetch_add_explicit(&job->next_block, chunk, memory_order_relaxed);
         if (first >= job->block_count)
             break;
-        int64_t count = job->block_count - first < job->chunk ? job->block_count - first : job->chunk;
-        if (!kernel->blocks_entry)
-            run_blocks_as_fibers(worker, first, count);
-        else if (needs_stack(kernel))
-            host_blocks_run(worker, first, count);
-        else
-            kernel->blocks_entry(&worker->frame, first, count);
+        int64_t count = job->block_count - first < chunk ? job->block_count - first : chunk;
+        run_chunk(worker, first, count);
+        done += count;
     }
     host_float_leave(state);
+    return done;
 }
 
 /* --- launching ------------------------------------------------------------------------------------------------------ */
@@ -163,7 +172,7 @@ bool host_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
     if (!host_pool_size(&participants, diag))
         return false;
     HostJob job = {
-        .kernel = (const HostKernel *)base,
+        .kernel = (HostKernel *)base,
         .launch = launch,
         .block_count = (int64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
     };

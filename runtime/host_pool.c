@@ -12,7 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_POOL_THREADS = 4096 };
+enum {
+    MAX_POOL_THREADS = 4096,
+    ALONE_NANOSECONDS = 10000,
+    ALONE_CHUNKS = 8,
+};
 
 static struct {
     pthread_mutex_t lock;
@@ -128,7 +132,7 @@ static void *pool_thread(void *argument)
         if (host_worker_prepare(worker, job))
             atomic_store(&job->closed, true); /* no memory: leave it to the others */
         else
-            host_job_work(job, worker);
+            host_job_work(job, worker, job->chunk, INT64_MAX);
         pthread_mutex_lock(&pool.lock);
         if (--job->users == 0)
             pthread_cond_broadcast(&pool.done);
@@ -202,20 +206,37 @@ static void remove_job_locked(HostJob *job)
     *place = job->next;
 }
 
-/* More than one chunk: pool threads may help. */
-static void run_shared(HostJob *job, HostWorker *worker, int participants)
+/* Pool threads may help. Returns how many blocks this thread ran, and when it had none left to run. */
+static int64_t run_shared(HostJob *job, HostWorker *worker, int participants, int64_t *end)
 {
     pthread_mutex_lock(&pool.lock);
     start_threads_locked(participants - 1);
     add_job_locked(job);
     wake_more_locked(job, 1);
     pthread_mutex_unlock(&pool.lock);
-    host_job_work(job, worker);
+    int64_t done = host_job_work(job, worker, job->chunk, INT64_MAX);
+    *end = host_nanoseconds();
     pthread_mutex_lock(&pool.lock);
     remove_job_locked(job);
     while (job->users)
         pthread_cond_wait(&pool.done, &pool.lock);
     pthread_mutex_unlock(&pool.lock);
+    return done;
+}
+
+/* Waking others takes longer than a brief launch: a kernel that was brief the last time gets a short while alone. */
+static void run_job(HostJob *job, HostWorker *worker, int participants)
+{
+    float block = atomic_load_explicit(&job->kernel->block_nanoseconds, memory_order_relaxed);
+    int64_t begin = host_nanoseconds(), end, done = 0;
+    if (block > 0 && block * (float)job->block_count < ALONE_NANOSECONDS)
+        done = host_job_work(job, worker, job->block_count / ALONE_CHUNKS + 1, begin + ALONE_NANOSECONDS);
+    end = host_nanoseconds();
+    if (has_blocks(job))
+        done += run_shared(job, worker, participants, &end);
+    if (done)
+        atomic_store_explicit(&job->kernel->block_nanoseconds, (float)(end - begin) / (float)done,
+                              memory_order_relaxed);
 }
 
 bool host_pool_run(HostJob *job, int participants, Diag *diag)
@@ -225,10 +246,10 @@ bool host_pool_run(HostJob *job, int participants, Diag *diag)
     HostWorker *worker = host_pool_borrow();
     int error = worker ? host_worker_prepare(worker, job) : ENOMEM;
     if (!error) {
-        if (participants > 1 && job->block_count > job->chunk)
-            run_shared(job, worker, participants);
+        if (participants > 1 && job->block_count > 1)
+            run_job(job, worker, participants);
         else
-            host_job_work(job, worker);
+            host_job_work(job, worker, job->block_count, INT64_MAX);
     }
     if (worker)
         host_pool_return(worker);
