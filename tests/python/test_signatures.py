@@ -109,7 +109,7 @@ def test_options_that_exclude_each_other_warn():
         cuda.jit(debug=True, opt=False, lineinfo=True)
 
 
-@pytest.mark.parametrize("thing", [7, "not a signature (", [], object(), print, int], ids=repr)
+@pytest.mark.parametrize("thing", [7, "not a signature (", [], Ellipsis, print, int], ids=repr)
 def test_things_that_cannot_be_decorated(thing):
     with pytest.raises(TypeError):
         made = cuda.jit(thing)
