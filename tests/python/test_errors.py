@@ -8,7 +8,7 @@ import itertools
 
 import numpy as np
 import pytest
-from cujit import _core, cuda, errors
+from cujit import _core, cuda, errors, float64, int64
 
 numbers = itertools.count()
 
@@ -17,8 +17,9 @@ I = np.zeros(8, np.int64)
 
 
 class Case:
-    def __init__(self, code, exception, source, *arguments, says="", options=None, before=""):
-        self.code, self.exception, self.says, self.options = code, exception, says, options or {}
+    def __init__(self, code, exception, source, *arguments, says="", before="", wide=False):
+        """wide: some CPython versions place the error at the whole statement, which the marked text is a part of."""
+        self.code, self.exception, self.says, self.wide = code, exception, says, wide
         self.source, self.arguments, self.before = source, arguments, before
 
     def __repr__(self):
@@ -27,11 +28,11 @@ class Case:
 
 CASES = [
     # bytecode and values
-    Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "for v in «(yield)»: pass", F, says="not supported"),
+    Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "«def kernel(x):»\n    yield 1", F, says="generator"),
     Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "«import math»", F),
     Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "d = «{1: 2}»", F),
     Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "s = «{1, x[0]}»", F),
-    Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "with «x»: pass", F),
+    Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "with «x»: pass", F, wide=True),
     Case("UNSUPPORTED_VALUE", errors.UnsupportedError, "x[0] = «thing»", F, before="thing = object()", says="thing"),
     Case("UNSUPPORTED_VALUE", errors.UnsupportedError, "x[0] = «thing»", F, before="thing = {1: 2}", says="dict"),
     # names and attributes
@@ -45,17 +46,17 @@ CASES = [
     Case("TYPE_OPERANDS", errors.TypingError, "x[0] = «~1.5»", F, says="~"),
     Case("TYPE_OPERANDS", errors.TypingError, "x[0] = «1j < 2j»", F, says="<"),
     Case("TYPE_ARGUMENTS", errors.TypingError, "x[0] = «math.sin(x)»", F, before="import math", says="sin"),
-    Case("TYPE_UNIFY", errors.TypingError, "y = 1 if x[0] > 0 else (1, 2)\n«y»", F),
-    Case("TYPE_CONVERT", errors.TypingError, "x[0] = «float(x)»", F),
+    Case("TYPE_UNIFY", errors.TypingError, "y = x[0]\nif n:\n    y = (1, 2)\nx[0] = «len»(y)", F, 3, says="float64"),
+    Case("TYPE_CONVERT", errors.TypingError, "x[0] = «float(1j)»", F, says="complex128"),
     Case("TYPE_INDEX", errors.TypingError, "x[0] = «x[1.5]»", F, says="float64"),
     Case("TYPE_INDEX", errors.TypingError, "x[0] = «x[0, 1]»", F),
     Case("TYPE_INDEX", errors.TypingError, "x[0] = «n[0]»", F, 3),
-    Case("TYPE_STORE", errors.TypingError, "«x[0] = 1j»", F, says="complex128"),
-    Case("TYPE_STORE", errors.TypingError, "«x[0] = (1, 2)»", F),
-    Case("TYPE_ITERATE", errors.TypingError, "for v in «n»: pass", F, 3, says="int64"),
+    Case("TYPE_STORE", errors.TypingError, "«x[0]» = 1j", F, says="complex128"),
+    Case("TYPE_STORE", errors.TypingError, "«x[0]» = (1, 2)", F),
+    Case("TYPE_ITERATE", errors.TypingError, "for v in «n»: pass", F, 3, says="int64", wide=True),
     Case("TYPE_CALL", errors.TypingError, "x[0] = «n(1)»", F, 3, says="int64"),
     Case("TYPE_TRUTH", errors.TypingError, "if «x»: x[0] = 1", F),
-    Case("READ_ONLY", errors.TypingError, "«table[0] = x[0]»", F, before="table = np.arange(3.0)", says="read-only"),
+    Case("READ_ONLY", errors.TypingError, "«table[0]» = x[0]", F, before="table = np.arange(3.0)", says="read-only"),
     Case("CALL_ARITY", errors.TypingError, "x[0] = «helper(1)»", F, before="def helper(a, b): return a + b",
          says="helper"),
     Case("CALL_ARITY", errors.TypingError, "x[0] = «helper(1, 2, 3)»", F, before="def helper(a, b): return a + b"),
@@ -64,7 +65,7 @@ CASES = [
     Case("UNPACK_COUNT", errors.TypingError, "«a, b» = (1, 2, 3)", F, says="2"),
     Case("CONSTANT_REQUIRED", errors.TypingError, "t = «cuda.shared.array(n, float32)»", F, 3,
          before="from cujit import float32"),
-    Case("CONSTANT_REQUIRED", errors.TypingError, "x[0] = «(1, 2.5)[n]»", F, 1),
+    Case("TYPE_INDEX", errors.TypingError, "x[0] = «(1, 2.5)[n]»", F, 1, says="constant"),
     Case("CONSTANT_RANGE", errors.TypingError, "x[0] = «(1, 2)[5]»", F),
     Case("CONSTANT_RANGE", errors.TypingError, "t = «cuda.local.array(-1, float32)»", F,
          before="from cujit import float32"),
@@ -98,9 +99,11 @@ LAUNCHING = {"LAUNCH_UNCONFIGURED", "LAUNCH_SHAPE", "LAUNCH_ARITY", "LAUNCH_ARGU
 
 def load(case, folder):
     """The kernel of a case in a module of its own; its path, and the marked place: line, first and last column."""
-    body = "\n".join("    " + line for line in case.source.split("\n"))
-    names = ["x", "n"][:len(case.arguments)]
-    text = f"import numpy as np\nfrom cujit import cuda\n{case.before}\ndef kernel({', '.join(names)}):\n{body}\n"
+    text = case.source
+    if "def kernel" not in text:
+        body = "\n".join("    " + line for line in text.split("\n"))
+        text = f"def kernel({', '.join(['x', 'n'][:len(case.arguments)])}):\n{body}"
+    text = f"import numpy as np\nfrom cujit import cuda\n{case.before}\n{text}\n"
     before, marked, _ = text.replace("»", "«").split("«")
     place = before.count("\n") + 1, len(before) - before.rfind("\n") - 1, marked
     path = folder / f"case{next(numbers)}.py"
@@ -108,7 +111,7 @@ def load(case, folder):
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return cuda.jit(**case.options)(module.kernel), str(path), place
+    return cuda.jit(module.kernel), str(path), place
 
 
 def carets(message):
@@ -129,7 +132,7 @@ def test_error_in_a_kernels_source(case, tmp_path):
     assert type(error) is case.exception and error.code == case.code, message
     assert (error.filename, error.lineno) == (path, line), message
     assert f"{path}:{line}" in message
-    assert carets(message) == marked, message
+    assert carets(message) == marked or case.wide and marked in carets(message), message
     assert case.says in message
 
 
@@ -182,7 +185,8 @@ LAUNCHES = [
     ("LAUNCH_SHAPE", lambda: store[1, 2000](F, 1), "2000"),
     ("LAUNCH_ARITY", lambda: store[1, 1](F), "store"),
     ("LAUNCH_ARGUMENT", lambda: store[1, 1](F, "text"), "'y'"),
-    ("LAUNCH_SIGNATURE", lambda: cuda.jit(["void(float64[:], int64)"])(store.py_func)[1, 1](F, 1j), "complex128"),
+    ("LAUNCH_SIGNATURE", lambda: cuda.jit([(float64[:], int64), (float64[:], float64)])(store.py_func)[1, 1](F, 1j),
+     "complex128"),
     ("DEVICE_MEMORY", lambda: cuda.device_array(1 << 60, np.uint8), str(1 << 60)),
     ("TARGET_UNKNOWN", lambda: cuda.compile_ptx(store.py_func, "void(float64[:], int64)", cc=(1, 1)), "sm_11"),
     ("SIGNATURE_SYNTAX", lambda: cuda.jit("void(float65)")(store.py_func), "float65"),

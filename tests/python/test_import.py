@@ -5,9 +5,9 @@ MEASURE = """
 import sys, time
 import numpy
 before = set(sys.modules)
-start = time.perf_counter()
+start = time.process_time()
 import cujit
-print((time.perf_counter() - start) * 1e3)
+print((time.process_time() - start) * 1e3)
 print(*sorted(set(sys.modules) - before))
 """
 
@@ -15,6 +15,7 @@ LIMIT_MS = 30
 
 
 def test_import_is_cheap_over_numpy(run_python):
+    """In processor time, which other work on the machine does not change."""
     costs = [float(run_python(MEASURE).split("\n")[0]) for _ in range(5)]
     assert min(costs) < LIMIT_MS, costs
 

@@ -1,6 +1,7 @@
 """Python in kernels against Python itself: each sample runs in a kernel for all its arguments, and in CPython.
 
-A sample takes int64 or float64 scalars and returns a scalar or a tuple of them.
+A sample takes int64 or float64 scalars and returns a scalar or a tuple of them. PYTEST_DONT_REWRITE: asserts in samples
+stay as they are.
 """
 import math
 import operator
@@ -297,7 +298,7 @@ def minima_and_maxima(a, b, c):
     return min(a, b), max(a, b), min(a, b, c), max(a, b, c), min((a, b)), max((a, b, c))
 
 
-@sample(FLOATS, FLOATS[:6])
+@sample([f for f in FLOATS if f], FLOATS[:6])
 def float_minima_and_maxima(a, b):
     return min(a, b), max(a, b)
 

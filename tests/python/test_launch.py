@@ -72,10 +72,12 @@ def test_an_argument_without_a_type_is_named(bad):
         add[1, 1](x, bad, x)
 
 
-def test_keyword_arguments_are_refused():
-    x = np.zeros(3)
-    with pytest.raises(TypeError):
-        add[1, 3](x, x, out=x)
+def test_keyword_arguments_find_their_places():
+    out = np.zeros(3)
+    add[1, 3](out=out, x=np.arange(3.0), y=np.ones(3))
+    np.testing.assert_array_equal(out, [1, 2, 3])
+    with pytest.raises(TypeError, match="no_such"):
+        add[1, 3](out, out, no_such=1)
 
 
 def test_host_arrays_come_back_and_inputs_stay():
@@ -118,7 +120,9 @@ def test_copy_hints():
     np.testing.assert_array_equal(both, 2 * np.arange(4))
 
 
+@pytest.mark.gpu
 def test_warnings_about_small_grids_and_host_arrays():
+    """On the CPU device a small grid fills it and nothing is copied."""
     d = cuda.to_device(np.zeros(1, np.int64))
     with pytest.warns(PerformanceWarning):
         count_threads[1, 32]

@@ -393,10 +393,10 @@ def converting(function, types, result, name=None):
         is_scalar = a_type in _core.scalar_types.values()
         passed.append(f"type_{argument}({argument})" if is_scalar else argument)
         namespace[f"type_{argument}"] = a_type
-    call = f"function({', '.join(passed)})"
+    call = f"return function({', '.join(passed)})"
     if result not in (None, _NONE):
         namespace["result"] = result
-        call = f"return result({call})"
+        call = f"return result(function({', '.join(passed)}))"
     name = name or function.__name__
     label = name if name.isidentifier() else "compiled"
     exec(f"def {label}({', '.join(arguments)}):\n    {call}\n", namespace)

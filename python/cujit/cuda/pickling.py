@@ -51,17 +51,10 @@ def _encode(value):
     if isinstance(value, _core.Intrinsic):
         return "intrinsic", value.path
     if isinstance(value, _core.Type):
-        return _encode_type(value)
+        return "type", value.key
     if isinstance(value, types.FunctionType) and _lookup(value.__module__, value.__qualname__) is not value:
         return _encode_function(value)
     return "value", value
-
-
-def _encode_type(a_type):
-    for name, scalar in _core.scalar_types.items():
-        if a_type == scalar:
-            return "scalar type", name
-    return "array type", (_encode_type(a_type.dtype), a_type.ndim, a_type.layout)
 
 
 def _encode_function(function):
@@ -87,10 +80,8 @@ def _decode(encoded):
         return importlib.import_module(what)
     if kind == "intrinsic":
         return _core.intrinsics[what]
-    if kind == "scalar type":
-        return _core.scalar_types[what]
-    if kind == "array type":
-        return _core.array_type(_decode(what[0]), *what[1:])
+    if kind == "type":
+        return _core.type_from_key(what)
     if kind == "function":
         return _decode_function(*what)
     return what
