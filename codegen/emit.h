@@ -8,6 +8,7 @@
 
 #include "codegen/codegen.h"
 #include "codegen/llvm.h"
+#include "codegen/stride_loop.h"
 #include "core/kernel_abi.h"
 
 typedef struct Emitter Emitter;
@@ -75,6 +76,9 @@ struct Emitter {
     LLVMBasicBlockRef *block_start, *block_end;   /* by IrBlock.id; an emitter may add blocks of its own */
     LLVMBasicBlockRef *second_edge;   /* by IrBlock.id: where the second target goes through when it is the first, too */
     LLVMBasicBlockRef prologue;  /* allocas */
+    const StrideLoop *stride;    /* the function is one trip of this loop, returns whether there was one; else NULL */
+    LLVMValueRef trip;           /* its number, i64, the last parameter */
+    LLVMBasicBlockRef trip_done;
 };
 
 typedef void (*OpEmitter)(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
@@ -91,6 +95,8 @@ bool emit_module(Emitter *emitter);
 
 /* --- ir_to_llvm.c ------------------------------------------------------------------------------------------------- */
 void emit_function_body(Emitter *emitter, const EmittedFunction *function);
+/* The same kernel as one trip of its loop: the parameters and the trip's number -> i1. */
+void emit_stride_trip(Emitter *emitter, const EmittedFunction *function, const StrideLoop *loop);
 
 /* --- parts.c ------------------------------------------------------------------------------------------------------ */
 uint32_t part_count(const Type *type);
@@ -170,6 +176,6 @@ bool libdevice_has(const char *name);
 bool optimize_module(Emitter *emitter);
 
 /* --- host_entry.c ---------------------------------------------------------------------------------------------------------- */
-void emit_host_entries(Emitter *emitter, LLVMValueRef body, LLVMTypeRef body_type);
+void emit_host_entries(Emitter *emitter, const EmittedFunction *body);
 
 #endif

@@ -1,14 +1,16 @@
 /* Entries of a kernel on the CPU device, around its body: NAME.thread runs one thread; NAME.blocks, where no thread waits
- * for another, runs blocks as loops that LLVM can vectorize. Parameters are loaded once, outside all loops. */
+ * for another, runs blocks as loops that LLVM can vectorize. Parameters are loaded once, outside all loops. A kernel that
+ * is one grid-stride loop (stride_loop.h) is run trip by trip: all threads of a block take the first trip, then the next. */
 #include <stddef.h>
 
 #include "codegen/emit.h"
 
 typedef struct Entry {
-    LLVMValueRef body;
-    LLVMTypeRef body_type;
-    LLVMValueRef *arguments;   /* of the body: the thread, then the fields of the parameters */
-    uint32_t argument_count;
+    const EmittedFunction *body;
+    EmittedFunction trip;      /* one trip of the stride loop; llvm NULL: the kernel is none */
+    LLVMValueRef *arguments;   /* of the body: the thread, then the fields of the parameters; then the trip's number */
+    uint32_t argument_count;   /* of the body */
+    LLVMValueRef any_trip;     /* i1 in memory: whether a thread of the block had the trip */
 } Entry;
 
 static LLVMValueRef field_address(Emitter *emitter, LLVMValueRef thread, size_t offset)
@@ -21,7 +23,7 @@ static void load_arguments(Emitter *emitter, Entry *entry, LLVMValueRef thread)
     LLVMValueRef parameters = LLVMBuildLoad2(emitter->builder, emitter->pointer_type,
                                              field_address(emitter, thread, offsetof(HostThread, parameters)), "");
     LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, entry->argument_count);
-    LLVMGetParamTypes(entry->body_type, types);
+    LLVMGetParamTypes(entry->body->type, types);
     for (uint32_t i = 0; i < emitter->abi->field_count; i++) {
         const AbiField *field = &emitter->abi->fields[i];
         LLVMValueRef address = offset_address(emitter, parameters, field->offset);
@@ -50,7 +52,7 @@ static LLVMValueRef start_entry(Emitter *emitter, const char *suffix, LLVMTypeRe
 static void call_body(Emitter *emitter, Entry *entry, LLVMValueRef thread)
 {
     entry->arguments[0] = thread;
-    LLVMBuildCall2(emitter->builder, entry->body_type, entry->body, entry->arguments, entry->argument_count, "");
+    LLVMBuildCall2(emitter->builder, entry->body->type, entry->body->llvm, entry->arguments, entry->argument_count, "");
 }
 
 static void emit_thread_entry(Emitter *emitter, Entry *entry)
@@ -173,19 +175,62 @@ static void split_block_number(Emitter *emitter, const Frame *frame, LLVMValueRe
     block[2] = LLVMBuildTrunc(builder, LLVMBuildUDiv(builder, rows, height, ""), emitter->i32, "");
 }
 
-static void emit_block_loops(Emitter *emitter, Entry *entry, const Frame *frame, LLVMValueRef first, LLVMValueRef end)
+/* Runs `run` for all threads of a block, x innermost. */
+static void emit_thread_loops(Emitter *emitter, Entry *entry, const Frame *frame, LLVMValueRef *block,
+                              void (*run)(Emitter *emitter, Entry *entry, LLVMValueRef thread))
 {
-    LLVMValueRef block[3], thread[3];
-    Loop loops[3], blocks = open_loop(emitter, first, end);
-    split_block_number(emitter, frame, blocks.index, block);
+    LLVMValueRef thread[3];
+    Loop loops[3];
     for (int axis = 2; axis >= 0; axis--) {
         loops[axis] = open_loop(emitter, const_i32(emitter, 0), frame->block_dim[axis]);
         thread[axis] = loops[axis].index;
     }
     fill_thread(emitter, frame, block, thread);
-    call_body(emitter, entry, frame->thread);
+    run(emitter, entry, frame->thread);
     for (int axis = 0; axis < 3; axis++)
         close_loop(emitter, &loops[axis]);
+}
+
+/* One trip of one thread; remembers that there was one. */
+static void call_trip(Emitter *emitter, Entry *entry, LLVMValueRef thread)
+{
+    entry->arguments[0] = thread;
+    LLVMValueRef had = LLVMBuildCall2(emitter->builder, entry->trip.type, entry->trip.llvm, entry->arguments,
+                                      entry->argument_count + 1, "");
+    LLVMValueRef before = LLVMBuildLoad2(emitter->builder, emitter->i1, entry->any_trip, "");
+    LLVMBuildStore(emitter->builder, LLVMBuildOr(emitter->builder, before, had, ""), entry->any_trip);
+}
+
+/* Trips of a block's threads, until none of them has one. */
+static void emit_trip_loop(Emitter *emitter, Entry *entry, const Frame *frame, LLVMValueRef *block)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(builder), body = new_block(emitter), after = new_block(emitter);
+    LLVMValueRef zero = const_i64(emitter, 0);
+    LLVMBuildBr(builder, body);
+    LLVMPositionBuilderAtEnd(builder, body);
+    LLVMValueRef trip = LLVMBuildPhi(builder, emitter->i64, "");
+    entry->arguments[entry->argument_count] = trip;
+    LLVMBuildStore(builder, LLVMConstNull(emitter->i1), entry->any_trip);
+    emit_thread_loops(emitter, entry, frame, block, call_trip);
+    LLVMValueRef next = LLVMBuildNSWAdd(builder, trip, const_i64(emitter, 1), "");
+    LLVMSetNUW(next, true);
+    LLVMValueRef any = LLVMBuildLoad2(builder, emitter->i1, entry->any_trip, "");
+    LLVMBasicBlockRef end = LLVMGetInsertBlock(builder);
+    LLVMBuildCondBr(builder, any, body, after);
+    LLVMAddIncoming(trip, (LLVMValueRef[]){zero, next}, (LLVMBasicBlockRef[]){before, end}, 2);
+    LLVMPositionBuilderAtEnd(builder, after);
+}
+
+static void emit_block_loops(Emitter *emitter, Entry *entry, const Frame *frame, LLVMValueRef first, LLVMValueRef end)
+{
+    LLVMValueRef block[3];
+    Loop blocks = open_loop(emitter, first, end);
+    split_block_number(emitter, frame, blocks.index, block);
+    if (entry->trip.llvm)
+        emit_trip_loop(emitter, entry, frame, block);
+    else
+        emit_thread_loops(emitter, entry, frame, block, call_body);
     close_loop(emitter, &blocks);
     LLVMBuildRetVoid(emitter->builder);
 }
@@ -200,6 +245,8 @@ static void emit_blocks_entry(Emitter *emitter, Entry *entry)
     LLVMPositionBuilderAtEnd(emitter->builder, some);
     Frame frame = load_frame(emitter, from);
     load_arguments(emitter, entry, from);
+    if (entry->trip.llvm)
+        entry->any_trip = prologue_alloca(emitter, 1, 1);
     LLVMValueRef end = LLVMBuildNSWAdd(emitter->builder, first, count, "");
     emit_block_loops(emitter, entry, &frame, first, end);
     LLVMPositionBuilderAtEnd(emitter->builder, none);
@@ -209,12 +256,35 @@ static void emit_blocks_entry(Emitter *emitter, Entry *entry)
     LLVMBuildCondBr(emitter->builder, any, some, none);
 }
 
-void emit_host_entries(Emitter *emitter, LLVMValueRef body, LLVMTypeRef body_type)
+/* The kernel as one trip of its loop, when it is one. */
+static void emit_trip(Emitter *emitter, Entry *entry)
 {
-    Entry entry = {.body = body, .body_type = body_type, .argument_count = LLVMCountParamTypes(body_type)};
-    entry.arguments = ARENA_ARRAY(emitter->arena, LLVMValueRef, entry.argument_count);
-    LLVMAddAttributeAtIndex(body, 1, enum_attribute(emitter, "noalias", 0));
+    StrideLoop loop;
+    if (!find_stride_loop(entry->body->ir, emitter->arena, &loop))
+        return;
+    uint32_t count = entry->argument_count;
+    LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, count + 1);
+    LLVMGetParamTypes(entry->body->type, types);
+    types[count] = emitter->i64;
+    LLVMTypeRef type = LLVMFunctionType(emitter->i1, types, count + 1, false);
+    const char *name = arena_format(emitter->arena, "cujit.%s.trip", emitter->entry);
+    entry->trip = (EmittedFunction){entry->body->ir, LLVMAddFunction(emitter->module, name, type), type};
+    LLVMSetLinkage(entry->trip.llvm, LLVMInternalLinkage);
+    add_function_attribute(emitter, entry->trip.llvm, "alwaysinline", 0);
+    add_function_attribute(emitter, entry->trip.llvm, "nounwind", 0);
+    LLVMAddAttributeAtIndex(entry->trip.llvm, 1, enum_attribute(emitter, "noalias", 0));
+    emit_stride_trip(emitter, &entry->trip, &loop);
+}
+
+void emit_host_entries(Emitter *emitter, const EmittedFunction *body)
+{
+    Entry entry = {.body = body, .argument_count = LLVMCountParamTypes(body->type)};
+    entry.arguments = ARENA_ARRAY(emitter->arena, LLVMValueRef, entry.argument_count + 1);
+    LLVMAddAttributeAtIndex(body->llvm, 1, enum_attribute(emitter, "noalias", 0));
+    bool has_blocks = !(emitter->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC));
+    if (has_blocks)
+        emit_trip(emitter, &entry);
     emit_thread_entry(emitter, &entry);
-    if (!(emitter->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC)))
+    if (has_blocks)
         emit_blocks_entry(emitter, &entry);
 }

@@ -123,6 +123,8 @@ static LLVMBasicBlockRef edge_from(Emitter *emitter, const IrBlock *block, uint3
 
 static void fill_phis(Emitter *emitter, const IrBlock *block)
 {
+    if (emitter->stride && block == emitter->stride->header)
+        return;
     for (const IrValue *phi = block->first; phi && phi->op == IR_PHI; phi = phi->next)
         for (uint32_t i = 0; i < phi->operand_count; i++) {
             LLVMBasicBlockRef from = edge_from(emitter, block, i);
@@ -159,6 +161,11 @@ static void start_function(Emitter *emitter, const EmittedFunction *function)
     emitter->block_end = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, ir->block_count + 1);
     emitter->second_edge = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, ir->block_count + 1);
     emitter->prologue = new_block(emitter);
+    if (emitter->stride) {
+        emitter->trip_done = new_block(emitter);
+        LLVMPositionBuilderAtEnd(emitter->builder, emitter->trip_done);
+        LLVMBuildRet(emitter->builder, LLVMConstInt(emitter->i1, 1, false));
+    }
     LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
     make_parameters(emitter);
 }
@@ -178,11 +185,19 @@ void emit_function_body(Emitter *emitter, const EmittedFunction *function)
         return;
     for (uint32_t i = 0; i < order.count; i++) {
         fill_phis(emitter, order.blocks[i]);
-        if (order.blocks[i]->loop_unroll)
+        if (order.blocks[i]->loop_unroll && !emitter->stride)
             mark_loop(emitter, order.blocks[i]);
     }
     LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
     LLVMBuildBr(emitter->builder, emitter->block_start[ir->first->id]);
+}
+
+void emit_stride_trip(Emitter *emitter, const EmittedFunction *function, const StrideLoop *loop)
+{
+    emitter->stride = loop;
+    emitter->trip = LLVMGetLastParam(function->llvm);
+    emit_function_body(emitter, function);
+    emitter->stride = NULL;
 }
 
 /* --- values -------------------------------------------------------------------------------------------------------------- */
@@ -222,8 +237,24 @@ void emit_op_UNDEFINED(Emitter *emitter, const IrValue *value, LLVMValueRef *out
         out[i] = LLVMConstNull(types[i]);
 }
 
+static LLVMValueRef index_of_trip(Emitter *emitter)
+{
+    LLVMValueRef start = emitter->parts[emitter->stride->start->id][0];
+    LLVMValueRef step = emitter->parts[emitter->stride->step->id][0];
+    LLVMValueRef distance = LLVMBuildMul(emitter->builder, emitter->trip, step, "");
+    LLVMValueRef index = LLVMBuildAdd(emitter->builder, start, distance, "");
+    for (int i = 0; i < 2 && emitter->stride->cannot_overflow; i++)
+        if (LLVMIsABinaryOperator(i ? index : distance))
+            LLVMSetNSW(i ? index : distance, true);
+    return index;
+}
+
 void emit_op_PHI(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
+    if (emitter->stride && value == emitter->stride->index) {
+        out[0] = index_of_trip(emitter);
+        return;
+    }
     uint32_t count = part_count(value->type);
     LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, count + 1);
     part_types(emitter, value->type, types);
@@ -318,17 +349,25 @@ void emit_op_CALL(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
         out[i] = LLVMBuildExtractValue(emitter->builder, result, i, "");
 }
 
+/* Where a terminator goes; in one trip of a loop, back to the header is the end. */
+static LLVMBasicBlockRef target_block(Emitter *emitter, const IrValue *terminator, uint32_t index)
+{
+    const IrBlock *target = terminator->targets[index];
+    if (emitter->stride && target == emitter->stride->header && emitter->stride->is_inside[terminator->block->id])
+        return emitter->trip_done;
+    return emitter->block_start[target->id];
+}
+
 void emit_op_JUMP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     (void)out;
-    LLVMBuildBr(emitter->builder, emitter->block_start[value->targets[0]->id]);
+    LLVMBuildBr(emitter->builder, target_block(emitter, value, 0));
 }
 
 void emit_op_BRANCH(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     (void)out;
-    LLVMBasicBlockRef yes = emitter->block_start[value->targets[0]->id];
-    LLVMBasicBlockRef no = emitter->block_start[value->targets[1]->id];
+    LLVMBasicBlockRef yes = target_block(emitter, value, 0), no = target_block(emitter, value, 1);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
     if (yes == no) {
         emitter->second_edge[value->block->id] = no = new_block(emitter);
@@ -344,7 +383,9 @@ void emit_op_RETURN(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     (void)out;
     uint32_t count = value->operand_count && !emitter->function->is_kernel ? part_count(value->operands[0]->type) : 0;
     LLVMValueRef *parts = count ? operand_parts(emitter, value, 0) : NULL;
-    if (count == 0)
+    if (emitter->stride)
+        LLVMBuildRet(emitter->builder, LLVMConstNull(emitter->i1));
+    else if (count == 0)
         LLVMBuildRetVoid(emitter->builder);
     else if (count == 1)
         LLVMBuildRet(emitter->builder, parts[0]);

@@ -140,7 +140,7 @@ static const char *math_symbol(Emitter *emitter, IntrinsicId id, bool is_double)
 static bool finish_module(Emitter *emitter)
 {
     if (emitter->ir->first && emitter->ir->first->is_kernel)
-        emit_host_entries(emitter, emitter->functions[0].llvm, emitter->functions[0].type);
+        emit_host_entries(emitter, &emitter->functions[0]);
     return true;
 }
 

@@ -52,9 +52,82 @@ static void check_indices(void)
     free(out);
 }
 
+/* A grid-stride loop with a hole for what its body and end do. */
+#define STRIDE_LOOP(PHI, BODY, END)                                                     \
+    "kernel k(x: i64[1 C], out: i64[1 C])\n"                                            \
+    "block 0:\n"                                                                        \
+    "  %0: i32 = cuda.threadIdx.x\n"                                                    \
+    "  %1: i32 = cuda.blockIdx.x\n"                                                     \
+    "  %2: i32 = cuda.blockDim.x\n"                                                     \
+    "  %3: i32 = cuda.gridDim.x\n"                                                      \
+    "  %4: i64 = convert %0\n"                                                          \
+    "  %5: i64 = convert %1\n"                                                          \
+    "  %6: i64 = convert %2\n"                                                          \
+    "  %7: i64 = convert %3\n"                                                          \
+    "  %8: i64 = mul %5, %6\n"                                                          \
+    "  %9: i64 = add %8, %4\n"                                                          \
+    "  %10: i64 = mul %6, %7\n"                                                         \
+    "  %11: i64 = extent x, 0\n"                                                        \
+    "  jump block 1\n"                                                                  \
+    "block 1:\n"                                                                        \
+    "  %12: i64 = phi block 0: %9, block 4: %14\n" PHI                                  \
+    "  %13: bool = lt %12, %11\n"                                                       \
+    "  branch %13, block 2, block 3\n"                                                  \
+    "block 2:\n"                                                                        \
+    "  %14: i64 = add %12, %10\n"                                                       \
+    "  %15: i64 = wrap %12, %11\n"                                                      \
+    "  %16: i64 = load x[%15]\n" BODY                                                   \
+    "block 4:\n"                                                                        \
+    "  jump block 1\n"                                                                  \
+    "block 3:\n" END                                                                    \
+    "  return\n"
+
+static const char each_ir[] = STRIDE_LOOP("", "  %17: i64 = add %16, %12\n  store out[%15], %17\n  jump block 4\n", "");
+/* Ends for good at the first element above 50. */
+static const char break_ir[] = STRIDE_LOOP(
+    "", "  %18: i64 = const 50\n  %19: bool = gt %16, %18\n  store out[%15], %16\n  branch %19, block 3, block 4\n", "");
+/* Carries a sum, and stores it behind the loop. */
+static const char sum_ir[] = STRIDE_LOOP("  %20: i64 = phi block 0: %9, block 4: %21\n",
+                                         "  %21: i64 = add %20, %16\n  jump block 4\n", "  store out[%9], %20\n");
+
+static void run_stride(const char *ir, int64_t *out, Grid grid)
+{
+    int64_t x[100];
+    for (int i = 0; i < 100; i++) {
+        x[i] = i * 7 % 100;
+        out[i] = -1;
+    }
+    struct { void *x; int64_t nx; void *out; int64_t no; } parameters = {x, 100, out, 100};
+    run_on_host(ir, &parameters, grid);
+}
+
+static void check_stride_loops(void)
+{
+    static const Grid grids[] = {{.blocks = {1}, .threads = {1}}, {.blocks = {3}, .threads = {7}},
+                                 {.blocks = {2}, .threads = {5, 2}}, {.blocks = {4}, .threads = {64}}};
+    int64_t out[100];
+    for (int g = 0; g < 4; g++) {
+        run_stride(each_ir, out, grids[g]);
+        bool ok = true;
+        for (int i = 0; i < 100; i++)
+            ok = ok && out[i] == i * 7 % 100 + i;
+        CHECK(ok);
+        int threads = grids[g].threads[0] * grids[g].blocks[0];
+        run_stride(break_ir, out, grids[g]);
+        ok = true;
+        for (int thread = 0; thread < threads && thread < 100; thread++)
+            for (int i = thread, ended = 0; i < 100; ended |= i * 7 % 100 > 50, i += threads)
+                ok = ok && out[i] == (ended ? -1 : i * 7 % 100);
+        CHECK(ok);
+        run_stride(sum_ir, out, (Grid){.blocks = {2}, .threads = {5}});
+        CHECK(out[9] == 9 + 63 + 33 + 3 + 73 + 43 + 13 + 83 + 53 + 23 + 93);
+    }
+}
+
 void test_host_entries(void)
 {
     check_indices();
+    check_stride_loops();
 }
 
 /* --- shared memory and barriers ------------------------------------------------------------------------------------------- */
