@@ -30,12 +30,12 @@ def import_section(names):
         environment = clean_environment(folder)
         rows = []
         for name in names:
-            values = [child_values(CHILD, "import", name, environment=environment) for _ in range(8)]
+            values = [child_values(CHILD, "import", name, environment=environment) for _ in range(6)]
             rows.append([name, *median_columns(values[1:])] if all(values) else [name, None])
     print_table("Import, over `import numpy`", ["", "ms"], rows)
 
 
-def compile_section(names, repeats=5):
+def compile_section(names, repeats=3):
     rows = []
     for name in names:
         samples = []
