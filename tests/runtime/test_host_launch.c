@@ -157,6 +157,8 @@ static void some_wait(HostThread *t)
     _Atomic int *wrong = *(_Atomic int *const *)t->parameters;
     int *seen = (int *)(void *)t->dynamic_shared;
     int modulus = 2 + t->block_index[0] % 3, rest = t->block_index[0] / 3 % modulus;
+    if (t->dynamic_size != 4096 || t->dynamic_shared < t->shared + 12 || (uintptr_t)t->dynamic_shared % 16)
+        (*wrong)++;
     if (t->linear_thread == 0)
         memset(seen, 0, 1024 * sizeof *seen);
     if (t->linear_thread % modulus == rest)
