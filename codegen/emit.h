@@ -65,6 +65,7 @@ struct Emitter {
     uint32_t static_shared, local_size;
     uint64_t constant_size;      /* bytes of DATA so far */
     LLVMValueRef dynamic_shared; /* NVPTX: the external symbol */
+    LLVMDIBuilderRef debug;      /* NULL: no source lines wanted */
     char llvm_error[1024];       /* first error of LLVM's diagnostic handler */
 
     /* the function being emitted */
@@ -76,6 +77,7 @@ struct Emitter {
     LLVMBasicBlockRef *block_start, *block_end;   /* by IrBlock.id; an emitter may add blocks of its own */
     LLVMBasicBlockRef *second_edge;   /* by IrBlock.id: where the second target goes through when it is the first, too */
     LLVMBasicBlockRef prologue;  /* allocas */
+    LLVMMetadataRef scope;       /* its subprogram in debug information; NULL: none */
     const StrideLoop *stride;    /* the function is one trip of this loop, returns whether there was one; else NULL */
     LLVMValueRef trip;           /* its number, i64, the last parameter */
     LLVMBasicBlockRef trip_done;
@@ -166,6 +168,14 @@ void convert_parts(Emitter *emitter, const Type *from, const Type *to, const LLV
 LLVMValueRef array_stride(Emitter *emitter, const Type *array, const LLVMValueRef *parts, uint32_t axis);
 /* Address of the element whose indices are value's operands from `first_index` on. */
 LLVMValueRef element_address(Emitter *emitter, const IrValue *value, uint32_t first_index);
+
+/* --- debug_lines.c ------------------------------------------------------------------------------------------------------ */
+void begin_debug_lines(Emitter *emitter);
+void begin_debug_function(Emitter *emitter, const EmittedFunction *function);
+/* Of what the builder makes next. */
+void set_debug_position(Emitter *emitter, const SourcePos *pos);
+/* What the builder makes next has no position. */
+void end_debug_function(Emitter *emitter);
 
 /* --- libdevice.c -------------------------------------------------------------------------------------------------------- */
 /* Links the libdevice functions that the module declares. */

@@ -102,6 +102,7 @@ static void emit_value(Emitter *emitter, const IrValue *value)
 {
     LLVMValueRef *out = emitter->parts[value->id] = ARENA_ARRAY(emitter->arena, LLVMValueRef,
                                                                 part_count(value->type) + 1);
+    set_debug_position(emitter, &value->pos);
     op_emitters[value->op](emitter, value, out);
 }
 
@@ -173,6 +174,7 @@ static void start_function(Emitter *emitter, const EmittedFunction *function)
 void emit_function_body(Emitter *emitter, const EmittedFunction *function)
 {
     const IrFunc *ir = function->ir;
+    begin_debug_function(emitter, function);
     start_function(emitter, function);
     Order order = {ARENA_ARRAY(emitter->arena, const IrBlock *, ir->block_count + 1), 0,
                    ARENA_ARRAY(emitter->arena, bool, ir->block_count + 1)};
@@ -181,6 +183,7 @@ void emit_function_body(Emitter *emitter, const EmittedFunction *function)
         emitter->block_start[order.blocks[i]->id] = new_block(emitter);
     for (uint32_t i = order.count; i-- > 0;)
         emit_block(emitter, order.blocks[i]);
+    end_debug_function(emitter);
     if (diag_failed(emitter->diag))
         return;
     for (uint32_t i = 0; i < order.count; i++) {

@@ -77,6 +77,8 @@ bool emitter_open(Emitter *emitter)
 
 void emitter_close(Emitter *emitter)
 {
+    if (emitter->debug)
+        LLVMDisposeDIBuilder(emitter->debug);
     if (emitter->builder)
         LLVMDisposeBuilder(emitter->builder);
     if (emitter->module)
@@ -205,7 +207,12 @@ static void declare_functions(Emitter *emitter)
 bool emit_module(Emitter *emitter)
 {
     declare_functions(emitter);
+    begin_debug_lines(emitter);
     for (uint32_t i = 0; i < emitter->ir->function_count; i++)
         emit_function_body(emitter, &emitter->functions[i]);
-    return !diag_failed(emitter->diag) && emitter->lowering->finish_module(emitter);
+    if (diag_failed(emitter->diag) || !emitter->lowering->finish_module(emitter))
+        return false;
+    if (emitter->debug)
+        LLVMDIBuilderFinalize(emitter->debug);
+    return true;
 }

@@ -94,6 +94,27 @@ static void check_functions(void)
     free(ptx);
 }
 
+static void check_lines(void)
+{
+    static const char ir[] = "kernel k(x: f32[1 C]) ; k \"/folder/k.py\":4\n"
+                             "block 0:\n"
+                             "  %0: i32 = cuda.threadIdx.x ; 5:8-20\n"
+                             "  %1: i64 = convert %0 ; 5:8-20\n"
+                             "  %2: f32 = load x[%1] ; 6:8-20\n"
+                             "  %3: f32 = call twice(%2) ; 7:8-20\n"
+                             "  store x[%1], %3 ; 7:1-2\n"
+                             "  return\n"
+                             "\n"
+                             "device twice(x: f32) -> f32 ; twice \"/folder/k.py\":10\n"
+                             "block 0:\n"
+                             "  %0: f32 = add x, x ; 11:3-4\n"
+                             "  return %0\n";
+    expect(ir, (CompileOptions){.optimization = 3, .lineinfo = true},
+           LIST(".loc\t1 6 9", ".loc\t1 11 4", ".file\t1 \"/folder/k.py\""), LIST(", debug"));
+    expect(ir, (CompileOptions){.debug = true}, LIST(".loc\t1 6 9", ", debug", ".debug_info"), LIST("nothing"));
+    expect(ir, (CompileOptions){.optimization = 3}, LIST("ld.global"), LIST(".loc", ".file"));
+}
+
 void test_ptx_patterns(void)
 {
     CompileOptions usual = {.optimization = 3};
@@ -106,6 +127,7 @@ void test_ptx_patterns(void)
     expect(stride_ir, usual, LIST("ld.global", "st.global"), LIST("selp", "setp.lt.s64 \t%p2, %rd2, 0"));
     check_division();
     check_functions();
+    check_lines();
 }
 
 /* --- refusals ------------------------------------------------------------------------------------------------------------ */
