@@ -9,6 +9,7 @@ import argparse
 import os
 import platform
 import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -137,6 +138,7 @@ def main():
     parser.add_argument("--only", default=",".join(SECTIONS), help=f"sections, of {','.join(SECTIONS)}")
     options = parser.parse_args()
     wanted = options.only.split(",")
+    warnings.simplefilter("ignore")  # of grids that are too small to fill a GPU
 
     if options.cpu:
         os.environ["CUJIT_DEVICE"] = "cpu"
