@@ -52,7 +52,7 @@ def write_png(path, gray):
         file.write(b"\x89PNG\r\n\x1a\n" + chunks)
 
 
-def main(width=480, height=320, path=None):
+def main(width=240, height=160, path=None):
     left, top, step = -2.0, -1.0, 3.0 / width
     image = cuda.to_device(np.zeros((height, width), np.uint8))
     block = (16, 16)

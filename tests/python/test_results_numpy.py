@@ -73,6 +73,7 @@ def test_integer_division_and_bits(rng, dtype):
 @pytest.mark.parametrize("source", INTEGERS + FLOATS)
 @pytest.mark.parametrize("target", INTEGERS + FLOATS)
 def test_conversions_on_storing(rng, source, target):
+    """As NumPy converts; but float16 is rounded to integers, not cut off, as numba does."""
     @cuda.jit
     def kernel(x, out):
         i = cuda.grid(1)
@@ -85,6 +86,8 @@ def test_conversions_on_storing(rng, source, target):
         x = np.clip(x.astype("f8"), max(low, -2000), min(high, 2000)).astype(source)
     out = np.zeros(200, target)
     kernel[2, 128](x, out)
+    if source == "f2" and target in INTEGERS:
+        x = np.rint(x)
     with np.errstate(over="ignore"):
         np.testing.assert_array_equal(out, x.astype(target))
 
