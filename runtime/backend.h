@@ -14,6 +14,8 @@ typedef struct RtBackend {
     bool (*memory_info)(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag);
     bool (*allocate)(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag);
     bool (*release)(RtDevice *device, RtPointer pointer, Diag *diag);
+    bool (*allocate_ordered)(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag);
+    bool (*release_ordered)(RtDevice *device, RtPointer pointer, Diag *diag);
     bool (*allocate_pinned)(RtDevice *device, size_t size, void **pointer, Diag *diag);
     bool (*release_pinned)(RtDevice *device, void *pointer, Diag *diag);
     bool (*copy_to_device)(RtDevice *device, RtPointer to, const void *from, size_t size, RtStream *stream, Diag *diag);
@@ -21,6 +23,7 @@ typedef struct RtBackend {
     bool (*copy_on_device)(RtDevice *device, RtPointer to, RtPointer from, size_t size, RtStream *stream, Diag *diag);
     bool (*fill)(RtDevice *device, RtPointer to, uint8_t byte, size_t size, RtStream *stream, Diag *diag);
     bool (*stream_create)(RtStream *stream, Diag *diag);
+    bool (*stream_adopt)(RtStream *stream, Diag *diag); /* made elsewhere: handle is set */
     void (*stream_destroy)(RtStream *stream);
     bool (*stream_synchronize)(RtDevice *device, RtStream *stream, Diag *diag);
     bool (*stream_wait_event)(RtDevice *device, RtStream *stream, RtEvent *event, Diag *diag);

@@ -69,6 +69,8 @@ static const RtBackend cuda_backend = {
     .memory_info = cuda_memory_info,
     .allocate = cuda_allocate,
     .release = cuda_release,
+    .allocate_ordered = cuda_allocate_ordered,
+    .release_ordered = cuda_release_ordered,
     .allocate_pinned = cuda_allocate_pinned,
     .release_pinned = cuda_release_pinned,
     .copy_to_device = cuda_copy_to_device,
@@ -76,6 +78,7 @@ static const RtBackend cuda_backend = {
     .copy_on_device = cuda_copy_on_device,
     .fill = cuda_fill,
     .stream_create = cuda_stream_create,
+    .stream_adopt = cuda_stream_adopt,
     .stream_destroy = cuda_stream_destroy,
     .stream_synchronize = cuda_stream_synchronize,
     .stream_wait_event = cuda_stream_wait_event,
@@ -137,7 +140,8 @@ RtDevice *cuda_device_open(int ordinal, Diag *diag)
     device->base.ordinal = ordinal;
     if (driver_call(diag, cuDeviceGet, &device->device, ordinal) &&
         driver_call(diag, cuDeviceGetName, device->base.name, (int)sizeof device->base.name - 1, device->device) &&
-        read_limits(device, diag) && driver_call(diag, cuDevicePrimaryCtxRetain, &device->context, device->device))
+        read_limits(device, diag) && cuda_pool_open(device, diag) &&
+        driver_call(diag, cuDevicePrimaryCtxRetain, &device->context, device->device))
         return &device->base;
     free(device);
     return NULL;

@@ -12,6 +12,9 @@ typedef struct CudaDevice {
     CUdevice device;
     CUcontext context;       /* the primary one, retained */
     int multiprocessors;
+    bool has_pool;
+    _Atomic bool pool_used;    /* there may be memory that cuMemFree frees without waiting */
+    _Atomic bool unordered;    /* work may run on a stream that does not synchronize with the default one */
 } CudaDevice;
 
 typedef struct CudaKernel {
@@ -38,6 +41,8 @@ static inline CUstream cuda_stream_of(const RtStream *stream)
 
 /* cuda_memory.c */
 bool cuda_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag);
+/* True for CUDA_SUCCESS; out of memory has a Diag of its own. */
+bool cuda_check_allocation(RtDevice *device, DriverFunctionId function, CUresult result, size_t size, Diag *diag);
 bool cuda_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag);
 bool cuda_release(RtDevice *device, RtPointer pointer, Diag *diag);
 bool cuda_allocate_pinned(RtDevice *device, size_t size, void **pointer, Diag *diag);
@@ -46,6 +51,11 @@ bool cuda_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_
 bool cuda_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, RtStream *stream, Diag *diag);
 bool cuda_copy_on_device(RtDevice *device, RtPointer to, RtPointer from, size_t size, RtStream *stream, Diag *diag);
 bool cuda_fill(RtDevice *device, RtPointer to, uint8_t byte, size_t size, RtStream *stream, Diag *diag);
+/* cuda_pool.c */
+bool cuda_pool_open(CudaDevice *device, Diag *diag);
+bool cuda_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag);
+bool cuda_release_ordered(RtDevice *device, RtPointer pointer, Diag *diag);
+bool cuda_stream_adopt(RtStream *stream, Diag *diag);
 /* cuda_stream.c */
 bool cuda_stream_create(RtStream *stream, Diag *diag);
 void cuda_stream_destroy(RtStream *stream);

@@ -4,8 +4,7 @@
 
 #include <stdio.h>
 
-/* Out of memory has a Diag of its own; everything else is a driver failure. */
-static bool check_allocation(RtDevice *device, DriverFunctionId function, CUresult result, size_t size, Diag *diag)
+bool cuda_check_allocation(RtDevice *device, DriverFunctionId function, CUresult result, size_t size, Diag *diag)
 {
     if (result != CUDA_ERROR_OUT_OF_MEMORY)
         return driver_check(diag, function, result);
@@ -28,7 +27,7 @@ bool cuda_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag
     CUdeviceptr address = 0;
     if (!cuda_enter(device, &scope, diag))
         return false;
-    bool ok = check_allocation(device, DRIVER_cuMemAlloc, driver.cuMemAlloc(&address, size), size, diag);
+    bool ok = cuda_check_allocation(device, DRIVER_cuMemAlloc, driver.cuMemAlloc(&address, size), size, diag);
     *pointer = address;
     return cuda_leave(&scope, ok);
 }
@@ -38,7 +37,9 @@ bool cuda_release(RtDevice *device, RtPointer pointer, Diag *diag)
     CudaScope scope;
     if (!cuda_enter(device, &scope, diag))
         return false;
-    return cuda_leave(&scope, driver_call(diag, cuMemFree, pointer));
+    /* cuMemFree waits for the device by itself, except for memory of the pool. */
+    bool ok = !((CudaDevice *)device)->pool_used || driver_call(diag, cuCtxSynchronize);
+    return cuda_leave(&scope, driver_call(diag, cuMemFree, pointer) && ok);
 }
 
 bool cuda_allocate_pinned(RtDevice *device, size_t size, void **pointer, Diag *diag)
@@ -47,7 +48,7 @@ bool cuda_allocate_pinned(RtDevice *device, size_t size, void **pointer, Diag *d
     if (!cuda_enter(device, &scope, diag))
         return false;
     CUresult result = driver.cuMemHostAlloc(pointer, size, CU_MEMHOSTALLOC_PORTABLE);
-    return cuda_leave(&scope, check_allocation(device, DRIVER_cuMemHostAlloc, result, size, diag));
+    return cuda_leave(&scope, cuda_check_allocation(device, DRIVER_cuMemHostAlloc, result, size, diag));
 }
 
 bool cuda_release_pinned(RtDevice *device, void *pointer, Diag *diag)

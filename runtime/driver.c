@@ -135,6 +135,8 @@ const char *driver_error_text(CUresult result)
     return text;
 }
 
+bool driver_has(DriverFunctionId function) { return !loaded.lacks[function]; }
+
 bool driver_check(Diag *diag, DriverFunctionId function, CUresult result)
 {
     if (result == CUDA_SUCCESS)

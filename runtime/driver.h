@@ -44,6 +44,8 @@ DriverState driver_load(const char **why, Diag *diag);
 /* Like driver_load, but an absent driver is a failure too: DIAG_DRIVER_MISSING. */
 bool driver_require(Diag *diag);
 
+/* Whether the library has it; true for required ones. */
+bool driver_has(DriverFunctionId function);
 /* True when result is CUDA_SUCCESS, else records DIAG_DRIVER_CALL with the driver's own name and text for it. */
 bool driver_check(Diag *diag, DriverFunctionId function, CUresult result);
 /* "CUDA_ERROR_INVALID_VALUE" and "invalid argument"; never NULL. Static texts of the driver. */

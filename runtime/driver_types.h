@@ -18,6 +18,7 @@ typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUlinkState_st *CUlinkState;
+typedef struct CUmemPoolHandle_st *CUmemoryPool;
 typedef size_t (*CUoccupancyB2DSize)(int block_size);
 typedef struct CUuuid_st {
     char bytes[16];
@@ -40,6 +41,12 @@ typedef enum CUfunction_attribute {
 #include "runtime/driver_numbers.def"
 #undef NUMBERS_OF_FUNCTION_ATTRIBUTE
 } CUfunction_attribute;
+
+typedef enum CUmemPool_attribute {
+#define NUMBERS_OF_POOL_ATTRIBUTE
+#include "runtime/driver_numbers.def"
+#undef NUMBERS_OF_POOL_ATTRIBUTE
+} CUmemPool_attribute;
 
 typedef enum CUjit_option {
 #define NUMBERS_OF_JIT_OPTION

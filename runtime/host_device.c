@@ -59,7 +59,7 @@ static bool host_synchronize(RtDevice *device, Diag *diag)
 }
 
 /* --- streams and events --------------------------------------------------------------------------------------------- */
-static bool host_stream_create(RtStream *stream, Diag *diag)
+static bool host_stream_begin(RtStream *stream, Diag *diag)
 {
     (void)stream, (void)diag;
     return true;
@@ -135,13 +135,16 @@ static const RtBackend host_backend = {
     .memory_info = host_memory_info,
     .allocate = host_allocate,
     .release = host_release,
+    .allocate_ordered = host_allocate,
+    .release_ordered = host_release,
     .allocate_pinned = host_allocate_pinned,
     .release_pinned = host_release_pinned,
     .copy_to_device = host_copy_to_device,
     .copy_to_host = host_copy_to_host,
     .copy_on_device = host_copy_on_device,
     .fill = host_fill,
-    .stream_create = host_stream_create,
+    .stream_create = host_stream_begin,
+    .stream_adopt = host_stream_begin,
     .stream_destroy = host_stream_destroy,
     .stream_synchronize = host_stream_synchronize,
     .stream_wait_event = host_stream_wait_event,

@@ -78,6 +78,17 @@ bool rt_free(RtDevice *device, RtPointer pointer, Diag *diag)
     return !pointer || device->backend->release(device, pointer, diag);
 }
 
+bool rt_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
+{
+    *pointer = 0;
+    return !size || device->backend->allocate_ordered(device, size, pointer, diag);
+}
+
+bool rt_free_ordered(RtDevice *device, RtPointer pointer, Diag *diag)
+{
+    return !pointer || device->backend->release_ordered(device, pointer, diag);
+}
+
 bool rt_allocate_pinned(RtDevice *device, size_t size, void **pointer, Diag *diag)
 {
     *pointer = NULL;
@@ -118,24 +129,28 @@ static void *new_object(RtDevice *device, size_t size, Diag *diag)
     return object;
 }
 
-RtStream *rt_stream_external(RtDevice *device, uint64_t handle, Diag *diag)
+static RtStream *new_stream(RtDevice *device, uint64_t handle, bool (*begin)(RtStream *, Diag *), Diag *diag)
 {
     RtStream *stream = new_object(device, sizeof *stream, diag);
-    if (stream)
-        *stream = (RtStream){.device = device, .handle = handle};
-    return stream;
+    if (!stream)
+        return NULL;
+    *stream = (RtStream){.device = device, .handle = handle};
+    if (begin(stream, diag))
+        return stream;
+    free(stream);
+    return NULL;
+}
+
+RtStream *rt_stream_external(RtDevice *device, uint64_t handle, Diag *diag)
+{
+    return new_stream(device, handle, device->backend->stream_adopt, diag);
 }
 
 RtStream *rt_stream_create(RtDevice *device, Diag *diag)
 {
-    RtStream *stream = rt_stream_external(device, 0, diag);
-    if (!stream)
-        return NULL;
-    if (!device->backend->stream_create(stream, diag)) {
-        free(stream);
-        return NULL;
-    }
-    stream->owned = true;
+    RtStream *stream = new_stream(device, 0, device->backend->stream_create, diag);
+    if (stream)
+        stream->owned = true;
     return stream;
 }
 

@@ -31,6 +31,7 @@ typedef CUuuid ToolkitUuid;
 #define NUMBERS_OF_RESULT
 #define NUMBERS_OF_DEVICE_ATTRIBUTE
 #define NUMBERS_OF_FUNCTION_ATTRIBUTE
+#define NUMBERS_OF_POOL_ATTRIBUTE
 #define NUMBERS_OF_JIT_OPTION
 #define NUMBERS_OF_JIT_INPUT
 #define NUMBERS_OF_LAUNCH_ATTRIBUTE
@@ -41,6 +42,7 @@ typedef CUuuid ToolkitUuid;
 #undef NUMBERS_OF_RESULT
 #undef NUMBERS_OF_DEVICE_ATTRIBUTE
 #undef NUMBERS_OF_FUNCTION_ATTRIBUTE
+#undef NUMBERS_OF_POOL_ATTRIBUTE
 #undef NUMBERS_OF_JIT_OPTION
 #undef NUMBERS_OF_JIT_INPUT
 #undef NUMBERS_OF_LAUNCH_ATTRIBUTE
@@ -52,6 +54,7 @@ typedef CUuuid ToolkitUuid;
 #define CUresult RuntimeResult
 #define CUdevice_attribute RuntimeDeviceAttribute
 #define CUfunction_attribute RuntimeFunctionAttribute
+#define CUmemPool_attribute RuntimePoolAttribute
 #define CUjit_option RuntimeJitOption
 #define CUjitInputType RuntimeJitInputType
 #define CUlaunchAttributeID RuntimeAttributeId

@@ -77,6 +77,8 @@ static bool answer(int id, CUresult *result)
         *result = functions[id].result;
         return true;
     }
+    if (id >= DRIVER_cuDeviceGetDefaultMemPool && id <= DRIVER_cuMemPoolSetAttribute)
+        return false;
     *result = CUDA_ERROR_INVALID_CONTEXT;
     return id >= DRIVER_cuCtxSynchronize && !fake_current;
 }
@@ -177,6 +179,7 @@ CUresult act_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUde
         [CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN] = 232448,
         [CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT] = 132,
         [CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = 9,
+        [CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED] = 1,
         [CU_DEVICE_ATTRIBUTE_WARP_SIZE] = 32,
     };
     (void)device;
@@ -229,6 +232,23 @@ CUresult act_cuMemAlloc(CUdeviceptr *pointer, size_t size)
 }
 
 CUresult act_cuMemFree(CUdeviceptr pointer) { return destroy((void *)(uintptr_t)pointer); }
+
+CUresult act_cuMemAllocAsync(CUdeviceptr *pointer, size_t size, CUstream stream)
+{
+    return stream ? CUDA_ERROR_INVALID_VALUE : act_cuMemAlloc(pointer, size);
+}
+
+CUresult act_cuMemFreeAsync(CUdeviceptr pointer, CUstream stream)
+{
+    return stream ? CUDA_ERROR_INVALID_VALUE : act_cuMemFree(pointer);
+}
+
+/* Stream 99 is another library's, and does not synchronize with the default stream. */
+CUresult act_cuStreamGetFlags(CUstream stream, unsigned int *flags)
+{
+    *flags = (uintptr_t)stream == 99 ? CU_STREAM_NON_BLOCKING : 0;
+    return CUDA_SUCCESS;
+}
 
 CUresult act_cuMemHostAlloc(void **pointer, size_t size, unsigned int flags)
 {

@@ -74,6 +74,31 @@ static void memory(void)
     CHECK(fake()->alive() == 1);
 }
 
+static void ordered_memory(void)
+{
+    Diag diag = {0};
+    RtPointer a = 0, b = 0, plain = 0;
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    CHECK_OK(rt_allocate(device, 8, &plain, &diag) && rt_free(device, plain, &diag), &diag);
+    CHECK(fake()->calls("cuCtxSynchronize") == 0);
+    CHECK_OK(rt_allocate_ordered(device, 8, &a, &diag) && rt_allocate_ordered(device, 8, &b, &diag), &diag);
+    CHECK_OK(rt_free_ordered(device, a, &diag), &diag);
+    CHECK(fake()->calls("cuMemAllocAsync") == 2 && fake()->calls("cuMemFreeAsync") == 1);
+    CHECK_OK(rt_free(device, b, &diag), &diag);
+    CHECK(fake()->calls("cuCtxSynchronize") == 1);
+    CHECK_OK(rt_allocate_ordered(device, 0, &a, &diag) && !a && rt_free_ordered(device, 0, &diag), &diag);
+    CHECK_FAILS(rt_allocate_ordered(device, (size_t)1 << 50, &a, &diag), &diag, DIAG_DEVICE_MEMORY, "out of memory");
+    CHECK_OK(rt_allocate_ordered(device, 8, &a, &diag), &diag);
+    rt_stream_destroy(rt_stream_external(device, 98, &diag));
+    CHECK(fake()->calls("cuStreamGetFlags") == 1 && fake()->calls("cuCtxSynchronize") == 1);
+    rt_stream_destroy(rt_stream_external(device, 99, &diag));
+    CHECK(fake()->calls("cuStreamGetFlags") == 2 && fake()->calls("cuCtxSynchronize") == 2);
+    CHECK_OK(rt_allocate_ordered(device, 8, &b, &diag) && fake()->calls("cuMemAlloc") == 2, &diag);
+    CHECK_OK(rt_free_ordered(device, a, &diag) && rt_free_ordered(device, b, &diag), &diag);
+    CHECK(fake()->calls("cuMemFree") == 4 && fake()->calls("cuCtxSynchronize") == 4);
+    CHECK(fake()->alive() == 1);
+}
+
 static void streams_and_events(void)
 {
     Diag diag = {0};
@@ -234,6 +259,7 @@ void test_cuda(void)
     } cases[] = {
         {"devices", devices},
         {"memory", memory},
+        {"ordered memory", ordered_memory},
         {"streams and events", streams_and_events},
         {"modules", modules},
         {"launches", launches},

@@ -48,6 +48,9 @@ static void use_memory(RtDevice *device, RtStream *stream, Outcome *outcome)
         STEP(rt_free(device, a, &diag));
     if (!STEP(rt_free(device, b, &diag)))
         STEP(rt_free(device, b, &diag));
+    STEP(rt_allocate_ordered(device, 8, &a, &diag));
+    if (!STEP(rt_free_ordered(device, a, &diag)))
+        STEP(rt_free_ordered(device, a, &diag));
     STEP(rt_allocate_pinned(device, 8, &pinned, &diag));
     if (!STEP(rt_free_pinned(device, pinned, &diag)))
         STEP(rt_free_pinned(device, pinned, &diag));
@@ -127,6 +130,9 @@ static void use_everything(Outcome *outcome)
     use_events(device, stream, outcome);
     use_kernel(device, stream, outcome);
     STEP(rt_synchronize(device, &diag));
+    rt_stream_destroy(stream);
+    stream = rt_stream_external(device, 99, &diag);
+    STEP(stream != NULL);
     rt_stream_destroy(stream);
 }
 

@@ -60,6 +60,8 @@ static void missing_optional(void)
     CHECK_OK(kernel != NULL, &diag);
     RtLaunch launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
     CHECK_OK(rt_launch(kernel, &launch, &diag), &diag);
+    RtPointer pointer = 0;
+    CHECK_OK(rt_allocate_ordered(device, 8, &pointer, &diag) && rt_free_ordered(device, pointer, &diag), &diag);
     launch.cooperative = true;
     CHECK_FAILS(rt_launch(kernel, &launch, &diag), &diag, DIAG_DRIVER_SYMBOL, "cuLaunchKernelEx; it needs driver 11.6");
     rt_kernel_unload(kernel);

@@ -58,6 +58,36 @@ static void check_add(RtDevice *device, RtKernel *kernel, RtLaunch launch)
     CHECK_OK(rt_free(device, parameters.pointer, &diag), &diag);
 }
 
+/* Memory that is freed and allocated again while the kernel that uses it may still run. */
+static void ordered_memory(void)
+{
+    Diag diag = {0};
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    RtKernel *kernel = load_add(device, false);
+    RtStream *streams[2] = {rt_stream_create(device, &diag), rt_stream_create(device, &diag)};
+    uint32_t values[COUNT], wrong = 0;
+    for (int i = 0; i < 200; i++) {
+        AddParameters parameters = {.number = (uint32_t)i};
+        RtLaunch launch = {.grid = {BLOCKS, 1, 1}, .block = {THREADS, 1, 1}, .dynamic_shared = THREADS * 4};
+        launch.stream = streams[i % 2];
+        launch.parameters = &parameters;
+        launch.parameters_size = 12;
+        CHECK_OK(rt_allocate_ordered(device, sizeof values, &parameters.pointer, &diag), &diag);
+        CHECK_OK(rt_fill(device, parameters.pointer, 0, sizeof values, launch.stream, &diag), &diag);
+        CHECK_OK(rt_launch(kernel, &launch, &diag), &diag);
+        if (i % 20 == 19) {
+            CHECK_OK(rt_copy_to_host(device, values, parameters.pointer, sizeof values, NULL, &diag), &diag);
+            for (int j = 0; j < COUNT; j++)
+                wrong += values[j] != (uint32_t)i;
+        }
+        CHECK_OK((i % 3 ? rt_free_ordered : rt_free)(device, parameters.pointer, &diag), &diag);
+    }
+    CHECK(wrong == 0);
+    rt_stream_destroy(streams[0]);
+    rt_stream_destroy(streams[1]);
+    rt_kernel_unload(kernel);
+}
+
 static void launches(void)
 {
     Diag diag = {0};
@@ -105,7 +135,7 @@ static void modules(void)
     check_add(device, kernel, (RtLaunch){.dynamic_shared = THREADS * 4});
     rt_kernel_unload(kernel);
     free(cubin);
-    RtImage bad = {.name = "bad", .code = ".version 6.3\n.target sm_75\nnonsense\n", .code_size = 38};
+    RtImage bad = {.name = "bad", .code = ".version 6.3\n.target sm_75\nnonsense\n", .code_size = 37};
     CHECK_FAILS(rt_kernel_load(device, &bad, &diag), &diag, DIAG_DRIVER_LINK, "CUDA_ERROR_INVALID_PTX (218)");
     CHECK_FAILS(rt_kernel_load(device, &bad, &diag), &diag, DIAG_DRIVER_LINK, "ptxas");
     CHECK_FAILS(rt_assemble(device, &bad, &cubin, &size, &diag), &diag, DIAG_DRIVER_LINK, "ptxas");
@@ -175,6 +205,7 @@ void test_gpu(void)
         return;
     }
     in_child("launches on the GPU", launches);
+    in_child("ordered memory on the GPU", ordered_memory);
     in_child("modules on the GPU", modules);
     in_child("threads and events on the GPU", threads_and_events);
     in_child("an illegal address on the GPU", illegal_address);

@@ -49,6 +49,7 @@ static void memory(RtDevice *device)
     CHECK_TEXT(text, "1234567");
     CHECK_OK(rt_copy_to_host(device, text, 0, 0, NULL, &diag), &diag);
     CHECK_OK(rt_free(device, a, &diag) && rt_free(device, b, &diag) && rt_free(device, 0, &diag), &diag);
+    CHECK_OK(rt_allocate_ordered(device, 8, &a, &diag) && a && rt_free_ordered(device, a, &diag), &diag);
     CHECK_OK(rt_allocate_pinned(device, 100, &pinned, &diag) && pinned && rt_free_pinned(device, pinned, &diag), &diag);
     CHECK_FAILS(rt_allocate(device, (size_t)1 << 60, &a, &diag), &diag, DIAG_DEVICE_MEMORY,
                 "cannot allocate 1152921504606846976 bytes on CPU");
