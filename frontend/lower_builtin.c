@@ -32,7 +32,7 @@ static bool call_abs(Lower *l, const Call *call, Operand *out)
         return false;
     Operand x = call->arguments[0], converted;
     const Type *type = type_is_scalar(x.type) ? type_promote(PROMOTION_ABS, x.type, NULL) : NULL;
-    if (call->intrinsic == INTRINSIC_ABS && strcmp(call->name, "math.fabs") == 0)
+    if (type && call->intrinsic == INTRINSIC_FABS)
         type = type_promote(PROMOTION_MATH, x.type, NULL);
     if (!type)
         return call_refuse(l, call, "");
@@ -48,7 +48,8 @@ static bool call_abs(Lower *l, const Call *call, Operand *out)
     return *out = operand_value(type, emit1(l, IR_ABS, type, operand_ir(l, converted))), true;
 }
 
-/* The smaller or larger of two numbers; the first one where neither is (NaN included). */
+/* The smaller or larger of two numbers; of a NaN and a number the number, but for float16, where the first of the two
+ * stays unless the second is smaller (larger): so b comes first in the IR. */
 static bool choose_extreme(Lower *l, const Call *call, Operand a, Operand b, Operand *out)
 {
     const Type *type = NULL;
@@ -63,7 +64,12 @@ static bool choose_extreme(Lower *l, const Call *call, Operand a, Operand b, Ope
         return *out = operand_int(l, is_min == (p < q) ? p : q), true;
     if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
         return false;
-    *out = operand_value(type, emit2(l, is_min ? IR_MIN : IR_MAX, type, operand_ir(l, x), operand_ir(l, y)));
+    if (type->kind == TYPE_FLOAT && type->size > 2) {
+        IrValue *both[] = {operand_ir(l, x), operand_ir(l, y)};
+        *out = operand_value(type, emit_math_function(l, is_min ? INTRINSIC_FMIN : INTRINSIC_FMAX, type, 2, both));
+        return true;
+    }
+    *out = operand_value(type, emit2(l, is_min ? IR_MIN : IR_MAX, type, operand_ir(l, y), operand_ir(l, x)));
     return true;
 }
 
@@ -99,9 +105,9 @@ static bool call_round(Lower *l, const Call *call, Operand *out)
     const Type *type = type_is_scalar(x.type) ? type_promote(PROMOTION_ROUND, x.type, NULL) : NULL;
     if (!type)
         return call_refuse(l, call, "");
-    if (x.type->kind != TYPE_FLOAT)
+    if (x.type->kind != TYPE_FLOAT && !(x.type->kind == TYPE_UINT && x.type->size == 8))
         return lower_convert(l, x, type, out);
-    if (!lower_convert(l, x, TYPE_OF(FLOAT64), &wide))
+    if (!lower_convert(l, x, TYPE_OF(FLOAT64), &wide))   /* uint64 too: it saturates like a float */
         return false;
     IrValue *value = operand_ir(l, wide);
     IrValue *rounded = emit_math_function(l, INTRINSIC_RINT, TYPE_OF(FLOAT64), 1, &value);
@@ -249,7 +255,7 @@ bool lower_type_call(Lower *l, const Type *type, const Call *call, Operand *out)
 
 static const Handler handlers[INTRINSIC_COUNT] = {
     [INTRINSIC_SUM] = lower_sum_call, [INTRINSIC_ANY] = lower_any_all_call, [INTRINSIC_ALL] = lower_any_all_call,
-    [INTRINSIC_ISINSTANCE] = lower_isinstance_call, [INTRINSIC_LEN] = call_len, [INTRINSIC_RANGE] = call_range, [INTRINSIC_ABS] = call_abs,
+    [INTRINSIC_ISINSTANCE] = lower_isinstance_call, [INTRINSIC_LEN] = call_len, [INTRINSIC_RANGE] = call_range, [INTRINSIC_ABS] = call_abs, [INTRINSIC_FABS] = call_abs,
     [INTRINSIC_MIN] = call_extreme, [INTRINSIC_MAX] = call_extreme, [INTRINSIC_ROUND] = call_round,
     [INTRINSIC_POW] = call_pow, [INTRINSIC_DIVMOD] = call_divmod, [INTRINSIC_SLICE] = call_slice,
     [INTRINSIC_ENUMERATE] = call_enumerate, [INTRINSIC_ZIP] = call_zip, [INTRINSIC_REVERSED] = call_reversed,

@@ -165,8 +165,11 @@ static bool call_instance(Lower *l, const Callee *callee, const Call *call, Oper
     if (!l->emitting)
         return true;
     IrValue *value = emit_call(l, instance, bound, count);
-    if (!out->type)   /* it never returns; what follows is never reached */
+    if (!out->type) {   /* an error in the callee, or it never returns and what follows is never reached */
+        if (!emit_instance(l->frontend, instance))
+            return false;
         *out = operand_none();
+    }
     if (operand_is_runtime(*out))
         out->ir = value;
     return true;

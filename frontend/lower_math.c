@@ -104,8 +104,9 @@ static bool call_test(Lower *l, const Call *call, Operand *out)
 /* x * factor, the factor rounded to the result's type as CUDA programs have it. */
 static bool call_angle(Lower *l, const Call *call, Operand *out)
 {
-    bool to_degrees = call->intrinsic == INTRINSIC_DEGREES;
-    PromotionId rule = strncmp(call->name, "math.", 5) == 0 ? PROMOTION_MATH_WIDE : PROMOTION_NUMPY_ANGLE;
+    bool to_degrees = call->intrinsic == INTRINSIC_DEGREES || call->intrinsic == INTRINSIC_NUMPY_RAD2DEG;
+    bool is_math = call->intrinsic == INTRINSIC_DEGREES || call->intrinsic == INTRINSIC_RADIANS;
+    PromotionId rule = is_math ? PROMOTION_MATH_WIDE : PROMOTION_NUMPY_ANGLE;
     if (!call_arity(l, call, 1, 1))
         return false;
     const Type *type = promote_arguments(call, rule);
@@ -197,6 +198,7 @@ typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
 static const Handler handlers[INTRINSIC_COUNT] = {
     [INTRINSIC_LOG] = call_log, [INTRINSIC_ISNAN] = call_test, [INTRINSIC_ISINF] = call_test,
     [INTRINSIC_ISFINITE] = call_test, [INTRINSIC_DEGREES] = call_angle, [INTRINSIC_RADIANS] = call_angle,
+    [INTRINSIC_NUMPY_RAD2DEG] = call_angle, [INTRINSIC_NUMPY_DEG2RAD] = call_angle,
     [INTRINSIC_LDEXP] = call_ldexp, [INTRINSIC_FREXP] = call_frexp, [INTRINSIC_MODF] = call_modf,
     [INTRINSIC_CUDA_FMA] = call_fma,
 };

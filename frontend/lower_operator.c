@@ -248,23 +248,20 @@ bool lower_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
 
 /* --- comparisons -------------------------------------------------------------------------------------------------- */
 
-static bool is_signed(const Type *type) { return type->kind == TYPE_INT; }
-
-/* A signed and an unsigned integer compare by their mathematical values. */
-static bool compare_mixed_signs(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
+/* The type in which two numbers are compared. numba compares int64 with uint64 as floats, and so do we. */
+static const Type *comparison_type(const Type *a, const Type *b)
 {
-    bool swap = !is_signed(a.type);
-    Operand negative_side = swap ? b : a, x, y;
-    if (!lower_convert(l, a, TYPE_OF(UINT64), &x) || !lower_convert(l, b, TYPE_OF(UINT64), &y) ||
-        !lower_convert(l, negative_side, TYPE_OF(INT64), &negative_side))
-        return false;
-    const Type *boolean = TYPE_OF(BOOL);
-    IrValue *zero = emit_int(l, TYPE_OF(INT64), 0);
-    IrValue *is_negative = emit2(l, IR_LT, boolean, operand_ir(l, negative_side), zero);
-    IrValue *plain = emit2(l, compare_info[number].op, boolean, operand_ir(l, x), operand_ir(l, y));
-    IrValue *below = emit_int(l, boolean, fold_order(number, !swap, false));
-    *out = operand_value(boolean, emit3(l, IR_SELECT, boolean, is_negative, below, plain));
-    return true;
+    if (type_equal(a, b))
+        return a;
+    if (a->kind == TYPE_BOOL && type_is_integer(b))
+        return b;
+    if (b->kind == TYPE_BOOL && type_is_integer(a))
+        return a;
+    if (type_is_integer(a) && type_is_integer(b) && a->kind != b->kind) {
+        const Type *unsigned_side = a->kind == TYPE_UINT ? a : b;
+        return unsigned_side->size == 8 ? TYPE_OF(FLOAT64) : TYPE_OF(INT64);
+    }
+    return type_promote(PROMOTION_ARITHMETIC, a, b);
 }
 
 static bool compare_scalars(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
@@ -273,14 +270,7 @@ static bool compare_scalars(Lower *l, int32_t number, Operand a, Operand b, Oper
     PromotionId rule = equality ? PROMOTION_EQUALITY : PROMOTION_ORDER;
     if (!type_promote(rule, a.type, b.type))
         return refuse_operands(l, compare_info[number].text, a, b, "");
-    bool integers = a.type->kind <= TYPE_UINT && b.type->kind <= TYPE_UINT;
-    bool mixed = type_is_integer(a.type) && type_is_integer(b.type) && is_signed(a.type) != is_signed(b.type);
-    const Type *unsigned_side = is_signed(a.type) ? b.type : a.type;
-    if (mixed && unsigned_side->size == 8)
-        return compare_mixed_signs(l, number, a, b, out);
-    const Type *type = type_equal(a.type, b.type) ? a.type : type_promote(PROMOTION_ARITHMETIC, a.type, b.type);
-    if (integers && mixed)
-        type = TYPE_OF(INT64);
+    const Type *type = comparison_type(a.type, b.type);
     Operand x, y;
     if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
         return false;
@@ -404,8 +394,14 @@ bool lower_unary(Lower *l, SsaOp op, Operand a, Operand *out)
         *out = (Operand){.type = type, .constant = folded};
         return true;
     }
-    if (!lower_convert(l, a, type, out) || op == SSA_POSITIVE)
-        return op == SSA_POSITIVE && !diag_failed(l->diag);
-    *out = operand_value(type, emit1(l, op == SSA_NEGATIVE ? IR_NEG : IR_NOT, type, operand_ir(l, *out)));
+    IrOp ir_op = op == SSA_NEGATIVE ? IR_NEG : IR_NOT;
+    if (op != SSA_POSITIVE && type_is_integer(a.type)) {   /* in its own width: ~uint8(0) is 255 */
+        Operand narrow = operand_value(a.type, emit1(l, ir_op, a.type, operand_ir(l, a)));
+        return lower_convert(l, narrow, type, out);
+    }
+    if (!lower_convert(l, a, type, out))
+        return false;
+    if (op != SSA_POSITIVE)
+        *out = operand_value(type, emit1(l, ir_op, type, operand_ir(l, *out)));
     return true;
 }

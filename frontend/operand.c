@@ -4,7 +4,13 @@
 
 #include "frontend/lower.h"
 
-Operand lower_fact(Lower *l, const SsaValue *value) { return l->instance->facts[value->id]; }
+Operand lower_fact(Lower *l, const SsaValue *value)
+{
+    Operand fact = l->instance->facts[value->id];
+    if (fact.constant && fact.constant->kind == CONSTANT_ARRAY && !fact.ir)
+        fact.ir = operand_ir(l, fact);   /* arrays are needed as values wherever they are used */
+    return fact;
+}
 
 bool lower_fact_known(Lower *l, const SsaValue *value) { return l->instance->facts[value->id].type != NULL; }
 
@@ -110,16 +116,18 @@ static bool operand_of_tuple(Lower *l, const Constant *constant, Operand *out)
     return true;
 }
 
-/* Arrays captured from the host are constant data; captured device arrays keep their memory. */
-static bool operand_of_array(Lower *l, const Constant *constant, Operand *out)
+/* Arrays captured from the host are read-only data; captured device arrays keep their memory. */
+static const Type *captured_array_type(Lower *l, const ConstantArray *array)
 {
-    const ConstantArray *array = constant->array;
-    out->type = type_array(l->arena, array->element, array->ndim, array->layout, array->device_pointer == 0);
-    if (l->emitting) {
-        out->ir = emit(l, IR_DATA, out->type, 0, NULL);
-        out->ir->array = array;
-    }
-    return true;
+    return type_array(l->arena, array->element, array->ndim, array->layout, array->device_pointer == 0);
+}
+
+static IrValue *emit_data(Lower *l, const Type *type, const ConstantArray *array)
+{
+    IrValue *value = emit(l, IR_DATA, type, 0, NULL);
+    if (value)
+        value->array = array;
+    return value;
 }
 
 static bool operand_of_intrinsic(Lower *l, const Constant *constant, Operand *out)
@@ -150,7 +158,10 @@ bool operand_of_constant(Lower *l, const Constant *constant, Operand *out)
     case CONSTANT_FLOAT: out->type = constant->type ? constant->type : TYPE_OF(FLOAT64); return true;
     case CONSTANT_COMPLEX: out->type = constant->type ? constant->type : TYPE_OF(COMPLEX128); return true;
     case CONSTANT_TUPLE: return operand_of_tuple(l, constant, out);
-    case CONSTANT_ARRAY: out->constant = NULL; return operand_of_array(l, constant, out);
+    case CONSTANT_ARRAY:
+        out->type = captured_array_type(l, constant->array);
+        out->ir = emit_data(l, out->type, constant->array);
+        return true;
     case CONSTANT_INTRINSIC: return operand_of_intrinsic(l, constant, out);
     case CONSTANT_ENUM:
         if (constant->count == 1)
@@ -208,6 +219,8 @@ IrValue *operand_ir(Lower *l, Operand operand)
             items[i] = operand_ir(l, lower_tuple_item(l, operand, i));
         return emit(l, IR_TUPLE, operand.type, operand.type->count, items);
     }
+    if (operand.constant && operand.constant->kind == CONSTANT_ARRAY)
+        return emit_data(l, operand.type, operand.constant->array);
     if (operand.type->kind == TYPE_OBJECT)   /* occupies nothing, but tuples have a place for it */
         return emit(l, IR_CONST, &type_none, 0, NULL);
     return operand.constant ? emit_constant(l, operand.type, operand.constant) : NULL;
