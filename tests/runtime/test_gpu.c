@@ -197,9 +197,14 @@ static void count_gpus(void)
 
 void test_gpu(void)
 {
-#ifndef __SANITIZE_ADDRESS__
+#ifdef __SANITIZE_ADDRESS__
+    const bool is_sanitized = true; /* its shadow memory lies where the driver wants to map */
+#else
+    const bool is_sanitized = false;
+#endif
     gpu_count = shared_memory(sizeof *gpu_count);
-    in_child("counting GPUs", count_gpus);
+    if (!is_sanitized)
+        in_child("counting GPUs", count_gpus);
     if (!*gpu_count) {
         puts("no GPU: its tests are skipped");
         return;
@@ -209,5 +214,4 @@ void test_gpu(void)
     in_child("modules on the GPU", modules);
     in_child("threads and events on the GPU", threads_and_events);
     in_child("an illegal address on the GPU", illegal_address);
-#endif
 }
