@@ -48,8 +48,10 @@ static bool call_abs(Lower *l, const Call *call, Operand *out)
     return *out = operand_value(type, emit1(l, IR_ABS, type, operand_ir(l, converted))), true;
 }
 
-/* The smaller or larger of two numbers; of a NaN and a number the number, but for float16, where the first of the two
- * stays unless the second is smaller (larger): so b comes first in the IR. */
+static bool is_wide_float(const Type *type) { return type->kind == TYPE_FLOAT && type->size > 2; }
+
+/* The smaller or larger of two numbers. Of two floats of 32 or 64 bits the number where one is NaN; otherwise the first
+ * of the two stays unless the second is smaller (larger): so b comes first in the IR. */
 static bool choose_extreme(Lower *l, const Call *call, Operand a, Operand b, Operand *out)
 {
     const Type *type = NULL;
@@ -64,7 +66,7 @@ static bool choose_extreme(Lower *l, const Call *call, Operand a, Operand b, Ope
         return *out = operand_int(l, is_min == (p < q) ? p : q), true;
     if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
         return false;
-    if (type->kind == TYPE_FLOAT && type->size > 2) {
+    if (is_wide_float(a.type) && is_wide_float(b.type)) {
         IrValue *both[] = {operand_ir(l, x), operand_ir(l, y)};
         *out = operand_value(type, emit_math_function(l, is_min ? INTRINSIC_FMIN : INTRINSIC_FMAX, type, 2, both));
         return true;
