@@ -395,7 +395,9 @@ bool lower_unary(Lower *l, SsaOp op, Operand a, Operand *out)
         return true;
     }
     IrOp ir_op = op == SSA_NEGATIVE ? IR_NEG : IR_NOT;
-    if (op != SSA_POSITIVE && type_is_integer(a.type)) {   /* in its own width: ~uint8(0) is 255 */
+    /* In its own width, as numba does: ~uint8(0) is 255, -int8(-128) is -128; only -int16(-32768) is exact there. */
+    bool is_exact = op == SSA_NEGATIVE && type_equal(a.type, TYPE_OF(INT16));
+    if (op != SSA_POSITIVE && type_is_integer(a.type) && !is_exact) {
         Operand narrow = operand_value(a.type, emit1(l, ir_op, a.type, operand_ir(l, a)));
         return lower_convert(l, narrow, type, out);
     }
