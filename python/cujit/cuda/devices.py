@@ -80,6 +80,8 @@ class Device:
         if name.isupper():
             from cujit.cuda.device_attributes import NUMBERS
 
+            if self.kind == "cpu" and name.startswith("COMPUTE_CAPABILITY_"):
+                return CPU_COMPUTE_CAPABILITY[name == "COMPUTE_CAPABILITY_MINOR"]
             if name in NUMBERS:
                 return self._core.attribute(NUMBERS[name])
         raise AttributeError(f"a device has no attribute '{name}'")
@@ -213,10 +215,10 @@ class Context:
         leave()
 
     def create_stream(self):
-        from cujit.cuda.streams import Stream
+        from cujit.cuda.streams import stream
 
         with self.device:
-            return Stream()
+            return stream()
 
     def create_event(self, timing=True):
         with self.device:

@@ -333,9 +333,10 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
     extensions: objects with prepare_args, for arguments of types of their own.
 
     NotImplementedError for boundscheck=True and for link; DeprecationError for argtypes, restype and bind; TypeError
-    for unknown options and for a kernel's signature that has a result.
+    for unknown options and for a kernel's signature that has a result; ValueError for an unknown carveout.
     """
     _refuse(options, link)
+    _check_carveout(shared_memory_carveout)
     core = {
         "fastmath": bool(fastmath), "fmad": bool(fmad), "debug": bool(debug), "lineinfo": bool(lineinfo),
         "opt": opt is None or bool(opt), "max_registers": max_registers, "launch_bounds": launch_bounds,
@@ -363,6 +364,16 @@ def _refuse(options, link):
             raise DeprecationError(f"{name}: give a signature as the first argument of cuda.jit instead")
     if options:
         raise TypeError(f"cuda.jit has no option '{next(iter(options))}'")
+
+
+def _check_carveout(carveout):
+    """The carveout is a hint of how to split L1 cache and shared memory; the driver's own choice is kept."""
+    if isinstance(carveout, str) and carveout.lower() in ("maxl1", "maxshared", "default"):
+        return
+    if carveout is not None and not isinstance(carveout, (int, str)):
+        raise TypeError(f"shared_memory_carveout is text or a number of percent, not {type(carveout).__name__}")
+    if isinstance(carveout, str) or (carveout is not None and not -1 <= carveout <= 100):
+        raise ValueError(f"shared_memory_carveout {carveout!r}: expected 'MaxL1', 'MaxShared', 'default' or -1 to 100")
 
 
 def _make(function, signature, device, extensions, options):
@@ -404,6 +415,9 @@ def converting(function, types, result, name=None):
 
 
 def _compile_now(kernel, listed):
+    code = kernel.py_func.__code__
+    if kernel.is_device and kernel.__name__ in (*code.co_names, *code.co_freevars):
+        return  # it calls itself, by a name that is bound only after this
     for types, result in listed:
         if not kernel.is_device and result not in (None, _NONE):
             raise TypeError(f"a kernel cannot return a value: the signature of '{kernel.__name__}' says {result}")

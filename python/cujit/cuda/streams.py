@@ -1,5 +1,6 @@
 """Streams and events: the order of work on a device."""
 import contextlib
+import itertools
 import queue
 import threading
 
@@ -82,14 +83,14 @@ class _CallbackThread:
 
 
 _callbacks = _CallbackThread()
+_cpu_handles = itertools.count(3)  # the CPU device needs none; 0, 1 and 2 name the default streams
 
 
 def stream():
     """A new stream of the current device."""
     from cujit.cuda import devices
 
-    devices.need_device()
-    return Stream()
+    return Stream() if devices.need_device().kind == "cuda" else Stream(next(_cpu_handles))
 
 
 def default_stream():
