@@ -14,6 +14,14 @@ typedef struct Packer {
 
 static ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type);
 
+static ExtMatch pack_enum(Packer *packer, PyObject *value, const Type *type)
+{
+    PyObject *number = ext_enum_number(value);
+    ExtMatch match = number ? pack_value(packer, number, type) : EXT_MISMATCH;
+    Py_XDECREF(number);
+    return match;
+}
+
 static ExtMatch pack_scalar(Packer *packer, PyObject *value, const Type *type)
 {
     uint8_t *parameters = packer->frame->parameters;
@@ -32,7 +40,7 @@ static ExtMatch pack_scalar(Packer *packer, PyObject *value, const Type *type)
     }
     const Type *actual = ext_number_type(value);
     if (!actual)
-        return PyErr_Occurred() ? EXT_ERROR : EXT_MISMATCH;
+        return PyErr_Occurred() ? EXT_ERROR : pack_enum(packer, value, type);
     if (actual->scalar != type->scalar && !(packer->frame->converts && jit_conversion_cost(actual, type) >= 0))
         return EXT_MISMATCH;
     uint8_t bytes[16];

@@ -43,6 +43,20 @@ const Type *ext_number_type(PyObject *value)
     return PyFloat_Check(value) ? TYPE_OF(FLOAT64) : NULL;
 }
 
+PyObject *ext_enum_number(PyObject *value)
+{
+    PyObject *module = PyImport_ImportModule("enum"), *class = module ? PyObject_GetAttrString(module, "Enum") : NULL;
+    PyObject *number = NULL;
+    if (class && PyObject_IsInstance(value, class) == 1)
+        number = PyObject_GetAttrString(value, "value");
+    if (number && !ext_number_type(number))
+        Py_CLEAR(number);
+    PyErr_Clear();
+    Py_XDECREF(class);
+    Py_XDECREF(module);
+    return number;
+}
+
 static const Type *array_view_type(const ExtArrayView *view, Arena *arena)
 {
     return type_array(arena, view->element, view->ndim, ext_view_layout(view), view->read_only);
@@ -121,6 +135,12 @@ const Type *ext_argument_type(ExtState *state, PyObject *value, Arena *arena)
     const Type *named = named_scalar(state, value);
     if (named && type_is_scalar(named))
         return type_object(arena, &state->type_constants[named->scalar]);
+    PyObject *number = ext_enum_number(value);
+    if (number) {
+        type = ext_number_type(number);
+        Py_DECREF(number);
+        return type;
+    }
     PyErr_Format(PyExc_TypeError, "kernels cannot take a value of type '%s'", Py_TYPE(value)->tp_name);
     return NULL;
 }

@@ -56,7 +56,9 @@ static int view_host(ExtState *state, PyArrayObject *array, ExtArrayView *view)
 
 static int view_device(ExtDeviceArray *array, ExtArrayView *view)
 {
-    view->element = array->element;
+    view->element = array->element ? array->element : ext_element_type(array->state, array->dtype);
+    if (!view->element)
+        return -1;
     view->ndim = array->ndim;
     view->c_contiguous = array->c_contiguous;
     view->f_contiguous = array->f_contiguous;

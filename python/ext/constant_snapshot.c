@@ -199,23 +199,18 @@ static PyObject *attribute_of(SnapshotBuilder *builder, PyObject *object, PyObje
     return value;
 }
 
-static const Constant *namespace(SnapshotScope *scope, PyObject *object, const char *shown)
+/* Fills the constant with those of the attributes that the object has. */
+static const Constant *read_attributes(SnapshotScope *scope, PyObject *object, PyObject *attributes, Constant *constant)
 {
     SnapshotBuilder *builder = scope->builder;
-    Constant *constant = table_get(scope->modules, &object, sizeof object);
-    if (constant)
-        return constant;
-    constant = ext_new_constant(builder, CONSTANT_MODULE, shown);
-    table_set(scope->modules, &object, sizeof object, constant);
-    Py_ssize_t count = PyList_GET_SIZE(scope->names);
+    const char *shown = constant->shown_as;
+    Py_ssize_t count = PyList_GET_SIZE(attributes);
     const char **names = ARENA_ARRAY(builder->arena, const char *, count);
     const Constant **items = ARENA_ARRAY(builder->arena, const Constant *, count);
     constant->names = names;
     constant->items = items;
-    if (PyList_Append(builder->held, object) < 0)
-        return NULL;
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *name = PyList_GET_ITEM(scope->names, i), *value = attribute_of(builder, object, name);
+        PyObject *name = PyList_GET_ITEM(attributes, i), *value = attribute_of(builder, object, name);
         if (!value)
             continue;
         const char *text = ext_arena_text(builder->arena, name);
@@ -228,6 +223,27 @@ static const Constant *namespace(SnapshotScope *scope, PyObject *object, const c
         items[constant->count++] = item;
     }
     return constant;
+}
+
+/* Modules, classes and namespaces: the attributes that the code can name. Enums: all members, which can be found by
+ * text, too. */
+static const Constant *namespace(SnapshotScope *scope, PyObject *object, const char *shown)
+{
+    Constant *constant = table_get(scope->modules, &object, sizeof object);
+    if (constant)
+        return constant;
+    constant = ext_new_constant(scope->builder, CONSTANT_MODULE, shown);
+    table_set(scope->modules, &object, sizeof object, constant);
+    if (PyList_Append(scope->builder->held, object) < 0)
+        return NULL;
+    if (!PyObject_TypeCheck(object, (PyTypeObject *)scope->builder->enum_meta))
+        return read_attributes(scope, object, scope->names, constant);
+    PyObject *members = PyObject_GetAttrString(object, "__members__");
+    PyObject *names = members ? PySequence_List(members) : NULL;
+    const Constant *result = names ? read_attributes(scope, object, names, constant) : NULL;
+    Py_XDECREF(members);
+    Py_XDECREF(names);
+    return result;
 }
 
 /* bool, int, float, complex, np.float32, cujit.float32, np.dtype("f4"); NULL without an exception for anything else. */

@@ -94,7 +94,8 @@ static int array_init(ExtDeviceArray *self, PyObject *args, PyObject *kwargs)
         return -1;
     Py_SETREF(self->dtype, dtype);
     self->element = ext_element_type(self->state, dtype);
-    self->device = self->element ? device_of_base(self->state, base) : NULL;
+    PyErr_Clear();   /* kernels cannot use such an array, copies can */
+    self->device = device_of_base(self->state, base);
     if (!self->device)
         return -1;
     Py_SETREF(self->base, Py_NewRef(base));

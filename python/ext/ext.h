@@ -77,7 +77,7 @@ typedef struct ExtDeviceArray {
     ExtState *state;
     RtDevice *device;
     RtPointer pointer;
-    const Type *element;
+    const Type *element;       /* NULL: a dtype that kernels cannot use */
     PyArray_Descr *dtype;
     PyObject *base;
     int ndim;

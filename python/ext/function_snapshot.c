@@ -99,13 +99,24 @@ static bool *global_names(const SnapshotBuilder *builder, const CodeSnapshot *co
     return used;
 }
 
+/* A name that is bound to nothing. The function's own name means the function: a decorator that compiles at once runs
+ * before the name is bound. */
+static const Constant *unbound(SnapshotScope *scope, const char *name)
+{
+    PyObject *own_name = ((PyFunctionObject *)scope->function)->func_name;
+    bool is_own = PyUnicode_CompareWithASCIIString(own_name, name) == 0;
+    Constant *constant = ext_new_constant(scope->builder, is_own ? CONSTANT_FUNCTION : CONSTANT_UNDEFINED, name);
+    constant->function = is_own ? scope->snapshot : NULL;
+    return constant;
+}
+
 static const Constant *global_value(SnapshotScope *scope, PyObject *name, const char *shown)
 {
     PyObject *value = PyDict_GetItemWithError(scope->globals, name);
     if (!value && !PyErr_Occurred())
         value = PyDict_GetItemWithError(scope->builtins, name);
     if (!value)
-        return PyErr_Occurred() ? NULL : ext_new_constant(scope->builder, CONSTANT_UNDEFINED, shown);
+        return PyErr_Occurred() ? NULL : unbound(scope, shown);
     Py_INCREF(value);
     const Constant *constant = ext_constant(scope, value, shown);
     Py_DECREF(value);
@@ -199,8 +210,7 @@ static bool read_free_values(SnapshotScope *scope, PyObject *closure, Snapshot *
     for (uint32_t i = 0; i < code->free_count; i++) {
         const char *name = code->local_names[code->local_count - code->free_count + i];
         PyObject *value = closure ? PyCell_Get(PyTuple_GET_ITEM(closure, i)) : NULL;
-        values[i] = value ? ext_constant(scope, value, name)
-                          : ext_new_constant(scope->builder, CONSTANT_UNDEFINED, name);
+        values[i] = value ? ext_constant(scope, value, name) : unbound(scope, name);
         Py_XDECREF(value);
         if (!values[i])
             return false;
@@ -246,9 +256,9 @@ static bool read_keyword_defaults(SnapshotScope *scope, PyObject *defaults, Snap
 static bool fill_function(SnapshotBuilder *builder, PyObject *function, Snapshot *out)
 {
     PyCodeObject *code = (PyCodeObject *)PyFunction_GetCode(function);
-    SnapshotScope scope = {.builder = builder, .globals = PyFunction_GetGlobals(function),
-                           .builtins = PyObject_GetAttrString(function, "__builtins__"), .names = all_names(code),
-                           .modules = table_create()};
+    SnapshotScope scope = {.builder = builder, .function = function, .snapshot = out,
+                           .globals = PyFunction_GetGlobals(function), .names = all_names(code),
+                           .builtins = PyObject_GetAttrString(function, "__builtins__"), .modules = table_create()};
     bool ok = scope.builtins && scope.names && (out->code = ext_code(&scope, code)) &&
               read_free_values(&scope, PyFunction_GetClosure(function), out) &&
               read_defaults(&scope, PyFunction_GetDefaults(function), out) &&

@@ -20,6 +20,8 @@ typedef struct SnapshotBuilder {
 /* One function with the code nested in it. */
 typedef struct SnapshotScope {
     SnapshotBuilder *builder;
+    PyObject *function;
+    const Snapshot *snapshot;  /* of the function, being filled */
     PyObject *globals, *builtins;
     PyObject *names;           /* list of every name in the code's co_names */
     Table *modules;            /* object -> Constant: what is restricted to `names` */
