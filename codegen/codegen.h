@@ -28,8 +28,9 @@ typedef struct HostCode HostCode;
 /* Links image (kind TARGET_HOST). NULL with a diagnostic. */
 HostCode *codegen_link_host(const CodeImage *image, Diag *diag);
 void codegen_unlink_host(HostCode *code);
+/* One of the two, the other is NULL: blocks, unless the kernel synchronizes and its threads must be real. */
 HostThreadEntry codegen_host_thread_entry(const HostCode *code);
-HostBlocksEntry codegen_host_blocks_entry(const HostCode *code);   /* NULL when threads must be real */
+HostBlocksEntry codegen_host_blocks_entry(const HostCode *code);
 /* Assembly text of a host object's code, for inspect_asm on the CPU device. malloc'd; NULL with a diagnostic. */
 char *codegen_host_assembly(const IrModule *module, const CompileOptions *options, Diag *diag);
 

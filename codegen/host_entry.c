@@ -1,6 +1,7 @@
-/* Entries of a kernel on the CPU device, around its body: NAME.thread runs one thread; NAME.blocks, where no thread waits
- * for another, runs blocks as loops that LLVM can vectorize. Parameters are loaded once, outside all loops. A kernel that
- * is one grid-stride loop (stride_loop.h) is run trip by trip: all threads of a block take the first trip, then the next. */
+/* The entry of a kernel on the CPU device, around its body: NAME.blocks, where no thread waits for another, runs blocks as
+ * loops that LLVM can vectorize; else NAME.thread runs one thread. Parameters are loaded once, outside all loops. A kernel
+ * that is one grid-stride loop (stride_loop.h) is run trip by trip: all threads of a block take the first trip, then the
+ * next. */
 #include <stddef.h>
 
 #include "codegen/emit.h"
@@ -281,10 +282,10 @@ void emit_host_entries(Emitter *emitter, const EmittedFunction *body)
     Entry entry = {.body = body, .argument_count = LLVMCountParamTypes(body->type)};
     entry.arguments = ARENA_ARRAY(emitter->arena, LLVMValueRef, entry.argument_count + 1);
     LLVMAddAttributeAtIndex(body->llvm, 1, enum_attribute(emitter, "noalias", 0));
-    bool has_blocks = !(emitter->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC));
-    if (has_blocks)
-        emit_trip(emitter, &entry);
-    emit_thread_entry(emitter, &entry);
-    if (has_blocks)
-        emit_blocks_entry(emitter, &entry);
+    if (emitter->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC)) {
+        emit_thread_entry(emitter, &entry);
+        return;
+    }
+    emit_trip(emitter, &entry);
+    emit_blocks_entry(emitter, &entry);
 }

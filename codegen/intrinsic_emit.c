@@ -183,7 +183,7 @@ void emit_op_INTRINSIC(Emitter *emitter, const IrValue *value, LLVMValueRef *out
     case INTRINSIC_KIND_DEVICE: 
         done = emit_common(emitter, value, out) || emitter->lowering->device_intrinsic(emitter, value, out);
         break;
-    case INTRINSIC_KIND_BUILTIN: case INTRINSIC_KIND_NONE: break;
+    case INTRINSIC_KIND_BUILTIN: case INTRINSIC_KIND_LIBRARY: case INTRINSIC_KIND_NONE: break;
     }
     if (!done)
         diag_fail(emitter->diag, &value->pos, DIAG_INTRINSIC_TARGET, first_spelling(emitter, value->intrinsic),

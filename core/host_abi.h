@@ -1,6 +1,6 @@
 /* What a kernel compiled for the CPU device and the runtime that runs it know of each other.
- * A kernel image has two entries. HostThreadEntry runs one thread; HostBlocksEntry runs all threads of a range of blocks
- * one after another in a plain loop, and is only valid for kernels without block or warp synchronization. */
+ * A kernel image has one of two entries. HostBlocksEntry runs all threads of a range of blocks in plain loops; kernels
+ * with block or warp synchronization have HostThreadEntry, which runs one thread. */
 #ifndef CUJIT_CORE_HOST_ABI_H
 #define CUJIT_CORE_HOST_ABI_H
 
