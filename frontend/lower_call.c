@@ -168,6 +168,8 @@ static bool call_instance(Lower *l, const Callee *callee, const Call *call, Oper
     if (!out->type) {   /* an error in the callee, or it never returns and what follows is never reached */
         if (!emit_instance(l->frontend, instance))
             return false;
+        if (instance->is_recursive)
+            return lower_fail(l, DIAG_RECURSION_TYPE, callee->code->source.name);
         *out = operand_none();
     }
     if (operand_is_runtime(*out))

@@ -197,6 +197,8 @@ bool lower_iter_has(Lower *l, Operand it, Operand position, Operand *out)
         return true;
     }
     Operand length;
+    if (it.type->kind == TYPE_TUPLE && it.type->tag <= TUPLE_NAMED && it.type->count == 0)
+        return *out = operand_bool(l, false), true;
     return iterable_length(l, is_tagged(it.type, TUPLE_REVERSED) ? lower_tuple_item(l, it, 0) : it, &length) &&
            lower_compare(l, COMPARE_LT, position, length, out);
 }

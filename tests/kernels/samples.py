@@ -43,10 +43,11 @@ def scale(x, factor=2):
 
 
 def helpers(x, out):
+    shift = cuda.threadIdx.x
+
     def twice(v):
         return scale(v) + shift
 
-    shift = cuda.threadIdx.x
     i = cuda.grid(1)
     out[i] = twice(x[i]) + scale(x[0], factor=3)
 
