@@ -55,7 +55,7 @@ CASES = [
     Case("TYPE_STORE", errors.TypingError, "«x[0]» = (1, 2)", F),
     Case("TYPE_ITERATE", errors.TypingError, "for v in «n»: pass", F, 3, says="int64", wide=True),
     Case("TYPE_CALL", errors.TypingError, "x[0] = «n(1)»", F, 3, says="int64"),
-    Case("TYPE_TRUTH", errors.TypingError, "if «x»: x[0] = 1", F),
+    Case("TYPE_TRUTH", errors.TypingError, "if «x»: x[0] = 1", F, wide=True),
     Case("READ_ONLY", errors.TypingError, "«table[0]» = x[0]", F, before="table = np.arange(3.0)", says="read-only"),
     Case("CALL_ARITY", errors.TypingError, "x[0] = «helper(1)»", F, before="def helper(a, b): return a + b",
          says="helper"),
