@@ -29,7 +29,8 @@ prepare: packages
 
 install: prepare
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall \
-	    -C build-dir=$(BUILD) -C cmake.define.CUJIT_TESTS=ON -C cmake.define.CUJIT_WERROR=ON .
+	    --config-settings=build-dir=$(BUILD) --config-settings=cmake.define.CUJIT_TESTS=ON \
+	    --config-settings=cmake.define.CUJIT_WERROR=ON .
 
 ctest:
 	ctest --test-dir $(BUILD) --output-on-failure
