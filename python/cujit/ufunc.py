@@ -4,7 +4,6 @@ The loop around the function is a kernel, written here as Python source for the 
 compiled like any other. Axes that lie alike in all operands are merged first, so arrays without gaps take one axis.
 """
 import functools
-import warnings
 
 import numpy as np
 
@@ -13,8 +12,8 @@ from cujit import signature as signatures
 from cujit.cuda import layout
 from cujit.cuda.devicearray import DeviceNDArray, _view, as_cuda_array, device_array, is_cuda_array, to_device
 from cujit.cuda.devices import need_device
-from cujit.cuda.dispatcher import Dispatcher, jit
-from cujit.errors import LaunchArgumentError, PerformanceWarning
+from cujit.cuda.dispatcher import Dispatcher, jit, quiet_launcher
+from cujit.errors import LaunchArgumentError
 
 # --- the loop --------------------------------------------------------------------------------------------------------
 
@@ -31,16 +30,14 @@ class Loop:
         scalars; types: what each input is converted to first."""
         if out.size == 0:
             return
-        arrays = [x for x in inputs if isinstance(x, DeviceNDArray)]
-        shape, strides = merge_axes(out.shape, [out.strides, *(a.strides for a in arrays)])
-        views = [_view(a, shape, s) for a, s in zip([out, *arrays], strides, strict=True)]
+        are_arrays = tuple(isinstance(x, DeviceNDArray) for x in inputs)
+        arrays = [out, *(x for x, is_array in zip(inputs, are_arrays, strict=True) if is_array)]
+        views = _with_fewest_axes(arrays)
         remaining = iter(views[1:])
-        operands = [next(remaining) if isinstance(x, DeviceNDArray) else x for x in inputs]
-        kernel = self._kernel(tuple(isinstance(x, DeviceNDArray) for x in inputs), len(shape), types)
+        operands = [next(remaining) if is_array else x for x, is_array in zip(inputs, are_arrays, strict=True)]
+        kernel = self._kernel(are_arrays, views[0].ndim, types)
         blocks = -(-out.size // self.max_blocksize)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PerformanceWarning)
-            kernel[blocks, self.max_blocksize, stream](*operands, views[0])
+        quiet_launcher(kernel, blocks, self.max_blocksize, stream)(*operands, views[0])
 
     def _kernel(self, are_arrays, axes, types):
         key = (are_arrays, axes, types)
@@ -76,6 +73,14 @@ def _loop_options(function):
 
 def _identifier(name):
     return name if name.isidentifier() else "elementwise"
+
+
+def _with_fewest_axes(arrays):
+    """Views of the same elements, of arrays of one shape."""
+    if all(a.layout == "C" for a in arrays):
+        return arrays if arrays[0].ndim == 1 else [_view(a, (a.size,), (a.dtype.itemsize,)) for a in arrays]
+    shape, strides = merge_axes(arrays[0].shape, [a.strides for a in arrays])
+    return [_view(a, shape, s) for a, s in zip(arrays, strides, strict=True)]
 
 
 def merge_axes(shape, operands):
@@ -187,7 +192,8 @@ class UFunc:
             raise LaunchArgumentError(f"'{self.__name__}' takes {self.nin} arguments, {len(args)} given")
         inputs = [_as_input(arg) for arg in args]
         types, result, loop = self._find(inputs)
-        shape = np.broadcast_shapes(*(x.shape for x in inputs if not _is_scalar(x)))
+        shapes = {x.shape for x in inputs if not _is_scalar(x)}
+        shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
         on_device = any(isinstance(x, DeviceNDArray) for x in inputs) if out is None else is_cuda_array(out)
         target = _target(out, shape, result.dtype, on_device, stream)
         operands = [_operand(x, t, shape, stream) for x, t in zip(inputs, types, strict=True)]
@@ -254,6 +260,8 @@ def _operand(value, a_type, shape, stream):
         return np.asarray(value).astype(a_type.dtype)[()]
     if isinstance(value, np.ndarray):
         value = _borrow(value) if _can_borrow() else to_device(np.ascontiguousarray(value).reshape(value.shape), stream)
+    if value.shape == shape:
+        return value
     return _view(value, shape, layout.broadcast_strides(value.shape, value.strides, shape))
 
 

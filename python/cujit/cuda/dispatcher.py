@@ -17,6 +17,7 @@ _DEFAULTS = {"fastmath": False, "fmad": True, "debug": False, "lineinfo": False,
 
 
 _NONE = _core.scalar_types["none"]
+_SMALL_GRID = 128  # blocks below which the extension warns
 
 
 class Stats:
@@ -289,10 +290,7 @@ class ForAll:
             return
         threads = self.thread_per_block or self._block_size(args)
         blocks = -(-self.ntasks // threads)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PerformanceWarning)
-            launch = self.kernel[blocks, threads, self.stream, self.sharedmem]
-        launch(*args)
+        quiet_launcher(self.kernel, blocks, threads, self.stream, self.sharedmem)(*args)
 
     def _block_size(self, args):
         kernel = self.kernel
@@ -302,6 +300,15 @@ class ForAll:
             types = tuple(argument_type(value) for value in args)
             kernel.compile(types)
         return kernel.occupancy(types, self.sharedmem)[1]
+
+
+def quiet_launcher(kernel, blocks, threads, stream=0, sharedmem=0):
+    """kernel[blocks, threads, stream, sharedmem] without a hint that the grid is small: its size is not the user's."""
+    if blocks >= _SMALL_GRID:
+        return kernel[blocks, threads, stream, sharedmem]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PerformanceWarning)
+        return kernel[blocks, threads, stream, sharedmem]
 
 
 def argument_type(value):
