@@ -61,7 +61,7 @@ def main(width=240, height=160, path=None):
 
     picture = image.copy_to_host()
     expected = reference(width, height, left, top, step)
-    assert np.mean(picture != expected) < 1e-3  # rounding may tip single points at the border
+    assert np.mean(picture != expected) < 0.005  # fused multiply-add tips points at the border of the set
     if path:
         write_png(path, picture)
     return f"{width} x {height} points" + (f", {path}" if path else "")
