@@ -66,6 +66,7 @@ static LLVMValueRef float_extreme(Emitter *emitter, IrAtomic kind, const Type *t
     LLVMTypeRef bits = bits_type(emitter, type);
     LLVMValueRef first = LLVMBuildLoad2(builder, bits, address, "");
     LLVMSetOrdering(first, relaxed());
+    LLVMSetAtomicSyncScopeID(first, device_scope(emitter));
     LLVMSetAlignment(first, alignment_in_memory(type));
     LLVMBasicBlockRef before = LLVMGetInsertBlock(builder), check = new_block(emitter), attempt = new_block(emitter),
                       done = new_block(emitter);
