@@ -104,8 +104,8 @@ static LLVMValueRef float_floordiv(Emitter *emitter, LLVMTypeRef type, LLVMValue
     LLVMValueRef less = LLVMBuildFSub(builder, quotient, LLVMConstReal(type, 1), "");
     quotient = LLVMBuildSelect(builder, wrong_sign(emitter, remainder, b), less, quotient, "");
     LLVMValueRef floor = call_llvm(emitter, "llvm.floor", type, 1, &quotient);
-    LLVMValueRef above = LLVMBuildFCmp(builder, LLVMRealOGT, LLVMBuildFSub(builder, quotient, floor, ""),
-                                       LLVMConstReal(type, 0.5), "");
+    LLVMValueRef above =
+        LLVMBuildFCmp(builder, LLVMRealOGT, LLVMBuildFSub(builder, quotient, floor, ""), LLVMConstReal(type, 0.5), "");
     LLVMValueRef more = LLVMBuildFAdd(builder, floor, LLVMConstReal(type, 1), "");
     floor = LLVMBuildSelect(builder, above, more, floor, "");
     LLVMValueRef plain = LLVMBuildFDiv(builder, a, b, "");
@@ -118,9 +118,9 @@ static LLVMValueRef float_floordiv(Emitter *emitter, LLVMTypeRef type, LLVMValue
 /* --- integers -------------------------------------------------------------------------------------------------------------- */
 
 typedef struct Division {
-    LLVMValueRef by_zero, by_minus_one;   /* the latter NULL for unsigned types */
-    LLVMValueRef divisor;                 /* 1 in these cases: the division cannot trap or overflow */
-    LLVMValueRef quotient, remainder;     /* truncated */
+    LLVMValueRef by_zero, by_minus_one; /* the latter NULL for unsigned types */
+    LLVMValueRef divisor; /* 1 in these cases: the division cannot trap or overflow */
+    LLVMValueRef quotient, remainder; /* truncated */
 } Division;
 
 static Division divide_integers(Emitter *emitter, bool is_signed, LLVMValueRef a, LLVMValueRef b)
@@ -134,10 +134,10 @@ static Division divide_integers(Emitter *emitter, bool is_signed, LLVMValueRef a
         special = LLVMBuildOr(builder, special, division.by_minus_one, "");
     }
     division.divisor = LLVMBuildSelect(builder, special, LLVMConstInt(type, 1, false), b, "");
-    division.quotient = is_signed ? LLVMBuildSDiv(builder, a, division.divisor, "")
-                                  : LLVMBuildUDiv(builder, a, division.divisor, "");
-    division.remainder = is_signed ? LLVMBuildSRem(builder, a, division.divisor, "")
-                                   : LLVMBuildURem(builder, a, division.divisor, "");
+    division.quotient =
+        is_signed ? LLVMBuildSDiv(builder, a, division.divisor, "") : LLVMBuildUDiv(builder, a, division.divisor, "");
+    division.remainder =
+        is_signed ? LLVMBuildSRem(builder, a, division.divisor, "") : LLVMBuildURem(builder, a, division.divisor, "");
     return division;
 }
 
@@ -187,8 +187,8 @@ static LLVMValueRef integer_mod(Emitter *emitter, bool is_signed, LLVMValueRef a
 /* --- operations ------------------------------------------------------------------------------------------------------------- */
 
 /* One operation for every kind of number. */
-static void emit_binary(Emitter *emitter, const IrValue *value, LLVMValueRef *out, Build integer,
-                        FloatOperation wide, LLVMValueRef (*part)(Emitter *, LLVMValueRef, LLVMValueRef))
+static void emit_binary(Emitter *emitter, const IrValue *value, LLVMValueRef *out, Build integer, FloatOperation wide,
+                        LLVMValueRef (*part)(Emitter *, LLVMValueRef, LLVMValueRef))
 {
     LLVMValueRef *a = operand_parts(emitter, value, 0), *b = operand_parts(emitter, value, 1);
     LLVMValueRef both[2] = {a[0], b[0]};
@@ -236,8 +236,8 @@ void emit_op_FLOORDIV(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     LLVMValueRef both[2] = {operand_scalar(emitter, value, 0), operand_scalar(emitter, value, 1)};
     out[0] = value->type->kind == TYPE_FLOAT
-           ? in_wide_float(emitter, value->type, float_floordiv, 2, both)
-           : integer_floordiv(emitter, value->type->kind == TYPE_INT, both[0], both[1]);
+                 ? in_wide_float(emitter, value->type, float_floordiv, 2, both)
+                 : integer_floordiv(emitter, value->type->kind == TYPE_INT, both[0], both[1]);
 }
 
 void emit_op_MOD(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
@@ -286,8 +286,8 @@ void emit_op_NEG(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     LLVMValueRef *parts = operand_parts(emitter, value, 0);
     bool is_integer = type_is_integer(value->type) || value->type->kind == TYPE_BOOL;
     for (uint32_t i = 0; i < part_count(value->type); i++)
-        out[i] = is_integer ? LLVMBuildNeg(emitter->builder, parts[i], "")
-                            : LLVMBuildFNeg(emitter->builder, parts[i], "");
+        out[i] =
+            is_integer ? LLVMBuildNeg(emitter->builder, parts[i], "") : LLVMBuildFNeg(emitter->builder, parts[i], "");
 }
 
 void emit_op_NOT(Emitter *emitter, const IrValue *value, LLVMValueRef *out)

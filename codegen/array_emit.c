@@ -44,9 +44,9 @@ static LLVMValueRef linear_index(Emitter *emitter, const Type *array, const LLVM
     LLVMValueRef linear = NULL;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t axis = array->layout == LAYOUT_C ? i : count - 1 - i;
-        linear = linear ? add_sizes(emitter, multiply_sizes(emitter, linear, parts[part_of_extent(axis)]),
-                                    *indices[axis])
-                        : *indices[axis];
+        linear = linear
+                     ? add_sizes(emitter, multiply_sizes(emitter, linear, parts[part_of_extent(axis)]), *indices[axis])
+                     : *indices[axis];
     }
     return linear;
 }
@@ -56,8 +56,8 @@ static LLVMValueRef strided_address(Emitter *emitter, const Type *array, const L
 {
     LLVMValueRef address = parts[0];
     for (uint32_t axis = 0; axis < array->ndim; axis++) {
-        LLVMValueRef offset = LLVMBuildNSWMul(emitter->builder, *indices[axis],
-                                              array_stride(emitter, array, parts, axis), "");
+        LLVMValueRef offset =
+            LLVMBuildNSWMul(emitter->builder, *indices[axis], array_stride(emitter, array, parts, axis), "");
         address = LLVMBuildInBoundsGEP2(emitter->builder, emitter->i8, address, &offset, 1, "");
     }
     return address;
@@ -149,8 +149,8 @@ static uint64_t storage_size(const IrValue *value)
 static uint32_t storage_alignment(const IrValue *value)
 {
     const Type *element = value->type->element;
-    uint32_t natural = element->alignment > alignment_in_memory(element) ? element->alignment
-                                                                         : alignment_in_memory(element);
+    uint32_t natural =
+        element->alignment > alignment_in_memory(element) ? element->alignment : alignment_in_memory(element);
     return value->storage->alignment > natural ? value->storage->alignment : natural;
 }
 
@@ -222,8 +222,8 @@ static LLVMValueRef constant_global(Emitter *emitter, const ConstantArray *array
     if (global)
         return global;
     LLVMValueRef bytes = LLVMConstStringInContext2(emitter->context, array->data, array->size, true);
-    global = LLVMAddGlobalInAddressSpace(emitter->module, LLVMTypeOf(bytes), name,
-                                         constant_space(emitter, array->size));
+    global =
+        LLVMAddGlobalInAddressSpace(emitter->module, LLVMTypeOf(bytes), name, constant_space(emitter, array->size));
     LLVMSetInitializer(global, bytes);
     LLVMSetGlobalConstant(global, true);
     LLVMSetLinkage(global, LLVMInternalLinkage);

@@ -42,10 +42,7 @@ static LLVMValueRef compare_exchange(Emitter *emitter, LLVMValueRef address, LLV
                                            device_scope(emitter));
 }
 
-static bool is_nan_ignoring(IrAtomic kind)
-{
-    return kind == IR_ATOMIC_NANMAX || kind == IR_ATOMIC_NANMIN;
-}
+static bool is_nan_ignoring(IrAtomic kind) { return kind == IR_ATOMIC_NANMAX || kind == IR_ATOMIC_NANMIN; }
 
 /* Whether `value` replaces `old`: max and min keep a NaN of the array and drop one that comes; nanmax and nanmin drop
  * both. */
@@ -84,8 +81,7 @@ static LLVMValueRef float_extreme(Emitter *emitter, IrAtomic kind, const Type *t
     return from_bits(emitter, type, old);
 }
 
-static LLVMValueRef extreme(Emitter *emitter, IrAtomic kind, const Type *type, LLVMValueRef address,
-                            LLVMValueRef value)
+static LLVMValueRef extreme(Emitter *emitter, IrAtomic kind, const Type *type, LLVMValueRef address, LLVMValueRef value)
 {
     bool is_max = kind == IR_ATOMIC_MAX || kind == IR_ATOMIC_NANMAX;
     if (type->kind == TYPE_FLOAT)
@@ -114,8 +110,8 @@ static LLVMValueRef exchange(Emitter *emitter, const Type *type, LLVMValueRef ad
 static LLVMValueRef compare_and_swap(Emitter *emitter, const Type *type, LLVMValueRef address, LLVMValueRef expected,
                                      LLVMValueRef desired)
 {
-    LLVMValueRef pair = compare_exchange(emitter, address, to_bits(emitter, type, expected),
-                                         to_bits(emitter, type, desired));
+    LLVMValueRef pair =
+        compare_exchange(emitter, address, to_bits(emitter, type, expected), to_bits(emitter, type, desired));
     return from_bits(emitter, type, LLVMBuildExtractValue(emitter->builder, pair, 0, ""));
 }
 
@@ -127,9 +123,10 @@ void emit_op_ATOMIC(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     switch (value->atomic) {
     case IR_ATOMIC_ADD: out[0] = add(emitter, type, address, operand, false); return;
     case IR_ATOMIC_SUB: out[0] = add(emitter, type, address, operand, true); return;
-    case IR_ATOMIC_MAX: case IR_ATOMIC_MIN: case IR_ATOMIC_NANMAX: case IR_ATOMIC_NANMIN:
-        out[0] = extreme(emitter, value->atomic, type, address, operand);
-        return;
+    case IR_ATOMIC_MAX:
+    case IR_ATOMIC_MIN:
+    case IR_ATOMIC_NANMAX:
+    case IR_ATOMIC_NANMIN: out[0] = extreme(emitter, value->atomic, type, address, operand); return;
     case IR_ATOMIC_AND: out[0] = read_modify_write(emitter, LLVMAtomicRMWBinOpAnd, address, operand); return;
     case IR_ATOMIC_OR: out[0] = read_modify_write(emitter, LLVMAtomicRMWBinOpOr, address, operand); return;
     case IR_ATOMIC_XOR: out[0] = read_modify_write(emitter, LLVMAtomicRMWBinOpXor, address, operand); return;

@@ -94,7 +94,4 @@ char *codegen_host_assembly(const IrModule *module, const CompileOptions *option
     return text;
 }
 
-const char *codegen_llvm_version(void)
-{
-    return LLVM_VERSION_STRING;
-}
+const char *codegen_llvm_version(void) { return LLVM_VERSION_STRING; }

@@ -32,10 +32,7 @@ static LLVMValueRef all_equal(Emitter *emitter, const IrValue *value)
     return LLVMBuildAnd(emitter->builder, result, imaginary, "");
 }
 
-void emit_op_EQ(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
-{
-    out[0] = all_equal(emitter, value);
-}
+void emit_op_EQ(Emitter *emitter, const IrValue *value, LLVMValueRef *out) { out[0] = all_equal(emitter, value); }
 
 void emit_op_NE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {

@@ -3,8 +3,8 @@
 
 void complex_multiply(Emitter *emitter, const LLVMValueRef *a, const LLVMValueRef *b, LLVMValueRef *out)
 {
-    LLVMValueRef real = float_subtract(emitter, float_multiply(emitter, a[0], b[0]),
-                                       float_multiply(emitter, a[1], b[1]));
+    LLVMValueRef real =
+        float_subtract(emitter, float_multiply(emitter, a[0], b[0]), float_multiply(emitter, a[1], b[1]));
     out[1] = float_add(emitter, float_multiply(emitter, a[0], b[1]), float_multiply(emitter, a[1], b[0]));
     out[0] = real;
 }
@@ -22,8 +22,8 @@ static LLVMValueRef choose(Emitter *emitter, LLVMValueRef condition, LLVMValueRe
 /* Smith's method, as CPython divides: by the larger part of the divisor first, so that nothing overflows on the way. */
 void complex_divide(Emitter *emitter, const LLVMValueRef *a, const LLVMValueRef *b, LLVMValueRef *out)
 {
-    LLVMValueRef real_is_larger = LLVMBuildFCmp(emitter->builder, LLVMRealOGE, magnitude(emitter, b[0]),
-                                                magnitude(emitter, b[1]), "");
+    LLVMValueRef real_is_larger =
+        LLVMBuildFCmp(emitter->builder, LLVMRealOGE, magnitude(emitter, b[0]), magnitude(emitter, b[1]), "");
     LLVMValueRef larger = choose(emitter, real_is_larger, b[0], b[1]);
     LLVMValueRef smaller = choose(emitter, real_is_larger, b[1], b[0]);
     LLVMValueRef ratio = float_divide(emitter, smaller, larger);

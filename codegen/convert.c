@@ -41,9 +41,9 @@ void convert_parts(Emitter *emitter, const Type *from, const Type *to, const LLV
     } else if (to->kind == TYPE_BOOL) {
         out[0] = to_bool(emitter, from, in);
     } else if (type_is_integer(to)) {
-        out[0] = from_integer ? LLVMBuildIntCast2(emitter->builder, in[0], part_type(emitter, to),
-                                                  from->kind == TYPE_INT, "")
-                              : float_to_integer(emitter, from, to, in[0]);
+        out[0] = from_integer
+                     ? LLVMBuildIntCast2(emitter->builder, in[0], part_type(emitter, to), from->kind == TYPE_INT, "")
+                     : float_to_integer(emitter, from, to, in[0]);
     } else {
         out[0] = to_float(emitter, from, part_type(emitter, to), in[0]);
         if (to->kind == TYPE_COMPLEX)
@@ -60,10 +60,10 @@ void emit_op_CONVERT(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 void emit_op_BITCAST(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     const Type *from = value->operands[0]->type;
-    if (part_count(from) == 1 && part_count(value->type) == 1 && from->kind != TYPE_BOOL
-        && value->type->kind != TYPE_BOOL && type_is_scalar(from)) {
-        out[0] = LLVMBuildBitCast(emitter->builder, operand_scalar(emitter, value, 0), part_type(emitter, value->type),
-                                  "");
+    if (part_count(from) == 1 && part_count(value->type) == 1 && from->kind != TYPE_BOOL &&
+        value->type->kind != TYPE_BOOL && type_is_scalar(from)) {
+        out[0] =
+            LLVMBuildBitCast(emitter->builder, operand_scalar(emitter, value, 0), part_type(emitter, value->type), "");
         return;
     }
     LLVMValueRef memory = prologue_alloca(emitter, size_in_memory(from), 16);

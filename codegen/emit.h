@@ -17,8 +17,8 @@ typedef struct Emitter Emitter;
 typedef struct TargetLowering {
     /* A machine for LLVM, owned by the caller; NULL with a diagnostic. */
     LLVMTargetMachineRef (*create_machine)(const Target *target, const CompileOptions *options, Diag *diag);
-    unsigned pointer_space;      /* address space of the data pointers among a kernel's parameters */
-    bool passes_thread;          /* every function has the HostThread as its first parameter */
+    unsigned pointer_space; /* address space of the data pointers among a kernel's parameters */
+    bool passes_thread; /* every function has the HostThread as its first parameter */
     /* Calling convention, linkage and attributes of the module's kernel. */
     void (*finish_kernel)(Emitter *emitter, LLVMValueRef function);
     LLVMValueRef (*read_register)(Emitter *emitter, IntrinsicId id);
@@ -26,7 +26,7 @@ typedef struct TargetLowering {
     bool (*device_intrinsic)(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
     /* Generic pointer to the block's shared memory that belongs to this SHARED value. */
     LLVMValueRef (*shared_memory)(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment);
-    LLVMValueRef (*dynamic_shared_size)(Emitter *emitter);   /* i64, bytes */
+    LLVMValueRef (*dynamic_shared_size)(Emitter *emitter); /* i64, bytes */
     /* Symbol of a MATH intrinsic for float32 or float64; "llvm." in front: an LLVM intrinsic. */
     const char *(*math_symbol)(Emitter *emitter, IntrinsicId id, bool is_double);
     /* After all functions: entries, libraries. False with a diagnostic. */
@@ -55,31 +55,31 @@ struct Emitter {
     LLVMModuleRef module;
     LLVMBuilderRef builder;
     LLVMTypeRef void_type, pointer_type, i1, i8, i32, i64, f32, f64;
-    LLVMTypeRef scalar_types[SCALAR_COUNT];   /* in registers; complex: of one part */
-    unsigned arithmetic_flags;   /* fast-math flags of + - * and what is made of them */
-    unsigned division_flags;     /* of / and calls of math functions */
-    EmittedFunction *functions;  /* in the module's order */
-    const KernelAbi *abi;        /* of the first function when it is a kernel */
-    const char *entry;           /* symbol of the kernel or the visible device function */
-    unsigned effects;            /* of the module */
+    LLVMTypeRef scalar_types[SCALAR_COUNT]; /* in registers; complex: of one part */
+    unsigned arithmetic_flags; /* fast-math flags of + - * and what is made of them */
+    unsigned division_flags; /* of / and calls of math functions */
+    EmittedFunction *functions; /* in the module's order */
+    const KernelAbi *abi; /* of the first function when it is a kernel */
+    const char *entry; /* symbol of the kernel or the visible device function */
+    unsigned effects; /* of the module */
     uint32_t static_shared, local_size;
-    uint64_t constant_size;      /* bytes of DATA so far */
+    uint64_t constant_size; /* bytes of DATA so far */
     LLVMValueRef dynamic_shared; /* NVPTX: the external symbol */
-    LLVMDIBuilderRef debug;      /* NULL: no source lines wanted */
-    char llvm_error[1024];       /* first error of LLVM's diagnostic handler */
+    LLVMDIBuilderRef debug; /* NULL: no source lines wanted */
+    char llvm_error[1024]; /* first error of LLVM's diagnostic handler */
 
     /* the function being emitted */
     const IrFunc *function;
     LLVMValueRef llvm_function;
-    LLVMValueRef thread;         /* host: the HostThread pointer */
-    LLVMValueRef **parts;        /* by IrValue.id */
-    LLVMValueRef *parameters;    /* parts of all parameters one after another */
-    LLVMBasicBlockRef *block_start, *block_end;   /* by IrBlock.id; an emitter may add blocks of its own */
-    LLVMBasicBlockRef *second_edge;   /* by IrBlock.id: where the second target goes through when it is the first, too */
-    LLVMBasicBlockRef prologue;  /* allocas */
-    LLVMMetadataRef scope;       /* its subprogram in debug information; NULL: none */
-    const StrideLoop *stride;    /* the function is one trip of this loop, returns whether there was one; else NULL */
-    LLVMValueRef trip;           /* its number, i64, the last parameter */
+    LLVMValueRef thread; /* host: the HostThread pointer */
+    LLVMValueRef **parts; /* by IrValue.id */
+    LLVMValueRef *parameters; /* parts of all parameters one after another */
+    LLVMBasicBlockRef *block_start, *block_end; /* by IrBlock.id; an emitter may add blocks of its own */
+    LLVMBasicBlockRef *second_edge; /* by IrBlock.id: where the second target goes through when it is the first, too */
+    LLVMBasicBlockRef prologue; /* allocas */
+    LLVMMetadataRef scope; /* its subprogram in debug information; NULL: none */
+    const StrideLoop *stride; /* the function is one trip of this loop, returns whether there was one; else NULL */
+    LLVMValueRef trip; /* its number, i64, the last parameter */
     LLVMBasicBlockRef trip_done;
 };
 
@@ -129,12 +129,14 @@ void add_text_attribute(Emitter *emitter, LLVMValueRef function, const char *nam
 LLVMAttributeRef range_attribute(Emitter *emitter, unsigned bits, int64_t low, int64_t high);
 /* !range metadata on a load; high excluded. */
 void set_load_range(Emitter *emitter, LLVMValueRef load, int64_t low, int64_t high);
-LLVMValueRef call_llvm(Emitter *emitter, const char *name, LLVMTypeRef overload, uint32_t count, LLVMValueRef *arguments);
+LLVMValueRef call_llvm(Emitter *emitter, const char *name, LLVMTypeRef overload, uint32_t count,
+                       LLVMValueRef *arguments);
 /* An LLVM intrinsic whose overloads are given. */
 LLVMValueRef call_llvm_overloaded(Emitter *emitter, const char *name, LLVMTypeRef *overloads, uint32_t overload_count,
                                   uint32_t count, LLVMValueRef *arguments);
 /* A declared function of the module without side effects. */
-LLVMValueRef call_pure(Emitter *emitter, const char *symbol, LLVMTypeRef result, uint32_t count, LLVMValueRef *arguments);
+LLVMValueRef call_pure(Emitter *emitter, const char *symbol, LLVMTypeRef result, uint32_t count,
+                       LLVMValueRef *arguments);
 /* Sets fast-math flags where the value is an instruction that has them; returns the value. */
 LLVMValueRef with_flags(LLVMValueRef value, unsigned flags);
 LLVMBasicBlockRef new_block(Emitter *emitter);

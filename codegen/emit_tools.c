@@ -13,10 +13,7 @@ LLVMValueRef const_i32(Emitter *emitter, int32_t value)
     return LLVMConstInt(emitter->i32, (unsigned long long)(int64_t)value, true);
 }
 
-LLVMValueRef placeholder(LLVMTypeRef type)
-{
-    return LLVMGetPoison(type);
-}
+LLVMValueRef placeholder(LLVMTypeRef type) { return LLVMGetPoison(type); }
 
 LLVMAttributeRef enum_attribute(Emitter *emitter, const char *name, uint64_t value)
 {
@@ -31,9 +28,9 @@ void add_function_attribute(Emitter *emitter, LLVMValueRef function, const char 
 
 void add_text_attribute(Emitter *emitter, LLVMValueRef function, const char *name, const char *value)
 {
-    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            LLVMCreateStringAttribute(emitter->context, name, (unsigned)strlen(name), value,
-                                                      (unsigned)strlen(value)));
+    LLVMAddAttributeAtIndex(
+        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        LLVMCreateStringAttribute(emitter->context, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
 }
 
 LLVMAttributeRef range_attribute(Emitter *emitter, unsigned bits, int64_t low, int64_t high)
@@ -65,7 +62,8 @@ LLVMValueRef call_llvm_overloaded(Emitter *emitter, const char *name, LLVMTypeRe
     return LLVMBuildCall2(emitter->builder, LLVMGlobalGetValueType(function), function, arguments, count, "");
 }
 
-LLVMValueRef call_llvm(Emitter *emitter, const char *name, LLVMTypeRef overload, uint32_t count, LLVMValueRef *arguments)
+LLVMValueRef call_llvm(Emitter *emitter, const char *name, LLVMTypeRef overload, uint32_t count,
+                       LLVMValueRef *arguments)
 {
     return call_llvm_overloaded(emitter, name, &overload, overload ? 1 : 0, count, arguments);
 }
@@ -82,7 +80,8 @@ static LLVMValueRef declare_pure(Emitter *emitter, const char *symbol, LLVMTypeR
     return function;
 }
 
-LLVMValueRef call_pure(Emitter *emitter, const char *symbol, LLVMTypeRef result, uint32_t count, LLVMValueRef *arguments)
+LLVMValueRef call_pure(Emitter *emitter, const char *symbol, LLVMTypeRef result, uint32_t count,
+                       LLVMValueRef *arguments)
 {
     LLVMTypeRef types[8];
     for (uint32_t i = 0; i < count; i++)

@@ -8,10 +8,10 @@
 
 typedef struct Entry {
     const EmittedFunction *body;
-    EmittedFunction trip;      /* one trip of the stride loop; llvm NULL: the kernel is none */
-    LLVMValueRef *arguments;   /* of the body: the thread, then the fields of the parameters; then the trip's number */
-    uint32_t argument_count;   /* of the body */
-    LLVMValueRef any_trip;     /* i1 in memory: whether a thread of the block had the trip */
+    EmittedFunction trip; /* one trip of the stride loop; llvm NULL: the kernel is none */
+    LLVMValueRef *arguments; /* of the body: the thread, then the fields of the parameters; then the trip's number */
+    uint32_t argument_count; /* of the body */
+    LLVMValueRef any_trip; /* i1 in memory: whether a thread of the block had the trip */
 } Entry;
 
 static LLVMValueRef field_address(Emitter *emitter, LLVMValueRef thread, size_t offset)
@@ -28,8 +28,8 @@ static void load_arguments(Emitter *emitter, Entry *entry, LLVMValueRef thread)
     for (uint32_t i = 0; i < emitter->abi->field_count; i++) {
         const AbiField *field = &emitter->abi->fields[i];
         LLVMValueRef address = offset_address(emitter, parameters, field->offset);
-        LLVMValueRef value = field->kind == ABI_RECORD
-                           ? address : LLVMBuildLoad2(emitter->builder, types[i + 1], address, "");
+        LLVMValueRef value =
+            field->kind == ABI_RECORD ? address : LLVMBuildLoad2(emitter->builder, types[i + 1], address, "");
         if (field->kind == ABI_EXTENT)
             set_load_range(emitter, value, 0, KERNEL_ABI_MAX_EXTENT + 1);
         entry->arguments[i + 1] = value;
@@ -102,7 +102,7 @@ static void close_loop(Emitter *emitter, Loop *loop)
 typedef struct Frame {
     LLVMValueRef block_dim[3], grid_dim[3];
     LLVMValueRef shared, dynamic_shared, dynamic_size, parameters, services, runtime;
-    LLVMValueRef thread;   /* the alloca that the body sees */
+    LLVMValueRef thread; /* the alloca that the body sees */
 } Frame;
 
 static LLVMValueRef load_extent(Emitter *emitter, LLVMValueRef frame, size_t offset, IntrinsicId row)
@@ -155,8 +155,7 @@ static void fill_thread(Emitter *emitter, const Frame *frame, LLVMValueRef *bloc
     LLVMValueRef row = LLVMBuildAdd(builder, LLVMBuildMul(builder, thread[2], frame->block_dim[1], ""), thread[1], "");
     LLVMValueRef linear = LLVMBuildAdd(builder, LLVMBuildMul(builder, row, frame->block_dim[0], ""), thread[0], "");
     set_field(emitter, frame, offsetof(HostThread, linear_thread), linear);
-    set_field(emitter, frame, offsetof(HostThread, lane),
-              LLVMBuildAnd(builder, linear, const_i32(emitter, 31), ""));
+    set_field(emitter, frame, offsetof(HostThread, lane), LLVMBuildAnd(builder, linear, const_i32(emitter, 31), ""));
     set_field(emitter, frame, offsetof(HostThread, shared), frame->shared);
     set_field(emitter, frame, offsetof(HostThread, dynamic_shared), frame->dynamic_shared);
     set_field(emitter, frame, offsetof(HostThread, dynamic_size), frame->dynamic_size);

@@ -59,8 +59,8 @@ static bool define_symbols(LLVMOrcLLJITRef jit, Diag *diag)
     for (int i = 0; i < SYMBOL_COUNT; i++) {
         pairs[i].Name = LLVMOrcLLJITMangleAndIntern(jit, symbols[i].name);
         pairs[i].Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)symbols[i].function;
-        pairs[i].Sym.Flags = (LLVMJITSymbolFlags){LLVMJITSymbolGenericFlagsExported
-                                                  | LLVMJITSymbolGenericFlagsCallable, 0};
+        pairs[i].Sym.Flags =
+            (LLVMJITSymbolFlags){LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
     }
     LLVMOrcMaterializationUnitRef unit = LLVMOrcAbsoluteSymbols(pairs, SYMBOL_COUNT);
     return check(LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(jit), unit), diag);
@@ -94,8 +94,8 @@ static bool link_object(HostCode *code, const CodeImage *image, Diag *diag)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, initialize_backend);
-    if (!check(LLVMOrcCreateLLJIT(&code->jit, NULL), diag) || !define_symbols(code->jit, diag)
-        || !add_object(code->jit, image, diag))
+    if (!check(LLVMOrcCreateLLJIT(&code->jit, NULL), diag) || !define_symbols(code->jit, diag) ||
+        !add_object(code->jit, image, diag))
         return false;
     if (image->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC))
         code->thread = (HostThreadEntry)look_up(code->jit, image->entry, ".thread", diag);
@@ -122,12 +122,6 @@ void codegen_unlink_host(HostCode *code)
     free(code);
 }
 
-HostThreadEntry codegen_host_thread_entry(const HostCode *code)
-{
-    return code->thread;
-}
+HostThreadEntry codegen_host_thread_entry(const HostCode *code) { return code->thread; }
 
-HostBlocksEntry codegen_host_blocks_entry(const HostCode *code)
-{
-    return code->blocks;
-}
+HostBlocksEntry codegen_host_blocks_entry(const HostCode *code) { return code->blocks; }

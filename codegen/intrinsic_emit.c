@@ -83,7 +83,7 @@ static void emit_ldexp(Emitter *emitter, const IrValue *value, LLVMValueRef *out
 typedef struct FloatShape {
     LLVMTypeRef bits;
     unsigned fraction_bits;
-    uint64_t exponent_mask;   /* at bit 0 */
+    uint64_t exponent_mask; /* at bit 0 */
 } FloatShape;
 
 static FloatShape shape_of(Emitter *emitter, LLVMTypeRef type)
@@ -180,14 +180,17 @@ void emit_op_INTRINSIC(Emitter *emitter, const IrValue *value, LLVMValueRef *out
     switch (intrinsic_info[value->intrinsic].kind) {
     case INTRINSIC_KIND_REGISTER: done = emit_register(emitter, value, out); break;
     case INTRINSIC_KIND_MATH: done = emit_math_intrinsic(emitter, value, out); break;
-    case INTRINSIC_KIND_DEVICE: 
+    case INTRINSIC_KIND_DEVICE:
         done = emit_common(emitter, value, out) || emitter->lowering->device_intrinsic(emitter, value, out);
         break;
-    case INTRINSIC_KIND_BUILTIN: case INTRINSIC_KIND_LIBRARY: case INTRINSIC_KIND_NONE: break;
+    case INTRINSIC_KIND_BUILTIN:
+    case INTRINSIC_KIND_LIBRARY:
+    case INTRINSIC_KIND_NONE: break;
     }
     if (!done)
         diag_fail(emitter->diag, &value->pos, DIAG_INTRINSIC_TARGET, first_spelling(emitter, value->intrinsic),
                   target_name(emitter),
                   value->type->kind == TYPE_NONE
-                      ? "" : arena_format(emitter->arena, " (for %s)", describe(emitter, value->type)));
+                      ? ""
+                      : arena_format(emitter->arena, " (for %s)", describe(emitter, value->type)));
 }

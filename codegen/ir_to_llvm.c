@@ -27,15 +27,16 @@ static uint32_t parts_of_field(Emitter *emitter, const AbiField *field, LLVMValu
     switch (field->kind) {
     case ABI_SCALAR:
         out[0] = field->type->kind == TYPE_BOOL
-               ? LLVMBuildICmp(emitter->builder, LLVMIntNE, value, LLVMConstNull(emitter->i8), "") : value;
+                     ? LLVMBuildICmp(emitter->builder, LLVMIntNE, value, LLVMConstNull(emitter->i8), "")
+                     : value;
         return 1;
     case ABI_POINTER:
         out[0] = emitter->lowering->pointer_space == ADDRESS_GENERIC
-               ? value : LLVMBuildAddrSpaceCast(emitter->builder, value, emitter->pointer_type, "");
+                     ? value
+                     : LLVMBuildAddrSpaceCast(emitter->builder, value, emitter->pointer_type, "");
         return 1;
-    case ABI_EXTENT: case ABI_STRIDE:
-        out[0] = value;
-        return 1;
+    case ABI_EXTENT:
+    case ABI_STRIDE: out[0] = value; return 1;
     case ABI_RECORD:
         load_parts(emitter, field->type, value, alignment_in_memory(field->type), out);
         return part_count(field->type);
@@ -100,8 +101,8 @@ static void visit_blocks(Emitter *emitter, Order *order)
 
 static void emit_value(Emitter *emitter, const IrValue *value)
 {
-    LLVMValueRef *out = emitter->parts[value->id] = ARENA_ARRAY(emitter->arena, LLVMValueRef,
-                                                                part_count(value->type) + 1);
+    LLVMValueRef *out = emitter->parts[value->id] =
+        ARENA_ARRAY(emitter->arena, LLVMValueRef, part_count(value->type) + 1);
     set_debug_position(emitter, &value->pos);
     op_emitters[value->op](emitter, value, out);
 }
@@ -299,8 +300,8 @@ void emit_op_PICK(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     uint32_t count = part_count(value->type), items_count = value->operands[0]->type->count;
     copy_parts(out, items, count);
     for (uint32_t i = 1; i < items_count; i++) {
-        LLVMValueRef is_it = LLVMBuildICmp(emitter->builder, LLVMIntEQ, operand_scalar(emitter, value, 1),
-                                           const_i64(emitter, i), "");
+        LLVMValueRef is_it =
+            LLVMBuildICmp(emitter->builder, LLVMIntEQ, operand_scalar(emitter, value, 1), const_i64(emitter, i), "");
         select_parts(emitter, is_it, items + i * count, out, count, out);
     }
 }

@@ -16,10 +16,7 @@ static const LibdeviceFunction *find(const char *name)
     return bsearch(name, libdevice_functions, libdevice_function_count, sizeof *libdevice_functions, compare_name);
 }
 
-bool libdevice_has(const char *name)
-{
-    return find(name) != NULL;
-}
+bool libdevice_has(const char *name) { return find(name) != NULL; }
 
 static bool is_wanted(LLVMValueRef function)
 {
@@ -29,8 +26,8 @@ static bool is_wanted(LLVMValueRef function)
 
 static bool link_function(Emitter *emitter, const LibdeviceFunction *function)
 {
-    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange((const char *)function->bitcode, function->size,
-                                                                       function->name, false);
+    LLVMMemoryBufferRef buffer =
+        LLVMCreateMemoryBufferWithMemoryRange((const char *)function->bitcode, function->size, function->name, false);
     LLVMModuleRef library = NULL;
     bool failed = LLVMParseBitcodeInContext2(emitter->context, buffer, &library);
     LLVMDisposeMemoryBuffer(buffer);

@@ -109,7 +109,8 @@ static LLVMTypeRef field_type(Emitter *emitter, const AbiField *field)
     switch (field->kind) {
     case ABI_SCALAR: return memory_type(emitter, field->type);
     case ABI_POINTER: return LLVMPointerTypeInContext(emitter->context, emitter->lowering->pointer_space);
-    case ABI_EXTENT: case ABI_STRIDE: return emitter->i64;
+    case ABI_EXTENT:
+    case ABI_STRIDE: return emitter->i64;
     case ABI_RECORD: return emitter->pointer_type;
     }
     return NULL;
@@ -153,8 +154,9 @@ static LLVMTypeRef result_type(Emitter *emitter, const Type *type)
     uint32_t count = part_count(type);
     LLVMTypeRef *types = count <= 64 ? parts : ARENA_ARRAY(emitter->arena, LLVMTypeRef, count);
     part_types(emitter, type, types);
-    return count == 0 ? emitter->void_type
-         : count == 1 ? types[0] : LLVMStructTypeInContext(emitter->context, types, count, false);
+    return count == 0   ? emitter->void_type
+           : count == 1 ? types[0]
+                        : LLVMStructTypeInContext(emitter->context, types, count, false);
 }
 
 static void declare_device_function(Emitter *emitter, EmittedFunction *out, bool is_visible)

@@ -33,8 +33,7 @@ bool optimize_module(Emitter *emitter)
     LLVMPassBuilderOptionsSetLoopVectorization(options, is_host);
     LLVMPassBuilderOptionsSetLoopInterleaving(options, false);
     LLVMPassBuilderOptionsSetSLPVectorization(options, is_host);
-    LLVMErrorRef error = LLVMRunPasses(emitter->module, pipeline(emitter), emitter->machine,
-                                       options);
+    LLVMErrorRef error = LLVMRunPasses(emitter->module, pipeline(emitter), emitter->machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (error) {
         char *message = LLVMGetErrorMessage(error);

@@ -5,21 +5,23 @@ uint32_t part_count(const Type *type)
 {
     uint32_t count = 0;
     switch (type->kind) {
-    case TYPE_NONE: case TYPE_OBJECT: return 0;
-    case TYPE_BOOL: case TYPE_INT: case TYPE_UINT: case TYPE_FLOAT: return 1;
+    case TYPE_NONE:
+    case TYPE_OBJECT: return 0;
+    case TYPE_BOOL:
+    case TYPE_INT:
+    case TYPE_UINT:
+    case TYPE_FLOAT: return 1;
     case TYPE_COMPLEX: return 2;
     case TYPE_ARRAY: return 1u + type->ndim * (type->layout == LAYOUT_ANY ? 2u : 1u);
-    case TYPE_TUPLE: case TYPE_RECORD: break;
+    case TYPE_TUPLE:
+    case TYPE_RECORD: break;
     }
     for (uint32_t i = 0; i < type->count; i++)
         count += part_count(type->kind == TYPE_TUPLE ? type->items[i] : type->fields[i].type);
     return count;
 }
 
-LLVMTypeRef part_type(Emitter *emitter, const Type *scalar)
-{
-    return emitter->scalar_types[scalar->scalar];
-}
+LLVMTypeRef part_type(Emitter *emitter, const Type *scalar) { return emitter->scalar_types[scalar->scalar]; }
 
 LLVMTypeRef memory_type(Emitter *emitter, const Type *scalar)
 {
@@ -30,8 +32,13 @@ uint32_t part_types(Emitter *emitter, const Type *type, LLVMTypeRef *out)
 {
     uint32_t count = part_count(type), written = 0;
     switch (type->kind) {
-    case TYPE_NONE: case TYPE_OBJECT: break;
-    case TYPE_BOOL: case TYPE_INT: case TYPE_UINT: case TYPE_FLOAT: case TYPE_COMPLEX:
+    case TYPE_NONE:
+    case TYPE_OBJECT: break;
+    case TYPE_BOOL:
+    case TYPE_INT:
+    case TYPE_UINT:
+    case TYPE_FLOAT:
+    case TYPE_COMPLEX:
         for (uint32_t i = 0; i < count; i++)
             out[i] = part_type(emitter, type);
         break;
@@ -40,10 +47,11 @@ uint32_t part_types(Emitter *emitter, const Type *type, LLVMTypeRef *out)
         for (uint32_t i = 1; i < count; i++)
             out[i] = emitter->i64;
         break;
-    case TYPE_TUPLE: case TYPE_RECORD:
+    case TYPE_TUPLE:
+    case TYPE_RECORD:
         for (uint32_t i = 0; i < type->count; i++)
-            written += part_types(emitter, type->kind == TYPE_TUPLE ? type->items[i] : type->fields[i].type,
-                                  out + written);
+            written +=
+                part_types(emitter, type->kind == TYPE_TUPLE ? type->items[i] : type->fields[i].type, out + written);
         break;
     }
     return count;
@@ -57,10 +65,7 @@ uint32_t part_of_item(const Type *type, uint32_t index)
     return place;
 }
 
-uint64_t size_in_memory(const Type *type)
-{
-    return type->size;
-}
+uint64_t size_in_memory(const Type *type) { return type->size; }
 
 /* Complex numbers are only as aligned as their parts: that is all NumPy promises. */
 uint32_t alignment_in_memory(const Type *type)

@@ -17,8 +17,8 @@ static void multiply(Emitter *emitter, const Type *type, const LLVMValueRef *a, 
 static void set_one(Emitter *emitter, const Type *type, LLVMValueRef *out)
 {
     LLVMTypeRef part = part_type(emitter, type);
-    out[0] = type->kind == TYPE_FLOAT || type->kind == TYPE_COMPLEX ? LLVMConstReal(part, 1)
-                                                                    : LLVMConstInt(part, 1, false);
+    out[0] =
+        type->kind == TYPE_FLOAT || type->kind == TYPE_COMPLEX ? LLVMConstReal(part, 1) : LLVMConstInt(part, 1, false);
     if (type->kind == TYPE_COMPLEX)
         out[1] = LLVMConstNull(part);
 }
@@ -101,8 +101,8 @@ static void looped_power(Emitter *emitter, const Type *type, const LLVMValueRef 
     LLVMBuildBr(builder, head);
     LLVMAddIncoming(left, (LLVMValueRef[]){count, next_left}, (LLVMBasicBlockRef[]){before, body_end}, 2);
     for (uint32_t i = 0; i < parts; i++) {
-        LLVMAddIncoming(square[i], (LLVMValueRef[]){base[i], next_square[i]},
-                        (LLVMBasicBlockRef[]){before, body_end}, 2);
+        LLVMAddIncoming(square[i], (LLVMValueRef[]){base[i], next_square[i]}, (LLVMBasicBlockRef[]){before, body_end},
+                        2);
         LLVMAddIncoming(out[i], (LLVMValueRef[]){one[i], next[i]}, (LLVMBasicBlockRef[]){before, body_end}, 2);
     }
     LLVMPositionBuilderAtEnd(builder, done);
@@ -113,8 +113,8 @@ static void squared_power(Emitter *emitter, const Type *type, const LLVMValueRef
 {
     LLVMBuilderRef builder = emitter->builder;
     LLVMValueRef negative = LLVMBuildICmp(builder, LLVMIntSLT, number, const_i64(emitter, 0), "");
-    LLVMValueRef count = is_signed
-                       ? LLVMBuildSelect(builder, negative, LLVMBuildNeg(builder, number, ""), number, "") : number;
+    LLVMValueRef count =
+        is_signed ? LLVMBuildSelect(builder, negative, LLVMBuildNeg(builder, number, ""), number, "") : number;
     LLVMValueRef inverse[2];
     looped_power(emitter, type, base, count, out);
     if (!is_signed)
@@ -156,8 +156,8 @@ static void variable_power(Emitter *emitter, const Type *type, const LLVMValueRe
                            LLVMValueRef *out)
 {
     bool is_signed = exponent->type->kind == TYPE_INT;
-    LLVMValueRef number = LLVMBuildIntCast2(emitter->builder, emitter->parts[exponent->id][0], emitter->i64, is_signed,
-                                            "");
+    LLVMValueRef number =
+        LLVMBuildIntCast2(emitter->builder, emitter->parts[exponent->id][0], emitter->i64, is_signed, "");
     if (type->kind == TYPE_FLOAT)
         out[0] = float_power(emitter, type, base[0], number, is_signed);
     else
@@ -167,8 +167,8 @@ static void variable_power(Emitter *emitter, const Type *type, const LLVMValueRe
 void integer_power(Emitter *emitter, const Type *type, const LLVMValueRef *base, const IrValue *exponent,
                    LLVMValueRef *out)
 {
-    bool is_small = exponent->op == IR_CONST && exponent->integer <= LARGEST_UNROLLED
-                 && exponent->integer >= (exponent->type->kind == TYPE_INT ? -LARGEST_UNROLLED : 0);
+    bool is_small = exponent->op == IR_CONST && exponent->integer <= LARGEST_UNROLLED &&
+                    exponent->integer >= (exponent->type->kind == TYPE_INT ? -LARGEST_UNROLLED : 0);
     if (is_small)
         unrolled_power(emitter, type, base, exponent->integer, out);
     else

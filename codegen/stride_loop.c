@@ -10,7 +10,7 @@ typedef struct Search {
     const IrFunc *kernel;
     Arena *arena;
     StrideLoop *loop;
-    bool *is_before;   /* by IrBlock.id: reached without passing the header */
+    bool *is_before; /* by IrBlock.id: reached without passing the header */
 } Search;
 
 static void mark_reachable(const IrBlock *from, const IrBlock *stop, const IrBlock *skip, bool *marks, Arena *arena)
@@ -58,14 +58,15 @@ static bool is_positive(const IrValue *value)
     switch (value->op) {
     case IR_CONST: return type_is_integer(value->type) && value->integer > 0;
     case IR_INTRINSIC:
-        return intrinsic_info[value->intrinsic].kind == INTRINSIC_KIND_REGISTER
-            && intrinsic_info[value->intrinsic].low > 0;
+        return intrinsic_info[value->intrinsic].kind == INTRINSIC_KIND_REGISTER &&
+               intrinsic_info[value->intrinsic].low > 0;
     case IR_CONVERT: {
         const Type *from = value->operands[0]->type;
-        return type_is_integer(value->type) && type_is_integer(from) && value->type->size >= from->size
-            && is_positive(value->operands[0]);
+        return type_is_integer(value->type) && type_is_integer(from) && value->type->size >= from->size &&
+               is_positive(value->operands[0]);
     }
-    case IR_MUL: case IR_ADD:
+    case IR_MUL:
+    case IR_ADD:
         return type_is_integer(value->type) && is_positive(value->operands[0]) && is_positive(value->operands[1]);
     default: return false;
     }
@@ -108,8 +109,8 @@ static bool read_induction(const Search *search, const IrValue *phi)
 /* So far from the largest int64 that one step behind it is still a number. */
 static bool is_moderate(const IrValue *end)
 {
-    return end->op == IR_EXTENT || (end->op == IR_CONST && end->integer < (int64_t)1 << 57)
-        || (end->op == IR_CONVERT && type_is_integer(end->operands[0]->type) && end->operands[0]->type->size <= 4);
+    return end->op == IR_EXTENT || (end->op == IR_CONST && end->integer < (int64_t)1 << 57) ||
+           (end->op == IR_CONVERT && type_is_integer(end->operands[0]->type) && end->operands[0]->type->size <= 4);
 }
 
 /* The header does nothing but compare: index < end, into the loop or out of it to a return. */
@@ -152,8 +153,7 @@ static bool can_repeat_prologue(const Search *search)
     uint32_t count = 0;
     for (const IrBlock *block = search->kernel->first; block; block = block->next)
         for (const IrValue *value = block->first; search->is_before[block->id] && value; value = value->next)
-            if ((!is_pure(value) && !(ir_op_info[value->op].flags & IR_FLAG_TERMINATOR))
-                || ++count > LONGEST_PROLOGUE)
+            if ((!is_pure(value) && !(ir_op_info[value->op].flags & IR_FLAG_TERMINATOR)) || ++count > LONGEST_PROLOGUE)
                 return false;
     return true;
 }
@@ -170,8 +170,8 @@ static bool is_stride_loop(Search *search, const IrBlock *header)
     for (uint32_t id = 0; id < count; id++)
         if (search->loop->is_inside[id] && search->is_before[id])
             return false;
-    return read_induction(search, header->first) && is_counted(search) && stays_inside(search)
-        && can_repeat_prologue(search);
+    return read_induction(search, header->first) && is_counted(search) && stays_inside(search) &&
+           can_repeat_prologue(search);
 }
 
 bool find_stride_loop(const IrFunc *kernel, Arena *arena, StrideLoop *out)

@@ -8,10 +8,10 @@
 
 typedef struct StrideLoop {
     const IrBlock *header;
-    const IrValue *index;          /* the header's only phi */
-    const IrValue *start, *step;   /* index is start + trip * step */
-    bool cannot_overflow;          /* neither of them does, trip for trip */
-    bool *is_inside;               /* by IrBlock.id: in the loop, header included */
+    const IrValue *index; /* the header's only phi */
+    const IrValue *start, *step; /* index is start + trip * step */
+    bool cannot_overflow; /* neither of them does, trip for trip */
+    bool *is_inside; /* by IrBlock.id: in the loop, header included */
 } StrideLoop;
 
 /* False when the kernel is anything else. */

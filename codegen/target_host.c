@@ -54,7 +54,7 @@ static LLVMValueRef thread_field(Emitter *emitter, LLVMTypeRef type, size_t offs
     return LLVMBuildLoad2(emitter->builder, type, offset_address(emitter, emitter->thread, (int64_t)offset), "");
 }
 
-#define THREAD_FIELD(field) (1 + (int)offsetof(HostThread, field))   /* 0: the row has none */
+#define THREAD_FIELD(field) (1 + (int)offsetof(HostThread, field)) /* 0: the row has none */
 
 static const int register_fields[INTRINSIC_COUNT] = {
     [INTRINSIC_CUDA_THREAD_IDX_X] = THREAD_FIELD(thread_index[0]),
@@ -99,16 +99,13 @@ static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRe
 {
     (void)out;
     switch (value->intrinsic) {
-    case INTRINSIC_CUDA_SYNCTHREADS:
-        call_barrier(emitter);
-        return true;
+    case INTRINSIC_CUDA_SYNCTHREADS: call_barrier(emitter); return true;
     case INTRINSIC_CUDA_THREADFENCE:
     case INTRINSIC_CUDA_THREADFENCE_BLOCK:
     case INTRINSIC_CUDA_THREADFENCE_SYSTEM:
         LLVMBuildFence(emitter->builder, LLVMAtomicOrderingSequentiallyConsistent, false, "");
         return true;
-    default:
-        return false;
+    default: return false;
     }
 }
 

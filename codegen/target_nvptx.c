@@ -57,18 +57,15 @@ static LLVMValueRef read_register(Emitter *emitter, IntrinsicId id)
     const IntrinsicInfo *row = &intrinsic_info[id];
     unsigned bits = type_bits(row->type);
     LLVMValueRef value = call_llvm(emitter, row->nvptx, NULL, 0, NULL);
-    if (LLVMIsACallInst(value) && LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMIntegerTypeKind
-        && LLVMGetIntTypeWidth(LLVMTypeOf(value)) == bits)
-        LLVMAddCallSiteAttribute(value, LLVMAttributeReturnIndex, range_attribute(emitter, bits, row->low,
-                                                                                  row->high + 1));
+    if (LLVMIsACallInst(value) && LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMIntegerTypeKind &&
+        LLVMGetIntTypeWidth(LLVMTypeOf(value)) == bits)
+        LLVMAddCallSiteAttribute(value, LLVMAttributeReturnIndex,
+                                 range_attribute(emitter, bits, row->low, row->high + 1));
     return value;
 }
 
 /* Barriers that take the number of the barrier: always the first. */
-static bool takes_barrier_number(const char *name)
-{
-    return !strncmp(name, "llvm.nvvm.barrier.cta.", 22);
-}
+static bool takes_barrier_number(const char *name) { return !strncmp(name, "llvm.nvvm.barrier.cta.", 22); }
 
 static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
@@ -114,8 +111,8 @@ static LLVMValueRef dynamic_shared(Emitter *emitter)
 
 static LLVMValueRef shared_memory(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment)
 {
-    LLVMValueRef global = value->storage->dynamic ? dynamic_shared(emitter)
-                                                  : static_shared(emitter, value, size, alignment);
+    LLVMValueRef global =
+        value->storage->dynamic ? dynamic_shared(emitter) : static_shared(emitter, value, size, alignment);
     return LLVMConstAddrSpaceCast(global, emitter->pointer_type);
 }
 

@@ -23,12 +23,12 @@ struct HostThread {
     int32_t grid_dim[3];
     int32_t lane;                    /* place in the warp: linear thread number modulo 32 */
     int32_t linear_thread;           /* place in the block, x fastest */
-    uint8_t *shared;                 /* the block's static shared memory, 128-byte aligned; dynamic memory follows it */
+    uint8_t *shared; /* the block's static shared memory, 128-byte aligned; dynamic memory follows it */
     uint8_t *dynamic_shared;
-    const void *parameters;          /* the buffer of kernel_abi.h; pointers in it are host pointers */
+    const void *parameters; /* the buffer of kernel_abi.h; pointers in it are host pointers */
     const HostServices *services;
-    void *runtime;                   /* the runtime's own */
-    int64_t dynamic_size;            /* bytes at dynamic_shared: the launch's */
+    void *runtime; /* the runtime's own */
+    int64_t dynamic_size; /* bytes at dynamic_shared: the launch's */
 };
 
 typedef void (*HostThreadEntry)(HostThread *thread);

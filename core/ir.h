@@ -48,8 +48,19 @@ typedef struct IrOpInfo {
 extern const IrOpInfo ir_op_info[IR_OP_COUNT];
 
 typedef enum IrAtomic {
-    IR_ATOMIC_ADD, IR_ATOMIC_SUB, IR_ATOMIC_MAX, IR_ATOMIC_MIN, IR_ATOMIC_NANMAX, IR_ATOMIC_NANMIN, IR_ATOMIC_AND,
-    IR_ATOMIC_OR, IR_ATOMIC_XOR, IR_ATOMIC_EXCH, IR_ATOMIC_INC, IR_ATOMIC_DEC, IR_ATOMIC_CAS,
+    IR_ATOMIC_ADD,
+    IR_ATOMIC_SUB,
+    IR_ATOMIC_MAX,
+    IR_ATOMIC_MIN,
+    IR_ATOMIC_NANMAX,
+    IR_ATOMIC_NANMIN,
+    IR_ATOMIC_AND,
+    IR_ATOMIC_OR,
+    IR_ATOMIC_XOR,
+    IR_ATOMIC_EXCH,
+    IR_ATOMIC_INC,
+    IR_ATOMIC_DEC,
+    IR_ATOMIC_CAS,
     IR_ATOMIC_COUNT
 } IrAtomic;
 
@@ -80,7 +91,9 @@ struct IrValue {
     union {
         uint32_t index;
         int64_t integer;      /* bool, int, uint (as bits), byte offset */
-        struct { double real, imaginary; };
+        struct {
+            double real, imaginary;
+        };
         const ConstantArray *array;
         IntrinsicId intrinsic;
         IrAtomic atomic;

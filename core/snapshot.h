@@ -16,23 +16,23 @@ typedef struct Snapshot Snapshot;
 typedef struct CodeSnapshot CodeSnapshot;
 
 typedef enum ConstantKind {
-    CONSTANT_UNDEFINED,    /* a name that is bound to nothing: an error once the code reads it */
-    CONSTANT_UNSUPPORTED,  /* a value no kernel can use: an error once the code reads it; text: its Python type */
+    CONSTANT_UNDEFINED, /* a name that is bound to nothing: an error once the code reads it */
+    CONSTANT_UNSUPPORTED, /* a value no kernel can use: an error once the code reads it; text: its Python type */
     CONSTANT_NONE,
-    CONSTANT_BOOL,         /* integer */
-    CONSTANT_INT,          /* integer; is_unsigned: it needs uint64. type: int64 or uint64, or a NumPy scalar's own */
-    CONSTANT_FLOAT,        /* real; type float64, or a NumPy scalar's own */
-    CONSTANT_COMPLEX,      /* real, imaginary */
-    CONSTANT_STRING,       /* text */
-    CONSTANT_TUPLE,        /* items, count; names and text for named tuples */
-    CONSTANT_ARRAY,        /* array */
-    CONSTANT_MODULE,       /* also classes, enums and namespaces: names, items, count: the attributes the code can name */
-    CONSTANT_INTRINSIC,    /* intrinsic */
-    CONSTANT_TYPE,         /* type: np.float32, cujit.int64, bool, int, float, complex; dtypes. text: Python's name of it,
+    CONSTANT_BOOL, /* integer */
+    CONSTANT_INT, /* integer; is_unsigned: it needs uint64. type: int64 or uint64, or a NumPy scalar's own */
+    CONSTANT_FLOAT, /* real; type float64, or a NumPy scalar's own */
+    CONSTANT_COMPLEX, /* real, imaginary */
+    CONSTANT_STRING, /* text */
+    CONSTANT_TUPLE, /* items, count; names and text for named tuples */
+    CONSTANT_ARRAY, /* array */
+    CONSTANT_MODULE, /* also classes, enums and namespaces: names, items, count: the attributes the code can name */
+    CONSTANT_INTRINSIC, /* intrinsic */
+    CONSTANT_TYPE, /* type: np.float32, cujit.int64, bool, int, float, complex; dtypes. text: Python's name of it,
                               "int" for int, which is not int64 */
-    CONSTANT_FUNCTION,     /* function: a Python function, decorated with device=True or not */
-    CONSTANT_CODE,         /* code: of a lambda, nested function or comprehension */
-    CONSTANT_ENUM,         /* member of an enum: text its name, items[0] its value */
+    CONSTANT_FUNCTION, /* function: a Python function, decorated with device=True or not */
+    CONSTANT_CODE, /* code: of a lambda, nested function or comprehension */
+    CONSTANT_ENUM, /* member of an enum: text its name, items[0] its value */
     CONSTANT_ELLIPSIS,
 } ConstantKind;
 
@@ -41,11 +41,11 @@ typedef struct ConstantArray {
     const Type *element;
     int ndim;
     int64_t shape[TYPE_MAX_NDIM];
-    int64_t strides[TYPE_MAX_NDIM];   /* bytes */
+    int64_t strides[TYPE_MAX_NDIM]; /* bytes */
     ArrayLayout layout;
-    const void *data;                 /* host copy in `layout` order (C unless F); NULL for a device array */
-    uint64_t device_pointer;          /* device arrays, else 0 */
-    size_t size;                      /* bytes of data */
+    const void *data; /* host copy in `layout` order (C unless F); NULL for a device array */
+    uint64_t device_pointer; /* device arrays, else 0 */
+    size_t size; /* bytes of data */
 } ConstantArray;
 
 struct Constant {
@@ -62,42 +62,42 @@ struct Constant {
     IntrinsicId intrinsic;
     const Snapshot *function;
     const CodeSnapshot *code;
-    const char *shown_as;             /* how the source names it, for messages; may be NULL */
+    const char *shown_as; /* how the source names it, for messages; may be NULL */
 };
 
 /* One code object. */
 struct CodeSnapshot {
     SourceFunction source;
-    int python_minor;                 /* 11, 12, 13: chooses the bytecode table */
-    const uint8_t *bytes;             /* co_code: de-specialized, caches zeroed */
+    int python_minor; /* 11, 12, 13: chooses the bytecode table */
+    const uint8_t *bytes; /* co_code: de-specialized, caches zeroed */
     uint32_t size;
-    const SourcePos *positions;       /* one for each 2-byte unit */
+    const SourcePos *positions; /* one for each 2-byte unit */
     const uint8_t *exception_table;
     uint32_t exception_table_size;
-    uint32_t argument_count;          /* positional, with positional-only */
+    uint32_t argument_count; /* positional, with positional-only */
     uint32_t keyword_only_count;
     bool has_varargs, has_varkeywords, is_generator;
-    uint32_t local_count;             /* fast locals, cells and free variables, as LOAD_FAST and LOAD_DEREF number them */
+    uint32_t local_count; /* fast locals, cells and free variables, as LOAD_FAST and LOAD_DEREF number them */
     const char *const *local_names;
-    uint32_t free_count;              /* the last free_count locals are free variables */
+    uint32_t free_count; /* the last free_count locals are free variables */
     uint32_t name_count;
-    const char *const *names;         /* co_names */
+    const char *const *names; /* co_names */
     uint32_t constant_count;
     const Constant *const *constants; /* co_consts */
-    const Constant *const *globals;   /* for each of names that LOAD_GLOBAL reads: the global or builtin of that name;
+    const Constant *const *globals; /* for each of names that LOAD_GLOBAL reads: the global or builtin of that name;
                                          the others are UNDEFINED */
 };
 
 /* A function: its code with what it closes over. */
 struct Snapshot {
     const CodeSnapshot *code;
-    const Constant *const *free_values;  /* code->free_count cells' contents */
+    const Constant *const *free_values; /* code->free_count cells' contents */
     uint32_t default_count;
-    const Constant *const *defaults;     /* of the last default_count positional parameters */
+    const Constant *const *defaults; /* of the last default_count positional parameters */
     uint32_t keyword_default_count;
     const char *const *keyword_default_names;
     const Constant *const *keyword_defaults;
-    bool is_kernel;                      /* decorated without device=True: calling it from a kernel is an error */
+    bool is_kernel; /* decorated without device=True: calling it from a kernel is an error */
     bool forceinline, noinline;
 };
 

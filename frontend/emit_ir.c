@@ -131,8 +131,8 @@ static bool emit_return(Lower *l, const SsaValue *value)
         return true;
     }
     if (!lower_join_types(l, instance->result.type, result.type))
-        return lower_fail(l, DIAG_TYPE_UNIFY, lower_describe(l, instance->result.type),
-                          lower_describe(l, result.type), " as the results of one function");
+        return lower_fail(l, DIAG_TYPE_UNIFY, lower_describe(l, instance->result.type), lower_describe(l, result.type),
+                          " as the results of one function");
     if (!lower_convert(l, result, instance->result.type, &converted))
         return false;
     emit1(l, IR_RETURN, &type_none, operand_ir(l, converted));
@@ -227,8 +227,8 @@ static void bind_parameters(Lower *l)
     uint32_t passed = 0;
     Operand *parameters = arena_copy(l->arena, instance->parameters, instance->parameter_count * sizeof *parameters);
     for (uint32_t i = 0; i < instance->parameter_count; i++) {
-        bool is_passed = instance->is_kernel ? passed < instance->ir->parameter_count
-                                             : operand_is_runtime(parameters[i]);
+        bool is_passed =
+            instance->is_kernel ? passed < instance->ir->parameter_count : operand_is_runtime(parameters[i]);
         if (is_passed)
             parameters[i].ir = instance->ir->parameters[passed++];
     }
@@ -254,8 +254,8 @@ bool emit_instance(Frontend *frontend, Instance *instance)
     if (instance->emitted)
         return true;
     instance->emitted = true;
-    Lower l = {.frontend = frontend, .arena = frontend->arena, .diag = frontend->diag, .instance = instance,
-               .emitting = true};
+    Lower l = {
+        .frontend = frontend, .arena = frontend->arena, .diag = frontend->diag, .instance = instance, .emitting = true};
     instance_declare(frontend, instance);
     bind_parameters(&l);
     make_blocks(&l);

@@ -5,8 +5,7 @@
 
 static SourcePos function_position(const CodeSnapshot *code)
 {
-    return (SourcePos){.function = &code->source, .line = code->source.first_line,
-                       .end_line = code->source.first_line};
+    return (SourcePos){.function = &code->source, .line = code->source.first_line, .end_line = code->source.first_line};
 }
 
 /* Argument types, then defaults for what is missing, then captured constants. */

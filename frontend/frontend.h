@@ -10,11 +10,11 @@ typedef struct FrontendRequest {
     const Snapshot *function;
     uint32_t argument_count;
     const Type *const *argument_types;
-    const Constant *const *argument_constants;   /* NULL, or for each argument a value known at compile time, or NULL */
-    bool is_kernel;                              /* true: must return nothing */
-    const Type *result;                          /* device functions: convert the result to this; NULL: as inferred */
-    Buf *dump_bytecode, *dump_cfg;               /* where to print these stages; NULL: do not */
-    Buf *annotated;                              /* inspect_types text; NULL: do not */
+    const Constant *const *argument_constants; /* NULL, or for each argument a value known at compile time, or NULL */
+    bool is_kernel; /* true: must return nothing */
+    const Type *result; /* device functions: convert the result to this; NULL: as inferred */
+    Buf *dump_bytecode, *dump_cfg; /* where to print these stages; NULL: do not */
+    Buf *annotated; /* inspect_types text; NULL: do not */
 } FrontendRequest;
 
 /* The typed module, kernel or device function first, in the arena; NULL with a diagnostic. Reads the snapshot only:

@@ -98,7 +98,7 @@ static void infer_phi(Lower *l, const SsaBlock *block, const SsaValue *phi)
             continue;
         Operand joined;
         if (lower_join(l, fact, lower_fact(l, phi->operands[i]), &joined))
-            fact = joined;   /* what does not fit is reported when emitting */
+            fact = joined; /* what does not fit is reported when emitting */
     }
     set_fact(l, phi, fact);
 }

@@ -121,8 +121,8 @@ IrFunc *instance_declare(Frontend *frontend, Instance *instance)
     const Type *result = &type_none;
     if (operand_is_runtime(instance->result))
         result = erased_type(frontend->arena, instance->result.type);
-    IrFunc *ir = ir_function(frontend->module, instance->name, &code->source, instance->is_kernel, result, count, types,
-                             names);
+    IrFunc *ir =
+        ir_function(frontend->module, instance->name, &code->source, instance->is_kernel, result, count, types, names);
     ir->is_recursive = instance->is_recursive;
     ir->noinline = instance->snapshot && instance->snapshot->noinline;
     ir->forceinline = instance->snapshot && instance->snapshot->forceinline;

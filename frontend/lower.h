@@ -25,19 +25,19 @@ struct Instance {
     const Snapshot *snapshot;
     SsaFunction *ssa;
     uint32_t parameter_count;
-    const Operand *parameters;     /* facts, one for each SSA parameter; constants occupy no IR parameter */
-    Operand *facts;                /* by SSA value */
+    const Operand *parameters; /* facts, one for each SSA parameter; constants occupy no IR parameter */
+    Operand *facts; /* by SSA value */
     bool *block_reached;
-    bool *edge_reached;            /* [2 * block + successor] */
-    Operand result;                /* join of all returns; type NULL: no return reached yet */
+    bool *edge_reached; /* [2 * block + successor] */
+    Operand result; /* join of all returns; type NULL: no return reached yet */
     InstanceState state;
     bool is_recursive, is_kernel;
-    bool provisional;              /* rests on the result of an instance that is still being inferred */
+    bool provisional; /* rests on the result of an instance that is still being inferred */
     bool emitted;
     const Type *forced_result;
     IrFunc *ir;
     const char *name;
-    Instance *next;                /* another instance of the same code */
+    Instance *next; /* another instance of the same code */
     Instance *next_pending;
 };
 
@@ -46,12 +46,12 @@ typedef struct Frontend {
     Arena *arena;
     Diag *diag;
     const FrontendRequest *request;
-    Table *instances;              /* by CodeSnapshot pointer: the first of a list */
-    Table *ssa;                    /* by CodeSnapshot pointer */
-    Table *objects;                /* by identity: the constant that stands for a compile-time object */
+    Table *instances; /* by CodeSnapshot pointer: the first of a list */
+    Table *ssa; /* by CodeSnapshot pointer */
+    Table *objects; /* by identity: the constant that stands for a compile-time object */
     IrModule *module;
-    Instance *pending;             /* declared, not emitted yet */
-    uint32_t depth;                /* of nested instances */
+    Instance *pending; /* declared, not emitted yet */
+    uint32_t depth; /* of nested instances */
     uint32_t instance_count;
 } Frontend;
 
@@ -59,15 +59,15 @@ typedef struct Frontend {
 typedef struct Lower {
     Frontend *frontend;
     Arena *arena;
-    Diag *diag;                    /* a scratch one while inferring */
+    Diag *diag; /* a scratch one while inferring */
     Instance *instance;
-    const SsaValue *value;         /* being handled */
+    const SsaValue *value; /* being handled */
     bool emitting;
     bool changed;
-    IrBlock *block;                /* emission goes here */
-    IrBlock **ir_blocks;           /* first IR block of each SSA block */
-    IrBlock **exit_blocks;         /* IR block in which each SSA block ends */
-    struct PhiEdge *phi_edges;     /* operands of phis to be filled in at the end */
+    IrBlock *block; /* emission goes here */
+    IrBlock **ir_blocks; /* first IR block of each SSA block */
+    IrBlock **exit_blocks; /* IR block in which each SSA block ends */
+    struct PhiEdge *phi_edges; /* operands of phis to be filled in at the end */
 } Lower;
 
 /* A phi's operand for one edge, kept until the IR's blocks are linked. */
@@ -155,8 +155,21 @@ bool lower_compare(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
 bool lower_unary(Lower *l, SsaOp op, Operand a, Operand *out);
 bool lower_is(Lower *l, Operand a, Operand b, bool negated, Operand *out);
 bool lower_contains(Lower *l, Operand item, Operand container, bool negated, Operand *out);
-enum { NB_ADD, NB_AND, NB_FLOOR_DIVIDE, NB_LSHIFT, NB_MATRIX_MULTIPLY, NB_MULTIPLY, NB_REMAINDER, NB_OR, NB_POWER,
-       NB_RSHIFT, NB_SUBTRACT, NB_TRUE_DIVIDE, NB_XOR };
+enum {
+    NB_ADD,
+    NB_AND,
+    NB_FLOOR_DIVIDE,
+    NB_LSHIFT,
+    NB_MATRIX_MULTIPLY,
+    NB_MULTIPLY,
+    NB_REMAINDER,
+    NB_OR,
+    NB_POWER,
+    NB_RSHIFT,
+    NB_SUBTRACT,
+    NB_TRUE_DIVIDE,
+    NB_XOR
+};
 enum { COMPARE_LT, COMPARE_LE, COMPARE_EQ, COMPARE_NE, COMPARE_GT, COMPARE_GE };
 /* The result of an operator over constants, or NULL when it is left to run time. */
 const Constant *fold_binary(Lower *l, int32_t number, const Constant *a, const Constant *b, const Type *type);
@@ -198,8 +211,8 @@ bool lower_function(Lower *l, const SsaValue *value, Operand *out);
 /* Arguments of a call of an intrinsic. */
 typedef struct Call {
     IntrinsicId intrinsic;
-    const char *name;              /* for messages */
-    uint32_t count;                /* positional */
+    const char *name; /* for messages */
+    uint32_t count; /* positional */
     const Operand *arguments;
     uint32_t keyword_count;
     const char *const *keywords;

@@ -209,8 +209,7 @@ bool lower_array_attribute(Lower *l, Operand array, const char *name, Operand *o
     if (strcmp(name, "itemsize") == 0)
         return *out = operand_int(l, t->element->size), true;
     if (strcmp(name, "nbytes") == 0)
-        return array_size(l, array, &size) &&
-               lower_binary(l, NB_MULTIPLY, size, operand_int(l, t->element->size), out);
+        return array_size(l, array, &size) && lower_binary(l, NB_MULTIPLY, size, operand_int(l, t->element->size), out);
     if (strcmp(name, "dtype") == 0)
         return *out = element_type(l, array), true;
     if (strcmp(name, "T") == 0)

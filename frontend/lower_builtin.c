@@ -109,7 +109,7 @@ static bool call_round(Lower *l, const Call *call, Operand *out)
         return call_refuse(l, call, "");
     if (x.type->kind != TYPE_FLOAT && !(x.type->kind == TYPE_UINT && x.type->size == 8))
         return lower_convert(l, x, type, out);
-    if (!lower_convert(l, x, TYPE_OF(FLOAT64), &wide))   /* uint64 too: it saturates like a float */
+    if (!lower_convert(l, x, TYPE_OF(FLOAT64), &wide)) /* uint64 too: it saturates like a float */
         return false;
     IrValue *value = operand_ir(l, wide);
     IrValue *rounded = emit_math_function(l, INTRINSIC_RINT, TYPE_OF(FLOAT64), 1, &value);
@@ -227,7 +227,11 @@ static bool cast_complex(Lower *l, const Type *type, const Call *call, Operand *
 /* int(), float() and complex() of one number depend on its type, as numba has it: int(int8) is int8. */
 static bool call_number(Lower *l, const Call *call, Operand *out)
 {
-    static const struct { IntrinsicId id; PromotionId rule; ScalarId fallback; } rows[] = {
+    static const struct {
+        IntrinsicId id;
+        PromotionId rule;
+        ScalarId fallback;
+    } rows[] = {
         {INTRINSIC_INT, PROMOTION_INT, SCALAR_INT64},
         {INTRINSIC_FLOAT, PROMOTION_FLOAT, SCALAR_FLOAT64},
         {INTRINSIC_COMPLEX, PROMOTION_COMPLEX, SCALAR_COMPLEX128},
@@ -256,13 +260,29 @@ bool lower_type_call(Lower *l, const Type *type, const Call *call, Operand *out)
 }
 
 static const Handler handlers[INTRINSIC_COUNT] = {
-    [INTRINSIC_SUM] = lower_sum_call, [INTRINSIC_ANY] = lower_any_all_call, [INTRINSIC_ALL] = lower_any_all_call,
-    [INTRINSIC_ISINSTANCE] = lower_isinstance_call, [INTRINSIC_LEN] = call_len, [INTRINSIC_RANGE] = call_range, [INTRINSIC_ABS] = call_abs, [INTRINSIC_FABS] = call_abs,
-    [INTRINSIC_MIN] = call_extreme, [INTRINSIC_MAX] = call_extreme, [INTRINSIC_ROUND] = call_round,
-    [INTRINSIC_POW] = call_pow, [INTRINSIC_DIVMOD] = call_divmod, [INTRINSIC_SLICE] = call_slice,
-    [INTRINSIC_ENUMERATE] = call_enumerate, [INTRINSIC_ZIP] = call_zip, [INTRINSIC_REVERSED] = call_reversed,
-    [INTRINSIC_TUPLE] = call_tuple, [INTRINSIC_TYPE] = call_type, [INTRINSIC_INT] = call_number,
-    [INTRINSIC_FLOAT] = call_number, [INTRINSIC_COMPLEX] = call_number, [INTRINSIC_BOOL] = call_number,
+    [INTRINSIC_SUM] = lower_sum_call,
+    [INTRINSIC_ANY] = lower_any_all_call,
+    [INTRINSIC_ALL] = lower_any_all_call,
+    [INTRINSIC_ISINSTANCE] = lower_isinstance_call,
+    [INTRINSIC_LEN] = call_len,
+    [INTRINSIC_RANGE] = call_range,
+    [INTRINSIC_ABS] = call_abs,
+    [INTRINSIC_FABS] = call_abs,
+    [INTRINSIC_MIN] = call_extreme,
+    [INTRINSIC_MAX] = call_extreme,
+    [INTRINSIC_ROUND] = call_round,
+    [INTRINSIC_POW] = call_pow,
+    [INTRINSIC_DIVMOD] = call_divmod,
+    [INTRINSIC_SLICE] = call_slice,
+    [INTRINSIC_ENUMERATE] = call_enumerate,
+    [INTRINSIC_ZIP] = call_zip,
+    [INTRINSIC_REVERSED] = call_reversed,
+    [INTRINSIC_TUPLE] = call_tuple,
+    [INTRINSIC_TYPE] = call_type,
+    [INTRINSIC_INT] = call_number,
+    [INTRINSIC_FLOAT] = call_number,
+    [INTRINSIC_COMPLEX] = call_number,
+    [INTRINSIC_BOOL] = call_number,
 };
 
 bool lower_builtin_call(Lower *l, const Call *call, Operand *out)

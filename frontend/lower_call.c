@@ -31,8 +31,8 @@ bool call_arity(Lower *l, const Call *call, uint32_t least, uint32_t most)
     uint32_t given = call->count + call->keyword_count;
     if (given >= least && given <= most)
         return true;
-    const char *range = least == most ? arena_format(l->arena, "%u", least)
-                                      : arena_format(l->arena, "%u to %u", least, most);
+    const char *range =
+        least == most ? arena_format(l->arena, "%u", least) : arena_format(l->arena, "%u to %u", least, most);
     return lower_fail(l, DIAG_CALL_ARITY, call->name, range, most == 1 ? "" : "s", (int)given);
 }
 
@@ -47,11 +47,11 @@ Operand operand_as_argument(Lower *l, Operand operand)
 
 typedef struct Callee {
     const CodeSnapshot *code;
-    const Snapshot *snapshot;      /* NULL: a nested function */
+    const Snapshot *snapshot; /* NULL: a nested function */
     uint32_t captured_count;
-    const Operand *captured;       /* values of the free variables */
+    const Operand *captured; /* values of the free variables */
     uint32_t default_count;
-    const Operand *defaults;       /* of the last positional parameters */
+    const Operand *defaults; /* of the last positional parameters */
 } Callee;
 
 static bool bind_keyword(Lower *l, const Callee *callee, const char *name, Operand value, Operand *bound)
@@ -60,9 +60,9 @@ static bool bind_keyword(Lower *l, const Callee *callee, const char *name, Opera
     for (uint32_t i = 0; i < named; i++)
         if (strcmp(callee->code->local_names[i], name) == 0) {
             if (bound[i].type)
-                return lower_fail(l, DIAG_UNSUPPORTED,
-                                  arena_format(l->arena, "%s got two values for parameter '%s'",
-                                               callee->code->source.name, name));
+                return lower_fail(
+                    l, DIAG_UNSUPPORTED,
+                    arena_format(l->arena, "%s got two values for parameter '%s'", callee->code->source.name, name));
             bound[i] = value;
             return true;
         }
@@ -87,9 +87,8 @@ static bool bind_default(Lower *l, const Callee *callee, uint32_t parameter, Ope
 static bool refuse_count(Lower *l, const Callee *callee, uint32_t given)
 {
     uint32_t most = callee->code->argument_count;
-    const char *range = callee->default_count
-                            ? arena_format(l->arena, "%u to %u", most - callee->default_count, most)
-                            : arena_format(l->arena, "%u", most);
+    const char *range = callee->default_count ? arena_format(l->arena, "%u to %u", most - callee->default_count, most)
+                                              : arena_format(l->arena, "%u", most);
     return lower_fail(l, DIAG_CALL_ARITY, callee->code->source.name, range, most == 1 ? "" : "s", (int)given);
 }
 
@@ -165,7 +164,7 @@ static bool call_instance(Lower *l, const Callee *callee, const Call *call, Oper
     if (!l->emitting)
         return true;
     IrValue *value = emit_call(l, instance, bound, count);
-    if (!out->type) {   /* an error in the callee, or it never returns and what follows is never reached */
+    if (!out->type) { /* an error in the callee, or it never returns and what follows is never reached */
         if (!emit_instance(l->frontend, instance))
             return false;
         if (instance->is_recursive)
@@ -218,7 +217,7 @@ bool lower_function(Lower *l, const SsaValue *value, Operand *out)
     *out = lower_make_tuple(l, parts, count, TUPLE_CLOSURE);
     Type *type = arena_copy(l->arena, out->type, sizeof *type);
     type->object = value->constant->code;
-    type->ndim = (uint8_t)value->argument;   /* which parts there are: 8 captured values, 1 defaults */
+    type->ndim = (uint8_t)value->argument; /* which parts there are: 8 captured values, 1 defaults */
     out->type = type;
     return true;
 }
@@ -290,8 +289,8 @@ static bool call_operand(Lower *l, Operand callee, Call *call, Operand *out)
         call->name = name->text;
         return lower_method_call(l, lower_tuple_item(l, callee, 0), name->text, call, out);
     }
-    const char *shown = callee.constant && callee.constant->shown_as ? callee.constant->shown_as
-                                                                     : lower_describe(l, callee.type);
+    const char *shown =
+        callee.constant && callee.constant->shown_as ? callee.constant->shown_as : lower_describe(l, callee.type);
     return lower_fail(l, DIAG_TYPE_CALL, shown, "");
 }
 
@@ -301,7 +300,10 @@ bool lower_call(Lower *l, const SsaValue *value, Operand *out)
     Operand *arguments = ARENA_ARRAY(l->arena, Operand, given + 1);
     for (uint32_t i = 0; i < given; i++)
         arguments[i] = lower_fact(l, value->operands[i + 1]);
-    Call call = {.count = given - value->keyword_count, .arguments = arguments, .keyword_count = value->keyword_count,
-                 .keywords = value->keywords, .keyword_values = arguments + (given - value->keyword_count)};
+    Call call = {.count = given - value->keyword_count,
+                 .arguments = arguments,
+                 .keyword_count = value->keyword_count,
+                 .keywords = value->keywords,
+                 .keyword_values = arguments + (given - value->keyword_count)};
     return call_operand(l, lower_fact(l, value->operands[0]), &call, out);
 }

@@ -246,7 +246,7 @@ static void interval(const IrValue *value, int depth, Wide *low, Wide *high)
         *high = intrinsic_info[value->intrinsic].high;
     } else if (value->op == IR_EXTENT) {
         *low = 0;
-        *high = (Wide)1 << 48;   /* of bytes, so of items too: what fits into memory */
+        *high = (Wide)1 << 48; /* of bytes, so of items too: what fits into memory */
     } else if (value->op == IR_SELECT) {
         Wide bl, bh;
         interval(value->operands[1], depth - 1, low, high);
@@ -256,7 +256,7 @@ static void interval(const IrValue *value, int depth, Wide *low, Wide *high)
     } else if (value->operand_count == 2 && value->op >= IR_ADD && value->op <= IR_MAX) {
         interval_of_pair(value, depth - 1, low, high);
     }
-    if (*low < least || *high > most) {   /* it may have wrapped around */
+    if (*low < least || *high > most) { /* it may have wrapped around */
         *low = least;
         *high = most;
     }

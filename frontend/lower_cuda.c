@@ -33,7 +33,7 @@ static bool call_grid(Lower *l, const Call *call, Operand *out)
     int64_t axes;
     if (!call_arity(l, call, 1, 1))
         return false;
-    if (!operand_const_int(*call_argument(call, 0, "ndim") , &axes))
+    if (!operand_const_int(*call_argument(call, 0, "ndim"), &axes))
         return lower_fail(l, DIAG_CONSTANT_REQUIRED, arena_format(l->arena, "the argument of %s", call->name), "");
     if (axes < 1 || axes > 3)
         return lower_fail(l, DIAG_CONSTANT_RANGE, arena_format(l->arena, "%s() takes 1, 2 or 3", call->name));
@@ -128,13 +128,13 @@ static bool call_array_like(Lower *l, const Call *call, Operand *out)
 static IrAtomic atomic_kind(IntrinsicId id)
 {
     static const IrAtomic kinds[INTRINSIC_COUNT] = {
-        [INTRINSIC_CUDA_ATOMIC_ADD] = IR_ATOMIC_ADD, [INTRINSIC_CUDA_ATOMIC_SUB] = IR_ATOMIC_SUB,
-        [INTRINSIC_CUDA_ATOMIC_MAX] = IR_ATOMIC_MAX, [INTRINSIC_CUDA_ATOMIC_MIN] = IR_ATOMIC_MIN,
+        [INTRINSIC_CUDA_ATOMIC_ADD] = IR_ATOMIC_ADD,       [INTRINSIC_CUDA_ATOMIC_SUB] = IR_ATOMIC_SUB,
+        [INTRINSIC_CUDA_ATOMIC_MAX] = IR_ATOMIC_MAX,       [INTRINSIC_CUDA_ATOMIC_MIN] = IR_ATOMIC_MIN,
         [INTRINSIC_CUDA_ATOMIC_NANMAX] = IR_ATOMIC_NANMAX, [INTRINSIC_CUDA_ATOMIC_NANMIN] = IR_ATOMIC_NANMIN,
-        [INTRINSIC_CUDA_ATOMIC_AND] = IR_ATOMIC_AND, [INTRINSIC_CUDA_ATOMIC_OR] = IR_ATOMIC_OR,
-        [INTRINSIC_CUDA_ATOMIC_XOR] = IR_ATOMIC_XOR, [INTRINSIC_CUDA_ATOMIC_EXCH] = IR_ATOMIC_EXCH,
-        [INTRINSIC_CUDA_ATOMIC_INC] = IR_ATOMIC_INC, [INTRINSIC_CUDA_ATOMIC_DEC] = IR_ATOMIC_DEC,
-        [INTRINSIC_CUDA_ATOMIC_CAS] = IR_ATOMIC_CAS, [INTRINSIC_CUDA_ATOMIC_COMPARE_AND_SWAP] = IR_ATOMIC_CAS,
+        [INTRINSIC_CUDA_ATOMIC_AND] = IR_ATOMIC_AND,       [INTRINSIC_CUDA_ATOMIC_OR] = IR_ATOMIC_OR,
+        [INTRINSIC_CUDA_ATOMIC_XOR] = IR_ATOMIC_XOR,       [INTRINSIC_CUDA_ATOMIC_EXCH] = IR_ATOMIC_EXCH,
+        [INTRINSIC_CUDA_ATOMIC_INC] = IR_ATOMIC_INC,       [INTRINSIC_CUDA_ATOMIC_DEC] = IR_ATOMIC_DEC,
+        [INTRINSIC_CUDA_ATOMIC_CAS] = IR_ATOMIC_CAS,       [INTRINSIC_CUDA_ATOMIC_COMPARE_AND_SWAP] = IR_ATOMIC_CAS,
     };
     return kinds[id];
 }
@@ -187,10 +187,14 @@ static bool call_atomic(Lower *l, const Call *call, Operand *out)
 
 static bool call_bits(Lower *l, const Call *call, Operand *out)
 {
-    static const struct { IntrinsicId id; PromotionId rule; IrOp op; } rows[] = {
-        {INTRINSIC_CUDA_POPC, PROMOTION_BIT_COUNT, IR_POPCOUNT},
-        {INTRINSIC_CUDA_CLZ, PROMOTION_BIT_COUNT, IR_LEADZEROS},
-        {INTRINSIC_CUDA_BREV, PROMOTION_BREV, IR_BITREVERSE}, {INTRINSIC_CUDA_FFS, PROMOTION_FFS, IR_TRAILZEROS}};
+    static const struct {
+        IntrinsicId id;
+        PromotionId rule;
+        IrOp op;
+    } rows[] = {{INTRINSIC_CUDA_POPC, PROMOTION_BIT_COUNT, IR_POPCOUNT},
+                {INTRINSIC_CUDA_CLZ, PROMOTION_BIT_COUNT, IR_LEADZEROS},
+                {INTRINSIC_CUDA_BREV, PROMOTION_BREV, IR_BITREVERSE},
+                {INTRINSIC_CUDA_FFS, PROMOTION_FFS, IR_TRAILZEROS}};
     uint32_t row = 0;
     while (rows[row].id != call->intrinsic)
         row++;
@@ -239,12 +243,19 @@ static bool call_device(Lower *l, const Call *call, Operand *out)
 typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
 
 static const Handler handlers[INTRINSIC_COUNT] = {
-    [INTRINSIC_CUDA_GRID] = call_grid, [INTRINSIC_CUDA_GRIDSIZE] = call_grid,
-    [INTRINSIC_CUDA_SHARED_ARRAY] = call_storage, [INTRINSIC_CUDA_LOCAL_ARRAY] = call_storage,
-    [INTRINSIC_CUDA_CONST_ARRAY_LIKE] = call_array_like, [INTRINSIC_CUDA_POPC] = call_bits,
-    [INTRINSIC_CUDA_BREV] = call_bits, [INTRINSIC_CUDA_CLZ] = call_bits, [INTRINSIC_CUDA_FFS] = call_bits,
-    [INTRINSIC_CUDA_SELP] = call_select, [INTRINSIC_CUDA_SYNCTHREADS] = call_device,
-    [INTRINSIC_CUDA_THREADFENCE] = call_device, [INTRINSIC_CUDA_THREADFENCE_BLOCK] = call_device,
+    [INTRINSIC_CUDA_GRID] = call_grid,
+    [INTRINSIC_CUDA_GRIDSIZE] = call_grid,
+    [INTRINSIC_CUDA_SHARED_ARRAY] = call_storage,
+    [INTRINSIC_CUDA_LOCAL_ARRAY] = call_storage,
+    [INTRINSIC_CUDA_CONST_ARRAY_LIKE] = call_array_like,
+    [INTRINSIC_CUDA_POPC] = call_bits,
+    [INTRINSIC_CUDA_BREV] = call_bits,
+    [INTRINSIC_CUDA_CLZ] = call_bits,
+    [INTRINSIC_CUDA_FFS] = call_bits,
+    [INTRINSIC_CUDA_SELP] = call_select,
+    [INTRINSIC_CUDA_SYNCTHREADS] = call_device,
+    [INTRINSIC_CUDA_THREADFENCE] = call_device,
+    [INTRINSIC_CUDA_THREADFENCE_BLOCK] = call_device,
     [INTRINSIC_CUDA_THREADFENCE_SYSTEM] = call_device,
 };
 

@@ -42,9 +42,9 @@ static bool store_element(Lower *l, Operand target, Operand source, IrValue *con
 
 bool lower_fill(Lower *l, Operand target, Operand source)
 {
-    bool fits = type_is_scalar(source.type) ||
-                (source.type->kind == TYPE_ARRAY && source.type->ndim <= target.type->ndim &&
-                 type_is_scalar(source.type->element));
+    bool fits =
+        type_is_scalar(source.type) || (source.type->kind == TYPE_ARRAY && source.type->ndim <= target.type->ndim &&
+                                        type_is_scalar(source.type->element));
     if (!fits)
         return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, source.type), lower_describe(l, target.type), "");
     Loop loops[TYPE_MAX_NDIM];

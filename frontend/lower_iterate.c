@@ -92,8 +92,8 @@ static bool range_length(Lower *l, Operand range, Operand *out)
         if (!lower_binary(l, NB_ADD, step, one, &down) || !lower_binary(l, NB_SUBTRACT, step, one, &up) ||
             !lower_compare(l, COMPARE_LT, step, zero, &negative))
             return false;
-        rounding = operand_value(i64(), emit3(l, IR_SELECT, i64(), operand_ir(l, negative), operand_ir(l, down),
-                                              operand_ir(l, up)));
+        rounding = operand_value(
+            i64(), emit3(l, IR_SELECT, i64(), operand_ir(l, negative), operand_ir(l, down), operand_ir(l, up)));
     }
     if (!lower_binary(l, NB_ADD, distance, rounding, &sum) || !lower_binary(l, NB_FLOOR_DIVIDE, sum, step, &length) ||
         !lower_convert(l, length, i64(), &length))
@@ -161,7 +161,7 @@ bool lower_iter_start(Lower *l, Operand it, Operand *out)
 {
     if (is_tagged(it.type, TUPLE_RANGE)) {
         *out = lower_tuple_item(l, it, 0);
-        out->constant = NULL;   /* the position moves */
+        out->constant = NULL; /* the position moves */
         out->ir = operand_ir(l, lower_tuple_item(l, it, 0));
         return true;
     }
@@ -246,7 +246,7 @@ bool lower_iter_value(Lower *l, Operand it, Operand position, Operand *out)
         *out = lower_make_tuple(l, items, it.type->count, TUPLE_PLAIN);
         return true;
     }
-    if (position.ir && position.ir->op == IR_PHI)   /* it counts from 0 */
+    if (position.ir && position.ir->op == IR_PHI) /* it counts from 0 */
         position.ir->non_negative = true;
     return item_at(l, it, position, out);
 }

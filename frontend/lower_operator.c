@@ -31,8 +31,8 @@ static const struct {
     const char *text;
     IrOp op;
 } compare_info[6] = {
-    [COMPARE_LT] = {"<", IR_LT}, [COMPARE_LE] = {"<=", IR_LE}, [COMPARE_EQ] = {"==", IR_EQ},
-    [COMPARE_NE] = {"!=", IR_NE}, [COMPARE_GT] = {">", IR_GT}, [COMPARE_GE] = {">=", IR_GE},
+    [COMPARE_LT] = {"<", IR_LT},  [COMPARE_LE] = {"<=", IR_LE}, [COMPARE_EQ] = {"==", IR_EQ},
+    [COMPARE_NE] = {"!=", IR_NE}, [COMPARE_GT] = {">", IR_GT},  [COMPARE_GE] = {">=", IR_GE},
 };
 
 static bool refuse_operands(Lower *l, const char *text, Operand a, Operand b, const char *hint)
@@ -153,8 +153,8 @@ const Constant *fold_compare(Lower *l, int32_t number, const Constant *a, const 
 /* A small constant exponent becomes multiplications; a negative one of a float the inverse of them. */
 static bool power_by_constant(Lower *l, Operand base, int64_t exponent, Operand *out)
 {
-    const Type *type = base.type->kind == TYPE_FLOAT ? base.type
-                                                     : type_promote(PROMOTION_POWER, base.type, TYPE_OF(INT64));
+    const Type *type =
+        base.type->kind == TYPE_FLOAT ? base.type : type_promote(PROMOTION_POWER, base.type, TYPE_OF(INT64));
     Operand converted;
     if (!lower_convert(l, base, type, &converted))
         return false;
@@ -177,7 +177,7 @@ static bool lower_power(Lower *l, Operand a, Operand b, Operand *out)
     Operand x, y;
     if (!lower_convert(l, a, type, &x))
         return false;
-    if (type_is_integer(type)) {   /* the exponent keeps its sign */
+    if (type_is_integer(type)) { /* the exponent keeps its sign */
         const Type *wide = b.type->kind == TYPE_UINT ? TYPE_OF(UINT64) : TYPE_OF(INT64);
         if (!lower_convert(l, b, wide, &y))
             return false;
@@ -274,8 +274,8 @@ static bool compare_scalars(Lower *l, int32_t number, Operand a, Operand b, Oper
     Operand x, y;
     if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
         return false;
-    *out = operand_value(TYPE_OF(BOOL), emit2(l, compare_info[number].op, TYPE_OF(BOOL), operand_ir(l, x),
-                                              operand_ir(l, y)));
+    *out = operand_value(TYPE_OF(BOOL),
+                         emit2(l, compare_info[number].op, TYPE_OF(BOOL), operand_ir(l, x), operand_ir(l, y)));
     return true;
 }
 
@@ -298,8 +298,8 @@ static bool compare_tuples(Lower *l, int32_t number, Operand a, Operand b, Opera
             result = operand_value(TYPE_OF(BOOL), NULL);
             continue;
         }
-        IrValue *chosen = emit3(l, IR_SELECT, TYPE_OF(BOOL), operand_ir(l, same), operand_ir(l, result),
-                                operand_ir(l, decided));
+        IrValue *chosen =
+            emit3(l, IR_SELECT, TYPE_OF(BOOL), operand_ir(l, same), operand_ir(l, result), operand_ir(l, decided));
         result = operand_value(TYPE_OF(BOOL), chosen);
     }
     *out = result;

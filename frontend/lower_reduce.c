@@ -73,8 +73,8 @@ static bool reduce_loop(Lower *l, const Call *call, Operand iterable, Operand st
     emit_branch(l, operand_ir(l, has), body, exit);
     l->block = body;
     if (!lower_iter_value(l, iterable, position, &item) ||
-        !step(l, call, operand_value(type, accumulator), item, &result) || !lower_convert(l, result, type, &converted) ||
-        !lower_iter_next(l, iterable, position, &next))
+        !step(l, call, operand_value(type, accumulator), item, &result) ||
+        !lower_convert(l, result, type, &converted) || !lower_iter_next(l, iterable, position, &next))
         return false;
     emit_phi_edge(l, accumulator, operand_ir(l, converted));
     emit_phi_edge(l, index, operand_ir(l, next));

@@ -53,8 +53,8 @@ typedef struct Slice {
 
 static Operand choose(Lower *l, Operand condition, Operand yes, Operand no)
 {
-    return operand_value(i64(), emit3(l, IR_SELECT, i64(), operand_ir(l, condition), operand_ir(l, yes),
-                                      operand_ir(l, no)));
+    return operand_value(i64(),
+                         emit3(l, IR_SELECT, i64(), operand_ir(l, condition), operand_ir(l, yes), operand_ir(l, no)));
 }
 
 /* Start and stop for a step that goes up, or down. */

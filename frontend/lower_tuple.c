@@ -107,8 +107,7 @@ bool lower_tuple_index(Lower *l, Operand tuple, Operand index, Operand *out)
     IrValue *wrapped;
     if (!lower_index_value(l, index, emit_int(l, TYPE_OF(INT64), count), &wrapped))
         return false;
-    *out = operand_value(tuple.type->items[0],
-                         emit2(l, IR_PICK, tuple.type->items[0], operand_ir(l, tuple), wrapped));
+    *out = operand_value(tuple.type->items[0], emit2(l, IR_PICK, tuple.type->items[0], operand_ir(l, tuple), wrapped));
     return true;
 }
 

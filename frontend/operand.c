@@ -201,8 +201,7 @@ static IrValue *emit_constant(Lower *l, const Type *type, const Constant *consta
     case CONSTANT_BOOL:
     case CONSTANT_INT: return emit_int(l, type, constant->integer);
     case CONSTANT_FLOAT: return ir_const_float(l->block, type, constant->real, 0, &l->value->pos);
-    case CONSTANT_COMPLEX:
-        return ir_const_float(l->block, type, constant->real, constant->imaginary, &l->value->pos);
+    case CONSTANT_COMPLEX: return ir_const_float(l->block, type, constant->real, constant->imaginary, &l->value->pos);
     case CONSTANT_NONE: return emit(l, IR_CONST, &type_none, 0, NULL);
     case CONSTANT_ENUM: return emit_constant(l, type, constant->items[0]);
     default: return NULL;

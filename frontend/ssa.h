@@ -6,34 +6,38 @@
 #include "frontend/cfg.h"
 
 typedef enum SsaOp {
-    SSA_CONSTANT,        /* constant */
-    SSA_PARAMETER,       /* argument: parameters in order, then *args, then the free variables */
-    SSA_UNDEFINED,       /* a local variable before its first assignment; name */
-    SSA_NULL,            /* CPython's NULL on the stack */
-    SSA_PHI,             /* an operand for each predecessor of the block */
-    SSA_BINARY,          /* argument: NB_ number, 0..12; in_place */
-    SSA_COMPARE,         /* argument: 0 < 1 <= 2 == 3 != 4 > 5 >= */
-    SSA_IS, SSA_CONTAINS,/* argument 1: negated */
-    SSA_NEGATIVE, SSA_POSITIVE, SSA_INVERT, SSA_NOT,
-    SSA_ATTRIBUTE,       /* operand, name */
+    SSA_CONSTANT, /* constant */
+    SSA_PARAMETER, /* argument: parameters in order, then *args, then the free variables */
+    SSA_UNDEFINED, /* a local variable before its first assignment; name */
+    SSA_NULL, /* CPython's NULL on the stack */
+    SSA_PHI, /* an operand for each predecessor of the block */
+    SSA_BINARY, /* argument: NB_ number, 0..12; in_place */
+    SSA_COMPARE, /* argument: 0 < 1 <= 2 == 3 != 4 > 5 >= */
+    SSA_IS,
+    SSA_CONTAINS, /* argument 1: negated */
+    SSA_NEGATIVE,
+    SSA_POSITIVE,
+    SSA_INVERT,
+    SSA_NOT,
+    SSA_ATTRIBUTE, /* operand, name */
     SSA_STORE_ATTRIBUTE, /* value, object; name */
-    SSA_SUBSCRIPT,       /* container, index */
+    SSA_SUBSCRIPT, /* container, index */
     SSA_STORE_SUBSCRIPT, /* value, container, index */
     SSA_TUPLE,
-    SSA_LIST,            /* only the forms that need no memory: a list display that is indexed or iterated as a tuple */
-    SSA_SLICE,           /* start, stop, step */
-    SSA_UNPACK,          /* operand; argument: which item, argument2: of how many */
-    SSA_CALL,            /* callee, arguments; names: keyword_count names of the last arguments */
-    SSA_ITERATOR,        /* iterable */
-    SSA_ITER_START,      /* iterator -> its first position */
-    SSA_ITER_HAS,        /* iterator, position -> whether an item is there */
-    SSA_ITER_VALUE,      /* iterator, position -> the item */
-    SSA_ITER_NEXT,       /* iterator, position -> the next position */
-    SSA_FUNCTION,        /* constant: code; operands: captured values; argument: how many of them are defaults */
-    SSA_JUMP,            /* terminators */
-    SSA_BRANCH,          /* condition: successors[1] where the truth equals argument */
+    SSA_LIST, /* only the forms that need no memory: a list display that is indexed or iterated as a tuple */
+    SSA_SLICE, /* start, stop, step */
+    SSA_UNPACK, /* operand; argument: which item, argument2: of how many */
+    SSA_CALL, /* callee, arguments; names: keyword_count names of the last arguments */
+    SSA_ITERATOR, /* iterable */
+    SSA_ITER_START, /* iterator -> its first position */
+    SSA_ITER_HAS, /* iterator, position -> whether an item is there */
+    SSA_ITER_VALUE, /* iterator, position -> the item */
+    SSA_ITER_NEXT, /* iterator, position -> the next position */
+    SSA_FUNCTION, /* constant: code; operands: captured values; argument: how many of them are defaults */
+    SSA_JUMP, /* terminators */
+    SSA_BRANCH, /* condition: successors[1] where the truth equals argument */
     SSA_RETURN,
-    SSA_RAISE,           /* operands: what is raised, if anything */
+    SSA_RAISE, /* operands: what is raised, if anything */
 } SsaOp;
 
 typedef struct SsaValue SsaValue;
@@ -52,25 +56,25 @@ struct SsaValue {
     SourcePos pos;
     SsaBlock *block;
     SsaValue *next;
-    SsaValue *replacement;   /* of a phi that turned out trivial */
-    bool is_used;            /* phis: some value that is not a dead phi uses it */
-    bool is_dead;            /* it only makes the exception of a raise */
+    SsaValue *replacement; /* of a phi that turned out trivial */
+    bool is_used; /* phis: some value that is not a dead phi uses it */
+    bool is_dead; /* it only makes the exception of a raise */
     uint32_t use_count;
 };
 
 struct SsaBlock {
-    uint32_t id;                     /* the CFG block's number */
-    SsaValue *phis;                  /* by next */
-    SsaValue *first, *last;          /* without phis; a terminator last */
+    uint32_t id; /* the CFG block's number */
+    SsaValue *phis; /* by next */
+    SsaValue *first, *last; /* without phis; a terminator last */
     const CfgBlock *cfg;
 };
 
 typedef struct SsaFunction {
     const CodeSnapshot *code;
     uint32_t block_count;
-    SsaBlock *blocks;                /* reverse postorder */
+    SsaBlock *blocks; /* reverse postorder */
     uint32_t value_count;
-    uint32_t parameter_count;        /* positional and keyword-only, then *args if any, then free variables */
+    uint32_t parameter_count; /* positional and keyword-only, then *args if any, then free variables */
 } SsaFunction;
 
 /* NULL with a diagnostic. */

@@ -10,10 +10,10 @@
 enum { STACK_LIMIT = 4096, SLOT_LIMIT = 128 };
 
 typedef struct BlockState {
-    SsaValue **variables;       /* value of each variable at the end of what was run of the block; NULL: not set here */
-    SsaValue **incomplete;      /* phis that wait for the block to be sealed, by variable */
+    SsaValue **variables; /* value of each variable at the end of what was run of the block; NULL: not set here */
+    SsaValue **incomplete; /* phis that wait for the block to be sealed, by variable */
     bool is_sealed, is_filled;
-    int32_t depth;              /* of the stack on entry; -1: not known yet */
+    int32_t depth; /* of the stack on entry; -1: not known yet */
 } BlockState;
 
 typedef struct Builder {
@@ -173,7 +173,7 @@ static SsaValue *read_from_predecessors(Builder *b, uint32_t variable, uint32_t 
         value = read_variable(b, variable, cfg->predecessors[0]);
     } else {
         SsaValue *phi = new_phi(b, variable, block);
-        write_variable(b, variable, block, phi);   /* ends the recursion around loops */
+        write_variable(b, variable, block, phi); /* ends the recursion around loops */
         value = add_phi_operands(b, variable, phi);
     }
     write_variable(b, variable, block, value);
@@ -332,7 +332,7 @@ static void run_set_function(Builder *b)
             fail_broken(b, "attributes are set on something that is not a function");
         return;
     }
-    if (b->instruction->argument == 4) {   /* annotations mean nothing in a kernel */
+    if (b->instruction->argument == 4) { /* annotations mean nothing in a kernel */
         push(b, function);
         return;
     }
@@ -466,15 +466,18 @@ static void run_for_iter(Builder *b)
 
 static void run_instruction(Builder *b)
 {
-    static const Constant assertion_error = {.kind = CONSTANT_UNSUPPORTED, .text = "class",
-                                             .shown_as = "AssertionError"};
+    static const Constant assertion_error = {
+        .kind = CONSTANT_UNSUPPORTED, .text = "class", .shown_as = "AssertionError"};
     const Instruction *instruction = b->instruction;
     uint32_t n = (uint32_t)instruction->argument;
     switch (instruction->op) {
     case BYTECODE_LOAD_ASSERTION_ERROR: push(b, append_constant(b, &assertion_error)); break;
     case BYTECODE_LOAD_CONST: push(b, append_constant(b, b->code->constants[n])); break;
     case BYTECODE_LOAD_LOCAL: run_load_local(b); break;
-    case BYTECODE_LOAD_LOCAL_CLEAR: run_load_local(b); delete_local(b); break;
+    case BYTECODE_LOAD_LOCAL_CLEAR:
+        run_load_local(b);
+        delete_local(b);
+        break;
     case BYTECODE_STORE_LOCAL: write_variable(b, n, b->block->id, pop(b)); break;
     case BYTECODE_DELETE_LOCAL: delete_local(b); break;
     case BYTECODE_LOAD_GLOBAL: {
@@ -659,8 +662,8 @@ static void keep_used_phis(SsaBlock *block)
 /* What makes an exception and nothing else is not lowered: only the raise matters. */
 static void drop_exception(SsaValue *value, bool is_direct)
 {
-    bool is_simple = value->op == SSA_CONSTANT || value->op == SSA_ATTRIBUTE || value->op == SSA_TUPLE ||
-                     value->op == SSA_BINARY;
+    bool is_simple =
+        value->op == SSA_CONSTANT || value->op == SSA_ATTRIBUTE || value->op == SSA_TUPLE || value->op == SSA_BINARY;
     if (--value->use_count > 0 || value->is_dead || !(is_simple || (is_direct && value->op == SSA_CALL)))
         return;
     value->is_dead = true;
@@ -710,8 +713,8 @@ SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instruction
     }
     SsaFunction *function = ARENA_NEW(arena, SsaFunction);
     Builder *b = ARENA_NEW(arena, Builder);
-    *b = (Builder){.arena = arena, .diag = diag, .code = code, .instructions = instructions, .cfg = cfg,
-                   .function = function};
+    *b = (Builder){
+        .arena = arena, .diag = diag, .code = code, .instructions = instructions, .cfg = cfg, .function = function};
     function->code = code;
     function->block_count = cfg->count;
     function->blocks = ARENA_ARRAY(arena, SsaBlock, cfg->count);

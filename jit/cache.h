@@ -11,19 +11,19 @@
 
 struct JitSpecialization {
     _Atomic(JitSpecialization *) next;
-    Arena *arena;                     /* owns types, abi and written */
+    Arena *arena; /* owns types, abi and written */
     RtDevice *device;
     uint32_t count;
     const Type *const *types;
     const KernelAbi *abi;
     const bool *written;
-    RtKernel *kernel;                 /* owned */
-    HostCode *host_code;              /* owned; NULL on a GPU */
+    RtKernel *kernel; /* owned */
+    HostCode *host_code; /* owned; NULL on a GPU */
 };
 
 typedef struct JitCache {
     _Atomic(JitSpecialization *) first;
-    JitSpecialization *last;          /* for the holder of compiling */
+    JitSpecialization *last; /* for the holder of compiling */
     pthread_mutex_t compiling;
 } JitCache;
 

@@ -44,8 +44,11 @@ static const bool *written_parameters(const IrModule *module, JitSpecialization 
 
 static bool load(const CompileOptions *options, const CodeImage *image, JitSpecialization *specialization, Diag *diag)
 {
-    RtImage loaded = {.name = image->entry, .code = image->code, .code_size = image->code_size,
-                      .max_registers = options->max_registers, .static_shared = image->static_shared,
+    RtImage loaded = {.name = image->entry,
+                      .code = image->code,
+                      .code_size = image->code_size,
+                      .max_registers = options->max_registers,
+                      .static_shared = image->static_shared,
                       .local_size = image->local_size};
     if (image->kind == TARGET_HOST) {
         HostCode *host = specialization->host_code = codegen_link_host(image, diag);

@@ -8,7 +8,8 @@ static int kind_rank(const Type *type)
 {
     switch (type->kind) {
     case TYPE_BOOL: return 0;
-    case TYPE_INT: case TYPE_UINT: return 1;
+    case TYPE_INT:
+    case TYPE_UINT: return 1;
     case TYPE_FLOAT: return 2;
     default: return 3;
     }

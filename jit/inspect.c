@@ -55,8 +55,8 @@ char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_
     Buf text = {0};
     char *result = NULL;
     Arena *arena = arena_create();
-    FrontendRequest request = {.function = function->snapshot, .argument_count = count, .argument_types = types,
-                               .is_kernel = is_kernel};
+    FrontendRequest request = {
+        .function = function->snapshot, .argument_count = count, .argument_types = types, .is_kernel = is_kernel};
     if (strcmp(what, "bytecode") == 0)
         request.dump_bytecode = &text;
     else if (strcmp(what, "cfg") == 0)

@@ -10,7 +10,7 @@
 
 /* --- argument types as text (signature.c) and as arguments of each other (conversion.c) ------------------------------- */
 typedef struct JitSignature {
-    const Type *result;              /* NULL: not stated */
+    const Type *result; /* NULL: not stated */
     uint32_t count;
     const Type *const *arguments;
 } JitSignature;

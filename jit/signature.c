@@ -47,18 +47,23 @@ static bool expect(Parser *parser, const char *token)
 }
 
 /* numba's names that are not NumPy's; its one-letter forms count bytes. */
-static const struct { const char *name; ScalarId id; } aliases[] = {
-    {"boolean", SCALAR_BOOL}, {"bool_", SCALAR_BOOL}, {"b1", SCALAR_BOOL},
-    {"i1", SCALAR_INT8}, {"i2", SCALAR_INT16}, {"i4", SCALAR_INT32}, {"i8", SCALAR_INT64},
-    {"u1", SCALAR_UINT8}, {"u2", SCALAR_UINT16}, {"u4", SCALAR_UINT32}, {"u8", SCALAR_UINT64},
-    {"f2", SCALAR_FLOAT16}, {"f4", SCALAR_FLOAT32}, {"f8", SCALAR_FLOAT64},
-    {"c8", SCALAR_COMPLEX64}, {"c16", SCALAR_COMPLEX128},
-    {"byte", SCALAR_UINT8}, {"char", SCALAR_INT8}, {"uchar", SCALAR_UINT8}, {"short", SCALAR_INT16},
-    {"ushort", SCALAR_UINT16}, {"intc", SCALAR_INT32}, {"uintc", SCALAR_UINT32}, {"int_", SCALAR_INT64},
-    {"int", SCALAR_INT64}, {"uint", SCALAR_UINT64}, {"long_", SCALAR_INT64}, {"ulong", SCALAR_UINT64},
-    {"longlong", SCALAR_INT64}, {"ulonglong", SCALAR_UINT64}, {"intp", SCALAR_INT64}, {"uintp", SCALAR_UINT64},
-    {"ssize_t", SCALAR_INT64}, {"size_t", SCALAR_UINT64}, {"half", SCALAR_FLOAT16}, {"float_", SCALAR_FLOAT32},
-    {"double", SCALAR_FLOAT64}, {"float", SCALAR_FLOAT64}, {"complex", SCALAR_COMPLEX128},
+static const struct {
+    const char *name;
+    ScalarId id;
+} aliases[] = {
+    {"boolean", SCALAR_BOOL},   {"bool_", SCALAR_BOOL},     {"b1", SCALAR_BOOL},
+    {"i1", SCALAR_INT8},        {"i2", SCALAR_INT16},       {"i4", SCALAR_INT32},
+    {"i8", SCALAR_INT64},       {"u1", SCALAR_UINT8},       {"u2", SCALAR_UINT16},
+    {"u4", SCALAR_UINT32},      {"u8", SCALAR_UINT64},      {"f2", SCALAR_FLOAT16},
+    {"f4", SCALAR_FLOAT32},     {"f8", SCALAR_FLOAT64},     {"c8", SCALAR_COMPLEX64},
+    {"c16", SCALAR_COMPLEX128}, {"byte", SCALAR_UINT8},     {"char", SCALAR_INT8},
+    {"uchar", SCALAR_UINT8},    {"short", SCALAR_INT16},    {"ushort", SCALAR_UINT16},
+    {"intc", SCALAR_INT32},     {"uintc", SCALAR_UINT32},   {"int_", SCALAR_INT64},
+    {"int", SCALAR_INT64},      {"uint", SCALAR_UINT64},    {"long_", SCALAR_INT64},
+    {"ulong", SCALAR_UINT64},   {"longlong", SCALAR_INT64}, {"ulonglong", SCALAR_UINT64},
+    {"intp", SCALAR_INT64},     {"uintp", SCALAR_UINT64},   {"ssize_t", SCALAR_INT64},
+    {"size_t", SCALAR_UINT64},  {"half", SCALAR_FLOAT16},   {"float_", SCALAR_FLOAT32},
+    {"double", SCALAR_FLOAT64}, {"float", SCALAR_FLOAT64},  {"complex", SCALAR_COMPLEX128},
 };
 
 static const Type *type_named(const char *name)

@@ -8,7 +8,7 @@
 
 typedef struct Packer {
     ExtLaunchFrame *frame;
-    const AbiField *field;     /* the next one */
+    const AbiField *field; /* the next one */
     uint32_t parameter;
 } Packer;
 
@@ -143,9 +143,12 @@ static bool add_host_array(Packer *packer, const ExtArrayView *view, const Type 
         frame->arrays = grown;
         frame->array_capacity *= 2;
     }
-    frame->arrays[frame->array_count++] = (ExtHostArray){
-        .array = view->host, .type = type, .field = packer->field, .parameter = packer->parameter,
-        .copy_in = view->copy_in, .copy_out = view->copy_out};
+    frame->arrays[frame->array_count++] = (ExtHostArray){.array = view->host,
+                                                         .type = type,
+                                                         .field = packer->field,
+                                                         .parameter = packer->parameter,
+                                                         .copy_in = view->copy_in,
+                                                         .copy_out = view->copy_out};
     return true;
 }
 
@@ -157,8 +160,9 @@ static ExtMatch pack_array(Packer *packer, PyObject *value, const Type *type)
         return is_array ? EXT_ERROR : EXT_MISMATCH;
     if (!array_matches(packer, &view, type))
         return EXT_MISMATCH;
-    bool ok = view.host ? add_host_array(packer, &view, type)
-              : view.is_foreign ? check_foreign(packer->frame, &view) : check_device(packer->frame, &view);
+    bool ok = view.host         ? add_host_array(packer, &view, type)
+              : view.is_foreign ? check_foreign(packer->frame, &view)
+                                : check_device(packer->frame, &view);
     if (!ok)
         return EXT_ERROR;
     if (!view.host)
@@ -213,8 +217,11 @@ static ExtMatch pack_object(Packer *packer, PyObject *value, const Type *type)
 static ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type)
 {
     switch (type->kind) {
-    case TYPE_BOOL: case TYPE_INT: case TYPE_UINT: case TYPE_FLOAT: case TYPE_COMPLEX:
-        return pack_scalar(packer, value, type);
+    case TYPE_BOOL:
+    case TYPE_INT:
+    case TYPE_UINT:
+    case TYPE_FLOAT:
+    case TYPE_COMPLEX: return pack_scalar(packer, value, type);
     case TYPE_ARRAY: return pack_array(packer, value, type);
     case TYPE_TUPLE: return pack_tuple(packer, value, type);
     case TYPE_RECORD: return pack_record(packer, value, type);

@@ -160,7 +160,7 @@ static bool store_integer(PyObject *value, const Type *type, uint8_t *out)
     }
     if (bits == (unsigned long long)-1 && PyErr_Occurred())
         return false;
-    memcpy(out, &bits, type->size);   /* little-endian: the low bytes */
+    memcpy(out, &bits, type->size); /* little-endian: the low bytes */
     return !PyErr_Occurred();
 }
 
@@ -175,7 +175,7 @@ static bool store_float(PyObject *value, const Type *type, uint8_t *out)
         float narrow = (float)number;
         memcpy(out, &narrow, 4);
     } else if (PyFloat_Pack2(number, (char *)out, 1) < 0) {
-        uint16_t infinity = number < 0 ? 0xFC00 : 0x7C00;   /* too large: as NumPy rounds it */
+        uint16_t infinity = number < 0 ? 0xFC00 : 0x7C00; /* too large: as NumPy rounds it */
         PyErr_Clear();
         memcpy(out, &infinity, 2);
     }
@@ -204,7 +204,8 @@ bool ext_store_number(PyObject *value, const Type *type, uint8_t *out)
         *out = truth == 1;
         return truth >= 0;
     }
-    case TYPE_INT: case TYPE_UINT: return store_integer(value, type, out);
+    case TYPE_INT:
+    case TYPE_UINT: return store_integer(value, type, out);
     case TYPE_FLOAT: return store_float(value, type, out);
     default: return store_complex(value, type, out);
     }

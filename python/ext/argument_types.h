@@ -10,13 +10,13 @@ typedef struct ExtArrayView {
     const Type *element;
     int ndim;
     bool c_contiguous, f_contiguous, read_only;
-    bool copy_in, copy_out;        /* host arrays */
-    bool is_foreign;               /* __cuda_array_interface__ of another library */
-    bool has_stream;               /* stream_handle: work of that library to wait for */
+    bool copy_in, copy_out; /* host arrays */
+    bool is_foreign; /* __cuda_array_interface__ of another library */
+    bool has_stream; /* stream_handle: work of that library to wait for */
     const int64_t *shape, *strides;
-    RtDevice *device;              /* NULL: a host array, or foreign */
-    RtPointer pointer;             /* of device memory */
-    PyArrayObject *host;           /* NULL for device memory */
+    RtDevice *device; /* NULL: a host array, or foreign */
+    RtPointer pointer; /* of device memory */
+    PyArrayObject *host; /* NULL for device memory */
     uint64_t stream_handle;
     int64_t own_shape[TYPE_MAX_NDIM], own_strides[TYPE_MAX_NDIM];
 } ExtArrayView;

@@ -38,7 +38,8 @@ static int view_host(ExtState *state, PyArrayObject *array, ExtArrayView *view)
     if (!view->element)
         return -1;
     if (view->ndim > TYPE_MAX_NDIM) {
-        PyErr_Format(PyExc_TypeError, "kernels take arrays of at most %d dimensions, not %d", TYPE_MAX_NDIM, view->ndim);
+        PyErr_Format(PyExc_TypeError, "kernels take arrays of at most %d dimensions, not %d", TYPE_MAX_NDIM,
+                     view->ndim);
         return -1;
     }
     view->c_contiguous = PyArray_IS_C_CONTIGUOUS(array);

@@ -92,8 +92,7 @@ static PyObject *run_copy(PyObject *module, const Copy *copy, PyObject *stream)
     if (stream_object != Py_None)
         device = ((ExtStream *)stream_object)->device;
     if (copy->size) {
-        Py_BEGIN_ALLOW_THREADS
-        ok = do_copy(copy, device, ext_rt_stream(stream_object), &diag);
+        Py_BEGIN_ALLOW_THREADS ok = do_copy(copy, device, ext_rt_stream(stream_object), &diag);
         Py_END_ALLOW_THREADS
     }
     Py_DECREF(stream_object);

@@ -10,7 +10,8 @@ static int read_integers(PyObject *object, const char *name, int64_t *out)
         return -1;
     Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
     if (count > TYPE_MAX_NDIM) {
-        PyErr_Format(PyExc_ValueError, "device arrays have at most %d dimensions; %s has %zd", TYPE_MAX_NDIM, name, count);
+        PyErr_Format(PyExc_ValueError, "device arrays have at most %d dimensions; %s has %zd", TYPE_MAX_NDIM, name,
+                     count);
         count = -1;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -94,7 +95,7 @@ static int array_init(ExtDeviceArray *self, PyObject *args, PyObject *kwargs)
         return -1;
     Py_SETREF(self->dtype, dtype);
     self->element = ext_element_type(self->state, dtype);
-    PyErr_Clear();   /* kernels cannot use such an array, copies can */
+    PyErr_Clear(); /* kernels cannot use such an array, copies can */
     self->device = device_of_base(self->state, base);
     if (!self->device)
         return -1;

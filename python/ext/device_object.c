@@ -21,16 +21,14 @@ static RtDevice *first_gpu(bool may_fall_back, const char **why, Diag *diag)
     bool ok = true;
     RtDevice *device = NULL;
     *why = NULL;
-    Py_BEGIN_ALLOW_THREADS
-    int count = rt_gpu_count(why, &ok, diag);
+    Py_BEGIN_ALLOW_THREADS int count = rt_gpu_count(why, &ok, diag);
     if (ok && count > 0)
         device = rt_device(RT_GPU, 0, diag);
     else if (ok && may_fall_back)
         device = rt_device(RT_CPU, 0, diag);
     else if (ok)
         diag_fail(diag, NULL, DIAG_DRIVER_MISSING, *why ? *why : "no GPU was found");
-    Py_END_ALLOW_THREADS
-    return device;
+    Py_END_ALLOW_THREADS return device;
 }
 
 static bool warn_about_fallback(const char *why)
@@ -105,10 +103,8 @@ static PyObject *device_new(PyTypeObject *class, PyObject *args, PyObject *kwarg
     }
     Diag diag = {.id = DIAG_NONE};
     RtDevice *device;
-    Py_BEGIN_ALLOW_THREADS
-    device = rt_device(is_gpu ? RT_GPU : RT_CPU, ordinal, &diag);
-    Py_END_ALLOW_THREADS
-    return device ? ext_device_object(state, device) : ext_raise(&diag);
+    Py_BEGIN_ALLOW_THREADS device = rt_device(is_gpu ? RT_GPU : RT_CPU, ordinal, &diag);
+    Py_END_ALLOW_THREADS return device ? ext_device_object(state, device) : ext_raise(&diag);
 }
 
 static void device_dealloc(ExtDevice *self)
@@ -136,7 +132,8 @@ static PyObject *get_id(ExtDevice *self, void *Py_UNUSED(closure))
 
 static PyObject *get_name(ExtDevice *self, void *Py_UNUSED(closure))
 {
-    return PyUnicode_DecodeUTF8(rt_device_name(self->device), (Py_ssize_t)strlen(rt_device_name(self->device)), "replace");
+    return PyUnicode_DecodeUTF8(rt_device_name(self->device), (Py_ssize_t)strlen(rt_device_name(self->device)),
+                                "replace");
 }
 
 static PyObject *get_sm(ExtDevice *self, void *Py_UNUSED(closure))
@@ -165,10 +162,8 @@ static PyObject *device_synchronize(ExtDevice *self, PyObject *Py_UNUSED(ignored
 {
     Diag diag = {.id = DIAG_NONE};
     bool ok;
-    Py_BEGIN_ALLOW_THREADS
-    ok = rt_synchronize(self->device, &diag);
-    Py_END_ALLOW_THREADS
-    return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
+    Py_BEGIN_ALLOW_THREADS ok = rt_synchronize(self->device, &diag);
+    Py_END_ALLOW_THREADS return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
 }
 
 static PyObject *device_memory_info(ExtDevice *self, PyObject *Py_UNUSED(ignored))
@@ -218,10 +213,8 @@ static PyObject *function_gpu_count(PyObject *Py_UNUSED(module), PyObject *Py_UN
     Diag diag = {.id = DIAG_NONE};
     bool ok = true;
     int count;
-    Py_BEGIN_ALLOW_THREADS
-    count = rt_gpu_count(NULL, &ok, &diag);
-    Py_END_ALLOW_THREADS
-    return ok ? PyLong_FromLong(count) : ext_raise(&diag);
+    Py_BEGIN_ALLOW_THREADS count = rt_gpu_count(NULL, &ok, &diag);
+    Py_END_ALLOW_THREADS return ok ? PyLong_FromLong(count) : ext_raise(&diag);
 }
 
 static PyObject *function_gpu_missing_reason(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
@@ -230,11 +223,8 @@ static PyObject *function_gpu_missing_reason(PyObject *Py_UNUSED(module), PyObje
     bool ok = true;
     const char *why = NULL;
     int count;
-    Py_BEGIN_ALLOW_THREADS
-    count = rt_gpu_count(&why, &ok, &diag);
-    Py_END_ALLOW_THREADS
-    if (!ok)
-        return PyUnicode_FromString(diag.message);
+    Py_BEGIN_ALLOW_THREADS count = rt_gpu_count(&why, &ok, &diag);
+    Py_END_ALLOW_THREADS if (!ok) return PyUnicode_FromString(diag.message);
     return count > 0 || !why ? Py_NewRef(Py_None) : PyUnicode_FromString(why);
 }
 

@@ -32,7 +32,8 @@ static bool read_field(ExtState *state, PyObject *name, PyObject *entry, TypeFie
     const char *text = PyUnicode_AsUTF8(name);
     if (!dtype || !offset || !text)
         return false;
-    *field = (TypeField){.name = arena_string(state->arena, text), .type = ext_element_type(state, dtype),
+    *field = (TypeField){.name = arena_string(state->arena, text),
+                         .type = ext_element_type(state, dtype),
                          .offset = (uint32_t)PyLong_AsUnsignedLong(offset)};
     return field->type && !PyErr_Occurred();
 }
@@ -51,7 +52,8 @@ static const Type *make_record(ExtState *state, PyArray_Descr *dtype)
     const char *name = text ? PyUnicode_AsUTF8(text) : NULL;
     uint32_t alignment = PyDataType_FLAGCHK(dtype, NPY_ALIGNED_STRUCT) ? (uint32_t)PyDataType_ALIGNMENT(dtype) : 1;
     const Type *record = name ? type_record(state->arena, arena_string(state->arena, name), record_fields,
-                                            (uint32_t)count, (uint32_t)PyDataType_ELSIZE(dtype), alignment) : NULL;
+                                            (uint32_t)count, (uint32_t)PyDataType_ELSIZE(dtype), alignment)
+                              : NULL;
     Py_XDECREF(text);
     return record;
 }
@@ -115,11 +117,13 @@ out:
 PyArray_Descr *ext_dtype_of_type(const Type *type)
 {
     static const int numbers[SCALAR_COUNT] = {
-        [SCALAR_BOOL] = NPY_BOOL, [SCALAR_INT8] = NPY_INT8, [SCALAR_INT16] = NPY_INT16, [SCALAR_INT32] = NPY_INT32,
-        [SCALAR_INT64] = NPY_INT64, [SCALAR_UINT8] = NPY_UINT8, [SCALAR_UINT16] = NPY_UINT16,
-        [SCALAR_UINT32] = NPY_UINT32, [SCALAR_UINT64] = NPY_UINT64, [SCALAR_FLOAT16] = NPY_FLOAT16,
-        [SCALAR_FLOAT32] = NPY_FLOAT32, [SCALAR_FLOAT64] = NPY_FLOAT64, [SCALAR_COMPLEX64] = NPY_COMPLEX64,
-        [SCALAR_COMPLEX128] = NPY_COMPLEX128,
+        [SCALAR_BOOL] = NPY_BOOL,           [SCALAR_INT8] = NPY_INT8,
+        [SCALAR_INT16] = NPY_INT16,         [SCALAR_INT32] = NPY_INT32,
+        [SCALAR_INT64] = NPY_INT64,         [SCALAR_UINT8] = NPY_UINT8,
+        [SCALAR_UINT16] = NPY_UINT16,       [SCALAR_UINT32] = NPY_UINT32,
+        [SCALAR_UINT64] = NPY_UINT64,       [SCALAR_FLOAT16] = NPY_FLOAT16,
+        [SCALAR_FLOAT32] = NPY_FLOAT32,     [SCALAR_FLOAT64] = NPY_FLOAT64,
+        [SCALAR_COMPLEX64] = NPY_COMPLEX64, [SCALAR_COMPLEX128] = NPY_COMPLEX128,
     };
     if (type_is_scalar(type))
         return PyArray_DescrFromType(numbers[type->scalar]);

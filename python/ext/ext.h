@@ -34,47 +34,40 @@ static inline ExtState *ext_state(PyObject *module) { return PyModule_GetState(m
 ExtState *ext_state_of_type(PyTypeObject *type);
 
 typedef struct ExtType {
-    PyObject_HEAD
-    ExtState *state;
+    PyObject_HEAD ExtState *state;
     const Type *type;
     Arena *arena;              /* NULL for singletons */
 } ExtType;
 
 typedef struct ExtSignature {
-    PyObject_HEAD
-    PyObject *args;            /* tuple of Type */
+    PyObject_HEAD PyObject *args;            /* tuple of Type */
     PyObject *return_type;     /* Type or None */
 } ExtSignature;
 
 typedef struct ExtIntrinsic {
-    PyObject_HEAD
-    ExtState *state;
+    PyObject_HEAD ExtState *state;
     PyObject *path;
     IntrinsicId id;            /* INTRINSIC_NONE: only a prefix of others */
 } ExtIntrinsic;
 
 typedef struct ExtDevice {
-    PyObject_HEAD
-    RtDevice *device;
+    PyObject_HEAD RtDevice *device;
 } ExtDevice;
 
 typedef struct ExtStream {
-    PyObject_HEAD
-    ExtState *state;
+    PyObject_HEAD ExtState *state;
     RtDevice *device;
     RtStream *stream;          /* owned; NULL: the default stream */
 } ExtStream;
 
 typedef struct ExtBuffer {
-    PyObject_HEAD
-    RtDevice *device;
+    PyObject_HEAD RtDevice *device;
     RtPointer pointer;
     size_t size;
 } ExtBuffer;
 
 typedef struct ExtDeviceArray {
-    PyObject_HEAD
-    ExtState *state;
+    PyObject_HEAD ExtState *state;
     RtDevice *device;
     RtPointer pointer;
     const Type *element;       /* NULL: a dtype that kernels cannot use */
@@ -87,16 +80,14 @@ typedef struct ExtDeviceArray {
 } ExtDeviceArray;
 
 typedef struct ExtHostArgument {
-    PyObject_HEAD
-    PyObject *array;
+    PyObject_HEAD PyObject *array;
     bool copy_in, copy_out;
 } ExtHostArgument;
 
 typedef struct ExtLauncher ExtLauncher;
 
 typedef struct ExtKernel {
-    PyObject_HEAD
-    ExtState *state;
+    PyObject_HEAD ExtState *state;
     PyObject *py_func;
     PyObject *options;         /* dict, as given */
     PyObject *keep_alive;      /* list: device arrays that the snapshot points to; NULL before */
@@ -110,8 +101,7 @@ typedef struct ExtKernel {
 } ExtKernel;
 
 struct ExtLauncher {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
+    PyObject_HEAD vectorcallfunc vectorcall;
     ExtState *state;
     ExtKernel *kernel;
     PyObject *stream;          /* as given: 0, a Stream, ... */

@@ -93,7 +93,7 @@ static bool *global_names(const SnapshotBuilder *builder, const CodeSnapshot *co
         if (code->bytes[i] == builder->extended_arg)
             continue;
         if (code->bytes[i] == builder->load_global && argument >> 1 < code->name_count)
-            used[argument >> 1] = true;   /* the lowest bit says whether a call follows */
+            used[argument >> 1] = true; /* the lowest bit says whether a call follows */
         argument = 0;
     }
     return used;
@@ -256,9 +256,13 @@ static bool read_keyword_defaults(SnapshotScope *scope, PyObject *defaults, Snap
 static bool fill_function(SnapshotBuilder *builder, PyObject *function, Snapshot *out)
 {
     PyCodeObject *code = (PyCodeObject *)PyFunction_GetCode(function);
-    SnapshotScope scope = {.builder = builder, .function = function, .snapshot = out,
-                           .globals = PyFunction_GetGlobals(function), .names = all_names(code),
-                           .builtins = PyObject_GetAttrString(function, "__builtins__"), .modules = table_create()};
+    SnapshotScope scope = {.builder = builder,
+                           .function = function,
+                           .snapshot = out,
+                           .globals = PyFunction_GetGlobals(function),
+                           .names = all_names(code),
+                           .builtins = PyObject_GetAttrString(function, "__builtins__"),
+                           .modules = table_create()};
     bool ok = scope.builtins && scope.names && (out->code = ext_code(&scope, code)) &&
               read_free_values(&scope, PyFunction_GetClosure(function), out) &&
               read_defaults(&scope, PyFunction_GetDefaults(function), out) &&
@@ -272,7 +276,10 @@ static bool fill_function(SnapshotBuilder *builder, PyObject *function, Snapshot
 const Snapshot *ext_function(SnapshotBuilder *builder, PyObject *function, bool is_kernel, bool forceinline,
                              bool noinline)
 {
-    struct { PyObject *function; uint64_t is_kernel; } key = {function, is_kernel};
+    struct {
+        PyObject *function;
+        uint64_t is_kernel;
+    } key = {function, is_kernel};
     Snapshot *snapshot = table_get(builder->functions, &key, sizeof key);
     if (snapshot) {
         snapshot->forceinline |= forceinline;
@@ -318,8 +325,7 @@ static bool begin(SnapshotBuilder *builder)
     builder->held = PyList_New(0);
     builder->enum_meta = imported("enum", "EnumMeta");
     builder->namespace_class = imported("types", "SimpleNamespace");
-    return builder->held && builder->enum_meta && builder->namespace_class &&
-           read_opcodes(builder);
+    return builder->held && builder->enum_meta && builder->namespace_class && read_opcodes(builder);
 }
 
 static void end(SnapshotBuilder *builder)

@@ -14,8 +14,8 @@ static PyObject *function_ir_roundtrip(PyObject *Py_UNUSED(module), PyObject *te
     bool ok = ir && ir_verify(ir, &diag);
     if (ok)
         ir_print(&printed, ir, true);
-    PyObject *result = ok ? PyUnicode_FromStringAndSize(buf_text(&printed), (Py_ssize_t)printed.length)
-                          : ext_raise(&diag);
+    PyObject *result =
+        ok ? PyUnicode_FromStringAndSize(buf_text(&printed), (Py_ssize_t)printed.length) : ext_raise(&diag);
     buf_free(&printed);
     arena_destroy(arena);
     return result;
@@ -32,10 +32,8 @@ static PyObject *function_ir_compile(PyObject *module, PyObject *args, PyObject 
         return NULL;
     Diag diag = {.id = DIAG_NONE};
     char *code;
-    Py_BEGIN_ALLOW_THREADS
-    code = jit_compile_ir(text, &target, &diag);
-    Py_END_ALLOW_THREADS
-    return ext_take_text(code, &diag);
+    Py_BEGIN_ALLOW_THREADS code = jit_compile_ir(text, &target, &diag);
+    Py_END_ALLOW_THREADS return ext_take_text(code, &diag);
 }
 
 static PyObject *function_llvm_version(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))

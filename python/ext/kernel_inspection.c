@@ -35,10 +35,8 @@ PyObject *ext_kernel_result_type(ExtKernel *self, PyObject *tuple)
     PyObject *object = NULL;
     if (read_types(self, tuple, arena, &types, &count) && ext_kernel_prepare(self)) {
         Diag diag = {.id = DIAG_NONE};
-        Py_BEGIN_ALLOW_THREADS
-        result = jit_result_type(self->function, types, count, arena, &diag);
-        Py_END_ALLOW_THREADS
-        object = result ? ext_type_object(self->state, result) : ext_raise(&diag);
+        Py_BEGIN_ALLOW_THREADS result = jit_result_type(self->function, types, count, arena, &diag);
+        Py_END_ALLOW_THREADS object = result ? ext_type_object(self->state, result) : ext_raise(&diag);
     }
     arena_destroy(arena);
     return object;
@@ -133,10 +131,8 @@ PyObject *ext_kernel_inspect(ExtKernel *self, PyObject *args, PyObject *kwargs)
         (!wants_target || ext_read_target(self->state, sm, &target))) {
         Diag diag = {.id = DIAG_NONE};
         char *text;
-        Py_BEGIN_ALLOW_THREADS
-        text = jit_inspect(self->function, types, count, &target, !self->is_device, what, &diag);
-        Py_END_ALLOW_THREADS
-        result = ext_take_text(text, &diag);
+        Py_BEGIN_ALLOW_THREADS text = jit_inspect(self->function, types, count, &target, !self->is_device, what, &diag);
+        Py_END_ALLOW_THREADS result = ext_take_text(text, &diag);
     }
     arena_destroy(arena);
     return result;

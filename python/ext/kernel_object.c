@@ -41,11 +41,8 @@ const JitSpecialization *ext_kernel_specialize(ExtKernel *kernel, RtDevice *devi
     if (found)
         return found;
     Diag diag = {.id = DIAG_NONE};
-    Py_BEGIN_ALLOW_THREADS
-    found = jit_specialize(kernel->function, device, types, count, &diag);
-    Py_END_ALLOW_THREADS
-    if (!found)
-        ext_raise(&diag);
+    Py_BEGIN_ALLOW_THREADS found = jit_specialize(kernel->function, device, types, count, &diag);
+    Py_END_ALLOW_THREADS if (!found) ext_raise(&diag);
     return found;
 }
 
@@ -109,8 +106,11 @@ static bool read_option(ExtKernel *self, const char *name, PyObject *value)
         options->no_fmad = !fmad;
         return ok;
     }
-    const struct { const char *name; bool *place; } flags[] = {
-        {"fastmath", &options->fastmath}, {"debug", &options->debug}, {"lineinfo", &options->lineinfo},
+    const struct {
+        const char *name;
+        bool *place;
+    } flags[] = {
+        {"fastmath", &options->fastmath},    {"debug", &options->debug},    {"lineinfo", &options->lineinfo},
         {"forceinline", &self->forceinline}, {"noinline", &self->noinline},
     };
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)

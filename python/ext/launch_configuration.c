@@ -77,7 +77,8 @@ bool ext_read_configuration(PyObject *tuple, ExtConfiguration *configuration)
     uint32_t *block = configuration->block;
     if (block[0] * block[1] * block[2] > 1024) {
         char text[100];
-        snprintf(text, sizeof text, "block has %u threads; at most 1024 can be launched", block[0] * block[1] * block[2]);
+        snprintf(text, sizeof text, "block has %u threads; at most 1024 can be launched",
+                 block[0] * block[1] * block[2]);
         return fail(text);
     }
     configuration->stream = count > 2 ? PyTuple_GET_ITEM(tuple, 2) : NULL;

@@ -8,26 +8,26 @@
 enum { FRAME_BYTES = 4096, FRAME_ARRAYS = 8, FRAME_STREAMS = 4 };
 
 typedef struct ExtHostArray {
-    PyArrayObject *array;          /* the argument; borrowed */
-    PyArrayObject *temporary;      /* contiguous, aligned copy; NULL: the argument's own memory is used */
+    PyArrayObject *array; /* the argument; borrowed */
+    PyArrayObject *temporary; /* contiguous, aligned copy; NULL: the argument's own memory is used */
     const Type *type;
-    const AbiField *field;         /* of its pointer */
+    const AbiField *field; /* of its pointer */
     uint32_t parameter;
-    bool copy_in, copy_out;        /* as asked for */
-    RtPointer device_pointer;      /* GPU: the device copy, owned */
+    bool copy_in, copy_out; /* as asked for */
+    RtPointer device_pointer; /* GPU: the device copy, owned */
 } ExtHostArray;
 
 typedef struct ExtLaunchFrame {
     ExtState *state;
     RtDevice *device;
     const JitSpecialization *specialization;
-    bool converts;                 /* numbers may be cast, layouts relaxed */
-    uint8_t *parameters;           /* small, or malloc'd */
+    bool converts; /* numbers may be cast, layouts relaxed */
+    uint8_t *parameters; /* small, or malloc'd */
     uint32_t array_count, array_capacity;
-    ExtHostArray *arrays;          /* small_arrays, or malloc'd */
+    ExtHostArray *arrays; /* small_arrays, or malloc'd */
     uint32_t stream_count;
-    bool wait_for_device;          /* more foreign streams than fit */
-    uint64_t streams[FRAME_STREAMS];   /* foreign streams whose work must be done before the launch */
+    bool wait_for_device; /* more foreign streams than fit */
+    uint64_t streams[FRAME_STREAMS]; /* foreign streams whose work must be done before the launch */
     ExtHostArray small_arrays[FRAME_ARRAYS];
     _Alignas(16) uint8_t small[FRAME_BYTES];
 } ExtLaunchFrame;

@@ -13,7 +13,7 @@ static bool wait_for_streams(const ExtLaunchFrame *frame, const RtStream *stream
     uint64_t own = rt_stream_handle(stream);
     for (uint32_t i = 0; i < frame->stream_count; i++) {
         uint64_t handle = frame->streams[i];
-        if (handle == own || (own == 0 && handle == 1))   /* 1 is the default stream by another name */
+        if (handle == own || (own == 0 && handle == 1)) /* 1 is the default stream by another name */
             continue;
         RtStream *other = rt_stream_external(frame->device, handle, diag);
         bool ok = other && rt_stream_synchronize(frame->device, other, diag);
@@ -47,8 +47,7 @@ static bool launch_frame(const ExtLauncher *self, ExtLaunchFrame *frame)
     if (frame->array_count == 0 && frame->stream_count == 0 && rt_device_kind(frame->device) == RT_GPU) {
         launched = run(frame, self->launch, &diag);
     } else if (ext_host_arrays_begin(frame)) {
-        Py_BEGIN_ALLOW_THREADS
-        launched = run(frame, self->launch, &diag);
+        Py_BEGIN_ALLOW_THREADS launched = run(frame, self->launch, &diag);
         Py_END_ALLOW_THREADS
     }
     if (diag_failed(&diag))
@@ -172,7 +171,7 @@ PyObject *ext_launcher_create(ExtKernel *kernel, PyObject *tuple)
         return NULL;
     PyObject *zero = configuration.stream ? NULL : PyLong_FromLong(0);
     if (zero)
-        configuration.stream = zero;   /* small ints are one object each */
+        configuration.stream = zero; /* small ints are one object each */
     ExtLauncher *self = NULL;
     ExtLauncher *last = (ExtLauncher *)kernel->last_launcher;
     RtDevice *device = ext_current_device(state);

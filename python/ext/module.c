@@ -18,8 +18,8 @@ static bool init_state(ExtState *state)
     for (int i = 0; i < SCALAR_COUNT; i++) {
         Buf text = {0};
         type_describe(&text, &type_scalars[i]);
-        types[i] = (Constant){.kind = CONSTANT_TYPE, .type = &type_scalars[i],
-                              .text = arena_string(state->arena, buf_text(&text))};
+        types[i] = (Constant){
+            .kind = CONSTANT_TYPE, .type = &type_scalars[i], .text = arena_string(state->arena, buf_text(&text))};
         buf_free(&text);
     }
     state->type_constants = types;
@@ -43,12 +43,25 @@ static int execute(PyObject *module)
 static int each_object(ExtState *state, int (*visit)(PyObject **place, void *user), void *user)
 {
     PyObject **const places[] = {
-        (PyObject **)&state->type_type, (PyObject **)&state->signature_type, (PyObject **)&state->intrinsic_type,
-        (PyObject **)&state->device_type, (PyObject **)&state->stream_type, (PyObject **)&state->event_type,
-        (PyObject **)&state->buffer_type, (PyObject **)&state->device_array_type,
-        (PyObject **)&state->host_argument_type, (PyObject **)&state->kernel_type, (PyObject **)&state->launcher_type,
-        &state->intrinsics, &state->intrinsic_ids, &state->intrinsic_objects, &state->devices, &state->record_types,
-        &state->array_interface_name, &state->cuda_stream_name, &state->py_func_name,
+        (PyObject **)&state->type_type,
+        (PyObject **)&state->signature_type,
+        (PyObject **)&state->intrinsic_type,
+        (PyObject **)&state->device_type,
+        (PyObject **)&state->stream_type,
+        (PyObject **)&state->event_type,
+        (PyObject **)&state->buffer_type,
+        (PyObject **)&state->device_array_type,
+        (PyObject **)&state->host_argument_type,
+        (PyObject **)&state->kernel_type,
+        (PyObject **)&state->launcher_type,
+        &state->intrinsics,
+        &state->intrinsic_ids,
+        &state->intrinsic_objects,
+        &state->devices,
+        &state->record_types,
+        &state->array_interface_name,
+        &state->cuda_stream_name,
+        &state->py_func_name,
     };
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         int result = *places[i] ? visit(places[i], user) : 0;

@@ -134,7 +134,8 @@ static const char *parameter_name(const ExtKernel *kernel, Py_ssize_t index, cha
     PyObject *code = PyObject_GetAttrString(kernel->py_func, "__code__");
     PyObject *names = code ? PyObject_GetAttrString(code, "co_varnames") : NULL;
     const char *name = names && PyTuple_Check(names) && index < PyTuple_GET_SIZE(names)
-                           ? PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, index)) : NULL;
+                           ? PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, index))
+                           : NULL;
     if (name)
         snprintf(text, size, "%s", name);
     PyErr_Clear();

@@ -126,8 +126,8 @@ static PyObject *signature_new(PyTypeObject *class, PyObject *args, PyObject *kw
     static char *names[] = {"args", "return_type", NULL};
     PyObject *types, *return_type = Py_None;
     ExtState *state = ext_state_of_type(class);
-    if (!state || !PyArg_ParseTupleAndKeywords(args, kwargs, "O!|O:Signature", names, &PyTuple_Type, &types,
-                                               &return_type))
+    if (!state ||
+        !PyArg_ParseTupleAndKeywords(args, kwargs, "O!|O:Signature", names, &PyTuple_Type, &types, &return_type))
         return NULL;
     if (return_type != Py_None && !ext_type_borrowed(state, return_type))
         return NULL;

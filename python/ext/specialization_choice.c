@@ -59,7 +59,8 @@ void ext_compiled_signatures(const ExtKernel *kernel, ExtCompiled *compiled)
 static void raise_mismatch(ExtKernel *kernel, const ExtCompiled *compiled, const Type *const *types, uint32_t count)
 {
     Buf given = {0}, known = {0};
-    const JitSignature *only = compiled->count == 1 && compiled->signatures->count == count ? compiled->signatures : NULL;
+    const JitSignature *only =
+        compiled->count == 1 && compiled->signatures->count == count ? compiled->signatures : NULL;
     for (uint32_t i = 0; only && i < count; i++) {
         if (jit_conversion_cost(types[i], only->arguments[i]) >= 0)
             continue;

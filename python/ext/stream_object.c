@@ -2,8 +2,7 @@
 #include "ext/ext.h"
 
 typedef struct ExtEvent {
-    PyObject_HEAD
-    ExtState *state;
+    PyObject_HEAD ExtState *state;
     RtDevice *device;
     RtEvent *event;
 } ExtEvent;
@@ -81,7 +80,8 @@ static PyObject *stream_new(PyTypeObject *class, PyObject *args, PyObject *kwarg
         return NULL;
     if (external != Py_None && number == 0)
         return make_stream(state, class, device, NULL);
-    RtStream *stream = external == Py_None ? rt_stream_create(device, &diag) : rt_stream_external(device, number, &diag);
+    RtStream *stream =
+        external == Py_None ? rt_stream_create(device, &diag) : rt_stream_external(device, number, &diag);
     return stream ? make_stream(state, class, device, stream) : ext_raise(&diag);
 }
 
@@ -105,10 +105,8 @@ static PyObject *stream_synchronize(ExtStream *self, PyObject *Py_UNUSED(ignored
 {
     Diag diag = {.id = DIAG_NONE};
     bool ok;
-    Py_BEGIN_ALLOW_THREADS
-    ok = rt_stream_synchronize(self->device, self->stream, &diag);
-    Py_END_ALLOW_THREADS
-    return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
+    Py_BEGIN_ALLOW_THREADS ok = rt_stream_synchronize(self->device, self->stream, &diag);
+    Py_END_ALLOW_THREADS return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
 }
 
 static PyObject *stream_query(ExtStream *self, PyObject *Py_UNUSED(ignored))
@@ -212,10 +210,8 @@ static PyObject *event_synchronize(ExtEvent *self, PyObject *Py_UNUSED(ignored))
 {
     Diag diag = {.id = DIAG_NONE};
     bool ok;
-    Py_BEGIN_ALLOW_THREADS
-    ok = rt_event_synchronize(self->event, &diag);
-    Py_END_ALLOW_THREADS
-    return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
+    Py_BEGIN_ALLOW_THREADS ok = rt_event_synchronize(self->event, &diag);
+    Py_END_ALLOW_THREADS return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
 }
 
 static PyObject *event_query(ExtEvent *self, PyObject *Py_UNUSED(ignored))
@@ -270,7 +266,8 @@ static PyType_Spec stream_spec = {
 };
 
 static PyMethodDef event_methods[] = {
-    {"record", (PyCFunction)(void (*)(void))event_record, METH_VARARGS | METH_KEYWORDS, "Marks this place in a stream."},
+    {"record", (PyCFunction)(void (*)(void))event_record, METH_VARARGS | METH_KEYWORDS,
+     "Marks this place in a stream."},
     {"wait", (PyCFunction)(void (*)(void))event_wait, METH_VARARGS | METH_KEYWORDS, "Makes a stream wait for it."},
     {"synchronize", (PyCFunction)event_synchronize, METH_NOARGS, "Waits for it."},
     {"query", (PyCFunction)event_query, METH_NOARGS, "Whether it has passed."},

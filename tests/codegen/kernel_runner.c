@@ -64,8 +64,8 @@ void check_assembles(const char *name, const char *ir)
 
 void check_compiles(const char *name, const char *ir)
 {
-    CompileOptions all[] = {{.optimization = 0}, {.optimization = 3, .fastmath = true},
-                            {.optimization = 2, .no_fmad = true}};
+    CompileOptions all[] = {
+        {.optimization = 0}, {.optimization = 3, .fastmath = true}, {.optimization = 2, .no_fmad = true}};
     check_assembles(name, ir);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         CodeImage image;
@@ -77,10 +77,7 @@ void check_compiles(const char *name, const char *ir)
 
 /* --- running ------------------------------------------------------------------------------------------------------------ */
 
-static void no_barrier(HostThread *thread)
-{
-    (void)thread;
-}
+static void no_barrier(HostThread *thread) { (void)thread; }
 
 static void run_block_threads(HostThreadEntry entry, HostThread thread)
 {

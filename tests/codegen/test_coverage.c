@@ -12,10 +12,14 @@ static const Sample samples[] = {
     {IR_PARAM, "  %9: i64 = convert %1", "i64 i64"},
     {IR_CONST, "  %2: c64 = const (1.0, 2.0)\n  %9: c64 = add %1, %2", "c64 c64"},
     {IR_UNDEFINED, "  %9: i64 = undefined", "i64 i64"},
-    {IR_DATA, "  %2: f64[1 C ro] = data f64[1 C] (1) strides (8) bytes 000000000000f03f\n  %3: i64 = const 0\n"
-              "  %9: f64 = load %2[%1]", "i64 f64"},
-    {IR_PHI, "  branch %1, block 1, block 2\nblock 1:\n  jump block 2\nblock 2:\n"
-             "  %9: i64 = phi block 0: %0, block 1: %2", "bool i64 i64"},
+    {IR_DATA,
+     "  %2: f64[1 C ro] = data f64[1 C] (1) strides (8) bytes 000000000000f03f\n  %3: i64 = const 0\n"
+     "  %9: f64 = load %2[%1]",
+     "i64 f64"},
+    {IR_PHI,
+     "  branch %1, block 1, block 2\nblock 1:\n  jump block 2\nblock 2:\n"
+     "  %9: i64 = phi block 0: %0, block 1: %2",
+     "bool i64 i64"},
     {IR_SELECT, "  %9: f32 = select %1, %2, %2", "bool f32 f32"},
     {IR_CONVERT, "  %3: i8 = convert %1\n  %4: f16 = convert %3\n  %5: u64 = convert %4\n  %9: f64 = convert %5",
      "f32 f64"},
@@ -176,7 +180,9 @@ void test_every_intrinsic(void)
         case INTRINSIC_KIND_MATH: check_math_row((IntrinsicId)id); break;
         case INTRINSIC_KIND_REGISTER: check_register_row((IntrinsicId)id); break;
         case INTRINSIC_KIND_DEVICE: check_device_row((IntrinsicId)id); break;
-        case INTRINSIC_KIND_BUILTIN: case INTRINSIC_KIND_LIBRARY: case INTRINSIC_KIND_NONE: break;
+        case INTRINSIC_KIND_BUILTIN:
+        case INTRINSIC_KIND_LIBRARY:
+        case INTRINSIC_KIND_NONE: break;
         }
     check_device_values();
 }

@@ -4,46 +4,48 @@
 #include "codegen_tests.h"
 
 /* Every thread writes its linear number in the grid's order of blocks; checks all indices and dimensions. */
-static const char indices_ir[] =
-    "kernel k(out: i64[1 C])\n"
-    "block 0:\n"
-    "  %0: i32 = cuda.threadIdx.x\n"
-    "  %1: i32 = cuda.threadIdx.y\n"
-    "  %2: i32 = cuda.threadIdx.z\n"
-    "  %3: i32 = cuda.blockIdx.x\n"
-    "  %4: i32 = cuda.blockIdx.y\n"
-    "  %5: i32 = cuda.blockIdx.z\n"
-    "  %6: i32 = cuda.blockDim.x\n"
-    "  %7: i32 = cuda.blockDim.y\n"
-    "  %8: i32 = cuda.blockDim.z\n"
-    "  %9: i32 = cuda.gridDim.x\n"
-    "  %10: i32 = cuda.gridDim.y\n"
-    "  %11: i32 = mul %2, %7\n"
-    "  %12: i32 = add %11, %1\n"
-    "  %13: i32 = mul %12, %6\n"
-    "  %14: i32 = add %13, %0\n"
-    "  %15: i32 = mul %5, %10\n"
-    "  %16: i32 = add %15, %4\n"
-    "  %17: i32 = mul %16, %9\n"
-    "  %18: i32 = add %17, %3\n"
-    "  %19: i32 = mul %6, %7\n"
-    "  %20: i32 = mul %19, %8\n"
-    "  %21: i32 = mul %18, %20\n"
-    "  %22: i32 = add %21, %14\n"
-    "  %23: i64 = convert %22\n"
-    "  %24: i32 = cuda.laneid\n"
-    "  %25: i64 = convert %24\n"
-    "  %26: i64 = const 1000\n"
-    "  %27: i64 = mul %25, %26\n"
-    "  %28: i64 = add %27, %23\n"
-    "  store out[%23], %28\n"
-    "  return\n";
+static const char indices_ir[] = "kernel k(out: i64[1 C])\n"
+                                 "block 0:\n"
+                                 "  %0: i32 = cuda.threadIdx.x\n"
+                                 "  %1: i32 = cuda.threadIdx.y\n"
+                                 "  %2: i32 = cuda.threadIdx.z\n"
+                                 "  %3: i32 = cuda.blockIdx.x\n"
+                                 "  %4: i32 = cuda.blockIdx.y\n"
+                                 "  %5: i32 = cuda.blockIdx.z\n"
+                                 "  %6: i32 = cuda.blockDim.x\n"
+                                 "  %7: i32 = cuda.blockDim.y\n"
+                                 "  %8: i32 = cuda.blockDim.z\n"
+                                 "  %9: i32 = cuda.gridDim.x\n"
+                                 "  %10: i32 = cuda.gridDim.y\n"
+                                 "  %11: i32 = mul %2, %7\n"
+                                 "  %12: i32 = add %11, %1\n"
+                                 "  %13: i32 = mul %12, %6\n"
+                                 "  %14: i32 = add %13, %0\n"
+                                 "  %15: i32 = mul %5, %10\n"
+                                 "  %16: i32 = add %15, %4\n"
+                                 "  %17: i32 = mul %16, %9\n"
+                                 "  %18: i32 = add %17, %3\n"
+                                 "  %19: i32 = mul %6, %7\n"
+                                 "  %20: i32 = mul %19, %8\n"
+                                 "  %21: i32 = mul %18, %20\n"
+                                 "  %22: i32 = add %21, %14\n"
+                                 "  %23: i64 = convert %22\n"
+                                 "  %24: i32 = cuda.laneid\n"
+                                 "  %25: i64 = convert %24\n"
+                                 "  %26: i64 = const 1000\n"
+                                 "  %27: i64 = mul %25, %26\n"
+                                 "  %28: i64 = add %27, %23\n"
+                                 "  store out[%23], %28\n"
+                                 "  return\n";
 
 static void check_indices(void)
 {
     enum { THREADS = 5 * 3 * 4, COUNT = THREADS * 2 * 3 * 2 };
     int64_t *out = calloc(COUNT, sizeof *out);
-    struct { void *out; int64_t extent; } parameters = {out, COUNT};
+    struct {
+        void *out;
+        int64_t extent;
+    } parameters = {out, COUNT};
     run_on_host(indices_ir, &parameters, (Grid){.blocks = {2, 3, 2}, .threads = {5, 3, 4}});
     bool ok = true;
     for (int i = 0; i < COUNT; i++)
@@ -53,39 +55,37 @@ static void check_indices(void)
 }
 
 /* A grid-stride loop with a hole for what its body and end do. */
-#define STRIDE_LOOP(PHI, BODY, END)                                                     \
-    "kernel k(x: i64[1 C], out: i64[1 C])\n"                                            \
-    "block 0:\n"                                                                        \
-    "  %0: i32 = cuda.threadIdx.x\n"                                                    \
-    "  %1: i32 = cuda.blockIdx.x\n"                                                     \
-    "  %2: i32 = cuda.blockDim.x\n"                                                     \
-    "  %3: i32 = cuda.gridDim.x\n"                                                      \
-    "  %4: i64 = convert %0\n"                                                          \
-    "  %5: i64 = convert %1\n"                                                          \
-    "  %6: i64 = convert %2\n"                                                          \
-    "  %7: i64 = convert %3\n"                                                          \
-    "  %8: i64 = mul %5, %6\n"                                                          \
-    "  %9: i64 = add %8, %4\n"                                                          \
-    "  %10: i64 = mul %6, %7\n"                                                         \
-    "  %11: i64 = extent x, 0\n"                                                        \
-    "  jump block 1\n"                                                                  \
-    "block 1:\n"                                                                        \
-    "  %12: i64 = phi block 0: %9, block 4: %14\n" PHI                                  \
-    "  %13: bool = lt %12, %11\n"                                                       \
-    "  branch %13, block 2, block 3\n"                                                  \
-    "block 2:\n"                                                                        \
-    "  %14: i64 = add %12, %10\n"                                                       \
-    "  %15: i64 = wrap %12, %11\n"                                                      \
-    "  %16: i64 = load x[%15]\n" BODY                                                   \
-    "block 4:\n"                                                                        \
-    "  jump block 1\n"                                                                  \
-    "block 3:\n" END                                                                    \
-    "  return\n"
+#define STRIDE_LOOP(PHI, BODY, END)                                                  \
+    "kernel k(x: i64[1 C], out: i64[1 C])\n"                                         \
+    "block 0:\n"                                                                     \
+    "  %0: i32 = cuda.threadIdx.x\n"                                                 \
+    "  %1: i32 = cuda.blockIdx.x\n"                                                  \
+    "  %2: i32 = cuda.blockDim.x\n"                                                  \
+    "  %3: i32 = cuda.gridDim.x\n"                                                   \
+    "  %4: i64 = convert %0\n"                                                       \
+    "  %5: i64 = convert %1\n"                                                       \
+    "  %6: i64 = convert %2\n"                                                       \
+    "  %7: i64 = convert %3\n"                                                       \
+    "  %8: i64 = mul %5, %6\n"                                                       \
+    "  %9: i64 = add %8, %4\n"                                                       \
+    "  %10: i64 = mul %6, %7\n"                                                      \
+    "  %11: i64 = extent x, 0\n"                                                     \
+    "  jump block 1\n"                                                               \
+    "block 1:\n"                                                                     \
+    "  %12: i64 = phi block 0: %9, block 4: %14\n" PHI "  %13: bool = lt %12, %11\n" \
+    "  branch %13, block 2, block 3\n"                                               \
+    "block 2:\n"                                                                     \
+    "  %14: i64 = add %12, %10\n"                                                    \
+    "  %15: i64 = wrap %12, %11\n"                                                   \
+    "  %16: i64 = load x[%15]\n" BODY "block 4:\n"                                   \
+    "  jump block 1\n"                                                               \
+    "block 3:\n" END "  return\n"
 
 static const char each_ir[] = STRIDE_LOOP("", "  %17: i64 = add %16, %12\n  store out[%15], %17\n  jump block 4\n", "");
 /* Ends for good at the first element above 50. */
 static const char break_ir[] = STRIDE_LOOP(
-    "", "  %18: i64 = const 50\n  %19: bool = gt %16, %18\n  store out[%15], %16\n  branch %19, block 3, block 4\n", "");
+    "", "  %18: i64 = const 50\n  %19: bool = gt %16, %18\n  store out[%15], %16\n  branch %19, block 3, block 4\n",
+    "");
 /* Carries a sum, and stores it behind the loop. */
 static const char sum_ir[] = STRIDE_LOOP("  %20: i64 = phi block 0: %9, block 4: %21\n",
                                          "  %21: i64 = add %20, %16\n  jump block 4\n", "  store out[%9], %20\n");
@@ -97,14 +97,21 @@ static void run_stride(const char *ir, int64_t *out, Grid grid)
         x[i] = i * 7 % 100;
         out[i] = -1;
     }
-    struct { void *x; int64_t nx; void *out; int64_t no; } parameters = {x, 100, out, 100};
+    struct {
+        void *x;
+        int64_t nx;
+        void *out;
+        int64_t no;
+    } parameters = {x, 100, out, 100};
     run_on_host(ir, &parameters, grid);
 }
 
 static void check_stride_loops(void)
 {
-    static const Grid grids[] = {{.blocks = {1}, .threads = {1}}, {.blocks = {3}, .threads = {7}},
-                                 {.blocks = {2}, .threads = {5, 2}}, {.blocks = {4}, .threads = {64}}};
+    static const Grid grids[] = {{.blocks = {1}, .threads = {1}},
+                                 {.blocks = {3}, .threads = {7}},
+                                 {.blocks = {2}, .threads = {5, 2}},
+                                 {.blocks = {4}, .threads = {64}}};
     int64_t out[100];
     for (int g = 0; g < 4; g++) {
         run_stride(each_ir, out, grids[g]);
@@ -132,31 +139,30 @@ void test_host_entries(void)
 
 /* --- shared memory and barriers ------------------------------------------------------------------------------------------- */
 
-static const char shared_ir[] =
-    "kernel k(out: i64[1 C])\n"
-    "block 0:\n"
-    "  %0: i32 = cuda.threadIdx.x\n"
-    "  %1: i64 = convert %0\n"
-    "  %2: i64[1 C] = shared (8)\n"
-    "  %3: f32[1 C] = shared (3) align 64\n"
-    "  %4: i32[1 C] = shared (0) dynamic\n"
-    "  store %2[%1], %1\n"
-    "  cuda.syncthreads\n"
-    "  %5: i64 = load %2[%1]\n"
-    "  %6: i64 = extent %4, 0\n"
-    "  %7: i64 = add %5, %6\n"
-    "  store %4[%1], %0\n"
-    "  %8: i32 = load %4[%1]\n"
-    "  %10: i64 = convert %8\n"
-    "  %11: i64 = add %7, %10\n"
-    "  %12: f32 = const 1.0\n"
-    "  %13: i64 = const 2\n"
-    "  store %3[%13], %12\n"
-    "  store out[%1], %11\n"
-    "  cuda.threadfence\n"
-    "  cuda.threadfence_block\n"
-    "  cuda.threadfence_system\n"
-    "  return\n";
+static const char shared_ir[] = "kernel k(out: i64[1 C])\n"
+                                "block 0:\n"
+                                "  %0: i32 = cuda.threadIdx.x\n"
+                                "  %1: i64 = convert %0\n"
+                                "  %2: i64[1 C] = shared (8)\n"
+                                "  %3: f32[1 C] = shared (3) align 64\n"
+                                "  %4: i32[1 C] = shared (0) dynamic\n"
+                                "  store %2[%1], %1\n"
+                                "  cuda.syncthreads\n"
+                                "  %5: i64 = load %2[%1]\n"
+                                "  %6: i64 = extent %4, 0\n"
+                                "  %7: i64 = add %5, %6\n"
+                                "  store %4[%1], %0\n"
+                                "  %8: i32 = load %4[%1]\n"
+                                "  %10: i64 = convert %8\n"
+                                "  %11: i64 = add %7, %10\n"
+                                "  %12: f32 = const 1.0\n"
+                                "  %13: i64 = const 2\n"
+                                "  store %3[%13], %12\n"
+                                "  store out[%1], %11\n"
+                                "  cuda.threadfence\n"
+                                "  cuda.threadfence_block\n"
+                                "  cuda.threadfence_system\n"
+                                "  return\n";
 
 static int barriers;
 
@@ -174,10 +180,18 @@ static void check_barrier(const CodeImage *image)
     if (!CHECK(code != NULL))
         return;
     int64_t out[8] = {0};
-    struct { void *out; int64_t extent; } parameters = {out, 8};
+    struct {
+        void *out;
+        int64_t extent;
+    } parameters = {out, 8};
     _Alignas(128) uint8_t shared[256];
-    HostThread thread = {.thread_index = {7}, .block_dim = {8, 1, 1}, .grid_dim = {1, 1, 1}, .shared = shared,
-                         .dynamic_shared = shared + 128, .dynamic_size = 128, .parameters = &parameters,
+    HostThread thread = {.thread_index = {7},
+                         .block_dim = {8, 1, 1},
+                         .grid_dim = {1, 1, 1},
+                         .shared = shared,
+                         .dynamic_shared = shared + 128,
+                         .dynamic_size = 128,
+                         .parameters = &parameters,
                          .services = &services};
     CHECK(codegen_host_blocks_entry(code) == NULL);
     codegen_host_thread_entry(code)(&thread);

@@ -156,7 +156,10 @@ void check_values(const char *body, const char *types, const char *rows, double 
 {
     Arena *arena = arena_create();
     Columns columns = {0};
-    struct { void *data; int64_t extent; } parameters[MAX_OPERANDS];
+    struct {
+        void *data;
+        int64_t extent;
+    } parameters[MAX_OPERANDS];
     read_types(&columns, arena, types);
     int count = read_rows(&columns, rows), last = columns.count - 1;
     uint8_t *found = calloc(MAX_ROWS, columns.types[last]->size);

@@ -90,12 +90,19 @@ void test_cache_threads(void)
 static const Constant none_constant = {.kind = CONSTANT_NONE};
 static const Constant *const constants[] = {&none_constant};
 static const char *const locals[] = {"x"};
-static const uint8_t code_bytes[] = {151, 0, 100, 0, 83, 0};   /* RESUME, LOAD_CONST None, RETURN_VALUE of 3.11 */
+static const uint8_t code_bytes[] = {151, 0, 100, 0, 83, 0}; /* RESUME, LOAD_CONST None, RETURN_VALUE of 3.11 */
 static const SourcePos positions[3] = {{.line = 1}, {.line = 1}, {.line = 1}};
 static const CodeSnapshot code = {
-    .source = {.file = "f.py", .name = "f", .first_line = 1}, .python_minor = 11, .bytes = code_bytes,
-    .size = sizeof code_bytes, .positions = positions, .argument_count = 1, .local_count = 1, .local_names = locals,
-    .constant_count = 1, .constants = constants,
+    .source = {.file = "f.py", .name = "f", .first_line = 1},
+    .python_minor = 11,
+    .bytes = code_bytes,
+    .size = sizeof code_bytes,
+    .positions = positions,
+    .argument_count = 1,
+    .local_count = 1,
+    .local_names = locals,
+    .constant_count = 1,
+    .constants = constants,
 };
 static const Snapshot snapshot = {.code = &code, .is_kernel = true};
 

@@ -68,8 +68,8 @@ void test_choice(void)
 {
     const Type *i32[] = {TYPE_OF(INT32)}, *i64[] = {TYPE_OF(INT64)}, *f32[] = {TYPE_OF(FLOAT32)},
                *f64[] = {TYPE_OF(FLOAT64)}, *c128[] = {TYPE_OF(COMPLEX128)};
-    const JitSignature candidates[] = {{.count = 1, .arguments = i32}, {.count = 1, .arguments = f32},
-                                       {.count = 1, .arguments = f64}, {.count = 0}};
+    const JitSignature candidates[] = {
+        {.count = 1, .arguments = i32}, {.count = 1, .arguments = f32}, {.count = 1, .arguments = f64}, {.count = 0}};
     CHECK(jit_choose_signature(candidates, 4, i32, 1) == 0);
     CHECK(jit_choose_signature(candidates, 4, f64, 1) == 2);
     CHECK(jit_choose_signature(candidates, 4, f32, 1) == 1);

@@ -26,7 +26,9 @@ static const char *parsed(const char *text, Arena *arena)
 
 void test_signature_text(void)
 {
-    static const struct { const char *text, *expected; } cases[] = {
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
         {"void()", "none"},
         {"()", "?"},
         {"void(float32[:], int32)", "none <- f32[1 A], i32"},
@@ -58,7 +60,9 @@ void test_signature_text(void)
 
 void test_signature_errors(void)
 {
-    static const struct { const char *text, *part; } cases[] = {
+    static const struct {
+        const char *text, *part;
+    } cases[] = {
         {"", "expected a type"},
         {"float32", "in parentheses"},
         {"float99(int32)", "unknown type 'float99'"},
