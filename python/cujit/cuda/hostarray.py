@@ -30,7 +30,7 @@ class InOut(_core.HostArgument):
 
 
 class MappedNDArray(np.ndarray):
-    """A NumPy array that is in the current device's reach too."""
+    """A NumPy array that the CPU device reaches as one of its own."""
 
     stream = 0
 
@@ -66,7 +66,10 @@ def pinned(*arrays):
 
 
 def mapped_array(shape, dtype=np.float64, strides=None, order="C", stream=0, portable=False, wc=False):
-    """A NumPy array, not initialized, that kernels on the CPU device work on in place."""
+    """A NumPy array, not initialized, that kernels can be given as it is.
+
+    The CPU device works on it in place; a GPU on a copy for each launch, which comes back when the kernel is done.
+    """
     return _map(_host_array(shape, dtype, strides, order))
 
 
@@ -76,23 +79,30 @@ def mapped_array_like(ary, stream=0, portable=False, wc=False):
 
 
 def managed_array(shape, dtype=np.float64, strides=None, order="C", stream=0, attach_global=True):
-    """A NumPy array, not initialized, that host and device share."""
+    """The same as mapped_array."""
     return _map(_host_array(shape, dtype, strides, order))
 
 
 @contextlib.contextmanager
 def mapped(*arrays, stream=0):
-    """A context that gives a device array over the memory of each host array: one, or a tuple of several."""
-    views = [devicearray.as_cuda_array(_map(array)).bind(stream) for array in arrays]
+    """A context that gives a device array for each host array: one, or a tuple of several.
+
+    On the CPU device it is the host array's own memory. On a GPU it is a copy, which comes back at the end.
+    """
+    if need_device().kind == "cpu":
+        views = [devicearray.as_cuda_array(_map(array)).bind(stream) for array in arrays]
+    else:
+        views = [devicearray.to_device(array, stream) for array in arrays]
     yield views[0] if len(views) == 1 else tuple(views)
+    if need_device().kind != "cpu":
+        for array, view in zip(arrays, views, strict=True):
+            view.copy_to_host(array, stream)
+        need_device().synchronize()
 
 
 def _like(ary):
-    ary = np.asarray(ary)
-    return np.empty_like(ary, subok=False)
+    return np.empty_like(np.asarray(ary), subok=False)
 
 
 def _map(array):
-    if need_device().kind != "cpu":
-        raise NotImplementedError("mapped and managed arrays are there on the CPU device only")
-    return array.view(MappedNDArray)
+    return array.view(MappedNDArray) if need_device().kind == "cpu" else array

@@ -1,0 +1,189 @@
+"""Devices, contexts, streams and events, and host memory for transfers."""
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from cujit import cuda, errors
+
+
+@cuda.jit
+def affine(x, a, b):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] = a * x[i] + b
+
+
+def in_thread(function):
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function).result(60)
+
+
+def test_the_list_of_devices():
+    assert len(cuda.gpus) >= 1 and list(cuda.gpus) == cuda.list_devices() == cuda.gpus.lst
+    assert cuda.gpus[0] is cuda.gpus[-len(cuda.gpus)] and cuda.gpus[0].id == 0
+    assert {device.kind for device in cuda.gpus} == {"cuda" if cuda.is_available() else "cpu"}
+    with pytest.raises(IndexError):
+        cuda.gpus[len(cuda.gpus)]
+    for number in (-1, len(cuda.gpus)):
+        with pytest.raises(IndexError):
+            cuda.select_device(number)
+
+
+def test_about_a_device():
+    device = cuda.select_device(0)
+    assert device is cuda.get_current_device() is cuda.gpus.current
+    assert device.name and device.name in repr(device)
+    assert device.WARP_SIZE == 32 and device.MULTIPROCESSOR_COUNT >= 1
+    assert device.compute_capability == (device.COMPUTE_CAPABILITY_MAJOR, device.COMPUTE_CAPABILITY_MINOR)
+    for name in ("NO_SUCH_ATTRIBUTE", "no_such_attribute"):
+        with pytest.raises(AttributeError):
+            getattr(device, name)
+
+
+def test_detect_prints_the_devices(capsys):
+    assert cuda.detect() == cuda.is_available()
+    assert cuda.gpus[0].name in capsys.readouterr().out
+
+
+def test_a_thread_has_no_device_until_it_needs_one():
+    def look():
+        before = cuda.gpus.current
+        with cuda.gpus[0] as device:
+            inside = cuda.gpus.current
+        after = cuda.gpus.current
+        cuda.to_device([1])
+        return before, inside is device, after, cuda.gpus.current.id
+
+    assert in_thread(look) == (None, True, None, 0)
+
+
+def test_close_forgets_the_device_and_keeps_arrays():
+    def work():
+        array = cuda.to_device(np.arange(5))
+        cuda.close()
+        return cuda.gpus.current, array.copy_to_host().tolist()
+
+    assert in_thread(work) == (None, [0, 1, 2, 3, 4])
+
+
+def test_contexts():
+    context = cuda.current_context()
+    assert context == cuda.current_context(0) and hash(context) == hash(cuda.current_context())
+    free, total = context.get_memory_info()
+    assert 0 < free <= total
+    context.push()
+    assert cuda.gpus.current is context.device
+    context.pop()
+
+    @cuda.require_context
+    def current():
+        return cuda.gpus.current.id
+
+    assert in_thread(current) == 0
+
+
+def test_streams_have_handles():
+    one, other = cuda.stream(), cuda.stream()
+    assert int(one) > 2 and int(one) != int(other) and one.__cuda_stream__() == (0, int(one))
+    default = [cuda.default_stream(), cuda.legacy_default_stream(), cuda.per_thread_default_stream()]
+    assert list(map(int, default)) == [0, 1, 2]
+    assert int(cuda.external_stream(int(one))) == int(one)
+    for handle in ("7", 7.0, True, None):
+        with pytest.raises(TypeError):
+            cuda.external_stream(handle)
+
+
+def test_work_in_streams():
+    with cuda.stream().auto_synchronize() as stream:
+        d = cuda.to_device(np.arange(100), stream=stream)
+        for k in range(4):
+            affine[1, 128, stream](d, 2, k)
+        host = d.copy_to_host()
+    np.testing.assert_array_equal(host, 16 * np.arange(100) + 11)
+
+
+def test_callbacks_come_in_order_and_survive_an_error(capsys):
+    stream, seen, done = cuda.stream(), [], threading.Event()
+    stream.add_callback(lambda *_: 1 / 0)
+    for k in range(3):
+        stream.add_callback(lambda s, status, arg: seen.append((s is stream, status, arg)), k)
+    stream.add_callback(lambda *_: done.set())
+    assert done.wait(30)
+    assert seen == [(True, 0, 0), (True, 0, 1), (True, 0, 2)]
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_async_done():
+    async def work():
+        stream = cuda.stream()
+        d = cuda.to_device(np.arange(10), stream=stream)
+        affine[1, 32, stream](d, 3, 1)
+        assert await stream.async_done() is stream
+        return d.copy_to_host()
+
+    np.testing.assert_array_equal(asyncio.run(work()), 3 * np.arange(10) + 1)
+    with pytest.raises(RuntimeError):
+        cuda.stream().async_done()
+
+
+def test_events():
+    stream, start, end = cuda.stream(), cuda.event(), cuda.event()
+    d = cuda.to_device(np.arange(100))
+    start.record(stream)
+    affine[1, 128, stream](d, 2, 0)
+    end.record(stream)
+    end.synchronize()
+    assert end.query() is True
+    assert cuda.event_elapsed_time(start, end) == start.elapsed_time(end) >= 0
+    end.wait(cuda.stream())
+    with pytest.raises(TypeError):
+        end.record("stream")
+
+
+def test_things_that_are_no_streams():
+    d = cuda.to_device(np.arange(4))
+    for call in (lambda: d.copy_to_host(stream="s"), lambda: affine[1, 4, 1.5](d, 1, 1)):
+        with pytest.raises(TypeError):
+            call()
+
+
+@pytest.mark.parametrize("make", [cuda.pinned_array, cuda.mapped_array, cuda.managed_array])
+def test_host_memory(make):
+    array = make((3, 4), np.int32, order="F")
+    assert isinstance(array, np.ndarray) and array.flags.f_contiguous and array.dtype == np.int32
+    line = make(5)
+    line[:] = range(5)
+    affine[1, 8](line, 2.0, 1.0)
+    cuda.synchronize()
+    np.testing.assert_array_equal(np.array(line), 2 * np.arange(5) + 1)
+
+
+def test_mapped_and_pinned_contexts():
+    a, b = np.arange(4), np.ones(4)
+    with cuda.mapped(a, b) as (d_a, d_b):
+        affine[1, 8](d_a, 10, 1)
+        affine[1, 8](d_b, 5, 0)
+        cuda.synchronize()
+    np.testing.assert_array_equal(a, 10 * np.arange(4) + 1)
+    np.testing.assert_array_equal(b, np.full(4, 5.0))
+    with cuda.pinned(a, b):
+        np.testing.assert_array_equal(cuda.to_device(a).copy_to_host(), a)
+
+
+def test_nothing_to_do_does_nothing():
+    with cuda.defer_cleanup(), cuda.profiling():
+        assert cuda.is_supported_version() is True
+    assert cuda.cuda_error() is None
+
+
+@pytest.mark.gpu
+def test_the_drivers_version():
+    assert cuda.runtime.get_version() >= (11, 0)
+
+
+def test_the_drivers_version_without_a_driver():
+    if not cuda.is_available():
+        with pytest.raises(errors.CujitError):
+            cuda.runtime.get_version()
