@@ -99,8 +99,8 @@ static void set_attribute(PyObject *exception, const char *name, PyObject *value
 PyObject *ext_raise(const Diag *diag)
 {
     const DiagInfo *info = &diag_info[diag->id];
-    PyObject *class = exception_class(info->exception);
-    PyObject *text = full_message(diag);
+    PyObject *class = exception_class(diag_failed(diag) ? info->exception : "InternalError");
+    PyObject *text = diag_failed(diag) ? full_message(diag) : PyUnicode_FromString("a failure without a reason");
     PyObject *exception = text ? PyObject_CallOneArg(class, text) : NULL;
     if (exception) {
         if (*diag->file) {
