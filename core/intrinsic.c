@@ -35,11 +35,14 @@ const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
                         .arity = ARITY,                \
                         .effects = EFFECTS,            \
                         .nvptx = NVPTX},
+#define LIBRARY(ID, PATH, FUNCTION, DOC) \
+    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_LIBRARY, .id = #ID, .path = PATH, .doc = DOC, .library = FUNCTION},
 #include "core/intrinsic.def"
 #undef BUILTIN
 #undef REGISTER
 #undef MATH
 #undef DEVICE
+#undef LIBRARY
 };
 
 /* Whether `paths` has `path` as one of its words. */

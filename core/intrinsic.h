@@ -10,11 +10,13 @@ typedef enum IntrinsicId {
 #define REGISTER(id, path, type, nvptx, low, high, doc) INTRINSIC_##id,
 #define MATH(id, path, arity, promotion, f64, f32, host64, host32, doc) INTRINSIC_##id,
 #define DEVICE(id, path, arity, effects, nvptx, doc) INTRINSIC_##id,
+#define LIBRARY(id, path, function, doc) INTRINSIC_##id,
 #include "core/intrinsic.def"
 #undef BUILTIN
 #undef REGISTER
 #undef MATH
 #undef DEVICE
+#undef LIBRARY
     INTRINSIC_COUNT
 } IntrinsicId;
 
@@ -24,6 +26,7 @@ typedef enum IntrinsicKind {
     INTRINSIC_KIND_REGISTER,  /* a special register: an IR intrinsic without operands */
     INTRINSIC_KIND_MATH,      /* a pure function of scalars, all of the result's type: an IR intrinsic, one symbol a type */
     INTRINSIC_KIND_DEVICE,    /* an IR intrinsic with an emitter of its own in codegen */
+    INTRINSIC_KIND_LIBRARY,   /* a Python function in the kernel language: a snapshot has that function in its place */
 } IntrinsicKind;
 
 /* What an intrinsic does beside computing its result. */
@@ -49,6 +52,7 @@ typedef struct IntrinsicInfo {
     int64_t low, high;          /* REGISTER: the values it can have, both included */
     const char *libdevice64, *libdevice32;   /* MATH: libdevice symbols for float64 and float32 */
     const char *host64, *host32;             /* MATH: libm symbols or LLVM intrinsics ("llvm.sqrt") */
+    const char *library;        /* LIBRARY: module and function below cujit.library, "complex_math.sin" */
 } IntrinsicInfo;
 
 extern const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT];

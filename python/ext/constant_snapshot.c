@@ -186,6 +186,29 @@ static const Constant *function(SnapshotBuilder *builder, PyObject *value, const
     return constant->function ? constant : NULL;
 }
 
+/* What a row of intrinsic.def stands for, when that is a function of cujit.library. */
+static const Constant *library_function(SnapshotBuilder *builder, const char *name, const char *shown)
+{
+    const char *dot = strchr(name, '.');
+    PyObject *path = PyUnicode_FromString(arena_format(builder->arena, "cujit.library.%.*s", (int)(dot - name), name));
+    PyObject *module = path ? PyImport_Import(path) : NULL;
+    PyObject *value = module ? PyObject_GetAttrString(module, dot + 1) : NULL;
+    const Constant *constant = value ? function(builder, value, NULL, shown) : NULL;
+    Py_XDECREF(path);
+    Py_XDECREF(module);
+    Py_XDECREF(value);
+    return constant;
+}
+
+static const Constant *intrinsic(SnapshotBuilder *builder, IntrinsicId id, const char *shown)
+{
+    if (intrinsic_info[id].kind == INTRINSIC_KIND_LIBRARY)
+        return library_function(builder, intrinsic_info[id].library, shown);
+    Constant *constant = ext_new_constant(builder, CONSTANT_INTRINSIC, shown);
+    constant->intrinsic = id;
+    return constant;
+}
+
 /* --- namespaces -------------------------------------------------------------------------------------------------------------------- */
 /* The attribute of a module, class or namespace; NULL without an exception where there is none. New reference. */
 static PyObject *attribute_of(SnapshotBuilder *builder, PyObject *object, PyObject *name)
@@ -319,11 +342,8 @@ static const Constant *any_value(SnapshotScope *scope, PyObject *value, const ch
     if (type || PyErr_Occurred())
         return type ? number(builder, value, type, shown) : unsupported_by_exception(builder, shown);
     int id = ext_intrinsic_of_object(builder->state, value);
-    if (id > INTRINSIC_NONE) {
-        Constant *constant = ext_new_constant(builder, CONSTANT_INTRINSIC, shown);
-        constant->intrinsic = (IntrinsicId)id;
-        return constant;
-    }
+    if (id > INTRINSIC_NONE)
+        return intrinsic(builder, (IntrinsicId)id, shown);
     if (id < 0)
         return NULL;
     if (PyUnicode_Check(value))

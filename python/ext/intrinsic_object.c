@@ -95,14 +95,10 @@ static PyMethodDef intrinsic_methods[] = {
 };
 
 static PyType_Slot intrinsic_slots[] = {
-    {Py_tp_dealloc, intrinsic_dealloc},
-    {Py_tp_repr, intrinsic_repr},
-    {Py_tp_getattro, intrinsic_getattro},
-    {Py_tp_call, intrinsic_call},
-    {Py_tp_members, intrinsic_members},
-    {Py_tp_getset, intrinsic_getset},
-    {Py_tp_methods, intrinsic_methods},
-    {0},
+    {Py_tp_dealloc, intrinsic_dealloc},   {Py_tp_repr, intrinsic_repr},
+    {Py_tp_getattro, intrinsic_getattro}, {Py_tp_call, intrinsic_call},
+    {Py_tp_members, intrinsic_members},   {Py_tp_getset, intrinsic_getset},
+    {Py_tp_methods, intrinsic_methods},   {0},
 };
 
 static PyType_Spec intrinsic_spec = {
@@ -211,8 +207,7 @@ static bool add_object(void *user, const char *path, size_t length, IntrinsicId 
     if (!object)
         return true;
     PyObject *key = PyLong_FromVoidPtr(object), *value = PyLong_FromLong(id);
-    bool ok = key && value && PyDict_SetDefault(known->ids, key, value) &&
-              PyList_Append(known->objects, object) == 0;
+    bool ok = key && value && PyDict_SetDefault(known->ids, key, value) && PyList_Append(known->objects, object) == 0;
     Py_XDECREF(key);
     Py_XDECREF(value);
     Py_DECREF(object);
@@ -250,16 +245,17 @@ int ext_intrinsic_of_object(ExtState *state, PyObject *object)
 /* --- tables for the package, its documentation and its tests ---------------------------------------------------------------- */
 static PyObject *row_of_intrinsic(const IntrinsicInfo *info)
 {
-    static const char *const kinds[] = {"none", "builtin", "register", "math", "device"};
+    static const char *const kinds[] = {"none", "builtin", "register", "math", "device", "library"};
     PyObject *text = PyUnicode_FromString(info->path), *words = text ? PyUnicode_Split(text, NULL, -1) : NULL;
     PyObject *paths = words ? PyList_AsTuple(words) : NULL;
     Py_XDECREF(text);
     Py_XDECREF(words);
     if (!paths)
         return NULL;
-    return Py_BuildValue("{sssNsssssisIszszszszsLsL}", "id", info->id, "paths", paths, "kind", kinds[info->kind],
-                         "doc", info->doc, "arity", info->arity, "effects", info->effects, "nvptx", info->nvptx, "libdevice64", info->libdevice64, "libdevice32", info->libdevice32,
-                         "host64", info->host64, "low", (long long)info->low, "high", (long long)info->high);
+    return Py_BuildValue("{sssNsssssisIszszszszszsLsL}", "id", info->id, "paths", paths, "kind", kinds[info->kind],
+                         "doc", info->doc, "arity", info->arity, "effects", info->effects, "nvptx", info->nvptx,
+                         "libdevice64", info->libdevice64, "libdevice32", info->libdevice32, "host64", info->host64,
+                         "library", info->library, "low", (long long)info->low, "high", (long long)info->high);
 }
 
 static bool add_intrinsic_table(PyObject *module)
@@ -283,7 +279,6 @@ bool ext_add_intrinsics(PyObject *module)
     state->intrinsics = PyDict_New();
     state->intrinsic_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &intrinsic_spec, NULL);
     return state->intrinsics && state->intrinsic_type && PyModule_AddType(module, state->intrinsic_type) == 0 &&
-           each_path(state, add_package_path) &&
-           PyModule_AddObjectRef(module, "intrinsics", state->intrinsics) == 0 && add_intrinsic_table(module) &&
-           PyModule_AddFunctions(module, functions) == 0;
+           each_path(state, add_package_path) && PyModule_AddObjectRef(module, "intrinsics", state->intrinsics) == 0 &&
+           add_intrinsic_table(module) && PyModule_AddFunctions(module, functions) == 0;
 }

@@ -1,0 +1,260 @@
+"""cmath for kernels, in the precision of the argument.
+
+Formulas: W. Kahan, "Branch Cuts for Complex Elementary Functions", 1987, as C99's Annex G asks for their signs of zero.
+"""
+import math
+
+from cujit.types import boolean, complex64, complex128, float16, float32, int8, int16, uint8
+
+SINGLE = boolean, int8, int16, uint8, float16, float32   # what complex64 holds
+
+
+def as_complex(x):
+    if isinstance(x, complex):
+        return x
+    if isinstance(x, SINGLE):
+        return complex64(x)
+    return complex128(x)
+
+
+def is_negative(x):
+    return math.copysign(type(x)(1), x) < 0
+
+
+def square_root(z):
+    x, y = z.real, z.imag
+    real = type(x)
+    if x == 0 and y == 0:
+        return complex(abs(x), y)
+    if math.isinf(y):
+        return complex(abs(y), y)
+    # scaled down where the sum could overflow, up where it could vanish
+    size = max(abs(x), abs(y))
+    scale, back = real(1), real(1)
+    if size > real(1e37):
+        scale, back = real(0.0625), real(4)
+    elif size < real(1e-37):
+        scale, back = real(2.0**54), real(2.0**-27)
+    a, b = abs(x) * scale, abs(y) * scale
+    t = math.sqrt((a + math.hypot(a, b)) * real(0.5))
+    other = b / (t + t)
+    if x >= 0:
+        return complex(t * back, math.copysign(other * back, y))
+    return complex(other * back, math.copysign(t * back, y))
+
+
+def sqrt(z):
+    return square_root(as_complex(z))
+
+
+def exp(z):
+    z = as_complex(z)
+    x, y = z.real, z.imag
+    if y == 0:
+        return complex(math.exp(x), y)
+    # in two steps: the parts may fit where exp(x) does not
+    root = math.exp(x * type(x)(0.5))
+    if x > 80 and not math.isinf(x):
+        return complex(root * math.cos(y) * root, root * math.sin(y) * root)
+    size = math.exp(x)
+    return complex(size * math.cos(y), size * math.sin(y))
+
+
+def log_of_size(z):
+    """log(abs(z)), exact where abs(z) is near 1."""
+    real = type(z.real)
+    a, b = abs(z.real), abs(z.imag)
+    large, small = max(a, b), min(a, b)
+    size = math.hypot(a, b)
+    if size > real(0.71) and size < real(1.73):
+        return math.log1p((large - real(1)) * (large + real(1)) + small * small) * real(0.5)
+    if large > real(1e37):
+        return math.log(math.hypot(a * real(0.25), b * real(0.25))) + real(1.3862943611198906)
+    if large < real(1e-37) and large > 0:
+        return math.log(math.hypot(a * real(2.0**60), b * real(2.0**60))) - real(41.58883083359672)
+    return math.log(size)
+
+
+def natural_log(z):
+    return complex(log_of_size(z), math.atan2(z.imag, z.real))
+
+
+def log(z, base=None):
+    if base is None:
+        return natural_log(as_complex(z))
+    return natural_log(as_complex(z)) / natural_log(as_complex(base))
+
+
+def log10(z):
+    value = natural_log(as_complex(z))
+    factor = type(value.real)(0.4342944819032518)
+    return complex(value.real * factor, value.imag * factor)
+
+
+def phase(z):
+    z = as_complex(z)
+    return math.atan2(z.imag, z.real)
+
+
+def polar(z):
+    z = as_complex(z)
+    return math.hypot(z.real, z.imag), math.atan2(z.imag, z.real)
+
+
+def rect(r, phi):
+    return complex(r * math.cos(phi), r * math.sin(phi))
+
+
+def isnan(z):
+    z = as_complex(z)
+    return math.isnan(z.real) or math.isnan(z.imag)
+
+
+def isinf(z):
+    z = as_complex(z)
+    return math.isinf(z.real) or math.isinf(z.imag)
+
+
+def isfinite(z):
+    z = as_complex(z)
+    return math.isfinite(z.real) and math.isfinite(z.imag)
+
+
+def hyperbolic_sine(z):
+    x, y = z.real, z.imag
+    if y == 0:
+        return complex(math.sinh(x), y)
+    if abs(x) > 80 and not math.isinf(x):
+        root = math.exp(abs(x) * type(x)(0.5))
+        half = math.copysign(root * type(x)(0.5), x)
+        return complex(half * math.cos(y) * root, abs(half) * math.sin(y) * root)
+    return complex(math.sinh(x) * math.cos(y), math.cosh(x) * math.sin(y))
+
+
+def hyperbolic_cosine(z):
+    x, y = z.real, z.imag
+    if y == 0 or x == 0:   # the imaginary part is a zero, also beside an infinity
+        return complex(math.cosh(x) * math.cos(y), math.copysign(type(x)(1), x) * y * type(x)(0))
+    if abs(x) > 80 and not math.isinf(x):
+        root = math.exp(abs(x) * type(x)(0.5))
+        half = math.copysign(root * type(x)(0.5), x)
+        return complex(abs(half) * math.cos(y) * root, half * math.sin(y) * root)
+    return complex(math.cosh(x) * math.cos(y), math.sinh(x) * math.sin(y))
+
+
+def sinh(z):
+    return hyperbolic_sine(as_complex(z))
+
+
+def cosh(z):
+    return hyperbolic_cosine(as_complex(z))
+
+
+def hyperbolic_tangent(z):
+    x, y = z.real, z.imag
+    real = type(x)
+    if abs(x) > real(20):   # tanh(x) is 1 to all digits, and cosh(x) may overflow
+        return complex(math.copysign(real(1), x), real(4) * math.sin(y) * math.cos(y) * math.exp(-real(2) * abs(x)))
+    tx, ty = math.tanh(x), math.tan(y)
+    inverse = real(1) / math.cosh(x)
+    product = tx * ty
+    denominator = real(1) + product * product
+    return complex(tx * (real(1) + ty * ty) / denominator, ((ty / denominator) * inverse) * inverse)
+
+
+def tanh(z):
+    """numba's tanh of complex64 is complex128."""
+    return hyperbolic_tangent(complex128(as_complex(z)))
+
+
+def sin(z):
+    z = as_complex(z)
+    w = hyperbolic_sine(complex(-z.imag, z.real))
+    return complex(w.imag, -w.real)
+
+
+def cos(z):
+    z = as_complex(z)
+    return hyperbolic_cosine(complex(-z.imag, z.real))
+
+
+def tan(z):
+    z = as_complex(z)
+    w = hyperbolic_tangent(complex(-z.imag, z.real))
+    return complex(w.imag, -w.real)
+
+
+def inverse_sinh(z):
+    x, y = z.real, z.imag
+    one = type(x)(1)
+    s = square_root(complex(one + y, -x))
+    t = square_root(complex(one - y, x))
+    return complex(math.asinh(s.real * t.imag - t.real * s.imag),
+                   math.atan2(y, s.real * t.real - s.imag * t.imag))
+
+
+def asinh(z):
+    return inverse_sinh(as_complex(z))
+
+
+def asin(z):
+    z = as_complex(z)
+    w = inverse_sinh(complex(-z.imag, z.real))
+    return complex(w.imag, -w.real)
+
+
+def acos(z):
+    z = as_complex(z)
+    x, y = z.real, z.imag
+    real = type(x)
+    s = square_root(complex(real(1) - x, -y))
+    t = square_root(complex(real(1) + x, y))
+    return complex(real(2) * math.atan2(s.real, t.real), math.asinh(t.real * s.imag - t.imag * s.real))
+
+
+def acosh(z):
+    z = as_complex(z)
+    x, y = z.real, z.imag
+    real = type(x)
+    s = square_root(complex(x - real(1), y))
+    t = square_root(complex(x + real(1), y))
+    return complex(math.asinh(s.real * t.real + s.imag * t.imag), real(2) * math.atan2(s.imag, t.real))
+
+
+def inverse_tanh_right(x, y):
+    """For x >= 0, or a zero of either sign."""
+    real = type(x)
+    size = abs(y)
+    if x > real(1e18) or size > real(1e18):
+        h = math.hypot(x * real(0.5), y * real(0.5))
+        return complex(x / real(4) / h / h, math.copysign(real(1.5707963267948966), y))
+    gap = real(1) - x
+    part = math.log1p(real(4) * x / (gap * gap + size * size)) * real(0.25)
+    return complex(part, -math.atan2(-real(2) * y, gap * (real(1) + x) - size * size) * real(0.5))
+
+
+def inverse_tanh(z):
+    if is_negative(z.real):
+        w = inverse_tanh_right(-z.real, -z.imag)
+        return complex(-w.real, -w.imag)
+    return inverse_tanh_right(z.real, z.imag)
+
+
+def atanh(z):
+    return inverse_tanh(as_complex(z))
+
+
+def atan(z):
+    z = as_complex(z)
+    w = inverse_tanh(complex(-z.imag, z.real))
+    return complex(w.imag, -w.real)
+
+
+def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
+    x, y = complex128(as_complex(a)), complex128(as_complex(b))
+    if x == y:
+        return True
+    if isinf(x) or isinf(y):
+        return False
+    distance = abs(y - x)
+    return distance <= rel_tol * abs(x) or distance <= rel_tol * abs(y) or distance <= abs_tol
