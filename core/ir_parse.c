@@ -59,7 +59,7 @@ static bool parse_source(Parser *p, const SourceFunction **source)
     if (!text_accept(&p->at, ";"))
         return true;
     SourceFunction *found = ARENA_NEW(p->arena, SourceFunction);
-    uint32_t line;
+    uint32_t line = 0;
     if (!(found->name = text_read_name(&p->at, p->arena)) || !(found->file = text_read_name(&p->at, p->arena)))
         return parse_fail(p, "expected a function's name and file");
     if (!parse_expect(p, ":") || !parse_number(p, &line))
@@ -197,7 +197,7 @@ static bool parse_block_line(Parser *p)
 /* `; 7:17-25`, or `; 7:17-9:4` over several lines. */
 static bool parse_position(Parser *p, SourcePos *pos)
 {
-    uint32_t line, column, end_line, end_column;
+    uint32_t line = 0, column = 0, end_line = 0, end_column = 0;
     if (!text_accept(&p->at, ";"))
         return true;
     if (!parse_number(p, &line) || !parse_expect(p, ":") || !parse_number(p, &column) || !parse_expect(p, "-") ||

@@ -41,7 +41,7 @@ static Instance *root_instance(Frontend *frontend)
     const CodeSnapshot *code = request->function->code;
     SsaValue at = {.pos = function_position(code)};
     Lower l = {.frontend = frontend, .arena = frontend->arena, .diag = frontend->diag, .value = &at};
-    uint32_t count, most = code->argument_count + code->keyword_only_count + code->free_count;
+    uint32_t count = 0, most = code->argument_count + code->keyword_only_count + code->free_count;
     Operand *parameters = ARENA_ARRAY(frontend->arena, Operand, most + 1);
     if (!request_parameters(&l, request, parameters, &count))
         return NULL;

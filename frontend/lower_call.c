@@ -259,9 +259,23 @@ static const char *intrinsic_name(Lower *l, IntrinsicId id)
     return arena_format(l->arena, "%.*s", (int)strcspn(path, " "), path);
 }
 
+/* What takes keywords reads them by name; everything else would take them for positional arguments. */
+static bool takes_keywords(IntrinsicId id)
+{
+    switch (id) {
+    case INTRINSIC_ENUMERATE:
+    case INTRINSIC_SUM:
+    case INTRINSIC_CUDA_SHARED_ARRAY:
+    case INTRINSIC_CUDA_LOCAL_ARRAY: return true;
+    default: return false;
+    }
+}
+
 static bool call_intrinsic(Lower *l, Call *call, Operand *out)
 {
     call->name = intrinsic_name(l, call->intrinsic);
+    if (call->keyword_count && !takes_keywords(call->intrinsic))
+        return call_refuse(l, call, ": it takes no keywords");
     switch (intrinsic_info[call->intrinsic].kind) {
     case INTRINSIC_KIND_MATH: return lower_math_call(l, call, out);
     case INTRINSIC_KIND_BUILTIN: return lower_builtin_call(l, call, out);

@@ -65,7 +65,7 @@ static bool call_log(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 1, 2))
         return false;
-    Operand logs[2];
+    Operand logs[2] = {0};
     for (uint32_t i = 0; i < call->count; i++) {
         const Type *x = call->arguments[i].type;
         const Type *type = type_is_scalar(x) ? type_promote(PROMOTION_MATH, x, NULL) : NULL;
@@ -104,12 +104,10 @@ static bool call_test(Lower *l, const Call *call, Operand *out)
 /* x * factor, the factor rounded to the result's type as CUDA programs have it. */
 static bool call_angle(Lower *l, const Call *call, Operand *out)
 {
-    bool to_degrees = call->intrinsic == INTRINSIC_DEGREES || call->intrinsic == INTRINSIC_NUMPY_RAD2DEG;
-    bool is_math = call->intrinsic == INTRINSIC_DEGREES || call->intrinsic == INTRINSIC_RADIANS;
-    PromotionId rule = is_math ? PROMOTION_MATH_WIDE : PROMOTION_NUMPY_ANGLE;
+    bool to_degrees = call->intrinsic == INTRINSIC_DEGREES;
     if (!call_arity(l, call, 1, 1))
         return false;
-    const Type *type = promote_arguments(call, rule);
+    const Type *type = promote_arguments(call, PROMOTION_MATH_WIDE);
     Operand converted;
     if (!type)
         return call_refuse(l, call, "");
@@ -202,8 +200,6 @@ static const Handler handlers[INTRINSIC_COUNT] = {
     [INTRINSIC_ISFINITE] = call_test,
     [INTRINSIC_DEGREES] = call_angle,
     [INTRINSIC_RADIANS] = call_angle,
-    [INTRINSIC_NUMPY_RAD2DEG] = call_angle,
-    [INTRINSIC_NUMPY_DEG2RAD] = call_angle,
     [INTRINSIC_LDEXP] = call_ldexp,
     [INTRINSIC_FREXP] = call_frexp,
     [INTRINSIC_MODF] = call_modf,
