@@ -1,4 +1,5 @@
 /* What is particular to the CPU device: entries, indices of threads, shared memory, barriers, vector code. */
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "codegen_tests.h"
@@ -131,10 +132,44 @@ static void check_stride_loops(void)
     }
 }
 
+/* Compiles for both targets, links and runs; returns what failed as text, NULL when nothing did. */
+static void *compile_in_thread(void *unused)
+{
+    (void)unused;
+    Arena *arena = arena_create();
+    Diag diag = {0};
+    IrModule *module = ir_parse(each_ir, arena, &diag);
+    CompileOptions options = {.optimization = 2};
+    Target targets[] = {{TARGET_NVPTX, target_gpu(90)}, {TARGET_HOST, NULL}};
+    for (int i = 0; i < 8 && module && !diag_failed(&diag); i++) {
+        CodeImage image;
+        if (!codegen_compile(module, &targets[i % 2], &options, false, &image, &diag))
+            break;
+        HostCode *code = i % 2 ? codegen_link_host(&image, &diag) : NULL;
+        codegen_unlink_host(code);
+        code_image_free(&image);
+    }
+    arena_destroy(arena);
+    return diag_failed(&diag) ? "failed" : NULL;
+}
+
+static void check_threads(void)
+{
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, compile_in_thread, NULL);
+    for (int i = 0; i < 4; i++) {
+        void *failure = NULL;
+        pthread_join(threads[i], &failure);
+        CHECK(!failure);
+    }
+}
+
 void test_host_entries(void)
 {
     check_indices();
     check_stride_loops();
+    check_threads();
 }
 
 /* --- shared memory and barriers ------------------------------------------------------------------------------------------- */
