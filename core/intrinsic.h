@@ -24,9 +24,9 @@ typedef enum IntrinsicKind {
     INTRINSIC_KIND_NONE,
     INTRINSIC_KIND_BUILTIN,   /* the frontend turns it into IR operations */
     INTRINSIC_KIND_REGISTER,  /* a special register: an IR intrinsic without operands */
-    INTRINSIC_KIND_MATH,      /* a pure function of scalars, all of the result's type: an IR intrinsic, one symbol a type */
-    INTRINSIC_KIND_DEVICE,    /* an IR intrinsic with an emitter of its own in codegen */
-    INTRINSIC_KIND_LIBRARY,   /* a Python function in the kernel language: a snapshot has that function in its place */
+    INTRINSIC_KIND_MATH, /* a pure function of scalars, all of the result's type: an IR intrinsic, one symbol a type */
+    INTRINSIC_KIND_DEVICE, /* an IR intrinsic with an emitter of its own in codegen */
+    INTRINSIC_KIND_LIBRARY, /* a Python function in the kernel language: a snapshot has that function in its place */
 } IntrinsicKind;
 
 /* What an intrinsic does beside computing its result. */
@@ -34,25 +34,25 @@ typedef enum IntrinsicEffects {
     EFFECT_NONE = 0,
     EFFECT_READS = 1,
     EFFECT_WRITES = 2,
-    EFFECT_BLOCK_SYNC = 4,    /* every thread of the block takes part: the CPU device needs real threads */
-    EFFECT_WARP_SYNC = 8,     /* lanes of a warp take part: likewise */
+    EFFECT_BLOCK_SYNC = 4, /* every thread of the block takes part: the CPU device needs real threads */
+    EFFECT_WARP_SYNC = 8, /* lanes of a warp take part: likewise */
     EFFECT_CONVERGENT = 16,
 } IntrinsicEffects;
 
 typedef struct IntrinsicInfo {
     IntrinsicKind kind;
-    const char *id;             /* "CUDA_THREAD_IDX_X" */
-    const char *path;           /* "cuda.threadIdx.x", "math.sin", "builtins.len"; several spellings apart by spaces */
+    const char *id; /* "CUDA_THREAD_IDX_X" */
+    const char *path; /* "cuda.threadIdx.x", "math.sin", "builtins.len"; several spellings apart by spaces */
     const char *doc;
-    int arity;                  /* operands of the IR intrinsic; -1: varies */
+    int arity; /* operands of the IR intrinsic; -1: varies */
     unsigned effects;
-    PromotionId promotion;      /* MATH */
-    const Type *type;           /* REGISTER: the result */
-    const char *nvptx;          /* LLVM intrinsic, NULL: emitter by hand */
-    int64_t low, high;          /* REGISTER: the values it can have, both included */
-    const char *libdevice64, *libdevice32;   /* MATH: libdevice symbols for float64 and float32 */
-    const char *host64, *host32;             /* MATH: libm symbols or LLVM intrinsics ("llvm.sqrt") */
-    const char *library;        /* LIBRARY: module and function below cujit.library, "complex_math.sin" */
+    PromotionId promotion; /* MATH */
+    const Type *type; /* REGISTER: the result */
+    const char *nvptx; /* LLVM intrinsic, NULL: emitter by hand */
+    int64_t low, high; /* REGISTER: the values it can have, both included */
+    const char *libdevice64, *libdevice32; /* MATH: libdevice symbols for float64 and float32 */
+    const char *host64, *host32; /* MATH: libm symbols or LLVM intrinsics ("llvm.sqrt") */
+    const char *library; /* LIBRARY: module and function below cujit.library, "complex_math.sin" */
 } IntrinsicInfo;
 
 extern const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT];

@@ -132,7 +132,8 @@ static bool verify_data(const IrValue *value, Diag *diag)
         return fail_type(diag, value, "the result", value->type, "the array's type");
     if (!array->data && !array->device_pointer && array->size)
         return verify_fail(diag, value, "an array without data");
-    return value->type->read_only || value->array->device_pointer || fail_type(diag, value, "the result", value->type, "read-only");
+    return value->type->read_only || value->array->device_pointer ||
+           fail_type(diag, value, "the result", value->type, "read-only");
 }
 
 static bool verify_phi(const IrValue *value, Diag *diag)

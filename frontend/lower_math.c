@@ -194,15 +194,9 @@ static bool call_fma(Lower *l, const Call *call, Operand *out)
 typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
 
 static const Handler handlers[INTRINSIC_COUNT] = {
-    [INTRINSIC_LOG] = call_log,
-    [INTRINSIC_ISNAN] = call_test,
-    [INTRINSIC_ISINF] = call_test,
-    [INTRINSIC_ISFINITE] = call_test,
-    [INTRINSIC_DEGREES] = call_angle,
-    [INTRINSIC_RADIANS] = call_angle,
-    [INTRINSIC_LDEXP] = call_ldexp,
-    [INTRINSIC_FREXP] = call_frexp,
-    [INTRINSIC_MODF] = call_modf,
+    [INTRINSIC_LOG] = call_log,       [INTRINSIC_ISNAN] = call_test,    [INTRINSIC_ISINF] = call_test,
+    [INTRINSIC_ISFINITE] = call_test, [INTRINSIC_DEGREES] = call_angle, [INTRINSIC_RADIANS] = call_angle,
+    [INTRINSIC_LDEXP] = call_ldexp,   [INTRINSIC_FREXP] = call_frexp,   [INTRINSIC_MODF] = call_modf,
     [INTRINSIC_CUDA_FMA] = call_fma,
 };
 
