@@ -18,6 +18,7 @@ static void fail_by_format(Diag *diag, DiagId id)
         diag_fail(diag, NULL, id, ##__VA_ARGS__); \
         return;                                   \
     }
+    /* clang-format off: it does not settle on a layout of these rows */
     ROW("s", "A")
     ROW("ss", "A", "B")
     ROW("sss", "A", "B", "C")
@@ -26,6 +27,7 @@ static void fail_by_format(Diag *diag, DiagId id)
             ROW("sssds", "A", "B", "C", 1, "D") ROW("ssdss", "A", "B", 1, "C", "D") ROW("zss", (size_t)1, "A", "B")
                 ROW("ds", 1, "A") ROW("ssss", "A", "B", "C", "D") ROW("d", 1) ROW("", 0) ROW("sds", "A", 1, "B")
                     ROW("ssd", "A", "B", 1)
+    /* clang-format on */
                         fprintf(stderr, "%s: this test does not know a row with \"%s\"\n", diag_info[id].name, kinds);
 }
 
