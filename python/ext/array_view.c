@@ -94,6 +94,11 @@ static int read_integers(PyObject *tuple, const char *name, int64_t *out)
 static bool read_dtype(ExtState *state, PyObject *interface, ExtArrayView *view, int64_t *item_size)
 {
     PyObject *text = PyDict_GetItemString(interface, "typestr"), *fields = PyDict_GetItemString(interface, "descr");
+    const char *utf8 = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8(text) : NULL;
+    if (utf8 && (view->element = ext_scalar_of_typestr(utf8))) {
+        *item_size = view->element->size;
+        return true;
+    }
     PyArray_Descr *dtype = NULL;
     bool is_record = text && PyUnicode_Check(text) && PyUnicode_FindChar(text, 'V', 0, PY_SSIZE_T_MAX, 1) >= 0;
     if (!text)

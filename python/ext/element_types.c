@@ -13,15 +13,29 @@ static TypeKind kind_of_character(char kind)
     }
 }
 
-const Type *ext_scalar_of_dtype(PyArray_Descr *dtype)
+static const Type *scalar_of_kind(char character, uint32_t size)
 {
-    TypeKind kind = kind_of_character(dtype->kind);
-    if (kind == TYPE_NONE || !PyArray_ISNBO(dtype->byteorder))
-        return NULL;
-    for (int i = 0; i < SCALAR_COUNT; i++)
-        if (type_scalars[i].kind == kind && type_scalars[i].size == (uint32_t)PyDataType_ELSIZE(dtype))
+    TypeKind kind = kind_of_character(character);
+    for (int i = 0; kind != TYPE_NONE && i < SCALAR_COUNT; i++)
+        if (type_scalars[i].kind == kind && type_scalars[i].size == size)
             return &type_scalars[i];
     return NULL;
+}
+
+const Type *ext_scalar_of_dtype(PyArray_Descr *dtype)
+{
+    if (!PyArray_ISNBO(dtype->byteorder))
+        return NULL;
+    return scalar_of_kind(dtype->kind, (uint32_t)PyDataType_ELSIZE(dtype));
+}
+
+const Type *ext_scalar_of_typestr(const char *text)
+{
+    if (text[0] != '<' && text[0] != '|')
+        return NULL;
+    char *end;
+    unsigned long size = text[1] ? strtoul(text + 2, &end, 10) : 0;
+    return size && !*end ? scalar_of_kind(text[1], (uint32_t)size) : NULL;
 }
 
 /* One field of a structured dtype, from its entry (dtype, offset[, title]). */
