@@ -30,7 +30,7 @@ static const Constant *unsupported_by_exception(SnapshotBuilder *builder, const 
 static const Constant *number(SnapshotBuilder *builder, PyObject *value, const Type *type, const char *shown)
 {
     static const ConstantKind kinds[] = {
-        [TYPE_BOOL] = CONSTANT_BOOL, [TYPE_INT] = CONSTANT_INT, [TYPE_UINT] = CONSTANT_INT,
+        [TYPE_BOOL] = CONSTANT_BOOL,   [TYPE_INT] = CONSTANT_INT,         [TYPE_UINT] = CONSTANT_INT,
         [TYPE_FLOAT] = CONSTANT_FLOAT, [TYPE_COMPLEX] = CONSTANT_COMPLEX,
     };
     Constant *constant = ext_new_constant(builder, kinds[type->kind], shown);
@@ -274,8 +274,13 @@ static const Constant *named_type(SnapshotBuilder *builder, PyObject *value, con
 {
     if (PyObject_TypeCheck(value, builder->state->type_type))
         return type_constant(builder, ((ExtType *)value)->type, NULL, shown);
-    const struct { PyTypeObject *class; const Type *type; } builtins[] = {
-        {&PyBool_Type, TYPE_OF(BOOL)}, {&PyLong_Type, TYPE_OF(INT64)}, {&PyFloat_Type, TYPE_OF(FLOAT64)},
+    const struct {
+        PyTypeObject *class;
+        const Type *type;
+    } builtins[] = {
+        {&PyBool_Type, TYPE_OF(BOOL)},
+        {&PyLong_Type, TYPE_OF(INT64)},
+        {&PyFloat_Type, TYPE_OF(FLOAT64)},
         {&PyComplex_Type, TYPE_OF(COMPLEX128)},
     };
     for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)

@@ -33,10 +33,10 @@ void test_intrinsic(void)
         check_row((IntrinsicId)id);
     CHECK(intrinsic_by_path("math.sin") == INTRINSIC_SIN);
     CHECK(intrinsic_by_path("cuda.threadIdx.x") == INTRINSIC_CUDA_THREAD_IDX_X);
-    CHECK(intrinsic_by_path("numpy.absolute") == INTRINSIC_ABS);
+    CHECK(intrinsic_by_path("numpy.abs") == INTRINSIC_NUMPY_ABSOLUTE);
     CHECK(intrinsic_by_path("cuda.threadIdx.w") == INTRINSIC_NONE && intrinsic_by_path("") == INTRINSIC_NONE);
     CHECK(intrinsic_by_path("math.si") == INTRINSIC_NONE &&
-          intrinsic_by_path("math.fabs numpy.absolute") == INTRINSIC_NONE);
+          intrinsic_by_path("numpy.absolute numpy.abs") == INTRINSIC_NONE);
     CHECK(intrinsic_info[INTRINSIC_CUDA_SYNCTHREADS].effects & EFFECT_BLOCK_SYNC);
     CHECK(intrinsic_info[INTRINSIC_CUDA_THREAD_IDX_X].type == TYPE_OF(INT32));
 }

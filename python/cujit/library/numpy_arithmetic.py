@@ -1,0 +1,288 @@
+"""NumPy's arithmetic, comparisons, logic and bits for numbers. Results have the type that the operands have in common,
+where operators of kernels compute in 64 bits."""
+import math
+
+from cujit.library.elementwise import INTEGER, as_float, common, of_one, of_two
+from cujit.library.integer_math import gcd_of_two, lcm_of_two
+from cujit.types import float64, int8
+
+# --- arithmetic -------------------------------------------------------------------------------------------------------
+
+
+@of_two
+def add(x, y):
+    result = common(x, y)
+    return result(result(x) + result(y))
+
+
+@of_two
+def subtract(x, y):
+    result = common(x, y)
+    return result(result(x) - result(y))
+
+
+@of_two
+def multiply(x, y):
+    result = common(x, y)
+    return result(result(x) * result(y))
+
+
+@of_two
+def divide(x, y):
+    result = common(x, y)
+    if isinstance(result(0), INTEGER):
+        return float64(x) / float64(y)
+    return result(result(x) / result(y))
+
+
+@of_two
+def floor_divide(x, y):
+    result = common(x, y)
+    return result(result(x) // result(y))
+
+
+@of_two
+def remainder(x, y):
+    result = common(x, y)
+    return result(result(x) % result(y))
+
+
+@of_two
+def fmod(x, y):
+    """With the sign of x; of integers by 0 it is 0."""
+    result = common(x, y)
+    a, b = result(x), result(y)
+    if not isinstance(a, INTEGER):
+        return result(math.fmod(as_float(a), as_float(b)))
+    if b == 0:
+        return result(0)
+    rest = abs(a) % abs(b)
+    return result(-rest if a < 0 else rest)
+
+
+def divmod_of_two(x, y):
+    result = common(x, y)
+    quotient, rest = divmod(result(x), result(y))
+    return result(quotient), result(rest)
+
+
+@of_two
+def power(x, y):
+    result = common(x, y)
+    return result(result(x) ** result(y))
+
+
+@of_one
+def negative(x):
+    return type(x)(-x)
+
+
+@of_one
+def positive(x):
+    return x
+
+
+@of_one
+def absolute(x):
+    if isinstance(x, bool):
+        return x
+    return abs(x)
+
+
+@of_one
+def square(x):
+    return type(x)(x * x)
+
+
+@of_one
+def reciprocal(x):
+    if isinstance(x, INTEGER):
+        return type(x)(x if x == 1 or x == -1 else 0)
+    return type(x)(type(x)(1) / x)
+
+
+@of_one
+def sign(x):
+    if isinstance(x, INTEGER):
+        return type(x)((x > 0) - (x < 0))
+    if x > 0:
+        return type(x)(1)
+    if x < 0:
+        return type(x)(-1)
+    return x + type(x)(0)   # 0, or NaN
+
+
+@of_one
+def conjugate(x):
+    if isinstance(x, bool):
+        return int8(x)
+    return x.conjugate()
+
+
+@of_two
+def gcd(x, y):
+    result = common(x, y)
+    return gcd_of_two(result(x), result(y))
+
+
+@of_two
+def lcm(x, y):
+    result = common(x, y)
+    return lcm_of_two(result(x), result(y))
+
+
+# --- extremes ---------------------------------------------------------------------------------------------------------
+
+
+def larger(x, y):
+    """NaN where one is."""
+    result = common(x, y)
+    a, b = result(x), result(y)
+    return a if a >= b or a != a else b
+
+
+def smaller(x, y):
+    result = common(x, y)
+    a, b = result(x), result(y)
+    return a if a <= b or a != a else b
+
+
+maximum = of_two(larger)
+minimum = of_two(smaller)
+
+
+@of_two
+def fmax(x, y):
+    """The number where one is NaN."""
+    result = common(x, y)
+    a, b = result(x), result(y)
+    return a if a >= b or b != b else b
+
+
+@of_two
+def fmin(x, y):
+    result = common(x, y)
+    a, b = result(x), result(y)
+    return a if a <= b or b != b else b
+
+
+@of_one
+def same(x):
+    return x
+
+
+def clip(x, low=None, high=None, out=None):
+    if low is None and high is None:
+        return same(x, out)
+    if low is None:
+        return minimum(x, high, out)
+    if high is None:
+        return maximum(x, low, out)
+    if out is None:
+        return smaller(larger(x, low), high)
+    maximum(x, low, out)
+    return minimum(out, high, out)
+
+
+def where(condition, x, y):
+    result = common(x, y)
+    return result(x) if condition else result(y)
+
+
+# --- comparisons and logic --------------------------------------------------------------------------------------------
+
+
+@of_two
+def equal(x, y):
+    return x == y
+
+
+@of_two
+def not_equal(x, y):
+    return x != y
+
+
+@of_two
+def less(x, y):
+    return x < y
+
+
+@of_two
+def less_equal(x, y):
+    return x <= y
+
+
+@of_two
+def greater(x, y):
+    return x > y
+
+
+@of_two
+def greater_equal(x, y):
+    return x >= y
+
+
+@of_two
+def logical_and(x, y):
+    return bool(x) and bool(y)
+
+
+@of_two
+def logical_or(x, y):
+    return bool(x) or bool(y)
+
+
+@of_two
+def logical_xor(x, y):
+    return bool(x) != bool(y)
+
+
+@of_one
+def logical_not(x):
+    return not x
+
+
+# --- bits -------------------------------------------------------------------------------------------------------------
+
+
+@of_two
+def bitwise_and(x, y):
+    result = common(x, y)
+    return result(result(x) & result(y))
+
+
+@of_two
+def bitwise_or(x, y):
+    result = common(x, y)
+    return result(result(x) | result(y))
+
+
+@of_two
+def bitwise_xor(x, y):
+    result = common(x, y)
+    return result(result(x) ^ result(y))
+
+
+@of_one
+def invert(x):
+    if isinstance(x, bool):
+        return not x
+    return type(x)(~x)
+
+
+def shift_type(x, y):
+    if isinstance(x, bool) and isinstance(y, bool):
+        return int8
+    return common(x, y)
+
+
+@of_two
+def left_shift(x, y):
+    result = shift_type(x, y)
+    return result(result(x) << result(y))
+
+
+@of_two
+def right_shift(x, y):
+    result = shift_type(x, y)
+    return result(result(x) >> result(y))

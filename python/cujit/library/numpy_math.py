@@ -1,0 +1,181 @@
+"""NumPy's functions of floating-point numbers, for real and complex ones."""
+import math
+
+from cujit.library import complex_math, real_math
+from cujit.library.elementwise import INTEGER, as_float, as_wide, common, common_float, of_one, of_two, renamed
+from cujit.types import complex128, float64, int32
+
+
+def of_float(real, of_complex=None):
+    """NumPy's function that is `real` of math for floats, and of_complex for complex numbers where it has them."""
+    def function(x):
+        number = as_float(x)
+        if of_complex is not None and isinstance(number, complex):
+            return of_complex(number)
+        return type(number)(real(as_wide(number)))
+    return of_one(renamed(function, real))
+
+
+def of_two_floats(real):
+    def function(x, y):
+        result = common_float(x, y)
+        return result(real(as_wide(result(x)), as_wide(result(y))))
+    return of_two(renamed(function, real))
+
+
+# --- one number -------------------------------------------------------------------------------------------------------
+
+
+def complex_tanh(z):
+    return complex_math.hyperbolic_tangent(z)
+
+
+def complex_exp2(z):
+    return complex_math.exp(z * type(z)(0.6931471805599453))
+
+
+def complex_log2(z):
+    factor = type(z.real)(1.4426950408889634)
+    logarithm = complex_math.natural_log(z)
+    return complex(logarithm.real * factor, logarithm.imag * factor)
+
+
+def complex_expm1(z):
+    x, y = z.real, z.imag
+    half = math.sin(y * type(x)(0.5))
+    return complex(math.expm1(x) * math.cos(y) - type(x)(2) * half * half, math.exp(x) * math.sin(y))
+
+
+def complex_log1p(z):
+    x, y = z.real, z.imag
+    if abs(x) > 1 or abs(y) > 1:
+        return complex_math.natural_log(complex(x + type(x)(1), y))
+    return complex(math.log1p(x * (type(x)(2) + x) + y * y) * type(x)(0.5), math.atan2(y, x + type(x)(1)))
+
+
+sin = of_float(math.sin, complex_math.sin)
+cos = of_float(math.cos, complex_math.cos)
+tan = of_float(math.tan, complex_math.tan)
+sinh = of_float(math.sinh, complex_math.sinh)
+cosh = of_float(math.cosh, complex_math.cosh)
+tanh = of_float(math.tanh, complex_tanh)
+arcsin = of_float(math.asin, complex_math.asin)
+arccos = of_float(math.acos, complex_math.acos)
+arctan = of_float(math.atan, complex_math.atan)
+arcsinh = of_float(math.asinh, complex_math.asinh)
+arccosh = of_float(math.acosh, complex_math.acosh)
+arctanh = of_float(math.atanh, complex_math.atanh)
+exp = of_float(math.exp, complex_math.exp)
+exp2 = of_float(math.exp2, complex_exp2)
+expm1 = of_float(math.expm1, complex_expm1)
+log = of_float(math.log, complex_math.log)
+log2 = of_float(math.log2, complex_log2)
+log10 = of_float(math.log10, complex_math.log10)
+log1p = of_float(math.log1p, complex_log1p)
+sqrt = of_float(math.sqrt, complex_math.sqrt)
+cbrt = of_float(math.cbrt)
+fabs = of_float(math.fabs)
+
+
+def nearest(x):
+    """The nearest integer, halves to even; floats of 2**52 and more have no fraction."""
+    if abs(x) < 4503599627370496.0:
+        return math.copysign(type(x)(round(x)), x)
+    return x
+
+
+def distance_to_next(x):
+    """np.spacing: away from zero, with the sign of x."""
+    size = math.fabs(x)
+    if math.isinf(size):
+        return type(x)(math.nan)
+    step = math.nextafter(size, type(x)(math.inf)) - size
+    return math.copysign(step, x)
+
+
+rint = of_float(nearest)
+spacing = of_float(distance_to_next)
+
+
+def times_180_over_pi(x):
+    return x * type(x)(57.29577951308232)
+
+
+def times_pi_over_180(x):
+    return x * type(x)(0.017453292519943295)
+
+
+rad2deg = of_float(times_180_over_pi)
+deg2rad = of_float(times_pi_over_180)
+
+
+def to_integer(function):
+    """floor, ceil, trunc: integers are what they are."""
+    def rounded(x):
+        if isinstance(x, INTEGER):
+            return x
+        return type(x)(function(x))
+    return of_one(renamed(rounded, function))
+
+
+floor = to_integer(math.floor)
+ceil = to_integer(math.ceil)
+trunc = to_integer(math.trunc)
+
+
+def test_of_float(real, of_complex):
+    def function(x):
+        if isinstance(x, complex):
+            return of_complex(x)
+        return real(x)
+    return of_one(renamed(function, real))
+
+
+isnan = test_of_float(math.isnan, complex_math.isnan)
+isinf = test_of_float(math.isinf, complex_math.isinf)
+isfinite = test_of_float(math.isfinite, complex_math.isfinite)
+
+
+@of_one
+def signbit(x):
+    if isinstance(x, float):
+        return math.copysign(as_wide(type(x)(1)), as_wide(x)) < 0
+    return x < 0
+
+
+# --- two numbers ------------------------------------------------------------------------------------------------------
+
+
+def log_of_sum(x, y):
+    """log(exp(x) + exp(y))."""
+    if x == y:
+        return x + type(x)(0.6931471805599453)
+    return max(x, y) + math.log1p(math.exp(-abs(x - y)))
+
+
+def log2_of_sum(x, y):
+    """log2(2**x + 2**y)."""
+    if x == y:
+        return x + type(x)(1)
+    return max(x, y) + math.log1p(math.exp2(-abs(x - y))) * type(x)(1.4426950408889634)
+
+
+arctan2 = of_two_floats(math.atan2)
+hypot = of_two_floats(math.hypot)
+copysign = of_two_floats(math.copysign)
+nextafter = of_two_floats(math.nextafter)
+logaddexp = of_two_floats(log_of_sum)
+logaddexp2 = of_two_floats(log2_of_sum)
+
+
+@of_two
+def ldexp(x, exponent):
+    number = as_float(x)
+    return type(number)(math.ldexp(as_wide(number), int32(exponent)))
+
+
+@of_two
+def float_power(x, y):
+    if isinstance(common(x, y)(0), complex):
+        return complex128(x) ** complex128(y)
+    return float64(x) ** float64(y)
