@@ -10,6 +10,7 @@ import mandelbrot
 import saxpy
 import tiled_matmul
 import ufunc
+
 from cujit import cuda, errors, float32
 
 SAXPY_TYPES = (float32, float32[::1], float32[::1], float32[::1])

@@ -7,6 +7,7 @@ import sys
 import zlib
 
 import numpy as np
+
 from cujit import cuda
 
 LIMIT = 255

@@ -1,5 +1,6 @@
 """a * x + y: one thread for each element, arrays kept on the device."""
 import numpy as np
+
 from cujit import cuda
 
 

@@ -1,5 +1,6 @@
 """Matrix product: the threads of a block share tiles of both matrices and wait for each other."""
 import numpy as np
+
 from cujit import cuda, float32
 
 TILE = 16

@@ -2,6 +2,7 @@
 import math
 
 import numpy as np
+
 from cujit import cuda, vectorize
 
 

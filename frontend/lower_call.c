@@ -190,9 +190,6 @@ static bool constants_as_operands(Lower *l, const Constant *const *constants, ui
 static bool call_function(Lower *l, const Snapshot *snapshot, const Call *call, Operand *out)
 {
     const CodeSnapshot *code = snapshot->code;
-    if (snapshot->is_kernel)
-        return lower_fail(l, DIAG_TYPE_CALL, arena_format(l->arena, "kernel '%s'", code->source.name),
-                          "; decorate it with @cuda.jit(device=True) or not at all");
     if (code->has_varkeywords || code->is_generator)
         return lower_fail(l, DIAG_UNSUPPORTED_BYTECODE, code->is_generator ? "a generator" : "a ** parameter", "");
     Callee callee = {.code = code, .snapshot = snapshot, .default_count = snapshot->default_count};

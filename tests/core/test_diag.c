@@ -18,7 +18,8 @@ static void fail_by_format(Diag *diag, DiagId id)
         diag_fail(diag, NULL, id, ##__VA_ARGS__); \
         return;                                   \
     }
-    /* clang-format off: it does not settle on a layout of these rows */
+    /* No layout of these rows satisfies the formatter twice. */
+    /* clang-format off */
     ROW("s", "A")
     ROW("ss", "A", "B")
     ROW("sss", "A", "B", "C")
@@ -28,7 +29,7 @@ static void fail_by_format(Diag *diag, DiagId id)
                 ROW("ds", 1, "A") ROW("ssss", "A", "B", "C", "D") ROW("d", 1) ROW("", 0) ROW("sds", "A", 1, "B")
                     ROW("ssd", "A", "B", 1)
     /* clang-format on */
-                        fprintf(stderr, "%s: this test does not know a row with \"%s\"\n", diag_info[id].name, kinds);
+        fprintf(stderr, "%s: this test does not know a row with \"%s\"\n", diag_info[id].name, kinds);
 }
 
 static void test_rows(void)

@@ -120,12 +120,14 @@ def strings(values):
 
 def main():
     minor = sys.version_info[1]
-    print(f'/* Bytecode of CPython 3.{minor}, written by make_bytecode_samples.py: name, first line, code, exception table,')
-    print(' * constants, names, locals. */')
+    print(f'/* Bytecode of CPython 3.{minor}, written by make_bytecode_samples.py: name, first line, code,')
+    print(' * exception table, constants, names, locals. */')
     for function in SAMPLES:
         code = function.__code__
-        local_names = code.co_varnames + tuple(n for n in code.co_cellvars if n not in code.co_varnames) + code.co_freevars
-        print(f'SAMPLE("{code.co_name}", {code.co_firstlineno}, "{code.co_code.hex()}", "{code.co_exceptiontable.hex()}",')
+        cells = tuple(n for n in code.co_cellvars if n not in code.co_varnames)
+        local_names = code.co_varnames + cells + code.co_freevars
+        exceptions = code.co_exceptiontable.hex()
+        print(f'SAMPLE("{code.co_name}", {code.co_firstlineno}, "{code.co_code.hex()}", "{exceptions}",')
         print(f'       {strings(map(shown, code.co_consts))}, {strings(code.co_names)}, {strings(local_names)})')
 
 

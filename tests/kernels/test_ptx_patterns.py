@@ -65,5 +65,6 @@ def test_target_line(sm):
 def test_ptxas_takes_it(name, sm, tmp_path):
     path = tmp_path / "kernel.ptx"
     path.write_text(ptx_of(name, sm))
-    done = subprocess.run([PTXAS, f"-arch=sm_{sm}", "-o", tmp_path / "kernel.cubin", path], capture_output=True, text=True)
+    command = [PTXAS, f"-arch=sm_{sm}", "-o", tmp_path / "kernel.cubin", path]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+
 from cujit import cuda, errors
 
 

@@ -8,6 +8,7 @@ import itertools
 
 import numpy as np
 import pytest
+
 from cujit import _core, cuda, errors, float64, int64
 
 numbers = itertools.count()

@@ -8,6 +8,7 @@ import operator
 
 import numpy as np
 import pytest
+
 from cujit import cuda, float32, float64, int32, int64
 
 INTS = [0, 1, -1, 2, -2, 3, -3, 7, -7, 10, -10, 63, 100, -100, 12345]

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+
 from cujit import cuda, float32, float64, int64, void
 from cujit.errors import LaunchArgumentError, LaunchConfigurationError, PerformanceWarning
 

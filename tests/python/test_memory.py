@@ -4,6 +4,7 @@ import weakref
 
 import numpy as np
 import pytest
+
 from cujit import cuda
 from cujit.cuda import layout
 from cujit.ufunc import merge_axes

@@ -6,6 +6,7 @@ import subprocess
 
 import numpy as np
 import pytest
+
 from cujit import _core, boolean, complex64, cuda, float16, float32, float64, int32, int64, types, uint8, uint64, void
 
 PTXAS = shutil.which("ptxas") or shutil.which("ptxas", path="/usr/local/cuda/bin")

@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+
 from cujit import cuda
 
 INTEGERS = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]

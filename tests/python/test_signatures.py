@@ -1,6 +1,7 @@
 """The forms of signatures, and what a kernel compiled for them accepts."""
 import numpy as np
 import pytest
+
 from cujit import cuda, float32, float64, int32, int64, types, void
 from cujit.errors import SignatureError
 from cujit.signature import normalize

@@ -2,11 +2,12 @@
 import ast
 from pathlib import Path
 
+import pytest
+
 import cujit
 import cujit.cuda
 import cujit.types
 import cujit.ufunc
-import pytest
 from cujit import _core
 
 

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+
 from cujit import cuda, errors, vectorize
 
 COUNT = 8

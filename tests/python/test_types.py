@@ -1,7 +1,8 @@
 """Type objects: names, equality, array types, and the types of values."""
-import cujit
 import numpy as np
 import pytest
+
+import cujit
 from cujit import cuda, types
 
 SCALARS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",

@@ -1,9 +1,10 @@
 """@vectorize: which signature, which result, which shapes, on the host and on the device."""
 import math
 
-import cujit
 import numpy as np
 import pytest
+
+import cujit
 from cujit import cuda, float32, float64, vectorize
 
 
