@@ -1,7 +1,7 @@
 """NumPy's functions of floating-point numbers, for real and complex ones."""
 import math
 
-from cujit.library import complex_math, real_math
+from cujit.library import complex_math
 from cujit.library.elementwise import INTEGER, as_float, as_wide, common, common_float, of_one, of_two, renamed
 from cujit.types import complex128, float64, int32
 
@@ -90,7 +90,7 @@ def distance_to_next(x):
     if math.isinf(size):
         return type(x)(math.nan)
     step = math.nextafter(size, type(x)(math.inf)) - size
-    return math.copysign(step, x)
+    return -step if x < 0 else step
 
 
 rint = of_float(nearest)

@@ -1,0 +1,361 @@
+"""Functions of kernels that are written in the kernel language: each row of the table is one, and gives the values of
+cmath, math and NumPy."""
+import cmath
+import importlib
+import itertools
+import math
+import types
+
+import numpy as np
+import pytest
+
+from cujit import _core, cuda, errors
+
+ROWS = [row for row in _core.intrinsic_table if row["kind"] == "library"]
+INF, NAN = math.inf, math.nan
+
+
+def kernel_of(expression, arity, **names):
+    """A kernel that stores the expression, of a[i], b[i] and c[i], for element after element."""
+    letters = "abc"[:arity]
+    scope = {"cuda": cuda, "cmath": cmath, "math": math, "np": np, **names}
+    lines = [f"def kernel({', '.join([*letters, 'out'])}):", "    i = cuda.grid(1)", "    if i < out.size:",
+             f"        out[i] = {expression}"]
+    exec("\n".join(lines), scope)
+    return cuda.jit(scope["kernel"])
+
+
+def values_of(path, columns, dtype):
+    call = f"{path}({', '.join(f'{letter}[i]' for letter in 'abc'[:len(columns)])})"
+    out = np.full(len(columns[0]), 99).astype(dtype)
+    kernel_of(call, len(columns))[1, max(32, len(out))](*columns, out)
+    return out
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
+def test_row_names_a_function_with_the_parameters_of_python(row):
+    module, name = row["library"].split(".")
+    function = getattr(importlib.import_module("cujit.library." + module), name)
+    assert isinstance(function, types.FunctionType)
+    assert row["paths"]
+
+
+def test_paths_lead_to_objects_of_python():
+    newer = set()   # what an older Python or NumPy has not
+    for row in ROWS:
+        for path in row["paths"]:
+            module, name = path.split(".")
+            if not hasattr(importlib.import_module(module), name):
+                newer.add(path)
+    assert not newer
+
+
+# One argument list for each row; those of NumPy follow from the ufunc.
+CALLS = {
+    "math.gcd": "(4, 6)", "math.lcm": "(4, 6)", "math.comb": "(5, 2)", "math.perm": "(5, 2)",
+    "math.factorial": "(4)", "math.isqrt": "(17)", "math.isclose": "(1.0, 2.0)", "math.ulp": "(1.0)",
+    "math.dist": "((1.0, 2.0), (3.0, 4.0))", "cmath.isclose": "(1j, 2.0)", "cmath.rect": "(2.0, 0.5)",
+    "cmath.polar": "(3 + 4j)[0]", "numpy.clip": "(5, 1, 3)", "numpy.where": "(True, 2.5, 3.5)",
+    "numpy.divmod": "(7, 4)[1]", "numpy.ldexp": "(1.5, 3)",
+}
+
+
+def call_of(path):
+    if path in CALLS:
+        return CALLS[path]
+    if path.startswith("cmath."):
+        return "(0.25 + 0.5j)"
+    ufunc = getattr(np, path.split(".")[1])
+    number = "3" if "i" in ufunc.types[0] or "bb->b" in ufunc.types or "b->b" in ufunc.types else "0.75"
+    return "(" + ", ".join([number, "2" if number == "3" else "0.5"][:ufunc.nin]) + ")"
+
+
+@pytest.mark.parametrize("path", [path for row in ROWS for path in row["paths"]])
+def test_each_row_has_the_value_of_python(path):
+    expression = path.replace("numpy.", "np.") + call_of(path)
+    out = np.full(1, 99j)
+    kernel_of(expression, 0)[1, 1](out)
+    want = eval(expression, {"cmath": cmath, "math": math, "np": np})
+    np.testing.assert_allclose(out, complex(want), rtol=1e-15)
+
+
+# --- cmath ------------------------------------------------------------------------------------------------------------
+
+CMATH = "acos acosh asin asinh atan atanh cos cosh exp log log10 sin sinh sqrt tan tanh".split()
+SIZES = (1e-300, 1e-20, 1e-3, 0.5, 0.99999, 1.0, 1.5, 30.0, 1e5, 1e20, 1e160)
+
+
+def cmath_value(name, z):
+    try:
+        return getattr(cmath, name)(z)
+    except (OverflowError, ValueError):
+        return None
+
+
+@pytest.mark.parametrize("name", CMATH)
+def test_cmath_in_every_quadrant_and_scale(name):
+    points = [complex(s * x, t * y) for x, y in itertools.product(SIZES, SIZES) for s in (1, -1) for t in (1, -1)]
+    cases = [(z, want) for z in points if (want := cmath_value(name, z)) is not None]
+    assert len(cases) > 100
+    z, want = map(np.array, zip(*cases))
+    out = np.full(z.size, 99j)
+    kernel_of(f"cmath.{name}(a[i])", 1)[z.size // 64 + 1, 64](z, out)
+    error = np.abs(out - want)
+    limit = 1e-14 * np.abs(want)
+    wrong = np.flatnonzero(~(error <= limit + 1e-307))
+    assert not wrong.size, [(z[i], out[i], want[i]) for i in wrong[:5]]
+
+
+@pytest.mark.parametrize("name", CMATH)
+def test_cmath_signs_of_zero(name):
+    parts = (0.0, -0.0, 0.5, -0.5, 2.0, -2.0)
+    cases = [(complex(x, y), want) for x in parts for y in parts if x == 0 or y == 0
+             if (want := cmath_value(name, complex(x, y))) is not None]
+    z, want = map(np.array, zip(*cases))
+    out = values_of(f"cmath.{name}", [z], complex)
+    np.testing.assert_allclose(out, want, rtol=1e-14, atol=1e-16)
+    for part in ("real", "imag"):
+        got, expected = getattr(out, part), getattr(want, part)
+        differ = (np.signbit(got) != np.signbit(expected)) & (np.abs(expected) > 1e-16)
+        exact = (expected == 0) & (np.signbit(got) != np.signbit(expected))
+        assert not differ.any() and not exact.any(), (part, z[differ | exact], out[differ | exact])
+
+
+def test_cmath_keeps_single_precision():
+    z = np.array([0.3 + 0.7j, -2 + 0.1j], np.complex64)
+    for name in CMATH:
+        out = values_of(f"cmath.{name}", [z], complex)
+        np.testing.assert_allclose(out, [getattr(cmath, name)(x) for x in z.tolist()], rtol=2e-6)
+
+
+def test_cmath_of_real_numbers_and_integers():
+    for column in (np.array([0.25, -4.0]), np.array([2, -9]), np.array([2, 250], np.uint8)):
+        out = values_of("cmath.sqrt", [column], complex)
+        np.testing.assert_allclose(out, np.sqrt(column.astype(complex)), rtol=2e-7)
+
+
+def test_cmath_isclose_log_with_a_base_polar_and_rect():
+    a, b = np.array([1 + 1j, 1 + 1j, 3.0]), np.array([1 + 1.0000000001j, 1 + 2j, 3.5])
+    np.testing.assert_array_equal(values_of("cmath.isclose", [a, b], bool), [True, False, False])
+    np.testing.assert_allclose(values_of("cmath.log", [a, b], complex),
+                               [cmath.log(x, y) for x, y in zip(a.tolist(), b.tolist())], rtol=1e-14)
+    out = np.zeros(3)
+    kernel_of("cmath.polar(a[i])[0] + cmath.polar(a[i])[1]", 1)[1, 32](a, out)
+    np.testing.assert_allclose(out, [sum(cmath.polar(z)) for z in a.tolist()], rtol=1e-15)
+
+
+# --- math -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["gcd", "lcm", "comb", "perm"])
+def test_math_of_two_integers(name):
+    pairs = [(a, b) for a in (0, 1, 2, 12, 17, 30) for b in (0, 1, 3, 8, 12)]
+    a, b = np.array(pairs).T.copy()
+    want = [getattr(math, name)(x, y) for x, y in pairs]
+    np.testing.assert_array_equal(values_of(f"math.{name}", [a, b], np.int64), want)
+
+
+def test_math_of_signed_and_of_many_integers():
+    a, b, c = np.array([-12, 0, -7]), np.array([18, -5, -21]), np.array([4, 10, 14])
+    rows = list(zip(a.tolist(), b.tolist(), c.tolist()))
+    np.testing.assert_array_equal(values_of("math.gcd", [a, b, c], np.int64), [math.gcd(*r) for r in rows])
+    np.testing.assert_array_equal(values_of("math.lcm", [a, b, c], np.int64), [math.lcm(*r) for r in rows])
+
+
+def test_isqrt_and_factorial():
+    n = np.array([0, 1, 2, 15, 16, 17, 2**52 - 1, 3037000499**2 - 1, 3037000499**2, 2**63 - 1])
+    np.testing.assert_array_equal(values_of("math.isqrt", [n], np.int64), [math.isqrt(x) for x in n.tolist()])
+    n = np.arange(21)
+    np.testing.assert_array_equal(values_of("math.factorial", [n], np.int64), [math.factorial(x) for x in n.tolist()])
+
+
+def test_ulp_and_dist():
+    x = np.array([1.0, -3.5, 0.0, 1e300, INF, 1.7976931348623157e308])
+    np.testing.assert_array_equal(values_of("math.ulp", [x], float), [math.ulp(v) for v in x.tolist()])
+    out = np.zeros(6)
+    kernel_of("math.dist((a[i], 1.0, 2), (0.5, a[i], 3))", 1)[1, 32](np.arange(6.0), out)
+    np.testing.assert_allclose(out, [math.dist((v, 1.0, 2), (0.5, v, 3)) for v in range(6)], rtol=1e-15)
+
+
+# --- NumPy ------------------------------------------------------------------------------------------------------------
+
+INTEGERS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
+FLOATS = "float32 float64".split()
+ONE = ("sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh exp exp2 expm1 log log2 log10 log1p "
+       "sqrt cbrt fabs rint spacing rad2deg deg2rad floor ceil trunc isnan isinf isfinite signbit negative positive "
+       "absolute square reciprocal sign conjugate logical_not").split()
+COMPLEX = ("sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh exp exp2 expm1 log log2 log10 log1p "
+           "sqrt isnan isinf isfinite negative positive absolute square reciprocal conjugate logical_not").split()
+TWO = ("add subtract multiply divide floor_divide remainder fmod maximum minimum fmax fmin hypot arctan2 copysign "
+       "nextafter equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor "
+       "logaddexp logaddexp2 float_power").split()
+BITS = "bitwise_and bitwise_or bitwise_xor left_shift right_shift gcd lcm".split()
+
+
+def close(got, want, dtype):
+    """Equal but for rounding, and NaN and infinities where they belong."""
+    rtol = 2e-6 if np.dtype(dtype) in (np.float32, np.complex64) else 2e-14
+    np.testing.assert_allclose(got, want, rtol=rtol, atol=0 if got.dtype.kind != "c" else 1e-15)
+
+
+@pytest.mark.parametrize("name", ONE)
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_numpy_of_one_float(name, dtype):
+    x = np.array([0.0, -0.0, 0.1, -0.7, 1.0, 2.5, -3.5, 17.0, INF, -INF, NAN], dtype)
+    with np.errstate(all="ignore"):
+        want = getattr(np, name)(x)
+    got = values_of(f"np.{name}", [x], want.dtype)
+    close(got, want, dtype)
+    zero = want == 0
+    np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(want[zero]))
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_numpy_of_one_complex_number(name, dtype):
+    x = np.array([0.3 + 0.2j, -0.7 + 1.5j, 2 - 0.25j, -3 - 2j, 0.5j, 0.001 + 1e-4j], dtype)
+    got = values_of(f"np.{name}", [x], getattr(np, name)(x).dtype)
+    want = getattr(np, name)(x.astype(complex))   # NumPy's own log1p of complex64 is less precise
+    assert (np.abs(got.astype(complex) - want) <= (4e-6 if dtype == "complex64" else 2e-14) * np.abs(want)).all()
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_numpy_of_one_integer(dtype):
+    x = np.array([0, 1, 2, 7, 100, 127, 5], dtype)
+    if dtype[0] == "i":
+        x[::2] = -x[::2]
+    with np.errstate(all="ignore"):
+        for name in "negative positive absolute square sign conjugate invert logical_not".split():
+            want = getattr(np, name)(x)
+            np.testing.assert_array_equal(values_of(f"np.{name}", [x], want.dtype), want, name)
+        for name in ("sin", "sqrt", "exp2", "rad2deg"):
+            want = getattr(np, name)(x.astype(np.float64))
+            np.testing.assert_allclose(values_of(f"np.{name}", [x], np.float64), want, rtol=3e-6, err_msg=name)
+
+
+@pytest.mark.parametrize("name", TWO)
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_numpy_of_two_floats(name, dtype):
+    parts = (0.0, 1.0, -1.5, 2.25, 7.0, NAN)
+    x, y = np.array(list(itertools.product(parts, parts)), dtype).T.copy()
+    if name in ("floor_divide", "remainder"):   # by zero as Python has it, not NumPy
+        x, y = x[y != 0], y[y != 0]
+    with np.errstate(all="ignore"):
+        want = getattr(np, name)(x, y)
+    close(values_of(f"np.{name}", [x, y], want.dtype), want, dtype)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_numpy_of_two_integers(dtype):
+    x, y = np.array(list(itertools.product((0, 1, 3, 12, 100), (1, 2, 3, 5)))).astype(dtype).T.copy()
+    if dtype[0] == "i":
+        x[1::2] = -x[1::2]
+    for name in [*TWO[:11], "power", *BITS]:
+        if name in ("left_shift", "power"):
+            x = np.abs(x) % 4
+        want = getattr(np, name)(x, y)
+        np.testing.assert_allclose(values_of(f"np.{name}", [x, y], want.dtype), want, rtol=1e-15, err_msg=name)
+
+
+def test_numpy_of_two_types():
+    for left, right in itertools.product(INTEGERS + FLOATS, INTEGERS + FLOATS):
+        x, y = np.array([1, 5, 100, 7]).astype(left), np.array([3, 5, 2, 100]).astype(right)
+        for name in ("add", "maximum", "less"):
+            want = getattr(np, name)(x, y)
+            np.testing.assert_array_equal(values_of(f"np.{name}", [x, y], want.dtype), want, f"{name} {left} {right}")
+
+
+def test_numpy_of_booleans():
+    x, y = np.array([True, True, False, False]), np.array([True, False, True, False])
+    for name in "add multiply maximum bitwise_xor logical_xor left_shift equal".split():
+        want = getattr(np, name)(x, y)
+        np.testing.assert_array_equal(values_of(f"np.{name}", [x, y], want.dtype), want, name)
+    np.testing.assert_array_equal(values_of("np.invert", [x], bool), ~x)
+
+
+def test_results_have_the_types_of_numba():
+    def result(expression, *types):
+        scope = {"np": np}
+        exec(f"def f({', '.join('abc'[:len(types)])}):\n    return {expression}", scope)
+        return str(cuda.compile_ptx(scope["f"], types, device=True)[1])
+
+    from cujit.types import boolean, complex64, float16, float32, float64, int8, int32, int64, uint16
+    assert result("np.sin(a)", uint16) == "float32"
+    assert result("np.sin(a)", int32) == "float64"
+    assert result("np.sin(a)", float16) == "float16"
+    assert result("np.exp(a)", complex64) == "complex64"
+    assert result("np.add(a, b)", int8, int8) == "int8"
+    assert result("np.add(a, 1)", float32) == "float32"
+    assert result("np.add(a, b)", int8, uint16) == "int32"
+    assert result("np.divide(a, b)", int8, int8) == "float64"
+    assert result("np.maximum(a, b)", int64, float32) == "float32"
+    assert result("np.arctan2(a, b)", uint16, boolean) == "float32"
+    assert result("np.hypot(a, b)", float32, float64) == "float64"
+    assert result("np.conjugate(a)", boolean) == "int8"
+
+
+def test_where_clip_divmod_ldexp():
+    x, low, high = np.array([0.5, 2.0, NAN, -3.0]), np.full(4, -1.0), np.full(4, 1.0)
+    np.testing.assert_array_equal(values_of("np.clip", [x, low, high], float), np.clip(x, -1, 1))
+    np.testing.assert_array_equal(values_of("np.where", [x > 0, x, high], float), np.where(x > 0, x, 1.0))
+    exponents = np.array([1, -2, 3, 0])
+    np.testing.assert_array_equal(values_of("np.ldexp", [x, exponents], float), np.ldexp(x, exponents))
+    n, m = np.array([7, -7, 7, -7]), np.array([2, 2, -2, -2])
+    out = np.zeros(4, int)
+    kernel_of("np.divmod(a[i], b[i])[0] * 100 + np.divmod(a[i], b[i])[1]", 2)[1, 32](n, m, out)
+    np.testing.assert_array_equal(out, n // m * 100 + n % m)
+
+
+def test_clip_with_one_bound_and_arrays():
+    @cuda.jit
+    def kernel(x, lower, upper, both):
+        np.clip(x, 0.25, None, lower)
+        np.clip(x, None, 0.5, upper)
+        np.clip(x, 0.25, 0.5, both)
+
+    x = np.linspace(0, 1, 9)
+    lower, upper, both = np.zeros((3, 9))
+    kernel[1, 1](x, lower, upper, both)
+    np.testing.assert_array_equal([lower, upper, both], [x.clip(0.25), x.clip(None, 0.5), x.clip(0.25, 0.5)])
+
+
+# --- whole arrays -----------------------------------------------------------------------------------------------------
+
+
+def test_arrays_of_three_axes_and_broadcasting():
+    @cuda.jit
+    def kernel(x, row, column, out, roots):
+        np.add(x, row, out)
+        np.multiply(out, column, out)
+        np.sqrt(x, out=roots)
+
+    x, row, column = np.arange(24.0).reshape(2, 3, 4), np.arange(4.0), np.arange(3.0).reshape(3, 1)
+    out, roots = np.full((2, 2, 3, 4), NAN)
+    kernel[1, 1](x, row, column, out, roots)
+    np.testing.assert_array_equal(out, (x + row) * column)
+    np.testing.assert_array_equal(roots, np.sqrt(x))
+
+
+def test_arrays_of_any_layout():
+    @cuda.jit
+    def kernel(x, y, out):
+        np.subtract(x, y, out)
+
+    x = np.arange(12).reshape(3, 4)
+    for y, out in [(np.asfortranarray(x * x), np.zeros((3, 4))), (x[::-1, ::-1], np.zeros((4, 3)).T)]:
+        kernel[1, 1](x, y, out)
+        np.testing.assert_array_equal(out, x - y)
+
+
+# --- refusals ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("expression", ["np.sin((1, 2))", "np.floor(1j)", "np.cbrt(1j)", "np.invert(1.5)",
+                                        "np.bitwise_and(1.5, 2)", "cmath.sin((1, 2))", "math.gcd(1.5, 2)",
+                                        "np.less(1j, 2)"])
+def test_what_python_refuses_is_a_typing_error(expression):
+    with pytest.raises(errors.TypingError):
+        kernel_of(expression, 0)[1, 1](np.zeros(1))
