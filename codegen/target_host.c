@@ -84,28 +84,88 @@ static LLVMValueRef read_register(Emitter *emitter, IntrinsicId id)
 
 /* --- synchronization -------------------------------------------------------------------------------------------------------------------- */
 
-static void call_barrier(Emitter *emitter)
+/* Calls the service at that offset of HostServices; the thread is its first argument. */
+static LLVMValueRef call_service(Emitter *emitter, size_t offset, LLVMTypeRef result, uint32_t count,
+                                 const LLVMValueRef *arguments)
 {
-    LLVMValueRef services = thread_field(emitter, emitter->pointer_type, offsetof(HostThread, services));
-    LLVMValueRef barrier = LLVMBuildLoad2(emitter->builder, emitter->pointer_type,
-                                          offset_address(emitter, services, offsetof(HostServices, barrier)), "");
-    LLVMTypeRef type = LLVMFunctionType(emitter->void_type, &emitter->pointer_type, 1, false);
-    LLVMValueRef call = LLVMBuildCall2(emitter->builder, type, barrier, &emitter->thread, 1, "");
+    LLVMValueRef all[8] = {emitter->thread}, services;
+    LLVMTypeRef types[8] = {emitter->pointer_type};
+    for (uint32_t i = 0; i < count; i++) {
+        all[1 + i] = arguments[i];
+        types[1 + i] = LLVMTypeOf(arguments[i]);
+    }
+    services = thread_field(emitter, emitter->pointer_type, offsetof(HostThread, services));
+    LLVMValueRef service =
+        LLVMBuildLoad2(emitter->builder, emitter->pointer_type, offset_address(emitter, services, (int64_t)offset), "");
+    LLVMTypeRef type = LLVMFunctionType(result, types, count + 1, false);
+    LLVMValueRef call = LLVMBuildCall2(emitter->builder, type, service, all, count + 1, "");
     LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                              enum_attribute(emitter, "nounwind", 0));
+    return call;
+}
+
+/* Votes of a block have no mask; the other operands are mask, value, place. */
+static void call_meet(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMTypeRef types[3] = {emitter->i32, emitter->i64, emitter->i32};
+    LLVMValueRef arguments[5] = {const_i32(emitter, (int32_t)value->intrinsic)};
+    uint32_t first = intrinsic_info[value->intrinsic].effects & EFFECT_BLOCK_SYNC ? 1 : 0;
+    for (uint32_t i = 0; i < 3; i++)
+        arguments[1 + i] = LLVMConstNull(types[i]);
+    for (uint32_t i = 0; i < value->operand_count && first + i < 3; i++)
+        arguments[1 + first + i] =
+            LLVMBuildIntCast2(builder, operand_scalar(emitter, value, i), types[first + i], false, "");
+    arguments[4] = const_i32(emitter, value->pos.line);
+    LLVMValueRef result = call_service(emitter, offsetof(HostServices, meet), emitter->i64, 5, arguments);
+    LLVMAddCallSiteAttribute(result, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             enum_attribute(emitter, "convergent", 0));
+    if (part_count(value->type) == 1)
+        out[0] = LLVMBuildTrunc(builder, result, part_type(emitter, value->type), "");
+}
+
+/* Ones below the lane or below the next one, or their complement. */
+static LLVMValueRef lane_mask(Emitter *emitter, IntrinsicId id)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMValueRef lane = read_register(emitter, INTRINSIC_CUDA_LANEID);
+    LLVMValueRef self = LLVMBuildShl(builder, const_i32(emitter, 1), lane, "");
+    LLVMValueRef below = LLVMBuildSub(builder, self, const_i32(emitter, 1), "");
+    switch (id) {
+    case INTRINSIC_CUDA_LANEMASK_EQ: return self;
+    case INTRINSIC_CUDA_LANEMASK_LT: return below;
+    case INTRINSIC_CUDA_LANEMASK_GE: return LLVMBuildNot(builder, below, "");
+    case INTRINSIC_CUDA_LANEMASK_LE: return LLVMBuildOr(builder, below, self, "");
+    default: return LLVMBuildNot(builder, LLVMBuildOr(builder, below, self, ""), "");
+    }
 }
 
 static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
-    (void)out;
+    LLVMValueRef time;
     switch (value->intrinsic) {
-    case INTRINSIC_CUDA_SYNCTHREADS: call_barrier(emitter); return true;
+    case INTRINSIC_CUDA_SYNCTHREADS:
+        call_service(emitter, offsetof(HostServices, barrier), emitter->void_type, 0, NULL);
+        return true;
+    case INTRINSIC_CUDA_NANOSLEEP:
+        time = operand_scalar(emitter, value, 0);
+        call_service(emitter, offsetof(HostServices, sleep), emitter->void_type, 1, &time);
+        return true;
     case INTRINSIC_CUDA_THREADFENCE:
     case INTRINSIC_CUDA_THREADFENCE_BLOCK:
     case INTRINSIC_CUDA_THREADFENCE_SYSTEM:
         LLVMBuildFence(emitter->builder, LLVMAtomicOrderingSequentiallyConsistent, false, "");
         return true;
-    default: return false;
+    case INTRINSIC_CUDA_LANEMASK_LT:
+    case INTRINSIC_CUDA_LANEMASK_LE:
+    case INTRINSIC_CUDA_LANEMASK_EQ:
+    case INTRINSIC_CUDA_LANEMASK_GE:
+    case INTRINSIC_CUDA_LANEMASK_GT: out[0] = lane_mask(emitter, value->intrinsic); return true;
+    default:
+        if (!(intrinsic_info[value->intrinsic].effects & EFFECT_WARP_SYNC))
+            return false;
+        call_meet(emitter, value, out);
+        return true;
     }
 }
 

@@ -67,7 +67,44 @@ static LLVMValueRef read_register(Emitter *emitter, IntrinsicId id)
 /* Barriers that take the number of the barrier: always the first. */
 static bool takes_barrier_number(const char *name) { return !strncmp(name, "llvm.nvvm.barrier.cta.", 22); }
 
-static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+/* A shuffle of 32 bits. The last operand: the lane that sources are clamped to, of a segment of the whole warp. */
+static LLVMValueRef shuffle_word(Emitter *emitter, const IrValue *value, LLVMValueRef word)
+{
+    bool is_up = value->intrinsic == INTRINSIC_CUDA_SHFL_UP_SYNC;
+    LLVMValueRef arguments[4] = {operand_scalar(emitter, value, 0), word, operand_scalar(emitter, value, 2),
+                                 const_i32(emitter, is_up ? 0 : 31)};
+    return call_llvm(emitter, intrinsic_info[value->intrinsic].nvptx, NULL, 4, arguments);
+}
+
+/* 64 bits go as two halves. */
+static void emit_shuffle(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMValueRef bits = operand_scalar(emitter, value, 1), shift = const_i64(emitter, 32);
+    if (value->type->size == 4) {
+        out[0] = shuffle_word(emitter, value, bits);
+        return;
+    }
+    LLVMValueRef low = LLVMBuildTrunc(builder, bits, emitter->i32, "");
+    LLVMValueRef high = LLVMBuildTrunc(builder, LLVMBuildLShr(builder, bits, shift, ""), emitter->i32, "");
+    low = LLVMBuildZExt(builder, shuffle_word(emitter, value, low), emitter->i64, "");
+    high = LLVMBuildZExt(builder, shuffle_word(emitter, value, high), emitter->i64, "");
+    out[0] = LLVMBuildOr(builder, LLVMBuildShl(builder, high, shift, ""), low, "");
+}
+
+/* The row names the form for 32 bits; matching all yields a mask and whether all agree, which is mask != 0. */
+static void emit_match(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    bool is_all = value->intrinsic == INTRINSIC_CUDA_MATCH_ALL_SYNC, is_wide = value->operands[1]->type->size == 8;
+    const char *wide = is_all ? "llvm.nvvm.match.all.sync.i64p" : "llvm.nvvm.match.any.sync.i64";
+    LLVMValueRef arguments[2] = {operand_scalar(emitter, value, 0), operand_scalar(emitter, value, 1)};
+    out[0] = call_llvm(emitter, is_wide ? wide : intrinsic_info[value->intrinsic].nvptx, NULL, 2, arguments);
+    if (is_all)
+        out[0] = LLVMBuildExtractValue(emitter->builder, out[0], 0, "");
+}
+
+/* An LLVM intrinsic with the same operands. */
+static bool emit_alike(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     const char *name = intrinsic_info[value->intrinsic].nvptx;
     if (!name)
@@ -82,6 +119,19 @@ static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRe
     if (part_count(value->type) == 1)
         out[0] = result;
     return true;
+}
+
+static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    switch (value->intrinsic) {
+    case INTRINSIC_CUDA_SHFL_SYNC:
+    case INTRINSIC_CUDA_SHFL_UP_SYNC:
+    case INTRINSIC_CUDA_SHFL_DOWN_SYNC:
+    case INTRINSIC_CUDA_SHFL_XOR_SYNC: emit_shuffle(emitter, value, out); return true;
+    case INTRINSIC_CUDA_MATCH_ANY_SYNC:
+    case INTRINSIC_CUDA_MATCH_ALL_SYNC: emit_match(emitter, value, out); return true;
+    default: return emit_alike(emitter, value, out);
+    }
 }
 
 /* --- shared memory ------------------------------------------------------------------------------------------------------------ */

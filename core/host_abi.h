@@ -13,6 +13,12 @@ typedef struct HostThread HostThread;
 typedef struct HostServices {
     /* Returns when every thread of the block that has not returned is here. */
     void (*barrier)(HostThread *thread);
+    /* Threads meet others of their warp, or of their block to vote. operation: the IntrinsicId; its operands go to mask,
+     * value (a vote's predicate) and place; line: of the call, for messages. Returns the result's bits. */
+    uint64_t (*meet)(HostThread *thread, int32_t operation, uint32_t mask, uint64_t value, uint32_t place,
+                     int32_t line);
+    /* Lets other threads of the block run, or sleeps where there are none. */
+    void (*sleep)(HostThread *thread, uint32_t nanoseconds);
 } HostServices;
 
 /* What a running thread knows. Compiled code reads the fields by their offsets. */
@@ -21,8 +27,8 @@ struct HostThread {
     int32_t block_index[3];
     int32_t block_dim[3];
     int32_t grid_dim[3];
-    int32_t lane;                    /* place in the warp: linear thread number modulo 32 */
-    int32_t linear_thread;           /* place in the block, x fastest */
+    int32_t lane; /* place in the warp: linear thread number modulo 32 */
+    int32_t linear_thread; /* place in the block, x fastest */
     uint8_t *shared; /* the block's static shared memory, 128-byte aligned; dynamic memory follows it */
     uint8_t *dynamic_shared;
     const void *parameters; /* the buffer of kernel_abi.h; pointers in it are host pointers */

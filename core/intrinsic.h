@@ -35,7 +35,7 @@ typedef enum IntrinsicEffects {
     EFFECT_READS = 1,
     EFFECT_WRITES = 2,
     EFFECT_BLOCK_SYNC = 4, /* every thread of the block takes part: the CPU device needs real threads */
-    EFFECT_WARP_SYNC = 8, /* lanes of a warp take part: likewise */
+    EFFECT_WARP_SYNC = 8, /* likewise: lanes of a warp take part, threads vote, or one lets the others run */
     EFFECT_CONVERGENT = 16,
 } IntrinsicEffects;
 

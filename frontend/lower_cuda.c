@@ -266,5 +266,7 @@ bool lower_cuda_call(Lower *l, const Call *call, Operand *out)
     Handler handler = handlers[call->intrinsic];
     if (handler)
         return handler(l, call, out);
+    if (lower_is_warp_call(call->intrinsic))
+        return lower_warp_call(l, call, out);
     return lower_math_call(l, call, out);
 }

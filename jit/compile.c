@@ -56,6 +56,7 @@ static bool load(const CompileOptions *options, const CodeImage *image, JitSpeci
             return false;
         loaded.thread_entry = codegen_host_thread_entry(host);
         loaded.blocks_entry = codegen_host_blocks_entry(host);
+        loaded.by_warps = image->effects & EFFECT_WARP_SYNC;
     }
     specialization->kernel = rt_kernel_load(specialization->device, &loaded, diag);
     return specialization->kernel != NULL;

@@ -1,22 +1,12 @@
 /* Runs the threads of a block as fibers of one worker, with an exact barrier. Threads start in order; one that returns
  * hands its stack to the next, one that waits joins a ring. Once all have started, every thread in the ring is at the
  * barrier, so the ring's order is the schedule: whoever waits or returns continues the next one. No counting is needed,
- * and a thread that returned is simply no longer in the ring. */
+ * and a thread that returned is simply no longer in the ring. Kernels that do more than wait: host_warp.c. */
 #include "runtime/host_device.h"
-
-/* Lies at the top of its own stack: what a switch reads comes first, next to the frames that it touches. */
-struct HostFiber {
-    HostWorker *worker;
-    HostFiber *next; /* in the ring */
-    void *stack_pointer;
-    bool waited; /* in the ring */
-    HostThread thread;
-};
 
 static void fiber_main(void *argument);
 
-/* The next unused fiber of this block, made on first use. Its stack pointer is where it begins or continues. */
-static HostFiber *fiber_take(HostWorker *worker)
+HostFiber *host_fiber_take(HostWorker *worker)
 {
     uint32_t index = worker->fibers_used++;
     uintptr_t place = (uintptr_t)host_stack_top(&worker->stacks, index) - sizeof(HostFiber);
@@ -70,6 +60,11 @@ static void fiber_main(void *argument)
     HostFiber *fiber = argument;
     HostWorker *worker = fiber->worker;
     for (;;) {
+        if (worker->kernel->by_warps) {
+            void *next = host_warps_run(fiber);
+            host_fiber_switch(&fiber->stack_pointer, next);
+            continue;
+        }
         if (worker->block_count) {
             worker->kernel->blocks_entry(&worker->frame, worker->first_block, worker->block_count);
             fiber->waited = false;
@@ -94,7 +89,7 @@ static HostFiber *fiber_join_ring(HostWorker *worker, HostFiber *fiber)
     worker->last = fiber;
     fiber->next = worker->first;
     if (worker->next_thread < worker->thread_count)
-        return fiber_take(worker);
+        return host_fiber_take(worker);
     worker->previous = fiber;
     return worker->first;
 }
@@ -128,7 +123,8 @@ static void block_begin(HostWorker *worker)
     worker->next_thread = worker->fibers_used = 0;
     worker->next_index[0] = worker->next_index[1] = worker->next_index[2] = 0;
     worker->first = worker->last = worker->previous = NULL;
-    host_fiber_switch(&worker->stack_pointer, fiber_take(worker)->stack_pointer);
+    HostFiber *first = worker->kernel->by_warps ? host_warps_begin(worker) : host_fiber_take(worker);
+    host_fiber_switch(&worker->stack_pointer, first->stack_pointer);
 }
 
 void host_block_run(HostWorker *worker)

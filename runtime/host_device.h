@@ -13,13 +13,16 @@ enum {
     HOST_MAX_SHARED = 227 * 1024, /* bytes of a block, static and dynamic */
     HOST_DEFAULT_SHARED = 48 * 1024,
     HOST_WARP = 32,
+    HOST_MAX_WARPS = HOST_MAX_THREADS / HOST_WARP,
     HOST_SHARED_ALIGNMENT = 128,
+    HOST_HANG_SIZE = 1536, /* bytes of a message */
 };
 
 typedef struct HostKernel {
     RtKernel base;
     HostThreadEntry thread_entry;
     HostBlocksEntry blocks_entry; /* NULL: threads must be real */
+    bool by_warps; /* threads are scheduled by host_warp.c */
     uint32_t local_size; /* bytes of local arrays of a thread */
     _Atomic float block_nanoseconds; /* what a block took in the last launch; 0: unknown */
 } HostKernel;
@@ -32,9 +35,44 @@ typedef struct HostStacks {
     int split_guards; /* guards that cost a mapping each */
 } HostStacks;
 
-typedef struct HostFiber HostFiber;
+typedef struct HostWorker HostWorker;
 
-typedef struct HostWorker {
+/* What a thread waits for: its call of the service that stopped it. */
+typedef struct HostWait {
+    int32_t operation; /* IntrinsicId */
+    uint32_t mask, place;
+    int32_t line;
+    uint64_t value; /* given, then the result */
+    const void *site; /* of the call in compiled code */
+} HostWait;
+
+/* Lies at the top of its own stack: what a switch reads comes first, next to the frames that it touches. */
+typedef struct HostFiber {
+    HostWorker *worker;
+    struct HostFiber *next; /* in the ring, or among idle fibers */
+    void *stack_pointer;
+    bool waited; /* in the ring */
+    HostThread thread;
+    HostWait wait;
+} HostFiber;
+
+/* The lanes of a warp by what they do, as masks; lanes in none of the first three have returned (host_warp.c). */
+typedef struct HostWarp {
+    uint32_t ready; /* can run */
+    uint32_t meeting; /* wait for other lanes of the warp */
+    uint32_t at_barrier;
+    uint32_t started; /* have a fiber */
+    HostFiber *fibers[HOST_WARP];
+} HostWarp;
+
+/* Threads that have arrived at a barrier of the block. */
+typedef struct HostArrivals {
+    int32_t operation; /* of the first one; -1 where another differs */
+    uint32_t count, true_count;
+    uint64_t result; /* of the last barrier */
+} HostArrivals;
+
+struct HostWorker {
     struct HostWorker *next_idle;
     uint8_t *shared; /* HOST_SHARED_ALIGNMENT, shared_size bytes */
     size_t shared_size;
@@ -48,7 +86,13 @@ typedef struct HostWorker {
     uint32_t fibers_used, fibers_made;
     HostFiber *first, *last, *previous; /* ring of threads that have waited at a barrier; who ran before this one */
     int64_t first_block, block_count; /* blocks for blocks_entry when it runs on a fiber; else block_count is 0 */
-} HostWorker;
+    /* the same when threads are scheduled by warps */
+    uint32_t running; /* the thread that runs, or is to start on the fiber that runs */
+    HostFiber *idle; /* fibers whose thread has returned */
+    HostArrivals arrivals;
+    HostWarp warps[HOST_MAX_WARPS];
+    char hang[HOST_HANG_SIZE]; /* why the block cannot go on; "": it can */
+};
 
 /* One launch, on the stack of the launching thread. */
 typedef struct HostJob {
@@ -59,6 +103,8 @@ typedef struct HostJob {
     _Atomic int64_t next_block;
     _Atomic bool closed; /* no further worker may join */
     int users; /* pool threads inside; under the pool's lock */
+    _Atomic bool hangs; /* a block could not go on: no further ones start */
+    char hang[HOST_HANG_SIZE]; /* the first such block's message; written by who sets `hangs` */
 } HostJob;
 
 /* host_memory.c */
@@ -104,10 +150,24 @@ int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t chunk, int64_t d
 
 /* host_barrier.c */
 extern const HostServices host_services;
+/* The next unused fiber of this block, made on first use. Its stack pointer is where it begins or continues. */
+HostFiber *host_fiber_take(HostWorker *worker);
 /* Runs every thread of the block whose index is in worker->frame, as fibers. */
 void host_block_run(HostWorker *worker);
 /* Runs the kernel's blocks_entry on a fiber's stack instead of the thread's own. */
 void host_blocks_run(HostWorker *worker, int64_t first, int64_t count);
+
+/* host_warp.c */
+extern const HostServices host_warp_services;
+/* All threads of the block are ready. Returns the fiber of the first. */
+HostFiber *host_warps_begin(HostWorker *worker);
+/* Runs worker->running on its fiber, then further threads that have not started. Returns the stack pointer to go on
+ * with: another thread's, or the worker's when all have returned. */
+void *host_warps_run(HostFiber *fiber);
+
+/* host_hang.c */
+/* Writes worker->hang: which of the threads [first, end) wait for what. All of them have started or returned. */
+void host_describe_hang(HostWorker *worker, uint32_t first, uint32_t end);
 
 /* host_fiber.c */
 /* Whether there are `count` stacks with at least `usable` bytes each. */

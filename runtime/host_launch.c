@@ -40,6 +40,7 @@ RtKernel *host_kernel_load(RtDevice *device, const RtImage *image, Diag *diag)
     snprintf(kernel->base.name, sizeof kernel->base.name, "%s", image->name);
     kernel->thread_entry = image->thread_entry;
     kernel->blocks_entry = image->blocks_entry;
+    kernel->by_warps = image->by_warps && !image->blocks_entry;
     kernel->local_size = image->local_size;
     return &kernel->base;
 }
@@ -116,7 +117,7 @@ int host_worker_prepare(HostWorker *worker, const HostJob *job)
         .dynamic_shared = worker->shared + static_size,
         .dynamic_size = launch->dynamic_shared,
         .parameters = launch->parameters,
-        .services = &host_services,
+        .services = job->kernel->by_warps ? &host_warp_services : &host_services,
     };
     for (int axis = 0; axis < 3; axis++) {
         worker->frame.block_dim[axis] = (int32_t)launch->block[axis];
@@ -128,7 +129,7 @@ int host_worker_prepare(HostWorker *worker, const HostJob *job)
 static void run_blocks_as_fibers(HostWorker *worker, int64_t first, int64_t count)
 {
     int64_t width = worker->frame.grid_dim[0], height = worker->frame.grid_dim[1];
-    for (int64_t block = first; block < first + count; block++) {
+    for (int64_t block = first; block < first + count && !worker->hang[0]; block++) {
         worker->frame.block_index[0] = (int32_t)(block % width);
         worker->frame.block_index[1] = (int32_t)(block / width % height);
         worker->frame.block_index[2] = (int32_t)(block / width / height);
@@ -147,6 +148,16 @@ static void run_chunk(HostWorker *worker, int64_t first, int64_t count)
         kernel->blocks_entry(&worker->frame, first, count);
 }
 
+/* The first block that hangs ends the launch. What its threads left on their stacks is of no use. */
+static void report_hang(HostJob *job, HostWorker *worker)
+{
+    if (!atomic_exchange(&job->hangs, true))
+        memcpy(job->hang, worker->hang, sizeof job->hang);
+    atomic_store(&job->next_block, job->block_count);
+    worker->hang[0] = 0;
+    worker->fibers_made = 0;
+}
+
 int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t chunk, int64_t deadline)
 {
     int64_t done = 0;
@@ -157,6 +168,8 @@ int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t chunk, int64_t d
             break;
         int64_t count = job->block_count - first < chunk ? job->block_count - first : chunk;
         run_chunk(worker, first, count);
+        if (worker->hang[0])
+            report_hang(job, worker);
         done += count;
     }
     host_float_leave(state);

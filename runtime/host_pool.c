@@ -253,6 +253,8 @@ bool host_pool_run(HostJob *job, int participants, Diag *diag)
     }
     if (worker)
         host_pool_return(worker);
+    if (job->hangs)
+        return diag_fail(diag, NULL, DIAG_BARRIER_DIVERGED, job->hang);
     if (!error)
         return true;
     const uint32_t *block = job->launch->block;

@@ -76,6 +76,7 @@ typedef struct RtImage {
     int max_registers; /* GPU: 0 no limit */
     HostThreadEntry thread_entry; /* CPU device */
     HostBlocksEntry blocks_entry; /* CPU device; NULL when threads must be real */
+    bool by_warps; /* CPU device: threads meet otherwise than at plain barriers (EFFECT_WARP_SYNC) */
     uint32_t static_shared, local_size;
 } RtImage;
 

@@ -104,7 +104,7 @@ static void run_threads(HostThreadEntry entry, const HostThread *frame, int64_t 
 
 static void run_image(const CodeImage *image, const HostCode *code, const void *parameters, Grid grid)
 {
-    static const HostServices services = {no_barrier};
+    static const HostServices services = {.barrier = no_barrier};
     int64_t blocks = 1;
     HostThread frame = {.parameters = parameters, .services = &services, .dynamic_size = grid.dynamic_shared};
     for (int axis = 0; axis < 3; axis++) {

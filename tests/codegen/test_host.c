@@ -209,7 +209,7 @@ static void count_barrier(HostThread *thread)
 
 static void check_barrier(const CodeImage *image)
 {
-    static const HostServices services = {count_barrier};
+    static const HostServices services = {.barrier = count_barrier};
     Diag diag = {0};
     HostCode *code = codegen_link_host(image, &diag);
     if (!CHECK(code != NULL))

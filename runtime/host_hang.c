@@ -1,0 +1,86 @@
+/* The message about a block of the CPU device whose threads wait for each other for ever. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/intrinsic.h"
+#include "runtime/host_device.h"
+
+enum { MAX_GROUPS = 8, MAX_RANGES = 12 };
+
+static void add(HostWorker *worker, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(HostWorker *worker, const char *format, ...)
+{
+    size_t length = strlen(worker->hang);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(worker->hang + length, sizeof worker->hang - length, format, arguments);
+    va_end(arguments);
+}
+
+/* What the thread waits for; NULL when it has returned. */
+static const HostWait *wait_of(const HostWorker *worker, uint32_t thread)
+{
+    const HostWarp *warp = &worker->warps[thread / HOST_WARP];
+    uint32_t bit = 1u << thread % HOST_WARP;
+    return (warp->meeting | warp->at_barrier) & bit ? &warp->fibers[thread % HOST_WARP]->wait : NULL;
+}
+
+static bool wait_alike(const HostWait *a, const HostWait *b)
+{
+    return a && b && a->operation == b->operation && a->mask == b->mask && a->line == b->line;
+}
+
+/* "0-15, 17": the threads that wait for the same as `thread`, which is the first of them. */
+static void add_threads(HostWorker *worker, uint32_t thread, uint32_t end)
+{
+    const HostWait *wait = wait_of(worker, thread);
+    bool is_first = true;
+    for (uint32_t i = thread, ranges = 0; i < end; i++) {
+        uint32_t from = i;
+        if (!wait_alike(wait, wait_of(worker, i)))
+            continue;
+        while (i + 1 < end && wait_alike(wait, wait_of(worker, i + 1)))
+            i++;
+        if (ranges++ == MAX_RANGES) {
+            add(worker, ", ...");
+            return;
+        }
+        add(worker, from == i ? "%s%u" : "%s%u-%u", is_first ? "" : ", ", from, i);
+        is_first = false;
+    }
+}
+
+static void add_wait(HostWorker *worker, const HostWait *wait)
+{
+    add(worker, " wait at %s", intrinsic_info[wait->operation].path);
+    if (!(intrinsic_info[wait->operation].effects & EFFECT_BLOCK_SYNC))
+        add(worker, " with mask 0x%08x", wait->mask);
+    if (wait->line)
+        add(worker, " in line %d", wait->line);
+}
+
+static bool is_first_of_group(const HostWorker *worker, uint32_t first, uint32_t thread)
+{
+    const HostWait *wait = wait_of(worker, thread);
+    for (uint32_t i = first; i < thread; i++)
+        if (wait_alike(wait, wait_of(worker, i)))
+            return false;
+    return wait != NULL;
+}
+
+void host_describe_hang(HostWorker *worker, uint32_t first, uint32_t end)
+{
+    const int32_t *block = worker->frame.block_index;
+    uint32_t groups = 0;
+    snprintf(worker->hang, sizeof worker->hang,
+             "kernel '%.120s' hangs in block (%d, %d, %d):", worker->kernel->base.name, block[0], block[1], block[2]);
+    for (uint32_t thread = first; thread < end && groups < MAX_GROUPS; thread++)
+        if (is_first_of_group(worker, first, thread)) {
+            add(worker, groups++ ? "; threads " : " threads ");
+            add_threads(worker, thread, end);
+            add_wait(worker, wait_of(worker, thread));
+        }
+    add(worker, groups == 1 ? "; the others that it names do not come" : "; none can go on");
+}

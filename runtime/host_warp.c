@@ -1,0 +1,303 @@
+/* Schedules the threads of a block warp by warp, for kernels whose threads meet otherwise than at plain barriers: lanes
+ * exchange values, blocks vote, threads sleep. Lanes that meet wait for those of their mask that have not returned; the
+ * last one to come works out every result. A warp of which no lane can run ends in a report, not in a hang, unless it
+ * waits at a barrier: then the next warp runs, and once all do, the barrier opens. */
+#include <stdlib.h>
+
+#include "core/intrinsic.h"
+#include "runtime/host_device.h"
+
+enum { SLEEP_LIMIT = 1000000 }; /* nanoseconds: what a GPU sleeps at most */
+
+static uint32_t bit_of(uint32_t lane) { return 1u << lane; }
+
+static uint32_t warp_count(const HostWorker *worker) { return (worker->thread_count + HOST_WARP - 1) / HOST_WARP; }
+
+static uint32_t lowest_lane(uint32_t lanes) { return (uint32_t)__builtin_ctz(lanes); }
+
+/* --- results -------------------------------------------------------------------------------------------------------- */
+static uint32_t lanes_with_value(const HostWarp *warp, uint32_t lanes, uint64_t value)
+{
+    uint32_t found = 0;
+    for (uint32_t left = lanes; left; left &= left - 1)
+        if (warp->fibers[lowest_lane(left)]->wait.value == value)
+            found |= left & -left;
+    return found;
+}
+
+/* The lane that a shuffle reads; its own where there is no such lane, or where that one takes no part. */
+static uint32_t shuffle_source(const HostWait *wait, uint32_t lane, uint32_t lanes)
+{
+    uint32_t place = wait->place % HOST_WARP, source = place;
+    switch (wait->operation) {
+    case INTRINSIC_CUDA_SHFL_UP_SYNC: source = lane >= place ? lane - place : lane; break;
+    case INTRINSIC_CUDA_SHFL_DOWN_SYNC: source = lane + place < HOST_WARP ? lane + place : lane; break;
+    case INTRINSIC_CUDA_SHFL_XOR_SYNC: source = lane ^ place; break;
+    default: break;
+    }
+    return lanes & bit_of(source) ? source : lane;
+}
+
+static uint64_t result_of(const HostWarp *warp, uint32_t lanes, uint32_t lane)
+{
+    const HostWait *wait = &warp->fibers[lane]->wait;
+    uint32_t same = 0;
+    if (wait->operation == INTRINSIC_CUDA_SYNCWARP)
+        return 0;
+    bool is_match =
+        wait->operation == INTRINSIC_CUDA_MATCH_ANY_SYNC || wait->operation == INTRINSIC_CUDA_MATCH_ALL_SYNC;
+    bool is_vote = wait->operation == INTRINSIC_CUDA_ALL_SYNC || wait->operation == INTRINSIC_CUDA_ANY_SYNC ||
+                   wait->operation == INTRINSIC_CUDA_EQ_SYNC || wait->operation == INTRINSIC_CUDA_BALLOT_SYNC;
+    if (is_match || is_vote)
+        same = lanes_with_value(warp, lanes, is_vote ? 1 : wait->value);
+    switch (wait->operation) {
+    case INTRINSIC_CUDA_ALL_SYNC: return same == lanes;
+    case INTRINSIC_CUDA_ANY_SYNC: return same != 0;
+    case INTRINSIC_CUDA_EQ_SYNC: return same == lanes || !same;
+    case INTRINSIC_CUDA_MATCH_ALL_SYNC: return same == lanes ? lanes : 0;
+    case INTRINSIC_CUDA_BALLOT_SYNC:
+    case INTRINSIC_CUDA_MATCH_ANY_SYNC: return same;
+    default: return warp->fibers[shuffle_source(wait, lane, lanes)]->wait.value;
+    }
+}
+
+/* --- meeting -------------------------------------------------------------------------------------------------------- */
+static void release(HostWarp *warp, uint32_t lanes)
+{
+    warp->meeting &= ~lanes;
+    warp->ready |= lanes;
+}
+
+/* Lets the lanes go that this one waits for, if all of them are here for the same. */
+static void try_meeting(HostWarp *warp, uint32_t lane)
+{
+    uint64_t results[HOST_WARP];
+    const HostWait *wait = &warp->fibers[lane]->wait;
+    uint32_t lanes = (wait->mask | bit_of(lane)) & (warp->ready | warp->meeting | warp->at_barrier);
+    if (lanes & ~warp->meeting || wait->operation == INTRINSIC_CUDA_ACTIVEMASK)
+        return;
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const HostWait *other = &warp->fibers[lowest_lane(left)]->wait;
+        if (other->operation != wait->operation || other->mask != wait->mask)
+            return;
+    }
+    for (uint32_t left = lanes; left; left &= left - 1)
+        results[lowest_lane(left)] = result_of(warp, lanes, lowest_lane(left));
+    for (uint32_t left = lanes; left; left &= left - 1)
+        warp->fibers[lowest_lane(left)]->wait.value = results[lowest_lane(left)];
+    release(warp, lanes);
+}
+
+/* Lanes that ask who is active have waited for others to come to the same place: now they know. */
+static void answer_active(HostWarp *warp)
+{
+    for (uint32_t left = warp->meeting; left; left &= left - 1) {
+        HostWait *wait = &warp->fibers[lowest_lane(left)]->wait;
+        uint32_t together = 0;
+        if (wait->operation != INTRINSIC_CUDA_ACTIVEMASK || !(warp->meeting & left & -left))
+            continue;
+        for (uint32_t others = warp->meeting; others; others &= others - 1) {
+            const HostWait *other = &warp->fibers[lowest_lane(others)]->wait;
+            if (other->operation == INTRINSIC_CUDA_ACTIVEMASK && other->site == wait->site)
+                together |= others & -others;
+        }
+        for (uint32_t lanes = together; lanes; lanes &= lanes - 1)
+            warp->fibers[lowest_lane(lanes)]->wait.value = together;
+        release(warp, together);
+    }
+}
+
+/* --- who runs next -------------------------------------------------------------------------------------------------- */
+/* Leaves the block for good. */
+static void abandon(HostWorker *worker, uint32_t first, uint32_t end)
+{
+    void *left;
+    host_describe_hang(worker, first, end);
+    host_fiber_switch(&left, worker->stack_pointer);
+    abort();
+}
+
+static void open_barrier(HostWorker *worker)
+{
+    HostArrivals *arrivals = &worker->arrivals;
+    if (arrivals->count && arrivals->operation < 0)
+        abandon(worker, 0, worker->thread_count);
+    switch (arrivals->operation) {
+    case INTRINSIC_CUDA_SYNCTHREADS_AND: arrivals->result = arrivals->true_count == arrivals->count; break;
+    case INTRINSIC_CUDA_SYNCTHREADS_OR: arrivals->result = arrivals->true_count > 0; break;
+    default: arrivals->result = arrivals->true_count;
+    }
+    arrivals->count = arrivals->true_count = 0;
+    for (uint32_t i = 0; i < warp_count(worker); i++) {
+        worker->warps[i].ready = worker->warps[i].at_barrier;
+        worker->warps[i].at_barrier = 0;
+    }
+}
+
+/* The next thread that can run, in the warp's order and then in the block's; `stay`: from this warp if any. -1: none. */
+static int64_t find_ready(HostWorker *worker, bool stay)
+{
+    uint32_t warp = worker->running / HOST_WARP, count = warp_count(worker);
+    uint32_t above = (uint32_t)(~UINT64_C(1) << worker->running % HOST_WARP), lanes = worker->warps[warp].ready;
+    if (!stay || lanes & above)
+        lanes &= above;
+    for (uint32_t i = 0; !lanes && i < count; i++) {
+        warp = warp + 1 < count ? warp + 1 : 0;
+        lanes = worker->warps[warp].ready;
+    }
+    return lanes ? (int64_t)warp * HOST_WARP + lowest_lane(lanes) : -1;
+}
+
+/* The thread to run when this one has stopped or returned; -1 when all have returned. */
+static int64_t choose(HostWorker *worker)
+{
+    uint32_t number = worker->running / HOST_WARP, first = number * HOST_WARP, end = first + HOST_WARP;
+    HostWarp *warp = &worker->warps[number];
+    if (!warp->ready && warp->meeting)
+        answer_active(warp);
+    if (!warp->ready && warp->meeting)
+        abandon(worker, first, end < worker->thread_count ? end : worker->thread_count);
+    int64_t thread = find_ready(worker, true);
+    if (thread >= 0)
+        return thread;
+    open_barrier(worker);
+    worker->running = worker->thread_count - 1;
+    return find_ready(worker, false);
+}
+
+/* The thread's fiber: where it has none yet, the spare one if given. */
+static HostFiber *fiber_of(HostWorker *worker, uint32_t thread, HostFiber *spare)
+{
+    HostWarp *warp = &worker->warps[thread / HOST_WARP];
+    uint32_t lane = thread % HOST_WARP;
+    worker->running = thread;
+    if (warp->started & bit_of(lane))
+        return warp->fibers[lane];
+    HostFiber *fiber = spare ? spare : worker->idle;
+    if (!fiber)
+        fiber = host_fiber_take(worker);
+    else if (!spare)
+        worker->idle = fiber->next;
+    warp->started |= bit_of(lane);
+    return warp->fibers[lane] = fiber;
+}
+
+static void go_on_with(HostFiber *fiber, int64_t thread)
+{
+    HostFiber *next = fiber_of(fiber->worker, (uint32_t)thread, NULL);
+    if (next != fiber)
+        host_fiber_switch(&fiber->stack_pointer, next->stack_pointer);
+}
+
+/* --- services ------------------------------------------------------------------------------------------------------- */
+static uint64_t arrive(HostFiber *fiber)
+{
+    HostWorker *worker = fiber->worker;
+    HostArrivals *arrivals = &worker->arrivals;
+    HostWarp *warp = &worker->warps[fiber->thread.linear_thread / HOST_WARP];
+    uint32_t bit = bit_of((uint32_t)fiber->thread.lane);
+    if (!arrivals->count++)
+        arrivals->operation = fiber->wait.operation;
+    else if (arrivals->operation != fiber->wait.operation)
+        arrivals->operation = -1;
+    arrivals->true_count += fiber->wait.value != 0;
+    warp->ready &= ~bit;
+    warp->at_barrier |= bit;
+    go_on_with(fiber, choose(worker));
+    return arrivals->result;
+}
+
+static void warps_barrier(HostThread *thread)
+{
+    HostFiber *fiber = thread->runtime;
+    fiber->wait = (HostWait){.operation = INTRINSIC_CUDA_SYNCTHREADS};
+    arrive(fiber);
+}
+
+static uint64_t warps_meet(HostThread *thread, int32_t operation, uint32_t mask, uint64_t value, uint32_t place,
+                           int32_t line)
+{
+    HostFiber *fiber = thread->runtime;
+    HostWarp *warp = &fiber->worker->warps[thread->linear_thread / HOST_WARP];
+    uint32_t bit = bit_of((uint32_t)thread->lane);
+    fiber->wait = (HostWait){operation, mask, place, line, value, __builtin_return_address(0)};
+    if (intrinsic_info[operation].effects & EFFECT_BLOCK_SYNC)
+        return arrive(fiber);
+    warp->ready &= ~bit;
+    warp->meeting |= bit;
+    try_meeting(warp, (uint32_t)thread->lane);
+    if (!(warp->ready & bit))
+        go_on_with(fiber, choose(fiber->worker));
+    return fiber->wait.value;
+}
+
+/* A lane that sleeps may wait for one that asks who is active. */
+static void warps_sleep(HostThread *thread, uint32_t nanoseconds)
+{
+    HostFiber *fiber = thread->runtime;
+    HostWorker *worker = fiber->worker;
+    struct timespec time = {.tv_nsec = nanoseconds < SLEEP_LIMIT ? nanoseconds : SLEEP_LIMIT};
+    answer_active(&worker->warps[thread->linear_thread / HOST_WARP]);
+    int64_t next = find_ready(worker, false);
+    if (next == thread->linear_thread)
+        nanosleep(&time, NULL);
+    else
+        go_on_with(fiber, next);
+}
+
+const HostServices host_warp_services = {.barrier = warps_barrier, .meet = warps_meet, .sleep = warps_sleep};
+
+/* --- threads -------------------------------------------------------------------------------------------------------- */
+static void start(HostFiber *fiber)
+{
+    HostWorker *worker = fiber->worker;
+    const int32_t *size = worker->frame.block_dim;
+    int32_t number = (int32_t)worker->running;
+    fiber->thread = worker->frame;
+    fiber->thread.runtime = fiber;
+    fiber->thread.linear_thread = number;
+    fiber->thread.lane = number % HOST_WARP;
+    fiber->thread.thread_index[0] = number % size[0];
+    fiber->thread.thread_index[1] = number / size[0] % size[1];
+    fiber->thread.thread_index[2] = number / size[0] / size[1];
+    worker->kernel->thread_entry(&fiber->thread);
+}
+
+/* Those that wait for this lane wait no longer. */
+static void thread_returned(HostFiber *fiber)
+{
+    HostWarp *warp = &fiber->worker->warps[fiber->thread.linear_thread / HOST_WARP];
+    uint32_t bit = bit_of((uint32_t)fiber->thread.lane);
+    warp->ready &= ~bit;
+    for (uint32_t left = warp->meeting; left; left &= left - 1)
+        if (warp->meeting & left & -left)
+            try_meeting(warp, lowest_lane(left));
+}
+
+void *host_warps_run(HostFiber *fiber)
+{
+    HostWorker *worker = fiber->worker;
+    HostFiber *next;
+    do {
+        start(fiber);
+        thread_returned(fiber);
+        int64_t thread = choose(worker);
+        next = thread < 0 ? NULL : fiber_of(worker, (uint32_t)thread, fiber);
+    } while (next == fiber);
+    fiber->next = worker->idle;
+    worker->idle = fiber;
+    return next ? next->stack_pointer : worker->stack_pointer;
+}
+
+HostFiber *host_warps_begin(HostWorker *worker)
+{
+    worker->idle = NULL;
+    worker->arrivals = (HostArrivals){0};
+    for (uint32_t first = 0; first < worker->thread_count; first += HOST_WARP) {
+        HostWarp *warp = &worker->warps[first / HOST_WARP];
+        uint32_t lanes = worker->thread_count - first;
+        warp->ready = lanes < HOST_WARP ? bit_of(lanes) - 1 : UINT32_MAX;
+        warp->meeting = warp->at_barrier = warp->started = 0;
+    }
+    return fiber_of(worker, 0, NULL);
+}
