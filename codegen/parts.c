@@ -70,9 +70,10 @@ uint64_t size_in_memory(const Type *type) { return type->size; }
 /* Complex numbers are only as aligned as their parts: that is all NumPy promises. */
 uint32_t alignment_in_memory(const Type *type)
 {
-    if (type->kind == TYPE_COMPLEX)
+    uint32_t alignment = type->alignment ? type->alignment : 1;
+    if (type->kind == TYPE_COMPLEX && alignment > type->size / 2)
         return type->size / 2;
-    return type->alignment ? type->alignment : 1;
+    return alignment;
 }
 
 static uint32_t alignment_at(uint32_t alignment, uint32_t offset)

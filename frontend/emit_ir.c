@@ -185,7 +185,8 @@ static bool check_operands(Lower *l, const SsaValue *value)
 /* A value whose constant is known needs no code, unless computing it has effects. */
 static bool needs_no_code(const SsaValue *value, Operand fact)
 {
-    return fact.constant && value->op != SSA_CALL && value->op != SSA_STORE_SUBSCRIPT && value->op != SSA_PARAMETER;
+    return fact.constant && value->op != SSA_CALL && value->op != SSA_STORE_SUBSCRIPT &&
+           value->op != SSA_STORE_ATTRIBUTE && value->op != SSA_PARAMETER;
 }
 
 static bool emit_value(Lower *l, const SsaValue *value)

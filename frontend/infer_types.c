@@ -28,6 +28,9 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
     case SSA_NOT: return lower_unary(l, value->op, x[0], out);
     case SSA_ATTRIBUTE: return lower_attribute(l, x[0], value->name, out);
     case SSA_STORE_ATTRIBUTE:
+        *out = operand_none();
+        if (is_record_array(x[1].type) && record_field(x[1].type, value->name))
+            return lower_store_field(l, x[1], record_field(x[1].type, value->name), x[0]);
         return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, x[0].type), lower_describe(l, x[1].type), "");
     case SSA_SUBSCRIPT: return lower_subscript(l, x[0], x[1], out);
     case SSA_STORE_SUBSCRIPT: *out = operand_none(); return lower_store_subscript(l, x[1], x[2], x[0]);
@@ -39,6 +42,11 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
         *out = lower_make_tuple(l, items, value->count, TUPLE_PLAIN);
         return true;
     }
+    case SSA_AS_TUPLE:
+        if (x[0].type->kind != TYPE_TUPLE || x[0].type->tag > TUPLE_NAMED)
+            return lower_fail(l, DIAG_TYPE_ITERATE, lower_describe(l, x[0].type), "; * takes a tuple apart");
+        *out = x[0];
+        return true;
     case SSA_SLICE: *out = lower_make_tuple(l, x, 3, TUPLE_SLICE); return true;
     case SSA_UNPACK: return lower_unpack(l, x[0], (uint32_t)value->argument, (uint32_t)value->argument2, out);
     case SSA_CALL: return lower_call(l, value, out);

@@ -186,10 +186,15 @@ bool lower_iter_has(Lower *l, Operand iterator, Operand position, Operand *out);
 bool lower_iter_value(Lower *l, Operand iterator, Operand position, Operand *out);
 bool lower_iter_next(Lower *l, Operand iterator, Operand position, Operand *out);
 bool lower_range(Lower *l, const Operand *arguments, uint32_t count, Operand *out);
+bool lower_length(Lower *l, Operand iterable, Operand *out);
+bool lower_item_at(Lower *l, Operand iterable, Operand index, Operand *out);
+bool lower_in_range(Lower *l, Operand x, Operand range, Operand *out);
 
 /* --- arrays (lower_array.c, lower_slice.c) ------------------------------------------------------------------------ */
 bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out);
 bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand value);
+/* Another array over the same memory: `offset` bytes on, axes in order or reversed. */
+Operand lower_same_memory(Lower *l, Operand array, const Type *type, int64_t offset, bool reversed);
 /* Stores a scalar, or an array broadcast to its shape, into every element. */
 bool lower_fill(Lower *l, Operand target, Operand source);
 bool lower_array_attribute(Lower *l, Operand array, const char *name, Operand *out);
@@ -200,9 +205,6 @@ bool lower_index_value(Lower *l, Operand index, IrValue *extent, IrValue **out);
 /* Whether the index selects a view rather than an element. */
 bool index_is_view(Operand array, Operand index);
 bool lower_view(Lower *l, Operand array, Operand index, Operand *out);
-bool lower_array_method(Lower *l, Operand array, const char *name, const Operand *arguments, uint32_t count,
-                        Operand *out);
-
 /* --- names and calls (resolve_name.c, lower_call.c, lower_builtin.c, lower_math.c, lower_cuda.c) ------------------ */
 bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out);
 bool lower_call(Lower *l, const SsaValue *call, Operand *out);
@@ -219,6 +221,21 @@ typedef struct Call {
     const Operand *keyword_values;
 } Call;
 
+/* lower_record.c: fields of records and of arrays of records */
+bool is_record_array(const Type *type);
+const TypeField *record_field(const Type *array, const char *name);
+bool lower_field(Lower *l, Operand array, const TypeField *field, Operand *out);
+bool lower_store_field(Lower *l, Operand array, const TypeField *field, Operand value);
+/* Copies a record into the place that a reference names. */
+bool lower_store_record(Lower *l, Operand target, Operand value);
+/* lower_method.c: array.name(arguments), and array.flat[index] */
+bool is_array_method(const char *name);
+bool lower_array_method(Lower *l, Operand array, const Call *call, Operand *out);
+bool lower_flat_item(Lower *l, Operand array, Operand index, Operand *out);
+/* slice.indices(length) */
+bool lower_slice_indices(Lower *l, Operand slice, Operand length, Operand *out);
+/* The element type that an operand names (float32, np.int8, float, "f4"), or NULL. */
+const Type *operand_dtype(Operand operand);
 bool lower_builtin_call(Lower *l, const Call *call, Operand *out);
 /* lower_reduce.c */
 bool lower_sum_call(Lower *l, const Call *call, Operand *out);

@@ -83,13 +83,35 @@ bool lower_indices(Lower *l, Operand array, Operand index, IrValue **indices)
     return true;
 }
 
+/* array["x"]; NULL where the index is no field's name. */
+static const TypeField *named_field(Operand container, Operand index)
+{
+    bool named = container.type->kind == TYPE_ARRAY && is_record_array(container.type) &&
+                 operand_is_object(index, CONSTANT_STRING);
+    return named ? record_field(container.type, index.constant->text) : NULL;
+}
+
 bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out)
 {
+    const TypeField *field = named_field(container, index);
+    if (field)
+        return lower_field(l, container, field, out);
     if (container.type->kind == TYPE_TUPLE && container.type->tag <= TUPLE_NAMED)
         return lower_tuple_index(l, container, index, out);
+    if (container.type->kind == TYPE_TUPLE && container.type->tag == TUPLE_RANGE && type_is_integer(index.type)) {
+        Operand length, place;
+        IrValue *wrapped;
+        if (!lower_length(l, container, &length) || !lower_index_value(l, index, operand_ir(l, length), &wrapped))
+            return false;
+        place = operand_value(i64(), wrapped);
+        return lower_item_at(l, container, place, out);
+    }
+    if (container.type->kind == TYPE_TUPLE && container.type->tag == TUPLE_BOUND &&
+        container.type->items[0]->kind == TYPE_ARRAY)   /* array.flat */
+        return lower_flat_item(l, lower_tuple_item(l, container, 0), index, out);
     if (container.type->kind != TYPE_ARRAY)
         return lower_fail(l, DIAG_TYPE_INDEX, lower_describe(l, container.type), lower_describe(l, index.type), "");
-    if (index_is_view(container, index))
+    if (index_is_view(container, index) || is_record_array(container.type))
         return lower_view(l, container, index, out);
     IrValue *operands[1 + TYPE_MAX_NDIM] = {container.ir};
     if (!lower_indices(l, container, index, operands + 1))
@@ -106,9 +128,14 @@ bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand v
                           container.type->kind == TYPE_TUPLE ? ": tuples cannot be changed" : "");
     if (container.type->read_only)
         return lower_fail(l, DIAG_READ_ONLY, lower_describe(l, container.type));
-    if (index_is_view(container, index)) {
+    const TypeField *field = named_field(container, index);
+    if (field)
+        return lower_store_field(l, container, field, value);
+    if (index_is_view(container, index) || is_record_array(container.type)) {
         Operand view;
-        return lower_view(l, container, index, &view) && lower_fill(l, view, value);
+        if (!lower_view(l, container, index, &view))
+            return false;
+        return is_record_array(view.type) ? lower_store_record(l, view, value) : lower_fill(l, view, value);
     }
     const Type *element = container.type->element;
     IrValue *operands[2 + TYPE_MAX_NDIM] = {container.ir};
@@ -149,8 +176,7 @@ static Operand element_type(Lower *l, Operand array)
     return operand_object(l, constant);
 }
 
-/* Another array over the same memory: offset in bytes, extents and strides axis by axis from the old one's axes. */
-static Operand same_memory(Lower *l, Operand array, const Type *type, int64_t offset, bool reversed)
+Operand lower_same_memory(Lower *l, Operand array, const Type *type, int64_t offset, bool reversed)
 {
     if (!l->emitting)
         return operand_value(type, NULL);
@@ -175,7 +201,7 @@ static bool transpose(Lower *l, Operand array, Operand *out)
         *out = array;
         return true;
     }
-    *out = same_memory(l, array, type_array(l->arena, t->element, t->ndim, layout, t->read_only), 0, true);
+    *out = lower_same_memory(l, array, type_array(l->arena, t->element, t->ndim, layout, t->read_only), 0, true);
     return true;
 }
 
@@ -190,7 +216,7 @@ static bool part_of_complex(Lower *l, Operand array, bool imaginary, Operand *ou
     }
     const Type *part = t->element->size == 8 ? TYPE_OF(FLOAT32) : TYPE_OF(FLOAT64);
     const Type *type = type_array(l->arena, part, t->ndim, LAYOUT_ANY, t->read_only);
-    *out = same_memory(l, array, type, imaginary ? part->size : 0, false);
+    *out = lower_same_memory(l, array, type, imaginary ? part->size : 0, false);
     return true;
 }
 

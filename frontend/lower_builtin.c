@@ -14,8 +14,8 @@ static bool call_len(Lower *l, const Call *call, Operand *out)
     Operand x = call->arguments[0];
     if (x.type->kind == TYPE_ARRAY && x.type->ndim > 0)
         return *out = operand_value(i64(), emit_extent(l, x, 0)), true;
-    if (x.type->kind == TYPE_TUPLE && x.type->tag <= TUPLE_NAMED)
-        return *out = operand_int(l, x.type->count), true;
+    if (x.type->kind == TYPE_TUPLE && x.type->tag <= TUPLE_RANGE)
+        return lower_length(l, x, out);
     if (operand_is_object(x, CONSTANT_STRING))
         return *out = operand_int(l, (int64_t)strlen(x.constant->text)), true;
     return call_refuse(l, call, "");

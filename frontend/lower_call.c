@@ -305,8 +305,23 @@ static bool call_operand(Lower *l, Operand callee, Call *call, Operand *out)
     return lower_fail(l, DIAG_TYPE_CALL, shown, "");
 }
 
+/* f(*items) */
+static bool call_starred(Lower *l, const SsaValue *value, Operand *out)
+{
+    Operand items = lower_fact(l, value->operands[1]);
+    if (items.type->kind != TYPE_TUPLE || items.type->tag > TUPLE_NAMED)
+        return lower_fail(l, DIAG_TYPE_ITERATE, lower_describe(l, items.type), "; * takes a tuple apart");
+    Operand *arguments = ARENA_ARRAY(l->arena, Operand, items.type->count + 1);
+    for (uint32_t i = 0; i < items.type->count; i++)
+        arguments[i] = lower_tuple_item(l, items, i);
+    Call call = {.count = items.type->count, .arguments = arguments};
+    return call_operand(l, lower_fact(l, value->operands[0]), &call, out);
+}
+
 bool lower_call(Lower *l, const SsaValue *value, Operand *out)
 {
+    if (value->argument == 1)
+        return call_starred(l, value, out);
     uint32_t given = value->count - 1;
     Operand *arguments = ARENA_ARRAY(l->arena, Operand, given + 1);
     for (uint32_t i = 0; i < given; i++)

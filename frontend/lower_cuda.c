@@ -46,7 +46,7 @@ static bool call_grid(Lower *l, const Call *call, Operand *out)
 
 /* --- shared and local arrays -------------------------------------------------------------------------------------- */
 
-static const Type *dtype_of(Operand operand)
+const Type *operand_dtype(Operand operand)
 {
     if (operand_is_object(operand, CONSTANT_TYPE))
         return operand.constant->type;
@@ -97,8 +97,8 @@ static bool call_storage(Lower *l, const Call *call, Operand *out)
     bool is_shared = call->intrinsic == INTRINSIC_CUDA_SHARED_ARRAY;
     if (!call_arity(l, call, 2, 3) || !shape || !dtype)
         return diag_failed(l->diag) ? false : call_refuse(l, call, "");
-    const Type *element = dtype_of(*dtype);
-    if (!element || !type_is_scalar(element))
+    const Type *element = operand_dtype(*dtype);
+    if (!element || !(type_is_scalar(element) || element->kind == TYPE_RECORD))
         return lower_fail(l, DIAG_CONSTANT_REQUIRED, arena_format(l->arena, "the dtype of %s", call->name),
                           ", a type such as float32");
     IrStorage *storage = ARENA_NEW(l->arena, IrStorage);

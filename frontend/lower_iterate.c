@@ -102,7 +102,7 @@ static bool range_length(Lower *l, Operand range, Operand *out)
     return true;
 }
 
-static bool iterable_length(Lower *l, Operand iterable, Operand *out)
+bool lower_length(Lower *l, Operand iterable, Operand *out)
 {
     const Type *type = iterable.type;
     if (type->kind == TYPE_ARRAY) {
@@ -119,7 +119,7 @@ static bool iterable_length(Lower *l, Operand iterable, Operand *out)
 }
 
 /* The item number `index` of something with a length. */
-static bool item_at(Lower *l, Operand iterable, Operand index, Operand *out)
+bool lower_item_at(Lower *l, Operand iterable, Operand index, Operand *out)
 {
     if (iterable.type->kind == TYPE_ARRAY)
         return lower_subscript(l, iterable, index, out);
@@ -129,6 +129,24 @@ static bool item_at(Lower *l, Operand iterable, Operand index, Operand *out)
     return lower_binary(l, NB_MULTIPLY, lower_tuple_item(l, iterable, 2), index, &offset) &&
            lower_binary(l, NB_ADD, lower_tuple_item(l, iterable, 0), offset, out) &&
            lower_convert(l, *out, iterable.type->items[0], out);
+}
+
+/* start <= x < stop (or the other way round), and a whole number of steps from start. */
+bool lower_in_range(Lower *l, Operand x, Operand range, Operand *out)
+{
+    Operand start = lower_tuple_item(l, range, 0), stop = lower_tuple_item(l, range, 1);
+    Operand step = lower_tuple_item(l, range, 2), zero = operand_int(l, 0), from, over, rest, rising, up[2], down[2],
+            in;
+    if (!lower_compare(l, COMPARE_GT, step, zero, &rising) || !lower_compare(l, COMPARE_GE, x, start, &up[0]) ||
+        !lower_compare(l, COMPARE_LT, x, stop, &up[1]) || !lower_compare(l, COMPARE_LE, x, start, &down[0]) ||
+        !lower_compare(l, COMPARE_GT, x, stop, &down[1]) || !lower_binary(l, NB_AND, up[0], up[1], &up[0]) ||
+        !lower_binary(l, NB_AND, down[0], down[1], &down[0]) || !lower_binary(l, NB_SUBTRACT, x, start, &from) ||
+        !lower_binary(l, NB_REMAINDER, from, step, &over) || !lower_compare(l, COMPARE_EQ, over, zero, &rest))
+        return false;
+    const Type *boolean = TYPE_OF(BOOL);
+    in = operand_value(
+        boolean, emit3(l, IR_SELECT, boolean, operand_ir(l, rising), operand_ir(l, up[0]), operand_ir(l, down[0])));
+    return lower_binary(l, NB_AND, in, rest, out);
 }
 
 /* --- the five steps ----------------------------------------------------------------------------------------------- */
@@ -199,7 +217,7 @@ bool lower_iter_has(Lower *l, Operand it, Operand position, Operand *out)
     Operand length;
     if (it.type->kind == TYPE_TUPLE && it.type->tag <= TUPLE_NAMED && it.type->count == 0)
         return *out = operand_bool(l, false), true;
-    return iterable_length(l, is_tagged(it.type, TUPLE_REVERSED) ? lower_tuple_item(l, it, 0) : it, &length) &&
+    return lower_length(l, is_tagged(it.type, TUPLE_REVERSED) ? lower_tuple_item(l, it, 0) : it, &length) &&
            lower_compare(l, COMPARE_LT, position, length, out);
 }
 
@@ -218,8 +236,8 @@ static void note_sign(Lower *l, Operand range, Operand position)
 static bool reversed_value(Lower *l, Operand it, Operand position, Operand *out)
 {
     Operand of = lower_tuple_item(l, it, 0), length, last, index;
-    return iterable_length(l, of, &length) && lower_binary(l, NB_SUBTRACT, length, operand_int(l, 1), &last) &&
-           lower_binary(l, NB_SUBTRACT, last, position, &index) && item_at(l, of, index, out);
+    return lower_length(l, of, &length) && lower_binary(l, NB_SUBTRACT, length, operand_int(l, 1), &last) &&
+           lower_binary(l, NB_SUBTRACT, last, position, &index) && lower_item_at(l, of, index, out);
 }
 
 bool lower_iter_value(Lower *l, Operand it, Operand position, Operand *out)
@@ -248,7 +266,7 @@ bool lower_iter_value(Lower *l, Operand it, Operand position, Operand *out)
     }
     if (position.ir && position.ir->op == IR_PHI) /* it counts from 0 */
         position.ir->non_negative = true;
-    return item_at(l, it, position, out);
+    return lower_item_at(l, it, position, out);
 }
 
 bool lower_iter_next(Lower *l, Operand it, Operand position, Operand *out)

@@ -344,6 +344,12 @@ bool lower_is(Lower *l, Operand a, Operand b, bool negated, Operand *out)
 
 bool lower_contains(Lower *l, Operand item, Operand container, bool negated, Operand *out)
 {
+    if (container.type->kind == TYPE_TUPLE && container.type->tag == TUPLE_RANGE && type_is_real(item.type)) {
+        Operand found;
+        if (!lower_in_range(l, item, container, &found))
+            return false;
+        return negated ? lower_unary(l, SSA_NOT, found, out) : (*out = found, true);
+    }
     if (!is_plain_tuple(container))
         return refuse_operands(l, negated ? "not in" : "in", item, container, "; 'in' works on tuples");
     Operand found = operand_bool(l, false);

@@ -93,6 +93,16 @@ static bool resolve_slice(Lower *l, Operand slice, Operand extent, Slice *out)
     return true;
 }
 
+bool lower_slice_indices(Lower *l, Operand slice, Operand length, Operand *out)
+{
+    Slice resolved;
+    Operand wide;
+    if (!lower_convert(l, length, i64(), &wide) || !resolve_slice(l, slice, wide, &resolved))
+        return false;
+    Operand parts[] = {resolved.start, resolved.stop, resolved.step};
+    return *out = lower_make_tuple(l, parts, 3, TUPLE_PLAIN), true;
+}
+
 /* (stop - start + step -/+ 1) // step, not below 0. */
 static bool slice_length(Lower *l, const Slice *slice, Operand *out)
 {

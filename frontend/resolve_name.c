@@ -64,13 +64,15 @@ static Operand bound_method(Lower *l, Operand receiver, const char *name)
 
 static bool tuple_attribute(Lower *l, Operand tuple, const char *name, Operand *out)
 {
-    static const char *const axes[] = {"x", "y", "z"};
+    static const char *const axes[] = {"x", "y", "z"}, *const parts[] = {"start", "stop", "step"};
+    bool is_range = tuple.type->tag == TUPLE_RANGE || tuple.type->tag == TUPLE_SLICE;
     for (uint32_t i = 0; i < tuple.type->count; i++) {
         const char *item = tuple.type->names ? tuple.type->names[i] : tuple.type->tag == TUPLE_DIM3 ? axes[i] : "";
+        item = is_range ? parts[i] : item;
         if (strcmp(item, name) == 0)
             return *out = lower_tuple_item(l, tuple, i), true;
     }
-    if (strcmp(name, "count") == 0 || strcmp(name, "index") == 0)
+    if (tuple.type->tag == TUPLE_SLICE && strcmp(name, "indices") == 0)
         return *out = bound_method(l, tuple, name), true;
     return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, lower_describe(l, tuple.type), name, "");
 }
@@ -93,8 +95,12 @@ bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out)
         return *out = object, true;
     if (operand_is_object(object, CONSTANT_TYPE) && strcmp(name, "itemsize") == 0)
         return *out = operand_int(l, object.constant->type->size), true;
+    const TypeField *field = is_record_array(type) ? record_field(type, name) : NULL;
+    if (field)
+        return lower_field(l, object, field, out);
     if (type->kind == TYPE_ARRAY)
-        return lower_array_attribute(l, object, name, out);
+        return is_array_method(name) ? (*out = bound_method(l, object, name), true)
+                                     : lower_array_attribute(l, object, name, out);
     if (type_is_scalar(type) && (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0))
         return complex_part(l, object, name[0] == 'i', out);
     if (is_method(type, name))
@@ -138,6 +144,10 @@ static bool count_bits(Lower *l, Operand number, bool length, Operand *out)
 
 bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call *call, Operand *out)
 {
+    if (receiver.type->kind == TYPE_ARRAY)
+        return lower_array_method(l, receiver, call, out);
+    if (receiver.type->kind == TYPE_TUPLE && receiver.type->tag == TUPLE_SLICE)
+        return call_arity(l, call, 1, 1) && lower_slice_indices(l, receiver, call->arguments[0], out);
     if (type_is_scalar(receiver.type) && call->count == 0 && call->keyword_count == 0) {
         if (strcmp(name, "conjugate") == 0)
             return conjugate(l, receiver, out);

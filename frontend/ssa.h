@@ -25,9 +25,10 @@ typedef enum SsaOp {
     SSA_STORE_SUBSCRIPT, /* value, container, index */
     SSA_TUPLE,
     SSA_LIST, /* only the forms that need no memory: a list display that is indexed or iterated as a tuple */
+    SSA_AS_TUPLE, /* a tuple of the operand's items, as in f(*items) */
     SSA_SLICE, /* start, stop, step */
     SSA_UNPACK, /* operand; argument: which item, argument2: of how many */
-    SSA_CALL, /* callee, arguments; names: keyword_count names of the last arguments */
+    SSA_CALL, /* callee, arguments; names: keyword_count names of the last ones; argument 1: one tuple of all */
     SSA_ITERATOR, /* iterable */
     SSA_ITER_START, /* iterator -> its first position */
     SSA_ITER_HAS, /* iterator, position -> whether an item is there */

@@ -283,6 +283,30 @@ static bool is_name_tuple(const SsaValue *value, uint32_t limit)
     return true;
 }
 
+/* f(*items): below the tuple lie the two slots of any call. */
+static void run_call_starred(Builder *b)
+{
+    if (b->instruction->argument & 1) {
+        fail(b, DIAG_UNSUPPORTED_BYTECODE, "a call with **", "");
+        return;
+    }
+    SsaValue *items = pop(b), *second = pop(b), *first = pop(b);
+    SsaValue *call = append2(b, SSA_CALL, first->op == SSA_NULL ? second : first, items);
+    call->argument = 1;
+    push(b, call);
+}
+
+/* [*a, *b]: lists are tuples here, so the extended one takes the old one's place. */
+static void run_list_extend(Builder *b)
+{
+    SsaValue *items = pop(b), **list = peek(b, b->instruction->argument);
+    if (b->failed)
+        return;
+    SsaValue *longer = append2(b, SSA_BINARY, *list, append1(b, SSA_AS_TUPLE, items));
+    longer->argument = 0; /* NB_ADD */
+    *peek(b, b->instruction->argument) = longer;
+}
+
 static void run_call_keywords(Builder *b)
 {
     SsaValue *names = pop(b);
@@ -502,7 +526,7 @@ static void run_instruction(Builder *b)
     case BYTECODE_STORE_SUBSCRIPT: run_store_subscript(b); break;
     case BYTECODE_BUILD_TUPLE: run_sequence(b, SSA_TUPLE); break;
     case BYTECODE_BUILD_LIST: run_sequence(b, SSA_LIST); break;
-    case BYTECODE_LIST_TO_TUPLE: push(b, append1(b, SSA_LIST, pop(b))); break;
+    case BYTECODE_LIST_TO_TUPLE: push(b, append1(b, SSA_AS_TUPLE, pop(b))); break;
     case BYTECODE_BUILD_SLICE: run_slice(b); break;
     case BYTECODE_UNPACK: run_unpack(b); break;
     case BYTECODE_MAKE_FUNCTION: run_make_function(b); break;
@@ -512,6 +536,8 @@ static void run_instruction(Builder *b)
     case BYTECODE_SWAP: run_swap(b); break;
     case BYTECODE_CALL: run_call(b, n, NULL); break;
     case BYTECODE_CALL_KEYWORDS: run_call_keywords(b); break;
+    case BYTECODE_CALL_STARRED: run_call_starred(b); break;
+    case BYTECODE_LIST_EXTEND: run_list_extend(b); break;
     case BYTECODE_GET_ITER: run_get_iter(b); break;
     case BYTECODE_FOR_ITER: run_for_iter(b); break;
     case BYTECODE_JUMP:

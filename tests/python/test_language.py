@@ -422,7 +422,7 @@ def star_parameters_without_arguments(a):
     return star(a)
 
 
-@sample(INTS, missing="calls with * and **")
+@sample(INTS)
 def star_arguments(a):
     t = (a, 2, 3)
     return star(*t), star(0, *t)

@@ -1,0 +1,186 @@
+/* Methods of arrays that need no memory: other views of the same elements, fill, item; and slices' indices(). */
+#include <string.h>
+
+#include "frontend/lower.h"
+
+static const Type *i64(void) { return TYPE_OF(INT64); }
+
+static Operand extent(Lower *l, Operand array, uint32_t axis)
+{
+    return operand_value(i64(), emit_extent(l, array, axis));
+}
+
+/* An array in C order over the memory that starts where `array` does. */
+static Operand c_view(Lower *l, Operand array, const Type *element, const Operand *extents, uint32_t ndim)
+{
+    const Type *type = type_array(l->arena, element, (int)ndim, LAYOUT_C, array.type->read_only);
+    if (!l->emitting)
+        return operand_value(type, NULL);
+    IrValue *operands[1 + 3 * TYPE_MAX_NDIM] = {array.ir}, *stride = emit_int(l, i64(), element->size);
+    uint32_t from = array.type->ndim;
+    for (uint32_t i = 0; i < from; i++)
+        operands[1 + i] = emit_int(l, i64(), 0);
+    for (uint32_t i = ndim; i-- > 0;) {
+        operands[1 + from + i] = operand_ir(l, extents[i]);
+        operands[1 + from + ndim + i] = stride;
+        stride = emit2(l, IR_MUL, i64(), stride, operands[1 + from + i]);
+    }
+    return operand_value(type, emit(l, IR_SUBARRAY, type, 1 + from + 2 * ndim, operands));
+}
+
+static bool require_contiguous(Lower *l, Operand array, const Call *call)
+{
+    if (array.type->layout == LAYOUT_C)
+        return true;
+    return call_refuse(
+        l, call,
+        arena_format(l->arena, ": %s is not known to be contiguous in C order", lower_describe(l, array.type)));
+}
+
+static bool call_transpose(Lower *l, Operand array, const Call *call, Operand *out)
+{
+    return call_arity(l, call, 0, 0) && lower_array_attribute(l, array, "T", out);
+}
+
+static bool call_ravel(Lower *l, Operand array, const Call *call, Operand *out)
+{
+    Operand size;
+    if (!call_arity(l, call, 0, 0) || !require_contiguous(l, array, call) ||
+        !lower_array_attribute(l, array, "size", &size))
+        return false;
+    return *out = c_view(l, array, array.type->element, &size, 1), true;
+}
+
+/* The one extent that is -1 is what the others leave over. */
+static bool infer_extent(Lower *l, Operand array, Operand *extents, uint32_t count)
+{
+    Operand rest;
+    int64_t constant;
+    if (!lower_array_attribute(l, array, "size", &rest))
+        return false;
+    int unknown = -1;
+    for (uint32_t i = 0; i < count; i++) {
+        if (operand_const_int(extents[i], &constant) && constant == -1) {
+            if (unknown >= 0)
+                return lower_fail(l, DIAG_CONSTANT_RANGE, "only one extent can be -1");
+            unknown = (int)i;
+        } else if (!lower_binary(l, NB_FLOOR_DIVIDE, rest, extents[i], &rest)) {
+            return false;
+        }
+    }
+    if (unknown >= 0)
+        extents[unknown] = rest;
+    return true;
+}
+
+static bool call_reshape(Lower *l, Operand array, const Call *call, Operand *out)
+{
+    Operand extents[TYPE_MAX_NDIM];
+    bool is_tuple = call->count == 1 && call->arguments[0].type->kind == TYPE_TUPLE;
+    uint32_t count = is_tuple ? call->arguments[0].type->count : call->count;
+    if (count > TYPE_MAX_NDIM || call->keyword_count)
+        return call_refuse(l, call, "");
+    if (!require_contiguous(l, array, call))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        Operand given = is_tuple ? lower_tuple_item(l, call->arguments[0], i) : call->arguments[i];
+        if (!type_is_integer(given.type))
+            return call_refuse(l, call, "");
+        if (!lower_convert(l, given, i64(), &extents[i]))
+            return false;
+    }
+    if (!infer_extent(l, array, extents, count))
+        return false;
+    return *out = c_view(l, array, array.type->element, extents, count), true;
+}
+
+static bool call_view(Lower *l, Operand array, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 1, 1))
+        return false;
+    const Type *element = operand_dtype(call->arguments[0]);
+    uint32_t ndim = array.type->ndim, old = array.type->element->size;
+    if (!element || !type_is_scalar(element) || ndim == 0)
+        return call_refuse(l, call, "");
+    if (element->size == old) {
+        const Type *type = type_array(l->arena, element, (int)ndim, array.type->layout, array.type->read_only);
+        return *out = lower_same_memory(l, array, type, 0, false), true;
+    }
+    Operand extents[TYPE_MAX_NDIM], bytes;
+    if (!require_contiguous(l, array, call))
+        return false;
+    for (uint32_t i = 0; i < ndim; i++)
+        extents[i] = extent(l, array, i);
+    if (!lower_binary(l, NB_MULTIPLY, extents[ndim - 1], operand_int(l, old), &bytes) ||
+        !lower_binary(l, NB_FLOOR_DIVIDE, bytes, operand_int(l, element->size), &extents[ndim - 1]))
+        return false;
+    return *out = c_view(l, array, element, extents, ndim), true;
+}
+
+static bool call_fill(Lower *l, Operand array, const Call *call, Operand *out)
+{
+    *out = operand_none();
+    if (!call_arity(l, call, 1, 1))
+        return false;
+    if (array.type->read_only)
+        return lower_fail(l, DIAG_READ_ONLY, lower_describe(l, array.type));
+    return lower_fill(l, array, call->arguments[0]);
+}
+
+/* Element number `index` in C order, whatever the strides. */
+bool lower_flat_item(Lower *l, Operand array, Operand index, Operand *out)
+{
+    Operand places[TYPE_MAX_NDIM], size, rest;
+    uint32_t ndim = array.type->ndim;
+    if (!type_is_integer(index.type))
+        return lower_fail(l, DIAG_TYPE_INDEX, "array.flat", lower_describe(l, index.type), "");
+    IrValue *wrapped;
+    if (!lower_array_attribute(l, array, "size", &size) || !lower_index_value(l, index, operand_ir(l, size), &wrapped))
+        return false;
+    rest = operand_value(i64(), wrapped);
+    for (uint32_t i = ndim; i-- > 0;)
+        if (!lower_binary(l, NB_REMAINDER, rest, extent(l, array, i), &places[i]) ||
+            !lower_binary(l, NB_FLOOR_DIVIDE, rest, extent(l, array, i), &rest))
+            return false;
+    return lower_subscript(l, array, lower_make_tuple(l, places, ndim, TUPLE_PLAIN), out);
+}
+
+static bool call_item(Lower *l, Operand array, const Call *call, Operand *out)
+{
+    if (call->count == 1 && call->arguments[0].type->kind != TYPE_TUPLE)
+        return lower_flat_item(l, array, call->arguments[0], out);
+    Operand index =
+        call->count == 1 ? call->arguments[0] : lower_make_tuple(l, call->arguments, call->count, TUPLE_PLAIN);
+    return lower_subscript(l, array, index, out);
+}
+
+typedef struct Method {
+    const char *name;
+    bool (*call)(Lower *l, Operand array, const Call *call, Operand *out);
+} Method;
+
+static const Method methods[] = {
+    {"transpose", call_transpose},
+    {"ravel", call_ravel},
+    {"reshape", call_reshape},
+    {"view", call_view},
+    {"fill", call_fill},
+    {"item", call_item},
+    {NULL, NULL},
+};
+
+bool is_array_method(const char *name)
+{
+    for (int i = 0; methods[i].name; i++)
+        if (strcmp(methods[i].name, name) == 0)
+            return true;
+    return strcmp(name, "flat") == 0;
+}
+
+bool lower_array_method(Lower *l, Operand array, const Call *call, Operand *out)
+{
+    for (int i = 0; methods[i].name; i++)
+        if (strcmp(methods[i].name, call->name) == 0)
+            return methods[i].call(l, array, call, out);
+    return lower_fail(l, DIAG_TYPE_CALL, call->name, "");
+}
