@@ -59,7 +59,7 @@ CALLS = {
     "math.factorial": "(4)", "math.isqrt": "(17)", "math.isclose": "(1.0, 2.0)", "math.ulp": "(1.0)",
     "math.dist": "((1.0, 2.0), (3.0, 4.0))", "cmath.isclose": "(1j, 2.0)", "cmath.rect": "(2.0, 0.5)",
     "cmath.polar": "(3 + 4j)[0]", "numpy.clip": "(5, 1, 3)", "numpy.where": "(True, 2.5, 3.5)",
-    "numpy.divmod": "(7, 4)[1]", "numpy.ldexp": "(1.5, 3)",
+    "numpy.divmod": "(7, 4)[1]", "numpy.arccosh": "(1.5)", "numpy.ldexp": "(1.5, 3)",
 }
 
 
@@ -187,8 +187,8 @@ FLOATS = "float32 float64".split()
 ONE = ("sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh exp exp2 expm1 log log2 log10 log1p "
        "sqrt cbrt fabs rint spacing rad2deg deg2rad floor ceil trunc isnan isinf isfinite signbit negative positive "
        "absolute square reciprocal sign conjugate logical_not").split()
-COMPLEX = ("sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh exp exp2 expm1 log log2 log10 log1p "
-           "sqrt isnan isinf isfinite negative positive absolute square reciprocal conjugate logical_not").split()
+COMPLEX = ("sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh exp exp2 expm1 log log2 log10 "
+           "log1p sqrt isnan isinf isfinite negative positive absolute square reciprocal conjugate logical_not").split()
 TWO = ("add subtract multiply divide floor_divide remainder fmod maximum minimum fmax fmin hypot arctan2 copysign "
        "nextafter equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor "
        "logaddexp logaddexp2 float_power").split()

@@ -1,5 +1,5 @@
-"""NumPy's functions of one number or two become functions that also take arrays, with an array for the results, and what
-decides on the types of their results."""
+"""Makes NumPy's functions of one number or two take arrays, too, with an array for the results. Also decides on the
+types of their results."""
 from cujit.types import boolean, float16, float32, float64, int8, int16, uint8, uint16
 
 INTEGER = int, bool
