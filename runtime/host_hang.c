@@ -52,13 +52,21 @@ static void add_threads(HostWorker *worker, uint32_t thread, uint32_t end)
     }
 }
 
-static void add_wait(HostWorker *worker, const HostWait *wait)
+static void add_wait(HostWorker *worker, const HostWait *wait, bool is_single)
 {
-    add(worker, " wait at %s", intrinsic_info[wait->operation].path);
+    add(worker, " %s at %s", is_single ? "waits" : "wait", intrinsic_info[wait->operation].path);
     if (!(intrinsic_info[wait->operation].effects & EFFECT_BLOCK_SYNC))
         add(worker, " with mask 0x%08x", wait->mask);
     if (wait->line)
         add(worker, " in line %d", wait->line);
+}
+
+static bool is_alone(const HostWorker *worker, uint32_t thread, uint32_t end)
+{
+    for (uint32_t i = thread + 1; i < end; i++)
+        if (wait_alike(wait_of(worker, thread), wait_of(worker, i)))
+            return false;
+    return true;
 }
 
 static bool is_first_of_group(const HostWorker *worker, uint32_t first, uint32_t thread)
@@ -78,9 +86,10 @@ void host_describe_hang(HostWorker *worker, uint32_t first, uint32_t end)
              "kernel '%.120s' hangs in block (%d, %d, %d):", worker->kernel->base.name, block[0], block[1], block[2]);
     for (uint32_t thread = first; thread < end && groups < MAX_GROUPS; thread++)
         if (is_first_of_group(worker, first, thread)) {
-            add(worker, groups++ ? "; threads " : " threads ");
+            bool is_single = is_alone(worker, thread, end);
+            add(worker, "%s thread%s ", groups++ ? ";" : "", is_single ? "" : "s");
             add_threads(worker, thread, end);
-            add_wait(worker, wait_of(worker, thread));
+            add_wait(worker, wait_of(worker, thread), is_single);
         }
     add(worker, groups == 1 ? "; the others that it names do not come" : "; none can go on");
 }

@@ -107,6 +107,25 @@ def optional(x, out):
         out[0] = where
 
 
+def warp_sum(x, out):
+    value = x[cuda.grid(1)]
+    for k in range(5):
+        value += cuda.shfl_down_sync(0xFFFFFFFF, value, 16 >> k)
+    if cuda.laneid == 0:
+        out[cuda.blockIdx.x] = value
+
+
+def warp_votes(x, out):
+    i = cuda.grid(1)
+    ballot = cuda.ballot_sync(0xFFFFFFFF, x[i] > 0)
+    rank = cuda.popc(ballot & cuda.lanemask_lt())
+    mask, agree = cuda.match_all_sync(cuda.activemask(), x[i])
+    cuda.syncwarp()
+    if agree and cuda.all_sync(mask, rank):
+        cuda.nanosleep(100)
+    out[i] = cuda.syncthreads_count(x[i]) + cuda.syncthreads_or(rank)
+
+
 SAMPLES = {
     "saxpy": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])"),
     "grid_stride": (grid_stride, "void(int32[::1], int64[::1])"),
@@ -118,5 +137,7 @@ SAMPLES = {
     "captured": (captured, "void(float64[::1], float64[::1])"),
     "histogram": (histogram, "void(uint8[::1], int32[::1])"),
     "windows": (windows, "void(float32[:, ::1], float32[::1])"),
+    "warp_sum": (warp_sum, "void(float64[::1], float64[::1])"),
+    "warp_votes": (warp_votes, "void(int64[::1], int64[::1])"),
     "optional": (optional, "void(int64[::1], int64[::1])"),
 }

@@ -50,6 +50,23 @@ def test_atomic_is_one_reduction_instruction():
     assert re.search(r"(red|atom)\.(relaxed\.)?(gpu\.|sys\.)?global\.add\.[us]32|red\.global\.add", ptx_of("histogram"))
 
 
+def test_a_float64_is_shuffled_as_two_halves():
+    ptx = ptx_of("warp_sum")
+    assert len(re.findall(r"shfl\.sync\.down\.b32\s.*, 31, -1;", ptx)) == 2 * 5
+    assert "ld.local" not in ptx and "st.local" not in ptx
+
+
+@pytest.mark.parametrize("instruction", ["vote.sync.ballot.b32", "match.all.sync.b64", "activemask.b32",
+                                         "bar.warp.sync", "vote.sync.all.pred", "nanosleep.u32", "%lanemask_lt"])
+def test_warp_instructions(instruction):
+    assert instruction in ptx_of("warp_votes")
+
+
+def test_votes_of_a_block():
+    assert re.search(r"bar(rier)?\.(cta\.)?red\.popc(\.aligned)?\.u32", ptx_of("warp_votes"))
+    assert re.search(r"bar(rier)?\.(cta\.)?red\.or(\.aligned)?\.pred", ptx_of("warp_votes"))
+
+
 def test_helpers_are_inlined():
     assert "call" not in body(ptx_of("helpers"))
 
