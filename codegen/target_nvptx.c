@@ -121,6 +121,36 @@ static bool emit_alike(Emitter *emitter, const IrValue *value, LLVMValueRef *out
     return true;
 }
 
+/* Thread 0 of each block counts it in the word that the driver lends a cooperative launch, at 4 bytes behind the address in
+ * %envreg1:2. Blocks add 1, the first one what is missing to 2 ** 31: the sign flips when all have come, and the count is
+ * ready for the next time. */
+static const char grid_sync_code[] =
+    "{\n\t.reg .b32 %cg_a, %cg_b, %cg_n;\n\t.reg .b64 %cg_w;\n\t.reg .pred %cg_p;\n\t"
+    "barrier.sync 0;\n\t"
+    "mov.u32 %cg_a, %tid.x;\n\tmov.u32 %cg_b, %tid.y;\n\tor.b32 %cg_a, %cg_a, %cg_b;\n\t"
+    "mov.u32 %cg_b, %tid.z;\n\tor.b32 %cg_a, %cg_a, %cg_b;\n\tsetp.ne.u32 %cg_p, %cg_a, 0;\n\t"
+    "@%cg_p bra CG_DONE;\n\t"
+    "mov.u32 %cg_n, %nctaid.x;\n\tmov.u32 %cg_b, %nctaid.y;\n\tmul.lo.u32 %cg_n, %cg_n, %cg_b;\n\t"
+    "mov.u32 %cg_b, %nctaid.z;\n\tmul.lo.u32 %cg_n, %cg_n, %cg_b;\n\tsub.u32 %cg_n, 0x80000001, %cg_n;\n\t"
+    "mov.u32 %cg_a, %ctaid.x;\n\tmov.u32 %cg_b, %ctaid.y;\n\tor.b32 %cg_a, %cg_a, %cg_b;\n\t"
+    "mov.u32 %cg_b, %ctaid.z;\n\tor.b32 %cg_a, %cg_a, %cg_b;\n\tsetp.eq.u32 %cg_p, %cg_a, 0;\n\t"
+    "selp.b32 %cg_n, %cg_n, 1, %cg_p;\n\t"
+    "mov.u32 %cg_a, %envreg1;\n\tmov.u32 %cg_b, %envreg2;\n\tmov.b64 %cg_w, {%cg_b, %cg_a};\n\t"
+    "atom.add.release.gpu.u32 %cg_a, [%cg_w+4], %cg_n;\n"
+    "CG_WAIT:\n\tld.acquire.gpu.u32 %cg_b, [%cg_w+4];\n\txor.b32 %cg_b, %cg_a, %cg_b;\n\t"
+    "setp.ge.s32 %cg_p, %cg_b, 0;\n\t@%cg_p bra CG_WAIT;\n"
+    "CG_DONE:\n\tbarrier.sync 0;\n\t}";
+
+static void emit_grid_sync(Emitter *emitter)
+{
+    LLVMTypeRef type = LLVMFunctionType(emitter->void_type, NULL, 0, false);
+    LLVMValueRef code = LLVMGetInlineAsm(type, grid_sync_code, strlen(grid_sync_code), "~{memory}", 9, true, false,
+                                         LLVMInlineAsmDialectATT, false);
+    LLVMValueRef call = LLVMBuildCall2(emitter->builder, type, code, NULL, 0, "");
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             enum_attribute(emitter, "convergent", 0));
+}
+
 static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     switch (value->intrinsic) {
@@ -128,6 +158,7 @@ static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRe
     case INTRINSIC_CUDA_SHFL_UP_SYNC:
     case INTRINSIC_CUDA_SHFL_DOWN_SYNC:
     case INTRINSIC_CUDA_SHFL_XOR_SYNC: emit_shuffle(emitter, value, out); return true;
+    case INTRINSIC_CUDA_GRID_SYNC: emit_grid_sync(emitter); return true;
     case INTRINSIC_CUDA_MATCH_ANY_SYNC:
     case INTRINSIC_CUDA_MATCH_ALL_SYNC: emit_match(emitter, value, out); return true;
     default: return emit_alike(emitter, value, out);

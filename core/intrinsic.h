@@ -37,6 +37,7 @@ typedef enum IntrinsicEffects {
     EFFECT_BLOCK_SYNC = 4, /* every thread of the block takes part: the CPU device needs real threads */
     EFFECT_WARP_SYNC = 8, /* likewise: lanes of a warp take part, threads vote, or one lets the others run */
     EFFECT_CONVERGENT = 16,
+    EFFECT_GRID_SYNC = 32, /* every thread of the grid takes part: the launch is cooperative */
 } IntrinsicEffects;
 
 typedef struct IntrinsicInfo {

@@ -228,7 +228,7 @@ static const char *const device_shapes[INTRINSIC_COUNT] = {
     [INTRINSIC_CUDA_MATCH_ALL_SYNC] = "wwx",   [INTRINSIC_CUDA_ACTIVEMASK] = "w",
     [INTRINSIC_CUDA_LANEMASK_LT] = "w",        [INTRINSIC_CUDA_LANEMASK_LE] = "w",
     [INTRINSIC_CUDA_LANEMASK_EQ] = "w",        [INTRINSIC_CUDA_LANEMASK_GE] = "w",
-    [INTRINSIC_CUDA_LANEMASK_GT] = "w",
+    [INTRINSIC_CUDA_LANEMASK_GT] = "w",        [INTRINSIC_CUDA_GRID_SYNC] = "n",
 };
 
 static bool has_shape(const Type *type, char shape)

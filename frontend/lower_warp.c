@@ -1,4 +1,4 @@
-/* cuda.*: warp shuffles, votes, matches and masks, votes of a block, nanosleep. Their IR intrinsics take masks and lanes
+/* cuda.*: warp shuffles, votes, matches and masks, votes of a block, nanosleep, the grid's barrier. Their IR intrinsics take masks and lanes
  * as 32-bit integers, predicates as bool, and what is shuffled or matched as bits in an integer of 32 or 64. */
 #include "frontend/lower.h"
 
@@ -175,6 +175,26 @@ static bool call_lane_mask(Lower *l, const Call *call, Operand *out)
     return *out = operand_value(u32(), emit_intrinsic(l, call->intrinsic, u32(), 0, NULL)), true;
 }
 
+/* The group has no value: its type names the row whose path its methods extend. */
+static bool call_this_grid(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 0, 0))
+        return false;
+    Constant *group = ARENA_NEW(l->arena, Constant);
+    group->kind = CONSTANT_INTRINSIC;
+    group->intrinsic = call->intrinsic;
+    group->shown_as = "a grid group";
+    return *out = operand_object(l, group), true;
+}
+
+static bool call_grid_sync(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 0, 0))
+        return false;
+    emit_intrinsic(l, call->intrinsic, &type_none, 0, NULL);
+    return *out = operand_none(), true;
+}
+
 typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
 
 static const Handler handlers[INTRINSIC_COUNT] = {
@@ -192,6 +212,8 @@ static const Handler handlers[INTRINSIC_COUNT] = {
     [INTRINSIC_CUDA_SYNCTHREADS_AND] = call_block_vote,
     [INTRINSIC_CUDA_SYNCTHREADS_OR] = call_block_vote,
     [INTRINSIC_CUDA_SYNCWARP] = call_syncwarp,
+    [INTRINSIC_CUDA_THIS_GRID] = call_this_grid,
+    [INTRINSIC_CUDA_GRID_SYNC] = call_grid_sync,
     [INTRINSIC_CUDA_NANOSLEEP] = call_nanosleep,
     [INTRINSIC_CUDA_ACTIVEMASK] = call_lane_mask,
     [INTRINSIC_CUDA_LANEMASK_LT] = call_lane_mask,

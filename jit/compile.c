@@ -49,6 +49,7 @@ static bool load(const CompileOptions *options, const CodeImage *image, JitSpeci
                       .code_size = image->code_size,
                       .max_registers = options->max_registers,
                       .static_shared = image->static_shared,
+                      .cooperative = image->effects & EFFECT_GRID_SYNC,
                       .local_size = image->local_size};
     if (image->kind == TARGET_HOST) {
         HostCode *host = specialization->host_code = codegen_link_host(image, diag);

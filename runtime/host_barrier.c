@@ -129,6 +129,12 @@ static void block_begin(HostWorker *worker)
 
 void host_block_run(HostWorker *worker)
 {
+    if (worker->paused) {
+        void *paused = worker->paused;
+        worker->paused = NULL;
+        host_fiber_switch(&worker->stack_pointer, paused);
+        return;
+    }
     worker->block_count = 0;
     block_begin(worker);
 }

@@ -91,6 +91,7 @@ struct HostWorker {
     HostFiber *idle; /* fibers whose thread has returned */
     HostArrivals arrivals;
     HostWarp warps[HOST_MAX_WARPS];
+    void *paused; /* stack pointer of the thread to go on with when the whole grid has come; NULL: none waits for it */
     char hang[HOST_HANG_SIZE]; /* why the block cannot go on; "": it can */
 };
 
@@ -136,6 +137,10 @@ static inline int64_t host_nanoseconds(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* host_grid.c */
+/* Runs a cooperative launch: all blocks in turns on the calling thread, each as far as the next barrier of the grid. */
+bool host_grid_run(HostJob *job, Diag *diag);
+
 /* host_launch.c */
 RtKernel *host_kernel_load(RtDevice *device, const RtImage *image, Diag *diag);
 void host_kernel_unload(RtKernel *kernel);
@@ -144,6 +149,8 @@ bool host_kernel_occupancy(RtKernel *kernel, size_t dynamic_shared, int *blocks,
 bool host_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag);
 /* Gets the worker ready for the job: shared memory, stacks, frame. 0, or the errno that says why not. */
 int host_worker_prepare(HostWorker *worker, const HostJob *job);
+/* Sets the index of that block in the worker's frame; blocks are numbered with x fastest. */
+void host_worker_enter_block(HostWorker *worker, int64_t block);
 /* Takes chunks of so many blocks until none is left or the deadline has passed (CLOCK_MONOTONIC nanoseconds). Returns how
  * many blocks it ran. The worker is prepared. */
 int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t chunk, int64_t deadline);
@@ -152,7 +159,8 @@ int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t chunk, int64_t d
 extern const HostServices host_services;
 /* The next unused fiber of this block, made on first use. Its stack pointer is where it begins or continues. */
 HostFiber *host_fiber_take(HostWorker *worker);
-/* Runs every thread of the block whose index is in worker->frame, as fibers. */
+/* Runs every thread of the block whose index is in worker->frame, as fibers; a paused block goes on. Ends when all have
+ * returned, when all that have not wait for the whole grid (worker->paused), or when none can go on (worker->hang). */
 void host_block_run(HostWorker *worker);
 /* Runs the kernel's blocks_entry on a fiber's stack instead of the thread's own. */
 void host_blocks_run(HostWorker *worker, int64_t first, int64_t count);

@@ -126,13 +126,18 @@ int host_worker_prepare(HostWorker *worker, const HostJob *job)
     return 0;
 }
 
-static void run_blocks_as_fibers(HostWorker *worker, int64_t first, int64_t count)
+void host_worker_enter_block(HostWorker *worker, int64_t block)
 {
     int64_t width = worker->frame.grid_dim[0], height = worker->frame.grid_dim[1];
+    worker->frame.block_index[0] = (int32_t)(block % width);
+    worker->frame.block_index[1] = (int32_t)(block / width % height);
+    worker->frame.block_index[2] = (int32_t)(block / width / height);
+}
+
+static void run_blocks_as_fibers(HostWorker *worker, int64_t first, int64_t count)
+{
     for (int64_t block = first; block < first + count && !worker->hang[0]; block++) {
-        worker->frame.block_index[0] = (int32_t)(block % width);
-        worker->frame.block_index[1] = (int32_t)(block / width % height);
-        worker->frame.block_index[2] = (int32_t)(block / width / height);
+        host_worker_enter_block(worker, block);
         host_block_run(worker);
     }
 }
@@ -189,6 +194,8 @@ bool host_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
         .launch = launch,
         .block_count = (int64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
     };
+    if (launch->cooperative && job.kernel->by_warps)
+        return host_grid_run(&job, diag);
     job.chunk = job.block_count / ((int64_t)participants * CHUNKS_PER_PARTICIPANT);
     if (job.chunk < 1)
         job.chunk = 1;

@@ -122,6 +122,8 @@ static void open_barrier(HostWorker *worker)
     HostArrivals *arrivals = &worker->arrivals;
     if (arrivals->count && arrivals->operation < 0)
         abandon(worker, 0, worker->thread_count);
+    if (arrivals->count && arrivals->operation == INTRINSIC_CUDA_GRID_SYNC)
+        host_fiber_switch(&worker->paused, worker->stack_pointer);
     switch (arrivals->operation) {
     case INTRINSIC_CUDA_SYNCTHREADS_AND: arrivals->result = arrivals->true_count == arrivals->count; break;
     case INTRINSIC_CUDA_SYNCTHREADS_OR: arrivals->result = arrivals->true_count > 0; break;

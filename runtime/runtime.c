@@ -223,7 +223,10 @@ bool rt_event_elapsed(RtEvent *start, RtEvent *end, float *milliseconds, Diag *d
 /* --- kernels -------------------------------------------------------------------------------------------------------- */
 RtKernel *rt_kernel_load(RtDevice *device, const RtImage *image, Diag *diag)
 {
-    return device->backend->kernel_load(device, image, diag);
+    RtKernel *kernel = device->backend->kernel_load(device, image, diag);
+    if (kernel)
+        kernel->cooperative = image->cooperative;
+    return kernel;
 }
 
 void rt_kernel_unload(RtKernel *kernel)
@@ -253,5 +256,7 @@ bool rt_assemble(RtDevice *device, const RtImage *image, void **cubin, size_t *s
 
 bool rt_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag)
 {
-    return kernel->device->backend->launch(kernel, launch, diag);
+    RtLaunch whole = *launch;
+    whole.cooperative |= kernel->cooperative;
+    return kernel->device->backend->launch(kernel, &whole, diag);
 }

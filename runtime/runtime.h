@@ -78,6 +78,7 @@ typedef struct RtImage {
     HostBlocksEntry blocks_entry; /* CPU device; NULL when threads must be real */
     bool by_warps; /* CPU device: threads meet otherwise than at plain barriers (EFFECT_WARP_SYNC) */
     uint32_t static_shared, local_size;
+    bool cooperative; /* its threads wait for the whole grid: every launch is cooperative */
 } RtImage;
 
 /* PTX -> cubin for this GPU, for a cache of compiled kernels. *cubin is malloc memory of *size bytes, the caller's to

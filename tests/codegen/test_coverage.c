@@ -143,6 +143,7 @@ static const DeviceSample device_samples[] = {
     {INTRINSIC_CUDA_SYNCTHREADS_COUNT, "  %9: i32 = cuda.syncthreads_count %1", "bool i32"},
     {INTRINSIC_CUDA_SYNCTHREADS_AND, "  %9: bool = cuda.syncthreads_and %1", "bool bool"},
     {INTRINSIC_CUDA_SYNCTHREADS_OR, "  %9: bool = cuda.syncthreads_or %1", "bool bool"},
+    {INTRINSIC_CUDA_GRID_SYNC, "  cuda.cg.this_grid.sync\n  cuda.cg.this_grid.sync\n  %9: u32 = neg %1", "u32 u32"},
     {INTRINSIC_CUDA_NANOSLEEP, "  cuda.nanosleep %1\n  %9: u32 = neg %1", "u32 u32"},
     {INTRINSIC_CUDA_SYNCWARP, "  cuda.syncwarp %1\n  %9: u32 = neg %1", "u32 u32"},
     {INTRINSIC_CUDA_SHFL_SYNC, "  %9: i32 = cuda.shfl_sync %1, %2, %1", "u32 i32 i32"},

@@ -126,6 +126,16 @@ def warp_votes(x, out):
     out[i] = cuda.syncthreads_count(x[i]) + cuda.syncthreads_or(rank)
 
 
+def grid_phases(x, out):
+    grid = cuda.cg.this_grid()
+    i = cuda.grid(1)
+    out[i] = x[i]
+    grid.sync()
+    x[i] = out[out.size - 1 - i]
+    grid.sync()
+    out[i] += x[i]
+
+
 SAMPLES = {
     "saxpy": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])"),
     "grid_stride": (grid_stride, "void(int32[::1], int64[::1])"),
@@ -139,5 +149,6 @@ SAMPLES = {
     "windows": (windows, "void(float32[:, ::1], float32[::1])"),
     "warp_sum": (warp_sum, "void(float64[::1], float64[::1])"),
     "warp_votes": (warp_votes, "void(int64[::1], int64[::1])"),
+    "grid_phases": (grid_phases, "void(int64[::1], int64[::1])"),
     "optional": (optional, "void(int64[::1], int64[::1])"),
 }

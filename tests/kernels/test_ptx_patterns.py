@@ -67,6 +67,11 @@ def test_votes_of_a_block():
     assert re.search(r"bar(rier)?\.(cta\.)?red\.or(\.aligned)?\.pred", ptx_of("warp_votes"))
 
 
+def test_barrier_of_the_grid():
+    ptx = ptx_of("grid_phases")
+    assert ptx.count("atom.add.release.gpu.u32") == ptx.count("ld.acquire.gpu.u32") == 2
+
+
 def test_helpers_are_inlined():
     assert "call" not in body(ptx_of("helpers"))
 

@@ -8,9 +8,12 @@
 
 enum { FULL = -1 };
 
+static bool is_cooperative;
+
 static bool launch(HostThreadEntry entry, uint32_t blocks, uint32_t threads, void *parameter, Diag *diag)
 {
-    RtImage image = {.name = "k", .thread_entry = entry, .by_warps = true, .static_shared = 4096};
+    RtImage image = {
+        .name = "k", .thread_entry = entry, .by_warps = true, .static_shared = 4096, .cooperative = is_cooperative};
     RtLaunch shape = {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .parameters = &parameter};
     RtKernel *kernel = rt_kernel_load(rt_device(RT_CPU, 0, diag), &image, diag);
     bool ok = kernel && rt_launch(kernel, &shape, diag);
@@ -167,6 +170,43 @@ static void hangs(void)
     }
 }
 
+/* --- the whole grid ------------------------------------------------------------------------------------------------- */
+static void meet_grid(HostThread *t)
+{
+    enum { BLOCKS = 20 };
+    static _Atomic int arrived[4];
+    int threads = t->block_dim[0];
+    bool is_last = t->block_index[0] == BLOCKS - 1 && t->linear_thread == threads - 1;
+    for (int round = 0; round < 4; round++) {
+        arrived[round]++;
+        meet(t, INTRINSIC_CUDA_GRID_SYNC, 0, 0, 0);
+        expect(t, (uint64_t)arrived[round], (uint64_t)(BLOCKS * threads));
+        meet(t, INTRINSIC_CUDA_SYNCTHREADS_COUNT, 0, 1, 0);
+        meet(t, INTRINSIC_CUDA_GRID_SYNC, 0, 0, 0);
+        if (is_last)
+            arrived[round] = 0;
+    }
+}
+
+static void leave_grid(HostThread *t)
+{
+    if (t->block_index[0] != 3)
+        meet(t, INTRINSIC_CUDA_GRID_SYNC, 0, 0, 0);
+}
+
+static void whole_grid(void)
+{
+    Diag diag = {0};
+    is_cooperative = true;
+    check_kernel(meet_grid);
+    CHECK_FAILS(launch(leave_grid, 5, 64, NULL, &diag), &diag, DIAG_BARRIER_DIVERGED,
+                "kernel 'k' hangs: block 4 waits at cuda.cg.this_grid.sync for block 3, which has ended");
+    CHECK_FAILS(launch(miss_lanes, 5, 64, NULL, &diag), &diag, DIAG_BARRIER_DIVERGED, "hangs in block (3, 0, 0)");
+    CHECK_FAILS(launch(leave_grid, 1000, 1024, NULL, &diag), &diag, DIAG_LAUNCH_SHAPE, "too large for a cooperative");
+    check_kernel(meet_grid);
+    is_cooperative = false;
+}
+
 void test_host_warp(void)
 {
     check_kernel(shuffle);
@@ -176,4 +216,5 @@ void test_host_warp(void)
     check_kernel(vote_in_block);
     check_kernel(relay);
     hangs();
+    whole_grid();
 }
