@@ -269,5 +269,7 @@ bool emit_instance(Frontend *frontend, Instance *instance)
     ir_link_blocks(instance->ir);
     finish_phis(&l);
     prune(instance->ir);
+    simplify_blocks(instance->ir);
+    ir_renumber(instance->ir);
     return true;
 }

@@ -275,7 +275,9 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out);
 IrFunc *instance_declare(Frontend *frontend, Instance *instance);
 /* Prints the types of an instance's expressions (annotate.c). */
 void annotate(Buf *out, Frontend *frontend, const Instance *instance);
-/* Removes values of no effect that nothing uses, and numbers the rest anew. */
+/* Joins and orders blocks (simplify_blocks.c). */
+void simplify_blocks(IrFunc *function);
+/* Removes values of no effect that nothing uses. */
 void prune(IrFunc *function);
 /* Whether the parameter is passed at run time. */
 bool operand_is_runtime(Operand operand);

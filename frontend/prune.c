@@ -1,4 +1,5 @@
-/* Removes what lowering emitted and nothing uses, so that the typed IR shows what the kernel does. */
+/* Removes what lowering emitted and nothing uses, so that the typed IR shows what the kernel does. The values keep their
+ * numbers; ir_renumber closes the gaps. */
 #include "frontend/lower.h"
 
 static bool has_effect(const IrValue *value)
@@ -29,7 +30,7 @@ static void mark(bool *live, IrValue *root, IrValue **stack)
     }
 }
 
-static void sweep(IrBlock *block, const bool *live, uint32_t *next_id)
+static void sweep(IrBlock *block, const bool *live)
 {
     IrValue **link = &block->first;
     block->last = NULL;
@@ -41,8 +42,6 @@ static void sweep(IrBlock *block, const bool *live, uint32_t *next_id)
         block->last = value;
     }
     *link = NULL;
-    for (IrValue *value = block->first; value; value = value->next)
-        value->id = (*next_id)++;
 }
 
 void prune(IrFunc *function)
@@ -54,8 +53,6 @@ void prune(IrFunc *function)
         for (IrValue *value = block->first; value; value = value->next)
             if (has_effect(value))
                 mark(live, value, stack);
-    uint32_t next_id = 0;
     for (IrBlock *block = function->first; block; block = block->next)
-        sweep(block, live, &next_id);
-    function->value_count = next_id;
+        sweep(block, live);
 }

@@ -63,9 +63,10 @@ def control(x, out):
     else:
         total = -total
     n = x.size
+    value = total if n else math.sin(total)
     while n > 1 and total != n:
         n = n // 2 if n % 2 == 0 else 3 * n + 1
-    out[0] = total if n else math.sin(total)
+    out[0] = value + n
 
 
 def unify(x, out):
