@@ -41,6 +41,7 @@ def test_functions_exist():
     assert not [name for name in named if not re.search(rf"\b{name}\(", all_code())]
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="CPython 3.13 pushes NULL behind what is called")
 def test_architecture_dumps():
     pytest.importorskip("cujit")
     import architecture_dumps
