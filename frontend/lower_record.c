@@ -15,31 +15,43 @@ const TypeField *record_field(const Type *array, const char *name)
     return NULL;
 }
 
-/* The field's type, aligned no better than its place in the record lets it be. */
-static const Type *placed_type(Lower *l, const Type *record, const TypeField *field)
+/* What a GPU's loads and stores of the type ask for: each number at a multiple of its size. */
+static uint32_t required_alignment(const Type *type)
 {
-    uint32_t alignment = record->alignment ? record->alignment : 1;
-    while (field->offset % alignment || record->size % alignment)
-        alignment /= 2;
-    if (alignment >= field->type->alignment)
-        return field->type;
-    Type *type = arena_copy(l->arena, field->type, sizeof *type);
-    type->alignment = alignment;
-    return type;
+    uint32_t most = 1;
+    if (type->kind == TYPE_COMPLEX)
+        return type->size / 2;
+    if (type->kind != TYPE_RECORD)
+        return type->size ? type->size : 1;
+    for (uint32_t i = 0; i < type->count; i++) {
+        uint32_t field = required_alignment(type->fields[i].type);
+        most = field > most ? field : most;
+    }
+    return most;
 }
 
-static Operand field_view(Lower *l, Operand array, const TypeField *field)
+/* Records start where all their fields could be aligned; a field whose place in the record spoils that is refused. */
+static bool field_view(Lower *l, Operand array, const TypeField *field, Operand *out)
 {
-    const Type *from = array.type, *element = placed_type(l, from->element, field);
+    const Type *from = array.type;
+    uint32_t alignment = required_alignment(field->type);
+    if (field->offset % alignment || from->element->size % alignment)
+        return lower_fail(l, DIAG_UNSUPPORTED,
+                          arena_format(l->arena,
+                                       "field '%s' at byte %u of a record of %u bytes is not aligned to %u "
+                                       "bytes; make the dtype with align=True",
+                                       field->name, field->offset, from->element->size, alignment));
     ArrayLayout layout = from->ndim == 0 ? LAYOUT_C : LAYOUT_ANY;
-    const Type *type = type_array(l->arena, element, from->ndim, layout, from->read_only);
-    return lower_same_memory(l, array, type, field->offset, false);
+    const Type *type = type_array(l->arena, field->type, from->ndim, layout, from->read_only);
+    return *out = lower_same_memory(l, array, type, field->offset, false), true;
 }
 
 /* A reference's scalar field is its value; any other field a view. */
 bool lower_field(Lower *l, Operand array, const TypeField *field, Operand *out)
 {
-    Operand view = field_view(l, array, field);
+    Operand view;
+    if (!field_view(l, array, field, &view))
+        return false;
     if (view.type->ndim > 0 || !type_is_scalar(view.type->element))
         return *out = view, true;
     return *out = operand_value(view.type->element, emit1(l, IR_LOAD, view.type->element, view.ir)), true;
@@ -75,7 +87,9 @@ bool lower_store_field(Lower *l, Operand array, const TypeField *field, Operand 
 {
     if (array.type->read_only)
         return lower_fail(l, DIAG_READ_ONLY, lower_describe(l, array.type));
-    Operand view = field_view(l, array, field);
+    Operand view;
+    if (!field_view(l, array, field, &view))
+        return false;
     if (view.type->element->kind == TYPE_RECORD)
         return lower_store_record(l, view, value);
     return lower_fill(l, view, value);

@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pytest
 
-from cujit import cuda
+from cujit import cuda, errors
 
 INTEGERS = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
 FLOATS = ["f2", "f4", "f8"]
@@ -246,3 +246,35 @@ def test_grid_stride_loop_over_many_elements():
     x = np.zeros(1_000_003, np.int64)
     kernel[37, 96](x)
     np.testing.assert_array_equal(x, np.arange(x.size))
+
+
+PLACE = [("x", np.float64), ("y", np.float64)]
+RECORD = np.dtype([("mass", np.float32), ("place", PLACE), ("kind", np.int8)], align=True)
+
+
+def test_fields_of_records():
+    @cuda.jit
+    def kernel(a, out):
+        i = cuda.grid(1)
+        if i < a.size:
+            here = a[i]
+            here.place.x += here.mass
+            here.kind = i
+            out[i] = a["place"]["y"][i] + a[i].mass
+
+    a = np.zeros(5, RECORD)
+    a["mass"], a["place"]["x"], a["place"]["y"] = np.arange(5) + 0.5, 10, np.arange(5)
+    got, out = a.copy(), np.zeros(5)
+    kernel[1, 8](got, out)
+    np.testing.assert_array_equal(got["place"]["x"], 10.5 + np.arange(5))
+    np.testing.assert_array_equal(got["kind"], np.arange(5))
+    np.testing.assert_array_equal(out, 2 * np.arange(5) + 0.5)
+
+
+def test_a_field_that_is_not_aligned_is_refused():
+    @cuda.jit
+    def kernel(a):
+        a[0].x = 1
+
+    with pytest.raises(errors.UnsupportedError, match="'x' at byte 1 .* not aligned to 8"):
+        kernel[1, 1](np.zeros(2, [("flag", np.int8), ("x", np.float64)]))
