@@ -36,7 +36,8 @@ const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
                         .effects = EFFECTS,            \
                         .nvptx = NVPTX},
 #define LIBRARY(ID, PATH, FUNCTION, DOC) \
-    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_LIBRARY, .id = #ID, .path = PATH, .doc = DOC, .library = FUNCTION},
+    [INTRINSIC_##                        \
+        ID] = {.kind = INTRINSIC_KIND_LIBRARY, .id = #ID, .path = PATH, .doc = DOC, .python_function = FUNCTION},
 #include "core/intrinsic.def"
 #undef BUILTIN
 #undef REGISTER

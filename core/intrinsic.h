@@ -53,7 +53,7 @@ typedef struct IntrinsicInfo {
     int64_t low, high; /* REGISTER: the values it can have, both included */
     const char *libdevice64, *libdevice32; /* MATH: libdevice symbols for float64 and float32 */
     const char *host64, *host32; /* MATH: libm symbols or LLVM intrinsics ("llvm.sqrt") */
-    const char *library; /* LIBRARY: module and function below cujit.library, "complex_math.sin" */
+    const char *python_function; /* LIBRARY: module and function below cujit.kernel_functions, "complex_math.sin" */
 } IntrinsicInfo;
 
 extern const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT];

@@ -186,11 +186,12 @@ static const Constant *function(SnapshotBuilder *builder, PyObject *value, const
     return constant->function ? constant : NULL;
 }
 
-/* What a row of intrinsic.def stands for, when that is a function of cujit.library. */
+/* What a row of intrinsic.def stands for, when that is a function of cujit.kernel_functions. */
 static const Constant *library_function(SnapshotBuilder *builder, const char *name, const char *shown)
 {
     const char *dot = strchr(name, '.');
-    PyObject *path = PyUnicode_FromString(arena_format(builder->arena, "cujit.library.%.*s", (int)(dot - name), name));
+    PyObject *path =
+        PyUnicode_FromString(arena_format(builder->arena, "cujit.kernel_functions.%.*s", (int)(dot - name), name));
     PyObject *module = path ? PyImport_Import(path) : NULL;
     PyObject *value = module ? PyObject_GetAttrString(module, dot + 1) : NULL;
     const Constant *constant = value ? function(builder, value, NULL, shown) : NULL;
@@ -203,7 +204,7 @@ static const Constant *library_function(SnapshotBuilder *builder, const char *na
 static const Constant *intrinsic(SnapshotBuilder *builder, IntrinsicId id, const char *shown)
 {
     if (intrinsic_info[id].kind == INTRINSIC_KIND_LIBRARY)
-        return library_function(builder, intrinsic_info[id].library, shown);
+        return library_function(builder, intrinsic_info[id].python_function, shown);
     Constant *constant = ext_new_constant(builder, CONSTANT_INTRINSIC, shown);
     constant->intrinsic = id;
     return constant;

@@ -245,7 +245,7 @@ int ext_intrinsic_of_object(ExtState *state, PyObject *object)
 /* --- tables for the package, its documentation and its tests ---------------------------------------------------------------- */
 static PyObject *row_of_intrinsic(const IntrinsicInfo *info)
 {
-    static const char *const kinds[] = {"none", "builtin", "register", "math", "device", "library"};
+    static const char *const kinds[] = {"none", "builtin", "register", "math", "device", "python_function"};
     PyObject *text = PyUnicode_FromString(info->path), *words = text ? PyUnicode_Split(text, NULL, -1) : NULL;
     PyObject *paths = words ? PyList_AsTuple(words) : NULL;
     Py_XDECREF(text);
@@ -255,7 +255,8 @@ static PyObject *row_of_intrinsic(const IntrinsicInfo *info)
     return Py_BuildValue("{sssNsssssisIszszszszszsLsL}", "id", info->id, "paths", paths, "kind", kinds[info->kind],
                          "doc", info->doc, "arity", info->arity, "effects", info->effects, "nvptx", info->nvptx,
                          "libdevice64", info->libdevice64, "libdevice32", info->libdevice32, "host64", info->host64,
-                         "library", info->library, "low", (long long)info->low, "high", (long long)info->high);
+                         "python_function", info->python_function, "low", (long long)info->low, "high",
+                         (long long)info->high);
 }
 
 static bool add_intrinsic_table(PyObject *module)

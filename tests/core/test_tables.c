@@ -20,7 +20,9 @@ static void check_row(IntrinsicId id)
     case INTRINSIC_KIND_MATH:
         ok = ok && info->libdevice64 && info->libdevice32 && info->host64 && info->host32 && info->arity >= 1;
         break;
-    case INTRINSIC_KIND_LIBRARY: ok = ok && info->library && strchr(info->library, '.') && *info->path; break;
+    case INTRINSIC_KIND_LIBRARY:
+        ok = ok && info->python_function && strchr(info->python_function, '.') && *info->path;
+        break;
     default: break;
     }
     if (!check_that(ok, __FILE__, __LINE__, "a row holds together"))

@@ -11,7 +11,7 @@ import pytest
 
 from cujit import _core, cuda, errors
 
-ROWS = [row for row in _core.intrinsic_table if row["kind"] == "library"]
+ROWS = [row for row in _core.intrinsic_table if row["kind"] == "python_function"]
 INF, NAN = math.inf, math.nan
 
 
@@ -37,8 +37,8 @@ def values_of(path, columns, dtype):
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
 def test_row_names_a_function_with_the_parameters_of_python(row):
-    module, name = row["library"].split(".")
-    function = getattr(importlib.import_module("cujit.library." + module), name)
+    module, name = row["python_function"].split(".")
+    function = getattr(importlib.import_module("cujit.kernel_functions." + module), name)
     assert isinstance(function, types.FunctionType)
     assert row["paths"]
 

@@ -73,7 +73,7 @@ void test_driver_loading(void)
     const struct {
         const char *what;
         void (*body)(void);
-        const char *library, *fail, *devices;
+        const char *driver, *fail, *devices;
     } cases[] = {
         {"missing library", missing_library, "/nonexistent/libcuda.so.1", "", "2"},
         {"no device", no_device, fake, "cuInit:1:100", "2"},
@@ -85,7 +85,7 @@ void test_driver_loading(void)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *environment[] = {"CUJIT_DRIVER_LIBRARY",
-                                     cases[i].library,
+                                     cases[i].driver,
                                      "FAKE_DRIVER_FAIL",
                                      cases[i].fail,
                                      "FAKE_DRIVER_DEVICES",
