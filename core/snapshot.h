@@ -97,7 +97,6 @@ struct Snapshot {
     uint32_t keyword_default_count;
     const char *const *keyword_default_names;
     const Constant *const *keyword_defaults;
-    bool is_kernel; /* decorated without device=True; a kernel can call it all the same */
     bool forceinline, noinline;
 };
 

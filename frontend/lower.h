@@ -66,7 +66,6 @@ typedef struct Lower {
     bool changed;
     IrBlock *block; /* emission goes here */
     IrBlock **ir_blocks; /* first IR block of each SSA block */
-    IrBlock **exit_blocks; /* IR block in which each SSA block ends */
     struct PhiEdge *phi_edges; /* operands of phis to be filled in at the end */
 } Lower;
 
@@ -137,9 +136,6 @@ typedef struct Loop {
 /* Emission continues in the body; loop_end closes it and continues behind the loop. No-ops while inferring. */
 Loop loop_begin(Lower *l, IrValue *count);
 void loop_end(Lower *l, Loop *loop);
-/* A value carried around a loop: a phi in the header that starts as `start`; set what it becomes with emit_phi_edge
- * at the end of the body, before loop_end. */
-IrValue *loop_variable(Lower *l, const Loop *loop, const Type *type, IrBlock *before, IrValue *start);
 
 /* --- conversion (lower_convert.c) --------------------------------------------------------------------------------- */
 /* The operand as that type: scalars by value, arrays to a layout that is less definite, tuples item by item. */
@@ -241,6 +237,8 @@ bool lower_builtin_call(Lower *l, const Call *call, Operand *out);
 bool lower_sum_call(Lower *l, const Call *call, Operand *out);
 bool lower_any_all_call(Lower *l, const Call *call, Operand *out);
 bool lower_isinstance_call(Lower *l, const Call *call, Operand *out);
+/* A row with an emitter in codegen, no operands and no result. */
+bool lower_device_call(Lower *l, const Call *call, Operand *out);
 bool lower_math_call(Lower *l, const Call *call, Operand *out);
 bool lower_cuda_call(Lower *l, const Call *call, Operand *out);
 /* lower_warp.c: warp and block votes, shuffles, lane masks, nanosleep */

@@ -231,8 +231,7 @@ static bool call_select(Lower *l, const Call *call, Operand *out)
     return true;
 }
 
-/* A row with an emitter in codegen and no operands. */
-static bool call_device(Lower *l, const Call *call, Operand *out)
+bool lower_device_call(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 0, 0))
         return false;
@@ -253,10 +252,10 @@ static const Handler handlers[INTRINSIC_COUNT] = {
     [INTRINSIC_CUDA_CLZ] = call_bits,
     [INTRINSIC_CUDA_FFS] = call_bits,
     [INTRINSIC_CUDA_SELP] = call_select,
-    [INTRINSIC_CUDA_SYNCTHREADS] = call_device,
-    [INTRINSIC_CUDA_THREADFENCE] = call_device,
-    [INTRINSIC_CUDA_THREADFENCE_BLOCK] = call_device,
-    [INTRINSIC_CUDA_THREADFENCE_SYSTEM] = call_device,
+    [INTRINSIC_CUDA_SYNCTHREADS] = lower_device_call,
+    [INTRINSIC_CUDA_THREADFENCE] = lower_device_call,
+    [INTRINSIC_CUDA_THREADFENCE_BLOCK] = lower_device_call,
+    [INTRINSIC_CUDA_THREADFENCE_SYSTEM] = lower_device_call,
 };
 
 bool lower_cuda_call(Lower *l, const Call *call, Operand *out)

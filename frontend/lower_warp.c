@@ -187,14 +187,6 @@ static bool call_this_grid(Lower *l, const Call *call, Operand *out)
     return *out = operand_object(l, group), true;
 }
 
-static bool call_grid_sync(Lower *l, const Call *call, Operand *out)
-{
-    if (!call_arity(l, call, 0, 0))
-        return false;
-    emit_intrinsic(l, call->intrinsic, &type_none, 0, NULL);
-    return *out = operand_none(), true;
-}
-
 typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
 
 static const Handler handlers[INTRINSIC_COUNT] = {
@@ -213,7 +205,7 @@ static const Handler handlers[INTRINSIC_COUNT] = {
     [INTRINSIC_CUDA_SYNCTHREADS_OR] = call_block_vote,
     [INTRINSIC_CUDA_SYNCWARP] = call_syncwarp,
     [INTRINSIC_CUDA_THIS_GRID] = call_this_grid,
-    [INTRINSIC_CUDA_GRID_SYNC] = call_grid_sync,
+    [INTRINSIC_CUDA_GRID_SYNC] = lower_device_call,
     [INTRINSIC_CUDA_NANOSLEEP] = call_nanosleep,
     [INTRINSIC_CUDA_ACTIVEMASK] = call_lane_mask,
     [INTRINSIC_CUDA_LANEMASK_LT] = call_lane_mask,

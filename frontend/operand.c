@@ -443,15 +443,3 @@ void loop_end(Lower *l, Loop *loop)
     emit_jump(l, loop->header);
     l->block = loop->exit;
 }
-
-IrValue *loop_variable(Lower *l, const Loop *loop, const Type *type, IrBlock *before, IrValue *start)
-{
-    if (!l->emitting)
-        return NULL;
-    IrValue *phi = ir_phi(loop->header, erased_type(l->arena, type), &l->value->pos, 2);
-    IrBlock *body = l->block;
-    l->block = before;
-    emit_phi_edge(l, phi, start);
-    l->block = body;
-    return phi;
-}

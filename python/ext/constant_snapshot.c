@@ -181,8 +181,7 @@ static const Constant *function(SnapshotBuilder *builder, PyObject *value, const
     if (is_numpys(value))
         return unsupported(builder, "function of NumPy that kernels do not have", shown);
     Constant *constant = ext_new_constant(builder, CONSTANT_FUNCTION, shown);
-    constant->function = ext_function(builder, value, kernel && !kernel->is_device, kernel && kernel->forceinline,
-                                      kernel && kernel->noinline);
+    constant->function = ext_function(builder, value, kernel && kernel->forceinline, kernel && kernel->noinline);
     return constant->function ? constant : NULL;
 }
 

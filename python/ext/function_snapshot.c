@@ -273,24 +273,18 @@ static bool fill_function(SnapshotBuilder *builder, PyObject *function, Snapshot
     return ok;
 }
 
-const Snapshot *ext_function(SnapshotBuilder *builder, PyObject *function, bool is_kernel, bool forceinline,
-                             bool noinline)
+const Snapshot *ext_function(SnapshotBuilder *builder, PyObject *function, bool forceinline, bool noinline)
 {
-    struct {
-        PyObject *function;
-        uint64_t is_kernel;
-    } key = {function, is_kernel};
-    Snapshot *snapshot = table_get(builder->functions, &key, sizeof key);
+    Snapshot *snapshot = table_get(builder->functions, &function, sizeof function);
     if (snapshot) {
         snapshot->forceinline |= forceinline;
         snapshot->noinline |= noinline;
         return snapshot;
     }
     snapshot = ARENA_NEW(builder->arena, Snapshot);
-    snapshot->is_kernel = is_kernel;
     snapshot->forceinline = forceinline;
     snapshot->noinline = noinline;
-    table_set(builder->functions, &key, sizeof key, snapshot);
+    table_set(builder->functions, &function, sizeof function, snapshot);
     if (PyList_Append(builder->held, function) < 0 || !fill_function(builder, function, snapshot))
         return NULL;
     return snapshot;
@@ -342,7 +336,7 @@ const Snapshot *ext_snapshot(ExtState *state, const ExtKernel *kernel, Arena *ar
     SnapshotBuilder builder = {.state = state, .arena = arena, .keep_alive = keep_alive};
     const Snapshot *snapshot = NULL;
     if (begin(&builder))
-        snapshot = ext_function(&builder, kernel->py_func, !kernel->is_device, kernel->forceinline, kernel->noinline);
+        snapshot = ext_function(&builder, kernel->py_func, kernel->forceinline, kernel->noinline);
     end(&builder);
     return snapshot;
 }

@@ -13,7 +13,7 @@ typedef struct SnapshotBuilder {
     PyObject *enum_meta;       /* the class of enum classes */
     PyObject *namespace_class; /* types.SimpleNamespace */
     int load_global, extended_arg;   /* opcodes of this Python */
-    Table *functions;          /* (function, is_kernel) -> Snapshot */
+    Table *functions;          /* function -> Snapshot */
     Table *arrays;             /* object -> Constant */
 } SnapshotBuilder;
 
@@ -31,8 +31,7 @@ typedef struct SnapshotScope {
  * exception. */
 const Constant *ext_constant(SnapshotScope *scope, PyObject *value, const char *shown);
 /* function_snapshot.c */
-const Snapshot *ext_function(SnapshotBuilder *builder, PyObject *function, bool is_kernel, bool forceinline,
-                             bool noinline);
+const Snapshot *ext_function(SnapshotBuilder *builder, PyObject *function, bool forceinline, bool noinline);
 const CodeSnapshot *ext_code(SnapshotScope *scope, PyCodeObject *code);
 
 /* A fresh Constant of the arena. */

@@ -104,7 +104,7 @@ static const CodeSnapshot code = {
     .constant_count = 1,
     .constants = constants,
 };
-static const Snapshot snapshot = {.code = &code, .is_kernel = true};
+static const Snapshot snapshot = {.code = &code};
 
 static pthread_barrier_t barrier;
 
