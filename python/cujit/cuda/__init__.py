@@ -66,6 +66,9 @@ globals().update({path.removeprefix("cuda."): intrinsic for path, intrinsic in _
                   if path.startswith("cuda.") and path.count(".") == 1})
 
 
+_SUBMODULES = "random", "types"   # imported when they are asked for
+
+
 def copy_to_host(array, ary=None, stream=0):  # noqa: F811
     """array.copy_to_host(ary, stream): the elements of a device array as a NumPy array."""
     return as_cuda_array(array).copy_to_host(ary, stream)
@@ -75,11 +78,11 @@ def __getattr__(name):
     if name == "vectorize":
         from cujit.ufunc import vectorize
         return vectorize
-    if name == "types":
+    if name in _SUBMODULES:
         import importlib
-        return importlib.import_module("cujit.cuda.types")
+        return importlib.import_module(f"cujit.cuda.{name}")
     raise AttributeError(f"module 'cujit.cuda' has no attribute '{name}'")
 
 
 def __dir__():
-    return sorted({*globals(), "types", "vectorize"})
+    return sorted({*globals(), *_SUBMODULES, "vectorize"})

@@ -14,6 +14,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Signature = str | Signature | tuple[Type, ...]
 _Stream = _CoreStream | int | Any
 _Shape = int | Sequence[int]
+random: ModuleType
 types: ModuleType
 
 # What has a meaning in kernels only (threadIdx, grid, syncthreads, shared, atomic, ...) is made from the extension's table.
