@@ -5,10 +5,12 @@
 #include <string.h>
 
 const DiagInfo diag_info[DIAG_COUNT] = {
-    [DIAG_NONE] = {"NONE", "", ""},
-#define DIAG(id, exception, format) [DIAG_##id] = {#id, #exception, format},
+    [DIAG_NONE] = {"NONE", "", "", false},
+#define DIAG(id, exception, format) [DIAG_##id] = {#id, #exception, format, false},
+#define DIAG_TYPES(id, exception, format) [DIAG_##id] = {#id, #exception, format, true},
 #include "core/diag.def"
 #undef DIAG
+#undef DIAG_TYPES
 };
 
 /* A text cut to its buffer must not end inside a UTF-8 character: Python decodes it strictly. */
@@ -33,7 +35,9 @@ static void copy_text(char *to, size_t size, const char *from)
 
 static void record(Diag *diag, const SourcePos *pos, int code, DiagId id, va_list arguments)
 {
-    *diag = (Diag){.id = id, .code = code};
+    diag_clear(diag);
+    diag->id = id;
+    diag->code = code;
     if (vsnprintf(diag->message, sizeof diag->message, diag_info[id].format, arguments) >= (int)sizeof diag->message)
         drop_partial_character(diag->message);
     if (!pos)
@@ -70,4 +74,34 @@ bool diag_fail_code(Diag *diag, int code, DiagId id, ...)
     return false;
 }
 
-void diag_clear(Diag *diag) { *diag = (Diag){0}; }
+void diag_note(Diag *diag, const SourcePos *pos, const char *format, ...)
+{
+    if (!diag_failed(diag) || diag->note_count == DIAG_NOTE_LIMIT)
+        return;
+    DiagNote *note = &diag->notes[diag->note_count];
+    va_list arguments;
+    va_start(arguments, format);
+    if (vsnprintf(note->message, sizeof note->message, format, arguments) >= (int)sizeof note->message)
+        drop_partial_character(note->message);
+    va_end(arguments);
+    for (int i = 0; i < diag->note_count; i++)
+        if (strcmp(diag->notes[i].message, note->message) == 0)
+            return;
+    diag->note_count++;
+    note->file[0] = '\0';
+    note->line = 0;
+    if (!pos || !pos->function || pos->line <= 0)
+        return;
+    copy_text(note->file, sizeof note->file, pos->function->file);
+    note->line = pos->line;
+    note->end_line = pos->end_line;
+    note->column = pos->column;
+    note->end_column = pos->end_column;
+}
+
+void diag_clear(Diag *diag)
+{
+    diag->id = DIAG_NONE;
+    diag->message[0] = diag->file[0] = diag->function[0] = '\0';
+    diag->line = diag->end_line = diag->column = diag->end_column = diag->code = diag->note_count = 0;
+}

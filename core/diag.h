@@ -11,6 +11,7 @@ typedef enum DiagId {
 #define DIAG(id, exception, format) DIAG_##id,
 #include "core/diag.def"
 #undef DIAG
+#undef DIAG_TYPES
     DIAG_COUNT
 } DiagId;
 
@@ -27,6 +28,16 @@ typedef struct SourcePos {
     int line, end_line, column, end_column;
 } SourcePos;
 
+/* Something that explains a failure, with a place of its own where it has one (line 0: none). */
+typedef struct DiagNote {
+    char message[256];
+    char file[256];
+    int line, end_line, column, end_column;
+} DiagNote;
+
+enum { DIAG_NOTE_LIMIT = 4 };
+
+/* Starts as diag_clear leaves it (or all zero); what lies behind note_count is not initialized. */
 typedef struct Diag {
     DiagId id;                /* DIAG_NONE: nothing failed */
     char message[2048];
@@ -34,12 +45,15 @@ typedef struct Diag {
     char function[128];
     int line, end_line, column, end_column;
     int code;                 /* driver result number, else 0 */
+    int note_count;
+    DiagNote notes[DIAG_NOTE_LIMIT];
 } Diag;
 
 typedef struct DiagInfo {
     const char *name;         /* "UNSUPPORTED_BYTECODE" */
     const char *exception;    /* class in cujit.errors, or a builtin's name */
     const char *format;
+    bool explains_types;      /* worth saying where the types of the operands come from */
 } DiagInfo;
 
 extern const DiagInfo diag_info[DIAG_COUNT];
@@ -49,6 +63,10 @@ static inline bool diag_failed(const Diag *diag) { return diag->id != DIAG_NONE;
 bool diag_fail(Diag *diag, const SourcePos *pos, DiagId id, ...);
 /* The same with a driver's or library's result number kept in diag->code. */
 bool diag_fail_code(Diag *diag, int code, DiagId id, ...);
+/* Adds to a failure; dropped when nothing failed, when it was said before, or when there are DIAG_NOTE_LIMIT notes.
+ * pos may be NULL. */
+void diag_note(Diag *diag, const SourcePos *pos, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Cheap: writes no more than must be. */
 void diag_clear(Diag *diag);
 
 #endif

@@ -18,7 +18,9 @@ static bool refuse_phi(Lower *l, const SsaValue *phi, Operand a, Operand b)
 {
     l->value = phi;
     const char *name = phi->name ? arena_format(l->arena, " as '%s', which is assigned both", phi->name) : "";
-    return lower_fail(l, DIAG_TYPE_UNIFY, lower_describe(l, a.type), lower_describe(l, b.type), name);
+    lower_fail(l, DIAG_TYPE_UNIFY, lower_describe(l, a.type), lower_describe(l, b.type), name);
+    explain_phi(l, phi);
+    return false;
 }
 
 /* Every phi must be able to hold all that reaches it. */
@@ -116,6 +118,14 @@ static bool emit_ssa_branch(Lower *l, const SsaBlock *block, const SsaValue *val
     return true;
 }
 
+static bool refuse_result(Lower *l, const Type *result)
+{
+    lower_fail(l, DIAG_TYPE_UNIFY, lower_describe(l, l->instance->result.type), lower_describe(l, result),
+               " as the results of one function");
+    explain_returns(l, result);
+    return false;
+}
+
 static bool emit_return(Lower *l, const SsaValue *value)
 {
     Instance *instance = l->instance;
@@ -125,14 +135,12 @@ static bool emit_return(Lower *l, const SsaValue *value)
     if (!operand_is_runtime(instance->result)) {
         Operand joined;
         if (!lower_join(l, instance->result, (Operand){.type = result.type, .constant = result.constant}, &joined))
-            return lower_fail(l, DIAG_TYPE_UNIFY, lower_describe(l, instance->result.type),
-                              lower_describe(l, result.type), " as the results of one function");
+            return refuse_result(l, result.type);
         emit(l, IR_RETURN, &type_none, 0, NULL);
         return true;
     }
     if (!lower_join_types(l, instance->result.type, result.type))
-        return lower_fail(l, DIAG_TYPE_UNIFY, lower_describe(l, instance->result.type), lower_describe(l, result.type),
-                          " as the results of one function");
+        return refuse_result(l, result.type);
     if (!lower_convert(l, result, instance->result.type, &converted))
         return false;
     emit1(l, IR_RETURN, &type_none, operand_ir(l, converted));
@@ -212,10 +220,10 @@ static bool emit_ssa_block(Lower *l, const SsaBlock *block)
 {
     l->block = l->ir_blocks[block->id];
     for (const SsaValue *value = block->first; value; value = value->next) {
-        if (value->op >= SSA_JUMP) {
-            if (!check_operands(l, value) || !emit_terminator(l, block, value))
-                return false;
-        } else if (!emit_value(l, value)) {
+        bool ok =
+            value->op >= SSA_JUMP ? check_operands(l, value) && emit_terminator(l, block, value) : emit_value(l, value);
+        if (!ok) {
+            explain_failure(l, value);
             return false;
         }
     }

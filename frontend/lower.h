@@ -37,6 +37,8 @@ struct Instance {
     const Type *forced_result;
     IrFunc *ir;
     const char *name;
+    const Instance *called_by; /* who asked for it first; NULL for the kernel */
+    SourcePos called_at;
     Instance *next; /* another instance of the same code */
     Instance *next_pending;
 };
@@ -269,6 +271,13 @@ void infer_instance(Frontend *frontend, Instance *instance);
 bool emit_instance(Frontend *frontend, Instance *instance);
 /* Runs the handler of one SSA value (no phi, no terminator but RETURN). */
 bool lower_value(Lower *l, const SsaValue *value, Operand *out);
+/* Adds to a failure where the types of the value's operands come from, and from where the function is called
+ * (explain.c). */
+void explain_failure(Lower *l, const SsaValue *value);
+/* Adds to a failure where the type of a variable comes from that is assigned on several paths. */
+void explain_phi(Lower *l, const SsaValue *phi);
+/* Adds to a failure another return, whose result does not fit `result`. */
+void explain_returns(Lower *l, const Type *result);
 /* Declares the IR function of an instance; its body comes later. */
 IrFunc *instance_declare(Frontend *frontend, Instance *instance);
 /* Prints the types of an instance's expressions (annotate.c). */

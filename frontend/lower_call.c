@@ -151,6 +151,10 @@ static bool call_instance(Lower *l, const Callee *callee, const Call *call, Oper
     Instance *instance = instance_get(l->frontend, l->diag, callee->code, callee->snapshot, facts, count);
     if (!instance)
         return false;
+    if (!instance->called_by && instance->state == INSTANCE_NEW && l->instance && !instance->is_kernel) {
+        instance->called_by = l->instance;
+        instance->called_at = l->value->pos;
+    }
     if (!l->emitting && instance->state == INSTANCE_NEW)
         infer_instance(l->frontend, instance);
     if (instance->state == INSTANCE_RUNNING) {

@@ -70,12 +70,21 @@ struct SsaBlock {
     const CfgBlock *cfg;
 };
 
+/* name = value, kept to explain errors. */
+typedef struct SsaAssignment {
+    const char *name;
+    SsaValue *value;
+    SourcePos pos; /* of the name that is assigned to */
+    struct SsaAssignment *next;
+} SsaAssignment;
+
 typedef struct SsaFunction {
     const CodeSnapshot *code;
     uint32_t block_count;
     SsaBlock *blocks; /* reverse postorder */
     uint32_t value_count;
     uint32_t parameter_count; /* positional and keyword-only, then *args if any, then free variables */
+    SsaAssignment *assignments; /* the last one of the source first */
 } SsaFunction;
 
 /* NULL with a diagnostic. */

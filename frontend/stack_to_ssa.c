@@ -448,6 +448,17 @@ static void delete_local(Builder *b)
     write_variable(b, local, b->block->id, undefined_value(b, local));
 }
 
+static void store_local(Builder *b, uint32_t local, SsaValue *value)
+{
+    SsaAssignment *assignment = ARENA_NEW(b->arena, SsaAssignment);
+    *assignment = (SsaAssignment){.name = b->code->local_names[local],
+                                  .value = value,
+                                  .pos = b->instruction->pos,
+                                  .next = b->function->assignments};
+    b->function->assignments = assignment;
+    write_variable(b, local, b->block->id, value);
+}
+
 static void run_unsupported(Builder *b)
 {
     const Instruction *instruction = b->instruction;
@@ -502,7 +513,7 @@ static void run_instruction(Builder *b)
         run_load_local(b);
         delete_local(b);
         break;
-    case BYTECODE_STORE_LOCAL: write_variable(b, n, b->block->id, pop(b)); break;
+    case BYTECODE_STORE_LOCAL: store_local(b, n, pop(b)); break;
     case BYTECODE_DELETE_LOCAL: delete_local(b); break;
     case BYTECODE_LOAD_GLOBAL: {
         SsaValue *value = append_constant(b, b->code->globals[n]);
@@ -727,6 +738,8 @@ static void finish(SsaFunction *function)
             }
     for (uint32_t i = 0; i < function->block_count; i++)
         keep_used_phis(&function->blocks[i]);
+    for (SsaAssignment *assignment = function->assignments; assignment; assignment = assignment->next)
+        assignment->value = resolve(assignment->value);
     drop_exceptions(function);
 }
 

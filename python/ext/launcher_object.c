@@ -42,7 +42,8 @@ static bool run(ExtLaunchFrame *frame, RtLaunch launch, Diag *diag)
 /* Launches a packed frame and ends it. A launch on a GPU that copies nothing returns at once and keeps the GIL. */
 static bool launch_frame(const ExtLauncher *self, ExtLaunchFrame *frame)
 {
-    Diag diag = {.id = DIAG_NONE};
+    Diag diag;
+    diag_clear(&diag);
     bool launched = false;
     if (frame->array_count == 0 && frame->stream_count == 0 && rt_device_kind(frame->device) == RT_GPU) {
         launched = run(frame, self->launch, &diag);

@@ -2,6 +2,8 @@
  * expression. The only place that makes exceptions of cujit's own. */
 #include "ext/ext.h"
 
+enum { MESSAGE_LINES = 10 };
+
 static PyObject *exception_class(const char *name)
 {
     static const char *const modules[] = {"cujit.errors", "builtins"};
@@ -25,11 +27,19 @@ bool ext_warn(const char *category, const char *text)
     return result == 0;
 }
 
+/* A range of source text as messages show it. */
+typedef struct Place {
+    const char *file;
+    int line, end_line, column, end_column;
+} Place;
+
 /* The source line without its end; NULL without an exception when there is none. New reference, a str. */
-static PyObject *source_line(const Diag *diag)
+static PyObject *source_line(const Place *place)
 {
+    if (!*place->file || place->line <= 0)
+        return NULL;
     PyObject *linecache = PyImport_ImportModule("linecache");
-    PyObject *line = linecache ? PyObject_CallMethod(linecache, "getline", "si", diag->file, diag->line) : NULL;
+    PyObject *line = linecache ? PyObject_CallMethod(linecache, "getline", "si", place->file, place->line) : NULL;
     PyObject *stripped = line ? PyObject_CallMethod(line, "rstrip", NULL) : NULL;
     Py_XDECREF(linecache);
     Py_XDECREF(line);
@@ -49,8 +59,8 @@ static int characters_before(const char *text, Py_ssize_t length, int bytes)
     return count;
 }
 
-/* The line, four spaces in, and the caret line below. */
-static void add_source(Buf *message, const Diag *diag, PyObject *line)
+/* The line, four spaces in, and the caret line below; each begins with the end of the line before. */
+static void add_line(Buf *message, const Place *place, PyObject *line)
 {
     Py_ssize_t length;
     const char *text = PyUnicode_AsUTF8AndSize(line, &length);
@@ -59,30 +69,56 @@ static void add_source(Buf *message, const Diag *diag, PyObject *line)
         return;
     }
     int indent = (int)strspn(text, " \t");
-    buf_printf(message, "    %s\n", text + indent);
-    int end = diag->end_line == diag->line && diag->end_column > diag->column ? diag->end_column : (int)length;
-    int start = diag->column > indent ? diag->column : indent;
+    buf_printf(message, "\n    %s", text + indent);
+    int end = place->end_line == place->line && place->end_column > place->column ? place->end_column : (int)length;
+    int start = place->column > indent ? place->column : indent;
     if (start >= end || end > length)
         return;
     int first = characters_before(text, length, start) - indent;
     int carets = characters_before(text, length, end) - indent - first;
-    buf_printf(message, "    %*s", first, "");
+    buf_printf(message, "\n    %*s", first, "");
     while (carets-- > 0)
         buf_add(message, "^");
-    buf_add(message, "\n");
+}
+
+/* The source line of a place with its carets, if the source is at hand; how many lines that took. */
+static int add_source(Buf *message, const Place *place)
+{
+    PyObject *line = source_line(place);
+    if (!line)
+        return 0;
+    add_line(message, place, line);
+    Py_DECREF(line);
+    return 2;
+}
+
+/* A note is one line, and two more where its source is shown, as long as the message stays at ten lines. */
+static void add_notes(Buf *message, const Diag *diag, int lines)
+{
+    int room = MESSAGE_LINES - lines - diag->note_count;
+    for (int i = 0; i < diag->note_count; i++) {
+        const DiagNote *note = &diag->notes[i];
+        Place place = {note->file, note->line, note->end_line, note->column, note->end_column};
+        buf_printf(message, "\n  %s", note->message);
+        if (room < 2)
+            continue;
+        int taken = add_source(message, &place);
+        room -= taken;
+    }
 }
 
 static PyObject *full_message(const Diag *diag)
 {
     Buf message = {0};
+    int lines = 1;
     if (*diag->file) {
-        buf_printf(&message, "%s:%d%s%s\n", diag->file, diag->line, *diag->function ? " in " : "", diag->function);
-        PyObject *line = source_line(diag);
-        if (line)
-            add_source(&message, diag, line);
-        Py_XDECREF(line);
+        Place place = {diag->file, diag->line, diag->end_line, diag->column, diag->end_column};
+        buf_printf(&message, "%s:%d%s%s", diag->file, diag->line, *diag->function ? " in " : "", diag->function);
+        lines += 1 + add_source(&message, &place);
+        buf_add(&message, "\n");
     }
     buf_add(&message, diag->message);
+    add_notes(&message, diag, lines);
     PyObject *text = PyUnicode_DecodeUTF8(buf_text(&message), (Py_ssize_t)message.length, "replace");
     buf_free(&message);
     return text;
@@ -119,7 +155,9 @@ PyObject *ext_raise(const Diag *diag)
 
 PyObject *ext_raise_id(DiagId id, ...)
 {
-    Diag diag = {.id = id};
+    Diag diag;
+    diag_clear(&diag);
+    diag.id = id;
     va_list arguments;
     va_start(arguments, id);
     vsnprintf(diag.message, sizeof diag.message, diag_info[id].format, arguments);

@@ -45,6 +45,29 @@ static void test_rows(void)
     CHECK(!strcmp(diag_info[DIAG_NAME_UNDEFINED].exception, "TypingError"));
 }
 
+static void test_notes(void)
+{
+    SourceFunction function = {"f.py", "f", 3};
+    SourcePos pos = {&function, 4, 4, 2, 9};
+    Diag diag = {0};
+    diag_note(&diag, &pos, "nothing failed");
+    CHECK(diag.note_count == 0);
+    diag_fail(&diag, NULL, DIAG_UNSUPPORTED, "a failure");
+    diag_note(&diag, &pos, "here %d", 1);
+    diag_note(&diag, &pos, "here %d", 1);
+    CHECK(diag.note_count == 1 && !strcmp(diag.notes[0].message, "here 1") && !strcmp(diag.notes[0].file, "f.py"));
+    CHECK(diag.notes[0].line == 4 && diag.notes[0].column == 2 && diag.notes[0].end_column == 9);
+    diag_note(&diag, NULL, "nowhere");
+    CHECK(diag.note_count == 2 && diag.notes[1].line == 0 && !diag.notes[1].file[0]);
+    for (int i = 0; i < 2 * DIAG_NOTE_LIMIT; i++)
+        diag_note(&diag, NULL, "number %d", i);
+    CHECK(diag.note_count == DIAG_NOTE_LIMIT);
+    diag_fail(&diag, NULL, DIAG_UNSUPPORTED, "later");
+    CHECK(!strcmp(diag.message, "a failure") && diag.note_count == DIAG_NOTE_LIMIT);
+    diag_clear(&diag);
+    CHECK(!diag_failed(&diag) && diag.note_count == 0);
+}
+
 static void test_truncation(void)
 {
     static char text[4000];
@@ -65,6 +88,7 @@ static void test_truncation(void)
 void test_diag(void)
 {
     test_rows();
+    test_notes();
     test_truncation();
     Diag diag = {0};
     CHECK(!diag_failed(&diag));

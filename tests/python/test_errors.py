@@ -246,3 +246,59 @@ def test_an_error_of_vectorize_points_into_the_function():
 
 def bad_scalar(x):
     return x + (1, 2)
+
+
+# --- what explains an error ------------------------------------------------------------------------------------------
+
+EXPLAINED = [
+    ("operands", "pair = (1, 2)\nx[0] = pair + n", "",
+     ["'pair' is UniTuple(int64 x 2), assigned in line 5", "    pair = (1, 2)", "    ^^^^^^^^^^^^^",
+      "'n' is int64, a parameter"]),
+    ("branches", "if n > 1:\n    r = x\nelse:\n    r = x[0]\nx[0] = r", "",
+     ["cannot unify", "array(float64, 1d, C), assigned in line 6", "    r = x", "float64, assigned in line 8",
+      "    r = x[0]"]),
+    ("nested branches", "if n > 1:\n    r = 1\nelif n > 0:\n    r = 2\nelse:\n    r = x\nx[0] = r", "",
+     ["int64, assigned in line 6", "array(float64, 1d, C), assigned in line 10"]),
+    ("a variable of several types", "if n:\n    r = 1\nelse:\n    r = 1.5\nx[0] = x[r]", "",
+     ["cannot index", "'r' is float64: ", "int64 from line 6", "float64 from line 8"]),
+    ("an expression in an expression", "k = n * 1.5\nx[0] = x[(k + 1) * n]", "",
+     ["'k' is float64, assigned in line 5", "    k = n * 1.5", "'n' is int64, a parameter"]),
+    ("callers", "x[0] = outer(x, n)",
+     "def inner(v, w):\n    return v[w * 0.5]\ndef outer(v, w):\n    return inner(v, w)\n",
+     ["'v' is array(float64, 1d, C), a parameter", "called from line 6 of outer, from line 9 of kernel",
+      "    return inner(v, w)", "           ^^^^^^^^^^^"]),
+    ("results", "x[0] = helper(n)", "def helper(v):\n    if v > 1:\n        return v\n    return (v, v)\n",
+     ["as the results of one function", "int64, returned in line 5", "    return v", "called from line 9 of kernel"]),
+    ("globals", "x[0] = x[SCALE]", "SCALE = 2.5", ["'SCALE' is float64, a global"]),
+    ("loop variables", "for i in range(n):\n    x[0] = x + (i, i)", "", ["'i' is int64, assigned in line 5"]),
+]
+
+
+@pytest.mark.parametrize("name, body, before, says", EXPLAINED, ids=[row[0] for row in EXPLAINED])
+def test_errors_explain_where_types_come_from(name, body, before, says, tmp_path):
+    lines = "\n".join("    " + line for line in body.split("\n"))
+    path = tmp_path / "explained.py"
+    path.write_text(f"import numpy as np\nfrom cujit import cuda\n{before}\ndef kernel(x, n):\n{lines}\n")
+    spec = importlib.util.spec_from_file_location(f"explained{next(numbers)}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with pytest.raises(errors.TypingError) as raised:
+        cuda.jit(module.kernel)[1, 1](F, 3)
+    message = str(raised.value)
+    at = 0
+    for text in says:
+        assert text in message[at:], message
+        at = message.index(text, at)
+    assert message.count("\n") < 10, message
+
+
+def test_an_explained_error_stays_within_ten_lines():
+    def kernel(x, y):
+        a = (1, 2)
+        b = (a, 3)
+        c = ((a, b), 1)
+        x[0] = y[a, b, c]
+
+    with pytest.raises(errors.TypingError) as raised:
+        cuda.jit(kernel)[1, 1](F, F)
+    assert str(raised.value).count("\n") < 10
