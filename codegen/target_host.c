@@ -104,18 +104,29 @@ static LLVMValueRef call_service(Emitter *emitter, size_t offset, LLVMTypeRef re
     return call;
 }
 
+/* What a lane asks of a shuffle in one word: the lane or distance, and from bit 8 on the bits of a lane's number that tell
+ * its segment. */
+static LLVMValueRef shuffle_place(Emitter *emitter, const IrValue *value)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMValueRef segment = LLVMBuildSub(builder, const_i32(emitter, 32), operand_scalar(emitter, value, 3), "");
+    LLVMValueRef place = LLVMBuildAnd(builder, operand_scalar(emitter, value, 2), const_i32(emitter, 31), "");
+    return LLVMBuildOr(builder, place, LLVMBuildShl(builder, segment, const_i32(emitter, 8), ""), "");
+}
+
 /* Votes of a block have no mask; the other operands are mask, value, place. */
 static void call_meet(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     LLVMBuilderRef builder = emitter->builder;
-    LLVMTypeRef types[3] = {emitter->i32, emitter->i64, emitter->i32};
+    LLVMTypeRef types[2] = {emitter->i32, emitter->i64};
     LLVMValueRef arguments[5] = {const_i32(emitter, (int32_t)value->intrinsic)};
     uint32_t first = intrinsic_info[value->intrinsic].effects & EFFECT_BLOCK_SYNC ? 1 : 0;
-    for (uint32_t i = 0; i < 3; i++)
+    for (uint32_t i = 0; i < 2; i++)
         arguments[1 + i] = LLVMConstNull(types[i]);
-    for (uint32_t i = 0; i < value->operand_count && first + i < 3; i++)
-        arguments[1 + first + i] =
-            LLVMBuildIntCast2(builder, operand_scalar(emitter, value, i), types[first + i], false, "");
+    for (uint32_t i = 0; i < value->operand_count && first + i < 2; i++)
+        arguments[1 + first + i] = LLVMBuildIntCast2(builder, operand_scalar(emitter, value, i), types[first + i],
+                                                     value->operands[i]->type->kind == TYPE_INT, "");
+    arguments[3] = value->operand_count == 4 ? shuffle_place(emitter, value) : const_i32(emitter, 0);
     arguments[4] = const_i32(emitter, value->pos.line);
     LLVMValueRef result = call_service(emitter, offsetof(HostServices, meet), emitter->i64, 5, arguments);
     LLVMAddCallSiteAttribute(result, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,

@@ -67,12 +67,16 @@ static LLVMValueRef read_register(Emitter *emitter, IntrinsicId id)
 /* Barriers that take the number of the barrier: always the first. */
 static bool takes_barrier_number(const char *name) { return !strncmp(name, "llvm.nvvm.barrier.cta.", 22); }
 
-/* A shuffle of 32 bits. The last operand: the lane that sources are clamped to, of a segment of the whole warp. */
+/* A shuffle of 32 bits. The last operand: the lane that sources are clamped to, and from bit 8 on the bits of a lane's
+ * number that tell its segment. */
 static LLVMValueRef shuffle_word(Emitter *emitter, const IrValue *value, LLVMValueRef word)
 {
+    LLVMBuilderRef builder = emitter->builder;
     bool is_up = value->intrinsic == INTRINSIC_CUDA_SHFL_UP_SYNC;
-    LLVMValueRef arguments[4] = {operand_scalar(emitter, value, 0), word, operand_scalar(emitter, value, 2),
-                                 const_i32(emitter, is_up ? 0 : 31)};
+    LLVMValueRef segment = LLVMBuildSub(builder, const_i32(emitter, 32), operand_scalar(emitter, value, 3), "");
+    LLVMValueRef limits = LLVMBuildShl(builder, segment, const_i32(emitter, 8), "");
+    limits = LLVMBuildOr(builder, limits, const_i32(emitter, is_up ? 0 : 31), "");
+    LLVMValueRef arguments[4] = {operand_scalar(emitter, value, 0), word, operand_scalar(emitter, value, 2), limits};
     return call_llvm(emitter, intrinsic_info[value->intrinsic].nvptx, NULL, 4, arguments);
 }
 
@@ -121,6 +125,75 @@ static bool emit_alike(Emitter *emitter, const IrValue *value, LLVMValueRef *out
     return true;
 }
 
+/* --- reductions of a warp: an instruction from sm_80 on, else shuffles -------------------------------------------------------- */
+
+/* The row names the form for unsigned integers. */
+static LLVMValueRef reduce_at_once(Emitter *emitter, const IrValue *value)
+{
+    const char *name = intrinsic_info[value->intrinsic].nvptx;
+    if (value->type->kind == TYPE_INT && value->intrinsic == INTRINSIC_REDUX_MIN)
+        name = "llvm.nvvm.redux.sync.min";
+    if (value->type->kind == TYPE_INT && value->intrinsic == INTRINSIC_REDUX_MAX)
+        name = "llvm.nvvm.redux.sync.max";
+    LLVMValueRef arguments[2] = {operand_scalar(emitter, value, 1), operand_scalar(emitter, value, 0)};
+    return call_llvm(emitter, name, NULL, 2, arguments);
+}
+
+static LLVMValueRef combine(Emitter *emitter, const IrValue *value, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    bool is_signed = value->type->kind == TYPE_INT;
+    LLVMValueRef both[2] = {a, b};
+    switch (value->intrinsic) {
+    case INTRINSIC_REDUX_ADD: return LLVMBuildAdd(builder, a, b, "");
+    case INTRINSIC_REDUX_AND: return LLVMBuildAnd(builder, a, b, "");
+    case INTRINSIC_REDUX_OR: return LLVMBuildOr(builder, a, b, "");
+    case INTRINSIC_REDUX_XOR: return LLVMBuildXor(builder, a, b, "");
+    case INTRINSIC_REDUX_MIN: return call_llvm(emitter, is_signed ? "llvm.smin" : "llvm.umin", emitter->i32, 2, both);
+    default: return call_llvm(emitter, is_signed ? "llvm.smax" : "llvm.umax", emitter->i32, 2, both);
+    }
+}
+
+static LLVMValueRef from_lane(Emitter *emitter, LLVMValueRef mask, LLVMValueRef word, LLVMValueRef lane)
+{
+    LLVMValueRef arguments[4] = {mask, word, lane, const_i32(emitter, 31)};
+    return call_llvm(emitter, "llvm.nvvm.shfl.sync.idx.i32", NULL, 4, arguments);
+}
+
+static LLVMValueRef lowest_lane(Emitter *emitter, LLVMValueRef lanes)
+{
+    LLVMValueRef arguments[2] = {lanes, LLVMConstAllOnes(emitter->i1)}; /* there is one */
+    return call_llvm(emitter, "llvm.cttz", emitter->i32, 2, arguments);
+}
+
+/* Each lane adds what the next lane of the mask has, then the one behind all of whose values that has, and so on: five
+ * times doubles 1 to 32. A lane that has all up to the highest one is its own next. The lowest lane's goes to all. */
+static LLVMValueRef reduce_by_shuffles(Emitter *emitter, const IrValue *value)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMValueRef mask = operand_scalar(emitter, value, 0), sum = operand_scalar(emitter, value, 1);
+    LLVMValueRef self = call_llvm(emitter, "llvm.nvvm.read.ptx.sreg.laneid", NULL, 0, NULL);
+    LLVMValueRef higher = call_llvm(emitter, "llvm.nvvm.read.ptx.sreg.lanemask.gt", NULL, 0, NULL);
+    higher = LLVMBuildAnd(builder, higher, mask, "");
+    LLVMValueRef is_highest = LLVMBuildICmp(builder, LLVMIntEQ, higher, const_i32(emitter, 0), "");
+    LLVMValueRef next = LLVMBuildSelect(builder, is_highest, self, lowest_lane(emitter, higher), "");
+    for (int i = 0; i < 5; i++) {
+        LLVMValueRef theirs = from_lane(emitter, mask, sum, next), further = from_lane(emitter, mask, next, next);
+        LLVMValueRef is_done = LLVMBuildICmp(builder, LLVMIntEQ, next, self, "");
+        LLVMValueRef is_last = LLVMBuildICmp(builder, LLVMIntEQ, further, next, "");
+        sum = LLVMBuildSelect(builder, is_done, sum, combine(emitter, value, sum, theirs), "");
+        next = LLVMBuildSelect(builder, is_last, self, further, "");
+    }
+    return from_lane(emitter, mask, sum, lowest_lane(emitter, mask));
+}
+
+static void emit_reduction(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    out[0] = emitter->target->gpu->sm >= 80 ? reduce_at_once(emitter, value) : reduce_by_shuffles(emitter, value);
+}
+
+/* --- the grid's barrier -------------------------------------------------------------------------------------------------------- */
+
 /* Thread 0 of each block counts it in the word that the driver lends a cooperative launch, at 4 bytes behind the address in
  * %envreg1:2. Blocks add 1, the first one what is missing to 2 ** 31: the sign flips when all have come, and the count is
  * ready for the next time. */
@@ -159,6 +232,12 @@ static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRe
     case INTRINSIC_CUDA_SHFL_DOWN_SYNC:
     case INTRINSIC_CUDA_SHFL_XOR_SYNC: emit_shuffle(emitter, value, out); return true;
     case INTRINSIC_CUDA_GRID_SYNC: emit_grid_sync(emitter); return true;
+    case INTRINSIC_REDUX_ADD:
+    case INTRINSIC_REDUX_MIN:
+    case INTRINSIC_REDUX_MAX:
+    case INTRINSIC_REDUX_AND:
+    case INTRINSIC_REDUX_OR:
+    case INTRINSIC_REDUX_XOR: emit_reduction(emitter, value, out); return true;
     case INTRINSIC_CUDA_MATCH_ANY_SYNC:
     case INTRINSIC_CUDA_MATCH_ALL_SYNC: emit_match(emitter, value, out); return true;
     default: return emit_alike(emitter, value, out);

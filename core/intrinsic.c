@@ -35,6 +35,17 @@ const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
                         .arity = ARITY,                \
                         .effects = EFFECTS,            \
                         .nvptx = NVPTX},
+#define CALL(ID, PATH, PARAMETERS, SHAPE, EFFECTS, SM, NVPTX, DOC) \
+    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_DEVICE,             \
+                        .id = #ID,                                 \
+                        .path = PATH,                              \
+                        .doc = DOC,                                \
+                        .arity = (int)sizeof(SHAPE) - 2,           \
+                        .effects = EFFECTS,                        \
+                        .parameters = PARAMETERS,                  \
+                        .shape = SHAPE,                            \
+                        .sm = SM,                                  \
+                        .nvptx = NVPTX},
 #define LIBRARY(ID, PATH, FUNCTION, DOC) \
     [INTRINSIC_##                        \
         ID] = {.kind = INTRINSIC_KIND_LIBRARY, .id = #ID, .path = PATH, .doc = DOC, .python_function = FUNCTION},
@@ -43,6 +54,7 @@ const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
 #undef REGISTER
 #undef MATH
 #undef DEVICE
+#undef CALL
 #undef LIBRARY
 };
 

@@ -10,12 +10,14 @@ typedef enum IntrinsicId {
 #define REGISTER(id, path, type, nvptx, low, high, doc) INTRINSIC_##id,
 #define MATH(id, path, arity, promotion, f64, f32, host64, host32, doc) INTRINSIC_##id,
 #define DEVICE(id, path, arity, effects, nvptx, doc) INTRINSIC_##id,
+#define CALL(id, path, parameters, shape, effects, sm, nvptx, doc) INTRINSIC_##id,
 #define LIBRARY(id, path, function, doc) INTRINSIC_##id,
 #include "core/intrinsic.def"
 #undef BUILTIN
 #undef REGISTER
 #undef MATH
 #undef DEVICE
+#undef CALL
 #undef LIBRARY
     INTRINSIC_COUNT
 } IntrinsicId;
@@ -49,6 +51,12 @@ typedef struct IntrinsicInfo {
     unsigned effects;
     PromotionId promotion; /* MATH */
     const Type *type; /* REGISTER: the result */
+    const char *parameters; /* CALL: "mask, value, width=32" */
+    /* CALL: the result, then the parameters: n none, b bool, i int32, u uint32, l int64, q uint64, f float32, d float64,
+     * v an integer of 32 bits, x one of 32 or 64, both with a result of the operand's type. i and u, l and q differ for
+     * the frontend only. */
+    const char *shape;
+    int sm; /* CALL: the oldest architecture that has it; 0: all do */
     const char *nvptx; /* LLVM intrinsic, NULL: emitter by hand */
     int64_t low, high; /* REGISTER: the values it can have, both included */
     const char *libdevice64, *libdevice32; /* MATH: libdevice symbols for float64 and float32 */

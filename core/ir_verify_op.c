@@ -216,47 +216,53 @@ static bool verify_powi(const IrValue *value, Diag *diag)
            expect_result(diag, value, value->operands[0]->type);
 }
 
-/* Result and operands of device intrinsics: b bool, w a 32-bit integer, x an integer of 32 or 64 bits, n nothing. */
-static const char *const device_shapes[INTRINSIC_COUNT] = {
-    [INTRINSIC_CUDA_SYNCTHREADS_COUNT] = "wb", [INTRINSIC_CUDA_SYNCTHREADS_AND] = "bb",
-    [INTRINSIC_CUDA_SYNCTHREADS_OR] = "bb",    [INTRINSIC_CUDA_NANOSLEEP] = "nw",
-    [INTRINSIC_CUDA_SYNCWARP] = "nw",          [INTRINSIC_CUDA_SHFL_SYNC] = "xwxw",
-    [INTRINSIC_CUDA_SHFL_UP_SYNC] = "xwxw",    [INTRINSIC_CUDA_SHFL_DOWN_SYNC] = "xwxw",
-    [INTRINSIC_CUDA_SHFL_XOR_SYNC] = "xwxw",   [INTRINSIC_CUDA_ALL_SYNC] = "bwb",
-    [INTRINSIC_CUDA_ANY_SYNC] = "bwb",         [INTRINSIC_CUDA_EQ_SYNC] = "bwb",
-    [INTRINSIC_CUDA_BALLOT_SYNC] = "wwb",      [INTRINSIC_CUDA_MATCH_ANY_SYNC] = "wwx",
-    [INTRINSIC_CUDA_MATCH_ALL_SYNC] = "wwx",   [INTRINSIC_CUDA_ACTIVEMASK] = "w",
-    [INTRINSIC_CUDA_LANEMASK_LT] = "w",        [INTRINSIC_CUDA_LANEMASK_LE] = "w",
-    [INTRINSIC_CUDA_LANEMASK_EQ] = "w",        [INTRINSIC_CUDA_LANEMASK_GE] = "w",
-    [INTRINSIC_CUDA_LANEMASK_GT] = "w",        [INTRINSIC_CUDA_GRID_SYNC] = "n",
-};
-
 static bool has_shape(const Type *type, char shape)
 {
     switch (shape) {
     case 'b': return type->kind == TYPE_BOOL;
-    case 'w': return is_kind(type, INT) && type->size == 4;
+    case 'i':
+    case 'u':
+    case 'v': return is_kind(type, INT) && type->size == 4;
+    case 'l':
+    case 'q': return is_kind(type, INT) && type->size == 8;
     case 'x': return is_kind(type, INT) && type->size >= 4;
+    case 'f': return type->kind == TYPE_FLOAT && type->size == 4;
+    case 'd': return type->kind == TYPE_FLOAT && type->size == 8;
     default: return type->kind == TYPE_NONE;
     }
 }
 
 static const char *shape_text(char shape)
 {
-    return shape == 'b' ? "bool" : shape == 'w' ? "i32 or u32" : shape == 'x' ? "an integer of 32 or 64 bits" : "none";
+    switch (shape) {
+    case 'b': return "bool";
+    case 'i':
+    case 'u':
+    case 'v': return "i32 or u32";
+    case 'l':
+    case 'q': return "i64 or u64";
+    case 'x': return "an integer of 32 or 64 bits";
+    case 'f': return "f32";
+    case 'd': return "f64";
+    default: return "none";
+    }
 }
 
 static bool verify_device(const IrValue *value, Diag *diag)
 {
-    const char *shape = device_shapes[value->intrinsic];
+    const char *shape = intrinsic_info[value->intrinsic].shape;
     if (!shape)
         return true;
     if (!has_shape(value->type, shape[0]))
         return fail_type(diag, value, "the result", value->type, shape_text(shape[0]));
-    for (uint32_t i = 0; i < value->operand_count; i++)
+    for (uint32_t i = 0; i < value->operand_count; i++) {
         if (!has_shape(value->operands[i]->type, shape[1 + i]))
             return fail_operand(diag, value, i, shape_text(shape[1 + i]));
-    return shape[0] != 'x' || expect_operand(diag, value, 1, value->type);
+        bool alike = (shape[0] == 'x' || shape[0] == 'v') && shape[1 + i] == shape[0];
+        if (alike && !expect_operand(diag, value, i, value->type))
+            return false;
+    }
+    return true;
 }
 
 static bool verify_intrinsic(const IrValue *value, Diag *diag)

@@ -239,8 +239,13 @@ bool lower_builtin_call(Lower *l, const Call *call, Operand *out);
 bool lower_sum_call(Lower *l, const Call *call, Operand *out);
 bool lower_any_all_call(Lower *l, const Call *call, Operand *out);
 bool lower_isinstance_call(Lower *l, const Call *call, Operand *out);
-/* A row with an emitter in codegen, no operands and no result. */
-bool lower_device_call(Lower *l, const Call *call, Operand *out);
+/* lower_device.c: CALL rows. One operand for each parameter of the row, defaults where none was given. */
+enum { CALL_MAX_PARAMETERS = 8 };
+bool call_bind(Lower *l, const Call *call, Operand *out);
+/* The argument as the row's shape wants parameter `index`; not for x where the value may be no integer. */
+bool call_shaped_argument(Lower *l, const Call *call, uint32_t index, Operand given, IrValue **out);
+/* A call that is all in its row. */
+bool lower_shaped_call(Lower *l, const Call *call, Operand *out);
 bool lower_math_call(Lower *l, const Call *call, Operand *out);
 bool lower_cuda_call(Lower *l, const Call *call, Operand *out);
 /* lower_warp.c: warp and block votes, shuffles, lane masks, nanosleep */

@@ -263,6 +263,8 @@ static const char *intrinsic_name(Lower *l, IntrinsicId id)
 /* What takes keywords reads them by name; everything else would take them for positional arguments. */
 static bool takes_keywords(IntrinsicId id)
 {
+    if (intrinsic_info[id].parameters)
+        return true;
     switch (id) {
     case INTRINSIC_ENUMERATE:
     case INTRINSIC_SUM:

@@ -231,14 +231,6 @@ static bool call_select(Lower *l, const Call *call, Operand *out)
     return true;
 }
 
-bool lower_device_call(Lower *l, const Call *call, Operand *out)
-{
-    if (!call_arity(l, call, 0, 0))
-        return false;
-    emit_intrinsic(l, call->intrinsic, &type_none, 0, NULL);
-    return *out = operand_none(), true;
-}
-
 typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
 
 static const Handler handlers[INTRINSIC_COUNT] = {
@@ -252,10 +244,6 @@ static const Handler handlers[INTRINSIC_COUNT] = {
     [INTRINSIC_CUDA_CLZ] = call_bits,
     [INTRINSIC_CUDA_FFS] = call_bits,
     [INTRINSIC_CUDA_SELP] = call_select,
-    [INTRINSIC_CUDA_SYNCTHREADS] = lower_device_call,
-    [INTRINSIC_CUDA_THREADFENCE] = lower_device_call,
-    [INTRINSIC_CUDA_THREADFENCE_BLOCK] = lower_device_call,
-    [INTRINSIC_CUDA_THREADFENCE_SYSTEM] = lower_device_call,
 };
 
 bool lower_cuda_call(Lower *l, const Call *call, Operand *out)
@@ -267,5 +255,7 @@ bool lower_cuda_call(Lower *l, const Call *call, Operand *out)
         return handler(l, call, out);
     if (lower_is_warp_call(call->intrinsic))
         return lower_warp_call(l, call, out);
+    if (intrinsic_info[call->intrinsic].shape)
+        return lower_shaped_call(l, call, out);
     return lower_math_call(l, call, out);
 }

@@ -25,17 +25,41 @@ static uint32_t lanes_with_value(const HostWarp *warp, uint32_t lanes, uint64_t 
     return found;
 }
 
-/* The lane that a shuffle reads; its own where there is no such lane, or where that one takes no part. */
+/* The lane that a shuffle reads; its own where there is no such lane in its segment, or where that one takes no part. */
 static uint32_t shuffle_source(const HostWait *wait, uint32_t lane, uint32_t lanes)
 {
-    uint32_t place = wait->place % HOST_WARP, source = place;
+    uint32_t place = wait->place & 31, segment = wait->place >> 8 & 31, source;
+    uint32_t first = lane & segment, last = first | (31 & ~segment);
     switch (wait->operation) {
-    case INTRINSIC_CUDA_SHFL_UP_SYNC: source = lane >= place ? lane - place : lane; break;
-    case INTRINSIC_CUDA_SHFL_DOWN_SYNC: source = lane + place < HOST_WARP ? lane + place : lane; break;
-    case INTRINSIC_CUDA_SHFL_XOR_SYNC: source = lane ^ place; break;
-    default: break;
+    case INTRINSIC_CUDA_SHFL_UP_SYNC: source = lane >= first + place ? lane - place : lane; break;
+    case INTRINSIC_CUDA_SHFL_DOWN_SYNC: source = lane + place <= last ? lane + place : lane; break;
+    case INTRINSIC_CUDA_SHFL_XOR_SYNC: source = (lane ^ place) <= last ? lane ^ place : lane; break;
+    default: source = first | (place & ~segment); break;
     }
     return lanes & bit_of(source) ? source : lane;
+}
+
+static bool is_reduction(int32_t operation)
+{
+    return operation >= INTRINSIC_REDUX_ADD && operation <= INTRINSIC_REDUX_XOR;
+}
+
+/* Over the values of the lanes, as 64-bit integers that hold what the lanes have of either sign. */
+static uint64_t reduction(const HostWarp *warp, int32_t operation, uint32_t lanes)
+{
+    int64_t result = (int64_t)warp->fibers[lowest_lane(lanes)]->wait.value;
+    for (uint32_t left = lanes & (lanes - 1); left; left &= left - 1) {
+        int64_t value = (int64_t)warp->fibers[lowest_lane(left)]->wait.value;
+        switch (operation) {
+        case INTRINSIC_REDUX_ADD: result += value; break;
+        case INTRINSIC_REDUX_MIN: result = value < result ? value : result; break;
+        case INTRINSIC_REDUX_MAX: result = value > result ? value : result; break;
+        case INTRINSIC_REDUX_AND: result &= value; break;
+        case INTRINSIC_REDUX_OR: result |= value; break;
+        default: result ^= value; break;
+        }
+    }
+    return (uint64_t)result;
 }
 
 static uint64_t result_of(const HostWarp *warp, uint32_t lanes, uint32_t lane)
@@ -44,6 +68,8 @@ static uint64_t result_of(const HostWarp *warp, uint32_t lanes, uint32_t lane)
     uint32_t same = 0;
     if (wait->operation == INTRINSIC_CUDA_SYNCWARP)
         return 0;
+    if (is_reduction(wait->operation))
+        return reduction(warp, wait->operation, lanes);
     bool is_match =
         wait->operation == INTRINSIC_CUDA_MATCH_ANY_SYNC || wait->operation == INTRINSIC_CUDA_MATCH_ALL_SYNC;
     bool is_vote = wait->operation == INTRINSIC_CUDA_ALL_SYNC || wait->operation == INTRINSIC_CUDA_ANY_SYNC ||

@@ -252,11 +252,11 @@ static PyObject *row_of_intrinsic(const IntrinsicInfo *info)
     Py_XDECREF(words);
     if (!paths)
         return NULL;
-    return Py_BuildValue("{sssNsssssisIszszszszszsLsL}", "id", info->id, "paths", paths, "kind", kinds[info->kind],
-                         "doc", info->doc, "arity", info->arity, "effects", info->effects, "nvptx", info->nvptx,
-                         "libdevice64", info->libdevice64, "libdevice32", info->libdevice32, "host64", info->host64,
-                         "python_function", info->python_function, "low", (long long)info->low, "high",
-                         (long long)info->high);
+    return Py_BuildValue("{sssNsssssisIszszszszszsLsLszszsi}", "id", info->id, "paths", paths, "kind",
+                         kinds[info->kind], "doc", info->doc, "arity", info->arity, "effects", info->effects, "nvptx",
+                         info->nvptx, "libdevice64", info->libdevice64, "libdevice32", info->libdevice32, "host64",
+                         info->host64, "python_function", info->python_function, "low", (long long)info->low, "high",
+                         (long long)info->high, "parameters", info->parameters, "shape", info->shape, "sm", info->sm);
 }
 
 static bool add_intrinsic_table(PyObject *module)

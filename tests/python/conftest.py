@@ -46,3 +46,24 @@ def run_python(tmp_path):
         return done.stdout
 
     return run
+
+
+@pytest.fixture
+def refused(tmp_path):
+    """Compiles a kernel of `out` that evaluates the expression; the error must have that text, the expression's line
+    and carets under the whole of it. More names for the kernel: keywords."""
+
+    def check(expression, message, signature="void(int64[:])", **names):
+        path = tmp_path / "kernel.py"
+        path.write_text(f"def kernel(out):\n    x = 3\n    {expression}\n")
+        scope = {"cuda": cuda, "np": np, **names}
+        exec(compile(path.read_text(), str(path), "exec"), scope)
+        with pytest.raises(errors.CujitError) as caught:
+            cuda.jit(signature)(scope["kernel"])
+        place, shown, carets, *rest = str(caught.value).splitlines()
+        assert place.startswith(f"{path}:3 in kernel")
+        assert message in "\n".join(rest)
+        start = shown.index(expression)
+        assert carets == " " * start + "^" * len(expression), str(caught.value)
+
+    return check

@@ -1,0 +1,128 @@
+/* Calls of CALL rows: arguments go to parameters by place or by name, and each becomes what the row's shape says. Rows whose
+ * operands depend on more than that have a handler of their own, which uses the same helpers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/lower.h"
+
+/* One of the names in "mask, value, width=32". */
+typedef struct Parameter {
+    const char *name;
+    bool has_default;
+    int64_t fallback;
+} Parameter;
+
+/* Reads the next one; false at the end. */
+static bool next_parameter(Lower *l, const char **text, Parameter *out)
+{
+    size_t length = strcspn(*text, ",="), whole = strcspn(*text, ",");
+    if (!length)
+        return false;
+    *out =
+        (Parameter){.name = arena_format(l->arena, "%.*s", (int)length, *text), .has_default = (*text)[length] == '='};
+    if (out->has_default)
+        out->fallback = (int64_t)strtoull(*text + length + 1, NULL, 0);
+    *text += whole;
+    *text += strspn(*text, ", ");
+    return true;
+}
+
+static bool is_parameter(Lower *l, const char *text, const char *name)
+{
+    Parameter parameter;
+    while (next_parameter(l, &text, &parameter))
+        if (strcmp(parameter.name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool check_count(Lower *l, const Call *call)
+{
+    uint32_t least = 0, most = 0;
+    const char *text = intrinsic_info[call->intrinsic].parameters;
+    Parameter parameter;
+    for (; next_parameter(l, &text, &parameter); most++)
+        least += !parameter.has_default;
+    return call_arity(l, call, least, most);
+}
+
+bool call_bind(Lower *l, const Call *call, Operand *out)
+{
+    const char *parameters = intrinsic_info[call->intrinsic].parameters, *text = parameters;
+    Parameter parameter;
+    if (!check_count(l, call))
+        return false;
+    for (uint32_t i = 0; i < call->keyword_count; i++)
+        if (!is_parameter(l, parameters, call->keywords[i]))
+            return lower_fail(l, DIAG_CALL_KEYWORD, call->name, call->keywords[i]);
+    for (uint32_t i = 0; next_parameter(l, &text, &parameter); i++) {
+        const Operand *given = call_argument(call, i, parameter.name);
+        if (given)
+            out[i] = *given;
+        else if (parameter.has_default)
+            out[i] = operand_int(l, parameter.fallback);
+        else
+            return call_refuse(l, call, arena_format(l->arena, "; its parameter %s is missing", parameter.name));
+    }
+    return true;
+}
+
+/* The type that a letter of a shape stands for; NULL where the operand decides. */
+static const Type *shape_type(char shape)
+{
+    switch (shape) {
+    case 'b': return TYPE_OF(BOOL);
+    case 'i': return TYPE_OF(INT32);
+    case 'u': return TYPE_OF(UINT32);
+    case 'l': return TYPE_OF(INT64);
+    case 'q': return TYPE_OF(UINT64);
+    case 'f': return TYPE_OF(FLOAT32);
+    case 'd': return TYPE_OF(FLOAT64);
+    case 'n': return &type_none;
+    default: return NULL;
+    }
+}
+
+/* v and x: integers as they are, where they are wide enough. */
+static bool own_type(char shape, Operand given, const Type **type)
+{
+    uint32_t least = 4, most = shape == 'v' ? 4 : 8;
+    *type = given.type->kind == TYPE_BOOL || given.type->size < least ? TYPE_OF(INT32) : given.type;
+    return (*type)->size <= most;
+}
+
+bool call_shaped_argument(Lower *l, const Call *call, uint32_t index, Operand given, IrValue **out)
+{
+    char shape = intrinsic_info[call->intrinsic].shape[1 + index];
+    const Type *type = shape_type(shape);
+    Operand converted;
+    bool is_integer = type_is_integer(given.type) || given.type->kind == TYPE_BOOL;
+    if (shape == 'b') {
+        if (!type_is_scalar(given.type))
+            return call_refuse(l, call, "");
+        return lower_truth(l, given, &converted) && (*out = operand_ir(l, converted), true);
+    }
+    if (shape == 'f' || shape == 'd' ? !type_is_real(given.type) : !is_integer)
+        return call_refuse(l, call, shape == 'f' || shape == 'd' ? "" : "; it takes integers");
+    if (!type && !own_type(shape, given, &type))
+        return call_refuse(l, call, "; it takes integers of 32 bits");
+    return lower_convert(l, given, type, &converted) && (*out = operand_ir(l, converted), true);
+}
+
+bool lower_shaped_call(Lower *l, const Call *call, Operand *out)
+{
+    const IntrinsicInfo *row = &intrinsic_info[call->intrinsic];
+    Operand given[CALL_MAX_PARAMETERS];
+    IrValue *operands[CALL_MAX_PARAMETERS];
+    const Type *type = shape_type(row->shape[0]);
+    if (!call_bind(l, call, given))
+        return false;
+    for (uint32_t i = 0; i < (uint32_t)row->arity; i++) {
+        if (!call_shaped_argument(l, call, i, given[i], &operands[i]))
+            return false;
+        if (!type && row->shape[1 + i] == row->shape[0])
+            own_type(row->shape[0], given[i], &type);
+    }
+    IrValue *value = emit_intrinsic(l, call->intrinsic, type, (uint32_t)row->arity, operands);
+    return *out = type->kind == TYPE_NONE ? operand_none() : operand_value(type, value), true;
+}
