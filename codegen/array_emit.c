@@ -110,7 +110,7 @@ void emit_op_WRAP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 void emit_op_LOAD(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     LLVMValueRef address = element_address(emitter, value, 1);
-    load_parts(emitter, value->type, address, alignment_in_memory(value->type), out);
+    load_parts(emitter, value->type, address, type_element_alignment(value->operands[0]->type), out);
 }
 
 void emit_op_STORE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
@@ -118,7 +118,7 @@ void emit_op_STORE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     (void)out;
     const Type *element = value->operands[0]->type->element;
     LLVMValueRef address = element_address(emitter, value, 1);
-    store_parts(emitter, element, address, alignment_in_memory(element),
+    store_parts(emitter, element, address, type_element_alignment(value->operands[0]->type),
                 operand_parts(emitter, value, value->operand_count - 1));
 }
 
@@ -149,8 +149,8 @@ static uint64_t storage_size(const IrValue *value)
 static uint32_t storage_alignment(const IrValue *value)
 {
     const Type *element = value->type->element;
-    uint32_t natural =
-        element->alignment > alignment_in_memory(element) ? element->alignment : alignment_in_memory(element);
+    uint32_t natural = type_natural_alignment(element);
+    natural = element->alignment > natural ? element->alignment : natural;
     return value->storage->alignment > natural ? value->storage->alignment : natural;
 }
 

@@ -64,7 +64,7 @@ static LLVMValueRef float_extreme(Emitter *emitter, IrAtomic kind, const Type *t
     LLVMValueRef first = LLVMBuildLoad2(builder, bits, address, "");
     LLVMSetOrdering(first, relaxed());
     LLVMSetAtomicSyncScopeID(first, device_scope(emitter));
-    LLVMSetAlignment(first, alignment_in_memory(type));
+    LLVMSetAlignment(first, type->size);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(builder), check = new_block(emitter), attempt = new_block(emitter),
                       done = new_block(emitter);
     LLVMBuildBr(builder, check);

@@ -2,7 +2,7 @@
  * LLVM registers. A value is a list of parts, never an LLVM aggregate, so that what an access does not use vanishes:
  *   bool: i1 (i8 in memory); numbers: themselves; complex: real, imaginary; none and objects: nothing
  *   array: pointer (generic address space), extent of each axis, byte stride of each axis where the layout is A
- *   tuple: the parts of its items; record: the parts of its fields */
+ *   tuple: the parts of its items; records are in memory only */
 #ifndef CUJIT_CODEGEN_EMIT_H
 #define CUJIT_CODEGEN_EMIT_H
 
@@ -18,6 +18,7 @@ typedef struct TargetLowering {
     /* A machine for LLVM, owned by the caller; NULL with a diagnostic. */
     LLVMTargetMachineRef (*create_machine)(const Target *target, const CompileOptions *options, Diag *diag);
     unsigned pointer_space; /* address space of the data pointers among a kernel's parameters */
+    bool splits_unaligned; /* loads and stores must be aligned to their size */
     bool passes_thread; /* every function has the HostThread as its first parameter */
     /* Calling convention, linkage and attributes of the module's kernel. */
     void (*finish_kernel)(Emitter *emitter, LLVMValueRef function);
@@ -104,14 +105,13 @@ void emit_stride_trip(Emitter *emitter, const EmittedFunction *function, const S
 uint32_t part_count(const Type *type);
 /* Writes the types of the parts; returns how many. */
 uint32_t part_types(Emitter *emitter, const Type *type, LLVMTypeRef *out);
-/* Place of the first part of item `index` of a tuple or field of a record. */
+/* Place of the first part of item `index` of a tuple. */
 uint32_t part_of_item(const Type *type, uint32_t index);
 static inline uint32_t part_of_extent(uint32_t axis) { return 1 + axis; }
 LLVMTypeRef memory_type(Emitter *emitter, const Type *scalar);
 LLVMTypeRef part_type(Emitter *emitter, const Type *scalar);
 uint64_t size_in_memory(const Type *type);
-uint32_t alignment_in_memory(const Type *type);
-/* Parts from memory and back; the address has at least `alignment`. */
+/* Scalars from memory and back; the address is a multiple of `alignment` bytes. */
 void load_parts(Emitter *emitter, const Type *type, LLVMValueRef address, uint32_t alignment, LLVMValueRef *out);
 void store_parts(Emitter *emitter, const Type *type, LLVMValueRef address, uint32_t alignment,
                  const LLVMValueRef *parts);

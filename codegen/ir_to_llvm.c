@@ -37,9 +37,6 @@ static uint32_t parts_of_field(Emitter *emitter, const AbiField *field, LLVMValu
         return 1;
     case ABI_EXTENT:
     case ABI_STRIDE: out[0] = value; return 1;
-    case ABI_RECORD:
-        load_parts(emitter, field->type, value, alignment_in_memory(field->type), out);
-        return part_count(field->type);
     }
     return 0;
 }

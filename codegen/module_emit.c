@@ -111,7 +111,6 @@ static LLVMTypeRef field_type(Emitter *emitter, const AbiField *field)
     case ABI_POINTER: return LLVMPointerTypeInContext(emitter->context, emitter->lowering->pointer_space);
     case ABI_EXTENT:
     case ABI_STRIDE: return emitter->i64;
-    case ABI_RECORD: return emitter->pointer_type;
     }
     return NULL;
 }
@@ -121,12 +120,6 @@ static void add_field_attributes(Emitter *emitter, LLVMValueRef function, uint32
     LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "noundef", 0));
     if (field->kind == ABI_EXTENT)
         LLVMAddAttributeAtIndex(function, place, range_attribute(emitter, 64, 0, KERNEL_ABI_MAX_EXTENT + 1));
-    if (field->kind != ABI_RECORD || emitter->lowering->passes_thread)
-        return;
-    LLVMTypeRef bytes = LLVMArrayType2(emitter->i8, field->size);
-    unsigned kind = LLVMGetEnumAttributeKindForName("byval", 5);
-    LLVMAddAttributeAtIndex(function, place, LLVMCreateTypeAttribute(emitter->context, kind, bytes));
-    LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "align", alignment_in_memory(field->type)));
 }
 
 static void declare_kernel(Emitter *emitter, EmittedFunction *out)

@@ -6,6 +6,7 @@ uint32_t part_count(const Type *type)
     uint32_t count = 0;
     switch (type->kind) {
     case TYPE_NONE:
+    case TYPE_RECORD:
     case TYPE_OBJECT: return 0;
     case TYPE_BOOL:
     case TYPE_INT:
@@ -13,11 +14,10 @@ uint32_t part_count(const Type *type)
     case TYPE_FLOAT: return 1;
     case TYPE_COMPLEX: return 2;
     case TYPE_ARRAY: return 1u + type->ndim * (type->layout == LAYOUT_ANY ? 2u : 1u);
-    case TYPE_TUPLE:
-    case TYPE_RECORD: break;
+    case TYPE_TUPLE: break;
     }
     for (uint32_t i = 0; i < type->count; i++)
-        count += part_count(type->kind == TYPE_TUPLE ? type->items[i] : type->fields[i].type);
+        count += part_count(type->items[i]);
     return count;
 }
 
@@ -33,6 +33,7 @@ uint32_t part_types(Emitter *emitter, const Type *type, LLVMTypeRef *out)
     uint32_t count = part_count(type), written = 0;
     switch (type->kind) {
     case TYPE_NONE:
+    case TYPE_RECORD:
     case TYPE_OBJECT: break;
     case TYPE_BOOL:
     case TYPE_INT:
@@ -48,10 +49,8 @@ uint32_t part_types(Emitter *emitter, const Type *type, LLVMTypeRef *out)
             out[i] = emitter->i64;
         break;
     case TYPE_TUPLE:
-    case TYPE_RECORD:
         for (uint32_t i = 0; i < type->count; i++)
-            written +=
-                part_types(emitter, type->kind == TYPE_TUPLE ? type->items[i] : type->fields[i].type, out + written);
+            written += part_types(emitter, type->items[i], out + written);
         break;
     }
     return count;
@@ -61,74 +60,113 @@ uint32_t part_of_item(const Type *type, uint32_t index)
 {
     uint32_t place = 0;
     for (uint32_t i = 0; i < index; i++)
-        place += part_count(type->kind == TYPE_TUPLE ? type->items[i] : type->fields[i].type);
+        place += part_count(type->items[i]);
     return place;
 }
 
 uint64_t size_in_memory(const Type *type) { return type->size; }
 
-/* Complex numbers are only as aligned as their parts: that is all NumPy promises. */
-uint32_t alignment_in_memory(const Type *type)
+/* --- loads and stores ------------------------------------------------------------------------------------------------ */
+
+/* A scalar that is less aligned than the target's loads and stores ask for is moved in pieces that are aligned. */
+static uint32_t piece_count(Emitter *emitter, LLVMTypeRef type, uint32_t alignment)
 {
-    uint32_t alignment = type->alignment ? type->alignment : 1;
-    if (type->kind == TYPE_COMPLEX && alignment > type->size / 2)
-        return type->size / 2;
-    return alignment;
+    uint32_t size = (uint32_t)LLVMABISizeOfType(emitter->data_layout, type);
+    return emitter->lowering->splits_unaligned && alignment < size ? size / alignment : 1;
 }
 
-static uint32_t alignment_at(uint32_t alignment, uint32_t offset)
+static LLVMValueRef load_aligned(Emitter *emitter, LLVMTypeRef type, LLVMValueRef address, uint32_t alignment)
 {
-    while (offset % alignment)
-        alignment /= 2;
-    return alignment;
-}
-
-static LLVMValueRef load_scalar(Emitter *emitter, const Type *type, LLVMValueRef address, uint32_t alignment)
-{
-    LLVMValueRef value = LLVMBuildLoad2(emitter->builder, memory_type(emitter, type), address, "");
+    LLVMValueRef value = LLVMBuildLoad2(emitter->builder, type, address, "");
     LLVMSetAlignment(value, alignment);
-    if (type->kind == TYPE_BOOL)
-        return LLVMBuildICmp(emitter->builder, LLVMIntNE, value, LLVMConstNull(emitter->i8), "");
     return value;
+}
+
+static LLVMValueRef load_memory(Emitter *emitter, LLVMTypeRef type, LLVMValueRef address, uint32_t alignment)
+{
+    uint32_t count = piece_count(emitter, type, alignment);
+    if (count == 1)
+        return load_aligned(emitter, type, address, alignment);
+    LLVMTypeRef piece = LLVMIntTypeInContext(emitter->context, alignment * 8);
+    LLVMTypeRef whole = LLVMIntTypeInContext(emitter->context, alignment * count * 8);
+    LLVMValueRef bits = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        LLVMValueRef part = load_aligned(emitter, piece, offset_address(emitter, address, i * alignment), alignment);
+        part = LLVMBuildZExt(emitter->builder, part, whole, "");
+        part = LLVMBuildShl(emitter->builder, part, LLVMConstInt(whole, i * alignment * 8, false), "");
+        bits = bits ? LLVMBuildOr(emitter->builder, bits, part, "") : part;
+    }
+    return LLVMBuildBitCast(emitter->builder, bits, type, "");
+}
+
+/* The lowest byte of a float. ptxas takes st.b8 of a register that a float was computed in for a conversion of the float
+ * to an integer; an operation on integers in between, which LLVM cannot remove, keeps it to the bits. */
+static LLVMValueRef byte_of_float(Emitter *emitter, LLVMValueRef bits)
+{
+    static const char text[] = "and.b32 $0, $1, 255;", constraints[] = "=r,r";
+    LLVMTypeRef type = LLVMFunctionType(emitter->i32, &emitter->i32, 1, false);
+    LLVMValueRef mask = LLVMGetInlineAsm(type, text, sizeof text - 1, constraints, sizeof constraints - 1, false, false,
+                                         LLVMInlineAsmDialectATT, false);
+    LLVMValueRef word = LLVMBuildIntCast2(emitter->builder, bits, emitter->i32, false, "");
+    LLVMValueRef low = LLVMBuildCall2(emitter->builder, type, mask, &word, 1, "");
+    return LLVMBuildTrunc(emitter->builder, low, emitter->i8, "");
+}
+
+static bool is_byte_of_float(LLVMValueRef value)
+{
+    if (!LLVMIsATruncInst(value) || LLVMGetIntTypeWidth(LLVMTypeOf(value)) != 8)
+        return false;
+    LLVMValueRef bits = LLVMGetOperand(value, 0);
+    if (!LLVMIsABitCastInst(bits))
+        return false;
+    LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(bits, 0)));
+    return kind == LLVMHalfTypeKind || kind == LLVMFloatTypeKind || kind == LLVMDoubleTypeKind;
+}
+
+static void store_aligned(Emitter *emitter, LLVMValueRef value, LLVMValueRef address, uint32_t alignment)
+{
+    if (emitter->lowering->splits_unaligned && is_byte_of_float(value))
+        value = byte_of_float(emitter, LLVMGetOperand(value, 0));
+    LLVMSetAlignment(LLVMBuildStore(emitter->builder, value, address), alignment);
+}
+
+static void store_memory(Emitter *emitter, LLVMValueRef value, LLVMValueRef address, uint32_t alignment)
+{
+    uint32_t count = piece_count(emitter, LLVMTypeOf(value), alignment);
+    if (count == 1) {
+        store_aligned(emitter, value, address, alignment);
+        return;
+    }
+    LLVMTypeRef piece = LLVMIntTypeInContext(emitter->context, alignment * 8);
+    LLVMTypeRef whole = LLVMIntTypeInContext(emitter->context, alignment * count * 8);
+    LLVMValueRef bits = LLVMBuildBitCast(emitter->builder, value, whole, "");
+    for (uint32_t i = 0; i < count; i++) {
+        LLVMValueRef shift = LLVMConstInt(whole, i * alignment * 8, false);
+        LLVMValueRef part = i ? LLVMBuildLShr(emitter->builder, bits, shift, "") : bits;
+        part = LLVMBuildTrunc(emitter->builder, part, piece, "");
+        store_aligned(emitter, part, offset_address(emitter, address, i * alignment), alignment);
+    }
 }
 
 void load_parts(Emitter *emitter, const Type *type, LLVMValueRef address, uint32_t alignment, LLVMValueRef *out)
 {
-    if (type->kind == TYPE_COMPLEX) {
-        uint32_t half = type->size / 2;
-        out[0] = load_scalar(emitter, type, address, alignment_at(alignment, half));
-        out[1] = load_scalar(emitter, type, offset_address(emitter, address, half), alignment_at(alignment, half));
-    } else if (type->kind == TYPE_RECORD) {
-        for (uint32_t i = 0; i < type->count; i++)
-            load_parts(emitter, type->fields[i].type, offset_address(emitter, address, type->fields[i].offset),
-                       alignment_at(alignment, type->fields[i].offset), out + part_of_item(type, i));
-    } else if (type_is_scalar(type)) {
-        out[0] = load_scalar(emitter, type, address, alignment);
-    }
-}
-
-static void store_scalar(Emitter *emitter, const Type *type, LLVMValueRef address, uint32_t alignment,
-                         LLVMValueRef value)
-{
+    LLVMTypeRef memory = memory_type(emitter, type);
+    out[0] = load_memory(emitter, memory, address, alignment);
     if (type->kind == TYPE_BOOL)
-        value = LLVMBuildZExt(emitter->builder, value, emitter->i8, "");
-    LLVMSetAlignment(LLVMBuildStore(emitter->builder, value, address), alignment);
+        out[0] = LLVMBuildICmp(emitter->builder, LLVMIntNE, out[0], LLVMConstNull(emitter->i8), "");
+    if (type->kind == TYPE_COMPLEX)
+        out[1] = load_memory(emitter, memory, offset_address(emitter, address, type->size / 2), alignment);
 }
 
 void store_parts(Emitter *emitter, const Type *type, LLVMValueRef address, uint32_t alignment,
                  const LLVMValueRef *parts)
 {
-    if (type->kind == TYPE_COMPLEX) {
-        uint32_t half = type->size / 2;
-        store_scalar(emitter, type, address, alignment_at(alignment, half), parts[0]);
-        store_scalar(emitter, type, offset_address(emitter, address, half), alignment_at(alignment, half), parts[1]);
-    } else if (type->kind == TYPE_RECORD) {
-        for (uint32_t i = 0; i < type->count; i++)
-            store_parts(emitter, type->fields[i].type, offset_address(emitter, address, type->fields[i].offset),
-                        alignment_at(alignment, type->fields[i].offset), parts + part_of_item(type, i));
-    } else if (type_is_scalar(type)) {
-        store_scalar(emitter, type, address, alignment, parts[0]);
-    }
+    LLVMValueRef first = parts[0];
+    if (type->kind == TYPE_BOOL)
+        first = LLVMBuildZExt(emitter->builder, first, emitter->i8, "");
+    store_memory(emitter, first, address, alignment);
+    if (type->kind == TYPE_COMPLEX)
+        store_memory(emitter, parts[1], offset_address(emitter, address, type->size / 2), alignment);
 }
 
 LLVMValueRef *operand_parts(Emitter *emitter, const IrValue *value, uint32_t index)

@@ -299,6 +299,7 @@ static const char *math_symbol(Emitter *emitter, IntrinsicId id, bool is_double)
 const TargetLowering target_nvptx = {
     .create_machine = create_machine,
     .pointer_space = ADDRESS_GLOBAL,
+    .splits_unaligned = true,
     .passes_thread = false,
     .finish_kernel = finish_kernel,
     .read_register = read_register,

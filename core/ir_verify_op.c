@@ -306,6 +306,12 @@ static bool verify_writable(const IrValue *value, Diag *diag)
     return !value->operands[0]->type->read_only || fail_operand(diag, value, 0, "writable");
 }
 
+/* Records stay in memory: their fields are loaded and stored. */
+static bool verify_scalars(const IrValue *value, Diag *diag)
+{
+    return type_is_scalar(value->operands[0]->type->element) || fail_operand(diag, value, 0, "an array of scalars");
+}
+
 static bool verify_axis(const IrValue *value, Diag *diag)
 {
     const Type *array = value->operands[0]->type;
@@ -319,7 +325,7 @@ static bool verify_axis(const IrValue *value, Diag *diag)
 static bool verify_load(const IrValue *value, Diag *diag)
 {
     uint32_t next;
-    return verify_element(value, &next, diag) && expect_count(diag, value, next) &&
+    return verify_element(value, &next, diag) && expect_count(diag, value, next) && verify_scalars(value, diag) &&
            expect_result(diag, value, value->operands[0]->type->element);
 }
 
@@ -327,7 +333,7 @@ static bool verify_store(const IrValue *value, Diag *diag)
 {
     uint32_t next;
     return verify_element(value, &next, diag) && expect_count(diag, value, next + 1) && verify_writable(value, diag) &&
-           expect_operand(diag, value, next, value->operands[0]->type->element);
+           verify_scalars(value, diag) && expect_operand(diag, value, next, value->operands[0]->type->element);
 }
 
 static bool verify_atomic(const IrValue *value, Diag *diag)

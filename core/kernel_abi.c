@@ -43,7 +43,7 @@ static void add_type(Walk *walk, const Type *type)
         for (uint32_t i = 0; i < type->count; i++)
             add_type(walk, type->items[i]);
         return;
-    case TYPE_RECORD: add_field(walk, ABI_RECORD, type, 0, type->size, type->alignment ? type->alignment : 1); return;
+    case TYPE_RECORD:
     case TYPE_NONE:
     case TYPE_OBJECT: return;
     }

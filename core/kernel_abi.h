@@ -3,7 +3,7 @@
  * knows it. PTX parameters have the same offsets, so the buffer can be handed to the driver whole.
  *   scalar: itself (bool is one byte); complex: two fields of its float type, real and imaginary
  *   array: data pointer; extents of all axes; strides in bytes of all axes when the layout is A (else they follow)
- *   tuple: its items;  none, objects: nothing;  record: its bytes */
+ *   tuple: its items;  none, objects: nothing;  records are passed as arrays without axes */
 #ifndef CUJIT_CORE_KERNEL_ABI_H
 #define CUJIT_CORE_KERNEL_ABI_H
 
@@ -14,11 +14,11 @@
  * that compiled code can count on index arithmetic that does not overflow. */
 #define KERNEL_ABI_MAX_EXTENT ((int64_t)1 << 57)
 
-typedef enum AbiFieldKind { ABI_SCALAR, ABI_POINTER, ABI_EXTENT, ABI_STRIDE, ABI_RECORD } AbiFieldKind;
+typedef enum AbiFieldKind { ABI_SCALAR, ABI_POINTER, ABI_EXTENT, ABI_STRIDE } AbiFieldKind;
 
 typedef struct AbiField {
     AbiFieldKind kind;
-    const Type *type;       /* ABI_SCALAR, ABI_RECORD: its type; ABI_POINTER: the array's type; else int64 */
+    const Type *type;       /* ABI_SCALAR: its type; ABI_POINTER: the array's type; else int64 */
     uint32_t parameter;     /* which parameter it belongs to */
     uint32_t axis;          /* ABI_EXTENT, ABI_STRIDE */
     uint32_t offset, size;  /* bytes in the buffer */

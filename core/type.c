@@ -18,12 +18,56 @@ static const Type *keep(Arena *arena, Type type) { return arena_copy(arena, &typ
 
 static const char *keep_name(Arena *arena, const char *name) { return name ? arena_string(arena, name) : NULL; }
 
+uint32_t type_natural_alignment(const Type *type)
+{
+    uint32_t most = 1;
+    if (type->kind == TYPE_COMPLEX)
+        return type->size / 2;
+    if (type->kind != TYPE_RECORD)
+        return type->size ? type->size : 1;
+    for (uint32_t i = 0; i < type->count; i++) {
+        uint32_t field = type_natural_alignment(type->fields[i].type);
+        most = field > most ? field : most;
+    }
+    return most;
+}
+
+uint32_t type_common_alignment(uint32_t a, uint32_t b)
+{
+    uint32_t both = a | b;
+    return both & (~both + 1u);
+}
+
+static uint32_t own_alignment(const Type *element)
+{
+    uint32_t natural = type_natural_alignment(element);
+    return element->kind == TYPE_RECORD ? type_common_alignment(natural, element->size) : natural;
+}
+
+uint32_t type_element_alignment(const Type *array)
+{
+    return array->alignment ? array->alignment : own_alignment(array->element);
+}
+
+const Type *type_array_aligned(Arena *arena, const Type *element, int ndim, ArrayLayout layout, bool read_only,
+                               uint32_t alignment)
+{
+    return keep(arena, (Type){.kind = TYPE_ARRAY,
+                              .element = element,
+                              .ndim = (uint8_t)ndim,
+                              .layout = layout,
+                              .read_only = read_only,
+                              .alignment = alignment < own_alignment(element) ? alignment : 0});
+}
+
 const Type *type_array(Arena *arena, const Type *element, int ndim, ArrayLayout layout, bool read_only)
 {
-    return keep(
-        arena,
-        (Type){
-            .kind = TYPE_ARRAY, .element = element, .ndim = (uint8_t)ndim, .layout = layout, .read_only = read_only});
+    return type_array_aligned(arena, element, ndim, layout, read_only, 0);
+}
+
+const Type *type_array_like(Arena *arena, const Type *array, int ndim, ArrayLayout layout)
+{
+    return type_array_aligned(arena, array->element, ndim, layout, array->read_only, array->alignment);
 }
 
 const Type *type_tuple_of_object(Arena *arena, const Type *const *items, uint32_t count, TupleTag tag,
@@ -95,7 +139,8 @@ static bool equal_records(const Type *a, const Type *b)
         return false;
     for (uint32_t i = 0; i < a->count; i++) {
         const TypeField *x = &a->fields[i], *y = &b->fields[i];
-        if (x->offset != y->offset || !equal_names(x->name, y->name) || !type_equal(x->type, y->type))
+        if (x->offset != y->offset || !equal_names(x->name, y->name) || !type_equal(x->type, y->type) ||
+            x->ndim != y->ndim || memcmp(x->shape, y->shape, x->ndim * sizeof *x->shape) != 0)
             return false;
     }
     return true;
@@ -116,7 +161,7 @@ bool type_equal(const Type *a, const Type *b)
     case TYPE_COMPLEX: return a->scalar == b->scalar;
     case TYPE_ARRAY:
         return a->ndim == b->ndim && a->layout == b->layout && a->read_only == b->read_only &&
-               type_equal(a->element, b->element);
+               a->alignment == b->alignment && type_equal(a->element, b->element);
     case TYPE_TUPLE: return equal_tuples(a, b);
     case TYPE_RECORD: return equal_records(a, b);
     case TYPE_OBJECT: return a->object == b->object;
@@ -162,7 +207,8 @@ const Type *type_copy(Arena *arena, const Type *type)
     case TYPE_FLOAT:
     case TYPE_COMPLEX: return &type_scalars[type->scalar];
     case TYPE_ARRAY:
-        return type_array(arena, type_copy(arena, type->element), type->ndim, type->layout, type->read_only);
+        return type_array_aligned(arena, type_copy(arena, type->element), type->ndim, type->layout, type->read_only,
+                                  type->alignment);
     case TYPE_TUPLE: return copy_tuple(arena, type);
     case TYPE_RECORD: return copy_record(arena, type);
     case TYPE_OBJECT: return type_object(arena, type->object);

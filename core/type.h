@@ -52,15 +52,18 @@ typedef enum TupleTag {
 typedef struct Type Type;
 typedef struct TypeField {
     const char *name;
-    const Type *type;
+    const Type *type;     /* a scalar or a record; of an array field the type of its elements */
     uint32_t offset;      /* bytes from the record's start */
+    uint8_t ndim;         /* axes of an array field, else 0; its elements lie in C order without gaps */
+    uint32_t shape[TYPE_MAX_NDIM];
 } TypeField;
 
 struct Type {
     TypeKind kind;
     ScalarId scalar;               /* scalars */
     uint32_t size;                 /* bytes in memory: scalars and records */
-    uint32_t alignment;            /* bytes: scalars and records */
+    uint32_t alignment; /* bytes: scalars and records. Arrays: what all elements' addresses are a multiple of,
+                                      where that is less than type_element_alignment promises; else 0 */
     /* arrays */
     const Type *element;
     uint8_t ndim;
@@ -69,10 +72,10 @@ struct Type {
     /* tuples and records */
     TupleTag tag;
     uint32_t count;
-    const Type *const *items;      /* tuples */
-    const char *const *names;      /* named tuples, else NULL */
-    const char *name;              /* named tuples and records, else NULL */
-    const TypeField *fields;       /* records */
+    const Type *const *items; /* tuples */
+    const char *const *names; /* named tuples, else NULL */
+    const char *name; /* named tuples and records, else NULL */
+    const TypeField *fields; /* records */
     /* objects, closures, bound methods: identity of a compile-time value (a Constant of snapshot.h) */
     const void *object;
 };
@@ -88,6 +91,12 @@ static inline bool type_is_real(const Type *t) { return t->kind >= TYPE_BOOL && 
 static inline uint32_t type_bits(const Type *t) { return t->kind == TYPE_BOOL ? 1 : t->size * 8; }
 
 const Type *type_array(Arena *arena, const Type *element, int ndim, ArrayLayout layout, bool read_only);
+/* An array whose elements lie at multiples of `alignment` bytes; as type_array when that is as much as the elements
+ * have anyway, or 0. */
+const Type *type_array_aligned(Arena *arena, const Type *element, int ndim, ArrayLayout layout, bool read_only,
+                               uint32_t alignment);
+/* An array of the same elements at the same alignment, with other axes. */
+const Type *type_array_like(Arena *arena, const Type *array, int ndim, ArrayLayout layout);
 const Type *type_tuple(Arena *arena, const Type *const *items, uint32_t count, TupleTag tag);
 const Type *type_named_tuple(Arena *arena, const char *name, const Type *const *items, const char *const *names,
                              uint32_t count);
@@ -97,6 +106,14 @@ const Type *type_record(Arena *arena, const char *name, const TypeField *fields,
 const Type *type_tuple_of_object(Arena *arena, const Type *const *items, uint32_t count, TupleTag tag,
                                  const void *object);
 const Type *type_object(Arena *arena, const void *object);
+
+/* What a GPU's loads and stores of the type ask for: every number at a multiple of its size. */
+uint32_t type_natural_alignment(const Type *type);
+/* What the addresses of an array's elements are multiples of. Records of an odd size leave the natural alignment after
+ * the first. */
+uint32_t type_element_alignment(const Type *array);
+/* The largest power of two that divides both; either may be 0, which everything divides. */
+uint32_t type_common_alignment(uint32_t a, uint32_t b);
 
 bool type_equal(const Type *a, const Type *b);
 /* All items equal, and at least one. */

@@ -63,8 +63,11 @@ static void print_record(Buf *out, const Type *type)
         buf_add(out, ", ");
         text_print_name(out, type->fields[i].name);
         buf_add(out, ": ");
-        type_print(out, type->fields[i].type);
-        buf_printf(out, " @%u", type->fields[i].offset);
+        const TypeField *field = &type->fields[i];
+        type_print(out, field->type);
+        for (uint32_t axis = 0; axis < field->ndim; axis++)
+            buf_printf(out, axis ? ", %u" : "(%u", field->shape[axis]);
+        buf_printf(out, "%s @%u", field->ndim ? ")" : "", field->offset);
     }
     buf_add(out, "}");
 }
@@ -80,7 +83,10 @@ void type_print(Buf *out, const Type *type)
     case TYPE_COMPLEX: buf_add(out, scalar_texts[type->scalar]); return;
     case TYPE_ARRAY:
         type_print(out, type->element);
-        buf_printf(out, "[%u %c%s]", (unsigned)type->ndim, (char)type->layout, type->read_only ? " ro" : "");
+        buf_printf(out, "[%u %c%s", (unsigned)type->ndim, (char)type->layout, type->read_only ? " ro" : "");
+        if (type->alignment)
+            buf_printf(out, " at %u", type->alignment);
+        buf_add(out, "]");
         return;
     case TYPE_TUPLE: print_tuple(out, type); return;
     case TYPE_RECORD: print_record(out, type); return;
@@ -146,6 +152,20 @@ static const Type *parse_tuple(Arena *arena, const char **text, TupleTag tag, in
     return type_tuple(arena, items, list.count, tag);
 }
 
+/* The extents of an array field, if there are any: "(3, 2)". */
+static bool parse_field_shape(TypeField *field, const char **text)
+{
+    if (!text_accept(text, "("))
+        return true;
+    do {
+        uint64_t extent;
+        if (field->ndim == TYPE_MAX_NDIM || !text_read_count(text, UINT32_MAX, &extent))
+            return false;
+        field->shape[field->ndim++] = (uint32_t)extent;
+    } while (text_accept(text, ","));
+    return text_accept(text, ")");
+}
+
 static const Type *parse_record(Arena *arena, const char **text, int depth)
 {
     ItemList list = {.arena = arena};
@@ -157,7 +177,7 @@ static const Type *parse_record(Arena *arena, const char **text, int depth)
     while (text_accept(text, ",")) {
         TypeField field = {.name = text_read_name(text, arena)};
         if (!field.name || !text_accept(text, ":") || !(field.type = parse(arena, text, depth)) ||
-            !text_accept(text, "@") || !text_read_count(text, UINT32_MAX, &offset))
+            !parse_field_shape(&field, text) || !text_accept(text, "@") || !text_read_count(text, UINT32_MAX, &offset))
             return NULL;
         field.offset = (uint32_t)offset;
         if (!add_item(&list, field))
@@ -202,9 +222,12 @@ static const Type *parse_array(Arena *arena, const char **text, const Type *elem
     else
         return NULL;
     bool read_only = text_accept_word(text, "ro");
-    if (!text_accept(text, "]"))
+    uint64_t alignment = 0;
+    if (text_accept_word(text, "at") && !text_read_count(text, UINT32_MAX, &alignment))
         return NULL;
-    return type_array(arena, element, (int)ndim, layout, read_only);
+    if (!text_accept(text, "]") || (alignment & (alignment - 1)))
+        return NULL;
+    return type_array_aligned(arena, element, (int)ndim, layout, read_only, (uint32_t)alignment);
 }
 
 static const Type *parse(Arena *arena, const char **text, int depth)
@@ -290,8 +313,12 @@ static void describe_record(Buf *out, const Type *type)
 {
     buf_add(out, "record(");
     for (uint32_t i = 0; i < type->count; i++) {
-        buf_printf(out, "%s%s: ", i ? ", " : "", type->fields[i].name ? type->fields[i].name : "");
-        type_describe(out, type->fields[i].type);
+        const TypeField *field = &type->fields[i];
+        buf_printf(out, "%s%s: ", i ? ", " : "", field->name ? field->name : "");
+        type_describe(out, field->type);
+        for (uint32_t axis = 0; axis < field->ndim; axis++)
+            buf_printf(out, axis ? ", %u" : "[%u", field->shape[axis]);
+        buf_add(out, field->ndim ? "]" : "");
     }
     buf_add(out, ")");
 }

@@ -193,7 +193,7 @@ bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out);
 bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand value);
 /* Another array over the same memory: `offset` bytes on, axes in order or reversed. */
 Operand lower_same_memory(Lower *l, Operand array, const Type *type, int64_t offset, bool reversed);
-/* Stores a scalar, or an array broadcast to its shape, into every element. */
+/* Stores a scalar or a record, or an array broadcast to its shape, into every element. */
 bool lower_fill(Lower *l, Operand target, Operand source);
 bool lower_array_attribute(Lower *l, Operand array, const char *name, Operand *out);
 IrValue *emit_extent(Lower *l, Operand array, uint32_t axis);
@@ -222,9 +222,11 @@ typedef struct Call {
 /* lower_record.c: fields of records and of arrays of records */
 bool is_record_array(const Type *type);
 const TypeField *record_field(const Type *array, const char *name);
+/* The field that a constant integer selects from a reference to a record; NULL for anything else. */
+const TypeField *record_field_at(const Type *array, Operand index);
 bool lower_field(Lower *l, Operand array, const TypeField *field, Operand *out);
 bool lower_store_field(Lower *l, Operand array, const TypeField *field, Operand value);
-/* Copies a record into the place that a reference names. */
+/* Copies a record from one reference's place to another's. */
 bool lower_store_record(Lower *l, Operand target, Operand value);
 /* lower_method.c: array.name(arguments), and array.flat[index] */
 bool is_array_method(const char *name);

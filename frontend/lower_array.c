@@ -83,12 +83,14 @@ bool lower_indices(Lower *l, Operand array, Operand index, IrValue **indices)
     return true;
 }
 
-/* array["x"]; NULL where the index is no field's name. */
+/* array["x"], record[0]; NULL where the index is neither a field's name nor its place. */
 static const TypeField *named_field(Operand container, Operand index)
 {
-    bool named = container.type->kind == TYPE_ARRAY && is_record_array(container.type) &&
-                 operand_is_object(index, CONSTANT_STRING);
-    return named ? record_field(container.type, index.constant->text) : NULL;
+    if (!is_record_array(container.type))
+        return NULL;
+    if (operand_is_object(index, CONSTANT_STRING))
+        return record_field(container.type, index.constant->text);
+    return record_field_at(container.type, index);
 }
 
 bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out)
@@ -135,7 +137,7 @@ bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand v
         Operand view;
         if (!lower_view(l, container, index, &view))
             return false;
-        return is_record_array(view.type) ? lower_store_record(l, view, value) : lower_fill(l, view, value);
+        return lower_fill(l, view, value);
     }
     const Type *element = container.type->element;
     IrValue *operands[2 + TYPE_MAX_NDIM] = {container.ir};
@@ -201,7 +203,7 @@ static bool transpose(Lower *l, Operand array, Operand *out)
         *out = array;
         return true;
     }
-    *out = lower_same_memory(l, array, type_array(l->arena, t->element, t->ndim, layout, t->read_only), 0, true);
+    *out = lower_same_memory(l, array, type_array_like(l->arena, t, t->ndim, layout), 0, true);
     return true;
 }
 
@@ -215,7 +217,7 @@ static bool part_of_complex(Lower *l, Operand array, bool imaginary, Operand *ou
         return true;
     }
     const Type *part = t->element->size == 8 ? TYPE_OF(FLOAT32) : TYPE_OF(FLOAT64);
-    const Type *type = type_array(l->arena, part, t->ndim, LAYOUT_ANY, t->read_only);
+    const Type *type = type_array_aligned(l->arena, part, t->ndim, LAYOUT_ANY, t->read_only, t->alignment);
     *out = lower_same_memory(l, array, type, imaginary ? part->size : 0, false);
     return true;
 }

@@ -72,7 +72,8 @@ static bool convert_array(Lower *l, Operand from, const Type *to, Operand *out)
 {
     const Type *a = from.type;
     bool fits = a->ndim == to->ndim && type_equal(a->element, to->element) &&
-                (a->layout == to->layout || to->layout == LAYOUT_ANY) && (!a->read_only || to->read_only);
+                (a->layout == to->layout || to->layout == LAYOUT_ANY) && (!a->read_only || to->read_only) &&
+                type_element_alignment(a) >= type_element_alignment(to);
     if (!fits)
         return lower_fail(l, DIAG_TYPE_CONVERT, lower_describe(l, a), lower_describe(l, to), "");
     if (!l->emitting) {

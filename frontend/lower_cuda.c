@@ -165,6 +165,8 @@ static bool call_atomic(Lower *l, const Call *call, Operand *out)
     const Type *element = array.type->element;
     if (!atomic_accepts(kind, element))
         return call_refuse(l, call, arena_format(l->arena, ": not for elements of %s", lower_describe(l, element)));
+    if (type_element_alignment(array.type) < element->size)
+        return call_refuse(l, call, ": the elements are fields of packed records and not aligned");
     IrValue *operands[3 + TYPE_MAX_NDIM] = {array.ir};
     uint32_t ndim = array.type->ndim;
     if (!lower_indices(l, array, index, operands + 1))

@@ -1,4 +1,4 @@
-/* Assignment to a slice: array[slice] = scalar or array, element by element, with NumPy's broadcasting. */
+/* Assignment to a slice: array[slice] = scalar, record or array, element by element, with NumPy's broadcasting. */
 #include "frontend/lower.h"
 
 /* Index of the source's axis that lies under axis `axis` of the target, or -1 where it has none. */
@@ -17,6 +17,18 @@ static IrValue *source_index(Lower *l, Operand source, uint32_t axis, IrValue *i
     return emit3(l, IR_SELECT, i64, repeated, zero, index);
 }
 
+/* The element at these indices as an array without axes. */
+static Operand reference(Lower *l, Operand array, IrValue *const *indices)
+{
+    const Type *type = type_array_like(l->arena, array.type, 0, LAYOUT_C);
+    if (!l->emitting || array.type->ndim == 0)
+        return operand_value(type, array.ir);
+    IrValue *operands[1 + TYPE_MAX_NDIM] = {array.ir};
+    for (uint32_t i = 0; i < array.type->ndim; i++)
+        operands[1 + i] = indices[i];
+    return operand_value(type, emit(l, IR_SUBARRAY, type, 1 + array.type->ndim, operands));
+}
+
 static bool store_element(Lower *l, Operand target, Operand source, IrValue *const *indices)
 {
     const Type *element = target.type->element;
@@ -29,6 +41,8 @@ static bool store_element(Lower *l, Operand target, Operand source, IrValue *con
         if (place >= 0)
             from[1 + place] = source_index(l, source, (uint32_t)place, indices[i]);
     }
+    if (element->kind == TYPE_RECORD)
+        return lower_store_record(l, reference(l, target, indices), reference(l, source, from + 1));
     if (source.type->kind == TYPE_ARRAY) {
         const Type *type = source.type->element;
         value = operand_value(type, emit(l, IR_LOAD, type, 1 + source.type->ndim, from));
@@ -42,10 +56,11 @@ static bool store_element(Lower *l, Operand target, Operand source, IrValue *con
 
 bool lower_fill(Lower *l, Operand target, Operand source)
 {
+    const Type *from = source.type->kind == TYPE_ARRAY ? source.type->element : source.type;
+    bool is_record = target.type->element->kind == TYPE_RECORD;
     bool fits =
-        type_is_scalar(source.type) || (source.type->kind == TYPE_ARRAY && source.type->ndim <= target.type->ndim &&
-                                        type_is_scalar(source.type->element));
-    if (!fits)
+        is_record ? source.type->kind == TYPE_ARRAY && type_equal(from, target.type->element) : type_is_scalar(from);
+    if (!fits || (source.type->kind == TYPE_ARRAY && source.type->ndim > target.type->ndim))
         return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, source.type), lower_describe(l, target.type), "");
     Loop loops[TYPE_MAX_NDIM];
     IrValue *indices[TYPE_MAX_NDIM];

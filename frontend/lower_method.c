@@ -13,7 +13,8 @@ static Operand extent(Lower *l, Operand array, uint32_t axis)
 /* An array in C order over the memory that starts where `array` does. */
 static Operand c_view(Lower *l, Operand array, const Type *element, const Operand *extents, uint32_t ndim)
 {
-    const Type *type = type_array(l->arena, element, (int)ndim, LAYOUT_C, array.type->read_only);
+    const Type *type =
+        type_array_aligned(l->arena, element, (int)ndim, LAYOUT_C, array.type->read_only, array.type->alignment);
     if (!l->emitting)
         return operand_value(type, NULL);
     IrValue *operands[1 + 3 * TYPE_MAX_NDIM] = {array.ir}, *stride = emit_int(l, i64(), element->size);
@@ -103,7 +104,8 @@ static bool call_view(Lower *l, Operand array, const Call *call, Operand *out)
     if (!element || !type_is_scalar(element) || ndim == 0)
         return call_refuse(l, call, "");
     if (element->size == old) {
-        const Type *type = type_array(l->arena, element, (int)ndim, array.type->layout, array.type->read_only);
+        const Type *type = type_array_aligned(l->arena, element, (int)ndim, array.type->layout, array.type->read_only,
+                                              array.type->alignment);
         return *out = lower_same_memory(l, array, type, 0, false), true;
     }
     Operand extents[TYPE_MAX_NDIM], bytes;

@@ -1,5 +1,5 @@
 /* Records: an element of an array of records is a reference to it, in the shape of an array without axes; a field of an
- * array of records is an array of that field. */
+ * array of records is an array of that field, with the field's own axes behind. */
 #include <string.h>
 
 #include "frontend/lower.h"
@@ -15,35 +15,56 @@ const TypeField *record_field(const Type *array, const char *name)
     return NULL;
 }
 
-/* What a GPU's loads and stores of the type ask for: each number at a multiple of its size. */
-static uint32_t required_alignment(const Type *type)
+const TypeField *record_field_at(const Type *array, Operand index)
 {
-    uint32_t most = 1;
-    if (type->kind == TYPE_COMPLEX)
-        return type->size / 2;
-    if (type->kind != TYPE_RECORD)
-        return type->size ? type->size : 1;
-    for (uint32_t i = 0; i < type->count; i++) {
-        uint32_t field = required_alignment(type->fields[i].type);
-        most = field > most ? field : most;
-    }
-    return most;
+    int64_t place;
+    const Type *record = array->element;
+    if (array->ndim != 0 || record->kind != TYPE_RECORD || !operand_const_int(index, &place))
+        return NULL;
+    place += place < 0 ? record->count : 0;
+    return place >= 0 && place < record->count ? &record->fields[place] : NULL;
 }
 
-/* Records start where all their fields could be aligned; a field whose place in the record spoils that is refused. */
+/* The view's memory: the array's axes, then those of the field. */
+static IrValue *emit_field_view(Lower *l, Operand array, const TypeField *field, const Type *type)
+{
+    const Type *i64 = TYPE_OF(INT64);
+    uint32_t outer = array.type->ndim, ndim = type->ndim;
+    IrValue *operands[1 + 3 * TYPE_MAX_NDIM] = {array.ir};
+    IrValue **extents = operands + 1 + outer, **strides = extents + ndim;
+    for (uint32_t i = 0; i < outer; i++) {
+        operands[1 + i] = emit_int(l, i64, 0);
+        extents[i] = emit_extent(l, array, i);
+        strides[i] = emit_index_op(l, IR_STRIDE, i64, array.ir, i);
+    }
+    int64_t stride = field->type->size;
+    for (uint32_t i = field->ndim; i-- > 0; stride *= field->shape[i]) {
+        extents[outer + i] = emit_int(l, i64, field->shape[i]);
+        strides[outer + i] = emit_int(l, i64, stride);
+    }
+    IrValue *view = emit(l, IR_SUBARRAY, type, 1 + outer + 2 * ndim, operands);
+    view->integer = field->offset;
+    return view;
+}
+
+/* A field whose place in its record is not a multiple of its size is refused, as numba does. What a record of an odd size
+ * does to the records behind it is known by the view's alignment. */
 static bool field_view(Lower *l, Operand array, const TypeField *field, Operand *out)
 {
     const Type *from = array.type;
-    uint32_t alignment = required_alignment(field->type);
-    if (field->offset % alignment || from->element->size % alignment)
+    uint32_t natural = type_natural_alignment(field->type), ndim = (uint32_t)from->ndim + field->ndim;
+    if (field->offset % natural)
         return lower_fail(l, DIAG_UNSUPPORTED,
                           arena_format(l->arena,
-                                       "field '%s' at byte %u of a record of %u bytes is not aligned to %u "
-                                       "bytes; make the dtype with align=True",
-                                       field->name, field->offset, from->element->size, alignment));
+                                       "field '%s' at byte %u of its record is not aligned to %u bytes; make the "
+                                       "dtype with align=True",
+                                       field->name, field->offset, natural));
+    if (ndim > TYPE_MAX_NDIM)
+        return lower_fail(l, DIAG_UNSUPPORTED, "a view of more than 8 dimensions is not supported");
     ArrayLayout layout = from->ndim == 0 ? LAYOUT_C : LAYOUT_ANY;
-    const Type *type = type_array(l->arena, field->type, from->ndim, layout, from->read_only);
-    return *out = lower_same_memory(l, array, type, field->offset, false), true;
+    uint32_t alignment = type_common_alignment(type_element_alignment(from), field->offset);
+    const Type *type = type_array_aligned(l->arena, field->type, (int)ndim, layout, from->read_only, alignment);
+    return *out = operand_value(type, l->emitting ? emit_field_view(l, array, field, type) : NULL), true;
 }
 
 /* A reference's scalar field is its value; any other field a view. */
@@ -57,30 +78,26 @@ bool lower_field(Lower *l, Operand array, const TypeField *field, Operand *out)
     return *out = operand_value(view.type->element, emit1(l, IR_LOAD, view.type->element, view.ir)), true;
 }
 
-static bool copy_record(Lower *l, Operand target, Operand source)
+static bool copy_field(Lower *l, Operand target, Operand source, const TypeField *field)
+{
+    Operand from, to;
+    if (!field_view(l, source, field, &from) || !field_view(l, target, field, &to))
+        return false;
+    return lower_fill(l, to, from);
+}
+
+/* target and source: references to records. */
+bool lower_store_record(Lower *l, Operand target, Operand source)
 {
     if (source.type->kind != TYPE_ARRAY || source.type->ndim != 0 ||
         !type_equal(source.type->element, target.type->element))
         return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, source.type), lower_describe(l, target.type->element),
                           "");
     const Type *record = target.type->element;
-    for (uint32_t i = 0; i < record->count; i++) {
-        Operand value;
-        if (!lower_field(l, source, &record->fields[i], &value) ||
-            !lower_store_field(l, target, &record->fields[i], value))
+    for (uint32_t i = 0; i < record->count; i++)
+        if (!copy_field(l, target, source, &record->fields[i]))
             return false;
-    }
     return true;
-}
-
-bool lower_store_record(Lower *l, Operand target, Operand value)
-{
-    if (target.type->read_only)
-        return lower_fail(l, DIAG_READ_ONLY, lower_describe(l, target.type));
-    if (target.type->ndim != 0)
-        return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, value.type), lower_describe(l, target.type),
-                          "; assign the records in a loop");
-    return copy_record(l, target, value);
 }
 
 bool lower_store_field(Lower *l, Operand array, const TypeField *field, Operand value)
@@ -88,9 +105,5 @@ bool lower_store_field(Lower *l, Operand array, const TypeField *field, Operand 
     if (array.type->read_only)
         return lower_fail(l, DIAG_READ_ONLY, lower_describe(l, array.type));
     Operand view;
-    if (!field_view(l, array, field, &view))
-        return false;
-    if (view.type->element->kind == TYPE_RECORD)
-        return lower_store_record(l, view, value);
-    return lower_fill(l, view, value);
+    return field_view(l, array, field, &view) && lower_fill(l, view, value);
 }

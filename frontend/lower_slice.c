@@ -229,7 +229,7 @@ static ArrayLayout view_layout(const View *view)
 static Operand finish_view(Lower *l, const View *view)
 {
     const Type *from = view->array.type;
-    const Type *type = type_array(l->arena, from->element, (int)view->ndim, view_layout(view), from->read_only);
+    const Type *type = type_array_like(l->arena, from, (int)view->ndim, view_layout(view));
     if (!l->emitting)
         return operand_value(type, NULL);
     IrValue *operands[1 + 3 * TYPE_MAX_NDIM] = {view->array.ir};

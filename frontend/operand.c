@@ -278,7 +278,8 @@ static const Type *join_arrays(Lower *l, const Type *a, const Type *b)
     if (a->ndim != b->ndim || !type_equal(a->element, b->element))
         return NULL;
     ArrayLayout layout = a->layout == b->layout ? a->layout : LAYOUT_ANY;
-    return type_array(l->arena, a->element, a->ndim, layout, a->read_only || b->read_only);
+    uint32_t alignment = type_common_alignment(type_element_alignment(a), type_element_alignment(b));
+    return type_array_aligned(l->arena, a->element, a->ndim, layout, a->read_only || b->read_only, alignment);
 }
 
 static const Type *join_tuples(Lower *l, const Type *a, const Type *b)

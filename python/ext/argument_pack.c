@@ -13,6 +13,7 @@ typedef struct Packer {
 } Packer;
 
 static ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type);
+static ExtMatch pack_array(Packer *packer, PyObject *value, const Type *type);
 
 static ExtMatch pack_enum(Packer *packer, PyObject *value, const Type *type)
 {
@@ -152,10 +153,31 @@ static bool add_host_array(Packer *packer, const ExtArrayView *view, const Type 
     return true;
 }
 
+/* A NumPy record is an array without axes over its own memory. */
+static ExtMatch pack_record(Packer *packer, PyObject *value, const Type *type)
+{
+    PyVoidScalarObject *record = (PyVoidScalarObject *)value;
+    Py_INCREF(record->descr);
+    PyObject *array = PyArray_NewFromDescr(&PyArray_Type, record->descr, 0, NULL, NULL, record->obval,
+                                           record->flags & NPY_ARRAY_WRITEABLE, NULL);
+    if (!array || PyArray_SetBaseObject((PyArrayObject *)array, Py_NewRef(value)) < 0) {
+        Py_XDECREF(array);
+        return EXT_ERROR;
+    }
+    ExtMatch match = pack_array(packer, array, type);
+    if (match == EXT_MATCH)
+        packer->frame->arrays[packer->frame->array_count - 1].is_owned = true;
+    else
+        Py_DECREF(array);
+    return match;
+}
+
 static ExtMatch pack_array(Packer *packer, PyObject *value, const Type *type)
 {
     ExtArrayView view;
     int is_array = ext_array_view(packer->frame->state, value, &view);
+    if (is_array == 0 && type->ndim == 0 && PyArray_IsScalar(value, Void))
+        return pack_record(packer, value, type);
     if (is_array <= 0)
         return is_array ? EXT_ERROR : EXT_MISMATCH;
     if (!array_matches(packer, &view, type))
@@ -189,21 +211,6 @@ static ExtMatch pack_tuple(Packer *packer, PyObject *value, const Type *type)
     return EXT_MATCH;
 }
 
-static ExtMatch pack_record(Packer *packer, PyObject *value, const Type *type)
-{
-    if (!PyArray_IsScalar(value, Void))
-        return EXT_MISMATCH;
-    PyArray_Descr *dtype = PyArray_DescrFromScalar(value);
-    const Type *actual = dtype ? ext_element_type(packer->frame->state, dtype) : NULL;
-    Py_XDECREF(dtype);
-    if (!actual)
-        return EXT_ERROR;
-    if (!type_equal(actual, type))
-        return EXT_MISMATCH;
-    memcpy(packer->frame->parameters + packer->field++->offset, ((PyVoidScalarObject *)value)->obval, type->size);
-    return EXT_MATCH;
-}
-
 /* Values known at compile time: the type says it all. */
 static ExtMatch pack_object(Packer *packer, PyObject *value, const Type *type)
 {
@@ -224,9 +231,9 @@ static ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type)
     case TYPE_COMPLEX: return pack_scalar(packer, value, type);
     case TYPE_ARRAY: return pack_array(packer, value, type);
     case TYPE_TUPLE: return pack_tuple(packer, value, type);
-    case TYPE_RECORD: return pack_record(packer, value, type);
     case TYPE_NONE: return value == Py_None ? EXT_MATCH : EXT_MISMATCH;
     case TYPE_OBJECT: return pack_object(packer, value, type);
+    case TYPE_RECORD: return EXT_MISMATCH; /* parameters are references to records */
     }
     return EXT_MISMATCH;
 }
@@ -239,7 +246,8 @@ ExtMatch ext_frame_pack(ExtLaunchFrame *frame, const JitSpecialization *speciali
     const KernelAbi *abi = jit_abi(specialization);
     frame->specialization = specialization;
     frame->converts = converts;
-    frame->array_count = frame->stream_count = 0;
+    ext_frame_forget_arrays(frame);
+    frame->stream_count = 0;
     if (abi->size > FRAME_BYTES && frame->parameters == frame->small) {
         frame->parameters = PyMem_Malloc(abi->size);
         if (!frame->parameters)

@@ -62,6 +62,11 @@ static const Type *array_view_type(const ExtArrayView *view, Arena *arena)
     return type_array(arena, view->element, view->ndim, ext_view_layout(view), view->read_only);
 }
 
+bool ext_record_is_writable(PyObject *record)
+{
+    return (((PyVoidScalarObject *)record)->flags & NPY_ARRAY_WRITEABLE) != 0;
+}
+
 /* The field names of a namedtuple as strings of the arena; NULL for a plain tuple. */
 static const char *const *field_names(PyObject *tuple, Arena *arena)
 {
@@ -130,7 +135,7 @@ const Type *ext_argument_type(ExtState *state, PyObject *value, Arena *arena)
         PyArray_Descr *dtype = PyArray_DescrFromScalar(value);
         type = dtype ? ext_element_type(state, dtype) : NULL;
         Py_XDECREF(dtype);
-        return type;
+        return type ? type_array(arena, type, 0, LAYOUT_C, !ext_record_is_writable(value)) : NULL;
     }
     const Type *named = named_scalar(state, value);
     if (named && type_is_scalar(named))

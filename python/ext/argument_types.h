@@ -38,6 +38,8 @@ void ext_contiguity(int ndim, const int64_t *shape, const int64_t *strides, int6
 const Type *ext_number_type(PyObject *value);
 /* The number that a member of an enum stands for. New reference; NULL without an exception for anything else. */
 PyObject *ext_enum_number(PyObject *value);
+/* Whether a NumPy record, which kernels take by reference, can be written to. */
+bool ext_record_is_writable(PyObject *record);
 /* The type of any value as an argument. NULL with TypeError or OverflowError. */
 const Type *ext_argument_type(ExtState *state, PyObject *value, Arena *arena);
 /* Writes a number as a scalar of that type, cast as C does; complex: both parts. False with an exception. */

@@ -38,6 +38,24 @@ const Type *ext_scalar_of_typestr(const char *text)
     return size && !*end ? scalar_of_kind(text[1], (uint32_t)size) : NULL;
 }
 
+/* The extents of an array field; its elements' dtype then takes the place of its own. */
+static bool read_field_shape(PyArray_Descr **dtype, TypeField *field)
+{
+    PyArray_ArrayDescr *subarray = PyDataType_SUBARRAY(*dtype);
+    if (!subarray)
+        return true;
+    Py_ssize_t ndim = PyTuple_GET_SIZE(subarray->shape);
+    if (ndim > TYPE_MAX_NDIM) {
+        PyErr_Format(PyExc_TypeError, "field '%s' has more than %d dimensions", field->name, TYPE_MAX_NDIM);
+        return false;
+    }
+    field->ndim = (uint8_t)ndim;
+    for (Py_ssize_t i = 0; i < ndim; i++)
+        field->shape[i] = (uint32_t)PyLong_AsUnsignedLong(PyTuple_GET_ITEM(subarray->shape, i));
+    *dtype = subarray->base;
+    return !PyErr_Occurred();
+}
+
 /* One field of a structured dtype, from its entry (dtype, offset[, title]). */
 static bool read_field(ExtState *state, PyObject *name, PyObject *entry, TypeField *field)
 {
@@ -46,9 +64,10 @@ static bool read_field(ExtState *state, PyObject *name, PyObject *entry, TypeFie
     const char *text = PyUnicode_AsUTF8(name);
     if (!dtype || !offset || !text)
         return false;
-    *field = (TypeField){.name = arena_string(state->arena, text),
-                         .type = ext_element_type(state, dtype),
-                         .offset = (uint32_t)PyLong_AsUnsignedLong(offset)};
+    *field = (TypeField){.name = arena_string(state->arena, text), .offset = (uint32_t)PyLong_AsUnsignedLong(offset)};
+    if (!read_field_shape(&dtype, field))
+        return false;
+    field->type = ext_element_type(state, dtype);
     return field->type && !PyErr_Occurred();
 }
 
@@ -101,13 +120,33 @@ const Type *ext_element_type(ExtState *state, PyArray_Descr *dtype)
     return NULL;
 }
 
+/* A field's format: its dtype, or a pair of that and a shape. New reference. */
+static PyObject *field_format(const TypeField *field)
+{
+    PyObject *dtype = (PyObject *)ext_dtype_of_type(field->type);
+    if (!dtype || !field->ndim)
+        return dtype;
+    PyObject *shape = PyTuple_New(field->ndim);
+    for (int i = 0; shape && i < field->ndim; i++) {
+        PyObject *extent = PyLong_FromUnsignedLong(field->shape[i]);
+        if (!extent)
+            Py_CLEAR(shape);
+        else
+            PyTuple_SET_ITEM(shape, i, extent);
+    }
+    if (shape)
+        return Py_BuildValue("NN", dtype, shape);
+    Py_DECREF(dtype);
+    return NULL;
+}
+
 static PyArray_Descr *record_dtype(const Type *type)
 {
     PyObject *names = PyList_New(0), *formats = PyList_New(0), *offsets = PyList_New(0), *spec = NULL;
     PyArray_Descr *dtype = NULL;
     for (uint32_t i = 0; names && formats && offsets && i < type->count; i++) {
         PyObject *name = PyUnicode_FromString(type->fields[i].name);
-        PyObject *format = (PyObject *)ext_dtype_of_type(type->fields[i].type);
+        PyObject *format = field_format(&type->fields[i]);
         PyObject *offset = PyLong_FromUnsignedLong(type->fields[i].offset);
         bool ok = name && format && offset && PyList_Append(names, name) == 0 && PyList_Append(formats, format) == 0 &&
                   PyList_Append(offsets, offset) == 0;

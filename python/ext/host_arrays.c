@@ -131,6 +131,7 @@ bool ext_frame_end(ExtLaunchFrame *frame, bool launched)
             ok = PyArray_CopyInto(each->array, each->temporary) == 0;
         Py_DECREF(each->temporary);
     }
+    ext_frame_forget_arrays(frame);
     if (frame->arrays != frame->small_arrays)
         PyMem_Free(frame->arrays);
     if (frame->parameters != frame->small)

@@ -2,12 +2,31 @@
 #include "ext/ext.h"
 #include "ext/specialization_choice.h"
 
-/* The types of a tuple, in the arena, as many as the function has parameters. */
+/* A record as a parameter is a reference: an array without axes. */
+static const Type *parameter_type(Arena *arena, const Type *type)
+{
+    if (type->kind == TYPE_RECORD)
+        return type_array(arena, type, 0, LAYOUT_C, false);
+    if (type->kind != TYPE_TUPLE)
+        return type;
+    const Type **items = ARENA_ARRAY(arena, const Type *, type->count);
+    for (uint32_t i = 0; i < type->count; i++)
+        items[i] = parameter_type(arena, type->items[i]);
+    Type *tuple = arena_copy(arena, type, sizeof *type);
+    tuple->items = items;
+    return tuple;
+}
+
+/* The parameter types of a tuple, in the arena, as many as the function has parameters. */
 static bool read_types(ExtKernel *self, PyObject *tuple, Arena *arena, const Type *const **types, uint32_t *count)
 {
     if (!ext_kernel_is_ready(self) || !ext_types_of_tuple(self->state, tuple, arena, types, count))
         return false;
     Py_ssize_t arity = ext_kernel_arity(self);
+    const Type **parameters = ARENA_ARRAY(arena, const Type *, *count);
+    for (uint32_t i = 0; i < *count; i++)
+        parameters[i] = parameter_type(arena, (*types)[i]);
+    *types = parameters;
     if (*count == (size_t)arity)
         return true;
     ext_raise_id(DIAG_LAUNCH_ARITY, ext_kernel_name(self), (int)arity, arity == 1 ? "" : "s", (int)*count);

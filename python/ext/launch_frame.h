@@ -8,12 +8,13 @@
 enum { FRAME_BYTES = 4096, FRAME_ARRAYS = 8, FRAME_STREAMS = 4 };
 
 typedef struct ExtHostArray {
-    PyArrayObject *array; /* the argument; borrowed */
+    PyArrayObject *array; /* the argument; borrowed, unless is_owned */
     PyArrayObject *temporary; /* contiguous, aligned copy; NULL: the argument's own memory is used */
     const Type *type;
     const AbiField *field; /* of its pointer */
     uint32_t parameter;
     bool copy_in, copy_out; /* as asked for */
+    bool is_owned; /* array was made for the launch, over the memory of a record */
     RtPointer device_pointer; /* GPU: the device copy, owned */
 } ExtHostArray;
 
@@ -31,6 +32,15 @@ typedef struct ExtLaunchFrame {
     ExtHostArray small_arrays[FRAME_ARRAYS];
     _Alignas(16) uint8_t small[FRAME_BYTES];
 } ExtLaunchFrame;
+
+/* The frame has no arrays any more. */
+static inline void ext_frame_forget_arrays(ExtLaunchFrame *frame)
+{
+    for (uint32_t i = 0; i < frame->array_count; i++)
+        if (frame->arrays[i].is_owned)
+            Py_DECREF(frame->arrays[i].array);
+    frame->array_count = 0;
+}
 
 /* Whether the arguments have the specialization's types. */
 typedef enum ExtMatch { EXT_MATCH, EXT_MISMATCH, EXT_ERROR } ExtMatch;

@@ -36,7 +36,11 @@ void test_type(void)
                                         "record R{8 4, a: f32 @0, b: i32 @4}",
                                         "record R{8 4, a: f32 @0, b: i32 @0}",
                                         "record {8 4, a: f32 @0, b: i32 @4}",
-                                        "record R{8 8, a: f32 @0, b: i32 @4}"};
+                                        "record R{8 8, a: f32 @0, b: i32 @4}",
+                                        "record R{8 4, a: f32(1) @0, b: i32 @4}",
+                                        "record R{8 4, a: f32(1, 1) @0, b: i32 @4}",
+                                        "f64[1 C at 1]",
+                                        "f64[1 C at 4]"};
     enum { COUNT = sizeof texts / sizeof texts[0] };
     for (int i = 0; i < COUNT; i++)
         for (int j = 0; j < COUNT; j++) {
@@ -105,6 +109,7 @@ static void test_describe(Arena *arena)
         {"optional(bool, f64)", "optional(float64)"},
         {"reversed(range(i64, i64, i64))", "reversed(range(int64))"},
         {"record P{8 4, x: f32 @0, n: i32 @4}", "record(x: float32, n: int32)"},
+        {"record P{24 4, x: f32(2, 3) @0}", "record(x: float32[2, 3])"},
         {"record P{8 4, x: f32 @0, n: i32 @4}[1 C]", "array(record(x: float32, n: int32), 1d, C)"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -172,6 +177,7 @@ void test_type_text(void)
     check_round_trip(arena, "((i64, (f32[8 F ro])), zip(f32[1 C], reversed(f64[1 A])))");
     check_round_trip(arena, "named \"a b\"(\"1\": i64, größe: (bool))");
     check_round_trip(arena, "record \"x;y\"{24 8, \"f 0\": f64 @0, s: record {4 4, v: i32 @0} @8}[2 C]");
+    check_round_trip(arena, "record {33 1, p: record {8 1, x: f32 @0, y: f32 @4}(2, 2) @0, n: i8 @32}[1 A ro at 1]");
     check_round_trip(arena, "dim3(i32, i32, i32)");
     check_round_trip(arena, "f32[0 C]");
     check_round_trip(arena, "optional(bool, f64)");

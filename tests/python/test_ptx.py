@@ -77,11 +77,20 @@ def tuples(pair, flag, out):
     out[0] = pair[0] + pair[1] if flag else pair[0]
 
 
+def packed(a):
+    i = cuda.grid(1)
+    a[i].d *= 2
+    a[i].f += 1
+    a[i].h *= a[i].h
+    a[i].ok = not a[i].ok
+
+
 def strided(x, out):
     i, j, k = cuda.grid(3)
     out[i, j, k] = x[k, j, i]
 
 
+PACKED = types.from_dtype(np.dtype([("d", "f8"), ("f", "f4"), ("h", "f2"), ("ok", "?")]))
 KERNELS = [
     (saxpy, (float32, float32[::1], float32[::1], float32[::1])),
     (saxpy, (float64, float32[:], float64[:], float64[:])),
@@ -91,7 +100,7 @@ KERNELS = [
     (complex_numbers, (complex64[::1], complex64[::1])), (half, (float16[::1], float16[::1])),
     (local_and_constant, (float64[::1], int64)), (dynamic_shared, (float64[::1],)), (bits, (int32[::1], int64[::1])),
     (bits, (uint64[::1], int64[::1])), (tuples, (types.Tuple([int32, float64]), boolean, float64[::1])),
-    (strided, (float32[:, :, :], float32[::1, :, :])),
+    (strided, (float32[:, :, :], float32[::1, :, :])), (packed, (PACKED[::1],)),
 ]
 IDS = [f"{function.__name__}-{k}" for k, (function, _) in enumerate(KERNELS)]
 
@@ -178,6 +187,15 @@ def test_shared_memory_is_static_or_dynamic():
 def test_line_information_names_this_file():
     assert "test_ptx.py" in body(saxpy, KERNELS[0][1], lineinfo=True)
     assert "test_ptx.py" not in body(saxpy, KERNELS[0][1])
+
+
+def test_unaligned_fields_move_byte_by_byte():
+    """And no byte is stored from a register that a float was computed in: ptxas converts that to an integer."""
+    ptx = body(packed, (PACKED[::1],), cc=(9, 0))
+    assert not re.search(r"(ld|st)\.global\.(?!b8)", ptx)
+    floats = set(re.findall(r"(?:add|mul|fma)[.\w]*\.f(?:16|32|64)\s+(%\w+)", ptx))
+    stored = re.findall(r"st\.global\.b8\s+\[[^]]*\], (%\w+)", ptx)
+    assert floats and len(stored) == 15 and not floats & set(stored)
 
 
 def test_unused_strides_cost_nothing():
