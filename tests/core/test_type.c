@@ -177,7 +177,7 @@ void test_type_text(void)
     check_round_trip(arena, "((i64, (f32[8 F ro])), zip(f32[1 C], reversed(f64[1 A])))");
     check_round_trip(arena, "named \"a b\"(\"1\": i64, größe: (bool))");
     check_round_trip(arena, "record \"x;y\"{24 8, \"f 0\": f64 @0, s: record {4 4, v: i32 @0} @8}[2 C]");
-    check_round_trip(arena, "record {33 1, p: record {8 1, x: f32 @0, y: f32 @4}(2, 2) @0, n: i8 @32}[1 A ro at 1]");
+    check_round_trip(arena, "record {34 1, p: record {8 1, x: f32 @0, y: f32 @4}(2, 2) @0, n: i8 @32}[1 A ro at 1]");
     check_round_trip(arena, "dim3(i32, i32, i32)");
     check_round_trip(arena, "f32[0 C]");
     check_round_trip(arena, "optional(bool, f64)");
