@@ -51,6 +51,7 @@ typedef struct ConstantArray {
 struct Constant {
     ConstantKind kind;
     bool is_unsigned;
+    bool is_python; /* numbers: of Python's own int, float or complex, not of NumPy's types */
     const Type *type;
     int64_t integer;
     double real, imaginary;
@@ -77,6 +78,7 @@ struct CodeSnapshot {
     uint32_t argument_count; /* positional, with positional-only */
     uint32_t keyword_only_count;
     bool has_varargs, has_varkeywords, is_generator;
+    bool is_library; /* belongs to cujit.kernel_functions, not to the user */
     uint32_t local_count; /* fast locals, cells and free variables, as LOAD_FAST and LOAD_DEREF number them */
     const char *const *local_names;
     uint32_t free_count; /* the last free_count locals are free variables */

@@ -30,6 +30,7 @@ typedef struct CompileOptions {
     bool fastmath;
     bool no_fmad;             /* true: a * b + c is rounded twice */
     bool debug, lineinfo;
+    bool weak_literals;       /* Python's numbers do not widen float16 and float32 */
     bool device_function;     /* the first function of the module is a device function to be kept, not a kernel */
     int optimization;         /* 0..3 */
     int max_registers;        /* 0: no limit */

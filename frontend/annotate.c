@@ -6,6 +6,7 @@
 typedef struct Note {
     SourcePos pos;
     const Type *type;
+    const char *widening; /* why it computes in float64 though narrower floats go in, or NULL */
 } Note;
 
 static int by_position(const void *left, const void *right)
@@ -25,8 +26,9 @@ static bool is_shown(const SsaValue *value, Operand fact)
     return value->op != SSA_STORE_SUBSCRIPT && value->op != SSA_ITER_START && value->op != SSA_ITER_NEXT;
 }
 
-static uint32_t collect(const Instance *instance, Note *notes)
+static uint32_t collect(Lower *l, Note *notes)
 {
+    const Instance *instance = l->instance;
     uint32_t count = 0;
     for (uint32_t i = 0; i < instance->ssa->block_count; i++) {
         if (!instance->block_reached[i])
@@ -34,7 +36,7 @@ static uint32_t collect(const Instance *instance, Note *notes)
         for (const SsaValue *value = instance->ssa->blocks[i].first; value; value = value->next) {
             Operand fact = instance->facts[value->id];
             if (value->op < SSA_JUMP && value->op != SSA_PARAMETER && is_shown(value, fact))
-                notes[count++] = (Note){.pos = value->pos, .type = fact.type};
+                notes[count++] = (Note){.pos = value->pos, .type = fact.type, .widening = widening(l, value)};
         }
     }
     return count;
@@ -55,10 +57,13 @@ static void print_header(Buf *out, const Instance *instance)
     buf_add(out, "\n");
 }
 
-void annotate(Buf *out, Frontend *frontend, const Instance *instance)
+void annotate(Buf *out, Frontend *frontend, Instance *instance)
 {
+    Diag scratch;
+    diag_clear(&scratch);
+    Lower l = {.frontend = frontend, .arena = frontend->arena, .diag = &scratch, .instance = instance};
     Note *notes = ARENA_ARRAY(frontend->arena, Note, instance->ssa->value_count + 1);
-    uint32_t count = collect(instance, notes);
+    uint32_t count = collect(&l, notes);
     qsort(notes, count, sizeof *notes, by_position);
     print_header(out, instance);
     for (uint32_t i = 0; i < count; i++) {
@@ -71,6 +76,6 @@ void annotate(Buf *out, Frontend *frontend, const Instance *instance)
             buf_printf(out, "  line %d:\n", note->pos.line);
         buf_printf(out, "    %d-%d: ", note->pos.column, note->pos.end_column);
         type_describe(out, note->type);
-        buf_add(out, "\n");
+        buf_printf(out, "%s%s\n", note->widening ? "   <- " : "", note->widening ? note->widening : "");
     }
 }

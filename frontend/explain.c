@@ -74,6 +74,25 @@ static void note_leaf(Lower *l, const SsaValue *leaf, const char *name)
     }
 }
 
+const char *variable_name(Lower *l, const SsaValue *value)
+{
+    const SsaAssignment *assignment = assignment_of(l, value, NULL);
+    bool is_captured;
+    if (assignment)
+        return assignment->name;
+    return value->op == SSA_PARAMETER ? parameter_name(l, value, &is_captured) : value->name;
+}
+
+int assignment_line(Lower *l, const SsaValue *phi)
+{
+    for (uint32_t i = 0; i < phi->count; i++) {
+        const SsaAssignment *assignment = assignment_of(l, phi->operands[i], phi->name);
+        if (assignment)
+            return assignment->pos.line;
+    }
+    return phi->pos.line;
+}
+
 void explain_phi(Lower *l, const SsaValue *phi)
 {
     const SsaValue *leaves[PHI_LEAVES];

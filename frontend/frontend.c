@@ -63,6 +63,8 @@ static bool emit_all(Frontend *frontend, Instance *root)
             return false;
         if (frontend->request->annotated)
             annotate(frontend->request->annotated, frontend, instance);
+        if (frontend->request->widenings)
+            list_widenings(frontend->request->widenings, frontend, instance);
     }
     return true;
 }

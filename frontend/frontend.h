@@ -12,9 +12,11 @@ typedef struct FrontendRequest {
     const Type *const *argument_types;
     const Constant *const *argument_constants; /* NULL, or for each argument a value known at compile time, or NULL */
     bool is_kernel; /* true: must return nothing */
+    bool weak_literals; /* Python's numbers take the precision of the floats that they meet */
     const Type *result; /* device functions: convert the result to this; NULL: as inferred */
     Buf *dump_bytecode, *dump_cfg; /* where to print these stages; NULL: do not */
     Buf *annotated; /* inspect_types text; NULL: do not */
+    Buf *widenings; /* where float16 and float32 become float64: file:line and text, a line each; NULL: do not */
 } FrontendRequest;
 
 /* The typed module, kernel or device function first, in the arena; NULL with a diagnostic. Reads the snapshot only:

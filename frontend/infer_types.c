@@ -74,7 +74,7 @@ static bool same_fact(Operand a, Operand b)
 {
     if (!a.type || !b.type)
         return a.type == b.type;
-    if (!type_equal(a.type, b.type) || !a.constant != !b.constant)
+    if (!type_equal(a.type, b.type) || !a.constant != !b.constant || a.weak != b.weak)
         return false;
     return !a.constant || constant_equal(a.constant, b.constant);
 }

@@ -26,7 +26,7 @@ SsaFunction *frontend_ssa(Frontend *frontend, const CodeSnapshot *code, Diag *di
 
 static bool same_parameter(Operand a, Operand b)
 {
-    if (!type_equal(a.type, b.type) || !a.constant != !b.constant)
+    if (!type_equal(a.type, b.type) || !a.constant != !b.constant || a.weak != b.weak)
         return false;
     return !a.constant || constant_equal(a.constant, b.constant);
 }

@@ -14,6 +14,7 @@ typedef struct Operand {
     const Type *type;
     const Constant *constant;
     IrValue *ir;
+    bool weak; /* made of nothing but Python's numbers, under literals='weak' */
 } Operand;
 
 typedef enum InstanceState { INSTANCE_NEW, INSTANCE_RUNNING, INSTANCE_DONE } InstanceState;
@@ -111,6 +112,14 @@ const Type *lower_join_types(Lower *l, const Type *a, const Type *b);
 /* What is known of a value that is a or b. False when they do not fit together. */
 bool lower_join(Lower *l, Operand a, Operand b, Operand *out);
 bool constant_equal(const Constant *a, const Constant *b);
+
+/* --- literals='weak' (weak_literal.c) ----------------------------------------------------------------------------- */
+/* Whether operands made of the constant are weak. */
+bool constant_is_weak(const Lower *l, const Constant *constant);
+/* What the operand counts as next to another: its type, or a float as narrow as the other's where it is weak. */
+const Type *weak_type(Operand operand, Operand beside);
+/* A copy of the operands, weak floats converted to the precision of those that are not weak. */
+bool weaken_arguments(Lower *l, const Operand *from, uint32_t count, Operand *out);
 
 /* --- emission (operand.c). All return NULL while inferring -------------------------------------------------------- */
 /* The type as IR has it: what only the frontend knows (functions, modules) occupies nothing and has no identity. */
@@ -283,12 +292,21 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out);
 void explain_failure(Lower *l, const SsaValue *value);
 /* Adds to a failure where the type of a variable comes from that is assigned on several paths. */
 void explain_phi(Lower *l, const SsaValue *phi);
+/* The variable that a value is assigned to, the parameter or the global that it is; NULL for other expressions. */
+const char *variable_name(Lower *l, const SsaValue *value);
+/* The line of an assignment that leads to the phi. */
+int assignment_line(Lower *l, const SsaValue *phi);
 /* Adds to a failure another return, whose result does not fit `result`. */
 void explain_returns(Lower *l, const Type *result);
 /* Declares the IR function of an instance; its body comes later. */
 IrFunc *instance_declare(Frontend *frontend, Instance *instance);
 /* Prints the types of an instance's expressions (annotate.c). */
-void annotate(Buf *out, Frontend *frontend, const Instance *instance);
+void annotate(Buf *out, Frontend *frontend, Instance *instance);
+/* Why the value computes in float64 (or complex128) although narrower floats go into it; NULL when it does not. In the
+ * arena (widening.c). */
+const char *widening(Lower *l, const SsaValue *value);
+/* Prints every widening of an instance that belongs to the user: "file:line: text". */
+void list_widenings(Buf *out, Frontend *frontend, Instance *instance);
 /* Joins and orders blocks (simplify_blocks.c). */
 void simplify_blocks(IrFunc *function);
 /* Removes values of no effect that nothing uses. */

@@ -56,7 +56,7 @@ static bool choose_extreme(Lower *l, const Call *call, Operand a, Operand b, Ope
 {
     const Type *type = NULL;
     if (type_is_scalar(a.type) && type_is_scalar(b.type))
-        type = type_promote(PROMOTION_MIN_MAX, a.type, b.type);
+        type = type_promote(PROMOTION_MIN_MAX, weak_type(a, b), weak_type(b, a));
     Operand x, y;
     if (!type)
         return call_refuse(l, call, "");
@@ -66,7 +66,7 @@ static bool choose_extreme(Lower *l, const Call *call, Operand a, Operand b, Ope
         return *out = operand_int(l, is_min == (p < q) ? p : q), true;
     if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
         return false;
-    if (is_wide_float(a.type) && is_wide_float(b.type)) {
+    if (is_wide_float(weak_type(a, b)) && is_wide_float(weak_type(b, a))) {
         IrValue *both[] = {operand_ir(l, x), operand_ir(l, y)};
         *out = operand_value(type, emit_math_function(l, is_min ? INTRINSIC_FMIN : INTRINSIC_FMAX, type, 2, both));
         return true;
@@ -128,7 +128,7 @@ static bool call_divmod(Lower *l, const Call *call, Operand *out)
     Operand a = call->arguments[0], b = call->arguments[1], x, y, parts[2];
     const Type *type = NULL;
     if (type_is_scalar(a.type) && type_is_scalar(b.type))
-        type = type_promote(PROMOTION_DIVMOD, a.type, b.type);
+        type = type_promote(PROMOTION_DIVMOD, weak_type(a, b), weak_type(b, a));
     if (!type)
         return call_refuse(l, call, "");
     if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
@@ -210,7 +210,9 @@ static bool cast_scalar(Lower *l, const Type *type, const Call *call, Operand *o
         return lower_truth(l, call->arguments[0], out);
     if (!type_is_scalar(call->arguments[0].type))
         return call_refuse(l, call, "");
-    return lower_convert(l, call->arguments[0], type, out);
+    bool ok = lower_convert(l, call->arguments[0], type, out);
+    out->weak = false; /* a type that is asked for is meant */
+    return ok;
 }
 
 static bool cast_complex(Lower *l, const Type *type, const Call *call, Operand *out)

@@ -40,7 +40,9 @@ Operand operand_as_argument(Lower *l, Operand operand)
 {
     if (operand.type->kind == TYPE_OBJECT || operand.type->kind == TYPE_NONE)
         return operand;
-    return operand_value(operand.type, operand_ir(l, operand));
+    Operand value = operand_value(operand.type, operand_ir(l, operand));
+    value.weak = operand.weak;
+    return value;
 }
 
 /* --- Python functions --------------------------------------------------------------------------------------------- */
@@ -141,12 +143,12 @@ static bool call_instance(Lower *l, const Callee *callee, const Call *call, Oper
 {
     uint32_t count;
     Operand *bound = bind(l, callee, call, &count);
-    if (!bound)
+    if (!bound || (callee->code->is_library && !weaken_arguments(l, bound, count, bound)))
         return false;
     Operand *facts = ARENA_ARRAY(l->arena, Operand, count);
     for (uint32_t i = 0; i < count; i++) {
         bound[i] = operand_as_argument(l, bound[i]);
-        facts[i] = (Operand){.type = bound[i].type, .constant = bound[i].constant};
+        facts[i] = (Operand){.type = bound[i].type, .constant = bound[i].constant, .weak = bound[i].weak};
     }
     Instance *instance = instance_get(l->frontend, l->diag, callee->code, callee->snapshot, facts, count);
     if (!instance)

@@ -40,7 +40,10 @@ static const Type *promote_arguments(const Call *call, PromotionId rule)
 {
     if (!all_scalars(call) || call->count < 1 || call->count > 2)
         return NULL;
-    return type_promote(rule, call->arguments[0].type, call->count == 2 ? call->arguments[1].type : NULL);
+    if (call->count == 1)
+        return type_promote(rule, call->arguments[0].type, NULL);
+    Operand a = call->arguments[0], b = call->arguments[1];
+    return type_promote(rule, weak_type(a, b), rule == PROMOTION_LDEXP ? b.type : weak_type(b, a));
 }
 
 static bool call_function_row(Lower *l, const Call *call, Operand *out)
@@ -182,8 +185,9 @@ static bool call_fma(Lower *l, const Call *call, Operand *out)
     if (!call_arity(l, call, 3, 3) || !all_scalars(call))
         return diag_failed(l->diag) ? false : call_refuse(l, call, "");
     const Type *type = TYPE_OF(FLOAT32);
+    bool all_weak = call->arguments[0].weak && call->arguments[1].weak && call->arguments[2].weak;
     for (uint32_t i = 0; i < 3; i++)
-        if (!type_equal(call->arguments[i].type, TYPE_OF(FLOAT32)))
+        if (!type_equal(call->arguments[i].type, TYPE_OF(FLOAT32)) && (all_weak || !call->arguments[i].weak))
             type = TYPE_OF(FLOAT64);
     IrValue *operands[3];
     if (!convert_all(l, call, type, operands))

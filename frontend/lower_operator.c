@@ -169,7 +169,7 @@ static bool lower_power(Lower *l, Operand a, Operand b, Operand *out)
     bool is_constant = operand_const_int(b, &exponent) && exponent >= -64 && exponent <= 64;
     if (is_constant && a.type->kind == TYPE_FLOAT && a.type->size > 2)
         return power_by_constant(l, a, exponent, out);
-    const Type *type = type_promote(PROMOTION_POWER, a.type, b.type);
+    const Type *type = type_promote(PROMOTION_POWER, weak_type(a, b), weak_type(b, a));
     if (!type)
         return refuse_operands(l, "**", a, b, "");
     if (is_constant && type->kind == TYPE_COMPLEX)
@@ -229,12 +229,12 @@ bool lower_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
         return refuse_operands(l, info->text, a, b, "");
     if (number == NB_POWER && !(a.constant && b.constant))
         return lower_power(l, a, b, out);
-    const Type *type = type_promote(info->promotion, a.type, b.type);
+    const Type *type = type_promote(info->promotion, weak_type(a, b), weak_type(b, a));
     if (!type)
         return refuse_operands(l, info->text, a, b, "");
     const Constant *folded = a.constant && b.constant ? fold_binary(l, number, a.constant, b.constant, type) : NULL;
     if (folded) {
-        *out = (Operand){.type = type, .constant = folded};
+        *out = (Operand){.type = type, .constant = folded, .weak = a.weak && b.weak};
         return true;
     }
     if (number == NB_POWER)
@@ -243,6 +243,7 @@ bool lower_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
     if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
         return false;
     *out = operand_value(type, emit2(l, info->op, type, operand_ir(l, x), operand_ir(l, y)));
+    out->weak = a.weak && b.weak;
     return true;
 }
 
@@ -270,7 +271,7 @@ static bool compare_scalars(Lower *l, int32_t number, Operand a, Operand b, Oper
     PromotionId rule = equality ? PROMOTION_EQUALITY : PROMOTION_ORDER;
     if (!type_promote(rule, a.type, b.type))
         return refuse_operands(l, compare_info[number].text, a, b, "");
-    const Type *type = comparison_type(a.type, b.type);
+    const Type *type = comparison_type(weak_type(a, b), weak_type(b, a));
     Operand x, y;
     if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
         return false;
@@ -397,7 +398,7 @@ bool lower_unary(Lower *l, SsaOp op, Operand a, Operand *out)
         return lower_fail(l, DIAG_TYPE_OPERANDS, text, lower_describe(l, a.type), "");
     const Constant *folded = op == SSA_NEGATIVE && a.constant ? fold_negative(l, a.constant, type) : NULL;
     if (folded) {
-        *out = (Operand){.type = type, .constant = folded};
+        *out = (Operand){.type = type, .constant = folded, .weak = a.weak};
         return true;
     }
     IrOp ir_op = op == SSA_NEGATIVE ? IR_NEG : IR_NOT;
@@ -411,5 +412,6 @@ bool lower_unary(Lower *l, SsaOp op, Operand a, Operand *out)
         return false;
     if (op != SSA_POSITIVE)
         *out = operand_value(type, emit1(l, ir_op, type, operand_ir(l, *out)));
+    out->weak = a.weak;
     return true;
 }

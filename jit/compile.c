@@ -14,6 +14,7 @@ static IrModule *lower(const JitFunction *function, const JitSpecialization *spe
         .argument_count = specialization->count,
         .argument_types = specialization->types,
         .is_kernel = true,
+        .weak_literals = function->options.weak_literals,
         .dump_bytecode = jit_dump_wants(DUMP_BYTECODE) ? &bytecode : NULL,
         .dump_cfg = jit_dump_wants(DUMP_CFG) ? &cfg : NULL,
     };

@@ -55,15 +55,20 @@ char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_
     Buf text = {0};
     char *result = NULL;
     Arena *arena = arena_create();
-    FrontendRequest request = {
-        .function = function->snapshot, .argument_count = count, .argument_types = types, .is_kernel = is_kernel};
+    FrontendRequest request = {.function = function->snapshot,
+                               .argument_count = count,
+                               .argument_types = types,
+                               .is_kernel = is_kernel,
+                               .weak_literals = function->options.weak_literals};
     if (strcmp(what, "bytecode") == 0)
         request.dump_bytecode = &text;
     else if (strcmp(what, "cfg") == 0)
         request.dump_cfg = &text;
     else if (strcmp(what, "types") == 0)
         request.annotated = &text;
-    bool wants_frontend = request.dump_bytecode || request.dump_cfg || request.annotated;
+    else if (strcmp(what, "widenings") == 0)
+        request.widenings = &text;
+    bool wants_frontend = request.dump_bytecode || request.dump_cfg || request.annotated || request.widenings;
     IrModule *module = frontend_lower(&request, arena, diag);
     if (!module)
         goto out;
@@ -87,7 +92,10 @@ const Type *jit_result_type(const JitFunction *function, const Type *const *type
                             Diag *diag)
 {
     Arena *scratch = arena_create();
-    FrontendRequest request = {.function = function->snapshot, .argument_count = count, .argument_types = types};
+    FrontendRequest request = {.function = function->snapshot,
+                               .argument_count = count,
+                               .argument_types = types,
+                               .weak_literals = function->options.weak_literals};
     IrModule *module = frontend_lower(&request, scratch, diag);
     const Type *result = module ? type_copy(arena, module->first->result) : NULL;
     arena_destroy(scratch);

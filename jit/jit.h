@@ -63,7 +63,7 @@ bool jit_launch(const JitSpecialization *specialization, RtLaunch launch, Diag *
 /* What code for this device is generated for. */
 bool jit_target_of_device(const RtDevice *device, Target *target, Diag *diag);
 
-/* The text of one stage, compiled anew: "bytecode", "cfg", "ir", "types", "llvm", "asm" (PTX for a GPU target).
+/* The text of one stage, compiled anew: "bytecode", "cfg", "ir", "types", "widenings", "llvm", "asm" (PTX for a GPU target).
  * Device functions too. malloc'd; NULL with a diagnostic. */
 char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_t count, const Target *target,
                   bool is_kernel, const char *what, Diag *diag);

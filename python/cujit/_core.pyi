@@ -135,7 +135,7 @@ class KernelBase:
     def signatures(self) -> list[tuple[Type, ...]]: ...
     def result_type(self, types: tuple[Type, ...]) -> Type: ...  # device functions: the inferred result
     def inspect(self, what: str, types: tuple[Type, ...], sm: int | None = None) -> str: ...
-    # what: "bytecode", "cfg", "ir", "types", "llvm", "asm"; sm: a GPU architecture by number, None: the current device
+    # what: "bytecode", "cfg", "ir", "types", "widenings", "llvm", "asm"; sm: a GPU architecture by number, None: the current device
     def attribute(self, types: tuple[Type, ...], number: int) -> int: ...   # CUfunction_attribute of a compiled kernel
     def occupancy(self, types: tuple[Type, ...], shared: int = 0) -> tuple[int, int]: ...   # (blocks, threads) to fill it
 

@@ -35,6 +35,7 @@ static const Constant *number(SnapshotBuilder *builder, PyObject *value, const T
     };
     Constant *constant = ext_new_constant(builder, kinds[type->kind], shown);
     constant->type = type;
+    constant->is_python = PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyComplex_CheckExact(value);
     bool ok = true;
     if (type->kind == TYPE_FLOAT) {
         constant->real = PyFloat_AsDouble(value);
@@ -193,7 +194,9 @@ static const Constant *library_function(SnapshotBuilder *builder, const char *na
         PyUnicode_FromString(arena_format(builder->arena, "cujit.kernel_functions.%.*s", (int)(dot - name), name));
     PyObject *module = path ? PyImport_Import(path) : NULL;
     PyObject *value = module ? PyObject_GetAttrString(module, dot + 1) : NULL;
+    builder->library_depth++;
     const Constant *constant = value ? function(builder, value, NULL, shown) : NULL;
+    builder->library_depth--;
     Py_XDECREF(path);
     Py_XDECREF(module);
     Py_XDECREF(value);

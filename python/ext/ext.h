@@ -93,7 +93,7 @@ typedef struct ExtKernel {
     PyObject *keep_alive;      /* list: device arrays that the snapshot points to; NULL before */
     PyObject *last_launcher;   /* ExtLauncher, handed out again for the same configuration; NULL: none */
     CompileOptions compile_options;
-    bool is_device, is_frozen, forceinline, noinline;
+    bool is_device, is_frozen, forceinline, noinline, warn_float64;
     Arena *arena;              /* of the snapshot */
     JitFunction *function;     /* NULL before the first use */
     const JitSpecialization *last;   /* of the last launch */

@@ -125,7 +125,7 @@ PyObject *ext_take_text(char *text, const Diag *diag)
 
 static bool is_stage(const char *what)
 {
-    static const char *const stages[] = {"bytecode", "cfg", "ir", "types", "llvm", "asm"};
+    static const char *const stages[] = {"bytecode", "cfg", "ir", "types", "widenings", "llvm", "asm"};
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
         if (strcmp(what, stages[i]) == 0)
             return true;

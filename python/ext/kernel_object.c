@@ -32,6 +32,22 @@ bool ext_kernel_prepare(ExtKernel *kernel)
     return true;
 }
 
+/* A PerformanceWarning for each line where narrow floats become float64. */
+static bool warn_about_widenings(const ExtKernel *kernel, const Type *const *types, uint32_t count)
+{
+    Diag diag;
+    diag_clear(&diag);
+    Target host = {.kind = TARGET_HOST};
+    char *text = jit_inspect(kernel->function, types, count, &host, !kernel->is_device, "widenings", &diag);
+    bool ok = true;
+    for (char *line = text, *end; ok && line && (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        ok = ext_warn("PerformanceWarning", line);
+    }
+    free(text);
+    return ok;
+}
+
 const JitSpecialization *ext_kernel_specialize(ExtKernel *kernel, RtDevice *device, const Type *const *types,
                                                uint32_t count)
 {
@@ -43,6 +59,8 @@ const JitSpecialization *ext_kernel_specialize(ExtKernel *kernel, RtDevice *devi
     Diag diag = {.id = DIAG_NONE};
     Py_BEGIN_ALLOW_THREADS found = jit_specialize(kernel->function, device, types, count, &diag);
     Py_END_ALLOW_THREADS if (!found) ext_raise(&diag);
+    if (found && kernel->warn_float64 && !warn_about_widenings(kernel, types, count))
+        return NULL;
     return found;
 }
 
@@ -97,6 +115,18 @@ static bool read_launch_bounds(PyObject *value, CompileOptions *options)
     return true;
 }
 
+/* "numba": Python's floats are float64; "weak": they take the precision of what they meet. */
+static bool read_literals(PyObject *value, bool *weak)
+{
+    const char *text = PyUnicode_Check(value) ? PyUnicode_AsUTF8(value) : NULL;
+    *weak = text && strcmp(text, "weak") == 0;
+    if (*weak || (text && strcmp(text, "numba") == 0))
+        return true;
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_ValueError, "literals is 'numba' or 'weak', not %R", value);
+    return false;
+}
+
 static bool read_option(ExtKernel *self, const char *name, PyObject *value)
 {
     CompileOptions *options = &self->compile_options;
@@ -111,11 +141,13 @@ static bool read_option(ExtKernel *self, const char *name, PyObject *value)
         bool *place;
     } flags[] = {
         {"fastmath", &options->fastmath},    {"debug", &options->debug},    {"lineinfo", &options->lineinfo},
-        {"forceinline", &self->forceinline}, {"noinline", &self->noinline},
+        {"forceinline", &self->forceinline}, {"noinline", &self->noinline}, {"warn_float64", &self->warn_float64},
     };
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (strcmp(name, flags[i].name) == 0)
             return read_flag(value, flags[i].place);
+    if (strcmp(name, "literals") == 0)
+        return read_literals(value, &options->weak_literals);
     if (strcmp(name, "opt") == 0)
         return read_optimization(value, &options->optimization);
     if (strcmp(name, "max_registers") == 0)

@@ -13,6 +13,7 @@ typedef struct SnapshotBuilder {
     PyObject *enum_meta;       /* the class of enum classes */
     PyObject *namespace_class; /* types.SimpleNamespace */
     int load_global, extended_arg;   /* opcodes of this Python */
+    int library_depth;         /* above 0: what is read belongs to cujit.kernel_functions */
     Table *functions;          /* function -> Snapshot */
     Table *arrays;             /* object -> Constant */
 } SnapshotBuilder;

@@ -1,5 +1,6 @@
 """cuda.jit and the objects that it makes: functions compiled once for each list of argument types."""
 import functools
+import os
 import types as python_types
 import warnings
 
@@ -13,7 +14,7 @@ from cujit.errors import DeprecationError, LaunchConfigurationError, Performance
 _MAX_THREADS, _SHARED_BYTES, _CONST_BYTES, _LOCAL_BYTES, _REGISTERS = range(5)
 
 _DEFAULTS = {"fastmath": False, "fmad": True, "debug": False, "lineinfo": False, "opt": True, "max_registers": None,
-             "launch_bounds": None, "forceinline": False}
+             "launch_bounds": None, "forceinline": False, "literals": "numba", "warn_float64": False}
 
 
 _NONE = _core.scalar_types["none"]
@@ -328,7 +329,7 @@ def _sm(cc):
 
 def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=(), debug=None, opt=None,
         lineinfo=False, cache=False, launch_bounds=None, lto=None, shared_memory_carveout=None, fastmath=False,
-        max_registers=None, extensions=(), fmad=True, **options):
+        max_registers=None, extensions=(), fmad=True, literals="numba", warn_float64=None, **options):
     """Makes a kernel of a Python function, or with device=True a function for kernels.
 
     Bare, with options, or with a signature (text, types called with types, a tuple of types) or a list of them, which
@@ -337,17 +338,24 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
     debug: `assert` and `raise` have effect. fastmath: less exact and faster floating point. fmad: a * b + c may be
     rounded once. max_registers: of a thread. launch_bounds: (threads of the largest block[, blocks of a
     multiprocessor]). lineinfo: line numbers for profilers. cache: compiled code is kept on disk anyway.
-    extensions: objects with prepare_args, for arguments of types of their own.
+    extensions: objects with prepare_args, for arguments of types of their own. literals: "weak": Python's numbers in
+    kernels take the precision of the float16 or float32 beside them, as in NumPy; "numba": they are float64 and int64.
+    warn_float64: a PerformanceWarning for each line where narrower floats become float64 (None: where the environment
+    has CUJIT_WARN_FLOAT64=1).
 
     NotImplementedError for boundscheck=True and for link; DeprecationError for argtypes, restype and bind; TypeError
-    for unknown options and for a kernel's signature that has a result; ValueError for an unknown carveout.
+    for unknown options and for a kernel's signature that has a result;
+    ValueError for an unknown carveout or `literals`.
     """
     _refuse(options, link)
     _check_carveout(shared_memory_carveout)
+    if warn_float64 is None:
+        warn_float64 = os.environ.get("CUJIT_WARN_FLOAT64", "0") == "1"
     core = {
         "fastmath": bool(fastmath), "fmad": bool(fmad), "debug": bool(debug), "lineinfo": bool(lineinfo),
         "opt": opt is None or bool(opt), "max_registers": max_registers, "launch_bounds": launch_bounds,
-        "forceinline": bool(forceinline) or inline in ("always", True),
+        "forceinline": bool(forceinline) or inline in ("always", True), "literals": literals,
+        "warn_float64": bool(warn_float64),
     }
     if debug and opt:
         warnings.warn("debug=True with opt=True: optimized code is hard to debug", stacklevel=2)

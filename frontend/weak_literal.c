@@ -1,0 +1,52 @@
+/* literals='weak': Python's own numbers take the precision of the floats that they meet, as NumPy has it since NEP 50
+ * (https://numpy.org/neps/nep-0050-scalar-promotion.html). Integers among themselves are left to promotion.def. */
+#include "frontend/lower.h"
+
+bool constant_is_weak(const Lower *l, const Constant *constant)
+{
+    return l->frontend->request->weak_literals && constant->is_python && l->instance && !l->instance->code->is_library;
+}
+
+/* The size of a float, or of a part of a complex number; 0 for other types. */
+static uint32_t precision(const Type *type)
+{
+    return type->kind == TYPE_FLOAT ? type->size : type->kind == TYPE_COMPLEX ? type->size / 2 : 0;
+}
+
+static const Type *float_of(uint32_t size)
+{
+    return size == 2 ? TYPE_OF(FLOAT16) : size == 4 ? TYPE_OF(FLOAT32) : TYPE_OF(FLOAT64);
+}
+
+/* A weak complex number next to float16 is complex64: there is none smaller. */
+static const Type *weakened(const Type *type, uint32_t size)
+{
+    if (size == 0)
+        return type;
+    if (type->kind == TYPE_COMPLEX)
+        return size == 8 ? type : TYPE_OF(COMPLEX64);
+    return float_of(size);
+}
+
+const Type *weak_type(Operand operand, Operand beside)
+{
+    if (!operand.weak || beside.weak || !type_is_scalar(operand.type) || !type_is_scalar(beside.type))
+        return operand.type;
+    return weakened(operand.type, precision(beside.type));
+}
+
+bool weaken_arguments(Lower *l, const Operand *from, uint32_t count, Operand *out)
+{
+    uint32_t size = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const Type *type = from[i].type;
+        if (!from[i].weak && type_is_scalar(type) && precision(type) > size)
+            size = precision(type);
+        out[i] = from[i];
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (from[i].weak && precision(from[i].type) && size &&
+            !lower_convert(l, from[i], weakened(from[i].type, size), &out[i]))
+            return false;
+    return true;
+}
