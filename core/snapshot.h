@@ -34,6 +34,8 @@ typedef enum ConstantKind {
     CONSTANT_CODE, /* code: of a lambda, nested function or comprehension */
     CONSTANT_ENUM, /* member of an enum: text its name, items[0] its value */
     CONSTANT_ELLIPSIS,
+    CONSTANT_CLASS, /* of named tuples: text its name; names: integer fields, then methods; items: the default of a field or
+                       NULL, the function of a method, which has text "property" where a call is not written */
 } ConstantKind;
 
 /* An array captured as a global or closure variable. */
@@ -99,6 +101,7 @@ struct Snapshot {
     uint32_t keyword_default_count;
     const char *const *keyword_default_names;
     const Constant *const *keyword_defaults;
+    uint64_t constant_parameters; /* bit i: the value of parameter i is known where the function is compiled */
     bool forceinline, noinline;
 };
 

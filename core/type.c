@@ -122,7 +122,9 @@ static bool equal_names(const char *a, const char *b) { return a == b || (a && b
 
 static bool equal_tuples(const Type *a, const Type *b)
 {
-    if (a->tag != b->tag || a->count != b->count || a->object != b->object || !equal_names(a->name, b->name))
+    if (a->tag != b->tag || a->count != b->count || !equal_names(a->name, b->name))
+        return false;
+    if (a->tag != TUPLE_NAMED && a->object != b->object) /* names tell named tuples apart */
         return false;
     for (uint32_t i = 0; i < a->count; i++) {
         if (!type_equal(a->items[i], b->items[i]))

@@ -76,7 +76,8 @@ struct Type {
     const char *const *names; /* named tuples, else NULL */
     const char *name; /* named tuples and records, else NULL */
     const TypeField *fields; /* records */
-    /* objects, closures, bound methods: identity of a compile-time value (a Constant of snapshot.h) */
+    /* named tuples: their class, NULL where it is not known; objects, closures, bound methods: identity of a
+     * compile-time value (a Constant of snapshot.h) */
     const void *object;
 };
 

@@ -212,12 +212,7 @@ bool lower_index_value(Lower *l, Operand index, IrValue *extent, IrValue **out);
 /* Whether the index selects a view rather than an element. */
 bool index_is_view(Operand array, Operand index);
 bool lower_view(Lower *l, Operand array, Operand index, Operand *out);
-/* --- names and calls (resolve_name.c, lower_call.c, lower_builtin.c, lower_math.c, lower_cuda.c) ------------------ */
-bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out);
-bool lower_call(Lower *l, const SsaValue *call, Operand *out);
-bool lower_function(Lower *l, const SsaValue *value, Operand *out);
-
-/* Arguments of a call of an intrinsic. */
+/* Arguments of a call. */
 typedef struct Call {
     IntrinsicId intrinsic;
     const char *name; /* for messages */
@@ -227,6 +222,19 @@ typedef struct Call {
     const char *const *keywords;
     const Operand *keyword_values;
 } Call;
+
+/* --- names and calls (resolve_name.c, lower_call.c, lower_builtin.c, lower_math.c, lower_cuda.c) ------------------ */
+bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out);
+bool lower_call(Lower *l, const SsaValue *call, Operand *out);
+bool lower_function(Lower *l, const SsaValue *value, Operand *out);
+/* lower_class.c: classes of named tuples. A call makes one; the methods and properties of what it made. */
+bool lower_class_call(Lower *l, const Constant *class, const Call *call, Operand *out);
+/* The method or property of that name, or NULL. */
+const Constant *class_method(const Type *type, const char *name);
+bool lower_class_property(Lower *l, Operand receiver, const Constant *property, Operand *out);
+bool lower_class_method(Lower *l, Operand receiver, const Constant *method, const Call *call, Operand *out);
+/* lower_call.c */
+bool lower_function_call(Lower *l, const Snapshot *snapshot, const Call *call, Operand *out);
 
 /* lower_record.c: fields of records and of arrays of records */
 bool is_record_array(const Type *type);

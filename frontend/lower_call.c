@@ -139,6 +139,19 @@ static IrValue *emit_call(Lower *l, Instance *instance, const Operand *bound, ui
     return call;
 }
 
+/* What the callee knows of an argument: its type, and its value where the parameter asks for that. */
+static bool pass_argument(Lower *l, const Callee *callee, uint32_t index, Operand *argument)
+{
+    bool is_kept = callee->snapshot && index < 64 && callee->snapshot->constant_parameters >> index & 1;
+    if (is_kept && !argument->constant)
+        return lower_fail(
+            l, DIAG_CONSTANT_REQUIRED,
+            arena_format(l->arena, "'%s' of %s", callee->code->local_names[index], callee->code->source.name), "");
+    if (!is_kept)
+        *argument = operand_as_argument(l, *argument);
+    return true;
+}
+
 static bool call_instance(Lower *l, const Callee *callee, const Call *call, Operand *out)
 {
     uint32_t count;
@@ -147,7 +160,8 @@ static bool call_instance(Lower *l, const Callee *callee, const Call *call, Oper
         return false;
     Operand *facts = ARENA_ARRAY(l->arena, Operand, count);
     for (uint32_t i = 0; i < count; i++) {
-        bound[i] = operand_as_argument(l, bound[i]);
+        if (!pass_argument(l, callee, i, &bound[i]))
+            return false;
         facts[i] = (Operand){.type = bound[i].type, .constant = bound[i].constant, .weak = bound[i].weak};
     }
     Instance *instance = instance_get(l->frontend, l->diag, callee->code, callee->snapshot, facts, count);
@@ -193,7 +207,7 @@ static bool constants_as_operands(Lower *l, const Constant *const *constants, ui
 }
 
 /* Captured constants stay constants in the callee. */
-static bool call_function(Lower *l, const Snapshot *snapshot, const Call *call, Operand *out)
+bool lower_function_call(Lower *l, const Snapshot *snapshot, const Call *call, Operand *out)
 {
     const CodeSnapshot *code = snapshot->code;
     if (code->has_varkeywords || code->is_generator)
@@ -296,11 +310,13 @@ static bool call_operand(Lower *l, Operand callee, Call *call, Operand *out)
         return call_intrinsic(l, call, out);
     }
     if (operand_is_object(callee, CONSTANT_FUNCTION))
-        return call_function(l, callee.constant->function, call, out);
+        return lower_function_call(l, callee.constant->function, call, out);
     if (operand_is_object(callee, CONSTANT_TYPE)) {
         call->name = lower_describe(l, callee.constant->type);
         return lower_type_call(l, callee.constant->type, call, out);
     }
+    if (operand_is_object(callee, CONSTANT_CLASS))
+        return lower_class_call(l, callee.constant, call, out);
     if (callee.type->kind == TYPE_TUPLE && callee.type->tag == TUPLE_CLOSURE)
         return call_closure(l, callee, call, out);
     if (callee.type->kind == TYPE_TUPLE && callee.type->tag == TUPLE_BOUND) {

@@ -233,6 +233,14 @@ static bool call_select(Lower *l, const Call *call, Operand *out)
     return true;
 }
 
+/* What the library's functions find wrong with constants. */
+static bool call_refusal(Lower *l, const Call *call, Operand *out)
+{
+    (void)out;
+    bool has_text = call->count == 1 && operand_is_object(call->arguments[0], CONSTANT_STRING);
+    return lower_fail(l, DIAG_CONSTANT_RANGE, has_text ? call->arguments[0].constant->text : call->name);
+}
+
 typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
 
 static const Handler handlers[INTRINSIC_COUNT] = {
@@ -245,6 +253,7 @@ static const Handler handlers[INTRINSIC_COUNT] = {
     [INTRINSIC_CUDA_BREV] = call_bits,
     [INTRINSIC_CUDA_CLZ] = call_bits,
     [INTRINSIC_CUDA_FFS] = call_bits,
+    [INTRINSIC_REFUSE] = call_refusal,
     [INTRINSIC_CUDA_SELP] = call_select,
 };
 

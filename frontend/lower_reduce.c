@@ -113,6 +113,8 @@ static bool is_instance(Operand value, Operand class)
     const Type *type = value.type;
     if (operand_is_object(class, CONSTANT_TYPE))
         return type_equal(type, class.constant->type);
+    if (operand_is_object(class, CONSTANT_CLASS))
+        return type->kind == TYPE_TUPLE && type->tag == TUPLE_NAMED && type->object == class.constant;
     switch (operand_intrinsic(class)) {
     case INTRINSIC_INT: return type_is_integer(type);
     case INTRINSIC_FLOAT: return type->kind == TYPE_FLOAT;

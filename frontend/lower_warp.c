@@ -1,4 +1,4 @@
-/* cuda.*: warp shuffles and matches of values of any type, votes of a block, groups. Their IR intrinsics take masks and lanes
+/* cuda.*: warp shuffles and matches of values of any type, votes of a block. Their IR intrinsics take masks and lanes
  * as 32-bit integers, and what is shuffled or matched as bits in an integer of 32 or 64. */
 #include "frontend/lower.h"
 
@@ -129,18 +129,6 @@ static bool call_block_vote(Lower *l, const Call *call, Operand *out)
     return lower_shaped_call(l, call, out) && lower_convert(l, *out, TYPE_OF(INT32), out);
 }
 
-/* The group has no value: its type names the row whose path its methods extend. */
-static bool call_this_grid(Lower *l, const Call *call, Operand *out)
-{
-    if (!call_arity(l, call, 0, 0))
-        return false;
-    Constant *group = ARENA_NEW(l->arena, Constant);
-    group->kind = CONSTANT_INTRINSIC;
-    group->intrinsic = call->intrinsic;
-    group->shown_as = "a grid group";
-    return *out = operand_object(l, group), true;
-}
-
 typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
 
 static const Handler handlers[INTRINSIC_COUNT] = {
@@ -148,7 +136,6 @@ static const Handler handlers[INTRINSIC_COUNT] = {
     [INTRINSIC_CUDA_SHFL_DOWN_SYNC] = call_shuffle,     [INTRINSIC_CUDA_SHFL_XOR_SYNC] = call_shuffle,
     [INTRINSIC_CUDA_MATCH_ANY_SYNC] = call_match,       [INTRINSIC_CUDA_MATCH_ALL_SYNC] = call_match,
     [INTRINSIC_CUDA_SYNCTHREADS_AND] = call_block_vote, [INTRINSIC_CUDA_SYNCTHREADS_OR] = call_block_vote,
-    [INTRINSIC_CUDA_THIS_GRID] = call_this_grid,
 };
 
 bool lower_is_warp_call(IntrinsicId id) { return handlers[id] != NULL; }

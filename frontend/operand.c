@@ -290,15 +290,14 @@ static const Type *join_arrays(Lower *l, const Type *a, const Type *b)
 
 static const Type *join_tuples(Lower *l, const Type *a, const Type *b)
 {
-    if (a->count != b->count || a->tag != b->tag || a->object != b->object)
+    bool alike = a->count == b->count && a->tag == b->tag && (a->tag == TUPLE_NAMED || a->object == b->object);
+    if (!alike)
         return NULL;
     const Type **items = ARENA_ARRAY(l->arena, const Type *, a->count);
     for (uint32_t i = 0; i < a->count; i++)
         if (!(items[i] = lower_join_types(l, a->items[i], b->items[i])))
             return NULL;
-    if (a->names)
-        return type_named_tuple(l->arena, a->name, items, a->names, a->count);
-    Type *joined = arena_copy(l->arena, a, sizeof *a);
+    Type *joined = arena_copy(l->arena, a->object ? a : b, sizeof *a);
     joined->items = items;
     return joined;
 }

@@ -72,6 +72,11 @@ static bool tuple_attribute(Lower *l, Operand tuple, const char *name, Operand *
         if (strcmp(item, name) == 0)
             return *out = lower_tuple_item(l, tuple, i), true;
     }
+    const Constant *method = class_method(tuple.type, name);
+    if (method && method->text)
+        return lower_class_property(l, tuple, method, out);
+    if (method)
+        return *out = bound_method(l, tuple, name), true;
     if (tuple.type->tag == TUPLE_SLICE && strcmp(name, "indices") == 0)
         return *out = bound_method(l, tuple, name), true;
     return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, lower_describe(l, tuple.type), name, "");
@@ -146,6 +151,9 @@ bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call 
 {
     if (receiver.type->kind == TYPE_ARRAY)
         return lower_array_method(l, receiver, call, out);
+    const Constant *method = class_method(receiver.type, name);
+    if (method)
+        return lower_class_method(l, receiver, method, call, out);
     if (receiver.type->kind == TYPE_TUPLE && receiver.type->tag == TUPLE_SLICE)
         return call_arity(l, call, 1, 1) && lower_slice_indices(l, receiver, call->arguments[0], out);
     if (type_is_scalar(receiver.type) && call->count == 0 && call->keyword_count == 0) {

@@ -49,6 +49,7 @@ static bool load(const CompileOptions *options, const CodeImage *image, JitSpeci
                       .code = image->code,
                       .code_size = image->code_size,
                       .max_registers = options->max_registers,
+                      .max_threads = options->max_threads,
                       .static_shared = image->static_shared,
                       .cooperative = image->effects & EFFECT_GRID_SYNC,
                       .local_size = image->local_size};

@@ -93,6 +93,7 @@ static const RtBackend cuda_backend = {
     .kernel_unload = cuda_kernel_unload,
     .kernel_attribute = cuda_kernel_attribute,
     .kernel_occupancy = cuda_kernel_occupancy,
+    .kernel_resident_blocks = cuda_kernel_resident_blocks,
     .assemble = cuda_assemble,
     .launch = cuda_launch,
 };

@@ -19,6 +19,22 @@ static bool allow_dynamic_shared(CudaKernel *kernel, uint32_t wanted, Diag *diag
     return true;
 }
 
+bool cuda_kernel_resident_blocks(RtKernel *base, int threads, size_t dynamic_shared, int *blocks, Diag *diag)
+{
+    CudaScope scope;
+    CudaKernel *kernel = (CudaKernel *)base;
+    const CudaDevice *device = (CudaDevice *)base->device;
+    uint32_t wanted = dynamic_shared > UINT32_MAX ? UINT32_MAX : (uint32_t)dynamic_shared;
+    if (!cuda_enter(base->device, &scope, diag))
+        return false;
+    bool fits = wanted <= device->base.limits.shared - base->limits.static_shared;
+    bool ok = !fits || (allow_dynamic_shared(kernel, wanted, diag) &&
+                        driver_call(diag, cuOccupancyMaxActiveBlocksPerMultiprocessor, blocks, kernel->function,
+                                    threads, dynamic_shared));
+    *blocks *= device->multiprocessors;
+    return cuda_leave(&scope, ok);
+}
+
 static bool allow_large_cluster(CudaKernel *kernel, Diag *diag)
 {
     if (atomic_load(&kernel->large_cluster_allowed))
@@ -35,15 +51,13 @@ static bool fail_cooperative(CudaKernel *kernel, const RtLaunch *launch, Diag *d
 {
     char text[400];
     int resident = 0;
-    const CudaDevice *device = (CudaDevice *)kernel->base.device;
-    uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
-    if (!driver_call(diag, cuOccupancyMaxActiveBlocksPerMultiprocessor, &resident, kernel->function, (int)threads,
-                     launch->dynamic_shared))
+    int threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
+    if (!cuda_kernel_resident_blocks(&kernel->base, threads, launch->dynamic_shared, &resident, diag))
         return false;
     snprintf(text, sizeof text,
              "griddim (%u, %u, %u) is too large for a cooperative launch: %d blocks of kernel '%.80s' "
              "fit the device at once",
-             launch->grid[0], launch->grid[1], launch->grid[2], resident * device->multiprocessors, kernel->base.name);
+             launch->grid[0], launch->grid[1], launch->grid[2], resident, kernel->base.name);
     return diag_fail_code(diag, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, DIAG_LAUNCH_SHAPE, text);
 }
 

@@ -24,6 +24,8 @@ static const struct {
     {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, HOST_MAX_SHARED},
     {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, HOST_MAX_SHARED},
     {CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY, 65536},
+    {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, HOST_REGISTERS},
+    {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, HOST_REGISTERS},
     {CU_DEVICE_ATTRIBUTE_WARP_SIZE, HOST_WARP},
     {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, HOST_MAX_THREADS},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 1},
@@ -159,6 +161,7 @@ static const RtBackend host_backend = {
     .kernel_unload = host_kernel_unload,
     .kernel_attribute = host_kernel_attribute,
     .kernel_occupancy = host_kernel_occupancy,
+    .kernel_resident_blocks = host_kernel_resident_blocks,
     .assemble = host_assemble,
     .launch = host_launch,
 };

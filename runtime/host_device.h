@@ -10,6 +10,7 @@
 
 enum {
     HOST_MAX_THREADS = 1024, /* of a block */
+    HOST_REGISTERS = 65536, /* of a block: what GPUs have */
     HOST_MAX_SHARED = 227 * 1024, /* bytes of a block, static and dynamic */
     HOST_DEFAULT_SHARED = 48 * 1024,
     HOST_WARP = 32,
@@ -146,6 +147,7 @@ RtKernel *host_kernel_load(RtDevice *device, const RtImage *image, Diag *diag);
 void host_kernel_unload(RtKernel *kernel);
 bool host_kernel_attribute(RtKernel *kernel, int attribute, int *value, Diag *diag);
 bool host_kernel_occupancy(RtKernel *kernel, size_t dynamic_shared, int *blocks, int *threads, Diag *diag);
+bool host_kernel_resident_blocks(RtKernel *kernel, int threads, size_t dynamic_shared, int *blocks, Diag *diag);
 bool host_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag);
 /* Gets the worker ready for the job: shared memory, stacks, frame. 0, or the errno that says why not. */
 int host_worker_prepare(HostWorker *worker, const HostJob *job);

@@ -60,6 +60,16 @@ static bool run_turn(HostJob *job, HostWorker **workers, int64_t *waiting)
     return false;
 }
 
+/* What limits it are stacks: shared memory does not. */
+bool host_kernel_resident_blocks(RtKernel *kernel, int threads, size_t dynamic_shared, int *blocks, Diag *diag)
+{
+    (void)diag;
+    bool fits = threads > 0 && (uint32_t)threads <= kernel->limits.threads &&
+                dynamic_shared <= HOST_MAX_SHARED - kernel->limits.static_shared;
+    *blocks = fits ? MAX_THREADS / threads : 0;
+    return true;
+}
+
 bool host_grid_run(HostJob *job, Diag *diag)
 {
     const uint32_t *block = job->launch->block, *grid = job->launch->grid;

@@ -36,7 +36,9 @@ RtKernel *host_kernel_load(RtDevice *device, const RtImage *image, Diag *diag)
         return NULL;
     }
     kernel->base.device = device;
-    kernel->base.limits = (KernelLimits){.threads = HOST_MAX_THREADS, .static_shared = image->static_shared};
+    bool is_bounded = image->max_threads > 0 && image->max_threads < HOST_MAX_THREADS;
+    uint32_t threads = is_bounded ? (uint32_t)image->max_threads : HOST_MAX_THREADS;
+    kernel->base.limits = (KernelLimits){.threads = threads, .static_shared = image->static_shared};
     snprintf(kernel->base.name, sizeof kernel->base.name, "%s", image->name);
     kernel->thread_entry = image->thread_entry;
     kernel->blocks_entry = image->blocks_entry;
@@ -51,7 +53,7 @@ bool host_kernel_attribute(RtKernel *kernel, int attribute, int *value, Diag *di
 {
     (void)diag;
     switch (attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = HOST_MAX_THREADS; break;
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = (int)kernel->limits.threads; break;
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)kernel->limits.static_shared; break;
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)((HostKernel *)kernel)->local_size; break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:

@@ -247,6 +247,12 @@ bool rt_kernel_occupancy(RtKernel *kernel, size_t dynamic_shared, int *blocks, i
     return kernel->device->backend->kernel_occupancy(kernel, dynamic_shared, blocks, threads, diag);
 }
 
+bool rt_kernel_resident_blocks(RtKernel *kernel, int threads, size_t dynamic_shared, int *blocks, Diag *diag)
+{
+    *blocks = 0;
+    return kernel->device->backend->kernel_resident_blocks(kernel, threads, dynamic_shared, blocks, diag);
+}
+
 bool rt_assemble(RtDevice *device, const RtImage *image, void **cubin, size_t *size, Diag *diag)
 {
     *cubin = NULL;

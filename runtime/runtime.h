@@ -74,6 +74,7 @@ typedef struct RtImage {
     const void *code; /* GPU: PTX (NUL-terminated) or cubin */
     size_t code_size;
     int max_registers; /* GPU: 0 no limit */
+    int max_threads; /* of a block, by launch bounds; 0: the device's limit */
     HostThreadEntry thread_entry; /* CPU device */
     HostBlocksEntry blocks_entry; /* CPU device; NULL when threads must be real */
     bool by_warps; /* CPU device: threads meet otherwise than at plain barriers (EFFECT_WARP_SYNC) */
@@ -89,6 +90,8 @@ void rt_kernel_unload(RtKernel *kernel);
 /* A CUfunction_attribute by its number (registers, static shared bytes, max threads, local bytes, constant bytes). */
 bool rt_kernel_attribute(RtKernel *kernel, int attribute, int *value, Diag *diag);
 bool rt_kernel_occupancy(RtKernel *kernel, size_t dynamic_shared, int *blocks, int *threads, Diag *diag);
+/* How many blocks of that many threads can be on the device at once: the largest cooperative grid. */
+bool rt_kernel_resident_blocks(RtKernel *kernel, int threads, size_t dynamic_shared, int *blocks, Diag *diag);
 
 typedef struct RtLaunch {
     uint32_t grid[3], block[3], cluster[3]; /* cluster 0: none */

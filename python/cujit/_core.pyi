@@ -137,6 +137,7 @@ class KernelBase:
     def inspect(self, what: str, types: tuple[Type, ...], sm: int | None = None) -> str: ...
     # what: "bytecode", "cfg", "ir", "types", "widenings", "llvm", "asm"; sm: a GPU architecture by number, None: the current device
     def attribute(self, types: tuple[Type, ...], number: int) -> int: ...   # CUfunction_attribute of a compiled kernel
+    def resident_blocks(self, types: tuple[Type, ...], threads: int, shared: int, /) -> int: ...
     def occupancy(self, types: tuple[Type, ...], shared: int = 0) -> tuple[int, int]: ...   # (blocks, threads) to fill it
 
 class Launcher:

@@ -319,6 +319,8 @@ static const Constant *other_value(SnapshotScope *scope, PyObject *value, const 
 {
     SnapshotBuilder *builder = scope->builder;
     const Constant *constant = named_type(builder, value, shown);
+    if (!constant && !PyErr_Occurred())
+        constant = ext_class(scope, value, shown);
     if (constant || PyErr_Occurred())
         return constant;
     if (PyModule_Check(value) || PyType_Check(value) || Py_IS_TYPE(value, builder->state->intrinsic_type) ||

@@ -193,6 +193,7 @@ PyObject *ext_kernel_signatures(ExtKernel *self, PyObject *ignored);
 PyObject *ext_kernel_result_type(ExtKernel *self, PyObject *types);
 PyObject *ext_kernel_inspect(ExtKernel *self, PyObject *args, PyObject *kwargs);
 PyObject *ext_kernel_attribute(ExtKernel *self, PyObject *args);
+PyObject *ext_kernel_resident_blocks(ExtKernel *self, PyObject *args);
 PyObject *ext_kernel_occupancy(ExtKernel *self, PyObject *args, PyObject *kwargs);
 /* sm: a number, or None for the current device. False with an exception. */
 bool ext_read_target(ExtState *state, PyObject *sm, Target *target);

@@ -254,6 +254,23 @@ static bool read_keyword_defaults(SnapshotScope *scope, PyObject *defaults, Snap
     return items != NULL;
 }
 
+/* The function's attribute constant_parameters, a tuple of names: kernel_functions/constant.py. */
+static bool read_constant_parameters(PyObject *function, Snapshot *out)
+{
+    PyObject *names = PyObject_GetAttrString(function, "constant_parameters");
+    PyErr_Clear();
+    for (uint32_t i = 0; names && PyTuple_Check(names) && i < out->code->argument_count && i < 64; i++) {
+        PyObject *name = PyUnicode_FromString(out->code->local_names[i]);
+        int found = name ? PySequence_Contains(names, name) : -1;
+        Py_XDECREF(name);
+        if (found < 0)
+            break;
+        out->constant_parameters |= (uint64_t)found << i;
+    }
+    Py_XDECREF(names);
+    return !PyErr_Occurred();
+}
+
 static bool fill_function(SnapshotBuilder *builder, PyObject *function, Snapshot *out)
 {
     PyCodeObject *code = (PyCodeObject *)PyFunction_GetCode(function);
@@ -266,7 +283,7 @@ static bool fill_function(SnapshotBuilder *builder, PyObject *function, Snapshot
                            .modules = table_create()};
     bool ok = scope.builtins && scope.names && (out->code = ext_code(&scope, code)) &&
               read_free_values(&scope, PyFunction_GetClosure(function), out) &&
-              read_defaults(&scope, PyFunction_GetDefaults(function), out) &&
+              read_constant_parameters(function, out) && read_defaults(&scope, PyFunction_GetDefaults(function), out) &&
               read_keyword_defaults(&scope, PyFunction_GetKwDefaults(function), out);
     table_destroy(scope.modules);
     Py_XDECREF(scope.builtins);

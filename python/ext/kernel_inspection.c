@@ -185,3 +185,19 @@ PyObject *ext_kernel_occupancy(ExtKernel *self, PyObject *args, PyObject *kwargs
     bool ok = rt_kernel_occupancy(jit_kernel(found), (size_t)(shared < 0 ? 0 : shared), &blocks, &threads, &diag);
     return ok ? Py_BuildValue("ii", blocks, threads) : ext_raise(&diag);
 }
+
+PyObject *ext_kernel_resident_blocks(ExtKernel *self, PyObject *args)
+{
+    PyObject *tuple;
+    Py_ssize_t shared;
+    int threads, blocks;
+    if (!PyArg_ParseTuple(args, "Oin:resident_blocks", &tuple, &threads, &shared))
+        return NULL;
+    const JitSpecialization *found = specialize(self, tuple);
+    Diag diag = {.id = DIAG_NONE};
+    if (!found)
+        return NULL;
+    size_t bytes = (size_t)(shared < 0 ? 0 : shared);
+    return rt_kernel_resident_blocks(jit_kernel(found), threads, bytes, &blocks, &diag) ? PyLong_FromLong(blocks)
+                                                                                        : ext_raise(&diag);
+}

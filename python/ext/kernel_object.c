@@ -291,6 +291,8 @@ static PyMethodDef kernel_methods[] = {
     {"inspect", (PyCFunction)(void (*)(void))ext_kernel_inspect, METH_VARARGS | METH_KEYWORDS,
      "The text of one stage: bytecode, cfg, ir, types, llvm or asm."},
     {"attribute", (PyCFunction)ext_kernel_attribute, METH_VARARGS, "A CUfunction_attribute by its number."},
+    {"resident_blocks", (PyCFunction)ext_kernel_resident_blocks, METH_VARARGS,
+     "How many blocks of so many threads with so many bytes of shared memory fit the device at once."},
     {"occupancy", (PyCFunction)(void (*)(void))ext_kernel_occupancy, METH_VARARGS | METH_KEYWORDS,
      "(blocks, threads) that fill the device."},
     {0},

@@ -31,6 +31,8 @@ typedef struct SnapshotScope {
 /* constant_snapshot.c: any value. shown: how the source names it; NULL for constants of the code. NULL with an
  * exception. */
 const Constant *ext_constant(SnapshotScope *scope, PyObject *value, const char *shown);
+/* class_snapshot.c: a class of named tuples. NULL without an exception where it is none. */
+const Constant *ext_class(SnapshotScope *scope, PyObject *value, const char *shown);
 /* function_snapshot.c */
 const Snapshot *ext_function(SnapshotBuilder *builder, PyObject *function, bool forceinline, bool noinline);
 const CodeSnapshot *ext_code(SnapshotScope *scope, PyCodeObject *code);

@@ -1,5 +1,6 @@
 """Shared by the tests of the package: they run on the GPU where there is one, else on the CPU device."""
 import os
+import shutil
 import subprocess
 import sys
 import warnings
@@ -65,5 +66,25 @@ def refused(tmp_path):
         assert message in "\n".join(rest)
         start = shown.index(expression)
         assert carets == " " * start + "^" * len(expression), str(caught.value)
+
+    return check
+
+
+@pytest.fixture
+def assembles(tmp_path):
+    """The PTX of a function for a compute capability, which ptxas takes where it is installed and knows the GPU."""
+    ptxas = shutil.which("ptxas") or shutil.which("ptxas", path="/usr/local/cuda/bin")
+
+    def check(function, signature, cc):
+        ptx, _ = cuda.compile_ptx(function, signature, cc=cc)
+        architecture = "sm_{}{}".format(*cc)
+        known = ptxas and subprocess.run([ptxas, "--help"], capture_output=True, text=True).stdout
+        if known and architecture in known:
+            source = tmp_path / "kernel.ptx"
+            source.write_text(ptx)
+            done = subprocess.run([ptxas, f"-arch={architecture}", "-o", str(tmp_path / "cubin"), str(source)],
+                                  capture_output=True, text=True)
+            assert done.returncode == 0, done.stdout + done.stderr + ptx
+        return ptx
 
     return check

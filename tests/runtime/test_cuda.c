@@ -142,6 +142,8 @@ static void modules(void)
     CHECK(fake()->last_max_registers() == 40);
     CHECK_OK(rt_kernel_attribute(kernel, CU_FUNC_ATTRIBUTE_NUM_REGS, &value, &diag) && value == 7, &diag);
     CHECK_OK(rt_kernel_occupancy(kernel, 0, &blocks, &threads, &diag) && blocks == 264 && threads == 512, &diag);
+    CHECK_OK(rt_kernel_resident_blocks(kernel, 128, 0, &blocks, &diag) && blocks > 0 && blocks % 2 == 0, &diag);
+    CHECK_OK(rt_kernel_resident_blocks(kernel, 128, (size_t)1 << 30, &blocks, &diag) && blocks == 0, &diag);
     rt_kernel_unload(kernel);
     rt_kernel_unload(NULL);
     CHECK_FAILS(rt_kernel_load(device, &bad, &diag), &diag, DIAG_DRIVER_LINK,

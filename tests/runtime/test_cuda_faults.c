@@ -93,6 +93,7 @@ static void use_kernel(RtDevice *device, RtStream *stream, Outcome *outcome)
         return;
     STEP(rt_kernel_attribute(kernel, 4, &value, &diag));
     STEP(rt_kernel_occupancy(kernel, 0, &blocks, &value, &diag));
+    STEP(rt_kernel_resident_blocks(kernel, 64, 100, &blocks, &diag));
     STEP(rt_launch(kernel, &launch, &diag));
     launch.dynamic_shared = 100000;
     STEP(rt_launch(kernel, &launch, &diag));

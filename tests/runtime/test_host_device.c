@@ -99,6 +99,8 @@ static void kernels(RtDevice *device)
         CHECK(value == expected[i][1]);
     }
     CHECK_OK(rt_kernel_occupancy(kernel, 0, &blocks, &threads, &diag) && blocks > 0 && threads == 256, &diag);
+    CHECK_OK(rt_kernel_resident_blocks(kernel, 1024, 0, &blocks, &diag) && blocks >= 1, &diag);
+    CHECK_OK(rt_kernel_resident_blocks(kernel, 1025, 0, &blocks, &diag) && blocks == 0, &diag);
     CHECK_OK(rt_assemble(device, &image, &cubin, &size, &diag) && !cubin && !size, &diag);
     rt_kernel_unload(kernel);
 }

@@ -35,6 +35,7 @@ class Overload:
     shared_mem_per_block: int
     max_threads_per_block: int
     local_mem_per_thread: int
+    def max_cooperative_grid_blocks(self, blockdim: _Shape, dynsmemsize: int = 0) -> int: ...
 
 class ForAll:
     kernel: Dispatcher

@@ -1,5 +1,6 @@
 """cuda.jit and the objects that it makes: functions compiled once for each list of argument types."""
 import functools
+import math
 import os
 import types as python_types
 import warnings
@@ -58,6 +59,11 @@ class Overload:
     @property
     def local_mem_per_thread(self):
         return self.dispatcher.attribute(self.argtypes, _LOCAL_BYTES)
+
+    def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0):
+        """The largest grid whose threads can wait for each other, of blocks with this shape and shared memory."""
+        threads = math.prod(blockdim) if isinstance(blockdim, tuple | list) else blockdim
+        return self.dispatcher.resident_blocks(self.argtypes, threads, dynsmemsize)
 
     def __repr__(self):
         return f"<{self.dispatcher.__name__}{self.signature.args}>"

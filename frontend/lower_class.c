@@ -1,0 +1,81 @@
+/* Classes of named tuples: a call makes a tuple whose type leads to the class, through which its methods are found. */
+#include <string.h>
+
+#include "frontend/lower.h"
+
+static bool set_field(Lower *l, const Constant *class, const char *name, Operand value, Operand *items)
+{
+    for (uint32_t i = 0; i < class->integer; i++)
+        if (strcmp(class->names[i], name) == 0) {
+            if (items[i].type)
+                return lower_fail(l, DIAG_UNSUPPORTED,
+                                  arena_format(l->arena, "%s got two values for field '%s'", class->text, name));
+            return items[i] = value, true;
+        }
+    return lower_fail(l, DIAG_CALL_KEYWORD, class->text, name);
+}
+
+static bool bind_fields(Lower *l, const Constant *class, const Call *call, Operand *items)
+{
+    uint32_t count = (uint32_t)class->integer, given = call->count + call->keyword_count;
+    const char *most = arena_format(l->arena, "%u", count);
+    if (given > count)
+        return lower_fail(l, DIAG_CALL_ARITY, class->text, most, count == 1 ? "" : "s", (int)given);
+    for (uint32_t i = 0; i < call->count; i++)
+        items[i] = call->arguments[i];
+    for (uint32_t i = 0; i < call->keyword_count; i++)
+        if (!set_field(l, class, call->keywords[i], call->keyword_values[i], items))
+            return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!items[i].type && !class->items[i])
+            return lower_fail(l, DIAG_CALL_ARITY, class->text, most, count == 1 ? "" : "s", (int)given);
+        if (!items[i].type && !operand_of_constant(l, class->items[i], &items[i]))
+            return false;
+    }
+    return true;
+}
+
+bool lower_class_call(Lower *l, const Constant *class, const Call *call, Operand *out)
+{
+    uint32_t count = (uint32_t)class->integer;
+    Operand *items = ARENA_ARRAY(l->arena, Operand, count + 1);
+    if (!bind_fields(l, class, call, items))
+        return false;
+    const Type **types = ARENA_ARRAY(l->arena, const Type *, count);
+    for (uint32_t i = 0; i < count; i++)
+        types[i] = items[i].type;
+    const Type *named = type_named_tuple(l->arena, class->text, types, class->names, count);
+    Type *type = arena_copy(l->arena, named, sizeof *type);
+    type->object = class;
+    *out = lower_make_tuple(l, items, count, TUPLE_PLAIN);
+    out->type = type;
+    if (out->ir)
+        out->ir->type = erased_type(l->arena, type);
+    return true;
+}
+
+const Constant *class_method(const Type *type, const char *name)
+{
+    const Constant *class = type->kind == TYPE_TUPLE && type->tag == TUPLE_NAMED ? type->object : NULL;
+    for (uint32_t i = class ? (uint32_t)class->integer : 0; class && i < class->count; i++)
+        if (strcmp(class->names[i], name) == 0)
+            return class->items[i];
+    return NULL;
+}
+
+bool lower_class_method(Lower *l, Operand receiver, const Constant *method, const Call *call, Operand *out)
+{
+    Operand *arguments = ARENA_ARRAY(l->arena, Operand, call->count + 1);
+    Call with_receiver = *call;
+    arguments[0] = receiver;
+    for (uint32_t i = 0; i < call->count; i++)
+        arguments[1 + i] = call->arguments[i];
+    with_receiver.arguments = arguments;
+    with_receiver.count = call->count + 1;
+    return lower_function_call(l, method->function, &with_receiver, out);
+}
+
+bool lower_class_property(Lower *l, Operand receiver, const Constant *property, Operand *out)
+{
+    return lower_class_method(l, receiver, property, &(Call){.name = property->shown_as}, out);
+}

@@ -1,0 +1,298 @@
+"""Cooperative groups, as values with methods. What all groups can: sync(), thread_rank(), num_threads()."""
+from typing import NamedTuple
+
+from cujit import cuda
+from cujit.kernel_functions import warp_reduce
+from cujit.kernel_functions.constant import constant
+from cujit.kernel_functions.warp_reduce import sum_of
+from cujit.types import int32, int64, uint32
+
+
+class Dim3(NamedTuple):
+    x: int
+    y: int
+    z: int
+
+
+def rank_in_block():
+    return int32((cuda.threadIdx.z * cuda.blockDim.y + cuda.threadIdx.y) * cuda.blockDim.x + cuda.threadIdx.x)
+
+
+def threads_of_block():
+    return int32(cuda.blockDim.x * cuda.blockDim.y * cuda.blockDim.z)
+
+
+def bits_below(count):
+    """A mask of the lowest lanes; 32 of them, too."""
+    return uint32((int64(1) << int64(count)) - 1)
+
+
+# --- blocks and grids -------------------------------------------------------------------------------------------------
+
+
+class Block(NamedTuple):
+    def sync(self):
+        cuda.syncthreads()
+
+    def thread_rank(self):
+        return rank_in_block()
+
+    def num_threads(self):
+        return threads_of_block()
+
+    @property
+    def rank(self):
+        return rank_in_block()
+
+    @property
+    def size(self):
+        return threads_of_block()
+
+    def group_index(self):
+        return Dim3(cuda.blockIdx.x, cuda.blockIdx.y, cuda.blockIdx.z)
+
+    def thread_index(self):
+        return Dim3(cuda.threadIdx.x, cuda.threadIdx.y, cuda.threadIdx.z)
+
+    def dim_threads(self):
+        return Dim3(cuda.blockDim.x, cuda.blockDim.y, cuda.blockDim.z)
+
+
+class Grid(NamedTuple):
+    def sync(self):
+        cuda._grid_sync()
+
+    def block_rank(self):
+        row = int64(cuda.blockIdx.z) * cuda.gridDim.y + cuda.blockIdx.y
+        return row * cuda.gridDim.x + cuda.blockIdx.x
+
+    def num_blocks(self):
+        return int64(cuda.gridDim.x) * cuda.gridDim.y * cuda.gridDim.z
+
+    def thread_rank(self):
+        return self.block_rank() * threads_of_block() + rank_in_block()
+
+    def num_threads(self):
+        return self.num_blocks() * threads_of_block()
+
+    @property
+    def rank(self):
+        return self.thread_rank()
+
+    @property
+    def size(self):
+        return self.num_threads()
+
+    def block_index(self):
+        return Dim3(cuda.blockIdx.x, cuda.blockIdx.y, cuda.blockIdx.z)
+
+    def dim_blocks(self):
+        return Dim3(cuda.gridDim.x, cuda.gridDim.y, cuda.gridDim.z)
+
+
+def this_thread_block():
+    return Block()
+
+
+def this_grid():
+    return Grid()
+
+
+# --- tiles: neighbouring lanes ----------------------------------------------------------------------------------------
+
+
+class Tile(NamedTuple):
+    mask: int   # the lanes, uint32
+    size: int   # of the tile
+    rank: int   # in the tile
+    first: int  # its lowest lane
+
+    def sync(self):
+        cuda.syncwarp(self.mask)
+
+    def thread_rank(self):
+        return self.rank
+
+    def num_threads(self):
+        return self.size
+
+    def meta_group_rank(self):
+        """Which of the block's tiles of this size it is."""
+        return int32(rank_in_block() // self.size)
+
+    def meta_group_size(self):
+        return int32((threads_of_block() + self.size - 1) // self.size)
+
+    def shfl(self, value, src_rank):
+        return cuda.shfl_sync(self.mask, value, src_rank, self.size)
+
+    def shfl_up(self, value, delta):
+        return cuda.shfl_up_sync(self.mask, value, delta, self.size)
+
+    def shfl_down(self, value, delta):
+        return cuda.shfl_down_sync(self.mask, value, delta, self.size)
+
+    def shfl_xor(self, value, lane_mask):
+        return cuda.shfl_xor_sync(self.mask, value, lane_mask, self.size)
+
+    def any(self, predicate):
+        return cuda.any_sync(self.mask, predicate)
+
+    def all(self, predicate):
+        return cuda.all_sync(self.mask, predicate)
+
+    def ranks_of(self, lanes):
+        return uint32((uint32(lanes) & self.mask) >> uint32(self.first))
+
+    def ballot(self, predicate):
+        return self.ranks_of(cuda.ballot_sync(self.mask, predicate))
+
+    def match_any(self, value):
+        return self.ranks_of(cuda.match_any_sync(self.mask, value))
+
+    def match_all(self, value):
+        lanes, agree = cuda.match_all_sync(self.mask, value)
+        return self.ranks_of(lanes), agree
+
+
+@constant("size")
+def tiled_partition(group, size):
+    if size < 1 or size > 32 or size & (size - 1):
+        cuda._refuse("the size of a tile is 1, 2, 4, 8, 16 or 32")
+    if not isinstance(group, (Block, Tile)):
+        cuda._refuse("tiled_partition takes a thread block or a tile")
+    lane = cuda.laneid
+    first = int32(lane & -size)
+    return Tile(uint32(bits_below(size) << uint32(first)), int32(size), int32(lane - first), first)
+
+
+# --- coalesced groups: any lanes of a warp ----------------------------------------------------------------------------
+
+
+class Lanes(NamedTuple):
+    mask: int   # the lanes, uint32
+    size: int   # how many there are
+    rank: int   # of this one among them
+
+    def sync(self):
+        cuda.syncwarp(self.mask)
+
+    def thread_rank(self):
+        return self.rank
+
+    def num_threads(self):
+        return self.size
+
+    def lane_of(self, rank):
+        """The lane with that rank, by halves: whether it lies in the lower one is a matter of counting."""
+        lanes, rank, lane = self.mask, int32(rank), int32(0)
+        for width in (16, 8, 4, 2, 1):
+            below = int32(cuda.popc(lanes & bits_below(width)))
+            if rank >= below:
+                rank = int32(rank - below)
+                lanes = uint32(lanes >> uint32(width))
+                lane = int32(lane + width)
+        return lane
+
+    def shfl(self, value, src_rank):
+        return cuda.shfl_sync(self.mask, value, self.lane_of(src_rank))
+
+    def shfl_up(self, value, delta):
+        source = self.rank - delta
+        return self.shfl(value, source if source >= 0 else self.rank)
+
+    def shfl_down(self, value, delta):
+        source = self.rank + delta
+        return self.shfl(value, source if source < self.size else self.rank)
+
+    def any(self, predicate):
+        return cuda.any_sync(self.mask, predicate)
+
+    def all(self, predicate):
+        return cuda.all_sync(self.mask, predicate)
+
+    def ranks_of(self, lanes):
+        """Bit k of the result: that of the lane with rank k."""
+        ranks, rest, k = uint32(0), self.mask, uint32(0)
+        while rest:
+            lowest = uint32(rest & (~rest + uint32(1)))
+            if uint32(lanes) & lowest:
+                ranks |= uint32(1) << k
+            rest = uint32(rest ^ lowest)
+            k = uint32(k + 1)
+        return uint32(ranks)
+
+    def ballot(self, predicate):
+        return self.ranks_of(cuda.ballot_sync(self.mask, predicate))
+
+    def match_any(self, value):
+        return self.ranks_of(cuda.match_any_sync(self.mask, value))
+
+    def match_all(self, value):
+        lanes, agree = cuda.match_all_sync(self.mask, value)
+        return self.ranks_of(lanes), agree
+
+
+def group_of(lanes):
+    mask = uint32(lanes)
+    return Lanes(mask, int32(cuda.popc(mask)), int32(cuda.popc(mask & cuda.lanemask_lt())))
+
+
+def coalesced_threads():
+    return group_of(cuda.activemask())
+
+
+def labeled_partition(group, label):
+    return group_of(cuda.match_any_sync(group.mask, label))
+
+
+def binary_partition(group, predicate):
+    yes = uint32(cuda.ballot_sync(group.mask, predicate))
+    return group_of(yes if predicate else uint32(group.mask & ~yes))
+
+
+# --- reductions -------------------------------------------------------------------------------------------------------
+
+
+def reduce_lanes(mask, value, op):
+    if op is sum_of:
+        return warp_reduce.reduce_add(mask, value)
+    return warp_reduce.tree(op, mask, value)
+
+
+def reduce_block(value, op):
+    """Warps by themselves, then the first warp over what they have."""
+    results = cuda.shared.array(33, type(value))
+    rank, size = rank_in_block(), threads_of_block()
+    warps, first = (size + 31) // 32, rank // 32 * 32
+    value = reduce_lanes(bits_below(min(32, size - first)), value, op)
+    if warps > 1:
+        cuda.syncthreads()   # an earlier reduction may still be read
+        if rank == first:
+            results[rank // 32] = value
+        cuda.syncthreads()
+        if rank < warps:
+            results[32] = reduce_lanes(bits_below(warps), results[rank], op)
+        cuda.syncthreads()
+        value = results[32]
+    return value
+
+
+def reduce(group, value, op=sum_of):
+    if isinstance(group, Block):
+        return reduce_block(value, op)
+    return reduce_lanes(group.mask, value, op)
+
+
+def inclusive_scan(group, value, op=sum_of):
+    number = type(value)
+    for distance in (1, 2, 4, 8, 16):
+        lower = group.shfl_up(value, distance)
+        if group.rank >= distance:
+            value = number(op(lower, value))
+    return value
+
+
+def exclusive_scan(group, value, op=sum_of):
+    lower = group.shfl_up(inclusive_scan(group, value, op), 1)
+    return lower if group.rank > 0 else type(value)(0)
