@@ -11,7 +11,8 @@ export PATH := $(BIN):$(PATH):/usr/local/cuda/bin
 SOURCES = git ls-files --cached --others --exclude-standard
 CLANG_FORMAT ?= clang-format-22
 
-.PHONY: demo test check check-asan format lint wheel bench packages prepare install ctest pytest clean
+FUZZ_ARGS ?= --programs 20000 --processes 2
+.PHONY: demo test check check-asan fuzz format lint wheel bench packages prepare install ctest pytest clean
 
 demo: install
 	$(BIN)/python examples/demo.py
@@ -51,6 +52,9 @@ check-asan: prepare
 	cmake --preset asan -DPython_EXECUTABLE=$(BIN)/python
 	cmake --build --preset asan
 	ctest --preset asan
+
+fuzz: install
+	$(BIN)/python tests/fuzz/run.py $(FUZZ_ARGS)
 
 wheel: prepare
 	rm -rf dist

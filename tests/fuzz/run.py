@@ -1,0 +1,113 @@
+"""Generates programs, runs each in CPython and as a kernel on the CPU device, compares, and prints figures.
+
+    python tests/fuzz/run.py --programs 20000 --seed 1 --processes 2
+
+Programs that fail are made small and printed with their seed; the exit status is 1 then. A program that crashes the
+process or never ends is named too: each chunk of seeds runs in a process of its own.
+"""
+import argparse
+import collections
+import os
+import re
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+CHUNK = 200
+SECONDS_FOR_A_CHUNK = 1800
+
+
+def verdict(program):
+    """What differential.check says, or what was raised: (kind, text, compared threads)."""
+    import differential
+
+    from cujit import errors
+
+    try:
+        wrong, compared = differential.check(program)
+    except errors.CujitError as error:
+        text = str(error)
+        return "refused", text, 0
+    return ("mismatch" if wrong else "equal"), wrong or "", compared
+
+
+def likeness(kind, text):
+    """What a smaller program must have in common with the one that failed."""
+    return kind, re.sub(r"\d+", "N", text.split("\n")[-1]) if kind == "refused" else ""
+
+
+def worker(first, count):
+    """Runs seeds and prints a line for each: seed, verdict, compared threads."""
+    import grammar
+    import minimize
+
+    for seed in range(first, first + count):
+        print("start", seed, flush=True)
+        program = grammar.generate(seed)
+        kind, text, compared = verdict(program)
+        print(kind, seed, compared, program.threads, flush=True)
+        if kind != "equal":
+            small = minimize.minimize(program, lambda p, like=likeness(kind, text): likeness(*verdict(p)[:2]) == like)
+            print("report " + repr(f"{kind}, seed {seed}: {verdict(small)[1]}\n{small.text}"), flush=True)
+
+
+def run_chunk(first, count):
+    """Lines of a worker process; a crash or a hang becomes a report."""
+    command = [sys.executable, str(HERE / "run.py"), "--worker", str(first), str(count)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_FOR_A_CHUNK)
+        lines, status, errors = done.stdout.splitlines(), done.returncode, done.stderr
+    except subprocess.TimeoutExpired as expired:
+        lines, status, errors = (expired.stdout or b"").decode().splitlines(), "timeout", ""
+    if status:
+        started = [line for line in lines if line.startswith("start")]
+        lines.append("report " + repr(f"process ended with {status} after {started[-1:]}\n{errors[-2000:]}"))
+    return lines
+
+
+def run(first, programs, processes):
+    """Figures: {verdict: programs}, the threads compared and run, and what failed."""
+    figures, threads, reports = collections.Counter(), collections.Counter(), []
+    chunks = [(s, min(CHUNK, first + programs - s)) for s in range(first, first + programs, CHUNK)]
+    with ThreadPoolExecutor(processes) as pool:
+        for lines in pool.map(lambda chunk: run_chunk(*chunk), chunks):
+            for line in lines:
+                word, rest = line.split(" ", 1)
+                if word == "report":
+                    reports.append(rest)
+                    print(eval(rest), flush=True)
+                elif word != "start":
+                    _, compared, run_threads = map(int, rest.split())
+                    figures[word] += 1
+                    threads["compared"] += compared
+                    threads["run"] += run_threads
+    return figures, threads, reports
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--programs", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--worker", nargs=2, type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    os.environ["CUJIT_DEVICE"] = "cpu"
+    sys.path.insert(0, str(HERE))
+    if options.worker:
+        worker(*options.worker)
+        return 0
+    start = time.monotonic()
+    figures, threads, reports = run(options.seed, options.programs, options.processes)
+    total = sum(figures.values())
+    print(f"{total} programs from seed {options.seed} in {time.monotonic() - start:.0f} s: "
+          f"{figures['equal']} equal, {figures['mismatch']} mismatches, {figures['refused']} refused, "
+          f"{len(reports) - figures['mismatch'] - figures['refused']} crashes or hangs")
+    print(f"{threads['compared']} of {threads['run']} threads compared (the others' results are not defined)")
+    return 1 if reports else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,49 @@
+"""A bounded run of the fuzzer: the same programs every time. run.py does long ones."""
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import differential
+import grammar
+import reference
+import typed_values
+
+PROGRAMS_OF_A_TEST = 20
+TESTS = 10
+
+
+@pytest.mark.parametrize("first", range(0, TESTS * PROGRAMS_OF_A_TEST, PROGRAMS_OF_A_TEST))
+def test_programs(first, monkeypatch):
+    monkeypatch.setenv("CUJIT_DEVICE", "cpu")
+    for seed in range(first, first + PROGRAMS_OF_A_TEST):
+        program = grammar.generate(seed)
+        wrong, compared = differential.check(program)
+        assert not wrong, f"seed {seed}: {wrong}\n{program.text}"
+
+
+def test_a_program_comes_from_its_seed_alone():
+    assert grammar.generate(7).text == grammar.generate(7).text
+
+
+def test_markers_are_for_the_reference_only():
+    program = "def kernel(x):\n    x = _join('float64', x)\n    y = _join('float64', x if x else 2)\n"
+    assert "_join" not in reference.kernel_text(program)
+    assert "_join('float64', x if x else _lift(2))" in reference.reference_text(program)
+
+
+def test_the_reference_wraps_and_saturates():
+    lift, convert = typed_values.lift, typed_values.convert
+    assert (lift(2**63 - 1) + 1).number == -2**63
+    assert convert(lift(1e300), "int64").number == 2**63 - 1
+    assert convert(lift(300), "uint8").number == 44
+    assert (convert(lift(-7), "int32") // 2).kind == "int64"
+    assert (convert(lift(1), "uint64") + lift(-1)).kind == typed_values.BINARY["ARITHMETIC"]["uint64", "int64"]
+
+
+def test_the_fuzzer_finds_a_wrong_result(monkeypatch):
+    """A reference that computes something else must be noticed."""
+    monkeypatch.setitem(typed_values.INTEGER_OPERATIONS, "-", lambda kind, a, b: a - b + 1)
+    assert any(differential.check(grammar.generate(seed))[0] for seed in range(12))
