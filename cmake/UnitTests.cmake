@@ -23,6 +23,18 @@ foreach(room core frontend codegen runtime jit)
   endforeach()
 endforeach()
 
+# tests/fuzz/fuzz_*.c: a bounded run of each fuzzer; the executables take a number of inputs and a seed for long ones.
+add_executable(fuzz_ir "${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_ir.c")
+target_link_libraries(fuzz_ir PRIVATE core)
+add_executable(fuzz_frontend "${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_frontend.c"
+               "${PROJECT_SOURCE_DIR}/tests/frontend/bytecode_sample.c")
+target_link_libraries(fuzz_frontend PRIVATE frontend)
+foreach(fuzzer fuzz_ir fuzz_frontend)
+  target_include_directories(${fuzzer} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/tests")
+  add_test(NAME ${fuzzer} COMMAND ${fuzzer} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+  set_tests_properties(${fuzzer} PROPERTIES TIMEOUT 300)
+endforeach()
+
 # tests/runtime/driver_header_check.c compares with the CUDA toolkit's headers where there are any.
 find_path(CUJIT_CUDA_HEADERS cudaTypedefs.h HINTS /usr/local/cuda/include)
 if(CUJIT_CUDA_HEADERS)
