@@ -136,6 +136,48 @@ void emit_op_SUBARRAY(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
         out[1 + i] = operand_scalar(emitter, value, next + i);
 }
 
+/* --- several elements at once --------------------------------------------------------------------------------------------- */
+
+/* The vector that holds the parts of the items, and the address of the first. */
+static LLVMTypeRef wide_type(Emitter *emitter, const IrValue *value, const Type *items)
+{
+    return LLVMVectorType(memory_type(emitter, value->operands[0]->type->element), part_count(items));
+}
+
+static unsigned wide_alignment(const IrValue *value, const Type *items)
+{
+    uint64_t bytes = size_in_memory(value->operands[0]->type->element) * items->count;
+    return bytes < 16 ? (unsigned)bytes : 16;
+}
+
+void emit_wide_load(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    bool is_bool = value->operands[0]->type->element->kind == TYPE_BOOL;
+    LLVMValueRef vector = LLVMBuildLoad2(emitter->builder, wide_type(emitter, value, value->type),
+                                         element_address(emitter, value, 1), "");
+    LLVMSetAlignment(vector, wide_alignment(value, value->type));
+    for (uint32_t i = 0; i < part_count(value->type); i++) {
+        out[i] = LLVMBuildExtractElement(emitter->builder, vector, const_i32(emitter, (int32_t)i), "");
+        if (is_bool)
+            out[i] = LLVMBuildICmp(emitter->builder, LLVMIntNE, out[i], LLVMConstNull(emitter->i8), "");
+    }
+}
+
+void emit_wide_store(Emitter *emitter, const IrValue *value)
+{
+    const Type *items = value->operands[2]->type;
+    bool is_bool = value->operands[0]->type->element->kind == TYPE_BOOL;
+    LLVMValueRef vector = LLVMGetUndef(wide_type(emitter, value, items));
+    for (uint32_t i = 0; i < part_count(items); i++) {
+        LLVMValueRef part = operand_parts(emitter, value, 2)[i];
+        if (is_bool)
+            part = LLVMBuildZExt(emitter->builder, part, emitter->i8, "");
+        vector = LLVMBuildInsertElement(emitter->builder, vector, part, const_i32(emitter, (int32_t)i), "");
+    }
+    LLVMSetAlignment(LLVMBuildStore(emitter->builder, vector, element_address(emitter, value, 1)),
+                     wide_alignment(value, items));
+}
+
 /* --- arrays that the module or a kernel owns ------------------------------------------------------------------------------ */
 
 static uint64_t storage_size(const IrValue *value)

@@ -170,6 +170,9 @@ void convert_parts(Emitter *emitter, const Type *from, const Type *to, const LLV
 LLVMValueRef array_stride(Emitter *emitter, const Type *array, const LLVMValueRef *parts, uint32_t axis);
 /* Address of the element whose indices are value's operands from `first_index` on. */
 LLVMValueRef element_address(Emitter *emitter, const IrValue *value, uint32_t first_index);
+/* cuda.wide.load and cuda.wide.store. */
+void emit_wide_load(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
+void emit_wide_store(Emitter *emitter, const IrValue *value);
 
 /* --- debug_lines.c ------------------------------------------------------------------------------------------------------ */
 void begin_debug_lines(Emitter *emitter);

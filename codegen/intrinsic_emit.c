@@ -158,6 +158,8 @@ static bool emit_common(Emitter *emitter, const IrValue *value, LLVMValueRef *ou
     case INTRINSIC_LDEXP_SCALE: emit_ldexp(emitter, value, out); return true;
     case INTRINSIC_FREXP_FRACTION: emit_frexp_fraction(emitter, value, out); return true;
     case INTRINSIC_FREXP_EXPONENT: emit_frexp_exponent(emitter, value, out); return true;
+    case INTRINSIC_CUDA_WIDE_LOAD: emit_wide_load(emitter, value, out); return true;
+    case INTRINSIC_CUDA_WIDE_STORE: emit_wide_store(emitter, value); return true;
     default: return false;
     }
 }

@@ -248,9 +248,28 @@ static const char *shape_text(char shape)
     }
 }
 
+/* Array, place, and for a store a tuple of elements; a load gives one. */
+static bool verify_wide(const IrValue *value, Diag *diag)
+{
+    bool is_load = value->intrinsic == INTRINSIC_CUDA_WIDE_LOAD;
+    const Type *array = value->operands[0]->type, *items = is_load ? value->type : value->operands[2]->type;
+    if (array->kind != TYPE_ARRAY || array->ndim != 1 || array->layout == LAYOUT_ANY || !type_is_scalar(array->element))
+        return fail_operand(diag, value, 0, "an array of scalars with one axis and no gaps");
+    if (!is_load && array->read_only)
+        return fail_operand(diag, value, 0, "writable");
+    bool fits = items->kind == TYPE_TUPLE && items->count > 0;
+    for (uint32_t i = 0; fits && i < items->count; i++)
+        fits = type_equal(items->items[i], array->element);
+    if (!fits)
+        return verify_fail(diag, value, "a wide access is of a tuple of elements");
+    return expect_int64(diag, value, 1, 2) && (is_load || expect_result(diag, value, &type_none));
+}
+
 static bool verify_device(const IrValue *value, Diag *diag)
 {
     const char *shape = intrinsic_info[value->intrinsic].shape;
+    if (value->intrinsic == INTRINSIC_CUDA_WIDE_LOAD || value->intrinsic == INTRINSIC_CUDA_WIDE_STORE)
+        return verify_wide(value, diag);
     if (!shape)
         return true;
     if (!has_shape(value->type, shape[0]))

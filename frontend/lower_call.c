@@ -159,8 +159,9 @@ static bool call_instance(Lower *l, const Callee *callee, const Call *call, Oper
     if (!bound || (callee->code->is_library && !weaken_arguments(l, bound, count, bound)))
         return false;
     Operand *facts = ARENA_ARRAY(l->arena, Operand, count);
+    uint32_t known = callee->snapshot ? count - callee->code->free_count : count; /* captured values never change */
     for (uint32_t i = 0; i < count; i++) {
-        if (!pass_argument(l, callee, i, &bound[i]))
+        if (i < known && !pass_argument(l, callee, i, &bound[i]))
             return false;
         facts[i] = (Operand){.type = bound[i].type, .constant = bound[i].constant, .weak = bound[i].weak};
     }

@@ -13,6 +13,7 @@ from cujit.cuda import layout
 from cujit.cuda.devicearray import DeviceNDArray, _view, as_cuda_array, device_array, is_cuda_array, to_device
 from cujit.cuda.devices import need_device
 from cujit.cuda.dispatcher import Dispatcher, jit, quiet_launcher
+from cujit.cuda.reduction import Reduce
 from cujit.errors import LaunchArgumentError
 
 # --- the loop --------------------------------------------------------------------------------------------------------
@@ -147,6 +148,7 @@ class UFunc:
         self._loop_of_any = Loop(Dispatcher(function, device=True, **options))
         self._loops = {}  # argument types -> (result type, Loop)
         self._max_blocksize = 256
+        self._reduction = None
         for types, result in map(signatures.normalize, signature_list):
             self._add(types, result)
         self._is_open = not signature_list
@@ -229,14 +231,9 @@ class UFunc:
         array = as_cuda_array(arg) if is_cuda_array(arg) else np.asarray(arg)
         if array.ndim != 1 or array.size == 0:
             raise TypeError(f"reduce takes an array of one axis with elements, not one of shape {array.shape}")
-        work = device_array(array.shape, array.dtype, stream=stream)
-        work.setitem(slice(None), array, stream)
-        n = array.size
-        while n > 1:
-            half = n // 2
-            self(work[:half], work[n - half:n], out=work[:half], stream=stream)
-            n -= half
-        return work.getitem(0, stream)
+        if self._reduction is None:
+            self._reduction = Reduce(self._loop_of_any.function)
+        return self._reduction(array, init=None, stream=stream)
 
 
 def _is_scalar(value):

@@ -41,6 +41,13 @@ CASES = [
     Case("ATTRIBUTE_UNKNOWN", errors.TypingError, "x[0] = «x.colour»", F, says="colour"),
     Case("ATTRIBUTE_UNKNOWN", errors.TypingError, "«cuda.grit»(1)", F, says="grit"),
     Case("ATTRIBUTE_UNKNOWN", errors.TypingError, "x[0] = «math.sine»(1.0)", F, before="import math", says="sine"),
+    # wide accesses
+    Case("CONSTANT_REQUIRED", errors.TypingError, "x[0] = «cuda.wide.load(x, 0, n)»[0]", F, 2),
+    Case("CONSTANT_RANGE", errors.TypingError, "x[0] = «cuda.wide.load(x, 0, 3)»[0]", F, says="2, 4, 8"),
+    Case("CONSTANT_RANGE", errors.TypingError, "«cuda.wide.store(x, 0, (1.0,))»", F, says="2, 4, 8"),
+    Case("TYPE_ARGUMENTS", errors.TypingError, "«cuda.wide.store(x, 0, 1.0)»", F, says="tuple"),
+    Case("TYPE_ARGUMENTS", errors.TypingError, "x[0, 0] = «cuda.wide.load(x, 0, 2)»[0]", F.reshape(2, 4), says="axis"),
+    Case("TYPE_ARGUMENTS", errors.TypingError, "x[0] = «cuda.wide.load(x, 1.5, 2)»[0]", F, says="integer"),
     # operators, calls and conversions
     Case("TYPE_OPERANDS", errors.TypingError, "x[0] = «x + (1, 2)»", F, says="+"),
     Case("TYPE_OPERANDS", errors.TypingError, "x[0] = «1.5 << 2»", F, says="<<"),

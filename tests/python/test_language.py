@@ -618,3 +618,24 @@ def test_globals_of_the_module_are_found_by_name():
     x = np.zeros(1)
     kernel[1, 1](x)
     assert x[0] == 7
+
+
+def test_captured_values_stay_constant_in_functions_that_are_called():
+    def size_of(count):
+        def first(x):
+            block = cuda.local.array(count, np.float64)
+            block[count - 1] = x
+            return block[count - 1]
+
+        return first
+
+    three, five = size_of(3), size_of(5)
+
+    @cuda.jit
+    def kernel(out):
+        out[0] = three(1.5)
+        out[1] = five(2.5)
+
+    out = np.zeros(2)
+    kernel[1, 1](out)
+    assert out.tolist() == [1.5, 2.5]

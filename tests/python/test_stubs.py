@@ -41,7 +41,7 @@ def test_what_a_stub_names_is_there(module):
 def test_what_is_public_is_in_the_stubs():
     intrinsics = {path.split(".")[1] for path in _core.intrinsics if "." in path}
     submodules = {"compiler", "devicearray", "devices", "dispatcher", "hostarray", "layout", "streams", "types",
-                  "device_attributes", "pickling", "random"}
+                  "device_attributes", "pickling", "random", "reduction"}
     public = {name for name in vars(cujit.cuda) if not name.startswith("_")} - intrinsics - submodules
     assert public == names_of_stub(cujit.cuda)[0] - {"Stream", "Overload", "ForAll", "Device", "Context", "types",
                                                      "random", "vectorize"}

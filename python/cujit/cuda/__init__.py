@@ -52,6 +52,7 @@ from cujit.cuda.hostarray import (
     pinned_array,
     pinned_array_like,
 )
+from cujit.cuda.reduction import Reduce, reduce
 from cujit.cuda.streams import (
     default_stream,
     event,

@@ -1,0 +1,150 @@
+"""cuda.reduce: a function of two arguments folded over an array of one axis, in at most two launches."""
+import functools
+
+import numpy as np
+
+from cujit import _core
+from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, device_array, is_cuda_array, to_device
+from cujit.cuda.devices import need_device
+from cujit.cuda.dispatcher import Dispatcher, quiet_launcher
+from cujit.kernel_functions import reduction
+
+_READ_BYTES = 16  # of one wide read
+_BLOCK = 256  # threads of a block where there are many
+_LAST_BLOCK = 1024  # threads of the block that ends it
+_BLOCKS_OF_A_MULTIPROCESSOR = 32  # several rounds: what one multiprocessor lags behind, others do meanwhile
+_ONE_BLOCK = 4096  # elements that one block does at once
+_ONE_THREAD = 64  # elements that one thread does, where threads do not meet
+
+
+class Reduce:
+    """A reduction by a function of two arguments, which must be associative. Made by cuda.reduce.
+
+    reduction(array, size=None, res=None, init=0, stream=0) gives function(...function(function(init, array[0]),
+    array[1])..., array[n - 1]), grouped otherwise but in this order, in the dtype of the array.
+    """
+
+    def __init__(self, functor):
+        """functor: a Python function or a device function."""
+        self._function = functor if isinstance(functor, Dispatcher) else Dispatcher(functor, device=True)
+        self._kernels = {}
+        functools.update_wrapper(self, self._function.py_func)
+
+    def __repr__(self):
+        return f"<reduction by {self._function.__name__}>"
+
+    def __call__(self, arr, size=None, res=None, init=0, stream=0):
+        """The result as a NumPy scalar, or None where `res` is given: then it is stored there, in order of the stream.
+
+        arr: a host or device array of one axis, of any stride.
+        size: how many of its elements take part; all by default.
+        res: a device array whose first element becomes the result.
+        init: what the reduction starts with, also the result for no elements; None: it starts with the first element.
+
+        TypeError for an array of another number of axes; ValueError for a size that it does not have.
+        """
+        array = as_cuda_array(arr) if is_cuda_array(arr) else np.asarray(arr)
+        if array.ndim != 1:
+            raise TypeError(f"a reduction takes an array of one axis, not one of {array.ndim}")
+        size = array.size if size is None else size
+        if not 0 <= size <= array.size:
+            raise ValueError(f"size {size} of an array of {array.size} elements")
+        if init is None and not size:
+            raise ValueError("a reduction of no elements needs a start: init")
+        start = None if init is None else np.asarray(init).astype(array.dtype)[()]
+        target = device_array(1, array.dtype, stream=stream) if res is None else as_cuda_array(res)
+        if size:
+            self._reduce(_on_device(array if size == array.size else array[:size], stream), size, start, target, stream)
+        elif res is None:
+            return start
+        else:
+            target.setitem(slice(0, 1), start, stream)
+        return target.getitem(0, stream) if res is None else None
+
+    def _reduce(self, array, size, init, target, stream):
+        kernels = self._kernels_of(array)
+        while size > kernels.one_launch:
+            blocks, threads, count = kernels.configuration(size)
+            partial = device_array(count, array.dtype, stream=stream)
+            quiet_launcher(kernels.many, blocks, threads, stream)(array, size, partial)
+            array, size = partial, count
+        quiet_launcher(kernels.last, 1, kernels.last_block, stream)(array, size, init, target)
+
+    def _kernels_of(self, array):
+        device = need_device()
+        element = _core.type_from_dtype(array.dtype)
+        if device.kind == "cpu" or not _can_shuffle(array.dtype):
+            key, make = (element, device.kind), lambda: _ThreadKernels(self._function, element, device)
+        else:
+            width = _width(array)
+            key, make = (element, width, device.id), lambda: _WarpKernels(self._function, element, width, device)
+        if key not in self._kernels:
+            self._kernels[key] = make()
+        return self._kernels[key]
+
+
+def reduce(functor):
+    """Makes a reduction of a function of two arguments, such as lambda a, b: a + b. See Reduce for how it is called."""
+    return Reduce(functor)
+
+
+class _WarpKernels:
+    """Kernels whose lanes shuffle. `width`: elements of a read."""
+
+    last_block, one_launch = _LAST_BLOCK, _ONE_BLOCK
+
+    def __init__(self, function, element, width, device):
+        is_complex = element.dtype.kind == "c"
+        combine, move = reduction.combiner(function, element), reduction.mover(element, is_complex)
+        many, self._tile = reduction.by_warps(combine, move, element, width)
+        self.many = _kernel(many, function)
+        self.last = _kernel(reduction.by_block(combine, move, element), function)
+        self._most_blocks = device.MULTIPROCESSOR_COUNT * _BLOCKS_OF_A_MULTIPROCESSOR
+
+    def configuration(self, size):
+        """(blocks, threads of a block, results) of the first launch: no more warps than tiles."""
+        tiles = size // self._tile
+        warps = min(tiles, _BLOCK // 32)
+        blocks = min(tiles // warps, self._most_blocks)
+        return blocks, 32 * warps, blocks
+
+
+class _ThreadKernels:
+    """Kernels whose threads do not meet."""
+
+    last_block, one_launch = 1, _ONE_THREAD
+
+    def __init__(self, function, element, device):
+        combine = reduction.combiner(function, element)
+        self.many = _kernel(reduction.by_threads(combine), function)
+        self.last = _kernel(reduction.by_one_thread(combine, element), function)
+        self._block = 1 if device.kind == "cpu" else _BLOCK
+        self._most = 4096 if device.kind == "cpu" else device.MULTIPROCESSOR_COUNT * 2048
+
+    def configuration(self, size):
+        """(blocks, threads of a block, results) of a launch."""
+        threads = min(-(-size // _ONE_THREAD), self._most)
+        return -(-threads // self._block), self._block, threads
+
+
+def _kernel(function, reduced):
+    options = {name: value for name, value in reduced.options.items() if name in ("fastmath", "fmad", "debug", "opt")}
+    return Dispatcher(function, **options)
+
+
+def _can_shuffle(dtype):
+    return dtype.kind in "biufc" and dtype.itemsize <= (16 if dtype.kind == "c" else 8)
+
+
+def _width(array):
+    """How many elements are read at once: as many as 16 bytes hold where the array allows."""
+    size = array.dtype.itemsize
+    is_packed = array.strides[0] == size or array.size < 2
+    return _READ_BYTES // size if is_packed and array.pointer % _READ_BYTES == 0 else 1
+
+
+def _on_device(array, stream):
+    """The elements in memory that kernels reach."""
+    if isinstance(array, DeviceNDArray):
+        return array
+    return to_device(np.ascontiguousarray(array), stream)
