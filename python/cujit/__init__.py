@@ -27,6 +27,8 @@ def _version():
 def __getattr__(name):
     if name == "vectorize":
         from cujit.ufunc import vectorize as value
+    elif name == "guvectorize":
+        from cujit.gufunc import guvectorize as value
     elif name == "__version__":
         value = _version()
     else:
@@ -36,4 +38,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), "vectorize", "__version__"})
+    return sorted({*globals(), "guvectorize", "vectorize", "__version__"})

@@ -27,6 +27,13 @@ def type_from_dtype(dtype: Any) -> Type: ...
 def type_from_key(key: str) -> Type: ...           # the inverse of Type.key
 def parse_signature(text: str) -> Signature: ...   # "void(float32[:], int32)", "f4(f4)", "int32(int32)"; SignatureError
 
+class Elementwise:
+    """A callable over arrays; a subclass's method _call makes the calls that are not remembered."""
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def remember(self, kernel: KernelBase, args: tuple[Any, ...], target: DeviceArrayBase, block: int,
+                 width: int) -> None: ...
+    def forget(self) -> None: ...
+
 class Signature:
     """Argument types and the result (None: not stated)."""
     args: tuple[Type, ...]

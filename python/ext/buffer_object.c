@@ -1,6 +1,22 @@
 /* DeviceBuffer: device memory that is freed with its object; and copies to, from and on the device. */
 #include "ext/ext.h"
 
+PyObject *ext_buffer_create(ExtState *state, PyTypeObject *class, RtDevice *device, size_t size)
+{
+    Diag diag = {.id = DIAG_NONE};
+    class = class ? class : state->buffer_type;
+    ExtBuffer *self = (ExtBuffer *)class->tp_alloc(class, 0);
+    if (!self)
+        return NULL;
+    self->device = device;
+    self->size = size;
+    if (rt_allocate_ordered(device, size, &self->pointer, &diag))
+        return (PyObject *)self;
+    self->pointer = 0;
+    Py_DECREF(self);
+    return ext_raise(&diag);
+}
+
 static PyObject *buffer_new(PyTypeObject *class, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"size", NULL};
@@ -13,26 +29,18 @@ static PyObject *buffer_new(PyTypeObject *class, PyObject *args, PyObject *kwarg
         return NULL;
     }
     RtDevice *device = ext_current_device(state);
-    Diag diag = {.id = DIAG_NONE};
-    ExtBuffer *self = device ? (ExtBuffer *)class->tp_alloc(class, 0) : NULL;
-    if (!self)
-        return NULL;
-    self->device = device;
-    if (!rt_allocate(device, (size_t)size, &self->pointer, &diag)) {
-        self->pointer = 0;
-        Py_DECREF(self);
-        return ext_raise(&diag);
-    }
-    self->size = (size_t)size;
-    return (PyObject *)self;
+    return device ? ext_buffer_create(state, class, device, (size_t)size) : NULL;
 }
 
+/* Freed in order of the default stream, without waiting; memory that another library may still use, once all is done. */
 static void buffer_dealloc(ExtBuffer *self)
 {
     PyTypeObject *class = Py_TYPE(self);
     Diag diag = {.id = DIAG_NONE};
-    if (self->pointer)
+    if (self->is_shared)
         rt_free(self->device, self->pointer, &diag);
+    else
+        rt_free_ordered(self->device, self->pointer, &diag);
     class->tp_free(self);
     Py_DECREF(class);
 }

@@ -109,6 +109,33 @@ static int array_init(ExtDeviceArray *self, PyObject *args, PyObject *kwargs)
     return -1;
 }
 
+PyObject *ext_device_array_like(const ExtDeviceArray *like, PyTypeObject *class, const Type *element,
+                                PyArray_Descr *dtype)
+{
+    int64_t stride = PyDataType_ELSIZE(dtype);
+    ExtDeviceArray *self = (ExtDeviceArray *)class->tp_alloc(class, 0);
+    if (!self)
+        return NULL;
+    self->state = like->state;
+    self->element = element;
+    self->dtype = (PyArray_Descr *)Py_NewRef((PyObject *)dtype);
+    self->device = like->device;
+    self->ndim = like->ndim;
+    self->size = like->size;
+    for (int axis = like->ndim - 1; axis >= 0; axis--) {
+        self->shape[axis] = like->shape[axis];
+        self->strides[axis] = stride;
+        stride *= like->shape[axis] ? like->shape[axis] : 1;
+    }
+    ext_contiguity(self->ndim, self->shape, self->strides, PyDataType_ELSIZE(dtype), &self->c_contiguous,
+                   &self->f_contiguous);
+    self->base = ext_buffer_create(like->state, NULL, like->device, (size_t)(self->size * PyDataType_ELSIZE(dtype)));
+    if (!self->base)
+        return Py_DECREF(self), NULL;
+    self->pointer = ((ExtBuffer *)self->base)->pointer;
+    return (PyObject *)self;
+}
+
 static int array_traverse(ExtDeviceArray *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
@@ -170,6 +197,23 @@ static PyObject *get_layout(ExtDeviceArray *self, void *Py_UNUSED(closure))
     return PyUnicode_FromString(self->c_contiguous ? "C" : self->f_contiguous ? "F" : "A");
 }
 
+/* The memory is no longer known to cujit alone. */
+static PyObject *array_share(ExtDeviceArray *self, PyObject *Py_UNUSED(ignored))
+{
+    PyObject *owner = self->base;
+    while (owner && PyObject_TypeCheck(owner, self->state->device_array_type))
+        owner = ((ExtDeviceArray *)owner)->base;
+    if (owner && PyObject_TypeCheck(owner, self->state->buffer_type))
+        ((ExtBuffer *)owner)->is_shared = true;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef array_methods[] = {
+    {"share", (PyCFunction)array_share, METH_NOARGS,
+     "share(): another library gets the address; the memory is freed once the device has done everything."},
+    {0},
+};
+
 static PyGetSetDef array_getset[] = {
     {"shape", (getter)get_shape, NULL, NULL, NULL},
     {"strides", (getter)get_strides, NULL, "Bytes from one item to the next along each axis.", NULL},
@@ -196,6 +240,7 @@ static PyType_Slot array_slots[] = {
     {Py_tp_dealloc, array_dealloc},
     {Py_tp_traverse, array_traverse},
     {Py_tp_clear, array_clear},
+    {Py_tp_methods, array_methods},
     {Py_tp_getset, array_getset},
     {Py_tp_members, array_members},
     {0},

@@ -12,7 +12,7 @@ enum { EXT_NONE_TYPE = SCALAR_COUNT, EXT_SINGLETON_COUNT };
 
 typedef struct ExtState {
     PyTypeObject *type_type, *signature_type, *intrinsic_type, *device_type, *stream_type, *event_type, *buffer_type,
-        *device_array_type, *host_argument_type, *kernel_type, *launcher_type;
+        *device_array_type, *host_argument_type, *kernel_type, *launcher_type, *elementwise_type;
     PyObject *singletons[EXT_SINGLETON_COUNT];   /* Type objects of the scalars and of none */
     PyObject *intrinsics;                        /* dict: path -> Intrinsic */
     PyObject *intrinsic_ids;                     /* dict: id(object) -> IntrinsicId; NULL before the first snapshot */
@@ -64,6 +64,7 @@ typedef struct ExtBuffer {
     PyObject_HEAD RtDevice *device;
     RtPointer pointer;
     size_t size;
+    bool is_shared; /* other libraries may know the address */
 } ExtBuffer;
 
 typedef struct ExtDeviceArray {
@@ -152,6 +153,13 @@ bool ext_add_host_arguments(PyObject *module);
 bool ext_add_kernels(PyObject *module);
 bool ext_add_launchers(PyObject *module);
 bool ext_add_inspection(PyObject *module);
+bool ext_add_elementwise(PyObject *module);
+
+/* A new array on the device of `like`, of its shape in C order, of a subclass of DeviceArrayBase. New reference. */
+PyObject *ext_device_array_like(const ExtDeviceArray *like, PyTypeObject *class, const Type *element,
+                                PyArray_Descr *dtype);
+/* A DeviceBuffer. New reference. */
+PyObject *ext_buffer_create(ExtState *state, PyTypeObject *class, RtDevice *device, size_t size);
 
 /* The intrinsic that an object of builtins, math, numpy, ... is, or INTRINSIC_NONE; -1 with an exception. */
 int ext_intrinsic_of_object(ExtState *state, PyObject *object);

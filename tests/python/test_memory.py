@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cujit import cuda
+from cujit.array_loop import merge_axes
 from cujit.cuda import layout
-from cujit.ufunc import merge_axes
 
 RECORD = np.dtype([("tag", "i1"), ("value", "f8"), ("pair", "i4", (2,))])
 

@@ -6,6 +6,7 @@ import pytest
 
 import cujit
 import cujit.cuda
+import cujit.gufunc
 import cujit.types
 import cujit.ufunc
 from cujit import _core
@@ -27,7 +28,8 @@ def names_of_stub(module):
     return {name for name in names if name and not name.startswith("_")}, members
 
 
-@pytest.mark.parametrize("module", [cujit, cujit.cuda, cujit.types, cujit.ufunc], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", [cujit, cujit.cuda, cujit.types, cujit.ufunc, cujit.gufunc],
+                         ids=lambda m: m.__name__)
 def test_what_a_stub_names_is_there(module):
     names, members = names_of_stub(module)
     hidden = {"Stream", "Overload", "ForAll", "Device", "Context"}  # classes of what functions return
@@ -44,5 +46,5 @@ def test_what_is_public_is_in_the_stubs():
                   "device_attributes", "pickling", "random", "reduction"}
     public = {name for name in vars(cujit.cuda) if not name.startswith("_")} - intrinsics - submodules
     assert public == names_of_stub(cujit.cuda)[0] - {"Stream", "Overload", "ForAll", "Device", "Context", "types",
-                                                     "random", "vectorize"}
+                                                     "random", "guvectorize", "vectorize"}
     assert set(cujit.types.__all__) <= names_of_stub(cujit.types)[0]

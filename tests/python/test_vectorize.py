@@ -232,3 +232,91 @@ def test_streams():
     host = got.copy_to_host(stream=stream)
     stream.synchronize()
     np.testing.assert_array_equal(host, 5 * np.arange(100))
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 5, 255, 1024, 1027])
+def test_threads_of_a_gpu_do_sixteen_bytes_each(monkeypatch, n):
+    class GPU:
+        kind = "cuda"
+
+    monkeypatch.setattr("cujit.array_loop.need_device", lambda: GPU)
+
+    @vectorize(["float32(float32, int16, float32)", "complex64(complex64, boolean, complex64)"])
+    def add(x, y, z):
+        return x + y * z
+
+    for first, second in ((np.float32, np.int16), (np.complex64, np.bool_)):
+        x, y = (np.arange(n) % 50).astype(first), (np.arange(n) % 3).astype(second)
+        d_x, d_y = cuda.to_device(x), cuda.to_device(y)
+        np.testing.assert_array_equal(add(d_x, d_y, first(2)).copy_to_host(), x + y * first(2))
+        np.testing.assert_array_equal(add(d_x[1:], d_y[1:], first(2)).copy_to_host(), (x + y * first(2))[1:])
+
+
+def test_the_wide_loop_reads_and_writes_wide():
+    from cujit.array_loop import Loop, _map_source
+
+    double = Loop(cuda.jit(lambda x: x + x, device=True))
+    kernel = double._kernel(((True,), 1, (float32,), 4), _map_source)
+    ptx = kernel.inspect_asm((float32[::1], float32[::1]), cc=(9, 0))
+    assert ptx.count("ld.global.v4.b32") == ptx.count("st.global.v4.b32") == 1
+
+
+def test_repeated_calls_on_device_arrays():
+    """The second call of a kind is made by the extension; all must agree with the first."""
+    x, y = np.arange(12, dtype=np.float32).reshape(3, 4), np.arange(12, 24, dtype=np.float32).reshape(3, 4)
+    d_x, d_y, stream = cuda.to_device(x), cuda.to_device(y), cuda.stream()
+
+    @vectorize(["float32(float32, float32)", "float64(float64, float64)"])
+    def add(a, b):
+        return a + b
+
+    for _ in range(3):
+        result = add(d_x, d_y)
+        assert type(result) is cuda.DeviceNDArray and result.shape == (3, 4) and result.dtype == np.float32
+        np.testing.assert_array_equal(result.copy_to_host(), x + y)
+        np.testing.assert_array_equal(add(d_x, 2).copy_to_host(), x + 2)
+        np.testing.assert_array_equal(add(0.5, d_x).copy_to_host(), x + np.float32(0.5))
+        np.testing.assert_array_equal(add(d_x.reshape(12), d_y.reshape(12)).copy_to_host(), (x + y).ravel())
+        np.testing.assert_array_equal(add(d_x[:2], d_y[1:]).copy_to_host(), x[:2] + y[1:])
+        np.testing.assert_array_equal(add(d_x, d_y[0]).copy_to_host(), x + y[0])
+        np.testing.assert_array_equal(add(d_x.T, d_y.T).copy_to_host(), (x + y).T)
+        out = cuda.to_device(np.zeros((3, 4), np.float32))
+        assert add(d_x, d_y, out=out, stream=stream) is out
+        assert add(d_x, d_y, stream=stream).stream is stream
+        stream.synchronize()
+        np.testing.assert_array_equal(out.copy_to_host(), x + y)
+        with pytest.raises(ValueError):
+            add(d_x, d_y, out=cuda.to_device(np.zeros((4, 3), np.float32)))
+        with pytest.raises(TypeError):
+            add(d_x, d_y, out=cuda.to_device(np.zeros((3, 4))))
+        with pytest.raises(TypeError):
+            add(d_x, cuda.to_device(y.astype(np.float64)))
+        with pytest.raises(TypeError):
+            add(d_x)
+        with pytest.raises(TypeError):
+            add(d_x, d_y, where=True)
+    add.max_blocksize = 2
+    np.testing.assert_array_equal(add(d_x, d_y).copy_to_host(), x + y)
+    np.testing.assert_array_equal(add(d_x, d_y).copy_to_host(), x + y)
+
+
+def test_out_may_overlap_an_input():
+    x = np.arange(100.0)
+    d = cuda.to_device(x)
+    for _ in range(2):
+        mix(d[:-1], d[:-1], out=d[1:])
+        x[1:] = 2 * x[:-1]
+        np.testing.assert_array_equal(d.copy_to_host(), x)
+    host = np.arange(100.0)
+    mix(host[::-1], host, out=host)
+    np.testing.assert_array_equal(host, 3 * np.arange(100.0)[::-1] - np.arange(100.0))
+
+
+def test_outer():
+    x, y = np.arange(6.0).reshape(2, 3), np.arange(4.0)
+    expected = 3 * x[:, :, None] - y
+    np.testing.assert_array_equal(mix.outer(x, y), expected)
+    np.testing.assert_array_equal(mix.outer(cuda.to_device(x), cuda.to_device(y)).copy_to_host(), expected)
+    assert mix.outer(2.0, 3.0) == 3.0
+    with pytest.raises(TypeError, match="functions of two"):
+        vectorize(lambda x: x).outer(x, y)

@@ -79,6 +79,9 @@ def __getattr__(name):
     if name == "vectorize":
         from cujit.ufunc import vectorize
         return vectorize
+    if name == "guvectorize":
+        from cujit.gufunc import guvectorize
+        return guvectorize
     if name in _SUBMODULES:
         import importlib
         return importlib.import_module(f"cujit.cuda.{name}")
@@ -86,4 +89,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_SUBMODULES, "vectorize"})
+    return sorted({*globals(), *_SUBMODULES, "guvectorize", "vectorize"})

@@ -48,6 +48,7 @@ class DeviceNDArray(_core.DeviceArrayBase):
 
     @property
     def __cuda_array_interface__(self):
+        self.share()
         dtype = self.dtype
         interface = {
             "version": 3, "shape": self.shape, "typestr": dtype.str,
@@ -295,9 +296,9 @@ def _assign(view, source, stream):
     if source.dtype == view.dtype and view._is_contiguous() and strides == view.strides:
         _core.copy_on_device(view.pointer, source.pointer, view.nbytes, stream)
         return
-    from cujit import ufunc
+    from cujit import array_loop
 
-    ufunc.assign(view, _view(source, view.shape, strides), stream)
+    array_loop.assign(view, _view(source, view.shape, strides), stream)
 
 
 def _synchronize(stream):

@@ -1,0 +1,203 @@
+"""The loop around a function of elements or of small arrays: what vectorize, guvectorize and assignment have in common.
+
+The loop is a kernel with one thread for each index, written here as Python source for the wanted operands and number of
+axes and compiled like any other. Axes that lie alike in all operands are merged first, so arrays without gaps take one
+axis; where all of them can be read and written 16 bytes at a time, a thread does as many elements as that.
+"""
+import functools
+import math
+
+import numpy as np
+
+from cujit import _core
+from cujit.cuda.devicearray import DeviceNDArray, _view
+from cujit.cuda.devices import need_device
+from cujit.cuda.dispatcher import Dispatcher, jit, quiet_launcher
+
+_WIDE_BYTES = 16
+
+
+class Launch:
+    """What Loop.run launched, for those who launch it again: the kernel, threads of a block, elements of a thread."""
+
+    def __init__(self, kernel, block, width):
+        self.kernel, self.block, self.width = kernel, block, width
+
+
+class Loop:
+    """Kernels that call function(*inputs, *outputs) or store function(*inputs), one for each pattern of operands."""
+
+    def __init__(self, function):
+        self.function = function  # a Dispatcher with device=True
+        self.max_blocksize = 256
+        self._kernels = {}
+
+    def map(self, inputs, out, types, stream):
+        """out[...] = function(*inputs), elementwise; gives the Launch, or None where there is nothing to do.
+
+        inputs: device arrays of out's shape (strides may be 0), or NumPy scalars; types: what each is converted to.
+        """
+        if out.size == 0:
+            return None
+        are_arrays = tuple(isinstance(x, DeviceNDArray) for x in inputs)
+        arrays = [out, *(x for x, is_array in zip(inputs, are_arrays, strict=True) if is_array)]
+        views = with_fewest_axes(arrays)
+        operands = _in_place_of_arrays(inputs, are_arrays, iter(views[1:]))
+        width = _width(views)
+        kernel = self._kernel((are_arrays, views[0].ndim, types, width), _map_source)
+        self._launch(kernel, -(-out.size // width), (*operands, views[0]), stream)
+        return Launch(kernel, self.max_blocksize, width)
+
+    def call(self, inputs, outputs, core_axes, types, shape, stream):
+        """function(*inputs, *outputs) for each index of `shape`, with what each operand has there.
+
+        Device arrays, of `shape` and behind it core_axes[k] axes that the function gets, or NumPy scalars among the
+        inputs. Elements, of no such axes, are converted to types[k] first.
+        """
+        count = math.prod(shape)
+        if count == 0:
+            return
+        operands = [*inputs, *outputs]
+        are_arrays = tuple(isinstance(x, DeviceNDArray) for x in operands)
+        arrays = [x for x in reversed(operands) if isinstance(x, DeviceNDArray)]
+        merged, strides = merge_axes(shape, [a.strides[:len(shape)] for a in arrays])
+        views = [_view(a, merged + a.shape[len(shape):], own + a.strides[len(shape):])
+                 for a, own in zip(arrays, strides, strict=True)]
+        operands = _in_place_of_arrays(operands, are_arrays, reversed(views))
+        kernel = self._kernel((are_arrays, len(merged), types, core_axes), _call_source)
+        self._launch(kernel, count, (count, *operands), stream)
+
+    def _launch(self, kernel, threads, arguments, stream):
+        quiet_launcher(kernel, -(-threads // self.max_blocksize), self.max_blocksize, stream)(*arguments)
+
+    def _kernel(self, key, write_source):
+        if key not in self._kernels:
+            name = self.function.__name__ if self.function.__name__.isidentifier() else "elementwise"
+            self._kernels[key] = _compiled(self.function, name, write_source(name, *key), key[2])
+        return self._kernels[key]
+
+
+def _in_place_of_arrays(operands, are_arrays, views):
+    return [next(views) if is_array else x for x, is_array in zip(operands, are_arrays, strict=True)]
+
+
+def _compiled(function, name, source, types):
+    from cujit import cuda
+
+    namespace = {"cuda": cuda, "function": function, **{f"type{k}": t for k, t in enumerate(types)}}
+    exec(compile(source, "<cujit elementwise loop>", "exec"), namespace)
+    options = {name: value for name, value in function.options.items() if name in ("fastmath", "fmad", "debug", "opt")}
+    return Dispatcher(namespace[name], **options)
+
+
+# --- kernels as source -----------------------------------------------------------------------------------------------
+
+def _map_source(name, are_arrays, axes, types, width):
+    names = [f"x{k}" for k in range(len(are_arrays))]
+    lines = [f"def {name}({', '.join([*names, 'out'])}):"]
+
+    def value(index, wide=None):
+        items = [f"type{k}({x}{(index if wide is None else f'_wide[{wide}]') if is_array else ''})"
+                 for k, (x, is_array) in enumerate(zip(names, are_arrays, strict=True))]
+        return f"function({', '.join(items)})"
+
+    if width == 1:
+        index = _index(axes)
+        return "\n".join([*lines, *_index_lines(axes, "out.size", "out"), f"        out{index} = {value(index)}"])
+    lines += [f"    first = cuda.grid(1) * {width}", f"    if first + {width} <= out.size:"]
+    lines += [f"        {x}_wide = cuda.wide.load({x}, first, {width})"
+              for x, is_array in zip(names, are_arrays, strict=True) if is_array]
+    lines += [f"        cuda.wide.store(out, first, ({', '.join(value(None, k) for k in range(width))}))", "    else:",
+              "        for i in range(first, out.size):", f"            out[i] = {value('[i]')}"]
+    return "\n".join(lines)
+
+
+def _call_source(name, are_arrays, axes, types, core_axes):
+    names = [f"x{k}" for k in range(len(are_arrays))]
+    index = _index(axes)
+    arguments = []
+    for k, (x, is_array) in enumerate(zip(names, are_arrays, strict=True)):
+        item = x + index if is_array else x
+        arguments.append(item if core_axes[k] else f"type{k}({item})")
+    shaped = names[are_arrays.index(True)]
+    lines = [f"def {name}(count, {', '.join(names)}):", *_index_lines(axes, "count", shaped)]
+    return "\n".join([*lines, f"        function({', '.join(arguments)})"])
+
+
+def _index(axes):
+    return f"[{', '.join(f'i{k}' for k in range(axes))}]" if axes > 1 else "[i]"
+
+
+def _index_lines(axes, count, shaped):
+    """Lines that take the thread's number apart into an index for each axis."""
+    lines = ["    i = cuda.grid(1)", f"    if i < {count}:"]
+    if axes > 1:
+        lines += ["        rest = i"]
+        for k in range(axes - 1, 0, -1):
+            lines += [f"        i{k} = rest % {shaped}.shape[{k}]", f"        rest = rest // {shaped}.shape[{k}]"]
+        lines += ["        i0 = rest"]
+    return lines
+
+
+# --- axes ------------------------------------------------------------------------------------------------------------
+
+def with_fewest_axes(arrays):
+    """Views of the same elements, of arrays of one shape."""
+    if all(a.layout == "C" for a in arrays):
+        return arrays if arrays[0].ndim == 1 else [_view(a, (a.size,), (a.dtype.itemsize,)) for a in arrays]
+    shape, strides = merge_axes(arrays[0].shape, [a.strides for a in arrays])
+    return [_view(a, shape, s) for a, s in zip(arrays, strides, strict=True)]
+
+
+def merge_axes(shape, operands):
+    """(shape, strides of each operand) of the same elements with as few axes as their strides allow, at least one.
+
+    Axes are ordered by the first operand's strides, so that threads next to each other write next to each other.
+    """
+    axes = [k for k, n in enumerate(shape) if n != 1]
+    axes.sort(key=lambda k: -abs(operands[0][k]))
+    merged = []  # (length, strides of the operands), outermost first
+    for k in axes:
+        inner = tuple(strides[k] for strides in operands)
+        if merged and all(outer == shape[k] * s for outer, s in zip(merged[-1][1], inner, strict=True)):
+            merged[-1] = (merged[-1][0] * shape[k], inner)
+        else:
+            merged.append((shape[k], inner))
+    if not merged:
+        merged = [(1, tuple(0 for _ in operands))]
+    return tuple(n for n, _ in merged), list(zip(*(strides for _, strides in merged), strict=True))
+
+
+def _width(views):
+    """How many elements a thread of a GPU does: those of 16 bytes of the widest operand, where all lie so."""
+    widest = max(view.dtype.itemsize for view in views)
+    if widest > _WIDE_BYTES // 2 or widest & (widest - 1) or need_device().kind == "cpu":
+        return 1
+    can_be_wide = all(view.ndim == 1 and view.layout == "C" and view.pointer % _WIDE_BYTES == 0
+                      and view.dtype.kind in "biufc" for view in views)
+    return _WIDE_BYTES // widest if can_be_wide else 1
+
+
+# --- assignment ------------------------------------------------------------------------------------------------------
+
+@functools.cache
+def _copy_loop():
+    return Loop(jit(lambda value: value, device=True))
+
+
+def assign(view, source, stream):
+    """view[...] = source for device arrays of one shape, of any strides, converting the dtype as needed."""
+    if view.dtype == source.dtype:
+        view, source = _as_words(view, source)
+    _copy_loop().map([source], view, (_core.type_from_dtype(view.dtype),), stream)
+
+
+def _as_words(*arrays):
+    """The arrays as unsigned integers, with one more axis where an item takes several: any dtype can be moved so."""
+    itemsize = arrays[0].dtype.itemsize
+    divisors = [itemsize, *(a.pointer for a in arrays), *(s for a in arrays for s in a.strides)]
+    word = next(size for size in (8, 4, 2, 1) if all(value % size == 0 for value in divisors))
+    dtype, count = np.dtype(f"u{word}"), itemsize // word
+    if count == 1:
+        return [_view(a, dtype=dtype) for a in arrays]
+    return [_view(a, (*a.shape, count), (*a.strides, word), dtype) for a in arrays]

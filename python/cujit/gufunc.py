@@ -1,0 +1,210 @@
+"""guvectorize: functions of small arrays applied to every one of a batch, with NumPy's broadcasting of the batch."""
+import functools
+import re
+
+import numpy as np
+
+from cujit import signature as signatures
+from cujit.array_loop import Loop
+from cujit.cuda.devicearray import DeviceNDArray, _view, is_cuda_array
+from cujit.cuda.dispatcher import Dispatcher
+from cujit.errors import LaunchArgumentError
+from cujit.operands import Target, as_input, as_scalar, broadcast, is_scalar, own_type, staged
+from cujit.types import void
+from cujit.ufunc import used_options
+
+# --- layouts ---------------------------------------------------------------------------------------------------------
+
+_OPERAND = r"\(\s*(?:\w+\s*(?:,\s*\w+\s*)*)?\)"
+_OPERANDS = rf"\s*{_OPERAND}\s*(?:,\s*{_OPERAND}\s*)*"
+
+
+class Layout:
+    """The axes that a function takes of each operand: "(m,n),(n,p)->(m,p)" as tuples of names and fixed lengths."""
+
+    def __init__(self, text):
+        """ValueError for text of another form, NameError for an axis of an output that no input has."""
+        match = re.fullmatch(rf"({_OPERANDS})->({_OPERANDS})", text)
+        if not match:
+            raise ValueError(f"{text!r} is no layout: expected a form such as '(m,n),(n)->(m)'")
+        self.text = text
+        self.inputs, self.outputs = (
+            [tuple(int(axis) if axis.isdigit() else axis for axis in re.findall(r"\w+", operand))
+             for operand in re.findall(_OPERAND, side)] for side in match.groups())
+        known = {axis for operand in self.inputs for axis in operand}
+        for operand in self.outputs:
+            for axis in operand:
+                if not isinstance(axis, int) and axis not in known:
+                    raise NameError(f"the axis '{axis}' of an output is in no input of the layout {text!r}")
+
+    def lengths(self, name, shapes):
+        """What the named axes are for inputs of these shapes, core axes last. ValueError where they do not agree."""
+        lengths = {}
+        for place, (axes, shape) in enumerate(zip(self.inputs, shapes, strict=True)):
+            if len(shape) < len(axes):
+                raise ValueError(f"'{name}': input {place} has {len(shape)} axes, the layout {self.text} wants "
+                                 f"{len(axes)} or more")
+            for axis, n in zip(axes, shape[len(shape) - len(axes):], strict=True):
+                wanted = axis if isinstance(axis, int) else lengths.setdefault(axis, n)
+                if wanted != n:
+                    raise ValueError(f"'{name}': input {place} has {n} where the layout {self.text} has "
+                                     f"{axis}, which is {wanted}")
+        return lengths
+
+
+# --- the functions ---------------------------------------------------------------------------------------------------
+
+class GUFunc:
+    """A function of small arrays that takes arrays of them. Made by guvectorize.
+
+    gufunc(*inputs, out=None, stream=0), or with the outputs behind the inputs: the results are on the device where an
+    input or output is, else on the host; a tuple where there are several. Attributes: signature (the layout), types,
+    nin, nout, nargs, max_blocksize (threads).
+    """
+
+    def __init__(self, function, signature_list, layout, options):
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self._layout = Layout(layout)
+        self.signature = self._layout.text
+        self.nin, self.nout = len(self._layout.inputs), len(self._layout.outputs)
+        self.nargs = self.nin + self.nout
+        self._loop = Loop(Dispatcher(function, device=True, **options))
+        self._signatures = [self._checked(*signatures.normalize(each)) for each in signature_list]
+
+    def _checked(self, types, result):
+        """The signature's argument types. TypeError where they do not go with the layout."""
+        if result not in (None, void):
+            raise TypeError(f"the signature of '{self.__name__}' says that it returns {result}; a function of "
+                            "guvectorize writes its results into its last arguments")
+        if len(types) != self.nargs:
+            raise TypeError(f"a signature of '{self.__name__}' has {len(types)} arguments, the layout "
+                            f"{self.signature} has {self.nargs}")
+        for place, (a_type, axes) in enumerate(zip(types, self._layout.inputs + self._layout.outputs, strict=True)):
+            given = getattr(a_type, "ndim", 0)
+            can_be = {len(axes)} if axes else {1} if place >= self.nin else {0, 1}
+            if given not in can_be:
+                raise TypeError(f"argument {place} of a signature of '{self.__name__}' is {a_type}; the layout "
+                                f"{self.signature} wants {max(can_be)} axes")
+        return tuple(types)
+
+    @property
+    def types(self):
+        """The signatures as text."""
+        return [f"{', '.join(map(str, types[:self.nin]))} -> {', '.join(map(str, types[self.nin:]))}"
+                for types in self._signatures]
+
+    @property
+    def max_blocksize(self):
+        """The number of threads of a block."""
+        return self._loop.max_blocksize
+
+    @max_blocksize.setter
+    def max_blocksize(self, threads):
+        self._loop.max_blocksize = threads
+
+    def __repr__(self):
+        return f"<gufunc '{self.__name__}' {self.signature}>"
+
+    def __call__(self, *args, out=None, stream=0):
+        """Applies the function. TypeError for a wrong number of arguments and where no signature has the dtypes of the
+        inputs; ValueError for shapes that do not go together, and for outputs given twice."""
+        inputs, outputs = self._split(args, out)
+        inputs = [as_input(arg) for arg in inputs]
+        given = [x for x in outputs if x is not None]
+        on_device = any(map(is_cuda_array, given)) if given else any(isinstance(x, DeviceNDArray) for x in inputs)
+        types = self._find(inputs, outputs)
+        shapes = [() if is_scalar(x) else x.shape for x in inputs]
+        lengths = self._layout.lengths(self.__name__, shapes)
+        shape = np.broadcast_shapes(*(own[:len(own) - len(axes)]
+                                      for own, axes in zip(shapes, self._layout.inputs, strict=True)))
+        operands = [self._operand(x, t, len(axes), shape, stream)
+                    for x, t, axes in zip(inputs, types, self._layout.inputs, strict=False)]
+        read = [(x, False) for x in operands if isinstance(x, DeviceNDArray)]
+        targets = [Target(own, (*shape, *(lengths.get(axis, axis) for axis in axes)), _element(t).dtype, on_device,
+                          read, stream)
+                   for own, t, axes in zip(outputs, types[self.nin:], self._layout.outputs, strict=True)]
+        results = [target.array if axes else _cells(target.array)
+                   for target, axes in zip(targets, self._layout.outputs, strict=True)]
+        core_axes = tuple(getattr(t, "ndim", 0) for t in types)
+        self._loop.call(operands, results, core_axes, tuple(map(_element, types)), shape, stream)
+        finished = tuple(target.finish() for target in targets)
+        return finished if self.nout > 1 else finished[0]
+
+    def _split(self, args, out):
+        """(inputs, outputs); outputs that were not given are None."""
+        if len(args) not in (self.nin, self.nargs):
+            raise LaunchArgumentError(f"'{self.__name__}' takes {self.nin} inputs, or these and {self.nout} outputs; "
+                                      f"{len(args)} arguments given")
+        if out is None:
+            return args[:self.nin], args[self.nin:] or (None,) * self.nout
+        if len(args) == self.nargs:
+            raise ValueError(f"the outputs of '{self.__name__}' are given both as arguments and as out")
+        outputs = out if isinstance(out, tuple) else (out,)
+        if len(outputs) != self.nout:
+            raise ValueError(f"'{self.__name__}' has {self.nout} outputs, out has {len(outputs)}")
+        return args, outputs
+
+    def _find(self, inputs, outputs):
+        """The argument types for the inputs: of a signature with their dtypes, where scalars convert."""
+        own = tuple(map(own_type, inputs))
+        if not self._signatures:
+            return self._types_of(own, outputs)
+        fitting = [types for types in self._signatures
+                   if all(is_scalar(x) and not axes or o == _element(t) for x, o, t, axes in
+                          zip(inputs, own, types, self._layout.inputs, strict=False))]
+        if not fitting:
+            raise LaunchArgumentError(f"'{self.__name__}' has no signature for ({', '.join(map(str, own))}); "
+                                      f"it has: {'; '.join(self.types)}")
+        exact = [types for types in fitting if tuple(map(_element, types[:self.nin])) == own]
+        return (exact or fitting)[0]
+
+    def _types_of(self, own, outputs):
+        """The argument types of a call of a function without signatures, whose outputs must be there."""
+        if any(out is None for out in outputs):
+            raise LaunchArgumentError(f"'{self.__name__}' has no signature that tells the dtype of its outputs; "
+                                      "pass them")
+        inputs = [_array_of(t, len(axes)) if axes else t for t, axes in zip(own, self._layout.inputs, strict=True)]
+        return (*inputs, *(_array_of(own_type(as_input(out)), max(len(axes), 1))
+                           for out, axes in zip(outputs, self._layout.outputs, strict=True)))
+
+    def _operand(self, value, a_type, axes, shape, stream):
+        """What the loop takes for an input."""
+        ndim = getattr(a_type, "ndim", 0)
+        if is_scalar(value) and not ndim:
+            return as_scalar(value, a_type.dtype)
+        if is_scalar(value):
+            value = np.asarray(value, _element(a_type).dtype)
+        view = broadcast(staged(value, stream), shape, axes)
+        return view if ndim == axes else _cells(view)
+
+
+def _element(a_type):
+    return a_type.dtype if hasattr(a_type, "ndim") else a_type
+
+
+def _array_of(element, ndim):
+    return element[(slice(None),) * ndim]
+
+
+def _cells(array):
+    """The array with one more axis, of length one: each element as an array of one."""
+    return _view(array, (*array.shape, 1), (*array.strides, array.dtype.itemsize))
+
+
+def guvectorize(ftylist_or_layout, layout=None, target="cuda", **options):
+    """Makes a function of small arrays, which writes its results into its last arguments, one of arrays of them.
+
+    @guvectorize(["void(float64[:], float64[:])", ...], "(n)->()") works for these signatures, of which the inputs'
+    dtypes choose one; an output without axes is an array of one element. @guvectorize("(n)->()") alone takes the types
+    of each call, which must pass the outputs. Axes of one name have one length; numbers are lengths.
+
+    Options: fastmath, fmad, debug, opt. ValueError for another target than "cuda" and for a layout that cannot be read;
+    NameError for an output's axis that no input has; TypeError for signatures that do not go with the layout or return
+    a value; KeyError for unknown options.
+    """
+    used = used_options("guvectorize", target, options)
+    if layout is None:
+        ftylist_or_layout, layout = [], ftylist_or_layout
+    listed = ftylist_or_layout if isinstance(ftylist_or_layout, (list, tuple)) else [ftylist_or_layout]
+    return lambda function: GUFunc(function, list(listed), layout, used)
