@@ -190,6 +190,16 @@ bool libdevice_has(const char *name);
 /* --- optimize.c ----------------------------------------------------------------------------------------------------------- */
 bool optimize_module(Emitter *emitter);
 
+/* --- tensor_nvptx.c, tensor_host.c ---------------------------------------------------------------------------------------- */
+/* Rows of intrinsic_tensor.def; false for others, and where the architecture has no such instruction. */
+bool emit_tensor_nvptx(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
+bool emit_tensor_host(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
+
+/* --- target_host.c ---------------------------------------------------------------------------------------------------------- */
+/* Calls the service at that offset of HostServices; the thread is its first argument. */
+LLVMValueRef call_host_service(Emitter *emitter, size_t offset, LLVMTypeRef result, uint32_t count,
+                               const LLVMValueRef *arguments);
+
 /* --- host_entry.c ---------------------------------------------------------------------------------------------------------- */
 void emit_host_entries(Emitter *emitter, const EmittedFunction *body);
 

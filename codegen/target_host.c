@@ -84,9 +84,8 @@ static LLVMValueRef read_register(Emitter *emitter, IntrinsicId id)
 
 /* --- synchronization -------------------------------------------------------------------------------------------------------------------- */
 
-/* Calls the service at that offset of HostServices; the thread is its first argument. */
-static LLVMValueRef call_service(Emitter *emitter, size_t offset, LLVMTypeRef result, uint32_t count,
-                                 const LLVMValueRef *arguments)
+LLVMValueRef call_host_service(Emitter *emitter, size_t offset, LLVMTypeRef result, uint32_t count,
+                               const LLVMValueRef *arguments)
 {
     LLVMValueRef all[8] = {emitter->thread}, services;
     LLVMTypeRef types[8] = {emitter->pointer_type};
@@ -128,7 +127,7 @@ static void call_meet(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
                                                      value->operands[i]->type->kind == TYPE_INT, "");
     arguments[3] = value->operand_count == 4 ? shuffle_place(emitter, value) : const_i32(emitter, 0);
     arguments[4] = const_i32(emitter, value->pos.line);
-    LLVMValueRef result = call_service(emitter, offsetof(HostServices, meet), emitter->i64, 5, arguments);
+    LLVMValueRef result = call_host_service(emitter, offsetof(HostServices, meet), emitter->i64, 5, arguments);
     LLVMAddCallSiteAttribute(result, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                              enum_attribute(emitter, "convergent", 0));
     if (part_count(value->type) == 1)
@@ -156,11 +155,11 @@ static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRe
     LLVMValueRef time;
     switch (value->intrinsic) {
     case INTRINSIC_CUDA_SYNCTHREADS:
-        call_service(emitter, offsetof(HostServices, barrier), emitter->void_type, 0, NULL);
+        call_host_service(emitter, offsetof(HostServices, barrier), emitter->void_type, 0, NULL);
         return true;
     case INTRINSIC_CUDA_NANOSLEEP:
         time = operand_scalar(emitter, value, 0);
-        call_service(emitter, offsetof(HostServices, sleep), emitter->void_type, 1, &time);
+        call_host_service(emitter, offsetof(HostServices, sleep), emitter->void_type, 1, &time);
         return true;
     case INTRINSIC_CUDA_THREADFENCE:
     case INTRINSIC_CUDA_THREADFENCE_BLOCK:
@@ -173,6 +172,8 @@ static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRe
     case INTRINSIC_CUDA_LANEMASK_GE:
     case INTRINSIC_CUDA_LANEMASK_GT: out[0] = lane_mask(emitter, value->intrinsic); return true;
     default:
+        if (emit_tensor_host(emitter, value, out))
+            return true;
         if (!(intrinsic_info[value->intrinsic].effects & EFFECT_WARP_SYNC))
             return false;
         call_meet(emitter, value, out);

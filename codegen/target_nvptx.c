@@ -240,7 +240,9 @@ static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRe
     case INTRINSIC_REDUX_XOR: emit_reduction(emitter, value, out); return true;
     case INTRINSIC_CUDA_MATCH_ANY_SYNC:
     case INTRINSIC_CUDA_MATCH_ALL_SYNC: emit_match(emitter, value, out); return true;
-    default: return emit_alike(emitter, value, out);
+    default:
+        return emit_tensor_nvptx(emitter, value, out) ||
+               (!intrinsic_info[value->intrinsic].mma.m && emit_alike(emitter, value, out));
     }
 }
 

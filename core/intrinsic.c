@@ -46,6 +46,16 @@ const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
                         .shape = SHAPE,                            \
                         .sm = SM,                                  \
                         .nvptx = NVPTX},
+#define MMA(ID, PATH, M, N, K, INPUT, OUTPUT, SM, NVPTX, DOC)            \
+    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_DEVICE,                   \
+                        .id = #ID,                                       \
+                        .path = PATH,                                    \
+                        .doc = DOC,                                      \
+                        .arity = 3,                                      \
+                        .effects = EFFECT_WARP_SYNC | EFFECT_CONVERGENT, \
+                        .sm = SM,                                        \
+                        .nvptx = NVPTX,                                  \
+                        .mma = {M, N, K, TYPE_OF(INPUT), TYPE_OF(OUTPUT)}},
 #define LIBRARY(ID, PATH, FUNCTION, DOC) \
     [INTRINSIC_##                        \
         ID] = {.kind = INTRINSIC_KIND_LIBRARY, .id = #ID, .path = PATH, .doc = DOC, .python_function = FUNCTION},
@@ -55,6 +65,7 @@ const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
 #undef MATH
 #undef DEVICE
 #undef CALL
+#undef MMA
 #undef LIBRARY
 };
 

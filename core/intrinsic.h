@@ -11,6 +11,7 @@ typedef enum IntrinsicId {
 #define MATH(id, path, arity, promotion, f64, f32, host64, host32, doc) INTRINSIC_##id,
 #define DEVICE(id, path, arity, effects, nvptx, doc) INTRINSIC_##id,
 #define CALL(id, path, parameters, shape, effects, sm, nvptx, doc) INTRINSIC_##id,
+#define MMA(id, path, m, n, k, input, output, sm, nvptx, doc) INTRINSIC_##id,
 #define LIBRARY(id, path, function, doc) INTRINSIC_##id,
 #include "core/intrinsic.def"
 #undef BUILTIN
@@ -18,6 +19,7 @@ typedef enum IntrinsicId {
 #undef MATH
 #undef DEVICE
 #undef CALL
+#undef MMA
 #undef LIBRARY
     INTRINSIC_COUNT
 } IntrinsicId;
@@ -42,6 +44,12 @@ typedef enum IntrinsicEffects {
     EFFECT_GRID_SYNC = 32, /* every thread of the grid takes part: the launch is cooperative */
 } IntrinsicEffects;
 
+/* d = a @ b + c over a warp, for tensor cores. */
+typedef struct MmaShape {
+    int m, n, k;
+    const Type *input, *output; /* elements of a and b, of c and d */
+} MmaShape;
+
 typedef struct IntrinsicInfo {
     IntrinsicKind kind;
     const char *id; /* "CUDA_THREAD_IDX_X" */
@@ -56,11 +64,12 @@ typedef struct IntrinsicInfo {
      * v an integer of 32 bits, x one of 32 or 64, both with a result of the operand's type. i and u, l and q differ for
      * the frontend only. */
     const char *shape;
-    int sm; /* CALL: the oldest architecture that has it; 0: all do */
+    int sm; /* CALL, MMA: the oldest architecture that has it; 0: all do */
     const char *nvptx; /* LLVM intrinsic, NULL: emitter by hand */
     int64_t low, high; /* REGISTER: the values it can have, both included */
     const char *libdevice64, *libdevice32; /* MATH: libdevice symbols for float64 and float32 */
     const char *host64, *host32; /* MATH: libm symbols or LLVM intrinsics ("llvm.sqrt") */
+    MmaShape mma; /* MMA: m is 0 for all others */
     const char *python_function; /* LIBRARY: module and function below cujit.kernel_functions, "complex_math.sin" */
 } IntrinsicInfo;
 

@@ -265,11 +265,32 @@ static bool verify_wide(const IrValue *value, Diag *diag)
     return expect_int64(diag, value, 1, 2) && (is_load || expect_result(diag, value, &type_none));
 }
 
+static bool is_fragment(const Type *type, const Type *element, int count)
+{
+    bool fits = type->kind == TYPE_TUPLE && type->count == (uint32_t)count;
+    for (uint32_t i = 0; fits && i < type->count; i++)
+        fits = type_equal(type->items[i], element);
+    return fits;
+}
+
+static bool verify_mma(const IrValue *value, Diag *diag)
+{
+    const MmaShape *mma = &intrinsic_info[value->intrinsic].mma;
+    const int counts[3] = {mma->m * mma->k / 32, mma->k * mma->n / 32, mma->m * mma->n / 32};
+    for (uint32_t i = 0; i < 3; i++)
+        if (!is_fragment(value->operands[i]->type, i < 2 ? mma->input : mma->output, counts[i]))
+            return fail_operand(diag, value, i, "a fragment of the row's shape");
+    return is_fragment(value->type, mma->output, counts[2]) ||
+           fail_type(diag, value, "the result", value->type, "a fragment of the row's shape");
+}
+
 static bool verify_device(const IrValue *value, Diag *diag)
 {
     const char *shape = intrinsic_info[value->intrinsic].shape;
     if (value->intrinsic == INTRINSIC_CUDA_WIDE_LOAD || value->intrinsic == INTRINSIC_CUDA_WIDE_STORE)
         return verify_wide(value, diag);
+    if (intrinsic_info[value->intrinsic].mma.m)
+        return verify_mma(value, diag);
     if (!shape)
         return true;
     if (!has_shape(value->type, shape[0]))

@@ -272,6 +272,9 @@ bool lower_is_warp_call(IntrinsicId id);
 bool lower_warp_call(Lower *l, const Call *call, Operand *out);
 /* lower_wide.c: cuda.wide.load and store */
 bool lower_wide_call(Lower *l, const Call *call, Operand *out);
+/* lower_tensor.c: tensor cores, ldmatrix, asynchronous copies */
+bool lower_is_tensor_call(IntrinsicId id);
+bool lower_tensor_call(Lower *l, const Call *call, Operand *out);
 bool lower_type_call(Lower *l, const Type *type, const Call *call, Operand *out);
 /* The keyword's value if it was given. */
 const Operand *call_keyword(const Call *call, const char *name);

@@ -266,6 +266,8 @@ bool lower_cuda_call(Lower *l, const Call *call, Operand *out)
     Handler handler = handlers[call->intrinsic];
     if (handler)
         return handler(l, call, out);
+    if (lower_is_tensor_call(call->intrinsic))
+        return lower_tensor_call(l, call, out);
     if (lower_is_warp_call(call->intrinsic))
         return lower_warp_call(l, call, out);
     if (intrinsic_info[call->intrinsic].shape)

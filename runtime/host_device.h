@@ -175,6 +175,10 @@ HostFiber *host_warps_begin(HostWorker *worker);
  * with: another thread's, or the worker's when all have returned. */
 void *host_warps_run(HostFiber *fiber);
 
+/* host_tensor.c */
+/* Works out a matrix operation of lanes that have met for it; false when the operation is none. */
+bool host_tensor_meet(const HostWarp *warp, int32_t operation, uint32_t lanes);
+
 /* host_hang.c */
 /* Writes worker->hang: which of the threads [first, end) wait for what. All of them have started or returned. */
 void host_describe_hang(HostWorker *worker, uint32_t first, uint32_t end);

@@ -107,6 +107,10 @@ static void try_meeting(HostWarp *warp, uint32_t lane)
         if (other->operation != wait->operation || other->mask != wait->mask)
             return;
     }
+    if (host_tensor_meet(warp, wait->operation, lanes)) {
+        release(warp, lanes);
+        return;
+    }
     for (uint32_t left = lanes; left; left &= left - 1)
         results[lowest_lane(left)] = result_of(warp, lanes, lowest_lane(left));
     for (uint32_t left = lanes; left; left &= left - 1)

@@ -39,6 +39,10 @@ static PyObject *source_line(const Place *place)
     if (!*place->file || place->line <= 0)
         return NULL;
     PyObject *linecache = PyImport_ImportModule("linecache");
+    /* a file that was edited since it was read is read again */
+    PyObject *checked = linecache ? PyObject_CallMethod(linecache, "checkcache", "s", place->file) : NULL;
+    Py_XDECREF(checked);
+    PyErr_Clear();
     PyObject *line = linecache ? PyObject_CallMethod(linecache, "getline", "si", place->file, place->line) : NULL;
     PyObject *stripped = line ? PyObject_CallMethod(line, "rstrip", NULL) : NULL;
     Py_XDECREF(linecache);

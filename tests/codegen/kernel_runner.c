@@ -52,9 +52,11 @@ static void assemble(const char *name, const char *ptx, int sm)
     unlink(path);
 }
 
-void check_assembles(const char *name, const char *ir)
+void check_assembles(const char *name, const char *ir, int sm)
 {
     for (size_t i = 0; i < sizeof architectures / sizeof architectures[0]; i++) {
+        if (architectures[i] < sm)
+            continue;
         char *ptx = compile_ptx(ir, architectures[i], (CompileOptions){.optimization = 3});
         if (ptx && has_ptxas())
             assemble(name, ptx, architectures[i]);
@@ -62,11 +64,11 @@ void check_assembles(const char *name, const char *ir)
     }
 }
 
-void check_compiles(const char *name, const char *ir)
+void check_compiles(const char *name, const char *ir, int sm)
 {
     CompileOptions all[] = {
         {.optimization = 0}, {.optimization = 3, .fastmath = true}, {.optimization = 2, .no_fmad = true}};
-    check_assembles(name, ir);
+    check_assembles(name, ir, sm);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         CodeImage image;
         free(compile_ptx(ir, 90, all[i]));

@@ -209,7 +209,7 @@ static void check_calls(void)
     } parameters = {out, 6};
     run_on_host(calls_ir, &parameters, (Grid){.threads = {6}});
     CHECK(out[0] == 101 && out[3] == 300 + 100 + 6 && out[5] == 500 + 100 + 120);
-    check_compiles("calls", calls_ir);
+    check_compiles("calls", calls_ir, 0);
 }
 
 static void check_loop(void)
@@ -256,7 +256,7 @@ static void check_loop(void)
     parameters.which = 0;
     run_on_host(ir, &parameters, (Grid){0});
     CHECK(out == 30);
-    check_compiles("loop", ir);
+    check_compiles("loop", ir, 0);
 }
 
 static void check_same_targets(void)

@@ -59,7 +59,7 @@ static void check_all_compile(const char *type, const char *const *kinds)
         place +=
             sprintf(place, "  %%%d: %s = atomic %s x[%%0], v\n  store x[%%0], %%%d\n", i + 1, type, kinds[i], i + 1);
     sprintf(place, "  %%50: %s = atomic cas x[%%0], v, v\n  return\n", type);
-    check_compiles(type, ir);
+    check_compiles(type, ir, 0);
 }
 
 void test_atomics(void)

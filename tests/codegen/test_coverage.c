@@ -84,7 +84,7 @@ void test_every_operation(void)
     for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
         seen[samples[i].op] = true;
         if (samples[i].body)
-            check_compiles(ir_op_info[samples[i].op].text, operation_kernel(samples[i].body, samples[i].types));
+            check_compiles(ir_op_info[samples[i].op].text, operation_kernel(samples[i].body, samples[i].types), 0);
     }
     for (int op = 0; op < IR_OP_COUNT; op++)
         if (!CHECK(seen[op]))
@@ -113,7 +113,7 @@ static void check_math_row(IntrinsicId id)
         const char *type = all_types[i];
         snprintf(types, sizeof types, "%s %s %s", type, type, type);
         snprintf(body, sizeof body, "  %%9: %s = %s %%1%s", type, name, row->arity == 2 ? ", %2" : "");
-        check_compiles(name, operation_kernel(body, types));
+        check_compiles(name, operation_kernel(body, types), 0);
     }
     const char *symbols[] = {row->host64, row->host32};
     for (int i = 0; i < 2; i++)
@@ -126,7 +126,7 @@ static void check_register_row(IntrinsicId id)
     char name[64], body[256];
     name_of(id, name, sizeof name);
     snprintf(body, sizeof body, "  %%3: i32 = %s\n  %%9: i64 = convert %%3", name);
-    check_compiles(name, operation_kernel(body, "i64 i64"));
+    check_compiles(name, operation_kernel(body, "i64 i64"), 0);
 }
 
 /* How each DEVICE row is called; a row without one fails the test. */
@@ -134,6 +134,16 @@ typedef struct DeviceSample {
     IntrinsicId id;
     const char *body, *types;
 } DeviceSample;
+
+/* A reference into shared memory, %5. */
+#define PLACE(element)                                                                                                \
+    "  %4: " element "[1 C] = shared (64)\n  %5: " element "[0 C] = subarray %4[%0], extents [], strides [], offset " \
+    "0\n"
+#define COPY(element, size)                                                        \
+    PLACE(element)                                                                 \
+    "  %6: " element "[0 C] = subarray p1[%0], extents [], strides [], offset 0\n" \
+    "  intrinsic.CP_ASYNC_" size " %5, %6\n  %9: f32 = load %5[]"
+#define LDMATRIX(name, result) PLACE("f16") "  %6: " result " = cuda.ldmatrix_" name " %5\n  %9: f16 = get %6, 0"
 
 static const DeviceSample device_samples[] = {
     {INTRINSIC_CUDA_SYNCTHREADS, "  cuda.syncthreads\n  %9: f32 = neg %1", "f32 f32"},
@@ -180,18 +190,75 @@ static const DeviceSample device_samples[] = {
     {INTRINSIC_CUDA_WIDE_LOAD, "  %3: (bool, bool) = cuda.wide.load p1, %0\n  %9: bool = get %3, 1", "bool bool"},
     {INTRINSIC_CUDA_WIDE_STORE, "  %3: (c64, c64) = tuple %1, %1\n  cuda.wide.store out, %0, %3\n  %9: c64 = neg %1",
      "c64 c64"},
+    {INTRINSIC_CP_ASYNC_COMMIT, "  cuda.cp_async_commit\n  %9: f32 = neg %1", "f32 f32"},
+    {INTRINSIC_CP_ASYNC_WAIT, "  %3: i32 = const 1\n  cuda.cp_async_wait %3\n  %9: f32 = neg %1", "f32 f32"},
+    {INTRINSIC_CP_ASYNC_4, COPY("f32", "4"), "f32 f32"},
+    {INTRINSIC_CP_ASYNC_8, COPY("f32", "8"), "f32 f32"},
+    {INTRINSIC_CP_ASYNC_16, COPY("f32", "16"), "f32 f32"},
+    {INTRINSIC_LDMATRIX_X1, LDMATRIX("x1", "(f16, f16)"), "f16 f16"},
+    {INTRINSIC_LDMATRIX_X2, LDMATRIX("x2", "(f16, f16, f16, f16)"), "f16 f16"},
+    {INTRINSIC_LDMATRIX_X4, LDMATRIX("x4", "(f16, f16, f16, f16, f16, f16, f16, f16)"), "f16 f16"},
+    {INTRINSIC_LDMATRIX_X1_TRANS, LDMATRIX("x1_trans", "(f16, f16)"), "f16 f16"},
+    {INTRINSIC_LDMATRIX_X2_TRANS, LDMATRIX("x2_trans", "(f16, f16, f16, f16)"), "f16 f16"},
+    {INTRINSIC_LDMATRIX_X4_TRANS, LDMATRIX("x4_trans", "(f16, f16, f16, f16, f16, f16, f16, f16)"), "f16 f16"},
     {INTRINSIC_LDEXP_SCALE, "  %9: f32 = intrinsic.LDEXP_SCALE %1, %2", "f32 i32 f32"},
     {INTRINSIC_LDEXP_SCALE, "  %9: f64 = intrinsic.LDEXP_SCALE %1, %2", "f64 i32 f64"},
     {INTRINSIC_FREXP_FRACTION, "  %9: f64 = intrinsic.FREXP_FRACTION %1", "f64 f64"},
     {INTRINSIC_FREXP_EXPONENT, "  %9: i32 = intrinsic.FREXP_EXPONENT %1", "f32 i32"},
 };
 
+static const char *scalar_text(const Type *type, char *out, size_t size)
+{
+    Buf text = {0};
+    type_print(&text, type);
+    snprintf(out, size, "%s", buf_text(&text));
+    buf_free(&text);
+    return out;
+}
+
+static void add_fragment(Buf *body, int id, const char *type, int count, int operand)
+{
+    buf_printf(body, "  %%%d: (", id);
+    for (int i = 0; i < count; i++)
+        buf_printf(body, "%s%s", i ? ", " : "", type);
+    buf_add(body, ") = tuple ");
+    for (int i = 0; i < count; i++)
+        buf_printf(body, "%s%%%d", i ? ", " : "", operand);
+    buf_add(body, "\n");
+}
+
+/* Fragments of one number; for all architectures that have the row, and refused before. */
+static void check_mma_row(IntrinsicId id)
+{
+    const IntrinsicInfo *row = &intrinsic_info[id];
+    const MmaShape *mma = &row->mma;
+    int results = mma->m * mma->n / 32;
+    char types[32], names[2][8];
+    const char *input = scalar_text(mma->input, names[0], 8), *output = scalar_text(mma->output, names[1], 8);
+    Buf body = {0};
+    snprintf(types, sizeof types, "%s %s %s", input, output, output);
+    add_fragment(&body, 20, input, mma->m * mma->k / 32, 1);
+    add_fragment(&body, 21, input, mma->k * mma->n / 32, 1);
+    add_fragment(&body, 22, output, results, 2);
+    buf_add(&body, "  %23: (");
+    for (int i = 0; i < results; i++)
+        buf_printf(&body, "%s%s", i ? ", " : "", output);
+    buf_printf(&body, ") = %s %%20, %%21, %%22\n  %%9: %s = get %%23, 0", row->path, output);
+    const char *ir = operation_kernel(buf_text(&body), types);
+    check_compiles(row->id, ir, row->sm);
+    buf_free(&body);
+}
+
 static void check_device_row(IntrinsicId id)
 {
     bool found = false;
+    if (intrinsic_info[id].mma.m) {
+        check_mma_row(id);
+        return;
+    }
     for (size_t i = 0; i < sizeof device_samples / sizeof device_samples[0]; i++)
         if (device_samples[i].id == id) {
-            check_compiles(intrinsic_info[id].id, operation_kernel(device_samples[i].body, device_samples[i].types));
+            check_compiles(intrinsic_info[id].id, operation_kernel(device_samples[i].body, device_samples[i].types), 0);
             found = true;
         }
     if (!CHECK(found))

@@ -253,5 +253,5 @@ void test_shared_memory(void)
     CHECK(assembly && strstr(assembly, "k.thread"));
     free(assembly);
     arena_destroy(arena);
-    check_compiles("shared", shared_ir);
+    check_compiles("shared", shared_ir, 0);
 }

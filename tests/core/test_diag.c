@@ -121,5 +121,5 @@ void test_target(void)
     CHECK(!target_gpu(74) && !target_gpu(0));
     CHECK(target_gpu(81)->sm == 80 && target_gpu(100000)->sm == target_gpus[target_gpu_count - 1].sm);
     CHECK_TEXT(target_gpu(90)->name, "sm_90");
-    CHECK(target_gpu(75)->ptx == 63);
+    CHECK(target_gpu(75)->ptx == 65);
 }
