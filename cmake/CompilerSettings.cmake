@@ -32,4 +32,4 @@ if(CUJIT_LLD)
   get_filename_component(lld_folder "${CUJIT_LLD}" DIRECTORY)
   add_link_options(-B${lld_folder} -fuse-ld=lld)
 endif()
-add_link_options(-Wl,--gc-sections -Wl,--as-needed)
+add_link_options(-Wl,--gc-sections -Wl,--as-needed -Wl,--build-id=sha1)  # the disk cache asks which build made it

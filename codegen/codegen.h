@@ -37,6 +37,9 @@ char *codegen_host_assembly(const IrModule *module, const CompileOptions *option
 /* Whether code for the CPU device may call this function of the C library. */
 bool codegen_host_has_symbol(const char *name);
 
+/* This processor and what it can do: code for the CPU device depends on it. Static text. */
+const char *codegen_host_cpu(void);
+
 /* LLVM's version, "22.1.8". */
 const char *codegen_llvm_version(void);
 

@@ -12,6 +12,7 @@ enum { SHARED_ALIGNMENT = 128 };
 static struct {
     LLVMTargetRef backend;
     char *triple, *cpu, *features, *message;
+    char *description;
 } native;
 
 static void detect_native(void)
@@ -23,13 +24,27 @@ static void detect_native(void)
     native.features = LLVMGetHostCPUFeatures();
     if (LLVMGetTargetFromTriple(native.triple, &native.backend, &native.message))
         native.backend = NULL;
+    Buf description = {0};
+    buf_printf(&description, "%s %s %s", native.triple, native.cpu, native.features);
+    native.description = description.text;
+}
+
+static void need_native(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, detect_native);
+}
+
+const char *codegen_host_cpu(void)
+{
+    need_native();
+    return native.description;
 }
 
 static LLVMTargetMachineRef create_machine(const Target *target, const CompileOptions *options, Diag *diag)
 {
     (void)target;
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, detect_native);
+    need_native();
     if (!native.backend) {
         diag_fail(diag, NULL, DIAG_LLVM, native.message ? native.message : "no code for this processor");
         return NULL;

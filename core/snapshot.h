@@ -1,6 +1,7 @@
 /* Plain-C image of a Python function, made under the GIL by python/ext and read without it by frontend: bytecode, names,
  * positions, and every global or captured value that the code can reach, as Constants. Owned by an arena of its maker
- * that outlives all compilations of the function. Never changed after it is made. */
+ * that outlives all compilations of the function. Never changed after it is made. What code depends on here stands in
+ * jit/cache_key.c too. */
 #ifndef CUJIT_CORE_SNAPSHOT_H
 #define CUJIT_CORE_SNAPSHOT_H
 

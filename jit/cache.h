@@ -17,6 +17,7 @@ struct JitSpecialization {
     const Type *const *types;
     const KernelAbi *abi;
     const bool *written;
+    bool from_disk; /* loaded as an earlier process left it */
     RtKernel *kernel; /* owned */
     HostCode *host_code; /* owned; NULL on a GPU */
 };

@@ -1,9 +1,12 @@
-/* The stages in order; nothing else. */
+/* The stages in order, and the disk cache in front of them. */
 #include "jit/compile.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "frontend/frontend.h"
+#include "jit/cache_key.h"
+#include "jit/disk_cache.h"
 #include "jit/dump.h"
 
 static IrModule *lower(const JitFunction *function, const JitSpecialization *specialization, Arena *arena, Diag *diag)
@@ -65,26 +68,94 @@ static bool load(const CompileOptions *options, const CodeImage *image, JitSpeci
     return specialization->kernel != NULL;
 }
 
-bool jit_compile(const JitFunction *function, JitSpecialization *specialization, Diag *diag)
+/* --- the disk cache ----------------------------------------------------------------------------------------------------- */
+static bool wants_dump(void)
 {
-    bool ok = false;
-    Arena *arena = arena_create();
-    CodeImage image = {0};
-    Target target;
-    if (!jit_target_of_device(specialization->device, &target, diag))
-        goto out;
+    for (int stage = 0; stage < DUMP_COUNT; stage++)
+        if (jit_dump_wants((JitDumpStage)stage))
+            return true;
+    return false;
+}
+
+/* What is on disk is only an optimization: whatever is wrong with it, the kernel is compiled. */
+static bool load_cached(const JitFunction *function, const Hash *key, JitSpecialization *specialization)
+{
+    CachedKernel cached = {0};
+    Diag ignored = {.id = DIAG_NONE};
+    bool ok = disk_cache_load(key, &cached) && cached.parameter_count == specialization->count &&
+              load(&function->options, &cached.image, specialization, &ignored);
+    if (ok) {
+        bool *written = ARENA_ARRAY(specialization->arena, bool, cached.parameter_count);
+        for (uint32_t i = 0; i < cached.parameter_count; i++)
+            written[i] = cached.written[i];
+        specialization->written = written;
+        specialization->from_disk = true;
+    } else if (specialization->host_code) {
+        codegen_unlink_host(specialization->host_code);
+        specialization->host_code = NULL;
+    }
+    cached_kernel_free(&cached);
+    return ok;
+}
+
+/* PTX becomes a cubin, which is what is kept and loaded then. Without an assembler the PTX stays. */
+static void assemble(const CompileOptions *options, JitSpecialization *specialization, CodeImage *image)
+{
+    void *cubin = NULL;
+    size_t size = 0;
+    Diag ignored = {.id = DIAG_NONE};
+    RtImage text = {.name = image->entry,
+                    .code = image->code,
+                    .code_size = image->code_size,
+                    .max_registers = options->max_registers};
+    if (image->kind != TARGET_NVPTX || !rt_assemble(specialization->device, &text, &cubin, &size, &ignored) || !cubin)
+        return;
+    free(image->code);
+    image->code = cubin;
+    image->code_size = size;
+}
+
+static void keep(const Hash *key, CodeImage *image, const JitSpecialization *specialization)
+{
+    CachedKernel kept = {
+        .image = *image, .parameter_count = specialization->count, .written = (bool *)specialization->written};
+    disk_cache_store(key, &kept);
+}
+
+/* --- the stages ----------------------------------------------------------------------------------------------------------- */
+static bool generate(const JitFunction *function, const Target *target, JitSpecialization *specialization,
+                     CodeImage *image, Arena *arena, Diag *diag)
+{
     IrModule *module = lower(function, specialization, arena, diag);
     if (!module || !ir_verify(module, diag))
-        goto out;
+        return false;
     dump_ir(function, module);
     specialization->written = written_parameters(module, specialization);
-    if (!codegen_compile(module, &target, &function->options, jit_dump_wants(DUMP_LLVM), &image, diag))
-        goto out;
-    jit_dump_text(DUMP_LLVM, function->snapshot, image.llvm);
-    if (image.kind == TARGET_NVPTX && jit_dump_wants(DUMP_PTX))
-        jit_dump_text(DUMP_PTX, function->snapshot, image.code);
-    ok = load(&function->options, &image, specialization, diag);
-out:
+    if (!codegen_compile(module, target, &function->options, jit_dump_wants(DUMP_LLVM), image, diag))
+        return false;
+    jit_dump_text(DUMP_LLVM, function->snapshot, image->llvm);
+    if (image->kind == TARGET_NVPTX && jit_dump_wants(DUMP_PTX))
+        jit_dump_text(DUMP_PTX, function->snapshot, image->code);
+    return true;
+}
+
+bool jit_compile(const JitFunction *function, JitSpecialization *specialization, Diag *diag)
+{
+    CodeImage image = {0};
+    Target target;
+    Hash key;
+    if (!jit_target_of_device(specialization->device, &target, diag))
+        return false;
+    bool is_cached = disk_cache_is_on() && !wants_dump() && jit_cache_key(function, specialization, &target, &key);
+    if (is_cached && load_cached(function, &key, specialization))
+        return true;
+    Arena *arena = arena_create();
+    bool ok = generate(function, &target, specialization, &image, arena, diag);
+    if (ok && is_cached)
+        assemble(&function->options, specialization, &image);
+    ok = ok && load(&function->options, &image, specialization, diag);
+    if (ok && is_cached)
+        keep(&key, &image, specialization);
     code_image_free(&image);
     arena_destroy(arena);
     return ok;

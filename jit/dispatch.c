@@ -68,6 +68,7 @@ const Type *const *jit_types(const JitSpecialization *specialization, uint32_t *
 
 RtKernel *jit_kernel(const JitSpecialization *specialization) { return specialization->kernel; }
 RtDevice *jit_device(const JitSpecialization *specialization) { return specialization->device; }
+bool jit_from_disk(const JitSpecialization *specialization) { return specialization->from_disk; }
 const bool *jit_written(const JitSpecialization *specialization) { return specialization->written; }
 
 bool jit_launch(const JitSpecialization *specialization, RtLaunch launch, Diag *diag)

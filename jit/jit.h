@@ -54,6 +54,8 @@ const KernelAbi *jit_abi(const JitSpecialization *specialization);
 const Type *const *jit_types(const JitSpecialization *specialization, uint32_t *count);
 RtKernel *jit_kernel(const JitSpecialization *specialization);
 RtDevice *jit_device(const JitSpecialization *specialization);
+/* Whether the disk cache had it. */
+bool jit_from_disk(const JitSpecialization *specialization);
 /* parameter_count entries: whether the kernel may write through that parameter. */
 const bool *jit_written(const JitSpecialization *specialization);
 /* Launches with the parameter buffer that jit_abi describes; launch->parameters_size is set here. */

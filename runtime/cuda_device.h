@@ -53,6 +53,8 @@ bool cuda_copy_on_device(RtDevice *device, RtPointer to, RtPointer from, size_t 
 bool cuda_fill(RtDevice *device, RtPointer to, uint8_t byte, size_t size, RtStream *stream, Diag *diag);
 /* cuda_pool.c */
 bool cuda_pool_open(CudaDevice *device, Diag *diag);
+/* Bytes that the pool holds and nobody uses. */
+bool cuda_pool_unused(CudaDevice *device, size_t *unused, Diag *diag);
 bool cuda_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag);
 bool cuda_release_ordered(RtDevice *device, RtPointer pointer, Diag *diag);
 bool cuda_stream_adopt(RtStream *stream, Diag *diag);

@@ -16,9 +16,13 @@ bool cuda_check_allocation(RtDevice *device, DriverFunctionId function, CUresult
 bool cuda_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag)
 {
     CudaScope scope;
+    size_t unused = 0;
     if (!cuda_enter(device, &scope, diag))
         return false;
-    return cuda_leave(&scope, driver_call(diag, cuMemGetInfo, free_bytes, total_bytes));
+    bool ok = driver_call(diag, cuMemGetInfo, free_bytes, total_bytes) &&
+              cuda_pool_unused((CudaDevice *)device, &unused, diag);
+    *free_bytes += unused;
+    return cuda_leave(&scope, ok);
 }
 
 bool cuda_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)

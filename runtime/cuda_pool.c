@@ -30,6 +30,21 @@ bool cuda_pool_open(CudaDevice *device, Diag *diag)
     return driver_call(diag, cuMemPoolSetAttribute, pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keeps);
 }
 
+bool cuda_pool_unused(CudaDevice *device, size_t *unused, Diag *diag)
+{
+    uint64_t reserved = 0, used = 0;
+    CUmemoryPool pool = NULL;
+    *unused = 0;
+    if (!device->pool_used)
+        return true;
+    if (!driver_call(diag, cuDeviceGetDefaultMemPool, &pool, device->device) ||
+        !driver_call(diag, cuMemPoolGetAttribute, pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved) ||
+        !driver_call(diag, cuMemPoolGetAttribute, pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used))
+        return false;
+    *unused = reserved > used ? (size_t)(reserved - used) : 0;
+    return true;
+}
+
 static bool is_ordered(const CudaDevice *device) { return device->has_pool && !device->unordered; }
 
 bool cuda_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)

@@ -116,7 +116,10 @@ static bool host_event_query(RtEvent *event, bool *done, Diag *diag)
 
 static bool host_event_elapsed(RtEvent *start, RtEvent *end, float *milliseconds, Diag *diag)
 {
-    (void)diag;
+    if (!start->timing || !end->timing || !start->nanoseconds || !end->nanoseconds)
+        return diag_fail_code(diag, CUDA_ERROR_INVALID_HANDLE, DIAG_DRIVER_CALL, "the time between two events",
+                              "CUDA_ERROR_INVALID_HANDLE", CUDA_ERROR_INVALID_HANDLE,
+                              "an event was made without timing or has not been recorded");
     *milliseconds = (float)((double)(end->nanoseconds - start->nanoseconds) * 1e-6);
     return true;
 }

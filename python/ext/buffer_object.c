@@ -8,6 +8,7 @@ PyObject *ext_buffer_create(ExtState *state, PyTypeObject *class, RtDevice *devi
     ExtBuffer *self = (ExtBuffer *)class->tp_alloc(class, 0);
     if (!self)
         return NULL;
+    self->state = state;
     self->device = device;
     self->size = size;
     if (rt_allocate_ordered(device, size, &self->pointer, &diag))
@@ -32,15 +33,62 @@ static PyObject *buffer_new(PyTypeObject *class, PyObject *args, PyObject *kwarg
     return device ? ext_buffer_create(state, class, device, (size_t)size) : NULL;
 }
 
-/* Freed in order of the default stream, without waiting; memory that another library may still use, once all is done. */
+/* --- freeing ---------------------------------------------------------------------------------------------------------------- */
+/* In order of the default stream, without waiting; memory that another library may still use, once all is done. A failure
+ * has nobody to tell: it is the context's, and what comes next will fail with it. */
+static void free_now(const ExtDeferred *memory)
+{
+    Diag ignored = {.id = DIAG_NONE};
+    if (memory->is_shared)
+        rt_free(memory->device, memory->pointer, &ignored);
+    else
+        rt_free_ordered(memory->device, memory->pointer, &ignored);
+}
+
+/* Whether the memory is noted to be freed later. */
+static bool defer(ExtState *state, const ExtDeferred *memory)
+{
+    if (!state->defer_depth)
+        return false;
+    if (state->deferred_count == state->deferred_capacity) {
+        size_t capacity = state->deferred_capacity ? 2 * state->deferred_capacity : 32;
+        ExtDeferred *grown = PyMem_Realloc(state->deferred, capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        state->deferred = grown;
+        state->deferred_capacity = capacity;
+    }
+    state->deferred[state->deferred_count++] = *memory;
+    return true;
+}
+
+static PyObject *begin_deferring(PyObject *module, PyObject *Py_UNUSED(ignored))
+{
+    ext_state(module)->defer_depth++;
+    Py_RETURN_NONE;
+}
+
+static PyObject *end_deferring(PyObject *module, PyObject *Py_UNUSED(ignored))
+{
+    ExtState *state = ext_state(module);
+    if (state->defer_depth == 0 || --state->defer_depth > 0)
+        Py_RETURN_NONE;
+    ExtDeferred *deferred = state->deferred;
+    size_t count = state->deferred_count;
+    state->deferred = NULL;
+    state->deferred_count = state->deferred_capacity = 0;
+    for (size_t i = 0; i < count; i++)
+        free_now(&deferred[i]);
+    PyMem_Free(deferred);
+    Py_RETURN_NONE;
+}
+
 static void buffer_dealloc(ExtBuffer *self)
 {
     PyTypeObject *class = Py_TYPE(self);
-    Diag diag = {.id = DIAG_NONE};
-    if (self->is_shared)
-        rt_free(self->device, self->pointer, &diag);
-    else
-        rt_free_ordered(self->device, self->pointer, &diag);
+    ExtDeferred memory = {self->device, self->pointer, self->is_shared};
+    if (self->pointer && !defer(self->state, &memory))
+        free_now(&memory);
     class->tp_free(self);
     Py_DECREF(class);
 }
@@ -175,6 +223,8 @@ static PyMethodDef functions[] = {
      "Fills a contiguous host array from a device address."},
     {"copy_on_device", (PyCFunction)(void (*)(void))function_copy_on_device, METH_VARARGS | METH_KEYWORDS, NULL},
     {"fill", (PyCFunction)(void (*)(void))function_fill, METH_VARARGS | METH_KEYWORDS, "Sets bytes of device memory."},
+    {"begin_deferring", begin_deferring, METH_NOARGS, "From now on memory is not freed but noted; calls nest."},
+    {"end_deferring", end_deferring, METH_NOARGS, "The outermost of these calls frees what has been noted."},
     {0},
 };
 

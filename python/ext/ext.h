@@ -25,7 +25,18 @@ typedef struct ExtState {
     RtDevice *default_device;                    /* NULL before the first use */
     pthread_key_t thread_device;                 /* RtDevice of set_current_device; NULL: default_device */
     bool has_thread_device_key;
+    bool warns_about_grids, warns_about_copies;  /* CUJIT_LOW_OCCUPANCY_WARNINGS, CUJIT_WARN_ON_IMPLICIT_COPY */
+    uint32_t defer_depth; /* of cuda.defer_cleanup(): memory is not freed but noted in `deferred` */
+    size_t deferred_count, deferred_capacity;
+    struct ExtDeferred *deferred;
 } ExtState;
+
+/* Memory to be freed. */
+typedef struct ExtDeferred {
+    RtDevice *device;
+    RtPointer pointer;
+    bool is_shared;
+} ExtDeferred;
 
 extern struct PyModuleDef ext_module;
 
@@ -36,18 +47,18 @@ ExtState *ext_state_of_type(PyTypeObject *type);
 typedef struct ExtType {
     PyObject_HEAD ExtState *state;
     const Type *type;
-    Arena *arena;              /* NULL for singletons */
+    Arena *arena; /* NULL for singletons */
 } ExtType;
 
 typedef struct ExtSignature {
-    PyObject_HEAD PyObject *args;            /* tuple of Type */
-    PyObject *return_type;     /* Type or None */
+    PyObject_HEAD PyObject *args; /* tuple of Type */
+    PyObject *return_type; /* Type or None */
 } ExtSignature;
 
 typedef struct ExtIntrinsic {
     PyObject_HEAD ExtState *state;
     PyObject *path;
-    IntrinsicId id;            /* INTRINSIC_NONE: only a prefix of others */
+    IntrinsicId id; /* INTRINSIC_NONE: only a prefix of others */
 } ExtIntrinsic;
 
 typedef struct ExtDevice {
@@ -57,11 +68,12 @@ typedef struct ExtDevice {
 typedef struct ExtStream {
     PyObject_HEAD ExtState *state;
     RtDevice *device;
-    RtStream *stream;          /* owned; NULL: the default stream */
+    RtStream *stream; /* owned; NULL: the default stream */
 } ExtStream;
 
 typedef struct ExtBuffer {
-    PyObject_HEAD RtDevice *device;
+    PyObject_HEAD ExtState *state;
+    RtDevice *device;
     RtPointer pointer;
     size_t size;
     bool is_shared; /* other libraries may know the address */
@@ -71,12 +83,12 @@ typedef struct ExtDeviceArray {
     PyObject_HEAD ExtState *state;
     RtDevice *device;
     RtPointer pointer;
-    const Type *element;       /* NULL: a dtype that kernels cannot use */
+    const Type *element; /* NULL: a dtype that kernels cannot use */
     PyArray_Descr *dtype;
     PyObject *base;
     int ndim;
     bool c_contiguous, f_contiguous, read_only;
-    int64_t size;              /* elements */
+    int64_t size; /* elements */
     int64_t shape[TYPE_MAX_NDIM], strides[TYPE_MAX_NDIM];
 } ExtDeviceArray;
 
@@ -90,25 +102,25 @@ typedef struct ExtLauncher ExtLauncher;
 typedef struct ExtKernel {
     PyObject_HEAD ExtState *state;
     PyObject *py_func;
-    PyObject *options;         /* dict, as given */
-    PyObject *keep_alive;      /* list: device arrays that the snapshot points to; NULL before */
-    PyObject *last_launcher;   /* ExtLauncher, handed out again for the same configuration; NULL: none */
+    PyObject *options; /* dict, as given */
+    PyObject *keep_alive; /* list: device arrays that the snapshot points to; NULL before */
+    PyObject *last_launcher; /* ExtLauncher, handed out again for the same configuration; NULL: none */
     CompileOptions compile_options;
-    bool is_device, is_frozen, forceinline, noinline, warn_float64;
-    Arena *arena;              /* of the snapshot */
-    JitFunction *function;     /* NULL before the first use */
-    const JitSpecialization *last;   /* of the last launch */
-    bool last_converts;        /* arguments may be converted to its types */
+    bool is_device, is_frozen, forceinline, noinline, warn_float64, tells_of_cache;
+    Arena *arena; /* of the snapshot */
+    JitFunction *function; /* NULL before the first use */
+    const JitSpecialization *last; /* of the last launch */
+    bool last_converts; /* arguments may be converted to its types */
 } ExtKernel;
 
 struct ExtLauncher {
     PyObject_HEAD vectorcallfunc vectorcall;
     ExtState *state;
     ExtKernel *kernel;
-    PyObject *stream;          /* as given: 0, a Stream, ... */
-    PyObject *stream_object;   /* Stream or None */
-    PyObject *callbacks;       /* pre_launch_callbacks: a list; NULL: none yet */
-    RtLaunch launch;           /* all but parameters */
+    PyObject *stream; /* as given: 0, a Stream, ... */
+    PyObject *stream_object; /* Stream or None */
+    PyObject *callbacks; /* pre_launch_callbacks: a list; NULL: none yet */
+    RtLaunch launch; /* all but parameters */
 };
 
 /* --- raise.c: the only place that makes exceptions of a Diag -------------------------------------------------------- */
@@ -192,12 +204,14 @@ const JitSpecialization *ext_kernel_specialize(ExtKernel *kernel, RtDevice *devi
                                                uint32_t count);
 /* Whether __init__ was called; else with an exception. */
 bool ext_kernel_is_ready(const ExtKernel *kernel);
-/* configuration: what stands in kernel[...]. New reference. */
-PyObject *ext_launcher_create(ExtKernel *kernel, PyObject *configuration);
+/* configuration: what stands in kernel[...]; with_hints: it is the user's, who is warned where it suits no GPU. New
+ * reference. */
+PyObject *ext_launcher_create(ExtKernel *kernel, PyObject *configuration, bool with_hints);
 
 /* --- kernel_inspection.c: methods of KernelBase, and what other inspecting functions share ------------------------------------ */
 PyObject *ext_kernel_compile(ExtKernel *self, PyObject *types);
 PyObject *ext_kernel_signatures(ExtKernel *self, PyObject *ignored);
+PyObject *ext_kernel_loaded_signatures(ExtKernel *self, PyObject *ignored);
 PyObject *ext_kernel_result_type(ExtKernel *self, PyObject *types);
 PyObject *ext_kernel_inspect(ExtKernel *self, PyObject *args, PyObject *kwargs);
 PyObject *ext_kernel_attribute(ExtKernel *self, PyObject *args);

@@ -91,6 +91,33 @@ PyObject *ext_kernel_signatures(ExtKernel *self, PyObject *Py_UNUSED(ignored))
     return list;
 }
 
+typedef struct LoadedList {
+    ExtState *state;
+    PyObject *list;
+} LoadedList;
+
+static void add_loaded(const JitSpecialization *specialization, void *user)
+{
+    LoadedList *loaded = user;
+    uint32_t count;
+    const Type *const *types = jit_types(specialization, &count);
+    PyObject *tuple =
+        jit_from_disk(specialization) && loaded->list ? ext_tuple_of_types(loaded->state, types, count) : NULL;
+    if (tuple && PyList_Append(loaded->list, tuple) < 0)
+        Py_CLEAR(loaded->list);
+    Py_XDECREF(tuple);
+}
+
+PyObject *ext_kernel_loaded_signatures(ExtKernel *self, PyObject *Py_UNUSED(ignored))
+{
+    LoadedList loaded = {self->state, PyList_New(0)};
+    if (self->function)
+        jit_each_specialization(self->function, add_loaded, &loaded);
+    if (PyErr_Occurred())
+        Py_CLEAR(loaded.list);
+    return loaded.list;
+}
+
 bool ext_read_target(ExtState *state, PyObject *sm, Target *target)
 {
     if (sm == Py_None) {

@@ -142,6 +142,7 @@ static bool read_option(ExtKernel *self, const char *name, PyObject *value)
     } flags[] = {
         {"fastmath", &options->fastmath},    {"debug", &options->debug},    {"lineinfo", &options->lineinfo},
         {"forceinline", &self->forceinline}, {"noinline", &self->noinline}, {"warn_float64", &self->warn_float64},
+        {"cache", &self->tells_of_cache},
     };
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (strcmp(name, flags[i].name) == 0)
@@ -256,7 +257,12 @@ static void kernel_dealloc(ExtKernel *self)
 
 static PyObject *kernel_subscript(ExtKernel *self, PyObject *configuration)
 {
-    return ext_kernel_is_ready(self) ? ext_launcher_create(self, configuration) : NULL;
+    return ext_kernel_is_ready(self) ? ext_launcher_create(self, configuration, true) : NULL;
+}
+
+static PyObject *kernel_quiet_launcher(ExtKernel *self, PyObject *configuration)
+{
+    return ext_kernel_is_ready(self) ? ext_launcher_create(self, configuration, false) : NULL;
 }
 
 static PyObject *kernel_call(ExtKernel *self, PyObject *args, PyObject *kwargs)
@@ -286,6 +292,10 @@ static PyMemberDef kernel_members[] = {
 static PyMethodDef kernel_methods[] = {
     {"compile", (PyCFunction)ext_kernel_compile, METH_O, "Compiles for these argument types and the current device."},
     {"freeze", (PyCFunction)kernel_freeze, METH_NOARGS, "Accepts only the types compiled so far from now on."},
+    {"quiet_launcher", (PyCFunction)kernel_quiet_launcher, METH_O,
+     "self[configuration] without a hint that the grid is small."},
+    {"loaded_signatures", (PyCFunction)ext_kernel_loaded_signatures, METH_NOARGS,
+     "Those of signatures() that the disk cache had."},
     {"signatures", (PyCFunction)ext_kernel_signatures, METH_NOARGS, "The lists of argument types compiled so far."},
     {"result_type", (PyCFunction)ext_kernel_result_type, METH_O, "The inferred result of a device function."},
     {"inspect", (PyCFunction)(void (*)(void))ext_kernel_inspect, METH_VARARGS | METH_KEYWORDS,

@@ -56,12 +56,13 @@ static bool launch_frame(const ExtLauncher *self, ExtLaunchFrame *frame)
     return ext_frame_end(frame, launched) && launched;
 }
 
+/* Hints for GPUs, given on the CPU device too: it is where programs for GPUs are tried out. */
 static bool warn_about_copies(const ExtLaunchFrame *frame)
 {
-    if (!frame->array_count || rt_device_kind(frame->device) == RT_CPU)
+    if (!frame->array_count || !frame->state->warns_about_copies)
         return true;
-    return ext_warn("PerformanceWarning", "a host array is copied to the device and back for this launch; "
-                                          "cuda.to_device keeps it there");
+    return ext_warn("PerformanceWarning", "for every launch a host array is copied to a GPU and back; cuda.to_device "
+                                          "keeps it there");
 }
 
 /* Calls what pre_launch_callbacks holds with (kernel, launcher). */
@@ -154,17 +155,17 @@ static bool is_same(const ExtLauncher *launcher, const ExtConfiguration *configu
            memcmp(launch->block, configuration->block, sizeof launch->block) == 0;
 }
 
-static bool warn_about_size(const ExtConfiguration *configuration, const RtDevice *device)
+static bool warn_about_size(const ExtState *state, const ExtConfiguration *configuration)
 {
     uint64_t blocks = (uint64_t)configuration->grid[0] * configuration->grid[1] * configuration->grid[2];
-    if (blocks >= 128 || rt_device_kind(device) == RT_CPU)
+    if (blocks >= 128 || !state->warns_about_grids)
         return true;
     char text[160];
     snprintf(text, sizeof text, "a grid of %llu blocks leaves most of a GPU idle", (unsigned long long)blocks);
     return ext_warn("PerformanceWarning", text);
 }
 
-PyObject *ext_launcher_create(ExtKernel *kernel, PyObject *tuple)
+PyObject *ext_launcher_create(ExtKernel *kernel, PyObject *tuple, bool with_hints)
 {
     ExtState *state = kernel->state;
     ExtConfiguration configuration;
@@ -176,7 +177,7 @@ PyObject *ext_launcher_create(ExtKernel *kernel, PyObject *tuple)
     ExtLauncher *self = NULL;
     ExtLauncher *last = (ExtLauncher *)kernel->last_launcher;
     RtDevice *device = ext_current_device(state);
-    if (!device || !warn_about_size(&configuration, device))
+    if (!device || (with_hints && !warn_about_size(state, &configuration)))
         goto out;
     if (last && is_same(last, &configuration, device)) {
         self = (ExtLauncher *)Py_NewRef(kernel->last_launcher);

@@ -11,6 +11,12 @@ ExtState *ext_state_of_type(PyTypeObject *type)
 
 static bool import_numpy(void) { return PyArray_ImportNumPyAPI() >= 0; }
 
+static bool is_wanted(const char *variable)
+{
+    const char *wish = getenv(variable);
+    return !wish || strcmp(wish, "0") != 0;
+}
+
 static bool init_state(ExtState *state)
 {
     state->arena = arena_create();
@@ -23,6 +29,8 @@ static bool init_state(ExtState *state)
         buf_free(&text);
     }
     state->type_constants = types;
+    state->warns_about_grids = is_wanted("CUJIT_LOW_OCCUPANCY_WARNINGS");
+    state->warns_about_copies = is_wanted("CUJIT_WARN_ON_IMPLICIT_COPY");
     state->record_types = PyDict_New();
     state->array_interface_name = PyUnicode_InternFromString("__cuda_array_interface__");
     state->cuda_stream_name = PyUnicode_InternFromString("__cuda_stream__");
@@ -55,6 +63,7 @@ static int each_object(ExtState *state, int (*visit)(PyObject **place, void *use
         (PyObject **)&state->host_argument_type,
         (PyObject **)&state->kernel_type,
         (PyObject **)&state->launcher_type,
+        (PyObject **)&state->elementwise_type,
         &state->intrinsics,
         &state->intrinsic_ids,
         &state->intrinsic_objects,
@@ -115,6 +124,8 @@ static void release(void *module)
     if (state->has_thread_device_key)
         pthread_key_delete(state->thread_device);
     state->has_thread_device_key = false;
+    PyMem_Free(state->deferred);
+    state->deferred = NULL;
     arena_destroy(state->arena);
     state->arena = NULL;
 }

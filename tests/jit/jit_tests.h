@@ -10,5 +10,6 @@ void test_choice(void);
 void test_cache(void);
 void test_cache_threads(void);
 void test_compiled_once(void);
+void test_disk_cache(void);
 
 #endif

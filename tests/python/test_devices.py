@@ -188,3 +188,15 @@ def test_the_drivers_version_without_a_driver():
     if not cuda.is_available():
         with pytest.raises(errors.CujitError):
             cuda.runtime.get_version()
+
+
+def test_times_between_events_that_keep_none():
+    start, silent, unused = cuda.event(), cuda.event(timing=False), cuda.event()
+    start.record()
+    silent.record()
+    cuda.synchronize()
+    assert cuda.event_elapsed_time(start, start) == 0
+    for other in (silent, unused):
+        for pair in ((start, other), (other, start)):
+            with pytest.raises(errors.CudaAPIError, match="CUDA_ERROR_INVALID_HANDLE"):
+                cuda.event_elapsed_time(*pair)

@@ -121,9 +121,8 @@ def test_copy_hints():
     np.testing.assert_array_equal(both, 2 * np.arange(4))
 
 
-@pytest.mark.gpu
 def test_warnings_about_small_grids_and_host_arrays():
-    """On the CPU device a small grid fills it and nothing is copied."""
+    """On the CPU device too, where programs for GPUs are tried out."""
     d = cuda.to_device(np.zeros(1, np.int64))
     with pytest.warns(PerformanceWarning):
         count_threads[1, 32]

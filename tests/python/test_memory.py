@@ -226,3 +226,22 @@ def test_arrays_without_gaps_merge_to_one_axis():
     for order in "CF":
         strides = np.zeros((3, 4, 5), order=order).strides
         assert merge_axes((3, 4, 5), [strides, strides]) == ((60,), [(8,), (8,)])
+
+
+def test_deferred_memory_is_freed_at_the_end():
+    freed = []
+
+    def drop():
+        array = cuda.device_array(1000)
+        freed.append(array.pointer)
+
+    with cuda.defer_cleanup():
+        drop()
+        with cuda.defer_cleanup():
+            drop()
+        drop()
+        arrays = [cuda.device_array(1000) for _ in range(20)]
+        assert len(set(freed) | {array.pointer for array in arrays}) == 23
+    with pytest.raises(KeyError), cuda.defer_cleanup():
+        raise KeyError
+    assert len({cuda.device_array(1000).pointer for _ in range(20)}) < 20

@@ -304,13 +304,17 @@ class runtime:
         return version // 1000, version % 1000 // 10
 
 
-# --- nothing to do, kept for programs that call them -----------------------------------------------------------------
-
 @contextlib.contextmanager
 def defer_cleanup():
-    """A context in which freeing device memory does not wait for the device; it never does."""
-    yield
+    """A context in which no device memory is freed; what was dropped meanwhile is freed at the end of the outermost."""
+    _core.begin_deferring()
+    try:
+        yield
+    finally:
+        _core.end_deferring()
 
+
+# --- nothing to do, kept for programs that call them -----------------------------------------------------------------
 
 def profile_start():
     """Marks the start of a range for a profiler."""

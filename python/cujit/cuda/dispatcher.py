@@ -9,25 +9,26 @@ from cujit import _core
 from cujit import signature as signatures
 from cujit.cuda.devicearray import as_cuda_array, is_cuda_array
 from cujit.cuda.hostarray import In, InOut, Out
-from cujit.errors import DeprecationError, LaunchConfigurationError, PerformanceWarning
+from cujit.errors import DeprecationError, LaunchConfigurationError
 
 # CUfunction_attribute, of cuda.h.
 _MAX_THREADS, _SHARED_BYTES, _CONST_BYTES, _LOCAL_BYTES, _REGISTERS = range(5)
 
 _DEFAULTS = {"fastmath": False, "fmad": True, "debug": False, "lineinfo": False, "opt": True, "max_registers": None,
-             "launch_bounds": None, "forceinline": False, "literals": "numba", "warn_float64": False}
+             "launch_bounds": None, "forceinline": False, "literals": "numba", "warn_float64": False,
+             "cache": False}
 
 
 _NONE = _core.scalar_types["none"]
-_SMALL_GRID = 128  # blocks below which the extension warns
 
 
 class Stats:
-    """How often a kernel was compiled: cache_misses, and cache_hits, by the argument types."""
+    """How often a kernel was compiled (cache_misses) or, with cache=True, found on disk (cache_hits), by the argument
+    types."""
 
-    def __init__(self, misses):
-        self.cache_misses = dict.fromkeys(misses, 1)
-        self.cache_hits = {}
+    def __init__(self, signatures, hits):
+        self.cache_misses = {types: 1 for types in signatures if types not in hits}
+        self.cache_hits = dict.fromkeys(hits, 1)
 
 
 class Overload:
@@ -177,7 +178,7 @@ class Dispatcher(_core.KernelBase):
 
     @property
     def stats(self):
-        return Stats(self.signatures)
+        return Stats(self.signatures, self.loaded_signatures() if self.options.get("cache") else [])
 
     # --- looking inside ----------------------------------------------------------------------------------------------
 
@@ -311,11 +312,8 @@ class ForAll:
 
 def quiet_launcher(kernel, blocks, threads, stream=0, sharedmem=0):
     """kernel[blocks, threads, stream, sharedmem] without a hint that the grid is small: its size is not the user's."""
-    if blocks >= _SMALL_GRID:
-        return kernel[blocks, threads, stream, sharedmem]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PerformanceWarning)
-        return kernel[blocks, threads, stream, sharedmem]
+    launcher = kernel.quiet_launcher((blocks, threads, stream, sharedmem))
+    return ExtendedLauncher(kernel, launcher) if kernel.extensions else launcher
 
 
 def argument_type(value):
@@ -343,9 +341,10 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
 
     debug: `assert` and `raise` have effect. fastmath: less exact and faster floating point. fmad: a * b + c may be
     rounded once. max_registers: of a thread. launch_bounds: (threads of the largest block[, blocks of a
-    multiprocessor]). lineinfo: line numbers for profilers. cache: compiled code is kept on disk anyway.
-    extensions: objects with prepare_args, for arguments of types of their own. literals: "weak": Python's numbers in
-    kernels take the precision of the float16 or float32 beside them, as in NumPy; "numba": they are float64 and int64.
+    multiprocessor]). lineinfo: line numbers for profilers. cache: stats counts what came from disk, where
+    compiled code is kept anyway. extensions: objects with prepare_args, for arguments of types of their own. literals:
+    "weak": Python's numbers in kernels take the precision of the float16 or float32 beside them, as in NumPy; "numba":
+    they are float64 and int64.
     warn_float64: a PerformanceWarning for each line where narrower floats become float64 (None: where the environment
     has CUJIT_WARN_FLOAT64=1).
 
@@ -361,7 +360,7 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
         "fastmath": bool(fastmath), "fmad": bool(fmad), "debug": bool(debug), "lineinfo": bool(lineinfo),
         "opt": opt is None or bool(opt), "max_registers": max_registers, "launch_bounds": launch_bounds,
         "forceinline": bool(forceinline) or inline in ("always", True), "literals": literals,
-        "warn_float64": bool(warn_float64),
+        "warn_float64": bool(warn_float64), "cache": bool(cache),
     }
     if debug and opt:
         warnings.warn("debug=True with opt=True: optimized code is hard to debug", stacklevel=2)
