@@ -3,7 +3,8 @@
 
 PyObject *ext_buffer_create(ExtState *state, PyTypeObject *class, RtDevice *device, size_t size)
 {
-    Diag diag = {.id = DIAG_NONE};
+    Diag diag;
+    diag_clear(&diag);
     class = class ? class : state->buffer_type;
     ExtBuffer *self = (ExtBuffer *)class->tp_alloc(class, 0);
     if (!self)
@@ -38,7 +39,8 @@ static PyObject *buffer_new(PyTypeObject *class, PyObject *args, PyObject *kwarg
  * has nobody to tell: it is the context's, and what comes next will fail with it. */
 static void free_now(const ExtDeferred *memory)
 {
-    Diag ignored = {.id = DIAG_NONE};
+    Diag ignored;
+    diag_clear(&ignored);
     if (memory->is_shared)
         rt_free(memory->device, memory->pointer, &ignored);
     else

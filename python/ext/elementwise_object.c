@@ -150,8 +150,9 @@ static bool write_inputs(const Recipe *recipe, const ElementwiseCall *call, cons
 
 static bool run(const Recipe *recipe, const ElementwiseCall *call, const uint8_t *parameters)
 {
-    Diag diag = {.id = DIAG_NONE};
+    Diag diag;
     bool launched;
+    diag_clear(&diag);
     int64_t of_block = (int64_t)recipe->block * recipe->width;
     RtLaunch launch = {.grid = {(uint32_t)((call->shaped->size + of_block - 1) / of_block), 1, 1},
                        .block = {recipe->block, 1, 1},

@@ -177,12 +177,14 @@ PyObject *ext_launcher_create(ExtKernel *kernel, PyObject *tuple, bool with_hint
     ExtLauncher *self = NULL;
     ExtLauncher *last = (ExtLauncher *)kernel->last_launcher;
     RtDevice *device = ext_current_device(state);
-    if (!device || (with_hints && !warn_about_size(state, &configuration)))
+    if (!device)
         goto out;
     if (last && is_same(last, &configuration, device)) {
         self = (ExtLauncher *)Py_NewRef(kernel->last_launcher);
         goto out;
     }
+    if (with_hints && !warn_about_size(state, &configuration))
+        goto out;
     PyObject *stream_object = ext_stream_object(state, configuration.stream, device);
     self = stream_object ? PyObject_GC_New(ExtLauncher, state->launcher_type) : NULL;
     if (!self) {
