@@ -1,18 +1,46 @@
-/* Atomic operations on array elements: relaxed, for the whole device. What hardware lacks is a compare-and-swap loop. */
+/* Atomic operations on array elements. What hardware lacks is a compare-and-swap loop. Each is relaxed in itself; what it
+ * orders beside itself is the matter of fences around it, which also holds for the loops. */
+#include <string.h>
+
 #include "codegen/emit.h"
 
 static LLVMAtomicOrdering relaxed(void) { return LLVMAtomicOrderingMonotonic; }
 
-static unsigned device_scope(Emitter *emitter)
+/* LLVM's number of the scope. Threads of the CPU device are those of one process: no scope is smaller there. */
+static unsigned scope_of(Emitter *emitter, const IrValue *value)
 {
-    return emitter->target->kind == TARGET_NVPTX ? LLVMGetSyncScopeID(emitter->context, "device", 6)
-                                                 : LLVMGetSyncScopeID(emitter->context, "", 0);
+    static const char *const names[IR_SCOPE_COUNT] = {
+        [IR_SCOPE_DEVICE] = "device", [IR_SCOPE_BLOCK] = "block", [IR_SCOPE_SYSTEM] = ""};
+    const char *name = emitter->target->kind == TARGET_NVPTX ? names[value->scope] : "";
+    return LLVMGetSyncScopeID(emitter->context, name, strlen(name));
 }
 
-static LLVMValueRef read_modify_write(Emitter *emitter, LLVMAtomicRMWBinOp operation, LLVMValueRef address,
-                                      LLVMValueRef operand)
+static void fence(Emitter *emitter, const IrValue *value, LLVMAtomicOrdering ordering)
 {
-    return LLVMBuildAtomicRMWSyncScope(emitter->builder, operation, address, operand, relaxed(), device_scope(emitter));
+    LLVMBuildFenceSyncScope(emitter->builder, ordering, scope_of(emitter, value), "");
+}
+
+static void fence_before(Emitter *emitter, const IrValue *value)
+{
+    if (value->order == IR_ORDER_SEQ_CST)
+        fence(emitter, value, LLVMAtomicOrderingSequentiallyConsistent);
+    else if (value->order >= IR_ORDER_RELEASE)
+        fence(emitter, value, LLVMAtomicOrderingRelease);
+}
+
+static void fence_after(Emitter *emitter, const IrValue *value)
+{
+    if (value->order == IR_ORDER_ACQUIRE || value->order >= IR_ORDER_ACQ_REL)
+        fence(emitter, value, LLVMAtomicOrderingAcquire);
+}
+
+static LLVMValueRef read_modify_write(Emitter *emitter, const IrValue *value, LLVMAtomicRMWBinOp operation,
+                                      LLVMValueRef address, LLVMValueRef operand)
+{
+    if (emitter->target->kind == TARGET_NVPTX && value->scope != IR_SCOPE_DEVICE)
+        return scoped_read_modify_write(emitter, value->scope == IR_SCOPE_SYSTEM, operation, address, operand);
+    return LLVMBuildAtomicRMWSyncScope(emitter->builder, operation, address, operand, relaxed(),
+                                       scope_of(emitter, value));
 }
 
 static LLVMTypeRef bits_type(Emitter *emitter, const Type *type)
@@ -35,11 +63,11 @@ static LLVMValueRef from_bits(Emitter *emitter, const Type *type, LLVMValueRef b
 }
 
 /* The old bits; the exchange happened where they are `expected`. */
-static LLVMValueRef compare_exchange(Emitter *emitter, LLVMValueRef address, LLVMValueRef expected,
-                                     LLVMValueRef desired)
+static LLVMValueRef compare_exchange(Emitter *emitter, const IrValue *value, LLVMValueRef address,
+                                     LLVMValueRef expected, LLVMValueRef desired)
 {
     return LLVMBuildAtomicCmpXchgSyncScope(emitter->builder, address, expected, desired, relaxed(), relaxed(),
-                                           device_scope(emitter));
+                                           scope_of(emitter, value));
 }
 
 static bool is_nan_ignoring(IrAtomic kind) { return kind == IR_ATOMIC_NANMAX || kind == IR_ATOMIC_NANMIN; }
@@ -56,24 +84,24 @@ static LLVMValueRef replaces(Emitter *emitter, IrAtomic kind, LLVMValueRef old, 
 }
 
 /* Blocks: check (does the value replace what is there?), attempt (try to exchange), done. */
-static LLVMValueRef float_extreme(Emitter *emitter, IrAtomic kind, const Type *type, LLVMValueRef address,
+static LLVMValueRef float_extreme(Emitter *emitter, const IrValue *atomic, const Type *type, LLVMValueRef address,
                                   LLVMValueRef value)
 {
     LLVMBuilderRef builder = emitter->builder;
     LLVMTypeRef bits = bits_type(emitter, type);
     LLVMValueRef first = LLVMBuildLoad2(builder, bits, address, "");
     LLVMSetOrdering(first, relaxed());
-    LLVMSetAtomicSyncScopeID(first, device_scope(emitter));
+    LLVMSetAtomicSyncScopeID(first, scope_of(emitter, atomic));
     LLVMSetAlignment(first, type->size);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(builder), check = new_block(emitter), attempt = new_block(emitter),
                       done = new_block(emitter);
     LLVMBuildBr(builder, check);
     LLVMPositionBuilderAtEnd(builder, check);
     LLVMValueRef old = LLVMBuildPhi(builder, bits, "");
-    LLVMValueRef better = replaces(emitter, kind, from_bits(emitter, type, old), value);
+    LLVMValueRef better = replaces(emitter, atomic->atomic, from_bits(emitter, type, old), value);
     LLVMBuildCondBr(builder, better, attempt, done);
     LLVMPositionBuilderAtEnd(builder, attempt);
-    LLVMValueRef pair = compare_exchange(emitter, address, old, to_bits(emitter, type, value));
+    LLVMValueRef pair = compare_exchange(emitter, atomic, address, old, to_bits(emitter, type, value));
     LLVMValueRef seen = LLVMBuildExtractValue(builder, pair, 0, "");
     LLVMBuildCondBr(builder, LLVMBuildExtractValue(builder, pair, 1, ""), done, check);
     LLVMAddIncoming(old, (LLVMValueRef[]){first, seen}, (LLVMBasicBlockRef[]){before, attempt}, 2);
@@ -81,61 +109,72 @@ static LLVMValueRef float_extreme(Emitter *emitter, IrAtomic kind, const Type *t
     return from_bits(emitter, type, old);
 }
 
-static LLVMValueRef extreme(Emitter *emitter, IrAtomic kind, const Type *type, LLVMValueRef address, LLVMValueRef value)
+static LLVMValueRef extreme(Emitter *emitter, const IrValue *atomic, const Type *type, LLVMValueRef address,
+                            LLVMValueRef value)
 {
-    bool is_max = kind == IR_ATOMIC_MAX || kind == IR_ATOMIC_NANMAX;
+    bool is_max = atomic->atomic == IR_ATOMIC_MAX || atomic->atomic == IR_ATOMIC_NANMAX;
     if (type->kind == TYPE_FLOAT)
-        return float_extreme(emitter, kind, type, address, value);
+        return float_extreme(emitter, atomic, type, address, value);
     LLVMAtomicRMWBinOp of_signed = is_max ? LLVMAtomicRMWBinOpMax : LLVMAtomicRMWBinOpMin;
     LLVMAtomicRMWBinOp of_unsigned = is_max ? LLVMAtomicRMWBinOpUMax : LLVMAtomicRMWBinOpUMin;
-    return read_modify_write(emitter, type->kind == TYPE_INT ? of_signed : of_unsigned, address, value);
+    return read_modify_write(emitter, atomic, type->kind == TYPE_INT ? of_signed : of_unsigned, address, value);
 }
 
 /* Subtracting is adding the negative: GPUs have no other. */
-static LLVMValueRef add(Emitter *emitter, const Type *type, LLVMValueRef address, LLVMValueRef value, bool subtract)
+static LLVMValueRef add(Emitter *emitter, const IrValue *atomic, const Type *type, LLVMValueRef address,
+                        LLVMValueRef value)
 {
+    bool subtract = atomic->atomic == IR_ATOMIC_SUB;
     if (type->kind == TYPE_FLOAT)
-        return read_modify_write(emitter, LLVMAtomicRMWBinOpFAdd, address,
+        return read_modify_write(emitter, atomic, LLVMAtomicRMWBinOpFAdd, address,
                                  subtract ? LLVMBuildFNeg(emitter->builder, value, "") : value);
-    return read_modify_write(emitter, LLVMAtomicRMWBinOpAdd, address,
+    return read_modify_write(emitter, atomic, LLVMAtomicRMWBinOpAdd, address,
                              subtract ? LLVMBuildNeg(emitter->builder, value, "") : value);
 }
 
-static LLVMValueRef exchange(Emitter *emitter, const Type *type, LLVMValueRef address, LLVMValueRef value)
+static LLVMValueRef exchange(Emitter *emitter, const IrValue *atomic, const Type *type, LLVMValueRef address,
+                             LLVMValueRef value)
 {
-    LLVMValueRef old = read_modify_write(emitter, LLVMAtomicRMWBinOpXchg, address, to_bits(emitter, type, value));
-    return from_bits(emitter, type, old);
+    return from_bits(
+        emitter, type,
+        read_modify_write(emitter, atomic, LLVMAtomicRMWBinOpXchg, address, to_bits(emitter, type, value)));
 }
 
-static LLVMValueRef compare_and_swap(Emitter *emitter, const Type *type, LLVMValueRef address, LLVMValueRef expected,
+static LLVMValueRef compare_and_swap(Emitter *emitter, const IrValue *atomic, const Type *type, LLVMValueRef address,
                                      LLVMValueRef desired)
 {
+    LLVMValueRef expected = operand_scalar(emitter, atomic, atomic->operand_count - 2);
     LLVMValueRef pair =
-        compare_exchange(emitter, address, to_bits(emitter, type, expected), to_bits(emitter, type, desired));
+        compare_exchange(emitter, atomic, address, to_bits(emitter, type, expected), to_bits(emitter, type, desired));
     return from_bits(emitter, type, LLVMBuildExtractValue(emitter->builder, pair, 0, ""));
+}
+
+static LLVMValueRef emit_atomic(Emitter *emitter, const IrValue *value, LLVMValueRef address, LLVMValueRef operand)
+{
+    static const LLVMAtomicRMWBinOp operations[IR_ATOMIC_COUNT] = {
+        [IR_ATOMIC_AND] = LLVMAtomicRMWBinOpAnd,      [IR_ATOMIC_OR] = LLVMAtomicRMWBinOpOr,
+        [IR_ATOMIC_XOR] = LLVMAtomicRMWBinOpXor,      [IR_ATOMIC_INC] = LLVMAtomicRMWBinOpUIncWrap,
+        [IR_ATOMIC_DEC] = LLVMAtomicRMWBinOpUDecWrap,
+    };
+    const Type *type = value->operands[0]->type->element;
+    switch (value->atomic) {
+    case IR_ATOMIC_ADD:
+    case IR_ATOMIC_SUB: return add(emitter, value, type, address, operand);
+    case IR_ATOMIC_MAX:
+    case IR_ATOMIC_MIN:
+    case IR_ATOMIC_NANMAX:
+    case IR_ATOMIC_NANMIN: return extreme(emitter, value, type, address, operand);
+    case IR_ATOMIC_EXCH: return exchange(emitter, value, type, address, operand);
+    case IR_ATOMIC_CAS: return compare_and_swap(emitter, value, type, address, operand);
+    default: return read_modify_write(emitter, value, operations[value->atomic], address, operand);
+    }
 }
 
 void emit_op_ATOMIC(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
-    const Type *type = value->operands[0]->type->element;
-    uint32_t last = value->operand_count - 1;
-    LLVMValueRef address = element_address(emitter, value, 1), operand = operand_scalar(emitter, value, last);
-    switch (value->atomic) {
-    case IR_ATOMIC_ADD: out[0] = add(emitter, type, address, operand, false); return;
-    case IR_ATOMIC_SUB: out[0] = add(emitter, type, address, operand, true); return;
-    case IR_ATOMIC_MAX:
-    case IR_ATOMIC_MIN:
-    case IR_ATOMIC_NANMAX:
-    case IR_ATOMIC_NANMIN: out[0] = extreme(emitter, value->atomic, type, address, operand); return;
-    case IR_ATOMIC_AND: out[0] = read_modify_write(emitter, LLVMAtomicRMWBinOpAnd, address, operand); return;
-    case IR_ATOMIC_OR: out[0] = read_modify_write(emitter, LLVMAtomicRMWBinOpOr, address, operand); return;
-    case IR_ATOMIC_XOR: out[0] = read_modify_write(emitter, LLVMAtomicRMWBinOpXor, address, operand); return;
-    case IR_ATOMIC_EXCH: out[0] = exchange(emitter, type, address, operand); return;
-    case IR_ATOMIC_INC: out[0] = read_modify_write(emitter, LLVMAtomicRMWBinOpUIncWrap, address, operand); return;
-    case IR_ATOMIC_DEC: out[0] = read_modify_write(emitter, LLVMAtomicRMWBinOpUDecWrap, address, operand); return;
-    case IR_ATOMIC_CAS:
-        out[0] = compare_and_swap(emitter, type, address, operand_scalar(emitter, value, last - 1), operand);
-        return;
-    case IR_ATOMIC_COUNT: return;
-    }
+    LLVMValueRef address = element_address(emitter, value, 1);
+    LLVMValueRef operand = operand_scalar(emitter, value, value->operand_count - 1);
+    fence_before(emitter, value);
+    out[0] = emit_atomic(emitter, value, address, operand);
+    fence_after(emitter, value);
 }

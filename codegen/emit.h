@@ -174,6 +174,11 @@ LLVMValueRef element_address(Emitter *emitter, const IrValue *value, uint32_t fi
 void emit_wide_load(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
 void emit_wide_store(Emitter *emitter, const IrValue *value);
 
+/* --- atomic_scope.c --------------------------------------------------------------------------------------------------- */
+/* atomicrmw of a GPU, relaxed, for the system or else for the block. */
+LLVMValueRef scoped_read_modify_write(Emitter *emitter, bool is_system, LLVMAtomicRMWBinOp operation,
+                                      LLVMValueRef address, LLVMValueRef operand);
+
 /* --- debug_lines.c ------------------------------------------------------------------------------------------------------ */
 void begin_debug_lines(Emitter *emitter);
 void begin_debug_function(Emitter *emitter, const EmittedFunction *function);

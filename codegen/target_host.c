@@ -167,10 +167,11 @@ static LLVMValueRef lane_mask(Emitter *emitter, IntrinsicId id)
 
 static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
-    LLVMValueRef time;
+    LLVMValueRef time, line;
     switch (value->intrinsic) {
     case INTRINSIC_CUDA_SYNCTHREADS:
-        call_host_service(emitter, offsetof(HostServices, barrier), emitter->void_type, 0, NULL);
+        line = const_i32(emitter, value->pos.line);
+        call_host_service(emitter, offsetof(HostServices, barrier), emitter->void_type, 1, &line);
         return true;
     case INTRINSIC_CUDA_NANOSLEEP:
         time = operand_scalar(emitter, value, 0);

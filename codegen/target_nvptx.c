@@ -64,8 +64,8 @@ static LLVMValueRef read_register(Emitter *emitter, IntrinsicId id)
     return value;
 }
 
-/* Barriers that take the number of the barrier: always the first. */
-static bool takes_barrier_number(const char *name) { return !strncmp(name, "llvm.nvvm.barrier.cta.", 22); }
+/* The barrier of the whole block is the one with the number 0. */
+static bool is_whole_block(IntrinsicId id) { return intrinsic_info[id].effects & EFFECT_BLOCK_SYNC; }
 
 /* A shuffle of 32 bits. The last operand: the lane that sources are clamped to, and from bit 8 on the bits of a lane's
  * number that tell its segment. */
@@ -115,7 +115,7 @@ static bool emit_alike(Emitter *emitter, const IrValue *value, LLVMValueRef *out
         return false;
     LLVMValueRef arguments[8];
     uint32_t count = 0;
-    if (takes_barrier_number(name))
+    if (is_whole_block(value->intrinsic))
         arguments[count++] = const_i32(emitter, 0);
     for (uint32_t i = 0; i < value->operand_count && count < 8; i++)
         arguments[count++] = operand_scalar(emitter, value, i);

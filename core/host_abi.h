@@ -11,8 +11,8 @@ typedef struct HostThread HostThread;
 
 /* Services that compiled code calls through HostThread.services: the fields' order is the ABI. */
 typedef struct HostServices {
-    /* Returns when every thread of the block that has not returned is here. */
-    void (*barrier)(HostThread *thread);
+    /* Returns when every thread of the block that has not returned is here. line: of the call, for messages. */
+    void (*barrier)(HostThread *thread, int32_t line);
     /* Threads meet others of their warp, or of their block to vote. operation: the IntrinsicId; its operands go to mask,
      * value (a vote's predicate) and place; line: of the call, for messages. Returns the result's bits. */
     uint64_t (*meet)(HostThread *thread, int32_t operation, uint32_t mask, uint64_t value, uint32_t place,

@@ -64,7 +64,20 @@ typedef enum IrAtomic {
     IR_ATOMIC_COUNT
 } IrAtomic;
 
+/* Among which threads an atomic is one, and what it orders beside itself. 0 is what Python's calls mean by default. */
+typedef enum IrScope { IR_SCOPE_DEVICE, IR_SCOPE_BLOCK, IR_SCOPE_SYSTEM, IR_SCOPE_COUNT } IrScope;
+typedef enum IrOrder {
+    IR_ORDER_RELAXED,
+    IR_ORDER_ACQUIRE,
+    IR_ORDER_RELEASE,
+    IR_ORDER_ACQ_REL,
+    IR_ORDER_SEQ_CST,
+    IR_ORDER_COUNT
+} IrOrder;
+
 extern const char *const ir_atomic_names[IR_ATOMIC_COUNT];   /* "add", ..., "cas" */
+extern const char *const ir_scope_names[IR_SCOPE_COUNT];     /* "device", ... */
+extern const char *const ir_order_names[IR_ORDER_COUNT];     /* "relaxed", ... */
 
 typedef struct IrValue IrValue;
 typedef struct IrBlock IrBlock;
@@ -87,6 +100,7 @@ struct IrValue {
     IrValue **operands;
     IrBlock *block;
     IrValue *next;            /* in the block, in order */
+    uint8_t scope, order;     /* IrScope and IrOrder of an atomic */
     bool non_negative;        /* known from the source: the variable of a range that starts at 0 or more and rises */
     union {
         uint32_t index;

@@ -197,11 +197,22 @@ static bool read_storage(Parser *p, const Type *type, IrValue *out)
     return true;
 }
 
+/* The place of the word that comes next among the names; 0 when it is none of them. */
+static uint8_t read_choice(Parser *p, const char *const *names, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (text_accept_word(&p->at, names[i]))
+            return (uint8_t)i;
+    return 0;
+}
+
 static bool read_atomic(Parser *p, IrValue *out)
 {
     for (int i = 0; i < IR_ATOMIC_COUNT; i++)
         if (text_accept_word(&p->at, ir_atomic_names[i])) {
             out->atomic = (IrAtomic)i;
+            out->scope = read_choice(p, ir_scope_names, IR_SCOPE_COUNT);
+            out->order = read_choice(p, ir_order_names, IR_ORDER_COUNT);
             return read_element(p) && read_more_operands(p);
         }
     return parse_fail(p, "expected the name of an atomic before '%.20s'", p->at);
@@ -318,7 +329,11 @@ static void copy_immediate(IrValue *to, const IrValue *from)
         return;
     case IR_IMMEDIATE_ARRAY: to->array = from->array; return;
     case IR_IMMEDIATE_INTRINSIC: to->intrinsic = from->intrinsic; return;
-    case IR_IMMEDIATE_ATOMIC: to->atomic = from->atomic; return;
+    case IR_IMMEDIATE_ATOMIC:
+        to->atomic = from->atomic;
+        to->scope = from->scope;
+        to->order = from->order;
+        return;
     case IR_IMMEDIATE_OFFSET: to->integer = from->integer; return;
     case IR_IMMEDIATE_STORAGE: to->storage = from->storage; return;
     case IR_IMMEDIATE_CALLEE: to->callee = from->callee; return;

@@ -381,13 +381,16 @@ static bool verify_atomic(const IrValue *value, Diag *diag)
     uint32_t next;
     if ((unsigned)value->atomic >= IR_ATOMIC_COUNT)
         return verify_fail(diag, value, "unknown atomic %u", (unsigned)value->atomic);
+    if (value->scope >= IR_SCOPE_COUNT || value->order >= IR_ORDER_COUNT)
+        return verify_fail(diag, value, "unknown scope %u or order %u", value->scope, value->order);
     if (!verify_element(value, &next, diag) || !verify_writable(value, diag) ||
         !expect_count(diag, value, next + (value->atomic == IR_ATOMIC_CAS ? 2 : 1)))
         return false;
     const Type *element = value->operands[0]->type->element;
     static const unsigned only_integers =
         1u << IR_ATOMIC_AND | 1u << IR_ATOMIC_OR | 1u << IR_ATOMIC_XOR | 1u << IR_ATOMIC_INC | 1u << IR_ATOMIC_DEC;
-    if (!is_kind(element, 1u << value->atomic & only_integers ? INT : REAL))
+    bool moves = value->atomic == IR_ATOMIC_EXCH || value->atomic == IR_ATOMIC_CAS;
+    if (!is_kind(element, 1u << value->atomic & only_integers ? INT : moves ? REAL | BOOL : REAL))
         return fail_operand(diag, value, 0, "an array of what this atomic takes");
     for (uint32_t i = next; i < value->operand_count; i++)
         if (!expect_operand(diag, value, i, element))

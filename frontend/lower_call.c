@@ -280,7 +280,8 @@ static const char *intrinsic_name(Lower *l, IntrinsicId id)
 /* What takes keywords reads them by name; everything else would take them for positional arguments. */
 static bool takes_keywords(IntrinsicId id)
 {
-    if (intrinsic_info[id].parameters)
+    bool is_atomic = id >= INTRINSIC_CUDA_ATOMIC_ADD && id <= INTRINSIC_CUDA_ATOMIC_COMPARE_AND_SWAP;
+    if (intrinsic_info[id].parameters || is_atomic)
         return true;
     switch (id) {
     case INTRINSIC_ENUMERATE:

@@ -1,4 +1,4 @@
-/* cuda.*: places in the grid, shared and local arrays, atomics, bits. */
+/* cuda.*: places in the grid, shared and local arrays, bits. */
 #include <string.h>
 
 #include "frontend/lower.h"
@@ -123,68 +123,6 @@ static bool call_array_like(Lower *l, const Call *call, Operand *out)
     return *out = call->arguments[0], true;
 }
 
-/* --- atomics ------------------------------------------------------------------------------------------------------ */
-
-static IrAtomic atomic_kind(IntrinsicId id)
-{
-    static const IrAtomic kinds[INTRINSIC_COUNT] = {
-        [INTRINSIC_CUDA_ATOMIC_ADD] = IR_ATOMIC_ADD,       [INTRINSIC_CUDA_ATOMIC_SUB] = IR_ATOMIC_SUB,
-        [INTRINSIC_CUDA_ATOMIC_MAX] = IR_ATOMIC_MAX,       [INTRINSIC_CUDA_ATOMIC_MIN] = IR_ATOMIC_MIN,
-        [INTRINSIC_CUDA_ATOMIC_NANMAX] = IR_ATOMIC_NANMAX, [INTRINSIC_CUDA_ATOMIC_NANMIN] = IR_ATOMIC_NANMIN,
-        [INTRINSIC_CUDA_ATOMIC_AND] = IR_ATOMIC_AND,       [INTRINSIC_CUDA_ATOMIC_OR] = IR_ATOMIC_OR,
-        [INTRINSIC_CUDA_ATOMIC_XOR] = IR_ATOMIC_XOR,       [INTRINSIC_CUDA_ATOMIC_EXCH] = IR_ATOMIC_EXCH,
-        [INTRINSIC_CUDA_ATOMIC_INC] = IR_ATOMIC_INC,       [INTRINSIC_CUDA_ATOMIC_DEC] = IR_ATOMIC_DEC,
-        [INTRINSIC_CUDA_ATOMIC_CAS] = IR_ATOMIC_CAS,       [INTRINSIC_CUDA_ATOMIC_COMPARE_AND_SWAP] = IR_ATOMIC_CAS,
-    };
-    return kinds[id];
-}
-
-/* Bits and counters are for integers; the rest for floats too. */
-static bool atomic_accepts(IrAtomic kind, const Type *element)
-{
-    bool word = element->size == 4 || element->size == 8;
-    if (type_is_integer(element))
-        return word && (element->kind == TYPE_UINT || (kind != IR_ATOMIC_INC && kind != IR_ATOMIC_DEC));
-    if (element->kind != TYPE_FLOAT || !word)
-        return false;
-    return kind <= IR_ATOMIC_NANMIN || kind == IR_ATOMIC_EXCH || kind == IR_ATOMIC_CAS;
-}
-
-static bool call_atomic(Lower *l, const Call *call, Operand *out)
-{
-    bool swap = call->intrinsic == INTRINSIC_CUDA_ATOMIC_COMPARE_AND_SWAP;
-    IrAtomic kind = atomic_kind(call->intrinsic);
-    uint32_t values = kind == IR_ATOMIC_CAS ? 2 : 1, wanted = values + (swap ? 1 : 2);
-    if (!call_arity(l, call, wanted, wanted) || call->keyword_count)
-        return diag_failed(l->diag) ? false : call_refuse(l, call, "; keywords are not supported here");
-    Operand array = call->arguments[0], index = swap ? operand_int(l, 0) : call->arguments[1];
-    if (array.type->kind != TYPE_ARRAY || index_is_view(array, index))
-        return call_refuse(l, call, "; it takes an array and an index of an element");
-    if (array.type->read_only)
-        return lower_fail(l, DIAG_READ_ONLY, lower_describe(l, array.type));
-    const Type *element = array.type->element;
-    if (!atomic_accepts(kind, element))
-        return call_refuse(l, call, arena_format(l->arena, ": not for elements of %s", lower_describe(l, element)));
-    if (type_element_alignment(array.type) < element->size)
-        return call_refuse(l, call, ": the elements are fields of packed records and not aligned");
-    IrValue *operands[3 + TYPE_MAX_NDIM] = {array.ir};
-    uint32_t ndim = array.type->ndim;
-    if (!lower_indices(l, array, index, operands + 1))
-        return false;
-    for (uint32_t i = 0; i < values; i++) {
-        Operand converted, value = call->arguments[call->count - values + i];
-        if (!type_is_real(value.type))
-            return call_refuse(l, call, "");
-        if (!lower_convert(l, value, element, &converted))
-            return false;
-        operands[1 + ndim + i] = operand_ir(l, converted);
-    }
-    IrValue *old = emit(l, IR_ATOMIC, element, 1 + ndim + values, operands);
-    if (old)
-        old->atomic = kind;
-    return *out = operand_value(element, old), true;
-}
-
 /* --- bits --------------------------------------------------------------------------------------------------------- */
 
 static bool call_bits(Lower *l, const Call *call, Operand *out)
@@ -262,7 +200,7 @@ static const Handler handlers[INTRINSIC_COUNT] = {
 bool lower_cuda_call(Lower *l, const Call *call, Operand *out)
 {
     if (strncmp(call->name, "cuda.atomic.", 12) == 0)
-        return call_atomic(l, call, out);
+        return lower_atomic_call(l, call, out);
     Handler handler = handlers[call->intrinsic];
     if (handler)
         return handler(l, call, out);

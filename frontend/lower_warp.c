@@ -129,13 +129,33 @@ static bool call_block_vote(Lower *l, const Call *call, Operand *out)
     return lower_shaped_call(l, call, out) && lower_convert(l, *out, TYPE_OF(INT32), out);
 }
 
+/* Numbers and counts that are constants are checked; hardware takes others as they come. */
+static bool call_numbered_barrier(Lower *l, const Call *call, Operand *out)
+{
+    Operand given[2];
+    int64_t number, count;
+    if (!call_bind(l, call, given))
+        return false;
+    if (operand_const_int(given[0], &number) && (number < 1 || number > 15))
+        return lower_fail(l, DIAG_CONSTANT_RANGE, "numbered barriers are 1 to 15; 0 is cuda.syncthreads()");
+    if (operand_const_int(given[1], &count) && (count < 32 || count % 32 || count > 1024))
+        return lower_fail(l, DIAG_CONSTANT_RANGE, "whole warps come to a barrier: the count is a multiple of 32");
+    return lower_shaped_call(l, call, out);
+}
+
 typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
 
 static const Handler handlers[INTRINSIC_COUNT] = {
-    [INTRINSIC_CUDA_SHFL_SYNC] = call_shuffle,          [INTRINSIC_CUDA_SHFL_UP_SYNC] = call_shuffle,
-    [INTRINSIC_CUDA_SHFL_DOWN_SYNC] = call_shuffle,     [INTRINSIC_CUDA_SHFL_XOR_SYNC] = call_shuffle,
-    [INTRINSIC_CUDA_MATCH_ANY_SYNC] = call_match,       [INTRINSIC_CUDA_MATCH_ALL_SYNC] = call_match,
-    [INTRINSIC_CUDA_SYNCTHREADS_AND] = call_block_vote, [INTRINSIC_CUDA_SYNCTHREADS_OR] = call_block_vote,
+    [INTRINSIC_CUDA_SHFL_SYNC] = call_shuffle,
+    [INTRINSIC_CUDA_SHFL_UP_SYNC] = call_shuffle,
+    [INTRINSIC_CUDA_SHFL_DOWN_SYNC] = call_shuffle,
+    [INTRINSIC_CUDA_SHFL_XOR_SYNC] = call_shuffle,
+    [INTRINSIC_CUDA_MATCH_ANY_SYNC] = call_match,
+    [INTRINSIC_CUDA_MATCH_ALL_SYNC] = call_match,
+    [INTRINSIC_CUDA_BARRIER_SYNC] = call_numbered_barrier,
+    [INTRINSIC_CUDA_BARRIER_ARRIVE] = call_numbered_barrier,
+    [INTRINSIC_CUDA_SYNCTHREADS_AND] = call_block_vote,
+    [INTRINSIC_CUDA_SYNCTHREADS_OR] = call_block_vote,
 };
 
 bool lower_is_warp_call(IntrinsicId id) { return handlers[id] != NULL; }

@@ -94,8 +94,9 @@ static HostFiber *fiber_join_ring(HostWorker *worker, HostFiber *fiber)
     return worker->first;
 }
 
-static void host_barrier(HostThread *thread)
+static void host_barrier(HostThread *thread, int32_t line)
 {
+    (void)line;   /* threads that wait nowhere else do not wait for ever */
     HostFiber *fiber = thread->runtime;
     if (!fiber)
         return;   /* blocks_entry: no kernel with a barrier has one */

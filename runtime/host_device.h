@@ -57,11 +57,12 @@ typedef struct HostFiber {
     HostWait wait;
 } HostFiber;
 
-/* The lanes of a warp by what they do, as masks; lanes in none of the first three have returned (host_warp.c). */
+/* The lanes of a warp by what they do, as masks; lanes in none of the first four have returned (host_warp.c). */
 typedef struct HostWarp {
     uint32_t ready; /* can run */
     uint32_t meeting; /* wait for other lanes of the warp */
     uint32_t at_barrier;
+    uint32_t at_numbered; /* wait at one of the block's numbered barriers */
     uint32_t started; /* have a fiber */
     HostFiber *fibers[HOST_WARP];
 } HostWarp;
@@ -72,6 +73,8 @@ typedef struct HostArrivals {
     uint32_t count, true_count;
     uint64_t result; /* of the last barrier */
 } HostArrivals;
+
+enum { HOST_BARRIERS = 16 };
 
 struct HostWorker {
     struct HostWorker *next_idle;
@@ -91,6 +94,7 @@ struct HostWorker {
     uint32_t running; /* the thread that runs, or is to start on the fiber that runs */
     HostFiber *idle; /* fibers whose thread has returned */
     HostArrivals arrivals;
+    uint32_t numbered[HOST_BARRIERS]; /* threads that have come to each numbered barrier */
     HostWarp warps[HOST_MAX_WARPS];
     void *paused; /* stack pointer of the thread to go on with when the whole grid has come; NULL: none waits for it */
     char hang[HOST_HANG_SIZE]; /* why the block cannot go on; "": it can */

@@ -24,7 +24,8 @@ static const HostWait *wait_of(const HostWorker *worker, uint32_t thread)
 {
     const HostWarp *warp = &worker->warps[thread / HOST_WARP];
     uint32_t bit = 1u << thread % HOST_WARP;
-    return (warp->meeting | warp->at_barrier) & bit ? &warp->fibers[thread % HOST_WARP]->wait : NULL;
+    return (warp->meeting | warp->at_barrier | warp->at_numbered) & bit ? &warp->fibers[thread % HOST_WARP]->wait
+                                                                        : NULL;
 }
 
 static bool wait_alike(const HostWait *a, const HostWait *b)
@@ -55,7 +56,9 @@ static void add_threads(HostWorker *worker, uint32_t thread, uint32_t end)
 static void add_wait(HostWorker *worker, const HostWait *wait, bool is_single)
 {
     add(worker, " %s at %s", is_single ? "waits" : "wait", intrinsic_info[wait->operation].path);
-    if (!(intrinsic_info[wait->operation].effects & EFFECT_BLOCK_SYNC))
+    if (wait->operation == INTRINSIC_CUDA_BARRIER_SYNC)
+        add(worker, " %u", wait->mask);
+    else if (!(intrinsic_info[wait->operation].effects & EFFECT_BLOCK_SYNC))
         add(worker, " with mask 0x%08x", wait->mask);
     if (wait->line)
         add(worker, " in line %d", wait->line);

@@ -99,7 +99,8 @@ static void try_meeting(HostWarp *warp, uint32_t lane)
 {
     uint64_t results[HOST_WARP];
     const HostWait *wait = &warp->fibers[lane]->wait;
-    uint32_t lanes = (wait->mask | bit_of(lane)) & (warp->ready | warp->meeting | warp->at_barrier);
+    uint32_t present = warp->ready | warp->meeting | warp->at_barrier | warp->at_numbered;
+    uint32_t lanes = (wait->mask | bit_of(lane)) & present;
     if (lanes & ~warp->meeting || wait->operation == INTRINSIC_CUDA_ACTIVEMASK)
         return;
     for (uint32_t left = lanes; left; left &= left - 1) {
@@ -147,10 +148,19 @@ static void abandon(HostWorker *worker, uint32_t first, uint32_t end)
     abort();
 }
 
+/* Whether a thread waits for lanes of its warp, or at a numbered barrier. */
+static bool waits_otherwise(const HostWorker *worker)
+{
+    for (uint32_t i = 0; i < warp_count(worker); i++)
+        if (worker->warps[i].meeting | worker->warps[i].at_numbered)
+            return true;
+    return false;
+}
+
 static void open_barrier(HostWorker *worker)
 {
     HostArrivals *arrivals = &worker->arrivals;
-    if (arrivals->count && arrivals->operation < 0)
+    if ((arrivals->count && arrivals->operation < 0) || waits_otherwise(worker))
         abandon(worker, 0, worker->thread_count);
     if (arrivals->count && arrivals->operation == INTRINSIC_CUDA_GRID_SYNC)
         host_fiber_switch(&worker->paused, worker->stack_pointer);
@@ -187,7 +197,7 @@ static int64_t choose(HostWorker *worker)
     HostWarp *warp = &worker->warps[number];
     if (!warp->ready && warp->meeting)
         answer_active(warp);
-    if (!warp->ready && warp->meeting)
+    if (!warp->ready && warp->meeting && !warp->at_numbered)
         abandon(worker, first, end < worker->thread_count ? end : worker->thread_count);
     int64_t thread = find_ready(worker, true);
     if (thread >= 0)
@@ -239,10 +249,49 @@ static uint64_t arrive(HostFiber *fiber)
     return arrivals->result;
 }
 
-static void warps_barrier(HostThread *thread)
+/* What a lane adds to the count of a numbered barrier: the last one of a warp also for those that the warp lacks. */
+static uint32_t weight_of(const HostWorker *worker, const HostThread *thread)
+{
+    uint32_t lanes_of_last = worker->thread_count % HOST_WARP;
+    bool is_last = (uint32_t)thread->linear_thread + 1 == worker->thread_count;
+    return is_last && lanes_of_last ? HOST_WARP - lanes_of_last + 1 : 1;
+}
+
+static void open_numbered(HostWorker *worker, uint32_t number)
+{
+    worker->numbered[number] = 0;
+    for (uint32_t i = 0; i < warp_count(worker); i++)
+        for (uint32_t left = worker->warps[i].at_numbered; left; left &= left - 1) {
+            HostWarp *warp = &worker->warps[i];
+            if (warp->fibers[lowest_lane(left)]->wait.mask != number)
+                continue;
+            warp->at_numbered &= ~(left & -left);
+            warp->ready |= left & -left;
+        }
+}
+
+/* The wait's mask is the barrier's number, its value the count. */
+static void come_to_numbered(HostFiber *fiber)
+{
+    HostWorker *worker = fiber->worker;
+    HostWarp *warp = &worker->warps[fiber->thread.linear_thread / HOST_WARP];
+    uint32_t number = fiber->wait.mask %= HOST_BARRIERS, bit = bit_of((uint32_t)fiber->thread.lane);
+    worker->numbered[number] += weight_of(worker, &fiber->thread);
+    if (worker->numbered[number] >= fiber->wait.value) {
+        open_numbered(worker, number);
+        return;
+    }
+    if (fiber->wait.operation == INTRINSIC_CUDA_BARRIER_ARRIVE)
+        return;
+    warp->ready &= ~bit;
+    warp->at_numbered |= bit;
+    go_on_with(fiber, choose(worker));
+}
+
+static void warps_barrier(HostThread *thread, int32_t line)
 {
     HostFiber *fiber = thread->runtime;
-    fiber->wait = (HostWait){.operation = INTRINSIC_CUDA_SYNCTHREADS};
+    fiber->wait = (HostWait){.operation = INTRINSIC_CUDA_SYNCTHREADS, .line = line};
     arrive(fiber);
 }
 
@@ -255,6 +304,8 @@ static uint64_t warps_meet(HostThread *thread, int32_t operation, uint32_t mask,
     fiber->wait = (HostWait){operation, mask, place, line, value, __builtin_return_address(0)};
     if (intrinsic_info[operation].effects & EFFECT_BLOCK_SYNC)
         return arrive(fiber);
+    if (operation == INTRINSIC_CUDA_BARRIER_SYNC || operation == INTRINSIC_CUDA_BARRIER_ARRIVE)
+        return come_to_numbered(fiber), 0;
     warp->ready &= ~bit;
     warp->meeting |= bit;
     try_meeting(warp, (uint32_t)thread->lane);
@@ -325,11 +376,13 @@ HostFiber *host_warps_begin(HostWorker *worker)
 {
     worker->idle = NULL;
     worker->arrivals = (HostArrivals){0};
+    for (uint32_t i = 0; i < HOST_BARRIERS; i++)
+        worker->numbered[i] = 0;
     for (uint32_t first = 0; first < worker->thread_count; first += HOST_WARP) {
         HostWarp *warp = &worker->warps[first / HOST_WARP];
         uint32_t lanes = worker->thread_count - first;
         warp->ready = lanes < HOST_WARP ? bit_of(lanes) - 1 : UINT32_MAX;
-        warp->meeting = warp->at_barrier = warp->started = 0;
+        warp->meeting = warp->at_barrier = warp->at_numbered = warp->started = 0;
     }
     return fiber_of(worker, 0, NULL);
 }

@@ -79,7 +79,7 @@ void check_compiles(const char *name, const char *ir, int sm)
 
 /* --- running ------------------------------------------------------------------------------------------------------------ */
 
-static void no_barrier(HostThread *thread) { (void)thread; }
+static void no_barrier(HostThread *thread, int32_t line) { (void)thread, (void)line; }
 
 static void run_block_threads(HostThreadEntry entry, HostThread thread)
 {

@@ -201,8 +201,9 @@ static const char shared_ir[] = "kernel k(out: i64[1 C])\n"
 
 static int barriers;
 
-static void count_barrier(HostThread *thread)
+static void count_barrier(HostThread *thread, int32_t line)
 {
+    CHECK(line >= 0);
     (void)thread;
     barriers++;
 }

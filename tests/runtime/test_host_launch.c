@@ -30,7 +30,7 @@ static int64_t block_threads(const HostThread *t)
     return (int64_t)t->block_dim[0] * t->block_dim[1] * t->block_dim[2];
 }
 
-static void barrier(HostThread *t) { t->services->barrier(t); }
+static void barrier(HostThread *t) { t->services->barrier(t, 0); }
 
 /* --- indices -------------------------------------------------------------------------------------------------------- */
 typedef struct Visits {

@@ -23,9 +23,9 @@ static void count_threads(HostThread *t)
     int *shared = (int *)(void *)t->shared;
     if (!t->linear_thread)
         *shared = 0;
-    t->services->barrier(t);
+    t->services->barrier(t, 0);
     ++*shared;
-    t->services->barrier(t);
+    t->services->barrier(t, 0);
     if (!t->linear_thread)
         *total += *shared;
 }

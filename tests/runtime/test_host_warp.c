@@ -114,7 +114,7 @@ static void vote_in_block(HostThread *t)
     int threads = t->block_dim[0], limit = threads;
     for (int round = 0; round < 6; round++, limit /= 2) {
         uint64_t mine = t->linear_thread < limit;
-        t->services->barrier(t);
+        t->services->barrier(t, 0);
         expect(t, meet(t, INTRINSIC_CUDA_SYNCTHREADS_COUNT, 0, mine, 0), (uint64_t)limit);
         expect(t, meet(t, INTRINSIC_CUDA_SYNCTHREADS_AND, 0, mine, 0), limit == threads);
         expect(t, meet(t, INTRINSIC_CUDA_SYNCTHREADS_OR, 0, mine, 0), limit > 0);
@@ -126,10 +126,10 @@ static void vote_in_block(HostThread *t)
 static void relay(HostThread *t)
 {
     volatile int *turn = (volatile int *)(void *)t->shared;
-    t->services->barrier(t);
+    t->services->barrier(t, 0);
     if (t->linear_thread == 0)
         *turn = t->block_dim[0] - 1;
-    t->services->barrier(t);
+    t->services->barrier(t, 0);
     while (*turn != t->linear_thread)
         t->services->sleep(t, 10);
     *turn = t->linear_thread - 1;
@@ -139,7 +139,7 @@ static void relay(HostThread *t)
 static void miss_lanes(HostThread *t)
 {
     if (t->block_index[0] == 3 && t->lane < 16)
-        t->services->barrier(t);
+        t->services->barrier(t, 0);
     else
         meet(t, INTRINSIC_CUDA_SHFL_SYNC, (uint32_t)FULL, 0, 0);
 }
@@ -147,7 +147,7 @@ static void miss_lanes(HostThread *t)
 static void mix_barriers(HostThread *t)
 {
     if (t->linear_thread < 40)
-        t->services->barrier(t);
+        t->services->barrier(t, 0);
     else
         meet(t, INTRINSIC_CUDA_SYNCTHREADS_COUNT, 0, 1, 0);
 }

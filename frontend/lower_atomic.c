@@ -1,0 +1,103 @@
+/* cuda.atomic.*: read-modify-write operations on elements of arrays. */
+#include <string.h>
+
+#include "frontend/lower.h"
+
+static IrAtomic atomic_kind(IntrinsicId id)
+{
+    static const IrAtomic kinds[INTRINSIC_COUNT] = {
+        [INTRINSIC_CUDA_ATOMIC_ADD] = IR_ATOMIC_ADD,       [INTRINSIC_CUDA_ATOMIC_SUB] = IR_ATOMIC_SUB,
+        [INTRINSIC_CUDA_ATOMIC_MAX] = IR_ATOMIC_MAX,       [INTRINSIC_CUDA_ATOMIC_MIN] = IR_ATOMIC_MIN,
+        [INTRINSIC_CUDA_ATOMIC_NANMAX] = IR_ATOMIC_NANMAX, [INTRINSIC_CUDA_ATOMIC_NANMIN] = IR_ATOMIC_NANMIN,
+        [INTRINSIC_CUDA_ATOMIC_AND] = IR_ATOMIC_AND,       [INTRINSIC_CUDA_ATOMIC_OR] = IR_ATOMIC_OR,
+        [INTRINSIC_CUDA_ATOMIC_XOR] = IR_ATOMIC_XOR,       [INTRINSIC_CUDA_ATOMIC_EXCH] = IR_ATOMIC_EXCH,
+        [INTRINSIC_CUDA_ATOMIC_INC] = IR_ATOMIC_INC,       [INTRINSIC_CUDA_ATOMIC_DEC] = IR_ATOMIC_DEC,
+        [INTRINSIC_CUDA_ATOMIC_CAS] = IR_ATOMIC_CAS,       [INTRINSIC_CUDA_ATOMIC_COMPARE_AND_SWAP] = IR_ATOMIC_CAS,
+    };
+    return kinds[id];
+}
+
+/* Bits and counters are for integers; the rest for floats too. */
+static bool atomic_accepts(IrAtomic kind, const Type *element)
+{
+    if (type_is_integer(element))
+        return element->kind == TYPE_UINT || (kind != IR_ATOMIC_INC && kind != IR_ATOMIC_DEC);
+    if (element->kind == TYPE_BOOL)
+        return kind == IR_ATOMIC_EXCH || kind == IR_ATOMIC_CAS;
+    if (element->kind != TYPE_FLOAT)
+        return false;
+    return kind <= IR_ATOMIC_NANMIN || kind == IR_ATOMIC_EXCH || kind == IR_ATOMIC_CAS;
+}
+
+/* A keyword that chooses one of some names. */
+static bool choice_of(Lower *l, const Call *call, const char *keyword, const char *const *names, int count,
+                      uint8_t *out)
+{
+    const Operand *given = call_keyword(call, keyword);
+    Buf list = {0};
+    if (!given)
+        return *out = 0, true;
+    for (int i = 0; i < count; i++) {
+        if (operand_is_object(*given, CONSTANT_STRING) && strcmp(given->constant->text, names[i]) == 0)
+            return buf_free(&list), *out = (uint8_t)i, true;
+        buf_printf(&list, "%s'%s'", i ? ", " : "", names[i]);
+    }
+    const char *text = arena_format(l->arena, "the %s of an atomic is one of %s", keyword, buf_text(&list));
+    buf_free(&list);
+    return lower_fail(l, DIAG_CONSTANT_RANGE, text);
+}
+
+static bool check_keywords(Lower *l, const Call *call)
+{
+    for (uint32_t i = 0; i < call->keyword_count; i++)
+        if (strcmp(call->keywords[i], "scope") && strcmp(call->keywords[i], "order"))
+            return lower_fail(l, DIAG_CALL_KEYWORD, call->name, call->keywords[i]);
+    return true;
+}
+
+static bool check_count(Lower *l, const Call *call, uint32_t wanted)
+{
+    const char *range = arena_format(l->arena, "%u", wanted);
+    return call->count == wanted || lower_fail(l, DIAG_CALL_ARITY, call->name, range, "s", (int)call->count);
+}
+
+bool lower_atomic_call(Lower *l, const Call *call, Operand *out)
+{
+    bool swap = call->intrinsic == INTRINSIC_CUDA_ATOMIC_COMPARE_AND_SWAP;
+    IrAtomic kind = atomic_kind(call->intrinsic);
+    uint32_t values = kind == IR_ATOMIC_CAS ? 2 : 1, wanted = values + (swap ? 1 : 2);
+    uint8_t scope, order;
+    if (!check_keywords(l, call) || !check_count(l, call, wanted) ||
+        !choice_of(l, call, "scope", ir_scope_names, IR_SCOPE_COUNT, &scope) ||
+        !choice_of(l, call, "order", ir_order_names, IR_ORDER_COUNT, &order))
+        return false;
+    Operand array = call->arguments[0], index = swap ? operand_int(l, 0) : call->arguments[1];
+    if (array.type->kind != TYPE_ARRAY || index_is_view(array, index))
+        return call_refuse(l, call, "; it takes an array and an index of an element");
+    if (array.type->read_only)
+        return lower_fail(l, DIAG_READ_ONLY, lower_describe(l, array.type));
+    const Type *element = array.type->element;
+    if (!atomic_accepts(kind, element))
+        return call_refuse(l, call, arena_format(l->arena, ": not for elements of %s", lower_describe(l, element)));
+    if (type_element_alignment(array.type) < element->size)
+        return call_refuse(l, call, ": the elements are fields of packed records and not aligned");
+    IrValue *operands[3 + TYPE_MAX_NDIM] = {array.ir};
+    uint32_t ndim = array.type->ndim;
+    if (!lower_indices(l, array, index, operands + 1))
+        return false;
+    for (uint32_t i = 0; i < values; i++) {
+        Operand converted, value = call->arguments[call->count - values + i];
+        if (!type_is_real(value.type))
+            return call_refuse(l, call, "");
+        if (!lower_convert(l, value, element, &converted))
+            return false;
+        operands[1 + ndim + i] = operand_ir(l, converted);
+    }
+    IrValue *old = emit(l, IR_ATOMIC, element, 1 + ndim + values, operands);
+    if (old) {
+        old->atomic = kind;
+        old->scope = scope;
+        old->order = order;
+    }
+    return *out = operand_value(element, old), true;
+}

@@ -1,0 +1,157 @@
+"""Numbered barriers of a block, and what the CPU device says of threads that wait for ever."""
+import numpy as np
+import pytest
+
+from cujit import cuda, errors
+
+cpu_only = pytest.mark.skipif(cuda.is_available(), reason="a GPU hangs")
+
+
+def test_producers_arrive_and_consumers_wait():
+    """The first warp fills a buffer; the second takes it out: two barriers, full and empty."""
+    @cuda.jit
+    def kernel(x, out):
+        buffer = cuda.shared.array(32, np.int64)
+        lane = cuda.laneid
+        if cuda.threadIdx.x < 32:
+            for turn in range(8):
+                if turn > 0:
+                    cuda.barrier_sync(2, 64)
+                buffer[lane] = x[turn, lane]
+                cuda.barrier_arrive(barrier=1, count=64)
+        else:
+            for turn in range(8):
+                cuda.barrier_sync(1, 64)
+                out[turn, lane] = buffer[31 - lane]
+                if turn < 7:
+                    cuda.barrier_arrive(2, 64)
+
+    x, out = np.arange(256).reshape(8, 32), np.zeros((8, 32), np.int64)
+    kernel[1, 64](x, out)
+    np.testing.assert_array_equal(out, x[:, ::-1])
+
+
+def test_pairs_of_warps_meet_by_themselves():
+    """Each pair has its own barrier, whose number is known at run time; one pair does more turns than the other."""
+    @cuda.jit
+    def kernel(out):
+        cells = cuda.shared.array(128, np.int64)
+        i = cuda.threadIdx.x
+        pair = i // 64
+        total = 0
+        for turn in range(3 + 2 * pair):
+            cells[i] = i * turn
+            cuda.barrier_sync(pair + 1, 64)
+            total += cells[pair * 64 + (i + 1) % 64]
+            cuda.barrier_sync(pair + 1, 64)
+        out[i] = total
+
+    out = np.zeros(128, np.int64)
+    kernel[1, 128](out)
+    i = np.arange(128)
+    assert out.tolist() == ((i // 64 * 64 + (i + 1) % 64) * np.where(i < 64, 3, 10)).tolist()
+
+
+def test_a_last_warp_that_is_not_whole_counts_as_one():
+    @cuda.jit
+    def kernel(out):
+        cells = cuda.shared.array(40, np.int64)
+        i = cuda.threadIdx.x
+        cells[i] = i
+        cuda.barrier_sync(3, 64)
+        out[i] = cells[39 - i]
+
+    out = np.zeros(40, np.int64)
+    kernel[1, 40](out)
+    assert out.tolist() == list(range(39, -1, -1))
+
+
+@pytest.mark.parametrize("call, message", [
+    ("cuda.barrier_sync(0, 32)", "numbered barriers are 1 to 15"),
+    ("cuda.barrier_arrive(16, 32)", "numbered barriers are 1 to 15"),
+    ("cuda.barrier_sync(1, 33)", "a multiple of 32"),
+    ("cuda.barrier_sync(1)", "takes 2 arguments, 1 given"),
+    ("cuda.barrier_sync(1, 2.5)", "it takes integers"),
+])
+def test_what_is_refused(refused, call, message):
+    refused(call, message)
+
+
+@pytest.mark.parametrize("cc", [(7, 5), (9, 0), (12, 0)])
+def test_barriers_assemble(assembles, cc):
+    def kernel(out):
+        cuda.barrier_arrive(1, 64)
+        cuda.barrier_sync(2, 64)
+        out[0] = 1
+
+    ptx = assembles(kernel, "void(int64[::1])", cc)
+    assert "barrier.sync" in ptx or "barrier.cta.sync" in ptx
+    assert "arrive" in ptx
+
+
+# --- hangs ------------------------------------------------------------------------------------------------------------
+
+
+def hang_of(kernel, threads, *arguments):
+    with pytest.raises(errors.KernelHangError) as caught:
+        kernel[1, threads](*arguments)
+    return str(caught.value)
+
+
+@cpu_only
+def test_a_numbered_barrier_to_which_too_few_come():
+    @cuda.jit
+    def kernel(out):
+        if cuda.threadIdx.x < 32:
+            cuda.barrier_sync(4, 64)
+        out[cuda.threadIdx.x] = 1
+
+    line = kernel.py_func.__code__.co_firstlineno + 3
+    message = hang_of(kernel, 64, np.zeros(64))
+    assert f"threads 0-31 wait at cuda.barrier_sync 4 in line {line}" in message
+
+
+@cpu_only
+def test_a_barrier_and_a_numbered_one():
+    @cuda.jit
+    def kernel(out):
+        if cuda.threadIdx.x < 32:
+            cuda.barrier_sync(1, 64)
+        else:
+            cuda.syncthreads()
+        out[cuda.threadIdx.x] = 1
+
+    message = hang_of(kernel, 64, np.zeros(64))
+    assert "threads 0-31 wait at cuda.barrier_sync 1" in message
+    assert "threads 32-63 wait at cuda.syncthreads" in message
+
+
+@cpu_only
+def test_lanes_that_wait_for_one_that_is_elsewhere():
+    @cuda.jit
+    def kernel(out):
+        if cuda.laneid == 5:
+            cuda.syncthreads()
+        else:
+            cuda.syncwarp()
+        out[cuda.threadIdx.x] = 1
+
+    message = hang_of(kernel, 32, np.zeros(32))
+    line = kernel.py_func.__code__.co_firstlineno + 3
+    assert f"thread 5 waits at cuda.syncthreads in line {line}" in message
+    assert "threads 0-4, 6-31 wait at cuda.syncwarp with mask 0xffffffff" in message
+
+
+@cpu_only
+def test_votes_of_a_block_of_different_kinds():
+    @cuda.jit
+    def kernel(out):
+        if cuda.threadIdx.x < 10:
+            cuda.syncthreads_count(1)
+        else:
+            cuda.syncthreads()
+        out[cuda.threadIdx.x] = 1
+
+    message = hang_of(kernel, 32, np.zeros(32))
+    assert "threads 0-9 wait at cuda.syncthreads_count" in message
+    assert "threads 10-31 wait at cuda.syncthreads" in message
