@@ -110,6 +110,10 @@ void emit_op_WRAP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 void emit_op_LOAD(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     LLVMValueRef address = element_address(emitter, value, 1);
+    if (value->hint) {
+        emit_hinted_load(emitter, value, address, out);
+        return;
+    }
     load_parts(emitter, value->type, address, type_element_alignment(value->operands[0]->type), out);
 }
 
@@ -118,8 +122,11 @@ void emit_op_STORE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     (void)out;
     const Type *element = value->operands[0]->type->element;
     LLVMValueRef address = element_address(emitter, value, 1);
-    store_parts(emitter, element, address, type_element_alignment(value->operands[0]->type),
-                operand_parts(emitter, value, value->operand_count - 1));
+    const LLVMValueRef *parts = operand_parts(emitter, value, value->operand_count - 1);
+    if (value->hint)
+        emit_hinted_store(emitter, value, address, parts);
+    else
+        store_parts(emitter, element, address, type_element_alignment(value->operands[0]->type), parts);
 }
 
 void emit_op_SUBARRAY(Emitter *emitter, const IrValue *value, LLVMValueRef *out)

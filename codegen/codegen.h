@@ -14,7 +14,7 @@ typedef struct CodeImage {
     size_t code_size;           /* without the NUL */
     char *llvm;                 /* LLVM IR text as optimized; NULL unless asked for */
     unsigned effects;           /* IntrinsicEffects of the whole module */
-    uint32_t static_shared;     /* bytes of static shared memory */
+    uint32_t static_shared;     /* bytes of shared arrays; GPU: of those that a launch must give memory for */
     uint32_t local_size;        /* host: bytes of local arrays of one thread, for the size of its stack */
 } CodeImage;
 

@@ -66,6 +66,7 @@ struct Emitter {
     uint32_t static_shared, local_size;
     uint64_t constant_size; /* bytes of DATA so far */
     LLVMValueRef dynamic_shared; /* NVPTX: the external symbol */
+    LLVMValueRef moved_shared; /* NVPTX: bytes of dynamic memory before the program's own; NULL: nobody asks */
     LLVMDIBuilderRef debug; /* NULL: no source lines wanted */
     char llvm_error[1024]; /* first error of LLVM's diagnostic handler */
 
@@ -173,6 +174,11 @@ LLVMValueRef element_address(Emitter *emitter, const IrValue *value, uint32_t fi
 /* cuda.wide.load and cuda.wide.store. */
 void emit_wide_load(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
 void emit_wide_store(Emitter *emitter, const IrValue *value);
+
+/* --- cache_hint.c ----------------------------------------------------------------------------------------------------- */
+/* LOAD and STORE with a hint, of scalars that are aligned. */
+void emit_hinted_load(Emitter *emitter, const IrValue *value, LLVMValueRef address, LLVMValueRef *out);
+void emit_hinted_store(Emitter *emitter, const IrValue *value, LLVMValueRef address, const LLVMValueRef *parts);
 
 /* --- atomic_scope.c --------------------------------------------------------------------------------------------------- */
 /* atomicrmw of a GPU, relaxed, for the system or else for the block. */

@@ -271,6 +271,71 @@ static LLVMValueRef dynamic_shared(Emitter *emitter)
     return emitter->dynamic_shared = global;
 }
 
+/* --- more static shared memory than ptxas takes: a launch gives it -------------------------------------------------------------- */
+
+enum { STATIC_SHARED_MOST = 48 * 1024 };
+
+static bool is_static_shared(LLVMValueRef global)
+{
+    unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(global));
+    return space == ADDRESS_SHARED && LLVMGetLinkage(global) == LLVMInternalLinkage;
+}
+
+static LLVMValueRef place_in(Emitter *emitter, LLVMValueRef memory, uint64_t offset)
+{
+    LLVMValueRef index = const_i64(emitter, (int64_t)offset);
+    return LLVMConstGEP2(emitter->i8, memory, &index, 1);
+}
+
+/* Replaces the arrays by places one behind the other; returns where the last one ends. */
+static uint64_t move_static_shared(Emitter *emitter, LLVMValueRef memory)
+{
+    uint64_t end = 0;
+    unsigned most = LLVMGetAlignment(memory);
+    for (LLVMValueRef global = LLVMGetFirstGlobal(emitter->module), next; global; global = next) {
+        next = LLVMGetNextGlobal(global);
+        if (!is_static_shared(global))
+            continue;
+        unsigned alignment = LLVMGetAlignment(global);
+        most = alignment > most ? alignment : most;
+        end = (end + alignment - 1) / alignment * alignment;
+        LLVMReplaceAllUsesWith(global, place_in(emitter, memory, end));
+        end += LLVMABISizeOfType(emitter->data_layout, LLVMGlobalGetValueType(global));
+        LLVMDeleteGlobal(global);
+    }
+    LLVMSetAlignment(memory, most);
+    return (end + 15) / 16 * 16;
+}
+
+/* The program's own dynamic memory begins behind the arrays. */
+static void make_room(Emitter *emitter)
+{
+    LLVMValueRef own = emitter->dynamic_shared;
+    if (own)
+        LLVMSetValueName2(own, "", 0);
+    emitter->dynamic_shared = NULL;
+    LLVMValueRef memory = dynamic_shared(emitter);
+    uint64_t size = move_static_shared(emitter, memory);
+    if (own) {
+        LLVMReplaceAllUsesWith(own, place_in(emitter, memory, size));
+        LLVMDeleteGlobal(own);
+    }
+    emitter->static_shared = (uint32_t)size;
+    if (emitter->moved_shared)
+        LLVMSetInitializer(emitter->moved_shared, const_i32(emitter, (int32_t)size));
+}
+
+static bool finish_module(Emitter *emitter)
+{
+    if (emitter->static_shared > STATIC_SHARED_MOST)
+        make_room(emitter);
+    else
+        emitter->static_shared = 0;
+    return link_libdevice(emitter);
+}
+
+/* --- what the emitter asks for -------------------------------------------------------------------------------------------------- */
+
 static LLVMValueRef shared_memory(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment)
 {
     LLVMValueRef global =
@@ -281,6 +346,15 @@ static LLVMValueRef shared_memory(Emitter *emitter, const IrValue *value, uint64
 static LLVMValueRef dynamic_shared_size(Emitter *emitter)
 {
     LLVMValueRef size = call_llvm(emitter, "llvm.nvvm.read.ptx.sreg.dynamic_smem_size", NULL, 0, NULL);
+    if (!emitter->moved_shared) { /* known when all arrays are */
+        emitter->moved_shared =
+            LLVMAddGlobalInAddressSpace(emitter->module, emitter->i32, "cujit.moved_shared", ADDRESS_CONSTANT);
+        LLVMSetInitializer(emitter->moved_shared, const_i32(emitter, 0));
+        LLVMSetGlobalConstant(emitter->moved_shared, true);
+        LLVMSetLinkage(emitter->moved_shared, LLVMInternalLinkage);
+    }
+    LLVMValueRef moved = LLVMBuildLoad2(emitter->builder, emitter->i32, emitter->moved_shared, "");
+    size = LLVMBuildSub(emitter->builder, size, moved, "");
     return LLVMBuildZExt(emitter->builder, size, emitter->i64, "");
 }
 
@@ -309,5 +383,5 @@ const TargetLowering target_nvptx = {
     .shared_memory = shared_memory,
     .dynamic_shared_size = dynamic_shared_size,
     .math_symbol = math_symbol,
-    .finish_module = link_libdevice,
+    .finish_module = finish_module,
 };

@@ -75,9 +75,24 @@ typedef enum IrOrder {
     IR_ORDER_COUNT
 } IrOrder;
 
+/* How an access goes through the caches: cuda.ldg, ldca, ..., stwt. */
+typedef enum IrHint {
+    IR_HINT_NONE,
+    IR_HINT_NC, /* nobody writes it while the kernel runs */
+    IR_HINT_CA,
+    IR_HINT_CG,
+    IR_HINT_CS,
+    IR_HINT_LU,
+    IR_HINT_CV,
+    IR_HINT_WB,
+    IR_HINT_WT,
+    IR_HINT_COUNT
+} IrHint;
+
 extern const char *const ir_atomic_names[IR_ATOMIC_COUNT];   /* "add", ..., "cas" */
 extern const char *const ir_scope_names[IR_SCOPE_COUNT];     /* "device", ... */
 extern const char *const ir_order_names[IR_ORDER_COUNT];     /* "relaxed", ... */
+extern const char *const ir_hint_names[IR_HINT_COUNT];       /* "", "nc", "ca", ... */
 
 typedef struct IrValue IrValue;
 typedef struct IrBlock IrBlock;
@@ -101,6 +116,7 @@ struct IrValue {
     IrBlock *block;
     IrValue *next;            /* in the block, in order */
     uint8_t scope, order;     /* IrScope and IrOrder of an atomic */
+    uint8_t hint;             /* IrHint of a load or store */
     bool non_negative;        /* known from the source: the variable of a range that starts at 0 or more and rises */
     union {
         uint32_t index;

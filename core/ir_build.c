@@ -22,6 +22,8 @@ const IrOpInfo ir_op_info[IR_OP_COUNT] = {
 const char *const ir_scope_names[IR_SCOPE_COUNT] = {"device", "block", "system"};
 const char *const ir_order_names[IR_ORDER_COUNT] = {"relaxed", "acquire", "release", "acq_rel", "seq_cst"};
 
+const char *const ir_hint_names[IR_HINT_COUNT] = {"", "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt"};
+
 const char *const ir_atomic_names[IR_ATOMIC_COUNT] = {
     [IR_ATOMIC_ADD] = "add",       [IR_ATOMIC_SUB] = "sub",       [IR_ATOMIC_MAX] = "max", [IR_ATOMIC_MIN] = "min",
     [IR_ATOMIC_NANMAX] = "nanmax", [IR_ATOMIC_NANMIN] = "nanmin", [IR_ATOMIC_AND] = "and", [IR_ATOMIC_OR] = "or",

@@ -197,12 +197,16 @@ static bool read_storage(Parser *p, const Type *type, IrValue *out)
     return true;
 }
 
-/* The place of the word that comes next among the names; 0 when it is none of them. */
+/* A word with ! in front, if one of the names comes next: its place among them, else 0. */
 static uint8_t read_choice(Parser *p, const char *const *names, int count)
 {
-    for (int i = 0; i < count; i++)
+    const char *start = p->at;
+    for (int i = 1; text_accept(&p->at, "!") && i < count; i++) {
         if (text_accept_word(&p->at, names[i]))
             return (uint8_t)i;
+        p->at = start;
+    }
+    p->at = start;
     return 0;
 }
 
@@ -271,7 +275,9 @@ static bool read_arguments(Parser *p, IrOp op, const Type *type, IrValue *out)
     case IR_DATA: return read_data(p, out);
     case IR_PHI: return read_phi(p);
     case IR_LOAD:
-    case IR_STORE: return read_element(p) && read_more_operands(p);
+    case IR_STORE:
+        out->hint = read_choice(p, ir_hint_names, IR_HINT_COUNT);
+        return read_element(p) && read_more_operands(p);
     case IR_ATOMIC: return read_atomic(p, out);
     case IR_SUBARRAY: return read_subarray(p, out);
     case IR_SHARED:

@@ -170,13 +170,17 @@ static void print_operation(Buf *out, const IrValue *value)
     case IR_DATA: print_data(out, value->array); return;
     case IR_PHI: print_phi(out, value); return;
     case IR_LOAD:
-    case IR_STORE: print_rest(out, value, print_element(out, value)); return;
+    case IR_STORE:
+        if (value->hint)
+            buf_printf(out, "!%s ", value->hint < IR_HINT_COUNT ? ir_hint_names[value->hint] : "?");
+        print_rest(out, value, print_element(out, value));
+        return;
     case IR_ATOMIC:
         buf_printf(out, "%s ", value->atomic < IR_ATOMIC_COUNT ? ir_atomic_names[value->atomic] : "?");
         if (value->scope)
-            buf_printf(out, "%s ", value->scope < IR_SCOPE_COUNT ? ir_scope_names[value->scope] : "?");
+            buf_printf(out, "!%s ", value->scope < IR_SCOPE_COUNT ? ir_scope_names[value->scope] : "?");
         if (value->order)
-            buf_printf(out, "%s ", value->order < IR_ORDER_COUNT ? ir_order_names[value->order] : "?");
+            buf_printf(out, "!%s ", value->order < IR_ORDER_COUNT ? ir_order_names[value->order] : "?");
         print_rest(out, value, print_element(out, value));
         return;
     case IR_SUBARRAY: print_subarray(out, value); return;

@@ -362,17 +362,29 @@ static bool verify_axis(const IrValue *value, Diag *diag)
     return expect_result(diag, value, TYPE_OF(INT64));
 }
 
+static bool verify_hint(const IrValue *value, Diag *diag)
+{
+    const Type *array = value->operand_count ? value->operands[0]->type : NULL;
+    if (!value->hint)
+        return true;
+    if (value->hint >= IR_HINT_COUNT)
+        return verify_fail(diag, value, "unknown hint %u", value->hint);
+    return (array && array->kind == TYPE_ARRAY && type_is_scalar(array->element)) ||
+           fail_operand(diag, value, 0, "an array of scalars");
+}
+
 static bool verify_load(const IrValue *value, Diag *diag)
 {
     uint32_t next;
-    return verify_element(value, &next, diag) && expect_count(diag, value, next) && verify_scalars(value, diag) &&
+    return verify_hint(value, diag) && verify_element(value, &next, diag) && expect_count(diag, value, next) &&
+           verify_scalars(value, diag) &&
            expect_result(diag, value, value->operands[0]->type->element);
 }
 
 static bool verify_store(const IrValue *value, Diag *diag)
 {
     uint32_t next;
-    return verify_element(value, &next, diag) && expect_count(diag, value, next + 1) && verify_writable(value, diag) &&
+    return verify_hint(value, diag) && verify_element(value, &next, diag) && expect_count(diag, value, next + 1) && verify_writable(value, diag) &&
            verify_scalars(value, diag) && expect_operand(diag, value, next, value->operands[0]->type->element);
 }
 

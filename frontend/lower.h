@@ -267,6 +267,8 @@ bool call_shaped_argument(Lower *l, const Call *call, uint32_t index, Operand gi
 bool lower_shaped_call(Lower *l, const Call *call, Operand *out);
 bool lower_math_call(Lower *l, const Call *call, Operand *out);
 bool lower_cuda_call(Lower *l, const Call *call, Operand *out);
+/* lower_cache_hint.c */
+bool lower_cache_hint_call(Lower *l, const Call *call, Operand *out);
 /* lower_atomic.c */
 bool lower_atomic_call(Lower *l, const Call *call, Operand *out);
 /* lower_warp.c: warp and block votes, shuffles, lane masks, nanosleep */

@@ -201,6 +201,8 @@ bool lower_cuda_call(Lower *l, const Call *call, Operand *out)
 {
     if (strncmp(call->name, "cuda.atomic.", 12) == 0)
         return lower_atomic_call(l, call, out);
+    if (call->intrinsic >= INTRINSIC_CUDA_LDG && call->intrinsic <= INTRINSIC_CUDA_STWT)
+        return lower_cache_hint_call(l, call, out);
     Handler handler = handlers[call->intrinsic];
     if (handler)
         return handler(l, call, out);

@@ -21,6 +21,7 @@ typedef struct CudaKernel {
     RtKernel base;
     CUmodule module;
     CUfunction function;
+    uint32_t reserved;                     /* dynamic shared bytes that its own arrays take, in front */
     _Atomic uint32_t dynamic_allowed;      /* dynamic shared bytes that need no further opt-in */
     _Atomic bool large_cluster_allowed;    /* clusters of more than 8 blocks */
 } CudaKernel;

@@ -11,7 +11,7 @@ static bool allow_dynamic_shared(CudaKernel *kernel, uint32_t wanted, Diag *diag
 {
     if (wanted <= atomic_load_explicit(&kernel->dynamic_allowed, memory_order_relaxed))
         return true;
-    uint32_t most = kernel->base.device->limits.shared - kernel->base.limits.static_shared;
+    uint32_t most = kernel->base.device->limits.shared - (kernel->base.limits.static_shared - kernel->reserved);
     if (!driver_call(diag, cuFuncSetAttribute, kernel->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                      (int)most))
         return false;
@@ -27,10 +27,11 @@ bool cuda_kernel_resident_blocks(RtKernel *base, int threads, size_t dynamic_sha
     uint32_t wanted = dynamic_shared > UINT32_MAX ? UINT32_MAX : (uint32_t)dynamic_shared;
     if (!cuda_enter(base->device, &scope, diag))
         return false;
-    bool fits = wanted <= device->base.limits.shared - base->limits.static_shared;
-    bool ok = !fits || (allow_dynamic_shared(kernel, wanted, diag) &&
+    uint32_t used = base->limits.static_shared, most = device->base.limits.shared;
+    bool fits = used <= most && wanted <= most - used;
+    bool ok = !fits || (allow_dynamic_shared(kernel, wanted + kernel->reserved, diag) &&
                         driver_call(diag, cuOccupancyMaxActiveBlocksPerMultiprocessor, blocks, kernel->function,
-                                    threads, dynamic_shared));
+                                    threads, (size_t)wanted + kernel->reserved));
     *blocks *= device->multiprocessors;
     return cuda_leave(&scope, ok);
 }
@@ -72,7 +73,7 @@ static bool launch_extended(CudaKernel *kernel, const RtLaunch *launch, void **e
         .blockDimX = launch->block[0],
         .blockDimY = launch->block[1],
         .blockDimZ = launch->block[2],
-        .sharedMemBytes = launch->dynamic_shared,
+        .sharedMemBytes = launch->dynamic_shared + kernel->reserved,
         .hStream = cuda_stream_of(launch->stream),
         .attrs = attributes,
     };
@@ -108,14 +109,14 @@ bool cuda_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
         return false;
     if (!cuda_enter(base->device, &scope, diag))
         return false;
-    bool ok = allow_dynamic_shared(kernel, launch->dynamic_shared, diag);
+    bool ok = allow_dynamic_shared(kernel, launch->dynamic_shared + kernel->reserved, diag);
     if (!ok)
         return cuda_leave(&scope, false);
     if (launch->cooperative || launch->cluster[0])
         ok = launch_extended(kernel, launch, extra, diag);
     else
         ok = driver_call(diag, cuLaunchKernel, kernel->function, launch->grid[0], launch->grid[1], launch->grid[2],
-                         launch->block[0], launch->block[1], launch->block[2], launch->dynamic_shared,
-                         cuda_stream_of(launch->stream), NULL, extra);
+                         launch->block[0], launch->block[1], launch->block[2],
+                         launch->dynamic_shared + kernel->reserved, cuda_stream_of(launch->stream), NULL, extra);
     return cuda_leave(&scope, ok);
 }

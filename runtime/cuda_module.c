@@ -57,7 +57,9 @@ static bool load_function(CudaKernel *kernel, const RtImage *image, Diag *diag)
     if (driver_call(diag, cuModuleGetFunction, &kernel->function, kernel->module, image->name) &&
         driver_call(diag, cuFuncGetAttribute, &threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel->function) &&
         driver_call(diag, cuFuncGetAttribute, &shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel->function)) {
-        kernel->base.limits = (KernelLimits){.threads = (uint32_t)threads, .static_shared = (uint32_t)shared};
+        kernel->reserved = image->static_shared;
+        kernel->base.limits = (KernelLimits){.threads = (uint32_t)threads,
+                                             .static_shared = (uint32_t)shared + kernel->reserved};
         return true;
     }
     driver.cuModuleUnload(kernel->module);
@@ -78,7 +80,7 @@ RtKernel *cuda_kernel_load(RtDevice *device, const RtImage *image, Diag *diag)
         goto failed;
     if (!cuda_leave(&scope, load_function(kernel, image, diag)))
         goto failed;
-    uint32_t room = device->limits.shared_default, used = kernel->base.limits.static_shared;
+    uint32_t room = device->limits.shared_default, used = kernel->base.limits.static_shared - kernel->reserved;
     kernel->dynamic_allowed = room > used ? room - used : 0;
     return &kernel->base;
 
@@ -148,6 +150,8 @@ bool cuda_kernel_attribute(RtKernel *kernel, int attribute, int *value, Diag *di
         return false;
     bool ok =
         driver_call(diag, cuFuncGetAttribute, value, (CUfunction_attribute)attribute, ((CudaKernel *)kernel)->function);
+    if (attribute == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
+        *value = (int)kernel->limits.static_shared;
     return cuda_leave(&scope, ok);
 }
 
@@ -157,6 +161,6 @@ bool cuda_kernel_occupancy(RtKernel *kernel, size_t dynamic_shared, int *blocks,
     if (!cuda_enter(kernel->device, &scope, diag))
         return false;
     bool ok = driver_call(diag, cuOccupancyMaxPotentialBlockSize, blocks, threads, ((CudaKernel *)kernel)->function,
-                          NULL, dynamic_shared, 0);
+                          NULL, dynamic_shared + ((CudaKernel *)kernel)->reserved, 0);
     return cuda_leave(&scope, ok);
 }

@@ -43,6 +43,9 @@ static bool check_block_size(const LaunchLimits *device, const KernelLimits *ker
 static bool check_shared(const LaunchLimits *device, const KernelLimits *kernel, const char *name, uint32_t dynamic,
                          Diag *diag)
 {
+    if (kernel->static_shared > device->shared)
+        LAUNCH_FAIL(diag, "the shared arrays of kernel '%.80s' are %u bytes: the device's limit is %u a block", name,
+                    kernel->static_shared, device->shared);
     uint32_t room = device->shared > kernel->static_shared ? device->shared - kernel->static_shared : 0;
     if (dynamic > room)
         LAUNCH_FAIL(diag,

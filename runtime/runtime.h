@@ -78,7 +78,8 @@ typedef struct RtImage {
     HostThreadEntry thread_entry; /* CPU device */
     HostBlocksEntry blocks_entry; /* CPU device; NULL when threads must be real */
     bool by_warps; /* CPU device: threads meet otherwise than at plain barriers (EFFECT_WARP_SYNC) */
-    uint32_t static_shared, local_size;
+    uint32_t static_shared; /* CPU device: bytes of shared arrays; GPU: of those that launches give memory for */
+    uint32_t local_size;
     bool cooperative; /* its threads wait for the whole grid: every launch is cooperative */
 } RtImage;
 

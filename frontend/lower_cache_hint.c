@@ -1,0 +1,67 @@
+/* cuda.ldca(array, index) and its like: loads and stores of elements that say how they go through the caches. */
+#include "frontend/lower.h"
+
+static IrHint hint_of(IntrinsicId id)
+{
+    static const IrHint hints[INTRINSIC_COUNT] = {
+        [INTRINSIC_CUDA_LDG] = IR_HINT_NC,  [INTRINSIC_CUDA_LDCA] = IR_HINT_CA, [INTRINSIC_CUDA_LDCG] = IR_HINT_CG,
+        [INTRINSIC_CUDA_LDCS] = IR_HINT_CS, [INTRINSIC_CUDA_LDLU] = IR_HINT_LU, [INTRINSIC_CUDA_LDCV] = IR_HINT_CV,
+        [INTRINSIC_CUDA_STCG] = IR_HINT_CG, [INTRINSIC_CUDA_STCS] = IR_HINT_CS, [INTRINSIC_CUDA_STWB] = IR_HINT_WB,
+        [INTRINSIC_CUDA_STWT] = IR_HINT_WT,
+    };
+    return hints[id];
+}
+
+/* operands: the array and its indices. */
+static bool element_of(Lower *l, const Call *call, IrValue **operands, const Type **array)
+{
+    Operand given = call->arguments[0], index = call->arguments[1];
+    bool is_element = given.type->kind == TYPE_ARRAY && !index_is_view(given, index);
+    if (!is_element || !type_is_scalar(given.type->element))
+        return call_refuse(l, call, "; it takes an array of numbers and the index of an element");
+    const Type *element = given.type->element;
+    uint32_t part = element->kind == TYPE_COMPLEX ? element->size / 2 : element->size;
+    if (type_element_alignment(given.type) < part)
+        return call_refuse(l, call, ": the elements are fields of packed records and not aligned");
+    *array = given.type;
+    operands[0] = operand_ir(l, given);
+    return lower_indices(l, given, index, operands + 1);
+}
+
+static bool hinted_load(Lower *l, const Call *call, Operand *out)
+{
+    IrValue *operands[1 + TYPE_MAX_NDIM];
+    const Type *array;
+    if (!call_arity(l, call, 2, 2) || !element_of(l, call, operands, &array))
+        return false;
+    IrValue *value = emit(l, IR_LOAD, array->element, 1 + array->ndim, operands);
+    if (value)
+        value->hint = hint_of(call->intrinsic);
+    return *out = operand_value(array->element, value), true;
+}
+
+static bool hinted_store(Lower *l, const Call *call, Operand *out)
+{
+    IrValue *operands[2 + TYPE_MAX_NDIM];
+    const Type *array;
+    Operand converted;
+    if (!call_arity(l, call, 3, 3) || !element_of(l, call, operands, &array))
+        return false;
+    if (array->read_only)
+        return lower_fail(l, DIAG_READ_ONLY, lower_describe(l, array));
+    if (!type_is_scalar(call->arguments[2].type))
+        return call_refuse(l, call, "");
+    if (!lower_convert(l, call->arguments[2], array->element, &converted))
+        return false;
+    operands[1 + array->ndim] = operand_ir(l, converted);
+    IrValue *value = emit(l, IR_STORE, &type_none, 2 + array->ndim, operands);
+    if (value)
+        value->hint = hint_of(call->intrinsic);
+    return *out = operand_none(), true;
+}
+
+bool lower_cache_hint_call(Lower *l, const Call *call, Operand *out)
+{
+    bool is_store = call->intrinsic >= INTRINSIC_CUDA_STCG && call->intrinsic <= INTRINSIC_CUDA_STWT;
+    return is_store ? hinted_store(l, call, out) : hinted_load(l, call, out);
+}
