@@ -175,6 +175,10 @@ LLVMValueRef element_address(Emitter *emitter, const IrValue *value, uint32_t fi
 void emit_wide_load(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
 void emit_wide_store(Emitter *emitter, const IrValue *value);
 
+/* --- integer_emit.c --------------------------------------------------------------------------------------------------- */
+/* False where it is none of these. */
+bool emit_integer_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
+
 /* --- cache_hint.c ----------------------------------------------------------------------------------------------------- */
 /* LOAD and STORE with a hint, of scalars that are aligned. */
 void emit_hinted_load(Emitter *emitter, const IrValue *value, LLVMValueRef address, LLVMValueRef *out);

@@ -160,7 +160,7 @@ static bool emit_common(Emitter *emitter, const IrValue *value, LLVMValueRef *ou
     case INTRINSIC_FREXP_EXPONENT: emit_frexp_exponent(emitter, value, out); return true;
     case INTRINSIC_CUDA_WIDE_LOAD: emit_wide_load(emitter, value, out); return true;
     case INTRINSIC_CUDA_WIDE_STORE: emit_wide_store(emitter, value); return true;
-    default: return false;
+    default: return emit_integer_intrinsic(emitter, value, out);
     }
 }
 

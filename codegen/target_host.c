@@ -87,11 +87,26 @@ static const int register_fields[INTRINSIC_COUNT] = {
     [INTRINSIC_CUDA_LANEID] = THREAD_FIELD(lane),
 };
 
+/* What the CPU device has one of. */
+static LLVMValueRef fixed_register(Emitter *emitter, IntrinsicId id)
+{
+    switch (id) {
+    case INTRINSIC_CUDA_WARPID:
+        return LLVMBuildLShr(emitter->builder,
+                             thread_field(emitter, emitter->i32, offsetof(HostThread, linear_thread)),
+                             const_i32(emitter, 5), "");
+    case INTRINSIC_CUDA_NWARPID: return const_i32(emitter, 32);
+    case INTRINSIC_CUDA_SMID: return const_i32(emitter, 0);
+    case INTRINSIC_CUDA_NSMID: return const_i32(emitter, 1);
+    default: return NULL;
+    }
+}
+
 static LLVMValueRef read_register(Emitter *emitter, IntrinsicId id)
 {
     const IntrinsicInfo *row = &intrinsic_info[id];
     if (!register_fields[id])
-        return NULL;
+        return fixed_register(emitter, id);
     LLVMValueRef value = thread_field(emitter, part_type(emitter, row->type), (size_t)register_fields[id] - 1);
     set_load_range(emitter, value, row->low, row->high + 1);
     return value;
@@ -176,6 +191,14 @@ static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRe
     case INTRINSIC_CUDA_NANOSLEEP:
         time = operand_scalar(emitter, value, 0);
         call_host_service(emitter, offsetof(HostServices, sleep), emitter->void_type, 1, &time);
+        return true;
+    case INTRINSIC_CUDA_CLOCK:
+    case INTRINSIC_CUDA_CLOCK64:
+        out[0] = call_llvm(emitter, "llvm.readcyclecounter", NULL, 0, NULL);
+        out[0] = LLVMBuildTrunc(emitter->builder, out[0], part_type(emitter, value->type), "");
+        return true;
+    case INTRINSIC_CUDA_GLOBALTIMER:
+        out[0] = call_service(emitter, offsetof(HostServices, nanoseconds), emitter->i64, 0, NULL);
         return true;
     case INTRINSIC_CUDA_THREADFENCE:
     case INTRINSIC_CUDA_THREADFENCE_BLOCK:

@@ -19,6 +19,8 @@ typedef struct HostServices {
                      int32_t line);
     /* Lets other threads of the block run, or sleeps where there are none. */
     void (*sleep)(HostThread *thread, uint32_t nanoseconds);
+    /* Of a clock that is the same for all threads. */
+    uint64_t (*nanoseconds)(HostThread *thread);
 } HostServices;
 
 /* What a running thread knows. Compiled code reads the fields by their offsets. */

@@ -61,7 +61,7 @@ typedef struct IntrinsicInfo {
     const Type *type; /* REGISTER: the result */
     const char *parameters; /* CALL: "mask, value, width=32" */
     /* CALL: the result, then the parameters: n none, b bool, i int32, u uint32, l int64, q uint64, f float32, d float64,
-     * v an integer of 32 bits, x one of 32 or 64, both with a result of the operand's type. i and u, l and q differ for
+     * w an integer of 32 bits, each with its own sign; v an integer of 32 bits, x one of 32 or 64, both with a result of the operand's type. i and u, l and q differ for
      * the frontend only. */
     const char *shape;
     int sm; /* CALL, MMA: the oldest architecture that has it; 0: all do */

@@ -222,7 +222,8 @@ static bool has_shape(const Type *type, char shape)
     case 'b': return type->kind == TYPE_BOOL;
     case 'i':
     case 'u':
-    case 'v': return is_kind(type, INT) && type->size == 4;
+    case 'v':
+    case 'w': return is_kind(type, INT) && type->size == 4;
     case 'l':
     case 'q': return is_kind(type, INT) && type->size == 8;
     case 'x': return is_kind(type, INT) && type->size >= 4;
@@ -238,7 +239,8 @@ static const char *shape_text(char shape)
     case 'b': return "bool";
     case 'i':
     case 'u':
-    case 'v': return "i32 or u32";
+    case 'v':
+    case 'w': return "i32 or u32";
     case 'l':
     case 'q': return "i64 or u64";
     case 'x': return "an integer of 32 or 64 bits";

@@ -83,30 +83,61 @@ static const Type *shape_type(char shape)
     }
 }
 
-/* v and x: integers as they are, where they are wide enough. */
-static bool own_type(char shape, Operand given, const Type **type)
+static bool is_own_letter(char shape) { return shape == 'v' || shape == 'w' || shape == 'x'; }
+
+/* The type of the operands whose letter is v or x, from those that are no constants: as wide as the widest, unsigned if all
+ * are. Python's integers are 64 bits wide. */
+static const Type *common_type(const char *shape, char letter, const Operand *given, uint32_t count)
 {
-    uint32_t least = 4, most = shape == 'v' ? 4 : 8;
-    *type = given.type->kind == TYPE_BOOL || given.type->size < least ? TYPE_OF(INT32) : given.type;
-    return (*type)->size <= most;
+    bool is_wide = false, is_unsigned = true, is_known = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (shape[1 + i] != letter || given[i].constant)
+            continue;
+        is_known = true;
+        is_wide |= given[i].type->size == 8;
+        is_unsigned &= given[i].type->kind == TYPE_UINT;
+    }
+    is_wide = letter == 'x' && (is_wide || !is_known);
+    if (is_unsigned && is_known)
+        return is_wide ? TYPE_OF(UINT64) : TYPE_OF(UINT32);
+    return is_wide ? TYPE_OF(INT64) : TYPE_OF(INT32);
 }
 
-bool call_shaped_argument(Lower *l, const Call *call, uint32_t index, Operand given, IrValue **out)
+/* type: of v and x. */
+static bool shaped_argument(Lower *l, const Call *call, char shape, Operand given, const Type *type, IrValue **out)
 {
-    char shape = intrinsic_info[call->intrinsic].shape[1 + index];
-    const Type *type = shape_type(shape);
     Operand converted;
     bool is_integer = type_is_integer(given.type) || given.type->kind == TYPE_BOOL;
+    bool is_float = shape == 'f' || shape == 'd';
     if (shape == 'b') {
         if (!type_is_scalar(given.type))
             return call_refuse(l, call, "");
         return lower_truth(l, given, &converted) && (*out = operand_ir(l, converted), true);
     }
-    if (shape == 'f' || shape == 'd' ? !type_is_real(given.type) : !is_integer)
-        return call_refuse(l, call, shape == 'f' || shape == 'd' ? "" : "; it takes integers");
-    if (!type && !own_type(shape, given, &type))
-        return call_refuse(l, call, "; it takes integers of 32 bits");
+    if (is_float ? !type_is_real(given.type) : !is_integer)
+        return call_refuse(l, call, is_float ? "" : "; it takes integers");
+    if (shape == 'w')
+        type = given.type->kind == TYPE_UINT ? TYPE_OF(UINT32) : TYPE_OF(INT32);
     return lower_convert(l, given, type, &converted) && (*out = operand_ir(l, converted), true);
+}
+
+bool call_shaped_argument(Lower *l, const Call *call, uint32_t index, Operand given, IrValue **out)
+{
+    char shape = intrinsic_info[call->intrinsic].shape[1 + index];
+    return shaped_argument(l, call, shape, given, shape_type(shape), out);
+}
+
+/* The result of a row of w: unsigned where all operands are. */
+static const Type *result_type(const char *shape, const Operand *given, uint32_t count)
+{
+    bool is_unsigned = true;
+    if (!is_own_letter(shape[0]))
+        return shape_type(shape[0]);
+    if (shape[0] != 'w')
+        return common_type(shape, shape[0], given, count);
+    for (uint32_t i = 0; i < count; i++)
+        is_unsigned &= given[i].type->kind == TYPE_UINT || given[i].constant;
+    return is_unsigned ? TYPE_OF(UINT32) : TYPE_OF(INT32);
 }
 
 bool lower_shaped_call(Lower *l, const Call *call, Operand *out)
@@ -114,15 +145,16 @@ bool lower_shaped_call(Lower *l, const Call *call, Operand *out)
     const IntrinsicInfo *row = &intrinsic_info[call->intrinsic];
     Operand given[CALL_MAX_PARAMETERS];
     IrValue *operands[CALL_MAX_PARAMETERS];
-    const Type *type = shape_type(row->shape[0]);
+    uint32_t count = (uint32_t)row->arity;
     if (!call_bind(l, call, given))
         return false;
-    for (uint32_t i = 0; i < (uint32_t)row->arity; i++) {
-        if (!call_shaped_argument(l, call, i, given[i], &operands[i]))
+    const Type *type = result_type(row->shape, given, count);
+    for (uint32_t i = 0; i < count; i++) {
+        char shape = row->shape[1 + i];
+        const Type *wanted = is_own_letter(shape) ? common_type(row->shape, shape, given, count) : shape_type(shape);
+        if (!shaped_argument(l, call, shape, given[i], wanted, &operands[i]))
             return false;
-        if (!type && row->shape[1 + i] == row->shape[0])
-            own_type(row->shape[0], given[i], &type);
     }
-    IrValue *value = emit_intrinsic(l, call->intrinsic, type, (uint32_t)row->arity, operands);
+    IrValue *value = emit_intrinsic(l, call->intrinsic, type, count, operands);
     return *out = type->kind == TYPE_NONE ? operand_none() : operand_value(type, value), true;
 }

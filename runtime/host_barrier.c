@@ -117,7 +117,13 @@ static void host_barrier(HostThread *thread, int32_t line)
     }
 }
 
-const HostServices host_services = {.barrier = host_barrier};
+uint64_t host_clock(HostThread *thread)
+{
+    (void)thread;
+    return (uint64_t)host_nanoseconds();
+}
+
+const HostServices host_services = {.barrier = host_barrier, .nanoseconds = host_clock};
 
 static void block_begin(HostWorker *worker)
 {

@@ -162,6 +162,7 @@ void host_worker_enter_block(HostWorker *worker, int64_t block);
 int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t chunk, int64_t deadline);
 
 /* host_barrier.c */
+uint64_t host_clock(HostThread *thread);
 extern const HostServices host_services;
 /* The next unused fiber of this block, made on first use. Its stack pointer is where it begins or continues. */
 HostFiber *host_fiber_take(HostWorker *worker);
