@@ -96,8 +96,7 @@ void emit_hinted_load(Emitter *emitter, const IrValue *value, LLVMValueRef addre
     for (uint32_t i = 0; i < part_count(value->type); i++) {
         int64_t offset = (int64_t)(i * LLVMABISizeOfType(emitter->data_layout, memory));
         LLVMValueRef place = offset_address(emitter, address, offset);
-        out[i] = is_plain ? load_plain(emitter, value, memory, place)
-                          : load_by_assembly(emitter, value, memory, place);
+        out[i] = is_plain ? load_plain(emitter, value, memory, place) : load_by_assembly(emitter, value, memory, place);
         if (value->type->kind == TYPE_BOOL)
             out[i] = LLVMBuildICmp(emitter->builder, LLVMIntNE, out[i], LLVMConstNull(emitter->i8), "");
     }

@@ -1,7 +1,10 @@
 /* Integer intrinsics of a GPU: by the names that NVPTX has for them, or in operations that both devices turn into good code. */
 #include "codegen/emit.h"
 
-static bool is_signed(const IrValue *value, uint32_t operand) { return value->operands[operand]->type->kind == TYPE_INT; }
+static bool is_signed(const IrValue *value, uint32_t operand)
+{
+    return value->operands[operand]->type->kind == TYPE_INT;
+}
 
 static bool on_gpu(const Emitter *emitter) { return emitter->target->kind == TARGET_NVPTX; }
 
@@ -109,8 +112,7 @@ static LLVMValueRef multiply_high(Emitter *emitter, const IrValue *value, LLVMVa
 {
     LLVMBuilderRef builder = emitter->builder;
     bool with_sign = is_signed(value, 0);
-    LLVMValueRef product =
-        LLVMBuildMul(builder, widen(emitter, x[0], with_sign), widen(emitter, x[1], with_sign), "");
+    LLVMValueRef product = LLVMBuildMul(builder, widen(emitter, x[0], with_sign), widen(emitter, x[1], with_sign), "");
     unsigned bits = LLVMGetIntTypeWidth(LLVMTypeOf(x[0]));
     return LLVMBuildTrunc(builder, LLVMBuildLShr(builder, product, constant_like(product, bits), ""), LLVMTypeOf(x[0]),
                           "");

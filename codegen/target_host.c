@@ -92,8 +92,7 @@ static LLVMValueRef fixed_register(Emitter *emitter, IntrinsicId id)
 {
     switch (id) {
     case INTRINSIC_CUDA_WARPID:
-        return LLVMBuildLShr(emitter->builder,
-                             thread_field(emitter, emitter->i32, offsetof(HostThread, linear_thread)),
+        return LLVMBuildLShr(emitter->builder, thread_field(emitter, emitter->i32, offsetof(HostThread, linear_thread)),
                              const_i32(emitter, 5), "");
     case INTRINSIC_CUDA_NWARPID: return const_i32(emitter, 32);
     case INTRINSIC_CUDA_SMID: return const_i32(emitter, 0);

@@ -379,15 +379,15 @@ static bool verify_load(const IrValue *value, Diag *diag)
 {
     uint32_t next;
     return verify_hint(value, diag) && verify_element(value, &next, diag) && expect_count(diag, value, next) &&
-           verify_scalars(value, diag) &&
-           expect_result(diag, value, value->operands[0]->type->element);
+           verify_scalars(value, diag) && expect_result(diag, value, value->operands[0]->type->element);
 }
 
 static bool verify_store(const IrValue *value, Diag *diag)
 {
     uint32_t next;
-    return verify_hint(value, diag) && verify_element(value, &next, diag) && expect_count(diag, value, next + 1) && verify_writable(value, diag) &&
-           verify_scalars(value, diag) && expect_operand(diag, value, next, value->operands[0]->type->element);
+    return verify_hint(value, diag) && verify_element(value, &next, diag) && expect_count(diag, value, next + 1) &&
+           verify_writable(value, diag) && verify_scalars(value, diag) &&
+           expect_operand(diag, value, next, value->operands[0]->type->element);
 }
 
 static bool verify_atomic(const IrValue *value, Diag *diag)

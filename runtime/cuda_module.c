@@ -58,8 +58,8 @@ static bool load_function(CudaKernel *kernel, const RtImage *image, Diag *diag)
         driver_call(diag, cuFuncGetAttribute, &threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel->function) &&
         driver_call(diag, cuFuncGetAttribute, &shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel->function)) {
         kernel->reserved = image->static_shared;
-        kernel->base.limits = (KernelLimits){.threads = (uint32_t)threads,
-                                             .static_shared = (uint32_t)shared + kernel->reserved};
+        kernel->base.limits =
+            (KernelLimits){.threads = (uint32_t)threads, .static_shared = (uint32_t)shared + kernel->reserved};
         return true;
     }
     driver.cuModuleUnload(kernel->module);

@@ -328,7 +328,8 @@ static void warps_sleep(HostThread *thread, uint32_t nanoseconds)
         go_on_with(fiber, next);
 }
 
-const HostServices host_warp_services = {.barrier = warps_barrier, .meet = warps_meet, .sleep = warps_sleep, .nanoseconds = host_clock};
+const HostServices host_warp_services = {
+    .barrier = warps_barrier, .meet = warps_meet, .sleep = warps_sleep, .nanoseconds = host_clock};
 
 /* --- threads -------------------------------------------------------------------------------------------------------- */
 static void start(HostFiber *fiber)
