@@ -21,7 +21,8 @@ def name_of(x):
 
 def copier(load, store):
     scope = {"cuda": cuda}
-    exec(f"def kernel(x, out):\n    i, j = cuda.grid(2)\n    cuda.{store}(out, (i, j), cuda.{load}(x, (i, j)))\n", scope)
+    exec(f"def kernel(x, out):\n    i, j = cuda.grid(2)\n"
+         f"    cuda.{store}(out, (i, j), cuda.{load}(x, (i, j)))\n", scope)
     return scope["kernel"]
 
 
