@@ -197,7 +197,7 @@ static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRe
         out[0] = LLVMBuildTrunc(emitter->builder, out[0], part_type(emitter, value->type), "");
         return true;
     case INTRINSIC_CUDA_GLOBALTIMER:
-        out[0] = call_service(emitter, offsetof(HostServices, nanoseconds), emitter->i64, 0, NULL);
+        out[0] = call_host_service(emitter, offsetof(HostServices, nanoseconds), emitter->i64, 0, NULL);
         return true;
     case INTRINSIC_CUDA_THREADFENCE:
     case INTRINSIC_CUDA_THREADFENCE_BLOCK:
