@@ -59,6 +59,9 @@ const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
 #define LIBRARY(ID, PATH, FUNCTION, DOC) \
     [INTRINSIC_##                        \
         ID] = {.kind = INTRINSIC_KIND_LIBRARY, .id = #ID, .path = PATH, .doc = DOC, .python_function = FUNCTION},
+#define GENERAL(ID, PATH, FUNCTION, DOC) \
+    [INTRINSIC_##                        \
+        ID] = {.kind = INTRINSIC_KIND_BUILTIN, .id = #ID, .path = PATH, .doc = DOC, .python_function = FUNCTION},
 #include "core/intrinsic.def"
 #undef BUILTIN
 #undef REGISTER
@@ -67,6 +70,7 @@ const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
 #undef CALL
 #undef MMA
 #undef LIBRARY
+#undef GENERAL
 };
 
 /* Whether `paths` has `path` as one of its words. */

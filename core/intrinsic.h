@@ -13,6 +13,7 @@ typedef enum IntrinsicId {
 #define CALL(id, path, parameters, shape, effects, sm, nvptx, doc) INTRINSIC_##id,
 #define MMA(id, path, m, n, k, input, output, sm, nvptx, doc) INTRINSIC_##id,
 #define LIBRARY(id, path, function, doc) INTRINSIC_##id,
+#define GENERAL(id, path, function, doc) INTRINSIC_##id,
 #include "core/intrinsic.def"
 #undef BUILTIN
 #undef REGISTER
@@ -21,6 +22,7 @@ typedef enum IntrinsicId {
 #undef CALL
 #undef MMA
 #undef LIBRARY
+#undef GENERAL
     INTRINSIC_COUNT
 } IntrinsicId;
 
@@ -70,7 +72,7 @@ typedef struct IntrinsicInfo {
     const char *libdevice64, *libdevice32; /* MATH: libdevice symbols for float64 and float32 */
     const char *host64, *host32; /* MATH: libm symbols or LLVM intrinsics ("llvm.sqrt") */
     MmaShape mma; /* MMA: m is 0 for all others */
-    const char *python_function; /* LIBRARY: module and function below cujit.kernel_functions, "complex_math.sin" */
+    const char *python_function; /* LIBRARY, GENERAL: module and function below cujit.kernel_functions, "complex_math.sin" */
 } IntrinsicInfo;
 
 extern const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT];

@@ -46,6 +46,7 @@ typedef enum TupleTag {
     TUPLE_REVERSED,    /* the iterable */
     TUPLE_CLOSURE,     /* captured values; object names the function */
     TUPLE_BOUND,       /* receiver of a method; object names the method */
+    TUPLE_GENERATOR,   /* arguments of a generator; object names its instance */
     TUPLE_OPTIONAL,    /* whether there is a value, the value: what is None on some paths */
 } TupleTag;
 

@@ -18,7 +18,10 @@ typedef struct Builder {
     Cfg *cfg;
 } Builder;
 
-static bool ends_block(Bytecode op) { return bytecode_jumps(op) || op == BYTECODE_RETURN || op == BYTECODE_RAISE; }
+static bool ends_block(Bytecode op)
+{
+    return bytecode_jumps(op) || op == BYTECODE_RETURN || op == BYTECODE_RAISE || op == BYTECODE_YIELD;
+}
 
 static void split(Builder *b)
 {

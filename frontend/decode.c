@@ -159,6 +159,14 @@ static bool apply_format(Decoder *d)
     return add(d, BYTECODE_FORMAT_VALUE, argument);
 }
 
+static bool apply_send(Decoder *d)
+{
+    if (!add(d, BYTECODE_POP, 0) || !add_jump(d, d->raw->canonical, (int64_t)d->next_unit + d->argument))
+        return false;
+    d->out->items[d->out->count - 1].lands_before = d->raw->extra < 0;
+    return true;
+}
+
 static bool apply_rule(Decoder *d)
 {
     Bytecode op = d->raw->canonical;
@@ -185,6 +193,8 @@ static bool apply_rule(Decoder *d)
     case RULE_CONVERT: d->conversion = n; return true;
     case RULE_FORMAT: return apply_format(d);
     case RULE_INTRINSIC: return apply_intrinsic(d);
+    case RULE_SEND: return apply_send(d);
+    case RULE_SEND_AGAIN: return add_jump(d, op, next - n) && add(d, BYTECODE_PUSH_NULL, 0);
     case RULE_EXTENDED:
     case RULE_UNKNOWN: break;
     }
@@ -255,7 +265,7 @@ static bool resolve_targets(Decoder *d)
             return broken(d, "%s into the middle of an instruction", instruction->raw_name);
         if (target >= d->out->count)
             return broken(d, "%s to the end of the code", instruction->raw_name);
-        instruction->target = target;
+        instruction->target = target - (instruction->lands_before && target > 0);
     }
     return true;
 }

@@ -25,15 +25,27 @@ typedef struct Instruction {
     int32_t argument;         /* n of bytecode.def */
     uint32_t target;          /* jumps and FOR_ITER: index of the instruction that is next when the jump is taken */
     uint32_t offset;          /* of the raw instruction, in 2-byte units */
+    bool lands_before;        /* while decoding: the jump goes to the instruction before its target */
     SourcePos pos;
     const char *raw_name;     /* CPython's own name */
 } Instruction;
+
+/* A list comprehension that CPython 3.12 and later wrote into the function around it: a function of its own again. */
+typedef struct Comprehension {
+    const Constant *constant; /* its code */
+    const struct Instructions *instructions;
+    uint32_t captured_count;
+    const uint32_t *captured; /* the locals whose values it uses */
+} Comprehension;
 
 typedef struct Instructions {
     uint32_t count;
     Instruction *items;
     bool has_try;             /* a try or with statement is in the code (see the exception table); try_pos: where */
     SourcePos try_pos;
+    bool is_list;             /* a list comprehension's code: LIST_APPEND has become YIELD */
+    uint32_t comprehension_count;
+    Comprehension *comprehensions;
 } Instructions;
 
 static inline bool bytecode_jumps(Bytecode op)
@@ -49,6 +61,8 @@ static inline bool bytecode_jumps(Bytecode op)
  * JUMP go where that goes. NULL with a diagnostic (DIAG_BYTECODE_BROKEN, DIAG_UNSUPPORTED_PYTHON). Never crashes on
  * damaged bytes: every argument that indexes a table of the code object is checked here. */
 Instructions *decode(const CodeSnapshot *code, Arena *arena, Diag *diag);
+/* Makes list comprehensions the same for all versions (comprehension.c): functions that yield their items. */
+void decode_comprehensions(const CodeSnapshot *code, Instructions *instructions, Arena *arena);
 void decode_print(Buf *out, const CodeSnapshot *code, const Instructions *instructions);
 
 #endif

@@ -1,7 +1,7 @@
 /* Emits the typed IR of an instance whose types are known, with the same handlers that inferred them. */
 #include <stdlib.h>
 
-#include "frontend/lower.h"
+#include "frontend/generator.h"
 
 /* --- phis --------------------------------------------------------------------------------------------------------- */
 
@@ -45,7 +45,11 @@ static bool begin_phis(Lower *l, const SsaBlock *block)
         Operand *fact = &l->instance->facts[phi->id];
         if (!check_phi(l, block, phi))
             return false;
-        if (operand_is_runtime(*fact))
+        if (fact->type && type_has_generator(fact->type) && !check_generator_use(l, phi, fact->type))
+            return false;
+        if (operand_is_runtime(*fact) && phi->is_resumed)
+            emit_resumed(l, block, phi);
+        else if (operand_is_runtime(*fact))
             fact->ir = ir_phi(l->ir_blocks[block->id], erased_type(l->arena, fact->type), &phi->pos,
                               block->cfg->predecessor_count);
     }
@@ -130,6 +134,8 @@ static bool emit_return(Lower *l, const SsaValue *value)
 {
     Instance *instance = l->instance;
     Operand result = lower_fact(l, value->operands[0]), converted;
+    if (instance->ssa->is_generator)
+        return emit_generator_end(l);
     if (instance->is_kernel && result.type->kind != TYPE_NONE)
         return lower_fail(l, DIAG_KERNEL_RETURN, lower_describe(l, result.type));
     if (!operand_is_runtime(instance->result)) {
@@ -168,6 +174,7 @@ static bool emit_terminator(Lower *l, const SsaBlock *block, const SsaValue *val
         return true;
     case SSA_BRANCH: return emit_ssa_branch(l, block, value);
     case SSA_RETURN: return emit_return(l, value);
+    case SSA_YIELD: return emit_yield(l, block, value);
     default: return emit_raise(l);
     }
 }
@@ -200,6 +207,8 @@ static bool needs_no_code(const SsaValue *value, Operand fact)
 static bool emit_value(Lower *l, const SsaValue *value)
 {
     Operand *fact = &l->instance->facts[value->id], result;
+    if (fact->type && type_has_generator(fact->type) && !check_generator_use(l, value, fact->type))
+        return false;
     if (value->op == SSA_PARAMETER || value->is_dead)
         return true;
     if (!check_operands(l, value))
@@ -252,7 +261,7 @@ static void make_blocks(Lower *l)
     const Instance *instance = l->instance;
     uint32_t count = instance->ssa->block_count;
     l->ir_blocks = ARENA_ARRAY(l->arena, IrBlock *, count);
-    l->ir_blocks[0] = instance->ir->first;
+    l->ir_blocks[0] = instance->ssa->is_generator ? ir_block(instance->ir) : instance->ir->first;
     for (uint32_t i = 1; i < count; i++)
         if (instance->block_reached[i])
             l->ir_blocks[i] = ir_block(instance->ir);
@@ -268,6 +277,8 @@ bool emit_instance(Frontend *frontend, Instance *instance)
     instance_declare(frontend, instance);
     bind_parameters(&l);
     make_blocks(&l);
+    if (instance->ssa->is_generator)
+        emit_generator_entry(&l);
     for (uint32_t i = 0; i < instance->ssa->block_count; i++)
         if (instance->block_reached[i] && !begin_phis(&l, &instance->ssa->blocks[i]))
             return false;

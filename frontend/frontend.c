@@ -15,9 +15,12 @@ static bool request_parameters(Lower *l, const FrontendRequest *request, Operand
     const CodeSnapshot *code = function->code;
     SourcePos pos = function_position(code);
     uint32_t named = code->argument_count + code->keyword_only_count;
-    if (code->has_varargs || code->has_varkeywords || code->is_generator)
+    if (code->has_varargs || code->has_varkeywords || code->is_generator || code->is_coroutine)
         return diag_fail(l->diag, &pos, DIAG_UNSUPPORTED_BYTECODE,
-                         code->is_generator ? "a generator" : "a * or ** parameter of a kernel", "");
+                         code->is_coroutine   ? "async"
+                         : code->is_generator ? "a kernel that is a generator"
+                                              : "a * or ** parameter of a kernel",
+                         "");
     if (request->argument_count != named)
         return diag_fail(l->diag, &pos, DIAG_CALL_ARITY, code->source.name, arena_format(l->arena, "%u", named),
                          named == 1 ? "" : "s", (int)request->argument_count);
@@ -75,6 +78,7 @@ IrModule *frontend_lower(const FrontendRequest *request, Arena *arena, Diag *dia
     frontend.instances = table_create();
     frontend.ssa = table_create();
     frontend.objects = table_create();
+    frontend.comprehensions = table_create();
     frontend.module = ir_module(arena);
     Instance *root = root_instance(&frontend);
     bool ok = root != NULL;
@@ -85,5 +89,6 @@ IrModule *frontend_lower(const FrontendRequest *request, Arena *arena, Diag *dia
     table_destroy(frontend.instances);
     table_destroy(frontend.ssa);
     table_destroy(frontend.objects);
+    table_destroy(frontend.comprehensions);
     return ok ? frontend.module : NULL;
 }

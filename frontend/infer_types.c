@@ -1,6 +1,6 @@
 /* Types and constants of an instance, to a fixed point over its reachable blocks: sparse conditional constant
  * propagation (Wegman and Zadeck, TOPLAS 1991) with types for the lattice. */
-#include "frontend/lower.h"
+#include "frontend/generator.h"
 
 /* Facts only widen, a few times each; what does not settle is reported as unresolved rather than tried for ever. */
 enum { PASS_LIMIT = 1000 };
@@ -43,6 +43,8 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
         return true;
     }
     case SSA_AS_TUPLE:
+        if (type_is_generator(x[0].type))
+            return lower_generator_items(l, x[0], -1, out);
         if (x[0].type->kind != TYPE_TUPLE || x[0].type->tag > TUPLE_NAMED)
             return lower_fail(l, DIAG_TYPE_ITERATE, lower_describe(l, x[0].type), "; * takes a tuple apart");
         *out = x[0];
@@ -50,7 +52,16 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
     case SSA_SLICE: *out = lower_make_tuple(l, x, 3, TUPLE_SLICE); return true;
     case SSA_UNPACK: return lower_unpack(l, x[0], (uint32_t)value->argument, (uint32_t)value->argument2, out);
     case SSA_CALL: return lower_call(l, value, out);
-    case SSA_ITERATOR: return lower_iterator(l, x[0], out);
+    case SSA_SEQUENCE:
+        if (type_is_generator(x[0].type))
+            return lower_generator_items(l, x[0], value->argument, out);
+        return *out = x[0], true;
+    case SSA_ITERATOR:
+        if (type_has_list(x[0].type) && !takes_lists(l->instance))
+            return lower_fail(l, DIAG_GENERATOR_USE, "a list of unknown length",
+                              "; write (...) for [...]: the items of a generator come one by one");
+        return lower_iterator(l, x[0], out);
+    case SSA_ITER_STEP: return lower_iter_step(l, x[0], x[1], out);
     case SSA_ITER_START: return lower_iter_start(l, x[0], out);
     case SSA_ITER_HAS: return lower_iter_has(l, x[0], x[1], out);
     case SSA_ITER_VALUE: return lower_iter_value(l, x[0], x[1], out);
@@ -135,6 +146,7 @@ static void infer_branch(Lower *l, const SsaBlock *block, const SsaValue *branch
     }
 }
 
+/* What a function returns, or a generator yields. */
 static void infer_return(Lower *l, const SsaValue *value)
 {
     Operand result = lower_fact(l, value->operands[0]), joined;
@@ -157,8 +169,12 @@ static void infer_value(Lower *l, const SsaBlock *block, const SsaValue *value)
         reach(l, block->id, 0);
     } else if (value->op == SSA_BRANCH) {
         infer_branch(l, block, value);
-    } else if (value->op == SSA_RETURN) {
+    } else if (value->op == SSA_YIELD) {
         infer_return(l, value);
+        reach(l, block->id, 0);
+    } else if (value->op == SSA_RETURN) {
+        if (!l->instance->ssa->is_generator)
+            infer_return(l, value);
     } else if (!value->is_dead && operands_known(l, value)) {
         Operand fact;
         diag_clear(l->diag);

@@ -2,16 +2,39 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/generator.h"
 
 enum { DEPTH_LIMIT = 200, INSTANCE_LIMIT = 20000 };
+
+static void note_comprehensions(Frontend *frontend, const Instructions *instructions)
+{
+    for (uint32_t i = 0; i < instructions->comprehension_count; i++) {
+        const Comprehension *comprehension = &instructions->comprehensions[i];
+        const CodeSnapshot *code = comprehension->constant->code;
+        table_set(frontend->comprehensions, &code, sizeof code, (void *)comprehension->instructions);
+        note_comprehensions(frontend, comprehension->instructions);
+    }
+}
+
+static Instructions *instructions_of(Frontend *frontend, const CodeSnapshot *code, Diag *diag)
+{
+    Instructions *instructions = table_get(frontend->comprehensions, &code, sizeof code);
+    if (instructions)
+        return instructions;
+    instructions = decode(code, frontend->arena, diag);
+    if (!instructions)
+        return NULL;
+    decode_comprehensions(code, instructions, frontend->arena);
+    note_comprehensions(frontend, instructions);
+    return instructions;
+}
 
 SsaFunction *frontend_ssa(Frontend *frontend, const CodeSnapshot *code, Diag *diag)
 {
     SsaFunction *ssa = table_get(frontend->ssa, &code, sizeof code);
     if (ssa)
         return ssa;
-    Instructions *instructions = decode(code, frontend->arena, diag);
+    Instructions *instructions = instructions_of(frontend, code, diag);
     Cfg *cfg = instructions ? cfg_build(code, instructions, frontend->arena, diag) : NULL;
     ssa = cfg ? ssa_build(code, instructions, cfg, frontend->arena, diag) : NULL;
     if (!ssa)
@@ -106,8 +129,8 @@ IrFunc *instance_declare(Frontend *frontend, Instance *instance)
     if (instance->ir)
         return instance->ir;
     uint32_t count = 0, given = instance->parameter_count;
-    const Type **types = ARENA_ARRAY(frontend->arena, const Type *, given);
-    const char **names = ARENA_ARRAY(frontend->arena, const char *, given);
+    const Type **types = ARENA_ARRAY(frontend->arena, const Type *, given + 1);
+    const char **names = ARENA_ARRAY(frontend->arena, const char *, given + 1);
     const CodeSnapshot *code = instance->code;
     uint32_t own = given - code->free_count;
     for (uint32_t i = 0; i < given; i++) {
@@ -121,11 +144,17 @@ IrFunc *instance_declare(Frontend *frontend, Instance *instance)
     const Type *result = &type_none;
     if (operand_is_runtime(instance->result))
         result = erased_type(frontend->arena, instance->result.type);
+    if (instance->ssa->is_generator) {
+        result = erased_type(frontend->arena, generator_step_type(frontend, instance));
+        types[count] = erased_type(frontend->arena, generator_frame_type(frontend, instance));
+        names[count++] = "frame";
+    }
     IrFunc *ir =
         ir_function(frontend->module, instance->name, &code->source, instance->is_kernel, result, count, types, names);
     ir->is_recursive = instance->is_recursive;
     ir->noinline = instance->snapshot && instance->snapshot->noinline;
     ir->forceinline = instance->snapshot && instance->snapshot->forceinline;
+    ir->forceinline |= instance->ssa->is_generator; /* so that the frame can become registers */
     instance->ir = ir;
     instance->next_pending = frontend->pending;
     frontend->pending = instance;

@@ -17,6 +17,7 @@ typedef struct Operand {
     bool weak; /* made of nothing but Python's numbers, under literals='weak' */
 } Operand;
 
+typedef struct GeneratorFrame GeneratorFrame;
 typedef enum InstanceState { INSTANCE_NEW, INSTANCE_RUNNING, INSTANCE_DONE } InstanceState;
 
 /* A function for certain argument types. */
@@ -35,6 +36,7 @@ struct Instance {
     bool is_recursive, is_kernel;
     bool provisional; /* rests on the result of an instance that is still being inferred */
     bool emitted;
+    GeneratorFrame *frame; /* of a generator, once its types are known */
     const Type *forced_result;
     IrFunc *ir;
     const char *name;
@@ -51,6 +53,7 @@ typedef struct Frontend {
     const FrontendRequest *request;
     Table *instances; /* by CodeSnapshot pointer: the first of a list */
     Table *ssa; /* by CodeSnapshot pointer */
+    Table *comprehensions; /* by CodeSnapshot pointer: instructions of code that was part of another */
     Table *objects; /* by identity: the constant that stands for a compile-time object */
     IrModule *module;
     Instance *pending; /* declared, not emitted yet */
@@ -69,6 +72,7 @@ typedef struct Lower {
     bool changed;
     IrBlock *block; /* emission goes here */
     IrBlock **ir_blocks; /* first IR block of each SSA block */
+    IrValue *frame; /* in a generator: the frame it goes on with */
     struct PhiEdge *phi_edges; /* operands of phis to be filled in at the end */
 } Lower;
 
@@ -189,6 +193,7 @@ bool lower_tuple_index(Lower *l, Operand tuple, Operand index, Operand *out);
 bool lower_unpack(Lower *l, Operand source, uint32_t index, uint32_t count, Operand *out);
 bool lower_iterator(Lower *l, Operand iterable, Operand *out);
 bool lower_iter_start(Lower *l, Operand iterator, Operand *out);
+bool lower_iter_step(Lower *l, Operand iterator, Operand position, Operand *out);
 bool lower_iter_has(Lower *l, Operand iterator, Operand position, Operand *out);
 bool lower_iter_value(Lower *l, Operand iterator, Operand position, Operand *out);
 bool lower_iter_next(Lower *l, Operand iterator, Operand position, Operand *out);
@@ -256,6 +261,10 @@ const Type *operand_dtype(Operand operand);
 bool lower_builtin_call(Lower *l, const Call *call, Operand *out);
 /* lower_reduce.c */
 bool lower_sum_call(Lower *l, const Call *call, Operand *out);
+/* How many items there are, by going through them. */
+bool lower_count(Lower *l, Operand iterable, Operand *out);
+/* Whether an item of the iterable equals x. */
+bool lower_found(Lower *l, Operand x, Operand iterable, Operand *out);
 bool lower_any_all_call(Lower *l, const Call *call, Operand *out);
 bool lower_isinstance_call(Lower *l, const Call *call, Operand *out);
 /* lower_device.c: CALL rows. One operand for each parameter of the row, defaults where none was given. */

@@ -1,7 +1,7 @@
 /* Python's own functions and casts: one handler for each BUILTIN row of intrinsic.def that is not cuda's or math's. */
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/generator.h"
 
 typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
 
@@ -16,6 +16,8 @@ static bool call_len(Lower *l, const Call *call, Operand *out)
         return *out = operand_value(i64(), emit_extent(l, x, 0)), true;
     if (x.type->kind == TYPE_TUPLE && x.type->tag <= TUPLE_RANGE)
         return lower_length(l, x, out);
+    if (type_is_list(x.type))
+        return lower_count(l, x, out);
     if (operand_is_object(x, CONSTANT_STRING))
         return *out = operand_int(l, (int64_t)strlen(x.constant->text)), true;
     return call_refuse(l, call, "");
@@ -185,6 +187,8 @@ static bool call_tuple(Lower *l, const Call *call, Operand *out)
 {
     if (call->count == 0 && call->keyword_count == 0)
         return *out = lower_make_tuple(l, NULL, 0, TUPLE_PLAIN), true;
+    if (call->count == 1 && type_is_generator(call->arguments[0].type))
+        return lower_generator_items(l, call->arguments[0], -1, out);
     if (call->count != 1 || call->arguments[0].type->kind != TYPE_TUPLE || call->arguments[0].type->tag > TUPLE_NAMED)
         return call_refuse(l, call, "");
     return *out = call->arguments[0], true;

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/generator.h"
 
 const Operand *call_keyword(const Call *call, const char *name)
 {
@@ -152,6 +152,13 @@ static bool pass_argument(Lower *l, const Callee *callee, uint32_t index, Operan
     return true;
 }
 
+/* The constant range that a comprehension or generator expression runs over: it says how many items there are. */
+static bool keeps_range(const CodeSnapshot *code, Operand first)
+{
+    return strcmp(code->local_names[0], ".0") == 0 && first.constant && first.type->kind == TYPE_TUPLE &&
+           first.type->tag == TUPLE_RANGE;
+}
+
 static bool call_instance(Lower *l, const Callee *callee, const Call *call, Operand *out)
 {
     uint32_t count;
@@ -161,7 +168,7 @@ static bool call_instance(Lower *l, const Callee *callee, const Call *call, Oper
     Operand *facts = ARENA_ARRAY(l->arena, Operand, count);
     uint32_t known = callee->snapshot ? count - callee->code->free_count : count; /* captured values never change */
     for (uint32_t i = 0; i < count; i++) {
-        if (i < known && !pass_argument(l, callee, i, &bound[i]))
+        if (i < known && !(i == 0 && keeps_range(callee->code, bound[i])) && !pass_argument(l, callee, i, &bound[i]))
             return false;
         facts[i] = (Operand){.type = bound[i].type, .constant = bound[i].constant, .weak = bound[i].weak};
     }
@@ -174,6 +181,8 @@ static bool call_instance(Lower *l, const Callee *callee, const Call *call, Oper
     }
     if (!l->emitting && instance->state == INSTANCE_NEW)
         infer_instance(l->frontend, instance);
+    if (instance->ssa->is_generator)
+        return lower_make_generator(l, instance, bound, count, out);
     if (instance->state == INSTANCE_RUNNING) {
         instance->is_recursive = true;
         if (!l->emitting)
@@ -207,12 +216,21 @@ static bool constants_as_operands(Lower *l, const Constant *const *constants, ui
     return true;
 }
 
+static bool check_callable(Lower *l, const CodeSnapshot *code)
+{
+    if (code->is_coroutine)
+        return lower_fail(l, DIAG_UNSUPPORTED_BYTECODE, "async", "; a kernel's threads wait with cuda.syncthreads()");
+    if (code->has_varkeywords)
+        return lower_fail(l, DIAG_UNSUPPORTED_BYTECODE, "a ** parameter", "; name the parameters");
+    return true;
+}
+
 /* Captured constants stay constants in the callee. */
 bool lower_function_call(Lower *l, const Snapshot *snapshot, const Call *call, Operand *out)
 {
     const CodeSnapshot *code = snapshot->code;
-    if (code->has_varkeywords || code->is_generator)
-        return lower_fail(l, DIAG_UNSUPPORTED_BYTECODE, code->is_generator ? "a generator" : "a ** parameter", "");
+    if (!check_callable(l, code))
+        return false;
     Callee callee = {.code = code, .snapshot = snapshot, .default_count = snapshot->default_count};
     const Operand *captured;
     callee.captured_count = code->free_count;
@@ -245,8 +263,8 @@ static bool call_closure(Lower *l, Operand closure, const Call *call, Operand *o
     const CodeSnapshot *code = closure.type->object;
     int parts = closure.type->ndim;
     Callee callee = {.code = code};
-    if (code->is_generator || code->has_varkeywords)
-        return lower_fail(l, DIAG_UNSUPPORTED_BYTECODE, code->is_generator ? "a generator" : "a ** parameter", "");
+    if (!check_callable(l, code))
+        return false;
     Operand captured = {0}, defaults = {0};
     for (uint32_t i = 0, which = 0; i < closure.type->count; i++, which++) {
         bool is_captured = (parts & 8) && i == 0;
@@ -292,9 +310,27 @@ static bool takes_keywords(IntrinsicId id)
     }
 }
 
-static bool call_intrinsic(Lower *l, Call *call, Operand *out)
+/* Forms of a GENERAL row that the function written in Python answers for. */
+static bool is_general(const Call *call)
+{
+    switch (call->intrinsic) {
+    case INTRINSIC_MIN:
+    case INTRINSIC_MAX: {
+        const Type *only = call->count == 1 ? call->arguments[0].type : NULL;
+        bool is_tuple = only && only->kind == TYPE_TUPLE && only->tag <= TUPLE_NAMED && only->count > 0;
+        return call->keyword_count || (only && !is_tuple && !type_is_scalar(only));
+    }
+    case INTRINSIC_ROUND: return call->count > 1 || call->keyword_count;
+    case INTRINSIC_POW: return call->count > 2 || call->keyword_count;
+    default: return false;
+    }
+}
+
+static bool call_intrinsic(Lower *l, Call *call, const Snapshot *general, Operand *out)
 {
     call->name = intrinsic_name(l, call->intrinsic);
+    if (general && is_general(call))
+        return call_function(l, general, call, out);
     if (call->keyword_count && !takes_keywords(call->intrinsic))
         return call_refuse(l, call, ": it takes no keywords");
     switch (intrinsic_info[call->intrinsic].kind) {
@@ -309,7 +345,7 @@ static bool call_operand(Lower *l, Operand callee, Call *call, Operand *out)
 {
     if (operand_is_object(callee, CONSTANT_INTRINSIC)) {
         call->intrinsic = callee.constant->intrinsic;
-        return call_intrinsic(l, call, out);
+        return call_intrinsic(l, call, callee.constant->function, out);
     }
     if (operand_is_object(callee, CONSTANT_FUNCTION))
         return lower_function_call(l, callee.constant->function, call, out);

@@ -1,6 +1,6 @@
 /* Iteration without iterator objects: an iterable stays what it is, and a position moves along it. A range's position
  * is its current value; a zip's is a tuple of positions; all others count from 0. */
-#include "frontend/lower.h"
+#include "frontend/generator.h"
 
 static bool is_tagged(const Type *type, TupleTag tag) { return type->kind == TYPE_TUPLE && type->tag == tag; }
 
@@ -156,7 +156,8 @@ bool lower_iterator(Lower *l, Operand iterable, Operand *out)
     const Type *type = iterable.type;
     bool fits = type->kind == TYPE_ARRAY ? type->ndim > 0 : type->kind == TYPE_TUPLE;
     if (fits && type->kind == TYPE_TUPLE)
-        fits = type->tag <= TUPLE_RANGE || (type->tag >= TUPLE_ENUMERATE && type->tag <= TUPLE_REVERSED);
+        fits = type->tag <= TUPLE_RANGE || (type->tag >= TUPLE_ENUMERATE && type->tag <= TUPLE_REVERSED) ||
+               type->tag == TUPLE_GENERATOR;
     if (fits && is_counted(type) && type->kind == TYPE_TUPLE && type->count > 0 && !type_is_homogeneous(type)) {
         const Type *joined = type->items[0];
         for (uint32_t i = 1; joined && i < type->count; i++)
@@ -170,7 +171,7 @@ bool lower_iterator(Lower *l, Operand iterable, Operand *out)
     }
     if (!fits)
         return lower_fail(l, DIAG_TYPE_ITERATE, lower_describe(l, type),
-                          "; loops run over range(), arrays, tuples, enumerate(), zip() and reversed()");
+                          "; loops run over range(), arrays, tuples, generators, enumerate(), zip() and reversed()");
     *out = iterable;
     return true;
 }
@@ -194,8 +195,66 @@ bool lower_iter_start(Lower *l, Operand it, Operand *out)
         *out = lower_make_tuple(l, positions, count, TUPLE_PLAIN);
         return true;
     }
+    if (type_is_generator(it.type))
+        return lower_generator_start(l, it, out);
     *out = operand_value(i64(), emit_int(l, i64(), 0));
     return true;
+}
+
+/* One more iterable's step, taken only if those before it had an item; otherwise it has none either. */
+static bool guarded_step(Lower *l, Operand has, Operand it, Operand position, Operand *out)
+{
+    Operand step;
+    if (!l->emitting)
+        return lower_iter_step(l, it, position, out);
+    IrBlock *taken = emit_block(l), *join = emit_block(l), *before = l->block;
+    Lower dry = *l;
+    dry.emitting = false;
+    if (!lower_iter_step(&dry, it, position, &step))
+        return false;
+    IrValue *none = emit(l, IR_UNDEFINED, step.type, 0, NULL); /* zero: no item */
+    IrValue *phi = ir_phi(join, erased_type(l->arena, step.type), &l->value->pos, 2);
+    emit_phi_edge(l, phi, none);
+    emit_branch(l, operand_ir(l, has), taken, join);
+    l->block = taken;
+    if (!lower_iter_step(l, it, position, &step))
+        return l->block = before, false;
+    emit_phi_edge(l, phi, operand_ir(l, step));
+    emit_jump(l, join);
+    l->block = join;
+    return *out = operand_value(step.type, phi), true;
+}
+
+/* As in Python, an iterable is not moved where one before it has ended. */
+static bool zip_step(Lower *l, Operand it, Operand position, Operand *out)
+{
+    uint32_t count = it.type->count;
+    Operand *steps = ARENA_ARRAY(l->arena, Operand, count + 1), has = operand_bool(l, true), more;
+    for (uint32_t i = 0; i < count; i++) {
+        Operand item = lower_tuple_item(l, it, i), at = lower_tuple_item(l, position, i);
+        bool is_guarded = type_has_generator(item.type) && !has.constant;
+        if (is_guarded ? !guarded_step(l, has, item, at, &steps[i]) : !lower_iter_step(l, item, at, &steps[i]))
+            return false;
+        if (!lower_iter_has(l, item, steps[i], &more) || !lower_binary(l, NB_AND, has, more, &has) ||
+            !lower_truth(l, has, &has))
+            return false;
+    }
+    return *out = lower_make_tuple(l, steps, count, TUPLE_PLAIN), true;
+}
+
+bool lower_iter_step(Lower *l, Operand it, Operand position, Operand *out)
+{
+    if (type_is_generator(it.type))
+        return lower_generator_step(l, it, position, out);
+    if (!type_has_generator(it.type) || is_counted(it.type))
+        return *out = position, true;
+    if (is_tagged(it.type, TUPLE_ZIP))
+        return zip_step(l, it, position, out);
+    if (!is_tagged(it.type, TUPLE_ENUMERATE))
+        return *out = position, true;
+    Operand parts[2] = {lower_tuple_item(l, position, 0), {0}};
+    return lower_iter_step(l, lower_tuple_item(l, it, 1), lower_tuple_item(l, position, 1), &parts[1]) &&
+           (*out = lower_make_tuple(l, parts, 2, TUPLE_PLAIN), true);
 }
 
 bool lower_iter_has(Lower *l, Operand it, Operand position, Operand *out)
@@ -214,6 +273,8 @@ bool lower_iter_has(Lower *l, Operand it, Operand position, Operand *out)
         }
         return true;
     }
+    if (type_is_generator(it.type))
+        return *out = lower_tuple_item(l, position, 0), true;
     Operand length;
     if (it.type->kind == TYPE_TUPLE && it.type->tag <= TUPLE_NAMED && it.type->count == 0)
         return *out = operand_bool(l, false), true;
@@ -247,6 +308,8 @@ bool lower_iter_value(Lower *l, Operand it, Operand position, Operand *out)
         *out = position;
         return true;
     }
+    if (type_is_generator(it.type))
+        return *out = lower_tuple_item(l, position, 1), true;
     if (is_tagged(it.type, TUPLE_REVERSED))
         return reversed_value(l, it, position, out);
     if (is_tagged(it.type, TUPLE_ENUMERATE)) {
@@ -288,5 +351,7 @@ bool lower_iter_next(Lower *l, Operand it, Operand position, Operand *out)
         *out = lower_make_tuple(l, next, count, TUPLE_PLAIN);
         return true;
     }
+    if (type_is_generator(it.type))
+        return *out = lower_tuple_item(l, position, 2), true;
     return lower_binary(l, NB_ADD, position, operand_int(l, 1), out);
 }

@@ -351,9 +351,16 @@ bool lower_contains(Lower *l, Operand item, Operand container, bool negated, Ope
             return false;
         return negated ? lower_unary(l, SSA_NOT, found, out) : (*out = found, true);
     }
-    if (!is_plain_tuple(container))
-        return refuse_operands(l, negated ? "not in" : "in", item, container, "; 'in' works on tuples");
     Operand found = operand_bool(l, false);
+    bool is_vector = container.type->kind == TYPE_ARRAY && container.type->ndim == 1;
+    if (is_vector || (container.type->kind == TYPE_TUPLE && container.type->tag == TUPLE_GENERATOR)) {
+        if (!lower_found(l, item, container, &found))
+            return false;
+        return negated ? lower_unary(l, SSA_NOT, found, out) : (*out = found, true);
+    }
+    if (!is_plain_tuple(container))
+        return refuse_operands(l, negated ? "not in" : "in", item, container,
+                               "; 'in' works on tuples, ranges, 1-dimensional arrays and generators");
     for (uint32_t i = 0; i < container.type->count; i++) {
         Operand same;
         if (!lower_compare(l, COMPARE_EQ, item, lower_tuple_item(l, container, i), &same) ||

@@ -44,14 +44,30 @@ static const Type *settle(Lower *l, const Call *call, Operand start, Operand ite
     return NULL;
 }
 
+/* The first true item answers any, the first false one all. */
+static bool is_decided_early(const Call *call)
+{
+    return call->intrinsic == INTRINSIC_ANY || call->intrinsic == INTRINSIC_ALL;
+}
+
+static void leave_early(Lower *l, const Call *call, IrValue *last, IrValue *result, IrBlock *exit)
+{
+    IrBlock *more = emit_block(l);
+    bool leaves_if = call->intrinsic == INTRINSIC_ANY;
+    emit_phi_edge(l, last, result);
+    emit_branch(l, result, leaves_if ? exit : more, leaves_if ? more : exit);
+    l->block = more;
+}
+
 /* A loop over anything that iterates. */
 static bool reduce_loop(Lower *l, const Call *call, Operand iterable, Operand start, Step step, Operand *out)
 {
-    Operand position, has, item, next, result, converted;
+    Operand position, step_to, has, item, next, result, converted;
     Lower dry = *l;
     dry.emitting = false;
     Operand shape = operand_value(iterable.type, NULL);
-    if (!lower_iter_start(&dry, shape, &position) || !lower_iter_value(&dry, shape, position, &item))
+    if (!lower_iter_start(&dry, shape, &position) || !lower_iter_step(&dry, shape, position, &step_to) ||
+        !lower_iter_value(&dry, shape, step_to, &item))
         return false;
     const Type *type = settle(l, call, start, item, step);
     if (!type)
@@ -68,19 +84,25 @@ static bool reduce_loop(Lower *l, const Call *call, Operand iterable, Operand st
     emit_jump(l, header);
     l->block = header;
     position = operand_value(position.type, index);
-    if (!lower_iter_has(l, iterable, position, &has))
+    if (!lower_iter_step(l, iterable, position, &step_to) || !lower_iter_has(l, iterable, step_to, &has))
         return false;
+    IrValue *last = is_decided_early(call) ? ir_phi(exit, type, &l->value->pos, 2) : NULL;
+    if (last)
+        emit_phi_edge(l, last, accumulator);
     emit_branch(l, operand_ir(l, has), body, exit);
     l->block = body;
-    if (!lower_iter_value(l, iterable, position, &item) ||
-        !step(l, call, operand_value(type, accumulator), item, &result) ||
-        !lower_convert(l, result, type, &converted) || !lower_iter_next(l, iterable, position, &next))
+    if (!lower_iter_value(l, iterable, step_to, &item) ||
+        !step(l, call, operand_value(type, accumulator), item, &result) || !lower_convert(l, result, type, &converted))
+        return false;
+    if (last)
+        leave_early(l, call, last, operand_ir(l, converted), exit);
+    if (!lower_iter_next(l, iterable, step_to, &next))
         return false;
     emit_phi_edge(l, accumulator, operand_ir(l, converted));
     emit_phi_edge(l, index, operand_ir(l, next));
     emit_jump(l, header);
     l->block = exit;
-    return *out = operand_value(type, accumulator), true;
+    return *out = operand_value(type, last ? last : accumulator), true;
 }
 
 static bool reduce(Lower *l, const Call *call, Operand source, Operand start, Step step, Operand *out)
@@ -97,6 +119,33 @@ bool lower_sum_call(Lower *l, const Call *call, Operand *out)
         return false;
     const Operand *start = call_argument(call, 1, "start");
     return reduce(l, call, call->arguments[0], start ? *start : operand_int(l, 0), step_sum, out);
+}
+
+/* arguments: the item that is looked for. */
+static bool step_equal(Lower *l, const Call *call, Operand accumulator, Operand item, Operand *out)
+{
+    Operand same;
+    return lower_compare(l, COMPARE_EQ, item, call->arguments[0], &same) &&
+           lower_binary(l, NB_OR, accumulator, same, out) && lower_truth(l, *out, out);
+}
+
+bool lower_found(Lower *l, Operand x, Operand iterable, Operand *out)
+{
+    Call call = {.intrinsic = INTRINSIC_ANY, .name = "in", .count = 1, .arguments = &x};
+    return reduce(l, &call, iterable, operand_bool(l, false), step_equal, out);
+}
+
+static bool step_count(Lower *l, const Call *call, Operand accumulator, Operand item, Operand *out)
+{
+    (void)call;
+    (void)item;
+    return lower_binary(l, NB_ADD, accumulator, operand_int(l, 1), out);
+}
+
+bool lower_count(Lower *l, Operand iterable, Operand *out)
+{
+    Call call = {.intrinsic = INTRINSIC_LEN, .name = "len"};
+    return reduce_loop(l, &call, iterable, operand_int(l, 0), step_count, out);
 }
 
 bool lower_any_all_call(Lower *l, const Call *call, Operand *out)

@@ -27,6 +27,8 @@ typedef enum RawRule {
     RULE_FUNCTION,        /* MAKE_FUNCTION and a SET_FUNCTION for each bit of the argument */
     RULE_CONVERT,         /* nothing; the argument belongs to the next FORMAT_VALUE */
     RULE_FORMAT,          /* FORMAT_VALUE with what CONVERT said and the flags in `extra` */
+    RULE_SEND,            /* of yield from: POP what was sent, FOR_ITER; `extra` -1: to before the place jumped to */
+    RULE_SEND_AGAIN,      /* a jump back; behind it, where yield from ends, PUSH_NULL: the value that it has */
     RULE_INTRINSIC,       /* CALL_INTRINSIC_1: the argument says what */
 } RawRule;
 

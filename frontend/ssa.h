@@ -31,13 +31,16 @@ typedef enum SsaOp {
     SSA_CALL, /* callee, arguments; names: keyword_count names of the last ones; argument 1: one tuple of all */
     SSA_ITERATOR, /* iterable */
     SSA_ITER_START, /* iterator -> its first position */
-    SSA_ITER_HAS, /* iterator, position -> whether an item is there */
-    SSA_ITER_VALUE, /* iterator, position -> the item */
-    SSA_ITER_NEXT, /* iterator, position -> the next position */
+    SSA_ITER_STEP, /* iterator, position -> what the next three ask: a generator's step, else the position itself */
+    SSA_ITER_HAS, /* iterator, step -> whether an item is there */
+    SSA_ITER_VALUE, /* iterator, step -> the item */
+    SSA_ITER_NEXT, /* iterator, step -> the next position */
+    SSA_SEQUENCE, /* operand; argument: that many items, for what is unpacked */
     SSA_FUNCTION, /* constant: code; operands: captured values; argument: how many of them are defaults */
     SSA_JUMP, /* terminators */
     SSA_BRANCH, /* condition: successors[1] where the truth equals argument */
     SSA_RETURN,
+    SSA_YIELD, /* item; successors[0] is where the generator is resumed */
     SSA_RAISE, /* operands: what is raised, if anything */
 } SsaOp;
 
@@ -59,6 +62,7 @@ struct SsaValue {
     SsaValue *next;
     SsaValue *replacement; /* of a phi that turned out trivial */
     bool is_used; /* phis: some value that is not a dead phi uses it */
+    bool is_resumed; /* a phi of one operand: what the variable was at the yield before this block */
     bool is_dead; /* it only makes the exception of a raise */
     uint32_t use_count;
 };
@@ -85,6 +89,9 @@ typedef struct SsaFunction {
     uint32_t value_count;
     uint32_t parameter_count; /* positional and keyword-only, then *args if any, then free variables */
     SsaAssignment *assignments; /* the last one of the source first */
+    bool is_generator;
+    bool is_list; /* a list comprehension: a generator whose items are wanted at once */
+    bool is_one_for_one; /* yields once for each item of its only loop */
 } SsaFunction;
 
 /* NULL with a diagnostic. */

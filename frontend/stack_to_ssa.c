@@ -3,7 +3,7 @@
  * (Braun et al., "Simple and Efficient Construction of Static Single Assignment Form", CC 2013). */
 #include <string.h>
 
-#include "frontend/ssa.h"
+#include "frontend/ssa_build.h"
 
 /* Operands at once, and how many of them may lie on the stack where blocks join (loops in loops, branches in
  * arguments). */
@@ -36,13 +36,6 @@ typedef struct Builder {
 static uint32_t variable_count(const Builder *b) { return b->code->local_count + 2 * SLOT_LIMIT; }
 static uint32_t slot_variable(const Builder *b, int32_t slot) { return b->code->local_count + (uint32_t)slot; }
 static uint32_t position_variable(const Builder *b, int32_t slot) { return slot_variable(b, slot) + SLOT_LIMIT; }
-
-static SsaValue *resolve(SsaValue *value)
-{
-    while (value && value->replacement)
-        value = value->replacement;
-    return value;
-}
 
 static void fail(Builder *b, DiagId id, const char *what, const char *hint)
 {
@@ -118,31 +111,39 @@ static SsaValue *new_phi(Builder *b, uint32_t variable, uint32_t block)
     return phi;
 }
 
-/* The one value that a phi stands for, or NULL when it joins several. */
-static SsaValue *trivial_value(SsaValue *phi)
-{
-    SsaValue *same = NULL;
-    for (uint32_t i = 0; i < phi->count; i++) {
-        SsaValue *operand = resolve(phi->operands[i]);
-        if (operand == same || operand == phi)
-            continue;
-        if (same)
-            return NULL;
-        same = operand;
-    }
-    return same;
-}
-
 static SsaValue *add_phi_operands(Builder *b, uint32_t variable, SsaValue *phi)
 {
     const CfgBlock *cfg = phi->block->cfg;
     for (uint32_t i = 0; i < cfg->predecessor_count; i++)
         phi->operands[i] = read_variable(b, variable, cfg->predecessors[i]);
-    SsaValue *same = trivial_value(phi);
+    SsaValue *same = ssa_trivial_value(phi);
     if (!same)
         return phi;
     phi->replacement = same;
-    return resolve(same);
+    return ssa_resolve(same);
+}
+
+static const Instruction *last_instruction(const Builder *b, const CfgBlock *cfg)
+{
+    return cfg->first < cfg->end ? &b->instructions->items[cfg->end - 1] : NULL;
+}
+
+/* Where a generator goes on after a yield. */
+static bool is_resumed_block(const Builder *b, const CfgBlock *cfg)
+{
+    if (cfg->predecessor_count != 1)
+        return false;
+    const Instruction *last = last_instruction(b, &b->cfg->blocks[cfg->predecessors[0]]);
+    return last && last->op == BYTECODE_YIELD;
+}
+
+/* What is read behind a yield lies in the generator's frame: it is a value of its own there. */
+static SsaValue *resumed_value(Builder *b, uint32_t variable, uint32_t block)
+{
+    SsaValue *phi = new_phi(b, variable, block);
+    phi->is_resumed = true;
+    phi->argument = (int32_t)variable;
+    return add_phi_operands(b, variable, phi);
 }
 
 static SsaValue *undefined_value(Builder *b, uint32_t variable)
@@ -169,6 +170,8 @@ static SsaValue *read_from_predecessors(Builder *b, uint32_t variable, uint32_t 
         state->incomplete[variable] = value;
     } else if (cfg->predecessor_count == 0) {
         value = undefined_value(b, variable);
+    } else if (is_resumed_block(b, cfg)) {
+        value = resumed_value(b, variable, block);
     } else if (cfg->predecessor_count == 1) {
         value = read_variable(b, variable, cfg->predecessors[0]);
     } else {
@@ -183,7 +186,7 @@ static SsaValue *read_from_predecessors(Builder *b, uint32_t variable, uint32_t 
 static SsaValue *read_variable(Builder *b, uint32_t variable, uint32_t block)
 {
     SsaValue *value = b->states[block].variables[variable];
-    return value ? resolve(value) : read_from_predecessors(b, variable, block);
+    return value ? ssa_resolve(value) : read_from_predecessors(b, variable, block);
 }
 
 static void seal(Builder *b, uint32_t block)
@@ -297,14 +300,24 @@ static void run_call_starred(Builder *b)
 }
 
 /* [*a, *b]: lists are tuples here, so the extended one takes the old one's place. */
-static void run_list_extend(Builder *b)
+static void run_list_extend(Builder *b, SsaValue *items)
 {
-    SsaValue *items = pop(b), **list = peek(b, b->instruction->argument);
+    SsaValue **list = peek(b, b->instruction->argument);
     if (b->failed)
         return;
-    SsaValue *longer = append2(b, SSA_BINARY, *list, append1(b, SSA_AS_TUPLE, items));
+    SsaValue *longer = append2(b, SSA_BINARY, *list, items);
     longer->argument = 0; /* NB_ADD */
     *peek(b, b->instruction->argument) = longer;
+}
+
+/* [*a, b]; where the list does not lie on top, a comprehension's loop adds to it. */
+static void run_list_append(Builder *b)
+{
+    if (b->instruction->argument != 1)
+        fail(b, DIAG_UNSUPPORTED_BYTECODE, "a comprehension that assigns to a variable outside of it",
+             "; write a loop");
+    else
+        run_list_extend(b, append1(b, SSA_TUPLE, pop(b)));
 }
 
 static void run_call_keywords(Builder *b)
@@ -326,7 +339,8 @@ static void run_slice(Builder *b)
 
 static void run_unpack(Builder *b)
 {
-    SsaValue *source = pop(b);
+    SsaValue *source = append1(b, SSA_SEQUENCE, pop(b));
+    source->argument = b->instruction->argument;
     for (int32_t i = b->instruction->argument; i-- > 0;) {
         SsaValue *item = append1(b, SSA_UNPACK, source);
         item->argument = i;
@@ -369,6 +383,20 @@ static void run_set_function(Builder *b)
     changed->constant = function->constant;
     changed->argument = function->argument | b->instruction->argument;
     push(b, changed);
+}
+
+/* A list comprehension is a call of the function that its loop became. */
+static void run_comprehension(Builder *b)
+{
+    const Comprehension *comprehension = &b->instructions->comprehensions[b->instruction->argument];
+    SsaValue *iterator = pop(b), **captured = ARENA_ARRAY(b->arena, SsaValue *, comprehension->captured_count);
+    for (uint32_t i = 0; i < comprehension->captured_count; i++)
+        captured[i] = read_variable(b, comprehension->captured[i], b->block->id);
+    SsaValue *values = append(b, SSA_TUPLE, comprehension->captured_count, captured);
+    SsaValue *function = append1(b, SSA_FUNCTION, values);
+    function->argument = 8;
+    function->constant = comprehension->constant;
+    push(b, append2(b, SSA_CALL, function, iterator));
 }
 
 static void run_get_iter(Builder *b)
@@ -484,6 +512,7 @@ static void run_terminator(Builder *b)
         break;
     }
     case BYTECODE_RETURN: append1(b, SSA_RETURN, pop(b)); break;
+    case BYTECODE_YIELD: append1(b, SSA_YIELD, pop(b)); break;
     case BYTECODE_RAISE: append(b, SSA_RAISE, raised, pop_many(b, raised)); break;
     default: break;
     }
@@ -495,8 +524,10 @@ static void run_for_iter(Builder *b)
     SsaValue *iterator = *peek(b, 1);
     if (b->failed)
         return;
-    SsaValue *position = read_variable(b, position_variable(b, b->depth - 1), b->block->id);
-    append1(b, SSA_BRANCH, append2(b, SSA_ITER_HAS, iterator, position))->argument = 0;
+    uint32_t variable = position_variable(b, b->depth - 1);
+    SsaValue *step = append2(b, SSA_ITER_STEP, iterator, read_variable(b, variable, b->block->id));
+    write_variable(b, variable, b->block->id, step);
+    append1(b, SSA_BRANCH, append2(b, SSA_ITER_HAS, iterator, step))->argument = 0;
 }
 
 static void run_instruction(Builder *b)
@@ -506,6 +537,8 @@ static void run_instruction(Builder *b)
     const Instruction *instruction = b->instruction;
     uint32_t n = (uint32_t)instruction->argument;
     switch (instruction->op) {
+    case BYTECODE_RETURN_GENERATOR: push(b, append(b, SSA_NULL, 0, NULL)); break;
+    case BYTECODE_COMPREHENSION: run_comprehension(b); break;
     case BYTECODE_LOAD_ASSERTION_ERROR: push(b, append_constant(b, &assertion_error)); break;
     case BYTECODE_LOAD_CONST: push(b, append_constant(b, b->code->constants[n])); break;
     case BYTECODE_LOAD_LOCAL: run_load_local(b); break;
@@ -548,7 +581,8 @@ static void run_instruction(Builder *b)
     case BYTECODE_CALL: run_call(b, n, NULL); break;
     case BYTECODE_CALL_KEYWORDS: run_call_keywords(b); break;
     case BYTECODE_CALL_STARRED: run_call_starred(b); break;
-    case BYTECODE_LIST_EXTEND: run_list_extend(b); break;
+    case BYTECODE_LIST_EXTEND: run_list_extend(b, append1(b, SSA_AS_TUPLE, pop(b))); break;
+    case BYTECODE_LIST_APPEND: run_list_append(b); break;
     case BYTECODE_GET_ITER: run_get_iter(b); break;
     case BYTECODE_FOR_ITER: run_for_iter(b); break;
     case BYTECODE_JUMP:
@@ -557,17 +591,13 @@ static void run_instruction(Builder *b)
     case BYTECODE_JUMP_IF_NONE:
     case BYTECODE_JUMP_IF_NOT_NONE:
     case BYTECODE_RETURN:
+    case BYTECODE_YIELD:
     case BYTECODE_RAISE: run_terminator(b); break;
     default: run_unsupported(b); break;
     }
 }
 
 /* --- blocks ------------------------------------------------------------------------------------------------------- */
-
-static const Instruction *last_instruction(const Builder *b, const CfgBlock *cfg)
-{
-    return cfg->first < cfg->end ? &b->instructions->items[cfg->end - 1] : NULL;
-}
 
 /* In the body of a for loop: the item is pushed and the iterator moves on. */
 static void enter_loop_body(Builder *b)
@@ -578,9 +608,9 @@ static void enter_loop_body(Builder *b)
     }
     SsaValue *iterator = b->stack[b->depth - 1];
     uint32_t variable = position_variable(b, b->depth - 1);
-    SsaValue *position = read_variable(b, variable, b->block->id);
-    SsaValue *item = append2(b, SSA_ITER_VALUE, iterator, position);
-    write_variable(b, variable, b->block->id, append2(b, SSA_ITER_NEXT, iterator, position));
+    SsaValue *step = read_variable(b, variable, b->block->id);
+    SsaValue *item = append2(b, SSA_ITER_VALUE, iterator, step);
+    write_variable(b, variable, b->block->id, append2(b, SSA_ITER_NEXT, iterator, step));
     push(b, item);
 }
 
@@ -613,6 +643,7 @@ static void propagate_depth(Builder *b)
 
 static void run_block(Builder *b, uint32_t number)
 {
+    static const Constant none = {.kind = CONSTANT_NONE};
     BlockState *state = &b->states[number];
     b->block = &b->function->blocks[number];
     b->state = state;
@@ -623,6 +654,8 @@ static void run_block(Builder *b, uint32_t number)
         b->stack[slot] = read_variable(b, slot_variable(b, slot), number);
     if (is_loop_body(b, number))
         enter_loop_body(b);
+    if (is_resumed_block(b, cfg)) /* nothing is ever sent to a generator */
+        push(b, append_constant(b, &none));
     for (uint32_t i = cfg->first; i < cfg->end && !b->failed; i++) {
         b->instruction = &b->instructions->items[i];
         run_instruction(b);
@@ -656,93 +689,6 @@ static void write_parameters(Builder *b)
     b->function->parameter_count = given + code->free_count;
 }
 
-/* --- cleaning up -------------------------------------------------------------------------------------------------- */
-
-static bool remove_trivial_phis(SsaFunction *function)
-{
-    bool changed = false;
-    for (uint32_t i = 0; i < function->block_count; i++)
-        for (SsaValue *phi = function->blocks[i].phis; phi; phi = phi->next) {
-            SsaValue *same = phi->replacement ? NULL : trivial_value(phi);
-            if (same) {
-                phi->replacement = same;
-                changed = true;
-            }
-        }
-    return changed;
-}
-
-static void use(SsaValue *value)
-{
-    if (value->op != SSA_PHI || value->is_used)
-        return;
-    value->is_used = true;
-    for (uint32_t i = 0; i < value->count; i++) {
-        value->operands[i] = resolve(value->operands[i]);
-        use(value->operands[i]);
-    }
-}
-
-static void keep_used_phis(SsaBlock *block)
-{
-    SsaValue *kept = NULL;
-    for (SsaValue *phi = block->phis, *next; phi; phi = next) {
-        next = phi->next;
-        if (phi->is_used && !phi->replacement) {
-            phi->next = kept;
-            kept = phi;
-        }
-    }
-    block->phis = kept;
-}
-
-/* What makes an exception and nothing else is not lowered: only the raise matters. */
-static void drop_exception(SsaValue *value, bool is_direct)
-{
-    bool is_simple =
-        value->op == SSA_CONSTANT || value->op == SSA_ATTRIBUTE || value->op == SSA_TUPLE || value->op == SSA_BINARY;
-    if (--value->use_count > 0 || value->is_dead || !(is_simple || (is_direct && value->op == SSA_CALL)))
-        return;
-    value->is_dead = true;
-    for (uint32_t i = 0; i < value->count; i++)
-        drop_exception(value->operands[i], false);
-}
-
-static void drop_exceptions(SsaFunction *function)
-{
-    for (uint32_t i = 0; i < function->block_count; i++) {
-        SsaBlock *block = &function->blocks[i];
-        for (SsaValue *phi = block->phis; phi; phi = phi->next)
-            for (uint32_t k = 0; k < phi->count; k++)
-                phi->operands[k]->use_count++;
-        for (SsaValue *value = block->first; value; value = value->next)
-            for (uint32_t k = 0; k < value->count; k++)
-                value->operands[k]->use_count++;
-    }
-    for (uint32_t i = 0; i < function->block_count; i++) {
-        SsaValue *last = function->blocks[i].last;
-        for (uint32_t k = 0; last && last->op == SSA_RAISE && k < last->count; k++)
-            drop_exception(last->operands[k], true);
-    }
-}
-
-static void finish(SsaFunction *function)
-{
-    while (remove_trivial_phis(function)) {
-    }
-    for (uint32_t i = 0; i < function->block_count; i++)
-        for (SsaValue *value = function->blocks[i].first; value; value = value->next)
-            for (uint32_t k = 0; k < value->count; k++) {
-                value->operands[k] = resolve(value->operands[k]);
-                use(value->operands[k]);
-            }
-    for (uint32_t i = 0; i < function->block_count; i++)
-        keep_used_phis(&function->blocks[i]);
-    for (SsaAssignment *assignment = function->assignments; assignment; assignment = assignment->next)
-        assignment->value = resolve(assignment->value);
-    drop_exceptions(function);
-}
-
 SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instructions, const Cfg *cfg, Arena *arena,
                        Diag *diag)
 {
@@ -755,6 +701,8 @@ SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instruction
     *b = (Builder){
         .arena = arena, .diag = diag, .code = code, .instructions = instructions, .cfg = cfg, .function = function};
     function->code = code;
+    function->is_list = instructions->is_list;
+    function->is_generator = code->is_generator || instructions->is_list;
     function->block_count = cfg->count;
     function->blocks = ARENA_ARRAY(arena, SsaBlock, cfg->count);
     b->states = ARENA_ARRAY(arena, BlockState, cfg->count);
@@ -773,6 +721,6 @@ SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instruction
     }
     if (b->failed)
         return NULL;
-    finish(function);
+    ssa_finish(function, arena);
     return function;
 }

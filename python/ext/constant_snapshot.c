@@ -209,6 +209,12 @@ static const Constant *intrinsic(SnapshotBuilder *builder, IntrinsicId id, const
         return library_function(builder, intrinsic_info[id].python_function, shown);
     Constant *constant = ext_new_constant(builder, CONSTANT_INTRINSIC, shown);
     constant->intrinsic = id;
+    if (intrinsic_info[id].python_function) {
+        const Constant *general = library_function(builder, intrinsic_info[id].python_function, shown);
+        if (!general)
+            return NULL;
+        constant->function = general->function;
+    }
     return constant;
 }
 

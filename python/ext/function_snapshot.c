@@ -167,7 +167,8 @@ const CodeSnapshot *ext_code(SnapshotScope *scope, PyCodeObject *code)
     out->has_varargs = code->co_flags & CO_VARARGS;
     out->has_varkeywords = code->co_flags & CO_VARKEYWORDS;
     out->is_library = scope->builder->library_depth > 0;
-    out->is_generator = code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR);
+    out->is_generator = code->co_flags & CO_GENERATOR;
+    out->is_coroutine = code->co_flags & (CO_COROUTINE | CO_ASYNC_GENERATOR);
     bool ok = out->source.file && out->source.name &&
               copy_bytes(arena, PyCode_GetCode(code), &out->bytes, &out->size) &&
               copy_bytes(arena, PyObject_GetAttrString(object, "co_exceptiontable"), &out->exception_table,

@@ -70,6 +70,37 @@ def comb(n, k):
     return result
 
 
+def power(base, exp, mod=None):
+    """By squaring; the modulus has at most 31 bits where products must not wrap."""
+    if mod is None:
+        return base ** exp
+    base, exp, modulus = int64(wide(base)), int64(wide(exp)), int64(wide(mod))
+    result = int64(1) % modulus
+    base %= modulus
+    while exp > 0:
+        if exp & 1:
+            result = product_modulo(result, base, modulus)
+        base = product_modulo(base, base, modulus)
+        exp >>= 1
+    return result
+
+
+def product_modulo(a, b, modulus):
+    """a * b % modulus; a and b lie between 0 and the modulus."""
+    if abs(modulus) < 3037000500:   # the square fits
+        return a * b % modulus
+    result = int64(0)
+    negative = modulus < 0
+    if negative:
+        a, b, modulus = -a, -b, -modulus
+    while b > 0:
+        if b & 1:
+            result = result - (modulus - a) if result >= modulus - a else result + a
+        a = a - (modulus - a) if a >= modulus - a else a + a
+        b >>= 1
+    return result
+
+
 def isqrt(n):
     n = int64(wide(n))
     if n <= 0:

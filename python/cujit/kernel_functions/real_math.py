@@ -1,7 +1,8 @@
 """math's functions of real numbers that are made of others."""
 import math
 
-from cujit.types import float64
+from cujit import cuda
+from cujit.types import float64, int64
 
 
 def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
@@ -29,3 +30,54 @@ def ulp(x):
     if math.isinf(above):
         return size - math.nextafter(size, type(size)(0))
     return above - size
+
+
+def nearest(scaled, rest):
+    """The integer nearest to scaled + rest, halves to even; rest is less than what scaled's last bit is worth."""
+    whole = float64(round(scaled))
+    if abs(scaled - whole) == 0.5 and rest != 0:
+        return math.floor(scaled) + (1.0 if rest > 0 else 0.0)
+    return whole
+
+
+def round_decimals(x, digits):
+    """Exact where the power of ten is, that is up to 22 digits."""
+    power = 10.0 ** min(digits, 22)
+    more = 10.0 ** max(digits - 22, 0)
+    scaled = x * power * more
+    if not abs(scaled) < 9007199254740992.0:   # no float has digits there; NaN and what overflows
+        return x
+    rest = cuda.fma(x, power, -scaled) if digits <= 22 else 0.0
+    return math.copysign(nearest(scaled, rest) / more / power, x)
+
+
+def round_integers(x, digits):
+    power = 10.0 ** digits
+    scaled = x / power
+    if math.isinf(power) or not abs(scaled) < 9007199254740992.0:
+        return math.copysign(0.0, x) if math.isinf(power) and math.isfinite(x) else x
+    return math.copysign(nearest(scaled, cuda.fma(-scaled, power, x)) * power, x)
+
+
+def round_integer(x, digits):
+    """An integer to tens, hundreds, ...: halves to even."""
+    if digits > 18:
+        return int64(0)
+    power = int64(10) ** digits
+    low = x // power * power
+    above = x - low
+    is_up = above > power - above or (above == power - above and (low // power) % 2 != 0)
+    return low + power if is_up else low
+
+
+def round_to(number, ndigits=None):
+    if ndigits is None:
+        return round(number)
+    if isinstance(number, int):
+        if ndigits >= 0:
+            return number
+        return round_integer(int64(number), -int64(ndigits))
+    x = float64(number)
+    if ndigits >= 0:
+        return type(number)(round_decimals(x, int64(ndigits)))
+    return type(number)(round_integers(x, -int64(ndigits)))

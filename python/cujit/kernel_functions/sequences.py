@@ -1,0 +1,123 @@
+"""Functions over anything that a for loop takes: map, filter, reduce, min and max with all their forms, ..."""
+
+
+def missing():
+    """Stands for an argument that was not given."""
+
+
+def map(function, *iterables):
+    for items in zip(*iterables):
+        yield function(*items)
+
+
+def filter(function, iterable):
+    for item in iterable:
+        if function is None:
+            if item:
+                yield item
+        elif function(item):
+            yield item
+
+
+def reduce(function, iterable, initial=missing):
+    is_first = initial is missing
+    if initial is not missing:
+        result = initial
+    for item in iterable:
+        if is_first:
+            result = item
+            is_first = False
+        else:
+            result = function(result, item)
+    return result
+
+
+def partial(function, /, *given):
+    def call(*others):
+        return function(*given, *others)
+    return call
+
+
+def prod(iterable, *, start=1):
+    result = start
+    for item in iterable:
+        result *= item
+    return result
+
+
+def smallest(*items, key=None, default=missing):
+    """Of nothing at all: the default; without one, zero."""
+    if len(items) == 1:
+        iterable = items[0]
+    else:
+        iterable = items
+    is_first = True
+    for item in iterable:
+        if is_first:
+            best = item
+            if key is not None:
+                least = key(item)
+            is_first = False
+        elif key is None:
+            best = min(best, item)
+        else:
+            at = key(item)
+            if at < least:
+                best, least = item, at
+    if default is not missing:
+        if is_first:
+            best = default
+    return best
+
+
+def largest(*items, key=None, default=missing):
+    """Of nothing at all: the default; without one, zero."""
+    if len(items) == 1:
+        iterable = items[0]
+    else:
+        iterable = items
+    is_first = True
+    for item in iterable:
+        if is_first:
+            best = item
+            if key is not None:
+                most = key(item)
+            is_first = False
+        elif key is None:
+            best = max(best, item)
+        else:
+            at = key(item)
+            if at > most:
+                best, most = item, at
+    if default is not missing:
+        if is_first:
+            best = default
+    return best
+
+
+def place_of(items, k, key, reverse):
+    """Where item number k belongs: behind all that come before it, and what is equal keeps its order."""
+    place = 0
+    for i in range(len(items)):
+        if key is None:
+            a, b = items[i], items[k]
+        else:
+            a, b = key(items[i]), key(items[k])
+        if reverse:
+            a, b = b, a
+        if a < b or (i < k and a == b):
+            place += 1
+    return place
+
+
+def item_at(items, place, key, reverse):
+    found = items[0]
+    for k in range(len(items)):
+        if place_of(items, k, key, reverse) == place:
+            found = items[k]
+    return found
+
+
+def sorted(iterable, *, key=None, reverse=False):
+    items = tuple(iterable)
+    return tuple(item_at(items, place, key, reverse) for place in range(len(items)))

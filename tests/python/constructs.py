@@ -1,0 +1,300 @@
+"""One-line constructs of the kernel language: the table behind docs/constructs.md.
+
+A row is an expression, or statements that leave their result in r. test_constructs.py runs each in a kernel and in
+CPython. The names that rows use are the parameters of ARGUMENTS and what is defined here.
+"""
+import functools  # noqa: F401
+import math  # noqa: F401
+import operator  # noqa: F401
+import types
+
+import numpy as np
+
+ARGUMENTS = {
+    "n": (3, 5), "m": (-7, 4), "u": (2.5, 0.3), "v": (-0.75, 7.0), "c": (1 + 2j, -0.5j),
+    "t": ((3, 1, 2), (0, -4, 9)), "p": ((2, 0.5, True), (-1, 8.25, False)),
+    "a": (np.array([4, -2, 9, 0, 5]), np.array([1, 1, 2, 3, 5])),
+    "x": (np.array([0.5, -1.25, 3.0]), np.array([2.0, 0.0, -8.5, 0.125])),
+    "g": (np.arange(12).reshape(3, 4), np.arange(6).reshape(2, 3) - 2),
+}
+
+# --- definitions ---
+SCALE = 4
+WEIGHTS = (1, -2, 3)
+TABLE = np.array([2.0, 4.0, 8.0])
+
+
+def square(v):
+    return v * v
+
+
+def line(v, slope=2, *, offset=1):
+    return v * slope + offset
+
+
+def only_by_position(v, w, /):
+    return v - w
+
+
+def total(first, *rest):
+    for v in rest:
+        first += v
+    return first
+
+
+def fibonacci(k):
+    return k if k < 2 else fibonacci(k - 1) + fibonacci(k - 2)
+
+
+def is_even(k):
+    return True if k == 0 else is_odd(k - 1)
+
+
+def is_odd(k):
+    return False if k == 0 else is_even(k - 1)
+
+
+def apply(function, *arguments):
+    return function(*arguments)
+
+
+def make_adder(by):
+    def add(v):
+        return v + by
+    return add
+
+
+def digits(k):
+    while k > 0:
+        yield k % 10
+        k //= 10
+
+
+def pairs(k):
+    for i in range(k):
+        for j in range(i):
+            yield i, j
+
+
+def chained(k):
+    yield -1
+    yield from range(k)
+    yield from digits(k * 37)
+
+
+def odd_ones(numbers):
+    for number in numbers:
+        if number % 2 == 0:
+            continue
+        if number > 100:
+            return
+        yield number
+
+
+SHAPES = types.SimpleNamespace(rows=3, columns=4)
+
+
+class Config:
+    SCALE = 0.5
+    LEVELS = (1, 10, 100)
+
+    @staticmethod
+    def scaled(v):
+        return v * Config.SCALE
+
+
+# --- end of definitions ---
+
+SECTIONS = {
+    "Numbers": """
+        n + m
+        n - m * 2
+        n / 4
+        m // 2
+        m % 3
+        divmod(m, 3)
+        n ** 2
+        2 ** -1
+        u ** 0.5
+        -n, +n, ~n
+        n & 6, n | 8, n ^ 5
+        m << 2, m >> 1
+        n + u
+        c * c
+        c.real, c.imag
+        c.conjugate()
+        abs(m), abs(v), abs(c)
+        min(n, m), max(n, m, 1)
+        round(u), round(v)
+        pow(n, 3)
+        int(u), int(v)
+        float(n), complex(n, u), bool(n)
+        n.bit_length(), n.bit_count()
+        True + n
+        1_000 * n
+        0x1F & n
+        1e-3 * u
+    """,
+    "Comparisons and truth": """
+        n < m, n <= m, n == m, n != m, n >= m, n > m
+        0 < n < 10
+        m < 0 < n != 4
+        n and m
+        n or m
+        not n
+        n if m > 0 else -n
+        n if m > 0 else u
+        n in (1, 3, 5)
+        m not in (1, 3, 5)
+        2 in range(0, n, 2)
+        n is None
+        n is not None
+        (n, m) < (3, 0)
+        (n, m) == (3, -7)
+        "a" < "b"
+    """,
+    "Names and assignment": """
+        r = n
+        r = k = n
+        k, r = n, m
+        k, (i, r) = n, (m, 7)
+        k, r = n, m; k, r = r, k
+        r = 1; r += n
+        r = 2; r *= m
+        r = m; r //= 2
+        r = n; r **= 2
+        r = n; r <<= 3
+        r = n; r = r / 2
+        r = (k := n + 1) * k
+        r: int = n
+        r = SCALE * n
+        i = n; del i; r = m
+    """,
+    "Conditions and loops": """
+        r = 0\nfor i in range(n): r += i
+        r = 0\nfor i in range(2, n): r += i
+        r = 0\nfor i in range(10, n, -2): r += i
+        r = 0\nfor e in a: r = r * 3 + e
+        r = 0\nfor e in t: r = r * 3 + e
+        r = 0\nfor row in g: r += row[-1]
+        r = 0\nfor i, e in enumerate(a): r += i * e
+        r = 0\nfor i, e in enumerate(a, 10): r += i * e
+        r = 0\nfor e, f in zip(a, t): r += e * f
+        r = 0\nfor e, f, i in zip(a, x, range(n)): r += e * f * i
+        r = 0\nfor e in reversed(t): r = r * 3 + e
+        r = 0\nfor i in reversed(range(n)): r = r * 3 + i
+        r = n\nwhile r > 0: r -= 2
+        r = 0\nwhile True:\n    r += 1\n    if r > n: break
+        r = 0\nfor i in range(n):\n    if i == 1: continue\n    r += i
+        r = 0\nfor i in range(n): r += i\nelse: r += 100
+        r = 0\nwhile r < n: r += 1\nelse: r = -r
+        r = 0\nfor i in range(n):\n    for j in range(i): r += i * j
+        r = 1 if n > m else 2
+        r = 0\nif n > 4: r = 1\nelif n > 2: r = 2\nelse: r = 3
+        pass; r = n
+    """,
+    "Generators and comprehensions": """
+        sum(e * e for e in a)
+        sum(e for e in a if e > 0)
+        sum(i * j for i in range(n) for j in range(i))
+        sum(sum(i * j for j in range(i)) for i in range(n))
+        any(e < 0 for e in a)
+        all(e > -10 for e in a)
+        min(e * n for e in t)
+        max(abs(e) for e in x)
+        min((e for e in a if e > 100), default=-1)
+        r = 0\nfor e in (e * n for e in a if e): r = r * 3 + e
+        r = 0\nfor d in digits(n * 1234): r = r * 100 + d
+        r = 0\nfor i, j in pairs(n): r = r * 7 + i - j
+        r = 0\nfor e in chained(n): r = r * 3 + e
+        sum(odd_ones(digits(n * 12345)))
+        sum(i * d for i, d in enumerate(digits(9876)))
+        sum(d * e for d, e in zip(digits(n * 111), a))
+        r, k = (e * 2 for e in (n, m))
+        tuple(e * n for e in t)
+        len([e for e in a if e > 1])
+        [e * n for e in t][1]
+        sum([e * n for e in a])
+        max([abs(e) for e in a if e < 5])
+        r = [e + 1 for e in t]; r = r[0] * r[2]
+        sum([sum([i * j for j in range(3)]) for i in range(4)])
+        total(*[e * e for e in t])
+        n in (d for d in digits(1234))
+    """,
+    "Tuples": """
+        t[0] + t[-1]
+        t[n % 3]
+        p[1]
+        t[1:]
+        t[::-1]
+        t + (n,)
+        t * 2
+        len(t)
+        sum(t), min(t), max(t)
+        sum(t, n)
+        sum((0.5, 1.5), n)
+        (n, (m, u))[1][0]
+        tuple(t)
+        (*t, n)
+        n, *t
+        bool(())
+    """,
+    "Arrays": """
+        a[0] + a[-1]
+        g[1, 2], g[1][2], g[-1, -1]
+        len(a), a.size, a.ndim, a.shape[0]
+        g.shape
+        g.T[2, 1]
+        a[1:3][0]
+        a[::2].size
+        a[::-1][0]
+        g[1:, 1:3][0, 1]
+        g[:, 1][1]
+        g[..., 0][1]
+        sum(a), sum(x)
+        min(a), max(x)
+        sum(a[1:]), sum(g[0])
+        TABLE[n % 3]
+        any(a), all(a)
+        a.item(2)
+        g.ravel()[5]
+        g.reshape(g.size)[4]
+        r = a[0]; a[0] = n; r = a[0] - r
+        a[1] += n; r = a[1]
+        a[1:3] = n; r = a[0] + a[1] * a[2]
+        a[:2] = a[3:5]; r = a[0] * 100 + a[1]
+        a[::2] = 7; r = sum(a)
+    """,
+    "Functions": """
+        square(n), square(u)
+        line(n)
+        line(n, 3)
+        line(n, offset=5)
+        line(slope=n, v=m)
+        only_by_position(n, 2)
+        total(n), total(n, m, 5)
+        total(*t)
+        total(*t, n)
+        fibonacci(n)
+        is_even(n)
+        apply(square, n)
+        apply(lambda i, j: i - j, n, m)
+        apply(max, n, m)
+        (lambda i: i * 2)(n)
+        make_adder(5)(n)
+        f = square if SCALE > 3 else line; r = f(n)
+        k = n\ndef f(i): return i + k\nr = f(2)
+        Config.scaled(n)
+        Config.SCALE * Config.LEVELS[1]
+        math.sqrt(n) + math.pi
+        np.float32(u), np.int8(n)
+        isinstance(n, int), isinstance(u, int)
+    """,
+}
+
+
+def rows():
+    """(section, source) of every construct."""
+    for section, text in SECTIONS.items():
+        for line_ in text.strip().split("\n        "):
+            yield section, line_.strip()
