@@ -37,6 +37,7 @@ typedef enum ConstantKind {
     CONSTANT_ELLIPSIS,
     CONSTANT_CLASS, /* of named tuples: text its name; names: integer fields, then methods; items: the default of a field or
                        NULL, the function of a method, which has text "property" where a call is not written */
+    CONSTANT_DICT, /* items, names: its keys as constant_key writes them, count */
 } ConstantKind;
 
 /* An array captured as a global or closure variable. */
@@ -50,6 +51,9 @@ typedef struct ConstantArray {
     uint64_t device_pointer; /* device arrays, else 0 */
     size_t size; /* bytes of data */
 } ConstantArray;
+
+/* A key of a dict as text: 'name for a string, digits for an integer; NULL for what cannot be a key in a kernel. */
+const char *constant_key(Arena *arena, const Constant *key);
 
 struct Constant {
     ConstantKind kind;
@@ -79,7 +83,7 @@ struct CodeSnapshot {
     const uint8_t *exception_table;
     uint32_t exception_table_size;
     uint32_t argument_count; /* positional, with positional-only */
-    uint32_t keyword_only_count;
+    uint32_t positional_only_count, keyword_only_count;
     bool has_varargs, has_varkeywords, is_generator, is_coroutine; /* is_coroutine: async def */
     bool is_library; /* belongs to cujit.kernel_functions, not to the user */
     uint32_t local_count; /* fast locals, cells and free variables, as LOAD_FAST and LOAD_DEREF number them */

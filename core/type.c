@@ -99,6 +99,13 @@ const Type *type_named_tuple(Arena *arena, const char *name, const Type *const *
                               .name = keep_name(arena, name)});
 }
 
+const Type *type_dict(Arena *arena, const Type *const *items, const char *const *keys, uint32_t count)
+{
+    Type dict = *type_named_tuple(arena, "dict", items, keys, count);
+    dict.tag = TUPLE_DICT;
+    return keep(arena, dict);
+}
+
 const Type *type_record(Arena *arena, const char *name, const TypeField *fields, uint32_t count, uint32_t size,
                         uint32_t alignment)
 {
@@ -129,7 +136,7 @@ static bool equal_tuples(const Type *a, const Type *b)
     for (uint32_t i = 0; i < a->count; i++) {
         if (!type_equal(a->items[i], b->items[i]))
             return false;
-        if (a->tag == TUPLE_NAMED && !equal_names(a->names[i], b->names[i]))
+        if (a->names && b->names && !equal_names(a->names[i], b->names[i]))
             return false;
     }
     return true;
@@ -188,6 +195,8 @@ static const Type *copy_tuple(Arena *arena, const Type *type)
         items[i] = type_copy(arena, type->items[i]);
     if (type->tag == TUPLE_NAMED)
         return type_named_tuple(arena, type->name, items, type->names, type->count);
+    if (type->tag == TUPLE_DICT)
+        return type_dict(arena, items, type->names, type->count);
     return type_tuple_of_object(arena, items, type->count, type->tag, type->object);
 }
 

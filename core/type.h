@@ -46,6 +46,7 @@ typedef enum TupleTag {
     TUPLE_REVERSED,    /* the iterable */
     TUPLE_CLOSURE,     /* captured values; object names the function */
     TUPLE_BOUND,       /* receiver of a method; object names the method */
+    TUPLE_DICT,        /* values of a dict of constant keys; names: the keys, as constant_key writes them */
     TUPLE_GENERATOR,   /* arguments of a generator; object names its instance */
     TUPLE_OPTIONAL,    /* whether there is a value, the value: what is None on some paths */
 } TupleTag;
@@ -102,6 +103,7 @@ const Type *type_array_like(Arena *arena, const Type *array, int ndim, ArrayLayo
 const Type *type_tuple(Arena *arena, const Type *const *items, uint32_t count, TupleTag tag);
 const Type *type_named_tuple(Arena *arena, const char *name, const Type *const *items, const char *const *names,
                              uint32_t count);
+const Type *type_dict(Arena *arena, const Type *const *items, const char *const *keys, uint32_t count);
 const Type *type_record(Arena *arena, const char *name, const TypeField *fields, uint32_t count, uint32_t size,
                         uint32_t alignment);
 /* TUPLE_CLOSURE and TUPLE_BOUND: a tuple that carries the identity of its function or method. */

@@ -130,7 +130,7 @@ static void make_code(Outline *o)
     o->made = arena_copy(o->arena, code, sizeof *code);
     o->made->source.name = arena_format(o->arena, "%s.<locals>.<listcomp>", code->source.name);
     o->made->argument_count = 1;
-    o->made->keyword_only_count = 0;
+    o->made->keyword_only_count = o->made->positional_only_count = 0;
     o->made->has_varargs = o->made->has_varkeywords = o->made->is_generator = false;
     o->made->local_count = count;
     o->made->local_names = names;

@@ -52,6 +52,14 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
     case SSA_SLICE: *out = lower_make_tuple(l, x, 3, TUPLE_SLICE); return true;
     case SSA_UNPACK: return lower_unpack(l, x[0], (uint32_t)value->argument, (uint32_t)value->argument2, out);
     case SSA_CALL: return lower_call(l, value, out);
+    case SSA_DICT: {
+        Operand *values = ARENA_ARRAY(l->arena, Operand, value->count + 1);
+        for (uint32_t i = 0; i < value->count; i++)
+            values[i] = lower_fact(l, value->operands[i]);
+        return *out = lower_make_dict(l, values, value->keywords, value->count), true;
+    }
+    case SSA_DICT_MERGE: return lower_dict_merge(l, x[0], x[1], out);
+    case SSA_MATCH_CLASS: return lower_match_class(l, x[0], x[1], value->argument != 0, out);
     case SSA_SEQUENCE:
         if (type_is_generator(x[0].type))
             return lower_generator_items(l, x[0], value->argument, out);
@@ -111,6 +119,8 @@ static bool edge_is_reached(const Lower *l, uint32_t from, uint32_t to)
 static void infer_phi(Lower *l, const SsaBlock *block, const SsaValue *phi)
 {
     Operand fact = lower_fact(l, phi);
+    if (fact.type && fact.type->kind == TYPE_OBJECT)
+        fact = (Operand){0}; /* objects do not widen: one takes another's place */
     l->value = phi;
     for (uint32_t i = 0; i < phi->count; i++) {
         if (!edge_is_reached(l, block->cfg->predecessors[i], block->id))
@@ -157,10 +167,8 @@ static void infer_return(Lower *l, const SsaValue *value)
     const Type *forced = l->instance->forced_result;
     if (forced && forced->kind != TYPE_NONE)
         result = operand_value(forced, NULL);
-    if (lower_join(l, l->instance->result, result, &joined) && !same_fact(joined, l->instance->result)) {
+    if (lower_join(l, l->instance->result, result, &joined))
         l->instance->result = joined;
-        l->changed = true;
-    }
 }
 
 static void infer_value(Lower *l, const SsaBlock *block, const SsaValue *value)
@@ -185,8 +193,11 @@ static void infer_value(Lower *l, const SsaBlock *block, const SsaValue *value)
     }
 }
 
+/* Results are joined anew in every pass: while types widen, what a path returns may be another object each time. */
 static void infer_pass(Lower *l)
 {
+    Operand before = l->instance->result;
+    l->instance->result = (Operand){0};
     const SsaFunction *ssa = l->instance->ssa;
     for (uint32_t i = 0; i < ssa->block_count; i++) {
         if (!l->instance->block_reached[i])
@@ -197,6 +208,7 @@ static void infer_pass(Lower *l)
         for (const SsaValue *value = block->first; value; value = value->next)
             infer_value(l, block, value);
     }
+    l->changed |= !same_fact(before, l->instance->result);
 }
 
 void infer_instance(Frontend *frontend, Instance *instance)

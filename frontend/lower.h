@@ -240,7 +240,18 @@ bool lower_class_property(Lower *l, Operand receiver, const Constant *property, 
 bool lower_class_method(Lower *l, Operand receiver, const Constant *method, const Call *call, Operand *out);
 /* lower_call.c */
 bool lower_function_call(Lower *l, const Snapshot *snapshot, const Call *call, Operand *out);
-
+/* lower_dict.c: dicts of constant keys */
+Operand lower_make_dict(Lower *l, const Operand *values, const char *const *keys, uint32_t count);
+bool lower_dict_item(Lower *l, Operand dict, Operand index, Operand *out);
+bool lower_dict_contains(Lower *l, Operand dict, Operand index, Operand *out);
+bool lower_dict_merge(Lower *l, Operand a, Operand b, Operand *out);
+/* f(**dict): the dict's items as keywords of the call. */
+bool lower_dict_keywords(Lower *l, Operand dict, Call *call);
+/* The dict of a ** parameter. */
+Operand lower_keywords_dict(Lower *l, const char *const *keywords, const Operand *values, uint32_t count);
+/* The value of a keyword, or NULL. */
+const Operand *lower_dict_default(Lower *l, Operand dict, const char *name);
+bool lower_match_class(Lower *l, Operand value, Operand class, bool captures, Operand *out);
 /* lower_record.c: fields of records and of arrays of records */
 bool is_record_array(const Type *type);
 const TypeField *record_field(const Type *array, const char *name);

@@ -98,6 +98,8 @@ bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out)
     const TypeField *field = named_field(container, index);
     if (field)
         return lower_field(l, container, field, out);
+    if (container.type->kind == TYPE_TUPLE && container.type->tag == TUPLE_DICT)
+        return lower_dict_item(l, container, index, out);
     if (container.type->kind == TYPE_TUPLE && container.type->tag <= TUPLE_NAMED)
         return lower_tuple_index(l, container, index, out);
     if (container.type->kind == TYPE_TUPLE && container.type->tag == TUPLE_RANGE && type_is_integer(index.type)) {
@@ -127,7 +129,8 @@ bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand v
 {
     if (container.type->kind != TYPE_ARRAY)
         return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, value.type), lower_describe(l, container.type),
-                          container.type->kind == TYPE_TUPLE ? ": tuples cannot be changed" : "");
+                          container.type->kind == TYPE_TUPLE ? ": tuples, lists and dicts of a kernel cannot be changed"
+                                                             : "");
     if (container.type->read_only)
         return lower_fail(l, DIAG_READ_ONLY, lower_describe(l, container.type));
     const TypeField *field = named_field(container, index);

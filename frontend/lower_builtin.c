@@ -16,6 +16,8 @@ static bool call_len(Lower *l, const Call *call, Operand *out)
         return *out = operand_value(i64(), emit_extent(l, x, 0)), true;
     if (x.type->kind == TYPE_TUPLE && x.type->tag <= TUPLE_RANGE)
         return lower_length(l, x, out);
+    if (x.type->kind == TYPE_TUPLE && x.type->tag == TUPLE_DICT)
+        return *out = operand_int(l, x.type->count), true;
     if (type_is_list(x.type))
         return lower_count(l, x, out);
     if (operand_is_object(x, CONSTANT_STRING))

@@ -54,12 +54,13 @@ typedef struct Callee {
     const Operand *captured; /* values of the free variables */
     uint32_t default_count;
     const Operand *defaults; /* of the last positional parameters */
+    const Operand *keyword_defaults; /* of a nested function: a dict, or NULL */
 } Callee;
 
 static bool bind_keyword(Lower *l, const Callee *callee, const char *name, Operand value, Operand *bound)
 {
     uint32_t named = callee->code->argument_count + callee->code->keyword_only_count;
-    for (uint32_t i = 0; i < named; i++)
+    for (uint32_t i = callee->code->positional_only_count; i < named; i++)
         if (strcmp(callee->code->local_names[i], name) == 0) {
             if (bound[i].type)
                 return lower_fail(
@@ -68,7 +69,25 @@ static bool bind_keyword(Lower *l, const Callee *callee, const char *name, Opera
             bound[i] = value;
             return true;
         }
-    return lower_fail(l, DIAG_CALL_KEYWORD, callee->code->source.name, name);
+    return callee->code->has_varkeywords || lower_fail(l, DIAG_CALL_KEYWORD, callee->code->source.name, name);
+}
+
+/* The keywords that are no parameters, for **keywords. */
+static Operand other_keywords(Lower *l, const CodeSnapshot *code, const Call *call)
+{
+    const char **names = ARENA_ARRAY(l->arena, const char *, call->keyword_count + 1);
+    Operand *values = ARENA_ARRAY(l->arena, Operand, call->keyword_count + 1);
+    uint32_t count = 0, named = code->argument_count + code->keyword_only_count;
+    for (uint32_t i = 0; i < call->keyword_count; i++) {
+        bool is_parameter = false;
+        for (uint32_t k = code->positional_only_count; k < named; k++)
+            is_parameter |= strcmp(code->local_names[k], call->keywords[i]) == 0;
+        if (is_parameter)
+            continue;
+        names[count] = call->keywords[i];
+        values[count++] = call->keyword_values[i];
+    }
+    return lower_keywords_dict(l, names, values, count);
 }
 
 static bool bind_default(Lower *l, const Callee *callee, uint32_t parameter, Operand *bound)
@@ -83,7 +102,12 @@ static bool bind_default(Lower *l, const Callee *callee, uint32_t parameter, Ope
     for (uint32_t i = 0; snapshot && i < snapshot->keyword_default_count; i++)
         if (strcmp(snapshot->keyword_default_names[i], code->local_names[parameter]) == 0)
             return operand_of_constant(l, snapshot->keyword_defaults[i], bound);
-    return false;
+    const Operand *found = callee->keyword_defaults
+                               ? lower_dict_default(l, *callee->keyword_defaults, code->local_names[parameter])
+                               : NULL;
+    if (found)
+        *bound = *found;
+    return found != NULL;
 }
 
 static bool refuse_count(Lower *l, const Callee *callee, uint32_t given)
@@ -99,7 +123,7 @@ static Operand *bind(Lower *l, const Callee *callee, const Call *call, uint32_t 
 {
     const CodeSnapshot *code = callee->code;
     uint32_t named = code->argument_count + code->keyword_only_count;
-    uint32_t given = named + (code->has_varargs ? 1 : 0);
+    uint32_t given = named + (code->has_varargs ? 1 : 0) + (code->has_varkeywords ? 1 : 0);
     *count = given + code->free_count;
     Operand *bound = ARENA_ARRAY(l->arena, Operand, *count + 1);
     if (call->count > code->argument_count && !code->has_varargs) {
@@ -121,6 +145,8 @@ static Operand *bind(Lower *l, const Callee *callee, const Call *call, uint32_t 
         uint32_t extra = call->count > code->argument_count ? call->count - code->argument_count : 0;
         bound[named] = lower_make_tuple(l, call->arguments + (extra ? code->argument_count : 0), extra, TUPLE_PLAIN);
     }
+    if (code->has_varkeywords)
+        bound[given - 1] = other_keywords(l, code, call);
     for (uint32_t i = 0; i < code->free_count; i++)
         bound[given + i] = callee->captured[i];
     return bound;
@@ -220,8 +246,6 @@ static bool check_callable(Lower *l, const CodeSnapshot *code)
 {
     if (code->is_coroutine)
         return lower_fail(l, DIAG_UNSUPPORTED_BYTECODE, "async", "; a kernel's threads wait with cuda.syncthreads()");
-    if (code->has_varkeywords)
-        return lower_fail(l, DIAG_UNSUPPORTED_BYTECODE, "a ** parameter", "; name the parameters");
     return true;
 }
 
@@ -246,14 +270,15 @@ bool lower_function_call(Lower *l, const Snapshot *snapshot, const Call *call, O
 /* A nested function is a tuple of its defaults and captured values; its type leads to its code. */
 bool lower_function(Lower *l, const SsaValue *value, Operand *out)
 {
-    Operand parts[2];
+    Operand parts[3];
     uint32_t count = 0;
     for (uint32_t i = 0; i < value->count; i++)
         parts[count++] = lower_fact(l, value->operands[i]);
     *out = lower_make_tuple(l, parts, count, TUPLE_CLOSURE);
     Type *type = arena_copy(l->arena, out->type, sizeof *type);
     type->object = value->constant->code;
-    type->ndim = (uint8_t)value->argument; /* which parts there are: 8 captured values, 1 defaults */
+    type->ndim =
+        (uint8_t)value->argument; /* which parts there are: 8 captured values, 2 keyword defaults, 1 defaults */
     out->type = type;
     return true;
 }
@@ -265,11 +290,15 @@ static bool call_closure(Lower *l, Operand closure, const Call *call, Operand *o
     Callee callee = {.code = code};
     if (!check_callable(l, code))
         return false;
-    Operand captured = {0}, defaults = {0};
-    for (uint32_t i = 0, which = 0; i < closure.type->count; i++, which++) {
-        bool is_captured = (parts & 8) && i == 0;
-        *(is_captured ? &captured : &defaults) = lower_tuple_item(l, closure, i);
-    }
+    Operand captured = {0}, defaults = {0}, keyword_defaults = {0};
+    uint32_t next = 0;
+    if (parts & 8)
+        captured = lower_tuple_item(l, closure, next++);
+    if (parts & 2)
+        keyword_defaults = lower_tuple_item(l, closure, next++);
+    if (parts & 1)
+        defaults = lower_tuple_item(l, closure, next++);
+    callee.keyword_defaults = parts & 2 ? &keyword_defaults : NULL;
     Operand *values = ARENA_ARRAY(l->arena, Operand, code->free_count + 1);
     for (uint32_t i = 0; i < code->free_count; i++)
         values[i] = lower_tuple_item(l, captured, i);
@@ -377,6 +406,8 @@ static bool call_starred(Lower *l, const SsaValue *value, Operand *out)
     for (uint32_t i = 0; i < items.type->count; i++)
         arguments[i] = lower_tuple_item(l, items, i);
     Call call = {.count = items.type->count, .arguments = arguments};
+    if (value->count == 3 && !lower_dict_keywords(l, lower_fact(l, value->operands[2]), &call))
+        return false;
     return call_operand(l, lower_fact(l, value->operands[0]), &call, out);
 }
 

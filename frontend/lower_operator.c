@@ -352,6 +352,9 @@ bool lower_contains(Lower *l, Operand item, Operand container, bool negated, Ope
         return negated ? lower_unary(l, SSA_NOT, found, out) : (*out = found, true);
     }
     Operand found = operand_bool(l, false);
+    if (container.type->kind == TYPE_TUPLE && container.type->tag == TUPLE_DICT)
+        return lower_dict_contains(l, container, item, &found) &&
+               (negated ? lower_unary(l, SSA_NOT, found, out) : (*out = found, true));
     bool is_vector = container.type->kind == TYPE_ARRAY && container.type->ndim == 1;
     if (is_vector || (container.type->kind == TYPE_TUPLE && container.type->tag == TUPLE_GENERATOR)) {
         if (!lower_found(l, item, container, &found))

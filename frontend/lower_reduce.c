@@ -174,6 +174,18 @@ static bool is_instance(Operand value, Operand class)
     }
 }
 
+/* A tuple of what the pattern captures, or None. */
+bool lower_match_class(Lower *l, Operand value, Operand class, bool captures, Operand *out)
+{
+    if (class.type->kind != TYPE_OBJECT)
+        return lower_fail(l, DIAG_TYPE_CALL, lower_describe(l, class.type), "; a pattern names a type");
+    if (is_instance(value, class))
+        *out = lower_make_tuple(l, &value, captures ? 1 : 0, TUPLE_PLAIN);
+    else
+        *out = operand_none();
+    return true;
+}
+
 bool lower_isinstance_call(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 2, 2))

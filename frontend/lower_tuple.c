@@ -41,7 +41,7 @@ static Operand object_item(const Type *type)
 Operand lower_tuple_item(Lower *l, Operand tuple, uint32_t index)
 {
     const Type *type = tuple.type->items[index];
-    if (tuple.constant && tuple.constant->kind == CONSTANT_TUPLE) {
+    if (tuple.constant && (tuple.constant->kind == CONSTANT_TUPLE || tuple.constant->kind == CONSTANT_DICT)) {
         Operand item;
         if (operand_of_constant(l, tuple.constant->items[index], &item)) {
             item.type = type;

@@ -110,8 +110,12 @@ static bool operand_of_tuple(Lower *l, const Constant *constant, Operand *out)
             return false;
         types[i] = item.type;
     }
-    out->type = constant->names ? type_named_tuple(l->arena, constant->text, types, constant->names, constant->count)
-                                : type_tuple(l->arena, types, constant->count, TUPLE_PLAIN);
+    if (constant->kind == CONSTANT_DICT)
+        out->type = type_dict(l->arena, types, constant->names, constant->count);
+    else
+        out->type = constant->names
+                        ? type_named_tuple(l->arena, constant->text, types, constant->names, constant->count)
+                        : type_tuple(l->arena, types, constant->count, TUPLE_PLAIN);
     out->constant = constant;
     return true;
 }
@@ -163,6 +167,7 @@ bool operand_of_constant(Lower *l, const Constant *constant, Operand *out)
                     : constant->kind == CONSTANT_FLOAT ? TYPE_OF(FLOAT64)
                                                        : TYPE_OF(COMPLEX128);
         return true;
+    case CONSTANT_DICT:
     case CONSTANT_TUPLE: return operand_of_tuple(l, constant, out);
     case CONSTANT_ARRAY:
         out->type = captured_array_type(l, constant->array);
@@ -218,7 +223,8 @@ IrValue *operand_ir(Lower *l, Operand operand)
 {
     if (!l->emitting || operand.ir)
         return operand.ir;
-    if (operand.type->kind == TYPE_TUPLE && operand.constant && operand.constant->kind == CONSTANT_TUPLE) {
+    if (operand.type->kind == TYPE_TUPLE && operand.constant &&
+        (operand.constant->kind == CONSTANT_TUPLE || operand.constant->kind == CONSTANT_DICT)) {
         IrValue **items = ARENA_ARRAY(l->arena, IrValue *, operand.type->count);
         for (uint32_t i = 0; i < operand.type->count; i++)
             items[i] = operand_ir(l, lower_tuple_item(l, operand, i));
@@ -354,7 +360,8 @@ const Type *erased_type(Arena *arena, const Type *type)
         return &type_none;
     if (type->kind != TYPE_TUPLE)
         return type;
-    bool changed = type->tag == TUPLE_CLOSURE || type->tag == TUPLE_BOUND || type->tag == TUPLE_GENERATOR;
+    bool changed = type->tag == TUPLE_DICT || type->tag == TUPLE_CLOSURE || type->tag == TUPLE_BOUND ||
+                   type->tag == TUPLE_GENERATOR;
     const Type **items = ARENA_ARRAY(arena, const Type *, type->count);
     for (uint32_t i = 0; i < type->count; i++) {
         items[i] = erased_type(arena, type->items[i]);

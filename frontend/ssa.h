@@ -7,7 +7,7 @@
 
 typedef enum SsaOp {
     SSA_CONSTANT, /* constant */
-    SSA_PARAMETER, /* argument: parameters in order, then *args, then the free variables */
+    SSA_PARAMETER, /* argument: parameters in order, then *args, **keywords, the free variables */
     SSA_UNDEFINED, /* a local variable before its first assignment; name */
     SSA_NULL, /* CPython's NULL on the stack */
     SSA_PHI, /* an operand for each predecessor of the block */
@@ -26,9 +26,13 @@ typedef enum SsaOp {
     SSA_TUPLE,
     SSA_LIST, /* only the forms that need no memory: a list display that is indexed or iterated as a tuple */
     SSA_AS_TUPLE, /* a tuple of the operand's items, as in f(*items) */
+    SSA_DICT, /* values; keywords: their keys, as dict_key (lower_dict.c) writes them */
+    SSA_DICT_MERGE, /* dict, dict */
+    SSA_MATCH_CLASS, /* value, class; argument: 1 where the value itself is captured */
     SSA_SLICE, /* start, stop, step */
     SSA_UNPACK, /* operand; argument: which item, argument2: of how many */
-    SSA_CALL, /* callee, arguments; names: keyword_count names of the last ones; argument 1: one tuple of all */
+    SSA_CALL, /* callee, arguments; names: keyword_count names of the last ones; argument 1: one tuple of all, and a
+                 dict of keywords if there is a third operand */
     SSA_ITERATOR, /* iterable */
     SSA_ITER_START, /* iterator -> its first position */
     SSA_ITER_STEP, /* iterator, position -> what the next three ask: a generator's step, else the position itself */
@@ -87,7 +91,7 @@ typedef struct SsaFunction {
     uint32_t block_count;
     SsaBlock *blocks; /* reverse postorder */
     uint32_t value_count;
-    uint32_t parameter_count; /* positional and keyword-only, then *args if any, then free variables */
+    uint32_t parameter_count; /* positional and keyword-only, then *args and **keywords if any, then free variables */
     SsaAssignment *assignments; /* the last one of the source first */
     bool is_generator;
     bool is_list; /* a list comprehension: a generator whose items are wanted at once */

@@ -1,9 +1,65 @@
-/* Shared by the files that build SSA: stack_to_ssa.c and ssa_finish.c. */
+/* Shared by the files that build SSA: stack_to_ssa.c, stack_displays.c and ssa_finish.c. */
 #ifndef CUJIT_FRONTEND_SSA_BUILD_H
 #define CUJIT_FRONTEND_SSA_BUILD_H
 
 #include "frontend/ssa.h"
 
+/* Operands at once, and how many of them may lie on the stack where blocks join (loops in loops, branches in
+ * arguments). */
+enum { STACK_LIMIT = 4096, SLOT_LIMIT = 128 };
+
+typedef struct BlockState {
+    SsaValue **variables; /* value of each variable at the end of what was run of the block; NULL: not set here */
+    SsaValue **incomplete; /* phis that wait for the block to be sealed, by variable */
+    bool is_sealed, is_filled;
+    int32_t depth; /* of the stack on entry; -1: not known yet */
+} BlockState;
+
+typedef struct Builder {
+    Arena *arena;
+    Diag *diag;
+    const CodeSnapshot *code;
+    const Instructions *instructions;
+    const Cfg *cfg;
+    SsaFunction *function;
+    BlockState *states;
+    SsaBlock *block;
+    BlockState *state;
+    const Instruction *instruction;
+    SsaValue *stack[STACK_LIMIT];
+    int32_t depth;
+    bool failed;
+} Builder;
+
+/* --- the block and the stack (stack_to_ssa.c) --------------------------------------------------------------------- */
+SsaValue *ssa_append(Builder *b, SsaOp op, uint32_t count, SsaValue *const *operands);
+SsaValue *ssa_append1(Builder *b, SsaOp op, SsaValue *x);
+SsaValue *ssa_append2(Builder *b, SsaOp op, SsaValue *x, SsaValue *y);
+SsaValue *ssa_append_constant(Builder *b, const Constant *constant);
+void ssa_push(Builder *b, SsaValue *value);
+SsaValue *ssa_pop(Builder *b);
+/* In the order in which they were pushed. */
+SsaValue **ssa_pop_many(Builder *b, uint32_t count);
+/* The value n below the top (1: the top itself). */
+SsaValue **ssa_peek(Builder *b, int32_t n);
+void ssa_fail(Builder *b, DiagId id, const char *what, const char *hint);
+void ssa_fail_broken(Builder *b, const char *what);
+
+/* --- instructions (stack_displays.c) ------------------------------------------------------------------------------ */
+void run_sequence(Builder *b, SsaOp op);
+void run_slice(Builder *b);
+void run_list_extend(Builder *b);
+void run_list_append(Builder *b);
+void run_unpack(Builder *b);
+void run_unpack_starred(Builder *b);
+void run_build_map(Builder *b);
+void run_build_constant_map(Builder *b);
+void run_dict_merge(Builder *b);
+void run_match_sequence(Builder *b);
+void run_get_length(Builder *b);
+void run_match_class(Builder *b);
+
+/* --- finishing (ssa_finish.c) ------------------------------------------------------------------------------------- */
 /* The value itself, or what took its place. */
 SsaValue *ssa_resolve(SsaValue *value);
 /* The one value that a phi stands for, or NULL when it joins several. What a generator reads of its past is a value of its

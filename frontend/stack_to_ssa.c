@@ -5,46 +5,19 @@
 
 #include "frontend/ssa_build.h"
 
-/* Operands at once, and how many of them may lie on the stack where blocks join (loops in loops, branches in
- * arguments). */
-enum { STACK_LIMIT = 4096, SLOT_LIMIT = 128 };
-
-typedef struct BlockState {
-    SsaValue **variables; /* value of each variable at the end of what was run of the block; NULL: not set here */
-    SsaValue **incomplete; /* phis that wait for the block to be sealed, by variable */
-    bool is_sealed, is_filled;
-    int32_t depth; /* of the stack on entry; -1: not known yet */
-} BlockState;
-
-typedef struct Builder {
-    Arena *arena;
-    Diag *diag;
-    const CodeSnapshot *code;
-    const Instructions *instructions;
-    const Cfg *cfg;
-    SsaFunction *function;
-    BlockState *states;
-    SsaBlock *block;
-    BlockState *state;
-    const Instruction *instruction;
-    SsaValue *stack[STACK_LIMIT];
-    int32_t depth;
-    bool failed;
-} Builder;
-
 /* Variables: the locals, then the stack slots, then the position of an iterator that lies in each stack slot. */
 static uint32_t variable_count(const Builder *b) { return b->code->local_count + 2 * SLOT_LIMIT; }
 static uint32_t slot_variable(const Builder *b, int32_t slot) { return b->code->local_count + (uint32_t)slot; }
 static uint32_t position_variable(const Builder *b, int32_t slot) { return slot_variable(b, slot) + SLOT_LIMIT; }
 
-static void fail(Builder *b, DiagId id, const char *what, const char *hint)
+void ssa_fail(Builder *b, DiagId id, const char *what, const char *hint)
 {
     const SourcePos *pos = b->instruction ? &b->instruction->pos : NULL;
     diag_fail(b->diag, pos, id, what, hint);
     b->failed = true;
 }
 
-static void fail_broken(Builder *b, const char *what) { fail(b, DIAG_BYTECODE_BROKEN, b->code->source.name, what); }
+void ssa_fail_broken(Builder *b, const char *what) { ssa_fail(b, DIAG_BYTECODE_BROKEN, b->code->source.name, what); }
 
 static SsaValue *new_value(Builder *b, SsaOp op, uint32_t count)
 {
@@ -61,7 +34,7 @@ static SsaValue *new_value(Builder *b, SsaOp op, uint32_t count)
     return value;
 }
 
-static SsaValue *append(Builder *b, SsaOp op, uint32_t count, SsaValue *const *operands)
+SsaValue *ssa_append(Builder *b, SsaOp op, uint32_t count, SsaValue *const *operands)
 {
     SsaValue *value = new_value(b, op, count);
     if (count)
@@ -74,16 +47,16 @@ static SsaValue *append(Builder *b, SsaOp op, uint32_t count, SsaValue *const *o
     return value;
 }
 
-static SsaValue *append1(Builder *b, SsaOp op, SsaValue *x) { return append(b, op, 1, &x); }
+SsaValue *ssa_append1(Builder *b, SsaOp op, SsaValue *x) { return ssa_append(b, op, 1, &x); }
 
-static SsaValue *append2(Builder *b, SsaOp op, SsaValue *x, SsaValue *y)
+SsaValue *ssa_append2(Builder *b, SsaOp op, SsaValue *x, SsaValue *y)
 {
-    return append(b, op, 2, (SsaValue *[]){x, y});
+    return ssa_append(b, op, 2, (SsaValue *[]){x, y});
 }
 
-static SsaValue *append_constant(Builder *b, const Constant *constant)
+SsaValue *ssa_append_constant(Builder *b, const Constant *constant)
 {
-    SsaValue *value = append(b, SSA_CONSTANT, 0, NULL);
+    SsaValue *value = ssa_append(b, SSA_CONSTANT, 0, NULL);
     value->constant = constant;
     return value;
 }
@@ -212,38 +185,38 @@ static void seal_ready_blocks(Builder *b)
 
 /* --- the stack ---------------------------------------------------------------------------------------------------- */
 
-static void push(Builder *b, SsaValue *value)
+void ssa_push(Builder *b, SsaValue *value)
 {
     if (b->depth >= STACK_LIMIT) {
-        fail_broken(b, "the operand stack is too deep");
+        ssa_fail_broken(b, "the operand stack is too deep");
         return;
     }
     b->stack[b->depth++] = value;
 }
 
-static SsaValue *pop(Builder *b)
+SsaValue *ssa_pop(Builder *b)
 {
     if (b->depth > 0)
         return b->stack[--b->depth];
     if (!b->failed)
-        fail_broken(b, "the operand stack is empty");
-    return append(b, SSA_NULL, 0, NULL);
+        ssa_fail_broken(b, "the operand stack is empty");
+    return ssa_append(b, SSA_NULL, 0, NULL);
 }
 
-static SsaValue **pop_many(Builder *b, uint32_t count)
+SsaValue **ssa_pop_many(Builder *b, uint32_t count)
 {
     SsaValue **values = ARENA_ARRAY(b->arena, SsaValue *, count + 1);
     for (uint32_t i = count; i-- > 0 && !b->failed;)
-        values[i] = pop(b);
+        values[i] = ssa_pop(b);
     return values;
 }
 
 /* The value n below the top (1: the top itself). */
-static SsaValue **peek(Builder *b, int32_t n)
+SsaValue **ssa_peek(Builder *b, int32_t n)
 {
     if (n >= 1 && n <= b->depth)
         return &b->stack[b->depth - n];
-    fail_broken(b, "an instruction reaches below the operand stack");
+    ssa_fail_broken(b, "an instruction reaches below the operand stack");
     return &b->stack[0];
 }
 
@@ -252,11 +225,11 @@ static SsaValue **peek(Builder *b, int32_t n)
 static void run_call(Builder *b, uint32_t count, const Constant *names)
 {
     if (b->depth < (int32_t)count + 2) {
-        fail_broken(b, "a call lacks its operands");
+        ssa_fail_broken(b, "a call lacks its operands");
         return;
     }
-    SsaValue **arguments = pop_many(b, count);
-    SsaValue *second = pop(b), *first = pop(b);
+    SsaValue **arguments = ssa_pop_many(b, count);
+    SsaValue *second = ssa_pop(b), *first = ssa_pop(b);
     bool is_method = first->op != SSA_NULL && second->op != SSA_NULL;
     SsaValue *callee = first->op == SSA_NULL ? second : first;
     uint32_t extra = is_method ? 1 : 0;
@@ -265,7 +238,7 @@ static void run_call(Builder *b, uint32_t count, const Constant *names)
     if (is_method)
         operands[1] = second;
     memcpy(operands + 1 + extra, arguments, count * sizeof *arguments);
-    SsaValue *call = append(b, SSA_CALL, count + 1 + extra, operands);
+    SsaValue *call = ssa_append(b, SSA_CALL, count + 1 + extra, operands);
     if (names) {
         const char **keywords = ARENA_ARRAY(b->arena, const char *, names->count);
         for (uint32_t i = 0; i < names->count; i++)
@@ -273,7 +246,7 @@ static void run_call(Builder *b, uint32_t count, const Constant *names)
         call->keyword_count = names->count;
         call->keywords = keywords;
     }
-    push(b, call);
+    ssa_push(b, call);
 }
 
 static bool is_name_tuple(const SsaValue *value, uint32_t limit)
@@ -289,125 +262,79 @@ static bool is_name_tuple(const SsaValue *value, uint32_t limit)
 /* f(*items): below the tuple lie the two slots of any call. */
 static void run_call_starred(Builder *b)
 {
-    if (b->instruction->argument & 1) {
-        fail(b, DIAG_UNSUPPORTED_BYTECODE, "a call with **", "");
-        return;
-    }
-    SsaValue *items = pop(b), *second = pop(b), *first = pop(b);
-    SsaValue *call = append2(b, SSA_CALL, first->op == SSA_NULL ? second : first, items);
+    bool has_keywords = b->instruction->argument & 1;
+    SsaValue *keywords = has_keywords ? ssa_pop(b) : NULL, *items = ssa_pop(b), *second = ssa_pop(b),
+             *first = ssa_pop(b);
+    SsaValue *operands[] = {first->op == SSA_NULL ? second : first, items, keywords};
+    SsaValue *call = ssa_append(b, SSA_CALL, has_keywords ? 3 : 2, operands);
     call->argument = 1;
-    push(b, call);
-}
-
-/* [*a, *b]: lists are tuples here, so the extended one takes the old one's place. */
-static void run_list_extend(Builder *b, SsaValue *items)
-{
-    SsaValue **list = peek(b, b->instruction->argument);
-    if (b->failed)
-        return;
-    SsaValue *longer = append2(b, SSA_BINARY, *list, items);
-    longer->argument = 0; /* NB_ADD */
-    *peek(b, b->instruction->argument) = longer;
-}
-
-/* [*a, b]; where the list does not lie on top, a comprehension's loop adds to it. */
-static void run_list_append(Builder *b)
-{
-    if (b->instruction->argument != 1)
-        fail(b, DIAG_UNSUPPORTED_BYTECODE, "a comprehension that assigns to a variable outside of it",
-             "; write a loop");
-    else
-        run_list_extend(b, append1(b, SSA_TUPLE, pop(b)));
+    ssa_push(b, call);
 }
 
 static void run_call_keywords(Builder *b)
 {
-    SsaValue *names = pop(b);
+    SsaValue *names = ssa_pop(b);
     if (is_name_tuple(names, (uint32_t)b->instruction->argument))
         run_call(b, (uint32_t)b->instruction->argument, names->constant);
     else if (!b->failed)
-        fail_broken(b, "keyword names are not a constant tuple");
-}
-
-static void run_slice(Builder *b)
-{
-    static const Constant none = {.kind = CONSTANT_NONE};
-    SsaValue *step = b->instruction->argument == 3 ? pop(b) : append_constant(b, &none);
-    SsaValue *stop = pop(b), *start = pop(b);
-    push(b, append(b, SSA_SLICE, 3, (SsaValue *[]){start, stop, step}));
-}
-
-static void run_unpack(Builder *b)
-{
-    SsaValue *source = append1(b, SSA_SEQUENCE, pop(b));
-    source->argument = b->instruction->argument;
-    for (int32_t i = b->instruction->argument; i-- > 0;) {
-        SsaValue *item = append1(b, SSA_UNPACK, source);
-        item->argument = i;
-        item->argument2 = b->instruction->argument;
-        push(b, item);
-    }
+        ssa_fail_broken(b, "keyword names are not a constant tuple");
 }
 
 static void run_make_function(Builder *b)
 {
-    SsaValue *code = pop(b);
+    SsaValue *code = ssa_pop(b);
     if (code->op != SSA_CONSTANT || code->constant->kind != CONSTANT_CODE) {
-        fail_broken(b, "a function is made of something that is not code");
+        ssa_fail_broken(b, "a function is made of something that is not code");
         return;
     }
-    SsaValue *function = append(b, SSA_FUNCTION, 0, NULL);
+    SsaValue *function = ssa_append(b, SSA_FUNCTION, 0, NULL);
     function->constant = code->constant;
-    push(b, function);
+    ssa_push(b, function);
 }
 
 /* Attaches captured cells (8) or defaults (1) to the function on top; keyword defaults (2) join them by name. */
 static void run_set_function(Builder *b)
 {
-    SsaValue *function = pop(b), *value = pop(b);
+    SsaValue *function = ssa_pop(b), *value = ssa_pop(b);
     if (b->failed || function->op != SSA_FUNCTION) {
         if (!b->failed)
-            fail_broken(b, "attributes are set on something that is not a function");
+            ssa_fail_broken(b, "attributes are set on something that is not a function");
         return;
     }
     if (b->instruction->argument == 4) { /* annotations mean nothing in a kernel */
-        push(b, function);
+        ssa_push(b, function);
         return;
     }
-    if (b->instruction->argument == 2) {
-        fail(b, DIAG_UNSUPPORTED_BYTECODE, "a keyword-only default of a nested function", "");
-        return;
-    }
-    SsaValue *changed = append(b, SSA_FUNCTION, function->count + 1, function->operands);
+    SsaValue *changed = ssa_append(b, SSA_FUNCTION, function->count + 1, function->operands);
     changed->operands[function->count] = value;
     changed->constant = function->constant;
     changed->argument = function->argument | b->instruction->argument;
-    push(b, changed);
+    ssa_push(b, changed);
 }
 
 /* A list comprehension is a call of the function that its loop became. */
 static void run_comprehension(Builder *b)
 {
     const Comprehension *comprehension = &b->instructions->comprehensions[b->instruction->argument];
-    SsaValue *iterator = pop(b), **captured = ARENA_ARRAY(b->arena, SsaValue *, comprehension->captured_count);
+    SsaValue *iterator = ssa_pop(b), **captured = ARENA_ARRAY(b->arena, SsaValue *, comprehension->captured_count);
     for (uint32_t i = 0; i < comprehension->captured_count; i++)
         captured[i] = read_variable(b, comprehension->captured[i], b->block->id);
-    SsaValue *values = append(b, SSA_TUPLE, comprehension->captured_count, captured);
-    SsaValue *function = append1(b, SSA_FUNCTION, values);
+    SsaValue *values = ssa_append(b, SSA_TUPLE, comprehension->captured_count, captured);
+    SsaValue *function = ssa_append1(b, SSA_FUNCTION, values);
     function->argument = 8;
     function->constant = comprehension->constant;
-    push(b, append2(b, SSA_CALL, function, iterator));
+    ssa_push(b, ssa_append2(b, SSA_CALL, function, iterator));
 }
 
 static void run_get_iter(Builder *b)
 {
     if (b->depth > SLOT_LIMIT) {
-        fail(b, DIAG_UNSUPPORTED_BYTECODE, "a loop inside of so large an expression", "");
+        ssa_fail(b, DIAG_UNSUPPORTED_BYTECODE, "a loop inside of so large an expression", "");
         return;
     }
-    SsaValue *iterator = append1(b, SSA_ITERATOR, pop(b));
-    write_variable(b, position_variable(b, b->depth), b->block->id, append1(b, SSA_ITER_START, iterator));
-    push(b, iterator);
+    SsaValue *iterator = ssa_append1(b, SSA_ITERATOR, ssa_pop(b));
+    write_variable(b, position_variable(b, b->depth), b->block->id, ssa_append1(b, SSA_ITER_START, iterator));
+    ssa_push(b, iterator);
 }
 
 /* A comprehension's function gets its iterator as an argument, called ".0". */
@@ -416,20 +343,20 @@ static void run_load_local(Builder *b)
     uint32_t local = (uint32_t)b->instruction->argument;
     SsaValue *value = read_variable(b, local, b->block->id);
     if (strcmp(b->code->local_names[local], ".0") == 0)
-        write_variable(b, position_variable(b, b->depth), b->block->id, append1(b, SSA_ITER_START, value));
-    push(b, value);
+        write_variable(b, position_variable(b, b->depth), b->block->id, ssa_append1(b, SSA_ITER_START, value));
+    ssa_push(b, value);
 }
 
 static void run_copy(Builder *b)
 {
-    SsaValue *value = *peek(b, b->instruction->argument);
+    SsaValue *value = *ssa_peek(b, b->instruction->argument);
     if (!b->failed)
-        push(b, value);
+        ssa_push(b, value);
 }
 
 static void run_swap(Builder *b)
 {
-    SsaValue **other = peek(b, b->instruction->argument), **top = peek(b, 1);
+    SsaValue **other = ssa_peek(b, b->instruction->argument), **top = ssa_peek(b, 1);
     SsaValue *value = *other;
     *other = *top;
     *top = value;
@@ -437,37 +364,31 @@ static void run_swap(Builder *b)
 
 static void run_attribute(Builder *b)
 {
-    SsaValue *value = append1(b, SSA_ATTRIBUTE, pop(b));
+    SsaValue *value = ssa_append1(b, SSA_ATTRIBUTE, ssa_pop(b));
     value->name = b->code->names[b->instruction->argument];
-    push(b, value);
+    ssa_push(b, value);
     if (b->instruction->op == BYTECODE_LOAD_METHOD)
-        push(b, append(b, SSA_NULL, 0, NULL));
+        ssa_push(b, ssa_append(b, SSA_NULL, 0, NULL));
 }
 
 static void run_pair(Builder *b, SsaOp op)
 {
-    SsaValue *right = pop(b), *left = pop(b);
-    SsaValue *value = append2(b, op, left, right);
+    SsaValue *right = ssa_pop(b), *left = ssa_pop(b);
+    SsaValue *value = ssa_append2(b, op, left, right);
     value->argument = op == SSA_BINARY ? b->instruction->argument % 13 : b->instruction->argument;
-    push(b, value);
+    ssa_push(b, value);
 }
 
 static void run_store_attribute(Builder *b)
 {
-    SsaValue *object = pop(b), *value = pop(b);
-    append2(b, SSA_STORE_ATTRIBUTE, value, object)->name = b->code->names[b->instruction->argument];
+    SsaValue *object = ssa_pop(b), *value = ssa_pop(b);
+    ssa_append2(b, SSA_STORE_ATTRIBUTE, value, object)->name = b->code->names[b->instruction->argument];
 }
 
 static void run_store_subscript(Builder *b)
 {
-    SsaValue *index = pop(b), *container = pop(b), *value = pop(b);
-    append(b, SSA_STORE_SUBSCRIPT, 3, (SsaValue *[]){value, container, index});
-}
-
-static void run_sequence(Builder *b, SsaOp op)
-{
-    uint32_t count = (uint32_t)b->instruction->argument;
-    push(b, append(b, op, count, pop_many(b, count)));
+    SsaValue *index = ssa_pop(b), *container = ssa_pop(b), *value = ssa_pop(b);
+    ssa_append(b, SSA_STORE_SUBSCRIPT, 3, (SsaValue *[]){value, container, index});
 }
 
 static void delete_local(Builder *b)
@@ -491,9 +412,9 @@ static void run_unsupported(Builder *b)
 {
     const Instruction *instruction = b->instruction;
     if (instruction->op == BYTECODE_UNSUPPORTED)
-        fail(b, DIAG_UNSUPPORTED_BYTECODE, instruction->raw_name, "");
+        ssa_fail(b, DIAG_UNSUPPORTED_BYTECODE, instruction->raw_name, "");
     else
-        fail(b, DIAG_UNSUPPORTED_BYTECODE, bytecode_info[instruction->op].words, "");
+        ssa_fail(b, DIAG_UNSUPPORTED_BYTECODE, bytecode_info[instruction->op].words, "");
 }
 
 static void run_terminator(Builder *b)
@@ -501,19 +422,19 @@ static void run_terminator(Builder *b)
     static const Constant none = {.kind = CONSTANT_NONE};
     uint32_t raised = (uint32_t)b->instruction->argument;
     switch (b->instruction->op) {
-    case BYTECODE_JUMP: append(b, SSA_JUMP, 0, NULL); break;
-    case BYTECODE_JUMP_IF_TRUE: append1(b, SSA_BRANCH, pop(b))->argument = 1; break;
-    case BYTECODE_JUMP_IF_FALSE: append1(b, SSA_BRANCH, pop(b))->argument = 0; break;
+    case BYTECODE_JUMP: ssa_append(b, SSA_JUMP, 0, NULL); break;
+    case BYTECODE_JUMP_IF_TRUE: ssa_append1(b, SSA_BRANCH, ssa_pop(b))->argument = 1; break;
+    case BYTECODE_JUMP_IF_FALSE: ssa_append1(b, SSA_BRANCH, ssa_pop(b))->argument = 0; break;
     case BYTECODE_JUMP_IF_NONE:
     case BYTECODE_JUMP_IF_NOT_NONE: {
-        SsaValue *value = pop(b);
-        SsaValue *test = append2(b, SSA_IS, value, append_constant(b, &none));
-        append1(b, SSA_BRANCH, test)->argument = b->instruction->op == BYTECODE_JUMP_IF_NONE;
+        SsaValue *value = ssa_pop(b);
+        SsaValue *test = ssa_append2(b, SSA_IS, value, ssa_append_constant(b, &none));
+        ssa_append1(b, SSA_BRANCH, test)->argument = b->instruction->op == BYTECODE_JUMP_IF_NONE;
         break;
     }
-    case BYTECODE_RETURN: append1(b, SSA_RETURN, pop(b)); break;
-    case BYTECODE_YIELD: append1(b, SSA_YIELD, pop(b)); break;
-    case BYTECODE_RAISE: append(b, SSA_RAISE, raised, pop_many(b, raised)); break;
+    case BYTECODE_RETURN: ssa_append1(b, SSA_RETURN, ssa_pop(b)); break;
+    case BYTECODE_YIELD: ssa_append1(b, SSA_YIELD, ssa_pop(b)); break;
+    case BYTECODE_RAISE: ssa_append(b, SSA_RAISE, raised, ssa_pop_many(b, raised)); break;
     default: break;
     }
 }
@@ -521,13 +442,13 @@ static void run_terminator(Builder *b)
 /* The test at the head of a for loop. The item is made in the body, where it is known to be there. */
 static void run_for_iter(Builder *b)
 {
-    SsaValue *iterator = *peek(b, 1);
+    SsaValue *iterator = *ssa_peek(b, 1);
     if (b->failed)
         return;
     uint32_t variable = position_variable(b, b->depth - 1);
-    SsaValue *step = append2(b, SSA_ITER_STEP, iterator, read_variable(b, variable, b->block->id));
+    SsaValue *step = ssa_append2(b, SSA_ITER_STEP, iterator, read_variable(b, variable, b->block->id));
     write_variable(b, variable, b->block->id, step);
-    append1(b, SSA_BRANCH, append2(b, SSA_ITER_HAS, iterator, step))->argument = 0;
+    ssa_append1(b, SSA_BRANCH, ssa_append2(b, SSA_ITER_HAS, iterator, step))->argument = 0;
 }
 
 static void run_instruction(Builder *b)
@@ -537,51 +458,58 @@ static void run_instruction(Builder *b)
     const Instruction *instruction = b->instruction;
     uint32_t n = (uint32_t)instruction->argument;
     switch (instruction->op) {
-    case BYTECODE_RETURN_GENERATOR: push(b, append(b, SSA_NULL, 0, NULL)); break;
+    case BYTECODE_RETURN_GENERATOR: ssa_push(b, ssa_append(b, SSA_NULL, 0, NULL)); break;
     case BYTECODE_COMPREHENSION: run_comprehension(b); break;
-    case BYTECODE_LOAD_ASSERTION_ERROR: push(b, append_constant(b, &assertion_error)); break;
-    case BYTECODE_LOAD_CONST: push(b, append_constant(b, b->code->constants[n])); break;
+    case BYTECODE_LOAD_ASSERTION_ERROR: ssa_push(b, ssa_append_constant(b, &assertion_error)); break;
+    case BYTECODE_LOAD_CONST: ssa_push(b, ssa_append_constant(b, b->code->constants[n])); break;
     case BYTECODE_LOAD_LOCAL: run_load_local(b); break;
     case BYTECODE_LOAD_LOCAL_CLEAR:
         run_load_local(b);
         delete_local(b);
         break;
-    case BYTECODE_STORE_LOCAL: store_local(b, n, pop(b)); break;
+    case BYTECODE_STORE_LOCAL: store_local(b, n, ssa_pop(b)); break;
     case BYTECODE_DELETE_LOCAL: delete_local(b); break;
     case BYTECODE_LOAD_GLOBAL: {
-        SsaValue *value = append_constant(b, b->code->globals[n]);
+        SsaValue *value = ssa_append_constant(b, b->code->globals[n]);
         value->name = b->code->names[n];
-        push(b, value);
+        ssa_push(b, value);
         break;
     }
     case BYTECODE_LOAD_ATTRIBUTE:
     case BYTECODE_LOAD_METHOD: run_attribute(b); break;
     case BYTECODE_STORE_ATTRIBUTE: run_store_attribute(b); break;
-    case BYTECODE_PUSH_NULL: push(b, append(b, SSA_NULL, 0, NULL)); break;
+    case BYTECODE_PUSH_NULL: ssa_push(b, ssa_append(b, SSA_NULL, 0, NULL)); break;
     case BYTECODE_BINARY: run_pair(b, SSA_BINARY); break;
     case BYTECODE_COMPARE: run_pair(b, SSA_COMPARE); break;
     case BYTECODE_IS: run_pair(b, SSA_IS); break;
     case BYTECODE_CONTAINS: run_pair(b, SSA_CONTAINS); break;
-    case BYTECODE_NEGATIVE: push(b, append1(b, SSA_NEGATIVE, pop(b))); break;
-    case BYTECODE_POSITIVE: push(b, append1(b, SSA_POSITIVE, pop(b))); break;
-    case BYTECODE_INVERT: push(b, append1(b, SSA_INVERT, pop(b))); break;
-    case BYTECODE_NOT: push(b, append1(b, SSA_NOT, pop(b))); break;
+    case BYTECODE_NEGATIVE: ssa_push(b, ssa_append1(b, SSA_NEGATIVE, ssa_pop(b))); break;
+    case BYTECODE_POSITIVE: ssa_push(b, ssa_append1(b, SSA_POSITIVE, ssa_pop(b))); break;
+    case BYTECODE_INVERT: ssa_push(b, ssa_append1(b, SSA_INVERT, ssa_pop(b))); break;
+    case BYTECODE_NOT: ssa_push(b, ssa_append1(b, SSA_NOT, ssa_pop(b))); break;
     case BYTECODE_SUBSCRIPT: run_pair(b, SSA_SUBSCRIPT); break;
     case BYTECODE_STORE_SUBSCRIPT: run_store_subscript(b); break;
     case BYTECODE_BUILD_TUPLE: run_sequence(b, SSA_TUPLE); break;
     case BYTECODE_BUILD_LIST: run_sequence(b, SSA_LIST); break;
-    case BYTECODE_LIST_TO_TUPLE: push(b, append1(b, SSA_AS_TUPLE, pop(b))); break;
+    case BYTECODE_LIST_TO_TUPLE: ssa_push(b, ssa_append1(b, SSA_AS_TUPLE, ssa_pop(b))); break;
     case BYTECODE_BUILD_SLICE: run_slice(b); break;
     case BYTECODE_UNPACK: run_unpack(b); break;
+    case BYTECODE_UNPACK_STARRED: run_unpack_starred(b); break;
+    case BYTECODE_BUILD_MAP: run_build_map(b); break;
+    case BYTECODE_BUILD_CONST_KEY_MAP: run_build_constant_map(b); break;
+    case BYTECODE_DICT_MERGE: run_dict_merge(b); break;
+    case BYTECODE_MATCH_SEQUENCE: run_match_sequence(b); break;
+    case BYTECODE_GET_LENGTH: run_get_length(b); break;
+    case BYTECODE_MATCH_CLASS: run_match_class(b); break;
     case BYTECODE_MAKE_FUNCTION: run_make_function(b); break;
     case BYTECODE_SET_FUNCTION: run_set_function(b); break;
-    case BYTECODE_POP: pop(b); break;
+    case BYTECODE_POP: ssa_pop(b); break;
     case BYTECODE_COPY: run_copy(b); break;
     case BYTECODE_SWAP: run_swap(b); break;
     case BYTECODE_CALL: run_call(b, n, NULL); break;
     case BYTECODE_CALL_KEYWORDS: run_call_keywords(b); break;
     case BYTECODE_CALL_STARRED: run_call_starred(b); break;
-    case BYTECODE_LIST_EXTEND: run_list_extend(b, append1(b, SSA_AS_TUPLE, pop(b))); break;
+    case BYTECODE_LIST_EXTEND: run_list_extend(b); break;
     case BYTECODE_LIST_APPEND: run_list_append(b); break;
     case BYTECODE_GET_ITER: run_get_iter(b); break;
     case BYTECODE_FOR_ITER: run_for_iter(b); break;
@@ -603,15 +531,15 @@ static void run_instruction(Builder *b)
 static void enter_loop_body(Builder *b)
 {
     if (b->block->cfg->predecessor_count != 1 || b->depth < 1) {
-        fail_broken(b, "the body of a for loop is entered from elsewhere");
+        ssa_fail_broken(b, "the body of a for loop is entered from elsewhere");
         return;
     }
     SsaValue *iterator = b->stack[b->depth - 1];
     uint32_t variable = position_variable(b, b->depth - 1);
     SsaValue *step = read_variable(b, variable, b->block->id);
-    SsaValue *item = append2(b, SSA_ITER_VALUE, iterator, step);
-    write_variable(b, variable, b->block->id, append2(b, SSA_ITER_NEXT, iterator, step));
-    push(b, item);
+    SsaValue *item = ssa_append2(b, SSA_ITER_VALUE, iterator, step);
+    write_variable(b, variable, b->block->id, ssa_append2(b, SSA_ITER_NEXT, iterator, step));
+    ssa_push(b, item);
 }
 
 static bool is_loop_body(const Builder *b, uint32_t block)
@@ -636,7 +564,7 @@ static void propagate_depth(Builder *b)
             depth--;
         BlockState *to = &b->states[cfg->successors[i]];
         if (to->depth >= 0 && to->depth != depth)
-            fail_broken(b, "paths join with operand stacks of different depth");
+            ssa_fail_broken(b, "paths join with operand stacks of different depth");
         to->depth = depth;
     }
 }
@@ -655,7 +583,7 @@ static void run_block(Builder *b, uint32_t number)
     if (is_loop_body(b, number))
         enter_loop_body(b);
     if (is_resumed_block(b, cfg)) /* nothing is ever sent to a generator */
-        push(b, append_constant(b, &none));
+        ssa_push(b, ssa_append_constant(b, &none));
     for (uint32_t i = cfg->first; i < cfg->end && !b->failed; i++) {
         b->instruction = &b->instructions->items[i];
         run_instruction(b);
@@ -663,9 +591,9 @@ static void run_block(Builder *b, uint32_t number)
     if (b->failed)
         return;
     if (!b->block->last || b->block->last->op < SSA_JUMP)
-        append(b, SSA_JUMP, 0, NULL);
+        ssa_append(b, SSA_JUMP, 0, NULL);
     if (b->depth > SLOT_LIMIT) {
-        fail(b, DIAG_UNSUPPORTED_BYTECODE, "a branch inside of so large an expression", "");
+        ssa_fail(b, DIAG_UNSUPPORTED_BYTECODE, "a branch inside of so large an expression", "");
         return;
     }
     for (int32_t slot = 0; slot < b->depth; slot++)
@@ -677,11 +605,12 @@ static void run_block(Builder *b, uint32_t number)
 static void write_parameters(Builder *b)
 {
     const CodeSnapshot *code = b->code;
-    uint32_t given = code->argument_count + code->keyword_only_count + (code->has_varargs ? 1 : 0);
+    uint32_t given =
+        code->argument_count + code->keyword_only_count + (code->has_varargs ? 1 : 0) + (code->has_varkeywords ? 1 : 0);
     b->block = &b->function->blocks[0];
     for (uint32_t i = 0; i < given + code->free_count; i++) {
         uint32_t local = i < given ? i : code->local_count - code->free_count + (i - given);
-        SsaValue *value = append(b, SSA_PARAMETER, 0, NULL);
+        SsaValue *value = ssa_append(b, SSA_PARAMETER, 0, NULL);
         value->argument = (int32_t)i;
         value->name = code->local_names[local];
         write_variable(b, local, 0, value);

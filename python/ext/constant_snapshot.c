@@ -110,6 +110,30 @@ static const Constant *tuple(SnapshotScope *scope, PyObject *value, const char *
     return ok ? constant : NULL;
 }
 
+/* A dict whose keys kernels can name; any other is of no use to them. */
+static const Constant *dict(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    SnapshotBuilder *builder = scope->builder;
+    Py_ssize_t size = PyDict_GET_SIZE(value), position = 0;
+    const char **names = ARENA_ARRAY(builder->arena, const char *, size);
+    const Constant **items = ARENA_ARRAY(builder->arena, const Constant *, size);
+    Constant *constant = ext_new_constant(builder, CONSTANT_DICT, shown);
+    constant->names = names;
+    constant->items = items;
+    PyObject *key, *item;
+    while (PyDict_Next(value, &position, &key, &item)) {
+        const Constant *name = ext_constant(scope, key, NULL);
+        const char *text = name ? constant_key(builder->arena, name) : NULL;
+        if (name && !text)
+            return unsupported(builder, "dict with keys that are neither strings nor integers", shown);
+        names[constant->count] = text;
+        items[constant->count] = name ? ext_constant(scope, item, NULL) : NULL;
+        if (!items[constant->count++])
+            return NULL;
+    }
+    return constant;
+}
+
 static const Constant *enum_member(SnapshotScope *scope, PyObject *member, const char *shown)
 {
     SnapshotBuilder *builder = scope->builder;
@@ -201,6 +225,43 @@ static const Constant *library_function(SnapshotBuilder *builder, const char *na
     Py_XDECREF(module);
     Py_XDECREF(value);
     return constant;
+}
+
+/* What a function of cujit.kernel_functions.sequences makes of arguments on the host: a function for kernels. */
+static const Constant *made_function(SnapshotScope *scope, const char *maker, PyObject *arguments, const char *shown)
+{
+    SnapshotBuilder *builder = scope->builder;
+    PyObject *module = arguments ? PyImport_ImportModule("cujit.kernel_functions.sequences") : NULL;
+    PyObject *make = module ? PyObject_GetAttrString(module, maker) : NULL;
+    PyObject *made = make ? PyObject_CallObject(make, arguments) : NULL;
+    bool is_kept = made && PyList_Append(builder->held, made) == 0;
+    const Constant *constant = is_kept ? function(builder, made, NULL, shown) : NULL;
+    Py_XDECREF(arguments);
+    Py_XDECREF(module);
+    Py_XDECREF(make);
+    Py_XDECREF(made);
+    return constant;
+}
+
+static const Constant *partial(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    PyObject *function = PyObject_GetAttrString(value, "func"), *given = PyObject_GetAttrString(value, "args");
+    PyObject *keywords = PyObject_GetAttrString(value, "keywords");
+    PyObject *arguments = function && given && keywords ? PyTuple_Pack(3, function, given, keywords) : NULL;
+    Py_XDECREF(function);
+    Py_XDECREF(given);
+    Py_XDECREF(keywords);
+    return made_function(scope, "captured_partial", arguments, shown);
+}
+
+/* Namespace.method, where that is a classmethod: its function with the class as first argument. */
+static const Constant *class_method(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    PyObject *given = PyTuple_Pack(1, PyMethod_GET_SELF(value)), *keywords = PyDict_New();
+    PyObject *arguments = given && keywords ? PyTuple_Pack(3, PyMethod_GET_FUNCTION(value), given, keywords) : NULL;
+    Py_XDECREF(given);
+    Py_XDECREF(keywords);
+    return made_function(scope, "captured_partial", arguments, shown);
 }
 
 static const Constant *intrinsic(SnapshotBuilder *builder, IntrinsicId id, const char *shown)
@@ -366,8 +427,14 @@ static const Constant *any_value(SnapshotScope *scope, PyObject *value, const ch
         return string(builder, value, shown);
     if (PyTuple_Check(value) || PyFrozenSet_Check(value))
         return tuple(scope, value, shown);
+    if (PyDict_CheckExact(value))
+        return dict(scope, value, shown);
     if (PyFunction_Check(value))
         return function(builder, value, NULL, shown);
+    if (PyObject_TypeCheck(value, (PyTypeObject *)builder->partial_class))
+        return partial(scope, value, shown);
+    if (PyMethod_Check(value) && PyType_Check(PyMethod_GET_SELF(value)))
+        return class_method(scope, value, shown);
     if (PyObject_TypeCheck(value, builder->state->kernel_type)) {
         const ExtKernel *kernel = (ExtKernel *)value;
         return ext_kernel_is_ready(kernel) ? function(builder, kernel->py_func, kernel, shown) : NULL;

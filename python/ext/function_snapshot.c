@@ -163,6 +163,7 @@ const CodeSnapshot *ext_code(SnapshotScope *scope, PyCodeObject *code)
                                    .first_line = code->co_firstlineno};
     out->python_minor = PY_MINOR_VERSION;
     out->argument_count = (uint32_t)code->co_argcount;
+    out->positional_only_count = (uint32_t)code->co_posonlyargcount;
     out->keyword_only_count = (uint32_t)code->co_kwonlyargcount;
     out->has_varargs = code->co_flags & CO_VARARGS;
     out->has_varkeywords = code->co_flags & CO_VARKEYWORDS;
@@ -193,11 +194,26 @@ static bool collect_names(PyObject *set, PyCodeObject *code)
     return true;
 }
 
+/* Functions that a function closes over may be called with what else it closes over. */
+static bool collect_captured_names(PyObject *set, PyObject *closure)
+{
+    for (Py_ssize_t i = 0; closure && i < PyTuple_GET_SIZE(closure); i++) {
+        PyObject *value = PyCell_Get(PyTuple_GET_ITEM(closure, i));
+        bool ok = !value || !PyFunction_Check(value) || collect_names(set, (PyCodeObject *)PyFunction_GetCode(value));
+        Py_XDECREF(value);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
 /* A sorted list: the snapshot of a function is the same in every process. */
-static PyObject *all_names(PyCodeObject *code)
+static PyObject *all_names(PyObject *function)
 {
     PyObject *set = PySet_New(NULL);
-    PyObject *list = set && collect_names(set, code) ? PySequence_List(set) : NULL;
+    bool ok = set && collect_names(set, (PyCodeObject *)PyFunction_GetCode(function)) &&
+              collect_captured_names(set, PyFunction_GetClosure(function));
+    PyObject *list = ok ? PySequence_List(set) : NULL;
     Py_XDECREF(set);
     if (list && PyList_Sort(list) < 0)
         Py_CLEAR(list);
@@ -279,7 +295,7 @@ static bool fill_function(SnapshotBuilder *builder, PyObject *function, Snapshot
                            .function = function,
                            .snapshot = out,
                            .globals = PyFunction_GetGlobals(function),
-                           .names = all_names(code),
+                           .names = all_names(function),
                            .builtins = PyObject_GetAttrString(function, "__builtins__"),
                            .modules = table_create()};
     bool ok = scope.builtins && scope.names && (out->code = ext_code(&scope, code)) &&
@@ -338,7 +354,9 @@ static bool begin(SnapshotBuilder *builder)
     builder->held = PyList_New(0);
     builder->enum_meta = imported("enum", "EnumMeta");
     builder->namespace_class = imported("types", "SimpleNamespace");
-    return builder->held && builder->enum_meta && builder->namespace_class && read_opcodes(builder);
+    builder->partial_class = imported("functools", "partial");
+    return builder->held && builder->enum_meta && builder->namespace_class && builder->partial_class &&
+           read_opcodes(builder);
 }
 
 static void end(SnapshotBuilder *builder)
@@ -348,6 +366,7 @@ static void end(SnapshotBuilder *builder)
     Py_XDECREF(builder->held);
     Py_XDECREF(builder->enum_meta);
     Py_XDECREF(builder->namespace_class);
+    Py_XDECREF(builder->partial_class);
 }
 
 const Snapshot *ext_snapshot(ExtState *state, const ExtKernel *kernel, Arena *arena, PyObject *keep_alive)

@@ -12,6 +12,7 @@ typedef struct SnapshotBuilder {
     PyObject *held;            /* list: for as long as the builder lives, so that no address is used twice */
     PyObject *enum_meta;       /* the class of enum classes */
     PyObject *namespace_class; /* types.SimpleNamespace */
+    PyObject *partial_class;   /* functools.partial */
     int load_global, extended_arg;   /* opcodes of this Python */
     int library_depth;         /* above 0: what is read belongs to cujit.kernel_functions */
     Table *functions;          /* function -> Snapshot */

@@ -102,11 +102,40 @@ class Config:
     def scaled(v):
         return v * Config.SCALE
 
+    @classmethod
+    def leveled(cls, v):
+        return v * cls.LEVELS[1]
+
+
+class Outer:
+    class Inner:
+        VALUE = 5
+
+
+SETTINGS = {"width": 3, "shape": square, 7: 0.5}
+from_three = functools.partial(line, 3, offset=7)
+
+
+def keywords(v, **others):
+    return v + len(others) + others["by"]
+
+
+def swapped(v, w):
+    return w, v
+
+
+def ackermann(k, j):
+    if k == 0:
+        return j + 1
+    if j == 0:
+        return ackermann(k - 1, 1)
+    return ackermann(k - 1, ackermann(k, j - 1))
+
 
 # --- end of definitions ---
 
 SECTIONS = {
-    "Numbers": """
+    "Numbers": r"""
         n + m
         n - m * 2
         n / 4
@@ -131,11 +160,16 @@ SECTIONS = {
         float(n), complex(n, u), bool(n)
         n.bit_length(), n.bit_count()
         True + n
+        pow(n, 5, 7)
+        round(u * 1.2345, 2), round(1234, -2)
+        operator.add(n, m), operator.mul(n, u), operator.neg(n)
+        operator.iadd(n, m), operator.floordiv(m, n), operator.lt(n, m)
+        operator.itemgetter(1)(t), operator.itemgetter(0, 2)(t)
         1_000 * n
         0x1F & n
         1e-3 * u
     """,
-    "Comparisons and truth": """
+    "Comparisons and truth": r"""
         n < m, n <= m, n == m, n != m, n >= m, n > m
         0 < n < 10
         m < 0 < n != 4
@@ -153,7 +187,7 @@ SECTIONS = {
         (n, m) == (3, -7)
         "a" < "b"
     """,
-    "Names and assignment": """
+    "Names and assignment": r"""
         r = n
         r = k = n
         k, r = n, m
@@ -170,7 +204,7 @@ SECTIONS = {
         r = SCALE * n
         i = n; del i; r = m
     """,
-    "Conditions and loops": """
+    "Conditions and loops": r"""
         r = 0\nfor i in range(n): r += i
         r = 0\nfor i in range(2, n): r += i
         r = 0\nfor i in range(10, n, -2): r += i
@@ -192,8 +226,17 @@ SECTIONS = {
         r = 1 if n > m else 2
         r = 0\nif n > 4: r = 1\nelif n > 2: r = 2\nelse: r = 3
         pass; r = n
+        r = 0\nmatch n:\n    case 3: r = 1\n    case 4 | 5: r = 2
+        r = 0\nmatch n:\n    case k if k > 4: r = k\n    case _: r = -1
+        match t:\n    case (0, k, j): r = k - j\n    case (3, k, j): r = k + j\n    case _: r = 0
+        match t:\n    case (k, *j): r = k + len(j)
+        match n, m:\n    case (3, k): r = k\n    case (k, _): r = -k
+        match n:\n    case int(k): r = k
+        match u:\n    case int(): r = 5\n    case float(): r = 6
+        r = 0\nfor i in range(2):\n    for j in range(2): r += i\n    else: r += 10\nelse: r += 100
+        r = 0\nfor i in range(n):\n    for j in range(n):\n        if j == 2: break\n    else: r += 100\n    r += j
     """,
-    "Generators and comprehensions": """
+    "Generators and comprehensions": r"""
         sum(e * e for e in a)
         sum(e for e in a if e > 0)
         sum(i * j for i in range(n) for j in range(i))
@@ -220,8 +263,17 @@ SECTIONS = {
         sum([sum([i * j for j in range(3)]) for i in range(4)])
         total(*[e * e for e in t])
         n in (d for d in digits(1234))
+        sum(map(square, t))
+        sum(map(operator.add, t, (4, 5, 6)))
+        tuple(map(square, t))
+        sum(filter(lambda e: e > 0, a))
+        r = 0\nfor e in map(abs, a): r = r * 3 + e
+        functools.reduce(lambda i, j: i * 2 + j, a)
+        functools.reduce(operator.mul, range(1, n), 1)
+        math.prod(t), math.prod(a, start=2)
+        sum(e for e in reversed(a))
     """,
-    "Tuples": """
+    "Tuples": r"""
         t[0] + t[-1]
         t[n % 3]
         p[1]
@@ -237,9 +289,18 @@ SECTIONS = {
         tuple(t)
         (*t, n)
         n, *t
+        i, *r = t; r = i + r[0] * 10
+        *k, r = t; r += k[1]
+        i, *k, j = t; r = i, k[0], j
+        sorted(t)
+        sorted(t, reverse=True), sorted(t, key=lambda e: -e)
+        min(t, key=lambda e: -e)
+        max(n, m, key=abs)
+        [1, 2, 3][n % 3]
+        r = 0\nfor k in (1, 2.5, n): r += k
         bool(())
     """,
-    "Arrays": """
+    "Arrays": r"""
         a[0] + a[-1]
         g[1, 2], g[1][2], g[-1, -1]
         len(a), a.size, a.ndim, a.shape[0]
@@ -265,7 +326,7 @@ SECTIONS = {
         a[:2] = a[3:5]; r = a[0] * 100 + a[1]
         a[::2] = 7; r = sum(a)
     """,
-    "Functions": """
+    "Functions": r"""
         square(n), square(u)
         line(n)
         line(n, 3)
@@ -284,6 +345,26 @@ SECTIONS = {
         make_adder(5)(n)
         f = square if SCALE > 3 else line; r = f(n)
         k = n\ndef f(i): return i + k\nr = f(2)
+        (lambda i, j=2, *, k=5: i + j + k)(n)
+        def f(i, *, k=5): return i + k\nr = f(n) + f(n, k=1)
+        (lambda *i: sum(i))(n, m, 2)
+        f = [lambda i, k=k: i * k for k in (1, 2, 3)]; r = f[1](n)
+        f = lambda i: i + 1; k = lambda i: f(i) * 2; r = k(n)
+        def f(i):\n    for j in range(i):\n        if j == 2: return j\n    return -1\nr = f(n)
+        swapped(*swapped(n, m))
+        keywords(n, by=2, at=0)
+        line(n, **{"slope": 5})
+        ackermann(2, 2)
+        is_odd(n + 4)
+        functools.partial(line, n)(4)
+        functools.partial(line, offset=n)(4)
+        from_three(), from_three(5)
+        Config.leveled(n)
+        Outer.Inner.VALUE
+        SHAPES.rows * SHAPES.columns
+        SETTINGS["width"], SETTINGS["shape"](n), SETTINGS[7]
+        "width" in SETTINGS, "depth" in SETTINGS, len(SETTINGS)
+        r = {"a": n, "b": u}; r = r["a"] * r["b"]
         Config.scaled(n)
         Config.SCALE * Config.LEVELS[1]
         math.sqrt(n) + math.pi
@@ -296,5 +377,5 @@ SECTIONS = {
 def rows():
     """(section, source) of every construct."""
     for section, text in SECTIONS.items():
-        for line_ in text.strip().split("\n        "):
-            yield section, line_.strip()
+        for row in text.strip().split("\n"):
+            yield section, row.strip().replace(r"\n", "\n")

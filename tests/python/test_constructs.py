@@ -18,9 +18,11 @@ from cujit import cuda
 
 PAGE = Path(__file__).parents[2] / "docs" / "constructs.md"
 INTRODUCTION = """\
-What the kernel language has, one line each, with its result for the values below. Made by
-`tests/python/test_constructs.py`, which runs every line in a kernel and in CPython. `CUJIT_REGENERATE=1` writes the page
-anew. What is not there: [limits.md](limits.md)."""
+What the kernel language has, one line each, with its result for the values below. What is not there:
+[limits.md](limits.md).
+
+Made by `tests/python/test_constructs.py`, which runs every line in a kernel and in CPython; `CUJIT_REGENERATE=1` makes
+it write this page."""
 ROWS = list(constructs.rows())
 NAMES = ", ".join(ARGUMENTS)
 
@@ -42,12 +44,12 @@ def compiled(text):
 
 
 def flat(value):
-    return [one for item in value for one in flat(item)] if isinstance(value, tuple) else [value]
+    return [one for item in value for one in flat(item)] if isinstance(value, (tuple, list)) else [value]
 
 
 def places(value, path):
     """Expressions for the numbers inside of a result."""
-    if not isinstance(value, tuple):
+    if not isinstance(value, (tuple, list)):
         return [path]
     return [place for i, item in enumerate(value) for place in places(item, f"{path}[{i}]")]
 
@@ -79,6 +81,8 @@ def test_construct(source, case):
 # --- the page --------------------------------------------------------------------------------------------------------
 
 def shown(value):
+    if isinstance(value, list):
+        return "[" + ", ".join(shown(item) for item in value) + "]"
     if isinstance(value, tuple):
         return "(" + ", ".join(shown(item) for item in value) + ("," if len(value) == 1 else "") + ")"
     if isinstance(value, np.generic):

@@ -31,11 +31,15 @@ CASES = [
     # bytecode and values
     Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "«def kernel(x):»\n    yield 1", F, says="generator"),
     Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "«import math»", F),
-    Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "d = «{1: 2}»", F),
+    Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "d = «{x[0]: 2}»", F, says="constant"),
+    Case("TYPE_STORE", errors.TypingError, "d = {1: 2}\n«d[3]» = 4", F, says="cannot be changed"),
+    Case("TYPE_STORE", errors.TypingError, "d = [1, 2]\n«d[1]» = 4", F, says="cannot be changed"),
+    Case("CONSTANT_REQUIRED", errors.TypingError, "d = {1: 2}\nx[0] = «d[n]»", F, 3, says="key"),
+    Case("CONSTANT_RANGE", errors.TypingError, "d = {1: 2}\nx[0] = «d[2]»", F, says="2"),
     Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "s = «{1, x[0]}»", F),
     Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "with «x»: pass", F, wide=True),
     Case("UNSUPPORTED_VALUE", errors.UnsupportedError, "x[0] = «thing»", F, before="thing = object()", says="thing"),
-    Case("UNSUPPORTED_VALUE", errors.UnsupportedError, "x[0] = «thing»", F, before="thing = {1: 2}", says="dict"),
+    Case("UNSUPPORTED_VALUE", errors.UnsupportedError, "x[0] = «thing»", F, before="thing = {1.5: 2}", says="dict"),
     # names and attributes
     Case("NAME_UNDEFINED", errors.TypingError, "x[0] = «nowhere»", F, says="nowhere"),
     Case("ATTRIBUTE_UNKNOWN", errors.TypingError, "x[0] = «x.colour»", F, says="colour"),

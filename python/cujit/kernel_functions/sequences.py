@@ -6,8 +6,7 @@ def missing():
 
 
 def map(function, *iterables):
-    for items in zip(*iterables):
-        yield function(*items)
+    return (function(*items) for items in zip(*iterables))
 
 
 def filter(function, iterable):
@@ -32,10 +31,15 @@ def reduce(function, iterable, initial=missing):
     return result
 
 
-def partial(function, /, *given):
-    def call(*others):
-        return function(*given, *others)
+def partial(function, /, *given, **keywords):
+    def call(*others, **more):
+        return function(*given, *others, **{**keywords, **more})
     return call
+
+
+def captured_partial(function, given, keywords):
+    """On the host: what a captured functools.partial or class method is to kernels."""
+    return partial(function, *given, **keywords)
 
 
 def prod(iterable, *, start=1):
