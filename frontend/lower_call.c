@@ -359,7 +359,7 @@ static bool call_intrinsic(Lower *l, Call *call, const Snapshot *general, Operan
 {
     call->name = intrinsic_name(l, call->intrinsic);
     if (general && is_general(call))
-        return call_function(l, general, call, out);
+        return lower_function_call(l, general, call, out);
     if (call->keyword_count && !takes_keywords(call->intrinsic))
         return call_refuse(l, call, ": it takes no keywords");
     switch (intrinsic_info[call->intrinsic].kind) {

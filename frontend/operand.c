@@ -297,6 +297,8 @@ static const Type *join_arrays(Lower *l, const Type *a, const Type *b)
 static const Type *join_tuples(Lower *l, const Type *a, const Type *b)
 {
     bool alike = a->count == b->count && a->tag == b->tag && (a->tag == TUPLE_NAMED || a->object == b->object);
+    for (uint32_t i = 0; alike && a->tag == TUPLE_DICT && i < a->count; i++)
+        alike = strcmp(a->names[i], b->names[i]) == 0;
     if (!alike)
         return NULL;
     const Type **items = ARENA_ARRAY(l->arena, const Type *, a->count);
