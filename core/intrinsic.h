@@ -72,7 +72,8 @@ typedef struct IntrinsicInfo {
     const char *libdevice64, *libdevice32; /* MATH: libdevice symbols for float64 and float32 */
     const char *host64, *host32; /* MATH: libm symbols or LLVM intrinsics ("llvm.sqrt") */
     MmaShape mma; /* MMA: m is 0 for all others */
-    const char *python_function; /* LIBRARY, GENERAL: module and function below cujit.kernel_functions, "complex_math.sin" */
+    const char
+        *python_function; /* LIBRARY, GENERAL: module and function below cujit.kernel_functions: "complex_math.sin" */
 } IntrinsicInfo;
 
 extern const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT];

@@ -206,6 +206,34 @@ static bool call_type(Lower *l, const Call *call, Operand *out)
     return *out = operand_object(l, constant), true;
 }
 
+/* Whether there is such an attribute: looked for without saying what is wrong. */
+static bool find_attribute(Lower *l, Operand object, const char *name)
+{
+    Diag scratch = {0};
+    Lower dry = *l;
+    Operand found;
+    dry.diag = &scratch;
+    dry.emitting = false;
+    return lower_attribute(&dry, object, name, &found);
+}
+
+/* getattr and hasattr: the name is a constant. */
+static bool call_attribute(Lower *l, const Call *call, Operand *out)
+{
+    bool gets = call->intrinsic == INTRINSIC_GETATTR;
+    if (!call_arity(l, call, 2, gets ? 3 : 2))
+        return false;
+    if (!operand_is_object(call->arguments[1], CONSTANT_STRING))
+        return lower_fail(l, DIAG_CONSTANT_REQUIRED, "the name of an attribute", "");
+    const char *name = call->arguments[1].constant->text;
+    bool found = find_attribute(l, call->arguments[0], name);
+    if (!gets)
+        return *out = operand_bool(l, found), true;
+    if (!found && call->count == 3)
+        return *out = call->arguments[2], true;
+    return lower_attribute(l, call->arguments[0], name, out);
+}
+
 /* --- casts -------------------------------------------------------------------------------------------------------- */
 
 static bool cast_scalar(Lower *l, const Type *type, const Call *call, Operand *out)
@@ -287,6 +315,8 @@ static const Handler handlers[INTRINSIC_COUNT] = {
     [INTRINSIC_REVERSED] = call_reversed,
     [INTRINSIC_TUPLE] = call_tuple,
     [INTRINSIC_TYPE] = call_type,
+    [INTRINSIC_GETATTR] = call_attribute,
+    [INTRINSIC_HASATTR] = call_attribute,
     [INTRINSIC_INT] = call_number,
     [INTRINSIC_FLOAT] = call_number,
     [INTRINSIC_COMPLEX] = call_number,

@@ -323,6 +323,20 @@ bool lower_compare(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
     return refuse_operands(l, compare_info[number].text, a, b, "");
 }
 
+/* type(x) is int, and the like */
+static bool is_pythons_name(Operand type, Operand name)
+{
+    if (!operand_is_object(type, CONSTANT_TYPE))
+        return false;
+    switch (operand_intrinsic(name)) {
+    case INTRINSIC_INT: return type_is_integer(type.constant->type);
+    case INTRINSIC_FLOAT: return type_equal(type.constant->type, TYPE_OF(FLOAT64));
+    case INTRINSIC_COMPLEX: return type_equal(type.constant->type, TYPE_OF(COMPLEX128));
+    case INTRINSIC_BOOL: return type.constant->type->kind == TYPE_BOOL;
+    default: return false;
+    }
+}
+
 bool lower_is(Lower *l, Operand a, Operand b, bool negated, Operand *out)
 {
     bool none = a.type->kind == TYPE_NONE || b.type->kind == TYPE_NONE;
@@ -335,7 +349,8 @@ bool lower_is(Lower *l, Operand a, Operand b, bool negated, Operand *out)
         return true;
     }
     if (a.type->kind == TYPE_OBJECT || b.type->kind == TYPE_OBJECT) {
-        *out = operand_bool(l, type_equal(a.type, b.type) != negated);
+        bool same = type_equal(a.type, b.type) || is_pythons_name(a, b) || is_pythons_name(b, a);
+        *out = operand_bool(l, same != negated);
         return true;
     }
     if (a.type->kind == TYPE_BOOL && b.type->kind == TYPE_BOOL)

@@ -1,4 +1,5 @@
 /* Attributes: of modules and other compile-time objects, of arrays, numbers and tuples; and method calls on values. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -86,6 +87,10 @@ static bool is_method(const Type *type, const char *name)
 {
     if (strcmp(name, "conjugate") == 0)
         return type_is_scalar(type);
+    if (strcmp(name, "is_integer") == 0)
+        return type_is_integer(type) || type->kind == TYPE_FLOAT;
+    if (strcmp(name, "index") == 0 || strcmp(name, "count") == 0)
+        return type->kind == TYPE_TUPLE && type->tag <= TUPLE_NAMED;
     return type_is_integer(type) && (strcmp(name, "bit_count") == 0 || strcmp(name, "bit_length") == 0);
 }
 
@@ -108,6 +113,10 @@ bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out)
                                      : lower_array_attribute(l, object, name, out);
     if (type_is_scalar(type) && (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0))
         return complex_part(l, object, name[0] == 'i', out);
+    if (type_is_integer(type) && strcmp(name, "numerator") == 0)
+        return *out = object, true;
+    if (type_is_integer(type) && strcmp(name, "denominator") == 0)
+        return *out = operand_int(l, 1), true;
     if (is_method(type, name))
         return *out = bound_method(l, object, name), true;
     if (type->kind == TYPE_TUPLE)
@@ -147,6 +156,40 @@ static bool count_bits(Lower *l, Operand number, bool length, Operand *out)
     return lower_convert(l, *out, TYPE_OF(INT64), out);
 }
 
+static bool is_whole(Lower *l, Operand number, Operand *out)
+{
+    if (number.type->kind != TYPE_FLOAT)
+        return *out = operand_bool(l, true), true;
+    Operand wide, size, floored;
+    if (!lower_convert(l, number, TYPE_OF(FLOAT64), &wide))
+        return false;
+    size = operand_value(wide.type, emit1(l, IR_ABS, wide.type, operand_ir(l, wide)));
+    IrValue *value = operand_ir(l, size);
+    floored = operand_value(size.type, emit_math_function(l, INTRINSIC_RINT, size.type, 1, &value));
+    Operand same, finite;
+    return lower_compare(l, COMPARE_EQ, floored, size, &same) &&
+           lower_compare(l, COMPARE_LT, size, operand_float(l, size.type, INFINITY), &finite) &&
+           lower_binary(l, NB_AND, same, finite, out);
+}
+
+/* How often a tuple has an item, or where it has it first: -1 where it has it nowhere. */
+static bool find_item(Lower *l, Operand tuple, Operand wanted, bool counts, Operand *out)
+{
+    const Type *i64 = TYPE_OF(INT64);
+    *out = operand_int(l, counts ? 0 : -1);
+    for (uint32_t i = tuple.type->count; i-- > 0;) {
+        Operand same, place = operand_int(l, i);
+        if (!lower_compare(l, COMPARE_EQ, lower_tuple_item(l, tuple, i), wanted, &same))
+            return false;
+        if (counts && !lower_binary(l, NB_ADD, *out, same, out))
+            return false;
+        if (!counts)
+            *out = operand_value(
+                i64, emit3(l, IR_SELECT, i64, operand_ir(l, same), operand_ir(l, place), operand_ir(l, *out)));
+    }
+    return true;
+}
+
 bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call *call, Operand *out)
 {
     if (receiver.type->kind == TYPE_ARRAY)
@@ -156,9 +199,14 @@ bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call 
         return lower_class_method(l, receiver, method, call, out);
     if (receiver.type->kind == TYPE_TUPLE && receiver.type->tag == TUPLE_SLICE)
         return call_arity(l, call, 1, 1) && lower_slice_indices(l, receiver, call->arguments[0], out);
+    bool is_tuple = receiver.type->kind == TYPE_TUPLE && receiver.type->tag <= TUPLE_NAMED;
+    if (is_tuple && (strcmp(name, "index") == 0 || strcmp(name, "count") == 0))
+        return call_arity(l, call, 1, 1) && find_item(l, receiver, call->arguments[0], name[0] == 'c', out);
     if (type_is_scalar(receiver.type) && call->count == 0 && call->keyword_count == 0) {
         if (strcmp(name, "conjugate") == 0)
             return conjugate(l, receiver, out);
+        if (strcmp(name, "is_integer") == 0)
+            return is_whole(l, receiver, out);
         if (strcmp(name, "bit_count") == 0 || strcmp(name, "bit_length") == 0)
             return count_bits(l, receiver, name[4] == 'l', out);
     }

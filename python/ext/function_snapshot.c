@@ -183,12 +183,19 @@ const CodeSnapshot *ext_code(SnapshotScope *scope, PyCodeObject *code)
 /* Appends the names of the code and of the code nested in it. */
 static bool collect_names(PyObject *set, PyCodeObject *code)
 {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(code->co_names); i++)
-        if (PySet_Add(set, PyTuple_GET_ITEM(code->co_names, i)) < 0)
+    bool takes_names = false; /* getattr(x, "name") */
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(code->co_names); i++) {
+        PyObject *name = PyTuple_GET_ITEM(code->co_names, i);
+        takes_names |= PyUnicode_CompareWithASCIIString(name, "getattr") == 0 ||
+                       PyUnicode_CompareWithASCIIString(name, "hasattr") == 0;
+        if (PySet_Add(set, name) < 0)
             return false;
+    }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(code->co_consts); i++) {
         PyObject *constant = PyTuple_GET_ITEM(code->co_consts, i);
         if (PyCode_Check(constant) && !collect_names(set, (PyCodeObject *)constant))
+            return false;
+        if (takes_names && PyUnicode_Check(constant) && PySet_Add(set, constant) < 0)
             return false;
     }
     return true;

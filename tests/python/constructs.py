@@ -166,6 +166,12 @@ SECTIONS = {
         operator.iadd(n, m), operator.floordiv(m, n), operator.lt(n, m)
         operator.itemgetter(1)(t), operator.itemgetter(0, 2)(t)
         1_000 * n
+        u.is_integer(), n.is_integer(), (u * 2).is_integer()
+        n.numerator, n.denominator
+        type(n)(u), type(n) is int, type(u) is int
+        isinstance(a, np.ndarray), isinstance(u, (int, float)), isinstance(t, tuple)
+        getattr(c, "real"), getattr(Config, "SCALE"), getattr(Config, "NONE", 5)
+        hasattr(a, "size"), hasattr(a, "weight")
         0x1F & n
         1e-3 * u
     """,
@@ -287,6 +293,8 @@ SECTIONS = {
         sum((0.5, 1.5), n)
         (n, (m, u))[1][0]
         tuple(t)
+        t.count(1), t.count(9)
+        (4, n, m).index(m)
         (*t, n)
         n, *t
         i, *r = t; r = i + r[0] * 10
