@@ -8,7 +8,7 @@
 #include "core/table.h"
 
 /* A field that is new in one of these is written below, or code that differs by it is taken for the same. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(Snapshot) == 72 && sizeof(CodeSnapshot) == 136 &&
+_Static_assert(sizeof(void *) != 8 || (sizeof(Snapshot) == 72 && sizeof(CodeSnapshot) == 144 &&
                                        sizeof(Constant) == 112 && sizeof(ConstantArray) == 176 && sizeof(Type) == 88),
                "what a key is made of has changed");
 
@@ -135,9 +135,11 @@ static void write_code(Writer *w, const CodeSnapshot *code)
         write_positions(w, code);
     write_bytes(w, code->exception_table, code->exception_table_size);
     write_number(w, code->argument_count);
+    write_number(w, code->positional_only_count);
     write_number(w, code->keyword_only_count);
     write_number(w, (uint64_t)code->has_varargs | (uint64_t)code->has_varkeywords << 1 |
-                        (uint64_t)code->is_generator << 2 | (uint64_t)code->is_library << 3);
+                        (uint64_t)code->is_generator << 2 | (uint64_t)code->is_library << 3 |
+                        (uint64_t)code->is_coroutine << 4);
     write_texts(w, code->local_names, code->local_count);
     write_number(w, code->free_count);
     write_texts(w, code->names, code->name_count);
