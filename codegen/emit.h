@@ -40,6 +40,7 @@ typedef struct EmittedFunction {
     const IrFunc *ir;
     LLVMValueRef llvm;
     LLVMTypeRef type;
+    bool is_inlined; /* into every caller, whatever LLVM thinks of it */
 } EmittedFunction;
 
 struct Emitter {
@@ -101,6 +102,10 @@ bool emit_module(Emitter *emitter);
 void emit_function_body(Emitter *emitter, const EmittedFunction *function);
 /* The same kernel as one trip of its loop: the parameters and the trip's number -> i1. */
 void emit_stride_trip(Emitter *emitter, const EmittedFunction *function, const StrideLoop *loop);
+
+/* --- inlining.c -------------------------------------------------------------------------------------------------- */
+/* Sets is_inlined of all functions. */
+void choose_inlined(Emitter *emitter);
 
 /* --- parts.c ------------------------------------------------------------------------------------------------------ */
 uint32_t part_count(const Type *type);

@@ -267,7 +267,8 @@ static void emit_trip(Emitter *emitter, Entry *entry)
     types[count] = emitter->i64;
     LLVMTypeRef type = LLVMFunctionType(emitter->i1, types, count + 1, false);
     const char *name = arena_format(emitter->arena, "cujit.%s.trip", emitter->entry);
-    entry->trip = (EmittedFunction){entry->body->ir, LLVMAddFunction(emitter->module, name, type), type};
+    entry->trip =
+        (EmittedFunction){.ir = entry->body->ir, .llvm = LLVMAddFunction(emitter->module, name, type), .type = type};
     LLVMSetLinkage(entry->trip.llvm, LLVMInternalLinkage);
     add_function_attribute(emitter, entry->trip.llvm, "alwaysinline", 0);
     add_function_attribute(emitter, entry->trip.llvm, "nounwind", 0);

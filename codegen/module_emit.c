@@ -171,9 +171,9 @@ static void declare_device_function(Emitter *emitter, EmittedFunction *out, bool
         emitter->entry = name;
     else
         LLVMSetLinkage(out->llvm, LLVMInternalLinkage);
-    if (ir->noinline)
+    if (ir->noinline || (!out->is_inlined && !ir->is_recursive && !is_visible))
         add_function_attribute(emitter, out->llvm, "noinline", 0);
-    else if (!ir->is_recursive && !is_visible)
+    else if (out->is_inlined && !is_visible)
         add_function_attribute(emitter, out->llvm, "alwaysinline", 0);
 }
 
@@ -188,10 +188,12 @@ static void declare_functions(Emitter *emitter)
 {
     emitter->functions = ARENA_ARRAY(emitter->arena, EmittedFunction, emitter->ir->function_count);
     uint32_t place = 0;
-    for (const IrFunc *ir = emitter->ir->first; ir; ir = ir->next, place++) {
+    for (const IrFunc *ir = emitter->ir->first; ir; ir = ir->next)
+        emitter->functions[place++].ir = ir;
+    choose_inlined(emitter);
+    for (place = 0; place < emitter->ir->function_count; place++) {
         EmittedFunction *function = &emitter->functions[place];
-        function->ir = ir;
-        if (ir->is_kernel)
+        if (function->ir->is_kernel)
             declare_kernel(emitter, function);
         else
             declare_device_function(emitter, function, place == 0 && emitter->options->device_function);

@@ -215,7 +215,7 @@ static bool emit_value(Lower *l, const SsaValue *value)
         return false;
     if (needs_no_code(value, *fact))
         return true;
-    if (!lower_value(l, value, &result))
+    if (!lower_value(l, value, &result) || diag_failed(l->diag))
         return false;
     if (!result.type && value->op != SSA_UNDEFINED && value->op != SSA_NULL) {
         l->value = value;

@@ -186,7 +186,7 @@ static void infer_value(Lower *l, const SsaBlock *block, const SsaValue *value)
     } else if (!value->is_dead && operands_known(l, value)) {
         Operand fact;
         diag_clear(l->diag);
-        if (lower_value(l, value, &fact) && fact.type) {
+        if (lower_value(l, value, &fact) && fact.type && !diag_failed(l->diag)) {
             fact.ir = NULL;
             set_fact(l, value, fact);
         }

@@ -4,7 +4,7 @@
 
 #include "frontend/generator.h"
 
-enum { DEPTH_LIMIT = 200, INSTANCE_LIMIT = 20000 };
+enum { INSTANCE_LIMIT = 20000 };
 
 static void note_comprehensions(Frontend *frontend, const Instructions *instructions)
 {
@@ -112,8 +112,8 @@ Instance *instance_get(Frontend *frontend, Diag *diag, const CodeSnapshot *code,
         if (matches(instance, snapshot, parameters, count))
             return instance;
     SourcePos pos = {.function = &code->source, .line = code->source.first_line};
-    if (frontend->depth > DEPTH_LIMIT || frontend->instance_count > INSTANCE_LIMIT) {
-        diag_fail(diag, &pos, DIAG_RECURSION_TYPE, code->source.name);
+    if (frontend->depth > CALL_DEPTH_LIMIT || frontend->instance_count > INSTANCE_LIMIT) {
+        diag_fail(diag, &pos, DIAG_CALL_DEPTH, CALL_DEPTH_LIMIT, code->source.name);
         return NULL;
     }
     Instance *instance = instance_new(frontend, diag, code, snapshot, parameters, count);

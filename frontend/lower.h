@@ -18,6 +18,8 @@ typedef struct Operand {
 } Operand;
 
 typedef struct GeneratorFrame GeneratorFrame;
+enum { CALL_DEPTH_LIMIT = 500 }; /* functions that call each other in a row: their inference nests on the C stack */
+
 typedef enum InstanceState { INSTANCE_NEW, INSTANCE_RUNNING, INSTANCE_DONE } InstanceState;
 
 /* A function for certain argument types. */

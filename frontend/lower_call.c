@@ -205,6 +205,8 @@ static bool call_instance(Lower *l, const Callee *callee, const Call *call, Oper
         instance->called_by = l->instance;
         instance->called_at = l->value->pos;
     }
+    if (l->emitting && !instance->block_reached[0]) /* inference stopped before it came here */
+        return lower_fail(l, DIAG_CALL_DEPTH, CALL_DEPTH_LIMIT, callee->code->source.name);
     if (!l->emitting && instance->state == INSTANCE_NEW)
         infer_instance(l->frontend, instance);
     if (instance->ssa->is_generator)

@@ -146,6 +146,12 @@ static bool operand_of_intrinsic(Lower *l, const Constant *constant, Operand *ou
     return true;
 }
 
+/* "a dict"; what is more than the name of a type has its article. */
+static const char *with_article(Lower *l, const char *what)
+{
+    return strncmp(what, "an ", 3) == 0 ? what : arena_format(l->arena, "a %s", what);
+}
+
 bool operand_of_constant(Lower *l, const Constant *constant, Operand *out)
 {
     *out = (Operand){.constant = constant};
@@ -153,7 +159,8 @@ bool operand_of_constant(Lower *l, const Constant *constant, Operand *out)
     switch (constant->kind) {
     case CONSTANT_UNDEFINED: return lower_fail(l, DIAG_NAME_UNDEFINED, shown);
     case CONSTANT_UNSUPPORTED:
-        return lower_fail(l, DIAG_UNSUPPORTED_VALUE, shown, constant->text ? constant->text : "Python object");
+        return lower_fail(l, DIAG_UNSUPPORTED_VALUE, shown,
+                          with_article(l, constant->text ? constant->text : "Python object"));
     case CONSTANT_NONE: *out = operand_none(); return true;
     case CONSTANT_BOOL: out->type = TYPE_OF(BOOL); return true;
     case CONSTANT_INT:

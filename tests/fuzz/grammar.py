@@ -315,7 +315,7 @@ class Body(Expressions):
         inner = Body(self.random, used=self.used)
         inner.in_helper, inner.count, inner.parameters = True, self.count + 100, {parameter: kind}
         inner.variables = captured | {parameter: kind}
-        text, result = inner.expression(3)
+        text, result = inner.unjoined(lambda: inner.expression(3))
         self.count = inner.count
         if self.chance(0.5):
             self.line(f"{name} = lambda {parameter}: {text}")

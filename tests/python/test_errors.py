@@ -93,6 +93,11 @@ CASES = [
     Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "x[0] = «g()»", F, before="async def g(): return 1",
          says="async"),
     Case("KERNEL_RETURN", errors.KernelReturnError, "«return x[0]»", F, says="float64"),
+    Case("UNSUPPORTED_VALUE", errors.UnsupportedError, "x[0] = «10 ** 30»", F, says="is an int that fits neither"),
+    Case("TUPLE_SIZE", errors.TypingError, "t = (x[0], x[1])\n" + "t = (t, t)\n" * 11 + "t = «(t, t)»\nx[0] = 1", F,
+         says="8192"),
+    Case("CALL_DEPTH", errors.TypingError, "x[0] = grow(3, 1.0)", F, says="500",
+         before="def grow(n, t): return «grow(n - 1, (t, 1))»"),
     Case("RECURSION_TYPE", errors.TypingError, "x[0] = loop(3)", F, before="def loop(n): return «loop(n - 1)»",
          says="loop"),
 ]

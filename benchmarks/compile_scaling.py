@@ -1,0 +1,161 @@
+"""How compile time grows with the size of a kernel: python benchmarks/compile_scaling.py [--quick]
+
+For each shape of source a table: size, milliseconds of CPU time in the frontend (snapshot to typed IR), in LLVM for a
+GPU (to PTX) and for the CPU device, and how each grew: the exponent e of time ~ size^e between two sizes. 1 is
+proportional. GPU code is made for sm_80 without a GPU. Exit status 1 when something of more than 100 ms grows faster
+than size^1.5.
+"""
+import argparse
+import math
+import os
+import sys
+import time
+
+os.environ.setdefault("CUJIT_DEVICE", "cpu")
+
+
+from cujit import cuda, types
+
+SM = 80
+LARGEST_EXPONENT, SECONDS_THAT_MATTER = 1.5, 0.1
+
+
+def straight_line(n):
+    lines = [f"    v{i % 7} = v{(i + 3) % 7} * {i % 5 + 1} + v{(i + 1) % 7}" for i in range(n)]
+    start = [f"    v{k} = x[i + {k}]" for k in range(7)]
+    end = "    x[i] = v0 + v1 + v2 + v3 + v4 + v5 + v6"
+    return "\n".join(["def kernel(x):", "    i = cuda.grid(1)", *start, *lines, end])
+
+
+def stores(n):
+    lines = [f"    x[i + {k}] = x[i + {k}] * {k} + 1" for k in range(n)]
+    return "\n".join(["def kernel(x):", "    i = cuda.grid(1)", *lines])
+
+
+def chained_functions(n):
+    functions = ["def f0(a, b):\n    return a + b"]
+    functions += [f"def f{k}(a, b):\n    return f{k - 1}(a * 2, b) + {k}" for k in range(1, n)]
+    return "\n".join([*functions, "def kernel(x):", "    i = cuda.grid(1)", f"    x[i] = f{n - 1}(x[i], i)"])
+
+
+def functions_called_twice(n):
+    """Each calls the next from two places: 2^n paths, n functions."""
+    functions = ["def f0(a):\n    return a + 1"]
+    functions += [f"def f{k}(a):\n    if a > {k}:\n        return f{k - 1}(a - 1)\n    return f{k - 1}(a) * 2"
+                  for k in range(1, n)]
+    return "\n".join([*functions, "def kernel(x):", "    i = cuda.grid(1)", f"    x[i] = f{n - 1}(x[i])"])
+
+
+def nested_ifs(n):
+    lines = [f"{'    ' * (k + 1)}if x[i + {k}] > {k}:\n{'    ' * (k + 2)}v += {k}" for k in range(n)]
+    return "\n".join(["def kernel(x):", "    i = cuda.grid(1)\n    v = 0.0", *lines, "    x[i] = v"])
+
+
+def nested_loops(n):
+    lines = [f"{'    ' * (k + 1)}for j{k} in range(i):\n{'    ' * (k + 2)}v += j{k}" for k in range(n)]
+    return "\n".join(["def kernel(x):", "    i = cuda.grid(1)\n    v = 0.0", *lines, "    x[i] = v"])
+
+
+def loops_in_a_row(n):
+    lines = [f"    for j in range(i):\n        v = v * {k} + j" for k in range(n)]
+    return "\n".join(["def kernel(x):", "    i = cuda.grid(1)\n    v = 0.0", *lines, "    x[i] = v"])
+
+
+def elif_chain(n):
+    lines = [f"    {'elif' if k else 'if'} i == {k * 3}:\n        v = v + {k}" for k in range(n)]
+    return "\n".join(["def kernel(x):", "    i = cuda.grid(1)\n    v = x[i]", *lines, "    x[i] = v"])
+
+
+def match_cases(n):
+    lines = [f"        case {k * 3}:\n            v = v * {k}" for k in range(n)]
+    return "\n".join(["def kernel(x):", "    i = cuda.grid(1)\n    v = x[i]\n    match i:", *lines, "    x[i] = v"])
+
+
+def tuple_of(n):
+    items = ["(" + "".join(f"x[i + {k}], " for k in range(first, first + 25)) + ")" for first in range(0, n, 25)]
+    return "\n".join(["def kernel(x):", "    i = cuda.grid(1)", f"    t = {' + '.join(items)}", "    s = 0.0",
+                      "    for v in t:", "        s += v", f"    for k in range({n}):", "        s += t[k] * k",
+                      f"    s += t[{n - 1}]", "    x[i] = s"])
+
+
+def one_expression(n):
+    terms = " + ".join(f"x[i + {k}]" for k in range(n))
+    return "\n".join(["def kernel(x):", "    i = cuda.grid(1)", f"    x[i] = {terms}"])
+
+
+def variables_in_a_loop(n):
+    """n variables that every iteration changes: as many phis."""
+    names = [f"v{k}" for k in range(n)]
+    lines = [f"        v{k} = v{(k + 1) % n} + j" for k in range(n)]
+    return "\n".join(["def kernel(x):", "    i = cuda.grid(1)", *(f"    {v} = x[i]" for v in names),
+                      "    for j in range(i):", *lines, "    x[i] = " + " + ".join(names)])
+
+
+def arguments(n):
+    names = ", ".join(f"a{k}" for k in range(n))
+    return "\n".join([f"def kernel({names}):", "    i = cuda.grid(1)", *(f"    a{k}[i] += {k}" for k in range(n))])
+
+
+SHAPES = [
+    (straight_line, [500, 2000, 8000]), (stores, [250, 1000, 4000]), (chained_functions, [8, 64, 256]),
+    (functions_called_twice, [8, 16, 32]), (nested_ifs, [8, 16, 90]), (nested_loops, [4, 8, 18]),
+    (loops_in_a_row, [25, 100, 400]), (elif_chain, [100, 400, 1600]), (match_cases, [100, 400, 1600]),
+    (tuple_of, [25, 100, 400]), (one_expression, [250, 1000, 4000]), (variables_in_a_loop, [25, 100, 400]),
+    (arguments, [8, 32, 128]),
+]
+
+
+def compile_times(source):
+    """Seconds in the frontend, in LLVM for the GPU, in LLVM for the CPU device."""
+    sys.setrecursionlimit(20000)    # CPython's compiler nests in long expressions
+    namespace = {"cuda": cuda}
+    exec(compile(source, "<benchmark>", "exec"), namespace)
+    signature = (types.float64[::1],) * namespace["kernel"].__code__.co_argcount
+    times = []
+    for what, sm in (("ir", SM), ("asm", SM), ("asm", None)):
+        kernel = cuda.jit(namespace["kernel"])
+        start = time.process_time()
+        kernel.inspect(what, signature, sm)
+        times.append(time.process_time() - start)
+    return [times[0], max(times[1] - times[0], 0), max(times[2] - times[0], 0)]
+
+
+def exponent(small, large, old, new):
+    return math.log(max(new, 1e-4) / max(old, 1e-4)) / math.log(large / small)
+
+
+def measure(shape, sizes):
+    """Prints the rows of a shape; the exponents that are too large."""
+    bad, before = [], None
+    print(f"\n{shape.__name__}")
+    for size in sizes:
+        times = compile_times(shape(size))
+        row = f"{size:8d}  " + "  ".join(f"{1000 * t:10.1f}" for t in times)
+        if before:
+            grown = [exponent(before[0], size, old, new) for old, new in zip(before[1], times, strict=True)]
+            row += "   " + "  ".join(f"{e:5.2f}" for e in grown)
+            bad += [f"{shape.__name__} {size}: size^{e:.2f}" for e, t in zip(grown, times, strict=True)
+                    if e > LARGEST_EXPONENT and t > SECONDS_THAT_MATTER]
+        print(row, flush=True)
+        before = (size, times)
+    return bad
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="without the largest size of each shape")
+    parser.add_argument("shapes", nargs="*", help="names of shapes; all where none is given")
+    options = parser.parse_args()
+    compile_times(straight_line(10))    # what is done once in a process
+    print(f"{'size':>8s}  {'frontend':>10s}  {'LLVM PTX':>10s}  {'LLVM host':>10s}   exponents     (ms)")
+    bad = []
+    for shape, sizes in SHAPES:
+        if not options.shapes or shape.__name__ in options.shapes:
+            bad += measure(shape, sizes[:-1] if options.quick else sizes)
+    for line in bad:
+        print("grows too fast:", line)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

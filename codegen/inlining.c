@@ -1,0 +1,82 @@
+/* Which device functions LLVM must inline. All, as CUDA C does, but where the copies would grow out of proportion: with
+ * functions that call the next one from two places each, inlining all would double the code at every level. */
+#include "codegen/emit.h"
+#include "core/table.h"
+
+enum { MOST_OPERATIONS = 4096, MANY_COPIES = 1 << 30 }; /* in all copies of one function together */
+
+typedef struct Node {
+    uint64_t copies; /* how often the body is there when what is chosen is inlined */
+    uint32_t call_count;
+    uint32_t *callees; /* places in the module, one for each call */
+    bool visited;
+} Node;
+
+static uint32_t place_of(const Table *places, const IrFunc *function)
+{
+    return (uint32_t)(uintptr_t)table_get(places, &function, sizeof function) - 1;
+}
+
+static void find_calls(Emitter *emitter, const Table *places, const IrFunc *function, Node *node)
+{
+    node->callees = ARENA_ARRAY(emitter->arena, uint32_t, function->value_count);
+    for (const IrBlock *block = function->first; block; block = block->next)
+        for (const IrValue *value = block->first; value; value = value->next)
+            if (value->op == IR_CALL)
+                node->callees[node->call_count++] = place_of(places, value->callee);
+}
+
+/* Callers before callees: the reverse of the order in which a walk along the calls leaves the functions. */
+static void sort_by_calls(Emitter *emitter, Node *nodes, uint32_t count, uint32_t *order)
+{
+    uint32_t *stack = ARENA_ARRAY(emitter->arena, uint32_t, count),
+             *next = ARENA_ARRAY(emitter->arena, uint32_t, count);
+    uint32_t left = count;
+    for (uint32_t root = 0; root < count; root++) {
+        uint32_t depth = 0;
+        if (!nodes[root].visited)
+            stack[depth++] = root;
+        nodes[root].visited = true;
+        while (depth) {
+            uint32_t place = stack[depth - 1];
+            if (next[place] == nodes[place].call_count) {
+                order[--left] = place;
+                depth--;
+                continue;
+            }
+            uint32_t callee = nodes[place].callees[next[place]++];
+            if (!nodes[callee].visited)
+                stack[depth++] = callee;
+            nodes[callee].visited = true;
+        }
+    }
+}
+
+static bool is_worth_it(const IrFunc *function, uint64_t copies)
+{
+    if (function->is_kernel || function->noinline || function->is_recursive)
+        return false;
+    return function->forceinline || copies <= 1 || copies * function->value_count <= MOST_OPERATIONS;
+}
+
+void choose_inlined(Emitter *emitter)
+{
+    uint32_t count = emitter->ir->function_count;
+    Node *nodes = ARENA_ARRAY(emitter->arena, Node, count);
+    uint32_t *order = ARENA_ARRAY(emitter->arena, uint32_t, count);
+    Table *places = table_create();
+    for (uint32_t i = 0; i < count; i++)
+        table_set(places, &emitter->functions[i].ir, sizeof(IrFunc *), (void *)(uintptr_t)(i + 1));
+    for (uint32_t i = 0; i < count; i++)
+        find_calls(emitter, places, emitter->functions[i].ir, &nodes[i]);
+    table_destroy(places);
+    sort_by_calls(emitter, nodes, count, order);
+    for (uint32_t i = 0; i < count; i++) {
+        Node *node = &nodes[order[i]];
+        EmittedFunction *function = &emitter->functions[order[i]];
+        function->is_inlined = is_worth_it(function->ir, node->copies);
+        uint64_t bodies = !function->is_inlined ? 1 : node->copies < MANY_COPIES ? node->copies : MANY_COPIES;
+        for (uint32_t k = 0; k < node->call_count; k++)
+            nodes[node->callees[k]].copies += bodies;
+    }
+}
