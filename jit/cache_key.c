@@ -8,8 +8,9 @@
 #include "core/table.h"
 
 /* A field that is new in one of these is written below, or code that differs by it is taken for the same. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(Snapshot) == 72 && sizeof(CodeSnapshot) == 144 &&
-                                       sizeof(Constant) == 112 && sizeof(ConstantArray) == 176 && sizeof(Type) == 88),
+_Static_assert(sizeof(void *) != 8 ||
+                   (sizeof(Snapshot) == 72 && sizeof(CodeSnapshot) == 144 && sizeof(Constant) == 112 &&
+                    sizeof(ConstantArray) == 176 && sizeof(Type) == 88 && sizeof(TypeField) == 56),
                "what a key is made of has changed");
 
 typedef struct Writer {
@@ -61,33 +62,21 @@ static void write_type(Writer *w, const Type *type)
     write_number(w, type != NULL);
     if (!type)
         return;
-    write_number(w, type->kind);
-    switch (type->kind) {
-    case TYPE_ARRAY:
-        write_type(w, type->element);
-        write_number(w, type->ndim);
-        write_number(w, type->layout);
-        write_number(w, type->read_only);
-        return;
-    case TYPE_TUPLE:
-    case TYPE_RECORD:
-        write_number(w, type->tag);
-        write_number(w, type->count);
-        write_number(w, type->size);
-        write_number(w, type->alignment);
-        write_text(w, type->name);
-        write_texts(w, type->names, type->count);
-        for (uint32_t i = 0; type->items && i < type->count; i++)
-            write_type(w, type->items[i]);
-        for (uint32_t i = 0; type->fields && i < type->count; i++) {
-            write_text(w, type->fields[i].name);
-            write_number(w, type->fields[i].offset);
-            write_type(w, type->fields[i].type);
-        }
-        return;
-    case TYPE_OBJECT: write_constant(w, type->object); return;
-    default: write_number(w, type->scalar); return;
+    const uint64_t numbers[] = {type->kind,   type->scalar,    type->size, type->alignment, type->ndim,
+                                type->layout, type->read_only, type->tag,  type->count};
+    write_bytes(w, numbers, sizeof numbers);
+    write_text(w, type->name);
+    write_texts(w, type->names, type->count);
+    write_type(w, type->element);
+    for (uint32_t i = 0; type->items && i < type->count; i++)
+        write_type(w, type->items[i]);
+    for (uint32_t i = 0; type->fields && i < type->count; i++) {
+        write_text(w, type->fields[i].name);
+        write_number(w, type->fields[i].offset);
+        write_bytes(w, type->fields[i].shape, type->fields[i].ndim * sizeof *type->fields[i].shape);
+        write_type(w, type->fields[i].type);
     }
+    write_constant(w, type->object);
 }
 
 /* --- the snapshot --------------------------------------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from cujit import cuda, float32, float64, int64
+from cujit import _core, cuda, float32, float64, int64
 
 
 @pytest.fixture
@@ -94,6 +94,23 @@ def test_types_are_part_of_the_key(cache):
     for array in (float64[::1], float64[:], float32[::1], int64[::1]):
         assert not hits_of(SOURCE, types=(array, array))
         assert hits_of(SOURCE, types=(array, array))
+
+
+def test_records_differ_by_their_fields(cache):
+    source = """
+from cujit import cuda
+
+@cuda.jit
+def kernel(x, out):
+    out[0] = x[1]["a"]
+"""
+    dtypes = [np.dtype(fields, align=align) for fields, align in [
+        ([("a", "f8"), ("b", "f4", (2,))], True), ([("a", "f8"), ("b", "f4", (2, 1))], True),
+        ([("a", "f8"), ("b", "i4", (2,))], True), ([("b", "f4", (2,)), ("a", "f8")], True),
+        ([("a", "f8"), ("b", "f4")], True), ([("a", "f8"), ("b", "f4")], False)]]
+    types = [(_core.type_of(cuda.to_device(np.zeros(2, dtype))), float64[::1]) for dtype in dtypes]
+    assert [hits_of(source, types=each) for each in types] == [False] * len(types)
+    assert [hits_of(source, types=each) for each in types] == [True] * len(types)
 
 
 def test_closures_and_captured_functions(cache):

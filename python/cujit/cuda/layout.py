@@ -7,10 +7,12 @@ import numpy as np
 
 def as_shape(shape):
     """A tuple of ints from an int or a sequence of them. TypeError for anything else."""
+    if isinstance(shape, (tuple, list)):
+        return tuple(map(operator.index, shape))
     try:
         return (operator.index(shape),)
     except TypeError:
-        return tuple(operator.index(n) for n in shape)
+        return tuple(map(operator.index, shape))
 
 
 def contiguous_strides(shape, itemsize, order="C"):

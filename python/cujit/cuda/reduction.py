@@ -4,14 +4,14 @@ import functools
 import numpy as np
 
 from cujit import _core
-from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, device_array, is_cuda_array, to_device
+from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, is_cuda_array, to_device
 from cujit.cuda.devices import need_device
 from cujit.cuda.dispatcher import Dispatcher, quiet_launcher
 from cujit.kernel_functions import reduction
 
 _READ_BYTES = 16  # of one wide read
 _BLOCK = 256  # threads of a block where there are many
-_LAST_BLOCK = 1024  # threads of the block that ends it
+_LAST_BLOCK = 512  # threads of the block that ends it
 _BLOCKS_OF_A_MULTIPROCESSOR = 32  # several rounds: what one multiprocessor lags behind, others do meanwhile
 _ONE_BLOCK = 4096  # elements that one block does at once
 _ONE_THREAD = 64  # elements that one thread does, where threads do not meet
@@ -52,7 +52,7 @@ class Reduce:
         if init is None and not size:
             raise ValueError("a reduction of no elements needs a start: init")
         start = None if init is None else np.asarray(init).astype(array.dtype)[()]
-        target = device_array(1, array.dtype, stream=stream) if res is None else as_cuda_array(res)
+        target = _vector(1, array.dtype) if res is None else as_cuda_array(res)
         if size:
             self._reduce(_on_device(array if size == array.size else array[:size], stream), size, start, target, stream)
         elif res is None:
@@ -65,7 +65,7 @@ class Reduce:
         kernels = self._kernels_of(array)
         while size > kernels.one_launch:
             blocks, threads, count = kernels.configuration(size)
-            partial = device_array(count, array.dtype, stream=stream)
+            partial = _vector(count, array.dtype)
             quiet_launcher(kernels.many, blocks, threads, stream)(array, size, partial)
             array, size = partial, count
         quiet_launcher(kernels.last, 1, kernels.last_block, stream)(array, size, init, target)
@@ -97,8 +97,8 @@ class _WarpKernels:
         is_complex = element.dtype.kind == "c"
         combine, move = reduction.combiner(function, element), reduction.mover(element, is_complex)
         many, self._tile = reduction.by_warps(combine, move, element, width)
-        self.many = _kernel(many, function)
-        self.last = _kernel(reduction.by_block(combine, move, element), function)
+        self.many = _kernel(many, function, _BLOCK)
+        self.last = _kernel(reduction.by_block(combine, move, element), function, _LAST_BLOCK)
         self._most_blocks = device.MULTIPROCESSOR_COUNT * _BLOCKS_OF_A_MULTIPROCESSOR
 
     def configuration(self, size):
@@ -116,8 +116,8 @@ class _ThreadKernels:
 
     def __init__(self, function, element, device):
         combine = reduction.combiner(function, element)
-        self.many = _kernel(reduction.by_threads(combine), function)
-        self.last = _kernel(reduction.by_one_thread(combine, element), function)
+        self.many = _kernel(reduction.by_threads(combine), function, _BLOCK)
+        self.last = _kernel(reduction.by_one_thread(combine, element), function, _BLOCK)
         self._block = 1 if device.kind == "cpu" else _BLOCK
         self._most = 4096 if device.kind == "cpu" else device.MULTIPROCESSOR_COUNT * 2048
 
@@ -127,9 +127,10 @@ class _ThreadKernels:
         return -(-threads // self._block), self._block, threads
 
 
-def _kernel(function, reduced):
+def _kernel(function, reduced, threads):
+    """threads: of the largest block, for which there are registers then whatever the reduction needs."""
     options = {name: value for name, value in reduced.options.items() if name in ("fastmath", "fmad", "debug", "opt")}
-    return Dispatcher(function, **options)
+    return Dispatcher(function, launch_bounds=threads, **options)
 
 
 def _can_shuffle(dtype):
@@ -141,6 +142,12 @@ def _width(array):
     size = array.dtype.itemsize
     is_packed = array.strides[0] == size or array.size < 2
     return _READ_BYTES // size if is_packed and array.pointer % _READ_BYTES == 0 else 1
+
+
+def _vector(count, dtype):
+    """A device array of one axis, not initialized."""
+    buffer = _core.DeviceBuffer(count * dtype.itemsize)
+    return DeviceNDArray((count,), (dtype.itemsize,), dtype, buffer.pointer, buffer)
 
 
 def _on_device(array, stream):
