@@ -28,12 +28,22 @@ static const char *first_spelling(Emitter *emitter, IntrinsicId id)
 
 /* --- mathematics ------------------------------------------------------------------------------------------------------------ */
 
+/* LLVM takes fmod for a remainder that is never NaN once the dividend is finite and the divisor not known to be 0, and
+ * forgets that the divisor may be NaN. So it must not know the function. */
+static void hide_from_llvm(Emitter *emitter, LLVMValueRef call)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName("nobuiltin", strlen("nobuiltin"));
+    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(emitter->context, kind, 0));
+}
+
 static LLVMValueRef call_math(Emitter *emitter, IntrinsicId id, LLVMTypeRef type, uint32_t count,
                               LLVMValueRef *arguments)
 {
     const char *symbol = emitter->lowering->math_symbol(emitter, id, type == emitter->f64);
     LLVMValueRef result = !strncmp(symbol, "llvm.", 5) ? call_llvm(emitter, symbol, type, count, arguments)
                                                        : call_pure(emitter, symbol, type, count, arguments);
+    if (id == INTRINSIC_FMOD)
+        hide_from_llvm(emitter, result);
     return with_flags(result, emitter->division_flags);
 }
 

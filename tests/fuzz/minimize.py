@@ -81,7 +81,7 @@ def text_of(tree):
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
 
 
-def minimize(program, fails, tries=3000):
+def minimize(program, fails, tries=800):
     """The smallest program found for which fails(program) is still true."""
     best, progress = program, True
     while progress and tries > 0:

@@ -8,6 +8,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import differential
 import grammar
+import mutated_code
 import reference
 import typed_values
 
@@ -22,6 +23,14 @@ def test_programs(first, monkeypatch):
         program = grammar.generate(seed)
         wrong, compared = differential.check(program)
         assert not wrong, f"seed {seed}: {wrong}\n{program.text}"
+
+
+@pytest.mark.parametrize("first", [1000, 1020])
+def test_damaged_programs(first, monkeypatch):
+    """Compiled or refused: nothing else."""
+    monkeypatch.setenv("CUJIT_DEVICE", "cpu")
+    outcomes = mutated_code.run(first, 20)
+    assert outcomes.get("compiled") and len(outcomes) > 1
 
 
 def test_a_program_comes_from_its_seed_alone():
