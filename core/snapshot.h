@@ -85,6 +85,7 @@ struct CodeSnapshot {
     uint32_t argument_count; /* positional, with positional-only */
     uint32_t positional_only_count, keyword_only_count;
     bool has_varargs, has_varkeywords, is_generator, is_coroutine; /* is_coroutine: async def */
+    bool is_nested; /* in another function of the snapshot */
     bool is_library; /* belongs to cujit.kernel_functions, not to the user */
     uint32_t local_count; /* fast locals, cells and free variables, as LOAD_FAST and LOAD_DEREF number them */
     const char *const *local_names;

@@ -129,6 +129,8 @@ static bool equal_names(const char *a, const char *b) { return a == b || (a && b
 
 static bool equal_tuples(const Type *a, const Type *b)
 {
+    if ((a->element || b->element) && !(a->element && b->element && type_equal(a->element, b->element)))
+        return false;
     if (a->tag != b->tag || a->count != b->count || !equal_names(a->name, b->name))
         return false;
     if (a->tag != TUPLE_NAMED && a->object != b->object) /* names tell named tuples apart */

@@ -46,24 +46,25 @@ typedef enum TupleTag {
     TUPLE_REVERSED,    /* the iterable */
     TUPLE_CLOSURE,     /* captured values; object names the function */
     TUPLE_BOUND,       /* receiver of a method; object names the method */
-    TUPLE_DICT,        /* values of a dict of constant keys; names: the keys, as constant_key writes them */
-    TUPLE_GENERATOR,   /* arguments of a generator; object names its instance */
-    TUPLE_OPTIONAL,    /* whether there is a value, the value: what is None on some paths */
+    TUPLE_CELL, /* arrays of one element for each number of a variable that functions share; element: its type */
+    TUPLE_DICT, /* values of a dict of constant keys; names: the keys, as constant_key writes them */
+    TUPLE_GENERATOR, /* arguments of a generator; object names its instance */
+    TUPLE_OPTIONAL, /* whether there is a value, the value: what is None on some paths */
 } TupleTag;
 
 typedef struct Type Type;
 typedef struct TypeField {
     const char *name;
-    const Type *type;     /* a scalar or a record; of an array field the type of its elements */
-    uint32_t offset;      /* bytes from the record's start */
-    uint8_t ndim;         /* axes of an array field, else 0; its elements lie in C order without gaps */
+    const Type *type; /* a scalar or a record; of an array field the type of its elements */
+    uint32_t offset; /* bytes from the record's start */
+    uint8_t ndim; /* axes of an array field, else 0; its elements lie in C order without gaps */
     uint32_t shape[TYPE_MAX_NDIM];
 } TypeField;
 
 struct Type {
     TypeKind kind;
-    ScalarId scalar;               /* scalars */
-    uint32_t size;                 /* bytes in memory: scalars and records */
+    ScalarId scalar; /* scalars */
+    uint32_t size; /* bytes in memory: scalars and records */
     uint32_t alignment; /* bytes: scalars and records. Arrays: what all elements' addresses are a multiple of,
                                       where that is less than type_element_alignment promises; else 0 */
     /* arrays */

@@ -22,19 +22,11 @@ static const char *const scalar_texts[SCALAR_COUNT] = {
 /* What stands before the parenthesis of a tuple-shaped type. Closures and methods carry an address: they cannot be read
  * back. */
 static const char *const tag_texts[TAG_COUNT] = {
-    [TUPLE_PLAIN] = "",
-    [TUPLE_NAMED] = "named",
-    [TUPLE_RANGE] = "range",
-    [TUPLE_SLICE] = "slice",
-    [TUPLE_DIM3] = "dim3",
-    [TUPLE_ENUMERATE] = "enumerate",
-    [TUPLE_ZIP] = "zip",
-    [TUPLE_REVERSED] = "reversed",
-    [TUPLE_CLOSURE] = "closure",
-    [TUPLE_BOUND] = "method",
-    [TUPLE_GENERATOR] = "generator",
-    [TUPLE_DICT] = "dict",
-    [TUPLE_OPTIONAL] = "optional",
+    [TUPLE_PLAIN] = "",       [TUPLE_NAMED] = "named",         [TUPLE_RANGE] = "range",
+    [TUPLE_SLICE] = "slice",  [TUPLE_DIM3] = "dim3",           [TUPLE_ENUMERATE] = "enumerate",
+    [TUPLE_ZIP] = "zip",      [TUPLE_REVERSED] = "reversed",   [TUPLE_CLOSURE] = "closure",
+    [TUPLE_BOUND] = "method", [TUPLE_GENERATOR] = "generator", [TUPLE_DICT] = "dict",
+    [TUPLE_CELL] = "cell",    [TUPLE_OPTIONAL] = "optional",
 };
 
 /* --- IR text -------------------------------------------------------------------------------------------------- */
@@ -290,6 +282,7 @@ static void describe_tuple(Buf *out, const Type *type)
         [TUPLE_BOUND] = "method",
         [TUPLE_GENERATOR] = "generator",
         [TUPLE_DICT] = "dict",
+        [TUPLE_CELL] = "shared variable",
     };
     switch (type->tag) {
     case TUPLE_PLAIN:

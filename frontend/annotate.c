@@ -24,7 +24,7 @@ static bool is_shown(const SsaValue *value, Operand fact)
     if (!fact.type || fact.type->kind == TYPE_OBJECT || value->pos.line == 0)
         return false;
     return value->op != SSA_STORE_SUBSCRIPT && value->op != SSA_ITER_START && value->op != SSA_ITER_STEP &&
-           value->op != SSA_SEQUENCE && value->op != SSA_ITER_NEXT;
+           value->op != SSA_SEQUENCE && value->op != SSA_CELL && value->op != SSA_ITER_NEXT;
 }
 
 static uint32_t collect(Lower *l, Note *notes)

@@ -53,17 +53,17 @@ static bool find(const Instructions *list, uint32_t start, Found *out)
     return true;
 }
 
-static bool reads_local(Bytecode op) { return op == BYTECODE_LOAD_LOCAL || op == BYTECODE_LOAD_LOCAL_CLEAR; }
+static bool reads_local(Bytecode op)
+{
+    return op == BYTECODE_LOAD_LOCAL || op == BYTECODE_LOAD_LOCAL_CLEAR || op == BYTECODE_LOAD_CELL;
+}
 
-/* Nothing leaves the loop but its end, and it assigns to no variable but its own. */
+/* Nothing leaves the loop but its end. */
 static bool is_closed(const Instructions *list, const Found *found)
 {
     for (uint32_t i = found->loop; i < found->after; i++) {
         const Instruction *item = &list->items[i];
         if (bytecode_jumps(item->op) && (item->target < found->loop || item->target > found->after))
-            return false;
-        bool writes = item->op == BYTECODE_STORE_LOCAL || item->op == BYTECODE_DELETE_LOCAL;
-        if (writes && !is_own(list, found, (uint32_t)item->argument))
             return false;
         if (item->op == BYTECODE_RETURN || item->op == BYTECODE_RAISE || item->op == BYTECODE_YIELD)
             return false;
@@ -99,7 +99,7 @@ static void find_captured(Outline *o)
     o->captured = ARENA_ARRAY(o->arena, uint32_t, o->code->local_count);
     for (uint32_t i = o->found->loop; i < o->found->after; i++) {
         const Instruction *item = &o->from->items[i];
-        if (reads_local(item->op))
+        if (reads_local(item->op) || item->op == BYTECODE_STORE_LOCAL || item->op == BYTECODE_DELETE_LOCAL)
             capture(o, (uint32_t)item->argument);
         if (item->op != BYTECODE_COMPREHENSION)
             continue;
@@ -132,6 +132,7 @@ static void make_code(Outline *o)
     o->made->argument_count = 1;
     o->made->keyword_only_count = o->made->positional_only_count = 0;
     o->made->has_varargs = o->made->has_varkeywords = o->made->is_generator = false;
+    o->made->is_nested = true;
     o->made->local_count = count;
     o->made->local_names = names;
     o->made->free_count = o->captured_count;

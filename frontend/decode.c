@@ -62,6 +62,7 @@ static bool in_range(Bytecode op, int32_t n, const CodeSnapshot *code)
     switch (op) {
     case BYTECODE_LOAD_CONST: return u < code->constant_count;
     case BYTECODE_LOAD_LOCAL:
+    case BYTECODE_LOAD_CELL:
     case BYTECODE_LOAD_LOCAL_CLEAR:
     case BYTECODE_STORE_LOCAL:
     case BYTECODE_DELETE_LOCAL: return u < code->local_count;

@@ -63,6 +63,10 @@ static inline bool bytecode_jumps(Bytecode op)
 Instructions *decode(const CodeSnapshot *code, Arena *arena, Diag *diag);
 /* Makes list comprehensions the same for all versions (comprehension.c): functions that yield their items. */
 void decode_comprehensions(const CodeSnapshot *code, Instructions *instructions, Arena *arena);
+/* Makes the LOAD_LOCALs of what nested functions capture LOAD_CELLs (cell_analysis.c). */
+void decode_cells(const CodeSnapshot *code, Instructions *instructions);
+/* By local: whether it lives in memory that nested functions share. After decode_comprehensions. */
+bool *cell_variables(const CodeSnapshot *code, const Instructions *instructions, Arena *arena);
 void decode_print(Buf *out, const CodeSnapshot *code, const Instructions *instructions);
 
 #endif

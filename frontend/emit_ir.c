@@ -136,6 +136,10 @@ static bool emit_return(Lower *l, const SsaValue *value)
     Operand result = lower_fact(l, value->operands[0]), converted;
     if (instance->ssa->is_generator)
         return emit_generator_end(l);
+    if (type_has_cell(result.type)) /* its memory ends with this call */
+        return lower_fail(l, DIAG_UNSUPPORTED,
+                          "a function that shares a variable with the one around it cannot be returned; assign to the "
+                          "variable once, before the nested function");
     if (instance->is_kernel && result.type->kind != TYPE_NONE)
         return lower_fail(l, DIAG_KERNEL_RETURN, lower_describe(l, result.type));
     if (!operand_is_runtime(instance->result)) {
@@ -201,7 +205,7 @@ static bool check_operands(Lower *l, const SsaValue *value)
 static bool needs_no_code(const SsaValue *value, Operand fact)
 {
     return fact.constant && value->op != SSA_CALL && value->op != SSA_STORE_SUBSCRIPT &&
-           value->op != SSA_STORE_ATTRIBUTE && value->op != SSA_PARAMETER;
+           value->op != SSA_STORE_ATTRIBUTE && value->op != SSA_CELL_STORE && value->op != SSA_PARAMETER;
 }
 
 static bool emit_value(Lower *l, const SsaValue *value)

@@ -52,6 +52,9 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
     case SSA_SLICE: *out = lower_make_tuple(l, x, 3, TUPLE_SLICE); return true;
     case SSA_UNPACK: return lower_unpack(l, x[0], (uint32_t)value->argument, (uint32_t)value->argument2, out);
     case SSA_CALL: return lower_call(l, value, out);
+    case SSA_CELL: return lower_cell(l, value, out);
+    case SSA_CELL_LOAD: return lower_cell_load(l, x[0], out);
+    case SSA_CELL_STORE: return lower_cell_store(l, value->name, x[0], x[1], out);
     case SSA_DICT: {
         Operand *values = ARENA_ARRAY(l->arena, Operand, value->count + 1);
         for (uint32_t i = 0; i < value->count; i++)
@@ -208,6 +211,8 @@ static void infer_pass(Lower *l)
         for (const SsaValue *value = block->first; value; value = value->next)
             infer_value(l, block, value);
     }
+    for (const SsaValue *value = ssa->blocks[0].first; value; value = value->next)
+        l->changed |= value->op == SSA_CELL && lower_cell_is_wider(l, value);
     l->changed |= !same_fact(before, l->instance->result);
 }
 

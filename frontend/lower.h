@@ -242,6 +242,12 @@ bool lower_class_property(Lower *l, Operand receiver, const Constant *property, 
 bool lower_class_method(Lower *l, Operand receiver, const Constant *method, const Call *call, Operand *out);
 /* lower_call.c */
 bool lower_function_call(Lower *l, const Snapshot *snapshot, const Call *call, Operand *out);
+/* lower_cell.c: variables that nested functions share. lower_cell_is_wider: what is stored is more than was known. */
+bool type_has_cell(const Type *type);
+bool lower_cell(Lower *l, const SsaValue *value, Operand *out);
+bool lower_cell_is_wider(Lower *l, const SsaValue *value);
+bool lower_cell_load(Lower *l, Operand cell, Operand *out);
+bool lower_cell_store(Lower *l, const char *name, Operand cell, Operand value, Operand *out);
 /* lower_dict.c: dicts of constant keys */
 Operand lower_make_dict(Lower *l, const Operand *values, const char *const *keys, uint32_t count);
 bool lower_dict_item(Lower *l, Operand dict, Operand index, Operand *out);

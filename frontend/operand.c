@@ -369,8 +369,8 @@ const Type *erased_type(Arena *arena, const Type *type)
         return &type_none;
     if (type->kind != TYPE_TUPLE)
         return type;
-    bool changed = type->tag == TUPLE_DICT || type->tag == TUPLE_CLOSURE || type->tag == TUPLE_BOUND ||
-                   type->tag == TUPLE_GENERATOR;
+    bool changed = type->tag == TUPLE_CELL || type->tag == TUPLE_DICT || type->tag == TUPLE_CLOSURE ||
+                   type->tag == TUPLE_BOUND || type->tag == TUPLE_GENERATOR;
     const Type **items = ARENA_ARRAY(arena, const Type *, type->count);
     for (uint32_t i = 0; i < type->count; i++) {
         items[i] = erased_type(arena, type->items[i]);

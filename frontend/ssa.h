@@ -40,6 +40,9 @@ typedef enum SsaOp {
     SSA_ITER_VALUE, /* iterator, step -> the item */
     SSA_ITER_NEXT, /* iterator, step -> the next position */
     SSA_SEQUENCE, /* operand; argument: that many items, for what is unpacked */
+    SSA_CELL, /* memory of a variable that nested functions share; name */
+    SSA_CELL_LOAD, /* cell, or what was captured by value */
+    SSA_CELL_STORE, /* cell, value; name */
     SSA_FUNCTION, /* constant: code; operands: captured values; argument: how many of them are defaults */
     SSA_JUMP, /* terminators */
     SSA_BRANCH, /* condition: successors[1] where the truth equals argument */

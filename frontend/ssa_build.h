@@ -29,6 +29,8 @@ typedef struct Builder {
     SsaValue *stack[STACK_LIMIT];
     int32_t depth;
     bool failed;
+    const bool *is_cell; /* by local */
+    SsaValue **cells; /* by local; NULL for others than cells */
 } Builder;
 
 /* --- the block and the stack (stack_to_ssa.c) --------------------------------------------------------------------- */

@@ -312,15 +312,32 @@ static void run_set_function(Builder *b)
     ssa_push(b, changed);
 }
 
+static bool is_free(const Builder *b, uint32_t local) { return local >= b->code->local_count - b->code->free_count; }
+
+/* What a nested function captures of a variable: its cell if it has one, else its value now. */
+static SsaValue *captured(Builder *b, uint32_t local)
+{
+    return b->cells[local] ? b->cells[local] : read_variable(b, local, b->block->id);
+}
+
+static void write_local(Builder *b, uint32_t local, SsaValue *value)
+{
+    if (!b->cells[local] && !is_free(b, local)) {
+        write_variable(b, local, b->block->id, value);
+        return;
+    }
+    ssa_append2(b, SSA_CELL_STORE, captured(b, local), value)->name = b->code->local_names[local];
+}
+
 /* A list comprehension is a call of the function that its loop became. */
 static void run_comprehension(Builder *b)
 {
     const Comprehension *comprehension = &b->instructions->comprehensions[b->instruction->argument];
-    SsaValue *iterator = ssa_pop(b), **captured = ARENA_ARRAY(b->arena, SsaValue *, comprehension->captured_count);
+    SsaValue *iterator = ssa_pop(b), **values = ARENA_ARRAY(b->arena, SsaValue *, comprehension->captured_count);
     for (uint32_t i = 0; i < comprehension->captured_count; i++)
-        captured[i] = read_variable(b, comprehension->captured[i], b->block->id);
-    SsaValue *values = ssa_append(b, SSA_TUPLE, comprehension->captured_count, captured);
-    SsaValue *function = ssa_append1(b, SSA_FUNCTION, values);
+        values[i] = captured(b, comprehension->captured[i]);
+    SsaValue *all = ssa_append(b, SSA_TUPLE, comprehension->captured_count, values);
+    SsaValue *function = ssa_append1(b, SSA_FUNCTION, all);
     function->argument = 8;
     function->constant = comprehension->constant;
     ssa_push(b, ssa_append2(b, SSA_CALL, function, iterator));
@@ -341,7 +358,9 @@ static void run_get_iter(Builder *b)
 static void run_load_local(Builder *b)
 {
     uint32_t local = (uint32_t)b->instruction->argument;
-    SsaValue *value = read_variable(b, local, b->block->id);
+    SsaValue *value = captured(b, local);
+    if (b->cells[local] || (b->code->is_nested && is_free(b, local)))
+        value = ssa_append1(b, SSA_CELL_LOAD, value);
     if (strcmp(b->code->local_names[local], ".0") == 0)
         write_variable(b, position_variable(b, b->depth), b->block->id, ssa_append1(b, SSA_ITER_START, value));
     ssa_push(b, value);
@@ -394,7 +413,8 @@ static void run_store_subscript(Builder *b)
 static void delete_local(Builder *b)
 {
     uint32_t local = (uint32_t)b->instruction->argument;
-    write_variable(b, local, b->block->id, undefined_value(b, local));
+    if (!b->cells[local])
+        write_variable(b, local, b->block->id, undefined_value(b, local));
 }
 
 static void store_local(Builder *b, uint32_t local, SsaValue *value)
@@ -405,7 +425,7 @@ static void store_local(Builder *b, uint32_t local, SsaValue *value)
                                   .pos = b->instruction->pos,
                                   .next = b->function->assignments};
     b->function->assignments = assignment;
-    write_variable(b, local, b->block->id, value);
+    write_local(b, local, value);
 }
 
 static void run_unsupported(Builder *b)
@@ -463,6 +483,7 @@ static void run_instruction(Builder *b)
     case BYTECODE_LOAD_ASSERTION_ERROR: ssa_push(b, ssa_append_constant(b, &assertion_error)); break;
     case BYTECODE_LOAD_CONST: ssa_push(b, ssa_append_constant(b, b->code->constants[n])); break;
     case BYTECODE_LOAD_LOCAL: run_load_local(b); break;
+    case BYTECODE_LOAD_CELL: ssa_push(b, captured(b, n)); break;
     case BYTECODE_LOAD_LOCAL_CLEAR:
         run_load_local(b);
         delete_local(b);
@@ -602,6 +623,23 @@ static void run_block(Builder *b, uint32_t number)
     state->is_filled = true;
 }
 
+/* Cells are made where the function begins; a parameter's holds the argument. */
+static void write_cells(Builder *b)
+{
+    for (uint32_t local = 0; local < b->code->local_count; local++) {
+        if (!b->is_cell[local] || is_free(b, local))
+            continue;
+        SsaValue *argument = b->states[0].variables[local], *cell = ssa_append(b, SSA_CELL, 0, NULL);
+        cell->name = b->code->local_names[local];
+        b->cells[local] = cell;
+        if (argument)
+            ssa_append2(b, SSA_CELL_STORE, cell, argument)->name = cell->name;
+        if (b->function->is_generator)
+            ssa_fail(b, DIAG_UNSUPPORTED_BYTECODE, "a generator's variable that a nested function shares",
+                     "; give the function what it needs as an argument");
+    }
+}
+
 static void write_parameters(Builder *b)
 {
     const CodeSnapshot *code = b->code;
@@ -616,6 +654,7 @@ static void write_parameters(Builder *b)
         write_variable(b, local, 0, value);
     }
     b->function->parameter_count = given + code->free_count;
+    write_cells(b);
 }
 
 SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instructions, const Cfg *cfg, Arena *arena,
@@ -630,6 +669,8 @@ SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instruction
     *b = (Builder){
         .arena = arena, .diag = diag, .code = code, .instructions = instructions, .cfg = cfg, .function = function};
     function->code = code;
+    b->is_cell = cell_variables(code, instructions, arena);
+    b->cells = ARENA_ARRAY(arena, SsaValue *, code->local_count);
     function->is_list = instructions->is_list;
     function->is_generator = code->is_generator || instructions->is_list;
     function->block_count = cfg->count;

@@ -441,7 +441,10 @@ static const Constant *any_value(SnapshotScope *scope, PyObject *value, const ch
     }
     if (PyCode_Check(value)) {
         Constant *constant = ext_new_constant(builder, CONSTANT_CODE, shown);
-        constant->code = ext_code(scope, (PyCodeObject *)value);
+        CodeSnapshot *code = (CodeSnapshot *)ext_code(scope, (PyCodeObject *)value);
+        if (code)
+            code->is_nested = true;
+        constant->code = code;
         return constant->code ? constant : NULL;
     }
     return other_value(scope, value, shown);

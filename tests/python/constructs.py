@@ -268,6 +268,10 @@ SECTIONS = {
         r = [e + 1 for e in t]; r = r[0] * r[2]
         sum([sum([i * j for j in range(3)]) for i in range(4)])
         total(*[e * e for e in t])
+        r = any((k := e) > 2 for e in a); r = k
+        r = sum([(k := e * 2) for e in a]) + k
+        r = sum([sum([(k := i * j) for j in range(3)]) for i in range(n)]) + k
+        k = 2\nf = (k * e for e in t)\nk = 3\nr = sum(f)
         n in (d for d in digits(1234))
         sum(map(square, t))
         sum(map(operator.add, t, (4, 5, 6)))
@@ -353,6 +357,12 @@ SECTIONS = {
         make_adder(5)(n)
         f = square if SCALE > 3 else line; r = f(n)
         k = n\ndef f(i): return i + k\nr = f(2)
+        k = 1\ndef f(i): return i + k\nk = 2\nr = f(n)
+        k = 1\ndef f(i):\n    nonlocal k\n    k += i\n    return k\nr = f(n) + f(n)
+        r = 0\ndef f(i):\n    nonlocal r\n    r += i\nfor e in a: f(e)
+        def f():\n    nonlocal n\n    n += 1\n    return n\nr = f() * 10 + f()
+        k = (n, 0.5)\ndef f(): return k[0] * k[1]\nr = f()\nk = (m, 2.5)\nr += f()
+        def f(i):\n    def h(j): return i * j + k\n    return h(2)\nk = 1\nr = f(n)\nk = 5\nr += f(n)
         (lambda i, j=2, *, k=5: i + j + k)(n)
         def f(i, *, k=5): return i + k\nr = f(n) + f(n, k=1)
         (lambda *i: sum(i))(n, m, 2)

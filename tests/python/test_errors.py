@@ -88,6 +88,10 @@ CASES = [
     Case("GENERATOR_USE", errors.UnsupportedError, "y = [v for v in x]\nx[0] = 1\nx[1] = «sum(y)»", F, says="list"),
     Case("GENERATOR_USE", errors.UnsupportedError, "for v in «[v for v in x]»: x[0] = v", F, says="(...)", wide=True),
     Case("CONSTANT_REQUIRED", errors.TypingError, "y = «tuple(v for v in x)»", F, says="sum"),
+    Case("UNSUPPORTED", errors.UnsupportedError, "x[0] = make(2)(1)", F, says="cannot be returned",
+         before="def make(k):\n    def add(v): return v + k\n    k = 5\n    «return add»"),
+    Case("TYPE_UNIFY", errors.TypingError, "k = 1\ndef f():\n    nonlocal k\n    «k = (1, 2)»\nf()\nx[0] = k", F,
+         says="'k'", wide=True),
     Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "for v in g(2): x[0] = v", F,
          before="def g(n):\n    for v in «g(n - 1)»: yield v", says="itself"),
     Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "x[0] = «g()»", F, before="async def g(): return 1",
@@ -106,7 +110,6 @@ ROWS = {(case if isinstance(case, Case) else case.values[0]).code for case in CA
 # Rows that no program in Python can reach, and why.
 UNREACHABLE = {
     "UNSUPPORTED_PYTHON": "the build decides",
-    "UNSUPPORTED": "a text of its own for single cases",
     "TYPE_UNRESOLVED": "no sample yields it",
     "BYTECODE_BROKEN": "CPython would have to be wrong",
     "IR_INVALID": "a broken invariant; test_ir in tests/core",

@@ -412,6 +412,22 @@ def star(first, *rest):
     return total
 
 
+def sum_by_reference(a, b):
+    total = 0
+
+    def add(v):
+        nonlocal total
+        total += v
+    for k in range(a % 5):
+        add(k * b)
+    return total, a
+
+
+@sample(INTS, INTS)
+def variables_shared_with_nested_functions(a, b):
+    return sum_by_reference(a, b)
+
+
 @sample(INTS)
 def star_parameters(a):
     return star(a, 1), star(a, 1, -a)
