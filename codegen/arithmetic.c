@@ -333,9 +333,15 @@ void emit_op_TRAILZEROS(Emitter *emitter, const IrValue *value, LLVMValueRef *ou
 
 /* --- fused multiply and add ------------------------------------------------------------------------------------------------------- */
 
-static LLVMValueRef wide_fma(Emitter *emitter, LLVMTypeRef type, LLVMValueRef *arguments)
+/* Of float16 on the host: in float64 the product is exact, and the sum exact or not near the middle of two float16. */
+static LLVMValueRef half_fma(Emitter *emitter, LLVMTypeRef type, LLVMValueRef *arguments)
 {
-    return call_llvm(emitter, "llvm.fma", type, 3, arguments);
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMValueRef wide[3];
+    for (uint32_t i = 0; i < 3; i++)
+        wide[i] = LLVMBuildFPExt(builder, arguments[i], emitter->f64, "");
+    LLVMValueRef sum = LLVMBuildFAdd(builder, LLVMBuildFMul(builder, wide[0], wide[1], ""), wide[2], "");
+    return LLVMBuildFPTrunc(builder, sum, type, "");
 }
 
 void emit_op_FMA(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
@@ -343,5 +349,8 @@ void emit_op_FMA(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     LLVMValueRef arguments[3];
     for (uint32_t i = 0; i < 3; i++)
         arguments[i] = operand_scalar(emitter, value, i);
-    out[0] = in_wide_float(emitter, value->type, wide_fma, 3, arguments);
+    LLVMTypeRef type = part_type(emitter, value->type);
+    bool is_host_half = value->type->scalar == SCALAR_FLOAT16 && emitter->target->kind == TARGET_HOST;
+    out[0] = is_host_half ? half_fma(emitter, type, arguments) : call_llvm(emitter, "llvm.fma", type, 3, arguments);
+    with_flags(out[0], emitter->arithmetic_flags);
 }

@@ -10,7 +10,7 @@ static LLVMValueRef compare_parts(Emitter *emitter, const Type *type, const Pred
                                   LLVMValueRef b)
 {
     if (type->kind == TYPE_FLOAT || type->kind == TYPE_COMPLEX)
-        return LLVMBuildFCmp(emitter->builder, predicates->for_float, a, b, "");
+        return with_flags(LLVMBuildFCmp(emitter->builder, predicates->for_float, a, b, ""), emitter->comparison_flags);
     LLVMIntPredicate predicate = type->kind == TYPE_INT ? predicates->for_signed : predicates->for_unsigned;
     return LLVMBuildICmp(emitter->builder, predicate, a, b, "");
 }
@@ -61,8 +61,9 @@ void emit_op_GE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 
 static void emit_choice(Emitter *emitter, const IrValue *value, const Predicates *predicates, LLVMValueRef *out)
 {
-    out[0] = LLVMBuildSelect(emitter->builder, compare(emitter, value, predicates), operand_scalar(emitter, value, 0),
-                             operand_scalar(emitter, value, 1), "");
+    LLVMValueRef choice = LLVMBuildSelect(emitter->builder, compare(emitter, value, predicates),
+                                          operand_scalar(emitter, value, 0), operand_scalar(emitter, value, 1), "");
+    out[0] = with_flags(choice, emitter->comparison_flags);
 }
 
 void emit_op_MIN(Emitter *emitter, const IrValue *value, LLVMValueRef *out)

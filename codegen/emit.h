@@ -60,6 +60,7 @@ struct Emitter {
     LLVMTypeRef scalar_types[SCALAR_COUNT]; /* in registers; complex: of one part */
     unsigned arithmetic_flags; /* fast-math flags of + - * and what is made of them */
     unsigned division_flags; /* of / and calls of math functions */
+    unsigned comparison_flags; /* of comparisons, minimum and maximum */
     EmittedFunction *functions; /* in the module's order */
     const KernelAbi *abi; /* of the first function when it is a kernel */
     const char *entry; /* symbol of the kernel or the visible device function */
@@ -206,6 +207,10 @@ void end_debug_function(Emitter *emitter);
 /* Links the libdevice functions that the module declares. */
 bool link_libdevice(Emitter *emitter);
 bool libdevice_has(const char *name);
+
+/* --- host_nvvm.c -------------------------------------------------------------------------------------------------------- */
+/* Replaces the intrinsics of NVIDIA GPUs that libdevice's code calls by what computes the same on the host. */
+bool lower_nvvm_intrinsics(Emitter *emitter);
 
 /* --- optimize.c ----------------------------------------------------------------------------------------------------------- */
 bool optimize_module(Emitter *emitter);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codegen/codegen.h"
+#include "codegen/host_rounding.h"
 #include "codegen/llvm.h"
 
 struct HostCode {
@@ -20,18 +21,12 @@ typedef struct Symbol {
     AnyFunction function;
 } Symbol;
 
-#define SYMBOL(name)
-#define HALF(name, result, argument) extern result name(argument);
-#include "codegen/host_symbol.def"
-#undef SYMBOL
-#undef HALF
-
 static const Symbol symbols[] = {
 #define SYMBOL(name) {#name, (AnyFunction)(name)},
-#define HALF(name, result, argument) {#name, (AnyFunction)(name)},
+#define FUNCTION(name, ...) {#name, (AnyFunction)(name)},
 #include "codegen/host_symbol.def"
 #undef SYMBOL
-#undef HALF
+#undef FUNCTION
 };
 enum { SYMBOL_COUNT = sizeof symbols / sizeof symbols[0] };
 

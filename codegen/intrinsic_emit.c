@@ -161,6 +161,40 @@ static void emit_frexp_exponent(Emitter *emitter, const IrValue *value, LLVMValu
     out[0] = LLVMBuildIntCast2(builder, exponent, part_type(emitter, value->type), true, "");
 }
 
+/* --- libdevice ----------------------------------------------------------------------------------------------------------------- */
+
+enum { RESULT_BYTES = 8 }; /* of memory for a result that comes through a pointer */
+
+/* The call, with memory for the results that the C function leaves behind pointers. */
+static bool emit_libdevice(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    IntrinsicSignature signature = intrinsic_signature(value->intrinsic);
+    LLVMValueRef arguments[6];
+    LLVMTypeRef types[6], result = emitter->void_type;
+    uint32_t count = signature.argument_count, first = signature.returns_nothing ? 0 : 1;
+    for (uint32_t i = 0; i < count; i++)
+        arguments[i] = operand_scalar(emitter, value, i);
+    for (uint32_t i = first; i < signature.result_count; i++)
+        arguments[count++] = prologue_alloca(emitter, RESULT_BYTES, RESULT_BYTES);
+    for (uint32_t i = 0; i < count; i++)
+        types[i] = LLVMTypeOf(arguments[i]);
+    if (first)
+        result = part_type(emitter, signature.results[0]);
+    const char *path = intrinsic_info[value->intrinsic].path;
+    const char *symbol = arena_format(emitter->arena, "__nv_%s", strrchr(path, '.') + 1);
+    LLVMTypeRef type = LLVMFunctionType(result, types, count, false);
+    LLVMValueRef function = LLVMGetNamedFunction(emitter->module, symbol);
+    if (!function)
+        function = LLVMAddFunction(emitter->module, symbol, type);
+    LLVMValueRef call = LLVMBuildCall2(emitter->builder, type, function, arguments, count, "");
+    if (first)
+        out[0] = call;
+    for (uint32_t i = first; i < signature.result_count; i++)
+        out[i] = LLVMBuildLoad2(emitter->builder, part_type(emitter, signature.results[i]),
+                                arguments[signature.argument_count + i - first], "");
+    return true;
+}
+
 /* DEVICE intrinsics that are the same on both devices. */
 static bool emit_common(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
@@ -192,6 +226,7 @@ void emit_op_INTRINSIC(Emitter *emitter, const IrValue *value, LLVMValueRef *out
     switch (intrinsic_info[value->intrinsic].kind) {
     case INTRINSIC_KIND_REGISTER: done = emit_register(emitter, value, out); break;
     case INTRINSIC_KIND_MATH: done = emit_math_intrinsic(emitter, value, out); break;
+    case INTRINSIC_KIND_LIBDEVICE: done = emit_libdevice(emitter, value, out); break;
     case INTRINSIC_KIND_DEVICE:
         done = emit_common(emitter, value, out) || emitter->lowering->device_intrinsic(emitter, value, out);
         break;

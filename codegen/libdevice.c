@@ -43,12 +43,23 @@ static bool link_function(Emitter *emitter, const LibdeviceFunction *function)
     return true;
 }
 
+enum { HOST_ARCH = 900 }; /* the CPU device computes as this architecture does */
+
+/* The architecture as libdevice is told it. From 7.3 on it uses tanh.approx, which PTX has from 7.0 on. */
+static int arch_for_libdevice(const Target *target)
+{
+    if (target->kind == TARGET_HOST)
+        return HOST_ARCH;
+    return target->gpu->ptx < 70 ? 720 : target->gpu->sm * 10;
+}
+
 /* What libdevice asks; the answers choose between exact and fast code. */
 static int reflect_answer(Emitter *emitter, const char *question, size_t length)
 {
-    bool is_fast = emitter->options->fastmath;
+    const CompileOptions *options = emitter->options;
+    bool is_gpu = emitter->target->kind == TARGET_NVPTX, is_fast = is_gpu && options->float_flags & FLOAT_AFN;
     const char *questions[] = {"__CUDA_FTZ", "__CUDA_PREC_SQRT", "__CUDA_PREC_DIV", "__CUDA_ARCH"};
-    const int answers[] = {is_fast, !is_fast, !is_fast, emitter->target->gpu->sm * 10};
+    const int answers[] = {is_gpu && options->flush_denormals, !is_fast, !is_fast, arch_for_libdevice(emitter->target)};
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
         if (length >= strlen(questions[i]) && !strncmp(question, questions[i], length) && !questions[i][length])
             return answers[i];

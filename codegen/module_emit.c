@@ -40,17 +40,21 @@ static void make_types(Emitter *emitter)
         emitter->scalar_types[id] = scalar_part(emitter, &type_scalars[id]);
 }
 
-/* fastmath relaxes what CUDA's -use_fast_math does: approximate division and functions, no signed zeros; never NaN or
- * infinity, which kernels test for. */
+static unsigned llvm_float_flags(unsigned flags)
+{
+    unsigned result = LLVMFastMathNone;
+#define FLOAT_FLAG(id, word, llvm, doc) result |= flags & FLOAT_##id ? (unsigned)llvm : 0;
+#include "core/float_flag.def"
+#undef FLOAT_FLAG
+    return result;
+}
+
 static void choose_float_flags(Emitter *emitter)
 {
-    if (!emitter->options->no_fmad)
-        emitter->arithmetic_flags |= LLVMFastMathAllowContract;
-    if (emitter->options->fastmath) {
-        unsigned relaxed = LLVMFastMathApproxFunc | LLVMFastMathAllowReciprocal | LLVMFastMathNoSignedZeros;
-        emitter->arithmetic_flags |= LLVMFastMathAllowContract | relaxed;
-        emitter->division_flags |= relaxed;
-    }
+    unsigned flags = emitter->options->float_flags;
+    emitter->division_flags = llvm_float_flags(flags);
+    emitter->arithmetic_flags = llvm_float_flags(flags | (emitter->options->no_fmad ? 0 : FLOAT_CONTRACT));
+    emitter->comparison_flags = llvm_float_flags(flags & (FLOAT_NNAN | FLOAT_NINF | FLOAT_NSZ));
 }
 
 bool emitter_open(Emitter *emitter)
@@ -180,7 +184,7 @@ static void declare_device_function(Emitter *emitter, EmittedFunction *out, bool
 static void add_common_attributes(Emitter *emitter, LLVMValueRef function)
 {
     add_function_attribute(emitter, function, "nounwind", 0);
-    if (emitter->options->fastmath)
+    if (emitter->options->flush_denormals && emitter->target->kind == TARGET_NVPTX)
         add_text_attribute(emitter, function, "denormal-fp-math-f32", "preserve-sign,preserve-sign");
 }
 

@@ -248,7 +248,7 @@ static bool finish_module(Emitter *emitter)
 {
     if (emitter->ir->first && emitter->ir->first->is_kernel)
         emit_host_entries(emitter, &emitter->functions[0]);
-    return true;
+    return link_libdevice(emitter) && lower_nvvm_intrinsics(emitter);
 }
 
 const TargetLowering target_host = {

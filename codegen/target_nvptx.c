@@ -366,7 +366,7 @@ static const char *math_symbol(Emitter *emitter, IntrinsicId id, bool is_double)
     const char *host = is_double ? row->host64 : row->host32;
     if (!strncmp(host, "llvm.", 5))
         return host;
-    if (is_double || !emitter->options->fastmath)
+    if (is_double || !(emitter->options->float_flags & FLOAT_AFN))
         return is_double ? row->libdevice64 : row->libdevice32;
     const char *fast = arena_format(emitter->arena, "__nv_fast_%s", row->libdevice32 + strlen("__nv_"));
     return libdevice_has(fast) ? fast : row->libdevice32;

@@ -62,6 +62,13 @@ const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
 #define GENERAL(ID, PATH, FUNCTION, DOC) \
     [INTRINSIC_##                        \
         ID] = {.kind = INTRINSIC_KIND_BUILTIN, .id = #ID, .path = PATH, .doc = DOC, .python_function = FUNCTION},
+#define LIBDEVICE(NAME, SIGNATURE, DOC)                               \
+    [INTRINSIC_LIBDEVICE_##NAME] = {.kind = INTRINSIC_KIND_LIBDEVICE, \
+                                    .id = "LIBDEVICE_" #NAME,         \
+                                    .path = "cuda.libdevice." #NAME,  \
+                                    .doc = DOC,                       \
+                                    .arity = -1,                      \
+                                    .signature = SIGNATURE},
 #include "core/intrinsic.def"
 #undef BUILTIN
 #undef REGISTER
@@ -71,7 +78,30 @@ const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
 #undef MMA
 #undef LIBRARY
 #undef GENERAL
+#undef LIBDEVICE
 };
+
+static const Type *signature_type(char letter)
+{
+    switch (letter) {
+    case 'h': return TYPE_OF(INT16);
+    case 'i': return TYPE_OF(INT32);
+    case 'l': return TYPE_OF(INT64);
+    case 'f': return TYPE_OF(FLOAT32);
+    default: return TYPE_OF(FLOAT64);
+    }
+}
+
+IntrinsicSignature intrinsic_signature(IntrinsicId id)
+{
+    const char *text = intrinsic_info[id].signature;
+    IntrinsicSignature signature = {.returns_nothing = *text == 'v'};
+    for (text += signature.returns_nothing; *text != ':'; text++)
+        signature.results[signature.result_count++] = signature_type(*text);
+    for (text++; *text; text++)
+        signature.arguments[signature.argument_count++] = signature_type(*text);
+    return signature;
+}
 
 /* Whether `paths` has `path` as one of its words. */
 static bool has_spelling(const char *paths, const char *path, size_t length)

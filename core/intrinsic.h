@@ -14,6 +14,7 @@ typedef enum IntrinsicId {
 #define MMA(id, path, m, n, k, input, output, sm, nvptx, doc) INTRINSIC_##id,
 #define LIBRARY(id, path, function, doc) INTRINSIC_##id,
 #define GENERAL(id, path, function, doc) INTRINSIC_##id,
+#define LIBDEVICE(name, signature, doc) INTRINSIC_LIBDEVICE_##name,
 #include "core/intrinsic.def"
 #undef BUILTIN
 #undef REGISTER
@@ -23,6 +24,7 @@ typedef enum IntrinsicId {
 #undef MMA
 #undef LIBRARY
 #undef GENERAL
+#undef LIBDEVICE
     INTRINSIC_COUNT
 } IntrinsicId;
 
@@ -32,6 +34,7 @@ typedef enum IntrinsicKind {
     INTRINSIC_KIND_REGISTER,  /* a special register: an IR intrinsic without operands */
     INTRINSIC_KIND_MATH, /* a pure function of scalars, all of the result's type: an IR intrinsic, one symbol a type */
     INTRINSIC_KIND_DEVICE, /* an IR intrinsic with an emitter of its own in codegen */
+    INTRINSIC_KIND_LIBDEVICE, /* a function of NVIDIA's device math library: an IR intrinsic with the types of its signature */
     INTRINSIC_KIND_LIBRARY, /* a Python function in the kernel language: a snapshot has that function in its place */
 } IntrinsicKind;
 
@@ -70,13 +73,22 @@ typedef struct IntrinsicInfo {
     const char *nvptx; /* LLVM intrinsic, NULL: emitter by hand */
     int64_t low, high; /* REGISTER: the values it can have, both included */
     const char *libdevice64, *libdevice32; /* MATH: libdevice symbols for float64 and float32 */
-    const char *host64, *host32; /* MATH: libm symbols or LLVM intrinsics ("llvm.sqrt") */
+    const char *host64, *host32; /* MATH: symbols of libm or libdevice, or LLVM intrinsics ("llvm.sqrt") */
     MmaShape mma; /* MMA: m is 0 for all others */
+    const char *signature; /* LIBDEVICE: as libdevice.def says; the symbol is "__nv_" and the path's last word */
     const char
         *python_function; /* LIBRARY, GENERAL: module and function below cujit.kernel_functions: "complex_math.sin" */
 } IntrinsicInfo;
 
 extern const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT];
+
+/* A LIBDEVICE row's signature as types. */
+typedef struct IntrinsicSignature {
+    uint32_t result_count, argument_count;
+    const Type *results[2], *arguments[4];
+    bool returns_nothing; /* the C function: all results come through pointers */
+} IntrinsicSignature;
+IntrinsicSignature intrinsic_signature(IntrinsicId id);
 
 /* The intrinsic with that path as one of its spellings, or INTRINSIC_NONE. */
 IntrinsicId intrinsic_by_path(const char *path);

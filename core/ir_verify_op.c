@@ -307,6 +307,21 @@ static bool verify_device(const IrValue *value, Diag *diag)
     return true;
 }
 
+/* Types as the signature has them; several results are a tuple. */
+static bool verify_libdevice(const IrValue *value, Diag *diag)
+{
+    IntrinsicSignature signature = intrinsic_signature(value->intrinsic);
+    if (!expect_count(diag, value, signature.argument_count))
+        return false;
+    for (uint32_t i = 0; i < signature.argument_count; i++)
+        if (!expect_operand(diag, value, i, signature.arguments[i]))
+            return false;
+    if (signature.result_count == 1)
+        return expect_result(diag, value, signature.results[0]);
+    Type tuple = {.kind = TYPE_TUPLE, .tag = TUPLE_PLAIN, .count = signature.result_count, .items = signature.results};
+    return expect_result(diag, value, &tuple);
+}
+
 static bool verify_intrinsic(const IrValue *value, Diag *diag)
 {
     if ((unsigned)value->intrinsic >= INTRINSIC_COUNT)
@@ -321,6 +336,8 @@ static bool verify_intrinsic(const IrValue *value, Diag *diag)
         return expect_result(diag, value, info->type);
     if (info->kind == INTRINSIC_KIND_DEVICE)
         return verify_device(value, diag);
+    if (info->kind == INTRINSIC_KIND_LIBDEVICE)
+        return verify_libdevice(value, diag);
     if (!is_kind(value->type, FLOAT | COMPLEX))
         return fail_type(diag, value, "the result", value->type, "a float");
     return verify_phi(value, diag);

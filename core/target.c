@@ -1,4 +1,4 @@
-/* The known GPU architectures, oldest first. */
+/* The known GPU architectures, oldest first; the words for what of exact floating point is given up. */
 #include "core/target.h"
 
 #include <stddef.h>
@@ -10,6 +10,12 @@ const TargetInfo target_gpus[] = {
 };
 
 const int target_gpu_count = sizeof target_gpus / sizeof target_gpus[0];
+
+const char *const float_flag_words[FLOAT_FLAG_COUNT] = {
+#define FLOAT_FLAG(id, word, llvm, doc) [FLOAT_BIT_##id] = word,
+#include "core/float_flag.def"
+#undef FLOAT_FLAG
+};
 
 const TargetInfo *target_gpu(int sm)
 {

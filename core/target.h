@@ -26,9 +26,27 @@ const TargetInfo *target_gpu(int sm);
 extern const TargetInfo target_gpus[];
 extern const int target_gpu_count;
 
+enum {
+#define FLOAT_FLAG(id, word, llvm, doc) FLOAT_BIT_##id,
+#include "core/float_flag.def"
+#undef FLOAT_FLAG
+    FLOAT_FLAG_COUNT
+};
+typedef enum FloatFlags {
+    FLOAT_EXACT = 0,
+#define FLOAT_FLAG(id, word, llvm, doc) FLOAT_##id = 1 << FLOAT_BIT_##id,
+#include "core/float_flag.def"
+#undef FLOAT_FLAG
+    /* what CUDA's -use_fast_math gives up: kernels test for NaN and infinity */
+    FLOAT_FAST = FLOAT_NSZ | FLOAT_ARCP | FLOAT_CONTRACT | FLOAT_AFN,
+    FLOAT_ALL = (1 << FLOAT_FLAG_COUNT) - 1
+} FloatFlags;
+extern const char *const float_flag_words[FLOAT_FLAG_COUNT];
+
 typedef struct CompileOptions {
-    bool fastmath;
-    bool no_fmad;             /* true: a * b + c is rounded twice */
+    unsigned float_flags;     /* FloatFlags: what of exact floating point is given up */
+    bool flush_denormals;     /* GPU: denormal float32 numbers are zero */
+    bool no_fmad;             /* true: a * b + c is rounded twice, unless FLOAT_CONTRACT is set */
     bool debug, lineinfo;
     bool weak_literals;       /* Python's numbers do not widen float16 and float32 */
     bool device_function;     /* the first function of the module is a device function to be kept, not a kernel */

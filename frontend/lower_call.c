@@ -365,6 +365,7 @@ static bool call_intrinsic(Lower *l, Call *call, const Snapshot *general, Operan
     if (call->keyword_count && !takes_keywords(call->intrinsic))
         return call_refuse(l, call, ": it takes no keywords");
     switch (intrinsic_info[call->intrinsic].kind) {
+    case INTRINSIC_KIND_LIBDEVICE:
     case INTRINSIC_KIND_MATH: return lower_math_call(l, call, out);
     case INTRINSIC_KIND_BUILTIN: return lower_builtin_call(l, call, out);
     case INTRINSIC_KIND_DEVICE: return lower_cuda_call(l, call, out);

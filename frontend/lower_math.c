@@ -46,12 +46,28 @@ static const Type *promote_arguments(const Call *call, PromotionId rule)
     return type_promote(rule, weak_type(a, b), rule == PROMOTION_LDEXP ? b.type : weak_type(b, a));
 }
 
+/* Functions of two numbers that have no form for float16 take it as float32. */
+static const Type *promote_halves(Lower *l, const Call *call, PromotionId rule)
+{
+    Operand *wide = ARENA_ARRAY(l->arena, Operand, call->count);
+    for (uint32_t i = 0; i < call->count; i++) {
+        wide[i] = call->arguments[i];
+        if (wide[i].type && type_equal(wide[i].type, TYPE_OF(FLOAT16)))
+            wide[i].type = TYPE_OF(FLOAT32);
+    }
+    Call widened = *call;
+    widened.arguments = wide;
+    return promote_arguments(&widened, rule);
+}
+
 static bool call_function_row(Lower *l, const Call *call, Operand *out)
 {
     const IntrinsicInfo *info = &intrinsic_info[call->intrinsic];
     if (!call_arity(l, call, (uint32_t)info->arity, (uint32_t)info->arity))
         return false;
     const Type *type = promote_arguments(call, info->promotion);
+    if (!type && call->intrinsic != INTRINSIC_NEXTAFTER)
+        type = promote_halves(l, call, info->promotion);
     IrValue *operands[4];
     if (!type)
         return call_refuse(l, call, "");
@@ -179,20 +195,46 @@ static bool call_modf(Lower *l, const Call *call, Operand *out)
     return *out = lower_make_tuple(l, parts, 2, TUPLE_PLAIN), true;
 }
 
-/* a * b + c in the type that holds all three. */
+/* a * b + c in the float type of all three, else in float64. */
 static bool call_fma(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 3, 3) || !all_scalars(call))
         return diag_failed(l->diag) ? false : call_refuse(l, call, "");
-    const Type *type = TYPE_OF(FLOAT32);
-    bool all_weak = call->arguments[0].weak && call->arguments[1].weak && call->arguments[2].weak;
-    for (uint32_t i = 0; i < 3; i++)
-        if (!type_equal(call->arguments[i].type, TYPE_OF(FLOAT32)) && (all_weak || !call->arguments[i].weak))
-            type = TYPE_OF(FLOAT64);
+    const Type *type = NULL;
+    for (uint32_t i = 0; i < 3; i++) {
+        const Operand *operand = &call->arguments[i];
+        if (operand->weak)
+            continue;
+        bool fits = operand->type->kind == TYPE_FLOAT && (!type || type_equal(type, operand->type));
+        type = fits ? operand->type : TYPE_OF(FLOAT64);
+    }
+    if (!type)
+        type = TYPE_OF(FLOAT64);
     IrValue *operands[3];
     if (!convert_all(l, call, type, operands))
         return false;
     return *out = operand_value(type, emit(l, IR_FMA, type, 3, operands)), true;
+}
+
+/* Arguments become what the C function takes; several results are a tuple. */
+static bool call_libdevice(Lower *l, const Call *call, Operand *out)
+{
+    IntrinsicSignature signature = intrinsic_signature(call->intrinsic);
+    IrValue *operands[4];
+    if (!call_arity(l, call, signature.argument_count, signature.argument_count))
+        return false;
+    for (uint32_t i = 0; i < call->count; i++) {
+        Operand converted;
+        if (!type_is_real(call->arguments[i].type))
+            return call_refuse(l, call, "");
+        if (!lower_convert(l, call->arguments[i], signature.arguments[i], &converted))
+            return false;
+        operands[i] = operand_ir(l, converted);
+    }
+    const Type *type = signature.results[0];
+    if (signature.result_count > 1)
+        type = type_tuple(l->arena, signature.results, signature.result_count, TUPLE_PLAIN);
+    return *out = operand_value(type, emit_intrinsic(l, call->intrinsic, type, call->count, operands)), true;
 }
 
 typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
@@ -211,5 +253,7 @@ bool lower_math_call(Lower *l, const Call *call, Operand *out)
         return handler(l, call, out);
     if (intrinsic_info[call->intrinsic].kind == INTRINSIC_KIND_MATH)
         return call_function_row(l, call, out);
+    if (intrinsic_info[call->intrinsic].kind == INTRINSIC_KIND_LIBDEVICE)
+        return call_libdevice(l, call, out);
     return lower_fail(l, DIAG_UNSUPPORTED, arena_format(l->arena, "%s is not supported yet", call->name));
 }

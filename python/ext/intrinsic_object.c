@@ -245,18 +245,20 @@ int ext_intrinsic_of_object(ExtState *state, PyObject *object)
 /* --- tables for the package, its documentation and its tests ---------------------------------------------------------------- */
 static PyObject *row_of_intrinsic(const IntrinsicInfo *info)
 {
-    static const char *const kinds[] = {"none", "builtin", "register", "math", "device", "python_function"};
+    static const char *const kinds[] = {"none",   "builtin",   "register",       "math",
+                                        "device", "libdevice", "python_function"};
     PyObject *text = PyUnicode_FromString(info->path), *words = text ? PyUnicode_Split(text, NULL, -1) : NULL;
     PyObject *paths = words ? PyList_AsTuple(words) : NULL;
     Py_XDECREF(text);
     Py_XDECREF(words);
     if (!paths)
         return NULL;
-    return Py_BuildValue("{sssNsssssisIszszszszszsLsLszszsi}", "id", info->id, "paths", paths, "kind",
+    return Py_BuildValue("{sssNsssssisIszszszszszszsLsLszszsi}", "id", info->id, "paths", paths, "kind",
                          kinds[info->kind], "doc", info->doc, "arity", info->arity, "effects", info->effects, "nvptx",
                          info->nvptx, "libdevice64", info->libdevice64, "libdevice32", info->libdevice32, "host64",
-                         info->host64, "python_function", info->python_function, "low", (long long)info->low, "high",
-                         (long long)info->high, "parameters", info->parameters, "shape", info->shape, "sm", info->sm);
+                         info->host64, "signature", info->signature, "python_function", info->python_function, "low",
+                         (long long)info->low, "high", (long long)info->high, "parameters", info->parameters, "shape",
+                         info->shape, "sm", info->sm);
 }
 
 static bool add_intrinsic_table(PyObject *module)

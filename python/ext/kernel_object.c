@@ -127,6 +127,48 @@ static bool read_literals(PyObject *value, bool *weak)
     return false;
 }
 
+static bool add_float_flag(PyObject *word, CompileOptions *options)
+{
+    const char *text = PyUnicode_Check(word) ? PyUnicode_AsUTF8(word) : NULL;
+    if (text && strcmp(text, "fast") == 0) {
+        options->float_flags |= FLOAT_ALL;
+        return options->flush_denormals = true;
+    }
+    for (int i = 0; text && i < FLOAT_FLAG_COUNT; i++)
+        if (strcmp(text, float_flag_words[i]) == 0) {
+            options->float_flags |= 1u << i;
+            return true;
+        }
+    char words[128] = "fast";
+    for (int i = 0; i < FLOAT_FLAG_COUNT; i++)
+        strcat(strcat(words, ", "), float_flag_words[i]);
+    PyErr_Format(PyExc_ValueError, "fastmath is True, False, or a set of these words: %s; not %R", words, word);
+    return false;
+}
+
+/* True is what CUDA's -use_fast_math does; else words of float_flag.def, alone or as any iterable. */
+static bool read_fastmath(PyObject *value, CompileOptions *options)
+{
+    bool is_fast;
+    if (value == Py_None || PyBool_Check(value) || PyLong_Check(value)) {
+        if (!read_flag(value == Py_None ? Py_False : value, &is_fast))
+            return false;
+        options->float_flags = is_fast ? FLOAT_FAST : FLOAT_EXACT;
+        options->flush_denormals = is_fast;
+        return true;
+    }
+    if (PyUnicode_Check(value))
+        return add_float_flag(value, options);
+    PyObject *words = PyObject_GetIter(value), *word = NULL;
+    bool ok = words != NULL;
+    while (ok && (word = PyIter_Next(words))) {
+        ok = add_float_flag(word, options);
+        Py_DECREF(word);
+    }
+    Py_XDECREF(words);
+    return ok && !PyErr_Occurred();
+}
+
 static bool read_option(ExtKernel *self, const char *name, PyObject *value)
 {
     CompileOptions *options = &self->compile_options;
@@ -140,15 +182,16 @@ static bool read_option(ExtKernel *self, const char *name, PyObject *value)
         const char *name;
         bool *place;
     } flags[] = {
-        {"fastmath", &options->fastmath},    {"debug", &options->debug},    {"lineinfo", &options->lineinfo},
-        {"forceinline", &self->forceinline}, {"noinline", &self->noinline}, {"warn_float64", &self->warn_float64},
-        {"cache", &self->tells_of_cache},
+        {"debug", &options->debug},    {"lineinfo", &options->lineinfo},      {"forceinline", &self->forceinline},
+        {"noinline", &self->noinline}, {"warn_float64", &self->warn_float64}, {"cache", &self->tells_of_cache},
     };
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (strcmp(name, flags[i].name) == 0)
             return read_flag(value, flags[i].place);
     if (strcmp(name, "literals") == 0)
         return read_literals(value, &options->weak_literals);
+    if (strcmp(name, "fastmath") == 0)
+        return read_fastmath(value, options);
     if (strcmp(name, "opt") == 0)
         return read_optimization(value, &options->optimization);
     if (strcmp(name, "max_registers") == 0)

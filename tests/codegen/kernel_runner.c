@@ -66,8 +66,9 @@ void check_assembles(const char *name, const char *ir, int sm)
 
 void check_compiles(const char *name, const char *ir, int sm)
 {
-    CompileOptions all[] = {
-        {.optimization = 0}, {.optimization = 3, .fastmath = true}, {.optimization = 2, .no_fmad = true}};
+    CompileOptions all[] = {{.optimization = 0},
+                            {.optimization = 3, .float_flags = FLOAT_FAST, .flush_denormals = true},
+                            {.optimization = 2, .no_fmad = true}};
     check_assembles(name, ir, sm);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         CodeImage image;

@@ -117,7 +117,8 @@ static void check_math_row(IntrinsicId id)
     }
     const char *symbols[] = {row->host64, row->host32};
     for (int i = 0; i < 2; i++)
-        if (!CHECK(!strncmp(symbols[i], "llvm.", 5) || codegen_host_has_symbol(symbols[i])))
+        if (!CHECK(!strncmp(symbols[i], "llvm.", 5) || !strncmp(symbols[i], "__nv_", 5) ||
+                   codegen_host_has_symbol(symbols[i])))
             fprintf(stderr, "host_symbol.def lacks %s\n", symbols[i]);
 }
 
@@ -297,19 +298,59 @@ static void check_device_values(void)
     check_values("  %9: f32 = math.sin %1", "f32 f32", "1 0.841470985", 1);
     check_values("  %9: f16 = math.exp %1", "f16 f16", "1 2.71828183", 1);
     check_values("  %9: f64 = math.floor %1", "f64 f64", "-1.5 -2", 0);
+    check_values("  %3: (f64, i32) = cuda.libdevice.frexp %1\n  %9: f64 = get %3, 0", "f64 f64", "6 0.75", 0);
+    check_values("  %3: (f64, f64) = cuda.libdevice.sincospi %1\n  %9: f64 = get %3, 1", "f64 f64", "1 -1  0.5 0", 0);
+    check_values("  %9: f64 = cuda.libdevice.ddiv_ru %1, %2", "f64 f64 f64", "1 3 0.33333333333333337", 0);
+    check_values("  %9: i32 = cuda.libdevice.double2int_rn %1", "f64 i32", "2.5 2  1e99 2147483647  nan -2147483648",
+                 0);
+    check_values("  %9: i32 = cuda.libdevice.float2int_rd %1", "f32 i32", "-2.5 -3  -1e30 -2147483648  nan 0", 0);
+    check_values("  %9: f64 = cuda.libdevice.sin %1", "f64 f64", "1e22 -0.8522008497671888", 0);
     check_values("  %9: f64 = math.atan2 %1, %2", "f64 f64 f64", "1 -1 2.3561944901923448", 1);
+}
+
+/* Lines of a kernel that calls functions of libdevice with %1: i16, %2: i32, %3: i64, %4: f32, %5: f64. */
+typedef struct LibdeviceCalls {
+    Buf body;
+    int count;
+} LibdeviceCalls;
+
+static void check_libdevice(LibdeviceCalls *calls)
+{
+    buf_printf(&calls->body, "  %%9: f64 = neg %%5");
+    check_compiles("libdevice", operation_kernel(buf_text(&calls->body), "i16 i32 i64 f32 f64 f64"), 0);
+    buf_free(&calls->body);
+    *calls = (LibdeviceCalls){0};
+}
+
+static void add_libdevice_row(IntrinsicId id, LibdeviceCalls *calls)
+{
+    static const char letters[] = "hilfd", *const types[] = {"i16", "i32", "i64", "f32", "f64"};
+    const char *signature = intrinsic_info[id].signature, *arguments = strchr(signature, ':') + 1;
+    bool is_tuple = intrinsic_signature(id).result_count > 1;
+    buf_printf(&calls->body, "  %%%d: %s", 200 + calls->count++, is_tuple ? "(" : "");
+    for (const char *at = signature + (*signature == 'v'), *comma = ""; *at != ':'; at++, comma = ", ")
+        buf_printf(&calls->body, "%s%s", comma, types[strchr(letters, *at) - letters]);
+    buf_printf(&calls->body, "%s = %s", is_tuple ? ")" : "", intrinsic_info[id].path);
+    for (const char *at = arguments; *at; at++)
+        buf_printf(&calls->body, "%s %%%d", at == arguments ? "" : ",", (int)(strchr(letters, *at) - letters) + 1);
+    buf_printf(&calls->body, "\n");
+    if (calls->count == 50)
+        check_libdevice(calls);
 }
 
 void test_every_intrinsic(void)
 {
+    LibdeviceCalls libdevice = {0};
     for (int id = 1; id < INTRINSIC_COUNT; id++)
         switch (intrinsic_info[id].kind) {
         case INTRINSIC_KIND_MATH: check_math_row((IntrinsicId)id); break;
         case INTRINSIC_KIND_REGISTER: check_register_row((IntrinsicId)id); break;
         case INTRINSIC_KIND_DEVICE: check_device_row((IntrinsicId)id); break;
+        case INTRINSIC_KIND_LIBDEVICE: add_libdevice_row((IntrinsicId)id, &libdevice); break;
         case INTRINSIC_KIND_BUILTIN:
         case INTRINSIC_KIND_LIBRARY:
         case INTRINSIC_KIND_NONE: break;
         }
+    check_libdevice(&libdevice);
     check_device_values();
 }

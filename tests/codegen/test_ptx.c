@@ -81,7 +81,8 @@ static void check_division(void)
     char ir[4096];
     snprintf(ir, sizeof ir, "%s", operation_kernel("  %3: f32 = div %1, %2\n  %9: f32 = math.sqrt %3", "f32 f32 f32"));
     expect(ir, (CompileOptions){.optimization = 3}, LIST("div.rn.f32", "sqrt.rn.f32"), LIST("approx"));
-    expect(ir, (CompileOptions){.optimization = 3, .fastmath = true}, LIST("approx.ftz"), LIST("div.rn", "sqrt.rn"));
+    expect(ir, (CompileOptions){.optimization = 3, .float_flags = FLOAT_FAST, .flush_denormals = true},
+           LIST("approx.ftz"), LIST("div.rn", "sqrt.rn"));
 }
 
 static void check_functions(void)

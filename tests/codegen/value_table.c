@@ -5,7 +5,7 @@
 
 #include "codegen_tests.h"
 
-enum { MAX_OPERANDS = 4, MAX_ROWS = 64 };
+enum { MAX_OPERANDS = 8, MAX_ROWS = 64 };
 
 typedef struct Columns {
     const Type *types[MAX_OPERANDS];
@@ -23,7 +23,7 @@ static void read_types(Columns *columns, Arena *arena, const char *text)
 
 const char *operation_kernel(const char *body, const char *types)
 {
-    static char text[4096];
+    static char text[8192];
     char words[64], *place = text;
     int count = 0;
     snprintf(words, sizeof words, "%s", types);

@@ -23,6 +23,10 @@ static void check_row(IntrinsicId id)
     case INTRINSIC_KIND_LIBRARY:
         ok = ok && info->python_function && strchr(info->python_function, '.') && *info->path;
         break;
+    case INTRINSIC_KIND_LIBDEVICE:
+        ok = ok && strspn(info->signature, "vhilfd:") == strlen(info->signature) &&
+             intrinsic_signature(id).result_count && intrinsic_signature(id).argument_count;
+        break;
     default: break;
     }
     if (!check_that(ok, __FILE__, __LINE__, "a row holds together"))

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import Any, TypeVar, overload
@@ -91,21 +91,21 @@ class Dispatcher(KernelBase):
 def jit(func_or_sig: Callable[..., Any], **options: Any) -> Dispatcher: ...
 @overload
 def jit(func_or_sig: _Signature | list[Any] | None = None, device: bool = False, inline: str | bool = "never",
-        forceinline: bool = False, link: Sequence[Any] = (), debug: bool | None = None, opt: bool | None = None,
+        forceinline: bool = False, link: Sequence[Any] = (), debug: bool | None = None, opt: bool | int | None = None,
         lineinfo: bool = False, cache: bool = False, launch_bounds: int | tuple[int, ...] | None = None,
-        lto: bool | None = None, shared_memory_carveout: int | str | None = None, fastmath: bool = False,
+        lto: bool | None = None, shared_memory_carveout: int | str | None = None, fastmath: bool | Iterable[str] = False,
         max_registers: int | None = None, extensions: Sequence[Any] = (), fmad: bool = True,
         **options: Any) -> Callable[[Callable[..., Any]], Dispatcher]: ...
 
 def compile(pyfunc: Callable[..., Any], sig: _Signature, debug: bool | None = None, lineinfo: bool = False,
-            device: bool = True, fastmath: bool = False, cc: tuple[int, int] | None = None, opt: bool | None = None,
+            device: bool = True, fastmath: bool | Iterable[str] = False, cc: tuple[int, int] | None = None, opt: bool | int | None = None,
             abi: str = "c", abi_info: dict[str, str] | None = None, output: str = "ptx", forceinline: bool = False,
-            launch_bounds: int | tuple[int, ...] | None = None) -> tuple[str, Type]: ...
+            launch_bounds: int | tuple[int, ...] | None = None, fmad: bool = True) -> tuple[str, Type]: ...
 def compile_ptx(pyfunc: Callable[..., Any], sig: _Signature, debug: bool | None = None, lineinfo: bool = False,
-                device: bool = False, fastmath: bool = False, cc: tuple[int, int] | None = None,
-                opt: bool | None = None, abi: str = "numba", abi_info: dict[str, str] | None = None,
+                device: bool = False, fastmath: bool | Iterable[str] = False, cc: tuple[int, int] | None = None,
+                opt: bool | int | None = None, abi: str = "numba", abi_info: dict[str, str] | None = None,
                 forceinline: bool = False,
-                launch_bounds: int | tuple[int, ...] | None = None) -> tuple[str, Type]: ...
+                launch_bounds: int | tuple[int, ...] | None = None, fmad: bool = True) -> tuple[str, Type]: ...
 def compile_for_current_device(pyfunc: Callable[..., Any], sig: _Signature, **options: Any) -> tuple[str, Type]: ...
 def compile_ptx_for_current_device(pyfunc: Callable[..., Any], sig: _Signature,
                                    **options: Any) -> tuple[str, Type]: ...

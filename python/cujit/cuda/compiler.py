@@ -8,14 +8,14 @@ DEFAULT_CC = (7, 5)
 
 
 def compile_ptx(pyfunc, sig, debug=None, lineinfo=False, device=False, fastmath=False, cc=None, opt=None, abi="numba",
-                abi_info=None, forceinline=False, launch_bounds=None):
+                abi_info=None, forceinline=False, launch_bounds=None, fmad=True):
     """(PTX, result type) of a function for a signature: a kernel, or with device=True a function.
 
     sig: text, a Signature or a tuple of types; cc: compute capability, (7, 5) unless given. TypeError for a kernel that
     returns a value.
     """
     return compile(pyfunc, sig, debug=debug, lineinfo=lineinfo, device=device, fastmath=fastmath, cc=cc, opt=opt,
-                   abi=abi, abi_info=abi_info, forceinline=forceinline, launch_bounds=launch_bounds)
+                   abi=abi, abi_info=abi_info, forceinline=forceinline, launch_bounds=launch_bounds, fmad=fmad)
 
 
 def compile_ptx_for_current_device(pyfunc, sig, **options):
@@ -29,7 +29,7 @@ def compile_for_current_device(pyfunc, sig, **options):
 
 
 def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False, cc=None, opt=None, abi="c",
-            abi_info=None, output="ptx", forceinline=False, launch_bounds=None):
+            abi_info=None, output="ptx", forceinline=False, launch_bounds=None, fmad=True):
     """(PTX, result type) of a function for a signature: a device function, or with device=False a kernel.
 
     abi_info: {"abi_name": str} names a device function in the PTX. NotImplementedError for abi other than "c" and
@@ -45,8 +45,8 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
         raise ValueError("forceinline has a meaning in LTO output only")
     types, result = signatures.normalize(sig)
     sm = _sm(cc or DEFAULT_CC)
-    options = {"fastmath": bool(fastmath), "debug": bool(debug), "lineinfo": bool(lineinfo),
-               "opt": opt is None or bool(opt), "launch_bounds": launch_bounds}
+    options = {"fastmath": fastmath, "debug": bool(debug), "lineinfo": bool(lineinfo),
+               "opt": True if opt is None else opt, "launch_bounds": launch_bounds, "fmad": bool(fmad)}
     function = pyfunc.py_func if isinstance(pyfunc, Dispatcher) else pyfunc
     if not device:
         return Dispatcher(function, **options).inspect("asm", types, sm), _core.scalar_types["none"]

@@ -339,26 +339,28 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
     Bare, with options, or with a signature (text, types called with types, a tuple of types) or a list of them, which
     compiles at once and for these types only.
 
-    debug: `assert` and `raise` have effect. fastmath: less exact and faster floating point. fmad: a * b + c may be
-    rounded once. max_registers: of a thread. launch_bounds: (threads of the largest block[, blocks of a
-    multiprocessor]). lineinfo: line numbers for profilers. cache: stats counts what came from disk, where
-    compiled code is kept anyway. extensions: objects with prepare_args, for arguments of types of their own. literals:
-    "weak": Python's numbers in kernels take the precision of the float16 or float32 beside them, as in NumPy; "numba":
-    they are float64 and int64.
-    warn_float64: a PerformanceWarning for each line where narrower floats become float64 (None: where the environment
-    has CUJIT_WARN_FLOAT64=1).
+    debug: `assert` and `raise` have effect. fastmath: less exact and faster floating point, in the functions that a
+    kernel calls, too: True for what CUDA's -use_fast_math does, or a set of LLVM's words "nnan", "ninf", "nsz", "arcp",
+    "contract", "afn", "reassoc", "fast" for all of them. fmad: a * b + c may be rounded once; False: sums, products,
+    quotients and square roots are NumPy's to the bit. opt: False, True, or a level from 0 to 3. max_registers: of a
+    thread. launch_bounds: (threads of the largest block[, blocks of a multiprocessor]). lineinfo: line numbers for
+    profilers. cache: stats counts what came from disk, where compiled code is kept anyway. extensions: objects with
+    prepare_args, for arguments of types of their own. literals: "weak": Python's numbers in kernels take the precision
+    of the float16 or float32 beside them, as in NumPy; "numba": they are float64 and int64. warn_float64: a
+    PerformanceWarning for each line where narrower floats become float64 (None: where the environment has
+    CUJIT_WARN_FLOAT64=1).
 
     NotImplementedError for boundscheck=True and for link; DeprecationError for argtypes, restype and bind; TypeError
     for unknown options and for a kernel's signature that has a result;
-    ValueError for an unknown carveout or `literals`.
+    ValueError for an unknown carveout, word of fastmath or `literals`.
     """
     _refuse(options, link)
     _check_carveout(shared_memory_carveout)
     if warn_float64 is None:
         warn_float64 = os.environ.get("CUJIT_WARN_FLOAT64", "0") == "1"
     core = {
-        "fastmath": bool(fastmath), "fmad": bool(fmad), "debug": bool(debug), "lineinfo": bool(lineinfo),
-        "opt": opt is None or bool(opt), "max_registers": max_registers, "launch_bounds": launch_bounds,
+        "fastmath": fastmath, "fmad": bool(fmad), "debug": bool(debug), "lineinfo": bool(lineinfo),
+        "opt": True if opt is None else opt, "max_registers": max_registers, "launch_bounds": launch_bounds,
         "forceinline": bool(forceinline) or inline in ("always", True), "literals": literals,
         "warn_float64": bool(warn_float64), "cache": bool(cache),
     }
@@ -400,7 +402,8 @@ def _make(function, signature, device, extensions, options):
     function = function.py_func if isinstance(function, Dispatcher) else function
     if not isinstance(function, python_types.FunctionType):
         raise TypeError(f"cuda.jit decorates Python functions, not {type(function).__name__}")
-    given = {name: value for name, value in options.items() if value != _DEFAULTS.get(name)}
+    given = {name: value for name, value in options.items()
+             if value != _DEFAULTS.get(name) or type(value) is not type(_DEFAULTS.get(name))}   # opt=1 is not True
     cls = ExtendedDispatcher if extensions else Dispatcher
     listed = [signatures.normalize(each) for each in (signature if isinstance(signature, list) else [signature])
               if each is not None]

@@ -1,0 +1,189 @@
+"""NumPy's functions that make one number of a whole array. The thread that calls them does all of it, in order."""
+import math
+
+from cujit.kernel_functions.elementwise import INTEGER, as_wide
+from cujit.kernel_functions.numpy_arithmetic import larger, smaller
+from cujit.types import boolean, float64, int64, uint8, uint16, uint32, uint64
+
+UNSIGNED = uint8, uint16, uint32, uint64
+
+
+def fold(function, result, a):
+    for i in range(a.shape[0]):
+        if a.ndim == 1:
+            result = function(result, a[i])
+        else:
+            result = fold(function, result, a[i])
+    return result
+
+
+def zero(a):
+    return a.dtype(0)
+
+
+def in_sum(x, number):
+    """The number in the type that sums of x's type have: integers in 64 bits."""
+    if isinstance(x, UNSIGNED):
+        return uint64(number)
+    if isinstance(x, INTEGER):
+        return int64(number)
+    return type(x)(number)
+
+
+def in_mean(x, number):
+    if isinstance(x, INTEGER):
+        return float64(number)
+    return type(x)(number)
+
+
+# --- sums -------------------------------------------------------------------------------------------------------------
+
+
+def plus(total, x):
+    return type(total)(total + type(total)(x))
+
+
+def times(total, x):
+    return type(total)(total * type(total)(x))
+
+
+def plus_number(total, x):
+    return total if x != x else plus(total, x)
+
+
+def times_number(total, x):
+    return total if x != x else times(total, x)
+
+
+def sum_of(a):
+    return fold(plus, in_sum(zero(a), 0), a)
+
+
+def product_of(a):
+    return fold(times, in_sum(zero(a), 1), a)
+
+
+def nansum(a):
+    return fold(plus_number, in_sum(zero(a), 0), a)
+
+
+def nanprod(a):
+    return fold(times_number, in_sum(zero(a), 1), a)
+
+
+def mean(a):
+    return in_mean(zero(a), fold(plus, in_mean(zero(a), 0), a) / in_mean(zero(a), a.size))
+
+
+def count_number(count, x):
+    return count if x != x else count + 1
+
+
+def nanmean(a):
+    return in_mean(zero(a), nansum(a) / in_mean(zero(a), fold(count_number, int64(0), a)))
+
+
+def squares_from(a, middle):
+    total = in_mean(zero(a), 0).real
+    for i in range(a.shape[0]):
+        if a.ndim == 1:
+            distance = in_mean(zero(a), a[i]) - middle
+            total = type(total)(total + type(total)((distance * distance.conjugate()).real))
+        else:
+            total = type(total)(total + squares_from(a[i], middle))
+    return total
+
+
+def var(a, ddof=0):
+    total = squares_from(a, mean(a))
+    return type(total)(total / type(total)(a.size - ddof))
+
+
+def std(a, ddof=0):
+    variance = var(a, ddof)
+    return type(variance)(math.sqrt(as_wide(variance)))
+
+
+def dot(a, b):
+    """Of vectors."""
+    total = type(a[0] * b[0])(0)
+    for i in range(a.shape[0]):
+        total = type(total)(total + a[i] * b[i])
+    return total
+
+
+# --- extremes ---------------------------------------------------------------------------------------------------------
+
+
+def largest(a):
+    return fold(larger, a.flat[0], a)
+
+
+def smallest(a):
+    return fold(smaller, a.flat[0], a)
+
+
+def larger_number(x, y):
+    return y if x != x or y > x else x
+
+
+def smaller_number(x, y):
+    return y if x != x or y < x else x
+
+
+def nanmax(a):
+    return fold(larger_number, a.flat[0], a)
+
+
+def nanmin(a):
+    return fold(smaller_number, a.flat[0], a)
+
+
+def ptp(a):
+    return a.dtype(largest(a) - smallest(a))
+
+
+def argmax(a):
+    """The first place of the largest number, or of NaN, in C order."""
+    best, place = a.flat[0], int64(0)
+    for i in range(a.size):
+        x = a.flat[i]
+        if (x != x and best == best) or x > best:
+            best, place = x, int64(i)
+    return place
+
+
+def argmin(a):
+    best, place = a.flat[0], int64(0)
+    for i in range(a.size):
+        x = a.flat[i]
+        if (x != x and best == best) or x < best:
+            best, place = x, int64(i)
+    return place
+
+
+# --- truth ------------------------------------------------------------------------------------------------------------
+
+
+def either_true(truth, x):
+    return truth or bool(x)
+
+
+def both_true(truth, x):
+    return truth and bool(x)
+
+
+def count_true(count, x):
+    return count + 1 if x else count
+
+
+def any_true(a):
+    return fold(either_true, boolean(False), a)
+
+
+def all_true(a):
+    return fold(both_true, boolean(True), a)
+
+
+def count_nonzero(a):
+    return fold(count_true, int64(0), a)
