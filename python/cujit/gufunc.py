@@ -203,6 +203,8 @@ def guvectorize(ftylist_or_layout, layout=None, target="cuda", **options):
     NameError for an output's axis that no input has; TypeError for signatures that do not go with the layout or return
     a value; KeyError for unknown options.
     """
+    if "writable_args" in options:
+        raise TypeError("writable_args: only a function's last arguments, its outputs, are written")
     used = used_options("guvectorize", target, options)
     if layout is None:
         ftylist_or_layout, layout = [], ftylist_or_layout

@@ -137,6 +137,8 @@ def test_refusals():
         guvectorize([void(float64[:], float64)], "(n)->()")(lambda x, out: None)
     with pytest.raises(NameError, match="axis 'k'"):
         guvectorize([void(float64[:], float64[:])], "(n)->(k)")(lambda x, out: None)
+    with pytest.raises(TypeError, match="writable_args"):
+        guvectorize([void(int64[:], int64[:])], "(n)->(n)", writable_args=(0,))
     with pytest.raises(KeyError, match="no option 'speed'"):
         guvectorize([void(int64[:], int64[:])], "(n)->(n)", speed=1)
     with pytest.raises(ValueError, match="target"):
