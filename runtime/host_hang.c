@@ -55,7 +55,8 @@ static void add_threads(HostWorker *worker, uint32_t thread, uint32_t end)
 
 static void add_wait(HostWorker *worker, const HostWait *wait, bool is_single)
 {
-    add(worker, " %s at %s", is_single ? "waits" : "wait", intrinsic_info[wait->operation].path);
+    const char *paths = intrinsic_info[wait->operation].path;
+    add(worker, " %s at %.*s", is_single ? "waits" : "wait", (int)strcspn(paths, " "), paths);
     if (wait->operation == INTRINSIC_CUDA_BARRIER_SYNC)
         add(worker, " %u", wait->mask);
     else if (!(intrinsic_info[wait->operation].effects & EFFECT_BLOCK_SYNC))

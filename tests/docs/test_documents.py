@@ -48,3 +48,10 @@ def test_architecture_dumps():
 
     page = read("docs/ARCHITECTURE.md")
     assert architecture_dumps.with_dumps(page) == page, "run scripts/architecture_dumps.py --write"
+
+
+def test_page_of_intrinsics():
+    pytest.importorskip("cujit")
+    import intrinsics_page
+
+    assert intrinsics_page.page() == read("docs/intrinsics.md"), "run scripts/intrinsics_page.py --write"
