@@ -118,7 +118,7 @@ static inline uint32_t part_of_extent(uint32_t axis) { return 1 + axis; }
 LLVMTypeRef memory_type(Emitter *emitter, const Type *scalar);
 LLVMTypeRef part_type(Emitter *emitter, const Type *scalar);
 uint64_t size_in_memory(const Type *type);
-/* Scalars from memory and back; the address is a multiple of `alignment` bytes. */
+/* Scalars and vectors from memory and back; the address is a multiple of `alignment` bytes. */
 void load_parts(Emitter *emitter, const Type *type, LLVMValueRef address, uint32_t alignment, LLVMValueRef *out);
 void store_parts(Emitter *emitter, const Type *type, LLVMValueRef address, uint32_t alignment,
                  const LLVMValueRef *parts);

@@ -6,7 +6,10 @@ uint32_t part_count(const Type *type)
     uint32_t count = 0;
     switch (type->kind) {
     case TYPE_NONE:
+    case TYPE_DATETIME:
+    case TYPE_TIMEDELTA:
     case TYPE_RECORD:
+    case TYPE_CHARS:
     case TYPE_OBJECT: return 0;
     case TYPE_BOOL:
     case TYPE_INT:
@@ -33,7 +36,10 @@ uint32_t part_types(Emitter *emitter, const Type *type, LLVMTypeRef *out)
     uint32_t count = part_count(type), written = 0;
     switch (type->kind) {
     case TYPE_NONE:
+    case TYPE_DATETIME:
+    case TYPE_TIMEDELTA:
     case TYPE_RECORD:
+    case TYPE_CHARS:
     case TYPE_OBJECT: break;
     case TYPE_BOOL:
     case TYPE_INT:
@@ -148,8 +154,49 @@ static void store_memory(Emitter *emitter, LLVMValueRef value, LLVMValueRef addr
     }
 }
 
+/* Vectors of 2 and 4 move at once where they are aligned as a whole. */
+static bool moves_at_once(const Type *vector, uint32_t alignment)
+{
+    return vector->count % 2 == 0 && alignment >= vector->alignment;
+}
+
+static void load_vector(Emitter *emitter, const Type *type, LLVMValueRef address, uint32_t alignment, LLVMValueRef *out)
+{
+    LLVMTypeRef item = part_type(emitter, type->items[0]);
+    uint32_t size = type->items[0]->size;
+    if (!moves_at_once(type, alignment)) {
+        for (uint32_t i = 0; i < type->count; i++)
+            out[i] = load_memory(emitter, item, offset_address(emitter, address, i * size),
+                                 alignment < size ? alignment : size);
+        return;
+    }
+    LLVMValueRef whole = load_aligned(emitter, LLVMVectorType(item, type->count), address, alignment);
+    for (uint32_t i = 0; i < type->count; i++)
+        out[i] = LLVMBuildExtractElement(emitter->builder, whole, const_i32(emitter, (int32_t)i), "");
+}
+
+static void store_vector(Emitter *emitter, const Type *type, LLVMValueRef address, uint32_t alignment,
+                         const LLVMValueRef *parts)
+{
+    uint32_t size = type->items[0]->size;
+    if (!moves_at_once(type, alignment)) {
+        for (uint32_t i = 0; i < type->count; i++)
+            store_memory(emitter, parts[i], offset_address(emitter, address, i * size),
+                         alignment < size ? alignment : size);
+        return;
+    }
+    LLVMValueRef whole = LLVMGetPoison(LLVMVectorType(part_type(emitter, type->items[0]), type->count));
+    for (uint32_t i = 0; i < type->count; i++)
+        whole = LLVMBuildInsertElement(emitter->builder, whole, parts[i], const_i32(emitter, (int32_t)i), "");
+    LLVMSetAlignment(LLVMBuildStore(emitter->builder, whole, address), alignment);
+}
+
 void load_parts(Emitter *emitter, const Type *type, LLVMValueRef address, uint32_t alignment, LLVMValueRef *out)
 {
+    if (type_is_vector(type)) {
+        load_vector(emitter, type, address, alignment, out);
+        return;
+    }
     LLVMTypeRef memory = memory_type(emitter, type);
     out[0] = load_memory(emitter, memory, address, alignment);
     if (type->kind == TYPE_BOOL)
@@ -161,6 +208,10 @@ void load_parts(Emitter *emitter, const Type *type, LLVMValueRef address, uint32
 void store_parts(Emitter *emitter, const Type *type, LLVMValueRef address, uint32_t alignment,
                  const LLVMValueRef *parts)
 {
+    if (type_is_vector(type)) {
+        store_vector(emitter, type, address, alignment, parts);
+        return;
+    }
     LLVMValueRef first = parts[0];
     if (type->kind == TYPE_BOOL)
         first = LLVMBuildZExt(emitter->builder, first, emitter->i8, "");

@@ -368,7 +368,9 @@ static bool verify_writable(const IrValue *value, Diag *diag)
 /* Records stay in memory: their fields are loaded and stored. */
 static bool verify_scalars(const IrValue *value, Diag *diag)
 {
-    return type_is_scalar(value->operands[0]->type->element) || fail_operand(diag, value, 0, "an array of scalars");
+    const Type *element = value->operands[0]->type->element;
+    return type_is_scalar(element) || type_is_vector(element) ||
+           fail_operand(diag, value, 0, "an array of scalars or vectors");
 }
 
 static bool verify_axis(const IrValue *value, Diag *diag)

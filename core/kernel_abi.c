@@ -38,12 +38,15 @@ static void add_type(Walk *walk, const Type *type)
         add_field(walk, ABI_SCALAR, part, 0, part->size, part->alignment);
         return;
     }
+    case TYPE_DATETIME:
+    case TYPE_TIMEDELTA: add_field(walk, ABI_SCALAR, TYPE_OF(INT64), 0, 8, 8); return;
     case TYPE_ARRAY: add_array(walk, type); return;
     case TYPE_TUPLE:
         for (uint32_t i = 0; i < type->count; i++)
             add_type(walk, type->items[i]);
         return;
     case TYPE_RECORD:
+    case TYPE_CHARS:
     case TYPE_NONE:
     case TYPE_OBJECT: return;
     }

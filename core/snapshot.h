@@ -24,18 +24,21 @@ typedef enum ConstantKind {
     CONSTANT_INT, /* integer; is_unsigned: it needs uint64. type: int64 or uint64, or a NumPy scalar's own */
     CONSTANT_FLOAT, /* real; type float64, or a NumPy scalar's own */
     CONSTANT_COMPLEX, /* real, imaginary */
+    CONSTANT_TIME, /* integer; type: a datetime or timedelta */
     CONSTANT_STRING, /* text */
-    CONSTANT_TUPLE, /* items, count; names and text for named tuples */
+    CONSTANT_TUPLE, /* items, count; type: of named tuples and dataclasses the type of a like one, whose items say nothing */
     CONSTANT_ARRAY, /* array */
-    CONSTANT_MODULE, /* also classes, enums and namespaces: names, items, count: the attributes the code can name */
+    CONSTANT_MODULE, /* also classes, enums and namespaces: names, items, count: the attributes the code can name. type:
+                        of the members of an enum, of what a named tuple's or a dataclass's class makes; else NULL */
     CONSTANT_INTRINSIC, /* intrinsic */
     CONSTANT_TYPE, /* type: np.float32, cujit.int64, bool, int, float, complex; dtypes. text: Python's name of it,
                               "int" for int, which is not int64 */
     CONSTANT_FUNCTION, /* function: a Python function, decorated with device=True or not */
     CONSTANT_CODE, /* code: of a lambda, nested function or comprehension */
-    CONSTANT_ENUM, /* member of an enum: text its name, items[0] its value */
+    CONSTANT_ENUM, /* member of an enum: text its name, items[0] its value; type: TUPLE_ENUM or TUPLE_INT_ENUM, of none
+                      where the value is no number */
     CONSTANT_ELLIPSIS,
-    CONSTANT_CLASS, /* of named tuples: text its name; names: integer fields, then methods; items: the default of a field or
+    CONSTANT_CLASS, /* of named tuples or dataclasses: text its name; type: of what it makes, with items of none; names: integer fields, then methods; items: the default of a field or
                        NULL, the function of a method, which has text "property" where a call is not written */
     CONSTANT_DICT, /* items, names: its keys as constant_key writes them, count */
 } ConstantKind;

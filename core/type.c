@@ -23,6 +23,8 @@ uint32_t type_natural_alignment(const Type *type)
     uint32_t most = 1;
     if (type->kind == TYPE_COMPLEX)
         return type->size / 2;
+    if (type_is_vector(type) || type->kind == TYPE_CHARS)
+        return type->alignment;
     if (type->kind != TYPE_RECORD)
         return type->size ? type->size : 1;
     for (uint32_t i = 0; i < type->count; i++) {
@@ -41,7 +43,8 @@ uint32_t type_common_alignment(uint32_t a, uint32_t b)
 static uint32_t own_alignment(const Type *element)
 {
     uint32_t natural = type_natural_alignment(element);
-    return element->kind == TYPE_RECORD ? type_common_alignment(natural, element->size) : natural;
+    return element->kind == TYPE_RECORD || element->kind == TYPE_CHARS ? type_common_alignment(natural, element->size)
+                                                                       : natural;
 }
 
 uint32_t type_element_alignment(const Type *array)
@@ -120,6 +123,52 @@ const Type *type_record(Arena *arena, const char *name, const TypeField *fields,
                               .name = keep_name(arena, name)});
 }
 
+const Type *type_chars(Arena *arena, uint32_t count, uint32_t width)
+{
+    return keep(arena, (Type){.kind = TYPE_CHARS, .size = count * width, .alignment = width});
+}
+
+const Type *type_with_items(Arena *arena, const Type *tuple, const Type *const *items)
+{
+    Type copy = *tuple;
+    copy.items = arena_copy(arena, items, tuple->count * sizeof *items);
+    copy.name = keep_name(arena, tuple->name);
+    const char **names = tuple->names ? ARENA_ARRAY(arena, const char *, tuple->count) : NULL;
+    for (uint32_t i = 0; names && i < tuple->count; i++)
+        names[i] = keep_name(arena, tuple->names[i]);
+    copy.names = names;
+    return keep(arena, copy);
+}
+
+const VectorBase vector_bases[] = {
+#define VECTOR(ID, NAMES) {SCALAR_##ID, NAMES},
+#include "core/vector.def"
+#undef VECTOR
+};
+const int vector_base_count = sizeof vector_bases / sizeof vector_bases[0];
+
+/* Two and four lie as CUDA's do, on 16 bytes at most; three as three of their scalars. */
+const Type *type_vector(Arena *arena, const Type *scalar, uint32_t count)
+{
+    const Type *items[VECTOR_MOST] = {scalar, scalar, scalar, scalar};
+    int base = 0;
+    while (base < vector_base_count && (scalar->kind > TYPE_COMPLEX || vector_bases[base].scalar != scalar->scalar))
+        base++;
+    if (base == vector_base_count || count < 1 || count > VECTOR_MOST)
+        return NULL;
+    Type *type = (Type *)type_tuple(arena, items, count, TUPLE_VECTOR);
+    type->size = count * scalar->size;
+    type->alignment = count == 3 ? scalar->size : type->size > 16 ? 16 : type->size;
+    return type;
+}
+
+const Type *type_enum(Arena *arena, const char *name, const Type *value, TupleTag tag, const void *class)
+{
+    Type *type = (Type *)type_tuple_of_object(arena, &value, 1, tag, class);
+    type->name = keep_name(arena, name);
+    return type;
+}
+
 const Type *type_object(Arena *arena, const void *object)
 {
     return keep(arena, (Type){.kind = TYPE_OBJECT, .object = object});
@@ -170,11 +219,14 @@ bool type_equal(const Type *a, const Type *b)
     case TYPE_UINT:
     case TYPE_FLOAT:
     case TYPE_COMPLEX: return a->scalar == b->scalar;
+    case TYPE_DATETIME:
+    case TYPE_TIMEDELTA: return a->unit == b->unit && a->multiple == b->multiple;
     case TYPE_ARRAY:
         return a->ndim == b->ndim && a->layout == b->layout && a->read_only == b->read_only &&
                a->alignment == b->alignment && type_equal(a->element, b->element);
     case TYPE_TUPLE: return equal_tuples(a, b);
     case TYPE_RECORD: return equal_records(a, b);
+    case TYPE_CHARS: return a->size == b->size && a->alignment == b->alignment;
     case TYPE_OBJECT: return a->object == b->object;
     }
     return false;
@@ -195,11 +247,7 @@ static const Type *copy_tuple(Arena *arena, const Type *type)
     const Type **items = ARENA_ARRAY(arena, const Type *, type->count);
     for (uint32_t i = 0; i < type->count; i++)
         items[i] = type_copy(arena, type->items[i]);
-    if (type->tag == TUPLE_NAMED)
-        return type_named_tuple(arena, type->name, items, type->names, type->count);
-    if (type->tag == TUPLE_DICT)
-        return type_dict(arena, items, type->names, type->count);
-    return type_tuple_of_object(arena, items, type->count, type->tag, type->object);
+    return type_with_items(arena, type, items);
 }
 
 static const Type *copy_record(Arena *arena, const Type *type)
@@ -219,11 +267,14 @@ const Type *type_copy(Arena *arena, const Type *type)
     case TYPE_UINT:
     case TYPE_FLOAT:
     case TYPE_COMPLEX: return &type_scalars[type->scalar];
+    case TYPE_DATETIME:
+    case TYPE_TIMEDELTA: return type_time(arena, type->kind, type->unit, type->multiple);
     case TYPE_ARRAY:
         return type_array_aligned(arena, type_copy(arena, type->element), type->ndim, type->layout, type->read_only,
                                   type->alignment);
     case TYPE_TUPLE: return copy_tuple(arena, type);
     case TYPE_RECORD: return copy_record(arena, type);
+    case TYPE_CHARS: return type_chars(arena, type->size / type->alignment, type->alignment);
     case TYPE_OBJECT: return type_object(arena, type->object);
     }
     return &type_none;

@@ -19,10 +19,13 @@ typedef enum TypeKind {
     TYPE_UINT,
     TYPE_FLOAT,
     TYPE_COMPLEX,
+    TYPE_DATETIME,  /* int64 counts of a unit since 1970; in IR: int64 */
+    TYPE_TIMEDELTA, /* int64 counts of a unit; in IR: int64 */
     TYPE_ARRAY,
     TYPE_TUPLE,
     TYPE_RECORD,
-    TYPE_OBJECT,    /* known at compile time only: function, module, type, string; occupies no memory */
+    TYPE_CHARS, /* text of a fixed length, in memory only: padded with zeros; alignment: the bytes of a character */
+    TYPE_OBJECT, /* known at compile time only: function, module, type, string; occupies no memory */
 } TypeKind;
 
 typedef enum ScalarId {
@@ -31,6 +34,13 @@ typedef enum ScalarId {
 #undef SCALAR
     SCALAR_COUNT
 } ScalarId;
+
+typedef enum TimeUnit {
+#define TIME_UNIT(ID, NAME, NUMBER, FINER) TIME_UNIT_##ID,
+#include "core/time_unit.def"
+#undef TIME_UNIT
+    TIME_UNIT_COUNT
+} TimeUnit;
 
 typedef enum ArrayLayout { LAYOUT_C = 'C', LAYOUT_F = 'F', LAYOUT_ANY = 'A' } ArrayLayout;
 
@@ -50,6 +60,11 @@ typedef enum TupleTag {
     TUPLE_DICT, /* values of a dict of constant keys; names: the keys, as constant_key writes them */
     TUPLE_GENERATOR, /* arguments of a generator; object names its instance */
     TUPLE_OPTIONAL, /* whether there is a value, the value: what is None on some paths */
+    TUPLE_ENUM, /* the value of a member; object is the class, name its name */
+    TUPLE_INT_ENUM, /* the same of a class whose members are numbers */
+    TUPLE_VECTOR, /* x, y, z, w: up to that many of one scalar; has a size and can be an array's element */
+    TUPLE_INSTANCE, /* the fields of a dataclass: names set; object is the class, name its name */
+    TUPLE_TAG_COUNT
 } TupleTag;
 
 typedef struct Type Type;
@@ -67,6 +82,9 @@ struct Type {
     uint32_t size; /* bytes in memory: scalars and records */
     uint32_t alignment; /* bytes: scalars and records. Arrays: what all elements' addresses are a multiple of,
                                       where that is less than type_element_alignment promises; else 0 */
+    /* datetimes and timedeltas: what is counted, as in "10 ms" */
+    TimeUnit unit;
+    uint32_t multiple;
     /* arrays */
     const Type *element;
     uint8_t ndim;
@@ -76,11 +94,11 @@ struct Type {
     TupleTag tag;
     uint32_t count;
     const Type *const *items; /* tuples */
-    const char *const *names; /* named tuples, else NULL */
-    const char *name; /* named tuples and records, else NULL */
+    const char *const *names; /* named tuples and dataclasses, else NULL */
+    const char *name; /* the same, enums and records, else NULL */
     const TypeField *fields; /* records */
     /* named tuples: their class, NULL where it is not known; objects, closures, bound methods: identity of a
-     * compile-time value (a Constant of snapshot.h) */
+     * compile-time value (a Constant of snapshot.h); enums and dataclasses: address of the class */
     const void *object;
 };
 
@@ -92,6 +110,17 @@ extern const Type type_none;
 static inline bool type_is_scalar(const Type *t) { return t->kind >= TYPE_BOOL && t->kind <= TYPE_COMPLEX; }
 static inline bool type_is_integer(const Type *t) { return t->kind == TYPE_INT || t->kind == TYPE_UINT; }
 static inline bool type_is_real(const Type *t) { return t->kind >= TYPE_BOOL && t->kind <= TYPE_FLOAT; }
+static inline bool type_is_time(const Type *t) { return t->kind == TYPE_DATETIME || t->kind == TYPE_TIMEDELTA; }
+static inline bool type_is_vector(const Type *t) { return t->kind == TYPE_TUPLE && t->tag == TUPLE_VECTOR; }
+/* What one element access gives: no record. */
+static inline bool type_is_single(const Type *t)
+{
+    return (t->kind >= TYPE_BOOL && t->kind <= TYPE_TIMEDELTA) || type_is_vector(t);
+}
+static inline bool type_is_element(const Type *t)
+{
+    return type_is_single(t) || t->kind == TYPE_RECORD || t->kind == TYPE_CHARS;
+}
 static inline uint32_t type_bits(const Type *t) { return t->kind == TYPE_BOOL ? 1 : t->size * 8; }
 
 const Type *type_array(Arena *arena, const Type *element, int ndim, ArrayLayout layout, bool read_only);
@@ -107,6 +136,13 @@ const Type *type_named_tuple(Arena *arena, const char *name, const Type *const *
 const Type *type_dict(Arena *arena, const Type *const *items, const char *const *keys, uint32_t count);
 const Type *type_record(Arena *arena, const char *name, const TypeField *fields, uint32_t count, uint32_t size,
                         uint32_t alignment);
+/* width: 1, NumPy's S, or 4, its U. */
+const Type *type_chars(Arena *arena, uint32_t count, uint32_t width);
+/* The same kind of tuple, names and all, with other items. */
+const Type *type_with_items(Arena *arena, const Type *tuple, const Type *const *items);
+/* count: 1 to 4. NULL where vector.def has no vectors of the scalar. */
+const Type *type_vector(Arena *arena, const Type *scalar, uint32_t count);
+const Type *type_enum(Arena *arena, const char *name, const Type *value, TupleTag tag, const void *class);
 /* TUPLE_CLOSURE and TUPLE_BOUND: a tuple that carries the identity of its function or method. */
 const Type *type_tuple_of_object(Arena *arena, const Type *const *items, uint32_t count, TupleTag tag,
                                  const void *object);
@@ -135,6 +171,30 @@ void type_describe(Buf *out, const Type *type);
 /* The scalar called `name` ("float32", "f32", "f4", "intp", ...), or NULL. Where type.def's short names and NumPy's
  * codes differ (i8, u8), NumPy's meaning holds: 8 bytes. */
 const Type *type_by_name(const char *name);
+
+/* --- datetimes and timedeltas (type_time.c) -------------------------------------------------------------------- */
+const Type *type_time(Arena *arena, TypeKind kind, TimeUnit unit, uint32_t multiple);
+/* "M8[s]", "timedelta64[10ms]", "m8"; NULL for any other text. */
+const Type *type_time_by_name(Arena *arena, const char *name);
+/* The type of this kind whose unit holds both exactly; NULL where the units have no fixed ratio. */
+const Type *type_join_times(Arena *arena, const Type *a, const Type *b, TypeKind kind);
+/* How many of the finer unit `to` one `from` is; false where that is no fixed number. */
+bool time_factor(TimeUnit from, TimeUnit to, int64_t *factor);
+/* "s"; NumPy's number of it; and back. */
+const char *time_unit_name(TimeUnit unit);
+int time_unit_number(TimeUnit unit);
+bool time_unit_by_name(const char *name, size_t length, TimeUnit *unit);
+bool time_unit_by_number(int number, TimeUnit *unit);
+
+/* --- vectors ------------------------------------------------------------------------------------------------- */
+typedef struct VectorBase {
+    ScalarId scalar;
+    const char *names; /* C's, without the count, apart by spaces */
+} VectorBase;
+
+enum { VECTOR_MOST = 4 };
+extern const VectorBase vector_bases[];
+extern const int vector_base_count;
 
 /* --- promotion (promotion.def; numba's observed rules) -------------------------------------------------------- */
 typedef enum PromotionId {

@@ -5,7 +5,7 @@
 #include "core/text.h"
 #include "core/type.h"
 
-enum { TYPE_MAX_DEPTH = 64, TYPE_MAX_ITEMS = 1 << 16, TAG_COUNT = TUPLE_OPTIONAL + 1 };
+enum { TYPE_MAX_DEPTH = 64, TYPE_MAX_ITEMS = 1 << 16 };
 
 static const char *const scalar_names[SCALAR_COUNT] = {
 #define SCALAR(ID, NAME, TEXT, KIND, SIZE, CHARACTER) [SCALAR_##ID] = NAME,
@@ -19,21 +19,29 @@ static const char *const scalar_texts[SCALAR_COUNT] = {
 #undef SCALAR
 };
 
-/* What stands before the parenthesis of a tuple-shaped type. Closures and methods carry an address: they cannot be read
- * back. */
-static const char *const tag_texts[TAG_COUNT] = {
-    [TUPLE_PLAIN] = "",       [TUPLE_NAMED] = "named",         [TUPLE_RANGE] = "range",
-    [TUPLE_SLICE] = "slice",  [TUPLE_DIM3] = "dim3",           [TUPLE_ENUMERATE] = "enumerate",
-    [TUPLE_ZIP] = "zip",      [TUPLE_REVERSED] = "reversed",   [TUPLE_CLOSURE] = "closure",
-    [TUPLE_BOUND] = "method", [TUPLE_GENERATOR] = "generator", [TUPLE_DICT] = "dict",
-    [TUPLE_CELL] = "cell",    [TUPLE_OPTIONAL] = "optional",
+/* What stands before the parenthesis of a tuple-shaped type. Those with an address cannot be read back. */
+static const char *const tag_texts[TUPLE_TAG_COUNT] = {
+    [TUPLE_PLAIN] = "",           [TUPLE_NAMED] = "named",         [TUPLE_RANGE] = "range",
+    [TUPLE_SLICE] = "slice",      [TUPLE_DIM3] = "dim3",           [TUPLE_ENUMERATE] = "enumerate",
+    [TUPLE_ZIP] = "zip",          [TUPLE_REVERSED] = "reversed",   [TUPLE_CLOSURE] = "closure",
+    [TUPLE_BOUND] = "method",     [TUPLE_GENERATOR] = "generator", [TUPLE_CELL] = "cell",
+    [TUPLE_DICT] = "dict",        [TUPLE_OPTIONAL] = "optional",   [TUPLE_ENUM] = "enum",
+    [TUPLE_INT_ENUM] = "intenum", [TUPLE_INSTANCE] = "instance",   [TUPLE_VECTOR] = "vector",
 };
 
 /* --- IR text -------------------------------------------------------------------------------------------------- */
 
 static bool tag_has_object(TupleTag tag)
 {
-    return tag == TUPLE_CLOSURE || tag == TUPLE_BOUND || tag == TUPLE_GENERATOR;
+    switch (tag) {
+    case TUPLE_CLOSURE:
+    case TUPLE_BOUND:
+    case TUPLE_GENERATOR:
+    case TUPLE_ENUM:
+    case TUPLE_INT_ENUM:
+    case TUPLE_INSTANCE: return true;
+    default: return false;
+    }
 }
 
 static void print_tuple(Buf *out, const Type *type)
@@ -41,14 +49,15 @@ static void print_tuple(Buf *out, const Type *type)
     buf_add(out, tag_texts[type->tag]);
     if (tag_has_object(type->tag))
         buf_printf(out, "@%p", type->object);
-    if (type->tag == TUPLE_NAMED) {
+    bool with_names = type->names && type->tag != TUPLE_DICT;
+    if (with_names) {
         buf_add(out, " ");
         text_print_name(out, type->name);
     }
     buf_add(out, "(");
     for (uint32_t i = 0; i < type->count; i++) {
         buf_add(out, i ? ", " : "");
-        if (type->tag == TUPLE_NAMED) {
+        if (with_names) {
             text_print_name(out, type->names[i]);
             buf_add(out, ": ");
         }
@@ -76,6 +85,15 @@ static void print_record(Buf *out, const Type *type)
     buf_add(out, "}");
 }
 
+/* "datetime(s)", "timedelta(10ms)" */
+static void print_time(Buf *out, const Type *type)
+{
+    buf_add(out, type->kind == TYPE_DATETIME ? "datetime(" : "timedelta(");
+    if (type->multiple != 1)
+        buf_printf(out, "%u", type->multiple);
+    buf_printf(out, "%s)", time_unit_name(type->unit));
+}
+
 void type_print(Buf *out, const Type *type)
 {
     switch (type->kind) {
@@ -85,6 +103,8 @@ void type_print(Buf *out, const Type *type)
     case TYPE_UINT:
     case TYPE_FLOAT:
     case TYPE_COMPLEX: buf_add(out, scalar_texts[type->scalar]); return;
+    case TYPE_DATETIME:
+    case TYPE_TIMEDELTA: print_time(out, type); return;
     case TYPE_ARRAY:
         type_print(out, type->element);
         buf_printf(out, "[%u %c%s", (unsigned)type->ndim, (char)type->layout, type->read_only ? " ro" : "");
@@ -94,6 +114,7 @@ void type_print(Buf *out, const Type *type)
         return;
     case TYPE_TUPLE: print_tuple(out, type); return;
     case TYPE_RECORD: print_record(out, type); return;
+    case TYPE_CHARS: buf_printf(out, "chars(%u, %u)", type->size / type->alignment, type->alignment); return;
     case TYPE_OBJECT: buf_printf(out, "object@%p", type->object); return;
     }
 }
@@ -153,6 +174,10 @@ static const Type *parse_tuple(Arena *arena, const char **text, TupleTag tag, in
     }
     if (tag == TUPLE_NAMED)
         return type_named_tuple(arena, name, items, names, list.count);
+    if (tag == TUPLE_VECTOR) {
+        const Type *vector = list.count ? type_vector(arena, items[0], list.count) : NULL;
+        return vector && type_equal(vector, type_tuple(arena, items, list.count, tag)) ? vector : NULL;
+    }
     return type_tuple(arena, items, list.count, tag);
 }
 
@@ -192,6 +217,29 @@ static const Type *parse_record(Arena *arena, const char **text, int depth)
     return type_record(arena, name, list.items, list.count, (uint32_t)size, (uint32_t)alignment);
 }
 
+static const Type *parse_time(Arena *arena, const char **text, TypeKind kind)
+{
+    uint64_t multiple = 1;
+    TimeUnit unit;
+    if (!text_accept(text, "("))
+        return NULL;
+    if (**text >= '0' && **text <= '9' && (!text_read_count(text, UINT32_MAX, &multiple) || !multiple))
+        return NULL;
+    size_t length = strcspn(*text, ")");
+    if (!time_unit_by_name(*text, length, &unit))
+        return NULL;
+    *text += length;
+    return text_accept(text, ")") ? type_time(arena, kind, unit, (uint32_t)multiple) : NULL;
+}
+
+static const Type *parse_chars(Arena *arena, const char **text)
+{
+    uint64_t count, width;
+    bool ok = text_accept(text, "(") && text_read_count(text, UINT32_MAX / 4, &count) && text_accept(text, ",") &&
+              text_read_count(text, 4, &width) && text_accept(text, ")");
+    return ok && count && (width == 1 || width == 4) ? type_chars(arena, (uint32_t)count, (uint32_t)width) : NULL;
+}
+
 static const Type *parse_primary(Arena *arena, const char **text, int depth)
 {
     const char *at = *text;
@@ -200,9 +248,15 @@ static const Type *parse_primary(Arena *arena, const char **text, int depth)
         return parse_tuple(arena, text, TUPLE_PLAIN, depth);
     if (text_accept_word(text, "none"))
         return &type_none;
+    if (text_accept_word(text, "datetime"))
+        return parse_time(arena, text, TYPE_DATETIME);
+    if (text_accept_word(text, "timedelta"))
+        return parse_time(arena, text, TYPE_TIMEDELTA);
+    if (text_accept_word(text, "chars"))
+        return parse_chars(arena, text);
     if (text_accept_word(text, "record"))
         return parse_record(arena, text, depth);
-    for (int tag = TUPLE_NAMED; tag < TAG_COUNT; tag++)
+    for (int tag = TUPLE_NAMED; tag < TUPLE_TAG_COUNT; tag++)
         if (!tag_has_object((TupleTag)tag) && text_accept_word(text, tag_texts[tag]))
             return parse_tuple(arena, text, (TupleTag)tag, depth);
     for (int id = 0; id < SCALAR_COUNT; id++)
@@ -239,7 +293,7 @@ static const Type *parse(Arena *arena, const char **text, int depth)
     if (depth >= TYPE_MAX_DEPTH)
         return NULL;
     const Type *type = parse_primary(arena, text, depth + 1);
-    if (type && (type_is_scalar(type) || type->kind == TYPE_RECORD) && text_accept(text, "["))
+    if (type && type_is_element(type) && text_accept(text, "["))
         type = parse_array(arena, text, type);
     return type;
 }
@@ -271,7 +325,7 @@ static void describe_items(Buf *out, const Type *type)
 
 static void describe_tuple(Buf *out, const Type *type)
 {
-    static const char *const words[TAG_COUNT] = {
+    static const char *const words[TUPLE_TAG_COUNT] = {
         [TUPLE_OPTIONAL] = "optional",
         [TUPLE_ENUMERATE] = "enumerate",
         [TUPLE_ZIP] = "zip",
@@ -289,9 +343,20 @@ static void describe_tuple(Buf *out, const Type *type)
         buf_add(out, type_is_homogeneous(type) ? "UniTuple" : "Tuple");
         describe_items(out, type);
         return;
+    case TUPLE_INSTANCE:
     case TUPLE_NAMED:
         buf_add(out, type->name ? type->name : "namedtuple");
         describe_items(out, type);
+        return;
+    case TUPLE_VECTOR:
+        type_describe(out, type->items[0]);
+        buf_printf(out, "x%u", type->count);
+        return;
+    case TUPLE_ENUM:
+    case TUPLE_INT_ENUM:
+        buf_printf(out, "enum %s(", type->name);
+        type_describe(out, type->items[0]);
+        buf_add(out, ")");
         return;
     case TUPLE_RANGE:
         buf_add(out, "range(");
@@ -361,6 +426,13 @@ void type_describe(Buf *out, const Type *type)
     case TYPE_UINT:
     case TYPE_FLOAT:
     case TYPE_COMPLEX: buf_add(out, scalar_names[type->scalar]); return;
+    case TYPE_DATETIME:
+    case TYPE_TIMEDELTA:
+        buf_add(out, type->kind == TYPE_DATETIME ? "datetime64[" : "timedelta64[");
+        if (type->multiple != 1)
+            buf_printf(out, "%u", type->multiple);
+        buf_printf(out, "%s]", time_unit_name(type->unit));
+        return;
     case TYPE_ARRAY:
         buf_add(out, type->read_only ? "readonly array(" : "array(");
         type_describe(out, type->element);
@@ -368,6 +440,9 @@ void type_describe(Buf *out, const Type *type)
         return;
     case TYPE_TUPLE: describe_tuple(out, type); return;
     case TYPE_RECORD: describe_record(out, type); return;
+    case TYPE_CHARS:
+        buf_printf(out, "[%s x %u]", type->alignment == 1 ? "char" : "unichr", type->size / type->alignment);
+        return;
     case TYPE_OBJECT: describe_object(out, type->object); return;
     }
 }

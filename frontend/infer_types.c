@@ -5,6 +5,19 @@
 /* Facts only widen, a few times each; what does not settle is reported as unresolved rather than tried for ever. */
 enum { PASS_LIMIT = 1000 };
 
+/* Operations to which a member of an IntEnum is a number. */
+static bool takes_numbers(SsaOp op)
+{
+    switch (op) {
+    case SSA_ATTRIBUTE:
+    case SSA_CALL:
+    case SSA_TUPLE:
+    case SSA_LIST:
+    case SSA_IS: return false;
+    default: return true;
+    }
+}
+
 bool lower_value(Lower *l, const SsaValue *value, Operand *out)
 {
     l->value = value;
@@ -14,6 +27,8 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
         x[i] = lower_fact(l, value->operands[i]);
         if (value->op != SSA_IS && value->op != SSA_NOT)
             x[i] = operand_value_of(l, x[i]);
+        if (takes_numbers(value->op))
+            x[i] = operand_number_of(l, x[i]);
     }
     switch (value->op) {
     case SSA_CONSTANT: return operand_of_constant(l, value->constant, out);

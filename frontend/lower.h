@@ -234,7 +234,7 @@ typedef struct Call {
 bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out);
 bool lower_call(Lower *l, const SsaValue *call, Operand *out);
 bool lower_function(Lower *l, const SsaValue *value, Operand *out);
-/* lower_class.c: classes of named tuples. A call makes one; the methods and properties of what it made. */
+/* lower_class.c: classes of named tuples and dataclasses. A call makes one; the methods and properties of what it made. */
 bool lower_class_call(Lower *l, const Constant *class, const Call *call, Operand *out);
 /* The method or property of that name, or NULL. */
 const Constant *class_method(const Type *type, const char *name);
@@ -260,6 +260,39 @@ Operand lower_keywords_dict(Lower *l, const char *const *keywords, const Operand
 /* The value of a keyword, or NULL. */
 const Operand *lower_dict_default(Lower *l, Operand dict, const char *name);
 bool lower_match_class(Lower *l, Operand value, Operand class, bool captures, Operand *out);
+
+/* lower_time.c: datetimes and timedeltas. text: the operator, for messages */
+bool lower_time_binary(Lower *l, int32_t operation, const char *text, Operand a, Operand b, Operand *out);
+bool lower_time_compare(Lower *l, int32_t operation, const char *text, IrOp op, Operand a, Operand b, Operand *out);
+bool lower_time_unary(Lower *l, SsaOp op, Operand a, Operand *out);
+bool lower_time_absolute(Lower *l, Operand a, Operand *out);
+/* Between units, from an integer, and to int64. */
+bool lower_time_convert(Lower *l, Operand from, const Type *to, Operand *out);
+bool lower_time_call(Lower *l, const Type *type, const Call *call, Operand *out);
+bool lower_time_method(Lower *l, Operand time, const Call *call, Operand *out);
+bool lower_isnat_call(Lower *l, const Call *call, Operand *out);
+/* lower_enum.c */
+bool type_is_enum(const Type *type);
+/* The number behind a member of an IntEnum; everything else as it is. */
+Operand operand_number_of(Lower *l, Operand operand);
+const Type *type_number_of(const Type *type);
+Operand lower_enum_value(Lower *l, Operand member);
+bool operand_is_enum_class(Operand operand);
+bool lower_enum_by_name(Lower *l, Operand class, Operand name, Operand *out);
+bool lower_enum_call(Lower *l, Operand class, const Call *call, Operand *out);
+/* member: of an enum, or the constant that stands for one whose value is no number */
+bool lower_enum_attribute(Lower *l, Operand member, const char *name, Operand *out);
+bool lower_enum_equal(Lower *l, Operand a, Operand b, bool negated, Operand *out);
+/* lower_chars.c: text of a fixed length; the other side may be a constant string */
+bool is_chars_array(const Type *type);
+bool is_chars(Operand operand);
+bool lower_chars_equal(Lower *l, Operand a, Operand b, bool negated, Operand *out);
+bool lower_store_chars(Lower *l, Operand target, Operand value);
+/* lower_vector.c. text: the operator, for messages */
+bool lower_vector_call(Lower *l, const Type *type, const Call *call, Operand *out);
+bool lower_vector_convert(Lower *l, Operand from, const Type *to, Operand *out);
+bool lower_vector_binary(Lower *l, int32_t operation, const char *text, Operand a, Operand b, Operand *out);
+bool lower_vector_unary(Lower *l, SsaOp op, Operand a, Operand *out);
 /* lower_record.c: fields of records and of arrays of records */
 bool is_record_array(const Type *type);
 const TypeField *record_field(const Type *array, const char *name);
@@ -276,7 +309,7 @@ bool lower_flat_item(Lower *l, Operand array, Operand index, Operand *out);
 /* slice.indices(length) */
 bool lower_slice_indices(Lower *l, Operand slice, Operand length, Operand *out);
 /* The element type that an operand names (float32, np.int8, float, "f4"), or NULL. */
-const Type *operand_dtype(Operand operand);
+const Type *operand_dtype(Lower *l, Operand operand);
 bool lower_builtin_call(Lower *l, const Call *call, Operand *out);
 /* lower_reduce.c */
 bool lower_sum_call(Lower *l, const Call *call, Operand *out);

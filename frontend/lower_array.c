@@ -98,9 +98,11 @@ bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out)
     const TypeField *field = named_field(container, index);
     if (field)
         return lower_field(l, container, field, out);
+    if (operand_is_enum_class(container))
+        return lower_enum_by_name(l, container, index, out);
     if (container.type->kind == TYPE_TUPLE && container.type->tag == TUPLE_DICT)
         return lower_dict_item(l, container, index, out);
-    if (container.type->kind == TYPE_TUPLE && container.type->tag <= TUPLE_NAMED)
+    if (type_is_vector(container.type) || (container.type->kind == TYPE_TUPLE && container.type->tag <= TUPLE_NAMED))
         return lower_tuple_index(l, container, index, out);
     if (container.type->kind == TYPE_TUPLE && container.type->tag == TUPLE_RANGE && type_is_integer(index.type)) {
         Operand length, place;
@@ -115,7 +117,7 @@ bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out)
         return lower_flat_item(l, lower_tuple_item(l, container, 0), index, out);
     if (container.type->kind != TYPE_ARRAY)
         return lower_fail(l, DIAG_TYPE_INDEX, lower_describe(l, container.type), lower_describe(l, index.type), "");
-    if (index_is_view(container, index) || is_record_array(container.type))
+    if (index_is_view(container, index) || !type_is_single(container.type->element))
         return lower_view(l, container, index, out);
     IrValue *operands[1 + TYPE_MAX_NDIM] = {container.ir};
     if (!lower_indices(l, container, index, operands + 1))
@@ -136,7 +138,7 @@ bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand v
     const TypeField *field = named_field(container, index);
     if (field)
         return lower_store_field(l, container, field, value);
-    if (index_is_view(container, index) || is_record_array(container.type)) {
+    if (index_is_view(container, index) || !type_is_single(container.type->element)) {
         Operand view;
         if (!lower_view(l, container, index, &view))
             return false;
@@ -145,7 +147,11 @@ bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand v
     const Type *element = container.type->element;
     IrValue *operands[2 + TYPE_MAX_NDIM] = {container.ir};
     Operand converted;
-    if (!type_is_scalar(value.type) || (value.type->kind == TYPE_COMPLEX && element->kind != TYPE_COMPLEX))
+    bool fits = type_is_scalar(value.type) && !type_is_vector(element)
+                    ? value.type->kind != TYPE_COMPLEX || element->kind == TYPE_COMPLEX
+                    : (type_is_time(value.type) && type_is_time(element)) ||
+                          (type_is_vector(value.type) && type_is_vector(element));
+    if (!fits)
         return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, value.type), lower_describe(l, container.type), "");
     if (!lower_indices(l, container, index, operands + 1) || !lower_convert(l, value, element, &converted))
         return false;

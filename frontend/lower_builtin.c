@@ -35,6 +35,8 @@ static bool call_abs(Lower *l, const Call *call, Operand *out)
     if (!call_arity(l, call, 1, 1))
         return false;
     Operand x = call->arguments[0], converted;
+    if (x.type->kind == TYPE_TIMEDELTA)
+        return lower_time_absolute(l, x, out);
     const Type *type = type_is_scalar(x.type) ? type_promote(PROMOTION_ABS, x.type, NULL) : NULL;
     if (type && call->intrinsic == INTRINSIC_FABS)
         type = type_promote(PROMOTION_MATH, x.type, NULL);
@@ -54,10 +56,25 @@ static bool call_abs(Lower *l, const Call *call, Operand *out)
 
 static bool is_wide_float(const Type *type) { return type->kind == TYPE_FLOAT && type->size > 2; }
 
+/* The first of the two unless the second is smaller (larger). */
+static bool choose_time(Lower *l, bool is_min, Operand a, Operand b, Operand *out)
+{
+    Operand second, x, y;
+    if (!lower_compare(l, is_min ? COMPARE_LT : COMPARE_GT, b, a, &second))
+        return false;
+    const Type *type = lower_join_types(l, a.type, b.type);
+    if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
+        return false;
+    *out = operand_value(type, emit3(l, IR_SELECT, type, operand_ir(l, second), operand_ir(l, y), operand_ir(l, x)));
+    return true;
+}
+
 /* The smaller or larger of two numbers. Of two floats of 32 or 64 bits the number where one is NaN; otherwise the first
  * of the two stays unless the second is smaller (larger): so b comes first in the IR. */
 static bool choose_extreme(Lower *l, const Call *call, Operand a, Operand b, Operand *out)
 {
+    if (type_is_time(a.type) || type_is_time(b.type))
+        return choose_time(l, call->intrinsic == INTRINSIC_MIN, a, b, out);
     const Type *type = NULL;
     if (type_is_scalar(a.type) && type_is_scalar(b.type))
         type = type_promote(PROMOTION_MIN_MAX, weak_type(a, b), weak_type(b, a));
@@ -242,7 +259,8 @@ static bool cast_scalar(Lower *l, const Type *type, const Call *call, Operand *o
         return false;
     if (type->kind == TYPE_BOOL)
         return lower_truth(l, call->arguments[0], out);
-    if (!type_is_scalar(call->arguments[0].type))
+    bool is_count = type_is_time(call->arguments[0].type) && type_equal(type, i64());
+    if (!type_is_scalar(call->arguments[0].type) && !is_count)
         return call_refuse(l, call, "");
     bool ok = lower_convert(l, call->arguments[0], type, out);
     out->weak = false; /* a type that is asked for is meant */
@@ -288,6 +306,10 @@ static bool call_number(Lower *l, const Call *call, Operand *out)
 
 bool lower_type_call(Lower *l, const Type *type, const Call *call, Operand *out)
 {
+    if (type_is_time(type))
+        return lower_time_call(l, type, call, out);
+    if (type_is_vector(type))
+        return lower_vector_call(l, type, call, out);
     if (!type_is_scalar(type))
         return lower_fail(l, DIAG_TYPE_CALL, call->name, "");
     if (type->kind == TYPE_COMPLEX && call->count == 2)
@@ -300,6 +322,7 @@ static const Handler handlers[INTRINSIC_COUNT] = {
     [INTRINSIC_ANY] = lower_any_all_call,
     [INTRINSIC_ALL] = lower_any_all_call,
     [INTRINSIC_ISINSTANCE] = lower_isinstance_call,
+    [INTRINSIC_NUMPY_ISNAT] = lower_isnat_call,
     [INTRINSIC_LEN] = call_len,
     [INTRINSIC_RANGE] = call_range,
     [INTRINSIC_ABS] = call_abs,

@@ -373,8 +373,24 @@ static bool call_intrinsic(Lower *l, Call *call, const Snapshot *general, Operan
     }
 }
 
+/* The call with members of IntEnums as numbers: what all but functions take. */
+static void take_numbers(Lower *l, Call *call)
+{
+    Operand *all = ARENA_ARRAY(l->arena, Operand, call->count + call->keyword_count);
+    for (uint32_t i = 0; i < call->count; i++)
+        all[i] = operand_number_of(l, call->arguments[i]);
+    for (uint32_t i = 0; i < call->keyword_count; i++)
+        all[call->count + i] = operand_number_of(l, call->keyword_values[i]);
+    call->arguments = all;
+    call->keyword_values = all + call->count;
+}
+
 static bool call_operand(Lower *l, Operand callee, Call *call, Operand *out)
 {
+    if (operand_is_enum_class(callee))
+        return lower_enum_call(l, callee, call, out);
+    if (operand_is_object(callee, CONSTANT_INTRINSIC) || operand_is_object(callee, CONSTANT_TYPE))
+        take_numbers(l, call);
     if (operand_is_object(callee, CONSTANT_INTRINSIC)) {
         call->intrinsic = callee.constant->intrinsic;
         return call_intrinsic(l, call, callee.constant->function, out);

@@ -1,4 +1,5 @@
-/* Classes of named tuples: a call makes a tuple whose type leads to the class, through which its methods are found. */
+/* Classes of named tuples and dataclasses: a call makes one. The type of a named tuple leads to the class, through which its
+ * methods are found. */
 #include <string.h>
 
 #include "frontend/lower.h"
@@ -15,12 +16,21 @@ static bool set_field(Lower *l, const Constant *class, const char *name, Operand
     return lower_fail(l, DIAG_CALL_KEYWORD, class->text, name);
 }
 
+static bool refuse_count(Lower *l, const Constant *class, uint32_t given)
+{
+    uint32_t most = (uint32_t)class->integer, least = 0;
+    for (uint32_t i = 0; i < most; i++)
+        least += !class->items[i];
+    const char *range =
+        least == most ? arena_format(l->arena, "%u", most) : arena_format(l->arena, "%u to %u", least, most);
+    return lower_fail(l, DIAG_CALL_ARITY, class->text, range, most == 1 ? "" : "s", (int)given);
+}
+
 static bool bind_fields(Lower *l, const Constant *class, const Call *call, Operand *items)
 {
     uint32_t count = (uint32_t)class->integer, given = call->count + call->keyword_count;
-    const char *most = arena_format(l->arena, "%u", count);
     if (given > count)
-        return lower_fail(l, DIAG_CALL_ARITY, class->text, most, count == 1 ? "" : "s", (int)given);
+        return refuse_count(l, class, given);
     for (uint32_t i = 0; i < call->count; i++)
         items[i] = call->arguments[i];
     for (uint32_t i = 0; i < call->keyword_count; i++)
@@ -28,7 +38,7 @@ static bool bind_fields(Lower *l, const Constant *class, const Call *call, Opera
             return false;
     for (uint32_t i = 0; i < count; i++) {
         if (!items[i].type && !class->items[i])
-            return lower_fail(l, DIAG_CALL_ARITY, class->text, most, count == 1 ? "" : "s", (int)given);
+            return refuse_count(l, class, given);
         if (!items[i].type && !operand_of_constant(l, class->items[i], &items[i]))
             return false;
     }
@@ -44,9 +54,9 @@ bool lower_class_call(Lower *l, const Constant *class, const Call *call, Operand
     const Type **types = ARENA_ARRAY(l->arena, const Type *, count);
     for (uint32_t i = 0; i < count; i++)
         types[i] = items[i].type;
-    const Type *named = type_named_tuple(l->arena, class->text, types, class->names, count);
-    Type *type = arena_copy(l->arena, named, sizeof *type);
-    type->object = class;
+    Type *type = (Type *)type_with_items(l->arena, class->type, types);
+    if (type->tag == TUPLE_NAMED)
+        type->object = class;
     *out = lower_make_tuple(l, items, count, TUPLE_PLAIN);
     out->type = type;
     if (out->ir)

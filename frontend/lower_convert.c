@@ -135,13 +135,17 @@ bool lower_convert(Lower *l, Operand from, const Type *to, Operand *out)
     }
     if (type_is_optional(to))
         return convert_to_optional(l, from, to, out);
-    from = operand_value_of(l, from);
+    from = operand_number_of(l, operand_value_of(l, from));
     if (type_equal(from.type, to)) {
         *out = from;
         return true;
     }
     if (type_is_scalar(from.type) && type_is_scalar(to))
         return convert_scalar(l, from, to, out);
+    if (type_is_vector(to))
+        return lower_vector_convert(l, from, to, out);
+    if (type_is_time(from.type) || type_is_time(to))
+        return lower_time_convert(l, from, to, out);
     if (from.type->kind == TYPE_ARRAY && to->kind == TYPE_ARRAY)
         return convert_array(l, from, to, out);
     if (from.type->kind == TYPE_TUPLE && to->kind == TYPE_TUPLE)
@@ -154,6 +158,7 @@ static bool truth_of_constant(Lower *l, const Constant *constant, Operand *out)
     switch (constant->kind) {
     case CONSTANT_NONE: *out = operand_bool(l, false); return true;
     case CONSTANT_BOOL:
+    case CONSTANT_TIME:
     case CONSTANT_INT: *out = operand_bool(l, constant->integer != 0); return true;
     case CONSTANT_FLOAT: *out = operand_bool(l, constant->real != 0); return true;
     case CONSTANT_COMPLEX: *out = operand_bool(l, constant->real != 0 || constant->imaginary != 0); return true;
@@ -165,10 +170,15 @@ static bool truth_of_constant(Lower *l, const Constant *constant, Operand *out)
 
 bool lower_truth(Lower *l, Operand operand, Operand *out)
 {
-    if (operand.constant && operand.constant->kind != CONSTANT_ENUM)
+    operand = operand_number_of(l, operand);
+    if (type_is_enum(operand.type))
+        return *out = operand_bool(l, true), true;
+    if (operand.constant)
         return truth_of_constant(l, operand.constant, out);
     if (type_is_scalar(operand.type))
         return lower_convert(l, operand, TYPE_OF(BOOL), out);
+    if (operand.type->kind == TYPE_TIMEDELTA)
+        return lower_time_convert(l, operand, TYPE_OF(INT64), out) && lower_convert(l, *out, TYPE_OF(BOOL), out);
     if (type_is_optional(operand.type)) {
         Operand truth;
         return lower_truth(l, operand_value_of(l, operand), &truth) &&

@@ -46,7 +46,7 @@ static bool call_grid(Lower *l, const Call *call, Operand *out)
 
 /* --- shared and local arrays -------------------------------------------------------------------------------------- */
 
-const Type *operand_dtype(Operand operand)
+const Type *operand_dtype(Lower *l, Operand operand)
 {
     if (operand_is_object(operand, CONSTANT_TYPE))
         return operand.constant->type;
@@ -57,7 +57,10 @@ const Type *operand_dtype(Operand operand)
     case INTRINSIC_BOOL: return TYPE_OF(BOOL);
     default: break;
     }
-    return operand_is_object(operand, CONSTANT_STRING) ? type_by_name(operand.constant->text) : NULL;
+    if (!operand_is_object(operand, CONSTANT_STRING))
+        return NULL;
+    const Type *type = type_by_name(operand.constant->text);
+    return type ? type : type_time_by_name(l->arena, operand.constant->text);
 }
 
 static bool constant_shape(Lower *l, const Call *call, Operand shape, IrStorage *storage, int *ndim)
@@ -97,8 +100,8 @@ static bool call_storage(Lower *l, const Call *call, Operand *out)
     bool is_shared = call->intrinsic == INTRINSIC_CUDA_SHARED_ARRAY;
     if (!call_arity(l, call, 2, 3) || !shape || !dtype)
         return diag_failed(l->diag) ? false : call_refuse(l, call, "");
-    const Type *element = operand_dtype(*dtype);
-    if (!element || !(type_is_scalar(element) || element->kind == TYPE_RECORD))
+    const Type *element = operand_dtype(l, *dtype);
+    if (!element || !type_is_element(element))
         return lower_fail(l, DIAG_CONSTANT_REQUIRED, arena_format(l->arena, "the dtype of %s", call->name),
                           ", a type such as float32");
     IrStorage *storage = ARENA_NEW(l->arena, IrStorage);

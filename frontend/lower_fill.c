@@ -41,6 +41,10 @@ static bool store_element(Lower *l, Operand target, Operand source, IrValue *con
         if (place >= 0)
             from[1 + place] = source_index(l, source, (uint32_t)place, indices[i]);
     }
+    if (element->kind == TYPE_CHARS) {
+        bool is_array = source.type->kind == TYPE_ARRAY;
+        return lower_store_chars(l, reference(l, target, indices), is_array ? reference(l, source, from + 1) : source);
+    }
     if (element->kind == TYPE_RECORD)
         return lower_store_record(l, reference(l, target, indices), reference(l, source, from + 1));
     if (source.type->kind == TYPE_ARRAY) {
@@ -54,12 +58,23 @@ static bool store_element(Lower *l, Operand target, Operand source, IrValue *con
     return true;
 }
 
+/* Whether a value, or an array's element of type `from`, can be stored as such an element. */
+static bool element_fits(Operand source, const Type *from, const Type *element)
+{
+    bool is_array = source.type->kind == TYPE_ARRAY;
+    if (element->kind == TYPE_RECORD)
+        return is_array && type_equal(from, element);
+    if (element->kind == TYPE_CHARS)
+        return is_array ? from->kind == TYPE_CHARS : operand_is_object(source, CONSTANT_STRING);
+    if (type_is_time(element) && type_is_time(from))
+        return true;
+    return type_is_vector(element) ? type_is_vector(from) : type_is_scalar(from);
+}
+
 bool lower_fill(Lower *l, Operand target, Operand source)
 {
     const Type *from = source.type->kind == TYPE_ARRAY ? source.type->element : source.type;
-    bool is_record = target.type->element->kind == TYPE_RECORD;
-    bool fits =
-        is_record ? source.type->kind == TYPE_ARRAY && type_equal(from, target.type->element) : type_is_scalar(from);
+    bool fits = element_fits(source, from, target.type->element);
     if (!fits || (source.type->kind == TYPE_ARRAY && source.type->ndim > target.type->ndim))
         return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, source.type), lower_describe(l, target.type), "");
     Loop loops[TYPE_MAX_NDIM];

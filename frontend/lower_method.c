@@ -99,9 +99,9 @@ static bool call_view(Lower *l, Operand array, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 1, 1))
         return false;
-    const Type *element = operand_dtype(call->arguments[0]);
+    const Type *element = operand_dtype(l, call->arguments[0]);
     uint32_t ndim = array.type->ndim, old = array.type->element->size;
-    if (!element || !type_is_scalar(element) || ndim == 0)
+    if (!element || !type_is_single(element) || ndim == 0)
         return call_refuse(l, call, "");
     if (element->size == old) {
         const Type *type = type_array_aligned(l->arena, element, (int)ndim, array.type->layout, array.type->read_only,

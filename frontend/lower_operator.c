@@ -225,6 +225,10 @@ bool lower_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
         return concatenate(l, a, b, out);
     if (number == NB_MULTIPLY && is_plain_tuple(a) && operand_const_int(b, &times) && times <= 1024)
         return repeat_tuple(l, a, times, out);
+    if (type_is_vector(a.type) || type_is_vector(b.type))
+        return lower_vector_binary(l, number, info->text, a, b, out);
+    if (type_is_time(a.type) || type_is_time(b.type))
+        return lower_time_binary(l, number, info->text, a, b, out);
     if (!type_is_scalar(a.type) || !type_is_scalar(b.type) || number == NB_MATRIX_MULTIPLY)
         return refuse_operands(l, info->text, a, b, "");
     if (number == NB_POWER && !(a.constant && b.constant))
@@ -309,6 +313,13 @@ static bool compare_tuples(Lower *l, int32_t number, Operand a, Operand b, Opera
 
 bool lower_compare(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
 {
+    bool equality = number == COMPARE_EQ || number == COMPARE_NE;
+    if (equality && (is_chars(a) || is_chars(b)))
+        return lower_chars_equal(l, a, b, number == COMPARE_NE, out);
+    if (equality && (type_is_enum(a.type) || type_is_enum(b.type)))
+        return lower_enum_equal(l, a, b, number == COMPARE_NE, out);
+    if (type_is_time(a.type) || type_is_time(b.type))
+        return lower_time_compare(l, number, compare_info[number].text, compare_info[number].op, a, b, out);
     if (a.constant && b.constant) {
         const Constant *folded = fold_compare(l, number, a.constant, b.constant);
         if (folded) {
@@ -318,7 +329,8 @@ bool lower_compare(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
     }
     if (type_is_scalar(a.type) && type_is_scalar(b.type))
         return compare_scalars(l, number, a, b, out);
-    if (is_plain_tuple(a) && is_plain_tuple(b))
+    bool vectors = equality && type_is_vector(a.type) && type_is_vector(b.type);
+    if (vectors || (is_plain_tuple(a) && is_plain_tuple(b)))
         return compare_tuples(l, number, a, b, out);
     return refuse_operands(l, compare_info[number].text, a, b, "");
 }
@@ -348,6 +360,8 @@ bool lower_is(Lower *l, Operand a, Operand b, bool negated, Operand *out)
         *out = operand_bool(l, type_equal(a.type, b.type) != negated);
         return true;
     }
+    if (type_is_enum(a.type) || type_is_enum(b.type))
+        return lower_enum_equal(l, a, b, negated, out);
     if (a.type->kind == TYPE_OBJECT || b.type->kind == TYPE_OBJECT) {
         bool same = type_equal(a.type, b.type) || is_pythons_name(a, b) || is_pythons_name(b, a);
         *out = operand_bool(l, same != negated);
@@ -415,6 +429,10 @@ bool lower_unary(Lower *l, SsaOp op, Operand a, Operand *out)
 {
     if (op == SSA_NOT)
         return lower_not(l, a, out);
+    if (type_is_vector(a.type))
+        return lower_vector_unary(l, op, a, out);
+    if (a.type->kind == TYPE_TIMEDELTA && op != SSA_INVERT)
+        return lower_time_unary(l, op, a, out);
     const char *text = op == SSA_NEGATIVE ? "unary -" : op == SSA_POSITIVE ? "unary +" : "unary ~";
     const Type *type = NULL;
     if (type_is_scalar(a.type))

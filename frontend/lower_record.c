@@ -47,18 +47,11 @@ static IrValue *emit_field_view(Lower *l, Operand array, const TypeField *field,
     return view;
 }
 
-/* A field whose place in its record is not a multiple of its size is refused, as numba does. What a record of an odd size
- * does to the records behind it is known by the view's alignment. */
+/* What a record's place and size do to a field's alignment is known by the view's type. */
 static bool field_view(Lower *l, Operand array, const TypeField *field, Operand *out)
 {
     const Type *from = array.type;
-    uint32_t natural = type_natural_alignment(field->type), ndim = (uint32_t)from->ndim + field->ndim;
-    if (field->offset % natural)
-        return lower_fail(l, DIAG_UNSUPPORTED,
-                          arena_format(l->arena,
-                                       "field '%s' at byte %u of its record is not aligned to %u bytes; make the "
-                                       "dtype with align=True",
-                                       field->name, field->offset, natural));
+    uint32_t ndim = (uint32_t)from->ndim + field->ndim;
     if (ndim > TYPE_MAX_NDIM)
         return lower_fail(l, DIAG_UNSUPPORTED, "a view of more than 8 dimensions is not supported");
     ArrayLayout layout = from->ndim == 0 ? LAYOUT_C : LAYOUT_ANY;
@@ -67,13 +60,27 @@ static bool field_view(Lower *l, Operand array, const TypeField *field, Operand 
     return *out = operand_value(type, l->emitting ? emit_field_view(l, array, field, type) : NULL), true;
 }
 
+/* A field that is named must lie at a multiple of its size from the record's start, as numba asks; whole records are copied
+ * however they are laid out. */
+static bool check_place(Lower *l, const TypeField *field)
+{
+    uint32_t natural = type_natural_alignment(field->type);
+    if (field->offset % natural == 0)
+        return true;
+    return lower_fail(l, DIAG_UNSUPPORTED,
+                      arena_format(l->arena,
+                                   "field '%s' at byte %u of its record is not aligned to %u bytes; make the dtype "
+                                   "with align=True",
+                                   field->name, field->offset, natural));
+}
+
 /* A reference's scalar field is its value; any other field a view. */
 bool lower_field(Lower *l, Operand array, const TypeField *field, Operand *out)
 {
     Operand view;
-    if (!field_view(l, array, field, &view))
+    if (!check_place(l, field) || !field_view(l, array, field, &view))
         return false;
-    if (view.type->ndim > 0 || !type_is_scalar(view.type->element))
+    if (view.type->ndim > 0 || !type_is_single(view.type->element))
         return *out = view, true;
     return *out = operand_value(view.type->element, emit1(l, IR_LOAD, view.type->element, view.ir)), true;
 }
@@ -105,5 +112,5 @@ bool lower_store_field(Lower *l, Operand array, const TypeField *field, Operand 
     if (array.type->read_only)
         return lower_fail(l, DIAG_READ_ONLY, lower_describe(l, array.type));
     Operand view;
-    return field_view(l, array, field, &view) && lower_fill(l, view, value);
+    return check_place(l, field) && field_view(l, array, field, &view) && lower_fill(l, view, value);
 }

@@ -62,6 +62,10 @@ static void object_identity(const Constant *constant, Buf *key)
         type_print(key, constant->type);
         return;
     }
+    if (constant->kind == CONSTANT_ENUM) {
+        buf_printf(key, "enum %p %s", constant->type->object, constant->text);
+        return;
+    }
     if (constant->kind == CONSTANT_STRING) {
         buf_printf(key, "string %s", constant->text);
         return;
@@ -113,9 +117,8 @@ static bool operand_of_tuple(Lower *l, const Constant *constant, Operand *out)
     if (constant->kind == CONSTANT_DICT)
         out->type = type_dict(l->arena, types, constant->names, constant->count);
     else
-        out->type = constant->names
-                        ? type_named_tuple(l->arena, constant->text, types, constant->names, constant->count)
-                        : type_tuple(l->arena, types, constant->count, TUPLE_PLAIN);
+        out->type = constant->type ? type_with_items(l->arena, constant->type, types)
+                                   : type_tuple(l->arena, types, constant->count, TUPLE_PLAIN);
     out->constant = constant;
     return true;
 }
@@ -129,6 +132,11 @@ static const Type *captured_array_type(Lower *l, const ConstantArray *array)
 static IrValue *emit_data(Lower *l, const Type *type, const ConstantArray *array)
 {
     IrValue *value = emit(l, IR_DATA, type, 0, NULL);
+    if (value && type_is_time(array->element)) {
+        ConstantArray *counts = arena_copy(l->arena, array, sizeof *array);
+        counts->element = TYPE_OF(INT64);
+        array = counts;
+    }
     if (value)
         value->array = array;
     return value;
@@ -174,6 +182,7 @@ bool operand_of_constant(Lower *l, const Constant *constant, Operand *out)
                     : constant->kind == CONSTANT_FLOAT ? TYPE_OF(FLOAT64)
                                                        : TYPE_OF(COMPLEX128);
         return true;
+    case CONSTANT_TIME: out->type = constant->type; return true;
     case CONSTANT_DICT:
     case CONSTANT_TUPLE: return operand_of_tuple(l, constant, out);
     case CONSTANT_ARRAY:
@@ -182,9 +191,8 @@ bool operand_of_constant(Lower *l, const Constant *constant, Operand *out)
         return true;
     case CONSTANT_INTRINSIC: return operand_of_intrinsic(l, constant, out);
     case CONSTANT_ENUM:
-        if (constant->count == 1)
-            return operand_of_constant(l, constant->items[0], out);
-        return lower_fail(l, DIAG_UNSUPPORTED_VALUE, shown, "enum member");
+        out->type = constant->type;
+        return constant->type->items[0]->kind != TYPE_NONE || (*out = operand_object(l, constant), true);
     default: *out = operand_object(l, constant); return true;
     }
 }
@@ -216,12 +224,12 @@ bool operand_is_runtime(Operand operand)
 static IrValue *emit_constant(Lower *l, const Type *type, const Constant *constant)
 {
     switch (constant->kind) {
+    case CONSTANT_TIME:
     case CONSTANT_BOOL:
     case CONSTANT_INT: return emit_int(l, type, constant->integer);
     case CONSTANT_FLOAT: return ir_const_float(l->block, type, constant->real, 0, &l->value->pos);
     case CONSTANT_COMPLEX: return ir_const_float(l->block, type, constant->real, constant->imaginary, &l->value->pos);
     case CONSTANT_NONE: return emit(l, IR_CONST, &type_none, 0, NULL);
-    case CONSTANT_ENUM: return emit_constant(l, type, constant->items[0]);
     default: return NULL;
     }
 }
@@ -230,6 +238,10 @@ IrValue *operand_ir(Lower *l, Operand operand)
 {
     if (!l->emitting || operand.ir)
         return operand.ir;
+    if (operand.constant && type_is_enum(operand.type)) {
+        IrValue *item = operand_ir(l, lower_enum_value(l, operand));
+        return emit(l, IR_TUPLE, operand.type, 1, &item);
+    }
     if (operand.type->kind == TYPE_TUPLE && operand.constant &&
         (operand.constant->kind == CONSTANT_TUPLE || operand.constant->kind == CONSTANT_DICT)) {
         IrValue **items = ARENA_ARRAY(l->arena, IrValue *, operand.type->count);
@@ -278,6 +290,7 @@ bool constant_equal(const Constant *a, const Constant *b)
     switch (a->kind) {
     case CONSTANT_NONE:
     case CONSTANT_ELLIPSIS: return true;
+    case CONSTANT_TIME:
     case CONSTANT_BOOL:
     case CONSTANT_INT: return a->integer == b->integer && a->is_unsigned == b->is_unsigned;
     case CONSTANT_FLOAT:
@@ -312,9 +325,7 @@ static const Type *join_tuples(Lower *l, const Type *a, const Type *b)
     for (uint32_t i = 0; i < a->count; i++)
         if (!(items[i] = lower_join_types(l, a->items[i], b->items[i])))
             return NULL;
-    Type *joined = arena_copy(l->arena, a->object ? a : b, sizeof *a);
-    joined->items = items;
-    return joined;
+    return type_with_items(l->arena, a->object ? a : b, items);
 }
 
 bool type_is_optional(const Type *type) { return type->kind == TYPE_TUPLE && type->tag == TUPLE_OPTIONAL; }
@@ -334,10 +345,14 @@ const Type *lower_join_types(Lower *l, const Type *a, const Type *b)
 {
     if (type_equal(a, b))
         return a;
+    if (type_number_of(a) != a || type_number_of(b) != b)
+        return lower_join_types(l, type_number_of(a), type_number_of(b));
     if (a->kind == TYPE_NONE || b->kind == TYPE_NONE || type_is_optional(a) || type_is_optional(b))
         return join_optional(l, a, b);
     if (type_is_scalar(a) && type_is_scalar(b))
         return type_promote(PROMOTION_UNIFY, a, b);
+    if (type_is_time(a) && a->kind == b->kind)
+        return type_join_times(l->arena, a, b, a->kind);
     if (a->kind == TYPE_ARRAY && b->kind == TYPE_ARRAY)
         return join_arrays(l, a, b);
     if (a->kind == TYPE_TUPLE && b->kind == TYPE_TUPLE)
@@ -367,9 +382,14 @@ const Type *erased_type(Arena *arena, const Type *type)
 {
     if (type->kind == TYPE_OBJECT)
         return &type_none;
+    if (type_is_time(type))
+        return TYPE_OF(INT64);
+    if (type->kind == TYPE_ARRAY && type_is_time(type->element))
+        return type_array_aligned(arena, TYPE_OF(INT64), type->ndim, type->layout, type->read_only, type->alignment);
     if (type->kind != TYPE_TUPLE)
         return type;
-    bool changed = type->tag == TUPLE_CELL || type->tag == TUPLE_DICT || type->tag == TUPLE_CLOSURE ||
+    bool has_address = type->object && type->tag != TUPLE_NAMED;
+    bool changed = has_address || type->tag == TUPLE_CELL || type->tag == TUPLE_DICT || type->tag == TUPLE_CLOSURE ||
                    type->tag == TUPLE_BOUND || type->tag == TUPLE_GENERATOR;
     const Type **items = ARENA_ARRAY(arena, const Type *, type->count);
     for (uint32_t i = 0; i < type->count; i++) {

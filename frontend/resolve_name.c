@@ -65,10 +65,11 @@ static Operand bound_method(Lower *l, Operand receiver, const char *name)
 
 static bool tuple_attribute(Lower *l, Operand tuple, const char *name, Operand *out)
 {
-    static const char *const axes[] = {"x", "y", "z"}, *const parts[] = {"start", "stop", "step"};
+    static const char *const axes[] = {"x", "y", "z", "w"}, *const parts[] = {"start", "stop", "step"};
     bool is_range = tuple.type->tag == TUPLE_RANGE || tuple.type->tag == TUPLE_SLICE;
+    bool has_axes = tuple.type->tag == TUPLE_DIM3 || tuple.type->tag == TUPLE_VECTOR;
     for (uint32_t i = 0; i < tuple.type->count; i++) {
-        const char *item = tuple.type->names ? tuple.type->names[i] : tuple.type->tag == TUPLE_DIM3 ? axes[i] : "";
+        const char *item = tuple.type->names ? tuple.type->names[i] : has_axes ? axes[i] : "";
         item = is_range ? parts[i] : item;
         if (strcmp(item, name) == 0)
             return *out = lower_tuple_item(l, tuple, i), true;
@@ -85,6 +86,8 @@ static bool tuple_attribute(Lower *l, Operand tuple, const char *name, Operand *
 
 static bool is_method(const Type *type, const char *name)
 {
+    if (type_is_time(type))
+        return strcmp(name, "view") == 0 || strcmp(name, "astype") == 0;
     if (strcmp(name, "conjugate") == 0)
         return type_is_scalar(type);
     if (strcmp(name, "is_integer") == 0)
@@ -105,6 +108,8 @@ bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out)
         return *out = object, true;
     if (operand_is_object(object, CONSTANT_TYPE) && strcmp(name, "itemsize") == 0)
         return *out = operand_int(l, object.constant->type->size), true;
+    if (type_is_enum(type) || operand_is_object(object, CONSTANT_ENUM))
+        return lower_enum_attribute(l, object, name, out);
     const TypeField *field = is_record_array(type) ? record_field(type, name) : NULL;
     if (field)
         return lower_field(l, object, field, out);
@@ -202,6 +207,8 @@ bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call 
     bool is_tuple = receiver.type->kind == TYPE_TUPLE && receiver.type->tag <= TUPLE_NAMED;
     if (is_tuple && (strcmp(name, "index") == 0 || strcmp(name, "count") == 0))
         return call_arity(l, call, 1, 1) && find_item(l, receiver, call->arguments[0], name[0] == 'c', out);
+    if (type_is_time(receiver.type))
+        return lower_time_method(l, receiver, call, out);
     if (type_is_scalar(receiver.type) && call->count == 0 && call->keyword_count == 0) {
         if (strcmp(name, "conjugate") == 0)
             return conjugate(l, receiver, out);

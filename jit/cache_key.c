@@ -10,7 +10,7 @@
 /* A field that is new in one of these is written below, or code that differs by it is taken for the same. */
 _Static_assert(sizeof(void *) != 8 ||
                    (sizeof(Snapshot) == 72 && sizeof(CodeSnapshot) == 144 && sizeof(Constant) == 112 &&
-                    sizeof(ConstantArray) == 176 && sizeof(Type) == 88 && sizeof(TypeField) == 56),
+                    sizeof(ConstantArray) == 176 && sizeof(Type) == 96 && sizeof(TypeField) == 56),
                "what a key is made of has changed");
 
 typedef struct Writer {
@@ -62,8 +62,9 @@ static void write_type(Writer *w, const Type *type)
     write_number(w, type != NULL);
     if (!type)
         return;
-    const uint64_t numbers[] = {type->kind,   type->scalar,    type->size, type->alignment, type->ndim,
-                                type->layout, type->read_only, type->tag,  type->count};
+    const uint64_t numbers[] = {type->kind,  type->scalar, type->size,      type->alignment,
+                                type->ndim,  type->layout, type->read_only, type->tag,
+                                type->count, type->unit,   type->multiple};
     write_bytes(w, numbers, sizeof numbers);
     write_text(w, type->name);
     write_texts(w, type->names, type->count);
@@ -76,7 +77,11 @@ static void write_type(Writer *w, const Type *type)
         write_bytes(w, type->fields[i].shape, type->fields[i].ndim * sizeof *type->fields[i].shape);
         write_type(w, type->fields[i].type);
     }
-    write_constant(w, type->object);
+    bool is_class = type->tag == TUPLE_ENUM || type->tag == TUPLE_INT_ENUM || type->tag == TUPLE_INSTANCE;
+    if (type->kind == TYPE_TUPLE && is_class)
+        first_time(w, type->object); /* a class of Python: told apart from others by its number */
+    else
+        write_constant(w, type->object);
 }
 
 /* --- the snapshot --------------------------------------------------------------------------------------------------------- */

@@ -43,7 +43,7 @@ static int array_cost(const Type *from, const Type *to)
 
 static int tuple_cost(const Type *from, const Type *to)
 {
-    if (from->count != to->count)
+    if (from->count != to->count || from->object != to->object)
         return COST_NEVER;
     int sum = from->tag == to->tag ? COST_SAME : COST_LAYOUT;
     for (uint32_t i = 0; i < from->count; i++) {
@@ -57,6 +57,8 @@ static int tuple_cost(const Type *from, const Type *to)
 
 int jit_conversion_cost(const Type *from, const Type *to)
 {
+    if (from->kind == TYPE_TUPLE && from->tag == TUPLE_INT_ENUM && type_is_scalar(to))
+        from = from->items[0];
     if (type_is_scalar(from) && type_is_scalar(to))
         return number_cost(from, to);
     if (from->kind == TYPE_ARRAY && to->kind == TYPE_ARRAY)

@@ -158,7 +158,7 @@ static const Type *parse_tuple_call(Parser *parser)
 
 static const Type *make_array(Parser *parser, const Type *element, uint32_t ndim, ArrayLayout layout, bool read_only)
 {
-    if (!type_is_scalar(element) && element->kind != TYPE_RECORD)
+    if (!type_is_element(element))
         return fail(parser, "arrays have numbers or records as elements");
     if (ndim > TYPE_MAX_NDIM)
         return fail(parser, arena_format(parser->arena, "arrays have at most %d dimensions", TYPE_MAX_NDIM));

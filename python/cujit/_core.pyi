@@ -20,6 +20,7 @@ class Type:
     key: str                  # type_print's text, for caches
 
 scalar_types: dict[str, Type]         # "bool", "int8", ... "complex128", and "none"
+vector_types: dict[str, Type]
 def array_type(element: Type, ndim: int, layout: str = "A", readonly: bool = False) -> Type: ...
 def tuple_type(items: Sequence[Type]) -> Type: ...
 def type_of(value: Any) -> Type: ...  # numba's typeof: Python and NumPy scalars, arrays, device arrays, tuples; TypeError

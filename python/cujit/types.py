@@ -34,6 +34,16 @@ def from_dtype(dtype):
     return _core.type_from_dtype(dtype)
 
 
+def NPDatetime(unit):
+    """The type of datetime64 values that count this unit: "s", "10ms", "D", ..."""
+    return from_dtype(f"M8[{unit}]")
+
+
+def NPTimedelta(unit):
+    """The type of timedelta64 values that count this unit: "s", "10ms", "D", ..."""
+    return from_dtype(f"m8[{unit}]")
+
+
 def Array(dtype, ndim, layout, readonly=False):
     """The type of arrays of `ndim` axes of `dtype`; layout "C", "F" or "A" (any strides)."""
     return _core.array_type(dtype, ndim, layout, readonly)

@@ -10,15 +10,19 @@ typedef struct Packer {
     ExtLaunchFrame *frame;
     const AbiField *field; /* the next one */
     uint32_t parameter;
+    bool holds; /* the values are held by nothing but the packer */
 } Packer;
 
 static ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type);
 static ExtMatch pack_array(Packer *packer, PyObject *value, const Type *type);
 
+/* A member of the enum of that type. */
 static ExtMatch pack_enum(Packer *packer, PyObject *value, const Type *type)
 {
-    PyObject *number = ext_enum_number(value);
-    ExtMatch match = number ? pack_value(packer, number, type) : EXT_MISMATCH;
+    if ((const void *)Py_TYPE(value) != type->object)
+        return EXT_MISMATCH;
+    PyObject *number = PyObject_GetAttrString(value, "value");
+    ExtMatch match = number ? pack_value(packer, number, type->items[0]) : EXT_ERROR;
     Py_XDECREF(number);
     return match;
 }
@@ -41,7 +45,7 @@ static ExtMatch pack_scalar(Packer *packer, PyObject *value, const Type *type)
     }
     const Type *actual = ext_number_type(value);
     if (!actual)
-        return PyErr_Occurred() ? EXT_ERROR : pack_enum(packer, value, type);
+        return PyErr_Occurred() ? EXT_ERROR : EXT_MISMATCH;
     if (actual->scalar != type->scalar && !(packer->frame->converts && jit_conversion_cost(actual, type) >= 0))
         return EXT_MISMATCH;
     uint8_t bytes[16];
@@ -149,7 +153,10 @@ static bool add_host_array(Packer *packer, const ExtArrayView *view, const Type 
                                                          .field = packer->field,
                                                          .parameter = packer->parameter,
                                                          .copy_in = view->copy_in,
-                                                         .copy_out = view->copy_out};
+                                                         .copy_out = view->copy_out,
+                                                         .is_owned = packer->holds};
+    if (packer->holds)
+        Py_INCREF(view->host);
     return true;
 }
 
@@ -164,11 +171,11 @@ static ExtMatch pack_record(Packer *packer, PyObject *value, const Type *type)
         Py_XDECREF(array);
         return EXT_ERROR;
     }
+    bool held = packer->holds;
+    packer->holds = true;
     ExtMatch match = pack_array(packer, array, type);
-    if (match == EXT_MATCH)
-        packer->frame->arrays[packer->frame->array_count - 1].is_owned = true;
-    else
-        Py_DECREF(array);
+    packer->holds = held;
+    Py_DECREF(array);
     return match;
 }
 
@@ -194,8 +201,29 @@ static ExtMatch pack_array(Packer *packer, PyObject *value, const Type *type)
 }
 
 /* --- everything else ---------------------------------------------------------------------------------------------------------- */
+/* A dataclass: its fields may be anything's attributes, so what they give is held. */
+static ExtMatch pack_instance(Packer *packer, PyObject *value, const Type *type)
+{
+    if ((const void *)Py_TYPE(value) != type->object)
+        return EXT_MISMATCH;
+    bool held = packer->holds;
+    ExtMatch match = EXT_MATCH;
+    packer->holds = true;
+    for (uint32_t i = 0; match == EXT_MATCH && i < type->count; i++) {
+        PyObject *field = PyObject_GetAttrString(value, type->names[i]);
+        match = field ? pack_value(packer, field, type->items[i]) : EXT_ERROR;
+        Py_XDECREF(field);
+    }
+    packer->holds = held;
+    return match;
+}
+
 static ExtMatch pack_tuple(Packer *packer, PyObject *value, const Type *type)
 {
+    if (type->tag == TUPLE_ENUM || type->tag == TUPLE_INT_ENUM)
+        return pack_enum(packer, value, type);
+    if (type->tag == TUPLE_INSTANCE)
+        return pack_instance(packer, value, type);
     if (!PyTuple_Check(value) || PyTuple_GET_SIZE(value) != type->count)
         return EXT_MISMATCH;
     bool is_named = type->tag == TUPLE_NAMED;
@@ -208,6 +236,17 @@ static ExtMatch pack_tuple(Packer *packer, PyObject *value, const Type *type)
         if (match != EXT_MATCH)
             return match;
     }
+    return EXT_MATCH;
+}
+
+static ExtMatch pack_time(Packer *packer, PyObject *value, const Type *type)
+{
+    if (!(type->kind == TYPE_DATETIME ? PyArray_IsScalar(value, Datetime) : PyArray_IsScalar(value, Timedelta)))
+        return EXT_MISMATCH;
+    const PyDatetimeScalarObject *time = (PyDatetimeScalarObject *)value;
+    if ((int)time->obmeta.base != time_unit_number(type->unit) || (uint32_t)time->obmeta.num != type->multiple)
+        return EXT_MISMATCH;
+    memcpy(packer->frame->parameters + packer->field++->offset, &time->obval, sizeof time->obval);
     return EXT_MATCH;
 }
 
@@ -229,11 +268,14 @@ static ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type)
     case TYPE_UINT:
     case TYPE_FLOAT:
     case TYPE_COMPLEX: return pack_scalar(packer, value, type);
+    case TYPE_DATETIME:
+    case TYPE_TIMEDELTA: return pack_time(packer, value, type);
     case TYPE_ARRAY: return pack_array(packer, value, type);
     case TYPE_TUPLE: return pack_tuple(packer, value, type);
     case TYPE_NONE: return value == Py_None ? EXT_MATCH : EXT_MISMATCH;
     case TYPE_OBJECT: return pack_object(packer, value, type);
-    case TYPE_RECORD: return EXT_MISMATCH; /* parameters are references to records */
+    case TYPE_CHARS:
+    case TYPE_RECORD: return EXT_MISMATCH; /* parameters are references to them */
     }
     return EXT_MISMATCH;
 }

@@ -43,20 +43,6 @@ const Type *ext_number_type(PyObject *value)
     return PyFloat_Check(value) ? TYPE_OF(FLOAT64) : NULL;
 }
 
-PyObject *ext_enum_number(PyObject *value)
-{
-    PyObject *module = PyImport_ImportModule("enum"), *class = module ? PyObject_GetAttrString(module, "Enum") : NULL;
-    PyObject *number = NULL;
-    if (class && PyObject_IsInstance(value, class) == 1)
-        number = PyObject_GetAttrString(value, "value");
-    if (number && !ext_number_type(number))
-        Py_CLEAR(number);
-    PyErr_Clear();
-    Py_XDECREF(class);
-    Py_XDECREF(module);
-    return number;
-}
-
 static const Type *array_view_type(const ExtArrayView *view, Arena *arena)
 {
     return type_array(arena, view->element, view->ndim, ext_view_layout(view), view->read_only);
@@ -65,24 +51,6 @@ static const Type *array_view_type(const ExtArrayView *view, Arena *arena)
 bool ext_record_is_writable(PyObject *record)
 {
     return (((PyVoidScalarObject *)record)->flags & NPY_ARRAY_WRITEABLE) != 0;
-}
-
-/* The field names of a namedtuple as strings of the arena; NULL for a plain tuple. */
-static const char *const *field_names(PyObject *tuple, Arena *arena)
-{
-    PyObject *fields = PyTuple_CheckExact(tuple) ? NULL : PyObject_GetAttrString(tuple, "_fields");
-    Py_ssize_t count = PyTuple_GET_SIZE(tuple);
-    const char **names = NULL;
-    if (fields && PyTuple_Check(fields) && PyTuple_GET_SIZE(fields) == count) {
-        names = ARENA_ARRAY(arena, const char *, count);
-        for (Py_ssize_t i = 0; i < count; i++) {
-            const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(fields, i));
-            names[i] = arena_string(arena, name ? name : "");
-        }
-    }
-    PyErr_Clear();
-    Py_XDECREF(fields);
-    return names;
 }
 
 static const Type *tuple_type(ExtState *state, PyObject *tuple, Arena *arena)
@@ -97,10 +65,29 @@ static const Type *tuple_type(ExtState *state, PyObject *tuple, Arena *arena)
     Py_LeaveRecursiveCall();
     if (!ok)
         return NULL;
-    const char *const *names = field_names(tuple, arena);
-    if (names)
-        return type_named_tuple(arena, arena_string(arena, Py_TYPE(tuple)->tp_name), items, names, count);
+    const Type *class = PyTuple_CheckExact(tuple) ? NULL : ext_class_type(state, (PyObject *)Py_TYPE(tuple), arena);
+    if (PyErr_Occurred())
+        return NULL;
+    if (class && class->count == count)
+        return type_with_items(arena, class, items);
     return type_tuple(arena, items, count, TUPLE_PLAIN);
+}
+
+/* An instance of a dataclass: its fields, by value. NULL without an exception for anything else. */
+static const Type *instance_type(ExtState *state, PyObject *value, Arena *arena)
+{
+    const Type *class = PyType_Check(value) ? NULL : ext_class_type(state, (PyObject *)Py_TYPE(value), arena);
+    if (!class || Py_EnterRecursiveCall(" in a dataclass argument"))
+        return NULL;
+    const Type **items = ARENA_ARRAY(arena, const Type *, class->count);
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < class->count; i++) {
+        PyObject *field = PyObject_GetAttrString(value, class->names[i]);
+        ok = field && (items[i] = ext_argument_type(state, field, arena));
+        Py_XDECREF(field);
+    }
+    Py_LeaveRecursiveCall();
+    return ok ? type_with_items(arena, class, items) : NULL;
 }
 
 /* np.float32, cujit.float32, np.dtype("f4"): the scalar type that a type object stands for; NULL for any other value. */
@@ -118,11 +105,32 @@ static const Type *named_scalar(ExtState *state, PyObject *value)
     return type;
 }
 
+/* The type of a NumPy scalar as an element of an array. */
+static const Type *scalar_element(ExtState *state, PyObject *value)
+{
+    PyArray_Descr *dtype = PyArray_DescrFromScalar(value);
+    const Type *type = dtype ? ext_element_type(state, dtype) : NULL;
+    Py_XDECREF(dtype);
+    return type;
+}
+
+/* Members whose values are no numbers are known while compiling only. */
+static const Type *enum_argument(PyObject *value, const Type *type)
+{
+    if (!type || type->kind != TYPE_TUPLE || type->items[0]->kind != TYPE_NONE)
+        return type;
+    PyErr_Format(PyExc_TypeError, "kernels take members of enums whose values are numbers, not %R", value);
+    return NULL;
+}
+
 const Type *ext_argument_type(ExtState *state, PyObject *value, Arena *arena)
 {
-    const Type *type = ext_number_type(value);
+    bool is_plain = PyLong_CheckExact(value) || PyFloat_CheckExact(value) || PyArray_IsScalar(value, Generic);
+    const Type *type = is_plain ? NULL : ext_enum_type(state, value, arena);
+    if (!type)
+        type = ext_number_type(value);
     if (type || PyErr_Occurred())
-        return type;
+        return enum_argument(value, type);
     ExtArrayView view;
     int is_array = ext_array_view(state, value, &view);
     if (is_array)
@@ -131,21 +139,18 @@ const Type *ext_argument_type(ExtState *state, PyObject *value, Arena *arena)
         return tuple_type(state, value, arena);
     if (value == Py_None)
         return &type_none;
+    if (PyArray_IsScalar(value, Datetime) || PyArray_IsScalar(value, Timedelta))
+        return scalar_element(state, value);
     if (PyArray_IsScalar(value, Void)) {
-        PyArray_Descr *dtype = PyArray_DescrFromScalar(value);
-        type = dtype ? ext_element_type(state, dtype) : NULL;
-        Py_XDECREF(dtype);
+        type = scalar_element(state, value);
         return type ? type_array(arena, type, 0, LAYOUT_C, !ext_record_is_writable(value)) : NULL;
     }
     const Type *named = named_scalar(state, value);
     if (named && type_is_scalar(named))
         return type_object(arena, &state->type_constants[named->scalar]);
-    PyObject *number = ext_enum_number(value);
-    if (number) {
-        type = ext_number_type(number);
-        Py_DECREF(number);
+    type = instance_type(state, value, arena);
+    if (type || PyErr_Occurred())
         return type;
-    }
     PyErr_Format(PyExc_TypeError, "kernels cannot take a value of type '%s'", Py_TYPE(value)->tp_name);
     return NULL;
 }

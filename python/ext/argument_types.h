@@ -36,8 +36,22 @@ void ext_contiguity(int ndim, const int64_t *shape, const int64_t *strides, int6
 /* The type of a Python or NumPy number; NULL without an exception for anything else, and with OverflowError for an int
  * beyond 64 bits. */
 const Type *ext_number_type(PyObject *value);
-/* The number that a member of an enum stands for. New reference; NULL without an exception for anything else. */
-PyObject *ext_enum_number(PyObject *value);
+/* --- class_types.c --------------------------------------------------------------------------------------------------------- */
+/* The type of what a class of named tuples or dataclasses makes, with items of none. NULL without an exception for any other
+ * class. */
+const Type *ext_class_type(ExtState *state, PyObject *class, Arena *arena);
+/* The field names of such a class as a tuple. New reference; NULL without an exception for any other class. */
+PyObject *ext_class_fields(PyObject *class);
+/* Whether calling the class does more than filling the fields in order. */
+bool ext_class_has_own_constructor(PyObject *class);
+/* A dict of field names and their defaults. New reference; NULL with an exception. */
+PyObject *ext_class_defaults(PyObject *class);
+
+/* --- enum_types.c ---------------------------------------------------------------------------------------------------------- */
+/* The type of a member of an enum: of none where its value is no number. NULL without an exception for anything else. */
+const Type *ext_enum_type(ExtState *state, PyObject *value, Arena *arena);
+/* The type of an enum's members whatever they are: of the number that most of them have, or of none. */
+const Type *ext_enum_class_type(ExtState *state, PyObject *class, Arena *arena);
 /* Whether a NumPy record, which kernels take by reference, can be written to. */
 bool ext_record_is_writable(PyObject *record);
 /* The type of any value as an argument. NULL with TypeError or OverflowError. */

@@ -1,17 +1,7 @@
-/* Classes of named tuples -> Constants: fields with their defaults, and the methods and properties that the class adds. */
+/* Classes of named tuples and dataclasses -> Constants: fields with their defaults, and the methods and properties that the
+ * class of a named tuple adds. */
+#include "ext/argument_types.h"
 #include "ext/snapshot_builder.h"
-
-/* The tuple of field names; NULL without an exception where the object is no class of named tuples. New reference. */
-static PyObject *fields_of(PyObject *value)
-{
-    if (!PyType_Check(value) || !PyType_IsSubtype((PyTypeObject *)value, &PyTuple_Type))
-        return NULL;
-    PyObject *fields = PyObject_GetAttrString(value, "_fields");
-    if (fields && !PyTuple_Check(fields))
-        Py_CLEAR(fields);
-    PyErr_Clear();
-    return fields;
-}
 
 static bool add_fields(SnapshotScope *scope, PyObject *fields, PyObject *defaults, Constant *out, const char **names,
                        const Constant **items)
@@ -103,12 +93,14 @@ static bool fill(SnapshotScope *scope, PyObject *value, PyObject *fields, Consta
     Py_ssize_t limit = PyTuple_GET_SIZE(fields) + attribute_limit(classes);
     const char **names = ARENA_ARRAY(arena, const char *, limit);
     const Constant **items = ARENA_ARRAY(arena, const Constant *, limit);
-    PyObject *defaults = PyObject_GetAttrString(value, "_field_defaults");
-    PyErr_Clear();
+    PyObject *defaults = ext_class_defaults(value);
+    out->type = defaults ? ext_class_type(scope->builder->state, value, arena) : NULL;
     out->text = arena_string(arena, ((PyTypeObject *)value)->tp_name);
     out->names = names;
     out->items = items;
-    bool ok = add_fields(scope, fields, defaults, out, names, items) && add_methods(scope, classes, out, names, items);
+    bool has_methods = out->type && out->type->tag == TUPLE_NAMED;
+    bool ok = out->type && add_fields(scope, fields, defaults, out, names, items) &&
+              (!has_methods || add_methods(scope, classes, out, names, items));
     Py_XDECREF(defaults);
     return ok;
 }
@@ -117,7 +109,7 @@ static bool fill(SnapshotScope *scope, PyObject *value, PyObject *fields, Consta
 const Constant *ext_class(SnapshotScope *scope, PyObject *value, const char *shown)
 {
     SnapshotBuilder *builder = scope->builder;
-    PyObject *fields = fields_of(value);
+    PyObject *fields = PyType_Check(value) && !ext_class_has_own_constructor(value) ? ext_class_fields(value) : NULL;
     if (!fields)
         return NULL;
     Constant *constant = table_get(builder->arrays, &value, sizeof value);

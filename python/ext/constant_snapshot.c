@@ -53,11 +53,30 @@ static const Constant *number(SnapshotBuilder *builder, PyObject *value, const T
     return ok && !PyErr_Occurred() ? constant : NULL;
 }
 
+static const Constant *time_constant(SnapshotBuilder *builder, PyObject *value, const char *shown)
+{
+    PyArray_Descr *dtype = PyArray_DescrFromScalar(value);
+    Constant *constant = ext_new_constant(builder, CONSTANT_TIME, shown);
+    constant->type = dtype ? ext_element_type(builder->state, dtype) : NULL;
+    constant->integer = ((PyDatetimeScalarObject *)value)->obval;
+    Py_XDECREF(dtype);
+    return constant->type ? constant : unsupported_by_exception(builder, shown);
+}
+
 static const Constant *string(SnapshotBuilder *builder, PyObject *value, const char *shown)
 {
     Constant *constant = ext_new_constant(builder, CONSTANT_STRING, shown);
     constant->text = ext_arena_text(builder->arena, value);
     return constant->text ? constant : unsupported_by_exception(builder, shown);
+}
+
+/* Bytes are the characters of these codes, as they are to elements of dtype S. */
+static const Constant *bytes(SnapshotBuilder *builder, PyObject *value, const char *shown)
+{
+    PyObject *text = PyUnicode_DecodeLatin1(PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value), NULL);
+    const Constant *constant = text ? string(builder, text, shown) : NULL;
+    Py_XDECREF(text);
+    return constant;
 }
 
 /* name: Python's own name of the type; NULL: the type's. */
@@ -85,29 +104,37 @@ static bool read_items(SnapshotScope *scope, PyObject *sequence, Constant *out)
     return true;
 }
 
-static void read_field_names(SnapshotBuilder *builder, PyObject *tuple, Constant *out)
-{
-    PyObject *fields = PyTuple_CheckExact(tuple) ? NULL : PyObject_GetAttrString(tuple, "_fields");
-    if (fields && PyTuple_Check(fields) && PyTuple_GET_SIZE(fields) == (Py_ssize_t)out->count) {
-        const char **names = ARENA_ARRAY(builder->arena, const char *, out->count);
-        for (uint32_t i = 0; i < out->count; i++)
-            names[i] = ext_arena_text(builder->arena, PyTuple_GET_ITEM(fields, i));
-        out->names = names;
-        out->text = arena_string(builder->arena, Py_TYPE(tuple)->tp_name);
-    }
-    PyErr_Clear();
-    Py_XDECREF(fields);
-}
-
 static const Constant *tuple(SnapshotScope *scope, PyObject *value, const char *shown)
 {
     Constant *constant = ext_new_constant(scope->builder, CONSTANT_TUPLE, shown);
     PyObject *sequence = PySequence_Fast(value, "tuple");
     bool ok = sequence && read_items(scope, sequence, constant);
     Py_XDECREF(sequence);
-    if (ok && PyTuple_Check(value))
-        read_field_names(scope->builder, value, constant);
-    return ok ? constant : NULL;
+    if (ok && PyTuple_Check(value) && !PyTuple_CheckExact(value))
+        constant->type = ext_class_type(scope->builder->state, (PyObject *)Py_TYPE(value), scope->builder->arena);
+    return ok && !PyErr_Occurred() ? constant : NULL;
+}
+
+/* An instance of a dataclass as a tuple of its fields; NULL without an exception for anything else. */
+static const Constant *instance(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    SnapshotBuilder *builder = scope->builder;
+    const Type *class = ext_class_type(builder->state, (PyObject *)Py_TYPE(value), builder->arena);
+    if (!class)
+        return NULL;
+    Constant *constant = ext_new_constant(builder, CONSTANT_TUPLE, shown);
+    const Constant **items = ARENA_ARRAY(builder->arena, const Constant *, class->count);
+    constant->type = class;
+    constant->items = items;
+    for (; constant->count < class->count; constant->count++) {
+        PyObject *field = PyObject_GetAttrString(value, class->names[constant->count]);
+        const char *path = arena_format(builder->arena, "%s.%s", shown ? shown : "it", class->names[constant->count]);
+        items[constant->count] = field ? ext_constant(scope, field, path) : NULL;
+        Py_XDECREF(field);
+        if (!items[constant->count])
+            return NULL;
+    }
+    return constant;
 }
 
 /* A dict whose keys kernels can name; any other is of no use to them. */
@@ -144,9 +171,10 @@ static const Constant *enum_member(SnapshotScope *scope, PyObject *member, const
     items[0] = value ? ext_constant(scope, value, shown) : NULL;
     constant->items = items;
     constant->count = 1;
+    constant->type = ext_enum_type(builder->state, member, builder->arena);
     Py_XDECREF(name);
     Py_XDECREF(value);
-    return items[0] && constant->text ? constant : NULL;
+    return items[0] && constant->text && constant->type ? constant : NULL;
 }
 
 /* --- arrays ---------------------------------------------------------------------------------------------------------------------- */
@@ -331,6 +359,9 @@ static const Constant *namespace(SnapshotScope *scope, PyObject *object, const c
         return NULL;
     if (!PyObject_TypeCheck(object, (PyTypeObject *)scope->builder->enum_meta))
         return read_attributes(scope, object, scope->names, constant);
+    constant->type = ext_enum_class_type(scope->builder->state, object, scope->builder->arena);
+    if (!constant->type)
+        return NULL;
     PyObject *members = PyObject_GetAttrString(object, "__members__");
     PyObject *names = members ? PySequence_List(members) : NULL;
     const Constant *result = names ? read_attributes(scope, object, names, constant) : NULL;
@@ -401,6 +432,8 @@ static const Constant *other_value(SnapshotScope *scope, PyObject *value, const 
         Py_DECREF(wrapped);
         return constant;
     }
+    if ((constant = instance(scope, value, shown)) || PyErr_Occurred())
+        return constant;
     ExtArrayView view;
     int is_array = ext_array_view(builder->state, value, &view);
     if (is_array)
@@ -418,6 +451,8 @@ static const Constant *any_value(SnapshotScope *scope, PyObject *value, const ch
     const Type *type = ext_number_type(value);
     if (type || PyErr_Occurred())
         return type ? number(builder, value, type, shown) : unsupported_by_exception(builder, shown);
+    if (PyArray_IsScalar(value, Datetime) || PyArray_IsScalar(value, Timedelta))
+        return time_constant(builder, value, shown);
     int id = ext_intrinsic_of_object(builder->state, value);
     if (id > INTRINSIC_NONE)
         return intrinsic(builder, (IntrinsicId)id, shown);
@@ -425,6 +460,8 @@ static const Constant *any_value(SnapshotScope *scope, PyObject *value, const ch
         return NULL;
     if (PyUnicode_Check(value))
         return string(builder, value, shown);
+    if (PyBytes_Check(value))
+        return bytes(builder, value, shown);
     if (PyTuple_Check(value) || PyFrozenSet_Check(value))
         return tuple(scope, value, shown);
     if (PyDict_CheckExact(value))

@@ -91,17 +91,48 @@ static const Type *make_record(ExtState *state, PyArray_Descr *dtype)
     return record;
 }
 
-static const Type *record_type(ExtState *state, PyArray_Descr *dtype)
+/* NumPy's count and unit of a datetime or timedelta dtype. */
+static const Type *make_time(ExtState *state, PyArray_Descr *dtype)
+{
+    const PyArray_DatetimeMetaData *meta = &((PyArray_DatetimeDTypeMetaData *)PyDataType_C_METADATA(dtype))->meta;
+    TypeKind kind = dtype->type_num == NPY_DATETIME ? TYPE_DATETIME : TYPE_TIMEDELTA;
+    TimeUnit unit;
+    if (time_unit_by_number((int)meta->base, &unit))
+        return type_time(state->arena, kind, unit, (uint32_t)meta->num);
+    PyErr_Format(PyExc_TypeError, "kernels cannot use dtype %S", dtype);
+    return NULL;
+}
+
+static bool is_text(const PyArray_Descr *dtype)
+{
+    return dtype->type_num == NPY_STRING || dtype->type_num == NPY_UNICODE;
+}
+
+static const Type *make_chars(ExtState *state, PyArray_Descr *dtype)
+{
+    uint32_t size = (uint32_t)PyDataType_ELSIZE(dtype), width = dtype->type_num == NPY_UNICODE ? 4 : 1;
+    if (size)
+        return type_chars(state->arena, size / width, width);
+    PyErr_Format(PyExc_TypeError, "kernels cannot use dtype %S, which has no characters", dtype);
+    return NULL;
+}
+
+/* Types that are made of a dtype are made once. */
+static const Type *made_type(ExtState *state, PyArray_Descr *dtype)
 {
     PyObject *known = PyDict_GetItemWithError(state->record_types, (PyObject *)dtype);
     if (known)
         return PyCapsule_GetPointer(known, NULL);
-    const Type *record = PyErr_Occurred() ? NULL : make_record(state, dtype);
-    PyObject *capsule = record ? PyCapsule_New((void *)record, NULL, NULL) : NULL;
+    if (PyErr_Occurred())
+        return NULL;
+    const Type *type = PyDataType_HASFIELDS(dtype) ? make_record(state, dtype)
+                       : is_text(dtype)            ? make_chars(state, dtype)
+                                                   : make_time(state, dtype);
+    PyObject *capsule = type ? PyCapsule_New((void *)type, NULL, NULL) : NULL;
     if (!capsule || PyDict_SetItem(state->record_types, (PyObject *)dtype, capsule) < 0)
-        record = NULL;
+        type = NULL;
     Py_XDECREF(capsule);
-    return record;
+    return type;
 }
 
 const Type *ext_element_type(ExtState *state, PyArray_Descr *dtype)
@@ -109,10 +140,11 @@ const Type *ext_element_type(ExtState *state, PyArray_Descr *dtype)
     const Type *scalar = ext_scalar_of_dtype(dtype);
     if (scalar)
         return scalar;
-    if (PyDataType_HASFIELDS(dtype))
-        return record_type(state, dtype);
+    bool is_time = PyTypeNum_ISDATETIME(dtype->type_num) && PyArray_ISNBO(dtype->byteorder);
+    if (PyDataType_HASFIELDS(dtype) || is_time || (is_text(dtype) && PyArray_ISNBO(dtype->byteorder)))
+        return made_type(state, dtype);
     const char *reason = "";
-    if (kind_of_character(dtype->kind) != TYPE_NONE && !PyArray_ISNBO(dtype->byteorder))
+    if (!PyArray_ISNBO(dtype->byteorder))
         reason = " (its bytes are not in this machine's order)";
     else if (dtype->type_num == NPY_OBJECT)
         reason = " (Python objects)";
@@ -167,6 +199,23 @@ out:
     return dtype;
 }
 
+static PyArray_Descr *time_dtype(const Type *type)
+{
+    char text[48] = "", multiple[16] = "";
+    if (type->multiple != 1)
+        snprintf(multiple, sizeof multiple, "%u", type->multiple);
+    if (type->unit == TIME_UNIT_GENERIC)
+        return PyArray_DescrFromType(type->kind == TYPE_DATETIME ? NPY_DATETIME : NPY_TIMEDELTA);
+    snprintf(text, sizeof text, "%s[%s%s]", type->kind == TYPE_DATETIME ? "M8" : "m8", multiple,
+             time_unit_name(type->unit));
+    PyObject *name = PyUnicode_FromString(text);
+    PyArray_Descr *dtype = NULL;
+    if (name)
+        PyArray_DescrConverter(name, &dtype);
+    Py_XDECREF(name);
+    return dtype;
+}
+
 PyArray_Descr *ext_dtype_of_type(const Type *type)
 {
     static const int numbers[SCALAR_COUNT] = {
@@ -182,6 +231,14 @@ PyArray_Descr *ext_dtype_of_type(const Type *type)
         return PyArray_DescrFromType(numbers[type->scalar]);
     if (type->kind == TYPE_RECORD)
         return record_dtype(type);
+    if (type_is_time(type))
+        return time_dtype(type);
+    if (type->kind == TYPE_CHARS) {
+        PyArray_Descr *dtype = PyArray_DescrNewFromType(type->alignment == 1 ? NPY_STRING : NPY_UNICODE);
+        if (dtype)
+            PyDataType_SET_ELSIZE(dtype, type->size);
+        return dtype;
+    }
     PyErr_SetString(PyExc_TypeError, "this type has no dtype");
     return NULL;
 }

@@ -19,6 +19,7 @@ typedef struct ExtState {
     PyObject *intrinsic_objects;                 /* list that keeps those objects alive */
     PyObject *devices;                           /* dict: (kind, ordinal) -> Device */
     PyObject *record_types;                      /* dict: structured dtype -> capsule of a Type in `arena` */
+    PyObject *kept_classes;                      /* set: classes whose addresses are in types */
     PyObject *array_interface_name, *cuda_stream_name, *py_func_name;   /* interned attribute names */
     Arena *arena;                                /* lives as long as the module */
     const Constant *type_constants;              /* SCALAR_COUNT: what a scalar type is as a kernel argument */

@@ -84,7 +84,7 @@ static PyObject *get_dtype(ExtType *self, void *Py_UNUSED(closure))
     const Type *type = self->type;
     if (type->kind == TYPE_ARRAY)
         return ext_type_object(self->state, type->element);
-    if (type_is_scalar(type) || type->kind == TYPE_RECORD)
+    if (type_is_element(type) && !type_is_vector(type))
         return (PyObject *)ext_dtype_of_type(type);
     return missing(self, "dtype");
 }
@@ -135,7 +135,7 @@ static int axis_is_dense(PyObject *axis)
 
 static PyObject *make_array_type(ExtState *state, const Type *element, int ndim, ArrayLayout layout, bool read_only)
 {
-    if (!type_is_scalar(element) && element->kind != TYPE_RECORD) {
+    if (!type_is_element(element)) {
         PyErr_SetString(PyExc_TypeError, "arrays have numbers or records as elements");
         return NULL;
     }
@@ -338,10 +338,41 @@ static bool add_singletons(PyObject *module, ExtState *state)
     return ok;
 }
 
+/* vector_types: every vector under its names, "float32x4" and "float4". */
+static bool add_vector(PyObject *dict, ExtState *state, const VectorBase *base, uint32_t count)
+{
+    Arena *arena = arena_create();
+    PyObject *type = make_type(state, type_vector(arena, &type_scalars[base->scalar], count), arena);
+    PyObject *name = type ? type_repr((ExtType *)type) : NULL;
+    bool ok = name && PyDict_SetItem(dict, name, type) == 0;
+    for (const char *at = base->names; ok && *at;) {
+        size_t length = strcspn(at, " ");
+        char alias[32];
+        snprintf(alias, sizeof alias, "%.*s%u", (int)length, at, count);
+        ok = PyDict_SetItemString(dict, alias, type) == 0;
+        at += length + (at[length] == ' ');
+    }
+    Py_XDECREF(name);
+    Py_XDECREF(type);
+    return ok;
+}
+
+static bool add_vectors(PyObject *module, ExtState *state)
+{
+    PyObject *dict = PyDict_New();
+    bool ok = dict != NULL;
+    for (int base = 0; ok && base < vector_base_count; base++)
+        for (uint32_t count = 1; ok && count <= VECTOR_MOST; count++)
+            ok = add_vector(dict, state, &vector_bases[base], count);
+    ok = ok && PyModule_AddObjectRef(module, "vector_types", dict) == 0;
+    Py_XDECREF(dict);
+    return ok;
+}
+
 bool ext_add_types(PyObject *module)
 {
     ExtState *state = ext_state(module);
     state->type_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &type_spec, NULL);
     return state->type_type && PyModule_AddType(module, state->type_type) == 0 && add_singletons(module, state) &&
-           PyModule_AddFunctions(module, functions) == 0;
+           add_vectors(module, state) && PyModule_AddFunctions(module, functions) == 0;
 }

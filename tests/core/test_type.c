@@ -39,6 +39,13 @@ void test_type(void)
                                         "record R{8 8, a: f32 @0, b: i32 @4}",
                                         "record R{8 4, a: f32(1) @0, b: i32 @4}",
                                         "record R{8 4, a: f32(1, 1) @0, b: i32 @4}",
+                                        "datetime(s)",
+                                        "chars(5, 1)",
+                                        "chars(5, 4)",
+                                        "datetime(10s)",
+                                        "timedelta(s)",
+                                        "timedelta(generic)",
+                                        "datetime(ms)[1 A ro]",
                                         "f64[1 C at 1]",
                                         "f64[1 C at 4]"};
     enum { COUNT = sizeof texts / sizeof texts[0] };
@@ -109,6 +116,9 @@ static void test_describe(Arena *arena)
         {"optional(bool, f64)", "optional(float64)"},
         {"reversed(range(i64, i64, i64))", "reversed(range(int64))"},
         {"record P{8 4, x: f32 @0, n: i32 @4}", "record(x: float32, n: int32)"},
+        {"chars(5, 1)[1 C]", "array([char x 5], 1d, C)"},
+        {"vector(f32, f32)[1 C at 4]", "array(float32x2, 1d, C)"},
+        {"datetime(10s)[1 C]", "array(datetime64[10s], 1d, C)"},
         {"record P{24 4, x: f32(2, 3) @0}", "record(x: float32[2, 3])"},
         {"record P{8 4, x: f32 @0, n: i32 @4}[1 C]", "array(record(x: float32, n: int32), 1d, C)"},
     };
@@ -183,6 +193,14 @@ void test_type_text(void)
     check_round_trip(arena, "optional(bool, f64)");
     static const char *const bad[] = {"",
                                       "f33",
+                                      "datetime",
+                                      "datetime(x)",
+                                      "chars(5, 2)",
+                                      "chars(0, 1)",
+                                      "vector(f32, f64)",
+                                      "vector(bool, bool)",
+                                      "vector()",
+                                      "timedelta(0s)",
                                       "f32[",
                                       "f32[9 C]",
                                       "f32[1 X]",

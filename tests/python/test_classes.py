@@ -68,8 +68,8 @@ def test_paths_join_and_loops_carry():
 
 
 @pytest.mark.parametrize("expression, message", [
-    ("Point()", "Point takes 2 arguments, 0 given"),
-    ("Point(1, 2, 3)", "Point takes 2 arguments, 3 given"),
+    ("Point()", "Point takes 1 to 2 arguments, 0 given"),
+    ("Point(1, 2, 3)", "Point takes 1 to 2 arguments, 3 given"),
     ("Point(1, z=2)", "Point has no parameter named 'z'"),
     ("Point(1, x=2)", "two values for field 'x'"),
     ("Point(1, 2).norm", "has no attribute 'norm'"),

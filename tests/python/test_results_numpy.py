@@ -278,3 +278,21 @@ def test_a_field_that_is_not_aligned_is_refused():
 
     with pytest.raises(errors.UnsupportedError, match="'x' at byte 1 .* not aligned to 8"):
         kernel[1, 1](np.zeros(2, [("flag", np.int8), ("x", np.float64)]))
+
+
+def test_float16_takes_part_in_functions_of_two_numbers():
+    """As float32, as with the functions of one number that have no float16 form."""
+    @cuda.jit
+    def kernel(out, a):
+        out[0] = math.hypot(a[0], a[1])
+        out[1] = math.atan2(a[0], a[1])
+        out[2] = math.fmod(a[2], a[0])
+        out[3] = math.copysign(a[0], -a[1])
+        out[4] = math.pow(a[0], a[1])
+        out[5] = math.ldexp(a[0], 3)
+        out[6] = math.remainder(a[2], 2)
+
+    a, out = np.array([0.5, 0.25, 3.75], np.float16), np.zeros(7, np.float32)
+    kernel[1, 1](out, a)
+    want = [math.hypot(0.5, 0.25), math.atan2(0.5, 0.25), 0.25, -0.5, 0.5 ** 0.25, 4, -0.25]
+    np.testing.assert_allclose(out, want, rtol=1e-6)

@@ -65,6 +65,7 @@ from cujit.cuda.streams import (
 
 globals().update({path.removeprefix("cuda."): intrinsic for path, intrinsic in _core.intrinsics.items()
                   if path.startswith("cuda.") and path.count(".") == 1})
+globals().update(_core.vector_types)   # float32x4, float4, ...
 
 
 _SUBMODULES = "random", "types"   # imported when they are asked for
