@@ -77,6 +77,23 @@ static bool call_function_row(Lower *l, const Call *call, Operand *out)
     return true;
 }
 
+/* Of more than two numbers: the length so far and the next one. */
+static bool call_hypot(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 2, 255))
+        return false;
+    *out = call->arguments[0];
+    for (uint32_t i = 1; i < call->count; i++) {
+        Operand both[2] = {*out, call->arguments[i]};
+        Call pair = *call;
+        pair.count = 2;
+        pair.arguments = both;
+        if (!call_function_row(l, &pair, out))
+            return false;
+    }
+    return true;
+}
+
 /* --- composed functions ------------------------------------------------------------------------------------------- */
 
 /* log(x, base) is log(x) / log(base). */
@@ -243,7 +260,7 @@ static const Handler handlers[INTRINSIC_COUNT] = {
     [INTRINSIC_LOG] = call_log,       [INTRINSIC_ISNAN] = call_test,    [INTRINSIC_ISINF] = call_test,
     [INTRINSIC_ISFINITE] = call_test, [INTRINSIC_DEGREES] = call_angle, [INTRINSIC_RADIANS] = call_angle,
     [INTRINSIC_LDEXP] = call_ldexp,   [INTRINSIC_FREXP] = call_frexp,   [INTRINSIC_MODF] = call_modf,
-    [INTRINSIC_CUDA_FMA] = call_fma,
+    [INTRINSIC_CUDA_FMA] = call_fma,  [INTRINSIC_HYPOT] = call_hypot,
 };
 
 bool lower_math_call(Lower *l, const Call *call, Operand *out)

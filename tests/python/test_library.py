@@ -208,6 +208,22 @@ def test_isqrt_and_factorial():
     np.testing.assert_array_equal(values_of("math.factorial", [n], np.int64), [math.factorial(x) for x in n.tolist()])
 
 
+def test_hypot_of_many_numbers():
+    a, b, c = np.array([3.0, 1e200, 0.0]), np.array([4.0, 1e200, -2.0]), np.array([12.0, 1e200, INF])
+    want = [math.hypot(*row) for row in zip(a.tolist(), b.tolist(), c.tolist())]
+    np.testing.assert_allclose(values_of("math.hypot", [a, b, c], float), want, rtol=1e-15)
+    out = np.zeros(1)
+    kernel_of("math.hypot(1, 2, 3.5, -4, True)", 0)[1, 1](out)
+    np.testing.assert_allclose(out, math.hypot(1, 2, 3.5, -4, 1), rtol=1e-15)
+
+
+def test_functions_of_two_numbers_take_halves():
+    a, b = np.array([1.5, -3.0], np.float16), np.array([2.0, 0.25], np.float16)
+    for name in ("atan2", "hypot", "copysign", "fmod"):
+        want = [getattr(math, name)(x, y) for x, y in zip(a.tolist(), b.tolist())]
+        np.testing.assert_allclose(values_of(f"math.{name}", [a, b], float), want, rtol=3e-7)
+
+
 def test_ulp_and_dist():
     x = np.array([1.0, -3.5, 0.0, 1e300, INF, 1.7976931348623157e308])
     np.testing.assert_array_equal(values_of("math.ulp", [x], float), [math.ulp(v) for v in x.tolist()])
