@@ -28,6 +28,7 @@ def test_every_function_of_the_table_was_measured():
     assert all(math.isfinite(error) for part in results.values() for row in part.values() for error in row.values())
 
 
+@pytest.mark.filterwarnings("ignore::cujit.errors.PerformanceWarning")
 @pytest.mark.parametrize("name", ["exp", "log", "sin", "cos", "tanh", "atan"])
 def test_errors_are_as_the_page_says(name):
     """Against float64 as the exact result: enough for float32."""
