@@ -187,12 +187,22 @@ void emit_wide_store(Emitter *emitter, const IrValue *value)
 
 /* --- arrays that the module or a kernel owns ------------------------------------------------------------------------------ */
 
-static uint64_t storage_size(const IrValue *value)
+enum { MOST_STORAGE = 1 << 30 }; /* bytes of a kernel's shared arrays, and of a thread's local ones */
+
+/* The bytes of the array, 0 with a diagnostic where there is no room for it behind `used` bytes of others. */
+static uint64_t storage_size(Emitter *emitter, const IrValue *value, uint32_t used)
 {
     uint64_t size = size_in_memory(value->type->element);
-    for (uint32_t axis = 0; axis < value->type->ndim; axis++)
-        size *= (uint64_t)value->storage->shape[axis];
-    return size;
+    bool is_empty = value->storage->dynamic, is_large = false;
+    for (uint32_t axis = 0; axis < value->type->ndim; axis++) {
+        is_empty = is_empty || value->storage->shape[axis] == 0;
+        is_large = is_large || __builtin_mul_overflow(size, (uint64_t)value->storage->shape[axis], &size);
+    }
+    if (is_empty || !(is_large || size > MOST_STORAGE - (used < MOST_STORAGE ? used : MOST_STORAGE)))
+        return is_empty ? 0 : size;
+    diag_fail(emitter->diag, &value->pos, DIAG_CONSTANT_RANGE,
+              "local and shared arrays have at most 1 GiB; pass an array to the kernel instead");
+    return 0;
 }
 
 static uint32_t storage_alignment(const IrValue *value)
@@ -214,9 +224,9 @@ static void set_constant_shape(Emitter *emitter, const Type *type, const int64_t
 
 static void row_major_strides(const Type *type, const int64_t *shape, int64_t *strides)
 {
-    int64_t stride = (int64_t)size_in_memory(type->element);
-    for (uint32_t axis = type->ndim; axis-- > 0; stride *= shape[axis])
-        strides[axis] = stride;
+    uint64_t stride = size_in_memory(type->element);
+    for (uint32_t axis = type->ndim; axis-- > 0; stride *= (uint64_t)shape[axis])
+        strides[axis] = (int64_t)stride;
 }
 
 static void emit_storage_shape(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
@@ -228,8 +238,9 @@ static void emit_storage_shape(Emitter *emitter, const IrValue *value, LLVMValue
 
 void emit_op_SHARED(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
+    uint64_t size = storage_size(emitter, value, emitter->static_shared);
     emit_storage_shape(emitter, value, out);
-    out[0] = emitter->lowering->shared_memory(emitter, value, storage_size(value), storage_alignment(value));
+    out[0] = emitter->lowering->shared_memory(emitter, value, size, storage_alignment(value));
     if (!value->storage->dynamic)
         return;
     uint64_t row = size_in_memory(value->type->element);
@@ -241,7 +252,7 @@ void emit_op_SHARED(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 
 void emit_op_LOCAL(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
-    uint64_t size = storage_size(value);
+    uint64_t size = storage_size(emitter, value, emitter->local_size);
     uint32_t alignment = storage_alignment(value);
     emit_storage_shape(emitter, value, out);
     out[0] = prologue_alloca(emitter, size, alignment);

@@ -31,7 +31,7 @@ def unify(*kinds):
 
 def is_literal(text):
     """Whether CPython computes it while compiling."""
-    return not set(text) - set("0123456789+-*/%()<>=&|^~. ej")
+    return not set(text.replace("True", "1").replace("False", "0")) - set("0123456789+-*/%()<>=&|^~. ej")
 
 
 class Expressions:

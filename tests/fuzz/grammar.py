@@ -282,8 +282,9 @@ class Body(Expressions):
         view = self.new_name("s")
         cut = self.pick("1:", "::-1", ":-1", ":", f"-{size}:")
         length = len(range(size)[slice(*(int(p) if p else None for p in cut.split(":")))])
-        self.line(f"{view} = {name}[{cut}]")
-        self.arrays[view] = (kind, length)
+        if length:
+            self.line(f"{view} = {name}[{cut}]")
+            self.arrays[view] = (kind, length)
 
     def store_output(self, depth):
         """A result of the kernel; in loops the last one stays."""

@@ -4,6 +4,7 @@ random, and each must compile or be refused with an error of cujit. Nothing is l
     python tests/fuzz/mutated_code.py --programs 2000 --seed 1
 """
 import argparse
+import dis
 import faulthandler
 import random
 import sys
@@ -21,6 +22,8 @@ from cujit import _core, cuda, errors
 CONSTANTS = [None, 0, 1, -1, 2.5, True, 1j, "text", (1, 2), (), ("a",), 2**63, 10**30, b"bytes", ..., frozenset({1}),
              "", (1, (2.5, None))]
 SECONDS_FOR_ONE = 60
+# CPython itself writes the caches of instructions when it makes a code object, even behind the end of the code.
+ROOM_FOR_CACHES = bytes([dis.opmap["NOP"], 0]) * 20
 
 
 def change_bytes(rng, raw):
@@ -42,7 +45,7 @@ def change_code(rng, code):
         raw = bytearray(code.co_code)
         for _ in range(rng.randrange(1, 3)):
             change_bytes(rng, raw)
-        return code.replace(co_code=bytes(raw))
+        return code.replace(co_code=bytes(raw) + ROOM_FOR_CACHES)
     if roll < 0.8 and code.co_consts:
         constants = list(code.co_consts)
         constants[rng.randrange(len(constants))] = rng.choice(CONSTANTS)

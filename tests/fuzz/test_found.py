@@ -2,8 +2,9 @@
 import math
 
 import numpy as np
+import pytest
 
-from cujit import cuda, uint16
+from cujit import cuda, errors, uint16
 
 
 def test_remainders_of_what_may_be_nan():
@@ -22,6 +23,19 @@ def test_remainders_of_what_may_be_nan():
         out = np.zeros(5)
         kernel[1, 1](np.array([number]), out)
         assert np.isnan(out).all(), out
+
+
+@pytest.mark.parametrize("array", ["local.array(10**9, 'f8')", "local.array((2**32, 2**32), 'f4')",
+                                   "shared.array(2**29 + 4, 'f8')", "local.array(2**62, 'f8')"])
+def test_arrays_larger_than_memory_are_refused(array):
+    """Their sizes wrapped in 32 or 64 bits, and the kernel wrote to memory of others."""
+    place = "0, n" if "(" in array.split("(", 1)[1] else "n"
+    source = f"def kernel(x):\n    a = cuda.{array}\n    n = int(x[0])\n    a[{place}] = 1\n    x[1] = a[{place}]"
+    namespace = {"cuda": cuda}
+    exec(source, namespace)
+    with pytest.raises(errors.TypingError, match="at most 1 GiB") as failure:
+        cuda.jit(namespace["kernel"])[1, 1](np.zeros(2))
+    assert ":2 in kernel" in str(failure.value)
 
 
 def test_a_tuple_that_doubles_is_refused_and_nothing_else():
