@@ -37,31 +37,49 @@ static bool has_ptxas(void)
     return found;
 }
 
-static void assemble(const char *name, const char *ptx, int sm)
+enum { ARCHITECTURES = sizeof architectures / sizeof architectures[0] };
+
+/* One ptxas at work; those of all architectures run side by side. */
+typedef struct Assembly {
+    char path[32], *ptx;
+    FILE *process;
+} Assembly;
+
+static void start_assembly(Assembly *assembly, int sm)
 {
-    char path[] = "/tmp/cujit_ptx_XXXXXX", command[128];
-    int file = mkstemp(path);
+    char command[128];
+    strcpy(assembly->path, "/tmp/cujit_ptx_XXXXXX");
+    int file = mkstemp(assembly->path);
     FILE *stream = file < 0 ? NULL : fdopen(file, "w");
     if (!CHECK(stream))
         return;
-    fputs(ptx, stream);
+    fputs(assembly->ptx, stream);
     fclose(stream);
-    snprintf(command, sizeof command, "ptxas -arch=sm_%d -o /dev/null %s", sm, path);
-    if (!CHECK(system(command) == 0))
-        fprintf(stderr, "%s for sm_%d:\n%s\n", name, sm, ptx);
-    unlink(path);
+    snprintf(command, sizeof command, "exec ptxas -arch=sm_%d -o /dev/null %s", sm, assembly->path);
+    assembly->process = popen(command, "r");
+    CHECK(assembly->process);
+}
+
+static void finish_assembly(Assembly *assembly, const char *name, int sm)
+{
+    if (assembly->process && !CHECK(pclose(assembly->process) == 0))
+        fprintf(stderr, "%s for sm_%d:\n%s\n", name, sm, assembly->ptx);
+    if (assembly->path[0])
+        unlink(assembly->path);
+    free(assembly->ptx);
 }
 
 void check_assembles(const char *name, const char *ir, int sm)
 {
-    for (size_t i = 0; i < sizeof architectures / sizeof architectures[0]; i++) {
-        if (architectures[i] < sm)
-            continue;
-        char *ptx = compile_ptx(ir, architectures[i], (CompileOptions){.optimization = 3});
-        if (ptx && has_ptxas())
-            assemble(name, ptx, architectures[i]);
-        free(ptx);
+    Assembly assemblies[ARCHITECTURES] = {0};
+    for (int i = 0; i < ARCHITECTURES; i++) {
+        if (architectures[i] >= sm)
+            assemblies[i].ptx = compile_ptx(ir, architectures[i], (CompileOptions){.optimization = 3});
+        if (assemblies[i].ptx && has_ptxas())
+            start_assembly(&assemblies[i], architectures[i]);
     }
+    for (int i = 0; i < ARCHITECTURES; i++)
+        finish_assembly(&assemblies[i], name, architectures[i]);
 }
 
 void check_compiles(const char *name, const char *ir, int sm)
