@@ -99,7 +99,7 @@ static void close_loop(Emitter *emitter, Loop *loop)
 
 /* What every thread of the launch has alike. */
 typedef struct Frame {
-    LLVMValueRef block_dim[3], grid_dim[3];
+    LLVMValueRef block_dim[3], grid_dim[3], cluster_dim[3];
     LLVMValueRef shared, dynamic_shared, dynamic_size, parameters, services, runtime;
     LLVMValueRef thread; /* the alloca that the body sees */
 } Frame;
@@ -124,6 +124,8 @@ static Frame load_frame(Emitter *emitter, LLVMValueRef from)
                                             (IntrinsicId)(INTRINSIC_CUDA_BLOCK_DIM_X + axis));
         frame.grid_dim[axis] = load_extent(emitter, from, offsetof(HostThread, grid_dim) + 4 * axis,
                                            (IntrinsicId)(INTRINSIC_CUDA_GRID_DIM_X + axis));
+        LLVMValueRef cluster_dim = field_address(emitter, from, offsetof(HostThread, cluster_dim) + 4 * axis);
+        frame.cluster_dim[axis] = LLVMBuildLoad2(emitter->builder, emitter->i32, cluster_dim, "");
     }
     frame.shared = load_pointer(emitter, from, offsetof(HostThread, shared));
     frame.dynamic_shared = load_pointer(emitter, from, offsetof(HostThread, dynamic_shared));
@@ -150,6 +152,7 @@ static void fill_thread(Emitter *emitter, const Frame *frame, LLVMValueRef *bloc
         set_field(emitter, frame, offsetof(HostThread, block_index) + 4 * axis, block[axis]);
         set_field(emitter, frame, offsetof(HostThread, block_dim) + 4 * axis, frame->block_dim[axis]);
         set_field(emitter, frame, offsetof(HostThread, grid_dim) + 4 * axis, frame->grid_dim[axis]);
+        set_field(emitter, frame, offsetof(HostThread, cluster_dim) + 4 * axis, frame->cluster_dim[axis]);
     }
     LLVMValueRef row = LLVMBuildAdd(builder, LLVMBuildMul(builder, thread[2], frame->block_dim[1], ""), thread[1], "");
     LLVMValueRef linear = LLVMBuildAdd(builder, LLVMBuildMul(builder, row, frame->block_dim[0], ""), thread[0], "");

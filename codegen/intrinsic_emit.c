@@ -220,10 +220,16 @@ static bool emit_register(Emitter *emitter, const IrValue *value, LLVMValueRef *
     return true;
 }
 
+/* LLVM ends the process over an instruction that the architecture does not have. */
+static bool is_too_new(Emitter *emitter, IntrinsicId id)
+{
+    return emitter->target->kind == TARGET_NVPTX && intrinsic_info[id].sm > emitter->target->gpu->sm;
+}
+
 void emit_op_INTRINSIC(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     bool done = false;
-    switch (intrinsic_info[value->intrinsic].kind) {
+    switch (is_too_new(emitter, value->intrinsic) ? INTRINSIC_KIND_NONE : intrinsic_info[value->intrinsic].kind) {
     case INTRINSIC_KIND_REGISTER: done = emit_register(emitter, value, out); break;
     case INTRINSIC_KIND_MATH: done = emit_math_intrinsic(emitter, value, out); break;
     case INTRINSIC_KIND_LIBDEVICE: done = emit_libdevice(emitter, value, out); break;

@@ -179,10 +179,66 @@ static LLVMValueRef lane_mask(Emitter *emitter, IntrinsicId id)
     }
 }
 
+/* --- clusters -------------------------------------------------------------------------------------------------------------------------------- */
+
+static LLVMValueRef cluster_dim(Emitter *emitter, uint32_t axis)
+{
+    return thread_field(emitter, emitter->i32, offsetof(HostThread, cluster_dim) + axis * sizeof(int32_t));
+}
+
+static LLVMValueRef place_in_cluster(Emitter *emitter, uint32_t axis)
+{
+    LLVMValueRef block =
+        thread_field(emitter, emitter->i32, offsetof(HostThread, block_index) + axis * sizeof(int32_t));
+    return LLVMBuildURem(emitter->builder, block, cluster_dim(emitter, axis), "");
+}
+
+static LLVMValueRef rank_in_cluster(Emitter *emitter)
+{
+    LLVMValueRef rank = place_in_cluster(emitter, 2);
+    for (uint32_t axis = 2; axis-- > 0;) {
+        rank = LLVMBuildMul(emitter->builder, rank, cluster_dim(emitter, axis), "");
+        rank = LLVMBuildAdd(emitter->builder, rank, place_in_cluster(emitter, axis), "");
+    }
+    return rank;
+}
+
+static LLVMValueRef blocks_of_cluster(Emitter *emitter)
+{
+    LLVMValueRef count = LLVMBuildMul(emitter->builder, cluster_dim(emitter, 0), cluster_dim(emitter, 1), "");
+    return LLVMBuildMul(emitter->builder, count, cluster_dim(emitter, 2), "");
+}
+
+/* As far from the other block's shared memory as the array is from this one's. */
+static void map_shared(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    const LLVMValueRef *array = operand_parts(emitter, value, 0);
+    LLVMValueRef own = thread_field(emitter, emitter->pointer_type, offsetof(HostThread, shared));
+    LLVMValueRef all = thread_field(emitter, emitter->pointer_type, offsetof(HostThread, cluster_shared));
+    LLVMValueRef rank = LLVMBuildSExt(builder, operand_scalar(emitter, value, 1), emitter->i64, "");
+    LLVMValueRef place = LLVMBuildInBoundsGEP2(builder, emitter->pointer_type, all, &rank, 1, "");
+    LLVMValueRef theirs = LLVMBuildLoad2(builder, emitter->pointer_type, place, "");
+    LLVMValueRef offset = LLVMBuildSub(builder, LLVMBuildPtrToInt(builder, array[0], emitter->i64, ""),
+                                       LLVMBuildPtrToInt(builder, own, emitter->i64, ""), "");
+    out[0] = LLVMBuildGEP2(builder, emitter->i8, theirs, &offset, 1, "");
+    for (uint32_t i = 1; i < part_count(value->type); i++)
+        out[i] = array[i];
+}
+
 static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     LLVMValueRef time, line;
     switch (value->intrinsic) {
+    case INTRINSIC_CLUSTER_BLOCK_RANK: out[0] = rank_in_cluster(emitter); return true;
+    case INTRINSIC_CLUSTER_NUM_BLOCKS: out[0] = blocks_of_cluster(emitter); return true;
+    case INTRINSIC_CLUSTER_BLOCK_INDEX_X: out[0] = place_in_cluster(emitter, 0); return true;
+    case INTRINSIC_CLUSTER_BLOCK_INDEX_Y: out[0] = place_in_cluster(emitter, 1); return true;
+    case INTRINSIC_CLUSTER_BLOCK_INDEX_Z: out[0] = place_in_cluster(emitter, 2); return true;
+    case INTRINSIC_CLUSTER_DIM_X: out[0] = cluster_dim(emitter, 0); return true;
+    case INTRINSIC_CLUSTER_DIM_Y: out[0] = cluster_dim(emitter, 1); return true;
+    case INTRINSIC_CLUSTER_DIM_Z: out[0] = cluster_dim(emitter, 2); return true;
+    case INTRINSIC_CLUSTER_MAP_SHARED: map_shared(emitter, value, out); return true;
     case INTRINSIC_CUDA_SYNCTHREADS:
         line = const_i32(emitter, value->pos.line);
         call_host_service(emitter, offsetof(HostServices, barrier), emitter->void_type, 1, &line);

@@ -224,6 +224,18 @@ static void emit_grid_sync(Emitter *emitter)
                              enum_attribute(emitter, "convergent", 0));
 }
 
+/* --- clusters ----------------------------------------------------------------------------------------------------------------- */
+
+/* The same array at the address that another block of the cluster has it at. */
+static void emit_map_shared(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    const LLVMValueRef *array = operand_parts(emitter, value, 0);
+    LLVMValueRef arguments[2] = {array[0], operand_scalar(emitter, value, 1)};
+    out[0] = call_llvm(emitter, intrinsic_info[value->intrinsic].nvptx, NULL, 2, arguments);
+    for (uint32_t i = 1; i < part_count(value->type); i++)
+        out[i] = array[i];
+}
+
 static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     switch (value->intrinsic) {
@@ -232,6 +244,11 @@ static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRe
     case INTRINSIC_CUDA_SHFL_DOWN_SYNC:
     case INTRINSIC_CUDA_SHFL_XOR_SYNC: emit_shuffle(emitter, value, out); return true;
     case INTRINSIC_CUDA_GRID_SYNC: emit_grid_sync(emitter); return true;
+    case INTRINSIC_CLUSTER_SYNC:
+        call_llvm(emitter, "llvm.nvvm.barrier.cluster.arrive", NULL, 0, NULL);
+        call_llvm(emitter, "llvm.nvvm.barrier.cluster.wait", NULL, 0, NULL);
+        return true;
+    case INTRINSIC_CLUSTER_MAP_SHARED: emit_map_shared(emitter, value, out); return true;
     case INTRINSIC_REDUX_ADD:
     case INTRINSIC_REDUX_MIN:
     case INTRINSIC_REDUX_MAX:
@@ -240,9 +257,7 @@ static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRe
     case INTRINSIC_REDUX_XOR: emit_reduction(emitter, value, out); return true;
     case INTRINSIC_CUDA_MATCH_ANY_SYNC:
     case INTRINSIC_CUDA_MATCH_ALL_SYNC: emit_match(emitter, value, out); return true;
-    default:
-        return emit_tensor_nvptx(emitter, value, out) ||
-               (!intrinsic_info[value->intrinsic].mma.m && emit_alike(emitter, value, out));
+    default: return emit_tensor_nvptx(emitter, value, out) || emit_alike(emitter, value, out);
     }
 }
 

@@ -110,7 +110,7 @@ bool emit_tensor_nvptx(Emitter *emitter, const IrValue *value, LLVMValueRef *out
     case INTRINSIC_CP_ASYNC_COMMIT:
     case INTRINSIC_CP_ASYNC_WAIT: emit_copy_group(emitter, value); return true;
     default:
-        if (!info->mma.m || emitter->target->gpu->sm < info->sm)
+        if (!info->mma.m)
             return false;
         emit_mma(emitter, value, out);
         return true;

@@ -33,15 +33,8 @@ static void copy_text(char *to, size_t size, const char *from)
         drop_partial_character(to);
 }
 
-static void record(Diag *diag, const SourcePos *pos, int code, DiagId id, va_list arguments)
+void diag_move(Diag *diag, const SourcePos *pos)
 {
-    diag_clear(diag);
-    diag->id = id;
-    diag->code = code;
-    if (vsnprintf(diag->message, sizeof diag->message, diag_info[id].format, arguments) >= (int)sizeof diag->message)
-        drop_partial_character(diag->message);
-    if (!pos)
-        return;
     diag->line = pos->line;
     diag->end_line = pos->end_line;
     diag->column = pos->column;
@@ -50,6 +43,17 @@ static void record(Diag *diag, const SourcePos *pos, int code, DiagId id, va_lis
         copy_text(diag->file, sizeof diag->file, pos->function->file);
         copy_text(diag->function, sizeof diag->function, pos->function->name);
     }
+}
+
+static void record(Diag *diag, const SourcePos *pos, int code, DiagId id, va_list arguments)
+{
+    diag_clear(diag);
+    diag->id = id;
+    diag->code = code;
+    if (vsnprintf(diag->message, sizeof diag->message, diag_info[id].format, arguments) >= (int)sizeof diag->message)
+        drop_partial_character(diag->message);
+    if (pos)
+        diag_move(diag, pos);
 }
 
 bool diag_fail(Diag *diag, const SourcePos *pos, DiagId id, ...)

@@ -66,6 +66,8 @@ bool diag_fail_code(Diag *diag, int code, DiagId id, ...);
 /* Adds to a failure; dropped when nothing failed, when it was said before, or when there are DIAG_NOTE_LIMIT notes.
  * pos may be NULL. */
 void diag_note(Diag *diag, const SourcePos *pos, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Places a failure elsewhere: at the call that a user wrote instead of in the function that he did not. */
+void diag_move(Diag *diag, const SourcePos *pos);
 /* Cheap: writes no more than must be. */
 void diag_clear(Diag *diag);
 

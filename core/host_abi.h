@@ -29,6 +29,7 @@ struct HostThread {
     int32_t block_index[3];
     int32_t block_dim[3];
     int32_t grid_dim[3];
+    int32_t cluster_dim[3]; /* blocks of a cluster; 1 without clusters */
     int32_t lane; /* place in the warp: linear thread number modulo 32 */
     int32_t linear_thread; /* place in the block, x fastest */
     uint8_t *shared; /* the block's static shared memory, 128-byte aligned; dynamic memory follows it */
@@ -37,6 +38,7 @@ struct HostThread {
     const HostServices *services;
     void *runtime; /* the runtime's own */
     int64_t dynamic_size; /* bytes at dynamic_shared: the launch's */
+    uint8_t *const *cluster_shared; /* `shared` of each block of the cluster, by rank; NULL without clusters */
 };
 
 typedef void (*HostThreadEntry)(HostThread *thread);

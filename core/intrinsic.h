@@ -47,6 +47,7 @@ typedef enum IntrinsicEffects {
     EFFECT_WARP_SYNC = 8, /* likewise: lanes of a warp take part, threads vote, or one lets the others run */
     EFFECT_CONVERGENT = 16,
     EFFECT_GRID_SYNC = 32, /* every thread of the grid takes part: the launch is cooperative */
+    EFFECT_CLUSTER = 64, /* blocks of a cluster must exist at once: they wait for each other or share memory */
 } IntrinsicEffects;
 
 /* d = a @ b + c over a warp, for tensor cores. */

@@ -165,9 +165,8 @@ static void note_operand(Lower *l, const SsaValue *value, uint32_t depth)
     }
 }
 
-static void note_callers(Lower *l)
+static void note_callers(Lower *l, const Instance *instance)
 {
-    const Instance *instance = l->instance;
     if (!instance->called_by || has_caller_note(l->diag))
         return;
     Buf text = {0};
@@ -179,13 +178,30 @@ static void note_callers(Lower *l)
     buf_free(&text);
 }
 
+/* A function of cujit's own is none of the user's business: the failure is where he calls it. */
+static const Instance *move_to_user(Lower *l)
+{
+    const Instance *instance = l->instance;
+    while (instance->called_by && instance->called_by->code->is_library)
+        instance = instance->called_by;
+    if (!instance->called_by)
+        return instance;
+    diag_move(l->diag, &instance->called_at);
+    return instance->called_by;
+}
+
 void explain_failure(Lower *l, const SsaValue *value)
 {
     if (!diag_failed(l->diag))
         return;
+    if (l->instance->code->is_library) {
+        if (!has_caller_note(l->diag))
+            note_callers(l, move_to_user(l));
+        return;
+    }
     bool is_here = l->diag->line == value->pos.line && l->diag->note_count == 0;
     if (is_here && diag_info[l->diag->id].explains_types)
         for (uint32_t i = 0; i < value->count; i++)
             note_operand(l, value->operands[i], 0);
-    note_callers(l);
+    note_callers(l, l->instance);
 }

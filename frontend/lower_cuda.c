@@ -182,6 +182,21 @@ static bool call_refusal(Lower *l, const Call *call, Operand *out)
     return lower_fail(l, DIAG_CONSTANT_RANGE, has_text ? call->arguments[0].constant->text : call->name);
 }
 
+/* --- clusters ----------------------------------------------------------------------------------------------------- */
+
+static bool call_map_shared(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 2, 2) || call->keyword_count)
+        return diag_failed(l->diag) ? false : call_refuse(l, call, "");
+    Operand array = call->arguments[0], rank;
+    if (array.type->kind != TYPE_ARRAY || !type_is_integer(call->arguments[1].type))
+        return call_refuse(l, call, "; it takes a shared array and the rank of a block");
+    if (!lower_convert(l, call->arguments[1], TYPE_OF(INT32), &rank))
+        return false;
+    IrValue *operands[] = {array.ir, operand_ir(l, rank)};
+    return *out = operand_value(array.type, emit_intrinsic(l, call->intrinsic, array.type, 2, operands)), true;
+}
+
 typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
 
 static const Handler handlers[INTRINSIC_COUNT] = {
@@ -198,6 +213,7 @@ static const Handler handlers[INTRINSIC_COUNT] = {
     [INTRINSIC_CUDA_FFS] = call_bits,
     [INTRINSIC_REFUSE] = call_refusal,
     [INTRINSIC_CUDA_SELP] = call_select,
+    [INTRINSIC_CLUSTER_MAP_SHARED] = call_map_shared,
 };
 
 bool lower_cuda_call(Lower *l, const Call *call, Operand *out)

@@ -63,6 +63,7 @@ static bool load(const CompileOptions *options, const CodeImage *image, JitSpeci
         loaded.thread_entry = codegen_host_thread_entry(host);
         loaded.blocks_entry = codegen_host_blocks_entry(host);
         loaded.by_warps = image->effects & EFFECT_WARP_SYNC;
+        loaded.by_clusters = image->effects & EFFECT_CLUSTER;
     }
     specialization->kernel = rt_kernel_load(specialization->device, &loaded, diag);
     return specialization->kernel != NULL;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 /* Clusters up to this many blocks run on every device that has clusters. */
-enum { PORTABLE_CLUSTER = 8 };
+enum { PORTABLE_CLUSTER = 8, FIRST_WITH_CLUSTERS = 90 };
 
 /* Asks once for all the shared memory that the device gives a block; the opt-in is a permission, not a reservation. */
 static bool allow_dynamic_shared(CudaKernel *kernel, uint32_t wanted, Diag *diag)
@@ -107,6 +107,8 @@ bool cuda_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
     void **extra = size ? buffer : NULL;
     if (!launch_check(&base->device->limits, &base->limits, base->name, launch, diag))
         return false;
+    if (launch->cluster[0] && rt_device_sm(base->device) < FIRST_WITH_CLUSTERS)
+        return diag_fail(diag, NULL, DIAG_LAUNCH_SHAPE, "clusters need a GPU of compute capability 9.0 or newer");
     if (!cuda_enter(base->device, &scope, diag))
         return false;
     bool ok = allow_dynamic_shared(kernel, launch->dynamic_shared + kernel->reserved, diag);

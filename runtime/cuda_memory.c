@@ -10,7 +10,7 @@ bool cuda_check_allocation(RtDevice *device, DriverFunctionId function, CUresult
         return driver_check(diag, function, result);
     char text[160];
     snprintf(text, sizeof text, "%s (%d): %s", driver_error_name(result), (int)result, driver_error_text(result));
-    return diag_fail_code(diag, (int)result, DIAG_DEVICE_MEMORY, size, device->name, text);
+    return diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, size, device->name, text);
 }
 
 bool cuda_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag)

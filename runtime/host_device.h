@@ -23,6 +23,7 @@ typedef struct HostKernel {
     RtKernel base;
     HostThreadEntry thread_entry;
     HostBlocksEntry blocks_entry; /* NULL: threads must be real */
+    bool by_clusters; /* blocks of a cluster run in turns */
     bool by_warps; /* threads are scheduled by host_warp.c */
     uint32_t local_size; /* bytes of local arrays of a thread */
     _Atomic float block_nanoseconds; /* what a block took in the last launch; 0: unknown */
@@ -96,7 +97,8 @@ struct HostWorker {
     HostArrivals arrivals;
     uint32_t numbered[HOST_BARRIERS]; /* threads that have come to each numbered barrier */
     HostWarp warps[HOST_MAX_WARPS];
-    void *paused; /* stack pointer of the thread to go on with when the whole grid has come; NULL: none waits for it */
+    void *paused; /* stack pointer of the thread to go on with when all blocks have come; NULL: none waits for them */
+    int32_t paused_at; /* the barrier: INTRINSIC_CUDA_GRID_SYNC or INTRINSIC_CLUSTER_SYNC */
     char hang[HOST_HANG_SIZE]; /* why the block cannot go on; "": it can */
 };
 
@@ -145,6 +147,8 @@ static inline int64_t host_nanoseconds(void)
 /* host_grid.c */
 /* Runs a cooperative launch: all blocks in turns on the calling thread, each as far as the next barrier of the grid. */
 bool host_grid_run(HostJob *job, Diag *diag);
+/* Runs the clusters one after the other on the calling thread, the blocks of each in turns. */
+bool host_clusters_run(HostJob *job, Diag *diag);
 
 /* host_launch.c */
 RtKernel *host_kernel_load(RtDevice *device, const RtImage *image, Diag *diag);

@@ -43,6 +43,7 @@ RtKernel *host_kernel_load(RtDevice *device, const RtImage *image, Diag *diag)
     kernel->thread_entry = image->thread_entry;
     kernel->blocks_entry = image->blocks_entry;
     kernel->by_warps = image->by_warps && !image->blocks_entry;
+    kernel->by_clusters = image->by_clusters && kernel->by_warps;
     kernel->local_size = image->local_size;
     return &kernel->base;
 }
@@ -124,6 +125,7 @@ int host_worker_prepare(HostWorker *worker, const HostJob *job)
     for (int axis = 0; axis < 3; axis++) {
         worker->frame.block_dim[axis] = (int32_t)launch->block[axis];
         worker->frame.grid_dim[axis] = (int32_t)launch->grid[axis];
+        worker->frame.cluster_dim[axis] = launch->cluster[axis] ? (int32_t)launch->cluster[axis] : 1;
     }
     return 0;
 }
@@ -198,6 +200,8 @@ bool host_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
     };
     if (launch->cooperative && job.kernel->by_warps)
         return host_grid_run(&job, diag);
+    if (job.kernel->by_clusters)
+        return host_clusters_run(&job, diag);
     job.chunk = job.block_count / ((int64_t)participants * CHUNKS_PER_PARTICIPANT);
     if (job.chunk < 1)
         job.chunk = 1;

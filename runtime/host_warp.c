@@ -162,7 +162,9 @@ static void open_barrier(HostWorker *worker)
     HostArrivals *arrivals = &worker->arrivals;
     if ((arrivals->count && arrivals->operation < 0) || waits_otherwise(worker))
         abandon(worker, 0, worker->thread_count);
-    if (arrivals->count && arrivals->operation == INTRINSIC_CUDA_GRID_SYNC)
+    worker->paused_at = arrivals->operation;
+    if (arrivals->count &&
+        (arrivals->operation == INTRINSIC_CUDA_GRID_SYNC || arrivals->operation == INTRINSIC_CLUSTER_SYNC))
         host_fiber_switch(&worker->paused, worker->stack_pointer);
     switch (arrivals->operation) {
     case INTRINSIC_CUDA_SYNCTHREADS_AND: arrivals->result = arrivals->true_count == arrivals->count; break;

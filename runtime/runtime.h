@@ -77,6 +77,7 @@ typedef struct RtImage {
     int max_threads; /* of a block, by launch bounds; 0: the device's limit */
     HostThreadEntry thread_entry; /* CPU device */
     HostBlocksEntry blocks_entry; /* CPU device; NULL when threads must be real */
+    bool by_clusters; /* CPU device: blocks of a cluster meet (EFFECT_CLUSTER) */
     bool by_warps; /* CPU device: threads meet otherwise than at plain barriers (EFFECT_WARP_SYNC) */
     uint32_t static_shared; /* CPU device: bytes of shared arrays; GPU: of those that launches give memory for */
     uint32_t local_size;

@@ -1,4 +1,4 @@
-/* Reads grid, block, stream and shared memory of kernel[...], and refuses what no device can launch. */
+/* Reads grid, block, stream, shared memory and cluster of kernel[...], and refuses what no device can launch. */
 #include "ext/launch_configuration.h"
 
 static bool fail(const char *text)
@@ -11,7 +11,7 @@ static bool fail_dimension(const char *what, int axis, int64_t value, const uint
 {
     char text[200];
     snprintf(text, sizeof text, "%s has %lld %s along %c; from 1 to %u can be launched", what, (long long)value,
-             *what == 'g' ? "blocks" : "threads", "xyz"[axis], limits[axis]);
+             *what == 'b' ? "threads" : "blocks", "xyz"[axis], limits[axis]);
     return fail(text);
 }
 
@@ -64,13 +64,28 @@ static bool read_shared(PyObject *object, uint32_t *out)
     return true;
 }
 
+/* Of 16 blocks at most, on devices that have clusters that large; whether grid and cluster fit is seen at the launch. */
+static bool read_cluster(PyObject *object, uint32_t out[3])
+{
+    static const uint32_t limits[3] = {16, 16, 16};
+    char text[100];
+    if (object == Py_None)
+        return true;
+    if (!read_dimensions(object, "cluster", limits, out))
+        return false;
+    if (out[0] * out[1] * out[2] <= 16)
+        return true;
+    snprintf(text, sizeof text, "cluster has %u blocks; at most 16 can be launched", out[0] * out[1] * out[2]);
+    return fail(text);
+}
+
 bool ext_read_configuration(PyObject *tuple, ExtConfiguration *configuration)
 {
     static const uint32_t grid_limits[3] = {INT32_MAX, 65535, 65535}, block_limits[3] = {1024, 1024, 64};
     Py_ssize_t count = PyTuple_Check(tuple) ? PyTuple_GET_SIZE(tuple) : 0;
-    if (count < 2 || count > 4)
-        return fail("a launch configuration is kernel[grid, block], kernel[grid, block, stream] or "
-                    "kernel[grid, block, stream, shared memory]");
+    if (count < 2 || count > 5)
+        return fail("a launch configuration is kernel[grid, block], kernel[grid, block, stream], kernel[grid, block, "
+                    "stream, shared memory] or kernel[grid, block, stream, shared memory, cluster]");
     if (!read_dimensions(PyTuple_GET_ITEM(tuple, 0), "grid", grid_limits, configuration->grid) ||
         !read_dimensions(PyTuple_GET_ITEM(tuple, 1), "block", block_limits, configuration->block))
         return false;
@@ -83,5 +98,7 @@ bool ext_read_configuration(PyObject *tuple, ExtConfiguration *configuration)
     }
     configuration->stream = count > 2 ? PyTuple_GET_ITEM(tuple, 2) : NULL;
     configuration->dynamic_shared = 0;
-    return count < 4 || read_shared(PyTuple_GET_ITEM(tuple, 3), &configuration->dynamic_shared);
+    memset(configuration->cluster, 0, sizeof configuration->cluster);
+    return (count < 4 || read_shared(PyTuple_GET_ITEM(tuple, 3), &configuration->dynamic_shared)) &&
+           (count < 5 || read_cluster(PyTuple_GET_ITEM(tuple, 4), configuration->cluster));
 }

@@ -152,7 +152,8 @@ static bool is_same(const ExtLauncher *launcher, const ExtConfiguration *configu
         return false;
     return launcher->stream == configuration->stream && launch->dynamic_shared == configuration->dynamic_shared &&
            memcmp(launch->grid, configuration->grid, sizeof launch->grid) == 0 &&
-           memcmp(launch->block, configuration->block, sizeof launch->block) == 0;
+           memcmp(launch->block, configuration->block, sizeof launch->block) == 0 &&
+           memcmp(launch->cluster, configuration->cluster, sizeof launch->cluster) == 0;
 }
 
 static bool warn_about_size(const ExtState *state, const ExtConfiguration *configuration)
@@ -200,6 +201,7 @@ PyObject *ext_launcher_create(ExtKernel *kernel, PyObject *tuple, bool with_hint
     self->launch = (RtLaunch){.dynamic_shared = configuration.dynamic_shared, .stream = ext_rt_stream(stream_object)};
     memcpy(self->launch.grid, configuration.grid, sizeof configuration.grid);
     memcpy(self->launch.block, configuration.block, sizeof configuration.block);
+    memcpy(self->launch.cluster, configuration.cluster, sizeof configuration.cluster);
     PyObject_GC_Track(self);
     Py_XSETREF(kernel->last_launcher, Py_NewRef((PyObject *)self));
 out:

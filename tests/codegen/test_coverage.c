@@ -211,6 +211,19 @@ static const DeviceSample device_samples[] = {
     {INTRINSIC_CUDA_WIDE_LOAD, "  %3: (bool, bool) = cuda.wide.load p1, %0\n  %9: bool = get %3, 1", "bool bool"},
     {INTRINSIC_CUDA_WIDE_STORE, "  %3: (c64, c64) = tuple %1, %1\n  cuda.wide.store out, %0, %3\n  %9: c64 = neg %1",
      "c64 c64"},
+    {INTRINSIC_CLUSTER_SYNC, "  cuda._cluster.sync\n  %9: f32 = neg %1", "f32 f32"},
+    {INTRINSIC_CLUSTER_BLOCK_RANK, "  %9: i32 = cuda._cluster.block_rank", "f32 i32"},
+    {INTRINSIC_CLUSTER_NUM_BLOCKS, "  %9: i32 = cuda._cluster.num_blocks", "f32 i32"},
+    {INTRINSIC_CLUSTER_BLOCK_INDEX_X, "  %9: i32 = cuda._cluster.block_index_x", "f32 i32"},
+    {INTRINSIC_CLUSTER_BLOCK_INDEX_Y, "  %9: i32 = cuda._cluster.block_index_y", "f32 i32"},
+    {INTRINSIC_CLUSTER_BLOCK_INDEX_Z, "  %9: i32 = cuda._cluster.block_index_z", "f32 i32"},
+    {INTRINSIC_CLUSTER_DIM_X, "  %9: i32 = cuda._cluster.dim_x", "f32 i32"},
+    {INTRINSIC_CLUSTER_DIM_Y, "  %9: i32 = cuda._cluster.dim_y", "f32 i32"},
+    {INTRINSIC_CLUSTER_DIM_Z, "  %9: i32 = cuda._cluster.dim_z", "f32 i32"},
+    {INTRINSIC_CLUSTER_MAP_SHARED,
+     "  %4: f32[1 C] = shared (64)\n  %6: i32 = const 0\n  %5: f32[1 C] = cuda._cluster.map_shared %4, %6\n"
+     "  %9: f32 = load %5[%0]",
+     "f32 f32"},
     {INTRINSIC_CP_ASYNC_COMMIT, "  cuda.cp_async_commit\n  %9: f32 = neg %1", "f32 f32"},
     {INTRINSIC_CP_ASYNC_WAIT, "  %3: i32 = const 1\n  cuda.cp_async_wait %3\n  %9: f32 = neg %1", "f32 f32"},
     {INTRINSIC_CP_ASYNC_4, COPY("f32", "4"), "f32 f32"},
@@ -279,7 +292,8 @@ static void check_device_row(IntrinsicId id)
     }
     for (size_t i = 0; i < sizeof device_samples / sizeof device_samples[0]; i++)
         if (device_samples[i].id == id) {
-            check_compiles(intrinsic_info[id].id, operation_kernel(device_samples[i].body, device_samples[i].types), 0);
+            check_compiles(intrinsic_info[id].id, operation_kernel(device_samples[i].body, device_samples[i].types),
+                           intrinsic_info[id].sm);
             found = true;
         }
     if (!CHECK(found))

@@ -278,6 +278,16 @@ def bad_scalar(x):
     return x + (1, 2)
 
 
+def test_an_error_in_a_library_function_points_to_the_call(tmp_path):
+    case = Case("TYPE_OPERANDS", errors.TypingError, "x[0] = outer(x)", F,
+                before="def outer(v):\n    return «np.logaddexp(v, 1.0)»")
+    kernel, path, (line, _, marked) = load(case, tmp_path)
+    with pytest.raises(errors.TypingError) as raised:
+        kernel[1, 1](F)
+    assert (raised.value.filename, raised.value.lineno) == (path, line) and carets(str(raised.value)) == marked
+    assert "called from line 6 of kernel" in str(raised.value)
+
+
 # --- what explains an error ------------------------------------------------------------------------------------------
 
 EXPLAINED = [

@@ -200,7 +200,7 @@ static void whole_grid(void)
     is_cooperative = true;
     check_kernel(meet_grid);
     CHECK_FAILS(launch(leave_grid, 5, 64, NULL, &diag), &diag, DIAG_BARRIER_DIVERGED,
-                "kernel 'k' hangs: block 4 waits at cuda.cg.this_grid.sync for block 3, which has ended");
+                "kernel 'k' hangs: block 0 waits at cuda.cg.this_grid.sync for block 3, which has ended");
     CHECK_FAILS(launch(miss_lanes, 5, 64, NULL, &diag), &diag, DIAG_BARRIER_DIVERGED, "hangs in block (3, 0, 0)");
     CHECK_FAILS(launch(leave_grid, 1000, 1024, NULL, &diag), &diag, DIAG_LAUNCH_SHAPE, "too large for a cooperative");
     check_kernel(meet_grid);

@@ -73,8 +73,9 @@ class Overload:
 class Dispatcher(_core.KernelBase):
     """A Python function as a kernel, or with device=True as a function for kernels. Made by cuda.jit.
 
-    kernel[grid, block, stream=0, sharedmem=0](*args) launches; each list of argument types is compiled once, at its
-    first launch. Attributes: py_func (the Python function), targetoptions, signatures, overloads, specialized, stats.
+    kernel[grid, block, stream=0, sharedmem=0, cluster=None](*args) launches; each list of argument types is
+    compiled once, at its first launch. Attributes: py_func (the Python function), targetoptions, signatures, overloads,
+    specialized, stats.
     """
 
     def __init__(self, function, *, device=False, extensions=(), signature=None, **options):
@@ -100,12 +101,12 @@ class Dispatcher(_core.KernelBase):
 
     # --- launching ---------------------------------------------------------------------------------------------------
 
-    def configure(self, griddim, blockdim, stream=0, sharedmem=0):
-        """The same as kernel[griddim, blockdim, stream, sharedmem]; `sharedmem` in bytes.
+    def configure(self, griddim, blockdim, stream=0, sharedmem=0, cluster=None):
+        """The same as kernel[griddim, blockdim, stream, sharedmem, cluster]; `sharedmem` in bytes, `cluster` in blocks.
 
         ValueError for a grid or block that no device can run, TypeError for dimensions that are no integers.
         """
-        return self[griddim, blockdim, stream, sharedmem]
+        return self[griddim, blockdim, stream, sharedmem, cluster]
 
     def forall(self, ntasks, tpb=0, stream=0, sharedmem=0):
         """A launcher of at least `ntasks` threads in blocks of `tpb` (0: as many as suit the device), one axis.

@@ -90,6 +90,45 @@ class Grid(NamedTuple):
         return Dim3(cuda.gridDim.x, cuda.gridDim.y, cuda.gridDim.z)
 
 
+class Cluster(NamedTuple):
+    def sync(self):
+        cuda._cluster.sync()
+
+    def block_rank(self):
+        return cuda._cluster.block_rank()
+
+    def num_blocks(self):
+        return cuda._cluster.num_blocks()
+
+    def thread_rank(self):
+        return int32(self.block_rank() * threads_of_block() + rank_in_block())
+
+    def num_threads(self):
+        return int32(self.num_blocks() * threads_of_block())
+
+    @property
+    def rank(self):
+        return self.thread_rank()
+
+    @property
+    def size(self):
+        return self.num_threads()
+
+    def block_index(self):
+        return Dim3(cuda._cluster.block_index_x(), cuda._cluster.block_index_y(), cuda._cluster.block_index_z())
+
+    def dim_blocks(self):
+        return Dim3(cuda._cluster.dim_x(), cuda._cluster.dim_y(), cuda._cluster.dim_z())
+
+    def map_shared_rank(self, array, rank):
+        """The shared array as the block of that rank has it. It may end only after the last access: sync() first."""
+        return cuda._cluster.map_shared(array, rank)
+
+
+def this_cluster():
+    return Cluster()
+
+
 def this_thread_block():
     return Block()
 
