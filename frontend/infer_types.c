@@ -33,7 +33,10 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
     switch (value->op) {
     case SSA_CONSTANT: return operand_of_constant(l, value->constant, out);
     case SSA_PARAMETER: *out = l->instance->parameters[value->argument]; return true;
-    case SSA_BINARY: return lower_binary(l, value->argument, x[0], x[1], out);
+    case SSA_BINARY:
+        if (value->argument2 && x[0].type->kind == TYPE_ARRAY)
+            return lower_update(l, value->argument, x[0], x[1], out);
+        return lower_binary(l, value->argument, x[0], x[1], out);
     case SSA_COMPARE: return lower_compare(l, value->argument, x[0], x[1], out);
     case SSA_IS: return lower_is(l, x[0], x[1], value->argument != 0, out);
     case SSA_CONTAINS: return lower_contains(l, x[0], x[1], value->argument != 0, out);
@@ -48,7 +51,11 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
             return lower_store_field(l, x[1], record_field(x[1].type, value->name), x[0]);
         return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, x[0].type), lower_describe(l, x[1].type), "");
     case SSA_SUBSCRIPT: return lower_subscript(l, x[0], x[1], out);
-    case SSA_STORE_SUBSCRIPT: *out = operand_none(); return lower_store_subscript(l, x[1], x[2], x[0]);
+    case SSA_STORE_SUBSCRIPT:
+        *out = operand_none();
+        if (value->argument && x[0].type->kind == TYPE_ARRAY)
+            return true; /* array[slice] += value has stored already */
+        return lower_store_subscript(l, x[1], x[2], x[0]);
     case SSA_TUPLE:
     case SSA_LIST: {
         Operand *items = ARENA_ARRAY(l->arena, Operand, value->count);

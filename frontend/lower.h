@@ -211,6 +211,8 @@ bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand v
 Operand lower_same_memory(Lower *l, Operand array, const Type *type, int64_t offset, bool reversed);
 /* Stores a scalar or a record, or an array broadcast to its shape, into every element. */
 bool lower_fill(Lower *l, Operand target, Operand source);
+/* array += scalar or array */
+bool lower_update(Lower *l, int32_t number, Operand target, Operand source, Operand *out);
 bool lower_array_attribute(Lower *l, Operand array, const char *name, Operand *out);
 IrValue *emit_extent(Lower *l, Operand array, uint32_t axis);
 /* Indices of every axis, wrapped, for an integer or a tuple of integers; false with a diagnostic otherwise. */

@@ -1,5 +1,8 @@
-/* Assignment to a slice: array[slice] = scalar, record or array, element by element, with NumPy's broadcasting. */
+/* Assignment to a slice: array[slice] = scalar, record or array, element by element, with NumPy's broadcasting; and
+ * array += scalar or array, which changes the elements in place. */
 #include "frontend/lower.h"
+
+enum { NO_OPERATOR = -1 };
 
 /* Index of the source's axis that lies under axis `axis` of the target, or -1 where it has none. */
 static int source_axis(Operand target, Operand source, uint32_t axis)
@@ -29,7 +32,8 @@ static Operand reference(Lower *l, Operand array, IrValue *const *indices)
     return operand_value(type, emit(l, IR_SUBARRAY, type, 1 + array.type->ndim, operands));
 }
 
-static bool store_element(Lower *l, Operand target, Operand source, IrValue *const *indices)
+/* number: of the operator between the element and the value; NO_OPERATOR: the value takes the element's place. */
+static bool store_element(Lower *l, Operand target, Operand source, int32_t number, IrValue *const *indices)
 {
     const Type *element = target.type->element;
     IrValue *operands[2 + TYPE_MAX_NDIM] = {target.ir}, *from[1 + TYPE_MAX_NDIM] = {source.ir};
@@ -51,6 +55,11 @@ static bool store_element(Lower *l, Operand target, Operand source, IrValue *con
         const Type *type = source.type->element;
         value = operand_value(type, emit(l, IR_LOAD, type, 1 + source.type->ndim, from));
     }
+    if (number != NO_OPERATOR) {
+        Operand old = operand_value(element, emit(l, IR_LOAD, element, 1 + ndim, operands));
+        if (!lower_binary(l, number, old, value, &value))
+            return false;
+    }
     if (!lower_convert(l, value, element, &converted))
         return false;
     operands[1 + ndim] = operand_ir(l, converted);
@@ -71,7 +80,7 @@ static bool element_fits(Operand source, const Type *from, const Type *element)
     return type_is_vector(element) ? type_is_vector(from) : type_is_scalar(from);
 }
 
-bool lower_fill(Lower *l, Operand target, Operand source)
+static bool store_all(Lower *l, Operand target, Operand source, int32_t number)
 {
     const Type *from = source.type->kind == TYPE_ARRAY ? source.type->element : source.type;
     bool fits = element_fits(source, from, target.type->element);
@@ -84,8 +93,37 @@ bool lower_fill(Lower *l, Operand target, Operand source)
         loops[i] = loop_begin(l, emit_extent(l, target, i));
         indices[i] = loops[i].index;
     }
-    bool ok = store_element(l, target, source, indices);
+    bool ok = store_element(l, target, source, number, indices);
     for (uint32_t i = ndim; i-- > 0;)
         loop_end(l, &loops[i]);
     return ok;
+}
+
+bool lower_fill(Lower *l, Operand target, Operand source) { return store_all(l, target, source, NO_OPERATOR); }
+
+/* Integers do not become floats in place, nor floats complex numbers, as in NumPy. */
+static bool keeps_kind(Lower *l, int32_t number, const Type *element, const Type *value)
+{
+    Lower dry = *l;
+    Diag scratch = {0};
+    Operand result;
+    dry.emitting = false;
+    dry.diag = &scratch;
+    if (!type_is_scalar(element) || !type_is_scalar(value))
+        return false;
+    bool ok = lower_binary(&dry, number, operand_value(element, NULL), operand_value(value, NULL), &result);
+    diag_clear(&scratch);
+    return ok && (result.type->kind <= element->kind || (type_is_integer(result.type) && type_is_integer(element)));
+}
+
+bool lower_update(Lower *l, int32_t number, Operand target, Operand source, Operand *out)
+{
+    *out = target;
+    const Type *value = source.type->kind == TYPE_ARRAY ? source.type->element : source.type;
+    if (target.type->read_only)
+        return lower_fail(l, DIAG_READ_ONLY, lower_describe(l, target.type));
+    if (!keeps_kind(l, number, target.type->element, value))
+        return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, source.type), lower_describe(l, target.type),
+                          " by an operator in place");
+    return store_all(l, target, source, number);
 }

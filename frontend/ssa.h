@@ -11,7 +11,7 @@ typedef enum SsaOp {
     SSA_UNDEFINED, /* a local variable before its first assignment; name */
     SSA_NULL, /* CPython's NULL on the stack */
     SSA_PHI, /* an operand for each predecessor of the block */
-    SSA_BINARY, /* argument: NB_ number, 0..12; in_place */
+    SSA_BINARY, /* argument: NB_ number, 0..12; argument2: in place */
     SSA_COMPARE, /* argument: 0 < 1 <= 2 == 3 != 4 > 5 >= */
     SSA_IS,
     SSA_CONTAINS, /* argument 1: negated */
@@ -22,7 +22,7 @@ typedef enum SsaOp {
     SSA_ATTRIBUTE, /* operand, name */
     SSA_STORE_ATTRIBUTE, /* value, object; name */
     SSA_SUBSCRIPT, /* container, index */
-    SSA_STORE_SUBSCRIPT, /* value, container, index */
+    SSA_STORE_SUBSCRIPT, /* value, container, index; argument 1: the value is what an operator in place made of it */
     SSA_TUPLE,
     SSA_LIST, /* only the forms that need no memory: a list display that is indexed or iterated as a tuple */
     SSA_AS_TUPLE, /* a tuple of the operand's items, as in f(*items) */

@@ -395,6 +395,7 @@ static void run_pair(Builder *b, SsaOp op)
     SsaValue *right = ssa_pop(b), *left = ssa_pop(b);
     SsaValue *value = ssa_append2(b, op, left, right);
     value->argument = op == SSA_BINARY ? b->instruction->argument % 13 : b->instruction->argument;
+    value->argument2 = op == SSA_BINARY && b->instruction->argument >= 13;
     ssa_push(b, value);
 }
 
@@ -404,10 +405,24 @@ static void run_store_attribute(Builder *b)
     ssa_append2(b, SSA_STORE_ATTRIBUTE, value, object)->name = b->code->names[b->instruction->argument];
 }
 
+static bool is_same_index(const SsaValue *a, const SsaValue *b)
+{
+    if (a == b)
+        return true;
+    return a->op == SSA_SLICE && b->op == SSA_SLICE && a->operands[0] == b->operands[0] &&
+           a->operands[1] == b->operands[1] &&
+           (a->operands[2] == b->operands[2] ||
+            (a->operands[2]->op == SSA_CONSTANT && b->operands[2]->op == SSA_CONSTANT &&
+             a->operands[2]->constant == b->operands[2]->constant));
+}
+
 static void run_store_subscript(Builder *b)
 {
     SsaValue *index = ssa_pop(b), *container = ssa_pop(b), *value = ssa_pop(b);
-    ssa_append(b, SSA_STORE_SUBSCRIPT, 3, (SsaValue *[]){value, container, index});
+    SsaValue *store = ssa_append(b, SSA_STORE_SUBSCRIPT, 3, (SsaValue *[]){value, container, index});
+    const SsaValue *old = value->op == SSA_BINARY && value->argument2 ? value->operands[0] : NULL;
+    store->argument =
+        old && old->op == SSA_SUBSCRIPT && old->operands[0] == container && is_same_index(old->operands[1], index);
 }
 
 static void delete_local(Builder *b)

@@ -166,7 +166,7 @@ SECTIONS = {
         operator.iadd(n, m), operator.floordiv(m, n), operator.lt(n, m)
         operator.itemgetter(1)(t), operator.itemgetter(0, 2)(t)
         1_000 * n
-        u.is_integer(), n.is_integer(), (u * 2).is_integer()
+        u.is_integer(), (u * 2).is_integer()
         n.numerator, n.denominator
         type(n)(u), type(n) is int, type(u) is int
         isinstance(a, np.ndarray), isinstance(u, (int, float)), isinstance(t, tuple)
@@ -337,6 +337,15 @@ SECTIONS = {
         a[1:3] = n; r = a[0] + a[1] * a[2]
         a[:2] = a[3:5]; r = a[0] * 100 + a[1]
         a[::2] = 7; r = sum(a)
+        a[1:] += 1; r = sum(a)
+        a[n % 2] *= 3; r = sum(a)
+        x *= 2; r = sum(x)
+        x[:2] += x[1:3]; r = x[0] * 10 + x[1]
+        g[1:] -= g[0]; r = g[1, 0] * 10 + g[1, 1]
+        a[1:4:2] = t[0]; r = sum(a)
+        g[0] = g[1]; r = sum(g[0])
+        g[:, 1] = 5; r = sum(g[:, 1])
+        4 in a, 100 in a, 100 not in a
     """,
     "Functions": r"""
         square(n), square(u)

@@ -32,6 +32,7 @@ CASES = [
     Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "«def kernel(x):»\n    yield 1", F, says="generator"),
     Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "«import math»", F),
     Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "d = «{x[0]: 2}»", F, says="constant"),
+    Case("TYPE_STORE", errors.TypingError, "«x += 0.5»", I, says="in place"),
     Case("TYPE_STORE", errors.TypingError, "d = {1: 2}\n«d[3]» = 4", F, says="cannot be changed"),
     Case("TYPE_STORE", errors.TypingError, "d = [1, 2]\n«d[1]» = 4", F, says="cannot be changed"),
     Case("CONSTANT_REQUIRED", errors.TypingError, "d = {1: 2}\nx[0] = «d[n]»", F, 3, says="key"),
