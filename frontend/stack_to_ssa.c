@@ -443,13 +443,32 @@ static void store_local(Builder *b, uint32_t local, SsaValue *value)
     write_local(b, local, value);
 }
 
+/* What no kernel can have: how it is called, and what to write instead. */
+static const struct {
+    const char *raw_name, *words, *hint;
+} refused[] = {
+    {"LOAD_BUILD_CLASS", "a class inside of a function", "; define it at the top of the module, as a NamedTuple"},
+    {"STORE_GLOBAL", "assignment to a global name", "; write into an array argument"},
+    {"DELETE_GLOBAL", "del of a global name", ""},
+    {"IMPORT_NAME", "an import inside of a function", "; import at the top of the module"},
+    {"MATCH_MAPPING", "a pattern of a dict", "; match numbers, strings and tuples"},
+    {"BUILD_SET", "a set", "; use a tuple for 'in', or an array of flags"},
+    {"SET_UPDATE", "a set", "; use a tuple for 'in', or an array of flags"},
+    {"MAP_ADD", "a dict comprehension", "; use an array, or a dict of constant keys"},
+    {"DELETE_SUBSCR", "del of a subscript", "; store another value"},
+};
+
 static void run_unsupported(Builder *b)
 {
     const Instruction *instruction = b->instruction;
-    if (instruction->op == BYTECODE_UNSUPPORTED)
-        ssa_fail(b, DIAG_UNSUPPORTED_BYTECODE, instruction->raw_name, "");
-    else
-        ssa_fail(b, DIAG_UNSUPPORTED_BYTECODE, bytecode_info[instruction->op].words, "");
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (strcmp(refused[i].raw_name, instruction->raw_name) == 0) {
+            ssa_fail(b, DIAG_UNSUPPORTED_BYTECODE, refused[i].words, refused[i].hint);
+            return;
+        }
+    bool is_unknown = instruction->op == BYTECODE_UNSUPPORTED;
+    ssa_fail(b, DIAG_UNSUPPORTED_BYTECODE, is_unknown ? instruction->raw_name : bytecode_info[instruction->op].words,
+             "");
 }
 
 static void run_terminator(Builder *b)

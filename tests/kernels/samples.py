@@ -137,6 +137,23 @@ def grid_phases(x, out):
     out[i] += x[i]
 
 
+def squares(x, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = sum(x[j] * x[j] for j in range(i))
+
+
+def totals(x, out):
+    total = 0.0
+
+    def add(v):
+        nonlocal total
+        total += v
+    for v in x:
+        add(v)
+    out[0] = total
+
+
 SAMPLES = {
     "saxpy": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])"),
     "grid_stride": (grid_stride, "void(int32[::1], int64[::1])"),
@@ -152,4 +169,6 @@ SAMPLES = {
     "warp_votes": (warp_votes, "void(int64[::1], int64[::1])"),
     "grid_phases": (grid_phases, "void(int64[::1], int64[::1])"),
     "optional": (optional, "void(int64[::1], int64[::1])"),
+    "squares": (squares, "void(float64[::1], float64[::1])"),
+    "totals": (totals, "void(float64[::1], float64[::1])"),
 }
