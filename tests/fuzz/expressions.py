@@ -70,6 +70,10 @@ class Expressions:
         self.used.add(kind)
         return self.pick(f"in_{kind}[t, {place}]", f"row_{kind}[{place}]"), kind
 
+    def open_input(self, kind=None):
+        """A number that no compiler can know."""
+        return self.read_input(kind)
+
     def leaf(self):
         names = [name for name, kind in self.variables.items() if not isinstance(kind, tuple)]
         roll = self.random.random()
@@ -161,7 +165,7 @@ class Expressions:
     def open_condition(self):
         """One that no compiler can decide: paths of both outcomes exist."""
         kind = self.pick("int32", "int64", "float64", "uint8")
-        return f"{self.read_input(kind)[0]} {self.pick('<', '>', '<=', '!=')} {self.pick('3', '0', '-1', '2.5', '100')}"
+        return f"{self.open_input(kind)[0]} {self.pick('<', '>', '<=', '!=')} {self.pick('3', '0', '-1', '2.5', '100')}"
 
     # --- inner nodes ---
 
@@ -254,7 +258,7 @@ class Expressions:
         return (text, x) if x == y else (f"_join({kind!r}, {text})", kind)
 
     def and_or(self, depth):
-        (a, x), (b, y) = self.read_input(), self.expression(depth)
+        (a, x), (b, y) = self.open_input(), self.expression(depth)
         kind = unify(x, y)
         text = f"({a} {self.pick('and', 'or')} {b})"
         return (text, x) if x == y else (f"_join({kind!r}, {text})", kind)

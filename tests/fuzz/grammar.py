@@ -72,6 +72,12 @@ class Body(Expressions):
         choices = [(n, self.variables[n]) for n in self.parameters if not isinstance(self.variables.get(n, ()), tuple)]
         return self.coerce(self.random.choice(choices or [("1", "int64")]), kind or "int64"), kind or "int64"
 
+    def open_input(self, kind=None):
+        if not self.in_helper:
+            return super().open_input(kind)
+        name, own = next(iter(self.parameters.items()))     # never assigned to: see make_helper
+        return self.coerce((name, own), kind or own), kind or own
+
     # --- blocks ---
 
     def block(self, depth, size):
@@ -511,7 +517,7 @@ def make_helper(rng, number, helpers):
     body.functions_here = []
     body.parameters = {p[0]: p[1] for p in parameters}
     body.variables = dict(body.parameters)
-    body.fixed = set()
+    body.constant_names = (parameters[0][0],)
     body.budget = rng.randrange(1, 8)
     recursive = rng.random() < 0.15
     if recursive:
