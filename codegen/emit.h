@@ -32,6 +32,11 @@ typedef struct TargetLowering {
     const char *(*math_symbol)(Emitter *emitter, IntrinsicId id, bool is_double);
     /* After all functions: entries, libraries. False with a diagnostic. */
     bool (*finish_module)(Emitter *emitter);
+    uint32_t print_operands; /* that print takes at most */
+    /* Writes a format with a buffer of 8 bytes for each operand; both are generic pointers. */
+    void (*print)(Emitter *emitter, LLVMValueRef format, LLVMValueRef buffer);
+    /* Ends the thread in a function that no kernel of the module calls. */
+    void (*end_thread)(Emitter *emitter);
 } TargetLowering;
 
 extern const TargetLowering target_nvptx, target_host;
@@ -41,6 +46,7 @@ typedef struct EmittedFunction {
     LLVMValueRef llvm;
     LLVMTypeRef type;
     bool is_inlined; /* into every caller, whatever LLVM thinks of it */
+    bool raises; /* a device function whose last part of the result says that an exception ends the thread */
 } EmittedFunction;
 
 struct Emitter {
@@ -67,6 +73,7 @@ struct Emitter {
     unsigned effects; /* of the module */
     uint32_t static_shared, local_size;
     uint64_t constant_size; /* bytes of DATA so far */
+    uint32_t text_count; /* constant strings so far */
     LLVMValueRef dynamic_shared; /* NVPTX: the external symbol */
     LLVMValueRef moved_shared; /* NVPTX: bytes of dynamic memory before the program's own; NULL: nobody asks */
     LLVMDIBuilderRef debug; /* NULL: no source lines wanted */
@@ -75,7 +82,12 @@ struct Emitter {
     /* the function being emitted */
     const IrFunc *function;
     LLVMValueRef llvm_function;
+    const EmittedFunction *emitted; /* the same */
     LLVMValueRef thread; /* host: the HostThread pointer */
+    LLVMValueRef record, tag; /* where exceptions go and what the kernel is called there; NULL: nobody is told */
+    LLVMBasicBlockRef unwind; /* ends the thread after an exception; NULL: not needed so far */
+    LLVMBasicBlockRef report; /* records an exception without values, then unwinds; NULL: likewise */
+    LLVMValueRef report_code; /* phi in `report`: i32 */
     LLVMValueRef **parts; /* by IrValue.id */
     LLVMValueRef *parameters; /* parts of all parameters one after another */
     LLVMBasicBlockRef *block_start, *block_end; /* by IrBlock.id; an emitter may add blocks of its own */
@@ -172,6 +184,12 @@ void integer_power(Emitter *emitter, const Type *type, const LLVMValueRef *base,
 /* A MATH intrinsic on scalars of this type. */
 LLVMValueRef emit_math(Emitter *emitter, IntrinsicId id, const Type *type, uint32_t count, LLVMValueRef *arguments);
 void convert_parts(Emitter *emitter, const Type *from, const Type *to, const LLVMValueRef *in, LLVMValueRef *out);
+
+/* --- exception_emit.c --------------------------------------------------------------------------------------------------- */
+/* How many parameters a raising function has for them, and their types. */
+uint32_t exception_parameters(Emitter *emitter, bool raises, LLVMTypeRef *types);
+/* Leaves the function where a call of a raising one said so; emission continues where it did not. */
+void emit_unwind_if(Emitter *emitter, LLVMValueRef raised);
 
 /* --- array_emit.c ----------------------------------------------------------------------------------------------------- */
 LLVMValueRef array_stride(Emitter *emitter, const Type *array, const LLVMValueRef *parts, uint32_t axis);

@@ -258,11 +258,19 @@ static void emit_blocks_entry(Emitter *emitter, Entry *entry)
     LLVMBuildCondBr(emitter->builder, any, some, none);
 }
 
+/* A thread that an exception ended must not start the next trip. */
+static bool may_raise(Emitter *emitter)
+{
+    bool *raises = ARENA_ARRAY(emitter->arena, bool, emitter->ir->function_count);
+    ir_raising_functions(emitter->ir, raises);
+    return raises[0];
+}
+
 /* The kernel as one trip of its loop, when it is one. */
 static void emit_trip(Emitter *emitter, Entry *entry)
 {
     StrideLoop loop;
-    if (!find_stride_loop(entry->body->ir, emitter->arena, &loop))
+    if (may_raise(emitter) || !find_stride_loop(entry->body->ir, emitter->arena, &loop))
         return;
     uint32_t count = entry->argument_count;
     LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, count + 1);

@@ -37,6 +37,10 @@ static uint32_t parts_of_field(Emitter *emitter, const AbiField *field, LLVMValu
         return 1;
     case ABI_EXTENT:
     case ABI_STRIDE: out[0] = value; return 1;
+    case ABI_EXCEPTION_RECORD:
+        emitter->record = LLVMBuildAddrSpaceCast(emitter->builder, value, emitter->pointer_type, "");
+        return 0;
+    case ABI_EXCEPTION_TAG: emitter->tag = value; return 0;
     }
     return 0;
 }
@@ -48,9 +52,14 @@ static void make_parameters(Emitter *emitter)
     emitter->thread = argument ? LLVMGetParam(emitter->llvm_function, 0) : NULL;
     uint32_t count = parts_before_parameter(ir, ir->parameter_count);
     emitter->parameters = ARENA_ARRAY(emitter->arena, LLVMValueRef, count + 1);
+    emitter->record = emitter->tag = NULL;
     if (!ir->is_kernel) {
         for (; place < count; place++)
             emitter->parameters[place] = LLVMGetParam(emitter->llvm_function, argument + place);
+        if (emitter->emitted->raises && emitter->ir->first->reports) {
+            emitter->record = LLVMGetParam(emitter->llvm_function, argument + count);
+            emitter->tag = LLVMGetParam(emitter->llvm_function, argument + count + 1);
+        }
         return;
     }
     for (uint32_t i = 0; i < emitter->abi->field_count; i++)
@@ -155,6 +164,8 @@ static void start_function(Emitter *emitter, const EmittedFunction *function)
     const IrFunc *ir = function->ir;
     emitter->function = ir;
     emitter->llvm_function = function->llvm;
+    emitter->emitted = function;
+    emitter->unwind = emitter->report = NULL;
     emitter->parts = ARENA_ARRAY(emitter->arena, LLVMValueRef *, ir->value_count + 1);
     emitter->block_start = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, ir->block_count + 1);
     emitter->block_end = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, ir->block_count + 1);
@@ -336,18 +347,25 @@ void emit_op_CALL(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     uint32_t count = emitter->lowering->passes_thread, place = count;
     for (uint32_t i = 0; i < value->operand_count; i++)
         count += part_count(value->operands[i]->type);
-    LLVMValueRef *arguments = ARENA_ARRAY(emitter->arena, LLVMValueRef, count + 1);
+    LLVMValueRef *arguments = ARENA_ARRAY(emitter->arena, LLVMValueRef, count + 3);
     arguments[0] = emitter->thread;
     for (uint32_t i = 0; i < value->operand_count; i++) {
         copy_parts(arguments + place, operand_parts(emitter, value, i), part_count(value->operands[i]->type));
         place += part_count(value->operands[i]->type);
     }
+    if (callee->raises && emitter->record) {
+        arguments[count++] = emitter->record;
+        arguments[count++] = emitter->tag;
+    }
     LLVMValueRef result = LLVMBuildCall2(emitter->builder, callee->type, callee->llvm, arguments, count, "");
-    uint32_t parts = part_count(value->type);
-    if (parts == 1)
+    uint32_t parts = part_count(value->type), all = parts + callee->raises;
+    LLVMValueRef raised = result;
+    for (uint32_t i = 0; i < all && all > 1; i++)
+        *(i < parts ? &out[i] : &raised) = LLVMBuildExtractValue(emitter->builder, result, i, "");
+    if (parts == 1 && all == 1)
         out[0] = result;
-    for (uint32_t i = 0; parts > 1 && i < parts; i++)
-        out[i] = LLVMBuildExtractValue(emitter->builder, result, i, "");
+    if (callee->raises)
+        emit_unwind_if(emitter, raised);
 }
 
 /* Where a terminator goes; in one trip of a loop, back to the header is the end. */
@@ -384,6 +402,13 @@ void emit_op_RETURN(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     (void)out;
     uint32_t count = value->operand_count && !emitter->function->is_kernel ? part_count(value->operands[0]->type) : 0;
     LLVMValueRef *parts = count ? operand_parts(emitter, value, 0) : NULL;
+    if (emitter->emitted->raises) {
+        LLVMValueRef *all = ARENA_ARRAY(emitter->arena, LLVMValueRef, count + 1);
+        if (count)
+            copy_parts(all, parts, count);
+        all[count++] = LLVMConstNull(emitter->i1);
+        parts = all;
+    }
     if (emitter->stride)
         LLVMBuildRet(emitter->builder, LLVMConstNull(emitter->i1));
     else if (count == 0)

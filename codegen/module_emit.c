@@ -113,8 +113,10 @@ static LLVMTypeRef field_type(Emitter *emitter, const AbiField *field)
     switch (field->kind) {
     case ABI_SCALAR: return memory_type(emitter, field->type);
     case ABI_POINTER: return LLVMPointerTypeInContext(emitter->context, emitter->lowering->pointer_space);
+    case ABI_EXCEPTION_RECORD: return LLVMPointerTypeInContext(emitter->context, emitter->lowering->pointer_space);
     case ABI_EXTENT:
-    case ABI_STRIDE: return emitter->i64;
+    case ABI_STRIDE:
+    case ABI_EXCEPTION_TAG: return emitter->i64;
     }
     return NULL;
 }
@@ -129,7 +131,7 @@ static void add_field_attributes(Emitter *emitter, LLVMValueRef function, uint32
 static void declare_kernel(Emitter *emitter, EmittedFunction *out)
 {
     const IrFunc *ir = out->ir;
-    emitter->abi = kernel_abi_layout(ir->parameter_types, ir->parameter_count, emitter->arena);
+    emitter->abi = kernel_abi_layout(ir->parameter_types, ir->parameter_count, ir->reports, emitter->arena);
     uint32_t count = 0;
     LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, emitter->abi->field_count + 1);
     if (emitter->lowering->passes_thread)
@@ -145,30 +147,34 @@ static void declare_kernel(Emitter *emitter, EmittedFunction *out)
     emitter->lowering->finish_kernel(emitter, out->llvm);
 }
 
-static LLVMTypeRef result_type(Emitter *emitter, const Type *type)
+static LLVMTypeRef result_type(Emitter *emitter, const Type *type, bool raises)
 {
     LLVMTypeRef parts[64];
     uint32_t count = part_count(type);
-    LLVMTypeRef *types = count <= 64 ? parts : ARENA_ARRAY(emitter->arena, LLVMTypeRef, count);
+    LLVMTypeRef *types = count < 64 ? parts : ARENA_ARRAY(emitter->arena, LLVMTypeRef, count + 1);
     part_types(emitter, type, types);
+    if (raises)
+        types[count++] = emitter->i1;
     return count == 0   ? emitter->void_type
            : count == 1 ? types[0]
                         : LLVMStructTypeInContext(emitter->context, types, count, false);
 }
 
-static void declare_device_function(Emitter *emitter, EmittedFunction *out, bool is_visible)
+static void declare_device_function(Emitter *emitter, EmittedFunction *out, bool raises, bool is_visible)
 {
     const IrFunc *ir = out->ir;
     uint32_t count = emitter->lowering->passes_thread;
     for (uint32_t i = 0; i < ir->parameter_count; i++)
         count += part_count(ir->parameter_types[i]);
-    LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, count + 1);
+    LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, count + 3);
     uint32_t place = 0;
     if (emitter->lowering->passes_thread)
         types[place++] = emitter->pointer_type;
     for (uint32_t i = 0; i < ir->parameter_count; i++)
         place += part_types(emitter, ir->parameter_types[i], types + place);
-    out->type = LLVMFunctionType(result_type(emitter, ir->result), types, count, false);
+    out->raises = raises && !is_visible;
+    place += exception_parameters(emitter, out->raises, types + place);
+    out->type = LLVMFunctionType(result_type(emitter, ir->result, out->raises), types, place, false);
     const char *name = symbol_name(emitter, is_visible ? "" : "cujit.", ir->name);
     out->llvm = LLVMAddFunction(emitter->module, name, out->type);
     if (is_visible)
@@ -191,6 +197,8 @@ static void add_common_attributes(Emitter *emitter, LLVMValueRef function)
 static void declare_functions(Emitter *emitter)
 {
     emitter->functions = ARENA_ARRAY(emitter->arena, EmittedFunction, emitter->ir->function_count);
+    bool *raises = ARENA_ARRAY(emitter->arena, bool, emitter->ir->function_count);
+    ir_raising_functions(emitter->ir, raises);
     uint32_t place = 0;
     for (const IrFunc *ir = emitter->ir->first; ir; ir = ir->next)
         emitter->functions[place++].ir = ir;
@@ -200,7 +208,7 @@ static void declare_functions(Emitter *emitter)
         if (function->ir->is_kernel)
             declare_kernel(emitter, function);
         else
-            declare_device_function(emitter, function, place == 0 && emitter->options->device_function);
+            declare_device_function(emitter, function, raises[place], place == 0 && emitter->options->device_function);
         add_common_attributes(emitter, function->llvm);
     }
 }

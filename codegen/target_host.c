@@ -307,6 +307,14 @@ static bool finish_module(Emitter *emitter)
     return link_libdevice(emitter) && lower_nvvm_intrinsics(emitter);
 }
 
+static void print(Emitter *emitter, LLVMValueRef format, LLVMValueRef buffer)
+{
+    LLVMValueRef arguments[2] = {format, buffer};
+    call_host_service(emitter, offsetof(HostServices, print), emitter->void_type, 2, arguments);
+}
+
+static void end_thread(Emitter *emitter) { call_llvm(emitter, "llvm.trap", NULL, 0, NULL); }
+
 const TargetLowering target_host = {
     .create_machine = create_machine,
     .pointer_space = ADDRESS_GENERIC,
@@ -318,4 +326,7 @@ const TargetLowering target_host = {
     .dynamic_shared_size = dynamic_shared_size,
     .math_symbol = math_symbol,
     .finish_module = finish_module,
+    .end_thread = end_thread,
+    .print_operands = UINT32_MAX,
+    .print = print,
 };

@@ -387,6 +387,19 @@ static const char *math_symbol(Emitter *emitter, IntrinsicId id, bool is_double)
     return libdevice_has(fast) ? fast : row->libdevice32;
 }
 
+/* The driver's: 32 operands at most; a buffer that the host reads when it synchronizes. */
+static void print(Emitter *emitter, LLVMValueRef format, LLVMValueRef buffer)
+{
+    LLVMTypeRef types[2] = {emitter->pointer_type, emitter->pointer_type};
+    LLVMTypeRef type = LLVMFunctionType(emitter->i32, types, 2, false);
+    LLVMValueRef function = LLVMGetNamedFunction(emitter->module, "vprintf");
+    if (!function)
+        function = LLVMAddFunction(emitter->module, "vprintf", type);
+    LLVMBuildCall2(emitter->builder, type, function, (LLVMValueRef[]){format, buffer}, 2, "");
+}
+
+static void end_thread(Emitter *emitter) { call_llvm(emitter, "llvm.nvvm.exit", NULL, 0, NULL); }
+
 const TargetLowering target_nvptx = {
     .create_machine = create_machine,
     .pointer_space = ADDRESS_GLOBAL,
@@ -399,4 +412,7 @@ const TargetLowering target_nvptx = {
     .dynamic_shared_size = dynamic_shared_size,
     .math_symbol = math_symbol,
     .finish_module = finish_module,
+    .end_thread = end_thread,
+    .print_operands = 32,
+    .print = print,
 };

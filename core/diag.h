@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
+#include "core/exception_record.h"
+
 typedef enum DiagId {
     DIAG_NONE,
 #define DIAG(id, exception, format) DIAG_##id,
@@ -47,6 +49,7 @@ typedef struct Diag {
     int code;                 /* driver result number, else 0 */
     int note_count;
     DiagNote notes[DIAG_NOTE_LIMIT];
+    ExceptionRecord raised;   /* DIAG_KERNEL_EXCEPTION: what a thread raised */
 } Diag;
 
 typedef struct DiagInfo {

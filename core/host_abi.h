@@ -21,6 +21,8 @@ typedef struct HostServices {
     void (*sleep)(HostThread *thread, uint32_t nanoseconds);
     /* Of a clock that is the same for all threads. */
     uint64_t (*nanoseconds)(HostThread *thread);
+    /* Writes to standard output. format: of print_format.h; values: 8 bytes for each directive, pointers for %s. */
+    void (*print)(HostThread *thread, const char *format, const uint64_t *values);
 } HostServices;
 
 /* What a running thread knows. Compiled code reads the fields by their offsets. */

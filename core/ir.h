@@ -33,6 +33,7 @@ typedef enum IrImmediateKind {
     IR_IMMEDIATE_STORAGE,     /* storage */
     IR_IMMEDIATE_CALLEE,      /* callee */
     IR_IMMEDIATE_TARGETS,     /* targets */
+    IR_IMMEDIATE_TEXT,        /* text */
 } IrImmediateKind;
 
 enum { IR_FLAG_NONE = 0, IR_FLAG_PURE = 1, IR_FLAG_READS = 2, IR_FLAG_WRITES = 4, IR_FLAG_TERMINATOR = 8 };
@@ -130,6 +131,7 @@ struct IrValue {
         const IrStorage *storage;
         IrFunc *callee;
         IrBlock *targets[2];
+        const char *text;
     };
 };
 
@@ -149,6 +151,7 @@ struct IrFunc {
     const SourceFunction *source;
     bool is_kernel;
     bool noinline, forceinline, is_recursive;
+    bool reports;             /* a kernel that tells the host of exceptions: it has the parameters for that */
     const Type *result;       /* &type_none: nothing */
     uint32_t parameter_count;
     const Type *const *parameter_types;
@@ -159,10 +162,28 @@ struct IrFunc {
     IrFunc *next;
 };
 
+/* An argument of an exception. Run-time values lie in the slots of an ExceptionRecord, 8 bytes each. */
+typedef struct IrExceptionArgument {
+    const Constant *constant; /* the argument itself; NULL: made of run-time values */
+    const char *format;       /* Python's format string over the values; NULL: the value is the argument */
+    const Type *type;         /* of the value: scalars and tuples of them; with a format the tuple of the values */
+    uint32_t first_slot;
+} IrExceptionArgument;
+
+/* What a RAISE raises. */
+typedef struct IrException {
+    const Constant *class;    /* its is_exception is set */
+    uint32_t argument_count;
+    const IrExceptionArgument *arguments;
+    SourcePos pos;
+} IrException;
+
 struct IrModule {
     Arena *arena;
     IrFunc *first, *last;     /* the kernel first, then the device functions it reaches */
     uint32_t function_count;
+    uint32_t exception_count, exception_capacity;
+    IrException *exceptions;  /* by the number of RAISE; empty where nobody is told of exceptions */
 };
 
 /* --- building (ir_build.c). Builders are sticky: nothing fails, ir_verify finds what is wrong ---------------------- */
@@ -179,6 +200,10 @@ IrValue *ir_append(IrBlock *block, IrOp op, const Type *type, const SourcePos *p
 IrValue *ir_phi(IrBlock *block, const Type *type, const SourcePos *pos, uint32_t operand_count);
 IrValue *ir_const_int(IrBlock *block, const Type *type, int64_t value, const SourcePos *pos);
 IrValue *ir_const_float(IrBlock *block, const Type *type, double real, double imaginary, const SourcePos *pos);
+/* Ends the block by an exception of the module; values: scalars, in the order of their slots. */
+IrValue *ir_raise(IrBlock *block, uint32_t exception, const SourcePos *pos, uint32_t count, IrValue *const *values);
+/* The number of a new exception. Copies the struct, borrows what it points to. */
+uint32_t ir_add_exception(IrModule *module, const IrException *exception);
 IrValue *ir_jump(IrBlock *block, IrBlock *target, const SourcePos *pos);
 IrValue *ir_branch(IrBlock *block, IrValue *condition, IrBlock *yes, IrBlock *no, const SourcePos *pos);
 /* Fills the predecessors of every block from the terminators, in block order (a branch with both targets the same
@@ -206,7 +231,10 @@ bool ir_verify(const IrModule *module, Diag *diag);
 /* For each parameter of the module's kernel: whether the kernel or a function it calls may write to memory reached
  * through it. Exact for what can be traced, true otherwise. written: parameter_count entries. */
 void ir_written_parameters(const IrModule *module, bool *written);
-/* Union of the effects of every reachable intrinsic (IntrinsicEffects). */
+/* For each function of the module, in order: whether a call of it may end the thread by an exception. raises:
+ * function_count entries. */
+void ir_raising_functions(const IrModule *module, bool *raises);
+/* Union of the effects of every reachable intrinsic, and of print (IntrinsicEffects). */
 unsigned ir_module_effects(const IrModule *module);
 
 #endif

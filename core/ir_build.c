@@ -135,6 +135,27 @@ IrValue *ir_const_float(IrBlock *block, const Type *type, double real, double im
     return value;
 }
 
+IrValue *ir_raise(IrBlock *block, uint32_t exception, const SourcePos *pos, uint32_t count, IrValue *const *values)
+{
+    IrValue *value = ir_append(block, IR_RAISE, &type_none, pos, count, values);
+    value->index = exception;
+    return value;
+}
+
+uint32_t ir_add_exception(IrModule *module, const IrException *exception)
+{
+    if (module->exception_count == module->exception_capacity) {
+        uint32_t capacity = module->exception_capacity ? module->exception_capacity * 2 : 8;
+        IrException *grown = ARENA_ARRAY(module->arena, IrException, capacity);
+        if (module->exception_count)
+            memcpy(grown, module->exceptions, module->exception_count * sizeof *grown);
+        module->exceptions = grown;
+        module->exception_capacity = capacity;
+    }
+    module->exceptions[module->exception_count] = *exception;
+    return module->exception_count++;
+}
+
 IrValue *ir_jump(IrBlock *block, IrBlock *target, const SourcePos *pos)
 {
     IrValue *value = ir_append(block, IR_JUMP, &type_none, pos, 0, NULL);

@@ -142,6 +142,32 @@ void ir_written_parameters(const IrModule *module, bool *written)
     arena_destroy(arena);
 }
 
+static bool function_raises(const IrModule *module, const IrFunc *function, const bool *raises)
+{
+    for (const IrBlock *block = function->first; block; block = block->next)
+        for (const IrValue *value = block->first; value; value = value->next) {
+            if (value->op == IR_RAISE)
+                return true;
+            uint32_t place = 0;
+            for (const IrFunc *callee = module->first; value->op == IR_CALL && callee; callee = callee->next, place++)
+                if (callee == value->callee && raises[place])
+                    return true;
+        }
+    return false;
+}
+
+void ir_raising_functions(const IrModule *module, bool *raises)
+{
+    memset(raises, 0, module->function_count * sizeof *raises);
+    for (bool changed = true; changed;) {
+        uint32_t place = 0;
+        changed = false;
+        for (const IrFunc *function = module->first; function; function = function->next, place++)
+            if (!raises[place] && function_raises(module, function, raises))
+                raises[place] = changed = true;
+    }
+}
+
 static unsigned function_effects(const IrFunc *function)
 {
     unsigned effects = EFFECT_NONE;
@@ -149,6 +175,8 @@ static unsigned function_effects(const IrFunc *function)
         for (const IrValue *value = block->first; value; value = value->next)
             if (value->op == IR_INTRINSIC)
                 effects |= intrinsic_info[value->intrinsic].effects;
+            else if (value->op == IR_PRINT)
+                effects |= EFFECT_PRINTS;
     return effects;
 }
 

@@ -125,7 +125,7 @@ static bool parse_header(Parser *p, bool is_kernel)
     if (text_accept(&p->at, "->") && !(result = parse_type(p)))
         return false;
     bool noinline = text_accept_word(&p->at, "noinline"), forceinline = text_accept_word(&p->at, "forceinline");
-    bool is_recursive = text_accept_word(&p->at, "recursive");
+    bool is_recursive = text_accept_word(&p->at, "recursive"), reports = text_accept_word(&p->at, "reports");
     if (!parse_source(p, &source) || !expect_line_end(p))
         return false;
     IrFunc *function =
@@ -133,6 +133,7 @@ static bool parse_header(Parser *p, bool is_kernel)
     function->noinline = noinline;
     function->forceinline = forceinline;
     function->is_recursive = is_recursive;
+    function->reports = reports;
     table_set(p->functions, name, strlen(name), function);
     return true;
 }

@@ -283,6 +283,10 @@ static bool read_arguments(Parser *p, IrOp op, const Type *type, IrValue *out)
     case IR_SHARED:
     case IR_LOCAL: return read_storage(p, type, out);
     case IR_CALL: return read_call(p, out);
+    case IR_PRINT:
+        out->text = text_read_name(&p->at, p->arena);
+        return out->text ? read_more_operands(p) : parse_fail(p, "expected a format before '%.20s'", p->at);
+    case IR_RAISE: return parse_number(p, &out->index) && read_more_operands(p);
     case IR_JUMP: return read_target(p, &out->targets[0]);
     case IR_BRANCH: return read_branch(p, out);
     default: return ir_op_info[op].immediate == IR_IMMEDIATE_INDEX ? read_indexed(p, out) : read_operands(p);
@@ -343,6 +347,7 @@ static void copy_immediate(IrValue *to, const IrValue *from)
     case IR_IMMEDIATE_OFFSET: to->integer = from->integer; return;
     case IR_IMMEDIATE_STORAGE: to->storage = from->storage; return;
     case IR_IMMEDIATE_CALLEE: to->callee = from->callee; return;
+    case IR_IMMEDIATE_TEXT: to->text = from->text; return;
     case IR_IMMEDIATE_TARGETS:
         to->targets[0] = from->targets[0];
         to->targets[1] = from->targets[1];

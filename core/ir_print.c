@@ -192,6 +192,14 @@ static void print_operation(Buf *out, const IrValue *value)
         print_operands(out, value, 0, value->operand_count);
         buf_add(out, ")");
         return;
+    case IR_PRINT:
+        text_print_name(out, value->text ? value->text : "?");
+        print_rest(out, value, 0);
+        return;
+    case IR_RAISE:
+        buf_printf(out, "%u", value->index);
+        print_rest(out, value, 0);
+        return;
     case IR_JUMP: print_target(out, value->targets[0]); return;
     case IR_BRANCH:
         print_operand(out, operand_at(value, 0));
@@ -254,6 +262,7 @@ static void print_header(Buf *out, const IrFunc *function, bool with_positions)
     buf_add(out, function->noinline ? " noinline" : "");
     buf_add(out, function->forceinline ? " forceinline" : "");
     buf_add(out, function->is_recursive ? " recursive" : "");
+    buf_add(out, function->reports ? " reports" : "");
     if (with_positions && function->source) {
         buf_add(out, " ; ");
         text_print_name(out, function->source->name);

@@ -1,7 +1,10 @@
 /* The rule of every operation of op.def: operand count, operand types, result, immediate. */
+#include "core/exception_record.h"
 #include "core/ir_verify.h"
+#include "core/print_format.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Kinds of types, as bits. */
 enum {
@@ -487,6 +490,38 @@ static bool verify_return(const IrValue *value, Diag *diag)
     return expect_count(diag, value, 1) && expect_operand(diag, value, 0, result);
 }
 
+/* The table of exceptions is no part of the text: only what it says of slots is checked. */
+static bool verify_raise(const IrValue *value, Diag *diag)
+{
+    uint32_t slots = 0;
+    for (uint32_t i = 0; i < value->operand_count; i++) {
+        if (!expect_kind(diag, value, i, SCALAR, "a scalar"))
+            return false;
+        slots += exception_slots(value->operands[i]->type);
+    }
+    if (slots > EXCEPTION_SLOTS)
+        return verify_fail(diag, value, "%u slots, %d are the most", slots, EXCEPTION_SLOTS);
+    return true;
+}
+
+/* Each directive has an operand of its type. */
+static bool verify_print(const IrValue *value, Diag *diag)
+{
+    if (!value->text || print_directive_count(value->text) != value->operand_count)
+        return verify_fail(diag, value, "the format does not fit %u operands", value->operand_count);
+    const char *at = value->text, *end = NULL;
+    for (uint32_t i = 0; i < value->operand_count && print_directive(at, &end); i++, at = end) {
+        const Type *type = value->operands[i]->type;
+        bool fits = strchr("dc", end[-1])     ? type_equal(type, TYPE_OF(INT64))
+                    : strchr("uxXo", end[-1]) ? type_equal(type, TYPE_OF(UINT64))
+                    : end[-1] == 's'          ? type->kind == TYPE_BOOL
+                                              : strchr("eEfFgG", end[-1]) && type_equal(type, TYPE_OF(FLOAT64));
+        if (!fits)
+            return fail_operand(diag, value, i, "what its directive takes");
+    }
+    return true;
+}
+
 static bool verify_given(const IrValue *value, Diag *diag)
 {
     switch (value->op) {
@@ -519,6 +554,8 @@ static bool verify_given(const IrValue *value, Diag *diag)
     case IR_CALL: return verify_call(value, diag);
     case IR_BRANCH: return expect_kind(diag, value, 0, BOOL, "bool");
     case IR_RETURN: return verify_return(value, diag);
+    case IR_RAISE: return verify_raise(value, diag);
+    case IR_PRINT: return verify_print(value, diag);
     default: return verify_fail(diag, value, "the verifier has no rule for this operation");
     }
 }

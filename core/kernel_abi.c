@@ -52,21 +52,27 @@ static void add_type(Walk *walk, const Type *type)
     }
 }
 
-static void add_parameters(Walk *walk, const Type *const *parameters, uint32_t count)
+static void add_parameters(Walk *walk, const Type *const *parameters, uint32_t count, bool reports)
 {
     for (uint32_t i = 0; i < count; i++) {
         walk->parameter = i;
         add_type(walk, parameters[i]);
     }
+    walk->parameter = count;
+    if (reports) {
+        add_field(walk, ABI_EXCEPTION_RECORD, TYPE_OF(UINT64), 0, 8, 8);
+        add_field(walk, ABI_EXCEPTION_TAG, TYPE_OF(UINT64), 0, 8, 8);
+    }
 }
 
-const KernelAbi *kernel_abi_layout(const Type *const *parameters, uint32_t count, Arena *arena)
+const KernelAbi *kernel_abi_layout(const Type *const *parameters, uint32_t count, bool reports, Arena *arena)
 {
     Walk counting = {0};
-    add_parameters(&counting, parameters, count);
+    add_parameters(&counting, parameters, count, reports);
     Walk filling = {.fields = ARENA_ARRAY(arena, AbiField, counting.count)};
-    add_parameters(&filling, parameters, count);
+    add_parameters(&filling, parameters, count, reports);
     KernelAbi *abi = ARENA_NEW(arena, KernelAbi);
-    *abi = (KernelAbi){.field_count = filling.count, .fields = filling.fields, .size = filling.offset};
+    *abi =
+        (KernelAbi){.field_count = filling.count, .fields = filling.fields, .size = filling.offset, .reports = reports};
     return abi;
 }

@@ -3,7 +3,8 @@
  * knows it. PTX parameters have the same offsets, so the buffer can be handed to the driver whole.
  *   scalar: itself (bool is one byte); complex: two fields of its float type, real and imaginary
  *   array: data pointer; extents of all axes; strides in bytes of all axes when the layout is A (else they follow)
- *   tuple: its items;  none, objects: nothing;  records are passed as arrays without axes */
+ *   tuple: its items;  none, objects: nothing;  records are passed as arrays without axes
+ * Behind them, of a kernel that reports exceptions: the pointer to the record, and the kernel's tag. */
 #ifndef CUJIT_CORE_KERNEL_ABI_H
 #define CUJIT_CORE_KERNEL_ABI_H
 
@@ -14,12 +15,19 @@
  * that compiled code can count on index arithmetic that does not overflow. */
 #define KERNEL_ABI_MAX_EXTENT ((int64_t)1 << 57)
 
-typedef enum AbiFieldKind { ABI_SCALAR, ABI_POINTER, ABI_EXTENT, ABI_STRIDE } AbiFieldKind;
+typedef enum AbiFieldKind {
+    ABI_SCALAR,
+    ABI_POINTER,
+    ABI_EXTENT,
+    ABI_STRIDE,
+    ABI_EXCEPTION_RECORD,   /* pointer to an ExceptionRecord */
+    ABI_EXCEPTION_TAG,      /* uint64: what the kernel calls itself there */
+} AbiFieldKind;
 
 typedef struct AbiField {
     AbiFieldKind kind;
     const Type *type;       /* ABI_SCALAR: its type; ABI_POINTER: the array's type; else int64 */
-    uint32_t parameter;     /* which parameter it belongs to */
+    uint32_t parameter;     /* which parameter it belongs to; past the last one: none */
     uint32_t axis;          /* ABI_EXTENT, ABI_STRIDE */
     uint32_t offset, size;  /* bytes in the buffer */
 } AbiField;
@@ -28,8 +36,9 @@ typedef struct KernelAbi {
     uint32_t field_count;
     const AbiField *fields;
     uint32_t size;          /* bytes of the whole buffer */
+    bool reports;           /* the last two fields tell where exceptions go; the launch fills them */
 } KernelAbi;
 
-const KernelAbi *kernel_abi_layout(const Type *const *parameters, uint32_t count, Arena *arena);
+const KernelAbi *kernel_abi_layout(const Type *const *parameters, uint32_t count, bool reports, Arena *arena);
 
 #endif

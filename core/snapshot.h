@@ -62,6 +62,7 @@ struct Constant {
     ConstantKind kind;
     bool is_unsigned;
     bool is_python; /* numbers: of Python's own int, float or complex, not of NumPy's types */
+    bool is_exception; /* MODULE: a class of exceptions */
     const Type *type;
     int64_t integer;
     double real, imaginary;
@@ -73,6 +74,7 @@ struct Constant {
     IntrinsicId intrinsic;
     const Snapshot *function;
     const CodeSnapshot *code;
+    const void *host_class; /* of exceptions: the class object, NULL: the builtin that text names */
     const char *shown_as; /* how the source names it, for messages; may be NULL */
 };
 

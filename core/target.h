@@ -49,6 +49,7 @@ typedef struct CompileOptions {
     bool no_fmad;             /* true: a * b + c is rounded twice, unless FLOAT_CONTRACT is set */
     bool debug, lineinfo;
     bool weak_literals;       /* Python's numbers do not widen float16 and float32 */
+    bool exceptions;          /* the host is told of exceptions; with debug, by the launch itself */
     bool device_function;     /* the first function of the module is a device function to be kept, not a kernel */
     int optimization;         /* 0..3 */
     int max_registers;        /* 0: no limit */

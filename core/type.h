@@ -59,6 +59,8 @@ typedef enum TupleTag {
     TUPLE_CELL, /* arrays of one element for each number of a variable that functions share; element: its type */
     TUPLE_DICT, /* values of a dict of constant keys; names: the keys, as constant_key writes them */
     TUPLE_GENERATOR, /* arguments of a generator; object names its instance */
+    TUPLE_TEXT, /* values to be formatted; object: the format string */
+    TUPLE_EXCEPTION, /* arguments; object: the class */
     TUPLE_OPTIONAL, /* whether there is a value, the value: what is None on some paths */
     TUPLE_ENUM, /* the value of a member; object is the class, name its name */
     TUPLE_INT_ENUM, /* the same of a class whose members are numbers */
@@ -143,7 +145,7 @@ const Type *type_with_items(Arena *arena, const Type *tuple, const Type *const *
 /* count: 1 to 4. NULL where vector.def has no vectors of the scalar. */
 const Type *type_vector(Arena *arena, const Type *scalar, uint32_t count);
 const Type *type_enum(Arena *arena, const char *name, const Type *value, TupleTag tag, const void *class);
-/* TUPLE_CLOSURE and TUPLE_BOUND: a tuple that carries the identity of its function or method. */
+/* A tuple that carries the identity of its function, method, format or class. */
 const Type *type_tuple_of_object(Arena *arena, const Type *const *items, uint32_t count, TupleTag tag,
                                  const void *object);
 const Type *type_object(Arena *arena, const void *object);

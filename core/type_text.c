@@ -27,6 +27,7 @@ static const char *const tag_texts[TUPLE_TAG_COUNT] = {
     [TUPLE_BOUND] = "method",     [TUPLE_GENERATOR] = "generator", [TUPLE_CELL] = "cell",
     [TUPLE_DICT] = "dict",        [TUPLE_OPTIONAL] = "optional",   [TUPLE_ENUM] = "enum",
     [TUPLE_INT_ENUM] = "intenum", [TUPLE_INSTANCE] = "instance",   [TUPLE_VECTOR] = "vector",
+    [TUPLE_TEXT] = "text",        [TUPLE_EXCEPTION] = "exception",
 };
 
 /* --- IR text -------------------------------------------------------------------------------------------------- */
@@ -37,6 +38,8 @@ static bool tag_has_object(TupleTag tag)
     case TUPLE_CLOSURE:
     case TUPLE_BOUND:
     case TUPLE_GENERATOR:
+    case TUPLE_TEXT:
+    case TUPLE_EXCEPTION:
     case TUPLE_ENUM:
     case TUPLE_INT_ENUM:
     case TUPLE_INSTANCE: return true;
@@ -337,6 +340,8 @@ static void describe_tuple(Buf *out, const Type *type)
         [TUPLE_GENERATOR] = "generator",
         [TUPLE_DICT] = "dict",
         [TUPLE_CELL] = "shared variable",
+        [TUPLE_TEXT] = "str",
+        [TUPLE_EXCEPTION] = "exception",
     };
     switch (type->tag) {
     case TUPLE_PLAIN:

@@ -157,15 +157,6 @@ static bool emit_return(Lower *l, const SsaValue *value)
     return true;
 }
 
-/* Without exceptions a thread that raises just ends, as in numba; in a device function that cannot be said yet. */
-static bool emit_raise(Lower *l)
-{
-    if (!l->instance->is_kernel)
-        return lower_fail(l, DIAG_UNSUPPORTED_BYTECODE, "raise or assert in a device function", "");
-    emit(l, IR_RETURN, &type_none, 0, NULL);
-    return true;
-}
-
 static bool emit_terminator(Lower *l, const SsaBlock *block, const SsaValue *value)
 {
     l->value = value;
@@ -179,7 +170,7 @@ static bool emit_terminator(Lower *l, const SsaBlock *block, const SsaValue *val
     case SSA_BRANCH: return emit_ssa_branch(l, block, value);
     case SSA_RETURN: return emit_return(l, value);
     case SSA_YIELD: return emit_yield(l, block, value);
-    default: return emit_raise(l);
+    default: return lower_raise(l, value);
     }
 }
 
@@ -187,7 +178,7 @@ static bool emit_terminator(Lower *l, const SsaBlock *block, const SsaValue *val
 
 static bool check_operands(Lower *l, const SsaValue *value)
 {
-    if (value->op == SSA_RAISE)
+    if (value->op == SSA_RAISE && !l->frontend->request->exceptions)
         return true;
     for (uint32_t i = 0; i < value->count; i++) {
         const SsaValue *operand = value->operands[i];
@@ -238,6 +229,10 @@ static bool emit_ssa_block(Lower *l, const SsaBlock *block)
         if (!ok) {
             explain_failure(l, value);
             return false;
+        } else if (l->never_returns) {
+            emit(l, IR_TRAP, &type_none, 0, NULL);
+            l->never_returns = false;
+            return true;
         }
     }
     return true;

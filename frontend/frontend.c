@@ -72,6 +72,14 @@ static bool emit_all(Frontend *frontend, Instance *root)
     return true;
 }
 
+/* Exceptions that no call reaches need no report. */
+static void mark_reporting(IrModule *module)
+{
+    bool *raises = ARENA_ARRAY(module->arena, bool, module->function_count);
+    ir_raising_functions(module, raises);
+    module->first->reports = raises[0];
+}
+
 IrModule *frontend_lower(const FrontendRequest *request, Arena *arena, Diag *diag)
 {
     Frontend frontend = {.arena = arena, .diag = diag, .request = request};
@@ -86,6 +94,8 @@ IrModule *frontend_lower(const FrontendRequest *request, Arena *arena, Diag *dia
         infer_instance(&frontend, root);
         ok = emit_all(&frontend, root);
     }
+    if (ok && request->is_kernel && frontend.module->exception_count)
+        mark_reporting(frontend.module);
     table_destroy(frontend.instances);
     table_destroy(frontend.ssa);
     table_destroy(frontend.objects);

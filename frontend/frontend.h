@@ -13,6 +13,7 @@ typedef struct FrontendRequest {
     const Constant *const *argument_constants; /* NULL, or for each argument a value known at compile time, or NULL */
     bool is_kernel; /* true: must return nothing */
     bool weak_literals; /* Python's numbers take the precision of the floats that they meet */
+    bool exceptions; /* the host is told of them; and what Python's operators raise is checked */
     const Type *result; /* device functions: convert the result to this; NULL: as inferred */
     Buf *dump_bytecode, *dump_cfg; /* where to print these stages; NULL: do not */
     Buf *annotated; /* inspect_types text; NULL: do not */

@@ -71,6 +71,13 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
             return lower_fail(l, DIAG_TYPE_ITERATE, lower_describe(l, x[0].type), "; * takes a tuple apart");
         *out = x[0];
         return true;
+    case SSA_FORMAT: return lower_format(l, x[0], value->argument, value->count > 1 ? &x[1] : NULL, out);
+    case SSA_TEXT: {
+        Operand *parts = ARENA_ARRAY(l->arena, Operand, value->count + 1);
+        for (uint32_t i = 0; i < value->count; i++)
+            parts[i] = lower_fact(l, value->operands[i]);
+        return lower_join_text(l, parts, value->count, "", out);
+    }
     case SSA_SLICE: *out = lower_make_tuple(l, x, 3, TUPLE_SLICE); return true;
     case SSA_UNPACK: return lower_unpack(l, x[0], (uint32_t)value->argument, (uint32_t)value->argument2, out);
     case SSA_CALL: return lower_call(l, value, out);
@@ -230,8 +237,11 @@ static void infer_pass(Lower *l)
         const SsaBlock *block = &ssa->blocks[i];
         for (const SsaValue *phi = block->phis; phi; phi = phi->next)
             infer_phi(l, block, phi);
-        for (const SsaValue *value = block->first; value; value = value->next)
+        for (const SsaValue *value = block->first; value; value = value->next) {
             infer_value(l, block, value);
+            if (value->op == SSA_CALL && !value->is_dead && !lower_fact_known(l, value))
+                break; /* it has not returned so far: nothing behind it is reached */
+        }
     }
     for (const SsaValue *value = ssa->blocks[0].first; value; value = value->next)
         l->changed |= value->op == SSA_CELL && lower_cell_is_wider(l, value);

@@ -40,6 +40,8 @@ SsaFunction *frontend_ssa(Frontend *frontend, const CodeSnapshot *code, Diag *di
     ssa = cfg ? ssa_build(code, instructions, cfg, frontend->arena, diag) : NULL;
     if (!ssa)
         return NULL;
+    if (!frontend->request->exceptions)
+        ssa_drop_exceptions(ssa);
     if (frontend->request->dump_bytecode)
         decode_print(frontend->request->dump_bytecode, code, instructions);
     if (frontend->request->dump_cfg)

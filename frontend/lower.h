@@ -73,6 +73,7 @@ typedef struct Lower {
     bool emitting;
     bool changed;
     IrBlock *block; /* emission goes here */
+    bool never_returns; /* what was called last ends the thread on every path */
     IrBlock **ir_blocks; /* first IR block of each SSA block */
     IrValue *frame; /* in a generator: the frame it goes on with */
     struct PhiEdge *phi_edges; /* operands of phis to be filled in at the end */
@@ -295,6 +296,40 @@ bool lower_vector_call(Lower *l, const Type *type, const Call *call, Operand *ou
 bool lower_vector_convert(Lower *l, Operand from, const Type *to, Operand *out);
 bool lower_vector_binary(Lower *l, int32_t operation, const char *text, Operand a, Operand b, Operand *out);
 bool lower_vector_unary(Lower *l, SsaOp op, Operand a, Operand *out);
+/* lower_text.c: text is a constant string, or a tuple (TUPLE_TEXT) of values with a format */
+bool operand_is_text(Operand operand);
+/* Python's format string over the items of a text that is a tuple. */
+const char *operand_text_format(Operand text);
+/* conversion: 0, or 1 to 3 for !s, !r and !a; spec: NULL, or a constant string. */
+bool lower_format(Lower *l, Operand value, int32_t conversion, const Operand *spec, Operand *out);
+/* The texts of the parts one after another, with a constant between them. */
+bool lower_join_text(Lower *l, const Operand *parts, uint32_t count, const char *between, Operand *out);
+bool lower_text_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out);
+/* receiver.format(arguments) of a constant string. */
+bool lower_text_method(Lower *l, Operand receiver, const Call *call, Operand *out);
+bool lower_text_call(Lower *l, const Call *call, Operand *out);
+/* A format spec of Python's: [[fill]align][sign][#][0][width][grouping][.precision][type]; 0 for what is not there,
+ * precision -1. */
+typedef struct TextSpec {
+    char fill, align, sign, grouping, type;
+    bool alternate, zero;
+    int width, precision;
+} TextSpec;
+bool text_read_spec(const char *text, TextSpec *out);
+/* lower_print.c */
+bool lower_print_call(Lower *l, const Call *call, Operand *out);
+/* lower_exception.c */
+bool operand_is_exception_class(Operand operand);
+/* A call of a class of exceptions. */
+bool lower_exception_call(Lower *l, Operand class, const Call *call, Operand *out);
+/* Ends the block by what the statement raises. */
+bool lower_raise(Lower *l, const SsaValue *value);
+/* Whether operators check what Python would raise. */
+bool lower_checks(const Lower *l);
+/* Raises a builtin exception with this text where the condition holds. Nothing while inferring. */
+void emit_check(Lower *l, IrValue *condition, const char *class, const char *text);
+/* ZeroDivisionError where the divisor is 0 and operators are checked. */
+void emit_zero_check(Lower *l, IrValue *divisor, const char *text);
 /* lower_record.c: fields of records and of arrays of records */
 bool is_record_array(const Type *type);
 const TypeField *record_field(const Type *array, const char *name);

@@ -7,6 +7,14 @@ typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
 
 static const Type *i64(void) { return TYPE_OF(INT64); }
 
+static int64_t characters(const char *utf8)
+{
+    int64_t count = 0;
+    for (; *utf8; utf8++)
+        count += ((unsigned char)*utf8 & 0xC0) != 0x80;
+    return count;
+}
+
 static bool call_len(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 1, 1))
@@ -21,7 +29,7 @@ static bool call_len(Lower *l, const Call *call, Operand *out)
     if (type_is_list(x.type))
         return lower_count(l, x, out);
     if (operand_is_object(x, CONSTANT_STRING))
-        return *out = operand_int(l, (int64_t)strlen(x.constant->text)), true;
+        return *out = operand_int(l, characters(x.constant->text)), true;
     return call_refuse(l, call, "");
 }
 
@@ -154,6 +162,7 @@ static bool call_divmod(Lower *l, const Call *call, Operand *out)
         return call_refuse(l, call, "");
     if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
         return false;
+    emit_zero_check(l, operand_ir(l, y), "integer division or modulo by zero");
     parts[0] = operand_value(type, emit2(l, IR_FLOORDIV, type, operand_ir(l, x), operand_ir(l, y)));
     parts[1] = operand_value(type, emit2(l, IR_MOD, type, operand_ir(l, x), operand_ir(l, y)));
     return *out = lower_make_tuple(l, parts, 2, TUPLE_PLAIN), true;
@@ -323,6 +332,10 @@ static const Handler handlers[INTRINSIC_COUNT] = {
     [INTRINSIC_ALL] = lower_any_all_call,
     [INTRINSIC_ISINSTANCE] = lower_isinstance_call,
     [INTRINSIC_NUMPY_ISNAT] = lower_isnat_call,
+    [INTRINSIC_PRINT] = lower_print_call,
+    [INTRINSIC_STR] = lower_text_call,
+    [INTRINSIC_REPR] = lower_text_call,
+    [INTRINSIC_FORMAT] = lower_text_call,
     [INTRINSIC_LEN] = call_len,
     [INTRINSIC_RANGE] = call_range,
     [INTRINSIC_ABS] = call_abs,

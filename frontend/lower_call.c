@@ -227,6 +227,7 @@ static bool call_instance(Lower *l, const Callee *callee, const Call *call, Oper
             return false;
         if (instance->is_recursive)
             return lower_fail(l, DIAG_RECURSION_TYPE, callee->code->source.name);
+        l->never_returns = true;
         *out = operand_none();
     }
     if (operand_is_runtime(*out))
@@ -335,6 +336,7 @@ static bool takes_keywords(IntrinsicId id)
     switch (id) {
     case INTRINSIC_ENUMERATE:
     case INTRINSIC_SUM:
+    case INTRINSIC_PRINT:
     case INTRINSIC_CUDA_SHARED_ARRAY:
     case INTRINSIC_CUDA_LOCAL_ARRAY: return true;
     default: return false;
@@ -397,6 +399,8 @@ static bool call_operand(Lower *l, Operand callee, Call *call, Operand *out)
     }
     if (operand_is_object(callee, CONSTANT_FUNCTION))
         return lower_function_call(l, callee.constant->function, call, out);
+    if (operand_is_exception_class(callee))
+        return lower_exception_call(l, callee, call, out);
     if (operand_is_object(callee, CONSTANT_TYPE)) {
         call->name = lower_describe(l, callee.constant->type);
         return lower_type_call(l, callee.constant->type, call, out);

@@ -36,6 +36,10 @@ bool lower_range(Lower *l, const Operand *arguments, uint32_t count, Operand *ou
     int64_t step;
     if (operand_const_int(parts[2], &step) && step == 0)
         return lower_fail(l, DIAG_CONSTANT_RANGE, "range() step must not be zero");
+    if (l->emitting && type->kind == TYPE_INT && !parts[2].constant && lower_checks(l)) {
+        IrValue *is_zero = emit2(l, IR_EQ, TYPE_OF(BOOL), operand_ir(l, parts[2]), emit_int(l, type, 0));
+        emit_check(l, is_zero, "ValueError", "range() arg 3 must not be zero");
+    }
     *out = lower_make_tuple(l, parts, 3, TUPLE_RANGE);
     return true;
 }

@@ -217,6 +217,18 @@ static bool is_plain_tuple(Operand operand)
     return operand.type->kind == TYPE_TUPLE && operand.type->tag <= TUPLE_NAMED;
 }
 
+/* What Python says of a division by zero; NULL for operators that do not divide. */
+static const char *zero_division_text(int32_t number, const Type *type)
+{
+    bool is_float = type->kind == TYPE_FLOAT;
+    switch (number) {
+    case NB_TRUE_DIVIDE: return "division by zero";
+    case NB_FLOOR_DIVIDE: return is_float ? "float floor division by zero" : "integer division or modulo by zero";
+    case NB_REMAINDER: return is_float ? "float modulo by zero" : "integer modulo by zero";
+    default: return NULL;
+    }
+}
+
 bool lower_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
 {
     const BinaryInfo *info = &binary_info[number];
@@ -229,6 +241,8 @@ bool lower_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
         return lower_vector_binary(l, number, info->text, a, b, out);
     if (type_is_time(a.type) || type_is_time(b.type))
         return lower_time_binary(l, number, info->text, a, b, out);
+    if (operand_is_text(a))
+        return lower_text_binary(l, number, a, b, out);
     if (!type_is_scalar(a.type) || !type_is_scalar(b.type) || number == NB_MATRIX_MULTIPLY)
         return refuse_operands(l, info->text, a, b, "");
     if (number == NB_POWER && !(a.constant && b.constant))
@@ -246,6 +260,8 @@ bool lower_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
     Operand x, y;
     if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
         return false;
+    if (type->kind != TYPE_COMPLEX)
+        emit_zero_check(l, operand_ir(l, y), zero_division_text(number, type));
     *out = operand_value(type, emit2(l, info->op, type, operand_ir(l, x), operand_ir(l, y)));
     out->weak = a.weak && b.weak;
     return true;
@@ -379,6 +395,10 @@ bool lower_contains(Lower *l, Operand item, Operand container, bool negated, Ope
         if (!lower_in_range(l, item, container, &found))
             return false;
         return negated ? lower_unary(l, SSA_NOT, found, out) : (*out = found, true);
+    }
+    if (operand_is_object(container, CONSTANT_STRING) && operand_is_object(item, CONSTANT_STRING)) {
+        bool has = strstr(container.constant->text, item.constant->text) != NULL;
+        return *out = operand_bool(l, has != negated), true;
     }
     Operand found = operand_bool(l, false);
     if (container.type->kind == TYPE_TUPLE && container.type->tag == TUPLE_DICT)

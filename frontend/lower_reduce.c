@@ -170,6 +170,7 @@ static bool is_instance(Operand value, Operand class)
     case INTRINSIC_COMPLEX: return type->kind == TYPE_COMPLEX;
     case INTRINSIC_BOOL: return type->kind == TYPE_BOOL;
     case INTRINSIC_NDARRAY: return type->kind == TYPE_ARRAY;
+    case INTRINSIC_STR: return operand_is_text(value);
     case INTRINSIC_TUPLE: return type->kind == TYPE_TUPLE && type->tag <= TUPLE_NAMED;
     default: return false;
     }

@@ -124,6 +124,12 @@ bool lower_tuple_index(Lower *l, Operand tuple, Operand index, Operand *out)
     IrValue *wrapped;
     if (!lower_index_value(l, index, emit_int(l, TYPE_OF(INT64), count), &wrapped))
         return false;
+    if (l->emitting && lower_checks(l)) {
+        const Type *boolean = TYPE_OF(BOOL);
+        IrValue *below = emit2(l, IR_LT, boolean, wrapped, emit_int(l, TYPE_OF(INT64), 0));
+        IrValue *above = emit2(l, IR_GE, boolean, wrapped, emit_int(l, TYPE_OF(INT64), count));
+        emit_check(l, emit2(l, IR_OR, boolean, below, above), "IndexError", "tuple index out of range");
+    }
     *out = operand_value(tuple.type->items[0], emit2(l, IR_PICK, tuple.type->items[0], operand_ir(l, tuple), wrapped));
     return true;
 }

@@ -124,6 +124,8 @@ bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out)
         return *out = object, true;
     if (type_is_integer(type) && strcmp(name, "denominator") == 0)
         return *out = operand_int(l, 1), true;
+    if (operand_is_object(object, CONSTANT_STRING) && strcmp(name, "format") == 0)
+        return *out = bound_method(l, object, name), true;
     if (is_method(type, name))
         return *out = bound_method(l, object, name), true;
     if (type->kind == TYPE_TUPLE)
@@ -199,6 +201,8 @@ static bool find_item(Lower *l, Operand tuple, Operand wanted, bool counts, Oper
 
 bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call *call, Operand *out)
 {
+    if (operand_is_object(receiver, CONSTANT_STRING))
+        return lower_text_method(l, receiver, call, out);
     if (receiver.type->kind == TYPE_ARRAY)
         return lower_array_method(l, receiver, call, out);
     const Constant *method = class_method(receiver.type, name);

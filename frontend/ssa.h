@@ -44,6 +44,8 @@ typedef enum SsaOp {
     SSA_CELL_LOAD, /* cell, or what was captured by value */
     SSA_CELL_STORE, /* cell, value; name */
     SSA_FUNCTION, /* constant: code; operands: captured values; argument: how many of them are defaults */
+    SSA_FORMAT, /* value, a format spec or nothing more; argument: 0, or 1 to 3 for !s, !r and !a */
+    SSA_TEXT, /* pieces of an f-string */
     SSA_JUMP, /* terminators */
     SSA_BRANCH, /* condition: successors[1] where the truth equals argument */
     SSA_RETURN,
@@ -104,5 +106,8 @@ typedef struct SsaFunction {
 /* NULL with a diagnostic. */
 SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instructions, const Cfg *cfg, Arena *arena,
                        Diag *diag);
+
+/* Marks what only makes the exceptions of raises as dead, where nobody is told of them. */
+void ssa_drop_exceptions(SsaFunction *function);
 
 #endif

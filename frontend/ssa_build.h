@@ -67,7 +67,7 @@ SsaValue *ssa_resolve(SsaValue *value);
 /* The one value that a phi stands for, or NULL when it joins several. What a generator reads of its past is a value of its
  * own unless it is always there. */
 SsaValue *ssa_trivial_value(SsaValue *phi);
-/* Replaces trivial phis, drops those that nothing uses and what only makes the exception of a raise. */
+/* Replaces trivial phis, drops those that nothing uses. */
 void ssa_finish(SsaFunction *function, Arena *arena);
 
 #endif

@@ -1,5 +1,4 @@
-/* What is left to do once SSA is built: phis that stand for one value, phis that nothing uses, and what only makes an
- * exception. */
+/* What is left to do once SSA is built: phis that stand for one value, and phis that nothing uses. */
 #include <string.h>
 
 #include "frontend/ssa_build.h"
@@ -68,36 +67,6 @@ static void keep_used_phis(SsaBlock *block)
         }
     }
     block->phis = kept;
-}
-
-/* What makes an exception and nothing else is not lowered: only the raise matters. */
-static void drop_exception(SsaValue *value, bool is_direct)
-{
-    bool is_simple =
-        value->op == SSA_CONSTANT || value->op == SSA_ATTRIBUTE || value->op == SSA_TUPLE || value->op == SSA_BINARY;
-    if (--value->use_count > 0 || value->is_dead || !(is_simple || (is_direct && value->op == SSA_CALL)))
-        return;
-    value->is_dead = true;
-    for (uint32_t i = 0; i < value->count; i++)
-        drop_exception(value->operands[i], false);
-}
-
-static void drop_exceptions(SsaFunction *function)
-{
-    for (uint32_t i = 0; i < function->block_count; i++) {
-        SsaBlock *block = &function->blocks[i];
-        for (SsaValue *phi = block->phis; phi; phi = phi->next)
-            for (uint32_t k = 0; k < phi->count; k++)
-                phi->operands[k]->use_count++;
-        for (SsaValue *value = block->first; value; value = value->next)
-            for (uint32_t k = 0; k < value->count; k++)
-                value->operands[k]->use_count++;
-    }
-    for (uint32_t i = 0; i < function->block_count; i++) {
-        SsaValue *last = function->blocks[i].last;
-        for (uint32_t k = 0; last && last->op == SSA_RAISE && k < last->count; k++)
-            drop_exception(last->operands[k], true);
-    }
 }
 
 /* --- what a generator need not keep ------------------------------------------------------------------------------- */
@@ -193,5 +162,4 @@ void ssa_finish(SsaFunction *function, Arena *arena)
         keep_used_phis(&function->blocks[i]);
     for (SsaAssignment *assignment = function->assignments; assignment; assignment = assignment->next)
         assignment->value = ssa_resolve(assignment->value);
-    drop_exceptions(function);
 }

@@ -425,6 +425,14 @@ static void run_store_subscript(Builder *b)
         old && old->op == SSA_SUBSCRIPT && old->operands[0] == container && is_same_index(old->operands[1], index);
 }
 
+static void run_format(Builder *b)
+{
+    uint32_t count = b->instruction->argument & 4 ? 2 : 1;
+    SsaValue *value = ssa_append(b, SSA_FORMAT, count, ssa_pop_many(b, count));
+    value->argument = b->instruction->argument & 3;
+    ssa_push(b, value);
+}
+
 static void delete_local(Builder *b)
 {
     uint32_t local = (uint32_t)b->instruction->argument;
@@ -508,7 +516,7 @@ static void run_for_iter(Builder *b)
 static void run_instruction(Builder *b)
 {
     static const Constant assertion_error = {
-        .kind = CONSTANT_UNSUPPORTED, .text = "class", .shown_as = "AssertionError"};
+        .kind = CONSTANT_MODULE, .is_exception = true, .text = "AssertionError", .shown_as = "AssertionError"};
     const Instruction *instruction = b->instruction;
     uint32_t n = (uint32_t)instruction->argument;
     switch (instruction->op) {
@@ -546,6 +554,8 @@ static void run_instruction(Builder *b)
     case BYTECODE_STORE_SUBSCRIPT: run_store_subscript(b); break;
     case BYTECODE_BUILD_TUPLE: run_sequence(b, SSA_TUPLE); break;
     case BYTECODE_BUILD_LIST: run_sequence(b, SSA_LIST); break;
+    case BYTECODE_BUILD_STRING: run_sequence(b, SSA_TEXT); break;
+    case BYTECODE_FORMAT_VALUE: run_format(b); break;
     case BYTECODE_LIST_TO_TUPLE: ssa_push(b, ssa_append1(b, SSA_AS_TUPLE, ssa_pop(b))); break;
     case BYTECODE_BUILD_SLICE: run_slice(b); break;
     case BYTECODE_UNPACK: run_unpack(b); break;

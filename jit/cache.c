@@ -7,6 +7,7 @@ void jit_cache_init(JitCache *cache)
 {
     atomic_init(&cache->first, NULL);
     cache->last = NULL;
+    cache->count = 0;
     pthread_mutex_init(&cache->compiling, NULL);
 }
 
@@ -46,6 +47,7 @@ void jit_cache_append_locked(JitCache *cache, JitSpecialization *specialization)
     _Atomic(JitSpecialization *) *place = cache->last ? &cache->last->next : &cache->first;
     atomic_store_explicit(place, specialization, memory_order_release);
     cache->last = specialization;
+    cache->count++;
 }
 
 JitSpecialization *jit_specialization_create(RtDevice *device, const Type *const *types, uint32_t count)
@@ -59,7 +61,7 @@ JitSpecialization *jit_specialization_create(RtDevice *device, const Type *const
     JitSpecialization *specialization = checked_malloc(sizeof *specialization);
     *specialization = (JitSpecialization){.arena = arena, .device = device, .count = count, .types = copies};
     atomic_init(&specialization->next, NULL);
-    specialization->abi = kernel_abi_layout(copies, count, arena);
+    specialization->abi = kernel_abi_layout(copies, count, false, arena);
     return specialization;
 }
 

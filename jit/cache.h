@@ -18,6 +18,11 @@ struct JitSpecialization {
     const KernelAbi *abi;
     const bool *written;
     bool from_disk; /* loaded as an earlier process left it */
+    uint64_t tag; /* in records of exceptions: the function's number, and below it the specialization's */
+    bool prints;
+    bool waits; /* a launch of it returns when the kernel is done */
+    uint32_t exception_count;
+    const IrException *exceptions; /* by the code in a record; in the arena */
     RtKernel *kernel; /* owned */
     HostCode *host_code; /* owned; NULL on a GPU */
 };
@@ -25,12 +30,14 @@ struct JitSpecialization {
 typedef struct JitCache {
     _Atomic(JitSpecialization *) first;
     JitSpecialization *last; /* for the holder of compiling */
+    uint32_t count; /* likewise */
     pthread_mutex_t compiling;
 } JitCache;
 
 struct JitFunction {
     const Snapshot *snapshot;
     CompileOptions options;
+    uint32_t number;
     JitCache cache;
 };
 

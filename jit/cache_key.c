@@ -9,7 +9,7 @@
 
 /* A field that is new in one of these is written below, or code that differs by it is taken for the same. */
 _Static_assert(sizeof(void *) != 8 ||
-                   (sizeof(Snapshot) == 72 && sizeof(CodeSnapshot) == 144 && sizeof(Constant) == 112 &&
+                   (sizeof(Snapshot) == 72 && sizeof(CodeSnapshot) == 144 && sizeof(Constant) == 120 &&
                     sizeof(ConstantArray) == 176 && sizeof(Type) == 96 && sizeof(TypeField) == 56),
                "what a key is made of has changed");
 
@@ -159,7 +159,8 @@ static void write_constant(Writer *w, const Constant *constant)
     if (!first_time(w, constant))
         return;
     write_number(w, constant->kind);
-    write_number(w, (uint64_t)constant->is_unsigned | (uint64_t)constant->is_python << 1);
+    write_number(w, (uint64_t)constant->is_unsigned | (uint64_t)constant->is_python << 1 |
+                        (uint64_t)constant->is_exception << 2);
     write_type(w, constant->type);
     write_number(w, (uint64_t)constant->integer);
     write_bytes(w, &constant->real, sizeof constant->real);

@@ -7,6 +7,7 @@
 #include "frontend/frontend.h"
 #include "jit/cache_key.h"
 #include "jit/disk_cache.h"
+#include "jit/exception_table.h"
 #include "jit/dump.h"
 
 static IrModule *lower(const JitFunction *function, const JitSpecialization *specialization, Arena *arena, Diag *diag)
@@ -18,6 +19,7 @@ static IrModule *lower(const JitFunction *function, const JitSpecialization *spe
         .argument_types = specialization->types,
         .is_kernel = true,
         .weak_literals = function->options.weak_literals,
+        .exceptions = function->options.exceptions,
         .dump_bytecode = jit_dump_wants(DUMP_BYTECODE) ? &bytecode : NULL,
         .dump_cfg = jit_dump_wants(DUMP_CFG) ? &cfg : NULL,
     };
@@ -46,6 +48,17 @@ static const bool *written_parameters(const IrModule *module, JitSpecialization 
     return written;
 }
 
+/* What a launch knows of the kernel's exceptions. */
+static void describe(const JitFunction *function, const IrModule *module, JitSpecialization *specialization)
+{
+    bool reports = module->first->reports;
+    specialization->waits = function->options.debug && reports;
+    if (reports)
+        specialization->abi =
+            kernel_abi_layout(specialization->types, specialization->count, true, specialization->arena);
+    jit_keep_exceptions(module, specialization);
+}
+
 static bool load(const CompileOptions *options, const CodeImage *image, JitSpecialization *specialization, Diag *diag)
 {
     RtImage loaded = {.name = image->entry,
@@ -65,6 +78,7 @@ static bool load(const CompileOptions *options, const CodeImage *image, JitSpeci
         loaded.by_warps = image->effects & EFFECT_WARP_SYNC;
         loaded.by_clusters = image->effects & EFFECT_CLUSTER;
     }
+    specialization->prints = image->effects & EFFECT_PRINTS;
     specialization->kernel = rt_kernel_load(specialization->device, &loaded, diag);
     return specialization->kernel != NULL;
 }
@@ -78,12 +92,27 @@ static bool wants_dump(void)
     return false;
 }
 
+/* Classes of exceptions are objects of this process: the frontend finds them again, in the order of their numbers. */
+static bool restore_exceptions(const JitFunction *function, JitSpecialization *specialization)
+{
+    if (!function->options.exceptions)
+        return true;
+    Arena *arena = arena_create();
+    Diag ignored = {.id = DIAG_NONE};
+    const IrModule *module = lower(function, specialization, arena, &ignored);
+    if (module)
+        describe(function, module, specialization);
+    arena_destroy(arena);
+    return module != NULL;
+}
+
 /* What is on disk is only an optimization: whatever is wrong with it, the kernel is compiled. */
 static bool load_cached(const JitFunction *function, const Hash *key, JitSpecialization *specialization)
 {
     CachedKernel cached = {0};
     Diag ignored = {.id = DIAG_NONE};
     bool ok = disk_cache_load(key, &cached) && cached.parameter_count == specialization->count &&
+              restore_exceptions(function, specialization) &&
               load(&function->options, &cached.image, specialization, &ignored);
     if (ok) {
         bool *written = ARENA_ARRAY(specialization->arena, bool, cached.parameter_count);
@@ -132,6 +161,7 @@ static bool generate(const JitFunction *function, const Target *target, JitSpeci
         return false;
     dump_ir(function, module);
     specialization->written = written_parameters(module, specialization);
+    describe(function, module, specialization);
     if (!codegen_compile(module, target, &function->options, jit_dump_wants(DUMP_LLVM), image, diag))
         return false;
     jit_dump_text(DUMP_LLVM, function->snapshot, image->llvm);

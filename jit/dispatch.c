@@ -1,12 +1,15 @@
 /* Finds a specialization by device and argument types, compiles it on a miss, launches it. */
+#include <string.h>
+
 #include "core/checked_alloc.h"
 #include "jit/compile.h"
 
-JitFunction *jit_function_create(const Snapshot *snapshot, const CompileOptions *options)
+JitFunction *jit_function_create(const Snapshot *snapshot, const CompileOptions *options, uint32_t number)
 {
     JitFunction *function = checked_malloc(sizeof *function);
     function->snapshot = snapshot;
     function->options = *options;
+    function->number = number;
     jit_cache_init(&function->cache);
     return function;
 }
@@ -23,6 +26,7 @@ static JitSpecialization *compile_locked(JitFunction *function, RtDevice *device
                                          uint32_t count, Diag *diag)
 {
     JitSpecialization *specialization = jit_specialization_create(device, types, count);
+    specialization->tag = (uint64_t)function->number << 32 | function->cache.count;
     if (jit_compile(function, specialization, diag)) {
         jit_cache_append_locked(&function->cache, specialization);
         return specialization;
@@ -71,8 +75,55 @@ RtDevice *jit_device(const JitSpecialization *specialization) { return specializ
 bool jit_from_disk(const JitSpecialization *specialization) { return specialization->from_disk; }
 const bool *jit_written(const JitSpecialization *specialization) { return specialization->written; }
 
-bool jit_launch(const JitSpecialization *specialization, RtLaunch launch, Diag *diag)
+bool jit_prints(const JitSpecialization *specialization) { return specialization->prints; }
+bool jit_waits(const JitSpecialization *specialization) { return specialization->waits; }
+
+/* --- launching ------------------------------------------------------------------------------------------------------ */
+
+static void write_exception_fields(const JitSpecialization *specialization, const RtLaunch *launch,
+                                   ExceptionRecord *record)
+{
+    const AbiField *fields = specialization->abi->fields + specialization->abi->field_count - 2;
+    uint64_t address = (uint64_t)(uintptr_t)record;
+    memcpy((uint8_t *)launch->parameters + fields[0].offset, &address, sizeof address);
+    memcpy((uint8_t *)launch->parameters + fields[1].offset, &specialization->tag, sizeof specialization->tag);
+}
+
+/* With a record of its own. After a failure that left the kernel running the record is lost. */
+static bool launch_and_wait(const JitSpecialization *specialization, const RtLaunch *launch, bool *ran, Diag *diag)
+{
+    RtDevice *device = specialization->device;
+    ExceptionRecord *record = rt_record_take(device, diag);
+    *ran = false;
+    if (!record)
+        return false;
+    write_exception_fields(specialization, launch, record);
+    *ran = rt_launch(specialization->kernel, launch, diag);
+    if (*ran && !rt_stream_synchronize(device, launch->stream, diag))
+        return false;
+    bool quiet = rt_record_check(record, diag);
+    rt_record_return(device, record);
+    return *ran && quiet;
+}
+
+bool jit_launch(const JitSpecialization *specialization, RtLaunch launch, bool *ran, Diag *diag)
 {
     launch.parameters_size = specialization->abi->size;
-    return rt_launch(specialization->kernel, &launch, diag);
+    if (!specialization->abi->reports)
+        return *ran = rt_launch(specialization->kernel, &launch, diag);
+    if (specialization->waits || rt_device_kind(specialization->device) == RT_CPU)
+        return launch_and_wait(specialization, &launch, ran, diag);
+    ExceptionRecord *record = rt_stream_record(specialization->device, launch.stream, diag);
+    if (!record)
+        return *ran = false;
+    write_exception_fields(specialization, &launch, record);
+    return *ran = rt_launch(specialization->kernel, &launch, diag);
+}
+
+const IrException *jit_exception(JitFunction *function, const ExceptionRecord *record)
+{
+    JitSpecialization *each = atomic_load_explicit(&function->cache.first, memory_order_acquire);
+    while (each && each->tag != record->tag)
+        each = atomic_load_explicit(&each->next, memory_order_acquire);
+    return each && record->code < each->exception_count ? &each->exceptions[record->code] : NULL;
 }

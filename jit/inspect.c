@@ -59,7 +59,8 @@ char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_
                                .argument_count = count,
                                .argument_types = types,
                                .is_kernel = is_kernel,
-                               .weak_literals = function->options.weak_literals};
+                               .weak_literals = function->options.weak_literals,
+                               .exceptions = function->options.exceptions};
     if (strcmp(what, "bytecode") == 0)
         request.dump_bytecode = &text;
     else if (strcmp(what, "cfg") == 0)

@@ -37,8 +37,8 @@ typedef struct JitFunction JitFunction;
 /* One compiled kernel for one device and one list of argument types. Lives as long as its JitFunction. */
 typedef struct JitSpecialization JitSpecialization;
 
-/* Borrows the snapshot: it must outlive the function. */
-JitFunction *jit_function_create(const Snapshot *snapshot, const CompileOptions *options);
+/* Borrows the snapshot: it must outlive the function. number: by which the caller finds the function of an exception. */
+JitFunction *jit_function_create(const Snapshot *snapshot, const CompileOptions *options, uint32_t number);
 void jit_function_destroy(JitFunction *function);
 
 /* The kernel for these types on this device: found, or compiled and loaded now. Concurrent first calls compile once.
@@ -58,8 +58,18 @@ RtDevice *jit_device(const JitSpecialization *specialization);
 bool jit_from_disk(const JitSpecialization *specialization);
 /* parameter_count entries: whether the kernel may write through that parameter. */
 const bool *jit_written(const JitSpecialization *specialization);
-/* Launches with the parameter buffer that jit_abi describes; launch->parameters_size is set here. */
-bool jit_launch(const JitSpecialization *specialization, RtLaunch launch, Diag *diag);
+/* Whether the kernel writes to standard output. */
+bool jit_prints(const JitSpecialization *specialization);
+/* Whether a launch returns when the kernel is done, on every device: debug kernels that can raise. */
+bool jit_waits(const JitSpecialization *specialization);
+/* Launches with the parameter buffer that jit_abi describes, and writes its fields for exceptions; launch->parameters_size
+ * is set here. DIAG_KERNEL_EXCEPTION: a thread raised; in this launch if the device is the CPU or the launch waits, else in
+ * an earlier one on the stream. *ran: whether the kernel was launched, which it may have been before a failure. */
+bool jit_launch(const JitSpecialization *specialization, RtLaunch launch, bool *ran, Diag *diag);
+/* The number of the function that a record of an exception is of. */
+static inline uint32_t jit_raising_function(const ExceptionRecord *record) { return (uint32_t)(record->tag >> 32); }
+/* What the record, which is of this function, says was raised. */
+const IrException *jit_exception(JitFunction *function, const ExceptionRecord *record);
 
 /* --- looking inside ------------------------------------------------------------------------------------------------------ */
 /* What code for this device is generated for. */

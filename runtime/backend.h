@@ -3,6 +3,7 @@
 #ifndef CUJIT_RUNTIME_BACKEND_H
 #define CUJIT_RUNTIME_BACKEND_H
 
+#include "runtime/exception_store.h"
 #include "runtime/launch_check.h"
 #include "runtime/runtime.h"
 
@@ -49,6 +50,7 @@ struct RtDevice {
     int ordinal;
     int sm;
     LaunchLimits limits;
+    ExceptionStore exceptions;
     char name[256];
 };
 
@@ -62,6 +64,7 @@ struct RtEvent {
     RtDevice *device;
     void *handle; /* CUevent */
     int64_t nanoseconds; /* CPU device: when it was recorded; 0: never */
+    uint64_t stream; /* handle of the stream it was recorded in */
     bool timing;
 };
 

@@ -139,6 +139,7 @@ RtDevice *cuda_device_open(int ordinal, Diag *diag)
     }
     device->base.backend = &cuda_backend;
     device->base.ordinal = ordinal;
+    exception_store_init(&device->base.exceptions);
     if (driver_call(diag, cuDeviceGet, &device->device, ordinal) &&
         driver_call(diag, cuDeviceGetName, device->base.name, (int)sizeof device->base.name - 1, device->device) &&
         read_limits(device, diag) && cuda_pool_open(device, diag) &&

@@ -123,7 +123,7 @@ uint64_t host_clock(HostThread *thread)
     return (uint64_t)host_nanoseconds();
 }
 
-const HostServices host_services = {.barrier = host_barrier, .nanoseconds = host_clock};
+const HostServices host_services = {.barrier = host_barrier, .nanoseconds = host_clock, .print = host_print};
 
 static void block_begin(HostWorker *worker)
 {

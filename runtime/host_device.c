@@ -185,6 +185,7 @@ static pthread_once_t host_device_once = PTHREAD_ONCE_INIT;
 /* "CPU", or "CPU (model)" where the system says which. */
 static void name_host_device(void)
 {
+    exception_store_init(&host_device.exceptions);
     char line[200], model[160] = "";
     FILE *file = fopen("/proc/cpuinfo", "re");
     while (file && !model[0] && fgets(line, sizeof line, file))

@@ -165,6 +165,9 @@ void host_worker_enter_block(HostWorker *worker, int64_t block);
  * many blocks it ran. The worker is prepared. */
 int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t chunk, int64_t deadline);
 
+/* host_print.c */
+void host_print(HostThread *thread, const char *format, const uint64_t *values);
+
 /* host_barrier.c */
 uint64_t host_clock(HostThread *thread);
 extern const HostServices host_services;

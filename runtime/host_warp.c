@@ -331,7 +331,7 @@ static void warps_sleep(HostThread *thread, uint32_t nanoseconds)
 }
 
 const HostServices host_warp_services = {
-    .barrier = warps_barrier, .meet = warps_meet, .sleep = warps_sleep, .nanoseconds = host_clock};
+    .barrier = warps_barrier, .meet = warps_meet, .sleep = warps_sleep, .nanoseconds = host_clock, .print = host_print};
 
 /* --- threads -------------------------------------------------------------------------------------------------------- */
 static void start(HostFiber *fiber)

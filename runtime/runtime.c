@@ -58,7 +58,10 @@ bool rt_driver_version(int *version, Diag *diag)
     return driver_require(diag) && driver_call(diag, cuDriverGetVersion, version);
 }
 
-bool rt_synchronize(RtDevice *device, Diag *diag) { return device->backend->synchronize(device, diag); }
+bool rt_synchronize(RtDevice *device, Diag *diag)
+{
+    return device->backend->synchronize(device, diag) && exceptions_check_device(device, diag);
+}
 
 bool rt_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag)
 {
@@ -107,7 +110,10 @@ bool rt_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_t 
 
 bool rt_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, RtStream *stream, Diag *diag)
 {
-    return !size || device->backend->copy_to_host(device, to, from, size, stream, diag);
+    if (size && !device->backend->copy_to_host(device, to, from, size, stream, diag))
+        return false;
+    /* The default stream has waited for the others. */
+    return stream ? exceptions_check_stream(device, stream, diag) : exceptions_check_device(device, diag);
 }
 
 bool rt_copy_on_device(RtDevice *device, RtPointer to, RtPointer from, size_t size, RtStream *stream, Diag *diag)
@@ -167,7 +173,7 @@ uint64_t rt_stream_handle(const RtStream *stream) { return stream_handle_or_defa
 
 bool rt_stream_synchronize(RtDevice *device, RtStream *stream, Diag *diag)
 {
-    return device->backend->stream_synchronize(device, stream, diag);
+    return device->backend->stream_synchronize(device, stream, diag) && exceptions_check_stream(device, stream, diag);
 }
 
 bool rt_stream_wait_event(RtDevice *device, RtStream *stream, RtEvent *event, Diag *diag)
@@ -203,10 +209,16 @@ void rt_event_destroy(RtEvent *event)
 
 bool rt_event_record(RtEvent *event, RtStream *stream, Diag *diag)
 {
+    event->stream = stream_handle_or_default(stream);
     return event->device->backend->event_record(event, stream, diag);
 }
 
-bool rt_event_synchronize(RtEvent *event, Diag *diag) { return event->device->backend->event_synchronize(event, diag); }
+bool rt_event_synchronize(RtEvent *event, Diag *diag)
+{
+    RtStream stream = {.device = event->device, .handle = event->stream};
+    return event->device->backend->event_synchronize(event, diag) &&
+           exceptions_check_stream(event->device, &stream, diag);
+}
 
 bool rt_event_query(RtEvent *event, bool *done, Diag *diag)
 {
@@ -263,6 +275,8 @@ bool rt_assemble(RtDevice *device, const RtImage *image, void **cubin, size_t *s
 bool rt_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag)
 {
     RtLaunch whole = *launch;
+    if (!exceptions_check_stream(kernel->device, launch->stream, diag))
+        return false;
     whole.cooperative |= kernel->cooperative;
     return kernel->device->backend->launch(kernel, &whole, diag);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "core/diag.h"
+#include "core/exception_record.h"
 #include "core/host_abi.h"
 
 typedef enum RtKind { RT_CPU, RT_GPU } RtKind;
@@ -100,11 +101,23 @@ typedef struct RtLaunch {
     uint32_t dynamic_shared; /* bytes */
     bool cooperative;
     RtStream *stream;
-    const void *parameters; /* the buffer of kernel_abi.h */
+    void *parameters; /* the buffer of kernel_abi.h */
     size_t parameters_size;
 } RtLaunch;
 
 /* Launches asynchronously on a GPU; the CPU device returns when the kernel is done. */
 bool rt_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag);
+
+/* --- exceptions of kernels ---------------------------------------------------------------------------------------------- */
+/* An empty record for a launch that is waited for, given back when it is over. NULL with a diagnostic. Its address is the
+ * device's and the host's. */
+ExceptionRecord *rt_record_take(RtDevice *device, Diag *diag);
+void rt_record_return(RtDevice *device, ExceptionRecord *record);
+/* False with DIAG_KERNEL_EXCEPTION when a thread has completed the record; the record is empty then. */
+bool rt_record_check(ExceptionRecord *record, Diag *diag);
+/* The record of the launches on that stream that are not waited for; lives as long as the device. NULL with a diagnostic.
+ * What it holds is found by the next launch on the stream, copy from it to the host, and synchronization with it: these
+ * then fail with DIAG_KERNEL_EXCEPTION, and a launch does not happen. */
+ExceptionRecord *rt_stream_record(RtDevice *device, const RtStream *stream, Diag *diag);
 
 #endif

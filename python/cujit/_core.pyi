@@ -139,7 +139,7 @@ class KernelBase:
     is_frozen: bool
     options: dict[str, Any]
     def __init__(self, function: Callable[..., Any], *, device: bool = False, **options: Any) -> None: ...
-    # options: fastmath, fmad, debug, lineinfo, opt, max_registers, launch_bounds, forceinline, noinline
+    # options: fastmath, fmad, debug, exceptions, lineinfo, opt, max_registers, launch_bounds, forceinline, noinline
     def __getitem__(self, configuration: Any) -> Launcher: ...
     def quiet_launcher(self, configuration: Any) -> Launcher: ...   # the same without a hint that the grid is small
     def loaded_signatures(self) -> list[tuple[Type, ...]]: ...      # those that the disk cache had

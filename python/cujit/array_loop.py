@@ -15,6 +15,7 @@ from cujit.cuda.devices import need_device
 from cujit.cuda.dispatcher import Dispatcher, jit, quiet_launcher
 
 _WIDE_BYTES = 16
+_PASSED_OPTIONS = {"fastmath", "fmad", "debug", "exceptions", "opt"}
 
 
 class Launch:
@@ -86,7 +87,7 @@ def _compiled(function, name, source, types):
 
     namespace = {"cuda": cuda, "function": function, **{f"type{k}": t for k, t in enumerate(types)}}
     exec(compile(source, "<cujit elementwise loop>", "exec"), namespace)
-    options = {name: value for name, value in function.options.items() if name in ("fastmath", "fmad", "debug", "opt")}
+    options = {name: value for name, value in function.options.items() if name in _PASSED_OPTIONS}
     return Dispatcher(namespace[name], **options)
 
 

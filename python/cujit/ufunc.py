@@ -140,7 +140,7 @@ class UFunc(_core.Elementwise):
             raise TypeError(f"'{self.__name__}' takes {self.nin} arguments; only functions of two can {method}")
 
 
-_OPTIONS = {"fastmath", "fmad", "debug", "opt"}
+_OPTIONS = {"fastmath", "fmad", "debug", "exceptions", "opt"}
 _IGNORED_OPTIONS = {"nopython", "cache", "identity"}
 
 
@@ -151,7 +151,10 @@ def used_options(decorator, target, options):
     unknown = options.keys() - _OPTIONS - _IGNORED_OPTIONS
     if unknown:
         raise KeyError(f"{decorator} has no option '{sorted(unknown)[0]}'")
-    return {name: value for name, value in options.items() if name in _OPTIONS}
+    used = {name: value for name, value in options.items() if name in _OPTIONS}
+    if used.get("debug"):
+        used["exceptions"] = True
+    return used
 
 
 def vectorize(ftylist_or_function=(), target="cuda", **options):

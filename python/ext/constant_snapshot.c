@@ -308,11 +308,21 @@ static const Constant *intrinsic(SnapshotBuilder *builder, IntrinsicId id, const
 }
 
 /* --- namespaces -------------------------------------------------------------------------------------------------------------------- */
+/* NumPy warns when it is asked for the names of builtins that it had once (np.str). A function that names a builtin need
+ * not mean NumPy's. */
+static bool is_only_builtin(PyObject *object, PyObject *name)
+{
+    PyObject *own = PyModule_Check(object) ? PyModule_GetDict(object) : NULL, *builtins = PyEval_GetBuiltins();
+    return own && !PyDict_Contains(own, name) && builtins && PyDict_Contains(builtins, name) == 1;
+}
+
 /* The attribute of a module, class or namespace; NULL without an exception where there is none. New reference. */
 static PyObject *attribute_of(SnapshotBuilder *builder, PyObject *object, PyObject *name)
 {
     PyObject *value;
-    if (Py_IS_TYPE(object, builder->state->intrinsic_type))
+    if (is_only_builtin(object, name))
+        value = NULL;
+    else if (Py_IS_TYPE(object, builder->state->intrinsic_type))
         value = Py_XNewRef(ext_intrinsic_child(builder->state, ((ExtIntrinsic *)object)->path, name));
     else
         value = PyObject_GetAttr(object, name);
@@ -355,6 +365,12 @@ static const Constant *namespace(SnapshotScope *scope, PyObject *object, const c
         return constant;
     constant = ext_new_constant(scope->builder, CONSTANT_MODULE, shown);
     table_set(scope->modules, &object, sizeof object, constant);
+    if (PyExceptionClass_Check(object)) {
+        constant->is_exception = true;
+        constant->host_class = object;
+        if (PyList_Append(scope->builder->keep_alive, object) < 0)
+            return NULL;
+    }
     if (PyList_Append(scope->builder->held, object) < 0)
         return NULL;
     if (!PyObject_TypeCheck(object, (PyTypeObject *)scope->builder->enum_meta))

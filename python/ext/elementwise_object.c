@@ -148,20 +148,20 @@ static bool write_inputs(const Recipe *recipe, const ElementwiseCall *call, cons
     return true;
 }
 
-static bool run(const Recipe *recipe, const ElementwiseCall *call, const uint8_t *parameters)
+static bool run(const Recipe *recipe, const ElementwiseCall *call, uint8_t *parameters)
 {
     Diag diag;
-    bool launched;
+    bool launched, ran;
     diag_clear(&diag);
     int64_t of_block = (int64_t)recipe->block * recipe->width;
     RtLaunch launch = {.grid = {(uint32_t)((call->shaped->size + of_block - 1) / of_block), 1, 1},
                        .block = {recipe->block, 1, 1},
                        .stream = call->stream_object ? ext_rt_stream(call->stream_object) : NULL,
                        .parameters = parameters};
-    if (rt_device_kind(jit_device(recipe->specialization)) == RT_GPU) {
-        launched = jit_launch(recipe->specialization, launch, &diag);
+    if (rt_device_kind(jit_device(recipe->specialization)) == RT_GPU && !jit_waits(recipe->specialization)) {
+        launched = jit_launch(recipe->specialization, launch, &ran, &diag);
     } else {
-        Py_BEGIN_ALLOW_THREADS launched = jit_launch(recipe->specialization, launch, &diag);
+        Py_BEGIN_ALLOW_THREADS launched = jit_launch(recipe->specialization, launch, &ran, &diag);
         Py_END_ALLOW_THREADS
     }
     if (!launched)

@@ -18,6 +18,8 @@ typedef struct ExtState {
     PyObject *intrinsic_ids;                     /* dict: id(object) -> IntrinsicId; NULL before the first snapshot */
     PyObject *intrinsic_objects;                 /* list that keeps those objects alive */
     PyObject *devices;                           /* dict: (kind, ordinal) -> Device */
+    PyObject *raising_kernels;                   /* dict: number -> address of the ExtKernel, which it does not own */
+    uint32_t kernel_number;                      /* of the last kernel that was prepared */
     PyObject *record_types;                      /* dict: structured dtype -> capsule of a Type in `arena` */
     PyObject *kept_classes;                      /* set: classes whose addresses are in types */
     PyObject *array_interface_name, *cuda_stream_name, *py_func_name;   /* interned attribute names */
@@ -110,6 +112,7 @@ typedef struct ExtKernel {
     bool is_device, is_frozen, forceinline, noinline, warn_float64, tells_of_cache;
     Arena *arena; /* of the snapshot */
     JitFunction *function; /* NULL before the first use */
+    uint32_t number; /* of the function, in state->raising_kernels; 0: not there */
     const JitSpecialization *last; /* of the last launch */
     bool last_converts; /* arguments may be converted to its types */
 } ExtKernel;
@@ -127,6 +130,11 @@ struct ExtLauncher {
 /* --- raise.c: the only place that makes exceptions of a Diag -------------------------------------------------------- */
 /* Sets the exception; always NULL. Needs no state: cujit.errors is found by name. */
 PyObject *ext_raise(const Diag *diag);
+/* kernel_exception.c: what a thread of a kernel raised (DIAG_KERNEL_EXCEPTION). Always NULL. */
+PyObject *ext_raise_from_kernel(const Diag *diag);
+/* Makes the kernel known by a number for that, and forgets it. False with an exception. */
+bool ext_number_kernel(ExtKernel *kernel);
+void ext_forget_kernel(ExtKernel *kernel);
 /* ext_raise of a diagnostic without a source position. */
 PyObject *ext_raise_id(DiagId id, ...);
 /* Warns with a class of cujit.errors. False with an exception where the filters make it one. */

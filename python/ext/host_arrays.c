@@ -103,10 +103,12 @@ static bool copy_back(ExtLaunchFrame *frame, RtStream *stream, Diag *diag)
         if (!size || !comes_back(frame, each))
             continue;
         any = true;
-        if (!rt_copy_to_host(frame->device, PyArray_DATA(memory), each->device_pointer, size, stream, diag))
+        if (!rt_copy_to_host(frame->device, PyArray_DATA(memory), each->device_pointer, size, stream, diag) &&
+            diag->id != DIAG_KERNEL_EXCEPTION)
             return false;
     }
-    return !any || rt_stream_synchronize(frame->device, stream, diag);
+    bool done = !any || rt_stream_synchronize(frame->device, stream, diag);
+    return done && !diag_failed(diag);
 }
 
 bool ext_host_arrays_copy_back(ExtLaunchFrame *frame, RtStream *stream, bool launched, Diag *diag)

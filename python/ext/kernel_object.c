@@ -28,7 +28,9 @@ bool ext_kernel_prepare(ExtKernel *kernel)
     }
     kernel->arena = arena;
     Py_XSETREF(kernel->keep_alive, keep_alive);
-    kernel->function = jit_function_create(snapshot, &kernel->compile_options);
+    if (!ext_number_kernel(kernel))
+        return false;
+    kernel->function = jit_function_create(snapshot, &kernel->compile_options, kernel->number);
     return true;
 }
 
@@ -182,8 +184,13 @@ static bool read_option(ExtKernel *self, const char *name, PyObject *value)
         const char *name;
         bool *place;
     } flags[] = {
-        {"debug", &options->debug},    {"lineinfo", &options->lineinfo},      {"forceinline", &self->forceinline},
-        {"noinline", &self->noinline}, {"warn_float64", &self->warn_float64}, {"cache", &self->tells_of_cache},
+        {"debug", &options->debug},
+        {"lineinfo", &options->lineinfo},
+        {"forceinline", &self->forceinline},
+        {"noinline", &self->noinline},
+        {"warn_float64", &self->warn_float64},
+        {"cache", &self->tells_of_cache},
+        {"exceptions", &options->exceptions},
     };
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (strcmp(name, flags[i].name) == 0)
@@ -290,6 +297,7 @@ static void kernel_dealloc(ExtKernel *self)
     PyTypeObject *class = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     kernel_clear(self);
+    ext_forget_kernel(self);
     jit_function_destroy(self->function);
     arena_destroy(self->arena);
     Py_XDECREF(self->keep_alive);

@@ -24,19 +24,30 @@ static bool wait_for_streams(const ExtLaunchFrame *frame, const RtStream *stream
     return true;
 }
 
-/* Everything of a launch that needs no GIL. */
-static bool run(ExtLaunchFrame *frame, RtLaunch launch, Diag *diag)
+/* Everything of a launch that needs no GIL. *ran: whether the arguments may have changed. */
+static bool run(ExtLaunchFrame *frame, RtLaunch launch, bool *ran, Diag *diag)
 {
     if (frame->stream_count && !wait_for_streams(frame, launch.stream, diag))
         return false;
     if (!frame->array_count) {
         launch.parameters = frame->parameters;
-        return jit_launch(frame->specialization, launch, diag);
+        return jit_launch(frame->specialization, launch, ran, diag);
     }
     bool launched = ext_host_arrays_copy_in(frame, launch.stream, diag);
     launch.parameters = frame->parameters;
-    launched = launched && jit_launch(frame->specialization, launch, diag);
-    return ext_host_arrays_copy_back(frame, launch.stream, launched, diag) && launched;
+    launched = launched && jit_launch(frame->specialization, launch, ran, diag);
+    /* After an exception the arrays come back as the other threads left them. */
+    *ran = *ran && (launched || diag->id == DIAG_KERNEL_EXCEPTION);
+    return ext_host_arrays_copy_back(frame, launch.stream, *ran, diag) && launched;
+}
+
+/* What the program printed so far comes before what the kernel prints, which does not go through sys.stdout. */
+static void flush_standard_output(void)
+{
+    PyObject *file = PySys_GetObject("stdout");
+    PyObject *done = file && file != Py_None ? PyObject_CallMethod(file, "flush", NULL) : NULL;
+    Py_XDECREF(done);
+    PyErr_Clear();
 }
 
 /* Launches a packed frame and ends it. A launch on a GPU that copies nothing returns at once and keeps the GIL. */
@@ -44,16 +55,20 @@ static bool launch_frame(const ExtLauncher *self, ExtLaunchFrame *frame)
 {
     Diag diag;
     diag_clear(&diag);
-    bool launched = false;
-    if (frame->array_count == 0 && frame->stream_count == 0 && rt_device_kind(frame->device) == RT_GPU) {
-        launched = run(frame, self->launch, &diag);
+    bool launched = false, ran = false;
+    if (jit_prints(frame->specialization))
+        flush_standard_output();
+    bool waits = frame->stream_count || rt_device_kind(frame->device) == RT_CPU || jit_waits(frame->specialization);
+    if (frame->array_count == 0 && !waits) {
+        launched = run(frame, self->launch, &ran, &diag);
     } else if (ext_host_arrays_begin(frame)) {
-        Py_BEGIN_ALLOW_THREADS launched = run(frame, self->launch, &diag);
+        Py_BEGIN_ALLOW_THREADS launched = run(frame, self->launch, &ran, &diag);
         Py_END_ALLOW_THREADS
     }
-    if (diag_failed(&diag))
+    bool ended = ext_frame_end(frame, ran);
+    if (ended && diag_failed(&diag))
         ext_raise(&diag);
-    return ext_frame_end(frame, launched) && launched;
+    return ended && launched;
 }
 
 /* Hints for GPUs, given on the CPU device too: it is where programs for GPUs are tried out. */

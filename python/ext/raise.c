@@ -138,6 +138,8 @@ static void set_attribute(PyObject *exception, const char *name, PyObject *value
 
 PyObject *ext_raise(const Diag *diag)
 {
+    if (diag->id == DIAG_KERNEL_EXCEPTION)
+        return ext_raise_from_kernel(diag);
     const DiagInfo *info = &diag_info[diag->id];
     PyObject *class = exception_class(diag_failed(diag) ? info->exception : "InternalError");
     PyObject *text = diag_failed(diag) ? full_message(diag) : PyUnicode_FromString("a failure without a reason");

@@ -37,8 +37,28 @@ static void test_many_parameters(void)
     buf_free(&buf);
 }
 
+/* Through calls, of functions that stand before and behind, and not where nobody calls. */
+static void test_raising(void)
+{
+    static const char text[] = "kernel k(c: bool) reports\nblock 0:\n  call outer(c)\n  return\n\n"
+                               "device outer(c: bool)\nblock 0:\n  call inner(c)\n  call quiet(c)\n  return\n\n"
+                               "device quiet(c: bool)\nblock 0:\n  return\n\n"
+                               "device inner(c: bool)\nblock 0:\n  branch c, block 1, block 2\nblock 1:\n  raise 0, c\n"
+                               "block 2:\n  return\n";
+    Arena *arena = arena_create();
+    Diag diag = {0};
+    bool raises[4];
+    IrModule *module = ir_parse(text, arena, &diag);
+    if (CHECK(module) && CHECK(ir_verify(module, &diag))) {
+        ir_raising_functions(module, raises);
+        CHECK(module->first->reports && raises[0] && raises[1] && !raises[2] && raises[3]);
+    }
+    arena_destroy(arena);
+}
+
 void test_ir_effects(void)
 {
+    test_raising();
     check_written(
         "kernel k(n: i64, x: f32[1 C], y: f32[1 C])\nblock 0:\n  %0: f32 = load x[n]\n  store y[n], %0\n  return\n",
         "--w", EFFECT_NONE);
@@ -65,5 +85,8 @@ void test_ir_effects(void)
     check_written("kernel k(n: i64, x: f32[1 C], v: f32)\nblock 0:\n  %0: f32[1 C] = shared (4)\n  store %0[n], v\n"
                   "  %1: i64 = extent x, 0\n  return\n",
                   "---", EFFECT_NONE);
+    check_written("kernel k(b: bool)\nblock 0:\n  call f(b)\n  return\n\n"
+                  "device f(b: bool)\nblock 0:\n  print \"%s\", b\n  return\n",
+                  "-", EFFECT_PRINTS);
     test_many_parameters();
 }

@@ -81,7 +81,7 @@ static void check_round_trip(const char *text, bool with_positions, bool is_vali
 }
 
 static const char every_operation[] =
-    "kernel k(a: f64, x: f32[1 C], m: i32[2 A ro], t: (i64, i64), z: c64, u: u32[1 C])\n"
+    "kernel k(a: f64, x: f32[1 C], m: i32[2 A ro], t: (i64, i64), z: c64, u: u32[1 C]) reports\n"
     "block 0:\n"
     "  %0: i64 = const -9223372036854775808\n"
     "  %1: u64 = const 18446744073709551615\n"
@@ -167,6 +167,13 @@ static const char every_operation[] =
     "\n"
     "device \"g 1\"() forceinline\n"
     "block 0:\n"
+    "  %0: i8 = const 3\n"
+    "  %1: bool = const true\n"
+    "  branch %1, block 1, block 2\n"
+    "block 1:\n"
+    "  print \"100%% %s\\x0a\", %1\n"
+    "  raise 2, %0, %1\n"
+    "block 2:\n"
     "  trap\n";
 
 /* op.def's operations all occur above. */

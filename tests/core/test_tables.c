@@ -48,20 +48,22 @@ void test_intrinsic(void)
 }
 
 /* The layout as text: a letter for the kind and the offset of every field, then the size. */
-static void check_layout(const char *tuple, const char *expected)
+static void check_reporting_layout(const char *tuple, bool reports, const char *expected)
 {
     Arena *arena = arena_create();
     const char *at = tuple;
     const Type *type = type_parse(arena, &at);
-    const KernelAbi *abi = kernel_abi_layout(type->items, type->count, arena);
+    const KernelAbi *abi = kernel_abi_layout(type->items, type->count, reports, arena);
     Buf buf = {0};
     for (uint32_t i = 0; i < abi->field_count; i++)
-        buf_printf(&buf, "%u%c%u ", abi->fields[i].parameter, "spxt"[abi->fields[i].kind], abi->fields[i].offset);
+        buf_printf(&buf, "%u%c%u ", abi->fields[i].parameter, "spxteg"[abi->fields[i].kind], abi->fields[i].offset);
     buf_printf(&buf, "%u", abi->size);
     CHECK_TEXT(buf_text(&buf), expected);
     buf_free(&buf);
     arena_destroy(arena);
 }
+
+static void check_layout(const char *tuple, const char *expected) { check_reporting_layout(tuple, false, expected); }
 
 void test_kernel_abi(void)
 {
@@ -72,13 +74,14 @@ void test_kernel_abi(void)
     check_layout("(f32[2 A], f32[2 F])", "0p0 0x8 0x16 0t24 0t32 1p40 1x48 1x56 64");
     check_layout("((i8, (i32, none)), none, range(i64, i64, i64))", "0s0 0s4 2s8 2s16 2s24 32");
     check_layout("(f32[0 C])", "0p0 8");
+    check_reporting_layout("(i8)", true, "0s0 1e8 1g16 24");
     Arena *arena = arena_create();
     const Type *array = type_array(arena, TYPE_OF(FLOAT32), 2, LAYOUT_ANY, false);
-    const KernelAbi *abi = kernel_abi_layout(&array, 1, arena);
+    const KernelAbi *abi = kernel_abi_layout(&array, 1, false, arena);
     CHECK(abi->field_count == 5 && abi->fields[0].type == array && abi->fields[2].axis == 1 &&
           abi->fields[4].axis == 1);
     CHECK(abi->fields[3].kind == ABI_STRIDE && abi->fields[3].type == TYPE_OF(INT64) && abi->fields[3].size == 8);
     const Type *complex64 = TYPE_OF(COMPLEX64);
-    CHECK(kernel_abi_layout(&complex64, 1, arena)->fields[1].type == TYPE_OF(FLOAT32));
+    CHECK(kernel_abi_layout(&complex64, 1, false, arena)->fields[1].type == TYPE_OF(FLOAT32));
     arena_destroy(arena);
 }

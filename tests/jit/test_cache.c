@@ -127,7 +127,7 @@ static void count_one(const JitSpecialization *specialization, void *user)
 
 void test_compiled_once(void)
 {
-    JitFunction *function = jit_function_create(&snapshot, &(CompileOptions){.optimization = 1});
+    JitFunction *function = jit_function_create(&snapshot, &(CompileOptions){.optimization = 1}, 7);
     const Type *type = TYPE_OF(FLOAT32);
     CHECK(!jit_find(function, cpu(), &type, 1));
     pthread_barrier_init(&barrier, NULL, THREADS);
@@ -146,7 +146,8 @@ void test_compiled_once(void)
         float argument = 1;
         Diag diag = {.id = DIAG_NONE};
         RtLaunch launch = {.grid = {2, 1, 1}, .block = {32, 1, 1}, .parameters = &argument};
-        CHECK(jit_launch(found[0], launch, &diag));
+        bool ran = false;
+        CHECK(jit_launch(found[0], launch, &ran, &diag) && ran);
         CHECK(!jit_written(found[0])[0] && jit_device(found[0]) == cpu() && jit_kernel(found[0]));
     }
     pthread_barrier_destroy(&barrier);

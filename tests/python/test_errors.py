@@ -128,6 +128,7 @@ UNREACHABLE = {
     "DEVICE_CHOICE": "test_import.py",
     "HOST_THREADS": "an exhausted machine",
     "HOST_STACK": "an exhausted machine",
+    "KERNEL_EXCEPTION": "the exception itself is raised, see test_exceptions.py",
     "INTRINSIC_TARGET": "no intrinsic of the table needs a newer GPU",
 }
 LAUNCHING = {"LAUNCH_UNCONFIGURED", "LAUNCH_SHAPE", "LAUNCH_ARITY", "LAUNCH_ARGUMENT", "LAUNCH_SIGNATURE",

@@ -288,7 +288,7 @@ def deleted_names(n):
     return y
 
 
-@sample(INTS, missing="assert and raise in device functions")
+@sample(INTS)
 def assertions_and_raises_are_silent_where_they_hold(a):
     assert a == a
     if a != a:

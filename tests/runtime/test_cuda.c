@@ -199,6 +199,62 @@ static void launches(void)
     rt_kernel_unload(kernel);
 }
 
+static void raise_in(ExceptionRecord *record, uint32_t code)
+{
+    *record = (ExceptionRecord){.code = code, .tag = 9, .thread_index = {3}, .state = EXCEPTION_COMPLETE};
+}
+
+/* Records of streams: who finds an exception, once, and that it stops a launch. */
+static void exceptions(void)
+{
+    Diag diag = {0};
+    RtImage image = ptx_image("ptx");
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    RtKernel *kernel = rt_kernel_load(device, &image, &diag);
+    RtStream *stream = rt_stream_create(device, &diag), *legacy = rt_stream_external(device, 1, &diag);
+    RtStream *same = rt_stream_external(device, rt_stream_handle(stream), &diag);
+    RtEvent *event = rt_event_create(device, false, &diag);
+    uint64_t word = 0, to = 0;
+    ExceptionRecord *own = rt_stream_record(device, stream, &diag), *none = rt_stream_record(device, NULL, &diag);
+    CHECK(own && none && own != none && rt_stream_record(device, same, &diag) == own);
+    CHECK(rt_stream_record(device, legacy, &diag) == none);
+    CHECK_OK(rt_synchronize(device, &diag), &diag);
+    raise_in(own, 5);
+    CHECK_OK(rt_stream_synchronize(device, NULL, &diag), &diag);
+    CHECK(!rt_stream_synchronize(device, same, &diag));
+    CHECK(diag.raised.code == 5 && diag.raised.tag == 9 && diag.raised.thread_index[0] == 3);
+    CHECK(diag.id == DIAG_KERNEL_EXCEPTION && own->state == EXCEPTION_EMPTY);
+    diag_clear(&diag);
+    CHECK_OK(rt_stream_synchronize(device, stream, &diag), &diag);
+    raise_in(own, 6);
+    CHECK_FAILS(rt_synchronize(device, &diag), &diag, DIAG_KERNEL_EXCEPTION, "raised");
+    raise_in(own, 7);
+    CHECK_FAILS(rt_copy_to_host(device, &to, (RtPointer)(uintptr_t)&word, 8, NULL, &diag), &diag, DIAG_KERNEL_EXCEPTION,
+                "raised");
+    raise_in(own, 8);
+    CHECK_OK(rt_event_record(event, stream, &diag), &diag);
+    CHECK_FAILS(rt_event_synchronize(event, &diag), &diag, DIAG_KERNEL_EXCEPTION, "raised");
+    RtLaunch launch = {.grid = {4, 1, 1}, .block = {8, 1, 1}, .stream = stream};
+    int launches_before = fake()->calls("cuLaunchKernel");
+    raise_in(own, 9);
+    CHECK_FAILS(rt_launch(kernel, &launch, &diag), &diag, DIAG_KERNEL_EXCEPTION, "raised");
+    CHECK(fake()->calls("cuLaunchKernel") == launches_before);
+    CHECK_OK(rt_launch(kernel, &launch, &diag), &diag);
+    own->state = EXCEPTION_TAKEN; /* a thread still writes */
+    CHECK_OK(rt_stream_synchronize(device, stream, &diag), &diag);
+    ExceptionRecord *single = rt_record_take(device, &diag);
+    CHECK(single && single != own && single != none && single->state == EXCEPTION_EMPTY);
+    raise_in(single, 1);
+    CHECK(!rt_record_check(single, &diag) && rt_record_check(single, &diag));
+    rt_record_return(device, single);
+    CHECK(rt_record_take(device, &diag) == single && single->slots[0] == 0 && single->code == 0);
+    rt_event_destroy(event);
+    rt_stream_destroy(same);
+    rt_stream_destroy(legacy);
+    rt_stream_destroy(stream);
+    rt_kernel_unload(kernel);
+}
+
 static void *use_device(void *device)
 {
     Diag diag = {0};
@@ -265,6 +321,7 @@ void test_cuda(void)
         {"streams and events", streams_and_events},
         {"modules", modules},
         {"launches", launches},
+        {"exceptions", exceptions},
         {"contexts", contexts},
         {"one device opened by many threads", opened_by_many},
     };

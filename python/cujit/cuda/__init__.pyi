@@ -184,7 +184,7 @@ def jit(func_or_sig: _Signature | list[Any] | None = None, device: bool = False,
         forceinline: bool = False, link: Sequence[Any] = (), debug: bool | None = None, opt: bool | int | None = None,
         lineinfo: bool = False, cache: bool = False, launch_bounds: int | tuple[int, ...] | None = None,
         lto: bool | None = None, shared_memory_carveout: int | str | None = None, fastmath: bool | Iterable[str] = False,
-        max_registers: int | None = None, extensions: Sequence[Any] = (), fmad: bool = True,
+        max_registers: int | None = None, extensions: Sequence[Any] = (), fmad: bool = True, exceptions: bool = False,
         **options: Any) -> Callable[[Callable[..., Any]], Dispatcher]: ...
 
 def compile(pyfunc: Callable[..., Any], sig: _Signature, debug: bool | None = None, lineinfo: bool = False,

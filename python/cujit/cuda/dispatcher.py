@@ -14,9 +14,9 @@ from cujit.errors import DeprecationError, LaunchConfigurationError
 # CUfunction_attribute, of cuda.h.
 _MAX_THREADS, _SHARED_BYTES, _CONST_BYTES, _LOCAL_BYTES, _REGISTERS = range(5)
 
-_DEFAULTS = {"fastmath": False, "fmad": True, "debug": False, "lineinfo": False, "opt": True, "max_registers": None,
-             "launch_bounds": None, "forceinline": False, "literals": "numba", "warn_float64": False,
-             "cache": False}
+_DEFAULTS = {"fastmath": False, "fmad": True, "debug": False, "exceptions": False, "lineinfo": False,
+             "opt": True, "max_registers": None, "launch_bounds": None, "forceinline": False, "literals": "numba",
+             "warn_float64": False, "cache": False}
 
 
 _NONE = _core.scalar_types["none"]
@@ -334,13 +334,15 @@ def _sm(cc):
 
 def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=(), debug=None, opt=None,
         lineinfo=False, cache=False, launch_bounds=None, lto=None, shared_memory_carveout=None, fastmath=False,
-        max_registers=None, extensions=(), fmad=True, literals="numba", warn_float64=None, **options):
+        max_registers=None, extensions=(), fmad=True, literals="numba", warn_float64=None, exceptions=False, **options):
     """Makes a kernel of a Python function, or with device=True a function for kernels.
 
     Bare, with options, or with a signature (text, types called with types, a tuple of types) or a list of them, which
     compiles at once and for these types only.
 
-    debug: `assert` and `raise` have effect. fastmath: less exact and faster floating point, in the functions that a
+    debug: what threads raise (`raise`, `assert`, a division by zero, a tuple's index out of range) is raised by the
+    launch, which waits for the kernel. exceptions: the same, but nothing waits: the next synchronization, copy to the
+    host or launch on the stream raises it. fastmath: less exact and faster floating point, in the functions that a
     kernel calls, too: True for what CUDA's -use_fast_math does, or a set of LLVM's words "nnan", "ninf", "nsz", "arcp",
     "contract", "afn", "reassoc", "fast" for all of them. fmad: a * b + c may be rounded once; False: sums, products,
     quotients and square roots are NumPy's to the bit. opt: False, True, or a level from 0 to 3. max_registers: of a
@@ -362,6 +364,7 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
     core = {
         "fastmath": fastmath, "fmad": bool(fmad), "debug": bool(debug), "lineinfo": bool(lineinfo),
         "opt": True if opt is None else opt, "max_registers": max_registers, "launch_bounds": launch_bounds,
+        "exceptions": bool(exceptions or debug),
         "forceinline": bool(forceinline) or inline in ("always", True), "literals": literals,
         "warn_float64": bool(warn_float64), "cache": bool(cache),
     }

@@ -129,7 +129,8 @@ class _ThreadKernels:
 
 def _kernel(function, reduced, threads):
     """threads: of the largest block, for which there are registers then whatever the reduction needs."""
-    options = {name: value for name, value in reduced.options.items() if name in ("fastmath", "fmad", "debug", "opt")}
+    passed = ("fastmath", "fmad", "debug", "exceptions", "opt")
+    options = {name: value for name, value in reduced.options.items() if name in passed}
     return Dispatcher(function, launch_bounds=threads, **options)
 
 

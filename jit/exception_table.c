@@ -1,0 +1,53 @@
+/* Copies a module's exceptions out of the arena of its compilation. */
+#include "jit/exception_table.h"
+
+static const char *copy_text(Arena *arena, const char *text) { return text ? arena_string(arena, text) : NULL; }
+
+/* Numbers, text, tuples of them, and classes: what exceptions are made of. */
+static const Constant *copy_constant(Arena *arena, const Constant *constant)
+{
+    if (!constant)
+        return NULL;
+    Constant *copy = ARENA_NEW(arena, Constant);
+    *copy = (Constant){.kind = constant->kind,
+                       .is_unsigned = constant->is_unsigned,
+                       .integer = constant->integer,
+                       .real = constant->real,
+                       .imaginary = constant->imaginary,
+                       .text = copy_text(arena, constant->text),
+                       .is_exception = constant->is_exception,
+                       .host_class = constant->host_class};
+    if (constant->kind != CONSTANT_TUPLE)
+        return copy;
+    const Constant **items = ARENA_ARRAY(arena, const Constant *, constant->count);
+    for (uint32_t i = 0; i < constant->count; i++)
+        items[i] = copy_constant(arena, constant->items[i]);
+    copy->items = items;
+    copy->count = constant->count;
+    return copy;
+}
+
+static void copy_exception(Arena *arena, const IrException *from, IrException *to)
+{
+    IrExceptionArgument *arguments = ARENA_ARRAY(arena, IrExceptionArgument, from->argument_count);
+    for (uint32_t i = 0; i < from->argument_count; i++)
+        arguments[i] = (IrExceptionArgument){.constant = copy_constant(arena, from->arguments[i].constant),
+                                             .format = copy_text(arena, from->arguments[i].format),
+                                             .type = type_copy(arena, from->arguments[i].type),
+                                             .first_slot = from->arguments[i].first_slot};
+    *to = (IrException){.class = copy_constant(arena, from->class),
+                        .argument_count = from->argument_count,
+                        .arguments = arguments,
+                        .pos = from->pos};
+}
+
+void jit_keep_exceptions(const IrModule *module, JitSpecialization *specialization)
+{
+    if (!module->first->reports)
+        return;
+    IrException *exceptions = ARENA_ARRAY(specialization->arena, IrException, module->exception_count);
+    for (uint32_t i = 0; i < module->exception_count; i++)
+        copy_exception(specialization->arena, &module->exceptions[i], &exceptions[i]);
+    specialization->exceptions = exceptions;
+    specialization->exception_count = module->exception_count;
+}

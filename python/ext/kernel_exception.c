@@ -1,0 +1,209 @@
+/* What a thread of a kernel raised -> the Python exception, worded as numba words it: the place in the source, thread and
+ * block stand before the first argument. */
+#include "ext/ext.h"
+
+/* --- kernels by number --------------------------------------------------------------------------------------------------- */
+bool ext_number_kernel(ExtKernel *kernel)
+{
+    if (kernel->number || !kernel->compile_options.exceptions)
+        return true;
+    uint32_t number = ++kernel->state->kernel_number;
+    PyObject *key = PyLong_FromUnsignedLong(number), *address = PyLong_FromVoidPtr(kernel);
+    bool ok = key && address && PyDict_SetItem(kernel->state->raising_kernels, key, address) == 0;
+    Py_XDECREF(key);
+    Py_XDECREF(address);
+    kernel->number = ok ? number : 0;
+    return ok;
+}
+
+void ext_forget_kernel(ExtKernel *kernel)
+{
+    if (!kernel->number || !kernel->state->raising_kernels)
+        return;
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *key = PyLong_FromUnsignedLong(kernel->number);
+    if (!key || PyDict_DelItem(kernel->state->raising_kernels, key) < 0)
+        PyErr_Clear();
+    Py_XDECREF(key);
+    PyErr_Restore(type, value, traceback);
+}
+
+/* Borrowed; NULL without an exception when it is gone. */
+static ExtKernel *kernel_of(const ExceptionRecord *record)
+{
+    PyObject *module = PyImport_ImportModule("cujit._core");
+    PyObject *key = PyLong_FromUnsignedLong(jit_raising_function(record));
+    PyObject *address = NULL;
+    if (module && key && ext_state(module)->raising_kernels)
+        address = PyDict_GetItemWithError(ext_state(module)->raising_kernels, key);
+    ExtKernel *kernel = address ? PyLong_AsVoidPtr(address) : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(key);
+    PyErr_Clear();
+    return kernel;
+}
+
+/* --- arguments --------------------------------------------------------------------------------------------------------------- */
+static PyObject *tuple_of_constants(const Constant *constant);
+
+static PyObject *object_of_constant(const Constant *constant)
+{
+    switch (constant->kind) {
+    case CONSTANT_BOOL: return PyBool_FromLong(constant->integer != 0);
+    case CONSTANT_INT:
+        return constant->is_unsigned ? PyLong_FromUnsignedLongLong((uint64_t)constant->integer)
+                                     : PyLong_FromLongLong(constant->integer);
+    case CONSTANT_FLOAT: return PyFloat_FromDouble(constant->real);
+    case CONSTANT_COMPLEX: return PyComplex_FromDoubles(constant->real, constant->imaginary);
+    case CONSTANT_STRING: return PyUnicode_FromString(constant->text);
+    case CONSTANT_TUPLE: return tuple_of_constants(constant);
+    default: Py_RETURN_NONE;
+    }
+}
+
+static PyObject *tuple_of_constants(const Constant *constant)
+{
+    PyObject *tuple = PyTuple_New(constant->count);
+    for (uint32_t i = 0; tuple && i < constant->count; i++) {
+        PyObject *item = object_of_constant(constant->items[i]);
+        if (item)
+            PyTuple_SET_ITEM(tuple, i, item);
+        else
+            Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+static double real_of(uint64_t slot)
+{
+    double real;
+    memcpy(&real, &slot, sizeof real);
+    return real;
+}
+
+/* The value of that type in the slots from *slot on. */
+static PyObject *object_of_slots(const Type *type, const uint64_t **slot)
+{
+    switch (type->kind) {
+    case TYPE_BOOL: return PyBool_FromLong(*(*slot)++ != 0);
+    case TYPE_INT: return PyLong_FromLongLong((int64_t)*(*slot)++);
+    case TYPE_UINT: return PyLong_FromUnsignedLongLong(*(*slot)++);
+    case TYPE_FLOAT: return PyFloat_FromDouble(real_of(*(*slot)++));
+    case TYPE_COMPLEX: *slot += 2; return PyComplex_FromDoubles(real_of((*slot)[-2]), real_of((*slot)[-1]));
+    case TYPE_TUPLE: break;
+    default: Py_RETURN_NONE;
+    }
+    PyObject *tuple = PyTuple_New(type->count);
+    for (uint32_t i = 0; tuple && i < type->count; i++) {
+        PyObject *item = object_of_slots(type->items[i], slot);
+        if (item)
+            PyTuple_SET_ITEM(tuple, i, item);
+        else
+            Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+/* format.format(*values) */
+static PyObject *formatted(const char *format, PyObject *values)
+{
+    PyObject *text = values ? PyUnicode_FromString(format) : NULL;
+    PyObject *method = text ? PyObject_GetAttrString(text, "format") : NULL;
+    PyObject *result = method ? PyObject_CallObject(method, values) : NULL;
+    Py_XDECREF(text);
+    Py_XDECREF(method);
+    Py_XDECREF(values);
+    return result;
+}
+
+static PyObject *argument_object(const IrExceptionArgument *argument, const ExceptionRecord *record)
+{
+    const uint64_t *slot = record->slots + argument->first_slot;
+    if (argument->constant)
+        return object_of_constant(argument->constant);
+    PyObject *value = object_of_slots(argument->type, &slot);
+    return argument->format ? formatted(argument->format, value) : value;
+}
+
+/* --- the exception ------------------------------------------------------------------------------------------------------------- */
+/* "In function 'f', file /x/y.py, line 7, tid=[z, y, x] ctaid=[z, y, x]" */
+static PyObject *place_text(const IrException *exception, const ExceptionRecord *record)
+{
+    const int32_t *thread = record->thread_index, *block = record->block_index;
+    const SourceFunction *source = exception->pos.function;
+    PyObject *numbers = PyUnicode_FromFormat("tid=[%d, %d, %d] ctaid=[%d, %d, %d]", thread[2], thread[1], thread[0],
+                                             block[2], block[1], block[0]);
+    if (!numbers || !source)
+        return numbers;
+    const char *local = strrchr(source->name, '.');
+    PyObject *path = PyImport_ImportModule("os.path");
+    PyObject *file = path ? PyObject_CallMethod(path, "abspath", "s", source->file) : NULL;
+    PyObject *text = NULL;
+    if (file)
+        text = PyUnicode_FromFormat("In function '%s', file %U, line %d, %U", local ? local + 1 : source->name, file,
+                                    exception->pos.line, numbers);
+    Py_XDECREF(path);
+    Py_XDECREF(file);
+    Py_DECREF(numbers);
+    return text;
+}
+
+/* The arguments, with the place before the first one. */
+static PyObject *all_arguments(const IrException *exception, const ExceptionRecord *record, PyObject *place)
+{
+    uint32_t count = exception->argument_count;
+    PyObject *arguments = PyTuple_New(count ? count : 1);
+    for (uint32_t i = 0; arguments && i < count; i++) {
+        PyObject *item = argument_object(&exception->arguments[i], record);
+        if (item && i == 0)
+            Py_SETREF(item, PyUnicode_FromFormat("%U: %S", place, item));
+        if (item)
+            PyTuple_SET_ITEM(arguments, i, item);
+        else
+            Py_CLEAR(arguments);
+    }
+    if (arguments && count == 0)
+        PyTuple_SET_ITEM(arguments, 0, Py_NewRef(place));
+    return arguments;
+}
+
+/* New reference. */
+static PyObject *class_of(const Constant *class)
+{
+    if (class->host_class)
+        return Py_NewRef((PyObject *)(uintptr_t)class->host_class);
+    PyObject *builtins = PyImport_ImportModule("builtins");
+    PyObject *found = builtins ? PyObject_GetAttrString(builtins, class->text) : NULL;
+    Py_XDECREF(builtins);
+    return found;
+}
+
+static bool raise_exception(const IrException *exception, const ExceptionRecord *record)
+{
+    PyObject *place = place_text(exception, record);
+    PyObject *arguments = place ? all_arguments(exception, record, place) : NULL;
+    PyObject *class = arguments ? class_of(exception->class) : NULL;
+    PyObject *raised = class ? PyObject_CallObject(class, arguments) : NULL;
+    if (raised && PyExceptionInstance_Check(raised))
+        PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
+    else if (raised)
+        PyErr_Format(PyExc_TypeError, "calling %R should have returned an exception", class);
+    Py_XDECREF(raised);
+    Py_XDECREF(class);
+    Py_XDECREF(arguments);
+    Py_XDECREF(place);
+    return false;
+}
+
+PyObject *ext_raise_from_kernel(const Diag *diag)
+{
+    const ExceptionRecord *record = &diag->raised;
+    ExtKernel *kernel = kernel_of(record);
+    const IrException *exception = kernel && kernel->function ? jit_exception(kernel->function, record) : NULL;
+    if (exception)
+        raise_exception(exception, record);
+    else
+        PyErr_SetString(PyExc_RuntimeError, "a thread of a kernel that is gone raised an exception");
+    return NULL;
+}

@@ -1,0 +1,24 @@
+/* What a device keeps of exceptions of kernels, for runtime.c; the functions for all are in runtime.h. */
+#ifndef CUJIT_RUNTIME_EXCEPTION_STORE_H
+#define CUJIT_RUNTIME_EXCEPTION_STORE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "runtime/runtime.h"
+
+typedef struct StreamRecord StreamRecord;
+
+typedef struct ExceptionStore {
+    pthread_mutex_t lock;
+    ExceptionRecord *idle;      /* list of empty records */
+    StreamRecord *streams;      /* they stay as long as the device: a stream's number is used again */
+    _Atomic bool has_streams;
+} ExceptionStore;
+
+void exception_store_init(ExceptionStore *store);
+/* False with DIAG_KERNEL_EXCEPTION when a launch on the stream, or on any, has raised. */
+bool exceptions_check_stream(RtDevice *device, const RtStream *stream, Diag *diag);
+bool exceptions_check_device(RtDevice *device, Diag *diag);
+
+#endif
