@@ -247,6 +247,9 @@ static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRe
         time = operand_scalar(emitter, value, 0);
         call_host_service(emitter, offsetof(HostServices, sleep), emitter->void_type, 1, &time);
         return true;
+    case INTRINSIC_BREAKPOINT:
+        call_host_service(emitter, offsetof(HostServices, debug), emitter->void_type, 0, NULL);
+        return true;
     case INTRINSIC_CUDA_CLOCK:
     case INTRINSIC_CUDA_CLOCK64:
         out[0] = call_llvm(emitter, "llvm.readcyclecounter", NULL, 0, NULL);

@@ -19,6 +19,8 @@ typedef struct HostServices {
                      int32_t line);
     /* Lets other threads of the block run, or sleeps where there are none. */
     void (*sleep)(HostThread *thread, uint32_t nanoseconds);
+    /* Stops in the debugger that traces the process; without one it does nothing. */
+    void (*debug)(HostThread *thread);
     /* Of a clock that is the same for all threads. */
     uint64_t (*nanoseconds)(HostThread *thread);
     /* Writes to standard output. format: of print_format.h; values: 8 bytes for each directive, pointers for %s. */

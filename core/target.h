@@ -54,6 +54,7 @@ typedef struct CompileOptions {
     int optimization;         /* 0..3 */
     int max_registers;        /* 0: no limit */
     int max_threads, min_blocks, max_cluster;   /* launch bounds; 0: none */
+    int carveout;             /* of the L1 cache for shared memory: percent + 1; 0: the driver chooses */
 } CompileOptions;
 
 #endif

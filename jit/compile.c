@@ -66,6 +66,7 @@ static bool load(const CompileOptions *options, const CodeImage *image, JitSpeci
                       .code_size = image->code_size,
                       .max_registers = options->max_registers,
                       .max_threads = options->max_threads,
+                      .carveout = options->carveout,
                       .static_shared = image->static_shared,
                       .cooperative = image->effects & EFFECT_GRID_SYNC,
                       .local_size = image->local_size};

@@ -45,6 +45,12 @@ static bool jit_check(JitOptions *jit, const RtImage *image, CUresult result, Di
 }
 
 /* --- loading -------------------------------------------------------------------------------------------------------- */
+static bool prefer_carveout(CudaKernel *kernel, const RtImage *image, Diag *diag)
+{
+    return !image->carveout || driver_call(diag, cuFuncSetAttribute, kernel->function,
+                                           CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, image->carveout - 1);
+}
+
 /* Loads into *module and finds the kernel; on failure nothing stays loaded. Needs the context current. */
 static bool load_function(CudaKernel *kernel, const RtImage *image, Diag *diag)
 {
@@ -56,7 +62,8 @@ static bool load_function(CudaKernel *kernel, const RtImage *image, Diag *diag)
     int threads = 0, shared = 0;
     if (driver_call(diag, cuModuleGetFunction, &kernel->function, kernel->module, image->name) &&
         driver_call(diag, cuFuncGetAttribute, &threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel->function) &&
-        driver_call(diag, cuFuncGetAttribute, &shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel->function)) {
+        driver_call(diag, cuFuncGetAttribute, &shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel->function) &&
+        prefer_carveout(kernel, image, diag)) {
         kernel->reserved = image->static_shared;
         kernel->base.limits =
             (KernelLimits){.threads = (uint32_t)threads, .static_shared = (uint32_t)shared + kernel->reserved};

@@ -100,6 +100,7 @@ struct HostWorker {
     void *paused; /* stack pointer of the thread to go on with when all blocks have come; NULL: none waits for them */
     int32_t paused_at; /* the barrier: INTRINSIC_CUDA_GRID_SYNC or INTRINSIC_CLUSTER_SYNC */
     char hang[HOST_HANG_SIZE]; /* why the block cannot go on; "": it can */
+    bool trapped; /* because a thread said so */
 };
 
 /* One launch, on the stack of the launching thread. */
@@ -113,6 +114,7 @@ typedef struct HostJob {
     int users; /* pool threads inside; under the pool's lock */
     _Atomic bool hangs; /* a block could not go on: no further ones start */
     char hang[HOST_HANG_SIZE]; /* the first such block's message; written by who sets `hangs` */
+    bool trapped; /* it did not hang: a thread ended the launch */
 } HostJob;
 
 /* host_memory.c */
@@ -170,6 +172,7 @@ void host_print(HostThread *thread, const char *format, const uint64_t *values);
 
 /* host_barrier.c */
 uint64_t host_clock(HostThread *thread);
+void host_debug(HostThread *thread);
 extern const HostServices host_services;
 /* The next unused fiber of this block, made on first use. Its stack pointer is where it begins or continues. */
 HostFiber *host_fiber_take(HostWorker *worker);
@@ -194,6 +197,12 @@ bool host_tensor_meet(const HostWarp *warp, int32_t operation, uint32_t lanes);
 /* host_hang.c */
 /* Writes worker->hang: which of the threads [first, end) wait for what. All of them have started or returned. */
 void host_describe_hang(HostWorker *worker, uint32_t first, uint32_t end);
+/* The same for a thread that ends the launch by cuda.trap in that line. */
+void host_describe_trap(HostWorker *worker, const HostThread *thread, int32_t line);
+/* Moves the message of a block that could not go on from its worker to the job. */
+void host_take_report(HostJob *job, HostWorker *worker);
+/* Fails with the job's message. */
+bool host_fail_report(const HostJob *job, Diag *diag);
 
 /* host_fiber.c */
 /* Whether there are `count` stacks with at least `usable` bytes each. */

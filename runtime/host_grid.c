@@ -78,6 +78,7 @@ static void disperse(Gang *gang)
             worker->fibers_made = 0;
         worker->paused = NULL;
         worker->hang[0] = 0;
+        worker->trapped = false;
         host_pool_return(worker);
     }
     free(gang->workers);
@@ -96,7 +97,7 @@ static bool run_turn(Gang *gang)
             continue;
         host_block_run(worker);
         if (worker->hang[0]) {
-            memcpy(gang->job->hang, worker->hang, sizeof gang->job->hang);
+            host_take_report(gang->job, worker);
             return false;
         }
         gang->states[i] = worker->paused ? BLOCK_WAITS : BLOCK_ENDED;
@@ -196,7 +197,7 @@ static bool run_all(Gang *gang, Diag *diag)
     disperse(gang);
     if (error)
         return diag_fail(diag, NULL, DIAG_HOST_STACK, (int)(block[0] * block[1] * block[2]), strerror(error));
-    return !job->hang[0] || diag_fail(diag, NULL, DIAG_BARRIER_DIVERGED, job->hang);
+    return !job->hang[0] || host_fail_report(job, diag);
 }
 
 /* --- launches ------------------------------------------------------------------------------------------------------- */

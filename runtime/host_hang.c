@@ -1,9 +1,10 @@
-/* The message about a block of the CPU device whose threads wait for each other for ever. */
+/* The message about a block of the CPU device whose threads wait for each other for ever, or of which one trapped. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/intrinsic.h"
+#include "runtime/driver_types.h"
 #include "runtime/host_device.h"
 
 enum { MAX_GROUPS = 8, MAX_RANGES = 12 };
@@ -96,4 +97,27 @@ void host_describe_hang(HostWorker *worker, uint32_t first, uint32_t end)
             add_wait(worker, wait_of(worker, thread), is_single);
         }
     add(worker, groups == 1 ? "; the others that it names do not come" : "; none can go on");
+}
+
+void host_describe_trap(HostWorker *worker, const HostThread *thread, int32_t line)
+{
+    const int32_t *block = thread->block_index, *index = thread->thread_index;
+    snprintf(worker->hang, sizeof worker->hang, "kernel '%.120s' trapped in thread (%d, %d, %d) of block (%d, %d, %d)",
+             worker->kernel->base.name, index[0], index[1], index[2], block[0], block[1], block[2]);
+    if (line)
+        add(worker, ": cuda.trap in line %d", line);
+    worker->trapped = true;
+}
+
+void host_take_report(HostJob *job, HostWorker *worker)
+{
+    memcpy(job->hang, worker->hang, sizeof job->hang);
+    job->trapped = worker->trapped;
+}
+
+bool host_fail_report(const HostJob *job, Diag *diag)
+{
+    if (job->trapped)
+        return diag_fail_code(diag, CUDA_ERROR_LAUNCH_FAILED, DIAG_KERNEL_TRAP, job->hang);
+    return diag_fail(diag, NULL, DIAG_BARRIER_DIVERGED, job->hang);
 }

@@ -161,9 +161,10 @@ static void run_chunk(HostWorker *worker, int64_t first, int64_t count)
 static void report_hang(HostJob *job, HostWorker *worker)
 {
     if (!atomic_exchange(&job->hangs, true))
-        memcpy(job->hang, worker->hang, sizeof job->hang);
+        host_take_report(job, worker);
     atomic_store(&job->next_block, job->block_count);
     worker->hang[0] = 0;
+    worker->trapped = false;
     worker->fibers_made = 0;
 }
 

@@ -254,7 +254,7 @@ bool host_pool_run(HostJob *job, int participants, Diag *diag)
     if (worker)
         host_pool_return(worker);
     if (job->hangs)
-        return diag_fail(diag, NULL, DIAG_BARRIER_DIVERGED, job->hang);
+        return host_fail_report(job, diag);
     if (!error)
         return true;
     const uint32_t *block = job->launch->block;

@@ -139,13 +139,18 @@ static void answer_active(HostWarp *warp)
 }
 
 /* --- who runs next -------------------------------------------------------------------------------------------------- */
-/* Leaves the block for good. */
-static void abandon(HostWorker *worker, uint32_t first, uint32_t end)
+/* Leaves the block for good: worker->hang says why. */
+static void leave_block(HostWorker *worker)
 {
     void *left;
-    host_describe_hang(worker, first, end);
     host_fiber_switch(&left, worker->stack_pointer);
     abort();
+}
+
+static void abandon(HostWorker *worker, uint32_t first, uint32_t end)
+{
+    host_describe_hang(worker, first, end);
+    leave_block(worker);
 }
 
 /* Whether a thread waits for lanes of its warp, or at a numbered barrier. */
@@ -304,6 +309,10 @@ static uint64_t warps_meet(HostThread *thread, int32_t operation, uint32_t mask,
     HostWarp *warp = &fiber->worker->warps[thread->linear_thread / HOST_WARP];
     uint32_t bit = bit_of((uint32_t)thread->lane);
     fiber->wait = (HostWait){operation, mask, place, line, value, __builtin_return_address(0)};
+    if (operation == INTRINSIC_CUDA_TRAP) {
+        host_describe_trap(fiber->worker, thread, line);
+        leave_block(fiber->worker);
+    }
     if (intrinsic_info[operation].effects & EFFECT_BLOCK_SYNC)
         return arrive(fiber);
     if (operation == INTRINSIC_CUDA_BARRIER_SYNC || operation == INTRINSIC_CUDA_BARRIER_ARRIVE)
@@ -330,8 +339,12 @@ static void warps_sleep(HostThread *thread, uint32_t nanoseconds)
         go_on_with(fiber, next);
 }
 
-const HostServices host_warp_services = {
-    .barrier = warps_barrier, .meet = warps_meet, .sleep = warps_sleep, .nanoseconds = host_clock, .print = host_print};
+const HostServices host_warp_services = {.barrier = warps_barrier,
+                                         .meet = warps_meet,
+                                         .sleep = warps_sleep,
+                                         .debug = host_debug,
+                                         .nanoseconds = host_clock,
+                                         .print = host_print};
 
 /* --- threads -------------------------------------------------------------------------------------------------------- */
 static void start(HostFiber *fiber)

@@ -76,6 +76,7 @@ typedef struct RtImage {
     size_t code_size;
     int max_registers; /* GPU: 0 no limit */
     int max_threads; /* of a block, by launch bounds; 0: the device's limit */
+    int carveout; /* GPU: of the L1 cache for shared memory, a hint: percent + 1; 0: the driver chooses */
     HostThreadEntry thread_entry; /* CPU device */
     HostBlocksEntry blocks_entry; /* CPU device; NULL when threads must be real */
     bool by_clusters; /* CPU device: blocks of a cluster meet (EFFECT_CLUSTER) */

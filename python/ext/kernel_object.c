@@ -85,6 +85,18 @@ static bool read_number(PyObject *value, int *out)
     return !PyErr_Occurred();
 }
 
+/* A percentage; None and -1: the driver chooses. */
+static bool read_carveout(PyObject *value, int *out)
+{
+    long percent = value == Py_None ? -1 : PyLong_AsLong(value);
+    if (PyErr_Occurred())
+        return false;
+    if (percent < -1 || percent > 100)
+        PyErr_Format(PyExc_ValueError, "shared_memory_carveout %ld: expected -1 to 100", percent);
+    *out = (int)percent + 1;
+    return !PyErr_Occurred();
+}
+
 /* True: 3, False: 0, or a number. */
 static bool read_optimization(PyObject *value, int *out)
 {
@@ -203,6 +215,8 @@ static bool read_option(ExtKernel *self, const char *name, PyObject *value)
         return read_optimization(value, &options->optimization);
     if (strcmp(name, "max_registers") == 0)
         return read_number(value, &options->max_registers);
+    if (strcmp(name, "shared_memory_carveout") == 0)
+        return read_carveout(value, &options->carveout);
     if (strcmp(name, "launch_bounds") == 0)
         return read_launch_bounds(value, options);
     PyErr_Format(PyExc_TypeError, "unknown option '%s'", name);

@@ -15,6 +15,7 @@ static struct FakeState {
     _Atomic int alive;
     FakeLaunch last_launch;
     int last_max_registers;
+    int function_attributes[16]; /* value + 1; 0: never set */
 } fake_state;
 static _Thread_local CUcontext fake_current;
 
@@ -56,9 +57,11 @@ static int fake_calls(const char *name) { return functions[function_by_name(name
 static int fake_alive(void) { return fake_state.alive; }
 static const FakeLaunch *fake_last_launch(void) { return &fake_state.last_launch; }
 static int fake_last_max_registers(void) { return fake_state.last_max_registers; }
+static int fake_function_attribute(int attribute) { return fake_state.function_attributes[attribute] - 1; }
 
 extern EXPORTED const FakeDriver fake_driver;
-const FakeDriver fake_driver = {fake_fail, fake_calls, fake_alive, fake_last_launch, fake_last_max_registers};
+const FakeDriver fake_driver = {
+    fake_fail, fake_calls, fake_alive, fake_last_launch, fake_last_max_registers, fake_function_attribute};
 
 __attribute__((constructor)) static void read_environment(void)
 {
@@ -360,6 +363,13 @@ CUresult act_cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfu
     *value = attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 512
              : attribute == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES   ? 1024
                                                                   : 7;
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
+{
+    (void)function;
+    fake_state.function_attributes[attribute] = value + 1;
     return CUDA_SUCCESS;
 }
 

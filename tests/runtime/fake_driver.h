@@ -22,6 +22,8 @@ typedef struct FakeDriver {
     int (*alive)(void);
     const FakeLaunch *(*last_launch)(void);
     int (*last_max_registers)(void);
+    /* The value that cuFuncSetAttribute was given last for that attribute; -1: none. */
+    int (*function_attribute)(int attribute);
 } FakeDriver;
 
 /* The exported variable "fake_driver". In the environment: FAKE_DRIVER_FAIL="cuInit:1:999" does what fail does before

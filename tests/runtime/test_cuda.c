@@ -127,6 +127,26 @@ static void streams_and_events(void)
     CHECK(fake()->alive() == 1);
 }
 
+/* Asked for when a kernel is loaded: percent + 1. A driver that refuses is heard. */
+static void carveouts(RtDevice *device)
+{
+    Diag diag = {0};
+    const int attribute = CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, choices[] = {1, 51, 101};
+    RtImage image = ptx_image("ptx");
+    CHECK(fake()->function_attribute(attribute) == -1);
+    for (int i = 0; i < 3; i++) {
+        image.carveout = choices[i];
+        RtKernel *kernel = rt_kernel_load(device, &image, &diag);
+        CHECK_OK(kernel != NULL, &diag);
+        CHECK(fake()->function_attribute(attribute) == choices[i] - 1);
+        rt_kernel_unload(kernel);
+    }
+    int alive = fake()->alive();
+    fake()->fail("cuFuncSetAttribute", 1, CUDA_ERROR_INVALID_VALUE);
+    CHECK_FAILS(rt_kernel_load(device, &image, &diag), &diag, DIAG_DRIVER_CALL, "cuFuncSetAttribute failed");
+    CHECK(fake()->alive() == alive);
+}
+
 static void modules(void)
 {
     Diag diag = {0};
@@ -146,6 +166,7 @@ static void modules(void)
     CHECK_OK(rt_kernel_resident_blocks(kernel, 128, (size_t)1 << 30, &blocks, &diag) && blocks == 0, &diag);
     rt_kernel_unload(kernel);
     rt_kernel_unload(NULL);
+    carveouts(device);
     CHECK_FAILS(rt_kernel_load(device, &bad, &diag), &diag, DIAG_DRIVER_LINK,
                 "could not load kernel 'k': unknown CUresult (218): unknown error\nptxas fatal   : bad PTX");
     CHECK_FAILS(rt_kernel_load(device, &absent, &diag), &diag, DIAG_DRIVER_CALL, "cuModuleGetFunction failed");
@@ -178,10 +199,10 @@ static void launches(void)
     CHECK(last->config.gridDimZ == 6 && last->config.blockDimY == 2 && last->config.sharedMemBytes == 512);
     CHECK((uintptr_t)last->config.hStream == 77 && last->config.numAttrs == 0);
     CHECK(last->parameters_size == 8 && !memcmp(last->parameters, &parameter, 8));
-    CHECK(fake()->calls("cuFuncSetAttribute") == 0);
+    int before = fake()->calls("cuFuncSetAttribute");
     for (int i = 0; i < 2; i++) {
         launch.dynamic_shared = 100000;
-        CHECK_OK(rt_launch(kernel, &launch, &diag) && fake()->calls("cuFuncSetAttribute") == 1, &diag);
+        CHECK_OK(rt_launch(kernel, &launch, &diag) && fake()->calls("cuFuncSetAttribute") == before + 1, &diag);
     }
     launch.cooperative = true;
     CHECK_OK(rt_launch(kernel, &launch, &diag), &diag);
@@ -192,7 +213,7 @@ static void launches(void)
     CHECK(last->config.numAttrs == 2 && last->attributes[1].value.clusterDim.x == 4);
     CHECK(last->attributes[1].value.clusterDim.z == 1);
     launch.cluster[1] = 5;
-    CHECK_OK(rt_launch(kernel, &launch, &diag) && fake()->calls("cuFuncSetAttribute") == 2, &diag);
+    CHECK_OK(rt_launch(kernel, &launch, &diag) && fake()->calls("cuFuncSetAttribute") == before + 2, &diag);
     launch.grid[0] = 400;
     CHECK_FAILS(rt_launch(kernel, &launch, &diag), &diag, DIAG_LAUNCH_SHAPE, "264 blocks of kernel 'k' fit the device");
     rt_stream_destroy(stream);

@@ -16,7 +16,7 @@ _MAX_THREADS, _SHARED_BYTES, _CONST_BYTES, _LOCAL_BYTES, _REGISTERS = range(5)
 
 _DEFAULTS = {"fastmath": False, "fmad": True, "debug": False, "exceptions": False, "lineinfo": False,
              "opt": True, "max_registers": None, "launch_bounds": None, "forceinline": False, "literals": "numba",
-             "warn_float64": False, "cache": False}
+             "warn_float64": False, "cache": False, "shared_memory_carveout": None}
 
 
 _NONE = _core.scalar_types["none"]
@@ -351,14 +351,14 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
     prepare_args, for arguments of types of their own. literals: "weak": Python's numbers in kernels take the precision
     of the float16 or float32 beside them, as in NumPy; "numba": they are float64 and int64. warn_float64: a
     PerformanceWarning for each line where narrower floats become float64 (None: where the environment has
-    CUJIT_WARN_FLOAT64=1).
+    CUJIT_WARN_FLOAT64=1). shared_memory_carveout: a hint how many percent of a multiprocessor's L1 cache to use as
+    shared memory: 0 to 100, "MaxL1", "MaxShared", or -1 or "default" for the driver's choice; none on the CPU device.
 
     NotImplementedError for boundscheck=True and for link; DeprecationError for argtypes, restype and bind; TypeError
     for unknown options and for a kernel's signature that has a result;
     ValueError for an unknown carveout, word of fastmath or `literals`.
     """
     _refuse(options, link)
-    _check_carveout(shared_memory_carveout)
     if warn_float64 is None:
         warn_float64 = os.environ.get("CUJIT_WARN_FLOAT64", "0") == "1"
     core = {
@@ -367,6 +367,7 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
         "exceptions": bool(exceptions or debug),
         "forceinline": bool(forceinline) or inline in ("always", True), "literals": literals,
         "warn_float64": bool(warn_float64), "cache": bool(cache),
+        "shared_memory_carveout": _carveout_percent(shared_memory_carveout),
     }
     if debug and opt:
         warnings.warn("debug=True with opt=True: optimized code is hard to debug", stacklevel=2)
@@ -392,14 +393,18 @@ def _refuse(options, link):
         raise TypeError(f"cuda.jit has no option '{next(iter(options))}'")
 
 
-def _check_carveout(carveout):
-    """The carveout is a hint of how to split L1 cache and shared memory; the driver's own choice is kept."""
-    if isinstance(carveout, str) and carveout.lower() in ("maxl1", "maxshared", "default"):
-        return
+_CARVEOUTS = {"maxl1": 0, "maxshared": 100, "default": None}
+
+
+def _carveout_percent(carveout):
+    """Of the L1 cache for shared memory; None for the driver's own choice."""
+    if isinstance(carveout, str) and carveout.lower() in _CARVEOUTS:
+        return _CARVEOUTS[carveout.lower()]
     if carveout is not None and not isinstance(carveout, (int, str)):
         raise TypeError(f"shared_memory_carveout is text or a number of percent, not {type(carveout).__name__}")
     if isinstance(carveout, str) or (carveout is not None and not -1 <= carveout <= 100):
         raise ValueError(f"shared_memory_carveout {carveout!r}: expected 'MaxL1', 'MaxShared', 'default' or -1 to 100")
+    return None if carveout in (None, -1) else int(carveout)
 
 
 def _make(function, signature, device, extensions, options):
