@@ -121,6 +121,7 @@ UNREACHABLE = {
     "IR_SYNTAX": "text of tests",
     "LLVM": "LLVM would have to refuse what codegen makes",
     "BARRIER_DIVERGED": "tests of the CPU device",
+    "KERNEL_TRAP": "test_trap.py",
     "DRIVER_MISSING": "test_import.py",
     "DRIVER_SYMBOL": "an old driver",
     "DRIVER_CALL": "the fake driver's tests",
