@@ -221,6 +221,17 @@ static void find_loops(Cfg *cfg, Arena *arena)
     }
 }
 
+static Cfg *finish(Builder *b)
+{
+    if (!order(b))
+        return NULL;
+    renumber(b);
+    link_predecessors(b->cfg, b->arena);
+    find_dominators(b->cfg);
+    find_loops(b->cfg, b->arena);
+    return b->cfg;
+}
+
 Cfg *cfg_build(const CodeSnapshot *code, const Instructions *instructions, Arena *arena, Diag *diag)
 {
     Builder b = {
@@ -231,13 +242,20 @@ Cfg *cfg_build(const CodeSnapshot *code, const Instructions *instructions, Arena
     }
     split(&b);
     connect(&b);
-    if (!order(&b))
-        return NULL;
-    renumber(&b);
-    link_predecessors(b.cfg, arena);
-    find_dominators(b.cfg);
-    find_loops(b.cfg, arena);
-    return b.cfg;
+    return finish(&b);
+}
+
+Cfg *cfg_of_blocks(const CodeSnapshot *code, const Instructions *instructions, CfgBlock *blocks, uint32_t count,
+                   Arena *arena, Diag *diag)
+{
+    Builder b = {.code = code,
+                 .instructions = instructions,
+                 .arena = arena,
+                 .diag = diag,
+                 .raw = blocks,
+                 .raw_count = count,
+                 .cfg = ARENA_NEW(arena, Cfg)};
+    return finish(&b);
 }
 
 static void print_numbers(Buf *out, const char *words, const uint32_t *numbers, uint32_t count)

@@ -248,6 +248,14 @@ static void infer_pass(Lower *l)
     l->changed |= !same_fact(before, l->instance->result);
 }
 
+static bool wants_unrolling(const Instance *instance)
+{
+    for (uint32_t i = 0; i < instance->ssa->block_count && instance->is_unrollable; i++)
+        if (instance->unroll[i])
+            return true;
+    return false;
+}
+
 void infer_instance(Frontend *frontend, Instance *instance)
 {
     Diag scratch = {0};
@@ -260,6 +268,11 @@ void infer_instance(Frontend *frontend, Instance *instance)
         l.changed = false;
         instance->provisional = false;
         infer_pass(&l);
+        if (wants_unrolling(instance) && instance_unroll(frontend, instance)) {
+            instance->block_reached[0] = true;
+            l.changed = true;
+            passes = 0;
+        }
     } while (l.changed && ++passes < PASS_LIMIT);
     frontend->depth--;
     /* What rests on an unfinished caller is looked at again when that caller is. */

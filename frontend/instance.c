@@ -87,6 +87,33 @@ static const char *symbol(Frontend *frontend, const CodeSnapshot *code)
     return arena_format(frontend->arena, "%s.%u", name, frontend->instance_count);
 }
 
+static void forget_facts(Frontend *frontend, Instance *instance)
+{
+    const SsaFunction *ssa = instance->ssa;
+    instance->facts = ARENA_ARRAY(frontend->arena, Operand, ssa->value_count);
+    instance->block_reached = ARENA_ARRAY(frontend->arena, bool, ssa->block_count);
+    instance->edge_reached = ARENA_ARRAY(frontend->arena, bool, 2 * ssa->block_count);
+    instance->unroll = ARENA_ARRAY(frontend->arena, uint32_t, ssa->block_count);
+    instance->result = (Operand){0};
+}
+
+bool instance_unroll(Frontend *frontend, Instance *instance)
+{
+    const SsaFunction *old = instance->ssa;
+    Diag scratch = {0};
+    Cfg *cfg = cfg_unroll(old->code, old->instructions, old->cfg, instance->unroll, frontend->arena, &scratch);
+    SsaFunction *ssa = cfg ? ssa_build(old->code, old->instructions, cfg, frontend->arena, &scratch) : NULL;
+    instance->is_unrollable = ssa != NULL;
+    if (!ssa)
+        return false;
+    if (frontend->request->dump_cfg)
+        cfg_print(frontend->request->dump_cfg, cfg, old->instructions);
+    ssa->is_one_for_one = old->is_one_for_one;
+    instance->ssa = ssa;
+    forget_facts(frontend, instance);
+    return true;
+}
+
 static Instance *instance_new(Frontend *frontend, Diag *diag, const CodeSnapshot *code, const Snapshot *snapshot,
                               const Operand *parameters, uint32_t count)
 {
@@ -99,9 +126,8 @@ static Instance *instance_new(Frontend *frontend, Diag *diag, const CodeSnapshot
     instance->ssa = ssa;
     instance->parameter_count = count;
     instance->parameters = arena_copy(frontend->arena, parameters, count * sizeof *parameters);
-    instance->facts = ARENA_ARRAY(frontend->arena, Operand, ssa->value_count);
-    instance->block_reached = ARENA_ARRAY(frontend->arena, bool, ssa->block_count);
-    instance->edge_reached = ARENA_ARRAY(frontend->arena, bool, 2 * ssa->block_count);
+    forget_facts(frontend, instance);
+    instance->is_unrollable = true;
     instance->name = symbol(frontend, code);
     frontend->instance_count++;
     return instance;

@@ -33,6 +33,8 @@ struct Instance {
     Operand *facts; /* by SSA value */
     bool *block_reached;
     bool *edge_reached; /* [2 * block + successor] */
+    uint32_t *unroll; /* by block, a for loop's test: for how many items the loop is to be written out; 0: it is not */
+    bool is_unrollable; /* false once that would be too much code */
     Operand result; /* join of all returns; type NULL: no return reached yet */
     InstanceState state;
     bool is_recursive, is_kernel;
@@ -194,7 +196,10 @@ Operand lower_make_tuple(Lower *l, const Operand *items, uint32_t count, TupleTa
 Operand lower_tuple_item(Lower *l, Operand tuple, uint32_t index);
 bool lower_tuple_index(Lower *l, Operand tuple, Operand index, Operand *out);
 bool lower_unpack(Lower *l, Operand source, uint32_t index, uint32_t count, Operand *out);
+/* What a loop runs over. A tuple of items that differ in type stays what it is: loops over it are unrolled. */
 bool lower_iterator(Lower *l, Operand iterable, Operand *out);
+/* The same items, all of one type. */
+bool lower_uniform_iterator(Lower *l, Operand iterable, Operand *out);
 bool lower_iter_start(Lower *l, Operand iterator, Operand *out);
 bool lower_iter_step(Lower *l, Operand iterator, Operand position, Operand *out);
 bool lower_iter_has(Lower *l, Operand iterator, Operand position, Operand *out);
@@ -396,6 +401,8 @@ bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call 
 /* An operand as it is passed to a function: numbers and tuples lose what is known of their value. */
 Operand operand_as_argument(Lower *l, Operand operand);
 SsaFunction *frontend_ssa(Frontend *frontend, const CodeSnapshot *code, Diag *diag);
+/* Writes out the loops for which `unroll` asks: the instance gets an SSA of its own, of which nothing is known yet. */
+bool instance_unroll(Frontend *frontend, Instance *instance);
 /* Infers types to a fixed point; NULL-typed facts remain where something is wrong. */
 void infer_instance(Frontend *frontend, Instance *instance);
 /* Emits the instance's IR function unless that is under way or done. False with a diagnostic. */

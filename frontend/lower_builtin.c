@@ -211,6 +211,12 @@ static bool call_reversed(Lower *l, const Call *call, Operand *out)
     return *out = lower_make_tuple(l, &of, 1, TUPLE_REVERSED), true;
 }
 
+/* Marks for numba's typing, which is more careful here in the first place. */
+static bool call_identity(Lower *l, const Call *call, Operand *out)
+{
+    return call_arity(l, call, 1, 1) && (*out = call->arguments[0], true);
+}
+
 static bool call_tuple(Lower *l, const Call *call, Operand *out)
 {
     if (call->count == 0 && call->keyword_count == 0)
@@ -350,6 +356,8 @@ static const Handler handlers[INTRINSIC_COUNT] = {
     [INTRINSIC_ZIP] = call_zip,
     [INTRINSIC_REVERSED] = call_reversed,
     [INTRINSIC_TUPLE] = call_tuple,
+    [INTRINSIC_LITERAL_UNROLL] = call_identity,
+    [INTRINSIC_LITERALLY] = call_identity,
     [INTRINSIC_TYPE] = call_type,
     [INTRINSIC_GETATTR] = call_attribute,
     [INTRINSIC_HASATTR] = call_attribute,

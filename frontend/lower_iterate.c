@@ -153,6 +153,88 @@ bool lower_in_range(Lower *l, Operand x, Operand range, Operand *out)
     return lower_binary(l, NB_AND, in, rest, out);
 }
 
+/* --- tuples of items that differ in type -------------------------------------------------------------------------- */
+
+/* A loop over such a tuple is written out once for each item. */
+enum { MOST_UNROLLED = 64 };
+
+static bool is_mixed(const Type *type)
+{
+    if (type->kind != TYPE_TUPLE || type->tag > TUPLE_NAMED || type->count == 0)
+        return false;
+    return !type_is_homogeneous(type) || type->items[0]->kind == TYPE_OBJECT || type->items[0]->kind == TYPE_NONE;
+}
+
+/* for x in literal_unroll(items) */
+static bool is_literal_unroll(Lower *l)
+{
+    const SsaValue *iterator = l->value->operands[0];
+    if (iterator->op != SSA_ITERATOR || iterator->operands[0]->op != SSA_CALL)
+        return false;
+    return operand_intrinsic(lower_fact(l, iterator->operands[0]->operands[0])) == INTRINSIC_LITERAL_UNROLL;
+}
+
+/* Whether the items of the iterator are known one by one: how many there are, 0 if not. */
+static uint32_t unrolled_count(Lower *l, Operand it)
+{
+    const Type *type = is_tagged(it.type, TUPLE_REVERSED) ? it.type->items[0] : it.type;
+    bool is_tuple = type->kind == TYPE_TUPLE && type->tag <= TUPLE_NAMED;
+    bool is_loop = l->value->op >= SSA_ITER_STEP && l->value->op <= SSA_ITER_NEXT;
+    return is_mixed(type) || (is_tuple && is_loop && is_literal_unroll(l)) ? type->count : 0;
+}
+
+/* Which item the copy of a loop asks for, as its test or its body. False: that is not known, or not yet. */
+static bool unrolled_index(Lower *l, uint32_t count, uint32_t *index)
+{
+    const SsaValue *value = l->value;
+    bool is_loop = value->op >= SSA_ITER_STEP && value->op <= SSA_ITER_NEXT;
+    *index = is_loop && value->argument ? (uint32_t)value->argument - 1 : 0;
+    if (is_loop && value->argument && (!value->argument2 || *index >= count))
+        return true;
+    bool is_test = value->op == SSA_ITER_HAS || value->op == SSA_ITER_STEP;
+    if (is_test && !l->emitting)
+        l->instance->unroll[value->block->id] = count - *index;
+    const char *why = l->instance->is_unrollable ? "" : "; writing it out for each of them gives too much code";
+    return lower_fail(l, DIAG_UNSUPPORTED,
+                      arena_format(l->arena,
+                                   "this loop over items of different types is not "
+                                   "supported in a kernel%s",
+                                   why));
+}
+
+static bool join_items(Lower *l, Operand tuple, Operand *out)
+{
+    const Type *type = tuple.type, *joined = type->items[0];
+    for (uint32_t i = 1; joined && i < type->count; i++)
+        joined = lower_join_types(l, joined, type->items[i]);
+    const Type **items = ARENA_ARRAY(l->arena, const Type *, type->count);
+    for (uint32_t i = 0; i < type->count; i++)
+        items[i] = joined;
+    if (joined && joined->kind != TYPE_OBJECT)
+        return lower_convert(l, tuple, type_tuple(l->arena, items, type->count, TUPLE_PLAIN), out);
+    const char *hint = type->count > MOST_UNROLLED ? ": its items have different types, and it has more than 64"
+                                                   : ": its items have different types";
+    return lower_fail(l, DIAG_TYPE_ITERATE, lower_describe(l, type), hint);
+}
+
+bool lower_uniform_iterator(Lower *l, Operand it, Operand *out)
+{
+    if (is_mixed(it.type))
+        return join_items(l, it, out);
+    *out = it;
+    bool has_parts = it.type->kind == TYPE_TUPLE && it.type->tag >= TUPLE_ENUMERATE && it.type->tag <= TUPLE_REVERSED;
+    if (!has_parts)
+        return true;
+    uint32_t first = it.type->tag == TUPLE_ENUMERATE ? 1 : 0;
+    Operand *parts = ARENA_ARRAY(l->arena, Operand, it.type->count + 1);
+    for (uint32_t i = 0; i < it.type->count; i++) {
+        parts[i] = lower_tuple_item(l, it, i);
+        if (i >= first && !lower_uniform_iterator(l, parts[i], &parts[i]))
+            return false;
+    }
+    return *out = lower_make_tuple(l, parts, it.type->count, it.type->tag), true;
+}
+
 /* --- the five steps ----------------------------------------------------------------------------------------------- */
 
 bool lower_iterator(Lower *l, Operand iterable, Operand *out)
@@ -162,17 +244,8 @@ bool lower_iterator(Lower *l, Operand iterable, Operand *out)
     if (fits && type->kind == TYPE_TUPLE)
         fits = type->tag <= TUPLE_RANGE || (type->tag >= TUPLE_ENUMERATE && type->tag <= TUPLE_REVERSED) ||
                type->tag == TUPLE_GENERATOR;
-    if (fits && is_counted(type) && type->kind == TYPE_TUPLE && type->count > 0 && !type_is_homogeneous(type)) {
-        const Type *joined = type->items[0];
-        for (uint32_t i = 1; joined && i < type->count; i++)
-            joined = lower_join_types(l, joined, type->items[i]);
-        const Type **items = ARENA_ARRAY(l->arena, const Type *, type->count);
-        for (uint32_t i = 0; i < type->count; i++)
-            items[i] = joined;
-        if (joined && joined->kind != TYPE_OBJECT)
-            return lower_convert(l, iterable, type_tuple(l->arena, items, type->count, TUPLE_PLAIN), out);
-        return lower_fail(l, DIAG_TYPE_ITERATE, lower_describe(l, type), ": its items have different types");
-    }
+    if (fits && is_mixed(type) && type->count > MOST_UNROLLED)
+        return join_items(l, iterable, out);
     if (!fits)
         return lower_fail(l, DIAG_TYPE_ITERATE, lower_describe(l, type),
                           "; loops run over range(), arrays, tuples, generators, enumerate(), zip() and reversed()");
@@ -263,6 +336,9 @@ bool lower_iter_step(Lower *l, Operand it, Operand position, Operand *out)
 
 bool lower_iter_has(Lower *l, Operand it, Operand position, Operand *out)
 {
+    uint32_t count = unrolled_count(l, it), index;
+    if (count)
+        return unrolled_index(l, count, &index) && (*out = operand_bool(l, index < count), true);
     if (is_tagged(it.type, TUPLE_RANGE))
         return range_has(l, it, position, out);
     if (is_tagged(it.type, TUPLE_ENUMERATE))
@@ -271,8 +347,11 @@ bool lower_iter_has(Lower *l, Operand it, Operand position, Operand *out)
         *out = operand_bool(l, it.type->count > 0);
         for (uint32_t i = 0; i < it.type->count; i++) {
             Operand has;
-            if (!lower_iter_has(l, lower_tuple_item(l, it, i), lower_tuple_item(l, position, i), &has) ||
-                !lower_binary(l, NB_AND, *out, has, out))
+            if (!lower_iter_has(l, lower_tuple_item(l, it, i), lower_tuple_item(l, position, i), &has))
+                return false;
+            if (has.constant && !has.constant->integer)
+                return *out = has, true;
+            if (!lower_binary(l, NB_AND, *out, has, out))
                 return false;
         }
         return true;
@@ -314,6 +393,14 @@ bool lower_iter_value(Lower *l, Operand it, Operand position, Operand *out)
     }
     if (type_is_generator(it.type))
         return *out = lower_tuple_item(l, position, 1), true;
+    uint32_t count = unrolled_count(l, it), index;
+    if (count && !unrolled_index(l, count, &index))
+        return false;
+    if (count && index < count) {
+        bool is_reversed = is_tagged(it.type, TUPLE_REVERSED);
+        Operand tuple = is_reversed ? lower_tuple_item(l, it, 0) : it;
+        return *out = lower_tuple_item(l, tuple, is_reversed ? count - 1 - index : index), true;
+    }
     if (is_tagged(it.type, TUPLE_REVERSED))
         return reversed_value(l, it, position, out);
     if (is_tagged(it.type, TUPLE_ENUMERATE)) {

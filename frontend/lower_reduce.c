@@ -110,7 +110,8 @@ static bool reduce(Lower *l, const Call *call, Operand source, Operand start, St
     if (source.type->kind == TYPE_TUPLE && source.type->tag <= TUPLE_NAMED)
         return reduce_tuple(l, call, source, start, step, out);
     Operand iterable;
-    return lower_iterator(l, source, &iterable) && reduce_loop(l, call, iterable, start, step, out);
+    return lower_iterator(l, source, &iterable) && lower_uniform_iterator(l, iterable, &iterable) &&
+           reduce_loop(l, call, iterable, start, step, out);
 }
 
 bool lower_sum_call(Lower *l, const Call *call, Operand *out)

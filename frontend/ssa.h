@@ -35,7 +35,8 @@ typedef enum SsaOp {
                  dict of keywords if there is a third operand */
     SSA_ITERATOR, /* iterable */
     SSA_ITER_START, /* iterator -> its first position */
-    SSA_ITER_STEP, /* iterator, position -> what the next three ask: a generator's step, else the position itself */
+    SSA_ITER_STEP, /* iterator, position -> what the next three ask: a generator's step, else the position itself.
+                      argument of all four, in a loop that was unrolled: which item, from 1; argument2: or a later one */
     SSA_ITER_HAS, /* iterator, step -> whether an item is there */
     SSA_ITER_VALUE, /* iterator, step -> the item */
     SSA_ITER_NEXT, /* iterator, step -> the next position */
@@ -93,6 +94,8 @@ typedef struct SsaAssignment {
 
 typedef struct SsaFunction {
     const CodeSnapshot *code;
+    const Instructions *instructions;
+    const Cfg *cfg;
     uint32_t block_count;
     SsaBlock *blocks; /* reverse postorder */
     uint32_t value_count;

@@ -501,6 +501,14 @@ static void run_terminator(Builder *b)
     }
 }
 
+static SsaValue *append_iteration(Builder *b, SsaOp op, SsaValue *iterator, SsaValue *position, const CfgBlock *test)
+{
+    SsaValue *value = ssa_append2(b, op, iterator, position);
+    value->argument = (int32_t)test->iteration;
+    value->argument2 = test->is_rest;
+    return value;
+}
+
 /* The test at the head of a for loop. The item is made in the body, where it is known to be there. */
 static void run_for_iter(Builder *b)
 {
@@ -508,9 +516,10 @@ static void run_for_iter(Builder *b)
     if (b->failed)
         return;
     uint32_t variable = position_variable(b, b->depth - 1);
-    SsaValue *step = ssa_append2(b, SSA_ITER_STEP, iterator, read_variable(b, variable, b->block->id));
+    const CfgBlock *test = b->block->cfg;
+    SsaValue *step = append_iteration(b, SSA_ITER_STEP, iterator, read_variable(b, variable, b->block->id), test);
     write_variable(b, variable, b->block->id, step);
-    ssa_append1(b, SSA_BRANCH, ssa_append2(b, SSA_ITER_HAS, iterator, step))->argument = 0;
+    ssa_append1(b, SSA_BRANCH, append_iteration(b, SSA_ITER_HAS, iterator, step, test))->argument = 0;
 }
 
 static void run_instruction(Builder *b)
@@ -602,8 +611,9 @@ static void enter_loop_body(Builder *b)
     SsaValue *iterator = b->stack[b->depth - 1];
     uint32_t variable = position_variable(b, b->depth - 1);
     SsaValue *step = read_variable(b, variable, b->block->id);
-    SsaValue *item = ssa_append2(b, SSA_ITER_VALUE, iterator, step);
-    write_variable(b, variable, b->block->id, ssa_append2(b, SSA_ITER_NEXT, iterator, step));
+    const CfgBlock *test = &b->cfg->blocks[b->block->cfg->predecessors[0]];
+    SsaValue *item = append_iteration(b, SSA_ITER_VALUE, iterator, step, test);
+    write_variable(b, variable, b->block->id, append_iteration(b, SSA_ITER_NEXT, iterator, step, test));
     ssa_push(b, item);
 }
 
@@ -713,6 +723,8 @@ SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instruction
     *b = (Builder){
         .arena = arena, .diag = diag, .code = code, .instructions = instructions, .cfg = cfg, .function = function};
     function->code = code;
+    function->instructions = instructions;
+    function->cfg = cfg;
     b->is_cell = cell_variables(code, instructions, arena);
     b->cells = ARENA_ARRAY(arena, SsaValue *, code->local_count);
     function->is_list = instructions->is_list;

@@ -12,6 +12,7 @@
 Importing the package loads no driver; the first array, stream or launch does. `CUJIT_DEVICE=auto|cuda|cpu` chooses.
 """
 from cujit import cuda, errors, types
+from cujit.cuda import literal_unroll, literally
 from cujit.types import *  # noqa: F403
 
 

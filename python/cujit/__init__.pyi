@@ -1,6 +1,8 @@
 from cujit import cuda as cuda
 from cujit import errors as errors
 from cujit import types as types
+from cujit.cuda import literal_unroll as literal_unroll
+from cujit.cuda import literally as literally
 from cujit.gufunc import guvectorize as guvectorize
 from cujit.types import *  # noqa: F403
 from cujit.ufunc import vectorize as vectorize

@@ -39,8 +39,11 @@ static PyObject *intrinsic_getattro(ExtIntrinsic *self, PyObject *name)
     return PyErr_Occurred() ? NULL : PyObject_GenericGetAttr((PyObject *)self, name);
 }
 
-static PyObject *intrinsic_call(ExtIntrinsic *self, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
+static PyObject *intrinsic_call(ExtIntrinsic *self, PyObject *args, PyObject *kwargs)
 {
+    bool is_mark = self->id == INTRINSIC_LITERAL_UNROLL || self->id == INTRINSIC_LITERALLY;
+    if (is_mark && PyTuple_GET_SIZE(args) == 1 && !kwargs)
+        return Py_NewRef(PyTuple_GET_ITEM(args, 0));
     char text[200];
     snprintf(text, sizeof text, "%s can be used in kernels only", PyUnicode_AsUTF8(self->path));
     return ext_raise_id(DIAG_UNSUPPORTED, text);

@@ -10,6 +10,8 @@ import types
 
 import numpy as np
 
+from cujit import literal_unroll  # noqa: F401
+
 ARGUMENTS = {
     "n": (3, 5), "m": (-7, 4), "u": (2.5, 0.3), "v": (-0.75, 7.0), "c": (1 + 2j, -0.5j),
     "t": ((3, 1, 2), (0, -4, 9)), "p": ((2, 0.5, True), (-1, 8.25, False)),
@@ -223,6 +225,9 @@ SECTIONS = {
         r = 0\nfor e, f, i in zip(a, x, range(n)): r += e * f * i
         r = 0\nfor e in reversed(t): r = r * 3 + e
         r = 0\nfor i in reversed(range(n)): r = r * 3 + i
+        r = 0\nfor e in p: r += e * 3 if isinstance(e, float) else e // 2
+        r = 0\nfor e in literal_unroll((n, a, u)): r += e[1] if isinstance(e, np.ndarray) else e
+        r = 0\nfor f, e in zip((square, math.sqrt, abs), (n, u, m)): r += f(e)
         r = n\nwhile r > 0: r -= 2
         r = 0\nwhile True:\n    r += 1\n    if r > n: break
         r = 0\nfor i in range(n):\n    if i == 1: continue\n    r += i

@@ -252,6 +252,23 @@ def one_name_with_several_types(a):
     return x, y
 
 
+def type_of_a_choice(a, b):
+    return type(a if a > b else b)
+
+
+def type_of_what_widens(a, b):
+    x = 0
+    for _ in range(3):
+        x += b
+    return type(x if a > 0 else b)
+
+
+@sample(INTS, FLOATS)
+def type_of_a_conditional_expression(a, b):
+    return (type_of_a_choice(a, 2)(2.75), type_of_a_choice(b, 0.5)(2.75), type_of_what_widens(a, b)(2.75),
+            type_of_what_widens(b, a)(2.75))
+
+
 @sample(INTS, INTS)
 def swaps(a, b):
     a, b = b, a
