@@ -22,8 +22,9 @@ SECTIONS = ["import", "compile", "launch", "kernels"]
 
 
 def clean_environment(folder, **extra):
-    """No compiled code left over from earlier runs: neither the libraries' nor the driver's caches."""
-    return {**os.environ, "CUDA_CACHE_DISABLE": "1", "CUPY_CACHE_DIR": folder, "CUJIT_CACHE_DIR": folder, **extra}
+    """No compiled code left over from earlier runs: the libraries' and the driver's caches begin empty."""
+    return {**os.environ, "CUDA_CACHE_PATH": str(Path(folder, "driver")), "CUPY_CACHE_DIR": folder,
+            "CUJIT_CACHE_DIR": folder, **extra}
 
 
 def import_section(names):

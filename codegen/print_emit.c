@@ -1,4 +1,5 @@
-/* print: its operands in a buffer of 8 bytes each, and a format: what vprintf of the GPU takes, and the CPU device too. */
+/* print: its operands in a buffer of 8 bytes each, and a format: what the CPU device takes, and vprintf of the GPU but for
+ * characters, which are 4 bytes there. */
 #include <stdio.h>
 #include <string.h>
 
@@ -37,9 +38,18 @@ static void print_part(Emitter *emitter, const IrValue *value, const char *forma
                        uint32_t count)
 {
     LLVMValueRef buffer = prologue_alloca(emitter, 8 * (uint64_t)(count ? count : 1), 8);
-    for (uint32_t i = 0; i < count; i++)
-        LLVMBuildStore(emitter->builder, printed_value(emitter, value, first + i),
-                       offset_address(emitter, buffer, 8 * (int64_t)i));
+    const char *at = format, *stop = format;
+    int64_t offset = 0;
+    for (uint32_t i = 0; i < count && print_directive(at, &stop); i++, at = stop) {
+        LLVMValueRef printed = printed_value(emitter, value, first + i);
+        bool is_character = emitter->target->kind == TARGET_NVPTX && stop[-1] == 'c';
+        if (is_character)
+            printed = LLVMBuildTrunc(emitter->builder, printed, emitter->i32, "");
+        else
+            offset = (offset + 7) / 8 * 8;
+        LLVMBuildStore(emitter->builder, printed, offset_address(emitter, buffer, offset));
+        offset += is_character ? 4 : 8;
+    }
     emitter->lowering->print(emitter, text_constant(emitter, format, (size_t)(end - format)), buffer);
 }
 

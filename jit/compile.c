@@ -129,23 +129,6 @@ static bool load_cached(const JitFunction *function, const Hash *key, JitSpecial
     return ok;
 }
 
-/* PTX becomes a cubin, which is what is kept and loaded then. Without an assembler the PTX stays. */
-static void assemble(const CompileOptions *options, JitSpecialization *specialization, CodeImage *image)
-{
-    void *cubin = NULL;
-    size_t size = 0;
-    Diag ignored = {.id = DIAG_NONE};
-    RtImage text = {.name = image->entry,
-                    .code = image->code,
-                    .code_size = image->code_size,
-                    .max_registers = options->max_registers};
-    if (image->kind != TARGET_NVPTX || !rt_assemble(specialization->device, &text, &cubin, &size, &ignored) || !cubin)
-        return;
-    free(image->code);
-    image->code = cubin;
-    image->code_size = size;
-}
-
 static void keep(const Hash *key, CodeImage *image, const JitSpecialization *specialization)
 {
     CachedKernel kept = {
@@ -183,8 +166,6 @@ bool jit_compile(const JitFunction *function, JitSpecialization *specialization,
         return true;
     Arena *arena = arena_create();
     bool ok = generate(function, &target, specialization, &image, arena, diag);
-    if (ok && is_cached)
-        assemble(&function->options, specialization, &image);
     ok = ok && load(&function->options, &image, specialization, diag);
     if (ok && is_cached)
         keep(&key, &image, specialization);

@@ -5,7 +5,7 @@
 #include "codegen/codegen.h"
 #include "core/hash.h"
 
-/* A kernel as it is kept: the image holds a cubin for a GPU, an object file for the CPU device. */
+/* A kernel as it is kept: the image holds PTX for a GPU, an object file for the CPU device. */
 typedef struct CachedKernel {
     CodeImage image;
     uint32_t parameter_count;

@@ -4,6 +4,7 @@ PYTEST_DONT_REWRITE: pytest would turn the asserts of kernels into calls that no
 """
 import collections
 import ctypes
+import re
 
 import numpy as np
 import pytest
@@ -265,3 +266,12 @@ def test_what_is_refused(statement, text):
     with pytest.raises(errors.TypingError, match=text) as caught:
         kernel_of(statement, "x, n")[1, 1](np.zeros(3), 5)
     assert caught.value.lineno == 2
+
+
+def test_characters_lie_side_by_side_for_a_gpu():
+    """vprintf takes an int of 4 bytes for %c, and aligns what follows."""
+    kernel = kernel_of("print(f'{x:c}{y:c} {x} {y:c}')", "x, y")
+    ptx, _ = cuda.compile_ptx(kernel.py_func, "void(int64, int64)", cc=(9, 0))
+    stores = re.findall(r"st\.local\.(?:v2\.)?[bu](\d+)\s+\[%\w+(?:\+(\d+))?\]", ptx)
+    assert sorted((int(place or 0), int(size)) for size, place in stores) in (
+        [(0, 32), (4, 32), (8, 64), (16, 32)], [(0, 32), (8, 64), (16, 32)])

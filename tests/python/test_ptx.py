@@ -1,5 +1,6 @@
 """PTX for every GPU that cujit compiles for, assembled by ptxas where it is installed; and what options do to it."""
 import math
+import os
 import re
 import shutil
 import subprocess
@@ -7,7 +8,22 @@ import subprocess
 import numpy as np
 import pytest
 
-from cujit import _core, boolean, complex64, cuda, float16, float32, float64, int32, int64, types, uint8, uint64, void
+from cujit import (
+    _core,
+    boolean,
+    complex64,
+    cuda,
+    errors,
+    float16,
+    float32,
+    float64,
+    int32,
+    int64,
+    types,
+    uint8,
+    uint64,
+    void,
+)
 
 PTXAS = shutil.which("ptxas") or shutil.which("ptxas", path="/usr/local/cuda/bin")
 SMS = [75, 80, 90, 100, 120]
@@ -228,3 +244,47 @@ def test_a_device_function_assembles(tmp_path):
     done = subprocess.run([PTXAS, "-arch=sm_90", "-c", "-o", str(tmp_path / "f.o"), str(source)], capture_output=True,
                           text=True)
     assert done.returncode == 0, done.stderr
+
+
+# --- machine code ----------------------------------------------------------------------------------------------------
+
+def fake_tool(folder, name, body):
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def compiled():
+    kernel = cuda.jit("void(float32, float32[::1], float32[::1], float32[::1])")(saxpy)
+    return kernel, kernel.signatures[0]
+
+
+def test_machine_code_is_what_the_toolkits_tools_say(compiled, tmp_path, monkeypatch):
+    kernel, signature = compiled
+    fake_tool(tmp_path, "ptxas", 'echo "$@" > "$4.said"; cp "$4" "$3"')
+    fake_tool(tmp_path, "nvdisasm", 'echo EXIT; cat "$1"')
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    text = kernel.inspect_sass(signature, cc=(8, 0))
+    assert text.startswith("EXIT") and ".target sm_80" in text
+    assert kernel.inspect_sass(cc=(8, 0)) == {signature: text}
+
+
+def test_machine_code_without_a_toolkit(compiled, tmp_path, monkeypatch):
+    kernel, signature = compiled
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
+    monkeypatch.setattr("cujit.cuda.machine_code._FOLDERS", ())
+    with pytest.raises(RuntimeError, match="ptxas of a CUDA toolkit is needed"):
+        kernel.inspect_sass(signature, cc=(8, 0))
+    fake_tool(tmp_path, "ptxas", "echo no such thing >&2; exit 1")
+    fake_tool(tmp_path, "nvdisasm", "")
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    with pytest.raises(RuntimeError, match="ptxas failed: no such thing"):
+        kernel.inspect_sass(signature, cc=(8, 0))
+
+
+@pytest.mark.skipif(cuda.is_available(), reason="the CPU device's")
+def test_the_cpu_device_has_no_machine_code_of_a_gpu(compiled):
+    with pytest.raises(errors.UnsupportedError, match="inspect_asm"):
+        compiled[0].inspect_sass(compiled[1])

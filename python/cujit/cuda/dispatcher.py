@@ -194,6 +194,19 @@ class Dispatcher(_core.KernelBase):
         """
         return self._inspect("asm", signature, cc)
 
+    def inspect_sass(self, signature=None, cc=None):
+        """Machine code of the current GPU, or of compute capability `cc`; without a signature a dict of it over all.
+
+        ptxas and nvdisasm of a CUDA toolkit make it of the PTX (on PATH, or below CUDA_HOME or /usr/local/cuda):
+        RuntimeError where they are missing or refuse. UnsupportedError on the CPU device without cc.
+        """
+        from cujit.cuda.machine_code import disassemble
+
+        limit, asm = self.options.get("max_registers"), self._inspect("asm", signature, cc)
+        if signature is not None:
+            return disassemble(asm, limit)
+        return {types: disassemble(text, limit) for types, text in asm.items()}
+
     def inspect_ir(self, signature=None):
         """cujit's typed IR."""
         return self._inspect("ir", signature, None)

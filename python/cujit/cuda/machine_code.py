@@ -1,0 +1,46 @@
+"""Machine code of GPUs as text, made of PTX by the tools of a CUDA toolkit."""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from cujit.errors import UnsupportedError
+
+_FOLDERS = ("/usr/local/cuda",)
+
+
+def _tool(name):
+    """The path of a toolkit's program: on PATH, else below CUDA_HOME, CUDA_PATH or /usr/local/cuda."""
+    homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), *_FOLDERS]
+    folders = [str(Path(home, "bin")) for home in homes if home]
+    found = shutil.which(name) or shutil.which(name, path=os.pathsep.join(folders))
+    if found is None:
+        raise RuntimeError(f"{name} of a CUDA toolkit is needed for machine code; it is neither on PATH nor in "
+                           f"{', '.join(folders)}")
+    return found
+
+
+def _run(*command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{Path(command[0]).name} failed: {(done.stderr or done.stdout).strip()}")
+    return done.stdout
+
+
+def disassemble(ptx, max_registers=None):
+    """SASS of a kernel for the architecture that its PTX names.
+
+    UnsupportedError for text that is no PTX (the CPU device's); RuntimeError when the tools are missing or refuse.
+    """
+    target = re.search(r"^\.target\s+(sm_\w+)", ptx, re.MULTILINE)
+    if target is None:
+        raise UnsupportedError("the CPU device has no SASS; inspect_asm() gives its assembly, cc= chooses a GPU")
+    assembler, disassembler = _tool("ptxas"), _tool("nvdisasm")
+    limit = [f"--maxrregcount={max_registers}"] if max_registers else []
+    with tempfile.TemporaryDirectory() as folder:
+        source, cubin = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+        source.write_text(ptx)
+        _run(assembler, f"-arch={target[1]}", *limit, "-o", str(cubin), str(source))
+        return _run(disassembler, str(cubin))
