@@ -95,6 +95,11 @@ void emit_op_STRIDE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     out[0] = array_stride(emitter, value->operands[0]->type, operand_parts(emitter, value, 0), value->index);
 }
 
+void emit_op_ADDRESS(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    out[0] = LLVMBuildPtrToInt(emitter->builder, operand_parts(emitter, value, 0)[0], emitter->i64, "");
+}
+
 void emit_op_WRAP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     LLVMValueRef index = operand_scalar(emitter, value, 0);

@@ -386,6 +386,13 @@ static bool verify_axis(const IrValue *value, Diag *diag)
     return expect_result(diag, value, TYPE_OF(INT64));
 }
 
+static bool verify_address(const IrValue *value, Diag *diag)
+{
+    if (value->operands[0]->type->kind != TYPE_ARRAY)
+        return fail_operand(diag, value, 0, "an array");
+    return expect_result(diag, value, TYPE_OF(INT64));
+}
+
 static bool verify_hint(const IrValue *value, Diag *diag)
 {
     const Type *array = value->operand_count ? value->operands[0]->type : NULL;
@@ -545,6 +552,7 @@ static bool verify_given(const IrValue *value, Diag *diag)
     case IR_INTRINSIC: return verify_intrinsic(value, diag);
     case IR_EXTENT:
     case IR_STRIDE: return verify_axis(value, diag);
+    case IR_ADDRESS: return verify_address(value, diag);
     case IR_LOAD: return verify_load(value, diag);
     case IR_STORE: return verify_store(value, diag);
     case IR_ATOMIC: return verify_atomic(value, diag);

@@ -80,6 +80,40 @@ static bool element_fits(Operand source, const Type *from, const Type *element)
     return type_is_vector(element) ? type_is_vector(from) : type_is_scalar(from);
 }
 
+/* The memory that a view is of: a parameter, an array of the thread or of the block, ... */
+static const IrValue *root(const IrValue *array)
+{
+    while (array->op == IR_SUBARRAY)
+        array = array->operands[0];
+    return array;
+}
+
+static bool may_overlap(Operand target, Operand source)
+{
+    if (source.type->kind != TYPE_ARRAY || source.type->ndim != target.type->ndim)
+        return false;
+    const IrValue *a = root(target.ir), *b = root(source.ir);
+    bool has_own = a->op == IR_LOCAL || a->op == IR_SHARED || b->op == IR_LOCAL || b->op == IR_SHARED;
+    return b->op != IR_DATA && (a == b || !has_own);
+}
+
+/* Elements are taken from the end that the copy goes towards, so that none is overwritten before it is read: exact where
+ * both have the same strides, larger ones first. */
+static void order_indices(Lower *l, Operand target, Operand source, IrValue **indices)
+{
+    if (!l->emitting || !may_overlap(target, source))
+        return;
+    const Type *i64 = TYPE_OF(INT64), *boolean = TYPE_OF(BOOL);
+    IrValue *above =
+        emit2(l, IR_GT, boolean, emit1(l, IR_ADDRESS, i64, target.ir), emit1(l, IR_ADDRESS, i64, source.ir));
+    for (uint32_t i = 0; i < target.type->ndim; i++) {
+        IrValue *last = emit2(l, IR_SUB, i64, emit_extent(l, target, i), emit_int(l, i64, 1));
+        IrValue *falls = emit2(l, IR_LT, boolean, emit_index_op(l, IR_STRIDE, i64, target.ir, i), emit_int(l, i64, 0));
+        indices[i] = emit3(l, IR_SELECT, i64, emit2(l, IR_NE, boolean, above, falls),
+                           emit2(l, IR_SUB, i64, last, indices[i]), indices[i]);
+    }
+}
+
 static bool store_all(Lower *l, Operand target, Operand source, int32_t number)
 {
     const Type *from = source.type->kind == TYPE_ARRAY ? source.type->element : source.type;
@@ -93,6 +127,7 @@ static bool store_all(Lower *l, Operand target, Operand source, int32_t number)
         loops[i] = loop_begin(l, emit_extent(l, target, i));
         indices[i] = loops[i].index;
     }
+    order_indices(l, target, source, indices);
     bool ok = store_element(l, target, source, number, indices);
     for (uint32_t i = ndim; i-- > 0;)
         loop_end(l, &loops[i]);

@@ -196,6 +196,10 @@ static bool find_item(Lower *l, Operand tuple, Operand wanted, bool counts, Oper
             *out = operand_value(
                 i64, emit3(l, IR_SELECT, i64, operand_ir(l, same), operand_ir(l, place), operand_ir(l, *out)));
     }
+    if (!counts && l->emitting && lower_checks(l)) {
+        IrValue *absent = emit2(l, IR_LT, TYPE_OF(BOOL), operand_ir(l, *out), emit_int(l, i64, 0));
+        emit_check(l, absent, "ValueError", "tuple.index(x): x not in tuple");
+    }
     return true;
 }
 

@@ -63,6 +63,7 @@ static const Sample samples[] = {
     {IR_INTRINSIC, NULL, NULL},
     {IR_EXTENT, "  %9: i64 = extent p1, 0", "f32 i64"},
     {IR_STRIDE, "  %9: i64 = stride p1, 0", "f32 i64"},
+    {IR_ADDRESS, "  %9: i64 = address p1", "f32 i64"},
     {IR_WRAP, "  %9: i64 = wrap %1, %2", "i64 i64 i64"},
     {IR_LOAD, "  %9: c128 = load p1[%0]", "c128 c128"},
     {IR_STORE, "  store p1[%0], %2\n  %9: bool = not %2", "bool bool bool"},

@@ -159,6 +159,7 @@ static const char every_operation[] =
     "  %65: i64 = add %64, %0\n"
     "  branch %38, block 1, block 3\n"
     "block 3:\n"
+    "  %67: i64 = address x\n"
     "  return\n"
     "\n"
     "device f(a: f64, x: f32[1 C]) -> f64 noinline recursive\n"

@@ -200,6 +200,42 @@ def test_tuple_index_and_range_step(options):
         run(kernel, out, (10, 20, 30), which, step)
 
 
+@told
+def test_what_is_not_there(options):
+    import functools
+    import operator
+
+    @cuda.jit(**options)
+    def kernel(out, x, limit, which):
+        i = cuda.grid(1)
+        if which == 0:
+            out[i] = min(v for v in x if v > limit)
+        elif which == 1:
+            out[i] = max(x[limit:])
+        elif which == 2:
+            out[i] = operator.indexOf(x, limit)
+        elif which == 3:
+            out[i] = (5, 6, 7).index(limit)
+        elif which == 4:
+            out[i] = functools.reduce(lambda a, b: a + b, (v for v in x if v > limit))
+        else:
+            out[i] = min((v for v in x if v > limit), default=-3)
+
+    x, out = np.arange(7), np.zeros(40)
+    for which, good, value, bad, class_, text in [
+            (0, 3, 4, 9, ValueError, "min() iterable argument is empty"),
+            (1, 2, 6, 7, ValueError, "max() iterable argument is empty"),
+            (2, 4, 4, 9, ValueError, "sequence.index(x): x not in sequence"),
+            (3, 6, 1, 9, ValueError, "tuple.index(x): x not in tuple"),
+            (4, 4, 11, 9, TypeError, "reduce() of empty iterable with no initial value")]:
+        run(kernel, out, x, good, which)
+        assert (out == value).all()
+        with pytest.raises(class_, match=re.escape(text)):
+            run(kernel, out, x, bad, which)
+    run(kernel, out, x, 9, 5)
+    assert (out == -3).all()
+
+
 @cuda.jit(device=True)
 def checked_root(v):
     if v < 0:

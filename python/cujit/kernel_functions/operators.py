@@ -203,7 +203,7 @@ def indexOf(a, b):
     for place, item in enumerate(a):
         if item == b:
             return place
-    return -1
+    raise ValueError("sequence.index(x): x not in sequence")
 
 
 def itemgetter(first, *others):

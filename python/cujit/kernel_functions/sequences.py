@@ -28,6 +28,8 @@ def reduce(function, iterable, initial=missing):
             is_first = False
         else:
             result = function(result, item)
+    if is_first:
+        raise TypeError("reduce() of empty iterable with no initial value")
     return result
 
 
@@ -50,7 +52,6 @@ def prod(iterable, *, start=1):
 
 
 def smallest(*items, key=None, default=missing):
-    """Of nothing at all: the default; without one, zero."""
     if len(items) == 1:
         iterable = items[0]
     else:
@@ -68,14 +69,14 @@ def smallest(*items, key=None, default=missing):
             at = key(item)
             if at < least:
                 best, least = item, at
-    if default is not missing:
-        if is_first:
-            best = default
+    if is_first:
+        if default is missing:
+            raise ValueError("min() iterable argument is empty")
+        best = default
     return best
 
 
 def largest(*items, key=None, default=missing):
-    """Of nothing at all: the default; without one, zero."""
     if len(items) == 1:
         iterable = items[0]
     else:
@@ -93,9 +94,10 @@ def largest(*items, key=None, default=missing):
             at = key(item)
             if at > most:
                 best, most = item, at
-    if default is not missing:
-        if is_first:
-            best = default
+    if is_first:
+        if default is missing:
+            raise ValueError("max() iterable argument is empty")
+        best = default
     return best
 
 
