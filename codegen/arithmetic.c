@@ -9,13 +9,13 @@ typedef LLVMValueRef (*Build)(LLVMBuilderRef builder, LLVMValueRef a, LLVMValueR
 LLVMValueRef in_wide_float(Emitter *emitter, const Type *type, FloatOperation operation, uint32_t count,
                            LLVMValueRef *arguments)
 {
-    if (type->scalar != SCALAR_FLOAT16)
+    if (!type_is_half(type))
         return operation(emitter, part_type(emitter, type), arguments);
     LLVMValueRef wide[3];
     for (uint32_t i = 0; i < count; i++)
-        wide[i] = LLVMBuildFPExt(emitter->builder, arguments[i], emitter->f32, "");
+        wide[i] = float_cast(emitter, arguments[i], emitter->f32);
     LLVMValueRef result = operation(emitter, emitter->f32, wide);
-    return LLVMBuildFPTrunc(emitter->builder, result, part_type(emitter, type), "");
+    return float_cast(emitter, result, part_type(emitter, type));
 }
 
 LLVMValueRef float_add(Emitter *emitter, LLVMValueRef a, LLVMValueRef b)
@@ -281,13 +281,37 @@ void emit_op_XOR(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     out[0] = LLVMBuildXor(emitter->builder, operand_scalar(emitter, value, 0), operand_scalar(emitter, value, 1), "");
 }
 
+static LLVMValueRef negate(Emitter *emitter, LLVMTypeRef type, LLVMValueRef *arguments)
+{
+    (void)type;
+    return LLVMBuildFNeg(emitter->builder, arguments[0], "");
+}
+
+static LLVMValueRef magnitude(Emitter *emitter, LLVMTypeRef type, LLVMValueRef *arguments)
+{
+    return call_llvm(emitter, "llvm.fabs", type, 1, arguments);
+}
+
+/* Changes of the sign: LLVM does not do it to a bfloat16 everywhere. */
+static LLVMValueRef change_sign(Emitter *emitter, const Type *type, FloatOperation operation, LLVMValueRef argument)
+{
+    if (type->scalar == SCALAR_BFLOAT16)
+        return in_wide_float(emitter, type, operation, 1, &argument);
+    return operation(emitter, part_type(emitter, type), &argument);
+}
+
+LLVMValueRef float_negate(Emitter *emitter, const Type *type, LLVMValueRef x)
+{
+    return change_sign(emitter, type, negate, x);
+}
+
 void emit_op_NEG(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     LLVMValueRef *parts = operand_parts(emitter, value, 0);
     bool is_integer = type_is_integer(value->type) || value->type->kind == TYPE_BOOL;
     for (uint32_t i = 0; i < part_count(value->type); i++)
         out[i] =
-            is_integer ? LLVMBuildNeg(emitter->builder, parts[i], "") : LLVMBuildFNeg(emitter->builder, parts[i], "");
+            is_integer ? LLVMBuildNeg(emitter->builder, parts[i], "") : float_negate(emitter, value->type, parts[i]);
 }
 
 void emit_op_NOT(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
@@ -300,7 +324,7 @@ void emit_op_ABS(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     LLVMValueRef arguments[2] = {operand_scalar(emitter, value, 0), LLVMConstNull(emitter->i1)};
     LLVMTypeRef type = part_type(emitter, value->type);
     if (value->type->kind == TYPE_FLOAT)
-        out[0] = call_llvm(emitter, "llvm.fabs", type, 1, arguments);
+        out[0] = change_sign(emitter, value->type, magnitude, arguments[0]);
     else
         out[0] = value->type->kind == TYPE_INT ? call_llvm(emitter, "llvm.abs", type, 2, arguments) : arguments[0];
 }
@@ -333,15 +357,11 @@ void emit_op_TRAILZEROS(Emitter *emitter, const IrValue *value, LLVMValueRef *ou
 
 /* --- fused multiply and add ------------------------------------------------------------------------------------------------------- */
 
-/* Of float16 on the host: in float64 the product is exact, and the sum exact or not near the middle of two float16. */
-static LLVMValueRef half_fma(Emitter *emitter, LLVMTypeRef type, LLVMValueRef *arguments)
+static bool has_fma(const Target *target, const Type *type)
 {
-    LLVMBuilderRef builder = emitter->builder;
-    LLVMValueRef wide[3];
-    for (uint32_t i = 0; i < 3; i++)
-        wide[i] = LLVMBuildFPExt(builder, arguments[i], emitter->f64, "");
-    LLVMValueRef sum = LLVMBuildFAdd(builder, LLVMBuildFMul(builder, wide[0], wide[1], ""), wide[2], "");
-    return LLVMBuildFPTrunc(builder, sum, type, "");
+    if (type->scalar == SCALAR_BFLOAT16)
+        return has_bfloat_instructions(target);
+    return type->scalar != SCALAR_FLOAT16 || target->kind == TARGET_NVPTX;
 }
 
 void emit_op_FMA(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
@@ -350,7 +370,7 @@ void emit_op_FMA(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     for (uint32_t i = 0; i < 3; i++)
         arguments[i] = operand_scalar(emitter, value, i);
     LLVMTypeRef type = part_type(emitter, value->type);
-    bool is_host_half = value->type->scalar == SCALAR_FLOAT16 && emitter->target->kind == TARGET_HOST;
-    out[0] = is_host_half ? half_fma(emitter, type, arguments) : call_llvm(emitter, "llvm.fma", type, 3, arguments);
+    out[0] = has_fma(emitter->target, value->type) ? call_llvm(emitter, "llvm.fma", type, 3, arguments)
+                                                   : small_fma(emitter, type, arguments);
     with_flags(out[0], emitter->arithmetic_flags);
 }

@@ -34,9 +34,17 @@ static void fence_after(Emitter *emitter, const IrValue *value)
         fence(emitter, value, LLVMAtomicOrderingAcquire);
 }
 
+/* What LLVM would make of an addition that the target lacks calls functions for bfloat16 that may be missing. */
+static bool has_atomic_add(const Target *target, const Type *type)
+{
+    return type->scalar != SCALAR_BFLOAT16 || (target->kind == TARGET_NVPTX && target->gpu->sm >= 90);
+}
+
 static LLVMValueRef read_modify_write(Emitter *emitter, const IrValue *value, LLVMAtomicRMWBinOp operation,
                                       LLVMValueRef address, LLVMValueRef operand)
 {
+    if (operation == LLVMAtomicRMWBinOpFAdd && !has_atomic_add(emitter->target, value->operands[0]->type->element))
+        return read_modify_write_by_exchange(emitter, operation, address, operand, scope_of(emitter, value));
     if (emitter->target->kind == TARGET_NVPTX && value->scope != IR_SCOPE_DEVICE)
         return scoped_read_modify_write(emitter, value->scope == IR_SCOPE_SYSTEM, operation, address, operand);
     return LLVMBuildAtomicRMWSyncScope(emitter->builder, operation, address, operand, relaxed(),
@@ -77,6 +85,10 @@ static bool is_nan_ignoring(IrAtomic kind) { return kind == IR_ATOMIC_NANMAX || 
 static LLVMValueRef replaces(Emitter *emitter, IrAtomic kind, LLVMValueRef old, LLVMValueRef value)
 {
     bool is_max = kind == IR_ATOMIC_MAX || kind == IR_ATOMIC_NANMAX;
+    if (LLVMTypeOf(old) == part_type(emitter, TYPE_OF(BFLOAT16))) {
+        old = float_cast(emitter, old, emitter->f32);
+        value = float_cast(emitter, value, emitter->f32);
+    }
     if (!is_nan_ignoring(kind))
         return LLVMBuildFCmp(emitter->builder, is_max ? LLVMRealOLT : LLVMRealOGT, old, value, "");
     LLVMValueRef better = LLVMBuildFCmp(emitter->builder, is_max ? LLVMRealULT : LLVMRealUGT, old, value, "");
@@ -127,7 +139,7 @@ static LLVMValueRef add(Emitter *emitter, const IrValue *atomic, const Type *typ
     bool subtract = atomic->atomic == IR_ATOMIC_SUB;
     if (type->kind == TYPE_FLOAT)
         return read_modify_write(emitter, atomic, LLVMAtomicRMWBinOpFAdd, address,
-                                 subtract ? LLVMBuildFNeg(emitter->builder, value, "") : value);
+                                 subtract ? float_negate(emitter, type, value) : value);
     return read_modify_write(emitter, atomic, LLVMAtomicRMWBinOpAdd, address,
                              subtract ? LLVMBuildNeg(emitter->builder, value, "") : value);
 }

@@ -42,12 +42,21 @@ static LLVMValueRef count(Emitter *emitter, bool up, LLVMValueRef old, LLVMValue
     return LLVMBuildSelect(builder, wraps, limit, LLVMBuildSub(builder, old, one, ""), "");
 }
 
+static LLVMValueRef add_floats(Emitter *emitter, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMTypeRef type = LLVMTypeOf(a), wide = type;
+    if (type == part_type(emitter, TYPE_OF(BFLOAT16)))
+        wide = emitter->f32;
+    LLVMValueRef sum = LLVMBuildFAdd(emitter->builder, float_cast(emitter, a, wide), float_cast(emitter, b, wide), "");
+    return float_cast(emitter, sum, type);
+}
+
 static LLVMValueRef combine(Emitter *emitter, LLVMAtomicRMWBinOp operation, LLVMValueRef old, LLVMValueRef operand)
 {
     LLVMBuilderRef builder = emitter->builder;
     switch (operation) {
     case LLVMAtomicRMWBinOpAdd: return LLVMBuildAdd(builder, old, operand, "");
-    case LLVMAtomicRMWBinOpFAdd: return LLVMBuildFAdd(builder, old, operand, "");
+    case LLVMAtomicRMWBinOpFAdd: return add_floats(emitter, old, operand);
     case LLVMAtomicRMWBinOpAnd: return LLVMBuildAnd(builder, old, operand, "");
     case LLVMAtomicRMWBinOpOr: return LLVMBuildOr(builder, old, operand, "");
     case LLVMAtomicRMWBinOpXor: return LLVMBuildXor(builder, old, operand, "");
@@ -61,10 +70,11 @@ static LLVMValueRef combine(Emitter *emitter, LLVMAtomicRMWBinOp operation, LLVM
     }
 }
 
-static LLVMValueRef by_exchange(Emitter *emitter, LLVMAtomicRMWBinOp operation, LLVMValueRef address,
-                                LLVMValueRef operand, unsigned bits, unsigned scope)
+LLVMValueRef read_modify_write_by_exchange(Emitter *emitter, LLVMAtomicRMWBinOp operation, LLVMValueRef address,
+                                           LLVMValueRef operand, unsigned scope)
 {
     LLVMBuilderRef builder = emitter->builder;
+    unsigned bits = (unsigned)LLVMABISizeOfType(emitter->data_layout, LLVMTypeOf(operand)) * 8;
     LLVMTypeRef type = LLVMTypeOf(operand), word = LLVMIntTypeInContext(emitter->context, bits);
     LLVMValueRef first = LLVMBuildLoad2(builder, word, address, "");
     LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
@@ -100,7 +110,7 @@ LLVMValueRef scoped_read_modify_write(Emitter *emitter, bool is_system, LLVMAtom
     }
     unsigned scope = LLVMGetSyncScopeID(emitter->context, is_system ? "" : "block", is_system ? 0 : strlen("block"));
     if (is_system)
-        return by_exchange(emitter, operation, address, operand, bits, scope);
+        return read_modify_write_by_exchange(emitter, operation, address, operand, scope);
     return LLVMBuildAtomicRMWSyncScope(emitter->builder, operation, address, operand, LLVMAtomicOrderingMonotonic,
                                        scope);
 }

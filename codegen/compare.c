@@ -9,6 +9,10 @@ typedef struct Predicates {
 static LLVMValueRef compare_parts(Emitter *emitter, const Type *type, const Predicates *predicates, LLVMValueRef a,
                                   LLVMValueRef b)
 {
+    if (type->scalar == SCALAR_BFLOAT16) {
+        a = float_cast(emitter, a, emitter->f32);
+        b = float_cast(emitter, b, emitter->f32);
+    }
     if (type->kind == TYPE_FLOAT || type->kind == TYPE_COMPLEX)
         return with_flags(LLVMBuildFCmp(emitter->builder, predicates->for_float, a, b, ""), emitter->comparison_flags);
     LLVMIntPredicate predicate = type->kind == TYPE_INT ? predicates->for_signed : predicates->for_unsigned;

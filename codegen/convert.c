@@ -3,10 +3,11 @@
 
 static LLVMValueRef to_bool(Emitter *emitter, const Type *from, const LLVMValueRef *in)
 {
-    LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(in[0]));
+    LLVMValueRef first = from->scalar == SCALAR_BFLOAT16 ? float_cast(emitter, in[0], emitter->f32) : in[0];
+    LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(first));
     if (type_is_integer(from))
-        return LLVMBuildICmp(emitter->builder, LLVMIntNE, in[0], zero, "");
-    LLVMValueRef result = LLVMBuildFCmp(emitter->builder, LLVMRealUNE, in[0], zero, "");
+        return LLVMBuildICmp(emitter->builder, LLVMIntNE, first, zero, "");
+    LLVMValueRef result = LLVMBuildFCmp(emitter->builder, LLVMRealUNE, first, zero, "");
     if (from->kind != TYPE_COMPLEX)
         return result;
     return LLVMBuildOr(emitter->builder, result, LLVMBuildFCmp(emitter->builder, LLVMRealUNE, in[1], zero, ""), "");
@@ -15,10 +16,10 @@ static LLVMValueRef to_bool(Emitter *emitter, const Type *from, const LLVMValueR
 /* float16 is rounded to the nearest integer, as numba does with the GPU's instruction for it; others are truncated. */
 static LLVMValueRef float_to_integer(Emitter *emitter, const Type *from, const Type *to, LLVMValueRef in)
 {
-    if (from->scalar == SCALAR_FLOAT16) {
-        in = LLVMBuildFPExt(emitter->builder, in, emitter->f32, "");
+    if (type_is_half(from))
+        in = float_cast(emitter, in, emitter->f32);
+    if (from->scalar == SCALAR_FLOAT16)
         in = call_llvm(emitter, "llvm.rint", emitter->f32, 1, &in);
-    }
     LLVMTypeRef overloads[2] = {part_type(emitter, to), LLVMTypeOf(in)};
     const char *name = to->kind == TYPE_INT ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
     return call_llvm_overloaded(emitter, name, overloads, 2, 1, &in);
@@ -27,9 +28,8 @@ static LLVMValueRef float_to_integer(Emitter *emitter, const Type *from, const T
 static LLVMValueRef to_float(Emitter *emitter, const Type *from, LLVMTypeRef to, LLVMValueRef in)
 {
     if (from->kind == TYPE_FLOAT || from->kind == TYPE_COMPLEX)
-        return LLVMBuildFPCast(emitter->builder, in, to, "");
-    return from->kind == TYPE_INT ? LLVMBuildSIToFP(emitter->builder, in, to, "")
-                                  : LLVMBuildUIToFP(emitter->builder, in, to, "");
+        return float_cast(emitter, in, to);
+    return integer_to_float(emitter, in, from->kind == TYPE_INT, to);
 }
 
 void convert_parts(Emitter *emitter, const Type *from, const Type *to, const LLVMValueRef *in, LLVMValueRef *out)

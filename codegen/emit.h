@@ -166,13 +166,14 @@ LLVMValueRef prologue_alloca(Emitter *emitter, uint64_t size, uint32_t alignment
 LLVMValueRef placeholder(LLVMTypeRef type);
 
 /* --- arithmetic, in its files ---------------------------------------------------------------------------------------- */
-/* A floating operation: float16 is computed in float32. count at most 3. */
+/* A floating operation: float16 and bfloat16 are computed in float32. count at most 3. */
 typedef LLVMValueRef (*FloatOperation)(Emitter *emitter, LLVMTypeRef type, LLVMValueRef *arguments);
 LLVMValueRef in_wide_float(Emitter *emitter, const Type *type, FloatOperation operation, uint32_t count,
                            LLVMValueRef *arguments);
 LLVMValueRef float_add(Emitter *emitter, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef float_subtract(Emitter *emitter, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef float_multiply(Emitter *emitter, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef float_negate(Emitter *emitter, const Type *type, LLVMValueRef x);
 LLVMValueRef float_divide(Emitter *emitter, LLVMValueRef a, LLVMValueRef b);
 /* out: two parts. */
 void complex_multiply(Emitter *emitter, const LLVMValueRef *a, const LLVMValueRef *b, LLVMValueRef *out);
@@ -190,6 +191,15 @@ void convert_parts(Emitter *emitter, const Type *from, const Type *to, const LLV
 uint32_t exception_parameters(Emitter *emitter, bool raises, LLVMTypeRef *types);
 /* Leaves the function where a call of a raising one said so; emission continues where it did not. */
 void emit_unwind_if(Emitter *emitter, LLVMValueRef raised);
+
+/* --- small_float.c ------------------------------------------------------------------------------------------------------ */
+/* Whether LLVM's own conversions, fma and negation of bfloat16 are the target's. */
+bool has_bfloat_instructions(const Target *target);
+/* A float of any size as one of any other, rounded once. */
+LLVMValueRef float_cast(Emitter *emitter, LLVMValueRef in, LLVMTypeRef to);
+LLVMValueRef integer_to_float(Emitter *emitter, LLVMValueRef in, bool is_signed, LLVMTypeRef to);
+/* a * b + c of float16 or bfloat16, rounded once, without an instruction for it. */
+LLVMValueRef small_fma(Emitter *emitter, LLVMTypeRef type, LLVMValueRef *arguments);
 
 /* --- array_emit.c ----------------------------------------------------------------------------------------------------- */
 LLVMValueRef array_stride(Emitter *emitter, const Type *array, const LLVMValueRef *parts, uint32_t axis);
@@ -212,6 +222,9 @@ void emit_hinted_store(Emitter *emitter, const IrValue *value, LLVMValueRef addr
 /* atomicrmw of a GPU, relaxed, for the system or else for the block. */
 LLVMValueRef scoped_read_modify_write(Emitter *emitter, bool is_system, LLVMAtomicRMWBinOp operation,
                                       LLVMValueRef address, LLVMValueRef operand);
+/* The same on either device as a loop of compare-and-exchange; scope: LLVM's number. */
+LLVMValueRef read_modify_write_by_exchange(Emitter *emitter, LLVMAtomicRMWBinOp operation, LLVMValueRef address,
+                                           LLVMValueRef operand, unsigned scope);
 
 /* --- debug_lines.c ------------------------------------------------------------------------------------------------------ */
 void begin_debug_lines(Emitter *emitter);

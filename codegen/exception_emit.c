@@ -140,8 +140,7 @@ static void report_plain(Emitter *emitter, LLVMValueRef code)
 static LLVMValueRef slot_value(Emitter *emitter, const Type *type, LLVMValueRef part)
 {
     if (type->kind == TYPE_FLOAT || type->kind == TYPE_COMPLEX)
-        return LLVMBuildBitCast(emitter->builder, LLVMBuildFPCast(emitter->builder, part, emitter->f64, ""),
-                                emitter->i64, "");
+        return LLVMBuildBitCast(emitter->builder, float_cast(emitter, part, emitter->f64), emitter->i64, "");
     return LLVMBuildIntCast2(emitter->builder, part, emitter->i64, type->kind == TYPE_INT, "");
 }
 

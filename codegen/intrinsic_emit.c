@@ -49,13 +49,13 @@ static LLVMValueRef call_math(Emitter *emitter, IntrinsicId id, LLVMTypeRef type
 
 LLVMValueRef emit_math(Emitter *emitter, IntrinsicId id, const Type *type, uint32_t count, LLVMValueRef *arguments)
 {
-    if (type->scalar != SCALAR_FLOAT16)
+    if (!type_is_half(type))
         return call_math(emitter, id, part_type(emitter, type), count, arguments);
     LLVMValueRef wide[4];
     for (uint32_t i = 0; i < count; i++)
-        wide[i] = LLVMBuildFPExt(emitter->builder, arguments[i], emitter->f32, "");
+        wide[i] = float_cast(emitter, arguments[i], emitter->f32);
     LLVMValueRef result = call_math(emitter, id, emitter->f32, count, wide);
-    return LLVMBuildFPTrunc(emitter->builder, result, part_type(emitter, type), "");
+    return float_cast(emitter, result, part_type(emitter, type));
 }
 
 static bool emit_math_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
@@ -81,12 +81,10 @@ static LLVMValueRef call_library(Emitter *emitter, const char *name, LLVMTypeRef
 static void emit_ldexp(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     LLVMValueRef arguments[2] = {operand_scalar(emitter, value, 0), operand_scalar(emitter, value, 1)};
-    bool is_half = value->type->scalar == SCALAR_FLOAT16;
-    if (is_half)
-        arguments[0] = LLVMBuildFPExt(emitter->builder, arguments[0], emitter->f32, "");
+    if (type_is_half(value->type))
+        arguments[0] = float_cast(emitter, arguments[0], emitter->f32);
     out[0] = call_library(emitter, "ldexp", LLVMTypeOf(arguments[0]), 2, arguments);
-    if (is_half)
-        out[0] = LLVMBuildFPTrunc(emitter->builder, out[0], part_type(emitter, value->type), "");
+    out[0] = float_cast(emitter, out[0], part_type(emitter, value->type));
 }
 
 /* The bits of a float around its exponent. */
@@ -126,8 +124,7 @@ static LLVMValueRef is_ordinary(Emitter *emitter, LLVMValueRef x)
 static LLVMValueRef wide_argument(Emitter *emitter, const IrValue *value)
 {
     LLVMValueRef x = operand_scalar(emitter, value, 0);
-    bool is_half = value->operands[0]->type->scalar == SCALAR_FLOAT16;
-    return is_half ? LLVMBuildFPExt(emitter->builder, x, emitter->f32, "") : x;
+    return type_is_half(value->operands[0]->type) ? float_cast(emitter, x, emitter->f32) : x;
 }
 
 static void emit_frexp_fraction(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
@@ -141,7 +138,7 @@ static void emit_frexp_fraction(Emitter *emitter, const IrValue *value, LLVMValu
     bits = LLVMBuildOr(builder, LLVMBuildAnd(builder, bits, kept, ""), half, "");
     LLVMValueRef fraction = LLVMBuildBitCast(builder, bits, LLVMTypeOf(x), "");
     fraction = LLVMBuildSelect(builder, is_ordinary(emitter, x), fraction, x, "");
-    out[0] = LLVMBuildFPCast(builder, fraction, part_type(emitter, value->type), "");
+    out[0] = float_cast(emitter, fraction, part_type(emitter, value->type));
 }
 
 static void emit_frexp_exponent(Emitter *emitter, const IrValue *value, LLVMValueRef *out)

@@ -22,6 +22,8 @@ static LLVMTypeRef scalar_part(Emitter *emitter, const Type *type)
         return emitter->i1;
     if (type_is_integer(type))
         return LLVMIntTypeInContext(context, size * 8);
+    if (type->scalar == SCALAR_BFLOAT16)
+        return LLVMBFloatTypeInContext(context);
     return size == 2 ? LLVMHalfTypeInContext(context) : size == 4 ? emitter->f32 : emitter->f64;
 }
 

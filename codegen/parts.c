@@ -126,7 +126,8 @@ static bool is_byte_of_float(LLVMValueRef value)
     if (!LLVMIsABitCastInst(bits))
         return false;
     LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(bits, 0)));
-    return kind == LLVMHalfTypeKind || kind == LLVMFloatTypeKind || kind == LLVMDoubleTypeKind;
+    return kind == LLVMHalfTypeKind || kind == LLVMBFloatTypeKind || kind == LLVMFloatTypeKind ||
+           kind == LLVMDoubleTypeKind;
 }
 
 static void store_aligned(Emitter *emitter, LLVMValueRef value, LLVMValueRef address, uint32_t alignment)

@@ -178,13 +178,13 @@ void integer_power(Emitter *emitter, const Type *type, const LLVMValueRef *base,
 void emit_op_POWI(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     LLVMValueRef *base = operand_parts(emitter, value, 0);
-    if (value->type->scalar != SCALAR_FLOAT16) {
+    if (!type_is_half(value->type)) {
         integer_power(emitter, value->type, base, value->operands[1], out);
         return;
     }
-    LLVMValueRef wide = LLVMBuildFPExt(emitter->builder, base[0], emitter->f32, ""), result;
+    LLVMValueRef wide = float_cast(emitter, base[0], emitter->f32), result;
     integer_power(emitter, TYPE_OF(FLOAT32), &wide, value->operands[1], &result);
-    out[0] = LLVMBuildFPTrunc(emitter->builder, result, part_type(emitter, value->type), "");
+    out[0] = float_cast(emitter, result, part_type(emitter, value->type));
 }
 
 void emit_op_POW(Emitter *emitter, const IrValue *value, LLVMValueRef *out)

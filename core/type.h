@@ -123,6 +123,8 @@ static inline bool type_is_element(const Type *t)
 {
     return type_is_single(t) || t->kind == TYPE_RECORD || t->kind == TYPE_CHARS;
 }
+/* float16 and bfloat16: stored as such, mostly computed in float32. */
+static inline bool type_is_half(const Type *t) { return t->kind == TYPE_FLOAT && t->size == 2; }
 static inline uint32_t type_bits(const Type *t) { return t->kind == TYPE_BOOL ? 1 : t->size * 8; }
 
 const Type *type_array(Arena *arena, const Type *element, int ndim, ArrayLayout layout, bool read_only);

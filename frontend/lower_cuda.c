@@ -197,6 +197,26 @@ static bool call_map_shared(Lower *l, const Call *call, Operand *out)
     return *out = operand_value(array.type, emit_intrinsic(l, call->intrinsic, array.type, 2, operands)), true;
 }
 
+/* cuda.bf16's casts: the bits stay. */
+static bool call_bits_as(Lower *l, const Call *call, Operand *out)
+{
+    const Type *bfloat = TYPE_OF(BFLOAT16), *from = bfloat, *to = bfloat;
+    switch (call->intrinsic) {
+    case INTRINSIC_BF16_AS_INT16: to = TYPE_OF(INT16); break;
+    case INTRINSIC_BF16_AS_UINT16: to = TYPE_OF(UINT16); break;
+    case INTRINSIC_BF16_INT16_BITS: from = TYPE_OF(INT16); break;
+    default: from = TYPE_OF(UINT16);
+    }
+    Operand converted;
+    if (!call_arity(l, call, 1, 1) || call->keyword_count)
+        return diag_failed(l->diag) ? false : call_refuse(l, call, "");
+    if (!type_is_real(call->arguments[0].type))
+        return call_refuse(l, call, "");
+    if (!lower_convert(l, call->arguments[0], from, &converted))
+        return false;
+    return *out = operand_value(to, emit1(l, IR_BITCAST, to, operand_ir(l, converted))), true;
+}
+
 typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
 
 static const Handler handlers[INTRINSIC_COUNT] = {
@@ -213,6 +233,10 @@ static const Handler handlers[INTRINSIC_COUNT] = {
     [INTRINSIC_CUDA_FFS] = call_bits,
     [INTRINSIC_REFUSE] = call_refusal,
     [INTRINSIC_CUDA_SELP] = call_select,
+    [INTRINSIC_BF16_AS_INT16] = call_bits_as,
+    [INTRINSIC_BF16_AS_UINT16] = call_bits_as,
+    [INTRINSIC_BF16_INT16_BITS] = call_bits_as,
+    [INTRINSIC_BF16_UINT16_BITS] = call_bits_as,
     [INTRINSIC_CLUSTER_MAP_SHARED] = call_map_shared,
 };
 

@@ -8,7 +8,7 @@ static const double PI = 3.14159265358979323846;
 
 IrValue *emit_math_function(Lower *l, IntrinsicId id, const Type *type, uint32_t count, IrValue *const *operands)
 {
-    if (type->kind != TYPE_FLOAT || type->size != 2)
+    if (!type_is_half(type))
         return emit_intrinsic(l, id, type, count, operands);
     IrValue *wide[4];
     for (uint32_t i = 0; i < count; i++)
@@ -46,13 +46,13 @@ static const Type *promote_arguments(const Call *call, PromotionId rule)
     return type_promote(rule, weak_type(a, b), rule == PROMOTION_LDEXP ? b.type : weak_type(b, a));
 }
 
-/* Functions of two numbers that have no form for float16 take it as float32. */
+/* Functions of two numbers that have no form for float16 and bfloat16 take them as float32. */
 static const Type *promote_halves(Lower *l, const Call *call, PromotionId rule)
 {
     Operand *wide = ARENA_ARRAY(l->arena, Operand, call->count);
     for (uint32_t i = 0; i < call->count; i++) {
         wide[i] = call->arguments[i];
-        if (wide[i].type && type_equal(wide[i].type, TYPE_OF(FLOAT16)))
+        if (wide[i].type && type_is_half(wide[i].type))
             wide[i].type = TYPE_OF(FLOAT32);
     }
     Call widened = *call;

@@ -13,40 +13,43 @@ static uint32_t precision(const Type *type)
     return type->kind == TYPE_FLOAT ? type->size : type->kind == TYPE_COMPLEX ? type->size / 2 : 0;
 }
 
-static const Type *float_of(uint32_t size)
+/* The float of that type's precision. */
+static const Type *float_of(const Type *type)
 {
-    return size == 2 ? TYPE_OF(FLOAT16) : size == 4 ? TYPE_OF(FLOAT32) : TYPE_OF(FLOAT64);
+    if (type->kind == TYPE_FLOAT)
+        return type;
+    return type->size == 8 ? TYPE_OF(FLOAT32) : TYPE_OF(FLOAT64);
 }
 
 /* A weak complex number next to float16 is complex64: there is none smaller. */
-static const Type *weakened(const Type *type, uint32_t size)
+static const Type *weakened(const Type *type, const Type *beside)
 {
-    if (size == 0)
+    if (!beside || precision(beside) == 0)
         return type;
     if (type->kind == TYPE_COMPLEX)
-        return size == 8 ? type : TYPE_OF(COMPLEX64);
-    return float_of(size);
+        return precision(beside) == 8 ? type : TYPE_OF(COMPLEX64);
+    return float_of(beside);
 }
 
 const Type *weak_type(Operand operand, Operand beside)
 {
     if (!operand.weak || beside.weak || !type_is_scalar(operand.type) || !type_is_scalar(beside.type))
         return operand.type;
-    return weakened(operand.type, precision(beside.type));
+    return weakened(operand.type, beside.type);
 }
 
 bool weaken_arguments(Lower *l, const Operand *from, uint32_t count, Operand *out)
 {
-    uint32_t size = 0;
+    const Type *widest = NULL;
     for (uint32_t i = 0; i < count; i++) {
         const Type *type = from[i].type;
-        if (!from[i].weak && type_is_scalar(type) && precision(type) > size)
-            size = precision(type);
+        if (!from[i].weak && type_is_scalar(type) && precision(type))
+            widest = widest ? type_promote(PROMOTION_ARITHMETIC, float_of(widest), float_of(type)) : type;
         out[i] = from[i];
     }
     for (uint32_t i = 0; i < count; i++)
-        if (from[i].weak && precision(from[i].type) && size &&
-            !lower_convert(l, from[i], weakened(from[i].type, size), &out[i]))
+        if (from[i].weak && precision(from[i].type) && widest &&
+            !lower_convert(l, from[i], weakened(from[i].type, widest), &out[i]))
             return false;
     return true;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/bfloat.h"
 #include "core/host_tensor.h"
 #include "runtime/host_device.h"
 
@@ -59,8 +60,10 @@ static double read_element(const uint8_t *at, const Type *type, bool is_input)
 {
     double value;
     int32_t word;
+    uint16_t bits;
     switch (type->scalar) {
     case SCALAR_FLOAT16: return read_half(at);
+    case SCALAR_BFLOAT16: memcpy(&bits, at, sizeof bits); return bfloat_value(bits);
     case SCALAR_FLOAT32: return read_single(at, is_input);
     case SCALAR_INT8: return *(const int8_t *)at;
     case SCALAR_UINT8: return *at;

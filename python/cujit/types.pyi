@@ -41,6 +41,7 @@ ulonglong: Type
 size_t: Type
 float16: Type
 f2: Type
+bfloat16: Type
 float32: Type
 f4: Type
 float64: Type

@@ -1,6 +1,8 @@
 /* Values -> Types as kernel arguments, and numbers -> bytes. */
 #include "ext/argument_types.h"
 
+#include "core/bfloat.h"
+
 static const Type *int_type(PyObject *value)
 {
     int overflow;
@@ -184,6 +186,9 @@ static bool store_float(PyObject *value, const Type *type, uint8_t *out)
     } else if (type->size == 4) {
         float narrow = (float)number;
         memcpy(out, &narrow, 4);
+    } else if (type->scalar == SCALAR_BFLOAT16) {
+        uint16_t bits = bfloat_bits(number);
+        memcpy(out, &bits, 2);
     } else if (PyFloat_Pack2(number, (char *)out, 1) < 0) {
         uint16_t infinity = number < 0 ? 0xFC00 : 0x7C00; /* too large: as NumPy rounds it */
         PyErr_Clear();

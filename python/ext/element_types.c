@@ -22,10 +22,36 @@ static const Type *scalar_of_kind(char character, uint32_t size)
     return NULL;
 }
 
+/* ml_dtypes' dtype, which it registers with NumPy under a number of its own. */
+static bool is_bfloat(const PyArray_Descr *dtype)
+{
+    const char *name = dtype->typeobj->tp_name, *last = strrchr(name, '.');
+    return PyTypeNum_ISUSERDEF(dtype->type_num) && PyDataType_ELSIZE(dtype) == 2 &&
+           strcmp(last ? last + 1 : name, "bfloat16") == 0;
+}
+
+/* NumPy has no dtype of its own for it: ml_dtypes' where that is installed, imported when someone asks. */
+static PyArray_Descr *bfloat_dtype(void)
+{
+    PyObject *module = PyImport_ImportModule("ml_dtypes");
+    PyObject *class = module ? PyObject_GetAttrString(module, "bfloat16") : NULL;
+    PyArray_Descr *dtype = NULL;
+    if (class)
+        PyArray_DescrConverter(class, &dtype);
+    else if (PyErr_ExceptionMatches(PyExc_ImportError))
+        PyErr_SetString(PyExc_TypeError, "NumPy has no dtype for bfloat16: install ml_dtypes, or use uint16 arrays and "
+                                         "array.view(bfloat16) in kernels");
+    Py_XDECREF(module);
+    Py_XDECREF(class);
+    return dtype;
+}
+
 const Type *ext_scalar_of_dtype(PyArray_Descr *dtype)
 {
     if (!PyArray_ISNBO(dtype->byteorder))
         return NULL;
+    if (is_bfloat(dtype))
+        return TYPE_OF(BFLOAT16);
     return scalar_of_kind(dtype->kind, (uint32_t)PyDataType_ELSIZE(dtype));
 }
 
@@ -227,6 +253,8 @@ PyArray_Descr *ext_dtype_of_type(const Type *type)
         [SCALAR_FLOAT32] = NPY_FLOAT32,     [SCALAR_FLOAT64] = NPY_FLOAT64,
         [SCALAR_COMPLEX64] = NPY_COMPLEX64, [SCALAR_COMPLEX128] = NPY_COMPLEX128,
     };
+    if (type_is_scalar(type) && type->scalar == SCALAR_BFLOAT16)
+        return bfloat_dtype();
     if (type_is_scalar(type))
         return PyArray_DescrFromType(numbers[type->scalar]);
     if (type->kind == TYPE_RECORD)

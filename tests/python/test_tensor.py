@@ -7,7 +7,7 @@ import pytest
 from cujit import _core, cuda, errors
 
 NUMPY = {"f16": np.float16, "f32": np.float32, "tf32": np.float32, "s8": np.int8, "u8": np.uint8, "s32": np.int32,
-         "f64": np.float64}
+         "f64": np.float64, "bf16": np.float32}   # NumPy has no bfloat16: the kernel converts
 ROWS = sorted({path for row in _core.intrinsic_table for path in row["paths"] if path.startswith("cuda.mma.")})
 
 
@@ -15,7 +15,7 @@ def parse(path):
     """(m, n, k), dtype of a and b, dtype of c and d, and the elements that a register holds."""
     m, n, k, kinds = re.fullmatch(r"cuda\.mma\.m(\d+)n(\d+)k(\d+)_(\w+)", path).groups()
     given, result = (kinds.split("_") * 2)[:2]
-    size = np.dtype(NUMPY[given]).itemsize
+    size = 2 if given == "bf16" else np.dtype(NUMPY[given]).itemsize
     return (int(m), int(n), int(k)), NUMPY[given], NUMPY[result], 4 // size if size < 4 else 1
 
 
@@ -76,6 +76,8 @@ def test_products(path, rng):
     needs(least_sm(path))
     kernel, (m, n, k), given, result = kernel_for(path)
     a, b = random_matrix(rng, (m, k), given), random_matrix(rng, (k, n), given)
+    if "_bf16" in path:
+        a, b = [(x.view(np.uint32) & 0xffff0000).view(np.float32) for x in (a, b)]
     c, d = random_matrix(rng, (m, n), result), np.zeros((m, n), result)
     kernel[1, 32](a, b, c, d)
     wide = np.float64 if np.dtype(result).kind == "f" else np.int64

@@ -65,6 +65,7 @@ from cujit.cuda.streams import (
 
 globals().update({path.removeprefix("cuda."): intrinsic for path, intrinsic in _core.intrinsics.items()
                   if path.startswith("cuda.") and path.count(".") == 1})
+_core.intrinsics["cuda.bf16.bfloat16"] = _core.scalar_types["bfloat16"]   # the type among its functions
 globals().update(_core.vector_types)   # float32x4, float4, ...
 
 

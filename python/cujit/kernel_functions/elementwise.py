@@ -1,6 +1,6 @@
 """Makes NumPy's functions of one number or two take arrays, too, with an array for the results. Also decides on the
 types of their results."""
-from cujit.types import boolean, float16, float32, float64, int8, int16, uint8, uint16
+from cujit.types import bfloat16, boolean, float16, float32, float64, int8, int16, uint8, uint16
 
 INTEGER = int, bool
 NUMBER = int, bool, float, complex
@@ -71,8 +71,8 @@ def as_float(x):
 
 
 def as_wide(x):
-    """What math's functions take that have no form for float16."""
-    if isinstance(x, float16):
+    """What math's functions take that have no form for float16 and bfloat16."""
+    if isinstance(x, (bfloat16, float16)):
         return float32(x)
     return x
 

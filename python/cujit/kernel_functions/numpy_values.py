@@ -5,7 +5,7 @@ import math
 from cujit import cuda
 from cujit.kernel_functions.elementwise import INTEGER, NUMBER, as_float, as_wide, common_float, of_one, of_two
 from cujit.kernel_functions.numpy_math import nearest
-from cujit.types import boolean, float16, float32, float64, int64, uint8
+from cujit.types import bfloat16, boolean, float16, float32, float64, int64, uint8
 
 # --- rounding ---------------------------------------------------------------------------------------------------------
 
@@ -200,6 +200,8 @@ def largest_of(x):
     """The largest number of a float's type."""
     if isinstance(x, float16):
         return float16(65504)
+    if isinstance(x, bfloat16):
+        return bfloat16(3.3895313892515355e38)
     if isinstance(x, float32):
         return float32(3.4028234663852886e38)
     return float64(1.7976931348623157e308)
