@@ -238,12 +238,28 @@ static bool emit_ssa_block(Lower *l, const SsaBlock *block)
     return true;
 }
 
+/* The tuple that a kernel's * parameter is. */
+static Operand gather_rest(Lower *l, const Type *type, IrValue *const *values)
+{
+    Operand *items = ARENA_ARRAY(l->arena, Operand, type->count + 1);
+    l->block = l->instance->ir->first;
+    l->value = l->instance->ssa->blocks[0].first;
+    for (uint32_t i = 0; i < type->count; i++)
+        items[i] = type->items[i]->kind == TYPE_NONE ? operand_none() : operand_value(type->items[i], values[i]);
+    return lower_make_tuple(l, items, type->count, TUPLE_PLAIN);
+}
+
 static void bind_parameters(Lower *l)
 {
     Instance *instance = l->instance;
     uint32_t passed = 0;
     Operand *parameters = arena_copy(l->arena, instance->parameters, instance->parameter_count * sizeof *parameters);
     for (uint32_t i = 0; i < instance->parameter_count; i++) {
+        if (i == kernel_rest(instance)) {
+            parameters[i] = gather_rest(l, parameters[i].type, instance->ir->parameters + passed);
+            passed += parameters[i].type->count;
+            continue;
+        }
         bool is_passed =
             instance->is_kernel ? passed < instance->ir->parameter_count : operand_is_runtime(parameters[i]);
         if (is_passed)

@@ -15,13 +15,18 @@ static bool request_parameters(Lower *l, const FrontendRequest *request, Operand
     const CodeSnapshot *code = function->code;
     SourcePos pos = function_position(code);
     uint32_t named = code->argument_count + code->keyword_only_count;
-    if (code->has_varargs || code->has_varkeywords || code->is_generator || code->is_coroutine)
+    bool has_rest = code->has_varargs && request->is_kernel;
+    if ((code->has_varargs && !has_rest) || code->has_varkeywords || code->is_generator || code->is_coroutine)
         return diag_fail(l->diag, &pos, DIAG_UNSUPPORTED_BYTECODE,
-                         code->is_coroutine   ? "async"
-                         : code->is_generator ? "a kernel that is a generator"
-                                              : "a * or ** parameter of a kernel",
+                         code->is_coroutine      ? "async"
+                         : code->is_generator    ? "a kernel that is a generator"
+                         : code->has_varkeywords ? "a ** parameter"
+                                                 : "a * parameter of a device function that is compiled alone",
                          "");
-    if (request->argument_count != named)
+    if (has_rest && code->keyword_only_count)
+        return diag_fail(l->diag, &pos, DIAG_UNSUPPORTED_BYTECODE, "a parameter behind a * parameter",
+                         "; put it before");
+    if (request->argument_count < named || (request->argument_count > named && !has_rest))
         return diag_fail(l->diag, &pos, DIAG_CALL_ARITY, code->source.name, arena_format(l->arena, "%u", named),
                          named == 1 ? "" : "s", (int)request->argument_count);
     for (uint32_t i = 0; i < named; i++) {
@@ -31,10 +36,13 @@ static bool request_parameters(Lower *l, const FrontendRequest *request, Operand
         if (parameters[i].type->kind == TYPE_NONE)
             parameters[i] = operand_none();
     }
+    if (has_rest)
+        parameters[named] = (Operand){.type = type_tuple(l->arena, request->argument_types + named,
+                                                         request->argument_count - named, TUPLE_PLAIN)};
     for (uint32_t i = 0; i < code->free_count; i++)
-        if (!operand_of_constant(l, function->free_values[i], &parameters[named + i]))
+        if (!operand_of_constant(l, function->free_values[i], &parameters[named + has_rest + i]))
             return false;
-    *count = named + code->free_count;
+    *count = named + has_rest + code->free_count;
     return true;
 }
 

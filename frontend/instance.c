@@ -153,20 +153,34 @@ Instance *instance_get(Frontend *frontend, Diag *diag, const CodeSnapshot *code,
     return instance;
 }
 
+uint32_t kernel_rest(const Instance *instance)
+{
+    const CodeSnapshot *code = instance->code;
+    return instance->is_kernel && code->has_varargs ? code->argument_count + code->keyword_only_count : NO_PARAMETER;
+}
+
 IrFunc *instance_declare(Frontend *frontend, Instance *instance)
 {
     if (instance->ir)
         return instance->ir;
     uint32_t count = 0, given = instance->parameter_count;
-    const Type **types = ARENA_ARRAY(frontend->arena, const Type *, given + 1);
-    const char **names = ARENA_ARRAY(frontend->arena, const char *, given + 1);
     const CodeSnapshot *code = instance->code;
-    uint32_t own = given - code->free_count;
+    uint32_t own = given - code->free_count, rest = kernel_rest(instance);
+    uint32_t most = given + 1 + (rest != NO_PARAMETER ? instance->parameters[rest].type->count : 0);
+    const Type **types = ARENA_ARRAY(frontend->arena, const Type *, most);
+    const char **names = ARENA_ARRAY(frontend->arena, const char *, most);
     for (uint32_t i = 0; i < given; i++) {
         if (!instance->is_kernel && !operand_is_runtime(instance->parameters[i]))
             continue;
         if (instance->is_kernel && i >= own)
             continue;   /* captured values of a kernel are constants */
+        const Type *items = instance->parameters[i].type;
+        for (uint32_t k = 0; i == rest && k < items->count; k++) {
+            types[count] = erased_type(frontend->arena, items->items[k]);
+            names[count++] = arena_format(frontend->arena, "%s%u", code->local_names[i], k);
+        }
+        if (i == rest)
+            continue;
         types[count] = erased_type(frontend->arena, instance->parameters[i].type);
         names[count++] = code->local_names[i < own ? i : code->local_count - code->free_count + (i - own)];
     }

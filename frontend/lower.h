@@ -420,6 +420,9 @@ const char *variable_name(Lower *l, const SsaValue *value);
 int assignment_line(Lower *l, const SsaValue *phi);
 /* Adds to a failure another return, whose result does not fit `result`. */
 void explain_returns(Lower *l, const Type *result);
+/* Which parameter of a kernel is its * parameter, whose items are passed one by one. */
+#define NO_PARAMETER UINT32_MAX
+uint32_t kernel_rest(const Instance *instance);
 /* Declares the IR function of an instance; its body comes later. */
 IrFunc *instance_declare(Frontend *frontend, Instance *instance);
 /* Prints the types of an instance's expressions (annotate.c). */

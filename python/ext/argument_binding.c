@@ -50,19 +50,20 @@ static bool bind_defaults(Binding *binding, Py_ssize_t given)
 static PyObject *bind(Binding *binding, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     Py_ssize_t keyword_count = names ? PyTuple_GET_SIZE(names) : 0;
-    if (count + keyword_count > binding->arity)
+    Py_ssize_t rest = count > binding->arity && ext_kernel_takes_rest(binding->kernel) ? count - binding->arity : 0;
+    if (count - rest + keyword_count > binding->arity)
         return ext_raise_id(DIAG_LAUNCH_ARITY, ext_kernel_name(binding->kernel), (int)binding->arity,
                             binding->arity == 1 ? "" : "s", (int)(count + keyword_count));
-    for (Py_ssize_t i = 0; i < count; i++)
+    for (Py_ssize_t i = 0; i < count - rest; i++)
         binding->values[i] = args[i];
     for (Py_ssize_t i = 0; i < keyword_count; i++)
         if (!bind_keyword(binding, PyTuple_GET_ITEM(names, i), args[count + i]))
             return NULL;
-    if (!bind_defaults(binding, count + keyword_count))
+    if (!bind_defaults(binding, count - rest + keyword_count))
         return NULL;
-    PyObject *bound = PyTuple_New(binding->arity);
-    for (Py_ssize_t i = 0; bound && i < binding->arity; i++)
-        PyTuple_SET_ITEM(bound, i, Py_NewRef(binding->values[i]));
+    PyObject *bound = PyTuple_New(binding->arity + rest);
+    for (Py_ssize_t i = 0; bound && i < binding->arity + rest; i++)
+        PyTuple_SET_ITEM(bound, i, Py_NewRef(i < binding->arity ? binding->values[i] : args[i]));
     return bound;
 }
 

@@ -4,8 +4,8 @@
 
 #include "ext/ext.h"
 
-/* One value for each parameter of the kernel, as a tuple: positional, by keyword (names: a tuple or NULL, values behind
- * the positional ones), by default. NULL with LaunchArgumentError. */
+/* One value for each parameter of the kernel, and those that its * parameter takes, as a tuple: positional, by keyword
+ * (names: a tuple or NULL, values behind the positional ones), by default. NULL with LaunchArgumentError. */
 PyObject *ext_bind_arguments(ExtKernel *kernel, PyObject *const *args, Py_ssize_t count, PyObject *names);
 
 #endif

@@ -208,6 +208,8 @@ bool ext_kernel_prepare(ExtKernel *kernel);
 const char *ext_kernel_name(const ExtKernel *kernel);
 /* The number of the kernel's positional parameters. */
 Py_ssize_t ext_kernel_arity(const ExtKernel *kernel);
+/* Whether a * parameter takes any arguments behind those. */
+bool ext_kernel_takes_rest(const ExtKernel *kernel);
 /* The kernel for these types on this device, compiled where there is none. Releases the GIL. NULL with an exception. */
 const JitSpecialization *ext_kernel_specialize(ExtKernel *kernel, RtDevice *device, const Type *const *types,
                                                uint32_t count);

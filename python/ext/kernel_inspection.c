@@ -27,7 +27,7 @@ static bool read_types(ExtKernel *self, PyObject *tuple, Arena *arena, const Typ
     for (uint32_t i = 0; i < *count; i++)
         parameters[i] = parameter_type(arena, (*types)[i]);
     *types = parameters;
-    if (*count == (size_t)arity)
+    if (*count == (size_t)arity || (*count > (size_t)arity && ext_kernel_takes_rest(self)))
         return true;
     ext_raise_id(DIAG_LAUNCH_ARITY, ext_kernel_name(self), (int)arity, arity == 1 ? "" : "s", (int)*count);
     return false;

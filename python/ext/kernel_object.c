@@ -14,6 +14,11 @@ Py_ssize_t ext_kernel_arity(const ExtKernel *kernel)
     return ((PyCodeObject *)PyFunction_GetCode(kernel->py_func))->co_argcount;
 }
 
+bool ext_kernel_takes_rest(const ExtKernel *kernel)
+{
+    return ((PyCodeObject *)PyFunction_GetCode(kernel->py_func))->co_flags & CO_VARARGS;
+}
+
 bool ext_kernel_prepare(ExtKernel *kernel)
 {
     if (kernel->function)

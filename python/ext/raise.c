@@ -182,6 +182,14 @@ static const char *parameter_name(const ExtKernel *kernel, Py_ssize_t index, cha
                            : NULL;
     if (name)
         snprintf(text, size, "%s", name);
+    Py_ssize_t arity = ext_kernel_arity(kernel);
+    if (index >= arity && ext_kernel_takes_rest(kernel)) {
+        Py_ssize_t place = arity + (code ? ((PyCodeObject *)code)->co_kwonlyargcount : 0);
+        const char *rest = names && PyTuple_Check(names) && place < PyTuple_GET_SIZE(names)
+                               ? PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, place))
+                               : NULL;
+        snprintf(text, size, "%s[%zd]", rest ? rest : "", index - arity);
+    }
     PyErr_Clear();
     Py_XDECREF(code);
     Py_XDECREF(names);

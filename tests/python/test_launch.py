@@ -6,8 +6,8 @@ import pickle
 import numpy as np
 import pytest
 
-from cujit import cuda, float32, float64, int64, void
-from cujit.errors import LaunchArgumentError, LaunchConfigurationError, PerformanceWarning
+from cujit import cuda, float32, float64, int32, int64, void
+from cujit.errors import LaunchArgumentError, LaunchConfigurationError, PerformanceWarning, UnsupportedError
 
 
 @cuda.jit
@@ -258,3 +258,72 @@ def test_extensions_see_every_argument():
 
 def helper_kernel(out, v):
     out[0] = v
+
+
+@cuda.jit
+def takes_any(out, *args):
+    out[0] = len(args)
+    i = 1
+    for a in args:
+        if isinstance(a, np.ndarray):
+            a[0] = 7
+            out[i] = a[1]
+        elif a is None:
+            out[i] = -5
+        else:
+            out[i] = a
+        i += 1
+
+
+def test_a_kernel_with_any_arguments():
+    x = np.arange(3.0)
+    for given, expected in [((), []), ((1,), [1]), ((1, 2.5), [1, 2.5]), ((x,), [1]), ((3, 4), [3, 4]),
+                            ((2, x, True, None, np.float32(0.5)), [2, 1, 1, -5, 0.5])]:
+        out = np.zeros(8)
+        takes_any[1, 1](out, *given)
+        assert out.tolist() == [len(given), *expected] + [0] * (7 - len(expected))
+    assert x[0] == 7
+
+
+def test_any_arguments_behind_a_default():
+    @cuda.jit
+    def kernel(out, n=3, *rows):
+        i = cuda.grid(1)
+        out[i] = rows[i % len(rows)][i] + n if len(rows) > 0 else n
+
+    out = np.zeros(4)
+    for arguments, keywords, expected in [((), {}, [3, 3, 3, 3]),
+                                          ((1, np.arange(4.0), np.arange(4.0) * 10), {}, [1, 11, 3, 31]),
+                                          ((), {"n": 4}, [4, 4, 4, 4])]:
+        kernel[1, 4](out, *arguments, **keywords)
+        assert out.tolist() == expected
+    with pytest.raises(LaunchArgumentError, match=r"argument 'rows\[1\]' of kernel 'kernel'"):
+        kernel[1, 4](out, 1, out, object())
+
+
+def test_a_signature_of_any_arguments():
+    @cuda.jit("void(float32[:], int32, float32)")
+    def kernel(out, *rest):
+        out[0], out[1] = rest
+
+    out = np.zeros(2, np.float32)
+    kernel[1, 1](out, 2, 3)
+    assert out.tolist() == [2, 3]
+    with pytest.raises(LaunchArgumentError, match="has no specialization"):
+        kernel[1, 1](out, 2)
+    assert ".param .u32" in cuda.compile_ptx(kernel.py_func, (float32[:], int32, float32))[0]
+
+
+def test_parameters_that_no_kernel_has():
+    @cuda.jit
+    def keywords(out, **rest):
+        out[0] = 1
+
+    @cuda.jit
+    def behind(out, *rest, n):
+        out[0] = n
+
+    with pytest.raises(UnsupportedError, match=r"a \*\* parameter is not supported"):
+        keywords[1, 1](np.zeros(1))
+    with pytest.raises(UnsupportedError, match="put it before"):
+        behind[1, 1](np.zeros(1))
