@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { CLUSTER_SM = 90 }; /* the oldest architecture that has clusters */
+
 const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
     [INTRINSIC_NONE] = {.kind = INTRINSIC_KIND_NONE, .id = "NONE", .path = "", .doc = ""},
 #define BUILTIN(ID, PATH, DOC) \
@@ -27,13 +29,14 @@ const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
                         .libdevice32 = F32,                        \
                         .host64 = HOST64,                          \
                         .host32 = HOST32},
-#define DEVICE(ID, PATH, ARITY, EFFECTS, NVPTX, DOC)   \
-    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_DEVICE, \
-                        .id = #ID,                     \
-                        .path = PATH,                  \
-                        .doc = DOC,                    \
-                        .arity = ARITY,                \
-                        .effects = EFFECTS,            \
+#define DEVICE(ID, PATH, ARITY, EFFECTS, NVPTX, DOC)                       \
+    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_DEVICE,                     \
+                        .id = #ID,                                         \
+                        .path = PATH,                                      \
+                        .doc = DOC,                                        \
+                        .arity = ARITY,                                    \
+                        .effects = EFFECTS,                                \
+                        .sm = (EFFECTS) & EFFECT_CLUSTER ? CLUSTER_SM : 0, \
                         .nvptx = NVPTX},
 #define CALL(ID, PATH, PARAMETERS, SHAPE, EFFECTS, SM, NVPTX, DOC) \
     [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_DEVICE,             \

@@ -111,11 +111,11 @@ static void name_of(IntrinsicId id, char *out, size_t size)
 
 static void check_math_row(IntrinsicId id)
 {
-    static const char *const all_types[] = {"f32", "f64", "f16"};
+    static const char *const all_types[] = {"f32", "f64", "f16", "bf16"};
     const IntrinsicInfo *row = &intrinsic_info[id];
     char name[64], body[256], types[64];
     name_of(id, name, sizeof name);
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof all_types / sizeof *all_types; i++) {
         const char *type = all_types[i];
         snprintf(types, sizeof types, "%s %s %s", type, type, type);
         snprintf(body, sizeof body, "  %%9: %s = %s %%1%s", type, name, row->arity == 2 ? ", %2" : "");

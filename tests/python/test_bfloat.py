@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cujit import _core, bfloat16, cuda, errors, float32, int64, types
+from cujit import _core, bfloat16, cuda, errors, float32, int64, types, vectorize
 
 ALL = np.arange(65536, dtype=np.uint16)
 NAMES = [path.rpartition(".")[2] for row in _core.intrinsic_table for path in row["paths"]
@@ -368,6 +368,40 @@ def test_arrays_and_numbers_of_ml_dtypes():
     assert kernel.signatures == [(bfloat16[::1], bfloat16, bfloat16[::1])]
     assert cuda.to_device(x).copy_to_host().dtype == bfloat16.dtype == ml_dtypes.bfloat16
     assert types.from_dtype(ml_dtypes.bfloat16) == bfloat16
+
+
+def test_captured_numbers_and_functions_of_ml_dtypes_arrays():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    factor, table = ml_dtypes.bfloat16(2.5), np.arange(4).astype(ml_dtypes.bfloat16)
+
+    @cuda.jit
+    def kernel(x, out):
+        own = cuda.const.array_like(table)
+        out[0] = x[0] * factor + table[3]
+        out[1] = ml_dtypes.bfloat16(3) + own[2]
+        out[2] = cuda.reduce_add_sync(1, x[1])
+        out[3] = sum(x)
+        out[4] = math.sin(x[1])
+
+    x, out = np.array([1.5, -2.25], ml_dtypes.bfloat16), np.zeros(5)
+    kernel[1, 1](x, out)
+    np.testing.assert_array_equal(out, [6.75, 5, -2.25, -0.75, ml_dtypes.bfloat16(math.sin(-2.25))])
+    assert cuda.reduce(lambda a, b: a + b)(table) == 6
+    product = vectorize(["bfloat16(bfloat16, bfloat16)"], target="cuda")(lambda a, b: a * b + a)(table, table)
+    assert product.dtype == ml_dtypes.bfloat16 and product.tolist() == [0, 2, 6, 12]
+
+
+def test_exceptions_carry_it():
+    @cuda.jit(exceptions=True)
+    def kernel(words):
+        x = words.view(bfloat16)
+        if x[0] > 1:
+            raise ValueError("too large", x[0])
+
+    with pytest.raises(ValueError) as caught:
+        kernel[1, 1](nearest([1.5]))
+        cuda.synchronize()
+    assert "1.5" in str(caught.value)
 
 
 def test_without_ml_dtypes(run_python):

@@ -175,6 +175,13 @@ def test_a_grid_that_is_no_multiple_of_the_cluster():
 def test_older_gpus_have_no_clusters():
     with pytest.raises(errors.UnsupportedError, match="sm_80"):
         cuda.compile_ptx(neighbours.py_func, "void(float32[::1], float32[::1])", cc=(8, 0))
+
+    def only_looks(out):
+        shared = cuda.shared.array(4, float32)
+        out[0] = cuda.cg.this_cluster().map_shared_rank(shared, 1)[0]
+
+    with pytest.raises(errors.UnsupportedError, match="sm_75"):
+        cuda.compile_ptx(only_looks, "void(float32[::1])", cc=(7, 5))
     ptx, _ = cuda.compile_ptx(neighbours.py_func, "void(float32[::1], float32[::1])", cc=(9, 0))
     assert "barrier.cluster.arrive" in ptx and "barrier.cluster.wait" in ptx and "mapa.u64" in ptx
 
