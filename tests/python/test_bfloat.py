@@ -64,6 +64,24 @@ def test_names():
     assert cuda.bf16.bfloat16 is bfloat16 is types.bfloat16 and str(bfloat16) == "bfloat16"
 
 
+def test_module(run_python):
+    program = """import numpy as np
+from cujit import cuda
+from cujit.cuda.bf16 import bfloat16, hadd
+
+@cuda.jit
+def kernel(words, out):
+    x = words.view(bfloat16)
+    out[0] = hadd(x[0], 2)
+    out[1] = cuda.bf16.hmul(x[0], cuda.bf16.bfloat16(3))
+
+out = np.zeros(2)
+kernel[1, 1](np.array([0x3fc0], np.uint16), out)
+print(out.tolist(), len(cuda.bf16.__all__))
+"""
+    assert run_python(program) == "[3.5, 4.5] 112\n"
+
+
 # --- the type --------------------------------------------------------------------------------------------------------
 
 def test_to_float32_and_back():
