@@ -58,6 +58,7 @@ typedef enum TupleTag {
     TUPLE_BOUND,       /* receiver of a method; object names the method */
     TUPLE_CELL, /* arrays of one element for each number of a variable that functions share; element: its type */
     TUPLE_DICT, /* values of a dict of constant keys; names: the keys, as constant_key writes them */
+    TUPLE_ITERATOR, /* the iterable, a cell with the position: what iter() makes */
     TUPLE_GENERATOR, /* arguments of a generator; object names its instance */
     TUPLE_TEXT, /* values to be formatted; object: the format string */
     TUPLE_EXCEPTION, /* arguments; object: the class */

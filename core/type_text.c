@@ -27,7 +27,7 @@ static const char *const tag_texts[TUPLE_TAG_COUNT] = {
     [TUPLE_BOUND] = "method",     [TUPLE_GENERATOR] = "generator", [TUPLE_CELL] = "cell",
     [TUPLE_DICT] = "dict",        [TUPLE_OPTIONAL] = "optional",   [TUPLE_ENUM] = "enum",
     [TUPLE_INT_ENUM] = "intenum", [TUPLE_INSTANCE] = "instance",   [TUPLE_VECTOR] = "vector",
-    [TUPLE_TEXT] = "text",        [TUPLE_EXCEPTION] = "exception",
+    [TUPLE_TEXT] = "text",        [TUPLE_EXCEPTION] = "exception", [TUPLE_ITERATOR] = "iterator",
 };
 
 /* --- IR text -------------------------------------------------------------------------------------------------- */
@@ -340,6 +340,7 @@ static void describe_tuple(Buf *out, const Type *type)
         [TUPLE_GENERATOR] = "generator",
         [TUPLE_DICT] = "dict",
         [TUPLE_CELL] = "shared variable",
+        [TUPLE_ITERATOR] = "iterator",
         [TUPLE_TEXT] = "str",
         [TUPLE_EXCEPTION] = "exception",
     };

@@ -13,6 +13,8 @@ bool type_has_generator(const Type *type)
         return false;
     if (type->tag == TUPLE_GENERATOR)
         return true;
+    if (type->tag == TUPLE_ITERATOR)
+        return false; /* it knows where it is, whoever uses it */
     for (uint32_t i = 0; i < type->count; i++)
         if (type_has_generator(type->items[i]))
             return true;

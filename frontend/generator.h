@@ -21,6 +21,8 @@ bool lower_generator_start(Lower *l, Operand generator, Operand *out);
 bool lower_generator_step(Lower *l, Operand generator, Operand frame, Operand *out);
 /* A generator's first `count` items, or all of one whose length is known while compiling (count -1), as a tuple. */
 bool lower_generator_items(Lower *l, Operand generator, int64_t count, Operand *out);
+/* Whether what the call gives is used more than once, as far as the code tells. */
+bool generator_is_shared(Lower *l, const SsaValue *call, const Type *type);
 /* A generator is used up by its one use: false with a diagnostic where a program could see another. */
 bool check_generator_use(Lower *l, const SsaValue *value, const Type *type);
 

@@ -146,3 +146,30 @@ bool check_generator_use(Lower *l, const SsaValue *value, const Type *type)
     }
     return true;
 }
+
+static bool adds_use(Lower *l, const SsaValue *value, const SsaValue *user, const Type *type, uint32_t *uses)
+{
+    for (uint32_t i = 0; i < user->count; i++) {
+        if (user->operands[i] != value || !is_counted_use(l, user, type))
+            continue;
+        uint32_t used = user->op == SSA_PHI ? user->block->cfg->predecessors[i] : user->block->id;
+        if (++*uses > 1 || is_repeated(l, value->block->id, used))
+            return true;
+    }
+    return false;
+}
+
+bool generator_is_shared(Lower *l, const SsaValue *call, const Type *type)
+{
+    const SsaFunction *ssa = l->instance->ssa;
+    uint32_t uses = 0;
+    for (uint32_t i = 0; i < ssa->block_count; i++) {
+        for (const SsaValue *phi = ssa->blocks[i].phis; phi; phi = phi->next)
+            if (adds_use(l, call, phi, type, &uses))
+                return true;
+        for (const SsaValue *user = ssa->blocks[i].first; user; user = user->next)
+            if (adds_use(l, call, user, type, &uses))
+                return true;
+    }
+    return false;
+}

@@ -80,7 +80,7 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
     }
     case SSA_SLICE: *out = lower_make_tuple(l, x, 3, TUPLE_SLICE); return true;
     case SSA_UNPACK: return lower_unpack(l, x[0], (uint32_t)value->argument, (uint32_t)value->argument2, out);
-    case SSA_CALL: return lower_call(l, value, out);
+    case SSA_CALL: return lower_call(l, value, out) && lower_called_iterator(l, value, out);
     case SSA_CELL: return lower_cell(l, value, out);
     case SSA_CELL_LOAD: return lower_cell_load(l, x[0], out);
     case SSA_CELL_STORE: return lower_cell_store(l, value->name, x[0], x[1], out);

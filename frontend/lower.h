@@ -191,6 +191,17 @@ enum { COMPARE_LT, COMPARE_LE, COMPARE_EQ, COMPARE_NE, COMPARE_GT, COMPARE_GE };
 const Constant *fold_binary(Lower *l, int32_t number, const Constant *a, const Constant *b, const Type *type);
 const Constant *fold_compare(Lower *l, int32_t number, const Constant *a, const Constant *b);
 
+/* Arguments of a call. */
+typedef struct Call {
+    IntrinsicId intrinsic;
+    const char *name; /* for messages */
+    uint32_t count; /* positional */
+    const Operand *arguments;
+    uint32_t keyword_count;
+    const char *const *keywords;
+    const Operand *keyword_values;
+} Call;
+
 /* --- tuples and iteration (lower_tuple.c, lower_iterate.c) -------------------------------------------------------- */
 Operand lower_make_tuple(Lower *l, const Operand *items, uint32_t count, TupleTag tag);
 Operand lower_tuple_item(Lower *l, Operand tuple, uint32_t index);
@@ -202,9 +213,18 @@ bool lower_iterator(Lower *l, Operand iterable, Operand *out);
 bool lower_uniform_iterator(Lower *l, Operand iterable, Operand *out);
 bool lower_iter_start(Lower *l, Operand iterator, Operand *out);
 bool lower_iter_step(Lower *l, Operand iterator, Operand position, Operand *out);
+/* The step if `has` is true; otherwise one without an item. */
+bool lower_guarded_step(Lower *l, Operand has, Operand iterator, Operand position, Operand *out);
 bool lower_iter_has(Lower *l, Operand iterator, Operand position, Operand *out);
 bool lower_iter_value(Lower *l, Operand iterator, Operand position, Operand *out);
 bool lower_iter_next(Lower *l, Operand iterator, Operand position, Operand *out);
+/* lower_iterator.c: iterators that are values, made by iter(). Those move on when they are asked for a step. */
+bool lower_iter_call(Lower *l, const Call *call, Operand *out);
+bool lower_next_call(Lower *l, const Call *call, Operand *out);
+bool type_is_iterator(const Type *type);
+bool lower_iterator_step(Lower *l, Operand iterator, Operand *out);
+/* What a call gave: an iterator of its own where it is a generator or the like that next() is asked of. */
+bool lower_called_iterator(Lower *l, const SsaValue *call, Operand *out);
 bool lower_range(Lower *l, const Operand *arguments, uint32_t count, Operand *out);
 bool lower_length(Lower *l, Operand iterable, Operand *out);
 bool lower_item_at(Lower *l, Operand iterable, Operand index, Operand *out);
@@ -227,16 +247,6 @@ bool lower_index_value(Lower *l, Operand index, IrValue *extent, IrValue **out);
 /* Whether the index selects a view rather than an element. */
 bool index_is_view(Operand array, Operand index);
 bool lower_view(Lower *l, Operand array, Operand index, Operand *out);
-/* Arguments of a call. */
-typedef struct Call {
-    IntrinsicId intrinsic;
-    const char *name; /* for messages */
-    uint32_t count; /* positional */
-    const Operand *arguments;
-    uint32_t keyword_count;
-    const char *const *keywords;
-    const Operand *keyword_values;
-} Call;
 
 /* --- names and calls (resolve_name.c, lower_call.c, lower_builtin.c, lower_math.c, lower_cuda.c) ------------------ */
 bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out);
@@ -252,6 +262,11 @@ bool lower_class_method(Lower *l, Operand receiver, const Constant *method, cons
 bool lower_function_call(Lower *l, const Snapshot *snapshot, const Call *call, Operand *out);
 /* lower_cell.c: variables that nested functions share. lower_cell_is_wider: what is stored is more than was known. */
 bool type_has_cell(const Type *type);
+/* Memory for a value of that type; what is in it, and a value of exactly the type into it. */
+bool type_has_memory(const Type *type);
+Operand lower_make_cell(Lower *l, const Type *content);
+Operand lower_cell_get(Lower *l, Operand cell);
+void lower_cell_put(Lower *l, Operand cell, Operand value);
 bool lower_cell(Lower *l, const SsaValue *value, Operand *out);
 bool lower_cell_is_wider(Lower *l, const SsaValue *value);
 bool lower_cell_load(Lower *l, Operand cell, Operand *out);
@@ -333,6 +348,8 @@ bool lower_raise(Lower *l, const SsaValue *value);
 bool lower_checks(const Lower *l);
 /* Raises a builtin exception with this text where the condition holds. Nothing while inferring. */
 void emit_check(Lower *l, IrValue *condition, const char *class, const char *text);
+/* Ends the thread by a builtin exception here; where the host is not told, just ends it. */
+void emit_builtin_raise(Lower *l, const char *class);
 /* ZeroDivisionError where the divisor is 0 and operators are checked. */
 void emit_zero_check(Lower *l, IrValue *divisor, const char *text);
 /* lower_record.c: fields of records and of arrays of records */

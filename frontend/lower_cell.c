@@ -20,11 +20,11 @@ bool type_has_cell(const Type *type)
     return found;
 }
 
-static bool has_memory(const Type *type)
+bool type_has_memory(const Type *type)
 {
     bool fits = type->kind != TYPE_ARRAY && type->kind != TYPE_RECORD;
     for (uint32_t i = 0; type->kind == TYPE_TUPLE && i < type->count; i++)
-        fits &= has_memory(type->items[i]);
+        fits &= type_has_memory(type->items[i]);
     return fits;
 }
 
@@ -57,7 +57,7 @@ static const Type *cell_type(Lower *l, CellContent *content)
 static bool widen(Lower *l, CellContent *content, const Type *value)
 {
     const Type *type = content->type ? lower_join_types(l, content->type, value) : value;
-    if (!type || !has_memory(type))
+    if (!type || !type_has_memory(type))
         return false;
     content->type = type;
     return true;
@@ -70,13 +70,8 @@ bool lower_cell_is_wider(Lower *l, const SsaValue *value)
     return content && content->type && !(type->element && type_equal(type->element, content->type));
 }
 
-bool lower_cell(Lower *l, const SsaValue *value, Operand *out)
+static Operand emit_storage(Lower *l, const Type *type)
 {
-    const Type *type = l->instance->facts[value->id].type;
-    if (!l->emitting) {
-        CellContent *content = type ? (CellContent *)type->object : ARENA_NEW(l->arena, CellContent);
-        return *out = operand_value(cell_type(l, content), NULL), true;
-    }
     IrValue **leaves = ARENA_ARRAY(l->arena, IrValue *, type->count + 1);
     for (uint32_t i = 0; i < type->count; i++) {
         IrStorage *storage = ARENA_NEW(l->arena, IrStorage);
@@ -84,7 +79,17 @@ bool lower_cell(Lower *l, const SsaValue *value, Operand *out)
         leaves[i] = emit(l, IR_LOCAL, type->items[i], 0, NULL);
         leaves[i]->storage = storage;
     }
-    return *out = operand_value(type, emit(l, IR_TUPLE, type, type->count, leaves)), true;
+    return operand_value(type, emit(l, IR_TUPLE, type, type->count, leaves));
+}
+
+bool lower_cell(Lower *l, const SsaValue *value, Operand *out)
+{
+    const Type *type = l->instance->facts[value->id].type;
+    if (!l->emitting) {
+        CellContent *content = type ? (CellContent *)type->object : ARENA_NEW(l->arena, CellContent);
+        return *out = operand_value(cell_type(l, content), NULL), true;
+    }
+    return *out = emit_storage(l, type), true;
 }
 
 static Operand load(Lower *l, Operand cell, const Type *type, uint32_t *leaf)
@@ -149,4 +154,27 @@ bool lower_cell_store(Lower *l, const char *name, Operand cell, Operand value, O
         return false;
     store(l, cell, converted, &leaf);
     return true;
+}
+
+Operand lower_make_cell(Lower *l, const Type *content)
+{
+    uint32_t count = 0;
+    const Type **leaves = ARENA_ARRAY(l->arena, const Type *, leaf_count(content) + 1);
+    collect_leaves(l, content, leaves, &count);
+    Type *type = arena_copy(l->arena, type_tuple(l->arena, leaves, count, TUPLE_CELL), sizeof *type);
+    type->element = content;
+    return l->emitting ? emit_storage(l, type) : operand_value(type, NULL);
+}
+
+Operand lower_cell_get(Lower *l, Operand cell)
+{
+    uint32_t leaf = 0;
+    return l->emitting ? load(l, cell, cell.type->element, &leaf) : operand_value(cell.type->element, NULL);
+}
+
+void lower_cell_put(Lower *l, Operand cell, Operand value)
+{
+    uint32_t leaf = 0;
+    if (l->emitting)
+        store(l, cell, value, &leaf);
 }

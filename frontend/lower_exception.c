@@ -120,6 +120,17 @@ static void emit_raise(Lower *l, const IrException *exception, const Raise *rais
                  raise->values);
 }
 
+void emit_builtin_raise(Lower *l, const char *class)
+{
+    if (!l->frontend->request->exceptions) {
+        emit_silent_raise(l);
+        return;
+    }
+    Constant *constant = ARENA_NEW(l->arena, Constant);
+    *constant = (Constant){.kind = CONSTANT_MODULE, .is_exception = true, .text = class};
+    emit_raise(l, &(IrException){.class = constant, .pos = l->value->pos}, &(Raise){0});
+}
+
 bool lower_raise(Lower *l, const SsaValue *value)
 {
     Raise raise = {0};

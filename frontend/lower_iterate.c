@@ -243,7 +243,7 @@ bool lower_iterator(Lower *l, Operand iterable, Operand *out)
     bool fits = type->kind == TYPE_ARRAY ? type->ndim > 0 : type->kind == TYPE_TUPLE;
     if (fits && type->kind == TYPE_TUPLE)
         fits = type->tag <= TUPLE_RANGE || (type->tag >= TUPLE_ENUMERATE && type->tag <= TUPLE_REVERSED) ||
-               type->tag == TUPLE_GENERATOR;
+               type->tag == TUPLE_GENERATOR || type->tag == TUPLE_ITERATOR;
     if (fits && is_mixed(type) && type->count > MOST_UNROLLED)
         return join_items(l, iterable, out);
     if (!fits)
@@ -255,6 +255,8 @@ bool lower_iterator(Lower *l, Operand iterable, Operand *out)
 
 bool lower_iter_start(Lower *l, Operand it, Operand *out)
 {
+    if (is_tagged(it.type, TUPLE_ITERATOR))
+        return *out = operand_none(), true; /* it has its position */
     if (is_tagged(it.type, TUPLE_RANGE)) {
         *out = lower_tuple_item(l, it, 0);
         out->constant = NULL; /* the position moves */
@@ -278,8 +280,7 @@ bool lower_iter_start(Lower *l, Operand it, Operand *out)
     return true;
 }
 
-/* One more iterable's step, taken only if those before it had an item; otherwise it has none either. */
-static bool guarded_step(Lower *l, Operand has, Operand it, Operand position, Operand *out)
+bool lower_guarded_step(Lower *l, Operand has, Operand it, Operand position, Operand *out)
 {
     Operand step;
     if (!l->emitting)
@@ -310,7 +311,7 @@ static bool zip_step(Lower *l, Operand it, Operand position, Operand *out)
     for (uint32_t i = 0; i < count; i++) {
         Operand item = lower_tuple_item(l, it, i), at = lower_tuple_item(l, position, i);
         bool is_guarded = type_has_generator(item.type) && !has.constant;
-        if (is_guarded ? !guarded_step(l, has, item, at, &steps[i]) : !lower_iter_step(l, item, at, &steps[i]))
+        if (is_guarded ? !lower_guarded_step(l, has, item, at, &steps[i]) : !lower_iter_step(l, item, at, &steps[i]))
             return false;
         if (!lower_iter_has(l, item, steps[i], &more) || !lower_binary(l, NB_AND, has, more, &has) ||
             !lower_truth(l, has, &has))
@@ -321,6 +322,8 @@ static bool zip_step(Lower *l, Operand it, Operand position, Operand *out)
 
 bool lower_iter_step(Lower *l, Operand it, Operand position, Operand *out)
 {
+    if (type_is_iterator(it.type))
+        return lower_iterator_step(l, it, out);
     if (type_is_generator(it.type))
         return lower_generator_step(l, it, position, out);
     if (!type_has_generator(it.type) || is_counted(it.type))
@@ -336,6 +339,8 @@ bool lower_iter_step(Lower *l, Operand it, Operand position, Operand *out)
 
 bool lower_iter_has(Lower *l, Operand it, Operand position, Operand *out)
 {
+    if (type_is_iterator(it.type))
+        return lower_iter_has(l, lower_tuple_item(l, it, 0), position, out);
     uint32_t count = unrolled_count(l, it), index;
     if (count)
         return unrolled_index(l, count, &index) && (*out = operand_bool(l, index < count), true);
@@ -386,6 +391,8 @@ static bool reversed_value(Lower *l, Operand it, Operand position, Operand *out)
 
 bool lower_iter_value(Lower *l, Operand it, Operand position, Operand *out)
 {
+    if (type_is_iterator(it.type))
+        return lower_iter_value(l, lower_tuple_item(l, it, 0), position, out);
     if (is_tagged(it.type, TUPLE_RANGE)) {
         note_sign(l, it, position);
         *out = position;
@@ -425,6 +432,8 @@ bool lower_iter_value(Lower *l, Operand it, Operand position, Operand *out)
 
 bool lower_iter_next(Lower *l, Operand it, Operand position, Operand *out)
 {
+    if (type_is_iterator(it.type))
+        return *out = operand_none(), true;
     if (is_tagged(it.type, TUPLE_RANGE)) {
         Operand step = lower_tuple_item(l, it, 2);
         return lower_binary(l, NB_ADD, position, step, out);

@@ -278,6 +278,11 @@ SECTIONS = {
         r = sum([sum([(k := i * j) for j in range(3)]) for i in range(n)]) + k
         k = 2\nf = (k * e for e in t)\nk = 3\nr = sum(f)
         n in (d for d in digits(1234))
+        it = iter(a)\nr = next(it) * 10 + next(it)
+        it = iter(range(n))\nr = sum(it) * 10 + next(it, -1)
+        d = digits(n * 1234)\nr = next(d) * 1000 + sum(d)
+        next((e for e in a if e > 100), -1)
+        g = (e * n for e in a)\nr = sum(g) + sum(g)
         sum(map(square, t))
         sum(map(operator.add, t, (4, 5, 6)))
         tuple(map(square, t))
