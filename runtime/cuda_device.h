@@ -81,4 +81,7 @@ bool cuda_assemble(RtDevice *device, const RtImage *image, void **cubin, size_t 
 /* cuda_launch.c */
 bool cuda_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag);
 
+/* Atomic operations on 8 and 16 bits work on the word around them: the last one of an array must be there. */
+static inline size_t cuda_whole_words(size_t size) { return (size + 3) / 4 * 4; }
+
 #endif

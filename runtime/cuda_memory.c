@@ -31,7 +31,8 @@ bool cuda_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag
     CUdeviceptr address = 0;
     if (!cuda_enter(device, &scope, diag))
         return false;
-    bool ok = cuda_check_allocation(device, DRIVER_cuMemAlloc, driver.cuMemAlloc(&address, size), size, diag);
+    bool ok = cuda_check_allocation(device, DRIVER_cuMemAlloc, driver.cuMemAlloc(&address, cuda_whole_words(size)),
+                                    size, diag);
     *pointer = address;
     return cuda_leave(&scope, ok);
 }

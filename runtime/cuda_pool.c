@@ -56,7 +56,7 @@ bool cuda_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Di
     if (!cuda_enter(device, &scope, diag))
         return false;
     ((CudaDevice *)device)->pool_used = true;
-    CUresult result = driver.cuMemAllocAsync(&address, size, NULL);
+    CUresult result = driver.cuMemAllocAsync(&address, cuda_whole_words(size), NULL);
     bool ok = cuda_check_allocation(device, DRIVER_cuMemAllocAsync, result, size, diag);
     *pointer = address;
     return cuda_leave(&scope, ok);

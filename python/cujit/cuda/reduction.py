@@ -7,7 +7,6 @@ from cujit import _core
 from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, is_cuda_array, to_device
 from cujit.cuda.devices import need_device
 from cujit.cuda.dispatcher import Dispatcher, quiet_launcher
-from cujit.kernel_functions import reduction
 
 _READ_BYTES = 16  # of one wide read
 _BLOCK = 256  # threads of a block where there are many
@@ -94,6 +93,8 @@ class _WarpKernels:
     last_block, one_launch = _LAST_BLOCK, _ONE_BLOCK
 
     def __init__(self, function, element, width, device):
+        from cujit.kernel_functions import reduction
+
         is_complex = element.dtype.kind == "c"
         combine, move = reduction.combiner(function, element), reduction.mover(element, is_complex)
         many, self._tile = reduction.by_warps(combine, move, element, width)
@@ -115,6 +116,8 @@ class _ThreadKernels:
     last_block, one_launch = 1, _ONE_THREAD
 
     def __init__(self, function, element, device):
+        from cujit.kernel_functions import reduction
+
         combine = reduction.combiner(function, element)
         self.many = _kernel(reduction.by_threads(combine), function, _BLOCK)
         self.last = _kernel(reduction.by_one_thread(combine, element), function, _BLOCK)
