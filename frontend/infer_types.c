@@ -229,6 +229,7 @@ static void infer_value(Lower *l, const SsaBlock *block, const SsaValue *value)
 static void infer_pass(Lower *l)
 {
     Operand before = l->instance->result;
+    l->instance->last_result = before;
     l->instance->result = (Operand){0};
     const SsaFunction *ssa = l->instance->ssa;
     for (uint32_t i = 0; i < ssa->block_count; i++) {

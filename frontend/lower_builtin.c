@@ -249,6 +249,16 @@ static bool find_attribute(Lower *l, Operand object, const char *name)
     return lower_attribute(&dry, object, name, &found);
 }
 
+/* operator.attrgetter's names: "a.b" is the attribute b of the attribute a. */
+static bool attribute_of_attribute(Lower *l, Operand object, const char *names, Operand *out)
+{
+    *out = object;
+    for (const char *next = names; next; next = strchr(next, '.') ? strchr(next, '.') + 1 : NULL)
+        if (!lower_attribute(l, *out, arena_format(l->arena, "%.*s", (int)strcspn(next, "."), next), out))
+            return false;
+    return true;
+}
+
 /* getattr and hasattr: the name is a constant. */
 static bool call_attribute(Lower *l, const Call *call, Operand *out)
 {
@@ -258,6 +268,8 @@ static bool call_attribute(Lower *l, const Call *call, Operand *out)
     if (!operand_is_object(call->arguments[1], CONSTANT_STRING))
         return lower_fail(l, DIAG_CONSTANT_REQUIRED, "the name of an attribute", "");
     const char *name = call->arguments[1].constant->text;
+    if (gets && call->count == 2 && l->instance->code->is_library && strchr(name, '.'))
+        return attribute_of_attribute(l, call->arguments[0], name, out);
     bool found = find_attribute(l, call->arguments[0], name);
     if (!gets)
         return *out = operand_bool(l, found), true;

@@ -167,6 +167,7 @@ SECTIONS = {
         operator.add(n, m), operator.mul(n, u), operator.neg(n)
         operator.iadd(n, m), operator.floordiv(m, n), operator.lt(n, m)
         operator.itemgetter(1)(t), operator.itemgetter(0, 2)(t)
+        operator.attrgetter('real')(c), operator.attrgetter('shape', 'T.ndim')(a)[1]
         1_000 * n
         u.is_integer(), (u * 2).is_integer()
         n.numerator, n.denominator

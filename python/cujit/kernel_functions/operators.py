@@ -212,3 +212,17 @@ def itemgetter(first, *others):
             return container[first]
         return tuple(container[place] for place in (first, *others))
     return get
+
+
+def attributes(object, names):
+    if len(names) == 0:
+        return ()
+    return getattr(object, names[0]), *attributes(object, names[1:])
+
+
+def attrgetter(first, *others):
+    def get(object):
+        if len(others) == 0:
+            return getattr(object, first)   # a name with dots, too: functions of cujit's own can
+        return attributes(object, (first, *others))
+    return get
