@@ -265,9 +265,11 @@ static void bind_parameters(Lower *l)
         if (is_passed)
             parameters[i].ir = instance->ir->parameters[passed++];
     }
+    l->block = instance->ir->first;
+    l->value = instance->ssa->blocks[0].first;
     for (const SsaValue *value = instance->ssa->blocks[0].first; value; value = value->next)
         if (value->op == SSA_PARAMETER)
-            instance->facts[value->id] = parameters[value->argument];
+            instance->facts[value->id] = operand_of_self(l, parameters[value->argument], parameters);
 }
 
 /* The entry comes first; every other reached block gets an IR block in the same order. */

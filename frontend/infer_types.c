@@ -32,7 +32,10 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
     }
     switch (value->op) {
     case SSA_CONSTANT: return operand_of_constant(l, value->constant, out);
-    case SSA_PARAMETER: *out = l->instance->parameters[value->argument]; return true;
+    case SSA_PARAMETER:
+        *out = operand_of_self(l, l->instance->parameters[value->argument], l->instance->parameters);
+        return true;
+    case SSA_SELF: return *out = operand_self(l), true;
     case SSA_BINARY:
         if (value->argument2 && x[0].type->kind == TYPE_ARRAY)
             return lower_update(l, value->argument, x[0], x[1], out);

@@ -253,6 +253,9 @@ bool lower_view(Lower *l, Operand array, Operand index, Operand *out);
 bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out);
 bool lower_call(Lower *l, const SsaValue *call, Operand *out);
 bool lower_function(Lower *l, const SsaValue *value, Operand *out);
+/* What stands for a nested function among what it captures, and, in the function, itself again. */
+Operand operand_self(Lower *l);
+Operand operand_of_self(Lower *l, Operand parameter, const Operand *parameters);
 /* lower_class.c: classes of named tuples and dataclasses. A call makes one; the methods and properties of what it made. */
 bool lower_class_call(Lower *l, const Constant *class, const Call *call, Operand *out);
 /* The method or property of that name, or NULL. */

@@ -288,6 +288,28 @@ bool lower_function(Lower *l, const SsaValue *value, Operand *out)
     return true;
 }
 
+static const Constant function_itself = {.kind = CONSTANT_MODULE, .text = "function", .shown_as = "this function"};
+
+Operand operand_self(Lower *l)
+{
+    return (Operand){.type = type_object(l->arena, &function_itself), .constant = &function_itself};
+}
+
+Operand operand_of_self(Lower *l, Operand parameter, const Operand *parameters)
+{
+    const CodeSnapshot *code = l->instance->code;
+    if (parameter.constant != &function_itself)
+        return parameter;
+    Operand captured = lower_make_tuple(l, parameters + l->instance->parameter_count - code->free_count,
+                                        code->free_count, TUPLE_PLAIN);
+    Operand closure = lower_make_tuple(l, &captured, 1, TUPLE_CLOSURE);
+    Type *type = arena_copy(l->arena, closure.type, sizeof *type);
+    type->object = code;
+    type->ndim = 8;
+    closure.type = type;
+    return closure;
+}
+
 static bool call_closure(Lower *l, Operand closure, const Call *call, Operand *out)
 {
     const CodeSnapshot *code = closure.type->object;

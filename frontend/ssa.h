@@ -47,6 +47,7 @@ typedef enum SsaOp {
     SSA_FUNCTION, /* constant: code; operands: captured values; argument: how many of them are defaults */
     SSA_FORMAT, /* value, a format spec or nothing more; argument: 0, or 1 to 3 for !s, !r and !a */
     SSA_TEXT, /* pieces of an f-string */
+    SSA_SELF, /* among what a nested function captures: the function itself */
     SSA_JUMP, /* terminators */
     SSA_BRANCH, /* condition: successors[1] where the truth equals argument */
     SSA_RETURN,

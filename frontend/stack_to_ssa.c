@@ -522,6 +522,21 @@ static void run_for_iter(Builder *b)
     ssa_append1(b, SSA_BRANCH, append_iteration(b, SSA_ITER_HAS, iterator, step, test))->argument = 0;
 }
 
+/* The variable is assigned the function that is about to be made of what is captured here. */
+static bool is_captured_by_itself(const Builder *b, uint32_t local)
+{
+    const Instruction *next = b->instruction, *end = b->instructions->items + b->instructions->count;
+    while (next < end && next->op == BYTECODE_LOAD_CELL)
+        next++;
+    if (end - next < 4 || next[0].op != BYTECODE_BUILD_TUPLE || next[1].op != BYTECODE_LOAD_CONST ||
+        next[2].op != BYTECODE_MAKE_FUNCTION)
+        return false;
+    for (next += 3; next < end && next->op == BYTECODE_SET_FUNCTION; next++) {
+    }
+    return next < end && next->op == BYTECODE_STORE_LOCAL && next->argument == (int32_t)local && !b->cells[local] &&
+           !is_free(b, local);
+}
+
 static void run_instruction(Builder *b)
 {
     static const Constant assertion_error = {
@@ -534,7 +549,9 @@ static void run_instruction(Builder *b)
     case BYTECODE_LOAD_ASSERTION_ERROR: ssa_push(b, ssa_append_constant(b, &assertion_error)); break;
     case BYTECODE_LOAD_CONST: ssa_push(b, ssa_append_constant(b, b->code->constants[n])); break;
     case BYTECODE_LOAD_LOCAL: run_load_local(b); break;
-    case BYTECODE_LOAD_CELL: ssa_push(b, captured(b, n)); break;
+    case BYTECODE_LOAD_CELL:
+        ssa_push(b, is_captured_by_itself(b, n) ? ssa_append(b, SSA_SELF, 0, NULL) : captured(b, n));
+        break;
     case BYTECODE_LOAD_LOCAL_CLEAR:
         run_load_local(b);
         delete_local(b);

@@ -269,6 +269,18 @@ def type_of_a_conditional_expression(a, b):
             type_of_what_widens(b, a)(2.75))
 
 
+@sample([0, 1, 5, 7], FLOATS)
+def nested_functions_that_call_themselves(a, b):
+    def factorial(k):
+        return 1 if k < 2 else k * factorial(k - 1)
+
+    def down(k, total):
+        if k == 0:
+            return total
+        return down(k - 1, total + b)
+    return factorial(a), down(a, 0.5), sum(factorial(i) for i in range(a))
+
+
 @sample(INTS, INTS)
 def swaps(a, b):
     a, b = b, a
