@@ -202,8 +202,8 @@ static void infer_return(Lower *l, const SsaValue *value)
     const Type *forced = l->instance->forced_result;
     if (forced && forced->kind != TYPE_NONE)
         result = operand_value(forced, NULL);
-    if (lower_join(l, l->instance->result, result, &joined))
-        l->instance->result = joined;
+    if (lower_join(l, l->joined_result, result, &joined))
+        l->joined_result = joined;
 }
 
 static void infer_value(Lower *l, const SsaBlock *block, const SsaValue *value)
@@ -228,12 +228,13 @@ static void infer_value(Lower *l, const SsaBlock *block, const SsaValue *value)
     }
 }
 
-/* Results are joined anew in every pass: while types widen, what a path returns may be another object each time. */
+/* Results are joined anew in every pass: while types widen, what a path returns may be another object each time. Calls
+ * of the function by itself go by the result of the pass before. */
 static void infer_pass(Lower *l)
 {
     Operand before = l->instance->result;
     l->instance->last_result = before;
-    l->instance->result = (Operand){0};
+    l->joined_result = (Operand){0};
     const SsaFunction *ssa = l->instance->ssa;
     for (uint32_t i = 0; i < ssa->block_count; i++) {
         if (!l->instance->block_reached[i])
@@ -249,6 +250,7 @@ static void infer_pass(Lower *l)
     }
     for (const SsaValue *value = ssa->blocks[0].first; value; value = value->next)
         l->changed |= value->op == SSA_CELL && lower_cell_is_wider(l, value);
+    l->instance->result = l->joined_result;
     l->changed |= !same_fact(before, l->instance->result);
 }
 

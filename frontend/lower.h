@@ -74,6 +74,7 @@ typedef struct Lower {
     Instance *instance;
     const SsaValue *value; /* being handled */
     bool emitting;
+    Operand joined_result; /* of the returns that this pass of inference has come by */
     bool changed;
     IrBlock *block; /* emission goes here */
     bool never_returns; /* what was called last ends the thread on every path */
