@@ -233,7 +233,6 @@ static void infer_value(Lower *l, const SsaBlock *block, const SsaValue *value)
 static void infer_pass(Lower *l)
 {
     Operand before = l->instance->result;
-    l->instance->last_result = before;
     l->joined_result = (Operand){0};
     const SsaFunction *ssa = l->instance->ssa;
     for (uint32_t i = 0; i < ssa->block_count; i++) {

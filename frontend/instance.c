@@ -94,7 +94,7 @@ static void forget_facts(Frontend *frontend, Instance *instance)
     instance->block_reached = ARENA_ARRAY(frontend->arena, bool, ssa->block_count);
     instance->edge_reached = ARENA_ARRAY(frontend->arena, bool, 2 * ssa->block_count);
     instance->unroll = ARENA_ARRAY(frontend->arena, uint32_t, ssa->block_count);
-    instance->result = instance->last_result = (Operand){0};
+    instance->result = (Operand){0};
 }
 
 bool instance_unroll(Frontend *frontend, Instance *instance)

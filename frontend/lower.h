@@ -36,7 +36,6 @@ struct Instance {
     uint32_t *unroll; /* by block, a for loop's test: for how many items the loop is to be written out; 0: it is not */
     bool is_unrollable; /* false once that would be too much code */
     Operand result; /* join of all returns; type NULL: no return reached yet */
-    Operand last_result; /* while it is inferred: of the pass before, for calls of itself */
     InstanceState state;
     bool is_recursive, is_kernel;
     bool provisional; /* rests on the result of an instance that is still being inferred */

@@ -219,8 +219,6 @@ static bool call_instance(Lower *l, const Callee *callee, const Call *call, Oper
     if (instance->provisional && !l->emitting && instance != l->instance)
         l->instance->provisional = true;
     *out = instance->result;
-    if (!out->type && instance->state == INSTANCE_RUNNING)
-        *out = instance->last_result;
     if (!l->emitting)
         return true;
     IrValue *value = emit_call(l, instance, bound, count);
