@@ -46,14 +46,21 @@ def test_row_names_a_function_with_the_parameters_of_python(row):
     assert row["paths"]
 
 
+NEWER = {"numpy.bitwise_count"} if np.__version__ < "2" else set()   # what an older NumPy has not
+
+
+def is_there(path):
+    module, name = path.rsplit(".", 1)
+    return hasattr(importlib.import_module(module), name)
+
+
 def test_paths_lead_to_objects_of_python():
-    newer = set()   # what an older Python or NumPy has not
+    newer = set()
     for row in ROWS:
         for path in row["paths"]:
-            module, name = path.rsplit(".", 1)
-            if not module.startswith("cuda.") and not hasattr(importlib.import_module(module), name):
+            if not path.startswith("cuda.") and not is_there(path):
                 newer.add(path)
-    assert not newer
+    assert newer <= NEWER
 
 
 # One argument list for each row; those of NumPy follow from the ufunc.
@@ -84,7 +91,7 @@ OF_ARRAYS = ("sum prod nansum nanprod mean nanmean var std max amax min amin nan
 
 
 UNARY = ("neg", "pos", "invert", "inv", "not_", "truth", "abs", "index")
-STORES = ("operator.setitem",)   # they have no value of their own
+STORES = {"operator.setitem"}   # they have no value of their own
 
 
 def call_of(path):
@@ -104,7 +111,7 @@ def call_of(path):
     return "(" + ", ".join([number, "2" if number == "3" else "0.5"][:ufunc.nin]) + ")"
 
 
-RUN = [path for row in ROWS for path in row["paths"] if path not in STORES and not path.startswith("cuda.")]
+RUN = [path for row in ROWS for path in row["paths"] if path not in STORES | NEWER and not path.startswith("cuda.")]
 
 
 @pytest.mark.parametrize("path", RUN)

@@ -6,6 +6,8 @@ import pytest
 
 from cujit import cuda, errors, from_dtype
 
+HAS_NUMPY_2 = np.__version__ >= "2"
+
 INF, NAN = math.inf, math.nan
 FLOATS = [np.float32, np.float64]
 INTEGERS = [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64]
@@ -53,7 +55,7 @@ def test_exact_functions_of_floats(expression, dtype):
 def test_close_functions_of_floats(dtype, rtol):
     x = np.array(REALS[:10], dtype)
     for expression in ["np.angle(a)", "np.angle(a, deg=True)", "np.i0(a)"]:
-        check(expression, x, rtol=rtol)
+        check(expression, x, rtol=rtol, types=HAS_NUMPY_2)   # NumPy 1 goes by the value of a scalar
     np.testing.assert_allclose(run("np.sinc(a)", x), np.sinc(x), rtol=1e3 * rtol, atol=rtol)
 
 
@@ -68,10 +70,12 @@ def test_halves():
 def test_functions_of_integers(dtype):
     x = np.array([0, 1, 3, 15, 25, 99], dtype)
     for expression in ["np.round(a)", "np.round(a, -1)", "np.real(a)", "np.imag(a)", "np.isposinf(a)",
-                       "np.nan_to_num(a)", "np.bitwise_count(a)", "np.isreal(a)", "np.sign(a)"]:
+                       "np.nan_to_num(a)", "np.isreal(a)", "np.sign(a)"]:
         check(expression, x)
     check("np.sinc(a)", x, rtol=1e-15, types=False)
-    if np.dtype(dtype).kind == "i":
+    if HAS_NUMPY_2:
+        check("np.bitwise_count(a)", x)
+    if HAS_NUMPY_2 and np.dtype(dtype).kind == "i":
         check("np.bitwise_count(a)", -x)
 
 
