@@ -4,6 +4,7 @@ A program's text has markers `_join("float64", x)`: x has that type for a kernel
 kernel_text() leaves them out; reference_text() keeps them, makes Values of literals, and waits at barriers by `yield`.
 """
 import ast
+import dis
 import functools
 import types
 
@@ -31,12 +32,30 @@ class Markers(ast.NodeTransformer):
         return ast.Pass() if is_marker else node
 
 
+def is_folded(node):
+    """Whether CPython's compiler makes one constant of the expression."""
+    if any(isinstance(part, ast.Name | ast.Call) for part in ast.walk(node)):
+        return False
+    try:
+        code = compile(ast.fix_missing_locations(ast.Expression(node)), "", "eval")
+    except (SyntaxError, ValueError):
+        return False
+    return not {step.opname for step in dis.get_instructions(code)} - {"RESUME", "LOAD_CONST", "RETURN_VALUE",
+                                                                       "RETURN_CONST"}
+
+
 class Literals(ast.NodeTransformer):
     """Literals become Values, `not x` a Value, and a barrier of the kernel itself a yield."""
 
     def visit_Constant(self, node):
         is_number = isinstance(node.value, (int, float, complex))
         return call("_lift", node) if is_number else node
+
+    def visit_BinOp(self, node):
+        if is_folded(node):
+            return call("_lift", node)    # 2**64 - 1 + 0 is one constant of the bytecode, a uint64
+        self.generic_visit(node)
+        return node
 
     def visit_UnaryOp(self, node):
         if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
@@ -118,7 +137,7 @@ class Array:
         return len(self.data)
 
     def __reversed__(self):
-        return iter([self[i] for i in reversed(range(len(self.data)))])
+        return (self[i] for i in reversed(range(len(self.data))))    # a view: later stores are seen
 
     @property
     def size(self):
