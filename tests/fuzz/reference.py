@@ -33,8 +33,9 @@ class Markers(ast.NodeTransformer):
 
 
 def is_folded(node):
-    """Whether CPython's compiler makes one constant of the expression."""
-    if any(isinstance(part, ast.Name | ast.Call) for part in ast.walk(node)):
+    """Whether CPython's compiler makes one number of the expression."""
+    parts = ast.BinOp | ast.UnaryOp | ast.Constant | ast.operator | ast.unaryop
+    if not all(isinstance(part, parts) for part in ast.walk(node)):
         return False
     try:
         code = compile(ast.fix_missing_locations(ast.Expression(node)), "", "eval")
