@@ -81,6 +81,14 @@ def print_table(title, header, rows):
             print("  " + "  ".join("-" * width for width in widths))
 
 
+def print_markdown(title, header, rows):
+    print(f"\n{title}:\n")
+    print("|".join(["", *(f" {cell} " if cell else " " for cell in header), ""]))
+    print("|".join(["", "---", *["---:"] * (len(header) - 1), ""]))
+    for row in rows:
+        print("|".join(["", *(f" {shown(cell)} " for cell in row), ""]))
+
+
 def shown(cell):
     if cell is None:
         return "-"
