@@ -264,6 +264,26 @@ void emit_op_LOCAL(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     emitter->local_size += (uint32_t)size + alignment;
 }
 
+void emit_op_CELL(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    const Type *type = value->operands[0]->type;
+    uint32_t size = value_size(emitter, type);
+    out[0] = prologue_alloca(emitter, size, 8);
+    emitter->local_size += size + 8;
+    store_value(emitter, type, out[0], operand_parts(emitter, value, 0));
+}
+
+void emit_op_CELL_LOAD(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    load_value(emitter, value->type, operand_scalar(emitter, value, 0), out);
+}
+
+void emit_op_CELL_STORE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    (void)out;
+    store_value(emitter, value->operands[1]->type, operand_scalar(emitter, value, 0), operand_parts(emitter, value, 1));
+}
+
 /* --- constant data ------------------------------------------------------------------------------------------------------------- */
 
 /* GPUs have 64 KiB of constant memory for a module; what does not fit there lies in global memory. */

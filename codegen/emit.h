@@ -134,6 +134,10 @@ uint64_t size_in_memory(const Type *type);
 void load_parts(Emitter *emitter, const Type *type, LLVMValueRef address, uint32_t alignment, LLVMValueRef *out);
 void store_parts(Emitter *emitter, const Type *type, LLVMValueRef address, uint32_t alignment,
                  const LLVMValueRef *parts);
+/* Values of any type: bytes, and part by part into memory that is a multiple of 8 bytes away from 0, and back. */
+uint32_t value_size(Emitter *emitter, const Type *type);
+void load_value(Emitter *emitter, const Type *type, LLVMValueRef address, LLVMValueRef *out);
+void store_value(Emitter *emitter, const Type *type, LLVMValueRef address, const LLVMValueRef *parts);
 /* The parts of an operand; the only part of a scalar operand. */
 LLVMValueRef *operand_parts(Emitter *emitter, const IrValue *value, uint32_t index);
 LLVMValueRef operand_scalar(Emitter *emitter, const IrValue *value, uint32_t index);

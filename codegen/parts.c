@@ -221,6 +221,54 @@ void store_parts(Emitter *emitter, const Type *type, LLVMValueRef address, uint3
         store_memory(emitter, parts[1], offset_address(emitter, address, type->size / 2), alignment);
 }
 
+/* Types of a value's parts in memory and where they lie; returns the bytes of all. */
+static uint32_t place_parts(Emitter *emitter, const Type *type, LLVMTypeRef *types, uint32_t *places)
+{
+    uint32_t count = part_types(emitter, type, types), end = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        types[i] = types[i] == emitter->i1 ? emitter->i8 : types[i];
+        uint32_t size = (uint32_t)LLVMABISizeOfType(emitter->data_layout, types[i]);
+        places[i] = (end + size - 1) / size * size;
+        end = places[i] + size;
+    }
+    return end;
+}
+
+uint32_t value_size(Emitter *emitter, const Type *type)
+{
+    uint32_t count = part_count(type);
+    return place_parts(emitter, type, ARENA_ARRAY(emitter->arena, LLVMTypeRef, count + 1),
+                       ARENA_ARRAY(emitter->arena, uint32_t, count + 1));
+}
+
+void load_value(Emitter *emitter, const Type *type, LLVMValueRef address, LLVMValueRef *out)
+{
+    uint32_t count = part_count(type), *places = ARENA_ARRAY(emitter->arena, uint32_t, count + 1);
+    LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, count + 1);
+    LLVMTypeRef *registers = ARENA_ARRAY(emitter->arena, LLVMTypeRef, count + 1);
+    place_parts(emitter, type, types, places);
+    part_types(emitter, type, registers);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t size = (uint32_t)LLVMABISizeOfType(emitter->data_layout, types[i]);
+        out[i] = load_aligned(emitter, types[i], offset_address(emitter, address, places[i]), size);
+        if (registers[i] != types[i])
+            out[i] = LLVMBuildICmp(emitter->builder, LLVMIntNE, out[i], LLVMConstNull(types[i]), "");
+    }
+}
+
+void store_value(Emitter *emitter, const Type *type, LLVMValueRef address, const LLVMValueRef *parts)
+{
+    uint32_t count = part_count(type), *places = ARENA_ARRAY(emitter->arena, uint32_t, count + 1);
+    LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, count + 1);
+    place_parts(emitter, type, types, places);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t size = (uint32_t)LLVMABISizeOfType(emitter->data_layout, types[i]);
+        bool is_bit = LLVMTypeOf(parts[i]) == emitter->i1;
+        LLVMValueRef part = is_bit ? LLVMBuildZExt(emitter->builder, parts[i], emitter->i8, "") : parts[i];
+        store_aligned(emitter, part, offset_address(emitter, address, places[i]), size);
+    }
+}
+
 LLVMValueRef *operand_parts(Emitter *emitter, const IrValue *value, uint32_t index)
 {
     return emitter->parts[value->operands[index]->id];

@@ -32,11 +32,13 @@ static void mark_reachable(const IrBlock *from, const IrBlock *stop, const IrBlo
     }
 }
 
+static bool is_own_memory(const IrValue *value) { return value->op == IR_LOCAL || value->op == IR_CELL; }
+
 static bool is_pure(const IrValue *value)
 {
     if (value->op == IR_INTRINSIC)
         return intrinsic_info[value->intrinsic].kind == INTRINSIC_KIND_REGISTER;
-    return ir_op_info[value->op].flags & IR_FLAG_PURE && value->op != IR_LOCAL;
+    return ir_op_info[value->op].flags & IR_FLAG_PURE && !is_own_memory(value);
 }
 
 /* A block that only returns, perhaps after jumps. */
@@ -142,7 +144,7 @@ static bool stays_inside(const Search *search)
             if (!loop->is_inside[targets[i]->id])
                 return false;
         for (const IrValue *value = block->first; value; value = value->next)
-            if (value->op == IR_LOCAL || value->op == IR_RETURN)
+            if (is_own_memory(value) || value->op == IR_RETURN)
                 return false;
     }
     return true;

@@ -85,6 +85,11 @@ static bool flow_value(Flow *flows, Flow *flow, const IrValue *value)
     case IR_CALL: return flow_call(flows, flow, value);
     case IR_STORE:
     case IR_ATOMIC: return merge(flow->written, origins_of(flow, value->operands[0]), flow->words);
+    case IR_CELL:
+    case IR_CELL_STORE: { /* whoever loads it may write through it */
+        bool changed = flow_operands(flow, value, flow->written);
+        return (value->op == IR_CELL && flow_operands(flow, value, origins_of(flow, value))) || changed;
+    }
     case IR_RETURN: return flow_operands(flow, value, flow->result);
     case IR_INTRINSIC: {
         bool writes = intrinsic_info[value->intrinsic].effects & EFFECT_WRITES;

@@ -472,6 +472,13 @@ static bool verify_storage(const IrValue *value, Diag *diag)
     return true;
 }
 
+static bool verify_cell(const IrValue *value, Diag *diag)
+{
+    if (value->op == IR_CELL)
+        return expect_result(diag, value, &type_memory);
+    return expect_operand(diag, value, 0, &type_memory);
+}
+
 /* --- control ------------------------------------------------------------------------------------------------------------ */
 
 static bool verify_call(const IrValue *value, Diag *diag)
@@ -559,6 +566,9 @@ static bool verify_given(const IrValue *value, Diag *diag)
     case IR_SUBARRAY: return verify_subarray(value, diag);
     case IR_SHARED:
     case IR_LOCAL: return verify_storage(value, diag);
+    case IR_CELL:
+    case IR_CELL_LOAD:
+    case IR_CELL_STORE: return verify_cell(value, diag);
     case IR_CALL: return verify_call(value, diag);
     case IR_BRANCH: return expect_kind(diag, value, 0, BOOL, "bool");
     case IR_RETURN: return verify_return(value, diag);

@@ -13,6 +13,7 @@ const Type type_scalars[SCALAR_COUNT] = {
 };
 
 const Type type_none = {.kind = TYPE_NONE};
+const Type type_memory = {.kind = TYPE_ARRAY, .element = TYPE_OF(UINT8), .layout = LAYOUT_C};
 
 static const Type *keep(Arena *arena, Type type) { return arena_copy(arena, &type, sizeof type); }
 

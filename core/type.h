@@ -56,7 +56,8 @@ typedef enum TupleTag {
     TUPLE_REVERSED,    /* the iterable */
     TUPLE_CLOSURE,     /* captured values; object names the function */
     TUPLE_BOUND,       /* receiver of a method; object names the method */
-    TUPLE_CELL, /* arrays of one element for each number of a variable that functions share; element: its type */
+    TUPLE_CELL, /* memory of one value; element: the value's type, or NULL where object is a variable that nested functions
+                   share, whose type grows while types are inferred */
     TUPLE_DICT, /* values of a dict of constant keys; names: the keys, as constant_key writes them */
     TUPLE_ITERATOR, /* the iterable, a cell with the position: what iter() makes */
     TUPLE_GENERATOR, /* arguments of a generator; object names its instance */
@@ -107,6 +108,8 @@ struct Type {
 
 extern const Type type_scalars[SCALAR_COUNT];
 extern const Type type_none;
+/* The memory of a value of any type, in IR: uint8[0 C]. */
+extern const Type type_memory;
 
 #define TYPE_OF(id) (&type_scalars[SCALAR_##id])
 

@@ -35,6 +35,7 @@ static const char *const tag_texts[TUPLE_TAG_COUNT] = {
 static bool tag_has_object(TupleTag tag)
 {
     switch (tag) {
+    case TUPLE_CELL:
     case TUPLE_CLOSURE:
     case TUPLE_BOUND:
     case TUPLE_GENERATOR:

@@ -78,8 +78,21 @@ static bool is_used_at_once(const Instructions *list, uint32_t i)
 typedef struct Capture {
     bool later; /* by something that may run after the variable is assigned again */
     bool assigned; /* by a nested function */
-    uint32_t first; /* instruction */
+    uint32_t
+        first; /* instruction where another function captures it; UINT32_MAX: only the function that it is assigned */
 } Capture;
+
+bool is_assigned_function(const Instructions *list, uint32_t i, uint32_t local)
+{
+    while (is_op(list, i, BYTECODE_LOAD_CELL))
+        i++;
+    if (!is_op(list, i, BYTECODE_BUILD_TUPLE) || !is_op(list, i + 1, BYTECODE_LOAD_CONST) ||
+        !is_op(list, i + 2, BYTECODE_MAKE_FUNCTION))
+        return false;
+    for (i += 3; is_op(list, i, BYTECODE_SET_FUNCTION); i++) {
+    }
+    return is_op(list, i, BYTECODE_STORE_LOCAL) && list->items[i].argument == (int32_t)local;
+}
 
 static void look_at_closure(const CodeSnapshot *code, const Instructions *list, uint32_t i, Capture *captures,
                             Arena *arena)
@@ -92,7 +105,8 @@ static void look_at_closure(const CodeSnapshot *code, const Instructions *list, 
             continue;
         uint32_t local = (uint32_t)list->items[k].argument;
         Capture *capture = &captures[local];
-        capture->first = capture->first && capture->first < k ? capture->first : k;
+        if (k < capture->first && !is_assigned_function(list, k, local))
+            capture->first = k;
         capture->later |= !at_once;
         capture->assigned |= assigns_captured(nested, code->local_names[local], arena);
     }
@@ -124,7 +138,7 @@ static void look_at_comprehension(const Comprehension *comprehension, Capture *c
     }
 }
 
-/* How often a variable is assigned, and where first; the function that is assigned to it can name itself. */
+/* How often a variable is assigned, and where first. */
 static uint32_t count_stores(const CodeSnapshot *code, const Instructions *list, uint32_t local, uint32_t *first)
 {
     uint32_t given = code->argument_count + code->keyword_only_count + code->has_varargs + code->has_varkeywords;
@@ -132,10 +146,7 @@ static uint32_t count_stores(const CodeSnapshot *code, const Instructions *list,
     *first = count ? 0 : UINT32_MAX;
     for (uint32_t i = 0; i < list->count; i++) {
         bool stores = list->items[i].op == BYTECODE_STORE_LOCAL && list->items[i].argument == (int32_t)local;
-        bool is_function =
-            i && (is_op(list, i - 1, BYTECODE_SET_FUNCTION) || is_op(list, i - 1, BYTECODE_MAKE_FUNCTION));
-        if (stores && *first == UINT32_MAX)
-            *first = is_function ? 0 : i;
+        *first = stores && *first == UINT32_MAX ? i : *first;
         count += stores;
     }
     return count;
@@ -145,6 +156,8 @@ bool *cell_variables(const CodeSnapshot *code, const Instructions *list, Arena *
 {
     Capture *captures = ARENA_ARRAY(arena, Capture, code->local_count);
     bool *cells = ARENA_ARRAY(arena, bool, code->local_count);
+    for (uint32_t local = 0; local < code->local_count; local++)
+        captures[local].first = UINT32_MAX;
     for (uint32_t i = 1; i < list->count; i++) {
         bool is_closure = code_at(code, list, i) && i > code_at(code, list, i)->free_count &&
                           is_op(list, i - 1, BYTECODE_BUILD_TUPLE) && is_op(list, i - 2, BYTECODE_LOAD_CELL);

@@ -65,6 +65,8 @@ Instructions *decode(const CodeSnapshot *code, Arena *arena, Diag *diag);
 void decode_comprehensions(const CodeSnapshot *code, Instructions *instructions, Arena *arena);
 /* Makes the LOAD_LOCALs of what nested functions capture LOAD_CELLs (cell_analysis.c). */
 void decode_cells(const CodeSnapshot *code, Instructions *instructions);
+/* Instruction i captures a variable for the function that is made next and assigned to that variable. */
+bool is_assigned_function(const Instructions *instructions, uint32_t i, uint32_t local);
 /* By local: whether it lives in memory that nested functions share. After decode_comprehensions. */
 bool *cell_variables(const CodeSnapshot *code, const Instructions *instructions, Arena *arena);
 void decode_print(Buf *out, const CodeSnapshot *code, const Instructions *instructions);

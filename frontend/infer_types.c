@@ -247,8 +247,6 @@ static void infer_pass(Lower *l)
                 break; /* it has not returned so far: nothing behind it is reached */
         }
     }
-    for (const SsaValue *value = ssa->blocks[0].first; value; value = value->next)
-        l->changed |= value->op == SSA_CELL && lower_cell_is_wider(l, value);
     l->instance->result = l->joined_result;
     l->changed |= !same_fact(before, l->instance->result);
 }
@@ -266,13 +264,16 @@ void infer_instance(Frontend *frontend, Instance *instance)
     Diag scratch = {0};
     Lower l = {.frontend = frontend, .arena = frontend->arena, .diag = &scratch, .instance = instance};
     instance->state = INSTANCE_RUNNING;
+    instance->frame = NULL;
     instance->block_reached[0] = true;
     frontend->depth++;
     uint32_t passes = 0;
     do {
         l.changed = false;
         instance->provisional = false;
+        instance->cell_version = frontend->cell_version;
         infer_pass(&l);
+        l.changed |= instance->cell_version != frontend->cell_version && instance_shares_cells(instance);
         if (wants_unrolling(instance) && instance_unroll(frontend, instance)) {
             instance->block_reached[0] = true;
             l.changed = true;

@@ -40,6 +40,7 @@ struct Instance {
     bool is_recursive, is_kernel;
     bool provisional; /* rests on the result of an instance that is still being inferred */
     bool emitted;
+    uint32_t cell_version; /* of the frontend when it was last inferred */
     GeneratorFrame *frame; /* of a generator, once its types are known */
     const Type *forced_result;
     IrFunc *ir;
@@ -63,6 +64,7 @@ typedef struct Frontend {
     Instance *pending; /* declared, not emitted yet */
     uint32_t depth; /* of nested instances */
     uint32_t instance_count;
+    uint32_t cell_version; /* grows whenever the type of a shared variable does */
 } Frontend;
 
 /* Inferring or emitting one instance. */
@@ -264,15 +266,15 @@ bool lower_class_property(Lower *l, Operand receiver, const Constant *property, 
 bool lower_class_method(Lower *l, Operand receiver, const Constant *method, const Call *call, Operand *out);
 /* lower_call.c */
 bool lower_function_call(Lower *l, const Snapshot *snapshot, const Call *call, Operand *out);
-/* lower_cell.c: variables that nested functions share. lower_cell_is_wider: what is stored is more than was known. */
+/* lower_cell.c: variables that nested functions share */
 bool type_has_cell(const Type *type);
+/* Whether the types of the instance depend on what other functions store. */
+bool instance_shares_cells(const Instance *instance);
 /* Memory for a value of that type; what is in it, and a value of exactly the type into it. */
-bool type_has_memory(const Type *type);
 Operand lower_make_cell(Lower *l, const Type *content);
 Operand lower_cell_get(Lower *l, Operand cell);
 void lower_cell_put(Lower *l, Operand cell, Operand value);
 bool lower_cell(Lower *l, const SsaValue *value, Operand *out);
-bool lower_cell_is_wider(Lower *l, const SsaValue *value);
 bool lower_cell_load(Lower *l, Operand cell, Operand *out);
 bool lower_cell_store(Lower *l, const char *name, Operand cell, Operand value, Operand *out);
 /* lower_dict.c: dicts of constant keys */

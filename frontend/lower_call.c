@@ -185,6 +185,13 @@ static bool keeps_range(const CodeSnapshot *code, Operand first)
            first.type->tag == TUPLE_RANGE;
 }
 
+/* What it shares with other functions has been found to hold more since. */
+static bool is_outdated(const Lower *l, const Instance *instance)
+{
+    return instance->state == INSTANCE_DONE && instance->cell_version != l->frontend->cell_version &&
+           instance_shares_cells(instance);
+}
+
 static bool call_instance(Lower *l, const Callee *callee, const Call *call, Operand *out)
 {
     uint32_t count;
@@ -207,7 +214,7 @@ static bool call_instance(Lower *l, const Callee *callee, const Call *call, Oper
     }
     if (l->emitting && !instance->block_reached[0]) /* inference stopped before it came here */
         return lower_fail(l, DIAG_CALL_DEPTH, CALL_DEPTH_LIMIT, callee->code->source.name);
-    if (!l->emitting && instance->state == INSTANCE_NEW)
+    if (!l->emitting && (instance->state == INSTANCE_NEW || is_outdated(l, instance)))
         infer_instance(l->frontend, instance);
     if (instance->ssa->is_generator)
         return lower_make_generator(l, instance, bound, count, out);
@@ -325,8 +332,11 @@ static bool call_closure(Lower *l, Operand closure, const Call *call, Operand *o
         defaults = lower_tuple_item(l, closure, next++);
     callee.keyword_defaults = parts & 2 ? &keyword_defaults : NULL;
     Operand *values = ARENA_ARRAY(l->arena, Operand, code->free_count + 1);
-    for (uint32_t i = 0; i < code->free_count; i++)
+    for (uint32_t i = 0; i < code->free_count; i++) {
         values[i] = lower_tuple_item(l, captured, i);
+        if (values[i].constant == &function_itself && parts & 3)
+            values[i] = closure; /* only what was called knows the defaults */
+    }
     callee.captured = values;
     callee.captured_count = code->free_count;
     if (parts & 1) {

@@ -21,9 +21,6 @@ static bool make(Lower *l, Operand iterable, Operand *out)
     if (type_is_generator(parts[0].type))
         position =
             lower_make_tuple(l, (Operand[]){operand_as_argument(l, operand_bool(l, true)), position}, 2, TUPLE_PLAIN);
-    if (!type_has_memory(position.type))
-        return lower_fail(l, DIAG_TYPE_ITERATE, lower_describe(l, iterable.type),
-                          " by iter() or next(): it keeps arrays between its items");
     parts[1] = lower_make_cell(l, position.type);
     lower_cell_put(l, parts[1], position);
     return *out = lower_make_tuple(l, parts, 2, TUPLE_ITERATOR), true;

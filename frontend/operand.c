@@ -388,10 +388,12 @@ const Type *erased_type(Arena *arena, const Type *type)
         return type_array_aligned(arena, TYPE_OF(INT64), type->ndim, type->layout, type->read_only, type->alignment);
     if (type->kind != TYPE_TUPLE)
         return type;
+    if (type->tag == TUPLE_CELL)
+        return &type_memory;
     bool has_address = type->object && type->tag != TUPLE_NAMED;
-    bool changed = has_address || type->tag == TUPLE_CELL || type->tag == TUPLE_DICT || type->tag == TUPLE_CLOSURE ||
-                   type->tag == TUPLE_BOUND || type->tag == TUPLE_GENERATOR || type->tag == TUPLE_TEXT ||
-                   type->tag == TUPLE_ITERATOR || type->tag == TUPLE_EXCEPTION;
+    bool changed = has_address || type->tag == TUPLE_DICT || type->tag == TUPLE_CLOSURE || type->tag == TUPLE_BOUND ||
+                   type->tag == TUPLE_GENERATOR || type->tag == TUPLE_TEXT || type->tag == TUPLE_ITERATOR ||
+                   type->tag == TUPLE_EXCEPTION;
     const Type **items = ARENA_ARRAY(arena, const Type *, type->count);
     for (uint32_t i = 0; i < type->count; i++) {
         items[i] = erased_type(arena, type->items[i]);

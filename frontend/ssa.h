@@ -102,6 +102,7 @@ typedef struct SsaFunction {
     uint32_t value_count;
     uint32_t parameter_count; /* positional and keyword-only, then *args and **keywords if any, then free variables */
     SsaAssignment *assignments; /* the last one of the source first */
+    bool has_cells; /* variables that nested functions share */
     bool is_generator;
     bool is_list; /* a list comprehension: a generator whose items are wanted at once */
     bool is_one_for_one; /* yields once for each item of its only loop */

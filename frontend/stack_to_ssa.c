@@ -525,16 +525,8 @@ static void run_for_iter(Builder *b)
 /* The variable is assigned the function that is about to be made of what is captured here. */
 static bool is_captured_by_itself(const Builder *b, uint32_t local)
 {
-    const Instruction *next = b->instruction, *end = b->instructions->items + b->instructions->count;
-    while (next < end && next->op == BYTECODE_LOAD_CELL)
-        next++;
-    if (end - next < 4 || next[0].op != BYTECODE_BUILD_TUPLE || next[1].op != BYTECODE_LOAD_CONST ||
-        next[2].op != BYTECODE_MAKE_FUNCTION)
-        return false;
-    for (next += 3; next < end && next->op == BYTECODE_SET_FUNCTION; next++) {
-    }
-    return next < end && next->op == BYTECODE_STORE_LOCAL && next->argument == (int32_t)local && !b->cells[local] &&
-           !is_free(b, local);
+    uint32_t i = (uint32_t)(b->instruction - b->instructions->items);
+    return !b->cells[local] && !is_free(b, local) && is_assigned_function(b->instructions, i, local);
 }
 
 static void run_instruction(Builder *b)
@@ -703,6 +695,7 @@ static void write_cells(Builder *b)
         SsaValue *argument = b->states[0].variables[local], *cell = ssa_append(b, SSA_CELL, 0, NULL);
         cell->name = b->code->local_names[local];
         b->cells[local] = cell;
+        b->function->has_cells = true;
         if (argument)
             ssa_append2(b, SSA_CELL_STORE, cell, argument)->name = cell->name;
         if (b->function->is_generator)

@@ -72,6 +72,13 @@ static const Sample samples[] = {
      "f32 f32"},
     {IR_SHARED, NULL, NULL},
     {IR_LOCAL, "  %3: f32[1 C] = local (64)\n  store %3[%0], %1\n  %9: f32 = load %3[%2]", "f32 i64 f32"},
+    {IR_CELL,
+     "  %3: bool = lt %0, %2\n  %4: (bool, f32, i64, f32[1 C]) = tuple %3, %1, %0, p1\n  %5: u8[0 C] = cell %4\n"
+     "  %6: (bool, f32, i64, f32[1 C]) = cell_load %5\n  %7: f32 = get %6, 1\n  %8: f32[1 C] = get %6, 3\n"
+     "  %10: f32 = load %8[%0]\n  %9: f32 = add %7, %10",
+     "f32 i64 f32"},
+    {IR_CELL_LOAD, "  %3: u8[0 C] = cell %1\n  cell_store %3, %2\n  %9: f32 = cell_load %3", "f32 f32 f32"},
+    {IR_CELL_STORE, "  %3: u8[0 C] = cell %1\n  cell_store %3, %2\n  %9: f32 = cell_load %3", "f32 f32 f32"},
     {IR_CALL, NULL, NULL},
     {IR_JUMP, "  jump block 1\nblock 1:\n  %9: f32 = add %1, %1", "f32 f32"},
     {IR_BRANCH, NULL, NULL},

@@ -88,5 +88,10 @@ void test_ir_effects(void)
     check_written("kernel k(b: bool)\nblock 0:\n  call f(b)\n  return\n\n"
                   "device f(b: bool)\nblock 0:\n  print \"%s\", b\n  return\n",
                   "-", EFFECT_PRINTS);
+    /* Through memory that a function which is called may read. */
+    check_written("kernel k(n: i64, x: f32[1 C], y: f32[1 C], v: f32)\nblock 0:\n  %0: u8[0 C] = cell n\n"
+                  "  call f(%0, x)\n  %1: f32 = load y[n]\n  return\n\n"
+                  "device f(c: u8[0 C], a: f32[1 C])\nblock 0:\n  cell_store c, a\n  return\n",
+                  "-w--", EFFECT_NONE);
     test_many_parameters();
 }

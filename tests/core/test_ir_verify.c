@@ -260,6 +260,9 @@ static void test_array_rules(void)
     check_line_refused("  %0: f32[1 C] = local (3) dynamic", "can be dynamic");
     check_line_refused("  %0: f32[2 C] = shared (3, 3) dynamic", "can be dynamic");
     check_line_refused("  %0: f32[1 C] = local (-3)", "extent -3");
+    check_line_refused("  %0: f32[1 C] = cell n", "u8[0 C]");
+    check_line_refused("  %0: i64 = cell_load n", "u8[0 C]");
+    check_line_refused("  cell_store x, n", "u8[0 C]");
     check_line_refused("  %0: f32[1 C] = data f32[1 C] (1) strides (4) bytes 00000000", "not read-only");
     check_line_refused("  %0: f32[1 C ro] = data f32[1 F] (1) strides (4) bytes 00000000", "not the array's type");
 }
