@@ -1,13 +1,10 @@
 /* Assignment to a slice: array[slice] = scalar, record or array, element by element, with NumPy's broadcasting; and
  * array += scalar or array, which changes the elements in place. */
-#include "frontend/lower.h"
+#include "frontend/fill.h"
 
-enum { NO_OPERATOR = -1 };
-
-/* Index of the source's axis that lies under axis `axis` of the target, or -1 where it has none. */
-static int source_axis(Operand target, Operand source, uint32_t axis)
+int fill_source_axis(const Fill *fill, uint32_t axis)
 {
-    int place = (int)axis - (int)(target.type->ndim - source.type->ndim);
+    int place = (int)axis - (int)(fill->target.type->ndim - fill->source.type->ndim);
     return place < 0 ? -1 : place;
 }
 
@@ -20,8 +17,7 @@ static IrValue *source_index(Lower *l, Operand source, uint32_t axis, IrValue *i
     return emit3(l, IR_SELECT, i64, repeated, zero, index);
 }
 
-/* The element at these indices as an array without axes. */
-static Operand reference(Lower *l, Operand array, IrValue *const *indices)
+Operand fill_reference(Lower *l, Operand array, IrValue *const *indices)
 {
     const Type *type = type_array_like(l->arena, array.type, 0, LAYOUT_C);
     if (!l->emitting || array.type->ndim == 0)
@@ -32,35 +28,41 @@ static Operand reference(Lower *l, Operand array, IrValue *const *indices)
     return operand_value(type, emit(l, IR_SUBARRAY, type, 1 + array.type->ndim, operands));
 }
 
-/* number: of the operator between the element and the value; NO_OPERATOR: the value takes the element's place. */
-static bool store_element(Lower *l, Operand target, Operand source, int32_t number, IrValue *const *indices)
+Operand fill_item(Lower *l, const Fill *fill, IrValue *const *indices)
 {
-    const Type *element = target.type->element;
-    IrValue *operands[2 + TYPE_MAX_NDIM] = {target.ir}, *from[1 + TYPE_MAX_NDIM] = {source.ir};
-    Operand value = source, converted;
-    uint32_t ndim = target.type->ndim;
-    for (uint32_t i = 0; i < ndim; i++) {
-        operands[1 + i] = indices[i];
-        int place = source.type->kind == TYPE_ARRAY ? source_axis(target, source, i) : -1;
+    Operand source = fill->source;
+    if (source.type->kind != TYPE_ARRAY)
+        return source;
+    IrValue *from[1 + TYPE_MAX_NDIM] = {source.ir};
+    for (uint32_t i = 0; i < fill->target.type->ndim; i++) {
+        int place = fill_source_axis(fill, i);
         if (place >= 0)
             from[1 + place] = source_index(l, source, (uint32_t)place, indices[i]);
     }
-    if (element->kind == TYPE_CHARS) {
-        bool is_array = source.type->kind == TYPE_ARRAY;
-        return lower_store_chars(l, reference(l, target, indices), is_array ? reference(l, source, from + 1) : source);
-    }
+    const Type *type = source.type->element;
+    if (type->kind == TYPE_RECORD || type->kind == TYPE_CHARS)
+        return fill_reference(l, source, from + 1);
+    return operand_value(type, emit(l, IR_LOAD, type, 1 + source.type->ndim, from));
+}
+
+bool fill_store(Lower *l, const Fill *fill, IrValue *const *indices, Operand item)
+{
+    Operand target = fill->target, converted;
+    const Type *element = target.type->element;
+    if (element->kind == TYPE_CHARS)
+        return lower_store_chars(l, fill_reference(l, target, indices), item);
     if (element->kind == TYPE_RECORD)
-        return lower_store_record(l, reference(l, target, indices), reference(l, source, from + 1));
-    if (source.type->kind == TYPE_ARRAY) {
-        const Type *type = source.type->element;
-        value = operand_value(type, emit(l, IR_LOAD, type, 1 + source.type->ndim, from));
-    }
-    if (number != NO_OPERATOR) {
+        return lower_store_record(l, fill_reference(l, target, indices), item);
+    IrValue *operands[2 + TYPE_MAX_NDIM] = {target.ir};
+    uint32_t ndim = target.type->ndim;
+    for (uint32_t i = 0; i < ndim; i++)
+        operands[1 + i] = indices[i];
+    if (fill->number != NO_OPERATOR) {
         Operand old = operand_value(element, emit(l, IR_LOAD, element, 1 + ndim, operands));
-        if (!lower_binary(l, number, old, value, &value))
+        if (!lower_binary(l, fill->number, old, item, &item))
             return false;
     }
-    if (!lower_convert(l, value, element, &converted))
+    if (!lower_convert(l, item, element, &converted))
         return false;
     operands[1 + ndim] = operand_ir(l, converted);
     emit(l, IR_STORE, &type_none, 2 + ndim, operands);
@@ -80,30 +82,12 @@ static bool element_fits(Operand source, const Type *from, const Type *element)
     return type_is_vector(element) ? type_is_vector(from) : type_is_scalar(from);
 }
 
-/* The memory that a view is of: a parameter, an array of the thread or of the block, ... */
-static const IrValue *root(const IrValue *array)
-{
-    while (array->op == IR_SUBARRAY)
-        array = array->operands[0];
-    return array;
-}
-
-static bool may_overlap(Operand target, Operand source)
-{
-    if (source.type->kind != TYPE_ARRAY || source.type->ndim != target.type->ndim)
-        return false;
-    const IrValue *a = root(target.ir), *b = root(source.ir);
-    bool has_own = a->op == IR_LOCAL || a->op == IR_SHARED || b->op == IR_LOCAL || b->op == IR_SHARED;
-    return b->op != IR_DATA && (a == b || !has_own);
-}
-
 /* Elements are taken from the end that the copy goes towards, so that none is overwritten before it is read: exact where
  * both have the same strides, larger ones first. */
-static void order_indices(Lower *l, Operand target, Operand source, IrValue **indices)
+static void order_indices(Lower *l, const Fill *fill, IrValue **indices)
 {
-    if (!l->emitting || !may_overlap(target, source))
-        return;
     const Type *i64 = TYPE_OF(INT64), *boolean = TYPE_OF(BOOL);
+    Operand target = fill->target, source = fill->source;
     IrValue *above =
         emit2(l, IR_GT, boolean, emit1(l, IR_ADDRESS, i64, target.ir), emit1(l, IR_ADDRESS, i64, source.ir));
     for (uint32_t i = 0; i < target.type->ndim; i++) {
@@ -114,24 +98,46 @@ static void order_indices(Lower *l, Operand target, Operand source, IrValue **in
     }
 }
 
+static bool store_in_order(Lower *l, const Fill *fill, bool may_overlap)
+{
+    Loop loops[TYPE_MAX_NDIM];
+    IrValue *indices[TYPE_MAX_NDIM] = {NULL};
+    uint32_t ndim = fill->target.type->ndim;
+    for (uint32_t i = 0; i < ndim; i++) {
+        loops[i] = loop_begin(l, emit_extent(l, fill->target, i));
+        indices[i] = loops[i].index;
+    }
+    if (may_overlap)
+        order_indices(l, fill, indices);
+    bool ok = fill_store(l, fill, indices, fill_item(l, fill, indices));
+    for (uint32_t i = ndim; i-- > 0;)
+        loop_end(l, &loops[i]);
+    return ok;
+}
+
 static bool store_all(Lower *l, Operand target, Operand source, int32_t number)
 {
     const Type *from = source.type->kind == TYPE_ARRAY ? source.type->element : source.type;
     bool fits = element_fits(source, from, target.type->element);
     if (!fits || (source.type->kind == TYPE_ARRAY && source.type->ndim > target.type->ndim))
         return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, source.type), lower_describe(l, target.type), "");
-    Loop loops[TYPE_MAX_NDIM];
-    IrValue *indices[TYPE_MAX_NDIM];
-    uint32_t ndim = target.type->ndim;
-    for (uint32_t i = 0; i < ndim; i++) {
-        loops[i] = loop_begin(l, emit_extent(l, target, i));
-        indices[i] = loops[i].index;
-    }
-    order_indices(l, target, source, indices);
-    bool ok = store_element(l, target, source, number, indices);
-    for (uint32_t i = ndim; i-- > 0;)
-        loop_end(l, &loops[i]);
-    return ok;
+    Fill fill = {.target = target, .source = source, .number = number};
+    bool may_overlap = l->emitting && fill_may_overlap(&fill);
+    IrValue *tangled = may_overlap ? fill_is_tangled(l, &fill) : NULL;
+    if (!tangled)
+        return store_in_order(l, &fill, may_overlap);
+    IrBlock *in_order = emit_block(l), *with_care = emit_block(l), *behind = emit_block(l);
+    emit_branch(l, tangled, with_care, in_order);
+    l->block = with_care;
+    if (!fill_tangled(l, &fill))
+        return false;
+    emit_jump(l, behind);
+    l->block = in_order;
+    if (!store_in_order(l, &fill, true))
+        return false;
+    emit_jump(l, behind);
+    l->block = behind;
+    return true;
 }
 
 bool lower_fill(Lower *l, Operand target, Operand source) { return store_all(l, target, source, NO_OPERATOR); }
