@@ -3,7 +3,7 @@
  * expression or comprehension that is used up at once captures by value too. */
 #include <string.h>
 
-#include "frontend/decode.h"
+#include "frontend/ssa_build.h"
 
 static bool is_op(const Instructions *list, uint32_t i, Bytecode op)
 {
@@ -31,6 +31,14 @@ void decode_cells(const CodeSnapshot *code, Instructions *list)
             if (list->items[k].op == BYTECODE_LOAD_LOCAL)
                 list->items[k].op = BYTECODE_LOAD_CELL;
     }
+}
+
+/* Instruction i is the code of a function that captures something. */
+static bool is_closure(const CodeSnapshot *code, const Instructions *list, uint32_t i)
+{
+    const CodeSnapshot *nested = code_at(code, list, i);
+    return nested && i > nested->free_count && is_op(list, i - 1, BYTECODE_BUILD_TUPLE) &&
+           is_op(list, i - 2, BYTECODE_LOAD_CELL);
 }
 
 static uint32_t local_named(const CodeSnapshot *code, const char *name)
@@ -94,12 +102,17 @@ bool is_assigned_function(const Instructions *list, uint32_t i, uint32_t local)
     return is_op(list, i, BYTECODE_STORE_LOCAL) && list->items[i].argument == (int32_t)local;
 }
 
+/* A generator expression or comprehension. */
+static bool is_expression(const CodeSnapshot *code)
+{
+    return code->local_count && strcmp(code->local_names[0], ".0") == 0;
+}
+
 static void look_at_closure(const CodeSnapshot *code, const Instructions *list, uint32_t i, Capture *captures,
                             Arena *arena)
 {
     const CodeSnapshot *nested = code_at(code, list, i);
-    bool is_expression = nested->local_count && strcmp(nested->local_names[0], ".0") == 0;
-    bool at_once = is_expression && (!nested->is_generator || is_used_at_once(list, i));
+    bool at_once = is_expression(nested) && (!nested->is_generator || is_used_at_once(list, i));
     for (uint32_t k = i - 1 - nested->free_count; k < i - 1; k++) {
         if (list->items[k].op != BYTECODE_LOAD_CELL)
             continue;
@@ -152,16 +165,14 @@ static uint32_t count_stores(const CodeSnapshot *code, const Instructions *list,
     return count;
 }
 
-bool *cell_variables(const CodeSnapshot *code, const Instructions *list, Arena *arena)
+bool *cell_variables(const CodeSnapshot *code, const Instructions *list, const bool *shared, Arena *arena)
 {
     Capture *captures = ARENA_ARRAY(arena, Capture, code->local_count);
     bool *cells = ARENA_ARRAY(arena, bool, code->local_count);
     for (uint32_t local = 0; local < code->local_count; local++)
         captures[local].first = UINT32_MAX;
     for (uint32_t i = 1; i < list->count; i++) {
-        bool is_closure = code_at(code, list, i) && i > code_at(code, list, i)->free_count &&
-                          is_op(list, i - 1, BYTECODE_BUILD_TUPLE) && is_op(list, i - 2, BYTECODE_LOAD_CELL);
-        if (is_closure)
+        if (is_closure(code, list, i))
             look_at_closure(code, list, i, captures, arena);
     }
     for (uint32_t i = 0; i < list->comprehension_count; i++)
@@ -169,7 +180,49 @@ bool *cell_variables(const CodeSnapshot *code, const Instructions *list, Arena *
     for (uint32_t local = 0; local < code->local_count - code->free_count; local++) {
         uint32_t first, stores = count_stores(code, list, local, &first);
         const Capture *capture = &captures[local];
-        cells[local] = capture->assigned || (capture->later && (stores > 1 || (stores && first > capture->first)));
+        cells[local] = (shared && shared[local]) || capture->assigned ||
+                       (capture->later && (stores > 1 || (stores && first > capture->first)));
     }
     return cells;
+}
+
+/* --- in loops ----------------------------------------------------------------------------------------------------- */
+
+/* A jump back goes from behind both instructions to before them. */
+static bool share_loop(const Instructions *list, uint32_t a, uint32_t b)
+{
+    uint32_t low = a < b ? a : b, high = a < b ? b : a;
+    for (uint32_t i = high + 1; i < list->count; i++)
+        if (bytecode_jumps(list->items[i].op) && list->items[i].target <= low)
+            return true;
+    return false;
+}
+
+static bool is_stored_around(const Instructions *list, uint32_t local, uint32_t i)
+{
+    for (uint32_t k = 0; k < list->count; k++)
+        if (list->items[k].op == BYTECODE_STORE_LOCAL && list->items[k].argument == (int32_t)local &&
+            share_loop(list, k, i))
+            return true;
+    return false;
+}
+
+const LoopCapture *loop_captures(const CodeSnapshot *code, const Instructions *list, const bool *cells, Arena *arena,
+                                 uint32_t *count)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 1; i < list->count; i++)
+        most += is_closure(code, list, i) ? code_at(code, list, i)->free_count : 0;
+    LoopCapture *captures = ARENA_ARRAY(arena, LoopCapture, most);
+    for (uint32_t i = *count = 0; i < list->count; i++) {
+        const CodeSnapshot *nested = i && is_closure(code, list, i) ? code_at(code, list, i) : NULL;
+        for (uint32_t k = 1; nested && !is_expression(nested) && k <= nested->free_count; k++) {
+            const Instruction *load = &list->items[i - 1 - k];
+            uint32_t local = (uint32_t)load->argument;
+            if (load->op == BYTECODE_LOAD_CELL && local < code->local_count - code->free_count && !cells[local] &&
+                is_stored_around(list, local, i))
+                captures[(*count)++] = (LoopCapture){nested, local};
+        }
+    }
+    return captures;
 }

@@ -67,8 +67,9 @@ void decode_comprehensions(const CodeSnapshot *code, Instructions *instructions,
 void decode_cells(const CodeSnapshot *code, Instructions *instructions);
 /* Instruction i captures a variable for the function that is made next and assigned to that variable. */
 bool is_assigned_function(const Instructions *instructions, uint32_t i, uint32_t local);
-/* By local: whether it lives in memory that nested functions share. After decode_comprehensions. */
-bool *cell_variables(const CodeSnapshot *code, const Instructions *instructions, Arena *arena);
+/* By local: whether it lives in memory that nested functions share, or is so anyway (`shared`, or NULL). After
+ * decode_comprehensions. */
+bool *cell_variables(const CodeSnapshot *code, const Instructions *instructions, const bool *shared, Arena *arena);
 void decode_print(Buf *out, const CodeSnapshot *code, const Instructions *instructions);
 
 #endif

@@ -274,7 +274,8 @@ void infer_instance(Frontend *frontend, Instance *instance)
         instance->cell_version = frontend->cell_version;
         infer_pass(&l);
         l.changed |= instance->cell_version != frontend->cell_version && instance_shares_cells(instance);
-        if (wants_unrolling(instance) && instance_unroll(frontend, instance)) {
+        if ((wants_unrolling(instance) && instance_unroll(frontend, instance)) ||
+            share_loop_captures(frontend, instance)) {
             instance->block_reached[0] = true;
             l.changed = true;
             passes = 0;

@@ -37,7 +37,7 @@ SsaFunction *frontend_ssa(Frontend *frontend, const CodeSnapshot *code, Diag *di
         return ssa;
     Instructions *instructions = instructions_of(frontend, code, diag);
     Cfg *cfg = instructions ? cfg_build(code, instructions, frontend->arena, diag) : NULL;
-    ssa = cfg ? ssa_build(code, instructions, cfg, frontend->arena, diag) : NULL;
+    ssa = cfg ? ssa_build(code, instructions, cfg, NULL, frontend->arena, diag) : NULL;
     if (!ssa)
         return NULL;
     if (!frontend->request->exceptions)
@@ -102,13 +102,30 @@ bool instance_unroll(Frontend *frontend, Instance *instance)
     const SsaFunction *old = instance->ssa;
     Diag scratch = {0};
     Cfg *cfg = cfg_unroll(old->code, old->instructions, old->cfg, instance->unroll, frontend->arena, &scratch);
-    SsaFunction *ssa = cfg ? ssa_build(old->code, old->instructions, cfg, frontend->arena, &scratch) : NULL;
+    SsaFunction *ssa =
+        cfg ? ssa_build(old->code, old->instructions, cfg, old->shared, frontend->arena, &scratch) : NULL;
     instance->is_unrollable = ssa != NULL;
     if (!ssa)
         return false;
     if (frontend->request->dump_cfg)
         cfg_print(frontend->request->dump_cfg, cfg, old->instructions);
     ssa->is_one_for_one = old->is_one_for_one;
+    instance->ssa = ssa;
+    forget_facts(frontend, instance);
+    return true;
+}
+
+bool instance_share(Frontend *frontend, Instance *instance, const bool *shared)
+{
+    const SsaFunction *old = instance->ssa;
+    Diag scratch = {0};
+    SsaFunction *ssa = ssa_build(old->code, old->instructions, old->cfg, shared, frontend->arena, &scratch);
+    diag_clear(&scratch);
+    if (!ssa)
+        return false;
+    ssa->is_one_for_one = old->is_one_for_one;
+    if (!frontend->request->exceptions)
+        ssa_drop_exceptions(ssa);
     instance->ssa = ssa;
     forget_facts(frontend, instance);
     return true;

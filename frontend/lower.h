@@ -426,6 +426,10 @@ Operand operand_as_argument(Lower *l, Operand operand);
 SsaFunction *frontend_ssa(Frontend *frontend, const CodeSnapshot *code, Diag *diag);
 /* Writes out the loops for which `unroll` asks: the instance gets an SSA of its own, of which nothing is known yet. */
 bool instance_unroll(Frontend *frontend, Instance *instance);
+/* Likewise: the variables (by local) live in memory that nested functions share. */
+bool instance_share(Frontend *frontend, Instance *instance, const bool *shared);
+/* Shares the variables of functions that outlive the trip of a loop they were made in, if there are any (loop_capture.c). */
+bool share_loop_captures(Frontend *frontend, Instance *instance);
 /* Infers types to a fixed point; NULL-typed facts remain where something is wrong. */
 void infer_instance(Frontend *frontend, Instance *instance);
 /* Emits the instance's IR function unless that is under way or done. False with a diagnostic. */

@@ -97,6 +97,12 @@ bool lower_cell_store(Lower *l, const char *name, Operand cell, Operand value, O
     if (type_has_generator(value.type))
         return lower_fail(l, DIAG_GENERATOR_USE, "a generator that nested functions share",
                           "; call the generator function where the items are used");
+    if (l->value->operands[0]->op != SSA_CELL && type_has_cell(value.type))
+        return lower_fail(l, DIAG_UNSUPPORTED,
+                          arena_format(l->arena,
+                                       "'%s' belongs to a function around this one, and cannot hold a function that "
+                                       "shares variables; assign to it in the function that it belongs to",
+                                       name));
     const Type *type = content_type(cell.type);
     if (!type || !lower_join_types(l, type, value.type))
         return lower_fail(l, DIAG_TYPE_UNIFY, lower_describe(l, type ? type : &type_none),

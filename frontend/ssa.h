@@ -93,6 +93,13 @@ typedef struct SsaAssignment {
     struct SsaAssignment *next;
 } SsaAssignment;
 
+/* A nested function captures the value of a variable in a loop that assigns to the variable again. The two are the same
+ * while no such function outlives the trip of the loop that made it. */
+typedef struct LoopCapture {
+    const CodeSnapshot *function;
+    uint32_t local;
+} LoopCapture;
+
 typedef struct SsaFunction {
     const CodeSnapshot *code;
     const Instructions *instructions;
@@ -102,15 +109,18 @@ typedef struct SsaFunction {
     uint32_t value_count;
     uint32_t parameter_count; /* positional and keyword-only, then *args and **keywords if any, then free variables */
     SsaAssignment *assignments; /* the last one of the source first */
+    uint32_t loop_capture_count;
+    const LoopCapture *loop_captures;
+    const bool *shared; /* by local: variables that are shared because a function outlives its trip; NULL: none */
     bool has_cells; /* variables that nested functions share */
     bool is_generator;
     bool is_list; /* a list comprehension: a generator whose items are wanted at once */
     bool is_one_for_one; /* yields once for each item of its only loop */
 } SsaFunction;
 
-/* NULL with a diagnostic. */
-SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instructions, const Cfg *cfg, Arena *arena,
-                       Diag *diag);
+/* NULL with a diagnostic. shared: as in SsaFunction. */
+SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instructions, const Cfg *cfg, const bool *shared,
+                       Arena *arena, Diag *diag);
 
 /* Marks what only makes the exceptions of raises as dead, where nobody is told of them. */
 void ssa_drop_exceptions(SsaFunction *function);

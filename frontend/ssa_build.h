@@ -61,6 +61,10 @@ void run_match_sequence(Builder *b);
 void run_get_length(Builder *b);
 void run_match_class(Builder *b);
 
+/* Of variables that are no cells (cell_analysis.c). */
+const LoopCapture *loop_captures(const CodeSnapshot *code, const Instructions *list, const bool *cells, Arena *arena,
+                                 uint32_t *count);
+
 /* --- finishing (ssa_finish.c) ------------------------------------------------------------------------------------- */
 /* The value itself, or what took its place. */
 SsaValue *ssa_resolve(SsaValue *value);

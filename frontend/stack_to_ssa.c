@@ -721,8 +721,8 @@ static void write_parameters(Builder *b)
     write_cells(b);
 }
 
-SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instructions, const Cfg *cfg, Arena *arena,
-                       Diag *diag)
+SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instructions, const Cfg *cfg, const bool *shared,
+                       Arena *arena, Diag *diag)
 {
     if (instructions->has_try) {
         diag_fail(diag, &instructions->try_pos, DIAG_UNSUPPORTED_BYTECODE, "try and with", "");
@@ -735,7 +735,9 @@ SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instruction
     function->code = code;
     function->instructions = instructions;
     function->cfg = cfg;
-    b->is_cell = cell_variables(code, instructions, arena);
+    b->is_cell = cell_variables(code, instructions, shared, arena);
+    function->shared = shared;
+    function->loop_captures = loop_captures(code, instructions, b->is_cell, arena, &function->loop_capture_count);
     b->cells = ARENA_ARRAY(arena, SsaValue *, code->local_count);
     function->is_list = instructions->is_list;
     function->is_generator = code->is_generator || instructions->is_list;

@@ -203,7 +203,7 @@ static void one_input(uint64_t seed, Figures *figures)
     Diag diag = {0};
     Instructions *instructions = decode(code, arena, &diag);
     Cfg *cfg = instructions ? cfg_build(code, instructions, arena, &diag) : NULL;
-    SsaFunction *ssa = cfg ? ssa_build(code, instructions, cfg, arena, &diag) : NULL;
+    SsaFunction *ssa = cfg ? ssa_build(code, instructions, cfg, NULL, arena, &diag) : NULL;
     if (!ssa && !diag_failed(&diag)) {
         fprintf(stderr, "seed %llu: no SSA and no Diag\n", (unsigned long long)seed);
         abort();

@@ -224,6 +224,60 @@ def writing_through_a_shared_array(x, n, out):
     out[1] = len(target)
 
 
+# --- in loops --------------------------------------------------------------------------------------------------------
+
+@sample
+def made_in_a_loop_and_kept(x, n, out):
+    for i in range(n):
+        m = i * 2
+        if i == 0:
+            def first():
+                return m
+        latest = lambda: m + i  # noqa: E731, B023
+        out[0] = out[0] * 7 + first() + latest()
+    for i in range(n):
+        f = lambda v: v + i  # noqa: E731, B023
+        if i <= 1:
+            kept = f
+        out[1] = out[1] * 7 + kept(1)
+
+
+@sample
+def made_in_a_loop_and_used_there(x, n, out):
+    for i in range(n):
+        m = x[i % 3]
+
+        def even(k):
+            return m + i if k == 0 else odd(k - 1)
+
+        def odd(k):
+            return -i if k == 0 else even(k - 1)
+        out[i] = even(i) + (lambda v: v * m)(2)
+
+
+@sample
+def the_variable_of_a_while_loop(x, n, out):
+    i = 0
+    while i < n:
+        if i == 0:
+            def f():
+                return i
+        out[0] = out[0] * 7 + f()
+        i += 1
+
+
+@sample
+def kept_by_a_loop_over_several_types(x, n, out):
+    first = None
+    for v in (1, 2.5, n):
+        if first is None:
+            first = lambda: v  # noqa: E731, B023
+        out[0] = out[0] * 10 + first()
+    for w in (1, 2.5, (n, 4)):
+        f = lambda: w  # noqa: E731, B023
+        out[1] += f()[1] if isinstance(w, tuple) else f()
+
+
 @pytest.mark.parametrize("options", [{}, {"exceptions": True}], ids=["plain", "exceptions"])
 @pytest.mark.parametrize("function", SAMPLES)
 def test_a_kernel_does_what_python_does(function, options):
@@ -414,3 +468,22 @@ def test_a_shared_generator():
         out[0] = total()
 
     refuse(errors.UnsupportedError, kernel, np.zeros(1), 3, match="generator that nested functions share", line=3)
+
+
+def test_a_function_that_would_live_too_long():
+    def kernel(out):
+        keep = lambda: 0.0  # noqa: E731
+
+        def set_up():
+            nonlocal keep
+            k = 1
+
+            def count():
+                nonlocal k
+                k += 1
+                return k
+            keep = count
+        set_up()
+        out[0] = keep()
+
+    refuse(errors.UnsupportedError, kernel, np.zeros(1), match="'keep' belongs to a function around this one", line=11)
