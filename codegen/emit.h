@@ -121,7 +121,7 @@ void emit_stride_trip(Emitter *emitter, const EmittedFunction *function, const S
 void choose_inlined(Emitter *emitter);
 
 /* --- parts.c ------------------------------------------------------------------------------------------------------ */
-uint32_t part_count(const Type *type);
+static inline uint32_t part_count(const Type *type) { return type_part_count(type); }
 /* Writes the types of the parts; returns how many. */
 uint32_t part_types(Emitter *emitter, const Type *type, LLVMTypeRef *out);
 /* Place of the first part of item `index` of a tuple. */

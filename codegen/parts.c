@@ -1,29 +1,6 @@
 /* How values lie in LLVM registers and in memory: part lists of types, loads and stores of whole values. */
 #include "codegen/emit.h"
 
-uint32_t part_count(const Type *type)
-{
-    uint32_t count = 0;
-    switch (type->kind) {
-    case TYPE_NONE:
-    case TYPE_DATETIME:
-    case TYPE_TIMEDELTA:
-    case TYPE_RECORD:
-    case TYPE_CHARS:
-    case TYPE_OBJECT: return 0;
-    case TYPE_BOOL:
-    case TYPE_INT:
-    case TYPE_UINT:
-    case TYPE_FLOAT: return 1;
-    case TYPE_COMPLEX: return 2;
-    case TYPE_ARRAY: return 1u + type->ndim * (type->layout == LAYOUT_ANY ? 2u : 1u);
-    case TYPE_TUPLE: break;
-    }
-    for (uint32_t i = 0; i < type->count; i++)
-        count += part_count(type->items[i]);
-    return count;
-}
-
 LLVMTypeRef part_type(Emitter *emitter, const Type *scalar) { return emitter->scalar_types[scalar->scalar]; }
 
 LLVMTypeRef memory_type(Emitter *emitter, const Type *scalar)

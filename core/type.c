@@ -243,6 +243,29 @@ bool type_is_homogeneous(const Type *tuple)
     return true;
 }
 
+uint32_t type_part_count(const Type *type)
+{
+    uint32_t count = 0;
+    switch (type->kind) {
+    case TYPE_NONE:
+    case TYPE_DATETIME:
+    case TYPE_TIMEDELTA:
+    case TYPE_RECORD:
+    case TYPE_CHARS:
+    case TYPE_OBJECT: return 0;
+    case TYPE_BOOL:
+    case TYPE_INT:
+    case TYPE_UINT:
+    case TYPE_FLOAT: return 1;
+    case TYPE_COMPLEX: return 2;
+    case TYPE_ARRAY: return 1u + type->ndim * (type->layout == LAYOUT_ANY ? 2u : 1u);
+    case TYPE_TUPLE: break;
+    }
+    for (uint32_t i = 0; i < type->count; i++)
+        count += type_part_count(type->items[i]);
+    return count;
+}
+
 static const Type *copy_tuple(Arena *arena, const Type *type)
 {
     const Type **items = ARENA_ARRAY(arena, const Type *, type->count);

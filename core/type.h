@@ -164,6 +164,10 @@ uint32_t type_element_alignment(const Type *array);
 /* The largest power of two that divides both; either may be 0, which everything divides. */
 uint32_t type_common_alignment(uint32_t a, uint32_t b);
 
+/* How many registers of 8 bytes at most hold a value: one for a number, two for a complex one, an array's address and its
+ * extents (and strides). Types that no IR has take none. */
+uint32_t type_part_count(const Type *type);
+
 bool type_equal(const Type *a, const Type *b);
 /* All items equal, and at least one. */
 bool type_is_homogeneous(const Type *tuple);

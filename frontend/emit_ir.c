@@ -47,6 +47,9 @@ static bool begin_phis(Lower *l, const SsaBlock *block)
             return false;
         if (fact->type && type_has_generator(fact->type) && !check_generator_use(l, phi, fact->type))
             return false;
+        l->value = phi;
+        if (fact->type && block->cfg->is_loop_header && !check_cell_kept(l, fact->type))
+            return false;
         if (operand_is_runtime(*fact) && phi->is_resumed)
             emit_resumed(l, block, phi);
         else if (operand_is_runtime(*fact))
@@ -136,10 +139,8 @@ static bool emit_return(Lower *l, const SsaValue *value)
     Operand result = lower_fact(l, value->operands[0]), converted;
     if (instance->ssa->is_generator)
         return emit_generator_end(l);
-    if (type_has_cell(result.type)) /* its memory ends with this call */
-        return lower_fail(l, DIAG_UNSUPPORTED,
-                          "a function that shares a variable with the one around it cannot be returned; assign to the "
-                          "variable once, before the nested function");
+    if (type_has_cell(result.type) && !instance->called_by)
+        return lower_fail(l, DIAG_UNSUPPORTED, "a function that shares variables cannot be returned to the host");
     if (instance->is_kernel && result.type->kind != TYPE_NONE)
         return lower_fail(l, DIAG_KERNEL_RETURN, lower_describe(l, result.type));
     if (!operand_is_runtime(instance->result)) {
@@ -270,6 +271,10 @@ static void bind_parameters(Lower *l)
     for (const SsaValue *value = instance->ssa->blocks[0].first; value; value = value->next)
         if (value->op == SSA_PARAMETER)
             instance->facts[value->id] = operand_of_self(l, parameters[value->argument], parameters);
+    if (instance_borrows_memory(instance)) {
+        l->memory = instance->ir->parameters[passed];
+        place_cells(l);
+    }
 }
 
 /* The entry comes first; every other reached block gets an IR block in the same order. */
@@ -307,5 +312,6 @@ bool emit_instance(Frontend *frontend, Instance *instance)
     prune(instance->ir);
     simplify_blocks(instance->ir);
     ir_renumber(instance->ir);
+    instance->is_complete = true;
     return true;
 }

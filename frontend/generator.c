@@ -85,13 +85,21 @@ bool lower_make_generator(Lower *l, Instance *instance, const Operand *bound, ui
     if (instance->is_recursive)
         return lower_fail(l, DIAG_UNSUPPORTED_BYTECODE, "a generator that calls itself",
                           "; write a loop, or a function that returns a value");
-    *out = lower_make_tuple(l, bound, count, TUPLE_GENERATOR);
+    Operand *items = arena_copy(l->arena, bound, (count + 1) * sizeof *bound);
+    if (instance_borrows_memory(instance)) {
+        items[count] = operand_value(&type_memory, NULL);
+        if (l->emitting && !emit_lent_memory(l, instance, &items[count].ir))
+            return false;
+        l->instance->makes_cells = true;
+        count++;
+    }
+    *out = lower_make_tuple(l, items, count, TUPLE_GENERATOR);
     Type *type = arena_copy(l->arena, out->type, sizeof *type);
     type->object = instance;
     out->type = type;
-    int64_t items;
-    if (instance->ssa->is_list && known_count(type, NULL, &items) && items <= MOST_ITEMS)
-        return lower_generator_items(l, *out, items, out);
+    int64_t length;
+    if (instance->ssa->is_list && known_count(type, NULL, &length) && length <= MOST_ITEMS)
+        return lower_generator_items(l, *out, length, out);
     return true;
 }
 
@@ -207,11 +215,13 @@ bool lower_generator_step(Lower *l, Operand generator, Operand frame, Operand *o
     if (!l->emitting)
         return true;
     IrFunc *ir = instance_declare(l->frontend, instance);
-    IrValue **arguments = ARENA_ARRAY(l->arena, IrValue *, instance->parameter_count + 1);
+    IrValue **arguments = ARENA_ARRAY(l->arena, IrValue *, instance->parameter_count + 2);
     uint32_t passed = 0;
     for (uint32_t i = 0; i < instance->parameter_count; i++)
         if (operand_is_runtime(instance->parameters[i]))
             arguments[passed++] = operand_ir(l, lower_tuple_item(l, generator, i));
+    if (instance_borrows_memory(instance))
+        arguments[passed++] = operand_ir(l, lower_tuple_item(l, generator, instance->parameter_count));
     arguments[passed++] = operand_ir(l, frame);
     out->ir = emit(l, IR_CALL, ir->result, passed, arguments);
     out->ir->callee = ir;
@@ -303,7 +313,7 @@ bool emit_yield(Lower *l, const SsaBlock *block, const SsaValue *value)
     if (!lower_join(l, l->instance->result, (Operand){.type = item.type, .constant = item.constant}, &joined))
         return lower_fail(l, DIAG_TYPE_UNIFY, lower_describe(l, type), lower_describe(l, item.type),
                           " as the items of one generator");
-    if (!lower_convert(l, item, type, &converted) || !emit_frame(l, block, &frame))
+    if (!check_cell_kept(l, item.type) || !lower_convert(l, item, type, &converted) || !emit_frame(l, block, &frame))
         return false;
     return emit_step_result(l, true, operand_ir(l, converted), frame);
 }

@@ -183,7 +183,7 @@ IrFunc *instance_declare(Frontend *frontend, Instance *instance)
     uint32_t count = 0, given = instance->parameter_count;
     const CodeSnapshot *code = instance->code;
     uint32_t own = given - code->free_count, rest = kernel_rest(instance);
-    uint32_t most = given + 1 + (rest != NO_PARAMETER ? instance->parameters[rest].type->count : 0);
+    uint32_t most = given + 2 + (rest != NO_PARAMETER ? instance->parameters[rest].type->count : 0);
     const Type **types = ARENA_ARRAY(frontend->arena, const Type *, most);
     const char **names = ARENA_ARRAY(frontend->arena, const char *, most);
     for (uint32_t i = 0; i < given; i++) {
@@ -204,6 +204,10 @@ IrFunc *instance_declare(Frontend *frontend, Instance *instance)
     const Type *result = &type_none;
     if (operand_is_runtime(instance->result))
         result = erased_type(frontend->arena, instance->result.type);
+    if (instance_borrows_memory(instance)) {
+        types[count] = &type_memory;
+        names[count++] = "memory";
+    }
     if (instance->ssa->is_generator) {
         result = erased_type(frontend->arena, generator_step_type(frontend, instance));
         types[count] = erased_type(frontend->arena, generator_frame_type(frontend, instance));

@@ -40,6 +40,9 @@ struct Instance {
     bool is_recursive, is_kernel;
     bool provisional; /* rests on the result of an instance that is still being inferred */
     bool emitted;
+    bool makes_cells; /* seen while inferring: memory of variables that are shared, its own or of what it calls */
+    bool is_complete; /* the IR is all there */
+    uint32_t memory_words; /* of 8 bytes, that its callers lend it, once it is complete */
     uint32_t cell_version; /* of the frontend when it was last inferred */
     GeneratorFrame *frame; /* of a generator, once its types are known */
     const Type *forced_result;
@@ -81,6 +84,7 @@ typedef struct Lower {
     bool never_returns; /* what was called last ends the thread on every path */
     IrBlock **ir_blocks; /* first IR block of each SSA block */
     IrValue *frame; /* in a generator: the frame it goes on with */
+    IrValue *memory; /* what the caller lent; NULL: cells lie in the function's own memory */
     struct PhiEdge *phi_edges; /* operands of phis to be filled in at the end */
 } Lower;
 
@@ -272,6 +276,15 @@ bool type_has_cell(const Type *type);
 bool instance_shares_cells(const Instance *instance);
 /* Memory for a value of that type; what is in it, and a value of exactly the type into it. */
 Operand lower_make_cell(Lower *l, const Type *content);
+/* Whether the cells of the instance outlive its call, so that they lie in memory of the caller. */
+bool instance_borrows_memory(const Instance *instance);
+/* Memory for a call of such an instance, which is emitted for that. False with a diagnostic. */
+bool emit_lent_memory(Lower *l, Instance *callee, IrValue **out);
+/* Finds the places of the function's own cells in the memory that it was lent. */
+void place_cells(Lower *l);
+/* For what later trips of a loop, or a generator's user, may see: false with a diagnostic where each trip of a loop would
+ * need variables of its own in it. */
+bool check_cell_kept(Lower *l, const Type *type);
 Operand lower_cell_get(Lower *l, Operand cell);
 void lower_cell_put(Lower *l, Operand cell, Operand value);
 bool lower_cell(Lower *l, const SsaValue *value, Operand *out);

@@ -154,12 +154,17 @@ static Operand *bind(Lower *l, const Callee *callee, const Call *call, uint32_t 
 
 static IrValue *emit_call(Lower *l, Instance *instance, const Operand *bound, uint32_t count)
 {
+    IrValue *memory = NULL;
+    if (instance_borrows_memory(instance) && !emit_lent_memory(l, instance, &memory))
+        return NULL;
     IrFunc *ir = instance_declare(l->frontend, instance);
-    IrValue **arguments = ARENA_ARRAY(l->arena, IrValue *, count);
+    IrValue **arguments = ARENA_ARRAY(l->arena, IrValue *, count + 1);
     uint32_t passed = 0;
     for (uint32_t i = 0; i < count; i++)
         if (operand_is_runtime(instance->parameters[i]))
             arguments[passed++] = operand_ir(l, bound[i]);
+    if (memory)
+        arguments[passed++] = memory;
     IrValue *call = emit(l, IR_CALL, ir->result, passed, arguments);
     call->callee = ir;
     return call;
@@ -226,9 +231,13 @@ static bool call_instance(Lower *l, const Callee *callee, const Call *call, Oper
     if (instance->provisional && !l->emitting && instance != l->instance)
         l->instance->provisional = true;
     *out = instance->result;
-    if (!l->emitting)
+    if (!l->emitting) {
+        l->instance->makes_cells |= instance_borrows_memory(instance);
         return true;
+    }
     IrValue *value = emit_call(l, instance, bound, count);
+    if (!value)
+        return false;
     if (!out->type) { /* an error in the callee, or it never returns and what follows is never reached */
         if (!emit_instance(l->frontend, instance))
             return false;

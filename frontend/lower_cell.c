@@ -3,9 +3,15 @@
  * other: its type is the variable itself, which knows what it holds. */
 #include "frontend/generator.h"
 
+/* A generator that has memory of its own carries it behind its arguments. */
+static bool has_memory(const Type *type)
+{
+    return type_is_generator(type) && type->count > ((const Instance *)type->object)->parameter_count;
+}
+
 bool type_has_cell(const Type *type)
 {
-    bool found = type->kind == TYPE_TUPLE && type->tag == TUPLE_CELL;
+    bool found = (type->kind == TYPE_TUPLE && type->tag == TUPLE_CELL) || has_memory(type);
     for (uint32_t i = 0; type->kind == TYPE_TUPLE && i < type->count; i++)
         found |= type_has_cell(type->items[i]);
     return found;
@@ -16,6 +22,7 @@ static bool is_cell(const Type *type) { return type->kind == TYPE_TUPLE && type-
 /* What is known of a shared variable while types are inferred: every function that shares it adds what it stores. */
 typedef struct CellContent {
     const Type *type; /* of all values; NULL: none yet */
+    const Instance *owner; /* whose variable it is */
 } CellContent;
 
 static const Type *content_type(const Type *cell)
@@ -44,18 +51,81 @@ static bool widen(Lower *l, CellContent *content, const Type *value)
     return true;
 }
 
-static IrValue *emit_memory(Lower *l, const Type *content)
+/* The memory `offset` bytes behind the start of an array. */
+static IrValue *emit_place(Lower *l, IrValue *array, int64_t offset)
+{
+    IrValue *operands[] = {array, array->type->ndim ? emit_int(l, TYPE_OF(INT64), 0) : NULL};
+    IrValue *place = emit(l, IR_SUBARRAY, &type_memory, 1u + array->type->ndim, operands);
+    place->integer = offset;
+    return place;
+}
+
+/* The next words of what the function was lent. */
+static IrValue *emit_part_of_memory(Lower *l, uint32_t words)
+{
+    uint32_t before = l->instance->memory_words;
+    l->instance->memory_words += words;
+    return emit_place(l, l->memory, 8 * (int64_t)before);
+}
+
+static uint32_t word_count(Lower *l, const Type *content)
+{
+    return content ? type_part_count(erased_type(l->arena, content)) : 0;
+}
+
+/* Zero, as nothing is stored there yet. lent: where the memory is if it is no memory of the function's own. */
+static IrValue *emit_memory(Lower *l, const Type *content, IrValue *lent)
 {
     IrValue *nothing = emit(l, IR_UNDEFINED, content ? content : &type_none, 0, NULL);
-    return emit1(l, IR_CELL, &type_memory, nothing);
+    if (!lent)
+        return emit1(l, IR_CELL, &type_memory, nothing);
+    emit2(l, IR_CELL_STORE, &type_none, lent, nothing);
+    return lent;
+}
+
+bool instance_borrows_memory(const Instance *instance)
+{
+    if (instance->ssa->is_generator)
+        return instance->ssa->has_cells || instance->makes_cells;
+    return !instance->is_kernel && instance->called_by && instance->result.type && type_has_cell(instance->result.type);
+}
+
+bool emit_lent_memory(Lower *l, Instance *callee, IrValue **out)
+{
+    if (!emit_instance(l->frontend, callee))
+        return false;
+    if (!callee->is_complete)
+        return lower_fail(l, DIAG_UNSUPPORTED,
+                          "a function that calls itself cannot return a function that shares variables; call that "
+                          "function where it is made");
+    if (l->memory)
+        return *out = emit_part_of_memory(l, callee->memory_words), true;
+    const Type *words = type_array(l->arena, TYPE_OF(INT64), 1, LAYOUT_C, false);
+    IrValue *memory = emit(l, IR_LOCAL, words, 0, NULL);
+    IrStorage *storage = ARENA_NEW(l->arena, IrStorage);
+    storage->shape[0] = callee->memory_words;
+    memory->storage = storage;
+    return *out = emit_place(l, memory, 0), true;
+}
+
+void place_cells(Lower *l)
+{
+    for (const SsaValue *value = l->instance->ssa->blocks[0].first; value; value = value->next) {
+        Operand *fact = &l->instance->facts[value->id];
+        if (value->op == SSA_CELL && fact->type)
+            fact->ir = emit_part_of_memory(l, word_count(l, content_type(fact->type)));
+    }
 }
 
 bool lower_cell(Lower *l, const SsaValue *value, Operand *out)
 {
-    const Type *type = l->instance->facts[value->id].type;
-    if (!type)
-        type = cell_type(l, ARENA_NEW(l->arena, CellContent), NULL);
-    return *out = operand_value(type, emit_memory(l, content_type(type))), true;
+    Operand fact = l->instance->facts[value->id];
+    if (!fact.type) {
+        CellContent *content = ARENA_NEW(l->arena, CellContent);
+        content->owner = l->instance;
+        fact.type = cell_type(l, content, NULL);
+    }
+    return *out = operand_value(fact.type, emit_memory(l, content_type(fact.type), fact.ir)), true;
 }
 
 static Operand load(Lower *l, Operand cell)
@@ -103,6 +173,8 @@ bool lower_cell_store(Lower *l, const char *name, Operand cell, Operand value, O
                                        "'%s' belongs to a function around this one, and cannot hold a function that "
                                        "shares variables; assign to it in the function that it belongs to",
                                        name));
+    if (l->emitting && !check_cell_kept(l, value.type))
+        return false;
     const Type *type = content_type(cell.type);
     if (!type || !lower_join_types(l, type, value.type))
         return lower_fail(l, DIAG_TYPE_UNIFY, lower_describe(l, type ? type : &type_none),
@@ -117,7 +189,9 @@ bool lower_cell_store(Lower *l, const char *name, Operand cell, Operand value, O
 
 Operand lower_make_cell(Lower *l, const Type *content)
 {
-    return operand_value(cell_type(l, NULL, content), emit_memory(l, content));
+    IrValue *lent = l->memory ? emit_part_of_memory(l, word_count(l, content)) : NULL;
+    l->instance->makes_cells = true;
+    return operand_value(cell_type(l, NULL, content), emit_memory(l, content, lent));
 }
 
 Operand lower_cell_get(Lower *l, Operand cell) { return load(l, cell); }
@@ -130,4 +204,53 @@ bool instance_shares_cells(const Instance *instance)
         if (type_has_cell(instance->parameters[i].type))
             return true;
     return instance->ssa->has_cells;
+}
+
+/* --- memory that each trip of a loop would need anew --------------------------------------------------------------- */
+
+static bool has_content(const Type *type, const CellContent *content)
+{
+    if (type->kind != TYPE_TUPLE)
+        return false;
+    bool found = type->tag == TUPLE_CELL && type->object == content;
+    for (uint32_t i = 0; !found && i < type->count; i++)
+        found = has_content(type->items[i], content);
+    return found;
+}
+
+/* Both types lead to one variable, of another function than this. */
+static bool share_foreign_cell(const Lower *l, const Type *a, const Type *b)
+{
+    if (a->kind != TYPE_TUPLE)
+        return false;
+    const CellContent *content = a->tag == TUPLE_CELL ? a->object : NULL;
+    bool found = content && content->owner != l->instance && has_content(b, content);
+    for (uint32_t i = 0; !found && i < a->count; i++)
+        found = share_foreign_cell(l, a->items[i], b);
+    return found;
+}
+
+/* A call in a loop gives such a value: each trip has the memory of the one before. */
+static bool is_made_in_loop(Lower *l, const Type *type)
+{
+    const SsaFunction *ssa = l->instance->ssa;
+    for (uint32_t i = 0; i < ssa->block_count; i++) {
+        if (!l->instance->block_reached[i] || !ssa->blocks[i].cfg->loop_depth)
+            continue;
+        for (const SsaValue *value = ssa->blocks[i].first; value; value = value->next) {
+            const Type *result = value->op == SSA_CALL ? l->instance->facts[value->id].type : NULL;
+            if (result && share_foreign_cell(l, type, result))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool check_cell_kept(Lower *l, const Type *type)
+{
+    return !type_has_cell(type) || !is_made_in_loop(l, type) ||
+           lower_fail(
+               l, DIAG_UNSUPPORTED,
+               "a function that shares variables and is made in a loop by a call cannot outlive the loop's trip; "
+               "make it before the loop, or give it the values as arguments");
 }

@@ -11,9 +11,6 @@ static bool make(Lower *l, Operand iterable, Operand *out)
         return false;
     if (type_is_iterator(parts[0].type))
         return *out = parts[0], true;
-    if (l->instance->ssa->is_generator)
-        return lower_fail(l, DIAG_UNSUPPORTED_BYTECODE, "an iterator that is a variable of a generator",
-                          "; loop over what it runs over");
     if (!type_is_generator(parts[0].type) && type_has_generator(parts[0].type))
         return lower_fail(l, DIAG_TYPE_ITERATE, lower_describe(l, iterable.type), " by iter() or next()");
     if (!lower_iter_start(l, parts[0], &position))
@@ -132,7 +129,7 @@ bool lower_called_iterator(Lower *l, const SsaValue *call, Operand *out)
     const Type *type = out->type;
     bool fits = type && type->kind == TYPE_TUPLE &&
                 (type->tag == TUPLE_GENERATOR || (type->tag >= TUPLE_ENUMERATE && type->tag <= TUPLE_REVERSED));
-    if (!fits || type_is_list(type) || l->instance->ssa->is_generator)
+    if (!fits || type_is_list(type))
         return true;
     bool is_shared = type_is_generator(type) && generator_is_shared(l, call, type);
     if (!is_shared && !is_asked(l, call, ARENA_ARRAY(l->arena, bool, l->instance->ssa->value_count)))

@@ -698,9 +698,6 @@ static void write_cells(Builder *b)
         b->function->has_cells = true;
         if (argument)
             ssa_append2(b, SSA_CELL_STORE, cell, argument)->name = cell->name;
-        if (b->function->is_generator)
-            ssa_fail(b, DIAG_UNSUPPORTED_BYTECODE, "a generator's variable that a nested function shares",
-                     "; give the function what it needs as an argument");
     }
 }
 

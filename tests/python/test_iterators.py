@@ -164,6 +164,32 @@ def expressions(x, n, out):
     out[3] = next((v for v in x if v > 55), -1)
 
 
+def with_an_iterator(x, n):
+    it = iter(x)
+    yield next(it)
+    for v in it:
+        for w in iter((v, n)):
+            yield w
+
+
+def with_a_generator(n):
+    it = squares(n)
+    yield next(it, -1)
+    for v in it:
+        yield v + next(it, 0.5)
+
+
+@sample
+def in_generators(x, n, out):
+    for v in with_an_iterator(x, n):
+        out[0] = out[0] * 3 + v
+    out[1] = sum(with_a_generator(n))
+    it = with_an_iterator(x, n)
+    out[2] = next(it)
+    out[3] = next(it)
+    out[4] = sum(it)
+
+
 @pytest.mark.parametrize("options", [{}, {"exceptions": True}], ids=["plain", "exceptions"])
 @pytest.mark.parametrize("function", SAMPLES)
 def test_a_kernel_does_what_python_does(function, options):
@@ -197,14 +223,21 @@ def test_what_is_no_iterator():
         kernel[1, 1](np.zeros(3))
 
 
-def test_an_iterator_does_not_outlive_its_function():
+def test_an_iterator_that_is_returned():
     @cuda.jit(device=True)
     def make(x):
         return iter(x)
 
     @cuda.jit
-    def kernel(x):
-        x[0] = next(make(x))
+    def kernel(x, out):
+        first, second = make(x), make(x[1:])
+        out[0] = next(first)
+        out[1] = next(second)
+        out[2] = next(first)
+        for v in first:
+            out[3] += v
+        out[4] = next(second)
 
-    with pytest.raises(errors.UnsupportedError, match="cannot be returned"):
-        kernel[1, 1](np.zeros(3))
+    x, out = np.arange(5.0) + 1, np.zeros(5)
+    kernel[1, 1](x, out)
+    assert out.tolist() == [1, 2, 2, 12, 3]

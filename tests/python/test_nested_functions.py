@@ -224,6 +224,144 @@ def writing_through_a_shared_array(x, n, out):
     out[1] = len(target)
 
 
+# --- functions that outlive the one that made them -------------------------------------------------------------------
+
+def make_counter(start):
+    def step(by=1):
+        nonlocal start
+        start += by
+        return start
+
+    def get():
+        return start
+    return step, get
+
+
+def make_adder(k):
+    def add(v):
+        return v + k
+    k = k + 5
+    return add
+
+
+def make_even_and_odd():
+    def even(k):
+        return True if k == 0 else odd(k - 1)
+
+    def odd(k):
+        return False if k == 0 else even(k - 1)
+    return even, odd
+
+
+def make_curried(a):
+    def second(b):
+        def third(c):
+            return a * 100 + b * 10 + c
+        b += 1
+        return third
+    a += 1
+    return second
+
+
+def make_sum(a, b):
+    f, g = make_adder(a), make_adder(b)
+
+    def both(v):
+        return f(v) + g(v)
+    return both
+
+
+@sample
+def returned_with_what_they_share(x, n, out):
+    step, get = make_counter(n)
+    other_step, other_get = make_counter(100)
+    step()
+    step(2)
+    other_step(7)
+    out[0], out[1], out[2], out[3] = get(), other_get(), step(), other_step(0)
+
+
+@sample
+def returned_by_calls_in_calls(x, n, out):
+    out[0] = make_curried(1)(2)(n)
+    first, second = make_sum(1, n), make_sum(n, 50)
+    out[1], out[2] = first(1), second(2)
+    both = make_adder(0), make_adder(n)
+    out[3] = both[0](1) * 10 + both[1](1)
+    even, odd = make_even_and_odd()
+    out[4], out[5] = even(n), odd(n)
+
+
+@sample
+def returned_in_loops_and_branches(x, n, out):
+    f = make_adder(1) if n > 3 else make_adder(2)
+    out[0] = f(1)
+    for i in range(n):
+        g = make_adder(i)
+        out[1] = out[1] * 3 + g(1)
+
+
+# --- in generators ---------------------------------------------------------------------------------------------------
+
+def running_total(k):
+    total = 0
+
+    def add(v):
+        nonlocal total
+        total += v
+    for i in range(k):
+        add(i)
+        yield total
+        add(1)
+        yield total * 2
+
+
+def generator_of_generators(k):
+    for i in range(k):
+        for v in running_total(i):
+            yield v + i
+
+
+def parities(k):
+    def even(j):
+        return 1 if j == 0 else odd(j - 1)
+
+    def odd(j):
+        return 0 if j == 0 else even(j - 1)
+    for i in range(k):
+        yield even(i)
+
+
+def last_item_in_all(k):
+    for i in range(k):
+        yield lambda: i  # noqa: B023
+
+
+def made_generator(k):
+    return running_total(k)
+
+
+@sample
+def shared_variables_of_generators(x, n, out):
+    out[0], out[1] = sum(running_total(n)), sum(v * 2 for v in running_total(n))
+    out[2] = sum(generator_of_generators(n))
+    for v in parities(n):
+        out[3] = out[3] * 2 + v
+    for f in last_item_in_all(n):
+        out[4] = out[4] * 7 + f()
+    out[5] = sum(made_generator(n)) + sum(made_generator(2 * n))
+    items = running_total(3)
+    out[6] = next(items) * 100 + next(items) * 10
+    out[7] = sum(items)
+
+
+@sample
+def lists_of_functions(x, n, out):
+    late, early = [lambda: i for i in (1, 2, n)], [lambda i=i: i for i in (1, 2, n)]  # noqa: B023
+    for k in range(3):
+        out[k] = late[k]() * 10 + early[k]()
+
+
 # --- in loops --------------------------------------------------------------------------------------------------------
 
 @sample
@@ -487,3 +625,25 @@ def test_a_function_that_would_live_too_long():
         out[0] = keep()
 
     refuse(errors.UnsupportedError, kernel, np.zeros(1), match="'keep' belongs to a function around this one", line=11)
+
+
+def test_each_trip_would_need_its_own():
+    def kernel(out, n):
+        f = make_adder(1)
+        for i in range(n):
+            f = make_adder(i)
+        out[0] = f(1)
+
+    refuse(errors.UnsupportedError, kernel, np.zeros(1), 3, match="cannot outlive the loop's trip", line=2)
+
+    def of_a_list(out):
+        fs = [make_adder(i) for i in range(3)]
+        out[0] = fs[0](1)
+
+    with pytest.raises(errors.UnsupportedError, match="cannot outlive the loop's trip"):
+        cuda.jit(of_a_list)[1, 1](np.zeros(1))
+
+
+def test_a_shared_variable_is_nothing_for_the_host():
+    with pytest.raises(errors.UnsupportedError, match="cannot be returned to the host"):
+        cuda.compile_ptx(make_adder, (float64,), device=True)
