@@ -141,24 +141,6 @@ static void fill_phis(Emitter *emitter, const IrBlock *block)
         }
 }
 
-/* llvm.loop.unroll.count on the branches back to a header. The node refers to itself, which keeps loops apart. */
-static void mark_loop(Emitter *emitter, const IrBlock *header)
-{
-    LLVMContextRef context = emitter->context;
-    LLVMMetadataRef unroll[2] = {LLVMMDStringInContext2(context, "llvm.loop.unroll.count", 22),
-                                 LLVMValueAsMetadata(const_i32(emitter, (int32_t)header->loop_unroll))};
-    LLVMMetadataRef operands[2] = {NULL, LLVMMDNodeInContext2(context, unroll, 2)};
-    LLVMMetadataRef node = LLVMMDNodeInContext2(context, operands, 2);
-    LLVMValueRef as_value = LLVMMetadataAsValue(context, node);
-    LLVMReplaceMDNodeOperandWith(as_value, 0, node);
-    for (uint32_t i = 0; i < header->predecessor_count; i++) {
-        LLVMBasicBlockRef from = emitter->block_end[header->predecessors[i]->id];
-        if (from && header->predecessors[i]->id >= header->id)
-            LLVMSetMetadata(LLVMGetBasicBlockTerminator(from), LLVMGetMDKindIDInContext(context, "llvm.loop", 9),
-                            as_value);
-    }
-}
-
 static void start_function(Emitter *emitter, const EmittedFunction *function)
 {
     const IrFunc *ir = function->ir;
@@ -195,11 +177,8 @@ void emit_function_body(Emitter *emitter, const EmittedFunction *function)
     end_debug_function(emitter);
     if (diag_failed(emitter->diag))
         return;
-    for (uint32_t i = 0; i < order.count; i++) {
+    for (uint32_t i = 0; i < order.count; i++)
         fill_phis(emitter, order.blocks[i]);
-        if (order.blocks[i]->loop_unroll && !emitter->stride)
-            mark_loop(emitter, order.blocks[i]);
-    }
     LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
     LLVMBuildBr(emitter->builder, emitter->block_start[ir->first->id]);
 }

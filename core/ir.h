@@ -142,7 +142,6 @@ struct IrBlock {
     IrBlock *next;
     uint32_t predecessor_count;
     IrBlock **predecessors;   /* phi operands follow this order; filled by ir_link_blocks */
-    uint32_t loop_unroll;     /* of a loop header: 0 leave to LLVM; else unroll by this much */
 };
 
 struct IrFunc {

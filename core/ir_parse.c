@@ -177,9 +177,8 @@ static void append_block(IrFunc *function, IrBlock *block)
 /* The first line `block N:` is the entry that ir_function made, whatever its number. */
 static bool parse_block_line(Parser *p)
 {
-    uint32_t number, unroll = 0;
-    if (!parse_number(p, &number) || (text_accept_word(&p->at, "unroll") && !parse_number(p, &unroll)) ||
-        !parse_expect(p, ":") || !expect_line_end(p))
+    uint32_t number;
+    if (!parse_number(p, &number) || !parse_expect(p, ":") || !expect_line_end(p))
         return false;
     if (!p->block) {
         p->block = p->function->first;
@@ -191,7 +190,6 @@ static bool parse_block_line(Parser *p)
             return parse_fail(p, "a second block %u", number);
         append_block(p->function, p->block);
     }
-    p->block->loop_unroll = unroll;
     return true;
 }
 

@@ -279,10 +279,7 @@ void ir_print(Buf *out, const IrModule *module, bool with_positions)
         buf_add(out, function == module->first ? "" : "\n");
         print_header(out, function, with_positions);
         for (const IrBlock *block = function->first; block; block = block->next) {
-            buf_printf(out, "block %u", block->id);
-            if (block->loop_unroll)
-                buf_printf(out, " unroll %u", block->loop_unroll);
-            buf_add(out, ":\n");
+            buf_printf(out, "block %u:\n", block->id);
             for (const IrValue *value = block->first; value; value = value->next)
                 print_value(out, value, with_positions);
         }

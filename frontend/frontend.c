@@ -31,8 +31,6 @@ static bool request_parameters(Lower *l, const FrontendRequest *request, Operand
                          named == 1 ? "" : "s", (int)request->argument_count);
     for (uint32_t i = 0; i < named; i++) {
         parameters[i] = (Operand){.type = request->argument_types[i]};
-        if (request->argument_constants && request->argument_constants[i])
-            parameters[i].constant = request->argument_constants[i];
         if (parameters[i].type->kind == TYPE_NONE)
             parameters[i] = operand_none();
     }

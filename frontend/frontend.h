@@ -10,7 +10,6 @@ typedef struct FrontendRequest {
     const Snapshot *function;
     uint32_t argument_count;
     const Type *const *argument_types;
-    const Constant *const *argument_constants; /* NULL, or for each argument a value known at compile time, or NULL */
     bool is_kernel; /* true: must return nothing */
     bool weak_literals; /* Python's numbers take the precision of the floats that they meet */
     bool exceptions; /* the host is told of them; and what Python's operators raise is checked */

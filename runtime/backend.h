@@ -40,7 +40,6 @@ typedef struct RtBackend {
     bool (*kernel_attribute)(RtKernel *kernel, int attribute, int *value, Diag *diag);
     bool (*kernel_occupancy)(RtKernel *kernel, size_t dynamic_shared, int *blocks, int *threads, Diag *diag);
     bool (*kernel_resident_blocks)(RtKernel *kernel, int threads, size_t dynamic_shared, int *blocks, Diag *diag);
-    bool (*assemble)(RtDevice *device, const RtImage *image, void **cubin, size_t *size, Diag *diag);
     bool (*launch)(RtKernel *kernel, const RtLaunch *launch, Diag *diag);
 } RtBackend;
 

@@ -94,7 +94,6 @@ static const RtBackend cuda_backend = {
     .kernel_attribute = cuda_kernel_attribute,
     .kernel_occupancy = cuda_kernel_occupancy,
     .kernel_resident_blocks = cuda_kernel_resident_blocks,
-    .assemble = cuda_assemble,
     .launch = cuda_launch,
 };
 

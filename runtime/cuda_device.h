@@ -77,7 +77,6 @@ void cuda_kernel_unload(RtKernel *kernel);
 bool cuda_kernel_attribute(RtKernel *kernel, int attribute, int *value, Diag *diag);
 bool cuda_kernel_occupancy(RtKernel *kernel, size_t dynamic_shared, int *blocks, int *threads, Diag *diag);
 bool cuda_kernel_resident_blocks(RtKernel *kernel, int threads, size_t dynamic_shared, int *blocks, Diag *diag);
-bool cuda_assemble(RtDevice *device, const RtImage *image, void **cubin, size_t *size, Diag *diag);
 /* cuda_launch.c */
 bool cuda_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag);
 

@@ -1,5 +1,4 @@
-/* Loads PTX or cubin on a GPU, assembles PTX into a cubin, and answers questions about a loaded kernel. Failures carry
- * the log of the driver's compiler. */
+/* Loads PTX on a GPU and answers questions about a loaded kernel. Failures carry the log of the driver's compiler. */
 #include "runtime/cuda_device.h"
 
 #include <stdio.h>
@@ -14,8 +13,6 @@ typedef struct JitOptions {
     char log[1536];
 } JitOptions;
 
-static bool is_cubin(const RtImage *image) { return image->code_size >= 4 && !memcmp(image->code, "\177ELF", 4); }
-
 static void jit_options_add(JitOptions *jit, CUjit_option option, uintptr_t value)
 {
     jit->options[jit->count] = option;
@@ -28,7 +25,7 @@ static void jit_options_set(JitOptions *jit, const RtImage *image)
     jit->log[0] = 0;
     jit_options_add(jit, CU_JIT_ERROR_LOG_BUFFER, (uintptr_t)jit->log);
     jit_options_add(jit, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, sizeof jit->log - 1);
-    if (image->max_registers && !is_cubin(image))
+    if (image->max_registers)
         jit_options_add(jit, CU_JIT_MAX_REGISTERS, (uintptr_t)image->max_registers);
 }
 
@@ -103,50 +100,6 @@ void cuda_kernel_unload(RtKernel *kernel)
     if (cuda_enter(kernel->device, &scope, &ignored))
         cuda_leave(&scope, driver_call(&ignored, cuModuleUnload, ((CudaKernel *)kernel)->module));
     free(kernel);
-}
-
-/* --- assembling ----------------------------------------------------------------------------------------------------- */
-/* Copies what the link made: it belongs to the link state. */
-static bool copy_cubin(RtDevice *device, const void *made, size_t made_size, void **cubin, size_t *size, Diag *diag)
-{
-    *cubin = malloc(made_size ? made_size : 1);
-    if (!*cubin)
-        return diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, made_size, device->name, "host memory is exhausted");
-    memcpy(*cubin, made, made_size);
-    *size = made_size;
-    return true;
-}
-
-static bool assemble(RtDevice *device, const RtImage *image, void **cubin, size_t *size, Diag *diag)
-{
-    JitOptions jit;
-    CUlinkState state = NULL;
-    void *made = NULL;
-    size_t made_size = 0;
-    jit_options_set(&jit, image);
-    if (!driver_call(diag, cuLinkCreate, jit.count, jit.options, jit.values, &state))
-        return false;
-    CUresult result = driver.cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)(uintptr_t)image->code,
-                                           strlen(image->code) + 1, image->name, 0, NULL, NULL);
-    if (result == CUDA_SUCCESS)
-        result = driver.cuLinkComplete(state, &made, &made_size);
-    bool ok = jit_check(&jit, image, result, diag) && copy_cubin(device, made, made_size, cubin, size, diag);
-    return driver_call(diag, cuLinkDestroy, state) && ok;
-}
-
-bool cuda_assemble(RtDevice *device, const RtImage *image, void **cubin, size_t *size, Diag *diag)
-{
-    CudaScope scope;
-    if (is_cubin(image))
-        return copy_cubin(device, image->code, image->code_size, cubin, size, diag);
-    if (!cuda_enter(device, &scope, diag))
-        return false;
-    if (cuda_leave(&scope, assemble(device, image, cubin, size, diag)))
-        return true;
-    free(*cubin);
-    *cubin = NULL;
-    *size = 0;
-    return false;
 }
 
 /* --- questions ------------------------------------------------------------------------------------------------------ */

@@ -17,7 +17,6 @@ typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
-typedef struct CUlinkState_st *CUlinkState;
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
 typedef size_t (*CUoccupancyB2DSize)(int block_size);
 typedef struct CUuuid_st {
@@ -53,12 +52,6 @@ typedef enum CUjit_option {
 #include "runtime/driver_numbers.def"
 #undef NUMBERS_OF_JIT_OPTION
 } CUjit_option;
-
-typedef enum CUjitInputType {
-#define NUMBERS_OF_JIT_INPUT
-#include "runtime/driver_numbers.def"
-#undef NUMBERS_OF_JIT_INPUT
-} CUjitInputType;
 
 typedef enum CUlaunchAttributeID {
 #define NUMBERS_OF_LAUNCH_ATTRIBUTE

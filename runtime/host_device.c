@@ -124,13 +124,6 @@ static bool host_event_elapsed(RtEvent *start, RtEvent *end, float *milliseconds
     return true;
 }
 
-/* Nothing to assemble: code for the CPU is linked when it gets here. */
-static bool host_assemble(RtDevice *device, const RtImage *image, void **cubin, size_t *size, Diag *diag)
-{
-    (void)device, (void)image, (void)cubin, (void)size, (void)diag;
-    return true;
-}
-
 /* --- the device ----------------------------------------------------------------------------------------------------- */
 static const RtBackend host_backend = {
     .kind = RT_CPU,
@@ -165,7 +158,6 @@ static const RtBackend host_backend = {
     .kernel_attribute = host_kernel_attribute,
     .kernel_occupancy = host_kernel_occupancy,
     .kernel_resident_blocks = host_kernel_resident_blocks,
-    .assemble = host_assemble,
     .launch = host_launch,
 };
 

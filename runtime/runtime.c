@@ -265,13 +265,6 @@ bool rt_kernel_resident_blocks(RtKernel *kernel, int threads, size_t dynamic_sha
     return kernel->device->backend->kernel_resident_blocks(kernel, threads, dynamic_shared, blocks, diag);
 }
 
-bool rt_assemble(RtDevice *device, const RtImage *image, void **cubin, size_t *size, Diag *diag)
-{
-    *cubin = NULL;
-    *size = 0;
-    return device->backend->assemble(device, image, cubin, size, diag);
-}
-
 bool rt_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag)
 {
     RtLaunch whole = *launch;

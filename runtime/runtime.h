@@ -69,10 +69,10 @@ bool rt_event_query(RtEvent *event, bool *done, Diag *diag);
 bool rt_event_elapsed(RtEvent *start, RtEvent *end, float *milliseconds, Diag *diag);
 
 /* --- kernels ----------------------------------------------------------------------------------------------------------- */
-/* What to load: PTX or cubin for a GPU, linked entries for the CPU device. */
+/* What to load: PTX for a GPU, linked entries for the CPU device. */
 typedef struct RtImage {
     const char *name; /* the kernel's symbol */
-    const void *code; /* GPU: PTX (NUL-terminated) or cubin */
+    const void *code; /* GPU: PTX (NUL-terminated) */
     size_t code_size;
     int max_registers; /* GPU: 0 no limit */
     int max_threads; /* of a block, by launch bounds; 0: the device's limit */
@@ -86,9 +86,6 @@ typedef struct RtImage {
     bool cooperative; /* its threads wait for the whole grid: every launch is cooperative */
 } RtImage;
 
-/* PTX -> cubin for this GPU, for a cache of compiled kernels. *cubin is malloc memory of *size bytes, the caller's to
- * free. DIAG_DRIVER_LINK with the assembler's log. The CPU device has nothing to assemble: *cubin stays NULL. */
-bool rt_assemble(RtDevice *device, const RtImage *image, void **cubin, size_t *size, Diag *diag);
 RtKernel *rt_kernel_load(RtDevice *device, const RtImage *image, Diag *diag);
 void rt_kernel_unload(RtKernel *kernel);
 /* A CUfunction_attribute by its number (registers, static shared bytes, max threads, local bytes, constant bytes). */

@@ -214,13 +214,13 @@ static void check_calls(void)
 
 static void check_loop(void)
 {
-    /* Blocks in an order in which a use comes before its definition; a loop with a hint; an array that is a phi. */
+    /* Blocks in an order in which a use comes before its definition; an array that is a phi. */
     static const char ir[] = "kernel k(x: i64[1 C], y: i64[1 C], which: bool, out: i64[1 C])\n"
                              "block 0:\n"
                              "  %0: i64 = const 0\n"
                              "  %1: i64 = const 1\n"
                              "  branch which, block 4, block 5\n"
-                             "block 1 unroll 4:\n"
+                             "block 1:\n"
                              "  %2: i64 = phi block 2: %5, block 6: %0\n"
                              "  %3: i64 = phi block 2: %6, block 6: %0\n"
                              "  %7: i64 = extent %10, 0\n"

@@ -154,7 +154,7 @@ static const char every_operation[] =
     "  cell_store %68, %54\n"
     "  %69: f32 = cell_load %68\n"
     "  branch %2, block 1, block 3\n"
-    "block 1 unroll 4:\n"
+    "block 1:\n"
     "  %64: i64 = phi block 0: %0, block 2: %65\n"
     "  %66: f32[1 C] = undefined\n"
     "  jump block 2\n"

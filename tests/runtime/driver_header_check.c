@@ -33,7 +33,6 @@ typedef CUuuid ToolkitUuid;
 #define NUMBERS_OF_FUNCTION_ATTRIBUTE
 #define NUMBERS_OF_POOL_ATTRIBUTE
 #define NUMBERS_OF_JIT_OPTION
-#define NUMBERS_OF_JIT_INPUT
 #define NUMBERS_OF_LAUNCH_ATTRIBUTE
 #define NUMBERS_OF_FLAG
 #define NUMBER(name, value) _Static_assert((int)name == value, "number in driver_numbers.def");
@@ -44,7 +43,6 @@ typedef CUuuid ToolkitUuid;
 #undef NUMBERS_OF_FUNCTION_ATTRIBUTE
 #undef NUMBERS_OF_POOL_ATTRIBUTE
 #undef NUMBERS_OF_JIT_OPTION
-#undef NUMBERS_OF_JIT_INPUT
 #undef NUMBERS_OF_LAUNCH_ATTRIBUTE
 #undef NUMBERS_OF_FLAG
 
@@ -56,7 +54,6 @@ typedef CUuuid ToolkitUuid;
 #define CUfunction_attribute RuntimeFunctionAttribute
 #define CUmemPool_attribute RuntimePoolAttribute
 #define CUjit_option RuntimeJitOption
-#define CUjitInputType RuntimeJitInputType
 #define CUlaunchAttributeID RuntimeAttributeId
 #define CUlaunchAttributeValue RuntimeValue
 #define CUlaunchAttribute RuntimeAttribute

@@ -335,7 +335,7 @@ static CUresult compile(const char *code, unsigned int count, CUjit_option *opti
         else
             return CUDA_ERROR_INVALID_VALUE;
     }
-    if (!strncmp(code, "\177ELF", 4) || !strstr(code, "bad"))
+    if (!strstr(code, "bad"))
         return CUDA_SUCCESS;
     if (log)
         snprintf(log, size, "ptxas fatal   : bad PTX\n");
@@ -388,42 +388,6 @@ CUresult act_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction
     *blocks = 2;
     return CUDA_SUCCESS;
 }
-
-/* --- linking -------------------------------------------------------------------------------------------------------- */
-struct CUlinkState_st {
-    unsigned int count;
-    CUjit_option options[4];
-    void *values[4];
-    char cubin[16];
-};
-
-CUresult act_cuLinkCreate(unsigned int count, CUjit_option *options, void **values, CUlinkState *state)
-{
-    make((void **)state, sizeof **state);
-    (*state)->count = count;
-    memcpy((*state)->options, options, count * sizeof *options);
-    memcpy((*state)->values, values, count * sizeof *values);
-    return CUDA_SUCCESS;
-}
-
-CUresult act_cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name,
-                           unsigned int count, CUjit_option *options, void **values)
-{
-    (void)name, (void)count, (void)options, (void)values;
-    if (type != CU_JIT_INPUT_PTX || size != strlen(data) + 1)
-        return CUDA_ERROR_INVALID_VALUE;
-    return compile(data, state->count, state->options, state->values);
-}
-
-CUresult act_cuLinkComplete(CUlinkState state, void **cubin, size_t *size)
-{
-    memcpy(state->cubin, "\177ELFcubin", 10);
-    *cubin = state->cubin;
-    *size = 10;
-    return CUDA_SUCCESS;
-}
-
-CUresult act_cuLinkDestroy(CUlinkState state) { return destroy(state); }
 
 /* --- launching ------------------------------------------------------------------------------------------------------ */
 static CUresult record_launch(const CUlaunchConfig *config, void **extra)

@@ -27,7 +27,6 @@ typedef struct FakeDriver {
 } FakeDriver;
 
 /* The exported variable "fake_driver". In the environment: FAKE_DRIVER_FAIL="cuInit:1:999" does what fail does before
- * anything can be called, FAKE_DRIVER_DEVICES is the number of devices (2). PTX that contains "bad" does not load, cubins
- * (ELF) do. */
+ * anything can be called, FAKE_DRIVER_DEVICES is the number of devices (2). PTX that contains "bad" does not load. */
 
 #endif

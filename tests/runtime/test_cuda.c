@@ -151,8 +151,6 @@ static void modules(void)
 {
     Diag diag = {0};
     int value = 0, blocks = 0, threads = 0;
-    void *cubin = NULL;
-    size_t size = 0;
     RtDevice *device = rt_device(RT_GPU, 0, &diag);
     RtImage good = ptx_image(".version 6.3"), bad = ptx_image("bad"), absent = good;
     absent.name = "absent";
@@ -170,15 +168,6 @@ static void modules(void)
     CHECK_FAILS(rt_kernel_load(device, &bad, &diag), &diag, DIAG_DRIVER_LINK,
                 "could not load kernel 'k': unknown CUresult (218): unknown error\nptxas fatal   : bad PTX");
     CHECK_FAILS(rt_kernel_load(device, &absent, &diag), &diag, DIAG_DRIVER_CALL, "cuModuleGetFunction failed");
-    CHECK_OK(rt_assemble(device, &good, &cubin, &size, &diag) && size == 10, &diag);
-    RtImage linked = {.name = "k", .code = cubin, .code_size = size, .max_registers = 40};
-    kernel = rt_kernel_load(device, &linked, &diag);
-    CHECK_OK(kernel != NULL, &diag);
-    CHECK(fake()->last_max_registers() == 0);
-    rt_kernel_unload(kernel);
-    free(cubin);
-    CHECK_FAILS(rt_assemble(device, &bad, &cubin, &size, &diag), &diag, DIAG_DRIVER_LINK, "bad PTX");
-    CHECK(!cubin && !size);
     CHECK(fake()->alive() == 1);
 }
 

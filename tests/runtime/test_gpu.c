@@ -120,25 +120,19 @@ static void modules(void)
 {
     Diag diag = {0};
     int registers = 0, blocks = 0, threads = 0;
-    void *cubin = NULL;
-    size_t size = 0;
     char text[2048];
     RtDevice *device = rt_device(RT_GPU, 0, &diag);
     snprintf(text, sizeof text, add_ptx, "6.3", "sm_75");
     RtImage image = {.name = "add", .code = text, .code_size = strlen(text) + 1, .max_registers = 32};
-    CHECK_OK(rt_assemble(device, &image, &cubin, &size, &diag) && size > 100, &diag);
-    RtImage assembled = {.name = "add", .code = cubin, .code_size = size};
-    RtKernel *kernel = rt_kernel_load(device, &assembled, &diag);
+    RtKernel *kernel = rt_kernel_load(device, &image, &diag);
     CHECK_OK(kernel != NULL, &diag);
     CHECK_OK(rt_kernel_attribute(kernel, 4, &registers, &diag) && registers > 0 && registers <= 32, &diag);
     CHECK_OK(rt_kernel_occupancy(kernel, 0, &blocks, &threads, &diag) && blocks > 0 && threads % 32 == 0, &diag);
     check_add(device, kernel, (RtLaunch){.dynamic_shared = THREADS * 4});
     rt_kernel_unload(kernel);
-    free(cubin);
     RtImage bad = {.name = "bad", .code = ".version 6.3\n.target sm_75\nnonsense\n", .code_size = 37};
     CHECK_FAILS(rt_kernel_load(device, &bad, &diag), &diag, DIAG_DRIVER_LINK, "CUDA_ERROR_INVALID_PTX (218)");
     CHECK_FAILS(rt_kernel_load(device, &bad, &diag), &diag, DIAG_DRIVER_LINK, "ptxas");
-    CHECK_FAILS(rt_assemble(device, &bad, &cubin, &size, &diag), &diag, DIAG_DRIVER_LINK, "ptxas");
 }
 
 static void *on_other_thread(void *kernel_and_device)

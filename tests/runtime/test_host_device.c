@@ -83,8 +83,6 @@ static void kernels(RtDevice *device)
 {
     Diag diag = {0};
     int value = 0, blocks = 0, threads = 0;
-    void *cubin = NULL;
-    size_t size = 0;
     RtImage image = {.name = "k", .thread_entry = nothing, .static_shared = 100, .local_size = 40};
     RtKernel *kernel = rt_kernel_load(device, &image, &diag);
     const int expected[][2] = {
@@ -101,7 +99,6 @@ static void kernels(RtDevice *device)
     CHECK_OK(rt_kernel_occupancy(kernel, 0, &blocks, &threads, &diag) && blocks > 0 && threads == 256, &diag);
     CHECK_OK(rt_kernel_resident_blocks(kernel, 1024, 0, &blocks, &diag) && blocks >= 1, &diag);
     CHECK_OK(rt_kernel_resident_blocks(kernel, 1025, 0, &blocks, &diag) && blocks == 0, &diag);
-    CHECK_OK(rt_assemble(device, &image, &cubin, &size, &diag) && !cubin && !size, &diag);
     rt_kernel_unload(kernel);
 }
 
