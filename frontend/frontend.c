@@ -54,7 +54,7 @@ static Instance *root_instance(Frontend *frontend)
     Operand *parameters = ARENA_ARRAY(frontend->arena, Operand, most + 1);
     if (!request_parameters(&l, request, parameters, &count))
         return NULL;
-    Instance *root = instance_get(frontend, frontend->diag, code, request->function, parameters, count);
+    Instance *root = instance_get(frontend, frontend->diag, code, request->function, parameters, count, (SourcePos){0});
     if (!root)
         return NULL;
     root->is_kernel = request->is_kernel;
@@ -92,6 +92,7 @@ IrModule *frontend_lower(const FrontendRequest *request, Arena *arena, Diag *dia
     frontend.instances = table_create();
     frontend.ssa = table_create();
     frontend.objects = table_create();
+    frontend.raising = table_create();
     frontend.comprehensions = table_create();
     frontend.module = ir_module(arena);
     Instance *root = root_instance(&frontend);
@@ -105,6 +106,7 @@ IrModule *frontend_lower(const FrontendRequest *request, Arena *arena, Diag *dia
     table_destroy(frontend.instances);
     table_destroy(frontend.ssa);
     table_destroy(frontend.objects);
+    table_destroy(frontend.raising);
     table_destroy(frontend.comprehensions);
     return ok ? frontend.module : NULL;
 }

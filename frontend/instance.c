@@ -57,9 +57,17 @@ static bool same_parameter(Operand a, Operand b)
     return !a.constant || constant_equal(a.constant, b.constant);
 }
 
-static bool matches(const Instance *instance, const Snapshot *snapshot, const Operand *parameters, uint32_t count)
+static bool same_place(SourcePos a, SourcePos b)
 {
-    if (instance->snapshot != snapshot || instance->parameter_count != count)
+    return a.function == b.function && a.line == b.line && a.end_line == b.end_line && a.column == b.column &&
+           a.end_column == b.end_column;
+}
+
+static bool matches(const Instance *instance, const Snapshot *snapshot, const Operand *parameters, uint32_t count,
+                    SourcePos raise_site)
+{
+    if (instance->snapshot != snapshot || instance->parameter_count != count ||
+        !same_place(instance->raise_site, raise_site))
         return false;
     for (uint32_t i = 0; i < count; i++)
         if (!same_parameter(instance->parameters[i], parameters[i]))
@@ -151,11 +159,11 @@ static Instance *instance_new(Frontend *frontend, Diag *diag, const CodeSnapshot
 }
 
 Instance *instance_get(Frontend *frontend, Diag *diag, const CodeSnapshot *code, const Snapshot *snapshot,
-                       const Operand *parameters, uint32_t count)
+                       const Operand *parameters, uint32_t count, SourcePos raise_site)
 {
     Instance *first = table_get(frontend->instances, &code, sizeof code);
     for (Instance *instance = first; instance; instance = instance->next)
-        if (matches(instance, snapshot, parameters, count))
+        if (matches(instance, snapshot, parameters, count, raise_site))
             return instance;
     SourcePos pos = {.function = &code->source, .line = code->source.first_line};
     if (frontend->depth > CALL_DEPTH_LIMIT || frontend->instance_count > INSTANCE_LIMIT) {
@@ -165,6 +173,7 @@ Instance *instance_get(Frontend *frontend, Diag *diag, const CodeSnapshot *code,
     Instance *instance = instance_new(frontend, diag, code, snapshot, parameters, count);
     if (!instance)
         return NULL;
+    instance->raise_site = raise_site;
     instance->next = first;
     table_set(frontend->instances, &code, sizeof code, instance);
     return instance;

@@ -50,6 +50,7 @@ struct Instance {
     const char *name;
     const Instance *called_by; /* who asked for it first; NULL for the kernel */
     SourcePos called_at;
+    SourcePos raise_site; /* of cujit's own functions that raise: the user's call; no function: its own places */
     Instance *next; /* another instance of the same code */
     Instance *next_pending;
 };
@@ -62,6 +63,7 @@ typedef struct Frontend {
     Table *instances; /* by CodeSnapshot pointer: the first of a list */
     Table *ssa; /* by CodeSnapshot pointer */
     Table *comprehensions; /* by CodeSnapshot pointer: instructions of code that was part of another */
+    Table *raising; /* by CodeSnapshot pointer: whether what belongs to cujit raises (raise_site.c) */
     Table *objects; /* by identity: the constant that stands for a compile-time object */
     IrModule *module;
     Instance *pending; /* declared, not emitted yet */
@@ -429,9 +431,12 @@ bool call_arity(Lower *l, const Call *call, uint32_t least, uint32_t most);
 IrValue *emit_math_function(Lower *l, IntrinsicId id, const Type *type, uint32_t count, IrValue *const *operands);
 
 /* --- instances (instance.c, infer_types.c, emit_ir.c) ------------------------------------------------------------- */
-/* The instance for these parameters, found or new. NULL with a diagnostic. */
+/* The instance for these parameters and this place of its exceptions, found or new. NULL with a diagnostic. */
 Instance *instance_get(Frontend *frontend, Diag *diag, const CodeSnapshot *code, const Snapshot *snapshot,
-                       const Operand *parameters, uint32_t count);
+                       const Operand *parameters, uint32_t count, SourcePos raise_site);
+/* raise_site.c: the place that an instance of the callee has, and that of an exception of the value being handled. */
+SourcePos raise_site(Lower *l, const CodeSnapshot *callee);
+SourcePos raise_place(const Lower *l);
 /* The method call receiver.name(arguments). */
 bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call *call, Operand *out);
 /* An operand as it is passed to a function: numbers and tuples lose what is known of their value. */

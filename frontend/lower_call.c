@@ -210,7 +210,8 @@ static bool call_instance(Lower *l, const Callee *callee, const Call *call, Oper
             return false;
         facts[i] = (Operand){.type = bound[i].type, .constant = bound[i].constant, .weak = bound[i].weak};
     }
-    Instance *instance = instance_get(l->frontend, l->diag, callee->code, callee->snapshot, facts, count);
+    Instance *instance =
+        instance_get(l->frontend, l->diag, callee->code, callee->snapshot, facts, count, raise_site(l, callee->code));
     if (!instance)
         return false;
     if (!instance->called_by && instance->state == INSTANCE_NEW && l->instance && !instance->is_kernel) {

@@ -128,13 +128,13 @@ void emit_builtin_raise(Lower *l, const char *class)
     }
     Constant *constant = ARENA_NEW(l->arena, Constant);
     *constant = (Constant){.kind = CONSTANT_MODULE, .is_exception = true, .text = class};
-    emit_raise(l, &(IrException){.class = constant, .pos = l->value->pos}, &(Raise){0});
+    emit_raise(l, &(IrException){.class = constant, .pos = raise_place(l)}, &(Raise){0});
 }
 
 bool lower_raise(Lower *l, const SsaValue *value)
 {
     Raise raise = {0};
-    IrException exception = {.pos = value->pos};
+    IrException exception = {.pos = raise_place(l)};
     if (!l->frontend->request->exceptions) {
         emit_silent_raise(l);
         return true;
@@ -169,7 +169,7 @@ void emit_check(Lower *l, IrValue *condition, const char *class, const char *tex
     constants[1] = (Constant){.kind = CONSTANT_STRING, .text = text};
     IrExceptionArgument *argument = ARENA_NEW(l->arena, IrExceptionArgument);
     *argument = (IrExceptionArgument){.constant = &constants[1], .type = &type_none};
-    IrException exception = {.class = &constants[0], .argument_count = 1, .arguments = argument, .pos = l->value->pos};
+    IrException exception = {.class = &constants[0], .argument_count = 1, .arguments = argument, .pos = raise_place(l)};
     emit_branch(l, condition, failed, passed);
     l->block = failed;
     emit_raise(l, &exception, &(Raise){0});

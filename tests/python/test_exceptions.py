@@ -230,8 +230,10 @@ def test_what_is_not_there(options):
             (4, 4, 11, 9, TypeError, "reduce() of empty iterable with no initial value")]:
         run(kernel, out, x, good, which)
         assert (out == value).all()
-        with pytest.raises(class_, match=re.escape(text)):
+        with pytest.raises(class_, match=re.escape(text)) as caught:
             run(kernel, out, x, bad, which)
+        line = kernel.py_func.__code__.co_firstlineno + 4 + 2 * which
+        assert f"In function 'kernel', file {__file__}, line {line}, " in str(caught.value)
     run(kernel, out, x, 9, 5)
     assert (out == -3).all()
 
