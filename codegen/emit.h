@@ -74,6 +74,7 @@ struct Emitter {
     uint32_t static_shared, local_size;
     uint64_t constant_size; /* bytes of DATA so far */
     uint32_t text_count; /* constant strings so far */
+    uint32_t meeting_count; /* host: calls so far at which lanes meet */
     LLVMValueRef dynamic_shared; /* NVPTX: the external symbol */
     LLVMValueRef moved_shared; /* NVPTX: bytes of dynamic memory before the program's own; NULL: nobody asks */
     LLVMDIBuilderRef debug; /* NULL: no source lines wanted */

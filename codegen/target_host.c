@@ -142,7 +142,8 @@ static LLVMValueRef shuffle_place(Emitter *emitter, const IrValue *value)
     return LLVMBuildOr(builder, place, LLVMBuildShl(builder, segment, const_i32(emitter, 8), ""), "");
 }
 
-/* Votes of a block have no mask; the other operands are mask, value, place. */
+/* Votes of a block have no mask; the other operands are mask, value, place. What has no place gets a number of its own:
+ * lanes that ask who is active at different places do not become one call in machine code. */
 static void call_meet(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     LLVMBuilderRef builder = emitter->builder;
@@ -154,7 +155,8 @@ static void call_meet(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     for (uint32_t i = 0; i < value->operand_count && first + i < 2; i++)
         arguments[1 + first + i] = LLVMBuildIntCast2(builder, operand_scalar(emitter, value, i), types[first + i],
                                                      value->operands[i]->type->kind == TYPE_INT, "");
-    arguments[3] = value->operand_count == 4 ? shuffle_place(emitter, value) : const_i32(emitter, 0);
+    arguments[3] = value->operand_count == 4 ? shuffle_place(emitter, value)
+                                             : const_i32(emitter, (int32_t)++emitter->meeting_count);
     arguments[4] = const_i32(emitter, value->pos.line);
     LLVMValueRef result = call_host_service(emitter, offsetof(HostServices, meet), emitter->i64, 5, arguments);
     LLVMAddCallSiteAttribute(result, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,

@@ -224,6 +224,8 @@ static void infer_value(Lower *l, const SsaBlock *block, const SsaValue *value)
         if (lower_value(l, value, &fact) && fact.type && !diag_failed(l->diag)) {
             fact.ir = NULL;
             set_fact(l, value, fact);
+        } else if (l->diag->id == DIAG_CONSTANT_REQUIRED) {
+            want_constants(l);
         }
     }
 }

@@ -35,6 +35,7 @@ struct Instance {
     bool *edge_reached; /* [2 * block + successor] */
     uint32_t *unroll; /* by block, a for loop's test: for how many items the loop is to be written out; 0: it is not */
     bool is_unrollable; /* false once that would be too much code */
+    uint64_t wanted; /* parameters whose value it needs to know: bits (constant_parameter.c) */
     Operand result; /* join of all returns; type NULL: no return reached yet */
     InstanceState state;
     bool is_recursive, is_kernel;
@@ -371,6 +372,8 @@ bool lower_checks(const Lower *l);
 void emit_check(Lower *l, IrValue *condition, const char *class, const char *text);
 /* Ends the thread by a builtin exception here; where the host is not told, just ends it. */
 void emit_builtin_raise(Lower *l, const char *class);
+/* Whether the number is known to be another than 0. */
+bool value_is_never_zero(const IrValue *value);
 /* ZeroDivisionError where the divisor is 0 and operators are checked. */
 void emit_zero_check(Lower *l, IrValue *divisor, const char *text);
 /* lower_record.c: fields of records and of arrays of records */
@@ -386,6 +389,9 @@ bool lower_store_record(Lower *l, Operand target, Operand value);
 bool is_array_method(const char *name);
 bool lower_array_method(Lower *l, Operand array, const Call *call, Operand *out);
 bool lower_flat_item(Lower *l, Operand array, Operand index, Operand *out);
+bool lower_store_flat_item(Lower *l, Operand array, Operand index, Operand value);
+/* array.ctypes.name, array.flags.name */
+bool lower_array_group(Lower *l, Operand array, const char *group, const char *name, Operand *out);
 /* slice.indices(length) */
 bool lower_slice_indices(Lower *l, Operand slice, Operand length, Operand *out);
 /* The element type that an operand names (float32, np.int8, float, "f4"), or NULL. */
@@ -437,6 +443,11 @@ Instance *instance_get(Frontend *frontend, Diag *diag, const CodeSnapshot *code,
 /* raise_site.c: the place that an instance of the callee has, and that of an exception of the value being handled. */
 SourcePos raise_site(Lower *l, const CodeSnapshot *callee);
 SourcePos raise_place(const Lower *l);
+/* The value being handled failed for want of a constant: notes the parameters of the instance that it depends on. */
+void want_constants(Lower *l);
+/* Gives the facts of a call the constants that the instance wants. False if there are none; then what the call depends
+ * on is wanted of the instance that calls. */
+bool keep_constants(Lower *l, const Instance *instance, const Operand *given, uint32_t count, Operand *facts);
 /* The method call receiver.name(arguments). */
 bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call *call, Operand *out);
 /* An operand as it is passed to a function: numbers and tuples lose what is known of their value. */

@@ -93,8 +93,43 @@ static const TypeField *named_field(Operand container, Operand index)
     return record_field_at(container.type, index);
 }
 
+/* array.flat */
+static bool is_flat(const Type *type)
+{
+    if (type->kind != TYPE_TUPLE || type->tag != TUPLE_BOUND || type->items[0]->kind != TYPE_ARRAY)
+        return false;
+    const Constant *name = type->object;
+    return strcmp(name->text, "flat") == 0;
+}
+
+static bool is_boxed_integer(const Type *type)
+{
+    return type->kind == TYPE_ARRAY && type->ndim == 0 && type_is_integer(type->element);
+}
+
+/* The index with the integers that arrays of no axes in it hold in their place. */
+static Operand unboxed_index(Lower *l, Operand index)
+{
+    if (is_boxed_integer(index.type)) {
+        IrValue *operands[1] = {index.ir};
+        return operand_value(index.type->element, emit(l, IR_LOAD, index.type->element, 1, operands));
+    }
+    if (index.type->kind != TYPE_TUPLE || index.type->tag != TUPLE_PLAIN)
+        return index;
+    bool has_any = false;
+    for (uint32_t i = 0; i < index.type->count; i++)
+        has_any |= is_boxed_integer(index.type->items[i]);
+    if (!has_any)
+        return index;
+    Operand *items = ARENA_ARRAY(l->arena, Operand, index.type->count);
+    for (uint32_t i = 0; i < index.type->count; i++)
+        items[i] = unboxed_index(l, lower_tuple_item(l, index, i));
+    return lower_make_tuple(l, items, index.type->count, TUPLE_PLAIN);
+}
+
 bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out)
 {
+    index = unboxed_index(l, index);
     const TypeField *field = named_field(container, index);
     if (field)
         return lower_field(l, container, field, out);
@@ -112,8 +147,7 @@ bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out)
         place = operand_value(i64(), wrapped);
         return lower_item_at(l, container, place, out);
     }
-    if (container.type->kind == TYPE_TUPLE && container.type->tag == TUPLE_BOUND &&
-        container.type->items[0]->kind == TYPE_ARRAY)   /* array.flat */
+    if (is_flat(container.type))
         return lower_flat_item(l, lower_tuple_item(l, container, 0), index, out);
     if (container.type->kind != TYPE_ARRAY)
         return lower_fail(l, DIAG_TYPE_INDEX, lower_describe(l, container.type), lower_describe(l, index.type), "");
@@ -129,6 +163,9 @@ bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out)
 
 bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand value)
 {
+    index = unboxed_index(l, index);
+    if (is_flat(container.type))
+        return lower_store_flat_item(l, lower_tuple_item(l, container, 0), index, value);
     if (container.type->kind != TYPE_ARRAY)
         return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, value.type), lower_describe(l, container.type),
                           container.type->kind == TYPE_TUPLE ? ": tuples, lists and dicts of a kernel cannot be changed"
@@ -253,6 +290,7 @@ bool lower_array_attribute(Lower *l, Operand array, const char *name, Operand *o
         return transpose(l, array, out);
     if (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0)
         return part_of_complex(l, array, name[0] == 'i', out);
-    return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, lower_describe(l, t), name,
-                      "; known are shape, size, ndim, strides, dtype, itemsize, nbytes, T, real, imag");
+    return lower_fail(
+        l, DIAG_ATTRIBUTE_UNKNOWN, lower_describe(l, t), name,
+        "; known are shape, size, ndim, strides, dtype, itemsize, nbytes, T, real, imag, flat, ctypes, flags");
 }

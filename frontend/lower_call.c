@@ -197,31 +197,42 @@ static bool is_outdated(const Lower *l, const Instance *instance)
            instance_shares_cells(instance);
 }
 
+/* The instance for these facts, inferred unless that is under way. NULL with a diagnostic. */
+static Instance *instance_for(Lower *l, const Callee *callee, const Operand *facts, uint32_t count)
+{
+    Instance *instance =
+        instance_get(l->frontend, l->diag, callee->code, callee->snapshot, facts, count, raise_site(l, callee->code));
+    if (!instance)
+        return NULL;
+    if (!instance->called_by && instance->state == INSTANCE_NEW && l->instance && !instance->is_kernel) {
+        instance->called_by = l->instance;
+        instance->called_at = l->value->pos;
+    }
+    if (!l->emitting && (instance->state == INSTANCE_NEW || is_outdated(l, instance)))
+        infer_instance(l->frontend, instance);
+    return instance;
+}
+
 static bool call_instance(Lower *l, const Callee *callee, const Call *call, Operand *out)
 {
     uint32_t count;
     Operand *bound = bind(l, callee, call, &count);
     if (!bound || (callee->code->is_library && !weaken_arguments(l, bound, count, bound)))
         return false;
-    Operand *facts = ARENA_ARRAY(l->arena, Operand, count);
+    Operand *facts = ARENA_ARRAY(l->arena, Operand, count), *given = arena_copy(l->arena, bound, count * sizeof *bound);
     uint32_t known = callee->snapshot ? count - callee->code->free_count : count; /* captured values never change */
     for (uint32_t i = 0; i < count; i++) {
         if (i < known && !(i == 0 && keeps_range(callee->code, bound[i])) && !pass_argument(l, callee, i, &bound[i]))
             return false;
         facts[i] = (Operand){.type = bound[i].type, .constant = bound[i].constant, .weak = bound[i].weak};
     }
-    Instance *instance =
-        instance_get(l->frontend, l->diag, callee->code, callee->snapshot, facts, count, raise_site(l, callee->code));
+    Instance *instance = instance_for(l, callee, facts, count);
+    while (instance && instance->wanted && keep_constants(l, instance, given, count, facts))
+        instance = instance_for(l, callee, facts, count);
     if (!instance)
         return false;
-    if (!instance->called_by && instance->state == INSTANCE_NEW && l->instance && !instance->is_kernel) {
-        instance->called_by = l->instance;
-        instance->called_at = l->value->pos;
-    }
     if (l->emitting && !instance->block_reached[0]) /* inference stopped before it came here */
         return lower_fail(l, DIAG_CALL_DEPTH, CALL_DEPTH_LIMIT, callee->code->source.name);
-    if (!l->emitting && (instance->state == INSTANCE_NEW || is_outdated(l, instance)))
-        infer_instance(l->frontend, instance);
     if (instance->ssa->is_generator)
         return lower_make_generator(l, instance, bound, count, out);
     if (instance->state == INSTANCE_RUNNING) {

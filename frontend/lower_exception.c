@@ -176,7 +176,7 @@ void emit_check(Lower *l, IrValue *condition, const char *class, const char *tex
     l->block = passed;
 }
 
-static bool is_never_zero(const IrValue *value)
+bool value_is_never_zero(const IrValue *value)
 {
     int64_t low, high;
     if (value->op == IR_CONST)
@@ -189,7 +189,7 @@ static bool is_never_zero(const IrValue *value)
 
 void emit_zero_check(Lower *l, IrValue *divisor, const char *text)
 {
-    if (!l->emitting || !text || !lower_checks(l) || is_never_zero(divisor))
+    if (!l->emitting || !text || !lower_checks(l) || value_is_never_zero(divisor))
         return;
     const Type *type = divisor->type;
     IrValue *zero =

@@ -59,20 +59,32 @@ static int step_sign(Lower *l, Operand range)
     return low >= 0 ? 1 : 0;
 }
 
+/* Whether a position is before the end of a range whose step may be 0: such a range is empty, not endless. */
+static bool range_moves(Lower *l, Operand step, Operand has, Operand *out)
+{
+    *out = has;
+    if (!l->emitting || step.constant || value_is_never_zero(operand_ir(l, step)))
+        return true;
+    IrValue *moves = emit2(l, IR_NE, TYPE_OF(BOOL), operand_ir(l, step), emit_int(l, step.type, 0));
+    *out = operand_value(TYPE_OF(BOOL), emit2(l, IR_AND, TYPE_OF(BOOL), operand_ir(l, has), moves));
+    return true;
+}
+
 static bool range_has(Lower *l, Operand range, Operand position, Operand *out)
 {
-    Operand stop = lower_tuple_item(l, range, 1), step = lower_tuple_item(l, range, 2);
+    Operand stop = lower_tuple_item(l, range, 1), step = lower_tuple_item(l, range, 2), has;
     int sign = step_sign(l, range);
     if (sign != 0)
-        return lower_compare(l, sign > 0 ? COMPARE_LT : COMPARE_GT, position, stop, out);
+        return lower_compare(l, sign > 0 ? COMPARE_LT : COMPARE_GT, position, stop, &has) &&
+               range_moves(l, step, has, out);
     Operand below, above, rising;
     if (!lower_compare(l, COMPARE_LT, position, stop, &below) ||
         !lower_compare(l, COMPARE_GT, position, stop, &above) ||
         !lower_compare(l, COMPARE_GT, step, operand_int(l, 0), &rising))
         return false;
-    *out = operand_value(TYPE_OF(BOOL), emit3(l, IR_SELECT, TYPE_OF(BOOL), operand_ir(l, rising), operand_ir(l, below),
-                                              operand_ir(l, above)));
-    return true;
+    has = operand_value(TYPE_OF(BOOL), emit3(l, IR_SELECT, TYPE_OF(BOOL), operand_ir(l, rising), operand_ir(l, below),
+                                             operand_ir(l, above)));
+    return range_moves(l, step, has, out);
 }
 
 /* --- lengths ------------------------------------------------------------------------------------------------------ */

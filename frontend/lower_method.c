@@ -52,25 +52,39 @@ static bool call_ravel(Lower *l, Operand array, const Call *call, Operand *out)
     return *out = c_view(l, array, array.type->element, &size, 1), true;
 }
 
-/* The one extent that is -1 is what the others leave over. */
-static bool infer_extent(Lower *l, Operand array, Operand *extents, uint32_t count)
+/* What the extents other than `left_out` leave over of the array's size. */
+static bool leftover(Lower *l, Operand array, const Operand *extents, uint32_t count, uint32_t left_out, Operand *out)
 {
-    Operand rest;
-    int64_t constant;
-    if (!lower_array_attribute(l, array, "size", &rest))
-        return false;
-    int unknown = -1;
-    for (uint32_t i = 0; i < count; i++) {
-        if (operand_const_int(extents[i], &constant) && constant == -1) {
-            if (unknown >= 0)
-                return lower_fail(l, DIAG_CONSTANT_RANGE, "only one extent can be -1");
-            unknown = (int)i;
-        } else if (!lower_binary(l, NB_FLOOR_DIVIDE, rest, extents[i], &rest)) {
+    Operand product = operand_int(l, 1), size;
+    for (uint32_t i = 0; i < count; i++)
+        if (i != left_out && !lower_binary(l, NB_MULTIPLY, product, extents[i], &product))
             return false;
-        }
+    return lower_array_attribute(l, array, "size", &size) && lower_binary(l, NB_FLOOR_DIVIDE, size, product, out);
+}
+
+/* The one extent that is -1 is what the others leave over. */
+static bool infer_extents(Lower *l, Operand array, Operand *extents, uint32_t count)
+{
+    Operand given[TYPE_MAX_NDIM], rest, is_unknown;
+    int64_t constant;
+    int unknown = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        given[i] = extents[i];
+        unknown += operand_const_int(extents[i], &constant) && constant == -1;
     }
-    if (unknown >= 0)
-        extents[unknown] = rest;
+    if (unknown > 1)
+        return lower_fail(l, DIAG_CONSTANT_RANGE, "only one extent can be -1");
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_constant = operand_const_int(given[i], &constant);
+        if (is_constant ? constant != -1 : unknown)
+            continue;
+        if (!leftover(l, array, given, count, i, &rest) ||
+            !lower_compare(l, COMPARE_LT, given[i], operand_int(l, 0), &is_unknown))
+            return false;
+        extents[i] = is_constant ? rest
+                                 : operand_value(i64(), emit3(l, IR_SELECT, i64(), operand_ir(l, is_unknown),
+                                                              operand_ir(l, rest), operand_ir(l, given[i])));
+    }
     return true;
 }
 
@@ -90,7 +104,7 @@ static bool call_reshape(Lower *l, Operand array, const Call *call, Operand *out
         if (!lower_convert(l, given, i64(), &extents[i]))
             return false;
     }
-    if (!infer_extent(l, array, extents, count))
+    if (!infer_extents(l, array, extents, count))
         return false;
     return *out = c_view(l, array, array.type->element, extents, count), true;
 }
@@ -129,8 +143,8 @@ static bool call_fill(Lower *l, Operand array, const Call *call, Operand *out)
     return lower_fill(l, array, call->arguments[0]);
 }
 
-/* Element number `index` in C order, whatever the strides. */
-bool lower_flat_item(Lower *l, Operand array, Operand index, Operand *out)
+/* The indices of element number `index` in C order, whatever the strides. */
+static bool flat_index(Lower *l, Operand array, Operand index, Operand *out)
 {
     Operand places[TYPE_MAX_NDIM], size, rest;
     uint32_t ndim = array.type->ndim;
@@ -144,7 +158,44 @@ bool lower_flat_item(Lower *l, Operand array, Operand index, Operand *out)
         if (!lower_binary(l, NB_REMAINDER, rest, extent(l, array, i), &places[i]) ||
             !lower_binary(l, NB_FLOOR_DIVIDE, rest, extent(l, array, i), &rest))
             return false;
-    return lower_subscript(l, array, lower_make_tuple(l, places, ndim, TUPLE_PLAIN), out);
+    *out = lower_make_tuple(l, places, ndim, TUPLE_PLAIN);
+    return true;
+}
+
+bool lower_flat_item(Lower *l, Operand array, Operand index, Operand *out)
+{
+    Operand place;
+    return flat_index(l, array, index, &place) && lower_subscript(l, array, place, out);
+}
+
+bool lower_store_flat_item(Lower *l, Operand array, Operand index, Operand value)
+{
+    Operand place;
+    return flat_index(l, array, index, &place) && lower_store_subscript(l, array, place, value);
+}
+
+/* array.ctypes.data and such: `group` is "ctypes", "flags" or "flat". */
+bool lower_array_group(Lower *l, Operand array, const char *group, const char *name, Operand *out)
+{
+    ArrayLayout layout = array.type->layout;
+    bool is_line = array.type->ndim <= 1 && layout != LAYOUT_ANY;
+    if (strcmp(group, "ctypes") == 0) {
+        if (strcmp(name, "data") == 0)
+            return *out = operand_value(i64(), emit1(l, IR_ADDRESS, i64(), array.ir)), true;
+        if (strcmp(name, "shape") == 0 || strcmp(name, "strides") == 0)
+            return lower_array_attribute(l, array, name, out);
+    } else if (strcmp(group, "flags") == 0) {
+        bool is_c = layout == LAYOUT_C || is_line, is_f = layout == LAYOUT_F || is_line;
+        if (strcmp(name, "c_contiguous") == 0)
+            return *out = operand_bool(l, is_c), true;
+        if (strcmp(name, "f_contiguous") == 0)
+            return *out = operand_bool(l, is_f), true;
+        if (strcmp(name, "contiguous") == 0)
+            return *out = operand_bool(l, is_c || is_f), true;
+        if (strcmp(name, "writeable") == 0)
+            return *out = operand_bool(l, !array.type->read_only), true;
+    }
+    return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, arena_format(l->arena, "array.%s", group), name, "");
 }
 
 static bool call_item(Lower *l, Operand array, const Call *call, Operand *out)
@@ -156,19 +207,27 @@ static bool call_item(Lower *l, Operand array, const Call *call, Operand *out)
     return lower_subscript(l, array, index, out);
 }
 
+static bool call_itemset(Lower *l, Operand array, const Call *call, Operand *out)
+{
+    *out = operand_none();
+    if (call->count == 0 || call->keyword_count)
+        return call_refuse(l, call, "");
+    Operand value = call->arguments[call->count - 1];
+    Operand index =
+        call->count == 2 ? call->arguments[0] : lower_make_tuple(l, call->arguments, call->count - 1, TUPLE_PLAIN);
+    if (call->count != 2 || index.type->kind == TYPE_TUPLE || array.type->ndim == 1)
+        return lower_store_subscript(l, array, index, value);
+    return lower_store_flat_item(l, array, index, value);
+}
+
 typedef struct Method {
     const char *name;
     bool (*call)(Lower *l, Operand array, const Call *call, Operand *out);
 } Method;
 
 static const Method methods[] = {
-    {"transpose", call_transpose},
-    {"ravel", call_ravel},
-    {"reshape", call_reshape},
-    {"view", call_view},
-    {"fill", call_fill},
-    {"item", call_item},
-    {NULL, NULL},
+    {"transpose", call_transpose}, {"ravel", call_ravel}, {"reshape", call_reshape}, {"view", call_view},
+    {"fill", call_fill},           {"item", call_item},   {"itemset", call_itemset}, {NULL, NULL},
 };
 
 bool is_array_method(const char *name)
@@ -176,7 +235,7 @@ bool is_array_method(const char *name)
     for (int i = 0; methods[i].name; i++)
         if (strcmp(methods[i].name, name) == 0)
             return true;
-    return strcmp(name, "flat") == 0;
+    return strcmp(name, "flat") == 0 || strcmp(name, "ctypes") == 0 || strcmp(name, "flags") == 0;
 }
 
 bool lower_array_method(Lower *l, Operand array, const Call *call, Operand *out)

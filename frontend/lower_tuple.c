@@ -118,6 +118,8 @@ bool lower_tuple_index(Lower *l, Operand tuple, Operand index, Operand *out)
     }
     if (!type_is_integer(index.type) || count == 0)
         return lower_fail(l, DIAG_TYPE_INDEX, lower_describe(l, tuple.type), lower_describe(l, index.type), "");
+    if (!type_is_homogeneous(tuple.type) && !l->emitting)
+        return lower_fail(l, DIAG_CONSTANT_REQUIRED, "the index of a tuple of different types", "");
     if (!type_is_homogeneous(tuple.type))
         return lower_fail(l, DIAG_TYPE_INDEX, lower_describe(l, tuple.type), lower_describe(l, index.type),
                           "; items of different types need a constant index");

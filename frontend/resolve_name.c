@@ -81,6 +81,10 @@ static bool tuple_attribute(Lower *l, Operand tuple, const char *name, Operand *
         return *out = bound_method(l, tuple, name), true;
     if (tuple.type->tag == TUPLE_SLICE && strcmp(name, "indices") == 0)
         return *out = bound_method(l, tuple, name), true;
+    if (tuple.type->tag == TUPLE_BOUND && tuple.type->items[0]->kind == TYPE_ARRAY) {
+        const Constant *group = tuple.type->object;
+        return lower_array_group(l, lower_tuple_item(l, tuple, 0), group->text, name, out);
+    }
     bool grows = strcmp(name, "append") == 0 || strcmp(name, "extend") == 0 || strcmp(name, "insert") == 0;
     return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, lower_describe(l, tuple.type), name,
                       grows ? ": a list of a kernel is a tuple; use cuda.local.array and a count" : "");

@@ -129,7 +129,8 @@ static void answer_active(HostWarp *warp)
             continue;
         for (uint32_t others = warp->meeting; others; others &= others - 1) {
             const HostWait *other = &warp->fibers[lowest_lane(others)]->wait;
-            if (other->operation == INTRINSIC_CUDA_ACTIVEMASK && other->site == wait->site)
+            if (other->operation == INTRINSIC_CUDA_ACTIVEMASK && other->site == wait->site &&
+                other->place == wait->place)
                 together |= others & -others;
         }
         for (uint32_t lanes = together; lanes; lanes &= lanes - 1)

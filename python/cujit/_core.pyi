@@ -160,6 +160,7 @@ class Launcher:
     blockdim: tuple[int, int, int]
     stream: Any
     sharedmem: int
+    cluster: tuple[int, int, int] | None
     pre_launch_callbacks: list[Callable[[KernelBase, Launcher], Any]]
     def __call__(self, *args: Any) -> None: ...
 

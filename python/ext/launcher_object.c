@@ -257,6 +257,11 @@ static PyObject *dimensions(const uint32_t *values) { return Py_BuildValue("III"
 static PyObject *get_grid(ExtLauncher *self, void *Py_UNUSED(closure)) { return dimensions(self->launch.grid); }
 static PyObject *get_block(ExtLauncher *self, void *Py_UNUSED(closure)) { return dimensions(self->launch.block); }
 
+static PyObject *get_cluster(ExtLauncher *self, void *Py_UNUSED(closure))
+{
+    return self->launch.cluster[0] ? dimensions(self->launch.cluster) : Py_NewRef(Py_None);
+}
+
 static PyObject *get_shared(ExtLauncher *self, void *Py_UNUSED(closure))
 {
     return PyLong_FromUnsignedLong(self->launch.dynamic_shared);
@@ -272,6 +277,7 @@ static PyObject *get_callbacks(ExtLauncher *self, void *Py_UNUSED(closure))
 static PyGetSetDef launcher_getset[] = {
     {"griddim", (getter)get_grid, NULL, "Blocks along x, y and z.", NULL},
     {"blockdim", (getter)get_block, NULL, "Threads of a block along x, y and z.", NULL},
+    {"cluster", (getter)get_cluster, NULL, "Blocks of a cluster along x, y and z, or None.", NULL},
     {"sharedmem", (getter)get_shared, NULL, "Bytes of dynamic shared memory.", NULL},
     {"pre_launch_callbacks", (getter)get_callbacks, NULL, "Called with (kernel, launcher) before every launch.", NULL},
     {0},

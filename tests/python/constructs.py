@@ -343,6 +343,9 @@ SECTIONS = {
         a.item(2)
         g.ravel()[5]
         g.reshape(g.size)[4]
+        g.reshape(-1)[4], g.reshape(n - n - 1)[5]
+        g.flags.c_contiguous, g.T.flags.c_contiguous
+        a[1:].ctypes.data - a.ctypes.data
         r = a[0]; a[0] = n; r = a[0] - r
         a[1] += n; r = a[1]
         a[1:3] = n; r = a[0] + a[1] * a[2]

@@ -205,6 +205,18 @@ def test_copies_and_pickles():
     np.testing.assert_array_equal(d.copy_to_host(), 10 * (np.arange(4) + 1))
 
 
+def test_pickles_of_configured_kernels():
+    d = cuda.to_device(np.zeros(4, np.int64))
+    pickle.loads(pickle.dumps(add[1, 4]))(d, np.arange(4), d)
+    np.testing.assert_array_equal(d.copy_to_host(), np.arange(4))
+    again = pickle.loads(pickle.dumps(add[2, (4, 2), 0, 100]))
+    assert (again.kernel, again.griddim, again.blockdim, again.sharedmem) == (add, (2, 1, 1), (4, 2, 1), 100)
+    watched = add[1, 1]
+    watched.pre_launch_callbacks.append(print)
+    with pytest.raises(pickle.PicklingError, match="pre_launch_callbacks"):
+        pickle.dumps(watched)
+
+
 def helper(v):
     return v + int64(1)
 
@@ -254,6 +266,20 @@ def test_extensions_see_every_argument():
     kernel[1, 1](d, 21)
     assert d.copy_to_host()[0] == 42
     assert seen == ["array(int64, 1d, C)", "int64", "after", "after"]
+
+
+def test_extensions_that_are_added_later():
+    class ReadOnly:
+        def prepare_args(self, ty, val, stream, retr):
+            return ty, cuda.In(val) if isinstance(val, np.ndarray) else val
+
+    kernel, x = cuda.jit(helper_kernel), np.zeros(1, np.int64)
+    kernel[1, 1](x, 21)
+    assert x[0] == 21
+    kernel.extensions.append(ReadOnly())
+    kernel[1, 1](x, 42)
+    assert x[0] == 21
+    assert copy.copy(kernel[2, 1]).griddim == (2, 1, 1)
 
 
 def helper_kernel(out, v):

@@ -42,6 +42,17 @@ def test_arguments_in_text(text, expected):
     assert normalize(text)[0] == (expected,)
 
 
+def test_the_types_are_names_of_cuda_too():
+    @cuda.jit(cuda.void(cuda.float32[:], cuda.int32))
+    def kernel(x, n):
+        x[0] = cuda.float32(n) / cuda.int32(4)
+
+    x = np.zeros(1, np.float32)
+    kernel[1, 1](x, 3)
+    assert x[0] == 0.75
+    assert cuda.types.NPDatetime("s") == types.NPDatetime("s")
+
+
 def test_text_without_arguments():
     assert normalize("void()") == ((), void)
 

@@ -209,3 +209,17 @@ def test_reduction_is_one_instruction_where_there_is_one():
     old, new = (cuda.compile_ptx(reduce_word, "void(int32[::1], int64[::1])", cc=cc)[0] for cc in [(7, 5), (8, 0)])
     assert "redux.sync.max.s32" in new and "redux.sync.add" in new and "shfl" not in new
     assert "redux" not in old and "shfl.sync.idx" in old
+
+
+def test_both_branches_ask_who_is_active():
+    @cuda.jit
+    def kernel(out):
+        i = cuda.threadIdx.x
+        if i % 2:
+            out[i] = cuda.activemask()
+        else:
+            out[i] = cuda.activemask()
+
+    out = np.zeros(32, np.uint32)
+    kernel[1, 32](out)
+    assert out.tolist() == [0x55555555, 0xAAAAAAAA] * 16

@@ -62,6 +62,7 @@ from cujit.cuda.streams import (
     per_thread_default_stream,
     stream,
 )
+from cujit.types import *  # noqa: F403
 
 globals().update({path.removeprefix("cuda."): intrinsic for path, intrinsic in _core.intrinsics.items()
                   if path.startswith("cuda.") and path.count(".") == 1})

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from cujit._core import DeviceArrayBase, Event, KernelBase, Launcher, Signature, Type
 from cujit._core import Stream as _CoreStream
 from cujit.gufunc import guvectorize as guvectorize
+from cujit.types import *  # noqa: F403
 from cujit.ufunc import vectorize as vectorize
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

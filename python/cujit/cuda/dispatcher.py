@@ -1,7 +1,10 @@
 """cuda.jit and the objects that it makes: functions compiled once for each list of argument types."""
+import copyreg
 import functools
 import math
+import operator
 import os
+import pickle
 import types as python_types
 import warnings
 
@@ -84,12 +87,19 @@ class Dispatcher(_core.KernelBase):
         super().__init__(compiled, device=device, **options)
         functools.update_wrapper(self, function)
         self.declared = signature
-        self.extensions = list(extensions)
+        self._extensions = list(extensions)
         self.specialized = False
         self._specializations = {}
 
     def __get__(self, instance, owner=None):
         return self if instance is None else python_types.MethodType(self, instance)
+
+    @property
+    def extensions(self):
+        """A list of objects whose prepare_args(type, value, stream=, retr=) arguments pass through; can be changed."""
+        if type(self) is Dispatcher:
+            self.__class__ = ExtendedDispatcher   # who asks may add some: from now on launches look
+        return self._extensions
 
     @property
     def py_func(self):
@@ -175,7 +185,7 @@ class Dispatcher(_core.KernelBase):
     @property
     def targetoptions(self):
         """The options the function was decorated with."""
-        return {**self.options, "device": self.is_device, "extensions": self.extensions}
+        return {**self.options, "device": self.is_device, "extensions": self._extensions}
 
     @property
     def stats(self):
@@ -253,7 +263,7 @@ class Dispatcher(_core.KernelBase):
     # --- copies ------------------------------------------------------------------------------------------------------
 
     def _copy(self):
-        return type(self)(self.py_func, device=self.is_device, extensions=self.extensions, signature=self.declared,
+        return type(self)(self.py_func, device=self.is_device, extensions=self._extensions, signature=self.declared,
                           **self.options)
 
     def __copy__(self):
@@ -287,6 +297,9 @@ class ExtendedLauncher:
     def __getattr__(self, name):
         return getattr(self._launcher, name)
 
+    def __reduce__(self):
+        return _reduce_launcher(self._launcher)
+
     def __call__(self, *args):
         retr, stream = [], self._launcher.stream
         self._launcher(*[self._prepare(value, stream, retr) for value in args])
@@ -298,6 +311,17 @@ class ExtendedLauncher:
         for extension in reversed(self._kernel.extensions):
             ty, value = extension.prepare_args(ty, value, stream=stream, retr=retr)
         return value
+
+
+def _reduce_launcher(launcher):
+    """Pickles a kernel with its configuration, for copyreg."""
+    if launcher.pre_launch_callbacks:
+        raise pickle.PicklingError("a configured kernel with pre_launch_callbacks cannot be pickled")
+    configuration = launcher.griddim, launcher.blockdim, launcher.stream, launcher.sharedmem, launcher.cluster
+    return operator.getitem, (launcher.kernel, configuration)
+
+
+copyreg.pickle(_core.Launcher, _reduce_launcher)
 
 
 class ForAll:
@@ -327,7 +351,7 @@ class ForAll:
 def quiet_launcher(kernel, blocks, threads, stream=0, sharedmem=0):
     """kernel[blocks, threads, stream, sharedmem] without a hint that the grid is small: its size is not the user's."""
     launcher = kernel.quiet_launcher((blocks, threads, stream, sharedmem))
-    return ExtendedLauncher(kernel, launcher) if kernel.extensions else launcher
+    return ExtendedLauncher(kernel, launcher) if kernel._extensions else launcher
 
 
 def argument_type(value):

@@ -15,7 +15,7 @@ def reduce_dispatcher(kernel):
     frozen = [tuple(map(_encode, types)) for types in kernel.signatures] if kernel.specialized else []
     types, result = kernel.declared or ((), None)
     declared = kernel.declared and (tuple(map(_encode, types)), _encode(result))
-    state = (kernel.is_device, kernel.extensions, dict(kernel.options), declared, frozen)
+    state = (kernel.is_device, kernel._extensions, dict(kernel.options), declared, frozen)
     return _rebuild, (type(kernel), _encode_function(kernel.py_func), state)
 
 
