@@ -82,5 +82,7 @@ bool cuda_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag);
 
 /* Atomic operations on 8 and 16 bits work on the word around them: the last one of an array must be there. */
 static inline size_t cuda_whole_words(size_t size) { return (size + 3) / 4 * 4; }
+/* The bytes behind an allocation up to a whole word become 0: those atomic operations read them. */
+bool cuda_clear_rest(CUdeviceptr address, size_t size, Diag *diag);
 
 #endif

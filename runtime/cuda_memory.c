@@ -25,6 +25,12 @@ bool cuda_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes,
     return cuda_leave(&scope, ok);
 }
 
+bool cuda_clear_rest(CUdeviceptr address, size_t size, Diag *diag)
+{
+    size_t rest = cuda_whole_words(size) - size;
+    return rest == 0 || driver_call(diag, cuMemsetD8Async, address + size, 0, rest, NULL);
+}
+
 bool cuda_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
 {
     CudaScope scope;
@@ -33,6 +39,10 @@ bool cuda_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag
         return false;
     bool ok = cuda_check_allocation(device, DRIVER_cuMemAlloc, driver.cuMemAlloc(&address, cuda_whole_words(size)),
                                     size, diag);
+    if (ok && !cuda_clear_rest(address, size, diag)) {
+        driver.cuMemFree(address);
+        ok = false;
+    }
     *pointer = address;
     return cuda_leave(&scope, ok);
 }

@@ -58,6 +58,10 @@ bool cuda_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Di
     ((CudaDevice *)device)->pool_used = true;
     CUresult result = driver.cuMemAllocAsync(&address, cuda_whole_words(size), NULL);
     bool ok = cuda_check_allocation(device, DRIVER_cuMemAllocAsync, result, size, diag);
+    if (ok && !cuda_clear_rest(address, size, diag)) {
+        driver.cuMemFreeAsync(address, NULL);
+        ok = false;
+    }
     *pointer = address;
     return cuda_leave(&scope, ok);
 }

@@ -99,6 +99,24 @@ static void ordered_memory(void)
     CHECK(fake()->alive() == 1);
 }
 
+/* The last word of an allocation is there and known, whichever bytes of it are the array's. */
+static void whole_words(void)
+{
+    Diag diag = {0};
+    RtPointer a = 0, b = 0;
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    CHECK_OK(rt_allocate(device, 5, &a, &diag) && rt_allocate_ordered(device, 2, &b, &diag), &diag);
+    CHECK(fake()->calls("cuMemsetD8Async") == 2);
+    CHECK(memcmp((char *)(uintptr_t)a + 5, "\0\0", 3) == 0 && memcmp((char *)(uintptr_t)b + 2, "\0", 2) == 0);
+    CHECK_OK(rt_free(device, a, &diag) && rt_free_ordered(device, b, &diag), &diag);
+    for (int i = 0; i < 2; i++) {
+        fake()->fail("cuMemsetD8Async", 1, CUDA_ERROR_UNKNOWN);
+        bool ok = i ? rt_allocate(device, 1, &a, &diag) : rt_allocate_ordered(device, 1, &a, &diag);
+        CHECK_FAILS(ok, &diag, DIAG_DRIVER_CALL, "cuMemsetD8Async failed");
+    }
+    CHECK(fake()->alive() == 1);
+}
+
 static void streams_and_events(void)
 {
     Diag diag = {0};
@@ -328,6 +346,7 @@ void test_cuda(void)
         {"devices", devices},
         {"memory", memory},
         {"ordered memory", ordered_memory},
+        {"whole words", whole_words},
         {"streams and events", streams_and_events},
         {"modules", modules},
         {"launches", launches},
