@@ -265,6 +265,8 @@ static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRe
     case INTRINSIC_CUDA_THREADFENCE_SYSTEM:
         LLVMBuildFence(emitter->builder, LLVMAtomicOrderingSequentiallyConsistent, false, "");
         return true;
+    case INTRINSIC_CUDA_GRID_DEPENDENCY_SYNC:
+    case INTRINSIC_CUDA_TRIGGER_LAUNCH_COMPLETION: return true; /* a launch begins when those before it are done */
     case INTRINSIC_CUDA_LANEMASK_LT:
     case INTRINSIC_CUDA_LANEMASK_LE:
     case INTRINSIC_CUDA_LANEMASK_EQ:

@@ -236,6 +236,19 @@ static void emit_map_shared(Emitter *emitter, const IrValue *value, LLVMValueRef
         out[i] = array[i];
 }
 
+/* --- launches that overlap ----------------------------------------------------------------------------------------------------- */
+
+/* Below sm_90 launches do not overlap. Assembly, because LLVM's intrinsic lets loads of global memory pass it. */
+static void emit_grid_dependency(Emitter *emitter, const char *code)
+{
+    if (emitter->target->gpu->sm < 90)
+        return;
+    LLVMTypeRef type = LLVMFunctionType(emitter->void_type, NULL, 0, false);
+    LLVMValueRef call = LLVMGetInlineAsm(type, code, strlen(code), "~{memory}", strlen("~{memory}"), true, false,
+                                         LLVMInlineAsmDialectATT, false);
+    LLVMBuildCall2(emitter->builder, type, call, NULL, 0, "");
+}
+
 static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     switch (value->intrinsic) {
@@ -249,6 +262,10 @@ static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRe
         call_llvm(emitter, "llvm.nvvm.barrier.cluster.wait", NULL, 0, NULL);
         return true;
     case INTRINSIC_CLUSTER_MAP_SHARED: emit_map_shared(emitter, value, out); return true;
+    case INTRINSIC_CUDA_GRID_DEPENDENCY_SYNC: emit_grid_dependency(emitter, "griddepcontrol.wait;"); return true;
+    case INTRINSIC_CUDA_TRIGGER_LAUNCH_COMPLETION:
+        emit_grid_dependency(emitter, "griddepcontrol.launch_dependents;");
+        return true;
     case INTRINSIC_REDUX_ADD:
     case INTRINSIC_REDUX_MIN:
     case INTRINSIC_REDUX_MAX:

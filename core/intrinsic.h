@@ -49,6 +49,7 @@ typedef enum IntrinsicEffects {
     EFFECT_GRID_SYNC = 32, /* every thread of the grid takes part: the launch is cooperative */
     EFFECT_CLUSTER = 64, /* blocks of a cluster must exist at once: they wait for each other or share memory */
     EFFECT_PRINTS = 128, /* the operation print; no intrinsic has it */
+    EFFECT_GRID_DEPENDENCY = 256, /* waits for the stream's earlier launches by itself: it may start before they end */
 } IntrinsicEffects;
 
 /* d = a @ b + c over a warp, for tensor cores. */

@@ -72,7 +72,7 @@ struct RtKernel {
     RtDevice *device;
     KernelLimits limits;
     char name[256]; /* for messages */
-    bool cooperative; /* in every launch */
+    bool cooperative, starts_early; /* in every launch */
 };
 
 /* Opens a GPU (driver loaded, context retained); NULL with diag. cuda_device_close undoes it. */

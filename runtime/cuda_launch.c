@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 /* Clusters up to this many blocks run on every device that has clusters. */
-enum { PORTABLE_CLUSTER = 8, FIRST_WITH_CLUSTERS = 90 };
+enum { PORTABLE_CLUSTER = 8, FIRST_WITH_CLUSTERS = 90, FIRST_WITH_OVERLAP = 90 };
 
 /* Asks once for all the shared memory that the device gives a block; the opt-in is a permission, not a reservation. */
 static bool allow_dynamic_shared(CudaKernel *kernel, uint32_t wanted, Diag *diag)
@@ -62,10 +62,16 @@ static bool fail_cooperative(CudaKernel *kernel, const RtLaunch *launch, Diag *d
     return diag_fail_code(diag, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, DIAG_LAUNCH_SHAPE, text);
 }
 
-/* Cooperative launches and clusters: attributes of cuLaunchKernelEx. */
+/* A cooperative grid needs the whole device: it waits for what runs there. */
+static bool starts_early(const RtKernel *kernel, const RtLaunch *launch)
+{
+    return launch->starts_early && !launch->cooperative && rt_device_sm(kernel->device) >= FIRST_WITH_OVERLAP;
+}
+
+/* Cooperative launches, clusters and launches that start early: attributes of cuLaunchKernelEx. */
 static bool launch_extended(CudaKernel *kernel, const RtLaunch *launch, void **extra, Diag *diag)
 {
-    CUlaunchAttribute attributes[2] = {0};
+    CUlaunchAttribute attributes[3] = {0};
     CUlaunchConfig config = {
         .gridDimX = launch->grid[0],
         .gridDimY = launch->grid[1],
@@ -91,6 +97,10 @@ static bool launch_extended(CudaKernel *kernel, const RtLaunch *launch, void **e
             !allow_large_cluster(kernel, diag))
             return false;
     }
+    if (starts_early(&kernel->base, launch)) {
+        attributes[config.numAttrs].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+        attributes[config.numAttrs++].value.programmaticStreamSerializationAllowed = 1;
+    }
     CUresult result = driver.cuLaunchKernelEx(&config, kernel->function, NULL, extra);
     if (result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE)
         return fail_cooperative(kernel, launch, diag);
@@ -114,7 +124,7 @@ bool cuda_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
     bool ok = allow_dynamic_shared(kernel, launch->dynamic_shared + kernel->reserved, diag);
     if (!ok)
         return cuda_leave(&scope, false);
-    if (launch->cooperative || launch->cluster[0])
+    if (launch->cooperative || launch->cluster[0] || starts_early(base, launch))
         ok = launch_extended(kernel, launch, extra, diag);
     else
         ok = driver_call(diag, cuLaunchKernel, kernel->function, launch->grid[0], launch->grid[1], launch->grid[2],

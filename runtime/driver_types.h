@@ -63,6 +63,7 @@ typedef union CUlaunchAttributeValue {
     char pad[64];
     void *aligned; /* other members hold pointers */
     int cooperative;
+    int programmaticStreamSerializationAllowed;
     struct {
         unsigned int x, y, z;
     } clusterDim;

@@ -236,8 +236,10 @@ bool rt_event_elapsed(RtEvent *start, RtEvent *end, float *milliseconds, Diag *d
 RtKernel *rt_kernel_load(RtDevice *device, const RtImage *image, Diag *diag)
 {
     RtKernel *kernel = device->backend->kernel_load(device, image, diag);
-    if (kernel)
+    if (kernel) {
         kernel->cooperative = image->cooperative;
+        kernel->starts_early = image->starts_early;
+    }
     return kernel;
 }
 
@@ -271,5 +273,6 @@ bool rt_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag)
     if (!exceptions_check_stream(kernel->device, launch->stream, diag))
         return false;
     whole.cooperative |= kernel->cooperative;
+    whole.starts_early |= kernel->starts_early;
     return kernel->device->backend->launch(kernel, &whole, diag);
 }

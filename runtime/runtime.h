@@ -84,6 +84,7 @@ typedef struct RtImage {
     uint32_t static_shared; /* CPU device: bytes of shared arrays; GPU: of those that launches give memory for */
     uint32_t local_size;
     bool cooperative; /* its threads wait for the whole grid: every launch is cooperative */
+    bool starts_early; /* it waits for the stream's earlier launches by itself: each launch may begin before they end */
 } RtImage;
 
 RtKernel *rt_kernel_load(RtDevice *device, const RtImage *image, Diag *diag);
@@ -97,7 +98,7 @@ bool rt_kernel_resident_blocks(RtKernel *kernel, int threads, size_t dynamic_sha
 typedef struct RtLaunch {
     uint32_t grid[3], block[3], cluster[3]; /* cluster 0: none */
     uint32_t dynamic_shared; /* bytes */
-    bool cooperative;
+    bool cooperative, starts_early;
     RtStream *stream;
     void *parameters; /* the buffer of kernel_abi.h */
     size_t parameters_size;

@@ -219,6 +219,13 @@ static void launches(void)
     CHECK_OK(rt_launch(kernel, &launch, &diag), &diag);
     CHECK(last->config.numAttrs == 2 && last->attributes[1].value.clusterDim.x == 4);
     CHECK(last->attributes[1].value.clusterDim.z == 1);
+    launch.starts_early = true;
+    CHECK_OK(rt_launch(kernel, &launch, &diag) && last->config.numAttrs == 2, &diag);
+    launch.cooperative = false;
+    CHECK_OK(rt_launch(kernel, &launch, &diag) && last->config.numAttrs == 2, &diag);
+    CHECK(last->attributes[1].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+    CHECK(last->attributes[1].value.programmaticStreamSerializationAllowed == 1);
+    launch.cooperative = true;
     launch.cluster[1] = 5;
     CHECK_OK(rt_launch(kernel, &launch, &diag) && fake()->calls("cuFuncSetAttribute") == before + 2, &diag);
     launch.grid[0] = 400;
