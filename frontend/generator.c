@@ -46,7 +46,7 @@ static bool range_count(const Constant *range, int64_t *count)
 }
 
 /* How many items there are, where types and constants tell. */
-static bool known_count(const Type *type, const Constant *constant, int64_t *count)
+bool generator_known_count(const Type *type, const Constant *constant, int64_t *count)
 {
     if (type->kind != TYPE_TUPLE)
         return false;
@@ -55,17 +55,18 @@ static bool known_count(const Type *type, const Constant *constant, int64_t *cou
     case TUPLE_PLAIN:
     case TUPLE_NAMED: return true;
     case TUPLE_RANGE: return range_count(constant, count);
-    case TUPLE_ENUMERATE: return known_count(type->items[1], NULL, count);
-    case TUPLE_REVERSED: return known_count(type->items[0], NULL, count);
+    case TUPLE_ENUMERATE: return generator_known_count(type->items[1], NULL, count);
+    case TUPLE_REVERSED: return generator_known_count(type->items[0], NULL, count);
     case TUPLE_GENERATOR: {
         const Instance *instance = instance_of(type);
         const Operand *parameters = instance->parameters;
-        return instance->ssa->is_one_for_one && known_count(parameters[0].type, parameters[0].constant, count);
+        return instance->ssa->is_one_for_one &&
+               generator_known_count(parameters[0].type, parameters[0].constant, count);
     }
     case TUPLE_ZIP:
         for (uint32_t i = 0; i < type->count; i++) {
             int64_t one;
-            if (!known_count(type->items[i], NULL, &one))
+            if (!generator_known_count(type->items[i], NULL, &one))
                 return false;
             *count = i == 0 || one < *count ? one : *count;
         }
@@ -76,6 +77,26 @@ static bool known_count(const Type *type, const Constant *constant, int64_t *cou
 
 /* --- making ------------------------------------------------------------------------------------------------------- */
 
+static Operand generator_value(Lower *l, const Instance *instance, const Operand *items, uint32_t count)
+{
+    Operand generator = lower_make_tuple(l, items, count, TUPLE_GENERATOR);
+    Type *type = arena_copy(l->arena, generator.type, sizeof *type);
+    type->object = instance;
+    generator.type = type;
+    return generator;
+}
+
+/* A list whose length is known is a tuple at once. */
+static bool is_short_list(Lower *l, const Instance *instance, const Operand *bound, uint32_t count, int64_t *length)
+{
+    if (!instance->ssa->is_list)
+        return false;
+    Lower dry = *l;
+    dry.emitting = false;
+    const Type *type = generator_value(&dry, instance, bound, count).type;
+    return generator_known_count(type, NULL, length) && *length <= MOST_ITEMS;
+}
+
 bool lower_make_generator(Lower *l, Instance *instance, const Operand *bound, uint32_t count, Operand *out)
 {
     instance->is_recursive |= instance->state == INSTANCE_RUNNING;
@@ -85,6 +106,10 @@ bool lower_make_generator(Lower *l, Instance *instance, const Operand *bound, ui
     if (instance->is_recursive)
         return lower_fail(l, DIAG_UNSUPPORTED_BYTECODE, "a generator that calls itself",
                           "; write a loop, or a function that returns a value");
+    int64_t length;
+    bool is_short = is_short_list(l, instance, bound, count, &length);
+    if (is_short && lower_items_apart(l, instance, bound, length, out))
+        return true;
     Operand *items = arena_copy(l->arena, bound, (count + 1) * sizeof *bound);
     if (instance_borrows_memory(instance)) {
         items[count] = operand_value(&type_memory, NULL);
@@ -93,14 +118,8 @@ bool lower_make_generator(Lower *l, Instance *instance, const Operand *bound, ui
         l->instance->makes_cells = true;
         count++;
     }
-    *out = lower_make_tuple(l, items, count, TUPLE_GENERATOR);
-    Type *type = arena_copy(l->arena, out->type, sizeof *type);
-    type->object = instance;
-    out->type = type;
-    int64_t length;
-    if (instance->ssa->is_list && known_count(type, NULL, &length) && length <= MOST_ITEMS)
-        return lower_generator_items(l, *out, length, out);
-    return true;
+    *out = generator_value(l, instance, items, count);
+    return !diag_failed(l->diag) && (!is_short || lower_generator_items(l, *out, length, out));
 }
 
 /* --- frames ------------------------------------------------------------------------------------------------------- */
@@ -230,10 +249,17 @@ bool lower_generator_step(Lower *l, Operand generator, Operand frame, Operand *o
 
 bool lower_generator_items(Lower *l, Operand generator, int64_t count, Operand *out)
 {
-    if (count < 0 && (!known_count(generator.type, NULL, &count) || count > MOST_ITEMS))
+    if (count < 0 && (!generator_known_count(generator.type, NULL, &count) || count > MOST_ITEMS))
         return lower_fail(l, DIAG_CONSTANT_REQUIRED, "the number of items of a generator that becomes a tuple",
                           "; loop over it, or reduce it with sum, min, max, any or all");
-    Operand *items = ARENA_ARRAY(l->arena, Operand, count + 1), frame, step;
+    Instance *instance = instance_of(generator.type);
+    Operand *items = ARENA_ARRAY(l->arena, Operand, count + instance->parameter_count + 1), frame, step;
+    for (uint32_t i = 0; i < instance->parameter_count; i++)
+        items[i] = lower_tuple_item(l, generator, i);
+    if (lower_items_apart(l, instance, items, count, out))
+        return true;
+    if (diag_failed(l->diag))
+        return false;
     if (!lower_generator_start(l, generator, &frame))
         return false;
     for (int64_t i = 0; i < count; i++) {

@@ -21,6 +21,12 @@ bool lower_generator_start(Lower *l, Operand generator, Operand *out);
 bool lower_generator_step(Lower *l, Operand generator, Operand frame, Operand *out);
 /* A generator's first `count` items, or all of one whose length is known while compiling (count -1), as a tuple. */
 bool lower_generator_items(Lower *l, Operand generator, int64_t count, Operand *out);
+/* How many items there are, where types and constants tell. */
+bool generator_known_count(const Type *type, const Constant *constant, int64_t *count);
+/* generator_items.c: the items of one that gives an item for each of the `count` that it runs over, where they have no
+ * common type or each has variables of its own; given: an operand for each parameter. False without a diagnostic where
+ * all can come from one function. */
+bool lower_items_apart(Lower *l, const Instance *all, const Operand *given, int64_t count, Operand *out);
 /* Whether what the call gives is used more than once, as far as the code tells. */
 bool generator_is_shared(Lower *l, const SsaValue *call, const Type *type);
 /* A generator is used up by its one use: false with a diagnostic where a program could see another. */

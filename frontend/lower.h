@@ -448,6 +448,10 @@ void want_constants(Lower *l);
 /* Gives the facts of a call the constants that the instance wants. False if there are none; then what the call depends
  * on is wanted of the instance that calls. */
 bool keep_constants(Lower *l, const Instance *instance, const Operand *given, uint32_t count, Operand *facts);
+/* The instance for these operands, its types inferred, called by the value being handled. given: the same with all that is
+ * known of their values. NULL with a diagnostic. */
+Instance *lower_instance(Lower *l, const CodeSnapshot *code, const Snapshot *snapshot, const Operand *given,
+                         const Operand *bound, uint32_t count);
 /* The method call receiver.name(arguments). */
 bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call *call, Operand *out);
 /* An operand as it is passed to a function: numbers and tuples lose what is known of their value. */

@@ -198,10 +198,10 @@ static bool is_outdated(const Lower *l, const Instance *instance)
 }
 
 /* The instance for these facts, inferred unless that is under way. NULL with a diagnostic. */
-static Instance *instance_for(Lower *l, const Callee *callee, const Operand *facts, uint32_t count)
+static Instance *instance_for(Lower *l, const CodeSnapshot *code, const Snapshot *snapshot, const Operand *facts,
+                              uint32_t count)
 {
-    Instance *instance =
-        instance_get(l->frontend, l->diag, callee->code, callee->snapshot, facts, count, raise_site(l, callee->code));
+    Instance *instance = instance_get(l->frontend, l->diag, code, snapshot, facts, count, raise_site(l, code));
     if (!instance)
         return NULL;
     if (!instance->called_by && instance->state == INSTANCE_NEW && l->instance && !instance->is_kernel) {
@@ -213,26 +213,36 @@ static Instance *instance_for(Lower *l, const Callee *callee, const Operand *fac
     return instance;
 }
 
+Instance *lower_instance(Lower *l, const CodeSnapshot *code, const Snapshot *snapshot, const Operand *given,
+                         const Operand *bound, uint32_t count)
+{
+    Operand *facts = ARENA_ARRAY(l->arena, Operand, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        facts[i] = (Operand){.type = bound[i].type, .constant = bound[i].constant, .weak = bound[i].weak};
+    Instance *instance = instance_for(l, code, snapshot, facts, count);
+    while (instance && instance->wanted && keep_constants(l, instance, given, count, facts))
+        instance = instance_for(l, code, snapshot, facts, count);
+    if (instance && l->emitting && !instance->block_reached[0]) { /* inference stopped before it came here */
+        lower_fail(l, DIAG_CALL_DEPTH, CALL_DEPTH_LIMIT, code->source.name);
+        return NULL;
+    }
+    return instance;
+}
+
 static bool call_instance(Lower *l, const Callee *callee, const Call *call, Operand *out)
 {
     uint32_t count;
     Operand *bound = bind(l, callee, call, &count);
     if (!bound || (callee->code->is_library && !weaken_arguments(l, bound, count, bound)))
         return false;
-    Operand *facts = ARENA_ARRAY(l->arena, Operand, count), *given = arena_copy(l->arena, bound, count * sizeof *bound);
+    Operand *given = arena_copy(l->arena, bound, count * sizeof *bound);
     uint32_t known = callee->snapshot ? count - callee->code->free_count : count; /* captured values never change */
-    for (uint32_t i = 0; i < count; i++) {
-        if (i < known && !(i == 0 && keeps_range(callee->code, bound[i])) && !pass_argument(l, callee, i, &bound[i]))
+    for (uint32_t i = 0; i < known; i++)
+        if (!(i == 0 && keeps_range(callee->code, bound[i])) && !pass_argument(l, callee, i, &bound[i]))
             return false;
-        facts[i] = (Operand){.type = bound[i].type, .constant = bound[i].constant, .weak = bound[i].weak};
-    }
-    Instance *instance = instance_for(l, callee, facts, count);
-    while (instance && instance->wanted && keep_constants(l, instance, given, count, facts))
-        instance = instance_for(l, callee, facts, count);
+    Instance *instance = lower_instance(l, callee->code, callee->snapshot, given, bound, count);
     if (!instance)
         return false;
-    if (l->emitting && !instance->block_reached[0]) /* inference stopped before it came here */
-        return lower_fail(l, DIAG_CALL_DEPTH, CALL_DEPTH_LIMIT, callee->code->source.name);
     if (instance->ssa->is_generator)
         return lower_make_generator(l, instance, bound, count, out);
     if (instance->state == INSTANCE_RUNNING) {
@@ -484,7 +494,7 @@ static bool call_starred(Lower *l, const SsaValue *value, Operand *out)
     Call call = {.count = items.type->count, .arguments = arguments};
     if (value->count == 3 && !lower_dict_keywords(l, lower_fact(l, value->operands[2]), &call))
         return false;
-    return call_operand(l, lower_fact(l, value->operands[0]), &call, out);
+    return call_operand(l, operand_value_of(l, lower_fact(l, value->operands[0])), &call, out);
 }
 
 bool lower_call(Lower *l, const SsaValue *value, Operand *out)
@@ -500,5 +510,5 @@ bool lower_call(Lower *l, const SsaValue *value, Operand *out)
                  .keyword_count = value->keyword_count,
                  .keywords = value->keywords,
                  .keyword_values = arguments + (given - value->keyword_count)};
-    return call_operand(l, lower_fact(l, value->operands[0]), &call, out);
+    return call_operand(l, operand_value_of(l, lower_fact(l, value->operands[0])), &call, out);
 }

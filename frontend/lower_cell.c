@@ -234,6 +234,9 @@ static bool share_foreign_cell(const Lower *l, const Type *a, const Type *b)
 static bool is_made_in_loop(Lower *l, const Type *type)
 {
     const SsaFunction *ssa = l->instance->ssa;
+    int64_t trips;
+    if (ssa->is_one_for_one && generator_known_count(l->instance->parameters[0].type, NULL, &trips) && trips == 1)
+        return false;
     for (uint32_t i = 0; i < ssa->block_count; i++) {
         if (!l->instance->block_reached[i] || !ssa->blocks[i].cfg->loop_depth)
             continue;

@@ -394,6 +394,9 @@ SECTIONS = {
         (lambda i, j=2, *, k=5: i + j + k)(n)
         def f(i, *, k=5): return i + k\nr = f(n) + f(n, k=1)
         (lambda *i: sum(i))(n, m, 2)
+        r = [e for e in (n, p, 'ab')][1]
+        r = [len(e) for e in (t, p, 'ab')], tuple((i, e) for i, e in enumerate((n, t)))[1][1]
+        i, *k = (e for e in (n, t, u)); r = i, k[0], k[1]
         f = [lambda i, k=k: i * k for k in (1, 2, 3)]; r = f[1](n)
         f = lambda i: i + 1; k = lambda i: f(i) * 2; r = k(n)
         def f(i):\n    for j in range(i):\n        if j == 2: return j\n    return -1\nr = f(n)

@@ -360,6 +360,19 @@ def lists_of_functions(x, n, out):
     late, early = [lambda: i for i in (1, 2, n)], [lambda i=i: i for i in (1, 2, n)]  # noqa: B023
     for k in range(3):
         out[k] = late[k]() * 10 + early[k]()
+    each = [make_counter(i)[0] for i in range(3)]
+    out[3] = each[0]() + each[2]() * 10 + each[0]() * 100
+    mixed = [f(n) for f in (lambda v: v, lambda v: (v, 0.5), make_adder(2))]
+    out[4] = mixed[0] + mixed[1][1] + mixed[2]
+
+
+@sample
+def a_function_or_none(x, n, out):
+    previous = None
+    for i in range(n):
+        if previous is not None:
+            out[0] = out[0] * 7 + previous()
+        previous = lambda: i + 1  # noqa: E731, B023
 
 
 # --- in loops --------------------------------------------------------------------------------------------------------
@@ -635,13 +648,6 @@ def test_each_trip_would_need_its_own():
         out[0] = f(1)
 
     refuse(errors.UnsupportedError, kernel, np.zeros(1), 3, match="cannot outlive the loop's trip", line=2)
-
-    def of_a_list(out):
-        fs = [make_adder(i) for i in range(3)]
-        out[0] = fs[0](1)
-
-    with pytest.raises(errors.UnsupportedError, match="cannot outlive the loop's trip"):
-        cuda.jit(of_a_list)[1, 1](np.zeros(1))
 
 
 def test_a_shared_variable_is_nothing_for_the_host():
