@@ -292,6 +292,23 @@ static const Constant *class_method(SnapshotScope *scope, PyObject *value, const
     return made_function(scope, "captured_partial", arguments, shown);
 }
 
+/* An operator.itemgetter or the like: the function that its class stands for makes a function of the same arguments.
+ * NULL without an exception where the value is nothing of that kind. */
+static const Constant *function_object(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    SnapshotBuilder *builder = scope->builder;
+    int id = PyCallable_Check(value) ? ext_intrinsic_of_object(builder->state, (PyObject *)Py_TYPE(value)) : 0;
+    if (id <= INTRINSIC_NONE || intrinsic_info[id].kind != INTRINSIC_KIND_LIBRARY)
+        return NULL;
+    const char *path = intrinsic_info[id].python_function, *name = strchr(path, '.') + 1;
+    builder->library_depth++;
+    const Constant *constant = made_function(
+        scope, "captured_object",
+        Py_BuildValue("(ssO)", arena_format(builder->arena, "%.*s", (int)(name - 1 - path), path), name, value), shown);
+    builder->library_depth--;
+    return constant;
+}
+
 static const Constant *intrinsic(SnapshotBuilder *builder, IntrinsicId id, const char *shown)
 {
     if (intrinsic_info[id].kind == INTRINSIC_KIND_LIBRARY)
@@ -449,6 +466,8 @@ static const Constant *other_value(SnapshotScope *scope, PyObject *value, const 
         return constant;
     }
     if ((constant = instance(scope, value, shown)) || PyErr_Occurred())
+        return constant;
+    if ((constant = function_object(scope, value, shown)) || PyErr_Occurred())
         return constant;
     ExtArrayView view;
     int is_array = ext_array_view(builder->state, value, &view);

@@ -116,6 +116,8 @@ class Outer:
 
 SETTINGS = {"width": 3, "shape": square, 7: 0.5}
 from_three = functools.partial(line, 3, offset=7)
+ends, shape_and_depth = operator.itemgetter(0, -1), operator.attrgetter("shape", "T.ndim")
+find_two, conjugated = operator.methodcaller("index", 2), operator.methodcaller("conjugate")
 
 
 def keywords(v, **others):
@@ -167,6 +169,9 @@ SECTIONS = {
         operator.add(n, m), operator.mul(n, u), operator.neg(n)
         operator.iadd(n, m), operator.floordiv(m, n), operator.lt(n, m)
         operator.itemgetter(1)(t), operator.itemgetter(0, 2)(t)
+        operator.methodcaller('conjugate')(c), operator.methodcaller('bit_count')(n)
+        ends(t), ends(a), shape_and_depth(g)[0][1], shape_and_depth(g)[1]
+        find_two((n, m, 2)), conjugated(c), max(t, (n, m, 0), key=ends)[1]
         operator.attrgetter('real')(c), operator.attrgetter('shape', 'T.ndim')(a)[1]
         1_000 * n
         u.is_integer(), (u * 2).is_integer()

@@ -74,7 +74,7 @@ CALLS = {
     "math.prod": "((3, 7, 2))", "operator.concat": "((1, 2), (5,))[2]", "operator.iconcat": "((1, 2), (5,))[2]",
     "operator.countOf": "((1, 2, 2), 2)",
     "operator.contains": "((1, 2), 2)", "operator.getitem": "((1, 2), 1)", "operator.indexOf": "((1, 2), 2)",
-    "operator.attrgetter": "('real')(2.5 - 1j)",
+    "operator.attrgetter": "('real')(2.5 - 1j)", "operator.methodcaller": "('conjugate')(2.5 - 1j).imag",
     "operator.itemgetter": "(1)((3, 4))", "operator.is_": "(None, None)", "operator.is_not": "(None, None)",
     "numpy.divmod": "(7, 4)[1]", "numpy.arccosh": "(1.5)", "numpy.ldexp": "(1.5, 3)",
     "numpy.round": "(2.675, 2)", "numpy.around": "(-1250, -2)", "numpy.angle": "(1 + 2j, deg=True)",

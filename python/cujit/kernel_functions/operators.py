@@ -226,3 +226,9 @@ def attrgetter(first, *others):
             return getattr(object, first)   # a name with dots, too: functions of cujit's own can
         return attributes(object, (first, *others))
     return get
+
+
+def methodcaller(name, /, *given, **keywords):
+    def call(object):
+        return getattr(object, name)(*given, **keywords)
+    return call

@@ -1,4 +1,5 @@
 """Functions over anything that a for loop takes: map, filter, reduce, min and max with all their forms, ..."""
+import importlib
 
 
 def missing():
@@ -42,6 +43,14 @@ def partial(function, /, *given, **keywords):
 def captured_partial(function, given, keywords):
     """On the host: what a captured functools.partial or class method is to kernels."""
     return partial(function, *given, **keywords)
+
+
+def captured_object(module, name, value):
+    """On the host: what a captured operator.itemgetter or the like is to kernels, by the function for its class."""
+    make, given = value.__reduce__()
+    given = (*getattr(make, "args", ()), *given)   # of a functools.partial, where there are keywords
+    function = getattr(importlib.import_module(f"cujit.kernel_functions.{module}"), name)
+    return function(*given, **getattr(make, "keywords", {}))
 
 
 def prod(iterable, *, start=1):
