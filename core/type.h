@@ -115,6 +115,11 @@ extern const Type type_memory;
 
 static inline bool type_is_scalar(const Type *t) { return t->kind >= TYPE_BOOL && t->kind <= TYPE_COMPLEX; }
 static inline bool type_is_integer(const Type *t) { return t->kind == TYPE_INT || t->kind == TYPE_UINT; }
+/* Integers that differ in their sign at most: memory with one can be read as the other. */
+static inline bool type_is_same_integer(const Type *a, const Type *b)
+{
+    return type_is_integer(a) && type_is_integer(b) && a->size == b->size;
+}
 static inline bool type_is_real(const Type *t) { return t->kind >= TYPE_BOOL && t->kind <= TYPE_FLOAT; }
 static inline bool type_is_time(const Type *t) { return t->kind == TYPE_DATETIME || t->kind == TYPE_TIMEDELTA; }
 static inline bool type_is_vector(const Type *t) { return t->kind == TYPE_TUPLE && t->tag == TUPLE_VECTOR; }

@@ -100,6 +100,8 @@ IrModule *frontend_lower(const FrontendRequest *request, Arena *arena, Diag *dia
     if (ok) {
         infer_instance(&frontend, root);
         ok = emit_all(&frontend, root);
+        if (request->inferred)
+            *request->inferred = root->result.type;
     }
     if (ok && request->is_kernel && frontend.module->exception_count)
         mark_reporting(frontend.module);

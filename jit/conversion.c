@@ -32,9 +32,11 @@ static int number_cost(const Type *from, const Type *to)
 
 static int array_cost(const Type *from, const Type *to)
 {
-    if (from->ndim != to->ndim || !type_equal(from->element, to->element))
+    bool same = type_equal(from->element, to->element);
+    if (from->ndim != to->ndim || !(same || type_is_same_integer(from->element, to->element)))
         return COST_NEVER;
     int cost = from->read_only == to->read_only ? COST_SAME : COST_LAYOUT;
+    cost += same ? COST_SAME : COST_NARROWER;
     if (from->layout == to->layout || from->ndim == 0)
         return cost;
     bool dense_vector = from->ndim == 1 && from->layout != LAYOUT_ANY;

@@ -93,12 +93,16 @@ const Type *jit_result_type(const JitFunction *function, const Type *const *type
                             Diag *diag)
 {
     Arena *scratch = arena_create();
+    const Type *inferred = NULL;
     FrontendRequest request = {.function = function->snapshot,
                                .argument_count = count,
                                .argument_types = types,
-                               .weak_literals = function->options.weak_literals};
+                               .weak_literals = function->options.weak_literals,
+                               .inferred = &inferred};
     IrModule *module = frontend_lower(&request, scratch, diag);
-    const Type *result = module ? type_copy(arena, module->first->result) : NULL;
+    if (!inferred || !type_is_element(inferred)) /* tuples may lead to what the compilation alone knows */
+        inferred = module ? module->first->result : NULL;
+    const Type *result = module ? type_copy(arena, inferred) : NULL;
     arena_destroy(scratch);
     return result;
 }

@@ -15,6 +15,9 @@ class Type:
     ndim: int                 # arrays
     layout: str               # arrays: "C", "F", "A"
     bitwidth: int             # scalars
+    signed: bool              # integers
+    underlying_float: Type    # complex numbers
+    count: int                # tuples: how many items
     readonly: bool            # arrays
     types: tuple[Type, ...]   # tuples: the types of the items
     key: str                  # type_print's text, for caches

@@ -35,29 +35,116 @@ def from_dtype(dtype):
     return _core.type_from_dtype(dtype)
 
 
-def NPDatetime(unit):
-    """The type of datetime64 values that count this unit: "s", "10ms", "D", ..."""
-    return from_dtype(f"M8[{unit}]")
+signed_domain = frozenset({int8, int16, int32, int64})
+unsigned_domain = frozenset({uint8, uint16, uint32, uint64})
+integer_domain = signed_domain | unsigned_domain
+real_domain = frozenset({float32, float64})
+complex_domain = frozenset({complex64, complex128})
+number_domain = integer_domain | real_domain | complex_domain
 
 
-def NPTimedelta(unit):
-    """The type of timedelta64 values that count this unit: "s", "10ms", "D", ..."""
-    return from_dtype(f"m8[{unit}]")
+class _Family(type):
+    """A class of types: isinstance(a_type, Integer) and such. Its method `has` says which are members."""
+
+    def __instancecheck__(cls, value):
+        return isinstance(value, Type) and cls.has(value)
 
 
-def Array(dtype, ndim, layout, readonly=False):
-    """The type of arrays of `ndim` axes of `dtype`; layout "C", "F" or "A" (any strides)."""
-    return _core.array_type(dtype, ndim, layout, readonly)
+class Boolean(metaclass=_Family):
+    """Whether a type is boolean."""
+
+    has = staticmethod(lambda t: t == boolean)
 
 
-def Tuple(items):
-    """The type of tuples of items of these types."""
-    return _core.tuple_type(tuple(items))
+class Integer(metaclass=_Family):
+    """Whether a type is one of the integers."""
+
+    has = staticmethod(integer_domain.__contains__)
 
 
-def UniTuple(dtype, count):
-    """The type of tuples of `count` items of one type."""
-    return _core.tuple_type((dtype,) * count)
+class Float(metaclass=_Family):
+    """Whether a type is one of the floats, float16 and bfloat16 among them."""
+
+    has = staticmethod((real_domain | {float16, bfloat16}).__contains__)
+
+
+class Complex(metaclass=_Family):
+    """Whether a type is complex64 or complex128."""
+
+    has = staticmethod(complex_domain.__contains__)
+
+
+class Number(metaclass=_Family):
+    """Whether a type is an integer, a float or complex."""
+
+    has = staticmethod((number_domain | {float16, bfloat16}).__contains__)
+
+
+class Array(metaclass=_Family):
+    """Array(dtype, ndim, layout): the type of arrays of `ndim` axes; layout "C", "F" or "A" (any strides)."""
+
+    has = staticmethod(lambda t: hasattr(t, "layout"))
+
+    def __new__(cls, dtype, ndim, layout, readonly=False):
+        return _core.array_type(dtype, ndim, layout, readonly)
+
+
+_vectors = frozenset(_core.vector_types.values())
+
+
+class BaseTuple(metaclass=_Family):
+    """Whether a type is that of tuples."""
+
+    has = staticmethod(lambda t: hasattr(t, "types") and t not in _vectors)
+
+
+class Tuple(metaclass=_Family):
+    """Tuple(types): the type of tuples of items of these types. isinstance: of more than one type."""
+
+    has = staticmethod(lambda t: isinstance(t, BaseTuple) and len(set(t.types)) != 1)
+
+    def __new__(cls, items):
+        return _core.tuple_type(tuple(items))
+
+
+class UniTuple(metaclass=_Family):
+    """UniTuple(type, count): the type of tuples of `count` items of one type."""
+
+    has = staticmethod(lambda t: isinstance(t, BaseTuple) and len(set(t.types)) == 1)
+
+    def __new__(cls, dtype, count):
+        return _core.tuple_type((dtype,) * count)
+
+
+def _has_dtype(t, test):
+    if isinstance(t, (Array, Number)):
+        return False
+    dtype = getattr(t, "dtype", None)
+    return dtype is not None and test(dtype)
+
+
+class Record(metaclass=_Family):
+    """Whether a type is that of records: from_dtype of a structured dtype."""
+
+    has = staticmethod(lambda t: _has_dtype(t, lambda dtype: dtype.fields is not None))
+
+
+class NPDatetime(metaclass=_Family):
+    """NPDatetime(unit): the type of datetime64 values that count this unit: "s", "10ms", "D", ..."""
+
+    has = staticmethod(lambda t: _has_dtype(t, lambda dtype: dtype.kind == "M"))
+
+    def __new__(cls, unit):
+        return from_dtype(f"M8[{unit}]")
+
+
+class NPTimedelta(metaclass=_Family):
+    """NPTimedelta(unit): the type of timedelta64 values that count this unit: "s", "10ms", "D", ..."""
+
+    has = staticmethod(lambda t: _has_dtype(t, lambda dtype: dtype.kind == "m"))
+
+    def __new__(cls, unit):
+        return from_dtype(f"m8[{unit}]")
 
 
 __all__ = [_name for _name, _value in globals().items() if isinstance(_value, Type)] + ["from_dtype", "typeof"]

@@ -59,7 +59,9 @@ static ExtMatch pack_scalar(Packer *packer, PyObject *value, const Type *type)
 
 static bool array_matches(const Packer *packer, const ExtArrayView *view, const Type *type)
 {
-    if (view->ndim != type->ndim || (view->element != type->element && !type_equal(view->element, type->element)))
+    bool same = view->element == type->element || type_equal(view->element, type->element);
+    if (view->ndim != type->ndim ||
+        !(same || (packer->frame->converts && type_is_same_integer(view->element, type->element))))
         return false;
     if (!packer->frame->converts)
         return ext_view_layout(view) == type->layout && view->read_only == type->read_only;

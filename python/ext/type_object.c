@@ -110,6 +110,24 @@ static PyObject *get_bitwidth(ExtType *self, void *Py_UNUSED(closure))
     return type_is_scalar(self->type) ? PyLong_FromLong(self->type->size * 8) : missing(self, "bitwidth");
 }
 
+static PyObject *get_signed(ExtType *self, void *Py_UNUSED(closure))
+{
+    return type_is_integer(self->type) ? PyBool_FromLong(self->type->kind == TYPE_INT) : missing(self, "signed");
+}
+
+static PyObject *get_part(ExtType *self, void *Py_UNUSED(closure))
+{
+    const Type *type = self->type;
+    return type->kind == TYPE_COMPLEX
+               ? ext_type_object(self->state, type->size == 8 ? TYPE_OF(FLOAT32) : TYPE_OF(FLOAT64))
+               : missing(self, "underlying_float");
+}
+
+static PyObject *get_count(ExtType *self, void *Py_UNUSED(closure))
+{
+    return self->type->kind == TYPE_TUPLE ? PyLong_FromLong(self->type->count) : missing(self, "count");
+}
+
 static PyObject *get_types(ExtType *self, void *Py_UNUSED(closure))
 {
     const Type *type = self->type;
@@ -213,6 +231,9 @@ static PyGetSetDef type_getset[] = {
     {"layout", (getter)get_layout, NULL, "Arrays: 'C', 'F' or 'A'.", NULL},
     {"readonly", (getter)get_read_only, NULL, "Arrays: whether kernels cannot write to it.", NULL},
     {"bitwidth", (getter)get_bitwidth, NULL, "Scalars: the number of bits in memory.", NULL},
+    {"signed", (getter)get_signed, NULL, "Integers: whether they can be negative.", NULL},
+    {"underlying_float", (getter)get_part, NULL, "Complex numbers: the type of their parts.", NULL},
+    {"count", (getter)get_count, NULL, "Tuples: the number of items.", NULL},
     {"types", (getter)get_types, NULL, "Tuples: the types of the items.", NULL},
     {0},
 };

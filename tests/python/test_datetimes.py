@@ -198,6 +198,14 @@ def test_vectorize():
 
     x, y = np.arange(5).astype("M8[s]"), np.full(5, 30, "m8[s]")
     np.testing.assert_array_equal(later(x, y), x + 2 * y)
+    for difference in vectorize([(types.NPDatetime("s"), types.NPDatetime("s"))])(sub), vectorize(sub):
+        got = difference(x, x + y)
+        assert got.dtype == "m8[s]"
+        np.testing.assert_array_equal(got, -y)
+
+
+def sub(a, b):
+    return a - b
 
 
 @pytest.mark.parametrize("function, says", [

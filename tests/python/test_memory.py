@@ -245,3 +245,36 @@ def test_deferred_memory_is_freed_at_the_end():
     with pytest.raises(KeyError), cuda.defer_cleanup():
         raise KeyError
     assert len({cuda.device_array(1000).pointer for _ in range(20)}) < 20
+
+
+# --- what other code asks device arrays -------------------------------------------------------------------------------
+
+def test_arrays_made_of_shape_and_strides():
+    array = cuda.DeviceNDArray(shape=(2, 3), strides=(12, 4), dtype=np.float32)
+    array[...] = 7
+    assert array.copy_to_host().tolist() == [[7] * 3] * 2
+    column = cuda.DeviceNDArray(shape=(2,), strides=(12,), dtype=np.float32, gpu_data=array.gpu_data)
+    column[:] = 1
+    assert array.copy_to_host().tolist() == [[1, 7, 7]] * 2
+    assert column.gpu_data is array.gpu_data is array[1:].reshape(3).gpu_data
+
+
+def test_addresses_and_types():
+    array = cuda.to_device(np.arange(6.0).reshape(2, 3))
+    assert array.device_ctypes_pointer.value == array.__cuda_array_interface__["data"][0]
+    assert array[:0].device_ctypes_pointer.value is None
+    assert array._numba_type_ == cuda.float64[:, ::1]
+
+
+def test_streams_in_the_interface():
+    stream = cuda.stream()
+    array = cuda.device_array(3, stream=stream)
+    assert array.__cuda_array_interface__["stream"] == int(stream)
+    assert cuda.device_array(3).__cuda_array_interface__["stream"] is None
+    foreign = type("Foreign", (), {"__cuda_array_interface__": array.__cuda_array_interface__})()
+    imported = cuda.as_cuda_array(foreign)
+    assert int(imported.stream) == int(stream) and imported.stream.external and not stream.external
+    if not cuda.is_available():   # there mapped arrays are the device's, too
+        mapped = cuda.mapped_array(3, stream=stream)
+        assert mapped.__cuda_array_interface__["stream"] == int(stream)
+        assert cuda.managed_array(3).__cuda_array_interface__["stream"] is None

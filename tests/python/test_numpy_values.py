@@ -112,8 +112,8 @@ def test_searches():
 
 # --- whole arrays -----------------------------------------------------------------------------------------------------
 
-REDUCTIONS = ("sum prod mean var std max min ptp argmax argmin any all count_nonzero nansum nanprod nanmean nanmax "
-              "nanmin").split()
+REDUCTIONS = ("sum prod mean var std max min ptp argmax argmin any all count_nonzero nansum nanprod nanmean "
+              "nanvar nanstd nanmax nanmin").split()
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.uint32, np.int64, np.float16, *FLOATS, np.complex128])
@@ -132,6 +132,16 @@ def test_reductions(name, dtype, rng):
     cuda.jit(scope["kernel"])[1, 1](*arrays, out)
     want = [getattr(np, name)(x) for x in arrays]
     np.testing.assert_allclose(out, want, rtol=2e-3 if dtype == np.float16 else 1e-6)
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions_of_no_axes(name):
+    scope = {"np": np}
+    exec(f"def kernel(x, out):\n    out[0] = np.{name}(x)\n", scope)
+    for x in np.array(3.5), np.array(-2):
+        out = np.zeros(1)
+        cuda.jit(scope["kernel"])[1, 1](x, out)
+        assert out[0] == getattr(np, name)(x)
 
 
 @pytest.mark.parametrize("dtype, want", [(bool, "int64"), (np.int8, "int64"), (np.uint16, "uint64"),
@@ -157,10 +167,12 @@ def test_nan_in_reductions():
         out[7] = np.nanmean(x)
         out[8] = np.std(x[:2], ddof=1)
         out[9] = np.dot(x[:2], x[3:])
+        out[10] = np.nanvar(x)
+        out[11] = np.nanstd(x, ddof=1)
 
-    x, out = np.array([3.0, -1.0, NAN, 5.0, NAN])[[0, 1, 2, 3, 4]], np.zeros(10)
+    x, out = np.array([3.0, -1.0, NAN, 5.0, NAN])[[0, 1, 2, 3, 4]], np.zeros(12)
     kernel[1, 1](x, out)
-    want = [NAN, NAN, 2, 2, 5, -1, 7, 7 / 3, np.std(x[:2], ddof=1), NAN]
+    want = [NAN, NAN, 2, 2, 5, -1, 7, 7 / 3, np.std(x[:2], ddof=1), NAN, np.nanvar(x), np.nanstd(x, ddof=1)]
     np.testing.assert_allclose(out, want, rtol=1e-15)
 
 

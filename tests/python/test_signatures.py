@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from cujit import cuda, float32, float64, int32, int64, types, void
-from cujit.errors import SignatureError
+from cujit.errors import CujitWarning, SignatureError
 from cujit.signature import normalize
 
 
@@ -115,9 +115,9 @@ def test_options_that_are_refused(options, error):
 
 
 def test_options_that_exclude_each_other_warn():
-    with pytest.warns(UserWarning, match="debug"):
+    with pytest.warns(CujitWarning, match="debug"):
         cuda.jit(debug=True, opt=True)
-    with pytest.warns(UserWarning, match="lineinfo"):
+    with pytest.warns(CujitWarning, match="lineinfo"):
         cuda.jit(debug=True, opt=False, lineinfo=True)
 
 
@@ -126,3 +126,23 @@ def test_things_that_cannot_be_decorated(thing):
     with pytest.raises(TypeError):
         made = cuda.jit(thing)
         made(thing)
+
+
+@pytest.mark.parametrize("given, declared", [(np.int32, "uint32"), (np.uint8, "int8"), (np.int64, "uint64")])
+def test_integers_of_the_other_sign_are_read_as_declared(given, declared):
+    @cuda.jit(f"void({declared}[:], float64[:])")
+    def kernel(x, out):
+        out[0] = x[0]
+        x[0] = 5
+
+    x, out = np.array([-3 if given(0).dtype.kind == "i" else 253]).astype(given), np.zeros(1)
+    expected = float(x.view(declared)[0])
+    kernel[1, 1](x, out)
+    assert out[0] == expected and x[0] == 5
+    with pytest.raises(TypeError, match="does not convert"):
+        kernel[1, 1](x.astype(np.float32), out)
+
+
+def test_specialized_for_types():
+    kernel = cuda.jit(scale)
+    assert kernel.specialize(float32[::1], float64) is kernel.specialize(np.zeros(1, np.float32), 1.0)

@@ -114,3 +114,25 @@ def _paths(row):
 def test_intrinsics_cannot_be_called_by_the_host():
     with pytest.raises((TypeError, RuntimeError)):
         cuda.grid(1)
+
+
+@pytest.mark.parametrize("value, families", [
+    (types.boolean, {"Boolean"}), (types.uint8, {"Integer", "Number"}), (types.bfloat16, {"Float", "Number"}),
+    (types.float64, {"Float", "Number"}), (types.complex64, {"Complex", "Number"}), (types.float32[:, :], {"Array"}),
+    (types.Tuple((types.int8, types.int8)), {"BaseTuple", "UniTuple"}),
+    (types.Tuple((types.int8, types.int16)), {"BaseTuple", "Tuple"}), (types.Tuple(()), {"BaseTuple", "Tuple"}),
+    (types.from_dtype([("a", "i4")]), {"Record"}), (types.NPDatetime("s"), {"NPDatetime"}),
+    (types.NPTimedelta("ms"), {"NPTimedelta"}), (types.void, set()), (cuda.float32x4, set()), (3, set()),
+], ids=str)
+def test_families_of_types(value, families):
+    names = "Boolean Integer Float Complex Number Array BaseTuple Tuple UniTuple Record NPDatetime NPTimedelta".split()
+    assert {name for name in names if isinstance(value, getattr(types, name))} == families
+
+
+def test_what_types_tell():
+    assert types.Array(types.float32, 2, "C") == types.float32[:, ::1]
+    assert types.UniTuple(types.int8, 3) == types.Tuple([types.int8] * 3) and types.UniTuple(types.int8, 3).count == 3
+    assert types.int8.signed and not types.uint64.signed and types.complex64.underlying_float is types.float32
+    assert types.integer_domain == types.signed_domain | types.unsigned_domain
+    with pytest.raises(AttributeError, match="no attribute 'signed'"):
+        types.float32.signed

@@ -1,4 +1,5 @@
 """Arrays in device memory, and what moves them there and back."""
+import ctypes
 import operator
 
 import numpy as np
@@ -18,6 +19,16 @@ class DeviceNDArray(_core.DeviceArrayBase):
     """
 
     stream = 0
+
+    def __init__(self, shape, strides, dtype, pointer=None, base=None, read_only=False, *, stream=0, gpu_data=None):
+        """strides: in bytes, None for C order. pointer: of memory that `base` owns; without it the array gets memory of
+        its own, or is in `gpu_data`, the memory of another array."""
+        if pointer is None:
+            base = gpu_data if gpu_data is not None else _memory(shape, strides, np.dtype(dtype))
+            pointer = base.pointer
+        super().__init__(shape, strides, dtype, pointer, base, read_only)
+        if stream:
+            self.stream = stream
 
     # --- layout ------------------------------------------------------------------------------------------------------
 
@@ -43,8 +54,21 @@ class DeviceNDArray(_core.DeviceArrayBase):
 
     @property
     def gpu_data(self):
-        """What owns the memory."""
-        return self.base
+        """What owns the memory: the same object for all views of it."""
+        owner = self.base
+        while isinstance(owner, _core.DeviceArrayBase):
+            owner = owner.base
+        return owner
+
+    @property
+    def device_ctypes_pointer(self):
+        """The address of the first element, as C functions called through ctypes take it."""
+        return ctypes.c_void_p(self.pointer if self.size else None)
+
+    @property
+    def _numba_type_(self):
+        """The type that the array has as an argument of a kernel, under the name that numba's extensions know."""
+        return _core.type_of(self)
 
     @property
     def __cuda_array_interface__(self):
@@ -54,7 +78,7 @@ class DeviceNDArray(_core.DeviceArrayBase):
             "version": 3, "shape": self.shape, "typestr": dtype.str,
             "strides": None if self.is_c_contiguous() else self.strides,
             "data": (self.pointer if self.size else 0, self.read_only),
-            "stream": int(self.stream) or None if self.stream is not None else None,
+            "stream": layout.stream_number(self.stream),
         }
         if dtype.names:
             interface["descr"] = dtype.descr
@@ -331,10 +355,17 @@ def device_array_like(ary, stream=0):
     return _allocate(ary.shape, strides, ary.dtype, stream)
 
 
-def _allocate(shape, strides, dtype, stream):
+def _memory(shape, strides, dtype):
+    need_device()
     if dtype.hasobject:
         raise TypeError(f"device arrays cannot hold Python objects (dtype {dtype})")
-    buffer = _core.DeviceBuffer(layout.extent(shape, strides, dtype.itemsize))
+    if strides is None:
+        strides = layout.contiguous_strides(shape, dtype.itemsize, "C")
+    return _core.DeviceBuffer(layout.extent(shape, strides, dtype.itemsize))
+
+
+def _allocate(shape, strides, dtype, stream):
+    buffer = _memory(shape, strides, dtype)
     array = DeviceNDArray(shape, strides, dtype, buffer.pointer, buffer)
     if stream:
         array.stream = stream

@@ -12,7 +12,7 @@ from cujit import _core
 from cujit import signature as signatures
 from cujit.cuda.devicearray import as_cuda_array, is_cuda_array
 from cujit.cuda.hostarray import In, InOut, Out
-from cujit.errors import DeprecationError, LaunchConfigurationError
+from cujit.errors import CujitWarning, DeprecationError, LaunchConfigurationError
 
 # CUfunction_attribute, of cuda.h.
 _MAX_THREADS, _SHARED_BYTES, _CONST_BYTES, _LOCAL_BYTES, _REGISTERS = range(5)
@@ -148,7 +148,7 @@ class Dispatcher(_core.KernelBase):
             self.freeze()
 
     def specialize(self, *args):
-        """A kernel for the types of these arguments only. RuntimeError on one that is specialized already."""
+        """A kernel for these types, or the types of these arguments, only. RuntimeError on one that is specialized."""
         if self.specialized:
             raise RuntimeError(f"kernel '{self.__name__}' is specialized already")
         types = tuple(argument_type(value) for value in args)
@@ -355,7 +355,9 @@ def quiet_launcher(kernel, blocks, threads, stream=0, sharedmem=0):
 
 
 def argument_type(value):
-    """The type that a kernel sees for an argument. TypeError where it takes none such."""
+    """The type that a kernel sees for an argument; of a type, itself. TypeError where it takes none such."""
+    if isinstance(value, _core.Type):
+        return value
     if isinstance(value, (In, Out, InOut)):
         value = value.value
     if not isinstance(value, _core.DeviceArrayBase) and is_cuda_array(value):
@@ -407,9 +409,10 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
         "shared_memory_carveout": _carveout_percent(shared_memory_carveout),
     }
     if debug and opt:
-        warnings.warn("debug=True with opt=True: optimized code is hard to debug", stacklevel=2)
+        warnings.warn("debug=True with opt=True: optimized code is hard to debug", CujitWarning, stacklevel=2)
     if debug and lineinfo:
-        warnings.warn("debug=True and lineinfo=True exclude each other; lineinfo has no effect", stacklevel=2)
+        warnings.warn("debug=True and lineinfo=True exclude each other; lineinfo has no effect", CujitWarning,
+                      stacklevel=2)
 
     if func_or_sig is None:
         return lambda function: _make(function, None, device, extensions, core)

@@ -37,7 +37,7 @@ class MappedNDArray(np.ndarray):
     @property
     def __cuda_array_interface__(self):
         interface = dict(self.__array_interface__)
-        interface.update(version=3, stream=None)
+        interface.update(version=3, stream=layout.stream_number(self.stream))
         return interface
 
 
@@ -70,17 +70,17 @@ def mapped_array(shape, dtype=np.float64, strides=None, order="C", stream=0, por
 
     The CPU device works on it in place; a GPU on a copy for each launch, which comes back when the kernel is done.
     """
-    return _map(_host_array(shape, dtype, strides, order))
+    return _map(_host_array(shape, dtype, strides, order), stream)
 
 
 def mapped_array_like(ary, stream=0, portable=False, wc=False):
     """A mapped array with the shape, dtype and order of `ary`, without its gaps."""
-    return _map(_like(ary))
+    return _map(_like(ary), stream)
 
 
 def managed_array(shape, dtype=np.float64, strides=None, order="C", stream=0, attach_global=True):
     """The same as mapped_array."""
-    return _map(_host_array(shape, dtype, strides, order))
+    return _map(_host_array(shape, dtype, strides, order), stream)
 
 
 @contextlib.contextmanager
@@ -104,5 +104,9 @@ def _like(ary):
     return np.empty_like(np.asarray(ary), subok=False)
 
 
-def _map(array):
-    return array.view(MappedNDArray) if need_device().kind == "cpu" else array
+def _map(array, stream=0):
+    if need_device().kind != "cpu":
+        return array
+    mapped_view = array.view(MappedNDArray)
+    mapped_view.stream = stream
+    return mapped_view

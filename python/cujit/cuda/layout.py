@@ -1,4 +1,4 @@
-"""Arithmetic on shapes and strides. No memory is touched: all of it is numbers."""
+"""Arithmetic on shapes and strides, and the numbers of streams. No memory is touched: all of it is numbers."""
 import math
 import operator
 
@@ -13,6 +13,11 @@ def as_shape(shape):
         return (operator.index(shape),)
     except TypeError:
         return tuple(map(operator.index, shape))
+
+
+def stream_number(stream):
+    """The stream of an array as the CUDA Array Interface has it: None for the default stream."""
+    return None if stream is None else int(stream) or None
 
 
 def contiguous_strides(shape, itemsize, order="C"):

@@ -13,6 +13,8 @@ class Stream(_core.Stream):
     Made by cuda.stream() and its siblings. int(stream) is the CUstream handle; 0, 1 and 2 are the default streams.
     """
 
+    external = False   # whether it was made elsewhere
+
     def __int__(self):
         return self.handle
 
@@ -112,7 +114,9 @@ def external_stream(ptr):
     """A stream made elsewhere, by its CUstream value (int); it outlives the object. TypeError for no int."""
     if not isinstance(ptr, int) or isinstance(ptr, bool):
         raise TypeError(f"a stream's handle is an int, not {type(ptr).__name__}")
-    return Stream(ptr)
+    made = Stream(ptr)
+    made.external = ptr > 2   # below that: the default streams
+    return made
 
 
 def event(timing=True):

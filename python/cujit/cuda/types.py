@@ -1,3 +1,6 @@
 """The types of cujit.types, where programs written for numba.cuda look for them."""
-from cujit.types import *  # noqa: F403
-from cujit.types import Array, NPDatetime, NPTimedelta, Signature, Tuple, Type, UniTuple  # noqa: F401
+import sys
+
+import cujit.types
+
+sys.modules[__name__] = cujit.types

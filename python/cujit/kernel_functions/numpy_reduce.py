@@ -9,6 +9,8 @@ UNSIGNED = uint8, uint16, uint32, uint64
 
 
 def fold(function, result, a):
+    if a.ndim == 0:
+        return function(result, a[()])
     for i in range(a.shape[0]):
         if a.ndim == 1:
             result = function(result, a[i])
@@ -79,28 +81,44 @@ def count_number(count, x):
     return count if x != x else count + 1
 
 
+def numbers_of(a):
+    return fold(count_number, int64(0), a)
+
+
 def nanmean(a):
-    return in_mean(zero(a), nansum(a) / in_mean(zero(a), fold(count_number, int64(0), a)))
+    return in_mean(zero(a), nansum(a) / in_mean(zero(a), numbers_of(a)))
 
 
-def squares_from(a, middle):
+def squares_from(a, middle, skips_nan):
     total = in_mean(zero(a), 0).real
+    if a.ndim == 0:
+        return total * in_mean(zero(a), a[()]).real
     for i in range(a.shape[0]):
-        if a.ndim == 1:
+        if a.ndim > 1:
+            total = type(total)(total + squares_from(a[i], middle, skips_nan))
+        elif not skips_nan or a[i] == a[i]:
             distance = in_mean(zero(a), a[i]) - middle
             total = type(total)(total + type(total)((distance * distance.conjugate()).real))
-        else:
-            total = type(total)(total + squares_from(a[i], middle))
     return total
 
 
 def var(a, ddof=0):
-    total = squares_from(a, mean(a))
+    total = squares_from(a, mean(a), False)
     return type(total)(total / type(total)(a.size - ddof))
+
+
+def nanvar(a, ddof=0):
+    total = squares_from(a, nanmean(a), True)
+    return type(total)(total / type(total)(numbers_of(a) - ddof))
 
 
 def std(a, ddof=0):
     variance = var(a, ddof)
+    return type(variance)(math.sqrt(as_wide(variance)))
+
+
+def nanstd(a, ddof=0):
+    variance = nanvar(a, ddof)
     return type(variance)(math.sqrt(as_wide(variance)))
 
 
