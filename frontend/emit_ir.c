@@ -205,7 +205,7 @@ static bool emit_value(Lower *l, const SsaValue *value)
     Operand *fact = &l->instance->facts[value->id], result;
     if (fact->type && type_has_generator(fact->type) && !check_generator_use(l, value, fact->type))
         return false;
-    if (value->op == SSA_PARAMETER || value->is_dead)
+    if (value->op == SSA_PARAMETER || value->is_dead || value->is_at_entry)
         return true;
     if (!check_operands(l, value))
         return false;

@@ -283,7 +283,7 @@ Operand lower_make_cell(Lower *l, const Type *content);
 bool instance_borrows_memory(const Instance *instance);
 /* Memory for a call of such an instance, which is emitted for that. False with a diagnostic. */
 bool emit_lent_memory(Lower *l, Instance *callee, IrValue **out);
-/* Finds the places of the function's own cells in the memory that it was lent. */
+/* Finds the places of the function's own cells in the memory that it was lent, and makes what is made at the entry. */
 void place_cells(Lower *l);
 /* For what later trips of a loop, or a generator's user, may see: false with a diagnostic where each trip of a loop would
  * need variables of its own in it. */

@@ -115,6 +115,12 @@ void place_cells(Lower *l)
         if (value->op == SSA_CELL && fact->type)
             fact->ir = emit_part_of_memory(l, word_count(l, content_type(fact->type)));
     }
+    for (uint32_t i = 0; i < l->instance->ssa->block_count; i++)
+        for (const SsaValue *value = l->instance->ssa->blocks[i].first; value; value = value->next) {
+            Operand *fact = &l->instance->facts[value->id];
+            if (value->is_at_entry && fact->type)
+                lower_value(l, value, fact);
+        }
 }
 
 bool lower_cell(Lower *l, const SsaValue *value, Operand *out)

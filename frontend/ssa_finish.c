@@ -14,7 +14,7 @@ SsaValue *ssa_resolve(SsaValue *value)
 static bool is_always_there(const SsaValue *value)
 {
     return value->op == SSA_PARAMETER || value->op == SSA_CONSTANT || value->op == SSA_UNDEFINED ||
-           value->op == SSA_NULL;
+           value->op == SSA_NULL || value->is_at_entry;
 }
 
 SsaValue *ssa_trivial_value(SsaValue *phi)
@@ -94,6 +94,21 @@ static bool update_origin(SsaValue *phi, SsaValue **origins, SsaValue *several)
     return changed;
 }
 
+/* Functions that need not be kept from one step to the next: where cells lie is known at the entry. */
+static void mark_at_entry(SsaFunction *function)
+{
+    for (uint32_t i = 0; i < function->block_count; i++)
+        for (SsaValue *value = function->blocks[i].first; value; value = value->next) {
+            bool fits = value->count && (value->op == SSA_TUPLE || value->op == SSA_FUNCTION);
+            for (uint32_t k = 0; fits && k < value->count; k++) {
+                const SsaValue *operand = ssa_resolve(value->operands[k]);
+                fits = operand->op == SSA_CELL || operand->op == SSA_SELF || operand->op == SSA_PARAMETER ||
+                       operand->is_at_entry;
+            }
+            value->is_at_entry = fits;
+        }
+}
+
 /* A parameter that no path changes is the parameter itself after every yield. */
 static void forward_parameters(SsaFunction *function, Arena *arena)
 {
@@ -150,6 +165,8 @@ void ssa_finish(SsaFunction *function, Arena *arena)
     function->is_one_for_one = function->is_generator && is_one_for_one(function, arena);
     while (remove_trivial_phis(function)) {
     }
+    if (function->is_generator && function->has_cells)
+        mark_at_entry(function);
     if (function->is_generator)
         forward_parameters(function, arena);
     for (uint32_t i = 0; i < function->block_count; i++)
