@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codegen/emit.h"
+#include "codegen/unroll.h"
 
 static const OpEmitter op_emitters[IR_OP_COUNT] = {
 #define OP(id, text, operands, result, immediate, flags) [IR_##id] = emit_op_##id,
@@ -141,6 +142,24 @@ static void fill_phis(Emitter *emitter, const IrBlock *block)
         }
 }
 
+/* llvm.loop.unroll.full on the branches back to a header. The node refers to itself, which keeps loops apart. */
+static void mark_unrolled(Emitter *emitter, const IrBlock *header)
+{
+    static const char loop[] = "llvm.loop", full[] = "llvm.loop.unroll.full";
+    LLVMContextRef context = emitter->context;
+    LLVMMetadataRef unroll = LLVMMDStringInContext2(context, full, sizeof full - 1);
+    LLVMMetadataRef operands[2] = {NULL, LLVMMDNodeInContext2(context, &unroll, 1)};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(context, operands, 2);
+    LLVMValueRef as_value = LLVMMetadataAsValue(context, node);
+    LLVMReplaceMDNodeOperandWith(as_value, 0, node);
+    for (uint32_t i = 0; i < header->predecessor_count; i++) {
+        LLVMBasicBlockRef from = edge_from(emitter, header, i);
+        if (from && header->predecessors[i]->id >= header->id)
+            LLVMSetMetadata(LLVMGetBasicBlockTerminator(from), LLVMGetMDKindIDInContext(context, loop, sizeof loop - 1),
+                            as_value);
+    }
+}
+
 static void start_function(Emitter *emitter, const EmittedFunction *function)
 {
     const IrFunc *ir = function->ir;
@@ -177,8 +196,13 @@ void emit_function_body(Emitter *emitter, const EmittedFunction *function)
     end_debug_function(emitter);
     if (diag_failed(emitter->diag))
         return;
-    for (uint32_t i = 0; i < order.count; i++)
+    bool unrolls = emitter->target->kind == TARGET_NVPTX && emitter->options->optimization > 1;
+    const bool *unrolled = unrolls ? find_unrolled_loops(ir, emitter->arena) : NULL;
+    for (uint32_t i = 0; i < order.count; i++) {
         fill_phis(emitter, order.blocks[i]);
+        if (unrolled && unrolled[order.blocks[i]->id])
+            mark_unrolled(emitter, order.blocks[i]);
+    }
     LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
     LLVMBuildBr(emitter->builder, emitter->block_start[ir->first->id]);
 }

@@ -1,38 +1,54 @@
-"""Matrix product of float16 on tensor cores: blocks of 128 x 128, of which each of 8 warps computes 64 x 32; tiles come
+"""Matrix product of float16 on tensor cores: blocks of 128 x 128, of which each of 4 warps computes 64 x 64; tiles come
 by asynchronous copies into three stages of shared memory while the tensor cores work on others."""
 import numpy as np
 
 from cujit import cuda, float16, float32
 
-BLOCK_M, BLOCK_N, BLOCK_K = 128, 128, 32
+BLOCK_M, BLOCK_N, BLOCK_K = 128, 128, 64
+WARP = 64  # rows and columns of what a warp computes
 STAGES = 3
 PAD = 8  # elements behind each row of a tile: rows begin in different banks
-THREADS = 256
+THREADS = 128
+TOGETHER = 8  # rows of blocks that run at the same time share what they read of b
+WORD = 8  # elements of a copy of 16 bytes
+ROWS, COLUMNS = WARP // 16, WARP // 8  # of fragments of 16 x 8 in a warp's part
 
 
 @cuda.jit(device=True)
 def copy_tiles(a, b, tile_a, tile_b, stage, row, column, start):
-    """16 bytes (8 elements) a copy: 2 copies of a's tile and 2 of b's for each of the 256 threads."""
-    for i in range(2):
-        place = (cuda.threadIdx.x + i * THREADS) * 8
+    for i in range(BLOCK_M * BLOCK_K // (THREADS * WORD)):
+        place = (i * THREADS + cuda.threadIdx.x) * WORD
         r, c = place // BLOCK_K, place % BLOCK_K
-        cuda.cp_async(tile_a, (stage, r, c), a, (row + r, start + c), 8)
+        cuda.cp_async(tile_a, (stage, r, c), a, (row + r, start + c), WORD)
+    for i in range(BLOCK_K * BLOCK_N // (THREADS * WORD)):
+        place = (i * THREADS + cuda.threadIdx.x) * WORD
         r, c = place // BLOCK_N, place % BLOCK_N
-        cuda.cp_async(tile_b, (stage, r, c), b, (start + r, column + c), 8)
+        cuda.cp_async(tile_b, (stage, r, c), b, (start + r, column + c), WORD)
 
 
-@cuda.jit
+@cuda.jit(device=True)
+def place_of_block():
+    """The first row and column of the block's part of c."""
+    across, down = cuda.gridDim.x, cuda.gridDim.y
+    number = cuda.blockIdx.y * across + cuda.blockIdx.x
+    band = number // (TOGETHER * across) * TOGETHER
+    rows = min(TOGETHER, down - band)
+    within = number - band * across
+    return (band + within % rows) * BLOCK_M, within // rows * BLOCK_N
+
+
+@cuda.jit(launch_bounds=THREADS)
 def matmul_kernel(a, b, c):
     tile_a = cuda.shared.array((STAGES, BLOCK_M, BLOCK_K + PAD), float16, alignment=16)
     tile_b = cuda.shared.array((STAGES, BLOCK_K, BLOCK_N + PAD), float16, alignment=16)
-    sums = cuda.local.array((4, 4, 4), float32)
-    for i in range(4):
-        for j in range(4):
+    sums = cuda.local.array((ROWS, COLUMNS, 4), float32)
+    for i in range(ROWS):
+        for j in range(COLUMNS):
             for k in range(4):
                 sums[i, j, k] = 0.0
-    row, column = cuda.blockIdx.y * BLOCK_M, cuda.blockIdx.x * BLOCK_N
+    row, column = place_of_block()
     lane, warp = cuda.laneid, cuda.threadIdx.x // 32
-    warp_row, warp_column = warp // 4 * 64, warp % 4 * 32
+    warp_row, warp_column = warp // (BLOCK_N // WARP) * WARP, warp % (BLOCK_N // WARP) * WARP
 
     steps = a.shape[1] // BLOCK_K
     for step in range(STAGES - 1):
@@ -47,17 +63,16 @@ def matmul_kernel(a, b, c):
         cuda.cp_async_commit()
         from_a, from_b = tile_a[step % STAGES], tile_b[step % STAGES]
         for k in range(0, BLOCK_K, 16):
-            b01 = cuda.ldmatrix_x4_trans(from_b, k + lane % 16, warp_column + lane // 16 * 8)
-            b23 = cuda.ldmatrix_x4_trans(from_b, k + lane % 16, warp_column + 16 + lane // 16 * 8)
-            for i in range(4):
-                fragment = cuda.ldmatrix_x4(from_a, warp_row + i * 16 + lane % 16, k + lane // 16 * 8)
-                multiply(fragment, b01[:4], sums[i, 0])
-                multiply(fragment, b01[4:], sums[i, 1])
-                multiply(fragment, b23[:4], sums[i, 2])
-                multiply(fragment, b23[4:], sums[i, 3])
+            right = [cuda.ldmatrix_x4_trans(from_b, k + lane % 16, warp_column + j * 16 + lane // 16 * 8)
+                     for j in range(COLUMNS // 2)]
+            for i in range(ROWS):
+                left = cuda.ldmatrix_x4(from_a, warp_row + i * 16 + lane % 16, k + lane // 16 * 8)
+                for j in range(COLUMNS // 2):
+                    multiply(left, right[j][:4], sums[i, 2 * j])
+                    multiply(left, right[j][4:], sums[i, 2 * j + 1])
 
-    for i in range(4):
-        for j in range(4):
+    for i in range(ROWS):
+        for j in range(COLUMNS):
             for k in range(4):
                 r = row + warp_row + i * 16 + lane // 4 + k // 2 * 8
                 c[r, column + warp_column + j * 8 + lane % 4 * 2 + k % 2] = sums[i, j, k]
@@ -72,10 +87,10 @@ def multiply(a, b, sums):
 
 
 def matmul(a, b, c, stream=0):
-    """c = a @ b: float16 (m, k) and (k, n), float32 (m, n); m and n multiples of 128, k of 32, all C-contiguous."""
+    """c = a @ b: float16 (m, k) and (k, n), float32 (m, n); m and n multiples of 128, k of 64, all C-contiguous."""
     (m, k), n = a.shape, b.shape[1]
     if m % BLOCK_M or n % BLOCK_N or k % BLOCK_K:
-        raise ValueError(f"({m}, {k}) @ ({k}, {n}): m and n must be multiples of 128, k of 32")
+        raise ValueError(f"({m}, {k}) @ ({k}, {n}): m and n must be multiples of 128, k of 64")
     matmul_kernel[(n // BLOCK_N, m // BLOCK_M), THREADS, stream](a, b, c)
 
 
