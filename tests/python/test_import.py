@@ -1,29 +1,21 @@
 """Importing the package: what it costs, and that it leaves the driver and the devices alone."""
 import pytest
 
-MEASURE = """
-import sys, time
+MODULES = """
+import sys
 import numpy
 before = set(sys.modules)
-start = time.process_time()
 import cujit
-print((time.process_time() - start) * 1e3)
 print(*sorted(set(sys.modules) - before))
 """
 
-LIMIT_MS = 30
-
-
-def test_import_is_cheap_over_numpy(run_python, tmp_path):
-    """With compiled bytecode, as installed; in processor time, which other work on the machine does not change."""
-    written = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode")}
-    costs = [float(run_python(MEASURE, **written).split("\n")[0]) for _ in range(5)]
-    assert min(costs) < LIMIT_MS, costs
+MOST_MODULES = 30  # benchmarks/compare.py measures the time that they take
 
 
 def test_import_loads_only_what_is_needed(run_python):
-    loaded = run_python(MEASURE).split("\n")[1].split()
+    loaded = run_python(MODULES).split()
     assert "cujit._core" in loaded
+    assert len(loaded) < MOST_MODULES, loaded
     for name in ("cujit.ufunc", "cujit.cuda.pickling", "cujit.cuda.device_attributes", "asyncio", "llvmlite", "numba"):
         assert name not in loaded
 
