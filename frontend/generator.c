@@ -336,6 +336,8 @@ bool emit_yield(Lower *l, const SsaBlock *block, const SsaValue *value)
     const Type *type = l->instance->result.type;
     Operand item = lower_fact(l, value->operands[0]), converted, joined;
     IrValue *frame;
+    if (!type)
+        return lower_fail(l, DIAG_RECURSION_TYPE, l->instance->code->source.name);
     if (!lower_join(l, l->instance->result, (Operand){.type = item.type, .constant = item.constant}, &joined))
         return lower_fail(l, DIAG_TYPE_UNIFY, lower_describe(l, type), lower_describe(l, item.type),
                           " as the items of one generator");

@@ -226,6 +226,8 @@ Instance *lower_instance(Lower *l, const CodeSnapshot *code, const Snapshot *sna
         lower_fail(l, DIAG_CALL_DEPTH, CALL_DEPTH_LIMIT, code->source.name);
         return NULL;
     }
+    if (instance && instance->provisional && !l->emitting && instance != l->instance)
+        l->instance->provisional = true;
     return instance;
 }
 
@@ -250,8 +252,6 @@ static bool call_instance(Lower *l, const Callee *callee, const Call *call, Oper
         if (!l->emitting)
             l->instance->provisional = true;
     }
-    if (instance->provisional && !l->emitting && instance != l->instance)
-        l->instance->provisional = true;
     *out = instance->result;
     if (!l->emitting) {
         l->instance->makes_cells |= instance_borrows_memory(instance);

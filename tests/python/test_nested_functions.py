@@ -115,6 +115,32 @@ def without_a_result(x, n, out):
     fill(0)
 
 
+@sample
+def through_generators(x, n, out):
+    def a(k):
+        return sum([b(i) for i in range(k)]) + 1 if k < 3 else 2
+
+    def b(k):
+        return sum(a(i) for i in range(k)) + n
+    out[0], out[1] = a(2), b(3)
+
+
+@sample
+def as_arguments_of_builtins(x, n, out):
+    total = 0
+
+    def f(v):
+        nonlocal total
+        total += v
+        return g(v) if v > 2 else v
+
+    def g(v):
+        return f(v - 2) * 2
+    out[0], out[1] = sum(map(f, (1, 5, n))), total
+    out[2] = sorted((3, -1, n, 4), key=lambda v: f(abs(v)), reverse=True)[1]
+    out[3] = total
+
+
 # --- defaults and keywords -------------------------------------------------------------------------------------------
 
 @sample

@@ -110,14 +110,11 @@ def largest(*items, key=None, default=missing):
     return best
 
 
-def place_of(items, k, key, reverse):
-    """Where item number k belongs: behind all that come before it, and what is equal keeps its order."""
+def place_of(keys, k, reverse):
+    """Where the item with key number k belongs: behind all that come before it, and what is equal keeps its order."""
     place = 0
-    for i in range(len(items)):
-        if key is None:
-            a, b = items[i], items[k]
-        else:
-            a, b = key(items[i]), key(items[k])
+    for i in range(len(keys)):
+        a, b = keys[i], keys[k]
         if reverse:
             a, b = b, a
         if a < b or (i < k and a == b):
@@ -125,14 +122,19 @@ def place_of(items, k, key, reverse):
     return place
 
 
-def item_at(items, place, key, reverse):
+def item_at(items, places, place):
     found = items[0]
     for k in range(len(items)):
-        if place_of(items, k, key, reverse) == place:
+        if places[k] == place:
             found = items[k]
     return found
 
 
 def sorted(iterable, *, key=None, reverse=False):
     items = tuple(iterable)
-    return tuple(item_at(items, place, key, reverse) for place in range(len(items)))
+    if key is None:
+        keys = items
+    else:
+        keys = tuple(key(item) for item in items)
+    places = tuple(place_of(keys, k, reverse) for k in range(len(items)))
+    return tuple(item_at(items, places, place) for place in range(len(items)))
