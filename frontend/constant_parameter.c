@@ -1,7 +1,8 @@
 /* Parameters whose value a function turns out to need while it is compiled (the shape of a shared array, the place in a
  * tuple of different types). Calls pass numbers without what is known of their value, so that one instance serves all;
  * an instance that failed for want of a constant says which parameters lead there, and calls whose arguments are
- * constants take another instance, made for those values. */
+ * constants take another instance, made for those values. One that failed otherwise may have a type once the values are
+ * known and branches with them: then all are taken. */
 #include "frontend/lower.h"
 
 enum { PARAMETER_LIMIT = 64 };
@@ -29,13 +30,14 @@ void want_constants(Lower *l)
 
 bool keep_constants(Lower *l, const Instance *instance, const Operand *given, uint32_t count, Operand *facts)
 {
-    bool keeps = false, lacks = false;
+    bool keeps = false, lacks = false, tries = instance->fails && !instance->is_recursive;
     for (uint32_t i = 0; i < count && i < PARAMETER_LIMIT; i++) {
-        if (!(instance->wanted >> i & 1) || facts[i].constant)
+        bool is_wanted = instance->wanted >> i & 1;
+        if ((!is_wanted && !tries) || facts[i].constant)
             continue;
         facts[i].constant = given[i].constant;
         keeps |= given[i].constant != NULL;
-        lacks |= given[i].constant == NULL;
+        lacks |= is_wanted && given[i].constant == NULL;
     }
     if (lacks && !l->emitting)
         want_constants(l);

@@ -226,6 +226,8 @@ static void infer_value(Lower *l, const SsaBlock *block, const SsaValue *value)
             set_fact(l, value, fact);
         } else if (l->diag->id == DIAG_CONSTANT_REQUIRED) {
             want_constants(l);
+        } else if (diag_failed(l->diag)) {
+            l->instance->fails = true;
         }
     }
 }
@@ -236,6 +238,7 @@ static void infer_pass(Lower *l)
 {
     Operand before = l->instance->result;
     l->joined_result = (Operand){0};
+    l->instance->fails = false;
     const SsaFunction *ssa = l->instance->ssa;
     for (uint32_t i = 0; i < ssa->block_count; i++) {
         if (!l->instance->block_reached[i])

@@ -36,6 +36,7 @@ struct Instance {
     uint32_t *unroll; /* by block, a for loop's test: for how many items the loop is to be written out; 0: it is not */
     bool is_unrollable; /* false once that would be too much code */
     uint64_t wanted; /* parameters whose value it needs to know: bits (constant_parameter.c) */
+    bool fails; /* an expression that is reached has no type */
     Operand result; /* join of all returns; type NULL: no return reached yet */
     InstanceState state;
     bool is_recursive, is_kernel;

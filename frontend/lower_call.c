@@ -220,7 +220,7 @@ Instance *lower_instance(Lower *l, const CodeSnapshot *code, const Snapshot *sna
     for (uint32_t i = 0; i < count; i++)
         facts[i] = (Operand){.type = bound[i].type, .constant = bound[i].constant, .weak = bound[i].weak};
     Instance *instance = instance_for(l, code, snapshot, facts, count);
-    while (instance && instance->wanted && keep_constants(l, instance, given, count, facts))
+    while (instance && (instance->wanted || instance->fails) && keep_constants(l, instance, given, count, facts))
         instance = instance_for(l, code, snapshot, facts, count);
     if (instance && l->emitting && !instance->block_reached[0]) { /* inference stopped before it came here */
         lower_fail(l, DIAG_CALL_DEPTH, CALL_DEPTH_LIMIT, code->source.name);

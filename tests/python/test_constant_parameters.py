@@ -89,3 +89,32 @@ def test_a_value_of_run_time_is_refused(call):
          f"def kernel(x):\n    x[0] = {call}\n", scope)
     with pytest.raises(errors.TypingError, match="the shape of cuda.shared.array must be a compile-time constant"):
         cuda.jit(scope["kernel"])[1, 1](np.ones(4))
+
+
+def test_a_branch_that_the_value_decides_on():
+    """Where the function has no type for every value, calls with constants decide."""
+    def at(x, place, wraps):
+        place = (place, np.uint64(1))
+        if wraps:
+            place = (place[0] + 0.5, -1)
+        return x[place]
+
+    @cuda.jit
+    def kernel(x, out):
+        out[0] = at(x, 1, False)
+
+    x, out = np.arange(6.0).reshape(2, 3), np.zeros(1)
+    kernel[1, 1](x, out)
+    assert out[0] == 4
+
+
+def test_recursion_with_constants_ends_in_the_error_at_hand():
+    def count(x, n):
+        return count(x, n - 1) + x.nothing if n else 0
+
+    @cuda.jit
+    def kernel(x):
+        x[0] = count(x, 1000)
+
+    with pytest.raises(errors.TypingError, match="nothing"):
+        kernel[1, 1](np.zeros(1))

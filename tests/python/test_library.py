@@ -86,8 +86,8 @@ CALLS = {
 }
 TABLE, SORTED, GRID = np.array([3.0, -1.0, 4.0, 1.5]), np.array([0.5, 1.0, 2.5, 8.0]), np.arange(6.0).reshape(2, 3)
 ARRAYS = {"TABLE": TABLE, "SORTED": SORTED, "GRID": GRID}
-OF_ARRAYS = ("sum prod nansum nanprod mean nanmean var std max amax min amin nanmax nanmin ptp argmax argmin any all "
-             "count_nonzero size ndim").split()
+OF_ARRAYS = ("sum prod nansum nanprod mean nanmean var nanvar std nanstd max amax min amin nanmax nanmin ptp argmax "
+             "argmin any all count_nonzero size ndim").split()
 
 
 UNARY = ("neg", "pos", "invert", "inv", "not_", "truth", "abs", "index")

@@ -110,6 +110,19 @@ def test_searches():
     check("np.interp(a, T, V, left=-7, right=7)", x, rtol=1e-15, T=points, V=values)
 
 
+@pytest.mark.parametrize("name", "less less_equal greater greater_equal maximum minimum fmax fmin".split())
+def test_complex_numbers_have_the_order_of_numpy(name):
+    x = np.array([1 + 2j, 1 + 1j, 2 - 1j, complex(NAN, 0), complex(1, NAN), 3j, -3])
+    y = np.array([1 + 1j, 2 + 0j, 2 - 1j, 1, 2, complex(0, NAN), -2j])
+    scope = {"np": np, "cuda": cuda}
+    exec(f"def kernel(x, y, out):\n    i = cuda.grid(1)\n    out[i] = np.{name}(x[i], y[i])", scope)
+    want = getattr(np, name)(x, y)
+    for dtype in np.complex128, np.complex64:
+        out = np.zeros_like(want)
+        cuda.jit(scope["kernel"])[1, x.size](x.astype(dtype), y.astype(dtype), out)
+        np.testing.assert_array_equal(out, want)
+
+
 # --- whole arrays -----------------------------------------------------------------------------------------------------
 
 REDUCTIONS = ("sum prod mean var std max min ptp argmax argmin any all count_nonzero nansum nanprod nanmean "

@@ -4,7 +4,9 @@ import math
 
 from cujit.kernel_functions.elementwise import INTEGER, as_float, common, of_one, of_two
 from cujit.kernel_functions.integer_math import gcd_of_two, lcm_of_two
-from cujit.types import float64, int8
+from cujit.types import complex64, complex128, float64, int8
+
+COMPLEX = complex64, complex128
 
 # --- arithmetic -------------------------------------------------------------------------------------------------------
 
@@ -134,17 +136,31 @@ def lcm(x, y):
 # --- extremes ---------------------------------------------------------------------------------------------------------
 
 
+def is_below(x, y):
+    """x < y; complex numbers by their real parts, those of equal ones by their imaginary parts."""
+    if isinstance(x, COMPLEX) or isinstance(y, COMPLEX):
+        return x.imag < y.imag if x.real == y.real else x.real < y.real and x.imag == x.imag and y.imag == y.imag
+    return x < y
+
+
+def is_not_above(x, y):
+    """x <= y, likewise."""
+    if isinstance(x, COMPLEX) or isinstance(y, COMPLEX):
+        return x.imag <= y.imag if x.real == y.real else x.real < y.real and x.imag == x.imag and y.imag == y.imag
+    return x <= y
+
+
 def larger(x, y):
     """NaN where one is."""
     result = common(x, y)
     a, b = result(x), result(y)
-    return a if a >= b or a != a else b
+    return a if is_not_above(b, a) or a != a else b
 
 
 def smaller(x, y):
     result = common(x, y)
     a, b = result(x), result(y)
-    return a if a <= b or a != a else b
+    return a if is_not_above(a, b) or a != a else b
 
 
 maximum = of_two(larger)
@@ -156,14 +172,14 @@ def fmax(x, y):
     """The number where one is NaN."""
     result = common(x, y)
     a, b = result(x), result(y)
-    return a if a >= b or b != b else b
+    return a if is_not_above(b, a) or b != b else b
 
 
 @of_two
 def fmin(x, y):
     result = common(x, y)
     a, b = result(x), result(y)
-    return a if a <= b or b != b else b
+    return a if is_not_above(a, b) or b != b else b
 
 
 @of_one
@@ -204,22 +220,22 @@ def not_equal(x, y):
 
 @of_two
 def less(x, y):
-    return x < y
+    return is_below(x, y)
 
 
 @of_two
 def less_equal(x, y):
-    return x <= y
+    return is_not_above(x, y)
 
 
 @of_two
 def greater(x, y):
-    return x > y
+    return is_below(y, x)
 
 
 @of_two
 def greater_equal(x, y):
-    return x >= y
+    return is_not_above(y, x)
 
 
 @of_two
