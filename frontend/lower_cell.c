@@ -150,13 +150,49 @@ static void store(Lower *l, Operand cell, Operand value)
         emit2(l, IR_CELL_STORE, &type_none, cell.ir, operand_ir(l, value));
 }
 
+/* A cell that is part of the value; NULL where there is none. */
+static IrValue *cell_inside(Lower *l, Operand value)
+{
+    IrValue *found = is_cell(value.type) ? value.ir : NULL;
+    for (uint32_t i = 0; value.type->kind == TYPE_TUPLE && !found && i < value.type->count; i++)
+        if (type_has_cell(value.type->items[i]))
+            found = cell_inside(l, lower_tuple_item(l, value, i));
+    return found;
+}
+
+/* A function that shares variables leads nowhere while it is not assigned. Only such values are looked at: what other
+ * variables hold before they are assigned does no harm. */
+static void check_assigned(Lower *l, Operand value)
+{
+    IrValue *inside = l->emitting && type_has_cell(value.type) ? cell_inside(l, value) : NULL;
+    if (!inside)
+        return;
+    const Type *i64 = TYPE_OF(INT64);
+    IrValue *address = emit1(l, IR_ADDRESS, i64, inside);
+    IrValue *is_missing = emit2(l, IR_EQ, TYPE_OF(BOOL), address, emit_int(l, i64, 0));
+    if (lower_checks(l)) {
+        const char *name = l->value->name ? l->value->name : "this function";
+        emit_check(l, is_missing, "NameError",
+                   arena_format(l->arena, "variable '%s' is not associated with a value", name));
+        return;
+    }
+    IrBlock *failed = emit_block(l), *passed = emit_block(l);
+    emit_branch(l, is_missing, failed, passed);
+    l->block = failed;
+    emit_intrinsic(l, INTRINSIC_CUDA_TRAP, &type_none, 0, NULL);
+    emit_jump(l, passed);
+    l->block = passed;
+}
+
 bool lower_cell_load(Lower *l, Operand cell, Operand *out)
 {
     if (!is_cell(cell.type))
         return *out = cell, true; /* captured by value */
     if (!content_type(cell.type))
         return true; /* nothing is known to be stored there yet */
-    return *out = load(l, cell), true;
+    *out = load(l, cell);
+    check_assigned(l, *out);
+    return true;
 }
 
 bool lower_cell_store(Lower *l, const char *name, Operand cell, Operand value, Operand *out)

@@ -359,8 +359,10 @@ static void run_load_local(Builder *b)
 {
     uint32_t local = (uint32_t)b->instruction->argument;
     SsaValue *value = captured(b, local);
-    if (b->cells[local] || (b->code->is_nested && is_free(b, local)))
+    if (b->cells[local] || (b->code->is_nested && is_free(b, local))) {
         value = ssa_append1(b, SSA_CELL_LOAD, value);
+        value->name = b->code->local_names[local];
+    }
     if (strcmp(b->code->local_names[local], ".0") == 0)
         write_variable(b, position_variable(b, b->depth), b->block->id, ssa_append1(b, SSA_ITER_START, value));
     ssa_push(b, value);

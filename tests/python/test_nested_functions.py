@@ -590,6 +590,21 @@ def test_what_a_shared_array_may_write_is_copied_back():
     assert x.tolist() == y.tolist() == [5, 0]
 
 
+def test_a_function_that_is_not_assigned_yet():
+    def kernel(out, n):
+        def even(k):
+            return out[0] if k == 0 else odd(k - 1) + odd(k - 2)
+        if n > 5:
+            def odd(k):
+                return out[1] if k <= 0 else even(k - 1) + 1
+        out[2] = even(n)
+
+    out = np.zeros(3)
+    with pytest.raises(NameError, match=r"line \d+, .*variable 'odd' is not associated with a value"):
+        cuda.jit(kernel, exceptions=True)[1, 1](out, 3)
+    cuda.jit(kernel)[1, 1](out, 0)
+
+
 # --- what is refused -------------------------------------------------------------------------------------------------
 
 def refuse(exception, kernel, *arguments, match, line):
