@@ -41,9 +41,10 @@ static void free_now(const ExtDeferred *memory)
 {
     Diag ignored;
     diag_clear(&ignored);
-    if (memory->is_shared)
-        rt_free(memory->device, memory->pointer, &ignored);
-    else
+    if (memory->is_shared) {
+        Py_BEGIN_ALLOW_THREADS rt_free(memory->device, memory->pointer, &ignored);
+        Py_END_ALLOW_THREADS
+    } else
         rt_free_ordered(memory->device, memory->pointer, &ignored);
 }
 

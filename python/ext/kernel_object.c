@@ -317,8 +317,9 @@ static void kernel_dealloc(ExtKernel *self)
     PyObject_GC_UnTrack(self);
     kernel_clear(self);
     ext_forget_kernel(self);
-    jit_function_destroy(self->function);
-    arena_destroy(self->arena);
+    /* Unloading waits for the driver, and the driver may wait for another thread that wants the GIL. */
+    Py_BEGIN_ALLOW_THREADS jit_function_destroy(self->function);
+    Py_END_ALLOW_THREADS arena_destroy(self->arena);
     Py_XDECREF(self->keep_alive);
     Py_XDECREF(self->py_func);
     class->tp_free(self);

@@ -80,16 +80,19 @@ static PyObject *stream_new(PyTypeObject *class, PyObject *args, PyObject *kwarg
         return NULL;
     if (external != Py_None && number == 0)
         return make_stream(state, class, device, NULL);
-    RtStream *stream =
+    RtStream *stream;
+    Py_BEGIN_ALLOW_THREADS stream =
         external == Py_None ? rt_stream_create(device, &diag) : rt_stream_external(device, number, &diag);
-    return stream ? make_stream(state, class, device, stream) : ext_raise(&diag);
+    Py_END_ALLOW_THREADS return stream ? make_stream(state, class, device, stream) : ext_raise(&diag);
 }
 
 static void stream_dealloc(ExtStream *self)
 {
     PyTypeObject *class = Py_TYPE(self);
-    if (self->stream)
-        rt_stream_destroy(self->stream);
+    if (self->stream) {
+        Py_BEGIN_ALLOW_THREADS rt_stream_destroy(self->stream);
+        Py_END_ALLOW_THREADS
+    }
     class->tp_free(self);
     Py_DECREF(class);
 }
@@ -157,8 +160,9 @@ static PyObject *event_new(PyTypeObject *class, PyObject *args, PyObject *kwargs
         return NULL;
     self->state = state;
     self->device = device;
-    self->event = rt_event_create(device, timing, &diag);
-    if (!self->event) {
+    Py_BEGIN_ALLOW_THREADS self->event = rt_event_create(device, timing, &diag);
+    Py_END_ALLOW_THREADS if (!self->event)
+    {
         Py_DECREF(self);
         return ext_raise(&diag);
     }
@@ -168,8 +172,10 @@ static PyObject *event_new(PyTypeObject *class, PyObject *args, PyObject *kwargs
 static void event_dealloc(ExtEvent *self)
 {
     PyTypeObject *class = Py_TYPE(self);
-    if (self->event)
-        rt_event_destroy(self->event);
+    if (self->event) {
+        Py_BEGIN_ALLOW_THREADS rt_event_destroy(self->event);
+        Py_END_ALLOW_THREADS
+    }
     class->tp_free(self);
     Py_DECREF(class);
 }
