@@ -67,13 +67,7 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
         *out = lower_make_tuple(l, items, value->count, TUPLE_PLAIN);
         return true;
     }
-    case SSA_AS_TUPLE:
-        if (type_is_generator(x[0].type))
-            return lower_generator_items(l, x[0], -1, out);
-        if (x[0].type->kind != TYPE_TUPLE || x[0].type->tag > TUPLE_NAMED)
-            return lower_fail(l, DIAG_TYPE_ITERATE, lower_describe(l, x[0].type), "; * takes a tuple apart");
-        *out = x[0];
-        return true;
+    case SSA_AS_TUPLE: return lower_all_items(l, x[0], out);
     case SSA_FORMAT: return lower_format(l, x[0], value->argument, value->count > 1 ? &x[1] : NULL, out);
     case SSA_TEXT: {
         Operand *parts = ARENA_ARRAY(l->arena, Operand, value->count + 1);

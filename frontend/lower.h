@@ -239,6 +239,10 @@ bool lower_called_iterator(Lower *l, const SsaValue *call, Operand *out);
 bool lower_range(Lower *l, const Operand *arguments, uint32_t count, Operand *out);
 bool lower_length(Lower *l, Operand iterable, Operand *out);
 bool lower_item_at(Lower *l, Operand iterable, Operand index, Operand *out);
+/* Whether it makes its items as it goes: a range, enumerate, zip or reversed. */
+bool type_is_lazy(const Type *type);
+/* A tuple of all the items of what has a known number of them. */
+bool lower_all_items(Lower *l, Operand iterable, Operand *out);
 bool lower_in_range(Lower *l, Operand x, Operand range, Operand *out);
 
 /* --- arrays (lower_array.c, lower_slice.c) ------------------------------------------------------------------------ */

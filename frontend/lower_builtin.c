@@ -221,11 +221,7 @@ static bool call_tuple(Lower *l, const Call *call, Operand *out)
 {
     if (call->count == 0 && call->keyword_count == 0)
         return *out = lower_make_tuple(l, NULL, 0, TUPLE_PLAIN), true;
-    if (call->count == 1 && type_is_generator(call->arguments[0].type))
-        return lower_generator_items(l, call->arguments[0], -1, out);
-    if (call->count != 1 || call->arguments[0].type->kind != TYPE_TUPLE || call->arguments[0].type->tag > TUPLE_NAMED)
-        return call_refuse(l, call, "");
-    return *out = call->arguments[0], true;
+    return call_arity(l, call, 1, 1) && lower_all_items(l, call->arguments[0], out);
 }
 
 static bool call_type(Lower *l, const Call *call, Operand *out)
@@ -370,6 +366,7 @@ static const Handler handlers[INTRINSIC_COUNT] = {
     [INTRINSIC_ZIP] = call_zip,
     [INTRINSIC_REVERSED] = call_reversed,
     [INTRINSIC_TUPLE] = call_tuple,
+    [INTRINSIC_LIST] = call_tuple,
     [INTRINSIC_LITERAL_UNROLL] = call_identity,
     [INTRINSIC_LITERALLY] = call_identity,
     [INTRINSIC_TYPE] = call_type,

@@ -485,9 +485,9 @@ static bool call_operand(Lower *l, Operand callee, Call *call, Operand *out)
 /* f(*items) */
 static bool call_starred(Lower *l, const SsaValue *value, Operand *out)
 {
-    Operand items = lower_fact(l, value->operands[1]);
-    if (items.type->kind != TYPE_TUPLE || items.type->tag > TUPLE_NAMED)
-        return lower_fail(l, DIAG_TYPE_ITERATE, lower_describe(l, items.type), "; * takes a tuple apart");
+    Operand items;
+    if (!lower_all_items(l, lower_fact(l, value->operands[1]), &items))
+        return false;
     Operand *arguments = ARENA_ARRAY(l->arena, Operand, items.type->count + 1);
     for (uint32_t i = 0; i < items.type->count; i++)
         arguments[i] = lower_tuple_item(l, items, i);

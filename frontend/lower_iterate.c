@@ -165,6 +165,90 @@ bool lower_in_range(Lower *l, Operand x, Operand range, Operand *out)
     return lower_binary(l, NB_AND, in, rest, out);
 }
 
+/* --- all items at once ------------------------------------------------------------------------------------------- */
+
+enum { MOST_ITEMS = 256 }; /* of a range or the like that becomes a tuple */
+
+static bool items_of_range(Lower *l, Operand range, Operand *items, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!lower_item_at(l, range, operand_int(l, i), &items[i]))
+            return false;
+    return true;
+}
+
+static bool items_of_enumerate(Lower *l, Operand enumerate, Operand *items, int64_t count)
+{
+    Operand inner, pair[2];
+    if (!lower_all_items(l, lower_tuple_item(l, enumerate, 1), &inner))
+        return false;
+    for (int64_t i = 0; i < count; i++) {
+        pair[1] = lower_tuple_item(l, inner, (uint32_t)i);
+        if (!lower_binary(l, NB_ADD, lower_tuple_item(l, enumerate, 0), operand_int(l, i), &pair[0]))
+            return false;
+        items[i] = lower_make_tuple(l, pair, 2, TUPLE_PLAIN);
+    }
+    return true;
+}
+
+static bool items_of_zip(Lower *l, Operand zip, Operand *items, int64_t count)
+{
+    uint32_t width = zip.type->count;
+    Operand *inner = ARENA_ARRAY(l->arena, Operand, width + 1), *row = ARENA_ARRAY(l->arena, Operand, width + 1);
+    for (uint32_t k = 0; k < width; k++)
+        if (!lower_all_items(l, lower_tuple_item(l, zip, k), &inner[k]))
+            return false;
+    for (int64_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < width; k++)
+            row[k] = lower_tuple_item(l, inner[k], (uint32_t)i);
+        items[i] = lower_make_tuple(l, row, width, TUPLE_PLAIN);
+    }
+    return true;
+}
+
+static bool items_of_reversed(Lower *l, Operand reversed, Operand *items, int64_t count)
+{
+    Operand inner;
+    if (!lower_all_items(l, lower_tuple_item(l, reversed, 0), &inner))
+        return false;
+    for (int64_t i = 0; i < count; i++)
+        items[i] = lower_tuple_item(l, inner, (uint32_t)(count - 1 - i));
+    return true;
+}
+
+bool type_is_lazy(const Type *type)
+{
+    return type->kind == TYPE_TUPLE && (type->tag == TUPLE_RANGE || type->tag == TUPLE_ENUMERATE ||
+                                        type->tag == TUPLE_ZIP || type->tag == TUPLE_REVERSED);
+}
+
+bool lower_all_items(Lower *l, Operand iterable, Operand *out)
+{
+    int64_t count;
+    if (type_is_generator(iterable.type))
+        return lower_generator_items(l, iterable, -1, out);
+    bool is_known = generator_known_count(iterable.type, iterable.constant, &count) && count <= MOST_ITEMS;
+    if (!is_known && type_is_lazy(iterable.type))
+        return lower_fail(
+            l, DIAG_CONSTANT_REQUIRED,
+            arena_format(l->arena, "the number of items of a tuple made of %s", lower_describe(l, iterable.type)),
+            "; loop over it instead");
+    if (!type_is_lazy(iterable.type) && (iterable.type->kind != TYPE_TUPLE || iterable.type->tag > TUPLE_NAMED))
+        return lower_fail(l, DIAG_TYPE_ITERATE, lower_describe(l, iterable.type),
+                          "; a tuple can be made of a tuple, or of what has a known number of items");
+    if (iterable.type->tag <= TUPLE_NAMED)
+        return *out = iterable, true;
+    Operand *items = ARENA_ARRAY(l->arena, Operand, count + 1);
+    bool done = false;
+    switch (iterable.type->tag) {
+    case TUPLE_RANGE: done = items_of_range(l, iterable, items, count); break;
+    case TUPLE_ENUMERATE: done = items_of_enumerate(l, iterable, items, count); break;
+    case TUPLE_ZIP: done = items_of_zip(l, iterable, items, count); break;
+    default: done = items_of_reversed(l, iterable, items, count); break;
+    }
+    return done && (*out = lower_make_tuple(l, items, (uint32_t)count, TUPLE_PLAIN), true);
+}
+
 /* --- tuples of items that differ in type -------------------------------------------------------------------------- */
 
 /* A loop over such a tuple is written out once for each item. */

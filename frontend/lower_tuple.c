@@ -144,6 +144,8 @@ bool lower_unpack(Lower *l, Operand source, uint32_t index, uint32_t count, Oper
         *out = lower_tuple_item(l, source, index);
         return true;
     }
+    if (type_is_lazy(source.type))
+        return lower_all_items(l, source, &source) && lower_unpack(l, source, index, count, out);
     if (source.type->kind == TYPE_ARRAY)   /* the caller answers for the length, as for any index */
         return lower_subscript(l, source, operand_int(l, index), out);
     return lower_fail(l, DIAG_UNPACK_COUNT, lower_describe(l, source.type), (int)count);

@@ -313,6 +313,13 @@ SECTIONS = {
         sum((0.5, 1.5), n)
         (n, (m, u))[1][0]
         tuple(t)
+        tuple(range(SCALE))[n % SCALE]
+        tuple(range(5, -5, -3))
+        tuple(zip(t, reversed(p)))[1]
+        list(enumerate(t, 4))[n % 3]
+        (*range(3), *t)[n % 6]
+        max(*range(SCALE), n)
+        first, second, third = range(3)\nr = first + 10 * second + 100 * third
         t.count(1), t.count(9)
         (4, n, m).index(m)
         (*t, n)

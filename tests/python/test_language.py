@@ -684,3 +684,13 @@ def test_captured_values_stay_constant_in_functions_that_are_called():
     out = np.zeros(2)
     kernel[1, 1](out)
     assert out.tolist() == [1.5, 2.5]
+
+
+@pytest.mark.parametrize("expression, message", [
+    ("tuple(range(out[0]))", "the number of items of a tuple made of range"),
+    ("tuple(zip(range(out[0]), (1, 2)))", "the number of items of a tuple made of zip"),
+    ("(*out,)", "a tuple can be made of a tuple"),
+    ("list(5)", "a tuple can be made of a tuple"),
+])
+def test_tuples_of_unknown_length_are_refused(refused, expression, message):
+    refused(expression, message)
