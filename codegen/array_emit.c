@@ -255,11 +255,24 @@ void emit_op_SHARED(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
                                            const_i64(emitter, row ? (int64_t)row : 1), "");
 }
 
+uint64_t local_array_size(const IrValue *value)
+{
+    uint64_t size = size_in_memory(value->type->element);
+    for (uint32_t axis = 0; axis < value->type->ndim; axis++)
+        if (__builtin_mul_overflow(size, (uint64_t)value->storage->shape[axis], &size))
+            return UINT64_MAX / 2;
+    return size > MOST_STORAGE ? MOST_STORAGE : size + storage_alignment(value);
+}
+
 void emit_op_LOCAL(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     uint64_t size = storage_size(emitter, value, emitter->local_size);
     uint32_t alignment = storage_alignment(value);
     emit_storage_shape(emitter, value, out);
+    if (emitter->phase_emission) {
+        out[0] = phase_local(emitter, value, size, alignment);
+        return;
+    }
     out[0] = prologue_alloca(emitter, size, alignment);
     emitter->local_size += (uint32_t)size + alignment;
 }

@@ -16,6 +16,8 @@ typedef struct CodeImage {
     unsigned effects;           /* IntrinsicEffects of the whole module */
     uint32_t static_shared;     /* bytes of shared arrays; GPU: of those that a launch must give memory for */
     uint32_t local_size;        /* host: bytes of local arrays of one thread, for the size of its stack */
+    uint32_t context_size;      /* host: bytes that a block keeps for each thread (host_context_bytes) */
+    bool has_real_threads;      /* host: the entry runs one thread */
 } CodeImage;
 
 /* Compiles the module. False with a diagnostic; *image is then empty. want_llvm: also keep LLVM IR text. Thread-safe. */

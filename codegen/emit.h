@@ -12,6 +12,9 @@
 #include "core/kernel_abi.h"
 
 typedef struct Emitter Emitter;
+typedef struct PhaseEmission PhaseEmission; /* phase_emit.c */
+
+typedef struct EmittedFunction EmittedFunction;
 
 /* What differs between the devices while LLVM IR is made. */
 typedef struct TargetLowering {
@@ -30,6 +33,8 @@ typedef struct TargetLowering {
     LLVMValueRef (*dynamic_shared_size)(Emitter *emitter); /* i64, bytes */
     /* Symbol of a MATH intrinsic for float32 or float64; "llvm." in front: an LLVM intrinsic. */
     const char *(*math_symbol)(Emitter *emitter, IntrinsicId id, bool is_double);
+    /* Emits the kernel in a way of the device's own; false: it has none for this one. NULL: for any. */
+    bool (*emit_kernel)(Emitter *emitter, const EmittedFunction *kernel);
     /* After all functions: entries, libraries. False with a diagnostic. */
     bool (*finish_module)(Emitter *emitter);
     uint32_t print_operands; /* that print takes at most */
@@ -41,13 +46,13 @@ typedef struct TargetLowering {
 
 extern const TargetLowering target_nvptx, target_host;
 
-typedef struct EmittedFunction {
+struct EmittedFunction {
     const IrFunc *ir;
     LLVMValueRef llvm;
     LLVMTypeRef type;
     bool is_inlined; /* into every caller, whatever LLVM thinks of it */
     bool raises; /* a device function whose last part of the result says that an exception ends the thread */
-} EmittedFunction;
+};
 
 struct Emitter {
     const IrModule *ir;
@@ -72,6 +77,8 @@ struct Emitter {
     const char *entry; /* symbol of the kernel or the visible device function */
     unsigned effects; /* of the module */
     uint32_t static_shared, local_size;
+    uint32_t context_size; /* host: bytes that a block keeps for each thread */
+    bool runs_phases; /* host: the kernel's function runs all threads of a block */
     uint64_t constant_size; /* bytes of DATA so far */
     uint32_t text_count; /* constant strings so far */
     uint32_t meeting_count; /* host: calls so far at which lanes meet */
@@ -98,6 +105,7 @@ struct Emitter {
     const StrideLoop *stride; /* the function is one trip of this loop, returns whether there was one; else NULL */
     LLVMValueRef trip; /* its number, i64, the last parameter */
     LLVMBasicBlockRef trip_done;
+    PhaseEmission *phase_emission; /* the function runs all threads of a block; else NULL */
 };
 
 typedef void (*OpEmitter)(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
@@ -116,6 +124,19 @@ bool emit_module(Emitter *emitter);
 void emit_function_body(Emitter *emitter, const EmittedFunction *function);
 /* The same kernel as one trip of its loop: the parameters and the trip's number -> i1. */
 void emit_stride_trip(Emitter *emitter, const EmittedFunction *function, const StrideLoop *loop);
+
+/* What both are made of. Builds stay behind in emitter->prologue; blocks are emitted by the caller. */
+void begin_ir_function(Emitter *emitter, const EmittedFunction *function);
+void emit_ir_value(Emitter *emitter, const IrValue *value);
+/* Gives a phi its values, once the blocks that control comes from are emitted. */
+void fill_ir_phi(Emitter *emitter, const IrValue *phi);
+
+/* --- phase_emit.c: while emitter->phase_emission is set ------------------------------------------------------------- */
+/* Where a thread goes; where it ends. */
+LLVMBasicBlockRef phase_target(Emitter *emitter, const IrValue *terminator, uint32_t index);
+LLVMBasicBlockRef phase_thread_end(Emitter *emitter);
+/* Memory for a local array of this thread. */
+LLVMValueRef phase_local(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment);
 
 /* --- inlining.c -------------------------------------------------------------------------------------------------- */
 /* Sets is_inlined of all functions. */
@@ -210,6 +231,8 @@ LLVMValueRef small_fma(Emitter *emitter, LLVMTypeRef type, LLVMValueRef *argumen
 LLVMValueRef array_stride(Emitter *emitter, const Type *array, const LLVMValueRef *parts, uint32_t axis);
 /* Address of the element whose indices are value's operands from `first_index` on. */
 LLVMValueRef element_address(Emitter *emitter, const IrValue *value, uint32_t first_index);
+/* Bytes of a LOCAL value's array, alignment included. */
+uint64_t local_array_size(const IrValue *value);
 /* cuda.wide.load and cuda.wide.store. */
 void emit_wide_load(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
 void emit_wide_store(Emitter *emitter, const IrValue *value);

@@ -27,7 +27,9 @@ static LLVMBasicBlockRef unwind_block(Emitter *emitter)
     LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
     emitter->unwind = new_block(emitter);
     LLVMPositionBuilderAtEnd(emitter->builder, emitter->unwind);
-    if (emitter->function->is_kernel) {
+    if (emitter->phase_emission) {
+        LLVMBuildBr(emitter->builder, phase_thread_end(emitter));
+    } else if (emitter->function->is_kernel) {
         LLVMBuildRetVoid(emitter->builder);
     } else if (emitter->emitted->raises) {
         return_raised(emitter);

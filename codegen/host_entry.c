@@ -1,10 +1,10 @@
-/* The entry of a kernel on the CPU device, around its body: NAME.blocks, where no thread waits for another, runs blocks as
+/* The entry of a kernel on the CPU device, around its body: NAME.blocks, where no thread has to be real, runs blocks as
  * loops that LLVM can vectorize; else NAME.thread runs one thread. Parameters are loaded once, outside all loops. A kernel
  * that is one grid-stride loop (stride_loop.h) is run trip by trip: all threads of a block take the first trip, then the
  * next. */
 #include <stddef.h>
 
-#include "codegen/emit.h"
+#include "codegen/host_loop.h"
 
 typedef struct Entry {
     const EmittedFunction *body;
@@ -14,15 +14,10 @@ typedef struct Entry {
     LLVMValueRef any_trip; /* i1 in memory: whether a thread of the block had the trip */
 } Entry;
 
-static LLVMValueRef field_address(Emitter *emitter, LLVMValueRef thread, size_t offset)
-{
-    return offset_address(emitter, thread, (int64_t)offset);
-}
-
 static void load_arguments(Emitter *emitter, Entry *entry, LLVMValueRef thread)
 {
     LLVMValueRef parameters = LLVMBuildLoad2(emitter->builder, emitter->pointer_type,
-                                             field_address(emitter, thread, offsetof(HostThread, parameters)), "");
+                                             host_field(emitter, thread, offsetof(HostThread, parameters)), "");
     LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, entry->argument_count);
     LLVMGetParamTypes(entry->body->type, types);
     for (uint32_t i = 0; i < emitter->abi->field_count; i++) {
@@ -63,57 +58,25 @@ static void emit_thread_entry(Emitter *emitter, Entry *entry)
     LLVMBuildRetVoid(emitter->builder);
 }
 
-/* --- loops --------------------------------------------------------------------------------------------------------------------- */
-
-typedef struct Loop {
-    LLVMValueRef index;
-    LLVMBasicBlockRef head, body;
-    LLVMValueRef end;
-} Loop;
-
-/* for (index = start; index < end; index++), which the caller knows to run at least once. */
-static Loop open_loop(Emitter *emitter, LLVMValueRef start, LLVMValueRef end)
-{
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(emitter->builder);
-    Loop loop = {.body = new_block(emitter), .end = end};
-    LLVMBuildBr(emitter->builder, loop.body);
-    LLVMPositionBuilderAtEnd(emitter->builder, loop.body);
-    loop.index = LLVMBuildPhi(emitter->builder, LLVMTypeOf(start), "");
-    LLVMAddIncoming(loop.index, &start, &before, 1);
-    return loop;
-}
-
-static void close_loop(Emitter *emitter, Loop *loop)
-{
-    LLVMBuilderRef builder = emitter->builder;
-    LLVMValueRef next = LLVMBuildAdd(builder, loop->index, LLVMConstInt(LLVMTypeOf(loop->index), 1, false), "");
-    LLVMSetNSW(next, true);
-    LLVMSetNUW(next, true);
-    LLVMBasicBlockRef from = LLVMGetInsertBlock(builder), after = new_block(emitter);
-    LLVMBuildCondBr(builder, LLVMBuildICmp(builder, LLVMIntSLT, next, loop->end, ""), loop->body, after);
-    LLVMAddIncoming(loop->index, &next, &from, 1);
-    LLVMPositionBuilderAtEnd(builder, after);
-}
-
 /* --- all threads of a range of blocks ----------------------------------------------------------------------------------------------- */
 
 /* What every thread of the launch has alike. */
 typedef struct Frame {
     LLVMValueRef block_dim[3], grid_dim[3], cluster_dim[3];
-    LLVMValueRef shared, dynamic_shared, dynamic_size, parameters, services, runtime;
+    LLVMValueRef shared, dynamic_shared, dynamic_size, parameters, services, runtime, context;
     LLVMValueRef thread; /* the alloca that the body sees */
 } Frame;
 
 static LLVMValueRef load_extent(Emitter *emitter, LLVMValueRef frame, size_t offset, IntrinsicId row)
 {
-    LLVMValueRef value = LLVMBuildLoad2(emitter->builder, emitter->i32, field_address(emitter, frame, offset), "");
+    LLVMValueRef value = LLVMBuildLoad2(emitter->builder, emitter->i32, host_field(emitter, frame, offset), "");
     set_load_range(emitter, value, intrinsic_info[row].low, intrinsic_info[row].high + 1);
     return value;
 }
 
 static LLVMValueRef load_pointer(Emitter *emitter, LLVMValueRef frame, size_t offset)
 {
-    return LLVMBuildLoad2(emitter->builder, emitter->pointer_type, field_address(emitter, frame, offset), "");
+    return LLVMBuildLoad2(emitter->builder, emitter->pointer_type, host_field(emitter, frame, offset), "");
 }
 
 static Frame load_frame(Emitter *emitter, LLVMValueRef from)
@@ -124,46 +87,43 @@ static Frame load_frame(Emitter *emitter, LLVMValueRef from)
                                             (IntrinsicId)(INTRINSIC_CUDA_BLOCK_DIM_X + axis));
         frame.grid_dim[axis] = load_extent(emitter, from, offsetof(HostThread, grid_dim) + 4 * axis,
                                            (IntrinsicId)(INTRINSIC_CUDA_GRID_DIM_X + axis));
-        LLVMValueRef cluster_dim = field_address(emitter, from, offsetof(HostThread, cluster_dim) + 4 * axis);
+        LLVMValueRef cluster_dim = host_field(emitter, from, offsetof(HostThread, cluster_dim) + 4 * axis);
         frame.cluster_dim[axis] = LLVMBuildLoad2(emitter->builder, emitter->i32, cluster_dim, "");
     }
     frame.shared = load_pointer(emitter, from, offsetof(HostThread, shared));
     frame.dynamic_shared = load_pointer(emitter, from, offsetof(HostThread, dynamic_shared));
     frame.parameters = load_pointer(emitter, from, offsetof(HostThread, parameters));
     frame.services = load_pointer(emitter, from, offsetof(HostThread, services));
+    frame.context = load_pointer(emitter, from, offsetof(HostThread, context));
     frame.runtime = load_pointer(emitter, from, offsetof(HostThread, runtime));
     frame.dynamic_size = LLVMBuildLoad2(emitter->builder, emitter->i64,
-                                        field_address(emitter, from, offsetof(HostThread, dynamic_size)), "");
+                                        host_field(emitter, from, offsetof(HostThread, dynamic_size)), "");
     frame.thread = prologue_alloca(emitter, sizeof(HostThread), _Alignof(HostThread));
     return frame;
 }
 
 static void set_field(Emitter *emitter, const Frame *frame, size_t offset, LLVMValueRef value)
 {
-    LLVMBuildStore(emitter->builder, value, field_address(emitter, frame->thread, offset));
+    LLVMBuildStore(emitter->builder, value, host_field(emitter, frame->thread, offset));
 }
 
 /* Every field in every iteration: only then do the stores dissolve into values. */
 static void fill_thread(Emitter *emitter, const Frame *frame, LLVMValueRef *block, LLVMValueRef *thread)
 {
-    LLVMBuilderRef builder = emitter->builder;
     for (uint32_t axis = 0; axis < 3; axis++) {
-        set_field(emitter, frame, offsetof(HostThread, thread_index) + 4 * axis, thread[axis]);
         set_field(emitter, frame, offsetof(HostThread, block_index) + 4 * axis, block[axis]);
         set_field(emitter, frame, offsetof(HostThread, block_dim) + 4 * axis, frame->block_dim[axis]);
         set_field(emitter, frame, offsetof(HostThread, grid_dim) + 4 * axis, frame->grid_dim[axis]);
         set_field(emitter, frame, offsetof(HostThread, cluster_dim) + 4 * axis, frame->cluster_dim[axis]);
     }
-    LLVMValueRef row = LLVMBuildAdd(builder, LLVMBuildMul(builder, thread[2], frame->block_dim[1], ""), thread[1], "");
-    LLVMValueRef linear = LLVMBuildAdd(builder, LLVMBuildMul(builder, row, frame->block_dim[0], ""), thread[0], "");
-    set_field(emitter, frame, offsetof(HostThread, linear_thread), linear);
-    set_field(emitter, frame, offsetof(HostThread, lane), LLVMBuildAnd(builder, linear, const_i32(emitter, 31), ""));
+    host_set_thread_index(emitter, frame->thread, thread, frame->block_dim);
     set_field(emitter, frame, offsetof(HostThread, shared), frame->shared);
     set_field(emitter, frame, offsetof(HostThread, dynamic_shared), frame->dynamic_shared);
     set_field(emitter, frame, offsetof(HostThread, dynamic_size), frame->dynamic_size);
     set_field(emitter, frame, offsetof(HostThread, parameters), frame->parameters);
     set_field(emitter, frame, offsetof(HostThread, services), frame->services);
     set_field(emitter, frame, offsetof(HostThread, runtime), frame->runtime);
+    set_field(emitter, frame, offsetof(HostThread, context), frame->context);
 }
 
 static void split_block_number(Emitter *emitter, const Frame *frame, LLVMValueRef number, LLVMValueRef *block)
@@ -182,15 +142,23 @@ static void emit_thread_loops(Emitter *emitter, Entry *entry, const Frame *frame
                               void (*run)(Emitter *emitter, Entry *entry, LLVMValueRef thread))
 {
     LLVMValueRef thread[3];
-    Loop loops[3];
+    HostLoop loops[3];
     for (int axis = 2; axis >= 0; axis--) {
-        loops[axis] = open_loop(emitter, const_i32(emitter, 0), frame->block_dim[axis]);
+        loops[axis] = host_loop_open(emitter, const_i32(emitter, 0), frame->block_dim[axis]);
         thread[axis] = loops[axis].index;
     }
     fill_thread(emitter, frame, block, thread);
     run(emitter, entry, frame->thread);
     for (int axis = 0; axis < 3; axis++)
-        close_loop(emitter, &loops[axis]);
+        host_loop_close(emitter, &loops[axis]);
+}
+
+/* The body runs all threads of the block by itself. */
+static void emit_block_call(Emitter *emitter, Entry *entry, const Frame *frame, LLVMValueRef *block)
+{
+    LLVMValueRef zeros[3] = {const_i32(emitter, 0), const_i32(emitter, 0), const_i32(emitter, 0)};
+    fill_thread(emitter, frame, block, zeros);
+    call_body(emitter, entry, frame->thread);
 }
 
 /* One trip of one thread; remembers that there was one. */
@@ -227,13 +195,15 @@ static void emit_trip_loop(Emitter *emitter, Entry *entry, const Frame *frame, L
 static void emit_block_loops(Emitter *emitter, Entry *entry, const Frame *frame, LLVMValueRef first, LLVMValueRef end)
 {
     LLVMValueRef block[3];
-    Loop blocks = open_loop(emitter, first, end);
+    HostLoop blocks = host_loop_open(emitter, first, end);
     split_block_number(emitter, frame, blocks.index, block);
-    if (entry->trip.llvm)
+    if (emitter->runs_phases)
+        emit_block_call(emitter, entry, frame, block);
+    else if (entry->trip.llvm)
         emit_trip_loop(emitter, entry, frame, block);
     else
         emit_thread_loops(emitter, entry, frame, block, call_body);
-    close_loop(emitter, &blocks);
+    host_loop_close(emitter, &blocks);
     LLVMBuildRetVoid(emitter->builder);
 }
 
@@ -292,10 +262,11 @@ void emit_host_entries(Emitter *emitter, const EmittedFunction *body)
     Entry entry = {.body = body, .argument_count = LLVMCountParamTypes(body->type)};
     entry.arguments = ARENA_ARRAY(emitter->arena, LLVMValueRef, entry.argument_count + 1);
     LLVMAddAttributeAtIndex(body->llvm, 1, enum_attribute(emitter, "noalias", 0));
-    if (emitter->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC)) {
+    if (!emitter->runs_phases && emitter->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC)) {
         emit_thread_entry(emitter, &entry);
         return;
     }
-    emit_trip(emitter, &entry);
+    if (!emitter->runs_phases)
+        emit_trip(emitter, &entry);
     emit_blocks_entry(emitter, &entry);
 }

@@ -92,7 +92,7 @@ static bool link_object(HostCode *code, const CodeImage *image, Diag *diag)
     if (!check(LLVMOrcCreateLLJIT(&code->jit, NULL), diag) || !define_symbols(code->jit, diag) ||
         !add_object(code->jit, image, diag))
         return false;
-    if (image->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC))
+    if (image->has_real_threads)
         code->thread = (HostThreadEntry)look_up(code->jit, image->entry, ".thread", diag);
     else
         code->blocks = (HostBlocksEntry)look_up(code->jit, image->entry, ".blocks", diag);

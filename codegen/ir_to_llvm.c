@@ -106,7 +106,7 @@ static void visit_blocks(Emitter *emitter, Order *order)
     }
 }
 
-static void emit_value(Emitter *emitter, const IrValue *value)
+void emit_ir_value(Emitter *emitter, const IrValue *value)
 {
     LLVMValueRef *out = emitter->parts[value->id] =
         ARENA_ARRAY(emitter->arena, LLVMValueRef, part_count(value->type) + 1);
@@ -118,7 +118,7 @@ static void emit_block(Emitter *emitter, const IrBlock *block)
 {
     LLVMPositionBuilderAtEnd(emitter->builder, emitter->block_start[block->id]);
     for (const IrValue *value = block->first; value && !diag_failed(emitter->diag); value = value->next)
-        emit_value(emitter, value);
+        emit_ir_value(emitter, value);
     emitter->block_end[block->id] = LLVMGetInsertBlock(emitter->builder);
 }
 
@@ -130,16 +130,21 @@ static LLVMBasicBlockRef edge_from(Emitter *emitter, const IrBlock *block, uint3
     return is_second ? emitter->second_edge[id] : emitter->block_end[id];
 }
 
+void fill_ir_phi(Emitter *emitter, const IrValue *phi)
+{
+    for (uint32_t i = 0; i < phi->operand_count; i++) {
+        LLVMBasicBlockRef from = edge_from(emitter, phi->block, i);
+        for (uint32_t part = 0; from && part < part_count(phi->type); part++)
+            LLVMAddIncoming(emitter->parts[phi->id][part], &emitter->parts[phi->operands[i]->id][part], &from, 1);
+    }
+}
+
 static void fill_phis(Emitter *emitter, const IrBlock *block)
 {
     if (emitter->stride && block == emitter->stride->header)
         return;
     for (const IrValue *phi = block->first; phi && phi->op == IR_PHI; phi = phi->next)
-        for (uint32_t i = 0; i < phi->operand_count; i++) {
-            LLVMBasicBlockRef from = edge_from(emitter, block, i);
-            for (uint32_t part = 0; from && part < part_count(phi->type); part++)
-                LLVMAddIncoming(emitter->parts[phi->id][part], &emitter->parts[phi->operands[i]->id][part], &from, 1);
-        }
+        fill_ir_phi(emitter, phi);
 }
 
 /* llvm.loop.unroll.full on the branches back to a header. The node refers to itself, which keeps loops apart. */
@@ -160,7 +165,7 @@ static void mark_unrolled(Emitter *emitter, const IrBlock *header)
     }
 }
 
-static void start_function(Emitter *emitter, const EmittedFunction *function)
+void begin_ir_function(Emitter *emitter, const EmittedFunction *function)
 {
     const IrFunc *ir = function->ir;
     emitter->function = ir;
@@ -185,7 +190,7 @@ void emit_function_body(Emitter *emitter, const EmittedFunction *function)
 {
     const IrFunc *ir = function->ir;
     begin_debug_function(emitter, function);
-    start_function(emitter, function);
+    begin_ir_function(emitter, function);
     Order order = {ARENA_ARRAY(emitter->arena, const IrBlock *, ir->block_count + 1), 0,
                    ARENA_ARRAY(emitter->arena, bool, ir->block_count + 1)};
     visit_blocks(emitter, &order);
@@ -375,6 +380,8 @@ void emit_op_CALL(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 static LLVMBasicBlockRef target_block(Emitter *emitter, const IrValue *terminator, uint32_t index)
 {
     const IrBlock *target = terminator->targets[index];
+    if (emitter->phase_emission)
+        return phase_target(emitter, terminator, index);
     if (emitter->stride && target == emitter->stride->header && emitter->stride->is_inside[terminator->block->id])
         return emitter->trip_done;
     return emitter->block_start[target->id];
@@ -403,6 +410,10 @@ void emit_op_BRANCH(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 void emit_op_RETURN(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     (void)out;
+    if (emitter->phase_emission) {
+        LLVMBuildBr(emitter->builder, phase_thread_end(emitter));
+        return;
+    }
     uint32_t count = value->operand_count && !emitter->function->is_kernel ? part_count(value->operands[0]->type) : 0;
     LLVMValueRef *parts = count ? operand_parts(emitter, value, 0) : NULL;
     if (emitter->emitted->raises) {

@@ -219,8 +219,12 @@ bool emit_module(Emitter *emitter)
 {
     declare_functions(emitter);
     begin_debug_lines(emitter);
-    for (uint32_t i = 0; i < emitter->ir->function_count; i++)
-        emit_function_body(emitter, &emitter->functions[i]);
+    for (uint32_t i = 0; i < emitter->ir->function_count; i++) {
+        const EmittedFunction *function = &emitter->functions[i];
+        bool has_own_way = function->ir->is_kernel && emitter->lowering->emit_kernel;
+        if (!has_own_way || !emitter->lowering->emit_kernel(emitter, function))
+            emit_function_body(emitter, function);
+    }
     if (diag_failed(emitter->diag) || !emitter->lowering->finish_module(emitter))
         return false;
     if (emitter->debug)

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "codegen/emit.h"
+#include "codegen/host_loop.h"
 
 enum { SHARED_ALIGNMENT = 128 };
 
@@ -332,6 +332,7 @@ const TargetLowering target_host = {
     .shared_memory = shared_memory,
     .dynamic_shared_size = dynamic_shared_size,
     .math_symbol = math_symbol,
+    .emit_kernel = emit_phases,
     .finish_module = finish_module,
     .end_thread = end_thread,
     .print_operands = UINT32_MAX,

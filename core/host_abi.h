@@ -1,10 +1,11 @@
 /* What a kernel compiled for the CPU device and the runtime that runs it know of each other.
  * A kernel image has one of two entries. HostBlocksEntry runs all threads of a range of blocks in plain loops; kernels
- * with block or warp synchronization have HostThreadEntry, which runs one thread. */
+ * whose threads have to be real because they wait for each other have HostThreadEntry, which runs one thread. */
 #ifndef CUJIT_CORE_HOST_ABI_H
 #define CUJIT_CORE_HOST_ABI_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct HostThread HostThread;
@@ -43,11 +44,21 @@ struct HostThread {
     void *runtime; /* the runtime's own */
     int64_t dynamic_size; /* bytes at dynamic_shared: the launch's */
     uint8_t *const *cluster_shared; /* `shared` of each block of the cluster, by rank; NULL without clusters */
+    uint8_t *context; /* HostBlocksEntry: what a block keeps for its threads, 128-byte aligned */
 };
+
+/* Threads of a block are counted in steps of this for the size of `context`. */
+enum { HOST_CONTEXT_STEP = 128 };
+
+/* Bytes at `context` for a kernel that keeps so many for each thread. */
+static inline size_t host_context_bytes(uint32_t for_each, uint32_t threads)
+{
+    return (size_t)for_each * ((threads + HOST_CONTEXT_STEP - 1) & ~(uint32_t)(HOST_CONTEXT_STEP - 1));
+}
 
 typedef void (*HostThreadEntry)(HostThread *thread);
 /* Runs blocks [first, first + count) of the grid, numbered with x fastest. `frame` has block_dim, grid_dim, shared,
- * dynamic_shared, dynamic_size, parameters and services filled; the callee sets the rest in a copy of its own. */
+ * dynamic_shared, dynamic_size, parameters, services and context filled; the callee sets the rest in a copy of its own. */
 typedef void (*HostBlocksEntry)(const HostThread *frame, int64_t first, int64_t count);
 
 #endif

@@ -70,7 +70,8 @@ static bool load(const CompileOptions *options, const CodeImage *image, JitSpeci
                       .static_shared = image->static_shared,
                       .cooperative = image->effects & EFFECT_GRID_SYNC,
                       .starts_early = image->effects & EFFECT_GRID_DEPENDENCY,
-                      .local_size = image->local_size};
+                      .local_size = image->local_size,
+                      .context_size = image->context_size};
     if (image->kind == TARGET_HOST) {
         HostCode *host = specialization->host_code = codegen_link_host(image, diag);
         if (!host)

@@ -31,7 +31,7 @@ typedef struct Header {
 
 /* What follows: this, the entry's name, the parameters, the code. */
 typedef struct Content {
-    uint32_t kind, effects, static_shared, local_size, entry_size, parameter_count;
+    uint32_t kind, effects, static_shared, local_size, context_size, has_real_threads, entry_size, parameter_count;
     uint64_t code_size;
 } Content;
 
@@ -131,7 +131,9 @@ static bool take_content(const uint8_t *bytes, size_t size, CachedKernel *kernel
                                 .code_size = content.code_size,
                                 .effects = content.effects,
                                 .static_shared = content.static_shared,
-                                .local_size = content.local_size};
+                                .local_size = content.local_size,
+                                .context_size = content.context_size,
+                                .has_real_threads = content.has_real_threads};
     kernel->parameter_count = content.parameter_count;
     kernel->written = checked_malloc(content.parameter_count + 1u);
     for (uint32_t i = 0; i < content.parameter_count; i++)
@@ -270,6 +272,8 @@ static void write_content(Buf *out, const CachedKernel *kernel)
                        .effects = image->effects,
                        .static_shared = image->static_shared,
                        .local_size = image->local_size,
+                       .context_size = image->context_size,
+                       .has_real_threads = image->has_real_threads,
                        .entry_size = (uint32_t)strlen(image->entry),
                        .parameter_count = kernel->parameter_count,
                        .code_size = image->code_size};

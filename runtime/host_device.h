@@ -26,6 +26,7 @@ typedef struct HostKernel {
     bool by_clusters; /* blocks of a cluster run in turns */
     bool by_warps; /* threads are scheduled by host_warp.c */
     uint32_t local_size; /* bytes of local arrays of a thread */
+    uint32_t context_size; /* bytes that blocks_entry keeps for a thread */
     _Atomic float block_nanoseconds; /* what a block took in the last launch; 0: unknown */
 } HostKernel;
 
@@ -81,6 +82,8 @@ struct HostWorker {
     struct HostWorker *next_idle;
     uint8_t *shared; /* HOST_SHARED_ALIGNMENT, shared_size bytes */
     size_t shared_size;
+    uint8_t *context; /* HOST_SHARED_ALIGNMENT, context_size bytes */
+    size_t context_size;
     HostStacks stacks;
     HostThread frame; /* what the threads of the launch have in common */
     /* the block that runs now (host_barrier.c) */

@@ -45,6 +45,7 @@ RtKernel *host_kernel_load(RtDevice *device, const RtImage *image, Diag *diag)
     kernel->by_warps = image->by_warps && !image->blocks_entry;
     kernel->by_clusters = image->by_clusters && kernel->by_warps;
     kernel->local_size = image->local_size;
+    kernel->context_size = image->context_size;
     return &kernel->base;
 }
 
@@ -91,6 +92,19 @@ static int reserve_shared(HostWorker *worker, size_t size)
     return 0;
 }
 
+static int reserve_context(HostWorker *worker, size_t size)
+{
+    void *memory;
+    if (worker->context_size >= size)
+        return 0;
+    if (posix_memalign(&memory, HOST_SHARED_ALIGNMENT, size))
+        return ENOMEM;
+    free(worker->context);
+    worker->context = memory;
+    worker->context_size = size;
+    return 0;
+}
+
 static int reserve_stacks(HostWorker *worker, const HostKernel *kernel, uint32_t threads)
 {
     uint32_t count = 1;
@@ -109,6 +123,8 @@ int host_worker_prepare(HostWorker *worker, const HostJob *job)
     uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     size_t static_size = align_shared(job->kernel->base.limits.static_shared);
     int error = reserve_shared(worker, static_size + align_shared(launch->dynamic_shared) + HOST_SHARED_ALIGNMENT);
+    if (!error)
+        error = reserve_context(worker, host_context_bytes(job->kernel->context_size, threads));
     if (!error && needs_stack(job->kernel))
         error = reserve_stacks(worker, job->kernel, threads);
     if (error)
@@ -120,6 +136,7 @@ int host_worker_prepare(HostWorker *worker, const HostJob *job)
         .dynamic_shared = worker->shared + static_size,
         .dynamic_size = launch->dynamic_shared,
         .parameters = launch->parameters,
+        .context = worker->context,
         .services = job->kernel->by_warps ? &host_warp_services : &host_services,
     };
     for (int axis = 0; axis < 3; axis++) {

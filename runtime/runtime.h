@@ -83,6 +83,7 @@ typedef struct RtImage {
     bool by_warps; /* CPU device: threads meet otherwise than at plain barriers (EFFECT_WARP_SYNC) */
     uint32_t static_shared; /* CPU device: bytes of shared arrays; GPU: of those that launches give memory for */
     uint32_t local_size;
+    uint32_t context_size; /* CPU device: bytes that blocks_entry keeps for each thread */
     bool cooperative; /* its threads wait for the whole grid: every launch is cooperative */
     bool starts_early; /* it waits for the stream's earlier launches by itself: each launch may begin before they end */
 } RtImage;

@@ -17,6 +17,7 @@ void test_exceptions(void);
 void test_exception_ptx(void);
 void test_print_ptx(void);
 void test_shared_memory(void);
+void test_phases(void);
 void test_host_entries(void);
 void test_ptx_patterns(void);
 void test_errors(void);

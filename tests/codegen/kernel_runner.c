@@ -136,10 +136,14 @@ static void run_image(const CodeImage *image, const HostCode *code, const void *
     size_t fixed = (image->static_shared + 127) / 128 * 128;
     frame.shared = aligned_alloc(128, fixed + ((size_t)grid.dynamic_shared + 127) / 128 * 128 + 128);
     frame.dynamic_shared = frame.shared + fixed;
+    uint32_t threads = (uint32_t)(frame.block_dim[0] * frame.block_dim[1] * frame.block_dim[2]);
+    frame.context =
+        aligned_alloc(HOST_CONTEXT_STEP, host_context_bytes(image->context_size, threads) + HOST_CONTEXT_STEP);
     if (codegen_host_blocks_entry(code))
         codegen_host_blocks_entry(code)(&frame, 0, blocks);
     else
         run_threads(codegen_host_thread_entry(code), &frame, blocks);
+    free(frame.context);
     free(frame.shared);
 }
 

@@ -174,6 +174,7 @@ void test_host_entries(void)
 
 /* --- shared memory and barriers ------------------------------------------------------------------------------------------- */
 
+/* Threads come to a barrier in two ways: they have to be real. */
 static const char shared_ir[] = "kernel k(out: i64[1 C])\n"
                                 "block 0:\n"
                                 "  %0: i32 = cuda.threadIdx.x\n"
@@ -182,7 +183,16 @@ static const char shared_ir[] = "kernel k(out: i64[1 C])\n"
                                 "  %3: f32[1 C] = shared (3) align 64\n"
                                 "  %4: i32[1 C] = shared (0) dynamic\n"
                                 "  store %2[%1], %1\n"
+                                "  %14: i64 = const 3\n"
+                                "  %15: bool = lt %1, %14\n"
+                                "  branch %15, block 1, block 2\n"
+                                "block 1:\n"
                                 "  cuda.syncthreads\n"
+                                "  jump block 3\n"
+                                "block 2:\n"
+                                "  cuda.syncthreads\n"
+                                "  jump block 3\n"
+                                "block 3:\n"
                                 "  %5: i64 = load %2[%1]\n"
                                 "  %6: i64 = extent %4, 0\n"
                                 "  %7: i64 = add %5, %6\n"
@@ -235,6 +245,110 @@ static void check_barrier(const CodeImage *image)
     codegen_unlink_host(code);
 }
 
+/* The thread's number, then the next thread's after each of n rounds; a thread whose number gets large ends. */
+static const char rounds_ir[] = "kernel k(out: i64[1 C], n: i64)\n"
+                                "block 0:\n"
+                                "  %0: i32 = cuda.threadIdx.x\n"
+                                "  %1: i64 = convert %0\n"
+                                "  %2: i32 = cuda.blockDim.x\n"
+                                "  %3: i64 = convert %2\n"
+                                "  %4: i32 = cuda.blockIdx.x\n"
+                                "  %5: i64 = convert %4\n"
+                                "  %6: i64 = mul %5, %3\n"
+                                "  %7: i64 = add %6, %1\n"
+                                "  %8: i64[1 C] = shared (64)\n"
+                                "  %9: i64 = const 0\n"
+                                "  %10: i64 = const 1\n"
+                                "  %11: i64 = const 2\n"
+                                "  jump block 1\n"
+                                "block 1:\n"
+                                "  %12: i64 = phi block 0: %9, block 3: %22\n"
+                                "  %13: i64 = phi block 0: %1, block 3: %21\n"
+                                "  %14: bool = lt %12, n\n"
+                                "  branch %14, block 2, block 4\n"
+                                "block 2:\n"
+                                "  store %8[%1], %13\n"
+                                "  cuda.syncthreads\n"
+                                "  %15: i64 = add %1, %10\n"
+                                "  %16: i64 = mod %15, %3\n"
+                                "  %17: i64 = load %8[%16]\n"
+                                "  cuda.syncthreads\n"
+                                "  %18: i64 = mod %1, %11\n"
+                                "  %19: bool = eq %18, %12\n"
+                                "  %20: i64 = add %17, %10\n"
+                                "  %21: i64 = select %19, %20, %17\n"
+                                "  %22: i64 = add %12, %10\n"
+                                "  %23: bool = gt %21, %3\n"
+                                "  branch %23, block 4, block 3\n"
+                                "block 3:\n"
+                                "  jump block 1\n"
+                                "block 4:\n"
+                                "  %24: i64 = phi block 1: %13, block 2: %9\n"
+                                "  store out[%7], %24\n"
+                                "  return\n";
+
+enum { ROUND_THREADS = 40 };
+
+/* What rounds_ir does with the threads of one block. */
+static void compute_rounds(int64_t *out, int n)
+{
+    int64_t value[ROUND_THREADS], shared[ROUND_THREADS];
+    bool ended[ROUND_THREADS] = {false};
+    for (int t = 0; t < ROUND_THREADS; t++)
+        value[t] = shared[t] = t;
+    for (int k = 0; k < n; k++) {
+        for (int t = 0; t < ROUND_THREADS; t++)
+            shared[t] = ended[t] ? shared[t] : value[t];
+        for (int t = 0; t < ROUND_THREADS; t++) {
+            if (ended[t])
+                continue;
+            value[t] = shared[(t + 1) % ROUND_THREADS] + (t % 2 == k);
+            ended[t] = value[t] > ROUND_THREADS;
+            value[t] = ended[t] ? 0 : value[t];
+        }
+    }
+    for (int t = 0; t < ROUND_THREADS; t++)
+        out[t] = value[t];
+}
+
+static void check_rounds(void)
+{
+    int64_t out[3 * ROUND_THREADS], expected[ROUND_THREADS];
+    for (int64_t n = 0; n < 6; n++) {
+        struct {
+            void *out;
+            int64_t extent, n;
+        } parameters = {out, 3 * ROUND_THREADS, n};
+        compute_rounds(expected, (int)n);
+        run_on_host(rounds_ir, &parameters, (Grid){.blocks = {3}, .threads = {ROUND_THREADS}});
+        for (int block = 0; block < 3; block++)
+            CHECK(!memcmp(out + block * ROUND_THREADS, expected, sizeof expected));
+    }
+}
+
+/* A barrier that all threads reach together needs none that are real. */
+static void check_entry(void)
+{
+    Arena *arena = arena_create();
+    Diag diag = {0};
+    CodeImage image;
+    IrModule *module = ir_parse(rounds_ir, arena, &diag);
+    Target host = {TARGET_HOST, NULL};
+    if (CHECK(module && codegen_compile(module, &host, &(CompileOptions){.optimization = 2}, true, &image, &diag))) {
+        CHECK(!image.has_real_threads && image.context_size > 0);
+        CHECK(image.llvm && strstr(image.llvm, "@k.blocks") && !strstr(image.llvm, "@k.thread"));
+        code_image_free(&image);
+    }
+    arena_destroy(arena);
+}
+
+void test_phases(void)
+{
+    check_entry();
+    check_rounds();
+    check_compiles("rounds", rounds_ir, 0);
+}
+
 void test_shared_memory(void)
 {
     Arena *arena = arena_create();
@@ -245,7 +359,7 @@ void test_shared_memory(void)
     CompileOptions options = {.optimization = 3};
     if (CHECK(module && codegen_compile(module, &host, &options, true, &image, &diag))) {
         CHECK(image.static_shared == 64 + 12);
-        CHECK(image.effects & EFFECT_BLOCK_SYNC);
+        CHECK(image.effects & EFFECT_BLOCK_SYNC && image.has_real_threads);
         CHECK(image.llvm && strstr(image.llvm, "@k.thread") && !strstr(image.llvm, "@k.blocks"));
         check_barrier(&image);
         code_image_free(&image);

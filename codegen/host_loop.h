@@ -1,0 +1,26 @@
+/* Counted loops of the CPU device's entries, and the index of a thread in its HostThread. */
+#ifndef CUJIT_CODEGEN_HOST_LOOP_H
+#define CUJIT_CODEGEN_HOST_LOOP_H
+
+#include "codegen/emit.h"
+
+typedef struct HostLoop {
+    LLVMValueRef index, end;
+    LLVMBasicBlockRef body;
+} HostLoop;
+
+/* for (index = start; index < end; index++), which the caller knows to run at least once. */
+HostLoop host_loop_open(Emitter *emitter, LLVMValueRef start, LLVMValueRef end);
+/* Returns the branch back. */
+LLVMValueRef host_loop_close(Emitter *emitter, HostLoop *loop);
+/* A field of a HostThread by its offset. */
+LLVMValueRef host_field(Emitter *emitter, LLVMValueRef thread, size_t offset);
+/* Stores threadIdx, the linear number and the lane; block_dim: along x and y. Returns the linear number, i32. */
+LLVMValueRef host_set_thread_index(Emitter *emitter, LLVMValueRef thread, LLVMValueRef *index,
+                                   const LLVMValueRef *block_dim);
+
+/* phase_emit.c: a kernel with barriers as a function that runs all threads of one block; false when it has to run them one
+ * by one. */
+bool emit_phases(Emitter *emitter, const EmittedFunction *kernel);
+
+#endif
