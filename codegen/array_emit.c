@@ -270,7 +270,7 @@ void emit_op_LOCAL(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     uint32_t alignment = storage_alignment(value);
     emit_storage_shape(emitter, value, out);
     if (emitter->phase_emission) {
-        out[0] = phase_local(emitter, value, size, alignment);
+        out[0] = phase_memory(emitter, value, size, alignment);
         return;
     }
     out[0] = prologue_alloca(emitter, size, alignment);
@@ -281,8 +281,8 @@ void emit_op_CELL(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     const Type *type = value->operands[0]->type;
     uint32_t size = value_size(emitter, type);
-    out[0] = prologue_alloca(emitter, size, 8);
-    emitter->local_size += size + 8;
+    out[0] = emitter->phase_emission ? phase_memory(emitter, value, size, 8) : prologue_alloca(emitter, size, 8);
+    emitter->local_size += emitter->phase_emission ? 0 : size + 8;
     store_value(emitter, type, out[0], operand_parts(emitter, value, 0));
 }
 

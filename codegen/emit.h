@@ -135,8 +135,8 @@ void fill_ir_phi(Emitter *emitter, const IrValue *phi);
 /* Where a thread goes; where it ends. */
 LLVMBasicBlockRef phase_target(Emitter *emitter, const IrValue *terminator, uint32_t index);
 LLVMBasicBlockRef phase_thread_end(Emitter *emitter);
-/* Memory for a local array of this thread. */
-LLVMValueRef phase_local(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment);
+/* Memory for what this value is to each thread: a local array or a cell. */
+LLVMValueRef phase_memory(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment);
 
 /* --- inlining.c -------------------------------------------------------------------------------------------------- */
 /* Sets is_inlined of all functions. */

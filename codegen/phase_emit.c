@@ -21,6 +21,7 @@ struct PhaseEmission {
     LLVMValueRef context, stride; /* of a slot's first byte to that of the next slot, for each byte of a thread */
     LLVMValueRef thread_number; /* i64, in the loop */
     LLVMValueRef **slots, **entries; /* by value: where each part begins; entries: of a leader's phi its next value */
+    LLVMValueRef *memory; /* by value: of local arrays and cells */
     LLVMValueRef going, going_count; /* i8 for each thread: it has not ended; i32 in memory */
 };
 
@@ -102,18 +103,16 @@ static void load_slots(Emitter *emitter, const Type *type, LLVMValueRef *slots, 
     }
 }
 
-LLVMValueRef phase_local(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment)
+LLVMValueRef phase_memory(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment)
 {
-    LLVMValueRef **slots = &emitter->phase_emission->slots[value->id];
+    LLVMValueRef *memory = &emitter->phase_emission->memory[value->id];
     uint64_t whole = alignment < 16 ? 16 : alignment;
     size = (size + whole - 1) / whole * whole;
-    if (!*slots) {
-        emitter->context_size = (uint32_t)((emitter->context_size + whole - 1) / whole * whole);
-        *slots = ARENA_ARRAY(emitter->arena, LLVMValueRef, 1);
-        (*slots)[0] = new_slot(emitter, size);
+    if (!*memory) {
+        *memory = new_slot(emitter, size);
         emitter->local_size += (uint32_t)size;
     }
-    return place_in_slot(emitter, LLVMArrayType2(emitter->i8, size), (*slots)[0]);
+    return place_in_slot(emitter, LLVMArrayType2(emitter->i8, size), *memory);
 }
 
 /* --- edges ------------------------------------------------------------------------------------------------------------------------ */
@@ -380,6 +379,8 @@ static bool hands_over(const Phases *phases, const Piece *piece)
 
 static bool has_effect(const Phases *phases, const Phase *phase, const IrValue *value)
 {
+    if (value->op == IR_CELL)
+        return true;
     if (phases->homes[value->id] == HOME_SLOT)
         return value->op != IR_PHI || !is_kept(phases, phase, value);
     if (value->op == IR_INTRINSIC)
@@ -545,6 +546,8 @@ static uint64_t bytes_kept(const Phases *phases)
         for (const IrValue *value = block->first; value; value = value->next) {
             if (value->op == IR_LOCAL)
                 bytes += local_array_size(value);
+            else if (value->op == IR_CELL)
+                bytes += 32 + (uint64_t)part_count(value->operands[0]->type) * 8;
             else if (value->op == IR_PHI || phases->homes[value->id] == HOME_SLOT)
                 bytes += (uint64_t)part_count(value->type) * 16;
         }
@@ -577,7 +580,8 @@ bool emit_phases(Emitter *emitter, const EmittedFunction *kernel)
                               .starts = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, phases.phase_count),
                               .ends = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, phases.phase_count),
                               .slots = ARENA_ARRAY(emitter->arena, LLVMValueRef *, values),
-                              .entries = ARENA_ARRAY(emitter->arena, LLVMValueRef *, values)};
+                              .entries = ARENA_ARRAY(emitter->arena, LLVMValueRef *, values),
+                              .memory = ARENA_ARRAY(emitter->arena, LLVMValueRef, values)};
     emitter->phase_emission = &emission;
     emit_all(emitter, kernel, &emission);
     emitter->phase_emission = NULL;

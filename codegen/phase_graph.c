@@ -224,7 +224,7 @@ static bool differs(const Phases *phases, const IrValue *value)
 {
     if (is_made_at_start(value))
         return false;
-    if (phases->pieces[phases->piece_of[value->id]].is_partial || value->op == IR_LOCAL)
+    if (phases->pieces[phases->piece_of[value->id]].is_partial || value->op == IR_LOCAL || value->op == IR_CELL)
         return true;
     if (value->op == IR_INTRINSIC ? !is_alike_intrinsic(value) : !(ir_op_info[value->op].flags & IR_FLAG_PURE))
         return true;

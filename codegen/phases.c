@@ -196,7 +196,8 @@ static void list_incoming(Search *search, Phase *phase)
 static uint32_t own_cost(const IrValue *value)
 {
     switch (value->op) {
-    case IR_PHI: return NOT_AGAIN;
+    case IR_PHI:
+    case IR_CELL: return NOT_AGAIN; /* it would be as at first */
     case IR_INTRINSIC: return intrinsic_info[value->intrinsic].kind == INTRINSIC_KIND_REGISTER ? 1 : NOT_AGAIN;
     case IR_DIV:
     case IR_FLOORDIV:

@@ -1,6 +1,6 @@
-"""Kernels with barriers on the CPU device: those whose barriers all threads reach together run as loops over the threads, the
-others as threads that switch. Both must do the same: random programs are run in both ways. The second is forced by a barrier
-at the start that threads reach in two ways."""
+"""Kernels with barriers on the CPU device: those whose barriers all threads reach together run as loops over the
+threads, the others as threads that switch. Both must do the same: random programs are run in both ways. The second is
+forced by a barrier at the start that threads reach in two ways."""
 
 import random
 
@@ -80,7 +80,8 @@ IN_LOOPS = {
         "for k in range(n):\n    for j in range(m):\n        w += s[(t + j) % size] * k" + EXCHANGE,
     "branch that all take alike": "if n > m:" + EXCHANGE + "else:" + EXCHANGE.replace("+ 1)", "+ 2)"),
     "while": "k = n\nwhile k > 0:" + EXCHANGE + "    k //= 2",
-    "branches in between": "for k in range(n):" + EXCHANGE + "    if t % 2 == k % 2:\n        w += v\n    else:\n        w -= k",
+    "branches in between": "for k in range(n):" + EXCHANGE
+        + "    if t % 2 == k % 2:\n        w += v\n    else:\n        w -= k",
     "loops of each thread's own": "for k in range(n):" + EXCHANGE + "    for j in range(t % 4):\n        w += j * v\n"
         "        if w > 5000:\n            break",
     "tree": "k = 32\nwhile k > 0:\n    if t < k and t + k < size:\n        s[t] += s[t + k]\n    cuda.syncthreads()\n"
@@ -94,14 +95,16 @@ IN_LOOPS = {
     "old and new value": "before = 0\nfor k in range(n):" + EXCHANGE + "    w += before\n    before = v",
     "after the loop": "k = 0\nwhile True:\n    old = w\n    w = w * 3 + v" + EXCHANGE + "    k += 1\n    if k >= n:\n"
         "        break\nv += old",
-    "local array": "a = cuda.local.array(4, np.int64)\nfor k in range(4):\n    a[k] = v + k\nfor k in range(n):" + EXCHANGE
-        + "    a[k % 4] += w\n    w += a[(k + t) % 4]",
+    "local array": "a = cuda.local.array(4, np.int64)\nfor k in range(4):\n    a[k] = v + k\nfor k in range(n):"
+        + EXCHANGE + "    a[k % 4] += w\n    w += a[(k + t) % 4]",
     "flags": "flag = v > 50\nfor k in range(n):" + EXCHANGE + "    if flag:\n        w += k\n    flag = v % 2 == 0",
     "tuples": "pair = (v, t)\nfor k in range(n):" + EXCHANGE + "    w += pair[0] - pair[1]\n    pair = (w, k)",
     "views": "part = s[t:]\nfor k in range(n):" + EXCHANGE + "    w += part[0]",
     "barriers by each thread's count": "for k in range(t % 3):\n    cuda.syncthreads()\n    w += k",
     "bound from memory": "for k in range(s[0] % 3):\n    cuda.syncthreads()\n    w += k",
     "one goes on": "if t == 5:" + EXCHANGE,
+    "shared variable": "total = 0\ndef add(value):\n    nonlocal total\n    total += value\nfor k in range(n):"
+        + EXCHANGE + "    add(v)\nw += total",
     "atomics": "for k in range(n):" + EXCHANGE + "    cuda.syncthreads()\n    cuda.atomic.add(s, k, t)\n"
         "    cuda.syncthreads()\n    w += s[k]",
 }
