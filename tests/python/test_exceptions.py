@@ -515,8 +515,9 @@ def test_ufuncs(options):
         return a // b
 
     assert quotient(np.arange(40), np.full(40, 3)).tolist() == [k // 3 for k in range(40)]
+    out = cuda.to_device(np.zeros(40, np.int64))
     with pytest.raises(ZeroDivisionError):
-        quotient(np.arange(40), np.arange(40) - 5)
+        quotient(np.arange(40), np.arange(40) - 5, out=out)
         cuda.synchronize()
 
 
