@@ -419,6 +419,8 @@ bool call_shaped_argument(Lower *l, const Call *call, uint32_t index, Operand gi
 bool lower_shaped_call(Lower *l, const Call *call, Operand *out);
 bool lower_math_call(Lower *l, const Call *call, Operand *out);
 bool lower_cuda_call(Lower *l, const Call *call, Operand *out);
+/* blockIdx * blockDim + threadIdx along one axis. */
+Operand lower_grid_place(Lower *l, uint32_t axis);
 /* lower_cache_hint.c */
 bool lower_cache_hint_call(Lower *l, const Call *call, Operand *out);
 /* lower_atomic.c */

@@ -13,8 +13,7 @@ static IrValue *register_value(Lower *l, IntrinsicId first, uint32_t axis)
     return emit1(l, IR_CONVERT, i64(), narrow);
 }
 
-/* blockIdx * blockDim + threadIdx along one axis. */
-static Operand grid_place(Lower *l, uint32_t axis)
+Operand lower_grid_place(Lower *l, uint32_t axis)
 {
     IrValue *block = register_value(l, INTRINSIC_CUDA_BLOCK_IDX_X, axis);
     IrValue *width = register_value(l, INTRINSIC_CUDA_BLOCK_DIM_X, axis);
@@ -39,7 +38,7 @@ static bool call_grid(Lower *l, const Call *call, Operand *out)
         return lower_fail(l, DIAG_CONSTANT_RANGE, arena_format(l->arena, "%s() takes 1, 2 or 3", call->name));
     Operand places[3];
     for (uint32_t i = 0; i < axes; i++)
-        places[i] = call->intrinsic == INTRINSIC_CUDA_GRID ? grid_place(l, i) : grid_extent(l, i);
+        places[i] = call->intrinsic == INTRINSIC_CUDA_GRID ? lower_grid_place(l, i) : grid_extent(l, i);
     *out = axes == 1 ? places[0] : lower_make_tuple(l, places, (uint32_t)axes, TUPLE_PLAIN);
     return true;
 }

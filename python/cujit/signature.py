@@ -1,4 +1,6 @@
 """The forms in which a program may state argument types, brought to one: a tuple of types and a result type or None."""
+import re
+
 from cujit import _core
 from cujit.errors import SignatureError
 
@@ -21,8 +23,57 @@ def normalize(signature):
     raise SignatureError(f"{signature!r} is no signature: expected text, types called with types, or a tuple of types")
 
 
+_C_TYPES = {
+    "void": "none", "bool": "bool", "char": "int8", "unsigned char": "uint8", "short": "int16",
+    "unsigned short": "uint16", "int": "int32", "unsigned": "uint32", "long": "int64", "unsigned long": "uint64",
+    "long long": "int64", "unsigned long long": "uint64", "size_t": "uint64", "half": "float16", "float": "float32",
+    "double": "float64",
+    **{f"{sign}int{bits}_t": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+}
+
+
+def _c_type(words):
+    """The type that words such as "unsigned int" name in C, or None."""
+    if len(words) > 1:
+        words = [word for word in words if word not in ("int", "signed")]
+    return _core.scalar_types.get(_C_TYPES.get(" ".join(words)))
+
+
+def _c_parameter(text):
+    """(type or None, whether there is a name or a pointer) of a parameter as C declares it."""
+    words = [word for word in re.findall(r"\w+|\S", text) if word != "const"]
+    if "*" in words:
+        place = words.index("*")
+        element, name = _c_type(words[:place]), words[place + 1:]
+        fits = element not in (None, _core.scalar_types["none"]) and len(name) <= 1 and "*" not in name
+        return element[::1] if fits else None, True
+    whole = _c_type(words)
+    return (whole, False) if whole or len(words) < 2 else (_c_type(words[:-1]), True)
+
+
+def _c_declaration(text):
+    """What a declaration of C's means, such as "void (float a, float* x)": pointers are arrays of one axis in C order.
+    None for what is none: there are neither pointers nor names of parameters in it."""
+    result, is_function, rest = text.removesuffix(";").partition("(")
+    rest = rest.strip()
+    if not is_function or not rest.endswith(")") or "[" in rest:
+        return None
+    parameters = [] if rest == ")" else [_c_parameter(parameter) for parameter in rest[:-1].split(",")]
+    if not any(is_c for _, is_c in parameters):
+        return None
+    words = result.split()
+    returned = _c_type(words) or _c_type(words[:-1])   # the function's name may follow
+    types = tuple(type for type, _ in parameters)
+    if returned is None or None in types:
+        raise SignatureError(f"signature {text}: neither a list of types nor C's declaration of numbers and pointers")
+    return types, returned
+
+
 def _parse(text):
     stripped = text.strip()
+    declared = _c_declaration(stripped)
+    if declared is not None:
+        return declared
     if not stripped.startswith("("):
         parsed = _core.parse_signature(stripped)
         return tuple(parsed.args), parsed.return_type

@@ -333,6 +333,18 @@ static bool is_only_builtin(PyObject *object, PyObject *name)
     return own && !PyDict_Contains(own, name) && builtins && PyDict_Contains(builtins, name) == 1;
 }
 
+/* math.sinf and the like, which Python's math has not: libdevice's functions of that name, for float32. Borrowed. */
+static PyObject *single_precision(ExtState *state, PyObject *object, PyObject *name)
+{
+    const char *module = PyModule_Check(object) ? PyModule_GetName(object) : NULL, *text = PyUnicode_AsUTF8(name);
+    size_t length = text ? strlen(text) : 0;
+    PyObject *found = NULL;
+    if (module && length > 1 && strcmp(module, "math") == 0 && text[length - 1] == 'f')
+        found = ext_intrinsic_at(state, "cuda.libdevice", text);
+    PyErr_Clear();
+    return found;
+}
+
 /* The attribute of a module, class or namespace; NULL without an exception where there is none. New reference. */
 static PyObject *attribute_of(SnapshotBuilder *builder, PyObject *object, PyObject *name)
 {
@@ -344,7 +356,7 @@ static PyObject *attribute_of(SnapshotBuilder *builder, PyObject *object, PyObje
     else
         value = PyObject_GetAttr(object, name);
     PyErr_Clear();
-    return value;
+    return value ? value : Py_XNewRef(single_precision(builder->state, object, name));
 }
 
 /* Fills the constant with those of the attributes that the object has. */

@@ -186,6 +186,8 @@ PyObject *ext_buffer_create(ExtState *state, PyTypeObject *class, RtDevice *devi
 int ext_intrinsic_of_object(ExtState *state, PyObject *object);
 /* The Intrinsic below `path` called `name`, borrowed; NULL without an exception. */
 PyObject *ext_intrinsic_child(ExtState *state, PyObject *path, PyObject *name);
+/* The same by text. */
+PyObject *ext_intrinsic_at(ExtState *state, const char *path, const char *name);
 
 /* The device of this thread; NULL with an exception. */
 RtDevice *ext_current_device(ExtState *state);

@@ -99,12 +99,32 @@ static bool *global_names(const SnapshotBuilder *builder, const CodeSnapshot *co
     return used;
 }
 
+/* What CUDA C calls the thread's place, and C its types: names of kernels that the program binds to nothing. New
+ * reference; NULL for others. */
+static PyObject *name_of_cuda(ExtState *state, const char *name)
+{
+    static const char *const names[] = {"threadIdx", "blockIdx", "blockDim", "gridDim",
+                                        "warpSize",  "idx",      "idy",      "idz"};
+    if (strcmp(name, "double") == 0)
+        return ext_type_object(state, TYPE_OF(FLOAT64));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return Py_XNewRef(ext_intrinsic_at(state, "cuda", name));
+    return NULL;
+}
+
 /* A name that is bound to nothing. The function's own name means the function: a decorator that compiles at once runs
  * before the name is bound. */
 static const Constant *unbound(SnapshotScope *scope, const char *name)
 {
     PyObject *own_name = ((PyFunctionObject *)scope->function)->func_name;
     bool is_own = PyUnicode_CompareWithASCIIString(own_name, name) == 0;
+    PyObject *known = is_own ? NULL : name_of_cuda(scope->builder->state, name);
+    if (known) {
+        const Constant *constant = ext_constant(scope, known, name);
+        Py_DECREF(known);
+        return constant;
+    }
     Constant *constant = ext_new_constant(scope->builder, is_own ? CONSTANT_FUNCTION : CONSTANT_UNDEFINED, name);
     constant->function = is_own ? scope->snapshot : NULL;
     return constant;

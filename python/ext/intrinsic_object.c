@@ -31,6 +31,14 @@ PyObject *ext_intrinsic_child(ExtState *state, PyObject *path, PyObject *name)
     return child;
 }
 
+PyObject *ext_intrinsic_at(ExtState *state, const char *path, const char *name)
+{
+    PyObject *key = PyUnicode_FromFormat("%s.%s", path, name);
+    PyObject *child = key ? PyDict_GetItemWithError(state->intrinsics, key) : NULL;
+    Py_XDECREF(key);
+    return child;
+}
+
 static PyObject *intrinsic_getattro(ExtIntrinsic *self, PyObject *name)
 {
     PyObject *child = ext_intrinsic_child(self->state, self->path, name);

@@ -336,12 +336,48 @@ static PyObject *kernel_quiet_launcher(ExtKernel *self, PyObject *configuration)
     return ext_kernel_is_ready(self) ? ext_launcher_create(self, configuration, false) : NULL;
 }
 
+static bool is_tuple_of_ints(PyObject *object)
+{
+    bool fits = PyTuple_Check(object) && PyTuple_GET_SIZE(object) > 0;
+    for (Py_ssize_t i = 0; fits && i < PyTuple_GET_SIZE(object); i++)
+        fits = PyLong_Check(PyTuple_GET_ITEM(object, i));
+    return fits;
+}
+
+/* kernel((blocks,), (threads,), (arguments...), stream=, shared_mem=), as CuPy's kernels are launched. */
+static bool is_cupy_launch(PyObject *args)
+{
+    return PyTuple_GET_SIZE(args) == 3 && is_tuple_of_ints(PyTuple_GET_ITEM(args, 0)) &&
+           is_tuple_of_ints(PyTuple_GET_ITEM(args, 1)) && PyTuple_Check(PyTuple_GET_ITEM(args, 2));
+}
+
+static PyObject *cupy_launch(ExtKernel *self, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"grid", "block", "args", "shared_mem", "stream", NULL};
+    PyObject *grid, *block, *arguments, *shared = NULL, *stream = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|OO", names, &grid, &block, &arguments, &shared, &stream))
+        return NULL;
+    PyObject *zero = PyLong_FromLong(0), *launcher = NULL, *result = NULL;
+    PyObject *configuration =
+        zero ? PyTuple_Pack(4, grid, block, stream && stream != Py_None ? stream : zero, shared ? shared : zero) : NULL;
+    if (configuration)
+        launcher = PyObject_GetItem((PyObject *)self, configuration);
+    if (launcher)
+        result = PyObject_Call(launcher, arguments, NULL);
+    Py_XDECREF(zero);
+    Py_XDECREF(configuration);
+    Py_XDECREF(launcher);
+    return result;
+}
+
 static PyObject *kernel_call(ExtKernel *self, PyObject *args, PyObject *kwargs)
 {
     if (!ext_kernel_is_ready(self))
         return NULL;
     if (self->is_device)
         return PyObject_Call(self->py_func, args, kwargs);
+    if (is_cupy_launch(args))
+        return cupy_launch(self, args, kwargs);
     return ext_raise_id(DIAG_LAUNCH_UNCONFIGURED, ext_kernel_name(self), ext_kernel_name(self));
 }
 

@@ -75,8 +75,8 @@ def assembles(tmp_path):
     """The PTX of a function for a compute capability, which ptxas takes where it is installed and knows the GPU."""
     ptxas = shutil.which("ptxas") or shutil.which("ptxas", path="/usr/local/cuda/bin")
 
-    def check(function, signature, cc):
-        ptx, _ = cuda.compile_ptx(function, signature, cc=cc)
+    def check(function, signature, cc, **options):
+        ptx, _ = cuda.compile_ptx(function, signature, cc=cc, **options)
         architecture = "sm_{}{}".format(*cc)
         known = ptxas and subprocess.run([ptxas, "--help"], capture_output=True, text=True).stdout
         if known and architecture in known:

@@ -1,8 +1,11 @@
 """Compiling to PTX without launching, for any GPU, with or without one in the machine."""
+import functools
+import types
+
 from cujit import _core
 from cujit import signature as signatures
 from cujit.cuda.devices import need_device
-from cujit.cuda.dispatcher import Dispatcher, converting
+from cujit.cuda.dispatcher import Dispatcher, converting, jit
 
 DEFAULT_CC = (7, 5)
 
@@ -28,13 +31,19 @@ def compile_for_current_device(pyfunc, sig, **options):
     return compile(pyfunc, sig, cc=need_device().compute_capability, **options)
 
 
-def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False, cc=None, opt=None, abi="c",
+def compile(pyfunc, sig=None, debug=None, lineinfo=False, device=True, fastmath=False, cc=None, opt=None, abi="c",
             abi_info=None, output="ptx", forceinline=False, launch_bounds=None, fmad=True):
     """(PTX, result type) of a function for a signature: a device function, or with device=False a kernel.
+
+    Without a signature: the kernel (as cuda.jit makes it) of the function, or of the first function of a list, whose
+    functions find each other by name.
 
     abi_info: {"abi_name": str} names a device function in the PTX. NotImplementedError for abi other than "c" and
     "numba", for abi="c" with a kernel, and for output other than "ptx". ValueError for forceinline, which is for LTO.
     """
+    if sig is None:
+        return jit(together(pyfunc) if isinstance(pyfunc, (list, tuple)) else pyfunc, debug=debug, lineinfo=lineinfo,
+                   fastmath=fastmath, opt=opt, launch_bounds=launch_bounds, fmad=fmad)
     if abi not in ("c", "numba"):
         raise NotImplementedError(f"abi {abi!r}: there are 'c' and 'numba'")
     if abi == "c" and not device:
@@ -43,18 +52,34 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
         raise NotImplementedError(f"output {output!r}: there is 'ptx'")
     if forceinline:
         raise ValueError("forceinline has a meaning in LTO output only")
-    types, result = signatures.normalize(sig)
+    arguments, result = signatures.normalize(sig)
     sm = _sm(cc or DEFAULT_CC)
     options = {"fastmath": fastmath, "debug": bool(debug), "lineinfo": bool(lineinfo),
                "opt": True if opt is None else opt, "launch_bounds": launch_bounds, "fmad": bool(fmad)}
     function = pyfunc.py_func if isinstance(pyfunc, Dispatcher) else pyfunc
     if not device:
-        return Dispatcher(function, **options).inspect("asm", types, sm), _core.scalar_types["none"]
+        return Dispatcher(function, **options).inspect("asm", arguments, sm), _core.scalar_types["none"]
     name = (abi_info or {}).get("abi_name")
     if result is not None or name:
-        function = converting(function, types, result, name)
+        function = converting(function, arguments, result, name)
     made = Dispatcher(function, device=True, **options)
-    return made.inspect("asm", types, sm), made.result_type(types)
+    return made.inspect("asm", arguments, sm), made.result_type(arguments)
+
+
+def together(functions):
+    """The first function, in whose globals, and in those of the others, all of them are found by name."""
+    plain = [f.py_func if isinstance(f, Dispatcher) else f for f in functions]
+    names, made = {}, []
+    for function in plain:
+        scope = dict(function.__globals__)
+        made.append(types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__,
+                                       function.__closure__))
+        functools.update_wrapper(made[-1], function)
+        made[-1].__kwdefaults__ = function.__kwdefaults__
+        names[function.__name__] = made[-1]
+    for function in made:
+        function.__globals__.update(names)
+    return made[0]
 
 
 def _sm(cc):

@@ -127,6 +127,20 @@ class Dispatcher(_core.KernelBase):
             raise LaunchConfigurationError(f"cannot launch {ntasks} tasks")
         return ForAll(self, ntasks, tpb, stream, sharedmem)
 
+    def launch(self, x, y=1, z=1, stream=0, sharedmem=0):
+        """A launcher of a grid of at least x times y times z threads; idx, idy and idz tell them apart in the kernel.
+
+        Blocks have up to 256 threads, powers of two along each axis; a zero launches nothing. LaunchConfigurationError
+        for a negative number.
+        """
+        if min(x, y, z) < 0:
+            raise LaunchConfigurationError(f"cannot launch {x} by {y} by {z} threads")
+        if 0 in (x, y, z):
+            return lambda *args: None
+        block = _block_for(x, y, z)
+        grid = tuple(-(-count // threads) for count, threads in zip((x, y, z), block, strict=True))
+        return quiet_launcher(self, grid, block, stream, sharedmem)
+
     # --- compiling ---------------------------------------------------------------------------------------------------
 
     def compile(self, sig):
@@ -348,6 +362,12 @@ class ForAll:
         return kernel.occupancy(types, self.sharedmem)[1]
 
 
+def _block_for(x, y, z):
+    """Threads of a block along each axis of a grid of so many threads."""
+    most = (256, 1, 1) if y == z == 1 else (32, 8, 1) if z == 1 else (8, 8, 4)
+    return tuple(min(1 << max(count - 1, 0).bit_length(), limit) for count, limit in zip((x, y, z), most, strict=True))
+
+
 def quiet_launcher(kernel, blocks, threads, stream=0, sharedmem=0):
     """kernel[blocks, threads, stream, sharedmem] without a hint that the grid is small: its size is not the user's."""
     launcher = kernel.quiet_launcher((blocks, threads, stream, sharedmem))
@@ -373,11 +393,13 @@ def _sm(cc):
 
 def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=(), debug=None, opt=None,
         lineinfo=False, cache=False, launch_bounds=None, lto=None, shared_memory_carveout=None, fastmath=False,
-        max_registers=None, extensions=(), fmad=True, literals="numba", warn_float64=None, exceptions=False, **options):
+        max_registers=None, extensions=(), fmad=True, literals="numba", warn_float64=None, exceptions=False,
+        sig=None, **options):
     """Makes a kernel of a Python function, or with device=True a function for kernels.
 
     Bare, with options, or with a signature (text, types called with types, a tuple of types) or a list of them, which
-    compiles at once and for these types only.
+    compiles at once and for these types only. Text may be C's: "void (float a, float* x, int n)". sig: the signature
+    by name, also beside the function.
 
     debug: what threads raise (`raise`, `assert`, a division by zero, a tuple's index out of range) is raised by the
     launch, which waits for the kernel. exceptions: the same, but nothing waits: the next synchronization, copy to the
@@ -415,10 +437,10 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
                       stacklevel=2)
 
     if func_or_sig is None:
-        return lambda function: _make(function, None, device, extensions, core)
+        return lambda function: _make(function, sig, device, extensions, core)
     if signatures.is_signature(func_or_sig):
         return lambda function: _make(function, func_or_sig, device, extensions, core)
-    return _make(func_or_sig, None, device, extensions, core)
+    return _make(func_or_sig, sig, device, extensions, core)
 
 
 def _refuse(options, link):
