@@ -275,7 +275,7 @@ bool lower_nvvm_intrinsics(Emitter *emitter);
 bool optimize_module(Emitter *emitter);
 
 /* --- tensor_nvptx.c, tensor_host.c ---------------------------------------------------------------------------------------- */
-/* Rows of intrinsic_tensor.def; false for others, and where the architecture has no such instruction. */
+/* Rows of intrinsic_tensor.def; false for others. */
 bool emit_tensor_nvptx(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
 bool emit_tensor_host(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
 

@@ -60,22 +60,13 @@ static void emit_copy(Emitter *emitter, const IrValue *value, uint32_t size)
 
 bool emit_tensor_host(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
-    switch (value->intrinsic) {
-    case INTRINSIC_LDMATRIX_X1:
-    case INTRINSIC_LDMATRIX_X2:
-    case INTRINSIC_LDMATRIX_X4:
-    case INTRINSIC_LDMATRIX_X1_TRANS:
-    case INTRINSIC_LDMATRIX_X2_TRANS:
-    case INTRINSIC_LDMATRIX_X4_TRANS: emit_ldmatrix(emitter, value, out); return true;
-    case INTRINSIC_CP_ASYNC_4: emit_copy(emitter, value, 4); return true;
-    case INTRINSIC_CP_ASYNC_8: emit_copy(emitter, value, 8); return true;
-    case INTRINSIC_CP_ASYNC_16: emit_copy(emitter, value, 16); return true;
-    case INTRINSIC_CP_ASYNC_COMMIT:
-    case INTRINSIC_CP_ASYNC_WAIT: return true;
-    default:
-        if (!intrinsic_info[value->intrinsic].mma.m)
-            return false;
-        emit_mma(emitter, value, out);
-        return true;
+    const IntrinsicInfo *info = &intrinsic_info[value->intrinsic];
+    switch (info->tensor) {
+    case TENSOR_NONE: return false;
+    case TENSOR_MMA: emit_mma(emitter, value, out); return true;
+    case TENSOR_LDMATRIX: emit_ldmatrix(emitter, value, out); return true;
+    case TENSOR_COPY: emit_copy(emitter, value, info->bytes); return true;
+    case TENSOR_COPY_GROUP: return true;
     }
+    return false;
 }

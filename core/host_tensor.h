@@ -13,9 +13,9 @@ typedef struct HostFragments {
 
 static inline HostFragments host_fragments(const MmaShape *mma)
 {
-    HostFragments f = {.a_count = (uint32_t)(mma->m * mma->k) / 32,
-                       .b_count = (uint32_t)(mma->k * mma->n) / 32,
-                       .c_count = (uint32_t)(mma->m * mma->n) / 32};
+    HostFragments f = {.a_count = mma_fragment_count(mma, 0),
+                       .b_count = mma_fragment_count(mma, 1),
+                       .c_count = mma_fragment_count(mma, 2)};
     f.b = f.a_count * mma->input->size;
     f.c = (f.b + f.b_count * mma->input->size + 7) / 8 * 8;
     f.d = f.c + f.c_count * mma->output->size;

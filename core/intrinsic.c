@@ -7,42 +7,24 @@ enum { CLUSTER_SM = 90 }; /* the oldest architecture that has clusters */
 
 const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
     [INTRINSIC_NONE] = {.kind = INTRINSIC_KIND_NONE, .id = "NONE", .path = "", .doc = ""},
-#define BUILTIN(ID, PATH, DOC) \
-    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_BUILTIN, .id = #ID, .path = PATH, .doc = DOC, .arity = -1},
-#define REGISTER(ID, PATH, TYPE, NVPTX, LOW, HIGH, DOC)  \
-    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_REGISTER, \
-                        .id = #ID,                       \
-                        .path = PATH,                    \
-                        .doc = DOC,                      \
-                        .type = TYPE_OF(TYPE),           \
-                        .nvptx = NVPTX,                  \
-                        .low = LOW,                      \
-                        .high = HIGH},
+#define COMMON(KIND, ID, PATH, DOC) .kind = INTRINSIC_KIND_##KIND, .id = ID, .path = PATH, .doc = DOC
+#define BUILTIN(ID, PATH, DOC) [INTRINSIC_##ID] = {COMMON(BUILTIN, #ID, PATH, DOC), .arity = -1},
+#define REGISTER(ID, PATH, TYPE, NVPTX, LOW, HIGH, DOC) \
+    [INTRINSIC_##                                       \
+        ID] = {COMMON(REGISTER, #ID, PATH, DOC), .type = TYPE_OF(TYPE), .nvptx = NVPTX, .low = LOW, .high = HIGH},
 #define MATH(ID, PATH, ARITY, RULE, F64, F32, HOST64, HOST32, DOC) \
-    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_MATH,               \
-                        .id = #ID,                                 \
-                        .path = PATH,                              \
-                        .doc = DOC,                                \
+    [INTRINSIC_##ID] = {COMMON(MATH, #ID, PATH, DOC),              \
                         .arity = ARITY,                            \
                         .promotion = PROMOTION_##RULE,             \
                         .libdevice64 = F64,                        \
                         .libdevice32 = F32,                        \
                         .host64 = HOST64,                          \
                         .host32 = HOST32},
-#define DEVICE(ID, PATH, ARITY, EFFECTS, NVPTX, DOC)                       \
-    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_DEVICE,                     \
-                        .id = #ID,                                         \
-                        .path = PATH,                                      \
-                        .doc = DOC,                                        \
-                        .arity = ARITY,                                    \
-                        .effects = EFFECTS,                                \
-                        .sm = (EFFECTS) & EFFECT_CLUSTER ? CLUSTER_SM : 0, \
-                        .nvptx = NVPTX},
+#define DEVICE(ID, PATH, ARITY, EFFECTS, NVPTX, DOC)                                        \
+    [INTRINSIC_##ID] = {COMMON(DEVICE, #ID, PATH, DOC), .arity = ARITY, .effects = EFFECTS, \
+                        .sm = (EFFECTS) & EFFECT_CLUSTER ? CLUSTER_SM : 0, .nvptx = NVPTX},
 #define CALL(ID, PATH, PARAMETERS, SHAPE, EFFECTS, SM, NVPTX, DOC) \
-    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_DEVICE,             \
-                        .id = #ID,                                 \
-                        .path = PATH,                              \
-                        .doc = DOC,                                \
+    [INTRINSIC_##ID] = {COMMON(DEVICE, #ID, PATH, DOC),            \
                         .arity = (int)sizeof(SHAPE) - 2,           \
                         .effects = EFFECTS,                        \
                         .parameters = PARAMETERS,                  \
@@ -50,27 +32,34 @@ const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
                         .sm = SM,                                  \
                         .nvptx = NVPTX},
 #define MMA(ID, PATH, M, N, K, INPUT, OUTPUT, SM, NVPTX, DOC)            \
-    [INTRINSIC_##ID] = {.kind = INTRINSIC_KIND_DEVICE,                   \
-                        .id = #ID,                                       \
-                        .path = PATH,                                    \
-                        .doc = DOC,                                      \
+    [INTRINSIC_##ID] = {COMMON(DEVICE, #ID, PATH, DOC),                  \
                         .arity = 3,                                      \
                         .effects = EFFECT_WARP_SYNC | EFFECT_CONVERGENT, \
                         .sm = SM,                                        \
                         .nvptx = NVPTX,                                  \
+                        .tensor = TENSOR_MMA,                            \
                         .mma = {M, N, K, TYPE_OF(INPUT), TYPE_OF(OUTPUT)}},
+#define LDMATRIX(ID, PATH, MATRICES, IS_TRANSPOSED, NVPTX, DOC)                         \
+    [INTRINSIC_##ID] = {COMMON(DEVICE, #ID, PATH, DOC),                                 \
+                        .arity = 1,                                                     \
+                        .effects = EFFECT_READS | EFFECT_WARP_SYNC | EFFECT_CONVERGENT, \
+                        .nvptx = NVPTX,                                                 \
+                        .tensor = TENSOR_LDMATRIX,                                      \
+                        .matrices = MATRICES,                                           \
+                        .is_transposed = IS_TRANSPOSED},
+#define COPY(ID, PATH, BYTES, NVPTX, DOC)                                                                              \
+    [INTRINSIC_##                                                                                                      \
+        ID] = {COMMON(DEVICE, #ID, PATH, DOC), .arity = 2,    .effects = EFFECT_READS | EFFECT_WRITES, .nvptx = NVPTX, \
+               .tensor = TENSOR_COPY,          .bytes = BYTES},
+#define COPY_GROUP(ID, PATH, ARITY, NVPTX, DOC)                                                                  \
+    [INTRINSIC_##ID] = {COMMON(DEVICE, #ID, PATH, DOC), .arity = ARITY, .effects = EFFECT_READS | EFFECT_WRITES, \
+                        .nvptx = NVPTX, .tensor = TENSOR_COPY_GROUP},
 #define LIBRARY(ID, PATH, FUNCTION, DOC) \
-    [INTRINSIC_##                        \
-        ID] = {.kind = INTRINSIC_KIND_LIBRARY, .id = #ID, .path = PATH, .doc = DOC, .python_function = FUNCTION},
+    [INTRINSIC_##ID] = {COMMON(LIBRARY, #ID, PATH, DOC), .python_function = FUNCTION},
 #define GENERAL(ID, PATH, FUNCTION, DOC) \
-    [INTRINSIC_##                        \
-        ID] = {.kind = INTRINSIC_KIND_BUILTIN, .id = #ID, .path = PATH, .doc = DOC, .python_function = FUNCTION},
-#define LIBDEVICE(NAME, SIGNATURE, DOC)                               \
-    [INTRINSIC_LIBDEVICE_##NAME] = {.kind = INTRINSIC_KIND_LIBDEVICE, \
-                                    .id = "LIBDEVICE_" #NAME,         \
-                                    .path = "cuda.libdevice." #NAME,  \
-                                    .doc = DOC,                       \
-                                    .arity = -1,                      \
+    [INTRINSIC_##ID] = {COMMON(BUILTIN, #ID, PATH, DOC), .python_function = FUNCTION},
+#define LIBDEVICE(NAME, SIGNATURE, DOC)                                                                               \
+    [INTRINSIC_LIBDEVICE_##NAME] = {COMMON(LIBDEVICE, "LIBDEVICE_" #NAME, "cuda.libdevice." #NAME, DOC), .arity = -1, \
                                     .signature = SIGNATURE},
 #include "core/intrinsic.def"
 #undef BUILTIN
@@ -79,9 +68,13 @@ const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
 #undef DEVICE
 #undef CALL
 #undef MMA
+#undef LDMATRIX
+#undef COPY
+#undef COPY_GROUP
 #undef LIBRARY
 #undef GENERAL
 #undef LIBDEVICE
+#undef COMMON
 };
 
 static const Type *signature_type(char letter)

@@ -12,6 +12,9 @@ typedef enum IntrinsicId {
 #define DEVICE(id, path, arity, effects, nvptx, doc) INTRINSIC_##id,
 #define CALL(id, path, parameters, shape, effects, sm, nvptx, doc) INTRINSIC_##id,
 #define MMA(id, path, m, n, k, input, output, sm, nvptx, doc) INTRINSIC_##id,
+#define LDMATRIX(id, path, matrices, is_transposed, nvptx, doc) INTRINSIC_##id,
+#define COPY(id, path, bytes, nvptx, doc) INTRINSIC_##id,
+#define COPY_GROUP(id, path, arity, nvptx, doc) INTRINSIC_##id,
 #define LIBRARY(id, path, function, doc) INTRINSIC_##id,
 #define GENERAL(id, path, function, doc) INTRINSIC_##id,
 #define LIBDEVICE(name, signature, doc) INTRINSIC_LIBDEVICE_##name,
@@ -22,6 +25,9 @@ typedef enum IntrinsicId {
 #undef DEVICE
 #undef CALL
 #undef MMA
+#undef LDMATRIX
+#undef COPY
+#undef COPY_GROUP
 #undef LIBRARY
 #undef GENERAL
 #undef LIBDEVICE
@@ -58,6 +64,16 @@ typedef struct MmaShape {
     const Type *input, *output; /* elements of a and b, of c and d */
 } MmaShape;
 
+/* Elements of a, b or c in each lane. */
+static inline uint32_t mma_fragment_count(const MmaShape *mma, uint32_t operand)
+{
+    const int elements[3] = {mma->m * mma->k, mma->k * mma->n, mma->m * mma->n};
+    return (uint32_t)elements[operand] / 32;
+}
+
+/* The macro of a row of intrinsic_tensor.def. */
+typedef enum TensorKind { TENSOR_NONE, TENSOR_MMA, TENSOR_LDMATRIX, TENSOR_COPY, TENSOR_COPY_GROUP } TensorKind;
+
 typedef struct IntrinsicInfo {
     IntrinsicKind kind;
     const char *id; /* "CUDA_THREAD_IDX_X" */
@@ -77,7 +93,11 @@ typedef struct IntrinsicInfo {
     int64_t low, high; /* REGISTER: the values it can have, both included */
     const char *libdevice64, *libdevice32; /* MATH: libdevice symbols for float64 and float32 */
     const char *host64, *host32; /* MATH: symbols of libm or libdevice, or LLVM intrinsics ("llvm.sqrt") */
-    MmaShape mma; /* MMA: m is 0 for all others */
+    TensorKind tensor;
+    MmaShape mma; /* MMA */
+    uint32_t matrices; /* LDMATRIX */
+    bool is_transposed; /* LDMATRIX */
+    uint32_t bytes; /* COPY */
     const char *signature; /* LIBDEVICE: as libdevice.def says; the symbol is "__nv_" and the path's last word */
     const char
         *python_function; /* LIBRARY, GENERAL: module and function below cujit.kernel_functions: "complex_math.sin" */

@@ -270,9 +270,9 @@ static bool verify_wide(const IrValue *value, Diag *diag)
     return expect_int64(diag, value, 1, 2) && (is_load || expect_result(diag, value, &type_none));
 }
 
-static bool is_fragment(const Type *type, const Type *element, int count)
+static bool is_fragment(const Type *type, const Type *element, uint32_t count)
 {
-    bool fits = type->kind == TYPE_TUPLE && type->count == (uint32_t)count;
+    bool fits = type->kind == TYPE_TUPLE && type->count == count;
     for (uint32_t i = 0; fits && i < type->count; i++)
         fits = type_equal(type->items[i], element);
     return fits;
@@ -281,11 +281,10 @@ static bool is_fragment(const Type *type, const Type *element, int count)
 static bool verify_mma(const IrValue *value, Diag *diag)
 {
     const MmaShape *mma = &intrinsic_info[value->intrinsic].mma;
-    const int counts[3] = {mma->m * mma->k / 32, mma->k * mma->n / 32, mma->m * mma->n / 32};
     for (uint32_t i = 0; i < 3; i++)
-        if (!is_fragment(value->operands[i]->type, i < 2 ? mma->input : mma->output, counts[i]))
+        if (!is_fragment(value->operands[i]->type, i < 2 ? mma->input : mma->output, mma_fragment_count(mma, i)))
             return fail_operand(diag, value, i, "a fragment of the row's shape");
-    return is_fragment(value->type, mma->output, counts[2]) ||
+    return is_fragment(value->type, mma->output, mma_fragment_count(mma, 2)) ||
            fail_type(diag, value, "the result", value->type, "a fragment of the row's shape");
 }
 
@@ -294,7 +293,7 @@ static bool verify_device(const IrValue *value, Diag *diag)
     const char *shape = intrinsic_info[value->intrinsic].shape;
     if (value->intrinsic == INTRINSIC_CUDA_WIDE_LOAD || value->intrinsic == INTRINSIC_CUDA_WIDE_STORE)
         return verify_wide(value, diag);
-    if (intrinsic_info[value->intrinsic].mma.m)
+    if (intrinsic_info[value->intrinsic].tensor == TENSOR_MMA)
         return verify_mma(value, diag);
     if (!shape)
         return true;

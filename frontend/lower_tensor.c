@@ -36,15 +36,13 @@ static bool fragment(Lower *l, const Call *call, uint32_t index, const Type *ele
 static bool call_mma(Lower *l, const Call *call, Operand *out)
 {
     const MmaShape *mma = &intrinsic_info[call->intrinsic].mma;
-    uint32_t m = (uint32_t)mma->m, n = (uint32_t)mma->n, k = (uint32_t)mma->k;
     IrValue *operands[3];
     if (!call_arity(l, call, 3, 3) || call->keyword_count)
         return diag_failed(l->diag) ? false : call_refuse(l, call, ": it takes no keywords");
-    if (!fragment(l, call, 0, mma->input, m * k / 32, &operands[0]) ||
-        !fragment(l, call, 1, mma->input, k * n / 32, &operands[1]) ||
-        !fragment(l, call, 2, mma->output, m * n / 32, &operands[2]))
-        return false;
-    const Type *type = fragment_type(l, mma->output, m * n / 32);
+    for (uint32_t i = 0; i < 3; i++)
+        if (!fragment(l, call, i, i < 2 ? mma->input : mma->output, mma_fragment_count(mma, i), &operands[i]))
+            return false;
+    const Type *type = fragment_type(l, mma->output, mma_fragment_count(mma, 2));
     *out = operand_value(type, emit_intrinsic(l, call->intrinsic, type, 3, operands));
     return true;
 }
@@ -67,17 +65,6 @@ static bool place(Lower *l, const Call *call, Operand array, Operand index, Oper
     return true;
 }
 
-static uint32_t matrix_count(IntrinsicId id)
-{
-    switch (id) {
-    case INTRINSIC_LDMATRIX_X2:
-    case INTRINSIC_LDMATRIX_X2_TRANS: return 2;
-    case INTRINSIC_LDMATRIX_X4:
-    case INTRINSIC_LDMATRIX_X4_TRANS: return 4;
-    default: return 1;
-    }
-}
-
 /* ldmatrix_x4(array, row, column) */
 static bool call_ldmatrix(Lower *l, const Call *call, Operand *out)
 {
@@ -90,7 +77,7 @@ static bool call_ldmatrix(Lower *l, const Call *call, Operand *out)
     Operand index = lower_make_tuple(l, call->arguments + 1, 2, TUPLE_PLAIN);
     if (!place(l, call, array, index, &reference))
         return false;
-    const Type *type = fragment_type(l, array.type->element, 2 * matrix_count(call->intrinsic));
+    const Type *type = fragment_type(l, array.type->element, 2 * intrinsic_info[call->intrinsic].matrices);
     *out = operand_value(type, emit_intrinsic(l, call->intrinsic, type, 1, &reference.ir));
     return true;
 }
@@ -141,10 +128,7 @@ static bool call_wait(Lower *l, const Call *call, Operand *out)
     return *out = operand_none(), true;
 }
 
-bool lower_is_tensor_call(IntrinsicId id)
-{
-    return intrinsic_info[id].mma.m || (id >= INTRINSIC_LDMATRIX_X1 && id <= INTRINSIC_CP_ASYNC_WAIT);
-}
+bool lower_is_tensor_call(IntrinsicId id) { return id == INTRINSIC_CP_ASYNC || intrinsic_info[id].tensor; }
 
 bool lower_tensor_call(Lower *l, const Call *call, Operand *out)
 {
@@ -152,6 +136,8 @@ bool lower_tensor_call(Lower *l, const Call *call, Operand *out)
     case INTRINSIC_CP_ASYNC: return call_copy(l, call, out);
     case INTRINSIC_CP_ASYNC_COMMIT: return call_commit(l, call, out);
     case INTRINSIC_CP_ASYNC_WAIT: return call_wait(l, call, out);
-    default: return intrinsic_info[call->intrinsic].mma.m ? call_mma(l, call, out) : call_ldmatrix(l, call, out);
+    default:
+        return intrinsic_info[call->intrinsic].tensor == TENSOR_MMA ? call_mma(l, call, out)
+                                                                    : call_ldmatrix(l, call, out);
     }
 }

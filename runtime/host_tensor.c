@@ -128,7 +128,7 @@ static void multiply(const HostWarp *warp, uint32_t lanes, const MmaShape *mma)
 /* --- ldmatrix ----------------------------------------------------------------------------------------------------------- */
 
 /* Row r of matrix i begins where lane 8 * i + r says; lane l has two elements of row l / 4, or of that column. */
-static void load_matrices(const HostWarp *warp, uint32_t lanes, int count, bool transposed)
+static void load_matrices(const HostWarp *warp, uint32_t lanes, const IntrinsicInfo *info)
 {
     const uint16_t *rows[HOST_WARP] = {0};
     for (uint32_t left = lanes; left; left &= left - 1) {
@@ -138,27 +138,20 @@ static void load_matrices(const HostWarp *warp, uint32_t lanes, int count, bool 
     for (uint32_t left = lanes; left; left &= left - 1) {
         int lane = __builtin_ctz(left);
         HostMatrixRows *buffer = (HostMatrixRows *)(uintptr_t)warp->fibers[lane]->wait.value;
-        for (int i = 0; i < 2 * count; i++) {
+        for (int i = 0; i < 2 * (int)info->matrices; i++) {
             int line = lane / 4, place = lane % 4 * 2 + i % 2;
-            const uint16_t *row = rows[i / 2 * 8 + (transposed ? place : line)];
-            buffer->elements[i] = row ? row[transposed ? line : place] : 0;
+            const uint16_t *row = rows[i / 2 * 8 + (info->is_transposed ? place : line)];
+            buffer->elements[i] = row ? row[info->is_transposed ? line : place] : 0;
         }
     }
 }
 
 bool host_tensor_meet(const HostWarp *warp, int32_t operation, uint32_t lanes)
 {
-    switch (operation) {
-    case INTRINSIC_LDMATRIX_X1: load_matrices(warp, lanes, 1, false); return true;
-    case INTRINSIC_LDMATRIX_X2: load_matrices(warp, lanes, 2, false); return true;
-    case INTRINSIC_LDMATRIX_X4: load_matrices(warp, lanes, 4, false); return true;
-    case INTRINSIC_LDMATRIX_X1_TRANS: load_matrices(warp, lanes, 1, true); return true;
-    case INTRINSIC_LDMATRIX_X2_TRANS: load_matrices(warp, lanes, 2, true); return true;
-    case INTRINSIC_LDMATRIX_X4_TRANS: load_matrices(warp, lanes, 4, true); return true;
-    default:
-        if (!intrinsic_info[operation].mma.m)
-            return false;
-        multiply(warp, lanes, &intrinsic_info[operation].mma);
-        return true;
-    }
+    const IntrinsicInfo *info = &intrinsic_info[operation];
+    if (info->tensor == TENSOR_LDMATRIX)
+        load_matrices(warp, lanes, info);
+    else if (info->tensor == TENSOR_MMA)
+        multiply(warp, lanes, &info->mma);
+    return info->tensor != TENSOR_NONE;
 }

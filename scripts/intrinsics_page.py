@@ -42,7 +42,7 @@ def sections():
     for table, heading in TABLES.items():
         found += [(heading, [])] if heading else []
         for line in (ROOT / table).read_text(encoding="utf-8").splitlines():
-            title, row = re.match(r"/\* --- (.*?) -+ \*/", line), re.match(r"[A-Z]+\((\w+),", line)
+            title, row = re.match(r"/\* --- (.*?) -+ \*/", line), re.match(r"[A-Z_]+\((\w+),", line)
             if title:
                 found.append((title[1][0].upper() + title[1][1:], []))
             elif row and found:
