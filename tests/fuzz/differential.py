@@ -1,4 +1,4 @@
-"""Runs a program as a kernel on the CPU device and in CPython, and compares every bit of what they write."""
+"""Runs a program as a kernel and in CPython, and compares every bit of what they write."""
 import math
 import random
 import warnings
