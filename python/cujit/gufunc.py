@@ -6,7 +6,7 @@ import numpy as np
 
 from cujit import signature as signatures
 from cujit.array_loop import Loop
-from cujit.cuda.devicearray import DeviceNDArray, _view, is_cuda_array
+from cujit.cuda.devicearray import DeviceNDArray, _view, as_cuda_array, is_cuda_array
 from cujit.cuda.dispatcher import Dispatcher
 from cujit.errors import LaunchArgumentError
 from cujit.operands import Target, as_input, as_scalar, broadcast, is_scalar, own_type, staged
@@ -121,14 +121,17 @@ class GUFunc:
         operands = [self._operand(x, t, len(axes), shape, stream)
                     for x, t, axes in zip(inputs, types, self._layout.inputs, strict=False)]
         read = [(x, False) for x in operands if isinstance(x, DeviceNDArray)]
-        targets = [Target(own, (*shape, *(lengths.get(axis, axis) for axis in axes)), _element(t).dtype, on_device,
-                          read, stream)
-                   for own, t, axes in zip(outputs, types[self.nin:], self._layout.outputs, strict=True)]
+        wanted = [(*shape, *(lengths.get(axis, axis) for axis in axes)) for axes in self._layout.outputs]
+        whole = [_with_unit_axes(own, shape) for own, shape in zip(outputs, wanted, strict=True)]
+        targets = [Target(own, shape, _element(t).dtype, on_device, read, stream)
+                   for own, t, shape in zip(whole, types[self.nin:], wanted, strict=True)]
         results = [target.array if axes else _cells(target.array)
                    for target, axes in zip(targets, self._layout.outputs, strict=True)]
         core_axes = tuple(getattr(t, "ndim", 0) for t in types)
         self._loop.call(operands, results, core_axes, tuple(map(_element, types)), shape, stream)
-        finished = tuple(target.finish() for target in targets)
+        results = [target.finish() for target in targets]
+        finished = tuple(result if used is own else own
+                         for own, used, result in zip(outputs, whole, results, strict=True))
         return finished if self.nout > 1 else finished[0]
 
     def _split(self, args, out):
@@ -185,6 +188,13 @@ def _element(a_type):
 
 def _array_of(element, ndim):
     return element[(slice(None),) * ndim]
+
+
+def _with_unit_axes(out, shape):
+    """An output that lacks the first axes of the result's shape, which have length one there, with these axes."""
+    array = as_cuda_array(out, sync=False) if out is not None and is_cuda_array(out) else out
+    lacking = len(shape) - getattr(array, "ndim", len(shape))
+    return array[(None,) * lacking] if lacking > 0 and shape == (1,) * lacking + array.shape else out
 
 
 def _cells(array):

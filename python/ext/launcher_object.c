@@ -112,6 +112,33 @@ static ExtMatch pack_anew(ExtLauncher *self, ExtLaunchFrame *frame, PyObject *co
     return EXT_MATCH;
 }
 
+/* Lists, and other libraries' memory that Python knows as a buffer: array.array, memoryview, bytearray, ctypes' arrays. */
+static bool becomes_array(PyObject *value)
+{
+    if (PyList_Check(value))
+        return true;
+    return PyObject_CheckBuffer(value) && !PyArray_Check(value) && !PyArray_CheckScalar(value) && !PyBytes_Check(value);
+}
+
+/* The arguments as a tuple with arrays in the place of what becomes one; NULL without an exception where nothing does. */
+static PyObject *with_arrays(ExtKernel *kernel, PyObject *const *args, Py_ssize_t count)
+{
+    bool has_any = false;
+    for (Py_ssize_t i = 0; i < count; i++)
+        has_any |= becomes_array(args[i]);
+    PyObject *made = has_any ? PyTuple_New(count) : NULL;
+    for (Py_ssize_t i = 0; made && i < count; i++) {
+        PyObject *item = becomes_array(args[i]) ? PyArray_FromAny(args[i], NULL, 1, 0, 0, NULL) : Py_NewRef(args[i]);
+        if (!item) {
+            ext_raise_argument(kernel, i);
+            Py_CLEAR(made);
+        } else {
+            PyTuple_SET_ITEM(made, i, item);
+        }
+    }
+    return made;
+}
+
 static bool fits_last(const ExtKernel *kernel, Py_ssize_t count)
 {
     uint32_t parameters;
@@ -135,14 +162,15 @@ static PyObject *launch(ExtLauncher *self, PyObject *const *args, Py_ssize_t cou
         match = ext_frame_pack(&frame, kernel->last, kernel->last_converts, args, &failed_at);
     if (match == EXT_ERROR)
         ext_raise_argument(kernel, failed_at);
+    PyObject *arrays = match == EXT_MISMATCH ? with_arrays(kernel, args, count) : NULL; /* alive until it has run */
+    if (PyErr_Occurred())
+        match = EXT_ERROR;
     if (match == EXT_MISMATCH)
-        match = pack_anew(self, &frame, args, count, &failed_at);
+        match = pack_anew(self, &frame, arrays ? PySequence_Fast_ITEMS(arrays) : args, count, &failed_at);
     bool ok = match == EXT_MATCH && warn_about_copies(&frame);
-    if (!ok) {
-        ext_frame_end(&frame, false);
-        return NULL;
-    }
-    return launch_frame(self, &frame) ? Py_NewRef(Py_None) : NULL;
+    ok = ok ? launch_frame(self, &frame) : (ext_frame_end(&frame, false), false);
+    Py_XDECREF(arrays);
+    return ok ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *launcher_vectorcall(PyObject *callable, PyObject *const *args, size_t flags, PyObject *keywords)

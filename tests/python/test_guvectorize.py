@@ -155,3 +155,20 @@ def test_refusals():
     read_only.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         running_sum(np.ones(3), out=read_only)
+
+
+def test_an_output_may_lack_leading_axes_of_length_one():
+    @guvectorize(["void(int32[:], int32[:], int32[:])"], "(n),()->(n)", target="cuda")
+    def shifted(x, y, out):
+        for i in range(x.shape[0]):
+            out[i] = x[i] + y[0]
+
+    x, y = np.arange(4, dtype=np.int32), np.array([10], np.int32)
+    out = np.zeros(8, np.int32)[::2]
+    assert shifted(x, y, out=out) is out
+    np.testing.assert_array_equal(out, x + 10)
+    on_device = cuda.device_array(4, np.int32)
+    assert shifted(cuda.to_device(x), y, out=on_device) is on_device
+    np.testing.assert_array_equal(on_device.copy_to_host(), x + 10)
+    with pytest.raises(ValueError, match="shape"):
+        shifted(x, np.array([1, 2], np.int32), out=out)

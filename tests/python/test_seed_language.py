@@ -3,7 +3,9 @@ Numba's listings (B), CuPy's kernels (C) and CudaPy's language (D). Rows that ha
 libraries of functions (B14) in test_library.py, test_numpy_values.py, test_libdevice.py; helpers (B11) and recursion
 (D6) in test_language.py, too.
 """
+import array
 import cmath
+import ctypes
 import math
 import re
 
@@ -410,3 +412,34 @@ def test_d18_names_change_their_type():
     out = np.zeros(4)
     kernel[1, 1](np.array([3.0, 8.0, 1.0]), out)
     assert out.tolist() == [1.5, 1.5, 5, 8]
+
+
+def total_of(x, out):
+    if cuda.grid(1) == 0:
+        for value in x:
+            out[0] += value
+
+
+@pytest.mark.parametrize("x", [[1.5, 2, 3], [[1, 2], [3, 4]][1], array.array("f", [0.5, 4]), bytearray(b"\x01\x02"),
+                               memoryview(np.arange(4.0))[::2], (ctypes.c_int * 3)(5, 6, 7)],
+                         ids=["floats", "ints", "array", "bytearray", "memoryview", "ctypes"])
+def test_d9_lists_and_buffers_are_arrays(x):
+    kernel = cuda.jit(total_of)
+    for launch in kernel[1, 1], kernel[1, 1], kernel.forall(1), kernel.launch(1):
+        out = np.zeros(1)
+        launch(x, out)
+        assert out[0] == sum(np.asarray(x))
+
+
+def test_d9_buffers_are_copied_back_and_lists_are_not():
+    @cuda.jit
+    def kernel(x):
+        x[0] = 9
+
+    listed, buffer = [1.0, 2.0], array.array("d", [1.0, 2.0])
+    kernel[1, 1](listed)
+    kernel[1, 1](buffer)
+    assert listed == [1, 2] and list(buffer) == [9, 2]
+    for x in [[1, 2], [3]], ["a"], b"ab":
+        with pytest.raises((TypeError, ValueError)):
+            kernel[1, 1](x)

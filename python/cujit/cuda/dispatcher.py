@@ -8,6 +8,8 @@ import pickle
 import types as python_types
 import warnings
 
+import numpy as np
+
 from cujit import _core
 from cujit import signature as signatures
 from cujit.cuda.devicearray import as_cuda_array, is_cuda_array
@@ -382,7 +384,19 @@ def argument_type(value):
         value = value.value
     if not isinstance(value, _core.DeviceArrayBase) and is_cuda_array(value):
         value = as_cuda_array(value, sync=False)
-    return _core.type_of(value)
+    return _core.type_of(np.asarray(value) if _becomes_array(value) else value)
+
+
+def _becomes_array(value):
+    """Whether a launch makes an array of it: a list, or what Python knows as a buffer but bytes."""
+    if isinstance(value, (list, bytearray, memoryview)):
+        return True
+    if isinstance(value, (bytes, np.ndarray, np.generic)):
+        return False
+    try:
+        return memoryview(value) is not None
+    except TypeError:
+        return False
 
 
 def _sm(cc):
