@@ -112,12 +112,23 @@ static ExtMatch pack_anew(ExtLauncher *self, ExtLaunchFrame *frame, PyObject *co
     return EXT_MATCH;
 }
 
-/* Lists, and other libraries' memory that Python knows as a buffer: array.array, memoryview, bytearray, ctypes' arrays. */
-static bool becomes_array(PyObject *value)
+/* Other libraries' memory that Python knows as a buffer (array.array, memoryview, bytearray, ctypes' arrays); and lists,
+ * where a signature says what they are to be. */
+static bool becomes_array(const ExtKernel *kernel, PyObject *value)
 {
     if (PyList_Check(value))
-        return true;
+        return kernel->is_frozen;
     return PyObject_CheckBuffer(value) && !PyArray_Check(value) && !PyArray_CheckScalar(value) && !PyBytes_Check(value);
+}
+
+/* The array for an argument. A list has the dtype of the only signature. */
+static PyObject *array_of(const ExtCompiled *compiled, PyObject *value, Py_ssize_t index)
+{
+    const JitSignature *only = compiled->count == 1 ? compiled->signatures : NULL;
+    const Type *type = only && index < only->count ? only->arguments[index] : NULL;
+    bool is_typed = PyList_Check(value) && type && type->kind == TYPE_ARRAY;
+    PyArray_Descr *dtype = is_typed ? ext_dtype_of_type(type->element) : NULL;
+    return is_typed && !dtype ? NULL : PyArray_FromAny(value, dtype, 1, 0, NPY_ARRAY_FORCECAST, NULL);
 }
 
 /* The arguments as a tuple with arrays in the place of what becomes one; NULL without an exception where nothing does. */
@@ -125,10 +136,15 @@ static PyObject *with_arrays(ExtKernel *kernel, PyObject *const *args, Py_ssize_
 {
     bool has_any = false;
     for (Py_ssize_t i = 0; i < count; i++)
-        has_any |= becomes_array(args[i]);
+        has_any |= becomes_array(kernel, args[i]);
     PyObject *made = has_any ? PyTuple_New(count) : NULL;
+    if (!made)
+        return NULL;
+    ExtCompiled compiled = {.arena = arena_create()};
+    if (kernel->is_frozen)
+        ext_compiled_signatures(kernel, &compiled);
     for (Py_ssize_t i = 0; made && i < count; i++) {
-        PyObject *item = becomes_array(args[i]) ? PyArray_FromAny(args[i], NULL, 1, 0, 0, NULL) : Py_NewRef(args[i]);
+        PyObject *item = becomes_array(kernel, args[i]) ? array_of(&compiled, args[i], i) : Py_NewRef(args[i]);
         if (!item) {
             ext_raise_argument(kernel, i);
             Py_CLEAR(made);
@@ -136,6 +152,7 @@ static PyObject *with_arrays(ExtKernel *kernel, PyObject *const *args, Py_ssize_
             PyTuple_SET_ITEM(made, i, item);
         }
     }
+    arena_destroy(compiled.arena);
     return made;
 }
 

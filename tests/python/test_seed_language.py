@@ -420,10 +420,9 @@ def total_of(x, out):
             out[0] += value
 
 
-@pytest.mark.parametrize("x", [[1.5, 2, 3], [[1, 2], [3, 4]][1], array.array("f", [0.5, 4]), bytearray(b"\x01\x02"),
-                               memoryview(np.arange(4.0))[::2], (ctypes.c_int * 3)(5, 6, 7)],
-                         ids=["floats", "ints", "array", "bytearray", "memoryview", "ctypes"])
-def test_d9_lists_and_buffers_are_arrays(x):
+@pytest.mark.parametrize("x", [array.array("f", [0.5, 4]), bytearray(b"\x01\x02"), memoryview(np.arange(4.0))[::2],
+                               (ctypes.c_int * 3)(5, 6, 7)], ids=["array", "bytearray", "memoryview", "ctypes"])
+def test_d9_buffers_are_arrays(x):
     kernel = cuda.jit(total_of)
     for launch in kernel[1, 1], kernel[1, 1], kernel.forall(1), kernel.launch(1):
         out = np.zeros(1)
@@ -431,15 +430,24 @@ def test_d9_lists_and_buffers_are_arrays(x):
         assert out[0] == sum(np.asarray(x))
 
 
-def test_d9_buffers_are_copied_back_and_lists_are_not():
+def test_d9_buffers_are_copied_back():
     @cuda.jit
     def kernel(x):
         x[0] = 9
 
-    listed, buffer = [1.0, 2.0], array.array("d", [1.0, 2.0])
-    kernel[1, 1](listed)
+    buffer = array.array("d", [1.0, 2.0])
     kernel[1, 1](buffer)
-    assert listed == [1, 2] and list(buffer) == [9, 2]
-    for x in [[1, 2], [3]], ["a"], b"ab":
+    assert list(buffer) == [9, 2]
+
+
+def test_d9_lists_are_what_the_signature_says():
+    kernel = cuda.jit(axpy, sig="void (float alpha, float* x, float* y)")
+    x, y = [1, 2, 3.5], np.ones(3, np.float32)
+    kernel.launch(3)(2, x, y)
+    kernel[1, 3](2, x, y)
+    assert y.tolist() == [5, 9, 15] and x == [1, 2, 3.5]
+    for bad in [[1, 2], [3]], ["a"], b"ab", "ab":
         with pytest.raises((TypeError, ValueError)):
-            kernel[1, 1](x)
+            kernel[1, 1](2, bad, y)
+    with pytest.raises(TypeError, match="list"):   # nothing says which numbers are meant
+        cuda.jit(axpy)[1, 1](2, x, y)

@@ -388,9 +388,7 @@ def argument_type(value):
 
 
 def _becomes_array(value):
-    """Whether a launch makes an array of it: a list, or what Python knows as a buffer but bytes."""
-    if isinstance(value, (list, bytearray, memoryview)):
-        return True
+    """Whether a launch makes an array of it: what Python knows as a buffer, but bytes."""
     if isinstance(value, (bytes, np.ndarray, np.generic)):
         return False
     try:
