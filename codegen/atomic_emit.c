@@ -40,9 +40,49 @@ static bool has_atomic_add(const Target *target, const Type *type)
     return type->scalar != SCALAR_BFLOAT16 || (target->kind == TARGET_NVPTX && target->gpu->sm >= 90);
 }
 
+/* The threads of a block of the CPU device run on one processor and do not interrupt each other: in memory of the block's own
+ * plain loads and stores will do. They are volatile, so that LLVM does not take them for independent of other threads'. */
+static bool is_alone(Emitter *emitter, const IrValue *value)
+{
+    const IrValue *array = value->operands[0];
+    while (array->op == IR_SUBARRAY)
+        array = array->operands[0];
+    return emitter->target->kind == TARGET_HOST && (array->op == IR_SHARED || array->op == IR_LOCAL);
+}
+
+static LLVMValueRef load_alone(Emitter *emitter, LLVMTypeRef type, LLVMValueRef address, uint32_t alignment)
+{
+    LLVMValueRef old = LLVMBuildLoad2(emitter->builder, type, address, "");
+    LLVMSetAlignment(old, alignment);
+    LLVMSetVolatile(old, true);
+    return old;
+}
+
+static void store_alone(Emitter *emitter, LLVMValueRef value, LLVMValueRef address, uint32_t alignment)
+{
+    LLVMValueRef store = LLVMBuildStore(emitter->builder, value, address);
+    LLVMSetAlignment(store, alignment);
+    LLVMSetVolatile(store, true);
+}
+
+static uint32_t size_of_element(const IrValue *value) { return value->operands[0]->type->element->size; }
+
+/* Puts the new bits where the condition holds. */
+static void replace_alone(Emitter *emitter, const IrValue *value, LLVMValueRef condition, LLVMValueRef address,
+                          LLVMValueRef desired, LLVMValueRef old)
+{
+    LLVMValueRef chosen = LLVMBuildSelect(emitter->builder, condition, desired, old, "");
+    store_alone(emitter, chosen, address, size_of_element(value));
+}
+
 static LLVMValueRef read_modify_write(Emitter *emitter, const IrValue *value, LLVMAtomicRMWBinOp operation,
                                       LLVMValueRef address, LLVMValueRef operand)
 {
+    if (is_alone(emitter, value)) {
+        LLVMValueRef old = load_alone(emitter, LLVMTypeOf(operand), address, size_of_element(value));
+        store_alone(emitter, combine_atomic(emitter, operation, old, operand), address, size_of_element(value));
+        return old;
+    }
     if (operation == LLVMAtomicRMWBinOpFAdd && !has_atomic_add(emitter->target, value->operands[0]->type->element))
         return read_modify_write_by_exchange(emitter, operation, address, operand, scope_of(emitter, value));
     if (emitter->target->kind == TARGET_NVPTX && value->scope != IR_SCOPE_DEVICE)
@@ -101,6 +141,12 @@ static LLVMValueRef float_extreme(Emitter *emitter, const IrValue *atomic, const
 {
     LLVMBuilderRef builder = emitter->builder;
     LLVMTypeRef bits = bits_type(emitter, type);
+    if (is_alone(emitter, atomic)) {
+        LLVMValueRef there = load_alone(emitter, bits, address, type->size);
+        LLVMValueRef is_better = replaces(emitter, atomic->atomic, from_bits(emitter, type, there), value);
+        replace_alone(emitter, atomic, is_better, address, to_bits(emitter, type, value), there);
+        return from_bits(emitter, type, there);
+    }
     LLVMValueRef first = LLVMBuildLoad2(builder, bits, address, "");
     LLVMSetOrdering(first, relaxed());
     LLVMSetAtomicSyncScopeID(first, scope_of(emitter, atomic));
@@ -155,9 +201,15 @@ static LLVMValueRef exchange(Emitter *emitter, const IrValue *atomic, const Type
 static LLVMValueRef compare_and_swap(Emitter *emitter, const IrValue *atomic, const Type *type, LLVMValueRef address,
                                      LLVMValueRef desired)
 {
-    LLVMValueRef expected = operand_scalar(emitter, atomic, atomic->operand_count - 2);
-    LLVMValueRef pair =
-        compare_exchange(emitter, atomic, address, to_bits(emitter, type, expected), to_bits(emitter, type, desired));
+    LLVMValueRef expected = to_bits(emitter, type, operand_scalar(emitter, atomic, atomic->operand_count - 2));
+    desired = to_bits(emitter, type, desired);
+    if (is_alone(emitter, atomic)) {
+        LLVMValueRef old = load_alone(emitter, LLVMTypeOf(desired), address, type->size);
+        LLVMValueRef is_same = LLVMBuildICmp(emitter->builder, LLVMIntEQ, old, expected, "");
+        replace_alone(emitter, atomic, is_same, address, desired, old);
+        return from_bits(emitter, type, old);
+    }
+    LLVMValueRef pair = compare_exchange(emitter, atomic, address, expected, desired);
     return from_bits(emitter, type, LLVMBuildExtractValue(emitter->builder, pair, 0, ""));
 }
 

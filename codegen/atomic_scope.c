@@ -51,7 +51,7 @@ static LLVMValueRef add_floats(Emitter *emitter, LLVMValueRef a, LLVMValueRef b)
     return float_cast(emitter, sum, type);
 }
 
-static LLVMValueRef combine(Emitter *emitter, LLVMAtomicRMWBinOp operation, LLVMValueRef old, LLVMValueRef operand)
+LLVMValueRef combine_atomic(Emitter *emitter, LLVMAtomicRMWBinOp operation, LLVMValueRef old, LLVMValueRef operand)
 {
     LLVMBuilderRef builder = emitter->builder;
     switch (operation) {
@@ -84,7 +84,7 @@ LLVMValueRef read_modify_write_by_exchange(Emitter *emitter, LLVMAtomicRMWBinOp 
     LLVMBuildBr(builder, attempt);
     LLVMPositionBuilderAtEnd(builder, attempt);
     LLVMValueRef old = LLVMBuildPhi(builder, word, "");
-    LLVMValueRef value = combine(emitter, operation, LLVMBuildBitCast(builder, old, type, ""), operand);
+    LLVMValueRef value = combine_atomic(emitter, operation, LLVMBuildBitCast(builder, old, type, ""), operand);
     LLVMValueRef pair =
         LLVMBuildAtomicCmpXchgSyncScope(builder, address, old, LLVMBuildBitCast(builder, value, word, ""),
                                         LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, scope);

@@ -250,6 +250,8 @@ void emit_hinted_store(Emitter *emitter, const IrValue *value, LLVMValueRef addr
 /* atomicrmw of a GPU, relaxed, for the system or else for the block. */
 LLVMValueRef scoped_read_modify_write(Emitter *emitter, bool is_system, LLVMAtomicRMWBinOp operation,
                                       LLVMValueRef address, LLVMValueRef operand);
+/* What the operation makes of the old value. */
+LLVMValueRef combine_atomic(Emitter *emitter, LLVMAtomicRMWBinOp operation, LLVMValueRef old, LLVMValueRef operand);
 /* The same on either device as a loop of compare-and-exchange; scope: LLVM's number. */
 LLVMValueRef read_modify_write_by_exchange(Emitter *emitter, LLVMAtomicRMWBinOp operation, LLVMValueRef address,
                                            LLVMValueRef operand, unsigned scope);

@@ -332,7 +332,7 @@ static void mark_parallel(Emitter *emitter, LLVMBasicBlockRef first, LLVMBasicBl
     for (LLVMBasicBlockRef block = first; block && block != after; block = LLVMGetNextBasicBlock(block))
         for (LLVMValueRef value = LLVMGetFirstInstruction(block); value; value = LLVMGetNextInstruction(value)) {
             LLVMOpcode code = LLVMGetInstructionOpcode(value);
-            if ((code == LLVMLoad || code == LLVMStore) &&
+            if ((code == LLVMLoad || code == LLVMStore) && !LLVMGetVolatile(value) &&
                 !is_own_memory(emitter, LLVMGetOperand(value, code == LLVMStore)))
                 LLVMSetMetadata(value, access, loop);
         }
