@@ -19,6 +19,10 @@ LLVMValueRef host_field(Emitter *emitter, LLVMValueRef thread, size_t offset);
 LLVMValueRef host_set_thread_index(Emitter *emitter, LLVMValueRef thread, LLVMValueRef *index,
                                    const LLVMValueRef *block_dim);
 
+/* What a lane asks of a shuffle in one word: the lane or distance, and from bit 8 on the bits of a lane's number that tell
+ * its segment. */
+LLVMValueRef shuffle_place(Emitter *emitter, const IrValue *value);
+
 /* phase_emit.c: a kernel with barriers as a function that runs all threads of one block; false when it has to run them one
  * by one. */
 bool emit_phases(Emitter *emitter, const EmittedFunction *kernel);

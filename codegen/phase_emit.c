@@ -21,6 +21,8 @@ struct PhaseEmission {
     LLVMValueRef context, stride; /* of a slot's first byte to that of the next slot, for each byte of a thread */
     LLVMValueRef thread_number; /* i64, in the loop */
     LLVMValueRef **slots, **entries; /* by value: where each part begins; entries: of a leader's phi its next value */
+    LLVMValueRef *results; /* by value: of an exchange, 8 bytes for each thread */
+    LLVMValueRef given, places; /* what threads bring to an exchange */
     LLVMValueRef *memory; /* by value: of local arrays and cells */
     LLVMValueRef going, going_count; /* i8 for each thread: it has not ended; i32 in memory */
 };
@@ -165,6 +167,68 @@ LLVMBasicBlockRef phase_thread_end(Emitter *emitter)
     return emission->thread_end;
 }
 
+/* --- meetings ---------------------------------------------------------------------------------------------------------------------- */
+
+static LLVMValueRef slot_once(Emitter *emitter, LLVMValueRef *slot, uint64_t size)
+{
+    if (!*slot)
+        *slot = new_slot(emitter, size);
+    return *slot;
+}
+
+static LLVMValueRef results_of(Emitter *emitter, const IrValue *meeting)
+{
+    return slot_once(emitter, &emitter->phase_emission->results[meeting->id], sizeof(uint64_t));
+}
+
+/* A thread brings its value, and the place that a shuffle asks for. */
+static void bring_to_meeting(Emitter *emitter, const IrValue *meeting)
+{
+    PhaseEmission *emission = emitter->phase_emission;
+    const IrValue *value = meeting->operands[is_block_vote(meeting) ? 0 : 1];
+    LLVMValueRef part = emitter->parts[value->id][0];
+    part = LLVMBuildIntCast2(emitter->builder, part, emitter->i64, value->type->kind == TYPE_INT, "");
+    LLVMValueRef given = slot_once(emitter, &emission->given, sizeof(uint64_t));
+    LLVMBuildStore(emitter->builder, part, place_in_slot(emitter, emitter->i64, given));
+    if (meeting->operand_count != 4)
+        return;
+    LLVMValueRef places = slot_once(emitter, &emission->places, sizeof(uint32_t));
+    LLVMBuildStore(emitter->builder, shuffle_place(emitter, meeting), place_in_slot(emitter, emitter->i32, places));
+}
+
+/* All threads have brought theirs. */
+static void emit_exchange(Emitter *emitter, const IrValue *meeting)
+{
+    PhaseEmission *emission = emitter->phase_emission;
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMValueRef nothing = LLVMConstNull(emitter->pointer_type);
+    bool has_places = meeting->operand_count == 4;
+    LLVMValueRef arguments[6] = {const_i32(emitter, (int32_t)meeting->intrinsic),
+                                 emission->thread_count,
+                                 emission->given,
+                                 has_places ? emission->places : nothing,
+                                 emission->phases->ends_threads ? emission->going : nothing,
+                                 results_of(emitter, meeting)};
+    LLVMTypeRef types[6];
+    for (uint32_t i = 0; i < 6; i++)
+        types[i] = LLVMTypeOf(arguments[i]);
+    LLVMTypeRef type = LLVMFunctionType(emitter->void_type, types, 6, false);
+    LLVMValueRef services = LLVMBuildLoad2(builder, emitter->pointer_type,
+                                           host_field(emitter, emitter->thread, offsetof(HostThread, services)), "");
+    LLVMValueRef function = LLVMBuildLoad2(builder, emitter->pointer_type,
+                                           host_field(emitter, services, offsetof(HostServices, exchange)), "");
+    LLVMValueRef call = LLVMBuildCall2(builder, type, function, arguments, 6, "");
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             enum_attribute(emitter, "nounwind", 0));
+}
+
+static void load_result(Emitter *emitter, const IrValue *meeting, LLVMValueRef address)
+{
+    LLVMValueRef *parts = emitter->parts[meeting->id] = ARENA_ARRAY(emitter->arena, LLVMValueRef, 1);
+    LLVMValueRef result = LLVMBuildLoad2(emitter->builder, emitter->i64, address, "");
+    parts[0] = LLVMBuildIntCast2(emitter->builder, result, part_type(emitter, meeting->type), false, "");
+}
+
 /* How the last step of a phase ends in the loop over threads. Where they go from there is decided outside. */
 static void emit_last_terminator(Emitter *emitter, const Piece *piece)
 {
@@ -175,6 +239,8 @@ static void emit_last_terminator(Emitter *emitter, const Piece *piece)
         emit_ir_value(emitter, terminator);
         return;
     }
+    if (piece->end && is_exchange(piece->end))
+        bring_to_meeting(emitter, piece->end);
     for (uint32_t i = 0; terminator && i < piece->step_count; i++)
         hand_over(emitter, piece->block, terminator->targets[i], i);
     LLVMBuildBr(emitter->builder, emission->latch);
@@ -206,6 +272,10 @@ static void bring(Emitter *emitter, const IrValue *value)
 {
     if (home_of(emitter, value) == HOME_AGAIN) {
         make_again(emitter, value);
+        return;
+    }
+    if (is_meeting(value)) {
+        load_result(emitter, value, place_in_slot(emitter, emitter->i64, results_of(emitter, value)));
         return;
     }
     emitter->parts[value->id] = ARENA_ARRAY(emitter->arena, LLVMValueRef, part_count(value->type) + 1);
@@ -394,6 +464,8 @@ static bool has_effect(const Phases *phases, const Phase *phase, const IrValue *
 static bool has_work(const Phases *phases, const Phase *phase)
 {
     const Piece *last = &phases->pieces[phase->last];
+    if (last->end && is_exchange(last->end))
+        return true;
     if (parts_threads(phases, last) || hands_over(phases, last) || (phase->leader == 0 && phases->ends_threads))
         return true;
     for (uint32_t i = 0; i < phase->piece_count; i++) {
@@ -453,6 +525,11 @@ static void emit_phase(Emitter *emitter, const Phase *phase)
     emit_alike(emitter, phase);
     if (has_work(emission->phases, phase))
         emit_threads(emitter);
+    const IrValue *end = emission->phases->pieces[phase->last].end;
+    if (end && is_exchange(end))
+        emit_exchange(emitter, end);
+    if (end && is_block_vote(end))
+        load_result(emitter, end, results_of(emitter, end));
     emit_ways_on(emitter, phase);
 }
 
@@ -548,23 +625,23 @@ static uint64_t bytes_kept(const Phases *phases)
                 bytes += local_array_size(value);
             else if (value->op == IR_CELL)
                 bytes += 32 + (uint64_t)part_count(value->operands[0]->type) * 8;
-            else if (value->op == IR_PHI || phases->homes[value->id] == HOME_SLOT)
+            else if (value->op == IR_PHI || is_meeting(value) || phases->homes[value->id] == HOME_SLOT)
                 bytes += (uint64_t)part_count(value->type) * 16;
         }
     return bytes;
 }
 
-/* Barriers of functions that are called, and meetings of any other kind, need threads that are real. */
-static bool waits_in_kernel_only(Emitter *emitter)
+/* Meetings in functions that are called, and those of any other kind, need threads that are real. */
+static bool waits_in_phases(Emitter *emitter)
 {
-    if ((emitter->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC)) != EFFECT_BLOCK_SYNC)
-        return false;
-    for (const IrFunc *function = emitter->ir->first->next; function; function = function->next)
+    const unsigned waits = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC;
+    for (const IrFunc *function = emitter->ir->first; function; function = function->next)
         for (const IrBlock *block = function->first; block; block = block->next)
             for (const IrValue *value = block->first; value; value = value->next)
-                if (value->op == IR_INTRINSIC && intrinsic_info[value->intrinsic].effects & EFFECT_BLOCK_SYNC)
+                if (value->op == IR_INTRINSIC && intrinsic_info[value->intrinsic].effects & waits &&
+                    !(function->is_kernel && is_meeting(value)))
                     return false;
-    return true;
+    return emitter->effects & waits;
 }
 
 bool emit_phases(Emitter *emitter, const EmittedFunction *kernel)
@@ -572,7 +649,7 @@ bool emit_phases(Emitter *emitter, const EmittedFunction *kernel)
     bool *raises = ARENA_ARRAY(emitter->arena, bool, emitter->ir->function_count);
     Phases phases;
     ir_raising_functions(emitter->ir, raises);
-    if (!waits_in_kernel_only(emitter) || !find_phases(kernel->ir, raises[0], emitter->arena, &phases) ||
+    if (!waits_in_phases(emitter) || !find_phases(kernel->ir, raises[0], emitter->arena, &phases) ||
         bytes_kept(&phases) > MOST_CONTEXT)
         return false;
     uint32_t values = kernel->ir->value_count + 1;
@@ -581,6 +658,7 @@ bool emit_phases(Emitter *emitter, const EmittedFunction *kernel)
                               .ends = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, phases.phase_count),
                               .slots = ARENA_ARRAY(emitter->arena, LLVMValueRef *, values),
                               .entries = ARENA_ARRAY(emitter->arena, LLVMValueRef *, values),
+                              .results = ARENA_ARRAY(emitter->arena, LLVMValueRef, values),
                               .memory = ARENA_ARRAY(emitter->arena, LLVMValueRef, values)};
     emitter->phase_emission = &emission;
     emit_all(emitter, kernel, &emission);

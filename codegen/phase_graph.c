@@ -18,9 +18,26 @@ typedef struct Graph {
 
 /* --- pieces ------------------------------------------------------------------------------------------------------------------------ */
 
-static bool is_barrier(const IrValue *value)
+static bool has_full_mask(const IrValue *value)
 {
-    return value->op == IR_INTRINSIC && value->intrinsic == INTRINSIC_CUDA_SYNCTHREADS;
+    const IrValue *mask = value->operands[0];
+    return mask->op == IR_CONST && (uint32_t)mask->integer == UINT32_MAX;
+}
+
+bool is_block_vote(const IrValue *value)
+{
+    return value->op == IR_INTRINSIC && value->intrinsic >= INTRINSIC_CUDA_SYNCTHREADS_COUNT &&
+           value->intrinsic <= INTRINSIC_CUDA_SYNCTHREADS_OR;
+}
+
+bool is_meeting(const IrValue *value)
+{
+    if (value->op != IR_INTRINSIC)
+        return false;
+    IntrinsicId id = value->intrinsic;
+    bool is_of_warp = (id >= INTRINSIC_CUDA_SYNCWARP && id <= INTRINSIC_CUDA_MATCH_ALL_SYNC) ||
+                      (id >= INTRINSIC_REDUX_ADD && id <= INTRINSIC_REDUX_XOR);
+    return id == INTRINSIC_CUDA_SYNCTHREADS || is_block_vote(value) || (is_of_warp && has_full_mask(value));
 }
 
 static void cut_block(Phases *phases, const IrBlock *block)
@@ -29,7 +46,7 @@ static void cut_block(Phases *phases, const IrBlock *block)
     phases->first_piece[block->id] = phases->piece_count;
     for (const IrValue *value = block->first; value; value = value->next) {
         phases->piece_of[value->id] = phases->piece_count;
-        if (!is_barrier(value))
+        if (!is_meeting(value))
             continue;
         phases->pieces[phases->piece_count++] = (Piece){.block = block, .first = first, .end = value};
         first = value->next;
@@ -58,7 +75,7 @@ static uint32_t count_pieces(const IrFunc *kernel)
     uint32_t count = kernel->block_count;
     for (const IrBlock *block = kernel->first; block; block = block->next)
         for (const IrValue *value = block->first; value; value = value->next)
-            count += is_barrier(value);
+            count += is_meeting(value);
     return count;
 }
 
@@ -223,6 +240,8 @@ const IrValue *value_of_parted(const Phases *phases, const IrValue *phi, bool *i
 static bool differs(const Phases *phases, const IrValue *value)
 {
     if (is_made_at_start(value))
+        return false;
+    if (is_block_vote(value))
         return false;
     if (phases->pieces[phases->piece_of[value->id]].is_partial || value->op == IR_LOCAL || value->op == IR_CELL)
         return true;

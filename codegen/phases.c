@@ -149,8 +149,8 @@ static void need(Search *search, Phase *phase, const IrValue *value)
 {
     Phases *phases = search->phases;
     uint32_t number = (uint32_t)(phase - phases->phases) + 1;
-    if (phases->homes[value->id] == HOME_BLOCK || is_member(phase, phases->piece_of[value->id]) ||
-        search->wanted[value->id] == number)
+    bool is_made_here = is_member(phase, phases->piece_of[value->id]) && !is_meeting(value);
+    if (phases->homes[value->id] == HOME_BLOCK || is_made_here || search->wanted[value->id] == number)
         return;
     search->wanted[value->id] = number;
     search->crosses[value->id] = true;
@@ -177,6 +177,8 @@ static void find_needs(Search *search, Phase *phase)
         for (const IrValue *value = piece->first; value != piece->end; value = value->next)
             for (uint32_t k = 0; value->op != IR_PHI && k < value->operand_count; k++)
                 need(search, phase, value->operands[k]);
+        for (uint32_t k = 0; piece->end && k < piece->end->operand_count; k++)
+            need(search, phase, piece->end->operands[k]);
         need_on_edges(search, phase, piece);
     }
 }
@@ -239,6 +241,9 @@ static bool uses_at(const Phases *phases, const IrValue *used, uint32_t place)
         for (uint32_t i = 0; value->op != IR_PHI && i < value->operand_count; i++)
             if (value->operands[i] == used)
                 return true;
+    for (uint32_t i = 0; piece->end && i < piece->end->operand_count; i++)
+        if (piece->end->operands[i] == used)
+            return true;
     for (uint32_t i = 0; has_terminator(piece) && i < piece->successor_count; i++) {
         const IrBlock *to = piece->block->last->targets[i];
         for (const IrValue *phi = to->first; phi && phi->op == IR_PHI; phi = phi->next)

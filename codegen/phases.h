@@ -11,7 +11,7 @@ enum { NO_PIECE = UINT32_MAX };
 /* A block, or the part of one up to a barrier or from there on. */
 typedef struct Piece {
     const IrBlock *block;
-    const IrValue *first, *end; /* end: the barrier behind it; NULL: it goes to the block's end */
+    const IrValue *first, *end; /* end: the barrier behind it, or another meeting; NULL: it goes to the block's end */
     uint32_t successors[2], successor_count;
     uint32_t join; /* where threads that part here are together again; NO_PIECE: nowhere */
     bool reaches_barrier;
@@ -62,6 +62,16 @@ bool is_made_at_start(const IrValue *value);
 const IrValue *value_of_parted(const Phases *phases, const IrValue *phi, bool *is_one);
 /* Whether the piece ends with a branch on a value that differs between threads. */
 bool parts_threads(const Phases *phases, const Piece *piece);
+/* Whether threads of the block wait for each other here, in a way that phases know. */
+bool is_meeting(const IrValue *value);
+/* One with a result that all threads have alike. */
+bool is_block_vote(const IrValue *value);
+/* One with a result for each thread, or that one. */
+static inline bool is_exchange(const IrValue *value)
+{
+    return is_meeting(value) && value->intrinsic != INTRINSIC_CUDA_SYNCTHREADS &&
+           value->intrinsic != INTRINSIC_CUDA_SYNCWARP;
+}
 /* The end of the piece's block belongs to it, and its last operation. */
 static inline bool has_terminator(const Piece *piece) { return !piece->end; }
 

@@ -132,9 +132,7 @@ LLVMValueRef call_host_service(Emitter *emitter, size_t offset, LLVMTypeRef resu
     return call;
 }
 
-/* What a lane asks of a shuffle in one word: the lane or distance, and from bit 8 on the bits of a lane's number that tell
- * its segment. */
-static LLVMValueRef shuffle_place(Emitter *emitter, const IrValue *value)
+LLVMValueRef shuffle_place(Emitter *emitter, const IrValue *value)
 {
     LLVMBuilderRef builder = emitter->builder;
     LLVMValueRef segment = LLVMBuildSub(builder, const_i32(emitter, 32), operand_scalar(emitter, value, 3), "");

@@ -26,6 +26,10 @@ typedef struct HostServices {
     uint64_t (*nanoseconds)(HostThread *thread);
     /* Writes to standard output. format: of print_format.h; values: 8 bytes for each directive, pointers for %s. */
     void (*print)(HostThread *thread, const char *format, const uint64_t *values);
+    /* All threads of a block meet, those that have ended aside (going, NULL: none has). For each thread what `meet` takes and
+     * returns; places NULL: the operation has none. Votes of the block: results has one item. Arrays end with a warp. */
+    void (*exchange)(int32_t operation, int32_t threads, const uint64_t *values, const uint32_t *places,
+                     const uint8_t *going, uint64_t *results);
 } HostServices;
 
 /* What a running thread knows. Compiled code reads the fields by their offsets. */

@@ -148,8 +148,11 @@ void host_debug(HostThread *thread)
         raise(SIGTRAP);
 }
 
-const HostServices host_services = {
-    .barrier = host_barrier, .debug = host_debug, .nanoseconds = host_clock, .print = host_print};
+const HostServices host_services = {.barrier = host_barrier,
+                                    .debug = host_debug,
+                                    .nanoseconds = host_clock,
+                                    .print = host_print,
+                                    .exchange = host_exchange};
 
 static void block_begin(HostWorker *worker)
 {

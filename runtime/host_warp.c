@@ -15,78 +15,6 @@ static uint32_t warp_count(const HostWorker *worker) { return (worker->thread_co
 
 static uint32_t lowest_lane(uint32_t lanes) { return (uint32_t)__builtin_ctz(lanes); }
 
-/* --- results -------------------------------------------------------------------------------------------------------- */
-static uint32_t lanes_with_value(const HostWarp *warp, uint32_t lanes, uint64_t value)
-{
-    uint32_t found = 0;
-    for (uint32_t left = lanes; left; left &= left - 1)
-        if (warp->fibers[lowest_lane(left)]->wait.value == value)
-            found |= left & -left;
-    return found;
-}
-
-/* The lane that a shuffle reads; its own where there is no such lane in its segment, or where that one takes no part. */
-static uint32_t shuffle_source(const HostWait *wait, uint32_t lane, uint32_t lanes)
-{
-    uint32_t place = wait->place & 31, segment = wait->place >> 8 & 31, source;
-    uint32_t first = lane & segment, last = first | (31 & ~segment);
-    switch (wait->operation) {
-    case INTRINSIC_CUDA_SHFL_UP_SYNC: source = lane >= first + place ? lane - place : lane; break;
-    case INTRINSIC_CUDA_SHFL_DOWN_SYNC: source = lane + place <= last ? lane + place : lane; break;
-    case INTRINSIC_CUDA_SHFL_XOR_SYNC: source = (lane ^ place) <= last ? lane ^ place : lane; break;
-    default: source = first | (place & ~segment); break;
-    }
-    return lanes & bit_of(source) ? source : lane;
-}
-
-static bool is_reduction(int32_t operation)
-{
-    return operation >= INTRINSIC_REDUX_ADD && operation <= INTRINSIC_REDUX_XOR;
-}
-
-/* Over the values of the lanes, as 64-bit integers that hold what the lanes have of either sign. */
-static uint64_t reduction(const HostWarp *warp, int32_t operation, uint32_t lanes)
-{
-    int64_t result = (int64_t)warp->fibers[lowest_lane(lanes)]->wait.value;
-    for (uint32_t left = lanes & (lanes - 1); left; left &= left - 1) {
-        int64_t value = (int64_t)warp->fibers[lowest_lane(left)]->wait.value;
-        switch (operation) {
-        case INTRINSIC_REDUX_ADD: result += value; break;
-        case INTRINSIC_REDUX_MIN: result = value < result ? value : result; break;
-        case INTRINSIC_REDUX_MAX: result = value > result ? value : result; break;
-        case INTRINSIC_REDUX_AND: result &= value; break;
-        case INTRINSIC_REDUX_OR: result |= value; break;
-        default: result ^= value; break;
-        }
-    }
-    return (uint64_t)result;
-}
-
-static uint64_t result_of(const HostWarp *warp, uint32_t lanes, uint32_t lane)
-{
-    const HostWait *wait = &warp->fibers[lane]->wait;
-    uint32_t same = 0;
-    if (wait->operation == INTRINSIC_CUDA_SYNCWARP)
-        return 0;
-    if (is_reduction(wait->operation))
-        return reduction(warp, wait->operation, lanes);
-    bool is_match =
-        wait->operation == INTRINSIC_CUDA_MATCH_ANY_SYNC || wait->operation == INTRINSIC_CUDA_MATCH_ALL_SYNC;
-    bool is_vote = wait->operation == INTRINSIC_CUDA_ALL_SYNC || wait->operation == INTRINSIC_CUDA_ANY_SYNC ||
-                   wait->operation == INTRINSIC_CUDA_EQ_SYNC || wait->operation == INTRINSIC_CUDA_BALLOT_SYNC;
-    if (is_match || is_vote)
-        same = lanes_with_value(warp, lanes, is_vote ? 1 : wait->value);
-    switch (wait->operation) {
-    case INTRINSIC_CUDA_ALL_SYNC: return same == lanes;
-    case INTRINSIC_CUDA_ANY_SYNC: return same != 0;
-    case INTRINSIC_CUDA_EQ_SYNC: return same == lanes || !same;
-    case INTRINSIC_CUDA_MATCH_ALL_SYNC: return same == lanes ? lanes : 0;
-    case INTRINSIC_CUDA_BALLOT_SYNC:
-    case INTRINSIC_CUDA_MATCH_ANY_SYNC: return same;
-    default: return warp->fibers[shuffle_source(wait, lane, lanes)]->wait.value;
-    }
-}
-
 /* --- meeting -------------------------------------------------------------------------------------------------------- */
 static void release(HostWarp *warp, uint32_t lanes)
 {
@@ -97,7 +25,8 @@ static void release(HostWarp *warp, uint32_t lanes)
 /* Lets the lanes go that this one waits for, if all of them are here for the same. */
 static void try_meeting(HostWarp *warp, uint32_t lane)
 {
-    uint64_t results[HOST_WARP];
+    uint64_t values[HOST_WARP] = {0}, results[HOST_WARP] = {0};
+    uint32_t places[HOST_WARP] = {0};
     const HostWait *wait = &warp->fibers[lane]->wait;
     uint32_t present = warp->ready | warp->meeting | warp->at_barrier | warp->at_numbered;
     uint32_t lanes = (wait->mask | bit_of(lane)) & present;
@@ -112,8 +41,12 @@ static void try_meeting(HostWarp *warp, uint32_t lane)
         release(warp, lanes);
         return;
     }
-    for (uint32_t left = lanes; left; left &= left - 1)
-        results[lowest_lane(left)] = result_of(warp, lanes, lowest_lane(left));
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const HostWait *other = &warp->fibers[lowest_lane(left)]->wait;
+        values[lowest_lane(left)] = other->value;
+        places[lowest_lane(left)] = other->place;
+    }
+    host_meet_lanes(wait->operation, lanes, values, places, results);
     for (uint32_t left = lanes; left; left &= left - 1)
         warp->fibers[lowest_lane(left)]->wait.value = results[lowest_lane(left)];
     release(warp, lanes);
@@ -174,11 +107,7 @@ static void open_barrier(HostWorker *worker)
     if (arrivals->count &&
         (arrivals->operation == INTRINSIC_CUDA_GRID_SYNC || arrivals->operation == INTRINSIC_CLUSTER_SYNC))
         host_fiber_switch(&worker->paused, worker->stack_pointer);
-    switch (arrivals->operation) {
-    case INTRINSIC_CUDA_SYNCTHREADS_AND: arrivals->result = arrivals->true_count == arrivals->count; break;
-    case INTRINSIC_CUDA_SYNCTHREADS_OR: arrivals->result = arrivals->true_count > 0; break;
-    default: arrivals->result = arrivals->true_count;
-    }
+    arrivals->result = host_vote(arrivals->operation, arrivals->count, arrivals->true_count);
     arrivals->count = arrivals->true_count = 0;
     for (uint32_t i = 0; i < warp_count(worker); i++) {
         worker->warps[i].ready = worker->warps[i].at_barrier;
@@ -347,7 +276,8 @@ const HostServices host_warp_services = {.barrier = warps_barrier,
                                          .sleep = warps_sleep,
                                          .debug = host_debug,
                                          .nanoseconds = host_clock,
-                                         .print = host_print};
+                                         .print = host_print,
+                                         .exchange = host_exchange};
 
 /* --- threads -------------------------------------------------------------------------------------------------------- */
 static void start(HostFiber *fiber)

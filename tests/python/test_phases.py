@@ -109,7 +109,31 @@ IN_LOOPS = {
         "    cuda.syncthreads()\n    w += s[k]",
 }
 
+F = "0xFFFFFFFF"
+IN_LOOPS |= {
+    "shuffle down": f"k = 16\nwhile k > 0:\n    v += cuda.shfl_down_sync({F}, v, k)\n    k //= 2",
+    "shuffles": f"for k in range(n):\n    v += cuda.shfl_sync({F}, w, k * 5)\n    w += cuda.shfl_up_sync({F}, v, k)\n"
+        f"    v -= cuda.shfl_xor_sync({F}, w, k)",
+    "width": f"v = cuda.shfl_down_sync({F}, v, t % 3, 8)\nw = cuda.shfl_sync({F}, w, t, 16)",
+    "votes": f"for k in range(m):\n    v += cuda.ballot_sync({F}, w % 3 == k)\n"
+        f"    if cuda.any_sync({F}, v % 7 == k):\n        w += 1\n    if cuda.all_sync({F}, w > k):\n        v += 2\n"
+        f"    w += cuda.eq_sync({F}, v % 2 == 0)",
+    "matches": f"w = cuda.match_any_sync({F}, v % 3)\nmask, alike = cuda.match_all_sync({F}, v % 2)\nv += mask\n"
+        "if alike:\n    w += 1",
+    "threads that have ended": f"if t % 5 == 1:\n    return\nfor k in range(n):\n"
+        f"    v += cuda.shfl_down_sync({F}, w, k)\n"
+        f"    w += cuda.ballot_sync({F}, v % 2 == 0)\n    v += cuda.syncthreads_count(w % 3 == 0)",
+    "votes of the block": "w += cuda.syncthreads_and(v >= 0)\nv += cuda.syncthreads_count(w % 3 == 0)\n"
+        "w -= cuda.syncthreads_or(v == 7)",
+    "as long as any": "while cuda.syncthreads_or(v > 10):\n    s[t] = v // 2\n    cuda.syncthreads()\n"
+        "    v = min(v, s[(t + 1) % size])\n    w += v\nv += s[t]",
+    "syncwarp": f"for k in range(n):\n    cuda.syncwarp()\n    v += cuda.shfl_up_sync({F}, v, 1)",
+}
+
 SWITCHING = {
+    "shuffle of some": f"if t < 32:\n    v += cuda.shfl_down_sync({F}, v, 1)\ncuda.syncthreads()\nw += v",
+    "mask of some": "v += cuda.ballot_sync(0x0000FFFF, w % 2 == 0) if t % 32 < 16 else 0\ncuda.syncthreads()",
+    "active": "v += cuda.activemask()",
     "branch of some threads": "if t < 10:" + EXCHANGE + "w += s[t]\ncuda.syncthreads()",
     "barrier in a loop of each thread's own": "for k in range(t % 3):\n    cuda.syncthreads()\ncuda.syncthreads()",
     "two ways": "if t < 10:\n    cuda.syncthreads()\nelse:\n    cuda.syncthreads()",
