@@ -6,8 +6,11 @@ typedef LLVMValueRef (*Build)(LLVMBuilderRef builder, LLVMValueRef a, LLVMValueR
 
 /* --- floats --------------------------------------------------------------------------------------------------------------- */
 
-LLVMValueRef in_wide_float(Emitter *emitter, const Type *type, FloatOperation operation, uint32_t count,
-                           LLVMValueRef *arguments)
+typedef LLVMValueRef (*FloatOperation)(Emitter *emitter, LLVMTypeRef type, LLVMValueRef *arguments);
+
+/* A floating operation: float16 and bfloat16 are computed in float32. count at most 3. */
+static LLVMValueRef in_wide_float(Emitter *emitter, const Type *type, FloatOperation operation, uint32_t count,
+                                  LLVMValueRef *arguments)
 {
     if (!type_is_half(type))
         return operation(emitter, part_type(emitter, type), arguments);

@@ -4,28 +4,27 @@
 
 #include "codegen/emit.h"
 
-/* A product of extents and sizes cannot overflow for an array that has the element that is accessed. */
+/* Products and sums of extents and sizes cannot overflow for an array that has the element that is accessed. */
+static LLVMValueRef without_overflow(LLVMValueRef value)
+{
+    if (LLVMIsAInstruction(value)) {
+        LLVMSetNSW(value, true);
+        LLVMSetNUW(value, true);
+    }
+    return value;
+}
+
 static LLVMValueRef multiply_sizes(Emitter *emitter, LLVMValueRef a, LLVMValueRef b)
 {
-    LLVMValueRef product = LLVMBuildMul(emitter->builder, a, b, "");
-    if (LLVMIsAInstruction(product)) {
-        LLVMSetNSW(product, true);
-        LLVMSetNUW(product, true);
-    }
-    return product;
+    return without_overflow(LLVMBuildMul(emitter->builder, a, b, ""));
 }
 
 static LLVMValueRef add_sizes(Emitter *emitter, LLVMValueRef a, LLVMValueRef b)
 {
-    LLVMValueRef sum = LLVMBuildAdd(emitter->builder, a, b, "");
-    if (LLVMIsAInstruction(sum)) {
-        LLVMSetNSW(sum, true);
-        LLVMSetNUW(sum, true);
-    }
-    return sum;
+    return without_overflow(LLVMBuildAdd(emitter->builder, a, b, ""));
 }
 
-LLVMValueRef array_stride(Emitter *emitter, const Type *array, const LLVMValueRef *parts, uint32_t axis)
+static LLVMValueRef array_stride(Emitter *emitter, const Type *array, const LLVMValueRef *parts, uint32_t axis)
 {
     if (array->layout == LAYOUT_ANY)
         return parts[1 + array->ndim + axis];

@@ -189,13 +189,8 @@ LLVMBasicBlockRef new_block(Emitter *emitter);
 LLVMValueRef offset_address(Emitter *emitter, LLVMValueRef address, int64_t bytes);
 /* A static alloca in the function's prologue. */
 LLVMValueRef prologue_alloca(Emitter *emitter, uint64_t size, uint32_t alignment);
-LLVMValueRef placeholder(LLVMTypeRef type);
 
 /* --- arithmetic, in its files ---------------------------------------------------------------------------------------- */
-/* A floating operation: float16 and bfloat16 are computed in float32. count at most 3. */
-typedef LLVMValueRef (*FloatOperation)(Emitter *emitter, LLVMTypeRef type, LLVMValueRef *arguments);
-LLVMValueRef in_wide_float(Emitter *emitter, const Type *type, FloatOperation operation, uint32_t count,
-                           LLVMValueRef *arguments);
 LLVMValueRef float_add(Emitter *emitter, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef float_subtract(Emitter *emitter, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef float_multiply(Emitter *emitter, LLVMValueRef a, LLVMValueRef b);
@@ -205,9 +200,6 @@ LLVMValueRef float_divide(Emitter *emitter, LLVMValueRef a, LLVMValueRef b);
 void complex_multiply(Emitter *emitter, const LLVMValueRef *a, const LLVMValueRef *b, LLVMValueRef *out);
 void complex_divide(Emitter *emitter, const LLVMValueRef *a, const LLVMValueRef *b, LLVMValueRef *out);
 void complex_power(Emitter *emitter, const Type *type, const LLVMValueRef *a, const LLVMValueRef *b, LLVMValueRef *out);
-/* base ** exponent by repeated squaring; exponent_type: an integer. */
-void integer_power(Emitter *emitter, const Type *type, const LLVMValueRef *base, const IrValue *exponent,
-                   LLVMValueRef *out);
 /* A MATH intrinsic on scalars of this type. */
 LLVMValueRef emit_math(Emitter *emitter, IntrinsicId id, const Type *type, uint32_t count, LLVMValueRef *arguments);
 void convert_parts(Emitter *emitter, const Type *from, const Type *to, const LLVMValueRef *in, LLVMValueRef *out);
@@ -228,7 +220,6 @@ LLVMValueRef integer_to_float(Emitter *emitter, LLVMValueRef in, bool is_signed,
 LLVMValueRef small_fma(Emitter *emitter, LLVMTypeRef type, LLVMValueRef *arguments);
 
 /* --- array_emit.c ----------------------------------------------------------------------------------------------------- */
-LLVMValueRef array_stride(Emitter *emitter, const Type *array, const LLVMValueRef *parts, uint32_t axis);
 /* Address of the element whose indices are value's operands from `first_index` on. */
 LLVMValueRef element_address(Emitter *emitter, const IrValue *value, uint32_t first_index);
 /* Bytes of a LOCAL value's array, alignment included. */

@@ -13,7 +13,7 @@ LLVMValueRef const_i32(Emitter *emitter, int32_t value)
     return LLVMConstInt(emitter->i32, (unsigned long long)(int64_t)value, true);
 }
 
-LLVMValueRef placeholder(LLVMTypeRef type) { return LLVMGetPoison(type); }
+static LLVMValueRef placeholder(LLVMTypeRef type) { return LLVMGetPoison(type); }
 
 LLVMAttributeRef enum_attribute(Emitter *emitter, const char *name, uint64_t value)
 {

@@ -164,8 +164,9 @@ static void variable_power(Emitter *emitter, const Type *type, const LLVMValueRe
         squared_power(emitter, type, base, number, is_signed, out);
 }
 
-void integer_power(Emitter *emitter, const Type *type, const LLVMValueRef *base, const IrValue *exponent,
-                   LLVMValueRef *out)
+/* base ** exponent by repeated squaring; exponent: an integer. */
+static void integer_power(Emitter *emitter, const Type *type, const LLVMValueRef *base, const IrValue *exponent,
+                          LLVMValueRef *out)
 {
     bool is_small = exponent->op == IR_CONST && exponent->integer <= LARGEST_UNROLLED &&
                     exponent->integer >= (exponent->type->kind == TYPE_INT ? -LARGEST_UNROLLED : 0);

@@ -108,9 +108,3 @@ void table_set(Table *table, const void *key, size_t size, void *value)
 }
 
 size_t table_count(const Table *table) { return table->count; }
-
-void table_each(const Table *table, void (*visit)(const void *key, size_t size, void *value, void *user), void *user)
-{
-    for (size_t i = 0; i < table->count; i++)
-        visit(table->entries[i].key, table->entries[i].size, table->entries[i].value, user);
-}

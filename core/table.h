@@ -13,7 +13,5 @@ void *table_get(const Table *table, const void *key, size_t size);
 /* Stores a value (not NULL) under the key, replacing an older one. */
 void table_set(Table *table, const void *key, size_t size, void *value);
 size_t table_count(const Table *table);
-/* Calls visit for every entry, in order of insertion. */
-void table_each(const Table *table, void (*visit)(const void *key, size_t size, void *value, void *user), void *user);
 
 #endif

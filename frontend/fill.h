@@ -17,8 +17,6 @@ typedef struct Fill {
 int fill_source_axis(const Fill *fill, uint32_t axis);
 /* The source's element for the target's at these indices; records and text as an array without axes. */
 Operand fill_item(Lower *l, const Fill *fill, IrValue *const *indices);
-/* The element at these indices as an array without axes. */
-Operand fill_reference(Lower *l, Operand array, IrValue *const *indices);
 /* Puts an item, or the operator's result with it, into the target at these indices. */
 bool fill_store(Lower *l, const Fill *fill, IrValue *const *indices, Operand item);
 

@@ -198,8 +198,7 @@ enum {
     NB_XOR
 };
 enum { COMPARE_LT, COMPARE_LE, COMPARE_EQ, COMPARE_NE, COMPARE_GT, COMPARE_GE };
-/* The result of an operator over constants, or NULL when it is left to run time. */
-const Constant *fold_binary(Lower *l, int32_t number, const Constant *a, const Constant *b, const Type *type);
+/* The result of a comparison of constants, or NULL when it is left to run time. */
 const Constant *fold_compare(Lower *l, int32_t number, const Constant *a, const Constant *b);
 
 /* Arguments of a call. */
@@ -334,7 +333,6 @@ bool lower_enum_call(Lower *l, Operand class, const Call *call, Operand *out);
 bool lower_enum_attribute(Lower *l, Operand member, const char *name, Operand *out);
 bool lower_enum_equal(Lower *l, Operand a, Operand b, bool negated, Operand *out);
 /* lower_chars.c: text of a fixed length; the other side may be a constant string */
-bool is_chars_array(const Type *type);
 bool is_chars(Operand operand);
 bool lower_chars_equal(Lower *l, Operand a, Operand b, bool negated, Operand *out);
 bool lower_store_chars(Lower *l, Operand target, Operand value);
@@ -375,6 +373,8 @@ bool lower_raise(Lower *l, const SsaValue *value);
 bool lower_checks(const Lower *l);
 /* Raises a builtin exception with this text where the condition holds. Nothing while inferring. */
 void emit_check(Lower *l, IrValue *condition, const char *class, const char *text);
+/* Likewise; where operators check nothing, the launch fails. While emitting. */
+void emit_check_or_trap(Lower *l, IrValue *condition, const char *class, const char *text);
 /* Ends the thread by a builtin exception here; where the host is not told, just ends it. */
 void emit_builtin_raise(Lower *l, const char *class);
 /* Whether the number is known to be another than 0. */

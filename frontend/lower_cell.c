@@ -170,18 +170,9 @@ static void check_assigned(Lower *l, Operand value)
     const Type *i64 = TYPE_OF(INT64);
     IrValue *address = emit1(l, IR_ADDRESS, i64, inside);
     IrValue *is_missing = emit2(l, IR_EQ, TYPE_OF(BOOL), address, emit_int(l, i64, 0));
-    if (lower_checks(l)) {
-        const char *name = l->value->name ? l->value->name : "this function";
-        emit_check(l, is_missing, "NameError",
-                   arena_format(l->arena, "variable '%s' is not associated with a value", name));
-        return;
-    }
-    IrBlock *failed = emit_block(l), *passed = emit_block(l);
-    emit_branch(l, is_missing, failed, passed);
-    l->block = failed;
-    emit_intrinsic(l, INTRINSIC_CUDA_TRAP, &type_none, 0, NULL);
-    emit_jump(l, passed);
-    l->block = passed;
+    const char *name = l->value->name ? l->value->name : "this function";
+    emit_check_or_trap(l, is_missing, "NameError",
+                       arena_format(l->arena, "variable '%s' is not associated with a value", name));
 }
 
 bool lower_cell_load(Lower *l, Operand cell, Operand *out)

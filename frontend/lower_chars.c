@@ -6,7 +6,7 @@
 
 enum { MOST_CHARACTERS = 1024 };
 
-bool is_chars_array(const Type *type) { return type->kind == TYPE_ARRAY && type->element->kind == TYPE_CHARS; }
+static bool is_chars_array(const Type *type) { return type->kind == TYPE_ARRAY && type->element->kind == TYPE_CHARS; }
 
 bool is_chars(Operand operand) { return is_chars_array(operand.type) && operand.type->ndim == 0; }
 

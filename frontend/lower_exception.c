@@ -176,6 +176,20 @@ void emit_check(Lower *l, IrValue *condition, const char *class, const char *tex
     l->block = passed;
 }
 
+void emit_check_or_trap(Lower *l, IrValue *condition, const char *class, const char *text)
+{
+    if (lower_checks(l)) {
+        emit_check(l, condition, class, text);
+        return;
+    }
+    IrBlock *failed = emit_block(l), *passed = emit_block(l);
+    emit_branch(l, condition, failed, passed);
+    l->block = failed;
+    emit_intrinsic(l, INTRINSIC_CUDA_TRAP, &type_none, 0, NULL);
+    emit_jump(l, passed);
+    l->block = passed;
+}
+
 bool value_is_never_zero(const IrValue *value)
 {
     int64_t low, high;

@@ -17,7 +17,8 @@ static IrValue *source_index(Lower *l, Operand source, uint32_t axis, IrValue *i
     return emit3(l, IR_SELECT, i64, repeated, zero, index);
 }
 
-Operand fill_reference(Lower *l, Operand array, IrValue *const *indices)
+/* The element at these indices as an array without axes. */
+static Operand fill_reference(Lower *l, Operand array, IrValue *const *indices)
 {
     const Type *type = type_array_like(l->arena, array.type, 0, LAYOUT_C);
     if (!l->emitting || array.type->ndim == 0)

@@ -172,21 +172,25 @@ static bool call_ldexp(Lower *l, const Call *call, Operand *out)
     return true;
 }
 
-static const Type *real_argument(const Call *call)
+/* The only argument as a float. */
+static bool real_argument(Lower *l, const Call *call, const Type **type, IrValue **value)
 {
-    const Type *type = promote_arguments(call, PROMOTION_MATH_WIDE);
-    return call->count == 1 ? type : NULL;
+    Operand converted;
+    *type = promote_arguments(call, PROMOTION_MATH_WIDE);
+    if (!*type || call->count != 1)
+        return call_refuse(l, call, "");
+    if (!lower_convert(l, call->arguments[0], *type, &converted))
+        return false;
+    return *value = operand_ir(l, converted), true;
 }
 
 static bool call_frexp(Lower *l, const Call *call, Operand *out)
 {
-    const Type *type = real_argument(call);
-    Operand x, parts[2];
-    if (!type)
-        return call_refuse(l, call, "");
-    if (!lower_convert(l, call->arguments[0], type, &x))
+    const Type *type;
+    IrValue *value;
+    Operand parts[2];
+    if (!real_argument(l, call, &type, &value))
         return false;
-    IrValue *value = operand_ir(l, x);
     parts[0] = operand_value(type, emit_intrinsic(l, INTRINSIC_FREXP_FRACTION, type, 1, &value));
     parts[1] = operand_value(TYPE_OF(INT32), emit_intrinsic(l, INTRINSIC_FREXP_EXPONENT, TYPE_OF(INT32), 1, &value));
     return *out = lower_make_tuple(l, parts, 2, TUPLE_PLAIN), true;
@@ -195,13 +199,12 @@ static bool call_frexp(Lower *l, const Call *call, Operand *out)
 /* Fraction and integer part, both with x's sign; the fraction of an infinity is 0. */
 static bool call_modf(Lower *l, const Call *call, Operand *out)
 {
-    const Type *type = real_argument(call);
-    Operand x, parts[2];
-    if (!type)
-        return call_refuse(l, call, "");
-    if (!lower_convert(l, call->arguments[0], type, &x))
+    const Type *type;
+    IrValue *value;
+    Operand parts[2];
+    if (!real_argument(l, call, &type, &value))
         return false;
-    IrValue *value = operand_ir(l, x), *zero = operand_ir(l, operand_float(l, type, 0));
+    IrValue *zero = operand_ir(l, operand_float(l, type, 0));
     IrValue *infinity = operand_ir(l, operand_float(l, type, INFINITY));
     IrValue *whole = emit_math_function(l, INTRINSIC_TRUNC, type, 1, &value);
     IrValue *is_infinite = emit2(l, IR_EQ, TYPE_OF(BOOL), emit1(l, IR_ABS, type, value), infinity);

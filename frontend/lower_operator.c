@@ -99,7 +99,8 @@ static bool fold_floats(int32_t number, double a, double b, double *result)
     }
 }
 
-const Constant *fold_binary(Lower *l, int32_t number, const Constant *a, const Constant *b, const Type *type)
+/* The result of an operator over constants, or NULL when it is left to run time. */
+static const Constant *fold_binary(Lower *l, int32_t number, const Constant *a, const Constant *b, const Type *type)
 {
     bool whole = is_whole(a) && is_whole(b);
     int64_t integer;

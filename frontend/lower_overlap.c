@@ -393,16 +393,7 @@ static IrValue *repetition(Lower *l, const Walk *all, IrValue *const *indices)
 
 static void refuse(Lower *l, IrValue *condition, const char *text)
 {
-    if (lower_checks(l)) {
-        emit_check(l, condition, "ValueError", text);
-        return;
-    }
-    IrBlock *failed = emit_block(l), *passed = emit_block(l);
-    emit_branch(l, condition, failed, passed);
-    l->block = failed;
-    emit_intrinsic(l, INTRINSIC_CUDA_TRAP, &type_none, 0, NULL);
-    emit_jump(l, passed);
-    l->block = passed;
+    emit_check_or_trap(l, condition, "ValueError", text);
 }
 
 /* The repetition of the target in which the source lies; -1: in none. One that lies in several is refused. */

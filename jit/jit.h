@@ -17,9 +17,6 @@ typedef struct JitSignature {
 
 /* Reads "void(float32[:], i4)", "f4(f4)", "(int64, UniTuple(float64, 2))" into the arena. False with a diagnostic. */
 bool jit_parse_signature(const char *text, Arena *arena, JitSignature *signature, Diag *diag);
-/* Appends bytes that are equal for equal lists of types and for no others (but for compile-time objects, which are
- * their addresses). */
-void jit_signature_key(Buf *key, const Type *const *types, uint32_t count);
 /* Argument types as numba spells them, apart by ", ", for messages. */
 void jit_describe_types(Buf *text, const Type *const *types, uint32_t count);
 

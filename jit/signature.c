@@ -259,14 +259,6 @@ bool jit_parse_signature(const char *text, Arena *arena, JitSignature *signature
     return true;
 }
 
-void jit_signature_key(Buf *key, const Type *const *types, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        type_print(key, types[i]);
-        buf_add(key, ";");
-    }
-}
-
 void jit_describe_types(Buf *text, const Type *const *types, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {

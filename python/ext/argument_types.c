@@ -50,7 +50,7 @@ static const Type *array_view_type(const ExtArrayView *view, Arena *arena)
     return type_array(arena, view->element, view->ndim, ext_view_layout(view), view->read_only);
 }
 
-bool ext_record_is_writable(PyObject *record)
+static bool record_is_writable(PyObject *record)
 {
     return (((PyVoidScalarObject *)record)->flags & NPY_ARRAY_WRITEABLE) != 0;
 }
@@ -145,7 +145,7 @@ const Type *ext_argument_type(ExtState *state, PyObject *value, Arena *arena)
         return scalar_element(state, value);
     if (PyArray_IsScalar(value, Void)) {
         type = scalar_element(state, value);
-        return type ? type_array(arena, type, 0, LAYOUT_C, !ext_record_is_writable(value)) : NULL;
+        return type ? type_array(arena, type, 0, LAYOUT_C, !record_is_writable(value)) : NULL;
     }
     const Type *named = named_scalar(state, value);
     if (named && type_is_scalar(named))

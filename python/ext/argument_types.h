@@ -52,8 +52,6 @@ PyObject *ext_class_defaults(PyObject *class);
 const Type *ext_enum_type(ExtState *state, PyObject *value, Arena *arena);
 /* The type of an enum's members whatever they are: of the number that most of them have, or of none. */
 const Type *ext_enum_class_type(ExtState *state, PyObject *class, Arena *arena);
-/* Whether a NumPy record, which kernels take by reference, can be written to. */
-bool ext_record_is_writable(PyObject *record);
 /* The type of any value as an argument. NULL with TypeError or OverflowError. */
 const Type *ext_argument_type(ExtState *state, PyObject *value, Arena *arena);
 /* Writes a number as a scalar of that type, cast as C does; complex: both parts. False with an exception. */

@@ -4,7 +4,7 @@
 
 void test_signature_text(void);
 void test_signature_errors(void);
-void test_signature_keys(void);
+void test_type_descriptions(void);
 void test_conversion(void);
 void test_choice(void);
 void test_cache(void);

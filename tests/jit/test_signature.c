@@ -89,35 +89,11 @@ void test_signature_errors(void)
     arena_destroy(arena);
 }
 
-static bool same_key(const Type *const *a, uint32_t a_count, const Type *const *b, uint32_t b_count)
+void test_type_descriptions(void)
 {
-    Buf first = {0}, second = {0};
-    jit_signature_key(&first, a, a_count);
-    jit_signature_key(&second, b, b_count);
-    bool same = strcmp(buf_text(&first), buf_text(&second)) == 0;
-    buf_free(&first);
-    buf_free(&second);
-    return same;
-}
-
-void test_signature_keys(void)
-{
-    Arena *arena = arena_create();
     const Type *pair[] = {TYPE_OF(INT64), TYPE_OF(INT32)};
-    const Type *as_tuple[] = {type_tuple(arena, pair, 2, TUPLE_PLAIN)};
-    const Type *arrays[] = {type_array(arena, TYPE_OF(FLOAT32), 2, LAYOUT_C, false),
-                            type_array(arena, TYPE_OF(FLOAT32), 2, LAYOUT_C, false),
-                            type_array(arena, TYPE_OF(FLOAT32), 2, LAYOUT_C, true),
-                            type_array(arena, TYPE_OF(FLOAT32), 2, LAYOUT_F, false)};
-    CHECK(same_key(pair, 2, pair, 2));
-    CHECK(!same_key(pair, 1, pair, 2));
-    CHECK(!same_key(pair, 2, as_tuple, 1));
-    CHECK(same_key(&arrays[0], 1, &arrays[1], 1));
-    CHECK(!same_key(&arrays[0], 1, &arrays[2], 1));
-    CHECK(!same_key(&arrays[0], 1, &arrays[3], 1));
     Buf text = {0};
     jit_describe_types(&text, pair, 2);
     CHECK_TEXT(buf_text(&text), "int64, int32");
     buf_free(&text);
-    arena_destroy(arena);
 }

@@ -40,13 +40,8 @@ class Block(NamedTuple):
     def num_threads(self):
         return threads_of_block()
 
-    @property
-    def rank(self):
-        return rank_in_block()
-
-    @property
-    def size(self):
-        return threads_of_block()
+    rank = property(thread_rank)
+    size = property(num_threads)
 
     def group_index(self):
         return Dim3(cuda.blockIdx.x, cuda.blockIdx.y, cuda.blockIdx.z)
@@ -75,16 +70,10 @@ class Grid(NamedTuple):
     def num_threads(self):
         return self.num_blocks() * threads_of_block()
 
-    @property
-    def rank(self):
-        return self.thread_rank()
+    rank = property(thread_rank)
+    size = property(num_threads)
 
-    @property
-    def size(self):
-        return self.num_threads()
-
-    def block_index(self):
-        return Dim3(cuda.blockIdx.x, cuda.blockIdx.y, cuda.blockIdx.z)
+    block_index = Block.group_index
 
     def dim_blocks(self):
         return Dim3(cuda.gridDim.x, cuda.gridDim.y, cuda.gridDim.z)
@@ -106,13 +95,8 @@ class Cluster(NamedTuple):
     def num_threads(self):
         return int32(self.num_blocks() * threads_of_block())
 
-    @property
-    def rank(self):
-        return self.thread_rank()
-
-    @property
-    def size(self):
-        return self.num_threads()
+    rank = property(thread_rank)
+    size = property(num_threads)
 
     def block_index(self):
         return Dim3(cuda._cluster.block_index_x(), cuda._cluster.block_index_y(), cuda._cluster.block_index_z())
@@ -213,14 +197,9 @@ class Lanes(NamedTuple):
     size: int   # how many there are
     rank: int   # of this one among them
 
-    def sync(self):
-        cuda.syncwarp(self.mask)
-
-    def thread_rank(self):
-        return self.rank
-
-    def num_threads(self):
-        return self.size
+    sync, thread_rank, num_threads = Tile.sync, Tile.thread_rank, Tile.num_threads
+    any, all = Tile.any, Tile.all
+    ballot, match_any, match_all = Tile.ballot, Tile.match_any, Tile.match_all
 
     def lane_of(self, rank):
         """The lane with that rank, by halves: whether it lies in the lower one is a matter of counting."""
@@ -244,12 +223,6 @@ class Lanes(NamedTuple):
         source = self.rank + delta
         return self.shfl(value, source if source < self.size else self.rank)
 
-    def any(self, predicate):
-        return cuda.any_sync(self.mask, predicate)
-
-    def all(self, predicate):
-        return cuda.all_sync(self.mask, predicate)
-
     def ranks_of(self, lanes):
         """Bit k of the result: that of the lane with rank k."""
         ranks, rest, k = uint32(0), self.mask, uint32(0)
@@ -260,16 +233,6 @@ class Lanes(NamedTuple):
             rest = uint32(rest ^ lowest)
             k = uint32(k + 1)
         return uint32(ranks)
-
-    def ballot(self, predicate):
-        return self.ranks_of(cuda.ballot_sync(self.mask, predicate))
-
-    def match_any(self, value):
-        return self.ranks_of(cuda.match_any_sync(self.mask, value))
-
-    def match_all(self, value):
-        lanes, agree = cuda.match_all_sync(self.mask, value)
-        return self.ranks_of(lanes), agree
 
 
 def group_of(lanes):

@@ -1,5 +1,6 @@
 """Reductions over the lanes of a warp: an instruction for what fits 32 bits, a tree of shuffles for the rest."""
 from cujit import cuda
+from cujit.kernel_functions import operators
 from cujit.types import boolean, int8, int16, int32, uint8, uint16, uint32
 
 WORD = boolean, int8, uint8, int16, uint16, int32, uint32
@@ -39,49 +40,17 @@ def larger(x, y):
     return max(x, y)
 
 
-def bits_and(x, y):
-    return x & y
+def reduction(of_words, operation):
+    def reduce(mask, value):
+        if isinstance(value, WORD):
+            return type(value)(of_words(mask, value))
+        return tree(operation, mask, value)
+    return reduce
 
 
-def bits_or(x, y):
-    return x | y
-
-
-def bits_xor(x, y):
-    return x ^ y
-
-
-def reduce_add(mask, value):
-    if isinstance(value, WORD):
-        return type(value)(cuda._redux.add(mask, value))
-    return tree(sum_of, mask, value)
-
-
-def reduce_min(mask, value):
-    if isinstance(value, WORD):
-        return type(value)(cuda._redux.min(mask, value))
-    return tree(smaller, mask, value)
-
-
-def reduce_max(mask, value):
-    if isinstance(value, WORD):
-        return type(value)(cuda._redux.max(mask, value))
-    return tree(larger, mask, value)
-
-
-def reduce_and(mask, value):
-    if isinstance(value, WORD):
-        return type(value)(cuda._redux.and_(mask, value))
-    return tree(bits_and, mask, value)
-
-
-def reduce_or(mask, value):
-    if isinstance(value, WORD):
-        return type(value)(cuda._redux.or_(mask, value))
-    return tree(bits_or, mask, value)
-
-
-def reduce_xor(mask, value):
-    if isinstance(value, WORD):
-        return type(value)(cuda._redux.xor(mask, value))
-    return tree(bits_xor, mask, value)
+reduce_add = reduction(cuda._redux.add, sum_of)
+reduce_min = reduction(cuda._redux.min, smaller)
+reduce_max = reduction(cuda._redux.max, larger)
+reduce_and = reduction(cuda._redux.and_, operators.and_)
+reduce_or = reduction(cuda._redux.or_, operators.or_)
+reduce_xor = reduction(cuda._redux.xor, operators.xor)
