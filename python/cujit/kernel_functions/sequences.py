@@ -1,6 +1,8 @@
 """Functions over anything that a for loop takes: map, filter, reduce, min and max with all their forms, ..."""
 import importlib
 
+from cujit.kernel_functions import operators
+
 
 def missing():
     """Stands for an argument that was not given."""
@@ -60,54 +62,35 @@ def prod(iterable, *, start=1):
     return result
 
 
-def smallest(*items, key=None, default=missing):
-    if len(items) == 1:
-        iterable = items[0]
-    else:
-        iterable = items
-    is_first = True
-    for item in iterable:
-        if is_first:
-            best = item
-            if key is not None:
-                least = key(item)
-            is_first = False
-        elif key is None:
-            best = min(best, item)
+def first_by(choose, is_before, empty):
+    def first(*items, key=None, default=missing):
+        if len(items) == 1:
+            iterable = items[0]
         else:
-            at = key(item)
-            if at < least:
-                best, least = item, at
-    if is_first:
-        if default is missing:
-            raise ValueError("min() iterable argument is empty")
-        best = default
-    return best
+            iterable = items
+        is_first = True
+        for item in iterable:
+            if is_first:
+                best = item
+                if key is not None:
+                    best_key = key(item)
+                is_first = False
+            elif key is None:
+                best = choose(best, item)
+            else:
+                its_key = key(item)
+                if is_before(its_key, best_key):
+                    best, best_key = item, its_key
+        if is_first:
+            if default is missing:
+                raise ValueError(empty)
+            best = default
+        return best
+    return first
 
 
-def largest(*items, key=None, default=missing):
-    if len(items) == 1:
-        iterable = items[0]
-    else:
-        iterable = items
-    is_first = True
-    for item in iterable:
-        if is_first:
-            best = item
-            if key is not None:
-                most = key(item)
-            is_first = False
-        elif key is None:
-            best = max(best, item)
-        else:
-            at = key(item)
-            if at > most:
-                best, most = item, at
-    if is_first:
-        if default is missing:
-            raise ValueError("max() iterable argument is empty")
-        best = default
-    return best
+smallest = first_by(min, operators.lt, "min() iterable argument is empty")
+largest = first_by(max, operators.gt, "max() iterable argument is empty")
 
 
 def place_of(keys, k, reverse):
