@@ -103,6 +103,12 @@ class GUFunc:
     def max_blocksize(self, threads):
         self._loop.max_blocksize = threads
 
+    def __reduce__(self):
+        from cujit.cuda import pickling
+
+        return pickling.reduce_ufunc(self, self._loop.function, [(types, void) for types in self._signatures],
+                                     self.signature)
+
     def __repr__(self):
         return f"<gufunc '{self.__name__}' {self.signature}>"
 

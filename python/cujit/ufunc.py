@@ -69,6 +69,12 @@ class UFunc(_core.Elementwise):
         self._loop_of_any.max_blocksize = threads
         self.forget()
 
+    def __reduce__(self):
+        from cujit.cuda import pickling
+
+        stated = [] if self._is_open else [(types, result) for types, (result, _) in self._loops.items()]
+        return pickling.reduce_ufunc(self, self._loop_of_any.function, stated)
+
     def __repr__(self):
         return f"<ufunc '{self.__name__}'>"
 

@@ -1,4 +1,6 @@
 """@guvectorize: layouts, which signature, broadcasting of the batch, outputs of any kind, and what it refuses."""
+import pickle
+
 import numpy as np
 import pytest
 
@@ -172,3 +174,16 @@ def test_an_output_may_lack_leading_axes_of_length_one():
     np.testing.assert_array_equal(on_device.copy_to_host(), x + 10)
     with pytest.raises(ValueError, match="shape"):
         shifted(x, np.array([1, 2], np.int32), out=out)
+
+
+def test_pickles():
+    def make(k):
+        def scaled(x, out):
+            for i in range(x.size):
+                out[i] = x[i] * k
+        return scaled
+
+    made = guvectorize(["void(float64[:], float64[:])"], "(n)->(n)")(make(3))
+    again = pickle.loads(pickle.dumps(made))
+    assert again.types == made.types and again.signature == "(n)->(n)"
+    np.testing.assert_array_equal(again(np.arange(4.0)), 3 * np.arange(4.0))

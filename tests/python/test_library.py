@@ -168,6 +168,32 @@ def test_cmath_signs_of_zero(name):
         assert not differ.any() and not exact.any(), (part, z[differ | exact], out[differ | exact])
 
 
+SPECIAL = (math.inf, -math.inf, math.nan, 0.0, -0.0, 0.5, -3.5, 100.0)
+
+
+@pytest.mark.parametrize("name", [*CMATH, "exp", "rect"])
+def test_cmath_of_infinities_and_nan(name):
+    """C99's Annex G, as CPython has it: what becomes NaN, which infinities and zeros stay, and their signs."""
+    def expected(z):
+        return cmath_value(name, z) if name != "rect" else cmath_rect(z)
+
+    cases = [(z, want) for z in itertools.starmap(complex, itertools.product(SPECIAL, SPECIAL))
+             if (want := expected(z)) is not None]
+    z, want = map(np.array, zip(*cases))
+    out = values_of(f"cmath.{name}", [z.real, z.imag] if name == "rect" else [z], complex)
+    for got, right in (out.real, want.real), (out.imag, want.imag):
+        np.testing.assert_allclose(got, right, rtol=1e-14)
+        signs = (np.signbit(got) != np.signbit(right)) & (right == right) & ((right == 0) | np.isinf(right))
+        assert not signs.any(), (z[signs], got[signs], right[signs])
+
+
+def cmath_rect(z):
+    try:
+        return cmath.rect(z.real, z.imag)
+    except ValueError:
+        return None
+
+
 def test_cmath_keeps_single_precision():
     z = np.array([0.3 + 0.7j, -2 + 0.1j], np.complex64)
     for name in CMATH:

@@ -1,5 +1,6 @@
 """@vectorize: which signature, which result, which shapes, on the host and on the device."""
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -320,3 +321,22 @@ def test_outer():
     assert mix.outer(2.0, 3.0) == 3.0
     with pytest.raises(TypeError, match="functions of two"):
         vectorize(lambda x: x).outer(x, y)
+
+
+def test_pickles():
+    def make(k):
+        return lambda a, b: a * k + b
+
+    x = np.arange(4.0)
+    for made in vectorize(["float64(float64, float64)", "int64(int64, int64)"])(make(3)), vectorize(make(3)):
+        again = pickle.loads(pickle.dumps(made))
+        np.testing.assert_array_equal(again(x, x), 4 * x)
+        assert again is not made and again.py_func is not made.py_func
+    assert pickle.loads(pickle.dumps(twice_of_a_module)) is twice_of_a_module
+    with pytest.raises(TypeError):
+        pickle.loads(pickle.dumps(vectorize(["float64(float64, float64)"])(make(3))))(x.astype(np.float32), x)
+
+
+@vectorize
+def twice_of_a_module(a):
+    return a + a

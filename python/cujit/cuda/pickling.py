@@ -30,6 +30,20 @@ def _rebuild(cls, function, state):
     return kernel
 
 
+def reduce_ufunc(ufunc, function, signatures, *more):
+    """What __reduce__ of UFunc and GUFunc returns. function: a Dispatcher of theirs; signatures: (types, result) pairs;
+    more: what their class takes between signatures and options."""
+    if _lookup(ufunc.__module__, ufunc.__name__) is ufunc:
+        return _lookup, (ufunc.__module__, ufunc.__name__)
+    encoded = [(tuple(map(_encode, types)), _encode(result)) for types, result in signatures]
+    return _rebuild_ufunc, (type(ufunc), _encode_function(function.py_func), encoded, more, dict(function.options))
+
+
+def _rebuild_ufunc(cls, function, encoded, more, options):
+    signatures = [_decode(result)(*map(_decode, types)) for types, result in encoded]
+    return cls(_decode(function), signatures, *more, options)
+
+
 def _lookup(module, qualname):
     """The object that a module holds under this name, or None."""
     found = sys.modules.get(module)

@@ -17,6 +17,11 @@ def as_complex(x):
     return complex128(x)
 
 
+def sign_or_one(x):
+    """1 or -1 by the sign; 1 for NaN."""
+    return math.copysign(type(x)(1), x) if x == x else type(x)(1)
+
+
 def is_negative(x):
     return math.copysign(type(x)(1), x) < 0
 
@@ -47,11 +52,17 @@ def sqrt(z):
     return square_root(as_complex(z))
 
 
+def pair(real, x, y):
+    return complex(real(x), real(y))
+
+
 def exp(z):
     z = as_complex(z)
     x, y = z.real, z.imag
     if y == 0:
         return complex(math.exp(x), y)
+    if math.isinf(x) and not math.isfinite(y):
+        return pair(type(x), math.inf, math.nan) if x > 0 else pair(type(x), 0, 0)
     # in two steps: the parts may fit where exp(x) does not
     root = math.exp(x * type(x)(0.5))
     if x > 80 and not math.isinf(x):
@@ -102,6 +113,12 @@ def polar(z):
 
 
 def rect(r, phi):
+    if phi == 0:
+        return complex(r, sign_or_one(r) * phi if r == r else abs(phi))
+    if r == 0 and not math.isfinite(phi):
+        return complex(abs(r), abs(r))
+    if math.isinf(r) and not math.isfinite(phi):
+        return complex(abs(r), abs(r) * math.cos(phi))
     return complex(r * math.cos(phi), r * math.sin(phi))
 
 
@@ -124,6 +141,8 @@ def hyperbolic_sine(z):
     x, y = z.real, z.imag
     if y == 0:
         return complex(math.sinh(x), y)
+    if not math.isfinite(y):
+        return complex(abs(x) if x == 0 or math.isinf(x) else math.cos(y), math.cos(y))
     if abs(x) > 80 and not math.isinf(x):
         root = math.exp(abs(x) * type(x)(0.5))
         half = math.copysign(root * type(x)(0.5), x)
@@ -133,8 +152,12 @@ def hyperbolic_sine(z):
 
 def hyperbolic_cosine(z):
     x, y = z.real, z.imag
-    if y == 0 or x == 0:   # the imaginary part is a zero, also beside an infinity
-        return complex(math.cosh(x) * math.cos(y), math.copysign(type(x)(1), x) * y * type(x)(0))
+    if y == 0:   # the imaginary part is a zero, also beside an infinity
+        return complex(math.cosh(x), math.copysign(type(x)(1), x) * y if x == x else abs(y))
+    if x == 0:
+        return complex(math.cos(y), x * math.sin(y) if math.isfinite(y) else abs(x))
+    if math.isinf(x) and not math.isfinite(y):
+        return complex(abs(x), math.cos(y))
     if abs(x) > 80 and not math.isinf(x):
         root = math.exp(abs(x) * type(x)(0.5))
         half = math.copysign(root * type(x)(0.5), x)
@@ -153,6 +176,10 @@ def cosh(z):
 def hyperbolic_tangent(z):
     x, y = z.real, z.imag
     real = type(x)
+    if y == 0:
+        return complex(math.tanh(x), y)
+    if not math.isfinite(y):
+        return complex(math.copysign(real(1), x), real(0)) if math.isinf(x) else complex(math.cos(y), math.cos(y))
     if abs(x) > real(20):   # tanh(x) is 1 to all digits, and cosh(x) may overflow
         return complex(math.copysign(real(1), x), real(4) * math.sin(y) * math.cos(y) * math.exp(-real(2) * abs(x)))
     tx, ty = math.tanh(x), math.tan(y)
@@ -184,9 +211,17 @@ def tan(z):
     return complex(w.imag, -w.real)
 
 
+def has_infinity(x, y):
+    return math.isinf(x) or math.isinf(y)
+
+
 def inverse_sinh(z):
     x, y = z.real, z.imag
     one = type(x)(1)
+    if has_infinity(x, y):
+        return complex(sign_or_one(x) * type(x)(math.inf), math.atan2(y, abs(x)))
+    if y == 0 and x != x:
+        return z
     s = square_root(complex(one + y, -x))
     t = square_root(complex(one - y, x))
     return complex(math.asinh(s.real * t.imag - t.real * s.imag),
@@ -207,6 +242,10 @@ def acos(z):
     z = as_complex(z)
     x, y = z.real, z.imag
     real = type(x)
+    if has_infinity(x, y):
+        return complex(math.atan2(abs(y), x), -sign_or_one(y) * real(math.inf) if y == y else real(math.inf))
+    if x == 0 and y != y:
+        return complex(real(1.5707963267948966), y)
     s = square_root(complex(real(1) - x, -y))
     t = square_root(complex(real(1) + x, y))
     return complex(real(2) * math.atan2(s.real, t.real), math.asinh(t.real * s.imag - t.imag * s.real))
@@ -216,6 +255,8 @@ def acosh(z):
     z = as_complex(z)
     x, y = z.real, z.imag
     real = type(x)
+    if has_infinity(x, y):
+        return complex(real(math.inf), math.atan2(y, x))
     s = square_root(complex(x - real(1), y))
     t = square_root(complex(x + real(1), y))
     return complex(math.asinh(s.real * t.real + s.imag * t.imag), real(2) * math.atan2(s.imag, t.real))
@@ -237,6 +278,12 @@ def inverse_tanh_right(x, y):
 
 
 def inverse_tanh(z):
+    x, y = z.real, z.imag
+    if has_infinity(x, y):
+        quarter = math.copysign(type(x)(1.5707963267948966), y)
+        return complex(sign_or_one(x) * type(x)(0), quarter if y == y else y)
+    if x == 0 and y != y:
+        return z
     if is_negative(z.real):
         w = inverse_tanh_right(-z.real, -z.imag)
         return complex(-w.real, -w.imag)
