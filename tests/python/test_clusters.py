@@ -89,6 +89,28 @@ def test_a_sum_over_distributed_shared_memory(rng):
     np.testing.assert_array_equal(out, x.reshape(4, -1).sum(axis=1))
 
 
+def test_atomics_of_the_owner_and_of_others_on_the_same_memory():
+    @cuda.jit
+    def kernel(out):
+        counts = cuda.shared.array(1, np.int64)
+        cluster = cg.this_cluster()
+        if cuda.threadIdx.x == 0:
+            counts[0] = 0
+        cluster.sync()
+        for _ in range(500):
+            if cluster.block_rank() == 0:
+                cuda.atomic.add(counts, 0, 1)
+            else:
+                cuda.atomic.add(cluster.map_shared_rank(counts, 0), 0, 1)
+        cluster.sync()
+        if cuda.grid(1) == 0:
+            out[0] = counts[0]
+
+    out = np.zeros(1, np.int64)
+    kernel[4, 64, 0, 0, 4](out)
+    assert out[0] == 4 * 64 * 500
+
+
 def test_atomics_on_another_blocks_memory():
     @cuda.jit
     def kernel(out):
