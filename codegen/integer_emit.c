@@ -37,17 +37,20 @@ static LLVMValueRef permuted_byte(Emitter *emitter, LLVMValueRef both, LLVMValue
     return LLVMBuildShl(builder, byte, const_i32(emitter, (int32_t)(8 * i)), "");
 }
 
-static LLVMValueRef byte_perm(Emitter *emitter, LLVMValueRef *x)
+LLVMValueRef permute_bytes(Emitter *emitter, LLVMValueRef *x)
 {
     LLVMBuilderRef builder = emitter->builder;
-    if (on_gpu(emitter))
-        return call_llvm(emitter, "llvm.nvvm.prmt", NULL, 3, x);
     LLVMValueRef both = LLVMBuildOr(builder, widen(emitter, x[0], false),
                                     LLVMBuildShl(builder, widen(emitter, x[1], false), const_i64(emitter, 32), ""), "");
     LLVMValueRef result = const_i32(emitter, 0);
     for (unsigned i = 0; i < 4; i++)
         result = LLVMBuildOr(builder, result, permuted_byte(emitter, both, x[2], i), "");
     return result;
+}
+
+static LLVMValueRef byte_perm(Emitter *emitter, LLVMValueRef *x)
+{
+    return on_gpu(emitter) ? call_llvm(emitter, "llvm.nvvm.prmt", NULL, 3, x) : permute_bytes(emitter, x);
 }
 
 /* The part of x with that many bits, number `index` from below, as an i32. */
@@ -108,10 +111,9 @@ static LLVMValueRef funnel_shift(Emitter *emitter, IntrinsicId id, LLVMValueRef 
     return LLVMBuildSelect(builder, is_whole, is_left ? x[0] : x[1], shifted, "");
 }
 
-static LLVMValueRef multiply_high(Emitter *emitter, const IrValue *value, LLVMValueRef *x)
+LLVMValueRef multiply_high(Emitter *emitter, bool with_sign, LLVMValueRef *x)
 {
     LLVMBuilderRef builder = emitter->builder;
-    bool with_sign = is_signed(value, 0);
     LLVMValueRef product = LLVMBuildMul(builder, widen(emitter, x[0], with_sign), widen(emitter, x[1], with_sign), "");
     unsigned bits = LLVMGetIntTypeWidth(LLVMTypeOf(x[0]));
     return LLVMBuildTrunc(builder, LLVMBuildLShr(builder, product, constant_like(product, bits), ""), LLVMTypeOf(x[0]),
@@ -132,11 +134,11 @@ static LLVMValueRef multiply_24(Emitter *emitter, const IrValue *value, LLVMValu
 
 /* --- differences and averages ---------------------------------------------------------------------------------------------- */
 
-static LLVMValueRef sum_of_difference(Emitter *emitter, const IrValue *value, LLVMValueRef *x)
+LLVMValueRef sum_of_difference(Emitter *emitter, bool with_sign, LLVMValueRef *x)
 {
     LLVMBuilderRef builder = emitter->builder;
-    const char *greater = is_signed(value, 0) ? "llvm.smax" : "llvm.umax";
-    const char *smaller = is_signed(value, 0) ? "llvm.smin" : "llvm.umin";
+    const char *greater = with_sign ? "llvm.smax" : "llvm.umax";
+    const char *smaller = with_sign ? "llvm.smin" : "llvm.umin";
     LLVMValueRef high = call_llvm(emitter, greater, LLVMTypeOf(x[0]), 2, x);
     LLVMValueRef low = call_llvm(emitter, smaller, LLVMTypeOf(x[0]), 2, x);
     return LLVMBuildAdd(builder, LLVMBuildSub(builder, high, low, ""), x[2], "");
@@ -166,9 +168,9 @@ bool emit_integer_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRef
     case INTRINSIC_CUDA_FUNNELSHIFT_R:
     case INTRINSIC_CUDA_FUNNELSHIFT_LC:
     case INTRINSIC_CUDA_FUNNELSHIFT_RC: out[0] = funnel_shift(emitter, value->intrinsic, x); return true;
-    case INTRINSIC_CUDA_MULHI: out[0] = multiply_high(emitter, value, x); return true;
+    case INTRINSIC_CUDA_MULHI: out[0] = multiply_high(emitter, is_signed(value, 0), x); return true;
     case INTRINSIC_CUDA_MUL24: out[0] = multiply_24(emitter, value, x); return true;
-    case INTRINSIC_CUDA_SAD: out[0] = sum_of_difference(emitter, value, x); return true;
+    case INTRINSIC_CUDA_SAD: out[0] = sum_of_difference(emitter, is_signed(value, 0), x); return true;
     case INTRINSIC_CUDA_HADD: out[0] = average(emitter, value, x, false); return true;
     case INTRINSIC_CUDA_RHADD: out[0] = average(emitter, value, x, true); return true;
     default: return false;
