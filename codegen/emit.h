@@ -50,6 +50,7 @@ struct EmittedFunction {
     const IrFunc *ir;
     LLVMValueRef llvm;
     LLVMTypeRef type;
+    bool is_gone; /* nobody calls it any more */
     bool is_inlined; /* into every caller, whatever LLVM thinks of it */
     bool raises; /* a device function whose last part of the result says that an exception ends the thread */
 };

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "codegen/host_loop.h"
+#include "codegen/inline_meetings.h"
 #include "codegen/phases.h"
 
-enum { MOST_CONTEXT = 16 << 10 }; /* bytes for each thread */
+enum { MOST_CONTEXT = 16 << 10 /* bytes for each thread */, WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC };
 
 struct PhaseEmission {
     const Phases *phases;
@@ -631,28 +632,29 @@ static uint64_t bytes_kept(const Phases *phases)
     return bytes;
 }
 
-/* Meetings in functions that are called, and those of any other kind, need threads that are real. */
-static bool waits_in_phases(Emitter *emitter)
+/* Meetings of any other kind need threads that are real. */
+static bool waits_in_phases(const IrFunc *kernel)
 {
-    const unsigned waits = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC;
-    for (const IrFunc *function = emitter->ir->first; function; function = function->next)
-        for (const IrBlock *block = function->first; block; block = block->next)
-            for (const IrValue *value = block->first; value; value = value->next)
-                if (value->op == IR_INTRINSIC && intrinsic_info[value->intrinsic].effects & waits &&
-                    !(function->is_kernel && is_meeting(value)))
-                    return false;
-    return emitter->effects & waits;
+    for (const IrBlock *block = kernel->first; block; block = block->next)
+        for (const IrValue *value = block->first; value; value = value->next)
+            if (value->op == IR_INTRINSIC && intrinsic_info[value->intrinsic].effects & WAITS && !is_meeting(value))
+                return false;
+    return true;
 }
 
 bool emit_phases(Emitter *emitter, const EmittedFunction *kernel)
 {
     bool *raises = ARENA_ARRAY(emitter->arena, bool, emitter->ir->function_count);
+    bool *gone = ARENA_ARRAY(emitter->arena, bool, emitter->ir->function_count);
     Phases phases;
+    const IrFunc *ir = emitter->effects & WAITS ? inline_meetings(emitter->ir, emitter->arena, gone) : NULL;
     ir_raising_functions(emitter->ir, raises);
-    if (!waits_in_phases(emitter) || !find_phases(kernel->ir, raises[0], emitter->arena, &phases) ||
+    if (!ir || !waits_in_phases(ir) || !find_phases(ir, raises[0], emitter->arena, &phases) ||
         bytes_kept(&phases) > MOST_CONTEXT)
         return false;
-    uint32_t values = kernel->ir->value_count + 1;
+    EmittedFunction whole = *kernel;
+    whole.ir = ir;
+    uint32_t values = ir->value_count + 1;
     PhaseEmission emission = {.phases = &phases,
                               .starts = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, phases.phase_count),
                               .ends = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, phases.phase_count),
@@ -661,8 +663,10 @@ bool emit_phases(Emitter *emitter, const EmittedFunction *kernel)
                               .results = ARENA_ARRAY(emitter->arena, LLVMValueRef, values),
                               .memory = ARENA_ARRAY(emitter->arena, LLVMValueRef, values)};
     emitter->phase_emission = &emission;
-    emit_all(emitter, kernel, &emission);
+    emit_all(emitter, &whole, &emission);
     emitter->phase_emission = NULL;
+    for (uint32_t i = 1; i < emitter->ir->function_count; i++)
+        emitter->functions[i].is_gone = gone[i];
     emitter->runs_phases = true;
     return true;
 }

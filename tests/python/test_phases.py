@@ -40,6 +40,39 @@ def run(source, seed, block=THREADS):
 def source_of(body, start=""):
     lines = "\n".join(f"    {line}" for line in body.strip("\n").split("\n"))
     return f"""
+def exchange(s, t, size, v):
+    cuda.syncthreads()
+    s[t] = v
+    cuda.syncthreads()
+    return s[(t + 1) % size] + 1
+
+def total(mask, v):
+    if mask == 0xFFFFFFFF:
+        k = 16
+        while k > 0:
+            v += cuda.shfl_xor_sync(mask, v, k)
+            k //= 2
+        return v
+    return v + cuda.shfl_sync(mask, v, 3)
+
+def rounds(s, t, size, v, n):
+    for k in range(n):
+        v = exchange(s, t, size, v)
+        if v > 90:
+            v -= k
+    return v, n
+
+def own(t, v, stores):
+    kept = cuda.shared.array(64, np.int64)
+    if stores:
+        kept[t] = v
+    cuda.syncthreads()
+    return kept[t]
+
+def again(t, v):
+    cuda.syncthreads()
+    return again(t, v - 1) if v > 0 else t
+
 def kernel(x, out, n, m):
     s = cuda.shared.array(64, np.int64)
     t = cuda.threadIdx.x
@@ -130,7 +163,17 @@ IN_LOOPS |= {
     "syncwarp": f"for k in range(n):\n    cuda.syncwarp()\n    v += cuda.shfl_up_sync({F}, v, 1)",
 }
 
+IN_LOOPS |= {
+    "function": "for k in range(n):\n    v = exchange(s, t, size, v)\n    w += exchange(s, t, size, w)",
+    "functions of functions": "for k in range(m):\n    v, count = rounds(s, t, size, v + w, k + 1)\n    w += count",
+    "function of a warp": f"w = total({F}, v)\nif t % 4 == 0:\n    return\nv += total({F}, w)",
+    "function with an array": "own(t, v, True)\nw += own(t, 0, False)",
+    "warp of the block": f"v = total({F}, v)\nif t % 32 == 0:\n    s[t // 32] = v\ncuda.syncthreads()\n"
+        f"if t < 32:\n    v = s[t] if t < 2 else 0\n    out[i] = total({F}, v)\nreturn",
+}
+
 SWITCHING = {
+    "recursion": "v = again(t, 3)",
     "shuffle of some": f"if t < 32:\n    v += cuda.shfl_down_sync({F}, v, 1)\ncuda.syncthreads()\nw += v",
     "mask of some": "v += cuda.ballot_sync(0x0000FFFF, w % 2 == 0) if t % 32 < 16 else 0\ncuda.syncthreads()",
     "active": "v += cuda.activemask()",
