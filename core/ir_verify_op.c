@@ -3,7 +3,6 @@
 #include "core/ir_verify.h"
 #include "core/print_format.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Kinds of types, as bits. */
@@ -32,63 +31,9 @@ static const unsigned operand_kinds[IR_OP_COUNT] = {
 
 static bool is_kind(const Type *type, unsigned kinds) { return (1u << type->kind & kinds) != 0; }
 
-static bool is_int64(const Type *type) { return type_is_scalar(type) && type->scalar == SCALAR_INT64; }
-
-static bool fail_type(Diag *diag, const IrValue *value, const char *what, const Type *type, const char *rule)
-{
-    Buf text = {0};
-    type_print(&text, type);
-    verify_fail(diag, value, "%s has type %.200s, which is not %s", what, buf_text(&text), rule);
-    buf_free(&text);
-    return false;
-}
-
-static bool fail_operand(Diag *diag, const IrValue *value, uint32_t i, const char *rule)
-{
-    char what[32];
-    snprintf(what, sizeof what, "operand %u", i);
-    return fail_type(diag, value, what, value->operands[i]->type, rule);
-}
-
-static bool expect_operand(Diag *diag, const IrValue *value, uint32_t i, const Type *type)
-{
-    if (type_equal(value->operands[i]->type, type))
-        return true;
-    Buf rule = {0};
-    type_print(&rule, type);
-    fail_operand(diag, value, i, buf_text(&rule));
-    buf_free(&rule);
-    return false;
-}
-
-static bool expect_result(Diag *diag, const IrValue *value, const Type *type)
-{
-    if (type_equal(value->type, type))
-        return true;
-    Buf rule = {0};
-    type_print(&rule, type);
-    fail_type(diag, value, "the result", value->type, buf_text(&rule));
-    buf_free(&rule);
-    return false;
-}
-
 static bool expect_kind(Diag *diag, const IrValue *value, uint32_t i, unsigned kinds, const char *rule)
 {
     return is_kind(value->operands[i]->type, kinds) || fail_operand(diag, value, i, rule);
-}
-
-static bool expect_count(Diag *diag, const IrValue *value, uint32_t count)
-{
-    return value->operand_count == count ||
-           verify_fail(diag, value, "%u operands instead of %u", value->operand_count, count);
-}
-
-static bool expect_int64(Diag *diag, const IrValue *value, uint32_t first, uint32_t end)
-{
-    for (uint32_t i = first; i < end; i++)
-        if (!is_int64(value->operands[i]->type))
-            return fail_operand(diag, value, i, "i64");
-    return true;
 }
 
 /* --- by rule of the result ------------------------------------------------------------------------------------------ */
@@ -139,13 +84,7 @@ static bool verify_data(const IrValue *value, Diag *diag)
            fail_type(diag, value, "the result", value->type, "read-only");
 }
 
-static bool verify_phi(const IrValue *value, Diag *diag)
-{
-    for (uint32_t i = 0; i < value->operand_count; i++)
-        if (!expect_operand(diag, value, i, value->type))
-            return false;
-    return true;
-}
+static bool verify_phi(const IrValue *value, Diag *diag) { return expect_all(diag, value, value->type); }
 
 static bool verify_select(const IrValue *value, Diag *diag)
 {
@@ -217,132 +156,6 @@ static bool verify_powi(const IrValue *value, Diag *diag)
 {
     return expect_kind(diag, value, 0, NUMBER, "a number") && expect_kind(diag, value, 1, INT, "an integer") &&
            expect_result(diag, value, value->operands[0]->type);
-}
-
-static bool has_shape(const Type *type, char shape)
-{
-    switch (shape) {
-    case 'b': return type->kind == TYPE_BOOL;
-    case 'i':
-    case 'u':
-    case 'v':
-    case 'w': return is_kind(type, INT) && type->size == 4;
-    case 'l':
-    case 'q': return is_kind(type, INT) && type->size == 8;
-    case 'x': return is_kind(type, INT) && type->size >= 4;
-    case 'f': return type->kind == TYPE_FLOAT && type->size == 4;
-    case 'd': return type->kind == TYPE_FLOAT && type->size == 8;
-    default: return type->kind == TYPE_NONE;
-    }
-}
-
-static const char *shape_text(char shape)
-{
-    switch (shape) {
-    case 'b': return "bool";
-    case 'i':
-    case 'u':
-    case 'v':
-    case 'w': return "i32 or u32";
-    case 'l':
-    case 'q': return "i64 or u64";
-    case 'x': return "an integer of 32 or 64 bits";
-    case 'f': return "f32";
-    case 'd': return "f64";
-    default: return "none";
-    }
-}
-
-/* Array, place, and for a store a tuple of elements; a load gives one. */
-static bool verify_wide(const IrValue *value, Diag *diag)
-{
-    bool is_load = value->intrinsic == INTRINSIC_CUDA_WIDE_LOAD;
-    const Type *array = value->operands[0]->type, *items = is_load ? value->type : value->operands[2]->type;
-    if (array->kind != TYPE_ARRAY || array->ndim != 1 || array->layout == LAYOUT_ANY || !type_is_scalar(array->element))
-        return fail_operand(diag, value, 0, "an array of scalars with one axis and no gaps");
-    if (!is_load && array->read_only)
-        return fail_operand(diag, value, 0, "writable");
-    bool fits = items->kind == TYPE_TUPLE && items->count > 0;
-    for (uint32_t i = 0; fits && i < items->count; i++)
-        fits = type_equal(items->items[i], array->element);
-    if (!fits)
-        return verify_fail(diag, value, "a wide access is of a tuple of elements");
-    return expect_int64(diag, value, 1, 2) && (is_load || expect_result(diag, value, &type_none));
-}
-
-static bool is_fragment(const Type *type, const Type *element, uint32_t count)
-{
-    bool fits = type->kind == TYPE_TUPLE && type->count == count;
-    for (uint32_t i = 0; fits && i < type->count; i++)
-        fits = type_equal(type->items[i], element);
-    return fits;
-}
-
-static bool verify_mma(const IrValue *value, Diag *diag)
-{
-    const MmaShape *mma = &intrinsic_info[value->intrinsic].mma;
-    for (uint32_t i = 0; i < 3; i++)
-        if (!is_fragment(value->operands[i]->type, i < 2 ? mma->input : mma->output, mma_fragment_count(mma, i)))
-            return fail_operand(diag, value, i, "a fragment of the row's shape");
-    return is_fragment(value->type, mma->output, mma_fragment_count(mma, 2)) ||
-           fail_type(diag, value, "the result", value->type, "a fragment of the row's shape");
-}
-
-static bool verify_device(const IrValue *value, Diag *diag)
-{
-    const char *shape = intrinsic_info[value->intrinsic].shape;
-    if (value->intrinsic == INTRINSIC_CUDA_WIDE_LOAD || value->intrinsic == INTRINSIC_CUDA_WIDE_STORE)
-        return verify_wide(value, diag);
-    if (intrinsic_info[value->intrinsic].tensor == TENSOR_MMA)
-        return verify_mma(value, diag);
-    if (!shape)
-        return true;
-    if (!has_shape(value->type, shape[0]))
-        return fail_type(diag, value, "the result", value->type, shape_text(shape[0]));
-    for (uint32_t i = 0; i < value->operand_count; i++) {
-        if (!has_shape(value->operands[i]->type, shape[1 + i]))
-            return fail_operand(diag, value, i, shape_text(shape[1 + i]));
-        bool alike = (shape[0] == 'x' || shape[0] == 'v') && shape[1 + i] == shape[0];
-        if (alike && !expect_operand(diag, value, i, value->type))
-            return false;
-    }
-    return true;
-}
-
-/* Types as the signature has them; several results are a tuple. */
-static bool verify_libdevice(const IrValue *value, Diag *diag)
-{
-    IntrinsicSignature signature = intrinsic_signature(value->intrinsic);
-    if (!expect_count(diag, value, signature.argument_count))
-        return false;
-    for (uint32_t i = 0; i < signature.argument_count; i++)
-        if (!expect_operand(diag, value, i, signature.arguments[i]))
-            return false;
-    if (signature.result_count == 1)
-        return expect_result(diag, value, signature.results[0]);
-    Type tuple = {.kind = TYPE_TUPLE, .tag = TUPLE_PLAIN, .count = signature.result_count, .items = signature.results};
-    return expect_result(diag, value, &tuple);
-}
-
-static bool verify_intrinsic(const IrValue *value, Diag *diag)
-{
-    if ((unsigned)value->intrinsic >= INTRINSIC_COUNT)
-        return verify_fail(diag, value, "unknown intrinsic %u", (unsigned)value->intrinsic);
-    const IntrinsicInfo *info = &intrinsic_info[value->intrinsic];
-    if (info->kind == INTRINSIC_KIND_BUILTIN || info->kind == INTRINSIC_KIND_LIBRARY ||
-        info->kind == INTRINSIC_KIND_NONE)
-        return verify_fail(diag, value, "%s is not an IR intrinsic", info->id);
-    if (info->arity >= 0 && !expect_count(diag, value, (uint32_t)info->arity))
-        return false;
-    if (info->kind == INTRINSIC_KIND_REGISTER)
-        return expect_result(diag, value, info->type);
-    if (info->kind == INTRINSIC_KIND_DEVICE)
-        return verify_device(value, diag);
-    if (info->kind == INTRINSIC_KIND_LIBDEVICE)
-        return verify_libdevice(value, diag);
-    if (!is_kind(value->type, FLOAT | COMPLEX))
-        return fail_type(diag, value, "the result", value->type, "a float");
-    return verify_phi(value, diag);
 }
 
 /* --- arrays ------------------------------------------------------------------------------------------------------------ */
