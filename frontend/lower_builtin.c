@@ -1,4 +1,5 @@
 /* Python's own functions and casts: one handler for each BUILTIN row of intrinsic.def that is not cuda's or math's. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "frontend/generator.h"
@@ -276,10 +277,27 @@ static bool call_attribute(Lower *l, const Call *call, Operand *out)
 
 /* --- casts -------------------------------------------------------------------------------------------------------- */
 
+/* float("nan"), int("12") of constant text. False for what Python takes for no number; 0x and the like are none. */
+static bool number_of_text(Lower *l, const Type *type, const char *text, Operand *out)
+{
+    char *end = NULL;
+    if (strpbrk(text, "xXpP(") || (type->kind != TYPE_FLOAT && !type_is_integer(type)))
+        return false;
+    if (type->kind == TYPE_FLOAT)
+        *out = operand_float(l, type, strtod(text, &end));
+    else
+        *out = operand_int_typed(l, type, strtoll(text, &end, 10));
+    bool is_number = end != text;
+    return is_number && end[strspn(end, " \t\n\r\f\v")] == '\0';
+}
+
 static bool cast_scalar(Lower *l, const Type *type, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 1, 1))
         return false;
+    if (operand_is_object(call->arguments[0], CONSTANT_STRING) && type->kind != TYPE_BOOL)
+        return number_of_text(l, type, call->arguments[0].constant->text, out) ||
+               call_refuse(l, call, "; the text is no number");
     if (type->kind == TYPE_BOOL)
         return lower_truth(l, call->arguments[0], out);
     bool is_count = type_is_time(call->arguments[0].type) && type_equal(type, i64());

@@ -162,6 +162,7 @@ SECTIONS = {
         pow(n, 3)
         int(u), int(v)
         float(n), complex(n, u), bool(n)
+        float("inf"), float(" -1.5e3 "), int("-42")
         n.bit_length(), n.bit_count()
         True + n
         pow(n, 5, 7)

@@ -694,3 +694,19 @@ def test_captured_values_stay_constant_in_functions_that_are_called():
 ])
 def test_tuples_of_unknown_length_are_refused(refused, expression, message):
     refused(expression, message)
+
+
+@pytest.mark.parametrize("call", ['float("x")', 'float("0x10")', 'int("1.5")', 'float("")', 'int(" ")', 'complex("1j")'
+                                  ])
+def test_text_that_is_no_number_is_refused(call, refused):
+    refused(call, "the text is no number")
+
+
+def test_nan_as_text():
+    @cuda.jit
+    def kernel(out):
+        out[0] = float("nan")
+
+    out = np.zeros(1)
+    kernel[1, 1](out)
+    assert np.isnan(out[0])
