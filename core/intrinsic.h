@@ -40,7 +40,7 @@ typedef enum IntrinsicKind {
     INTRINSIC_KIND_REGISTER,  /* a special register: an IR intrinsic without operands */
     INTRINSIC_KIND_MATH, /* a pure function of scalars, all of the result's type: an IR intrinsic, one symbol a type */
     INTRINSIC_KIND_DEVICE, /* an IR intrinsic with an emitter of its own in codegen */
-    INTRINSIC_KIND_LIBDEVICE, /* a function of NVIDIA's device math library: an IR intrinsic with the types of its signature */
+    INTRINSIC_KIND_LIBDEVICE, /* a function of NVIDIA's device math library: an IR intrinsic with its signature's types */
     INTRINSIC_KIND_LIBRARY, /* a Python function in the kernel language: a snapshot has that function in its place */
 } IntrinsicKind;
 
@@ -85,8 +85,8 @@ typedef struct IntrinsicInfo {
     const Type *type; /* REGISTER: the result */
     const char *parameters; /* CALL: "mask, value, width=32" */
     /* CALL: the result, then the parameters: n none, b bool, i int32, u uint32, l int64, q uint64, f float32, d float64,
-     * w an integer of 32 bits, each with its own sign; v an integer of 32 bits, x one of 32 or 64, both with a result of the operand's type. i and u, l and q differ for
-     * the frontend only. */
+     * w an integer of 32 bits, each with its own sign; v an integer of 32 bits, x one of 32 or 64, both with a result of
+     * the operand's type. i and u, l and q differ for the frontend only. */
     const char *shape;
     int sm; /* CALL, MMA: the oldest architecture that has it; 0: all do */
     const char *nvptx; /* LLVM intrinsic, NULL: emitter by hand */
@@ -99,8 +99,7 @@ typedef struct IntrinsicInfo {
     bool is_transposed; /* LDMATRIX */
     uint32_t bytes; /* COPY */
     const char *signature; /* LIBDEVICE: as libdevice.def says; the symbol is "__nv_" and the path's last word */
-    const char
-        *python_function; /* LIBRARY, GENERAL: module and function below cujit.kernel_functions: "complex_math.sin" */
+    const char *python_function; /* LIBRARY, GENERAL: "complex_math.sin", below cujit.kernel_functions */
 } IntrinsicInfo;
 
 extern const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT];

@@ -86,8 +86,7 @@ static bool is_used_at_once(const Instructions *list, uint32_t i)
 typedef struct Capture {
     bool later; /* by something that may run after the variable is assigned again */
     bool assigned; /* by a nested function */
-    uint32_t
-        first; /* instruction where another function captures it; UINT32_MAX: only the function that it is assigned */
+    uint32_t first; /* instruction where another function captures it; UINT32_MAX: only the one that it is assigned */
 } Capture;
 
 bool is_assigned_function(const Instructions *list, uint32_t i, uint32_t local)

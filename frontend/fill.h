@@ -9,8 +9,7 @@ enum { NO_OPERATOR = -1 };
 
 typedef struct Fill {
     Operand target, source; /* source: an array, or one value for all elements */
-    int32_t
-        number; /* of the operator between the element and the value; NO_OPERATOR: the value takes the element's place */
+    int32_t number; /* of the operator between element and value; NO_OPERATOR: the value takes the element's place */
 } Fill;
 
 /* Index of the source's axis that lies under axis `axis` of the target, or -1 where it has none. */
