@@ -50,6 +50,12 @@ class _Family(type):
         return isinstance(value, Type) and cls.has(value)
 
 
+class NoneType(metaclass=_Family):
+    """Whether a type is none (void): of functions that return nothing."""
+
+    has = staticmethod(lambda t: t == none)
+
+
 class Boolean(metaclass=_Family):
     """Whether a type is boolean."""
 

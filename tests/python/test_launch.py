@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from cujit import cuda, float32, float64, int32, int64, void
+from cujit.cuda import args
 from cujit.errors import LaunchArgumentError, LaunchConfigurationError, PerformanceWarning, UnsupportedError
 
 
@@ -271,7 +272,7 @@ def test_extensions_see_every_argument():
 def test_extensions_that_are_added_later():
     class ReadOnly:
         def prepare_args(self, ty, val, stream, retr):
-            return ty, cuda.In(val) if isinstance(val, np.ndarray) else val
+            return ty, args.wrap_arg(val, default=cuda.In) if isinstance(val, (np.ndarray, args.ArgHint)) else val
 
     kernel, x = cuda.jit(helper_kernel), np.zeros(1, np.int64)
     kernel[1, 1](x, 21)
@@ -279,6 +280,8 @@ def test_extensions_that_are_added_later():
     kernel.extensions.append(ReadOnly())
     kernel[1, 1](x, 42)
     assert x[0] == 21
+    kernel[1, 1](cuda.InOut(x), 42)
+    assert x[0] == 42
     assert copy.copy(kernel[2, 1]).griddim == (2, 1, 1)
 
 

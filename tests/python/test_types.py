@@ -122,10 +122,11 @@ def test_intrinsics_cannot_be_called_by_the_host():
     (types.Tuple((types.int8, types.int8)), "BaseTuple UniTuple"),
     (types.Tuple((types.int8, types.int16)), "BaseTuple Tuple"), (types.Tuple(()), "BaseTuple Tuple"),
     (types.from_dtype([("a", "i4")]), "Record"), (types.NPDatetime("s"), "NPDatetime"),
-    (types.NPTimedelta("ms"), "NPTimedelta"), (types.void, ""), (cuda.float32x4, ""), (3, ""),
+    (types.NPTimedelta("ms"), "NPTimedelta"), (types.void, "NoneType"), (cuda.float32x4, ""), (3, ""),
 ], ids=str)
 def test_families_of_types(value, families):
-    names = "Boolean Integer Float Complex Number Array BaseTuple Tuple UniTuple Record NPDatetime NPTimedelta".split()
+    names = ("NoneType Boolean Integer Float Complex Number Array BaseTuple Tuple UniTuple Record NPDatetime "
+             "NPTimedelta").split()
     assert {name for name in names if isinstance(value, getattr(types, name))} == set(families.split())
 
 

@@ -1,0 +1,10 @@
+"""Hints for host arguments, where extensions of kernels (their prepare_args) look for them."""
+from cujit._core import HostArgument as ArgHint
+from cujit.cuda.hostarray import In, InOut, Out
+
+__all__ = ["ArgHint", "In", "InOut", "Out", "wrap_arg"]
+
+
+def wrap_arg(value, default=InOut):
+    """The argument with a hint: as it is where it has one, else with `default`."""
+    return value if isinstance(value, ArgHint) else default(value)
