@@ -1,4 +1,4 @@
-/* Shared by the files that build SSA: stack_to_ssa.c, stack_displays.c and ssa_finish.c. */
+/* Shared by the files that build SSA: stack_to_ssa.c, stack_instructions.c, stack_displays.c, ssa_values.c, ssa_finish.c. */
 #ifndef CUJIT_FRONTEND_SSA_BUILD_H
 #define CUJIT_FRONTEND_SSA_BUILD_H
 
@@ -33,7 +33,7 @@ typedef struct Builder {
     SsaValue **cells; /* by local; NULL for others than cells */
 } Builder;
 
-/* --- the block and the stack (stack_to_ssa.c) --------------------------------------------------------------------- */
+/* --- the block and the stack (ssa_values.c) --------------------------------------------------------------------- */
 SsaValue *ssa_append(Builder *b, SsaOp op, uint32_t count, SsaValue *const *operands);
 SsaValue *ssa_append1(Builder *b, SsaOp op, SsaValue *x);
 SsaValue *ssa_append2(Builder *b, SsaOp op, SsaValue *x, SsaValue *y);
@@ -46,6 +46,34 @@ SsaValue **ssa_pop_many(Builder *b, uint32_t count);
 SsaValue **ssa_peek(Builder *b, int32_t n);
 void ssa_fail(Builder *b, DiagId id, const char *what, const char *hint);
 void ssa_fail_broken(Builder *b, const char *what);
+
+/* Variables: the locals, then the stack slots, then the position of an iterator that lies in each stack slot. */
+static inline uint32_t variable_count(const Builder *b) { return b->code->local_count + 2 * SLOT_LIMIT; }
+static inline uint32_t slot_variable(const Builder *b, int32_t slot) { return b->code->local_count + (uint32_t)slot; }
+static inline uint32_t position_variable(const Builder *b, int32_t slot) { return slot_variable(b, slot) + SLOT_LIMIT; }
+/* The local belongs to a function around this one. */
+static inline bool is_free(const Builder *b, uint32_t local)
+{
+    return local >= b->code->local_count - b->code->free_count;
+}
+static inline void ssa_write_variable(Builder *b, uint32_t variable, uint32_t block, SsaValue *value)
+{
+    b->states[block].variables[variable] = value;
+}
+SsaValue *ssa_read_variable(Builder *b, uint32_t variable, uint32_t block);
+SsaValue *ssa_undefined_value(Builder *b, uint32_t variable);
+/* No more predecessors will come: phis get their operands. */
+void ssa_seal(Builder *b, uint32_t block);
+void ssa_seal_ready_blocks(Builder *b);
+/* NULL: the block is empty. */
+const Instruction *ssa_last_instruction(const Builder *b, const CfgBlock *cfg);
+/* Where a generator goes on after a yield. */
+bool ssa_is_resumed_block(const Builder *b, const CfgBlock *cfg);
+
+/* --- instructions (stack_instructions.c) -------------------------------------------------------------------------- */
+void run_instruction(Builder *b);
+/* In the body of a for loop: the item is pushed and the iterator moves on. */
+void run_loop_body(Builder *b);
 
 /* --- instructions (stack_displays.c) ------------------------------------------------------------------------------ */
 void run_sequence(Builder *b, SsaOp op);
