@@ -91,6 +91,12 @@ bool lower_guarded_step(Lower *l, Operand has, Operand iterator, Operand positio
 bool lower_iter_has(Lower *l, Operand iterator, Operand position, Operand *out);
 bool lower_iter_value(Lower *l, Operand iterator, Operand position, Operand *out);
 bool lower_iter_next(Lower *l, Operand iterator, Operand position, Operand *out);
+bool lower_length(Lower *l, Operand iterable, Operand *out);
+bool lower_item_at(Lower *l, Operand iterable, Operand index, Operand *out);
+/* Whether it makes its items as it goes: a range, enumerate, zip or reversed. */
+bool type_is_lazy(const Type *type);
+/* A tuple of all the items of what has a known number of them. */
+bool lower_all_items(Lower *l, Operand iterable, Operand *out);
 /* lower_iterator.c: iterators that are values, made by iter(). Those move on when they are asked for a step. */
 bool lower_iter_call(Lower *l, const Call *call, Operand *out);
 bool lower_next_call(Lower *l, const Call *call, Operand *out);
@@ -98,13 +104,14 @@ bool type_is_iterator(const Type *type);
 bool lower_iterator_step(Lower *l, Operand iterator, Operand *out);
 /* What a call gave: an iterator of its own where it is a generator or the like that next() is asked of. */
 bool lower_called_iterator(Lower *l, const SsaValue *call, Operand *out);
+
+/* --- ranges (lower_range.c) --------------------------------------------------------------------------------------- */
 bool lower_range(Lower *l, const Operand *arguments, uint32_t count, Operand *out);
-bool lower_length(Lower *l, Operand iterable, Operand *out);
-bool lower_item_at(Lower *l, Operand iterable, Operand index, Operand *out);
-/* Whether it makes its items as it goes: a range, enumerate, zip or reversed. */
-bool type_is_lazy(const Type *type);
-/* A tuple of all the items of what has a known number of them. */
-bool lower_all_items(Lower *l, Operand iterable, Operand *out);
+bool range_length(Lower *l, Operand range, Operand *out);
+/* Whether the position is before the end. */
+bool range_has(Lower *l, Operand range, Operand position, Operand *out);
+/* Notes of a loop's value that it is not negative, where that is so. */
+void range_value_sign(Lower *l, Operand range, Operand position);
 bool lower_in_range(Lower *l, Operand x, Operand range, Operand *out);
 
 /* --- arrays (lower_array.c, lower_slice.c) ------------------------------------------------------------------------ */
