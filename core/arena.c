@@ -63,7 +63,7 @@ void arena_destroy(Arena *arena)
     free(arena);
 }
 
-static Chunk *arena_grow(Arena *arena, size_t needed)
+static Chunk *add_chunk(Arena *arena, size_t needed)
 {
     size_t capacity = arena->next_capacity;
     if (arena->next_capacity < ARENA_LARGEST_CHUNK)
@@ -96,7 +96,7 @@ void *arena_alloc(Arena *arena, size_t size)
         step = ARENA_ALIGNMENT; /* a pointer of its own even for nothing */
     Chunk *chunk = arena->chunk;
     if (!chunk || chunk->capacity - chunk->used < step)
-        chunk = arena_grow(arena, step);
+        chunk = add_chunk(arena, step);
     void *memory = chunk->bytes + chunk->used;
     chunk->used += step;
     arena->total += size;
@@ -110,6 +110,17 @@ void *arena_copy(Arena *arena, const void *bytes, size_t size)
     if (size)
         memcpy(memory, bytes, size);
     return memory;
+}
+
+void *arena_grow(Arena *arena, void *items, uint32_t count, uint32_t *capacity, size_t item_size)
+{
+    if (count < *capacity)
+        return items;
+    *capacity = count ? count * 2 : 8;
+    void *grown = arena_alloc(arena, *capacity * item_size);
+    if (count)
+        memcpy(grown, items, count * item_size);
+    return grown;
 }
 
 char *arena_string(Arena *arena, const char *text) { return arena_copy(arena, text, strlen(text) + 1); }

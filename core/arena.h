@@ -4,6 +4,7 @@
 #define CUJIT_CORE_ARENA_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct Arena Arena;
 
@@ -16,6 +17,8 @@ void arena_destroy(Arena *arena);
 void *arena_alloc(Arena *arena, size_t size);
 /* Copies `size` bytes into the arena. */
 void *arena_copy(Arena *arena, const void *bytes, size_t size);
+/* Room for one more behind `count` items of an array of the arena: the array itself, or a copy twice as large. */
+void *arena_grow(Arena *arena, void *items, uint32_t count, uint32_t *capacity, size_t item_size);
 /* Copies a NUL-terminated string. */
 char *arena_string(Arena *arena, const char *text);
 /* printf into the arena. */

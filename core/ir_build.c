@@ -144,14 +144,8 @@ IrValue *ir_raise(IrBlock *block, uint32_t exception, const SourcePos *pos, uint
 
 uint32_t ir_add_exception(IrModule *module, const IrException *exception)
 {
-    if (module->exception_count == module->exception_capacity) {
-        uint32_t capacity = module->exception_capacity ? module->exception_capacity * 2 : 8;
-        IrException *grown = ARENA_ARRAY(module->arena, IrException, capacity);
-        if (module->exception_count)
-            memcpy(grown, module->exceptions, module->exception_count * sizeof *grown);
-        module->exceptions = grown;
-        module->exception_capacity = capacity;
-    }
+    module->exceptions = arena_grow(module->arena, module->exceptions, module->exception_count,
+                                    &module->exception_capacity, sizeof *exception);
     module->exceptions[module->exception_count] = *exception;
     return module->exception_count++;
 }

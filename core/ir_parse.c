@@ -77,17 +77,9 @@ typedef struct Parameters {
 
 static void grow_parameters(Parser *p, Parameters *list)
 {
-    if (list->count < list->capacity)
-        return;
-    list->capacity = list->capacity ? list->capacity * 2 : 8;
-    const Type **types = ARENA_ARRAY(p->arena, const Type *, list->capacity);
-    const char **names = ARENA_ARRAY(p->arena, const char *, list->capacity);
-    for (uint32_t i = 0; i < list->count; i++) {
-        types[i] = list->types[i];
-        names[i] = list->names[i];
-    }
-    list->types = types;
-    list->names = names;
+    uint32_t capacity = list->capacity;
+    list->types = arena_grow(p->arena, list->types, list->count, &capacity, sizeof *list->types);
+    list->names = arena_grow(p->arena, list->names, list->count, &list->capacity, sizeof *list->names);
 }
 
 static bool parse_parameters(Parser *p, Parameters *list)

@@ -10,13 +10,7 @@ static bool add_operand(Parser *p, ParsedOperand operand)
 {
     if (p->operand_count == IR_PARSE_MOST_OPERANDS)
         return parse_fail(p, "too many operands");
-    if (p->operand_count == p->operand_capacity) {
-        p->operand_capacity = p->operand_capacity ? p->operand_capacity * 2 : 16;
-        ParsedOperand *operands = ARENA_ARRAY(p->arena, ParsedOperand, p->operand_capacity);
-        if (p->operand_count)
-            memcpy(operands, p->operands, p->operand_count * sizeof *operands);
-        p->operands = operands;
-    }
+    p->operands = arena_grow(p->arena, p->operands, p->operand_count, &p->operand_capacity, sizeof operand);
     p->operands[p->operand_count++] = operand;
     return true;
 }

@@ -135,14 +135,7 @@ static bool add_item(ItemList *list, TypeField item)
 {
     if (list->count == TYPE_MAX_ITEMS)
         return false;
-    if (list->count == list->capacity) {
-        uint32_t capacity = list->capacity ? list->capacity * 2 : 8;
-        TypeField *items = ARENA_ARRAY(list->arena, TypeField, capacity);
-        if (list->count)
-            memcpy(items, list->items, list->count * sizeof *items);
-        list->items = items;
-        list->capacity = capacity;
-    }
+    list->items = arena_grow(list->arena, list->items, list->count, &list->capacity, sizeof item);
     list->items[list->count++] = item;
     return true;
 }

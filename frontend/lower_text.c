@@ -32,13 +32,7 @@ static void add_literal(Text *text, const char *literal)
 
 static void add_item(Lower *l, Text *text, Operand item)
 {
-    if (text->count == text->capacity) {
-        text->capacity = text->capacity ? text->capacity * 2 : 8;
-        Operand *grown = ARENA_ARRAY(l->arena, Operand, text->capacity);
-        if (text->count)
-            memcpy(grown, text->items, text->count * sizeof *grown);
-        text->items = grown;
-    }
+    text->items = arena_grow(l->arena, text->items, text->count, &text->capacity, sizeof item);
     text->items[text->count++] = item;
 }
 

@@ -29,6 +29,12 @@ void test_arena(void)
     unsigned char *large = arena_alloc(arena, 5 << 20);
     large[(5 << 20) - 1] = 1;
     CHECK(zeroed && !large[0]);
+    uint32_t capacity = 0, *numbers = NULL;
+    for (uint32_t i = 0; i < 100; i++) {
+        numbers = arena_grow(arena, numbers, i, &capacity, sizeof *numbers);
+        numbers[i] = i;
+    }
+    CHECK(capacity == 128 && numbers[0] == 0 && numbers[7] == 7 && numbers[99] == 99);
     arena_destroy(arena);
     arena_destroy(NULL);
 }
