@@ -62,18 +62,6 @@ const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
     [INTRINSIC_LIBDEVICE_##NAME] = {COMMON(LIBDEVICE, "LIBDEVICE_" #NAME, "cuda.libdevice." #NAME, DOC), .arity = -1, \
                                     .signature = SIGNATURE},
 #include "core/intrinsic.def"
-#undef BUILTIN
-#undef REGISTER
-#undef MATH
-#undef DEVICE
-#undef CALL
-#undef MMA
-#undef LDMATRIX
-#undef COPY
-#undef COPY_GROUP
-#undef LIBRARY
-#undef GENERAL
-#undef LIBDEVICE
 #undef COMMON
 };
 

@@ -19,18 +19,6 @@ typedef enum IntrinsicId {
 #define GENERAL(id, path, function, doc) INTRINSIC_##id,
 #define LIBDEVICE(name, signature, doc) INTRINSIC_LIBDEVICE_##name,
 #include "core/intrinsic.def"
-#undef BUILTIN
-#undef REGISTER
-#undef MATH
-#undef DEVICE
-#undef CALL
-#undef MMA
-#undef LDMATRIX
-#undef COPY
-#undef COPY_GROUP
-#undef LIBRARY
-#undef GENERAL
-#undef LIBDEVICE
     INTRINSIC_COUNT
 } IntrinsicId;
 

@@ -121,10 +121,6 @@ class Body(Expressions):
 
     # --- simple statements ---
 
-    def target_kind(self, name):
-        """The type that a variable must get, or None for any."""
-        return self.variables[name] if name in self.fixed else None
-
     def bind(self, name, kind):
         self.variables[name] = kind
 
