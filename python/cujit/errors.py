@@ -7,7 +7,8 @@ exceptions that programs written for numba.cuda catch.
 """
 
 __all__ = [
-    "CompileError", "CudaAPIError", "CujitError", "CujitWarning", "DeprecationError", "DeviceMemoryError",
+    "CompileError", "CudaAPIError", "CujitError", "CujitWarning", "DeprecationError", "DeviceFunctionLaunchError",
+    "DeviceMemoryError",
     "DriverMissingError", "InternalError", "KernelHangError", "KernelReturnError", "LaunchArgumentError",
     "LaunchConfigurationError", "NoGPUWarning", "PerformanceWarning", "SignatureError", "TypingError",
     "UnsupportedError",
@@ -57,6 +58,10 @@ class DeprecationError(CujitError):
 
 class LaunchConfigurationError(CujitError, ValueError):
     """A kernel called without `[grid, block]`, or with one that no device can run."""
+
+
+class DeviceFunctionLaunchError(CujitError, RuntimeError):
+    """A launch of a function with device=True, which kernels call."""
 
 
 class LaunchArgumentError(CujitError, TypeError):

@@ -326,14 +326,21 @@ static void kernel_dealloc(ExtKernel *self)
     Py_DECREF(class);
 }
 
+static bool can_launch(ExtKernel *self)
+{
+    if (!ext_kernel_is_ready(self))
+        return false;
+    return !self->is_device || ext_raise_id(DIAG_LAUNCH_DEVICE_FUNCTION, ext_kernel_name(self));
+}
+
 static PyObject *kernel_subscript(ExtKernel *self, PyObject *configuration)
 {
-    return ext_kernel_is_ready(self) ? ext_launcher_create(self, configuration, true) : NULL;
+    return can_launch(self) ? ext_launcher_create(self, configuration, true) : NULL;
 }
 
 static PyObject *kernel_quiet_launcher(ExtKernel *self, PyObject *configuration)
 {
-    return ext_kernel_is_ready(self) ? ext_launcher_create(self, configuration, false) : NULL;
+    return can_launch(self) ? ext_launcher_create(self, configuration, false) : NULL;
 }
 
 static bool is_tuple_of_ints(PyObject *object)

@@ -131,8 +131,8 @@ UNREACHABLE = {
     "KERNEL_EXCEPTION": "the exception itself is raised, see test_exceptions.py",
     "INTRINSIC_TARGET": "no intrinsic of the table needs a newer GPU",
 }
-LAUNCHING = {"LAUNCH_UNCONFIGURED", "LAUNCH_SHAPE", "LAUNCH_ARITY", "LAUNCH_ARGUMENT", "LAUNCH_SIGNATURE",
-             "DEVICE_MEMORY", "TARGET_UNKNOWN", "SIGNATURE_SYNTAX"}
+LAUNCHING = {"LAUNCH_UNCONFIGURED", "LAUNCH_DEVICE_FUNCTION", "LAUNCH_SHAPE", "LAUNCH_ARITY", "LAUNCH_ARGUMENT",
+             "LAUNCH_SIGNATURE", "DEVICE_MEMORY", "TARGET_UNKNOWN", "SIGNATURE_SYNTAX"}
 
 
 def load(case, folder):
@@ -219,6 +219,8 @@ def store(x, y):
 
 LAUNCHES = [
     ("LAUNCH_UNCONFIGURED", lambda: store(F, 1), "store[grid, block]"),
+    ("LAUNCH_DEVICE_FUNCTION", lambda: cuda.jit(device=True)(store.py_func)[1, 1](F, 1), "device function"),
+    ("LAUNCH_DEVICE_FUNCTION", lambda: cuda.jit(device=True)(store.py_func).forall(1)(F, 1), "'store'"),
     ("LAUNCH_SHAPE", lambda: store[0, 1](F, 1), "0"),
     ("LAUNCH_SHAPE", lambda: store[1, 2000](F, 1), "2000"),
     ("LAUNCH_ARITY", lambda: store[1, 1](F), "store"),

@@ -278,3 +278,15 @@ def test_streams_in_the_interface():
         mapped = cuda.mapped_array(3, stream=stream)
         assert mapped.__cuda_array_interface__["stream"] == int(stream)
         assert cuda.managed_array(3).__cuda_array_interface__["stream"] is None
+
+
+def test_copies_to_arrays_with_repeated_axes():
+    """Axes that a broadcast array repeats are in device memory once."""
+    core = np.arange(6.0).reshape(2, 3)
+    for shape, index in ((4, 2, 3), np.s_[None]), ((2, 4, 3), np.s_[:, None]), ((2, 3, 4), np.s_[:, :, None]):
+        array = cuda.to_device(np.broadcast_to(core[index], shape))
+        other = np.broadcast_to(np.asfortranarray(-core)[index], shape)
+        array.copy_to_device(other)
+        np.testing.assert_array_equal(array.copy_to_host(), other)
+        array.copy_to_device(cuda.to_device(np.broadcast_to(core[index], shape)))
+        np.testing.assert_array_equal(array.copy_to_host(), np.broadcast_to(core[index], shape))

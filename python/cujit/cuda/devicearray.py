@@ -170,6 +170,10 @@ class DeviceNDArray(_core.DeviceArrayBase):
             raise TypeError(f"cannot copy {source.dtype} to a device array of {self.dtype}")
         if [n for n in source.shape if n != 1] != [n for n in self.shape if n != 1]:
             raise ValueError(f"cannot copy shape {source.shape} to shape {self.shape}")
+        repeated = tuple(0 if s == 0 and n > 1 else slice(None) for n, s in zip(self.shape, self.strides, strict=True))
+        if 0 in repeated and source.shape == self.shape:   # stored once, as cuda.to_device does with such axes
+            self[repeated].copy_to_device(source[repeated], stream)
+            return
         if not self._is_contiguous():
             raise ValueError("cannot copy to a device array that has gaps; assign to it instead: array[:] = ...")
         if isinstance(source, np.ndarray):
