@@ -35,8 +35,8 @@ bool is_meeting(const IrValue *value)
     if (value->op != IR_INTRINSIC)
         return false;
     IntrinsicId id = value->intrinsic;
-    bool is_of_warp = (id >= INTRINSIC_CUDA_SYNCWARP && id <= INTRINSIC_CUDA_MATCH_ALL_SYNC) ||
-                      (id >= INTRINSIC_REDUX_ADD && id <= INTRINSIC_REDUX_XOR);
+    bool is_of_warp =
+        (id >= INTRINSIC_CUDA_SYNCWARP && id <= INTRINSIC_CUDA_MATCH_ALL_SYNC) || intrinsic_is_reduction(id);
     return id == INTRINSIC_CUDA_SYNCTHREADS || is_block_vote(value) || (is_of_warp && has_full_mask(value));
 }
 

@@ -251,11 +251,11 @@ static void emit_grid_dependency(Emitter *emitter, const char *code)
 
 static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
+    if (intrinsic_is_shuffle(value->intrinsic))
+        return emit_shuffle(emitter, value, out), true;
+    if (intrinsic_is_reduction(value->intrinsic))
+        return emit_reduction(emitter, value, out), true;
     switch (value->intrinsic) {
-    case INTRINSIC_CUDA_SHFL_SYNC:
-    case INTRINSIC_CUDA_SHFL_UP_SYNC:
-    case INTRINSIC_CUDA_SHFL_DOWN_SYNC:
-    case INTRINSIC_CUDA_SHFL_XOR_SYNC: emit_shuffle(emitter, value, out); return true;
     case INTRINSIC_CUDA_GRID_SYNC: emit_grid_sync(emitter); return true;
     case INTRINSIC_CLUSTER_SYNC:
         call_llvm(emitter, "llvm.nvvm.barrier.cluster.arrive", NULL, 0, NULL);
@@ -266,12 +266,6 @@ static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRe
     case INTRINSIC_CUDA_TRIGGER_LAUNCH_COMPLETION:
         emit_grid_dependency(emitter, "griddepcontrol.launch_dependents;");
         return true;
-    case INTRINSIC_REDUX_ADD:
-    case INTRINSIC_REDUX_MIN:
-    case INTRINSIC_REDUX_MAX:
-    case INTRINSIC_REDUX_AND:
-    case INTRINSIC_REDUX_OR:
-    case INTRINSIC_REDUX_XOR: emit_reduction(emitter, value, out); return true;
     case INTRINSIC_CUDA_MATCH_ANY_SYNC:
     case INTRINSIC_CUDA_MATCH_ALL_SYNC: emit_match(emitter, value, out); return true;
     default: return emit_tensor_nvptx(emitter, value, out) || emit_alike(emitter, value, out);

@@ -92,6 +92,16 @@ typedef struct IntrinsicInfo {
 
 extern const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT];
 
+/* Rows that stand together in the tables. */
+static inline bool intrinsic_is_shuffle(IntrinsicId id)
+{
+    return id >= INTRINSIC_CUDA_SHFL_SYNC && id <= INTRINSIC_CUDA_SHFL_XOR_SYNC;
+}
+static inline bool intrinsic_is_reduction(IntrinsicId id)
+{
+    return id >= INTRINSIC_REDUX_ADD && id <= INTRINSIC_REDUX_XOR;
+}
+
 /* A LIBDEVICE row's signature as types. */
 typedef struct IntrinsicSignature {
     uint32_t result_count, argument_count;

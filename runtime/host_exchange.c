@@ -66,15 +66,10 @@ static uint64_t reduction(int32_t operation, uint32_t lanes, const uint64_t *val
     return (uint64_t)result;
 }
 
-static bool is_reduction(int32_t operation)
-{
-    return operation >= INTRINSIC_REDUX_ADD && operation <= INTRINSIC_REDUX_XOR;
-}
-
 /* What all lanes learn alike. */
 static uint64_t common_result(int32_t operation, uint32_t lanes, const uint64_t *values)
 {
-    if (is_reduction(operation))
+    if (intrinsic_is_reduction((IntrinsicId)operation))
         return reduction(operation, lanes, values);
     bool is_match = operation == INTRINSIC_CUDA_MATCH_ALL_SYNC;
     uint32_t same = lanes_with_value(lanes, values, is_match ? values[lowest_lane(lanes)] : 1);
@@ -87,17 +82,12 @@ static uint64_t common_result(int32_t operation, uint32_t lanes, const uint64_t 
     }
 }
 
-static bool is_shuffle(int32_t operation)
-{
-    return operation >= INTRINSIC_CUDA_SHFL_SYNC && operation <= INTRINSIC_CUDA_SHFL_XOR_SYNC;
-}
-
 void host_meet_lanes(int32_t operation, uint32_t lanes, const uint64_t *values, const uint32_t *places,
                      uint64_t *results)
 {
     if (operation == INTRINSIC_CUDA_SYNCWARP || !lanes)
         return;
-    if (is_shuffle(operation)) {
+    if (intrinsic_is_shuffle((IntrinsicId)operation)) {
         shuffle(operation, lanes, values, places, results);
         return;
     }
