@@ -8,24 +8,12 @@
 #include <string.h>
 
 #include "core/checked_alloc.h"
+#include "core/poison.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define ARENA_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ARENA_ASAN 1
-#endif
-#endif
-
-#ifdef ARENA_ASAN
-#include <sanitizer/asan_interface.h>
+#ifdef HAS_ADDRESS_SANITIZER
 enum { ARENA_GAP = 32 };
-#define arena_poison(memory, size) ASAN_POISON_MEMORY_REGION((memory), (size))
-#define arena_unpoison(memory, size) ASAN_UNPOISON_MEMORY_REGION((memory), (size))
 #else
 enum { ARENA_GAP = 0 };
-#define arena_poison(memory, size) ((void)(memory), (void)(size))
-#define arena_unpoison(memory, size) ((void)(memory), (void)(size))
 #endif
 
 enum { ARENA_ALIGNMENT = 16, ARENA_FIRST_CHUNK = 16 << 10, ARENA_LARGEST_CHUNK = 1 << 20 };
@@ -57,7 +45,7 @@ void arena_destroy(Arena *arena)
         return;
     for (Chunk *chunk = arena->chunk, *older; chunk; chunk = older) {
         older = chunk->older;
-        arena_unpoison(chunk->bytes, chunk->capacity);
+        memory_unpoison(chunk->bytes, chunk->capacity);
         free(chunk);
     }
     free(arena);
@@ -73,7 +61,7 @@ static Chunk *add_chunk(Arena *arena, size_t needed)
     Chunk *chunk = checked_malloc(sizeof *chunk + capacity);
     chunk->capacity = capacity;
     chunk->used = 0;
-    arena_poison(chunk->bytes, capacity);
+    memory_poison(chunk->bytes, capacity);
     /* A chunk made for one large piece goes behind the current one, whose rest stays in use. */
     if (needed > ARENA_LARGEST_CHUNK / 4 && arena->chunk) {
         chunk->older = arena->chunk->older;
@@ -100,7 +88,7 @@ void *arena_alloc(Arena *arena, size_t size)
     void *memory = chunk->bytes + chunk->used;
     chunk->used += step;
     arena->total += size;
-    arena_unpoison(memory, size);
+    memory_unpoison(memory, size);
     return memset(memory, 0, size);
 }
 

@@ -18,6 +18,7 @@ HostFiber *host_fiber_take(HostWorker *worker)
     HostFiber *fiber = (HostFiber *)(place & ~(uintptr_t)63);
     if (index >= worker->fibers_made) {
         worker->fibers_made = index + 1;
+        host_stack_forget(&worker->stacks, index);
         fiber->worker = worker;
         fiber->stack_pointer = host_fiber_prepare((uint8_t *)fiber, fiber_main, fiber);
     }

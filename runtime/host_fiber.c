@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/poison.h"
 #include "runtime/host_device.h"
 
 /* Linux 6.13: a guard inside a mapping, without splitting it. */
@@ -149,6 +150,12 @@ int host_stacks_map(HostStacks *stacks, uint32_t count, size_t usable)
     *stacks = (HostStacks){.base = base, .stride = stride, .count = count};
     protect_guards(stacks, page);
     return 0;
+}
+
+void host_stack_forget(const HostStacks *stacks, uint32_t index)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    memory_unpoison(stacks->base + index * stacks->stride + page, stacks->stride - page);
 }
 
 uint8_t *host_stack_top(const HostStacks *stacks, uint32_t index)
