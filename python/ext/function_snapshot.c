@@ -162,15 +162,15 @@ static bool read_globals(SnapshotScope *scope, PyObject *names, CodeSnapshot *ou
     return true;
 }
 
-static bool read_constants(SnapshotScope *scope, PyObject *values, CodeSnapshot *out)
+/* The items of a tuple; NULL with an exception. */
+static const Constant *const *read_values(SnapshotScope *scope, PyObject *tuple, uint32_t *count)
 {
-    out->constant_count = (uint32_t)PyTuple_GET_SIZE(values);
-    const Constant **constants = ARENA_ARRAY(scope->builder->arena, const Constant *, out->constant_count);
-    out->constants = constants;
-    for (uint32_t i = 0; i < out->constant_count; i++)
-        if (!(constants[i] = ext_constant(scope, PyTuple_GET_ITEM(values, i), NULL)))
-            return false;
-    return true;
+    *count = (uint32_t)PyTuple_GET_SIZE(tuple);
+    const Constant **values = ARENA_ARRAY(scope->builder->arena, const Constant *, *count);
+    for (uint32_t i = 0; i < *count; i++)
+        if (!(values[i] = ext_constant(scope, PyTuple_GET_ITEM(tuple, i), NULL)))
+            return NULL;
+    return values;
 }
 
 const CodeSnapshot *ext_code(SnapshotScope *scope, PyCodeObject *code)
@@ -195,7 +195,8 @@ const CodeSnapshot *ext_code(SnapshotScope *scope, PyCodeObject *code)
               copy_bytes(arena, PyObject_GetAttrString(object, "co_exceptiontable"), &out->exception_table,
                          &out->exception_table_size) &&
               read_positions(arena, object, out) && read_locals(arena, code, out) &&
-              read_globals(scope, code->co_names, out) && read_constants(scope, code->co_consts, out);
+              read_globals(scope, code->co_names, out) &&
+              (out->constants = read_values(scope, code->co_consts, &out->constant_count)) != NULL;
     return ok ? out : NULL;
 }
 
@@ -267,13 +268,8 @@ static bool read_defaults(SnapshotScope *scope, PyObject *defaults, Snapshot *ou
 {
     if (!defaults || !PyTuple_Check(defaults))
         return true;
-    out->default_count = (uint32_t)PyTuple_GET_SIZE(defaults);
-    const Constant **values = ARENA_ARRAY(scope->builder->arena, const Constant *, out->default_count);
-    out->defaults = values;
-    for (uint32_t i = 0; i < out->default_count; i++)
-        if (!(values[i] = ext_constant(scope, PyTuple_GET_ITEM(defaults, i), NULL)))
-            return false;
-    return true;
+    out->defaults = read_values(scope, defaults, &out->default_count);
+    return out->defaults != NULL;
 }
 
 static bool read_keyword_defaults(SnapshotScope *scope, PyObject *defaults, Snapshot *out)
