@@ -10,9 +10,10 @@ import math
 import numpy as np
 
 from cujit import _core
+from cujit.cuda.decorator import jit
 from cujit.cuda.devicearray import DeviceNDArray, _view
 from cujit.cuda.devices import need_device
-from cujit.cuda.dispatcher import Dispatcher, jit, quiet_launcher
+from cujit.cuda.dispatcher import Dispatcher, quiet_launcher
 
 _WIDE_BYTES = 16
 _PASSED_OPTIONS = {"fastmath", "fmad", "debug", "exceptions", "opt"}

@@ -9,6 +9,7 @@ from cujit.cuda.compiler import (
     compile_ptx,
     compile_ptx_for_current_device,
 )
+from cujit.cuda.decorator import jit
 from cujit.cuda.devicearray import (
     DeviceNDArray,
     as_cuda_array,
@@ -39,7 +40,7 @@ from cujit.cuda.devices import (
     select_device,
     synchronize,
 )
-from cujit.cuda.dispatcher import Dispatcher, jit
+from cujit.cuda.dispatcher import Dispatcher
 from cujit.cuda.hostarray import (
     In,
     InOut,

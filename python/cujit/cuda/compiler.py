@@ -4,8 +4,9 @@ import types
 
 from cujit import _core
 from cujit import signature as signatures
+from cujit.cuda.decorator import jit
 from cujit.cuda.devices import need_device
-from cujit.cuda.dispatcher import Dispatcher, converting, jit
+from cujit.cuda.dispatcher import Dispatcher, converting
 
 DEFAULT_CC = (7, 5)
 
