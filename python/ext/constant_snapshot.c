@@ -3,7 +3,7 @@
 #include "ext/argument_types.h"
 #include "ext/snapshot_builder.h"
 
-static const Constant *unsupported(SnapshotBuilder *builder, const char *text, const char *shown)
+const Constant *ext_unsupported(SnapshotBuilder *builder, const char *text, const char *shown)
 {
     Constant *constant = ext_new_constant(builder, CONSTANT_UNSUPPORTED, shown);
     constant->text = arena_string(builder->arena, text);
@@ -17,7 +17,7 @@ static const Constant *unsupported_by_exception(SnapshotBuilder *builder, const 
     PyErr_Fetch(&type, &value, &traceback);
     PyObject *text = value ? PyObject_Str(value) : NULL;
     const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
-    const Constant *constant = unsupported(builder, utf8 ? utf8 : "value", shown);
+    const Constant *constant = ext_unsupported(builder, utf8 ? utf8 : "value", shown);
     Py_XDECREF(text);
     Py_XDECREF(type);
     Py_XDECREF(value);
@@ -152,7 +152,7 @@ static const Constant *dict(SnapshotScope *scope, PyObject *value, const char *s
         const Constant *name = ext_constant(scope, key, NULL);
         const char *text = name ? constant_key(builder->arena, name) : NULL;
         if (name && !text)
-            return unsupported(builder, "dict with keys that are neither strings nor integers", shown);
+            return ext_unsupported(builder, "dict with keys that are neither strings nor integers", shown);
         names[constant->count] = text;
         items[constant->count] = name ? ext_constant(scope, item, NULL) : NULL;
         if (!items[constant->count++])
@@ -215,113 +215,6 @@ static const Constant *array(SnapshotBuilder *builder, PyObject *value, const Ex
     constant->type = type_array(builder->arena, out->element, out->ndim, out->layout, view->host || view->read_only);
     table_set(builder->arrays, &value, sizeof value, constant);
     return PyList_Append(builder->held, value) == 0 ? constant : NULL;
-}
-
-/* --- functions --------------------------------------------------------------------------------------------------------------------- */
-/* Functions of NumPy that are not intrinsics have insides that no kernel can use. */
-static bool is_numpys(PyObject *function)
-{
-    PyObject *module = PyObject_GetAttrString(function, "__module__");
-    const char *name = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
-    bool result = name && (strcmp(name, "numpy") == 0 || strncmp(name, "numpy.", 6) == 0);
-    Py_XDECREF(module);
-    PyErr_Clear();
-    return result;
-}
-
-static const Constant *function(SnapshotBuilder *builder, PyObject *value, const ExtKernel *kernel, const char *shown)
-{
-    if (is_numpys(value))
-        return unsupported(builder, "function of NumPy that kernels do not have", shown);
-    Constant *constant = ext_new_constant(builder, CONSTANT_FUNCTION, shown);
-    constant->function = ext_function(builder, value, kernel && kernel->forceinline, kernel && kernel->noinline);
-    return constant->function ? constant : NULL;
-}
-
-/* What a row of intrinsic.def stands for, when that is a function of cujit.kernel_functions. */
-static const Constant *library_function(SnapshotBuilder *builder, const char *name, const char *shown)
-{
-    const char *dot = strchr(name, '.');
-    PyObject *path =
-        PyUnicode_FromString(arena_format(builder->arena, "cujit.kernel_functions.%.*s", (int)(dot - name), name));
-    PyObject *module = path ? PyImport_Import(path) : NULL;
-    PyObject *value = module ? PyObject_GetAttrString(module, dot + 1) : NULL;
-    builder->library_depth++;
-    const Constant *constant = value ? function(builder, value, NULL, shown) : NULL;
-    builder->library_depth--;
-    Py_XDECREF(path);
-    Py_XDECREF(module);
-    Py_XDECREF(value);
-    return constant;
-}
-
-/* What a function of cujit.kernel_functions.sequences makes of arguments on the host: a function for kernels. */
-static const Constant *made_function(SnapshotScope *scope, const char *maker, PyObject *arguments, const char *shown)
-{
-    SnapshotBuilder *builder = scope->builder;
-    PyObject *module = arguments ? PyImport_ImportModule("cujit.kernel_functions.sequences") : NULL;
-    PyObject *make = module ? PyObject_GetAttrString(module, maker) : NULL;
-    PyObject *made = make ? PyObject_CallObject(make, arguments) : NULL;
-    bool is_kept = made && PyList_Append(builder->held, made) == 0;
-    const Constant *constant = is_kept ? function(builder, made, NULL, shown) : NULL;
-    Py_XDECREF(arguments);
-    Py_XDECREF(module);
-    Py_XDECREF(make);
-    Py_XDECREF(made);
-    return constant;
-}
-
-static const Constant *partial(SnapshotScope *scope, PyObject *value, const char *shown)
-{
-    PyObject *function = PyObject_GetAttrString(value, "func"), *given = PyObject_GetAttrString(value, "args");
-    PyObject *keywords = PyObject_GetAttrString(value, "keywords");
-    PyObject *arguments = function && given && keywords ? PyTuple_Pack(3, function, given, keywords) : NULL;
-    Py_XDECREF(function);
-    Py_XDECREF(given);
-    Py_XDECREF(keywords);
-    return made_function(scope, "captured_partial", arguments, shown);
-}
-
-/* Namespace.method, where that is a classmethod: its function with the class as first argument. */
-static const Constant *class_method(SnapshotScope *scope, PyObject *value, const char *shown)
-{
-    PyObject *given = PyTuple_Pack(1, PyMethod_GET_SELF(value)), *keywords = PyDict_New();
-    PyObject *arguments = given && keywords ? PyTuple_Pack(3, PyMethod_GET_FUNCTION(value), given, keywords) : NULL;
-    Py_XDECREF(given);
-    Py_XDECREF(keywords);
-    return made_function(scope, "captured_partial", arguments, shown);
-}
-
-/* An operator.itemgetter or the like: the function that its class stands for makes a function of the same arguments.
- * NULL without an exception where the value is nothing of that kind. */
-static const Constant *function_object(SnapshotScope *scope, PyObject *value, const char *shown)
-{
-    SnapshotBuilder *builder = scope->builder;
-    int id = PyCallable_Check(value) ? ext_intrinsic_of_object(builder->state, (PyObject *)Py_TYPE(value)) : 0;
-    if (id <= INTRINSIC_NONE || intrinsic_info[id].kind != INTRINSIC_KIND_LIBRARY)
-        return NULL;
-    const char *path = intrinsic_info[id].python_function, *name = strchr(path, '.') + 1;
-    builder->library_depth++;
-    const Constant *constant = made_function(
-        scope, "captured_object",
-        Py_BuildValue("(ssO)", arena_format(builder->arena, "%.*s", (int)(name - 1 - path), path), name, value), shown);
-    builder->library_depth--;
-    return constant;
-}
-
-static const Constant *intrinsic(SnapshotBuilder *builder, IntrinsicId id, const char *shown)
-{
-    if (intrinsic_info[id].kind == INTRINSIC_KIND_LIBRARY)
-        return library_function(builder, intrinsic_info[id].python_function, shown);
-    Constant *constant = ext_new_constant(builder, CONSTANT_INTRINSIC, shown);
-    constant->intrinsic = id;
-    if (intrinsic_info[id].python_function) {
-        const Constant *general = library_function(builder, intrinsic_info[id].python_function, shown);
-        if (!general)
-            return NULL;
-        constant->function = general->function;
-    }
-    return constant;
 }
 
 /* --- namespaces -------------------------------------------------------------------------------------------------------------------- */
@@ -443,19 +336,6 @@ static const Constant *named_type(SnapshotBuilder *builder, PyObject *value, con
     return type ? type_constant(builder, type, NULL, shown) : unsupported_by_exception(builder, shown);
 }
 
-/* The Python function behind a compiled one of numba (py_func); NULL without an exception. New reference. */
-static PyObject *wrapped_function(const SnapshotBuilder *builder, PyObject *value)
-{
-    if (!PyCallable_Check(value) || PyType_Check(value))
-        return NULL;
-    PyObject *function = PyObject_GetAttr(value, builder->state->py_func_name);
-    PyErr_Clear();
-    if (function && PyFunction_Check(function))
-        return function;
-    Py_XDECREF(function);
-    return NULL;
-}
-
 /* --- any value ----------------------------------------------------------------------------------------------------------------------- */
 /* Values that are not told by a simple check of their type. */
 static const Constant *other_value(SnapshotScope *scope, PyObject *value, const char *shown)
@@ -471,21 +351,21 @@ static const Constant *other_value(SnapshotScope *scope, PyObject *value, const 
         return namespace(scope, value, shown);
     if ((constant = table_get(builder->arrays, &value, sizeof value)))
         return constant;
-    PyObject *wrapped = wrapped_function(builder, value);
+    PyObject *wrapped = ext_wrapped_function(builder, value);
     if (wrapped) {
-        constant = function(builder, wrapped, NULL, shown);
+        constant = ext_function_constant(builder, wrapped, NULL, shown);
         Py_DECREF(wrapped);
         return constant;
     }
     if ((constant = instance(scope, value, shown)) || PyErr_Occurred())
         return constant;
-    if ((constant = function_object(scope, value, shown)) || PyErr_Occurred())
+    if ((constant = ext_function_object_constant(scope, value, shown)) || PyErr_Occurred())
         return constant;
     ExtArrayView view;
     int is_array = ext_array_view(builder->state, value, &view);
     if (is_array)
         return is_array > 0 ? array(builder, value, &view, shown) : unsupported_by_exception(builder, shown);
-    return unsupported(builder, Py_TYPE(value)->tp_name, shown);
+    return ext_unsupported(builder, Py_TYPE(value)->tp_name, shown);
 }
 
 static const Constant *any_value(SnapshotScope *scope, PyObject *value, const char *shown)
@@ -502,7 +382,7 @@ static const Constant *any_value(SnapshotScope *scope, PyObject *value, const ch
         return time_constant(builder, value, shown);
     int id = ext_intrinsic_of_object(builder->state, value);
     if (id > INTRINSIC_NONE)
-        return intrinsic(builder, (IntrinsicId)id, shown);
+        return ext_intrinsic_constant(builder, (IntrinsicId)id, shown);
     if (id < 0)
         return NULL;
     if (PyUnicode_Check(value))
@@ -514,14 +394,14 @@ static const Constant *any_value(SnapshotScope *scope, PyObject *value, const ch
     if (PyDict_CheckExact(value))
         return dict(scope, value, shown);
     if (PyFunction_Check(value))
-        return function(builder, value, NULL, shown);
+        return ext_function_constant(builder, value, NULL, shown);
     if (PyObject_TypeCheck(value, (PyTypeObject *)builder->partial_class))
-        return partial(scope, value, shown);
+        return ext_partial_constant(scope, value, shown);
     if (PyMethod_Check(value) && PyType_Check(PyMethod_GET_SELF(value)))
-        return class_method(scope, value, shown);
+        return ext_class_method_constant(scope, value, shown);
     if (PyObject_TypeCheck(value, builder->state->kernel_type)) {
         const ExtKernel *kernel = (ExtKernel *)value;
-        return ext_kernel_is_ready(kernel) ? function(builder, kernel->py_func, kernel, shown) : NULL;
+        return ext_kernel_is_ready(kernel) ? ext_function_constant(builder, kernel->py_func, kernel, shown) : NULL;
     }
     if (PyCode_Check(value)) {
         Constant *constant = ext_new_constant(builder, CONSTANT_CODE, shown);

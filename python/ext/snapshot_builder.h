@@ -1,4 +1,4 @@
-/* What function_snapshot.c and constant_snapshot.c share while one snapshot is made. */
+/* What function_snapshot.c, constant_snapshot.c and function_constant.c share while one snapshot is made. */
 #ifndef CUJIT_EXT_SNAPSHOT_BUILDER_H
 #define CUJIT_EXT_SNAPSHOT_BUILDER_H
 
@@ -32,6 +32,20 @@ typedef struct SnapshotScope {
 /* constant_snapshot.c: any value. shown: how the source names it; NULL for constants of the code. NULL with an
  * exception. */
 const Constant *ext_constant(SnapshotScope *scope, PyObject *value, const char *shown);
+/* What kernels cannot use, and why: an error where the code reads it. */
+const Constant *ext_unsupported(SnapshotBuilder *builder, const char *text, const char *shown);
+/* function_constant.c: a Python function; kernel: the decorated one that it belongs to, or NULL. */
+const Constant *ext_function_constant(SnapshotBuilder *builder, PyObject *value, const ExtKernel *kernel,
+                                      const char *shown);
+const Constant *ext_intrinsic_constant(SnapshotBuilder *builder, IntrinsicId id, const char *shown);
+/* A functools.partial. */
+const Constant *ext_partial_constant(SnapshotScope *scope, PyObject *value, const char *shown);
+/* Namespace.method, where that is a classmethod: its function with the class as first argument. */
+const Constant *ext_class_method_constant(SnapshotScope *scope, PyObject *value, const char *shown);
+/* An operator.itemgetter or the like. NULL without an exception where the value is nothing of that kind. */
+const Constant *ext_function_object_constant(SnapshotScope *scope, PyObject *value, const char *shown);
+/* The Python function behind a compiled one of numba (py_func); NULL without an exception. New reference. */
+PyObject *ext_wrapped_function(const SnapshotBuilder *builder, PyObject *value);
 /* class_snapshot.c: a class of named tuples. NULL without an exception where it is none. */
 const Constant *ext_class(SnapshotScope *scope, PyObject *value, const char *shown);
 /* function_snapshot.c */
