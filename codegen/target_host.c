@@ -15,8 +15,18 @@ static struct {
     char *description;
 } native;
 
+/* LLVM takes loads and stores of a loop whose iterations are declared independent for independent within an iteration,
+ * too, where it makes one of several with gaps between them (InterleavedAccessInfo, LLVM 22). Phases are such loops, and
+ * a thread reads what it has written. Only a command line can turn that off. */
+static void turn_off_interleaved_accesses(void)
+{
+    static const char *const arguments[] = {"cujit", "-enable-interleaved-mem-accesses=0"};
+    LLVMParseCommandLineOptions(sizeof arguments / sizeof arguments[0], arguments, NULL);
+}
+
 static void detect_native(void)
 {
+    turn_off_interleaved_accesses();
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
     native.triple = LLVMGetDefaultTargetTriple();

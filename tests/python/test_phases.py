@@ -307,3 +307,31 @@ def test_random_programs(seed):
     for _ in range(6):
         program.block(0, [], True)
     check_both("\n".join(program.lines), seed, block=THREADS if seed % 2 else 33)
+
+
+def test_a_thread_reads_what_it_has_written_between_barriers():
+    """Neighbouring cells written together, one of them read at a place that is known at run time."""
+    @cuda.jit
+    def kernel(out, given, base):
+        t = cuda.grid(1)
+        cells = cuda.local.array(4, np.uint32)
+        cells[:4] = np.uint32(given)
+        found = cells[np.int32(base - given) % 4]
+        rest = cells[1:]
+        rest[2] += np.float32(2)
+        s = cuda.shared.array(6, np.int64)
+        s[cuda.threadIdx.x] = np.int64(found)
+        cuda.syncthreads()
+        neighbour = s[(cuda.threadIdx.x + 1) % 6]
+        cuda.syncthreads()
+        s[cuda.threadIdx.x] = neighbour
+        cuda.syncthreads()
+        out[t, 0] = s[(cuda.threadIdx.x + 5) % 6]
+        out[t, 1] = found
+        out[t, 2] = cells[0]
+        out[t, 3] = rest[0]
+
+    for given in (3.0, 70.0, 9.0, 1e6):
+        out = np.zeros((6, 4), np.int64)
+        kernel[1, 6](out, np.float32(given), 16777217.0)
+        assert (out == given).all()
