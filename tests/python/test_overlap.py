@@ -62,25 +62,25 @@ def right(x):
 VIEWS = {"plain": lambda a: a, "upside_down": lambda a: a[::-1], "strided": lambda a: a[::2]}
 
 
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("function", [up, down, far, reversed_view, reversed_view_down, every_second, itself, scaled])
-def test_one_axis(function, view):
-    expected = np.arange(1.0, 21.0)
-    out = expected.copy()
+def check(function, view, start):
+    """Run on a view of the same values, a kernel and NumPy leave the same."""
+    expected, out = start.copy(), start.copy()
     function(VIEWS[view](expected))
     cuda.jit(function)[1, 1](VIEWS[view](out))
     np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("function", [up, down, far, reversed_view, reversed_view_down, every_second, itself, scaled])
+def test_one_axis(function, view):
+    check(function, view, np.arange(1.0, 21.0))
 
 
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("function", [up, down, far, reversed_view, itself, right,
                                       down_right, up_right, up_left, down_left])
 def test_two_axes(function, view):
-    expected = np.arange(48.0).reshape(6, 8) ** 2
-    out = expected.copy()
-    function(VIEWS[view](expected))
-    cuda.jit(function)[1, 1](VIEWS[view](out))
-    np.testing.assert_array_equal(out, expected)
+    check(function, view, np.arange(48.0).reshape(6, 8) ** 2)
 
 
 def test_arrays_of_the_thread_and_arguments_that_overlap():
@@ -125,11 +125,7 @@ def one_over_all(x):
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("function", [mirrored, mirrored_and_moved, gathered, added_to_its_mirror, one_over_all])
 def test_one_axis_runs_differently(function, view):
-    expected = np.arange(1.0, 20.0)
-    out = expected.copy()
-    function(VIEWS[view](expected))
-    cuda.jit(function)[1, 1](VIEWS[view](out))
-    np.testing.assert_array_equal(out, expected)
+    check(function, view, np.arange(1.0, 20.0))
 
 
 def test_spread():
@@ -196,10 +192,7 @@ def plus_transposed(x):
                                       plus_transposed])
 def test_two_axes_run_differently(function, view):
     start = np.random.default_rng(7).uniform(1, 9, (12, 6) if view == "strided" else (6, 6))
-    expected, out = start.copy(), start.copy()
-    function(VIEWS[view](expected))
-    cuda.jit(function)[1, 1](VIEWS[view](out))
-    np.testing.assert_array_equal(out, expected)
+    check(function, view, start)
 
 
 @cuda.jit
