@@ -44,9 +44,7 @@ static bool has_atomic_add(const Target *target, const Type *type)
  * plain loads and stores will do. They are volatile, so that LLVM does not take them for independent of other threads'. */
 static bool is_alone(Emitter *emitter, const IrValue *value)
 {
-    const IrValue *array = value->operands[0];
-    while (array->op == IR_SUBARRAY)
-        array = array->operands[0];
+    const IrValue *array = ir_memory_of(value->operands[0]);
     return emitter->target->kind == TARGET_HOST && (array->op == IR_SHARED || array->op == IR_LOCAL);
 }
 

@@ -7,9 +7,7 @@
 /* Whether the array's memory is global for certain: a parameter of the kernel, or a part of one. */
 static bool is_global(Emitter *emitter, const IrValue *array)
 {
-    while (array->op == IR_SUBARRAY)
-        array = array->operands[0];
-    return array->op == IR_PARAM && emitter->function->is_kernel;
+    return ir_memory_of(array)->op == IR_PARAM && emitter->function->is_kernel;
 }
 
 /* How PTX and LLVM's constraints call a scalar of memory: ".b32" and "r". */

@@ -76,13 +76,6 @@ static void find_counters(Unroll *unroll)
 
 /* --- indices ------------------------------------------------------------------------------------------------------ */
 
-static const IrValue *memory_of(const IrValue *array)
-{
-    while (array->op == IR_SUBARRAY)
-        array = array->operands[0];
-    return array;
-}
-
 static bool is_arithmetic(const IrValue *value)
 {
     return ir_op_info[value->op].flags & IR_FLAG_PURE && value->operand_count > 0 && type_is_scalar(value->type) &&
@@ -96,7 +89,7 @@ static bool becomes_constant(const Unroll *unroll, const IrValue *index, bool *l
     case IR_CONST: return true;
     case IR_PHI: loops[index->block->id] = true; return unroll->counters[index->block->id] == index;
     case IR_EXTENT:
-    case IR_STRIDE: return memory_of(index->operands[0])->op == IR_LOCAL;
+    case IR_STRIDE: return ir_memory_of(index->operands[0])->op == IR_LOCAL;
     default: break;
     }
     bool constant = depth > 0 && is_arithmetic(index);
@@ -142,7 +135,7 @@ static void choose_for_array(Unroll *unroll, const IrValue *local)
         for (const IrValue *use = block->first; use; use = use->next)
             for (uint32_t i = 0; i < use->operand_count; i++) {
                 const IrValue *operand = use->operands[i];
-                if (operand && operand->type->kind == TYPE_ARRAY && memory_of(operand) == local &&
+                if (operand && operand->type->kind == TYPE_ARRAY && ir_memory_of(operand) == local &&
                     !is_plain_use(unroll, use, i, loops))
                     return;
             }

@@ -211,6 +211,8 @@ void ir_link_blocks(IrFunc *function);
 bool ir_is_terminated(const IrBlock *block);
 /* The blocks that the terminator goes to: 0, 1 or 2 of them. */
 int ir_successors(const IrBlock *block, IrBlock *successors[2]);
+/* What a view is a part of: a parameter, an array of the thread or of the block, ... */
+const IrValue *ir_memory_of(const IrValue *array);
 /* Whether the text gives the value a name of its own: all but parameters, which go by theirs, values of operations
  * without a result, and calls and intrinsics of type none. */
 bool ir_has_result(const IrValue *value);

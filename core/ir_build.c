@@ -170,6 +170,13 @@ bool ir_is_terminated(const IrBlock *block)
     return block->last && ir_op_info[block->last->op].flags & IR_FLAG_TERMINATOR;
 }
 
+const IrValue *ir_memory_of(const IrValue *array)
+{
+    while (array->op == IR_SUBARRAY)
+        array = array->operands[0];
+    return array;
+}
+
 int ir_successors(const IrBlock *block, IrBlock *successors[2])
 {
     int count = !block->last || ir_op_info[block->last->op].immediate != IR_IMMEDIATE_TARGETS ? 0

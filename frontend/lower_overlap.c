@@ -105,20 +105,12 @@ static IrValue *runs_alike(Lower *l, const Fill *fill)
     return alike;
 }
 
-/* The memory that a view is of: a parameter, an array of the thread or of the block, ... */
-static const IrValue *root(const IrValue *array)
-{
-    while (array->op == IR_SUBARRAY)
-        array = array->operands[0];
-    return array;
-}
-
 bool fill_may_overlap(const Fill *fill)
 {
     const Operand target = fill->target, source = fill->source;
     if (source.type->kind != TYPE_ARRAY || source.type->ndim == 0)
         return false;
-    const IrValue *a = root(target.ir), *b = root(source.ir);
+    const IrValue *a = ir_memory_of(target.ir), *b = ir_memory_of(source.ir);
     bool has_own = a->op == IR_LOCAL || a->op == IR_SHARED || b->op == IR_LOCAL || b->op == IR_SHARED;
     return b->op != IR_DATA && (a == b || !has_own);
 }
