@@ -17,8 +17,10 @@ typedef struct RtBackend {
     bool (*release)(RtDevice *device, RtPointer pointer, Diag *diag);
     bool (*allocate_ordered)(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag);
     bool (*release_ordered)(RtDevice *device, RtPointer pointer, Diag *diag);
-    bool (*allocate_pinned)(RtDevice *device, size_t size, void **pointer, Diag *diag);
-    bool (*release_pinned)(RtDevice *device, void *pointer, Diag *diag);
+    bool (*allocate_host)(RtDevice *device, RtHostBlock *block, Diag *diag); /* size and kind are set */
+    bool (*release_host)(RtDevice *device, const RtHostBlock *block, Diag *diag);
+    bool (*register_host)(RtDevice *device, void *host, size_t size, RtPointer *pointer, Diag *diag);
+    bool (*unregister_host)(RtDevice *device, void *host, Diag *diag);
     bool (*copy_to_device)(RtDevice *device, RtPointer to, const void *from, size_t size, RtStream *stream, Diag *diag);
     bool (*copy_to_host)(RtDevice *device, void *to, RtPointer from, size_t size, RtStream *stream, Diag *diag);
     bool (*copy_on_device)(RtDevice *device, RtPointer to, RtPointer from, size_t size, RtStream *stream, Diag *diag);

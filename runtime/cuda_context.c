@@ -71,8 +71,10 @@ static const RtBackend cuda_backend = {
     .release = cuda_release,
     .allocate_ordered = cuda_allocate_ordered,
     .release_ordered = cuda_release_ordered,
-    .allocate_pinned = cuda_allocate_pinned,
-    .release_pinned = cuda_release_pinned,
+    .allocate_host = cuda_allocate_host,
+    .release_host = cuda_release_host,
+    .register_host = cuda_register_host,
+    .unregister_host = cuda_unregister_host,
     .copy_to_device = cuda_copy_to_device,
     .copy_to_host = cuda_copy_to_host,
     .copy_on_device = cuda_copy_on_device,
@@ -139,6 +141,8 @@ RtDevice *cuda_device_open(int ordinal, Diag *diag)
     device->base.backend = &cuda_backend;
     device->base.ordinal = ordinal;
     exception_store_init(&device->base.exceptions);
+    for (int i = 0; i < 2; i++)
+        cuda_staging_init(&device->staging[i]);
     if (driver_call(diag, cuDeviceGet, &device->device, ordinal) &&
         driver_call(diag, cuDeviceGetName, device->base.name, (int)sizeof device->base.name - 1, device->device) &&
         read_limits(device, diag) && cuda_pool_open(device, diag) &&
@@ -150,6 +154,13 @@ RtDevice *cuda_device_open(int ordinal, Diag *diag)
 
 void cuda_device_close(RtDevice *device)
 {
+    CudaScope scope;
+    Diag ignored = {0};
+    if (cuda_enter(device, &scope, &ignored)) {
+        for (int i = 0; i < 2; i++)
+            cuda_staging_clear(&((CudaDevice *)device)->staging[i]);
+        cuda_leave(&scope, true);
+    }
     driver.cuDevicePrimaryCtxRelease(((CudaDevice *)device)->device);
     free(device);
 }

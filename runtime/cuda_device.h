@@ -2,10 +2,24 @@
 #ifndef CUJIT_RUNTIME_CUDA_DEVICE_H
 #define CUJIT_RUNTIME_CUDA_DEVICE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "runtime/backend.h"
 #include "runtime/driver.h"
+
+/* Page-locked memory for a part of a copy, and when the device is done with it. */
+typedef struct StagingSlot {
+    void *memory;
+    CUevent idle;
+} StagingSlot;
+
+/* For copies in one direction, one at a time. */
+enum { STAGING_WORKERS = 8, STAGING_WORKER_SLOTS = 2 };
+typedef struct CudaStaging {
+    pthread_mutex_t lock;
+    StagingSlot slots[STAGING_WORKERS * STAGING_WORKER_SLOTS];
+} CudaStaging;
 
 typedef struct CudaDevice {
     RtDevice base;
@@ -15,6 +29,7 @@ typedef struct CudaDevice {
     bool has_pool;
     _Atomic bool pool_used;    /* there may be memory that cuMemFree frees without waiting */
     _Atomic bool unordered;    /* work may run on a stream that does not synchronize with the default one */
+    CudaStaging staging[2];    /* from the device, to it */
 } CudaDevice;
 
 typedef struct CudaKernel {
@@ -46,12 +61,23 @@ bool cuda_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes,
 bool cuda_check_allocation(RtDevice *device, DriverFunctionId function, CUresult result, size_t size, Diag *diag);
 bool cuda_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag);
 bool cuda_release(RtDevice *device, RtPointer pointer, Diag *diag);
-bool cuda_allocate_pinned(RtDevice *device, size_t size, void **pointer, Diag *diag);
-bool cuda_release_pinned(RtDevice *device, void *pointer, Diag *diag);
 bool cuda_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_t size, RtStream *stream, Diag *diag);
 bool cuda_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, RtStream *stream, Diag *diag);
 bool cuda_copy_on_device(RtDevice *device, RtPointer to, RtPointer from, size_t size, RtStream *stream, Diag *diag);
 bool cuda_fill(RtDevice *device, RtPointer to, uint8_t byte, size_t size, RtStream *stream, Diag *diag);
+/* cuda_host_memory.c */
+bool cuda_allocate_host(RtDevice *device, RtHostBlock *block, Diag *diag);
+bool cuda_release_host(RtDevice *device, const RtHostBlock *block, Diag *diag);
+bool cuda_register_host(RtDevice *device, void *host, size_t size, RtPointer *pointer, Diag *diag);
+bool cuda_unregister_host(RtDevice *device, void *host, Diag *diag);
+/* cuda_staging.c */
+void cuda_staging_init(CudaStaging *staging);
+void cuda_staging_clear(CudaStaging *staging);
+/* Copies by way of page-locked memory, in the stream's order; done with the host's memory when it returns. False where
+ * the driver's own copy is the better one, or the only one: small copies, page-locked memory, streams that are captured,
+ * and when another thread is at a copy of this kind. */
+bool cuda_staged_copy(RtDevice *device, bool to_device, CUdeviceptr address, void *host, size_t size, CUstream stream,
+                      bool *ok, Diag *diag);
 /* cuda_pool.c */
 bool cuda_pool_open(CudaDevice *device, Diag *diag);
 /* Bytes that the pool holds and nobody uses. */

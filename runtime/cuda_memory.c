@@ -1,4 +1,4 @@
-/* GPU memory, page-locked host memory, copies. Without a stream, copies are CUDA's synchronous ones, as callers of a
+/* GPU memory and copies. Without a stream, copies are CUDA's synchronous ones, as callers of a
  * default stream expect; with one, they are ordered on it. */
 #include "runtime/cuda_device.h"
 
@@ -57,30 +57,15 @@ bool cuda_release(RtDevice *device, RtPointer pointer, Diag *diag)
     return cuda_leave(&scope, driver_call(diag, cuMemFree, pointer) && ok);
 }
 
-bool cuda_allocate_pinned(RtDevice *device, size_t size, void **pointer, Diag *diag)
-{
-    CudaScope scope;
-    if (!cuda_enter(device, &scope, diag))
-        return false;
-    CUresult result = driver.cuMemHostAlloc(pointer, size, CU_MEMHOSTALLOC_PORTABLE);
-    return cuda_leave(&scope, cuda_check_allocation(device, DRIVER_cuMemHostAlloc, result, size, diag));
-}
-
-bool cuda_release_pinned(RtDevice *device, void *pointer, Diag *diag)
-{
-    CudaScope scope;
-    if (!cuda_enter(device, &scope, diag))
-        return false;
-    return cuda_leave(&scope, driver_call(diag, cuMemFreeHost, pointer));
-}
-
 bool cuda_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_t size, RtStream *stream, Diag *diag)
 {
     CudaScope scope;
     if (!cuda_enter(device, &scope, diag))
         return false;
-    bool ok = stream ? driver_call(diag, cuMemcpyHtoDAsync, to, from, size, cuda_stream_of(stream))
-                     : driver_call(diag, cuMemcpyHtoD, to, from, size);
+    bool ok;
+    if (!cuda_staged_copy(device, true, to, (void *)from, size, cuda_stream_of(stream), &ok, diag))
+        ok = stream ? driver_call(diag, cuMemcpyHtoDAsync, to, from, size, cuda_stream_of(stream))
+                    : driver_call(diag, cuMemcpyHtoD, to, from, size);
     return cuda_leave(&scope, ok);
 }
 
@@ -89,8 +74,10 @@ bool cuda_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, 
     CudaScope scope;
     if (!cuda_enter(device, &scope, diag))
         return false;
-    bool ok = stream ? driver_call(diag, cuMemcpyDtoHAsync, to, from, size, cuda_stream_of(stream))
-                     : driver_call(diag, cuMemcpyDtoH, to, from, size);
+    bool ok;
+    if (!cuda_staged_copy(device, false, from, to, size, cuda_stream_of(stream), &ok, diag))
+        ok = stream ? driver_call(diag, cuMemcpyDtoHAsync, to, from, size, cuda_stream_of(stream))
+                    : driver_call(diag, cuMemcpyDtoH, to, from, size);
     return cuda_leave(&scope, ok);
 }
 

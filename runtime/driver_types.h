@@ -47,6 +47,18 @@ typedef enum CUmemPool_attribute {
 #undef NUMBERS_OF_POOL_ATTRIBUTE
 } CUmemPool_attribute;
 
+typedef enum CUpointer_attribute {
+#define NUMBERS_OF_POINTER_ATTRIBUTE
+#include "runtime/driver_numbers.def"
+#undef NUMBERS_OF_POINTER_ATTRIBUTE
+} CUpointer_attribute;
+
+typedef enum CUstreamCaptureStatus {
+#define NUMBERS_OF_CAPTURE_STATUS
+#include "runtime/driver_numbers.def"
+#undef NUMBERS_OF_CAPTURE_STATUS
+} CUstreamCaptureStatus;
+
 typedef enum CUjit_option {
 #define NUMBERS_OF_JIT_OPTION
 #include "runtime/driver_numbers.def"

@@ -34,11 +34,11 @@ static void push_locked(ExceptionStore *store, ExceptionRecord *record)
 
 static bool fill_locked(RtDevice *device, Diag *diag)
 {
-    void *memory = NULL;
-    if (!device->backend->allocate_pinned(device, RECORDS_AT_ONCE * sizeof(ExceptionRecord), &memory, diag))
+    RtHostBlock block;
+    if (!rt_allocate_host(device, RT_HOST_PINNED, RECORDS_AT_ONCE * sizeof(ExceptionRecord), &block, diag))
         return false;
     for (int i = 0; i < RECORDS_AT_ONCE; i++)
-        push_locked(&device->exceptions, (ExceptionRecord *)memory + i);
+        push_locked(&device->exceptions, (ExceptionRecord *)block.host + i);
     return true;
 }
 

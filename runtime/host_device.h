@@ -124,8 +124,10 @@ typedef struct HostJob {
 bool host_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag);
 bool host_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag);
 bool host_release(RtDevice *device, RtPointer pointer, Diag *diag);
-bool host_allocate_pinned(RtDevice *device, size_t size, void **pointer, Diag *diag);
-bool host_release_pinned(RtDevice *device, void *pointer, Diag *diag);
+bool host_allocate_host(RtDevice *device, RtHostBlock *block, Diag *diag);
+bool host_release_host(RtDevice *device, const RtHostBlock *block, Diag *diag);
+bool host_register_host(RtDevice *device, void *host, size_t size, RtPointer *pointer, Diag *diag);
+bool host_unregister_host(RtDevice *device, void *host, Diag *diag);
 bool host_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_t size, RtStream *stream, Diag *diag);
 bool host_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, RtStream *stream, Diag *diag);
 bool host_copy_on_device(RtDevice *device, RtPointer to, RtPointer from, size_t size, RtStream *stream, Diag *diag);

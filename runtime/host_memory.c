@@ -41,18 +41,30 @@ bool host_release(RtDevice *device, RtPointer pointer, Diag *diag)
     return true;
 }
 
-bool host_allocate_pinned(RtDevice *device, size_t size, void **pointer, Diag *diag)
+bool host_allocate_host(RtDevice *device, RtHostBlock *block, Diag *diag)
 {
-    RtPointer address = 0;
-    if (!host_allocate(device, size, &address, diag))
+    if (!host_allocate(device, block->size, &block->device, diag))
         return false;
-    *pointer = (void *)(uintptr_t)address;
+    block->host = (void *)(uintptr_t)block->device;
     return true;
 }
 
-bool host_release_pinned(RtDevice *device, void *pointer, Diag *diag)
+bool host_release_host(RtDevice *device, const RtHostBlock *block, Diag *diag)
 {
-    return host_release(device, (RtPointer)(uintptr_t)pointer, diag);
+    return host_release(device, block->device, diag);
+}
+
+bool host_register_host(RtDevice *device, void *host, size_t size, RtPointer *pointer, Diag *diag)
+{
+    (void)device, (void)size, (void)diag;
+    *pointer = (RtPointer)(uintptr_t)host;
+    return true;
+}
+
+bool host_unregister_host(RtDevice *device, void *host, Diag *diag)
+{
+    (void)device, (void)host, (void)diag;
+    return true;
 }
 
 bool host_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_t size, RtStream *stream, Diag *diag)

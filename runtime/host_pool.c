@@ -1,16 +1,15 @@
 /* Threads of the CPU device. They start with the first launch that can use them, wait for launches, and help whichever
  * has blocks left. The launching thread works too, so every launch progresses by itself and launches from many threads
  * cannot wait for each other. After a fork the child starts threads of its own. */
-#define _GNU_SOURCE
 #include "runtime/host_device.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "runtime/worker_thread.h"
 
 enum {
     MAX_POOL_THREADS = 4096,
@@ -27,25 +26,6 @@ static struct {
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
 /* --- how many ------------------------------------------------------------------------------------------------------- */
-static int available_cores(void)
-{
-    for (int cores = 1024; cores <= 1 << 20; cores *= 2) {
-        cpu_set_t *set = CPU_ALLOC(cores);
-        size_t size = CPU_ALLOC_SIZE(cores);
-        if (!set)
-            return 1;
-        int failed = sched_getaffinity(0, size, set);
-        int count = failed ? 0 : CPU_COUNT_S(size, set);
-        int error = errno;
-        CPU_FREE(set);
-        if (!failed)
-            return count > 0 ? count : 1;
-        if (error != EINVAL)
-            return 1;
-    }
-    return 1;
-}
-
 bool host_pool_size(int *count, Diag *diag)
 {
     static _Atomic int cores;
@@ -62,7 +42,7 @@ bool host_pool_size(int *count, Diag *diag)
         return diag_fail(diag, NULL, DIAG_HOST_THREADS, message);
     }
     if (!cores)
-        cores = available_cores();
+        cores = worker_thread_cores();
     *count = cores;
     return true;
 }
@@ -143,19 +123,8 @@ static void *pool_thread(void *argument)
 static bool start_thread(HostWorker *worker)
 {
     pthread_t thread;
-    sigset_t blocked, before;
-    /* Signals belong to the program's threads, except those that a fault of this thread raises. */
-    sigfillset(&blocked);
-    sigdelset(&blocked, SIGSEGV);
-    sigdelset(&blocked, SIGBUS);
-    sigdelset(&blocked, SIGFPE);
-    sigdelset(&blocked, SIGILL);
-    pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    int error = pthread_create(&thread, NULL, pool_thread, worker);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error)
+    if (!worker_thread_start(&thread, "cujit-cpu", pool_thread, worker))
         return false;
-    pthread_setname_np(thread, "cujit-cpu");
     pthread_detach(thread);
     return true;
 }

@@ -92,15 +92,25 @@ bool rt_free_ordered(RtDevice *device, RtPointer pointer, Diag *diag)
     return !pointer || device->backend->release_ordered(device, pointer, diag);
 }
 
-bool rt_allocate_pinned(RtDevice *device, size_t size, void **pointer, Diag *diag)
+bool rt_allocate_host(RtDevice *device, RtHostMemory kind, size_t size, RtHostBlock *block, Diag *diag)
 {
-    *pointer = NULL;
-    return !size || device->backend->allocate_pinned(device, size, pointer, diag);
+    *block = (RtHostBlock){.kind = kind, .size = size};
+    return !size || device->backend->allocate_host(device, block, diag);
 }
 
-bool rt_free_pinned(RtDevice *device, void *pointer, Diag *diag)
+bool rt_free_host(RtDevice *device, RtHostBlock *block, Diag *diag)
 {
-    return !pointer || device->backend->release_pinned(device, pointer, diag);
+    return !block->host || device->backend->release_host(device, block, diag);
+}
+
+bool rt_register_host(RtDevice *device, void *host, size_t size, RtPointer *pointer, Diag *diag)
+{
+    return device->backend->register_host(device, host, size, pointer, diag);
+}
+
+bool rt_unregister_host(RtDevice *device, void *host, Diag *diag)
+{
+    return device->backend->unregister_host(device, host, diag);
 }
 
 bool rt_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_t size, RtStream *stream, Diag *diag)

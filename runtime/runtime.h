@@ -48,9 +48,26 @@ bool rt_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_t 
 bool rt_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, RtStream *stream, Diag *diag);
 bool rt_copy_on_device(RtDevice *device, RtPointer to, RtPointer from, size_t size, RtStream *stream, Diag *diag);
 bool rt_fill(RtDevice *device, RtPointer to, uint8_t byte, size_t size, RtStream *stream, Diag *diag);
-/* Page-locked host memory. */
-bool rt_allocate_pinned(RtDevice *device, size_t size, void **pointer, Diag *diag);
-bool rt_free_pinned(RtDevice *device, void *pointer, Diag *diag);
+
+/* Host memory that kernels reach. Pinned memory is page-locked: copies from and to it can be asynchronous and are fast;
+ * write-combined, it is faster to write and very slow to read for the host. Managed memory moves to whoever uses it. */
+typedef enum RtHostMemory {
+    RT_HOST_PINNED,
+    RT_HOST_WRITE_COMBINED,
+    RT_HOST_MANAGED,
+    RT_HOST_MANAGED_BY_HOST, /* where the device cannot share pages, streams reach it only once it is attached to them */
+} RtHostMemory;
+typedef struct RtHostBlock {
+    void *host; /* NULL: none, of size 0 */
+    RtPointer device; /* the same memory for kernels */
+    size_t size;
+    RtHostMemory kind;
+} RtHostBlock;
+bool rt_allocate_host(RtDevice *device, RtHostMemory kind, size_t size, RtHostBlock *block, Diag *diag);
+bool rt_free_host(RtDevice *device, RtHostBlock *block, Diag *diag);
+/* Page-locks memory that is there already; *pointer is its address for kernels. Undone before the memory goes. */
+bool rt_register_host(RtDevice *device, void *host, size_t size, RtPointer *pointer, Diag *diag);
+bool rt_unregister_host(RtDevice *device, void *host, Diag *diag);
 
 /* --- streams and events ---------------------------------------------------------------------------------------------- */
 RtStream *rt_stream_create(RtDevice *device, Diag *diag);

@@ -32,6 +32,8 @@ typedef CUuuid ToolkitUuid;
 #define NUMBERS_OF_DEVICE_ATTRIBUTE
 #define NUMBERS_OF_FUNCTION_ATTRIBUTE
 #define NUMBERS_OF_POOL_ATTRIBUTE
+#define NUMBERS_OF_POINTER_ATTRIBUTE
+#define NUMBERS_OF_CAPTURE_STATUS
 #define NUMBERS_OF_JIT_OPTION
 #define NUMBERS_OF_LAUNCH_ATTRIBUTE
 #define NUMBERS_OF_FLAG
@@ -42,17 +44,25 @@ typedef CUuuid ToolkitUuid;
 #undef NUMBERS_OF_DEVICE_ATTRIBUTE
 #undef NUMBERS_OF_FUNCTION_ATTRIBUTE
 #undef NUMBERS_OF_POOL_ATTRIBUTE
+#undef NUMBERS_OF_POINTER_ATTRIBUTE
+#undef NUMBERS_OF_CAPTURE_STATUS
 #undef NUMBERS_OF_JIT_OPTION
 #undef NUMBERS_OF_LAUNCH_ATTRIBUTE
 #undef NUMBERS_OF_FLAG
 
 /* Scalar and handle types repeat the toolkit's typedefs, which C allows only when they are the same. */
 #undef CU_MEMHOSTALLOC_PORTABLE
+#undef CU_MEMHOSTALLOC_DEVICEMAP
+#undef CU_MEMHOSTALLOC_WRITECOMBINED
+#undef CU_MEMHOSTREGISTER_PORTABLE
+#undef CU_MEMHOSTREGISTER_DEVICEMAP
 #define NUMBER(name, value) runtime_##name = value,
 #define CUresult RuntimeResult
 #define CUdevice_attribute RuntimeDeviceAttribute
 #define CUfunction_attribute RuntimeFunctionAttribute
 #define CUmemPool_attribute RuntimePoolAttribute
+#define CUpointer_attribute RuntimePointerAttribute
+#define CUstreamCaptureStatus RuntimeCaptureStatus
 #define CUjit_option RuntimeJitOption
 #define CUlaunchAttributeID RuntimeAttributeId
 #define CUlaunchAttributeValue RuntimeValue

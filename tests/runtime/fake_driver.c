@@ -104,10 +104,21 @@ static CUresult make(void **handle, size_t size)
     return CUDA_SUCCESS;
 }
 
+static void **place_of(const void *handle)
+{
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        if (made[i] == handle)
+            return &made[i];
+    return NULL;
+}
+
 static CUresult destroy(void *handle)
 {
+    void **place = handle ? place_of(handle) : NULL;
     if (!handle)
         return CUDA_ERROR_INVALID_VALUE;
+    if (place)
+        *place = NULL;
     free(handle);
     fake_state.alive--;
     return CUDA_SUCCESS;
@@ -255,10 +266,32 @@ CUresult act_cuStreamGetFlags(CUstream stream, unsigned int *flags)
 
 CUresult act_cuMemHostAlloc(void **pointer, size_t size, unsigned int flags)
 {
-    return flags == CU_MEMHOSTALLOC_PORTABLE ? make(pointer, size) : CUDA_ERROR_INVALID_VALUE;
+    unsigned int known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+    return (flags | known) == known && flags & CU_MEMHOSTALLOC_PORTABLE ? make(pointer, size)
+                                                                        : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult act_cuMemFreeHost(void *pointer) { return destroy(pointer); }
+
+CUresult act_cuMemHostGetDevicePointer(CUdeviceptr *pointer, void *host, unsigned int flags)
+{
+    *pointer = (CUdeviceptr)(uintptr_t)host;
+    return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+CUresult act_cuMemAllocManaged(CUdeviceptr *pointer, size_t size, unsigned int flags)
+{
+    return flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST ? act_cuMemAlloc(pointer, size)
+                                                                        : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* The driver knows what it has allocated itself. */
+CUresult act_cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr pointer)
+{
+    bool known = attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE && place_of((const void *)(uintptr_t)pointer);
+    *(unsigned int *)value = known;
+    return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
 
 CUresult act_cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t size)
 {
@@ -304,6 +337,13 @@ CUresult act_cuStreamCreate(CUstream *stream, unsigned int flags)
 }
 
 CUresult act_cuStreamDestroy(CUstream stream) { return destroy(stream); }
+
+/* Stream 77 is captured. */
+CUresult act_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+    *status = (uintptr_t)stream == 77 ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
 
 CUresult act_cuEventCreate(CUevent *event, unsigned int flags)
 {

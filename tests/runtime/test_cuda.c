@@ -46,22 +46,29 @@ static void memory(void)
     RtDevice *device = rt_device(RT_GPU, 0, &diag);
     RtStream *stream = rt_stream_create(device, &diag);
     RtPointer a = 0, b = 0;
-    void *pinned = NULL;
+    RtHostBlock pinned, managed;
     char text[16] = "device memory";
     CHECK_OK(rt_allocate(device, 16, &a, &diag) && rt_allocate(device, 16, &b, &diag), &diag);
-    CHECK_OK(rt_allocate_pinned(device, 16, &pinned, &diag), &diag);
+    CHECK_OK(rt_allocate_host(device, RT_HOST_PINNED, 16, &pinned, &diag), &diag);
     CHECK_OK(rt_copy_to_device(device, a, text, 16, stream, &diag), &diag);
     CHECK_OK(rt_copy_on_device(device, b, a, 16, stream, &diag), &diag);
-    CHECK_OK(rt_copy_to_host(device, pinned, b, 16, stream, &diag), &diag);
-    CHECK_TEXT(pinned, "device memory");
+    CHECK_OK(rt_copy_to_host(device, pinned.host, b, 16, stream, &diag), &diag);
+    CHECK_TEXT(pinned.host, "device memory");
+    CHECK(pinned.device == (RtPointer)(uintptr_t)pinned.host);
     CHECK(fake()->calls("cuMemcpyHtoD") == 0 && fake()->calls("cuMemcpyDtoH") == 0);
     CHECK_OK(rt_fill(device, a, 'x', 15, NULL, &diag) && rt_copy_to_host(device, text, a, 16, NULL, &diag), &diag);
     CHECK_TEXT(text, "xxxxxxxxxxxxxxx");
     CHECK_OK(rt_copy_to_device(device, a, "y", 1, NULL, &diag), &diag);
     CHECK(fake()->calls("cuMemcpyHtoD") == 1 && fake()->calls("cuMemcpyDtoH") == 1);
-    CHECK_OK(rt_free(device, a, &diag) && rt_free(device, b, &diag) && rt_free_pinned(device, pinned, &diag), &diag);
+    CHECK_OK(rt_free(device, a, &diag) && rt_free(device, b, &diag), &diag);
+    CHECK_OK(rt_free_host(device, &pinned, &diag), &diag);
     CHECK_OK(rt_allocate(device, 0, &a, &diag) && a == 0 && rt_free(device, a, &diag), &diag);
-    CHECK_OK(rt_allocate_pinned(device, 0, &pinned, &diag) && !pinned && rt_free_pinned(device, NULL, &diag), &diag);
+    CHECK_OK(rt_allocate_host(device, RT_HOST_MANAGED, 8, &managed, &diag) && managed.host, &diag);
+    CHECK_OK(rt_free_host(device, &managed, &diag), &diag);
+    CHECK_OK(rt_allocate_host(device, RT_HOST_PINNED, 0, &pinned, &diag) && !pinned.host, &diag);
+    CHECK_OK(rt_free_host(device, &pinned, &diag), &diag);
+    CHECK_FAILS(rt_allocate_host(device, RT_HOST_MANAGED, (size_t)1 << 50, &managed, &diag), &diag, DIAG_DEVICE_MEMORY,
+                "cannot allocate 1125899906842624 bytes");
     CHECK_FAILS(rt_allocate(device, (size_t)1 << 50, &a, &diag), &diag, DIAG_DEVICE_MEMORY,
                 "cannot allocate 1125899906842624 bytes on Fake GPU 0: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory");
     fake()->fail("cuMemFree", 1, CUDA_ERROR_UNKNOWN);
@@ -115,6 +122,75 @@ static void whole_words(void)
         CHECK_FAILS(ok, &diag, DIAG_DRIVER_CALL, "cuMemsetD8Async failed");
     }
     CHECK(fake()->alive() == 1);
+}
+
+/* --- large copies ----------------------------------------------------------------------------------------------------- */
+enum { LARGE = (9 << 20) + 12345 };
+
+static void fill_with_pattern(uint32_t *words, uint32_t seed)
+{
+    for (uint32_t i = 0; i < LARGE / 4; i++)
+        words[i] = i * 2654435761u + seed;
+}
+
+/* There and back, each byte in its place. */
+static void copy_there_and_back(RtDevice *device, RtStream *stream, uint32_t *from, uint32_t seed)
+{
+    Diag diag = {0};
+    RtPointer memory = 0;
+    uint32_t *back = calloc(1, LARGE);
+    fill_with_pattern(from, seed);
+    CHECK_OK(rt_allocate(device, LARGE, &memory, &diag), &diag);
+    CHECK_OK(rt_copy_to_device(device, memory, from, LARGE, stream, &diag), &diag);
+    CHECK(memcmp((void *)(uintptr_t)memory, from, LARGE) == 0);
+    CHECK_OK(rt_copy_to_host(device, back, memory, LARGE, stream, &diag), &diag);
+    CHECK(memcmp(back, from, LARGE) == 0);
+    CHECK_OK(rt_free(device, memory, &diag), &diag);
+    free(back);
+}
+
+/* Chunks of pageable memory go through slots; page-locked memory and captured streams are the driver's business. */
+static void large_copies(void)
+{
+    Diag diag = {0};
+    RtHostBlock pinned;
+    uint32_t *pageable = malloc(LARGE);
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    RtStream *captured = rt_stream_external(device, 77, &diag);
+    copy_there_and_back(device, NULL, pageable, 1);
+    copy_there_and_back(device, NULL, pageable, 2);
+    CHECK(fake()->calls("cuMemcpyHtoDAsync") == 20 && fake()->calls("cuMemcpyDtoHAsync") == 20);
+    CHECK(fake()->calls("cuMemcpyHtoD") == 0 && fake()->calls("cuMemcpyDtoH") == 0);
+    copy_there_and_back(device, captured, pageable, 3);
+    CHECK(fake()->calls("cuMemcpyHtoDAsync") == 21 && fake()->calls("cuMemcpyDtoHAsync") == 21);
+    CHECK_OK(rt_allocate_host(device, RT_HOST_PINNED, LARGE, &pinned, &diag), &diag);
+    copy_there_and_back(device, NULL, pinned.host, 4);
+    CHECK(fake()->calls("cuMemcpyHtoD") == 1 && fake()->calls("cuMemcpyHtoDAsync") == 21);
+    CHECK_OK(rt_free_host(device, &pinned, &diag), &diag);
+    rt_stream_destroy(captured);
+    free(pageable);
+}
+
+static void *copy_in_thread(void *argument)
+{
+    uint32_t *pageable = malloc(LARGE);
+    for (uint32_t k = 0; k < 8; k++)
+        copy_there_and_back(argument, NULL, pageable, k);
+    free(pageable);
+    return NULL;
+}
+
+/* One of them has the slots at a time; the others do not wait for it. */
+static void large_copies_of_several_threads(void)
+{
+    Diag diag = {0};
+    pthread_t threads[4];
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, copy_in_thread, device);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    CHECK(fake()->calls("cuMemcpyHtoDAsync") >= 10);
 }
 
 static void streams_and_events(void)
@@ -354,6 +430,8 @@ void test_cuda(void)
         {"memory", memory},
         {"ordered memory", ordered_memory},
         {"whole words", whole_words},
+        {"large copies", large_copies},
+        {"large copies of several threads", large_copies_of_several_threads},
         {"streams and events", streams_and_events},
         {"modules", modules},
         {"launches", launches},

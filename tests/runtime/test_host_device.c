@@ -37,7 +37,7 @@ static void memory(RtDevice *device)
 {
     Diag diag = {0};
     RtPointer a = 0, b = 0;
-    void *pinned = NULL;
+    RtHostBlock pinned;
     char text[8] = "1234567";
     const size_t large = 5 << 20;
     CHECK_OK(rt_allocate(device, 8, &a, &diag) && rt_allocate(device, large, &b, &diag) && b % 256 == 0, &diag);
@@ -50,7 +50,11 @@ static void memory(RtDevice *device)
     CHECK_OK(rt_copy_to_host(device, text, 0, 0, NULL, &diag), &diag);
     CHECK_OK(rt_free(device, a, &diag) && rt_free(device, b, &diag) && rt_free(device, 0, &diag), &diag);
     CHECK_OK(rt_allocate_ordered(device, 8, &a, &diag) && a && rt_free_ordered(device, a, &diag), &diag);
-    CHECK_OK(rt_allocate_pinned(device, 100, &pinned, &diag) && pinned && rt_free_pinned(device, pinned, &diag), &diag);
+    CHECK_OK(rt_allocate_host(device, RT_HOST_PINNED, 100, &pinned, &diag) && pinned.host, &diag);
+    CHECK(pinned.device == (RtPointer)(uintptr_t)pinned.host);
+    CHECK_OK(rt_free_host(device, &pinned, &diag), &diag);
+    CHECK_OK(rt_register_host(device, text, 8, &a, &diag) && a == (RtPointer)(uintptr_t)text, &diag);
+    CHECK_OK(rt_unregister_host(device, text, &diag), &diag);
     CHECK_FAILS(rt_allocate(device, (size_t)1 << 60, &a, &diag), &diag, DIAG_DEVICE_MEMORY,
                 "cannot allocate 1152921504606846976 bytes on CPU");
     CHECK(a == 0);
