@@ -1,3 +1,4 @@
+/* Threads and the cores they may run on. */
 #define _GNU_SOURCE
 #include "runtime/worker_thread.h"
 

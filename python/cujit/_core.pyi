@@ -101,6 +101,21 @@ class DeviceBuffer:
     size: int
     def __init__(self, size: int) -> None: ...
 
+class HostMemory:
+    """Host memory that the current device reaches, freed with the object; a writable buffer.
+
+    kind: "pinned" (page-locked), "write-combined" (and slow to read), "managed" (moves to whoever uses it), "managed by
+    host" (attached to no stream)."""
+    address: int
+    pointer: int              # where kernels find it
+    size: int
+    device: Device
+    def __init__(self, size: int, kind: str) -> None: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+def register_host(address: int, size: int) -> int: ...   # page-locks memory; its address for kernels
+def unregister_host(address: int) -> None: ...
+
 class DeviceArrayBase:
     """A strided array in device memory. Subclassed in Python; the launcher reads its C fields.
 

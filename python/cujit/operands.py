@@ -110,11 +110,6 @@ def _overlap(target, array, is_safe):
         return False
     if is_safe and target.pointer == array.pointer and target.strides == array.strides:
         return False
-    (first, last), (other_first, other_last) = _bytes_of(target), _bytes_of(array)
+    (first, last), (other_first, other_last) = (
+        layout.byte_range(a.pointer, a.shape, a.strides, a.dtype.itemsize) for a in (target, array))
     return first < other_last and other_first < last
-
-
-def _bytes_of(array):
-    reach = [(n - 1) * s for n, s in zip(array.shape, array.strides, strict=True)]
-    low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
-    return array.pointer + low, array.pointer + high + array.dtype.itemsize

@@ -91,6 +91,15 @@ static int read_integers(PyObject *tuple, const char *name, int64_t *out)
     return count;
 }
 
+/* Padding is a nameless field there, which NumPy's own constructor would take for one that is called f0. */
+static PyArray_Descr *dtype_of_fields(PyObject *fields)
+{
+    PyObject *format = PyImport_ImportModule("numpy.lib.format");
+    PyObject *dtype = format ? PyObject_CallMethod(format, "descr_to_dtype", "O", fields) : NULL;
+    Py_XDECREF(format);
+    return (PyArray_Descr *)dtype;
+}
+
 static bool read_dtype(ExtState *state, PyObject *interface, ExtArrayView *view, int64_t *item_size)
 {
     PyObject *text = PyDict_GetItemString(interface, "typestr"), *fields = PyDict_GetItemString(interface, "descr");
@@ -103,8 +112,10 @@ static bool read_dtype(ExtState *state, PyObject *interface, ExtArrayView *view,
     bool is_record = text && PyUnicode_Check(text) && PyUnicode_FindChar(text, 'V', 0, PY_SSIZE_T_MAX, 1) >= 0;
     if (!text)
         PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__ has no 'typestr'");
+    else if (is_record && fields)
+        dtype = dtype_of_fields(fields);
     else
-        PyArray_DescrConverter(is_record && fields ? fields : text, &dtype);
+        PyArray_DescrConverter(text, &dtype);
     if (!dtype)
         return false;
     view->element = ext_element_type(state, dtype);
@@ -192,12 +203,19 @@ static int view_foreign(ExtState *state, PyObject *value, ExtArrayView *view)
     return ok ? 1 : -1;
 }
 
+/* Subclasses may say that devices reach their memory. */
+static int view_numpy(ExtState *state, PyObject *value, ExtArrayView *view)
+{
+    int is_foreign = PyArray_CheckExact(value) ? 0 : view_foreign(state, value, view);
+    return is_foreign ? is_foreign : view_host(state, (PyArrayObject *)value, view);
+}
+
 int ext_array_view(ExtState *state, PyObject *value, ExtArrayView *view)
 {
     if (PyObject_TypeCheck(value, state->device_array_type))
         return view_device((ExtDeviceArray *)value, view);
     if (PyArray_Check(value))
-        return view_host(state, (PyArrayObject *)value, view);
+        return view_numpy(state, value, view);
     if (PyObject_TypeCheck(value, state->host_argument_type)) {
         const ExtHostArgument *argument = (ExtHostArgument *)value;
         int result = ext_array_view(state, argument->array, view);

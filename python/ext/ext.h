@@ -171,6 +171,7 @@ bool ext_add_streams(PyObject *module);
 bool ext_add_buffers(PyObject *module);
 bool ext_add_device_arrays(PyObject *module);
 bool ext_add_host_arguments(PyObject *module);
+bool ext_add_host_memory(PyObject *module);
 bool ext_add_kernels(PyObject *module);
 bool ext_add_launchers(PyObject *module);
 bool ext_add_inspection(PyObject *module);

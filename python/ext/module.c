@@ -46,8 +46,8 @@ static int execute(PyObject *module)
     bool ok = import_numpy() && init_state(ext_state(module)) && ext_add_types(module) && ext_add_signatures(module) &&
               ext_add_intrinsics(module) && ext_add_devices(module) && ext_add_streams(module) &&
               ext_add_buffers(module) && ext_add_device_arrays(module) && ext_add_host_arguments(module) &&
-              ext_add_kernels(module) && ext_add_launchers(module) && ext_add_inspection(module) &&
-              ext_add_elementwise(module);
+              ext_add_host_memory(module) && ext_add_kernels(module) && ext_add_launchers(module) &&
+              ext_add_inspection(module) && ext_add_elementwise(module);
     return ok ? 0 : -1;
 }
 

@@ -435,7 +435,7 @@ def from_cuda_array_interface(desc, owner=None, sync=True):
     need_device()
     dtype = np.dtype(desc["typestr"])
     if dtype.kind == "V" and desc.get("descr"):
-        dtype = np.dtype(desc["descr"])
+        dtype = np.lib.format.descr_to_dtype(desc["descr"])
     pointer, read_only = desc["data"]
     strides = desc.get("strides")
     array = DeviceNDArray(tuple(desc["shape"]), None if strides is None else tuple(strides), dtype, pointer or 0, owner,

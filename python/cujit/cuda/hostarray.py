@@ -5,6 +5,7 @@ import numpy as np
 
 from cujit import _core
 from cujit.cuda import devicearray, layout
+from cujit.cuda.devicearray import DeviceNDArray
 from cujit.cuda.devices import need_device
 
 
@@ -30,83 +31,141 @@ class InOut(_core.HostArgument):
 
 
 class MappedNDArray(np.ndarray):
-    """A NumPy array that the CPU device reaches as one of its own."""
+    """A NumPy array that kernels work on in place.
+
+    Launches do not wait: synchronize before the host looks at the results. `stream` is the stream whose work is on it,
+    0 for the default one. What NumPy computes from it is ordinary memory and goes to kernels as any host array.
+    """
 
     stream = 0
 
+    def __array_finalize__(self, source):
+        self.stream = getattr(source, "stream", 0)
+
     @property
     def __cuda_array_interface__(self):
+        memory = _memory_of(self)
+        if memory is None or memory.device.kind != need_device().kind:
+            raise AttributeError("this array is not in memory that the device reaches")
         interface = dict(self.__array_interface__)
-        interface.update(version=3, stream=layout.stream_number(self.stream))
+        address, read_only = interface["data"]
+        interface.update(version=3, stream=layout.stream_number(self.stream),
+                         data=(address - memory.address + memory.pointer if self.size else 0, read_only))
         return interface
 
+    def copy_to_host(self, ary=None, stream=0):
+        """A NumPy array with the elements: a new one, or `ary`. See DeviceNDArray.copy_to_host."""
+        return devicearray.as_cuda_array(self).copy_to_host(ary, stream or self.stream)
 
-def _host_array(shape, dtype, strides, order):
+    def copy_to_device(self, ary, stream=0):
+        """Takes the elements of another array. See DeviceNDArray.copy_to_device."""
+        devicearray.as_cuda_array(self).copy_to_device(ary, stream or self.stream)
+
+
+class ManagedNDArray(MappedNDArray):
+    """A NumPy array in memory that moves to whoever uses it, the host or a GPU."""
+
+
+def _memory_of(array):
+    owner = array
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    return owner if isinstance(owner, _core.HostMemory) else None
+
+
+def _in_memory(kind, shape, dtype, strides, order):
     shape, dtype = layout.as_shape(shape), np.dtype(dtype)
+    if dtype.hasobject:
+        raise TypeError(f"a device cannot reach the objects of dtype {dtype}")
     if strides is None:
-        return np.empty(shape, dtype, order=order)
-    block = np.empty(layout.extent(shape, strides, dtype.itemsize), np.uint8)
-    return np.ndarray(shape, dtype, block, strides=strides)
+        strides = layout.contiguous_strides(shape, dtype.itemsize, order)
+    size = layout.extent(shape, strides, dtype.itemsize)
+    if size == 0:
+        need_device()
+        return np.ndarray(shape, dtype, strides=strides)
+    return np.ndarray(shape, dtype, _core.HostMemory(size, kind), strides=strides)
+
+
+def _in_memory_like(kind, ary):
+    strides = layout.like_strides(ary.shape, ary.strides, ary.dtype.itemsize)
+    return _in_memory(kind, ary.shape, ary.dtype, strides, "C")
+
+
+def _as_mapped(array, stream, class_=MappedNDArray):
+    mapped_view = array.view(class_)
+    mapped_view.stream = stream
+    return mapped_view
 
 
 def pinned_array(shape, dtype=np.float64, strides=None, order="C"):
-    """A NumPy array, not initialized, for fast transfers."""
-    return _host_array(shape, dtype, strides, order)
+    """A NumPy array, not initialized, in page-locked memory: copies between it and a GPU are fast, and those on a
+    stream do not wait. DeviceMemoryError where there is not that much."""
+    return _in_memory("pinned", shape, dtype, strides, order)
 
 
 def pinned_array_like(ary):
     """A pinned array with the shape, dtype and order of `ary`, without its gaps."""
-    return _like(ary)
-
-
-@contextlib.contextmanager
-def pinned(*arrays):
-    """A context in which the host arrays are good for fast transfers."""
-    yield
+    return _in_memory_like("pinned", ary)
 
 
 def mapped_array(shape, dtype=np.float64, strides=None, order="C", stream=0, portable=False, wc=False):
-    """A NumPy array, not initialized, that kernels can be given as it is.
+    """A NumPy array, not initialized, in page-locked memory that kernels work on in place, over the bus.
 
-    The CPU device works on it in place; a GPU on a copy for each launch, which comes back when the kernel is done.
+    wc: write-combined, which the host writes faster and reads very slowly. portable: all devices reach it in any case.
+    DeviceMemoryError where there is not that much.
     """
-    return _map(_host_array(shape, dtype, strides, order), stream)
+    return _as_mapped(_in_memory("write-combined" if wc else "pinned", shape, dtype, strides, order), stream)
 
 
 def mapped_array_like(ary, stream=0, portable=False, wc=False):
     """A mapped array with the shape, dtype and order of `ary`, without its gaps."""
-    return _map(_like(ary), stream)
+    return _as_mapped(_in_memory_like("write-combined" if wc else "pinned", ary), stream)
 
 
 def managed_array(shape, dtype=np.float64, strides=None, order="C", stream=0, attach_global=True):
-    """The same as mapped_array."""
-    return _map(_host_array(shape, dtype, strides, order), stream)
+    """A NumPy array, not initialized, in memory that moves to whoever uses it, page by page.
+
+    attach_global: kernels of any stream reach it; without it, on devices that cannot share pages with the host, none.
+    DeviceMemoryError where there is not that much.
+    """
+    kind = "managed" if attach_global else "managed by host"
+    return _as_mapped(_in_memory(kind, shape, dtype, strides, order), stream, ManagedNDArray)
+
+
+@contextlib.contextmanager
+def pinned(*arrays):
+    """A context in which the memory of these host arrays is page-locked: copies between them and a GPU are fast, and
+    those on a stream do not wait. It ends when the device has done all its work."""
+    with _registered(arrays):
+        yield
 
 
 @contextlib.contextmanager
 def mapped(*arrays, stream=0):
-    """A context that gives a device array for each host array: one, or a tuple of several.
-
-    On the CPU device it is the host array's own memory. On a GPU it is a copy, which comes back at the end.
-    """
-    if need_device().kind == "cpu":
-        views = [devicearray.as_cuda_array(_map(array)).bind(stream) for array in arrays]
-    else:
-        views = [devicearray.to_device(array, stream) for array in arrays]
-    yield views[0] if len(views) == 1 else tuple(views)
-    if need_device().kind != "cpu":
-        for array, view in zip(arrays, views, strict=True):
-            view.copy_to_host(array, stream)
-        need_device().synchronize()
+    """A context that gives a device array in the memory of each host array: one, or a tuple of several. It ends when
+    the device has done all its work."""
+    with _registered(arrays) as pointers:
+        views = [DeviceNDArray(array.shape, array.strides, array.dtype, pointer, array, not array.flags.writeable,
+                               stream=stream) for array, pointer in zip(arrays, pointers, strict=True)]
+        yield views[0] if len(views) == 1 else tuple(views)
 
 
-def _like(ary):
-    return np.empty_like(np.asarray(ary), subok=False)
-
-
-def _map(array, stream=0):
-    if need_device().kind != "cpu":
-        return array
-    mapped_view = array.view(MappedNDArray)
-    mapped_view.stream = stream
-    return mapped_view
+@contextlib.contextmanager
+def _registered(arrays):
+    """The arrays' first elements' addresses for kernels."""
+    device, locked, pointers = need_device(), [], []
+    try:
+        for array in arrays:
+            address = array.__array_interface__["data"][0]
+            first, last = layout.byte_range(address, array.shape, array.strides, array.itemsize)
+            if first == last:
+                pointers.append(0)
+                continue
+            pointers.append(_core.register_host(first, last - first) + address - first)
+            locked.append(first)
+        yield pointers
+    finally:
+        if locked:
+            device.synchronize()
+        for first in locked:
+            _core.unregister_host(first)

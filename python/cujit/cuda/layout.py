@@ -57,6 +57,14 @@ def extent(shape, strides, itemsize):
     return sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + itemsize
 
 
+def byte_range(address, shape, strides, itemsize):
+    """(address of the first byte, address behind the last one) of an array whose first element is at `address`."""
+    if 0 in shape:
+        return address, address
+    reach = [(n - 1) * s for n, s in zip(shape, strides, strict=True)]
+    return address + sum(r for r in reach if r < 0), address + sum(r for r in reach if r > 0) + itemsize
+
+
 def without_unit_axes(shape, strides):
     """(length, stride) of the axes that are longer than one."""
     return [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
