@@ -1,9 +1,9 @@
 """cujit beside numba-cuda and CuPy, measured in one run on the machine at hand.
 
-    python benchmarks/compare.py [--cpu] [--only import,compile,launch,kernels]
+    python benchmarks/compare.py [--cpu] [--only import,compile,launch,copies,kernels]
 
-Prints import time, compile time, launch overhead and kernel times. Without a GPU, or with --cpu, the figures are those
-of cujit's CPU device and of NumPy. Peers that are not installed are skipped, and said to be."""
+Prints import time, compile time, launch overhead, the time of copies and kernel times. Without a GPU, or with --cpu,
+the figures are those of cujit's CPU device and of NumPy. Peers that are not installed are skipped, and said to be."""
 
 import argparse
 import os
@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import peers
-from kernels import cases
+from kernels import cases, saxpy_function
 from timing import child_values, median_call_us, median_columns, median_kernel_ms, median_seconds, print_table
 
 CHILD = str(Path(__file__).with_name("child.py"))
-SECTIONS = ["import", "compile", "launch", "kernels"]
+SECTIONS = ["import", "compile", "launch", "copies", "kernels"]
 
 
 def clean_environment(folder, **extra):
@@ -77,6 +77,35 @@ def launch_section(found):
             row.append(median_call_us(call, peer.synchronize))
         rows.append(row)
     print_table("Launch overhead, device arrays, us of the host's time for a call", ["", *columns], rows)
+
+
+def host_launch_us(peer):
+    """A launch with three small host arrays, of which the kernel writes one."""
+    if not hasattr(peer, "cuda"):
+        return None
+    x, y, out = (np.ones(1000, np.float32) for _ in range(3))
+    kernel = peer.cuda.jit(saxpy_function(peer.cuda))[4, 256]
+    return median_seconds(lambda: kernel(np.float32(2), x, y, out), peer.synchronize) * 1e6
+
+
+def copy_rates(peer, megabytes):
+    """GB/s into the device and out of it."""
+    host = np.ones(megabytes << 20, np.uint8)
+    device = peer.put(host)
+    seconds = [median_seconds(lambda: peer.put(host), peer.synchronize),
+               median_seconds(lambda: peer.get(device), peer.synchronize)]
+    return [host.nbytes / each / 1e9 for each in seconds]
+
+
+def copies_section(found):
+    a, b = (np.ones(1 << 26, np.float32) for _ in range(2))
+    rows = []
+    for peer in found.values():
+        add = peer.adder()
+        sum_ms = median_seconds(lambda add=add: add(a, b), peer.synchronize) * 1e3
+        rows.append([peer.name, *copy_rates(peer, 1), *copy_rates(peer, 256), sum_ms, host_launch_us(peer)])
+    header = ["", "1 MiB in, GB/s", "out", "256 MiB in", "out", "a + b of 2^26, ms", "launch, 3 x 1000, us"]
+    print_table("Host arrays of float32, pageable, results in new memory", header, rows)
 
 
 def measure_case(peer, case, on_gpu):
@@ -158,6 +187,8 @@ def main():
         compile_section(found)
     if "launch" in wanted:
         launch_section(found)
+    if "copies" in wanted and gpu:
+        copies_section(found)
     if "kernels" in wanted and gpu:
         gpu_kernel_section(found)
     elif "kernels" in wanted and found:

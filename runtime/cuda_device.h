@@ -15,7 +15,7 @@ typedef struct StagingSlot {
 } StagingSlot;
 
 /* For copies in one direction, one at a time. */
-enum { STAGING_WORKERS = 8, STAGING_WORKER_SLOTS = 2 };
+enum { STAGING_WORKERS = 16, STAGING_WORKER_SLOTS = 2 };
 typedef struct CudaStaging {
     pthread_mutex_t lock;
     StagingSlot slots[STAGING_WORKERS * STAGING_WORKER_SLOTS];

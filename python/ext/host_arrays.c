@@ -83,7 +83,7 @@ bool ext_host_arrays_copy_in(ExtLaunchFrame *frame, RtStream *stream, Diag *diag
         ExtHostArray *each = &frame->arrays[i];
         PyArrayObject *memory = memory_of(each);
         size_t size = (size_t)PyArray_NBYTES(memory);
-        if (!rt_allocate(frame->device, size, &each->device_pointer, diag))
+        if (!rt_allocate_ordered(frame->device, size, &each->device_pointer, diag))
             return false;
         if (size && each->copy_in &&
             !rt_copy_to_device(frame->device, each->device_pointer, PyArray_DATA(memory), size, stream, diag))
@@ -118,7 +118,7 @@ bool ext_host_arrays_copy_back(ExtLaunchFrame *frame, RtStream *stream, bool lau
     bool ok = launched && copy_back(frame, stream, diag);
     for (uint32_t i = 0; i < frame->array_count; i++)
         if (frame->arrays[i].device_pointer)
-            ok &= rt_free(frame->device, frame->arrays[i].device_pointer, diag);
+            ok &= rt_free_ordered(frame->device, frame->arrays[i].device_pointer, diag);
     return ok;
 }
 

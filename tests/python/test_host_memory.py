@@ -179,7 +179,7 @@ def test_memory_is_locked_once():
 
 # --- large copies ----------------------------------------------------------------------------------------------------
 
-SIZES = [(8 << 20) - 1, 8 << 20, (8 << 20) + 1, (9 << 20) + 4097, 37_000_001]
+SIZES = [(16 << 20) - 1, 16 << 20, (16 << 20) + 1, (18 << 20) + 4097, 37_000_001]
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -196,8 +196,8 @@ def test_large_copies_arrive_whole(size, with_stream):
 
 
 def test_large_copies_between_pinned_memory():
-    source, target = cuda.pinned_array(3 << 20, np.float32), cuda.pinned_array(3 << 20, np.float32)
-    source[:] = np.arange(3 << 20)
+    source, target = cuda.pinned_array(5 << 20, np.float32), cuda.pinned_array(5 << 20, np.float32)
+    source[:] = np.arange(5 << 20)
     target[:] = -1
     stream = cuda.stream()
     cuda.to_device(source, stream).copy_to_host(target, stream)
@@ -209,7 +209,7 @@ def test_large_copies_of_threads_at_the_same_time():
     problems = []
 
     def work(k):
-        data = np.random.default_rng(k).integers(0, 1 << 60, (12 << 17) + k)
+        data = np.random.default_rng(k).integers(0, 1 << 60, (18 << 17) + k)
         stream = cuda.stream()
         for step in range(3):
             on_device = cuda.to_device(data, stream)

@@ -47,7 +47,7 @@ static void use_host_memory(RtDevice *device, Outcome *outcome)
 
 static void use_large_copies(RtDevice *device, Outcome *outcome)
 {
-    enum { LARGE = 8 << 20 };
+    enum { LARGE = 16 << 20 };
     Diag diag = {0};
     RtPointer memory = 0;
     char *pageable = calloc(1, LARGE);
