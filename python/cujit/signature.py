@@ -3,13 +3,19 @@ import re
 
 from cujit import _core
 from cujit.errors import SignatureError
+from cujit.foreign_types import signature_from_numba, type_from_numba
 
 Type, Signature = _core.Type, _core.Signature
 
 
 def is_signature(value):
     """Whether `value` is meant as a signature: text, a Signature, a tuple of types, or a list of those."""
-    return isinstance(value, (str, tuple, list, Signature))
+    return isinstance(value, (str, tuple, list, Signature)) or signature_from_numba(value) is not None
+
+
+def as_type(value):
+    """The type that `value` is or, where it is one of an installed numba, stands for; None for what is no type."""
+    return value if isinstance(value, Type) else type_from_numba(value)
 
 
 def normalize(signature):
@@ -18,9 +24,15 @@ def normalize(signature):
         return tuple(signature.args), signature.return_type
     if isinstance(signature, str):
         return _parse(signature)
-    if isinstance(signature, (tuple, list)) and all(isinstance(item, Type) for item in signature):
-        return tuple(signature), None
-    raise SignatureError(f"{signature!r} is no signature: expected text, types called with types, or a tuple of types")
+    if isinstance(signature, (tuple, list)):
+        types = tuple(map(as_type, signature))
+        if None not in types:
+            return types, None
+    foreign = signature_from_numba(signature)
+    if foreign is None:
+        raise SignatureError(
+            f"{signature!r} is no signature: expected text, types called with types, or a tuple of types")
+    return foreign
 
 
 _C_TYPES = {

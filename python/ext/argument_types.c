@@ -96,8 +96,10 @@ static const Type *instance_type(ExtState *state, PyObject *value, Arena *arena)
 static const Type *named_scalar(ExtState *state, PyObject *value)
 {
     PyArray_Descr *dtype = NULL;
-    if (PyObject_TypeCheck(value, state->type_type))
-        return ((ExtType *)value)->type;
+    const Type *stated = ext_type_of_object(state, value);
+    if (stated)
+        return stated;
+    PyErr_Clear();
     if (PyArray_DescrCheck(value))
         return ext_scalar_of_dtype((PyArray_Descr *)value);
     bool is_number_class = PyType_Check(value) && PyType_IsSubtype((PyTypeObject *)value, &PyGenericArrType_Type);

@@ -308,11 +308,14 @@ static const Constant *namespace(SnapshotScope *scope, PyObject *object, const c
     return result;
 }
 
-/* bool, int, float, complex, np.float32, cujit.float32, np.dtype("f4"); NULL without an exception for anything else. */
+/* bool, int, float, complex, np.float32, cujit.float32, numba.float32, np.dtype("f4"); NULL without an exception for anything else. */
 static const Constant *named_type(SnapshotBuilder *builder, PyObject *value, const char *shown)
 {
-    if (PyObject_TypeCheck(value, builder->state->type_type))
-        return type_constant(builder, ((ExtType *)value)->type, NULL, shown);
+    const Type *stated = ext_type_of_object(builder->state, value);
+    if (stated)
+        return type_constant(builder, stated, NULL, shown);
+    if (PyErr_Occurred())
+        return unsupported_by_exception(builder, shown);
     const struct {
         PyTypeObject *class;
         const Type *type;

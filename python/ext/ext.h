@@ -21,6 +21,7 @@ typedef struct ExtState {
     PyObject *raising_kernels;                   /* dict: number -> address of the ExtKernel, which it does not own */
     uint32_t kernel_number;                      /* of the last kernel that was prepared */
     PyObject *record_types;                      /* dict: structured dtype -> capsule of a Type in `arena` */
+    PyObject *foreign_types;                     /* dict: type of numba's -> Type */
     PyObject *kept_classes;                      /* set: classes whose addresses are in types */
     PyObject *array_interface_name, *cuda_stream_name, *py_func_name;   /* interned attribute names */
     Arena *arena;                                /* lives as long as the module */
@@ -146,7 +147,10 @@ PyObject *ext_raise_argument(const ExtKernel *kernel, Py_ssize_t index);
 bool ext_add_types(PyObject *module);
 /* The Type object of a type, copied where it is no singleton. New reference. */
 PyObject *ext_type_object(ExtState *state, const Type *type);
-/* Borrowed from a Type object; NULL with TypeError when it is none. */
+/* Borrowed from a Type object, or from a dict where the object is a type of an installed numba's. NULL when it is neither,
+ * with an exception only where it is a type that kernels have not. */
+const Type *ext_type_of_object(ExtState *state, PyObject *object);
+/* Likewise, with TypeError for anything else. */
 const Type *ext_type_borrowed(ExtState *state, PyObject *object);
 bool ext_add_signatures(PyObject *module);
 PyObject *ext_signature_object(ExtState *state, PyObject *args, PyObject *return_type);

@@ -33,12 +33,13 @@ static bool init_state(ExtState *state)
     state->warns_about_copies = is_wanted("CUJIT_WARN_ON_IMPLICIT_COPY");
     state->raising_kernels = PyDict_New();
     state->record_types = PyDict_New();
+    state->foreign_types = PyDict_New();
     state->kept_classes = PySet_New(NULL);
     state->array_interface_name = PyUnicode_InternFromString("__cuda_array_interface__");
     state->cuda_stream_name = PyUnicode_InternFromString("__cuda_stream__");
     state->py_func_name = PyUnicode_InternFromString("py_func");
-    return state->record_types && state->kept_classes && state->raising_kernels && state->array_interface_name &&
-           state->cuda_stream_name && state->py_func_name;
+    return state->record_types && state->foreign_types && state->kept_classes && state->raising_kernels &&
+           state->array_interface_name && state->cuda_stream_name && state->py_func_name;
 }
 
 static int execute(PyObject *module)
@@ -73,6 +74,7 @@ static int each_object(ExtState *state, int (*visit)(PyObject **place, void *use
         &state->devices,
         &state->raising_kernels,
         &state->record_types,
+        &state->foreign_types,
         &state->kept_classes,
         &state->array_interface_name,
         &state->cuda_stream_name,

@@ -26,12 +26,45 @@ PyObject *ext_type_object(ExtState *state, const Type *type)
     return make_type(state, type_copy(arena, type), arena);
 }
 
-const Type *ext_type_borrowed(ExtState *state, PyObject *object)
+/* Whether the object's class is of an installed numba. */
+static bool is_numbas(PyObject *object)
+{
+    PyObject *module = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__module__");
+    const char *name = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
+    bool result = name && strncmp(name, "numba.", 6) == 0;
+    Py_XDECREF(module);
+    PyErr_Clear();
+    return result;
+}
+
+/* What cujit.foreign_types makes of it, borrowed from the dict that keeps it; NULL also for what is no type. */
+static PyObject *foreign_type(ExtState *state, PyObject *object)
+{
+    PyObject *known = PyDict_GetItemWithError(state->foreign_types, object);
+    if (known || PyErr_Occurred())
+        return known;
+    PyObject *module = PyImport_ImportModule("cujit.foreign_types");
+    PyObject *type = module ? PyObject_CallMethod(module, "type_from_numba", "O", object) : NULL;
+    bool ok = type && type != Py_None && PyDict_SetItem(state->foreign_types, object, type) == 0;
+    Py_XDECREF(type);
+    Py_XDECREF(module);
+    return ok ? PyDict_GetItemWithError(state->foreign_types, object) : NULL;
+}
+
+const Type *ext_type_of_object(ExtState *state, PyObject *object)
 {
     if (PyObject_TypeCheck(object, state->type_type))
         return ((ExtType *)object)->type;
-    PyErr_Format(PyExc_TypeError, "expected a cujit type, got %R", object);
-    return NULL;
+    PyObject *type = is_numbas(object) ? foreign_type(state, object) : NULL;
+    return type ? ((ExtType *)type)->type : NULL;
+}
+
+const Type *ext_type_borrowed(ExtState *state, PyObject *object)
+{
+    const Type *type = ext_type_of_object(state, object);
+    if (!type && !PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "expected a cujit type, got %R", object);
+    return type;
 }
 
 static void type_dealloc(ExtType *self)

@@ -371,8 +371,8 @@ def quiet_launcher(kernel, blocks, threads, stream=0, sharedmem=0):
 
 def argument_type(value):
     """The type that a kernel sees for an argument; of a type, itself. TypeError where it takes none such."""
-    if isinstance(value, _core.Type):
-        return value
+    if (stated := signatures.as_type(value)) is not None:
+        return stated
     if isinstance(value, (In, Out, InOut)):
         value = value.value
     if not isinstance(value, _core.DeviceArrayBase) and is_cuda_array(value):
