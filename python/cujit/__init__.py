@@ -13,6 +13,7 @@ Importing the package loads no driver; the first array, stream or launch does. `
 """
 from cujit import cuda, errors, types
 from cujit.cuda import literal_unroll, literally
+from cujit.errors import NumbaPerformanceWarning, NumbaWarning
 from cujit.types import *  # noqa: F403
 
 

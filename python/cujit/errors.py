@@ -12,6 +12,8 @@ __all__ = [
     "DriverMissingError", "InternalError", "KernelHangError", "KernelReturnError", "LaunchArgumentError",
     "LaunchConfigurationError", "NoGPUWarning", "PerformanceWarning", "SignatureError", "TypingError",
     "UnsupportedError",
+    "CudaDriverError", "CudaRuntimeError", "CudaSupportError", "LoweringError", "NumbaError", "NumbaPerformanceWarning",
+    "NumbaWarning",
 ]
 
 
@@ -82,7 +84,7 @@ class CudaAPIError(CujitError, RuntimeError):
     """A call of the NVIDIA driver failed. `code` is the CUresult (int) where it is known."""
 
 
-class DeviceMemoryError(CujitError, MemoryError):
+class DeviceMemoryError(CudaAPIError, MemoryError):
     """A device has not enough memory."""
 
 
@@ -98,3 +100,13 @@ class PerformanceWarning(CujitWarning):
 
 class NoGPUWarning(CujitWarning):
     """There is no GPU; kernels run on the CPU device."""
+
+
+# --- numba's names for them ------------------------------------------------------------------------------------------
+
+NumbaError = CujitError
+LoweringError = CompileError
+CudaSupportError = DriverMissingError
+CudaDriverError = CudaRuntimeError = CudaAPIError
+NumbaWarning = CujitWarning
+NumbaPerformanceWarning = PerformanceWarning

@@ -86,6 +86,16 @@ static PyObject *end_deferring(PyObject *module, PyObject *Py_UNUSED(ignored))
     Py_RETURN_NONE;
 }
 
+static PyObject *deferred_count(PyObject *module, PyObject *Py_UNUSED(ignored))
+{
+    return PyLong_FromSize_t(ext_state(module)->deferred_count);
+}
+
+static PyObject *is_deferring(PyObject *module, PyObject *Py_UNUSED(ignored))
+{
+    return PyBool_FromLong(ext_state(module)->defer_depth > 0);
+}
+
 static void buffer_dealloc(ExtBuffer *self)
 {
     PyTypeObject *class = Py_TYPE(self);
@@ -227,6 +237,8 @@ static PyMethodDef functions[] = {
     {"copy_on_device", (PyCFunction)(void (*)(void))function_copy_on_device, METH_VARARGS | METH_KEYWORDS, NULL},
     {"fill", (PyCFunction)(void (*)(void))function_fill, METH_VARARGS | METH_KEYWORDS, "Sets bytes of device memory."},
     {"begin_deferring", begin_deferring, METH_NOARGS, "From now on memory is not freed but noted; calls nest."},
+    {"deferred_count", deferred_count, METH_NOARGS, "How much memory has been noted: the number of pieces."},
+    {"is_deferring", is_deferring, METH_NOARGS, "Whether memory is noted."},
     {"end_deferring", end_deferring, METH_NOARGS, "The outermost of these calls frees what has been noted."},
     {0},
 };

@@ -1,7 +1,8 @@
-"""Types of an installed numba, as programs have them that changed only the import of cuda. Numba itself is not needed: its
-classes are known by their names, and these have them."""
+"""Types of an installed numba, as programs have them that changed only the import of cuda. Numba itself is not needed:
+its classes are known by their names, and these have them."""
 import numpy as np
 import pytest
+
 from cujit import cuda, errors, guvectorize, types, vectorize
 
 

@@ -109,3 +109,24 @@ def test_version():
     import cujit
 
     assert cujit.__version__[0].isdigit()
+
+
+def test_numbas_names_of_modules_classes_and_errors():
+    from cujit import NumbaPerformanceWarning, cuda
+    from cujit import errors as cujit_errors
+    from cujit.cuda import CudaSupportError
+    from cujit.cuda.cudadrv.devicearray import DeviceNDArray, is_cuda_ndarray
+    from cujit.cuda.cudadrv.devices import get_context, gpus, reset
+    from cujit.cuda.cudadrv.driver import Context, CudaAPIError, Device, Event, Stream
+    from cujit.cuda.cudadrv.error import CudaDriverError
+    from cujit.cuda.cudadrv.runtime import runtime
+
+    array = cuda.device_array(3)
+    assert isinstance(array, DeviceNDArray) and is_cuda_ndarray(array) and not is_cuda_ndarray([])
+    assert isinstance(cuda.stream(), Stream) and isinstance(cuda.event(), Event)
+    assert isinstance(cuda.gpus[0], Device) and isinstance(get_context(), Context) and len(gpus) == len(cuda.gpus)
+    assert cuda.gpus[0]._device.name == cuda.gpus[0].name and runtime is cuda.runtime and callable(reset)
+    assert cuda.cudadrv.driver.CudaAPIError is CudaAPIError is CudaDriverError is cujit_errors.CudaAPIError
+    assert issubclass(cujit_errors.DeviceMemoryError, CudaAPIError)
+    assert CudaSupportError is cujit_errors.DriverMissingError
+    assert NumbaPerformanceWarning is cujit_errors.PerformanceWarning

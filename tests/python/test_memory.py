@@ -247,6 +247,16 @@ def test_deferred_memory_is_freed_at_the_end():
     assert len({cuda.device_array(1000).pointer for _ in range(20)}) < 20
 
 
+def test_deferred_memory_under_numbas_names():
+    waiting = cuda.current_context().deallocations
+    assert len(waiting) == 0 and not waiting.is_disabled
+    with waiting.disable():
+        cuda.device_array(10)
+        waiting.clear()
+        assert waiting.is_disabled and len(waiting) == 1
+    assert len(waiting) == 0
+
+
 # --- what other code asks device arrays -------------------------------------------------------------------------------
 
 def test_arrays_made_of_shape_and_strides():

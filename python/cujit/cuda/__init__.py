@@ -63,6 +63,7 @@ from cujit.cuda.streams import (
     per_thread_default_stream,
     stream,
 )
+from cujit.errors import CudaSupportError
 from cujit.types import *  # noqa: F403
 
 globals().update({path.removeprefix("cuda."): intrinsic for path, intrinsic in _core.intrinsics.items()
@@ -71,7 +72,7 @@ _core.intrinsics["cuda.bf16.bfloat16"] = _core.scalar_types["bfloat16"]   # the 
 globals().update(_core.vector_types)   # float32x4, float4, ...
 
 
-_SUBMODULES = "random", "types"   # imported when they are asked for
+_SUBMODULES = "cudadrv", "random", "types"   # imported when they are asked for
 
 
 def copy_to_host(array, ary=None, stream=0):  # noqa: F811

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from cujit._core import DeviceArrayBase, Event, KernelBase, Launcher, Signature, Type
 from cujit._core import Stream as _CoreStream
+from cujit.errors import CudaSupportError as CudaSupportError
 from cujit.gufunc import guvectorize as guvectorize
 from cujit.types import *  # noqa: F403
 from cujit.ufunc import vectorize as vectorize
@@ -16,6 +17,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Signature = str | Signature | tuple[Type, ...]
 _Stream = _CoreStream | int | Any
 _Shape = int | Sequence[int]
+cudadrv: ModuleType
 random: ModuleType
 types: ModuleType
 
@@ -299,6 +301,8 @@ class Device:
 
 class Context:
     device: Device
+    @property
+    def deallocations(self) -> Deallocations: ...
     def get_memory_info(self) -> Any: ...
     def synchronize(self) -> None: ...
     def reset(self) -> None: ...
@@ -306,6 +310,12 @@ class Context:
     def pop(self) -> None: ...
     def create_stream(self) -> Stream: ...
     def create_event(self, timing: bool = True) -> Event: ...
+
+class Deallocations:
+    is_disabled: bool
+    def __len__(self) -> int: ...
+    def clear(self) -> None: ...
+    def disable(self) -> AbstractContextManager[None]: ...
 
 class _DeviceList(Sequence[Device]):
     lst: list[Device]

@@ -58,6 +58,11 @@ class Device:
         return "GPU-" + "-".join(digits[i:j] for i, j in [(0, 8), (8, 12), (12, 16), (16, 20), (20, 32)])
 
     @property
+    def _device(self):
+        """What numba's `cuda.gpus[0]`, which is a context manager there, has in it."""
+        return self
+
+    @property
     def supports_float16(self):
         return self.compute_capability >= (5, 3)
 
@@ -187,6 +192,11 @@ class Context:
     def __init__(self, device):
         self.device = device
 
+    @property
+    def deallocations(self):
+        """Memory that is to be freed."""
+        return Deallocations()
+
     def __eq__(self, other):
         return isinstance(other, Context) and self.device is other.device
 
@@ -223,6 +233,26 @@ class Context:
     def create_event(self, timing=True):
         with self.device:
             return _core.Event(timing=timing)
+
+
+class Deallocations:
+    """Memory that is to be freed, under numba's name. Nothing waits in it but within disable(), or cuda.defer_cleanup():
+    the memory of an array goes when the array does."""
+
+    def __len__(self):
+        return _core.deferred_count()
+
+    @property
+    def is_disabled(self):
+        """Whether this is within disable() or defer_cleanup()."""
+        return _core.is_deferring()
+
+    def clear(self):
+        """Frees what waits; nothing within disable()."""
+
+    def disable(self):
+        """cuda.defer_cleanup()."""
+        return defer_cleanup()
 
 
 def current_context(devnum=None):

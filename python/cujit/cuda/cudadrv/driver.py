@@ -1,0 +1,7 @@
+"""The classes of devices, contexts, streams and events, under the names of numba.cuda.cudadrv.driver."""
+from cujit._core import Event
+from cujit.cuda.devices import Context, Device
+from cujit.cuda.streams import Stream
+from cujit.errors import CudaAPIError
+
+__all__ = ["Context", "CudaAPIError", "Device", "Event", "Stream"]
