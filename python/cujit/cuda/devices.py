@@ -236,7 +236,7 @@ class Context:
 
 
 class Deallocations:
-    """Memory that is to be freed, under numba's name. Nothing waits in it but within disable(), or cuda.defer_cleanup():
+    """Memory that is to be freed, under numba's name. Nothing waits but within disable() or cuda.defer_cleanup():
     the memory of an array goes when the array does."""
 
     def __len__(self):
