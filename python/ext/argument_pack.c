@@ -27,6 +27,13 @@ static ExtMatch pack_enum(Packer *packer, PyObject *value, const Type *type)
     return match;
 }
 
+static void write_number(Packer *packer, const Type *type, const uint8_t *bytes)
+{
+    uint32_t parts = type->kind == TYPE_COMPLEX ? 2 : 1, size = type->size / parts;
+    for (uint32_t i = 0; i < parts; i++)
+        memcpy(packer->frame->parameters + packer->field++->offset, bytes + i * size, size);
+}
+
 static ExtMatch pack_scalar(Packer *packer, PyObject *value, const Type *type)
 {
     uint8_t *parameters = packer->frame->parameters;
@@ -43,6 +50,15 @@ static ExtMatch pack_scalar(Packer *packer, PyObject *value, const Type *type)
         if (!overflow)
             return EXT_MATCH;
     }
+    if (type == TYPE_OF(BOOL) && PyBool_Check(value)) {
+        parameters[packer->field++->offset] = value == Py_True;
+        return EXT_MATCH;
+    }
+    const void *held;
+    if (ext_numpy_number(value, &held) == type) {
+        write_number(packer, type, held);
+        return EXT_MATCH;
+    }
     const Type *actual = ext_number_type(value);
     if (!actual)
         return PyErr_Occurred() ? EXT_ERROR : EXT_MISMATCH;
@@ -51,9 +67,7 @@ static ExtMatch pack_scalar(Packer *packer, PyObject *value, const Type *type)
     uint8_t bytes[16];
     if (!ext_store_number(value, type, bytes))
         return EXT_ERROR;
-    uint32_t parts = type->kind == TYPE_COMPLEX ? 2 : 1, size = type->size / parts;
-    for (uint32_t i = 0; i < parts; i++)
-        memcpy(parameters + packer->field++->offset, bytes + i * size, size);
+    write_number(packer, type, bytes);
     return EXT_MATCH;
 }
 

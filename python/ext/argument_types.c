@@ -19,8 +19,44 @@ static const Type *int_type(PyObject *value)
     return NULL;
 }
 
+/* NumPy's classes of numbers, whose objects hold the value as C does; the usual ones first. */
+#define NUMPY_NUMBERS(ROW) \
+    ROW(Float, FLOAT32)    \
+    ROW(Double, FLOAT64)   \
+    ROW(Int, INT32)        \
+    ROW(Long, INT64)       \
+    ROW(LongLong, INT64)   \
+    ROW(UInt, UINT32)      \
+    ROW(ULong, UINT64)     \
+    ROW(ULongLong, UINT64) \
+    ROW(Byte, INT8)        \
+    ROW(UByte, UINT8)      \
+    ROW(Short, INT16)      \
+    ROW(UShort, UINT16)    \
+    ROW(Bool, BOOL)        \
+    ROW(Half, FLOAT16)     \
+    ROW(CFloat, COMPLEX64) \
+    ROW(CDouble, COMPLEX128)
+
+const Type *ext_numpy_number(PyObject *value, const void **bytes)
+{
+    const PyTypeObject *class = Py_TYPE(value);
+#define ROW(name, type)                                           \
+    if (class == &Py##name##ArrType_Type) {                       \
+        *bytes = &((const Py##name##ScalarObject *)value)->obval; \
+        return TYPE_OF(type);                                     \
+    }
+    NUMPY_NUMBERS(ROW)
+#undef ROW
+    return NULL;
+}
+
 static const Type *numpy_scalar_type(PyObject *value)
 {
+    const void *bytes;
+    const Type *known = ext_numpy_number(value, &bytes);
+    if (known)
+        return known;
     PyArray_Descr *dtype = PyArray_DescrFromScalar(value);
     const Type *type = dtype ? ext_scalar_of_dtype(dtype) : NULL;
     Py_XDECREF(dtype);

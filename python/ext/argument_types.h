@@ -36,6 +36,9 @@ void ext_contiguity(int ndim, const int64_t *shape, const int64_t *strides, int6
 /* The type of a Python or NumPy number; NULL without an exception for anything else, and with OverflowError for an int
  * beyond 64 bits. */
 const Type *ext_number_type(PyObject *value);
+/* The type of a NumPy number and where its bytes are, in its object; NULL without an exception for anything else, and for
+ * the rarer classes of numbers. */
+const Type *ext_numpy_number(PyObject *value, const void **bytes);
 /* --- class_types.c --------------------------------------------------------------------------------------------------------- */
 /* The type of what a class of named tuples or dataclasses makes, with items of none. NULL without an exception for any other
  * class. */
