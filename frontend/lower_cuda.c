@@ -119,7 +119,7 @@ static bool call_array_like(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 1, 1))
         return false;
-    if (call->arguments[0].type->kind != TYPE_ARRAY || !call->arguments[0].type->read_only)
+    if (call->arguments[0].type->kind != TYPE_ARRAY) /* any array as it is: what is constant already is so */
         return lower_fail(l, DIAG_CONSTANT_REQUIRED, "the argument of cuda.const.array_like",
                           "; pass a NumPy array that is a global or captured variable");
     return *out = call->arguments[0], true;

@@ -3,6 +3,12 @@
 
 static const Type *i64(void) { return TYPE_OF(INT64); }
 
+/* Numba takes floats for the integers that they are nearest to on the side of zero: range(math.ceil(n / 32)). */
+static bool integer_bound(Lower *l, Operand *bound)
+{
+    return !bound->type || bound->type->kind != TYPE_FLOAT || lower_convert(l, *bound, i64(), bound);
+}
+
 bool lower_range(Lower *l, const Operand *arguments, uint32_t count, Operand *out)
 {
     Operand parts[3] = {operand_int(l, 0), {0}, operand_int(l, 1)};
@@ -12,6 +18,8 @@ bool lower_range(Lower *l, const Operand *arguments, uint32_t count, Operand *ou
         parts[i] = arguments[i];
     bool all_unsigned = true;
     for (uint32_t i = 0; i < 3; i++) {
+        if (!integer_bound(l, &parts[i]))
+            return false;
         if (!parts[i].type || parts[i].type->kind > TYPE_UINT || parts[i].type->kind < TYPE_BOOL)
             return lower_fail(l, DIAG_TYPE_ARGUMENTS, "range", lower_describe_all(l, arguments, count), "");
         int64_t constant;

@@ -11,7 +11,7 @@
 
 Importing the package loads no driver; the first array, stream or launch does. `CUJIT_DEVICE=auto|cuda|cpu` chooses.
 """
-from cujit import cuda, errors, types
+from cujit import config, cuda, errors, types
 from cujit.cuda import literal_unroll, literally
 from cujit.errors import NumbaPerformanceWarning, NumbaWarning
 from cujit.types import *  # noqa: F403

@@ -1,3 +1,4 @@
+from cujit import config as config
 from cujit import cuda as cuda
 from cujit import errors as errors
 from cujit import types as types

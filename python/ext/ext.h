@@ -29,7 +29,7 @@ typedef struct ExtState {
     RtDevice *default_device;                    /* NULL before the first use */
     pthread_key_t thread_device;                 /* RtDevice of set_current_device; NULL: default_device */
     bool has_thread_device_key;
-    bool warns_about_grids, warns_about_copies;  /* CUJIT_LOW_OCCUPANCY_WARNINGS, CUJIT_WARN_ON_IMPLICIT_COPY */
+    bool warns_about_grids, warns_about_copies, waits_for_arrays; /* settings.c */
     uint32_t defer_depth; /* of cuda.defer_cleanup(): memory is not freed but noted in `deferred` */
     size_t deferred_count, deferred_capacity;
     struct ExtDeferred *deferred;
@@ -179,6 +179,7 @@ bool ext_add_host_memory(PyObject *module);
 bool ext_add_kernels(PyObject *module);
 bool ext_add_launchers(PyObject *module);
 bool ext_add_inspection(PyObject *module);
+bool ext_add_settings(PyObject *module);
 bool ext_add_elementwise(PyObject *module);
 
 /* A new array on the device of `like`, of its shape in C order, of a subclass of DeviceArrayBase. New reference. */

@@ -27,7 +27,7 @@ static bool wait_for_streams(const ExtLaunchFrame *frame, const RtStream *stream
 /* Everything of a launch that needs no GIL. *ran: whether the arguments may have changed. */
 static bool run(ExtLaunchFrame *frame, RtLaunch launch, bool *ran, Diag *diag)
 {
-    if (frame->stream_count && !wait_for_streams(frame, launch.stream, diag))
+    if (frame->stream_count && frame->state->waits_for_arrays && !wait_for_streams(frame, launch.stream, diag))
         return false;
     if (!frame->array_count) {
         launch.parameters = frame->parameters;

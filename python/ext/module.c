@@ -31,6 +31,7 @@ static bool init_state(ExtState *state)
     state->type_constants = types;
     state->warns_about_grids = is_wanted("CUJIT_LOW_OCCUPANCY_WARNINGS");
     state->warns_about_copies = is_wanted("CUJIT_WARN_ON_IMPLICIT_COPY");
+    state->waits_for_arrays = true;
     state->raising_kernels = PyDict_New();
     state->record_types = PyDict_New();
     state->foreign_types = PyDict_New();
@@ -48,7 +49,7 @@ static int execute(PyObject *module)
               ext_add_intrinsics(module) && ext_add_devices(module) && ext_add_streams(module) &&
               ext_add_buffers(module) && ext_add_device_arrays(module) && ext_add_host_arguments(module) &&
               ext_add_host_memory(module) && ext_add_kernels(module) && ext_add_launchers(module) &&
-              ext_add_inspection(module) && ext_add_elementwise(module);
+              ext_add_inspection(module) && ext_add_elementwise(module) && ext_add_settings(module);
     return ok ? 0 : -1;
 }
 

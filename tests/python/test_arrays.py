@@ -77,6 +77,18 @@ def test_arrays_of_the_module_are_constants():
     np.testing.assert_array_equal(out, table + 3)
 
 
+def test_constants_of_arguments_are_the_arguments():
+    @cuda.jit
+    def kernel(table, out):
+        own, i = cuda.const.array_like(table), cuda.grid(1)
+        if i < out.size:
+            out[i] = own[i] * 2
+
+    out = np.zeros(5, np.int64)
+    kernel[1, 8](np.arange(5), out)
+    np.testing.assert_array_equal(out, np.arange(5) * 2)
+
+
 def test_local_and_shared_memory():
     @cuda.jit
     def kernel(out):

@@ -1,4 +1,6 @@
 """iter() and next(): iterators as values, in kernels as in CPython. The samples run in both."""
+import math
+
 import numpy as np
 import pytest
 
@@ -241,3 +243,22 @@ def test_an_iterator_that_is_returned():
     x, out = np.arange(5.0) + 1, np.zeros(5)
     kernel[1, 1](x, out)
     assert out.tolist() == [1, 2, 2, 12, 3]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_bounds_of_ranges_can_be_floats(dtype):
+    """As numba's can: range(math.ceil(n / 32)). What is behind the point falls off."""
+    @cuda.jit
+    def kernel(x, out):
+        for i in range(math.ceil(x[0])):
+            out[0] += i
+        for i in range(x[1], x[0]):
+            out[1] += i
+        for i in range(x[0], x[1], x[2]):
+            out[2] = out[2] * 10 + i
+        for _ in range(2.9):
+            out[3] += 1
+
+    out = np.zeros(4)
+    kernel[1, 1](np.array([4.5, -1.5, -2.25], dtype), out)
+    assert out.tolist() == [0 + 1 + 2 + 3 + 4, -1 + 0 + 1 + 2 + 3, 420, 2]

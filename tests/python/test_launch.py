@@ -135,6 +135,41 @@ def test_warnings_about_small_grids_and_host_arrays():
         count_threads[500, 1](d)
 
 
+def test_settings_turn_the_warnings_off():
+    import warnings
+
+    from cujit import config
+    assert cuda.config is config and not config.ENABLE_CUDASIM and "CUDA_WARN_ON_IMPLICIT_COPY" in dir(config)
+    before = config.CUDA_LOW_OCCUPANCY_WARNINGS, config.CUDA_WARN_ON_IMPLICIT_COPY
+    try:
+        config.CUDA_LOW_OCCUPANCY_WARNINGS = config.CUDA_WARN_ON_IMPLICIT_COPY = 0
+        assert config.CUDA_LOW_OCCUPANCY_WARNINGS is config.CUDA_WARN_ON_IMPLICIT_COPY is False
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            count_threads[1, 1](np.zeros(1, np.int64))
+        config.CUDA_LOW_OCCUPANCY_WARNINGS = True
+        with pytest.warns(PerformanceWarning, match="grid"):
+            count_threads[3, 1](np.zeros(1, np.int64))
+    finally:
+        config.CUDA_LOW_OCCUPANCY_WARNINGS, config.CUDA_WARN_ON_IMPLICIT_COPY = before
+    with pytest.raises(AttributeError, match="CUDA_LOW_OCCUPANCY_WARNINGS"):
+        config.CUDA_LOW_OCCUPANCY = False
+
+
+def test_launches_that_do_not_wait_for_the_streams_of_arrays(monkeypatch):
+    from cujit import config
+    waited = []
+    monkeypatch.setattr(type(cuda.stream()), "synchronize", lambda stream: waited.append(stream))
+    array = cuda.to_device(np.zeros(1, np.int64))
+    interface = {**array.__cuda_array_interface__, "stream": 2}
+    try:
+        for config.CUDA_ARRAY_INTERFACE_SYNC in (True, False):
+            cuda.from_cuda_array_interface(interface, owner=array)
+    finally:
+        config.CUDA_ARRAY_INTERFACE_SYNC = True
+    assert len(waited) == 1
+
+
 @pytest.mark.parametrize("n", [1, 31, 1000])
 @pytest.mark.parametrize("tpb", [0, 16])
 def test_forall(n, tpb):

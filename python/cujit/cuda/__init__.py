@@ -2,7 +2,7 @@
 
 What has a meaning in kernels comes from the extension's table of intrinsics; help(cuda.grid) tells about one.
 """
-from cujit import _core
+from cujit import _core, config
 from cujit.cuda.compiler import (
     compile,
     compile_for_current_device,

@@ -6,6 +6,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from cujit import config as config
 from cujit._core import DeviceArrayBase, Event, KernelBase, Launcher, Signature, Type
 from cujit._core import Stream as _CoreStream
 from cujit.errors import CudaSupportError as CudaSupportError

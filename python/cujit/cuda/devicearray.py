@@ -444,7 +444,7 @@ def from_cuda_array_interface(desc, owner=None, sync=True):
         from cujit.cuda.streams import external_stream
 
         array.stream = external_stream(desc["stream"])
-        if sync:
+        if sync and _core.get_setting("array_interface_sync"):
             array.stream.synchronize()
     return array
 
