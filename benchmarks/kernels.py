@@ -61,6 +61,39 @@ extern "C" __global__ void nbody(const float *position, float *acceleration, int
     }
     acceleration[3 * i] = ax, acceleration[3 * i + 1] = ay, acceleration[3 * i + 2] = az;
 }
+
+__device__ float normal_below(float d) {
+    float k = 1.0f / (1.0f + 0.2316419f * fabsf(d));
+    float series = 1.781477937f + k * (-1.821255978f + k * 1.330274429f);
+    float tail = 0.39894228f * expf(-0.5f * d * d) * (k * (0.31938153f + k * (-0.356563782f + k * series)));
+    return d > 0 ? 1.0f - tail : tail;
+}
+
+extern "C" __global__ void black_scholes(const float *price, const float *strike, const float *years, float *call,
+                                         float rate, float volatility, long long n) {
+    long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float spread = volatility * sqrtf(years[i]);
+    float d1 = (logf(price[i] / strike[i]) + (rate + 0.5f * volatility * volatility) * years[i]) / spread;
+    float discounted = strike[i] * expf(-rate * years[i]);
+    call[i] = price[i] * normal_below(d1) - discounted * normal_below(d1 - spread);
+}
+
+extern "C" __global__ void stencil(const float *from, float *to, int height, int width) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row < 1 || column < 1 || row >= height - 1 || column >= width - 1) return;
+    const float *at = from + (long long)row * width + column;
+    to[(long long)row * width + column] = 0.5f * at[0] + 0.125f * (at[-1] + at[1] + at[-width] + at[width]);
+}
+
+extern "C" __global__ void histogram(const unsigned char *data, int *counts, long long n) {
+    __shared__ int bins[256];
+    bins[threadIdx.x] = 0;
+    __syncthreads();
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < n; i += gridDim.x * 256ll) atomicAdd(&bins[data[i]], 1);
+    __syncthreads();
+    atomicAdd(&counts[threadIdx.x], bins[threadIdx.x]);
+}
 """
 
 
@@ -146,12 +179,62 @@ def nbody_function(cuda):
     return nbody
 
 
+def black_scholes_function(cuda):
+    float32 = np.float32
+    half, one, root = float32(0.5), float32(1), float32(0.39894228)
+    p, a1, a2, a3, a4, a5 = map(float32, (0.2316419, 0.31938153, -0.356563782, 1.781477937, -1.821255978, 1.330274429))
+
+    @cuda.jit(device=True)
+    def normal_below(d):
+        k = one / (one + p * abs(d))
+        tail = root * math.exp(-half * d * d) * (k * (a1 + k * (a2 + k * (a3 + k * (a4 + k * a5)))))
+        return one - tail if d > 0 else tail
+
+    def black_scholes(price, strike, years, call, rate, volatility):
+        i = cuda.grid(1)
+        if i < call.size:
+            spread = volatility * math.sqrt(years[i])
+            d1 = (math.log(price[i] / strike[i]) + (rate + half * volatility * volatility) * years[i]) / spread
+            discounted = strike[i] * math.exp(-rate * years[i])
+            call[i] = price[i] * normal_below(d1) - discounted * normal_below(d1 - spread)
+
+    return black_scholes
+
+
+def stencil_function(cuda):
+    half, eighth = np.float32(0.5), np.float32(0.125)
+
+    def stencil(before, after):
+        column, row = cuda.grid(2)
+        if 0 < row < before.shape[0] - 1 and 0 < column < before.shape[1] - 1:
+            beside = before[row, column - 1] + before[row, column + 1]
+            around = beside + before[row - 1, column] + before[row + 1, column]
+            after[row, column] = half * before[row, column] + eighth * around
+
+    return stencil
+
+
+def histogram_function(cuda):
+    def histogram(data, counts):
+        bins = cuda.shared.array(256, np.int32)
+        thread = cuda.threadIdx.x
+        bins[thread] = 0
+        cuda.syncthreads()
+        for i in range(cuda.grid(1), data.size, cuda.gridsize(1)):
+            cuda.atomic.add(bins, data[i], 1)
+        cuda.syncthreads()
+        cuda.atomic.add(counts, thread, bins[thread])
+
+    return histogram
+
+
 class Case:
     """One kernel on one input: how to launch it from Python kernels and from CUDA C."""
 
     def __init__(self, name, function, inputs, output, grid, block, scalars=(), c_scalars=(), scalars_first=False,
                  output_first=False):
         self.name, self.function = name, function
+        self.c_name = function.__name__.removesuffix("_function")
         self.inputs, self.output = inputs, output
         self.grid, self.block = grid, block
         self.scalars, self.c_scalars = tuple(scalars), tuple(c_scalars)
@@ -166,7 +249,8 @@ class Case:
     def c_arguments(self, inputs, output):
         if self.output_first:
             return (output, *self.c_scalars)
-        return (*self.scalars, *inputs, output, *self.c_scalars)
+        in_front = self.scalars if self.scalars_first else ()
+        return (*in_front, *inputs, output, *self.c_scalars)
 
 
 def cases(scale):
@@ -193,3 +277,18 @@ def cases(scale):
     n = 65536 if large else 2048
     yield Case("n-body", nbody_function, [uniform(n, 4)], np.zeros((n, 3), np.float32), (n // NBODY_BLOCK,),
                (NBODY_BLOCK,), c_scalars=[np.int32(n)])
+
+    n = 1 << (24 if large else 20)
+    market = [uniform(n) * 25 + 5, uniform(n) * 99 + 1, uniform(n) * np.float32(9.75) + np.float32(0.25)]
+    economy = [np.float32(0.02), np.float32(0.3)]
+    yield Case("Black-Scholes", black_scholes_function, market, np.zeros(n, np.float32), (-(-n // 256),), (256,),
+               scalars=economy, c_scalars=[*economy, np.int64(n)])
+
+    n = 8192 if large else 1024
+    yield Case("stencil", stencil_function, [uniform(n, n)], np.zeros((n, n), np.float32), (n // 32, n // 8), (32, 8),
+               c_scalars=[np.int32(n), np.int32(n)])
+
+    n = 1 << (26 if large else 22)
+    data = random.integers(0, 256, n, np.uint8)
+    yield Case("histogram", histogram_function, [data], np.zeros(256, np.int32), (1056 if large else 64,), (256,),
+               c_scalars=[np.int64(n)])

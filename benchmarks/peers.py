@@ -71,7 +71,7 @@ class CupyPeer:
     def kernel(self, case):
         from kernels import CUDA_C
 
-        return self.cupy.RawKernel(CUDA_C, case.function(None).__name__)
+        return self.cupy.RawKernel(CUDA_C, case.c_name)
 
     def put(self, array):
         return self.cupy.asarray(array)
