@@ -5,8 +5,6 @@
 
 #include "codegen/host_loop.h"
 
-enum { SHARED_ALIGNMENT = 128 };
-
 /* --- machine --------------------------------------------------------------------------------------------------------------------- */
 
 static struct {
@@ -296,8 +294,6 @@ static LLVMValueRef shared_memory(Emitter *emitter, const IrValue *value, uint64
 {
     if (value->storage->dynamic)
         return thread_field(emitter, emitter->pointer_type, offsetof(HostThread, dynamic_shared));
-    if (alignment > SHARED_ALIGNMENT)
-        alignment = SHARED_ALIGNMENT;
     uint32_t offset = (emitter->static_shared + alignment - 1) / alignment * alignment;
     emitter->static_shared = offset + (uint32_t)size;
     LLVMValueRef block = thread_field(emitter, emitter->pointer_type, offsetof(HostThread, shared));

@@ -238,4 +238,8 @@ void ir_raising_functions(const IrModule *module, bool *raises);
 /* Union of the effects of every reachable intrinsic, and of print (IntrinsicEffects). */
 unsigned ir_module_effects(const IrModule *module);
 
+/* --- for the CPU device (ir_waiting.c) ------------------------------------------------------------------------------- */
+/* Makes loops in which a thread waits for what another one writes let the others run. */
+void ir_yield_in_waiting_loops(IrModule *module);
+
 #endif

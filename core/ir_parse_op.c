@@ -324,6 +324,7 @@ static void copy_immediate(IrValue *to, const IrValue *from)
 {
     to->real = 0;
     to->imaginary = 0;
+    to->hint = from->hint;
     switch (ir_op_info[to->op].immediate) {
     case IR_IMMEDIATE_NOTHING: return;
     case IR_IMMEDIATE_INDEX: to->index = from->index; return;

@@ -47,14 +47,6 @@ static bool choice_of(Lower *l, const Call *call, const char *keyword, const cha
     return lower_fail(l, DIAG_CONSTANT_RANGE, text);
 }
 
-static bool check_keywords(Lower *l, const Call *call)
-{
-    for (uint32_t i = 0; i < call->keyword_count; i++)
-        if (strcmp(call->keywords[i], "scope") && strcmp(call->keywords[i], "order"))
-            return lower_fail(l, DIAG_CALL_KEYWORD, call->name, call->keywords[i]);
-    return true;
-}
-
 static bool check_count(Lower *l, const Call *call, uint32_t wanted)
 {
     const char *range = arena_format(l->arena, "%u", wanted);
@@ -67,8 +59,7 @@ bool lower_atomic_call(Lower *l, const Call *call, Operand *out)
     IrAtomic kind = atomic_kind(call->intrinsic);
     uint32_t values = kind == IR_ATOMIC_CAS ? 2 : 1, wanted = values + (swap ? 1 : 2);
     uint8_t scope, order;
-    if (!check_keywords(l, call) || !check_count(l, call, wanted) ||
-        !choice_of(l, call, "scope", ir_scope_names, IR_SCOPE_COUNT, &scope) ||
+    if (!check_count(l, call, wanted) || !choice_of(l, call, "scope", ir_scope_names, IR_SCOPE_COUNT, &scope) ||
         !choice_of(l, call, "order", ir_order_names, IR_ORDER_COUNT, &order))
         return false;
     Operand array = call->arguments[0], index = swap ? operand_int(l, 0) : call->arguments[1];

@@ -396,14 +396,7 @@ static bool takes_keywords(IntrinsicId id)
     bool is_atomic = id >= INTRINSIC_CUDA_ATOMIC_ADD && id <= INTRINSIC_CUDA_ATOMIC_COMPARE_AND_SWAP;
     if (intrinsic_info[id].parameters || is_atomic)
         return true;
-    switch (id) {
-    case INTRINSIC_ENUMERATE:
-    case INTRINSIC_SUM:
-    case INTRINSIC_PRINT:
-    case INTRINSIC_CUDA_SHARED_ARRAY:
-    case INTRINSIC_CUDA_LOCAL_ARRAY: return true;
-    default: return false;
-    }
+    return id == INTRINSIC_ENUMERATE || id == INTRINSIC_SUM || id == INTRINSIC_PRINT;
 }
 
 /* Forms of a GENERAL row that the function written in Python answers for. */
@@ -427,6 +420,8 @@ static bool call_intrinsic(Lower *l, Call *call, const Snapshot *general, Operan
     call->name = intrinsic_name(l, call->intrinsic);
     if (general && is_general(call))
         return lower_function_call(l, general, call, out);
+    if (!call_place_keywords(l, call))
+        return false;
     if (call->keyword_count && !takes_keywords(call->intrinsic))
         return call_refuse(l, call, ": it takes no keywords");
     switch (intrinsic_info[call->intrinsic].kind) {

@@ -11,6 +11,8 @@ const Operand *call_keyword(const Call *call, const char *name);
 const Operand *call_argument(const Call *call, uint32_t index, const char *name);
 bool call_refuse(Lower *l, const Call *call, const char *hint);
 bool call_arity(Lower *l, const Call *call, uint32_t least, uint32_t most);
+/* lower_keywords.c: keywords for positional parameters that the row's doc names become positional arguments. */
+bool call_place_keywords(Lower *l, Call *call);
 /* Emits a math intrinsic for operands converted to `type` (float16 is computed in float32). */
 IrValue *emit_math_function(Lower *l, IntrinsicId id, const Type *type, uint32_t count, IrValue *const *operands);
 

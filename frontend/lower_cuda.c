@@ -32,7 +32,7 @@ static bool call_grid(Lower *l, const Call *call, Operand *out)
     int64_t axes;
     if (!call_arity(l, call, 1, 1))
         return false;
-    if (!operand_const_int(*call_argument(call, 0, "ndim"), &axes))
+    if (!operand_const_int(call->arguments[0], &axes))
         return lower_fail(l, DIAG_CONSTANT_REQUIRED, arena_format(l->arena, "the argument of %s", call->name), "");
     if (axes < 1 || axes > 3)
         return lower_fail(l, DIAG_CONSTANT_RANGE, arena_format(l->arena, "%s() takes 1, 2 or 3", call->name));
@@ -81,11 +81,10 @@ static bool constant_shape(Lower *l, const Call *call, Operand shape, IrStorage 
 
 static bool alignment_of(Lower *l, const Call *call, IrStorage *storage)
 {
-    const Operand *given = call_argument(call, 2, "alignment");
     int64_t alignment;
-    if (!given || given->type->kind == TYPE_NONE)
+    if (call->count < 3 || call->arguments[2].type->kind == TYPE_NONE)
         return true;
-    if (!operand_const_int(*given, &alignment))
+    if (!operand_const_int(call->arguments[2], &alignment))
         return lower_fail(l, DIAG_CONSTANT_REQUIRED, "the alignment", "");
     if (alignment < 1 || alignment > 1024 || (alignment & (alignment - 1)))
         return lower_fail(l, DIAG_CONSTANT_RANGE, "the alignment must be a power of two from 1 to 1024");
@@ -95,17 +94,16 @@ static bool alignment_of(Lower *l, const Call *call, IrStorage *storage)
 
 static bool call_storage(Lower *l, const Call *call, Operand *out)
 {
-    const Operand *shape = call_argument(call, 0, "shape"), *dtype = call_argument(call, 1, "dtype");
     bool is_shared = call->intrinsic == INTRINSIC_CUDA_SHARED_ARRAY;
-    if (!call_arity(l, call, 2, 3) || !shape || !dtype)
-        return diag_failed(l->diag) ? false : call_refuse(l, call, "");
-    const Type *element = operand_dtype(l, *dtype);
+    if (!call_arity(l, call, 2, 3))
+        return false;
+    const Type *element = operand_dtype(l, call->arguments[1]);
     if (!element || !type_is_element(element))
         return lower_fail(l, DIAG_CONSTANT_REQUIRED, arena_format(l->arena, "the dtype of %s", call->name),
                           ", a type such as float32");
     IrStorage *storage = ARENA_NEW(l->arena, IrStorage);
     int ndim;
-    if (!constant_shape(l, call, *shape, storage, &ndim) || !alignment_of(l, call, storage))
+    if (!constant_shape(l, call, call->arguments[0], storage, &ndim) || !alignment_of(l, call, storage))
         return false;
     storage->dynamic = is_shared && ndim == 1 && storage->shape[0] == 0;
     const Type *type = type_array(l->arena, element, ndim, LAYOUT_C, false);
@@ -161,8 +159,8 @@ static bool call_bits(Lower *l, const Call *call, Operand *out)
 static bool call_select(Lower *l, const Call *call, Operand *out)
 {
     Operand truth, x, y;
-    if (!call_arity(l, call, 3, 3) || call->keyword_count)
-        return diag_failed(l->diag) ? false : call_refuse(l, call, "");
+    if (!call_arity(l, call, 3, 3))
+        return false;
     const Type *type = lower_join_types(l, call->arguments[1].type, call->arguments[2].type);
     if (!type || !type_is_scalar(type))
         return call_refuse(l, call, "");
@@ -185,8 +183,8 @@ static bool call_refusal(Lower *l, const Call *call, Operand *out)
 
 static bool call_map_shared(Lower *l, const Call *call, Operand *out)
 {
-    if (!call_arity(l, call, 2, 2) || call->keyword_count)
-        return diag_failed(l->diag) ? false : call_refuse(l, call, "");
+    if (!call_arity(l, call, 2, 2))
+        return false;
     Operand array = call->arguments[0], rank;
     if (array.type->kind != TYPE_ARRAY || !type_is_integer(call->arguments[1].type))
         return call_refuse(l, call, "; it takes a shared array and the rank of a block");
@@ -207,8 +205,8 @@ static bool call_bits_as(Lower *l, const Call *call, Operand *out)
     default: from = TYPE_OF(UINT16);
     }
     Operand converted;
-    if (!call_arity(l, call, 1, 1) || call->keyword_count)
-        return diag_failed(l->diag) ? false : call_refuse(l, call, "");
+    if (!call_arity(l, call, 1, 1))
+        return false;
     if (!type_is_real(call->arguments[0].type))
         return call_refuse(l, call, "");
     if (!lower_convert(l, call->arguments[0], from, &converted))

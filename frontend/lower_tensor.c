@@ -37,8 +37,8 @@ static bool call_mma(Lower *l, const Call *call, Operand *out)
 {
     const MmaShape *mma = &intrinsic_info[call->intrinsic].mma;
     IrValue *operands[3];
-    if (!call_arity(l, call, 3, 3) || call->keyword_count)
-        return diag_failed(l->diag) ? false : call_refuse(l, call, ": it takes no keywords");
+    if (!call_arity(l, call, 3, 3))
+        return false;
     for (uint32_t i = 0; i < 3; i++)
         if (!fragment(l, call, i, i < 2 ? mma->input : mma->output, mma_fragment_count(mma, i), &operands[i]))
             return false;
@@ -68,8 +68,8 @@ static bool place(Lower *l, const Call *call, Operand array, Operand index, Oper
 /* ldmatrix_x4(array, row, column) */
 static bool call_ldmatrix(Lower *l, const Call *call, Operand *out)
 {
-    if (!call_arity(l, call, 3, 3) || call->keyword_count)
-        return diag_failed(l->diag) ? false : call_refuse(l, call, ": it takes no keywords");
+    if (!call_arity(l, call, 3, 3))
+        return false;
     Operand array = call->arguments[0], reference;
     if (array.type->kind != TYPE_ARRAY || array.type->ndim != 2 || !type_is_scalar(array.type->element) ||
         array.type->element->size != 2)
@@ -88,8 +88,8 @@ static bool call_copy(Lower *l, const Call *call, Operand *out)
 {
     int64_t count;
     Operand to, from;
-    if (!call_arity(l, call, 5, 5) || call->keyword_count)
-        return diag_failed(l->diag) ? false : call_refuse(l, call, ": it takes no keywords");
+    if (!call_arity(l, call, 5, 5))
+        return false;
     if (!operand_const_int(call->arguments[4], &count))
         return lower_fail(l, DIAG_CONSTANT_REQUIRED, "the count of cuda.cp_async", "");
     if (!place(l, call, call->arguments[0], call->arguments[1], &to) ||

@@ -6,9 +6,9 @@ enum { WIDE_MOST_BYTES = 64 };
 /* The array and the index of its first element, for both calls. */
 static bool wide_place(Lower *l, const Call *call, Operand *array, IrValue **index)
 {
-    const Operand *given = call_argument(call, 0, "array"), *place = call_argument(call, 1, "index");
-    if (!given || !place || given->type->kind != TYPE_ARRAY || given->type->ndim != 1 ||
-        given->type->layout == LAYOUT_ANY || !type_is_scalar(given->type->element))
+    const Operand *given = &call->arguments[0], *place = &call->arguments[1];
+    if (given->type->kind != TYPE_ARRAY || given->type->ndim != 1 || given->type->layout == LAYOUT_ANY ||
+        !type_is_scalar(given->type->element))
         return call_refuse(l, call, "; it takes an array of numbers with one axis and no gaps");
     Operand number;
     if (!type_is_integer(place->type))
@@ -38,8 +38,7 @@ static bool wide_load(Lower *l, const Call *call, Operand *out)
     int64_t count;
     if (!call_arity(l, call, 3, 3) || !wide_place(l, call, &array, &operands[1]))
         return false;
-    const Operand *width = call_argument(call, 2, "count");
-    if (!width || !operand_const_int(*width, &count))
+    if (!operand_const_int(call->arguments[2], &count))
         return lower_fail(l, DIAG_CONSTANT_REQUIRED, "the number of elements", "");
     if (!is_width(array.type->element, count))
         return refuse_width(l);
@@ -59,8 +58,8 @@ static bool wide_store(Lower *l, const Call *call, Operand *out)
         return false;
     if (array.type->read_only)
         return lower_fail(l, DIAG_READ_ONLY, lower_describe(l, array.type));
-    const Operand *values = call_argument(call, 2, "values");
-    if (!values || values->type->kind != TYPE_TUPLE)
+    const Operand *values = &call->arguments[2];
+    if (values->type->kind != TYPE_TUPLE)
         return call_refuse(l, call, "; it stores a tuple");
     uint32_t count = values->type->count;
     if (!is_width(array.type->element, count))

@@ -151,8 +151,8 @@ static bool conjugate(Lower *l, Operand number, Operand *out)
     return true;
 }
 
-/* Bits of the absolute value, as Python's int methods count them. */
-static bool count_bits(Lower *l, Operand number, bool length, Operand *out)
+/* Of the absolute value, as in Python. */
+static bool bit_length(Lower *l, Operand number, Operand *out)
 {
     Operand wide;
     const Type *type = number.type->kind == TYPE_UINT ? TYPE_OF(UINT64) : TYPE_OF(INT64);
@@ -161,12 +161,15 @@ static bool count_bits(Lower *l, Operand number, bool length, Operand *out)
     IrValue *value = operand_ir(l, wide);
     if (type->kind == TYPE_INT)
         value = emit1(l, IR_ABS, type, value);
-    if (length)
-        value = emit2(l, IR_SUB, type, emit_int(l, type, 64), emit1(l, IR_LEADZEROS, type, value));
-    else
-        value = emit1(l, IR_POPCOUNT, type, value);
-    *out = operand_value(type, value);
-    return lower_convert(l, *out, TYPE_OF(INT64), out);
+    value = emit2(l, IR_SUB, type, emit_int(l, type, 64), emit1(l, IR_LEADZEROS, type, value));
+    return lower_convert(l, operand_value(type, value), TYPE_OF(INT64), out);
+}
+
+/* Those of a negative number as they lie in memory, as numba counts them: masks of a warp are int32. */
+static bool bit_count(Lower *l, Operand number, Operand *out)
+{
+    IrValue *count = emit1(l, IR_POPCOUNT, number.type, operand_ir(l, number));
+    return lower_convert(l, operand_value(number.type, count), TYPE_OF(INT64), out);
 }
 
 static bool is_whole(Lower *l, Operand number, Operand *out)
@@ -228,8 +231,10 @@ bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call 
             return conjugate(l, receiver, out);
         if (strcmp(name, "is_integer") == 0)
             return is_whole(l, receiver, out);
-        if (strcmp(name, "bit_count") == 0 || strcmp(name, "bit_length") == 0)
-            return count_bits(l, receiver, name[4] == 'l', out);
+        if (strcmp(name, "bit_count") == 0)
+            return bit_count(l, receiver, out);
+        if (strcmp(name, "bit_length") == 0)
+            return bit_length(l, receiver, out);
     }
     return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, lower_describe(l, receiver.type), name, " that a kernel can call");
 }

@@ -148,6 +148,8 @@ static bool generate(const JitFunction *function, const Target *target, JitSpeci
     dump_ir(function, module);
     specialization->written = written_parameters(module, specialization);
     describe(function, module, specialization);
+    if (target->kind == TARGET_HOST)
+        ir_yield_in_waiting_loops(module);
     if (!codegen_compile(module, target, &function->options, jit_dump_wants(DUMP_LLVM), image, diag))
         return false;
     jit_dump_text(DUMP_LLVM, function->snapshot, image->llvm);

@@ -15,7 +15,7 @@ enum {
     HOST_DEFAULT_SHARED = 48 * 1024,
     HOST_WARP = 32,
     HOST_MAX_WARPS = HOST_MAX_THREADS / HOST_WARP,
-    HOST_SHARED_ALIGNMENT = 128,
+    HOST_SHARED_ALIGNMENT = 1024, /* what an array can ask for at most */
     HOST_HANG_SIZE = 1536, /* bytes of a message */
 };
 
@@ -212,6 +212,8 @@ bool host_tensor_meet(const HostWarp *warp, int32_t operation, uint32_t lanes);
 /* host_hang.c */
 /* Writes worker->hang: which of the threads [first, end) wait for what. All of them have started or returned. */
 void host_describe_hang(HostWorker *worker, uint32_t first, uint32_t end);
+/* The same for a thread that calls an operation of its warp or a numbered barrier against the rule. */
+void host_describe_misuse(HostWorker *worker, const HostThread *thread, const char *rule);
 /* The same for a thread that ends the launch by cuda.trap in that line. */
 void host_describe_trap(HostWorker *worker, const HostThread *thread, int32_t line);
 /* Moves the message of a block that could not go on from its worker to the job. */

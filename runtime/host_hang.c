@@ -54,16 +54,23 @@ static void add_threads(HostWorker *worker, uint32_t thread, uint32_t end)
     }
 }
 
-static void add_wait(HostWorker *worker, const HostWait *wait, bool is_single)
+/* "cuda.shfl_sync with mask 0x0000000f in line 7" */
+static void add_call(HostWorker *worker, const HostWait *wait)
 {
     const char *paths = intrinsic_info[wait->operation].path;
-    add(worker, " %s at %.*s", is_single ? "waits" : "wait", (int)strcspn(paths, " "), paths);
-    if (wait->operation == INTRINSIC_CUDA_BARRIER_SYNC)
+    add(worker, "%.*s", (int)strcspn(paths, " "), paths);
+    if (wait->operation == INTRINSIC_CUDA_BARRIER_SYNC || wait->operation == INTRINSIC_CUDA_BARRIER_ARRIVE)
         add(worker, " %u", wait->mask);
     else if (!(intrinsic_info[wait->operation].effects & EFFECT_BLOCK_SYNC))
         add(worker, " with mask 0x%08x", wait->mask);
     if (wait->line)
         add(worker, " in line %d", wait->line);
+}
+
+static void add_wait(HostWorker *worker, const HostWait *wait, bool is_single)
+{
+    add(worker, " %s at ", is_single ? "waits" : "wait");
+    add_call(worker, wait);
 }
 
 static bool is_alone(const HostWorker *worker, uint32_t thread, uint32_t end)
@@ -97,6 +104,18 @@ void host_describe_hang(HostWorker *worker, uint32_t first, uint32_t end)
             add_wait(worker, wait_of(worker, thread), is_single);
         }
     add(worker, groups == 1 ? "; the others that it names do not come" : "; none can go on");
+}
+
+void host_describe_misuse(HostWorker *worker, const HostThread *thread, const char *rule)
+{
+    const int32_t *block = thread->block_index;
+    const HostWait *wait = &worker->warps[thread->linear_thread / HOST_WARP].fibers[thread->lane]->wait;
+    snprintf(worker->hang, sizeof worker->hang, "kernel '%.120s': thread %d of block (%d, %d, %d) calls ",
+             worker->kernel->base.name, thread->linear_thread, block[0], block[1], block[2]);
+    add_call(worker, wait);
+    if (wait->operation == INTRINSIC_CUDA_BARRIER_SYNC || wait->operation == INTRINSIC_CUDA_BARRIER_ARRIVE)
+        add(worker, " for %llu threads", (unsigned long long)wait->value);
+    add(worker, "; %s", rule);
 }
 
 void host_describe_trap(HostWorker *worker, const HostThread *thread, int32_t line)

@@ -2,6 +2,7 @@
  * exchange values, blocks vote, threads sleep. Lanes that meet wait for those of their mask that have not returned; the
  * last one to come works out every result. A warp of which no lane can run ends in a report, not in a hang, unless it
  * waits at a barrier: then the next warp runs, and once all do, the barrier opens. */
+#include <sched.h>
 #include <stdlib.h>
 
 #include "core/intrinsic.h"
@@ -214,7 +215,11 @@ static void come_to_numbered(HostFiber *fiber)
 {
     HostWorker *worker = fiber->worker;
     HostWarp *warp = &worker->warps[fiber->thread.linear_thread / HOST_WARP];
-    uint32_t number = fiber->wait.mask %= HOST_BARRIERS, bit = bit_of((uint32_t)fiber->thread.lane);
+    uint32_t number = fiber->wait.mask, bit = bit_of((uint32_t)fiber->thread.lane);
+    if (number < 1 || number >= HOST_BARRIERS || fiber->wait.value == 0 || fiber->wait.value % HOST_WARP) {
+        host_describe_misuse(worker, &fiber->thread, "numbered barriers are 1 to 15, their counts multiples of 32");
+        leave_block(worker);
+    }
     worker->numbered[number] += weight_of(worker, &fiber->thread);
     if (worker->numbered[number] >= fiber->wait.value) {
         open_numbered(worker, number);
@@ -234,6 +239,16 @@ static void warps_barrier(HostThread *thread, int32_t line)
     arrive(fiber);
 }
 
+/* Lanes that give and take values have to be in their own masks. (syncwarp lets the others pass, as GPUs do.) */
+static bool has_wrong_mask(const HostFiber *fiber)
+{
+    const HostWait *wait = &fiber->wait;
+    IntrinsicId id = (IntrinsicId)wait->operation;
+    bool is_exchange =
+        (id >= INTRINSIC_CUDA_SHFL_SYNC && id <= INTRINSIC_CUDA_MATCH_ALL_SYNC) || intrinsic_is_reduction(id);
+    return is_exchange && !(wait->mask & bit_of((uint32_t)fiber->thread.lane));
+}
+
 static uint64_t warps_meet(HostThread *thread, int32_t operation, uint32_t mask, uint64_t value, uint32_t place,
                            int32_t line)
 {
@@ -249,6 +264,10 @@ static uint64_t warps_meet(HostThread *thread, int32_t operation, uint32_t mask,
         return arrive(fiber);
     if (operation == INTRINSIC_CUDA_BARRIER_SYNC || operation == INTRINSIC_CUDA_BARRIER_ARRIVE)
         return come_to_numbered(fiber), 0;
+    if (has_wrong_mask(fiber)) {
+        host_describe_misuse(fiber->worker, thread, "every lane that calls is in the mask");
+        leave_block(fiber->worker);
+    }
     warp->ready &= ~bit;
     warp->meeting |= bit;
     try_meeting(warp, (uint32_t)thread->lane);
@@ -265,7 +284,9 @@ static void warps_sleep(HostThread *thread, uint32_t nanoseconds)
     struct timespec time = {.tv_nsec = nanoseconds < SLEEP_LIMIT ? nanoseconds : SLEEP_LIMIT};
     answer_active(&worker->warps[thread->linear_thread / HOST_WARP]);
     int64_t next = find_ready(worker, false);
-    if (next == thread->linear_thread)
+    if (next == thread->linear_thread && !nanoseconds)
+        sched_yield();
+    else if (next == thread->linear_thread)
         nanosleep(&time, NULL);
     else
         go_on_with(fiber, next);

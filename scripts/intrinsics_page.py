@@ -17,10 +17,11 @@ SM = 90
 TYPES = {"n": "none", "b": "bool", "i": "int32", "u": "uint32", "l": "int64", "q": "uint64", "f": "float32",
          "d": "float64", "v": "int32 or uint32", "w": "int32 or uint32", "x": "number"}
 # What a sample kernel passes for a parameter of that name; others: by the letter of the shape.
-SAMPLES = {"array": "x", "index": "0", "mask": "0xffffffff", "barrier": "1", "count": "32", "width": "32",
-           "ndim": "1", "limit": "x[0]", "value": "x[0]", "old": "x[1]", "op": "cuda.cg.plus", "shape": "n", "n": "n",
-           "dtype": "types.float32", "alignment": "16", "group": "cuda.cg.coalesced_threads()", "label": "n",
-           "predicate": "n > 3", "size": "8", "a": "x[0]", "b": "x[1]", "c": "x[2]", "ns": "n", "offset": "0"}
+SAMPLES = {"array": "x", "ndarray": "x", "index": "0", "i": "0", "mask": "0xffffffff", "barrier": "1", "count": "32",
+           "width": "32", "ndim": "1", "limit": "x[0]", "value": "x[0]", "old": "x[1]", "op": "cuda.cg.plus",
+           "shape": "n", "n": "n", "dtype": "types.float32", "alignment": "16", "group": "cuda.cg.coalesced_threads()",
+           "label": "n", "predicate": "n > 3", "size": "8", "a": "x[0]", "b": "x[1]", "c": "x[2]", "ns": "n",
+           "offset": "0"}
 CALLS = {"cuda.wide.load": "(x, 0, 4)", "cuda.wide.store": "(x, 0, (x[0], x[1]))"}
 COMMON = {"mov", "cvt", "ld.param", "ret", "bra", "setp", "selp", "add", "cvta", "ld.global", "st.global", "sub", "and",
           "or", "shl", "shr", "mul", "mad", "xor", "not", "min", "max", "ld.shared", "st.shared", "neg"}

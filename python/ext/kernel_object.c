@@ -79,13 +79,17 @@ static bool read_flag(PyObject *value, bool *out)
     return truth >= 0;
 }
 
-static bool read_number(PyObject *value, int *out)
+static bool read_number(const char *name, PyObject *value, int *out)
 {
+    if (value != Py_None && !PyIndex_Check(value)) {
+        PyErr_Format(PyExc_TypeError, "%s is an integer, not %.100s", name, Py_TYPE(value)->tp_name);
+        return false;
+    }
     long number = value == Py_None ? 0 : PyLong_AsLong(value);
     if (PyErr_Occurred())
         return false;
     if (number < 0 || number > INT_MAX)
-        PyErr_Format(PyExc_ValueError, "an option is out of range: %ld", number);
+        PyErr_Format(PyExc_ValueError, "%s is out of range: %ld", name, number);
     *out = (int)number;
     return !PyErr_Occurred();
 }
@@ -108,17 +112,18 @@ static bool read_optimization(PyObject *value, int *out)
     *out = value == Py_False ? 0 : 3;
     if (value == Py_None || PyBool_Check(value))
         return true;
-    if (!read_number(value, out))
+    if (!read_number("opt", value, out))
         return false;
-    *out = *out > 3 ? 3 : *out;
-    return true;
+    if (*out > 3)
+        PyErr_Format(PyExc_ValueError, "opt is True, False or a level from 0 to 3, not %d", *out);
+    return *out <= 3;
 }
 
 static bool read_launch_bounds(PyObject *value, CompileOptions *options)
 {
     int *const places[] = {&options->max_threads, &options->min_blocks, &options->max_cluster};
-    if (value == Py_None || !PySequence_Check(value))
-        return read_number(value, places[0]);
+    if (value == Py_None || PyUnicode_Check(value) || !PySequence_Check(value))
+        return read_number("launch_bounds", value, places[0]);
     Py_ssize_t count = PySequence_Size(value);
     if (count < 1 || count > 3) {
         PyErr_SetString(PyExc_ValueError, "launch_bounds is threads, or threads, blocks and cluster size");
@@ -126,7 +131,7 @@ static bool read_launch_bounds(PyObject *value, CompileOptions *options)
     }
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *item = PySequence_GetItem(value, i);
-        bool ok = item && read_number(item, places[i]);
+        bool ok = item && read_number("launch_bounds", item, places[i]);
         Py_XDECREF(item);
         if (!ok)
             return false;
@@ -219,7 +224,7 @@ static bool read_option(ExtKernel *self, const char *name, PyObject *value)
     if (strcmp(name, "opt") == 0)
         return read_optimization(value, &options->optimization);
     if (strcmp(name, "max_registers") == 0)
-        return read_number(value, &options->max_registers);
+        return read_number(name, value, &options->max_registers);
     if (strcmp(name, "shared_memory_carveout") == 0)
         return read_carveout(value, &options->carveout);
     if (strcmp(name, "launch_bounds") == 0)

@@ -18,6 +18,7 @@ void test_ir_text(void);
 void test_ir_verify(void);
 void test_ir_verify_op(void);
 void test_ir_effects(void);
+void test_ir_waiting(void);
 void test_hash(void);
 
 #endif

@@ -142,7 +142,7 @@ static const char every_operation[] =
     "  %55: i32 = load m[%53, %0]\n"
     "  store x[%53], %54\n"
     "  %56: f32 = atomic add x[%53], %54\n"
-    "  %57: u32 = load u[%53]\n"
+    "  %57: u32 = load !cg u[%53]\n"
     "  %58: u32 = atomic cas u[%53], %57, %57\n"
     "  %59: i32[1 A ro] = subarray m[%0, %0], extents [%51], strides [%52], offset -8\n"
     "  %60: f32[2 C] = shared (16, 16) align 128\n"

@@ -155,3 +155,44 @@ def test_votes_of_a_block_of_different_kinds():
     message = hang_of(kernel, 32, np.zeros(32))
     assert "threads 0-9 wait at cuda.syncthreads_count" in message
     assert "threads 10-31 wait at cuda.syncthreads" in message
+
+
+@cpu_only
+@pytest.mark.parametrize("number, count, shown", [(1, 0, "1 in line {} for 0"), (17, 64, "17 in line {} for 64"),
+                                                  (0, 64, "0 in line {} for 64"), (2, 40, "2 in line {} for 40")])
+@pytest.mark.parametrize("name", ["barrier_sync", "barrier_arrive"])
+def test_numbers_that_no_barrier_has(name, number, count, shown):
+    """Those that are constants are refused by the compiler."""
+    call = getattr(cuda, name)
+
+    @cuda.jit
+    def kernel(number, count):
+        call(number, count)
+
+    line = kernel.py_func.__code__.co_firstlineno + 2
+    assert hang_of(kernel, 64, number, count) == (
+        f"kernel 'kernel': thread 0 of block (0, 0, 0) calls cuda.{name} {shown.format(line)} threads; "
+        "numbered barriers are 1 to 15, their counts multiples of 32")
+
+
+@cpu_only
+@pytest.mark.parametrize("call", ["cuda.shfl_sync(mask, i, 0)", "cuda.ballot_sync(mask, i > 3)",
+                                  "cuda.match_any_sync(mask, i)", "cuda.reduce_max_sync(mask, i)"])
+def test_lanes_that_their_masks_do_not_name(call):
+    scope = {"cuda": cuda}
+    exec(f"def kernel(mask):\n    i = cuda.threadIdx.x\n    {call}\n", scope)
+    message = hang_of(cuda.jit(scope["kernel"]), 32, 0xFFFF)
+    name = call.split("(")[0].replace("reduce_max_sync", "_redux.max")
+    assert message.startswith(f"kernel 'kernel': thread 16 of block (0, 0, 0) calls {name} with mask 0x0000ffff")
+    assert message.endswith("; every lane that calls is in the mask")
+
+
+def test_syncwarp_lets_lanes_pass_that_its_mask_does_not_name():
+    @cuda.jit
+    def kernel(out):
+        cuda.syncwarp(0xFFFF)
+        out[cuda.threadIdx.x] = 1
+
+    out = np.zeros(32)
+    kernel[1, 32](out)
+    assert out.all()

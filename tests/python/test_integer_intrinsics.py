@@ -203,3 +203,33 @@ def test_places_of_warps():
     out = np.zeros(128, np.int64)
     kernel[1, 128](out)
     assert out.all()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.bool_], ids=lambda t: t.__name__)
+def test_first_bit_of_narrow_integers(rng, dtype):
+    @cuda.jit
+    def kernel(x, out):
+        i = cuda.grid(1)
+        out[i] = cuda.ffs(x[i])
+
+    x = (rng.random(64) < 0.5) if dtype == np.bool_ else rng.integers(-(2 ** 15), 2 ** 15, 64).astype(dtype)
+    x[:2] = 0, np.iinfo(dtype).min if dtype != np.bool_ else 1
+    out = np.zeros(64, np.int64)
+    kernel[1, 64](x, out)
+    assert out.tolist() == [(int(v) & -int(v)).bit_length() for v in x]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.int64], ids=lambda t: t.__name__)
+def test_bit_count_counts_the_bits_of_negative_numbers(rng, dtype):
+    """As numba does: what cuda.ballot_sync gives is an int32."""
+    @cuda.jit
+    def kernel(x, out, lanes):
+        i = cuda.grid(1)
+        out[i] = x[i].bit_count()
+        lanes[i] = cuda.ballot_sync(0xffffffff, i < 48 or i == 63).bit_count()
+
+    x = rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, 64, dtype=dtype, endpoint=True)
+    out, lanes = np.zeros(64, np.int64), np.zeros(64, np.int64)
+    kernel[1, 64](x, out, lanes)
+    assert out.tolist() == [(int(v) % 2 ** (8 * x.itemsize)).bit_count() for v in x]
+    assert lanes.tolist() == [32] * 32 + [17] * 32

@@ -196,3 +196,17 @@ def test_records_in_shared_and_local_memory():
     records["position"], records["mass"], records["kind"] = np.arange(4), np.arange(4) * 10, np.arange(4) * 10
     kernel[1, 4](records, out)
     assert out.tolist() == [3, 32, 61, 90]
+
+
+@pytest.mark.parametrize("alignment", [1, 8, 64, 256, 1024])
+def test_arrays_begin_where_they_are_asked_to(alignment):
+    @cuda.jit
+    def kernel(out):
+        small, mine = cuda.shared.array(3, np.uint8), cuda.local.array(3, np.uint8, alignment)
+        tile, dynamic = cuda.shared.array(5, np.uint8, alignment), cuda.shared.array(0, np.uint8, alignment)
+        small[0] = mine[0] = tile[0] = dynamic[0] = 1
+        out[0], out[1], out[2] = mine.ctypes.data, tile.ctypes.data, dynamic.ctypes.data
+
+    out = np.zeros(3, np.uint64)
+    kernel[1, 1, 0, 100](out)
+    assert (out > 0).all() and (out % alignment == 0).all()

@@ -114,6 +114,20 @@ def test_options_that_are_refused(options, error):
         cuda.jit(**options)(scale)
 
 
+@pytest.mark.parametrize("options, error, message", [
+    ({"max_registers": -1}, ValueError, "max_registers is out of range: -1"),
+    ({"max_registers": "32"}, TypeError, "max_registers is an integer, not str"),
+    ({"launch_bounds": (32, 1.5)}, TypeError, "launch_bounds is an integer, not float"),
+    ({"launch_bounds": "32"}, TypeError, "launch_bounds is an integer, not str"),
+    ({"launch_bounds": (1, 2, 3, 4)}, ValueError, "launch_bounds is threads"),
+    ({"opt": 4}, ValueError, "opt is True, False or a level from 0 to 3, not 4"),
+    ({"inline": "maybe"}, ValueError, "inline is 'never', 'always' or a function, not 'maybe'"),
+], ids=repr)
+def test_options_with_values_that_mean_nothing(options, error, message):
+    with pytest.raises(error, match=message):
+        cuda.jit(**options)(scale)
+
+
 def test_options_that_exclude_each_other_warn():
     with pytest.warns(CujitWarning, match="debug"):
         cuda.jit(debug=True, opt=True)

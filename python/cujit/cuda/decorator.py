@@ -41,9 +41,9 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
 
     NotImplementedError for boundscheck=True and for link; DeprecationError for argtypes, restype and bind; TypeError
     for unknown options and for a kernel's signature that has a result;
-    ValueError for an unknown carveout, word of fastmath or `literals`.
+    ValueError for an unknown carveout, word of fastmath, of `literals` or of `inline`, and for numbers out of range.
     """
-    _refuse(options, link)
+    _refuse(options, link, inline)
     if warn_float64 is None:
         warn_float64 = os.environ.get("CUJIT_WARN_FLOAT64", "0") == "1"
     core = {
@@ -67,7 +67,7 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
     return _make(func_or_sig, sig, device, extensions, core)
 
 
-def _refuse(options, link):
+def _refuse(options, link, inline):
     if link:
         raise NotImplementedError("link: foreign code cannot be linked into a kernel")
     if options.pop("boundscheck", None):
@@ -77,6 +77,8 @@ def _refuse(options, link):
             raise DeprecationError(f"{name}: give a signature as the first argument of cuda.jit instead")
     if options:
         raise TypeError(f"cuda.jit has no option '{next(iter(options))}'")
+    if inline not in ("never", "always", True, False, None) and not callable(inline):
+        raise ValueError(f"inline is 'never', 'always' or a function, not {inline!r}")
 
 
 _CARVEOUTS = {"maxl1": 0, "maxshared": 100, "default": None}

@@ -118,8 +118,8 @@ class Dispatcher(_core.KernelBase):
 
         LaunchConfigurationError for a negative number.
         """
-        if ntasks < 0:
-            raise LaunchConfigurationError(f"cannot launch {ntasks} tasks")
+        if ntasks < 0 or tpb < 0:
+            raise LaunchConfigurationError(f"cannot launch {ntasks} tasks" if ntasks < 0 else f"tpb is negative: {tpb}")
         return ForAll(self, ntasks, tpb, stream, sharedmem)
 
     def launch(self, x, y=1, z=1, stream=0, sharedmem=0):
