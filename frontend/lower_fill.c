@@ -70,6 +70,11 @@ bool fill_store(Lower *l, const Fill *fill, IrValue *const *indices, Operand ite
     return true;
 }
 
+static const Type *source_element(Operand source)
+{
+    return source.type->kind == TYPE_ARRAY ? source.type->element : source.type;
+}
+
 /* Whether a value, or an array's element of type `from`, can be stored as such an element. */
 static bool element_fits(Operand source, const Type *from, const Type *element)
 {
@@ -116,9 +121,68 @@ static bool store_in_order(Lower *l, const Fill *fill, bool may_overlap)
     return ok;
 }
 
+/* --- tuples ------------------------------------------------------------------------------------------------------------ */
+static bool is_tuple(Operand source)
+{
+    return source.type->kind == TYPE_TUPLE && source.type->tag <= TUPLE_NAMED && source.type->count > 0;
+}
+
+/* One item behind the other along the last axis, as far as that goes. One item alone is repeated. */
+static bool store_items(Lower *l, const Fill *fill, IrValue **indices)
+{
+    const Type *i64 = TYPE_OF(INT64);
+    uint32_t last = fill->target.type->ndim - 1;
+    IrValue *extent = l->emitting ? emit_extent(l, fill->target, last) : NULL;
+    for (uint32_t i = 0; i < fill->source.type->count; i++) {
+        IrBlock *inside = emit_block(l), *behind = emit_block(l);
+        indices[last] = emit_int(l, i64, i);
+        if (l->emitting) {
+            emit_branch(l, emit2(l, IR_LT, TYPE_OF(BOOL), indices[last], extent), inside, behind);
+            l->block = inside;
+        }
+        if (!fill_store(l, fill, indices, lower_tuple_item(l, fill->source, i)))
+            return false;
+        if (l->emitting) {
+            emit_jump(l, behind);
+            l->block = behind;
+        }
+    }
+    return true;
+}
+
+static bool store_tuple(Lower *l, Operand target, Operand source, int32_t number)
+{
+    Fill fill = {.target = target, .source = source, .number = number};
+    Loop loops[TYPE_MAX_NDIM];
+    IrValue *indices[TYPE_MAX_NDIM] = {NULL};
+    uint32_t outer = target.type->ndim - 1;
+    for (uint32_t i = 0; i < outer; i++) {
+        loops[i] = loop_begin(l, emit_extent(l, target, i));
+        indices[i] = loops[i].index;
+    }
+    bool ok = store_items(l, &fill, indices);
+    for (uint32_t i = outer; i-- > 0;)
+        loop_end(l, &loops[i]);
+    return ok;
+}
+
+/* Whether every item can be stored as such an element. */
+static bool items_fit(Lower *l, Operand source, const Type *element)
+{
+    bool fit = is_tuple(source);
+    for (uint32_t i = 0; fit && i < source.type->count; i++) {
+        Operand item = lower_tuple_item(l, source, i);
+        fit = item.type->kind != TYPE_ARRAY && element_fits(item, item.type, element);
+    }
+    return fit;
+}
+
 static bool store_all(Lower *l, Operand target, Operand source, int32_t number)
 {
-    const Type *from = source.type->kind == TYPE_ARRAY ? source.type->element : source.type;
+    if (target.type->ndim > 0 && items_fit(l, source, target.type->element))
+        return source.type->count == 1 ? store_all(l, target, lower_tuple_item(l, source, 0), number)
+                                       : store_tuple(l, target, source, number);
+    const Type *from = source_element(source);
     bool fits = element_fits(source, from, target.type->element);
     if (!fits || (source.type->kind == TYPE_ARRAY && source.type->ndim > target.type->ndim))
         return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, source.type), lower_describe(l, target.type), "");
@@ -161,10 +225,14 @@ static bool keeps_kind(Lower *l, int32_t number, const Type *element, const Type
 bool lower_update(Lower *l, int32_t number, Operand target, Operand source, Operand *out)
 {
     *out = target;
-    const Type *value = source.type->kind == TYPE_ARRAY ? source.type->element : source.type;
+    bool keeps = true;
     if (target.type->read_only)
         return lower_fail(l, DIAG_READ_ONLY, lower_describe(l, target.type));
-    if (!keeps_kind(l, number, target.type->element, value))
+    for (uint32_t i = 0; is_tuple(source) && i < source.type->count; i++)
+        keeps &= keeps_kind(l, number, target.type->element, source.type->items[i]);
+    if (!is_tuple(source))
+        keeps = keeps_kind(l, number, target.type->element, source_element(source));
+    if (!keeps)
         return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, source.type), lower_describe(l, target.type),
                           " by an operator in place");
     return store_all(l, target, source, number);

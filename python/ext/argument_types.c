@@ -191,7 +191,8 @@ const Type *ext_argument_type(ExtState *state, PyObject *value, Arena *arena)
     type = instance_type(state, value, arena);
     if (type || PyErr_Occurred())
         return type;
-    PyErr_Format(PyExc_TypeError, "kernels cannot take a value of type '%s'", Py_TYPE(value)->tp_name);
+    PyErr_Format(PyExc_TypeError, "kernels cannot take a value of type '%s'%s", Py_TYPE(value)->tp_name,
+                 PyList_Check(value) ? "; np.array(...) makes an array of it, tuple(...) a tuple" : "");
     return NULL;
 }
 

@@ -7,11 +7,23 @@ static bool fail(const char *text)
     return false;
 }
 
+static const char *counted(const char *what) { return *what == 'b' ? "threads" : "blocks"; }
+
+/* A TypeError of what is no int, such as the float of np.ceil or of n / 32, is told with what was meant. */
+static bool fail_integer(PyObject *object, const char *what, int axis)
+{
+    if (PyErr_ExceptionMatches(PyExc_TypeError))
+        PyErr_Format(PyExc_TypeError,
+                     "%s has %R along %c, of type %s; a number of %s is an int, which // and int() make", what, object,
+                     "xyz"[axis], Py_TYPE(object)->tp_name, counted(what));
+    return false;
+}
+
 static bool fail_dimension(const char *what, int axis, int64_t value, const uint32_t *limits)
 {
     char text[200];
     snprintf(text, sizeof text, "%s has %lld %s along %c; from 1 to %u can be launched", what, (long long)value,
-             *what == 'b' ? "threads" : "blocks", "xyz"[axis], limits[axis]);
+             counted(what), "xyz"[axis], limits[axis]);
     return fail(text);
 }
 
@@ -21,7 +33,7 @@ static bool read_dimension(PyObject *object, const char *what, int axis, const u
         return fail("the launch configuration has None where a number of blocks or threads belongs");
     PyObject *integer = PyNumber_Index(object);
     if (!integer)
-        return false;
+        return fail_integer(object, what, axis);
     int overflow;
     int64_t value = PyLong_AsLongLongAndOverflow(integer, &overflow);
     Py_DECREF(integer);

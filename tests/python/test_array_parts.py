@@ -87,3 +87,41 @@ def test_a_range_of_step_zero_is_empty(step):
     for start, stop in (0, 5), (5, 0):
         kernel[1, 1](out, type(step)(start), type(step)(stop), step)
         assert out[0] == 0
+
+
+def test_tuples_are_assigned_along_the_last_axis():
+    @cuda.jit
+    def kernel(x, colour, small):
+        r, g, b = x[0, 0], x[0, 1], x[0, 2]
+        x[0] = (b, g, r)
+        x[1, 1:] = 7, colour[2]
+        x[2:] = (1, 2.5, True)
+        x[3] += (10.0, 20, 30)
+        x[2, :] *= (2,)
+        small[0, 0] = colour
+        small[1] = (255.9, -1.0, 3)
+
+    x, small = np.arange(12.0).reshape(4, 3), np.zeros((2, 2, 3), np.int16)
+    kernel[1, 1](x, (1.5, 2.5, 3.5), small)
+    assert x.tolist() == [[2, 1, 0], [3, 7, 3.5], [2, 5, 2], [11, 22.5, 31]]
+    assert small.tolist() == [[[1, 2, 3], [0, 0, 0]], [[255, -1, 3], [255, -1, 3]]]
+
+
+def test_tuples_that_are_too_long_stay_within_the_array():
+    @cuda.jit
+    def kernel(x):
+        x[0] = (1, 2, 3)
+
+    x = np.zeros((2, 2))
+    kernel[1, 1](x)
+    assert x.tolist() == [[1, 2], [0, 0]]
+
+
+@pytest.mark.parametrize("value", [((1, 2), (3, 4)), (1, "a"), (1, 2j), ()])
+def test_tuples_whose_items_are_no_elements(value):
+    @cuda.jit
+    def kernel(x):
+        x[0] = value
+
+    with pytest.raises(TypeError, match="cannot store|cannot convert"):
+        kernel[1, 1](np.zeros((2, 2)))

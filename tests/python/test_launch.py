@@ -112,6 +112,16 @@ def test_read_only_host_arrays_can_be_read_and_are_not_written():
     np.testing.assert_array_equal(x, np.arange(5))
 
 
+def test_errors_say_what_to_do():
+    x = np.zeros(4)
+    with pytest.raises(TypeError, match=r"grid has .*4.0.* along x, of type numpy.float64; a number of blocks is an int"):
+        add[np.ceil(3.5), 32](x, x, x)
+    with pytest.raises(TypeError, match=r"block has 2.5 along y, of type float; a number of threads is an int"):
+        add[1, (32, 2.5)](x, x, x)
+    with pytest.raises(TypeError, match=r"argument 'y'.* type 'list'; np.array\(...\) makes an array"):
+        add[1, 32](x, [1, 2], x)
+
+
 def test_copy_hints():
     x, out, both = np.arange(4.0), np.full(4, np.nan), np.arange(4.0)
     add[1, 8](cuda.In(x), x, cuda.Out(out))
