@@ -11,6 +11,7 @@ cuda = None     # the library whose kernels they are: set it before all_cases().
 
 LIMIT = 255
 BINS = 256
+RATE, VOLATILITY, SQRT2 = 0.02, 0.3, math.sqrt(2)
 
 
 @dataclass
@@ -45,6 +46,19 @@ def waves(a, b, out):
     i = cuda.grid(1)
     if i < out.size:
         out[i] = math.sin(a[i]) * math.exp(-b[i]) + a[i] * b[i]
+
+
+def black_scholes(spot, strike, years, call, put):
+    i = cuda.grid(1)
+    if i < put.size:
+        root = math.sqrt(years[i])
+        d1 = (math.log(spot[i] / strike[i]) + (RATE + VOLATILITY * VOLATILITY / 2) * years[i]) / (VOLATILITY * root)
+        d2 = d1 - VOLATILITY * root
+        discounted = strike[i] * math.exp(-RATE * years[i])
+        above1 = (1 + math.erf(d1 / SQRT2)) / 2
+        above2 = (1 + math.erf(d2 / SQRT2)) / 2
+        call[i] = spot[i] * above1 - discounted * above2
+        put[i] = discounted * (1 - above2) - spot[i] * (1 - above1)
 
 
 def mandelbrot(x0, y0, step, out):
@@ -145,6 +159,21 @@ def waves_loops(numba):
     return loops
 
 
+def black_scholes_loops(numba):
+    def loops(spot, strike, years, call, put):
+        for i in numba.prange(put.size):
+            root = math.sqrt(years[i])
+            d1 = (math.log(spot[i] / strike[i]) + (RATE + VOLATILITY * VOLATILITY / 2) * years[i]) / (VOLATILITY * root)
+            d2 = d1 - VOLATILITY * root
+            discounted = strike[i] * math.exp(-RATE * years[i])
+            above1 = (1 + math.erf(d1 / SQRT2)) / 2
+            above2 = (1 + math.erf(d2 / SQRT2)) / 2
+            call[i] = spot[i] * above1 - discounted * above2
+            put[i] = discounted * (1 - above2) - spot[i] * (1 - above1)
+
+    return loops
+
+
 def mandelbrot_loops(numba):
     def loops(x0, y0, step, out):
         for row in numba.prange(out.shape[0]):
@@ -218,6 +247,19 @@ def mandelbrot_numpy(shape):
     return form
 
 
+def black_scholes_numpy(spot, strike, years, call):
+    """NumPy has no error function: SciPy's, or the standard library's one by one."""
+    try:
+        from scipy.special import erf
+    except ImportError:
+        erf = np.vectorize(math.erf, otypes=[float])
+    root = np.sqrt(years)
+    d1 = (np.log(spot / strike) + (RATE + VOLATILITY**2 / 2) * years) / (VOLATILITY * root)
+    above1, above2 = ((1 + erf(d / SQRT2)) / 2 for d in (d1, d1 - VOLATILITY * root))
+    discounted = strike * np.exp(-RATE * years)
+    return discounted * (1 - above2) - spot * (1 - above1)
+
+
 def segments_numpy(length):
     return lambda x: x.reshape(-1, length).sum(axis=1)
 
@@ -233,6 +275,12 @@ def elementwise_cases(uniform):
                lambda a, x, y: a * x + y, saxpy_loops, False, 1e-6)
     yield Case("sin(a)*exp(-b)+a*b, 2^25", waves, (x, y, np.zeros_like(x)), grid, (256,),
                lambda a, b: np.sin(a) * np.exp(-b) + a * b, waves_loops, False, 1e-5)
+
+    n = 1 << 22
+    spot, strike, years = (low + (high - low) * np.random.default_rng(low).random(n)
+                           for low, high in ((10, 50), (11, 60), (1, 5)))
+    yield Case("Black-Scholes, 2^22, float64", black_scholes, (spot, strike, years, np.zeros(n), np.zeros(n)),
+               (n // 256,), (256,), black_scholes_numpy, black_scholes_loops, False, 1e-9)
 
     def picture(size):
         return (-2.0, -1.5, 3.0 / size, np.zeros((size, size), np.int32)), (size // 16, size // 16)

@@ -33,6 +33,8 @@ typedef struct TargetLowering {
     LLVMValueRef (*dynamic_shared_size)(Emitter *emitter); /* i64, bytes */
     /* Symbol of a MATH intrinsic for float32 or float64; "llvm." in front: an LLVM intrinsic. */
     const char *(*math_symbol)(Emitter *emitter, IntrinsicId id, bool is_double);
+    /* What LLVM is told of a call of such a symbol; NULL: nothing. */
+    void (*describe_math_call)(Emitter *emitter, const char *symbol, LLVMValueRef call);
     /* Emits the kernel in a way of the device's own; false: it has none for this one. NULL: for any. */
     bool (*emit_kernel)(Emitter *emitter, const EmittedFunction *kernel);
     /* After all functions: entries, libraries. False with a diagnostic. */
@@ -268,6 +270,11 @@ bool libdevice_has(const char *name);
 /* --- host_nvvm.c -------------------------------------------------------------------------------------------------------- */
 /* Replaces the intrinsics of NVIDIA GPUs that libdevice's code calls by what computes the same on the host. */
 bool lower_nvvm_intrinsics(Emitter *emitter);
+
+/* --- vector_call.c ------------------------------------------------------------------------------------------------------ */
+/* Names the vector forms of an elementary function to LLVM; keeps their declarations until loops are vectorized. */
+void describe_vector_forms(Emitter *emitter, const char *symbol, LLVMValueRef call);
+void keep_vector_forms(Emitter *emitter);
 
 /* --- optimize.c ----------------------------------------------------------------------------------------------------------- */
 bool optimize_module(Emitter *emitter);

@@ -1,11 +1,13 @@
-/* Makes a host object runnable in this process: LLVM's ORC, one instance for each object. The math library's functions
- * are given by address, so that they resolve however they were linked. */
+/* Makes a host object runnable in this process: LLVM's ORC, one instance for each object. The functions that it calls are
+ * given by address, so that they resolve however they were linked: the processor's elementary functions where it has them,
+ * else those of host_symbol.def. */
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen/codegen.h"
+#include "codegen/elementary/elementary.h"
 #include "codegen/host_rounding.h"
 #include "codegen/llvm.h"
 
@@ -48,17 +50,42 @@ static bool check(LLVMErrorRef error, Diag *diag)
     return false;
 }
 
-static bool define_symbols(LLVMOrcLLJITRef jit, Diag *diag)
+static AnyFunction find_symbol(const char *name)
 {
-    LLVMOrcCSymbolMapPair pairs[SYMBOL_COUNT];
-    for (int i = 0; i < SYMBOL_COUNT; i++) {
-        pairs[i].Name = LLVMOrcLLJITMangleAndIntern(jit, symbols[i].name);
-        pairs[i].Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)symbols[i].function;
-        pairs[i].Sym.Flags =
+    AnyFunction function = elementary_code(name);
+    for (int i = 0; !function && i < SYMBOL_COUNT; i++)
+        if (!strcmp(symbols[i].name, name))
+            function = symbols[i].function;
+    return function;
+}
+
+/* Asked by ORC for what the object calls. */
+static LLVMErrorRef define_symbols(LLVMOrcDefinitionGeneratorRef generator, void *context, LLVMOrcLookupStateRef *state,
+                                   LLVMOrcLookupKind kind, LLVMOrcJITDylibRef library, LLVMOrcJITDylibLookupFlags flags,
+                                   LLVMOrcCLookupSet names, size_t count)
+{
+    (void)generator, (void)context, (void)state, (void)kind, (void)flags;
+    LLVMOrcCSymbolMapPair *pairs = calloc(count + 1, sizeof *pairs);
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        AnyFunction function = find_symbol(LLVMOrcSymbolStringPoolEntryStr(names[i].Name));
+        if (!function)
+            continue;
+        LLVMOrcRetainSymbolStringPoolEntry(names[i].Name);
+        pairs[found].Name = names[i].Name;
+        pairs[found].Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)function;
+        pairs[found++].Sym.Flags =
             (LLVMJITSymbolFlags){LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
     }
-    LLVMOrcMaterializationUnitRef unit = LLVMOrcAbsoluteSymbols(pairs, SYMBOL_COUNT);
-    return check(LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(jit), unit), diag);
+    LLVMErrorRef error = found ? LLVMOrcJITDylibDefine(library, LLVMOrcAbsoluteSymbols(pairs, found)) : NULL;
+    free(pairs);
+    return error;
+}
+
+static void add_symbols(LLVMOrcLLJITRef jit)
+{
+    LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(jit),
+                                LLVMOrcCreateCustomCAPIDefinitionGenerator(define_symbols, NULL, NULL));
 }
 
 static bool add_object(LLVMOrcLLJITRef jit, const CodeImage *image, Diag *diag)
@@ -89,9 +116,9 @@ static bool link_object(HostCode *code, const CodeImage *image, Diag *diag)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, initialize_backend);
-    if (!check(LLVMOrcCreateLLJIT(&code->jit, NULL), diag) || !define_symbols(code->jit, diag) ||
-        !add_object(code->jit, image, diag))
+    if (!check(LLVMOrcCreateLLJIT(&code->jit, NULL), diag) || !add_object(code->jit, image, diag))
         return false;
+    add_symbols(code->jit);
     if (image->has_real_threads)
         code->thread = (HostThreadEntry)look_up(code->jit, image->entry, ".thread", diag);
     else

@@ -44,6 +44,8 @@ static LLVMValueRef call_math(Emitter *emitter, IntrinsicId id, LLVMTypeRef type
                                                        : call_pure(emitter, symbol, type, count, arguments);
     if (id == INTRINSIC_FMOD)
         hide_from_llvm(emitter, result);
+    if (emitter->lowering->describe_math_call)
+        emitter->lowering->describe_math_call(emitter, symbol, result);
     return with_flags(result, emitter->division_flags);
 }
 

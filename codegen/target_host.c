@@ -315,6 +315,7 @@ static bool finish_module(Emitter *emitter)
 {
     if (emitter->ir->first && emitter->ir->first->is_kernel)
         emit_host_entries(emitter, &emitter->functions[0]);
+    keep_vector_forms(emitter);
     return link_libdevice(emitter) && lower_nvvm_intrinsics(emitter);
 }
 
@@ -336,6 +337,7 @@ const TargetLowering target_host = {
     .shared_memory = shared_memory,
     .dynamic_shared_size = dynamic_shared_size,
     .math_symbol = math_symbol,
+    .describe_math_call = describe_vector_forms,
     .emit_kernel = emit_phases,
     .finish_module = finish_module,
     .end_thread = end_thread,

@@ -264,8 +264,9 @@ of all sizes. Exact results are mpmath's. Made by `scripts/measure_accuracy.py`,
 inf: a result that should be finite is not, or the other way round.
 
 `fmod` and `remainder` are exact, `sqrt` is correctly rounded. `lgamma` of negative numbers has zeros between the
-poles, beside which a libdevice result has fewer correct digits. The CPU device takes `math` from the C library,
-`cuda.libdevice` from NVIDIA's code. NumPy's functions have the errors of `math`'s.
+poles, beside which a libdevice result has fewer correct digits. The CPU device has elementary functions of its own
+(`codegen/elementary`) for processors with AVX2; other functions are the C library's, `cuda.libdevice` is NVIDIA's code.
+NumPy's functions have the errors of `math`'s.
 """
 
 

@@ -2,8 +2,8 @@
 
     python tests/fuzz/run.py --programs 20000 --seed 1 --processes 2 [--device cuda]
 
-The CPU device computes with CPython's own math library. Programs for a GPU have no functions that are not exact; those
-with powers, or sizes of complex numbers, are skipped.
+What the CPU device rounds in its own way (sin, exp, ...) CPython asks of it. Programs for a GPU have no functions that
+are not exact; those with powers, or sizes of complex numbers, are skipped.
 
 Programs that fail are made small and printed with their seed; the exit status is 1 then. A program that crashes the
 process or never ends is named too: each chunk of seeds runs in a process of its own.

@@ -5,6 +5,8 @@ what Python leaves open: wrapping, division by zero, saturating casts. Unspecifi
 """
 import ctypes
 import ctypes.util
+import functools
+import math
 import re
 from pathlib import Path
 
@@ -316,6 +318,12 @@ add_operators()
 LIBM = ctypes.CDLL(ctypes.util.find_library("m"))
 
 
+# Those that the C library and the device may round differently: the device says what they are of a number. Comparing
+# finds out whether a kernel's forms of them agree; tests/python/test_elementary.py measures errors.
+ROUNDED = {"sin", "cos", "exp", "expm1", "atan", "atan2", "hypot", "pow"}
+
+
+@functools.cache
 def libm_function(name, kind, count):
     function = getattr(LIBM, name + ("f" if kind == "float32" else ""))
     number = ctypes.c_float if kind == "float32" else ctypes.c_double
@@ -323,12 +331,32 @@ def libm_function(name, kind, count):
     return function
 
 
+@functools.cache
+def device_function(name, kind, count):
+    from cujit import cuda
+
+    parameters = ", ".join("xyz"[:count])
+    scope = {"math": math}
+    exec(f"def kernel({parameters}, out):\n    out[0] = math.{name}({parameters})", scope)
+    compiled, out = cuda.jit(scope["kernel"])[1, 1], np.zeros(1, FLOATS[kind])
+
+    def call(*numbers):
+        compiled(*map(FLOATS[kind], numbers), out)
+        return out[0]
+
+    return call
+
+
+def math_function(name, kind, count):
+    return (device_function if name in ROUNDED else libm_function)(name, kind, count)
+
+
 def libm1(name, kind, x):
-    return FLOATS[kind](libm_function(name, kind, 1)(float(x)))
+    return FLOATS[kind](math_function(name, kind, 1)(float(x)))
 
 
 def libm2(name, kind, x, y):
-    return FLOATS[kind](libm_function(name, kind, 2)(float(x), float(y)))
+    return FLOATS[kind](math_function(name, kind, 2)(float(x), float(y)))
 
 
 def extreme(name, a, b):

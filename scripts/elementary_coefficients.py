@@ -1,0 +1,122 @@
+"""Makes codegen/elementary/coefficients.h: polynomials near the best ones for the functions of that folder.
+
+    python scripts/elementary_coefficients.py > codegen/elementary/coefficients.h
+
+Each row is a function, an interval and a degree; the polynomial meets the function at Chebyshev's points."""
+
+import mpmath
+from mpmath import mp, mpf
+
+mp.prec = 300
+
+
+def odd(function):
+    """(f(sqrt(z)) / sqrt(z) - 1) / z of an odd function with derivative 1."""
+    def form(z):
+        if z < mpf("1e-3"):
+            coefficients = mpmath.taylor(function, 0, 41)[3::2]
+            return mpmath.polyval(coefficients[::-1], z)
+        x = mpmath.sqrt(z)
+        return (function(x) / x - 1) / z
+    return form
+
+
+def beyond(function, first):
+    """What is left of a function behind its Taylor terms below x ** first, divided by that power."""
+    start = mpmath.taylor(function, 0, first - 1)
+    rest = mpmath.taylor(function, 0, first + 40)[first:]
+
+    def form(x):
+        if abs(x) < mpf("1e-2"):
+            return mpmath.polyval(rest[::-1], x)
+        return (function(x) - mpmath.polyval(start[::-1], x)) / x ** first
+    return form
+
+
+def cosine(z):
+    """(cos(sqrt(z)) - 1 + z / 2) / z ** 2"""
+    return mpmath.nsum(lambda k: (-1) ** int(k) * z ** k / mpmath.factorial(2 * k + 4), [0, 40], method="d")
+
+
+def logarithm(first):
+    """(2 * atanh(s) less its terms before s ** first) / s ** first of z = s * s"""
+    return lambda z: mpmath.nsum(lambda k: 2 * z ** k / (2 * k + first), [0, 200], method="d")
+
+
+def error_function(z):
+    """erf(x) / x of z = x * x"""
+    return mpmath.erf(mpmath.sqrt(z)) / mpmath.sqrt(z) if z else 2 / mpmath.sqrt(mpmath.pi)
+
+
+def scaled_erfc(t):
+    """exp(x ** 2) * erfc(x) / t, where t = 1 / (1 + x / 2)"""
+    if t < mpf("1e-12"):
+        return mpf(1) / (2 * mpmath.sqrt(mpmath.pi))
+    x = 2 / t - 2
+    return mpmath.exp(x * x) * mpmath.erfc(x) / t
+
+
+QUARTER = (mpmath.pi / 4) ** 2 * mpf("1.0001")
+HALF_LN2 = mpmath.log(2) / 2 * mpf("1.0001")
+LOG_LOW, LOG_HIGH = mpmath.sqrt(mpf(1) / 2) - 1 - mpf("1e-6"), mpmath.sqrt(2) - 1 + mpf("1e-6")
+LOG_Z = mpf("0.02945")
+TAN_EIGHTH = mpf("0.1717")
+
+ROWS = [
+    ("SIN32", "(sin(r) / r - 1) / r**2 of r**2", odd(mpmath.sin), 0, QUARTER, 3),
+    ("COS32", "(cos(r) - 1 + r**2 / 2) / r**4 of r**2", cosine, 0, QUARTER, 2),
+    ("EXP32", "(exp(r) - 1 - r) / r**2 of r", beyond(mpmath.exp, 2), -HALF_LN2, HALF_LN2, 5),
+    ("LOG32", "(log(1 + f) - f) / f**2 of f", beyond(mpmath.log1p, 2), LOG_LOW, LOG_HIGH, 11),
+    ("ATANH32", "(2 atanh(s) - 2 s) / s**3 of s**2", logarithm(3), 0, LOG_Z, 5),
+    ("ASIN32", "(asin(s) / s - 1) / s**2 of s**2", odd(mpmath.asin), 0, mpf("0.25"), 7),
+    ("ATAN32", "(atan(t) / t - 1) / t**2 of t**2", odd(mpmath.atan), 0, 1, 11),
+    ("ERF32", "erf(x) / x of x**2", error_function, 0, 1, 7),
+    ("ERFC32", "exp(x**2) erfc(x) / t of t = 1 / (1 + x / 2)", scaled_erfc, mpf("0.09"), 1, 14),
+    ("ERF64", "erf(x) / x - 1 of x**2", lambda z: error_function(z) - 1, 0, 1, 13),
+    ("ERFC64", "exp(x**2) erfc(x) / t of t - 1/2, t = 1 / (1 + x / 2)", lambda u: scaled_erfc(u + mpf("0.5")),
+     mpf("-0.435"), mpf("0.5"), 27),
+    ("SIN64", "(sin(r) / r - 1) / r**2 of r**2", odd(mpmath.sin), 0, QUARTER, 6),
+    ("COS64", "(cos(r) - 1 + r**2 / 2) / r**4 of r**2", cosine, 0, QUARTER, 6),
+    ("EXP64", "(exp(r) - 1 - r) / r**2 of r", beyond(mpmath.exp, 2), -HALF_LN2, HALF_LN2, 10),
+    ("LOG64", "(2 atanh(s) - 2 s) / s**3 of s**2", logarithm(3), 0, LOG_Z, 7),
+    ("POW64", "(2 atanh(s) - 2 s - 2/3 s**3) / s**5 of s**2", logarithm(5), 0, LOG_Z, 7),
+    ("ASIN64", "(asin(s) / s - 1) / s**2 of s**2", odd(mpmath.asin), 0, mpf("0.25"), 13),
+    ("ATAN64", "(atan(t) / t - 1) / t**2 of t**2", odd(mpmath.atan), 0, TAN_EIGHTH, 11),
+]
+
+
+def fit(function, low, high, degree):
+    """The coefficients, and the largest error found."""
+    low, high, n = mpf(low), mpf(high), degree + 1
+    nodes = [(low + high) / 2 + (high - low) / 2 * mpmath.cos(mpmath.pi * (2 * k + 1) / (2 * n)) for k in range(n)]
+    matrix = mp.matrix(n, n)
+    for i, node in enumerate(nodes):
+        for k in range(n):
+            matrix[i, k] = node ** k
+    found = [mpf(float(c)) for c in mpmath.lu_solve(matrix, mp.matrix([function(x) for x in nodes]))]
+    places = [low + (high - low) * k / 200 for k in range(201)]
+    return found, max(abs(mpmath.polyval(found[::-1], x) - function(x)) for x in places)
+
+
+def nested(coefficients):
+    """Horner's form, two coefficients a line."""
+    text, rest = f"{float(coefficients[-1]).hex()}", coefficients[-2::-1]
+    for place, coefficient in enumerate(rest):
+        break_line = " \\\n   " if place % 2 == 0 else ""
+        text += f", x,{break_line} {float(coefficient).hex()})"
+    return "fma(" * len(rest) + text
+
+
+def main():
+    print("/* Polynomials of codegen/elementary, made by scripts/elementary_coefficients.py. */")
+    print("#ifndef CUJIT_CODEGEN_COEFFICIENTS_H\n#define CUJIT_CODEGEN_COEFFICIENTS_H\n\n/* clang-format off */")
+    for name, doc, function, low, high, degree in ROWS:
+        found, error = fit(function, low, high, degree)
+        print(f"/* {doc} from {mpmath.nstr(low, 4)} to {mpmath.nstr(high, 4)};"
+              f" off by 2**{float(mpmath.log(error, 2)):.1f} */")
+        print(f"#define {name}(x) {nested(found)}")
+    print("/* clang-format on */\n\n#endif")
+
+
+if __name__ == "__main__":
+    main()
