@@ -1,6 +1,12 @@
-"""Types and signatures of an installed numba, for programs that have more of numba than its cuda: cujit does not import
-it, and knows its classes by name."""
+"""Types, signatures and functions of an installed numba, for programs that have more of numba than its cuda: cujit does
+not import it, and knows what it has by name."""
 from cujit import _core
+
+_STAND_INS = {
+    "prange": range,
+    "literal_unroll": _core.intrinsics["cuda.literal_unroll"],
+    "literally": _core.intrinsics["cuda.literally"],
+}
 
 _FROM_DTYPE = {
     "Record": lambda t: t.dtype,
@@ -40,3 +46,8 @@ def signature_from_numba(value):
         return None
     result = value.return_type
     return tuple(map(type_from_numba, value.args)), None if result is None else type_from_numba(result)
+
+
+def stand_in(value):
+    """What a function or class of numba's is in a kernel; None for all that have no such meaning."""
+    return _STAND_INS.get(getattr(value, "__name__", None))

@@ -371,6 +371,17 @@ static const Constant *other_value(SnapshotScope *scope, PyObject *value, const 
     return ext_unsupported(builder, Py_TYPE(value)->tp_name, shown);
 }
 
+/* A function or class of an installed numba's that has a meaning in kernels, such as numba.prange. NULL without an
+ * exception for anything else. */
+static const Constant *foreign_function(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    bool can_be = PyFunction_Check(value) || PyType_Check(value);
+    PyObject *meant = can_be && ext_is_numbas(value) ? ext_call_foreign("stand_in", value) : NULL;
+    const Constant *constant = meant && meant != Py_None ? ext_constant(scope, meant, shown) : NULL;
+    Py_XDECREF(meant);
+    return constant;
+}
+
 static const Constant *any_value(SnapshotScope *scope, PyObject *value, const char *shown)
 {
     SnapshotBuilder *builder = scope->builder;
@@ -388,6 +399,9 @@ static const Constant *any_value(SnapshotScope *scope, PyObject *value, const ch
         return ext_intrinsic_constant(builder, (IntrinsicId)id, shown);
     if (id < 0)
         return NULL;
+    const Constant *foreign = foreign_function(scope, value, shown);
+    if (foreign || PyErr_Occurred())
+        return foreign;
     if (PyUnicode_Check(value))
         return string(builder, value, shown);
     if (PyBytes_Check(value))

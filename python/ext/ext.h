@@ -147,6 +147,10 @@ PyObject *ext_raise_argument(const ExtKernel *kernel, Py_ssize_t index);
 bool ext_add_types(PyObject *module);
 /* The Type object of a type, copied where it is no singleton. New reference. */
 PyObject *ext_type_object(ExtState *state, const Type *type);
+/* Whether a class or function is of an installed numba. */
+bool ext_is_numbas(PyObject *object);
+/* Calls a function of cujit.foreign_types. New reference. */
+PyObject *ext_call_foreign(const char *function, PyObject *argument);
 /* Borrowed from a Type object, or from a dict where the object is a type of an installed numba's. NULL when it is neither,
  * with an exception only where it is a type that kernels have not. */
 const Type *ext_type_of_object(ExtState *state, PyObject *object);

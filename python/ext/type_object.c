@@ -26,14 +26,21 @@ PyObject *ext_type_object(ExtState *state, const Type *type)
     return make_type(state, type_copy(arena, type), arena);
 }
 
-/* Whether the object's class is of an installed numba. */
-static bool is_numbas(PyObject *object)
+bool ext_is_numbas(PyObject *object)
 {
-    PyObject *module = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__module__");
+    PyObject *module = PyObject_GetAttrString(object, "__module__");
     const char *name = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
     bool result = name && strncmp(name, "numba.", 6) == 0;
     Py_XDECREF(module);
     PyErr_Clear();
+    return result;
+}
+
+PyObject *ext_call_foreign(const char *function, PyObject *argument)
+{
+    PyObject *module = PyImport_ImportModule("cujit.foreign_types");
+    PyObject *result = module ? PyObject_CallMethod(module, function, "O", argument) : NULL;
+    Py_XDECREF(module);
     return result;
 }
 
@@ -43,11 +50,9 @@ static PyObject *foreign_type(ExtState *state, PyObject *object)
     PyObject *known = PyDict_GetItemWithError(state->foreign_types, object);
     if (known || PyErr_Occurred())
         return known;
-    PyObject *module = PyImport_ImportModule("cujit.foreign_types");
-    PyObject *type = module ? PyObject_CallMethod(module, "type_from_numba", "O", object) : NULL;
+    PyObject *type = ext_call_foreign("type_from_numba", object);
     bool ok = type && type != Py_None && PyDict_SetItem(state->foreign_types, object, type) == 0;
     Py_XDECREF(type);
-    Py_XDECREF(module);
     return ok ? PyDict_GetItemWithError(state->foreign_types, object) : NULL;
 }
 
@@ -55,7 +60,7 @@ const Type *ext_type_of_object(ExtState *state, PyObject *object)
 {
     if (PyObject_TypeCheck(object, state->type_type))
         return ((ExtType *)object)->type;
-    PyObject *type = is_numbas(object) ? foreign_type(state, object) : NULL;
+    PyObject *type = ext_is_numbas((PyObject *)Py_TYPE(object)) ? foreign_type(state, object) : NULL;
     return type ? ((ExtType *)type)->type : NULL;
 }
 

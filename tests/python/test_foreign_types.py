@@ -111,3 +111,43 @@ def test_ufuncs():
             out[i] = 2 * x[i]
 
     assert (twice(np.ones((2, 3), np.float32)) == 2).all()
+
+
+# --- functions --------------------------------------------------------------------------------------------------------
+
+prange = numbas("prange", object)
+
+
+def literal_unroll(container):
+    return container
+
+
+literal_unroll.__module__ = "numba.misc.special"
+
+
+def test_functions_with_a_meaning_in_kernels():
+    @cuda.jit
+    def kernel(out):
+        for i in prange(1, 4):
+            out[0] += i
+        for value in literal_unroll((1, 2.5)):
+            out[1] += value
+
+    out = np.zeros(2)
+    kernel[1, 1](out)
+    assert out.tolist() == [6, 3.5]
+
+
+def test_names_of_numbas_compiler_come_from_numba(monkeypatch):
+    import sys
+
+    import cujit
+    assert not hasattr(cujit, "no_such_name")
+    monkeypatch.setitem(sys.modules, "numba", None)
+    with pytest.raises(AttributeError, match="njit.* is numba's, which is not installed"):
+        cujit.njit
+    monkeypatch.setitem(sys.modules, "numba", numbas("module", object, prange=prange))
+    monkeypatch.setattr(cujit, "prange", None, raising=False)   # what is found is kept: taken away again at the end
+    monkeypatch.delattr(cujit, "prange")
+    assert cujit.prange is prange
+    del cujit.prange
