@@ -122,6 +122,19 @@ static IrValue *folded(const IrValue *value, IrValue *const *operands, IrBlock *
     return NULL;
 }
 
+/* What a function without branches and effects gives whatever it is called with. NULL: no constant integer. */
+static IrValue *constant_result(const IrFunc *callee, IrBlock *to)
+{
+    const IrValue *end = callee->first->last;
+    if (end->op != IR_RETURN || !end->operand_count || !is_constant(end->operands[0]) ||
+        !type_is_integer(end->operands[0]->type))
+        return NULL;
+    for (const IrValue *value = callee->first->first; value != end; value = value->next)
+        if (!(ir_op_info[value->op].flags & IR_FLAG_PURE))
+            return NULL;
+    return ir_const_int(to, end->operands[0]->type, end->operands[0]->integer, &end->pos);
+}
+
 /* --- copying ---------------------------------------------------------------------------------------------------------------------- */
 
 static void copy_body(Copy *copy, Body *body, IrValue *const *arguments, IrBlock *start);
@@ -140,8 +153,10 @@ static IrValue *copy_plain(Copy *copy, Body *body, const IrValue *value, IrBlock
         operands[i] = body->values[value->operands[i]->id];
     if (value->op == IR_BRANCH && is_constant(operands[0]))
         return ir_jump(to, start_of(copy, body, value->targets[!operands[0]->integer]), &value->pos);
-    IrValue *constant = value->op == IR_PHI ? NULL : folded(value, operands, to);
-    if (constant && value->operand_count)
+    IrValue *constant = value->op == IR_PHI    ? NULL
+                        : value->op == IR_CALL ? constant_result(value->callee, to)
+                                               : folded(value, operands, to);
+    if (constant && (value->operand_count || value->op == IR_CALL))
         return constant;
     IrValue *made = ir_append(to, value->op, value->type, &value->pos, value->operand_count, operands);
     uint32_t id = made->id;

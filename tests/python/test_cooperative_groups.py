@@ -99,17 +99,61 @@ def test_tiles_of_tiles_and_own_operators(rng):
         i = cuda.threadIdx.x
         out[i, 0] = cg.reduce(inner, x[i], lambda a, b: a * b)
         out[i, 1] = cg.reduce(outer, x[i], max)
-        out[i, 2] = inner.meta_group_rank()
+        out[i, 2], out[i, 3] = inner.meta_group_rank(), inner.meta_group_size()
 
-    x, out = rng.random(64), np.zeros((64, 3))
+    x, out = rng.random(64), np.zeros((64, 4))
     kernel[1, 64](x, out)
     np.testing.assert_allclose(out[:, 0], np.repeat(x.reshape(-1, 4).prod(1), 4))
     np.testing.assert_array_equal(out[:, 1], np.repeat(x.reshape(-1, 16).max(1), 16))
-    np.testing.assert_array_equal(out[:, 2], np.arange(64) // 4)
+    np.testing.assert_array_equal(out[:, 2], np.arange(64) % 16 // 4)
+    assert (out[:, 3] == 4).all()
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64], ids=lambda t: t.__name__)
+@pytest.mark.parametrize("threads", [1, 7, 20, 33, 40, 64, 100])
+def test_lanes_that_are_missing_take_no_part(rng, dtype, threads):
+    """A last warp that is not whole."""
+    @cuda.jit
+    def kernel(x, out):
+        i = cuda.threadIdx.x
+        block = cg.this_thread_block()
+        out[0, i] = cg.reduce(cg.tiled_partition(block, 32), x[i])
+        out[1, i] = cg.reduce(cg.tiled_partition(block, 8), x[i], lambda a, b: a if a > b else b)
+        out[2, i] = cuda.reduce_add_sync(0xFFFFFFFF, x[i])
+
+    x, out = rng.integers(-50, 50, threads).astype(dtype), np.zeros((3, threads))
+    kernel[1, threads](x, out)
+    for start in range(0, threads, 32):
+        part = x[start:start + 32]
+        np.testing.assert_array_equal(out[::2, start:start + part.size], part.sum())
+    for start in range(0, threads, 8):
+        part = x[start:start + 8]
+        np.testing.assert_array_equal(out[1, start:start + part.size], part.max())
+
+
+@pytest.mark.skipif(cuda.is_available(), reason="the CPU device's")
+def test_whole_warps_need_no_real_threads():
+    @cuda.jit
+    def kernel(x, out):
+        i = cuda.grid(1)
+        out[i] = cg.reduce(cg.tiled_partition(cg.this_thread_block(), 32), x[i])
+
+    x, out = np.arange(64.0), np.zeros(64)
+    kernel[1, 64](x, out)
+    assert out.tolist() == [x[:32].sum()] * 32 + [x[32:].sum()] * 32
+    assert "kernel.blocks" in next(iter(kernel.inspect_llvm().values()))
 
 
 @pytest.mark.parametrize("call, message", [
     ("cuda.cg.tiled_partition(cuda.cg.this_thread_block(), x)", "must be a compile-time constant"),
+    ("cuda.cg.tiled_partition(cuda.cg.this_thread_block(), 8.0)", "the size of a tile is 1, 2, 4, 8, 16 or 32"),
+    ("cuda.cg.tiled_partition(cuda.cg.tiled_partition(cuda.cg.this_thread_block(), 8), 16)",
+     "a tile cannot be larger than the one that it is a part of"),
+    ("cuda.cg.tiled_partition(cuda.cg.this_grid(), 8)", "tiled_partition takes a thread block or a tile"),
+    ("cuda.cg.reduce(cuda.cg.this_grid(), 1)", "reduce takes a thread block, a tile or a coalesced group"),
+    ("cuda.cg.inclusive_scan(cuda.cg.this_thread_block(), 1)", "scans take a tile or a coalesced group"),
+    ("cuda.cg.labeled_partition(cuda.cg.this_thread_block(), 1)", "labeled_partition takes a tile or a"),
+    ("cuda.cg.binary_partition(5, True)", "binary_partition takes a tile or a coalesced group"),
 ])
 def test_partitions_that_are_refused(refused, call, message):
     refused(call.replace("x", "out[0]"), message)

@@ -124,14 +124,27 @@ def this_grid():
 # --- tiles: neighbouring lanes ----------------------------------------------------------------------------------------
 
 
+FULL = uint32(0xFFFFFFFF)
+HALVINGS = {1 << count: (None,) * count for count in range(6)}
+
+
 class Tile(NamedTuple):
-    mask: int   # the lanes, uint32
-    size: int   # of the tile
-    rank: int   # in the tile
-    first: int  # its lowest lane
+    mask: int             # the lanes, uint32
+    rank: int             # in the tile
+    first: int            # its lowest lane
+    meta_rank: int        # which of its parent's tiles it is
+    meta_size: int        # how many of them there are
+    halvings: tuple       # a None for each that leads to single threads: the size is known while compiling
+
+    @property
+    def size(self):
+        return int32(1 << len(self.halvings))
+
+    def lanes(self):
+        return FULL if len(self.halvings) == 5 else self.mask
 
     def sync(self):
-        cuda.syncwarp(self.mask)
+        cuda.syncwarp(self.lanes())
 
     def thread_rank(self):
         return self.rank
@@ -140,53 +153,58 @@ class Tile(NamedTuple):
         return self.size
 
     def meta_group_rank(self):
-        """Which of the block's tiles of this size it is."""
-        return int32(rank_in_block() // self.size)
+        return self.meta_rank
 
     def meta_group_size(self):
-        return int32((threads_of_block() + self.size - 1) // self.size)
+        return self.meta_size
 
     def shfl(self, value, src_rank):
-        return cuda.shfl_sync(self.mask, value, src_rank, self.size)
+        return cuda.shfl_sync(self.lanes(), value, src_rank, self.size)
 
     def shfl_up(self, value, delta):
-        return cuda.shfl_up_sync(self.mask, value, delta, self.size)
+        return cuda.shfl_up_sync(self.lanes(), value, delta, self.size)
 
     def shfl_down(self, value, delta):
-        return cuda.shfl_down_sync(self.mask, value, delta, self.size)
+        return cuda.shfl_down_sync(self.lanes(), value, delta, self.size)
 
     def shfl_xor(self, value, lane_mask):
-        return cuda.shfl_xor_sync(self.mask, value, lane_mask, self.size)
+        return cuda.shfl_xor_sync(self.lanes(), value, lane_mask, self.size)
 
     def any(self, predicate):
-        return cuda.any_sync(self.mask, predicate)
+        return cuda.any_sync(self.lanes(), predicate)
 
     def all(self, predicate):
-        return cuda.all_sync(self.mask, predicate)
+        return cuda.all_sync(self.lanes(), predicate)
 
     def ranks_of(self, lanes):
         return uint32((uint32(lanes) & self.mask) >> uint32(self.first))
 
     def ballot(self, predicate):
-        return self.ranks_of(cuda.ballot_sync(self.mask, predicate))
+        return self.ranks_of(cuda.ballot_sync(self.lanes(), predicate))
 
     def match_any(self, value):
-        return self.ranks_of(cuda.match_any_sync(self.mask, value))
+        return self.ranks_of(cuda.match_any_sync(self.lanes(), value))
 
     def match_all(self, value):
-        lanes, agree = cuda.match_all_sync(self.mask, value)
+        lanes, agree = cuda.match_all_sync(self.lanes(), value)
         return self.ranks_of(lanes), agree
 
 
 @constant("size")
 def tiled_partition(group, size):
-    if size < 1 or size > 32 or size & (size - 1):
+    if not isinstance(size, int) or size < 1 or size > 32 or size & (size - 1):
         cuda._refuse("the size of a tile is 1, 2, 4, 8, 16 or 32")
-    if not isinstance(group, (Block, Tile)):
-        cuda._refuse("tiled_partition takes a thread block or a tile")
     lane = cuda.laneid
     first = int32(lane & -size)
-    return Tile(uint32(bits_below(size) << uint32(first)), int32(size), int32(lane - first), first)
+    if isinstance(group, Tile):
+        if 1 << len(group.halvings) < size:
+            cuda._refuse("a tile cannot be larger than the one that it is a part of")
+        number, count = int32(group.rank // size), int32((1 << len(group.halvings)) // size)
+    elif isinstance(group, Block):
+        number, count = int32(rank_in_block() // size), int32((threads_of_block() + size - 1) // size)
+    else:
+        cuda._refuse("tiled_partition takes a thread block or a tile")
+    return Tile(uint32(bits_below(size) << uint32(first)), int32(lane - first), first, number, count, HALVINGS[size])
 
 
 # --- coalesced groups: any lanes of a warp ----------------------------------------------------------------------------
@@ -196,6 +214,9 @@ class Lanes(NamedTuple):
     mask: int   # the lanes, uint32
     size: int   # how many there are
     rank: int   # of this one among them
+
+    def lanes(self):
+        return self.mask
 
     sync, thread_rank, num_threads = Tile.sync, Tile.thread_rank, Tile.num_threads
     any, all = Tile.any, Tile.all
@@ -245,11 +266,15 @@ def coalesced_threads():
 
 
 def labeled_partition(group, label):
-    return group_of(cuda.match_any_sync(group.mask, label))
+    if not isinstance(group, (Tile, Lanes)):
+        cuda._refuse("labeled_partition takes a tile or a coalesced group")
+    return group_of(cuda.match_any_sync(group.lanes(), label))
 
 
 def binary_partition(group, predicate):
-    yes = uint32(cuda.ballot_sync(group.mask, predicate))
+    if not isinstance(group, (Tile, Lanes)):
+        cuda._refuse("binary_partition takes a tile or a coalesced group")
+    yes = uint32(cuda.ballot_sync(group.lanes(), predicate))
     return group_of(yes if predicate else uint32(group.mask & ~yes))
 
 
@@ -283,10 +308,14 @@ def reduce_block(value, op):
 def reduce(group, value, op=sum_of):
     if isinstance(group, Block):
         return reduce_block(value, op)
-    return reduce_lanes(group.mask, value, op)
+    if not isinstance(group, (Tile, Lanes)):
+        cuda._refuse("reduce takes a thread block, a tile or a coalesced group")
+    return reduce_lanes(group.lanes(), value, op)
 
 
 def inclusive_scan(group, value, op=sum_of):
+    if not isinstance(group, (Tile, Lanes)):
+        cuda._refuse("scans take a tile or a coalesced group")
     number = type(value)
     for distance in (1, 2, 4, 8, 16):
         lower = group.shfl_up(value, distance)

@@ -7,25 +7,22 @@ WORD = boolean, int8, uint8, int16, uint16, int32, uint32
 
 
 def tree(operation, mask, value):
-    """Of 32 lanes, each combines its value with that of the lane 16, 8, ... away. Otherwise each lane takes the mask's
-    next one to it, then the next of all that this one has, until it has all up to the highest lane, which makes a lane
-    its own next; the lowest lane's result goes to all."""
+    """Where whole warps come, each lane combines its value with that of the lane 16, 8, ... away. Otherwise lanes of
+    the mask may be missing: each takes what its next 1, 2, 4, ... neighbours have, from the lowest of them."""
     number = type(value)
     mask = uint32(mask)
-    if mask == uint32(0xFFFFFFFF):
+    if mask == uint32(0xFFFFFFFF) and cuda.blockDim.x * cuda.blockDim.y * cuda.blockDim.z % 32 == 0:
         for distance in (16, 8, 4, 2, 1):
             value = number(operation(value, cuda.shfl_xor_sync(mask, value, distance)))
         return value
-    lane = int32(cuda.laneid)
-    higher = uint32(mask & cuda.lanemask_gt())
-    following = int32(cuda.ffs(higher) - 1) if higher else lane
-    for _ in range(5):
-        theirs = cuda.shfl_sync(mask, value, following)
-        further = cuda.shfl_sync(mask, following, following)
-        if following != lane:
+    present, lane = uint32(cuda.ballot_sync(mask, True)), uint32(cuda.laneid)
+    for distance in (1, 2, 4, 8, 16):
+        first = uint32((lane ^ uint32(distance)) & uint32(-distance))
+        others = uint32(present >> first) & uint32((1 << distance) - 1)
+        theirs = cuda.shfl_sync(mask, value, first + cuda.ffs(others) - 1 if others else lane)
+        if others:
             value = number(operation(value, theirs))
-        following = lane if further == following else further
-    return cuda.shfl_sync(mask, value, cuda.ffs(mask) - 1)
+    return value
 
 
 def sum_of(x, y):
