@@ -278,6 +278,8 @@ void keep_vector_forms(Emitter *emitter);
 
 /* --- optimize.c ----------------------------------------------------------------------------------------------------------- */
 bool optimize_module(Emitter *emitter);
+/* local_atomic.c: for GPUs, behind the passes. */
+void make_local_atomics_plain(Emitter *emitter);
 
 /* --- tensor_nvptx.c, tensor_host.c ---------------------------------------------------------------------------------------- */
 /* Rows of intrinsic_tensor.def; false for others. */

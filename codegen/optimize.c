@@ -40,5 +40,7 @@ bool optimize_module(Emitter *emitter)
         fail(emitter, message);
         LLVMDisposeErrorMessage(message);
     }
+    if (!is_host)
+        make_local_atomics_plain(emitter);
     return !error && (!emitter->llvm_error[0] || fail(emitter, ""));
 }

@@ -196,3 +196,36 @@ def test_what_is_refused(refused, call, message):
 def test_complex_elements_are_refused():
     with pytest.raises(errors.TypingError, match="not for elements of complex128"):
         cuda.jit("void(complex128[:])")(lambda z: cuda.atomic.add(z, 0, 1))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint32, np.int64, np.float16, np.float32], ids=lambda t: t.__name__)
+def test_arrays_of_the_thread(rng, assembles, dtype):
+    """No other thread sees them, and GPUs have no atomics on them."""
+    @cuda.jit(device=True)
+    def keep_largest(cells, i, value):
+        return cuda.atomic.max(cells, i, value)
+
+    def kernel(x, old, out):
+        cells = cuda.local.array((2, 3), x.dtype)
+        i = cuda.grid(1)
+        for k in range(6):
+            cells[k // 3, k % 3] = x[i]
+        old[0, i] = cuda.atomic.add(cells, (0, 1), 5)
+        old[1, i] = cuda.atomic.cas(cells, (0, 2), x[i], 7)
+        old[2, i] = keep_largest(cells[1], 2, 50)
+        old[3, i] = cuda.atomic.nanmin(cells, (1, i % 2), -3)
+        old[4, i] = cuda.atomic.exch(cells.T, (1, 0), 11)
+        for k in range(6):
+            out[i, k] = cells[k // 3, k % 3]
+
+    x, old, out = rng.integers(0, 100, 64).astype(dtype), np.zeros((5, 64), dtype), np.zeros((64, 6), dtype)
+    cuda.jit(kernel)[1, 64](x, old, out)
+    np.testing.assert_array_equal(old, np.vstack([x, x, x, x, (x.astype(int) + 5).astype(dtype)]))
+    minus = np.array(-3).astype(dtype)
+    for i, row in enumerate(out):
+        expected = [x[i], 11, 7, x[i], x[i], max(x[i], 50)]
+        expected[3 + i % 2] = min(x[i], minus)
+        np.testing.assert_array_equal(row, np.array(expected, dtype))
+    name = np.dtype(dtype).name
+    for cc, opt in itertools.product([(7, 5), (9, 0)], [0, 3]):
+        assert "atom" not in assembles(kernel, f"void({name}[::1], {name}[:,::1], {name}[:,::1])", cc, opt=opt)
