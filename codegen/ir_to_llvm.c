@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codegen/emit.h"
+#include "codegen/load_order.h"
 #include "codegen/unroll.h"
 
 static const OpEmitter op_emitters[IR_OP_COUNT] = {
@@ -111,14 +112,19 @@ void emit_ir_value(Emitter *emitter, const IrValue *value)
     LLVMValueRef *out = emitter->parts[value->id] =
         ARENA_ARRAY(emitter->arena, LLVMValueRef, part_count(value->type) + 1);
     set_debug_position(emitter, &value->pos);
-    op_emitters[value->op](emitter, value, out);
+    if (!diag_failed(emitter->diag))
+        op_emitters[value->op](emitter, value, out);
 }
 
 static void emit_block(Emitter *emitter, const IrBlock *block)
 {
     LLVMPositionBuilderAtEnd(emitter->builder, emitter->block_start[block->id]);
-    for (const IrValue *value = block->first; value && !diag_failed(emitter->diag); value = value->next)
-        emit_ir_value(emitter, value);
+    if (emitter->load_order)
+        for (const IrValue **next = order_with_early_loads(emitter->load_order, block); *next; next++)
+            emit_ir_value(emitter, *next);
+    else
+        for (const IrValue *value = block->first; value; value = value->next)
+            emit_ir_value(emitter, value);
     emitter->block_end[block->id] = LLVMGetInsertBlock(emitter->builder);
 }
 
