@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/batched_loops.h"
 #include "codegen/emit.h"
 #include "codegen/load_order.h"
 #include "codegen/unroll.h"
@@ -153,13 +154,15 @@ static void fill_phis(Emitter *emitter, const IrBlock *block)
         fill_ir_phi(emitter, phi);
 }
 
-/* llvm.loop.unroll.full on the branches back to a header. The node refers to itself, which keeps loops apart. */
-static void mark_unrolled(Emitter *emitter, const IrBlock *header)
+/* A property of the loop, with a number where trips is not 0, on the branches back to its header. The node refers to
+ * itself, which keeps loops apart. */
+static void mark_loop(Emitter *emitter, const IrBlock *header, const char *property, unsigned trips)
 {
-    static const char loop[] = "llvm.loop", full[] = "llvm.loop.unroll.full";
+    static const char loop[] = "llvm.loop";
     LLVMContextRef context = emitter->context;
-    LLVMMetadataRef unroll = LLVMMDStringInContext2(context, full, sizeof full - 1);
-    LLVMMetadataRef operands[2] = {NULL, LLVMMDNodeInContext2(context, &unroll, 1)};
+    LLVMMetadataRef parts[2] = {LLVMMDStringInContext2(context, property, strlen(property)),
+                                LLVMValueAsMetadata(LLVMConstInt(emitter->i32, trips, false))};
+    LLVMMetadataRef operands[2] = {NULL, LLVMMDNodeInContext2(context, parts, trips ? 2 : 1)};
     LLVMMetadataRef node = LLVMMDNodeInContext2(context, operands, 2);
     LLVMValueRef as_value = LLVMMetadataAsValue(context, node);
     LLVMReplaceMDNodeOperandWith(as_value, 0, node);
@@ -169,6 +172,17 @@ static void mark_unrolled(Emitter *emitter, const IrBlock *header)
             LLVMSetMetadata(LLVMGetBasicBlockTerminator(from), LLVMGetMDKindIDInContext(context, loop, sizeof loop - 1),
                             as_value);
     }
+}
+
+static void mark_loops(Emitter *emitter, const IrFunc *ir)
+{
+    const bool *in_full = find_unrolled_loops(ir, emitter->arena);
+    const bool *in_batches = find_batched_loops(ir, emitter->load_order, emitter->arena);
+    for (const IrBlock *block = ir->first; block; block = block->next)
+        if (emitter->block_start[block->id] && in_full[block->id])
+            mark_loop(emitter, block, "llvm.loop.unroll.full", 0);
+        else if (emitter->block_start[block->id] && in_batches[block->id])
+            mark_loop(emitter, block, "llvm.loop.unroll.count", BATCH_TRIPS);
 }
 
 void begin_ir_function(Emitter *emitter, const EmittedFunction *function)
@@ -207,13 +221,10 @@ void emit_function_body(Emitter *emitter, const EmittedFunction *function)
     end_debug_function(emitter);
     if (diag_failed(emitter->diag))
         return;
-    bool unrolls = emitter->target->kind == TARGET_NVPTX && emitter->options->optimization > 1;
-    const bool *unrolled = unrolls ? find_unrolled_loops(ir, emitter->arena) : NULL;
-    for (uint32_t i = 0; i < order.count; i++) {
+    for (uint32_t i = 0; i < order.count; i++)
         fill_phis(emitter, order.blocks[i]);
-        if (unrolled && unrolled[order.blocks[i]->id])
-            mark_unrolled(emitter, order.blocks[i]);
-    }
+    if (emitter->target->kind == TARGET_NVPTX && emitter->options->optimization > 1)
+        mark_loops(emitter, ir);
     LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
     LLVMBuildBr(emitter->builder, emitter->block_start[ir->first->id]);
 }

@@ -36,8 +36,7 @@ static bool call_acts(const LoadOrder *order, const IrFunc *callee)
     return true;
 }
 
-/* Whether the value does more than compute its result from its operands and from memory. */
-static bool acts(const LoadOrder *order, const IrValue *value)
+bool load_order_acts(const LoadOrder *order, const IrValue *value)
 {
     switch (value->op) {
     case IR_CALL: return call_acts(order, value->callee);
@@ -52,7 +51,7 @@ static bool function_acts(const LoadOrder *order, const IrFunc *function)
 {
     for (const IrBlock *block = function->first; block; block = block->next)
         for (const IrValue *value = block->first; value; value = value->next)
-            if (acts(order, value))
+            if (load_order_acts(order, value))
                 return true;
     return function->is_recursive;
 }
@@ -150,7 +149,7 @@ static void come_with_operands(Region *region, const IrValue *load)
 
 static void take(Region *region, const IrValue *value)
 {
-    bool is_end = ir_op_info[value->op].flags & IR_FLAG_TERMINATOR || acts(region->order, value);
+    bool is_end = ir_op_info[value->op].flags & IR_FLAG_TERMINATOR || load_order_acts(region->order, value);
     if (is_end)
         end_region(region);
     if (moves(region, value)) {

@@ -8,6 +8,9 @@
 typedef struct LoadOrder LoadOrder;
 LoadOrder *load_order_of_module(const IrModule *module, Arena *arena);
 
+/* Whether a value does more than compute its result from its operands and from memory. */
+bool load_order_acts(const LoadOrder *order, const IrValue *value);
+
 /* A block's values, behind the last one NULL, in an order of the same meaning in which loads stand before operations that
  * take long, so that the memory works meanwhile. In the arena. */
 const IrValue **order_with_early_loads(LoadOrder *order, const IrBlock *block);

@@ -113,6 +113,85 @@ static void put_in_order(IrFunc *function, Arena *arena)
         reorder_operands(order[place + i], old[i], arena);
 }
 
+/* --- loops ---------------------------------------------------------------------------------------------------------- */
+
+/* In reverse postorder, an edge that does not lead on leads back. */
+static uint32_t count_ways_back(const IrBlock *header)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < header->predecessor_count; i++)
+        count += header->predecessors[i]->id >= header->id;
+    return count;
+}
+
+/* What a phi of the header gets from its new latch: the values of the ways back, as a phi there if they differ. */
+static IrValue *merge_operands(const IrBlock *header, const IrValue *phi, IrBlock *latch)
+{
+    IrValue *first = NULL, *merged = NULL;
+    for (uint32_t i = 0, k = 0; i < header->predecessor_count; i++) {
+        if (header->predecessors[i]->id < header->id)
+            continue;
+        if (!first)
+            first = phi->operands[i];
+        if (!merged && phi->operands[i] != first) {
+            merged = ir_phi(latch, phi->type, &phi->pos, latch->predecessor_count);
+            for (uint32_t before = 0; before < k; before++)
+                merged->operands[before] = first;
+        }
+        if (merged)
+            merged->operands[k] = phi->operands[i];
+        k++;
+    }
+    return merged ? merged : first;
+}
+
+static void take_ways_back(IrBlock *header, IrBlock *latch, uint32_t count, Arena *arena)
+{
+    IrBlock **left = ARENA_ARRAY(arena, IrBlock *, header->predecessor_count);
+    uint32_t left_count = 0;
+    latch->predecessors = ARENA_ARRAY(arena, IrBlock *, count);
+    for (uint32_t i = 0; i < header->predecessor_count; i++)
+        if (header->predecessors[i]->id < header->id)
+            left[left_count++] = header->predecessors[i];
+        else
+            latch->predecessors[latch->predecessor_count++] = header->predecessors[i];
+    for (IrValue *phi = header->first; phi && phi->op == IR_PHI; phi = phi->next) {
+        IrValue *merged = merge_operands(header, phi, latch);
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < header->predecessor_count; i++)
+            if (header->predecessors[i]->id < header->id)
+                phi->operands[kept++] = phi->operands[i];
+        phi->operands[kept] = merged;
+        phi->operand_count = kept + 1;
+    }
+    left[left_count++] = latch;
+    header->predecessors = left;
+    header->predecessor_count = left_count;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < target_count(latch->predecessors[i]); k++)
+            if (latch->predecessors[i]->last->targets[k] == header)
+                latch->predecessors[i]->last->targets[k] = latch;
+}
+
+/* CPython jumps back from wherever a trip ends. LLVM takes a loop with several ways back for loops in each other when a
+ * variable stays as it was on one of them, and then neither unrolls nor vectorizes it: each loop gets one way back. */
+static bool merge_ways_back(IrFunc *function)
+{
+    Arena *arena = function->module->arena;
+    const IrBlock *last = function->last;
+    bool any = false;
+    for (IrBlock *header = function->first; header; header = header == last ? NULL : header->next) {
+        uint32_t count = count_ways_back(header);
+        if (count < 2)
+            continue;
+        IrBlock *latch = ir_block(function);
+        take_ways_back(header, latch, count, arena);
+        ir_jump(latch, header, &latch->predecessors[0]->last->pos);
+        any = true;
+    }
+    return any;
+}
+
 void simplify_blocks(IrFunc *function)
 {
     bool changed;
@@ -123,4 +202,6 @@ void simplify_blocks(IrFunc *function)
                 changed |= skip_empty(block) || join_to_predecessor(block);
     } while (changed);
     put_in_order(function, function->module->arena);
+    if (merge_ways_back(function))
+        put_in_order(function, function->module->arena);
 }
