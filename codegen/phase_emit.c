@@ -605,9 +605,9 @@ static void emit_all(Emitter *emitter, const EmittedFunction *kernel, PhaseEmiss
         emission->starts[i] = new_block(emitter);
     emit_start_values(emitter);
     for (uint32_t i = 0; i < phases->phase_count && !diag_failed(emitter->diag); i++)
-        emit_phase(emitter, &phases->phases[i]);
+        emit_phase(emitter, &phases->phases[phases->order[i]]);
     for (uint32_t i = 0; i < phases->phase_count && !diag_failed(emitter->diag); i++)
-        fill_phis_after(emitter, &phases->phases[i]);
+        fill_phis_after(emitter, &phases->phases[phases->order[i]]);
     end_debug_function(emitter);
     LLVMPositionBuilderAtEnd(emitter->builder, emission->done);
     LLVMBuildRetVoid(emitter->builder);

@@ -141,6 +141,33 @@ static void find_phase_list(Search *search, bool may_raise)
     }
 }
 
+/* Postorder from the first phase, turned around: the numbers of pieces are in no such order where functions are inlined. */
+static void order_phases(Search *search)
+{
+    Phases *phases = search->phases;
+    uint32_t depth = 0, place = phases->phase_count, *next = search->scratch;
+    memset(search->seen, 0, phases->piece_count);
+    phases->order = ARENA_ARRAY(search->arena, uint32_t, phases->phase_count);
+    search->stack[depth++] = phases->pieces[0].phase;
+    search->seen[phases->pieces[0].phase] = true;
+    next[0] = 0;
+    while (depth) {
+        uint32_t number = search->stack[depth - 1];
+        const Piece *last = &phases->pieces[phases->phases[number].last];
+        if (next[depth - 1] == last->step_count) {
+            phases->order[--place] = number;
+            depth--;
+            continue;
+        }
+        uint32_t to = phases->pieces[last->steps[next[depth - 1]++]].phase;
+        if (search->seen[to])
+            continue;
+        search->seen[to] = true;
+        next[depth] = 0;
+        search->stack[depth++] = to;
+    }
+}
+
 /* --- values that cross phases -------------------------------------------------------------------------------------------------------- */
 
 static bool is_member(const Phase *phase, uint32_t piece) { return piece == phase->leader || phase->is_inside[piece]; }
@@ -316,6 +343,7 @@ bool find_phases(const IrFunc *kernel, bool may_raise, Arena *arena, Phases *out
                      .scratch = ARENA_ARRAY(arena, uint32_t, out->piece_count + 1),
                      .seen = ARENA_ARRAY(arena, bool, out->piece_count)};
     find_phase_list(&search, may_raise);
+    order_phases(&search);
     for (uint32_t i = 0; i < out->phase_count; i++) {
         find_needs(&search, &out->phases[i]);
         list_incoming(&search, &out->phases[i]);

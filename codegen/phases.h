@@ -48,6 +48,7 @@ typedef struct Phases {
     bool *needs_entry; /* by IrValue.id: a phi of a leader whose next value comes before the last use of this one */
     Phase *phases;
     uint32_t phase_count;
+    uint32_t *order; /* the phases, definitions before uses */
     bool ends_threads; /* a phase does */
 } Phases;
 

@@ -335,3 +335,25 @@ def test_a_thread_reads_what_it_has_written_between_barriers():
         out = np.zeros((6, 4), np.int64)
         kernel[1, 6](out, np.float32(given), 16777217.0)
         assert (out == given).all()
+
+
+def test_phases_of_inlined_functions_come_in_the_order_of_their_values():
+    """The blocks behind a call are numbered before those of the function; the vote's result is used in the former."""
+    @cuda.jit
+    def kernel(x, out, n):
+        i = cuda.threadIdx.x
+        w = cuda.reduce_add_sync(0xFFFFFFFF, x[i])
+        w = cuda.syncthreads_or(w > 1000)
+        w = cuda.popc(cuda.ballot_sync(0xFFFFFFFF, x[i] < w))
+        for _ in range(n):
+            w += cuda.reduce_or_sync(0xFFFFFFFF, np.int32(x[i]))
+        out[i] = w
+
+    x = np.random.default_rng(1).integers(0, 100, 64)
+    for factor in (1, 0):
+        out = np.zeros(64, np.int64)
+        kernel[1, 64](x * factor, out, 3)
+        warps = x.reshape(2, 32) * factor
+        either = np.bitwise_or.reduce(warps, 1)
+        np.testing.assert_array_equal(out, np.repeat((warps < factor).sum(1) + 3 * either, 32))
+    assert "kernel.blocks" in next(iter(kernel.inspect_llvm().values()))
