@@ -101,6 +101,10 @@ struct CodeSnapshot {
     const Constant *const *constants; /* co_consts */
     const Constant *const *globals; /* for each of names that LOAD_GLOBAL reads: the global or builtin of that name;
                                          the others are UNDEFINED */
+    uint32_t method_count;
+    const char *const
+        *method_names; /* those of names that arrays have as a method and kernel_functions as a function */
+    const Constant *const *methods; /* these functions */
 };
 
 /* A function: its code with what it closes over. */

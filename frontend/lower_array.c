@@ -93,8 +93,7 @@ static const TypeField *named_field(Operand container, Operand index)
     return record_field_at(container.type, index);
 }
 
-/* array.flat */
-static bool is_flat(const Type *type)
+bool type_is_flat(const Type *type)
 {
     if (type->kind != TYPE_TUPLE || type->tag != TUPLE_BOUND || type->items[0]->kind != TYPE_ARRAY)
         return false;
@@ -147,7 +146,7 @@ bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out)
         place = operand_value(i64(), wrapped);
         return lower_item_at(l, container, place, out);
     }
-    if (is_flat(container.type))
+    if (type_is_flat(container.type))
         return lower_flat_item(l, lower_tuple_item(l, container, 0), index, out);
     if (container.type->kind != TYPE_ARRAY)
         return lower_fail(l, DIAG_TYPE_INDEX, lower_describe(l, container.type), lower_describe(l, index.type), "");
@@ -164,7 +163,7 @@ bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out)
 bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand value)
 {
     index = unboxed_index(l, index);
-    if (is_flat(container.type))
+    if (type_is_flat(container.type))
         return lower_store_flat_item(l, lower_tuple_item(l, container, 0), index, value);
     if (container.type->kind != TYPE_ARRAY)
         return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, value.type), lower_describe(l, container.type),

@@ -23,7 +23,7 @@ static bool call_len(Lower *l, const Call *call, Operand *out)
     Operand x = call->arguments[0];
     if (x.type->kind == TYPE_ARRAY && x.type->ndim > 0)
         return *out = operand_value(i64(), emit_extent(l, x, 0)), true;
-    if (x.type->kind == TYPE_TUPLE && x.type->tag <= TUPLE_RANGE)
+    if ((x.type->kind == TYPE_TUPLE && x.type->tag <= TUPLE_RANGE) || type_is_flat(x.type))
         return lower_length(l, x, out);
     if (x.type->kind == TYPE_TUPLE && x.type->tag == TUPLE_DICT)
         return *out = operand_int(l, x.type->count), true;

@@ -26,6 +26,8 @@ bool lower_length(Lower *l, Operand iterable, Operand *out)
     }
     if (is_tagged(type, TUPLE_RANGE))
         return range_length(l, iterable, out);
+    if (type_is_flat(type))
+        return lower_array_attribute(l, lower_tuple_item(l, iterable, 0), "size", out);
     return lower_fail(l, DIAG_TYPE_ITERATE, lower_describe(l, type), " in reverse");
 }
 
@@ -36,6 +38,8 @@ bool lower_item_at(Lower *l, Operand iterable, Operand index, Operand *out)
         return lower_subscript(l, iterable, index, out);
     if (is_counted(iterable.type))
         return lower_tuple_index(l, iterable, index, out);
+    if (type_is_flat(iterable.type))
+        return lower_flat_item(l, lower_tuple_item(l, iterable, 0), index, out);
     Operand offset;
     return lower_binary(l, NB_MULTIPLY, lower_tuple_item(l, iterable, 2), index, &offset) &&
            lower_binary(l, NB_ADD, lower_tuple_item(l, iterable, 0), offset, out) &&
@@ -216,7 +220,7 @@ bool lower_iterator(Lower *l, Operand iterable, Operand *out)
     bool fits = type->kind == TYPE_ARRAY ? type->ndim > 0 : type->kind == TYPE_TUPLE;
     if (fits && type->kind == TYPE_TUPLE)
         fits = type->tag <= TUPLE_RANGE || (type->tag >= TUPLE_ENUMERATE && type->tag <= TUPLE_REVERSED) ||
-               type->tag == TUPLE_GENERATOR || type->tag == TUPLE_ITERATOR;
+               type->tag == TUPLE_GENERATOR || type->tag == TUPLE_ITERATOR || type_is_flat(type);
     if (fits && is_mixed(type) && type->count > MOST_UNROLLED)
         return join_items(l, iterable, out);
     if (!fits)

@@ -126,8 +126,10 @@ bool lower_store_field(Lower *l, Operand array, const TypeField *field, Operand 
 /* Copies a record from one reference's place to another's. */
 bool lower_store_record(Lower *l, Operand target, Operand value);
 /* lower_method.c: array.name(arguments), and array.flat[index] */
-bool is_array_method(const char *name);
+bool is_array_method(const Lower *l, const char *name);
 bool lower_array_method(Lower *l, Operand array, const Call *call, Operand *out);
+/* array.flat */
+bool type_is_flat(const Type *type);
 bool lower_flat_item(Lower *l, Operand array, Operand index, Operand *out);
 bool lower_store_flat_item(Lower *l, Operand array, Operand index, Operand value);
 /* array.ctypes.name, array.flags.name */

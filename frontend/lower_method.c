@@ -1,6 +1,7 @@
 /* Methods of arrays that need no memory: other views of the same elements, fill, item; and slices' indices(). */
 #include <string.h>
 
+#include "frontend/instance.h"
 #include "frontend/lower.h"
 
 static const Type *i64(void) { return TYPE_OF(INT64); }
@@ -230,11 +231,23 @@ static const Method methods[] = {
     {"fill", call_fill},           {"item", call_item},   {"itemset", call_itemset}, {NULL, NULL},
 };
 
-bool is_array_method(const char *name)
+/* The reduction that the code can name as a method of arrays, such as sum; NULL where there is none. */
+static const Constant *reduction(const Lower *l, const char *name)
+{
+    const CodeSnapshot *code = l->instance->code;
+    for (uint32_t i = 0; i < code->method_count; i++)
+        if (strcmp(code->method_names[i], name) == 0)
+            return code->methods[i];
+    return NULL;
+}
+
+bool is_array_method(const Lower *l, const char *name)
 {
     for (int i = 0; methods[i].name; i++)
         if (strcmp(methods[i].name, name) == 0)
             return true;
+    if (reduction(l, name))
+        return true;
     return strcmp(name, "flat") == 0 || strcmp(name, "ctypes") == 0 || strcmp(name, "flags") == 0;
 }
 
@@ -243,5 +256,6 @@ bool lower_array_method(Lower *l, Operand array, const Call *call, Operand *out)
     for (int i = 0; methods[i].name; i++)
         if (strcmp(methods[i].name, call->name) == 0)
             return methods[i].call(l, array, call, out);
-    return lower_fail(l, DIAG_TYPE_CALL, call->name, "");
+    const Constant *function = reduction(l, call->name);
+    return function ? lower_class_method(l, array, function, call, out) : lower_fail(l, DIAG_TYPE_CALL, call->name, "");
 }

@@ -120,8 +120,8 @@ bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out)
     if (field)
         return lower_field(l, object, field, out);
     if (type->kind == TYPE_ARRAY)
-        return is_array_method(name) ? (*out = bound_method(l, object, name), true)
-                                     : lower_array_attribute(l, object, name, out);
+        return is_array_method(l, name) ? (*out = bound_method(l, object, name), true)
+                                        : lower_array_attribute(l, object, name, out);
     if (type_is_scalar(type) && (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0))
         return complex_part(l, object, name[0] == 'i', out);
     if (type_is_integer(type) && strcmp(name, "numerator") == 0)

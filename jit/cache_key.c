@@ -9,7 +9,7 @@
 
 /* A field that is new in one of these is written below, or code that differs by it is taken for the same. */
 _Static_assert(sizeof(void *) != 8 ||
-                   (sizeof(Snapshot) == 72 && sizeof(CodeSnapshot) == 144 && sizeof(Constant) == 120 &&
+                   (sizeof(Snapshot) == 72 && sizeof(CodeSnapshot) == 168 && sizeof(Constant) == 120 &&
                     sizeof(ConstantArray) == 176 && sizeof(Type) == 96 && sizeof(TypeField) == 56),
                "what a key is made of has changed");
 
@@ -139,6 +139,8 @@ static void write_code(Writer *w, const CodeSnapshot *code)
     write_texts(w, code->names, code->name_count);
     write_constants(w, code->constants, code->constant_count);
     write_constants(w, code->globals, code->name_count);
+    write_texts(w, code->method_names, code->method_count);
+    write_constants(w, code->methods, code->method_count);
 }
 
 static void write_function(Writer *w, const Snapshot *function)

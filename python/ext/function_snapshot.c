@@ -162,6 +162,34 @@ static bool read_globals(SnapshotScope *scope, PyObject *names, CodeSnapshot *ou
     return true;
 }
 
+/* NumPy's reductions are methods of arrays, too. INTRINSIC_NONE for every other name. */
+static IntrinsicId reduction(Arena *arena, const char *name)
+{
+    if (!PyObject_HasAttrString((PyObject *)&PyArray_Type, name))
+        return INTRINSIC_NONE;
+    IntrinsicId id = intrinsic_by_path(arena_format(arena, "numpy.%s", name));
+    const char *function = intrinsic_info[id].python_function;
+    return function && strncmp(function, "numpy_reduce.", 13) == 0 ? id : INTRINSIC_NONE;
+}
+
+static bool read_methods(SnapshotBuilder *builder, CodeSnapshot *out)
+{
+    const char **names = ARENA_ARRAY(builder->arena, const char *, out->name_count);
+    const Constant **methods = ARENA_ARRAY(builder->arena, const Constant *, out->name_count);
+    out->method_names = names;
+    out->methods = methods;
+    for (uint32_t i = 0; i < out->name_count && !builder->library_depth; i++) {
+        IntrinsicId id = reduction(builder->arena, out->names[i]);
+        if (!id)
+            continue;
+        names[out->method_count] = out->names[i];
+        methods[out->method_count] = ext_intrinsic_constant(builder, id, out->names[i]);
+        if (!methods[out->method_count++])
+            return false;
+    }
+    return true;
+}
+
 /* The items of a tuple; NULL with an exception. */
 static const Constant *const *read_values(SnapshotScope *scope, PyObject *tuple, uint32_t *count)
 {
@@ -195,7 +223,7 @@ const CodeSnapshot *ext_code(SnapshotScope *scope, PyCodeObject *code)
               copy_bytes(arena, PyObject_GetAttrString(object, "co_exceptiontable"), &out->exception_table,
                          &out->exception_table_size) &&
               read_positions(arena, object, out) && read_locals(arena, code, out) &&
-              read_globals(scope, code->co_names, out) &&
+              read_globals(scope, code->co_names, out) && read_methods(scope->builder, out) &&
               (out->constants = read_values(scope, code->co_consts, &out->constant_count)) != NULL;
     return ok ? out : NULL;
 }

@@ -65,7 +65,7 @@ CASES = [
     Case("TYPE_ARGUMENTS", errors.TypingError, "x[0] = «math.sin(x)»", F, before="import math", says="sin"),
     Case("TYPE_UNIFY", errors.TypingError, "y = x[0]\nif n:\n    y = (1, 2)\nx[0] = «len»(y)", F, 3, says="float64"),
     Case("TYPE_CONVERT", errors.TypingError, "x[0] = «float(1j)»", F, says="complex128"),
-    Case("TYPE_INDEX", errors.TypingError, "x[0] = «x[1.5]»", F, says="float64"),
+    Case("TYPE_INDEX", errors.TypingError, "x[0] = «x[1.5]»", F, says="float64; int(...) makes an index"),
     Case("TYPE_INDEX", errors.TypingError, "x[0] = «x[0, 1]»", F),
     Case("TYPE_INDEX", errors.TypingError, "x[0] = «n[0]»", F, 3),
     Case("TYPE_STORE", errors.TypingError, "«x[0]» = 1j", F, says="complex128"),

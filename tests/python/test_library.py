@@ -82,7 +82,8 @@ CALLS = {
     "numpy.frexp": "(0.75)[0]", "numpy.modf": "(-2.5)[1]", "numpy.heaviside": "(0.0, 0.25)",
     "numpy.searchsorted": "(SORTED, 2.5, side='right')", "numpy.digitize": "(1.0, SORTED)",
     "numpy.interp": "(1.75, SORTED, TABLE)", "numpy.dot": "(TABLE, SORTED)", "numpy.shape": "(GRID)[1]",
-    "numpy.bitwise_count": "(-77)",
+    "numpy.bitwise_count": "(-77)", "numpy.finfo": "(np.float32).eps", "numpy.iinfo": "(np.int16).min",
+    "numpy.ndenumerate": "(GRID)", "numpy.ndindex": "(2, 3)",
 }
 TABLE, SORTED, GRID = np.array([3.0, -1.0, 4.0, 1.5]), np.array([0.5, 1.0, 2.5, 8.0]), np.arange(6.0).reshape(2, 3)
 ARRAYS = {"TABLE": TABLE, "SORTED": SORTED, "GRID": GRID}
@@ -119,7 +120,11 @@ def test_each_row_has_the_value_of_python(path):
     expression = path.replace("numpy.", "np.").replace("builtins.", "") + call_of(path)
     if path in ("builtins.map", "builtins.filter"):
         expression = f"sum({expression})"
-    scope = {"cmath": cmath, "math": math, "np": np, "operator": operator, "functools": functools, **ARRAYS}
+    if path in ("numpy.ndindex", "numpy.ndenumerate"):
+        expression = f"sum(hash_of(item) for item in {expression})"
+    scope = {"cmath": cmath, "math": math, "np": np, "operator": operator, "functools": functools,
+             "hash_of": lambda item: item[0] * 10 + item[1] if isinstance(item[0], int) else item[0][1] * 10 + item[1],
+             **ARRAYS}
     out = np.full(1, 99j)
     kernel_of(expression, 0, **scope)[1, 1](out)
     want = eval(expression, scope)
@@ -444,3 +449,88 @@ def test_arrays_of_any_layout():
 def test_what_python_refuses_is_a_typing_error(expression):
     with pytest.raises(errors.TypingError):
         kernel_of(expression, 0)[1, 1](np.zeros(1))
+
+
+# --- NumPy's methods, iterators and limits ----------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", "sum prod mean var std max min argmax argmin any all".split())
+@pytest.mark.parametrize("array", [GRID, TABLE, SORTED[::-1], GRID.T > 2, np.arange(4, dtype=np.int8)], ids=str)
+def test_reductions_are_methods_of_arrays(name, array):
+    if name == "all" or array.dtype.kind != "b" or name in ("any", "sum"):
+        @cuda.jit
+        def kernel(x, out):
+            out[0] = method(x)
+
+        scope = {}
+        exec(f"def method(x): return x.{name}()", scope)
+        method = scope["method"]
+        out = np.zeros(1)
+        kernel[1, 1](array, out)
+        np.testing.assert_allclose(out[0], getattr(array, name)(), rtol=1e-15)
+
+
+def test_methods_and_builtins_of_one_name():
+    @cuda.jit
+    def kernel(x, out):
+        row = x[1]
+        out[0] = sum(row) + row.sum() * 10
+        out[1] = max(row[0], row[1]) + row.max() * 10 + np.max(row) * 100
+        out[2] = row.dot(row)
+        cuda.atomic.max(out, 3, row.min())
+
+    out = np.zeros(4)
+    kernel[1, 1](GRID, out)
+    assert out.tolist() == [12 + 120, 4 + 50 + 500, 9 + 16 + 25, 3]
+
+
+def test_flat_is_iterated():
+    @cuda.jit
+    def kernel(x, out):
+        for i, v in enumerate(x.flat):
+            out[0] += i * v
+        for v in reversed(x.T.flat):
+            out[1] = out[1] * 10 + v
+        out[2] = len(x.flat) + sum(v * v for v in x.flat)
+
+    out = np.zeros(3)
+    kernel[1, 1](GRID, out)
+    assert out.tolist() == [sum(i * v for i, v in enumerate(GRID.flat)), 524130, 6 + (GRID ** 2).sum()]
+
+
+def test_places_of_arrays():
+    @cuda.jit
+    def kernel(x, out):
+        for i, j in np.ndindex(2, 3):
+            out[0] = out[0] * 100 + i * 10 + j
+        for place in np.ndindex(x.shape):
+            out[1] = out[1] * 10 + x[place]
+        for (i, j), v in np.ndenumerate(x.T):
+            out[2] += (i * 10 + j) * v
+        for place, v in np.ndenumerate(x[1]):
+            out[3] += place[0] * v
+        for place in np.ndindex(0, 3):
+            out[3] = -1
+
+    out = np.zeros(4)
+    kernel[1, 1](GRID, out)
+    assert out.tolist() == [10210111 * 10 + 2, 12345, sum((i * 10 + j) * v for (i, j), v in np.ndenumerate(GRID.T)), 14]
+
+
+def test_limits_of_types():
+    @cuda.jit
+    def kernel(f, u, out):
+        out[0] = np.finfo(f.dtype).eps + np.finfo(np.float16).max + np.finfo(float).tiny
+        out[1] = np.iinfo(np.int32).min + np.iinfo(np.int8).bits + np.iinfo(int).bits
+        u[0] = np.iinfo(u.dtype).max
+
+    u, out = np.zeros(1, np.uint64), np.zeros(2)
+    kernel[1, 1](np.zeros(1, np.float32), u, out)
+    assert u[0] == 2**64 - 1
+    assert out.tolist() == [np.finfo(np.float32).eps + 65504.0 + np.finfo(float).tiny, -2**31 + 8 + 64]
+
+    @cuda.jit
+    def wrong(out):
+        out[0] = np.finfo(np.int32).eps
+
+    with pytest.raises(errors.TypingError, match="finfo takes a type of floats"):
+        wrong[1, 1](out)

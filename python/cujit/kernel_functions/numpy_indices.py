@@ -1,0 +1,27 @@
+"""NumPy's iterators over the places of arrays, as generators."""
+
+
+def place(i, shape):
+    """The indices of element number i in C order."""
+    if len(shape) == 1:
+        return (i,)
+    return place(i // shape[-1], shape[:-1]) + (i % shape[-1],)
+
+
+def places(shape):
+    count = 1
+    for extent in shape:
+        count *= extent
+    for i in range(count):
+        yield place(i, shape)
+
+
+def ndindex(*shape):
+    if len(shape) == 1 and isinstance(shape[0], tuple):
+        return places(shape[0])
+    return places(shape)
+
+
+def ndenumerate(a):
+    for i in range(a.size):
+        yield place(i, a.shape), a.flat[i]
