@@ -46,7 +46,7 @@ def finfo(dtype):
         return FLOAT16
     if dtype == float32:
         return FLOAT32
-    if dtype != float64 and dtype != float:
+    if dtype not in (float64, float):
         cuda._refuse("finfo takes a type of floats, such as np.float32 or array.dtype")
     return FLOAT64
 
@@ -58,7 +58,7 @@ def iinfo(dtype):
         return INT16
     if dtype == int32:
         return INT32
-    if dtype == int64 or dtype == int:
+    if dtype in (int64, int):
         return INT64
     if dtype == uint8:
         return UINT8
