@@ -286,14 +286,18 @@ static LLVMValueRef static_shared(Emitter *emitter, const IrValue *value, uint64
     return global;
 }
 
-static LLVMValueRef dynamic_shared(Emitter *emitter)
+/* One block of memory for all of them: it begins where the strictest of them asks for. */
+static LLVMValueRef dynamic_shared(Emitter *emitter, uint32_t alignment)
 {
-    if (emitter->dynamic_shared)
-        return emitter->dynamic_shared;
+    LLVMValueRef known = emitter->dynamic_shared;
+    if (known && alignment > LLVMGetAlignment(known))
+        LLVMSetAlignment(known, alignment);
+    if (known)
+        return known;
     LLVMValueRef global = LLVMAddGlobalInAddressSpace(emitter->module, LLVMArrayType2(emitter->i8, 0),
                                                       "cujit_dynamic_shared", ADDRESS_SHARED);
     LLVMSetLinkage(global, LLVMExternalLinkage);
-    LLVMSetAlignment(global, 16);
+    LLVMSetAlignment(global, alignment > 16 ? alignment : 16);
     return emitter->dynamic_shared = global;
 }
 
@@ -313,11 +317,11 @@ static LLVMValueRef place_in(Emitter *emitter, LLVMValueRef memory, uint64_t off
     return LLVMConstGEP2(emitter->i8, memory, &index, 1);
 }
 
-/* Replaces the arrays by places one behind the other; returns where the last one ends. */
+/* Replaces the arrays by places one behind the other; returns where the program's own memory begins behind them. */
 static uint64_t move_static_shared(Emitter *emitter, LLVMValueRef memory)
 {
     uint64_t end = 0;
-    unsigned most = LLVMGetAlignment(memory);
+    unsigned own = LLVMGetAlignment(memory), most = own;
     for (LLVMValueRef global = LLVMGetFirstGlobal(emitter->module), next; global; global = next) {
         next = LLVMGetNextGlobal(global);
         if (!is_static_shared(global))
@@ -330,7 +334,7 @@ static uint64_t move_static_shared(Emitter *emitter, LLVMValueRef memory)
         LLVMDeleteGlobal(global);
     }
     LLVMSetAlignment(memory, most);
-    return (end + 15) / 16 * 16;
+    return (end + own - 1) / own * own;
 }
 
 /* The program's own dynamic memory begins behind the arrays. */
@@ -340,7 +344,7 @@ static void make_room(Emitter *emitter)
     if (own)
         LLVMSetValueName2(own, "", 0);
     emitter->dynamic_shared = NULL;
-    LLVMValueRef memory = dynamic_shared(emitter);
+    LLVMValueRef memory = dynamic_shared(emitter, own ? LLVMGetAlignment(own) : 1);
     uint64_t size = move_static_shared(emitter, memory);
     if (own) {
         LLVMReplaceAllUsesWith(own, place_in(emitter, memory, size));
@@ -365,7 +369,7 @@ static bool finish_module(Emitter *emitter)
 static LLVMValueRef shared_memory(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment)
 {
     LLVMValueRef global =
-        value->storage->dynamic ? dynamic_shared(emitter) : static_shared(emitter, value, size, alignment);
+        value->storage->dynamic ? dynamic_shared(emitter, alignment) : static_shared(emitter, value, size, alignment);
     return LLVMConstAddrSpaceCast(global, emitter->pointer_type);
 }
 

@@ -250,3 +250,19 @@ def test_groups_assemble(assembles, cc):
         out[grid.rank] = value + tile.shfl_up(value, 1) + group.shfl_down(value, 1) + tile.ballot(value > 1)
 
     assembles(kernel, "void(float32[::1], float32[::1])", cc)
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 16, 32])
+def test_exchanges_with_ranks_outside_of_a_tile_give_ones_own_value(size):
+    @cuda.jit
+    def kernel(out):
+        i = cuda.threadIdx.x
+        tile = cg.tiled_partition(cg.this_thread_block(), size)
+        for mask in range(33):
+            out[mask, i] = tile.shfl_xor(100 + i, mask)
+
+    out = np.zeros((33, 64), np.int64)
+    kernel[1, 64](out)
+    i = np.arange(64)
+    for mask in range(33):
+        np.testing.assert_array_equal(out[mask], 100 + (i ^ mask if mask < size else i))

@@ -168,7 +168,8 @@ class Tile(NamedTuple):
         return cuda.shfl_down_sync(self.lanes(), value, delta, self.size)
 
     def shfl_xor(self, value, lane_mask):
-        return cuda.shfl_xor_sync(self.lanes(), value, lane_mask, self.size)
+        inside = lane_mask if lane_mask < self.size else 0
+        return cuda.shfl_xor_sync(self.lanes(), value, inside, self.size)
 
     def any(self, predicate):
         return cuda.any_sync(self.lanes(), predicate)
