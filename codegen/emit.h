@@ -14,6 +14,7 @@
 typedef struct Emitter Emitter;
 typedef struct PhaseEmission PhaseEmission; /* phase_emit.c */
 typedef struct LoadOrder LoadOrder; /* load_order.h */
+typedef struct ThreadRange ThreadRange;
 
 typedef struct EmittedFunction EmittedFunction;
 
@@ -84,6 +85,7 @@ struct Emitter {
     uint32_t static_shared, local_size;
     uint32_t context_size; /* host: bytes that a block keeps for each thread */
     bool runs_phases; /* host: the kernel's function runs all threads of a block */
+    const ThreadRange *body_range; /* host: what the kernel's function leaves untested; NULL: nothing */
     uint64_t constant_size; /* bytes of DATA so far */
     uint32_t text_count; /* constant strings so far */
     uint32_t meeting_count; /* host: calls so far at which lanes meet */
@@ -110,6 +112,7 @@ struct Emitter {
     const StrideLoop *stride; /* the function is one trip of this loop, returns whether there was one; else NULL */
     LLVMValueRef trip; /* its number, i64, the last parameter */
     LLVMBasicBlockRef trip_done;
+    const ThreadRange *range; /* threads that fail its tests do not run the function; NULL: all do */
     PhaseEmission *phase_emission; /* the function runs all threads of a block; else NULL */
 };
 

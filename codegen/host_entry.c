@@ -5,10 +5,14 @@
 #include <stddef.h>
 
 #include "codegen/host_loop.h"
+#include "codegen/thread_range.h"
+
+enum { WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC };
 
 typedef struct Entry {
     const EmittedFunction *body;
     EmittedFunction trip; /* one trip of the stride loop; llvm NULL: the kernel is none */
+    EmittedFunction range; /* which threads of a row have anything to do; llvm NULL: all may have */
     LLVMValueRef *arguments; /* of the body: the thread, then the fields of the parameters; then the trip's number */
     uint32_t argument_count; /* of the body */
     LLVMValueRef any_trip; /* i1 in memory: whether a thread of the block had the trip */
@@ -137,19 +141,45 @@ static void split_block_number(Emitter *emitter, const Frame *frame, LLVMValueRe
     block[2] = LLVMBuildTrunc(builder, LLVMBuildUDiv(builder, rows, height, ""), emitter->i32, "");
 }
 
+/* Asks which threads of a row have something to do; control goes on where some have, else to `none`. */
+static void emit_row_bounds(Emitter *emitter, Entry *entry, const Frame *frame, LLVMBasicBlockRef none,
+                            LLVMValueRef *first, LLVMValueRef *end)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    entry->arguments[0] = frame->thread;
+    LLVMValueRef both = LLVMBuildCall2(builder, entry->range.type, entry->range.llvm, entry->arguments,
+                                       LLVMCountParamTypes(entry->range.type), "");
+    LLVMValueRef from = LLVMBuildExtractValue(builder, both, 0, ""), to = LLVMBuildExtractValue(builder, both, 1, "");
+    LLVMBasicBlockRef some = new_block(emitter);
+    LLVMBuildCondBr(builder, LLVMBuildICmp(builder, LLVMIntSLT, from, to, ""), some, none);
+    LLVMPositionBuilderAtEnd(builder, some);
+    *first = LLVMBuildTrunc(builder, from, emitter->i32, "");
+    *end = LLVMBuildTrunc(builder, to, emitter->i32, "");
+}
+
 /* Runs `run` for all threads of a block, x innermost. */
 static void emit_thread_loops(Emitter *emitter, Entry *entry, const Frame *frame, LLVMValueRef *block,
                               void (*run)(Emitter *emitter, Entry *entry, LLVMValueRef thread))
 {
-    LLVMValueRef thread[3];
+    LLVMValueRef thread[3] = {const_i32(emitter, 0)}, first = thread[0], end = frame->block_dim[0];
     HostLoop loops[3];
-    for (int axis = 2; axis >= 0; axis--) {
+    for (int axis = 2; axis > 0; axis--) {
         loops[axis] = host_loop_open(emitter, const_i32(emitter, 0), frame->block_dim[axis]);
         thread[axis] = loops[axis].index;
     }
+    LLVMBasicBlockRef row_done = new_block(emitter);
+    if (entry->range.llvm) {
+        fill_thread(emitter, frame, block, thread);
+        emit_row_bounds(emitter, entry, frame, row_done, &first, &end);
+    }
+    loops[0] = host_loop_open(emitter, first, end);
+    thread[0] = loops[0].index;
     fill_thread(emitter, frame, block, thread);
     run(emitter, entry, frame->thread);
-    for (int axis = 0; axis < 3; axis++)
+    host_loop_close(emitter, &loops[0]);
+    LLVMBuildBr(emitter->builder, row_done);
+    LLVMPositionBuilderAtEnd(emitter->builder, row_done);
+    for (int axis = 1; axis < 3; axis++)
         host_loop_close(emitter, &loops[axis]);
 }
 
@@ -254,7 +284,26 @@ static void emit_trip(Emitter *emitter, Entry *entry)
     add_function_attribute(emitter, entry->trip.llvm, "alwaysinline", 0);
     add_function_attribute(emitter, entry->trip.llvm, "nounwind", 0);
     LLVMAddAttributeAtIndex(entry->trip.llvm, 1, enum_attribute(emitter, "noalias", 0));
+    ThreadRange range;
+    bool has_range = find_thread_range(entry->body->ir, &loop, &range);
+    emitter->range = has_range ? &range : NULL;
     emit_stride_trip(emitter, &entry->trip, &loop);
+    emitter->range = NULL;
+    if (has_range)
+        entry->range = emit_thread_range(emitter, &entry->trip, &range);
+}
+
+bool emit_host_kernel(Emitter *emitter, const EmittedFunction *kernel)
+{
+    if (emit_phases(emitter, kernel))
+        return true;
+    ThreadRange *range = ARENA_NEW(emitter->arena, ThreadRange);
+    if (emitter->effects & WAITS || !find_thread_range(kernel->ir, NULL, range))
+        return false;
+    emitter->range = emitter->body_range = range;
+    emit_function_body(emitter, kernel);
+    emitter->range = NULL;
+    return true;
 }
 
 void emit_host_entries(Emitter *emitter, const EmittedFunction *body)
@@ -262,11 +311,13 @@ void emit_host_entries(Emitter *emitter, const EmittedFunction *body)
     Entry entry = {.body = body, .argument_count = LLVMCountParamTypes(body->type)};
     entry.arguments = ARENA_ARRAY(emitter->arena, LLVMValueRef, entry.argument_count + 1);
     LLVMAddAttributeAtIndex(body->llvm, 1, enum_attribute(emitter, "noalias", 0));
-    if (!emitter->runs_phases && emitter->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC)) {
+    if (!emitter->runs_phases && emitter->effects & WAITS) {
         emit_thread_entry(emitter, &entry);
         return;
     }
     if (!emitter->runs_phases)
         emit_trip(emitter, &entry);
+    if (!entry.trip.llvm && emitter->body_range)
+        entry.range = emit_thread_range(emitter, body, emitter->body_range);
     emit_blocks_entry(emitter, &entry);
 }

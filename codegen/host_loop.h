@@ -27,4 +27,7 @@ LLVMValueRef shuffle_place(Emitter *emitter, const IrValue *value);
  * by one. */
 bool emit_phases(Emitter *emitter, const EmittedFunction *kernel);
 
+/* host_entry.c: in the way that suits it best; false when that is the common one. */
+bool emit_host_kernel(Emitter *emitter, const EmittedFunction *kernel);
+
 #endif

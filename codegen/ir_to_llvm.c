@@ -6,6 +6,7 @@
 #include "codegen/batched_loops.h"
 #include "codegen/emit.h"
 #include "codegen/load_order.h"
+#include "codegen/thread_range.h"
 #include "codegen/unroll.h"
 
 static const OpEmitter op_emitters[IR_OP_COUNT] = {
@@ -410,9 +411,24 @@ void emit_op_JUMP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     LLVMBuildBr(emitter->builder, target_block(emitter, value, 0));
 }
 
+/* A test that all threads pass: LLVM is told what they have in common. */
+static void emit_passed_guard(Emitter *emitter, const IrValue *branch, uint32_t target)
+{
+    LLVMValueRef holds = operand_scalar(emitter, branch, 0);
+    if (target)
+        holds = LLVMBuildNot(emitter->builder, holds, "");
+    call_llvm(emitter, "llvm.assume", NULL, 1, &holds);
+    LLVMBuildBr(emitter->builder, target_block(emitter, branch, target));
+}
+
 void emit_op_BRANCH(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     (void)out;
+    int passed = guard_target(emitter->range, value);
+    if (passed >= 0) {
+        emit_passed_guard(emitter, value, (uint32_t)passed);
+        return;
+    }
     LLVMBasicBlockRef yes = target_block(emitter, value, 0), no = target_block(emitter, value, 1);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
     if (yes == no) {

@@ -432,7 +432,8 @@ static void emit_threads(Emitter *emitter)
     emit_thread_part(emitter);
     LLVMPositionBuilderAtEnd(builder, emission->latch);
     LLVMValueRef branch = host_loop_close(emitter, &loops[0]);
-    mark_parallel(emitter, loops[0].body, LLVMGetInsertBlock(builder), branch);
+    if (keeps_order(emission->phases, emission->phase, emitter->arena))
+        mark_parallel(emitter, loops[0].body, LLVMGetInsertBlock(builder), branch);
     host_loop_close(emitter, &loops[1]);
     host_loop_close(emitter, &loops[2]);
 }

@@ -61,6 +61,8 @@ bool find_steps(Phases *phases, Arena *arena);
 bool is_made_at_start(const IrValue *value);
 /* What a phi has for threads that come to it on ways of their own; NULL: none do. is_one: it is the same on all ways. */
 const IrValue *value_of_parted(const Phases *phases, const IrValue *phi, bool *is_one);
+/* phase_order.c: whether LLVM may take the phase's accesses for independent of each other, a thread's own included. */
+bool keeps_order(const Phases *phases, const Phase *phase, Arena *arena);
 /* Whether the piece ends with a branch on a value that differs between threads. */
 bool parts_threads(const Phases *phases, const Piece *piece);
 /* Whether threads of the block wait for each other here, in a way that phases know. */

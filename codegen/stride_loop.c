@@ -41,8 +41,7 @@ static bool is_pure(const IrValue *value)
     return ir_op_info[value->op].flags & IR_FLAG_PURE && !is_own_memory(value);
 }
 
-/* A block that only returns, perhaps after jumps. */
-static bool only_returns(const IrBlock *block)
+bool only_returns(const IrBlock *block)
 {
     for (int jumps = 0; jumps < 8; jumps++) {
         if (block->first->op == IR_RETURN)

@@ -14,6 +14,8 @@ typedef struct StrideLoop {
     bool *is_inside; /* by IrBlock.id: in the loop, header included */
 } StrideLoop;
 
+/* Whether the block only returns, perhaps after jumps. */
+bool only_returns(const IrBlock *block);
 /* False when the kernel is anything else. */
 bool find_stride_loop(const IrFunc *kernel, Arena *arena, StrideLoop *out);
 

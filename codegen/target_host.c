@@ -13,18 +13,8 @@ static struct {
     char *description;
 } native;
 
-/* LLVM takes loads and stores of a loop whose iterations are declared independent for independent within an iteration,
- * too, where it makes one of several with gaps between them (InterleavedAccessInfo, LLVM 22). Phases are such loops, and
- * a thread reads what it has written. Only a command line can turn that off. */
-static void turn_off_interleaved_accesses(void)
-{
-    static const char *const arguments[] = {"cujit", "-enable-interleaved-mem-accesses=0"};
-    LLVMParseCommandLineOptions(sizeof arguments / sizeof arguments[0], arguments, NULL);
-}
-
 static void detect_native(void)
 {
-    turn_off_interleaved_accesses();
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
     native.triple = LLVMGetDefaultTargetTriple();
@@ -338,7 +328,7 @@ const TargetLowering target_host = {
     .dynamic_shared_size = dynamic_shared_size,
     .math_symbol = math_symbol,
     .describe_math_call = describe_vector_forms,
-    .emit_kernel = emit_phases,
+    .emit_kernel = emit_host_kernel,
     .finish_module = finish_module,
     .end_thread = end_thread,
     .print_operands = UINT32_MAX,
