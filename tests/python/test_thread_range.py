@@ -1,0 +1,154 @@
+"""Tests at a kernel's beginning, which bound the CPU device's loop over threads: the same threads run as in Python."""
+
+import random
+
+import numpy as np
+import pytest
+
+from cujit import cuda
+
+pytestmark = pytest.mark.skipif(cuda.is_available(), reason="about how the CPU device runs kernels")
+LIMITS = [-(2**63), -(2**62), -5, -1, 0, 1, 2, 7, 31, 32, 33, 64, 95, 96, 97, 2**31, 2**62, 2**63 - 1]
+
+
+def llvm_of(kernel, *arguments, grid=(3, 32)):
+    kernel[grid](*arguments)
+    return next(iter(kernel.inspect_llvm().values()))
+
+
+def kernel_of(text):
+    scope = {"cuda": cuda, "np": np}
+    exec(text, scope)
+    return cuda.jit(scope["kernel"])
+
+
+class Conditions:
+    """Random conditions on i, which counts threads along x, and r, which is alike in a row."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def bound(self):
+        return self.random.choice(["n", "m", "n - 3", "out.shape[1]", "out.shape[1] - 1", "r", "40", "0", "-2",
+                                   "n // 2"])
+
+    def index(self):
+        return self.random.choice(["i", "i", "i", "i + 2", "i - 3", "r + i", "2 * i", "i + m", "cuda.threadIdx.x"])
+
+    def comparison(self):
+        sides = [self.index(), self.bound()]
+        self.random.shuffle(sides)
+        return f" {self.random.choice(['<', '<', '<=', '>', '>=', '=='])} ".join(sides)
+
+    def condition(self):
+        kind = self.random.random()
+        if kind < 0.2:
+            return f"{self.bound()} <= {self.index()} < {self.bound()}"
+        if kind < 0.4:
+            return f"{self.comparison()} {self.random.choice(['and', 'or'])} {self.comparison()}"
+        if kind < 0.5:
+            return f"({self.comparison()}) & ({self.comparison()})"
+        if kind < 0.6:
+            return f"r {self.random.choice(['<', '>='])} 1"
+        return self.comparison()
+
+    def body(self):
+        lines = []
+        for _ in range(self.random.randint(1, 3)):
+            lines.append(self.random.choice([f"if not ({self.condition()}): return", f"if {self.condition()}: return"]))
+        if self.random.random() < 0.5:
+            lines.append(f"if {self.condition()}: out[r, i] += 1 + i")
+        else:
+            lines += ["out[r, i] += 1 + i", f"if {self.condition()}: out[r, i] += 1000"]
+        return lines
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_tests(seed):
+    tests = Conditions(seed)
+    body = "\n".join("    " + line for line in tests.body())
+    head = "def kernel(out, n, m):\n    i, r = cuda.grid(2)\n"
+    kernel = kernel_of(head + body)
+    reference = {}
+    exec("def reference(i, r, out, n, m, cuda):\n" + body, reference)
+
+    class FakeCuda:
+        class threadIdx:     # noqa: N801
+            x = 0
+
+    for _ in range(6):
+        n, m = tests.random.choice(LIMITS[2:-3]), tests.random.choice(LIMITS[2:-3])
+        out, want = np.zeros((2, 96), np.int64), np.zeros((2, 96), np.int64)
+        kernel[(3, 2), (32, 1)](out, n, m)
+        for r in range(2):
+            for i in range(96):
+                FakeCuda.threadIdx.x = i % 32
+                reference["reference"](i, r, want, n, m, FakeCuda)
+        assert (out == want).all(), (body, n, m)
+
+
+@pytest.mark.parametrize("test", ["i < n", "i <= n", "i > n", "i >= n", "n < i", "n >= i"])
+def test_any_limit(test):
+    kernel = kernel_of(f"def kernel(out, n):\n    i = cuda.grid(1)\n    if {test}:\n        out[i] = 1")
+    for n in LIMITS:
+        out = np.zeros(96, np.int64)
+        kernel[3, 32](out, n)
+        assert (out == [eval(test) for i in range(96)]).all(), n
+
+
+def test_common_kernels_have_no_masks():
+    x = np.arange(90, dtype=np.float32)
+    out = np.zeros_like(x)
+    for body in ("if i < out.size: out[i] = x[i] + 1",
+                 "if i >= out.size: return\n    out[i] = x[i] + 1",
+                 "for k in range(i, out.size, cuda.gridsize(1)): out[k] = x[k] + 1",
+                 "if 0 < i < out.size - 1: out[i] = x[i - 1] + x[i + 1]"):
+        text = llvm_of(kernel_of(f"def kernel(x, out):\n    i = cuda.grid(1)\n    {body}"), x, out)
+        assert " x float>" in text and "masked" not in text, body
+
+
+def test_two_axes():
+    @cuda.jit
+    def kernel(x, out):
+        column, row = cuda.grid(2)
+        if row < out.shape[0] and column < out.shape[1]:
+            out[row, column] = x[row, column] * 2
+
+    for shape in ((1, 1), (7, 33), (16, 64), (5, 100)):
+        x = np.random.default_rng(1).random(shape).astype(np.float32)
+        out = np.zeros_like(x)
+        text = llvm_of(kernel, x, out, grid=((4, 2), (32, 8)))
+        assert (out == x * 2).all() and "masked" not in text
+
+
+def test_strides_of_any_launch():
+    @cuda.jit
+    def kernel(x, out, first, end, trips):
+        for i in range(cuda.grid(1) + first, end, cuda.gridsize(1)):
+            out[i] += x[i]
+            cuda.atomic.add(trips, 0, 1)
+
+    x = np.arange(200)
+    for blocks, threads in ((1, 1), (1, 32), (3, 32), (2, 150)):
+        for first, end in ((0, 200), (3, 3), (5, 4), (7, 8), (0, 96), (10, 197), (0, -5)):
+            out, trips = np.zeros_like(x), np.zeros(1, np.int64)
+            kernel[blocks, threads](x, out, first, end, trips)
+            inside = (np.arange(200) >= first) & (np.arange(200) < end)
+            assert (out == np.where(inside, x, 0)).all() and trips[0] == max(0, end - first)
+
+
+def test_an_exception_of_a_thread_that_runs():
+    @cuda.jit(debug=True, opt=False)
+    def kernel(x, n):
+        i = cuda.grid(1)
+        if i < n:
+            if x[i] < 0:
+                raise ValueError("negative")
+            x[i] = 7
+
+    x = np.ones(64, np.int64)
+    x[50] = -1
+    kernel[2, 32](x, 50)
+    assert (x[:50] == 7).all() and x[50] == -1
+    with pytest.raises(ValueError, match="negative"):
+        kernel[2, 32](x, 51)
