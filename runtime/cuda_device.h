@@ -74,8 +74,8 @@ bool cuda_unregister_host(RtDevice *device, void *host, Diag *diag);
 void cuda_staging_init(CudaStaging *staging);
 void cuda_staging_clear(CudaStaging *staging);
 /* Copies by way of page-locked memory, in the stream's order; done with the host's memory when it returns. False where
- * the driver's own copy is the better one, or the only one: small copies, page-locked memory, streams that are captured,
- * and when another thread is at a copy of this kind. */
+ * the driver's own copy is the better one, or the only one: small copies, page-locked memory or none of it left, streams
+ * that are captured, and when another thread is at a copy of this kind. */
 bool cuda_staged_copy(RtDevice *device, bool to_device, CUdeviceptr address, void *host, size_t size, CUstream stream,
                       bool *ok, Diag *diag);
 /* cuda_pool.c */

@@ -35,18 +35,27 @@ typedef struct Chunk {
 } Chunk;
 
 /* --- slots ---------------------------------------------------------------------------------------------------------- */
-static bool make_slot(StagingSlot *slot, Diag *diag)
+/* *enough: there is page-locked memory for it. */
+static bool make_slot(StagingSlot *slot, bool *enough, Diag *diag)
 {
     if (!slot->idle && !driver_call(diag, cuEventCreate, &slot->idle, CU_EVENT_DISABLE_TIMING))
         return false;
-    return slot->memory || driver_call(diag, cuMemHostAlloc, &slot->memory, CHUNK, CU_MEMHOSTALLOC_PORTABLE);
+    CUresult result =
+        slot->memory ? CUDA_SUCCESS : driver.cuMemHostAlloc(&slot->memory, CHUNK, CU_MEMHOSTALLOC_PORTABLE);
+    *enough = result != CUDA_ERROR_OUT_OF_MEMORY;
+    return !*enough || driver_check(diag, DRIVER_cuMemHostAlloc, result);
 }
 
-static bool make_slots(CudaStaging *staging, int workers, Diag *diag)
+/* For as many of the workers as there is memory for; *workers becomes their number. */
+static bool make_slots(CudaStaging *staging, int *workers, Diag *diag)
 {
-    for (int i = 0; i < workers * STAGING_WORKER_SLOTS; i++)
-        if (!make_slot(&staging->slots[i], diag))
+    for (int i = 0; i < *workers * STAGING_WORKER_SLOTS; i++) {
+        bool enough;
+        if (!make_slot(&staging->slots[i], &enough, diag))
             return false;
+        if (!enough)
+            *workers = i / STAGING_WORKER_SLOTS;
+    }
     return true;
 }
 
@@ -188,23 +197,29 @@ static int workers_for(size_t size)
     return chunks < (size_t)most ? (int)chunks : most;
 }
 
-/* Waits for the stream first, as the driver does for such memory: workers then only ever wait for the bus. */
-static bool run(StagedCopy *copy, CudaStaging *staging, Diag *diag)
+/* Waits for the stream first, as the driver does for such memory: workers then only ever wait for the bus. *taken: false
+ * where there is no page-locked memory. */
+static bool run(StagedCopy *copy, CudaStaging *staging, bool *taken, Diag *diag)
 {
     int workers = workers_for(copy->size);
-    return make_slots(staging, workers, diag) && driver_call(diag, cuStreamSynchronize, copy->stream) &&
-           run_workers(copy, staging, workers, diag);
+    *taken = true;
+    if (!make_slots(staging, &workers, diag))
+        return false;
+    *taken = workers > 0;
+    return !*taken ||
+           (driver_call(diag, cuStreamSynchronize, copy->stream) && run_workers(copy, staging, workers, diag));
 }
 
 bool cuda_staged_copy(RtDevice *device, bool to_device, CUdeviceptr address, void *host, size_t size, CUstream stream,
                       bool *ok, Diag *diag)
 {
+    bool taken;
     CudaStaging *staging = &((CudaDevice *)device)->staging[to_device];
     StagedCopy copy = {
         .device = device, .stream = stream, .address = address, .host = host, .size = size, .to_device = to_device};
     if (size < LEAST || !is_pageable(host) || is_captured(stream) || pthread_mutex_trylock(&staging->lock))
         return false;
-    *ok = run(&copy, staging, diag);
+    *ok = run(&copy, staging, &taken, diag);
     pthread_mutex_unlock(&staging->lock);
-    return true;
+    return taken;
 }

@@ -171,6 +171,21 @@ static void large_copies(void)
     free(pageable);
 }
 
+/* Where there is no page-locked memory the driver copies in its own way; with some of it fewer threads do it. */
+static void large_copies_without_pinned_memory(void)
+{
+    Diag diag = {0};
+    uint32_t *pageable = malloc(LARGE);
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    fake()->fail("cuMemHostAlloc", 1, CUDA_ERROR_OUT_OF_MEMORY);
+    copy_there_and_back(device, NULL, pageable, 1);
+    CHECK(fake()->calls("cuMemcpyHtoD") == 1 && fake()->calls("cuMemcpyDtoH") == 0);
+    fake()->fail("cuMemHostAlloc", 3, CUDA_ERROR_OUT_OF_MEMORY);
+    copy_there_and_back(device, NULL, pageable, 2);
+    CHECK(fake()->calls("cuMemcpyHtoD") == 1 && fake()->calls("cuMemcpyDtoH") == 0);
+    free(pageable);
+}
+
 static void *copy_in_thread(void *argument)
 {
     uint32_t *pageable = malloc(LARGE);
@@ -431,6 +446,7 @@ void test_cuda(void)
         {"ordered memory", ordered_memory},
         {"whole words", whole_words},
         {"large copies", large_copies},
+        {"large copies without pinned memory", large_copies_without_pinned_memory},
         {"large copies of several threads", large_copies_of_several_threads},
         {"streams and events", streams_and_events},
         {"modules", modules},
