@@ -69,7 +69,7 @@ struct Constant {
     const char *text;
     uint32_t count;
     const Constant *const *items;
-    const char *const *names;
+    const char *const *names; /* UNSUPPORTED: names[0], where there is one, says what to write instead */
     const ConstantArray *array;
     IntrinsicId intrinsic;
     const Snapshot *function;

@@ -252,6 +252,17 @@ static bool transpose(Lower *l, Operand array, Operand *out)
     return true;
 }
 
+/* What to write in place of an attribute that arrays of kernels have not. */
+static const char *attribute_hint(const char *name)
+{
+    static const char *const makers[] = {"astype", "clip",  "copy", "cumprod", "cumsum", "flatten",
+                                         "repeat", "round", "sort", "take",    "tolist"};
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        if (strcmp(makers[i], name) == 0)
+            return ", which would make an array; cuda.local.array(shape, dtype) is one that elements can be copied to";
+    return "; known are shape, size, ndim, strides, dtype, itemsize, nbytes, T, real, imag, flat, ctypes, flags";
+}
+
 static bool part_of_complex(Lower *l, Operand array, bool imaginary, Operand *out)
 {
     const Type *t = array.type;
@@ -289,7 +300,5 @@ bool lower_array_attribute(Lower *l, Operand array, const char *name, Operand *o
         return transpose(l, array, out);
     if (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0)
         return part_of_complex(l, array, name[0] == 'i', out);
-    return lower_fail(
-        l, DIAG_ATTRIBUTE_UNKNOWN, lower_describe(l, t), name,
-        "; known are shape, size, ndim, strides, dtype, itemsize, nbytes, T, real, imag, flat, ctypes, flags");
+    return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, lower_describe(l, t), name, attribute_hint(name));
 }

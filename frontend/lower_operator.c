@@ -38,6 +38,10 @@ static const struct {
 static bool refuse_operands(Lower *l, const char *text, Operand a, Operand b, const char *hint)
 {
     Operand both[] = {a, b};
+    bool is_whole_array =
+        (a.type->kind == TYPE_ARRAY && a.type->ndim > 0) || (b.type->kind == TYPE_ARRAY && b.type->ndim > 0);
+    if (is_whole_array && !*hint)
+        hint = "; kernels compute with elements: out[i] = x[i] + y[i]";
     return lower_fail(l, DIAG_TYPE_OPERANDS, text, lower_describe_all(l, both, 2), hint);
 }
 
@@ -416,8 +420,15 @@ bool lower_contains(Lower *l, Operand item, Operand container, bool negated, Ope
                                "; 'in' works on tuples, ranges, 1-dimensional arrays and generators");
     for (uint32_t i = 0; i < container.type->count; i++) {
         Operand same;
-        if (!lower_compare(l, COMPARE_EQ, item, lower_tuple_item(l, container, i), &same) ||
-            !lower_binary(l, NB_OR, found, same, &found) || !lower_truth(l, found, &found))
+        if (!lower_compare(l, COMPARE_EQ, item, lower_tuple_item(l, container, i), &same))
+            return false;
+        if (same.constant && !same.constant->integer)
+            continue;
+        if (same.constant) {
+            found = same;
+            break;
+        }
+        if (!lower_binary(l, NB_OR, found, same, &found) || !lower_truth(l, found, &found))
             return false;
     }
     return negated ? lower_unary(l, SSA_NOT, found, out) : (*out = found, true);

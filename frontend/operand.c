@@ -170,7 +170,8 @@ bool operand_of_constant(Lower *l, const Constant *constant, Operand *out)
     case CONSTANT_UNDEFINED: return lower_fail(l, DIAG_NAME_UNDEFINED, shown);
     case CONSTANT_UNSUPPORTED:
         return lower_fail(l, DIAG_UNSUPPORTED_VALUE, shown,
-                          with_article(l, constant->text ? constant->text : "Python object"));
+                          with_article(l, constant->text ? constant->text : "Python object"),
+                          constant->names ? constant->names[0] : "");
     case CONSTANT_NONE: *out = operand_none(); return true;
     case CONSTANT_BOOL: out->type = TYPE_OF(BOOL); return true;
     case CONSTANT_INT:

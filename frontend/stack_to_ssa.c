@@ -98,7 +98,7 @@ SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instruction
                        Arena *arena, Diag *diag)
 {
     if (instructions->has_try) {
-        diag_fail(diag, &instructions->try_pos, DIAG_UNSUPPORTED_BYTECODE, "try and with", "");
+        diag_fail(diag, &instructions->try_pos, DIAG_UNSUPPORTED_BYTECODE, "try or with", "; ask before: if x != 0");
         return NULL;
     }
     SsaFunction *function = ARENA_NEW(arena, SsaFunction);

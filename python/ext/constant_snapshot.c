@@ -368,7 +368,7 @@ static const Constant *other_value(SnapshotScope *scope, PyObject *value, const 
     int is_array = ext_array_view(builder->state, value, &view);
     if (is_array)
         return is_array > 0 ? array(builder, value, &view, shown) : unsupported_by_exception(builder, shown);
-    return ext_unsupported(builder, Py_TYPE(value)->tp_name, shown);
+    return ext_unsupported_value(builder, value, shown);
 }
 
 /* A function or class of an installed numba's that has a meaning in kernels, such as numba.prange. NULL without an

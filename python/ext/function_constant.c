@@ -17,7 +17,7 @@ const Constant *ext_function_constant(SnapshotBuilder *builder, PyObject *value,
                                       const char *shown)
 {
     if (is_numpys(value))
-        return ext_unsupported(builder, "function of NumPy that kernels do not have", shown);
+        return ext_unsupported_value(builder, value, shown);
     Constant *constant = ext_new_constant(builder, CONSTANT_FUNCTION, shown);
     constant->function = ext_function(builder, value, kernel && kernel->forceinline, kernel && kernel->noinline);
     return constant->function ? constant : NULL;

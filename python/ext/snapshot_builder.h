@@ -34,6 +34,8 @@ typedef struct SnapshotScope {
 const Constant *ext_constant(SnapshotScope *scope, PyObject *value, const char *shown);
 /* What kernels cannot use, and why: an error where the code reads it. */
 const Constant *ext_unsupported(SnapshotBuilder *builder, const char *text, const char *shown);
+/* unsupported_value.c: likewise of any value, with what a kernel has in its place. */
+const Constant *ext_unsupported_value(SnapshotBuilder *builder, PyObject *value, const char *shown);
 /* function_constant.c: a Python function; kernel: the decorated one that it belongs to, or NULL. */
 const Constant *ext_function_constant(SnapshotBuilder *builder, PyObject *value, const ExtKernel *kernel,
                                       const char *shown);

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from cujit import cuda, errors, float32, float64
+from cujit import cuda, errors, float32, float64, types
 
 
 @cuda.jit(device=True)
@@ -118,3 +118,21 @@ def test_recursion_with_constants_ends_in_the_error_at_hand():
 
     with pytest.raises(errors.TypingError, match="nothing"):
         kernel[1, 1](np.zeros(1))
+
+
+def test_a_branch_that_in_decides_is_not_compiled():
+    @cuda.jit(device=True)
+    def kind(dtype):
+        if dtype in (types.int64, types.float32):
+            return 1
+        if dtype not in (types.int8, types.int16):
+            return dtype.no_such_attribute
+        return 2
+
+    @cuda.jit
+    def kernel(out):
+        out[0] = kind(types.int64) * 1000 + kind(types.float32) * 100 + kind(types.int8) * 10 + kind(types.int16)
+
+    out = np.zeros(1)
+    kernel[1, 1](out)
+    assert out[0] == 1122
