@@ -292,6 +292,10 @@ bool emit_tensor_nvptx(Emitter *emitter, const IrValue *value, LLVMValueRef *out
 bool emit_tensor_host(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
 
 /* --- target_host.c ---------------------------------------------------------------------------------------------------------- */
+/* Keeps the line of a call that leads from the user's code into the library's. */
+void host_note_call(Emitter *emitter, const IrValue *call);
+/* The line of the user's code for messages, an i32. */
+LLVMValueRef host_line(Emitter *emitter, const IrValue *value);
 /* Calls the service at that offset of HostServices; the thread is its first argument. */
 LLVMValueRef call_host_service(Emitter *emitter, size_t offset, LLVMTypeRef result, uint32_t count,
                                const LLVMValueRef *arguments);

@@ -370,6 +370,8 @@ static const EmittedFunction *find_function(Emitter *emitter, const IrFunc *ir)
 void emit_op_CALL(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     const EmittedFunction *callee = find_function(emitter, value->callee);
+    if (emitter->lowering->passes_thread)
+        host_note_call(emitter, value);
     uint32_t count = emitter->lowering->passes_thread, place = count;
     for (uint32_t i = 0; i < value->operand_count; i++)
         count += part_count(value->operands[i]->type);

@@ -130,6 +130,26 @@ LLVMValueRef call_host_service(Emitter *emitter, size_t offset, LLVMTypeRef resu
     return call;
 }
 
+static bool is_library(const SourceFunction *function) { return function && function->is_library; }
+
+/* Kernels that run as phases cannot hang. */
+void host_note_call(Emitter *emitter, const IrValue *call)
+{
+    bool may_wait = emitter->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC) && !emitter->phase_emission;
+    if (!may_wait || is_library(call->pos.function) || !is_library(call->callee->source))
+        return;
+    LLVMValueRef place = host_field(emitter, emitter->thread, offsetof(HostThread, call_line));
+    LLVMBuildStore(emitter->builder, const_i32(emitter, call->pos.line), place);
+}
+
+LLVMValueRef host_line(Emitter *emitter, const IrValue *value)
+{
+    if (!is_library(value->pos.function))
+        return const_i32(emitter, value->pos.line);
+    LLVMValueRef place = host_field(emitter, emitter->thread, offsetof(HostThread, call_line));
+    return LLVMBuildLoad2(emitter->builder, emitter->i32, place, "");
+}
+
 LLVMValueRef shuffle_place(Emitter *emitter, const IrValue *value)
 {
     LLVMBuilderRef builder = emitter->builder;
@@ -153,7 +173,7 @@ static void call_meet(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
                                                      value->operands[i]->type->kind == TYPE_INT, "");
     arguments[3] = value->operand_count == 4 ? shuffle_place(emitter, value)
                                              : const_i32(emitter, (int32_t)++emitter->meeting_count);
-    arguments[4] = const_i32(emitter, value->pos.line);
+    arguments[4] = host_line(emitter, value);
     LLVMValueRef result = call_host_service(emitter, offsetof(HostServices, meet), emitter->i64, 5, arguments);
     LLVMAddCallSiteAttribute(result, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                              enum_attribute(emitter, "convergent", 0));
@@ -207,19 +227,14 @@ static LLVMValueRef blocks_of_cluster(Emitter *emitter)
     return LLVMBuildMul(emitter->builder, count, cluster_dim(emitter, 2), "");
 }
 
-/* As far from the other block's shared memory as the array is from this one's. */
 static void map_shared(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
-    LLVMBuilderRef builder = emitter->builder;
     const LLVMValueRef *array = operand_parts(emitter, value, 0);
-    LLVMValueRef own = thread_field(emitter, emitter->pointer_type, offsetof(HostThread, shared));
-    LLVMValueRef all = thread_field(emitter, emitter->pointer_type, offsetof(HostThread, cluster_shared));
-    LLVMValueRef rank = LLVMBuildSExt(builder, operand_scalar(emitter, value, 1), emitter->i64, "");
-    LLVMValueRef place = LLVMBuildInBoundsGEP2(builder, emitter->pointer_type, all, &rank, 1, "");
-    LLVMValueRef theirs = LLVMBuildLoad2(builder, emitter->pointer_type, place, "");
-    LLVMValueRef offset = LLVMBuildSub(builder, LLVMBuildPtrToInt(builder, array[0], emitter->i64, ""),
-                                       LLVMBuildPtrToInt(builder, own, emitter->i64, ""), "");
-    out[0] = LLVMBuildGEP2(builder, emitter->i8, theirs, &offset, 1, "");
+    LLVMValueRef arguments[5] = {const_i32(emitter, (int32_t)value->intrinsic), const_i32(emitter, 0),
+                                 LLVMBuildPtrToInt(emitter->builder, array[0], emitter->i64, ""),
+                                 operand_scalar(emitter, value, 1), host_line(emitter, value)};
+    LLVMValueRef address = call_host_service(emitter, offsetof(HostServices, meet), emitter->i64, 5, arguments);
+    out[0] = LLVMBuildIntToPtr(emitter->builder, address, emitter->pointer_type, "");
     for (uint32_t i = 1; i < part_count(value->type); i++)
         out[i] = array[i];
 }
@@ -238,7 +253,7 @@ static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRe
     case INTRINSIC_CLUSTER_DIM_Z: out[0] = cluster_dim(emitter, 2); return true;
     case INTRINSIC_CLUSTER_MAP_SHARED: map_shared(emitter, value, out); return true;
     case INTRINSIC_CUDA_SYNCTHREADS:
-        line = const_i32(emitter, value->pos.line);
+        line = host_line(emitter, value);
         call_host_service(emitter, offsetof(HostServices, barrier), emitter->void_type, 1, &line);
         return true;
     case INTRINSIC_CUDA_NANOSLEEP:

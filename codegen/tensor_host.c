@@ -12,7 +12,7 @@ static void meet_with(Emitter *emitter, const IrValue *value, LLVMValueRef buffe
 {
     LLVMValueRef arguments[5] = {const_i32(emitter, (int32_t)value->intrinsic), const_i32(emitter, -1),
                                  LLVMBuildPtrToInt(emitter->builder, buffer, emitter->i64, ""), const_i32(emitter, 0),
-                                 const_i32(emitter, value->pos.line)};
+                                 host_line(emitter, value)};
     LLVMValueRef call = call_host_service(emitter, offsetof(HostServices, meet), emitter->i64, 5, arguments);
     LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                              enum_attribute(emitter, "convergent", 0));

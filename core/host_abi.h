@@ -48,6 +48,7 @@ struct HostThread {
     void *runtime; /* the runtime's own */
     int64_t dynamic_size; /* bytes at dynamic_shared: the launch's */
     uint8_t *const *cluster_shared; /* `shared` of each block of the cluster, by rank; NULL without clusters */
+    int32_t call_line; /* of the user's last call of a library function, for messages about what waits in it */
     uint8_t *context; /* HostBlocksEntry: what a block keeps for its threads, 128-byte aligned */
 };
 

@@ -61,6 +61,8 @@ static void add_call(HostWorker *worker, const HostWait *wait)
     add(worker, "%.*s", (int)strcspn(paths, " "), paths);
     if (wait->operation == INTRINSIC_CUDA_BARRIER_SYNC || wait->operation == INTRINSIC_CUDA_BARRIER_ARRIVE)
         add(worker, " %u", wait->mask);
+    else if (wait->operation == INTRINSIC_CLUSTER_MAP_SHARED)
+        add(worker, " for rank %d", (int)wait->place);
     else if (!(intrinsic_info[wait->operation].effects & EFFECT_BLOCK_SYNC))
         add(worker, " with mask 0x%08x", wait->mask);
     if (wait->line)

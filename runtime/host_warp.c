@@ -23,6 +23,16 @@ static void release(HostWarp *warp, uint32_t lanes)
     warp->ready |= lanes;
 }
 
+/* Leaves the block for good: worker->hang says why. */
+static void leave_block(HostWorker *worker)
+{
+    void *left = NULL;
+    host_fiber_switch(&left, worker->stack_pointer);
+    /* Nobody comes back. Were this plain to the compiler, AddressSanitizer would look for the thread's stack first. */
+    if (left)
+        abort();
+}
+
 /* Lets the lanes go that this one waits for, if all of them are here for the same. */
 static void try_meeting(HostWarp *warp, uint32_t lane)
 {
@@ -37,6 +47,11 @@ static void try_meeting(HostWarp *warp, uint32_t lane)
         const HostWait *other = &warp->fibers[lowest_lane(left)]->wait;
         if (other->operation != wait->operation || other->mask != wait->mask)
             return;
+    }
+    if (intrinsic_info[wait->operation].tensor && lanes != UINT32_MAX) {
+        host_describe_misuse(warp->fibers[lane]->worker, &warp->fibers[lane]->thread,
+                             "all 32 lanes of a warp take part");
+        leave_block(warp->fibers[lane]->worker);
     }
     if (host_tensor_meet(warp, wait->operation, lanes)) {
         release(warp, lanes);
@@ -74,16 +89,6 @@ static void answer_active(HostWarp *warp)
 }
 
 /* --- who runs next -------------------------------------------------------------------------------------------------- */
-/* Leaves the block for good: worker->hang says why. */
-static void leave_block(HostWorker *worker)
-{
-    void *left = NULL;
-    host_fiber_switch(&left, worker->stack_pointer);
-    /* Nobody comes back. Were this plain to the compiler, AddressSanitizer would look for the thread's stack first. */
-    if (left)
-        abort();
-}
-
 static void abandon(HostWorker *worker, uint32_t first, uint32_t end)
 {
     host_describe_hang(worker, first, end);
@@ -249,6 +254,23 @@ static bool has_wrong_mask(const HostFiber *fiber)
     return is_exchange && !(wait->mask & bit_of((uint32_t)fiber->thread.lane));
 }
 
+/* As far from the other block's shared memory as the address is from this one's. The wait's place is the block's rank. */
+static uint64_t map_shared(HostFiber *fiber)
+{
+    const HostThread *thread = &fiber->thread;
+    const int32_t *cluster = thread->cluster_dim;
+    uint64_t offset = fiber->wait.value - (uintptr_t)thread->shared;
+    const char *wrong = fiber->wait.place >= (uint32_t)(cluster[0] * cluster[1] * cluster[2])
+                            ? "the cluster has no block of that rank"
+                        : offset >= fiber->worker->shared_size ? "it takes shared arrays"
+                                                               : NULL;
+    if (!wrong)
+        return (uintptr_t)thread->cluster_shared[fiber->wait.place] + offset;
+    host_describe_misuse(fiber->worker, thread, wrong);
+    leave_block(fiber->worker);
+    return 0;
+}
+
 static uint64_t warps_meet(HostThread *thread, int32_t operation, uint32_t mask, uint64_t value, uint32_t place,
                            int32_t line)
 {
@@ -260,6 +282,8 @@ static uint64_t warps_meet(HostThread *thread, int32_t operation, uint32_t mask,
         host_describe_trap(fiber->worker, thread, line);
         leave_block(fiber->worker);
     }
+    if (operation == INTRINSIC_CLUSTER_MAP_SHARED)
+        return map_shared(fiber);
     if (intrinsic_info[operation].effects & EFFECT_BLOCK_SYNC)
         return arrive(fiber);
     if (operation == INTRINSIC_CUDA_BARRIER_SYNC || operation == INTRINSIC_CUDA_BARRIER_ARRIVE)

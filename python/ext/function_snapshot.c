@@ -208,7 +208,8 @@ const CodeSnapshot *ext_code(SnapshotScope *scope, PyCodeObject *code)
     CodeSnapshot *out = ARENA_NEW(arena, CodeSnapshot);
     out->source = (SourceFunction){.file = text_attribute(arena, object, "co_filename"),
                                    .name = text_attribute(arena, object, "co_qualname"),
-                                   .first_line = code->co_firstlineno};
+                                   .first_line = code->co_firstlineno,
+                                   .is_library = scope->builder->library_depth > 0};
     out->python_minor = PY_MINOR_VERSION;
     out->argument_count = (uint32_t)code->co_argcount;
     out->positional_only_count = (uint32_t)code->co_posonlyargcount;

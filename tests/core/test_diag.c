@@ -47,7 +47,7 @@ static void test_rows(void)
 
 static void test_notes(void)
 {
-    SourceFunction function = {"f.py", "f", 3};
+    SourceFunction function = {.file = "f.py", .name = "f", .first_line = 3};
     SourcePos pos = {&function, 4, 4, 2, 9};
     Diag diag = {0};
     diag_note(&diag, &pos, "nothing failed");

@@ -196,3 +196,34 @@ def test_syncwarp_lets_lanes_pass_that_its_mask_does_not_name():
     out = np.zeros(32)
     kernel[1, 32](out)
     assert out.all()
+
+
+@cpu_only
+def test_messages_name_the_lines_of_the_user():
+    """Groups are functions of the library: what counts is where they are called."""
+    @cuda.jit
+    def kernel(x, out):
+        i = cuda.threadIdx.x
+        tile = cuda.cg.tiled_partition(cuda.cg.this_thread_block(), 16)
+        if i < 3:
+            out[i] = tile.shfl(x[i], 0)
+        elif i < 32:
+            out[i] = cuda.cg.reduce(tile, x[i])
+        cuda.cg.this_thread_block().sync()
+
+    line = kernel.py_func.__code__.co_firstlineno + 5
+    message = hang_of(kernel, 64, np.arange(64), np.zeros(64))
+    assert f"threads 0-2 wait at cuda.shfl_sync with mask 0x0000ffff in line {line};" in message
+    assert f"in line {line + 2}" in message
+
+
+@cpu_only
+@pytest.mark.parametrize("threads, running", [(32, 16), (20, 20), (64, 63)])
+def test_tensor_cores_need_whole_warps(threads, running):
+    @cuda.jit
+    def kernel(out):
+        i = cuda.threadIdx.x
+        if i < running:
+            out[i] = cuda.mma.m16n8k8_f16_f32((1, 1, 1, 1), (1, 1), (0., 0., 0., 0.))[0]
+
+    assert "; all 32 lanes of a warp take part" in hang_of(kernel, threads, np.zeros(64))

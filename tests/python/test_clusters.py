@@ -224,3 +224,19 @@ def test_blocks_that_wait_for_each_other_in_different_places():
         pytest.skip("a GPU hangs")
     with pytest.raises(errors.KernelHangError, match="this_grid.sync for block 1, which waits at"):
         kernel[2, 32, 0, 0, 2](np.zeros(2, np.int32))
+
+
+@pytest.mark.skipif(cuda.is_available(), reason="a GPU reads other memory, or fails")
+@pytest.mark.parametrize("array, rank, message", [("x", 1, "it takes shared arrays"),
+                                                  ("mine", 0, "it takes shared arrays"),
+                                                  ("shared", 2, "the cluster has no block of that rank"),
+                                                  ("shared", -1, "the cluster has no block of that rank")])
+def test_memory_that_cannot_be_mapped(array, rank, message):
+    scope = {"cuda": cuda, "np": np, "rank": rank}
+    exec(f"""def kernel(x):
+    shared, mine = cuda.shared.array(4, np.int64), cuda.local.array(4, np.int64)
+    shared[0] = mine[0] = 0
+    x[0] = cuda.cg.this_cluster().map_shared_rank({array}, rank)[0]
+""", scope)
+    with pytest.raises(errors.KernelHangError, match=f"for rank {rank} in line 4; {message}"):
+        cuda.jit(scope["kernel"])[2, 32, 0, 0, 2](np.zeros(4, np.int64))
