@@ -68,6 +68,7 @@ const Constant *fold_compare(Lower *l, int32_t number, const Constant *a, const 
 typedef struct Call {
     IntrinsicId intrinsic;
     const char *name; /* for messages */
+    const char *path; /* of a library function, as the source has it; else NULL */
     uint32_t count; /* positional */
     const Operand *arguments;
     uint32_t keyword_count;

@@ -49,6 +49,7 @@ Operand operand_as_argument(Lower *l, Operand operand)
 
 typedef struct Callee {
     const CodeSnapshot *code;
+    const char *name; /* for messages */
     const Snapshot *snapshot; /* NULL: a nested function */
     uint32_t captured_count;
     const Operand *captured; /* values of the free variables */
@@ -63,13 +64,12 @@ static bool bind_keyword(Lower *l, const Callee *callee, const char *name, Opera
     for (uint32_t i = callee->code->positional_only_count; i < named; i++)
         if (strcmp(callee->code->local_names[i], name) == 0) {
             if (bound[i].type)
-                return lower_fail(
-                    l, DIAG_UNSUPPORTED,
-                    arena_format(l->arena, "%s got two values for parameter '%s'", callee->code->source.name, name));
+                return lower_fail(l, DIAG_UNSUPPORTED,
+                                  arena_format(l->arena, "%s got two values for parameter '%s'", callee->name, name));
             bound[i] = value;
             return true;
         }
-    return callee->code->has_varkeywords || lower_fail(l, DIAG_CALL_KEYWORD, callee->code->source.name, name);
+    return callee->code->has_varkeywords || lower_fail(l, DIAG_CALL_KEYWORD, callee->name, name);
 }
 
 /* The keywords that are no parameters, for **keywords. */
@@ -115,7 +115,7 @@ static bool refuse_count(Lower *l, const Callee *callee, uint32_t given)
     uint32_t most = callee->code->argument_count;
     const char *range = callee->default_count ? arena_format(l->arena, "%u to %u", most - callee->default_count, most)
                                               : arena_format(l->arena, "%u", most);
-    return lower_fail(l, DIAG_CALL_ARITY, callee->code->source.name, range, most == 1 ? "" : "s", (int)given);
+    return lower_fail(l, DIAG_CALL_ARITY, callee->name, range, most == 1 ? "" : "s", (int)given);
 }
 
 /* One operand for each SSA parameter of the callee. */
@@ -175,9 +175,8 @@ static bool pass_argument(Lower *l, const Callee *callee, uint32_t index, Operan
 {
     bool is_kept = callee->snapshot && index < 64 && callee->snapshot->constant_parameters >> index & 1;
     if (is_kept && !argument->constant)
-        return lower_fail(
-            l, DIAG_CONSTANT_REQUIRED,
-            arena_format(l->arena, "'%s' of %s", callee->code->local_names[index], callee->code->source.name), "");
+        return lower_fail(l, DIAG_CONSTANT_REQUIRED,
+                          arena_format(l->arena, "'%s' of %s", callee->code->local_names[index], callee->name), "");
     if (!is_kept)
         *argument = operand_as_argument(l, *argument);
     return true;
@@ -296,7 +295,10 @@ bool lower_function_call(Lower *l, const Snapshot *snapshot, const Call *call, O
     const CodeSnapshot *code = snapshot->code;
     if (!check_callable(l, code))
         return false;
-    Callee callee = {.code = code, .snapshot = snapshot, .default_count = snapshot->default_count};
+    Callee callee = {.code = code,
+                     .name = code->is_library && call->path ? call->path : code->source.name,
+                     .snapshot = snapshot,
+                     .default_count = snapshot->default_count};
     const Operand *captured;
     callee.captured_count = code->free_count;
     if (!constants_as_operands(l, snapshot->free_values, code->free_count, &captured) ||
@@ -350,7 +352,7 @@ static bool call_closure(Lower *l, Operand closure, const Call *call, Operand *o
 {
     const CodeSnapshot *code = closure.type->object;
     int parts = closure.type->ndim;
-    Callee callee = {.code = code};
+    Callee callee = {.code = code, .name = code->source.name};
     if (!check_callable(l, code))
         return false;
     Operand captured = {0}, defaults = {0}, keyword_defaults = {0};
@@ -455,6 +457,7 @@ static bool call_operand(Lower *l, Operand callee, Call *call, Operand *out)
         call->intrinsic = callee.constant->intrinsic;
         return call_intrinsic(l, call, callee.constant->function, out);
     }
+    call->path = callee.constant ? callee.constant->shown_as : NULL;
     if (operand_is_object(callee, CONSTANT_FUNCTION))
         return lower_function_call(l, callee.constant->function, call, out);
     if (operand_is_exception_class(callee))

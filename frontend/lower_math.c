@@ -275,5 +275,5 @@ bool lower_math_call(Lower *l, const Call *call, Operand *out)
         return call_function_row(l, call, out);
     if (intrinsic_info[call->intrinsic].kind == INTRINSIC_KIND_LIBDEVICE)
         return call_libdevice(l, call, out);
-    return lower_fail(l, DIAG_UNSUPPORTED, arena_format(l->arena, "%s is not supported yet", call->name));
+    return lower_fail(l, DIAG_TYPE_CALL, call->name, "");
 }

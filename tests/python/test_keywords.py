@@ -63,6 +63,12 @@ def test_values_go_where_they_belong():
     ("cuda.atomic.add(out, 0, scope='block')", "cuda.atomic.add takes 3 arguments, 2 given"),
     ("cuda.popc(number=3)", "cuda.popc has no parameter named 'number'"),
     ("cuda.ldg(i=0)", "its parameter array is missing"),
+    ("cuda.threadIdx()", "cuda.threadIdx is not callable in a kernel"),
+    ("cuda.reduce_min_sync(out[0], x, 1)", "cuda.reduce_min_sync takes 2 arguments, 3 given"),
+    ("cuda.cg.tiled_partition(cuda.cg.this_thread_block(), x, size=4)",
+     "cuda.cg.tiled_partition got two values for parameter 'size'"),
+    ("cuda.cg.tiled_partition(cuda.cg.this_thread_block(), out[0])",
+     "'size' of cuda.cg.tiled_partition must be a compile-time constant"),
 ])
 def test_what_is_refused(refused, call, message):
     refused(call, message)
