@@ -29,17 +29,20 @@ static Operand pair(Lower *l, IrOp op, Operand a, Operand b)
     return operand_value(i64(), emit2(l, op, i64(), operand_ir(l, a), operand_ir(l, b)));
 }
 
-/* A bound of a slice: negative ones count from the end, and all are cut to [low, high]. */
+/* A bound of a slice: negative ones count from the end, and all are cut to [low, high]. What is behind the point of a float
+ * falls off, as in bounds of ranges. */
 static bool slice_bound(Lower *l, Operand bound, Operand extent, Operand low, Operand high, Operand *out)
 {
     int64_t constant;
     Operand converted;
-    if (!type_is_integer(bound.type) && bound.type->kind != TYPE_BOOL)
+    bool is_float = bound.type->kind == TYPE_FLOAT;
+    if (!type_is_integer(bound.type) && bound.type->kind != TYPE_BOOL && !is_float)
         return lower_fail(l, DIAG_TYPE_INDEX, lower_describe(l, extent.type), lower_describe(l, bound.type),
                           "; bounds of a slice are integers");
     if (!lower_convert(l, bound, i64(), &converted))
         return false;
-    bool wraps = !(operand_const_int(converted, &constant) && constant >= 0) && bound.type->kind == TYPE_INT;
+    bool wraps =
+        !(operand_const_int(converted, &constant) && constant >= 0) && (bound.type->kind == TYPE_INT || is_float);
     if (wraps)
         converted = pair(l, IR_WRAP, converted, extent);
     *out = pair(l, IR_MIN, pair(l, IR_MAX, converted, low), high);
@@ -48,7 +51,7 @@ static bool slice_bound(Lower *l, Operand bound, Operand extent, Operand low, Op
 
 typedef struct Slice {
     Operand start, stop, step;
-    int sign;                             /* of the step; 0: known at run time */
+    int sign; /* of the step; 0: known at run time */
 } Slice;
 
 static Operand choose(Lower *l, Operand condition, Operand yes, Operand no)

@@ -125,3 +125,19 @@ def test_tuples_whose_items_are_no_elements(value):
 
     with pytest.raises(TypeError, match="cannot store|cannot convert"):
         kernel[1, 1](np.zeros((2, 2)))
+
+
+def test_bounds_of_slices_can_be_floats():
+    """As numba's can. What is behind the point falls off."""
+    @cuda.jit
+    def kernel(x, f, out):
+        part = x[f[0]:f[1]:f[2]]
+        out[0] = part.size
+        out[1] = part[0] * 10 + part[1]
+        tail = x[f[3]:]
+        out[2] = tail[0]
+        x[:2.9] = -1
+
+    x, out = np.arange(8.0), np.zeros(3)
+    kernel[1, 1](x, np.array([1.7, 6.2, 2.5, -2.5]), out)
+    assert out.tolist() == [3, 13, 6] and x.tolist() == [-1, -1, 2, 3, 4, 5, 6, 7]
