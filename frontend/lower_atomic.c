@@ -53,6 +53,21 @@ static bool check_count(Lower *l, const Call *call, uint32_t wanted)
     return call->count == wanted || lower_fail(l, DIAG_CALL_ARITY, call->name, range, "s", (int)call->count);
 }
 
+/* The index with integers in place of floats, such as those of math.floor: numba takes them for atomics. */
+static bool integer_index(Lower *l, Operand index, Operand *out)
+{
+    *out = index;
+    if (index.type->kind == TYPE_FLOAT)
+        return lower_convert(l, index, TYPE_OF(INT64), out);
+    if (index.type->kind != TYPE_TUPLE || index.type->tag > TUPLE_NAMED)
+        return true;
+    Operand *items = ARENA_ARRAY(l->arena, Operand, index.type->count);
+    for (uint32_t i = 0; i < index.type->count; i++)
+        if (!integer_index(l, lower_tuple_item(l, index, i), &items[i]))
+            return false;
+    return *out = lower_make_tuple(l, items, index.type->count, TUPLE_PLAIN), true;
+}
+
 bool lower_atomic_call(Lower *l, const Call *call, Operand *out)
 {
     bool swap = call->intrinsic == INTRINSIC_CUDA_ATOMIC_COMPARE_AND_SWAP;
@@ -63,6 +78,8 @@ bool lower_atomic_call(Lower *l, const Call *call, Operand *out)
         !choice_of(l, call, "order", ir_order_names, IR_ORDER_COUNT, &order))
         return false;
     Operand array = call->arguments[0], index = swap ? operand_int(l, 0) : call->arguments[1];
+    if (!integer_index(l, index, &index))
+        return false;
     if (array.type->kind != TYPE_ARRAY || index_is_view(array, index))
         return call_refuse(l, call, "; it takes an array and an index of an element");
     if (array.type->read_only)

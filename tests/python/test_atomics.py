@@ -1,5 +1,6 @@
 """cuda.atomic: every operation on every type it takes, on global and shared arrays, fields, views; scopes, orders."""
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -229,3 +230,18 @@ def test_arrays_of_the_thread(rng, assembles, dtype):
     name = np.dtype(dtype).name
     for cc, opt in itertools.product([(7, 5), (9, 0)], [0, 3]):
         assert "atom" not in assembles(kernel, f"void({name}[::1], {name}[:,::1], {name}[:,::1])", cc, opt=opt)
+
+
+def test_floats_as_indices_are_cut_to_integers():
+    """As numba cuts them: cuda.atomic.add(histogram, math.floor(x), 1)."""
+    @cuda.jit
+    def kernel(x, line, grid):
+        i = cuda.grid(1)
+        if i < x.size:
+            cuda.atomic.add(line, math.floor(x[i] * line.size), 1)
+            cuda.atomic.add(grid, (math.floor(x[i] * 2), i % 3), 1)
+
+    x, line, grid = np.linspace(0, 0.99, 50), np.zeros(5, np.int32), np.zeros((2, 3), np.int32)
+    kernel[2, 32](x, line, grid)
+    np.testing.assert_array_equal(line, np.bincount((x * 5).astype(int)))
+    np.testing.assert_array_equal(grid.sum(1), np.bincount((x * 2).astype(int)))
