@@ -106,6 +106,26 @@ static void *look_up(LLVMOrcLLJITRef jit, const char *entry, const char *suffix,
     return found ? (void *)(uintptr_t)address : NULL;
 }
 
+/* Of instances that only link. What the processor can do is in the object already; to ask for it, as LLVM would, takes
+ * half a millisecond. NULL, LLVM's own way, where there is no target. */
+static LLVMOrcLLJITBuilderRef plain_builder(void)
+{
+    char *triple = LLVMGetDefaultTargetTriple(), *message = NULL;
+    LLVMTargetRef target = NULL;
+    LLVMOrcLLJITBuilderRef builder = NULL;
+    if (LLVMGetTargetFromTriple(triple, &target, &message)) {
+        LLVMDisposeMessage(message);
+    } else {
+        LLVMTargetMachineRef machine =
+            LLVMCreateTargetMachine(target, triple, "", "", LLVMCodeGenLevelNone, LLVMRelocPIC, LLVMCodeModelSmall);
+        builder = LLVMOrcCreateLLJITBuilder();
+        LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder,
+                                                      LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
+    }
+    LLVMDisposeMessage(triple);
+    return builder;
+}
+
 static void initialize_backend(void)
 {
     LLVMInitializeNativeTarget();
@@ -116,7 +136,7 @@ static bool link_object(HostCode *code, const CodeImage *image, Diag *diag)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, initialize_backend);
-    if (!check(LLVMOrcCreateLLJIT(&code->jit, NULL), diag) || !add_object(code->jit, image, diag))
+    if (!check(LLVMOrcCreateLLJIT(&code->jit, plain_builder()), diag) || !add_object(code->jit, image, diag))
         return false;
     add_symbols(code->jit);
     if (image->has_real_threads)

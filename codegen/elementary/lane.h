@@ -138,7 +138,7 @@ LANE double power_at(double x, double y, double size)
     double a = fabs(x), half = y * 0.5;
     int is_integer = floor(y) == y, is_odd = is_integer & (floor(half) != half);
     double negative = is_odd ? -size : size;
-    negative = (a > 0) & (a < INFINITE) & !is_integer ? NOT_A_NUMBER : negative;
+    negative = ((a > 0) & (a < INFINITE) & !is_integer) ? NOT_A_NUMBER : negative;
     double result = bits_of(x) >> 63 ? (x == x ? negative : size) : size;
     int is_one = (x == 1) | (y == 0) | ((a == 1) & (fabs(y) == INFINITE));
     return is_one ? 1 : result;

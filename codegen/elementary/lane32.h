@@ -216,7 +216,7 @@ LANE double pow32(double x, double y) { return power_at(x, y, exp2_32(y * precis
 LANE double hypot32(double x, double y)
 {
     double length = sqrt(fma(x, x, y * y));
-    return (fabs(x) == INFINITE) | (fabs(y) == INFINITE) ? INFINITE : length;
+    return ((fabs(x) == INFINITE) | (fabs(y) == INFINITE)) ? INFINITE : length;
 }
 
 /* --- error function --------------------------------------------------------------------------------------------------------------- */

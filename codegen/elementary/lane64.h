@@ -131,7 +131,7 @@ LANE double atan2_64(double y, double x)
     double above = is_middle ? difference.high : less, below = is_middle ? sum.high : more;
     double inverse = 1 / below, t = above * inverse, z = t * t;
     double lost = is_middle ? difference.low - t * sum.low : 0;
-    double rest = (below < INFINITE) & (below > 0x1p-1000) ? (fma(-t, below, above) + lost) * inverse : 0;
+    double rest = ((below < INFINITE) & (below > 0x1p-1000)) ? (fma(-t, below, above) + lost) * inverse : 0;
     double behind = fma(t * z, ATAN64(z), rest);
     /* So many times pi / 4, and t and what is behind it, turned round where the angle is counted from the far side. */
     int is_steep = a > b, is_left = bits_of(x) >> 63 ? 1 : 0, is_turned = is_steep != is_left;
@@ -154,7 +154,7 @@ LANE double hypot64(double x, double y)
     double low = sum.low + (square.low + other.low), root = sqrt(sum.high);
     double rest = (fma(-root, root, sum.high) + low) / (root + root);
     double length = (root > 0 ? root + rest : root) / scale;
-    return (a == INFINITE) | (b == INFINITE) ? INFINITE : length;
+    return ((a == INFINITE) | (b == INFINITE)) ? INFINITE : length;
 }
 
 /* --- exponential functions ------------------------------------------------------------------------------------------------------ */
@@ -220,7 +220,7 @@ LANE Pair less_one(Exponential e)
 LANE double expm1_64(double x)
 {
     double y = less_one(exponential(limited(x, -60, 710))).high;
-    return copysign((fabs(x) < 0x1p-54) | (x == INFINITE) ? x : y, x);
+    return copysign(((fabs(x) < 0x1p-54) | (x == INFINITE)) ? x : y, x);
 }
 
 LANE double half_exp(Exponential e) { return scaled(one_and(e.beyond_one), e.bits - 1); }
@@ -393,7 +393,7 @@ LANE double pow64(double x, double y)
     double at_ends = (a > 1) == (y > 0) ? INFINITE : 0;
     int is_end = (a == 0) | (a == INFINITE) | (fabs(y) == INFINITE);
     size = is_end ? at_ends : size;
-    return power_at(x, y, (a == a) & (y == y) ? size : a + y);
+    return power_at(x, y, ((a == a) & (y == y)) ? size : a + y);
 }
 
 /* --- error function --------------------------------------------------------------------------------------------------------------- */
