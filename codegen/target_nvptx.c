@@ -15,6 +15,15 @@ static void initialize_backend(void)
     LLVMInitializeNVPTXAsmPrinter();
 }
 
+/* Sections of debug information have labels and differences of them, which older PTX has not. */
+enum { PTX_OF_DEBUG_SECTIONS = 75 };
+
+static int ptx_version(const Target *target, const CompileOptions *options)
+{
+    int needed = target->gpu->ptx;
+    return options->debug && needed < PTX_OF_DEBUG_SECTIONS ? PTX_OF_DEBUG_SECTIONS : needed;
+}
+
 static LLVMTargetMachineRef create_machine(const Target *target, const CompileOptions *options, Diag *diag)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -27,7 +36,7 @@ static LLVMTargetMachineRef create_machine(const Target *target, const CompileOp
         return NULL;
     }
     char features[16];
-    snprintf(features, sizeof features, "+ptx%d", target->gpu->ptx);
+    snprintf(features, sizeof features, "+ptx%d", ptx_version(target, options));
     return LLVMCreateTargetMachine(backend, TRIPLE, target->gpu->name, features,
                                    (LLVMCodeGenOptLevel)(options->optimization > 3 ? 3 : options->optimization),
                                    LLVMRelocDefault, LLVMCodeModelDefault);
