@@ -50,7 +50,7 @@ static bool may_poll(const Search *search, const IrValue *value, bool with_fence
 {
     switch (value->op) {
     case IR_ATOMIC: return atomic_polls(value);
-    case IR_LOAD: return value->hint ? value->hint != IR_HINT_NC : with_fence;
+    case IR_LOAD: return value->hint == IR_HINT_CV || value->hint == IR_HINT_CG || (!value->hint && with_fence);
     case IR_CALL: return callee_polls(search, value->callee);
     default: return false;
     }

@@ -98,6 +98,9 @@ static bool call_storage(Lower *l, const Call *call, Operand *out)
     if (!call_arity(l, call, 2, 3))
         return false;
     const Type *element = operand_dtype(l, call->arguments[1]);
+    if (!element && operand_is_object(call->arguments[1], CONSTANT_STRING))
+        return lower_fail(l, DIAG_CONSTANT_RANGE,
+                          arena_format(l->arena, "'%s' is no dtype", call->arguments[1].constant->text));
     if (!element || !type_is_element(element))
         return lower_fail(l, DIAG_CONSTANT_REQUIRED, arena_format(l->arena, "the dtype of %s", call->name),
                           ", a type such as float32");

@@ -40,6 +40,7 @@ void test_ir_waiting(void)
     /* a counter that is taken from, a read-only load, a load that nothing makes anew */
     check_loop("  %3: i32 = atomic add x[%0], %2\n  %9: bool = eq %3, %1\n", "", false);
     check_loop("  %3: i32 = load !nc x[%0]\n  %9: bool = eq %3, %1\n", "", false);
+    check_loop("  %3: i32 = load !ca x[%0]\n  %9: bool = eq %3, %1\n", "", false);
     check_loop("  %3: i32 = load x[%0]\n  %9: bool = eq %3, %1\n", "", false);
     /* an update: what is compared comes from the trip before; a search: the place moves on */
     check_loop(

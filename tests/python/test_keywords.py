@@ -63,6 +63,7 @@ def test_values_go_where_they_belong():
     ("cuda.atomic.add(out, 0, scope='block')", "cuda.atomic.add takes 3 arguments, 2 given"),
     ("cuda.popc(number=3)", "cuda.popc has no parameter named 'number'"),
     ("cuda.ldg(i=0)", "its parameter array is missing"),
+    ("cuda.shared.array(4, 'int33')", "'int33' is no dtype"),
     ("cuda.threadIdx()", "cuda.threadIdx is not callable in a kernel"),
     ("cuda.reduce_min_sync(out[0], x, 1)", "cuda.reduce_min_sync takes 2 arguments, 3 given"),
     ("cuda.cg.tiled_partition(cuda.cg.this_thread_block(), x, size=4)",
