@@ -65,6 +65,16 @@ static bool place(Lower *l, const Call *call, Operand array, Operand index, Oper
     return true;
 }
 
+/* Arguments of the kernel, arrays of the thread and constants are not in shared memory; of what device functions get it is
+ * not known. */
+static bool check_shared(Lower *l, const Call *call, Operand array, const char *rule)
+{
+    const IrValue *memory = array.ir ? ir_memory_of(array.ir) : NULL;
+    bool is_elsewhere = memory && ((memory->op == IR_PARAM && l->instance->is_kernel) || memory->op == IR_LOCAL ||
+                                   memory->op == IR_DATA);
+    return !is_elsewhere || call_refuse(l, call, rule);
+}
+
 /* ldmatrix_x4(array, row, column) */
 static bool call_ldmatrix(Lower *l, const Call *call, Operand *out)
 {
@@ -75,7 +85,7 @@ static bool call_ldmatrix(Lower *l, const Call *call, Operand *out)
         array.type->element->size != 2)
         return call_refuse(l, call, "; it takes a 2-D shared array of 16-bit elements, a row and a column");
     Operand index = lower_make_tuple(l, call->arguments + 1, 2, TUPLE_PLAIN);
-    if (!place(l, call, array, index, &reference))
+    if (!check_shared(l, call, array, ": it loads from shared memory") || !place(l, call, array, index, &reference))
         return false;
     const Type *type = fragment_type(l, array.type->element, 2 * intrinsic_info[call->intrinsic].matrices);
     *out = operand_value(type, emit_intrinsic(l, call->intrinsic, type, 1, &reference.ir));
@@ -92,7 +102,8 @@ static bool call_copy(Lower *l, const Call *call, Operand *out)
         return false;
     if (!operand_const_int(call->arguments[4], &count))
         return lower_fail(l, DIAG_CONSTANT_REQUIRED, "the count of cuda.cp_async", "");
-    if (!place(l, call, call->arguments[0], call->arguments[1], &to) ||
+    if (!check_shared(l, call, call->arguments[0], ": it copies into shared memory") ||
+        !place(l, call, call->arguments[0], call->arguments[1], &to) ||
         !place(l, call, call->arguments[2], call->arguments[3], &from))
         return false;
     if (!type_equal(to.type->element, from.type->element))

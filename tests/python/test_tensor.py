@@ -165,6 +165,8 @@ def test_ldmatrix(dtype):
 
 def test_ldmatrix_takes_shared_arrays_of_16_bits(refused):
     refused("cuda.ldmatrix_x1(out, 0, 0)", "2-D shared array of 16-bit elements")
+    refused("cuda.ldmatrix_x1(out, 0, 0)", "it loads from shared memory", signature="void(float16[:,::1])")
+    refused("cuda.ldmatrix_x1(cuda.local.array((8, 8), np.float16), 0, 0)", "it loads from shared memory")
 
 
 # --- copies ----------------------------------------------------------------------------------------------------------
@@ -209,6 +211,7 @@ def test_copies_that_do_not_fit_are_refused(refused):
     refused("cuda.cp_async(out, 0, out, 0, x * out[0])", "must be a compile-time constant", **contiguous)
     refused("cuda.cp_async(out, 0, 3, 0, 1)", "it takes an array and an index of an element", **contiguous)
     refused("cuda.cp_async(out, 0, out, 0, 1)", "must be C-contiguous")
+    refused("cuda.cp_async(out, 0, cuda.shared.array(4, np.int64), 0, 1)", "it copies into shared memory", **contiguous)
     refused("cuda.cp_async_wait(out[0])", "must be a compile-time constant")
 
 
