@@ -198,7 +198,10 @@ static bool view_item(Lower *l, View *view, Operand item, uint32_t items_after)
     }
     bool is_slice = item.type->kind == TYPE_TUPLE && item.type->tag == TUPLE_SLICE;
     bool is_integer = type_is_integer(item.type) || item.type->kind == TYPE_BOOL;
-    if (view->axis >= ndim || (!is_slice && !is_integer))
+    if (view->axis >= ndim)
+        return lower_fail(l, DIAG_TYPE_INDEX, lower_describe(l, view->array.type), "so many indices",
+                          arena_format(l->arena, "; it has %u %s", ndim, ndim == 1 ? "axis" : "axes"));
+    if (!is_slice && !is_integer)
         return lower_fail(l, DIAG_TYPE_INDEX, lower_describe(l, view->array.type), lower_describe(l, item.type),
                           item.type->kind == TYPE_FLOAT ? "; int(...) makes an index of it" : "");
     return is_slice ? view_slice(l, view, item) : view_integer(l, view, item);

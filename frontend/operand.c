@@ -159,7 +159,8 @@ static bool operand_of_intrinsic(Lower *l, const Constant *constant, Operand *ou
 /* "a dict"; what is more than the name of a type has its article. */
 static const char *with_article(Lower *l, const char *what)
 {
-    return strncmp(what, "an ", 3) == 0 ? what : arena_format(l->arena, "a %s", what);
+    bool has_one = strncmp(what, "an ", 3) == 0;
+    return has_one ? what : arena_format(l->arena, strchr("aeio", *what) ? "an %s" : "a %s", what);
 }
 
 bool operand_of_constant(Lower *l, const Constant *constant, Operand *out)

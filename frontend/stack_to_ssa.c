@@ -98,7 +98,8 @@ SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instruction
                        Arena *arena, Diag *diag)
 {
     if (instructions->has_try) {
-        diag_fail(diag, &instructions->try_pos, DIAG_UNSUPPORTED_BYTECODE, "try or with", "; ask before: if x != 0");
+        diag_fail(diag, &instructions->try_pos, DIAG_UNSUPPORTED_BYTECODE, "try or with",
+                  "; write what happened into an array");
         return NULL;
     }
     SsaFunction *function = ARENA_NEW(arena, SsaFunction);

@@ -163,6 +163,16 @@ static const Type *enum_argument(PyObject *value, const Type *type)
     return NULL;
 }
 
+/* What to pass in place of a value that kernels do not take. */
+static const char *argument_hint(PyObject *value)
+{
+    if (PyList_Check(value))
+        return "; np.array(...) makes an array of it, tuple(...) a tuple";
+    if (PyObject_HasAttrString(value, "__array__"))
+        return "; np.asarray(...) makes an array of it";
+    return "; they take numbers, arrays, tuples, and NamedTuples and dataclasses of these";
+}
+
 const Type *ext_argument_type(ExtState *state, PyObject *value, Arena *arena)
 {
     bool is_plain = PyLong_CheckExact(value) || PyFloat_CheckExact(value) || PyArray_IsScalar(value, Generic);
@@ -192,7 +202,7 @@ const Type *ext_argument_type(ExtState *state, PyObject *value, Arena *arena)
     if (type || PyErr_Occurred())
         return type;
     PyErr_Format(PyExc_TypeError, "kernels cannot take a value of type '%s'%s", Py_TYPE(value)->tp_name,
-                 PyList_Check(value) ? "; np.array(...) makes an array of it, tuple(...) a tuple" : "");
+                 argument_hint(value));
     return NULL;
 }
 

@@ -45,7 +45,7 @@ static bool is_random(Arena *arena, PyObject *value)
 const Constant *ext_unsupported_value(SnapshotBuilder *builder, PyObject *value, const char *shown)
 {
     Arena *arena = builder->arena;
-    const char *what = Py_TYPE(value)->tp_name, *hint = "";
+    const char *what = arena_format(arena, "object of class '%s'", Py_TYPE(value)->tp_name), *hint = "";
     bool is_callable = PyCallable_Check(value);
     bool is_numpys = is_callable && is_of(attribute_text(arena, value, "__module__"), "numpy");
     if (is_callable && is_random(arena, value)) {
@@ -56,6 +56,8 @@ const Constant *ext_unsupported_value(SnapshotBuilder *builder, PyObject *value,
         hint = "; cuda.local.array(shape, dtype) makes one for a thread, cuda.shared.array for a block";
     } else if (is_numpys) {
         what = "function of NumPy that kernels do not have";
+    } else if (PyCFunction_Check(value)) {
+        what = "function that is not written in Python";
     }
     Constant *constant = (Constant *)ext_unsupported(builder, what, shown);
     const char **names = ARENA_ARRAY(arena, const char *, 1);

@@ -118,6 +118,8 @@ def test_errors_say_what_to_do():
         add[np.ceil(3.5), 32](x, x, x)
     with pytest.raises(TypeError, match=r"block has 2.5 along y, of type float; a number of threads is an int"):
         add[1, (32, 2.5)](x, x, x)
+    with pytest.raises(TypeError, match="type 'object'; they take numbers, arrays, tuples"):
+        add[1, 32](x, object(), x)
     with pytest.raises(TypeError, match=r"argument 'y'.* type 'list'; np.array\(...\) makes an array"):
         add[1, 32](x, [1, 2], x)
 
