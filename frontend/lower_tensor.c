@@ -102,8 +102,7 @@ static bool call_copy(Lower *l, const Call *call, Operand *out)
         return false;
     if (!operand_const_int(call->arguments[4], &count))
         return lower_fail(l, DIAG_CONSTANT_REQUIRED, "the count of cuda.cp_async", "");
-    if (!check_shared(l, call, call->arguments[0], ": it copies into shared memory") ||
-        !place(l, call, call->arguments[0], call->arguments[1], &to) ||
+    if (!place(l, call, call->arguments[0], call->arguments[1], &to) ||
         !place(l, call, call->arguments[2], call->arguments[3], &from))
         return false;
     if (!type_equal(to.type->element, from.type->element))
@@ -114,6 +113,8 @@ static bool call_copy(Lower *l, const Call *call, Operand *out)
     if (size != 4 && size != 8 && size != 16)
         return lower_fail(l, DIAG_CONSTANT_RANGE,
                           arena_format(l->arena, "cuda.cp_async copies 4, 8 or 16 bytes, not %lld", (long long)size));
+    if (!check_shared(l, call, call->arguments[0], ": it copies into shared memory"))
+        return false;
     IntrinsicId id = size == 4 ? INTRINSIC_CP_ASYNC_4 : size == 8 ? INTRINSIC_CP_ASYNC_8 : INTRINSIC_CP_ASYNC_16;
     emit_intrinsic(l, id, &type_none, 2, (IrValue *[]){to.ir, from.ir});
     return *out = operand_none(), true;
