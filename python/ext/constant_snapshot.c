@@ -278,6 +278,8 @@ static const Constant *read_attributes(SnapshotScope *scope, PyObject *object, P
     return constant;
 }
 
+enum { MOST_NAMESPACES = 10000 };
+
 /* Modules, classes and namespaces: the attributes that the code can name. Enums: all members, which can be found by
  * text, too. */
 static const Constant *namespace(SnapshotScope *scope, PyObject *object, const char *shown)
@@ -285,6 +287,8 @@ static const Constant *namespace(SnapshotScope *scope, PyObject *object, const c
     Constant *constant = table_get(scope->modules, &object, sizeof object);
     if (constant)
         return constant;
+    if (++scope->builder->namespace_count > MOST_NAMESPACES)
+        return ext_unsupported(scope->builder, "object that makes new modules of every attribute", shown);
     constant = ext_new_constant(scope->builder, CONSTANT_MODULE, shown);
     table_set(scope->modules, &object, sizeof object, constant);
     if (PyExceptionClass_Check(object)) {

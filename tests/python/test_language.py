@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from language_samples import OFFSETS, SAMPLES, SCALE
 
-from cujit import cuda
+from cujit import cuda, errors
 
 
 def combinations(columns):
@@ -107,3 +107,22 @@ def test_nan_as_text():
     out = np.zeros(1)
     kernel[1, 1](out)
     assert np.isnan(out[0])
+
+
+def test_modules_that_make_modules_of_every_attribute():
+    import types
+
+    class Endless(types.ModuleType):
+        def __getattr__(self, name):
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return Endless(f"{self.__name__}.{name}")
+
+    endless = Endless("endless")
+
+    @cuda.jit
+    def kernel(out):
+        out[0] = endless.a.b.c(out[0], out.size, out.shape)
+
+    with pytest.raises(errors.TypingError):
+        kernel[1, 1](np.zeros(1))
