@@ -47,6 +47,21 @@ void describe_vector_forms(Emitter *emitter, const char *symbol, LLVMValueRef ca
     add_function_attribute(emitter, LLVMGetCalledValue(call), "speculatable", 0);
 }
 
+/* As wide as the forms are: LLVM takes half the width for processors that slow down at the whole one, which they do in the
+ * forms anyway. */
+static void widen_loops(Emitter *emitter)
+{
+    uint32_t count, widest = 0;
+    const ElementaryFunction *functions = elementary_functions(&count);
+    for (uint32_t width = 1; count && width < ELEMENTARY_WIDTHS; width++)
+        if (functions[0].code[width])
+            widest = (functions[0].is_double ? 64u : 32u) << width;
+    const char *bits = arena_format(emitter->arena, "%u", widest);
+    for (LLVMValueRef f = LLVMGetFirstFunction(emitter->module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f))
+            add_text_attribute(emitter, f, "prefer-vector-width", bits);
+}
+
 void keep_vector_forms(Emitter *emitter)
 {
     uint32_t count = 0;
@@ -54,6 +69,7 @@ void keep_vector_forms(Emitter *emitter)
         count += is_vector_form(f);
     if (!count)
         return;
+    widen_loops(emitter);
     LLVMValueRef *forms = ARENA_ARRAY(emitter->arena, LLVMValueRef, count);
     count = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(emitter->module); f; f = LLVMGetNextFunction(f))
