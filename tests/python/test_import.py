@@ -130,3 +130,12 @@ def test_numbas_names_of_modules_classes_and_errors():
     assert issubclass(cujit_errors.DeviceMemoryError, CudaAPIError)
     assert CudaSupportError is cujit_errors.DriverMissingError
     assert NumbaPerformanceWarning is cujit_errors.PerformanceWarning
+
+
+def test_names_that_only_numba_has_say_why():
+    import cujit
+    with pytest.raises(AttributeError, match="declare_device.*foreign code cannot be linked"):
+        cujit.cuda.declare_device("f", "int32(int32)")
+    with pytest.raises(AttributeError, match="no attribute 'no_such_name'$"):
+        cujit.cuda.no_such_name
+    assert cujit.cuda.args.wrap_arg

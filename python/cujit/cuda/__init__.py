@@ -72,12 +72,25 @@ _core.intrinsics["cuda.bf16.bfloat16"] = _core.scalar_types["bfloat16"]   # the 
 globals().update(_core.vector_types)   # float32x4, float4, ...
 
 
-_SUBMODULES = "cudadrv", "random", "types"   # imported when they are asked for
+_SUBMODULES = "args", "cudadrv", "random", "types"   # imported when they are asked for
 
 
 def copy_to_host(array, ary=None, stream=0):  # noqa: F811
     """array.copy_to_host(ary, stream): the elements of a device array as a NumPy array."""
     return as_cuda_array(array).copy_to_host(ary, stream)
+
+
+# What numba.cuda has and this has not, and why.
+_NO_LINKING = "foreign code cannot be linked into kernels; functions in Python take its place"
+_NO_MEMORY_MANAGER = "memory comes from the driver's own pool, which other libraries can share"
+_ABSENT = {
+    **dict.fromkeys(("declare_device", "compile_all", "CUSource", "PTXSource", "Cubin", "Fatbin", "Archive", "Object",
+                     "LTOIR"), _NO_LINKING),
+    **dict.fromkeys(("set_memory_manager", "BaseCUDAMemoryManager", "HostOnlyCUDAMemoryManager", "GetIpcHandleMixin"),
+                    _NO_MEMORY_MANAGER),
+    **dict.fromkeys(("open_ipc_handle", "IpcHandle"), "memory is not shared between processes"),
+    "autojit": "cuda.jit does what it did",
+}
 
 
 def __getattr__(name):
@@ -90,7 +103,8 @@ def __getattr__(name):
     if name in _SUBMODULES:
         import importlib
         return importlib.import_module(f"cujit.cuda.{name}")
-    raise AttributeError(f"module 'cujit.cuda' has no attribute '{name}'")
+    reason = f": {_ABSENT[name]}" if name in _ABSENT else ""
+    raise AttributeError(f"module 'cujit.cuda' has no attribute '{name}'{reason}")
 
 
 def __dir__():
