@@ -11,9 +11,11 @@ ExtState *ext_state_of_type(PyTypeObject *type)
 
 static bool import_numpy(void) { return PyArray_ImportNumPyAPI() >= 0; }
 
-static bool is_wanted(const char *variable)
+/* numbas: the variable that programs for numba.cuda set. */
+static bool is_wanted(const char *variable, const char *numbas)
 {
     const char *wish = getenv(variable);
+    wish = wish ? wish : getenv(numbas);
     return !wish || strcmp(wish, "0") != 0;
 }
 
@@ -29,9 +31,9 @@ static bool init_state(ExtState *state)
         buf_free(&text);
     }
     state->type_constants = types;
-    state->warns_about_grids = is_wanted("CUJIT_LOW_OCCUPANCY_WARNINGS");
-    state->warns_about_copies = is_wanted("CUJIT_WARN_ON_IMPLICIT_COPY");
-    state->waits_for_arrays = true;
+    state->warns_about_grids = is_wanted("CUJIT_LOW_OCCUPANCY_WARNINGS", "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS");
+    state->warns_about_copies = is_wanted("CUJIT_WARN_ON_IMPLICIT_COPY", "NUMBA_CUDA_WARN_ON_IMPLICIT_COPY");
+    state->waits_for_arrays = is_wanted("CUJIT_ARRAY_INTERFACE_SYNC", "NUMBA_CUDA_ARRAY_INTERFACE_SYNC");
     state->raising_kernels = PyDict_New();
     state->record_types = PyDict_New();
     state->foreign_types = PyDict_New();

@@ -168,6 +168,15 @@ def test_settings_turn_the_warnings_off():
         config.CUDA_LOW_OCCUPANCY = False
 
 
+@pytest.mark.parametrize("prefix", ["CUJIT_", "NUMBA_CUDA_"])
+def test_variables_turn_settings_off(run_python, prefix):
+    """Also by the names that they have in programs for numba.cuda."""
+    names = "LOW_OCCUPANCY_WARNINGS", "WARN_ON_IMPLICIT_COPY", "ARRAY_INTERFACE_SYNC"
+    program = f"from cujit import config\nprint(*[getattr(config, 'CUDA_' + name) for name in {names}])"
+    assert run_python(program).split() == ["True"] * 3
+    assert run_python(program, **{prefix + name: "0" for name in names}).split() == ["False"] * 3
+
+
 def test_launches_that_do_not_wait_for_the_streams_of_arrays(monkeypatch):
     from cujit import config
     waited = []
