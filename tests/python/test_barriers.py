@@ -4,7 +4,7 @@ import pytest
 
 from cujit import cuda, errors
 
-cpu_only = pytest.mark.skipif(cuda.is_available(), reason="a GPU hangs")
+cpu_only = pytest.mark.skipif(cuda.is_available(), reason="undefined on a GPU, which may hang")
 
 
 def test_producers_arrive_and_consumers_wait():
@@ -187,7 +187,9 @@ def test_lanes_that_their_masks_do_not_name(call):
     assert message.endswith("; every lane that calls is in the mask")
 
 
+@cpu_only
 def test_syncwarp_lets_lanes_pass_that_its_mask_does_not_name():
+    """numba's own tests do so. On a GPU it happens to go well; its definition does not say how."""
     @cuda.jit
     def kernel(out):
         cuda.syncwarp(0xFFFF)

@@ -93,7 +93,7 @@ def test_any_limit(test):
     for n in LIMITS:
         out = np.zeros(96, np.int64)
         kernel[3, 32](out, n)
-        assert (out == [eval(test) for i in range(96)]).all(), n
+        assert (out == [eval(test, {"i": i, "n": n}) for i in range(96)]).all(), n
 
 
 def test_common_kernels_have_no_masks():
