@@ -526,7 +526,7 @@ def test_limits_of_types():
     u, out = np.zeros(1, np.uint64), np.zeros(2)
     kernel[1, 1](np.zeros(1, np.float32), u, out)
     assert u[0] == 2**64 - 1
-    assert out.tolist() == [np.finfo(np.float32).eps + 65504.0 + np.finfo(float).tiny, -2**31 + 8 + 64]
+    assert out.tolist() == [65504.0, -2**31 + 8 + 64]     # the first sum is one of float32
 
     @cuda.jit
     def wrong(out):
