@@ -26,34 +26,15 @@ typedef struct Body {
     uint32_t return_count;
 } Body;
 
-static uint32_t place_of(const IrModule *module, const IrFunc *function)
+static bool is_meeting(const IrValue *value)
 {
-    uint32_t place = 0;
-    for (const IrFunc *other = module->first; other != function; other = other->next)
-        place++;
-    return place;
-}
-
-static bool has_meeting(const Copy *copy, const IrFunc *function)
-{
-    for (const IrBlock *block = function->first; block; block = block->next)
-        for (const IrValue *value = block->first; value; value = value->next)
-            if ((value->op == IR_INTRINSIC && intrinsic_info[value->intrinsic].effects & WAITS) ||
-                (value->op == IR_CALL && copy->meets[place_of(copy->module, value->callee)]))
-                return true;
-    return false;
+    return value->op == IR_INTRINSIC && intrinsic_info[value->intrinsic].effects & WAITS;
 }
 
 /* False where one of them calls itself. */
 static bool find_meeting_functions(Copy *copy, bool *any)
 {
-    for (bool changed = true; changed;) {
-        uint32_t place = 0;
-        changed = false;
-        for (const IrFunc *function = copy->module->first; function; function = function->next, place++)
-            if (!copy->meets[place] && has_meeting(copy, function))
-                copy->meets[place] = changed = true;
-    }
+    ir_functions_with(copy->module, is_meeting, copy->meets);
     uint32_t place = 1;
     for (const IrFunc *function = copy->module->first->next; function; function = function->next, place++) {
         *any = *any || copy->meets[place];
@@ -235,7 +216,7 @@ static IrBlock *copy_block(Copy *copy, Body *body, const IrBlock *block, IrValue
             body->values[value->id] = arguments[value->index];
         else if (value->op == IR_RETURN && body->after)
             copy_return(body, value, to);
-        else if (value->op == IR_CALL && copy->meets[place_of(copy->module, value->callee)])
+        else if (value->op == IR_CALL && copy->meets[ir_place_of(copy->module, value->callee)])
             to = copy_call(copy, body, value, to, &body->values[value->id]);
         else
             body->values[value->id] = copy_plain(copy, body, value, to);

@@ -27,19 +27,10 @@ typedef struct Region {
 } Region;
 
 /* --- operations ----------------------------------------------------------------------------------------------------- */
-static bool call_acts(const LoadOrder *order, const IrFunc *callee)
-{
-    uint32_t place = 0;
-    for (const IrFunc *function = order->module->first; function; function = function->next, place++)
-        if (function == callee)
-            return order->acts[place];
-    return true;
-}
-
-bool load_order_acts(const LoadOrder *order, const IrValue *value)
+static bool acts_by_itself(const IrValue *value)
 {
     switch (value->op) {
-    case IR_CALL: return call_acts(order, value->callee);
+    case IR_CALL: return value->callee->is_recursive;
     case IR_INTRINSIC: return intrinsic_info[value->intrinsic].effects != EFFECT_NONE;
     case IR_RAISE:
     case IR_TRAP: return true;
@@ -47,26 +38,18 @@ bool load_order_acts(const LoadOrder *order, const IrValue *value)
     }
 }
 
-static bool function_acts(const LoadOrder *order, const IrFunc *function)
+bool load_order_acts(const LoadOrder *order, const IrValue *value)
 {
-    for (const IrBlock *block = function->first; block; block = block->next)
-        for (const IrValue *value = block->first; value; value = value->next)
-            if (load_order_acts(order, value))
-                return true;
-    return function->is_recursive;
+    return acts_by_itself(value) || (value->op == IR_CALL && order->acts[ir_place_of(order->module, value->callee)]);
 }
 
 LoadOrder *load_order_of_module(const IrModule *module, Arena *arena)
 {
     LoadOrder *order = ARENA_NEW(arena, LoadOrder);
-    *order = (LoadOrder){.module = module, .arena = arena, .acts = ARENA_ARRAY(arena, bool, module->function_count)};
-    for (bool changed = true; changed;) {
-        uint32_t place = 0;
-        changed = false;
-        for (const IrFunc *function = module->first; function; function = function->next, place++)
-            if (!order->acts[place] && function_acts(order, function))
-                order->acts[place] = changed = true;
-    }
+    *order =
+        (LoadOrder){.module = module, .arena = arena, .acts = ARENA_ARRAY(arena, bool, module->function_count + 1u)};
+    ir_functions_with(module, acts_by_itself, order->acts);
+    order->acts[module->function_count] = true; /* of a function that is not there */
     return order;
 }
 

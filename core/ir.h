@@ -232,6 +232,11 @@ bool ir_verify(const IrModule *module, Diag *diag);
 /* For each parameter of the module's kernel: whether the kernel or a function it calls may write to memory reached
  * through it. Exact for what can be traced, true otherwise. written: parameter_count entries. */
 void ir_written_parameters(const IrModule *module, bool *written);
+/* The function's place among the module's, function_count where it is none of them. */
+uint32_t ir_place_of(const IrModule *module, const IrFunc *function);
+/* For each function of the module, in order: whether it has a value that is wanted, or calls a function that has one.
+ * found: function_count entries. */
+void ir_functions_with(const IrModule *module, bool (*is_wanted)(const IrValue *value), bool *found);
 /* For each function of the module, in order: whether a call of it may end the thread by an exception. raises:
  * function_count entries. */
 void ir_raising_functions(const IrModule *module, bool *raises);

@@ -147,31 +147,41 @@ void ir_written_parameters(const IrModule *module, bool *written)
     arena_destroy(arena);
 }
 
-static bool function_raises(const IrModule *module, const IrFunc *function, const bool *raises)
+uint32_t ir_place_of(const IrModule *module, const IrFunc *function)
+{
+    uint32_t place = 0;
+    for (const IrFunc *other = module->first; other && other != function; other = other->next)
+        place++;
+    return place;
+}
+
+static bool function_has(const IrModule *module, const IrFunc *function, bool (*is_wanted)(const IrValue *),
+                         const bool *found)
 {
     for (const IrBlock *block = function->first; block; block = block->next)
         for (const IrValue *value = block->first; value; value = value->next) {
-            if (value->op == IR_RAISE)
+            uint32_t callee = value->op == IR_CALL ? ir_place_of(module, value->callee) : module->function_count;
+            if (is_wanted(value) || (callee < module->function_count && found[callee]))
                 return true;
-            uint32_t place = 0;
-            for (const IrFunc *callee = module->first; value->op == IR_CALL && callee; callee = callee->next, place++)
-                if (callee == value->callee && raises[place])
-                    return true;
         }
     return false;
 }
 
-void ir_raising_functions(const IrModule *module, bool *raises)
+void ir_functions_with(const IrModule *module, bool (*is_wanted)(const IrValue *value), bool *found)
 {
-    memset(raises, 0, module->function_count * sizeof *raises);
+    memset(found, 0, module->function_count * sizeof *found);
     for (bool changed = true; changed;) {
         uint32_t place = 0;
         changed = false;
         for (const IrFunc *function = module->first; function; function = function->next, place++)
-            if (!raises[place] && function_raises(module, function, raises))
-                raises[place] = changed = true;
+            if (!found[place] && function_has(module, function, is_wanted, found))
+                found[place] = changed = true;
     }
 }
+
+static bool is_raise(const IrValue *value) { return value->op == IR_RAISE; }
+
+void ir_raising_functions(const IrModule *module, bool *raises) { ir_functions_with(module, is_raise, raises); }
 
 static unsigned function_effects(const IrFunc *function)
 {

@@ -38,42 +38,16 @@ static bool atomic_polls(const IrValue *value)
     }
 }
 
-static bool callee_polls(const Search *search, const IrFunc *callee)
+static bool polls_by_itself(const IrValue *value)
 {
-    uint32_t place = 0;
-    for (const IrFunc *other = search->module->first; other != callee; other = other->next)
-        place++;
-    return search->polls[place];
+    return value->op == IR_ATOMIC ? atomic_polls(value)
+                                  : value->op == IR_LOAD && (value->hint == IR_HINT_CV || value->hint == IR_HINT_CG);
 }
 
 static bool may_poll(const Search *search, const IrValue *value, bool with_fence)
 {
-    switch (value->op) {
-    case IR_ATOMIC: return atomic_polls(value);
-    case IR_LOAD: return value->hint == IR_HINT_CV || value->hint == IR_HINT_CG || (!value->hint && with_fence);
-    case IR_CALL: return callee_polls(search, value->callee);
-    default: return false;
-    }
-}
-
-static bool function_polls(const Search *search, const IrFunc *function)
-{
-    for (const IrBlock *block = function->first; block; block = block->next)
-        for (const IrValue *value = block->first; value; value = value->next)
-            if (may_poll(search, value, false))
-                return true;
-    return false;
-}
-
-static void find_polling_functions(Search *search)
-{
-    for (bool changed = true; changed;) {
-        uint32_t place = 0;
-        changed = false;
-        for (const IrFunc *function = search->module->first; function; function = function->next, place++)
-            if (!search->polls[place] && function_polls(search, function))
-                search->polls[place] = changed = true;
-    }
+    return polls_by_itself(value) || (value->op == IR_LOAD && !value->hint && with_fence) ||
+           (value->op == IR_CALL && search->polls[ir_place_of(search->module, value->callee)]);
 }
 
 /* --- one loop ------------------------------------------------------------------------------------------------------- */
@@ -215,7 +189,7 @@ void ir_yield_in_waiting_loops(IrModule *module)
 {
     Arena *arena = arena_create();
     Search search = {.module = module, .arena = arena, .polls = ARENA_ARRAY(arena, bool, module->function_count + 1u)};
-    find_polling_functions(&search);
+    ir_functions_with(module, polls_by_itself, search.polls);
     for (const IrFunc *function = module->first; function; function = function->next) {
         search.function = function;
         search.is_inside = ARENA_ARRAY(arena, bool, function->block_count + 1);
