@@ -1,5 +1,5 @@
 # The extension module cujit._core, and a package folder in the build tree that can be put on PYTHONPATH.
-file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python/ext/*.c")
+file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python/ext/*.c")
 if(NOT sources)
   message(STATUS "python/ext has no sources yet: no extension")
   return()

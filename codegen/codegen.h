@@ -3,7 +3,7 @@
 #define CUJIT_CODEGEN_CODEGEN_H
 
 #include "core/host_abi.h"
-#include "core/ir.h"
+#include "core/ir/ir.h"
 #include "core/target.h"
 
 /* What compiling yields. Owns malloc memory; code_image_free releases it. */

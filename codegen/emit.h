@@ -8,7 +8,7 @@
 
 #include "codegen/codegen.h"
 #include "codegen/llvm.h"
-#include "codegen/stride_loop.h"
+#include "codegen/host/regions/stride_loop.h"
 #include "core/kernel_abi.h"
 
 typedef struct Emitter Emitter;
@@ -119,7 +119,7 @@ struct Emitter {
 typedef void (*OpEmitter)(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
 #define OP(id, text, operands, result, immediate, flags) \
     void emit_op_##id(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
-#include "core/op.def"
+#include "core/ir/op.def"
 #undef OP
 
 /* --- module_emit.c ----------------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* Which device functions LLVM must inline. All, as CUDA C does, but where the copies would grow out of proportion: with
  * functions that call the next one from two places each, inlining all would double the code at every level. */
 #include "codegen/emit.h"
-#include "core/table.h"
+#include "core/base/table.h"
 
 enum { MOST_OPERATIONS = 4096, MANY_COPIES = 1 << 30 }; /* in all copies of one function together */
 

@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/batched_loops.h"
+#include "codegen/nvptx/batched_loops.h"
 #include "codegen/emit.h"
-#include "codegen/load_order.h"
-#include "codegen/thread_range.h"
-#include "codegen/unroll.h"
+#include "codegen/nvptx/load_order.h"
+#include "codegen/host/regions/thread_range.h"
+#include "codegen/nvptx/unroll.h"
 
 static const OpEmitter op_emitters[IR_OP_COUNT] = {
 #define OP(id, text, operands, result, immediate, flags) [IR_##id] = emit_op_##id,
-#include "core/op.def"
+#include "core/ir/op.def"
 #undef OP
 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "codegen/emit.h"
-#include "codegen/load_order.h"
+#include "codegen/nvptx/load_order.h"
 
 static void on_llvm_diagnostic(LLVMDiagnosticInfoRef info, void *user)
 {

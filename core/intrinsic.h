@@ -2,7 +2,7 @@
 #ifndef CUJIT_CORE_INTRINSIC_H
 #define CUJIT_CORE_INTRINSIC_H
 
-#include "core/type.h"
+#include "core/type/type.h"
 
 typedef enum IntrinsicId {
     INTRINSIC_NONE,

@@ -8,8 +8,8 @@
 #ifndef CUJIT_CORE_KERNEL_ABI_H
 #define CUJIT_CORE_KERNEL_ABI_H
 
-#include "core/arena.h"
-#include "core/type.h"
+#include "core/base/arena.h"
+#include "core/type/type.h"
 
 /* No extent of an array parameter is negative or above this (no address space is larger; a launch refuses what is), so
  * that compiled code can count on index arithmetic that does not overflow. */

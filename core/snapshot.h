@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/diag.h"
+#include "core/base/diag.h"
 #include "core/intrinsic.h"
-#include "core/type.h"
+#include "core/type/type.h"
 
 typedef struct Constant Constant;
 typedef struct Snapshot Snapshot;

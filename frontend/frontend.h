@@ -2,7 +2,7 @@
 #ifndef CUJIT_FRONTEND_FRONTEND_H
 #define CUJIT_FRONTEND_FRONTEND_H
 
-#include "core/ir.h"
+#include "core/ir/ir.h"
 #include "core/snapshot.h"
 #include "core/target.h"
 

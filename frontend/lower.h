@@ -3,7 +3,7 @@
 #ifndef CUJIT_FRONTEND_LOWER_H
 #define CUJIT_FRONTEND_LOWER_H
 
-#include "frontend/instance.h"
+#include "frontend/infer/instance.h"
 
 /* Inferring or emitting one instance. */
 struct Lower {
@@ -143,7 +143,7 @@ bool lower_function(Lower *l, const SsaValue *value, Operand *out);
 Operand operand_self(Lower *l);
 Operand operand_of_self(Lower *l, Operand parameter, const Operand *parameters);
 
-#include "frontend/lower_calls.h"
+#include "frontend/call/lower_calls.h"
 #include "frontend/lower_kinds.h"
 
 #endif

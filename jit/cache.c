@@ -1,7 +1,7 @@
 /* The in-memory cache of one function: find without a lock, append under the function's compile lock. */
 #include "jit/cache.h"
 
-#include "core/checked_alloc.h"
+#include "core/base/checked_alloc.h"
 
 void jit_cache_init(JitCache *cache)
 {

@@ -5,7 +5,7 @@
 #include <link.h>
 #include <string.h>
 
-#include "core/table.h"
+#include "core/base/table.h"
 
 /* A field that is new in one of these is written below, or code that differs by it is taken for the same. */
 _Static_assert(sizeof(void *) != 8 ||

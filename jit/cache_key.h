@@ -2,7 +2,7 @@
 #ifndef CUJIT_JIT_CACHE_KEY_H
 #define CUJIT_JIT_CACHE_KEY_H
 
-#include "core/hash.h"
+#include "core/base/hash.h"
 #include "jit/cache.h"
 
 /* The function with all that it reaches, the specialization's types, options, target, this build of cujit. False where the

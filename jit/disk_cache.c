@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/buf.h"
-#include "core/checked_alloc.h"
+#include "core/base/buf.h"
+#include "core/base/checked_alloc.h"
 
 static const char MAGIC[8] = "CUJIT 1";
 static const char SUFFIX[] = ".kernel";

@@ -3,7 +3,7 @@
 #define CUJIT_JIT_DISK_CACHE_H
 
 #include "codegen/codegen.h"
-#include "core/hash.h"
+#include "core/base/hash.h"
 
 /* A kernel as it is kept: the image holds PTX for a GPU, an object file for the CPU device. */
 typedef struct CachedKernel {

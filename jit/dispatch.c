@@ -1,7 +1,7 @@
 /* Finds a specialization by device and argument types, compiles it on a miss, launches it. */
 #include <string.h>
 
-#include "core/checked_alloc.h"
+#include "core/base/checked_alloc.h"
 #include "jit/compile.h"
 
 JitFunction *jit_function_create(const Snapshot *snapshot, const CompileOptions *options, uint32_t number)

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "core/buf.h"
+#include "core/base/buf.h"
 #include "core/snapshot.h"
 
 typedef enum JitDumpStage { DUMP_BYTECODE, DUMP_CFG, DUMP_IR, DUMP_LLVM, DUMP_PTX, DUMP_COUNT } JitDumpStage;

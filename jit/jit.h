@@ -2,7 +2,7 @@
 #ifndef CUJIT_JIT_JIT_H
 #define CUJIT_JIT_JIT_H
 
-#include "core/ir.h"
+#include "core/ir/ir.h"
 #include "core/kernel_abi.h"
 #include "core/snapshot.h"
 #include "core/target.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/diag.h"
+#include "core/base/diag.h"
 
 struct RtLaunch;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/backend.h"
-#include "runtime/driver.h"
+#include "runtime/cuda/driver.h"
 
 enum { MAX_GPUS = 64 };
 

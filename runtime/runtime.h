@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/diag.h"
-#include "core/exception_record.h"
+#include "core/base/diag.h"
+#include "core/base/exception_record.h"
 #include "core/host_abi.h"
 
 typedef enum RtKind { RT_CPU, RT_GPU } RtKind;

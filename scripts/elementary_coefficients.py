@@ -1,6 +1,6 @@
-"""Makes codegen/elementary/coefficients.h: polynomials near the best ones for the functions of that folder.
+"""Makes codegen/host/elementary/coefficients.h: polynomials near the best ones for the functions of that folder.
 
-    python scripts/elementary_coefficients.py > codegen/elementary/coefficients.h
+    python scripts/elementary_coefficients.py > codegen/host/elementary/coefficients.h
 
 Each row is a function, an interval and a degree; the polynomial meets the function at Chebyshev's points."""
 
@@ -108,7 +108,7 @@ def nested(coefficients):
 
 
 def main():
-    print("/* Polynomials of codegen/elementary, made by scripts/elementary_coefficients.py. */")
+    print("/* Polynomials of codegen/host/elementary, made by scripts/elementary_coefficients.py. */")
     print("#ifndef CUJIT_CODEGEN_COEFFICIENTS_H\n#define CUJIT_CODEGEN_COEFFICIENTS_H\n\n/* clang-format off */")
     for name, doc, function, low, high, degree in ROWS:
         found, error = fit(function, low, high, degree)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codegen/elementary/elementary.h"
+#include "codegen/host/elementary/elementary.h"
 #include "codegen_tests.h"
 
 enum { COUNT = 2048 };

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "codegen_tests.h"
-#include "core/exception_record.h"
+#include "core/base/exception_record.h"
 
 /* Threads 5 and up raise in `inner`, two calls down; the others store. */
 static const char raising[] = "kernel k(x: i64[1 C])%s\nblock 0:\n"

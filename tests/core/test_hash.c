@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "core/hash.h"
+#include "core/base/hash.h"
 #include "core_tests.h"
 
 static bool same(Hash a, Hash b) { return a.words[0] == b.words[0] && a.words[1] == b.words[1]; }

@@ -1,6 +1,6 @@
 /* Which parameters are written, and what intrinsics do. */
 #include "check.h"
-#include "core/ir.h"
+#include "core/ir/ir.h"
 #include "core_tests.h"
 
 static void check_written(const char *text, const char *expected, unsigned effects)

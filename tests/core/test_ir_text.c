@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "core/ir.h"
+#include "core/ir/ir.h"
 #include "core_tests.h"
 
 void test_ir_build(void)

@@ -1,6 +1,6 @@
 /* Every rule of the verifier refuses what breaks it. */
 #include "check.h"
-#include "core/ir.h"
+#include "core/ir/ir.h"
 #include "core_tests.h"
 
 static void check_refused(const char *text, const char *message)

@@ -1,6 +1,6 @@
 /* Which loops let other threads run: those that read the same again until another thread has changed it. */
 #include "check.h"
-#include "core/ir.h"
+#include "core/ir/ir.h"
 #include "core_tests.h"
 
 /* A kernel with one loop, block 1, which goes on while %9 is true. */

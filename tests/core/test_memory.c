@@ -2,9 +2,9 @@
 #include <stdint.h>
 
 #include "check.h"
-#include "core/arena.h"
-#include "core/buf.h"
-#include "core/table.h"
+#include "core/base/arena.h"
+#include "core/base/buf.h"
+#include "core/base/table.h"
 #include "core_tests.h"
 
 void test_arena(void)

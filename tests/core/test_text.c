@@ -3,7 +3,7 @@
 #include <stdint.h>
 
 #include "check.h"
-#include "core/text.h"
+#include "core/base/text.h"
 #include "core_tests.h"
 
 static void check_real(double value, const char *expected)

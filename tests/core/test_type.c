@@ -1,7 +1,7 @@
 /* Types: comparison, copies, text both ways, names, promotion. */
 #include "check.h"
 #include "core/snapshot.h"
-#include "core/type.h"
+#include "core/type/type.h"
 #include "core_tests.h"
 
 static const Type *parsed(Arena *arena, const char *text)
@@ -173,7 +173,7 @@ static void test_names(void)
         if (!CHECK(type_by_name(rows[i].name) == rows[i].type))
             fprintf(stderr, "%s\n", rows[i].name);
 #define SCALAR(ID, NAME, TEXT, KIND, SIZE, CHARACTER) CHECK(type_by_name(NAME) == TYPE_OF(ID));
-#include "core/type.def"
+#include "core/type/type.def"
 #undef SCALAR
 }
 
@@ -183,7 +183,7 @@ void test_type_text(void)
 #define SCALAR(ID, NAME, TEXT, KIND, SIZE, CHARACTER) \
     check_round_trip(arena, TEXT);                    \
     check_description(TYPE_OF(ID), NAME);
-#include "core/type.def"
+#include "core/type/type.def"
 #undef SCALAR
     check_round_trip(arena, "((i64, (f32[8 F ro])), zip(f32[1 C], reversed(f64[1 A])))");
     check_round_trip(arena, "named \"a b\"(\"1\": i64, größe: (bool))");

@@ -2,8 +2,8 @@
 #ifndef CUJIT_TESTS_BYTECODE_SAMPLE_H
 #define CUJIT_TESTS_BYTECODE_SAMPLE_H
 
-#include "core/arena.h"
-#include "frontend/decode.h"
+#include "core/base/arena.h"
+#include "frontend/bytecode/decode.h"
 
 enum { SAMPLE_VERSIONS = 3, SAMPLE_FIRST_MINOR = 11 };
 

@@ -3,7 +3,7 @@
 
 #include "bytecode_sample.h"
 #include "check.h"
-#include "frontend/cfg.h"
+#include "frontend/ssa/cfg.h"
 #include "frontend_tests.h"
 
 typedef struct Step {

@@ -3,8 +3,8 @@
 
 #include "bytecode_sample.h"
 #include "check.h"
-#include "frontend/cfg.h"
-#include "frontend/raw_bytecode.h"
+#include "frontend/ssa/cfg.h"
+#include "frontend/bytecode/raw_bytecode.h"
 #include "frontend_tests.h"
 
 /* --- samples ------------------------------------------------------------------------------------------------------- */

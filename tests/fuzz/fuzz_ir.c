@@ -2,7 +2,7 @@
  * same; a text that is not gives a Diag. The texts are the goldens of tests/kernels/ir; run it in the repository's root. */
 #include <glob.h>
 
-#include "core/ir.h"
+#include "core/ir/ir.h"
 #include "fuzz_tools.h"
 
 enum { INPUTS = 6000, ROOM = 1 << 16, MOST_TEXTS = 64 };

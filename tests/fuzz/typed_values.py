@@ -1,6 +1,6 @@
 """Numbers that know their type and obey the typing table: what CPython runs the programs of the fuzzer with.
 
-A Value is an immutable number of one scalar type. Its operators follow core/promotion.def, and the backend's rules for
+A Value is an immutable number of one scalar type. Its operators follow core/type/promotion.def, and the backend's rules for
 what Python leaves open: wrapping, division by zero, saturating casts. Unspecified is raised where nothing is defined.
 """
 import ctypes
@@ -31,8 +31,8 @@ class Unspecified(Exception):
 
 
 def read_rules():
-    """core/promotion.def: {rule: {(a, b): result}} for operators, {rule: {a: result}} for functions of one number."""
-    text = (ROOT / "core" / "promotion.def").read_text()
+    """core/type/promotion.def: {rule: {(a, b): result}} for operators, {rule: {a: result}} for functions of one number."""
+    text = (ROOT / "core" / "type" / "promotion.def").read_text()
     binary, unary = {}, {}
     for part in re.split(r"^PROMOTION\(", text, flags=re.M)[1:]:
         rows = re.findall(r"^ROW\((.*?)\)", part, flags=re.M)

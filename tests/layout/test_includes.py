@@ -20,7 +20,7 @@ OWN_PREFIX = {"python/ext": "ext/"}
 FOREIGN = [
     (r"llvm-c/|llvm/", "codegen/llvm.h"),
     (r"Python\.h$|numpy/|structmember\.h$|internal/pycore", "python/ext/py.h"),
-    (r"cuda\.h$|cuda_runtime|nvrtc|nvJitLink", "runtime/driver.h"),
+    (r"cuda\.h$|cuda_runtime|nvrtc|nvJitLink", "runtime/cuda/driver.h"),
 ]
 DOORS = {door for _, door in FOREIGN}
 

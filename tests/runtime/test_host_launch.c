@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/host_float.h"
+#include "runtime/host/host_float.h"
 
 static void run(const RtImage *image, const RtLaunch *launch)
 {

@@ -1,0 +1,146 @@
+/* The functions of elementary.def for one set of instructions: compiled once for each, with ELEMENTARY_SET its name and
+ * ELEMENTARY_BYTES the size of its vectors. A loop over lanes is what the C compiler makes vector instructions of. */
+#include <math.h>
+#include <stddef.h>
+
+#include "codegen/host/elementary/elementary.h"
+#include "codegen/host/elementary/lane32.h"
+#include "codegen/host/elementary/lane64.h"
+
+#define VECTORS(lanes)                                                     \
+    typedef float float_##lanes __attribute__((vector_size(4 * (lanes)))); \
+    typedef double double_##lanes __attribute__((vector_size(8 * (lanes))));
+VECTORS(2)
+VECTORS(4)
+VECTORS(8)
+VECTORS(16)
+
+LANE uint64_t never(double x)
+{
+    (void)x;
+    return 0;
+}
+
+/* --- one number --------------------------------------------------------------------------------------------------------------- */
+
+#define FLOAT_1(name, lane, rare) \
+    static float name##_1(float x) { return rare((double)x) ? (name)(x) : (float)lane((double)x); }
+#define DOUBLE_1(name, lane, rare) \
+    static double name##_1(double x) { return rare(x) ? (name)(x) : lane(x); }
+#define FLOAT_2(name, lane) \
+    static float name##_1(float x, float y) { return (float)lane((double)x, (double)y); }
+#define DOUBLE_2(name, lane) \
+    static double name##_1(double x, double y) { return lane(x, y); }
+#include "codegen/host/elementary/elementary.def"
+
+/* What LLVM makes of a sine and a cosine of one number. */
+static void sincosf_1(float x, float *sine, float *cosine)
+{
+    *sine = sinf_1(x);
+    *cosine = cosf_1(x);
+}
+
+static void sincos_1(double x, double *sine, double *cosine)
+{
+    *sine = sin_1(x);
+    *cosine = cos_1(x);
+}
+
+/* --- vectors ------------------------------------------------------------------------------------------------------------------- */
+
+#define LANES(lanes)           \
+    union {                    \
+        double_##lanes vector; \
+        double lane[lanes];    \
+    }
+
+#define COMPUTE_1(lanes, function)    \
+    LANES(lanes) result;              \
+    for (int i = 0; i < (lanes); i++) \
+        result.lane[i] = function(given.lane[i]);
+
+#define REPLACE_RARE(lanes, name, rare)   \
+    uint64_t any = 0;                     \
+    for (int i = 0; i < (lanes); i++)     \
+        any |= rare(given.lane[i]);       \
+    if (__builtin_expect(any != 0, 0))    \
+        for (int i = 0; i < (lanes); i++) \
+            if (rare(given.lane[i]))      \
+                y[i] = (name)(x[i]);
+
+#define COMPUTE_2(lanes, function)    \
+    LANES(lanes) result;              \
+    for (int i = 0; i < (lanes); i++) \
+        result.lane[i] = function(first.lane[i], second.lane[i]);
+
+#define WIDENED(lanes, x) {.vector = __builtin_convertvector(x, double_##lanes)}
+
+#define FLOAT_LANES_1(lanes, name, function, rare)                               \
+    static float_##lanes name##_##lanes(float_##lanes x)                         \
+    {                                                                            \
+        LANES(lanes) given = WIDENED(lanes, x);                                  \
+        COMPUTE_1(lanes, function)                                               \
+        float_##lanes y = __builtin_convertvector(result.vector, float_##lanes); \
+        REPLACE_RARE(lanes, name, rare)                                          \
+        return y;                                                                \
+    }
+
+#define DOUBLE_LANES_1(lanes, name, function, rare)        \
+    static double_##lanes name##_##lanes(double_##lanes x) \
+    {                                                      \
+        LANES(lanes) given = {.vector = x};                \
+        COMPUTE_1(lanes, function)                         \
+        double_##lanes y = result.vector;                  \
+        REPLACE_RARE(lanes, name, rare)                    \
+        return y;                                          \
+    }
+
+#define FLOAT_LANES_2(lanes, name, function)                                \
+    static float_##lanes name##_##lanes(float_##lanes x, float_##lanes y)   \
+    {                                                                       \
+        LANES(lanes) first = WIDENED(lanes, x), second = WIDENED(lanes, y); \
+        COMPUTE_2(lanes, function)                                          \
+        return __builtin_convertvector(result.vector, float_##lanes);       \
+    }
+
+#define DOUBLE_LANES_2(lanes, name, function)                                \
+    static double_##lanes name##_##lanes(double_##lanes x, double_##lanes y) \
+    {                                                                        \
+        LANES(lanes) first = {.vector = x}, second = {.vector = y};          \
+        COMPUTE_2(lanes, function)                                           \
+        return result.vector;                                                \
+    }
+
+#if ELEMENTARY_BYTES == 64
+#define WIDTHS(macro, few, more, most, ...) macro(few, __VA_ARGS__) macro(more, __VA_ARGS__) macro(most, __VA_ARGS__)
+#elif ELEMENTARY_BYTES == 32
+#define WIDTHS(macro, few, more, most, ...) macro(few, __VA_ARGS__) macro(more, __VA_ARGS__)
+#else
+#define WIDTHS(macro, few, more, most, ...) macro(few, __VA_ARGS__)
+#endif
+
+#define FLOAT_1(name, lane, rare) WIDTHS(FLOAT_LANES_1, 4, 8, 16, name, lane, rare)
+#define FLOAT_2(name, lane) WIDTHS(FLOAT_LANES_2, 4, 8, 16, name, lane)
+#define DOUBLE_1(name, lane, rare) WIDTHS(DOUBLE_LANES_1, 2, 4, 8, name, lane, rare)
+#define DOUBLE_2(name, lane) WIDTHS(DOUBLE_LANES_2, 2, 4, 8, name, lane)
+#include "codegen/host/elementary/elementary.def"
+
+/* --- the table ------------------------------------------------------------------------------------------------------------------ */
+
+#define CODE(lanes, name) [(lanes) == 2 ? 1 : (lanes) == 4 ? 2 : (lanes) == 8 ? 3 : 4] = (ElementaryCode)name##_##lanes,
+#define ROW(name, is_double, count, few, more, most) \
+    {#name, is_double, count, {[0] = (ElementaryCode)name##_1, WIDTHS(CODE, few, more, most, name)}},
+#define FLOAT_1(name, lane, rare) ROW(name, false, 1, 4, 8, 16)
+#define FLOAT_2(name, lane) ROW(name, false, 2, 4, 8, 16)
+#define DOUBLE_1(name, lane, rare) ROW(name, true, 1, 2, 4, 8)
+#define DOUBLE_2(name, lane) ROW(name, true, 2, 2, 4, 8)
+
+extern const ElementaryFunction ELEMENTARY_SET[];
+extern const uint32_t ELEMENTARY_COUNT;
+
+const ElementaryFunction ELEMENTARY_SET[] = {
+#include "codegen/host/elementary/elementary.def"
+    {"sincosf", false, 1, {(ElementaryCode)sincosf_1}},
+    {"sincos", true, 1, {(ElementaryCode)sincos_1}},
+};
+const uint32_t ELEMENTARY_COUNT = sizeof ELEMENTARY_SET / sizeof ELEMENTARY_SET[0];

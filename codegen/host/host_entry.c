@@ -1,0 +1,323 @@
+/* The entry of a kernel on the CPU device, around its body: NAME.blocks, where no thread has to be real, runs blocks as
+ * loops that LLVM can vectorize; else NAME.thread runs one thread. Parameters are loaded once, outside all loops. A kernel
+ * that is one grid-stride loop (stride_loop.h) is run trip by trip: all threads of a block take the first trip, then the
+ * next. */
+#include <stddef.h>
+
+#include "codegen/host/host_loop.h"
+#include "codegen/host/regions/thread_range.h"
+
+enum { WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC };
+
+typedef struct Entry {
+    const EmittedFunction *body;
+    EmittedFunction trip; /* one trip of the stride loop; llvm NULL: the kernel is none */
+    EmittedFunction range; /* which threads of a row have anything to do; llvm NULL: all may have */
+    LLVMValueRef *arguments; /* of the body: the thread, then the fields of the parameters; then the trip's number */
+    uint32_t argument_count; /* of the body */
+    LLVMValueRef any_trip; /* i1 in memory: whether a thread of the block had the trip */
+} Entry;
+
+static void load_arguments(Emitter *emitter, Entry *entry, LLVMValueRef thread)
+{
+    LLVMValueRef parameters = LLVMBuildLoad2(emitter->builder, emitter->pointer_type,
+                                             host_field(emitter, thread, offsetof(HostThread, parameters)), "");
+    LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, entry->argument_count);
+    LLVMGetParamTypes(entry->body->type, types);
+    for (uint32_t i = 0; i < emitter->abi->field_count; i++) {
+        const AbiField *field = &emitter->abi->fields[i];
+        LLVMValueRef address = offset_address(emitter, parameters, field->offset);
+        LLVMValueRef value = LLVMBuildLoad2(emitter->builder, types[i + 1], address, "");
+        if (field->kind == ABI_EXTENT)
+            set_load_range(emitter, value, 0, KERNEL_ABI_MAX_EXTENT + 1);
+        entry->arguments[i + 1] = value;
+    }
+}
+
+static LLVMValueRef start_entry(Emitter *emitter, const char *suffix, LLVMTypeRef *types, unsigned count)
+{
+    const char *name = arena_format(emitter->arena, "%s.%s", emitter->entry, suffix);
+    LLVMTypeRef type = LLVMFunctionType(emitter->void_type, types, count, false);
+    LLVMValueRef function = LLVMAddFunction(emitter->module, name, type);
+    add_function_attribute(emitter, function, "nounwind", 0);
+    LLVMAddAttributeAtIndex(function, 1, enum_attribute(emitter, "noalias", 0));
+    LLVMAddAttributeAtIndex(function, 1, enum_attribute(emitter, "dereferenceable", sizeof(HostThread)));
+    emitter->llvm_function = function;
+    emitter->prologue = new_block(emitter);
+    LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
+    return function;
+}
+
+static void call_body(Emitter *emitter, Entry *entry, LLVMValueRef thread)
+{
+    entry->arguments[0] = thread;
+    LLVMBuildCall2(emitter->builder, entry->body->type, entry->body->llvm, entry->arguments, entry->argument_count, "");
+}
+
+static void emit_thread_entry(Emitter *emitter, Entry *entry)
+{
+    LLVMValueRef function = start_entry(emitter, "thread", &emitter->pointer_type, 1);
+    load_arguments(emitter, entry, LLVMGetParam(function, 0));
+    call_body(emitter, entry, LLVMGetParam(function, 0));
+    LLVMBuildRetVoid(emitter->builder);
+}
+
+/* --- all threads of a range of blocks ----------------------------------------------------------------------------------------------- */
+
+/* What every thread of the launch has alike. */
+typedef struct Frame {
+    LLVMValueRef block_dim[3], grid_dim[3], cluster_dim[3];
+    LLVMValueRef shared, dynamic_shared, dynamic_size, parameters, services, runtime, context;
+    LLVMValueRef thread; /* the alloca that the body sees */
+} Frame;
+
+static LLVMValueRef load_extent(Emitter *emitter, LLVMValueRef frame, size_t offset, IntrinsicId row)
+{
+    LLVMValueRef value = LLVMBuildLoad2(emitter->builder, emitter->i32, host_field(emitter, frame, offset), "");
+    set_load_range(emitter, value, intrinsic_info[row].low, intrinsic_info[row].high + 1);
+    return value;
+}
+
+static LLVMValueRef load_pointer(Emitter *emitter, LLVMValueRef frame, size_t offset)
+{
+    return LLVMBuildLoad2(emitter->builder, emitter->pointer_type, host_field(emitter, frame, offset), "");
+}
+
+static Frame load_frame(Emitter *emitter, LLVMValueRef from)
+{
+    Frame frame = {0};
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        frame.block_dim[axis] = load_extent(emitter, from, offsetof(HostThread, block_dim) + 4 * axis,
+                                            (IntrinsicId)(INTRINSIC_CUDA_BLOCK_DIM_X + axis));
+        frame.grid_dim[axis] = load_extent(emitter, from, offsetof(HostThread, grid_dim) + 4 * axis,
+                                           (IntrinsicId)(INTRINSIC_CUDA_GRID_DIM_X + axis));
+        LLVMValueRef cluster_dim = host_field(emitter, from, offsetof(HostThread, cluster_dim) + 4 * axis);
+        frame.cluster_dim[axis] = LLVMBuildLoad2(emitter->builder, emitter->i32, cluster_dim, "");
+    }
+    frame.shared = load_pointer(emitter, from, offsetof(HostThread, shared));
+    frame.dynamic_shared = load_pointer(emitter, from, offsetof(HostThread, dynamic_shared));
+    frame.parameters = load_pointer(emitter, from, offsetof(HostThread, parameters));
+    frame.services = load_pointer(emitter, from, offsetof(HostThread, services));
+    frame.context = load_pointer(emitter, from, offsetof(HostThread, context));
+    frame.runtime = load_pointer(emitter, from, offsetof(HostThread, runtime));
+    frame.dynamic_size = LLVMBuildLoad2(emitter->builder, emitter->i64,
+                                        host_field(emitter, from, offsetof(HostThread, dynamic_size)), "");
+    frame.thread = prologue_alloca(emitter, sizeof(HostThread), _Alignof(HostThread));
+    return frame;
+}
+
+static void set_field(Emitter *emitter, const Frame *frame, size_t offset, LLVMValueRef value)
+{
+    LLVMBuildStore(emitter->builder, value, host_field(emitter, frame->thread, offset));
+}
+
+/* Every field in every iteration: only then do the stores dissolve into values. */
+static void fill_thread(Emitter *emitter, const Frame *frame, LLVMValueRef *block, LLVMValueRef *thread)
+{
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        set_field(emitter, frame, offsetof(HostThread, block_index) + 4 * axis, block[axis]);
+        set_field(emitter, frame, offsetof(HostThread, block_dim) + 4 * axis, frame->block_dim[axis]);
+        set_field(emitter, frame, offsetof(HostThread, grid_dim) + 4 * axis, frame->grid_dim[axis]);
+        set_field(emitter, frame, offsetof(HostThread, cluster_dim) + 4 * axis, frame->cluster_dim[axis]);
+    }
+    host_set_thread_index(emitter, frame->thread, thread, frame->block_dim);
+    set_field(emitter, frame, offsetof(HostThread, shared), frame->shared);
+    set_field(emitter, frame, offsetof(HostThread, dynamic_shared), frame->dynamic_shared);
+    set_field(emitter, frame, offsetof(HostThread, dynamic_size), frame->dynamic_size);
+    set_field(emitter, frame, offsetof(HostThread, parameters), frame->parameters);
+    set_field(emitter, frame, offsetof(HostThread, services), frame->services);
+    set_field(emitter, frame, offsetof(HostThread, runtime), frame->runtime);
+    set_field(emitter, frame, offsetof(HostThread, context), frame->context);
+}
+
+static void split_block_number(Emitter *emitter, const Frame *frame, LLVMValueRef number, LLVMValueRef *block)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMValueRef width = LLVMBuildZExt(builder, frame->grid_dim[0], emitter->i64, "");
+    LLVMValueRef height = LLVMBuildZExt(builder, frame->grid_dim[1], emitter->i64, "");
+    LLVMValueRef rows = LLVMBuildUDiv(builder, number, width, "");
+    block[0] = LLVMBuildTrunc(builder, LLVMBuildURem(builder, number, width, ""), emitter->i32, "");
+    block[1] = LLVMBuildTrunc(builder, LLVMBuildURem(builder, rows, height, ""), emitter->i32, "");
+    block[2] = LLVMBuildTrunc(builder, LLVMBuildUDiv(builder, rows, height, ""), emitter->i32, "");
+}
+
+/* Asks which threads of a row have something to do; control goes on where some have, else to `none`. */
+static void emit_row_bounds(Emitter *emitter, Entry *entry, const Frame *frame, LLVMBasicBlockRef none,
+                            LLVMValueRef *first, LLVMValueRef *end)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    entry->arguments[0] = frame->thread;
+    LLVMValueRef both = LLVMBuildCall2(builder, entry->range.type, entry->range.llvm, entry->arguments,
+                                       LLVMCountParamTypes(entry->range.type), "");
+    LLVMValueRef from = LLVMBuildExtractValue(builder, both, 0, ""), to = LLVMBuildExtractValue(builder, both, 1, "");
+    LLVMBasicBlockRef some = new_block(emitter);
+    LLVMBuildCondBr(builder, LLVMBuildICmp(builder, LLVMIntSLT, from, to, ""), some, none);
+    LLVMPositionBuilderAtEnd(builder, some);
+    *first = LLVMBuildTrunc(builder, from, emitter->i32, "");
+    *end = LLVMBuildTrunc(builder, to, emitter->i32, "");
+}
+
+/* Runs `run` for all threads of a block, x innermost. */
+static void emit_thread_loops(Emitter *emitter, Entry *entry, const Frame *frame, LLVMValueRef *block,
+                              void (*run)(Emitter *emitter, Entry *entry, LLVMValueRef thread))
+{
+    LLVMValueRef thread[3] = {const_i32(emitter, 0)}, first = thread[0], end = frame->block_dim[0];
+    HostLoop loops[3];
+    for (int axis = 2; axis > 0; axis--) {
+        loops[axis] = host_loop_open(emitter, const_i32(emitter, 0), frame->block_dim[axis]);
+        thread[axis] = loops[axis].index;
+    }
+    LLVMBasicBlockRef row_done = new_block(emitter);
+    if (entry->range.llvm) {
+        fill_thread(emitter, frame, block, thread);
+        emit_row_bounds(emitter, entry, frame, row_done, &first, &end);
+    }
+    loops[0] = host_loop_open(emitter, first, end);
+    thread[0] = loops[0].index;
+    fill_thread(emitter, frame, block, thread);
+    run(emitter, entry, frame->thread);
+    host_loop_close(emitter, &loops[0]);
+    LLVMBuildBr(emitter->builder, row_done);
+    LLVMPositionBuilderAtEnd(emitter->builder, row_done);
+    for (int axis = 1; axis < 3; axis++)
+        host_loop_close(emitter, &loops[axis]);
+}
+
+/* The body runs all threads of the block by itself. */
+static void emit_block_call(Emitter *emitter, Entry *entry, const Frame *frame, LLVMValueRef *block)
+{
+    LLVMValueRef zeros[3] = {const_i32(emitter, 0), const_i32(emitter, 0), const_i32(emitter, 0)};
+    fill_thread(emitter, frame, block, zeros);
+    call_body(emitter, entry, frame->thread);
+}
+
+/* One trip of one thread; remembers that there was one. */
+static void call_trip(Emitter *emitter, Entry *entry, LLVMValueRef thread)
+{
+    entry->arguments[0] = thread;
+    LLVMValueRef had = LLVMBuildCall2(emitter->builder, entry->trip.type, entry->trip.llvm, entry->arguments,
+                                      entry->argument_count + 1, "");
+    LLVMValueRef before = LLVMBuildLoad2(emitter->builder, emitter->i1, entry->any_trip, "");
+    LLVMBuildStore(emitter->builder, LLVMBuildOr(emitter->builder, before, had, ""), entry->any_trip);
+}
+
+/* Trips of a block's threads, until none of them has one. */
+static void emit_trip_loop(Emitter *emitter, Entry *entry, const Frame *frame, LLVMValueRef *block)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(builder), body = new_block(emitter), after = new_block(emitter);
+    LLVMValueRef zero = const_i64(emitter, 0);
+    LLVMBuildBr(builder, body);
+    LLVMPositionBuilderAtEnd(builder, body);
+    LLVMValueRef trip = LLVMBuildPhi(builder, emitter->i64, "");
+    entry->arguments[entry->argument_count] = trip;
+    LLVMBuildStore(builder, LLVMConstNull(emitter->i1), entry->any_trip);
+    emit_thread_loops(emitter, entry, frame, block, call_trip);
+    LLVMValueRef next = LLVMBuildNSWAdd(builder, trip, const_i64(emitter, 1), "");
+    LLVMSetNUW(next, true);
+    LLVMValueRef any = LLVMBuildLoad2(builder, emitter->i1, entry->any_trip, "");
+    LLVMBasicBlockRef end = LLVMGetInsertBlock(builder);
+    LLVMBuildCondBr(builder, any, body, after);
+    LLVMAddIncoming(trip, (LLVMValueRef[]){zero, next}, (LLVMBasicBlockRef[]){before, end}, 2);
+    LLVMPositionBuilderAtEnd(builder, after);
+}
+
+static void emit_block_loops(Emitter *emitter, Entry *entry, const Frame *frame, LLVMValueRef first, LLVMValueRef end)
+{
+    LLVMValueRef block[3];
+    HostLoop blocks = host_loop_open(emitter, first, end);
+    split_block_number(emitter, frame, blocks.index, block);
+    if (emitter->runs_phases)
+        emit_block_call(emitter, entry, frame, block);
+    else if (entry->trip.llvm)
+        emit_trip_loop(emitter, entry, frame, block);
+    else
+        emit_thread_loops(emitter, entry, frame, block, call_body);
+    host_loop_close(emitter, &blocks);
+    LLVMBuildRetVoid(emitter->builder);
+}
+
+static void emit_blocks_entry(Emitter *emitter, Entry *entry)
+{
+    LLVMTypeRef types[3] = {emitter->pointer_type, emitter->i64, emitter->i64};
+    LLVMValueRef function = start_entry(emitter, "blocks", types, 3);
+    LLVMValueRef from = LLVMGetParam(function, 0), first = LLVMGetParam(function, 1);
+    LLVMValueRef count = LLVMGetParam(function, 2);
+    LLVMBasicBlockRef some = new_block(emitter), none = new_block(emitter);
+    LLVMPositionBuilderAtEnd(emitter->builder, some);
+    Frame frame = load_frame(emitter, from);
+    load_arguments(emitter, entry, from);
+    if (entry->trip.llvm)
+        entry->any_trip = prologue_alloca(emitter, 1, 1);
+    LLVMValueRef end = LLVMBuildNSWAdd(emitter->builder, first, count, "");
+    emit_block_loops(emitter, entry, &frame, first, end);
+    LLVMPositionBuilderAtEnd(emitter->builder, none);
+    LLVMBuildRetVoid(emitter->builder);
+    LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
+    LLVMValueRef any = LLVMBuildICmp(emitter->builder, LLVMIntSGT, count, const_i64(emitter, 0), "");
+    LLVMBuildCondBr(emitter->builder, any, some, none);
+}
+
+/* A thread that an exception ended must not start the next trip. */
+static bool may_raise(Emitter *emitter)
+{
+    bool *raises = ARENA_ARRAY(emitter->arena, bool, emitter->ir->function_count);
+    ir_raising_functions(emitter->ir, raises);
+    return raises[0];
+}
+
+/* The kernel as one trip of its loop, when it is one. */
+static void emit_trip(Emitter *emitter, Entry *entry)
+{
+    StrideLoop loop;
+    if (may_raise(emitter) || !find_stride_loop(entry->body->ir, emitter->arena, &loop))
+        return;
+    uint32_t count = entry->argument_count;
+    LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, count + 1);
+    LLVMGetParamTypes(entry->body->type, types);
+    types[count] = emitter->i64;
+    LLVMTypeRef type = LLVMFunctionType(emitter->i1, types, count + 1, false);
+    const char *name = arena_format(emitter->arena, "cujit.%s.trip", emitter->entry);
+    entry->trip =
+        (EmittedFunction){.ir = entry->body->ir, .llvm = LLVMAddFunction(emitter->module, name, type), .type = type};
+    LLVMSetLinkage(entry->trip.llvm, LLVMInternalLinkage);
+    add_function_attribute(emitter, entry->trip.llvm, "alwaysinline", 0);
+    add_function_attribute(emitter, entry->trip.llvm, "nounwind", 0);
+    LLVMAddAttributeAtIndex(entry->trip.llvm, 1, enum_attribute(emitter, "noalias", 0));
+    ThreadRange range;
+    bool has_range = find_thread_range(entry->body->ir, &loop, &range);
+    emitter->range = has_range ? &range : NULL;
+    emit_stride_trip(emitter, &entry->trip, &loop);
+    emitter->range = NULL;
+    if (has_range)
+        entry->range = emit_thread_range(emitter, &entry->trip, &range);
+}
+
+bool emit_host_kernel(Emitter *emitter, const EmittedFunction *kernel)
+{
+    if (emit_phases(emitter, kernel))
+        return true;
+    ThreadRange *range = ARENA_NEW(emitter->arena, ThreadRange);
+    if (emitter->effects & WAITS || !find_thread_range(kernel->ir, NULL, range))
+        return false;
+    emitter->range = emitter->body_range = range;
+    emit_function_body(emitter, kernel);
+    emitter->range = NULL;
+    return true;
+}
+
+void emit_host_entries(Emitter *emitter, const EmittedFunction *body)
+{
+    Entry entry = {.body = body, .argument_count = LLVMCountParamTypes(body->type)};
+    entry.arguments = ARENA_ARRAY(emitter->arena, LLVMValueRef, entry.argument_count + 1);
+    LLVMAddAttributeAtIndex(body->llvm, 1, enum_attribute(emitter, "noalias", 0));
+    if (!emitter->runs_phases && emitter->effects & WAITS) {
+        emit_thread_entry(emitter, &entry);
+        return;
+    }
+    if (!emitter->runs_phases)
+        emit_trip(emitter, &entry);
+    if (!entry.trip.llvm && emitter->body_range)
+        entry.range = emit_thread_range(emitter, body, emitter->body_range);
+    emit_blocks_entry(emitter, &entry);
+}

@@ -1,0 +1,169 @@
+/* Makes a host object runnable in this process: LLVM's ORC, one instance for each object. The functions that it calls are
+ * given by address, so that they resolve however they were linked: the processor's elementary functions where it has them,
+ * else those of host_symbol.def. */
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/codegen.h"
+#include "codegen/host/elementary/elementary.h"
+#include "codegen/host/host_rounding.h"
+#include "codegen/llvm.h"
+
+struct HostCode {
+    LLVMOrcLLJITRef jit;
+    HostThreadEntry thread;
+    HostBlocksEntry blocks;
+};
+
+typedef void (*AnyFunction)(void);
+typedef struct Symbol {
+    const char *name;
+    AnyFunction function;
+} Symbol;
+
+static const Symbol symbols[] = {
+#define SYMBOL(name) {#name, (AnyFunction)(name)},
+#define FUNCTION(name, ...) {#name, (AnyFunction)(name)},
+#include "codegen/host/host_symbol.def"
+#undef SYMBOL
+#undef FUNCTION
+};
+enum { SYMBOL_COUNT = sizeof symbols / sizeof symbols[0] };
+
+bool codegen_host_has_symbol(const char *name)
+{
+    for (int i = 0; i < SYMBOL_COUNT; i++)
+        if (!strcmp(symbols[i].name, name))
+            return true;
+    return false;
+}
+
+static bool check(LLVMErrorRef error, Diag *diag)
+{
+    if (!error)
+        return true;
+    char *message = LLVMGetErrorMessage(error);
+    diag_fail(diag, NULL, DIAG_LLVM, message);
+    LLVMDisposeErrorMessage(message);
+    return false;
+}
+
+static AnyFunction find_symbol(const char *name)
+{
+    AnyFunction function = elementary_code(name);
+    for (int i = 0; !function && i < SYMBOL_COUNT; i++)
+        if (!strcmp(symbols[i].name, name))
+            function = symbols[i].function;
+    return function;
+}
+
+/* Asked by ORC for what the object calls. */
+static LLVMErrorRef define_symbols(LLVMOrcDefinitionGeneratorRef generator, void *context, LLVMOrcLookupStateRef *state,
+                                   LLVMOrcLookupKind kind, LLVMOrcJITDylibRef library, LLVMOrcJITDylibLookupFlags flags,
+                                   LLVMOrcCLookupSet names, size_t count)
+{
+    (void)generator, (void)context, (void)state, (void)kind, (void)flags;
+    LLVMOrcCSymbolMapPair *pairs = calloc(count + 1, sizeof *pairs);
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        AnyFunction function = find_symbol(LLVMOrcSymbolStringPoolEntryStr(names[i].Name));
+        if (!function)
+            continue;
+        LLVMOrcRetainSymbolStringPoolEntry(names[i].Name);
+        pairs[found].Name = names[i].Name;
+        pairs[found].Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)function;
+        pairs[found++].Sym.Flags =
+            (LLVMJITSymbolFlags){LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
+    }
+    LLVMErrorRef error = found ? LLVMOrcJITDylibDefine(library, LLVMOrcAbsoluteSymbols(pairs, found)) : NULL;
+    free(pairs);
+    return error;
+}
+
+static void add_symbols(LLVMOrcLLJITRef jit)
+{
+    LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(jit),
+                                LLVMOrcCreateCustomCAPIDefinitionGenerator(define_symbols, NULL, NULL));
+}
+
+static bool add_object(LLVMOrcLLJITRef jit, const CodeImage *image, Diag *diag)
+{
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(image->code, image->code_size, image->entry);
+    return check(LLVMOrcLLJITAddObjectFile(jit, LLVMOrcLLJITGetMainJITDylib(jit), buffer), diag);
+}
+
+static void *look_up(LLVMOrcLLJITRef jit, const char *entry, const char *suffix, Diag *diag)
+{
+    size_t size = strlen(entry) + strlen(suffix) + 1;
+    char *name = malloc(size);
+    memcpy(name, entry, strlen(entry));
+    memcpy(name + strlen(entry), suffix, strlen(suffix) + 1);
+    LLVMOrcExecutorAddress address = 0;
+    bool found = check(LLVMOrcLLJITLookup(jit, &address, name), diag);
+    free(name);
+    return found ? (void *)(uintptr_t)address : NULL;
+}
+
+/* Of instances that only link. What the processor can do is in the object already; to ask for it, as LLVM would, takes
+ * half a millisecond. NULL, LLVM's own way, where there is no target. */
+static LLVMOrcLLJITBuilderRef plain_builder(void)
+{
+    char *triple = LLVMGetDefaultTargetTriple(), *message = NULL;
+    LLVMTargetRef target = NULL;
+    LLVMOrcLLJITBuilderRef builder = NULL;
+    if (LLVMGetTargetFromTriple(triple, &target, &message)) {
+        LLVMDisposeMessage(message);
+    } else {
+        LLVMTargetMachineRef machine =
+            LLVMCreateTargetMachine(target, triple, "", "", LLVMCodeGenLevelNone, LLVMRelocPIC, LLVMCodeModelSmall);
+        builder = LLVMOrcCreateLLJITBuilder();
+        LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder,
+                                                      LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
+    }
+    LLVMDisposeMessage(triple);
+    return builder;
+}
+
+static void initialize_backend(void)
+{
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+}
+
+static bool link_object(HostCode *code, const CodeImage *image, Diag *diag)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, initialize_backend);
+    if (!check(LLVMOrcCreateLLJIT(&code->jit, plain_builder()), diag) || !add_object(code->jit, image, diag))
+        return false;
+    add_symbols(code->jit);
+    if (image->has_real_threads)
+        code->thread = (HostThreadEntry)look_up(code->jit, image->entry, ".thread", diag);
+    else
+        code->blocks = (HostBlocksEntry)look_up(code->jit, image->entry, ".blocks", diag);
+    return !diag_failed(diag);
+}
+
+HostCode *codegen_link_host(const CodeImage *image, Diag *diag)
+{
+    HostCode *code = calloc(1, sizeof *code);
+    if (link_object(code, image, diag))
+        return code;
+    codegen_unlink_host(code);
+    return NULL;
+}
+
+void codegen_unlink_host(HostCode *code)
+{
+    if (!code)
+        return;
+    if (code->jit)
+        LLVMConsumeError(LLVMOrcDisposeLLJIT(code->jit));
+    free(code);
+}
+
+HostThreadEntry codegen_host_thread_entry(const HostCode *code) { return code->thread; }
+
+HostBlocksEntry codegen_host_blocks_entry(const HostCode *code) { return code->blocks; }

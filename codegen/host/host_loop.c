@@ -1,0 +1,49 @@
+/* Counted loops of the CPU device's entries, and the index of a thread in its HostThread. */
+#include "codegen/host/host_loop.h"
+
+#include <stddef.h>
+
+HostLoop host_loop_open(Emitter *emitter, LLVMValueRef start, LLVMValueRef end)
+{
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(emitter->builder);
+    HostLoop loop = {.body = new_block(emitter), .end = end};
+    LLVMBuildBr(emitter->builder, loop.body);
+    LLVMPositionBuilderAtEnd(emitter->builder, loop.body);
+    loop.index = LLVMBuildPhi(emitter->builder, LLVMTypeOf(start), "");
+    LLVMAddIncoming(loop.index, &start, &before, 1);
+    return loop;
+}
+
+LLVMValueRef host_loop_close(Emitter *emitter, HostLoop *loop)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMValueRef next = LLVMBuildAdd(builder, loop->index, LLVMConstInt(LLVMTypeOf(loop->index), 1, false), "");
+    LLVMSetNSW(next, true);
+    LLVMSetNUW(next, true);
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(builder), after = new_block(emitter);
+    LLVMValueRef has_more = LLVMBuildICmp(builder, LLVMIntSLT, next, loop->end, "");
+    LLVMValueRef branch = LLVMBuildCondBr(builder, has_more, loop->body, after);
+    LLVMAddIncoming(loop->index, &next, &from, 1);
+    LLVMPositionBuilderAtEnd(builder, after);
+    return branch;
+}
+
+LLVMValueRef host_field(Emitter *emitter, LLVMValueRef thread, size_t offset)
+{
+    return offset_address(emitter, thread, (int64_t)offset);
+}
+
+LLVMValueRef host_set_thread_index(Emitter *emitter, LLVMValueRef thread, LLVMValueRef *index,
+                                   const LLVMValueRef *block_dim)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMValueRef row = LLVMBuildAdd(builder, LLVMBuildMul(builder, index[2], block_dim[1], ""), index[1], "");
+    LLVMValueRef linear = LLVMBuildAdd(builder, LLVMBuildMul(builder, row, block_dim[0], ""), index[0], "");
+    LLVMValueRef lane = LLVMBuildAnd(builder, linear, const_i32(emitter, 31), "");
+    for (uint32_t axis = 0; axis < 3; axis++)
+        LLVMBuildStore(builder, index[axis],
+                       host_field(emitter, thread, offsetof(HostThread, thread_index) + 4 * axis));
+    LLVMBuildStore(builder, linear, host_field(emitter, thread, offsetof(HostThread, linear_thread)));
+    LLVMBuildStore(builder, lane, host_field(emitter, thread, offsetof(HostThread, lane)));
+    return linear;
+}

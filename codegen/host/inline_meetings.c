@@ -1,0 +1,280 @@
+/* Inlines the device functions in which threads meet, and those that call such functions, into a copy of the kernel. */
+#include "codegen/host/inline_meetings.h"
+
+#include <string.h>
+
+enum { MOST_VALUES = 20000, MOST_SHARED = 256, WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC };
+
+typedef struct Copy {
+    const IrModule *module;
+    Arena *arena;
+    bool *meets; /* by a function's place in the module */
+    IrFunc *out;
+    const IrValue **shared; /* pairs of a SHARED value and its copy: all calls of a function have one array */
+    uint32_t shared_count;
+    bool failed;
+} Copy;
+
+/* One function on its way into the copy. */
+typedef struct Body {
+    const IrFunc *source;
+    IrValue **values; /* by IrValue.id: what stands for it */
+    IrBlock **starts, **ends; /* by IrBlock.id */
+    IrBlock *after; /* where a return goes; NULL: the kernel's own */
+    IrBlock **return_blocks;
+    IrValue **return_values;
+    uint32_t return_count;
+} Body;
+
+static bool is_meeting(const IrValue *value)
+{
+    return value->op == IR_INTRINSIC && intrinsic_info[value->intrinsic].effects & WAITS;
+}
+
+/* False where one of them calls itself. */
+static bool find_meeting_functions(Copy *copy, bool *any)
+{
+    ir_functions_with(copy->module, is_meeting, copy->meets);
+    uint32_t place = 1;
+    for (const IrFunc *function = copy->module->first->next; function; function = function->next, place++) {
+        *any = *any || copy->meets[place];
+        if (copy->meets[place] && function->is_recursive)
+            return false;
+    }
+    return true;
+}
+
+/* --- order ------------------------------------------------------------------------------------------------------------------------ */
+
+/* Blocks with definitions before uses. Returns how many can be reached. */
+static uint32_t order_blocks(Copy *copy, const IrFunc *function, IrBlock **order)
+{
+    uint32_t depth = 0, count = 0;
+    IrBlock **stack = ARENA_ARRAY(copy->arena, IrBlock *, function->block_count + 1);
+    int *next = ARENA_ARRAY(copy->arena, int, function->block_count + 1);
+    bool *seen = ARENA_ARRAY(copy->arena, bool, function->block_count + 1);
+    stack[depth++] = function->first;
+    seen[function->first->id] = true;
+    while (depth) {
+        IrBlock *targets[2], *block = stack[depth - 1];
+        if (next[depth - 1] == ir_successors(block, targets)) {
+            order[count++] = block;
+            depth--;
+            continue;
+        }
+        IrBlock *target = targets[next[depth - 1]++];
+        if (seen[target->id])
+            continue;
+        seen[target->id] = true;
+        next[depth] = 0;
+        stack[depth++] = target;
+    }
+    for (uint32_t i = 0; i < count / 2; i++) {
+        IrBlock *block = order[i];
+        order[i] = order[count - 1 - i];
+        order[count - 1 - i] = block;
+    }
+    return count;
+}
+
+/* --- constants: an argument may decide a branch, and is the mask of a meeting ------------------------------------------------------ */
+
+static bool is_constant(const IrValue *value) { return value->op == IR_CONST && value->type->kind != TYPE_FLOAT; }
+
+static int64_t wrapped(const Type *type, int64_t integer)
+{
+    unsigned unused = 64 - type->size * 8;
+    uint64_t bits = (uint64_t)integer << unused;
+    return type->kind == TYPE_INT ? (int64_t)bits >> unused : (int64_t)(bits >> unused);
+}
+
+/* The constant that the value is, given that its operands are. NULL: none of those that are looked for. */
+static IrValue *folded(const IrValue *value, IrValue *const *operands, IrBlock *to)
+{
+    for (uint32_t i = 0; i < value->operand_count; i++)
+        if (!operands[i] || !is_constant(operands[i]) || !type_is_integer(operands[i]->type))
+            return NULL;
+    if (value->op == IR_CONVERT && type_is_integer(value->type))
+        return ir_const_int(to, value->type, wrapped(value->type, operands[0]->integer), &value->pos);
+    if (value->op == IR_EQ || value->op == IR_NE) {
+        bool is_same = operands[0]->integer == operands[1]->integer;
+        return ir_const_int(to, value->type, is_same == (value->op == IR_EQ), &value->pos);
+    }
+    return NULL;
+}
+
+/* What a function without branches and effects gives whatever it is called with. NULL: no constant integer. */
+static IrValue *constant_result(const IrFunc *callee, IrBlock *to)
+{
+    const IrValue *end = callee->first->last;
+    if (end->op != IR_RETURN || !end->operand_count || !is_constant(end->operands[0]) ||
+        !type_is_integer(end->operands[0]->type))
+        return NULL;
+    for (const IrValue *value = callee->first->first; value != end; value = value->next)
+        if (!(ir_op_info[value->op].flags & IR_FLAG_PURE))
+            return NULL;
+    return ir_const_int(to, end->operands[0]->type, end->operands[0]->integer, &end->pos);
+}
+
+/* --- copying ---------------------------------------------------------------------------------------------------------------------- */
+
+static void copy_body(Copy *copy, Body *body, IrValue *const *arguments, IrBlock *start);
+
+static IrBlock *start_of(Copy *copy, Body *body, const IrBlock *block)
+{
+    if (block && !body->starts[block->id])
+        body->starts[block->id] = ir_block(copy->out);
+    return block ? body->starts[block->id] : NULL;
+}
+
+static IrValue *copy_plain(Copy *copy, Body *body, const IrValue *value, IrBlock *to)
+{
+    IrValue **operands = ARENA_ARRAY(copy->arena, IrValue *, value->operand_count + 1);
+    for (uint32_t i = 0; value->op != IR_PHI && i < value->operand_count; i++)
+        operands[i] = body->values[value->operands[i]->id];
+    if (value->op == IR_BRANCH && is_constant(operands[0]))
+        return ir_jump(to, start_of(copy, body, value->targets[!operands[0]->integer]), &value->pos);
+    IrValue *constant = value->op == IR_PHI    ? NULL
+                        : value->op == IR_CALL ? constant_result(value->callee, to)
+                                               : folded(value, operands, to);
+    if (constant && (value->operand_count || value->op == IR_CALL))
+        return constant;
+    IrValue *made = ir_append(to, value->op, value->type, &value->pos, value->operand_count, operands);
+    uint32_t id = made->id;
+    IrValue **kept = made->operands, *next = made->next;
+    *made = *value;
+    made->id = id;
+    made->operands = kept;
+    made->next = next;
+    made->block = to;
+    for (int i = 0; i < 2 && (value->op == IR_JUMP || value->op == IR_BRANCH); i++)
+        made->targets[i] = start_of(copy, body, value->targets[i]);
+    return made;
+}
+
+/* One array for all copies of a SHARED value. */
+static IrValue *copy_shared(Copy *copy, const IrValue *value, IrBlock *to)
+{
+    for (uint32_t i = 0; i < copy->shared_count; i++)
+        if (copy->shared[2 * i] == value)
+            return (IrValue *)copy->shared[2 * i + 1];
+    IrValue *made = ir_append(to, IR_SHARED, value->type, &value->pos, 0, NULL);
+    made->storage = value->storage;
+    if (copy->shared_count == MOST_SHARED) {
+        copy->failed = true;
+        return made;
+    }
+    copy->shared[2 * copy->shared_count] = value;
+    copy->shared[2 * copy->shared_count++ + 1] = made;
+    return made;
+}
+
+static void copy_return(Body *body, const IrValue *value, IrBlock *to)
+{
+    body->return_blocks[body->return_count] = to;
+    body->return_values[body->return_count++] = value->operand_count ? body->values[value->operands[0]->id] : NULL;
+    ir_jump(to, body->after, &value->pos);
+}
+
+/* The callee's blocks behind `from`. Returns the block where the caller goes on; *result: what the call gives. */
+static IrBlock *copy_call(Copy *copy, const Body *caller, const IrValue *call, IrBlock *from, IrValue **result)
+{
+    IrValue **arguments = ARENA_ARRAY(copy->arena, IrValue *, call->operand_count + 1);
+    for (uint32_t i = 0; i < call->operand_count; i++)
+        arguments[i] = caller->values[call->operands[i]->id];
+    uint32_t blocks = call->callee->block_count;
+    IrBlock *start = ir_block(copy->out);
+    ir_jump(from, start, &call->pos);
+    Body body = {.source = call->callee,
+                 .after = ir_block(copy->out),
+                 .return_blocks = ARENA_ARRAY(copy->arena, IrBlock *, blocks),
+                 .return_values = ARENA_ARRAY(copy->arena, IrValue *, blocks)};
+    copy_body(copy, &body, arguments, start);
+    *result = NULL;
+    if (copy->failed || !body.return_count || call->type->kind == TYPE_NONE) {
+        *result = ir_append(body.after, IR_UNDEFINED, call->type, &call->pos, 0, NULL);
+        return body.after;
+    }
+    IrValue *phi = ir_phi(body.after, call->type, &call->pos, body.return_count);
+    ir_link_blocks(copy->out);
+    for (uint32_t i = 0; i < body.return_count; i++)
+        for (uint32_t k = 0; k < body.return_count; k++)
+            if (body.after->predecessors[i] == body.return_blocks[k])
+                phi->operands[i] = body.return_values[k];
+    *result = phi;
+    return body.after;
+}
+
+static IrBlock *copy_block(Copy *copy, Body *body, const IrBlock *block, IrValue *const *arguments)
+{
+    IrBlock *to = body->starts[block->id];
+    for (const IrValue *value = block->first; value && !copy->failed; value = value->next) {
+        copy->failed = copy->out->value_count > MOST_VALUES;
+        if (value->op == IR_SHARED)
+            body->values[value->id] = copy_shared(copy, value, to);
+        else if (value->op == IR_PARAM)
+            body->values[value->id] = arguments[value->index];
+        else if (value->op == IR_RETURN && body->after)
+            copy_return(body, value, to);
+        else if (value->op == IR_CALL && copy->meets[ir_place_of(copy->module, value->callee)])
+            to = copy_call(copy, body, value, to, &body->values[value->id]);
+        else
+            body->values[value->id] = copy_plain(copy, body, value, to);
+    }
+    return to;
+}
+
+static void copy_body(Copy *copy, Body *body, IrValue *const *arguments, IrBlock *start)
+{
+    const IrFunc *source = body->source;
+    IrBlock **order = ARENA_ARRAY(copy->arena, IrBlock *, source->block_count + 1);
+    uint32_t count = order_blocks(copy, source, order);
+    body->values = ARENA_ARRAY(copy->arena, IrValue *, source->value_count + 1);
+    body->starts = ARENA_ARRAY(copy->arena, IrBlock *, source->block_count + 1);
+    body->ends = ARENA_ARRAY(copy->arena, IrBlock *, source->block_count + 1);
+    body->starts[source->first->id] = start;
+    for (uint32_t i = 0; i < count && !copy->failed; i++)
+        if (body->starts[order[i]->id])
+            body->ends[order[i]->id] = copy_block(copy, body, order[i], arguments);
+    if (copy->failed)
+        return;
+    /* Predecessors come in the order of the blocks, which is another one in the copy. */
+    ir_link_blocks(copy->out);
+    for (uint32_t i = 0; i < count; i++)
+        for (const IrValue *phi = order[i]->first; body->starts[order[i]->id] && phi && phi->op == IR_PHI;
+             phi = phi->next) {
+            IrValue *made = body->values[phi->id];
+            const IrBlock *block = body->starts[order[i]->id];
+            bool *taken = ARENA_ARRAY(copy->arena, bool, phi->operand_count + 1);
+            for (uint32_t k = 0; k < block->predecessor_count; k++)
+                for (uint32_t from = 0; from < phi->operand_count; from++) {
+                    if (taken[from] || body->ends[order[i]->predecessors[from]->id] != block->predecessors[k])
+                        continue;
+                    made->operands[k] = body->values[phi->operands[from]->id];
+                    taken[from] = true;
+                    break;
+                }
+            made->operand_count = block->predecessor_count;
+        }
+}
+
+const IrFunc *inline_meetings(const IrModule *module, Arena *arena, bool *gone)
+{
+    const IrFunc *kernel = module->first;
+    bool any = false;
+    Copy copy = {.module = module,
+                 .arena = arena,
+                 .meets = gone,
+                 .shared = ARENA_ARRAY(arena, const IrValue *, 2 * MOST_SHARED)};
+    memset(gone, 0, module->function_count * sizeof *gone);
+    if (!find_meeting_functions(&copy, &any))
+        return NULL;
+    if (!any)
+        return kernel;
+    copy.out = ir_function(ir_module(arena), kernel->name, kernel->source, true, kernel->result,
+                           kernel->parameter_count, kernel->parameter_types, kernel->parameter_names);
+    copy.out->reports = kernel->reports;
+    Body body = {.source = kernel};
+    copy_body(&copy, &body, copy.out->parameters, copy.out->first);
+    return copy.failed ? NULL : copy.out;
+}

@@ -1,0 +1,164 @@
+/* Loads before operations that take long. ptxas makes branches of a division, a square root or a sine (the rare cases have
+ * code of their own) and moves no load across them: a load that stands behind one, as Python's order of evaluation has it,
+ * begins when the operation has ended. LLVM leaves the order as it is. */
+#include "codegen/nvptx/load_order.h"
+
+#include <string.h>
+
+enum {
+    MOST_LOADS = 8, /* that come before one operation: each has its registers until it is used */
+    MOST_STEPS = 24, /* of an address */
+};
+
+struct LoadOrder {
+    const IrModule *module;
+    Arena *arena;
+    bool *acts; /* by place in the module: functions that do more than compute a result and return it */
+    const IrFunc *function; /* the one that is_late is for */
+    bool *is_late; /* by IrValue.id */
+};
+
+/* Values between two that write memory. Those behind the first slow one wait in `late`, while others come before them. */
+typedef struct Region {
+    const LoadOrder *order;
+    const IrBlock *block;
+    const IrValue **out, **late;
+    uint32_t out_count, late_count, loads;
+} Region;
+
+/* --- operations ----------------------------------------------------------------------------------------------------- */
+static bool acts_by_itself(const IrValue *value)
+{
+    switch (value->op) {
+    case IR_CALL: return value->callee->is_recursive;
+    case IR_INTRINSIC: return intrinsic_info[value->intrinsic].effects != EFFECT_NONE;
+    case IR_RAISE:
+    case IR_TRAP: return true;
+    default: return (ir_op_info[value->op].flags & IR_FLAG_WRITES) != 0;
+    }
+}
+
+bool load_order_acts(const LoadOrder *order, const IrValue *value)
+{
+    return acts_by_itself(value) || (value->op == IR_CALL && order->acts[ir_place_of(order->module, value->callee)]);
+}
+
+LoadOrder *load_order_of_module(const IrModule *module, Arena *arena)
+{
+    LoadOrder *order = ARENA_NEW(arena, LoadOrder);
+    *order =
+        (LoadOrder){.module = module, .arena = arena, .acts = ARENA_ARRAY(arena, bool, module->function_count + 1u)};
+    ir_functions_with(module, acts_by_itself, order->acts);
+    order->acts[module->function_count] = true; /* of a function that is not there */
+    return order;
+}
+
+static bool is_slow(const IrValue *value)
+{
+    switch (value->op) {
+    case IR_DIV:
+    case IR_FLOORDIV:
+    case IR_MOD:
+    case IR_POW:
+    case IR_POWI:
+    case IR_CALL: return true;
+    case IR_INTRINSIC: {
+        IntrinsicKind kind = intrinsic_info[value->intrinsic].kind;
+        return kind == INTRINSIC_KIND_MATH || kind == INTRINSIC_KIND_LIBDEVICE;
+    }
+    default: return false;
+    }
+}
+
+/* --- moving --------------------------------------------------------------------------------------------------------- */
+static bool is_waiting(const Region *region, const IrValue *value)
+{
+    return value->block == region->block && region->order->is_late[value->id];
+}
+
+/* Whether a value of `late` can be computed before the others there. */
+static bool can_come(const Region *region, const IrValue *value, int *steps)
+{
+    if (!is_waiting(region, value))
+        return true;
+    if (!(ir_op_info[value->op].flags & IR_FLAG_PURE) || is_slow(value) || --*steps < 0)
+        return false;
+    for (uint32_t i = 0; i < value->operand_count; i++)
+        if (!can_come(region, value->operands[i], steps))
+            return false;
+    return true;
+}
+
+static void come(Region *region, const IrValue *value)
+{
+    if (!is_waiting(region, value))
+        return;
+    region->order->is_late[value->id] = false;
+    for (uint32_t i = 0; i < value->operand_count; i++)
+        come(region, value->operands[i]);
+    region->out[region->out_count++] = value;
+}
+
+/* cuda.ldcv asks for what is in memory now. */
+static bool moves(const Region *region, const IrValue *load)
+{
+    int steps = MOST_STEPS;
+    if (load->op != IR_LOAD || load->hint == IR_HINT_CV || !region->late_count || region->loads == MOST_LOADS)
+        return false;
+    for (uint32_t i = 0; i < load->operand_count; i++)
+        if (!can_come(region, load->operands[i], &steps))
+            return false;
+    return true;
+}
+
+static void end_region(Region *region)
+{
+    for (uint32_t i = 0; i < region->late_count; i++) {
+        const IrValue *value = region->late[i];
+        if (is_waiting(region, value))
+            region->out[region->out_count++] = value;
+        region->order->is_late[value->id] = false;
+    }
+    region->late_count = region->loads = 0;
+}
+
+static void come_with_operands(Region *region, const IrValue *load)
+{
+    for (uint32_t i = 0; i < load->operand_count; i++)
+        come(region, load->operands[i]);
+    region->out[region->out_count++] = load;
+    region->loads++;
+}
+
+static void take(Region *region, const IrValue *value)
+{
+    bool is_end = ir_op_info[value->op].flags & IR_FLAG_TERMINATOR || load_order_acts(region->order, value);
+    if (is_end)
+        end_region(region);
+    if (moves(region, value)) {
+        come_with_operands(region, value);
+    } else if (!is_end && (region->late_count || is_slow(value))) {
+        region->order->is_late[value->id] = true;
+        region->late[region->late_count++] = value;
+    } else {
+        region->out[region->out_count++] = value;
+    }
+}
+
+const IrValue **order_with_early_loads(LoadOrder *order, const IrBlock *block)
+{
+    uint32_t count = 0;
+    for (const IrValue *value = block->first; value; value = value->next)
+        count++;
+    if (order->function != block->function) {
+        order->function = block->function;
+        order->is_late = ARENA_ARRAY(order->arena, bool, block->function->value_count + 1);
+    }
+    Region region = {.order = order,
+                     .block = block,
+                     .out = ARENA_ARRAY(order->arena, const IrValue *, count + 1),
+                     .late = ARENA_ARRAY(order->arena, const IrValue *, count + 1)};
+    for (const IrValue *value = block->first; value; value = value->next)
+        take(&region, value);
+    return region.out;
+}

@@ -1,0 +1,181 @@
+/* Exceptions: a thread that raises writes the record unless another was first, then every function up to the kernel
+ * returns. A device function that may raise says so in one more part of its result; nothing else pays for it. */
+#include <stddef.h>
+
+#include "codegen/emit.h"
+#include "core/base/exception_record.h"
+
+/* --- unwinding ---------------------------------------------------------------------------------------------------------------- */
+
+static void return_raised(Emitter *emitter)
+{
+    LLVMTypeRef result = LLVMGetReturnType(emitter->emitted->type);
+    if (LLVMGetTypeKind(result) != LLVMStructTypeKind) {
+        LLVMBuildRet(emitter->builder, LLVMConstInt(emitter->i1, 1, false));
+        return;
+    }
+    LLVMValueRef raised = LLVMConstInt(emitter->i1, 1, false);
+    unsigned last = LLVMCountStructElementTypes(result) - 1;
+    LLVMValueRef whole = LLVMBuildInsertValue(emitter->builder, LLVMConstNull(result), raised, last, "");
+    LLVMBuildRet(emitter->builder, whole);
+}
+
+static LLVMBasicBlockRef unwind_block(Emitter *emitter)
+{
+    if (emitter->unwind)
+        return emitter->unwind;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
+    emitter->unwind = new_block(emitter);
+    LLVMPositionBuilderAtEnd(emitter->builder, emitter->unwind);
+    if (emitter->phase_emission) {
+        LLVMBuildBr(emitter->builder, phase_thread_end(emitter));
+    } else if (emitter->function->is_kernel) {
+        LLVMBuildRetVoid(emitter->builder);
+    } else if (emitter->emitted->raises) {
+        return_raised(emitter);
+    } else {
+        emitter->lowering->end_thread(emitter);
+        LLVMBuildUnreachable(emitter->builder);
+    }
+    LLVMPositionBuilderAtEnd(emitter->builder, here);
+    return emitter->unwind;
+}
+
+void emit_unwind_if(Emitter *emitter, LLVMValueRef raised)
+{
+    LLVMBasicBlockRef next = new_block(emitter);
+    LLVMBuildCondBr(emitter->builder, raised, unwind_block(emitter), next);
+    LLVMPositionBuilderAtEnd(emitter->builder, next);
+}
+
+/* --- the record ---------------------------------------------------------------------------------------------------------------- */
+
+uint32_t exception_parameters(Emitter *emitter, bool raises, LLVMTypeRef *types)
+{
+    if (!raises || !emitter->ir->first->reports)
+        return 0;
+    types[0] = emitter->pointer_type;
+    types[1] = emitter->i64;
+    return 2;
+}
+
+static LLVMValueRef record_field(Emitter *emitter, size_t offset)
+{
+    return offset_address(emitter, emitter->record, (int64_t)offset);
+}
+
+/* Goes to `write` in the thread that takes the record, else to `after`. Where all threads raise, most of them only look: an
+ * exchange in the host's memory takes long. */
+static void take_record(Emitter *emitter, LLVMBasicBlockRef write, LLVMBasicBlockRef after)
+{
+    bool is_gpu = emitter->target->kind == TARGET_NVPTX;
+    unsigned scope = LLVMGetSyncScopeID(emitter->context, is_gpu ? "device" : "", is_gpu ? 6 : 0);
+    LLVMValueRef state = record_field(emitter, offsetof(ExceptionRecord, state));
+    LLVMValueRef seen = LLVMBuildLoad2(emitter->builder, emitter->i32, state, "");
+    LLVMSetOrdering(seen, LLVMAtomicOrderingMonotonic);
+    LLVMSetAtomicSyncScopeID(seen, scope);
+    LLVMSetAlignment(seen, 4);
+    LLVMBasicBlockRef empty = new_block(emitter);
+    LLVMValueRef is_empty = LLVMBuildICmp(emitter->builder, LLVMIntEQ, seen, const_i32(emitter, EXCEPTION_EMPTY), "");
+    LLVMBuildCondBr(emitter->builder, is_empty, empty, after);
+    LLVMPositionBuilderAtEnd(emitter->builder, empty);
+    LLVMValueRef pair = LLVMBuildAtomicCmpXchgSyncScope(
+        emitter->builder, state, const_i32(emitter, EXCEPTION_EMPTY), const_i32(emitter, EXCEPTION_TAKEN),
+        LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, scope);
+    LLVMBuildCondBr(emitter->builder, LLVMBuildExtractValue(emitter->builder, pair, 1, ""), write, after);
+}
+
+static void store_field(Emitter *emitter, size_t offset, LLVMValueRef value)
+{
+    LLVMBuildStore(emitter->builder, value, record_field(emitter, offset));
+}
+
+static void store_origin(Emitter *emitter, LLVMValueRef code)
+{
+    store_field(emitter, offsetof(ExceptionRecord, code), code);
+    store_field(emitter, offsetof(ExceptionRecord, tag), emitter->tag);
+    for (unsigned axis = 0; axis < 3; axis++) {
+        LLVMValueRef thread = emitter->lowering->read_register(emitter, INTRINSIC_CUDA_THREAD_IDX_X + axis);
+        LLVMValueRef block = emitter->lowering->read_register(emitter, INTRINSIC_CUDA_BLOCK_IDX_X + axis);
+        store_field(emitter, offsetof(ExceptionRecord, thread_index) + 4 * axis, thread);
+        store_field(emitter, offsetof(ExceptionRecord, block_index) + 4 * axis, block);
+    }
+}
+
+/* The host reads the record while other kernels run: it is complete for the whole system. */
+static void complete_record(Emitter *emitter)
+{
+    LLVMValueRef store = LLVMBuildStore(emitter->builder, const_i32(emitter, EXCEPTION_COMPLETE),
+                                        record_field(emitter, offsetof(ExceptionRecord, state)));
+    LLVMSetOrdering(store, LLVMAtomicOrderingRelease);
+    LLVMSetAlignment(store, 4);
+}
+
+/* --- without values: one block for all of a function ---------------------------------------------------------------------------- */
+
+static void make_report_block(Emitter *emitter)
+{
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder), write = new_block(emitter);
+    LLVMBasicBlockRef unwind = unwind_block(emitter);
+    emitter->report = new_block(emitter);
+    LLVMPositionBuilderAtEnd(emitter->builder, emitter->report);
+    emitter->report_code = LLVMBuildPhi(emitter->builder, emitter->i32, "");
+    take_record(emitter, write, unwind);
+    LLVMPositionBuilderAtEnd(emitter->builder, write);
+    store_origin(emitter, emitter->report_code);
+    complete_record(emitter);
+    LLVMBuildBr(emitter->builder, unwind);
+    LLVMPositionBuilderAtEnd(emitter->builder, here);
+}
+
+static void report_plain(Emitter *emitter, LLVMValueRef code)
+{
+    if (!emitter->report)
+        make_report_block(emitter);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
+    LLVMBuildBr(emitter->builder, emitter->report);
+    LLVMAddIncoming(emitter->report_code, &code, &here, 1);
+}
+
+/* --- with values ---------------------------------------------------------------------------------------------------------------- */
+
+static LLVMValueRef slot_value(Emitter *emitter, const Type *type, LLVMValueRef part)
+{
+    if (type->kind == TYPE_FLOAT || type->kind == TYPE_COMPLEX)
+        return LLVMBuildBitCast(emitter->builder, float_cast(emitter, part, emitter->f64), emitter->i64, "");
+    return LLVMBuildIntCast2(emitter->builder, part, emitter->i64, type->kind == TYPE_INT, "");
+}
+
+static void store_values(Emitter *emitter, const IrValue *value)
+{
+    uint32_t slot = 0;
+    for (uint32_t i = 0; i < value->operand_count; i++) {
+        const Type *type = value->operands[i]->type;
+        LLVMValueRef *parts = operand_parts(emitter, value, i);
+        for (uint32_t part = 0; part < part_count(type); part++, slot++)
+            store_field(emitter, offsetof(ExceptionRecord, slots) + 8 * (size_t)slot,
+                        slot_value(emitter, type, parts[part]));
+    }
+}
+
+static void report_values(Emitter *emitter, const IrValue *value)
+{
+    LLVMBasicBlockRef write = new_block(emitter), unwind = unwind_block(emitter);
+    take_record(emitter, write, unwind);
+    LLVMPositionBuilderAtEnd(emitter->builder, write);
+    store_origin(emitter, const_i32(emitter, (int32_t)value->index));
+    store_values(emitter, value);
+    complete_record(emitter);
+    LLVMBuildBr(emitter->builder, unwind);
+}
+
+void emit_op_RAISE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    (void)out;
+    if (!emitter->record)
+        LLVMBuildBr(emitter->builder, unwind_block(emitter));
+    else if (value->operand_count)
+        report_values(emitter, value);
+    else
+        report_plain(emitter, const_i32(emitter, (int32_t)value->index));
+}

@@ -1,0 +1,256 @@
+/* Typed SSA: modules of functions of blocks of values. Conversions are explicit, positions are kept; nothing here
+ * depends on a Python version, on LLVM or on a device. Everything is arena memory. */
+#ifndef CUJIT_CORE_IR_H
+#define CUJIT_CORE_IR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/arena.h"
+#include "core/base/buf.h"
+#include "core/base/diag.h"
+#include "core/intrinsic.h"
+#include "core/snapshot.h"
+#include "core/type/type.h"
+
+typedef enum IrOp {
+#define OP(id, text, operands, result, immediate, flags) IR_##id,
+#include "core/ir/op.def"
+#undef OP
+    IR_OP_COUNT
+} IrOp;
+
+typedef enum IrResultRule { IR_RESULT_SAME, IR_RESULT_BOOL, IR_RESULT_GIVEN, IR_RESULT_NOTHING } IrResultRule;
+
+typedef enum IrImmediateKind {
+    IR_IMMEDIATE_NOTHING,
+    IR_IMMEDIATE_INDEX,       /* index */
+    IR_IMMEDIATE_NUMBER,      /* integer, or real and imaginary, by the value's type */
+    IR_IMMEDIATE_ARRAY,       /* array */
+    IR_IMMEDIATE_INTRINSIC,   /* intrinsic */
+    IR_IMMEDIATE_ATOMIC,      /* atomic */
+    IR_IMMEDIATE_OFFSET,      /* integer: bytes */
+    IR_IMMEDIATE_STORAGE,     /* storage */
+    IR_IMMEDIATE_CALLEE,      /* callee */
+    IR_IMMEDIATE_TARGETS,     /* targets */
+    IR_IMMEDIATE_TEXT,        /* text */
+} IrImmediateKind;
+
+enum { IR_FLAG_NONE = 0, IR_FLAG_PURE = 1, IR_FLAG_READS = 2, IR_FLAG_WRITES = 4, IR_FLAG_TERMINATOR = 8 };
+
+typedef struct IrOpInfo {
+    const char *text;
+    int operands;             /* -1: varies */
+    IrResultRule result;
+    IrImmediateKind immediate;
+    unsigned flags;
+} IrOpInfo;
+
+extern const IrOpInfo ir_op_info[IR_OP_COUNT];
+
+typedef enum IrAtomic {
+    IR_ATOMIC_ADD,
+    IR_ATOMIC_SUB,
+    IR_ATOMIC_MAX,
+    IR_ATOMIC_MIN,
+    IR_ATOMIC_NANMAX,
+    IR_ATOMIC_NANMIN,
+    IR_ATOMIC_AND,
+    IR_ATOMIC_OR,
+    IR_ATOMIC_XOR,
+    IR_ATOMIC_EXCH,
+    IR_ATOMIC_INC,
+    IR_ATOMIC_DEC,
+    IR_ATOMIC_CAS,
+    IR_ATOMIC_COUNT
+} IrAtomic;
+
+/* Among which threads an atomic is one, and what it orders beside itself. 0 is what Python's calls mean by default. */
+typedef enum IrScope { IR_SCOPE_DEVICE, IR_SCOPE_BLOCK, IR_SCOPE_SYSTEM, IR_SCOPE_COUNT } IrScope;
+typedef enum IrOrder {
+    IR_ORDER_RELAXED,
+    IR_ORDER_ACQUIRE,
+    IR_ORDER_RELEASE,
+    IR_ORDER_ACQ_REL,
+    IR_ORDER_SEQ_CST,
+    IR_ORDER_COUNT
+} IrOrder;
+
+/* How an access goes through the caches: cuda.ldg, ldca, ..., stwt. */
+typedef enum IrHint {
+    IR_HINT_NONE,
+    IR_HINT_NC, /* nobody writes it while the kernel runs */
+    IR_HINT_CA,
+    IR_HINT_CG,
+    IR_HINT_CS,
+    IR_HINT_LU,
+    IR_HINT_CV,
+    IR_HINT_WB,
+    IR_HINT_WT,
+    IR_HINT_COUNT
+} IrHint;
+
+extern const char *const ir_atomic_names[IR_ATOMIC_COUNT];   /* "add", ..., "cas" */
+extern const char *const ir_scope_names[IR_SCOPE_COUNT];     /* "device", ... */
+extern const char *const ir_order_names[IR_ORDER_COUNT];     /* "relaxed", ... */
+extern const char *const ir_hint_names[IR_HINT_COUNT];       /* "", "nc", "ca", ... */
+
+typedef struct IrValue IrValue;
+typedef struct IrBlock IrBlock;
+typedef struct IrFunc IrFunc;
+typedef struct IrModule IrModule;
+
+/* A shared or local array. Layout C. */
+typedef struct IrStorage {
+    int64_t shape[TYPE_MAX_NDIM];
+    uint32_t alignment;       /* bytes; 0: the element's */
+    bool dynamic;             /* shared memory whose size the launch gives; shape[0] is then ignored */
+} IrStorage;
+
+struct IrValue {
+    IrOp op;
+    const Type *type;         /* &type_none: no result */
+    SourcePos pos;
+    uint32_t id;              /* unique in the function; the N of %N */
+    uint32_t operand_count;
+    IrValue **operands;
+    IrBlock *block;
+    IrValue *next;            /* in the block, in order */
+    uint8_t scope, order;     /* IrScope and IrOrder of an atomic */
+    uint8_t hint;             /* IrHint of a load or store */
+    bool non_negative;        /* known from the source: the variable of a range that starts at 0 or more and rises */
+    union {
+        uint32_t index;
+        int64_t integer;      /* bool, int, uint (as bits), byte offset */
+        struct {
+            double real, imaginary;
+        };
+        const ConstantArray *array;
+        IntrinsicId intrinsic;
+        IrAtomic atomic;
+        const IrStorage *storage;
+        IrFunc *callee;
+        IrBlock *targets[2];
+        const char *text;
+    };
+};
+
+struct IrBlock {
+    uint32_t id;
+    IrFunc *function;
+    IrValue *first, *last;    /* phis first, a terminator last */
+    IrBlock *next;
+    uint32_t predecessor_count;
+    IrBlock **predecessors;   /* phi operands follow this order; filled by ir_link_blocks */
+};
+
+struct IrFunc {
+    IrModule *module;
+    const char *name;         /* unique in the module; identifier characters and dots */
+    const SourceFunction *source;
+    bool is_kernel;
+    bool noinline, forceinline, is_recursive;
+    bool reports;             /* a kernel that tells the host of exceptions: it has the parameters for that */
+    const Type *result;       /* &type_none: nothing */
+    uint32_t parameter_count;
+    const Type *const *parameter_types;
+    const char *const *parameter_names;
+    IrValue **parameters;     /* PARAM values, at the start of the first block */
+    IrBlock *first, *last;    /* blocks, entry first */
+    uint32_t block_count, value_count;
+    IrFunc *next;
+};
+
+/* An argument of an exception. Run-time values lie in the slots of an ExceptionRecord, 8 bytes each. */
+typedef struct IrExceptionArgument {
+    const Constant *constant; /* the argument itself; NULL: made of run-time values */
+    const char *format;       /* Python's format string over the values; NULL: the value is the argument */
+    const Type *type;         /* of the value: scalars and tuples of them; with a format the tuple of the values */
+    uint32_t first_slot;
+} IrExceptionArgument;
+
+/* What a RAISE raises. */
+typedef struct IrException {
+    const Constant *class;    /* its is_exception is set */
+    uint32_t argument_count;
+    const IrExceptionArgument *arguments;
+    SourcePos pos;
+} IrException;
+
+struct IrModule {
+    Arena *arena;
+    IrFunc *first, *last;     /* the kernel first, then the device functions it reaches */
+    uint32_t function_count;
+    uint32_t exception_count, exception_capacity;
+    IrException *exceptions;  /* by the number of RAISE; empty where nobody is told of exceptions */
+};
+
+/* --- building (ir_build.c). Builders are sticky: nothing fails, ir_verify finds what is wrong ---------------------- */
+IrModule *ir_module(Arena *arena);
+/* Appends a function with its entry block and PARAM values. */
+IrFunc *ir_function(IrModule *module, const char *name, const SourceFunction *source, bool is_kernel,
+                    const Type *result, uint32_t parameter_count, const Type *const *parameter_types,
+                    const char *const *parameter_names);
+IrBlock *ir_block(IrFunc *function);
+/* A value with `operand_count` operands copied from the array, appended to the block. */
+IrValue *ir_append(IrBlock *block, IrOp op, const Type *type, const SourcePos *pos, uint32_t operand_count,
+                   IrValue *const *operands);
+/* A phi placed before the block's other values, with room for one operand per predecessor (NULL until set). */
+IrValue *ir_phi(IrBlock *block, const Type *type, const SourcePos *pos, uint32_t operand_count);
+IrValue *ir_const_int(IrBlock *block, const Type *type, int64_t value, const SourcePos *pos);
+IrValue *ir_const_float(IrBlock *block, const Type *type, double real, double imaginary, const SourcePos *pos);
+/* Ends the block by an exception of the module; values: scalars, in the order of their slots. */
+IrValue *ir_raise(IrBlock *block, uint32_t exception, const SourcePos *pos, uint32_t count, IrValue *const *values);
+/* The number of a new exception. Copies the struct, borrows what it points to. */
+uint32_t ir_add_exception(IrModule *module, const IrException *exception);
+IrValue *ir_jump(IrBlock *block, IrBlock *target, const SourcePos *pos);
+IrValue *ir_branch(IrBlock *block, IrValue *condition, IrBlock *yes, IrBlock *no, const SourcePos *pos);
+/* Fills the predecessors of every block from the terminators, in block order (a branch with both targets the same
+ * counts twice). Call it after all terminators exist; phi operands are in that order. */
+void ir_link_blocks(IrFunc *function);
+bool ir_is_terminated(const IrBlock *block);
+/* The blocks that the terminator goes to: 0, 1 or 2 of them. */
+int ir_successors(const IrBlock *block, IrBlock *successors[2]);
+/* What a view is a part of: a parameter, an array of the thread or of the block, ... */
+const IrValue *ir_memory_of(const IrValue *array);
+/* Whether the text gives the value a name of its own: all but parameters, which go by theirs, values of operations
+ * without a result, and calls and intrinsics of type none. */
+bool ir_has_result(const IrValue *value);
+/* Numbers blocks and values anew in the order of the text, without gaps: what the frontend does last, so that the text
+ * does not show how it came about. */
+void ir_renumber(IrFunc *function);
+
+/* --- text (ir_print.c, ir_parse.c): parse(print(module)) prints the same ------------------------------------------- */
+void ir_print(Buf *out, const IrModule *module, bool with_positions);
+IrModule *ir_parse(const char *text, Arena *arena, Diag *diag);
+
+/* --- checking (ir_verify.c) ----------------------------------------------------------------------------------------- */
+/* Every rule of op.def, SSA dominance, phi shape, terminators. False with DIAG_IR_INVALID. */
+bool ir_verify(const IrModule *module, Diag *diag);
+
+/* --- questions (ir_effects.c) ---------------------------------------------------------------------------------------- */
+/* For each parameter of the module's kernel: whether the kernel or a function it calls may write to memory reached
+ * through it. Exact for what can be traced, true otherwise. written: parameter_count entries. */
+void ir_written_parameters(const IrModule *module, bool *written);
+/* The function's place among the module's, function_count where it is none of them. */
+uint32_t ir_place_of(const IrModule *module, const IrFunc *function);
+/* For each function of the module, in order: whether it has a value that is wanted, or calls a function that has one.
+ * found: function_count entries. */
+void ir_functions_with(const IrModule *module, bool (*is_wanted)(const IrValue *value), bool *found);
+/* For each function of the module, in order: whether a call of it may end the thread by an exception. raises:
+ * function_count entries. */
+void ir_raising_functions(const IrModule *module, bool *raises);
+/* Union of the effects of every reachable intrinsic, and of print (IntrinsicEffects). */
+unsigned ir_module_effects(const IrModule *module);
+
+/* --- making it short (simplify_blocks.c, prune.c) -------------------------------------------------------------------- */
+/* Joins and orders blocks. */
+void simplify_blocks(IrFunc *function);
+/* Removes values of no effect that nothing uses. */
+void prune(IrFunc *function);
+
+/* --- for the CPU device (ir_waiting.c) ------------------------------------------------------------------------------- */
+/* Makes loops in which a thread waits for what another one writes let the others run. */
+void ir_yield_in_waiting_loops(IrModule *module);
+
+#endif

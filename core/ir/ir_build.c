@@ -1,0 +1,234 @@
+/* Making functions, blocks and values, and the tables of operations. Checks nothing: ir_verify does. */
+#include "core/ir/ir.h"
+
+#include <string.h>
+
+/* The words of op.def's result, immediate and flags columns. */
+enum {
+    NONE = IR_FLAG_NONE,
+    PURE = IR_FLAG_PURE,
+    READS = IR_FLAG_READS,
+    WRITES = IR_FLAG_WRITES,
+    TERMINATOR = IR_FLAG_TERMINATOR
+};
+
+const IrOpInfo ir_op_info[IR_OP_COUNT] = {
+#define OP(ID, TEXT, OPERANDS, RESULT, IMMEDIATE, FLAGS) \
+    [IR_##ID] = {TEXT, OPERANDS, IR_RESULT_##RESULT, IR_IMMEDIATE_##IMMEDIATE, FLAGS},
+#include "core/ir/op.def"
+#undef OP
+};
+
+const char *const ir_scope_names[IR_SCOPE_COUNT] = {"device", "block", "system"};
+const char *const ir_order_names[IR_ORDER_COUNT] = {"relaxed", "acquire", "release", "acq_rel", "seq_cst"};
+
+const char *const ir_hint_names[IR_HINT_COUNT] = {"", "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt"};
+
+const char *const ir_atomic_names[IR_ATOMIC_COUNT] = {
+    [IR_ATOMIC_ADD] = "add",       [IR_ATOMIC_SUB] = "sub",       [IR_ATOMIC_MAX] = "max", [IR_ATOMIC_MIN] = "min",
+    [IR_ATOMIC_NANMAX] = "nanmax", [IR_ATOMIC_NANMIN] = "nanmin", [IR_ATOMIC_AND] = "and", [IR_ATOMIC_OR] = "or",
+    [IR_ATOMIC_XOR] = "xor",       [IR_ATOMIC_EXCH] = "exch",     [IR_ATOMIC_INC] = "inc", [IR_ATOMIC_DEC] = "dec",
+    [IR_ATOMIC_CAS] = "cas",
+};
+
+IrModule *ir_module(Arena *arena)
+{
+    IrModule *module = ARENA_NEW(arena, IrModule);
+    module->arena = arena;
+    return module;
+}
+
+IrFunc *ir_function(IrModule *module, const char *name, const SourceFunction *source, bool is_kernel,
+                    const Type *result, uint32_t parameter_count, const Type *const *parameter_types,
+                    const char *const *parameter_names)
+{
+    Arena *arena = module->arena;
+    IrFunc *function = ARENA_NEW(arena, IrFunc);
+    *function = (IrFunc){.module = module,
+                         .name = arena_string(arena, name),
+                         .source = source,
+                         .is_kernel = is_kernel,
+                         .result = result,
+                         .parameter_count = parameter_count,
+                         .parameter_types = arena_copy(arena, parameter_types, parameter_count * sizeof(Type *)),
+                         .parameter_names = arena_copy(arena, parameter_names, parameter_count * sizeof(char *)),
+                         .parameters = ARENA_ARRAY(arena, IrValue *, parameter_count)};
+    *(module->last ? &module->last->next : &module->first) = function;
+    module->last = function;
+    module->function_count++;
+
+    IrBlock *entry = ir_block(function);
+    for (uint32_t i = 0; i < parameter_count; i++) {
+        function->parameters[i] = ir_append(entry, IR_PARAM, parameter_types[i], NULL, 0, NULL);
+        function->parameters[i]->index = i;
+    }
+    return function;
+}
+
+IrBlock *ir_block(IrFunc *function)
+{
+    IrBlock *block = ARENA_NEW(function->module->arena, IrBlock);
+    block->function = function;
+    block->id = function->block_count++;
+    *(function->last ? &function->last->next : &function->first) = block;
+    function->last = block;
+    return block;
+}
+
+static IrValue *new_value(IrBlock *block, IrOp op, const Type *type, const SourcePos *pos, uint32_t operand_count)
+{
+    Arena *arena = block->function->module->arena;
+    IrValue *value = ARENA_NEW(arena, IrValue);
+    value->op = op;
+    value->type = type;
+    if (pos)
+        value->pos = *pos;
+    value->id = block->function->value_count++;
+    value->operand_count = operand_count;
+    value->operands = ARENA_ARRAY(arena, IrValue *, operand_count);
+    value->block = block;
+    return value;
+}
+
+/* NULL for `after`: before all others. */
+static void insert_after(IrBlock *block, IrValue *after, IrValue *value)
+{
+    IrValue **link = after ? &after->next : &block->first;
+    value->next = *link;
+    *link = value;
+    if (block->last == after)
+        block->last = value;
+}
+
+IrValue *ir_append(IrBlock *block, IrOp op, const Type *type, const SourcePos *pos, uint32_t operand_count,
+                   IrValue *const *operands)
+{
+    IrValue *value = new_value(block, op, type, pos, operand_count);
+    if (operand_count)
+        memcpy(value->operands, operands, operand_count * sizeof *operands);
+    insert_after(block, block->last, value);
+    return value;
+}
+
+IrValue *ir_phi(IrBlock *block, const Type *type, const SourcePos *pos, uint32_t operand_count)
+{
+    IrValue *value = new_value(block, IR_PHI, type, pos, operand_count);
+    IrValue *after = NULL;
+    for (IrValue *other = block->first; other && other->op == IR_PHI; other = other->next)
+        after = other;
+    insert_after(block, after, value);
+    return value;
+}
+
+IrValue *ir_const_int(IrBlock *block, const Type *type, int64_t integer, const SourcePos *pos)
+{
+    IrValue *value = ir_append(block, IR_CONST, type, pos, 0, NULL);
+    value->integer = integer;
+    return value;
+}
+
+IrValue *ir_const_float(IrBlock *block, const Type *type, double real, double imaginary, const SourcePos *pos)
+{
+    IrValue *value = ir_append(block, IR_CONST, type, pos, 0, NULL);
+    value->real = real;
+    value->imaginary = imaginary;
+    return value;
+}
+
+IrValue *ir_raise(IrBlock *block, uint32_t exception, const SourcePos *pos, uint32_t count, IrValue *const *values)
+{
+    IrValue *value = ir_append(block, IR_RAISE, &type_none, pos, count, values);
+    value->index = exception;
+    return value;
+}
+
+uint32_t ir_add_exception(IrModule *module, const IrException *exception)
+{
+    module->exceptions = arena_grow(module->arena, module->exceptions, module->exception_count,
+                                    &module->exception_capacity, sizeof *exception);
+    module->exceptions[module->exception_count] = *exception;
+    return module->exception_count++;
+}
+
+IrValue *ir_jump(IrBlock *block, IrBlock *target, const SourcePos *pos)
+{
+    IrValue *value = ir_append(block, IR_JUMP, &type_none, pos, 0, NULL);
+    value->targets[0] = target;
+    return value;
+}
+
+IrValue *ir_branch(IrBlock *block, IrValue *condition, IrBlock *yes, IrBlock *no, const SourcePos *pos)
+{
+    IrValue *value = ir_append(block, IR_BRANCH, &type_none, pos, 1, &condition);
+    value->targets[0] = yes;
+    value->targets[1] = no;
+    return value;
+}
+
+bool ir_is_terminated(const IrBlock *block)
+{
+    return block->last && ir_op_info[block->last->op].flags & IR_FLAG_TERMINATOR;
+}
+
+const IrValue *ir_memory_of(const IrValue *array)
+{
+    while (array->op == IR_SUBARRAY)
+        array = array->operands[0];
+    return array;
+}
+
+int ir_successors(const IrBlock *block, IrBlock *successors[2])
+{
+    int count = !block->last || ir_op_info[block->last->op].immediate != IR_IMMEDIATE_TARGETS ? 0
+                : block->last->op == IR_BRANCH                                                ? 2
+                                                                                              : 1;
+    for (int i = 0; i < count; i++)
+        successors[i] = block->last->targets[i];
+    return count;
+}
+
+void ir_link_blocks(IrFunc *function)
+{
+    IrBlock *targets[2];
+    for (IrBlock *block = function->first; block; block = block->next)
+        block->predecessor_count = 0;
+    for (IrBlock *block = function->first; block; block = block->next)
+        for (int i = 0, count = ir_successors(block, targets); i < count; i++)
+            if (targets[i])
+                targets[i]->predecessor_count++;
+    for (IrBlock *block = function->first; block; block = block->next) {
+        block->predecessors = ARENA_ARRAY(function->module->arena, IrBlock *, block->predecessor_count);
+        block->predecessor_count = 0;
+    }
+    for (IrBlock *block = function->first; block; block = block->next)
+        for (int i = 0, count = ir_successors(block, targets); i < count; i++)
+            if (targets[i])
+                targets[i]->predecessors[targets[i]->predecessor_count++] = block;
+}
+
+bool ir_has_result(const IrValue *value)
+{
+    if (ir_op_info[value->op].result == IR_RESULT_NOTHING || value->op == IR_PARAM)
+        return false;
+    return value->type->kind != TYPE_NONE || (value->op != IR_CALL && value->op != IR_INTRINSIC);
+}
+
+static void renumber_pass(IrFunc *function, bool with_result, uint32_t *next)
+{
+    for (IrBlock *block = function->first; block; block = block->next)
+        for (IrValue *value = block->first; value; value = value->next)
+            if (ir_has_result(value) == with_result)
+                value->id = (*next)++;
+}
+
+void ir_renumber(IrFunc *function)
+{
+    uint32_t next = 0;
+    renumber_pass(function, true, &next);
+    renumber_pass(function, false, &next);
+    function->value_count = next;
+    next = 0;
+    for (IrBlock *block = function->first; block; block = block->next)
+        block->id = next++;
+    function->block_count = next;
+}

@@ -1,0 +1,58 @@
+/* Removes what lowering emitted and nothing uses, so that the typed IR shows what the kernel does. The values keep their
+ * numbers; ir_renumber closes the gaps. */
+#include "core/ir/ir.h"
+
+static bool has_effect(const IrValue *value)
+{
+    if (value->op == IR_INTRINSIC)
+        return intrinsic_info[value->intrinsic].effects != EFFECT_NONE;
+    return value->op == IR_PARAM || !(ir_op_info[value->op].flags & (IR_FLAG_PURE | IR_FLAG_READS)) ||
+           (ir_op_info[value->op].flags & IR_FLAG_WRITES);
+}
+
+/* Marks the value and what it is computed from. Iterative: chains may be long. */
+static void mark(bool *live, IrValue *root, IrValue **stack)
+{
+    uint32_t depth = 0;
+    if (live[root->id])
+        return;
+    live[root->id] = true;
+    stack[depth++] = root;
+    while (depth > 0) {
+        IrValue *value = stack[--depth];
+        for (uint32_t i = 0; i < value->operand_count; i++) {
+            IrValue *operand = value->operands[i];
+            if (operand && !live[operand->id]) {
+                live[operand->id] = true;
+                stack[depth++] = operand;
+            }
+        }
+    }
+}
+
+static void sweep(IrBlock *block, const bool *live)
+{
+    IrValue **link = &block->first;
+    block->last = NULL;
+    for (IrValue *value = block->first; value; value = value->next) {
+        if (!live[value->id])
+            continue;
+        *link = value;
+        link = &value->next;
+        block->last = value;
+    }
+    *link = NULL;
+}
+
+void prune(IrFunc *function)
+{
+    Arena *arena = function->module->arena;
+    bool *live = ARENA_ARRAY(arena, bool, function->value_count);
+    IrValue **stack = ARENA_ARRAY(arena, IrValue *, function->value_count);
+    for (IrBlock *block = function->first; block; block = block->next)
+        for (IrValue *value = block->first; value; value = value->next)
+            if (has_effect(value))
+                mark(live, value, stack);
+    for (IrBlock *block = function->first; block; block = block->next)
+        sweep(block, live);
+}

@@ -1,0 +1,231 @@
+/* Types of kernel values: scalars, arrays, tuples (and what is laid out like one), records, compile-time objects.
+ * Scalars and none are static singletons; all others live in an arena. Compare with type_equal, never by pointer. */
+#ifndef CUJIT_CORE_TYPE_H
+#define CUJIT_CORE_TYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/arena.h"
+#include "core/base/buf.h"
+
+enum { TYPE_MAX_NDIM = 8 };
+
+typedef enum TypeKind {
+    TYPE_NONE,      /* the type of None, and of a function that returns nothing */
+    TYPE_BOOL,
+    TYPE_INT,
+    TYPE_UINT,
+    TYPE_FLOAT,
+    TYPE_COMPLEX,
+    TYPE_DATETIME,  /* int64 counts of a unit since 1970; in IR: int64 */
+    TYPE_TIMEDELTA, /* int64 counts of a unit; in IR: int64 */
+    TYPE_ARRAY,
+    TYPE_TUPLE,
+    TYPE_RECORD,
+    TYPE_CHARS, /* text of a fixed length, in memory only: padded with zeros; alignment: the bytes of a character */
+    TYPE_OBJECT, /* known at compile time only: function, module, type, string; occupies no memory */
+} TypeKind;
+
+typedef enum ScalarId {
+#define SCALAR(id, name, text, kind, size, character) SCALAR_##id,
+#include "core/type/type.def"
+#undef SCALAR
+    SCALAR_COUNT
+} ScalarId;
+
+typedef enum TimeUnit {
+#define TIME_UNIT(ID, NAME, NUMBER, FINER) TIME_UNIT_##ID,
+#include "core/type/time_unit.def"
+#undef TIME_UNIT
+    TIME_UNIT_COUNT
+} TimeUnit;
+
+typedef enum ArrayLayout { LAYOUT_C = 'C', LAYOUT_F = 'F', LAYOUT_ANY = 'A' } ArrayLayout;
+
+/* What a tuple-shaped value means to the frontend. The backend sees a tuple in every case. */
+typedef enum TupleTag {
+    TUPLE_PLAIN,
+    TUPLE_NAMED,       /* namedtuple: names set */
+    TUPLE_RANGE,       /* start, stop, step of one integer type */
+    TUPLE_SLICE,       /* start, stop, step; each an integer or none */
+    TUPLE_DIM3,        /* x, y, z of int32 */
+    TUPLE_ENUMERATE,   /* start, iterable */
+    TUPLE_ZIP,         /* the iterables */
+    TUPLE_REVERSED,    /* the iterable */
+    TUPLE_CLOSURE,     /* captured values; object names the function */
+    TUPLE_BOUND,       /* receiver of a method; object names the method */
+    TUPLE_CELL, /* memory of one value; element: the value's type, or NULL where object is a variable that nested functions
+                   share, whose type grows while types are inferred */
+    TUPLE_DICT, /* values of a dict of constant keys; names: the keys, as constant_key writes them */
+    TUPLE_ITERATOR, /* the iterable, a cell with the position: what iter() makes */
+    TUPLE_GENERATOR, /* arguments of a generator; object names its instance */
+    TUPLE_TEXT, /* values to be formatted; object: the format string */
+    TUPLE_EXCEPTION, /* arguments; object: the class */
+    TUPLE_OPTIONAL, /* whether there is a value, the value: what is None on some paths */
+    TUPLE_ENUM, /* the value of a member; object is the class, name its name */
+    TUPLE_INT_ENUM, /* the same of a class whose members are numbers */
+    TUPLE_VECTOR, /* x, y, z, w: up to that many of one scalar; has a size and can be an array's element */
+    TUPLE_INSTANCE, /* the fields of a dataclass: names set; object is the class, name its name */
+    TUPLE_TAG_COUNT
+} TupleTag;
+
+typedef struct Type Type;
+typedef struct TypeField {
+    const char *name;
+    const Type *type; /* a scalar or a record; of an array field the type of its elements */
+    uint32_t offset; /* bytes from the record's start */
+    uint8_t ndim; /* axes of an array field, else 0; its elements lie in C order without gaps */
+    uint32_t shape[TYPE_MAX_NDIM];
+} TypeField;
+
+struct Type {
+    TypeKind kind;
+    ScalarId scalar; /* scalars */
+    uint32_t size; /* bytes in memory: scalars and records */
+    uint32_t alignment; /* bytes: scalars and records. Arrays: what all elements' addresses are a multiple of,
+                                      where that is less than type_element_alignment promises; else 0 */
+    /* datetimes and timedeltas: what is counted, as in "10 ms" */
+    TimeUnit unit;
+    uint32_t multiple;
+    /* arrays */
+    const Type *element;
+    uint8_t ndim;
+    ArrayLayout layout;
+    bool read_only;
+    /* tuples and records */
+    TupleTag tag;
+    uint32_t count;
+    const Type *const *items; /* tuples */
+    const char *const *names; /* named tuples and dataclasses, else NULL */
+    const char *name; /* the same, enums and records, else NULL */
+    const TypeField *fields; /* records */
+    /* named tuples: their class, NULL where it is not known; objects, closures, bound methods: identity of a
+     * compile-time value (a Constant of snapshot.h); enums and dataclasses: address of the class */
+    const void *object;
+};
+
+extern const Type type_scalars[SCALAR_COUNT];
+extern const Type type_none;
+/* The memory of a value of any type, in IR: uint8[0 C]. */
+extern const Type type_memory;
+
+#define TYPE_OF(id) (&type_scalars[SCALAR_##id])
+
+static inline bool type_is_scalar(const Type *t) { return t->kind >= TYPE_BOOL && t->kind <= TYPE_COMPLEX; }
+static inline bool type_is_integer(const Type *t) { return t->kind == TYPE_INT || t->kind == TYPE_UINT; }
+/* Integers that differ in their sign at most: memory with one can be read as the other. */
+static inline bool type_is_same_integer(const Type *a, const Type *b)
+{
+    return type_is_integer(a) && type_is_integer(b) && a->size == b->size;
+}
+static inline bool type_is_real(const Type *t) { return t->kind >= TYPE_BOOL && t->kind <= TYPE_FLOAT; }
+static inline bool type_is_time(const Type *t) { return t->kind == TYPE_DATETIME || t->kind == TYPE_TIMEDELTA; }
+static inline bool type_is_vector(const Type *t) { return t->kind == TYPE_TUPLE && t->tag == TUPLE_VECTOR; }
+/* What one element access gives: no record. */
+static inline bool type_is_single(const Type *t)
+{
+    return (t->kind >= TYPE_BOOL && t->kind <= TYPE_TIMEDELTA) || type_is_vector(t);
+}
+static inline bool type_is_element(const Type *t)
+{
+    return type_is_single(t) || t->kind == TYPE_RECORD || t->kind == TYPE_CHARS;
+}
+/* float16 and bfloat16: stored as such, mostly computed in float32. */
+static inline bool type_is_half(const Type *t) { return t->kind == TYPE_FLOAT && t->size == 2; }
+static inline uint32_t type_bits(const Type *t) { return t->kind == TYPE_BOOL ? 1 : t->size * 8; }
+
+const Type *type_array(Arena *arena, const Type *element, int ndim, ArrayLayout layout, bool read_only);
+/* An array whose elements lie at multiples of `alignment` bytes; as type_array when that is as much as the elements
+ * have anyway, or 0. */
+const Type *type_array_aligned(Arena *arena, const Type *element, int ndim, ArrayLayout layout, bool read_only,
+                               uint32_t alignment);
+/* An array of the same elements at the same alignment, with other axes. */
+const Type *type_array_like(Arena *arena, const Type *array, int ndim, ArrayLayout layout);
+const Type *type_tuple(Arena *arena, const Type *const *items, uint32_t count, TupleTag tag);
+const Type *type_named_tuple(Arena *arena, const char *name, const Type *const *items, const char *const *names,
+                             uint32_t count);
+const Type *type_dict(Arena *arena, const Type *const *items, const char *const *keys, uint32_t count);
+const Type *type_record(Arena *arena, const char *name, const TypeField *fields, uint32_t count, uint32_t size,
+                        uint32_t alignment);
+/* width: 1, NumPy's S, or 4, its U. */
+const Type *type_chars(Arena *arena, uint32_t count, uint32_t width);
+/* The same kind of tuple, names and all, with other items. */
+const Type *type_with_items(Arena *arena, const Type *tuple, const Type *const *items);
+/* count: 1 to 4. NULL where vector.def has no vectors of the scalar. */
+const Type *type_vector(Arena *arena, const Type *scalar, uint32_t count);
+const Type *type_enum(Arena *arena, const char *name, const Type *value, TupleTag tag, const void *class);
+/* A tuple that carries the identity of its function, method, format or class. */
+const Type *type_tuple_of_object(Arena *arena, const Type *const *items, uint32_t count, TupleTag tag,
+                                 const void *object);
+const Type *type_object(Arena *arena, const void *object);
+
+/* What a GPU's loads and stores of the type ask for: every number at a multiple of its size. */
+uint32_t type_natural_alignment(const Type *type);
+/* What the addresses of an array's elements are multiples of. Records of an odd size leave the natural alignment after
+ * the first. */
+uint32_t type_element_alignment(const Type *array);
+/* The largest power of two that divides both; either may be 0, which everything divides. */
+uint32_t type_common_alignment(uint32_t a, uint32_t b);
+
+/* How many registers of 8 bytes at most hold a value: one for a number, two for a complex one, an array's address and its
+ * extents (and strides). Types that no IR has take none. */
+uint32_t type_part_count(const Type *type);
+
+bool type_equal(const Type *a, const Type *b);
+/* All items equal, and at least one. */
+bool type_is_homogeneous(const Type *tuple);
+/* Deep copy into another arena (objects keep their identity). */
+const Type *type_copy(Arena *arena, const Type *type);
+
+/* IR and signature-key text: "f64", "f32[2 C]", "f32[1 A ro]", "(i64, i64)". */
+void type_print(Buf *out, const Type *type);
+/* Reads what type_print wrote; advances *text. NULL when it is not a type. Objects cannot be read back. */
+const Type *type_parse(Arena *arena, const char **text);
+/* numba's spelling for messages and str(): "float64", "array(float32, 2d, C)", "UniTuple(int64 x 2)", "none". */
+void type_describe(Buf *out, const Type *type);
+/* The scalar called `name` ("float32", "f32", "f4", "intp", ...), or NULL. Where type.def's short names and NumPy's
+ * codes differ (i8, u8), NumPy's meaning holds: 8 bytes. */
+const Type *type_by_name(const char *name);
+
+/* --- datetimes and timedeltas (type_time.c) -------------------------------------------------------------------- */
+const Type *type_time(Arena *arena, TypeKind kind, TimeUnit unit, uint32_t multiple);
+/* "M8[s]", "timedelta64[10ms]", "m8"; NULL for any other text. */
+const Type *type_time_by_name(Arena *arena, const char *name);
+/* The type of this kind whose unit holds both exactly; NULL where the units have no fixed ratio. */
+const Type *type_join_times(Arena *arena, const Type *a, const Type *b, TypeKind kind);
+/* How many of the finer unit `to` one `from` is; false where that is no fixed number. */
+bool time_factor(TimeUnit from, TimeUnit to, int64_t *factor);
+/* "s"; NumPy's number of it; and back. */
+const char *time_unit_name(TimeUnit unit);
+int time_unit_number(TimeUnit unit);
+bool time_unit_by_name(const char *name, size_t length, TimeUnit *unit);
+bool time_unit_by_number(int number, TimeUnit *unit);
+
+/* --- vectors ------------------------------------------------------------------------------------------------- */
+typedef struct VectorBase {
+    ScalarId scalar;
+    const char *names; /* C's, without the count, apart by spaces */
+} VectorBase;
+
+enum { VECTOR_MOST = 4 };
+extern const VectorBase vector_bases[];
+extern const int vector_base_count;
+
+/* --- promotion (promotion.def; numba's observed rules) -------------------------------------------------------- */
+typedef enum PromotionId {
+#define PROMOTION(id, doc) PROMOTION_##id,
+#define ROW(...)
+#define UNARY_PROMOTION(id, doc, ...) PROMOTION_##id,
+#include "core/type/promotion.def"
+#undef PROMOTION
+#undef ROW
+#undef UNARY_PROMOTION
+    PROMOTION_COUNT
+} PromotionId;
+
+/* Result type of an operation over scalars; b is NULL for unary ones. NULL when the combination is refused. */
+const Type *type_promote(PromotionId rule, const Type *a, const Type *b);
+
+#endif

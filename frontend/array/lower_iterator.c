@@ -1,0 +1,138 @@
+/* Iterators that are values: iter(x), generators that next() is asked of or that are used more than once. The position lies in memory, so that all who
+ * know the iterator see it move; the optimizer makes registers of it. */
+#include "frontend/compound/generator.h"
+
+bool type_is_iterator(const Type *type) { return type->kind == TYPE_TUPLE && type->tag == TUPLE_ITERATOR; }
+
+static bool make(Lower *l, Operand iterable, Operand *out)
+{
+    Operand parts[2], position;
+    if (!lower_iterator(l, iterable, &parts[0]) || !lower_uniform_iterator(l, parts[0], &parts[0]))
+        return false;
+    if (type_is_iterator(parts[0].type))
+        return *out = parts[0], true;
+    if (!type_is_generator(parts[0].type) && type_has_generator(parts[0].type))
+        return lower_fail(l, DIAG_TYPE_ITERATE, lower_describe(l, iterable.type), " by iter() or next()");
+    if (!lower_iter_start(l, parts[0], &position))
+        return false;
+    if (type_is_generator(parts[0].type))
+        position =
+            lower_make_tuple(l, (Operand[]){operand_as_argument(l, operand_bool(l, true)), position}, 2, TUPLE_PLAIN);
+    parts[1] = lower_make_cell(l, position.type);
+    lower_cell_put(l, parts[1], position);
+    return *out = lower_make_tuple(l, parts, 2, TUPLE_ITERATOR), true;
+}
+
+bool lower_iter_call(Lower *l, const Call *call, Operand *out)
+{
+    return call_arity(l, call, 1, 1) && make(l, call->arguments[0], out);
+}
+
+/* A generator that has ended stays at its end: beside its frame lies whether it goes on. */
+static bool generator_step(Lower *l, Operand generator, Operand cell, Operand *out)
+{
+    Operand position = lower_cell_get(l, cell), parts[2];
+    if (!lower_guarded_step(l, lower_tuple_item(l, position, 0), generator, lower_tuple_item(l, position, 1), out))
+        return false;
+    parts[0] = lower_tuple_item(l, *out, 0);
+    parts[1] = lower_tuple_item(l, *out, 2);
+    lower_cell_put(l, cell, lower_make_tuple(l, parts, 2, TUPLE_PLAIN));
+    return true;
+}
+
+bool lower_iterator_step(Lower *l, Operand iterator, Operand *out)
+{
+    if (type_is_generator(iterator.type->items[0]))
+        return generator_step(l, lower_tuple_item(l, iterator, 0), lower_tuple_item(l, iterator, 1), out);
+    Operand iterable = lower_tuple_item(l, iterator, 0), cell = lower_tuple_item(l, iterator, 1), next;
+    if (!lower_iter_step(l, iterable, lower_cell_get(l, cell), out) || !lower_iter_next(l, iterable, *out, &next) ||
+        !lower_convert(l, next, cell.type->element, &next))
+        return false;
+    lower_cell_put(l, cell, next);
+    return true;
+}
+
+/* The item, or the default where there is none. */
+static bool next_or_default(Lower *l, Operand iterable, Operand step, Operand has, Operand other, Operand *out)
+{
+    Operand item, converted;
+    Lower dry = *l;
+    dry.emitting = false;
+    if (!lower_iter_value(&dry, iterable, step, &item))
+        return false;
+    const Type *type = lower_join_types(l, item.type, other.type);
+    if (!type)
+        return lower_fail(l, DIAG_TYPE_UNIFY, lower_describe(l, item.type), lower_describe(l, other.type),
+                          " as the item and the default of next()");
+    *out = operand_value(type, NULL);
+    if (!lower_convert(l, other, type, &converted) || !l->emitting)
+        return !diag_failed(l->diag);
+    IrBlock *found = emit_block(l), *join = emit_block(l);
+    out->ir = ir_phi(join, erased_type(l->arena, type), &l->value->pos, 2);
+    emit_phi_edge(l, out->ir, operand_ir(l, converted));
+    emit_branch(l, operand_ir(l, has), found, join);
+    l->block = found;
+    if (!lower_iter_value(l, iterable, step, &item) || !lower_convert(l, item, type, &converted))
+        return false;
+    emit_phi_edge(l, out->ir, operand_ir(l, converted));
+    emit_jump(l, join);
+    l->block = join;
+    return true;
+}
+
+bool lower_next_call(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 1, 2))
+        return false;
+    Operand iterator = call->arguments[0], step, has;
+    if (!type_is_iterator(iterator.type))
+        return call_refuse(l, call, "; iter() makes an iterator of it");
+    Operand iterable = lower_tuple_item(l, iterator, 0);
+    if (!lower_iterator_step(l, iterator, &step) || !lower_iter_has(l, iterable, step, &has))
+        return false;
+    if (call->count == 2)
+        return next_or_default(l, iterable, step, has, call->arguments[1], out);
+    if (l->emitting) {
+        IrBlock *found = emit_block(l), *ended = emit_block(l);
+        emit_branch(l, operand_ir(l, has), found, ended);
+        l->block = ended;
+        emit_builtin_raise(l, "StopIteration");
+        l->block = found;
+    }
+    return lower_iter_value(l, iterable, step, out);
+}
+
+/* Whether next() or iter() takes the value, maybe by way of a variable that is assigned on several paths. */
+static bool is_asked(Lower *l, const SsaValue *value, bool *seen)
+{
+    const SsaFunction *ssa = l->instance->ssa;
+    if (seen[value->id])
+        return false;
+    seen[value->id] = true;
+    for (uint32_t i = 0; i < ssa->block_count; i++) {
+        for (const SsaValue *user = ssa->blocks[i].first; user; user = user->next) {
+            if (user->op != SSA_CALL || user->count < 2 || user->operands[1] != value)
+                continue;
+            if (operand_intrinsic(lower_fact(l, user->operands[0])) == INTRINSIC_NEXT)
+                return true;
+        }
+        for (const SsaValue *phi = ssa->blocks[i].phis; phi; phi = phi->next)
+            for (uint32_t k = 0; k < phi->count; k++)
+                if (phi->operands[k] == value && is_asked(l, phi, seen))
+                    return true;
+    }
+    return false;
+}
+
+bool lower_called_iterator(Lower *l, const SsaValue *call, Operand *out)
+{
+    const Type *type = out->type;
+    bool fits = type && type->kind == TYPE_TUPLE &&
+                (type->tag == TUPLE_GENERATOR || (type->tag >= TUPLE_ENUMERATE && type->tag <= TUPLE_REVERSED));
+    if (!fits || type_is_list(type))
+        return true;
+    bool is_shared = type_is_generator(type) && generator_is_shared(l, call, type);
+    if (!is_shared && !is_asked(l, call, ARENA_ARRAY(l->arena, bool, l->instance->ssa->value_count)))
+        return true;
+    return make(l, *out, out);
+}

@@ -1,0 +1,227 @@
+/* Which variables of a function live in memory that its nested functions share: those that are assigned again after a
+ * nested function has captured them, or assigned by one (nonlocal). All others are captured by value. A generator
+ * expression or comprehension that is used up at once captures by value too. */
+#include <string.h>
+
+#include "frontend/ssa/ssa_build.h"
+
+static bool is_op(const Instructions *list, uint32_t i, Bytecode op)
+{
+    return i < list->count && list->items[i].op == op;
+}
+
+static const CodeSnapshot *code_at(const CodeSnapshot *code, const Instructions *list, uint32_t i)
+{
+    if (!is_op(list, i, BYTECODE_LOAD_CONST))
+        return NULL;
+    const Constant *constant = code->constants[list->items[i].argument];
+    return constant->kind == CONSTANT_CODE ? constant->code : NULL;
+}
+
+/* The tuple of cells lies right below the code that captures them. */
+void decode_cells(const CodeSnapshot *code, Instructions *list)
+{
+    for (uint32_t i = 1; i < list->count; i++) {
+        const CodeSnapshot *nested = code_at(code, list, i);
+        uint32_t count = nested ? nested->free_count : 0;
+        if (!count || i <= count || !is_op(list, i - 1, BYTECODE_BUILD_TUPLE) ||
+            list->items[i - 1].argument != (int32_t)count)
+            continue;
+        for (uint32_t k = i - 1 - count; k < i - 1; k++)
+            if (list->items[k].op == BYTECODE_LOAD_LOCAL)
+                list->items[k].op = BYTECODE_LOAD_CELL;
+    }
+}
+
+/* Instruction i is the code of a function that captures something. */
+static bool is_closure(const CodeSnapshot *code, const Instructions *list, uint32_t i)
+{
+    const CodeSnapshot *nested = code_at(code, list, i);
+    return nested && i > nested->free_count && is_op(list, i - 1, BYTECODE_BUILD_TUPLE) &&
+           is_op(list, i - 2, BYTECODE_LOAD_CELL);
+}
+
+static uint32_t local_named(const CodeSnapshot *code, const char *name)
+{
+    uint32_t i = 0;
+    while (i < code->local_count && strcmp(code->local_names[i], name) != 0)
+        i++;
+    return i;
+}
+
+/* The code, or code nested in it, assigns to what it captured under that name. */
+static bool assigns_captured(const CodeSnapshot *code, const char *name, Arena *arena)
+{
+    uint32_t local = local_named(code, name);
+    if (local >= code->local_count || local < code->local_count - code->free_count)
+        return false;
+    Diag scratch = {0};
+    const Instructions *list = decode(code, arena, &scratch);
+    diag_clear(&scratch);
+    for (uint32_t i = 0; list && i < list->count; i++) {
+        bool stores = list->items[i].op == BYTECODE_STORE_LOCAL || list->items[i].op == BYTECODE_DELETE_LOCAL;
+        if (stores && list->items[i].argument == (int32_t)local)
+            return true;
+    }
+    for (uint32_t i = 0; i < code->constant_count; i++)
+        if (code->constants[i]->kind == CONSTANT_CODE && assigns_captured(code->constants[i]->code, name, arena))
+            return true;
+    return false;
+}
+
+/* A generator expression made at i whose generator is the argument of the next call: nothing happens in between. */
+static bool is_used_at_once(const Instructions *list, uint32_t i)
+{
+    int depth = 0;
+    for (; i < list->count && !bytecode_jumps(list->items[i].op); i++) {
+        depth += list->items[i].op == BYTECODE_MAKE_FUNCTION;
+        bool makes =
+            is_op(list, i, BYTECODE_GET_ITER) && is_op(list, i + 1, BYTECODE_CALL) && list->items[i + 1].argument == 0;
+        if (makes && --depth == 0)
+            return !is_op(list, i + 2, BYTECODE_STORE_LOCAL) && !is_op(list, i + 2, BYTECODE_GET_ITER);
+    }
+    return false;
+}
+
+typedef struct Capture {
+    bool later; /* by something that may run after the variable is assigned again */
+    bool assigned; /* by a nested function */
+    uint32_t first; /* instruction where another function captures it; UINT32_MAX: only the one that it is assigned */
+} Capture;
+
+bool is_assigned_function(const Instructions *list, uint32_t i, uint32_t local)
+{
+    while (is_op(list, i, BYTECODE_LOAD_CELL))
+        i++;
+    if (!is_op(list, i, BYTECODE_BUILD_TUPLE) || !is_op(list, i + 1, BYTECODE_LOAD_CONST) ||
+        !is_op(list, i + 2, BYTECODE_MAKE_FUNCTION))
+        return false;
+    for (i += 3; is_op(list, i, BYTECODE_SET_FUNCTION); i++) {
+    }
+    return is_op(list, i, BYTECODE_STORE_LOCAL) && list->items[i].argument == (int32_t)local;
+}
+
+/* A generator expression or comprehension. */
+static bool is_expression(const CodeSnapshot *code)
+{
+    return code->local_count && strcmp(code->local_names[0], ".0") == 0;
+}
+
+static void look_at_closure(const CodeSnapshot *code, const Instructions *list, uint32_t i, Capture *captures,
+                            Arena *arena)
+{
+    const CodeSnapshot *nested = code_at(code, list, i);
+    bool at_once = is_expression(nested) && (!nested->is_generator || is_used_at_once(list, i));
+    for (uint32_t k = i - 1 - nested->free_count; k < i - 1; k++) {
+        if (list->items[k].op != BYTECODE_LOAD_CELL)
+            continue;
+        uint32_t local = (uint32_t)list->items[k].argument;
+        Capture *capture = &captures[local];
+        if (k < capture->first && !is_assigned_function(list, k, local))
+            capture->first = k;
+        capture->later |= !at_once;
+        capture->assigned |= assigns_captured(nested, code->local_names[local], arena);
+    }
+}
+
+static void look_at_comprehension(const Comprehension *comprehension, Capture *captures)
+{
+    const CodeSnapshot *made = comprehension->constant->code;
+    const Instructions *list = comprehension->instructions;
+    uint32_t first = made->local_count - made->free_count;
+    for (uint32_t i = 0; i < list->count; i++) {
+        uint32_t local = (uint32_t)list->items[i].argument;
+        if (list->items[i].op == BYTECODE_STORE_LOCAL && local >= first)
+            captures[comprehension->captured[local - first]].assigned = true;
+    }
+    for (uint32_t i = 0; i < list->comprehension_count; i++) {
+        const Comprehension *inner = &list->comprehensions[i];
+        Capture *own = captures;
+        const CodeSnapshot *code = inner->constant->code;
+        uint32_t from = code->local_count - code->free_count;
+        for (uint32_t k = 0; k < inner->instructions->count; k++) {
+            const Instruction *item = &inner->instructions->items[k];
+            uint32_t outer = item->op == BYTECODE_STORE_LOCAL && item->argument >= (int32_t)from
+                                 ? inner->captured[(uint32_t)item->argument - from]
+                                 : 0;
+            if (outer >= first)
+                own[comprehension->captured[outer - first]].assigned = true;
+        }
+    }
+}
+
+/* How often a variable is assigned, and where first. */
+static uint32_t count_stores(const CodeSnapshot *code, const Instructions *list, uint32_t local, uint32_t *first)
+{
+    uint32_t given = code->argument_count + code->keyword_only_count + code->has_varargs + code->has_varkeywords;
+    uint32_t count = local < given;
+    *first = count ? 0 : UINT32_MAX;
+    for (uint32_t i = 0; i < list->count; i++) {
+        bool stores = list->items[i].op == BYTECODE_STORE_LOCAL && list->items[i].argument == (int32_t)local;
+        *first = stores && *first == UINT32_MAX ? i : *first;
+        count += stores;
+    }
+    return count;
+}
+
+bool *cell_variables(const CodeSnapshot *code, const Instructions *list, const bool *shared, Arena *arena)
+{
+    Capture *captures = ARENA_ARRAY(arena, Capture, code->local_count);
+    bool *cells = ARENA_ARRAY(arena, bool, code->local_count);
+    for (uint32_t local = 0; local < code->local_count; local++)
+        captures[local].first = UINT32_MAX;
+    for (uint32_t i = 1; i < list->count; i++) {
+        if (is_closure(code, list, i))
+            look_at_closure(code, list, i, captures, arena);
+    }
+    for (uint32_t i = 0; i < list->comprehension_count; i++)
+        look_at_comprehension(&list->comprehensions[i], captures);
+    for (uint32_t local = 0; local < code->local_count - code->free_count; local++) {
+        uint32_t first, stores = count_stores(code, list, local, &first);
+        const Capture *capture = &captures[local];
+        cells[local] = (shared && shared[local]) || capture->assigned ||
+                       (capture->later && (stores > 1 || (stores && first > capture->first)));
+    }
+    return cells;
+}
+
+/* --- in loops ----------------------------------------------------------------------------------------------------- */
+
+/* A jump back goes from behind both instructions to before them. */
+static bool share_loop(const Instructions *list, uint32_t a, uint32_t b)
+{
+    uint32_t low = a < b ? a : b, high = a < b ? b : a;
+    for (uint32_t i = high + 1; i < list->count; i++)
+        if (bytecode_jumps(list->items[i].op) && list->items[i].target <= low)
+            return true;
+    return false;
+}
+
+static bool is_stored_around(const Instructions *list, uint32_t local, uint32_t i)
+{
+    for (uint32_t k = 0; k < list->count; k++)
+        if (list->items[k].op == BYTECODE_STORE_LOCAL && list->items[k].argument == (int32_t)local &&
+            share_loop(list, k, i))
+            return true;
+    return false;
+}
+
+const LoopCapture *loop_captures(const CodeSnapshot *code, const Instructions *list, const bool *cells, Arena *arena,
+                                 uint32_t *count)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 1; i < list->count; i++)
+        most += is_closure(code, list, i) ? code_at(code, list, i)->free_count : 0;
+    LoopCapture *captures = ARENA_ARRAY(arena, LoopCapture, most);
+    for (uint32_t i = *count = 0; i < list->count; i++) {
+        const CodeSnapshot *nested = i && is_closure(code, list, i) ? code_at(code, list, i) : NULL;
+        for (uint32_t k = 1; nested && !is_expression(nested) && k <= nested->free_count; k++) {
+            const Instruction *load = &list->items[i - 1 - k];
+            uint32_t local = (uint32_t)load->argument;
+            if (load->op == BYTECODE_LOAD_CELL && local < code->local_count - code->free_count && !cells[local] &&
+                is_stored_around(list, local, i))
+                captures[(*count)++] = (LoopCapture){nested, local};
+        }
+    }
+    return captures;
+}

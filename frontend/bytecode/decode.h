@@ -1,0 +1,75 @@
+/* Bytes of a code object -> canonical instructions (bytecode.def), the same for every CPython version but for where
+ * PUSH_NULL stands when what is called is not a global. */
+#ifndef CUJIT_FRONTEND_DECODE_H
+#define CUJIT_FRONTEND_DECODE_H
+
+#include "core/base/buf.h"
+#include "core/snapshot.h"
+
+typedef enum Bytecode {
+#define BYTECODE(id, words) BYTECODE_##id,
+#include "frontend/bytecode/bytecode.def"
+#undef BYTECODE
+    BYTECODE_COUNT
+} Bytecode;
+
+typedef struct BytecodeInfo {
+    const char *name;         /* "LOAD_CONST" */
+    const char *words;        /* for messages: "a constant" */
+} BytecodeInfo;
+
+extern const BytecodeInfo bytecode_info[BYTECODE_COUNT];
+
+typedef struct Instruction {
+    Bytecode op;
+    int32_t argument;         /* n of bytecode.def */
+    uint32_t target;          /* jumps and FOR_ITER: index of the instruction that is next when the jump is taken */
+    uint32_t offset;          /* of the raw instruction, in 2-byte units */
+    bool lands_before;        /* while decoding: the jump goes to the instruction before its target */
+    SourcePos pos;
+    const char *raw_name;     /* CPython's own name */
+} Instruction;
+
+/* A list comprehension that CPython 3.12 and later wrote into the function around it: a function of its own again. */
+typedef struct Comprehension {
+    const Constant *constant; /* its code */
+    const struct Instructions *instructions;
+    uint32_t captured_count;
+    const uint32_t *captured; /* the locals whose values it uses */
+} Comprehension;
+
+typedef struct Instructions {
+    uint32_t count;
+    Instruction *items;
+    bool has_try;             /* a try or with statement is in the code (see the exception table); try_pos: where */
+    SourcePos try_pos;
+    bool is_list;             /* a list comprehension's code: LIST_APPEND has become YIELD */
+    uint32_t comprehension_count;
+    Comprehension *comprehensions;
+} Instructions;
+
+static inline bool bytecode_jumps(Bytecode op)
+{
+    return op == BYTECODE_JUMP || op == BYTECODE_JUMP_IF_TRUE || op == BYTECODE_JUMP_IF_FALSE ||
+           op == BYTECODE_JUMP_IF_NONE || op == BYTECODE_JUMP_IF_NOT_NONE || op == BYTECODE_FOR_ITER;
+}
+
+/* What is dropped: caches, RESUME, NOP, PRECALL, TO_BOOL, END_FOR, MAKE_CELL, COPY_FREE_VARS, ... What is split:
+ * superinstructions, LOAD_GLOBAL with NULL (LOAD_GLOBAL, PUSH_NULL), RETURN_CONST, KW_NAMES + CALL (LOAD_CONST,
+ * CALL_KEYWORDS), MAKE_FUNCTION with flags (MAKE_FUNCTION, SET_FUNCTION 8, 4, 2, 1), BINARY_SLICE, JUMP_IF_x_OR_POP
+ * (COPY 1, JUMP_IF_x, POP), conditional jumps back (the opposite jump over a JUMP back). Jumps to a
+ * JUMP go where that goes. NULL with a diagnostic (DIAG_BYTECODE_BROKEN, DIAG_UNSUPPORTED_PYTHON). Never crashes on
+ * damaged bytes: every argument that indexes a table of the code object is checked here. */
+Instructions *decode(const CodeSnapshot *code, Arena *arena, Diag *diag);
+/* Makes list comprehensions the same for all versions (comprehension.c): functions that yield their items. */
+void decode_comprehensions(const CodeSnapshot *code, Instructions *instructions, Arena *arena);
+/* Makes the LOAD_LOCALs of what nested functions capture LOAD_CELLs (cell_analysis.c). */
+void decode_cells(const CodeSnapshot *code, Instructions *instructions);
+/* Instruction i captures a variable for the function that is made next and assigned to that variable. */
+bool is_assigned_function(const Instructions *instructions, uint32_t i, uint32_t local);
+/* By local: whether it lives in memory that nested functions share, or is so anyway (`shared`, or NULL). After
+ * decode_comprehensions. */
+bool *cell_variables(const CodeSnapshot *code, const Instructions *instructions, const bool *shared, Arena *arena);
+void decode_print(Buf *out, const CodeSnapshot *code, const Instructions *instructions);
+
+#endif

@@ -1,0 +1,175 @@
+/* Whether a program can tell that a generator is a value here and not an object with a life of its own: it cannot while
+ * each is used once, in the loops it was made in. Lists of unknown length must be taken at once. */
+#include <string.h>
+
+#include "frontend/compound/generator.h"
+
+static bool dominates(const SsaFunction *ssa, uint32_t a, uint32_t b)
+{
+    while (b > a)
+        b = ssa->blocks[b].cfg->dominator;
+    return a == b;
+}
+
+/* Whether the block is in the loop of that header: from it a back edge is reached without passing the header. */
+static bool is_in_loop(Lower *l, uint32_t header, uint32_t block)
+{
+    const SsaFunction *ssa = l->instance->ssa;
+    bool *seen = ARENA_ARRAY(l->arena, bool, ssa->block_count);
+    uint32_t *stack = ARENA_ARRAY(l->arena, uint32_t, ssa->block_count), depth = 0;
+    seen[block] = true;
+    stack[depth++] = block;
+    while (depth) {
+        const CfgBlock *cfg = ssa->blocks[stack[--depth]].cfg;
+        for (uint32_t i = 0; i < cfg->successor_count; i++) {
+            uint32_t to = cfg->successors[i];
+            if (to == header)
+                return dominates(ssa, header, block);
+            if (!seen[to] && dominates(ssa, header, to)) {
+                seen[to] = true;
+                stack[depth++] = to;
+            }
+        }
+    }
+    return false;
+}
+
+/* Some loop has the use inside and what is used outside. */
+static bool is_repeated(Lower *l, uint32_t made, uint32_t used)
+{
+    const SsaFunction *ssa = l->instance->ssa;
+    for (uint32_t i = 0; i < ssa->block_count; i++)
+        if (ssa->blocks[i].cfg->is_loop_header && dominates(ssa, i, used) && is_in_loop(l, i, used) &&
+            !(dominates(ssa, i, made) && is_in_loop(l, i, made)))
+            return true;
+    return false;
+}
+
+static bool refuse(Lower *l, const SsaValue *at, const Type *type, const char *hint)
+{
+    l->value = at;
+    return lower_fail(l, DIAG_GENERATOR_USE, type_is_list(type) ? "this list" : "this generator", hint);
+}
+
+static bool has_effect(const SsaValue *value)
+{
+    return value->op == SSA_CALL || value->op == SSA_STORE_SUBSCRIPT || value->op == SSA_STORE_ATTRIBUTE ||
+           value->op == SSA_ITER_STEP;
+}
+
+/* A list is made at once in Python. Here its items are made when they are used, which must not be later. */
+static bool check_list(Lower *l, const SsaValue *list, const SsaValue *user, const Type *type)
+{
+    static const char hint[] = "; use it at once in sum, min, max, any, all or len, or write (...) for [...]: a "
+                               "generator's items come one by one";
+    bool is_taken =
+        user->op == SSA_CALL || user->op == SSA_CONTAINS || user->op == SSA_SEQUENCE || user->op == SSA_AS_TUPLE;
+    if (user->block != list->block || !is_taken)
+        return refuse(l, user, type, hint);
+    for (const SsaValue *value = list->next; value && value != user; value = value->next)
+        if (has_effect(value))
+            return refuse(l, user, type, hint);
+    return true;
+}
+
+/* Calls that look at the type alone. */
+static bool takes_no_item(Lower *l, const SsaValue *user, const Type *type)
+{
+    IntrinsicId callee = user->op == SSA_CALL ? operand_intrinsic(lower_fact(l, user->operands[0])) : INTRINSIC_NONE;
+    return callee == INTRINSIC_ISINSTANCE || callee == INTRINSIC_TYPE ||
+           (callee == INTRINSIC_LEN && !type_is_generator(type));
+}
+
+static bool is_counted_use(Lower *l, const SsaValue *user, const Type *type)
+{
+    return user->op != SSA_ITER_STEP && user->op != SSA_ITER_HAS && user->op != SSA_ITER_VALUE &&
+           user->op != SSA_ITER_NEXT && user->op != SSA_IS && !takes_no_item(l, user, type);
+}
+
+static bool edge_is_taken(Lower *l, uint32_t from, uint32_t to)
+{
+    const CfgBlock *cfg = l->instance->ssa->blocks[from].cfg;
+    for (uint32_t i = 0; i < cfg->successor_count; i++)
+        if (cfg->successors[i] == to && l->instance->edge_reached[2 * from + i])
+            return true;
+    return false;
+}
+
+static bool check_user(Lower *l, const SsaValue *value, const SsaValue *user, const Type *type, uint32_t *uses)
+{
+    for (uint32_t i = 0; i < user->count; i++) {
+        if (user->operands[i] != value || !is_counted_use(l, user, type))
+            continue;
+        uint32_t used = user->op == SSA_PHI ? user->block->cfg->predecessors[i] : user->block->id;
+        if (user->op == SSA_PHI && !edge_is_taken(l, used, user->block->id))
+            continue;
+        if (++*uses > 1 || is_repeated(l, value->block->id, used))
+            return refuse(l, user, type, "; call the generator function again for another");
+        if (type_is_list(type) && !takes_lists(l->instance) && !check_list(l, value, user, type))
+            return false;
+    }
+    return true;
+}
+
+/* Iterators lie on the operand stack only: the loop that made one has it to itself. */
+static bool is_iterator(const SsaValue *value, bool *seen)
+{
+    if (value->op == SSA_PARAMETER)
+        return value->name && strcmp(value->name, ".0") == 0;
+    if (value->op != SSA_PHI)
+        return value->op == SSA_ITERATOR;
+    if (value->name || seen[value->id])
+        return false;
+    seen[value->id] = true;
+    for (uint32_t i = 0; i < value->count; i++)
+        if (is_iterator(value->operands[i], seen))
+            return true;
+    return false;
+}
+
+bool check_generator_use(Lower *l, const SsaValue *value, const Type *type)
+{
+    const SsaFunction *ssa = l->instance->ssa;
+    uint32_t uses = 0;
+    if (value->op == SSA_ITER_START || value->op == SSA_ITER_STEP || value->op == SSA_ITER_NEXT ||
+        is_iterator(value, ARENA_ARRAY(l->arena, bool, ssa->value_count)))
+        return true;
+    for (uint32_t i = 0; i < ssa->block_count; i++) {
+        if (!l->instance->block_reached[i])
+            continue;
+        for (const SsaValue *phi = ssa->blocks[i].phis; phi; phi = phi->next)
+            if (!check_user(l, value, phi, type, &uses))
+                return false;
+        for (const SsaValue *user = ssa->blocks[i].first; user; user = user->next)
+            if (!check_user(l, value, user, type, &uses))
+                return false;
+    }
+    return true;
+}
+
+static bool adds_use(Lower *l, const SsaValue *value, const SsaValue *user, const Type *type, uint32_t *uses)
+{
+    for (uint32_t i = 0; i < user->count; i++) {
+        if (user->operands[i] != value || !is_counted_use(l, user, type))
+            continue;
+        uint32_t used = user->op == SSA_PHI ? user->block->cfg->predecessors[i] : user->block->id;
+        if (++*uses > 1 || is_repeated(l, value->block->id, used))
+            return true;
+    }
+    return false;
+}
+
+bool generator_is_shared(Lower *l, const SsaValue *call, const Type *type)
+{
+    const SsaFunction *ssa = l->instance->ssa;
+    uint32_t uses = 0;
+    for (uint32_t i = 0; i < ssa->block_count; i++) {
+        for (const SsaValue *phi = ssa->blocks[i].phis; phi; phi = phi->next)
+            if (adds_use(l, call, phi, type, &uses))
+                return true;
+        for (const SsaValue *user = ssa->blocks[i].first; user; user = user->next)
+            if (adds_use(l, call, user, type, &uses))
+                return true;
+    }
+    return false;
+}

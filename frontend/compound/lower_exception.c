@@ -1,0 +1,212 @@
+/* Exceptions: raise, assert, and what Python's operators raise. The module's table says what the host is to raise; a
+ * RAISE carries its number and the run-time values among the arguments. Where the host is not told, a raise only ends the
+ * thread. */
+#include <string.h>
+
+#include "core/base/exception_record.h"
+#include "frontend/lower.h"
+
+/* --- making exceptions ---------------------------------------------------------------------------------------------- */
+
+bool operand_is_exception_class(Operand operand)
+{
+    return operand_is_object(operand, CONSTANT_MODULE) && operand.constant->is_exception;
+}
+
+bool lower_exception_call(Lower *l, Operand class, const Call *call, Operand *out)
+{
+    if (call->keyword_count)
+        return lower_fail(l, DIAG_UNSUPPORTED, "the arguments of an exception are positional");
+    *out = lower_make_tuple(l, call->arguments, call->count, TUPLE_EXCEPTION);
+    Type *type = arena_copy(l->arena, out->type, sizeof *type);
+    type->object = class.constant;
+    out->type = type;
+    return true;
+}
+
+/* --- arguments ------------------------------------------------------------------------------------------------------ */
+
+typedef struct Raise {
+    uint32_t count, slots;
+    IrValue *values[EXCEPTION_SLOTS];
+} Raise;
+
+/* Adds a scalar, or the scalars of a tuple. False with a diagnostic. */
+static bool add_value(Lower *l, Raise *raise, Operand value)
+{
+    if (value.type->kind == TYPE_TUPLE && value.type->tag <= TUPLE_NAMED) {
+        for (uint32_t i = 0; i < value.type->count; i++)
+            if (!add_value(l, raise, lower_tuple_item(l, value, i)))
+                return false;
+        return true;
+    }
+    if (!type_is_scalar(value.type))
+        return lower_fail(l, DIAG_UNSUPPORTED,
+                          arena_format(l->arena, "an exception cannot take %s along; numbers and text it can",
+                                       lower_describe(l, value.type)));
+    raise->slots += exception_slots(value.type);
+    if (raise->slots > EXCEPTION_SLOTS)
+        return lower_fail(
+            l, DIAG_UNSUPPORTED,
+            arena_format(l->arena, "an exception takes at most %d numbers of run time along", EXCEPTION_SLOTS));
+    raise->values[raise->count++] = operand_ir(l, value);
+    return true;
+}
+
+/* Numbers, text and tuples of them, which the host can make again from the constant. */
+static bool is_plain(const Constant *constant)
+{
+    switch (constant->kind) {
+    case CONSTANT_NONE:
+    case CONSTANT_BOOL:
+    case CONSTANT_INT:
+    case CONSTANT_FLOAT:
+    case CONSTANT_COMPLEX:
+    case CONSTANT_STRING: return true;
+    case CONSTANT_TUPLE:
+        for (uint32_t i = 0; i < constant->count; i++)
+            if (!is_plain(constant->items[i]))
+                return false;
+        return true;
+    default: return false;
+    }
+}
+
+static bool add_argument(Lower *l, Raise *raise, Operand value, IrExceptionArgument *out)
+{
+    bool is_text = value.type->kind == TYPE_TUPLE && value.type->tag == TUPLE_TEXT;
+    *out = (IrExceptionArgument){.type = value.type, .first_slot = raise->slots};
+    if (!is_text && value.constant && is_plain(value.constant)) {
+        *out = (IrExceptionArgument){.constant = value.constant, .type = &type_none};
+        return true;
+    }
+    if (!is_text)
+        return add_value(l, raise, value);
+    out->format = operand_text_format(value);
+    for (uint32_t i = 0; i < value.type->count; i++)
+        if (!add_value(l, raise, lower_tuple_item(l, value, i)))
+            return false;
+    return true;
+}
+
+static bool add_arguments(Lower *l, Raise *raise, Operand exception, IrException *out)
+{
+    uint32_t count = exception.type->count;
+    IrExceptionArgument *arguments = ARENA_ARRAY(l->arena, IrExceptionArgument, count + 1);
+    out->class = exception.type->object;
+    out->argument_count = count;
+    out->arguments = arguments;
+    for (uint32_t i = 0; i < count; i++)
+        if (!add_argument(l, raise, lower_tuple_item(l, exception, i), &arguments[i]))
+            return false;
+    return true;
+}
+
+/* --- raising -------------------------------------------------------------------------------------------------------- */
+
+/* In a kernel that is a return. */
+static void emit_silent_raise(Lower *l)
+{
+    if (l->instance->is_kernel)
+        emit(l, IR_RETURN, &type_none, 0, NULL);
+    else if (l->emitting)
+        ir_raise(l->block, 0, &l->value->pos, 0, NULL);
+}
+
+static void emit_raise(Lower *l, const IrException *exception, const Raise *raise)
+{
+    if (l->emitting)
+        ir_raise(l->block, ir_add_exception(l->frontend->module, exception), &l->value->pos, raise->count,
+                 raise->values);
+}
+
+void emit_builtin_raise(Lower *l, const char *class)
+{
+    if (!l->frontend->request->exceptions) {
+        emit_silent_raise(l);
+        return;
+    }
+    Constant *constant = ARENA_NEW(l->arena, Constant);
+    *constant = (Constant){.kind = CONSTANT_MODULE, .is_exception = true, .text = class};
+    emit_raise(l, &(IrException){.class = constant, .pos = raise_place(l)}, &(Raise){0});
+}
+
+bool lower_raise(Lower *l, const SsaValue *value)
+{
+    Raise raise = {0};
+    IrException exception = {.pos = raise_place(l)};
+    if (!l->frontend->request->exceptions) {
+        emit_silent_raise(l);
+        return true;
+    }
+    if (value->count == 0)
+        return lower_fail(l, DIAG_UNSUPPORTED_BYTECODE, "raise without an exception", "");
+    Operand raised = lower_fact(l, value->operands[0]); /* what follows `from` is not kept */
+    if (operand_is_exception_class(raised))
+        exception.class = raised.constant;
+    else if (raised.type->kind != TYPE_TUPLE || raised.type->tag != TUPLE_EXCEPTION)
+        return lower_fail(
+            l, DIAG_UNSUPPORTED,
+            arena_format(l->arena, "%s is no exception that can be raised", lower_describe(l, raised.type)));
+    else if (!add_arguments(l, &raise, raised, &exception))
+        return false;
+    emit_raise(l, &exception, &raise);
+    return true;
+}
+
+/* --- what operators raise ------------------------------------------------------------------------------------------- */
+
+/* Functions of cujit's own follow NumPy and C, whose operators raise nothing. */
+bool lower_checks(const Lower *l) { return l->frontend->request->exceptions && !l->instance->code->is_library; }
+
+void emit_check(Lower *l, IrValue *condition, const char *class, const char *text)
+{
+    IrBlock *failed = emit_block(l), *passed = emit_block(l);
+    if (!l->emitting)
+        return;
+    Constant *constants = ARENA_ARRAY(l->arena, Constant, 2);
+    constants[0] = (Constant){.kind = CONSTANT_MODULE, .is_exception = true, .text = class};
+    constants[1] = (Constant){.kind = CONSTANT_STRING, .text = text};
+    IrExceptionArgument *argument = ARENA_NEW(l->arena, IrExceptionArgument);
+    *argument = (IrExceptionArgument){.constant = &constants[1], .type = &type_none};
+    IrException exception = {.class = &constants[0], .argument_count = 1, .arguments = argument, .pos = raise_place(l)};
+    emit_branch(l, condition, failed, passed);
+    l->block = failed;
+    emit_raise(l, &exception, &(Raise){0});
+    l->block = passed;
+}
+
+void emit_check_or_trap(Lower *l, IrValue *condition, const char *class, const char *text)
+{
+    if (lower_checks(l)) {
+        emit_check(l, condition, class, text);
+        return;
+    }
+    IrBlock *failed = emit_block(l), *passed = emit_block(l);
+    emit_branch(l, condition, failed, passed);
+    l->block = failed;
+    emit_intrinsic(l, INTRINSIC_CUDA_TRAP, &type_none, 0, NULL);
+    emit_jump(l, passed);
+    l->block = passed;
+}
+
+bool value_is_never_zero(const IrValue *value)
+{
+    int64_t low, high;
+    if (value->op == IR_CONST)
+        return type_is_integer(value->type) ? value->integer != 0 : value->real != 0;
+    if (value->type->kind != TYPE_INT)
+        return false;
+    lower_interval(value, &low, &high);
+    return low > 0 || high < 0;
+}
+
+void emit_zero_check(Lower *l, IrValue *divisor, const char *text)
+{
+    if (!l->emitting || !text || !lower_checks(l) || value_is_never_zero(divisor))
+        return;
+    const Type *type = divisor->type;
+    IrValue *zero =
+        type->kind == TYPE_FLOAT ? ir_const_float(l->block, type, 0, 0, &l->value->pos) : emit_int(l, type, 0);
+    emit_check(l, emit2(l, IR_EQ, TYPE_OF(BOOL), divisor, zero), "ZeroDivisionError", text);
+}

@@ -1,0 +1,288 @@
+/* Types and constants of an instance, to a fixed point over its reachable blocks: sparse conditional constant
+ * propagation (Wegman and Zadeck, TOPLAS 1991) with types for the lattice. */
+#include "frontend/compound/generator.h"
+
+/* Facts only widen, a few times each; what does not settle is reported as unresolved rather than tried for ever. */
+enum { PASS_LIMIT = 1000 };
+
+/* Operations to which a member of an IntEnum is a number. */
+static bool takes_numbers(SsaOp op)
+{
+    switch (op) {
+    case SSA_ATTRIBUTE:
+    case SSA_CALL:
+    case SSA_TUPLE:
+    case SSA_LIST:
+    case SSA_IS: return false;
+    default: return true;
+    }
+}
+
+bool lower_value(Lower *l, const SsaValue *value, Operand *out)
+{
+    l->value = value;
+    *out = (Operand){0};
+    Operand x[3];
+    for (uint32_t i = 0; i < value->count && i < 3; i++) {
+        x[i] = lower_fact(l, value->operands[i]);
+        if (value->op != SSA_IS && value->op != SSA_NOT)
+            x[i] = operand_value_of(l, x[i]);
+        if (takes_numbers(value->op))
+            x[i] = operand_number_of(l, x[i]);
+    }
+    switch (value->op) {
+    case SSA_CONSTANT: return operand_of_constant(l, value->constant, out);
+    case SSA_PARAMETER:
+        *out = operand_of_self(l, l->instance->parameters[value->argument], l->instance->parameters);
+        return true;
+    case SSA_SELF: return *out = operand_self(l), true;
+    case SSA_BINARY:
+        if (value->argument2 && x[0].type->kind == TYPE_ARRAY)
+            return lower_update(l, value->argument, x[0], x[1], out);
+        return lower_binary(l, value->argument, x[0], x[1], out);
+    case SSA_COMPARE: return lower_compare(l, value->argument, x[0], x[1], out);
+    case SSA_IS: return lower_is(l, x[0], x[1], value->argument != 0, out);
+    case SSA_CONTAINS: return lower_contains(l, x[0], x[1], value->argument != 0, out);
+    case SSA_NEGATIVE:
+    case SSA_POSITIVE:
+    case SSA_INVERT:
+    case SSA_NOT: return lower_unary(l, value->op, x[0], out);
+    case SSA_ATTRIBUTE: return lower_attribute(l, x[0], value->name, out);
+    case SSA_STORE_ATTRIBUTE:
+        *out = operand_none();
+        if (is_record_array(x[1].type) && record_field(x[1].type, value->name))
+            return lower_store_field(l, x[1], record_field(x[1].type, value->name), x[0]);
+        return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, x[0].type), lower_describe(l, x[1].type), "");
+    case SSA_SUBSCRIPT: return lower_subscript(l, x[0], x[1], out);
+    case SSA_STORE_SUBSCRIPT:
+        *out = operand_none();
+        if (value->argument && x[0].type->kind == TYPE_ARRAY)
+            return true; /* array[slice] += value has stored already */
+        return lower_store_subscript(l, x[1], x[2], x[0]);
+    case SSA_TUPLE:
+    case SSA_LIST: {
+        Operand *items = ARENA_ARRAY(l->arena, Operand, value->count);
+        for (uint32_t i = 0; i < value->count; i++)
+            items[i] = lower_fact(l, value->operands[i]);
+        *out = lower_make_tuple(l, items, value->count, TUPLE_PLAIN);
+        return true;
+    }
+    case SSA_AS_TUPLE: return lower_all_items(l, x[0], out);
+    case SSA_FORMAT: return lower_format(l, x[0], value->argument, value->count > 1 ? &x[1] : NULL, out);
+    case SSA_TEXT: {
+        Operand *parts = ARENA_ARRAY(l->arena, Operand, value->count + 1);
+        for (uint32_t i = 0; i < value->count; i++)
+            parts[i] = lower_fact(l, value->operands[i]);
+        return lower_join_text(l, parts, value->count, "", out);
+    }
+    case SSA_SLICE: *out = lower_make_tuple(l, x, 3, TUPLE_SLICE); return true;
+    case SSA_UNPACK: return lower_unpack(l, x[0], (uint32_t)value->argument, (uint32_t)value->argument2, out);
+    case SSA_CALL: return lower_call(l, value, out) && lower_called_iterator(l, value, out);
+    case SSA_CELL: return lower_cell(l, value, out);
+    case SSA_CELL_LOAD: return lower_cell_load(l, x[0], out);
+    case SSA_CELL_STORE: return lower_cell_store(l, value->name, x[0], x[1], out);
+    case SSA_DICT: {
+        Operand *values = ARENA_ARRAY(l->arena, Operand, value->count + 1);
+        for (uint32_t i = 0; i < value->count; i++)
+            values[i] = lower_fact(l, value->operands[i]);
+        return *out = lower_make_dict(l, values, value->keywords, value->count), true;
+    }
+    case SSA_DICT_MERGE: return lower_dict_merge(l, x[0], x[1], out);
+    case SSA_MATCH_CLASS: return lower_match_class(l, x[0], x[1], value->argument != 0, out);
+    case SSA_SEQUENCE:
+        if (type_is_generator(x[0].type))
+            return lower_generator_items(l, x[0], value->argument, out);
+        return *out = x[0], true;
+    case SSA_ITERATOR:
+        if (type_has_list(x[0].type) && !takes_lists(l->instance))
+            return lower_fail(l, DIAG_GENERATOR_USE, "a list of unknown length",
+                              "; write (...) for [...]: the items of a generator come one by one");
+        return lower_iterator(l, x[0], out);
+    case SSA_ITER_STEP: return lower_iter_step(l, x[0], x[1], out);
+    case SSA_ITER_START: return lower_iter_start(l, x[0], out);
+    case SSA_ITER_HAS: return lower_iter_has(l, x[0], x[1], out);
+    case SSA_ITER_VALUE: return lower_iter_value(l, x[0], x[1], out);
+    case SSA_ITER_NEXT: return lower_iter_next(l, x[0], x[1], out);
+    case SSA_FUNCTION: return lower_function(l, value, out);
+    default: return true;   /* undefined and NULL have no type of their own */
+    }
+}
+
+/* --- one pass over the reachable blocks --------------------------------------------------------------------------- */
+
+static bool operands_known(Lower *l, const SsaValue *value)
+{
+    for (uint32_t i = 0; i < value->count; i++)
+        if (!lower_fact_known(l, value->operands[i]))
+            return false;
+    return true;
+}
+
+static bool same_fact(Operand a, Operand b)
+{
+    if (!a.type || !b.type)
+        return a.type == b.type;
+    if (!type_equal(a.type, b.type) || !a.constant != !b.constant || a.weak != b.weak)
+        return false;
+    return !a.constant || constant_equal(a.constant, b.constant);
+}
+
+static void set_fact(Lower *l, const SsaValue *value, Operand fact)
+{
+    Operand *slot = &l->instance->facts[value->id];
+    if (!same_fact(*slot, fact)) {
+        *slot = fact;
+        l->changed = true;
+    }
+}
+
+static bool edge_is_reached(const Lower *l, uint32_t from, uint32_t to)
+{
+    const CfgBlock *cfg = l->instance->ssa->blocks[from].cfg;
+    for (uint32_t k = 0; k < cfg->successor_count; k++)
+        if (cfg->successors[k] == to && l->instance->edge_reached[2 * from + k])
+            return true;
+    return false;
+}
+
+static void infer_phi(Lower *l, const SsaBlock *block, const SsaValue *phi)
+{
+    Operand fact = lower_fact(l, phi);
+    if (fact.type && fact.type->kind == TYPE_OBJECT)
+        fact = (Operand){0}; /* objects do not widen: one takes another's place */
+    l->value = phi;
+    for (uint32_t i = 0; i < phi->count; i++) {
+        if (!edge_is_reached(l, block->cfg->predecessors[i], block->id))
+            continue;
+        Operand joined;
+        if (lower_join(l, fact, lower_fact(l, phi->operands[i]), &joined))
+            fact = joined; /* what does not fit is reported when emitting */
+    }
+    set_fact(l, phi, fact);
+}
+
+static void reach(Lower *l, uint32_t block, uint32_t successor)
+{
+    bool *edge = &l->instance->edge_reached[2 * block + successor];
+    uint32_t to = l->instance->ssa->blocks[block].cfg->successors[successor];
+    if (!*edge) {
+        *edge = true;
+        l->instance->block_reached[to] = true;
+        l->changed = true;
+    }
+}
+
+static void infer_branch(Lower *l, const SsaBlock *block, const SsaValue *branch)
+{
+    Operand truth, condition = lower_fact(l, branch->operands[0]);
+    l->value = branch;
+    if (!condition.type || !lower_truth(l, condition, &truth))
+        return;
+    for (uint32_t k = 0; k < 2; k++) {
+        bool wanted = (k == 1) == (branch->argument != 0);
+        if (!truth.constant || (truth.constant->integer != 0) == wanted)
+            reach(l, block->id, k);
+    }
+}
+
+/* What a function returns, or a generator yields. */
+static void infer_return(Lower *l, const SsaValue *value)
+{
+    Operand result = lower_fact(l, value->operands[0]), joined;
+    if (!result.type)
+        return;
+    if (result.type->kind != TYPE_OBJECT && result.type->kind != TYPE_NONE)
+        result.constant = NULL;
+    const Type *forced = l->instance->forced_result;
+    if (forced && forced->kind != TYPE_NONE)
+        result = operand_value(forced, NULL);
+    if (lower_join(l, l->joined_result, result, &joined))
+        l->joined_result = joined;
+}
+
+static void infer_value(Lower *l, const SsaBlock *block, const SsaValue *value)
+{
+    if (value->op == SSA_JUMP) {
+        reach(l, block->id, 0);
+    } else if (value->op == SSA_BRANCH) {
+        infer_branch(l, block, value);
+    } else if (value->op == SSA_YIELD) {
+        infer_return(l, value);
+        reach(l, block->id, 0);
+    } else if (value->op == SSA_RETURN) {
+        if (!l->instance->ssa->is_generator)
+            infer_return(l, value);
+    } else if (!value->is_dead && operands_known(l, value)) {
+        Operand fact;
+        diag_clear(l->diag);
+        if (lower_value(l, value, &fact) && fact.type && !diag_failed(l->diag)) {
+            fact.ir = NULL;
+            set_fact(l, value, fact);
+        } else if (l->diag->id == DIAG_CONSTANT_REQUIRED) {
+            want_constants(l);
+        } else if (diag_failed(l->diag)) {
+            l->instance->fails = true;
+        }
+    }
+}
+
+/* Results are joined anew in every pass: while types widen, what a path returns may be another object each time. Calls
+ * of the function by itself go by the result of the pass before. */
+static void infer_pass(Lower *l)
+{
+    Operand before = l->instance->result;
+    l->joined_result = (Operand){0};
+    l->instance->fails = false;
+    const SsaFunction *ssa = l->instance->ssa;
+    for (uint32_t i = 0; i < ssa->block_count; i++) {
+        if (!l->instance->block_reached[i])
+            continue;
+        const SsaBlock *block = &ssa->blocks[i];
+        for (const SsaValue *phi = block->phis; phi; phi = phi->next)
+            infer_phi(l, block, phi);
+        for (const SsaValue *value = block->first; value; value = value->next) {
+            infer_value(l, block, value);
+            if (value->op == SSA_CALL && !value->is_dead && !lower_fact_known(l, value))
+                break; /* it has not returned so far: nothing behind it is reached */
+        }
+    }
+    l->instance->result = l->joined_result;
+    l->changed |= !same_fact(before, l->instance->result);
+}
+
+static bool wants_unrolling(const Instance *instance)
+{
+    for (uint32_t i = 0; i < instance->ssa->block_count && instance->is_unrollable; i++)
+        if (instance->unroll[i])
+            return true;
+    return false;
+}
+
+void infer_instance(Frontend *frontend, Instance *instance)
+{
+    Diag scratch = {0};
+    Lower l = {.frontend = frontend, .arena = frontend->arena, .diag = &scratch, .instance = instance};
+    instance->state = INSTANCE_RUNNING;
+    instance->frame = NULL;
+    instance->block_reached[0] = true;
+    frontend->depth++;
+    uint32_t passes = 0;
+    do {
+        l.changed = false;
+        instance->provisional = false;
+        instance->cell_version = frontend->cell_version;
+        infer_pass(&l);
+        l.changed |= instance->cell_version != frontend->cell_version && instance_shares_cells(instance);
+        if ((wants_unrolling(instance) && instance_unroll(frontend, instance)) ||
+            share_loop_captures(frontend, instance)) {
+            instance->block_reached[0] = true;
+            l.changed = true;
+            passes = 0;
+        }
+    } while (l.changed && ++passes < PASS_LIMIT);
+    frontend->depth--;
+    /* What rests on an unfinished caller is looked at again when that caller is. */
+    instance->state = instance->provisional && !instance->is_recursive ? INSTANCE_NEW : INSTANCE_DONE;
+    if (instance->provisional && frontend->depth > 0)
+        instance->state = INSTANCE_NEW;
+}

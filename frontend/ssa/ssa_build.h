@@ -1,0 +1,105 @@
+/* Shared by the files that build SSA: stack_to_ssa.c, stack_instructions.c, stack_displays.c, ssa_values.c, ssa_finish.c. */
+#ifndef CUJIT_FRONTEND_SSA_BUILD_H
+#define CUJIT_FRONTEND_SSA_BUILD_H
+
+#include "frontend/ssa/ssa.h"
+
+/* Operands at once, and how many of them may lie on the stack where blocks join (loops in loops, branches in
+ * arguments). */
+enum { STACK_LIMIT = 4096, SLOT_LIMIT = 128 };
+
+typedef struct BlockState {
+    SsaValue **variables; /* value of each variable at the end of what was run of the block; NULL: not set here */
+    SsaValue **incomplete; /* phis that wait for the block to be sealed, by variable */
+    bool is_sealed, is_filled;
+    int32_t depth; /* of the stack on entry; -1: not known yet */
+} BlockState;
+
+typedef struct Builder {
+    Arena *arena;
+    Diag *diag;
+    const CodeSnapshot *code;
+    const Instructions *instructions;
+    const Cfg *cfg;
+    SsaFunction *function;
+    BlockState *states;
+    SsaBlock *block;
+    BlockState *state;
+    const Instruction *instruction;
+    SsaValue *stack[STACK_LIMIT];
+    int32_t depth;
+    bool failed;
+    const bool *is_cell; /* by local */
+    SsaValue **cells; /* by local; NULL for others than cells */
+} Builder;
+
+/* --- the block and the stack (ssa_values.c) --------------------------------------------------------------------- */
+SsaValue *ssa_append(Builder *b, SsaOp op, uint32_t count, SsaValue *const *operands);
+SsaValue *ssa_append1(Builder *b, SsaOp op, SsaValue *x);
+SsaValue *ssa_append2(Builder *b, SsaOp op, SsaValue *x, SsaValue *y);
+SsaValue *ssa_append_constant(Builder *b, const Constant *constant);
+void ssa_push(Builder *b, SsaValue *value);
+SsaValue *ssa_pop(Builder *b);
+/* In the order in which they were pushed. */
+SsaValue **ssa_pop_many(Builder *b, uint32_t count);
+/* The value n below the top (1: the top itself). */
+SsaValue **ssa_peek(Builder *b, int32_t n);
+void ssa_fail(Builder *b, DiagId id, const char *what, const char *hint);
+void ssa_fail_broken(Builder *b, const char *what);
+
+/* Variables: the locals, then the stack slots, then the position of an iterator that lies in each stack slot. */
+static inline uint32_t variable_count(const Builder *b) { return b->code->local_count + 2 * SLOT_LIMIT; }
+static inline uint32_t slot_variable(const Builder *b, int32_t slot) { return b->code->local_count + (uint32_t)slot; }
+static inline uint32_t position_variable(const Builder *b, int32_t slot) { return slot_variable(b, slot) + SLOT_LIMIT; }
+/* The local belongs to a function around this one. */
+static inline bool is_free(const Builder *b, uint32_t local)
+{
+    return local >= b->code->local_count - b->code->free_count;
+}
+static inline void ssa_write_variable(Builder *b, uint32_t variable, uint32_t block, SsaValue *value)
+{
+    b->states[block].variables[variable] = value;
+}
+SsaValue *ssa_read_variable(Builder *b, uint32_t variable, uint32_t block);
+SsaValue *ssa_undefined_value(Builder *b, uint32_t variable);
+/* No more predecessors will come: phis get their operands. */
+void ssa_seal(Builder *b, uint32_t block);
+void ssa_seal_ready_blocks(Builder *b);
+/* NULL: the block is empty. */
+const Instruction *ssa_last_instruction(const Builder *b, const CfgBlock *cfg);
+/* Where a generator goes on after a yield. */
+bool ssa_is_resumed_block(const Builder *b, const CfgBlock *cfg);
+
+/* --- instructions (stack_instructions.c) -------------------------------------------------------------------------- */
+void run_instruction(Builder *b);
+/* In the body of a for loop: the item is pushed and the iterator moves on. */
+void run_loop_body(Builder *b);
+
+/* --- instructions (stack_displays.c) ------------------------------------------------------------------------------ */
+void run_sequence(Builder *b, SsaOp op);
+void run_slice(Builder *b);
+void run_list_extend(Builder *b);
+void run_list_append(Builder *b);
+void run_unpack(Builder *b);
+void run_unpack_starred(Builder *b);
+void run_build_map(Builder *b);
+void run_build_constant_map(Builder *b);
+void run_dict_merge(Builder *b);
+void run_match_sequence(Builder *b);
+void run_get_length(Builder *b);
+void run_match_class(Builder *b);
+
+/* Of variables that are no cells (cell_analysis.c). */
+const LoopCapture *loop_captures(const CodeSnapshot *code, const Instructions *list, const bool *cells, Arena *arena,
+                                 uint32_t *count);
+
+/* --- finishing (ssa_finish.c) ------------------------------------------------------------------------------------- */
+/* The value itself, or what took its place. */
+SsaValue *ssa_resolve(SsaValue *value);
+/* The one value that a phi stands for, or NULL when it joins several. What a generator reads of its past is a value of its
+ * own unless it is always there. */
+SsaValue *ssa_trivial_value(SsaValue *phi);
+/* Replaces trivial phis, drops those that nothing uses. */
+void ssa_finish(SsaFunction *function, Arena *arena);
+
+#endif

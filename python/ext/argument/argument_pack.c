@@ -1,0 +1,329 @@
+/* Arguments -> the parameter buffer of a specialization, checking on the way that their types are its types: on the path
+ * of every launch, so nothing is allocated and no type is built. */
+#include <errno.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "ext/argument/launch_frame.h"
+
+typedef struct Packer {
+    ExtLaunchFrame *frame;
+    const AbiField *field; /* the next one */
+    uint32_t parameter;
+    bool holds; /* the values are held by nothing but the packer */
+} Packer;
+
+static ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type);
+static ExtMatch pack_array(Packer *packer, PyObject *value, const Type *type);
+
+/* A member of the enum of that type. */
+static ExtMatch pack_enum(Packer *packer, PyObject *value, const Type *type)
+{
+    if ((const void *)Py_TYPE(value) != type->object)
+        return EXT_MISMATCH;
+    PyObject *number = PyObject_GetAttrString(value, "value");
+    ExtMatch match = number ? pack_value(packer, number, type->items[0]) : EXT_ERROR;
+    Py_XDECREF(number);
+    return match;
+}
+
+static void write_number(Packer *packer, const Type *type, const uint8_t *bytes)
+{
+    uint32_t parts = type->kind == TYPE_COMPLEX ? 2 : 1, size = type->size / parts;
+    for (uint32_t i = 0; i < parts; i++)
+        memcpy(packer->frame->parameters + packer->field++->offset, bytes + i * size, size);
+}
+
+static ExtMatch pack_scalar(Packer *packer, PyObject *value, const Type *type)
+{
+    uint8_t *parameters = packer->frame->parameters;
+    if (type == TYPE_OF(FLOAT64) && PyFloat_CheckExact(value)) {
+        double number = PyFloat_AS_DOUBLE(value);
+        memcpy(parameters + packer->field++->offset, &number, sizeof number);
+        return EXT_MATCH;
+    }
+    if (type == TYPE_OF(INT64) && PyLong_CheckExact(value)) {
+        int overflow;
+        int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow);
+        memcpy(parameters + packer->field->offset, &number, sizeof number);
+        packer->field += !overflow;
+        if (!overflow)
+            return EXT_MATCH;
+    }
+    if (type == TYPE_OF(BOOL) && PyBool_Check(value)) {
+        parameters[packer->field++->offset] = value == Py_True;
+        return EXT_MATCH;
+    }
+    const void *held;
+    if (ext_numpy_number(value, &held) == type) {
+        write_number(packer, type, held);
+        return EXT_MATCH;
+    }
+    const Type *actual = ext_number_type(value);
+    if (!actual)
+        return PyErr_Occurred() ? EXT_ERROR : EXT_MISMATCH;
+    if (actual->scalar != type->scalar && !(packer->frame->converts && jit_conversion_cost(actual, type) >= 0))
+        return EXT_MISMATCH;
+    uint8_t bytes[16];
+    if (!ext_store_number(value, type, bytes))
+        return EXT_ERROR;
+    write_number(packer, type, bytes);
+    return EXT_MATCH;
+}
+
+static bool array_matches(const Packer *packer, const ExtArrayView *view, const Type *type)
+{
+    bool same = view->element == type->element || type_equal(view->element, type->element);
+    if (view->ndim != type->ndim ||
+        !(same || (packer->frame->converts && type_is_same_integer(view->element, type->element))))
+        return false;
+    if (!packer->frame->converts)
+        return ext_view_layout(view) == type->layout && view->read_only == type->read_only;
+    if (view->read_only && !type->read_only && jit_written(packer->frame->specialization)[packer->parameter])
+        return false;
+    return type->layout == LAYOUT_ANY || (type->layout == LAYOUT_C ? view->c_contiguous : view->f_contiguous);
+}
+
+void ext_write_array(uint8_t *parameters, const AbiField *field, const Type *type, RtPointer pointer,
+                     const int64_t *shape, const int64_t *strides)
+{
+    memcpy(parameters + field->offset, &pointer, sizeof pointer);
+    field++;
+    for (int axis = 0; axis < type->ndim; axis++, field++)
+        memcpy(parameters + field->offset, &shape[axis], sizeof *shape);
+    for (int axis = 0; type->layout == LAYOUT_ANY && axis < type->ndim; axis++, field++)
+        memcpy(parameters + field->offset, &strides[axis], sizeof *strides);
+}
+
+static uint32_t array_fields(const Type *type) { return 1u + type->ndim * (type->layout == LAYOUT_ANY ? 2u : 1u); }
+
+/* --- memory of other libraries ------------------------------------------------------------------------------------------- */
+static bool is_readable(RtPointer address)
+{
+    uint8_t byte;
+    struct iovec local = {&byte, 1}, remote = {(void *)(uintptr_t)address, 1};
+    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1 || errno == EPERM || errno == ENOSYS;
+}
+
+/* On the CPU device: whether this process can read the array, as it cannot read a GPU's memory. */
+static bool is_host_memory(const ExtArrayView *view)
+{
+    int64_t low = 0, high = view->element->size - 1;
+    for (int axis = 0; axis < view->ndim; axis++) {
+        int64_t reach = (view->shape[axis] - 1) * view->strides[axis];
+        if (view->shape[axis] == 0)
+            return true;
+        *(reach < 0 ? &low : &high) += reach;
+    }
+    return is_readable(view->pointer + (uint64_t)low) && is_readable(view->pointer + (uint64_t)high);
+}
+
+static bool add_stream(ExtLaunchFrame *frame, uint64_t handle)
+{
+    for (uint32_t i = 0; i < frame->stream_count; i++)
+        if (frame->streams[i] == handle)
+            return true;
+    if (frame->stream_count == FRAME_STREAMS)
+        frame->wait_for_device = true;
+    else
+        frame->streams[frame->stream_count++] = handle;
+    return true;
+}
+
+static bool check_foreign(ExtLaunchFrame *frame, const ExtArrayView *view)
+{
+    if (rt_device_kind(frame->device) == RT_GPU)
+        return !view->has_stream || add_stream(frame, view->stream_handle);
+    if (is_host_memory(view))
+        return true;
+    PyErr_SetString(PyExc_ValueError, "the array is in memory of a GPU, and the kernel runs on the CPU device");
+    return false;
+}
+
+static bool check_device(const ExtLaunchFrame *frame, const ExtArrayView *view)
+{
+    if (view->device == frame->device || view->pointer == 0)
+        return true;
+    char lives[160], runs[160];
+    PyErr_Format(PyExc_ValueError, "the array is in memory of %s, and the kernel runs on %s",
+                 ext_device_text(view->device, lives, sizeof lives), ext_device_text(frame->device, runs, sizeof runs));
+    return false;
+}
+
+/* --- arrays ------------------------------------------------------------------------------------------------------------------ */
+static bool add_host_array(Packer *packer, const ExtArrayView *view, const Type *type)
+{
+    ExtLaunchFrame *frame = packer->frame;
+    if (frame->array_count == frame->array_capacity) {
+        ExtHostArray *grown = PyMem_Malloc(2 * frame->array_capacity * sizeof *grown);
+        if (!grown)
+            return PyErr_NoMemory(), false;
+        memcpy(grown, frame->arrays, frame->array_count * sizeof *grown);
+        if (frame->arrays != frame->small_arrays)
+            PyMem_Free(frame->arrays);
+        frame->arrays = grown;
+        frame->array_capacity *= 2;
+    }
+    frame->arrays[frame->array_count++] = (ExtHostArray){.array = view->host,
+                                                         .type = type,
+                                                         .field = packer->field,
+                                                         .parameter = packer->parameter,
+                                                         .copy_in = view->copy_in,
+                                                         .copy_out = view->copy_out,
+                                                         .is_owned = packer->holds};
+    if (packer->holds)
+        Py_INCREF(view->host);
+    return true;
+}
+
+/* A NumPy record is an array without axes over its own memory. */
+static ExtMatch pack_record(Packer *packer, PyObject *value, const Type *type)
+{
+    PyVoidScalarObject *record = (PyVoidScalarObject *)value;
+    Py_INCREF(record->descr);
+    PyObject *array = PyArray_NewFromDescr(&PyArray_Type, record->descr, 0, NULL, NULL, record->obval,
+                                           record->flags & NPY_ARRAY_WRITEABLE, NULL);
+    if (!array || PyArray_SetBaseObject((PyArrayObject *)array, Py_NewRef(value)) < 0) {
+        Py_XDECREF(array);
+        return EXT_ERROR;
+    }
+    bool held = packer->holds;
+    packer->holds = true;
+    ExtMatch match = pack_array(packer, array, type);
+    packer->holds = held;
+    Py_DECREF(array);
+    return match;
+}
+
+static ExtMatch pack_array(Packer *packer, PyObject *value, const Type *type)
+{
+    ExtArrayView view;
+    int is_array = ext_array_view(packer->frame->state, value, &view);
+    if (is_array == 0 && type->ndim == 0 && PyArray_IsScalar(value, Void))
+        return pack_record(packer, value, type);
+    if (is_array <= 0)
+        return is_array ? EXT_ERROR : EXT_MISMATCH;
+    if (!array_matches(packer, &view, type))
+        return EXT_MISMATCH;
+    bool ok = view.host         ? add_host_array(packer, &view, type)
+              : view.is_foreign ? check_foreign(packer->frame, &view)
+                                : check_device(packer->frame, &view);
+    if (!ok)
+        return EXT_ERROR;
+    if (!view.host)
+        ext_write_array(packer->frame->parameters, packer->field, type, view.pointer, view.shape, view.strides);
+    packer->field += array_fields(type);
+    return EXT_MATCH;
+}
+
+/* --- everything else ---------------------------------------------------------------------------------------------------------- */
+/* A dataclass: its fields may be anything's attributes, so what they give is held. */
+static ExtMatch pack_instance(Packer *packer, PyObject *value, const Type *type)
+{
+    if ((const void *)Py_TYPE(value) != type->object)
+        return EXT_MISMATCH;
+    bool held = packer->holds;
+    ExtMatch match = EXT_MATCH;
+    packer->holds = true;
+    for (uint32_t i = 0; match == EXT_MATCH && i < type->count; i++) {
+        PyObject *field = PyObject_GetAttrString(value, type->names[i]);
+        match = field ? pack_value(packer, field, type->items[i]) : EXT_ERROR;
+        Py_XDECREF(field);
+    }
+    packer->holds = held;
+    return match;
+}
+
+static ExtMatch pack_tuple(Packer *packer, PyObject *value, const Type *type)
+{
+    if (type->tag == TUPLE_ENUM || type->tag == TUPLE_INT_ENUM)
+        return pack_enum(packer, value, type);
+    if (type->tag == TUPLE_INSTANCE)
+        return pack_instance(packer, value, type);
+    if (!PyTuple_Check(value) || PyTuple_GET_SIZE(value) != type->count)
+        return EXT_MISMATCH;
+    bool is_named = type->tag == TUPLE_NAMED;
+    if (is_named == PyTuple_CheckExact(value) && !packer->frame->converts)
+        return EXT_MISMATCH;
+    if (is_named && strcmp(Py_TYPE(value)->tp_name, type->name) != 0)
+        return EXT_MISMATCH;
+    for (uint32_t i = 0; i < type->count; i++) {
+        ExtMatch match = pack_value(packer, PyTuple_GET_ITEM(value, i), type->items[i]);
+        if (match != EXT_MATCH)
+            return match;
+    }
+    return EXT_MATCH;
+}
+
+static ExtMatch pack_time(Packer *packer, PyObject *value, const Type *type)
+{
+    if (!(type->kind == TYPE_DATETIME ? PyArray_IsScalar(value, Datetime) : PyArray_IsScalar(value, Timedelta)))
+        return EXT_MISMATCH;
+    const PyDatetimeScalarObject *time = (PyDatetimeScalarObject *)value;
+    if ((int)time->obmeta.base != time_unit_number(type->unit) || (uint32_t)time->obmeta.num != type->multiple)
+        return EXT_MISMATCH;
+    memcpy(packer->frame->parameters + packer->field++->offset, &time->obval, sizeof time->obval);
+    return EXT_MATCH;
+}
+
+/* Values known at compile time: the type says it all. */
+static ExtMatch pack_object(Packer *packer, PyObject *value, const Type *type)
+{
+    Arena *arena = arena_create();
+    const Type *actual = ext_argument_type(packer->frame->state, value, arena);
+    ExtMatch match = !actual ? EXT_ERROR : type_equal(actual, type) ? EXT_MATCH : EXT_MISMATCH;
+    arena_destroy(arena);
+    return match;
+}
+
+static ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type)
+{
+    switch (type->kind) {
+    case TYPE_BOOL:
+    case TYPE_INT:
+    case TYPE_UINT:
+    case TYPE_FLOAT:
+    case TYPE_COMPLEX: return pack_scalar(packer, value, type);
+    case TYPE_DATETIME:
+    case TYPE_TIMEDELTA: return pack_time(packer, value, type);
+    case TYPE_ARRAY: return pack_array(packer, value, type);
+    case TYPE_TUPLE: return pack_tuple(packer, value, type);
+    case TYPE_NONE: return value == Py_None ? EXT_MATCH : EXT_MISMATCH;
+    case TYPE_OBJECT: return pack_object(packer, value, type);
+    case TYPE_CHARS:
+    case TYPE_RECORD: return EXT_MISMATCH; /* parameters are references to them */
+    }
+    return EXT_MISMATCH;
+}
+
+ExtMatch ext_frame_pack(ExtLaunchFrame *frame, const JitSpecialization *specialization, bool converts,
+                        PyObject *const *args, Py_ssize_t *failed_at)
+{
+    uint32_t count;
+    const Type *const *types = jit_types(specialization, &count);
+    const KernelAbi *abi = jit_abi(specialization);
+    frame->specialization = specialization;
+    frame->converts = converts;
+    ext_frame_forget_arrays(frame);
+    frame->stream_count = 0;
+    if (abi->size > FRAME_BYTES && frame->parameters == frame->small) {
+        frame->parameters = PyMem_Malloc(abi->size);
+        if (!frame->parameters)
+            return frame->parameters = frame->small, PyErr_NoMemory(), EXT_ERROR;
+    } else if (abi->size > FRAME_BYTES) {
+        uint8_t *larger = PyMem_Realloc(frame->parameters, abi->size);
+        if (!larger)
+            return PyErr_NoMemory(), EXT_ERROR;
+        frame->parameters = larger;
+    }
+    Packer packer = {.frame = frame, .field = abi->fields};
+    for (uint32_t i = 0; i < count; i++) {
+        packer.parameter = i;
+        ExtMatch match = pack_value(&packer, args[i], types[i]);
+        if (match != EXT_MATCH) {
+            *failed_at = i;
+            return match;
+        }
+    }
+    return EXT_MATCH;
+}

@@ -1,0 +1,142 @@
+/* Host arrays as arguments. GPU: each has a device copy of its own for the launch, and comes back where the kernel may
+ * have written to it. CPU device: the kernel works on the array itself, except where that would show. */
+#include "ext/argument/launch_frame.h"
+
+static bool is_written(const ExtLaunchFrame *frame, const ExtHostArray *each)
+{
+    return jit_written(frame->specialization)[each->parameter];
+}
+
+/* Whether what the kernel wrote belongs into the argument. */
+static bool comes_back(const ExtLaunchFrame *frame, const ExtHostArray *each)
+{
+    return each->copy_out && is_written(frame, each);
+}
+
+static PyArrayObject *memory_of(const ExtHostArray *each) { return each->temporary ? each->temporary : each->array; }
+
+/* First and last byte of an array's memory. */
+static void byte_range(PyArrayObject *array, const char **first, const char **last)
+{
+    *first = PyArray_BYTES(array);
+    *last = *first + PyArray_ITEMSIZE(array) - 1;
+    for (int axis = 0; axis < PyArray_NDIM(array); axis++) {
+        npy_intp reach = (PyArray_DIM(array, axis) - 1) * PyArray_STRIDE(array, axis);
+        *(reach < 0 ? first : last) += reach;
+    }
+}
+
+static bool overlap(PyArrayObject *a, PyArrayObject *b)
+{
+    const char *a_first, *a_last, *b_first, *b_last;
+    if (PyArray_SIZE(a) == 0 || PyArray_SIZE(b) == 0)
+        return false;
+    byte_range(a, &a_first, &a_last);
+    byte_range(b, &b_first, &b_last);
+    return a_first <= b_last && b_first <= a_last;
+}
+
+/* On the CPU device: whether the kernel's work on the array would differ from its work on a copy of its own. */
+static bool would_show(const ExtLaunchFrame *frame, const ExtHostArray *each)
+{
+    if (is_written(frame, each) && !each->copy_out)
+        return true;
+    for (uint32_t i = 0; i < frame->array_count; i++) {
+        const ExtHostArray *other = &frame->arrays[i];
+        if (other != each && (is_written(frame, each) || is_written(frame, other)) &&
+            overlap(each->array, other->array))
+            return true;
+    }
+    return false;
+}
+
+static bool needs_temporary(const ExtLaunchFrame *frame, const ExtHostArray *each)
+{
+    if (!PyArray_ISALIGNED(each->array))
+        return true;
+    if (rt_device_kind(frame->device) == RT_CPU)
+        return would_show(frame, each);
+    return !PyArray_IS_C_CONTIGUOUS(each->array) && !PyArray_IS_F_CONTIGUOUS(each->array);
+}
+
+bool ext_host_arrays_begin(ExtLaunchFrame *frame)
+{
+    for (uint32_t i = 0; i < frame->array_count; i++) {
+        ExtHostArray *each = &frame->arrays[i];
+        if (needs_temporary(frame, each)) {
+            bool copies = each->copy_in;
+            each->temporary = (PyArrayObject *)(copies ? PyArray_NewCopy(each->array, NPY_KEEPORDER)
+                                                       : PyArray_NewLikeArray(each->array, NPY_KEEPORDER, NULL, 0));
+            if (!each->temporary)
+                return false;
+        }
+        PyArrayObject *memory = memory_of(each);
+        ext_write_array(frame->parameters, each->field, each->type, (RtPointer)(uintptr_t)PyArray_DATA(memory),
+                        (const int64_t *)PyArray_DIMS(memory), (const int64_t *)PyArray_STRIDES(memory));
+    }
+    return true;
+}
+
+bool ext_host_arrays_copy_in(ExtLaunchFrame *frame, RtStream *stream, Diag *diag)
+{
+    for (uint32_t i = 0; rt_device_kind(frame->device) == RT_GPU && i < frame->array_count; i++) {
+        ExtHostArray *each = &frame->arrays[i];
+        PyArrayObject *memory = memory_of(each);
+        size_t size = (size_t)PyArray_NBYTES(memory);
+        if (!rt_allocate_ordered(frame->device, size, &each->device_pointer, diag))
+            return false;
+        if (size && each->copy_in &&
+            !rt_copy_to_device(frame->device, each->device_pointer, PyArray_DATA(memory), size, stream, diag))
+            return false;
+        memcpy(frame->parameters + each->field->offset, &each->device_pointer, sizeof each->device_pointer);
+    }
+    return true;
+}
+
+static bool copy_back(ExtLaunchFrame *frame, RtStream *stream, Diag *diag)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < frame->array_count; i++) {
+        ExtHostArray *each = &frame->arrays[i];
+        PyArrayObject *memory = memory_of(each);
+        size_t size = (size_t)PyArray_NBYTES(memory);
+        if (!size || !comes_back(frame, each))
+            continue;
+        any = true;
+        if (!rt_copy_to_host(frame->device, PyArray_DATA(memory), each->device_pointer, size, stream, diag) &&
+            diag->id != DIAG_KERNEL_EXCEPTION)
+            return false;
+    }
+    bool done = !any || rt_stream_synchronize(frame->device, stream, diag);
+    return done && !diag_failed(diag);
+}
+
+bool ext_host_arrays_copy_back(ExtLaunchFrame *frame, RtStream *stream, bool launched, Diag *diag)
+{
+    if (rt_device_kind(frame->device) == RT_CPU)
+        return true;
+    bool ok = launched && copy_back(frame, stream, diag);
+    for (uint32_t i = 0; i < frame->array_count; i++)
+        if (frame->arrays[i].device_pointer)
+            ok &= rt_free_ordered(frame->device, frame->arrays[i].device_pointer, diag);
+    return ok;
+}
+
+bool ext_frame_end(ExtLaunchFrame *frame, bool launched)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < frame->array_count; i++) {
+        ExtHostArray *each = &frame->arrays[i];
+        if (!each->temporary)
+            continue;
+        if (ok && launched && comes_back(frame, each))
+            ok = PyArray_CopyInto(each->array, each->temporary) == 0;
+        Py_DECREF(each->temporary);
+    }
+    ext_frame_forget_arrays(frame);
+    if (frame->arrays != frame->small_arrays)
+        PyMem_Free(frame->arrays);
+    if (frame->parameters != frame->small)
+        PyMem_Free(frame->parameters);
+    return ok;
+}

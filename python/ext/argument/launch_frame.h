@@ -1,0 +1,76 @@
+/* One launch while it happens: the parameter buffer, and the host arrays among the arguments. Lives on the stack of the
+ * launcher; nothing is allocated for scalars and device arrays. */
+#ifndef CUJIT_EXT_LAUNCH_FRAME_H
+#define CUJIT_EXT_LAUNCH_FRAME_H
+
+#include "ext/argument/argument_types.h"
+
+enum { FRAME_BYTES = 4096, FRAME_ARRAYS = 8, FRAME_STREAMS = 4 };
+
+typedef struct ExtHostArray {
+    PyArrayObject *array; /* the argument; borrowed, unless is_owned */
+    PyArrayObject *temporary; /* contiguous, aligned copy; NULL: the argument's own memory is used */
+    const Type *type;
+    const AbiField *field; /* of its pointer */
+    uint32_t parameter;
+    bool copy_in, copy_out; /* as asked for */
+    bool is_owned; /* array was made for the launch, over the memory of a record */
+    RtPointer device_pointer; /* GPU: the device copy, owned */
+} ExtHostArray;
+
+typedef struct ExtLaunchFrame {
+    ExtState *state;
+    RtDevice *device;
+    const JitSpecialization *specialization;
+    bool converts; /* numbers may be cast, layouts relaxed */
+    uint8_t *parameters; /* small, or malloc'd */
+    uint32_t array_count, array_capacity;
+    ExtHostArray *arrays; /* small_arrays, or malloc'd */
+    uint32_t stream_count;
+    bool wait_for_device; /* more foreign streams than fit */
+    uint64_t streams[FRAME_STREAMS]; /* foreign streams whose work must be done before the launch */
+    ExtHostArray small_arrays[FRAME_ARRAYS];
+    _Alignas(16) uint8_t small[FRAME_BYTES];
+} ExtLaunchFrame;
+
+/* The frame has no arrays any more. */
+static inline void ext_frame_forget_arrays(ExtLaunchFrame *frame)
+{
+    for (uint32_t i = 0; i < frame->array_count; i++)
+        if (frame->arrays[i].is_owned)
+            Py_DECREF(frame->arrays[i].array);
+    frame->array_count = 0;
+}
+
+/* Whether the arguments have the specialization's types. */
+typedef enum ExtMatch { EXT_MATCH, EXT_MISMATCH, EXT_ERROR } ExtMatch;
+
+static inline void ext_frame_init(ExtLaunchFrame *frame, ExtState *state, RtDevice *device)
+{
+    frame->state = state;
+    frame->device = device;
+    frame->parameters = frame->small;
+    frame->arrays = frame->small_arrays;
+    frame->array_count = frame->stream_count = 0;
+    frame->array_capacity = FRAME_ARRAYS;
+    frame->wait_for_device = false;
+}
+
+/* argument_pack.c: fills the buffer. *failed_at: the argument that did not match, or that made the exception. */
+ExtMatch ext_frame_pack(ExtLaunchFrame *frame, const JitSpecialization *specialization, bool converts,
+                        PyObject *const *args, Py_ssize_t *failed_at);
+/* Writes pointer, extents and strides of an array. */
+void ext_write_array(uint8_t *parameters, const AbiField *field, const Type *type, RtPointer pointer,
+                     const int64_t *shape, const int64_t *strides);
+
+/* host_arrays.c, in this order; begin and end need the GIL, the others do not want it. */
+/* Makes temporaries and writes the fields of host arrays. */
+bool ext_host_arrays_begin(ExtLaunchFrame *frame);
+/* GPU: copies them to the device. Nothing on the CPU device. */
+bool ext_host_arrays_copy_in(ExtLaunchFrame *frame, RtStream *stream, Diag *diag);
+/* GPU: copies written ones back when `launched`, waits for that, frees the device copies. */
+bool ext_host_arrays_copy_back(ExtLaunchFrame *frame, RtStream *stream, bool launched, Diag *diag);
+/* Writes temporaries back to the arguments when `launched`; releases everything the frame owns. */
+bool ext_frame_end(ExtLaunchFrame *frame, bool launched);
+
+#endif

@@ -1,0 +1,126 @@
+/* Finds out the types of a launch's arguments and chooses: the specialization for exactly these types, or, where the
+ * kernel is limited to given signatures, the one that the arguments convert to at least cost. */
+#include "ext/argument/specialization_choice.h"
+
+#include "ext/argument/argument_types.h"
+
+static const Type *const *argument_types(ExtKernel *kernel, PyObject *const *args, Py_ssize_t count, Arena *arena)
+{
+    const Type **types = ARENA_ARRAY(arena, const Type *, count);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        types[i] = ext_argument_type(kernel->state, args[i], arena);
+        if (!types[i]) {
+            ext_raise_argument(kernel, i);
+            return NULL;
+        }
+    }
+    return types;
+}
+
+/* --- kernels with given signatures ------------------------------------------------------------------------------------------ */
+static bool is_known(const ExtCompiled *compiled, const Type *const *types, uint32_t count)
+{
+    for (uint32_t i = 0; i < compiled->count; i++) {
+        const JitSignature *each = &compiled->signatures[i];
+        uint32_t same = 0;
+        while (each->count == count && same < count && type_equal(each->arguments[same], types[same]))
+            same++;
+        if (each->count == count && same == count)
+            return true;
+    }
+    return false;
+}
+
+static void add_signature(const JitSpecialization *specialization, void *user)
+{
+    ExtCompiled *compiled = user;
+    uint32_t count;
+    const Type *const *types = jit_types(specialization, &count);
+    if (is_known(compiled, types, count))
+        return;
+    if (compiled->count == compiled->capacity) {
+        uint32_t capacity = compiled->capacity ? 2 * compiled->capacity : 4;
+        JitSignature *grown = ARENA_ARRAY(compiled->arena, JitSignature, capacity);
+        for (uint32_t i = 0; i < compiled->count; i++)
+            grown[i] = compiled->signatures[i];
+        compiled->signatures = grown;
+        compiled->capacity = capacity;
+    }
+    compiled->signatures[compiled->count++] = (JitSignature){.count = count, .arguments = types};
+}
+
+void ext_compiled_signatures(const ExtKernel *kernel, ExtCompiled *compiled)
+{
+    if (kernel->function)
+        jit_each_specialization(kernel->function, add_signature, compiled);
+}
+
+/* No signature takes the arguments. With one signature the parameter at fault is named. */
+static void raise_mismatch(ExtKernel *kernel, const ExtCompiled *compiled, const Type *const *types, uint32_t count)
+{
+    Buf given = {0}, known = {0};
+    const JitSignature *only =
+        compiled->count == 1 && compiled->signatures->count == count ? compiled->signatures : NULL;
+    for (uint32_t i = 0; only && i < count; i++) {
+        if (jit_conversion_cost(types[i], only->arguments[i]) >= 0)
+            continue;
+        type_describe(&given, types[i]);
+        type_describe(&known, only->arguments[i]);
+        PyErr_Format(PyExc_TypeError, "%s does not convert to %s", buf_text(&given), buf_text(&known));
+        ext_raise_argument(kernel, i);
+        goto out;
+    }
+    jit_describe_types(&given, types, count);
+    for (uint32_t i = 0; i < compiled->count; i++) {
+        buf_add(&known, i ? "; (" : "(");
+        jit_describe_types(&known, compiled->signatures[i].arguments, compiled->signatures[i].count);
+        buf_add(&known, ")");
+    }
+    ext_raise_id(DIAG_LAUNCH_SIGNATURE, ext_kernel_name(kernel), buf_text(&given),
+                 compiled->count ? buf_text(&known) : "nothing");
+out:
+    buf_free(&given);
+    buf_free(&known);
+}
+
+static const JitSpecialization *choose_given(ExtKernel *kernel, RtDevice *device, const Type *const *types,
+                                             uint32_t count, Arena *arena, bool *converts)
+{
+    ExtCompiled compiled = {.arena = arena};
+    ext_compiled_signatures(kernel, &compiled);
+    int chosen = jit_choose_signature(compiled.signatures, compiled.count, types, count);
+    if (chosen < 0) {
+        raise_mismatch(kernel, &compiled, types, count);
+        return NULL;
+    }
+    *converts = true;
+    return ext_kernel_specialize(kernel, device, compiled.signatures[chosen].arguments, count);
+}
+
+const JitSpecialization *ext_choose_specialization(ExtKernel *kernel, RtDevice *device, PyObject *const *args,
+                                                   Py_ssize_t count, bool *converts)
+{
+    Arena *arena = arena_create();
+    const JitSpecialization *found = NULL;
+    const Type *const *types = argument_types(kernel, args, count, arena);
+    *converts = false;
+    if (types && kernel->is_frozen)
+        found = choose_given(kernel, device, types, (uint32_t)count, arena, converts);
+    else if (types)
+        found = ext_kernel_specialize(kernel, device, types, (uint32_t)count);
+    arena_destroy(arena);
+    return found;
+}
+
+/* With several signatures, arguments that convert to this one may fit another one better: only exact ones take the
+ * short way. */
+void ext_remember_specialization(ExtKernel *kernel, const JitSpecialization *specialization, bool converts)
+{
+    Arena *arena = arena_create();
+    ExtCompiled compiled = {.arena = arena};
+    if (converts)
+        ext_compiled_signatures(kernel, &compiled);
+    kernel->last = specialization;
+    kernel->last_converts = converts && compiled.count == 1;
+    arena_destroy(arena);
+}

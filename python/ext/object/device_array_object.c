@@ -1,0 +1,261 @@
+/* DeviceArrayBase: a strided array in device memory. The launcher reads its fields; what programs do with it is written
+ * in Python, in a subclass. */
+#include "ext/argument/argument_types.h"
+
+/* --- making ------------------------------------------------------------------------------------------------------------------ */
+static int read_integers(PyObject *object, const char *name, int64_t *out)
+{
+    PyObject *items = PySequence_Fast(object, "shape and strides are tuples of integers");
+    if (!items)
+        return -1;
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
+    if (count > TYPE_MAX_NDIM) {
+        PyErr_Format(PyExc_ValueError, "device arrays have at most %d dimensions; %s has %zd", TYPE_MAX_NDIM, name,
+                     count);
+        count = -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *integer = PyNumber_Index(PySequence_Fast_GET_ITEM(items, i));
+        out[i] = integer ? PyLong_AsLongLong(integer) : -1;
+        Py_XDECREF(integer);
+        if (PyErr_Occurred())
+            count = -1;
+    }
+    Py_DECREF(items);
+    return (int)count;
+}
+
+static bool read_shape(ExtDeviceArray *self, PyObject *shape)
+{
+    self->ndim = read_integers(shape, "shape", self->shape);
+    self->size = 1;
+    for (int axis = 0; axis < self->ndim; axis++) {
+        if (self->shape[axis] < 0 || self->shape[axis] > KERNEL_ABI_MAX_EXTENT ||
+            __builtin_mul_overflow(self->size, self->shape[axis], &self->size)) {
+            PyErr_Format(PyExc_ValueError, "%R is not a shape", shape);
+            return false;
+        }
+    }
+    return self->ndim >= 0;
+}
+
+static bool read_strides(ExtDeviceArray *self, PyObject *strides)
+{
+    int64_t item_size = PyDataType_ELSIZE(self->dtype), stride = item_size;
+    if (strides != Py_None) {
+        int count = read_integers(strides, "strides", self->strides);
+        if (count >= 0 && count != self->ndim)
+            PyErr_SetString(PyExc_ValueError, "strides are not as many as the dimensions");
+        if (count != self->ndim)
+            return false;
+    }
+    for (int axis = self->ndim - 1; strides == Py_None && axis >= 0; axis--) {
+        self->strides[axis] = stride;
+        stride *= self->shape[axis] ? self->shape[axis] : 1;
+    }
+    ext_contiguity(self->ndim, self->shape, self->strides, item_size, &self->c_contiguous, &self->f_contiguous);
+    return true;
+}
+
+/* Where the memory is: on the device of its owner, else on the current one. */
+static RtDevice *device_of_base(ExtState *state, PyObject *base)
+{
+    if (PyObject_TypeCheck(base, state->buffer_type))
+        return ((ExtBuffer *)base)->device;
+    if (PyObject_TypeCheck(base, state->device_array_type))
+        return ((ExtDeviceArray *)base)->device;
+    return ext_current_device(state);
+}
+
+static PyObject *array_new(PyTypeObject *class, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
+{
+    ExtState *state = ext_state_of_type(class);
+    ExtDeviceArray *self = state ? (ExtDeviceArray *)class->tp_alloc(class, 0) : NULL;
+    if (!self)
+        return NULL;
+    self->state = state;
+    self->element = TYPE_OF(UINT8);
+    self->dtype = PyArray_DescrFromType(NPY_UINT8);
+    self->base = Py_NewRef(Py_None);
+    self->ndim = 1;
+    self->strides[0] = 1;
+    self->c_contiguous = self->f_contiguous = true;
+    return (PyObject *)self;
+}
+
+static int array_init(ExtDeviceArray *self, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"shape", "strides", "dtype", "pointer", "base", "read_only", NULL};
+    PyObject *shape, *strides, *base;
+    PyArray_Descr *dtype = NULL;
+    unsigned long long pointer;
+    int read_only = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO&KO|p:DeviceArrayBase", names, &shape, &strides,
+                                     PyArray_DescrConverter, &dtype, &pointer, &base, &read_only))
+        return -1;
+    Py_SETREF(self->dtype, dtype);
+    self->element = ext_element_type(self->state, dtype);
+    PyErr_Clear(); /* kernels cannot use such an array, copies can */
+    self->device = device_of_base(self->state, base);
+    if (!self->device)
+        return -1;
+    Py_SETREF(self->base, Py_NewRef(base));
+    self->pointer = pointer;
+    self->read_only = read_only;
+    if (read_shape(self, shape) && read_strides(self, strides))
+        return 0;
+    self->ndim = 1;
+    self->size = self->shape[0] = 0;
+    return -1;
+}
+
+PyObject *ext_device_array_like(const ExtDeviceArray *like, PyTypeObject *class, const Type *element,
+                                PyArray_Descr *dtype)
+{
+    int64_t stride = PyDataType_ELSIZE(dtype);
+    ExtDeviceArray *self = (ExtDeviceArray *)class->tp_alloc(class, 0);
+    if (!self)
+        return NULL;
+    self->state = like->state;
+    self->element = element;
+    self->dtype = (PyArray_Descr *)Py_NewRef((PyObject *)dtype);
+    self->device = like->device;
+    self->ndim = like->ndim;
+    self->size = like->size;
+    for (int axis = like->ndim - 1; axis >= 0; axis--) {
+        self->shape[axis] = like->shape[axis];
+        self->strides[axis] = stride;
+        stride *= like->shape[axis] ? like->shape[axis] : 1;
+    }
+    ext_contiguity(self->ndim, self->shape, self->strides, PyDataType_ELSIZE(dtype), &self->c_contiguous,
+                   &self->f_contiguous);
+    self->base = ext_buffer_create(like->state, NULL, like->device, (size_t)(self->size * PyDataType_ELSIZE(dtype)));
+    if (!self->base)
+        return Py_DECREF(self), NULL;
+    self->pointer = ((ExtBuffer *)self->base)->pointer;
+    return (PyObject *)self;
+}
+
+static int array_traverse(ExtDeviceArray *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(self->base);
+    return 0;
+}
+
+static int array_clear(ExtDeviceArray *self)
+{
+    Py_CLEAR(self->base);
+    return 0;
+}
+
+static void array_dealloc(ExtDeviceArray *self)
+{
+    PyTypeObject *class = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    array_clear(self);
+    Py_XDECREF(self->dtype);
+    class->tp_free(self);
+    Py_DECREF(class);
+}
+
+/* --- attributes --------------------------------------------------------------------------------------------------------------- */
+static PyObject *tuple_of(const int64_t *values, int count)
+{
+    PyObject *tuple = PyTuple_New(count);
+    for (int i = 0; tuple && i < count; i++) {
+        PyObject *value = PyLong_FromLongLong(values[i]);
+        if (value)
+            PyTuple_SET_ITEM(tuple, i, value);
+        else
+            Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+static PyObject *get_shape(ExtDeviceArray *self, void *Py_UNUSED(closure)) { return tuple_of(self->shape, self->ndim); }
+static PyObject *get_strides(ExtDeviceArray *self, void *Py_UNUSED(closure))
+{
+    return tuple_of(self->strides, self->ndim);
+}
+
+static PyObject *get_nbytes(ExtDeviceArray *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromLongLong(self->size * (int64_t)PyDataType_ELSIZE(self->dtype));
+}
+
+static PyObject *get_device(ExtDeviceArray *self, void *Py_UNUSED(closure))
+{
+    if (self->device)
+        return ext_device_object(self->state, self->device);
+    PyErr_SetString(PyExc_AttributeError, "the array has not been initialized");
+    return NULL;
+}
+
+static PyObject *get_layout(ExtDeviceArray *self, void *Py_UNUSED(closure))
+{
+    return PyUnicode_FromString(self->c_contiguous ? "C" : self->f_contiguous ? "F" : "A");
+}
+
+/* The memory is no longer known to cujit alone. */
+static PyObject *array_share(ExtDeviceArray *self, PyObject *Py_UNUSED(ignored))
+{
+    PyObject *owner = self->base;
+    while (owner && PyObject_TypeCheck(owner, self->state->device_array_type))
+        owner = ((ExtDeviceArray *)owner)->base;
+    if (owner && PyObject_TypeCheck(owner, self->state->buffer_type))
+        ((ExtBuffer *)owner)->is_shared = true;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef array_methods[] = {
+    {"share", (PyCFunction)array_share, METH_NOARGS,
+     "share(): another library gets the address; the memory is freed once the device has done everything."},
+    {0},
+};
+
+static PyGetSetDef array_getset[] = {
+    {"shape", (getter)get_shape, NULL, NULL, NULL},
+    {"strides", (getter)get_strides, NULL, "Bytes from one item to the next along each axis.", NULL},
+    {"nbytes", (getter)get_nbytes, NULL, "Bytes of all items.", NULL},
+    {"device", (getter)get_device, NULL, "The device whose memory it is.", NULL},
+    {"layout", (getter)get_layout, NULL, "'C', 'F' or 'A': contiguous in C order, in Fortran order, or not.", NULL},
+    {0},
+};
+
+static PyMemberDef array_members[] = {
+    {"dtype", T_OBJECT, offsetof(ExtDeviceArray, dtype), READONLY, NULL},
+    {"ndim", T_INT, offsetof(ExtDeviceArray, ndim), READONLY, NULL},
+    {"size", T_LONGLONG, offsetof(ExtDeviceArray, size), READONLY, "The number of items."},
+    {"pointer", T_ULONGLONG, offsetof(ExtDeviceArray, pointer), READONLY, "The device address of the first item."},
+    {"base", T_OBJECT, offsetof(ExtDeviceArray, base), READONLY, "What owns the memory."},
+    {"read_only", T_BOOL, offsetof(ExtDeviceArray, read_only), READONLY, "Whether kernels cannot write to it."},
+    {0},
+};
+
+static PyType_Slot array_slots[] = {
+    {Py_tp_doc, "A strided array in device memory."},
+    {Py_tp_new, array_new},
+    {Py_tp_init, array_init},
+    {Py_tp_dealloc, array_dealloc},
+    {Py_tp_traverse, array_traverse},
+    {Py_tp_clear, array_clear},
+    {Py_tp_methods, array_methods},
+    {Py_tp_getset, array_getset},
+    {Py_tp_members, array_members},
+    {0},
+};
+
+static PyType_Spec array_spec = {
+    .name = "cujit._core.DeviceArrayBase",
+    .basicsize = sizeof(ExtDeviceArray),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE,
+    .slots = array_slots,
+};
+
+bool ext_add_device_arrays(PyObject *module)
+{
+    ExtState *state = ext_state(module);
+    state->device_array_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &array_spec, NULL);
+    return state->device_array_type && PyModule_AddType(module, state->device_array_type) == 0;
+}

@@ -1,0 +1,375 @@
+/* Elementwise: a callable over arrays whose repeated calls are made here. The subclass, written in Python, makes a call in
+ * its method _call and tells by remember() how it was done; a call of the same kind, on device arrays of one shape without
+ * gaps and numbers, then needs no Python: a result is allocated, the parameters are written, the kernel is launched. */
+#include "ext/argument/argument_types.h"
+#include "ext/argument/launch_frame.h"
+
+enum { RECIPE_INPUTS = 8, RECIPES = 8, RECIPE_BYTES = 512, WIDE_ALIGNMENT = 16 };
+
+/* One kind of call. */
+typedef struct Recipe {
+    uint32_t count;
+    const Type *elements[RECIPE_INPUTS]; /* of an array; NULL: a number */
+    PyTypeObject *classes[RECIPE_INPUTS]; /* of a number; owned, else NULL */
+    ExtKernel *kernel; /* owned */
+    const JitSpecialization *specialization;
+    const Type *element; /* of the result */
+    PyArray_Descr *dtype; /* owned */
+    PyTypeObject *class; /* owned */
+    uint32_t block, width; /* threads of a block, elements of a thread */
+} Recipe;
+
+typedef struct ExtElementwise {
+    PyObject_HEAD vectorcallfunc vectorcall;
+    ExtState *state;
+    uint32_t count;
+    Recipe recipes[RECIPES]; /* wide ones first */
+} ExtElementwise;
+
+/* What a call gives beside its inputs. */
+typedef struct ElementwiseCall {
+    PyObject *const *args;
+    const ExtDeviceArray *shaped; /* the first array */
+    ExtDeviceArray *out; /* borrowed; NULL: to be made */
+    PyObject *stream_object; /* borrowed Stream; NULL: the default stream */
+} ElementwiseCall;
+
+static void recipe_clear(Recipe *recipe)
+{
+    for (uint32_t i = 0; i < recipe->count; i++)
+        Py_XDECREF(recipe->classes[i]);
+    Py_XDECREF(recipe->kernel);
+    Py_XDECREF(recipe->dtype);
+    Py_XDECREF(recipe->class);
+    *recipe = (Recipe){0};
+}
+
+/* --- whether a call is of a kind -------------------------------------------------------------------------------------- */
+static bool same_shape(const ExtDeviceArray *a, const ExtDeviceArray *b)
+{
+    return a->ndim == b->ndim && memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) == 0;
+}
+
+static bool is_plain(const ExtDeviceArray *array, const Recipe *recipe, const Type *element)
+{
+    return array->c_contiguous && array->element == element && array->device == jit_device(recipe->specialization) &&
+           (recipe->width == 1 || array->pointer % WIDE_ALIGNMENT == 0);
+}
+
+/* Whether writing the one leaves what is still to be read of the other alone. */
+static bool is_apart(const ExtDeviceArray *out, const ExtDeviceArray *in)
+{
+    uint64_t out_end = out->pointer + (uint64_t)out->size * out->element->size;
+    uint64_t in_end = in->pointer + (uint64_t)in->size * in->element->size;
+    bool same = out->pointer == in->pointer && out->element->size == in->element->size;
+    return same || out_end <= in->pointer || in_end <= out->pointer;
+}
+
+static bool fits(const ExtElementwise *self, const Recipe *recipe, ElementwiseCall *call)
+{
+    const ExtDeviceArray *out = call->out;
+    call->shaped = NULL;
+    if (out && (!is_plain(out, recipe, recipe->element) || out->read_only))
+        return false;
+    for (uint32_t i = 0; i < recipe->count; i++) {
+        PyObject *value = call->args[i];
+        if (!recipe->elements[i]) {
+            if (Py_TYPE(value) != recipe->classes[i])
+                return false;
+            continue;
+        }
+        const ExtDeviceArray *array = (const ExtDeviceArray *)value;
+        if (!PyObject_TypeCheck(value, self->state->device_array_type) ||
+            !is_plain(array, recipe, recipe->elements[i]) || (call->shaped && !same_shape(array, call->shaped)))
+            return false;
+        if (out && !is_apart(out, array))
+            return false;
+        call->shaped = array;
+    }
+    return call->shaped && call->shaped->size && (!out || same_shape(out, call->shaped));
+}
+
+/* The keywords out and stream, of the types that are known here. */
+static bool read_keywords(const ExtElementwise *self, PyObject *const *values, PyObject *names, ElementwiseCall *call)
+{
+    for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++) {
+        PyObject *name = PyTuple_GET_ITEM(names, i), *value = values[i];
+        if (PyUnicode_CompareWithASCIIString(name, "out") == 0) {
+            if (value == Py_None)
+                continue;
+            if (!PyObject_TypeCheck(value, self->state->device_array_type))
+                return false;
+            call->out = (ExtDeviceArray *)value;
+        } else if (PyUnicode_CompareWithASCIIString(name, "stream") == 0) {
+            if (PyLong_CheckExact(value) && PyLong_AsLong(value) == 0)
+                continue;
+            if (!PyObject_TypeCheck(value, self->state->stream_type))
+                return PyErr_Clear(), false;
+            call->stream_object = value;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- the call ---------------------------------------------------------------------------------------------------------- */
+static bool write_number(PyObject *value, const Type *type, const AbiField **field, uint8_t *parameters)
+{
+    uint8_t bytes[16];
+    int overflow = 0;
+    if (PyLong_CheckExact(value))
+        PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow || !ext_store_number(value, type, bytes))
+        return PyErr_Clear(), false;
+    uint32_t parts = type->kind == TYPE_COMPLEX ? 2 : 1, size = type->size / parts;
+    for (uint32_t i = 0; i < parts; i++)
+        memcpy(parameters + (*field)++->offset, bytes + i * size, size);
+    return true;
+}
+
+static void write_array(const ExtDeviceArray *array, const Type *type, const AbiField **field, uint8_t *parameters)
+{
+    ext_write_array(parameters, *field, type, array->pointer, &array->size, NULL);
+    *field += 2; /* pointer and extent */
+}
+
+/* The parameters but for the result's. False where a number has to be converted in Python. */
+static bool write_inputs(const Recipe *recipe, const ElementwiseCall *call, const AbiField **field, uint8_t *parameters)
+{
+    uint32_t count;
+    const Type *const *types = jit_types(recipe->specialization, &count);
+    for (uint32_t i = 0; i < recipe->count; i++) {
+        if (recipe->elements[i])
+            write_array((const ExtDeviceArray *)call->args[i], types[i], field, parameters);
+        else if (!write_number(call->args[i], types[i], field, parameters))
+            return false;
+    }
+    return true;
+}
+
+static bool run(const Recipe *recipe, const ElementwiseCall *call, uint8_t *parameters)
+{
+    Diag diag;
+    bool launched, ran;
+    diag_clear(&diag);
+    int64_t of_block = (int64_t)recipe->block * recipe->width;
+    RtLaunch launch = {.grid = {(uint32_t)((call->shaped->size + of_block - 1) / of_block), 1, 1},
+                       .block = {recipe->block, 1, 1},
+                       .stream = call->stream_object ? ext_rt_stream(call->stream_object) : NULL,
+                       .parameters = parameters};
+    if (rt_device_kind(jit_device(recipe->specialization)) == RT_GPU && !jit_waits(recipe->specialization)) {
+        launched = jit_launch(recipe->specialization, launch, &ran, &diag);
+    } else {
+        Py_BEGIN_ALLOW_THREADS launched = jit_launch(recipe->specialization, launch, &ran, &diag);
+        Py_END_ALLOW_THREADS
+    }
+    if (!launched)
+        ext_raise(&diag);
+    return launched;
+}
+
+static PyObject *make_result(const Recipe *recipe, const ElementwiseCall *call)
+{
+    if (call->out)
+        return Py_NewRef((PyObject *)call->out);
+    PyObject *made = ext_device_array_like(call->shaped, recipe->class, recipe->element, recipe->dtype);
+    if (made && call->stream_object && PyObject_SetAttrString(made, "stream", call->stream_object) < 0)
+        Py_CLEAR(made);
+    return made;
+}
+
+/* The result; NULL without an exception where the call has to be made in Python. */
+static PyObject *call_by_recipe(const Recipe *recipe, ElementwiseCall *call)
+{
+    uint8_t parameters[RECIPE_BYTES];
+    const AbiField *field = jit_abi(recipe->specialization)->fields;
+    if (call->stream_object && ((ExtStream *)call->stream_object)->device != jit_device(recipe->specialization))
+        return NULL;
+    if (!write_inputs(recipe, call, &field, parameters))
+        return NULL;
+    ExtKernel *kernel = (ExtKernel *)Py_NewRef((PyObject *)recipe->kernel); /* forget() may run meanwhile */
+    Recipe kept = *recipe;
+    PyObject *result = make_result(recipe, call);
+    uint32_t count;
+    const Type *const *types = jit_types(kept.specialization, &count);
+    if (result)
+        write_array((ExtDeviceArray *)result, types[kept.count], &field, parameters);
+    if (result && !run(&kept, call, parameters))
+        Py_CLEAR(result);
+    Py_DECREF(kernel);
+    return result;
+}
+
+static PyObject *call_python(ExtElementwise *self, PyObject *const *args, size_t flags, PyObject *keywords)
+{
+    PyObject *method = PyObject_GetAttrString((PyObject *)self, "_call");
+    PyObject *result = method ? PyObject_Vectorcall(method, args, flags, keywords) : NULL;
+    Py_XDECREF(method);
+    return result;
+}
+
+static PyObject *elementwise_vectorcall(PyObject *callable, PyObject *const *args, size_t flags, PyObject *keywords)
+{
+    ExtElementwise *self = (ExtElementwise *)callable;
+    size_t count = (size_t)PyVectorcall_NARGS(flags);
+    ElementwiseCall call = {.args = args};
+    RtDevice *device = self->count ? ext_current_device(self->state) : NULL;
+    bool known = device && read_keywords(self, args + count, keywords, &call);
+    for (uint32_t i = 0; known && i < self->count; i++) {
+        const Recipe *recipe = &self->recipes[i];
+        if (recipe->count != count || jit_device(recipe->specialization) != device || !fits(self, recipe, &call))
+            continue;
+        PyObject *result = call_by_recipe(recipe, &call);
+        if (result || PyErr_Occurred())
+            return result;
+        break;
+    }
+    return PyErr_Occurred() ? NULL : call_python(self, args, flags, keywords);
+}
+
+/* --- learning ---------------------------------------------------------------------------------------------------------- */
+static bool is_of_one_array(const Type *type)
+{
+    return type->kind == TYPE_ARRAY && type->ndim == 1 && type->layout == LAYOUT_C;
+}
+
+/* Fills a recipe; false where the call is of no kind that is made here. */
+static bool recipe_read(const ExtElementwise *self, Recipe *recipe, PyObject *args, ExtKernel *kernel,
+                        ExtDeviceArray *target)
+{
+    uint32_t parameters;
+    const JitSpecialization *last = kernel->last;
+    const Type *const *types = last ? jit_types(last, &parameters) : NULL;
+    Py_ssize_t count = PyTuple_GET_SIZE(args);
+    if (!last || count > RECIPE_INPUTS || parameters != (uint32_t)count + 1 || jit_abi(last)->size > RECIPE_BYTES)
+        return false;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *value = PyTuple_GET_ITEM(args, i);
+        bool is_array = PyObject_TypeCheck(value, self->state->device_array_type);
+        if (is_array != (types[i]->kind == TYPE_ARRAY) || (is_array && !is_of_one_array(types[i])))
+            return false;
+        if (is_array)
+            recipe->elements[i] = ((ExtDeviceArray *)value)->element;
+        else
+            recipe->classes[i] = (PyTypeObject *)Py_NewRef((PyObject *)Py_TYPE(value));
+        recipe->count++;
+    }
+    if (!is_of_one_array(types[count]) || target->read_only)
+        return false;
+    recipe->kernel = (ExtKernel *)Py_NewRef((PyObject *)kernel);
+    recipe->specialization = last;
+    recipe->element = target->element;
+    recipe->dtype = (PyArray_Descr *)Py_NewRef((PyObject *)target->dtype);
+    recipe->class = (PyTypeObject *)Py_NewRef((PyObject *)Py_TYPE(target));
+    return true;
+}
+
+static PyObject *elementwise_remember(ExtElementwise *self, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"kernel", "args", "target", "block", "width", NULL};
+    PyObject *kernel, *arguments, *target;
+    unsigned block, width;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!O!II:remember", names, self->state->kernel_type, &kernel,
+                                     &PyTuple_Type, &arguments, self->state->device_array_type, &target, &block,
+                                     &width))
+        return NULL;
+    Recipe recipe = {.block = block, .width = width};
+    if (!block || !width || !recipe_read(self, &recipe, arguments, (ExtKernel *)kernel, (ExtDeviceArray *)target)) {
+        recipe_clear(&recipe);
+        Py_RETURN_NONE;
+    }
+    Recipe dropped = {0};
+    if (self->count == RECIPES)
+        dropped = self->recipes[--self->count];
+    uint32_t place = width > 1 ? 0 : self->count;
+    memmove(self->recipes + place + 1, self->recipes + place, (self->count - place) * sizeof recipe);
+    self->recipes[place] = recipe;
+    self->count++;
+    recipe_clear(&dropped);
+    Py_RETURN_NONE;
+}
+
+static PyObject *elementwise_forget(ExtElementwise *self, PyObject *Py_UNUSED(ignored))
+{
+    while (self->count) {
+        Recipe recipe = self->recipes[--self->count];
+        self->recipes[self->count] = (Recipe){0};
+        recipe_clear(&recipe);
+    }
+    Py_RETURN_NONE;
+}
+
+/* --- the object -------------------------------------------------------------------------------------------------------- */
+static PyObject *elementwise_new(PyTypeObject *class, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
+{
+    ExtState *state = ext_state_of_type(class);
+    ExtElementwise *self = state ? (ExtElementwise *)class->tp_alloc(class, 0) : NULL;
+    if (self) {
+        self->vectorcall = elementwise_vectorcall;
+        self->state = state;
+    }
+    return (PyObject *)self;
+}
+
+static int elementwise_traverse(ExtElementwise *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    for (uint32_t i = 0; i < self->count; i++)
+        Py_VISIT(self->recipes[i].kernel);
+    return 0;
+}
+
+static int elementwise_clear(ExtElementwise *self)
+{
+    Py_XDECREF(elementwise_forget(self, NULL));
+    return 0;
+}
+
+static void elementwise_dealloc(ExtElementwise *self)
+{
+    PyTypeObject *class = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    elementwise_clear(self);
+    class->tp_free(self);
+    Py_DECREF(class);
+}
+
+static PyMethodDef elementwise_methods[] = {
+    {"remember", (PyCFunction)(void (*)(void))elementwise_remember, METH_VARARGS | METH_KEYWORDS,
+     "remember(kernel, args, target, block, width): the call with these arguments launched the kernel with a C-ordered "
+     "view of one axis of each array and of the target, one thread for `width` elements."},
+    {"forget", (PyCFunction)elementwise_forget, METH_NOARGS, "forget(): from now on calls are made in Python."},
+    {0},
+};
+
+static PyMemberDef elementwise_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(ExtElementwise, vectorcall), READONLY, NULL},
+    {0},
+};
+
+static PyType_Slot elementwise_slots[] = {
+    {Py_tp_doc, "A callable over arrays; a subclass's method _call makes the calls that are not remembered."},
+    {Py_tp_new, elementwise_new},
+    {Py_tp_dealloc, elementwise_dealloc},
+    {Py_tp_traverse, elementwise_traverse},
+    {Py_tp_clear, elementwise_clear},
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_methods, elementwise_methods},
+    {Py_tp_members, elementwise_members},
+    {0},
+};
+
+static PyType_Spec elementwise_spec = {
+    .name = "cujit._core.Elementwise",
+    .basicsize = sizeof(ExtElementwise),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+    .slots = elementwise_slots,
+};
+
+bool ext_add_elementwise(PyObject *module)
+{
+    ExtState *state = ext_state(module);
+    state->elementwise_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &elementwise_spec, NULL);
+    return state->elementwise_type && PyModule_AddType(module, state->elementwise_type) == 0;
+}

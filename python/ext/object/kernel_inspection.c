@@ -1,0 +1,230 @@
+/* What a kernel can be asked: to compile for given types, what it is compiled for, and the text of each stage. */
+#include "ext/ext.h"
+#include "ext/argument/specialization_choice.h"
+
+/* A record as a parameter is a reference: an array without axes. */
+static const Type *parameter_type(Arena *arena, const Type *type)
+{
+    if (type->kind == TYPE_RECORD)
+        return type_array(arena, type, 0, LAYOUT_C, false);
+    if (type->kind != TYPE_TUPLE)
+        return type;
+    const Type **items = ARENA_ARRAY(arena, const Type *, type->count);
+    for (uint32_t i = 0; i < type->count; i++)
+        items[i] = parameter_type(arena, type->items[i]);
+    Type *tuple = arena_copy(arena, type, sizeof *type);
+    tuple->items = items;
+    return tuple;
+}
+
+/* The parameter types of a tuple, in the arena, as many as the function has parameters. */
+static bool read_types(ExtKernel *self, PyObject *tuple, Arena *arena, const Type *const **types, uint32_t *count)
+{
+    if (!ext_kernel_is_ready(self) || !ext_types_of_tuple(self->state, tuple, arena, types, count))
+        return false;
+    Py_ssize_t arity = ext_kernel_arity(self);
+    const Type **parameters = ARENA_ARRAY(arena, const Type *, *count);
+    for (uint32_t i = 0; i < *count; i++)
+        parameters[i] = parameter_type(arena, (*types)[i]);
+    *types = parameters;
+    if (*count == (size_t)arity || (*count > (size_t)arity && ext_kernel_takes_rest(self)))
+        return true;
+    ext_raise_id(DIAG_LAUNCH_ARITY, ext_kernel_name(self), (int)arity, arity == 1 ? "" : "s", (int)*count);
+    return false;
+}
+
+static const JitSpecialization *specialize(ExtKernel *self, PyObject *tuple)
+{
+    Arena *arena = arena_create();
+    const Type *const *types;
+    uint32_t count;
+    const JitSpecialization *found = NULL;
+    RtDevice *device = NULL;
+    if (read_types(self, tuple, arena, &types, &count) && (device = ext_current_device(self->state)))
+        found = ext_kernel_specialize(self, device, types, count);
+    arena_destroy(arena);
+    return found;
+}
+
+PyObject *ext_kernel_result_type(ExtKernel *self, PyObject *tuple)
+{
+    Arena *arena = arena_create();
+    const Type *const *types, *result = NULL;
+    uint32_t count;
+    PyObject *object = NULL;
+    if (read_types(self, tuple, arena, &types, &count) && ext_kernel_prepare(self)) {
+        Diag diag = {.id = DIAG_NONE};
+        Py_BEGIN_ALLOW_THREADS result = jit_result_type(self->function, types, count, arena, &diag);
+        Py_END_ALLOW_THREADS object = result ? ext_type_object(self->state, result) : ext_raise(&diag);
+    }
+    arena_destroy(arena);
+    return object;
+}
+
+/* Device functions have no code of their own: their types are checked. */
+PyObject *ext_kernel_compile(ExtKernel *self, PyObject *tuple)
+{
+    if (!self->is_device)
+        return specialize(self, tuple) ? Py_NewRef(Py_None) : NULL;
+    PyObject *result = ext_kernel_result_type(self, tuple);
+    if (!result)
+        return NULL;
+    Py_DECREF(result);
+    Py_RETURN_NONE;
+}
+
+PyObject *ext_kernel_signatures(ExtKernel *self, PyObject *Py_UNUSED(ignored))
+{
+    Arena *arena = arena_create();
+    ExtCompiled compiled = {.arena = arena};
+    ext_compiled_signatures(self, &compiled);
+    PyObject *list = PyList_New(compiled.count);
+    for (uint32_t i = 0; list && i < compiled.count; i++) {
+        const JitSignature *each = &compiled.signatures[i];
+        PyObject *types = ext_tuple_of_types(self->state, each->arguments, each->count);
+        if (types)
+            PyList_SET_ITEM(list, i, types);
+        else
+            Py_CLEAR(list);
+    }
+    arena_destroy(arena);
+    return list;
+}
+
+typedef struct LoadedList {
+    ExtState *state;
+    PyObject *list;
+} LoadedList;
+
+static void add_loaded(const JitSpecialization *specialization, void *user)
+{
+    LoadedList *loaded = user;
+    uint32_t count;
+    const Type *const *types = jit_types(specialization, &count);
+    PyObject *tuple =
+        jit_from_disk(specialization) && loaded->list ? ext_tuple_of_types(loaded->state, types, count) : NULL;
+    if (tuple && PyList_Append(loaded->list, tuple) < 0)
+        Py_CLEAR(loaded->list);
+    Py_XDECREF(tuple);
+}
+
+PyObject *ext_kernel_loaded_signatures(ExtKernel *self, PyObject *Py_UNUSED(ignored))
+{
+    LoadedList loaded = {self->state, PyList_New(0)};
+    if (self->function)
+        jit_each_specialization(self->function, add_loaded, &loaded);
+    if (PyErr_Occurred())
+        Py_CLEAR(loaded.list);
+    return loaded.list;
+}
+
+bool ext_read_target(ExtState *state, PyObject *sm, Target *target)
+{
+    if (sm == Py_None) {
+        RtDevice *device = ext_current_device(state);
+        Diag diag = {.id = DIAG_NONE};
+        if (device && !jit_target_of_device(device, target, &diag))
+            ext_raise(&diag);
+        return !PyErr_Occurred();
+    }
+    long number = PyLong_AsLong(sm);
+    if (number == -1 && PyErr_Occurred())
+        return false;
+    *target = (Target){.kind = TARGET_NVPTX, .gpu = target_gpu((int)number)};
+    if (target->gpu)
+        return true;
+    char name[32], known[256] = "";
+    snprintf(name, sizeof name, "sm_%ld", number);
+    for (int i = 0; i < target_gpu_count; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", target_gpus[i].name);
+    ext_raise_id(DIAG_TARGET_UNKNOWN, name, known);
+    return false;
+}
+
+PyObject *ext_take_text(char *text, const Diag *diag)
+{
+    if (!text)
+        return ext_raise(diag);
+    PyObject *result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    free(text);
+    return result;
+}
+
+static bool is_stage(const char *what)
+{
+    static const char *const stages[] = {"bytecode", "cfg", "ir", "types", "widenings", "llvm", "asm"};
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+        if (strcmp(what, stages[i]) == 0)
+            return true;
+    PyErr_Format(PyExc_ValueError, "'%s' is not one of bytecode, cfg, ir, types, llvm, asm", what);
+    return false;
+}
+
+PyObject *ext_kernel_inspect(ExtKernel *self, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"what", "types", "sm", NULL};
+    const char *what;
+    PyObject *tuple, *sm = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "sO|O:inspect", names, &what, &tuple, &sm) || !is_stage(what))
+        return NULL;
+    Arena *arena = arena_create();
+    const Type *const *types;
+    uint32_t count;
+    Target target = {.kind = TARGET_HOST};
+    PyObject *result = NULL;
+    bool wants_target = strcmp(what, "llvm") == 0 || strcmp(what, "asm") == 0;
+    if (read_types(self, tuple, arena, &types, &count) && ext_kernel_prepare(self) &&
+        (!wants_target || ext_read_target(self->state, sm, &target))) {
+        Diag diag = {.id = DIAG_NONE};
+        char *text;
+        Py_BEGIN_ALLOW_THREADS text = jit_inspect(self->function, types, count, &target, !self->is_device, what, &diag);
+        Py_END_ALLOW_THREADS result = ext_take_text(text, &diag);
+    }
+    arena_destroy(arena);
+    return result;
+}
+
+PyObject *ext_kernel_attribute(ExtKernel *self, PyObject *args)
+{
+    PyObject *tuple;
+    int number, value;
+    if (!PyArg_ParseTuple(args, "Oi:attribute", &tuple, &number))
+        return NULL;
+    const JitSpecialization *found = specialize(self, tuple);
+    Diag diag = {.id = DIAG_NONE};
+    if (!found)
+        return NULL;
+    return rt_kernel_attribute(jit_kernel(found), number, &value, &diag) ? PyLong_FromLong(value) : ext_raise(&diag);
+}
+
+PyObject *ext_kernel_occupancy(ExtKernel *self, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"types", "shared", NULL};
+    PyObject *tuple;
+    Py_ssize_t shared = 0;
+    int blocks, threads;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|n:occupancy", names, &tuple, &shared))
+        return NULL;
+    const JitSpecialization *found = specialize(self, tuple);
+    Diag diag = {.id = DIAG_NONE};
+    if (!found)
+        return NULL;
+    bool ok = rt_kernel_occupancy(jit_kernel(found), (size_t)(shared < 0 ? 0 : shared), &blocks, &threads, &diag);
+    return ok ? Py_BuildValue("ii", blocks, threads) : ext_raise(&diag);
+}
+
+PyObject *ext_kernel_resident_blocks(ExtKernel *self, PyObject *args)
+{
+    PyObject *tuple;
+    Py_ssize_t shared;
+    int threads, blocks;
+    if (!PyArg_ParseTuple(args, "Oin:resident_blocks", &tuple, &threads, &shared))
+        return NULL;
+    const JitSpecialization *found = specialize(self, tuple);
+    Diag diag = {.id = DIAG_NONE};
+    if (!found)
+        return NULL;
+    size_t bytes = (size_t)(shared < 0 ? 0 : shared);
+    return rt_kernel_resident_blocks(jit_kernel(found), threads, bytes, &blocks, &diag) ? PyLong_FromLong(blocks)
+                                                                                        : ext_raise(&diag);
+}

@@ -1,0 +1,362 @@
+/* Launcher: kernel[grid, block, stream, shared]. Calling it launches: arguments are packed for the specialization of the
+ * last launch; where they do not fit, their types are found out, and a specialization is looked up or compiled. */
+#include "ext/argument/argument_binding.h"
+#include "ext/argument/launch_configuration.h"
+#include "ext/argument/launch_frame.h"
+#include "ext/argument/specialization_choice.h"
+
+/* --- the launch -------------------------------------------------------------------------------------------------------- */
+static bool wait_for_streams(const ExtLaunchFrame *frame, const RtStream *stream, Diag *diag)
+{
+    if (frame->wait_for_device)
+        return rt_synchronize(frame->device, diag);
+    uint64_t own = rt_stream_handle(stream);
+    for (uint32_t i = 0; i < frame->stream_count; i++) {
+        uint64_t handle = frame->streams[i];
+        if (handle == own || (own == 0 && handle == 1)) /* 1 is the default stream by another name */
+            continue;
+        RtStream *other = rt_stream_external(frame->device, handle, diag);
+        bool ok = other && rt_stream_synchronize(frame->device, other, diag);
+        rt_stream_destroy(other);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+/* Everything of a launch that needs no GIL. *ran: whether the arguments may have changed. */
+static bool run(ExtLaunchFrame *frame, RtLaunch launch, bool *ran, Diag *diag)
+{
+    if (frame->stream_count && frame->state->waits_for_arrays && !wait_for_streams(frame, launch.stream, diag))
+        return false;
+    if (!frame->array_count) {
+        launch.parameters = frame->parameters;
+        return jit_launch(frame->specialization, launch, ran, diag);
+    }
+    bool launched = ext_host_arrays_copy_in(frame, launch.stream, diag);
+    launch.parameters = frame->parameters;
+    launched = launched && jit_launch(frame->specialization, launch, ran, diag);
+    /* After an exception the arrays come back as the other threads left them. */
+    *ran = *ran && (launched || diag->id == DIAG_KERNEL_EXCEPTION);
+    return ext_host_arrays_copy_back(frame, launch.stream, *ran, diag) && launched;
+}
+
+/* What the program printed so far comes before what the kernel prints, which does not go through sys.stdout. */
+static void flush_standard_output(void)
+{
+    PyObject *file = PySys_GetObject("stdout");
+    PyObject *done = file && file != Py_None ? PyObject_CallMethod(file, "flush", NULL) : NULL;
+    Py_XDECREF(done);
+    PyErr_Clear();
+}
+
+/* Launches a packed frame and ends it. A launch on a GPU that copies nothing returns at once and keeps the GIL. */
+static bool launch_frame(const ExtLauncher *self, ExtLaunchFrame *frame)
+{
+    Diag diag;
+    diag_clear(&diag);
+    bool launched = false, ran = false;
+    if (jit_prints(frame->specialization))
+        flush_standard_output();
+    bool waits = frame->stream_count || rt_device_kind(frame->device) == RT_CPU || jit_waits(frame->specialization);
+    if (frame->array_count == 0 && !waits) {
+        launched = run(frame, self->launch, &ran, &diag);
+    } else if (ext_host_arrays_begin(frame)) {
+        Py_BEGIN_ALLOW_THREADS launched = run(frame, self->launch, &ran, &diag);
+        Py_END_ALLOW_THREADS
+    }
+    bool ended = ext_frame_end(frame, ran);
+    if (ended && diag_failed(&diag))
+        ext_raise(&diag);
+    return ended && launched;
+}
+
+/* Hints for GPUs, given on the CPU device too: it is where programs for GPUs are tried out. */
+static bool warn_about_copies(const ExtLaunchFrame *frame)
+{
+    if (!frame->array_count || !frame->state->warns_about_copies)
+        return true;
+    return ext_warn("PerformanceWarning", "for every launch a host array is copied to a GPU and back; cuda.to_device "
+                                          "keeps it there");
+}
+
+/* Calls what pre_launch_callbacks holds with (kernel, launcher). */
+static bool run_callbacks(ExtLauncher *self)
+{
+    for (Py_ssize_t i = 0; self->callbacks && i < PyList_GET_SIZE(self->callbacks); i++) {
+        PyObject *callback = Py_NewRef(PyList_GET_ITEM(self->callbacks, i));
+        PyObject *result = PyObject_CallFunctionObjArgs(callback, self->kernel, self, NULL);
+        Py_DECREF(callback);
+        if (!result)
+            return false;
+        Py_DECREF(result);
+    }
+    return true;
+}
+
+/* Packs the arguments for the specialization they need, found or compiled now. */
+static ExtMatch pack_anew(ExtLauncher *self, ExtLaunchFrame *frame, PyObject *const *args, Py_ssize_t count,
+                          Py_ssize_t *failed_at)
+{
+    ExtKernel *kernel = self->kernel;
+    bool converts;
+    const JitSpecialization *found = ext_choose_specialization(kernel, frame->device, args, count, &converts);
+    if (!found)
+        return EXT_ERROR;
+    ExtMatch match = ext_frame_pack(frame, found, converts, args, failed_at);
+    if (match == EXT_MISMATCH)
+        PyErr_SetString(PyExc_TypeError, "the value does not fit the type that the kernel was compiled for");
+    if (match != EXT_MATCH)
+        return ext_raise_argument(kernel, *failed_at), EXT_ERROR;
+    ext_remember_specialization(kernel, found, converts);
+    return EXT_MATCH;
+}
+
+/* Other libraries' memory that Python knows as a buffer (array.array, memoryview, bytearray, ctypes' arrays); and lists,
+ * where a signature says what they are to be. */
+static bool becomes_array(const ExtKernel *kernel, PyObject *value)
+{
+    if (PyList_Check(value))
+        return kernel->is_frozen;
+    return PyObject_CheckBuffer(value) && !PyArray_Check(value) && !PyArray_CheckScalar(value) && !PyBytes_Check(value);
+}
+
+/* The array for an argument. A list has the dtype of the only signature. */
+static PyObject *array_of(const ExtCompiled *compiled, PyObject *value, Py_ssize_t index)
+{
+    const JitSignature *only = compiled->count == 1 ? compiled->signatures : NULL;
+    const Type *type = only && index < only->count ? only->arguments[index] : NULL;
+    bool is_typed = PyList_Check(value) && type && type->kind == TYPE_ARRAY;
+    PyArray_Descr *dtype = is_typed ? ext_dtype_of_type(type->element) : NULL;
+    return is_typed && !dtype ? NULL : PyArray_FromAny(value, dtype, 1, 0, NPY_ARRAY_FORCECAST, NULL);
+}
+
+/* The arguments as a tuple with arrays in the place of what becomes one; NULL without an exception where nothing does. */
+static PyObject *with_arrays(ExtKernel *kernel, PyObject *const *args, Py_ssize_t count)
+{
+    bool has_any = false;
+    for (Py_ssize_t i = 0; i < count; i++)
+        has_any |= becomes_array(kernel, args[i]);
+    PyObject *made = has_any ? PyTuple_New(count) : NULL;
+    if (!made)
+        return NULL;
+    ExtCompiled compiled = {.arena = arena_create()};
+    if (kernel->is_frozen)
+        ext_compiled_signatures(kernel, &compiled);
+    for (Py_ssize_t i = 0; made && i < count; i++) {
+        PyObject *item = becomes_array(kernel, args[i]) ? array_of(&compiled, args[i], i) : Py_NewRef(args[i]);
+        if (!item) {
+            ext_raise_argument(kernel, i);
+            Py_CLEAR(made);
+        } else {
+            PyTuple_SET_ITEM(made, i, item);
+        }
+    }
+    arena_destroy(compiled.arena);
+    return made;
+}
+
+static bool fits_last(const ExtKernel *kernel, Py_ssize_t count)
+{
+    uint32_t parameters;
+    jit_types(kernel->last, &parameters);
+    return parameters == (size_t)count;
+}
+
+static PyObject *launch(ExtLauncher *self, PyObject *const *args, Py_ssize_t count)
+{
+    ExtKernel *kernel = self->kernel;
+    RtDevice *device = ext_current_device(self->state);
+    if (!device)
+        return NULL;
+    if (self->callbacks && !run_callbacks(self))
+        return NULL;
+    ExtLaunchFrame frame;
+    ext_frame_init(&frame, self->state, device);
+    Py_ssize_t failed_at = 0;
+    ExtMatch match = EXT_MISMATCH;
+    if (kernel->last && jit_device(kernel->last) == device && fits_last(kernel, count))
+        match = ext_frame_pack(&frame, kernel->last, kernel->last_converts, args, &failed_at);
+    if (match == EXT_ERROR)
+        ext_raise_argument(kernel, failed_at);
+    PyObject *arrays = match == EXT_MISMATCH ? with_arrays(kernel, args, count) : NULL; /* alive until it has run */
+    if (PyErr_Occurred())
+        match = EXT_ERROR;
+    if (match == EXT_MISMATCH)
+        match = pack_anew(self, &frame, arrays ? PySequence_Fast_ITEMS(arrays) : args, count, &failed_at);
+    bool ok = match == EXT_MATCH && warn_about_copies(&frame);
+    ok = ok ? launch_frame(self, &frame) : (ext_frame_end(&frame, false), false);
+    Py_XDECREF(arrays);
+    return ok ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *launcher_vectorcall(PyObject *callable, PyObject *const *args, size_t flags, PyObject *keywords)
+{
+    ExtLauncher *self = (ExtLauncher *)callable;
+    Py_ssize_t count = PyVectorcall_NARGS(flags);
+    if (self->kernel->last && !keywords && fits_last(self->kernel, count))
+        return launch(self, args, count);
+    PyObject *bound = ext_bind_arguments(self->kernel, args, count, keywords);
+    if (!bound)
+        return NULL;
+    PyObject *result = launch(self, PySequence_Fast_ITEMS(bound), PyTuple_GET_SIZE(bound));
+    Py_DECREF(bound);
+    return result;
+}
+
+/* --- the object ------------------------------------------------------------------------------------------------------------ */
+static bool is_same(const ExtLauncher *launcher, const ExtConfiguration *configuration, const RtDevice *device)
+{
+    const RtLaunch *launch = &launcher->launch;
+    if (launcher->stream_object != Py_None && ((ExtStream *)launcher->stream_object)->device != device)
+        return false;
+    return launcher->stream == configuration->stream && launch->dynamic_shared == configuration->dynamic_shared &&
+           memcmp(launch->grid, configuration->grid, sizeof launch->grid) == 0 &&
+           memcmp(launch->block, configuration->block, sizeof launch->block) == 0 &&
+           memcmp(launch->cluster, configuration->cluster, sizeof launch->cluster) == 0;
+}
+
+static bool warn_about_size(const ExtState *state, const ExtConfiguration *configuration)
+{
+    uint64_t blocks = (uint64_t)configuration->grid[0] * configuration->grid[1] * configuration->grid[2];
+    if (blocks >= 128 || !state->warns_about_grids)
+        return true;
+    char text[160];
+    snprintf(text, sizeof text, "a grid of %llu blocks leaves most of a GPU idle", (unsigned long long)blocks);
+    return ext_warn("PerformanceWarning", text);
+}
+
+PyObject *ext_launcher_create(ExtKernel *kernel, PyObject *tuple, bool with_hints)
+{
+    ExtState *state = kernel->state;
+    ExtConfiguration configuration;
+    if (!ext_read_configuration(tuple, &configuration))
+        return NULL;
+    PyObject *zero = configuration.stream ? NULL : PyLong_FromLong(0);
+    if (zero)
+        configuration.stream = zero; /* small ints are one object each */
+    ExtLauncher *self = NULL;
+    ExtLauncher *last = (ExtLauncher *)kernel->last_launcher;
+    RtDevice *device = ext_current_device(state);
+    if (!device)
+        goto out;
+    if (last && is_same(last, &configuration, device)) {
+        self = (ExtLauncher *)Py_NewRef(kernel->last_launcher);
+        goto out;
+    }
+    if (with_hints && !warn_about_size(state, &configuration))
+        goto out;
+    PyObject *stream_object = ext_stream_object(state, configuration.stream, device);
+    self = stream_object ? PyObject_GC_New(ExtLauncher, state->launcher_type) : NULL;
+    if (!self) {
+        Py_XDECREF(stream_object);
+        goto out;
+    }
+    self->vectorcall = launcher_vectorcall;
+    self->state = state;
+    self->kernel = (ExtKernel *)Py_NewRef((PyObject *)kernel);
+    self->stream = Py_NewRef(configuration.stream);
+    self->stream_object = stream_object;
+    self->callbacks = NULL;
+    self->launch = (RtLaunch){.dynamic_shared = configuration.dynamic_shared, .stream = ext_rt_stream(stream_object)};
+    memcpy(self->launch.grid, configuration.grid, sizeof configuration.grid);
+    memcpy(self->launch.block, configuration.block, sizeof configuration.block);
+    memcpy(self->launch.cluster, configuration.cluster, sizeof configuration.cluster);
+    PyObject_GC_Track(self);
+    Py_XSETREF(kernel->last_launcher, Py_NewRef((PyObject *)self));
+out:
+    Py_XDECREF(zero);
+    return (PyObject *)self;
+}
+
+static int launcher_traverse(ExtLauncher *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(self->kernel);
+    Py_VISIT(self->stream);
+    Py_VISIT(self->stream_object);
+    Py_VISIT(self->callbacks);
+    return 0;
+}
+
+/* The kernel and the stream stay: the launcher can be called until it is freed. */
+static int launcher_clear(ExtLauncher *self)
+{
+    Py_CLEAR(self->callbacks);
+    return 0;
+}
+
+static void launcher_dealloc(ExtLauncher *self)
+{
+    PyTypeObject *class = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    Py_XDECREF(self->callbacks);
+    Py_XDECREF(self->kernel);
+    Py_XDECREF(self->stream);
+    Py_XDECREF(self->stream_object);
+    PyObject_GC_Del(self);
+    Py_DECREF(class);
+}
+
+static PyObject *dimensions(const uint32_t *values) { return Py_BuildValue("III", values[0], values[1], values[2]); }
+static PyObject *get_grid(ExtLauncher *self, void *Py_UNUSED(closure)) { return dimensions(self->launch.grid); }
+static PyObject *get_block(ExtLauncher *self, void *Py_UNUSED(closure)) { return dimensions(self->launch.block); }
+
+static PyObject *get_cluster(ExtLauncher *self, void *Py_UNUSED(closure))
+{
+    return self->launch.cluster[0] ? dimensions(self->launch.cluster) : Py_NewRef(Py_None);
+}
+
+static PyObject *get_shared(ExtLauncher *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromUnsignedLong(self->launch.dynamic_shared);
+}
+
+static PyObject *get_callbacks(ExtLauncher *self, void *Py_UNUSED(closure))
+{
+    if (!self->callbacks)
+        self->callbacks = PyList_New(0);
+    return Py_XNewRef(self->callbacks);
+}
+
+static PyGetSetDef launcher_getset[] = {
+    {"griddim", (getter)get_grid, NULL, "Blocks along x, y and z.", NULL},
+    {"blockdim", (getter)get_block, NULL, "Threads of a block along x, y and z.", NULL},
+    {"cluster", (getter)get_cluster, NULL, "Blocks of a cluster along x, y and z, or None.", NULL},
+    {"sharedmem", (getter)get_shared, NULL, "Bytes of dynamic shared memory.", NULL},
+    {"pre_launch_callbacks", (getter)get_callbacks, NULL, "Called with (kernel, launcher) before every launch.", NULL},
+    {0},
+};
+
+static PyMemberDef launcher_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(ExtLauncher, vectorcall), READONLY, NULL},
+    {"kernel", T_OBJECT, offsetof(ExtLauncher, kernel), READONLY, NULL},
+    {"stream", T_OBJECT, offsetof(ExtLauncher, stream), READONLY, "The stream, as given."},
+    {0},
+};
+
+static PyType_Slot launcher_slots[] = {
+    {Py_tp_doc, "A kernel with its launch configuration; calling it launches."},
+    {Py_tp_dealloc, launcher_dealloc},
+    {Py_tp_traverse, launcher_traverse},
+    {Py_tp_clear, launcher_clear},
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_getset, launcher_getset},
+    {Py_tp_members, launcher_members},
+    {0},
+};
+
+static PyType_Spec launcher_spec = {
+    .name = "cujit._core.Launcher",
+    .basicsize = sizeof(ExtLauncher),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE |
+             Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = launcher_slots,
+};
+
+bool ext_add_launchers(PyObject *module)
+{
+    ExtState *state = ext_state(module);
+    state->launcher_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &launcher_spec, NULL);
+    return state->launcher_type && PyModule_AddType(module, state->launcher_type) == 0;
+}

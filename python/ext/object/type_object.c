@@ -1,0 +1,437 @@
+/* Type: a type of kernel values as a Python object. Scalars and none are singletons of the module; all others own an
+ * arena with a copy. */
+#include "ext/ext.h"
+#include "ext/argument/argument_types.h"
+
+static PyObject *make_type(ExtState *state, const Type *type, Arena *arena)
+{
+    ExtType *self = PyObject_New(ExtType, state->type_type);
+    if (!self) {
+        arena_destroy(arena);
+        return NULL;
+    }
+    self->state = state;
+    self->type = type;
+    self->arena = arena;
+    return (PyObject *)self;
+}
+
+PyObject *ext_type_object(ExtState *state, const Type *type)
+{
+    if (type_is_scalar(type))
+        return Py_NewRef(state->singletons[type->scalar]);
+    if (type->kind == TYPE_NONE)
+        return Py_NewRef(state->singletons[EXT_NONE_TYPE]);
+    Arena *arena = arena_create();
+    return make_type(state, type_copy(arena, type), arena);
+}
+
+bool ext_is_numbas(PyObject *object)
+{
+    PyObject *module = PyObject_GetAttrString(object, "__module__");
+    const char *name = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
+    bool result = name && strncmp(name, "numba.", 6) == 0;
+    Py_XDECREF(module);
+    PyErr_Clear();
+    return result;
+}
+
+PyObject *ext_call_foreign(const char *function, PyObject *argument)
+{
+    PyObject *module = PyImport_ImportModule("cujit.foreign_types");
+    PyObject *result = module ? PyObject_CallMethod(module, function, "O", argument) : NULL;
+    Py_XDECREF(module);
+    return result;
+}
+
+/* What cujit.foreign_types makes of it, borrowed from the dict that keeps it; NULL also for what is no type. */
+static PyObject *foreign_type(ExtState *state, PyObject *object)
+{
+    PyObject *known = PyDict_GetItemWithError(state->foreign_types, object);
+    if (known || PyErr_Occurred())
+        return known;
+    PyObject *type = ext_call_foreign("type_from_numba", object);
+    bool ok = type && type != Py_None && PyDict_SetItem(state->foreign_types, object, type) == 0;
+    Py_XDECREF(type);
+    return ok ? PyDict_GetItemWithError(state->foreign_types, object) : NULL;
+}
+
+const Type *ext_type_of_object(ExtState *state, PyObject *object)
+{
+    if (PyObject_TypeCheck(object, state->type_type))
+        return ((ExtType *)object)->type;
+    PyObject *type = ext_is_numbas((PyObject *)Py_TYPE(object)) ? foreign_type(state, object) : NULL;
+    return type ? ((ExtType *)type)->type : NULL;
+}
+
+const Type *ext_type_borrowed(ExtState *state, PyObject *object)
+{
+    const Type *type = ext_type_of_object(state, object);
+    if (!type && !PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "expected a cujit type, got %R", object);
+    return type;
+}
+
+static void type_dealloc(ExtType *self)
+{
+    PyTypeObject *class = Py_TYPE(self);
+    arena_destroy(self->arena);
+    PyObject_Free(self);
+    Py_DECREF(class);
+}
+
+static PyObject *text_of(const Type *type, void (*print)(Buf *, const Type *))
+{
+    Buf text = {0};
+    print(&text, type);
+    PyObject *result = PyUnicode_FromStringAndSize(buf_text(&text), (Py_ssize_t)text.length);
+    buf_free(&text);
+    return result;
+}
+
+static PyObject *type_repr(ExtType *self) { return text_of(self->type, type_describe); }
+
+static Py_hash_t type_hash(ExtType *self)
+{
+    PyObject *key = text_of(self->type, type_print);
+    Py_hash_t hash = key ? PyObject_Hash(key) : -1;
+    Py_XDECREF(key);
+    return hash;
+}
+
+static PyObject *type_compare(ExtType *self, PyObject *other, int operation)
+{
+    if (!PyObject_TypeCheck(other, self->state->type_type) || (operation != Py_EQ && operation != Py_NE))
+        Py_RETURN_NOTIMPLEMENTED;
+    bool equal = type_equal(self->type, ((ExtType *)other)->type);
+    return PyBool_FromLong(equal == (operation == Py_EQ));
+}
+
+/* --- attributes ---------------------------------------------------------------------------------------------------------- */
+static PyObject *missing(ExtType *self, const char *name)
+{
+    PyErr_Format(PyExc_AttributeError, "type %R has no attribute '%s'", self, name);
+    return NULL;
+}
+
+static PyObject *get_name(ExtType *self, void *Py_UNUSED(closure)) { return type_repr(self); }
+static PyObject *get_key(ExtType *self, void *Py_UNUSED(closure)) { return text_of(self->type, type_print); }
+
+static PyObject *get_dtype(ExtType *self, void *Py_UNUSED(closure))
+{
+    const Type *type = self->type;
+    if (type->kind == TYPE_ARRAY)
+        return ext_type_object(self->state, type->element);
+    if (type_is_element(type) && !type_is_vector(type))
+        return (PyObject *)ext_dtype_of_type(type);
+    return missing(self, "dtype");
+}
+
+static PyObject *get_ndim(ExtType *self, void *Py_UNUSED(closure))
+{
+    return self->type->kind == TYPE_ARRAY ? PyLong_FromLong(self->type->ndim) : missing(self, "ndim");
+}
+
+static PyObject *get_layout(ExtType *self, void *Py_UNUSED(closure))
+{
+    char layout = (char)self->type->layout;
+    return self->type->kind == TYPE_ARRAY ? PyUnicode_FromStringAndSize(&layout, 1) : missing(self, "layout");
+}
+
+static PyObject *get_read_only(ExtType *self, void *Py_UNUSED(closure))
+{
+    return self->type->kind == TYPE_ARRAY ? PyBool_FromLong(self->type->read_only) : missing(self, "readonly");
+}
+
+static PyObject *get_bitwidth(ExtType *self, void *Py_UNUSED(closure))
+{
+    return type_is_scalar(self->type) ? PyLong_FromLong(self->type->size * 8) : missing(self, "bitwidth");
+}
+
+static PyObject *get_signed(ExtType *self, void *Py_UNUSED(closure))
+{
+    return type_is_integer(self->type) ? PyBool_FromLong(self->type->kind == TYPE_INT) : missing(self, "signed");
+}
+
+static PyObject *get_part(ExtType *self, void *Py_UNUSED(closure))
+{
+    const Type *type = self->type;
+    return type->kind == TYPE_COMPLEX
+               ? ext_type_object(self->state, type->size == 8 ? TYPE_OF(FLOAT32) : TYPE_OF(FLOAT64))
+               : missing(self, "underlying_float");
+}
+
+static PyObject *get_count(ExtType *self, void *Py_UNUSED(closure))
+{
+    return self->type->kind == TYPE_TUPLE ? PyLong_FromLong(self->type->count) : missing(self, "count");
+}
+
+static PyObject *get_types(ExtType *self, void *Py_UNUSED(closure))
+{
+    const Type *type = self->type;
+    return type->kind == TYPE_TUPLE ? ext_tuple_of_types(self->state, type->items, type->count)
+                                    : missing(self, "types");
+}
+
+/* --- type[:, ::1], type(...) ----------------------------------------------------------------------------------------------- */
+/* Whether a slice is "::1" (1), ":" (0) or neither (-1 with an exception). */
+static int axis_is_dense(PyObject *axis)
+{
+    if (PySlice_Check(axis)) {
+        PySliceObject *slice = (PySliceObject *)axis;
+        bool open = slice->start == Py_None && slice->stop == Py_None;
+        if (open && slice->step == Py_None)
+            return 0;
+        if (open && PyLong_Check(slice->step) && PyLong_AsLong(slice->step) == 1)
+            return 1;
+    }
+    PyErr_Format(PyExc_TypeError, "an axis of an array type is : or ::1, not %R", axis);
+    return -1;
+}
+
+static PyObject *make_array_type(ExtState *state, const Type *element, int ndim, ArrayLayout layout, bool read_only)
+{
+    if (!type_is_element(element)) {
+        PyErr_SetString(PyExc_TypeError, "arrays have numbers or records as elements");
+        return NULL;
+    }
+    if (ndim < 0 || ndim > TYPE_MAX_NDIM) {
+        PyErr_Format(PyExc_ValueError, "arrays have at most %d dimensions", TYPE_MAX_NDIM);
+        return NULL;
+    }
+    Arena *arena = arena_create();
+    return make_type(state, type_array(arena, type_copy(arena, element), ndim, layout, read_only), arena);
+}
+
+static PyObject *type_subscript(ExtType *self, PyObject *key)
+{
+    PyObject *axes = PyTuple_Check(key) ? Py_NewRef(key) : PyTuple_Pack(1, key);
+    if (!axes)
+        return NULL;
+    PyObject *result = NULL;
+    Py_ssize_t ndim = PyTuple_GET_SIZE(axes), dense = -1;
+    for (Py_ssize_t i = 0; i < ndim; i++) {
+        int is_dense = axis_is_dense(PyTuple_GET_ITEM(axes, i));
+        if (is_dense < 0)
+            goto out;
+        if (is_dense && (dense >= 0 || (i != 0 && i != ndim - 1))) {
+            PyErr_SetString(PyExc_TypeError, "::1 belongs to the first or the last axis");
+            goto out;
+        }
+        if (is_dense)
+            dense = i;
+    }
+    ArrayLayout layout = dense < 0 ? LAYOUT_ANY : dense == ndim - 1 ? LAYOUT_C : LAYOUT_F;
+    result = make_array_type(self->state, self->type, (int)(ndim < 99 ? ndim : 99), layout, false);
+out:
+    Py_DECREF(axes);
+    return result;
+}
+
+static bool are_types(ExtState *state, PyObject *args)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++)
+        if (!PyObject_TypeCheck(PyTuple_GET_ITEM(args, i), state->type_type))
+            return false;
+    return true;
+}
+
+static PyObject *type_call(ExtType *self, PyObject *args, PyObject *kwargs)
+{
+    if (kwargs && PyDict_GET_SIZE(kwargs)) {
+        PyErr_SetString(PyExc_TypeError, "a type takes no keyword arguments");
+        return NULL;
+    }
+    if (are_types(self->state, args))
+        return ext_signature_object(self->state, args, (PyObject *)self);
+    if (!type_is_scalar(self->type) || PyTuple_GET_SIZE(args) != 1) {
+        PyErr_Format(PyExc_TypeError, "%R takes the argument types of a signature", self);
+        return NULL;
+    }
+    PyArray_Descr *dtype = ext_dtype_of_type(self->type);
+    PyObject *result = dtype ? PyObject_CallOneArg((PyObject *)dtype->typeobj, PyTuple_GET_ITEM(args, 0)) : NULL;
+    Py_XDECREF(dtype);
+    return result;
+}
+
+static PyObject *type_reduce(ExtType *self, PyObject *Py_UNUSED(ignored))
+{
+    PyObject *module = PyType_GetModuleByDef(Py_TYPE(self), &ext_module);
+    PyObject *restore = module ? PyObject_GetAttrString(module, "type_from_key") : NULL;
+    return restore ? Py_BuildValue("N(N)", restore, get_key(self, NULL)) : NULL;
+}
+
+static PyGetSetDef type_getset[] = {
+    {"name", (getter)get_name, NULL, "numba's spelling.", NULL},
+    {"key", (getter)get_key, NULL, "Text that only equal types share.", NULL},
+    {"dtype", (getter)get_dtype, NULL, "Arrays: the element type. Scalars and records: NumPy's dtype.", NULL},
+    {"ndim", (getter)get_ndim, NULL, "Arrays: the number of axes.", NULL},
+    {"layout", (getter)get_layout, NULL, "Arrays: 'C', 'F' or 'A'.", NULL},
+    {"readonly", (getter)get_read_only, NULL, "Arrays: whether kernels cannot write to it.", NULL},
+    {"bitwidth", (getter)get_bitwidth, NULL, "Scalars: the number of bits in memory.", NULL},
+    {"signed", (getter)get_signed, NULL, "Integers: whether they can be negative.", NULL},
+    {"underlying_float", (getter)get_part, NULL, "Complex numbers: the type of their parts.", NULL},
+    {"count", (getter)get_count, NULL, "Tuples: the number of items.", NULL},
+    {"types", (getter)get_types, NULL, "Tuples: the types of the items.", NULL},
+    {0},
+};
+
+static PyMethodDef type_methods[] = {
+    {"__reduce__", (PyCFunction)type_reduce, METH_NOARGS, NULL},
+    {0},
+};
+
+static PyType_Slot type_slots[] = {
+    {Py_tp_doc, "A type of kernel values."},
+    {Py_tp_dealloc, type_dealloc},
+    {Py_tp_repr, type_repr},
+    {Py_tp_hash, type_hash},
+    {Py_tp_richcompare, type_compare},
+    {Py_tp_getset, type_getset},
+    {Py_tp_methods, type_methods},
+    {Py_tp_call, type_call},
+    {Py_mp_subscript, type_subscript},
+    {0},
+};
+
+static PyType_Spec type_spec = {
+    .name = "cujit._core.Type",
+    .basicsize = sizeof(ExtType),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = type_slots,
+};
+
+/* --- functions of the module ------------------------------------------------------------------------------------------------- */
+static PyObject *function_array_type(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"element", "ndim", "layout", "readonly", NULL};
+    PyObject *element;
+    int ndim, layout = LAYOUT_ANY, read_only = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Oi|Cp:array_type", names, &element, &ndim, &layout, &read_only))
+        return NULL;
+    const Type *type = ext_type_borrowed(ext_state(module), element);
+    if (type && layout != LAYOUT_C && layout != LAYOUT_F && layout != LAYOUT_ANY) {
+        PyErr_SetString(PyExc_ValueError, "a layout is 'C', 'F' or 'A'");
+        return NULL;
+    }
+    return type ? make_array_type(ext_state(module), type, ndim, (ArrayLayout)layout, read_only) : NULL;
+}
+
+static PyObject *function_tuple_type(PyObject *module, PyObject *items)
+{
+    ExtState *state = ext_state(module);
+    PyObject *tuple = PySequence_Tuple(items);
+    Arena *arena = arena_create();
+    const Type *const *types;
+    uint32_t count;
+    PyObject *result = NULL;
+    if (tuple && ext_types_of_tuple(state, tuple, arena, &types, &count))
+        result = ext_type_object(state, type_tuple(arena, types, count, TUPLE_PLAIN));
+    arena_destroy(arena);
+    Py_XDECREF(tuple);
+    return result;
+}
+
+static PyObject *function_type_of(PyObject *module, PyObject *value)
+{
+    Arena *arena = arena_create();
+    const Type *type = ext_argument_type(ext_state(module), value, arena);
+    PyObject *result = type ? ext_type_object(ext_state(module), type) : NULL;
+    arena_destroy(arena);
+    return result;
+}
+
+static PyObject *function_type_from_dtype(PyObject *module, PyObject *object)
+{
+    PyArray_Descr *dtype = NULL;
+    if (PyArray_DescrConverter(object, &dtype) != NPY_SUCCEED)
+        return NULL;
+    const Type *type = ext_element_type(ext_state(module), dtype);
+    Py_DECREF(dtype);
+    return type ? ext_type_object(ext_state(module), type) : NULL;
+}
+
+static PyObject *function_type_from_key(PyObject *module, PyObject *key)
+{
+    const char *text = PyUnicode_AsUTF8(key);
+    if (!text)
+        return NULL;
+    Arena *arena = arena_create();
+    const Type *type = type_parse(arena, &text);
+    PyObject *result = NULL;
+    if (type && !*text)
+        result = ext_type_object(ext_state(module), type);
+    else
+        PyErr_Format(PyExc_ValueError, "%R is not the key of a type", key);
+    arena_destroy(arena);
+    return result;
+}
+
+static PyMethodDef functions[] = {
+    {"array_type", (PyCFunction)(void (*)(void))function_array_type, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"tuple_type", function_tuple_type, METH_O, NULL},
+    {"type_of", function_type_of, METH_O, "The type that a value has as a kernel argument."},
+    {"type_from_dtype", function_type_from_dtype, METH_O, NULL},
+    {"type_from_key", function_type_from_key, METH_O, "The type whose key this is."},
+    {0},
+};
+
+static bool add_singletons(PyObject *module, ExtState *state)
+{
+    PyObject *dict = PyDict_New();
+    if (!dict)
+        return false;
+    for (int i = 0; i < EXT_SINGLETON_COUNT; i++) {
+        const Type *type = i == EXT_NONE_TYPE ? &type_none : &type_scalars[i];
+        state->singletons[i] = make_type(state, type, NULL);
+        PyObject *name = state->singletons[i] ? type_repr((ExtType *)state->singletons[i]) : NULL;
+        bool ok = name && PyDict_SetItem(dict, name, state->singletons[i]) == 0;
+        Py_XDECREF(name);
+        if (!ok) {
+            Py_DECREF(dict);
+            return false;
+        }
+    }
+    bool ok = PyModule_AddObjectRef(module, "scalar_types", dict) == 0;
+    Py_DECREF(dict);
+    return ok;
+}
+
+/* vector_types: every vector under its names, "float32x4" and "float4". */
+static bool add_vector(PyObject *dict, ExtState *state, const VectorBase *base, uint32_t count)
+{
+    Arena *arena = arena_create();
+    PyObject *type = make_type(state, type_vector(arena, &type_scalars[base->scalar], count), arena);
+    PyObject *name = type ? type_repr((ExtType *)type) : NULL;
+    bool ok = name && PyDict_SetItem(dict, name, type) == 0;
+    for (const char *at = base->names; ok && *at;) {
+        size_t length = strcspn(at, " ");
+        char alias[32];
+        snprintf(alias, sizeof alias, "%.*s%u", (int)length, at, count);
+        ok = PyDict_SetItemString(dict, alias, type) == 0;
+        at += length + (at[length] == ' ');
+    }
+    Py_XDECREF(name);
+    Py_XDECREF(type);
+    return ok;
+}
+
+static bool add_vectors(PyObject *module, ExtState *state)
+{
+    PyObject *dict = PyDict_New();
+    bool ok = dict != NULL;
+    for (int base = 0; ok && base < vector_base_count; base++)
+        for (uint32_t count = 1; ok && count <= VECTOR_MOST; count++)
+            ok = add_vector(dict, state, &vector_bases[base], count);
+    ok = ok && PyModule_AddObjectRef(module, "vector_types", dict) == 0;
+    Py_XDECREF(dict);
+    return ok;
+}
+
+bool ext_add_types(PyObject *module)
+{
+    ExtState *state = ext_state(module);
+    state->type_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &type_spec, NULL);
+    return state->type_type && PyModule_AddType(module, state->type_type) == 0 && add_singletons(module, state) &&
+           add_vectors(module, state) && PyModule_AddFunctions(module, functions) == 0;
+}

@@ -1,0 +1,124 @@
+/* Classes of named tuples and dataclasses -> Constants: fields with their defaults, and the methods and properties that the
+ * class of a named tuple adds. */
+#include "ext/argument/argument_types.h"
+#include "ext/snapshot/snapshot_builder.h"
+
+static bool add_fields(SnapshotScope *scope, PyObject *fields, PyObject *defaults, Constant *out, const char **names,
+                       const Constant **items)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(fields); i++) {
+        PyObject *name = PyTuple_GET_ITEM(fields, i);
+        PyObject *value = defaults && PyDict_Check(defaults) ? PyDict_GetItemWithError(defaults, name) : NULL;
+        names[out->count] = ext_arena_text(scope->builder->arena, name);
+        items[out->count] = value ? ext_constant(scope, value, NULL) : NULL;
+        if (!names[out->count] || (value && !items[out->count]))
+            return false;
+        out->count++;
+    }
+    out->integer = out->count;
+    return true;
+}
+
+/* A function or the getter of a property; NULL for anything else. Borrowed. */
+static PyObject *method_of(PyObject *attribute, PyObject **held)
+{
+    *held = NULL;
+    if (PyFunction_Check(attribute))
+        return attribute;
+    if (!Py_IS_TYPE(attribute, &PyProperty_Type))
+        return NULL;
+    *held = PyObject_GetAttrString(attribute, "fget");
+    PyErr_Clear();
+    return *held && PyFunction_Check(*held) ? *held : NULL;
+}
+
+static bool is_known(const Constant *class, const char *name)
+{
+    for (uint32_t i = 0; i < class->count; i++)
+        if (strcmp(class->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool add_method(SnapshotScope *scope, PyObject *name, PyObject *attribute, Constant *out, const char **names,
+                       const Constant **items)
+{
+    SnapshotBuilder *builder = scope->builder;
+    const char *text = ext_arena_text(builder->arena, name);
+    PyObject *held = NULL, *function = text && text[0] != '_' ? method_of(attribute, &held) : NULL;
+    bool ok = text != NULL;
+    if (function && !is_known(out, text)) {
+        Constant *method = ext_new_constant(builder, CONSTANT_FUNCTION, text);
+        method->function = ext_function(builder, function, false, false);
+        method->text = held ? "property" : NULL;
+        names[out->count] = text;
+        items[out->count++] = method;
+        ok = method->function != NULL;
+    }
+    Py_XDECREF(held);
+    return ok;
+}
+
+/* Those of the class and of its bases, up to tuple. */
+static Py_ssize_t attribute_limit(PyObject *classes)
+{
+    Py_ssize_t limit = 0;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(classes); i++) {
+        PyObject *names = ((PyTypeObject *)PyTuple_GET_ITEM(classes, i))->tp_dict;
+        limit += names && PyDict_Check(names) ? PyDict_GET_SIZE(names) : 0;
+    }
+    return limit;
+}
+
+static bool add_methods(SnapshotScope *scope, PyObject *classes, Constant *out, const char **names,
+                        const Constant **items)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(classes); i++) {
+        PyObject *class = PyTuple_GET_ITEM(classes, i), *name, *attribute;
+        PyObject *attributes = ((PyTypeObject *)class)->tp_dict;
+        Py_ssize_t position = 0;
+        if (class == (PyObject *)&PyTuple_Type || !attributes || !PyDict_Check(attributes))
+            continue;
+        while (PyDict_Next(attributes, &position, &name, &attribute))
+            if (PyUnicode_Check(name) && !add_method(scope, name, attribute, out, names, items))
+                return false;
+    }
+    return true;
+}
+
+static bool fill(SnapshotScope *scope, PyObject *value, PyObject *fields, Constant *out)
+{
+    Arena *arena = scope->builder->arena;
+    PyObject *classes = ((PyTypeObject *)value)->tp_mro;
+    Py_ssize_t limit = PyTuple_GET_SIZE(fields) + attribute_limit(classes);
+    const char **names = ARENA_ARRAY(arena, const char *, limit);
+    const Constant **items = ARENA_ARRAY(arena, const Constant *, limit);
+    PyObject *defaults = ext_class_defaults(value);
+    out->type = defaults ? ext_class_type(scope->builder->state, value, arena) : NULL;
+    out->text = arena_string(arena, ((PyTypeObject *)value)->tp_name);
+    out->names = names;
+    out->items = items;
+    bool has_methods = out->type && out->type->tag == TUPLE_NAMED;
+    bool ok = out->type && add_fields(scope, fields, defaults, out, names, items) &&
+              (!has_methods || add_methods(scope, classes, out, names, items));
+    Py_XDECREF(defaults);
+    return ok;
+}
+
+/* Methods name their own class: it is in the table before its insides are made. */
+const Constant *ext_class(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    SnapshotBuilder *builder = scope->builder;
+    PyObject *fields = PyType_Check(value) && !ext_class_has_own_constructor(value) ? ext_class_fields(value) : NULL;
+    if (!fields)
+        return NULL;
+    Constant *constant = table_get(builder->arrays, &value, sizeof value);
+    if (!constant) {
+        constant = ext_new_constant(builder, CONSTANT_CLASS, shown);
+        table_set(builder->arrays, &value, sizeof value, constant);
+        if (PyList_Append(builder->held, value) < 0 || !fill(scope, value, fields, constant))
+            constant = NULL;
+    }
+    Py_DECREF(fields);
+    return constant;
+}

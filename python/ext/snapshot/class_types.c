@@ -1,0 +1,129 @@
+/* Classes whose instances have named fields: named tuples and dataclasses. Their types name the fields; types of dataclasses
+ * name the class, too, by its address, so such classes are kept alive. */
+#include "ext/argument/argument_types.h"
+
+/* A named tuple's field names as a tuple; NULL without an exception for other classes. New reference. */
+static PyObject *tuple_fields(PyObject *class)
+{
+    PyObject *fields = NULL;
+    if (PyType_IsSubtype((PyTypeObject *)class, &PyTuple_Type) && class != (PyObject *)&PyTuple_Type)
+        fields = PyObject_GetAttrString(class, "_fields");
+    if (fields && !PyTuple_Check(fields))
+        Py_CLEAR(fields);
+    PyErr_Clear();
+    return fields;
+}
+
+/* The same of a dataclass. */
+static PyObject *dataclass_fields(PyObject *class)
+{
+    PyObject *marker = PyObject_GetAttrString(class, "__dataclass_fields__");
+    PyObject *module = marker ? PyImport_ImportModule("dataclasses") : NULL;
+    PyObject *fields = module ? PyObject_CallMethod(module, "fields", "O", class) : NULL;
+    PyObject *names = fields ? PyTuple_New(PyTuple_GET_SIZE(fields)) : NULL;
+    for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(fields); i++) {
+        PyObject *name = PyObject_GetAttrString(PyTuple_GET_ITEM(fields, i), "name");
+        if (name)
+            PyTuple_SET_ITEM(names, i, name);
+        else
+            Py_CLEAR(names);
+    }
+    Py_XDECREF(fields);
+    Py_XDECREF(module);
+    Py_XDECREF(marker);
+    PyErr_Clear();
+    return names;
+}
+
+static const Type *type_of_fields(PyObject *class, PyObject *fields, TupleTag tag, Arena *arena)
+{
+    uint32_t count = (uint32_t)PyTuple_GET_SIZE(fields);
+    const Type **items = ARENA_ARRAY(arena, const Type *, count);
+    const char **names = ARENA_ARRAY(arena, const char *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        names[i] = PyUnicode_AsUTF8(PyTuple_GET_ITEM(fields, i));
+        items[i] = &type_none;
+        if (!names[i])
+            return NULL;
+    }
+    Type *type = (Type *)type_named_tuple(arena, ((PyTypeObject *)class)->tp_name, items, names, count);
+    type->tag = tag;
+    type->object = tag == TUPLE_INSTANCE ? class : NULL;
+    return type;
+}
+
+PyObject *ext_class_fields(PyObject *class)
+{
+    PyObject *fields = tuple_fields(class);
+    return fields ? fields : dataclass_fields(class);
+}
+
+const Type *ext_class_type(ExtState *state, PyObject *class, Arena *arena)
+{
+    PyObject *fields = ext_class_fields(class);
+    TupleTag tag = PyType_IsSubtype((PyTypeObject *)class, &PyTuple_Type) ? TUPLE_NAMED : TUPLE_INSTANCE;
+    if (!fields)
+        return NULL;
+    bool ok = tag == TUPLE_NAMED || PySet_Add(state->kept_classes, class) == 0;
+    const Type *type = ok ? type_of_fields(class, fields, tag, arena) : NULL;
+    Py_DECREF(fields);
+    return type;
+}
+
+/* Whether a subclass of a named tuple's class adds a constructor. */
+static bool tuple_has_own_constructor(PyTypeObject *class)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(class->tp_mro); i++) {
+        PyObject *attributes = ((PyTypeObject *)PyTuple_GET_ITEM(class->tp_mro, i))->tp_dict;
+        if (!attributes || PyDict_GetItemString(attributes, "_fields"))
+            return false;
+        if (PyDict_GetItemString(attributes, "__new__") || PyDict_GetItemString(attributes, "__init__"))
+            return true;
+    }
+    return false;
+}
+
+bool ext_class_has_own_constructor(PyObject *class)
+{
+    if (PyType_IsSubtype((PyTypeObject *)class, &PyTuple_Type))
+        return tuple_has_own_constructor((PyTypeObject *)class);
+    PyObject *parameters = PyObject_GetAttrString(class, "__dataclass_params__");
+    PyObject *makes_init = parameters ? PyObject_GetAttrString(parameters, "init") : NULL;
+    bool own = makes_init != Py_True || PyObject_HasAttrString(class, "__post_init__");
+    PyErr_Clear();
+    Py_XDECREF(makes_init);
+    Py_XDECREF(parameters);
+    return own;
+}
+
+static PyObject *tuple_defaults(PyObject *class)
+{
+    PyObject *defaults = PyObject_GetAttrString(class, "_field_defaults");
+    if (defaults && PyDict_Check(defaults))
+        return defaults;
+    Py_XDECREF(defaults);
+    PyErr_Clear();
+    return PyDict_New();
+}
+
+PyObject *ext_class_defaults(PyObject *class)
+{
+    if (PyType_IsSubtype((PyTypeObject *)class, &PyTuple_Type))
+        return tuple_defaults(class);
+    PyObject *fields = PyObject_GetAttrString(class, "__dataclass_fields__"), *defaults = PyDict_New();
+    PyObject *module = PyImport_ImportModule("dataclasses");
+    PyObject *missing = module ? PyObject_GetAttrString(module, "MISSING") : NULL;
+    PyObject *name, *field;
+    for (Py_ssize_t place = 0; missing && fields && defaults && PyDict_Next(fields, &place, &name, &field);) {
+        PyObject *value = PyObject_GetAttrString(field, "default");
+        if (!value || (value != missing && PyDict_SetItem(defaults, name, value) < 0))
+            Py_CLEAR(defaults);
+        Py_XDECREF(value);
+    }
+    if (!missing || !fields)
+        Py_CLEAR(defaults);
+    Py_XDECREF(missing);
+    Py_XDECREF(module);
+    Py_XDECREF(fields);
+    return defaults;
+}

@@ -1,0 +1,445 @@
+/* Values that a function can name -> Constants. What no kernel can use becomes CONSTANT_UNSUPPORTED: it is an error only
+ * where the code reads it. */
+#include "ext/argument/argument_types.h"
+#include "ext/snapshot/snapshot_builder.h"
+
+const Constant *ext_unsupported(SnapshotBuilder *builder, const char *text, const char *shown)
+{
+    Constant *constant = ext_new_constant(builder, CONSTANT_UNSUPPORTED, shown);
+    constant->text = arena_string(builder->arena, text);
+    return constant;
+}
+
+/* A pending exception is no reason to fail: the value is one that kernels cannot use, and the message says why. */
+static const Constant *unsupported_by_exception(SnapshotBuilder *builder, const char *shown)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *text = value ? PyObject_Str(value) : NULL;
+    const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
+    const Constant *constant = ext_unsupported(builder, utf8 ? utf8 : "value", shown);
+    Py_XDECREF(text);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    PyErr_Clear();
+    return constant;
+}
+
+/* --- numbers, text, types ------------------------------------------------------------------------------------------------------ */
+static const Constant *number(SnapshotBuilder *builder, PyObject *value, const Type *type, const char *shown)
+{
+    static const ConstantKind kinds[] = {
+        [TYPE_BOOL] = CONSTANT_BOOL,   [TYPE_INT] = CONSTANT_INT,         [TYPE_UINT] = CONSTANT_INT,
+        [TYPE_FLOAT] = CONSTANT_FLOAT, [TYPE_COMPLEX] = CONSTANT_COMPLEX,
+    };
+    Constant *constant = ext_new_constant(builder, kinds[type->kind], shown);
+    constant->type = type;
+    constant->is_python = PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyComplex_CheckExact(value);
+    bool ok = true;
+    if (type->kind == TYPE_FLOAT) {
+        constant->real = PyFloat_AsDouble(value);
+    } else if (type->kind == TYPE_COMPLEX) {
+        Py_complex parts = PyComplex_AsCComplex(value);
+        constant->real = parts.real;
+        constant->imaginary = parts.imag;
+    } else if (type->kind == TYPE_BOOL) {
+        constant->integer = PyObject_IsTrue(value);
+    } else {
+        ok = ext_store_number(value, type->kind == TYPE_INT ? TYPE_OF(INT64) : TYPE_OF(UINT64),
+                              (uint8_t *)&constant->integer);
+        constant->is_unsigned = type == TYPE_OF(UINT64);
+    }
+    return ok && !PyErr_Occurred() ? constant : NULL;
+}
+
+static const Constant *time_constant(SnapshotBuilder *builder, PyObject *value, const char *shown)
+{
+    PyArray_Descr *dtype = PyArray_DescrFromScalar(value);
+    Constant *constant = ext_new_constant(builder, CONSTANT_TIME, shown);
+    constant->type = dtype ? ext_element_type(builder->state, dtype) : NULL;
+    constant->integer = ((PyDatetimeScalarObject *)value)->obval;
+    Py_XDECREF(dtype);
+    return constant->type ? constant : unsupported_by_exception(builder, shown);
+}
+
+static const Constant *string(SnapshotBuilder *builder, PyObject *value, const char *shown)
+{
+    Constant *constant = ext_new_constant(builder, CONSTANT_STRING, shown);
+    constant->text = ext_arena_text(builder->arena, value);
+    return constant->text ? constant : unsupported_by_exception(builder, shown);
+}
+
+/* Bytes are the characters of these codes, as they are to elements of dtype S. */
+static const Constant *bytes(SnapshotBuilder *builder, PyObject *value, const char *shown)
+{
+    PyObject *text = PyUnicode_DecodeLatin1(PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value), NULL);
+    const Constant *constant = text ? string(builder, text, shown) : NULL;
+    Py_XDECREF(text);
+    return constant;
+}
+
+/* name: Python's own name of the type; NULL: the type's. */
+static const Constant *type_constant(SnapshotBuilder *builder, const Type *type, const char *name, const char *shown)
+{
+    Constant *constant = ext_new_constant(builder, CONSTANT_TYPE, shown);
+    Buf text = {0};
+    type_describe(&text, type);
+    constant->type = type_is_scalar(type) || type->kind == TYPE_NONE ? type : type_copy(builder->arena, type);
+    constant->text = arena_string(builder->arena, name ? name : buf_text(&text));
+    buf_free(&text);
+    return constant;
+}
+
+/* --- tuples and enums ------------------------------------------------------------------------------------------------------------ */
+static bool read_items(SnapshotScope *scope, PyObject *sequence, Constant *out)
+{
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence);
+    const Constant **items = ARENA_ARRAY(scope->builder->arena, const Constant *, count);
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (!(items[i] = ext_constant(scope, PySequence_Fast_GET_ITEM(sequence, i), NULL)))
+            return false;
+    out->items = items;
+    out->count = (uint32_t)count;
+    return true;
+}
+
+static const Constant *tuple(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    Constant *constant = ext_new_constant(scope->builder, CONSTANT_TUPLE, shown);
+    PyObject *sequence = PySequence_Fast(value, "tuple");
+    bool ok = sequence && read_items(scope, sequence, constant);
+    Py_XDECREF(sequence);
+    if (ok && PyTuple_Check(value) && !PyTuple_CheckExact(value))
+        constant->type = ext_class_type(scope->builder->state, (PyObject *)Py_TYPE(value), scope->builder->arena);
+    return ok && !PyErr_Occurred() ? constant : NULL;
+}
+
+/* An instance of a dataclass as a tuple of its fields; NULL without an exception for anything else. */
+static const Constant *instance(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    SnapshotBuilder *builder = scope->builder;
+    const Type *class = ext_class_type(builder->state, (PyObject *)Py_TYPE(value), builder->arena);
+    if (!class)
+        return NULL;
+    Constant *constant = ext_new_constant(builder, CONSTANT_TUPLE, shown);
+    const Constant **items = ARENA_ARRAY(builder->arena, const Constant *, class->count);
+    constant->type = class;
+    constant->items = items;
+    for (; constant->count < class->count; constant->count++) {
+        PyObject *field = PyObject_GetAttrString(value, class->names[constant->count]);
+        const char *path = arena_format(builder->arena, "%s.%s", shown ? shown : "it", class->names[constant->count]);
+        items[constant->count] = field ? ext_constant(scope, field, path) : NULL;
+        Py_XDECREF(field);
+        if (!items[constant->count])
+            return NULL;
+    }
+    return constant;
+}
+
+/* A dict whose keys kernels can name; any other is of no use to them. */
+static const Constant *dict(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    SnapshotBuilder *builder = scope->builder;
+    Py_ssize_t size = PyDict_GET_SIZE(value), position = 0;
+    const char **names = ARENA_ARRAY(builder->arena, const char *, size);
+    const Constant **items = ARENA_ARRAY(builder->arena, const Constant *, size);
+    Constant *constant = ext_new_constant(builder, CONSTANT_DICT, shown);
+    constant->names = names;
+    constant->items = items;
+    PyObject *key, *item;
+    while (PyDict_Next(value, &position, &key, &item)) {
+        const Constant *name = ext_constant(scope, key, NULL);
+        const char *text = name ? constant_key(builder->arena, name) : NULL;
+        if (name && !text)
+            return ext_unsupported(builder, "dict with keys that are neither strings nor integers", shown);
+        names[constant->count] = text;
+        items[constant->count] = name ? ext_constant(scope, item, NULL) : NULL;
+        if (!items[constant->count++])
+            return NULL;
+    }
+    return constant;
+}
+
+static const Constant *enum_member(SnapshotScope *scope, PyObject *member, const char *shown)
+{
+    SnapshotBuilder *builder = scope->builder;
+    Constant *constant = ext_new_constant(builder, CONSTANT_ENUM, shown);
+    PyObject *name = PyObject_GetAttrString(member, "name"), *value = PyObject_GetAttrString(member, "value");
+    const Constant **items = ARENA_ARRAY(builder->arena, const Constant *, 1);
+    constant->text = name && PyUnicode_Check(name) ? ext_arena_text(builder->arena, name) : "";
+    items[0] = value ? ext_constant(scope, value, shown) : NULL;
+    constant->items = items;
+    constant->count = 1;
+    constant->type = ext_enum_type(builder->state, member, builder->arena);
+    Py_XDECREF(name);
+    Py_XDECREF(value);
+    return items[0] && constant->text && constant->type ? constant : NULL;
+}
+
+/* --- arrays ---------------------------------------------------------------------------------------------------------------------- */
+static bool copy_host_array(SnapshotBuilder *builder, PyArrayObject *array, ConstantArray *out)
+{
+    bool is_fortran = PyArray_IS_F_CONTIGUOUS(array) && !PyArray_IS_C_CONTIGUOUS(array);
+    bool is_dense = PyArray_IS_C_CONTIGUOUS(array) || is_fortran;
+    PyObject *copy = is_dense ? Py_NewRef((PyObject *)array) : PyArray_NewCopy(array, NPY_CORDER);
+    if (!copy)
+        return false;
+    PyArrayObject *dense = (PyArrayObject *)copy;
+    out->layout = is_fortran ? LAYOUT_F : LAYOUT_C;
+    out->size = (size_t)PyArray_NBYTES(dense);
+    out->data = arena_copy(builder->arena, PyArray_DATA(dense), out->size);
+    memcpy(out->strides, PyArray_STRIDES(dense), sizeof *out->strides * (size_t)out->ndim);
+    Py_DECREF(copy);
+    return true;
+}
+
+static const Constant *array(SnapshotBuilder *builder, PyObject *value, const ExtArrayView *view, const char *shown)
+{
+    ConstantArray *out = ARENA_NEW(builder->arena, ConstantArray);
+    out->element = view->element;
+    out->ndim = view->ndim;
+    memcpy(out->shape, view->shape, sizeof *out->shape * (size_t)view->ndim);
+    if (view->host) {
+        if (!copy_host_array(builder, view->host, out))
+            return NULL;
+    } else {
+        memcpy(out->strides, view->strides, sizeof *out->strides * (size_t)view->ndim);
+        out->layout = ext_view_layout(view);
+        out->device_pointer = view->pointer;
+        if (PyList_Append(builder->keep_alive, value) < 0)
+            return NULL;
+    }
+    Constant *constant = ext_new_constant(builder, CONSTANT_ARRAY, shown);
+    constant->array = out;
+    constant->type = type_array(builder->arena, out->element, out->ndim, out->layout, view->host || view->read_only);
+    table_set(builder->arrays, &value, sizeof value, constant);
+    return PyList_Append(builder->held, value) == 0 ? constant : NULL;
+}
+
+/* --- namespaces -------------------------------------------------------------------------------------------------------------------- */
+/* NumPy warns when it is asked for the names of builtins that it had once (np.str). A function that names a builtin need
+ * not mean NumPy's. */
+static bool is_only_builtin(PyObject *object, PyObject *name)
+{
+    PyObject *own = PyModule_Check(object) ? PyModule_GetDict(object) : NULL, *builtins = PyEval_GetBuiltins();
+    return own && !PyDict_Contains(own, name) && builtins && PyDict_Contains(builtins, name) == 1;
+}
+
+/* math.sinf and the like, which Python's math has not: libdevice's functions of that name, for float32. Borrowed. */
+static PyObject *single_precision(ExtState *state, PyObject *object, PyObject *name)
+{
+    const char *module = PyModule_Check(object) ? PyModule_GetName(object) : NULL, *text = PyUnicode_AsUTF8(name);
+    size_t length = text ? strlen(text) : 0;
+    PyObject *found = NULL;
+    if (module && length > 1 && strcmp(module, "math") == 0 && text[length - 1] == 'f')
+        found = ext_intrinsic_at(state, "cuda.libdevice", text);
+    PyErr_Clear();
+    return found;
+}
+
+/* The attribute of a module, class or namespace; NULL without an exception where there is none. New reference. */
+static PyObject *attribute_of(SnapshotBuilder *builder, PyObject *object, PyObject *name)
+{
+    PyObject *value;
+    if (is_only_builtin(object, name))
+        value = NULL;
+    else if (Py_IS_TYPE(object, builder->state->intrinsic_type))
+        value = Py_XNewRef(ext_intrinsic_child(builder->state, ((ExtIntrinsic *)object)->path, name));
+    else
+        value = PyObject_GetAttr(object, name);
+    PyErr_Clear();
+    return value ? value : Py_XNewRef(single_precision(builder->state, object, name));
+}
+
+/* Fills the constant with those of the attributes that the object has. */
+static const Constant *read_attributes(SnapshotScope *scope, PyObject *object, PyObject *attributes, Constant *constant)
+{
+    SnapshotBuilder *builder = scope->builder;
+    const char *shown = constant->shown_as;
+    Py_ssize_t count = PyList_GET_SIZE(attributes);
+    const char **names = ARENA_ARRAY(builder->arena, const char *, count);
+    const Constant **items = ARENA_ARRAY(builder->arena, const Constant *, count);
+    constant->names = names;
+    constant->items = items;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *name = PyList_GET_ITEM(attributes, i), *value = attribute_of(builder, object, name);
+        if (!value)
+            continue;
+        const char *text = ext_arena_text(builder->arena, name);
+        const char *path = text && shown ? arena_format(builder->arena, "%s.%s", shown, text) : text;
+        const Constant *item = text ? ext_constant(scope, value, path) : NULL;
+        Py_DECREF(value);
+        if (!item)
+            return NULL;
+        names[constant->count] = text;
+        items[constant->count++] = item;
+    }
+    return constant;
+}
+
+enum { MOST_NAMESPACES = 10000 };
+
+/* Modules, classes and namespaces: the attributes that the code can name. Enums: all members, which can be found by
+ * text, too. */
+static const Constant *namespace(SnapshotScope *scope, PyObject *object, const char *shown)
+{
+    Constant *constant = table_get(scope->modules, &object, sizeof object);
+    if (constant)
+        return constant;
+    if (++scope->builder->namespace_count > MOST_NAMESPACES)
+        return ext_unsupported(scope->builder, "object that makes new modules of every attribute", shown);
+    constant = ext_new_constant(scope->builder, CONSTANT_MODULE, shown);
+    table_set(scope->modules, &object, sizeof object, constant);
+    if (PyExceptionClass_Check(object)) {
+        constant->is_exception = true;
+        constant->host_class = object;
+        if (PyList_Append(scope->builder->keep_alive, object) < 0)
+            return NULL;
+    }
+    if (PyList_Append(scope->builder->held, object) < 0)
+        return NULL;
+    if (!PyObject_TypeCheck(object, (PyTypeObject *)scope->builder->enum_meta))
+        return read_attributes(scope, object, scope->names, constant);
+    constant->type = ext_enum_class_type(scope->builder->state, object, scope->builder->arena);
+    if (!constant->type)
+        return NULL;
+    PyObject *members = PyObject_GetAttrString(object, "__members__");
+    PyObject *names = members ? PySequence_List(members) : NULL;
+    const Constant *result = names ? read_attributes(scope, object, names, constant) : NULL;
+    Py_XDECREF(members);
+    Py_XDECREF(names);
+    return result;
+}
+
+/* bool, int, float, complex, np.float32, cujit.float32, numba.float32, np.dtype("f4"); NULL without an exception for anything else. */
+static const Constant *named_type(SnapshotBuilder *builder, PyObject *value, const char *shown)
+{
+    const Type *stated = ext_type_of_object(builder->state, value);
+    if (stated)
+        return type_constant(builder, stated, NULL, shown);
+    if (PyErr_Occurred())
+        return unsupported_by_exception(builder, shown);
+    const struct {
+        PyTypeObject *class;
+        const Type *type;
+    } builtins[] = {
+        {&PyBool_Type, TYPE_OF(BOOL)},
+        {&PyLong_Type, TYPE_OF(INT64)},
+        {&PyFloat_Type, TYPE_OF(FLOAT64)},
+        {&PyComplex_Type, TYPE_OF(COMPLEX128)},
+    };
+    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
+        if (value == (PyObject *)builtins[i].class)
+            return type_constant(builder, builtins[i].type, builtins[i].class->tp_name, shown);
+    bool is_scalar_class = PyType_Check(value) && PyType_IsSubtype((PyTypeObject *)value, &PyGenericArrType_Type);
+    PyArray_Descr *dtype = NULL;
+    if (PyArray_DescrCheck(value))
+        dtype = (PyArray_Descr *)Py_NewRef(value);
+    else if (!is_scalar_class || PyArray_DescrConverter(value, &dtype) != NPY_SUCCEED)
+        return PyErr_Clear(), NULL;
+    const Type *type = ext_element_type(builder->state, dtype);
+    Py_DECREF(dtype);
+    return type ? type_constant(builder, type, NULL, shown) : unsupported_by_exception(builder, shown);
+}
+
+/* --- any value ----------------------------------------------------------------------------------------------------------------------- */
+/* Values that are not told by a simple check of their type. */
+static const Constant *other_value(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    SnapshotBuilder *builder = scope->builder;
+    const Constant *constant = named_type(builder, value, shown);
+    if (!constant && !PyErr_Occurred())
+        constant = ext_class(scope, value, shown);
+    if (constant || PyErr_Occurred())
+        return constant;
+    if (PyModule_Check(value) || PyType_Check(value) || Py_IS_TYPE(value, builder->state->intrinsic_type) ||
+        Py_IS_TYPE(value, (PyTypeObject *)builder->namespace_class))
+        return namespace(scope, value, shown);
+    if ((constant = table_get(builder->arrays, &value, sizeof value)))
+        return constant;
+    PyObject *wrapped = ext_wrapped_function(builder, value);
+    if (wrapped) {
+        constant = ext_function_constant(builder, wrapped, NULL, shown);
+        Py_DECREF(wrapped);
+        return constant;
+    }
+    if ((constant = instance(scope, value, shown)) || PyErr_Occurred())
+        return constant;
+    if ((constant = ext_function_object_constant(scope, value, shown)) || PyErr_Occurred())
+        return constant;
+    ExtArrayView view;
+    int is_array = ext_array_view(builder->state, value, &view);
+    if (is_array)
+        return is_array > 0 ? array(builder, value, &view, shown) : unsupported_by_exception(builder, shown);
+    return ext_unsupported_value(builder, value, shown);
+}
+
+/* A function or class of an installed numba's that has a meaning in kernels, such as numba.prange. NULL without an
+ * exception for anything else. */
+static const Constant *foreign_function(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    bool can_be = PyFunction_Check(value) || PyType_Check(value);
+    PyObject *meant = can_be && ext_is_numbas(value) ? ext_call_foreign("stand_in", value) : NULL;
+    const Constant *constant = meant && meant != Py_None ? ext_constant(scope, meant, shown) : NULL;
+    Py_XDECREF(meant);
+    return constant;
+}
+
+static const Constant *any_value(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    SnapshotBuilder *builder = scope->builder;
+    if (value == Py_None || value == Py_Ellipsis)
+        return ext_new_constant(builder, value == Py_None ? CONSTANT_NONE : CONSTANT_ELLIPSIS, shown);
+    if (PyObject_TypeCheck((PyObject *)Py_TYPE(value), (PyTypeObject *)builder->enum_meta))
+        return enum_member(scope, value, shown);
+    const Type *type = ext_number_type(value);
+    if (type || PyErr_Occurred())
+        return type ? number(builder, value, type, shown) : unsupported_by_exception(builder, shown);
+    if (PyArray_IsScalar(value, Datetime) || PyArray_IsScalar(value, Timedelta))
+        return time_constant(builder, value, shown);
+    int id = ext_intrinsic_of_object(builder->state, value);
+    if (id > INTRINSIC_NONE)
+        return ext_intrinsic_constant(builder, (IntrinsicId)id, shown);
+    if (id < 0)
+        return NULL;
+    const Constant *foreign = foreign_function(scope, value, shown);
+    if (foreign || PyErr_Occurred())
+        return foreign;
+    if (PyUnicode_Check(value))
+        return string(builder, value, shown);
+    if (PyBytes_Check(value))
+        return bytes(builder, value, shown);
+    if (PyTuple_Check(value) || PyFrozenSet_Check(value))
+        return tuple(scope, value, shown);
+    if (PyDict_CheckExact(value))
+        return dict(scope, value, shown);
+    if (PyFunction_Check(value))
+        return ext_function_constant(builder, value, NULL, shown);
+    if (PyObject_TypeCheck(value, (PyTypeObject *)builder->partial_class))
+        return ext_partial_constant(scope, value, shown);
+    if (PyMethod_Check(value) && PyType_Check(PyMethod_GET_SELF(value)))
+        return ext_class_method_constant(scope, value, shown);
+    if (PyObject_TypeCheck(value, builder->state->kernel_type)) {
+        const ExtKernel *kernel = (ExtKernel *)value;
+        return ext_kernel_is_ready(kernel) ? ext_function_constant(builder, kernel->py_func, kernel, shown) : NULL;
+    }
+    if (PyCode_Check(value)) {
+        Constant *constant = ext_new_constant(builder, CONSTANT_CODE, shown);
+        CodeSnapshot *code = (CodeSnapshot *)ext_code(scope, (PyCodeObject *)value);
+        if (code)
+            code->is_nested = true;
+        constant->code = code;
+        return constant->code ? constant : NULL;
+    }
+    return other_value(scope, value, shown);
+}
+
+const Constant *ext_constant(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    if (Py_EnterRecursiveCall(" while reading what a kernel uses"))
+        return NULL;
+    const Constant *constant = any_value(scope, value, shown);
+    Py_LeaveRecursiveCall();
+    return constant;
+}

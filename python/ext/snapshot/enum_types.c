@@ -1,0 +1,50 @@
+/* Enums: the types of their members. A class is told by its address, so classes that types name are kept alive. */
+#include "ext/argument/argument_types.h"
+
+static bool is_enum_class(PyObject *class)
+{
+    if (Py_IS_TYPE(class, &PyType_Type)) /* enums have a metaclass of their own */
+        return false;
+    PyObject *module = PyImport_ImportModule("enum");
+    PyObject *meta = module ? PyObject_GetAttrString(module, "EnumMeta") : NULL;
+    bool result = meta && PyObject_TypeCheck(class, (PyTypeObject *)meta);
+    Py_XDECREF(meta);
+    Py_XDECREF(module);
+    PyErr_Clear();
+    return result;
+}
+
+static const Type *make_type(ExtState *state, PyObject *class, const Type *value, Arena *arena)
+{
+    if (PySet_Add(state->kept_classes, class) < 0)
+        return NULL;
+    PyTypeObject *type = (PyTypeObject *)class;
+    bool is_number = PyType_IsSubtype(type, &PyLong_Type) || PyType_IsSubtype(type, &PyFloat_Type);
+    return type_enum(arena, type->tp_name, value, is_number ? TUPLE_INT_ENUM : TUPLE_ENUM, class);
+}
+
+const Type *ext_enum_type(ExtState *state, PyObject *value, Arena *arena)
+{
+    PyObject *class = (PyObject *)Py_TYPE(value);
+    if (!is_enum_class(class))
+        return NULL;
+    PyObject *inner = PyObject_GetAttrString(value, "value");
+    const Type *number = inner ? ext_number_type(inner) : NULL;
+    PyErr_Clear();
+    Py_XDECREF(inner);
+    return make_type(state, class, number ? number : &type_none, arena);
+}
+
+const Type *ext_enum_class_type(ExtState *state, PyObject *class, Arena *arena)
+{
+    PyObject *members = PySequence_List(class);
+    const Type *number = NULL;
+    for (Py_ssize_t i = 0; members && i < PyList_GET_SIZE(members); i++) {
+        const Type *member = ext_enum_type(state, PyList_GET_ITEM(members, i), arena);
+        const Type *value = member ? member->items[0] : &type_none;
+        number = !number || value == number ? value : &type_none;
+    }
+    Py_XDECREF(members);
+    PyErr_Clear();
+    return make_type(state, class, number ? number : &type_none, arena);
+}

@@ -1,0 +1,120 @@
+/* Constants that are functions: Python's, intrinsics and what stands for them in cujit.kernel_functions, and objects of the
+ * host that are called like functions. */
+#include "ext/snapshot/snapshot_builder.h"
+
+/* Functions of NumPy that are not intrinsics have insides that no kernel can use. */
+static bool is_numpys(PyObject *function)
+{
+    PyObject *module = PyObject_GetAttrString(function, "__module__");
+    const char *name = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
+    bool result = name && (strcmp(name, "numpy") == 0 || strncmp(name, "numpy.", 6) == 0);
+    Py_XDECREF(module);
+    PyErr_Clear();
+    return result;
+}
+
+const Constant *ext_function_constant(SnapshotBuilder *builder, PyObject *value, const ExtKernel *kernel,
+                                      const char *shown)
+{
+    if (is_numpys(value))
+        return ext_unsupported_value(builder, value, shown);
+    Constant *constant = ext_new_constant(builder, CONSTANT_FUNCTION, shown);
+    constant->function = ext_function(builder, value, kernel && kernel->forceinline, kernel && kernel->noinline);
+    return constant->function ? constant : NULL;
+}
+
+/* What a row of intrinsic.def stands for, when that is a function of cujit.kernel_functions. */
+static const Constant *library_function(SnapshotBuilder *builder, const char *name, const char *shown)
+{
+    const char *dot = strchr(name, '.');
+    PyObject *path =
+        PyUnicode_FromString(arena_format(builder->arena, "cujit.kernel_functions.%.*s", (int)(dot - name), name));
+    PyObject *module = path ? PyImport_Import(path) : NULL;
+    PyObject *value = module ? PyObject_GetAttrString(module, dot + 1) : NULL;
+    builder->library_depth++;
+    const Constant *constant = value ? ext_function_constant(builder, value, NULL, shown) : NULL;
+    builder->library_depth--;
+    Py_XDECREF(path);
+    Py_XDECREF(module);
+    Py_XDECREF(value);
+    return constant;
+}
+
+/* What a function of cujit.kernel_functions.sequences makes of arguments on the host: a function for kernels. */
+static const Constant *made_function(SnapshotScope *scope, const char *maker, PyObject *arguments, const char *shown)
+{
+    SnapshotBuilder *builder = scope->builder;
+    PyObject *module = arguments ? PyImport_ImportModule("cujit.kernel_functions.sequences") : NULL;
+    PyObject *make = module ? PyObject_GetAttrString(module, maker) : NULL;
+    PyObject *made = make ? PyObject_CallObject(make, arguments) : NULL;
+    bool is_kept = made && PyList_Append(builder->held, made) == 0;
+    const Constant *constant = is_kept ? ext_function_constant(builder, made, NULL, shown) : NULL;
+    Py_XDECREF(arguments);
+    Py_XDECREF(module);
+    Py_XDECREF(make);
+    Py_XDECREF(made);
+    return constant;
+}
+
+const Constant *ext_partial_constant(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    PyObject *function = PyObject_GetAttrString(value, "func"), *given = PyObject_GetAttrString(value, "args");
+    PyObject *keywords = PyObject_GetAttrString(value, "keywords");
+    PyObject *arguments = function && given && keywords ? PyTuple_Pack(3, function, given, keywords) : NULL;
+    Py_XDECREF(function);
+    Py_XDECREF(given);
+    Py_XDECREF(keywords);
+    return made_function(scope, "captured_partial", arguments, shown);
+}
+
+const Constant *ext_class_method_constant(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    PyObject *given = PyTuple_Pack(1, PyMethod_GET_SELF(value)), *keywords = PyDict_New();
+    PyObject *arguments = given && keywords ? PyTuple_Pack(3, PyMethod_GET_FUNCTION(value), given, keywords) : NULL;
+    Py_XDECREF(given);
+    Py_XDECREF(keywords);
+    return made_function(scope, "captured_partial", arguments, shown);
+}
+
+/* The function that its class stands for makes a function of the same arguments. */
+const Constant *ext_function_object_constant(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    SnapshotBuilder *builder = scope->builder;
+    int id = PyCallable_Check(value) ? ext_intrinsic_of_object(builder->state, (PyObject *)Py_TYPE(value)) : 0;
+    if (id <= INTRINSIC_NONE || intrinsic_info[id].kind != INTRINSIC_KIND_LIBRARY)
+        return NULL;
+    const char *path = intrinsic_info[id].python_function, *name = strchr(path, '.') + 1;
+    builder->library_depth++;
+    const Constant *constant = made_function(
+        scope, "captured_object",
+        Py_BuildValue("(ssO)", arena_format(builder->arena, "%.*s", (int)(name - 1 - path), path), name, value), shown);
+    builder->library_depth--;
+    return constant;
+}
+
+const Constant *ext_intrinsic_constant(SnapshotBuilder *builder, IntrinsicId id, const char *shown)
+{
+    if (intrinsic_info[id].kind == INTRINSIC_KIND_LIBRARY)
+        return library_function(builder, intrinsic_info[id].python_function, shown);
+    Constant *constant = ext_new_constant(builder, CONSTANT_INTRINSIC, shown);
+    constant->intrinsic = id;
+    if (intrinsic_info[id].python_function) {
+        const Constant *general = library_function(builder, intrinsic_info[id].python_function, shown);
+        if (!general)
+            return NULL;
+        constant->function = general->function;
+    }
+    return constant;
+}
+
+PyObject *ext_wrapped_function(const SnapshotBuilder *builder, PyObject *value)
+{
+    if (!PyCallable_Check(value) || PyType_Check(value))
+        return NULL;
+    PyObject *function = PyObject_GetAttr(value, builder->state->py_func_name);
+    PyErr_Clear();
+    if (function && PyFunction_Check(function))
+        return function;
+    Py_XDECREF(function);
+    return NULL;
+}

@@ -1,0 +1,432 @@
+/* Python functions and their code -> the plain C of core/snapshot.h. Functions may reach each other in circles: each is
+ * made once, and is in the table before its insides are made. */
+#include "ext/snapshot/snapshot_builder.h"
+
+const char *ext_arena_text(Arena *arena, PyObject *text)
+{
+    const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
+    return utf8 ? arena_string(arena, utf8) : NULL;
+}
+
+static const char *text_attribute(Arena *arena, PyObject *object, const char *name)
+{
+    PyObject *text = PyObject_GetAttrString(object, name);
+    const char *result = ext_arena_text(arena, text);
+    Py_XDECREF(text);
+    return result;
+}
+
+/* --- code ------------------------------------------------------------------------------------------------------------------ */
+static bool copy_bytes(Arena *arena, PyObject *bytes, const uint8_t **out, uint32_t *size)
+{
+    if (!bytes)
+        return false;
+    *size = (uint32_t)PyBytes_GET_SIZE(bytes);
+    *out = arena_copy(arena, PyBytes_AS_STRING(bytes), *size);
+    Py_DECREF(bytes);
+    return true;
+}
+
+/* Appends the strings of a tuple to names, leaving out those among the first `known`. Consumes the tuple. */
+static bool add_names(Arena *arena, PyObject *tuple, uint32_t known, const char **names, uint32_t *count)
+{
+    for (Py_ssize_t i = 0; tuple && i < PyTuple_GET_SIZE(tuple); i++) {
+        const char *name = ext_arena_text(arena, PyTuple_GET_ITEM(tuple, i));
+        if (!name)
+            Py_CLEAR(tuple);
+        bool is_known = false;
+        for (uint32_t k = 0; name && k < known; k++)
+            is_known |= strcmp(names[k], name) == 0;
+        if (name && !is_known)
+            names[(*count)++] = name;
+    }
+    Py_XDECREF(tuple);
+    return tuple != NULL;
+}
+
+/* Fast locals, then cells that are no locals, then free variables. */
+static bool read_locals(Arena *arena, PyCodeObject *code, CodeSnapshot *out)
+{
+    PyObject *locals = PyCode_GetVarnames(code), *cells = PyCode_GetCellvars(code), *free = PyCode_GetFreevars(code);
+    Py_ssize_t limit = (locals ? PyTuple_GET_SIZE(locals) : 0) + (cells ? PyTuple_GET_SIZE(cells) : 0) +
+                       (free ? PyTuple_GET_SIZE(free) : 0);
+    const char **names = ARENA_ARRAY(arena, const char *, limit);
+    out->local_names = names;
+    out->free_count = free ? (uint32_t)PyTuple_GET_SIZE(free) : 0;
+    bool ok = add_names(arena, locals, 0, names, &out->local_count);
+    ok &= add_names(arena, cells, out->local_count, names, &out->local_count);
+    ok &= add_names(arena, free, 0, names, &out->local_count);
+    return ok;
+}
+
+static int number_or_zero(PyObject *value) { return value == Py_None ? 0 : (int)PyLong_AsLong(value); }
+
+/* co_positions(): (line, end line, column, end column) of each unit, each of them possibly None. */
+static bool read_positions(Arena *arena, PyObject *code, CodeSnapshot *out)
+{
+    PyObject *iterator = PyObject_CallMethod(code, "co_positions", NULL), *item;
+    uint32_t count = out->size / 2, i = 0;
+    SourcePos *positions = ARENA_ARRAY(arena, SourcePos, count);
+    out->positions = positions;
+    while (iterator && (item = PyIter_Next(iterator))) {
+        if (i < count)
+            positions[i++] = (SourcePos){.function = &out->source,
+                                         .line = number_or_zero(PyTuple_GET_ITEM(item, 0)),
+                                         .end_line = number_or_zero(PyTuple_GET_ITEM(item, 1)),
+                                         .column = number_or_zero(PyTuple_GET_ITEM(item, 2)),
+                                         .end_column = number_or_zero(PyTuple_GET_ITEM(item, 3))};
+        Py_DECREF(item);
+    }
+    Py_XDECREF(iterator);
+    while (i < count)
+        positions[i++] = (SourcePos){.function = &out->source};
+    return !PyErr_Occurred();
+}
+
+/* Which of co_names are read as globals; the others are attributes and the like, whose namesakes may be anything. */
+static bool *global_names(const SnapshotBuilder *builder, const CodeSnapshot *code)
+{
+    bool *used = ARENA_ARRAY(builder->arena, bool, code->name_count);
+    uint32_t argument = 0;
+    for (uint32_t i = 0; i + 1 < code->size; i += 2) {
+        argument = argument << 8 | code->bytes[i + 1];
+        if (code->bytes[i] == builder->extended_arg)
+            continue;
+        if (code->bytes[i] == builder->load_global && argument >> 1 < code->name_count)
+            used[argument >> 1] = true; /* the lowest bit says whether a call follows */
+        argument = 0;
+    }
+    return used;
+}
+
+/* What CUDA C calls the thread's place, and C its types: names of kernels that the program binds to nothing. New
+ * reference; NULL for others. */
+static PyObject *name_of_cuda(ExtState *state, const char *name)
+{
+    static const char *const names[] = {"threadIdx", "blockIdx", "blockDim", "gridDim",
+                                        "warpSize",  "idx",      "idy",      "idz"};
+    if (strcmp(name, "double") == 0)
+        return ext_type_object(state, TYPE_OF(FLOAT64));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return Py_XNewRef(ext_intrinsic_at(state, "cuda", name));
+    return NULL;
+}
+
+/* A name that is bound to nothing. The function's own name means the function: a decorator that compiles at once runs
+ * before the name is bound. */
+static const Constant *unbound(SnapshotScope *scope, const char *name)
+{
+    PyObject *own_name = ((PyFunctionObject *)scope->function)->func_name;
+    bool is_own = PyUnicode_CompareWithASCIIString(own_name, name) == 0;
+    PyObject *known = is_own ? NULL : name_of_cuda(scope->builder->state, name);
+    if (known) {
+        const Constant *constant = ext_constant(scope, known, name);
+        Py_DECREF(known);
+        return constant;
+    }
+    Constant *constant = ext_new_constant(scope->builder, is_own ? CONSTANT_FUNCTION : CONSTANT_UNDEFINED, name);
+    constant->function = is_own ? scope->snapshot : NULL;
+    return constant;
+}
+
+static const Constant *global_value(SnapshotScope *scope, PyObject *name, const char *shown)
+{
+    PyObject *value = PyDict_GetItemWithError(scope->globals, name);
+    if (!value && !PyErr_Occurred())
+        value = PyDict_GetItemWithError(scope->builtins, name);
+    if (!value)
+        return PyErr_Occurred() ? NULL : unbound(scope, shown);
+    Py_INCREF(value);
+    const Constant *constant = ext_constant(scope, value, shown);
+    Py_DECREF(value);
+    return constant;
+}
+
+static bool read_globals(SnapshotScope *scope, PyObject *names, CodeSnapshot *out)
+{
+    SnapshotBuilder *builder = scope->builder;
+    const char **texts = ARENA_ARRAY(builder->arena, const char *, PyTuple_GET_SIZE(names));
+    out->names = texts;
+    if (!add_names(builder->arena, Py_NewRef(names), 0, texts, &out->name_count))
+        return false;
+    const bool *used = global_names(builder, out);
+    const Constant **globals = ARENA_ARRAY(builder->arena, const Constant *, out->name_count);
+    out->globals = globals;
+    for (uint32_t i = 0; i < out->name_count; i++) {
+        globals[i] = used[i] ? global_value(scope, PyTuple_GET_ITEM(names, i), texts[i])
+                             : ext_new_constant(builder, CONSTANT_UNDEFINED, texts[i]);
+        if (!globals[i])
+            return false;
+    }
+    return true;
+}
+
+/* NumPy's reductions are methods of arrays, too. INTRINSIC_NONE for every other name. */
+static IntrinsicId reduction(Arena *arena, const char *name)
+{
+    if (!PyObject_HasAttrString((PyObject *)&PyArray_Type, name))
+        return INTRINSIC_NONE;
+    IntrinsicId id = intrinsic_by_path(arena_format(arena, "numpy.%s", name));
+    const char *function = intrinsic_info[id].python_function;
+    return function && strncmp(function, "numpy_reduce.", 13) == 0 ? id : INTRINSIC_NONE;
+}
+
+static bool read_methods(SnapshotBuilder *builder, CodeSnapshot *out)
+{
+    const char **names = ARENA_ARRAY(builder->arena, const char *, out->name_count);
+    const Constant **methods = ARENA_ARRAY(builder->arena, const Constant *, out->name_count);
+    out->method_names = names;
+    out->methods = methods;
+    for (uint32_t i = 0; i < out->name_count && !builder->library_depth; i++) {
+        IntrinsicId id = reduction(builder->arena, out->names[i]);
+        if (!id)
+            continue;
+        names[out->method_count] = out->names[i];
+        methods[out->method_count] = ext_intrinsic_constant(builder, id, out->names[i]);
+        if (!methods[out->method_count++])
+            return false;
+    }
+    return true;
+}
+
+/* The items of a tuple; NULL with an exception. */
+static const Constant *const *read_values(SnapshotScope *scope, PyObject *tuple, uint32_t *count)
+{
+    *count = (uint32_t)PyTuple_GET_SIZE(tuple);
+    const Constant **values = ARENA_ARRAY(scope->builder->arena, const Constant *, *count);
+    for (uint32_t i = 0; i < *count; i++)
+        if (!(values[i] = ext_constant(scope, PyTuple_GET_ITEM(tuple, i), NULL)))
+            return NULL;
+    return values;
+}
+
+const CodeSnapshot *ext_code(SnapshotScope *scope, PyCodeObject *code)
+{
+    Arena *arena = scope->builder->arena;
+    PyObject *object = (PyObject *)code;
+    CodeSnapshot *out = ARENA_NEW(arena, CodeSnapshot);
+    out->source = (SourceFunction){.file = text_attribute(arena, object, "co_filename"),
+                                   .name = text_attribute(arena, object, "co_qualname"),
+                                   .first_line = code->co_firstlineno,
+                                   .is_library = scope->builder->library_depth > 0};
+    out->python_minor = PY_MINOR_VERSION;
+    out->argument_count = (uint32_t)code->co_argcount;
+    out->positional_only_count = (uint32_t)code->co_posonlyargcount;
+    out->keyword_only_count = (uint32_t)code->co_kwonlyargcount;
+    out->has_varargs = code->co_flags & CO_VARARGS;
+    out->has_varkeywords = code->co_flags & CO_VARKEYWORDS;
+    out->is_library = scope->builder->library_depth > 0;
+    out->is_generator = code->co_flags & CO_GENERATOR;
+    out->is_coroutine = code->co_flags & (CO_COROUTINE | CO_ASYNC_GENERATOR);
+    bool ok = out->source.file && out->source.name &&
+              copy_bytes(arena, PyCode_GetCode(code), &out->bytes, &out->size) &&
+              copy_bytes(arena, PyObject_GetAttrString(object, "co_exceptiontable"), &out->exception_table,
+                         &out->exception_table_size) &&
+              read_positions(arena, object, out) && read_locals(arena, code, out) &&
+              read_globals(scope, code->co_names, out) && read_methods(scope->builder, out) &&
+              (out->constants = read_values(scope, code->co_consts, &out->constant_count)) != NULL;
+    return ok ? out : NULL;
+}
+
+/* --- functions -------------------------------------------------------------------------------------------------------------- */
+/* Appends the names of the code and of the code nested in it. */
+static bool collect_names(PyObject *set, PyCodeObject *code)
+{
+    bool takes_names = false; /* getattr(x, "name") */
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(code->co_names); i++) {
+        PyObject *name = PyTuple_GET_ITEM(code->co_names, i);
+        takes_names |= PyUnicode_CompareWithASCIIString(name, "getattr") == 0 ||
+                       PyUnicode_CompareWithASCIIString(name, "hasattr") == 0;
+        if (PySet_Add(set, name) < 0)
+            return false;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(code->co_consts); i++) {
+        PyObject *constant = PyTuple_GET_ITEM(code->co_consts, i);
+        if (PyCode_Check(constant) && !collect_names(set, (PyCodeObject *)constant))
+            return false;
+        if (takes_names && PyUnicode_Check(constant) && PySet_Add(set, constant) < 0)
+            return false;
+    }
+    return true;
+}
+
+/* Functions that a function closes over may be called with what else it closes over. */
+static bool collect_captured_names(PyObject *set, PyObject *closure)
+{
+    for (Py_ssize_t i = 0; closure && i < PyTuple_GET_SIZE(closure); i++) {
+        PyObject *value = PyCell_Get(PyTuple_GET_ITEM(closure, i));
+        bool ok = !value || !PyFunction_Check(value) || collect_names(set, (PyCodeObject *)PyFunction_GetCode(value));
+        Py_XDECREF(value);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+/* A sorted list: the snapshot of a function is the same in every process. */
+static PyObject *all_names(PyObject *function)
+{
+    PyObject *set = PySet_New(NULL);
+    bool ok = set && collect_names(set, (PyCodeObject *)PyFunction_GetCode(function)) &&
+              collect_captured_names(set, PyFunction_GetClosure(function));
+    PyObject *list = ok ? PySequence_List(set) : NULL;
+    Py_XDECREF(set);
+    if (list && PyList_Sort(list) < 0)
+        Py_CLEAR(list);
+    return list;
+}
+
+static bool read_free_values(SnapshotScope *scope, PyObject *closure, Snapshot *out)
+{
+    const CodeSnapshot *code = out->code;
+    const Constant **values = ARENA_ARRAY(scope->builder->arena, const Constant *, code->free_count);
+    out->free_values = values;
+    for (uint32_t i = 0; i < code->free_count; i++) {
+        const char *name = code->local_names[code->local_count - code->free_count + i];
+        PyObject *value = closure ? PyCell_Get(PyTuple_GET_ITEM(closure, i)) : NULL;
+        values[i] = value ? ext_constant(scope, value, name) : unbound(scope, name);
+        Py_XDECREF(value);
+        if (!values[i])
+            return false;
+    }
+    return true;
+}
+
+static bool read_defaults(SnapshotScope *scope, PyObject *defaults, Snapshot *out)
+{
+    if (!defaults || !PyTuple_Check(defaults))
+        return true;
+    out->defaults = read_values(scope, defaults, &out->default_count);
+    return out->defaults != NULL;
+}
+
+static bool read_keyword_defaults(SnapshotScope *scope, PyObject *defaults, Snapshot *out)
+{
+    if (!defaults || !PyDict_Check(defaults))
+        return true;
+    Arena *arena = scope->builder->arena;
+    const char **names = ARENA_ARRAY(arena, const char *, PyDict_GET_SIZE(defaults));
+    const Constant **values = ARENA_ARRAY(arena, const Constant *, PyDict_GET_SIZE(defaults));
+    PyObject *items = PyDict_Items(defaults);
+    out->keyword_default_names = names;
+    out->keyword_defaults = values;
+    for (Py_ssize_t i = 0; items && i < PyList_GET_SIZE(items); i++) {
+        PyObject *item = PyList_GET_ITEM(items, i);
+        names[i] = ext_arena_text(arena, PyTuple_GET_ITEM(item, 0));
+        values[i] = names[i] ? ext_constant(scope, PyTuple_GET_ITEM(item, 1), NULL) : NULL;
+        if (!values[i])
+            Py_CLEAR(items);
+        out->keyword_default_count++;
+    }
+    Py_XDECREF(items);
+    return items != NULL;
+}
+
+/* The function's attribute constant_parameters, a tuple of names: kernel_functions/constant.py. */
+static bool read_constant_parameters(PyObject *function, Snapshot *out)
+{
+    PyObject *names = PyObject_GetAttrString(function, "constant_parameters");
+    PyErr_Clear();
+    for (uint32_t i = 0; names && PyTuple_Check(names) && i < out->code->argument_count && i < 64; i++) {
+        PyObject *name = PyUnicode_FromString(out->code->local_names[i]);
+        int found = name ? PySequence_Contains(names, name) : -1;
+        Py_XDECREF(name);
+        if (found < 0)
+            break;
+        out->constant_parameters |= (uint64_t)found << i;
+    }
+    Py_XDECREF(names);
+    return !PyErr_Occurred();
+}
+
+static bool fill_function(SnapshotBuilder *builder, PyObject *function, Snapshot *out)
+{
+    PyCodeObject *code = (PyCodeObject *)PyFunction_GetCode(function);
+    SnapshotScope scope = {.builder = builder,
+                           .function = function,
+                           .snapshot = out,
+                           .globals = PyFunction_GetGlobals(function),
+                           .names = all_names(function),
+                           .builtins = PyObject_GetAttrString(function, "__builtins__"),
+                           .modules = table_create()};
+    bool ok = scope.builtins && scope.names && (out->code = ext_code(&scope, code)) &&
+              read_free_values(&scope, PyFunction_GetClosure(function), out) &&
+              read_constant_parameters(function, out) && read_defaults(&scope, PyFunction_GetDefaults(function), out) &&
+              read_keyword_defaults(&scope, PyFunction_GetKwDefaults(function), out);
+    table_destroy(scope.modules);
+    Py_XDECREF(scope.builtins);
+    Py_XDECREF(scope.names);
+    return ok;
+}
+
+const Snapshot *ext_function(SnapshotBuilder *builder, PyObject *function, bool forceinline, bool noinline)
+{
+    Snapshot *snapshot = table_get(builder->functions, &function, sizeof function);
+    if (snapshot) {
+        snapshot->forceinline |= forceinline;
+        snapshot->noinline |= noinline;
+        return snapshot;
+    }
+    snapshot = ARENA_NEW(builder->arena, Snapshot);
+    snapshot->forceinline = forceinline;
+    snapshot->noinline = noinline;
+    table_set(builder->functions, &function, sizeof function, snapshot);
+    if (PyList_Append(builder->held, function) < 0 || !fill_function(builder, function, snapshot))
+        return NULL;
+    return snapshot;
+}
+
+/* --- the whole ----------------------------------------------------------------------------------------------------------------- */
+static PyObject *imported(const char *module, const char *name)
+{
+    PyObject *imported = PyImport_ImportModule(module);
+    PyObject *attribute = imported ? PyObject_GetAttrString(imported, name) : NULL;
+    Py_XDECREF(imported);
+    return attribute;
+}
+
+static bool read_opcodes(SnapshotBuilder *builder)
+{
+    PyObject *map = imported("opcode", "opmap");
+    PyObject *load = map ? PyMapping_GetItemString(map, "LOAD_GLOBAL") : NULL;
+    PyObject *extended = map ? PyMapping_GetItemString(map, "EXTENDED_ARG") : NULL;
+    builder->load_global = load ? (int)PyLong_AsLong(load) : -1;
+    builder->extended_arg = extended ? (int)PyLong_AsLong(extended) : -1;
+    Py_XDECREF(map);
+    Py_XDECREF(load);
+    Py_XDECREF(extended);
+    return !PyErr_Occurred();
+}
+
+static bool begin(SnapshotBuilder *builder)
+{
+    builder->functions = table_create();
+    builder->arrays = table_create();
+    builder->held = PyList_New(0);
+    builder->enum_meta = imported("enum", "EnumMeta");
+    builder->namespace_class = imported("types", "SimpleNamespace");
+    builder->partial_class = imported("functools", "partial");
+    return builder->held && builder->enum_meta && builder->namespace_class && builder->partial_class &&
+           read_opcodes(builder);
+}
+
+static void end(SnapshotBuilder *builder)
+{
+    table_destroy(builder->functions);
+    table_destroy(builder->arrays);
+    Py_XDECREF(builder->held);
+    Py_XDECREF(builder->enum_meta);
+    Py_XDECREF(builder->namespace_class);
+    Py_XDECREF(builder->partial_class);
+}
+
+const Snapshot *ext_snapshot(ExtState *state, const ExtKernel *kernel, Arena *arena, PyObject *keep_alive)
+{
+    SnapshotBuilder builder = {.state = state, .arena = arena, .keep_alive = keep_alive};
+    const Snapshot *snapshot = NULL;
+    if (begin(&builder))
+        snapshot = ext_function(&builder, kernel->py_func, kernel->forceinline, kernel->noinline);
+    end(&builder);
+    return snapshot;
+}

@@ -1,0 +1,70 @@
+/* What function_snapshot.c, constant_snapshot.c and function_constant.c share while one snapshot is made. */
+#ifndef CUJIT_EXT_SNAPSHOT_BUILDER_H
+#define CUJIT_EXT_SNAPSHOT_BUILDER_H
+
+#include "core/base/table.h"
+#include "ext/ext.h"
+
+typedef struct SnapshotBuilder {
+    ExtState *state;
+    Arena *arena;
+    PyObject *keep_alive;      /* for as long as the snapshot lives */
+    PyObject *held;            /* list: for as long as the builder lives, so that no address is used twice */
+    PyObject *enum_meta;       /* the class of enum classes */
+    PyObject *namespace_class; /* types.SimpleNamespace */
+    PyObject *partial_class;   /* functools.partial */
+    int load_global, extended_arg;   /* opcodes of this Python */
+    int library_depth;         /* above 0: what is read belongs to cujit.kernel_functions */
+    int namespace_count;       /* how many have been read */
+    Table *functions;          /* function -> Snapshot */
+    Table *arrays;             /* object -> Constant */
+} SnapshotBuilder;
+
+/* One function with the code nested in it. */
+typedef struct SnapshotScope {
+    SnapshotBuilder *builder;
+    PyObject *function;
+    const Snapshot *snapshot;  /* of the function, being filled */
+    PyObject *globals, *builtins;
+    PyObject *names;           /* list of every name in the code's co_names */
+    Table *modules;            /* object -> Constant: what is restricted to `names` */
+} SnapshotScope;
+
+/* constant_snapshot.c: any value. shown: how the source names it; NULL for constants of the code. NULL with an
+ * exception. */
+const Constant *ext_constant(SnapshotScope *scope, PyObject *value, const char *shown);
+/* What kernels cannot use, and why: an error where the code reads it. */
+const Constant *ext_unsupported(SnapshotBuilder *builder, const char *text, const char *shown);
+/* unsupported_value.c: likewise of any value, with what a kernel has in its place. */
+const Constant *ext_unsupported_value(SnapshotBuilder *builder, PyObject *value, const char *shown);
+/* function_constant.c: a Python function; kernel: the decorated one that it belongs to, or NULL. */
+const Constant *ext_function_constant(SnapshotBuilder *builder, PyObject *value, const ExtKernel *kernel,
+                                      const char *shown);
+const Constant *ext_intrinsic_constant(SnapshotBuilder *builder, IntrinsicId id, const char *shown);
+/* A functools.partial. */
+const Constant *ext_partial_constant(SnapshotScope *scope, PyObject *value, const char *shown);
+/* Namespace.method, where that is a classmethod: its function with the class as first argument. */
+const Constant *ext_class_method_constant(SnapshotScope *scope, PyObject *value, const char *shown);
+/* An operator.itemgetter or the like. NULL without an exception where the value is nothing of that kind. */
+const Constant *ext_function_object_constant(SnapshotScope *scope, PyObject *value, const char *shown);
+/* The Python function behind a compiled one of numba (py_func); NULL without an exception. New reference. */
+PyObject *ext_wrapped_function(const SnapshotBuilder *builder, PyObject *value);
+/* class_snapshot.c: a class of named tuples. NULL without an exception where it is none. */
+const Constant *ext_class(SnapshotScope *scope, PyObject *value, const char *shown);
+/* function_snapshot.c */
+const Snapshot *ext_function(SnapshotBuilder *builder, PyObject *function, bool forceinline, bool noinline);
+const CodeSnapshot *ext_code(SnapshotScope *scope, PyCodeObject *code);
+
+/* A fresh Constant of the arena. */
+static inline Constant *ext_new_constant(SnapshotBuilder *builder, ConstantKind kind, const char *shown)
+{
+    Constant *constant = ARENA_NEW(builder->arena, Constant);
+    constant->kind = kind;
+    constant->shown_as = shown;
+    return constant;
+}
+
+/* A str as UTF-8 in the arena; NULL with an exception. */
+const char *ext_arena_text(Arena *arena, PyObject *text);
+
+#endif

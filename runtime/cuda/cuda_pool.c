@@ -1,0 +1,95 @@
+/* Memory of the driver's pool, allocated and freed in the order of the default stream. Streams that synchronize with it
+ * need no more. As soon as work may run on one that does not, allocation and free are the plain ones, which wait. */
+#include "runtime/cuda/cuda_device.h"
+
+/* Freed memory that the pool keeps through a synchronization instead of giving it back. */
+static const uint64_t POOL_KEEPS = (uint64_t)1 << 30;
+
+/* Handles 0 to 2 are CUDA's names for default streams. */
+enum { LAST_DEFAULT_STREAM = 2 };
+
+bool cuda_pool_open(CudaDevice *device, Diag *diag)
+{
+    int supported = 0;
+    uint64_t keeps = 0;
+    CUmemoryPool pool = NULL;
+    if (!driver_has(DRIVER_cuMemAllocAsync))
+        return true;
+    if (!driver_call(diag, cuDeviceGetAttribute, &supported, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,
+                     device->device))
+        return false;
+    if (!supported)
+        return true;
+    device->has_pool = true;
+    if (!driver_call(diag, cuDeviceGetDefaultMemPool, &pool, device->device) ||
+        !driver_call(diag, cuMemPoolGetAttribute, pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keeps))
+        return false;
+    if (keeps)
+        return true; /* another library's choice */
+    keeps = POOL_KEEPS;
+    return driver_call(diag, cuMemPoolSetAttribute, pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keeps);
+}
+
+bool cuda_pool_unused(CudaDevice *device, size_t *unused, Diag *diag)
+{
+    uint64_t reserved = 0, used = 0;
+    CUmemoryPool pool = NULL;
+    *unused = 0;
+    if (!device->pool_used)
+        return true;
+    if (!driver_call(diag, cuDeviceGetDefaultMemPool, &pool, device->device) ||
+        !driver_call(diag, cuMemPoolGetAttribute, pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved) ||
+        !driver_call(diag, cuMemPoolGetAttribute, pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used))
+        return false;
+    *unused = reserved > used ? (size_t)(reserved - used) : 0;
+    return true;
+}
+
+static bool is_ordered(const CudaDevice *device) { return device->has_pool && !device->unordered; }
+
+bool cuda_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
+{
+    CudaScope scope;
+    CUdeviceptr address = 0;
+    if (!is_ordered((CudaDevice *)device))
+        return cuda_allocate(device, size, pointer, diag);
+    if (!cuda_enter(device, &scope, diag))
+        return false;
+    ((CudaDevice *)device)->pool_used = true;
+    CUresult result = driver.cuMemAllocAsync(&address, cuda_whole_words(size), NULL);
+    bool ok = cuda_check_allocation(device, DRIVER_cuMemAllocAsync, result, size, diag);
+    if (ok && !cuda_clear_rest(address, size, diag)) {
+        driver.cuMemFreeAsync(address, NULL);
+        ok = false;
+    }
+    *pointer = address;
+    return cuda_leave(&scope, ok);
+}
+
+bool cuda_release_ordered(RtDevice *device, RtPointer pointer, Diag *diag)
+{
+    CudaScope scope;
+    if (!is_ordered((CudaDevice *)device))
+        return cuda_release(device, pointer, diag);
+    if (!cuda_enter(device, &scope, diag))
+        return false;
+    return cuda_leave(&scope, driver_call(diag, cuMemFreeAsync, pointer, NULL));
+}
+
+/* The first stream that goes its own way ends ordered allocation, once what is under way has settled. */
+bool cuda_stream_adopt(RtStream *stream, Diag *diag)
+{
+    CudaScope scope;
+    CudaDevice *device = (CudaDevice *)stream->device;
+    unsigned int flags = 0;
+    if (stream->handle <= LAST_DEFAULT_STREAM || !is_ordered(device))
+        return true;
+    if (!cuda_enter(stream->device, &scope, diag))
+        return false;
+    bool ok = driver_call(diag, cuStreamGetFlags, cuda_stream_of(stream), &flags);
+    if (ok && (flags & CU_STREAM_NON_BLOCKING)) {
+        ok = driver_call(diag, cuCtxSynchronize);
+        device->unordered = ok;
+    }
+    return cuda_leave(&scope, ok);
+}

@@ -1,0 +1,114 @@
+/* The few CUDA types and numbers that driver.def needs, under their CUDA names. tests/runtime/driver_header_check.c
+ * compares them with cuda.h. For driver.h, and where no more than numbers is needed. */
+#ifndef CUJIT_RUNTIME_DRIVER_TYPES_H
+#define CUJIT_RUNTIME_DRIVER_TYPES_H
+
+#include <stddef.h>
+
+/* The header check renames the enumerators to set them beside the toolkit's. */
+#ifndef NUMBER
+#define NUMBER(name, value) name = value,
+#endif
+
+typedef int CUdevice;
+typedef unsigned long long CUdeviceptr;
+typedef struct CUctx_st *CUcontext;
+typedef struct CUmod_st *CUmodule;
+typedef struct CUfunc_st *CUfunction;
+typedef struct CUstream_st *CUstream;
+typedef struct CUevent_st *CUevent;
+typedef struct CUmemPoolHandle_st *CUmemoryPool;
+typedef size_t (*CUoccupancyB2DSize)(int block_size);
+typedef struct CUuuid_st {
+    char bytes[16];
+} CUuuid;
+
+typedef enum CUresult {
+#define NUMBERS_OF_RESULT
+#include "runtime/cuda/driver_numbers.def"
+#undef NUMBERS_OF_RESULT
+} CUresult;
+
+typedef enum CUdevice_attribute {
+#define NUMBERS_OF_DEVICE_ATTRIBUTE
+#include "runtime/cuda/driver_numbers.def"
+#undef NUMBERS_OF_DEVICE_ATTRIBUTE
+} CUdevice_attribute;
+
+typedef enum CUfunction_attribute {
+#define NUMBERS_OF_FUNCTION_ATTRIBUTE
+#include "runtime/cuda/driver_numbers.def"
+#undef NUMBERS_OF_FUNCTION_ATTRIBUTE
+} CUfunction_attribute;
+
+typedef enum CUmemPool_attribute {
+#define NUMBERS_OF_POOL_ATTRIBUTE
+#include "runtime/cuda/driver_numbers.def"
+#undef NUMBERS_OF_POOL_ATTRIBUTE
+} CUmemPool_attribute;
+
+typedef enum CUpointer_attribute {
+#define NUMBERS_OF_POINTER_ATTRIBUTE
+#include "runtime/cuda/driver_numbers.def"
+#undef NUMBERS_OF_POINTER_ATTRIBUTE
+} CUpointer_attribute;
+
+typedef enum CUstreamCaptureStatus {
+#define NUMBERS_OF_CAPTURE_STATUS
+#include "runtime/cuda/driver_numbers.def"
+#undef NUMBERS_OF_CAPTURE_STATUS
+} CUstreamCaptureStatus;
+
+typedef enum CUjit_option {
+#define NUMBERS_OF_JIT_OPTION
+#include "runtime/cuda/driver_numbers.def"
+#undef NUMBERS_OF_JIT_OPTION
+} CUjit_option;
+
+typedef enum CUlaunchAttributeID {
+#define NUMBERS_OF_LAUNCH_ATTRIBUTE
+#include "runtime/cuda/driver_numbers.def"
+#undef NUMBERS_OF_LAUNCH_ATTRIBUTE
+} CUlaunchAttributeID;
+
+typedef union CUlaunchAttributeValue {
+    char pad[64];
+    void *aligned; /* other members hold pointers */
+    int cooperative;
+    int programmaticStreamSerializationAllowed;
+    struct {
+        unsigned int x, y, z;
+    } clusterDim;
+} CUlaunchAttributeValue;
+
+typedef struct CUlaunchAttribute {
+    CUlaunchAttributeID id;
+    char pad[8 - sizeof(CUlaunchAttributeID)];
+    CUlaunchAttributeValue value;
+} CUlaunchAttribute;
+
+typedef struct CUlaunchConfig {
+    unsigned int gridDimX, gridDimY, gridDimZ;
+    unsigned int blockDimX, blockDimY, blockDimZ;
+    unsigned int sharedMemBytes;
+    CUstream hStream;
+    CUlaunchAttribute *attrs;
+    unsigned int numAttrs;
+} CUlaunchConfig;
+
+enum {
+#define NUMBERS_OF_FLAG
+#include "runtime/cuda/driver_numbers.def"
+#undef NUMBERS_OF_FLAG
+};
+
+#define CU_LAUNCH_PARAM_END_AS_INT 0x00
+#define CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT 0x01
+#define CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT 0x02
+#define CU_LAUNCH_PARAM_END ((void *)CU_LAUNCH_PARAM_END_AS_INT)
+#define CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT)
+#define CU_LAUNCH_PARAM_BUFFER_SIZE ((void *)CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT)
+
+#undef NUMBER
+
+#endif

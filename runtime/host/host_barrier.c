@@ -1,0 +1,184 @@
+/* Runs the threads of a block as fibers of one worker, with an exact barrier. Threads start in order; one that returns
+ * hands its stack to the next, one that waits joins a ring. Once all have started, every thread in the ring is at the
+ * barrier, so the ring's order is the schedule: whoever waits or returns continues the next one. No counting is needed,
+ * and a thread that returned is simply no longer in the ring. Kernels that do more than wait: host_warp.c. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/host/host_device.h"
+
+static void fiber_main(void *argument);
+
+HostFiber *host_fiber_take(HostWorker *worker)
+{
+    uint32_t index = worker->fibers_used++;
+    uintptr_t place = (uintptr_t)host_stack_top(&worker->stacks, index) - sizeof(HostFiber);
+    HostFiber *fiber = (HostFiber *)(place & ~(uintptr_t)63);
+    if (index >= worker->fibers_made) {
+        worker->fibers_made = index + 1;
+        host_stack_forget(&worker->stacks, index);
+        fiber->worker = worker;
+        fiber->stack_pointer = host_fiber_prepare((uint8_t *)fiber, fiber_main, fiber);
+    }
+    return fiber;
+}
+
+static void fiber_start_thread(HostFiber *fiber)
+{
+    HostWorker *worker = fiber->worker;
+    int32_t *index = worker->next_index;
+    const int32_t *size = worker->frame.block_dim;
+    fiber->waited = false;
+    fiber->thread = worker->frame;
+    fiber->thread.runtime = fiber;
+    fiber->thread.linear_thread = (int32_t)worker->next_thread;
+    fiber->thread.lane = (int32_t)(worker->next_thread % HOST_WARP);
+    for (int axis = 0; axis < 3; axis++)
+        fiber->thread.thread_index[axis] = index[axis];
+    worker->next_thread++;
+    if (++index[0] < size[0])
+        return;
+    index[0] = 0;
+    if (++index[1] < size[1])
+        return;
+    index[1] = 0;
+    index[2]++;
+}
+
+/* Leaves a fiber whose thread has returned; comes back when the fiber is taken for another block. */
+static void fiber_finish(HostFiber *fiber)
+{
+    HostWorker *worker = fiber->worker;
+    HostFiber *next = NULL;
+    if (!fiber->waited) {
+        next = worker->first;
+        worker->previous = worker->last;
+    } else if (fiber->next != fiber) {
+        next = worker->previous->next = fiber->next;
+    }
+    host_fiber_switch(&fiber->stack_pointer, next ? next->stack_pointer : worker->stack_pointer);
+}
+
+static void fiber_main(void *argument)
+{
+    HostFiber *fiber = argument;
+    HostWorker *worker = fiber->worker;
+    for (;;) {
+        if (worker->kernel->by_warps) {
+            void *next = host_warps_run(fiber);
+            host_fiber_switch(&fiber->stack_pointer, next);
+            continue;
+        }
+        if (worker->block_count) {
+            worker->kernel->blocks_entry(&worker->frame, worker->first_block, worker->block_count);
+            fiber->waited = false;
+        } else {
+            do {
+                fiber_start_thread(fiber);
+                worker->kernel->thread_entry(&fiber->thread);
+            } while (!fiber->waited && worker->next_thread < worker->thread_count);
+        }
+        fiber_finish(fiber);
+    }
+}
+
+/* First wait of a thread: it joins the ring, and threads that have not started go first. */
+static HostFiber *fiber_join_ring(HostWorker *worker, HostFiber *fiber)
+{
+    fiber->waited = true;
+    if (worker->last)
+        worker->last->next = fiber;
+    else
+        worker->first = fiber;
+    worker->last = fiber;
+    fiber->next = worker->first;
+    if (worker->next_thread < worker->thread_count)
+        return host_fiber_take(worker);
+    worker->previous = fiber;
+    return worker->first;
+}
+
+static void host_barrier(HostThread *thread, int32_t line)
+{
+    (void)line;   /* threads that wait nowhere else do not wait for ever */
+    HostFiber *fiber = thread->runtime;
+    if (!fiber)
+        return;   /* blocks_entry: no kernel with a barrier has one */
+    HostWorker *worker = fiber->worker;
+    HostFiber *next;
+    if (fiber->waited) {
+        worker->previous = fiber;
+        next = fiber->next;
+    } else {
+        next = fiber_join_ring(worker, fiber);
+    }
+    if (next != fiber) {
+        /* A block's stacks do not fit the first cache: fetch what the switch after this one reads. */
+        uintptr_t ahead = (uintptr_t)next->next;
+        for (uintptr_t line = ahead - 128; line != ahead + 128; line += 64)
+            __builtin_prefetch((const void *)line);
+        host_fiber_switch(&fiber->stack_pointer, next->stack_pointer);
+    }
+}
+
+uint64_t host_clock(HostThread *thread)
+{
+    (void)thread;
+    return (uint64_t)host_nanoseconds();
+}
+
+/* Whether another process traces this one; asked each time, since debuggers come and go. */
+static bool is_traced(void)
+{
+    char text[2048];
+    FILE *status = fopen("/proc/self/status", "r");
+    size_t length = status ? fread(text, 1, sizeof text - 1, status) : 0;
+    text[length] = 0;
+    if (status)
+        fclose(status);
+    const char *tracer = strstr(text, "\nTracerPid:");
+    return tracer && strtol(tracer + strlen("\nTracerPid:"), NULL, 10) != 0;
+}
+
+void host_debug(HostThread *thread)
+{
+    (void)thread;
+    if (is_traced())
+        raise(SIGTRAP);
+}
+
+const HostServices host_services = {.barrier = host_barrier,
+                                    .debug = host_debug,
+                                    .nanoseconds = host_clock,
+                                    .print = host_print,
+                                    .exchange = host_exchange};
+
+static void block_begin(HostWorker *worker)
+{
+    worker->next_thread = worker->fibers_used = 0;
+    worker->next_index[0] = worker->next_index[1] = worker->next_index[2] = 0;
+    worker->first = worker->last = worker->previous = NULL;
+    HostFiber *first = worker->kernel->by_warps ? host_warps_begin(worker) : host_fiber_take(worker);
+    host_fiber_switch(&worker->stack_pointer, first->stack_pointer);
+}
+
+void host_block_run(HostWorker *worker)
+{
+    if (worker->paused) {
+        void *paused = worker->paused;
+        worker->paused = NULL;
+        host_fiber_switch(&worker->stack_pointer, paused);
+        return;
+    }
+    worker->block_count = 0;
+    block_begin(worker);
+}
+
+void host_blocks_run(HostWorker *worker, int64_t first, int64_t count)
+{
+    worker->first_block = first;
+    worker->block_count = count;
+    block_begin(worker);
+}

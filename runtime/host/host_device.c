@@ -1,0 +1,197 @@
+/* The CPU as a device: its one object, its attributes, and streams and events, which have nothing to wait for because
+ * every call returns when its work is done. */
+#define _GNU_SOURCE
+#include "runtime/host/host_device.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/cuda/driver_types.h"
+
+/* --- attributes ----------------------------------------------------------------------------------------------------- */
+static const struct {
+    int attribute, value;
+} host_attributes[] = {
+    {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, HOST_MAX_THREADS},
+    {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
+    {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, 1024},
+    {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, 64},
+    {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, INT32_MAX},
+    {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, 65535},
+    {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 65535},
+    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, HOST_DEFAULT_SHARED},
+    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, HOST_MAX_SHARED},
+    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, HOST_MAX_SHARED},
+    {CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY, 65536},
+    {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, HOST_REGISTERS},
+    {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, HOST_REGISTERS},
+    {CU_DEVICE_ATTRIBUTE_WARP_SIZE, HOST_WARP},
+    {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, HOST_MAX_THREADS},
+    {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 1},
+    {CU_DEVICE_ATTRIBUTE_INTEGRATED, 1},
+    {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1},
+    {CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
+    {CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED, 1},
+    {CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, 1},
+};
+
+static bool host_attribute(RtDevice *device, int attribute, int *value, Diag *diag)
+{
+    (void)device;
+    if (attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+        return host_pool_size(value, diag);
+    for (size_t i = 0; i < sizeof host_attributes / sizeof *host_attributes; i++)
+        if (host_attributes[i].attribute == attribute)
+            *value = host_attributes[i].value;
+    return true;
+}
+
+static bool host_uuid(RtDevice *device, uint8_t uuid[16], Diag *diag)
+{
+    (void)device, (void)diag;
+    memcpy(uuid, "cujit-cpu-device", 16);
+    return true;
+}
+
+static bool host_synchronize(RtDevice *device, Diag *diag)
+{
+    (void)device, (void)diag;
+    return true;
+}
+
+/* --- streams and events --------------------------------------------------------------------------------------------- */
+static bool host_stream_begin(RtStream *stream, Diag *diag)
+{
+    (void)stream, (void)diag;
+    return true;
+}
+
+static void host_stream_destroy(RtStream *stream) { (void)stream; }
+
+static bool host_stream_synchronize(RtDevice *device, RtStream *stream, Diag *diag)
+{
+    (void)device, (void)stream, (void)diag;
+    return true;
+}
+
+static bool host_stream_wait_event(RtDevice *device, RtStream *stream, RtEvent *event, Diag *diag)
+{
+    (void)device, (void)stream, (void)event, (void)diag;
+    return true;
+}
+
+static bool host_stream_query(RtDevice *device, RtStream *stream, bool *done, Diag *diag)
+{
+    (void)device, (void)stream, (void)diag;
+    return *done = true;
+}
+
+static bool host_event_create(RtEvent *event, bool timing, Diag *diag)
+{
+    (void)event, (void)timing, (void)diag;
+    return true;
+}
+
+static void host_event_destroy(RtEvent *event) { (void)event; }
+
+static bool host_event_record(RtEvent *event, RtStream *stream, Diag *diag)
+{
+    (void)stream, (void)diag;
+    event->nanoseconds = host_nanoseconds();
+    return true;
+}
+
+static bool host_event_synchronize(RtEvent *event, Diag *diag)
+{
+    (void)event, (void)diag;
+    return true;
+}
+
+static bool host_event_query(RtEvent *event, bool *done, Diag *diag)
+{
+    (void)event, (void)diag;
+    return *done = true;
+}
+
+static bool host_event_elapsed(RtEvent *start, RtEvent *end, float *milliseconds, Diag *diag)
+{
+    if (!start->timing || !end->timing || !start->nanoseconds || !end->nanoseconds)
+        return diag_fail_code(diag, CUDA_ERROR_INVALID_HANDLE, DIAG_DRIVER_CALL, "the time between two events",
+                              "CUDA_ERROR_INVALID_HANDLE", CUDA_ERROR_INVALID_HANDLE,
+                              "an event was made without timing or has not been recorded");
+    *milliseconds = (float)((double)(end->nanoseconds - start->nanoseconds) * 1e-6);
+    return true;
+}
+
+/* --- the device ----------------------------------------------------------------------------------------------------- */
+static const RtBackend host_backend = {
+    .kind = RT_CPU,
+    .attribute = host_attribute,
+    .uuid = host_uuid,
+    .synchronize = host_synchronize,
+    .memory_info = host_memory_info,
+    .allocate = host_allocate,
+    .release = host_release,
+    .allocate_ordered = host_allocate,
+    .release_ordered = host_release,
+    .allocate_host = host_allocate_host,
+    .release_host = host_release_host,
+    .register_host = host_register_host,
+    .unregister_host = host_unregister_host,
+    .copy_to_device = host_copy_to_device,
+    .copy_to_host = host_copy_to_host,
+    .copy_on_device = host_copy_on_device,
+    .fill = host_fill,
+    .stream_create = host_stream_begin,
+    .stream_adopt = host_stream_begin,
+    .stream_destroy = host_stream_destroy,
+    .stream_synchronize = host_stream_synchronize,
+    .stream_wait_event = host_stream_wait_event,
+    .stream_query = host_stream_query,
+    .event_create = host_event_create,
+    .event_destroy = host_event_destroy,
+    .event_record = host_event_record,
+    .event_synchronize = host_event_synchronize,
+    .event_query = host_event_query,
+    .event_elapsed = host_event_elapsed,
+    .kernel_load = host_kernel_load,
+    .kernel_unload = host_kernel_unload,
+    .kernel_attribute = host_kernel_attribute,
+    .kernel_occupancy = host_kernel_occupancy,
+    .kernel_resident_blocks = host_kernel_resident_blocks,
+    .launch = host_launch,
+};
+
+static RtDevice host_device = {
+    .backend = &host_backend,
+    .limits =
+        {
+            .threads = HOST_MAX_THREADS,
+            .block = {1024, 1024, 64},
+            .grid = {INT32_MAX, 65535, 65535},
+            .shared = HOST_MAX_SHARED,
+            .shared_default = HOST_DEFAULT_SHARED,
+        },
+};
+static pthread_once_t host_device_once = PTHREAD_ONCE_INIT;
+
+/* "CPU", or "CPU (model)" where the system says which. */
+static void name_host_device(void)
+{
+    exception_store_init(&host_device.exceptions);
+    char line[200], model[160] = "";
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    while (file && !model[0] && fgets(line, sizeof line, file))
+        sscanf(line, "model name : %159[^\n]", model);
+    if (file)
+        fclose(file);
+    snprintf(host_device.name, sizeof host_device.name, model[0] ? "CPU (%s)" : "CPU%s", model);
+}
+
+RtDevice *host_device_open(Diag *diag)
+{
+    (void)diag;
+    pthread_once(&host_device_once, name_host_device);
+    return &host_device;
+}

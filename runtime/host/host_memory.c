@@ -1,0 +1,94 @@
+/* Memory of the CPU device: host memory. Copies are done when the call returns. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runtime/host/host_device.h"
+
+enum { SMALL_ALIGNMENT = 256, HUGE_PAGE = 2 * 1024 * 1024 };
+
+bool host_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag)
+{
+    (void)device, (void)diag;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    *free_bytes = (size_t)sysconf(_SC_AVPHYS_PAGES) * page;
+    *total_bytes = (size_t)sysconf(_SC_PHYS_PAGES) * page;
+    return true;
+}
+
+bool host_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
+{
+    void *memory = NULL;
+    size_t available, total;
+    bool is_large = size >= 2 * HUGE_PAGE;
+    host_memory_info(device, &available, &total, diag);
+    int error = size > total ? ENOMEM : posix_memalign(&memory, is_large ? HUGE_PAGE : SMALL_ALIGNMENT, size);
+    if (error)
+        return diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, size, device->name, strerror(error));
+    if (is_large)
+        madvise(memory, size, MADV_HUGEPAGE);   /* fewer page faults; refused where it does not exist */
+    *pointer = (RtPointer)(uintptr_t)memory;
+    return true;
+}
+
+bool host_release(RtDevice *device, RtPointer pointer, Diag *diag)
+{
+    (void)device, (void)diag;
+    free((void *)(uintptr_t)pointer);
+    return true;
+}
+
+bool host_allocate_host(RtDevice *device, RtHostBlock *block, Diag *diag)
+{
+    if (!host_allocate(device, block->size, &block->device, diag))
+        return false;
+    block->host = (void *)(uintptr_t)block->device;
+    return true;
+}
+
+bool host_release_host(RtDevice *device, const RtHostBlock *block, Diag *diag)
+{
+    return host_release(device, block->device, diag);
+}
+
+bool host_register_host(RtDevice *device, void *host, size_t size, RtPointer *pointer, Diag *diag)
+{
+    (void)device, (void)size, (void)diag;
+    *pointer = (RtPointer)(uintptr_t)host;
+    return true;
+}
+
+bool host_unregister_host(RtDevice *device, void *host, Diag *diag)
+{
+    (void)device, (void)host, (void)diag;
+    return true;
+}
+
+bool host_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_t size, RtStream *stream, Diag *diag)
+{
+    (void)device, (void)stream, (void)diag;
+    memmove((void *)(uintptr_t)to, from, size);
+    return true;
+}
+
+bool host_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, RtStream *stream, Diag *diag)
+{
+    (void)device, (void)stream, (void)diag;
+    memmove(to, (const void *)(uintptr_t)from, size);
+    return true;
+}
+
+bool host_copy_on_device(RtDevice *device, RtPointer to, RtPointer from, size_t size, RtStream *stream, Diag *diag)
+{
+    return host_copy_to_device(device, to, (const void *)(uintptr_t)from, size, stream, diag);
+}
+
+bool host_fill(RtDevice *device, RtPointer to, uint8_t byte, size_t size, RtStream *stream, Diag *diag)
+{
+    (void)device, (void)stream, (void)diag;
+    memset((void *)(uintptr_t)to, byte, size);
+    return true;
+}

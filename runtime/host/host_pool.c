@@ -1,0 +1,231 @@
+/* Threads of the CPU device. They start with the first launch that can use them, wait for launches, and help whichever
+ * has blocks left. The launching thread works too, so every launch progresses by itself and launches from many threads
+ * cannot wait for each other. After a fork the child starts threads of its own. */
+#include "runtime/host/host_device.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/worker_thread.h"
+
+enum {
+    MAX_POOL_THREADS = 4096,
+    ALONE_NANOSECONDS = 10000,
+    ALONE_CHUNKS = 8,
+};
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t work, done;    /* a job came; a pool thread left a job */
+    HostJob *jobs;                /* launches in progress */
+    HostWorker *idle;             /* workers that no thread uses */
+    int threads, sleeping;        /* pool threads started; of these, waiting for work */
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+
+/* --- how many ------------------------------------------------------------------------------------------------------- */
+bool host_pool_size(int *count, Diag *diag)
+{
+    static _Atomic int cores;
+    const char *text = getenv("CUJIT_CPU_THREADS");
+    if (text && *text) {
+        char *end, message[160];
+        long number = strtol(text, &end, 10);
+        if (!*end && number >= 1 && number <= MAX_POOL_THREADS) {
+            *count = (int)number;
+            return true;
+        }
+        snprintf(message, sizeof message, "CUJIT_CPU_THREADS=%.60s: expected a number from 1 to %d", text,
+                 MAX_POOL_THREADS);
+        return diag_fail(diag, NULL, DIAG_HOST_THREADS, message);
+    }
+    if (!cores)
+        cores = worker_thread_cores();
+    *count = cores;
+    return true;
+}
+
+/* --- workers -------------------------------------------------------------------------------------------------------- */
+static HostWorker *take_idle_locked(void)
+{
+    HostWorker *worker = pool.idle;
+    if (worker)
+        pool.idle = worker->next_idle;
+    return worker;
+}
+
+HostWorker *host_pool_borrow(void)
+{
+    pthread_mutex_lock(&pool.lock);
+    HostWorker *worker = take_idle_locked();
+    pthread_mutex_unlock(&pool.lock);
+    return worker ? worker : calloc(1, sizeof *worker);
+}
+
+void host_pool_return(HostWorker *worker)
+{
+    pthread_mutex_lock(&pool.lock);
+    worker->next_idle = pool.idle;
+    pool.idle = worker;
+    pthread_mutex_unlock(&pool.lock);
+}
+
+/* --- pool threads --------------------------------------------------------------------------------------------------- */
+static bool has_blocks(HostJob *job)
+{
+    return !atomic_load_explicit(&job->closed, memory_order_relaxed) &&
+           atomic_load_explicit(&job->next_block, memory_order_relaxed) < job->block_count;
+}
+
+static HostJob *find_job_locked(void)
+{
+    for (HostJob *job = pool.jobs; job; job = job->next)
+        if (has_blocks(job))
+            return job;
+    return NULL;
+}
+
+/* Every thread that finds work wakes two more, so the launching thread pays for one wake only. */
+static void wake_more_locked(HostJob *job, int count)
+{
+    for (int i = 0; i < count && i < pool.sleeping && has_blocks(job); i++)
+        pthread_cond_signal(&pool.work);
+}
+
+static void *pool_thread(void *argument)
+{
+    HostWorker *worker = argument;
+    pthread_mutex_lock(&pool.lock);
+    for (;;) {
+        HostJob *job = find_job_locked();
+        if (!job) {
+            pool.sleeping++;
+            pthread_cond_wait(&pool.work, &pool.lock);
+            pool.sleeping--;
+            continue;
+        }
+        job->users++;
+        wake_more_locked(job, 2);
+        pthread_mutex_unlock(&pool.lock);
+        if (host_worker_prepare(worker, job))
+            atomic_store(&job->closed, true); /* no memory: leave it to the others */
+        else
+            host_job_work(job, worker, job->chunk, INT64_MAX);
+        pthread_mutex_lock(&pool.lock);
+        if (--job->users == 0)
+            pthread_cond_broadcast(&pool.done);
+    }
+    return NULL;
+}
+
+static bool start_thread(HostWorker *worker)
+{
+    pthread_t thread;
+    if (!worker_thread_start(&thread, "cujit-cpu", pool_thread, worker))
+        return false;
+    pthread_detach(thread);
+    return true;
+}
+
+/* Where the system refuses further threads, those there are do the work. */
+static void start_threads_locked(int wanted)
+{
+    while (pool.threads < wanted) {
+        HostWorker *worker = calloc(1, sizeof *worker);
+        if (!worker || !start_thread(worker)) {
+            free(worker);
+            return;
+        }
+        pool.threads++;
+    }
+}
+
+/* --- fork ----------------------------------------------------------------------------------------------------------- */
+static void before_fork(void) { pthread_mutex_lock(&pool.lock); }
+static void after_fork_in_parent(void) { pthread_mutex_unlock(&pool.lock); }
+
+/* The child has one thread: pool threads, their workers and launches of other threads stayed behind. */
+static void after_fork_in_child(void)
+{
+    pthread_mutex_init(&pool.lock, NULL);
+    pthread_cond_init(&pool.work, NULL);
+    pthread_cond_init(&pool.done, NULL);
+    pool.jobs = NULL;
+    pool.threads = pool.sleeping = 0;
+}
+
+static void watch_forks(void) { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
+
+/* --- running -------------------------------------------------------------------------------------------------------- */
+static void add_job_locked(HostJob *job)
+{
+    HostJob **end = &pool.jobs;
+    while (*end)
+        end = &(*end)->next;
+    *end = job;
+}
+
+static void remove_job_locked(HostJob *job)
+{
+    HostJob **place = &pool.jobs;
+    while (*place != job)
+        place = &(*place)->next;
+    *place = job->next;
+}
+
+/* Pool threads may help. Returns how many blocks this thread ran, and when it had none left to run. */
+static int64_t run_shared(HostJob *job, HostWorker *worker, int participants, int64_t *end)
+{
+    pthread_mutex_lock(&pool.lock);
+    start_threads_locked(participants - 1);
+    add_job_locked(job);
+    wake_more_locked(job, 1);
+    pthread_mutex_unlock(&pool.lock);
+    int64_t done = host_job_work(job, worker, job->chunk, INT64_MAX);
+    *end = host_nanoseconds();
+    pthread_mutex_lock(&pool.lock);
+    remove_job_locked(job);
+    while (job->users)
+        pthread_cond_wait(&pool.done, &pool.lock);
+    pthread_mutex_unlock(&pool.lock);
+    return done;
+}
+
+/* Waking others takes longer than a brief launch: a kernel that was brief the last time gets a short while alone. */
+static void run_job(HostJob *job, HostWorker *worker, int participants)
+{
+    float block = atomic_load_explicit(&job->kernel->block_nanoseconds, memory_order_relaxed);
+    int64_t begin = host_nanoseconds(), end, done = 0;
+    if (block > 0 && block * (float)job->block_count < ALONE_NANOSECONDS)
+        done = host_job_work(job, worker, job->block_count / ALONE_CHUNKS + 1, begin + ALONE_NANOSECONDS);
+    end = host_nanoseconds();
+    if (has_blocks(job))
+        done += run_shared(job, worker, participants, &end);
+    if (done)
+        atomic_store_explicit(&job->kernel->block_nanoseconds, (float)(end - begin) / (float)done,
+                              memory_order_relaxed);
+}
+
+bool host_pool_run(HostJob *job, int participants, Diag *diag)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    HostWorker *worker = host_pool_borrow();
+    int error = worker ? host_worker_prepare(worker, job) : ENOMEM;
+    if (!error) {
+        if (participants > 1 && job->block_count > 1)
+            run_job(job, worker, participants);
+        else
+            host_job_work(job, worker, job->block_count, INT64_MAX);
+    }
+    if (worker)
+        host_pool_return(worker);
+    if (job->hangs)
+        return host_fail_report(job, diag);
+    if (!error)
+        return true;
+    const uint32_t *block = job->launch->block;
+    return diag_fail(diag, NULL, DIAG_HOST_STACK, (int)(block[0] * block[1] * block[2]), strerror(error));
+}

@@ -1,0 +1,382 @@
+/* Schedules the threads of a block warp by warp, for kernels whose threads meet otherwise than at plain barriers: lanes
+ * exchange values, blocks vote, threads sleep. Lanes that meet wait for those of their mask that have not returned; the
+ * last one to come works out every result. A warp of which no lane can run ends in a report, not in a hang, unless it
+ * waits at a barrier: then the next warp runs, and once all do, the barrier opens. */
+#include <sched.h>
+#include <stdlib.h>
+
+#include "core/intrinsic.h"
+#include "runtime/host/host_device.h"
+
+enum { SLEEP_LIMIT = 1000000 }; /* nanoseconds: what a GPU sleeps at most */
+
+static uint32_t bit_of(uint32_t lane) { return 1u << lane; }
+
+static uint32_t warp_count(const HostWorker *worker) { return (worker->thread_count + HOST_WARP - 1) / HOST_WARP; }
+
+static uint32_t lowest_lane(uint32_t lanes) { return (uint32_t)__builtin_ctz(lanes); }
+
+/* --- meeting -------------------------------------------------------------------------------------------------------- */
+static void release(HostWarp *warp, uint32_t lanes)
+{
+    warp->meeting &= ~lanes;
+    warp->ready |= lanes;
+}
+
+/* Leaves the block for good: worker->hang says why. */
+static void leave_block(HostWorker *worker)
+{
+    void *left = NULL;
+    host_fiber_switch(&left, worker->stack_pointer);
+    /* Nobody comes back. Were this plain to the compiler, AddressSanitizer would look for the thread's stack first. */
+    if (left)
+        abort();
+}
+
+/* Lets the lanes go that this one waits for, if all of them are here for the same. */
+static void try_meeting(HostWarp *warp, uint32_t lane)
+{
+    uint64_t values[HOST_WARP] = {0}, results[HOST_WARP] = {0};
+    uint32_t places[HOST_WARP] = {0};
+    const HostWait *wait = &warp->fibers[lane]->wait;
+    uint32_t present = warp->ready | warp->meeting | warp->at_barrier | warp->at_numbered;
+    uint32_t lanes = (wait->mask | bit_of(lane)) & present;
+    if (lanes & ~warp->meeting || wait->operation == INTRINSIC_CUDA_ACTIVEMASK)
+        return;
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const HostWait *other = &warp->fibers[lowest_lane(left)]->wait;
+        if (other->operation != wait->operation || other->mask != wait->mask)
+            return;
+    }
+    if (intrinsic_info[wait->operation].tensor && lanes != UINT32_MAX) {
+        host_describe_misuse(warp->fibers[lane]->worker, &warp->fibers[lane]->thread,
+                             "all 32 lanes of a warp take part");
+        leave_block(warp->fibers[lane]->worker);
+    }
+    if (host_tensor_meet(warp, wait->operation, lanes)) {
+        release(warp, lanes);
+        return;
+    }
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const HostWait *other = &warp->fibers[lowest_lane(left)]->wait;
+        values[lowest_lane(left)] = other->value;
+        places[lowest_lane(left)] = other->place;
+    }
+    host_meet_lanes(wait->operation, lanes, values, places, results);
+    for (uint32_t left = lanes; left; left &= left - 1)
+        warp->fibers[lowest_lane(left)]->wait.value = results[lowest_lane(left)];
+    release(warp, lanes);
+}
+
+/* Lanes that ask who is active have waited for others to come to the same place: now they know. */
+static void answer_active(HostWarp *warp)
+{
+    for (uint32_t left = warp->meeting; left; left &= left - 1) {
+        HostWait *wait = &warp->fibers[lowest_lane(left)]->wait;
+        uint32_t together = 0;
+        if (wait->operation != INTRINSIC_CUDA_ACTIVEMASK || !(warp->meeting & left & -left))
+            continue;
+        for (uint32_t others = warp->meeting; others; others &= others - 1) {
+            const HostWait *other = &warp->fibers[lowest_lane(others)]->wait;
+            if (other->operation == INTRINSIC_CUDA_ACTIVEMASK && other->site == wait->site &&
+                other->place == wait->place)
+                together |= others & -others;
+        }
+        for (uint32_t lanes = together; lanes; lanes &= lanes - 1)
+            warp->fibers[lowest_lane(lanes)]->wait.value = together;
+        release(warp, together);
+    }
+}
+
+/* --- who runs next -------------------------------------------------------------------------------------------------- */
+static void abandon(HostWorker *worker, uint32_t first, uint32_t end)
+{
+    host_describe_hang(worker, first, end);
+    leave_block(worker);
+}
+
+/* Whether a thread waits for lanes of its warp, or at a numbered barrier. */
+static bool waits_otherwise(const HostWorker *worker)
+{
+    for (uint32_t i = 0; i < warp_count(worker); i++)
+        if (worker->warps[i].meeting | worker->warps[i].at_numbered)
+            return true;
+    return false;
+}
+
+static void open_barrier(HostWorker *worker)
+{
+    HostArrivals *arrivals = &worker->arrivals;
+    if ((arrivals->count && arrivals->operation < 0) || waits_otherwise(worker))
+        abandon(worker, 0, worker->thread_count);
+    worker->paused_at = arrivals->operation;
+    if (arrivals->count &&
+        (arrivals->operation == INTRINSIC_CUDA_GRID_SYNC || arrivals->operation == INTRINSIC_CLUSTER_SYNC))
+        host_fiber_switch(&worker->paused, worker->stack_pointer);
+    arrivals->result = host_vote(arrivals->operation, arrivals->count, arrivals->true_count);
+    arrivals->count = arrivals->true_count = 0;
+    for (uint32_t i = 0; i < warp_count(worker); i++) {
+        worker->warps[i].ready = worker->warps[i].at_barrier;
+        worker->warps[i].at_barrier = 0;
+    }
+}
+
+/* The next thread that can run, in the warp's order and then in the block's; `stay`: from this warp if any. -1: none. */
+static int64_t find_ready(HostWorker *worker, bool stay)
+{
+    uint32_t warp = worker->running / HOST_WARP, count = warp_count(worker);
+    uint32_t above = (uint32_t)(~UINT64_C(1) << worker->running % HOST_WARP), lanes = worker->warps[warp].ready;
+    if (!stay || lanes & above)
+        lanes &= above;
+    for (uint32_t i = 0; !lanes && i < count; i++) {
+        warp = warp + 1 < count ? warp + 1 : 0;
+        lanes = worker->warps[warp].ready;
+    }
+    return lanes ? (int64_t)warp * HOST_WARP + lowest_lane(lanes) : -1;
+}
+
+/* The thread to run when this one has stopped or returned; -1 when all have returned. */
+static int64_t choose(HostWorker *worker)
+{
+    uint32_t number = worker->running / HOST_WARP, first = number * HOST_WARP, end = first + HOST_WARP;
+    HostWarp *warp = &worker->warps[number];
+    if (!warp->ready && warp->meeting)
+        answer_active(warp);
+    if (!warp->ready && warp->meeting && !warp->at_numbered)
+        abandon(worker, first, end < worker->thread_count ? end : worker->thread_count);
+    int64_t thread = find_ready(worker, true);
+    if (thread >= 0)
+        return thread;
+    open_barrier(worker);
+    worker->running = worker->thread_count - 1;
+    return find_ready(worker, false);
+}
+
+/* The thread's fiber: where it has none yet, the spare one if given. */
+static HostFiber *fiber_of(HostWorker *worker, uint32_t thread, HostFiber *spare)
+{
+    HostWarp *warp = &worker->warps[thread / HOST_WARP];
+    uint32_t lane = thread % HOST_WARP;
+    worker->running = thread;
+    if (warp->started & bit_of(lane))
+        return warp->fibers[lane];
+    HostFiber *fiber = spare ? spare : worker->idle;
+    if (!fiber)
+        fiber = host_fiber_take(worker);
+    else if (!spare)
+        worker->idle = fiber->next;
+    warp->started |= bit_of(lane);
+    return warp->fibers[lane] = fiber;
+}
+
+static void go_on_with(HostFiber *fiber, int64_t thread)
+{
+    HostFiber *next = fiber_of(fiber->worker, (uint32_t)thread, NULL);
+    if (next != fiber)
+        host_fiber_switch(&fiber->stack_pointer, next->stack_pointer);
+}
+
+/* --- services ------------------------------------------------------------------------------------------------------- */
+static uint64_t arrive(HostFiber *fiber)
+{
+    HostWorker *worker = fiber->worker;
+    HostArrivals *arrivals = &worker->arrivals;
+    HostWarp *warp = &worker->warps[fiber->thread.linear_thread / HOST_WARP];
+    uint32_t bit = bit_of((uint32_t)fiber->thread.lane);
+    if (!arrivals->count++)
+        arrivals->operation = fiber->wait.operation;
+    else if (arrivals->operation != fiber->wait.operation)
+        arrivals->operation = -1;
+    arrivals->true_count += fiber->wait.value != 0;
+    warp->ready &= ~bit;
+    warp->at_barrier |= bit;
+    go_on_with(fiber, choose(worker));
+    return arrivals->result;
+}
+
+/* What a lane adds to the count of a numbered barrier: the last one of a warp also for those that the warp lacks. */
+static uint32_t weight_of(const HostWorker *worker, const HostThread *thread)
+{
+    uint32_t lanes_of_last = worker->thread_count % HOST_WARP;
+    bool is_last = (uint32_t)thread->linear_thread + 1 == worker->thread_count;
+    return is_last && lanes_of_last ? HOST_WARP - lanes_of_last + 1 : 1;
+}
+
+static void open_numbered(HostWorker *worker, uint32_t number)
+{
+    worker->numbered[number] = 0;
+    for (uint32_t i = 0; i < warp_count(worker); i++)
+        for (uint32_t left = worker->warps[i].at_numbered; left; left &= left - 1) {
+            HostWarp *warp = &worker->warps[i];
+            if (warp->fibers[lowest_lane(left)]->wait.mask != number)
+                continue;
+            warp->at_numbered &= ~(left & -left);
+            warp->ready |= left & -left;
+        }
+}
+
+/* The wait's mask is the barrier's number, its value the count. */
+static void come_to_numbered(HostFiber *fiber)
+{
+    HostWorker *worker = fiber->worker;
+    HostWarp *warp = &worker->warps[fiber->thread.linear_thread / HOST_WARP];
+    uint32_t number = fiber->wait.mask, bit = bit_of((uint32_t)fiber->thread.lane);
+    if (number < 1 || number >= HOST_BARRIERS || fiber->wait.value == 0 || fiber->wait.value % HOST_WARP) {
+        host_describe_misuse(worker, &fiber->thread, "numbered barriers are 1 to 15, their counts multiples of 32");
+        leave_block(worker);
+    }
+    worker->numbered[number] += weight_of(worker, &fiber->thread);
+    if (worker->numbered[number] >= fiber->wait.value) {
+        open_numbered(worker, number);
+        return;
+    }
+    if (fiber->wait.operation == INTRINSIC_CUDA_BARRIER_ARRIVE)
+        return;
+    warp->ready &= ~bit;
+    warp->at_numbered |= bit;
+    go_on_with(fiber, choose(worker));
+}
+
+static void warps_barrier(HostThread *thread, int32_t line)
+{
+    HostFiber *fiber = thread->runtime;
+    fiber->wait = (HostWait){.operation = INTRINSIC_CUDA_SYNCTHREADS, .line = line};
+    arrive(fiber);
+}
+
+/* Lanes that give and take values have to be in their own masks. (syncwarp lets the others pass, as GPUs do.) */
+static bool has_wrong_mask(const HostFiber *fiber)
+{
+    const HostWait *wait = &fiber->wait;
+    IntrinsicId id = (IntrinsicId)wait->operation;
+    bool is_exchange =
+        (id >= INTRINSIC_CUDA_SHFL_SYNC && id <= INTRINSIC_CUDA_MATCH_ALL_SYNC) || intrinsic_is_reduction(id);
+    return is_exchange && !(wait->mask & bit_of((uint32_t)fiber->thread.lane));
+}
+
+/* As far from the other block's shared memory as the address is from this one's. The wait's place is the block's rank. */
+static uint64_t map_shared(HostFiber *fiber)
+{
+    const HostThread *thread = &fiber->thread;
+    const int32_t *cluster = thread->cluster_dim;
+    uint64_t offset = fiber->wait.value - (uintptr_t)thread->shared;
+    const char *wrong = fiber->wait.place >= (uint32_t)(cluster[0] * cluster[1] * cluster[2])
+                            ? "the cluster has no block of that rank"
+                        : offset >= fiber->worker->shared_size ? "it takes shared arrays"
+                                                               : NULL;
+    if (!wrong)
+        return (uintptr_t)thread->cluster_shared[fiber->wait.place] + offset;
+    host_describe_misuse(fiber->worker, thread, wrong);
+    leave_block(fiber->worker);
+    return 0;
+}
+
+static uint64_t warps_meet(HostThread *thread, int32_t operation, uint32_t mask, uint64_t value, uint32_t place,
+                           int32_t line)
+{
+    HostFiber *fiber = thread->runtime;
+    HostWarp *warp = &fiber->worker->warps[thread->linear_thread / HOST_WARP];
+    uint32_t bit = bit_of((uint32_t)thread->lane);
+    fiber->wait = (HostWait){operation, mask, place, line, value, __builtin_return_address(0)};
+    if (operation == INTRINSIC_CUDA_TRAP) {
+        host_describe_trap(fiber->worker, thread, line);
+        leave_block(fiber->worker);
+    }
+    if (operation == INTRINSIC_CLUSTER_MAP_SHARED)
+        return map_shared(fiber);
+    if (intrinsic_info[operation].effects & EFFECT_BLOCK_SYNC)
+        return arrive(fiber);
+    if (operation == INTRINSIC_CUDA_BARRIER_SYNC || operation == INTRINSIC_CUDA_BARRIER_ARRIVE)
+        return come_to_numbered(fiber), 0;
+    if (has_wrong_mask(fiber)) {
+        host_describe_misuse(fiber->worker, thread, "every lane that calls is in the mask");
+        leave_block(fiber->worker);
+    }
+    warp->ready &= ~bit;
+    warp->meeting |= bit;
+    try_meeting(warp, (uint32_t)thread->lane);
+    if (!(warp->ready & bit))
+        go_on_with(fiber, choose(fiber->worker));
+    return fiber->wait.value;
+}
+
+/* A lane that sleeps may wait for one that asks who is active. */
+static void warps_sleep(HostThread *thread, uint32_t nanoseconds)
+{
+    HostFiber *fiber = thread->runtime;
+    HostWorker *worker = fiber->worker;
+    struct timespec time = {.tv_nsec = nanoseconds < SLEEP_LIMIT ? nanoseconds : SLEEP_LIMIT};
+    answer_active(&worker->warps[thread->linear_thread / HOST_WARP]);
+    int64_t next = find_ready(worker, false);
+    if (next == thread->linear_thread && !nanoseconds)
+        sched_yield();
+    else if (next == thread->linear_thread)
+        nanosleep(&time, NULL);
+    else
+        go_on_with(fiber, next);
+}
+
+const HostServices host_warp_services = {.barrier = warps_barrier,
+                                         .meet = warps_meet,
+                                         .sleep = warps_sleep,
+                                         .debug = host_debug,
+                                         .nanoseconds = host_clock,
+                                         .print = host_print,
+                                         .exchange = host_exchange};
+
+/* --- threads -------------------------------------------------------------------------------------------------------- */
+static void start(HostFiber *fiber)
+{
+    HostWorker *worker = fiber->worker;
+    const int32_t *size = worker->frame.block_dim;
+    int32_t number = (int32_t)worker->running;
+    fiber->thread = worker->frame;
+    fiber->thread.runtime = fiber;
+    fiber->thread.linear_thread = number;
+    fiber->thread.lane = number % HOST_WARP;
+    fiber->thread.thread_index[0] = number % size[0];
+    fiber->thread.thread_index[1] = number / size[0] % size[1];
+    fiber->thread.thread_index[2] = number / size[0] / size[1];
+    worker->kernel->thread_entry(&fiber->thread);
+}
+
+/* Those that wait for this lane wait no longer. */
+static void thread_returned(HostFiber *fiber)
+{
+    HostWarp *warp = &fiber->worker->warps[fiber->thread.linear_thread / HOST_WARP];
+    uint32_t bit = bit_of((uint32_t)fiber->thread.lane);
+    warp->ready &= ~bit;
+    for (uint32_t left = warp->meeting; left; left &= left - 1)
+        if (warp->meeting & left & -left)
+            try_meeting(warp, lowest_lane(left));
+}
+
+void *host_warps_run(HostFiber *fiber)
+{
+    HostWorker *worker = fiber->worker;
+    HostFiber *next;
+    do {
+        start(fiber);
+        thread_returned(fiber);
+        int64_t thread = choose(worker);
+        next = thread < 0 ? NULL : fiber_of(worker, (uint32_t)thread, fiber);
+    } while (next == fiber);
+    fiber->next = worker->idle;
+    worker->idle = fiber;
+    return next ? next->stack_pointer : worker->stack_pointer;
+}
+
+HostFiber *host_warps_begin(HostWorker *worker)
+{
+    worker->idle = NULL;
+    worker->arrivals = (HostArrivals){0};
+    for (uint32_t i = 0; i < HOST_BARRIERS; i++)
+        worker->numbered[i] = 0;
+    for (uint32_t first = 0; first < worker->thread_count; first += HOST_WARP) {
+        HostWarp *warp = &worker->warps[first / HOST_WARP];
+        uint32_t lanes = worker->thread_count - first;
+        warp->ready = lanes < HOST_WARP ? bit_of(lanes) - 1 : UINT32_MAX;
+        warp->meeting = warp->at_barrier = warp->at_numbered = warp->started = 0;
+    }
+    return fiber_of(worker, 0, NULL);
+}
