@@ -18,6 +18,12 @@ install(TARGETS _core LIBRARY DESTINATION cujit)
 
 # build/python/cujit: the built module beside links to the sources, so that edits of .py files need no build.
 file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/python/cujit")
+file(GLOB links "${PROJECT_BINARY_DIR}/python/cujit/*")
+foreach(link ${links})
+  if(IS_SYMLINK "${link}" AND NOT EXISTS "${link}")
+    file(REMOVE "${link}")  # to what is gone
+  endif()
+endforeach()
 file(GLOB entries CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python/cujit/*")
 foreach(entry ${entries})
   get_filename_component(name "${entry}" NAME)

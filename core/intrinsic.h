@@ -87,7 +87,7 @@ typedef struct IntrinsicInfo {
     bool is_transposed; /* LDMATRIX */
     uint32_t bytes; /* COPY */
     const char *signature; /* LIBDEVICE: as libdevice.def says; the symbol is "__nv_" and the path's last word */
-    const char *python_function; /* LIBRARY, GENERAL: "complex_math.sin", below cujit.kernel_functions */
+    const char *python_function; /* LIBRARY, GENERAL: "complex_math.sin", below cujit._kernel_functions */
 } IntrinsicInfo;
 
 extern const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT];

@@ -91,7 +91,7 @@ struct CodeSnapshot {
     uint32_t positional_only_count, keyword_only_count;
     bool has_varargs, has_varkeywords, is_generator, is_coroutine; /* is_coroutine: async def */
     bool is_nested; /* in another function of the snapshot */
-    bool is_library; /* belongs to cujit.kernel_functions, not to the user */
+    bool is_library; /* belongs to cujit._kernel_functions, not to the user */
     uint32_t local_count; /* fast locals, cells and free variables, as LOAD_FAST and LOAD_DEREF number them */
     const char *const *local_names;
     uint32_t free_count; /* the last free_count locals are free variables */
@@ -103,7 +103,7 @@ struct CodeSnapshot {
                                          the others are UNDEFINED */
     uint32_t method_count;
     const char *const
-        *method_names; /* those of names that arrays have as a method and kernel_functions as a function */
+        *method_names; /* those of names that arrays have as a method and _kernel_functions as a function */
     const Constant *const *methods; /* these functions */
 };
 

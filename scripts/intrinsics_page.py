@@ -1,7 +1,7 @@
 """Make docs/intrinsics.md from the tables of intrinsics: compare it with the page, or write it with --write.
 
 The PTX column is what a kernel that uses the intrinsic has beside the same kernel without it, for the newest of a few
-architectures; the signature is the table's, or that of the function of cujit.kernel_functions behind it.
+architectures; the signature is the table's, or that of the function of cujit._kernel_functions behind it.
 """
 import importlib
 import inspect
@@ -60,7 +60,7 @@ def signature(row):
     """The parameters in parentheses; None: not known; "": it is no function."""
     if row["python_function"]:
         module, name = row["python_function"].split(".")
-        function = getattr(importlib.import_module(f"cujit.kernel_functions.{module}"), name)
+        function = getattr(importlib.import_module(f"cujit._kernel_functions.{module}"), name)
         text = str(inspect.signature(function))
         return re.sub(r"<function (\w+) at 0x\w+>", lambda m: {"sum_of": "plus"}.get(m[1], m[1]), text)
     if row["parameters"] is not None:

@@ -22,7 +22,7 @@ typedef struct SourceFunction {
     const char *file;     /* co_filename */
     const char *name;     /* co_qualname */
     int first_line;       /* co_firstlineno */
-    bool is_library;      /* belongs to cujit.kernel_functions: what users look for is their own call */
+    bool is_library;      /* belongs to cujit._kernel_functions: what users look for is their own call */
 } SourceFunction;
 
 /* A range of source text. line is 1-based, columns are 0-based UTF-8 byte offsets; line 0: unknown. */

@@ -41,7 +41,7 @@ def values_of(path, columns, dtype):
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
 def test_row_names_a_function_with_the_parameters_of_python(row):
     module, name = row["python_function"].split(".")
-    function = getattr(importlib.import_module("cujit.kernel_functions." + module), name)
+    function = getattr(importlib.import_module("cujit._kernel_functions." + module), name)
     assert isinstance(function, types.FunctionType)
     assert row["paths"]
 

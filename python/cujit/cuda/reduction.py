@@ -93,7 +93,7 @@ class _WarpKernels:
     last_block, one_launch = _LAST_BLOCK, _ONE_BLOCK
 
     def __init__(self, function, element, width, device):
-        from cujit.kernel_functions import reduction
+        from cujit._kernel_functions import reduction
 
         is_complex = element.dtype.kind == "c"
         combine, move = reduction.combiner(function, element), reduction.mover(element, is_complex)
@@ -116,7 +116,7 @@ class _ThreadKernels:
     last_block, one_launch = 1, _ONE_THREAD
 
     def __init__(self, function, element, device):
-        from cujit.kernel_functions import reduction
+        from cujit._kernel_functions import reduction
 
         combine = reduction.combiner(function, element)
         self.many = _kernel(reduction.by_threads(combine), function, _BLOCK)

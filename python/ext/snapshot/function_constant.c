@@ -1,5 +1,5 @@
-/* Constants that are functions: Python's, intrinsics and what stands for them in cujit.kernel_functions, and objects of the
- * host that are called like functions. */
+/* Constants that are functions: Python's, intrinsics and what stands for them in cujit._kernel_functions, and objects of
+ * the host that are called like functions. */
 #include "ext/snapshot/snapshot_builder.h"
 
 /* Functions of NumPy that are not intrinsics have insides that no kernel can use. */
@@ -23,12 +23,12 @@ const Constant *ext_function_constant(SnapshotBuilder *builder, PyObject *value,
     return constant->function ? constant : NULL;
 }
 
-/* What a row of intrinsic.def stands for, when that is a function of cujit.kernel_functions. */
+/* What a row of intrinsic.def stands for, when that is a function of cujit._kernel_functions. */
 static const Constant *library_function(SnapshotBuilder *builder, const char *name, const char *shown)
 {
     const char *dot = strchr(name, '.');
     PyObject *path =
-        PyUnicode_FromString(arena_format(builder->arena, "cujit.kernel_functions.%.*s", (int)(dot - name), name));
+        PyUnicode_FromString(arena_format(builder->arena, "cujit._kernel_functions.%.*s", (int)(dot - name), name));
     PyObject *module = path ? PyImport_Import(path) : NULL;
     PyObject *value = module ? PyObject_GetAttrString(module, dot + 1) : NULL;
     builder->library_depth++;
@@ -40,11 +40,11 @@ static const Constant *library_function(SnapshotBuilder *builder, const char *na
     return constant;
 }
 
-/* What a function of cujit.kernel_functions.sequences makes of arguments on the host: a function for kernels. */
+/* What a function of cujit._kernel_functions.sequences makes of arguments on the host: a function for kernels. */
 static const Constant *made_function(SnapshotScope *scope, const char *maker, PyObject *arguments, const char *shown)
 {
     SnapshotBuilder *builder = scope->builder;
-    PyObject *module = arguments ? PyImport_ImportModule("cujit.kernel_functions.sequences") : NULL;
+    PyObject *module = arguments ? PyImport_ImportModule("cujit._kernel_functions.sequences") : NULL;
     PyObject *make = module ? PyObject_GetAttrString(module, maker) : NULL;
     PyObject *made = make ? PyObject_CallObject(make, arguments) : NULL;
     bool is_kept = made && PyList_Append(builder->held, made) == 0;

@@ -323,7 +323,7 @@ static bool read_keyword_defaults(SnapshotScope *scope, PyObject *defaults, Snap
     return items != NULL;
 }
 
-/* The function's attribute constant_parameters, a tuple of names: kernel_functions/constant.py. */
+/* The function's attribute constant_parameters, a tuple of names: _kernel_functions/constant.py. */
 static bool read_constant_parameters(PyObject *function, Snapshot *out)
 {
     PyObject *names = PyObject_GetAttrString(function, "constant_parameters");

@@ -14,7 +14,7 @@ typedef struct SnapshotBuilder {
     PyObject *namespace_class; /* types.SimpleNamespace */
     PyObject *partial_class;   /* functools.partial */
     int load_global, extended_arg;   /* opcodes of this Python */
-    int library_depth;         /* above 0: what is read belongs to cujit.kernel_functions */
+    int library_depth;         /* above 0: what is read belongs to cujit._kernel_functions */
     int namespace_count;       /* how many have been read */
     Table *functions;          /* function -> Snapshot */
     Table *arrays;             /* object -> Constant */

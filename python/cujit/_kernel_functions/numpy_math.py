@@ -1,8 +1,17 @@
 """NumPy's functions of floating-point numbers, for real and complex ones."""
 import math
 
-from cujit.kernel_functions import complex_math
-from cujit.kernel_functions.elementwise import INTEGER, as_float, as_wide, common, common_float, of_one, of_two, renamed
+from cujit._kernel_functions import complex_math
+from cujit._kernel_functions.elementwise import (
+    INTEGER,
+    as_float,
+    as_wide,
+    common,
+    common_float,
+    of_one,
+    of_two,
+    renamed,
+)
 from cujit.types import complex128, float64, int32
 
 

@@ -1,7 +1,7 @@
 """Functions over anything that a for loop takes: map, filter, reduce, min and max with all their forms, ..."""
 import importlib
 
-from cujit.kernel_functions import operators
+from cujit._kernel_functions import operators
 
 
 def missing():
@@ -51,7 +51,7 @@ def captured_object(module, name, value):
     """On the host: what a captured operator.itemgetter or the like is to kernels, by the function for its class."""
     make, given = value.__reduce__()
     given = (*getattr(make, "args", ()), *given)   # of a functools.partial, where there are keywords
-    function = getattr(importlib.import_module(f"cujit.kernel_functions.{module}"), name)
+    function = getattr(importlib.import_module(f"cujit._kernel_functions.{module}"), name)
     return function(*given, **getattr(make, "keywords", {}))
 
 

@@ -1,6 +1,6 @@
 """Reductions over the lanes of a warp: an instruction for what fits 32 bits, a tree of shuffles for the rest."""
 from cujit import cuda
-from cujit.kernel_functions import operators
+from cujit._kernel_functions import operators
 from cujit.types import boolean, int8, int16, int32, uint8, uint16, uint32
 
 WORD = boolean, int8, uint8, int16, uint16, int32, uint32

@@ -2,9 +2,9 @@
 from typing import NamedTuple
 
 from cujit import cuda
-from cujit.kernel_functions import warp_reduce
-from cujit.kernel_functions.constant import constant
-from cujit.kernel_functions.warp_reduce import sum_of
+from cujit._kernel_functions import warp_reduce
+from cujit._kernel_functions.constant import constant
+from cujit._kernel_functions.warp_reduce import sum_of
 from cujit.types import int32, int64, uint32
 
 
