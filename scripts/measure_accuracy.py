@@ -265,8 +265,8 @@ inf: a result that should be finite is not, or the other way round.
 
 `fmod` and `remainder` are exact, `sqrt` is correctly rounded. `lgamma` of negative numbers has zeros between the
 poles, beside which a libdevice result has fewer correct digits. The CPU device has elementary functions of its own
-(`codegen/host/elementary`) for processors with AVX2; other functions are the C library's, `cuda.libdevice` is NVIDIA's code.
-NumPy's functions have the errors of `math`'s.
+(`codegen/host/elementary`) for processors with AVX2; other functions are the C library's, `cuda.libdevice` is NVIDIA's
+code. NumPy's functions have the errors of `math`'s.
 """
 
 

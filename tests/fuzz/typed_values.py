@@ -1,7 +1,8 @@
 """Numbers that know their type and obey the typing table: what CPython runs the programs of the fuzzer with.
 
-A Value is an immutable number of one scalar type. Its operators follow core/type/promotion.def, and the backend's rules for
-what Python leaves open: wrapping, division by zero, saturating casts. Unspecified is raised where nothing is defined.
+A Value is an immutable number of one scalar type. Its operators follow core/type/promotion.def, and the backend's rules
+for what Python leaves open: wrapping, division by zero, saturating casts. Unspecified is raised where nothing is
+defined.
 """
 import ctypes
 import ctypes.util
@@ -31,7 +32,7 @@ class Unspecified(Exception):
 
 
 def read_rules():
-    """core/type/promotion.def: {rule: {(a, b): result}} for operators, {rule: {a: result}} for functions of one number."""
+    """core/type/promotion.def: {rule: {(a, b): result}} of operators, {rule: {a: result}} of functions of a number."""
     text = (ROOT / "core" / "type" / "promotion.def").read_text()
     binary, unary = {}, {}
     for part in re.split(r"^PROMOTION\(", text, flags=re.M)[1:]:
