@@ -26,33 +26,17 @@ def _version():
         return "0+unknown"
 
 
-# What programs import from numba in the same line as cuda, and cujit has not: numba's compiler for CPUs.
-_NUMBAS = frozenset({
-    "NumbaDeprecationWarning", "NumbaExperimentalFeatureWarning", "NumbaPendingDeprecationWarning", "carray", "cfunc",
-    "extending", "farray", "get_num_threads", "jit", "njit", "objmode", "pndindex", "prange", "set_num_threads",
-    "stencil", "threading_layer", "typed",
-})
-
-
-def _from_numba(name):
-    try:
-        import numba
-    except ImportError:
-        raise AttributeError(f"cujit has no '{name}': it is numba's, which is not installed") from None
-    return getattr(numba, name)
-
-
 def __getattr__(name):
     if name == "vectorize":
-        from cujit.ufunc import vectorize as value
+        from cujit._ufunc.ufunc import vectorize as value
     elif name == "guvectorize":
-        from cujit.gufunc import guvectorize as value
+        from cujit._ufunc.gufunc import guvectorize as value
     elif name == "__version__":
         value = _version()
-    elif name in _NUMBAS:
-        value = _from_numba(name)
     else:
-        raise AttributeError(f"module 'cujit' has no attribute '{name}'")
+        from cujit._numba.names import missing_from_cujit
+
+        value = missing_from_cujit(name)
     globals()[name] = value
     return value
 

@@ -149,7 +149,7 @@ bool ext_add_types(PyObject *module);
 PyObject *ext_type_object(ExtState *state, const Type *type);
 /* Whether a class or function is of an installed numba. */
 bool ext_is_numbas(PyObject *object);
-/* Calls a function of cujit.foreign_types. New reference. */
+/* Calls a function of cujit._numba.foreign_types. New reference. */
 PyObject *ext_call_foreign(const char *function, PyObject *argument);
 /* Borrowed from a Type object, or from a dict where the object is a type of an installed numba's. NULL when it is neither,
  * with an exception only where it is a type that kernels have not. */

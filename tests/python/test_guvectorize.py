@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from cujit import cuda, float64, guvectorize, int64, void
-from cujit.gufunc import Layout
+from cujit._ufunc.gufunc import Layout
 
 
 @guvectorize(["void(float32[:], float32[:])", "void(float64[:], float64[:])", "void(int32[:], int64[:])"], "(n)->(n)",

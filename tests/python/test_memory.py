@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cujit import cuda
-from cujit.array_loop import merge_axes
+from cujit._ufunc.array_loop import merge_axes
 from cujit.cuda import layout
 
 RECORD = np.dtype([("tag", "i1"), ("value", "f8"), ("pair", "i4", (2,))])

@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 from cujit import cuda, float32, float64, int32, int64, types, void
+from cujit.cuda.signature import normalize
 from cujit.errors import CujitWarning, SignatureError
-from cujit.signature import normalize
 
 
 def scale(x, factor):

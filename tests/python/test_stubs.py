@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import cujit
+import cujit._ufunc.gufunc
+import cujit._ufunc.ufunc
 import cujit.cuda
-import cujit.gufunc
 import cujit.types
-import cujit.ufunc
 from cujit import _core
 
 
@@ -29,7 +29,7 @@ def names_of_stub(module):
     return {name for name in names if name and not name.startswith("_")}, members
 
 
-@pytest.mark.parametrize("module", [cujit, cujit.cuda, cujit.types, cujit.ufunc, cujit.gufunc],
+@pytest.mark.parametrize("module", [cujit, cujit.cuda, cujit.types, cujit._ufunc.ufunc, cujit._ufunc.gufunc],
                          ids=lambda m: m.__name__)
 def test_what_a_stub_names_is_there(module):
     names, members = names_of_stub(module)

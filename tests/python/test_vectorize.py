@@ -240,7 +240,7 @@ def test_threads_of_a_gpu_do_sixteen_bytes_each(monkeypatch, n):
     class GPU:
         kind = "cuda"
 
-    monkeypatch.setattr("cujit.array_loop.need_device", lambda: GPU)
+    monkeypatch.setattr("cujit._ufunc.array_loop.need_device", lambda: GPU)
 
     @vectorize(["float32(float32, int16, float32)", "complex64(complex64, boolean, complex64)"])
     def add(x, y, z):
@@ -254,7 +254,7 @@ def test_threads_of_a_gpu_do_sixteen_bytes_each(monkeypatch, n):
 
 
 def test_the_wide_loop_reads_and_writes_wide():
-    from cujit.array_loop import Loop, _map_source
+    from cujit._ufunc.array_loop import Loop, _map_source
 
     double = Loop(cuda.jit(lambda x: x + x, device=True))
     kernel = double._kernel(((True,), 1, (float32,), 4), _map_source)

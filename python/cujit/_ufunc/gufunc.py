@@ -4,14 +4,14 @@ import re
 
 import numpy as np
 
-from cujit import signature as signatures
-from cujit.array_loop import Loop
+from cujit._ufunc.array_loop import Loop
+from cujit._ufunc.operands import Target, as_input, as_scalar, broadcast, is_scalar, own_type, staged
+from cujit._ufunc.ufunc import used_options
+from cujit.cuda import signature as signatures
 from cujit.cuda.devicearray import DeviceNDArray, _view, as_cuda_array, is_cuda_array
 from cujit.cuda.dispatcher import Dispatcher
 from cujit.errors import LaunchArgumentError
-from cujit.operands import Target, as_input, as_scalar, broadcast, is_scalar, own_type, staged
 from cujit.types import void
-from cujit.ufunc import used_options
 
 # --- layouts ---------------------------------------------------------------------------------------------------------
 

@@ -4,13 +4,13 @@ import functools
 import numpy as np
 
 from cujit import _core
-from cujit import signature as signatures
-from cujit.array_loop import Loop
+from cujit._ufunc.array_loop import Loop
+from cujit._ufunc.operands import Target, as_input, as_scalar, broadcast, is_scalar, own_type, staged
+from cujit.cuda import signature as signatures
 from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, is_cuda_array
 from cujit.cuda.dispatcher import Dispatcher
 from cujit.cuda.reduction import Reduce
 from cujit.errors import LaunchArgumentError
-from cujit.operands import Target, as_input, as_scalar, broadcast, is_scalar, own_type, staged
 
 
 class UFunc(_core.Elementwise):

@@ -80,31 +80,19 @@ def copy_to_host(array, ary=None, stream=0):  # noqa: F811
     return as_cuda_array(array).copy_to_host(ary, stream)
 
 
-# What numba.cuda has and this has not, and why.
-_NO_LINKING = "foreign code cannot be linked into kernels; functions in Python take its place"
-_NO_MEMORY_MANAGER = "memory comes from the driver's own pool, which other libraries can share"
-_ABSENT = {
-    **dict.fromkeys(("declare_device", "compile_all", "CUSource", "PTXSource", "Cubin", "Fatbin", "Archive", "Object",
-                     "LTOIR"), _NO_LINKING),
-    **dict.fromkeys(("set_memory_manager", "BaseCUDAMemoryManager", "HostOnlyCUDAMemoryManager", "GetIpcHandleMixin"),
-                    _NO_MEMORY_MANAGER),
-    **dict.fromkeys(("open_ipc_handle", "IpcHandle"), "memory is not shared between processes"),
-    "autojit": "cuda.jit does what it did",
-}
-
-
 def __getattr__(name):
     if name == "vectorize":
-        from cujit.ufunc import vectorize
+        from cujit._ufunc.ufunc import vectorize
         return vectorize
     if name == "guvectorize":
-        from cujit.gufunc import guvectorize
+        from cujit._ufunc.gufunc import guvectorize
         return guvectorize
     if name in _SUBMODULES:
         import importlib
         return importlib.import_module(f"cujit.cuda.{name}")
-    reason = f": {_ABSENT[name]}" if name in _ABSENT else ""
-    raise AttributeError(f"module 'cujit.cuda' has no attribute '{name}'{reason}")
+    from cujit._numba.names import missing_from_cuda
+
+    raise missing_from_cuda(name)
 
 
 def __dir__():

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, DTypeLike
 from cujit import config as config
 from cujit._core import DeviceArrayBase, Event, KernelBase, Launcher, Signature, Type
 from cujit._core import Stream as _CoreStream
+from cujit._ufunc.gufunc import guvectorize as guvectorize
+from cujit._ufunc.ufunc import vectorize as vectorize
 from cujit.errors import CudaSupportError as CudaSupportError
-from cujit.gufunc import guvectorize as guvectorize
 from cujit.types import *  # noqa: F403
-from cujit.ufunc import vectorize as vectorize
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Signature = str | Signature | tuple[Type, ...]

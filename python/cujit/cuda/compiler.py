@@ -3,7 +3,7 @@ import functools
 import types
 
 from cujit import _core
-from cujit import signature as signatures
+from cujit.cuda import signature as signatures
 from cujit.cuda.decorator import jit
 from cujit.cuda.devices import need_device
 from cujit.cuda.dispatcher import Dispatcher, converting

@@ -4,7 +4,7 @@ import types as python_types
 import warnings
 
 from cujit import _core
-from cujit import signature as signatures
+from cujit.cuda import signature as signatures
 from cujit.cuda.dispatcher import Dispatcher, ExtendedDispatcher
 from cujit.errors import CujitWarning, DeprecationError
 

@@ -324,7 +324,7 @@ def _assign(view, source, stream):
     if source.dtype == view.dtype and view._is_contiguous() and strides == view.strides:
         _core.copy_on_device(view.pointer, source.pointer, view.nbytes, stream)
         return
-    from cujit import array_loop
+    from cujit._ufunc import array_loop
 
     array_loop.assign(view, _view(source, view.shape, strides), stream)
 

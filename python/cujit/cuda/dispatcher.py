@@ -9,7 +9,7 @@ import types as python_types
 import numpy as np
 
 from cujit import _core
-from cujit import signature as signatures
+from cujit.cuda import signature as signatures
 from cujit.cuda.devicearray import as_cuda_array, is_cuda_array
 from cujit.cuda.hostarray import In, InOut, Out
 from cujit.errors import LaunchConfigurationError

@@ -2,8 +2,8 @@
 import re
 
 from cujit import _core
+from cujit._numba.foreign_types import signature_from_numba, type_from_numba
 from cujit.errors import SignatureError
-from cujit.foreign_types import signature_from_numba, type_from_numba
 
 Type, Signature = _core.Type, _core.Signature
 

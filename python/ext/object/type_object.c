@@ -38,13 +38,13 @@ bool ext_is_numbas(PyObject *object)
 
 PyObject *ext_call_foreign(const char *function, PyObject *argument)
 {
-    PyObject *module = PyImport_ImportModule("cujit.foreign_types");
+    PyObject *module = PyImport_ImportModule("cujit._numba.foreign_types");
     PyObject *result = module ? PyObject_CallMethod(module, function, "O", argument) : NULL;
     Py_XDECREF(module);
     return result;
 }
 
-/* What cujit.foreign_types makes of it, borrowed from the dict that keeps it; NULL also for what is no type. */
+/* What cujit._numba.foreign_types makes of it, borrowed from the dict that keeps it; NULL also for what is no type. */
 static PyObject *foreign_type(ExtState *state, PyObject *object)
 {
     PyObject *known = PyDict_GetItemWithError(state->foreign_types, object);

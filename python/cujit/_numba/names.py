@@ -1,0 +1,37 @@
+"""Names that programs written for numba ask for and cujit has not: numba's own where it is installed, or the reason."""
+
+# What programs import from numba in the same line as cuda: numba's compiler for CPUs.
+COMPILERS = frozenset({
+    "NumbaDeprecationWarning", "NumbaExperimentalFeatureWarning", "NumbaPendingDeprecationWarning", "carray", "cfunc",
+    "extending", "farray", "get_num_threads", "jit", "njit", "objmode", "pndindex", "prange", "set_num_threads",
+    "stencil", "threading_layer", "typed",
+})
+
+# What numba.cuda has and cujit.cuda has not, and why.
+_NO_LINKING = "foreign code cannot be linked into kernels; functions in Python take its place"
+_NO_MEMORY_MANAGER = "memory comes from the driver's own pool, which other libraries can share"
+ABSENT = {
+    **dict.fromkeys(("declare_device", "compile_all", "CUSource", "PTXSource", "Cubin", "Fatbin", "Archive", "Object",
+                     "LTOIR"), _NO_LINKING),
+    **dict.fromkeys(("set_memory_manager", "BaseCUDAMemoryManager", "HostOnlyCUDAMemoryManager", "GetIpcHandleMixin"),
+                    _NO_MEMORY_MANAGER),
+    **dict.fromkeys(("open_ipc_handle", "IpcHandle"), "memory is not shared between processes"),
+    "autojit": "cuda.jit does what it did",
+}
+
+
+def missing_from_cujit(name):
+    """numba's object of that name, for `cujit.name`. AttributeError where numba is not installed or has none such."""
+    if name not in COMPILERS:
+        raise AttributeError(f"module 'cujit' has no attribute '{name}'")
+    try:
+        import numba
+    except ImportError:
+        raise AttributeError(f"cujit has no '{name}': it is numba's, which is not installed") from None
+    return getattr(numba, name)
+
+
+def missing_from_cuda(name):
+    """The AttributeError for `cujit.cuda.name`, with the reason where numba.cuda has it."""
+    reason = f": {ABSENT[name]}" if name in ABSENT else ""
+    return AttributeError(f"module 'cujit.cuda' has no attribute '{name}'{reason}")
