@@ -10,7 +10,7 @@
 #define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
 #define NPY_TARGET_VERSION NPY_1_25_API_VERSION
 #define PY_ARRAY_UNIQUE_SYMBOL cujit_array_api
-#ifndef EXT_IMPORTS_NUMPY   /* module.c alone */
+#ifndef EXT_IMPORTS_NUMPY   /* state.c alone */
 #define NO_IMPORT_ARRAY
 #endif
 #include <numpy/ndarrayobject.h>

@@ -1,6 +1,8 @@
 /* Diag -> Python exception: the class that diag.def names, and a message that shows the line with a caret under the
  * expression. The only place that makes exceptions of cujit's own. */
-#include "ext/ext.h"
+#include "ext/raise.h"
+
+#include "ext/kernel_exception.h"
 
 enum { MESSAGE_LINES = 10 };
 
@@ -171,46 +173,13 @@ PyObject *ext_raise_id(DiagId id, ...)
     return ext_raise(&diag);
 }
 
-/* The name of a positional parameter; "#3" where there is none. Borrowed from the buffer. */
-static const char *parameter_name(const ExtKernel *kernel, Py_ssize_t index, char *text, size_t size)
+const char *ext_device_text(const RtDevice *device, char *text, size_t size)
 {
-    snprintf(text, size, "#%zd", index + 1);
-    PyObject *code = PyObject_GetAttrString(kernel->py_func, "__code__");
-    PyObject *names = code ? PyObject_GetAttrString(code, "co_varnames") : NULL;
-    const char *name = names && PyTuple_Check(names) && index < PyTuple_GET_SIZE(names)
-                           ? PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, index))
-                           : NULL;
-    if (name)
-        snprintf(text, size, "%s", name);
-    Py_ssize_t arity = ext_kernel_arity(kernel);
-    if (index >= arity && ext_kernel_takes_rest(kernel)) {
-        Py_ssize_t place = arity + (code ? ((PyCodeObject *)code)->co_kwonlyargcount : 0);
-        const char *rest = names && PyTuple_Check(names) && place < PyTuple_GET_SIZE(names)
-                               ? PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, place))
-                               : NULL;
-        snprintf(text, size, "%s[%zd]", rest ? rest : "", index - arity);
-    }
-    PyErr_Clear();
-    Py_XDECREF(code);
-    Py_XDECREF(names);
+    if (!device)
+        snprintf(text, size, "the host");
+    else if (rt_device_kind(device) == RT_CPU)
+        snprintf(text, size, "the CPU device");
+    else
+        snprintf(text, size, "GPU %d (%s)", rt_device_ordinal(device), rt_device_name(device));
     return text;
-}
-
-PyObject *ext_raise_argument(const ExtKernel *kernel, Py_ssize_t index)
-{
-    if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError) &&
-        !PyErr_ExceptionMatches(PyExc_OverflowError))
-        return NULL;
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    PyObject *reason = value ? PyObject_Str(value) : NULL;
-    const char *text = reason ? PyUnicode_AsUTF8(reason) : NULL;
-    char name[128];
-    parameter_name(kernel, index, name, sizeof name);
-    ext_raise_id(DIAG_LAUNCH_ARGUMENT, name, ext_kernel_name(kernel), text ? text : "unsupported value");
-    Py_XDECREF(reason);
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(traceback);
-    return NULL;
 }

@@ -1,5 +1,6 @@
 /* What a program can turn on and off while it runs: cujit.config has them under numba's names. */
-#include "ext/ext.h"
+#include "ext/parts.h"
+#include "ext/state.h"
 
 static const struct {
     const char *name;

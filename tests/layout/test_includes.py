@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from source_tree import ROOMS, code_of, read, sources, without_strings
 
 # Room: what its files may include of other rooms. "room/" stands for every header of that room.
@@ -15,6 +16,18 @@ MAY_INCLUDE = {
 }
 # How a room names its own headers.
 OWN_PREFIX = {"python/ext": "ext/"}
+
+# Inside of a room, from the floor up: a file includes headers of its own floor and of those below. A floor is folders,
+# or files at the room's top by their names without an ending.
+FLOORS = {
+    "python/ext": [
+        ["py", "state", "parts", "raise", "kernel", "kernel_exception"],
+        ["snapshot/"],
+        ["argument/"],
+        ["object/"],
+        ["module", "settings"],
+    ],
+}
 
 # Foreign headers: pattern, and the only file that may include them.
 FOREIGN = [
@@ -52,6 +65,29 @@ def test_quoted_includes_follow_the_table():
         for name, is_quoted in includes(path)
         if is_quoted and not is_allowed(name, room)
     ]
+    assert not wrong
+
+
+def floor_of(name, room):
+    """The number of a file's floor, by its path inside of the room."""
+    place = name.split("/")[0] + "/" if "/" in name else name.split(".")[0]
+    numbers = [number for number, floor in enumerate(FLOORS[room]) if place in floor]
+    assert numbers, f"{room}/{name} is on no floor of the table"
+    return numbers[0]
+
+
+@pytest.mark.parametrize("room", FLOORS)
+def test_inner_folders_follow_the_table(room):
+    prefix = OWN_PREFIX.get(room, room + "/")
+    wrong = []
+    for path in sources(room):
+        floor = floor_of(path.removeprefix(room + "/"), room)
+        above = [
+            name
+            for name, is_quoted in includes(path)
+            if is_quoted and name.startswith(prefix) and floor_of(name.removeprefix(prefix), room) > floor
+        ]
+        wrong += [f"{path} includes {name}" for name in above]
     assert not wrong
 
 

@@ -2,6 +2,8 @@
  * give every argument by position. */
 #include "ext/argument/argument_binding.h"
 
+#include "ext/raise.h"
+
 typedef struct Binding {
     ExtKernel *kernel;
     PyObject *names;         /* the code's variable names, parameters first */

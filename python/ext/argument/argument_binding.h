@@ -2,7 +2,7 @@
 #ifndef CUJIT_EXT_ARGUMENT_BINDING_H
 #define CUJIT_EXT_ARGUMENT_BINDING_H
 
-#include "ext/ext.h"
+#include "ext/kernel.h"
 
 /* One value for each parameter of the kernel, and those that its * parameter takes, as a tuple: positional, by keyword
  * (names: a tuple or NULL, values behind the positional ones), by default. NULL with LaunchArgumentError. */

@@ -1,10 +1,15 @@
 /* Arguments -> the parameter buffer of a specialization, checking on the way that their types are its types: on the path
  * of every launch, so nothing is allocated and no type is built. */
+#include "ext/argument/launch_frame.h"
+
 #include <errno.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "ext/argument/launch_frame.h"
+#include "ext/argument/argument_types.h"
+#include "ext/raise.h"
+#include "ext/snapshot/array_view.h"
+#include "ext/snapshot/number.h"
 
 typedef struct Packer {
     ExtLaunchFrame *frame;

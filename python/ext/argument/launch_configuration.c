@@ -1,6 +1,8 @@
 /* Reads grid, block, stream, shared memory and cluster of kernel[...], and refuses what no device can launch. */
 #include "ext/argument/launch_configuration.h"
 
+#include "ext/raise.h"
+
 static bool fail(const char *text)
 {
     ext_raise_id(DIAG_LAUNCH_SHAPE, text);

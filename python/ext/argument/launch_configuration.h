@@ -2,7 +2,9 @@
 #ifndef CUJIT_EXT_LAUNCH_CONFIGURATION_H
 #define CUJIT_EXT_LAUNCH_CONFIGURATION_H
 
-#include "ext/ext.h"
+#include <stdbool.h>
+
+#include "ext/py.h"
 
 typedef struct ExtConfiguration {
     uint32_t grid[3], block[3], cluster[3]; /* cluster 0: none given */

@@ -3,7 +3,8 @@
 #ifndef CUJIT_EXT_LAUNCH_FRAME_H
 #define CUJIT_EXT_LAUNCH_FRAME_H
 
-#include "ext/argument/argument_types.h"
+#include "ext/state.h"
+#include "jit/jit.h"
 
 enum { FRAME_BYTES = 4096, FRAME_ARRAYS = 8, FRAME_STREAMS = 4 };
 

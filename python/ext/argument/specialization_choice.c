@@ -1,8 +1,9 @@
 /* Finds out the types of a launch's arguments and chooses: the specialization for exactly these types, or, where the
  * kernel is limited to given signatures, the one that the arguments convert to at least cost. */
-#include "ext/argument/specialization_choice.h"
+#include "ext/argument/specialization.h"
 
 #include "ext/argument/argument_types.h"
+#include "ext/raise.h"
 
 static const Type *const *argument_types(ExtKernel *kernel, PyObject *const *args, Py_ssize_t count, Arena *arena)
 {
@@ -15,44 +16,6 @@ static const Type *const *argument_types(ExtKernel *kernel, PyObject *const *arg
         }
     }
     return types;
-}
-
-/* --- kernels with given signatures ------------------------------------------------------------------------------------------ */
-static bool is_known(const ExtCompiled *compiled, const Type *const *types, uint32_t count)
-{
-    for (uint32_t i = 0; i < compiled->count; i++) {
-        const JitSignature *each = &compiled->signatures[i];
-        uint32_t same = 0;
-        while (each->count == count && same < count && type_equal(each->arguments[same], types[same]))
-            same++;
-        if (each->count == count && same == count)
-            return true;
-    }
-    return false;
-}
-
-static void add_signature(const JitSpecialization *specialization, void *user)
-{
-    ExtCompiled *compiled = user;
-    uint32_t count;
-    const Type *const *types = jit_types(specialization, &count);
-    if (is_known(compiled, types, count))
-        return;
-    if (compiled->count == compiled->capacity) {
-        uint32_t capacity = compiled->capacity ? 2 * compiled->capacity : 4;
-        JitSignature *grown = ARENA_ARRAY(compiled->arena, JitSignature, capacity);
-        for (uint32_t i = 0; i < compiled->count; i++)
-            grown[i] = compiled->signatures[i];
-        compiled->signatures = grown;
-        compiled->capacity = capacity;
-    }
-    compiled->signatures[compiled->count++] = (JitSignature){.count = count, .arguments = types};
-}
-
-void ext_compiled_signatures(const ExtKernel *kernel, ExtCompiled *compiled)
-{
-    if (kernel->function)
-        jit_each_specialization(kernel->function, add_signature, compiled);
 }
 
 /* No signature takes the arguments. With one signature the parameter at fault is named. */

@@ -1,6 +1,12 @@
 /* DeviceArrayBase: a strided array in device memory. The launcher reads its fields; what programs do with it is written
  * in Python, in a subclass. */
-#include "ext/argument/argument_types.h"
+#include "ext/object/device_array_object.h"
+
+#include "core/kernel_abi.h"
+#include "ext/object/buffer_object.h"
+#include "ext/object/device_object.h"
+#include "ext/parts.h"
+#include "ext/snapshot/element_types.h"
 
 /* --- making ------------------------------------------------------------------------------------------------------------------ */
 static int read_integers(PyObject *object, const char *name, int64_t *out)

@@ -1,18 +1,14 @@
 /* Device: the CPU device or a GPU; and which one this thread uses. */
-#include "ext/ext.h"
+#include "ext/object/device_object.h"
 
 #include <stdlib.h>
 
-const char *ext_device_text(const RtDevice *device, char *text, size_t size)
-{
-    if (!device)
-        snprintf(text, size, "the host");
-    else if (rt_device_kind(device) == RT_CPU)
-        snprintf(text, size, "the CPU device");
-    else
-        snprintf(text, size, "GPU %d (%s)", rt_device_ordinal(device), rt_device_name(device));
-    return text;
-}
+#include "ext/parts.h"
+#include "ext/raise.h"
+
+typedef struct ExtDevice {
+    PyObject_HEAD RtDevice *device;
+} ExtDevice;
 
 /* --- the current device ---------------------------------------------------------------------------------------------------- */
 /* The first GPU; the CPU device where there is none and `may_fall_back`. */

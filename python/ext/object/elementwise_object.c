@@ -1,8 +1,14 @@
 /* Elementwise: a callable over arrays whose repeated calls are made here. The subclass, written in Python, makes a call in
  * its method _call and tells by remember() how it was done; a call of the same kind, on device arrays of one shape without
  * gaps and numbers, then needs no Python: a result is allocated, the parameters are written, the kernel is launched. */
-#include "ext/argument/argument_types.h"
 #include "ext/argument/launch_frame.h"
+#include "ext/kernel.h"
+#include "ext/object/device_array_object.h"
+#include "ext/object/device_object.h"
+#include "ext/object/stream_object.h"
+#include "ext/parts.h"
+#include "ext/raise.h"
+#include "ext/snapshot/number.h"
 
 enum { RECIPE_INPUTS = 8, RECIPES = 8, RECIPE_BYTES = 512, WIDE_ALIGNMENT = 16 };
 

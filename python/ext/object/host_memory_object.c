@@ -1,5 +1,7 @@
 /* HostMemory: host memory that a device reaches, freed with its object; and page-locking of memory that is there already. */
-#include "ext/ext.h"
+#include "ext/object/device_object.h"
+#include "ext/parts.h"
+#include "ext/raise.h"
 
 typedef struct ExtHostMemory {
     PyObject_HEAD RtDevice *device;

@@ -1,6 +1,11 @@
 /* What a kernel can be asked: to compile for given types, what it is compiled for, and the text of each stage. */
-#include "ext/ext.h"
-#include "ext/argument/specialization_choice.h"
+#include "ext/object/kernel_inspection.h"
+
+#include "ext/argument/specialization.h"
+#include "ext/object/device_object.h"
+#include "ext/object/signature_object.h"
+#include "ext/raise.h"
+#include "ext/snapshot/type_value.h"
 
 /* A record as a parameter is a reference: an array without axes. */
 static const Type *parameter_type(Arena *arena, const Type *type)

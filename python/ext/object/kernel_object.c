@@ -1,75 +1,10 @@
 /* KernelBase: a kernel or device function. Its snapshot is taken at the first use, so that a function can use what its
  * module defines below it; from then on it is what it was. */
-#include "ext/ext.h"
-
-const char *ext_kernel_name(const ExtKernel *kernel)
-{
-    PyObject *name = PyFunction_Check(kernel->py_func) ? ((PyFunctionObject *)kernel->py_func)->func_name : NULL;
-    const char *text = name ? PyUnicode_AsUTF8(name) : NULL;
-    return text ? text : "kernel";
-}
-
-Py_ssize_t ext_kernel_arity(const ExtKernel *kernel)
-{
-    return ((PyCodeObject *)PyFunction_GetCode(kernel->py_func))->co_argcount;
-}
-
-bool ext_kernel_takes_rest(const ExtKernel *kernel)
-{
-    return ((PyCodeObject *)PyFunction_GetCode(kernel->py_func))->co_flags & CO_VARARGS;
-}
-
-bool ext_kernel_prepare(ExtKernel *kernel)
-{
-    if (kernel->function)
-        return true;
-    Arena *arena = arena_create();
-    PyObject *keep_alive = PyList_New(0);
-    const Snapshot *snapshot = keep_alive ? ext_snapshot(kernel->state, kernel, arena, keep_alive) : NULL;
-    if (!snapshot || kernel->function) {   /* another thread may have been here meanwhile */
-        arena_destroy(arena);
-        Py_XDECREF(keep_alive);
-        return kernel->function != NULL && !PyErr_Occurred();
-    }
-    kernel->arena = arena;
-    Py_XSETREF(kernel->keep_alive, keep_alive);
-    if (!ext_number_kernel(kernel))
-        return false;
-    kernel->function = jit_function_create(snapshot, &kernel->compile_options, kernel->number);
-    return true;
-}
-
-/* A PerformanceWarning for each line where narrow floats become float64. */
-static bool warn_about_widenings(const ExtKernel *kernel, const Type *const *types, uint32_t count)
-{
-    Diag diag;
-    diag_clear(&diag);
-    Target host = {.kind = TARGET_HOST};
-    char *text = jit_inspect(kernel->function, types, count, &host, !kernel->is_device, "widenings", &diag);
-    bool ok = true;
-    for (char *line = text, *end; ok && line && (end = strchr(line, '\n')); line = end + 1) {
-        *end = '\0';
-        ok = ext_warn("PerformanceWarning", line);
-    }
-    free(text);
-    return ok;
-}
-
-const JitSpecialization *ext_kernel_specialize(ExtKernel *kernel, RtDevice *device, const Type *const *types,
-                                               uint32_t count)
-{
-    if (!ext_kernel_prepare(kernel))
-        return NULL;
-    const JitSpecialization *found = jit_find(kernel->function, device, types, count);
-    if (found)
-        return found;
-    Diag diag = {.id = DIAG_NONE};
-    Py_BEGIN_ALLOW_THREADS found = jit_specialize(kernel->function, device, types, count, &diag);
-    Py_END_ALLOW_THREADS if (!found) ext_raise(&diag);
-    if (found && kernel->warn_float64 && !warn_about_widenings(kernel, types, count))
-        return NULL;
-    return found;
-}
+#include "ext/kernel_exception.h"
+#include "ext/object/kernel_inspection.h"
+#include "ext/object/launcher_object.h"
+#include "ext/parts.h"
+#include "ext/raise.h"
 
 /* --- options ------------------------------------------------------------------------------------------------------------- */
 static bool read_flag(PyObject *value, bool *out)
@@ -288,14 +223,6 @@ static int kernel_init(ExtKernel *self, PyObject *args, PyObject *kwargs)
     }
     Py_SETREF(self->py_func, Py_NewRef(function));
     return 0;
-}
-
-bool ext_kernel_is_ready(const ExtKernel *kernel)
-{
-    if (PyFunction_Check(kernel->py_func))
-        return true;
-    PyErr_SetString(PyExc_RuntimeError, "KernelBase.__init__ has not been called");
-    return false;
 }
 
 static int kernel_traverse(ExtKernel *self, visitproc visit, void *arg)

@@ -1,9 +1,26 @@
 /* Launcher: kernel[grid, block, stream, shared]. Calling it launches: arguments are packed for the specialization of the
  * last launch; where they do not fit, their types are found out, and a specialization is looked up or compiled. */
+#include "ext/object/launcher_object.h"
+
 #include "ext/argument/argument_binding.h"
 #include "ext/argument/launch_configuration.h"
 #include "ext/argument/launch_frame.h"
-#include "ext/argument/specialization_choice.h"
+#include "ext/argument/specialization.h"
+#include "ext/object/device_object.h"
+#include "ext/object/stream_object.h"
+#include "ext/parts.h"
+#include "ext/raise.h"
+#include "ext/snapshot/element_types.h"
+
+typedef struct ExtLauncher {
+    PyObject_HEAD vectorcallfunc vectorcall;
+    ExtState *state;
+    ExtKernel *kernel;
+    PyObject *stream; /* as given: 0, a Stream, ... */
+    PyObject *stream_object; /* Stream or None */
+    PyObject *callbacks; /* pre_launch_callbacks: a list; NULL: none yet */
+    RtLaunch launch; /* all but parameters */
+} ExtLauncher;
 
 /* --- the launch -------------------------------------------------------------------------------------------------------- */
 static bool wait_for_streams(const ExtLaunchFrame *frame, const RtStream *stream, Diag *diag)

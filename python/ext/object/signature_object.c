@@ -1,5 +1,15 @@
 /* Signature: argument types and a result type; and signature text. */
-#include "ext/ext.h"
+#include "ext/object/signature_object.h"
+
+#include "ext/parts.h"
+#include "ext/raise.h"
+#include "ext/snapshot/type_value.h"
+#include "jit/jit.h"
+
+typedef struct ExtSignature {
+    PyObject_HEAD PyObject *args; /* tuple of Type */
+    PyObject *return_type; /* Type or None */
+} ExtSignature;
 
 PyObject *ext_signature_object(ExtState *state, PyObject *args, PyObject *return_type)
 {

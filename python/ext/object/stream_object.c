@@ -1,5 +1,9 @@
 /* Stream and Event: orders of work on a device, and places in them. */
-#include "ext/ext.h"
+#include "ext/object/stream_object.h"
+
+#include "ext/object/device_object.h"
+#include "ext/parts.h"
+#include "ext/raise.h"
 
 typedef struct ExtEvent {
     PyObject_HEAD ExtState *state;

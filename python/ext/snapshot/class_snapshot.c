@@ -1,7 +1,8 @@
 /* Classes of named tuples and dataclasses -> Constants: fields with their defaults, and the methods and properties that the
  * class of a named tuple adds. */
-#include "ext/argument/argument_types.h"
 #include "ext/snapshot/snapshot_builder.h"
+
+#include "ext/snapshot/class_types.h"
 
 static bool add_fields(SnapshotScope *scope, PyObject *fields, PyObject *defaults, Constant *out, const char **names,
                        const Constant **items)

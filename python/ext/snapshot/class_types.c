@@ -1,6 +1,6 @@
 /* Classes whose instances have named fields: named tuples and dataclasses. Their types name the fields; types of dataclasses
  * name the class, too, by its address, so such classes are kept alive. */
-#include "ext/argument/argument_types.h"
+#include "ext/snapshot/class_types.h"
 
 /* A named tuple's field names as a tuple; NULL without an exception for other classes. New reference. */
 static PyObject *tuple_fields(PyObject *class)

@@ -1,14 +1,13 @@
 /* Values that a function can name -> Constants. What no kernel can use becomes CONSTANT_UNSUPPORTED: it is an error only
  * where the code reads it. */
-#include "ext/argument/argument_types.h"
 #include "ext/snapshot/snapshot_builder.h"
 
-const Constant *ext_unsupported(SnapshotBuilder *builder, const char *text, const char *shown)
-{
-    Constant *constant = ext_new_constant(builder, CONSTANT_UNSUPPORTED, shown);
-    constant->text = arena_string(builder->arena, text);
-    return constant;
-}
+#include "ext/snapshot/array_view.h"
+#include "ext/snapshot/class_types.h"
+#include "ext/snapshot/element_types.h"
+#include "ext/snapshot/intrinsic_lookup.h"
+#include "ext/snapshot/number.h"
+#include "ext/snapshot/type_value.h"
 
 /* A pending exception is no reason to fail: the value is one that kernels cannot use, and the message says why. */
 static const Constant *unsupported_by_exception(SnapshotBuilder *builder, const char *shown)

@@ -1,5 +1,5 @@
 /* NumPy dtypes <-> element types: scalars by kind and size, structured dtypes as records. */
-#include "ext/ext.h"
+#include "ext/snapshot/element_types.h"
 
 static TypeKind kind_of_character(char kind)
 {

@@ -1,5 +1,7 @@
 /* Enums: the types of their members. A class is told by its address, so classes that types name are kept alive. */
-#include "ext/argument/argument_types.h"
+#include "ext/snapshot/class_types.h"
+
+#include "ext/snapshot/number.h"
 
 static bool is_enum_class(PyObject *class)
 {

@@ -2,6 +2,8 @@
  * the host that are called like functions. */
 #include "ext/snapshot/snapshot_builder.h"
 
+#include "ext/snapshot/intrinsic_lookup.h"
+
 /* Functions of NumPy that are not intrinsics have insides that no kernel can use. */
 static bool is_numpys(PyObject *function)
 {

@@ -1,12 +1,10 @@
 /* Python functions and their code -> the plain C of core/snapshot.h. Functions may reach each other in circles: each is
  * made once, and is in the table before its insides are made. */
-#include "ext/snapshot/snapshot_builder.h"
+#include "ext/snapshot/function_snapshot.h"
 
-const char *ext_arena_text(Arena *arena, PyObject *text)
-{
-    const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
-    return utf8 ? arena_string(arena, utf8) : NULL;
-}
+#include "ext/snapshot/intrinsic_lookup.h"
+#include "ext/snapshot/snapshot_builder.h"
+#include "ext/snapshot/type_value.h"
 
 static const char *text_attribute(Arena *arena, PyObject *object, const char *name)
 {

@@ -1,9 +1,9 @@
-/* What function_snapshot.c, constant_snapshot.c and function_constant.c share while one snapshot is made. */
+/* What one snapshot is made with: a value contains functions, and functions contain values. */
 #ifndef CUJIT_EXT_SNAPSHOT_BUILDER_H
 #define CUJIT_EXT_SNAPSHOT_BUILDER_H
 
 #include "core/base/table.h"
-#include "ext/ext.h"
+#include "ext/kernel.h"
 
 typedef struct SnapshotBuilder {
     ExtState *state;
@@ -30,11 +30,13 @@ typedef struct SnapshotScope {
     Table *modules;            /* object -> Constant: what is restricted to `names` */
 } SnapshotScope;
 
+/* snapshot_builder.c: a str as UTF-8 in the arena; NULL with an exception. */
+const char *ext_arena_text(Arena *arena, PyObject *text);
+/* What kernels cannot use, and why: an error where the code reads it. */
+const Constant *ext_unsupported(SnapshotBuilder *builder, const char *text, const char *shown);
 /* constant_snapshot.c: any value. shown: how the source names it; NULL for constants of the code. NULL with an
  * exception. */
 const Constant *ext_constant(SnapshotScope *scope, PyObject *value, const char *shown);
-/* What kernels cannot use, and why: an error where the code reads it. */
-const Constant *ext_unsupported(SnapshotBuilder *builder, const char *text, const char *shown);
 /* unsupported_value.c: likewise of any value, with what a kernel has in its place. */
 const Constant *ext_unsupported_value(SnapshotBuilder *builder, PyObject *value, const char *shown);
 /* function_constant.c: a Python function; kernel: the decorated one that it belongs to, or NULL. */
@@ -63,8 +65,5 @@ static inline Constant *ext_new_constant(SnapshotBuilder *builder, ConstantKind 
     constant->shown_as = shown;
     return constant;
 }
-
-/* A str as UTF-8 in the arena; NULL with an exception. */
-const char *ext_arena_text(Arena *arena, PyObject *text);
 
 #endif

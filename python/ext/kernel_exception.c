@@ -1,6 +1,6 @@
 /* What a thread of a kernel raised -> the Python exception, worded as numba words it: the place in the source, thread and
  * block stand before the first argument. */
-#include "ext/ext.h"
+#include "ext/kernel_exception.h"
 
 /* --- kernels by number --------------------------------------------------------------------------------------------------- */
 bool ext_number_kernel(ExtKernel *kernel)

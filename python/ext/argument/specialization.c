@@ -1,0 +1,96 @@
+/* A kernel's snapshot, its specializations, and their lists of types. */
+#include "ext/argument/specialization.h"
+
+#include "ext/kernel_exception.h"
+#include "ext/raise.h"
+#include "ext/snapshot/function_snapshot.h"
+
+bool ext_kernel_prepare(ExtKernel *kernel)
+{
+    if (kernel->function)
+        return true;
+    Arena *arena = arena_create();
+    PyObject *keep_alive = PyList_New(0);
+    const Snapshot *snapshot = keep_alive ? ext_snapshot(kernel->state, kernel, arena, keep_alive) : NULL;
+    if (!snapshot || kernel->function) {   /* another thread may have been here meanwhile */
+        arena_destroy(arena);
+        Py_XDECREF(keep_alive);
+        return kernel->function != NULL && !PyErr_Occurred();
+    }
+    kernel->arena = arena;
+    Py_XSETREF(kernel->keep_alive, keep_alive);
+    if (!ext_number_kernel(kernel))
+        return false;
+    kernel->function = jit_function_create(snapshot, &kernel->compile_options, kernel->number);
+    return true;
+}
+
+/* A PerformanceWarning for each line where narrow floats become float64. */
+static bool warn_about_widenings(const ExtKernel *kernel, const Type *const *types, uint32_t count)
+{
+    Diag diag;
+    diag_clear(&diag);
+    Target host = {.kind = TARGET_HOST};
+    char *text = jit_inspect(kernel->function, types, count, &host, !kernel->is_device, "widenings", &diag);
+    bool ok = true;
+    for (char *line = text, *end; ok && line && (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        ok = ext_warn("PerformanceWarning", line);
+    }
+    free(text);
+    return ok;
+}
+
+const JitSpecialization *ext_kernel_specialize(ExtKernel *kernel, RtDevice *device, const Type *const *types,
+                                               uint32_t count)
+{
+    if (!ext_kernel_prepare(kernel))
+        return NULL;
+    const JitSpecialization *found = jit_find(kernel->function, device, types, count);
+    if (found)
+        return found;
+    Diag diag = {.id = DIAG_NONE};
+    Py_BEGIN_ALLOW_THREADS found = jit_specialize(kernel->function, device, types, count, &diag);
+    Py_END_ALLOW_THREADS if (!found) ext_raise(&diag);
+    if (found && kernel->warn_float64 && !warn_about_widenings(kernel, types, count))
+        return NULL;
+    return found;
+}
+
+/* --- what is compiled ------------------------------------------------------------------------------------------------------ */
+static bool is_known(const ExtCompiled *compiled, const Type *const *types, uint32_t count)
+{
+    for (uint32_t i = 0; i < compiled->count; i++) {
+        const JitSignature *each = &compiled->signatures[i];
+        uint32_t same = 0;
+        while (each->count == count && same < count && type_equal(each->arguments[same], types[same]))
+            same++;
+        if (each->count == count && same == count)
+            return true;
+    }
+    return false;
+}
+
+static void add_signature(const JitSpecialization *specialization, void *user)
+{
+    ExtCompiled *compiled = user;
+    uint32_t count;
+    const Type *const *types = jit_types(specialization, &count);
+    if (is_known(compiled, types, count))
+        return;
+    if (compiled->count == compiled->capacity) {
+        uint32_t capacity = compiled->capacity ? 2 * compiled->capacity : 4;
+        JitSignature *grown = ARENA_ARRAY(compiled->arena, JitSignature, capacity);
+        for (uint32_t i = 0; i < compiled->count; i++)
+            grown[i] = compiled->signatures[i];
+        compiled->signatures = grown;
+        compiled->capacity = capacity;
+    }
+    compiled->signatures[compiled->count++] = (JitSignature){.count = count, .arguments = types};
+}
+
+void ext_compiled_signatures(const ExtKernel *kernel, ExtCompiled *compiled)
+{
+    if (kernel->function)
+        jit_each_specialization(kernel->function, add_signature, compiled);
+}

@@ -1,0 +1,21 @@
+/* Stream objects, and what else can be given as a stream. */
+#ifndef CUJIT_EXT_STREAM_OBJECT_H
+#define CUJIT_EXT_STREAM_OBJECT_H
+
+#include "ext/state.h"
+
+typedef struct ExtStream {
+    PyObject_HEAD ExtState *state;
+    RtDevice *device;
+    RtStream *stream; /* owned; NULL: the default stream */
+} ExtStream;
+
+/* A Stream or None for what a program may give as stream: None, 0, a Stream, a handle, an object with __cuda_stream__.
+ * New reference. */
+PyObject *ext_stream_object(ExtState *state, PyObject *stream, RtDevice *device);
+static inline RtStream *ext_rt_stream(PyObject *stream_object)
+{
+    return stream_object == Py_None ? NULL : ((ExtStream *)stream_object)->stream;
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* Types of kernel values as Python's values, and Python's values that stand for one. */
+#include "ext/snapshot/type_value.h"
+
+PyObject *ext_make_type(ExtState *state, const Type *type, Arena *arena)
+{
+    ExtType *self = PyObject_New(ExtType, state->type_type);
+    if (!self) {
+        arena_destroy(arena);
+        return NULL;
+    }
+    self->state = state;
+    self->type = type;
+    self->arena = arena;
+    return (PyObject *)self;
+}
+
+PyObject *ext_type_object(ExtState *state, const Type *type)
+{
+    if (type_is_scalar(type))
+        return Py_NewRef(state->singletons[type->scalar]);
+    if (type->kind == TYPE_NONE)
+        return Py_NewRef(state->singletons[EXT_NONE_TYPE]);
+    Arena *arena = arena_create();
+    return ext_make_type(state, type_copy(arena, type), arena);
+}
+
+bool ext_is_numbas(PyObject *object)
+{
+    PyObject *module = PyObject_GetAttrString(object, "__module__");
+    const char *name = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
+    bool result = name && strncmp(name, "numba.", 6) == 0;
+    Py_XDECREF(module);
+    PyErr_Clear();
+    return result;
+}
+
+PyObject *ext_call_foreign(const char *function, PyObject *argument)
+{
+    PyObject *module = PyImport_ImportModule("cujit._numba.foreign_types");
+    PyObject *result = module ? PyObject_CallMethod(module, function, "O", argument) : NULL;
+    Py_XDECREF(module);
+    return result;
+}
+
+/* What cujit._numba.foreign_types makes of it, borrowed from the dict that keeps it; NULL also for what is no type. */
+static PyObject *foreign_type(ExtState *state, PyObject *object)
+{
+    PyObject *known = PyDict_GetItemWithError(state->foreign_types, object);
+    if (known || PyErr_Occurred())
+        return known;
+    PyObject *type = ext_call_foreign("type_from_numba", object);
+    bool ok = type && type != Py_None && PyDict_SetItem(state->foreign_types, object, type) == 0;
+    Py_XDECREF(type);
+    return ok ? PyDict_GetItemWithError(state->foreign_types, object) : NULL;
+}
+
+const Type *ext_type_of_object(ExtState *state, PyObject *object)
+{
+    if (PyObject_TypeCheck(object, state->type_type))
+        return ((ExtType *)object)->type;
+    PyObject *type = ext_is_numbas((PyObject *)Py_TYPE(object)) ? foreign_type(state, object) : NULL;
+    return type ? ((ExtType *)type)->type : NULL;
+}
+
+const Type *ext_type_borrowed(ExtState *state, PyObject *object)
+{
+    const Type *type = ext_type_of_object(state, object);
+    if (!type && !PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "expected a cujit type, got %R", object);
+    return type;
+}

@@ -1,0 +1,117 @@
+/* The module's state: made, visited by the collector, and given back. */
+#define EXT_IMPORTS_NUMPY
+#include "ext/state.h"
+
+ExtState *ext_state_of_type(PyTypeObject *type)
+{
+    PyObject *module = PyType_GetModuleByDef(type, &ext_module);
+    return module ? PyModule_GetState(module) : NULL;
+}
+
+/* numbas: the variable that programs for numba.cuda set. */
+static bool is_wanted(const char *variable, const char *numbas)
+{
+    const char *wish = getenv(variable);
+    wish = wish ? wish : getenv(numbas);
+    return !wish || strcmp(wish, "0") != 0;
+}
+
+bool ext_state_init(ExtState *state)
+{
+    if (PyArray_ImportNumPyAPI() < 0)
+        return false;
+    state->arena = arena_create();
+    Constant *types = ARENA_ARRAY(state->arena, Constant, SCALAR_COUNT);
+    for (int i = 0; i < SCALAR_COUNT; i++) {
+        Buf text = {0};
+        type_describe(&text, &type_scalars[i]);
+        types[i] = (Constant){
+            .kind = CONSTANT_TYPE, .type = &type_scalars[i], .text = arena_string(state->arena, buf_text(&text))};
+        buf_free(&text);
+    }
+    state->type_constants = types;
+    state->warns_about_grids = is_wanted("CUJIT_LOW_OCCUPANCY_WARNINGS", "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS");
+    state->warns_about_copies = is_wanted("CUJIT_WARN_ON_IMPLICIT_COPY", "NUMBA_CUDA_WARN_ON_IMPLICIT_COPY");
+    state->waits_for_arrays = is_wanted("CUJIT_ARRAY_INTERFACE_SYNC", "NUMBA_CUDA_ARRAY_INTERFACE_SYNC");
+    state->raising_kernels = PyDict_New();
+    state->record_types = PyDict_New();
+    state->foreign_types = PyDict_New();
+    state->kept_classes = PySet_New(NULL);
+    state->array_interface_name = PyUnicode_InternFromString("__cuda_array_interface__");
+    state->cuda_stream_name = PyUnicode_InternFromString("__cuda_stream__");
+    state->py_func_name = PyUnicode_InternFromString("py_func");
+    return state->record_types && state->foreign_types && state->kept_classes && state->raising_kernels &&
+           state->array_interface_name && state->cuda_stream_name && state->py_func_name;
+}
+
+/* Calls visit for every object of the state until one answers. */
+static int each_object(ExtState *state, int (*visit)(PyObject **place, void *user), void *user)
+{
+    PyObject **const places[] = {
+#define OBJECT(class, name) (PyObject **)&state->name,
+#include "ext/state.def"
+#undef OBJECT
+    };
+    enum { COUNT = sizeof places / sizeof *places };
+    for (size_t i = 0; i < COUNT + EXT_SINGLETON_COUNT; i++) {
+        PyObject **place = i < COUNT ? places[i] : &state->singletons[i - COUNT];
+        int result = *place ? visit(place, user) : 0;
+        if (result)
+            return result;
+    }
+    return 0;
+}
+
+typedef struct Visitor {
+    visitproc visit;
+    void *argument;
+} Visitor;
+
+static int visit_one(PyObject **place, void *user)
+{
+    const Visitor *visitor = user;
+    return visitor->visit(*place, visitor->argument);
+}
+
+static int clear_one(PyObject **place, void *Py_UNUSED(user))
+{
+    Py_CLEAR(*place);
+    return 0;
+}
+
+static int traverse(PyObject *module, visitproc visit, void *argument)
+{
+    ExtState *state = ext_state(module);
+    return state ? each_object(state, visit_one, &(Visitor){visit, argument}) : 0;
+}
+
+static int clear(PyObject *module)
+{
+    ExtState *state = ext_state(module);
+    return state ? each_object(state, clear_one, NULL) : 0;
+}
+
+static void release(void *module)
+{
+    ExtState *state = ext_state(module);
+    if (!state)
+        return;
+    clear(module);
+    if (state->has_thread_device_key)
+        pthread_key_delete(state->thread_device);
+    state->has_thread_device_key = false;
+    PyMem_Free(state->deferred);
+    state->deferred = NULL;
+    arena_destroy(state->arena);
+    state->arena = NULL;
+}
+
+struct PyModuleDef ext_module = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "cujit._core",
+    .m_doc = "The C core of cujit.",
+    .m_size = sizeof(ExtState),
+    .m_traverse = traverse,
+    .m_clear = clear,
+    .m_free = release,
+};

@@ -1,0 +1,46 @@
+/* The module's state. Every object of ours holds `state`, which lives as long as its type does. */
+#ifndef CUJIT_EXT_STATE_H
+#define CUJIT_EXT_STATE_H
+
+#include <pthread.h>
+
+#include "core/snapshot.h"
+#include "ext/py.h"
+#include "runtime/runtime.h"
+
+enum { EXT_NONE_TYPE = SCALAR_COUNT, EXT_SINGLETON_COUNT };
+
+/* Memory to be freed. */
+typedef struct ExtDeferred {
+    RtDevice *device;
+    RtPointer pointer;
+    bool is_shared;
+} ExtDeferred;
+
+typedef struct ExtState {
+#define OBJECT(class, name) class *name;
+#include "ext/state.def"
+#undef OBJECT
+    PyObject *singletons[EXT_SINGLETON_COUNT]; /* Type objects of the scalars and of none */
+    uint32_t kernel_number;                    /* of the last kernel that was prepared */
+    Arena *arena;                              /* lives as long as the module */
+    const Constant *type_constants;            /* SCALAR_COUNT: what a scalar type is as a kernel argument */
+    RtDevice *default_device;                  /* NULL before the first use */
+    pthread_key_t thread_device;               /* RtDevice of set_current_device; NULL: default_device */
+    bool has_thread_device_key;
+    bool warns_about_grids, warns_about_copies, waits_for_arrays; /* settings.c */
+    uint32_t defer_depth; /* of cuda.defer_cleanup(): memory is not freed but noted in `deferred` */
+    size_t deferred_count, deferred_capacity;
+    ExtDeferred *deferred;
+} ExtState;
+
+/* The module with its state, but without slots: module.c knows what it is made of. */
+extern struct PyModuleDef ext_module;
+
+static inline ExtState *ext_state(PyObject *module) { return PyModule_GetState(module); }
+/* Imports NumPy's C API and fills a zeroed state. False with an exception. */
+bool ext_state_init(ExtState *state);
+/* The state of the module that defines this type or a base of it. NULL with an exception. */
+ExtState *ext_state_of_type(PyTypeObject *type);
+
+#endif
