@@ -1,13 +1,14 @@
-# tests/<room>/*.c: one executable per room that links this room (and what it may link), run by ctest.
+# tests/<room>/**/*.c: one executable per room that links this room (and what it may link), run by ctest.
 # tests/<room>/fake_NAME.c: a shared library fake_NAME.so beside it, whose path the test finds in FAKE_NAME (capitals).
 foreach(room core frontend codegen runtime jit)
-  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${room}/*.c")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${room}/*.c")
   set(fakes ${sources})
   list(FILTER fakes INCLUDE REGEX "/fake_[^/]*$")
   list(FILTER sources EXCLUDE REGEX "/fake_[^/]*$")
   if(sources)
     add_executable(test_${room} ${sources})
-    target_include_directories(test_${room} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/tests")
+    target_include_directories(test_${room} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/tests"
+                               "${PROJECT_SOURCE_DIR}/tests/${room}")
     target_link_libraries(test_${room} PRIVATE ${room})
     add_test(NAME ${room} COMMAND test_${room} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(${room} PROPERTIES TIMEOUT 900)

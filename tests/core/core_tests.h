@@ -3,6 +3,7 @@
 #define CUJIT_TESTS_CORE_TESTS_H
 
 void test_arena(void);
+void test_graph(void);
 void test_buf(void);
 void test_table(void);
 void test_diag(void);
@@ -17,6 +18,7 @@ void test_ir_build(void);
 void test_ir_text(void);
 void test_ir_verify(void);
 void test_ir_verify_op(void);
+void test_ir_graph(void);
 void test_ir_effects(void);
 void test_ir_waiting(void);
 void test_hash(void);
