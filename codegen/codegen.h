@@ -1,4 +1,4 @@
-/* Typed IR + target -> PTX text or a host object; LLVM IR text for inspection. */
+/* Typed IR + target -> passes -> PTX text or a host object; LLVM IR text for inspection. */
 #ifndef CUJIT_CODEGEN_CODEGEN_H
 #define CUJIT_CODEGEN_CODEGEN_H
 
@@ -20,7 +20,21 @@ typedef struct CodeImage {
     bool has_real_threads;      /* host: the entry runs one thread */
 } CodeImage;
 
-/* Compiles the module. False with a diagnostic; *image is then empty. want_llvm: also keep LLVM IR text. Thread-safe. */
+/* Is told what each pass left. */
+typedef struct PassWatch {
+    void (*left)(void *user, const char *pass, const IrModule *module);
+    void *user;
+} PassWatch;
+
+/* Runs the target's passes (passes.c), which change the module. watch may be NULL. False with a diagnostic where a build
+ * that checks them finds that a pass left invalid IR. */
+bool codegen_run_passes(IrModule *module, const Target *target, const CompileOptions *options, const PassWatch *watch,
+                        Diag *diag);
+/* The names of all passes, and the target of each; NULL behind the last. */
+const char *codegen_pass_name(uint32_t index, TargetKind *target);
+
+/* Compiles a module as the target's passes left it. False with a diagnostic; *image is then empty. want_llvm: also keep
+ * LLVM IR text. Thread-safe. */
 bool codegen_compile(const IrModule *module, const Target *target, const CompileOptions *options, bool want_llvm,
                      CodeImage *image, Diag *diag);
 void code_image_free(CodeImage *image);

@@ -13,7 +13,6 @@
 
 typedef struct Emitter Emitter;
 typedef struct PhaseEmission PhaseEmission; /* phase_emit.c */
-typedef struct LoadOrder LoadOrder; /* load_order.h */
 typedef struct ThreadRange ThreadRange;
 
 typedef struct EmittedFunction EmittedFunction;
@@ -78,7 +77,6 @@ struct Emitter {
     unsigned division_flags; /* of / and calls of math functions */
     unsigned comparison_flags; /* of comparisons, minimum and maximum */
     EmittedFunction *functions; /* in the module's order */
-    LoadOrder *load_order; /* NULL: as the IR has it */
     const KernelAbi *abi; /* of the first function when it is a kernel */
     const char *entry; /* symbol of the kernel or the visible device function */
     unsigned effects; /* of the module */

@@ -3,11 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/nvptx/batched_loops.h"
 #include "codegen/emit.h"
-#include "codegen/nvptx/load_order.h"
 #include "codegen/host/regions/thread_range.h"
-#include "codegen/nvptx/unroll.h"
 
 static const OpEmitter op_emitters[IR_OP_COUNT] = {
 #define OP(id, text, operands, result, immediate, flags) [IR_##id] = emit_op_##id,
@@ -121,12 +118,8 @@ void emit_ir_value(Emitter *emitter, const IrValue *value)
 static void emit_block(Emitter *emitter, const IrBlock *block)
 {
     LLVMPositionBuilderAtEnd(emitter->builder, emitter->block_start[block->id]);
-    if (emitter->load_order)
-        for (const IrValue **next = order_with_early_loads(emitter->load_order, block); *next; next++)
-            emit_ir_value(emitter, *next);
-    else
-        for (const IrValue *value = block->first; value; value = value->next)
-            emit_ir_value(emitter, value);
+    for (const IrValue *value = block->first; value; value = value->next)
+        emit_ir_value(emitter, value);
     emitter->block_end[block->id] = LLVMGetInsertBlock(emitter->builder);
 }
 
@@ -177,12 +170,11 @@ static void mark_loop(Emitter *emitter, const IrBlock *header, const char *prope
 
 static void mark_loops(Emitter *emitter, const IrFunc *ir)
 {
-    const bool *in_full = find_unrolled_loops(ir, emitter->arena);
-    const bool *in_batches = find_batched_loops(ir, emitter->load_order, emitter->arena);
+    enum { BATCH_TRIPS = 4 };
     for (const IrBlock *block = ir->first; block; block = block->next)
-        if (emitter->block_start[block->id] && in_full[block->id])
+        if (emitter->block_start[block->id] && block->loop == IR_LOOP_UNROLL)
             mark_loop(emitter, block, "llvm.loop.unroll.full", 0);
-        else if (emitter->block_start[block->id] && in_batches[block->id])
+        else if (emitter->block_start[block->id] && block->loop == IR_LOOP_BATCH)
             mark_loop(emitter, block, "llvm.loop.unroll.count", BATCH_TRIPS);
 }
 
@@ -224,8 +216,7 @@ void emit_function_body(Emitter *emitter, const EmittedFunction *function)
         return;
     for (uint32_t i = 0; i < order.count; i++)
         fill_phis(emitter, order.blocks[i]);
-    if (emitter->target->kind == TARGET_NVPTX && emitter->options->optimization > 1)
-        mark_loops(emitter, ir);
+    mark_loops(emitter, ir);
     LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
     LLVMBuildBr(emitter->builder, emitter->block_start[ir->first->id]);
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "codegen/emit.h"
-#include "codegen/nvptx/load_order.h"
 
 static void on_llvm_diagnostic(LLVMDiagnosticInfoRef info, void *user)
 {
@@ -220,8 +219,6 @@ bool emit_module(Emitter *emitter)
 {
     declare_functions(emitter);
     begin_debug_lines(emitter);
-    if (emitter->target->kind == TARGET_NVPTX && emitter->options->optimization > 0)
-        emitter->load_order = load_order_of_module(emitter->ir, emitter->arena);
     for (uint32_t i = 0; i < emitter->ir->function_count; i++) {
         const EmittedFunction *function = &emitter->functions[i];
         if (function->is_gone) {

@@ -20,26 +20,28 @@ static IrModule *lower(const JitFunction *function, const JitSpecialization *spe
         .is_kernel = true,
         .weak_literals = function->options.weak_literals,
         .exceptions = function->options.exceptions,
-        .dump_bytecode = jit_dump_wants(DUMP_BYTECODE) ? &bytecode : NULL,
-        .dump_cfg = jit_dump_wants(DUMP_CFG) ? &cfg : NULL,
+        .dump_bytecode = jit_dump_wants("bytecode") ? &bytecode : NULL,
+        .dump_cfg = jit_dump_wants("cfg") ? &cfg : NULL,
     };
     IrModule *module = frontend_lower(&request, arena, diag);
-    jit_dump_text(DUMP_BYTECODE, function->snapshot, buf_text(&bytecode));
-    jit_dump_text(DUMP_CFG, function->snapshot, buf_text(&cfg));
+    jit_dump_text("bytecode", function->snapshot, buf_text(&bytecode));
+    jit_dump_text("cfg", function->snapshot, buf_text(&cfg));
     buf_free(&bytecode);
     buf_free(&cfg);
     return module;
 }
 
-static void dump_ir(const JitFunction *function, const IrModule *module)
+static void dump_ir(const JitFunction *function, const char *stage, const IrModule *module)
 {
-    if (!jit_dump_wants(DUMP_IR))
+    if (!jit_dump_wants(stage))
         return;
     Buf text = {0};
     ir_print(&text, module, true);
-    jit_dump_text(DUMP_IR, function->snapshot, buf_text(&text));
+    jit_dump_text(stage, function->snapshot, buf_text(&text));
     buf_free(&text);
 }
+
+static void dump_pass(void *function, const char *pass, const IrModule *module) { dump_ir(function, pass, module); }
 
 static const bool *written_parameters(const IrModule *module, JitSpecialization *specialization)
 {
@@ -89,8 +91,13 @@ static bool load(const CompileOptions *options, const CodeImage *image, JitSpeci
 /* --- the disk cache ----------------------------------------------------------------------------------------------------- */
 static bool wants_dump(void)
 {
-    for (int stage = 0; stage < DUMP_COUNT; stage++)
-        if (jit_dump_wants((JitDumpStage)stage))
+    const char *pass;
+    TargetKind target;
+    for (const char *const *stage = jit_dump_stages; *stage; stage++)
+        if (jit_dump_wants(*stage))
+            return true;
+    for (uint32_t i = 0; (pass = codegen_pass_name(i, &target)); i++)
+        if (jit_dump_wants(pass))
             return true;
     return false;
 }
@@ -145,16 +152,16 @@ static bool generate(const JitFunction *function, const Target *target, JitSpeci
     IrModule *module = lower(function, specialization, arena, diag);
     if (!module || !ir_verify(module, diag))
         return false;
-    dump_ir(function, module);
+    dump_ir(function, "ir", module);
     specialization->written = written_parameters(module, specialization);
     describe(function, module, specialization);
-    if (target->kind == TARGET_HOST)
-        ir_yield_in_waiting_loops(module);
-    if (!codegen_compile(module, target, &function->options, jit_dump_wants(DUMP_LLVM), image, diag))
+    PassWatch watch = {dump_pass, (void *)function};
+    if (!codegen_run_passes(module, target, &function->options, &watch, diag) ||
+        !codegen_compile(module, target, &function->options, jit_dump_wants("llvm"), image, diag))
         return false;
-    jit_dump_text(DUMP_LLVM, function->snapshot, image->llvm);
-    if (image->kind == TARGET_NVPTX && jit_dump_wants(DUMP_PTX))
-        jit_dump_text(DUMP_PTX, function->snapshot, image->code);
+    jit_dump_text("llvm", function->snapshot, image->llvm);
+    if (image->kind == TARGET_NVPTX && jit_dump_wants("ptx"))
+        jit_dump_text("ptx", function->snapshot, image->code);
     return true;
 }
 

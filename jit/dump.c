@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const stage_names[DUMP_COUNT] = {"bytecode", "cfg", "ir", "llvm", "ptx"};
+const char *const jit_dump_stages[] = {"bytecode", "cfg", "ir", "llvm", "ptx", NULL};
 
-bool jit_dump_wants(JitDumpStage stage)
+bool jit_dump_wants(const char *stage)
 {
     const char *list = getenv("CUJIT_DUMP");
-    size_t length = strlen(stage_names[stage]);
+    size_t length = strlen(stage);
     for (const char *word = list; word && *word;) {
         size_t size = strcspn(word, ", ");
-        if (size == length && memcmp(word, stage_names[stage], size) == 0)
+        if (size == length && memcmp(word, stage, size) == 0)
             return true;
         word += size;
         word += strspn(word, ", ");
@@ -21,14 +21,14 @@ bool jit_dump_wants(JitDumpStage stage)
     return false;
 }
 
-void jit_dump_text(JitDumpStage stage, const Snapshot *function, const char *text)
+void jit_dump_text(const char *stage, const Snapshot *function, const char *text)
 {
     if (!text || !*text)
         return;
     const SourceFunction *source = &function->code->source;
     Buf out = {0};
-    buf_printf(&out, "--- %s of %s (%s:%d)\n%s%s", stage_names[stage], source->name, source->file, source->first_line,
-               text, text[strlen(text) - 1] == '\n' ? "" : "\n");
+    buf_printf(&out, "--- %s of %s (%s:%d)\n%s%s", stage, source->name, source->file, source->first_line, text,
+               text[strlen(text) - 1] == '\n' ? "" : "\n");
     fputs(buf_text(&out), stderr);
     fflush(stderr);
     buf_free(&out);

@@ -1,4 +1,4 @@
-/* CUJIT_DUMP=bytecode,cfg,ir,llvm,ptx: which stages of a compilation to print to stderr. */
+/* CUJIT_DUMP=bytecode,cfg,ir,llvm,ptx or the name of a pass: what of a compilation to print to stderr. */
 #ifndef CUJIT_JIT_DUMP_H
 #define CUJIT_JIT_DUMP_H
 
@@ -7,11 +7,12 @@
 #include "core/base/buf.h"
 #include "core/snapshot.h"
 
-typedef enum JitDumpStage { DUMP_BYTECODE, DUMP_CFG, DUMP_IR, DUMP_LLVM, DUMP_PTX, DUMP_COUNT } JitDumpStage;
+/* The stages beside codegen's passes; NULL behind the last. */
+extern const char *const jit_dump_stages[];
 
-/* Whether the environment asks for this stage. */
-bool jit_dump_wants(JitDumpStage stage);
+/* Whether the environment asks for this stage or pass. */
+bool jit_dump_wants(const char *stage);
 /* Prints a stage's text under a line that names it and the function, in one write. Nothing where text is empty. */
-void jit_dump_text(JitDumpStage stage, const Snapshot *function, const char *text);
+void jit_dump_text(const char *stage, const Snapshot *function, const char *text);
 
 #endif

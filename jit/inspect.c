@@ -33,9 +33,11 @@ static char *take_text(Buf *text)
 }
 
 /* "llvm" or "asm" of a module. */
-static char *generated_text(const IrModule *module, const Target *target, const CompileOptions *options, bool want_llvm,
+static char *generated_text(IrModule *module, const Target *target, const CompileOptions *options, bool want_llvm,
                             Diag *diag)
 {
+    if (!codegen_run_passes(module, target, options, NULL, diag))
+        return NULL;
     if (!want_llvm && target->kind == TARGET_HOST)
         return codegen_host_assembly(module, options, diag);
     CodeImage image = {0};
@@ -47,6 +49,73 @@ static char *generated_text(const IrModule *module, const Target *target, const 
     }
     code_image_free(&image);
     return text;
+}
+
+typedef struct PassText {
+    const char *pass;
+    Buf text;
+} PassText;
+
+static void keep_pass(void *user, const char *pass, const IrModule *module)
+{
+    PassText *wanted = user;
+    if (strcmp(pass, wanted->pass) == 0)
+        ir_print(&wanted->text, module, true);
+}
+
+/* What a pass left of a module; empty where it did not run. */
+static char *pass_text(IrModule *module, const Target *target, const CompileOptions *options, const char *pass,
+                       Diag *diag)
+{
+    PassText wanted = {.pass = pass};
+    PassWatch watch = {keep_pass, &wanted};
+    char *text = codegen_run_passes(module, target, options, &watch, diag) ? take_text(&wanted.text) : NULL;
+    buf_free(&wanted.text);
+    return text;
+}
+
+/* --- stages --------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    JitStage stage;
+} stages[] = {{"bytecode", JIT_STAGE_FRONTEND}, {"cfg", JIT_STAGE_FRONTEND}, {"ir", JIT_STAGE_FRONTEND},
+              {"types", JIT_STAGE_FRONTEND},    {"llvm", JIT_STAGE_TARGET},  {"asm", JIT_STAGE_TARGET},
+              {"widenings", JIT_STAGE_FRONTEND}};
+
+enum { STAGE_COUNT = sizeof stages / sizeof *stages };
+
+JitStage jit_stage(const char *name)
+{
+    const char *pass;
+    TargetKind target;
+    for (int i = 0; i < STAGE_COUNT; i++)
+        if (strcmp(name, stages[i].name) == 0)
+            return stages[i].stage;
+    for (uint32_t i = 0; (pass = codegen_pass_name(i, &target)); i++)
+        if (strcmp(name, pass) == 0)
+            return target == TARGET_HOST ? JIT_STAGE_HOST : JIT_STAGE_TARGET;
+    return JIT_STAGE_UNKNOWN;
+}
+
+void jit_list_stages(Buf *out)
+{
+    const char *pass;
+    TargetKind target;
+    for (int i = 0; i < STAGE_COUNT; i++)
+        buf_printf(out, "%s%s", i ? ", " : "", stages[i].name);
+    for (uint32_t i = 0; (pass = codegen_pass_name(i, &target)); i++)
+        buf_printf(out, ", %s", pass);
+}
+
+static char *target_text(IrModule *module, const Target *target, const CompileOptions *options, const char *what,
+                         Diag *diag)
+{
+    bool want_llvm = strcmp(what, "llvm") == 0;
+    if (!ir_verify(module, diag))
+        return NULL;
+    return want_llvm || strcmp(what, "asm") == 0 ? generated_text(module, target, options, want_llvm, diag)
+                                                 : pass_text(module, target, options, what, diag);
 }
 
 char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_t count, const Target *target,
@@ -69,19 +138,17 @@ char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_
         request.annotated = &text;
     else if (strcmp(what, "widenings") == 0)
         request.widenings = &text;
-    bool wants_frontend = request.dump_bytecode || request.dump_cfg || request.annotated || request.widenings;
     IrModule *module = frontend_lower(&request, arena, diag);
     if (!module)
         goto out;
-    if (!wants_frontend && strcmp(what, "ir") == 0)
-        ir_print(&text, module, true);
-    else if (!wants_frontend) {
+    if (jit_stage(what) != JIT_STAGE_FRONTEND) {
         CompileOptions options = function->options;
         options.device_function = !is_kernel;
-        if (ir_verify(module, diag))
-            result = generated_text(module, target, &options, strcmp(what, "llvm") == 0, diag);
+        result = target_text(module, target, &options, what, diag);
         goto out;
     }
+    if (strcmp(what, "ir") == 0)
+        ir_print(&text, module, true);
     result = take_text(&text);
 out:
     buf_free(&text);

@@ -72,7 +72,12 @@ const IrException *jit_exception(JitFunction *function, const ExceptionRecord *r
 /* What code for this device is generated for. */
 bool jit_target_of_device(const RtDevice *device, Target *target, Diag *diag);
 
-/* The text of one stage, compiled anew: "bytecode", "cfg", "ir", "types", "widenings", "llvm", "asm" (PTX for a GPU target).
+/* What inspect() shows: of the frontend, what a pass for the CPU device left, or what is made for a target. */
+typedef enum JitStage { JIT_STAGE_UNKNOWN, JIT_STAGE_FRONTEND, JIT_STAGE_HOST, JIT_STAGE_TARGET } JitStage;
+JitStage jit_stage(const char *name);
+/* The names of all stages and passes, apart by commas. */
+void jit_list_stages(Buf *out);
+/* The text of one stage, compiled anew ("asm": PTX for a GPU target). Empty for a pass that does not run.
  * Device functions too. malloc'd; NULL with a diagnostic. */
 char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_t count, const Target *target,
                   bool is_kernel, const char *what, Diag *diag);

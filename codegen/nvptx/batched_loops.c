@@ -1,7 +1,8 @@
 /* Loops such as `for i in range(cuda.grid(1), x.size, cuda.gridsize(1)): total += x[i]` wait for memory on each trip. Four
  * trips written out in a row have four loads under way. LLVM does so by itself where the step is a constant; where it is
  * not, the number of trips takes a division, which only pays if loads are what the loop waits for. */
-#include "codegen/nvptx/batched_loops.h"
+#include "codegen/nvptx/load_order.h"
+#include "codegen/passes.h"
 
 enum { MOST_VALUES = 48, MOST_BLOCKS = 8 };
 
@@ -76,14 +77,21 @@ static bool block_suits(const LoadOrder *order, Body *body, const IrBlock *block
     return true;
 }
 
-const bool *find_batched_loops(const IrFunc *function, const LoadOrder *order, Arena *arena)
+static bool is_batched(const LoadOrder *order, const IrBlock *block)
 {
-    bool *chosen = ARENA_ARRAY(arena, bool, function->block_count + 1);
-    for (const IrBlock *block = function->first; block; block = block->next) {
-        Body body = {.header = block};
-        int blocks = MOST_BLOCKS;
-        chosen[block->id] = is_counted(block) && block_suits(order, &body, block->last->targets[0], &blocks) &&
-                            body.loads && body.values <= MOST_VALUES;
-    }
-    return chosen;
+    Body body = {.header = block};
+    int blocks = MOST_BLOCKS;
+    return is_counted(block) && block_suits(order, &body, block->last->targets[0], &blocks) && body.loads &&
+           body.values <= MOST_VALUES;
+}
+
+void mark_batched_loops(IrModule *module)
+{
+    Arena *arena = arena_create();
+    LoadOrder order = load_order_of_module(module, arena);
+    for (const IrFunc *function = module->first; function; function = function->next)
+        for (IrBlock *block = function->first; block; block = block->next)
+            if (!block->loop && is_batched(&order, block))
+                block->loop = IR_LOOP_BATCH;
+    arena_destroy(arena);
 }

@@ -3,26 +3,19 @@
  * begins when the operation has ended. LLVM leaves the order as it is. */
 #include "codegen/nvptx/load_order.h"
 
-#include <string.h>
+#include "codegen/passes.h"
 
 enum {
     MOST_LOADS = 8, /* that come before one operation: each has its registers until it is used */
     MOST_STEPS = 24, /* of an address */
 };
 
-struct LoadOrder {
-    const IrModule *module;
-    Arena *arena;
-    bool *acts; /* by place in the module: functions that do more than compute a result and return it */
-    const IrFunc *function; /* the one that is_late is for */
-    bool *is_late; /* by IrValue.id */
-};
-
 /* Values between two that write memory. Those behind the first slow one wait in `late`, while others come before them. */
 typedef struct Region {
     const LoadOrder *order;
     const IrBlock *block;
-    const IrValue **out, **late;
+    bool *is_late; /* by IrValue.id */
+    IrValue **out, **late;
     uint32_t out_count, late_count, loads;
 } Region;
 
@@ -43,13 +36,11 @@ bool load_order_acts(const LoadOrder *order, const IrValue *value)
     return acts_by_itself(value) || (value->op == IR_CALL && order->acts[ir_place_of(order->module, value->callee)]);
 }
 
-LoadOrder *load_order_of_module(const IrModule *module, Arena *arena)
+LoadOrder load_order_of_module(const IrModule *module, Arena *arena)
 {
-    LoadOrder *order = ARENA_NEW(arena, LoadOrder);
-    *order =
-        (LoadOrder){.module = module, .arena = arena, .acts = ARENA_ARRAY(arena, bool, module->function_count + 1u)};
-    ir_functions_with(module, acts_by_itself, order->acts);
-    order->acts[module->function_count] = true; /* of a function that is not there */
+    LoadOrder order = {.module = module, .acts = ARENA_ARRAY(arena, bool, module->function_count + 1u)};
+    ir_functions_with(module, acts_by_itself, order.acts);
+    order.acts[module->function_count] = true; /* of a function that is not there */
     return order;
 }
 
@@ -73,7 +64,7 @@ static bool is_slow(const IrValue *value)
 /* --- moving --------------------------------------------------------------------------------------------------------- */
 static bool is_waiting(const Region *region, const IrValue *value)
 {
-    return value->block == region->block && region->order->is_late[value->id];
+    return value->block == region->block && region->is_late[value->id];
 }
 
 /* Whether a value of `late` can be computed before the others there. */
@@ -89,11 +80,11 @@ static bool can_come(const Region *region, const IrValue *value, int *steps)
     return true;
 }
 
-static void come(Region *region, const IrValue *value)
+static void come(Region *region, IrValue *value)
 {
     if (!is_waiting(region, value))
         return;
-    region->order->is_late[value->id] = false;
+    region->is_late[value->id] = false;
     for (uint32_t i = 0; i < value->operand_count; i++)
         come(region, value->operands[i]);
     region->out[region->out_count++] = value;
@@ -114,15 +105,15 @@ static bool moves(const Region *region, const IrValue *load)
 static void end_region(Region *region)
 {
     for (uint32_t i = 0; i < region->late_count; i++) {
-        const IrValue *value = region->late[i];
+        IrValue *value = region->late[i];
         if (is_waiting(region, value))
             region->out[region->out_count++] = value;
-        region->order->is_late[value->id] = false;
+        region->is_late[value->id] = false;
     }
     region->late_count = region->loads = 0;
 }
 
-static void come_with_operands(Region *region, const IrValue *load)
+static void come_with_operands(Region *region, IrValue *load)
 {
     for (uint32_t i = 0; i < load->operand_count; i++)
         come(region, load->operands[i]);
@@ -130,7 +121,7 @@ static void come_with_operands(Region *region, const IrValue *load)
     region->loads++;
 }
 
-static void take(Region *region, const IrValue *value)
+static void take(Region *region, IrValue *value)
 {
     bool is_end = ir_op_info[value->op].flags & IR_FLAG_TERMINATOR || load_order_acts(region->order, value);
     if (is_end)
@@ -138,27 +129,38 @@ static void take(Region *region, const IrValue *value)
     if (moves(region, value)) {
         come_with_operands(region, value);
     } else if (!is_end && (region->late_count || is_slow(value))) {
-        region->order->is_late[value->id] = true;
+        region->is_late[value->id] = true;
         region->late[region->late_count++] = value;
     } else {
         region->out[region->out_count++] = value;
     }
 }
 
-const IrValue **order_with_early_loads(LoadOrder *order, const IrBlock *block)
+static void reorder_block(const LoadOrder *order, IrBlock *block, bool *is_late, Arena *arena)
 {
     uint32_t count = 0;
     for (const IrValue *value = block->first; value; value = value->next)
         count++;
-    if (order->function != block->function) {
-        order->function = block->function;
-        order->is_late = ARENA_ARRAY(order->arena, bool, block->function->value_count + 1);
-    }
     Region region = {.order = order,
                      .block = block,
-                     .out = ARENA_ARRAY(order->arena, const IrValue *, count + 1),
-                     .late = ARENA_ARRAY(order->arena, const IrValue *, count + 1)};
-    for (const IrValue *value = block->first; value; value = value->next)
+                     .is_late = is_late,
+                     .out = ARENA_ARRAY(arena, IrValue *, count + 1),
+                     .late = ARENA_ARRAY(arena, IrValue *, count + 1)};
+    for (IrValue *value = block->first; value; value = value->next)
         take(&region, value);
-    return region.out;
+    for (uint32_t i = 0; i < region.out_count; i++)
+        region.out[i]->next = region.out[i + 1];
+    block->first = region.out[0];
+}
+
+void put_loads_first(IrModule *module)
+{
+    Arena *arena = arena_create();
+    LoadOrder order = load_order_of_module(module, arena);
+    for (const IrFunc *function = module->first; function; function = function->next) {
+        bool *is_late = ARENA_ARRAY(arena, bool, function->value_count + 1);
+        for (IrBlock *block = function->first; block; block = block->next)
+            reorder_block(&order, block, is_late, arena);
+    }
+    arena_destroy(arena);
 }

@@ -1,9 +1,7 @@
 /* Which loops to write out in full: those whose index picks elements of a small array of the thread, or items of a tuple.
  * Such an array can be in registers only when every index is known while compiling; LLVM's own threshold looks at the
  * loop's size alone, which keeps accumulators of matrix products in memory. */
-#include <string.h>
-
-#include "codegen/nvptx/unroll.h"
+#include "codegen/passes.h"
 
 enum {
     MOST_TRIPS = 128, /* of one loop */
@@ -187,7 +185,7 @@ static bool is_affordable(const Unroll *unroll)
     return total <= MOST_VALUES;
 }
 
-const bool *find_unrolled_loops(const IrFunc *function, Arena *arena)
+static void mark_in_function(IrFunc *function, Arena *arena)
 {
     uint32_t count = function->block_count + 1;
     Unroll unroll = {.function = function,
@@ -203,6 +201,16 @@ const bool *find_unrolled_loops(const IrFunc *function, Arena *arena)
             else if (value->op == IR_PICK)
                 choose_for_pick(&unroll, value);
     if (!is_affordable(&unroll))
-        memset(unroll.is_chosen, 0, count * sizeof *unroll.is_chosen);
-    return unroll.is_chosen;
+        return;
+    for (IrBlock *block = function->first; block; block = block->next)
+        if (unroll.is_chosen[block->id])
+            block->loop = IR_LOOP_UNROLL;
+}
+
+void mark_unrolled_loops(IrModule *module)
+{
+    Arena *arena = arena_create();
+    for (IrFunc *function = module->first; function; function = function->next)
+        mark_in_function(function, arena);
+    arena_destroy(arena);
 }

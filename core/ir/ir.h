@@ -90,6 +90,15 @@ typedef enum IrHint {
     IR_HINT_COUNT
 } IrHint;
 
+/* What is to be done with the loop whose header a block is. */
+typedef enum IrLoopMark {
+    IR_LOOP_PLAIN,
+    IR_LOOP_UNROLL, /* written out in full */
+    IR_LOOP_BATCH, /* several trips at a time */
+    IR_LOOP_MARK_COUNT
+} IrLoopMark;
+
+extern const char *const ir_loop_mark_names[IR_LOOP_MARK_COUNT]; /* "", "unroll", "batch" */
 extern const char *const ir_atomic_names[IR_ATOMIC_COUNT];   /* "add", ..., "cas" */
 extern const char *const ir_scope_names[IR_SCOPE_COUNT];     /* "device", ... */
 extern const char *const ir_order_names[IR_ORDER_COUNT];     /* "relaxed", ... */
@@ -142,6 +151,7 @@ struct IrBlock {
     IrBlock *next;
     uint32_t predecessor_count;
     IrBlock **predecessors;   /* phi operands follow this order; filled by ir_link_blocks */
+    uint8_t loop;             /* IrLoopMark */
 };
 
 struct IrFunc {

@@ -19,6 +19,7 @@ const IrOpInfo ir_op_info[IR_OP_COUNT] = {
 #undef OP
 };
 
+const char *const ir_loop_mark_names[IR_LOOP_MARK_COUNT] = {"", "unroll", "batch"};
 const char *const ir_scope_names[IR_SCOPE_COUNT] = {"device", "block", "system"};
 const char *const ir_order_names[IR_ORDER_COUNT] = {"relaxed", "acquire", "release", "acq_rel", "seq_cst"};
 

@@ -170,7 +170,10 @@ static void append_block(IrFunc *function, IrBlock *block)
 static bool parse_block_line(Parser *p)
 {
     uint32_t number;
-    if (!parse_number(p, &number) || !parse_expect(p, ":") || !expect_line_end(p))
+    if (!parse_number(p, &number))
+        return false;
+    uint8_t loop = parse_choice(p, ir_loop_mark_names, IR_LOOP_MARK_COUNT);
+    if (!parse_expect(p, ":") || !expect_line_end(p))
         return false;
     if (!p->block) {
         p->block = p->function->first;
@@ -182,6 +185,7 @@ static bool parse_block_line(Parser *p)
             return parse_fail(p, "a second block %u", number);
         append_block(p->function, p->block);
     }
+    p->block->loop = loop;
     return true;
 }
 

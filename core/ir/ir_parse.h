@@ -48,6 +48,8 @@ bool parse_fail(Parser *p, const char *format, ...) __attribute__((format(printf
 bool parse_expect(Parser *p, const char *characters);
 bool parse_number(Parser *p, uint32_t *number);
 const Type *parse_type(Parser *p);
+/* A word with ! in front, if one of the names comes next: its place among them, else 0. names[0] stands for none. */
+uint8_t parse_choice(Parser *p, const char *const *names, int count);
 /* The block of that number, made when first named. */
 IrBlock *parse_block(Parser *p, uint32_t number);
 /* The rest of a line, behind `%3: f64 =` if it has a result: appends the value to p->block. NULL with a diagnostic. */

@@ -191,8 +191,7 @@ static bool read_storage(Parser *p, const Type *type, IrValue *out)
     return true;
 }
 
-/* A word with ! in front, if one of the names comes next: its place among them, else 0. */
-static uint8_t read_choice(Parser *p, const char *const *names, int count)
+uint8_t parse_choice(Parser *p, const char *const *names, int count)
 {
     const char *start = p->at;
     for (int i = 1; text_accept(&p->at, "!") && i < count; i++) {
@@ -209,8 +208,8 @@ static bool read_atomic(Parser *p, IrValue *out)
     for (int i = 0; i < IR_ATOMIC_COUNT; i++)
         if (text_accept_word(&p->at, ir_atomic_names[i])) {
             out->atomic = (IrAtomic)i;
-            out->scope = read_choice(p, ir_scope_names, IR_SCOPE_COUNT);
-            out->order = read_choice(p, ir_order_names, IR_ORDER_COUNT);
+            out->scope = parse_choice(p, ir_scope_names, IR_SCOPE_COUNT);
+            out->order = parse_choice(p, ir_order_names, IR_ORDER_COUNT);
             return read_element(p) && read_more_operands(p);
         }
     return parse_fail(p, "expected the name of an atomic before '%.20s'", p->at);
@@ -270,7 +269,7 @@ static bool read_arguments(Parser *p, IrOp op, const Type *type, IrValue *out)
     case IR_PHI: return read_phi(p);
     case IR_LOAD:
     case IR_STORE:
-        out->hint = read_choice(p, ir_hint_names, IR_HINT_COUNT);
+        out->hint = parse_choice(p, ir_hint_names, IR_HINT_COUNT);
         return read_element(p) && read_more_operands(p);
     case IR_ATOMIC: return read_atomic(p, out);
     case IR_SUBARRAY: return read_subarray(p, out);

@@ -273,13 +273,22 @@ static void print_header(Buf *out, const IrFunc *function, bool with_positions)
     buf_add(out, "\n");
 }
 
+/* `block 3:`, or `block 3 !unroll:` where something is to be done with its loop. */
+static void print_label(Buf *out, const IrBlock *block)
+{
+    buf_printf(out, "block %u", block->id);
+    if (block->loop)
+        buf_printf(out, " !%s", block->loop < IR_LOOP_MARK_COUNT ? ir_loop_mark_names[block->loop] : "?");
+    buf_add(out, ":\n");
+}
+
 void ir_print(Buf *out, const IrModule *module, bool with_positions)
 {
     for (const IrFunc *function = module->first; function; function = function->next) {
         buf_add(out, function == module->first ? "" : "\n");
         print_header(out, function, with_positions);
         for (const IrBlock *block = function->first; block; block = block->next) {
-            buf_printf(out, "block %u:\n", block->id);
+            print_label(out, block);
             for (const IrValue *value = block->first; value; value = value->next)
                 print_value(out, value, with_positions);
         }

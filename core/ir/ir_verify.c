@@ -118,6 +118,8 @@ static bool check_order_in_block(Verifier *v, const IrBlock *block)
     bool phis_are_over = false;
     if (!ir_is_terminated(block))
         return fail(v, "block %u does not end in a terminator", block->id);
+    if (block->loop >= IR_LOOP_MARK_COUNT || (block->loop && block->last->op != IR_BRANCH))
+        return fail(v, "block %u is no header of a loop", block->id);
     for (const IrValue *value = block->first; value; value = value->next) {
         if (ir_op_info[value->op].flags & IR_FLAG_TERMINATOR && value->next)
             return verify_fail(v->diag, value, "a terminator is not the last of its block");

@@ -11,7 +11,8 @@ static bool compile(const char *ir, Target target, CompileOptions options, CodeI
     Arena *arena = arena_create();
     Diag diag = {0};
     IrModule *module = ir_parse(ir, arena, &diag);
-    bool ok = module && ir_verify(module, &diag) && codegen_compile(module, &target, &options, false, image, &diag);
+    bool ok = module && ir_verify(module, &diag) && codegen_run_passes(module, &target, &options, NULL, &diag) &&
+              codegen_compile(module, &target, &options, false, image, &diag);
     if (!CHECK(ok))
         fprintf(stderr, "%s\n%s\n", diag.message, ir);
     arena_destroy(arena);

@@ -138,12 +138,13 @@ static void *compile_in_thread(void *unused)
     (void)unused;
     Arena *arena = arena_create();
     Diag diag = {0};
-    IrModule *module = ir_parse(each_ir, arena, &diag);
     CompileOptions options = {.optimization = 2};
     Target targets[] = {{TARGET_NVPTX, target_gpu(90)}, {TARGET_HOST, NULL}};
-    for (int i = 0; i < 8 && module && !diag_failed(&diag); i++) {
+    for (int i = 0; i < 8 && !diag_failed(&diag); i++) {
         CodeImage image;
-        if (!codegen_compile(module, &targets[i % 2], &options, false, &image, &diag))
+        IrModule *module = ir_parse(each_ir, arena, &diag);
+        if (!module || !codegen_run_passes(module, &targets[i % 2], &options, NULL, &diag) ||
+            !codegen_compile(module, &targets[i % 2], &options, false, &image, &diag))
             break;
         HostCode *code = i % 2 ? codegen_link_host(&image, &diag) : NULL;
         codegen_unlink_host(code);
@@ -334,7 +335,9 @@ static void check_entry(void)
     CodeImage image;
     IrModule *module = ir_parse(rounds_ir, arena, &diag);
     Target host = {TARGET_HOST, NULL};
-    if (CHECK(module && codegen_compile(module, &host, &(CompileOptions){.optimization = 2}, true, &image, &diag))) {
+    CompileOptions options = {.optimization = 2};
+    if (CHECK(module && codegen_run_passes(module, &host, &options, NULL, &diag) &&
+              codegen_compile(module, &host, &options, true, &image, &diag))) {
         CHECK(!image.has_real_threads && image.context_size > 0);
         CHECK(image.llvm && strstr(image.llvm, "@k.blocks") && !strstr(image.llvm, "@k.thread"));
         code_image_free(&image);
@@ -357,7 +360,8 @@ void test_shared_memory(void)
     IrModule *module = ir_parse(shared_ir, arena, &diag);
     Target host = {TARGET_HOST, NULL};
     CompileOptions options = {.optimization = 3};
-    if (CHECK(module && codegen_compile(module, &host, &options, true, &image, &diag))) {
+    if (CHECK(module && codegen_run_passes(module, &host, &options, NULL, &diag) &&
+              codegen_compile(module, &host, &options, true, &image, &diag))) {
         CHECK(image.static_shared == 64 + 12);
         CHECK(image.effects & EFFECT_BLOCK_SYNC && image.has_real_threads);
         CHECK(image.llvm && strstr(image.llvm, "@k.thread") && !strstr(image.llvm, "@k.blocks"));

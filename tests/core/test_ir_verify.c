@@ -21,6 +21,7 @@ static void test_shape(void)
     check_refused("kernel k()\nblock 0:\n  return\n  return\n", "not the last of its block");
     check_refused("kernel k() -> i64\nblock 0:\n  %0: i64 = const 1\n  return %0\n", "a kernel has a result");
     check_refused("kernel k()\nblock 0:\n  jump block 0\n", "the first block has a predecessor");
+    check_refused("kernel k()\nblock 0 !unroll:\n  return\n", "block 0 is no header of a loop");
 }
 
 static void test_dominance(void)

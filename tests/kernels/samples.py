@@ -154,6 +154,33 @@ def totals(x, out):
     out[0] = total
 
 
+def normalized(x, y, out):
+    i = cuda.grid(1)
+    out[i] = x[i] / y[0] + y[i]
+
+
+def small_array(x, out):
+    window = cuda.local.array(4, float32)
+    for k in range(4):
+        window[k] = x[cuda.grid(1) + k]
+    out[cuda.grid(1)] = window[0] * window[3]
+
+
+def strided_sum(x, out):
+    total = float32(0.0)
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        total += x[i]
+    out[cuda.grid(1)] = total
+
+
+def take_lock(lock, out):
+    while cuda.atomic.cas(lock, 0, 0, 1) != 0:
+        pass
+    out[0] += 1
+    cuda.threadfence()
+    cuda.atomic.exch(lock, 0, 0)
+
+
 SAMPLES = {
     "saxpy": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])"),
     "grid_stride": (grid_stride, "void(int32[::1], int64[::1])"),
@@ -171,4 +198,12 @@ SAMPLES = {
     "optional": (optional, "void(int64[::1], int64[::1])"),
     "squares": (squares, "void(float64[::1], float64[::1])"),
     "totals": (totals, "void(float64[::1], float64[::1])"),
+}
+
+# What each pass of codegen shows of itself: (kernel, signature) by pass.
+PASS_SAMPLES = {
+    "loads": (normalized, "void(float32[::1], float32[::1], float32[::1])"),
+    "unroll": (small_array, "void(float32[::1], float32[::1])"),
+    "batch": (strided_sum, "void(float32[::1], float32[::1])"),
+    "yield": (take_lock, "void(int32[::1], int64[::1])"),
 }

@@ -212,9 +212,10 @@ def test_it_can_be_switched_off(cache, monkeypatch):
     assert files(cache) == []
 
 
-def test_dumps_are_made_anew(cache, monkeypatch, capfd):
+@pytest.mark.parametrize("stage", ["ir", "yield"])
+def test_dumps_are_made_anew(cache, monkeypatch, capfd, stage):
     hits_of(SOURCE)
-    monkeypatch.setenv("CUJIT_DUMP", "ir")
+    monkeypatch.setenv("CUJIT_DUMP", f"nothing,{stage}")
     assert not hits_of(SOURCE)
     assert "kernel kernel" in capfd.readouterr().err
 

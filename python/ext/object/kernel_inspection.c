@@ -157,11 +157,12 @@ PyObject *ext_take_text(char *text, const Diag *diag)
 
 static bool is_stage(const char *what)
 {
-    static const char *const stages[] = {"bytecode", "cfg", "ir", "types", "widenings", "llvm", "asm"};
-    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
-        if (strcmp(what, stages[i]) == 0)
-            return true;
-    PyErr_Format(PyExc_ValueError, "'%s' is not one of bytecode, cfg, ir, types, llvm, asm", what);
+    if (jit_stage(what) != JIT_STAGE_UNKNOWN)
+        return true;
+    Buf known = {0};
+    jit_list_stages(&known);
+    PyErr_Format(PyExc_ValueError, "'%s' is not one of %s", what, buf_text(&known));
+    buf_free(&known);
     return false;
 }
 
@@ -177,7 +178,7 @@ PyObject *ext_kernel_inspect(ExtKernel *self, PyObject *args, PyObject *kwargs)
     uint32_t count;
     Target target = {.kind = TARGET_HOST};
     PyObject *result = NULL;
-    bool wants_target = strcmp(what, "llvm") == 0 || strcmp(what, "asm") == 0;
+    bool wants_target = jit_stage(what) == JIT_STAGE_TARGET;
     if (read_types(self, tuple, arena, &types, &count) && ext_kernel_prepare(self) &&
         (!wants_target || ext_read_target(self->state, sm, &target))) {
         Diag diag = {.id = DIAG_NONE};

@@ -1,0 +1,59 @@
+/* The passes of each target, in order. Each takes typed IR and leaves typed IR: what is decided for a device stands there,
+ * where it can be printed and read back, and not in the state of an emitter. */
+#include "codegen/passes.h"
+
+#include "codegen/codegen.h"
+
+typedef struct Pass {
+    const char *name; /* for CUJIT_DUMP and inspect() */
+    void (*run)(IrModule *module);
+    int optimization; /* the lowest level at which it runs */
+} Pass;
+
+static const Pass nvptx_passes[] = {
+    {"loads", put_loads_first, 1},
+    {"unroll", mark_unrolled_loops, 2},
+    {"batch", mark_batched_loops, 2},
+    {0},
+};
+
+static const Pass host_passes[] = {
+    {"yield", ir_yield_in_waiting_loops, 0},
+    {0},
+};
+
+static const Pass *const passes[] = {[TARGET_NVPTX] = nvptx_passes, [TARGET_HOST] = host_passes};
+
+enum { TARGET_COUNT = sizeof passes / sizeof *passes };
+
+#if defined CUJIT_CHECK_PASSES || !defined NDEBUG
+enum { CHECKS_PASSES = 1 };
+#else
+enum { CHECKS_PASSES = 0 };
+#endif
+
+bool codegen_run_passes(IrModule *module, const Target *target, const CompileOptions *options, const PassWatch *watch,
+                        Diag *diag)
+{
+    for (const Pass *pass = passes[target->kind]; pass->name; pass++) {
+        if (options->optimization < pass->optimization)
+            continue;
+        pass->run(module);
+        if (watch)
+            watch->left(watch->user, pass->name, module);
+        if (CHECKS_PASSES && !ir_verify(module, diag))
+            return false;
+    }
+    return true;
+}
+
+const char *codegen_pass_name(uint32_t index, TargetKind *target)
+{
+    for (int kind = 0; kind < TARGET_COUNT; kind++)
+        for (const Pass *pass = passes[kind]; pass->name; pass++)
+            if (!index--) {
+                *target = (TargetKind)kind;
+                return pass->name;
+            }
+    return NULL;
+}
