@@ -5,64 +5,69 @@
 
 enum { CLUSTER_SM = 90 }; /* the oldest architecture that has clusters */
 
+enum {
+#define FAMILY(NAME, EFFECTS, WHO) EFFECTS_OF_##NAME = EFFECTS,
+#include "core/intrinsic_family.def"
+};
+
+#define COMMON(KIND, FAMILY, ID, PATH, DOC)                                                                           \
+    .kind = INTRINSIC_KIND_##KIND, .family = FAMILY_##FAMILY, .effects = EFFECTS_OF_##FAMILY, .id = ID, .path = PATH, \
+    .doc = DOC
+#define FRONTEND(FAMILY, ID, PATH, DOC) [INTRINSIC_##ID] = {COMMON(BUILTIN, FAMILY, #ID, PATH, DOC), .arity = -1}
+#define AXIS(ID, AXIS_ID, NAME, FAMILY, AXIS, NVPTX, LOW, HIGH)                                         \
+    [INTRINSIC_##ID##_##AXIS_ID] = {                                                                    \
+        COMMON(REGISTER, FAMILY, #ID "_" #AXIS_ID, "cuda." #NAME "." #AXIS, #NAME " along " #AXIS "."), \
+        .type = TYPE_OF(INT32), .nvptx = "llvm.nvvm.read.ptx.sreg." #NVPTX "." #AXIS, .low = LOW, .high = HIGH}
+
 const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
     [INTRINSIC_NONE] = {.kind = INTRINSIC_KIND_NONE, .id = "NONE", .path = "", .doc = ""},
-#define COMMON(KIND, ID, PATH, DOC) .kind = INTRINSIC_KIND_##KIND, .id = ID, .path = PATH, .doc = DOC
-#define BUILTIN(ID, PATH, DOC) [INTRINSIC_##ID] = {COMMON(BUILTIN, #ID, PATH, DOC), .arity = -1},
-#define REGISTER(ID, PATH, TYPE, NVPTX, LOW, HIGH, DOC) \
-    [INTRINSIC_##                                       \
-        ID] = {COMMON(REGISTER, #ID, PATH, DOC), .type = TYPE_OF(TYPE), .nvptx = NVPTX, .low = LOW, .high = HIGH},
+#define BUILTIN(ID, PATH, DOC) FRONTEND(VALUE, ID, PATH, DOC),
+#define ATOMIC(ID, PATH, OPERATION, PARAMETERS, DOC) \
+    FRONTEND(ATOMIC, ID, PATH, "(array, " PARAMETERS ", *, scope='device', order='relaxed') " DOC),
+#define CACHED_LOAD(ID, PATH, HINT, DOC) FRONTEND(CACHED_LOAD, ID, PATH, "(array, i) " DOC),
+#define CACHED_STORE(ID, PATH, HINT, DOC) FRONTEND(CACHED_STORE, ID, PATH, "(array, i, value) " DOC),
+#define REGISTER(ID, PATH, TYPE, NVPTX, LOW, HIGH, DOC)                                                           \
+    [INTRINSIC_##ID] = {COMMON(REGISTER, THREAD_REGISTER, #ID, PATH, DOC), .type = TYPE_OF(TYPE), .nvptx = NVPTX, \
+                        .low = LOW, .high = HIGH},
+#define AXES(ID, NAME, FAMILY, NVPTX, LOW, HIGH_X, HIGH_Y, HIGH_Z, DOC)                        \
+    FRONTEND(VALUE, ID, "cuda." #NAME, DOC), AXIS(ID, X, NAME, FAMILY, x, NVPTX, LOW, HIGH_X), \
+        AXIS(ID, Y, NAME, FAMILY, y, NVPTX, LOW, HIGH_Y), AXIS(ID, Z, NAME, FAMILY, z, NVPTX, LOW, HIGH_Z),
 #define MATH(ID, PATH, ARITY, RULE, F64, F32, HOST64, HOST32, DOC) \
-    [INTRINSIC_##ID] = {COMMON(MATH, #ID, PATH, DOC),              \
+    [INTRINSIC_##ID] = {COMMON(MATH, VALUE, #ID, PATH, DOC),       \
                         .arity = ARITY,                            \
                         .promotion = PROMOTION_##RULE,             \
                         .libdevice64 = F64,                        \
                         .libdevice32 = F32,                        \
                         .host64 = HOST64,                          \
                         .host32 = HOST32},
-#define DEVICE(ID, PATH, ARITY, EFFECTS, NVPTX, DOC)                                        \
-    [INTRINSIC_##ID] = {COMMON(DEVICE, #ID, PATH, DOC), .arity = ARITY, .effects = EFFECTS, \
-                        .sm = (EFFECTS) & EFFECT_CLUSTER ? CLUSTER_SM : 0, .nvptx = NVPTX},
-#define CALL(ID, PATH, PARAMETERS, SHAPE, EFFECTS, SM, NVPTX, DOC) \
-    [INTRINSIC_##ID] = {COMMON(DEVICE, #ID, PATH, DOC),            \
-                        .arity = (int)sizeof(SHAPE) - 2,           \
-                        .effects = EFFECTS,                        \
-                        .parameters = PARAMETERS,                  \
-                        .shape = SHAPE,                            \
-                        .sm = SM,                                  \
+#define DEVICE(ID, PATH, FAMILY, ARITY, NVPTX, DOC)                             \
+    [INTRINSIC_##ID] = {COMMON(DEVICE, FAMILY, #ID, PATH, DOC), .arity = ARITY, \
+                        .sm = EFFECTS_OF_##FAMILY & EFFECT_CLUSTER ? CLUSTER_SM : 0, .nvptx = NVPTX},
+#define CALL(ID, PATH, FAMILY, PARAMETERS, SHAPE, SM, NVPTX, DOC) \
+    [INTRINSIC_##ID] = {COMMON(DEVICE, FAMILY, #ID, PATH, DOC),   \
+                        .arity = (int)sizeof(SHAPE) - 2,          \
+                        .parameters = PARAMETERS,                 \
+                        .shape = SHAPE,                           \
+                        .sm = SM,                                 \
                         .nvptx = NVPTX},
-#define MMA(ID, PATH, M, N, K, INPUT, OUTPUT, SM, NVPTX, DOC)            \
-    [INTRINSIC_##ID] = {COMMON(DEVICE, #ID, PATH, DOC),                  \
-                        .arity = 3,                                      \
-                        .effects = EFFECT_WARP_SYNC | EFFECT_CONVERGENT, \
-                        .sm = SM,                                        \
-                        .nvptx = NVPTX,                                  \
-                        .tensor = TENSOR_MMA,                            \
+#define MMA(ID, PATH, M, N, K, INPUT, OUTPUT, SM, NVPTX, DOC)                                      \
+    [INTRINSIC_##ID] = {COMMON(DEVICE, MMA, #ID, PATH, DOC), .arity = 3, .sm = SM, .nvptx = NVPTX, \
                         .mma = {M, N, K, TYPE_OF(INPUT), TYPE_OF(OUTPUT)}},
-#define LDMATRIX(ID, PATH, MATRICES, IS_TRANSPOSED, NVPTX, DOC)                         \
-    [INTRINSIC_##ID] = {COMMON(DEVICE, #ID, PATH, DOC),                                 \
-                        .arity = 1,                                                     \
-                        .effects = EFFECT_READS | EFFECT_WARP_SYNC | EFFECT_CONVERGENT, \
-                        .nvptx = NVPTX,                                                 \
-                        .tensor = TENSOR_LDMATRIX,                                      \
-                        .matrices = MATRICES,                                           \
+#define LDMATRIX(ID, PATH, MATRICES, IS_TRANSPOSED, NVPTX, DOC)                                                     \
+    [INTRINSIC_##ID] = {COMMON(DEVICE, LDMATRIX, #ID, PATH, DOC), .arity = 1, .nvptx = NVPTX, .matrices = MATRICES, \
                         .is_transposed = IS_TRANSPOSED},
-#define COPY(ID, PATH, BYTES, NVPTX, DOC)                                                                              \
-    [INTRINSIC_##                                                                                                      \
-        ID] = {COMMON(DEVICE, #ID, PATH, DOC), .arity = 2,    .effects = EFFECT_READS | EFFECT_WRITES, .nvptx = NVPTX, \
-               .tensor = TENSOR_COPY,          .bytes = BYTES},
-#define COPY_GROUP(ID, PATH, ARITY, NVPTX, DOC)                                                                  \
-    [INTRINSIC_##ID] = {COMMON(DEVICE, #ID, PATH, DOC), .arity = ARITY, .effects = EFFECT_READS | EFFECT_WRITES, \
-                        .nvptx = NVPTX, .tensor = TENSOR_COPY_GROUP},
+#define COPY(ID, PATH, BYTES, NVPTX, DOC) \
+    [INTRINSIC_##ID] = {COMMON(DEVICE, COPY, #ID, PATH, DOC), .arity = 2, .nvptx = NVPTX, .bytes = BYTES},
+#define COPY_GROUP(ID, PATH, ARITY, NVPTX, DOC) \
+    [INTRINSIC_##ID] = {COMMON(DEVICE, COPY_GROUP, #ID, PATH, DOC), .arity = ARITY, .nvptx = NVPTX},
 #define LIBRARY(ID, PATH, FUNCTION, DOC) \
-    [INTRINSIC_##ID] = {COMMON(LIBRARY, #ID, PATH, DOC), .python_function = FUNCTION},
+    [INTRINSIC_##ID] = {COMMON(LIBRARY, VALUE, #ID, PATH, DOC), .python_function = FUNCTION},
 #define GENERAL(ID, PATH, FUNCTION, DOC) \
-    [INTRINSIC_##ID] = {COMMON(BUILTIN, #ID, PATH, DOC), .python_function = FUNCTION},
-#define LIBDEVICE(NAME, SIGNATURE, DOC)                                                                               \
-    [INTRINSIC_LIBDEVICE_##NAME] = {COMMON(LIBDEVICE, "LIBDEVICE_" #NAME, "cuda.libdevice." #NAME, DOC), .arity = -1, \
-                                    .signature = SIGNATURE},
+    [INTRINSIC_##ID] = {COMMON(BUILTIN, VALUE, #ID, PATH, DOC), .python_function = FUNCTION},
+#define LIBDEVICE(NAME, SIGNATURE, DOC)                                                                         \
+    [INTRINSIC_LIBDEVICE_##NAME] = {COMMON(LIBDEVICE, VALUE, "LIBDEVICE_" #NAME, "cuda.libdevice." #NAME, DOC), \
+                                    .arity = -1, .signature = SIGNATURE},
 #include "core/intrinsic.def"
-#undef COMMON
 };
 
 static const Type *signature_type(char letter)

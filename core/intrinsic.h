@@ -7,10 +7,15 @@
 typedef enum IntrinsicId {
     INTRINSIC_NONE,
 #define BUILTIN(id, path, doc) INTRINSIC_##id,
+#define ATOMIC(id, path, operation, parameters, doc) INTRINSIC_##id,
+#define CACHED_LOAD(id, path, hint, doc) INTRINSIC_##id,
+#define CACHED_STORE(id, path, hint, doc) INTRINSIC_##id,
 #define REGISTER(id, path, type, nvptx, low, high, doc) INTRINSIC_##id,
+#define AXES(id, name, family, nvptx, low, high_x, high_y, high_z, doc) \
+    INTRINSIC_##id, INTRINSIC_##id##_X, INTRINSIC_##id##_Y, INTRINSIC_##id##_Z,
 #define MATH(id, path, arity, promotion, f64, f32, host64, host32, doc) INTRINSIC_##id,
-#define DEVICE(id, path, arity, effects, nvptx, doc) INTRINSIC_##id,
-#define CALL(id, path, parameters, shape, effects, sm, nvptx, doc) INTRINSIC_##id,
+#define DEVICE(id, path, family, arity, nvptx, doc) INTRINSIC_##id,
+#define CALL(id, path, family, parameters, shape, sm, nvptx, doc) INTRINSIC_##id,
 #define MMA(id, path, m, n, k, input, output, sm, nvptx, doc) INTRINSIC_##id,
 #define LDMATRIX(id, path, matrices, is_transposed, nvptx, doc) INTRINSIC_##id,
 #define COPY(id, path, bytes, nvptx, doc) INTRINSIC_##id,
@@ -46,6 +51,11 @@ typedef enum IntrinsicEffects {
     EFFECT_GRID_DEPENDENCY = 256, /* waits for the stream's earlier launches by itself: it may start before they end */
 } IntrinsicEffects;
 
+typedef enum IntrinsicFamily {
+#define FAMILY(name, effects, who) FAMILY_##name,
+#include "core/intrinsic_family.def"
+} IntrinsicFamily;
+
 /* d = a @ b + c over a warp, for tensor cores. */
 typedef struct MmaShape {
     int m, n, k;
@@ -59,16 +69,14 @@ static inline uint32_t mma_fragment_count(const MmaShape *mma, uint32_t operand)
     return (uint32_t)elements[operand] / 32;
 }
 
-/* The macro of a row of intrinsic_tensor.def. */
-typedef enum TensorKind { TENSOR_NONE, TENSOR_MMA, TENSOR_LDMATRIX, TENSOR_COPY, TENSOR_COPY_GROUP } TensorKind;
-
 typedef struct IntrinsicInfo {
     IntrinsicKind kind;
+    IntrinsicFamily family;
     const char *id; /* "CUDA_THREAD_IDX_X" */
     const char *path; /* "cuda.threadIdx.x", "math.sin", "builtins.len"; several spellings apart by spaces */
     const char *doc;
     int arity; /* operands of the IR intrinsic; -1: varies */
-    unsigned effects;
+    unsigned effects; /* the family's */
     PromotionId promotion; /* MATH */
     const Type *type; /* REGISTER: the result */
     const char *parameters; /* CALL: "mask, value, width=32" */
@@ -81,7 +89,6 @@ typedef struct IntrinsicInfo {
     int64_t low, high; /* REGISTER: the values it can have, both included */
     const char *libdevice64, *libdevice32; /* MATH: libdevice symbols for float64 and float32 */
     const char *host64, *host32; /* MATH: symbols of libm or libdevice, or LLVM intrinsics ("llvm.sqrt") */
-    TensorKind tensor;
     MmaShape mma; /* MMA */
     uint32_t matrices; /* LDMATRIX */
     bool is_transposed; /* LDMATRIX */
@@ -92,14 +99,31 @@ typedef struct IntrinsicInfo {
 
 extern const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT];
 
-/* Rows that stand together in the tables. */
-static inline bool intrinsic_is_shuffle(IntrinsicId id)
+/* The register of an AXES row for x, y or z: 0, 1 or 2. */
+static inline IntrinsicId intrinsic_on_axis(IntrinsicId axes, uint32_t axis) { return (IntrinsicId)(axes + 1 + axis); }
+
+/* Lanes of a warp give each other values; the first operand is their mask. */
+static inline bool intrinsic_is_exchange(IntrinsicId id)
 {
-    return id >= INTRINSIC_CUDA_SHFL_SYNC && id <= INTRINSIC_CUDA_SHFL_XOR_SYNC;
+    switch (intrinsic_info[id].family) {
+    case FAMILY_SHUFFLE:
+    case FAMILY_VOTE:
+    case FAMILY_MATCH:
+    case FAMILY_WARP_REDUCTION: return true;
+    default: return false;
+    }
 }
-static inline bool intrinsic_is_reduction(IntrinsicId id)
+
+/* A row of intrinsic_tensor.def that is no BUILTIN. */
+static inline bool intrinsic_is_tensor(IntrinsicId id)
 {
-    return id >= INTRINSIC_REDUX_ADD && id <= INTRINSIC_REDUX_XOR;
+    switch (intrinsic_info[id].family) {
+    case FAMILY_MMA:
+    case FAMILY_LDMATRIX:
+    case FAMILY_COPY:
+    case FAMILY_COPY_GROUP: return true;
+    default: return false;
+    }
 }
 
 /* A LIBDEVICE row's signature as types. */

@@ -43,11 +43,11 @@ def sections():
     for table, heading in TABLES.items():
         found += [(heading, [])] if heading else []
         for line in (ROOT / table).read_text(encoding="utf-8").splitlines():
-            title, row = re.match(r"/\* --- (.*?) -+ \*/", line), re.match(r"[A-Z_]+\((\w+),", line)
+            title, row = re.match(r"/\* --- (.*?) -+ \*/", line), re.match(r"([A-Z_]+)\((\w+),", line)
             if title:
                 found.append((title[1][0].upper() + title[1][1:], []))
             elif row and found:
-                found[-1][1].append(row[1])
+                found[-1][1].extend([row[2], *(f"{row[2]}_{axis}" for axis in "XYZ" if row[1] == "AXES")])
     return found
 
 

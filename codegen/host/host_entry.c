@@ -88,9 +88,9 @@ static Frame load_frame(Emitter *emitter, LLVMValueRef from)
     Frame frame = {0};
     for (uint32_t axis = 0; axis < 3; axis++) {
         frame.block_dim[axis] = load_extent(emitter, from, offsetof(HostThread, block_dim) + 4 * axis,
-                                            (IntrinsicId)(INTRINSIC_CUDA_BLOCK_DIM_X + axis));
+                                            intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, axis));
         frame.grid_dim[axis] = load_extent(emitter, from, offsetof(HostThread, grid_dim) + 4 * axis,
-                                           (IntrinsicId)(INTRINSIC_CUDA_GRID_DIM_X + axis));
+                                           intrinsic_on_axis(INTRINSIC_CUDA_GRID_DIM, axis));
         LLVMValueRef cluster_dim = host_field(emitter, from, offsetof(HostThread, cluster_dim) + 4 * axis);
         frame.cluster_dim[axis] = LLVMBuildLoad2(emitter->builder, emitter->i32, cluster_dim, "");
     }

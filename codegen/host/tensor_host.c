@@ -61,12 +61,11 @@ static void emit_copy(Emitter *emitter, const IrValue *value, uint32_t size)
 bool emit_tensor_host(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     const IntrinsicInfo *info = &intrinsic_info[value->intrinsic];
-    switch (info->tensor) {
-    case TENSOR_NONE: return false;
-    case TENSOR_MMA: emit_mma(emitter, value, out); return true;
-    case TENSOR_LDMATRIX: emit_ldmatrix(emitter, value, out); return true;
-    case TENSOR_COPY: emit_copy(emitter, value, info->bytes); return true;
-    case TENSOR_COPY_GROUP: return true;
+    switch (info->family) {
+    case FAMILY_MMA: emit_mma(emitter, value, out); return true;
+    case FAMILY_LDMATRIX: emit_ldmatrix(emitter, value, out); return true;
+    case FAMILY_COPY: emit_copy(emitter, value, info->bytes); return true;
+    case FAMILY_COPY_GROUP: return true;
+    default: return false;
     }
-    return false;
 }

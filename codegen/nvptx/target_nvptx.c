@@ -260,10 +260,12 @@ static void emit_grid_dependency(Emitter *emitter, const char *code)
 
 static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
-    if (intrinsic_is_shuffle(value->intrinsic))
-        return emit_shuffle(emitter, value, out), true;
-    if (intrinsic_is_reduction(value->intrinsic))
-        return emit_reduction(emitter, value, out), true;
+    switch (intrinsic_info[value->intrinsic].family) {
+    case FAMILY_SHUFFLE: emit_shuffle(emitter, value, out); return true;
+    case FAMILY_MATCH: emit_match(emitter, value, out); return true;
+    case FAMILY_WARP_REDUCTION: emit_reduction(emitter, value, out); return true;
+    default: break;
+    }
     switch (value->intrinsic) {
     case INTRINSIC_CUDA_GRID_SYNC: emit_grid_sync(emitter); return true;
     case INTRINSIC_CLUSTER_SYNC:
@@ -275,8 +277,6 @@ static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRe
     case INTRINSIC_CUDA_TRIGGER_LAUNCH_COMPLETION:
         emit_grid_dependency(emitter, "griddepcontrol.launch_dependents;");
         return true;
-    case INTRINSIC_CUDA_MATCH_ANY_SYNC:
-    case INTRINSIC_CUDA_MATCH_ALL_SYNC: emit_match(emitter, value, out); return true;
     default: return emit_tensor_nvptx(emitter, value, out) || emit_alike(emitter, value, out);
     }
 }

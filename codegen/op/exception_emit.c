@@ -95,8 +95,10 @@ static void store_origin(Emitter *emitter, LLVMValueRef code)
     store_field(emitter, offsetof(ExceptionRecord, code), code);
     store_field(emitter, offsetof(ExceptionRecord, tag), emitter->tag);
     for (unsigned axis = 0; axis < 3; axis++) {
-        LLVMValueRef thread = emitter->lowering->read_register(emitter, INTRINSIC_CUDA_THREAD_IDX_X + axis);
-        LLVMValueRef block = emitter->lowering->read_register(emitter, INTRINSIC_CUDA_BLOCK_IDX_X + axis);
+        LLVMValueRef thread =
+            emitter->lowering->read_register(emitter, intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis));
+        LLVMValueRef block =
+            emitter->lowering->read_register(emitter, intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_IDX, axis));
         store_field(emitter, offsetof(ExceptionRecord, thread_index) + 4 * axis, thread);
         store_field(emitter, offsetof(ExceptionRecord, block_index) + 4 * axis, block);
     }

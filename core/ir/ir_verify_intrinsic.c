@@ -75,7 +75,7 @@ static bool verify_device(const IrValue *value, Diag *diag)
     const char *shape = intrinsic_info[value->intrinsic].shape;
     if (value->intrinsic == INTRINSIC_CUDA_WIDE_LOAD || value->intrinsic == INTRINSIC_CUDA_WIDE_STORE)
         return verify_wide(value, diag);
-    if (intrinsic_info[value->intrinsic].tensor == TENSOR_MMA)
+    if (intrinsic_info[value->intrinsic].family == FAMILY_MMA)
         return verify_mma(value, diag);
     if (!shape)
         return true;

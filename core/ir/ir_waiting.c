@@ -54,8 +54,7 @@ static bool may_poll(const Search *search, const IrValue *value, bool with_fence
 
 static bool is_fence(const IrValue *value)
 {
-    return value->op == IR_INTRINSIC && value->intrinsic >= INTRINSIC_CUDA_THREADFENCE &&
-           value->intrinsic <= INTRINSIC_CUDA_THREADFENCE_SYSTEM;
+    return value->op == IR_INTRINSIC && intrinsic_info[value->intrinsic].family == FAMILY_FENCE;
 }
 
 static bool is_pure(const IrValue *value)

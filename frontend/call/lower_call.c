@@ -395,7 +395,7 @@ static const char *intrinsic_name(Lower *l, IntrinsicId id)
 /* What takes keywords reads them by name; everything else would take them for positional arguments. */
 static bool takes_keywords(IntrinsicId id)
 {
-    bool is_atomic = id >= INTRINSIC_CUDA_ATOMIC_ADD && id <= INTRINSIC_CUDA_ATOMIC_COMPARE_AND_SWAP;
+    bool is_atomic = intrinsic_info[id].family == FAMILY_ATOMIC;
     if (intrinsic_info[id].parameters || is_atomic)
         return true;
     return id == INTRINSIC_ENUMERATE || id == INTRINSIC_SUM || id == INTRINSIC_PRINT;

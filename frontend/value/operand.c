@@ -147,8 +147,12 @@ static bool operand_of_intrinsic(Lower *l, const Constant *constant, Operand *ou
     const IntrinsicInfo *info = &intrinsic_info[constant->intrinsic];
     if (constant->intrinsic == INTRINSIC_CUDA_WARPSIZE)
         *out = operand_int_typed(l, TYPE_OF(INT32), 32);
-    else if (constant->intrinsic >= INTRINSIC_CUDA_IDX && constant->intrinsic <= INTRINSIC_CUDA_IDZ)
-        *out = lower_grid_place(l, (uint32_t)(constant->intrinsic - INTRINSIC_CUDA_IDX));
+    else if (constant->intrinsic == INTRINSIC_CUDA_IDX)
+        *out = lower_grid_place(l, 0);
+    else if (constant->intrinsic == INTRINSIC_CUDA_IDY)
+        *out = lower_grid_place(l, 1);
+    else if (constant->intrinsic == INTRINSIC_CUDA_IDZ)
+        *out = lower_grid_place(l, 2);
     else if (info->kind == INTRINSIC_KIND_REGISTER)
         *out = operand_value(info->type, emit_intrinsic(l, constant->intrinsic, info->type, 0, NULL));
     else

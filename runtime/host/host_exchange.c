@@ -69,7 +69,7 @@ static uint64_t reduction(int32_t operation, uint32_t lanes, const uint64_t *val
 /* What all lanes learn alike. */
 static uint64_t common_result(int32_t operation, uint32_t lanes, const uint64_t *values)
 {
-    if (intrinsic_is_reduction((IntrinsicId)operation))
+    if (intrinsic_info[operation].family == FAMILY_WARP_REDUCTION)
         return reduction(operation, lanes, values);
     bool is_match = operation == INTRINSIC_CUDA_MATCH_ALL_SYNC;
     uint32_t same = lanes_with_value(lanes, values, is_match ? values[lowest_lane(lanes)] : 1);
@@ -87,7 +87,7 @@ void host_meet_lanes(int32_t operation, uint32_t lanes, const uint64_t *values, 
 {
     if (operation == INTRINSIC_CUDA_SYNCWARP || !lanes)
         return;
-    if (intrinsic_is_shuffle((IntrinsicId)operation)) {
+    if (intrinsic_info[operation].family == FAMILY_SHUFFLE) {
         shuffle(operation, lanes, values, places, results);
         return;
     }

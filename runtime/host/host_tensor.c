@@ -149,9 +149,9 @@ static void load_matrices(const HostWarp *warp, uint32_t lanes, const IntrinsicI
 bool host_tensor_meet(const HostWarp *warp, int32_t operation, uint32_t lanes)
 {
     const IntrinsicInfo *info = &intrinsic_info[operation];
-    if (info->tensor == TENSOR_LDMATRIX)
+    if (info->family == FAMILY_LDMATRIX)
         load_matrices(warp, lanes, info);
-    else if (info->tensor == TENSOR_MMA)
+    else if (info->family == FAMILY_MMA)
         multiply(warp, lanes, &info->mma);
-    return info->tensor != TENSOR_NONE;
+    return intrinsic_is_tensor((IntrinsicId)operation);
 }

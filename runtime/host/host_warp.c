@@ -48,7 +48,7 @@ static void try_meeting(HostWarp *warp, uint32_t lane)
         if (other->operation != wait->operation || other->mask != wait->mask)
             return;
     }
-    if (intrinsic_info[wait->operation].tensor && lanes != UINT32_MAX) {
+    if (intrinsic_is_tensor((IntrinsicId)wait->operation) && lanes != UINT32_MAX) {
         host_describe_misuse(warp->fibers[lane]->worker, &warp->fibers[lane]->thread,
                              "all 32 lanes of a warp take part");
         leave_block(warp->fibers[lane]->worker);
@@ -249,9 +249,7 @@ static bool has_wrong_mask(const HostFiber *fiber)
 {
     const HostWait *wait = &fiber->wait;
     IntrinsicId id = (IntrinsicId)wait->operation;
-    bool is_exchange =
-        (id >= INTRINSIC_CUDA_SHFL_SYNC && id <= INTRINSIC_CUDA_MATCH_ALL_SYNC) || intrinsic_is_reduction(id);
-    return is_exchange && !(wait->mask & bit_of((uint32_t)fiber->thread.lane));
+    return intrinsic_is_exchange(id) && !(wait->mask & bit_of((uint32_t)fiber->thread.lane));
 }
 
 /* As far from the other block's shared memory as the address is from this one's. The wait's place is the block's rank. */

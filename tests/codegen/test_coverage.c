@@ -303,7 +303,7 @@ static void check_mma_row(IntrinsicId id)
 static void check_device_row(IntrinsicId id)
 {
     bool found = false;
-    if (intrinsic_info[id].tensor == TENSOR_MMA) {
+    if (intrinsic_info[id].family == FAMILY_MMA) {
         check_mma_row(id);
         return;
     }

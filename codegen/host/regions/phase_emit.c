@@ -580,7 +580,7 @@ static void prepare(Emitter *emitter, PhaseEmission *emission)
     LLVMBuilderRef builder = emitter->builder;
     for (uint32_t axis = 0; axis < 3; axis++)
         emission->block_dim[axis] =
-            emitter->lowering->read_register(emitter, (IntrinsicId)(INTRINSIC_CUDA_BLOCK_DIM_X + axis));
+            emitter->lowering->read_register(emitter, intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, axis));
     LLVMValueRef plane = LLVMBuildNUWMul(builder, emission->block_dim[0], emission->block_dim[1], "");
     emission->thread_count = LLVMBuildNUWMul(builder, plane, emission->block_dim[2], "");
     LLVMValueRef up = LLVMBuildNUWAdd(builder, emission->thread_count, const_i32(emitter, HOST_CONTEXT_STEP - 1), "");

@@ -26,8 +26,7 @@ static bool has_full_mask(const IrValue *value)
 
 bool is_block_vote(const IrValue *value)
 {
-    return value->op == IR_INTRINSIC && value->intrinsic >= INTRINSIC_CUDA_SYNCTHREADS_COUNT &&
-           value->intrinsic <= INTRINSIC_CUDA_SYNCTHREADS_OR;
+    return value->op == IR_INTRINSIC && intrinsic_info[value->intrinsic].family == FAMILY_BLOCK_VOTE;
 }
 
 bool is_meeting(const IrValue *value)
@@ -35,9 +34,9 @@ bool is_meeting(const IrValue *value)
     if (value->op != IR_INTRINSIC)
         return false;
     IntrinsicId id = value->intrinsic;
-    bool is_of_warp =
-        (id >= INTRINSIC_CUDA_SYNCWARP && id <= INTRINSIC_CUDA_MATCH_ALL_SYNC) || intrinsic_is_reduction(id);
-    return id == INTRINSIC_CUDA_SYNCTHREADS || is_block_vote(value) || (is_of_warp && has_full_mask(value));
+    bool is_of_warp = intrinsic_info[id].family == FAMILY_WARP_BARRIER || intrinsic_is_exchange(id);
+    return intrinsic_info[id].family == FAMILY_BLOCK_BARRIER || is_block_vote(value) ||
+           (is_of_warp && has_full_mask(value));
 }
 
 static void cut_block(Phases *phases, const IrBlock *block)
@@ -213,8 +212,7 @@ bool is_made_at_start(const IrValue *value)
 static bool is_alike_intrinsic(const IrValue *value)
 {
     const IntrinsicInfo *row = &intrinsic_info[value->intrinsic];
-    return row->kind == INTRINSIC_KIND_MATH ||
-           (value->intrinsic >= INTRINSIC_CUDA_BLOCK_IDX_X && value->intrinsic <= INTRINSIC_CUDA_GRID_DIM_Z);
+    return row->kind == INTRINSIC_KIND_MATH || row->family == FAMILY_BLOCK_REGISTER;
 }
 
 bool parts_threads(const Phases *phases, const Piece *piece)

@@ -72,8 +72,7 @@ bool is_block_vote(const IrValue *value);
 /* One with a result for each thread, or that one. */
 static inline bool is_exchange(const IrValue *value)
 {
-    return is_meeting(value) && value->intrinsic != INTRINSIC_CUDA_SYNCTHREADS &&
-           value->intrinsic != INTRINSIC_CUDA_SYNCWARP;
+    return is_meeting(value) && (is_block_vote(value) || intrinsic_is_exchange(value->intrinsic));
 }
 /* The end of the piece's block belongs to it, and its last operation. */
 static inline bool has_terminator(const Piece *piece) { return !piece->end; }

@@ -4,10 +4,9 @@
 static IrHint hint_of(IntrinsicId id)
 {
     static const IrHint hints[INTRINSIC_COUNT] = {
-        [INTRINSIC_CUDA_LDG] = IR_HINT_NC,  [INTRINSIC_CUDA_LDCA] = IR_HINT_CA, [INTRINSIC_CUDA_LDCG] = IR_HINT_CG,
-        [INTRINSIC_CUDA_LDCS] = IR_HINT_CS, [INTRINSIC_CUDA_LDLU] = IR_HINT_LU, [INTRINSIC_CUDA_LDCV] = IR_HINT_CV,
-        [INTRINSIC_CUDA_STCG] = IR_HINT_CG, [INTRINSIC_CUDA_STCS] = IR_HINT_CS, [INTRINSIC_CUDA_STWB] = IR_HINT_WB,
-        [INTRINSIC_CUDA_STWT] = IR_HINT_WT,
+#define CACHED_LOAD(id, path, hint, doc) [INTRINSIC_##id] = IR_HINT_##hint,
+#define CACHED_STORE(id, path, hint, doc) [INTRINSIC_##id] = IR_HINT_##hint,
+#include "core/intrinsic.def"
     };
     return hints[id];
 }
@@ -62,6 +61,6 @@ static bool hinted_store(Lower *l, const Call *call, Operand *out)
 
 bool lower_cache_hint_call(Lower *l, const Call *call, Operand *out)
 {
-    bool is_store = call->intrinsic >= INTRINSIC_CUDA_STCG && call->intrinsic <= INTRINSIC_CUDA_STWT;
+    bool is_store = intrinsic_info[call->intrinsic].family == FAMILY_CACHED_STORE;
     return is_store ? hinted_store(l, call, out) : hinted_load(l, call, out);
 }

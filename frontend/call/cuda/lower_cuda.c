@@ -7,24 +7,24 @@ static const Type *i64(void) { return TYPE_OF(INT64); }
 
 /* --- places in the grid ------------------------------------------------------------------------------------------- */
 
-static IrValue *register_value(Lower *l, IntrinsicId first, uint32_t axis)
+static IrValue *register_value(Lower *l, IntrinsicId axes, uint32_t axis)
 {
-    IrValue *narrow = emit_intrinsic(l, first + axis, TYPE_OF(INT32), 0, NULL);
+    IrValue *narrow = emit_intrinsic(l, intrinsic_on_axis(axes, axis), TYPE_OF(INT32), 0, NULL);
     return emit1(l, IR_CONVERT, i64(), narrow);
 }
 
 Operand lower_grid_place(Lower *l, uint32_t axis)
 {
-    IrValue *block = register_value(l, INTRINSIC_CUDA_BLOCK_IDX_X, axis);
-    IrValue *width = register_value(l, INTRINSIC_CUDA_BLOCK_DIM_X, axis);
-    IrValue *thread = register_value(l, INTRINSIC_CUDA_THREAD_IDX_X, axis);
+    IrValue *block = register_value(l, INTRINSIC_CUDA_BLOCK_IDX, axis);
+    IrValue *width = register_value(l, INTRINSIC_CUDA_BLOCK_DIM, axis);
+    IrValue *thread = register_value(l, INTRINSIC_CUDA_THREAD_IDX, axis);
     return operand_value(i64(), emit2(l, IR_ADD, i64(), emit2(l, IR_MUL, i64(), block, width), thread));
 }
 
 static Operand grid_extent(Lower *l, uint32_t axis)
 {
-    IrValue *blocks = register_value(l, INTRINSIC_CUDA_GRID_DIM_X, axis);
-    return operand_value(i64(), emit2(l, IR_MUL, i64(), blocks, register_value(l, INTRINSIC_CUDA_BLOCK_DIM_X, axis)));
+    IrValue *blocks = register_value(l, INTRINSIC_CUDA_GRID_DIM, axis);
+    return operand_value(i64(), emit2(l, IR_MUL, i64(), blocks, register_value(l, INTRINSIC_CUDA_BLOCK_DIM, axis)));
 }
 
 static bool call_grid(Lower *l, const Call *call, Operand *out)
@@ -242,9 +242,10 @@ static const Handler handlers[INTRINSIC_COUNT] = {
 
 bool lower_cuda_call(Lower *l, const Call *call, Operand *out)
 {
-    if (strncmp(call->name, "cuda.atomic.", 12) == 0)
+    IntrinsicFamily family = intrinsic_info[call->intrinsic].family;
+    if (family == FAMILY_ATOMIC)
         return lower_atomic_call(l, call, out);
-    if (call->intrinsic >= INTRINSIC_CUDA_LDG && call->intrinsic <= INTRINSIC_CUDA_STWT)
+    if (family == FAMILY_CACHED_LOAD || family == FAMILY_CACHED_STORE)
         return lower_cache_hint_call(l, call, out);
     Handler handler = handlers[call->intrinsic];
     if (handler)

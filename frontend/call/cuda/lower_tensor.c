@@ -140,7 +140,7 @@ static bool call_wait(Lower *l, const Call *call, Operand *out)
     return *out = operand_none(), true;
 }
 
-bool lower_is_tensor_call(IntrinsicId id) { return id == INTRINSIC_CP_ASYNC || intrinsic_info[id].tensor; }
+bool lower_is_tensor_call(IntrinsicId id) { return id == INTRINSIC_CP_ASYNC || intrinsic_is_tensor(id); }
 
 bool lower_tensor_call(Lower *l, const Call *call, Operand *out)
 {
@@ -149,7 +149,7 @@ bool lower_tensor_call(Lower *l, const Call *call, Operand *out)
     case INTRINSIC_CP_ASYNC_COMMIT: return call_commit(l, call, out);
     case INTRINSIC_CP_ASYNC_WAIT: return call_wait(l, call, out);
     default:
-        return intrinsic_info[call->intrinsic].tensor == TENSOR_MMA ? call_mma(l, call, out)
+        return intrinsic_info[call->intrinsic].family == FAMILY_MMA ? call_mma(l, call, out)
                                                                     : call_ldmatrix(l, call, out);
     }
 }
