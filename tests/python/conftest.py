@@ -11,14 +11,6 @@ import pytest
 from cujit import cuda, errors
 
 
-def pytest_collection_modifyitems(items):
-    if cuda.is_available():
-        return
-    for item in items:
-        if item.get_closest_marker("gpu"):
-            item.add_marker(pytest.mark.skip(reason="needs a GPU"))
-
-
 @pytest.fixture(autouse=True)
 def quiet_hints():
     """Small launches on host arrays are what these tests do; test_launch.py tests the warnings about them."""

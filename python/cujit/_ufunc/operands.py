@@ -8,6 +8,7 @@ from cujit.cuda.devicearray import (
     _synchronize,
     _view,
     as_cuda_array,
+    as_host_array,
     device_array,
     is_cuda_array,
     to_device,
@@ -19,7 +20,7 @@ def as_input(arg):
     """A device array, a host array, or a scalar."""
     if isinstance(arg, (bool, int, float, complex, np.generic)):
         return arg
-    return as_cuda_array(arg) if is_cuda_array(arg) else np.asarray(arg)
+    return as_cuda_array(arg) if is_cuda_array(arg) else as_host_array(arg)
 
 
 def is_scalar(value):

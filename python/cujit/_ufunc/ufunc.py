@@ -7,7 +7,7 @@ from cujit import _core
 from cujit._ufunc.array_loop import Loop
 from cujit._ufunc.operands import Target, as_input, as_scalar, broadcast, is_scalar, own_type, staged
 from cujit.cuda import signature as signatures
-from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, is_cuda_array
+from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, as_host_array, is_cuda_array
 from cujit.cuda.dispatcher import Dispatcher
 from cujit.cuda.reduction import Reduce
 from cujit.errors import LaunchArgumentError
@@ -126,7 +126,7 @@ class UFunc(_core.Elementwise):
     def reduce(self, arg, stream=0):
         """Folds an array of one axis with a function of two arguments. TypeError for an array without elements."""
         self._need_two("reduce")
-        array = as_cuda_array(arg) if is_cuda_array(arg) else np.asarray(arg)
+        array = as_cuda_array(arg) if is_cuda_array(arg) else as_host_array(arg)
         if array.ndim != 1 or array.size == 0:
             raise TypeError(f"reduce takes an array of one axis with elements, not one of shape {array.shape}")
         if self._reduction is None:

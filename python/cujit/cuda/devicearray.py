@@ -165,7 +165,7 @@ class DeviceNDArray(_core.DeviceArrayBase):
         another order.
         """
         stream = stream or self.stream
-        source = as_cuda_array(ary) if is_cuda_array(ary) else np.asarray(ary)
+        source = as_cuda_array(ary) if is_cuda_array(ary) else as_host_array(ary)
         if source.dtype != self.dtype:
             raise TypeError(f"cannot copy {source.dtype} to a device array of {self.dtype}")
         if [n for n in source.shape if n != 1] != [n for n in self.shape if n != 1]:
@@ -389,7 +389,7 @@ def to_device(obj, stream=0, copy=True, to=None):
     if is_cuda_array(obj):
         return as_cuda_array(obj)
     need_device()
-    host = np.asanyarray(obj)
+    host = as_host_array(obj)
     block = _without_repeats(host)
     if not (block.flags.c_contiguous or block.flags.f_contiguous):
         raise ValueError("only a host array that is one block of memory can be sent; see numpy.ascontiguousarray")
@@ -423,6 +423,18 @@ def as_cuda_array(obj, sync=True):
     if not is_cuda_array(obj):
         raise TypeError(f"{type(obj).__name__} has no __cuda_array_interface__: it is not in device memory")
     return from_cuda_array_interface(obj.__cuda_array_interface__, owner=obj, sync=sync)
+
+
+def as_host_array(obj):
+    """np.asarray(obj). TypeError that says why where NumPy makes an array that holds just this object: it is no array,
+    or a buffer that cannot be read."""
+    host = np.asarray(obj)
+    if host.dtype == object and not host.shape and host[()] is obj:
+        try:
+            memoryview(obj)
+        except (TypeError, ValueError, BufferError) as error:
+            raise TypeError(f"a value of type '{type(obj).__name__}' is no array: {error}") from error
+    return host
 
 
 def from_cuda_array_interface(desc, owner=None, sync=True):

@@ -6,8 +6,6 @@ import operator
 import pickle
 import types as python_types
 
-import numpy as np
-
 from cujit import _core
 from cujit.cuda import signature as signatures
 from cujit.cuda.devicearray import as_cuda_array, is_cuda_array
@@ -377,17 +375,7 @@ def argument_type(value):
         value = value.value
     if not isinstance(value, _core.DeviceArrayBase) and is_cuda_array(value):
         value = as_cuda_array(value, sync=False)
-    return _core.type_of(np.asarray(value) if _becomes_array(value) else value)
-
-
-def _becomes_array(value):
-    """Whether a launch makes an array of it: what Python knows as a buffer, but bytes."""
-    if isinstance(value, (bytes, np.ndarray, np.generic)):
-        return False
-    try:
-        return memoryview(value) is not None
-    except TypeError:
-        return False
+    return _core.type_of(value)
 
 
 def _sm(cc):

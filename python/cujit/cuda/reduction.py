@@ -4,7 +4,7 @@ import functools
 import numpy as np
 
 from cujit import _core
-from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, is_cuda_array, to_device
+from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, as_host_array, is_cuda_array, to_device
 from cujit.cuda.devices import need_device
 from cujit.cuda.dispatcher import Dispatcher, quiet_launcher
 
@@ -42,7 +42,7 @@ class Reduce:
 
         TypeError for an array of another number of axes; ValueError for a size that it does not have.
         """
-        array = as_cuda_array(arr) if is_cuda_array(arr) else np.asarray(arr)
+        array = as_cuda_array(arr) if is_cuda_array(arr) else as_host_array(arr)
         if array.ndim != 1:
             raise TypeError(f"a reduction takes an array of one axis, not one of {array.ndim}")
         size = array.size if size is None else size

@@ -99,7 +99,7 @@ static const char *argument_hint(PyObject *value)
     return "; they take numbers, arrays, tuples, and NamedTuples and dataclasses of these";
 }
 
-const Type *ext_argument_type(ExtState *state, PyObject *value, Arena *arena)
+const Type *ext_known_argument_type(ExtState *state, PyObject *value, Arena *arena)
 {
     bool is_plain = PyLong_CheckExact(value) || PyFloat_CheckExact(value) || PyArray_IsScalar(value, Generic);
     const Type *type = is_plain ? NULL : ext_enum_type(state, value, arena);
@@ -124,10 +124,14 @@ const Type *ext_argument_type(ExtState *state, PyObject *value, Arena *arena)
     const Type *named = named_scalar(state, value);
     if (named && type_is_scalar(named))
         return type_object(arena, &state->type_constants[named->scalar]);
-    type = instance_type(state, value, arena);
-    if (type || PyErr_Occurred())
-        return type;
-    PyErr_Format(PyExc_TypeError, "kernels cannot take a value of type '%s'%s", Py_TYPE(value)->tp_name,
-                 argument_hint(value));
-    return NULL;
+    return instance_type(state, value, arena);
+}
+
+const Type *ext_argument_type(ExtState *state, PyObject *value, Arena *arena)
+{
+    const Type *type = ext_known_argument_type(state, value, arena);
+    if (!type && !PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "kernels cannot take a value of type '%s'%s", Py_TYPE(value)->tp_name,
+                     argument_hint(value));
+    return type;
 }

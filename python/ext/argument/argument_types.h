@@ -6,5 +6,7 @@
 
 /* The type of any value as an argument. NULL with TypeError or OverflowError. */
 const Type *ext_argument_type(ExtState *state, PyObject *value, Arena *arena);
+/* Likewise, but NULL without an exception for a value of a kind that kernels do not take. */
+const Type *ext_known_argument_type(ExtState *state, PyObject *value, Arena *arena);
 
 #endif

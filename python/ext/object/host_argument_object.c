@@ -1,4 +1,5 @@
 /* HostArgument: a host array as an argument, with what is to be copied stated. */
+#include "ext/argument/buffer_argument.h"
 #include "ext/parts.h"
 #include "ext/snapshot/array_view.h"
 
@@ -16,10 +17,13 @@ static PyObject *argument_new(PyTypeObject *class, PyObject *args, PyObject *kwa
         PyErr_SetString(PyExc_TypeError, "a HostArgument cannot hold another one");
         return NULL;
     }
-    ExtHostArgument *self = (ExtHostArgument *)class->tp_alloc(class, 0);
-    if (!self)
+    PyObject *made = ext_buffer_array(state, array);
+    ExtHostArgument *self = PyErr_Occurred() ? NULL : (ExtHostArgument *)class->tp_alloc(class, 0);
+    if (!self) {
+        Py_XDECREF(made);
         return NULL;
-    self->array = Py_NewRef(array);
+    }
+    self->array = made ? made : Py_NewRef(array);
     self->copy_in = copy_in;
     self->copy_out = copy_out;
     return (PyObject *)self;

@@ -3,6 +3,7 @@
 #include "ext/object/launcher_object.h"
 
 #include "ext/argument/argument_binding.h"
+#include "ext/argument/buffer_argument.h"
 #include "ext/argument/launch_configuration.h"
 #include "ext/argument/launch_frame.h"
 #include "ext/argument/specialization.h"
@@ -10,7 +11,6 @@
 #include "ext/object/stream_object.h"
 #include "ext/parts.h"
 #include "ext/raise.h"
-#include "ext/snapshot/element_types.h"
 
 typedef struct ExtLauncher {
     PyObject_HEAD vectorcallfunc vectorcall;
@@ -129,50 +129,6 @@ static ExtMatch pack_anew(ExtLauncher *self, ExtLaunchFrame *frame, PyObject *co
     return EXT_MATCH;
 }
 
-/* Other libraries' memory that Python knows as a buffer (array.array, memoryview, bytearray, ctypes' arrays); and lists,
- * where a signature says what they are to be. */
-static bool becomes_array(const ExtKernel *kernel, PyObject *value)
-{
-    if (PyList_Check(value))
-        return kernel->is_frozen;
-    return PyObject_CheckBuffer(value) && !PyArray_Check(value) && !PyArray_CheckScalar(value) && !PyBytes_Check(value);
-}
-
-/* The array for an argument. A list has the dtype of the only signature. */
-static PyObject *array_of(const ExtCompiled *compiled, PyObject *value, Py_ssize_t index)
-{
-    const JitSignature *only = compiled->count == 1 ? compiled->signatures : NULL;
-    const Type *type = only && index < only->count ? only->arguments[index] : NULL;
-    bool is_typed = PyList_Check(value) && type && type->kind == TYPE_ARRAY;
-    PyArray_Descr *dtype = is_typed ? ext_dtype_of_type(type->element) : NULL;
-    return is_typed && !dtype ? NULL : PyArray_FromAny(value, dtype, 1, 0, NPY_ARRAY_FORCECAST, NULL);
-}
-
-/* The arguments as a tuple with arrays in the place of what becomes one; NULL without an exception where nothing does. */
-static PyObject *with_arrays(ExtKernel *kernel, PyObject *const *args, Py_ssize_t count)
-{
-    bool has_any = false;
-    for (Py_ssize_t i = 0; i < count; i++)
-        has_any |= becomes_array(kernel, args[i]);
-    PyObject *made = has_any ? PyTuple_New(count) : NULL;
-    if (!made)
-        return NULL;
-    ExtCompiled compiled = {.arena = arena_create()};
-    if (kernel->is_frozen)
-        ext_compiled_signatures(kernel, &compiled);
-    for (Py_ssize_t i = 0; made && i < count; i++) {
-        PyObject *item = becomes_array(kernel, args[i]) ? array_of(&compiled, args[i], i) : Py_NewRef(args[i]);
-        if (!item) {
-            ext_raise_argument(kernel, i);
-            Py_CLEAR(made);
-        } else {
-            PyTuple_SET_ITEM(made, i, item);
-        }
-    }
-    arena_destroy(compiled.arena);
-    return made;
-}
-
 static bool fits_last(const ExtKernel *kernel, Py_ssize_t count)
 {
     uint32_t parameters;
@@ -196,7 +152,7 @@ static PyObject *launch(ExtLauncher *self, PyObject *const *args, Py_ssize_t cou
         match = ext_frame_pack(&frame, kernel->last, kernel->last_converts, args, &failed_at);
     if (match == EXT_ERROR)
         ext_raise_argument(kernel, failed_at);
-    PyObject *arrays = match == EXT_MISMATCH ? with_arrays(kernel, args, count) : NULL; /* alive until it has run */
+    PyObject *arrays = match == EXT_MISMATCH ? ext_with_arrays(kernel, args, count) : NULL; /* alive until it has run */
     if (PyErr_Occurred())
         match = EXT_ERROR;
     if (match == EXT_MISMATCH)

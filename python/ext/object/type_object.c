@@ -1,6 +1,7 @@
 /* Type: a type of kernel values as a Python object. Scalars and none are singletons of the module; all others own an
  * arena with a copy. */
 #include "ext/argument/argument_types.h"
+#include "ext/argument/buffer_argument.h"
 #include "ext/object/signature_object.h"
 #include "ext/parts.h"
 #include "ext/snapshot/element_types.h"
@@ -268,10 +269,15 @@ static PyObject *function_tuple_type(PyObject *module, PyObject *items)
 
 static PyObject *function_type_of(PyObject *module, PyObject *value)
 {
+    ExtState *state = ext_state(module);
+    PyObject *array = ext_buffer_array(state, value);
+    if (PyErr_Occurred())
+        return NULL;
     Arena *arena = arena_create();
-    const Type *type = ext_argument_type(ext_state(module), value, arena);
-    PyObject *result = type ? ext_type_object(ext_state(module), type) : NULL;
+    const Type *type = ext_argument_type(state, array ? array : value, arena);
+    PyObject *result = type ? ext_type_object(state, type) : NULL;
     arena_destroy(arena);
+    Py_XDECREF(array);
     return result;
 }
 
