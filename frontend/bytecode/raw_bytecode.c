@@ -1,5 +1,8 @@
-/* The tables of bytecode_pyXYZ.def. A new CPython version is a file and a row here. */
+/* The tables of bytecode_pyXYZ.def, with what raw_bytecode.def says of each name. A new CPython version is a file and
+ * a line here. */
 #include "frontend/bytecode/raw_bytecode.h"
+
+enum { FIRST_MINOR = 11 };
 
 const BytecodeInfo bytecode_info[BYTECODE_COUNT] = {
 #define BYTECODE(ID, WORDS) [BYTECODE_##ID] = {#ID, WORDS},
@@ -7,35 +10,39 @@ const BytecodeInfo bytecode_info[BYTECODE_COUNT] = {
 #undef BYTECODE
 };
 
-#define RAW(NUMBER, NAME, CACHES, RULE, CANONICAL, EXTRA) \
-    [NUMBER] = {                                          \
-        .name = #NAME, .rule = RULE_##RULE, .canonical = BYTECODE_##CANONICAL, .caches = CACHES, .extra = EXTRA},
-
-static const RawInfo table_311[256] = {
-#include "frontend/bytecode/bytecode_py311.def"
-};
-static const RawInfo table_312[256] = {
-#include "frontend/bytecode/bytecode_py312.def"
-};
-static const RawInfo table_313[256] = {
-#include "frontend/bytecode/bytecode_py313.def"
-};
-
+/* What raw_bytecode.def says, as constants that the tables' rows are made of. */
+enum {
+#define RAW(NAME, RULE, CANONICAL, EXTRA) \
+    RULE_OF_##NAME = RULE_##RULE, CANONICAL_OF_##NAME = BYTECODE_##CANONICAL, EXTRA_OF_##NAME = EXTRA,
+#define REFUSED(NAME) RAW(NAME, BARE, UNSUPPORTED, 0)
+#include "frontend/bytecode/raw_bytecode.def"
+#undef REFUSED
 #undef RAW
+};
 
-static const struct {
-    int minor;
-    const RawInfo *table;
-} versions[] = {
-    {11, table_311},
-    {12, table_312},
-    {13, table_313},
+#define ROW(NUMBER, NAME, CACHES, RULE, CANONICAL, EXTRA) \
+    [NUMBER] = {.name = #NAME, .rule = RULE, .canonical = CANONICAL, .caches = CACHES, .extra = EXTRA},
+#define CACHED(NUMBER, NAME, CACHES) \
+    ROW(NUMBER, NAME, CACHES, (RawRule)RULE_OF_##NAME, (Bytecode)CANONICAL_OF_##NAME, EXTRA_OF_##NAME)
+#define OPCODE(NUMBER, NAME) CACHED(NUMBER, NAME, 0)
+#define EXCEPTION(NUMBER, NAME, CACHES, RULE, CANONICAL, EXTRA) \
+    ROW(NUMBER, NAME, CACHES, RULE_##RULE, BYTECODE_##CANONICAL, EXTRA)
+
+/* One for each minor version, from FIRST_MINOR on. */
+static const RawInfo tables[][256] = {
+    {
+#include "frontend/bytecode/bytecode_py311.def"
+    },
+    {
+#include "frontend/bytecode/bytecode_py312.def"
+    },
+    {
+#include "frontend/bytecode/bytecode_py313.def"
+    },
 };
 
 const RawInfo *raw_bytecode_table(int python_minor)
 {
-    for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++)
-        if (versions[i].minor == python_minor)
-            return versions[i].table;
-    return NULL;
+    int index = python_minor - FIRST_MINOR;
+    return index >= 0 && index < (int)(sizeof tables / sizeof *tables) ? tables[index] : NULL;
 }
