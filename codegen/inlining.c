@@ -1,6 +1,7 @@
 /* Which device functions LLVM must inline. All, as CUDA C does, but where the copies would grow out of proportion: with
  * functions that call the next one from two places each, inlining all would double the code at every level. */
 #include "codegen/emit.h"
+#include "core/base/graph.h"
 #include "core/base/table.h"
 
 enum { MOST_OPERATIONS = 4096, MANY_COPIES = 1 << 30 }; /* in all copies of one function together */
@@ -9,7 +10,6 @@ typedef struct Node {
     uint64_t copies; /* how often the body is there when what is chosen is inlined */
     uint32_t call_count;
     uint32_t *callees; /* places in the module, one for each call */
-    bool visited;
 } Node;
 
 static uint32_t place_of(const Table *places, const IrFunc *function)
@@ -26,30 +26,24 @@ static void find_calls(Emitter *emitter, const Table *places, const IrFunc *func
                 node->callees[node->call_count++] = place_of(places, value->callee);
 }
 
-/* Callers before callees: the reverse of the order in which a walk along the calls leaves the functions. */
-static void sort_by_calls(Emitter *emitter, Node *nodes, uint32_t count, uint32_t *order)
+/* Callers before callees, but for calls back. A node behind the functions calls all of them, the last one last. */
+static GraphOrder sort_by_calls(Emitter *emitter, const Node *nodes, uint32_t count)
 {
-    uint32_t *stack = ARENA_ARRAY(emitter->arena, uint32_t, count),
-             *next = ARENA_ARRAY(emitter->arena, uint32_t, count);
-    uint32_t left = count;
-    for (uint32_t root = 0; root < count; root++) {
-        uint32_t depth = 0;
-        if (!nodes[root].visited)
-            stack[depth++] = root;
-        nodes[root].visited = true;
-        while (depth) {
-            uint32_t place = stack[depth - 1];
-            if (next[place] == nodes[place].call_count) {
-                order[--left] = place;
-                depth--;
-                continue;
-            }
-            uint32_t callee = nodes[place].callees[next[place]++];
-            if (!nodes[callee].visited)
-                stack[depth++] = callee;
-            nodes[callee].visited = true;
-        }
+    uint32_t edges = 0, calls = count;
+    for (uint32_t i = 0; i < count; i++)
+        calls += nodes[i].call_count;
+    uint32_t *first = ARENA_ARRAY(emitter->arena, uint32_t, count + 2),
+             *callees = ARENA_ARRAY(emitter->arena, uint32_t, calls);
+    for (uint32_t i = 0; i < count; i++) {
+        first[i] = edges;
+        for (uint32_t k = 0; k < nodes[i].call_count; k++)
+            callees[edges++] = nodes[i].callees[k];
     }
+    first[count] = edges;
+    for (uint32_t i = 0; i < count; i++)
+        callees[edges++] = i;
+    first[count + 1] = edges;
+    return graph_order(&(Graph){.node_count = count + 1, .first = first, .successors = callees}, count, emitter->arena);
 }
 
 static bool is_worth_it(const IrFunc *function, uint64_t copies)
@@ -63,17 +57,16 @@ void choose_inlined(Emitter *emitter)
 {
     uint32_t count = emitter->ir->function_count;
     Node *nodes = ARENA_ARRAY(emitter->arena, Node, count);
-    uint32_t *order = ARENA_ARRAY(emitter->arena, uint32_t, count);
     Table *places = table_create();
     for (uint32_t i = 0; i < count; i++)
         table_set(places, &emitter->functions[i].ir, sizeof(IrFunc *), (void *)(uintptr_t)(i + 1));
     for (uint32_t i = 0; i < count; i++)
         find_calls(emitter, places, emitter->functions[i].ir, &nodes[i]);
     table_destroy(places);
-    sort_by_calls(emitter, nodes, count, order);
-    for (uint32_t i = 0; i < count; i++) {
-        Node *node = &nodes[order[i]];
-        EmittedFunction *function = &emitter->functions[order[i]];
+    GraphOrder order = sort_by_calls(emitter, nodes, count);
+    for (uint32_t i = 1; i < order.count; i++) {
+        Node *node = &nodes[order.nodes[i]];
+        EmittedFunction *function = &emitter->functions[order.nodes[i]];
         function->is_inlined = is_worth_it(function->ir, node->copies);
         uint64_t bodies = !function->is_inlined ? 1 : node->copies < MANY_COPIES ? node->copies : MANY_COPIES;
         for (uint32_t k = 0; k < node->call_count; k++)

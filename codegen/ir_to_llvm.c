@@ -5,6 +5,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/host/regions/thread_range.h"
+#include "core/ir/ir_graph.h"
 
 static const OpEmitter op_emitters[IR_OP_COUNT] = {
 #define OP(id, text, operands, result, immediate, flags) [IR_##id] = emit_op_##id,
@@ -70,42 +71,6 @@ static void make_parameters(Emitter *emitter)
 
 /* --- blocks ------------------------------------------------------------------------------------------------------------ */
 
-static uint32_t target_count(const IrBlock *block)
-{
-    return block->last->op == IR_JUMP ? 1 : block->last->op == IR_BRANCH ? 2 : 0;
-}
-
-typedef struct Order {
-    const IrBlock **blocks;
-    uint32_t count;
-    bool *seen;
-} Order;
-
-/* Postorder, without recursion: a generated kernel can have very long chains of blocks. */
-static void visit_blocks(Emitter *emitter, Order *order)
-{
-    const IrFunc *ir = emitter->function;
-    const IrBlock **stack = ARENA_ARRAY(emitter->arena, const IrBlock *, ir->block_count + 1);
-    uint32_t *next_target = ARENA_ARRAY(emitter->arena, uint32_t, ir->block_count + 1);
-    uint32_t depth = 0;
-    stack[depth++] = ir->first;
-    order->seen[ir->first->id] = true;
-    while (depth) {
-        const IrBlock *block = stack[depth - 1];
-        if (next_target[depth - 1] == target_count(block)) {
-            order->blocks[order->count++] = block;
-            depth--;
-            continue;
-        }
-        const IrBlock *target = block->last->targets[next_target[depth - 1]++];
-        if (order->seen[target->id])
-            continue;
-        order->seen[target->id] = true;
-        next_target[depth] = 0;
-        stack[depth++] = target;
-    }
-}
-
 void emit_ir_value(Emitter *emitter, const IrValue *value)
 {
     LLVMValueRef *out = emitter->parts[value->id] =
@@ -150,10 +115,11 @@ static void fill_phis(Emitter *emitter, const IrBlock *block)
 
 /* A property of the loop, with a number where trips is not 0, on the branches back to its header. The node refers to
  * itself, which keeps loops apart. */
-static void mark_loop(Emitter *emitter, const IrBlock *header, const char *property, unsigned trips)
+static void mark_loop(Emitter *emitter, const IrGraph *graph, const IrLoop *loop, const char *property, unsigned trips)
 {
-    static const char loop[] = "llvm.loop";
+    static const char kind[] = "llvm.loop";
     LLVMContextRef context = emitter->context;
+    const IrBlock *header = loop->header;
     LLVMMetadataRef parts[2] = {LLVMMDStringInContext2(context, property, strlen(property)),
                                 LLVMValueAsMetadata(LLVMConstInt(emitter->i32, trips, false))};
     LLVMMetadataRef operands[2] = {NULL, LLVMMDNodeInContext2(context, parts, trips ? 2 : 1)};
@@ -162,20 +128,20 @@ static void mark_loop(Emitter *emitter, const IrBlock *header, const char *prope
     LLVMReplaceMDNodeOperandWith(as_value, 0, node);
     for (uint32_t i = 0; i < header->predecessor_count; i++) {
         LLVMBasicBlockRef from = edge_from(emitter, header, i);
-        if (from && header->predecessors[i]->id >= header->id)
-            LLVMSetMetadata(LLVMGetBasicBlockTerminator(from), LLVMGetMDKindIDInContext(context, loop, sizeof loop - 1),
+        if (from && ir_loop_has(graph, loop, header->predecessors[i]))
+            LLVMSetMetadata(LLVMGetBasicBlockTerminator(from), LLVMGetMDKindIDInContext(context, kind, sizeof kind - 1),
                             as_value);
     }
 }
 
-static void mark_loops(Emitter *emitter, const IrFunc *ir)
+static void mark_loops(Emitter *emitter, const IrGraph *graph)
 {
     enum { BATCH_TRIPS = 4 };
-    for (const IrBlock *block = ir->first; block; block = block->next)
-        if (emitter->block_start[block->id] && block->loop == IR_LOOP_UNROLL)
-            mark_loop(emitter, block, "llvm.loop.unroll.full", 0);
-        else if (emitter->block_start[block->id] && block->loop == IR_LOOP_BATCH)
-            mark_loop(emitter, block, "llvm.loop.unroll.count", BATCH_TRIPS);
+    for (uint32_t i = 0; i < graph->loop_count; i++)
+        if (graph->loops[i].header->loop == IR_LOOP_UNROLL)
+            mark_loop(emitter, graph, &graph->loops[i], "llvm.loop.unroll.full", 0);
+        else if (graph->loops[i].header->loop == IR_LOOP_BATCH)
+            mark_loop(emitter, graph, &graph->loops[i], "llvm.loop.unroll.count", BATCH_TRIPS);
 }
 
 void begin_ir_function(Emitter *emitter, const EmittedFunction *function)
@@ -204,19 +170,17 @@ void emit_function_body(Emitter *emitter, const EmittedFunction *function)
     const IrFunc *ir = function->ir;
     begin_debug_function(emitter, function);
     begin_ir_function(emitter, function);
-    Order order = {ARENA_ARRAY(emitter->arena, const IrBlock *, ir->block_count + 1), 0,
-                   ARENA_ARRAY(emitter->arena, bool, ir->block_count + 1)};
-    visit_blocks(emitter, &order);
-    for (uint32_t i = order.count; i-- > 0;)
-        emitter->block_start[order.blocks[i]->id] = new_block(emitter);
-    for (uint32_t i = order.count; i-- > 0;)
-        emit_block(emitter, order.blocks[i]);
+    const IrGraph *graph = ir_graph(ir, emitter->arena);
+    for (uint32_t i = 0; i < graph->count; i++)
+        emitter->block_start[graph->order[i]->id] = new_block(emitter);
+    for (uint32_t i = 0; i < graph->count; i++)
+        emit_block(emitter, graph->order[i]);
     end_debug_function(emitter);
     if (diag_failed(emitter->diag))
         return;
-    for (uint32_t i = 0; i < order.count; i++)
-        fill_phis(emitter, order.blocks[i]);
-    mark_loops(emitter, ir);
+    for (uint32_t i = 0; i < graph->count; i++)
+        fill_phis(emitter, graph->order[i]);
+    mark_loops(emitter, graph);
     LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
     LLVMBuildBr(emitter->builder, emitter->block_start[ir->first->id]);
 }

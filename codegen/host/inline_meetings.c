@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/ir/ir_graph.h"
+
 enum { MOST_VALUES = 20000, MOST_SHARED = 256, WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC };
 
 typedef struct Copy {
@@ -44,39 +46,6 @@ static bool find_meeting_functions(Copy *copy, bool *any)
     return true;
 }
 
-/* --- order ------------------------------------------------------------------------------------------------------------------------ */
-
-/* Blocks with definitions before uses. Returns how many can be reached. */
-static uint32_t order_blocks(Copy *copy, const IrFunc *function, IrBlock **order)
-{
-    uint32_t depth = 0, count = 0;
-    IrBlock **stack = ARENA_ARRAY(copy->arena, IrBlock *, function->block_count + 1);
-    int *next = ARENA_ARRAY(copy->arena, int, function->block_count + 1);
-    bool *seen = ARENA_ARRAY(copy->arena, bool, function->block_count + 1);
-    stack[depth++] = function->first;
-    seen[function->first->id] = true;
-    while (depth) {
-        IrBlock *targets[2], *block = stack[depth - 1];
-        if (next[depth - 1] == ir_successors(block, targets)) {
-            order[count++] = block;
-            depth--;
-            continue;
-        }
-        IrBlock *target = targets[next[depth - 1]++];
-        if (seen[target->id])
-            continue;
-        seen[target->id] = true;
-        next[depth] = 0;
-        stack[depth++] = target;
-    }
-    for (uint32_t i = 0; i < count / 2; i++) {
-        IrBlock *block = order[i];
-        order[i] = order[count - 1 - i];
-        order[count - 1 - i] = block;
-    }
-    return count;
-}
-
 /* --- constants: an argument may decide a branch, and is the mask of a meeting ------------------------------------------------------ */
 
 static bool is_constant(const IrValue *value) { return value->op == IR_CONST && value->type->kind != TYPE_FLOAT; }
@@ -111,7 +80,7 @@ static IrValue *constant_result(const IrFunc *callee, IrBlock *to)
         !type_is_integer(end->operands[0]->type))
         return NULL;
     for (const IrValue *value = callee->first->first; value != end; value = value->next)
-        if (!(ir_op_info[value->op].flags & IR_FLAG_PURE))
+        if (!ir_is_repeatable(value))
             return NULL;
     return ir_const_int(to, end->operands[0]->type, end->operands[0]->integer, &end->pos);
 }
@@ -227,8 +196,9 @@ static IrBlock *copy_block(Copy *copy, Body *body, const IrBlock *block, IrValue
 static void copy_body(Copy *copy, Body *body, IrValue *const *arguments, IrBlock *start)
 {
     const IrFunc *source = body->source;
-    IrBlock **order = ARENA_ARRAY(copy->arena, IrBlock *, source->block_count + 1);
-    uint32_t count = order_blocks(copy, source, order);
+    const IrGraph *graph = ir_graph(source, copy->arena);
+    IrBlock *const *order = graph->order;
+    uint32_t count = graph->count;
     body->values = ARENA_ARRAY(copy->arena, IrValue *, source->value_count + 1);
     body->starts = ARENA_ARRAY(copy->arena, IrBlock *, source->block_count + 1);
     body->ends = ARENA_ARRAY(copy->arena, IrBlock *, source->block_count + 1);

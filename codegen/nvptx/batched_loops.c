@@ -3,6 +3,7 @@
  * not, the number of trips takes a division, which only pays if loads are what the loop waits for. */
 #include "codegen/nvptx/load_order.h"
 #include "codegen/passes.h"
+#include "core/ir/ir_graph.h"
 
 enum { MOST_VALUES = 48, MOST_BLOCKS = 8 };
 
@@ -11,33 +12,12 @@ typedef struct Body {
     uint32_t values, loads;
 } Body;
 
-/* By how much an operand of the phi has grown since the trip before; NULL: it is not that. */
-static const IrValue *step_of(const IrValue *phi, const IrValue *next)
+/* Upwards to an end, by a step that is not known now. */
+static bool is_counted(const IrGraph *graph, const IrLoop *loop)
 {
-    if (next->op != IR_ADD || (next->operands[0] != phi && next->operands[1] != phi))
-        return NULL;
-    return next->operands[next->operands[0] == phi];
-}
-
-/* The header goes on while a phi, which each way back to it grows by the same that is not known now, is less than
- * something. */
-static bool is_counted(const IrBlock *header)
-{
-    const IrValue *branch = header->last, *step = NULL;
-    if (branch->op != IR_BRANCH || branch->operands[0]->op != IR_LT)
-        return false;
-    const IrValue *phi = branch->operands[0]->operands[0];
-    if (phi->op != IR_PHI || phi->block != header || !type_is_integer(phi->type))
-        return false;
-    uint32_t others = 0;
-    for (uint32_t i = 0; i < phi->operand_count; i++) {
-        const IrValue *each = step_of(phi, phi->operands[i]);
-        if (each && step && each != step)
-            return false;
-        step = each ? each : step;
-        others += !each;
-    }
-    return step && step->op != IR_CONST && others == 1;
+    IrInduction counts;
+    return ir_induction(graph, loop, &counts) && counts.comparison == IR_LT && counts.exit == 1 &&
+           counts.step->op != IR_CONST;
 }
 
 /* Memory that is not the launch's arguments. */
@@ -77,21 +57,23 @@ static bool block_suits(const LoadOrder *order, Body *body, const IrBlock *block
     return true;
 }
 
-static bool is_batched(const LoadOrder *order, const IrBlock *block)
+static bool is_batched(const LoadOrder *order, const IrGraph *graph, const IrLoop *loop)
 {
-    Body body = {.header = block};
+    Body body = {.header = loop->header};
     int blocks = MOST_BLOCKS;
-    return is_counted(block) && block_suits(order, &body, block->last->targets[0], &blocks) && body.loads &&
-           body.values <= MOST_VALUES;
+    return is_counted(graph, loop) && block_suits(order, &body, loop->header->last->targets[0], &blocks) &&
+           body.loads && body.values <= MOST_VALUES;
 }
 
 void mark_batched_loops(IrModule *module)
 {
     Arena *arena = arena_create();
     LoadOrder order = load_order_of_module(module, arena);
-    for (const IrFunc *function = module->first; function; function = function->next)
-        for (IrBlock *block = function->first; block; block = block->next)
-            if (!block->loop && is_batched(&order, block))
-                block->loop = IR_LOOP_BATCH;
+    for (const IrFunc *function = module->first; function; function = function->next) {
+        const IrGraph *graph = ir_graph(function, arena);
+        for (uint32_t i = 0; i < graph->loop_count; i++)
+            if (!graph->loops[i].header->loop && is_batched(&order, graph, &graph->loops[i]))
+                graph->loops[i].header->loop = IR_LOOP_BATCH;
+    }
     arena_destroy(arena);
 }

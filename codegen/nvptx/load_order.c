@@ -4,6 +4,7 @@
 #include "codegen/nvptx/load_order.h"
 
 #include "codegen/passes.h"
+#include "core/ir/ir_graph.h"
 
 enum {
     MOST_LOADS = 8, /* that come before one operation: each has its registers until it is used */
@@ -24,10 +25,10 @@ static bool acts_by_itself(const IrValue *value)
 {
     switch (value->op) {
     case IR_CALL: return value->callee->is_recursive;
-    case IR_INTRINSIC: return intrinsic_info[value->intrinsic].effects != EFFECT_NONE;
-    case IR_RAISE:
-    case IR_TRAP: return true;
-    default: return (ir_op_info[value->op].flags & IR_FLAG_WRITES) != 0;
+    case IR_JUMP:
+    case IR_BRANCH:
+    case IR_RETURN: return false;
+    default: return ir_has_effect(value);
     }
 }
 
@@ -44,23 +45,6 @@ LoadOrder load_order_of_module(const IrModule *module, Arena *arena)
     return order;
 }
 
-static bool is_slow(const IrValue *value)
-{
-    switch (value->op) {
-    case IR_DIV:
-    case IR_FLOORDIV:
-    case IR_MOD:
-    case IR_POW:
-    case IR_POWI:
-    case IR_CALL: return true;
-    case IR_INTRINSIC: {
-        IntrinsicKind kind = intrinsic_info[value->intrinsic].kind;
-        return kind == INTRINSIC_KIND_MATH || kind == INTRINSIC_KIND_LIBDEVICE;
-    }
-    default: return false;
-    }
-}
-
 /* --- moving --------------------------------------------------------------------------------------------------------- */
 static bool is_waiting(const Region *region, const IrValue *value)
 {
@@ -72,7 +56,7 @@ static bool can_come(const Region *region, const IrValue *value, int *steps)
 {
     if (!is_waiting(region, value))
         return true;
-    if (!(ir_op_info[value->op].flags & IR_FLAG_PURE) || is_slow(value) || --*steps < 0)
+    if (!ir_is_repeatable(value) || ir_is_routine(value) || --*steps < 0)
         return false;
     for (uint32_t i = 0; i < value->operand_count; i++)
         if (!can_come(region, value->operands[i], steps))
@@ -128,7 +112,7 @@ static void take(Region *region, IrValue *value)
         end_region(region);
     if (moves(region, value)) {
         come_with_operands(region, value);
-    } else if (!is_end && (region->late_count || is_slow(value))) {
+    } else if (!is_end && (region->late_count || ir_is_routine(value))) {
         region->is_late[value->id] = true;
         region->late[region->late_count++] = value;
     } else {

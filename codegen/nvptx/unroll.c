@@ -2,6 +2,7 @@
  * Such an array can be in registers only when every index is known while compiling; LLVM's own threshold looks at the
  * loop's size alone, which keeps accumulators of matrix products in memory. */
 #include "codegen/passes.h"
+#include "core/ir/ir_graph.h"
 
 enum {
     MOST_TRIPS = 128, /* of one loop */
@@ -9,12 +10,13 @@ enum {
     MOST_VALUES = 8192, /* of a function's loops when they are written out */
 };
 
+/* All by place in graph->loops. */
 typedef struct Unroll {
-    const IrFunc *function;
+    const IrGraph *graph;
     Arena *arena;
-    const IrValue **counters; /* by IrBlock.id: the phi of a counted loop's header, else NULL */
-    int64_t *trips; /* by IrBlock.id of the header */
-    bool *is_chosen; /* by IrBlock.id of the header */
+    const IrValue **counters; /* the phi that counts the loop's trips; NULL: their number is not known or too large */
+    int64_t *trips;
+    bool *is_chosen;
 } Unroll;
 
 /* --- counted loops ------------------------------------------------------------------------------------------------ */
@@ -41,34 +43,23 @@ static int64_t count_trips(int64_t start, int64_t end, int64_t step)
     return (distance + step - 1) / step;
 }
 
-/* The header compares a phi that goes from a constant by a constant step with a constant end. */
-static int64_t trips_of(const IrBlock *header, const IrValue *phi)
+/* From a number by a number up to a number; 0: it does not. */
+static int64_t trips_of(const IrInduction *counts)
 {
-    const IrValue *branch = header->last, *next = NULL;
-    int64_t start = 0, end, step;
-    if (branch->op != IR_BRANCH || branch->operands[0]->op != IR_LT || branch->operands[0]->operands[0] != phi ||
-        !is_number(branch->operands[0]->operands[1], &end) || phi->operand_count != 2)
-        return 0;
-    for (int i = 0; i < 2; i++)
-        if (!is_number(phi->operands[i], &start))
-            next = phi->operands[i];
-    if (!next || next->op != IR_ADD)
-        return 0;
-    const IrValue *by = next->operands[0] == phi ? next->operands[1] : next->operands[0];
-    if ((next->operands[0] != phi && next->operands[1] != phi) || !is_number(by, &step) || step > MOST_VALUES)
+    int64_t start, end, step;
+    if (counts->comparison != IR_LT || counts->exit != 1 || !is_number(counts->start, &start) ||
+        !is_number(counts->bound, &end) || !is_number(counts->step, &step) || step > MOST_VALUES)
         return 0;
     return count_trips(start, end, step);
 }
 
 static void find_counters(Unroll *unroll)
 {
-    for (const IrBlock *block = unroll->function->first; block; block = block->next)
-        for (const IrValue *phi = block->first; phi && phi->op == IR_PHI; phi = phi->next) {
-            int64_t trips = type_is_integer(phi->type) ? trips_of(block, phi) : 0;
-            if (trips) {
-                unroll->counters[block->id] = phi;
-                unroll->trips[block->id] = trips;
-            }
+    IrInduction counts;
+    for (uint32_t i = 0; i < unroll->graph->loop_count; i++)
+        if (ir_induction(unroll->graph, &unroll->graph->loops[i], &counts)) {
+            unroll->trips[i] = trips_of(&counts);
+            unroll->counters[i] = unroll->trips[i] ? counts.variable : NULL;
         }
 }
 
@@ -80,12 +71,21 @@ static bool is_arithmetic(const IrValue *value)
            value->op != IR_INTRINSIC && value->op != IR_CALL;
 }
 
-/* Whether unrolling makes a constant of an index; marks the loops for it in `loops`, by IrBlock.id. */
+/* Marks the loop whose trips the phi counts. */
+static bool counts_trips(const Unroll *unroll, const IrValue *phi, bool *loops)
+{
+    const IrLoop *loop = unroll->graph->loop_of[phi->block->id];
+    if (!loop || unroll->counters[loop - unroll->graph->loops] != phi)
+        return false;
+    return loops[loop - unroll->graph->loops] = true;
+}
+
+/* Whether unrolling makes a constant of an index; marks the loops for it in `loops`, by their place. */
 static bool becomes_constant(const Unroll *unroll, const IrValue *index, bool *loops, int depth)
 {
     switch (index->op) {
     case IR_CONST: return true;
-    case IR_PHI: loops[index->block->id] = true; return unroll->counters[index->block->id] == index;
+    case IR_PHI: return counts_trips(unroll, index, loops);
     case IR_EXTENT:
     case IR_STRIDE: return ir_memory_of(index->operands[0])->op == IR_LOCAL;
     default: break;
@@ -111,10 +111,10 @@ static bool is_plain_use(const Unroll *unroll, const IrValue *use, uint32_t oper
     return true;
 }
 
-static void merge(const Unroll *unroll, bool *into, const bool *from)
+static void choose(const Unroll *unroll, const bool *loops)
 {
-    for (uint32_t id = 0; id <= unroll->function->block_count; id++)
-        into[id] |= from[id] && unroll->counters[id];
+    for (uint32_t i = 0; i < unroll->graph->loop_count; i++)
+        unroll->is_chosen[i] |= loops[i];
 }
 
 static bool is_small(const IrValue *local)
@@ -128,8 +128,8 @@ static bool is_small(const IrValue *local)
 /* Chooses the loops by which all indices of one array of the thread become constants, if all do. */
 static void choose_for_array(Unroll *unroll, const IrValue *local)
 {
-    bool *loops = ARENA_ARRAY(unroll->arena, bool, unroll->function->block_count + 1);
-    for (const IrBlock *block = unroll->function->first; block; block = block->next)
+    bool *loops = ARENA_ARRAY(unroll->arena, bool, unroll->graph->loop_count);
+    for (const IrBlock *block = unroll->graph->function->first; block; block = block->next)
         for (const IrValue *use = block->first; use; use = use->next)
             for (uint32_t i = 0; i < use->operand_count; i++) {
                 const IrValue *operand = use->operands[i];
@@ -137,80 +137,73 @@ static void choose_for_array(Unroll *unroll, const IrValue *local)
                     !is_plain_use(unroll, use, i, loops))
                     return;
             }
-    merge(unroll, unroll->is_chosen, loops);
+    choose(unroll, loops);
 }
 
 static void choose_for_pick(Unroll *unroll, const IrValue *pick)
 {
-    bool *loops = ARENA_ARRAY(unroll->arena, bool, unroll->function->block_count + 1);
+    bool *loops = ARENA_ARRAY(unroll->arena, bool, unroll->graph->loop_count);
     if (becomes_constant(unroll, pick->operands[1], loops, 2))
-        merge(unroll, unroll->is_chosen, loops);
+        choose(unroll, loops);
 }
 
 /* --- size --------------------------------------------------------------------------------------------------------- */
 
-static void multiply_inside(const Unroll *unroll, const IrBlock *header, int64_t *copies)
+/* By IrBlock.id: how often the block is there when the chosen loops are written out. */
+static const int64_t *count_copies(const Unroll *unroll)
 {
-    uint32_t count = 0;
-    bool *seen = ARENA_ARRAY(unroll->arena, bool, unroll->function->block_count + 1);
-    const IrBlock **stack = ARENA_ARRAY(unroll->arena, const IrBlock *, unroll->function->block_count + 1);
-    seen[header->id] = seen[header->last->targets[1]->id] = true;
-    stack[count++] = header->last->targets[0];
-    while (count) {
-        const IrBlock *block = stack[--count];
-        IrBlock *targets[2];
-        if (seen[block->id])
-            continue;
-        seen[block->id] = true;
-        if (copies[block->id] <= MOST_VALUES)
-            copies[block->id] *= unroll->trips[header->id];
-        int target_count = ir_successors(block, targets);
-        for (int i = 0; i < target_count; i++)
-            if (!seen[targets[i]->id])
-                stack[count++] = targets[i];
+    uint32_t count = unroll->graph->function->block_count;
+    int64_t *copies = ARENA_ARRAY(unroll->arena, int64_t, count);
+    for (uint32_t id = 0; id < count; id++)
+        copies[id] = 1;
+    for (uint32_t i = 0; i < unroll->graph->loop_count; i++) {
+        const IrLoop *loop = &unroll->graph->loops[i];
+        for (uint32_t k = 1; unroll->is_chosen[i] && k < loop->block_count; k++)
+            if (copies[loop->blocks[k]->id] <= MOST_VALUES)
+                copies[loop->blocks[k]->id] *= unroll->trips[i];
     }
+    return copies;
 }
 
 static bool is_affordable(const Unroll *unroll)
 {
-    int64_t *copies = ARENA_ARRAY(unroll->arena, int64_t, unroll->function->block_count + 1), total = 0;
-    for (uint32_t id = 0; id <= unroll->function->block_count; id++)
-        copies[id] = 1;
-    for (const IrBlock *block = unroll->function->first; block; block = block->next)
-        if (unroll->is_chosen[block->id])
-            multiply_inside(unroll, block, copies);
-    for (const IrBlock *block = unroll->function->first; block; block = block->next)
+    const int64_t *copies = count_copies(unroll);
+    int64_t total = 0;
+    for (uint32_t i = 0; i < unroll->graph->count; i++) {
+        const IrBlock *block = unroll->graph->order[i];
         for (const IrValue *value = block->first; value && copies[block->id] > 1; value = value->next)
             total += copies[block->id];
+    }
     return total <= MOST_VALUES;
 }
 
-static void mark_in_function(IrFunc *function, Arena *arena)
+static void mark_in_function(const IrFunc *function, Arena *arena)
 {
-    uint32_t count = function->block_count + 1;
-    Unroll unroll = {.function = function,
+    const IrGraph *graph = ir_graph(function, arena);
+    uint32_t count = graph->loop_count;
+    Unroll unroll = {.graph = graph,
                      .arena = arena,
                      .counters = ARENA_ARRAY(arena, const IrValue *, count),
                      .trips = ARENA_ARRAY(arena, int64_t, count),
                      .is_chosen = ARENA_ARRAY(arena, bool, count)};
     find_counters(&unroll);
-    for (const IrBlock *block = function->first; block; block = block->next)
-        for (const IrValue *value = block->first; value; value = value->next)
+    for (uint32_t i = 0; i < graph->count && count; i++)
+        for (const IrValue *value = graph->order[i]->first; value; value = value->next)
             if (value->op == IR_LOCAL && is_small(value))
                 choose_for_array(&unroll, value);
             else if (value->op == IR_PICK)
                 choose_for_pick(&unroll, value);
     if (!is_affordable(&unroll))
         return;
-    for (IrBlock *block = function->first; block; block = block->next)
-        if (unroll.is_chosen[block->id])
-            block->loop = IR_LOOP_UNROLL;
+    for (uint32_t i = 0; i < count; i++)
+        if (unroll.is_chosen[i])
+            graph->loops[i].header->loop = IR_LOOP_UNROLL;
 }
 
 void mark_unrolled_loops(IrModule *module)
 {
     Arena *arena = arena_create();
-    for (IrFunc *function = module->first; function; function = function->next)
+    for (const IrFunc *function = module->first; function; function = function->next)
         mark_in_function(function, arena);
     arena_destroy(arena);
 }

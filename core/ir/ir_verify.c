@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/ir/ir_graph.h"
+
 typedef struct Verifier {
     const IrFunc *function;
     Arena *arena;              /* dies with the check */
@@ -13,10 +15,7 @@ typedef struct Verifier {
     const IrValue **values;    /* by id */
     IrBlock **blocks;          /* by id */
     uint32_t *place;           /* of a value in its block, by id */
-    IrBlock **order;           /* reachable blocks in reverse postorder */
-    uint32_t order_count;
-    uint32_t *rank;            /* place in order + 1, by block id; 0: unreachable */
-    uint32_t *dominator;       /* rank of the immediate dominator, by rank */
+    const IrGraph *graph;      /* once blocks and their targets are known to be right */
 } Verifier;
 
 bool verify_fail(Diag *diag, const IrValue *value, const char *format, ...)
@@ -165,83 +164,6 @@ static bool check_predecessors(Verifier *v)
     return true;
 }
 
-/* --- dominance ------------------------------------------------------------------------------------------------------ */
-
-typedef struct Visit {
-    IrBlock *block;
-    int next;
-} Visit;
-
-static void order_blocks(Verifier *v)
-{
-    uint32_t count = v->function->block_count, depth = 0, done = count;
-    Visit *stack = ARENA_ARRAY(v->arena, Visit, count + 1);
-    IrBlock **order = ARENA_ARRAY(v->arena, IrBlock *, count);
-    v->rank = ARENA_ARRAY(v->arena, uint32_t, count);
-    stack[depth++] = (Visit){v->function->first, 0};
-    v->rank[v->function->first->id] = UINT32_MAX;
-    while (depth) {
-        Visit *top = &stack[depth - 1];
-        IrBlock *targets[2];
-        if (top->next < ir_successors(top->block, targets)) {
-            IrBlock *target = targets[top->next++];
-            if (!v->rank[target->id]) {
-                v->rank[target->id] = UINT32_MAX;
-                stack[depth++] = (Visit){target, 0};
-            }
-        } else {
-            order[--done] = top->block;
-            depth--;
-        }
-    }
-    v->order = order + done;
-    v->order_count = count - done;
-    for (uint32_t i = 0; i < v->order_count; i++)
-        v->rank[v->order[i]->id] = i + 1;
-}
-
-static uint32_t common_dominator(const Verifier *v, uint32_t a, uint32_t b)
-{
-    while (a != b) {
-        while (a > b)
-            a = v->dominator[a];
-        while (b > a)
-            b = v->dominator[b];
-    }
-    return a;
-}
-
-/* Cooper, Harvey and Kennedy's iteration; ranks count from 1, 0 stands for not known yet. */
-static void find_dominators(Verifier *v)
-{
-    v->dominator = ARENA_ARRAY(v->arena, uint32_t, v->order_count + 1);
-    v->dominator[1] = 1;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t rank = 2; rank <= v->order_count; rank++) {
-            const IrBlock *block = v->order[rank - 1];
-            uint32_t best = 0;
-            for (uint32_t i = 0; i < block->predecessor_count; i++) {
-                uint32_t from = v->rank[block->predecessors[i]->id];
-                if (from && v->dominator[from])
-                    best = best ? common_dominator(v, best, from) : from;
-            }
-            changed |= best != v->dominator[rank];
-            v->dominator[rank] = best;
-        }
-    }
-}
-
-static bool block_dominates(const Verifier *v, const IrBlock *a, const IrBlock *b)
-{
-    uint32_t rank_a = v->rank[a->id], rank = v->rank[b->id];
-    if (!rank)
-        return true; /* nothing reaches b */
-    while (rank > rank_a && rank > 1)
-        rank = v->dominator[rank];
-    return rank == rank_a;
-}
-
 /* --- values --------------------------------------------------------------------------------------------------------- */
 
 static bool check_operand(const Verifier *v, const IrValue *value, uint32_t i)
@@ -253,9 +175,9 @@ static bool check_operand(const Verifier *v, const IrValue *value, uint32_t i)
         return verify_fail(v->diag, value, "operand %u is not a value of this function", i);
     if (operand->op != IR_PARAM && !ir_has_result(operand))
         return verify_fail(v->diag, value, "operand %u has no result", i);
-    bool dominates = value->op == IR_PHI ? block_dominates(v, operand->block, value->block->predecessors[i])
+    bool dominates = value->op == IR_PHI ? ir_dominates(v->graph, operand->block, value->block->predecessors[i])
                      : operand->block == value->block ? v->place[operand->id] < v->place[value->id]
-                                                      : block_dominates(v, operand->block, value->block);
+                                                      : ir_dominates(v->graph, operand->block, value->block);
     if (!dominates)
         return verify_fail(v->diag, value, "operand %u, %%%u, does not dominate its use", i, operand->id);
     return true;
@@ -279,8 +201,7 @@ static bool verify_blocks(Verifier *v)
             return false;
     if (!check_predecessors(v))
         return false;
-    order_blocks(v);
-    find_dominators(v);
+    v->graph = ir_graph(v->function, v->arena);
     for (const IrBlock *block = v->function->first; block; block = block->next)
         for (const IrValue *value = block->first; value; value = value->next)
             if (!check_value(v, value))

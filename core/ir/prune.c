@@ -1,14 +1,6 @@
 /* Removes what lowering emitted and nothing uses, so that the typed IR shows what the kernel does. The values keep their
  * numbers; ir_renumber closes the gaps. */
-#include "core/ir/ir.h"
-
-static bool has_effect(const IrValue *value)
-{
-    if (value->op == IR_INTRINSIC)
-        return intrinsic_info[value->intrinsic].effects != EFFECT_NONE;
-    return value->op == IR_PARAM || !(ir_op_info[value->op].flags & (IR_FLAG_PURE | IR_FLAG_READS)) ||
-           (ir_op_info[value->op].flags & IR_FLAG_WRITES);
-}
+#include "core/ir/ir_graph.h"
 
 /* Marks the value and what it is computed from. Iterative: chains may be long. */
 static void mark(bool *live, IrValue *root, IrValue **stack)
@@ -51,7 +43,7 @@ void prune(IrFunc *function)
     IrValue **stack = ARENA_ARRAY(arena, IrValue *, function->value_count);
     for (IrBlock *block = function->first; block; block = block->next)
         for (IrValue *value = block->first; value; value = value->next)
-            if (has_effect(value))
+            if (value->op == IR_PARAM || ir_has_effect(value))
                 mark(live, value, stack);
     for (IrBlock *block = function->first; block; block = block->next)
         sweep(block, live);

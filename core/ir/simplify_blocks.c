@@ -2,6 +2,7 @@
  * postorder, so that the typed IR does not tell which CPython wrote the bytecode. */
 #include <string.h>
 
+#include "core/base/graph.h"
 #include "core/ir/ir.h"
 
 static void replace_predecessor(IrBlock *block, const IrBlock *old, IrBlock *new)
@@ -21,7 +22,8 @@ static bool is_predecessor(const IrBlock *block, const IrBlock *of)
 
 static uint32_t target_count(const IrBlock *block)
 {
-    return block->last->op == IR_JUMP ? 1 : block->last->op == IR_BRANCH ? 2 : 0;
+    IrBlock *targets[2];
+    return (uint32_t)ir_successors(block, targets);
 }
 
 /* A block that only jumps on: what led to it leads to its target. */
@@ -62,14 +64,19 @@ static bool join_to_predecessor(IrBlock *block)
     return true;
 }
 
-/* Targets in order come out in order: the second is visited first, as blocks are taken from the end. */
-static void visit(IrBlock *block, bool *seen, IrBlock **order, uint32_t *place)
+/* Targets in order come out in order: the second is visited first, as what is left last comes first. */
+static GraphOrder order_of(const IrFunc *function, IrBlock *const *blocks, Arena *arena)
 {
-    seen[block->id] = true;
-    for (uint32_t k = target_count(block); k-- > 0;)
-        if (!seen[block->last->targets[k]->id])
-            visit(block->last->targets[k], seen, order, place);
-    order[--*place] = block;
+    uint32_t count = function->block_count, edges = 0;
+    uint32_t *first = ARENA_ARRAY(arena, uint32_t, count + 1), *successors = ARENA_ARRAY(arena, uint32_t, 2 * count);
+    for (uint32_t id = 0; id < count; id++) {
+        first[id] = edges;
+        for (uint32_t k = blocks[id]->first ? target_count(blocks[id]) : 0; k-- > 0;)
+            successors[edges++] = blocks[id]->last->targets[k]->id;
+    }
+    first[count] = edges;
+    return graph_order(&(Graph){.node_count = count, .first = first, .successors = successors}, function->first->id,
+                       arena);
 }
 
 /* Phi operands follow the predecessors, whose order follows the blocks'. */
@@ -95,22 +102,22 @@ static void reorder_operands(const IrBlock *block, IrBlock *const *old, Arena *a
 
 static void put_in_order(IrFunc *function, Arena *arena)
 {
-    uint32_t all = function->block_count, place = all;
-    bool *seen = ARENA_ARRAY(arena, bool, all);
-    IrBlock **order = ARENA_ARRAY(arena, IrBlock *, all);
-    visit(function->first, seen, order, &place);
-    uint32_t count = all - place;
-    IrBlock ***old = ARENA_ARRAY(arena, IrBlock **, count);
-    for (uint32_t i = 0; i < count; i++) {
-        order[place + i]->next = i + 1 < count ? order[place + i + 1] : NULL;
-        order[place + i]->id = i;
-        old[i] = order[place + i]->predecessors;
+    IrBlock **blocks = ARENA_ARRAY(arena, IrBlock *, function->block_count);
+    for (IrBlock *block = function->first; block; block = block->next)
+        blocks[block->id] = block;
+    GraphOrder order = order_of(function, blocks, arena);
+    IrBlock ***old = ARENA_ARRAY(arena, IrBlock **, order.count);
+    for (uint32_t i = 0; i < order.count; i++) {
+        IrBlock *block = blocks[order.nodes[i]];
+        block->next = i + 1 < order.count ? blocks[order.nodes[i + 1]] : NULL;
+        block->id = i;
+        old[i] = block->predecessors;
     }
-    function->last = order[all - 1];
-    function->block_count = count;
+    function->last = blocks[order.nodes[order.count - 1]];
+    function->block_count = order.count;
     ir_link_blocks(function);
-    for (uint32_t i = 0; i < count; i++)
-        reorder_operands(order[place + i], old[i], arena);
+    for (uint32_t i = 0; i < order.count; i++)
+        reorder_operands(blocks[order.nodes[i]], old[i], arena);
 }
 
 /* --- loops ---------------------------------------------------------------------------------------------------------- */
