@@ -44,6 +44,8 @@ bool lower_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out);
 bool lower_compare(Lower *l, int32_t number, Operand a, Operand b, Operand *out);
 bool lower_unary(Lower *l, SsaOp op, Operand a, Operand *out);
 bool lower_is(Lower *l, Operand a, Operand b, bool negated, Operand *out);
+/* Fails for these operand types; text: the operator. Always false. */
+bool lower_refuse_operands(Lower *l, const char *text, Operand a, Operand b, const char *hint);
 bool lower_contains(Lower *l, Operand item, Operand container, bool negated, Operand *out);
 enum {
     NB_ADD,

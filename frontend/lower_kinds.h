@@ -103,6 +103,10 @@ bool operand_is_exception_class(Operand operand);
 bool lower_exception_call(Lower *l, Operand class, const Call *call, Operand *out);
 /* Ends the block by what the statement raises. */
 bool lower_raise(Lower *l, const SsaValue *value);
+/* Ends the thread; where the host is told, by an exception without values. Nothing while inferring. */
+void emit_silent_raise(Lower *l);
+/* Ends the thread by the exception, whose run-time values these are. Nothing while inferring. */
+void emit_raise(Lower *l, const IrException *exception, uint32_t count, IrValue *const *values);
 /* Whether operators check what Python would raise. */
 bool lower_checks(const Lower *l);
 /* Raises a builtin exception with this text where the condition holds. Nothing while inferring. */

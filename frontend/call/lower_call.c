@@ -4,47 +4,6 @@
 
 #include "frontend/compound/generator.h"
 
-const Operand *call_keyword(const Call *call, const char *name)
-{
-    for (uint32_t i = 0; i < call->keyword_count; i++)
-        if (strcmp(call->keywords[i], name) == 0)
-            return &call->keyword_values[i];
-    return NULL;
-}
-
-const Operand *call_argument(const Call *call, uint32_t index, const char *name)
-{
-    return index < call->count ? &call->arguments[index] : call_keyword(call, name);
-}
-
-bool call_refuse(Lower *l, const Call *call, const char *hint)
-{
-    uint32_t count = call->count + call->keyword_count;
-    Operand *all = ARENA_ARRAY(l->arena, Operand, count);
-    for (uint32_t i = 0; i < count; i++)
-        all[i] = i < call->count ? call->arguments[i] : call->keyword_values[i - call->count];
-    return lower_fail(l, DIAG_TYPE_ARGUMENTS, call->name, lower_describe_all(l, all, count), hint);
-}
-
-bool call_arity(Lower *l, const Call *call, uint32_t least, uint32_t most)
-{
-    uint32_t given = call->count + call->keyword_count;
-    if (given >= least && given <= most)
-        return true;
-    const char *range =
-        least == most ? arena_format(l->arena, "%u", least) : arena_format(l->arena, "%u to %u", least, most);
-    return lower_fail(l, DIAG_CALL_ARITY, call->name, range, most == 1 ? "" : "s", (int)given);
-}
-
-Operand operand_as_argument(Lower *l, Operand operand)
-{
-    if (operand.type->kind == TYPE_OBJECT || operand.type->kind == TYPE_NONE)
-        return operand;
-    Operand value = operand_value(operand.type, operand_ir(l, operand));
-    value.weak = operand.weak;
-    return value;
-}
-
 /* --- Python functions --------------------------------------------------------------------------------------------- */
 
 typedef struct Callee {

@@ -45,6 +45,8 @@ bool lower_math_call(Lower *l, const Call *call, Operand *out);
 bool lower_cuda_call(Lower *l, const Call *call, Operand *out);
 /* blockIdx * blockDim + threadIdx along one axis. */
 Operand lower_grid_place(Lower *l, uint32_t axis);
+/* gridDim * blockDim along one axis. */
+Operand lower_grid_extent(Lower *l, uint32_t axis);
 /* lower_cache_hint.c */
 bool lower_cache_hint_call(Lower *l, const Call *call, Operand *out);
 /* lower_atomic.c */

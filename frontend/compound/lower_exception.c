@@ -1,4 +1,4 @@
-/* Exceptions: raise, assert, and what Python's operators raise. The module's table says what the host is to raise; a
+/* Exceptions: raise and assert. The module's table says what the host is to raise; a
  * RAISE carries its number and the run-time values among the arguments. Where the host is not told, a raise only ends the
  * thread. */
 #include <string.h>
@@ -104,33 +104,6 @@ static bool add_arguments(Lower *l, Raise *raise, Operand exception, IrException
 
 /* --- raising -------------------------------------------------------------------------------------------------------- */
 
-/* In a kernel that is a return. */
-static void emit_silent_raise(Lower *l)
-{
-    if (l->instance->is_kernel)
-        emit(l, IR_RETURN, &type_none, 0, NULL);
-    else if (l->emitting)
-        ir_raise(l->block, 0, &l->value->pos, 0, NULL);
-}
-
-static void emit_raise(Lower *l, const IrException *exception, const Raise *raise)
-{
-    if (l->emitting)
-        ir_raise(l->block, ir_add_exception(l->frontend->module, exception), &l->value->pos, raise->count,
-                 raise->values);
-}
-
-void emit_builtin_raise(Lower *l, const char *class)
-{
-    if (!l->frontend->request->exceptions) {
-        emit_silent_raise(l);
-        return;
-    }
-    Constant *constant = ARENA_NEW(l->arena, Constant);
-    *constant = (Constant){.kind = CONSTANT_MODULE, .is_exception = true, .text = class};
-    emit_raise(l, &(IrException){.class = constant, .pos = raise_place(l)}, &(Raise){0});
-}
-
 bool lower_raise(Lower *l, const SsaValue *value)
 {
     Raise raise = {0};
@@ -150,63 +123,6 @@ bool lower_raise(Lower *l, const SsaValue *value)
             arena_format(l->arena, "%s is no exception that can be raised", lower_describe(l, raised.type)));
     else if (!add_arguments(l, &raise, raised, &exception))
         return false;
-    emit_raise(l, &exception, &raise);
+    emit_raise(l, &exception, raise.count, raise.values);
     return true;
-}
-
-/* --- what operators raise ------------------------------------------------------------------------------------------- */
-
-/* Functions of cujit's own follow NumPy and C, whose operators raise nothing. */
-bool lower_checks(const Lower *l) { return l->frontend->request->exceptions && !l->instance->code->is_library; }
-
-void emit_check(Lower *l, IrValue *condition, const char *class, const char *text)
-{
-    IrBlock *failed = emit_block(l), *passed = emit_block(l);
-    if (!l->emitting)
-        return;
-    Constant *constants = ARENA_ARRAY(l->arena, Constant, 2);
-    constants[0] = (Constant){.kind = CONSTANT_MODULE, .is_exception = true, .text = class};
-    constants[1] = (Constant){.kind = CONSTANT_STRING, .text = text};
-    IrExceptionArgument *argument = ARENA_NEW(l->arena, IrExceptionArgument);
-    *argument = (IrExceptionArgument){.constant = &constants[1], .type = &type_none};
-    IrException exception = {.class = &constants[0], .argument_count = 1, .arguments = argument, .pos = raise_place(l)};
-    emit_branch(l, condition, failed, passed);
-    l->block = failed;
-    emit_raise(l, &exception, &(Raise){0});
-    l->block = passed;
-}
-
-void emit_check_or_trap(Lower *l, IrValue *condition, const char *class, const char *text)
-{
-    if (lower_checks(l)) {
-        emit_check(l, condition, class, text);
-        return;
-    }
-    IrBlock *failed = emit_block(l), *passed = emit_block(l);
-    emit_branch(l, condition, failed, passed);
-    l->block = failed;
-    emit_intrinsic(l, INTRINSIC_CUDA_TRAP, &type_none, 0, NULL);
-    emit_jump(l, passed);
-    l->block = passed;
-}
-
-bool value_is_never_zero(const IrValue *value)
-{
-    int64_t low, high;
-    if (value->op == IR_CONST)
-        return type_is_integer(value->type) ? value->integer != 0 : value->real != 0;
-    if (value->type->kind != TYPE_INT)
-        return false;
-    lower_interval(value, &low, &high);
-    return low > 0 || high < 0;
-}
-
-void emit_zero_check(Lower *l, IrValue *divisor, const char *text)
-{
-    if (!l->emitting || !text || !lower_checks(l) || value_is_never_zero(divisor))
-        return;
-    const Type *type = divisor->type;
-    IrValue *zero =
-        type->kind == TYPE_FLOAT ? ir_const_float(l->block, type, 0, 0, &l->value->pos) : emit_int(l, type, 0);
-    emit_check(l, emit2(l, IR_EQ, TYPE_OF(BOOL), divisor, zero), "ZeroDivisionError", text);
 }

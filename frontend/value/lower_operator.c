@@ -35,7 +35,7 @@ static const struct {
     [COMPARE_NE] = {"!=", IR_NE}, [COMPARE_GT] = {">", IR_GT},  [COMPARE_GE] = {">=", IR_GE},
 };
 
-static bool refuse_operands(Lower *l, const char *text, Operand a, Operand b, const char *hint)
+bool lower_refuse_operands(Lower *l, const char *text, Operand a, Operand b, const char *hint)
 {
     Operand both[] = {a, b};
     bool is_whole_array =
@@ -176,7 +176,7 @@ static bool lower_power(Lower *l, Operand a, Operand b, Operand *out)
         return power_by_constant(l, a, exponent, out);
     const Type *type = type_promote(PROMOTION_POWER, weak_type(a, b), weak_type(b, a));
     if (!type)
-        return refuse_operands(l, "**", a, b, "");
+        return lower_refuse_operands(l, "**", a, b, "");
     if (is_constant && type->kind == TYPE_COMPLEX)
         return power_by_constant(l, a, exponent, out);
     Operand x, y;
@@ -249,12 +249,12 @@ bool lower_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
     if (operand_is_text(a))
         return lower_text_binary(l, number, a, b, out);
     if (!type_is_scalar(a.type) || !type_is_scalar(b.type) || number == NB_MATRIX_MULTIPLY)
-        return refuse_operands(l, info->text, a, b, "");
+        return lower_refuse_operands(l, info->text, a, b, "");
     if (number == NB_POWER && !(a.constant && b.constant))
         return lower_power(l, a, b, out);
     const Type *type = type_promote(info->promotion, weak_type(a, b), weak_type(b, a));
     if (!type)
-        return refuse_operands(l, info->text, a, b, "");
+        return lower_refuse_operands(l, info->text, a, b, "");
     const Constant *folded = a.constant && b.constant ? fold_binary(l, number, a.constant, b.constant, type) : NULL;
     if (folded) {
         *out = (Operand){.type = type, .constant = folded, .weak = a.weak && b.weak};
@@ -295,7 +295,7 @@ static bool compare_scalars(Lower *l, int32_t number, Operand a, Operand b, Oper
     bool equality = number == COMPARE_EQ || number == COMPARE_NE;
     PromotionId rule = equality ? PROMOTION_EQUALITY : PROMOTION_ORDER;
     if (!type_promote(rule, a.type, b.type))
-        return refuse_operands(l, compare_info[number].text, a, b, "");
+        return lower_refuse_operands(l, compare_info[number].text, a, b, "");
     const Type *type = comparison_type(weak_type(a, b), weak_type(b, a));
     Operand x, y;
     if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
@@ -353,7 +353,7 @@ bool lower_compare(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
     bool vectors = equality && type_is_vector(a.type) && type_is_vector(b.type);
     if (vectors || (is_plain_tuple(a) && is_plain_tuple(b)))
         return compare_tuples(l, number, a, b, out);
-    return refuse_operands(l, compare_info[number].text, a, b, "");
+    return lower_refuse_operands(l, compare_info[number].text, a, b, "");
 }
 
 /* type(x) is int, and the like */
@@ -390,48 +390,7 @@ bool lower_is(Lower *l, Operand a, Operand b, bool negated, Operand *out)
     }
     if (a.type->kind == TYPE_BOOL && b.type->kind == TYPE_BOOL)
         return lower_compare(l, negated ? COMPARE_NE : COMPARE_EQ, a, b, out);
-    return refuse_operands(l, negated ? "is not" : "is", a, b, "; compare with == instead");
-}
-
-bool lower_contains(Lower *l, Operand item, Operand container, bool negated, Operand *out)
-{
-    if (container.type->kind == TYPE_TUPLE && container.type->tag == TUPLE_RANGE && type_is_real(item.type)) {
-        Operand found;
-        if (!lower_in_range(l, item, container, &found))
-            return false;
-        return negated ? lower_unary(l, SSA_NOT, found, out) : (*out = found, true);
-    }
-    if (operand_is_object(container, CONSTANT_STRING) && operand_is_object(item, CONSTANT_STRING)) {
-        bool has = strstr(container.constant->text, item.constant->text) != NULL;
-        return *out = operand_bool(l, has != negated), true;
-    }
-    Operand found = operand_bool(l, false);
-    if (container.type->kind == TYPE_TUPLE && container.type->tag == TUPLE_DICT)
-        return lower_dict_contains(l, container, item, &found) &&
-               (negated ? lower_unary(l, SSA_NOT, found, out) : (*out = found, true));
-    bool is_vector = container.type->kind == TYPE_ARRAY && container.type->ndim == 1;
-    if (is_vector || (container.type->kind == TYPE_TUPLE && container.type->tag == TUPLE_GENERATOR)) {
-        if (!lower_found(l, item, container, &found))
-            return false;
-        return negated ? lower_unary(l, SSA_NOT, found, out) : (*out = found, true);
-    }
-    if (!is_plain_tuple(container))
-        return refuse_operands(l, negated ? "not in" : "in", item, container,
-                               "; 'in' works on tuples, ranges, 1-dimensional arrays and generators");
-    for (uint32_t i = 0; i < container.type->count; i++) {
-        Operand same;
-        if (!lower_compare(l, COMPARE_EQ, item, lower_tuple_item(l, container, i), &same))
-            return false;
-        if (same.constant && !same.constant->integer)
-            continue;
-        if (same.constant) {
-            found = same;
-            break;
-        }
-        if (!lower_binary(l, NB_OR, found, same, &found) || !lower_truth(l, found, &found))
-            return false;
-    }
-    return negated ? lower_unary(l, SSA_NOT, found, out) : (*out = found, true);
+    return lower_refuse_operands(l, negated ? "is not" : "is", a, b, "; compare with == instead");
 }
 
 /* --- unary operators ---------------------------------------------------------------------------------------------- */

@@ -3,30 +3,6 @@
 
 #include "frontend/lower.h"
 
-static const Type *i64(void) { return TYPE_OF(INT64); }
-
-/* --- places in the grid ------------------------------------------------------------------------------------------- */
-
-static IrValue *register_value(Lower *l, IntrinsicId axes, uint32_t axis)
-{
-    IrValue *narrow = emit_intrinsic(l, intrinsic_on_axis(axes, axis), TYPE_OF(INT32), 0, NULL);
-    return emit1(l, IR_CONVERT, i64(), narrow);
-}
-
-Operand lower_grid_place(Lower *l, uint32_t axis)
-{
-    IrValue *block = register_value(l, INTRINSIC_CUDA_BLOCK_IDX, axis);
-    IrValue *width = register_value(l, INTRINSIC_CUDA_BLOCK_DIM, axis);
-    IrValue *thread = register_value(l, INTRINSIC_CUDA_THREAD_IDX, axis);
-    return operand_value(i64(), emit2(l, IR_ADD, i64(), emit2(l, IR_MUL, i64(), block, width), thread));
-}
-
-static Operand grid_extent(Lower *l, uint32_t axis)
-{
-    IrValue *blocks = register_value(l, INTRINSIC_CUDA_GRID_DIM, axis);
-    return operand_value(i64(), emit2(l, IR_MUL, i64(), blocks, register_value(l, INTRINSIC_CUDA_BLOCK_DIM, axis)));
-}
-
 static bool call_grid(Lower *l, const Call *call, Operand *out)
 {
     int64_t axes;
@@ -38,29 +14,12 @@ static bool call_grid(Lower *l, const Call *call, Operand *out)
         return lower_fail(l, DIAG_CONSTANT_RANGE, arena_format(l->arena, "%s() takes 1, 2 or 3", call->name));
     Operand places[3];
     for (uint32_t i = 0; i < axes; i++)
-        places[i] = call->intrinsic == INTRINSIC_CUDA_GRID ? lower_grid_place(l, i) : grid_extent(l, i);
+        places[i] = call->intrinsic == INTRINSIC_CUDA_GRID ? lower_grid_place(l, i) : lower_grid_extent(l, i);
     *out = axes == 1 ? places[0] : lower_make_tuple(l, places, (uint32_t)axes, TUPLE_PLAIN);
     return true;
 }
 
 /* --- shared and local arrays -------------------------------------------------------------------------------------- */
-
-const Type *operand_dtype(Lower *l, Operand operand)
-{
-    if (operand_is_object(operand, CONSTANT_TYPE))
-        return operand.constant->type;
-    switch (operand_intrinsic(operand)) {
-    case INTRINSIC_INT: return TYPE_OF(INT64);
-    case INTRINSIC_FLOAT: return TYPE_OF(FLOAT64);
-    case INTRINSIC_COMPLEX: return TYPE_OF(COMPLEX128);
-    case INTRINSIC_BOOL: return TYPE_OF(BOOL);
-    default: break;
-    }
-    if (!operand_is_object(operand, CONSTANT_STRING))
-        return NULL;
-    const Type *type = type_by_name(operand.constant->text);
-    return type ? type : type_time_by_name(l->arena, operand.constant->text);
-}
 
 static bool constant_shape(Lower *l, const Call *call, Operand shape, IrStorage *storage, int *ndim)
 {
