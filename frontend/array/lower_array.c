@@ -5,11 +5,6 @@
 
 static const Type *i64(void) { return TYPE_OF(INT64); }
 
-IrValue *emit_extent(Lower *l, Operand array, uint32_t axis)
-{
-    return emit_index_op(l, IR_EXTENT, i64(), array.ir, axis);
-}
-
 static Operand extent(Lower *l, Operand array, uint32_t axis)
 {
     return operand_value(i64(), emit_extent(l, array, axis));

@@ -2,6 +2,11 @@
  * ends the thread. */
 #include "frontend/lower.h"
 
+SourcePos raise_place(const Lower *l)
+{
+    return l->instance->raise_site.function ? l->instance->raise_site : l->value->pos;
+}
+
 /* In a kernel that is a return. */
 void emit_silent_raise(Lower *l)
 {

@@ -448,6 +448,11 @@ IrValue *emit_index_op(Lower *l, IrOp op, const Type *type, IrValue *a, uint32_t
     return value;
 }
 
+IrValue *emit_extent(Lower *l, Operand array, uint32_t axis)
+{
+    return emit_index_op(l, IR_EXTENT, TYPE_OF(INT64), array.ir, axis);
+}
+
 IrBlock *emit_block(Lower *l) { return l->emitting ? ir_block(l->instance->ir) : NULL; }
 
 void emit_jump(Lower *l, IrBlock *to)

@@ -46,8 +46,3 @@ SourcePos raise_site(Lower *l, const CodeSnapshot *callee)
     bool is_inside = l->instance && l->instance->code->is_library;
     return is_inside ? l->instance->raise_site : l->value->pos;
 }
-
-SourcePos raise_place(const Lower *l)
-{
-    return l->instance->raise_site.function ? l->instance->raise_site : l->value->pos;
-}

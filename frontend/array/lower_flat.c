@@ -1,0 +1,35 @@
+/* array.flat[index]: elements by their place in C order. */
+#include "frontend/lower.h"
+
+/* The indices of element number `index` in C order, whatever the strides. */
+static bool flat_index(Lower *l, Operand array, Operand index, Operand *out)
+{
+    Operand places[TYPE_MAX_NDIM], size, rest;
+    uint32_t ndim = array.type->ndim;
+    if (!type_is_integer(index.type))
+        return lower_fail(l, DIAG_TYPE_INDEX, "array.flat", lower_describe(l, index.type), "");
+    IrValue *wrapped;
+    if (!lower_array_attribute(l, array, "size", &size) || !lower_index_value(l, index, operand_ir(l, size), &wrapped))
+        return false;
+    rest = operand_value(TYPE_OF(INT64), wrapped);
+    for (uint32_t i = ndim; i-- > 0;) {
+        Operand extent = operand_value(TYPE_OF(INT64), emit_extent(l, array, i));
+        if (!lower_binary(l, NB_REMAINDER, rest, extent, &places[i]) ||
+            !lower_binary(l, NB_FLOOR_DIVIDE, rest, extent, &rest))
+            return false;
+    }
+    *out = lower_make_tuple(l, places, ndim, TUPLE_PLAIN);
+    return true;
+}
+
+bool lower_flat_item(Lower *l, Operand array, Operand index, Operand *out)
+{
+    Operand place;
+    return flat_index(l, array, index, &place) && lower_subscript(l, array, place, out);
+}
+
+bool lower_store_flat_item(Lower *l, Operand array, Operand index, Operand value)
+{
+    Operand place;
+    return flat_index(l, array, index, &place) && lower_store_subscript(l, array, place, value);
+}
