@@ -1,7 +1,8 @@
 /* The frontend's one entry: instance of the function for the argument types, inferred, emitted, with all it calls. */
+#include "frontend/engine.h"
 #include "frontend/frontend.h"
-
-#include "frontend/lower.h"
+#include "frontend/report/annotate.h"
+#include "frontend/report/widening.h"
 
 static SourcePos function_position(const CodeSnapshot *code)
 {

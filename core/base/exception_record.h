@@ -5,8 +5,6 @@
 
 #include <stdint.h>
 
-#include "core/type/type.h"
-
 enum { EXCEPTION_SLOTS = 27 };
 
 /* Values of ExceptionRecord.state: a thread takes an empty record, writes it, and completes it. */
@@ -19,14 +17,5 @@ typedef struct ExceptionRecord {
     int32_t thread_index[3], block_index[3];
     uint64_t slots[EXCEPTION_SLOTS];   /* integers as int64 or uint64, floats as float64 */
 } ExceptionRecord;
-
-/* How many slots a scalar or a tuple of scalars takes. */
-static inline uint32_t exception_slots(const Type *type)
-{
-    uint32_t count = type->kind == TYPE_COMPLEX ? 2 : type_is_scalar(type) ? 1 : 0;
-    for (uint32_t i = 0; type->kind == TYPE_TUPLE && i < type->count; i++)
-        count += exception_slots(type->items[i]);
-    return count;
-}
 
 #endif

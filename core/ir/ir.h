@@ -179,6 +179,9 @@ typedef struct IrExceptionArgument {
     uint32_t first_slot;
 } IrExceptionArgument;
 
+/* How many slots a scalar or a tuple of scalars takes. */
+uint32_t ir_exception_slots(const Type *type);
+
 /* What a RAISE raises. */
 typedef struct IrException {
     const Constant *class;    /* its is_exception is set */

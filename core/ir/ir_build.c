@@ -143,6 +143,14 @@ IrValue *ir_raise(IrBlock *block, uint32_t exception, const SourcePos *pos, uint
     return value;
 }
 
+uint32_t ir_exception_slots(const Type *type)
+{
+    uint32_t count = type->kind == TYPE_COMPLEX ? 2 : type_is_scalar(type) ? 1 : 0;
+    for (uint32_t i = 0; type->kind == TYPE_TUPLE && i < type->count; i++)
+        count += ir_exception_slots(type->items[i]);
+    return count;
+}
+
 uint32_t ir_add_exception(IrModule *module, const IrException *exception)
 {
     module->exceptions = arena_grow(module->arena, module->exceptions, module->exception_count,

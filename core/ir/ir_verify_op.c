@@ -323,7 +323,7 @@ static bool verify_raise(const IrValue *value, Diag *diag)
     for (uint32_t i = 0; i < value->operand_count; i++) {
         if (!expect_kind(diag, value, i, SCALAR, "a scalar"))
             return false;
-        slots += exception_slots(value->operands[i]->type);
+        slots += ir_exception_slots(value->operands[i]->type);
     }
     if (slots > EXCEPTION_SLOTS)
         return verify_fail(diag, value, "%u slots, %d are the most", slots, EXCEPTION_SLOTS);

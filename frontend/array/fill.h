@@ -3,7 +3,7 @@
 #ifndef CUJIT_FRONTEND_FILL_H
 #define CUJIT_FRONTEND_FILL_H
 
-#include "frontend/lower.h"
+#include "frontend/engine.h"
 
 enum { NO_OPERATOR = -1 };
 

@@ -1,7 +1,19 @@
 /* Arrays: elements, attributes, and the indices that lead to elements. Views are lower_slice.c's. */
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/array/lower_array.h"
+#include "frontend/array/lower_flat.h"
+#include "frontend/array/lower_iterate.h"
+#include "frontend/array/lower_slice.h"
+#include "frontend/array/lower_unpack.h"
+#include "frontend/compound/lower_dict.h"
+#include "frontend/compound/lower_record.h"
+#include "frontend/engine.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_enum.h"
+#include "frontend/value/lower_operator.h"
+#include "frontend/value/lower_tuple.h"
+#include "frontend/value/operand.h"
 
 static const Type *i64(void) { return TYPE_OF(INT64); }
 

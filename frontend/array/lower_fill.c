@@ -1,6 +1,14 @@
 /* Assignment to a slice: array[slice] = scalar, record or array, element by element, with NumPy's broadcasting; and
  * array += scalar or array, which changes the elements in place. */
 #include "frontend/array/fill.h"
+#include "frontend/array/lower_fill.h"
+#include "frontend/compound/lower_record.h"
+#include "frontend/engine.h"
+#include "frontend/value/lower_chars.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
+#include "frontend/value/lower_tuple.h"
+#include "frontend/value/operand.h"
 
 int fill_source_axis(const Fill *fill, uint32_t axis)
 {

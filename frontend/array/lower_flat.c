@@ -1,5 +1,10 @@
 /* array.flat[index]: elements by their place in C order. */
-#include "frontend/lower.h"
+#include "frontend/array/lower_array.h"
+#include "frontend/array/lower_flat.h"
+#include "frontend/engine.h"
+#include "frontend/value/lower_operator.h"
+#include "frontend/value/lower_tuple.h"
+#include "frontend/value/operand.h"
 
 /* The indices of element number `index` in C order, whatever the strides. */
 static bool flat_index(Lower *l, Operand array, Operand index, Operand *out)

@@ -1,6 +1,17 @@
 /* Iteration without iterator objects: an iterable stays what it is, and a position moves along it. A range's position
  * is its current value; a zip's is a tuple of positions; all others count from 0. */
+#include "frontend/array/lower_array.h"
+#include "frontend/array/lower_flat.h"
+#include "frontend/array/lower_iterate.h"
+#include "frontend/array/lower_iterator.h"
+#include "frontend/array/lower_range.h"
+#include "frontend/array/lower_unpack.h"
 #include "frontend/compound/generator.h"
+#include "frontend/engine.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
+#include "frontend/value/lower_tuple.h"
+#include "frontend/value/operand.h"
 
 static bool is_tagged(const Type *type, TupleTag tag) { return type->kind == TYPE_TUPLE && type->tag == tag; }
 

@@ -1,6 +1,14 @@
 /* Iterators that are values: iter(x), generators that next() is asked of or that are used more than once. The position lies in memory, so that all who
  * know the iterator see it move; the optimizer makes registers of it. */
+#include "frontend/array/lower_iterate.h"
+#include "frontend/array/lower_iterator.h"
 #include "frontend/compound/generator.h"
+#include "frontend/compound/lower_cell.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_check.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_tuple.h"
 
 bool type_is_iterator(const Type *type) { return type->kind == TYPE_TUPLE && type->tag == TUPLE_ITERATOR; }
 

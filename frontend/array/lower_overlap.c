@@ -5,6 +5,9 @@
  * in-place permutation (F. Fich, I. Munro, P. Poblete, "Permuting in place", SIAM J. Comput. 24 (1995)), by walking the
  * ring both ways at once; the value that the ring's last element wants is saved before the first is written. */
 #include "frontend/array/fill.h"
+#include "frontend/engine.h"
+#include "frontend/value/lower_check.h"
+#include "frontend/value/operand.h"
 
 /* Places of one of the arrays: the address of its first element, and the strides along the axes walked, in bytes. */
 typedef struct Places {

@@ -1,5 +1,10 @@
 /* Ranges: made, how long they are, where they end, and what is in them. */
-#include "frontend/lower.h"
+#include "frontend/array/lower_range.h"
+#include "frontend/engine.h"
+#include "frontend/value/lower_check.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
+#include "frontend/value/lower_tuple.h"
 
 static const Type *i64(void) { return TYPE_OF(INT64); }
 

@@ -1,5 +1,11 @@
 /* Views: array[index] where the index has slices, an ellipsis, None, or fewer integers than the array has axes. */
-#include "frontend/lower.h"
+#include "frontend/array/lower_array.h"
+#include "frontend/array/lower_slice.h"
+#include "frontend/engine.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
+#include "frontend/value/lower_tuple.h"
+#include "frontend/value/operand.h"
 
 typedef struct View {
     Operand array;

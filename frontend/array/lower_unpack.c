@@ -1,5 +1,10 @@
 /* Indexing, slicing and unpacking of tuples; unpacking of what else has a known number of items. */
-#include "frontend/lower.h"
+#include "frontend/array/lower_array.h"
+#include "frontend/array/lower_iterate.h"
+#include "frontend/array/lower_unpack.h"
+#include "frontend/engine.h"
+#include "frontend/value/lower_check.h"
+#include "frontend/value/lower_tuple.h"
 
 /* tuple[start:stop:step] with constant parts. */
 static bool slice_tuple(Lower *l, Operand tuple, Operand slice, Operand *out)

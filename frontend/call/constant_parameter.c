@@ -3,7 +3,8 @@
  * an instance that failed for want of a constant says which parameters lead there, and calls whose arguments are
  * constants take another instance, made for those values. One that failed otherwise may have a type once the values are
  * known and branches with them: then all are taken. */
-#include "frontend/lower.h"
+#include "frontend/call/constant_parameter.h"
+#include "frontend/engine.h"
 
 enum { PARAMETER_LIMIT = 64 };
 

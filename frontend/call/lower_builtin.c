@@ -2,7 +2,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/array/lower_array.h"
+#include "frontend/array/lower_iterate.h"
+#include "frontend/array/lower_iterator.h"
+#include "frontend/array/lower_range.h"
+#include "frontend/call/cuda/lower_cuda.h"
+#include "frontend/call/lower_builtin.h"
+#include "frontend/call/lower_math.h"
+#include "frontend/call/lower_print.h"
+#include "frontend/call/lower_reduce.h"
 #include "frontend/compound/generator.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_check.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
+#include "frontend/value/lower_text.h"
+#include "frontend/value/lower_time.h"
+#include "frontend/value/lower_tuple.h"
+#include "frontend/value/lower_vector.h"
+#include "frontend/value/operand.h"
 
 typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
 

@@ -2,7 +2,24 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "frontend/array/lower_iterate.h"
+#include "frontend/call/constant_parameter.h"
+#include "frontend/call/cuda/lower_cuda.h"
+#include "frontend/call/lower_builtin.h"
+#include "frontend/call/lower_call.h"
+#include "frontend/call/lower_keywords.h"
+#include "frontend/call/raise_site.h"
+#include "frontend/call/resolve_name.h"
 #include "frontend/compound/generator.h"
+#include "frontend/compound/lower_cell.h"
+#include "frontend/compound/lower_class.h"
+#include "frontend/compound/lower_dict.h"
+#include "frontend/compound/lower_exception.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_enum.h"
+#include "frontend/value/lower_tuple.h"
+#include "frontend/value/operand.h"
 
 /* --- Python functions --------------------------------------------------------------------------------------------- */
 

@@ -1,7 +1,14 @@
 /* x in y and x not in y. */
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/array/lower_range.h"
+#include "frontend/call/lower_contains.h"
+#include "frontend/call/lower_reduce.h"
+#include "frontend/compound/lower_dict.h"
+#include "frontend/engine.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
+#include "frontend/value/lower_tuple.h"
 
 bool lower_contains(Lower *l, Operand item, Operand container, bool negated, Operand *out)
 {

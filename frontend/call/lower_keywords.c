@@ -2,7 +2,9 @@
  * in front of the star become positional arguments, so that handlers know places only. CALL rows: lower_device.c. */
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/call/lower_keywords.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
 
 typedef struct Name {
     const char *text;

@@ -2,7 +2,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/call/lower_math.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
+#include "frontend/value/lower_tuple.h"
 
 static const double PI = 3.14159265358979323846;
 

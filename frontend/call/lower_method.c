@@ -1,8 +1,16 @@
 /* Methods of arrays that need no memory: other views of the same elements, fill, item; and slices' indices(). */
 #include <string.h>
 
-#include "frontend/infer/instance.h"
-#include "frontend/lower.h"
+#include "frontend/array/lower_array.h"
+#include "frontend/array/lower_flat.h"
+#include "frontend/call/lower_method.h"
+#include "frontend/compound/lower_class.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
+#include "frontend/value/lower_tuple.h"
+#include "frontend/value/operand.h"
 
 static const Type *i64(void) { return TYPE_OF(INT64); }
 

@@ -1,7 +1,13 @@
 /* print: the text of its arguments as one print of IR, whose format is printf's: what the GPU's driver can write. */
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/call/lower_print.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
+#include "frontend/value/lower_text.h"
+#include "frontend/value/lower_tuple.h"
 
 typedef struct Print {
     Buf format;

@@ -1,5 +1,12 @@
 /* sum, any, all, min and max over arrays, tuples and ranges; isinstance. */
-#include "frontend/lower.h"
+#include "frontend/array/lower_iterate.h"
+#include "frontend/call/lower_reduce.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
+#include "frontend/value/lower_text.h"
+#include "frontend/value/lower_tuple.h"
 
 /* One step of a reduction: the accumulator with one more item. */
 typedef bool (*Step)(Lower *l, const Call *call, Operand accumulator, Operand item, Operand *out);

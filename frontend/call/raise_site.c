@@ -1,6 +1,7 @@
 /* Functions of cujit's own that raise: to the user the exception happens where he calls them. Each call of such a function
  * therefore has an instance of its own, which knows the place. */
-#include "frontend/lower.h"
+#include "frontend/call/raise_site.h"
+#include "frontend/engine.h"
 
 static bool may_raise(Frontend *frontend, const CodeSnapshot *code);
 

@@ -3,7 +3,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/array/lower_array.h"
+#include "frontend/array/lower_slice.h"
+#include "frontend/call/lower_math.h"
+#include "frontend/call/lower_method.h"
+#include "frontend/call/resolve_name.h"
+#include "frontend/compound/lower_class.h"
+#include "frontend/compound/lower_record.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_check.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_enum.h"
+#include "frontend/value/lower_operator.h"
+#include "frontend/value/lower_text.h"
+#include "frontend/value/lower_time.h"
+#include "frontend/value/lower_tuple.h"
 
 static bool module_attribute(Lower *l, const Constant *module, const char *name, Operand *out)
 {

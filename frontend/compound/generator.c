@@ -1,5 +1,10 @@
 /* What a generator is to the code that makes and uses it: its value, its steps, its items all at once. */
 #include "frontend/compound/generator.h"
+#include "frontend/compound/lower_cell.h"
+#include "frontend/engine.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_tuple.h"
+#include "frontend/value/operand.h"
 
 enum { MOST_ITEMS = 32 }; /* of a list that becomes a tuple; longer ones are loops */
 

@@ -5,7 +5,7 @@
 #ifndef CUJIT_FRONTEND_GENERATOR_H
 #define CUJIT_FRONTEND_GENERATOR_H
 
-#include "frontend/lower.h"
+#include "frontend/engine.h"
 
 bool type_is_generator(const Type *type);
 /* The type is a generator's, or has one inside. */

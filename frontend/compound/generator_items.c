@@ -1,6 +1,11 @@
 /* Comprehensions over tuples of different types: each item has a type of its own, so that each is computed by an instance for
  * a tuple of that item alone. */
 #include "frontend/compound/generator.h"
+#include "frontend/compound/lower_cell.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_operator.h"
+#include "frontend/value/lower_tuple.h"
 
 static bool is_mixed(const Type *type)
 {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "frontend/compound/generator.h"
+#include "frontend/engine.h"
 
 static bool dominates(const SsaFunction *ssa, uint32_t a, uint32_t b)
 {

@@ -2,6 +2,11 @@
  * it where the functions are inlined. What a variable holds may lead to the variable again, as functions do that call each
  * other: its type is the variable itself, which knows what it holds. */
 #include "frontend/compound/generator.h"
+#include "frontend/compound/lower_cell.h"
+#include "frontend/engine.h"
+#include "frontend/value/lower_check.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_tuple.h"
 
 /* A generator that has memory of its own carries it behind its arguments. */
 static bool has_memory(const Type *type)

@@ -2,7 +2,10 @@
  * methods are found. */
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/compound/lower_class.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_tuple.h"
 
 static bool set_field(Lower *l, const Constant *class, const char *name, Operand value, Operand *items)
 {

@@ -1,7 +1,10 @@
 /* Dicts of constant keys: their values as a tuple whose type has the keys. They never change. */
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/compound/lower_dict.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_tuple.h"
 
 static bool is_dict(Operand operand) { return operand.type->kind == TYPE_TUPLE && operand.type->tag == TUPLE_DICT; }
 

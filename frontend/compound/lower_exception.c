@@ -4,7 +4,12 @@
 #include <string.h>
 
 #include "core/base/exception_record.h"
-#include "frontend/lower.h"
+#include "frontend/compound/lower_exception.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_check.h"
+#include "frontend/value/lower_text.h"
+#include "frontend/value/lower_tuple.h"
 
 /* --- making exceptions ---------------------------------------------------------------------------------------------- */
 
@@ -44,7 +49,7 @@ static bool add_value(Lower *l, Raise *raise, Operand value)
         return lower_fail(l, DIAG_UNSUPPORTED,
                           arena_format(l->arena, "an exception cannot take %s along; numbers and text it can",
                                        lower_describe(l, value.type)));
-    raise->slots += exception_slots(value.type);
+    raise->slots += ir_exception_slots(value.type);
     if (raise->slots > EXCEPTION_SLOTS)
         return lower_fail(
             l, DIAG_UNSUPPORTED,

@@ -2,7 +2,9 @@
  * array of records is an array of that field, with the field's own axes behind. */
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/compound/lower_record.h"
+#include "frontend/engine.h"
+#include "frontend/value/operand.h"
 
 bool is_record_array(const Type *type) { return type->kind == TYPE_ARRAY && type->element->kind == TYPE_RECORD; }
 

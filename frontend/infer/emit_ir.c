@@ -1,7 +1,16 @@
 /* Emits the typed IR of an instance whose types are known, with the same handlers that inferred them. */
 #include <stdlib.h>
 
+#include "frontend/call/lower_call.h"
 #include "frontend/compound/generator.h"
+#include "frontend/compound/lower_cell.h"
+#include "frontend/compound/lower_exception.h"
+#include "frontend/engine.h"
+#include "frontend/infer/instance.h"
+#include "frontend/report/explain.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_tuple.h"
+#include "frontend/value/operand.h"
 
 /* --- phis --------------------------------------------------------------------------------------------------------- */
 

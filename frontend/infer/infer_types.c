@@ -1,6 +1,25 @@
 /* Types and constants of an instance, to a fixed point over its reachable blocks: sparse conditional constant
  * propagation (Wegman and Zadeck, TOPLAS 1991) with types for the lattice. */
+#include "frontend/array/lower_fill.h"
+#include "frontend/array/lower_iterate.h"
+#include "frontend/array/lower_iterator.h"
+#include "frontend/array/lower_unpack.h"
+#include "frontend/call/constant_parameter.h"
+#include "frontend/call/lower_call.h"
+#include "frontend/call/lower_contains.h"
+#include "frontend/call/lower_reduce.h"
 #include "frontend/compound/generator.h"
+#include "frontend/compound/lower_cell.h"
+#include "frontend/compound/lower_dict.h"
+#include "frontend/compound/lower_record.h"
+#include "frontend/engine.h"
+#include "frontend/infer/instance.h"
+#include "frontend/infer/loop_capture.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_enum.h"
+#include "frontend/value/lower_operator.h"
+#include "frontend/value/lower_text.h"
+#include "frontend/value/lower_tuple.h"
 
 /* Facts only widen, a few times each; what does not settle is reported as unresolved rather than tried for ever. */
 enum { PASS_LIMIT = 1000 };

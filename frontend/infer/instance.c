@@ -2,7 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "frontend/call/raise_site.h"
 #include "frontend/compound/generator.h"
+#include "frontend/compound/lower_cell.h"
+#include "frontend/engine.h"
+#include "frontend/infer/instance.h"
+#include "frontend/value/operand.h"
 
 enum { INSTANCE_LIMIT = 20000 };
 

@@ -1,6 +1,8 @@
 /* Nested functions that outlive the trip of a loop they were made in: what they captured there is assigned again while they
  * live, so that they must share the variable and not keep its value. Seen by types: a function's type leads to its code. */
-#include "frontend/lower.h"
+#include "frontend/engine.h"
+#include "frontend/infer/instance.h"
+#include "frontend/infer/loop_capture.h"
 
 static bool has_function(const Type *type, const CodeSnapshot *function)
 {

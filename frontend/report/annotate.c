@@ -1,7 +1,9 @@
 /* The text behind inspect_types: for every expression of a function's source, line by line, the type inferred. */
 #include <stdlib.h>
 
-#include "frontend/lower.h"
+#include "frontend/engine.h"
+#include "frontend/report/annotate.h"
+#include "frontend/report/widening.h"
 
 typedef struct Note {
     SourcePos pos;

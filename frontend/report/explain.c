@@ -2,7 +2,8 @@
  * The failure itself is recorded by the handlers. */
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/engine.h"
+#include "frontend/report/explain.h"
 
 /* Notes about operands; one place is left for the callers. */
 enum { OPERAND_NOTES = DIAG_NOTE_LIMIT - 1, EXPRESSION_DEPTH = 3, PHI_LEAVES = 8 };

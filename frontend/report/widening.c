@@ -2,7 +2,9 @@
  * 1/64 of the speed of float32 on GPUs, and programs rarely mean it. */
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/engine.h"
+#include "frontend/report/explain.h"
+#include "frontend/report/widening.h"
 
 static uint32_t precision(const Type *type)
 {

@@ -1,7 +1,8 @@
 /* Arguments of a call, as every handler of calls asks for them; refusing them. */
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
 
 const Operand *call_keyword(const Call *call, const char *name)
 {

@@ -1,5 +1,6 @@
 /* Where a thread is in the grid, and how large the grid is, in threads. */
-#include "frontend/lower.h"
+#include "frontend/engine.h"
+#include "frontend/value/grid_place.h"
 
 static IrValue *register_value(Lower *l, IntrinsicId axes, uint32_t axis)
 {

@@ -2,7 +2,10 @@
  * other text or assigned to. Text that is constant counts as characters too. */
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/engine.h"
+#include "frontend/value/lower_chars.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
 
 enum { MOST_CHARACTERS = 1024 };
 

@@ -1,6 +1,8 @@
 /* Raising: what ends a thread by an exception, and what Python's operators raise. Where the host is not told, a raise only
  * ends the thread. */
-#include "frontend/lower.h"
+#include "frontend/engine.h"
+#include "frontend/value/lower_check.h"
+#include "frontend/value/lower_convert.h"
 
 SourcePos raise_place(const Lower *l)
 {

@@ -1,7 +1,13 @@
 /* Conversions between types, truth values, and what is plain to see of an integer's range. */
 #include <math.h>
 
-#include "frontend/lower.h"
+#include "frontend/engine.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_enum.h"
+#include "frontend/value/lower_operator.h"
+#include "frontend/value/lower_time.h"
+#include "frontend/value/lower_tuple.h"
+#include "frontend/value/lower_vector.h"
 
 /* Wraps a 64-bit pattern into an integer type. */
 static int64_t wrap_integer(const Type *type, int64_t value)

@@ -2,7 +2,12 @@
  * wherever a number is wanted. Members whose values are no numbers exist while compiling only. */
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_enum.h"
+#include "frontend/value/lower_operator.h"
+#include "frontend/value/lower_tuple.h"
 
 static bool is_int_enum(const Type *type) { return type->kind == TYPE_TUPLE && type->tag == TUPLE_INT_ENUM; }
 

@@ -2,7 +2,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
+#include "frontend/value/lower_time.h"
 
 static const Type *i64(void) { return TYPE_OF(INT64); }
 static const Type *f64(void) { return TYPE_OF(FLOAT64); }

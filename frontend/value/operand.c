@@ -2,7 +2,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/engine.h"
+#include "frontend/value/grid_place.h"
+#include "frontend/value/lower_enum.h"
+#include "frontend/value/lower_tuple.h"
+#include "frontend/value/operand.h"
 
 Operand lower_fact(Lower *l, const SsaValue *value)
 {

@@ -84,4 +84,8 @@ typedef struct Loop {
 Loop loop_begin(Lower *l, IrValue *count);
 void loop_end(Lower *l, Loop *loop);
 
+IrValue *emit_extent(Lower *l, Operand array, uint32_t axis);
+/* Whether the parameter is passed at run time. */
+bool operand_is_runtime(Operand operand);
+
 #endif

@@ -1,6 +1,7 @@
 /* literals='weak': Python's own numbers take the precision of the floats that they meet, as NumPy has it since NEP 50
  * (https://numpy.org/neps/nep-0050-scalar-promotion.html). Integers among themselves are left to promotion.def. */
-#include "frontend/lower.h"
+#include "frontend/engine.h"
+#include "frontend/value/lower_convert.h"
 
 bool constant_is_weak(const Lower *l, const Constant *constant)
 {

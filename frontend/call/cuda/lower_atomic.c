@@ -1,7 +1,12 @@
 /* cuda.atomic.*: read-modify-write operations on elements of arrays. */
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/array/lower_array.h"
+#include "frontend/call/cuda/lower_cuda.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_tuple.h"
 
 static IrAtomic atomic_kind(IntrinsicId id)
 {

@@ -1,5 +1,9 @@
 /* cuda.ldca(array, index) and its like: loads and stores of elements that say how they go through the caches. */
-#include "frontend/lower.h"
+#include "frontend/array/lower_array.h"
+#include "frontend/call/cuda/lower_cuda.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_convert.h"
 
 static IrHint hint_of(IntrinsicId id)
 {

@@ -1,7 +1,13 @@
 /* cuda.*: places in the grid, shared and local arrays, bits. */
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/call/cuda/lower_cuda.h"
+#include "frontend/call/cuda/lower_device.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/grid_place.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_tuple.h"
 
 static bool call_grid(Lower *l, const Call *call, Operand *out)
 {

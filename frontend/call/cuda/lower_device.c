@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/call/cuda/lower_device.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_convert.h"
 
 /* One of the names in "mask, value, width=32". */
 typedef struct Parameter {

@@ -1,5 +1,10 @@
 /* Calls of tensor cores and of asynchronous copies: fragments are tuples of elements, places are an array and an index. */
-#include "frontend/lower.h"
+#include "frontend/array/lower_array.h"
+#include "frontend/call/cuda/lower_cuda.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_tuple.h"
 
 /* --- matrix multiplication ------------------------------------------------------------------------------------------ */
 

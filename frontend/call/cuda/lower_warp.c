@@ -1,6 +1,11 @@
 /* cuda.*: warp shuffles and matches of values of any type, votes of a block. Their IR intrinsics take masks and lanes
  * as 32-bit integers, and what is shuffled or matched as bits in an integer of 32 or 64. */
-#include "frontend/lower.h"
+#include "frontend/call/cuda/lower_cuda.h"
+#include "frontend/call/cuda/lower_device.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_tuple.h"
 
 static const Type *u32(void) { return TYPE_OF(UINT32); }
 

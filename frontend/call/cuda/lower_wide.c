@@ -1,5 +1,9 @@
 /* cuda.wide.load and cuda.wide.store: neighbouring elements of an array in one access. */
-#include "frontend/lower.h"
+#include "frontend/call/cuda/lower_cuda.h"
+#include "frontend/engine.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_tuple.h"
 
 enum { WIDE_MOST_BYTES = 64 };
 

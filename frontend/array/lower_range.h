@@ -1,0 +1,15 @@
+/* Ranges: made, how long they are, where they end, and what is in them. */
+#ifndef CUJIT_FRONTEND_LOWER_RANGE_H
+#define CUJIT_FRONTEND_LOWER_RANGE_H
+
+#include "frontend/engine.h"
+
+bool lower_range(Lower *l, const Operand *arguments, uint32_t count, Operand *out);
+bool range_length(Lower *l, Operand range, Operand *out);
+/* Whether the position is before the end. */
+bool range_has(Lower *l, Operand range, Operand position, Operand *out);
+/* Notes of a loop's value that it is not negative, where that is so. */
+void range_value_sign(Lower *l, Operand range, Operand position);
+bool lower_in_range(Lower *l, Operand x, Operand range, Operand *out);
+
+#endif

@@ -1,0 +1,26 @@
+/* Raising: what ends a thread by an exception, and what Python's operators raise. */
+#ifndef CUJIT_FRONTEND_LOWER_CHECK_H
+#define CUJIT_FRONTEND_LOWER_CHECK_H
+
+#include "frontend/engine.h"
+
+/* Ends the thread; where the host is told, by an exception without values. Nothing while inferring. */
+void emit_silent_raise(Lower *l);
+/* Ends the thread by the exception, whose run-time values these are. Nothing while inferring. */
+void emit_raise(Lower *l, const IrException *exception, uint32_t count, IrValue *const *values);
+/* Whether operators check what Python would raise. */
+bool lower_checks(const Lower *l);
+/* Raises a builtin exception with this text where the condition holds. Nothing while inferring. */
+void emit_check(Lower *l, IrValue *condition, const char *class, const char *text);
+/* Likewise; where operators check nothing, the launch fails. While emitting. */
+void emit_check_or_trap(Lower *l, IrValue *condition, const char *class, const char *text);
+/* Ends the thread by a builtin exception here; where the host is not told, just ends it. */
+void emit_builtin_raise(Lower *l, const char *class);
+/* Whether the number is known to be another than 0. */
+bool value_is_never_zero(const IrValue *value);
+/* ZeroDivisionError where the divisor is 0 and operators are checked. */
+void emit_zero_check(Lower *l, IrValue *divisor, const char *text);
+/* Where an exception of the value being handled happens, for the user. */
+SourcePos raise_place(const Lower *l);
+
+#endif
