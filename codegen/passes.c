@@ -18,7 +18,7 @@ static const Pass nvptx_passes[] = {
 };
 
 static const Pass host_passes[] = {
-    {"yield", ir_yield_in_waiting_loops, 0},
+    {"yield", yield_in_waiting_loops, 0},
     {0},
 };
 

@@ -12,4 +12,8 @@ void mark_unrolled_loops(IrModule *module);
 /* batched_loops.c: marks loops that do several trips at a time. */
 void mark_batched_loops(IrModule *module);
 
+/* --- host/ -------------------------------------------------------------------------------------------------------- */
+/* waiting_loops.c: makes loops in which a thread waits for what another one writes let the others run. */
+void yield_in_waiting_loops(IrModule *module);
+
 #endif

@@ -262,8 +262,4 @@ void simplify_blocks(IrFunc *function);
 /* Removes values of no effect that nothing uses. */
 void prune(IrFunc *function);
 
-/* --- for the CPU device (ir_waiting.c) ------------------------------------------------------------------------------- */
-/* Makes loops in which a thread waits for what another one writes let the others run. */
-void ir_yield_in_waiting_loops(IrModule *module);
-
 #endif

@@ -19,6 +19,7 @@ void test_print_ptx(void);
 void test_shared_memory(void);
 void test_phases(void);
 void test_host_entries(void);
+void test_waiting_loops(void);
 void test_elementary(void);
 void test_ptx_patterns(void);
 void test_errors(void);

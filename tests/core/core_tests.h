@@ -20,7 +20,6 @@ void test_ir_verify(void);
 void test_ir_verify_op(void);
 void test_ir_graph(void);
 void test_ir_effects(void);
-void test_ir_waiting(void);
 void test_hash(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* Which loops let other threads run: those that read the same again until another thread has changed it. */
 #include "check.h"
-#include "core/ir/ir.h"
-#include "core_tests.h"
+#include "codegen/passes.h"
+#include "codegen_tests.h"
 
 /* A kernel with one loop, block 1, which goes on while %9 is true. */
 static void check_loop(const char *body, const char *others, bool waits)
@@ -16,7 +16,7 @@ static void check_loop(const char *body, const char *others, bool waits)
         body, others);
     IrModule *module = ir_parse(buf_text(&text), arena, &diag);
     if (CHECK(module) && CHECK(ir_verify(module, &diag))) {
-        ir_yield_in_waiting_loops(module);
+        yield_in_waiting_loops(module);
         CHECK(ir_verify(module, &diag));
         ir_print(&after, module, false);
         if (!CHECK((strstr(buf_text(&after), "cuda.nanosleep") != NULL) == waits))
@@ -29,7 +29,7 @@ static void check_loop(const char *body, const char *others, bool waits)
     arena_destroy(arena);
 }
 
-void test_ir_waiting(void)
+void test_waiting_loops(void)
 {
     /* taking a lock, an atomic that only reads, loads that go to memory each time */
     check_loop("  %3: i32 = atomic cas x[%0], %1, %2\n  %9: bool = ne %3, %1\n", "", true);
