@@ -61,7 +61,9 @@ def signature(row):
     if row["python_function"]:
         module, name = row["python_function"].split(".")
         function = getattr(importlib.import_module(f"cujit._kernel_functions.{module}"), name)
-        text = str(inspect.signature(function))
+        full = inspect.signature(function)
+        plain = [each.replace(annotation=each.empty) for each in full.parameters.values()]
+        text = str(full.replace(parameters=plain, return_annotation=full.empty))
         return re.sub(r"<function (\w+) at 0x\w+>", lambda m: {"sum_of": "plus"}.get(m[1], m[1]), text)
     if row["parameters"] is not None:
         return f"({row['parameters']})"

@@ -1,8 +1,14 @@
 """The C extension, as the Python package sees it. Everything public is re-exported by cujit and cujit.cuda."""
-from typing import Any, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, final, overload
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from typing_extensions import Self
 
+from cujit._annotations import Number, StreamLike
+
+@final
 class Type:
     """A type of kernel values. Singletons for scalars; equality by structure; hashable.
 
@@ -11,7 +17,7 @@ class Type:
     (host) and casts in kernels.
     """
     name: str
-    dtype: np.dtype | Type    # arrays: the element type; scalars: NumPy's dtype
+    dtype: Any                # arrays: the element type; scalars, records and times: NumPy's dtype
     ndim: int                 # arrays
     layout: str               # arrays: "C", "F", "A"
     bitwidth: int             # scalars
@@ -21,13 +27,20 @@ class Type:
     readonly: bool            # arrays
     types: tuple[Type, ...]   # tuples: the types of the items
     key: str                  # type_print's text, for caches
+    def __getitem__(self, axes: slice | tuple[slice, ...], /) -> Type: ...
+    @overload
+    def __call__(self) -> Signature: ...
+    @overload
+    def __call__(self, value: Number, /, *values: Number) -> Any: ...  # kernels may assign it numbers of other types
+    @overload
+    def __call__(self, first: Type, /, *arguments: Type) -> Signature: ...
 
 scalar_types: dict[str, Type]         # "bool", "int8", ... "complex128", and "none"
 vector_types: dict[str, Type]
 def array_type(element: Type, ndim: int, layout: str = "A", readonly: bool = False) -> Type: ...
 def tuple_type(items: Sequence[Type]) -> Type: ...
 def type_of(value: Any) -> Type: ...  # numba's typeof: Python and NumPy scalars, arrays, device arrays, tuples; TypeError
-def type_from_dtype(dtype: Any) -> Type: ...
+def type_from_dtype(dtype: DTypeLike) -> Type: ...
 def type_from_key(key: str) -> Type: ...           # the inverse of Type.key
 def parse_signature(text: str) -> Signature: ...   # "void(float32[:], int32)", "f4(f4)", "int32(int32)"; SignatureError
 
@@ -45,29 +58,35 @@ class Elementwise:
                  width: int) -> None: ...
     def forget(self) -> None: ...
 
+@final
 class Signature:
     """Argument types and the result (None: not stated)."""
     args: tuple[Type, ...]
     return_type: Type | None
-    def __init__(self, args: tuple[Type, ...], return_type: Type | None = None) -> None: ...
+    def __new__(cls, args: Sequence[Type], return_type: Type | None = None) -> Self: ...
 
+@final
 class Intrinsic:
     """Something that has a meaning in kernels only (cuda.grid, cuda.threadIdx, ...). One for each row of intrinsic.def;
     attributes lead to the rows below its path (cuda.atomic.add). Calling it outside of a kernel raises."""
     path: str
     __doc__: str
+    __name__: str
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
-intrinsics: dict[str, Intrinsic]      # by path, for every "cuda." path of intrinsic.def and every prefix of one
+intrinsics: dict[str, Intrinsic | Type]      # by path, for every "cuda." path of intrinsic.def and every prefix of one
 def intrinsic(path: str) -> Intrinsic: ...          # KeyError
 intrinsic_table: tuple[dict[str, Any], ...]   # the rows: id, paths, kind, doc, ...; for docs and tests
 diagnostics: tuple[tuple[str, str, str], ...] # diag.def: id, exception name, format
 
+@final
 class Device:
     """The CPU device or a GPU; `Device(kind, ordinal)` returns the one object for it."""
     kind: str                 # "cpu" or "cuda"
     id: int
     name: str
     sm: int
+    def __new__(cls, kind: str, ordinal: int = 0) -> Self: ...
     def attribute(self, number: int) -> int: ...
     def uuid(self) -> bytes: ...
     def synchronize(self) -> None: ...
@@ -86,25 +105,26 @@ class Stream:
     @classmethod
     def default(cls) -> Stream: ...
     def __cuda_stream__(self) -> tuple[int, int]: ...
-    def __init__(self, external: int | None = None) -> None: ...
+    def __new__(cls, external: int | None = None) -> Self: ...
     def synchronize(self) -> None: ...
     def query(self) -> bool: ...
     def wait(self, event: Event) -> None: ...
 
 class Event:
-    def __init__(self, timing: bool = True) -> None: ...
-    def record(self, stream: Stream | int | None = 0) -> None: ...
+    def __new__(cls, timing: bool = True) -> Self: ...
+    def record(self, stream: StreamLike = 0) -> None: ...
     def synchronize(self) -> None: ...
     def query(self) -> bool: ...
-    def wait(self, stream: Stream | int | None = 0) -> None: ...
+    def wait(self, stream: StreamLike = 0) -> None: ...
     def elapsed_time(self, end: Event) -> float: ...      # milliseconds
 
 class DeviceBuffer:
     """Device memory of `size` bytes, freed with the object."""
     pointer: int
     size: int
-    def __init__(self, size: int) -> None: ...
+    def __new__(cls, size: int) -> Self: ...
 
+@final
 class HostMemory:
     """Host memory that the current device reaches, freed with the object; a writable buffer.
 
@@ -114,7 +134,7 @@ class HostMemory:
     pointer: int              # where kernels find it
     size: int
     device: Device
-    def __init__(self, size: int, kind: str) -> None: ...
+    def __new__(cls, size: int, kind: str) -> Self: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
 def register_host(address: int, size: int) -> int: ...   # page-locks memory; its address for kernels
@@ -126,7 +146,7 @@ class DeviceArrayBase:
     base: the object that owns the memory (a DeviceBuffer or anything to be kept alive)."""
     shape: tuple[int, ...]
     strides: tuple[int, ...]  # bytes
-    dtype: np.dtype
+    dtype: np.dtype[Any]
     ndim: int
     size: int
     nbytes: int
@@ -135,8 +155,9 @@ class DeviceArrayBase:
     device: Device
     layout: str               # "C", "F" or "A", from shape and strides
     read_only: bool
-    def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: Any, pointer: int, base: Any,
-                 read_only: bool = False) -> None: ...    # strides None: C order
+    def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: DTypeLike, pointer: int,
+                 base: Any, read_only: bool = False) -> None: ...    # strides None: C order
+    def share(self) -> None: ...     # other libraries learn of the memory: it is freed when all work is done
 
 class HostArgument:
     """An array as an argument of a launch with what is copied stated: the base of cuda.In, cuda.Out and cuda.InOut.
@@ -144,12 +165,12 @@ class HostArgument:
     value: Any
     copy_in: bool
     copy_out: bool
-    def __init__(self, value: Any, copy_in: bool = True, copy_out: bool = True) -> None: ...
+    def __new__(cls, value: Any, copy_in: bool = True, copy_out: bool = True) -> Self: ...
 
-def copy_to_device(pointer: int, array: np.ndarray, stream: Any = 0) -> None: ...     # contiguous (C or F) host array
-def copy_to_host(array: np.ndarray, pointer: int, stream: Any = 0) -> None: ...
-def copy_on_device(to: int, pointer: int, size: int, stream: Any = 0) -> None: ...
-def fill(pointer: int, byte: int, size: int, stream: Any = 0) -> None: ...
+def copy_to_device(pointer: int, array: NDArray[Any], stream: StreamLike = 0) -> None: ...     # contiguous (C or F) host array
+def copy_to_host(array: NDArray[Any], pointer: int, stream: StreamLike = 0) -> None: ...
+def copy_on_device(to: int, pointer: int, size: int, stream: StreamLike = 0) -> None: ...
+def fill(pointer: int, byte: int, size: int, stream: StreamLike = 0) -> None: ...
 
 class KernelBase:
     """A kernel or device function. Subclassed in Python (the dispatcher).
@@ -162,7 +183,8 @@ class KernelBase:
     options: dict[str, Any]
     def __init__(self, function: Callable[..., Any], *, device: bool = False, **options: Any) -> None: ...
     # options: fastmath, fmad, debug, exceptions, lineinfo, opt, max_registers, launch_bounds, forceinline, noinline
-    def __getitem__(self, configuration: Any) -> Launcher: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __getitem__(self, configuration: Any, /) -> Launcher: ...
     def quiet_launcher(self, configuration: Any) -> Launcher: ...   # the same without a hint that the grid is small
     def loaded_signatures(self) -> list[tuple[Type, ...]]: ...      # those that the disk cache had
     def compile(self, types: tuple[Type, ...]) -> None: ...      # for the current device; kept in the cache
@@ -175,6 +197,7 @@ class KernelBase:
     def resident_blocks(self, types: tuple[Type, ...], threads: int, shared: int, /) -> int: ...
     def occupancy(self, types: tuple[Type, ...], shared: int = 0) -> tuple[int, int]: ...   # (blocks, threads) to fill it
 
+@final
 class Launcher:
     """A kernel with its launch configuration; calling it launches. Vectorcall."""
     kernel: KernelBase

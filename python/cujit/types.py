@@ -6,6 +6,14 @@ number it converts the number, in kernels and on the host.
 """
 from cujit import _core
 
+__all__ = [
+    "b1", "bfloat16", "bool_", "boolean", "byte", "c16", "c8", "char", "complex128", "complex64", "double", "f2",
+    "f4", "f8", "float16", "float32", "float64", "float_", "from_dtype", "i1", "i2", "i4", "i8", "int16", "int32",
+    "int64", "int8", "int_", "intc", "intp", "long_", "longlong", "none", "short", "size_t", "ssize_t", "typeof",
+    "u1", "u2", "u4", "u8", "uchar", "uint", "uint16", "uint32", "uint64", "uint8", "uintc", "uintp", "ulong",
+    "ulonglong", "ushort", "void",
+]
+
 Type = _core.Type
 Signature = _core.Signature
 
@@ -151,6 +159,3 @@ class NPTimedelta(metaclass=_Family):
 
     def __new__(cls, unit):
         return from_dtype(f"m8[{unit}]")
-
-
-__all__ = [_name for _name, _value in globals().items() if isinstance(_value, Type)] + ["from_dtype", "typeof"]

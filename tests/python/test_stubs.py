@@ -1,52 +1,123 @@
-"""The type stubs name what is there, and nothing else."""
+"""What editors and type checkers see: correct kernels have no error, a misspelt name has one, and stubs are true."""
 import ast
-import pkgutil
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import cujit
-import cujit._ufunc.gufunc
-import cujit._ufunc.ufunc
-import cujit.cuda
 import cujit.types
 from cujit import _core
 
+ROOT = Path(__file__).resolve().parent.parent.parent
+PACKAGE = Path(cujit.__file__).parent
+SAMPLE = Path(__file__).with_name("typed_kernels.py")
 
-def names_of_stub(module):
-    """The public names that a stub defines or re-exports, and the methods of its classes."""
-    path = Path(module.__file__).with_suffix(".pyi")
-    names, members = set(), set()
-    for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.ImportFrom | ast.Import):
-            names |= {alias.asname for alias in node.names if alias.asname == alias.name}
-        elif isinstance(node, ast.AnnAssign):
-            names.add(node.target.id)
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            names.add(node.name)
-            if isinstance(node, ast.ClassDef):
-                members |= {(node.name, item.name) for item in node.body if isinstance(item, ast.FunctionDef)}
-    return {name for name in names if name and not name.startswith("_")}, members
+sys.path.insert(0, str(ROOT / "scripts"))
+import intrinsics_stub  # noqa: E402
+
+# Each line has an error: a name that is misspelt, or an argument that does not fit.
+WRONG = """\
+import numpy as np
+from cujit import cuda, float32, types, void
+import cujit
+def kernel(x: np.ndarray[tuple[int], np.dtype[np.float32]]) -> None:
+    cuda.gird(1)
+    cuda.threadIdx.w
+    cuda.syncthread()
+    cuda.syncthreads(1)
+    cuda.shared.arary(32, float32)
+    cuda.atomic.ad(x, 0, 1)
+    cuda.atomic.add(x, 0, 1, scope="blocks")
+    cuda.atomic.add(x, 0)
+    cuda.grid("x")
+    cuda.cg.this_grids()
+    cuda.cg.this_thread_block().synch()
+    cuda.cg.this_thread_block().thread_rank().x
+    cuda.libdevice.sinff(1.0)
+    cuda.libdevice.sinf("1")
+    cuda.fp16.haddd(1.0, 2.0)
+    cuda.bf16.hadd(1.0)
+    cuda.float5(1.0)
+    cuda.laneid.x
+types.float33
+void[:]("x")
+float32(float32).arguments
+cujit.vectorise
+cuda.to_devise(1)
+cuda.to_device([1], strem=0)
+cuda.jit(kernel).inspect_assembly()
+cuda.jit(kernel)[1, 1].streams
+cuda.device_array(3).copy_to_hosts()
+cuda.stream().synchronise()
+cujit.config.CUDA_LOW_OCCUPANCY_WARNING
+cujit.errors.TypeingError
+"""
+FIRST_WRONG = 5   # the line
 
 
-@pytest.mark.parametrize("module", [cujit, cujit.cuda, cujit.types, cujit._ufunc.ufunc, cujit._ufunc.gufunc],
-                         ids=lambda m: m.__name__)
-def test_what_a_stub_names_is_there(module):
-    names, members = names_of_stub(module)
-    hidden = {"Stream", "Overload", "ForAll", "Device", "Context", "Deallocations"}  # classes of what functions return
-    for name in names - hidden:
-        assert hasattr(module, name), name
-    for owner, member in members:
-        if hasattr(module, owner):
-            assert hasattr(getattr(module, owner), member), (owner, member)
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory):
+    """checked(file): {(checker, line)} of the errors that mypy --strict and pyright find in it."""
+    folder = tmp_path_factory.mktemp("checked")
+    installed = PACKAGE.parent.name == "site-packages"
+    paths = "[]" if installed else f'["{PACKAGE.parent}"]'
+    environment = os.environ | ({} if installed else {"MYPYPATH": str(PACKAGE.parent)})
+    (folder / "pyrightconfig.json").write_text(f'{{"typeCheckingMode": "strict", "extraPaths": {paths}}}')
+
+    def run(name, command, path):
+        done = subprocess.run([*command, path], cwd=folder, env=environment, capture_output=True, text=True)
+        found = re.findall(rf"{re.escape(str(path))}:(\d+):?.* error\b(.*)", done.stdout)
+        assert bool(found) == bool(done.returncode), done.stdout + done.stderr
+        return {(name, int(line)): text for line, text in found}
+
+    def check(path):
+        python = [sys.executable, "-m"]
+        return {**run("mypy", [*python, "mypy", "--strict", "--follow-imports=silent"], path),
+                **run("pyright", [*python, "basedpyright", "-p", folder, "--pythonpath", sys.executable], path)}
+
+    return check
 
 
-def test_what_is_public_is_in_the_stubs():
-    intrinsics = {path.split(".")[1] for path in _core.intrinsics if "." in path}
-    submodules = {module.name for module in pkgutil.iter_modules(cujit.cuda.__path__)}
-    public = {name for name in vars(cujit.cuda) if not name.startswith("_")} - intrinsics - submodules
-    public -= set(cujit.types.__all__)   # all of them by one import
-    assert public == names_of_stub(cujit.cuda)[0] - {"Stream", "Overload", "ForAll", "Device", "Context",
-                                                     "Deallocations", "types", "cudadrv", "random", "guvectorize",
-                                                     "vectorize"}
-    assert set(cujit.types.__all__) <= names_of_stub(cujit.types)[0]
+def test_correct_kernels_have_no_error(checked):
+    assert SAMPLE.read_text().count("\n") >= 75
+    assert checked(SAMPLE) == {}
+
+
+def test_correct_kernels_run(run_python):
+    assert "True" in run_python(SAMPLE.read_text())
+
+
+def test_what_is_wrong_has_an_error(checked, tmp_path):
+    path = tmp_path / "wrong.py"
+    path.write_text(WRONG)
+    found = checked(path)
+    expected = range(FIRST_WRONG, WRONG.count("\n") + 1)
+    assert sorted(found) == sorted([(name, line) for name in ("mypy", "pyright") for line in expected]), found
+
+
+def test_stubs_of_intrinsics_are_what_the_tables_say():
+    assert intrinsics_stub.unused_entries() == []
+    for path, text in intrinsics_stub.stubs().items():
+        assert path.read_text(encoding="utf-8") == text, "run scripts/intrinsics_stub.py --write"
+
+
+def test_each_intrinsic_has_a_docstring_in_the_stub():
+    stub = ast.parse((PACKAGE / "cuda" / "_intrinsics.pyi").read_text(encoding="utf-8"))
+    functions = [node for node in ast.walk(stub) if isinstance(node, ast.FunctionDef)]
+    assert len(functions) > 100 and all(map(ast.get_docstring, functions))
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.pyi")), ids=lambda path: path.name)
+def test_no_stub_has_names_for_the_asking(path):
+    defined = [node.name for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+               if isinstance(node, ast.FunctionDef)]
+    assert "__getattr__" not in defined
+
+
+def test_names_of_types_are_complete():
+    named = {name for name, value in vars(cujit.types).items() if isinstance(value, _core.Type) and name[0] != "_"}
+    assert set(cujit.types.__all__) == named | {"from_dtype", "typeof"}

@@ -1,9 +1,15 @@
 """cuda.bf16: arithmetic, functions and conversions of bfloat16. Arguments of other types become bfloat16 first. What
 has no instruction of its own is computed in float32 and rounded."""
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 from cujit import cuda
 from cujit.types import bfloat16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
+
+if TYPE_CHECKING:
+    from cujit._annotations import Real
 
 libdevice = cuda.libdevice
 
@@ -15,35 +21,35 @@ def single(x):
 # --- arithmetic -------------------------------------------------------------------------------------------------------
 
 
-def hadd(x, y):
+def hadd(x: Real, y: Real) -> float:
     return bfloat16(x) + bfloat16(y)
 
 
-def hsub(x, y):
+def hsub(x: Real, y: Real) -> float:
     return bfloat16(x) - bfloat16(y)
 
 
-def hmul(x, y):
+def hmul(x: Real, y: Real) -> float:
     return bfloat16(x) * bfloat16(y)
 
 
-def hdiv(x, y):
+def hdiv(x: Real, y: Real) -> float:
     return bfloat16(x) / bfloat16(y)
 
 
-def hadd_rn(x, y):
+def hadd_rn(x: Real, y: Real) -> float:
     return bfloat16(libdevice.fadd_rn(single(x), single(y)))
 
 
-def hsub_rn(x, y):
+def hsub_rn(x: Real, y: Real) -> float:
     return bfloat16(libdevice.fsub_rn(single(x), single(y)))
 
 
-def hmul_rn(x, y):
+def hmul_rn(x: Real, y: Real) -> float:
     return bfloat16(libdevice.fmul_rn(single(x), single(y)))
 
 
-def hfma(x, y, z):
+def hfma(x: Real, y: Real, z: Real) -> float:
     return cuda.fma(bfloat16(x), bfloat16(y), bfloat16(z))
 
 
@@ -51,107 +57,107 @@ def saturated(x):
     return bfloat16(libdevice.saturatef(float32(x)))
 
 
-def hadd_sat(x, y):
+def hadd_sat(x: Real, y: Real) -> float:
     return saturated(hadd(x, y))
 
 
-def hsub_sat(x, y):
+def hsub_sat(x: Real, y: Real) -> float:
     return saturated(hsub(x, y))
 
 
-def hmul_sat(x, y):
+def hmul_sat(x: Real, y: Real) -> float:
     return saturated(hmul(x, y))
 
 
-def hfma_sat(x, y, z):
+def hfma_sat(x: Real, y: Real, z: Real) -> float:
     return saturated(hfma(x, y, z))
 
 
-def hfma_relu(x, y, z):
+def hfma_relu(x: Real, y: Real, z: Real) -> float:
     result = hfma(x, y, z)
     return bfloat16(0) if result < bfloat16(0) else result
 
 
-def hneg(x):
+def hneg(x: Real) -> float:
     return -bfloat16(x)
 
 
-def habs(x):
+def habs(x: Real) -> float:
     return abs(bfloat16(x))
 
 
 # --- comparisons ------------------------------------------------------------------------------------------------------
 
 
-def heq(x, y):
+def heq(x: Real, y: Real) -> bool:
     return bfloat16(x) == bfloat16(y)
 
 
-def hne(x, y):
+def hne(x: Real, y: Real) -> bool:
     return bfloat16(x) < bfloat16(y) or bfloat16(x) > bfloat16(y)
 
 
-def hgt(x, y):
+def hgt(x: Real, y: Real) -> bool:
     return bfloat16(x) > bfloat16(y)
 
 
-def hge(x, y):
+def hge(x: Real, y: Real) -> bool:
     return bfloat16(x) >= bfloat16(y)
 
 
-def hlt(x, y):
+def hlt(x: Real, y: Real) -> bool:
     return bfloat16(x) < bfloat16(y)
 
 
-def hle(x, y):
+def hle(x: Real, y: Real) -> bool:
     return bfloat16(x) <= bfloat16(y)
 
 
-def hequ(x, y):
+def hequ(x: Real, y: Real) -> bool:
     return not hne(x, y)
 
 
-def hneu(x, y):
+def hneu(x: Real, y: Real) -> bool:
     return not heq(x, y)
 
 
-def hgtu(x, y):
+def hgtu(x: Real, y: Real) -> bool:
     return not hle(x, y)
 
 
-def hgeu(x, y):
+def hgeu(x: Real, y: Real) -> bool:
     return not hlt(x, y)
 
 
-def hltu(x, y):
+def hltu(x: Real, y: Real) -> bool:
     return not hge(x, y)
 
 
-def hleu(x, y):
+def hleu(x: Real, y: Real) -> bool:
     return not hgt(x, y)
 
 
-def hmax(x, y):
+def hmax(x: Real, y: Real) -> float:
     return bfloat16(libdevice.fmaxf(single(x), single(y)))
 
 
-def hmin(x, y):
+def hmin(x: Real, y: Real) -> float:
     return bfloat16(libdevice.fminf(single(x), single(y)))
 
 
-def hmax_nan(x, y):
+def hmax_nan(x: Real, y: Real) -> float:
     return bfloat16(math.nan) if hisnan(x) or hisnan(y) else hmax(x, y)
 
 
-def hmin_nan(x, y):
+def hmin_nan(x: Real, y: Real) -> float:
     return bfloat16(math.nan) if hisnan(x) or hisnan(y) else hmin(x, y)
 
 
-def hisnan(x):
+def hisnan(x: Real) -> bool:
     return math.isnan(bfloat16(x))
 
 
-def hisinf(x):
+def hisinf(x: Real) -> int:
     number = single(x)
     return int32(number == math.inf) - int32(number == -math.inf)
 
@@ -160,7 +166,7 @@ def hisinf(x):
 
 
 def in_single(function):
-    def rounded(x):
+    def rounded(x: Real) -> float:
         return bfloat16(function(single(x)))
     return rounded
 
@@ -190,11 +196,11 @@ UPPER = uint32(0xFFFF0000)
 STEP = uint32(0x10000)
 
 
-def float_to_bfloat16(x):
+def float_to_bfloat16(x: Real) -> float:
     return bfloat16(float32(x))
 
 
-def double_to_bfloat16(x):
+def double_to_bfloat16(x: Real) -> float:
     return bfloat16(float64(x))
 
 
@@ -202,7 +208,7 @@ def from_upper_bits(bits):
     return bfloat16(libdevice.int_as_float(int32(bits)))
 
 
-def float_to_bfloat16_rz(x):
+def float_to_bfloat16_rz(x: Real) -> float:
     number = float32(x)
     if math.isnan(number):
         return bfloat16(number)
@@ -216,25 +222,25 @@ def stepped(number, is_raised):
     return from_upper_bits(upper + STEP if is_raised and bits != upper else upper)
 
 
-def float_to_bfloat16_rd(x):
+def float_to_bfloat16_rd(x: Real) -> float:
     number = float32(x)
     return bfloat16(number) if math.isnan(number) else stepped(number, number < float32(0))
 
 
-def float_to_bfloat16_ru(x):
+def float_to_bfloat16_ru(x: Real) -> float:
     number = float32(x)
     return bfloat16(number) if math.isnan(number) else stepped(number, number > float32(0))
 
 
 def to_nearest(dtype):
-    def convert(x):
+    def convert(x: Real) -> float:
         return bfloat16(dtype(x))
     return convert
 
 
 def directed(dtype, to_float, round_float):
     """Rounded to float32 and on to bfloat16 in one direction: the same as once."""
-    def convert(x):
+    def convert(x: Real) -> float:
         return round_float(to_float(dtype(x)))
     return convert
 
@@ -262,18 +268,18 @@ short_ru, ushort_ru, int_ru, uint_ru, ll_ru, ull_ru = all_directed(
 # --- from bfloat16: what does not fit becomes the nearest number that does --------------------------------------------
 
 
-def bfloat16_to_float(x):
+def bfloat16_to_float(x: Real) -> float:
     return single(x)
 
 
 def whole(dtype, to_integer):
-    def convert(x):
+    def convert(x: Real) -> int:
         return dtype(to_integer(single(x)))
     return convert
 
 
 def whole_clamped(dtype, to_integer, least, most):
-    def convert(x):
+    def convert(x: Real) -> int:
         return dtype(min(max(to_integer(single(x)), int32(least)), int32(most)))
     return convert
 

@@ -1,11 +1,18 @@
 """Cooperative groups, as values with methods. What all groups can: sync(), thread_rank(), num_threads()."""
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cujit import cuda
 from cujit._kernel_functions import warp_reduce
 from cujit._kernel_functions.constant import constant
 from cujit._kernel_functions.warp_reduce import sum_of
 from cujit.types import int32, int64, uint32
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cujit._annotations import Array, Integer
 
 
 class Dim3(NamedTuple):
@@ -31,43 +38,43 @@ def bits_below(count):
 
 
 class Block(NamedTuple):
-    def sync(self):
+    def sync(self) -> None:
         cuda.syncthreads()
 
-    def thread_rank(self):
+    def thread_rank(self) -> int:
         return rank_in_block()
 
-    def num_threads(self):
+    def num_threads(self) -> int:
         return threads_of_block()
 
     rank = property(thread_rank)
     size = property(num_threads)
 
-    def group_index(self):
+    def group_index(self) -> Dim3:
         return Dim3(cuda.blockIdx.x, cuda.blockIdx.y, cuda.blockIdx.z)
 
-    def thread_index(self):
+    def thread_index(self) -> Dim3:
         return Dim3(cuda.threadIdx.x, cuda.threadIdx.y, cuda.threadIdx.z)
 
-    def dim_threads(self):
+    def dim_threads(self) -> Dim3:
         return Dim3(cuda.blockDim.x, cuda.blockDim.y, cuda.blockDim.z)
 
 
 class Grid(NamedTuple):
-    def sync(self):
+    def sync(self) -> None:
         cuda._grid_sync()
 
-    def block_rank(self):
+    def block_rank(self) -> int:
         row = int64(cuda.blockIdx.z) * cuda.gridDim.y + cuda.blockIdx.y
         return row * cuda.gridDim.x + cuda.blockIdx.x
 
-    def num_blocks(self):
+    def num_blocks(self) -> int:
         return int64(cuda.gridDim.x) * cuda.gridDim.y * cuda.gridDim.z
 
-    def thread_rank(self):
+    def thread_rank(self) -> int:
         return self.block_rank() * threads_of_block() + rank_in_block()
 
-    def num_threads(self):
+    def num_threads(self) -> int:
         return self.num_blocks() * threads_of_block()
 
     rank = property(thread_rank)
@@ -75,49 +82,49 @@ class Grid(NamedTuple):
 
     block_index = Block.group_index
 
-    def dim_blocks(self):
+    def dim_blocks(self) -> Dim3:
         return Dim3(cuda.gridDim.x, cuda.gridDim.y, cuda.gridDim.z)
 
 
 class Cluster(NamedTuple):
-    def sync(self):
+    def sync(self) -> None:
         cuda._cluster.sync()
 
-    def block_rank(self):
+    def block_rank(self) -> int:
         return cuda._cluster.block_rank()
 
-    def num_blocks(self):
+    def num_blocks(self) -> int:
         return cuda._cluster.num_blocks()
 
-    def thread_rank(self):
+    def thread_rank(self) -> int:
         return int32(self.block_rank() * threads_of_block() + rank_in_block())
 
-    def num_threads(self):
+    def num_threads(self) -> int:
         return int32(self.num_blocks() * threads_of_block())
 
     rank = property(thread_rank)
     size = property(num_threads)
 
-    def block_index(self):
+    def block_index(self) -> Dim3:
         return Dim3(cuda._cluster.block_index_x(), cuda._cluster.block_index_y(), cuda._cluster.block_index_z())
 
-    def dim_blocks(self):
+    def dim_blocks(self) -> Dim3:
         return Dim3(cuda._cluster.dim_x(), cuda._cluster.dim_y(), cuda._cluster.dim_z())
 
-    def map_shared_rank(self, array, rank):
+    def map_shared_rank(self, array: Array, rank: Integer) -> Any:
         """The shared array as the block of that rank has it. It may end only after the last access: sync() first."""
         return cuda._cluster.map_shared(array, rank)
 
 
-def this_cluster():
+def this_cluster() -> Cluster:
     return Cluster()
 
 
-def this_thread_block():
+def this_thread_block() -> Block:
     return Block()
 
 
-def this_grid():
+def this_grid() -> Grid:
     return Grid()
 
 
@@ -137,62 +144,62 @@ class Tile(NamedTuple):
     halvings: tuple       # a None for each that leads to single threads: the size is known while compiling
 
     @property
-    def size(self):
+    def size(self) -> int:
         return int32(1 << len(self.halvings))
 
-    def lanes(self):
+    def lanes(self) -> int:
         return FULL if len(self.halvings) == 5 else self.mask
 
-    def sync(self):
+    def sync(self) -> None:
         cuda.syncwarp(self.lanes())
 
-    def thread_rank(self):
+    def thread_rank(self) -> int:
         return self.rank
 
-    def num_threads(self):
+    def num_threads(self) -> int:
         return self.size
 
-    def meta_group_rank(self):
+    def meta_group_rank(self) -> int:
         return self.meta_rank
 
-    def meta_group_size(self):
+    def meta_group_size(self) -> int:
         return self.meta_size
 
-    def shfl(self, value, src_rank):
+    def shfl(self, value: Any, src_rank: Integer) -> Any:
         return cuda.shfl_sync(self.lanes(), value, src_rank, self.size)
 
-    def shfl_up(self, value, delta):
+    def shfl_up(self, value: Any, delta: Integer) -> Any:
         return cuda.shfl_up_sync(self.lanes(), value, delta, self.size)
 
-    def shfl_down(self, value, delta):
+    def shfl_down(self, value: Any, delta: Integer) -> Any:
         return cuda.shfl_down_sync(self.lanes(), value, delta, self.size)
 
-    def shfl_xor(self, value, lane_mask):
+    def shfl_xor(self, value: Any, lane_mask: Integer) -> Any:
         inside = lane_mask if lane_mask < self.size else 0
         return cuda.shfl_xor_sync(self.lanes(), value, inside, self.size)
 
-    def any(self, predicate):
+    def any(self, predicate: object) -> bool:
         return cuda.any_sync(self.lanes(), predicate)
 
-    def all(self, predicate):
+    def all(self, predicate: object) -> bool:
         return cuda.all_sync(self.lanes(), predicate)
 
-    def ranks_of(self, lanes):
+    def ranks_of(self, lanes: Integer) -> int:
         return uint32((uint32(lanes) & self.mask) >> uint32(self.first))
 
-    def ballot(self, predicate):
+    def ballot(self, predicate: object) -> int:
         return self.ranks_of(cuda.ballot_sync(self.lanes(), predicate))
 
-    def match_any(self, value):
+    def match_any(self, value: Any) -> int:
         return self.ranks_of(cuda.match_any_sync(self.lanes(), value))
 
-    def match_all(self, value):
+    def match_all(self, value: Any) -> tuple[int, bool]:
         lanes, agree = cuda.match_all_sync(self.lanes(), value)
         return self.ranks_of(lanes), agree
 
 
 @constant("size")
-def tiled_partition(group, size):
+def tiled_partition(group: Block | Tile, size: int) -> Tile:
     if not isinstance(size, int) or size < 1 or size > 32 or size & (size - 1):
         cuda._refuse("the size of a tile is 1, 2, 4, 8, 16 or 32")
     lane = cuda.laneid
@@ -216,14 +223,14 @@ class Lanes(NamedTuple):
     size: int   # how many there are
     rank: int   # of this one among them
 
-    def lanes(self):
+    def lanes(self) -> int:
         return self.mask
 
     sync, thread_rank, num_threads = Tile.sync, Tile.thread_rank, Tile.num_threads
     any, all = Tile.any, Tile.all
     ballot, match_any, match_all = Tile.ballot, Tile.match_any, Tile.match_all
 
-    def lane_of(self, rank):
+    def lane_of(self, rank: Integer) -> int:
         """The lane with that rank, by halves: whether it lies in the lower one is a matter of counting."""
         lanes, rank, lane = self.mask, int32(rank), int32(0)
         for width in (16, 8, 4, 2, 1):
@@ -234,18 +241,18 @@ class Lanes(NamedTuple):
                 lane = int32(lane + width)
         return lane
 
-    def shfl(self, value, src_rank):
+    def shfl(self, value: Any, src_rank: Integer) -> Any:
         return cuda.shfl_sync(self.mask, value, self.lane_of(src_rank))
 
-    def shfl_up(self, value, delta):
+    def shfl_up(self, value: Any, delta: Integer) -> Any:
         source = self.rank - delta
         return self.shfl(value, source if source >= 0 else self.rank)
 
-    def shfl_down(self, value, delta):
+    def shfl_down(self, value: Any, delta: Integer) -> Any:
         source = self.rank + delta
         return self.shfl(value, source if source < self.size else self.rank)
 
-    def ranks_of(self, lanes):
+    def ranks_of(self, lanes: Integer) -> int:
         """Bit k of the result: that of the lane with rank k."""
         ranks, rest, k = uint32(0), self.mask, uint32(0)
         while rest:
@@ -257,22 +264,22 @@ class Lanes(NamedTuple):
         return uint32(ranks)
 
 
-def group_of(lanes):
+def group_of(lanes: Integer) -> Lanes:
     mask = uint32(lanes)
     return Lanes(mask, int32(cuda.popc(mask)), int32(cuda.popc(mask & cuda.lanemask_lt())))
 
 
-def coalesced_threads():
+def coalesced_threads() -> Lanes:
     return group_of(cuda.activemask())
 
 
-def labeled_partition(group, label):
+def labeled_partition(group: Tile | Lanes, label: Any) -> Lanes:
     if not isinstance(group, (Tile, Lanes)):
         cuda._refuse("labeled_partition takes a tile or a coalesced group")
     return group_of(cuda.match_any_sync(group.lanes(), label))
 
 
-def binary_partition(group, predicate):
+def binary_partition(group: Tile | Lanes, predicate: object) -> Lanes:
     if not isinstance(group, (Tile, Lanes)):
         cuda._refuse("binary_partition takes a tile or a coalesced group")
     yes = uint32(cuda.ballot_sync(group.lanes(), predicate))
@@ -306,7 +313,7 @@ def reduce_block(value, op):
     return value
 
 
-def reduce(group, value, op=sum_of):
+def reduce(group: Block | Tile | Lanes, value: Any, op: Callable[[Any, Any], Any] = sum_of) -> Any:
     if isinstance(group, Block):
         return reduce_block(value, op)
     if not isinstance(group, (Tile, Lanes)):
@@ -314,7 +321,7 @@ def reduce(group, value, op=sum_of):
     return reduce_lanes(group.lanes(), value, op)
 
 
-def inclusive_scan(group, value, op=sum_of):
+def inclusive_scan(group: Tile | Lanes, value: Any, op: Callable[[Any, Any], Any] = sum_of) -> Any:
     if not isinstance(group, (Tile, Lanes)):
         cuda._refuse("scans take a tile or a coalesced group")
     number = type(value)
@@ -325,6 +332,6 @@ def inclusive_scan(group, value, op=sum_of):
     return value
 
 
-def exclusive_scan(group, value, op=sum_of):
+def exclusive_scan(group: Tile | Lanes, value: Any, op: Callable[[Any, Any], Any] = sum_of) -> Any:
     lower = group.shfl_up(inclusive_scan(group, value, op), 1)
     return lower if group.rank > 0 else type(value)(0)

@@ -1,71 +1,77 @@
 """cuda.fp16: arithmetic and functions of float16. Arguments of other types become float16 first. What has no
 instruction of its own is computed in float32 and rounded."""
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 from cujit import cuda
 from cujit.types import float16, float32
 
+if TYPE_CHECKING:
+    from cujit._annotations import Real
 
-def hadd(x, y):
+
+def hadd(x: Real, y: Real) -> float:
     return float16(x) + float16(y)
 
 
-def hsub(x, y):
+def hsub(x: Real, y: Real) -> float:
     return float16(x) - float16(y)
 
 
-def hmul(x, y):
+def hmul(x: Real, y: Real) -> float:
     return float16(x) * float16(y)
 
 
-def hdiv(x, y):
+def hdiv(x: Real, y: Real) -> float:
     return float16(x) / float16(y)
 
 
-def hfma(x, y, z):
+def hfma(x: Real, y: Real, z: Real) -> float:
     return cuda.fma(float16(x), float16(y), float16(z))
 
 
-def hneg(x):
+def hneg(x: Real) -> float:
     return -float16(x)
 
 
-def habs(x):
+def habs(x: Real) -> float:
     return abs(float16(x))
 
 
-def hmax(x, y):
+def hmax(x: Real, y: Real) -> float:
     return float16(cuda.libdevice.fmaxf(float16(x), float16(y)))
 
 
-def hmin(x, y):
+def hmin(x: Real, y: Real) -> float:
     return float16(cuda.libdevice.fminf(float16(x), float16(y)))
 
 
 # --- comparisons: false where one is NaN ------------------------------------------------------------------------------
 
 
-def heq(x, y):
+def heq(x: Real, y: Real) -> bool:
     return float16(x) == float16(y)
 
 
-def hne(x, y):
+def hne(x: Real, y: Real) -> bool:
     return float16(x) < float16(y) or float16(x) > float16(y)
 
 
-def hgt(x, y):
+def hgt(x: Real, y: Real) -> bool:
     return float16(x) > float16(y)
 
 
-def hge(x, y):
+def hge(x: Real, y: Real) -> bool:
     return float16(x) >= float16(y)
 
 
-def hlt(x, y):
+def hlt(x: Real, y: Real) -> bool:
     return float16(x) < float16(y)
 
 
-def hle(x, y):
+def hle(x: Real, y: Real) -> bool:
     return float16(x) <= float16(y)
 
 
@@ -73,7 +79,7 @@ def hle(x, y):
 
 
 def in_single(function):
-    def rounded(x):
+    def rounded(x: Real) -> float:
         return float16(function(float32(float16(x))))
     return rounded
 

@@ -1,13 +1,22 @@
 """Arrays in the shared memory that a launch gives."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from cujit import cuda
 from cujit.types import uint8
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from cujit._annotations import ElementType, Shape
 
 
 def product(first, *rest):
     return first * product(*rest) if rest else first
 
 
-def dynamic(shape, dtype, offset=0):
+def dynamic(shape: Shape, dtype: ElementType, offset: int = 0) -> NDArray[Any]:
     memory = cuda.shared.array(0, uint8)
     size = cuda.local.array(1, dtype).itemsize
     if isinstance(shape, tuple):

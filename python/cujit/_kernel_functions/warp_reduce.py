@@ -1,7 +1,14 @@
 """Reductions over the lanes of a warp: an instruction for what fits 32 bits, a tree of shuffles for the rest."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from cujit import cuda
 from cujit._kernel_functions import operators
 from cujit.types import boolean, int8, int16, int32, uint8, uint16, uint32
+
+if TYPE_CHECKING:
+    from cujit._annotations import Integer
 
 WORD = boolean, int8, uint8, int16, uint16, int32, uint32
 
@@ -38,7 +45,7 @@ def larger(x, y):
 
 
 def reduction(of_words, operation):
-    def reduce(mask, value):
+    def reduce(mask: Integer, value: Any) -> Any:
         if isinstance(value, WORD):
             return type(value)(of_words(mask, value))
         return tree(operation, mask, value)

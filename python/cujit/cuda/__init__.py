@@ -2,7 +2,8 @@
 
 What has a meaning in kernels comes from the extension's table of intrinsics; help(cuda.grid) tells about one.
 """
-from cujit import _core, config
+from cujit import config
+from cujit.cuda._intrinsics import *  # noqa: F403
 from cujit.cuda.compiler import (
     compile,
     compile_for_current_device,
@@ -65,12 +66,6 @@ from cujit.cuda.streams import (
 )
 from cujit.errors import CudaSupportError
 from cujit.types import *  # noqa: F403
-
-globals().update({path.removeprefix("cuda."): intrinsic for path, intrinsic in _core.intrinsics.items()
-                  if path.startswith("cuda.") and path.count(".") == 1})
-_core.intrinsics["cuda.bf16.bfloat16"] = _core.scalar_types["bfloat16"]   # the type among its functions
-globals().update(_core.vector_types)   # float32x4, float4, ...
-
 
 _SUBMODULES = "args", "cudadrv", "random", "types"   # imported when they are asked for
 

@@ -11,6 +11,7 @@ from cujit._core import DeviceArrayBase, Event, KernelBase, Launcher, Signature,
 from cujit._core import Stream as _CoreStream
 from cujit._ufunc.gufunc import guvectorize as guvectorize
 from cujit._ufunc.ufunc import vectorize as vectorize
+from cujit.cuda._intrinsics import *  # noqa: F403
 from cujit.errors import CudaSupportError as CudaSupportError
 from cujit.types import *  # noqa: F403
 
@@ -22,97 +23,6 @@ cudadrv: ModuleType
 random: ModuleType
 types: ModuleType
 
-# What has a meaning in kernels only (threadIdx, grid, syncthreads, shared, atomic, ...) is made from the extension's table.
-def __getattr__(name: str) -> Any: ...
-
-int8x1: Type
-char1: Type
-int8x2: Type
-char2: Type
-int8x3: Type
-char3: Type
-int8x4: Type
-char4: Type
-int16x1: Type
-short1: Type
-int16x2: Type
-short2: Type
-int16x3: Type
-short3: Type
-int16x4: Type
-short4: Type
-int32x1: Type
-int1: Type
-int32x2: Type
-int2: Type
-int32x3: Type
-int3: Type
-int32x4: Type
-int4: Type
-int64x1: Type
-long1: Type
-longlong1: Type
-int64x2: Type
-long2: Type
-longlong2: Type
-int64x3: Type
-long3: Type
-longlong3: Type
-int64x4: Type
-long4: Type
-longlong4: Type
-uint8x1: Type
-uchar1: Type
-uint8x2: Type
-uchar2: Type
-uint8x3: Type
-uchar3: Type
-uint8x4: Type
-uchar4: Type
-uint16x1: Type
-ushort1: Type
-uint16x2: Type
-ushort2: Type
-uint16x3: Type
-ushort3: Type
-uint16x4: Type
-ushort4: Type
-uint32x1: Type
-uint1: Type
-uint32x2: Type
-uint2: Type
-uint32x3: Type
-uint3: Type
-uint32x4: Type
-uint4: Type
-uint64x1: Type
-ulong1: Type
-ulonglong1: Type
-uint64x2: Type
-ulong2: Type
-ulonglong2: Type
-uint64x3: Type
-ulong3: Type
-ulonglong3: Type
-uint64x4: Type
-ulong4: Type
-ulonglong4: Type
-float32x1: Type
-float1: Type
-float32x2: Type
-float2: Type
-float32x3: Type
-float3: Type
-float32x4: Type
-float4: Type
-float64x1: Type
-double1: Type
-float64x2: Type
-double2: Type
-float64x3: Type
-double3: Type
-float64x4: Type
-double4: Type
 
 class Stream(_CoreStream):
     external: bool

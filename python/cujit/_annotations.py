@@ -1,0 +1,43 @@
+"""Names of types that several annotations share. Type checkers read it; no program imports it while it runs."""
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Protocol, SupportsComplex, SupportsFloat, SupportsIndex, TypeAlias
+
+from numpy.typing import DTypeLike, NDArray
+
+from cujit._core import DeviceArrayBase, Signature, Type
+
+
+class CudaStream(Protocol):
+    """A stream of any library that has the protocol of CUDA's Python libraries."""
+
+    def __cuda_stream__(self) -> tuple[int, int]: ...
+
+
+class CudaArray(Protocol):
+    """An array in device memory of any library."""
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+
+
+# --- what programs pass -----------------------------------------------------------------------------------------------
+
+SignatureLike: TypeAlias = str | Signature | tuple[Type, ...] | list[Type]
+Signatures: TypeAlias = SignatureLike | Sequence[SignatureLike]
+StreamLike: TypeAlias = CudaStream | int | None
+Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
+HostOrDeviceArray: TypeAlias = NDArray[Any] | CudaArray
+ComputeCapability: TypeAlias = tuple[int, int]
+LaunchBounds: TypeAlias = int | tuple[int, ...] | None
+PythonFunction: TypeAlias = Callable[..., Any]
+
+# --- what kernels pass ------------------------------------------------------------------------------------------------
+
+Array: TypeAlias = NDArray[Any] | DeviceArrayBase
+ElementType: TypeAlias = Type | DTypeLike
+Index: TypeAlias = SupportsIndex | tuple[SupportsIndex, ...]
+Integer: TypeAlias = SupportsIndex
+Real: TypeAlias = SupportsFloat | SupportsIndex
+Number: TypeAlias = SupportsComplex | SupportsFloat | SupportsIndex
+Scope: TypeAlias = Literal["block", "device", "system"]
+Order: TypeAlias = Literal["relaxed", "acquire", "release", "acq_rel", "seq_cst"]
