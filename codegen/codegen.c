@@ -1,5 +1,8 @@
 /* The way of one module through codegen: LLVM IR, passes, PTX text or a host object. */
 #include "codegen/codegen.h"
+#include "codegen/emit.h"
+#include "codegen/module_emit.h"
+#include "codegen/optimize.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,9 @@
  * for each function of known source, the line and column of each value. No variables. */
 #include <string.h>
 
+#include "codegen/debug_lines.h"
 #include "codegen/emit.h"
+#include "codegen/emit_tools.h"
 
 /* Directives .loc and .file only: unlike the other kinds they leave PTX optimized. LLVM's C API has no name for it. */
 static const LLVMDWARFEmissionKind DIRECTIVES_ONLY = (LLVMDWARFEmissionKind)3;

@@ -7,14 +7,13 @@
 #define CUJIT_CODEGEN_EMIT_H
 
 #include "codegen/codegen.h"
-#include "codegen/llvm.h"
 #include "codegen/host/regions/stride_loop.h"
+#include "codegen/llvm.h"
 #include "core/kernel_abi.h"
 
 typedef struct Emitter Emitter;
 typedef struct PhaseEmission PhaseEmission; /* phase_emit.c */
 typedef struct ThreadRange ThreadRange;
-
 typedef struct EmittedFunction EmittedFunction;
 
 /* What differs between the devices while LLVM IR is made. */
@@ -40,6 +39,13 @@ typedef struct TargetLowering {
     bool (*emit_kernel)(Emitter *emitter, const EmittedFunction *kernel);
     /* After all functions: entries, libraries. False with a diagnostic. */
     bool (*finish_module)(Emitter *emitter);
+    /* One part of a LOAD or STORE with a hint, as it lies in memory; NULL: as without the hint. */
+    LLVMValueRef (*load_with_hint)(Emitter *emitter, const IrValue *value, LLVMTypeRef memory, LLVMValueRef address);
+    void (*store_with_hint)(Emitter *emitter, const IrValue *value, const Type *scalar, LLVMValueRef address,
+                            LLVMValueRef part);
+    /* atomicrmw, relaxed, for the system or else for the block; NULL: LLVM's own keeps the scope. */
+    LLVMValueRef (*scoped_read_modify_write)(Emitter *emitter, bool is_system, LLVMAtomicRMWBinOp operation,
+                                             LLVMValueRef address, LLVMValueRef operand);
     uint32_t print_operands; /* that print takes at most */
     /* Writes a format with a buffer of 8 bytes for each operand; both are generic pointers. */
     void (*print)(Emitter *emitter, LLVMValueRef format, LLVMValueRef buffer);
@@ -119,186 +125,5 @@ typedef void (*OpEmitter)(Emitter *emitter, const IrValue *value, LLVMValueRef *
     void emit_op_##id(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
 #include "core/ir/op.def"
 #undef OP
-
-/* --- module_emit.c ----------------------------------------------------------------------------------------------- */
-/* Makes context, machine, module and types. The emitter's inputs are set, the rest zero. */
-bool emitter_open(Emitter *emitter);
-void emitter_close(Emitter *emitter);
-bool emit_module(Emitter *emitter);
-
-/* --- ir_to_llvm.c ------------------------------------------------------------------------------------------------- */
-void emit_function_body(Emitter *emitter, const EmittedFunction *function);
-/* The same kernel as one trip of its loop: the parameters and the trip's number -> i1. */
-void emit_stride_trip(Emitter *emitter, const EmittedFunction *function, const StrideLoop *loop);
-
-/* What both are made of. Builds stay behind in emitter->prologue; blocks are emitted by the caller. */
-void begin_ir_function(Emitter *emitter, const EmittedFunction *function);
-void emit_ir_value(Emitter *emitter, const IrValue *value);
-/* Gives a phi its values, once the blocks that control comes from are emitted. */
-void fill_ir_phi(Emitter *emitter, const IrValue *phi);
-
-/* --- phase_emit.c: while emitter->phase_emission is set ------------------------------------------------------------- */
-/* Where a thread goes; where it ends. */
-LLVMBasicBlockRef phase_target(Emitter *emitter, const IrValue *terminator, uint32_t index);
-LLVMBasicBlockRef phase_thread_end(Emitter *emitter);
-/* Memory for what this value is to each thread: a local array or a cell. */
-LLVMValueRef phase_memory(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment);
-
-/* --- inlining.c -------------------------------------------------------------------------------------------------- */
-/* Sets is_inlined of all functions. */
-void choose_inlined(Emitter *emitter);
-
-/* --- parts.c ------------------------------------------------------------------------------------------------------ */
-static inline uint32_t part_count(const Type *type) { return type_part_count(type); }
-/* Writes the types of the parts; returns how many. */
-uint32_t part_types(Emitter *emitter, const Type *type, LLVMTypeRef *out);
-/* Place of the first part of item `index` of a tuple. */
-uint32_t part_of_item(const Type *type, uint32_t index);
-static inline uint32_t part_of_extent(uint32_t axis) { return 1 + axis; }
-LLVMTypeRef memory_type(Emitter *emitter, const Type *scalar);
-LLVMTypeRef part_type(Emitter *emitter, const Type *scalar);
-uint64_t size_in_memory(const Type *type);
-/* Scalars and vectors from memory and back; the address is a multiple of `alignment` bytes. */
-void load_parts(Emitter *emitter, const Type *type, LLVMValueRef address, uint32_t alignment, LLVMValueRef *out);
-void store_parts(Emitter *emitter, const Type *type, LLVMValueRef address, uint32_t alignment,
-                 const LLVMValueRef *parts);
-/* Values of any type: bytes, and part by part into memory that is a multiple of 8 bytes away from 0, and back. */
-uint32_t value_size(Emitter *emitter, const Type *type);
-void load_value(Emitter *emitter, const Type *type, LLVMValueRef address, LLVMValueRef *out);
-void store_value(Emitter *emitter, const Type *type, LLVMValueRef address, const LLVMValueRef *parts);
-/* The parts of an operand; the only part of a scalar operand. */
-LLVMValueRef *operand_parts(Emitter *emitter, const IrValue *value, uint32_t index);
-LLVMValueRef operand_scalar(Emitter *emitter, const IrValue *value, uint32_t index);
-
-/* --- emit_tools.c --------------------------------------------------------------------------------------------------- */
-LLVMValueRef const_i64(Emitter *emitter, int64_t value);
-LLVMValueRef const_i32(Emitter *emitter, int32_t value);
-LLVMAttributeRef enum_attribute(Emitter *emitter, const char *name, uint64_t value);
-void add_function_attribute(Emitter *emitter, LLVMValueRef function, const char *name, uint64_t value);
-void add_text_attribute(Emitter *emitter, LLVMValueRef function, const char *name, const char *value);
-/* range(type low, high) with high excluded, for a parameter (1 and up) or the result (0). */
-LLVMAttributeRef range_attribute(Emitter *emitter, unsigned bits, int64_t low, int64_t high);
-/* !range metadata on a load; high excluded. */
-void set_load_range(Emitter *emitter, LLVMValueRef load, int64_t low, int64_t high);
-LLVMValueRef call_llvm(Emitter *emitter, const char *name, LLVMTypeRef overload, uint32_t count,
-                       LLVMValueRef *arguments);
-/* An LLVM intrinsic whose overloads are given. */
-LLVMValueRef call_llvm_overloaded(Emitter *emitter, const char *name, LLVMTypeRef *overloads, uint32_t overload_count,
-                                  uint32_t count, LLVMValueRef *arguments);
-/* A declared function of the module without side effects. */
-LLVMValueRef call_pure(Emitter *emitter, const char *symbol, LLVMTypeRef result, uint32_t count,
-                       LLVMValueRef *arguments);
-/* Sets fast-math flags where the value is an instruction that has them; returns the value. */
-LLVMValueRef with_flags(LLVMValueRef value, unsigned flags);
-LLVMBasicBlockRef new_block(Emitter *emitter);
-/* Bytes behind an address; in bounds. */
-LLVMValueRef offset_address(Emitter *emitter, LLVMValueRef address, int64_t bytes);
-/* A static alloca in the function's prologue. */
-LLVMValueRef prologue_alloca(Emitter *emitter, uint64_t size, uint32_t alignment);
-
-/* --- arithmetic, in its files ---------------------------------------------------------------------------------------- */
-LLVMValueRef float_add(Emitter *emitter, LLVMValueRef a, LLVMValueRef b);
-LLVMValueRef float_subtract(Emitter *emitter, LLVMValueRef a, LLVMValueRef b);
-LLVMValueRef float_multiply(Emitter *emitter, LLVMValueRef a, LLVMValueRef b);
-LLVMValueRef float_negate(Emitter *emitter, const Type *type, LLVMValueRef x);
-LLVMValueRef float_divide(Emitter *emitter, LLVMValueRef a, LLVMValueRef b);
-/* out: two parts. */
-void complex_multiply(Emitter *emitter, const LLVMValueRef *a, const LLVMValueRef *b, LLVMValueRef *out);
-void complex_divide(Emitter *emitter, const LLVMValueRef *a, const LLVMValueRef *b, LLVMValueRef *out);
-void complex_power(Emitter *emitter, const Type *type, const LLVMValueRef *a, const LLVMValueRef *b, LLVMValueRef *out);
-/* A MATH intrinsic on scalars of this type. */
-LLVMValueRef emit_math(Emitter *emitter, IntrinsicId id, const Type *type, uint32_t count, LLVMValueRef *arguments);
-void convert_parts(Emitter *emitter, const Type *from, const Type *to, const LLVMValueRef *in, LLVMValueRef *out);
-
-/* --- exception_emit.c --------------------------------------------------------------------------------------------------- */
-/* How many parameters a raising function has for them, and their types. */
-uint32_t exception_parameters(Emitter *emitter, bool raises, LLVMTypeRef *types);
-/* Leaves the function where a call of a raising one said so; emission continues where it did not. */
-void emit_unwind_if(Emitter *emitter, LLVMValueRef raised);
-
-/* --- small_float.c ------------------------------------------------------------------------------------------------------ */
-/* Whether LLVM's own conversions, fma and negation of bfloat16 are the target's. */
-bool has_bfloat_instructions(const Target *target);
-/* A float of any size as one of any other, rounded once. */
-LLVMValueRef float_cast(Emitter *emitter, LLVMValueRef in, LLVMTypeRef to);
-LLVMValueRef integer_to_float(Emitter *emitter, LLVMValueRef in, bool is_signed, LLVMTypeRef to);
-/* a * b + c of float16 or bfloat16, rounded once, without an instruction for it. */
-LLVMValueRef small_fma(Emitter *emitter, LLVMTypeRef type, LLVMValueRef *arguments);
-
-/* --- array_emit.c ----------------------------------------------------------------------------------------------------- */
-/* Address of the element whose indices are value's operands from `first_index` on. */
-LLVMValueRef element_address(Emitter *emitter, const IrValue *value, uint32_t first_index);
-/* Bytes of a LOCAL value's array, alignment included. */
-uint64_t local_array_size(const IrValue *value);
-/* cuda.wide.load and cuda.wide.store. */
-void emit_wide_load(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
-void emit_wide_store(Emitter *emitter, const IrValue *value);
-
-/* --- integer_emit.c --------------------------------------------------------------------------------------------------- */
-/* False where it is none of these. */
-bool emit_integer_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
-/* Bytes of x[0] and x[1] as the selector x[2] picks them; the upper half of x[0] * x[1]; x[2] + |x[0] - x[1]|. */
-LLVMValueRef permute_bytes(Emitter *emitter, LLVMValueRef *x);
-LLVMValueRef multiply_high(Emitter *emitter, bool with_sign, LLVMValueRef *x);
-LLVMValueRef sum_of_difference(Emitter *emitter, bool with_sign, LLVMValueRef *x);
-
-/* --- cache_hint.c ----------------------------------------------------------------------------------------------------- */
-/* LOAD and STORE with a hint, of scalars that are aligned. */
-void emit_hinted_load(Emitter *emitter, const IrValue *value, LLVMValueRef address, LLVMValueRef *out);
-void emit_hinted_store(Emitter *emitter, const IrValue *value, LLVMValueRef address, const LLVMValueRef *parts);
-
-/* --- atomic_scope.c --------------------------------------------------------------------------------------------------- */
-/* atomicrmw of a GPU, relaxed, for the system or else for the block. */
-LLVMValueRef scoped_read_modify_write(Emitter *emitter, bool is_system, LLVMAtomicRMWBinOp operation,
-                                      LLVMValueRef address, LLVMValueRef operand);
-/* What the operation makes of the old value. */
-LLVMValueRef combine_atomic(Emitter *emitter, LLVMAtomicRMWBinOp operation, LLVMValueRef old, LLVMValueRef operand);
-/* The same on either device as a loop of compare-and-exchange; scope: LLVM's number. */
-LLVMValueRef read_modify_write_by_exchange(Emitter *emitter, LLVMAtomicRMWBinOp operation, LLVMValueRef address,
-                                           LLVMValueRef operand, unsigned scope);
-
-/* --- debug_lines.c ------------------------------------------------------------------------------------------------------ */
-void begin_debug_lines(Emitter *emitter);
-void begin_debug_function(Emitter *emitter, const EmittedFunction *function);
-/* Of what the builder makes next. */
-void set_debug_position(Emitter *emitter, const SourcePos *pos);
-/* What the builder makes next has no position. */
-void end_debug_function(Emitter *emitter);
-
-/* --- libdevice.c -------------------------------------------------------------------------------------------------------- */
-/* Links the libdevice functions that the module declares. */
-bool link_libdevice(Emitter *emitter);
-bool libdevice_has(const char *name);
-
-/* --- host_nvvm.c -------------------------------------------------------------------------------------------------------- */
-/* Replaces the intrinsics of NVIDIA GPUs that libdevice's code calls by what computes the same on the host. */
-bool lower_nvvm_intrinsics(Emitter *emitter);
-
-/* --- vector_call.c ------------------------------------------------------------------------------------------------------ */
-/* Names the vector forms of an elementary function to LLVM; keeps their declarations until loops are vectorized. */
-void describe_vector_forms(Emitter *emitter, const char *symbol, LLVMValueRef call);
-void keep_vector_forms(Emitter *emitter);
-
-/* --- optimize.c ----------------------------------------------------------------------------------------------------------- */
-bool optimize_module(Emitter *emitter);
-/* local_atomic.c: for GPUs, behind the passes. */
-void make_local_atomics_plain(Emitter *emitter);
-
-/* --- tensor_nvptx.c, tensor_host.c ---------------------------------------------------------------------------------------- */
-/* Rows of intrinsic_tensor.def; false for others. */
-bool emit_tensor_nvptx(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
-bool emit_tensor_host(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
-
-/* --- target_host.c ---------------------------------------------------------------------------------------------------------- */
-/* Keeps the line of a call that leads from the user's code into the library's. */
-void host_note_call(Emitter *emitter, const IrValue *call);
-/* The line of the user's code for messages, an i32. */
-LLVMValueRef host_line(Emitter *emitter, const IrValue *value);
-/* Calls the service at that offset of HostServices; the thread is its first argument. */
-LLVMValueRef call_host_service(Emitter *emitter, size_t offset, LLVMTypeRef result, uint32_t count,
-                               const LLVMValueRef *arguments);
-
-/* --- host_entry.c ---------------------------------------------------------------------------------------------------------- */
-void emit_host_entries(Emitter *emitter, const EmittedFunction *body);
 
 #endif

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "codegen/emit.h"
+#include "codegen/emit_tools.h"
 
 LLVMValueRef const_i64(Emitter *emitter, int64_t value)
 {

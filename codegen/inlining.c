@@ -1,6 +1,7 @@
 /* Which device functions LLVM must inline. All, as CUDA C does, but where the copies would grow out of proportion: with
  * functions that call the next one from two places each, inlining all would double the code at every level. */
 #include "codegen/emit.h"
+#include "codegen/inlining.h"
 #include "core/base/graph.h"
 #include "core/base/table.h"
 

@@ -3,8 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/debug_lines.h"
 #include "codegen/emit.h"
+#include "codegen/emit_tools.h"
+#include "codegen/host/regions/phase_emit.h"
 #include "codegen/host/regions/thread_range.h"
+#include "codegen/host/target_host.h"
+#include "codegen/ir_to_llvm.h"
+#include "codegen/op/exception_emit.h"
+#include "codegen/op/parts.h"
 #include "core/ir/ir_graph.h"
 
 static const OpEmitter op_emitters[IR_OP_COUNT] = {

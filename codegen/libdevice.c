@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "codegen/emit.h"
+#include "codegen/emit_tools.h"
+#include "codegen/libdevice.h"
 #include "codegen/libdevice_data.h"
 
 static int compare_name(const void *key, const void *row)

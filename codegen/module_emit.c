@@ -2,7 +2,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "codegen/debug_lines.h"
 #include "codegen/emit.h"
+#include "codegen/emit_tools.h"
+#include "codegen/inlining.h"
+#include "codegen/ir_to_llvm.h"
+#include "codegen/module_emit.h"
+#include "codegen/op/exception_emit.h"
+#include "codegen/op/parts.h"
 
 static void on_llvm_diagnostic(LLVMDiagnosticInfoRef info, void *user)
 {

@@ -1,6 +1,8 @@
 /* The pass pipeline: LLVM's own for the level asked for. On the CPU device the highest is 2, which vectorizes as 3 does and
  * takes half the time for kernels with loops. */
 #include "codegen/emit.h"
+#include "codegen/nvptx/local_atomic.h"
+#include "codegen/optimize.h"
 
 static const char *pipeline(const Emitter *emitter)
 {

@@ -4,8 +4,12 @@
  * next. */
 #include <stddef.h>
 
+#include "codegen/emit.h"
+#include "codegen/emit_tools.h"
+#include "codegen/host/host_entry.h"
 #include "codegen/host/host_loop.h"
 #include "codegen/host/regions/thread_range.h"
+#include "codegen/ir_to_llvm.h"
 
 enum { WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC };
 

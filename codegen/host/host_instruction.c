@@ -3,7 +3,10 @@
 #include <fenv.h>
 #include <string.h>
 
+#include "codegen/emit.h"
+#include "codegen/emit_tools.h"
 #include "codegen/host/host_nvvm.h"
+#include "codegen/op/integer_emit.h"
 
 bool has_word(const char *name, const char *word)
 {

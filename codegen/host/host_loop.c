@@ -1,4 +1,6 @@
 /* Counted loops of the CPU device's entries, and the index of a thread in its HostThread. */
+#include "codegen/emit.h"
+#include "codegen/emit_tools.h"
 #include "codegen/host/host_loop.h"
 
 #include <stddef.h>

@@ -3,6 +3,7 @@
  * both devices. */
 #include <string.h>
 
+#include "codegen/emit.h"
 #include "codegen/host/host_nvvm.h"
 
 enum { MOST_OPERANDS = 4 };

@@ -34,4 +34,7 @@ bool has_word(const char *name, const char *word);
 /* A denormal float32 as zero. */
 LLVMValueRef flushed(Emitter *emitter, LLVMValueRef x);
 
+/* Replaces the intrinsics of NVIDIA GPUs that libdevice's code calls by what computes the same on the host. */
+bool lower_nvvm_intrinsics(Emitter *emitter);
+
 #endif

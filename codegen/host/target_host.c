@@ -3,7 +3,16 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "codegen/emit.h"
+#include "codegen/emit_tools.h"
+#include "codegen/host/host_entry.h"
 #include "codegen/host/host_loop.h"
+#include "codegen/host/host_nvvm.h"
+#include "codegen/host/target_host.h"
+#include "codegen/host/tensor_host.h"
+#include "codegen/host/vector_call.h"
+#include "codegen/libdevice.h"
+#include "codegen/op/parts.h"
 
 /* --- machine --------------------------------------------------------------------------------------------------------------------- */
 

@@ -3,6 +3,10 @@
 #include <stddef.h>
 
 #include "codegen/emit.h"
+#include "codegen/emit_tools.h"
+#include "codegen/host/target_host.h"
+#include "codegen/host/tensor_host.h"
+#include "codegen/op/parts.h"
 #include "core/host_abi.h"
 #include "core/host_tensor.h"
 

@@ -2,8 +2,10 @@
  * declares them. Functions without side effects may be called for lanes that have not asked, so masks need no forms. */
 #include <string.h>
 
-#include "codegen/host/elementary/elementary.h"
 #include "codegen/emit.h"
+#include "codegen/emit_tools.h"
+#include "codegen/host/elementary/elementary.h"
+#include "codegen/host/vector_call.h"
 
 static bool is_vector_form(LLVMValueRef function)
 {

@@ -1,8 +1,11 @@
-/* Loads and stores that say how they go through the caches. A GPU has them as instructions that LLVM does not know of, so
- * they are inline assembly; on the CPU device they are plain accesses, volatile where a GPU asks memory each time. */
+/* Loads and stores of a GPU that say how they go through the caches: instructions that LLVM does not know of, so they are
+ * inline assembly. */
 #include <string.h>
 
 #include "codegen/emit.h"
+#include "codegen/emit_tools.h"
+#include "codegen/nvptx/cache_hint.h"
+#include "codegen/op/parts.h"
 
 /* Whether the array's memory is global for certain: a parameter of the kernel, or a part of one. */
 static bool is_global(Emitter *emitter, const IrValue *array)
@@ -45,7 +48,7 @@ static const char *instruction(Emitter *emitter, const IrValue *value, const cha
                         operands);
 }
 
-static LLVMValueRef load_by_assembly(Emitter *emitter, const IrValue *value, LLVMTypeRef memory, LLVMValueRef address)
+LLVMValueRef load_with_hint(Emitter *emitter, const IrValue *value, LLVMTypeRef memory, LLVMValueRef address)
 {
     LLVMBuilderRef builder = emitter->builder;
     LLVMTypeRef word = register_type(emitter, memory), argument = emitter->pointer_type;
@@ -58,8 +61,8 @@ static LLVMValueRef load_by_assembly(Emitter *emitter, const IrValue *value, LLV
     return LLVMBuildBitCast(builder, bits, memory, "");
 }
 
-static void store_by_assembly(Emitter *emitter, const IrValue *value, const Type *scalar, LLVMValueRef address,
-                              LLVMValueRef part)
+void store_with_hint(Emitter *emitter, const IrValue *value, const Type *scalar, LLVMValueRef address,
+                     LLVMValueRef part)
 {
     LLVMBuilderRef builder = emitter->builder;
     LLVMTypeRef memory = LLVMTypeOf(part), word = register_type(emitter, memory);
@@ -71,50 +74,4 @@ static void store_by_assembly(Emitter *emitter, const IrValue *value, const Type
     const char *constraints = arena_format(emitter->arena, "l,%c,~{memory}", constraint(word));
     call_assembly(emitter, LLVMFunctionType(emitter->void_type, arguments, 2, false), text, constraints,
                   (LLVMValueRef[]){address, bits}, 2);
-}
-
-/* What nobody writes may be read through the texture cache: LLVM does that for invariant loads of global memory. */
-static LLVMValueRef load_plain(Emitter *emitter, const IrValue *value, LLVMTypeRef memory, LLVMValueRef address)
-{
-    LLVMValueRef load = LLVMBuildLoad2(emitter->builder, memory, address, "");
-    LLVMSetAlignment(load, (unsigned)LLVMABISizeOfType(emitter->data_layout, memory));
-    LLVMSetVolatile(load, value->hint == IR_HINT_CV);
-    if (value->hint == IR_HINT_NC) {
-        LLVMMetadataRef node = LLVMMDNodeInContext2(emitter->context, NULL, 0);
-        unsigned kind = LLVMGetMDKindIDInContext(emitter->context, "invariant.load", strlen("invariant.load"));
-        LLVMSetMetadata(load, kind, LLVMMetadataAsValue(emitter->context, node));
-    }
-    return load;
-}
-
-void emit_hinted_load(Emitter *emitter, const IrValue *value, LLVMValueRef address, LLVMValueRef *out)
-{
-    LLVMTypeRef memory = memory_type(emitter, value->type);
-    bool is_plain = emitter->target->kind == TARGET_HOST || value->hint == IR_HINT_NC;
-    for (uint32_t i = 0; i < part_count(value->type); i++) {
-        int64_t offset = (int64_t)(i * LLVMABISizeOfType(emitter->data_layout, memory));
-        LLVMValueRef place = offset_address(emitter, address, offset);
-        out[i] = is_plain ? load_plain(emitter, value, memory, place) : load_by_assembly(emitter, value, memory, place);
-        if (value->type->kind == TYPE_BOOL)
-            out[i] = LLVMBuildICmp(emitter->builder, LLVMIntNE, out[i], LLVMConstNull(emitter->i8), "");
-    }
-}
-
-void emit_hinted_store(Emitter *emitter, const IrValue *value, LLVMValueRef address, const LLVMValueRef *parts)
-{
-    const Type *type = value->operands[0]->type->element;
-    LLVMTypeRef memory = memory_type(emitter, type);
-    for (uint32_t i = 0; i < part_count(type); i++) {
-        int64_t offset = (int64_t)(i * LLVMABISizeOfType(emitter->data_layout, memory));
-        LLVMValueRef place = offset_address(emitter, address, offset), part = parts[i];
-        if (type->kind == TYPE_BOOL)
-            part = LLVMBuildZExt(emitter->builder, part, emitter->i8, "");
-        if (emitter->target->kind == TARGET_NVPTX) {
-            store_by_assembly(emitter, value, type, place, part);
-            continue;
-        }
-        LLVMValueRef store = LLVMBuildStore(emitter->builder, part, place);
-        LLVMSetAlignment(store, (unsigned)LLVMABISizeOfType(emitter->data_layout, memory));
-        LLVMSetVolatile(store, value->hint == IR_HINT_WT);
-    }
 }

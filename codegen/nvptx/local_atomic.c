@@ -1,6 +1,8 @@
 /* Atomics on arrays of the thread become plain reads and writes: GPUs have none on local memory, and no other thread sees
  * it. After LLVM's passes, when functions are inlined and it shows which memory an address is of. */
 #include "codegen/emit.h"
+#include "codegen/nvptx/local_atomic.h"
+#include "codegen/op/atomic_combine.h"
 
 static bool is_of_thread(LLVMValueRef address)
 {

@@ -4,6 +4,12 @@
 #include <string.h>
 
 #include "codegen/emit.h"
+#include "codegen/emit_tools.h"
+#include "codegen/libdevice.h"
+#include "codegen/nvptx/atomic_scope.h"
+#include "codegen/nvptx/cache_hint.h"
+#include "codegen/nvptx/tensor_nvptx.h"
+#include "codegen/op/parts.h"
 
 static const char TRIPLE[] = "nvptx64-nvidia-cuda";
 
@@ -437,6 +443,9 @@ const TargetLowering target_nvptx = {
     .math_symbol = math_symbol,
     .finish_module = finish_module,
     .end_thread = end_thread,
+    .load_with_hint = load_with_hint,
+    .store_with_hint = store_with_hint,
+    .scoped_read_modify_write = scoped_read_modify_write,
     .print_operands = 32,
     .print = print,
 };

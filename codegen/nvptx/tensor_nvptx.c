@@ -1,6 +1,9 @@
 /* Tensor cores and asynchronous copies in PTX: elements of fragments packed into the registers that the instructions
  * take. */
 #include "codegen/emit.h"
+#include "codegen/emit_tools.h"
+#include "codegen/nvptx/tensor_nvptx.h"
+#include "codegen/op/parts.h"
 
 static LLVMTypeRef vector_of(LLVMTypeRef element, uint32_t count) { return LLVMVectorType(element, count); }
 

@@ -1,6 +1,12 @@
 /* Arithmetic of integers and floats with Python's rules: floor division, signs of remainders, defined division by zero
  * and shifts. What complex numbers do is in complex_arithmetic.c, powers are in power.c. */
 #include "codegen/emit.h"
+#include "codegen/emit_tools.h"
+#include "codegen/op/arithmetic.h"
+#include "codegen/op/complex_arithmetic.h"
+#include "codegen/op/intrinsic_emit.h"
+#include "codegen/op/parts.h"
+#include "codegen/op/small_float.h"
 
 typedef LLVMValueRef (*Build)(LLVMBuilderRef builder, LLVMValueRef a, LLVMValueRef b, const char *name);
 

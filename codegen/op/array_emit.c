@@ -3,6 +3,11 @@
 #include <string.h>
 
 #include "codegen/emit.h"
+#include "codegen/emit_tools.h"
+#include "codegen/host/regions/phase_emit.h"
+#include "codegen/op/array_emit.h"
+#include "codegen/op/hinted_access.h"
+#include "codegen/op/parts.h"
 
 /* Products and sums of extents and sizes cannot overflow for an array that has the element that is accessed. */
 static LLVMValueRef without_overflow(LLVMValueRef value)

@@ -3,6 +3,12 @@
 #include <string.h>
 
 #include "codegen/emit.h"
+#include "codegen/emit_tools.h"
+#include "codegen/op/arithmetic.h"
+#include "codegen/op/array_emit.h"
+#include "codegen/op/atomic_combine.h"
+#include "codegen/op/parts.h"
+#include "codegen/op/small_float.h"
 
 static LLVMAtomicOrdering relaxed(void) { return LLVMAtomicOrderingMonotonic; }
 
@@ -83,8 +89,9 @@ static LLVMValueRef read_modify_write(Emitter *emitter, const IrValue *value, LL
     }
     if (operation == LLVMAtomicRMWBinOpFAdd && !has_atomic_add(emitter->target, value->operands[0]->type->element))
         return read_modify_write_by_exchange(emitter, operation, address, operand, scope_of(emitter, value));
-    if (emitter->target->kind == TARGET_NVPTX && value->scope != IR_SCOPE_DEVICE)
-        return scoped_read_modify_write(emitter, value->scope == IR_SCOPE_SYSTEM, operation, address, operand);
+    if (emitter->lowering->scoped_read_modify_write && value->scope != IR_SCOPE_DEVICE)
+        return emitter->lowering->scoped_read_modify_write(emitter, value->scope == IR_SCOPE_SYSTEM, operation, address,
+                                                           operand);
     return LLVMBuildAtomicRMWSyncScope(emitter->builder, operation, address, operand, relaxed(),
                                        scope_of(emitter, value));
 }

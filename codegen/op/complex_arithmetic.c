@@ -1,5 +1,10 @@
 /* Products, quotients and powers of complex numbers, as two floats each. */
 #include "codegen/emit.h"
+#include "codegen/emit_tools.h"
+#include "codegen/op/arithmetic.h"
+#include "codegen/op/complex_arithmetic.h"
+#include "codegen/op/intrinsic_emit.h"
+#include "codegen/op/parts.h"
 
 void complex_multiply(Emitter *emitter, const LLVMValueRef *a, const LLVMValueRef *b, LLVMValueRef *out)
 {

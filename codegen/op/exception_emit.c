@@ -3,6 +3,11 @@
 #include <stddef.h>
 
 #include "codegen/emit.h"
+#include "codegen/emit_tools.h"
+#include "codegen/host/regions/phase_emit.h"
+#include "codegen/op/exception_emit.h"
+#include "codegen/op/parts.h"
+#include "codegen/op/small_float.h"
 #include "core/base/exception_record.h"
 
 /* --- unwinding ---------------------------------------------------------------------------------------------------------------- */

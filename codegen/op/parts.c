@@ -1,5 +1,7 @@
 /* How values lie in LLVM registers and in memory: part lists of types, loads and stores of whole values. */
 #include "codegen/emit.h"
+#include "codegen/emit_tools.h"
+#include "codegen/op/parts.h"
 
 LLVMTypeRef part_type(Emitter *emitter, const Type *scalar) { return emitter->scalar_types[scalar->scalar]; }
 

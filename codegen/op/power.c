@@ -1,5 +1,11 @@
 /* ** : floats through the math library, integer exponents by repeated squaring, unrolled where they are constant. */
 #include "codegen/emit.h"
+#include "codegen/emit_tools.h"
+#include "codegen/op/arithmetic.h"
+#include "codegen/op/complex_arithmetic.h"
+#include "codegen/op/intrinsic_emit.h"
+#include "codegen/op/parts.h"
+#include "codegen/op/small_float.h"
 
 enum { LARGEST_UNROLLED = 64, LARGEST_SQUARED = 65536 };
 

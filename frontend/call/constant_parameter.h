@@ -1,4 +1,5 @@
-/* Parameters whose value a function turns out to need while it is compiled (the shape of a shared array, the place in a tuple of different types). */
+/* Parameters whose value a function turns out to need while it is compiled (the shape of a shared array, the place in a
+ * tuple of different types). */
 #ifndef CUJIT_FRONTEND_CONSTANT_PARAMETER_H
 #define CUJIT_FRONTEND_CONSTANT_PARAMETER_H
 

@@ -1,4 +1,5 @@
-/* Keywords of intrinsics whose documentation names their parameters, "(array, index, value, *, scope='device') ...": those in front of the star become positional arguments, so that handlers know places only. */
+/* Keywords of intrinsics whose documentation names their parameters, "(array, index, value, *, scope='device') ...":
+ * those in front of the star become positional arguments, so that handlers know places only. */
 #ifndef CUJIT_FRONTEND_LOWER_KEYWORDS_H
 #define CUJIT_FRONTEND_LOWER_KEYWORDS_H
 

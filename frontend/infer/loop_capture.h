@@ -1,4 +1,5 @@
-/* Nested functions that outlive the trip of a loop they were made in: what they captured there is assigned again while they live, so that they must share the variable and not keep its value. */
+/* Nested functions that outlive the trip of a loop they were made in: what they captured there is assigned again while
+ * they live, so that they must share the variable and not keep its value. */
 #ifndef CUJIT_FRONTEND_LOOP_CAPTURE_H
 #define CUJIT_FRONTEND_LOOP_CAPTURE_H
 

@@ -1,4 +1,5 @@
-/* Notes to a failure of typing: where each operand's type comes from, which branches do not fit, who calls the function. */
+/* Notes to a failure of typing: where each operand's type comes from, which branches do not fit, who calls the
+ * function. */
 #ifndef CUJIT_FRONTEND_EXPLAIN_H
 #define CUJIT_FRONTEND_EXPLAIN_H
 

@@ -1,4 +1,5 @@
-/* Shared by the files that build SSA: stack_to_ssa.c, stack_instructions.c, stack_displays.c, ssa_values.c, ssa_finish.c. */
+/* Shared by the files that build SSA: stack_to_ssa.c, stack_instructions.c, stack_displays.c, ssa_values.c,
+ * ssa_finish.c. */
 #ifndef CUJIT_FRONTEND_SSA_BUILD_H
 #define CUJIT_FRONTEND_SSA_BUILD_H
 

@@ -1,4 +1,5 @@
-/* Text of a fixed length, NumPy's S and U, in arrays and records: an element is a reference to it, which is compared with other text or assigned to. */
+/* Text of a fixed length, NumPy's S and U, in arrays and records: an element is a reference to it, which is compared
+ * with other text or assigned to. */
 #ifndef CUJIT_FRONTEND_LOWER_CHARS_H
 #define CUJIT_FRONTEND_LOWER_CHARS_H
 

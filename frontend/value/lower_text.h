@@ -1,4 +1,5 @@
-/* Text in kernels: constants, and what is to be formatted at run time: a tuple of the values whose type leads to a format string of Python's, "{:.3f} of {}". */
+/* Text in kernels: constants, and what is to be formatted at run time: a tuple of the values whose type leads to a
+ * format string of Python's, "{:.3f} of {}". */
 #ifndef CUJIT_FRONTEND_LOWER_TEXT_H
 #define CUJIT_FRONTEND_LOWER_TEXT_H
 

@@ -5,9 +5,16 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "codegen/debug_lines.h"
+#include "codegen/emit.h"
+#include "codegen/emit_tools.h"
 #include "codegen/host/host_loop.h"
 #include "codegen/host/inline_meetings.h"
+#include "codegen/host/regions/phase_emit.h"
 #include "codegen/host/regions/phases.h"
+#include "codegen/ir_to_llvm.h"
+#include "codegen/op/array_emit.h"
+#include "codegen/op/parts.h"
 
 enum { MOST_CONTEXT = 16 << 10 /* bytes for each thread */, WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC };
 

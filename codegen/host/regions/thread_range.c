@@ -1,6 +1,11 @@
 /* Finds the tests at a kernel's beginning that compare threadIdx.x, plus what is the same for a row of threads, with what is
  * the same for them; and emits the range of threadIdx.x that passes all of them. */
+#include "codegen/debug_lines.h"
+#include "codegen/emit.h"
+#include "codegen/emit_tools.h"
 #include "codegen/host/regions/thread_range.h"
+#include "codegen/ir_to_llvm.h"
+#include "codegen/op/parts.h"
 
 enum { NOT_LINEAR = -1, LONGEST_START = 64, DEEPEST = 10, ANY_WIDTH = 64, WIDEST_INDEX = 60 /* bits: room for sums */ };
 

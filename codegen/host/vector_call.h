@@ -1,0 +1,12 @@
+/* Vector forms of elementary functions, for LLVM's vectorizers: a call of the function names them in an attribute, the
+ * module declares them. */
+#ifndef CUJIT_CODEGEN_VECTOR_CALL_H
+#define CUJIT_CODEGEN_VECTOR_CALL_H
+
+#include "codegen/emit.h"
+
+/* Names the vector forms of an elementary function to LLVM; keeps their declarations until loops are vectorized. */
+void describe_vector_forms(Emitter *emitter, const char *symbol, LLVMValueRef call);
+void keep_vector_forms(Emitter *emitter);
+
+#endif

@@ -1,0 +1,17 @@
+/* The body of one function: parameters to parts, blocks in an order in which definitions come before uses, one emitter
+ * for each operation of op.def. */
+#ifndef CUJIT_CODEGEN_IR_TO_LLVM_H
+#define CUJIT_CODEGEN_IR_TO_LLVM_H
+
+#include "codegen/emit.h"
+
+void emit_function_body(Emitter *emitter, const EmittedFunction *function);
+/* The same kernel as one trip of its loop: the parameters and the trip's number -> i1. */
+void emit_stride_trip(Emitter *emitter, const EmittedFunction *function, const StrideLoop *loop);
+/* What both are made of. Builds stay behind in emitter->prologue; blocks are emitted by the caller. */
+void begin_ir_function(Emitter *emitter, const EmittedFunction *function);
+void emit_ir_value(Emitter *emitter, const IrValue *value);
+/* Gives a phi its values, once the blocks that control comes from are emitted. */
+void fill_ir_phi(Emitter *emitter, const IrValue *phi);
+
+#endif

@@ -1,0 +1,15 @@
+/* Arrays: extents, strides, element addresses, loads and stores, views, and where arrays of a kernel's own live. */
+#ifndef CUJIT_CODEGEN_ARRAY_EMIT_H
+#define CUJIT_CODEGEN_ARRAY_EMIT_H
+
+#include "codegen/emit.h"
+
+/* Address of the element whose indices are value's operands from `first_index` on. */
+LLVMValueRef element_address(Emitter *emitter, const IrValue *value, uint32_t first_index);
+/* Bytes of a LOCAL value's array, alignment included. */
+uint64_t local_array_size(const IrValue *value);
+/* cuda.wide.load and cuda.wide.store. */
+void emit_wide_load(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
+void emit_wide_store(Emitter *emitter, const IrValue *value);
+
+#endif

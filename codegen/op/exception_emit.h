@@ -1,0 +1,13 @@
+/* Exceptions: a thread that raises writes the record unless another was first, then every function up to the kernel
+ * returns. */
+#ifndef CUJIT_CODEGEN_EXCEPTION_EMIT_H
+#define CUJIT_CODEGEN_EXCEPTION_EMIT_H
+
+#include "codegen/emit.h"
+
+/* How many parameters a raising function has for them, and their types. */
+uint32_t exception_parameters(Emitter *emitter, bool raises, LLVMTypeRef *types);
+/* Leaves the function where a call of a raising one said so; emission continues where it did not. */
+void emit_unwind_if(Emitter *emitter, LLVMValueRef raised);
+
+#endif
