@@ -1,13 +1,13 @@
 /* cujit._core: the module is made of the rows of parts.def. Importing it touches NumPy's C API and no more: no driver, no
  * LLVM. */
-#include "ext/parts.h"
+#include "ext/module_parts.h"
 #include "ext/state.h"
 
 static int execute(PyObject *module)
 {
     static bool (*const parts[])(PyObject *module) = {
 #define PART(name) ext_add_##name,
-#include "ext/parts.def"
+#include "ext/module_parts.def"
 #undef PART
     };
     bool ok = ext_state_init(ext_state(module));

@@ -1,5 +1,5 @@
 /* What a program can turn on and off while it runs: cujit.config has them under numba's names. */
-#include "ext/parts.h"
+#include "ext/module_parts.h"
 #include "ext/state.h"
 
 static const struct {

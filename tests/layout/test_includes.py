@@ -45,7 +45,7 @@ FLOORS = {
         ["frontend.c"],
     ],
     "python/ext": [
-        ["py", "state", "parts", "raise", "kernel", "kernel_exception"],
+        ["py", "state", "module_parts", "raise", "kernel", "kernel_exception"],
         ["snapshot/"],
         ["argument/"],
         ["object/"],

@@ -1,9 +1,9 @@
 /* DeviceBuffer: device memory that is freed with its object; and copies to, from and on the device. */
 #include "ext/object/buffer_object.h"
 
+#include "ext/module_parts.h"
 #include "ext/object/device_object.h"
 #include "ext/object/stream_object.h"
-#include "ext/parts.h"
 #include "ext/raise.h"
 
 PyObject *ext_buffer_create(ExtState *state, PyTypeObject *class, RtDevice *device, size_t size)

@@ -3,9 +3,9 @@
 #include "ext/object/device_array_object.h"
 
 #include "core/kernel_abi.h"
+#include "ext/module_parts.h"
 #include "ext/object/buffer_object.h"
 #include "ext/object/device_object.h"
-#include "ext/parts.h"
 #include "ext/snapshot/element_types.h"
 
 /* --- making ------------------------------------------------------------------------------------------------------------------ */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "ext/parts.h"
+#include "ext/module_parts.h"
 #include "ext/raise.h"
 
 typedef struct ExtDevice {

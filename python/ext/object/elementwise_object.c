@@ -3,10 +3,10 @@
  * gaps and numbers, then needs no Python: a result is allocated, the parameters are written, the kernel is launched. */
 #include "ext/argument/launch_frame.h"
 #include "ext/kernel.h"
+#include "ext/module_parts.h"
 #include "ext/object/device_array_object.h"
 #include "ext/object/device_object.h"
 #include "ext/object/stream_object.h"
-#include "ext/parts.h"
 #include "ext/raise.h"
 #include "ext/snapshot/number.h"
 

@@ -1,6 +1,6 @@
 /* HostMemory: host memory that a device reaches, freed with its object; and page-locking of memory that is there already. */
+#include "ext/module_parts.h"
 #include "ext/object/device_object.h"
-#include "ext/parts.h"
 #include "ext/raise.h"
 
 typedef struct ExtHostMemory {

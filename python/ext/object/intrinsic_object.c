@@ -1,6 +1,6 @@
 /* Intrinsic: what has a meaning in kernels only; and which objects of math, numpy, ... are intrinsics, too. Everything
  * comes from the rows of intrinsic.def. */
-#include "ext/parts.h"
+#include "ext/module_parts.h"
 #include "ext/raise.h"
 #include "ext/snapshot/intrinsic_lookup.h"
 

@@ -1,7 +1,7 @@
 /* Functions for tests of single rooms, and what the compiler can do: IR text, targets, versions, diagnostics. */
 #include "core/ir/ir.h"
+#include "ext/module_parts.h"
 #include "ext/object/kernel_inspection.h"
-#include "ext/parts.h"
 #include "ext/raise.h"
 
 static PyObject *function_ir_roundtrip(PyObject *Py_UNUSED(module), PyObject *text)

@@ -1,9 +1,9 @@
 /* KernelBase: a kernel or device function. Its snapshot is taken at the first use, so that a function can use what its
  * module defines below it; from then on it is what it was. */
 #include "ext/kernel_exception.h"
+#include "ext/module_parts.h"
 #include "ext/object/kernel_inspection.h"
 #include "ext/object/launcher_object.h"
-#include "ext/parts.h"
 #include "ext/raise.h"
 
 /* --- options ------------------------------------------------------------------------------------------------------------- */

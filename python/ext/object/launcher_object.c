@@ -7,9 +7,9 @@
 #include "ext/argument/launch_configuration.h"
 #include "ext/argument/launch_frame.h"
 #include "ext/argument/specialization.h"
+#include "ext/module_parts.h"
 #include "ext/object/device_object.h"
 #include "ext/object/stream_object.h"
-#include "ext/parts.h"
 #include "ext/raise.h"
 
 typedef struct ExtLauncher {

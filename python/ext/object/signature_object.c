@@ -1,7 +1,7 @@
 /* Signature: argument types and a result type; and signature text. */
 #include "ext/object/signature_object.h"
 
-#include "ext/parts.h"
+#include "ext/module_parts.h"
 #include "ext/raise.h"
 #include "ext/snapshot/type_value.h"
 #include "jit/jit.h"

@@ -1,8 +1,8 @@
 /* Stream and Event: orders of work on a device, and places in them. */
 #include "ext/object/stream_object.h"
 
+#include "ext/module_parts.h"
 #include "ext/object/device_object.h"
-#include "ext/parts.h"
 #include "ext/raise.h"
 
 typedef struct ExtEvent {

@@ -2,8 +2,8 @@
  * arena with a copy. */
 #include "ext/argument/argument_types.h"
 #include "ext/argument/buffer_argument.h"
+#include "ext/module_parts.h"
 #include "ext/object/signature_object.h"
-#include "ext/parts.h"
 #include "ext/snapshot/element_types.h"
 #include "ext/snapshot/type_value.h"
 

@@ -1,6 +1,6 @@
 /* The functions that add what parts.def lists to the module. */
-#ifndef CUJIT_EXT_PARTS_H
-#define CUJIT_EXT_PARTS_H
+#ifndef CUJIT_EXT_MODULE_PARTS_H
+#define CUJIT_EXT_MODULE_PARTS_H
 
 #include <stdbool.h>
 
@@ -8,7 +8,7 @@
 
 /* Each false with an exception. */
 #define PART(name) bool ext_add_##name(PyObject *module);
-#include "ext/parts.def"
+#include "ext/module_parts.def"
 #undef PART
 
 #endif
