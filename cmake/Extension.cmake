@@ -5,8 +5,19 @@ if(NOT sources)
   return()
 endif()
 
-Python_add_library(_core MODULE WITH_SOABI ${sources})
-target_include_directories(_core PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/python")
+# The index of the functions in the kernel language, made of the decorators beside them.
+set(kernel_functions "${PROJECT_SOURCE_DIR}/python/cujit/_kernel_functions")
+set(library_index "${PROJECT_BINARY_DIR}/generated/library_index.inc")
+set(library_indexer "${PROJECT_SOURCE_DIR}/scripts/library_index.py")
+file(GLOB kernel_function_files CONFIGURE_DEPENDS "${kernel_functions}/*.py")
+file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/generated")
+add_custom_command(
+  OUTPUT "${library_index}"
+  COMMAND Python::Interpreter "${library_indexer}" "${kernel_functions}" "${library_index}"
+  DEPENDS "${library_indexer}" ${kernel_function_files})
+
+Python_add_library(_core MODULE WITH_SOABI ${sources} "${library_index}")
+target_include_directories(_core PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/python" "${PROJECT_BINARY_DIR}/generated")
 target_link_libraries(_core PRIVATE core jit runtime Python::NumPy)
 target_compile_definitions(_core PRIVATE CUJIT_VERSION="${PROJECT_VERSION}")
 target_link_options(_core PRIVATE -Wl,--exclude-libs,ALL)

@@ -60,10 +60,6 @@ const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
     [INTRINSIC_##ID] = {COMMON(DEVICE, COPY, #ID, PATH, DOC), .arity = 2, .nvptx = NVPTX, .bytes = BYTES},
 #define COPY_GROUP(ID, PATH, ARITY, NVPTX, DOC) \
     [INTRINSIC_##ID] = {COMMON(DEVICE, COPY_GROUP, #ID, PATH, DOC), .arity = ARITY, .nvptx = NVPTX},
-#define LIBRARY(ID, PATH, FUNCTION, DOC) \
-    [INTRINSIC_##ID] = {COMMON(LIBRARY, VALUE, #ID, PATH, DOC), .python_function = FUNCTION},
-#define GENERAL(ID, PATH, FUNCTION, DOC) \
-    [INTRINSIC_##ID] = {COMMON(BUILTIN, VALUE, #ID, PATH, DOC), .python_function = FUNCTION},
 #define LIBDEVICE(NAME, SIGNATURE, DOC)                                                                         \
     [INTRINSIC_LIBDEVICE_##NAME] = {COMMON(LIBDEVICE, VALUE, "LIBDEVICE_" #NAME, "cuda.libdevice." #NAME, DOC), \
                                     .arity = -1, .signature = SIGNATURE},
@@ -92,9 +88,9 @@ IntrinsicSignature intrinsic_signature(IntrinsicId id)
     return signature;
 }
 
-/* Whether `paths` has `path` as one of its words. */
-static bool has_spelling(const char *paths, const char *path, size_t length)
+bool intrinsic_has_spelling(const char *paths, const char *path)
 {
+    size_t length = strlen(path);
     for (const char *word = paths; *word;) {
         size_t word_length = strcspn(word, " ");
         if (word_length == length && !memcmp(word, path, length))
@@ -107,9 +103,8 @@ static bool has_spelling(const char *paths, const char *path, size_t length)
 
 IntrinsicId intrinsic_by_path(const char *path)
 {
-    size_t length = strlen(path);
     for (int id = INTRINSIC_NONE + 1; id < INTRINSIC_COUNT; id++)
-        if (has_spelling(intrinsic_info[id].path, path, length))
+        if (intrinsic_has_spelling(intrinsic_info[id].path, path))
             return (IntrinsicId)id;
     return INTRINSIC_NONE;
 }

@@ -20,8 +20,6 @@ typedef enum IntrinsicId {
 #define LDMATRIX(id, path, matrices, is_transposed, nvptx, doc) INTRINSIC_##id,
 #define COPY(id, path, bytes, nvptx, doc) INTRINSIC_##id,
 #define COPY_GROUP(id, path, arity, nvptx, doc) INTRINSIC_##id,
-#define LIBRARY(id, path, function, doc) INTRINSIC_##id,
-#define GENERAL(id, path, function, doc) INTRINSIC_##id,
 #define LIBDEVICE(name, signature, doc) INTRINSIC_LIBDEVICE_##name,
 #include "core/intrinsic.def"
     INTRINSIC_COUNT
@@ -34,7 +32,6 @@ typedef enum IntrinsicKind {
     INTRINSIC_KIND_MATH, /* a pure function of scalars, all of the result's type: an IR intrinsic, one symbol a type */
     INTRINSIC_KIND_DEVICE, /* an IR intrinsic with an emitter of its own in codegen */
     INTRINSIC_KIND_LIBDEVICE, /* a function of NVIDIA's device math library: an IR intrinsic with its signature's types */
-    INTRINSIC_KIND_LIBRARY, /* a Python function in the kernel language: a snapshot has that function in its place */
 } IntrinsicKind;
 
 /* What an intrinsic does beside computing its result. */
@@ -94,7 +91,6 @@ typedef struct IntrinsicInfo {
     bool is_transposed; /* LDMATRIX */
     uint32_t bytes; /* COPY */
     const char *signature; /* LIBDEVICE: as libdevice.def says; the symbol is "__nv_" and the path's last word */
-    const char *python_function; /* LIBRARY, GENERAL: "complex_math.sin", below cujit._kernel_functions */
 } IntrinsicInfo;
 
 extern const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT];
@@ -134,6 +130,8 @@ typedef struct IntrinsicSignature {
 } IntrinsicSignature;
 IntrinsicSignature intrinsic_signature(IntrinsicId id);
 
+/* Whether `paths`, words apart by spaces, has `path` as one of them. */
+bool intrinsic_has_spelling(const char *paths, const char *path);
 /* The intrinsic with that path as one of its spellings, or INTRINSIC_NONE. */
 IntrinsicId intrinsic_by_path(const char *path);
 

@@ -13,6 +13,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "intrinsics.md"
 TABLES = {"core/intrinsic_cuda.def": None, "core/intrinsic_tensor.def": "Tensor cores and asynchronous copies"}
+# The sections of functions in the kernel language, by what their paths begin with; None: not on this page.
+LIBRARY = {"cuda.reduce_": "Reductions of a warp", "cuda.cg.": "Cooperative groups", "cuda.shared.": "Memory",
+           "cuda.bf16.": None, "cuda.fp16.": None, "cuda.": "Written in the kernel language"}
 SM = 90
 TYPES = {"n": "none", "b": "bool", "i": "int32", "u": "uint32", "l": "int64", "q": "uint64", "f": "float32",
          "d": "float64", "v": "int32 or uint32", "w": "int32 or uint32", "x": "number"}
@@ -37,8 +40,18 @@ for. "PTX" is what a kernel for sm_90 contains because of it; there may be more 
 """
 
 
-def sections():
-    """(title, ids) in the order of the tables."""
+def sections(rows):
+    """(title, ids) in the order of the tables, functions in the kernel language behind the rows of their section."""
+    found = dict(table_sections())
+    for row in rows:
+        path = public_path(row)
+        title = next((LIBRARY[prefix] for prefix in LIBRARY if path and path.startswith(prefix)), None)
+        if title and row["kind"] == "python_function":
+            found.setdefault(title, []).append(row["id"])
+    return found.items()
+
+
+def table_sections():
     found = []
     for table, heading in TABLES.items():
         found += [(heading, [])] if heading else []
@@ -161,7 +174,7 @@ def page():
 
     rows = {row["id"]: row for row in _core.intrinsic_table}
     lines = [HEAD]
-    for title, ids in sections():
+    for title, ids in sections(_core.intrinsic_table):
         shown = [(public_path(rows[id]), rows[id]) for id in ids if public_path(rows[id])]
         if not shown:
             continue

@@ -243,7 +243,6 @@ void emit_op_INTRINSIC(Emitter *emitter, const IrValue *value, LLVMValueRef *out
         done = emit_common(emitter, value, out) || emitter->lowering->device_intrinsic(emitter, value, out);
         break;
     case INTRINSIC_KIND_BUILTIN:
-    case INTRINSIC_KIND_LIBRARY:
     case INTRINSIC_KIND_NONE: break;
     }
     if (!done)

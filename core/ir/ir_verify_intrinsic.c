@@ -111,8 +111,7 @@ bool verify_intrinsic(const IrValue *value, Diag *diag)
     if ((unsigned)value->intrinsic >= INTRINSIC_COUNT)
         return verify_fail(diag, value, "unknown intrinsic %u", (unsigned)value->intrinsic);
     const IntrinsicInfo *info = &intrinsic_info[value->intrinsic];
-    if (info->kind == INTRINSIC_KIND_BUILTIN || info->kind == INTRINSIC_KIND_LIBRARY ||
-        info->kind == INTRINSIC_KIND_NONE)
+    if (info->kind == INTRINSIC_KIND_BUILTIN || info->kind == INTRINSIC_KIND_NONE)
         return verify_fail(diag, value, "%s is not an IR intrinsic", info->id);
     if (info->arity >= 0 && !expect_count(diag, value, (uint32_t)info->arity))
         return false;

@@ -377,7 +377,7 @@ static bool takes_keywords(IntrinsicId id)
     return id == INTRINSIC_ENUMERATE || id == INTRINSIC_SUM || id == INTRINSIC_PRINT;
 }
 
-/* Forms of a GENERAL row that the function written in Python answers for. */
+/* Forms of a call that the function written in the kernel language answers for. */
 static bool is_general(const Call *call)
 {
     switch (call->intrinsic) {

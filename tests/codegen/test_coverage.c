@@ -379,7 +379,6 @@ void test_every_intrinsic(void)
         case INTRINSIC_KIND_DEVICE: check_device_row((IntrinsicId)id); break;
         case INTRINSIC_KIND_LIBDEVICE: add_libdevice_row((IntrinsicId)id, &libdevice); break;
         case INTRINSIC_KIND_BUILTIN:
-        case INTRINSIC_KIND_LIBRARY:
         case INTRINSIC_KIND_NONE: break;
         }
     check_libdevice(&libdevice);

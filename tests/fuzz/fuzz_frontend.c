@@ -52,9 +52,7 @@ static const Constant *random_constant(Arena *arena, int depth)
     case 7:
     case 8:
         constant->kind = CONSTANT_INTRINSIC;
-        do
-            constant->intrinsic = 1 + fuzz_below(INTRINSIC_COUNT - 1);
-        while (intrinsic_info[constant->intrinsic].kind == INTRINSIC_KIND_LIBRARY);
+        constant->intrinsic = 1 + fuzz_below(INTRINSIC_COUNT - 1);
         break;
     default:
         constant->kind = CONSTANT_INT;

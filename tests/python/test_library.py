@@ -6,13 +6,20 @@ import importlib
 import itertools
 import math
 import operator
+import sys
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cujit import _core, cuda, errors
 
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+import library_index  # noqa: E402
+
+FUNCTIONS = ROOT / "python" / "cujit" / "_kernel_functions"
 ROWS = [row for row in _core.intrinsic_table
         if row["kind"] == "python_function" and not row["paths"][0].startswith("cuda.")]
 INF, NAN = math.inf, math.nan
@@ -36,6 +43,31 @@ def values_of(path, columns, dtype):
 
 
 # --- the table --------------------------------------------------------------------------------------------------------
+
+
+def test_the_build_has_seen_every_mark():
+    marks = {(path, f"{module}.{name}") for paths, module, name, _ in library_index.index(FUNCTIONS)
+             for path in paths.split()}
+    assert marks == {(path, row["python_function"]) for row in _core.intrinsic_table if row["python_function"]
+                     for path in row["paths"]}
+
+
+def test_functions_for_forms_of_calls_have_an_intrinsic():
+    paths = [path for row in _core.intrinsic_table for path in row["paths"]]
+    assert len(set(paths)) == len(paths)
+    forms = {paths for paths, _, _, doc in library_index.index(FUNCTIONS) if not doc}
+    assert forms == {row["paths"][0] for row in _core.intrinsic_table
+                     if row["python_function"] and row["kind"] == "builtin"}
+
+
+@pytest.mark.parametrize("source", [
+    "def outer():\n    @stands_for('math.f')\n    def f(): pass\n",
+    "f, g = stands_for('math.f')(1), stands_for('math.g')(2)\n",
+])
+def test_marks_that_lead_to_no_name_of_the_module(tmp_path, source):
+    (tmp_path / "functions.py").write_text(source)
+    with pytest.raises(SystemExit, match="functions of a module"):
+        library_index.index(tmp_path)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])

@@ -1,2 +1,2 @@
 """Functions of kernels that are written in the kernel language itself. The compiler puts them in the place of what
-core/intrinsic.def says they stand for (cmath.sin, ...); nobody calls them on the host."""
+stands_for() says (cmath.sin, ...); nobody calls them on the host."""

@@ -4,6 +4,7 @@ Formulas: W. Kahan, "Branch Cuts for Complex Elementary Functions", 1987, as C99
 """
 import math
 
+from cujit._kernel_functions.library import stands_for
 from cujit.types import boolean, complex64, complex128, float16, float32, int8, int16, uint8
 
 SINGLE = boolean, int8, int16, uint8, float16, float32   # what complex64 holds
@@ -48,6 +49,7 @@ def square_root(z):
     return complex(other * back, math.copysign(t * back, y))
 
 
+@stands_for("cmath.sqrt", doc="Square root of a complex number.")
 def sqrt(z):
     return square_root(as_complex(z))
 
@@ -56,6 +58,7 @@ def pair(real, x, y):
     return complex(real(x), real(y))
 
 
+@stands_for("cmath.exp", doc="e to a complex power.")
 def exp(z):
     z = as_complex(z)
     x, y = z.real, z.imag
@@ -90,28 +93,33 @@ def natural_log(z):
     return complex(log_of_size(z), math.atan2(z.imag, z.real))
 
 
+@stands_for("cmath.log", doc="Logarithm of a complex number, natural or to a base.")
 def log(z, base=None):
     if base is None:
         return natural_log(as_complex(z))
     return natural_log(as_complex(z)) / natural_log(as_complex(base))
 
 
+@stands_for("cmath.log10", doc="Logarithm of a complex number to base 10.")
 def log10(z):
     value = natural_log(as_complex(z))
     factor = type(value.real)(0.4342944819032518)
     return complex(value.real * factor, value.imag * factor)
 
 
+@stands_for("cmath.phase", doc="The angle of a complex number.")
 def phase(z):
     z = as_complex(z)
     return math.atan2(z.imag, z.real)
 
 
+@stands_for("cmath.polar", doc="The size and the angle of a complex number.")
 def polar(z):
     z = as_complex(z)
     return math.hypot(z.real, z.imag), math.atan2(z.imag, z.real)
 
 
+@stands_for("cmath.rect", doc="The complex number with that size and angle.")
 def rect(r, phi):
     if phi == 0:
         return complex(r, sign_or_one(r) * phi if r == r else abs(phi))
@@ -122,16 +130,19 @@ def rect(r, phi):
     return complex(r * math.cos(phi), r * math.sin(phi))
 
 
+@stands_for("cmath.isnan", doc="Whether a part is not a number.")
 def isnan(z):
     z = as_complex(z)
     return math.isnan(z.real) or math.isnan(z.imag)
 
 
+@stands_for("cmath.isinf", doc="Whether a part is infinite.")
 def isinf(z):
     z = as_complex(z)
     return math.isinf(z.real) or math.isinf(z.imag)
 
 
+@stands_for("cmath.isfinite", doc="Whether both parts are finite.")
 def isfinite(z):
     z = as_complex(z)
     return math.isfinite(z.real) and math.isfinite(z.imag)
@@ -165,10 +176,12 @@ def hyperbolic_cosine(z):
     return complex(math.cosh(x) * math.cos(y), math.sinh(x) * math.sin(y))
 
 
+@stands_for("cmath.sinh", doc="Hyperbolic sine of a complex number.")
 def sinh(z):
     return hyperbolic_sine(as_complex(z))
 
 
+@stands_for("cmath.cosh", doc="Hyperbolic cosine of a complex number.")
 def cosh(z):
     return hyperbolic_cosine(as_complex(z))
 
@@ -189,22 +202,26 @@ def hyperbolic_tangent(z):
     return complex(tx * (real(1) + ty * ty) / denominator, ((ty / denominator) * inverse) * inverse)
 
 
+@stands_for("cmath.tanh", doc="Hyperbolic tangent of a complex number.")
 def tanh(z):
     """numba's tanh of complex64 is complex128."""
     return hyperbolic_tangent(complex128(as_complex(z)))
 
 
+@stands_for("cmath.sin", doc="Sine of a complex number.")
 def sin(z):
     z = as_complex(z)
     w = hyperbolic_sine(complex(-z.imag, z.real))
     return complex(w.imag, -w.real)
 
 
+@stands_for("cmath.cos", doc="Cosine of a complex number.")
 def cos(z):
     z = as_complex(z)
     return hyperbolic_cosine(complex(-z.imag, z.real))
 
 
+@stands_for("cmath.tan", doc="Tangent of a complex number.")
 def tan(z):
     z = as_complex(z)
     w = hyperbolic_tangent(complex(-z.imag, z.real))
@@ -228,16 +245,19 @@ def inverse_sinh(z):
                    math.atan2(y, s.real * t.real - s.imag * t.imag))
 
 
+@stands_for("cmath.asinh", doc="Inverse hyperbolic sine of a complex number.")
 def asinh(z):
     return inverse_sinh(as_complex(z))
 
 
+@stands_for("cmath.asin", doc="Arc sine of a complex number.")
 def asin(z):
     z = as_complex(z)
     w = inverse_sinh(complex(-z.imag, z.real))
     return complex(w.imag, -w.real)
 
 
+@stands_for("cmath.acos", doc="Arc cosine of a complex number.")
 def acos(z):
     z = as_complex(z)
     x, y = z.real, z.imag
@@ -251,6 +271,7 @@ def acos(z):
     return complex(real(2) * math.atan2(s.real, t.real), math.asinh(t.real * s.imag - t.imag * s.real))
 
 
+@stands_for("cmath.acosh", doc="Inverse hyperbolic cosine of a complex number.")
 def acosh(z):
     z = as_complex(z)
     x, y = z.real, z.imag
@@ -290,16 +311,19 @@ def inverse_tanh(z):
     return inverse_tanh_right(z.real, z.imag)
 
 
+@stands_for("cmath.atanh", doc="Inverse hyperbolic tangent of a complex number.")
 def atanh(z):
     return inverse_tanh(as_complex(z))
 
 
+@stands_for("cmath.atan", doc="Arc tangent of a complex number.")
 def atan(z):
     z = as_complex(z)
     w = inverse_tanh(complex(-z.imag, z.real))
     return complex(w.imag, -w.real)
 
 
+@stands_for("cmath.isclose", doc="Whether two complex numbers are near each other.")
 def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
     x, y = complex128(as_complex(a)), complex128(as_complex(b))
     if x == y:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cujit import cuda
 from cujit._kernel_functions import warp_reduce
 from cujit._kernel_functions.constant import constant
+from cujit._kernel_functions.library import stands_for
 from cujit._kernel_functions.warp_reduce import sum_of
 from cujit.types import int32, int64, uint32
 
@@ -116,14 +117,22 @@ class Cluster(NamedTuple):
         return cuda._cluster.map_shared(array, rank)
 
 
+@stands_for(
+    "cuda.cg.this_cluster",
+    doc="The group of all threads of the block's cluster; its blocks can wait for each other and reach each other's "
+        "shared memory.")
 def this_cluster() -> Cluster:
     return Cluster()
 
 
+@stands_for("cuda.cg.this_thread_block", doc="The group of all threads of the block.")
 def this_thread_block() -> Block:
     return Block()
 
 
+@stands_for(
+    "cuda.cg.this_grid",
+    doc="The group of all threads of the launch; where it syncs, the launch is cooperative by itself.")
 def this_grid() -> Grid:
     return Grid()
 
@@ -198,6 +207,9 @@ class Tile(NamedTuple):
         return self.ranks_of(lanes), agree
 
 
+@stands_for(
+    "cuda.cg.tiled_partition",
+    doc="The group of `size` neighbouring threads of a block or of a larger tile: 1, 2, 4, 8, 16 or 32.")
 @constant("size")
 def tiled_partition(group: Block | Tile, size: int) -> Tile:
     if not isinstance(size, int) or size < 1 or size > 32 or size & (size - 1):
@@ -269,16 +281,22 @@ def group_of(lanes: Integer) -> Lanes:
     return Lanes(mask, int32(cuda.popc(mask)), int32(cuda.popc(mask & cuda.lanemask_lt())))
 
 
+@stands_for("cuda.cg.coalesced_threads", doc="The group of the threads of the warp that run this call together.")
 def coalesced_threads() -> Lanes:
     return group_of(cuda.activemask())
 
 
+@stands_for(
+    "cuda.cg.labeled_partition", doc="The group of the threads of a tile or coalesced group with the same label.")
 def labeled_partition(group: Tile | Lanes, label: Any) -> Lanes:
     if not isinstance(group, (Tile, Lanes)):
         cuda._refuse("labeled_partition takes a tile or a coalesced group")
     return group_of(cuda.match_any_sync(group.lanes(), label))
 
 
+@stands_for(
+    "cuda.cg.binary_partition",
+    doc="The group of the threads of a tile or coalesced group with the same truth of the predicate.")
 def binary_partition(group: Tile | Lanes, predicate: object) -> Lanes:
     if not isinstance(group, (Tile, Lanes)):
         cuda._refuse("binary_partition takes a tile or a coalesced group")
@@ -313,6 +331,9 @@ def reduce_block(value, op):
     return value
 
 
+@stands_for(
+    "cuda.cg.reduce",
+    doc="op over the values of all threads of a block, tile or coalesced group, in every thread of it.")
 def reduce(group: Block | Tile | Lanes, value: Any, op: Callable[[Any, Any], Any] = sum_of) -> Any:
     if isinstance(group, Block):
         return reduce_block(value, op)
@@ -321,6 +342,8 @@ def reduce(group: Block | Tile | Lanes, value: Any, op: Callable[[Any, Any], Any
     return reduce_lanes(group.lanes(), value, op)
 
 
+@stands_for(
+    "cuda.cg.inclusive_scan", doc="op over the values of the threads of a tile or coalesced group up to this one.")
 def inclusive_scan(group: Tile | Lanes, value: Any, op: Callable[[Any, Any], Any] = sum_of) -> Any:
     if not isinstance(group, (Tile, Lanes)):
         cuda._refuse("scans take a tile or a coalesced group")
@@ -332,6 +355,9 @@ def inclusive_scan(group: Tile | Lanes, value: Any, op: Callable[[Any, Any], Any
     return value
 
 
+@stands_for(
+    "cuda.cg.exclusive_scan",
+    doc="op over the values of the threads of a tile or coalesced group before this one, 0 in the first.")
 def exclusive_scan(group: Tile | Lanes, value: Any, op: Callable[[Any, Any], Any] = sum_of) -> Any:
     lower = group.shfl_up(inclusive_scan(group, value, op), 1)
     return lower if group.rank > 0 else type(value)(0)

@@ -1,6 +1,7 @@
 """math's functions of integers. They are computed in 64 bits, and what does not fit wraps."""
 import math
 
+from cujit._kernel_functions.library import stands_for
 from cujit.types import int64, uint64
 
 
@@ -24,6 +25,7 @@ def lcm_of_two(x, y):
     return abs(type(x)(x // gcd_of_two(x, y) * y))
 
 
+@stands_for("math.gcd", doc="Greatest common divisor of any count of integers.")
 def gcd(*integers):
     result = int64(0)
     for integer in integers:
@@ -31,6 +33,7 @@ def gcd(*integers):
     return result
 
 
+@stands_for("math.lcm", doc="Least common multiple of any count of integers.")
 def lcm(*integers):
     result = int64(1)
     for integer in integers:
@@ -38,6 +41,7 @@ def lcm(*integers):
     return result
 
 
+@stands_for("math.factorial", doc="1 * 2 * ... * n.")
 def factorial(n):
     result = int64(1)
     for i in range(int64(2), wide(n) + int64(1)):
@@ -45,6 +49,7 @@ def factorial(n):
     return result
 
 
+@stands_for("math.perm", doc="Ways to choose k of n things in order.")
 def perm(n, k=None):
     if k is None:
         return factorial(n)
@@ -57,6 +62,7 @@ def perm(n, k=None):
     return result
 
 
+@stands_for("math.comb", doc="Ways to choose k of n things without order.")
 def comb(n, k):
     n, k = int64(wide(n)), int64(wide(k))
     if k > n or k < 0:
@@ -70,6 +76,7 @@ def comb(n, k):
     return result
 
 
+@stands_for("builtins.pow")
 def power(base, exp, mod=None):
     """By squaring; the modulus has at most 31 bits where products must not wrap."""
     if mod is None:
@@ -101,6 +108,7 @@ def product_modulo(a, b, modulus):
     return result
 
 
+@stands_for("math.isqrt", doc="The integer part of an integer's square root.")
 def isqrt(n):
     n = int64(wide(n))
     if n <= 0:

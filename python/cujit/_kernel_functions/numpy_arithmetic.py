@@ -4,6 +4,7 @@ import math
 
 from cujit._kernel_functions.elementwise import INTEGER, as_float, common, of_one, of_two
 from cujit._kernel_functions.integer_math import gcd_of_two, lcm_of_two
+from cujit._kernel_functions.library import stands_for
 from cujit.types import complex64, complex128, float64, int8
 
 COMPLEX = complex64, complex128
@@ -11,24 +12,28 @@ COMPLEX = complex64, complex128
 # --- arithmetic -------------------------------------------------------------------------------------------------------
 
 
+@stands_for("numpy.add", doc="x + y.")
 @of_two
 def add(x, y):
     result = common(x, y)
     return result(result(x) + result(y))
 
 
+@stands_for("numpy.subtract", doc="x - y.")
 @of_two
 def subtract(x, y):
     result = common(x, y)
     return result(result(x) - result(y))
 
 
+@stands_for("numpy.multiply", doc="x * y.")
 @of_two
 def multiply(x, y):
     result = common(x, y)
     return result(result(x) * result(y))
 
 
+@stands_for("numpy.divide", "numpy.true_divide", doc="x / y.")
 @of_two
 def divide(x, y):
     result = common(x, y)
@@ -37,18 +42,21 @@ def divide(x, y):
     return result(result(x) / result(y))
 
 
+@stands_for("numpy.floor_divide", doc="x // y.")
 @of_two
 def floor_divide(x, y):
     result = common(x, y)
     return result(result(x) // result(y))
 
 
+@stands_for("numpy.remainder", "numpy.mod", doc="x % y.")
 @of_two
 def remainder(x, y):
     result = common(x, y)
     return result(result(x) % result(y))
 
 
+@stands_for("numpy.fmod", doc="Remainder with the sign of x.")
 @of_two
 def fmod(x, y):
     """With the sign of x; of integers by 0 it is 0."""
@@ -62,28 +70,33 @@ def fmod(x, y):
     return result(-rest if a < 0 else rest)
 
 
+@stands_for("numpy.divmod", doc="Quotient and remainder of numbers.")
 def divmod_of_two(x, y):
     result = common(x, y)
     quotient, rest = divmod(result(x), result(y))
     return result(quotient), result(rest)
 
 
+@stands_for("numpy.power", doc="x ** y.")
 @of_two
 def power(x, y):
     result = common(x, y)
     return result(result(x) ** result(y))
 
 
+@stands_for("numpy.negative", doc="-x.")
 @of_one
 def negative(x):
     return type(x)(-x)
 
 
+@stands_for("numpy.positive", doc="+x.")
 @of_one
 def positive(x):
     return x
 
 
+@stands_for("numpy.absolute", "numpy.abs", doc="The absolute value.")
 @of_one
 def absolute(x):
     if isinstance(x, bool):
@@ -91,11 +104,13 @@ def absolute(x):
     return abs(x)
 
 
+@stands_for("numpy.square", doc="x * x.")
 @of_one
 def square(x):
     return type(x)(x * x)
 
 
+@stands_for("numpy.reciprocal", doc="1 / x.")
 @of_one
 def reciprocal(x):
     if isinstance(x, INTEGER):
@@ -103,6 +118,7 @@ def reciprocal(x):
     return type(x)(type(x)(1) / x)
 
 
+@stands_for("numpy.sign", doc="-1, 0 or 1.")
 @of_one
 def sign(x):
     if isinstance(x, INTEGER):
@@ -114,6 +130,7 @@ def sign(x):
     return x + type(x)(0)   # 0, or NaN
 
 
+@stands_for("numpy.conjugate", doc="The complex conjugate.")
 @of_one
 def conjugate(x):
     if isinstance(x, bool):
@@ -121,12 +138,14 @@ def conjugate(x):
     return x.conjugate()
 
 
+@stands_for("numpy.gcd", doc="Greatest common divisor.")
 @of_two
 def gcd(x, y):
     result = common(x, y)
     return gcd_of_two(result(x), result(y))
 
 
+@stands_for("numpy.lcm", doc="Least common multiple.")
 @of_two
 def lcm(x, y):
     result = common(x, y)
@@ -163,10 +182,11 @@ def smaller(x, y):
     return a if is_not_above(a, b) or a != a else b
 
 
-maximum = of_two(larger)
-minimum = of_two(smaller)
+maximum = stands_for("numpy.maximum", doc="The larger number; NaN where one is.")(of_two(larger))
+minimum = stands_for("numpy.minimum", doc="The smaller number; NaN where one is.")(of_two(smaller))
 
 
+@stands_for("numpy.fmax", doc="The larger number; the other where one is NaN.")
 @of_two
 def fmax(x, y):
     """The number where one is NaN."""
@@ -175,6 +195,7 @@ def fmax(x, y):
     return a if is_not_above(b, a) or b != b else b
 
 
+@stands_for("numpy.fmin", doc="The smaller number; the other where one is NaN.")
 @of_two
 def fmin(x, y):
     result = common(x, y)
@@ -187,6 +208,7 @@ def same(x):
     return x
 
 
+@stands_for("numpy.clip", doc="x, but at least low and at most high.")
 def clip(x, low=None, high=None, out=None):
     if low is None and high is None:
         return same(x, out)
@@ -200,6 +222,7 @@ def clip(x, low=None, high=None, out=None):
     return minimum(out, high, out)
 
 
+@stands_for("numpy.where", doc="x where the condition is true, else y.")
 def where(condition, x, y):
     result = common(x, y)
     return result(x) if condition else result(y)
@@ -208,51 +231,61 @@ def where(condition, x, y):
 # --- comparisons and logic --------------------------------------------------------------------------------------------
 
 
+@stands_for("numpy.equal", doc="x == y.")
 @of_two
 def equal(x, y):
     return x == y
 
 
+@stands_for("numpy.not_equal", doc="x != y.")
 @of_two
 def not_equal(x, y):
     return x != y
 
 
+@stands_for("numpy.less", doc="x < y.")
 @of_two
 def less(x, y):
     return is_below(x, y)
 
 
+@stands_for("numpy.less_equal", doc="x <= y.")
 @of_two
 def less_equal(x, y):
     return is_not_above(x, y)
 
 
+@stands_for("numpy.greater", doc="x > y.")
 @of_two
 def greater(x, y):
     return is_below(y, x)
 
 
+@stands_for("numpy.greater_equal", doc="x >= y.")
 @of_two
 def greater_equal(x, y):
     return is_not_above(y, x)
 
 
+@stands_for("numpy.logical_and", doc="Whether x and y are true.")
 @of_two
 def logical_and(x, y):
     return bool(x) and bool(y)
 
 
+@stands_for("numpy.logical_or", doc="Whether x or y is true.")
 @of_two
 def logical_or(x, y):
     return bool(x) or bool(y)
 
 
+@stands_for("numpy.logical_xor", doc="Whether one of x and y is true.")
 @of_two
 def logical_xor(x, y):
     return bool(x) != bool(y)
 
 
+@stands_for("numpy.logical_not", doc="Whether x is false.")
 @of_one
 def logical_not(x):
     return not x
@@ -261,24 +294,28 @@ def logical_not(x):
 # --- bits -------------------------------------------------------------------------------------------------------------
 
 
+@stands_for("numpy.bitwise_and", doc="x & y.")
 @of_two
 def bitwise_and(x, y):
     result = common(x, y)
     return result(result(x) & result(y))
 
 
+@stands_for("numpy.bitwise_or", doc="x | y.")
 @of_two
 def bitwise_or(x, y):
     result = common(x, y)
     return result(result(x) | result(y))
 
 
+@stands_for("numpy.bitwise_xor", doc="x ^ y.")
 @of_two
 def bitwise_xor(x, y):
     result = common(x, y)
     return result(result(x) ^ result(y))
 
 
+@stands_for("numpy.invert", doc="~x.")
 @of_one
 def invert(x):
     if isinstance(x, bool):
@@ -292,12 +329,14 @@ def shift_type(x, y):
     return common(x, y)
 
 
+@stands_for("numpy.left_shift", doc="x << y.")
 @of_two
 def left_shift(x, y):
     result = shift_type(x, y)
     return result(result(x) << result(y))
 
 
+@stands_for("numpy.right_shift", doc="x >> y.")
 @of_two
 def right_shift(x, y):
     result = shift_type(x, y)

@@ -1,5 +1,7 @@
 """NumPy's iterators over the places of arrays, as generators."""
 
+from cujit._kernel_functions.library import stands_for
+
 
 def place(i, shape):
     """The indices of element number i in C order."""
@@ -16,12 +18,14 @@ def places(shape):
         yield place(i, shape)
 
 
+@stands_for("numpy.ndindex", doc="The indices of arrays of such a shape, one after another.")
 def ndindex(*shape):
     if len(shape) == 1 and isinstance(shape[0], tuple):
         return places(shape[0])
     return places(shape)
 
 
+@stands_for("numpy.ndenumerate", doc="Pairs of an element's indices and the element.")
 def ndenumerate(a):
     for i in range(a.size):
         yield place(i, a.shape), a.flat[i]

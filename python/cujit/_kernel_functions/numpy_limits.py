@@ -4,6 +4,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cujit import cuda
+from cujit._kernel_functions.library import stands_for
 from cujit.types import float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
 
 
@@ -41,6 +42,7 @@ INT8, INT16, INT32, INT64 = map(_of_integer, (np.int8, np.int16, np.int32, np.in
 UINT8, UINT16, UINT32, UINT64 = map(_of_integer, (np.uint8, np.uint16, np.uint32, np.uint64))
 
 
+@stands_for("numpy.finfo", doc="The limits of a type of floats.")
 def finfo(dtype):
     if dtype == float16:
         return FLOAT16
@@ -51,6 +53,7 @@ def finfo(dtype):
     return FLOAT64
 
 
+@stands_for("numpy.iinfo", doc="The limits of a type of integers.")
 def iinfo(dtype):
     if dtype == int8:
         return INT8

@@ -12,6 +12,7 @@ from cujit._kernel_functions.elementwise import (
     of_two,
     renamed,
 )
+from cujit._kernel_functions.library import stands_for
 from cujit.types import complex128, float64, int32
 
 
@@ -62,28 +63,28 @@ def complex_log1p(z):
     return complex(math.log1p(x * (type(x)(2) + x) + y * y) * type(x)(0.5), math.atan2(y, x + type(x)(1)))
 
 
-sin = of_float(math.sin, complex_math.sin)
-cos = of_float(math.cos, complex_math.cos)
-tan = of_float(math.tan, complex_math.tan)
-sinh = of_float(math.sinh, complex_math.sinh)
-cosh = of_float(math.cosh, complex_math.cosh)
-tanh = of_float(math.tanh, complex_tanh)
-arcsin = of_float(math.asin, complex_math.asin)
-arccos = of_float(math.acos, complex_math.acos)
-arctan = of_float(math.atan, complex_math.atan)
-arcsinh = of_float(math.asinh, complex_math.asinh)
-arccosh = of_float(math.acosh, complex_math.acosh)
-arctanh = of_float(math.atanh, complex_math.atanh)
-exp = of_float(math.exp, complex_math.exp)
-exp2 = of_float(math.exp2, complex_exp2)
-expm1 = of_float(math.expm1, complex_expm1)
-log = of_float(math.log, complex_math.log)
-log2 = of_float(math.log2, complex_log2)
-log10 = of_float(math.log10, complex_math.log10)
-log1p = of_float(math.log1p, complex_log1p)
-sqrt = of_float(math.sqrt, complex_math.sqrt)
-cbrt = of_float(math.cbrt)
-fabs = of_float(math.fabs)
+sin = stands_for("numpy.sin", doc="Sine.")(of_float(math.sin, complex_math.sin))
+cos = stands_for("numpy.cos", doc="Cosine.")(of_float(math.cos, complex_math.cos))
+tan = stands_for("numpy.tan", doc="Tangent.")(of_float(math.tan, complex_math.tan))
+sinh = stands_for("numpy.sinh", doc="Hyperbolic sine.")(of_float(math.sinh, complex_math.sinh))
+cosh = stands_for("numpy.cosh", doc="Hyperbolic cosine.")(of_float(math.cosh, complex_math.cosh))
+tanh = stands_for("numpy.tanh", doc="Hyperbolic tangent.")(of_float(math.tanh, complex_tanh))
+arcsin = stands_for("numpy.arcsin", doc="Arc sine.")(of_float(math.asin, complex_math.asin))
+arccos = stands_for("numpy.arccos", doc="Arc cosine.")(of_float(math.acos, complex_math.acos))
+arctan = stands_for("numpy.arctan", doc="Arc tangent.")(of_float(math.atan, complex_math.atan))
+arcsinh = stands_for("numpy.arcsinh", doc="Inverse hyperbolic sine.")(of_float(math.asinh, complex_math.asinh))
+arccosh = stands_for("numpy.arccosh", doc="Inverse hyperbolic cosine.")(of_float(math.acosh, complex_math.acosh))
+arctanh = stands_for("numpy.arctanh", doc="Inverse hyperbolic tangent.")(of_float(math.atanh, complex_math.atanh))
+exp = stands_for("numpy.exp", doc="e to the power x.")(of_float(math.exp, complex_math.exp))
+exp2 = stands_for("numpy.exp2", doc="2 to the power x.")(of_float(math.exp2, complex_exp2))
+expm1 = stands_for("numpy.expm1", doc="exp(x) - 1.")(of_float(math.expm1, complex_expm1))
+log = stands_for("numpy.log", doc="Natural logarithm.")(of_float(math.log, complex_math.log))
+log2 = stands_for("numpy.log2", doc="Logarithm to base 2.")(of_float(math.log2, complex_log2))
+log10 = stands_for("numpy.log10", doc="Logarithm to base 10.")(of_float(math.log10, complex_math.log10))
+log1p = stands_for("numpy.log1p", doc="log(1 + x).")(of_float(math.log1p, complex_log1p))
+sqrt = stands_for("numpy.sqrt", doc="Square root.")(of_float(math.sqrt, complex_math.sqrt))
+cbrt = stands_for("numpy.cbrt", doc="Cube root.")(of_float(math.cbrt))
+fabs = stands_for("numpy.fabs", doc="The absolute value as a float.")(of_float(math.fabs))
 
 
 def nearest(x):
@@ -102,8 +103,8 @@ def distance_to_next(x):
     return -step if x < 0 else step
 
 
-rint = of_float(nearest)
-spacing = of_float(distance_to_next)
+rint = stands_for("numpy.rint", doc="The nearest integer as a float, halves to even.")(of_float(nearest))
+spacing = stands_for("numpy.spacing", doc="The distance to the next float away from zero.")(of_float(distance_to_next))
 
 
 def times_180_over_pi(x):
@@ -114,8 +115,8 @@ def times_pi_over_180(x):
     return x * type(x)(0.017453292519943295)
 
 
-rad2deg = of_float(times_180_over_pi)
-deg2rad = of_float(times_pi_over_180)
+rad2deg = stands_for("numpy.rad2deg", "numpy.degrees", doc="Radians to degrees.")(of_float(times_180_over_pi))
+deg2rad = stands_for("numpy.deg2rad", "numpy.radians", doc="Degrees to radians.")(of_float(times_pi_over_180))
 
 
 def to_integer(function):
@@ -127,9 +128,9 @@ def to_integer(function):
     return of_one(renamed(rounded, function))
 
 
-floor = to_integer(math.floor)
-ceil = to_integer(math.ceil)
-trunc = to_integer(math.trunc)
+floor = stands_for("numpy.floor", doc="Largest integer not above x.")(to_integer(math.floor))
+ceil = stands_for("numpy.ceil", doc="Smallest integer not below x.")(to_integer(math.ceil))
+trunc = stands_for("numpy.trunc", doc="x without its fraction.")(to_integer(math.trunc))
 
 
 def test_of_float(real, of_complex):
@@ -140,11 +141,12 @@ def test_of_float(real, of_complex):
     return of_one(renamed(function, real))
 
 
-isnan = test_of_float(math.isnan, complex_math.isnan)
-isinf = test_of_float(math.isinf, complex_math.isinf)
-isfinite = test_of_float(math.isfinite, complex_math.isfinite)
+isnan = stands_for("numpy.isnan", doc="Whether x is not a number.")(test_of_float(math.isnan, complex_math.isnan))
+isinf = stands_for("numpy.isinf", doc="Whether x is infinite.")(test_of_float(math.isinf, complex_math.isinf))
+isfinite = stands_for("numpy.isfinite", doc="Whether x is finite.")(test_of_float(math.isfinite, complex_math.isfinite))
 
 
+@stands_for("numpy.signbit", doc="Whether x has a minus sign.")
 @of_one
 def signbit(x):
     if isinstance(x, float):
@@ -169,20 +171,22 @@ def log2_of_sum(x, y):
     return max(x, y) + math.log1p(math.exp2(-abs(x - y))) * type(x)(1.4426950408889634)
 
 
-arctan2 = of_two_floats(math.atan2)
-hypot = of_two_floats(math.hypot)
-copysign = of_two_floats(math.copysign)
-nextafter = of_two_floats(math.nextafter)
-logaddexp = of_two_floats(log_of_sum)
-logaddexp2 = of_two_floats(log2_of_sum)
+arctan2 = stands_for("numpy.arctan2", doc="Angle of the point (y, x) in radians.")(of_two_floats(math.atan2))
+hypot = stands_for("numpy.hypot", doc="Length of the vector (x, y).")(of_two_floats(math.hypot))
+copysign = stands_for("numpy.copysign", doc="The size of x with the sign of y.")(of_two_floats(math.copysign))
+nextafter = stands_for("numpy.nextafter", doc="The next number after x towards y.")(of_two_floats(math.nextafter))
+logaddexp = stands_for("numpy.logaddexp", doc="log(exp(x) + exp(y)).")(of_two_floats(log_of_sum))
+logaddexp2 = stands_for("numpy.logaddexp2", doc="log2(2 ** x + 2 ** y).")(of_two_floats(log2_of_sum))
 
 
+@stands_for("numpy.ldexp", doc="x * 2 ** y.")
 @of_two
 def ldexp(x, exponent):
     number = as_float(x)
     return type(number)(math.ldexp(as_wide(number), int32(exponent)))
 
 
+@stands_for("numpy.float_power", doc="x ** y in float64.")
 @of_two
 def float_power(x, y):
     if isinstance(common(x, y)(0), complex):

@@ -2,6 +2,7 @@
 import math
 
 from cujit._kernel_functions.elementwise import INTEGER, as_wide
+from cujit._kernel_functions.library import stands_for
 from cujit._kernel_functions.numpy_arithmetic import larger, smaller
 from cujit.types import boolean, float64, int64, uint8, uint16, uint32, uint64
 
@@ -57,22 +58,27 @@ def times_number(total, x):
     return total if x != x else times(total, x)
 
 
+@stands_for("numpy.sum", doc="The sum of the elements.")
 def sum_of(a):
     return fold(plus, in_sum(zero(a), 0), a)
 
 
+@stands_for("numpy.prod", doc="The product of the elements.")
 def product_of(a):
     return fold(times, in_sum(zero(a), 1), a)
 
 
+@stands_for("numpy.nansum", doc="The sum of the elements that are numbers.")
 def nansum(a):
     return fold(plus_number, in_sum(zero(a), 0), a)
 
 
+@stands_for("numpy.nanprod", doc="The product of the elements that are numbers.")
 def nanprod(a):
     return fold(times_number, in_sum(zero(a), 1), a)
 
 
+@stands_for("numpy.mean", doc="The mean of the elements.")
 def mean(a):
     return in_mean(zero(a), fold(plus, in_mean(zero(a), 0), a) / in_mean(zero(a), a.size))
 
@@ -85,6 +91,7 @@ def numbers_of(a):
     return fold(count_number, int64(0), a)
 
 
+@stands_for("numpy.nanmean", doc="The mean of the elements that are numbers.")
 def nanmean(a):
     return in_mean(zero(a), nansum(a) / in_mean(zero(a), numbers_of(a)))
 
@@ -102,26 +109,31 @@ def squares_from(a, middle, skips_nan):
     return total
 
 
+@stands_for("numpy.var", doc="The variance of the elements.")
 def var(a, ddof=0):
     total = squares_from(a, mean(a), False)
     return type(total)(total / type(total)(a.size - ddof))
 
 
+@stands_for("numpy.nanvar", doc="The variance of the elements that are numbers.")
 def nanvar(a, ddof=0):
     total = squares_from(a, nanmean(a), True)
     return type(total)(total / type(total)(numbers_of(a) - ddof))
 
 
+@stands_for("numpy.std", doc="The standard deviation of the elements.")
 def std(a, ddof=0):
     variance = var(a, ddof)
     return type(variance)(math.sqrt(as_wide(variance)))
 
 
+@stands_for("numpy.nanstd", doc="The standard deviation of the elements that are numbers.")
 def nanstd(a, ddof=0):
     variance = nanvar(a, ddof)
     return type(variance)(math.sqrt(as_wide(variance)))
 
 
+@stands_for("numpy.dot", doc="The inner product of two vectors.")
 def dot(a, b):
     """Of vectors."""
     total = type(a[0] * b[0])(0)
@@ -133,10 +145,12 @@ def dot(a, b):
 # --- extremes ---------------------------------------------------------------------------------------------------------
 
 
+@stands_for("numpy.max", "numpy.amax", doc="The largest element; NaN where one is.")
 def largest(a):
     return fold(larger, a.flat[0], a)
 
 
+@stands_for("numpy.min", "numpy.amin", doc="The smallest element; NaN where one is.")
 def smallest(a):
     return fold(smaller, a.flat[0], a)
 
@@ -149,18 +163,22 @@ def smaller_number(x, y):
     return y if x != x or y < x else x
 
 
+@stands_for("numpy.nanmax", doc="The largest element that is a number.")
 def nanmax(a):
     return fold(larger_number, a.flat[0], a)
 
 
+@stands_for("numpy.nanmin", doc="The smallest element that is a number.")
 def nanmin(a):
     return fold(smaller_number, a.flat[0], a)
 
 
+@stands_for("numpy.ptp", doc="The largest element less the smallest.")
 def ptp(a):
     return a.dtype(largest(a) - smallest(a))
 
 
+@stands_for("numpy.argmax", doc="The place of the largest element.")
 def argmax(a):
     """The first place of the largest number, or of NaN, in C order."""
     best, place = a.flat[0], int64(0)
@@ -171,6 +189,7 @@ def argmax(a):
     return place
 
 
+@stands_for("numpy.argmin", doc="The place of the smallest element.")
 def argmin(a):
     best, place = a.flat[0], int64(0)
     for i in range(a.size):
@@ -195,13 +214,16 @@ def count_true(count, x):
     return count + 1 if x else count
 
 
+@stands_for("numpy.any", doc="Whether any element is true.")
 def any_true(a):
     return fold(either_true, boolean(False), a)
 
 
+@stands_for("numpy.all", doc="Whether all elements are true.")
 def all_true(a):
     return fold(both_true, boolean(True), a)
 
 
+@stands_for("numpy.count_nonzero", doc="The number of elements that are not 0.")
 def count_nonzero(a):
     return fold(count_true, int64(0), a)

@@ -4,6 +4,7 @@ import math
 
 from cujit import cuda
 from cujit._kernel_functions.elementwise import INTEGER, NUMBER, as_float, as_wide, common_float, of_one, of_two
+from cujit._kernel_functions.library import stands_for
 from cujit._kernel_functions.numpy_math import nearest
 from cujit.types import bfloat16, boolean, float16, float32, float64, int64, uint8
 
@@ -56,6 +57,7 @@ def fill_rounded(a, decimals, out):
     return out
 
 
+@stands_for("numpy.round", "numpy.around", doc="x rounded to decimals, halves to even.")
 def around(a, decimals=0, out=None):
     """np.round(a, decimals, out)."""
     if out is None:
@@ -63,6 +65,7 @@ def around(a, decimals=0, out=None):
     return fill_rounded(a, decimals, out)
 
 
+@stands_for("numpy.fix", doc="x without its fraction.")
 @of_one
 def fix(x):
     if isinstance(x, INTEGER):
@@ -73,18 +76,21 @@ def fix(x):
 # --- complex numbers --------------------------------------------------------------------------------------------------
 
 
+@stands_for("numpy.real", doc="The real part.")
 def real(val):
     if isinstance(val, bool):
         return val
     return val.real
 
 
+@stands_for("numpy.imag", doc="The imaginary part.")
 def imag(val):
     if isinstance(val, bool):
         return boolean(False)
     return val.imag
 
 
+@stands_for("numpy.angle", doc="The angle of a complex number in radians, or in degrees.")
 def angle(z, deg=False):
     if isinstance(z, complex):
         result = math.atan2(z.imag, z.real)
@@ -96,20 +102,24 @@ def angle(z, deg=False):
     return result
 
 
+@stands_for("numpy.isreal", doc="Whether the imaginary part is 0.")
 def isreal(x):
     if isinstance(x, complex):
         return x.imag == 0
     return True
 
 
+@stands_for("numpy.iscomplex", doc="Whether the imaginary part is not 0.")
 def iscomplex(x):
     return not isreal(x)
 
 
+@stands_for("numpy.isrealobj", doc="Whether the type is not complex.")
 def isrealobj(x):
     return not iscomplexobj(x)
 
 
+@stands_for("numpy.iscomplexobj", doc="Whether the type is complex.")
 def iscomplexobj(x):
     if isinstance(x, NUMBER):
         return isinstance(x, complex)
@@ -119,6 +129,7 @@ def iscomplexobj(x):
 # --- tests ------------------------------------------------------------------------------------------------------------
 
 
+@stands_for("numpy.isposinf", doc="Whether x is infinite and positive.")
 @of_one
 def isposinf(x):
     if isinstance(x, INTEGER):
@@ -126,6 +137,7 @@ def isposinf(x):
     return math.isinf(x) and x > 0
 
 
+@stands_for("numpy.isneginf", doc="Whether x is infinite and negative.")
 @of_one
 def isneginf(x):
     if isinstance(x, INTEGER):
@@ -139,6 +151,7 @@ def finite(x):
     return math.isfinite(x)
 
 
+@stands_for("numpy.isclose", "numpy.allclose", doc="Whether two numbers are near each other.")
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     if a == b:
         return True
@@ -151,18 +164,21 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     return abs(a - b) <= atol + rtol * abs(b)
 
 
+@stands_for("numpy.ndim", doc="The number of axes.")
 def ndim(a):
     if isinstance(a, NUMBER):
         return 0
     return a.ndim
 
 
+@stands_for("numpy.size", doc="The number of elements.")
 def size(a):
     if isinstance(a, NUMBER):
         return 1
     return a.size
 
 
+@stands_for("numpy.shape", doc="The extents.")
 def shape(a):
     if isinstance(a, NUMBER):
         return ()
@@ -172,6 +188,7 @@ def shape(a):
 # --- other functions of numbers ---------------------------------------------------------------------------------------
 
 
+@stands_for("numpy.heaviside", doc="0 below zero, 1 above, y at zero.")
 @of_two
 def heaviside(x, at_zero):
     result = common_float(x, at_zero)
@@ -183,6 +200,7 @@ def heaviside(x, at_zero):
     return result(1 if number > 0 else 0)
 
 
+@stands_for("numpy.sinc", doc="sin(pi * x) / (pi * x).")
 def sinc(x):
     number = float64(x) if isinstance(x, INTEGER) else x
     if number == 0:
@@ -191,6 +209,7 @@ def sinc(x):
     return type(number)(math.sin(as_wide(angle_of)) / as_wide(angle_of))
 
 
+@stands_for("numpy.i0", doc="Modified Bessel function of order 0.")
 def i0(x):
     number = float64(x) if isinstance(x, INTEGER) else x
     return type(number)(cuda.libdevice.cyl_bessel_i0(number))
@@ -217,6 +236,7 @@ def without_nan(x, nan, posinf, neginf):
     return x
 
 
+@stands_for("numpy.nan_to_num", doc="x with numbers for NaN and infinities.")
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     if isinstance(x, INTEGER):
         return x
@@ -225,6 +245,7 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     return without_nan(x, nan, posinf, neginf)
 
 
+@stands_for("numpy.bitwise_count", doc="The number of one bits of the absolute value.")
 @of_one
 def bitwise_count(x):
     if isinstance(x, bool):
@@ -240,9 +261,10 @@ def two_results(function):
     return of
 
 
-frexp = two_results(math.frexp)
+frexp = stands_for("numpy.frexp", doc="Mantissa and exponent of x.")(two_results(math.frexp))
 
 
+@stands_for("numpy.modf", doc="Fraction and integer part of x.")
 def modf(x):
     number = as_float(x)
     fraction, whole = math.modf(as_wide(number))
@@ -268,11 +290,13 @@ def place_in(a, v, behind_equals):
     return low
 
 
+@stands_for("numpy.searchsorted", doc="The place for a number in a sorted array.")
 def searchsorted(a, v, side="left"):
     """The place for v in a sorted array."""
     return place_in(a, v, side == "right")
 
 
+@stands_for("numpy.digitize", doc="The bin that a number falls into.")
 def digitize(x, bins, right=False):
     """The bin that x falls into; the edges go up or down."""
     count = bins.shape[0]
@@ -281,6 +305,7 @@ def digitize(x, bins, right=False):
     return count - place_in(bins[::-1], x, not right)
 
 
+@stands_for("numpy.interp", doc="A number between points, linearly.")
 def interp(x, xp, fp, left=None, right=None):
     """Linear between the points (xp, fp), constant outside of them."""
     count = xp.shape[0]

@@ -1,196 +1,246 @@
 """The functions of Python's operator module."""
 from builtins import abs as absolute
 
+from cujit._kernel_functions.library import stands_for
 
+
+@stands_for("operator.add", doc="a + b.")
 def add(a, b):
     return a + b
 
 
+@stands_for("operator.sub", doc="a - b.")
 def sub(a, b):
     return a - b
 
 
+@stands_for("operator.mul", doc="a * b.")
 def mul(a, b):
     return a * b
 
 
+@stands_for("operator.truediv", doc="a / b.")
 def truediv(a, b):
     return a / b
 
 
+@stands_for("operator.floordiv", doc="a // b.")
 def floordiv(a, b):
     return a // b
 
 
+@stands_for("operator.mod", doc="a % b.")
 def mod(a, b):
     return a % b
 
 
+@stands_for("operator.pow", doc="a ** b.")
 def pow(a, b):
     return a ** b
 
 
+@stands_for("operator.lshift", doc="a << b.")
 def lshift(a, b):
     return a << b
 
 
+@stands_for("operator.rshift", doc="a >> b.")
 def rshift(a, b):
     return a >> b
 
 
+@stands_for("operator.and_", doc="a & b.")
+@stands_for("cuda.cg.bit_and", doc="a & b, for cg.reduce.")
 def and_(a, b):
     return a & b
 
 
+@stands_for("operator.or_", doc="a | b.")
+@stands_for("cuda.cg.bit_or", doc="a | b, for cg.reduce.")
 def or_(a, b):
     return a | b
 
 
+@stands_for("operator.xor", doc="a ^ b.")
+@stands_for("cuda.cg.bit_xor", doc="a ^ b, for cg.reduce.")
 def xor(a, b):
     return a ^ b
 
 
+@stands_for("operator.lt", doc="a < b.")
 def lt(a, b):
     return a < b
 
 
+@stands_for("operator.le", doc="a <= b.")
 def le(a, b):
     return a <= b
 
 
+@stands_for("operator.eq", doc="a == b.")
 def eq(a, b):
     return a == b
 
 
+@stands_for("operator.ne", doc="a != b.")
 def ne(a, b):
     return a != b
 
 
+@stands_for("operator.ge", doc="a >= b.")
 def ge(a, b):
     return a >= b
 
 
+@stands_for("operator.gt", doc="a > b.")
 def gt(a, b):
     return a > b
 
 
+@stands_for("operator.is_", doc="a is b.")
 def is_(a, b):
     return a is b
 
 
+@stands_for("operator.is_not", doc="a is not b.")
 def is_not(a, b):
     return a is not b
 
 
+@stands_for("operator.concat", doc="a + b.")
 def concat(a, b):
     return a + b
 
 
+@stands_for("operator.iadd", doc="a += b.")
 def iadd(a, b):
     a += b
     return a
 
 
+@stands_for("operator.isub", doc="a -= b.")
 def isub(a, b):
     a -= b
     return a
 
 
+@stands_for("operator.imul", doc="a *= b.")
 def imul(a, b):
     a *= b
     return a
 
 
+@stands_for("operator.itruediv", doc="a /= b.")
 def itruediv(a, b):
     a /= b
     return a
 
 
+@stands_for("operator.ifloordiv", doc="a //= b.")
 def ifloordiv(a, b):
     a //= b
     return a
 
 
+@stands_for("operator.imod", doc="a %= b.")
 def imod(a, b):
     a %= b
     return a
 
 
+@stands_for("operator.ipow", doc="a **= b.")
 def ipow(a, b):
     a **= b
     return a
 
 
+@stands_for("operator.ilshift", doc="a <<= b.")
 def ilshift(a, b):
     a <<= b
     return a
 
 
+@stands_for("operator.irshift", doc="a >>= b.")
 def irshift(a, b):
     a >>= b
     return a
 
 
+@stands_for("operator.iand", doc="a &= b.")
 def iand(a, b):
     a &= b
     return a
 
 
+@stands_for("operator.ior", doc="a |= b.")
 def ior(a, b):
     a |= b
     return a
 
 
+@stands_for("operator.ixor", doc="a ^= b.")
 def ixor(a, b):
     a ^= b
     return a
 
 
+@stands_for("operator.iconcat", doc="a += b.")
 def iconcat(a, b):
     a += b
     return a
 
 
+@stands_for("operator.neg", doc="-a.")
 def neg(a):
     return -a
 
 
+@stands_for("operator.pos", doc="+a.")
 def pos(a):
     return +a
 
 
+@stands_for("operator.invert", "operator.inv", doc="~a.")
 def invert(a):
     return ~a
 
 
+@stands_for("operator.not_", doc="not a.")
 def not_(a):
     return not a
 
 
+@stands_for("operator.truth", doc="bool(a).")
 def truth(a):
     return bool(a)
 
 
+@stands_for("operator.abs", doc="abs(a).")
 def abs(a):
     return absolute(a)
 
 
+@stands_for("operator.index", doc="a, an integer.")
 def index(a):
     return a
 
 
+@stands_for("operator.contains", doc="b in a.")
 def contains(a, b):
     return b in a
 
 
+@stands_for("operator.getitem", doc="a[b].")
 def getitem(a, b):
     return a[b]
 
 
+@stands_for("operator.setitem", doc="a[b] = c.")
 def setitem(a, b, c):
     a[b] = c
 
 
+@stands_for("operator.countOf", doc="How many of the items are b.")
 def countOf(a, b):
     count = 0
     for item in a:
@@ -199,6 +249,7 @@ def countOf(a, b):
     return count
 
 
+@stands_for("operator.indexOf", doc="The place of the first item that is b.")
 def indexOf(a, b):
     for place, item in enumerate(a):
         if item == b:
@@ -206,6 +257,7 @@ def indexOf(a, b):
     raise ValueError("sequence.index(x): x not in sequence")
 
 
+@stands_for("operator.itemgetter", doc="A function that takes those items.")
 def itemgetter(first, *others):
     def get(container):
         if len(others) == 0:
@@ -220,6 +272,7 @@ def attributes(object, names):
     return getattr(object, names[0]), *attributes(object, names[1:])
 
 
+@stands_for("operator.attrgetter", doc="A function that takes those attributes; dots lead to attributes of attributes.")
 def attrgetter(first, *others):
     def get(object):
         if len(others) == 0:
@@ -228,6 +281,7 @@ def attrgetter(first, *others):
     return get
 
 
+@stands_for("operator.methodcaller", doc="A function that calls that method.")
 def methodcaller(name, /, *given, **keywords):
     def call(object):
         return getattr(object, name)(*given, **keywords)

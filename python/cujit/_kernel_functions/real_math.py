@@ -2,9 +2,11 @@
 import math
 
 from cujit import cuda
+from cujit._kernel_functions.library import stands_for
 from cujit.types import float64, int64
 
 
+@stands_for("math.isclose", doc="Whether two numbers are near each other.")
 def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
     x, y = float64(a), float64(b)
     if x == y:
@@ -15,6 +17,7 @@ def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
     return distance <= abs(rel_tol * x) or distance <= abs(rel_tol * y) or distance <= abs_tol
 
 
+@stands_for("math.dist", doc="The distance of two points, given as tuples.")
 def dist(p, q):
     size = float64(0)
     for x, y in zip(p, q):
@@ -22,6 +25,7 @@ def dist(p, q):
     return size
 
 
+@stands_for("math.ulp", doc="The value of the least significant bit of a float.")
 def ulp(x):
     size = math.fabs(x)
     if math.isnan(size) or math.isinf(size):
@@ -70,6 +74,7 @@ def round_integer(x, digits):
     return low + power if is_up else low
 
 
+@stands_for("builtins.round")
 def round_to(number, ndigits=None):
     if ndigits is None:
         return round(number)

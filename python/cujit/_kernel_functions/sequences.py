@@ -2,16 +2,19 @@
 import importlib
 
 from cujit._kernel_functions import operators
+from cujit._kernel_functions.library import stands_for
 
 
 def missing():
     """Stands for an argument that was not given."""
 
 
+@stands_for("builtins.map", doc="The function of the items, one by one.")
 def map(function, *iterables):
     return (function(*items) for items in zip(*iterables))
 
 
+@stands_for("builtins.filter", doc="The items for which the function is true.")
 def filter(function, iterable):
     for item in iterable:
         if function is None:
@@ -21,6 +24,7 @@ def filter(function, iterable):
             yield item
 
 
+@stands_for("functools.reduce", doc="The items combined by a function of two, from the left.")
 def reduce(function, iterable, initial=missing):
     is_first = initial is missing
     if initial is not missing:
@@ -36,6 +40,7 @@ def reduce(function, iterable, initial=missing):
     return result
 
 
+@stands_for("functools.partial", doc="A function with its first arguments given.")
 def partial(function, /, *given, **keywords):
     def call(*others, **more):
         return function(*given, *others, **{**keywords, **more})
@@ -55,6 +60,7 @@ def captured_object(module, name, value):
     return function(*given, **getattr(make, "keywords", {}))
 
 
+@stands_for("math.prod", doc="The product of the items.")
 def prod(iterable, *, start=1):
     result = start
     for item in iterable:
@@ -89,8 +95,8 @@ def first_by(choose, is_before, empty):
     return first
 
 
-smallest = first_by(min, operators.lt, "min() iterable argument is empty")
-largest = first_by(max, operators.gt, "max() iterable argument is empty")
+smallest = stands_for("builtins.min")(first_by(min, operators.lt, "min() iterable argument is empty"))
+largest = stands_for("builtins.max")(first_by(max, operators.gt, "max() iterable argument is empty"))
 
 
 def place_of(keys, k, reverse):
@@ -113,6 +119,7 @@ def item_at(items, places, place):
     return found
 
 
+@stands_for("builtins.sorted", doc="The items of a tuple in order, as a tuple.")
 def sorted(iterable, *, key=None, reverse=False):
     items = tuple(iterable)
     if key is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cujit import cuda
+from cujit._kernel_functions.library import stands_for
 from cujit.types import uint8
 
 if TYPE_CHECKING:
@@ -16,6 +17,10 @@ def product(first, *rest):
     return first * product(*rest) if rest else first
 
 
+@stands_for(
+    "cuda.shared.dynamic",
+    doc="An array in the shared memory that the launch gives, at an offset in bytes; its shape may be known at run "
+        "time.")
 def dynamic(shape: Shape, dtype: ElementType, offset: int = 0) -> NDArray[Any]:
     memory = cuda.shared.array(0, uint8)
     size = cuda.local.array(1, dtype).itemsize

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from cujit import cuda
 from cujit._kernel_functions import operators
+from cujit._kernel_functions.library import stands_for
 from cujit.types import boolean, int8, int16, int32, uint8, uint16, uint32
 
 if TYPE_CHECKING:
@@ -32,14 +33,17 @@ def tree(operation, mask, value):
     return value
 
 
+@stands_for("cuda.cg.plus", doc="x + y, for cg.reduce.")
 def sum_of(x, y):
     return x + y
 
 
+@stands_for("cuda.cg.less", doc="The smaller of x and y, for cg.reduce.")
 def smaller(x, y):
     return min(x, y)
 
 
+@stands_for("cuda.cg.greater", doc="The larger of x and y, for cg.reduce.")
 def larger(x, y):
     return max(x, y)
 
@@ -52,9 +56,21 @@ def reduction(of_words, operation):
     return reduce
 
 
-reduce_add = reduction(cuda._redux.add, sum_of)
-reduce_min = reduction(cuda._redux.min, smaller)
-reduce_max = reduction(cuda._redux.max, larger)
-reduce_and = reduction(cuda._redux.and_, operators.and_)
-reduce_or = reduction(cuda._redux.or_, operators.or_)
-reduce_xor = reduction(cuda._redux.xor, operators.xor)
+reduce_add = stands_for(
+    "cuda.reduce_add_sync", doc="The sum of the value over the lanes of the mask, in every lane of it.")(
+    reduction(cuda._redux.add, sum_of))
+reduce_min = stands_for(
+    "cuda.reduce_min_sync", doc="The smallest of the value over the lanes of the mask, in every lane of it.")(
+    reduction(cuda._redux.min, smaller))
+reduce_max = stands_for(
+    "cuda.reduce_max_sync", doc="The largest of the value over the lanes of the mask, in every lane of it.")(
+    reduction(cuda._redux.max, larger))
+reduce_and = stands_for(
+    "cuda.reduce_and_sync", doc="Bitwise and of the value over the lanes of the mask, in every lane of it.")(
+    reduction(cuda._redux.and_, operators.and_))
+reduce_or = stands_for(
+    "cuda.reduce_or_sync", doc="Bitwise or of the value over the lanes of the mask, in every lane of it.")(
+    reduction(cuda._redux.or_, operators.or_))
+reduce_xor = stands_for(
+    "cuda.reduce_xor_sync", doc="Bitwise exclusive or of the value over the lanes of the mask, in every lane of it.")(
+    reduction(cuda._redux.xor, operators.xor))

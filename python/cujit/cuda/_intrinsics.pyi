@@ -158,69 +158,6 @@ def lanemask_ge() -> int:
     """A mask of this lane and those above."""
 def lanemask_gt() -> int:
     """A mask of the lanes above this one."""
-def reduce_add_sync(mask: Integer, value: Any) -> Any:
-    """The sum of the value over the lanes of the mask, in every lane of it."""
-def reduce_min_sync(mask: Integer, value: Any) -> Any:
-    """The smallest of the value over the lanes of the mask, in every lane of it."""
-def reduce_max_sync(mask: Integer, value: Any) -> Any:
-    """The largest of the value over the lanes of the mask, in every lane of it."""
-def reduce_and_sync(mask: Integer, value: Any) -> Any:
-    """Bitwise and of the value over the lanes of the mask, in every lane of it."""
-def reduce_or_sync(mask: Integer, value: Any) -> Any:
-    """Bitwise or of the value over the lanes of the mask, in every lane of it."""
-def reduce_xor_sync(mask: Integer, value: Any) -> Any:
-    """Bitwise exclusive or of the value over the lanes of the mask, in every lane of it."""
-
-class cg:
-    @staticmethod
-    def this_thread_block() -> cooperative_groups.Block:
-        """The group of all threads of the block."""
-    @staticmethod
-    def this_cluster() -> cooperative_groups.Cluster:
-        """The group of all threads of the block's cluster; its blocks can wait for each other and reach each other's shared memory."""
-    @staticmethod
-    def this_grid() -> cooperative_groups.Grid:
-        """The group of all threads of the launch; where it syncs, the launch is cooperative by itself."""
-    @staticmethod
-    def tiled_partition(group: cooperative_groups.Block | cooperative_groups.Tile, size: int) -> cooperative_groups.Tile:
-        """The group of `size` neighbouring threads of a block or of a larger tile: 1, 2, 4, 8, 16 or 32."""
-    @staticmethod
-    def coalesced_threads() -> cooperative_groups.Lanes:
-        """The group of the threads of the warp that run this call together."""
-    @staticmethod
-    def labeled_partition(group: cooperative_groups.Tile | cooperative_groups.Lanes, label: Any) -> cooperative_groups.Lanes:
-        """The group of the threads of a tile or coalesced group with the same label."""
-    @staticmethod
-    def binary_partition(group: cooperative_groups.Tile | cooperative_groups.Lanes, predicate: object) -> cooperative_groups.Lanes:
-        """The group of the threads of a tile or coalesced group with the same truth of the predicate."""
-    @staticmethod
-    def reduce(group: cooperative_groups.Block | cooperative_groups.Tile | cooperative_groups.Lanes, value: Any, op: Callable[[Any, Any], Any] = ...) -> Any:
-        """op over the values of all threads of a block, tile or coalesced group, in every thread of it."""
-    @staticmethod
-    def inclusive_scan(group: cooperative_groups.Tile | cooperative_groups.Lanes, value: Any, op: Callable[[Any, Any], Any] = ...) -> Any:
-        """op over the values of the threads of a tile or coalesced group up to this one."""
-    @staticmethod
-    def exclusive_scan(group: cooperative_groups.Tile | cooperative_groups.Lanes, value: Any, op: Callable[[Any, Any], Any] = ...) -> Any:
-        """op over the values of the threads of a tile or coalesced group before this one, 0 in the first."""
-    @staticmethod
-    def plus(x: Any, y: Any) -> Any:
-        """x + y, for cg.reduce."""
-    @staticmethod
-    def less(x: Any, y: Any) -> Any:
-        """The smaller of x and y, for cg.reduce."""
-    @staticmethod
-    def greater(x: Any, y: Any) -> Any:
-        """The larger of x and y, for cg.reduce."""
-    @staticmethod
-    def bit_and(a: Any, b: Any) -> Any:
-        """a & b, for cg.reduce."""
-    @staticmethod
-    def bit_or(a: Any, b: Any) -> Any:
-        """a | b, for cg.reduce."""
-    @staticmethod
-    def bit_xor(a: Any, b: Any) -> Any:
-        """a ^ b, for cg.reduce."""
-
 
 class shared:
     @staticmethod
@@ -432,6 +369,57 @@ def cp_async_commit() -> None:
 def cp_async_wait(n: Integer) -> None:
     """Waits until at most n (a constant) of the thread's latest groups are still being copied."""
 
+class cg:
+    @staticmethod
+    def this_cluster() -> cooperative_groups.Cluster:
+        """The group of all threads of the block's cluster; its blocks can wait for each other and reach each other's shared memory."""
+    @staticmethod
+    def this_thread_block() -> cooperative_groups.Block:
+        """The group of all threads of the block."""
+    @staticmethod
+    def this_grid() -> cooperative_groups.Grid:
+        """The group of all threads of the launch; where it syncs, the launch is cooperative by itself."""
+    @staticmethod
+    def tiled_partition(group: cooperative_groups.Block | cooperative_groups.Tile, size: int) -> cooperative_groups.Tile:
+        """The group of `size` neighbouring threads of a block or of a larger tile: 1, 2, 4, 8, 16 or 32."""
+    @staticmethod
+    def coalesced_threads() -> cooperative_groups.Lanes:
+        """The group of the threads of the warp that run this call together."""
+    @staticmethod
+    def labeled_partition(group: cooperative_groups.Tile | cooperative_groups.Lanes, label: Any) -> cooperative_groups.Lanes:
+        """The group of the threads of a tile or coalesced group with the same label."""
+    @staticmethod
+    def binary_partition(group: cooperative_groups.Tile | cooperative_groups.Lanes, predicate: object) -> cooperative_groups.Lanes:
+        """The group of the threads of a tile or coalesced group with the same truth of the predicate."""
+    @staticmethod
+    def reduce(group: cooperative_groups.Block | cooperative_groups.Tile | cooperative_groups.Lanes, value: Any, op: Callable[[Any, Any], Any] = ...) -> Any:
+        """op over the values of all threads of a block, tile or coalesced group, in every thread of it."""
+    @staticmethod
+    def inclusive_scan(group: cooperative_groups.Tile | cooperative_groups.Lanes, value: Any, op: Callable[[Any, Any], Any] = ...) -> Any:
+        """op over the values of the threads of a tile or coalesced group up to this one."""
+    @staticmethod
+    def exclusive_scan(group: cooperative_groups.Tile | cooperative_groups.Lanes, value: Any, op: Callable[[Any, Any], Any] = ...) -> Any:
+        """op over the values of the threads of a tile or coalesced group before this one, 0 in the first."""
+    @staticmethod
+    def bit_and(a: Any, b: Any) -> Any:
+        """a & b, for cg.reduce."""
+    @staticmethod
+    def bit_or(a: Any, b: Any) -> Any:
+        """a | b, for cg.reduce."""
+    @staticmethod
+    def bit_xor(a: Any, b: Any) -> Any:
+        """a ^ b, for cg.reduce."""
+    @staticmethod
+    def plus(x: Any, y: Any) -> Any:
+        """x + y, for cg.reduce."""
+    @staticmethod
+    def less(x: Any, y: Any) -> Any:
+        """The smaller of x and y, for cg.reduce."""
+    @staticmethod
+    def greater(x: Any, y: Any) -> Any:
+        """The larger of x and y, for cg.reduce."""
+
+
 class fp16:
     @staticmethod
     def hadd(x: Real, y: Real) -> float:
@@ -530,6 +518,18 @@ class fp16:
     def hrint(x: Real) -> float:
         """The nearest whole number, halves to even, of float16."""
 
+def reduce_add_sync(mask: Integer, value: Any) -> Any:
+    """The sum of the value over the lanes of the mask, in every lane of it."""
+def reduce_min_sync(mask: Integer, value: Any) -> Any:
+    """The smallest of the value over the lanes of the mask, in every lane of it."""
+def reduce_max_sync(mask: Integer, value: Any) -> Any:
+    """The largest of the value over the lanes of the mask, in every lane of it."""
+def reduce_and_sync(mask: Integer, value: Any) -> Any:
+    """Bitwise and of the value over the lanes of the mask, in every lane of it."""
+def reduce_or_sync(mask: Integer, value: Any) -> Any:
+    """Bitwise or of the value over the lanes of the mask, in every lane of it."""
+def reduce_xor_sync(mask: Integer, value: Any) -> Any:
+    """Bitwise exclusive or of the value over the lanes of the mask, in every lane of it."""
 
 int8x1: _core.Type
 char1: _core.Type

@@ -6,6 +6,14 @@ from cujit._annotations import Number, Real
 
 
 bfloat16: _core.Type
+def bfloat16_as_int16(x: Number) -> int:
+    """The int16 with the bits of a bfloat16."""
+def bfloat16_as_uint16(x: Number) -> int:
+    """The uint16 with the bits of a bfloat16."""
+def int16_as_bfloat16(x: Number) -> Any:
+    """The bfloat16 with the bits of an int16."""
+def uint16_as_bfloat16(x: Number) -> Any:
+    """The bfloat16 with the bits of a uint16."""
 def hadd(x: Real, y: Real) -> float:
     """x + y, of bfloat16."""
 def hsub(x: Real, y: Real) -> float:
@@ -20,14 +28,14 @@ def hsub_rn(x: Real, y: Real) -> float:
     """x - y, never part of a fused multiply-add, of bfloat16."""
 def hmul_rn(x: Real, y: Real) -> float:
     """x * y, never part of a fused multiply-add, of bfloat16."""
+def hfma(x: Real, y: Real, z: Real) -> float:
+    """x * y + z, rounded once, of bfloat16."""
 def hadd_sat(x: Real, y: Real) -> float:
     """x + y between 0 and 1, NaN as 0, of bfloat16."""
 def hsub_sat(x: Real, y: Real) -> float:
     """x - y between 0 and 1, NaN as 0, of bfloat16."""
 def hmul_sat(x: Real, y: Real) -> float:
     """x * y between 0 and 1, NaN as 0, of bfloat16."""
-def hfma(x: Real, y: Real, z: Real) -> float:
-    """x * y + z, rounded once, of bfloat16."""
 def hfma_sat(x: Real, y: Real, z: Real) -> float:
     """x * y + z, rounded once, between 0 and 1, NaN as 0, of bfloat16."""
 def hfma_relu(x: Real, y: Real, z: Real) -> float:
@@ -68,10 +76,10 @@ def hmax_nan(x: Real, y: Real) -> float:
     """The larger number; NaN where one is, of bfloat16."""
 def hmin_nan(x: Real, y: Real) -> float:
     """The smaller number; NaN where one is, of bfloat16."""
-def hisinf(x: Real) -> int:
-    """1 for infinity, -1 for negative infinity, else 0, of bfloat16."""
 def hisnan(x: Real) -> bool:
     """Whether x is NaN, of bfloat16."""
+def hisinf(x: Real) -> int:
+    """1 for infinity, -1 for negative infinity, else 0, of bfloat16."""
 def hsqrt(x: Real) -> float:
     """Square root, of bfloat16."""
 def hrsqrt(x: Real) -> float:
@@ -120,50 +128,50 @@ def float32_to_bfloat16_ru(x: Real) -> float:
     """A float32 as a bfloat16, rounded up."""
 def int16_to_bfloat16_rn(x: Real) -> float:
     """An int16 as a bfloat16, rounded once, to nearest."""
-def int16_to_bfloat16_rz(x: Real) -> float:
-    """An int16 as a bfloat16, rounded once, towards zero."""
-def int16_to_bfloat16_rd(x: Real) -> float:
-    """An int16 as a bfloat16, rounded once, down."""
-def int16_to_bfloat16_ru(x: Real) -> float:
-    """An int16 as a bfloat16, rounded once, up."""
 def uint16_to_bfloat16_rn(x: Real) -> float:
     """A uint16 as a bfloat16, rounded once, to nearest."""
-def uint16_to_bfloat16_rz(x: Real) -> float:
-    """A uint16 as a bfloat16, rounded once, towards zero."""
-def uint16_to_bfloat16_rd(x: Real) -> float:
-    """A uint16 as a bfloat16, rounded once, down."""
-def uint16_to_bfloat16_ru(x: Real) -> float:
-    """A uint16 as a bfloat16, rounded once, up."""
 def int32_to_bfloat16_rn(x: Real) -> float:
     """An int32 as a bfloat16, rounded once, to nearest."""
-def int32_to_bfloat16_rz(x: Real) -> float:
-    """An int32 as a bfloat16, rounded once, towards zero."""
-def int32_to_bfloat16_rd(x: Real) -> float:
-    """An int32 as a bfloat16, rounded once, down."""
-def int32_to_bfloat16_ru(x: Real) -> float:
-    """An int32 as a bfloat16, rounded once, up."""
 def uint32_to_bfloat16_rn(x: Real) -> float:
     """A uint32 as a bfloat16, rounded once, to nearest."""
-def uint32_to_bfloat16_rz(x: Real) -> float:
-    """A uint32 as a bfloat16, rounded once, towards zero."""
-def uint32_to_bfloat16_rd(x: Real) -> float:
-    """A uint32 as a bfloat16, rounded once, down."""
-def uint32_to_bfloat16_ru(x: Real) -> float:
-    """A uint32 as a bfloat16, rounded once, up."""
 def int64_to_bfloat16_rn(x: Real) -> float:
     """An int64 as a bfloat16, rounded once, to nearest."""
-def int64_to_bfloat16_rz(x: Real) -> float:
-    """An int64 as a bfloat16, rounded once, towards zero."""
-def int64_to_bfloat16_rd(x: Real) -> float:
-    """An int64 as a bfloat16, rounded once, down."""
-def int64_to_bfloat16_ru(x: Real) -> float:
-    """An int64 as a bfloat16, rounded once, up."""
 def uint64_to_bfloat16_rn(x: Real) -> float:
     """A uint64 as a bfloat16, rounded once, to nearest."""
+def int16_to_bfloat16_rz(x: Real) -> float:
+    """An int16 as a bfloat16, rounded once, towards zero."""
+def uint16_to_bfloat16_rz(x: Real) -> float:
+    """A uint16 as a bfloat16, rounded once, towards zero."""
+def int32_to_bfloat16_rz(x: Real) -> float:
+    """An int32 as a bfloat16, rounded once, towards zero."""
+def uint32_to_bfloat16_rz(x: Real) -> float:
+    """A uint32 as a bfloat16, rounded once, towards zero."""
+def int64_to_bfloat16_rz(x: Real) -> float:
+    """An int64 as a bfloat16, rounded once, towards zero."""
 def uint64_to_bfloat16_rz(x: Real) -> float:
     """A uint64 as a bfloat16, rounded once, towards zero."""
+def int16_to_bfloat16_rd(x: Real) -> float:
+    """An int16 as a bfloat16, rounded once, down."""
+def uint16_to_bfloat16_rd(x: Real) -> float:
+    """A uint16 as a bfloat16, rounded once, down."""
+def int32_to_bfloat16_rd(x: Real) -> float:
+    """An int32 as a bfloat16, rounded once, down."""
+def uint32_to_bfloat16_rd(x: Real) -> float:
+    """A uint32 as a bfloat16, rounded once, down."""
+def int64_to_bfloat16_rd(x: Real) -> float:
+    """An int64 as a bfloat16, rounded once, down."""
 def uint64_to_bfloat16_rd(x: Real) -> float:
     """A uint64 as a bfloat16, rounded once, down."""
+def int16_to_bfloat16_ru(x: Real) -> float:
+    """An int16 as a bfloat16, rounded once, up."""
+def uint16_to_bfloat16_ru(x: Real) -> float:
+    """A uint16 as a bfloat16, rounded once, up."""
+def int32_to_bfloat16_ru(x: Real) -> float:
+    """An int32 as a bfloat16, rounded once, up."""
+def uint32_to_bfloat16_ru(x: Real) -> float:
+    """A uint32 as a bfloat16, rounded once, up."""
+def int64_to_bfloat16_ru(x: Real) -> float:
+    """An int64 as a bfloat16, rounded once, up."""
 def uint64_to_bfloat16_ru(x: Real) -> float:
     """A uint64 as a bfloat16, rounded once, up."""
 def bfloat16_to_float32(x: Real) -> float:
@@ -220,11 +228,3 @@ def bfloat16_to_uint64_rd(x: Real) -> int:
     """A bfloat16 as a uint64, rounded down, the nearest one where none fits."""
 def bfloat16_to_uint64_ru(x: Real) -> int:
     """A bfloat16 as a uint64, rounded up, the nearest one where none fits."""
-def bfloat16_as_int16(x: Number) -> int:
-    """The int16 with the bits of a bfloat16."""
-def bfloat16_as_uint16(x: Number) -> int:
-    """The uint16 with the bits of a bfloat16."""
-def int16_as_bfloat16(x: Number) -> Any:
-    """The bfloat16 with the bits of an int16."""
-def uint16_as_bfloat16(x: Number) -> Any:
-    """The bfloat16 with the bits of a uint16."""

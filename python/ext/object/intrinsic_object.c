@@ -4,14 +4,14 @@
 #include "ext/raise.h"
 #include "ext/snapshot/intrinsic_lookup.h"
 
-static PyObject *make_intrinsic(ExtState *state, PyObject *path, IntrinsicId id)
+static PyObject *make_intrinsic(ExtState *state, PyObject *path, int number)
 {
     ExtIntrinsic *self = PyObject_New(ExtIntrinsic, state->intrinsic_type);
     if (!self)
         return NULL;
     self->state = state;
     self->path = Py_NewRef(path);
-    self->id = id;
+    self->number = number;
     return (PyObject *)self;
 }
 
@@ -33,7 +33,7 @@ static PyObject *intrinsic_getattro(ExtIntrinsic *self, PyObject *name)
 
 static PyObject *intrinsic_call(ExtIntrinsic *self, PyObject *args, PyObject *kwargs)
 {
-    bool is_mark = self->id == INTRINSIC_LITERAL_UNROLL || self->id == INTRINSIC_LITERALLY;
+    bool is_mark = self->number == INTRINSIC_LITERAL_UNROLL || self->number == INTRINSIC_LITERALLY;
     if (is_mark && PyTuple_GET_SIZE(args) == 1 && !kwargs)
         return Py_NewRef(PyTuple_GET_ITEM(args, 0));
     char text[200];
@@ -46,7 +46,10 @@ static PyObject *intrinsic_reduce(ExtIntrinsic *self, PyObject *Py_UNUSED(ignore
 
 static PyObject *get_doc(ExtIntrinsic *self, void *Py_UNUSED(closure))
 {
-    return self->id == INTRINSIC_NONE ? Py_NewRef(Py_None) : PyUnicode_FromString(intrinsic_info[self->id].doc);
+    const LibraryFunction *library = library_by_number(self->number);
+    if (self->number == INTRINSIC_NONE)
+        Py_RETURN_NONE;
+    return PyUnicode_FromString(library ? library->doc : intrinsic_info[self->number].doc);
 }
 
 /* The last word of the path. */
@@ -124,8 +127,8 @@ static PyMethodDef functions[] = {
 };
 
 /* --- the rows ------------------------------------------------------------------------------------------------------------------- */
-/* Adds "cuda.atomic.add" with its id, and "cuda.atomic" where it is not there yet. */
-static bool add_path(ExtState *state, const char *path, size_t length, IntrinsicId id)
+/* Adds "cuda.atomic.add" with its number, and "cuda.atomic" where it is not there yet. */
+static bool add_path(ExtState *state, const char *path, size_t length, int number)
 {
     for (size_t end = sizeof EXT_PACKAGE_PREFIX - 1; end <= length; end++) {
         if (end < length && path[end] != '.')
@@ -134,9 +137,9 @@ static bool add_path(ExtState *state, const char *path, size_t length, Intrinsic
         PyObject *known = key ? PyDict_GetItemWithError(state->intrinsics, key) : NULL;
         bool ok = key && !PyErr_Occurred();
         if (ok && known && end == length)
-            ((ExtIntrinsic *)known)->id = id;
+            ((ExtIntrinsic *)known)->number = number;
         if (ok && !known) {
-            PyObject *made = make_intrinsic(state, key, end == length ? id : INTRINSIC_NONE);
+            PyObject *made = make_intrinsic(state, key, end == length ? number : INTRINSIC_NONE);
             ok = made && PyDict_SetItem(state->intrinsics, key, made) == 0;
             Py_XDECREF(made);
         }
@@ -147,42 +150,71 @@ static bool add_path(ExtState *state, const char *path, size_t length, Intrinsic
     return true;
 }
 
-static bool add_package_path(void *state, const char *path, size_t length, IntrinsicId id)
+static bool add_package_path(void *state, const char *path, size_t length, int number)
 {
     size_t prefix = sizeof EXT_PACKAGE_PREFIX - 1;
-    return length <= prefix || strncmp(path, EXT_PACKAGE_PREFIX, prefix) != 0 || add_path(state, path, length, id);
+    return length <= prefix || strncmp(path, EXT_PACKAGE_PREFIX, prefix) != 0 || add_path(state, path, length, number);
 }
 
 /* --- tables for the package, its documentation and its tests ---------------------------------------------------------------- */
-static PyObject *row_of_intrinsic(const IntrinsicInfo *info)
+static PyObject *split(const char *paths)
 {
-    static const char *const kinds[] = {"none",   "builtin",   "register",       "math",
-                                        "device", "libdevice", "python_function"};
-    PyObject *text = PyUnicode_FromString(info->path), *words = text ? PyUnicode_Split(text, NULL, -1) : NULL;
-    PyObject *paths = words ? PyList_AsTuple(words) : NULL;
+    PyObject *text = PyUnicode_FromString(paths), *words = text ? PyUnicode_Split(text, NULL, -1) : NULL;
+    PyObject *all = words ? PyList_AsTuple(words) : NULL;
     Py_XDECREF(text);
     Py_XDECREF(words);
-    if (!paths)
+    return all;
+}
+
+static PyObject *row_of_intrinsic(const IntrinsicInfo *info, const LibraryFunction *general)
+{
+    static const char *const kinds[] = {"none", "builtin", "register", "math", "device", "libdevice"};
+    PyObject *paths = split(info->path);
+    PyObject *function = general ? PyUnicode_FromFormat("%s.%s", general->module, general->name) : Py_NewRef(Py_None);
+    if (!paths || !function) {
+        Py_XDECREF(paths);
+        Py_XDECREF(function);
         return NULL;
-    return Py_BuildValue("{sssNsssssisIszszszszszszsLsLszszsi}", "id", info->id, "paths", paths, "kind",
+    }
+    return Py_BuildValue("{sssNsssssisIszszszszszsNsLsLszszsi}", "id", info->id, "paths", paths, "kind",
                          kinds[info->kind], "doc", info->doc, "arity", info->arity, "effects", info->effects, "nvptx",
                          info->nvptx, "libdevice64", info->libdevice64, "libdevice32", info->libdevice32, "host64",
-                         info->host64, "signature", info->signature, "python_function", info->python_function, "low",
+                         info->host64, "signature", info->signature, "python_function", function, "low",
                          (long long)info->low, "high", (long long)info->high, "parameters", info->parameters, "shape",
                          info->shape, "sm", info->sm);
 }
 
+/* A library function as a row; its id is its path. */
+static PyObject *row_of_function(const LibraryFunction *function)
+{
+    IntrinsicInfo info = {.id = function->path, .path = function->path, .doc = function->doc};
+    PyObject *row = row_of_intrinsic(&info, function), *kind = row ? PyUnicode_FromString("python_function") : NULL;
+    bool ok = kind && PyDict_SetItemString(row, "kind", kind) == 0;
+    Py_XDECREF(kind);
+    if (!ok)
+        Py_CLEAR(row);
+    return row;
+}
+
+static bool append_row(PyObject *table, PyObject *row)
+{
+    bool ok = row && PyList_Append(table, row) == 0;
+    Py_XDECREF(row);
+    return ok;
+}
+
 static bool add_intrinsic_table(PyObject *module)
 {
-    PyObject *table = PyTuple_New(INTRINSIC_COUNT - 1);
-    for (int id = 1; table && id < INTRINSIC_COUNT; id++) {
-        PyObject *row = row_of_intrinsic(&intrinsic_info[id]);
-        if (row)
-            PyTuple_SET_ITEM(table, id - 1, row);
-        else
-            Py_CLEAR(table);
-    }
-    bool ok = table && PyModule_AddObjectRef(module, "intrinsic_table", table) == 0;
+    PyObject *rows = PyList_New(0);
+    bool ok = rows != NULL;
+    for (int id = 1; ok && id < INTRINSIC_COUNT; id++)
+        ok = append_row(rows, row_of_intrinsic(&intrinsic_info[id], library_general((IntrinsicId)id)));
+    for (int i = 0; ok && i < library_count; i++)
+        if (!library_is_form(&library_functions[i]))
+            ok = append_row(rows, row_of_function(&library_functions[i]));
+    PyObject *table = ok ? PyList_AsTuple(rows) : NULL;
+    ok = table && PyModule_AddObjectRef(module, "intrinsic_table", table) == 0;
+    Py_XDECREF(rows);
     Py_XDECREF(table);
     return ok;
 }

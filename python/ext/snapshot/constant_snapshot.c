@@ -397,10 +397,10 @@ static const Constant *any_value(SnapshotScope *scope, PyObject *value, const ch
         return type ? number(builder, value, type, shown) : unsupported_by_exception(builder, shown);
     if (PyArray_IsScalar(value, Datetime) || PyArray_IsScalar(value, Timedelta))
         return time_constant(builder, value, shown);
-    int id = ext_intrinsic_of_object(builder->state, value);
-    if (id > INTRINSIC_NONE)
-        return ext_intrinsic_constant(builder, (IntrinsicId)id, shown);
-    if (id < 0)
+    int number = ext_intrinsic_of_object(builder->state, value);
+    if (number > INTRINSIC_NONE)
+        return ext_intrinsic_constant(builder, number, shown);
+    if (number < 0)
         return NULL;
     const Constant *foreign = foreign_function(scope, value, shown);
     if (foreign || PyErr_Occurred())

@@ -25,14 +25,11 @@ const Constant *ext_function_constant(SnapshotBuilder *builder, PyObject *value,
     return constant->function ? constant : NULL;
 }
 
-/* What a row of intrinsic.def stands for, when that is a function of cujit._kernel_functions. */
-static const Constant *library_function(SnapshotBuilder *builder, const char *name, const char *shown)
+const Constant *ext_library_constant(SnapshotBuilder *builder, const LibraryFunction *function, const char *shown)
 {
-    const char *dot = strchr(name, '.');
-    PyObject *path =
-        PyUnicode_FromString(arena_format(builder->arena, "cujit._kernel_functions.%.*s", (int)(dot - name), name));
+    PyObject *path = PyUnicode_FromFormat("cujit._kernel_functions.%s", function->module);
     PyObject *module = path ? PyImport_Import(path) : NULL;
-    PyObject *value = module ? PyObject_GetAttrString(module, dot + 1) : NULL;
+    PyObject *value = module ? PyObject_GetAttrString(module, function->name) : NULL;
     builder->library_depth++;
     const Constant *constant = value ? ext_function_constant(builder, value, NULL, shown) : NULL;
     builder->library_depth--;
@@ -82,30 +79,30 @@ const Constant *ext_class_method_constant(SnapshotScope *scope, PyObject *value,
 const Constant *ext_function_object_constant(SnapshotScope *scope, PyObject *value, const char *shown)
 {
     SnapshotBuilder *builder = scope->builder;
-    int id = PyCallable_Check(value) ? ext_intrinsic_of_object(builder->state, (PyObject *)Py_TYPE(value)) : 0;
-    if (id <= INTRINSIC_NONE || intrinsic_info[id].kind != INTRINSIC_KIND_LIBRARY)
+    int number =
+        PyCallable_Check(value) ? ext_intrinsic_of_object(builder->state, (PyObject *)Py_TYPE(value)) : INTRINSIC_NONE;
+    const LibraryFunction *function = number > INTRINSIC_NONE ? library_by_number(number) : NULL;
+    if (!function)
         return NULL;
-    const char *path = intrinsic_info[id].python_function, *name = strchr(path, '.') + 1;
     builder->library_depth++;
-    const Constant *constant = made_function(
-        scope, "captured_object",
-        Py_BuildValue("(ssO)", arena_format(builder->arena, "%.*s", (int)(name - 1 - path), path), name, value), shown);
+    const Constant *constant =
+        made_function(scope, "captured_object", Py_BuildValue("(ssO)", function->module, function->name, value), shown);
     builder->library_depth--;
     return constant;
 }
 
-const Constant *ext_intrinsic_constant(SnapshotBuilder *builder, IntrinsicId id, const char *shown)
+const Constant *ext_intrinsic_constant(SnapshotBuilder *builder, int number, const char *shown)
 {
-    if (intrinsic_info[id].kind == INTRINSIC_KIND_LIBRARY)
-        return library_function(builder, intrinsic_info[id].python_function, shown);
+    const LibraryFunction *library = library_by_number(number);
+    if (library)
+        return ext_library_constant(builder, library, shown);
     Constant *constant = ext_new_constant(builder, CONSTANT_INTRINSIC, shown);
-    constant->intrinsic = id;
-    if (intrinsic_info[id].python_function) {
-        const Constant *general = library_function(builder, intrinsic_info[id].python_function, shown);
-        if (!general)
-            return NULL;
-        constant->function = general->function;
-    }
+    constant->intrinsic = (IntrinsicId)number;
+    const LibraryFunction *general = library_general(constant->intrinsic);
+    const Constant *function = general ? ext_library_constant(builder, general, shown) : NULL;
+    if (general && !function)
+        return NULL;
+    constant->function = function ? function->function : NULL;
     return constant;
 }
 

@@ -160,14 +160,13 @@ static bool read_globals(SnapshotScope *scope, PyObject *names, CodeSnapshot *ou
     return true;
 }
 
-/* NumPy's reductions are methods of arrays, too. INTRINSIC_NONE for every other name. */
-static IntrinsicId reduction(Arena *arena, const char *name)
+/* NumPy's reductions are methods of arrays, too. NULL for every other name. */
+static const LibraryFunction *reduction(Arena *arena, const char *name)
 {
     if (!PyObject_HasAttrString((PyObject *)&PyArray_Type, name))
-        return INTRINSIC_NONE;
-    IntrinsicId id = intrinsic_by_path(arena_format(arena, "numpy.%s", name));
-    const char *function = intrinsic_info[id].python_function;
-    return function && strncmp(function, "numpy_reduce.", 13) == 0 ? id : INTRINSIC_NONE;
+        return NULL;
+    const LibraryFunction *function = library_by_path(arena_format(arena, "numpy.%s", name));
+    return function && strcmp(function->module, "numpy_reduce") == 0 ? function : NULL;
 }
 
 static bool read_methods(SnapshotBuilder *builder, CodeSnapshot *out)
@@ -177,11 +176,11 @@ static bool read_methods(SnapshotBuilder *builder, CodeSnapshot *out)
     out->method_names = names;
     out->methods = methods;
     for (uint32_t i = 0; i < out->name_count && !builder->library_depth; i++) {
-        IntrinsicId id = reduction(builder->arena, out->names[i]);
-        if (!id)
+        const LibraryFunction *function = reduction(builder->arena, out->names[i]);
+        if (!function)
             continue;
         names[out->method_count] = out->names[i];
-        methods[out->method_count] = ext_intrinsic_constant(builder, id, out->names[i]);
+        methods[out->method_count] = ext_library_constant(builder, function, out->names[i]);
         if (!methods[out->method_count++])
             return false;
     }

@@ -17,16 +17,28 @@ PyObject *ext_intrinsic_at(ExtState *state, const char *path, const char *name)
     return child;
 }
 
-bool ext_each_intrinsic_path(void *user, bool (*visit)(void *user, const char *path, size_t length, IntrinsicId id))
+typedef bool PathVisitor(void *user, const char *path, size_t length, int number);
+
+static bool each_spelling(const char *paths, int number, void *user, PathVisitor *visit)
 {
-    for (int id = INTRINSIC_NONE + 1; id < INTRINSIC_COUNT; id++) {
-        const char *path = intrinsic_info[id].path;
-        while (*(path += strspn(path, " "))) {
-            size_t length = strcspn(path, " ");
-            if (!visit(user, path, length, (IntrinsicId)id))
-                return false;
-            path += length;
-        }
+    while (*(paths += strspn(paths, " "))) {
+        size_t length = strcspn(paths, " ");
+        if (!visit(user, paths, length, number))
+            return false;
+        paths += length;
+    }
+    return true;
+}
+
+bool ext_each_intrinsic_path(void *user, PathVisitor *visit)
+{
+    for (int id = INTRINSIC_NONE + 1; id < INTRINSIC_COUNT; id++)
+        if (!each_spelling(intrinsic_info[id].path, id, user, visit))
+            return false;
+    for (int i = 0; i < library_count; i++) {
+        const LibraryFunction *function = &library_functions[i];
+        if (!library_is_form(function) && !each_spelling(function->path, library_number(i), user, visit))
+            return false;
     }
     return true;
 }
@@ -56,7 +68,7 @@ typedef struct KnownObjects {
     PyObject *ids, *objects;
 } KnownObjects;
 
-static bool add_object(void *user, const char *path, size_t length, IntrinsicId id)
+static bool add_object(void *user, const char *path, size_t length, int number)
 {
     const KnownObjects *known = user;
     if (strncmp(path, EXT_PACKAGE_PREFIX, sizeof EXT_PACKAGE_PREFIX - 1) == 0)
@@ -64,7 +76,7 @@ static bool add_object(void *user, const char *path, size_t length, IntrinsicId 
     PyObject *object = resolve(path, length);
     if (!object)
         return true;
-    PyObject *key = PyLong_FromVoidPtr(object), *value = PyLong_FromLong(id);
+    PyObject *key = PyLong_FromVoidPtr(object), *value = PyLong_FromLong(number);
     bool ok = key && value && PyDict_SetDefault(known->ids, key, value) && PyList_Append(known->objects, object) == 0;
     Py_XDECREF(key);
     Py_XDECREF(value);
@@ -89,7 +101,7 @@ static bool find_objects(ExtState *state)
 int ext_intrinsic_of_object(ExtState *state, PyObject *object)
 {
     if (Py_IS_TYPE(object, state->intrinsic_type))
-        return ((ExtIntrinsic *)object)->id;
+        return ((ExtIntrinsic *)object)->number;
     if (!state->intrinsic_ids && !find_objects(state))
         return -1;
     PyObject *key = PyLong_FromVoidPtr(object);

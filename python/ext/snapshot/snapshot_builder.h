@@ -4,6 +4,7 @@
 
 #include "core/base/table.h"
 #include "ext/kernel.h"
+#include "ext/snapshot/library.h"
 
 typedef struct SnapshotBuilder {
     ExtState *state;
@@ -42,7 +43,8 @@ const Constant *ext_unsupported_value(SnapshotBuilder *builder, PyObject *value,
 /* function_constant.c: a Python function; kernel: the decorated one that it belongs to, or NULL. */
 const Constant *ext_function_constant(SnapshotBuilder *builder, PyObject *value, const ExtKernel *kernel,
                                       const char *shown);
-const Constant *ext_intrinsic_constant(SnapshotBuilder *builder, IntrinsicId id, const char *shown);
+const Constant *ext_intrinsic_constant(SnapshotBuilder *builder, int number, const char *shown);
+const Constant *ext_library_constant(SnapshotBuilder *builder, const LibraryFunction *function, const char *shown);
 /* A functools.partial. */
 const Constant *ext_partial_constant(SnapshotScope *scope, PyObject *value, const char *shown);
 /* Namespace.method, where that is a classmethod: its function with the class as first argument. */

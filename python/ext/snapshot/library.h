@@ -1,0 +1,27 @@
+/* Functions in the kernel language that stand for names of Python: the index of cujit._kernel_functions, which the build
+ * makes of the decorators there (scripts/library_index.py). */
+#ifndef CUJIT_EXT_LIBRARY_H
+#define CUJIT_EXT_LIBRARY_H
+
+#include "core/intrinsic.h"
+
+typedef struct LibraryFunction {
+    const char *path; /* "numpy.abs numpy.absolute": spellings apart by spaces */
+    const char *module, *name; /* where it is, below cujit._kernel_functions */
+    const char *doc; /* "": it is for forms of calls of the intrinsic with that path */
+} LibraryFunction;
+
+extern const LibraryFunction library_functions[];
+extern const int library_count;
+
+/* What a path or an object leads to is a number: an IntrinsicId, or behind those a place in library_functions. */
+static inline int library_number(int place) { return INTRINSIC_COUNT + place; }
+static inline bool library_is_form(const LibraryFunction *function) { return !*function->doc; }
+/* NULL for an intrinsic. */
+const LibraryFunction *library_by_number(int number);
+/* The function with that path as one of its spellings, or NULL. */
+const LibraryFunction *library_by_path(const char *path);
+/* What answers for forms of calls that the intrinsic's handler leaves to it, or NULL. */
+const LibraryFunction *library_general(IntrinsicId id);
+
+#endif
