@@ -35,8 +35,7 @@ void begin_debug_lines(Emitter *emitter)
                                  : is_gpu       ? DIRECTIVES_ONLY
                                                 : LLVMDWARFEmissionLineTablesOnly;
     LLVMDIBuilderCreateCompileUnit(emitter->debug, LLVMDWARFSourceLanguagePython, file_of(emitter, source->file),
-                                   "cujit", 5, options->optimization > 0, "", 0, 0, "", 0, kind, 0, false, false, "", 0,
-                                   "", 0);
+                                   "cujit", 5, options->opt > 0, "", 0, 0, "", 0, kind, 0, false, false, "", 0, "", 0);
     add_flag(emitter, "Debug Info Version", (int32_t)LLVMDebugMetadataVersion());
     add_flag(emitter, "Dwarf Version", is_gpu ? 2 : 4);
 }
@@ -55,7 +54,7 @@ void begin_debug_function(Emitter *emitter, const EmittedFunction *function)
     unsigned line = source->first_line > 0 ? (unsigned)source->first_line : 0;
     emitter->scope =
         LLVMDIBuilderCreateFunction(emitter->debug, file, source->name, strlen(source->name), symbol, length, file,
-                                    line, type, false, true, line, LLVMDIFlagZero, emitter->options->optimization > 0);
+                                    line, type, false, true, line, LLVMDIFlagZero, emitter->options->opt > 0);
     LLVMSetSubprogram(function->llvm, emitter->scope);
 }
 

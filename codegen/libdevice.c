@@ -59,9 +59,10 @@ static int arch_for_libdevice(const Target *target)
 static int reflect_answer(Emitter *emitter, const char *question, size_t length)
 {
     const CompileOptions *options = emitter->options;
-    bool is_gpu = emitter->target->kind == TARGET_NVPTX, is_fast = is_gpu && options->float_flags & FLOAT_AFN;
+    bool is_gpu = emitter->target->kind == TARGET_NVPTX, is_fast = is_gpu && options->fastmath & FLOAT_AFN;
     const char *questions[] = {"__CUDA_FTZ", "__CUDA_PREC_SQRT", "__CUDA_PREC_DIV", "__CUDA_ARCH"};
-    const int answers[] = {is_gpu && options->flush_denormals, !is_fast, !is_fast, arch_for_libdevice(emitter->target)};
+    const int answers[] = {is_gpu && (options->fastmath & FLOAT_FLUSH) != 0, !is_fast, !is_fast,
+                           arch_for_libdevice(emitter->target)};
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
         if (length >= strlen(questions[i]) && !strncmp(question, questions[i], length) && !questions[i][length])
             return answers[i];

@@ -60,9 +60,9 @@ static unsigned llvm_float_flags(unsigned flags)
 
 static void choose_float_flags(Emitter *emitter)
 {
-    unsigned flags = emitter->options->float_flags;
+    unsigned flags = emitter->options->fastmath;
     emitter->division_flags = llvm_float_flags(flags);
-    emitter->arithmetic_flags = llvm_float_flags(flags | (emitter->options->no_fmad ? 0 : FLOAT_CONTRACT));
+    emitter->arithmetic_flags = llvm_float_flags(flags | (emitter->options->fmad ? FLOAT_CONTRACT : 0));
     emitter->comparison_flags = llvm_float_flags(flags & (FLOAT_NNAN | FLOAT_NINF | FLOAT_NSZ));
 }
 
@@ -199,7 +199,7 @@ static void declare_device_function(Emitter *emitter, EmittedFunction *out, bool
 static void add_common_attributes(Emitter *emitter, LLVMValueRef function)
 {
     add_function_attribute(emitter, function, "nounwind", 0);
-    if (emitter->options->flush_denormals && emitter->target->kind == TARGET_NVPTX)
+    if (emitter->options->fastmath & FLOAT_FLUSH && emitter->target->kind == TARGET_NVPTX)
         add_text_attribute(emitter, function, "denormal-fp-math-f32", "preserve-sign,preserve-sign");
 }
 
@@ -217,7 +217,7 @@ static void declare_functions(Emitter *emitter)
         if (function->ir->is_kernel)
             declare_kernel(emitter, function);
         else
-            declare_device_function(emitter, function, raises[place], place == 0 && emitter->options->device_function);
+            declare_device_function(emitter, function, raises[place], place == 0);
         add_common_attributes(emitter, function->llvm);
     }
 }

@@ -7,7 +7,7 @@
 static const char *pipeline(const Emitter *emitter)
 {
     static const char *const levels[] = {"default<O0>", "default<O1>", "default<O2>", "default<O3>"};
-    int level = emitter->options->optimization, highest = emitter->target->kind == TARGET_HOST ? 2 : 3;
+    int level = emitter->options->opt, highest = emitter->target->kind == TARGET_HOST ? 2 : 3;
     return levels[level < 0 ? 0 : level > highest ? highest : level];
 }
 

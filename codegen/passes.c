@@ -36,7 +36,7 @@ bool codegen_run_passes(IrModule *module, const Target *target, const CompileOpt
                         Diag *diag)
 {
     for (const Pass *pass = passes[target->kind]; pass->name; pass++) {
-        if (options->optimization < pass->optimization)
+        if (options->opt < pass->optimization)
             continue;
         pass->run(module);
         if (watch)

@@ -117,7 +117,7 @@ struct Snapshot {
     const char *const *keyword_default_names;
     const Constant *const *keyword_defaults;
     uint64_t constant_parameters; /* bit i: the value of parameter i is known where the function is compiled */
-    bool forceinline, noinline;
+    bool forceinline;
 };
 
 #endif

@@ -1,4 +1,5 @@
-/* The known GPU architectures, oldest first; the words for what of exact floating point is given up. */
+/* The known GPU architectures, oldest first; the words for what of exact floating point is given up;
+ * options that nobody has given. */
 #include "core/target.h"
 
 #include <stddef.h>
@@ -15,6 +16,11 @@ const char *const float_flag_words[FLOAT_FLAG_COUNT] = {
 #define FLOAT_FLAG(id, word, llvm, doc) [FLOAT_BIT_##id] = word,
 #include "core/float_flag.def"
 #undef FLOAT_FLAG
+};
+
+const CompileOptions default_options = {
+#define OPTION(name, kind, type, value, default, loops, doc) .name = value,
+#include "core/option.def"
 };
 
 const TargetInfo *target_gpu(int sm)

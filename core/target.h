@@ -39,22 +39,28 @@ typedef enum FloatFlags {
 #undef FLOAT_FLAG
     /* what CUDA's -use_fast_math gives up: kernels test for NaN and infinity */
     FLOAT_FAST = FLOAT_NSZ | FLOAT_ARCP | FLOAT_CONTRACT | FLOAT_AFN,
-    FLOAT_ALL = (1 << FLOAT_FLAG_COUNT) - 1
+    FLOAT_ALL = (1 << FLOAT_FLAG_COUNT) - 1,
+    FLOAT_FLUSH = 1 << FLOAT_FLAG_COUNT /* GPU: denormal float32 numbers are zero */
 } FloatFlags;
 extern const char *const float_flag_words[FLOAT_FLAG_COUNT];
 
+/* --- options of a function: the types of option.def ------------------------------------------------------------------------ */
+typedef unsigned FloatRules; /* FloatFlags: what of exact floating point is given up */
+typedef enum LiteralTypes {
+    LITERALS_WIDE, /* Python's numbers are int64 and float64 */
+    LITERALS_WEAK, /* they do not widen float16 and float32 */
+} LiteralTypes;
+typedef struct LaunchBounds {
+    int threads, blocks, cluster; /* 0: none */
+} LaunchBounds;
+
+/* What code is made with. fmad: false: a * b + c is rounded twice, unless FLOAT_CONTRACT is set. exceptions: the host is told
+ * of exceptions; with debug, by the launch itself. opt: 0..3. max_registers: 0: no limit. shared_memory_carveout: percent
+ * + 1; 0: the driver chooses. */
 typedef struct CompileOptions {
-    unsigned float_flags;     /* FloatFlags: what of exact floating point is given up */
-    bool flush_denormals;     /* GPU: denormal float32 numbers are zero */
-    bool no_fmad;             /* true: a * b + c is rounded twice, unless FLOAT_CONTRACT is set */
-    bool debug, lineinfo;
-    bool weak_literals;       /* Python's numbers do not widen float16 and float32 */
-    bool exceptions;          /* the host is told of exceptions; with debug, by the launch itself */
-    bool device_function;     /* the first function of the module is a device function to be kept, not a kernel */
-    int optimization;         /* 0..3 */
-    int max_registers;        /* 0: no limit */
-    int max_threads, min_blocks, max_cluster;   /* launch bounds; 0: none */
-    int carveout;             /* of the L1 cache for shared memory: percent + 1; 0: the driver chooses */
+#define OPTION(name, kind, type, value, default, loops, doc) type name;
+#include "core/option.def"
 } CompileOptions;
+extern const CompileOptions default_options;
 
 #endif

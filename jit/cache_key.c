@@ -153,7 +153,7 @@ static void write_function(Writer *w, const Snapshot *function)
     write_texts(w, function->keyword_default_names, function->keyword_default_count);
     write_constants(w, function->keyword_defaults, function->keyword_default_count);
     write_number(w, function->constant_parameters);
-    write_number(w, (uint64_t)function->forceinline | (uint64_t)function->noinline << 1);
+    write_number(w, function->forceinline);
 }
 
 static void write_constant(Writer *w, const Constant *constant)
@@ -244,6 +244,13 @@ static void write_target(Writer *w, const Target *target)
     write_text(w, target->gpu ? target->gpu->name : codegen_host_cpu());
 }
 
+/* No type of an option has gaps. */
+static void write_options(Writer *w, const CompileOptions *options)
+{
+#define OPTION(name, kind, type, value, default, loops, doc) write_bytes(w, &options->name, sizeof options->name);
+#include "core/option.def"
+}
+
 bool jit_cache_key(const JitFunction *function, const JitSpecialization *specialization, const Target *target,
                    Hash *key)
 {
@@ -252,7 +259,7 @@ bool jit_cache_key(const JitFunction *function, const JitSpecialization *special
     Writer writer = {.seen = table_create(), .with_positions = with_positions};
     bool ok = write_build(&writer);
     write_target(&writer, target);
-    write_bytes(&writer, options, sizeof *options);
+    write_options(&writer, options);
     write_number(&writer, specialization->count);
     for (uint32_t i = 0; i < specialization->count; i++)
         write_type(&writer, specialization->types[i]);

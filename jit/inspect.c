@@ -128,7 +128,7 @@ char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_
                                .argument_count = count,
                                .argument_types = types,
                                .is_kernel = is_kernel,
-                               .weak_literals = function->options.weak_literals,
+                               .weak_literals = function->options.literals == LITERALS_WEAK,
                                .exceptions = function->options.exceptions};
     if (strcmp(what, "bytecode") == 0)
         request.dump_bytecode = &text;
@@ -142,9 +142,7 @@ char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_
     if (!module)
         goto out;
     if (jit_stage(what) != JIT_STAGE_FRONTEND) {
-        CompileOptions options = function->options;
-        options.device_function = !is_kernel;
-        result = target_text(module, target, &options, what, diag);
+        result = target_text(module, target, &function->options, what, diag);
         goto out;
     }
     if (strcmp(what, "ir") == 0)
@@ -164,7 +162,7 @@ const Type *jit_result_type(const JitFunction *function, const Type *const *type
     FrontendRequest request = {.function = function->snapshot,
                                .argument_count = count,
                                .argument_types = types,
-                               .weak_literals = function->options.weak_literals,
+                               .weak_literals = function->options.literals == LITERALS_WEAK,
                                .inferred = &inferred};
     IrModule *module = frontend_lower(&request, scratch, diag);
     if (!inferred || !type_is_element(inferred)) /* tuples may lead to what the compilation alone knows */
@@ -177,12 +175,10 @@ const Type *jit_result_type(const JitFunction *function, const Type *const *type
 char *jit_compile_ir(const char *text, const Target *target, Diag *diag)
 {
     Arena *arena = arena_create();
-    CompileOptions options = {.optimization = 3};
     char *result = NULL;
     IrModule *module = ir_parse(text, arena, diag);
     if (module && ir_verify(module, diag)) {
-        options.device_function = module->first && !module->first->is_kernel;
-        result = generated_text(module, target, &options, false, diag);
+        result = generated_text(module, target, &default_options, false, diag);
     }
     arena_destroy(arena);
     return result;

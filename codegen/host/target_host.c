@@ -57,8 +57,8 @@ static LLVMTargetMachineRef create_machine(const Target *target, const CompileOp
         return NULL;
     }
     return LLVMCreateTargetMachine(native.backend, native.triple, native.cpu, native.features,
-                                   (LLVMCodeGenOptLevel)(options->optimization > 3 ? 3 : options->optimization),
-                                   LLVMRelocPIC, LLVMCodeModelSmall);
+                                   (LLVMCodeGenOptLevel)(options->opt > 3 ? 3 : options->opt), LLVMRelocPIC,
+                                   LLVMCodeModelSmall);
 }
 
 /* --- functions ---------------------------------------------------------------------------------------------------------------------- */

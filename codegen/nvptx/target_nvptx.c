@@ -44,8 +44,8 @@ static LLVMTargetMachineRef create_machine(const Target *target, const CompileOp
     char features[16];
     snprintf(features, sizeof features, "+ptx%d", ptx_version(target, options));
     return LLVMCreateTargetMachine(backend, TRIPLE, target->gpu->name, features,
-                                   (LLVMCodeGenOptLevel)(options->optimization > 3 ? 3 : options->optimization),
-                                   LLVMRelocDefault, LLVMCodeModelDefault);
+                                   (LLVMCodeGenOptLevel)(options->opt > 3 ? 3 : options->opt), LLVMRelocDefault,
+                                   LLVMCodeModelDefault);
 }
 
 static void add_number_attribute(Emitter *emitter, LLVMValueRef function, const char *name, int value)
@@ -60,11 +60,11 @@ static void finish_kernel(Emitter *emitter, LLVMValueRef function)
 {
     const CompileOptions *options = emitter->options;
     LLVMSetFunctionCallConv(function, LLVMPTXKernelCallConv);
-    add_number_attribute(emitter, function, "nvvm.maxntid", options->max_threads);
-    add_number_attribute(emitter, function, "nvvm.minctasm", options->min_blocks);
+    add_number_attribute(emitter, function, "nvvm.maxntid", options->launch_bounds.threads);
+    add_number_attribute(emitter, function, "nvvm.minctasm", options->launch_bounds.blocks);
     add_number_attribute(emitter, function, "nvvm.maxnreg", options->max_registers);
     if (emitter->target->gpu->sm >= 90)
-        add_number_attribute(emitter, function, "nvvm.maxclusterrank", options->max_cluster);
+        add_number_attribute(emitter, function, "nvvm.maxclusterrank", options->launch_bounds.cluster);
 }
 
 static LLVMValueRef read_register(Emitter *emitter, IntrinsicId id)
@@ -411,7 +411,7 @@ static const char *math_symbol(Emitter *emitter, IntrinsicId id, bool is_double)
     const char *host = is_double ? row->host64 : row->host32;
     if (!strncmp(host, "llvm.", 5))
         return host;
-    if (is_double || !(emitter->options->float_flags & FLOAT_AFN))
+    if (is_double || !(emitter->options->fastmath & FLOAT_AFN))
         return is_double ? row->libdevice64 : row->libdevice32;
     const char *fast = arena_format(emitter->arena, "__nv_fast_%s", row->libdevice32 + strlen("__nv_"));
     return libdevice_has(fast) ? fast : row->libdevice32;

@@ -230,7 +230,6 @@ IrFunc *instance_declare(Frontend *frontend, Instance *instance)
     IrFunc *ir =
         ir_function(frontend->module, instance->name, &code->source, instance->is_kernel, result, count, types, names);
     ir->is_recursive = instance->is_recursive;
-    ir->noinline = instance->snapshot && instance->snapshot->noinline;
     ir->forceinline = instance->snapshot && instance->snapshot->forceinline;
     ir->forceinline |= instance->ssa->is_generator; /* so that the frame can become registers */
     instance->ir = ir;

@@ -172,6 +172,8 @@ def copy_to_host(array: NDArray[Any], pointer: int, stream: StreamLike = 0) -> N
 def copy_on_device(to: int, pointer: int, size: int, stream: StreamLike = 0) -> None: ...
 def fill(pointer: int, byte: int, size: int, stream: StreamLike = 0) -> None: ...
 
+option_table: tuple[dict[str, Any], ...]   # a row of core/option.def each: name, kind, default (source), doc, is_of_code, loops
+
 class KernelBase:
     """A kernel or device function. Subclassed in Python (the dispatcher).
 
@@ -182,7 +184,7 @@ class KernelBase:
     is_frozen: bool
     options: dict[str, Any]
     def __init__(self, function: Callable[..., Any], *, device: bool = False, **options: Any) -> None: ...
-    # options: fastmath, fmad, debug, exceptions, lineinfo, opt, max_registers, launch_bounds, forceinline, noinline
+    # options: option_table
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __getitem__(self, configuration: Any, /) -> Launcher: ...
     def quiet_launcher(self, configuration: Any) -> Launcher: ...   # the same without a hint that the grid is small

@@ -12,7 +12,9 @@ typedef struct ExtKernel {
     PyObject *keep_alive; /* list: device arrays that the snapshot points to; NULL before */
     PyObject *last_launcher; /* ExtLauncher, handed out again for the same configuration; NULL: none */
     CompileOptions compile_options;
-    bool is_device, is_frozen, forceinline, noinline, warn_float64, tells_of_cache;
+#define HOST_OPTION(name, kind, type, value, default, loops, doc) type name;
+#include "core/option.def"
+    bool is_device, is_frozen;
     Arena *arena; /* of the snapshot */
     JitFunction *function; /* NULL before the first use */
     uint32_t number; /* of the function, in state->raising_kernels; 0: not there */

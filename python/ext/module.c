@@ -1,4 +1,4 @@
-/* cujit._core: the module is made of the rows of parts.def. Importing it touches NumPy's C API and no more: no driver, no
+/* cujit._core: the module is made of the rows of module_parts.def. Importing it touches NumPy's C API and no more: no driver, no
  * LLVM. */
 #include "ext/module_parts.h"
 #include "ext/state.h"

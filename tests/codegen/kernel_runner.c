@@ -75,7 +75,7 @@ void check_assembles(const char *name, const char *ir, int sm)
     Assembly assemblies[ARCHITECTURES] = {0};
     for (int i = 0; i < ARCHITECTURES; i++) {
         if (architectures[i] >= sm)
-            assemblies[i].ptx = compile_ptx(ir, architectures[i], (CompileOptions){.optimization = 3});
+            assemblies[i].ptx = compile_ptx(ir, architectures[i], (CompileOptions){.opt = 3, .fmad = true});
         if (assemblies[i].ptx && has_ptxas())
             start_assembly(&assemblies[i], architectures[i]);
     }
@@ -85,9 +85,8 @@ void check_assembles(const char *name, const char *ir, int sm)
 
 void check_compiles(const char *name, const char *ir, int sm)
 {
-    CompileOptions all[] = {{.optimization = 0},
-                            {.optimization = 3, .float_flags = FLOAT_FAST, .flush_denormals = true},
-                            {.optimization = 2, .no_fmad = true}};
+    CompileOptions all[] = {
+        {.opt = 0, .fmad = true}, {.opt = 3, .fmad = true, .fastmath = FLOAT_FAST | FLOAT_FLUSH}, {.opt = 2}};
     check_assembles(name, ir, sm);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         CodeImage image;
@@ -152,7 +151,7 @@ bool run_on_host(const char *ir, const void *parameters, Grid grid)
 {
     CodeImage image;
     Diag diag = {0};
-    if (!compile(ir, (Target){TARGET_HOST, NULL}, (CompileOptions){.optimization = 3}, &image))
+    if (!compile(ir, (Target){TARGET_HOST, NULL}, (CompileOptions){.opt = 3, .fmad = true}, &image))
         return false;
     HostCode *code = codegen_link_host(&image, &diag);
     if (CHECK(code != NULL))

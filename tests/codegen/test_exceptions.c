@@ -65,11 +65,11 @@ void test_exception_ptx(void)
 {
     char text[2048];
     snprintf(text, sizeof text, raising, " reports");
-    char *ptx = compile_ptx(text, 75, (CompileOptions){.optimization = 3});
+    char *ptx = compile_ptx(text, 75, (CompileOptions){.opt = 3, .fmad = true});
     CHECK(ptx && strstr(ptx, "atom.relaxed.gpu") && strstr(ptx, ".cas.b32") && strstr(ptx, "st.release.sys"));
     free(ptx);
     snprintf(text, sizeof text, raising, "");
-    ptx = compile_ptx(text, 75, (CompileOptions){.optimization = 3});
+    ptx = compile_ptx(text, 75, (CompileOptions){.opt = 3, .fmad = true});
     CHECK(ptx && !strstr(ptx, "atom"));
     free(ptx);
 }

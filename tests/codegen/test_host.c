@@ -138,7 +138,7 @@ static void *compile_in_thread(void *unused)
     (void)unused;
     Arena *arena = arena_create();
     Diag diag = {0};
-    CompileOptions options = {.optimization = 2};
+    CompileOptions options = {.opt = 2, .fmad = true};
     Target targets[] = {{TARGET_NVPTX, target_gpu(90)}, {TARGET_HOST, NULL}};
     for (int i = 0; i < 8 && !diag_failed(&diag); i++) {
         CodeImage image;
@@ -335,7 +335,7 @@ static void check_entry(void)
     CodeImage image;
     IrModule *module = ir_parse(rounds_ir, arena, &diag);
     Target host = {TARGET_HOST, NULL};
-    CompileOptions options = {.optimization = 2};
+    CompileOptions options = {.opt = 2, .fmad = true};
     if (CHECK(module && codegen_run_passes(module, &host, &options, NULL, &diag) &&
               codegen_compile(module, &host, &options, true, &image, &diag))) {
         CHECK(!image.has_real_threads && image.context_size > 0);
@@ -359,7 +359,7 @@ void test_shared_memory(void)
     CodeImage image;
     IrModule *module = ir_parse(shared_ir, arena, &diag);
     Target host = {TARGET_HOST, NULL};
-    CompileOptions options = {.optimization = 3};
+    CompileOptions options = {.opt = 3, .fmad = true};
     if (CHECK(module && codegen_run_passes(module, &host, &options, NULL, &diag) &&
               codegen_compile(module, &host, &options, true, &image, &diag))) {
         CHECK(image.static_shared == 64 + 12);

@@ -21,7 +21,7 @@ static void check_calls(int operands, int calls)
     for (int i = 0; i < operands; i++)
         buf_add(&ir, ", a");
     buf_add(&ir, "\n  return\n");
-    char *ptx = compile_ptx(buf_text(&ir), 90, (CompileOptions){.optimization = 3});
+    char *ptx = compile_ptx(buf_text(&ir), 90, (CompileOptions){.opt = 3, .fmad = true});
     CHECK(count_of(ptx, "call.uni (retval0), vprintf") == calls);
     check_assembles("print", buf_text(&ir), 0);
     free(ptx);
@@ -35,7 +35,7 @@ void test_print_ptx(void)
     check_calls(33, 2);
     check_calls(70, 3);
     char *ptx = compile_ptx("kernel k(a: bool)\nblock 0:\n  print \"x %s\", a\n  print \"x %s\", a\n  return\n", 90,
-                            (CompileOptions){.optimization = 3});
+                            (CompileOptions){.opt = 3, .fmad = true});
     CHECK(count_of(ptx, "{120, 32, 37, 115") == 1);
     free(ptx);
 }

@@ -80,16 +80,16 @@ static void check_division(void)
 {
     char ir[4096];
     snprintf(ir, sizeof ir, "%s", operation_kernel("  %3: f32 = div %1, %2\n  %9: f32 = math.sqrt %3", "f32 f32 f32"));
-    expect(ir, (CompileOptions){.optimization = 3}, LIST("div.rn.f32", "sqrt.rn.f32"), LIST("approx"));
-    expect(ir, (CompileOptions){.optimization = 3, .float_flags = FLOAT_FAST, .flush_denormals = true},
-           LIST("approx.ftz"), LIST("div.rn", "sqrt.rn"));
+    expect(ir, (CompileOptions){.opt = 3, .fmad = true}, LIST("div.rn.f32", "sqrt.rn.f32"), LIST("approx"));
+    expect(ir, (CompileOptions){.opt = 3, .fmad = true, .fastmath = FLOAT_FAST | FLOAT_FLUSH}, LIST("approx.ftz"),
+           LIST("div.rn", "sqrt.rn"));
 }
 
 static void check_functions(void)
 {
     static const char device[] = "device twice(x: f32[1 C], i: i64) -> f32\nblock 0:\n  %0: f32 = load x[i]\n"
                                  "  %1: f32 = add %0, %0\n  return %1\n";
-    char *ptx = compile_ptx(device, 80, (CompileOptions){.optimization = 3, .device_function = true});
+    char *ptx = compile_ptx(device, 80, (CompileOptions){.opt = 3, .fmad = true});
     CHECK(ptx && strstr(ptx, ".visible .func") && strstr(ptx, "twice"));
     free(ptx);
 }
@@ -109,20 +109,19 @@ static void check_lines(void)
                              "block 0:\n"
                              "  %0: f32 = add x, x ; 11:3-4\n"
                              "  return %0\n";
-    expect(ir, (CompileOptions){.optimization = 3, .lineinfo = true},
+    expect(ir, (CompileOptions){.opt = 3, .fmad = true, .lineinfo = true},
            LIST(".loc\t1 6 9", ".loc\t1 11 4", ".file\t1 \"/folder/k.py\""), LIST(", debug"));
     expect(ir, (CompileOptions){.debug = true}, LIST(".loc\t1 6 9", ", debug", ".debug_info"), LIST("nothing"));
-    expect(ir, (CompileOptions){.optimization = 3}, LIST("ld.global"), LIST(".loc", ".file"));
+    expect(ir, (CompileOptions){.opt = 3, .fmad = true}, LIST("ld.global"), LIST(".loc", ".file"));
 }
 
 void test_ptx_patterns(void)
 {
-    CompileOptions usual = {.optimization = 3};
+    CompileOptions usual = {.opt = 3, .fmad = true};
     expect(saxpy_ir, usual, LIST(".visible .entry saxpy", "ld.global", "st.global", "fma.rn.f32", ".target sm_80"),
            LIST(".local", "selp", "mul.f32", "mul.rn", "ld.b32", "cvta"));
-    expect(saxpy_ir, (CompileOptions){.optimization = 3, .no_fmad = true}, LIST("mul.rn.f32", "add.rn.f32"),
-           LIST("fma"));
-    expect(saxpy_ir, (CompileOptions){.optimization = 3, .max_threads = 256, .min_blocks = 2, .max_registers = 40},
+    expect(saxpy_ir, (CompileOptions){.opt = 3}, LIST("mul.rn.f32", "add.rn.f32"), LIST("fma"));
+    expect(saxpy_ir, (CompileOptions){.opt = 3, .fmad = true, .launch_bounds = {256, 2}, .max_registers = 40},
            LIST(".maxntid 256", ".minnctapersm 2", ".maxnreg 40"), LIST(".local"));
     expect(stride_ir, usual, LIST("ld.global", "st.global"), LIST("selp", "setp.lt.s64 \t%p2, %rd2, 0"));
     check_division();
@@ -137,7 +136,7 @@ static void check_refused(const char *ir, Target target, DiagId id)
     Arena *arena = arena_create();
     Diag diag = {0};
     CodeImage image;
-    CompileOptions options = {.optimization = 3};
+    CompileOptions options = {.opt = 3, .fmad = true};
     IrModule *module = ir_parse(ir, arena, &diag);
     CHECK(module && !codegen_compile(module, &target, &options, false, &image, &diag));
     CHECK(diag.id == id && !image.code);

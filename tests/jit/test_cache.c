@@ -127,7 +127,7 @@ static void count_one(const JitSpecialization *specialization, void *user)
 
 void test_compiled_once(void)
 {
-    JitFunction *function = jit_function_create(&snapshot, &(CompileOptions){.optimization = 1}, 7);
+    JitFunction *function = jit_function_create(&snapshot, &(CompileOptions){.opt = 1, .fmad = true}, 7);
     const Type *type = TYPE_OF(FLOAT32);
     CHECK(!jit_find(function, cpu(), &type, 1));
     pthread_barrier_init(&barrier, NULL, THREADS);

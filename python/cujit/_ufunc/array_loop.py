@@ -14,9 +14,9 @@ from cujit.cuda.decorator import jit
 from cujit.cuda.devicearray import DeviceNDArray, _view
 from cujit.cuda.devices import need_device
 from cujit.cuda.dispatcher import Dispatcher, quiet_launcher
+from cujit.cuda.options import of_loops
 
 _WIDE_BYTES = 16
-_PASSED_OPTIONS = {"fastmath", "fmad", "debug", "exceptions", "opt"}
 
 
 class Launch:
@@ -88,8 +88,7 @@ def _compiled(function, name, source, types):
 
     namespace = {"cuda": cuda, "function": function, **{f"type{k}": t for k, t in enumerate(types)}}
     exec(compile(source, "<cujit elementwise loop>", "exec"), namespace)
-    options = {name: value for name, value in function.options.items() if name in _PASSED_OPTIONS}
-    return Dispatcher(namespace[name], **options)
+    return Dispatcher(namespace[name], **of_loops(function.options))
 
 
 # --- kernels as source -----------------------------------------------------------------------------------------------

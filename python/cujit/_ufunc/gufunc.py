@@ -10,6 +10,7 @@ from cujit._ufunc.ufunc import used_options
 from cujit.cuda import signature as signatures
 from cujit.cuda.devicearray import DeviceNDArray, _view, as_cuda_array, is_cuda_array
 from cujit.cuda.dispatcher import Dispatcher
+from cujit.cuda.options import OF_LOOPS, takes
 from cujit.errors import LaunchArgumentError
 from cujit.types import void
 
@@ -208,6 +209,7 @@ def _cells(array):
     return _view(array, (*array.shape, 1), (*array.strides, array.dtype.itemsize))
 
 
+@takes(OF_LOOPS)
 def guvectorize(ftylist_or_layout, layout=None, target="cuda", **options):
     """Makes a function of small arrays, which writes its results into its last arguments, one of arrays of them.
 
@@ -215,9 +217,9 @@ def guvectorize(ftylist_or_layout, layout=None, target="cuda", **options):
     dtypes choose one; an output without axes is an array of one element. @guvectorize("(n)->()") alone takes the types
     of each call, which must pass the outputs. Axes of one name have one length; numbers are lengths.
 
-    Options: fastmath, fmad, debug, opt. ValueError for another target than "cuda" and for a layout that cannot be read;
-    NameError for an output's axis that no input has; TypeError for signatures that do not go with the layout or return
-    a value; KeyError for unknown options.
+    ValueError for another target than "cuda" and for a layout that cannot be read; NameError for an output's axis that
+    no input has; TypeError for signatures that do not go with the layout or return a value; KeyError for unknown
+    options.
     """
     if "writable_args" in options:
         raise TypeError("writable_args: only a function's last arguments, its outputs, are written")

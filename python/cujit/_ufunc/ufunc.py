@@ -9,6 +9,7 @@ from cujit._ufunc.operands import Target, as_input, as_scalar, broadcast, is_sca
 from cujit.cuda import signature as signatures
 from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, as_host_array, is_cuda_array
 from cujit.cuda.dispatcher import Dispatcher
+from cujit.cuda.options import OF_LOOPS, of_loops, takes
 from cujit.cuda.reduction import Reduce
 from cujit.errors import LaunchArgumentError
 
@@ -146,7 +147,6 @@ class UFunc(_core.Elementwise):
             raise TypeError(f"'{self.__name__}' takes {self.nin} arguments; only functions of two can {method}")
 
 
-_OPTIONS = {"fastmath", "fmad", "debug", "exceptions", "opt"}
 _IGNORED_OPTIONS = {"nopython", "cache", "identity"}
 
 
@@ -154,21 +154,21 @@ def used_options(decorator, target, options):
     """The options that compilation takes. ValueError for another target than "cuda"; KeyError for unknown options."""
     if target != "cuda":
         raise ValueError(f"target {target!r}: there is 'cuda', which is the GPU or the CPU device")
-    unknown = options.keys() - _OPTIONS - _IGNORED_OPTIONS
+    used = of_loops(options)
+    unknown = options.keys() - used.keys() - _IGNORED_OPTIONS
     if unknown:
         raise KeyError(f"{decorator} has no option '{sorted(unknown)[0]}'")
-    used = {name: value for name, value in options.items() if name in _OPTIONS}
     if used.get("debug"):
         used["exceptions"] = True
     return used
 
 
+@takes(OF_LOOPS)
 def vectorize(ftylist_or_function=(), target="cuda", **options):
     """Makes a function of scalars one of arrays, run by the current device.
 
     @vectorize(["float32(float32, float32)", ...]) compiles for these signatures; @vectorize alone, for the types of
-    each call. Options: fastmath, fmad, debug, opt. ValueError for another target than "cuda"; KeyError for unknown
-    options.
+    each call. ValueError for another target than "cuda"; KeyError for unknown options.
     """
     used = used_options("vectorize", target, options)
     if callable(ftylist_or_function) and hasattr(ftylist_or_function, "__code__"):

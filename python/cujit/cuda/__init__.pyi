@@ -1,7 +1,7 @@
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from types import ModuleType
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -12,6 +12,7 @@ from cujit._core import Stream as _CoreStream
 from cujit._ufunc.gufunc import guvectorize as guvectorize
 from cujit._ufunc.ufunc import vectorize as vectorize
 from cujit.cuda._intrinsics import *  # noqa: F403
+from cujit.cuda.options import CodeOptions, Options
 from cujit.errors import CudaSupportError as CudaSupportError
 from cujit.types import *  # noqa: F403
 
@@ -100,33 +101,29 @@ class Dispatcher(KernelBase):
     def get_local_mem_per_thread(self, signature: _Signature | None = None) -> int | dict[tuple[Type, ...], int]: ...
 
 @overload
-def jit(func_or_sig: Callable[..., Any], **options: Any) -> Dispatcher: ...
+def jit(func_or_sig: Callable[..., Any], device: bool = False, inline: str | bool = "never", *, link: Sequence[Any] = (),
+        lto: bool | None = None, extensions: Sequence[Any] = (), sig: _Signature | list[Any] | None = None,
+        **given: Unpack[Options]) -> Dispatcher: ...
 @overload
-def jit(func_or_sig: _Signature | list[Any] | None = None, device: bool = False, inline: str | bool = "never",
-        forceinline: bool = False, link: Sequence[Any] = (), debug: bool | None = None, opt: bool | int | None = None,
-        lineinfo: bool = False, cache: bool = False, launch_bounds: int | tuple[int, ...] | None = None,
-        lto: bool | None = None, shared_memory_carveout: int | str | None = None, fastmath: bool | Iterable[str] = False,
-        max_registers: int | None = None, extensions: Sequence[Any] = (), fmad: bool = True, exceptions: bool = False,
-        sig: _Signature | list[Any] | None = None, **options: Any) -> Callable[[Callable[..., Any]], Dispatcher]: ...
+def jit(func_or_sig: _Signature | list[Any] | None = None, device: bool = False, inline: str | bool = "never", *,
+        link: Sequence[Any] = (), lto: bool | None = None, extensions: Sequence[Any] = (),
+        sig: _Signature | list[Any] | None = None,
+        **given: Unpack[Options]) -> Callable[[Callable[..., Any]], Dispatcher]: ...
 
 @overload
-def compile(pyfunc: Callable[..., Any] | Sequence[Callable[..., Any]], sig: None = None, debug: bool | None = None,
-            lineinfo: bool = False, device: bool = True, fastmath: bool | Iterable[str] = False,
-            cc: None = None, opt: bool | int | None = None, *, launch_bounds: int | tuple[int, ...] | None = None,
-            fmad: bool = True) -> Dispatcher: ...
+def compile(pyfunc: Callable[..., Any] | Sequence[Callable[..., Any]], sig: None = None, *, device: bool = True,
+            cc: None = None, abi: str = "c", abi_info: dict[str, str] | None = None, output: str = "ptx",
+            forceinline: bool = False, **given: Unpack[CodeOptions]) -> Dispatcher: ...
 @overload
-def compile(pyfunc: Callable[..., Any], sig: _Signature, debug: bool | None = None, lineinfo: bool = False,
-            device: bool = True, fastmath: bool | Iterable[str] = False, cc: tuple[int, int] | None = None, opt: bool | int | None = None,
+def compile(pyfunc: Callable[..., Any], sig: _Signature, *, device: bool = True, cc: tuple[int, int] | None = None,
             abi: str = "c", abi_info: dict[str, str] | None = None, output: str = "ptx", forceinline: bool = False,
-            launch_bounds: int | tuple[int, ...] | None = None, fmad: bool = True) -> tuple[str, Type]: ...
-def compile_ptx(pyfunc: Callable[..., Any], sig: _Signature, debug: bool | None = None, lineinfo: bool = False,
-                device: bool = False, fastmath: bool | Iterable[str] = False, cc: tuple[int, int] | None = None,
-                opt: bool | int | None = None, abi: str = "numba", abi_info: dict[str, str] | None = None,
-                forceinline: bool = False,
-                launch_bounds: int | tuple[int, ...] | None = None, fmad: bool = True) -> tuple[str, Type]: ...
-def compile_for_current_device(pyfunc: Callable[..., Any], sig: _Signature, **options: Any) -> tuple[str, Type]: ...
+            **given: Unpack[CodeOptions]) -> tuple[str, Type]: ...
+def compile_ptx(pyfunc: Callable[..., Any], sig: _Signature, *, device: bool = False, cc: tuple[int, int] | None = None,
+                abi: str = "numba", abi_info: dict[str, str] | None = None, forceinline: bool = False,
+                **given: Unpack[CodeOptions]) -> tuple[str, Type]: ...
+def compile_for_current_device(pyfunc: Callable[..., Any], sig: _Signature, **given: Any) -> tuple[str, Type]: ...
 def compile_ptx_for_current_device(pyfunc: Callable[..., Any], sig: _Signature,
-                                   **options: Any) -> tuple[str, Type]: ...
+                                   **given: Any) -> tuple[str, Type]: ...
 
 class DeviceNDArray(DeviceArrayBase):
     stream: _Stream

@@ -3,6 +3,7 @@ import functools
 import types
 
 from cujit import _core
+from cujit.cuda import options
 from cujit.cuda import signature as signatures
 from cujit.cuda.decorator import jit
 from cujit.cuda.devices import need_device
@@ -11,29 +12,29 @@ from cujit.cuda.dispatcher import Dispatcher, converting
 DEFAULT_CC = (7, 5)
 
 
-def compile_ptx(pyfunc, sig, debug=None, lineinfo=False, device=False, fastmath=False, cc=None, opt=None, abi="numba",
-                abi_info=None, forceinline=False, launch_bounds=None, fmad=True):
+@options.takes(options.OF_CODE)
+def compile_ptx(pyfunc, sig, *, device=False, cc=None, abi="numba", abi_info=None, forceinline=False, **given):
     """(PTX, result type) of a function for a signature: a kernel, or with device=True a function.
 
     sig: text, a Signature or a tuple of types; cc: compute capability, (7, 5) unless given. TypeError for a kernel that
     returns a value.
     """
-    return compile(pyfunc, sig, debug=debug, lineinfo=lineinfo, device=device, fastmath=fastmath, cc=cc, opt=opt,
-                   abi=abi, abi_info=abi_info, forceinline=forceinline, launch_bounds=launch_bounds, fmad=fmad)
+    return compile(pyfunc, sig, device=device, cc=cc, abi=abi, abi_info=abi_info, forceinline=forceinline, **given)
 
 
-def compile_ptx_for_current_device(pyfunc, sig, **options):
+def compile_ptx_for_current_device(pyfunc, sig, **given):
     """compile_ptx for the compute capability of the current device."""
-    return compile_ptx(pyfunc, sig, cc=need_device().compute_capability, **options)
+    return compile_ptx(pyfunc, sig, cc=need_device().compute_capability, **given)
 
 
-def compile_for_current_device(pyfunc, sig, **options):
+def compile_for_current_device(pyfunc, sig, **given):
     """compile for the compute capability of the current device."""
-    return compile(pyfunc, sig, cc=need_device().compute_capability, **options)
+    return compile(pyfunc, sig, cc=need_device().compute_capability, **given)
 
 
-def compile(pyfunc, sig=None, debug=None, lineinfo=False, device=True, fastmath=False, cc=None, opt=None, abi="c",
-            abi_info=None, output="ptx", forceinline=False, launch_bounds=None, fmad=True):
+@options.takes(options.OF_CODE)
+def compile(pyfunc, sig=None, *, device=True, cc=None, abi="c", abi_info=None, output="ptx", forceinline=False,
+            **given):
     """(PTX, result type) of a function for a signature: a device function, or with device=False a kernel.
 
     Without a signature: the kernel (as cuda.jit makes it) of the function, or of the first function of a list, whose
@@ -42,9 +43,9 @@ def compile(pyfunc, sig=None, debug=None, lineinfo=False, device=True, fastmath=
     abi_info: {"abi_name": str} names a device function in the PTX. NotImplementedError for abi other than "c" and
     "numba", for abi="c" with a kernel, and for output other than "ptx". ValueError for forceinline, which is for LTO.
     """
+    options.check("cuda.compile", given, options.OF_CODE)
     if sig is None:
-        return jit(together(pyfunc) if isinstance(pyfunc, (list, tuple)) else pyfunc, debug=debug, lineinfo=lineinfo,
-                   fastmath=fastmath, opt=opt, launch_bounds=launch_bounds, fmad=fmad)
+        return jit(together(pyfunc) if isinstance(pyfunc, (list, tuple)) else pyfunc, **given)
     if abi not in ("c", "numba"):
         raise NotImplementedError(f"abi {abi!r}: there are 'c' and 'numba'")
     if abi == "c" and not device:
@@ -55,15 +56,14 @@ def compile(pyfunc, sig=None, debug=None, lineinfo=False, device=True, fastmath=
         raise ValueError("forceinline has a meaning in LTO output only")
     arguments, result = signatures.normalize(sig)
     sm = _sm(cc or DEFAULT_CC)
-    options = {"fastmath": fastmath, "debug": bool(debug), "lineinfo": bool(lineinfo),
-               "opt": True if opt is None else opt, "launch_bounds": launch_bounds, "fmad": bool(fmad)}
     function = pyfunc.py_func if isinstance(pyfunc, Dispatcher) else pyfunc
+    core = options.given(given)
     if not device:
-        return Dispatcher(function, **options).inspect("asm", arguments, sm), _core.scalar_types["none"]
+        return Dispatcher(function, **core).inspect("asm", arguments, sm), _core.scalar_types["none"]
     name = (abi_info or {}).get("abi_name")
     if result is not None or name:
         function = converting(function, arguments, result, name)
-    made = Dispatcher(function, device=True, **options)
+    made = Dispatcher(function, device=True, **core)
     return made.inspect("asm", arguments, sm), made.result_type(arguments)
 
 

@@ -7,6 +7,7 @@ from cujit import _core
 from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, as_host_array, is_cuda_array, to_device
 from cujit.cuda.devices import need_device
 from cujit.cuda.dispatcher import Dispatcher, quiet_launcher
+from cujit.cuda.options import of_loops
 
 _READ_BYTES = 16  # of one wide read
 _BLOCK = 256  # threads of a block where there are many
@@ -132,9 +133,7 @@ class _ThreadKernels:
 
 def _kernel(function, reduced, threads):
     """threads: of the largest block, for which there are registers then whatever the reduction needs."""
-    passed = ("fastmath", "fmad", "debug", "exceptions", "opt")
-    options = {name: value for name, value in reduced.options.items() if name in passed}
-    return Dispatcher(function, launch_bounds=threads, **options)
+    return Dispatcher(function, launch_bounds=threads, **of_loops(reduced.options))
 
 
 def _can_shuffle(dtype):

@@ -50,7 +50,7 @@ static bool add_method(SnapshotScope *scope, PyObject *name, PyObject *attribute
     bool ok = text != NULL;
     if (function && !is_known(out, text)) {
         Constant *method = ext_new_constant(builder, CONSTANT_FUNCTION, text);
-        method->function = ext_function(builder, function, false, false);
+        method->function = ext_function(builder, function, false);
         method->text = held ? "property" : NULL;
         names[out->count] = text;
         items[out->count++] = method;

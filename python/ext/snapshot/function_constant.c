@@ -21,7 +21,7 @@ const Constant *ext_function_constant(SnapshotBuilder *builder, PyObject *value,
     if (is_numpys(value))
         return ext_unsupported_value(builder, value, shown);
     Constant *constant = ext_new_constant(builder, CONSTANT_FUNCTION, shown);
-    constant->function = ext_function(builder, value, kernel && kernel->forceinline, kernel && kernel->noinline);
+    constant->function = ext_function(builder, value, kernel && kernel->forceinline);
     return constant->function ? constant : NULL;
 }
 

@@ -357,17 +357,15 @@ static bool fill_function(SnapshotBuilder *builder, PyObject *function, Snapshot
     return ok;
 }
 
-const Snapshot *ext_function(SnapshotBuilder *builder, PyObject *function, bool forceinline, bool noinline)
+const Snapshot *ext_function(SnapshotBuilder *builder, PyObject *function, bool forceinline)
 {
     Snapshot *snapshot = table_get(builder->functions, &function, sizeof function);
     if (snapshot) {
         snapshot->forceinline |= forceinline;
-        snapshot->noinline |= noinline;
         return snapshot;
     }
     snapshot = ARENA_NEW(builder->arena, Snapshot);
     snapshot->forceinline = forceinline;
-    snapshot->noinline = noinline;
     table_set(builder->functions, &function, sizeof function, snapshot);
     if (PyList_Append(builder->held, function) < 0 || !fill_function(builder, function, snapshot))
         return NULL;
@@ -423,7 +421,7 @@ const Snapshot *ext_snapshot(ExtState *state, const ExtKernel *kernel, Arena *ar
     SnapshotBuilder builder = {.state = state, .arena = arena, .keep_alive = keep_alive};
     const Snapshot *snapshot = NULL;
     if (begin(&builder))
-        snapshot = ext_function(&builder, kernel->py_func, kernel->forceinline, kernel->noinline);
+        snapshot = ext_function(&builder, kernel->py_func, kernel->forceinline);
     end(&builder);
     return snapshot;
 }

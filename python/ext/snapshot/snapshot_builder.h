@@ -56,7 +56,7 @@ PyObject *ext_wrapped_function(const SnapshotBuilder *builder, PyObject *value);
 /* class_snapshot.c: a class of named tuples. NULL without an exception where it is none. */
 const Constant *ext_class(SnapshotScope *scope, PyObject *value, const char *shown);
 /* function_snapshot.c */
-const Snapshot *ext_function(SnapshotBuilder *builder, PyObject *function, bool forceinline, bool noinline);
+const Snapshot *ext_function(SnapshotBuilder *builder, PyObject *function, bool forceinline);
 const CodeSnapshot *ext_code(SnapshotScope *scope, PyCodeObject *code);
 
 /* A fresh Constant of the arena. */

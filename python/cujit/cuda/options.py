@@ -1,0 +1,66 @@
+"""The options of functions, by the rows of core/option.def: no other place lists them."""
+import ast
+import inspect
+
+from cujit import _core
+
+TABLE = {row["name"]: row for row in _core.option_table}
+DEFAULTS = {name: ast.literal_eval(row["default"]) for name, row in TABLE.items()}
+OF_CODE = [name for name, row in TABLE.items() if row["is_of_code"]]
+OF_LOOPS = [name for name, row in TABLE.items() if row["loops"]]
+
+
+def takes(names):
+    """A decorator: the function, which takes **options, has these in its signature and its docstring."""
+
+    def complete(function):
+        own = inspect.signature(function)
+        parameters = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+        parameters += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS[name])
+                       for name in names]
+        function.__signature__ = own.replace(parameters=parameters)
+        function.__doc__ = function.__doc__.rstrip() + "\n\n    Options:\n\n" + "".join(
+            f"    {name}={DEFAULTS[name]!r}: {TABLE[name]['doc']}\n" for name in names)
+        return function
+
+    return complete
+
+
+def check(function, options, names):
+    """TypeError for what is no option of that function."""
+    for name in options:
+        if name not in names:
+            raise TypeError(f"{function} has no option '{name}'")
+
+
+def given(options):
+    """The options that are not as they are without them, their values as KernelBase wants them."""
+    values = {name: _value(name, value) for name, value in options.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None and
+            (value != DEFAULTS[name] or type(value) is not type(DEFAULTS[name]))}   # opt=1 is not True
+
+
+def of_loops(options):
+    """Those that the kernels which are made around a function take over from it."""
+    return {name: value for name, value in options.items() if name in OF_LOOPS}
+
+
+def _value(name, value):
+    kind = TABLE[name]["kind"]
+    if kind == "flag":
+        return bool(value)
+    return _carveout_percent(name, value) if kind == "carveout" else value
+
+
+_CARVEOUTS = {"maxl1": 0, "maxshared": 100, "default": None}
+
+
+def _carveout_percent(name, carveout):
+    """Of the L1 cache for shared memory; None for the driver's own choice."""
+    if isinstance(carveout, str) and carveout.lower() in _CARVEOUTS:
+        return _CARVEOUTS[carveout.lower()]
+    if not isinstance(carveout, (int, str)):
+        raise TypeError(f"{name} is text or a number of percent, not {type(carveout).__name__}")
+    if isinstance(carveout, str) or not -1 <= carveout <= 100:
+        raise ValueError(f"{name} {carveout!r}: expected 'MaxL1', 'MaxShared', 'default' or -1 to 100")
+    return None if carveout == -1 else int(carveout)

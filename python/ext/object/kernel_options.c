@@ -1,0 +1,193 @@
+/* The options of a function, as core/option.def lists them: Python's values read, and the rows for the package. */
+#include "ext/object/kernel_options.h"
+
+#include "ext/module_parts.h"
+
+/* --- one reader for each kind ----------------------------------------------------------------------------------------- */
+static bool read_flag(const char *Py_UNUSED(name), PyObject *value, void *out)
+{
+    int truth = PyObject_IsTrue(value);
+    *(bool *)out = truth == 1;
+    return truth >= 0;
+}
+
+static bool read_number(const char *name, PyObject *value, void *out)
+{
+    if (!PyIndex_Check(value)) {
+        PyErr_Format(PyExc_TypeError, "%s is an integer, not %.100s", name, Py_TYPE(value)->tp_name);
+        return false;
+    }
+    long number = PyLong_AsLong(value);
+    if (PyErr_Occurred())
+        return false;
+    if (number < 0 || number > INT_MAX)
+        PyErr_Format(PyExc_ValueError, "%s is out of range: %ld", name, number);
+    *(int *)out = (int)number;
+    return !PyErr_Occurred();
+}
+
+/* A percentage; -1: the driver chooses. */
+static bool read_carveout(const char *name, PyObject *value, void *out)
+{
+    long percent = PyLong_AsLong(value);
+    if (PyErr_Occurred())
+        return false;
+    if (percent < -1 || percent > 100)
+        PyErr_Format(PyExc_ValueError, "%s %ld: expected -1 to 100", name, percent);
+    *(int *)out = (int)percent + 1;
+    return !PyErr_Occurred();
+}
+
+/* True: 3, False: 0, or a number. */
+static bool read_level(const char *name, PyObject *value, void *out)
+{
+    int level = value == Py_True ? 3 : 0;
+    if (!PyBool_Check(value) && !read_number(name, value, &level))
+        return false;
+    if (level > 3)
+        PyErr_Format(PyExc_ValueError, "%s is True, False or a level from 0 to 3, not %d", name, level);
+    *(int *)out = level;
+    return level <= 3;
+}
+
+static bool read_launch_bounds(const char *name, PyObject *value, void *out)
+{
+    LaunchBounds *bounds = out;
+    int *const places[] = {&bounds->threads, &bounds->blocks, &bounds->cluster};
+    if (PyUnicode_Check(value) || !PySequence_Check(value))
+        return read_number(name, value, places[0]);
+    Py_ssize_t count = PySequence_Size(value);
+    if (count < 1 || count > 3) {
+        PyErr_Format(PyExc_ValueError, "%s is threads, or threads, blocks and cluster size", name);
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = PySequence_GetItem(value, i);
+        bool ok = item && (item == Py_None || read_number(name, item, places[i]));
+        Py_XDECREF(item);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+static bool read_literals(const char *name, PyObject *value, void *out)
+{
+    const char *text = PyUnicode_Check(value) ? PyUnicode_AsUTF8(value) : NULL;
+    bool is_weak = text && strcmp(text, "weak") == 0;
+    *(LiteralTypes *)out = is_weak ? LITERALS_WEAK : LITERALS_WIDE;
+    if (is_weak || (text && strcmp(text, "numba") == 0))
+        return true;
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_ValueError, "%s is 'numba' or 'weak', not %R", name, value);
+    return false;
+}
+
+static bool add_float_rule(const char *name, PyObject *word, FloatRules *rules)
+{
+    const char *text = PyUnicode_Check(word) ? PyUnicode_AsUTF8(word) : NULL;
+    if (text && strcmp(text, "fast") == 0) {
+        *rules |= FLOAT_ALL | FLOAT_FLUSH;
+        return true;
+    }
+    for (int i = 0; text && i < FLOAT_FLAG_COUNT; i++)
+        if (strcmp(text, float_flag_words[i]) == 0) {
+            *rules |= 1u << i;
+            return true;
+        }
+    char words[128] = "fast";
+    for (int i = 0; i < FLOAT_FLAG_COUNT; i++)
+        strcat(strcat(words, ", "), float_flag_words[i]);
+    PyErr_Format(PyExc_ValueError, "%s is True, False, or a set of these words: %s; not %R", name, words, word);
+    return false;
+}
+
+/* True is what CUDA's -use_fast_math does; else words of float_flag.def, alone or as any iterable. */
+static bool read_float_rules(const char *name, PyObject *value, void *out)
+{
+    FloatRules *rules = out;
+    *rules = FLOAT_EXACT;
+    if (PyBool_Check(value) || PyLong_Check(value)) {
+        bool is_fast;
+        if (!read_flag(name, value, &is_fast))
+            return false;
+        *rules = is_fast ? FLOAT_FAST | FLOAT_FLUSH : FLOAT_EXACT;
+        return true;
+    }
+    if (PyUnicode_Check(value))
+        return add_float_rule(name, value, rules);
+    PyObject *words = PyObject_GetIter(value), *word = NULL;
+    bool ok = words != NULL;
+    while (ok && (word = PyIter_Next(words))) {
+        ok = add_float_rule(name, word, rules);
+        Py_DECREF(word);
+    }
+    Py_XDECREF(words);
+    return ok && !PyErr_Occurred();
+}
+
+/* --- the rows ----------------------------------------------------------------------------------------------------------- */
+static const struct {
+    const char *name, *kind, *default_text, *doc;
+    bool (*read)(const char *name, PyObject *value, void *out);
+    size_t offset; /* in ExtKernel */
+    bool is_of_code, loops;
+} rows[] = {
+#define OPTION(name, kind, type, value, default, loops, doc) \
+    {#name, #kind, #default, doc, read_##kind, offsetof(ExtKernel, compile_options.name), true, loops},
+#define HOST_OPTION(name, kind, type, value, default, loops, doc) \
+    {#name, #kind, #default, doc, read_##kind, offsetof(ExtKernel, name), false, loops},
+#include "core/option.def"
+};
+
+enum { ROW_COUNT = sizeof rows / sizeof *rows };
+
+/* None, for every option: nothing is said of it. */
+static bool read_option(ExtKernel *self, const char *name, PyObject *value)
+{
+    for (int i = 0; i < ROW_COUNT; i++)
+        if (strcmp(name, rows[i].name) == 0)
+            return value == Py_None || rows[i].read(name, value, (char *)self + rows[i].offset);
+    PyErr_Format(PyExc_TypeError, "unknown option '%s'", name);
+    return false;
+}
+
+bool ext_read_options(ExtKernel *self, PyObject *keywords)
+{
+    self->options = PyDict_New();
+    self->compile_options = default_options;
+    PyObject *name, *value;
+    Py_ssize_t position = 0;
+    while (self->options && keywords && PyDict_Next(keywords, &position, &name, &value)) {
+        const char *text = PyUnicode_AsUTF8(name);
+        if (!text)
+            return false;
+        if (strcmp(text, "device") == 0) {
+            if (!read_flag(text, value, &self->is_device))
+                return false;
+        } else if (strcmp(text, "function") != 0 &&
+                   (!read_option(self, text, value) || PyDict_SetItem(self->options, name, value) < 0)) {
+            return false;
+        }
+    }
+    return self->options != NULL;
+}
+
+/* option_table: a dict for each row; the default as source text. */
+bool ext_add_options(PyObject *module)
+{
+    PyObject *table = PyTuple_New(ROW_COUNT);
+    for (int i = 0; table && i < ROW_COUNT; i++) {
+        PyObject *row =
+            Py_BuildValue("{sssssssssOsO}", "name", rows[i].name, "kind", rows[i].kind, "default", rows[i].default_text,
+                          "doc", rows[i].doc, "is_of_code", rows[i].is_of_code ? Py_True : Py_False, "loops",
+                          rows[i].loops ? Py_True : Py_False);
+        if (row)
+            PyTuple_SET_ITEM(table, i, row);
+        else
+            Py_CLEAR(table);
+    }
+    bool ok = table && PyModule_AddObjectRef(module, "option_table", table) == 0;
+    Py_XDECREF(table);
+    return ok;
+}
