@@ -77,8 +77,7 @@ static void write_type(Writer *w, const Type *type)
         write_bytes(w, type->fields[i].shape, type->fields[i].ndim * sizeof *type->fields[i].shape);
         write_type(w, type->fields[i].type);
     }
-    bool is_class = type->tag == TUPLE_ENUM || type->tag == TUPLE_INT_ENUM || type->tag == TUPLE_INSTANCE;
-    if (type->kind == TYPE_TUPLE && is_class)
+    if (type_has_trait(type, TRAIT_CLASS))
         first_time(w, type->object); /* a class of Python: told apart from others by its number */
     else
         write_constant(w, type->object);

@@ -59,7 +59,7 @@ static int tuple_cost(const Type *from, const Type *to)
 
 int jit_conversion_cost(const Type *from, const Type *to)
 {
-    if (from->kind == TYPE_TUPLE && from->tag == TUPLE_INT_ENUM && type_is_scalar(to))
+    if (type_is_tagged(from, TUPLE_INT_ENUM) && type_is_scalar(to))
         from = from->items[0];
     if (type_is_scalar(from) && type_is_scalar(to))
         return number_cost(from, to);

@@ -5,6 +5,11 @@
 
 #define ALIGNMENT_OF(kind, size) ((kind) == TYPE_COMPLEX ? (size) / 2 : (size))
 
+const TupleTagInfo tuple_tag_info[TUPLE_TAG_COUNT] = {
+#define TUPLE_TAG(ID, TEXT, WORD, MEMBERS, TRAITS, DOC) [TUPLE_##ID] = {TEXT, WORD, MEMBERS, TRAITS},
+#include "core/type/tuple_tag.def"
+};
+
 const Type type_scalars[SCALAR_COUNT] = {
 #define SCALAR(ID, NAME, TEXT, KIND, SIZE, CHARACTER) \
     [SCALAR_##ID] = {.kind = KIND, .scalar = SCALAR_##ID, .size = SIZE, .alignment = ALIGNMENT_OF(KIND, SIZE)},
@@ -72,6 +77,20 @@ const Type *type_array(Arena *arena, const Type *element, int ndim, ArrayLayout 
 const Type *type_array_like(Arena *arena, const Type *array, int ndim, ArrayLayout layout)
 {
     return type_array_aligned(arena, array->element, ndim, layout, array->read_only, array->alignment);
+}
+
+bool type_member(const Type *tuple, const char *name, uint32_t *place)
+{
+    const char *members = tuple_tag_info[tuple->tag].members;
+    for (*place = 0; *place < tuple->count; ++*place) {
+        const char *member = tuple->names ? tuple->names[*place] : members;
+        size_t length = tuple->names ? strlen(member) : strcspn(members, " ");
+        if (*member && strlen(name) == length && memcmp(name, member, length) == 0)
+            return true;
+        members += strcspn(members, " ");
+        members += strspn(members, " ");
+    }
+    return false;
 }
 
 const Type *type_tuple_of_object(Arena *arena, const Type *const *items, uint32_t count, TupleTag tag,
@@ -183,7 +202,7 @@ static bool equal_tuples(const Type *a, const Type *b)
         return false;
     if (a->tag != b->tag || a->count != b->count || !equal_names(a->name, b->name))
         return false;
-    if (a->tag != TUPLE_NAMED && a->object != b->object) /* names tell named tuples apart */
+    if (!type_is_plain_tuple(a) && a->object != b->object) /* names tell named tuples apart */
         return false;
     for (uint32_t i = 0; i < a->count; i++) {
         if (!type_equal(a->items[i], b->items[i]))

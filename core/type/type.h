@@ -44,32 +44,34 @@ typedef enum TimeUnit {
 
 typedef enum ArrayLayout { LAYOUT_C = 'C', LAYOUT_F = 'F', LAYOUT_ANY = 'A' } ArrayLayout;
 
-/* What a tuple-shaped value means to the frontend. The backend sees a tuple in every case. */
 typedef enum TupleTag {
-    TUPLE_PLAIN,
-    TUPLE_NAMED,       /* namedtuple: names set */
-    TUPLE_RANGE,       /* start, stop, step of one integer type */
-    TUPLE_SLICE,       /* start, stop, step; each an integer or none */
-    TUPLE_DIM3,        /* x, y, z of int32 */
-    TUPLE_ENUMERATE,   /* start, iterable */
-    TUPLE_ZIP,         /* the iterables */
-    TUPLE_REVERSED,    /* the iterable */
-    TUPLE_CLOSURE,     /* captured values; object names the function */
-    TUPLE_BOUND,       /* receiver of a method; object names the method */
-    TUPLE_CELL, /* memory of one value; element: the value's type, or NULL where object is a variable that nested functions
-                   share, whose type grows while types are inferred */
-    TUPLE_DICT, /* values of a dict of constant keys; names: the keys, as constant_key writes them */
-    TUPLE_ITERATOR, /* the iterable, a cell with the position: what iter() makes */
-    TUPLE_GENERATOR, /* arguments of a generator; object names its instance */
-    TUPLE_TEXT, /* values to be formatted; object: the format string */
-    TUPLE_EXCEPTION, /* arguments; object: the class */
-    TUPLE_OPTIONAL, /* whether there is a value, the value: what is None on some paths */
-    TUPLE_ENUM, /* the value of a member; object is the class, name its name */
-    TUPLE_INT_ENUM, /* the same of a class whose members are numbers */
-    TUPLE_VECTOR, /* x, y, z, w: up to that many of one scalar; has a size and can be an array's element */
-    TUPLE_INSTANCE, /* the fields of a dataclass: names set; object is the class, name its name */
+#define TUPLE_TAG(id, text, word, members, traits, doc) TUPLE_##id,
+#include "core/type/tuple_tag.def"
     TUPLE_TAG_COUNT
 } TupleTag;
+
+/* What several kinds of tuples have in common. */
+typedef enum TupleTrait {
+    TRAIT_PLAIN = 1, /* what Python calls a tuple: indexed by places and slices, compared, joined, unpacked */
+    TRAIT_SIZED = 2, /* has a len() */
+    TRAIT_ITERABLE = 4, /* loops run over it */
+    TRAIT_LAZY = 8, /* its items are made while a loop runs, by each loop from the first on */
+    TRAIT_OF_ITERABLES = 16, /* ... of the items of those that it has */
+    TRAIT_PRINTED = 32, /* has a text in kernels */
+    TRAIT_OBJECT = 64, /* told apart from others by the address `object`: no text of it can be read back */
+    TRAIT_CLASS = 128, /* `object` is a class of Python's */
+    TRAIT_MEMBER = 256, /* member of an enum */
+    TRAIT_ERASED = 512, /* a plain tuple in IR, where its kind would say nothing */
+    TRAIT_HIDES_FIRST = 1024, /* what its first item is for is nobody's business */
+} TupleTrait;
+
+typedef struct TupleTagInfo {
+    const char *text, *word;
+    const char *members; /* names of items by which attributes find them, apart by spaces */
+    unsigned traits;
+} TupleTagInfo;
+
+extern const TupleTagInfo tuple_tag_info[TUPLE_TAG_COUNT];
 
 typedef struct Type Type;
 typedef struct TypeField {
@@ -122,7 +124,13 @@ static inline bool type_is_same_integer(const Type *a, const Type *b)
 }
 static inline bool type_is_real(const Type *t) { return t->kind >= TYPE_BOOL && t->kind <= TYPE_FLOAT; }
 static inline bool type_is_time(const Type *t) { return t->kind == TYPE_DATETIME || t->kind == TYPE_TIMEDELTA; }
-static inline bool type_is_vector(const Type *t) { return t->kind == TYPE_TUPLE && t->tag == TUPLE_VECTOR; }
+static inline bool type_is_tagged(const Type *t, TupleTag tag) { return t->kind == TYPE_TUPLE && t->tag == tag; }
+static inline bool type_has_trait(const Type *t, TupleTrait trait)
+{
+    return t->kind == TYPE_TUPLE && tuple_tag_info[t->tag].traits & trait;
+}
+static inline bool type_is_plain_tuple(const Type *t) { return type_has_trait(t, TRAIT_PLAIN); }
+static inline bool type_is_vector(const Type *t) { return type_is_tagged(t, TUPLE_VECTOR); }
 /* What one element access gives: no record. */
 static inline bool type_is_single(const Type *t)
 {
@@ -156,6 +164,8 @@ const Type *type_with_items(Arena *arena, const Type *tuple, const Type *const *
 /* count: 1 to 4. NULL where vector.def has no vectors of the scalar. */
 const Type *type_vector(Arena *arena, const Type *scalar, uint32_t count);
 const Type *type_enum(Arena *arena, const char *name, const Type *value, TupleTag tag, const void *class);
+/* Which item an attribute of the tuple names, by its own names or those of its kind. */
+bool type_member(const Type *tuple, const char *name, uint32_t *place);
 /* A tuple that carries the identity of its function, method, format or class. */
 const Type *type_tuple_of_object(Arena *arena, const Type *const *items, uint32_t count, TupleTag tag,
                                  const void *object);

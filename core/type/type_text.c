@@ -19,39 +19,12 @@ static const char *const scalar_texts[SCALAR_COUNT] = {
 #undef SCALAR
 };
 
-/* What stands before the parenthesis of a tuple-shaped type. Those with an address cannot be read back. */
-static const char *const tag_texts[TUPLE_TAG_COUNT] = {
-    [TUPLE_PLAIN] = "",           [TUPLE_NAMED] = "named",         [TUPLE_RANGE] = "range",
-    [TUPLE_SLICE] = "slice",      [TUPLE_DIM3] = "dim3",           [TUPLE_ENUMERATE] = "enumerate",
-    [TUPLE_ZIP] = "zip",          [TUPLE_REVERSED] = "reversed",   [TUPLE_CLOSURE] = "closure",
-    [TUPLE_BOUND] = "method",     [TUPLE_GENERATOR] = "generator", [TUPLE_CELL] = "cell",
-    [TUPLE_DICT] = "dict",        [TUPLE_OPTIONAL] = "optional",   [TUPLE_ENUM] = "enum",
-    [TUPLE_INT_ENUM] = "intenum", [TUPLE_INSTANCE] = "instance",   [TUPLE_VECTOR] = "vector",
-    [TUPLE_TEXT] = "text",        [TUPLE_EXCEPTION] = "exception", [TUPLE_ITERATOR] = "iterator",
-};
-
 /* --- IR text -------------------------------------------------------------------------------------------------- */
-
-static bool tag_has_object(TupleTag tag)
-{
-    switch (tag) {
-    case TUPLE_CELL:
-    case TUPLE_CLOSURE:
-    case TUPLE_BOUND:
-    case TUPLE_GENERATOR:
-    case TUPLE_TEXT:
-    case TUPLE_EXCEPTION:
-    case TUPLE_ENUM:
-    case TUPLE_INT_ENUM:
-    case TUPLE_INSTANCE: return true;
-    default: return false;
-    }
-}
 
 static void print_tuple(Buf *out, const Type *type)
 {
-    buf_add(out, tag_texts[type->tag]);
-    if (tag_has_object(type->tag))
+    buf_add(out, tuple_tag_info[type->tag].text);
+    if (type_has_trait(type, TRAIT_OBJECT))
         buf_printf(out, "@%p", type->object);
     bool with_names = type->names && type->tag != TUPLE_DICT;
     if (with_names) {
@@ -253,9 +226,11 @@ static const Type *parse_primary(Arena *arena, const char **text, int depth)
         return parse_chars(arena, text);
     if (text_accept_word(text, "record"))
         return parse_record(arena, text, depth);
-    for (int tag = TUPLE_NAMED; tag < TUPLE_TAG_COUNT; tag++)
-        if (!tag_has_object((TupleTag)tag) && text_accept_word(text, tag_texts[tag]))
+    for (int tag = 0; tag < TUPLE_TAG_COUNT; tag++) {
+        const TupleTagInfo *info = &tuple_tag_info[tag];
+        if (*info->text && !(info->traits & TRAIT_OBJECT) && text_accept_word(text, info->text))
             return parse_tuple(arena, text, (TupleTag)tag, depth);
+    }
     for (int id = 0; id < SCALAR_COUNT; id++)
         if (text_accept_word(text, scalar_texts[id]))
             return &type_scalars[id];
@@ -322,22 +297,6 @@ static void describe_items(Buf *out, const Type *type)
 
 static void describe_tuple(Buf *out, const Type *type)
 {
-    static const char *const words[TUPLE_TAG_COUNT] = {
-        [TUPLE_OPTIONAL] = "optional",
-        [TUPLE_ENUMERATE] = "enumerate",
-        [TUPLE_ZIP] = "zip",
-        [TUPLE_REVERSED] = "reversed",
-        [TUPLE_DIM3] = "Dim3",
-        [TUPLE_SLICE] = "slice",
-        [TUPLE_CLOSURE] = "function with captured values",
-        [TUPLE_BOUND] = "method",
-        [TUPLE_GENERATOR] = "generator",
-        [TUPLE_DICT] = "dict",
-        [TUPLE_CELL] = "shared variable",
-        [TUPLE_ITERATOR] = "iterator",
-        [TUPLE_TEXT] = "str",
-        [TUPLE_EXCEPTION] = "exception",
-    };
     switch (type->tag) {
     case TUPLE_PLAIN:
         buf_add(out, type_is_homogeneous(type) ? "UniTuple" : "Tuple");
@@ -368,16 +327,14 @@ static void describe_tuple(Buf *out, const Type *type)
     case TUPLE_ZIP:
     case TUPLE_REVERSED:
     case TUPLE_OPTIONAL:
-        buf_printf(out, "%s(", words[type->tag]);
-        /* the count of enumerate and the flag of optional are nobody's business */
-        for (uint32_t i = type->tag == TUPLE_ENUMERATE || type->tag == TUPLE_OPTIONAL, first = i; i < type->count;
-             i++) {
+        buf_printf(out, "%s(", tuple_tag_info[type->tag].word);
+        for (uint32_t i = type_has_trait(type, TRAIT_HIDES_FIRST), first = i; i < type->count; i++) {
             buf_add(out, i > first ? ", " : "");
             type_describe(out, type->items[i]);
         }
         buf_add(out, ")");
         return;
-    default: buf_add(out, words[type->tag]); return;
+    default: buf_add(out, tuple_tag_info[type->tag].word); return;
     }
 }
 

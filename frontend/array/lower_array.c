@@ -32,7 +32,7 @@ static bool is_index(const Type *type) { return type->kind == TYPE_BOOL || type_
 /* The number of axes that an index uses up, and whether each is a plain integer. */
 static uint32_t index_items(Lower *l, Operand index, Operand *items, uint32_t most)
 {
-    if (index.type->kind != TYPE_TUPLE || index.type->tag == TUPLE_SLICE) {
+    if (index.type->kind != TYPE_TUPLE || type_is_tagged(index.type, TUPLE_SLICE)) {
         items[0] = index;
         return 1;
     }
@@ -43,7 +43,7 @@ static uint32_t index_items(Lower *l, Operand index, Operand *items, uint32_t mo
 
 bool index_is_view(Operand array, Operand index)
 {
-    if (index.type->kind != TYPE_TUPLE || index.type->tag == TUPLE_SLICE)
+    if (index.type->kind != TYPE_TUPLE || type_is_tagged(index.type, TUPLE_SLICE))
         return !is_index(index.type) || array.type->ndim != 1;
     for (uint32_t i = 0; i < index.type->count; i++)
         if (!is_index(index.type->items[i]))
@@ -102,7 +102,7 @@ static const TypeField *named_field(Operand container, Operand index)
 
 bool type_is_flat(const Type *type)
 {
-    if (type->kind != TYPE_TUPLE || type->tag != TUPLE_BOUND || type->items[0]->kind != TYPE_ARRAY)
+    if (!type_is_tagged(type, TUPLE_BOUND) || type->items[0]->kind != TYPE_ARRAY)
         return false;
     const Constant *name = type->object;
     return strcmp(name->text, "flat") == 0;
@@ -120,7 +120,7 @@ static Operand unboxed_index(Lower *l, Operand index)
         IrValue *operands[1] = {index.ir};
         return operand_value(index.type->element, emit(l, IR_LOAD, index.type->element, 1, operands));
     }
-    if (index.type->kind != TYPE_TUPLE || index.type->tag != TUPLE_PLAIN)
+    if (!type_is_tagged(index.type, TUPLE_PLAIN))
         return index;
     bool has_any = false;
     for (uint32_t i = 0; i < index.type->count; i++)
@@ -141,11 +141,11 @@ bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out)
         return lower_field(l, container, field, out);
     if (operand_is_enum_class(container))
         return lower_enum_by_name(l, container, index, out);
-    if (container.type->kind == TYPE_TUPLE && container.type->tag == TUPLE_DICT)
+    if (type_is_tagged(container.type, TUPLE_DICT))
         return lower_dict_item(l, container, index, out);
-    if (type_is_vector(container.type) || (container.type->kind == TYPE_TUPLE && container.type->tag <= TUPLE_NAMED))
+    if (type_is_vector(container.type) || type_is_plain_tuple(container.type))
         return lower_tuple_index(l, container, index, out);
-    if (container.type->kind == TYPE_TUPLE && container.type->tag == TUPLE_RANGE && type_is_integer(index.type)) {
+    if (type_is_tagged(container.type, TUPLE_RANGE) && type_is_integer(index.type)) {
         Operand length, place;
         IrValue *wrapped;
         if (!lower_length(l, container, &length) || !lower_index_value(l, index, operand_ir(l, length), &wrapped))

@@ -130,10 +130,7 @@ static bool store_in_order(Lower *l, const Fill *fill, bool may_overlap)
 }
 
 /* --- tuples ------------------------------------------------------------------------------------------------------------ */
-static bool is_tuple(Operand source)
-{
-    return source.type->kind == TYPE_TUPLE && source.type->tag <= TUPLE_NAMED && source.type->count > 0;
-}
+static bool is_tuple(Operand source) { return type_is_plain_tuple(source.type) && source.type->count > 0; }
 
 /* One item behind the other along the last axis, as far as that goes. One item alone is repeated. */
 static bool store_items(Lower *l, const Fill *fill, IrValue **indices)

@@ -13,12 +13,7 @@
 #include "frontend/value/lower_tuple.h"
 #include "frontend/value/operand.h"
 
-static bool is_tagged(const Type *type, TupleTag tag) { return type->kind == TYPE_TUPLE && type->tag == tag; }
-
-static bool is_counted(const Type *type)
-{
-    return type->kind == TYPE_ARRAY || (type->kind == TYPE_TUPLE && type->tag <= TUPLE_NAMED);
-}
+static bool is_counted(const Type *type) { return type->kind == TYPE_ARRAY || type_is_plain_tuple(type); }
 
 static const Type *i64(void) { return TYPE_OF(INT64); }
 
@@ -35,7 +30,7 @@ bool lower_length(Lower *l, Operand iterable, Operand *out)
         *out = operand_int(l, type->count);
         return true;
     }
-    if (is_tagged(type, TUPLE_RANGE))
+    if (type_is_tagged(type, TUPLE_RANGE))
         return range_length(l, iterable, out);
     if (type_is_flat(type))
         return lower_array_attribute(l, lower_tuple_item(l, iterable, 0), "size", out);
@@ -108,11 +103,7 @@ static bool items_of_reversed(Lower *l, Operand reversed, Operand *items, int64_
     return true;
 }
 
-bool type_is_lazy(const Type *type)
-{
-    return type->kind == TYPE_TUPLE && (type->tag == TUPLE_RANGE || type->tag == TUPLE_ENUMERATE ||
-                                        type->tag == TUPLE_ZIP || type->tag == TUPLE_REVERSED);
-}
+bool type_is_lazy(const Type *type) { return type_has_trait(type, TRAIT_LAZY); }
 
 bool lower_all_items(Lower *l, Operand iterable, Operand *out)
 {
@@ -125,10 +116,10 @@ bool lower_all_items(Lower *l, Operand iterable, Operand *out)
             l, DIAG_CONSTANT_REQUIRED,
             arena_format(l->arena, "the number of items of a tuple made of %s", lower_describe(l, iterable.type)),
             "; loop over it instead");
-    if (!type_is_lazy(iterable.type) && (iterable.type->kind != TYPE_TUPLE || iterable.type->tag > TUPLE_NAMED))
+    if (!type_is_lazy(iterable.type) && !type_is_plain_tuple(iterable.type))
         return lower_fail(l, DIAG_TYPE_ITERATE, lower_describe(l, iterable.type),
                           "; a tuple can be made of a tuple, or of what has a known number of items");
-    if (iterable.type->tag <= TUPLE_NAMED)
+    if (type_is_plain_tuple(iterable.type))
         return *out = iterable, true;
     Operand *items = ARENA_ARRAY(l->arena, Operand, count + 1);
     bool done = false;
@@ -148,7 +139,7 @@ enum { MOST_UNROLLED = 64 };
 
 static bool is_mixed(const Type *type)
 {
-    if (type->kind != TYPE_TUPLE || type->tag > TUPLE_NAMED || type->count == 0)
+    if (!type_is_plain_tuple(type) || type->count == 0)
         return false;
     return !type_is_homogeneous(type) || type->items[0]->kind == TYPE_OBJECT || type->items[0]->kind == TYPE_NONE;
 }
@@ -165,8 +156,8 @@ static bool is_literal_unroll(Lower *l)
 /* Whether the items of the iterator are known one by one: how many there are, 0 if not. */
 static uint32_t unrolled_count(Lower *l, Operand it)
 {
-    const Type *type = is_tagged(it.type, TUPLE_REVERSED) ? it.type->items[0] : it.type;
-    bool is_tuple = type->kind == TYPE_TUPLE && type->tag <= TUPLE_NAMED;
+    const Type *type = type_is_tagged(it.type, TUPLE_REVERSED) ? it.type->items[0] : it.type;
+    bool is_tuple = type_is_plain_tuple(type);
     bool is_loop = l->value->op >= SSA_ITER_STEP && l->value->op <= SSA_ITER_NEXT;
     return is_mixed(type) || (is_tuple && is_loop && is_literal_unroll(l)) ? type->count : 0;
 }
@@ -210,10 +201,10 @@ bool lower_uniform_iterator(Lower *l, Operand it, Operand *out)
     if (is_mixed(it.type))
         return join_items(l, it, out);
     *out = it;
-    bool has_parts = it.type->kind == TYPE_TUPLE && it.type->tag >= TUPLE_ENUMERATE && it.type->tag <= TUPLE_REVERSED;
+    bool has_parts = type_has_trait(it.type, TRAIT_OF_ITERABLES);
     if (!has_parts)
         return true;
-    uint32_t first = it.type->tag == TUPLE_ENUMERATE ? 1 : 0;
+    uint32_t first = type_is_tagged(it.type, TUPLE_ENUMERATE) ? 1 : 0;
     Operand *parts = ARENA_ARRAY(l->arena, Operand, it.type->count + 1);
     for (uint32_t i = 0; i < it.type->count; i++) {
         parts[i] = lower_tuple_item(l, it, i);
@@ -228,10 +219,7 @@ bool lower_uniform_iterator(Lower *l, Operand it, Operand *out)
 bool lower_iterator(Lower *l, Operand iterable, Operand *out)
 {
     const Type *type = iterable.type;
-    bool fits = type->kind == TYPE_ARRAY ? type->ndim > 0 : type->kind == TYPE_TUPLE;
-    if (fits && type->kind == TYPE_TUPLE)
-        fits = type->tag <= TUPLE_RANGE || (type->tag >= TUPLE_ENUMERATE && type->tag <= TUPLE_REVERSED) ||
-               type->tag == TUPLE_GENERATOR || type->tag == TUPLE_ITERATOR || type_is_flat(type);
+    bool fits = type->kind == TYPE_ARRAY ? type->ndim > 0 : type_has_trait(type, TRAIT_ITERABLE) || type_is_flat(type);
     if (fits && is_mixed(type) && type->count > MOST_UNROLLED)
         return join_items(l, iterable, out);
     if (!fits)
@@ -243,16 +231,16 @@ bool lower_iterator(Lower *l, Operand iterable, Operand *out)
 
 bool lower_iter_start(Lower *l, Operand it, Operand *out)
 {
-    if (is_tagged(it.type, TUPLE_ITERATOR))
+    if (type_is_tagged(it.type, TUPLE_ITERATOR))
         return *out = operand_none(), true; /* it has its position */
-    if (is_tagged(it.type, TUPLE_RANGE)) {
+    if (type_is_tagged(it.type, TUPLE_RANGE)) {
         *out = lower_tuple_item(l, it, 0);
         out->constant = NULL; /* the position moves */
         out->ir = operand_ir(l, lower_tuple_item(l, it, 0));
         return true;
     }
-    if (is_tagged(it.type, TUPLE_ZIP) || is_tagged(it.type, TUPLE_ENUMERATE)) {
-        uint32_t first = it.type->tag == TUPLE_ENUMERATE ? 1 : 0, count = it.type->count;
+    if (type_is_tagged(it.type, TUPLE_ZIP) || type_is_tagged(it.type, TUPLE_ENUMERATE)) {
+        uint32_t first = type_is_tagged(it.type, TUPLE_ENUMERATE) ? 1 : 0, count = it.type->count;
         Operand *positions = ARENA_ARRAY(l->arena, Operand, count);
         for (uint32_t i = 0; i < count; i++)
             if (i < first)
@@ -316,9 +304,9 @@ bool lower_iter_step(Lower *l, Operand it, Operand position, Operand *out)
         return lower_generator_step(l, it, position, out);
     if (!type_has_generator(it.type) || is_counted(it.type))
         return *out = position, true;
-    if (is_tagged(it.type, TUPLE_ZIP))
+    if (type_is_tagged(it.type, TUPLE_ZIP))
         return zip_step(l, it, position, out);
-    if (!is_tagged(it.type, TUPLE_ENUMERATE))
+    if (!type_is_tagged(it.type, TUPLE_ENUMERATE))
         return *out = position, true;
     Operand parts[2] = {lower_tuple_item(l, position, 0), {0}};
     return lower_iter_step(l, lower_tuple_item(l, it, 1), lower_tuple_item(l, position, 1), &parts[1]) &&
@@ -332,11 +320,11 @@ bool lower_iter_has(Lower *l, Operand it, Operand position, Operand *out)
     uint32_t count = unrolled_count(l, it), index;
     if (count)
         return unrolled_index(l, count, &index) && (*out = operand_bool(l, index < count), true);
-    if (is_tagged(it.type, TUPLE_RANGE))
+    if (type_is_tagged(it.type, TUPLE_RANGE))
         return range_has(l, it, position, out);
-    if (is_tagged(it.type, TUPLE_ENUMERATE))
+    if (type_is_tagged(it.type, TUPLE_ENUMERATE))
         return lower_iter_has(l, lower_tuple_item(l, it, 1), lower_tuple_item(l, position, 1), out);
-    if (is_tagged(it.type, TUPLE_ZIP)) {
+    if (type_is_tagged(it.type, TUPLE_ZIP)) {
         *out = operand_bool(l, it.type->count > 0);
         for (uint32_t i = 0; i < it.type->count; i++) {
             Operand has;
@@ -352,9 +340,9 @@ bool lower_iter_has(Lower *l, Operand it, Operand position, Operand *out)
     if (type_is_generator(it.type))
         return *out = lower_tuple_item(l, position, 0), true;
     Operand length;
-    if (it.type->kind == TYPE_TUPLE && it.type->tag <= TUPLE_NAMED && it.type->count == 0)
+    if (type_is_plain_tuple(it.type) && it.type->count == 0)
         return *out = operand_bool(l, false), true;
-    return lower_length(l, is_tagged(it.type, TUPLE_REVERSED) ? lower_tuple_item(l, it, 0) : it, &length) &&
+    return lower_length(l, type_is_tagged(it.type, TUPLE_REVERSED) ? lower_tuple_item(l, it, 0) : it, &length) &&
            lower_compare(l, COMPARE_LT, position, length, out);
 }
 
@@ -369,7 +357,7 @@ bool lower_iter_value(Lower *l, Operand it, Operand position, Operand *out)
 {
     if (type_is_iterator(it.type))
         return lower_iter_value(l, lower_tuple_item(l, it, 0), position, out);
-    if (is_tagged(it.type, TUPLE_RANGE)) {
+    if (type_is_tagged(it.type, TUPLE_RANGE)) {
         range_value_sign(l, it, position);
         *out = position;
         return true;
@@ -380,20 +368,20 @@ bool lower_iter_value(Lower *l, Operand it, Operand position, Operand *out)
     if (count && !unrolled_index(l, count, &index))
         return false;
     if (count && index < count) {
-        bool is_reversed = is_tagged(it.type, TUPLE_REVERSED);
+        bool is_reversed = type_is_tagged(it.type, TUPLE_REVERSED);
         Operand tuple = is_reversed ? lower_tuple_item(l, it, 0) : it;
         return *out = lower_tuple_item(l, tuple, is_reversed ? count - 1 - index : index), true;
     }
-    if (is_tagged(it.type, TUPLE_REVERSED))
+    if (type_is_tagged(it.type, TUPLE_REVERSED))
         return reversed_value(l, it, position, out);
-    if (is_tagged(it.type, TUPLE_ENUMERATE)) {
+    if (type_is_tagged(it.type, TUPLE_ENUMERATE)) {
         Operand pair[2] = {lower_tuple_item(l, position, 0), {0}};
         if (!lower_iter_value(l, lower_tuple_item(l, it, 1), lower_tuple_item(l, position, 1), &pair[1]))
             return false;
         *out = lower_make_tuple(l, pair, 2, TUPLE_PLAIN);
         return true;
     }
-    if (is_tagged(it.type, TUPLE_ZIP)) {
+    if (type_is_tagged(it.type, TUPLE_ZIP)) {
         Operand *items = ARENA_ARRAY(l->arena, Operand, it.type->count);
         for (uint32_t i = 0; i < it.type->count; i++)
             if (!lower_iter_value(l, lower_tuple_item(l, it, i), lower_tuple_item(l, position, i), &items[i]))
@@ -410,16 +398,16 @@ bool lower_iter_next(Lower *l, Operand it, Operand position, Operand *out)
 {
     if (type_is_iterator(it.type))
         return *out = operand_none(), true;
-    if (is_tagged(it.type, TUPLE_RANGE)) {
+    if (type_is_tagged(it.type, TUPLE_RANGE)) {
         Operand step = lower_tuple_item(l, it, 2);
         return lower_binary(l, NB_ADD, position, step, out);
     }
-    if (is_tagged(it.type, TUPLE_ZIP) || is_tagged(it.type, TUPLE_ENUMERATE)) {
+    if (type_is_tagged(it.type, TUPLE_ZIP) || type_is_tagged(it.type, TUPLE_ENUMERATE)) {
         uint32_t count = it.type->count;
         Operand *next = ARENA_ARRAY(l->arena, Operand, count);
         for (uint32_t i = 0; i < count; i++) {
             Operand old = lower_tuple_item(l, position, i);
-            bool is_count = i == 0 && it.type->tag == TUPLE_ENUMERATE;
+            bool is_count = i == 0 && type_is_tagged(it.type, TUPLE_ENUMERATE);
             if (is_count ? !lower_binary(l, NB_ADD, old, operand_int(l, 1), &next[i])
                          : !lower_iter_next(l, lower_tuple_item(l, it, i), old, &next[i]))
                 return false;

@@ -10,7 +10,7 @@
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_tuple.h"
 
-bool type_is_iterator(const Type *type) { return type->kind == TYPE_TUPLE && type->tag == TUPLE_ITERATOR; }
+bool type_is_iterator(const Type *type) { return type_is_tagged(type, TUPLE_ITERATOR); }
 
 static bool make(Lower *l, Operand iterable, Operand *out)
 {
@@ -135,8 +135,7 @@ static bool is_asked(Lower *l, const SsaValue *value, bool *seen)
 bool lower_called_iterator(Lower *l, const SsaValue *call, Operand *out)
 {
     const Type *type = out->type;
-    bool fits = type && type->kind == TYPE_TUPLE &&
-                (type->tag == TUPLE_GENERATOR || (type->tag >= TUPLE_ENUMERATE && type->tag <= TUPLE_REVERSED));
+    bool fits = type && (type_is_generator(type) || type_has_trait(type, TRAIT_OF_ITERABLES));
     if (!fits || type_is_list(type))
         return true;
     bool is_shared = type_is_generator(type) && generator_is_shared(l, call, type);

@@ -202,7 +202,7 @@ static bool view_item(Lower *l, View *view, Operand item, uint32_t items_after)
             view_full(l, view);
         return true;
     }
-    bool is_slice = item.type->kind == TYPE_TUPLE && item.type->tag == TUPLE_SLICE;
+    bool is_slice = type_is_tagged(item.type, TUPLE_SLICE);
     bool is_integer = type_is_integer(item.type) || item.type->kind == TYPE_BOOL;
     if (view->axis >= ndim)
         return lower_fail(l, DIAG_TYPE_INDEX, lower_describe(l, view->array.type), "so many indices",
@@ -259,7 +259,7 @@ static Operand finish_view(Lower *l, const View *view)
 bool lower_view(Lower *l, Operand array, Operand index, Operand *out)
 {
     View view = {.array = array, .leading_integers_only = true, .trailing_integers_only = true};
-    bool is_tuple = index.type->kind == TYPE_TUPLE && index.type->tag <= TUPLE_NAMED;
+    bool is_tuple = type_is_plain_tuple(index.type);
     uint32_t count = is_tuple ? index.type->count : 1;
     Operand *items = ARENA_ARRAY(l->arena, Operand, count);
     for (uint32_t i = 0; i < count; i++)

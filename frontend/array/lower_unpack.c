@@ -40,7 +40,7 @@ static bool slice_tuple(Lower *l, Operand tuple, Operand slice, Operand *out)
 bool lower_tuple_index(Lower *l, Operand tuple, Operand index, Operand *out)
 {
     int64_t place, count = tuple.type->count;
-    if (index.type->kind == TYPE_TUPLE && index.type->tag == TUPLE_SLICE)
+    if (type_is_tagged(index.type, TUPLE_SLICE))
         return slice_tuple(l, tuple, index, out);
     if (operand_const_int(index, &place)) {
         if (place < -count || place >= count)
@@ -70,7 +70,7 @@ bool lower_tuple_index(Lower *l, Operand tuple, Operand index, Operand *out)
 
 bool lower_unpack(Lower *l, Operand source, uint32_t index, uint32_t count, Operand *out)
 {
-    if (source.type->kind == TYPE_TUPLE && source.type->tag <= TUPLE_NAMED) {
+    if (type_is_plain_tuple(source.type)) {
         if (source.type->count != count)
             return lower_fail(l, DIAG_UNPACK_COUNT, lower_describe(l, source.type), (int)count);
         *out = lower_tuple_item(l, source, index);

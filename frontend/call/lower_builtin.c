@@ -42,9 +42,9 @@ static bool call_len(Lower *l, const Call *call, Operand *out)
     Operand x = call->arguments[0];
     if (x.type->kind == TYPE_ARRAY && x.type->ndim > 0)
         return *out = operand_value(i64(), emit_extent(l, x, 0)), true;
-    if ((x.type->kind == TYPE_TUPLE && x.type->tag <= TUPLE_RANGE) || type_is_flat(x.type))
+    if (type_has_trait(x.type, TRAIT_SIZED) || type_is_flat(x.type))
         return lower_length(l, x, out);
-    if (x.type->kind == TYPE_TUPLE && x.type->tag == TUPLE_DICT)
+    if (type_is_tagged(x.type, TUPLE_DICT))
         return *out = operand_int(l, x.type->count), true;
     if (type_is_list(x.type))
         return lower_count(l, x, out);
@@ -130,7 +130,7 @@ static bool call_extreme(Lower *l, const Call *call, Operand *out)
     uint32_t count = call->count;
     if (call->keyword_count)
         return call_refuse(l, call, "; keywords are not supported here");
-    if (count == 1 && items[0].type->kind == TYPE_TUPLE && items[0].type->tag <= TUPLE_NAMED) {
+    if (count == 1 && type_is_plain_tuple(items[0].type)) {
         Operand *unpacked = ARENA_ARRAY(l->arena, Operand, items[0].type->count + 1);
         count = items[0].type->count;
         for (uint32_t i = 0; i < count; i++)

@@ -161,8 +161,7 @@ static bool pass_argument(Lower *l, const Callee *callee, uint32_t index, Operan
 /* The constant range that a comprehension or generator expression runs over: it says how many items there are. */
 static bool keeps_range(const CodeSnapshot *code, Operand first)
 {
-    return strcmp(code->local_names[0], ".0") == 0 && first.constant && first.type->kind == TYPE_TUPLE &&
-           first.type->tag == TUPLE_RANGE;
+    return strcmp(code->local_names[0], ".0") == 0 && first.constant && type_is_tagged(first.type, TUPLE_RANGE);
 }
 
 /* What it shares with other functions has been found to hold more since. */
@@ -384,7 +383,7 @@ static bool is_general(const Call *call)
     case INTRINSIC_MIN:
     case INTRINSIC_MAX: {
         const Type *only = call->count == 1 ? call->arguments[0].type : NULL;
-        bool is_tuple = only && only->kind == TYPE_TUPLE && only->tag <= TUPLE_NAMED && only->count > 0;
+        bool is_tuple = only && type_is_plain_tuple(only) && only->count > 0;
         return call->keyword_count || (only && !is_tuple && !type_is_scalar(only));
     }
     case INTRINSIC_ROUND: return call->count > 1 || call->keyword_count;
@@ -444,9 +443,9 @@ static bool call_operand(Lower *l, Operand callee, Call *call, Operand *out)
     }
     if (operand_is_object(callee, CONSTANT_CLASS))
         return lower_class_call(l, callee.constant, call, out);
-    if (callee.type->kind == TYPE_TUPLE && callee.type->tag == TUPLE_CLOSURE)
+    if (type_is_tagged(callee.type, TUPLE_CLOSURE))
         return call_closure(l, callee, call, out);
-    if (callee.type->kind == TYPE_TUPLE && callee.type->tag == TUPLE_BOUND) {
+    if (type_is_tagged(callee.type, TUPLE_BOUND)) {
         const Constant *name = callee.type->object;
         call->name = name->text;
         return lower_method_call(l, lower_tuple_item(l, callee, 0), name->text, call, out);

@@ -12,7 +12,7 @@
 
 bool lower_contains(Lower *l, Operand item, Operand container, bool negated, Operand *out)
 {
-    if (container.type->kind == TYPE_TUPLE && container.type->tag == TUPLE_RANGE && type_is_real(item.type)) {
+    if (type_is_tagged(container.type, TUPLE_RANGE) && type_is_real(item.type)) {
         Operand found;
         if (!lower_in_range(l, item, container, &found))
             return false;
@@ -23,16 +23,16 @@ bool lower_contains(Lower *l, Operand item, Operand container, bool negated, Ope
         return *out = operand_bool(l, has != negated), true;
     }
     Operand found = operand_bool(l, false);
-    if (container.type->kind == TYPE_TUPLE && container.type->tag == TUPLE_DICT)
+    if (type_is_tagged(container.type, TUPLE_DICT))
         return lower_dict_contains(l, container, item, &found) &&
                (negated ? lower_unary(l, SSA_NOT, found, out) : (*out = found, true));
     bool is_vector = container.type->kind == TYPE_ARRAY && container.type->ndim == 1;
-    if (is_vector || (container.type->kind == TYPE_TUPLE && container.type->tag == TUPLE_GENERATOR)) {
+    if (is_vector || type_is_tagged(container.type, TUPLE_GENERATOR)) {
         if (!lower_found(l, item, container, &found))
             return false;
         return negated ? lower_unary(l, SSA_NOT, found, out) : (*out = found, true);
     }
-    if (container.type->kind != TYPE_TUPLE || container.type->tag > TUPLE_NAMED)
+    if (!type_is_plain_tuple(container.type))
         return lower_refuse_operands(l, negated ? "not in" : "in", item, container,
                                      "; 'in' works on tuples, ranges, 1-dimensional arrays and generators");
     for (uint32_t i = 0; i < container.type->count; i++) {

@@ -114,7 +114,7 @@ static bool reduce_loop(Lower *l, const Call *call, Operand iterable, Operand st
 
 static bool reduce(Lower *l, const Call *call, Operand source, Operand start, Step step, Operand *out)
 {
-    if (source.type->kind == TYPE_TUPLE && source.type->tag <= TUPLE_NAMED)
+    if (type_is_plain_tuple(source.type))
         return reduce_tuple(l, call, source, start, step, out);
     Operand iterable;
     return lower_iterator(l, source, &iterable) && lower_uniform_iterator(l, iterable, &iterable) &&
@@ -171,7 +171,7 @@ static bool is_instance(Operand value, Operand class)
     if (operand_is_object(class, CONSTANT_TYPE))
         return type_equal(type, class.constant->type);
     if (operand_is_object(class, CONSTANT_CLASS))
-        return type->kind == TYPE_TUPLE && type->tag == TUPLE_NAMED && type->object == class.constant;
+        return type_is_tagged(type, TUPLE_NAMED) && type->object == class.constant;
     switch (operand_intrinsic(class)) {
     case INTRINSIC_INT: return type_is_integer(type);
     case INTRINSIC_FLOAT: return type->kind == TYPE_FLOAT;
@@ -179,7 +179,7 @@ static bool is_instance(Operand value, Operand class)
     case INTRINSIC_BOOL: return type->kind == TYPE_BOOL;
     case INTRINSIC_NDARRAY: return type->kind == TYPE_ARRAY;
     case INTRINSIC_STR: return operand_is_text(value);
-    case INTRINSIC_TUPLE: return type->kind == TYPE_TUPLE && type->tag <= TUPLE_NAMED;
+    case INTRINSIC_TUPLE: return type_is_plain_tuple(type);
     default: return false;
     }
 }

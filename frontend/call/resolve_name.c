@@ -80,23 +80,17 @@ static Operand bound_method(Lower *l, Operand receiver, const char *name)
 
 static bool tuple_attribute(Lower *l, Operand tuple, const char *name, Operand *out)
 {
-    static const char *const axes[] = {"x", "y", "z", "w"}, *const parts[] = {"start", "stop", "step"};
-    bool is_range = tuple.type->tag == TUPLE_RANGE || tuple.type->tag == TUPLE_SLICE;
-    bool has_axes = tuple.type->tag == TUPLE_DIM3 || tuple.type->tag == TUPLE_VECTOR;
-    for (uint32_t i = 0; i < tuple.type->count; i++) {
-        const char *item = tuple.type->names ? tuple.type->names[i] : has_axes ? axes[i] : "";
-        item = is_range ? parts[i] : item;
-        if (strcmp(item, name) == 0)
-            return *out = lower_tuple_item(l, tuple, i), true;
-    }
+    uint32_t place;
+    if (type_member(tuple.type, name, &place))
+        return *out = lower_tuple_item(l, tuple, place), true;
     const Constant *method = class_method(tuple.type, name);
     if (method && method->text)
         return lower_class_property(l, tuple, method, out);
     if (method)
         return *out = bound_method(l, tuple, name), true;
-    if (tuple.type->tag == TUPLE_SLICE && strcmp(name, "indices") == 0)
+    if (type_is_tagged(tuple.type, TUPLE_SLICE) && strcmp(name, "indices") == 0)
         return *out = bound_method(l, tuple, name), true;
-    if (tuple.type->tag == TUPLE_BOUND && tuple.type->items[0]->kind == TYPE_ARRAY) {
+    if (type_is_tagged(tuple.type, TUPLE_BOUND) && tuple.type->items[0]->kind == TYPE_ARRAY) {
         const Constant *group = tuple.type->object;
         return lower_array_group(l, lower_tuple_item(l, tuple, 0), group->text, name, out);
     }
@@ -114,7 +108,7 @@ static bool is_method(const Type *type, const char *name)
     if (strcmp(name, "is_integer") == 0)
         return type_is_integer(type) || type->kind == TYPE_FLOAT;
     if (strcmp(name, "index") == 0 || strcmp(name, "count") == 0)
-        return type->kind == TYPE_TUPLE && type->tag <= TUPLE_NAMED;
+        return type_is_plain_tuple(type);
     return type_is_integer(type) && (strcmp(name, "bit_count") == 0 || strcmp(name, "bit_length") == 0);
 }
 
@@ -234,9 +228,9 @@ bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call 
     const Constant *method = class_method(receiver.type, name);
     if (method)
         return lower_class_method(l, receiver, method, call, out);
-    if (receiver.type->kind == TYPE_TUPLE && receiver.type->tag == TUPLE_SLICE)
+    if (type_is_tagged(receiver.type, TUPLE_SLICE))
         return call_arity(l, call, 1, 1) && lower_slice_indices(l, receiver, call->arguments[0], out);
-    bool is_tuple = receiver.type->kind == TYPE_TUPLE && receiver.type->tag <= TUPLE_NAMED;
+    bool is_tuple = type_is_plain_tuple(receiver.type);
     if (is_tuple && (strcmp(name, "index") == 0 || strcmp(name, "count") == 0))
         return call_arity(l, call, 1, 1) && find_item(l, receiver, call->arguments[0], name[0] == 'c', out);
     if (type_is_time(receiver.type))

@@ -10,15 +10,15 @@ enum { MOST_ITEMS = 32 }; /* of a list that becomes a tuple; longer ones are loo
 
 static Instance *instance_of(const Type *type) { return (Instance *)type->object; }
 
-bool type_is_generator(const Type *type) { return type->kind == TYPE_TUPLE && type->tag == TUPLE_GENERATOR; }
+bool type_is_generator(const Type *type) { return type_is_tagged(type, TUPLE_GENERATOR); }
 
 bool type_has_generator(const Type *type)
 {
     if (type->kind != TYPE_TUPLE)
         return false;
-    if (type->tag == TUPLE_GENERATOR)
+    if (type_is_tagged(type, TUPLE_GENERATOR))
         return true;
-    if (type->tag == TUPLE_ITERATOR)
+    if (type_is_tagged(type, TUPLE_ITERATOR))
         return false; /* it knows where it is, whoever uses it */
     for (uint32_t i = 0; i < type->count; i++)
         if (type_has_generator(type->items[i]))

@@ -50,16 +50,16 @@ static bool item_of(Lower *l, Operand iterable, int64_t index, Operand *out)
 {
     const Type *type = iterable.type;
     int64_t count;
-    if (type->kind == TYPE_TUPLE && type->tag == TUPLE_ZIP)
+    if (type_is_tagged(type, TUPLE_ZIP))
         return zipped(l, iterable, index, out);
-    if (type->kind == TYPE_TUPLE && type->tag == TUPLE_ENUMERATE)
+    if (type_is_tagged(type, TUPLE_ENUMERATE))
         return numbered(l, iterable, index, out);
-    if (type->kind == TYPE_TUPLE && type->tag == TUPLE_REVERSED)
+    if (type_is_tagged(type, TUPLE_REVERSED))
         return generator_known_count(type->items[0], NULL, &count) &&
                item_of(l, lower_tuple_item(l, iterable, 0), count - 1 - index, out);
-    if (type->kind == TYPE_TUPLE && type->tag <= TUPLE_NAMED)
+    if (type_is_plain_tuple(type))
         return *out = lower_tuple_item(l, iterable, (uint32_t)index), true;
-    bool fits = type->kind == TYPE_ARRAY || (type->kind == TYPE_TUPLE && type->tag == TUPLE_RANGE);
+    bool fits = type->kind == TYPE_ARRAY || type_is_tagged(type, TUPLE_RANGE);
     return fits && lower_item_at(l, iterable, operand_int(l, index), out);
 }
 

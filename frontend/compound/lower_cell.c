@@ -16,13 +16,13 @@ static bool has_memory(const Type *type)
 
 bool type_has_cell(const Type *type)
 {
-    bool found = (type->kind == TYPE_TUPLE && type->tag == TUPLE_CELL) || has_memory(type);
+    bool found = (type_is_tagged(type, TUPLE_CELL)) || has_memory(type);
     for (uint32_t i = 0; type->kind == TYPE_TUPLE && i < type->count; i++)
         found |= type_has_cell(type->items[i]);
     return found;
 }
 
-static bool is_cell(const Type *type) { return type->kind == TYPE_TUPLE && type->tag == TUPLE_CELL; }
+static bool is_cell(const Type *type) { return type_is_tagged(type, TUPLE_CELL); }
 
 /* What is known of a shared variable while types are inferred: every function that shares it adds what it stores. */
 typedef struct CellContent {
@@ -250,7 +250,7 @@ static bool has_content(const Type *type, const CellContent *content)
 {
     if (type->kind != TYPE_TUPLE)
         return false;
-    bool found = type->tag == TUPLE_CELL && type->object == content;
+    bool found = type_is_tagged(type, TUPLE_CELL) && type->object == content;
     for (uint32_t i = 0; !found && i < type->count; i++)
         found = has_content(type->items[i], content);
     return found;
@@ -261,7 +261,7 @@ static bool share_foreign_cell(const Lower *l, const Type *a, const Type *b)
 {
     if (a->kind != TYPE_TUPLE)
         return false;
-    const CellContent *content = a->tag == TUPLE_CELL ? a->object : NULL;
+    const CellContent *content = type_is_tagged(a, TUPLE_CELL) ? a->object : NULL;
     bool found = content && content->owner != l->instance && has_content(b, content);
     for (uint32_t i = 0; !found && i < a->count; i++)
         found = share_foreign_cell(l, a->items[i], b);

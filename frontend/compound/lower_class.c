@@ -58,7 +58,7 @@ bool lower_class_call(Lower *l, const Constant *class, const Call *call, Operand
     for (uint32_t i = 0; i < count; i++)
         types[i] = items[i].type;
     Type *type = (Type *)type_with_items(l->arena, class->type, types);
-    if (type->tag == TUPLE_NAMED)
+    if (type_is_tagged(type, TUPLE_NAMED))
         type->object = class;
     *out = lower_make_tuple(l, items, count, TUPLE_PLAIN);
     out->type = type;
@@ -69,7 +69,7 @@ bool lower_class_call(Lower *l, const Constant *class, const Call *call, Operand
 
 const Constant *class_method(const Type *type, const char *name)
 {
-    const Constant *class = type->kind == TYPE_TUPLE && type->tag == TUPLE_NAMED ? type->object : NULL;
+    const Constant *class = type_is_tagged(type, TUPLE_NAMED) ? type->object : NULL;
     for (uint32_t i = class ? (uint32_t)class->integer : 0; class && i < class->count; i++)
         if (strcmp(class->names[i], name) == 0)
             return class->items[i];

@@ -6,7 +6,7 @@
 #include "frontend/value/arguments.h"
 #include "frontend/value/lower_tuple.h"
 
-static bool is_dict(Operand operand) { return operand.type->kind == TYPE_TUPLE && operand.type->tag == TUPLE_DICT; }
+static bool is_dict(Operand operand) { return type_is_tagged(operand.type, TUPLE_DICT); }
 
 Operand lower_make_dict(Lower *l, const Operand *values, const char *const *keys, uint32_t count)
 {

@@ -39,7 +39,7 @@ typedef struct Raise {
 /* Adds a scalar, or the scalars of a tuple. False with a diagnostic. */
 static bool add_value(Lower *l, Raise *raise, Operand value)
 {
-    if (value.type->kind == TYPE_TUPLE && value.type->tag <= TUPLE_NAMED) {
+    if (type_is_plain_tuple(value.type)) {
         for (uint32_t i = 0; i < value.type->count; i++)
             if (!add_value(l, raise, lower_tuple_item(l, value, i)))
                 return false;
@@ -79,7 +79,7 @@ static bool is_plain(const Constant *constant)
 
 static bool add_argument(Lower *l, Raise *raise, Operand value, IrExceptionArgument *out)
 {
-    bool is_text = value.type->kind == TYPE_TUPLE && value.type->tag == TUPLE_TEXT;
+    bool is_text = type_is_tagged(value.type, TUPLE_TEXT);
     *out = (IrExceptionArgument){.type = value.type, .first_slot = raise->slots};
     if (!is_text && value.constant && is_plain(value.constant)) {
         *out = (IrExceptionArgument){.constant = value.constant, .type = &type_none};
@@ -122,7 +122,7 @@ bool lower_raise(Lower *l, const SsaValue *value)
     Operand raised = lower_fact(l, value->operands[0]); /* what follows `from` is not kept */
     if (operand_is_exception_class(raised))
         exception.class = raised.constant;
-    else if (raised.type->kind != TYPE_TUPLE || raised.type->tag != TUPLE_EXCEPTION)
+    else if (!type_is_tagged(raised.type, TUPLE_EXCEPTION))
         return lower_fail(
             l, DIAG_UNSUPPORTED,
             arena_format(l->arena, "%s is no exception that can be raised", lower_describe(l, raised.type)));

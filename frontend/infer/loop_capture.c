@@ -8,7 +8,7 @@ static bool has_function(const Type *type, const CodeSnapshot *function)
 {
     if (!type || type->kind != TYPE_TUPLE)
         return false;
-    bool found = type->tag == TUPLE_CLOSURE && type->object == function;
+    bool found = type_is_tagged(type, TUPLE_CLOSURE) && type->object == function;
     for (uint32_t i = 0; !found && i < type->count; i++)
         found = has_function(type->items[i], function);
     return found;

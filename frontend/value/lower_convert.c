@@ -190,7 +190,7 @@ bool lower_truth(Lower *l, Operand operand, Operand *out)
         return lower_truth(l, operand_value_of(l, operand), &truth) &&
                lower_binary(l, NB_AND, lower_tuple_item(l, operand, 0), truth, out);
     }
-    if (operand.type->kind == TYPE_TUPLE && operand.type->tag <= TUPLE_NAMED) {
+    if (type_is_plain_tuple(operand.type)) {
         *out = operand_bool(l, operand.type->count != 0);
         return true;
     }

@@ -9,12 +9,9 @@
 #include "frontend/value/lower_operator.h"
 #include "frontend/value/lower_tuple.h"
 
-static bool is_int_enum(const Type *type) { return type->kind == TYPE_TUPLE && type->tag == TUPLE_INT_ENUM; }
+static bool is_int_enum(const Type *type) { return type_is_tagged(type, TUPLE_INT_ENUM); }
 
-bool type_is_enum(const Type *type)
-{
-    return type->kind == TYPE_TUPLE && (type->tag == TUPLE_ENUM || type->tag == TUPLE_INT_ENUM);
-}
+bool type_is_enum(const Type *type) { return type_has_trait(type, TRAIT_MEMBER); }
 
 Operand lower_enum_value(Lower *l, Operand member)
 {

@@ -226,11 +226,6 @@ static bool repeat_tuple(Lower *l, Operand tuple, int64_t times, Operand *out)
     return true;
 }
 
-static bool is_plain_tuple(Operand operand)
-{
-    return operand.type->kind == TYPE_TUPLE && operand.type->tag <= TUPLE_NAMED;
-}
-
 /* What Python says of a division by zero; NULL for operators that do not divide. */
 static const char *zero_division_text(int32_t number, const Type *type)
 {
@@ -247,9 +242,9 @@ bool lower_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
 {
     const BinaryInfo *info = &binary_info[number];
     int64_t times;
-    if (number == NB_ADD && is_plain_tuple(a) && is_plain_tuple(b))
+    if (number == NB_ADD && type_is_plain_tuple(a.type) && type_is_plain_tuple(b.type))
         return concatenate(l, a, b, out);
-    if (number == NB_MULTIPLY && is_plain_tuple(a) && operand_const_int(b, &times) && times <= 1024)
+    if (number == NB_MULTIPLY && type_is_plain_tuple(a.type) && operand_const_int(b, &times) && times <= 1024)
         return repeat_tuple(l, a, times, out);
     if (type_is_vector(a.type) || type_is_vector(b.type))
         return lower_vector_binary(l, number, info->text, a, b, out);
@@ -360,7 +355,7 @@ bool lower_compare(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
     if (type_is_scalar(a.type) && type_is_scalar(b.type))
         return compare_scalars(l, number, a, b, out);
     bool vectors = equality && type_is_vector(a.type) && type_is_vector(b.type);
-    if (vectors || (is_plain_tuple(a) && is_plain_tuple(b)))
+    if (vectors || (type_is_plain_tuple(a.type) && type_is_plain_tuple(b.type)))
         return compare_tuples(l, number, a, b, out);
     return lower_refuse_operands(l, compare_info[number].text, a, b, "");
 }

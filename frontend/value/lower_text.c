@@ -19,8 +19,7 @@ typedef struct Text {
 
 bool operand_is_text(Operand operand)
 {
-    return operand_is_object(operand, CONSTANT_STRING) ||
-           (operand.type->kind == TYPE_TUPLE && operand.type->tag == TUPLE_TEXT);
+    return operand_is_object(operand, CONSTANT_STRING) || type_is_tagged(operand.type, TUPLE_TEXT);
 }
 
 const char *operand_text_format(Operand text) { return ((const Constant *)text.type->object)->text; }
@@ -156,9 +155,7 @@ static bool add_value(Lower *l, Text *text, Operand value, char conversion, cons
     if (value.type->kind == TYPE_NONE)
         return add_padded(l, text, "None", spec);
     value = operand_number_of(l, value);
-    bool is_tuple =
-        value.type->kind == TYPE_TUPLE && (value.type->tag <= TUPLE_NAMED || value.type->tag == TUPLE_DIM3 ||
-                                           value.type->tag == TUPLE_VECTOR || value.type->tag == TUPLE_INSTANCE);
+    bool is_tuple = type_has_trait(value.type, TRAIT_PRINTED);
     if (is_tuple && *spec)
         return lower_fail(l, DIAG_UNSUPPORTED, "a tuple has no format spec");
     if (is_tuple)
@@ -307,7 +304,7 @@ static bool add_percent(Lower *l, Text *text, Values *values, const char **at)
 static bool format_percent(Lower *l, const char *format, Operand source, Operand *out)
 {
     Text text = {0};
-    Values values = {.source = source, .is_tuple = source.type->kind == TYPE_TUPLE && source.type->tag <= TUPLE_NAMED};
+    Values values = {.source = source, .is_tuple = type_is_plain_tuple(source.type)};
     bool ok = true;
     for (const char *at = format; *at && ok;) {
         size_t plain = strcspn(at, "%");

@@ -328,8 +328,8 @@ static const Type *join_arrays(Lower *l, const Type *a, const Type *b)
 
 static const Type *join_tuples(Lower *l, const Type *a, const Type *b)
 {
-    bool alike = a->count == b->count && a->tag == b->tag && (a->tag == TUPLE_NAMED || a->object == b->object);
-    for (uint32_t i = 0; alike && a->tag == TUPLE_DICT && i < a->count; i++)
+    bool alike = a->count == b->count && a->tag == b->tag && (type_is_plain_tuple(a) || a->object == b->object);
+    for (uint32_t i = 0; alike && type_is_tagged(a, TUPLE_DICT) && i < a->count; i++)
         alike = strcmp(a->names[i], b->names[i]) == 0;
     if (!alike)
         return NULL;
@@ -340,7 +340,7 @@ static const Type *join_tuples(Lower *l, const Type *a, const Type *b)
     return type_with_items(l->arena, a->object ? a : b, items);
 }
 
-bool type_is_optional(const Type *type) { return type->kind == TYPE_TUPLE && type->tag == TUPLE_OPTIONAL; }
+bool type_is_optional(const Type *type) { return type_is_tagged(type, TUPLE_OPTIONAL); }
 
 /* None on one path and a value on another. */
 static const Type *join_optional(Lower *l, const Type *a, const Type *b)
@@ -400,12 +400,10 @@ const Type *erased_type(Arena *arena, const Type *type)
         return type_array_aligned(arena, TYPE_OF(INT64), type->ndim, type->layout, type->read_only, type->alignment);
     if (type->kind != TYPE_TUPLE)
         return type;
-    if (type->tag == TUPLE_CELL)
+    if (type_is_tagged(type, TUPLE_CELL))
         return &type_memory;
-    bool has_address = type->object && type->tag != TUPLE_NAMED;
-    bool changed = has_address || type->tag == TUPLE_DICT || type->tag == TUPLE_CLOSURE || type->tag == TUPLE_BOUND ||
-                   type->tag == TUPLE_GENERATOR || type->tag == TUPLE_TEXT || type->tag == TUPLE_ITERATOR ||
-                   type->tag == TUPLE_EXCEPTION;
+    bool has_address = type->object && !type_is_plain_tuple(type);
+    bool changed = has_address || type_has_trait(type, TRAIT_ERASED);
     const Type **items = ARENA_ARRAY(arena, const Type *, type->count);
     for (uint32_t i = 0; i < type->count; i++) {
         items[i] = erased_type(arena, type->items[i]);

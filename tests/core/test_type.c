@@ -133,6 +133,34 @@ static void test_describe(Arena *arena)
     check_description(type_tuple_of_object(arena, NULL, 0, TUPLE_BOUND, &constant), "method");
 }
 
+/* What the rows of tuple_tag.def say of each other. */
+static void test_tags(void)
+{
+    for (int tag = 0; tag < TUPLE_TAG_COUNT; tag++) {
+        const TupleTagInfo *info = &tuple_tag_info[tag];
+        for (int other = 0; other < tag; other++)
+            CHECK(strcmp(info->text, tuple_tag_info[other].text) != 0);
+        CHECK(!(info->traits & TRAIT_LAZY) || info->traits & TRAIT_ITERABLE);
+        CHECK(!(info->traits & TRAIT_OF_ITERABLES) || info->traits & TRAIT_LAZY);
+        CHECK(!(info->traits & (TRAIT_CLASS | TRAIT_MEMBER)) || info->traits & TRAIT_OBJECT);
+        CHECK(!*info->text == (tag == TUPLE_PLAIN));
+    }
+}
+
+static void test_members(Arena *arena)
+{
+    uint32_t place;
+    CHECK(type_member(parsed(arena, "slice(i64, none, i64)"), "step", &place) && place == 2);
+    CHECK(type_member(parsed(arena, "vector(f32, f32)"), "y", &place) && place == 1);
+    CHECK(!type_member(parsed(arena, "vector(f32, f32)"), "z", &place));
+    CHECK(!type_member(parsed(arena, "dim3(i32, i32, i32)"), "start", &place));
+    CHECK(type_member(parsed(arena, "named Point(x: f64, yy: f64)"), "yy", &place) && place == 1);
+    CHECK(!type_member(parsed(arena, "named Point(x: f64, yy: f64)"), "y", &place));
+    CHECK(!type_member(parsed(arena, "(i64, i64)"), "", &place));
+    CHECK(type_is_plain_tuple(parsed(arena, "(i64, i64)")) && !type_is_plain_tuple(TYPE_OF(INT64)));
+    CHECK(!type_is_plain_tuple(parsed(arena, "range(i64, i64, i64)")));
+}
+
 static void test_names(void)
 {
     static const struct {
@@ -228,6 +256,8 @@ void test_type_text(void)
     }
     test_describe(arena);
     test_names();
+    test_tags();
+    test_members(arena);
     arena_destroy(arena);
 }
 

@@ -59,7 +59,7 @@ static bool integer_index(Lower *l, Operand index, Operand *out)
     *out = index;
     if (index.type->kind == TYPE_FLOAT)
         return lower_convert(l, index, TYPE_OF(INT64), out);
-    if (index.type->kind != TYPE_TUPLE || index.type->tag > TUPLE_NAMED)
+    if (!type_is_plain_tuple(index.type))
         return true;
     Operand *items = ARENA_ARRAY(l->arena, Operand, index.type->count);
     for (uint32_t i = 0; i < index.type->count; i++)

@@ -29,7 +29,7 @@ static bool call_grid(Lower *l, const Call *call, Operand *out)
 
 static bool constant_shape(Lower *l, const Call *call, Operand shape, IrStorage *storage, int *ndim)
 {
-    bool is_tuple = shape.type->kind == TYPE_TUPLE && shape.type->tag <= TUPLE_NAMED;
+    bool is_tuple = type_is_plain_tuple(shape.type);
     *ndim = is_tuple ? (int)shape.type->count : 1;
     if (*ndim > TYPE_MAX_NDIM)
         return lower_fail(l, DIAG_CONSTANT_RANGE, "an array has at most 8 dimensions");

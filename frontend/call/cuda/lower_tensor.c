@@ -20,7 +20,7 @@ static const Type *fragment_type(Lower *l, const Type *element, uint32_t count)
 static bool fragment(Lower *l, const Call *call, uint32_t index, const Type *element, uint32_t count, IrValue **out)
 {
     Operand given = call->arguments[index];
-    bool fits = given.type->kind == TYPE_TUPLE && given.type->tag <= TUPLE_NAMED && given.type->count == count;
+    bool fits = type_is_plain_tuple(given.type) && given.type->count == count;
     for (uint32_t i = 0; fits && i < count; i++)
         fits = type_is_real(given.type->items[i]);
     if (!fits)

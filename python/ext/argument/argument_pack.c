@@ -241,13 +241,13 @@ static ExtMatch pack_instance(Packer *packer, PyObject *value, const Type *type)
 
 static ExtMatch pack_tuple(Packer *packer, PyObject *value, const Type *type)
 {
-    if (type->tag == TUPLE_ENUM || type->tag == TUPLE_INT_ENUM)
+    if (type_has_trait(type, TRAIT_MEMBER))
         return pack_enum(packer, value, type);
-    if (type->tag == TUPLE_INSTANCE)
+    if (type_is_tagged(type, TUPLE_INSTANCE))
         return pack_instance(packer, value, type);
     if (!PyTuple_Check(value) || PyTuple_GET_SIZE(value) != type->count)
         return EXT_MISMATCH;
-    bool is_named = type->tag == TUPLE_NAMED;
+    bool is_named = type_is_tagged(type, TUPLE_NAMED);
     if (is_named == PyTuple_CheckExact(value) && !packer->frame->converts)
         return EXT_MISMATCH;
     if (is_named && strcmp(Py_TYPE(value)->tp_name, type->name) != 0)

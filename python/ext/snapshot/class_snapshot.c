@@ -99,7 +99,7 @@ static bool fill(SnapshotScope *scope, PyObject *value, PyObject *fields, Consta
     out->text = arena_string(arena, ((PyTypeObject *)value)->tp_name);
     out->names = names;
     out->items = items;
-    bool has_methods = out->type && out->type->tag == TUPLE_NAMED;
+    bool has_methods = out->type && type_is_tagged(out->type, TUPLE_NAMED);
     bool ok = out->type && add_fields(scope, fields, defaults, out, names, items) &&
               (!has_methods || add_methods(scope, classes, out, names, items));
     Py_XDECREF(defaults);
