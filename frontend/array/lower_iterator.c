@@ -110,26 +110,40 @@ bool lower_next_call(Lower *l, const Call *call, Operand *out)
     return lower_iter_value(l, iterable, step, out);
 }
 
-/* Whether next() or iter() takes the value, maybe by way of a variable that is assigned on several paths. */
-static bool is_asked(Lower *l, const SsaValue *value, bool *seen)
+static bool takes_item(Lower *l, const SsaValue *user)
+{
+    return user->op == SSA_CALL && user->count >= 2 &&
+           operand_intrinsic(lower_fact(l, user->operands[0])) == INTRINSIC_NEXT;
+}
+
+/* Marks the value and, back through phis, what it may be. Every value is on the stack once. */
+static void mark_asked(const SsaValue *value, bool *is_asked, const SsaValue **stack)
+{
+    uint32_t depth = 0;
+    if (!is_asked[value->id])
+        stack[depth++] = value;
+    is_asked[value->id] = true;
+    while (depth) {
+        const SsaValue *phi = stack[--depth];
+        for (uint32_t i = 0; phi->op == SSA_PHI && i < phi->count; i++) {
+            if (!is_asked[phi->operands[i]->id])
+                stack[depth++] = phi->operands[i];
+            is_asked[phi->operands[i]->id] = true;
+        }
+    }
+}
+
+/* Whether next() takes the value, maybe by way of a variable that is assigned on several paths. */
+static bool is_asked(Lower *l, const SsaValue *value)
 {
     const SsaFunction *ssa = l->instance->ssa;
-    if (seen[value->id])
-        return false;
-    seen[value->id] = true;
-    for (uint32_t i = 0; i < ssa->block_count; i++) {
-        for (const SsaValue *user = ssa->blocks[i].first; user; user = user->next) {
-            if (user->op != SSA_CALL || user->count < 2 || user->operands[1] != value)
-                continue;
-            if (operand_intrinsic(lower_fact(l, user->operands[0])) == INTRINSIC_NEXT)
-                return true;
-        }
-        for (const SsaValue *phi = ssa->blocks[i].phis; phi; phi = phi->next)
-            for (uint32_t k = 0; k < phi->count; k++)
-                if (phi->operands[k] == value && is_asked(l, phi, seen))
-                    return true;
-    }
-    return false;
+    bool *asked = ARENA_ARRAY(l->arena, bool, ssa->value_count);
+    const SsaValue **stack = ARENA_ARRAY(l->arena, const SsaValue *, ssa->value_count);
+    for (uint32_t i = 0; i < ssa->block_count && !asked[value->id]; i++)
+        for (const SsaValue *user = ssa->blocks[i].first; user; user = user->next)
+            if (takes_item(l, user))
+                mark_asked(user->operands[1], asked, stack);
+    return asked[value->id];
 }
 
 bool lower_called_iterator(Lower *l, const SsaValue *call, Operand *out)
@@ -139,7 +153,7 @@ bool lower_called_iterator(Lower *l, const SsaValue *call, Operand *out)
     if (!fits || type_is_list(type))
         return true;
     bool is_shared = type_is_generator(type) && generator_is_shared(l, call, type);
-    if (!is_shared && !is_asked(l, call, ARENA_ARRAY(l->arena, bool, l->instance->ssa->value_count)))
+    if (!is_shared && !is_asked(l, call))
         return true;
     return make(l, *out, out);
 }

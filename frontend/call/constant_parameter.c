@@ -8,24 +8,36 @@
 
 enum { PARAMETER_LIMIT = 64 };
 
-static void mark(Lower *l, const SsaValue *value, bool *seen, uint64_t *wanted)
+typedef struct Search {
+    bool *seen; /* by SsaValue.id */
+    const SsaValue **stack;
+    uint32_t depth;
+} Search;
+
+static void visit(Search *search, const SsaValue *value)
 {
     while (value->replacement)
         value = value->replacement;
-    if (seen[value->id])
+    if (search->seen[value->id])
         return;
-    seen[value->id] = true;
-    if (value->op == SSA_PARAMETER && value->argument < PARAMETER_LIMIT)
-        *wanted |= 1ull << value->argument;
-    for (uint32_t i = 0; i < value->count; i++)
-        mark(l, value->operands[i], seen, wanted);
+    search->seen[value->id] = true;
+    search->stack[search->depth++] = value;
 }
 
 void want_constants(Lower *l)
 {
-    bool *seen = ARENA_ARRAY(l->arena, bool, l->instance->ssa->value_count);
+    uint32_t count = l->instance->ssa->value_count;
+    Search search = {.seen = ARENA_ARRAY(l->arena, bool, count),
+                     .stack = ARENA_ARRAY(l->arena, const SsaValue *, count)};
     uint64_t before = l->instance->wanted;
-    mark(l, l->value, seen, &l->instance->wanted);
+    visit(&search, l->value);
+    while (search.depth) {
+        const SsaValue *value = search.stack[--search.depth];
+        if (value->op == SSA_PARAMETER && value->argument < PARAMETER_LIMIT)
+            l->instance->wanted |= 1ull << value->argument;
+        for (uint32_t i = 0; i < value->count; i++)
+            visit(&search, value->operands[i]);
+    }
     l->changed |= before != l->instance->wanted;
 }
 

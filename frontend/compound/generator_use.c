@@ -5,13 +5,6 @@
 #include "frontend/compound/generator.h"
 #include "frontend/engine.h"
 
-static bool dominates(const SsaFunction *ssa, uint32_t a, uint32_t b)
-{
-    while (b > a)
-        b = ssa->blocks[b].cfg->dominator;
-    return a == b;
-}
-
 /* Whether the block is in the loop of that header: from it a back edge is reached without passing the header. */
 static bool is_in_loop(Lower *l, uint32_t header, uint32_t block)
 {
@@ -25,8 +18,8 @@ static bool is_in_loop(Lower *l, uint32_t header, uint32_t block)
         for (uint32_t i = 0; i < cfg->successor_count; i++) {
             uint32_t to = cfg->successors[i];
             if (to == header)
-                return dominates(ssa, header, block);
-            if (!seen[to] && dominates(ssa, header, to)) {
+                return cfg_dominates(ssa->cfg, header, block);
+            if (!seen[to] && cfg_dominates(ssa->cfg, header, to)) {
                 seen[to] = true;
                 stack[depth++] = to;
             }
@@ -40,8 +33,8 @@ static bool is_repeated(Lower *l, uint32_t made, uint32_t used)
 {
     const SsaFunction *ssa = l->instance->ssa;
     for (uint32_t i = 0; i < ssa->block_count; i++)
-        if (ssa->blocks[i].cfg->is_loop_header && dominates(ssa, i, used) && is_in_loop(l, i, used) &&
-            !(dominates(ssa, i, made) && is_in_loop(l, i, made)))
+        if (ssa->blocks[i].cfg->is_loop_header && cfg_dominates(ssa->cfg, i, used) && is_in_loop(l, i, used) &&
+            !(cfg_dominates(ssa->cfg, i, made) && is_in_loop(l, i, made)))
             return true;
     return false;
 }
@@ -113,18 +106,29 @@ static bool check_user(Lower *l, const SsaValue *value, const SsaValue *user, co
 }
 
 /* Iterators lie on the operand stack only: the loop that made one has it to itself. */
-static bool is_iterator(const SsaValue *value, bool *seen)
+static bool makes_iterator(const SsaValue *value)
 {
-    if (value->op == SSA_PARAMETER)
-        return value->name && strcmp(value->name, ".0") == 0;
-    if (value->op != SSA_PHI)
-        return value->op == SSA_ITERATOR;
-    if (value->name || seen[value->id])
-        return false;
+    return value->op == SSA_ITERATOR || (value->op == SSA_PARAMETER && value->name && strcmp(value->name, ".0") == 0);
+}
+
+/* One, or a phi of the stack that may be one. */
+static bool is_iterator(Lower *l, const SsaValue *value)
+{
+    uint32_t count = l->instance->ssa->value_count, depth = 0;
+    bool *seen = ARENA_ARRAY(l->arena, bool, count);
+    const SsaValue **stack = ARENA_ARRAY(l->arena, const SsaValue *, count);
+    stack[depth++] = value;
     seen[value->id] = true;
-    for (uint32_t i = 0; i < value->count; i++)
-        if (is_iterator(value->operands[i], seen))
+    while (depth) {
+        const SsaValue *at = stack[--depth];
+        if (makes_iterator(at))
             return true;
+        for (uint32_t i = 0; at->op == SSA_PHI && !at->name && i < at->count; i++) {
+            if (!seen[at->operands[i]->id])
+                stack[depth++] = at->operands[i];
+            seen[at->operands[i]->id] = true;
+        }
+    }
     return false;
 }
 
@@ -133,7 +137,7 @@ bool check_generator_use(Lower *l, const SsaValue *value, const Type *type)
     const SsaFunction *ssa = l->instance->ssa;
     uint32_t uses = 0;
     if (value->op == SSA_ITER_START || value->op == SSA_ITER_STEP || value->op == SSA_ITER_NEXT ||
-        is_iterator(value, ARENA_ARRAY(l->arena, bool, ssa->value_count)))
+        is_iterator(l, value))
         return true;
     for (uint32_t i = 0; i < ssa->block_count; i++) {
         if (!l->instance->block_reached[i])

@@ -46,7 +46,7 @@ SsaFunction *frontend_ssa(Frontend *frontend, const CodeSnapshot *code, Diag *di
     if (!ssa)
         return NULL;
     if (!frontend->request->exceptions)
-        ssa_drop_exceptions(ssa);
+        ssa_drop_exceptions(ssa, frontend->arena);
     if (frontend->request->dump_bytecode)
         decode_print(frontend->request->dump_bytecode, code, instructions);
     if (frontend->request->dump_cfg)
@@ -138,7 +138,7 @@ bool instance_share(Frontend *frontend, Instance *instance, const bool *shared)
         return false;
     ssa->is_one_for_one = old->is_one_for_one;
     if (!frontend->request->exceptions)
-        ssa_drop_exceptions(ssa);
+        ssa_drop_exceptions(ssa, frontend->arena);
     instance->ssa = ssa;
     forget_facts(frontend, instance);
     return true;

@@ -1,10 +1,10 @@
-/* Instructions -> basic blocks: leaders, depth-first search for order, dominators (Cooper, Harvey and Kennedy), natural
- * loops. Works on block numbers; searches use stacks of their own, for code is as deep as an attacker likes. */
+/* Instructions -> basic blocks: leaders, order, dominators, natural loops. Works on block numbers; searches use stacks of
+ * their own, for code is as deep as an attacker likes. */
 #include "frontend/ssa/cfg.h"
 
-#include <string.h>
+#include "core/base/graph.h"
 
-enum { NO_BLOCK = UINT32_MAX };
+enum { NO_BLOCK = GRAPH_NONE };
 
 typedef struct Builder {
     const CodeSnapshot *code;
@@ -64,42 +64,32 @@ static void connect(Builder *b)
     }
 }
 
-typedef struct Visit {
-    uint32_t block, next;
-} Visit;
+/* NO_BLOCK becomes the node behind the last. Successors are listed last to first, so that what execution falls into comes
+ * before where it may jump: the order reads like the source. */
+static Graph edges_of(const CfgBlock *blocks, uint32_t count, Arena *arena)
+{
+    uint32_t edges = 0;
+    uint32_t *first = ARENA_ARRAY(arena, uint32_t, count + 2), *successors = ARENA_ARRAY(arena, uint32_t, 2 * count);
+    for (uint32_t i = 0; i < count; i++) {
+        first[i] = edges;
+        for (uint32_t s = blocks[i].successor_count; s-- > 0;)
+            successors[edges++] = blocks[i].successors[s] == NO_BLOCK ? count : blocks[i].successors[s];
+    }
+    first[count] = first[count + 1] = edges;
+    return (Graph){.node_count = count + 1, .first = first, .successors = successors};
+}
 
-/* Numbers reachable blocks in reverse postorder. Successors are taken last to first, so that what execution falls into
- * comes before where it may jump: the order reads like the source. */
+/* Numbers reachable blocks in reverse postorder. */
 static bool order(Builder *b)
 {
-    uint32_t depth = 0, done = 0;
-    uint32_t *finished = ARENA_ARRAY(b->arena, uint32_t, b->raw_count);
-    bool *seen = ARENA_ARRAY(b->arena, bool, b->raw_count);
-    Visit *stack = ARENA_ARRAY(b->arena, Visit, b->raw_count);
-    stack[depth++] = (Visit){0, b->raw[0].successor_count};
-    seen[0] = true;
-    while (depth) {
-        Visit *top = &stack[depth - 1];
-        if (!top->next) {
-            finished[done++] = top->block;
-            depth--;
-            continue;
-        }
-        uint32_t successor = b->raw[top->block].successors[--top->next];
-        if (successor == NO_BLOCK) {
-            const Instruction *last = &b->instructions->items[b->raw[top->block].end - 1];
-            return diag_fail(b->diag, &last->pos, DIAG_BYTECODE_BROKEN, b->code->source.name, "it runs off its end");
-        }
-        if (!seen[successor]) {
-            seen[successor] = true;
-            stack[depth++] = (Visit){successor, b->raw[successor].successor_count};
-        }
+    Graph edges = edges_of(b->raw, b->raw_count, b->arena);
+    GraphOrder order = graph_order(&edges, 0, b->arena);
+    if (order.rank[b->raw_count] != GRAPH_NONE) {
+        const Instruction *last = &b->instructions->items[b->raw[b->raw_count - 1].end - 1];
+        return diag_fail(b->diag, &last->pos, DIAG_BYTECODE_BROKEN, b->code->source.name, "it runs off its end");
     }
-    b->number = ARENA_ARRAY(b->arena, uint32_t, b->raw_count);
-    memset(b->number, 0xFF, b->raw_count * sizeof *b->number);
-    for (uint32_t i = 0; i < done; i++)
-        b->number[finished[done - 1 - i]] = i;
-    b->cfg->count = done;
+    b->number = order.rank;
+    b->cfg->count = order.count;
     return true;
 }
 
@@ -147,35 +137,12 @@ static void link_predecessors(Cfg *cfg, Arena *arena)
         }
 }
 
-static uint32_t common_dominator(const Cfg *cfg, uint32_t a, uint32_t b)
+static void find_dominators(Cfg *cfg, Arena *arena)
 {
-    while (a != b) {
-        while (a > b)
-            a = cfg->blocks[a].dominator;
-        while (b > a)
-            b = cfg->blocks[b].dominator;
-    }
-    return a;
-}
-
-static void find_dominators(Cfg *cfg)
-{
+    Graph edges = edges_of(cfg->blocks, cfg->count, arena);
+    const uint32_t *dominators = graph_dominators(&edges, 0, arena);
     for (uint32_t i = 1; i < cfg->count; i++)
-        cfg->blocks[i].dominator = NO_BLOCK;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t i = 1; i < cfg->count; i++) {
-            CfgBlock *block = &cfg->blocks[i];
-            uint32_t best = NO_BLOCK;
-            for (uint32_t p = 0; p < block->predecessor_count; p++) {
-                uint32_t from = block->predecessors[p];
-                if (cfg->blocks[from].dominator != NO_BLOCK)
-                    best = best == NO_BLOCK ? from : common_dominator(cfg, best, from);
-            }
-            changed |= best != block->dominator;
-            block->dominator = best;
-        }
-    }
+        cfg->blocks[i].dominator = dominators[i];
 }
 
 bool cfg_dominates(const Cfg *cfg, uint32_t a, uint32_t b)
@@ -227,7 +194,7 @@ static Cfg *finish(Builder *b)
         return NULL;
     renumber(b);
     link_predecessors(b->cfg, b->arena);
-    find_dominators(b->cfg);
+    find_dominators(b->cfg, b->arena);
     find_loops(b->cfg, b->arena);
     return b->cfg;
 }

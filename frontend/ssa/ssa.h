@@ -124,6 +124,6 @@ SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instruction
                        Arena *arena, Diag *diag);
 
 /* Marks what only makes the exceptions of raises as dead, where nobody is told of them. */
-void ssa_drop_exceptions(SsaFunction *function);
+void ssa_drop_exceptions(SsaFunction *function, Arena *arena);
 
 #endif

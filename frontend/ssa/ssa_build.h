@@ -11,10 +11,19 @@ enum { STACK_LIMIT = 4096, SLOT_LIMIT = 128 };
 
 typedef struct BlockState {
     SsaValue **variables; /* value of each variable at the end of what was run of the block; NULL: not set here */
-    SsaValue **incomplete; /* phis that wait for the block to be sealed, by variable */
-    bool is_sealed, is_filled;
+    SsaValue **incomplete; /* phis that wait for the block to be sealed, by variable; NULL: there are none */
+    uint32_t capacity; /* variables from there on are not set */
+    uint32_t waits_for; /* predecessors that have not been run */
+    bool is_sealed;
     int32_t depth; /* of the stack on entry; -1: not known yet */
 } BlockState;
+
+/* A variable that is being read: the block's value of it is what its predecessors have. */
+typedef struct Reading {
+    uint32_t block, next; /* next: the place of the predecessor that is read now */
+    SsaValue *phi; /* NULL: there is one predecessor, */
+    SsaValue *value; /* which has this one */
+} Reading;
 
 typedef struct Builder {
     Arena *arena;
@@ -29,6 +38,8 @@ typedef struct Builder {
     const Instruction *instruction;
     SsaValue *stack[STACK_LIMIT];
     int32_t depth;
+    Reading *readings; /* on the way back from a block to where a variable is assigned */
+    uint32_t reading_count, reading_capacity;
     bool failed;
     const bool *is_cell; /* by local */
     SsaValue **cells; /* by local; NULL for others than cells */
@@ -48,24 +59,30 @@ SsaValue **ssa_peek(Builder *b, int32_t n);
 void ssa_fail(Builder *b, DiagId id, const char *what, const char *hint);
 void ssa_fail_broken(Builder *b, const char *what);
 
-/* Variables: the locals, then the stack slots, then the position of an iterator that lies in each stack slot. */
+/* Variables: the locals, then for each stack slot what lies there and the position of an iterator that lies there. */
 static inline uint32_t variable_count(const Builder *b) { return b->code->local_count + 2 * SLOT_LIMIT; }
-static inline uint32_t slot_variable(const Builder *b, int32_t slot) { return b->code->local_count + (uint32_t)slot; }
-static inline uint32_t position_variable(const Builder *b, int32_t slot) { return slot_variable(b, slot) + SLOT_LIMIT; }
+static inline uint32_t slot_variable(const Builder *b, int32_t slot)
+{
+    return b->code->local_count + 2 * (uint32_t)slot;
+}
+static inline uint32_t position_variable(const Builder *b, int32_t slot) { return slot_variable(b, slot) + 1; }
 /* The local belongs to a function around this one. */
 static inline bool is_free(const Builder *b, uint32_t local)
 {
     return local >= b->code->local_count - b->code->free_count;
 }
-static inline void ssa_write_variable(Builder *b, uint32_t variable, uint32_t block, SsaValue *value)
+void ssa_write_variable(Builder *b, uint32_t variable, uint32_t block, SsaValue *value);
+/* What has been set of the block; NULL: nothing. */
+static inline SsaValue *ssa_own_value(const Builder *b, uint32_t variable, uint32_t block)
 {
-    b->states[block].variables[variable] = value;
+    return variable < b->states[block].capacity ? b->states[block].variables[variable] : NULL;
 }
 SsaValue *ssa_read_variable(Builder *b, uint32_t variable, uint32_t block);
 SsaValue *ssa_undefined_value(Builder *b, uint32_t variable);
 /* No more predecessors will come: phis get their operands. */
 void ssa_seal(Builder *b, uint32_t block);
-void ssa_seal_ready_blocks(Builder *b);
+/* The block has been run: seals those that only waited for it. */
+void ssa_seal_successors(Builder *b, uint32_t block);
 /* NULL: the block is empty. */
 const Instruction *ssa_last_instruction(const Builder *b, const CfgBlock *cfg);
 /* Where a generator goes on after a yield. */

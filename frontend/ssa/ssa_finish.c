@@ -45,15 +45,32 @@ static bool remove_trivial_phis(SsaFunction *function)
     return changed;
 }
 
-static void use(SsaValue *value)
+/* Marks the value and the phis behind it, which may be as many as there are, and resolves their operands. */
+static void use(SsaValue *value, SsaValue **stack)
 {
-    if (value->op != SSA_PHI || value->is_used)
-        return;
-    value->is_used = true;
-    for (uint32_t i = 0; i < value->count; i++) {
-        value->operands[i] = ssa_resolve(value->operands[i]);
-        use(value->operands[i]);
+    uint32_t depth = 0;
+    stack[depth++] = value;
+    while (depth) {
+        SsaValue *phi = stack[--depth];
+        if (phi->op != SSA_PHI || phi->is_used)
+            continue;
+        phi->is_used = true;
+        for (uint32_t i = 0; i < phi->count; i++) {
+            SsaValue *operand = phi->operands[i] = ssa_resolve(phi->operands[i]);
+            if (operand->op == SSA_PHI && !operand->is_used)
+                stack[depth++] = operand;
+        }
     }
+}
+
+/* Every phi stands in for each of its users once at most. */
+static uint32_t phi_operand_count(const SsaFunction *function)
+{
+    uint32_t count = 1;
+    for (uint32_t i = 0; i < function->block_count; i++)
+        for (const SsaValue *phi = function->blocks[i].phis; phi; phi = phi->next)
+            count += phi->count;
+    return count;
 }
 
 static void keep_used_phis(SsaBlock *block)
@@ -127,17 +144,22 @@ static void forward_parameters(SsaFunction *function, Arena *arena)
 
 /* --- one item for each of the loop's ------------------------------------------------------------------------------ */
 
-static bool reaches_header(const SsaFunction *function, uint32_t block, uint32_t header, bool *seen)
+/* Whether control can come from the block to the header without a yield. */
+static bool reaches_header(const SsaFunction *function, uint32_t block, uint32_t header, Arena *arena)
 {
-    if (block == header)
-        return true;
-    if (seen[block] || (function->blocks[block].last && function->blocks[block].last->op == SSA_YIELD))
-        return false;
-    seen[block] = true;
-    const CfgBlock *cfg = function->blocks[block].cfg;
-    for (uint32_t i = 0; i < cfg->successor_count; i++)
-        if (reaches_header(function, cfg->successors[i], header, seen))
+    uint32_t depth = 0, *stack = ARENA_ARRAY(arena, uint32_t, 2 * function->block_count + 1);
+    bool *seen = ARENA_ARRAY(arena, bool, function->block_count);
+    stack[depth++] = block;
+    while (depth) {
+        const SsaBlock *at = &function->blocks[stack[--depth]];
+        if (at->id == header)
             return true;
+        if (seen[at->id] || (at->last && at->last->op == SSA_YIELD))
+            continue;
+        seen[at->id] = true;
+        for (uint32_t i = 0; i < at->cfg->successor_count; i++)
+            stack[depth++] = at->cfg->successors[i];
+    }
     return false;
 }
 
@@ -156,8 +178,7 @@ static bool is_one_for_one(const SsaFunction *function, Arena *arena)
     bool is_expression = function->code->local_count && strcmp(function->code->local_names[0], ".0") == 0;
     if (yields != 1 || loops != 1 || !is_expression || function->blocks[header].cfg->successor_count != 2)
         return false;
-    bool *seen = ARENA_ARRAY(arena, bool, function->block_count);
-    return !reaches_header(function, function->blocks[header].cfg->successors[0], header, seen);
+    return !reaches_header(function, function->blocks[header].cfg->successors[0], header, arena);
 }
 
 void ssa_finish(SsaFunction *function, Arena *arena)
@@ -169,11 +190,12 @@ void ssa_finish(SsaFunction *function, Arena *arena)
         mark_at_entry(function);
     if (function->is_generator)
         forward_parameters(function, arena);
+    SsaValue **stack = ARENA_ARRAY(arena, SsaValue *, phi_operand_count(function));
     for (uint32_t i = 0; i < function->block_count; i++)
         for (SsaValue *value = function->blocks[i].first; value; value = value->next)
             for (uint32_t k = 0; k < value->count; k++) {
                 value->operands[k] = ssa_resolve(value->operands[k]);
-                use(value->operands[k]);
+                use(value->operands[k], stack);
             }
     for (uint32_t i = 0; i < function->block_count; i++)
         keep_used_phis(&function->blocks[i]);

@@ -71,11 +71,9 @@ static SsaValue *new_phi(Builder *b, uint32_t variable, uint32_t block)
     return phi;
 }
 
-static SsaValue *add_phi_operands(Builder *b, uint32_t variable, SsaValue *phi)
+/* The phi's operands are there: the phi, or the value that it stands for. */
+static SsaValue *finish_phi(SsaValue *phi)
 {
-    const CfgBlock *cfg = phi->block->cfg;
-    for (uint32_t i = 0; i < cfg->predecessor_count; i++)
-        phi->operands[i] = ssa_read_variable(b, variable, cfg->predecessors[i]);
     SsaValue *same = ssa_trivial_value(phi);
     if (!same)
         return phi;
@@ -96,15 +94,6 @@ bool ssa_is_resumed_block(const Builder *b, const CfgBlock *cfg)
     return last && last->op == BYTECODE_YIELD;
 }
 
-/* What is read behind a yield lies in the generator's frame: it is a value of its own there. */
-static SsaValue *resumed_value(Builder *b, uint32_t variable, uint32_t block)
-{
-    SsaValue *phi = new_phi(b, variable, block);
-    phi->is_resumed = true;
-    phi->argument = (int32_t)variable;
-    return add_phi_operands(b, variable, phi);
-}
-
 SsaValue *ssa_undefined_value(Builder *b, uint32_t variable)
 {
     SsaBlock *saved = b->block;
@@ -119,53 +108,112 @@ SsaValue *ssa_undefined_value(Builder *b, uint32_t variable)
     return value;
 }
 
-static SsaValue *read_from_predecessors(Builder *b, uint32_t variable, uint32_t block)
+void ssa_write_variable(Builder *b, uint32_t variable, uint32_t block, SsaValue *value)
 {
     BlockState *state = &b->states[block];
+    if (variable >= state->capacity) {
+        uint32_t capacity = variable < b->code->local_count ? b->code->local_count : variable + 1;
+        SsaValue **variables = ARENA_ARRAY(b->arena, SsaValue *, capacity);
+        if (state->capacity)
+            memcpy(variables, state->variables, state->capacity * sizeof *variables);
+        state->variables = variables;
+        state->capacity = capacity;
+    }
+    state->variables[variable] = value;
+}
+
+/* A new phi where control comes from several blocks. What is read behind a yield lies in the generator's frame: it is a
+ * value of its own there. */
+static SsaValue *phi_for_reading(Builder *b, uint32_t variable, uint32_t block)
+{
     const CfgBlock *cfg = &b->cfg->blocks[block];
-    SsaValue *value;
-    if (!state->is_sealed) {
-        value = new_phi(b, variable, block);
-        state->incomplete[variable] = value;
-    } else if (cfg->predecessor_count == 0) {
-        value = ssa_undefined_value(b, variable);
-    } else if (ssa_is_resumed_block(b, cfg)) {
-        value = resumed_value(b, variable, block);
-    } else if (cfg->predecessor_count == 1) {
-        value = ssa_read_variable(b, variable, cfg->predecessors[0]);
+    bool is_resumed = ssa_is_resumed_block(b, cfg);
+    if (!is_resumed && cfg->predecessor_count == 1)
+        return NULL;
+    SsaValue *phi = new_phi(b, variable, block);
+    if (is_resumed) {
+        phi->is_resumed = true;
+        phi->argument = (int32_t)variable;
     } else {
-        SsaValue *phi = new_phi(b, variable, block);
-        ssa_write_variable(b, variable, block, phi); /* ends the recursion around loops */
-        value = add_phi_operands(b, variable, phi);
+        ssa_write_variable(b, variable, block, phi); /* loops come back to it */
+    }
+    return phi;
+}
+
+/* The variable's value at the end of the block if it is known there; NULL: it is that of the block's predecessors, which
+ * are to be read first. */
+static SsaValue *begin_reading(Builder *b, uint32_t variable, uint32_t block)
+{
+    BlockState *state = &b->states[block];
+    SsaValue *value = ssa_own_value(b, variable, block);
+    if (value)
+        return ssa_resolve(value);
+    if (!state->is_sealed) {
+        if (!state->incomplete)
+            state->incomplete = ARENA_ARRAY(b->arena, SsaValue *, variable_count(b));
+        value = state->incomplete[variable] = new_phi(b, variable, block);
+    } else if (b->cfg->blocks[block].predecessor_count == 0) {
+        value = ssa_undefined_value(b, variable);
+    } else {
+        b->readings = arena_grow(b->arena, b->readings, b->reading_count, &b->reading_capacity, sizeof *b->readings);
+        b->readings[b->reading_count++] = (Reading){.block = block, .phi = phi_for_reading(b, variable, block)};
+        return NULL;
     }
     ssa_write_variable(b, variable, block, value);
     return value;
 }
 
+static SsaValue *finish_reading(Builder *b, uint32_t variable)
+{
+    const Reading *reading = &b->readings[--b->reading_count];
+    SsaValue *value = reading->phi ? finish_phi(reading->phi) : reading->value;
+    ssa_write_variable(b, variable, reading->block, value);
+    return value;
+}
+
+/* The way back to a variable's assignment may be as long as the function, so it has a stack of its own. */
 SsaValue *ssa_read_variable(Builder *b, uint32_t variable, uint32_t block)
 {
-    SsaValue *value = b->states[block].variables[variable];
-    return value ? ssa_resolve(value) : read_from_predecessors(b, variable, block);
+    SsaValue *value = begin_reading(b, variable, block);
+    while (b->reading_count) {
+        Reading *reading = &b->readings[b->reading_count - 1];
+        const CfgBlock *cfg = &b->cfg->blocks[reading->block];
+        if (value) {
+            *(reading->phi ? &reading->phi->operands[reading->next] : &reading->value) = value;
+            reading->next++;
+        }
+        value = reading->next < cfg->predecessor_count ? begin_reading(b, variable, cfg->predecessors[reading->next])
+                                                       : finish_reading(b, variable);
+    }
+    return value;
+}
+
+static void complete_phi(Builder *b, uint32_t variable, SsaValue *phi)
+{
+    const CfgBlock *cfg = phi->block->cfg;
+    for (uint32_t i = 0; i < cfg->predecessor_count; i++)
+        phi->operands[i] = ssa_read_variable(b, variable, cfg->predecessors[i]);
+    finish_phi(phi);
 }
 
 void ssa_seal(Builder *b, uint32_t block)
 {
     BlockState *state = &b->states[block];
     state->is_sealed = true;
-    for (uint32_t variable = 0; variable < variable_count(b); variable++)
-        if (state->incomplete && state->incomplete[variable])
-            add_phi_operands(b, variable, state->incomplete[variable]);
+    for (uint32_t variable = 0; state->incomplete && variable < variable_count(b); variable++)
+        if (state->incomplete[variable])
+            complete_phi(b, variable, state->incomplete[variable]);
 }
 
-void ssa_seal_ready_blocks(Builder *b)
+/* In the order of the blocks. */
+void ssa_seal_successors(Builder *b, uint32_t block)
 {
-    for (uint32_t i = 0; i < b->cfg->count; i++) {
-        const CfgBlock *cfg = &b->cfg->blocks[i];
-        bool ready = !b->states[i].is_sealed;
-        for (uint32_t k = 0; ready && k < cfg->predecessor_count; k++)
-            ready = b->states[cfg->predecessors[k]].is_filled;
-        if (ready)
-            ssa_seal(b, i);
+    const CfgBlock *cfg = &b->cfg->blocks[block];
+    uint32_t first = cfg->successor_count == 2 && cfg->successors[1] < cfg->successors[0];
+    for (uint32_t i = 0; i < cfg->successor_count; i++) {
+        uint32_t to = cfg->successors[i ^ first];
+        if (!--b->states[to].waits_for)
+            ssa_seal(b, to);
     }
 }
 

@@ -59,7 +59,6 @@ static void run_block(Builder *b, uint32_t number)
     for (int32_t slot = 0; slot < b->depth; slot++)
         ssa_write_variable(b, slot_variable(b, slot), number, b->stack[slot]);
     propagate_depth(b);
-    state->is_filled = true;
 }
 
 /* Cells are made where the function begins; a parameter's holds the argument. */
@@ -68,7 +67,7 @@ static void write_cells(Builder *b)
     for (uint32_t local = 0; local < b->code->local_count; local++) {
         if (!b->is_cell[local] || is_free(b, local))
             continue;
-        SsaValue *argument = b->states[0].variables[local], *cell = ssa_append(b, SSA_CELL, 0, NULL);
+        SsaValue *argument = ssa_own_value(b, local, 0), *cell = ssa_append(b, SSA_CELL, 0, NULL);
         cell->name = b->code->local_names[local];
         b->cells[local] = cell;
         b->function->has_cells = true;
@@ -122,14 +121,13 @@ SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instruction
         function->blocks[i].id = i;
         function->blocks[i].cfg = &cfg->blocks[i];
         b->states[i].depth = -1;
-        b->states[i].variables = ARENA_ARRAY(arena, SsaValue *, variable_count(b));
-        b->states[i].incomplete = ARENA_ARRAY(arena, SsaValue *, variable_count(b));
+        b->states[i].waits_for = cfg->blocks[i].predecessor_count;
     }
     ssa_seal(b, 0);
     write_parameters(b);
     for (uint32_t i = 0; i < cfg->count && !b->failed; i++) {
         run_block(b, i);
-        ssa_seal_ready_blocks(b);
+        ssa_seal_successors(b, i);
     }
     if (b->failed)
         return NULL;
