@@ -46,8 +46,8 @@ static void fill_image(Emitter *emitter, CodeImage *image)
     image->static_shared = emitter->static_shared;
     image->local_size = emitter->local_size;
     image->context_size = emitter->context_size;
-    image->has_real_threads = emitter->target->kind == TARGET_HOST && !emitter->runs_phases &&
-                              emitter->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC);
+    image->has_real_threads =
+        emitter->target->kind == TARGET_HOST && emitter->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC);
 }
 
 static bool compile(const IrModule *module, const Target *target, const CompileOptions *options, bool want_llvm,

@@ -12,7 +12,8 @@
 #include "core/kernel_abi.h"
 
 typedef struct Emitter Emitter;
-typedef struct PhaseEmission PhaseEmission; /* phase_emit.c */
+typedef struct BlockFrame BlockFrame; /* thread_loop.c */
+typedef struct IndependentLoop IndependentLoop;
 typedef struct ThreadRange ThreadRange;
 typedef struct EmittedFunction EmittedFunction;
 
@@ -28,6 +29,8 @@ typedef struct TargetLowering {
     LLVMValueRef (*read_register)(Emitter *emitter, IntrinsicId id);
     /* The device's own way to do a DEVICE intrinsic; false when it has none. out: the parts of the result. */
     bool (*device_intrinsic)(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
+    /* Generic pointer to memory for a LOCAL or CELL value; NULL: the thread's stack. NULL function: always there. */
+    LLVMValueRef (*thread_memory)(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment);
     /* Generic pointer to the block's shared memory that belongs to this SHARED value. */
     LLVMValueRef (*shared_memory)(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment);
     LLVMValueRef (*dynamic_shared_size)(Emitter *emitter); /* i64, bytes */
@@ -59,7 +62,6 @@ struct EmittedFunction {
     const IrFunc *ir;
     LLVMValueRef llvm;
     LLVMTypeRef type;
-    bool is_gone; /* nobody calls it any more */
     bool is_inlined; /* into every caller, whatever LLVM thinks of it */
     bool raises; /* a device function whose last part of the result says that an exception ends the thread */
 };
@@ -88,11 +90,11 @@ struct Emitter {
     unsigned effects; /* of the module */
     uint32_t static_shared, local_size;
     uint32_t context_size; /* host: bytes that a block keeps for each thread */
-    bool runs_phases; /* host: the kernel's function runs all threads of a block */
     const ThreadRange *body_range; /* host: what the kernel's function leaves untested; NULL: nothing */
     uint64_t constant_size; /* bytes of DATA so far */
     uint32_t text_count; /* constant strings so far */
-    uint32_t meeting_count; /* host: calls so far at which lanes meet */
+    uint32_t call_count; /* host: calls so far at which lanes meet */
+    IndependentLoop *independent_loops; /* host: over threads, to be marked */
     LLVMValueRef dynamic_shared; /* NVPTX: the external symbol */
     LLVMValueRef moved_shared; /* NVPTX: bytes of dynamic memory before the program's own; NULL: nobody asks */
     LLVMDIBuilderRef debug; /* NULL: no source lines wanted */
@@ -117,7 +119,7 @@ struct Emitter {
     LLVMValueRef trip; /* its number, i64, the last parameter */
     LLVMBasicBlockRef trip_done;
     const ThreadRange *range; /* threads that fail its tests do not run the function; NULL: all do */
-    PhaseEmission *phase_emission; /* the function runs all threads of a block; else NULL */
+    BlockFrame *block_frame; /* host: of a function that runs all threads of a block; else NULL */
 };
 
 typedef void (*OpEmitter)(Emitter *emitter, const IrValue *value, LLVMValueRef *out);

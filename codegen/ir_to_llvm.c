@@ -6,7 +6,6 @@
 #include "codegen/debug_lines.h"
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
-#include "codegen/host/regions/phase_emit.h"
 #include "codegen/host/regions/thread_range.h"
 #include "codegen/host/target_host.h"
 #include "codegen/ir_to_llvm.h"
@@ -103,7 +102,8 @@ static LLVMBasicBlockRef edge_from(Emitter *emitter, const IrBlock *block, uint3
     return is_second ? emitter->second_edge[id] : emitter->block_end[id];
 }
 
-void fill_ir_phi(Emitter *emitter, const IrValue *phi)
+/* Once the blocks that control comes from are emitted. */
+static void fill_ir_phi(Emitter *emitter, const IrValue *phi)
 {
     for (uint32_t i = 0; i < phi->operand_count; i++) {
         LLVMBasicBlockRef from = edge_from(emitter, phi->block, i);
@@ -362,8 +362,6 @@ void emit_op_CALL(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 static LLVMBasicBlockRef target_block(Emitter *emitter, const IrValue *terminator, uint32_t index)
 {
     const IrBlock *target = terminator->targets[index];
-    if (emitter->phase_emission)
-        return phase_target(emitter, terminator, index);
     if (emitter->stride && target == emitter->stride->header && emitter->stride->is_inside[terminator->block->id])
         return emitter->trip_done;
     return emitter->block_start[target->id];
@@ -407,10 +405,6 @@ void emit_op_BRANCH(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 void emit_op_RETURN(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     (void)out;
-    if (emitter->phase_emission) {
-        LLVMBuildBr(emitter->builder, phase_thread_end(emitter));
-        return;
-    }
     uint32_t count = value->operand_count && !emitter->function->is_kernel ? part_count(value->operands[0]->type) : 0;
     LLVMValueRef *parts = count ? operand_parts(emitter, value, 0) : NULL;
     if (emitter->emitted->raises) {

@@ -11,7 +11,5 @@ void emit_stride_trip(Emitter *emitter, const EmittedFunction *function, const S
 /* What both are made of. Builds stay behind in emitter->prologue; blocks are emitted by the caller. */
 void begin_ir_function(Emitter *emitter, const EmittedFunction *function);
 void emit_ir_value(Emitter *emitter, const IrValue *value);
-/* Gives a phi its values, once the blocks that control comes from are emitted. */
-void fill_ir_phi(Emitter *emitter, const IrValue *phi);
 
 #endif

@@ -228,10 +228,6 @@ bool emit_module(Emitter *emitter)
     begin_debug_lines(emitter);
     for (uint32_t i = 0; i < emitter->ir->function_count; i++) {
         const EmittedFunction *function = &emitter->functions[i];
-        if (function->is_gone) {
-            LLVMDeleteFunction(function->llvm);
-            continue;
-        }
         bool has_own_way = function->ir->is_kernel && emitter->lowering->emit_kernel;
         if (!has_own_way || !emitter->lowering->emit_kernel(emitter, function))
             emit_function_body(emitter, function);

@@ -19,6 +19,7 @@ static const Pass nvptx_passes[] = {
 
 static const Pass host_passes[] = {
     {"yield", yield_in_waiting_loops, 0},
+    {"regions", form_parallel_regions, 0},
     {0},
 };
 

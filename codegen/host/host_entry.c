@@ -8,6 +8,7 @@
 #include "codegen/emit_tools.h"
 #include "codegen/host/host_entry.h"
 #include "codegen/host/host_loop.h"
+#include "codegen/host/regions/thread_loop.h"
 #include "codegen/host/regions/thread_range.h"
 #include "codegen/ir_to_llvm.h"
 
@@ -231,7 +232,7 @@ static void emit_block_loops(Emitter *emitter, Entry *entry, const Frame *frame,
     LLVMValueRef block[3];
     HostLoop blocks = host_loop_open(emitter, first, end);
     split_block_number(emitter, frame, blocks.index, block);
-    if (emitter->runs_phases)
+    if (has_thread_loops(entry->body->ir))
         emit_block_call(emitter, entry, frame, block);
     else if (entry->trip.llvm)
         emit_trip_loop(emitter, entry, frame, block);
@@ -299,8 +300,10 @@ static void emit_trip(Emitter *emitter, Entry *entry)
 
 bool emit_host_kernel(Emitter *emitter, const EmittedFunction *kernel)
 {
-    if (emit_phases(emitter, kernel))
+    if (has_thread_loops(kernel->ir)) {
+        emit_block_function(emitter, kernel);
         return true;
+    }
     ThreadRange *range = ARENA_NEW(emitter->arena, ThreadRange);
     if (emitter->effects & WAITS || !find_thread_range(kernel->ir, NULL, range))
         return false;
@@ -315,11 +318,11 @@ void emit_host_entries(Emitter *emitter, const EmittedFunction *body)
     Entry entry = {.body = body, .argument_count = LLVMCountParamTypes(body->type)};
     entry.arguments = ARENA_ARRAY(emitter->arena, LLVMValueRef, entry.argument_count + 1);
     LLVMAddAttributeAtIndex(body->llvm, 1, enum_attribute(emitter, "noalias", 0));
-    if (!emitter->runs_phases && emitter->effects & WAITS) {
+    if (emitter->effects & WAITS) {
         emit_thread_entry(emitter, &entry);
         return;
     }
-    if (!emitter->runs_phases)
+    if (!has_thread_loops(body->ir))
         emit_trip(emitter, &entry);
     if (!entry.trip.llvm && emitter->body_range)
         entry.range = emit_thread_range(emitter, body, emitter->body_range);

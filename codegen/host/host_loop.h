@@ -23,10 +23,6 @@ LLVMValueRef host_set_thread_index(Emitter *emitter, LLVMValueRef thread, LLVMVa
  * its segment. */
 LLVMValueRef shuffle_place(Emitter *emitter, const IrValue *value);
 
-/* phase_emit.c: a kernel with barriers as a function that runs all threads of one block; false when it has to run them one
- * by one. */
-bool emit_phases(Emitter *emitter, const EmittedFunction *kernel);
-
 /* host_entry.c: in the way that suits it best; false when that is the common one. */
 bool emit_host_kernel(Emitter *emitter, const EmittedFunction *kernel);
 

@@ -8,6 +8,7 @@
 #include "codegen/host/host_entry.h"
 #include "codegen/host/host_loop.h"
 #include "codegen/host/host_nvvm.h"
+#include "codegen/host/regions/thread_loop.h"
 #include "codegen/host/target_host.h"
 #include "codegen/host/tensor_host.h"
 #include "codegen/host/vector_call.h"
@@ -141,10 +142,10 @@ LLVMValueRef call_host_service(Emitter *emitter, size_t offset, LLVMTypeRef resu
 
 static bool is_library(const SourceFunction *function) { return function && function->is_library; }
 
-/* Kernels that run as phases cannot hang. */
+/* Only in kernels that can hang. */
 void host_note_call(Emitter *emitter, const IrValue *call)
 {
-    bool may_wait = emitter->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC) && !emitter->phase_emission;
+    bool may_wait = emitter->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC);
     if (!may_wait || is_library(call->pos.function) || !is_library(call->callee->source))
         return;
     LLVMValueRef place = host_field(emitter, emitter->thread, offsetof(HostThread, call_line));
@@ -180,8 +181,8 @@ static void call_meet(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     for (uint32_t i = 0; i < value->operand_count && first + i < 2; i++)
         arguments[1 + first + i] = LLVMBuildIntCast2(builder, operand_scalar(emitter, value, i), types[first + i],
                                                      value->operands[i]->type->kind == TYPE_INT, "");
-    arguments[3] = value->operand_count == 4 ? shuffle_place(emitter, value)
-                                             : const_i32(emitter, (int32_t)++emitter->meeting_count);
+    arguments[3] =
+        value->operand_count == 4 ? shuffle_place(emitter, value) : const_i32(emitter, (int32_t)++emitter->call_count);
     arguments[4] = host_line(emitter, value);
     LLVMValueRef result = call_host_service(emitter, offsetof(HostServices, meet), emitter->i64, 5, arguments);
     LLVMAddCallSiteAttribute(result, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
@@ -329,6 +330,7 @@ static bool finish_module(Emitter *emitter)
 {
     if (emitter->ir->first && emitter->ir->first->is_kernel)
         emit_host_entries(emitter, &emitter->functions[0]);
+    mark_independent_loops(emitter);
     keep_vector_forms(emitter);
     return link_libdevice(emitter) && lower_nvvm_intrinsics(emitter);
 }
@@ -348,6 +350,7 @@ const TargetLowering target_host = {
     .finish_kernel = finish_kernel,
     .read_register = read_register,
     .device_intrinsic = device_intrinsic,
+    .thread_memory = host_thread_memory,
     .shared_memory = shared_memory,
     .dynamic_shared_size = dynamic_shared_size,
     .math_symbol = math_symbol,

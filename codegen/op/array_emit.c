@@ -4,7 +4,6 @@
 
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
-#include "codegen/host/regions/phase_emit.h"
 #include "codegen/op/array_emit.h"
 #include "codegen/op/hinted_access.h"
 #include "codegen/op/parts.h"
@@ -214,7 +213,7 @@ static uint64_t storage_size(Emitter *emitter, const IrValue *value, uint32_t us
     return 0;
 }
 
-static uint32_t storage_alignment(const IrValue *value)
+uint32_t storage_alignment(const IrValue *value)
 {
     const Type *element = value->type->element;
     uint32_t natural = type_natural_alignment(element);
@@ -268,25 +267,29 @@ uint64_t local_array_size(const IrValue *value)
     return size > MOST_STORAGE ? MOST_STORAGE : size + storage_alignment(value);
 }
 
+static LLVMValueRef thread_memory(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment)
+{
+    LLVMValueRef memory =
+        emitter->lowering->thread_memory ? emitter->lowering->thread_memory(emitter, value, size, alignment) : NULL;
+    if (memory)
+        return memory;
+    emitter->local_size += (uint32_t)size + alignment;
+    return prologue_alloca(emitter, size, alignment);
+}
+
 void emit_op_LOCAL(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     uint64_t size = storage_size(emitter, value, emitter->local_size);
     uint32_t alignment = storage_alignment(value);
     emit_storage_shape(emitter, value, out);
-    if (emitter->phase_emission) {
-        out[0] = phase_memory(emitter, value, size, alignment);
-        return;
-    }
-    out[0] = prologue_alloca(emitter, size, alignment);
-    emitter->local_size += (uint32_t)size + alignment;
+    out[0] = thread_memory(emitter, value, size, alignment);
 }
 
 void emit_op_CELL(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     const Type *type = value->operands[0]->type;
     uint32_t size = value_size(emitter, type);
-    out[0] = emitter->phase_emission ? phase_memory(emitter, value, size, 8) : prologue_alloca(emitter, size, 8);
-    emitter->local_size += emitter->phase_emission ? 0 : size + 8;
+    out[0] = thread_memory(emitter, value, size, 8);
     store_value(emitter, type, out[0], operand_parts(emitter, value, 0));
 }
 

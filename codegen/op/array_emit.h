@@ -6,6 +6,8 @@
 
 /* Address of the element whose indices are value's operands from `first_index` on. */
 LLVMValueRef element_address(Emitter *emitter, const IrValue *value, uint32_t first_index);
+/* Bytes that the first item of a SHARED or LOCAL value's array is a multiple of. */
+uint32_t storage_alignment(const IrValue *value);
 /* Bytes of a LOCAL value's array, alignment included. */
 uint64_t local_array_size(const IrValue *value);
 /* cuda.wide.load and cuda.wide.store. */

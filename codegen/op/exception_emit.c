@@ -4,7 +4,6 @@
 
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
-#include "codegen/host/regions/phase_emit.h"
 #include "codegen/op/exception_emit.h"
 #include "codegen/op/parts.h"
 #include "codegen/op/small_float.h"
@@ -32,9 +31,7 @@ static LLVMBasicBlockRef unwind_block(Emitter *emitter)
     LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
     emitter->unwind = new_block(emitter);
     LLVMPositionBuilderAtEnd(emitter->builder, emitter->unwind);
-    if (emitter->phase_emission) {
-        LLVMBuildBr(emitter->builder, phase_thread_end(emitter));
-    } else if (emitter->function->is_kernel) {
+    if (emitter->function->is_kernel) {
         LLVMBuildRetVoid(emitter->builder);
     } else if (emitter->emitted->raises) {
         return_raised(emitter);

@@ -90,6 +90,14 @@ typedef enum IrHint {
     IR_HINT_COUNT
 } IrHint;
 
+/* What is known of a THREAD_LOOP, in IrValue.hint. */
+enum {
+    IR_THREADS_INDEPENDENT = 1, /* what a thread reads and writes, no other one writes in the loop, in whatever order */
+    IR_THREADS_BEGIN = 2, /* with operands: all threads take part, and the slots are made true */
+    IR_THREADS_MARK_COUNT = 2
+};
+extern const char *const ir_threads_mark_names[IR_THREADS_MARK_COUNT]; /* "independent", "begin" */
+
 /* What is to be done with the loop whose header a block is. */
 typedef enum IrLoopMark {
     IR_LOOP_PLAIN,
@@ -99,10 +107,10 @@ typedef enum IrLoopMark {
 } IrLoopMark;
 
 extern const char *const ir_loop_mark_names[IR_LOOP_MARK_COUNT]; /* "", "unroll", "batch" */
-extern const char *const ir_atomic_names[IR_ATOMIC_COUNT];   /* "add", ..., "cas" */
-extern const char *const ir_scope_names[IR_SCOPE_COUNT];     /* "device", ... */
-extern const char *const ir_order_names[IR_ORDER_COUNT];     /* "relaxed", ... */
-extern const char *const ir_hint_names[IR_HINT_COUNT];       /* "", "nc", "ca", ... */
+extern const char *const ir_atomic_names[IR_ATOMIC_COUNT]; /* "add", ..., "cas" */
+extern const char *const ir_scope_names[IR_SCOPE_COUNT]; /* "device", ... */
+extern const char *const ir_order_names[IR_ORDER_COUNT]; /* "relaxed", ... */
+extern const char *const ir_hint_names[IR_HINT_COUNT]; /* "", "nc", "ca", ... */
 
 typedef struct IrValue IrValue;
 typedef struct IrBlock IrBlock;
@@ -112,25 +120,25 @@ typedef struct IrModule IrModule;
 /* A shared or local array. Layout C. */
 typedef struct IrStorage {
     int64_t shape[TYPE_MAX_NDIM];
-    uint32_t alignment;       /* bytes; 0: the element's */
-    bool dynamic;             /* shared memory whose size the launch gives; shape[0] is then ignored */
+    uint32_t alignment; /* bytes; 0: the element's */
+    bool dynamic; /* shared memory whose size the launch gives; shape[0] is then ignored */
 } IrStorage;
 
 struct IrValue {
     IrOp op;
-    const Type *type;         /* &type_none: no result */
+    const Type *type; /* &type_none: no result */
     SourcePos pos;
-    uint32_t id;              /* unique in the function; the N of %N */
+    uint32_t id; /* unique in the function; the N of %N */
     uint32_t operand_count;
     IrValue **operands;
     IrBlock *block;
-    IrValue *next;            /* in the block, in order */
-    uint8_t scope, order;     /* IrScope and IrOrder of an atomic */
-    uint8_t hint;             /* IrHint of a load or store */
-    bool non_negative;        /* known from the source: the variable of a range that starts at 0 or more and rises */
+    IrValue *next; /* in the block, in order */
+    uint8_t scope, order; /* IrScope and IrOrder of an atomic */
+    uint8_t hint; /* IrHint of a load or store; IR_THREADS_... of a thread_loop */
+    bool non_negative; /* known from the source: the variable of a range that starts at 0 or more and rises */
     union {
         uint32_t index;
-        int64_t integer;      /* bool, int, uint (as bits), byte offset */
+        int64_t integer; /* bool, int, uint (as bits), byte offset */
         struct {
             double real, imaginary;
         };
@@ -147,26 +155,26 @@ struct IrValue {
 struct IrBlock {
     uint32_t id;
     IrFunc *function;
-    IrValue *first, *last;    /* phis first, a terminator last */
+    IrValue *first, *last; /* phis first, a terminator last */
     IrBlock *next;
     uint32_t predecessor_count;
-    IrBlock **predecessors;   /* phi operands follow this order; filled by ir_link_blocks */
-    uint8_t loop;             /* IrLoopMark */
+    IrBlock **predecessors; /* phi operands follow this order; filled by ir_link_blocks */
+    uint8_t loop; /* IrLoopMark */
 };
 
 struct IrFunc {
     IrModule *module;
-    const char *name;         /* unique in the module; identifier characters and dots */
+    const char *name; /* unique in the module; identifier characters and dots */
     const SourceFunction *source;
     bool is_kernel;
     bool noinline, forceinline, is_recursive;
-    bool reports;             /* a kernel that tells the host of exceptions: it has the parameters for that */
-    const Type *result;       /* &type_none: nothing */
+    bool reports; /* a kernel that tells the host of exceptions: it has the parameters for that */
+    const Type *result; /* &type_none: nothing */
     uint32_t parameter_count;
     const Type *const *parameter_types;
     const char *const *parameter_names;
-    IrValue **parameters;     /* PARAM values, at the start of the first block */
-    IrBlock *first, *last;    /* blocks, entry first */
+    IrValue **parameters; /* PARAM values, at the start of the first block */
+    IrBlock *first, *last; /* blocks, entry first */
     uint32_t block_count, value_count;
     IrFunc *next;
 };
@@ -174,8 +182,8 @@ struct IrFunc {
 /* An argument of an exception. Run-time values lie in the slots of an ExceptionRecord, 8 bytes each. */
 typedef struct IrExceptionArgument {
     const Constant *constant; /* the argument itself; NULL: made of run-time values */
-    const char *format;       /* Python's format string over the values; NULL: the value is the argument */
-    const Type *type;         /* of the value: scalars and tuples of them; with a format the tuple of the values */
+    const char *format; /* Python's format string over the values; NULL: the value is the argument */
+    const Type *type; /* of the value: scalars and tuples of them; with a format the tuple of the values */
     uint32_t first_slot;
 } IrExceptionArgument;
 
@@ -184,7 +192,7 @@ uint32_t ir_exception_slots(const Type *type);
 
 /* What a RAISE raises. */
 typedef struct IrException {
-    const Constant *class;    /* its is_exception is set */
+    const Constant *class; /* its is_exception is set */
     uint32_t argument_count;
     const IrExceptionArgument *arguments;
     SourcePos pos;
@@ -192,10 +200,10 @@ typedef struct IrException {
 
 struct IrModule {
     Arena *arena;
-    IrFunc *first, *last;     /* the kernel first, then the device functions it reaches */
+    IrFunc *first, *last; /* the kernel first, then the device functions it reaches */
     uint32_t function_count;
     uint32_t exception_count, exception_capacity;
-    IrException *exceptions;  /* by the number of RAISE; empty where nobody is told of exceptions */
+    IrException *exceptions; /* by the number of RAISE; empty where nobody is told of exceptions */
 };
 
 /* --- building (ir_build.c). Builders are sticky: nothing fails, ir_verify finds what is wrong ---------------------- */
@@ -208,6 +216,8 @@ IrBlock *ir_block(IrFunc *function);
 /* A value with `operand_count` operands copied from the array, appended to the block. */
 IrValue *ir_append(IrBlock *block, IrOp op, const Type *type, const SourcePos *pos, uint32_t operand_count,
                    IrValue *const *operands);
+/* Likewise the same operation, with all that it carries, on other operands. */
+IrValue *ir_copy_value(IrBlock *to, const IrValue *value, IrValue *const *operands);
 /* A phi placed before the block's other values, with room for one operand per predecessor (NULL until set). */
 IrValue *ir_phi(IrBlock *block, const Type *type, const SourcePos *pos, uint32_t operand_count);
 IrValue *ir_const_int(IrBlock *block, const Type *type, int64_t value, const SourcePos *pos);
@@ -228,6 +238,8 @@ int ir_successors(const IrBlock *block, IrBlock *successors[2]);
 const IrValue *ir_memory_of(const IrValue *array);
 /* Whether the text gives the value a name of its own: all but parameters, which go by theirs, values of operations
  * without a result, and calls and intrinsics of type none. */
+/* Whether the operation has a result or none, by its type. */
+bool ir_may_be_silent(IrOp op);
 bool ir_has_result(const IrValue *value);
 /* Numbers blocks and values anew in the order of the text, without gaps: what the frontend does last, so that the text
  * does not show how it came about. */

@@ -20,6 +20,7 @@ const IrOpInfo ir_op_info[IR_OP_COUNT] = {
 };
 
 const char *const ir_loop_mark_names[IR_LOOP_MARK_COUNT] = {"", "unroll", "batch"};
+const char *const ir_threads_mark_names[IR_THREADS_MARK_COUNT] = {"independent", "begin"};
 const char *const ir_scope_names[IR_SCOPE_COUNT] = {"device", "block", "system"};
 const char *const ir_order_names[IR_ORDER_COUNT] = {"relaxed", "acquire", "release", "acq_rel", "seq_cst"};
 
@@ -174,6 +175,20 @@ IrValue *ir_branch(IrBlock *block, IrValue *condition, IrBlock *yes, IrBlock *no
     return value;
 }
 
+IrValue *ir_copy_value(IrBlock *to, const IrValue *value, IrValue *const *operands)
+{
+    IrValue *made = ir_append(to, value->op, value->type, &value->pos, value->operand_count, operands),
+            *next = made->next;
+    uint32_t id = made->id;
+    IrValue **kept = made->operands;
+    *made = *value;
+    made->id = id;
+    made->operands = kept;
+    made->next = next;
+    made->block = to;
+    return made;
+}
+
 bool ir_is_terminated(const IrBlock *block)
 {
     return block->last && ir_op_info[block->last->op].flags & IR_FLAG_TERMINATOR;
@@ -189,7 +204,7 @@ const IrValue *ir_memory_of(const IrValue *array)
 int ir_successors(const IrBlock *block, IrBlock *successors[2])
 {
     int count = !block->last || ir_op_info[block->last->op].immediate != IR_IMMEDIATE_TARGETS ? 0
-                : block->last->op == IR_BRANCH                                                ? 2
+                : block->last->op == IR_BRANCH || block->last->op == IR_THREAD_LOOP           ? 2
                                                                                               : 1;
     for (int i = 0; i < count; i++)
         successors[i] = block->last->targets[i];
@@ -215,11 +230,13 @@ void ir_link_blocks(IrFunc *function)
                 targets[i]->predecessors[targets[i]->predecessor_count++] = block;
 }
 
+bool ir_may_be_silent(IrOp op) { return op == IR_CALL || op == IR_INTRINSIC || op == IR_EXCHANGE; }
+
 bool ir_has_result(const IrValue *value)
 {
     if (ir_op_info[value->op].result == IR_RESULT_NOTHING || value->op == IR_PARAM)
         return false;
-    return value->type->kind != TYPE_NONE || (value->op != IR_CALL && value->op != IR_INTRINSIC);
+    return value->type->kind != TYPE_NONE || !ir_may_be_silent(value->op);
 }
 
 static void renumber_pass(IrFunc *function, bool with_result, uint32_t *next)

@@ -254,6 +254,45 @@ static bool read_branch(Parser *p, IrValue *out)
            read_target(p, &out->targets[1]);
 }
 
+static bool read_thread_loop(Parser *p, IrValue *out)
+{
+    for (int i = 0; i < IR_THREADS_MARK_COUNT; i++) {
+        const char *const names[] = {"", ir_threads_mark_names[i]};
+        out->hint |= (uint8_t)(parse_choice(p, names, 2) << i);
+    }
+    return read_target(p, &out->targets[0]) && parse_expect(p, ",") && read_target(p, &out->targets[1]) &&
+           read_more_operands(p);
+}
+
+static const char no_path[] = "intrinsic.";
+
+static IntrinsicId intrinsic_by_id(const char *id)
+{
+    for (int i = INTRINSIC_NONE; i < INTRINSIC_COUNT; i++)
+        if (!strcmp(intrinsic_info[i].id, id))
+            return (IntrinsicId)i;
+    return INTRINSIC_NONE;
+}
+
+/* INTRINSIC_NONE with a diagnostic where there is none of this path or id. */
+static IntrinsicId intrinsic_of_word(Parser *p, const char *word)
+{
+    IntrinsicId id =
+        strncmp(word, no_path, strlen(no_path)) ? intrinsic_by_path(word) : intrinsic_by_id(word + strlen(no_path));
+    if (id == INTRINSIC_NONE && strcmp(word, "intrinsic.NONE"))
+        parse_fail(p, "no intrinsic is called '%.60s'", word);
+    return id;
+}
+
+static bool read_exchange(Parser *p, IrValue *out)
+{
+    const char *word = text_read_name(&p->at, p->arena);
+    if (!word)
+        return parse_fail(p, "expected an intrinsic before '%.20s'", p->at);
+    out->intrinsic = intrinsic_of_word(p, word);
+    return out->intrinsic != INTRINSIC_NONE && read_operands(p);
+}
+
 /* `get %1, 0`: the operand, then a number. */
 static bool read_indexed(Parser *p, IrValue *out)
 {
@@ -280,6 +319,8 @@ static bool read_arguments(Parser *p, IrOp op, const Type *type, IrValue *out)
         out->text = text_read_name(&p->at, p->arena);
         return out->text ? read_more_operands(p) : parse_fail(p, "expected a format before '%.20s'", p->at);
     case IR_RAISE: return parse_number(p, &out->index) && read_more_operands(p);
+    case IR_EXCHANGE: return read_exchange(p, out);
+    case IR_THREAD_LOOP: return read_thread_loop(p, out);
     case IR_JUMP: return read_target(p, &out->targets[0]);
     case IR_BRANCH: return read_branch(p, out);
     default: return ir_op_info[op].immediate == IR_IMMEDIATE_INDEX ? read_indexed(p, out) : read_operands(p);
@@ -287,16 +328,6 @@ static bool read_arguments(Parser *p, IrOp op, const Type *type, IrValue *out)
 }
 
 /* --- the line ----------------------------------------------------------------------------------------------------------- */
-
-static const char no_path[] = "intrinsic.";
-
-static IntrinsicId intrinsic_by_id(const char *id)
-{
-    for (int i = INTRINSIC_NONE; i < INTRINSIC_COUNT; i++)
-        if (!strcmp(intrinsic_info[i].id, id))
-            return (IntrinsicId)i;
-    return INTRINSIC_NONE;
-}
 
 /* An operation of op.def, or a word with a point in it: an intrinsic's path, or `intrinsic.ID` for one without. */
 static bool read_op(Parser *p, IrOp *op, IntrinsicId *intrinsic)
@@ -306,10 +337,8 @@ static bool read_op(Parser *p, IrOp *op, IntrinsicId *intrinsic)
         return parse_fail(p, "expected an operation before '%.20s'", p->at);
     if (strchr(word, '.')) {
         *op = IR_INTRINSIC;
-        *intrinsic =
-            strncmp(word, no_path, strlen(no_path)) ? intrinsic_by_path(word) : intrinsic_by_id(word + strlen(no_path));
-        return *intrinsic != INTRINSIC_NONE || !strcmp(word, "intrinsic.NONE") ||
-               parse_fail(p, "no intrinsic is called '%.60s'", word);
+        *intrinsic = intrinsic_of_word(p, word);
+        return *intrinsic != INTRINSIC_NONE || !strcmp(word, "intrinsic.NONE");
     }
     for (int i = 0; i < IR_OP_COUNT; i++)
         if (i != IR_PARAM && i != IR_INTRINSIC && !strcmp(word, ir_op_info[i].text)) {
@@ -367,7 +396,7 @@ static IrValue *make_value(Parser *p, IrOp op, const Type *type)
 
 IrValue *parse_operation(Parser *p, const Type *type)
 {
-    IrOp op;
+    IrOp op = IR_OP_COUNT;
     IrValue immediate = {0};
     IntrinsicId intrinsic = INTRINSIC_NONE;
     p->operand_count = 0;
@@ -375,7 +404,7 @@ IrValue *parse_operation(Parser *p, const Type *type)
         return NULL;
     if (op == IR_INTRINSIC)
         immediate.intrinsic = intrinsic;
-    bool may_be_silent = op == IR_CALL || op == IR_INTRINSIC;
+    bool may_be_silent = ir_may_be_silent(op);
     bool is_silent = ir_op_info[op].result == IR_RESULT_NOTHING;
     if (is_silent ? type != NULL : !type && !may_be_silent) {
         parse_fail(p, is_silent ? "%s has no result" : "%s needs a result", ir_op_info[op].text);

@@ -155,6 +155,18 @@ static void print_intrinsic(Buf *out, const IrValue *value)
     print_operands(out, value, 0, value->operand_count);
 }
 
+/* `!independent block 5, block 4, %1, %2` */
+static void print_thread_loop(Buf *out, const IrValue *value)
+{
+    for (int i = 0; i < IR_THREADS_MARK_COUNT; i++)
+        if (value->hint >> i & 1)
+            buf_printf(out, "!%s ", ir_threads_mark_names[i]);
+    print_target(out, value->targets[0]);
+    buf_add(out, ", ");
+    print_target(out, value->targets[1]);
+    print_rest(out, value, 0);
+}
+
 static void print_operation(Buf *out, const IrValue *value)
 {
     const IrOpInfo *info = &ir_op_info[value->op];
@@ -200,6 +212,8 @@ static void print_operation(Buf *out, const IrValue *value)
         buf_printf(out, "%u", value->index);
         print_rest(out, value, 0);
         return;
+    case IR_EXCHANGE: print_intrinsic(out, value); return;
+    case IR_THREAD_LOOP: print_thread_loop(out, value); return;
     case IR_JUMP: print_target(out, value->targets[0]); return;
     case IR_BRANCH:
         print_operand(out, operand_at(value, 0));

@@ -348,6 +348,61 @@ static bool verify_print(const IrValue *value, Diag *diag)
     return true;
 }
 
+/* --- thread loops --------------------------------------------------------------------------------------------------------- */
+
+static bool expect_slot(Diag *diag, const IrValue *value, uint32_t i, const Type *type)
+{
+    if (value->operands[i]->op != IR_SLOT)
+        return fail_operand(diag, value, i, "a slot");
+    return expect_operand(diag, value, i, type);
+}
+
+static bool verify_slot_load(const IrValue *value, Diag *diag)
+{
+    if (value->operands[0]->op == IR_LOCAL)
+        return expect_result(diag, value, value->operands[0]->type);
+    return expect_slot(diag, value, 0, value->type);
+}
+
+static bool verify_thread_loop(const IrValue *value, Diag *diag)
+{
+    if (value->block->first != value)
+        return verify_fail(diag, value, "a loop over threads is the only operation of its block");
+    if (value->operand_count == 0)
+        return !(value->hint & IR_THREADS_BEGIN) || verify_fail(diag, value, "nobody asks who takes part");
+    if (!expect_count(diag, value, 2) || !expect_slot(diag, value, 0, TYPE_OF(BOOL)))
+        return false;
+    const IrValue *cell = value->operands[1];
+    bool counts = cell->op == IR_CELL && type_equal(cell->operands[0]->type, TYPE_OF(INT32));
+    return counts || fail_operand(diag, value, 1, "the cell of an i32");
+}
+
+/* The slots in the order of their row; the one of those that take part may be missing. */
+static bool verify_exchange(const IrValue *value, Diag *diag)
+{
+    IntrinsicId id = value->intrinsic;
+    bool is_vote = intrinsic_info[id].family == FAMILY_BLOCK_VOTE;
+    bool is_shuffle = intrinsic_info[id].family == FAMILY_SHUFFLE;
+    if (!is_vote && !intrinsic_is_exchange(id))
+        return verify_fail(diag, value, "%s is no exchange between threads", intrinsic_info[id].id);
+    const Type *types[4] = {TYPE_OF(UINT64)};
+    uint32_t count = 1, least = 1u + is_shuffle + !is_vote;
+    if (is_shuffle)
+        types[count++] = TYPE_OF(UINT32);
+    if (value->operand_count > least)
+        types[count++] = TYPE_OF(BOOL);
+    if (!is_vote)
+        types[count++] = TYPE_OF(UINT64);
+    if (!expect_count(diag, value, count))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!expect_slot(diag, value, i, types[i]))
+            return false;
+    if (!is_vote)
+        return expect_result(diag, value, &type_none);
+    return is_kind(value->type, INT | BOOL) || fail_type(diag, value, "the result", value->type, "an integer");
+}
+
 static bool verify_given(const IrValue *value, Diag *diag)
 {
     switch (value->op) {
@@ -382,6 +437,11 @@ static bool verify_given(const IrValue *value, Diag *diag)
     case IR_CELL_LOAD:
     case IR_CELL_STORE: return verify_cell(value, diag);
     case IR_CALL: return verify_call(value, diag);
+    case IR_SLOT: return true;
+    case IR_SLOT_LOAD: return verify_slot_load(value, diag);
+    case IR_SLOT_STORE: return expect_slot(diag, value, 0, value->operands[1]->type);
+    case IR_EXCHANGE: return verify_exchange(value, diag);
+    case IR_THREAD_LOOP: return verify_thread_loop(value, diag);
     case IR_BRANCH: return expect_kind(diag, value, 0, BOOL, "bool");
     case IR_RETURN: return verify_return(value, diag);
     case IR_RAISE: return verify_raise(value, diag);

@@ -1,5 +1,5 @@
 /* What lanes of a warp learn from each other when they meet, and threads of a block that vote: worked out from arrays of what
- * each one brings. host_warp.c has them meet one by one; kernels that run in phases bring a whole block at once. */
+ * each one brings. host_warp.c has them meet one by one; kernels in parallel regions bring a whole block at once. */
 #include "core/intrinsic.h"
 #include "runtime/host/host_device.h"
 

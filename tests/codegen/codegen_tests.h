@@ -17,7 +17,7 @@ void test_exceptions(void);
 void test_exception_ptx(void);
 void test_print_ptx(void);
 void test_shared_memory(void);
-void test_phases(void);
+void test_regions(void);
 void test_host_entries(void);
 void test_waiting_loops(void);
 void test_elementary(void);

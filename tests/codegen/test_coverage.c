@@ -88,6 +88,11 @@ static const Sample samples[] = {
      "  %9: i64 = add %1, %2",
      "i64 i64 i64"},
     {IR_RAISE, "  branch %1, block 1, block 2\nblock 1:\n  raise 0, %1\nblock 2:\n  %9: bool = not %1", "bool bool"},
+    {IR_THREAD_LOOP, NULL, NULL},
+    {IR_SLOT, NULL, NULL},
+    {IR_SLOT_LOAD, NULL, NULL},
+    {IR_SLOT_STORE, NULL, NULL},
+    {IR_EXCHANGE, NULL, NULL},
     {IR_TRAP, "  branch %1, block 1, block 2\nblock 1:\n  trap\nblock 2:\n  %9: bool = not %1", "bool bool"},
 };
 

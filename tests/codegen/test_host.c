@@ -345,7 +345,7 @@ static void check_entry(void)
     arena_destroy(arena);
 }
 
-void test_phases(void)
+void test_regions(void)
 {
     check_entry();
     check_rounds();

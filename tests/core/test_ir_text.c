@@ -178,7 +178,31 @@ static const char every_operation[] =
     "  print \"100%% %s\\x0a\", %1\n"
     "  raise 2, %0, %1\n"
     "block 2:\n"
-    "  trap\n";
+    "  trap\n"
+    "\n"
+    "device h()\n"
+    "block 0:\n"
+    "  %0: u64 = slot\n"
+    "  %1: bool = slot\n"
+    "  %2: i32 = const 1\n"
+    "  %3: u8[0 C] = cell %2\n"
+    "  jump block 1\n"
+    "block 1:\n"
+    "  thread_loop !independent !begin block 3, block 2, %1, %3\n"
+    "block 2:\n"
+    "  %4: u64 = slot_load %0\n"
+    "  slot_store %0, %4\n"
+    "  jump block 1\n"
+    "block 3:\n"
+    "  exchange cuda.ballot_sync %0, %1, %0\n"
+    "  %5: i32 = exchange cuda.syncthreads_or %0\n"
+    "  jump block 4\n"
+    "block 4:\n"
+    "  thread_loop block 6, block 5\n"
+    "block 5:\n"
+    "  jump block 4\n"
+    "block 6:\n"
+    "  return\n";
 
 /* op.def's operations all occur above. */
 static void check_coverage(void)

@@ -179,6 +179,39 @@ static void check_line_refused(const char *lines, const char *message)
     check_refused(text, message);
 }
 
+/* A loop over threads, and operations between two of them. */
+static void check_threads_refused(const char *loop, const char *body, const char *behind, const char *message)
+{
+    char text[1024];
+    snprintf(
+        text, sizeof text,
+        "kernel k(n: i64)\nblock 0:\n  %%0: u64 = slot\n  %%1: bool = slot\n  %%2: i32 = const 1\n"
+        "  %%3: u8[0 C] = cell %%2\n  %%4: u64 = slot\n  jump block 1\nblock 1:\n%s\nblock 2:\n%s\n  jump block 1\n"
+        "block 3:\n%s\n  return\n",
+        loop, body, behind);
+    check_refused(text, message);
+}
+
+static void test_thread_rules(void)
+{
+    static const char loop[] = "  thread_loop !independent !begin block 3, block 2, %1, %3";
+    check_threads_refused(loop, "  %9: i64 = slot_load %0", "", "operand 0 has type u64, which is not i64");
+    check_threads_refused(loop, "  %9: u64 = slot_load n", "", "which is not a slot");
+    check_threads_refused(loop, "  slot_store %0, n", "", "operand 0 has type u64, which is not i64");
+    check_threads_refused(loop, "  %9: u64 = slot_load %0", "  %8: u64 = neg %9", "does not dominate its use");
+    check_threads_refused("  thread_loop block 3, block 2, %1", "", "", "1 operands instead of 2");
+    check_threads_refused("  thread_loop block 3, block 2, %0, %3", "", "",
+                          "operand 0 has type u64, which is not bool");
+    check_threads_refused("  thread_loop !begin block 3, block 2", "", "", "nobody asks who takes part");
+    check_threads_refused("  %9: i32 = neg %2\n  thread_loop block 3, block 2", "", "",
+                          "the only operation of its block");
+    check_threads_refused(loop, "", "  exchange cuda.threadIdx.x %0, %4", "is no exchange between threads");
+    check_threads_refused(loop, "", "  exchange cuda.ballot_sync %0", "1 operands instead of 2");
+    check_threads_refused(loop, "", "  exchange cuda.shfl_sync %0, %1, %4",
+                          "operand 1 has type bool, which is not u32");
+    check_threads_refused(loop, "", "  exchange cuda.syncthreads_or %0", "the result has type none");
+}
+
 static void test_value_rules(void)
 {
     check_line_refused("  %0: f64 = add a, b", "operand 1 has type f32, which is not f64");
@@ -286,6 +319,7 @@ static void test_control_rules(void)
 void test_ir_verify_op(void)
 {
     test_value_rules();
+    test_thread_rules();
     test_array_rules();
     test_control_rules();
 }

@@ -181,6 +181,25 @@ def take_lock(lock, out):
     cuda.atomic.exch(lock, 0, 0)
 
 
+def tree_sum(x, out):
+    part = cuda.shared.array(64, float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    if i >= x.size:
+        return
+    value = x[i] * x[i]
+    part[t] = value
+    cuda.syncthreads()
+    k = 32
+    while k > 0:
+        other = part[(t + k) % 64]
+        cuda.syncthreads()
+        part[t] += other
+        cuda.syncthreads()
+        k //= 2
+    rank = cuda.shfl_xor_sync(0xFFFFFFFF, t, 1)
+    out[i] = part[0] / (value + rank)
+
+
 SAMPLES = {
     "saxpy": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])"),
     "grid_stride": (grid_stride, "void(int32[::1], int64[::1])"),
@@ -205,5 +224,6 @@ PASS_SAMPLES = {
     "loads": (normalized, "void(float32[::1], float32[::1], float32[::1])"),
     "unroll": (small_array, "void(float32[::1], float32[::1])"),
     "batch": (strided_sum, "void(float32[::1], float32[::1])"),
+    "regions": (tree_sum, "void(float32[::1], float32[::1])"),
     "yield": (take_lock, "void(int32[::1], int64[::1])"),
 }

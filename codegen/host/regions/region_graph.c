@@ -3,12 +3,12 @@
  * where no barrier follows. Threads that turn to where no barrier follows while others go on to one end on their own. */
 #include <string.h>
 
-#include "codegen/host/regions/phases.h"
+#include "codegen/host/regions/regions.h"
 
 enum { MOST_PIECES = 1024, WORD_BITS = 64 };
 
 typedef struct Graph {
-    Phases *phases;
+    Regions *regions;
     Arena *arena;
     uint32_t words; /* of a set of pieces, the exit included */
     uint64_t *joins; /* by piece: the pieces on all ways from it to the exit, itself included */
@@ -29,7 +29,7 @@ bool is_block_vote(const IrValue *value)
     return value->op == IR_INTRINSIC && intrinsic_info[value->intrinsic].family == FAMILY_BLOCK_VOTE;
 }
 
-bool is_meeting(const IrValue *value)
+bool is_collective(const IrValue *value)
 {
     if (value->op != IR_INTRINSIC)
         return false;
@@ -39,26 +39,26 @@ bool is_meeting(const IrValue *value)
            (is_of_warp && has_full_mask(value));
 }
 
-static void cut_block(Phases *phases, const IrBlock *block)
+static void cut_block(Regions *regions, const IrBlock *block)
 {
     const IrValue *first = block->first;
-    phases->first_piece[block->id] = phases->piece_count;
+    regions->first_piece[block->id] = regions->piece_count;
     for (const IrValue *value = block->first; value; value = value->next) {
-        phases->piece_of[value->id] = phases->piece_count;
-        if (!is_meeting(value))
+        regions->piece_of[value->id] = regions->piece_count;
+        if (!is_collective(value))
             continue;
-        phases->pieces[phases->piece_count++] = (Piece){.block = block, .first = first, .end = value};
+        regions->pieces[regions->piece_count++] = (Piece){.block = block, .first = first, .end = value};
         first = value->next;
     }
-    phases->last_piece[block->id] = phases->piece_count;
-    phases->pieces[phases->piece_count++] = (Piece){.block = block, .first = first};
+    regions->last_piece[block->id] = regions->piece_count;
+    regions->pieces[regions->piece_count++] = (Piece){.block = block, .first = first};
 }
 
-static void link_piece(Phases *phases, uint32_t place)
+static void link_piece(Regions *regions, uint32_t place)
 {
     IrBlock *targets[2];
-    Piece *piece = &phases->pieces[place];
-    piece->join = NO_PIECE;
+    Piece *piece = &regions->pieces[place];
+    piece->postdominator = NO_PIECE;
     piece->reaches_barrier = !has_terminator(piece);
     if (!has_terminator(piece)) {
         piece->successors[piece->successor_count++] = place + 1;
@@ -66,7 +66,7 @@ static void link_piece(Phases *phases, uint32_t place)
     }
     int count = ir_successors(piece->block, targets);
     for (int i = 0; i < count; i++)
-        piece->successors[piece->successor_count++] = phases->first_piece[targets[i]->id];
+        piece->successors[piece->successor_count++] = regions->first_piece[targets[i]->id];
 }
 
 static uint32_t count_pieces(const IrFunc *kernel)
@@ -74,38 +74,38 @@ static uint32_t count_pieces(const IrFunc *kernel)
     uint32_t count = kernel->block_count;
     for (const IrBlock *block = kernel->first; block; block = block->next)
         for (const IrValue *value = block->first; value; value = value->next)
-            count += is_meeting(value);
+            count += is_collective(value);
     return count;
 }
 
 static bool make_pieces(Graph *graph)
 {
-    Phases *phases = graph->phases;
-    const IrFunc *kernel = phases->kernel;
+    Regions *regions = graph->regions;
+    const IrFunc *kernel = regions->kernel;
     uint32_t count = count_pieces(kernel);
     if (count > MOST_PIECES)
         return false;
-    phases->pieces = ARENA_ARRAY(graph->arena, Piece, count);
-    phases->first_piece = ARENA_ARRAY(graph->arena, uint32_t, kernel->block_count);
-    phases->last_piece = ARENA_ARRAY(graph->arena, uint32_t, kernel->block_count);
-    phases->piece_of = ARENA_ARRAY(graph->arena, uint32_t, kernel->value_count);
+    regions->pieces = ARENA_ARRAY(graph->arena, Piece, count);
+    regions->first_piece = ARENA_ARRAY(graph->arena, uint32_t, kernel->block_count);
+    regions->last_piece = ARENA_ARRAY(graph->arena, uint32_t, kernel->block_count);
+    regions->piece_of = ARENA_ARRAY(graph->arena, uint32_t, kernel->value_count);
     for (const IrBlock *block = kernel->first; block; block = block->next)
-        cut_block(phases, block);
-    for (uint32_t i = 0; i < phases->piece_count; i++)
-        link_piece(phases, i);
+        cut_block(regions, block);
+    for (uint32_t i = 0; i < regions->piece_count; i++)
+        link_piece(regions, i);
     graph->stack = ARENA_ARRAY(graph->arena, uint32_t, count);
     graph->seen = ARENA_ARRAY(graph->arena, bool, count);
     return true;
 }
 
-static void find_what_reaches_barriers(Phases *phases)
+static void find_what_reaches_barriers(Regions *regions)
 {
     for (bool changed = true; changed;) {
         changed = false;
-        for (uint32_t i = phases->piece_count; i-- > 0;)
-            for (uint32_t k = 0; k < phases->pieces[i].successor_count && !phases->pieces[i].reaches_barrier; k++)
-                if (phases->pieces[phases->pieces[i].successors[k]].reaches_barrier)
-                    phases->pieces[i].reaches_barrier = changed = true;
+        for (uint32_t i = regions->piece_count; i-- > 0;)
+            for (uint32_t k = 0; k < regions->pieces[i].successor_count && !regions->pieces[i].reaches_barrier; k++)
+                if (regions->pieces[regions->pieces[i].successors[k]].reaches_barrier)
+                    regions->pieces[i].reaches_barrier = changed = true;
     }
 }
 
@@ -120,15 +120,15 @@ static void put(uint64_t *set, uint32_t piece) { set[piece / WORD_BITS] |= (uint
 /* Calls the exit piece_count. */
 static uint32_t ways_on(const Graph *graph, uint32_t place, uint32_t *ways)
 {
-    const Phases *phases = graph->phases;
-    const Piece *piece = &phases->pieces[place];
+    const Regions *regions = graph->regions;
+    const Piece *piece = &regions->pieces[place];
     uint32_t count = 0;
     if (!has_terminator(piece) || piece->successor_count == 0) {
-        ways[count++] = phases->piece_count;
+        ways[count++] = regions->piece_count;
         return count;
     }
     for (uint32_t i = 0; i < piece->successor_count; i++)
-        if (!piece->reaches_barrier || phases->pieces[piece->successors[i]].reaches_barrier)
+        if (!piece->reaches_barrier || regions->pieces[piece->successors[i]].reaches_barrier)
             ways[count++] = piece->successors[i];
     return count;
 }
@@ -161,7 +161,7 @@ static uint32_t size_of(const Graph *graph, uint32_t piece)
 static uint32_t nearest(const Graph *graph, uint32_t piece)
 {
     uint32_t best = NO_PIECE, best_size = 0;
-    for (uint32_t other = 0; other < graph->phases->piece_count; other++) {
+    for (uint32_t other = 0; other < graph->regions->piece_count; other++) {
         if (other == piece || !has(set_of(graph, piece), other))
             continue;
         uint32_t size = size_of(graph, other);
@@ -174,9 +174,9 @@ static uint32_t nearest(const Graph *graph, uint32_t piece)
 }
 
 /* False where a piece has no way to the exit: it would be in every set. */
-static bool find_joins(Graph *graph)
+static bool find_postdominators(Graph *graph)
 {
-    uint32_t count = graph->phases->piece_count;
+    uint32_t count = graph->regions->piece_count;
     graph->words = (count + 1) / WORD_BITS + 1; /* with a bit that stands for nothing */
     graph->joins = ARENA_ARRAY(graph->arena, uint64_t, (size_t)(count + 1) * graph->words);
     memset(graph->joins, 0xff, (size_t)count * graph->words * sizeof(uint64_t));
@@ -190,8 +190,8 @@ static bool find_joins(Graph *graph)
         if (has(set_of(graph, i), count + 1))
             return false;
     for (uint32_t i = 0; i < count; i++)
-        if (graph->phases->pieces[i].successor_count == 2)
-            graph->phases->pieces[i].join = nearest(graph, i);
+        if (graph->regions->pieces[i].successor_count == 2)
+            graph->regions->pieces[i].postdominator = nearest(graph, i);
     return true;
 }
 
@@ -209,25 +209,25 @@ bool is_made_at_start(const IrValue *value)
     }
 }
 
-static bool is_alike_intrinsic(const IrValue *value)
+static bool is_uniform_intrinsic(const IrValue *value)
 {
     const IntrinsicInfo *row = &intrinsic_info[value->intrinsic];
     return row->kind == INTRINSIC_KIND_MATH || row->family == FAMILY_BLOCK_REGISTER;
 }
 
-bool parts_threads(const Phases *phases, const Piece *piece)
+bool diverges(const Regions *regions, const Piece *piece)
 {
     return has_terminator(piece) && piece->block->last->op == IR_BRANCH &&
-           phases->homes[piece->block->last->operands[0]->id] != HOME_BLOCK;
+           regions->homes[piece->block->last->operands[0]->id] != HOME_UNIFORM;
 }
 
-const IrValue *value_of_parted(const Phases *phases, const IrValue *phi, bool *is_one)
+const IrValue *value_of_divergent_ways(const Regions *regions, const IrValue *phi, bool *is_one)
 {
     const IrValue *found = NULL;
     *is_one = true;
     for (uint32_t i = 0; i < phi->block->predecessor_count; i++) {
-        const Piece *from = &phases->pieces[phases->last_piece[phi->block->predecessors[i]->id]];
-        if (!from->is_partial && !parts_threads(phases, from))
+        const Piece *from = &regions->pieces[regions->last_piece[phi->block->predecessors[i]->id]];
+        if (!from->is_divergent_piece && !diverges(regions, from))
             continue;
         *is_one = *is_one && (!found || found == phi->operands[i]);
         found = phi->operands[i];
@@ -235,73 +235,74 @@ const IrValue *value_of_parted(const Phases *phases, const IrValue *phi, bool *i
     return found;
 }
 
-static bool differs(const Phases *phases, const IrValue *value)
+static bool is_divergent(const Regions *regions, const IrValue *value)
 {
     if (is_made_at_start(value))
         return false;
     if (is_block_vote(value))
         return false;
-    if (phases->pieces[phases->piece_of[value->id]].is_partial || value->op == IR_LOCAL || value->op == IR_CELL)
+    if (regions->pieces[regions->piece_of[value->id]].is_divergent_piece || value->op == IR_LOCAL ||
+        value->op == IR_CELL)
         return true;
-    if (value->op == IR_INTRINSIC ? !is_alike_intrinsic(value) : !(ir_op_info[value->op].flags & IR_FLAG_PURE))
+    if (value->op == IR_INTRINSIC ? !is_uniform_intrinsic(value) : !(ir_op_info[value->op].flags & IR_FLAG_PURE))
         return true;
     for (uint32_t i = 0; i < value->operand_count; i++)
-        if (phases->homes[value->operands[i]->id] != HOME_BLOCK)
+        if (regions->homes[value->operands[i]->id] != HOME_UNIFORM)
             return true;
     bool is_one = true;
     if (value->op == IR_PHI)
-        value_of_parted(phases, value, &is_one);
+        value_of_divergent_ways(regions, value, &is_one);
     return !is_one;
 }
 
-static bool find_differing(Phases *phases)
+static bool find_divergent(Regions *regions)
 {
     bool changed = false;
-    for (const IrBlock *block = phases->kernel->first; block; block = block->next)
+    for (const IrBlock *block = regions->kernel->first; block; block = block->next)
         for (const IrValue *value = block->first; value; value = value->next)
-            if (phases->homes[value->id] == HOME_BLOCK && differs(phases, value)) {
-                phases->homes[value->id] = HOME_PHASE;
+            if (regions->homes[value->id] == HOME_UNIFORM && is_divergent(regions, value)) {
+                regions->homes[value->id] = HOME_REGION;
                 changed = true;
             }
     return changed;
 }
 
 /* Everything from where threads part to where they join. */
-static bool mark_partial(Graph *graph, const Piece *parting)
+static bool mark_divergent(Graph *graph, const Piece *parting)
 {
-    Phases *phases = graph->phases;
+    Regions *regions = graph->regions;
     uint32_t depth = 0;
     bool changed = false;
     const Piece *from = parting;
-    memset(graph->seen, 0, phases->piece_count);
+    memset(graph->seen, 0, regions->piece_count);
     for (;;) {
         for (uint32_t i = 0; i < from->successor_count; i++) {
             uint32_t next = from->successors[i];
-            if (next == parting->join || graph->seen[next])
+            if (next == parting->postdominator || graph->seen[next])
                 continue;
             graph->seen[next] = true;
-            changed |= !phases->pieces[next].is_partial;
-            phases->pieces[next].is_partial = true;
+            changed |= !regions->pieces[next].is_divergent_piece;
+            regions->pieces[next].is_divergent_piece = true;
             graph->stack[depth++] = next;
         }
         if (!depth)
             return changed;
-        from = &phases->pieces[graph->stack[--depth]];
+        from = &regions->pieces[graph->stack[--depth]];
     }
 }
 
 /* A barrier that only some threads may reach ends the search: false. */
-static bool find_partial(Graph *graph, bool *changed)
+static bool find_divergent_pieces(Graph *graph, bool *changed)
 {
-    Phases *phases = graph->phases;
-    for (uint32_t i = 0; i < phases->piece_count; i++) {
-        const Piece *piece = &phases->pieces[i];
-        if (parts_threads(phases, piece)) {
-            if (piece->reaches_barrier && piece->join == NO_PIECE)
+    Regions *regions = graph->regions;
+    for (uint32_t i = 0; i < regions->piece_count; i++) {
+        const Piece *piece = &regions->pieces[i];
+        if (diverges(regions, piece)) {
+            if (piece->reaches_barrier && piece->postdominator == NO_PIECE)
                 return false;
-            *changed |= mark_partial(graph, piece);
+            *changed |= mark_divergent(graph, piece);
         }
-        if (piece->is_partial && !has_terminator(piece))
+        if (piece->is_divergent_piece && !has_terminator(piece))
             return false;
     }
     return true;
@@ -309,11 +310,11 @@ static bool find_partial(Graph *graph, bool *changed)
 
 /* --- steps -------------------------------------------------------------------------------------------------------------------------------- */
 
-static void find_step_successors(const Phases *phases, Piece *piece)
+static void find_step_successors(const Regions *regions, Piece *piece)
 {
-    if (parts_threads(phases, piece)) {
-        piece->steps[0] = piece->join;
-        piece->step_count = piece->join != NO_PIECE;
+    if (diverges(regions, piece)) {
+        piece->steps[0] = piece->postdominator;
+        piece->step_count = piece->postdominator != NO_PIECE;
         return;
     }
     for (uint32_t i = 0; i < piece->successor_count; i++)
@@ -323,19 +324,19 @@ static void find_step_successors(const Phases *phases, Piece *piece)
 
 static void walk_steps(Graph *graph)
 {
-    Phases *phases = graph->phases;
+    Regions *regions = graph->regions;
     uint32_t depth = 1;
     graph->stack[0] = 0;
-    phases->pieces[0].is_step = true;
+    regions->pieces[0].is_uniform = true;
     while (depth) {
-        Piece *piece = &phases->pieces[graph->stack[--depth]];
-        find_step_successors(phases, piece);
+        Piece *piece = &regions->pieces[graph->stack[--depth]];
+        find_step_successors(regions, piece);
         for (uint32_t i = 0; i < piece->step_count; i++) {
-            Piece *next = &phases->pieces[piece->steps[i]];
+            Piece *next = &regions->pieces[piece->steps[i]];
             next->step_predecessors++;
-            if (!next->is_step)
+            if (!next->is_uniform)
                 graph->stack[depth++] = piece->steps[i];
-            next->is_step = true;
+            next->is_uniform = true;
         }
     }
 }
@@ -348,23 +349,23 @@ static bool chooses_by_edge(const Piece *piece)
     return piece->block->last->targets[0]->first->op == IR_PHI;
 }
 
-bool find_steps(Phases *phases, Arena *arena)
+bool find_steps(Regions *regions, Arena *arena)
 {
-    Graph graph = {.phases = phases, .arena = arena};
+    Graph graph = {.regions = regions, .arena = arena};
     if (!make_pieces(&graph))
         return false;
-    find_what_reaches_barriers(phases);
-    if (!find_joins(&graph))
+    find_what_reaches_barriers(regions);
+    if (!find_postdominators(&graph))
         return false;
-    phases->homes = ARENA_ARRAY(arena, uint8_t, phases->kernel->value_count);
-    memset(phases->homes, HOME_BLOCK, phases->kernel->value_count);
+    regions->homes = ARENA_ARRAY(arena, uint8_t, regions->kernel->value_count);
+    memset(regions->homes, HOME_UNIFORM, regions->kernel->value_count);
     for (bool changed = true; changed;) {
-        changed = find_differing(phases);
-        if (!find_partial(&graph, &changed))
+        changed = find_divergent(regions);
+        if (!find_divergent_pieces(&graph, &changed))
             return false;
     }
-    for (uint32_t i = 0; i < phases->piece_count; i++)
-        if (chooses_by_edge(&phases->pieces[i]))
+    for (uint32_t i = 0; i < regions->piece_count; i++)
+        if (chooses_by_edge(&regions->pieces[i]))
             return false;
     walk_steps(&graph);
     return true;

@@ -1,8 +1,8 @@
-/* Whether the loads and stores of a phase may be declared independent. Between threads they are; but LLVM (22:
+/* Whether the loads and stores of a region may be declared independent. Between threads they are; but LLVM (22:
  * InterleavedAccessInfo) then takes those of one iteration for independent, too, where it makes one access of several that
  * have gaps between them: loads move up to the first of them, stores down to the last. A store must not pass what comes
  * behind it and may lie at the same place. */
-#include "codegen/host/regions/phases.h"
+#include "codegen/host/regions/regions.h"
 #include "codegen/host/regions/thread_range.h"
 
 enum { MOST_ACCESSES = 200, DEEPEST = 12 };
@@ -80,7 +80,7 @@ static bool read_access(const IrValue *value, Access *out)
     return out->reads || out->writes;
 }
 
-/* --- all of a phase --------------------------------------------------------------------------------------------------------------- */
+/* --- all of a region --------------------------------------------------------------------------------------------------------------- */
 
 /* Parameters may be parts of one array; all else lies apart. */
 static bool may_meet(const Access *a, const Access *b)
@@ -97,11 +97,11 @@ static bool may_pass(const Access *store, const Access *later)
     return store->writes && (store->may_have_gaps || (later->reads && later->may_have_gaps)) && may_meet(store, later);
 }
 
-/* Fills in what the phase accesses, in the program's order; false when that is too much to compare. */
-static bool list_accesses(const Phases *phases, const Phase *phase, Access *accesses, uint32_t *count)
+/* Fills in what the region accesses, in the program's order; false when that is too much to compare. */
+static bool list_accesses(const Regions *regions, const Region *region, Access *accesses, uint32_t *count)
 {
-    for (uint32_t i = 0; i < phase->piece_count; i++) {
-        const Piece *piece = &phases->pieces[phase->pieces[i]];
+    for (uint32_t i = 0; i < region->piece_count; i++) {
+        const Piece *piece = &regions->pieces[region->pieces[i]];
         for (const IrValue *value = piece->first; value && value != piece->end; value = value->next) {
             if (*count == MOST_ACCESSES)
                 return false;
@@ -111,27 +111,27 @@ static bool list_accesses(const Phases *phases, const Phase *phase, Access *acce
     return true;
 }
 
-/* Whether a thread runs a loop of its own in the phase: LLVM may write it out, one round after the other. */
-static bool has_loop(const Phases *phases, const Phase *phase, Arena *arena)
+/* Whether a thread runs a loop of its own in the region: LLVM may write it out, one round after the other. */
+static bool has_loop(const Regions *regions, const Region *region, Arena *arena)
 {
-    bool *is_passed = ARENA_ARRAY(arena, bool, phases->piece_count + 1);
-    for (uint32_t i = 0; i < phase->piece_count; i++) {
-        const Piece *piece = &phases->pieces[phase->pieces[i]];
-        is_passed[phase->pieces[i]] = true;
+    bool *is_passed = ARENA_ARRAY(arena, bool, regions->piece_count + 1);
+    for (uint32_t i = 0; i < region->piece_count; i++) {
+        const Piece *piece = &regions->pieces[region->pieces[i]];
+        is_passed[region->pieces[i]] = true;
         for (uint32_t k = 0; k < piece->successor_count; k++)
-            if (is_passed[piece->successors[k]] && phase->is_inside[piece->successors[k]])
+            if (is_passed[piece->successors[k]] && region->is_inside[piece->successors[k]])
                 return true;
     }
     return false;
 }
 
-bool keeps_order(const Phases *phases, const Phase *phase, Arena *arena)
+bool keeps_order(const Regions *regions, const Region *region, Arena *arena)
 {
     Access *accesses = ARENA_ARRAY(arena, Access, MOST_ACCESSES + 1);
     uint32_t count = 0;
-    if (!list_accesses(phases, phase, accesses, &count))
+    if (!list_accesses(regions, region, accesses, &count))
         return false;
-    bool repeats = has_loop(phases, phase, arena);
+    bool repeats = has_loop(regions, region, arena);
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = repeats ? 0 : i + 1; k < count; k++)
             if (may_pass(&accesses[i], &accesses[k]))

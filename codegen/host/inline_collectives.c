@@ -1,5 +1,5 @@
 /* Inlines the device functions in which threads meet, and those that call such functions, into a copy of the kernel. */
-#include "codegen/host/inline_meetings.h"
+#include "codegen/host/inline_collectives.h"
 
 #include <string.h>
 
@@ -28,15 +28,15 @@ typedef struct Body {
     uint32_t return_count;
 } Body;
 
-static bool is_meeting(const IrValue *value)
+static bool is_collective(const IrValue *value)
 {
     return value->op == IR_INTRINSIC && intrinsic_info[value->intrinsic].effects & WAITS;
 }
 
 /* False where one of them calls itself. */
-static bool find_meeting_functions(Copy *copy, bool *any)
+static bool find_collective_functions(Copy *copy, bool *any)
 {
-    ir_functions_with(copy->module, is_meeting, copy->meets);
+    ir_functions_with(copy->module, is_collective, copy->meets);
     uint32_t place = 1;
     for (const IrFunc *function = copy->module->first->next; function; function = function->next, place++) {
         *any = *any || copy->meets[place];
@@ -46,7 +46,7 @@ static bool find_meeting_functions(Copy *copy, bool *any)
     return true;
 }
 
-/* --- constants: an argument may decide a branch, and is the mask of a meeting ------------------------------------------------------ */
+/* --- constants: an argument may decide a branch, and is the mask of a collective ------------------------------------------------------ */
 
 static bool is_constant(const IrValue *value) { return value->op == IR_CONST && value->type->kind != TYPE_FLOAT; }
 
@@ -108,14 +108,7 @@ static IrValue *copy_plain(Copy *copy, Body *body, const IrValue *value, IrBlock
                                                : folded(value, operands, to);
     if (constant && (value->operand_count || value->op == IR_CALL))
         return constant;
-    IrValue *made = ir_append(to, value->op, value->type, &value->pos, value->operand_count, operands);
-    uint32_t id = made->id;
-    IrValue **kept = made->operands, *next = made->next;
-    *made = *value;
-    made->id = id;
-    made->operands = kept;
-    made->next = next;
-    made->block = to;
+    IrValue *made = ir_copy_value(to, value, operands);
     for (int i = 0; i < 2 && (value->op == IR_JUMP || value->op == IR_BRANCH); i++)
         made->targets[i] = start_of(copy, body, value->targets[i]);
     return made;
@@ -228,7 +221,7 @@ static void copy_body(Copy *copy, Body *body, IrValue *const *arguments, IrBlock
         }
 }
 
-const IrFunc *inline_meetings(const IrModule *module, Arena *arena, bool *gone)
+const IrFunc *inline_collectives(const IrModule *module, Arena *arena, bool *gone)
 {
     const IrFunc *kernel = module->first;
     bool any = false;
@@ -237,7 +230,7 @@ const IrFunc *inline_meetings(const IrModule *module, Arena *arena, bool *gone)
                  .meets = gone,
                  .shared = ARENA_ARRAY(arena, const IrValue *, 2 * MOST_SHARED)};
     memset(gone, 0, module->function_count * sizeof *gone);
-    if (!find_meeting_functions(&copy, &any))
+    if (!find_collective_functions(&copy, &any))
         return NULL;
     if (!any)
         return kernel;

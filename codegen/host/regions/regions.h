@@ -1,0 +1,81 @@
+/* A kernel as regions: what its threads do from one barrier to the next, and in each round of a loop that all of them run
+ * alike. On the CPU device a region is a loop over the block's threads; control flow that all threads share is around these
+ * loops. Possible where every barrier is reached by all threads of the block that have not ended. */
+#ifndef CUJIT_CODEGEN_REGIONS_H
+#define CUJIT_CODEGEN_REGIONS_H
+
+#include "core/ir/ir.h"
+
+enum { NO_PIECE = UINT32_MAX };
+
+/* A block, or the part of one up to a barrier or from there on. */
+typedef struct Piece {
+    const IrBlock *block;
+    const IrValue *first,
+        *end; /* end: the barrier behind it, or another collective; NULL: it goes to the block's end */
+    uint32_t successors[2], successor_count;
+    uint32_t postdominator; /* where threads that part here are together again; NO_PIECE: nowhere */
+    bool reaches_barrier;
+    bool is_divergent_piece; /* some threads of the block may run it without the others */
+    bool is_uniform; /* all threads that have not ended come here together */
+    uint32_t steps[2], step_count; /* where they go together */
+    uint32_t step_predecessors;
+    uint32_t region; /* of a step */
+} Piece;
+
+typedef struct Region {
+    uint32_t leader, last; /* the first step and the last one */
+    uint32_t *pieces, piece_count; /* definitions before uses, the leader first */
+    bool *is_inside; /* by piece: control that goes there stays in the region */
+    const IrValue **incoming; /* of other regions: what threads need here */
+    uint32_t incoming_count;
+    bool ends_threads; /* some threads may end here while others go on */
+} Region;
+
+typedef enum ValueHome {
+    HOME_REGION, /* used where it is made */
+    HOME_UNIFORM, /* one for all threads */
+    HOME_REMATERIALIZE, /* each region that needs it makes it anew */
+    HOME_SPILL, /* kept for each thread */
+} ValueHome;
+
+typedef struct Regions {
+    const IrFunc *kernel;
+    Piece *pieces;
+    uint32_t piece_count;
+    uint32_t *first_piece, *last_piece; /* by IrBlock.id */
+    uint32_t *piece_of; /* by IrValue.id */
+    uint8_t *homes; /* by IrValue.id: ValueHome */
+    bool *needs_entry; /* by IrValue.id: a phi of a leader whose next value comes before the last use of this one */
+    Region *regions;
+    uint32_t region_count;
+    uint32_t *order; /* the regions, definitions before uses */
+    bool ends_threads; /* a region does */
+} Regions;
+
+/* False where some barrier cannot be proven to be reached by all threads together. may_raise: calls may end a thread. */
+bool find_regions(const IrFunc *kernel, bool may_raise, Arena *arena, Regions *out);
+
+/* region_graph.c: pieces, who runs them, which values all threads have alike (homes: HOME_UNIFORM). */
+bool find_steps(Regions *regions, Arena *arena);
+/* Whether the value is the same everywhere in the kernel and costs nothing: made once at its start. */
+bool is_made_at_start(const IrValue *value);
+/* What a phi has for threads that come to it on ways of their own; NULL: none do. is_one: it is the same on all ways. */
+const IrValue *value_of_divergent_ways(const Regions *regions, const IrValue *phi, bool *is_one);
+/* region_order.c: whether LLVM may take the region's accesses for independent of each other, a thread's own included. */
+bool keeps_order(const Regions *regions, const Region *region, Arena *arena);
+/* Whether the piece ends with a branch on a value that differs between threads. */
+bool diverges(const Regions *regions, const Piece *piece);
+/* Whether threads of the block wait for each other here, in a way that regions know. */
+bool is_collective(const IrValue *value);
+/* One with a result that all threads have alike. */
+bool is_block_vote(const IrValue *value);
+/* One with a result for each thread, or that one. */
+static inline bool is_exchange(const IrValue *value)
+{
+    return is_collective(value) && (is_block_vote(value) || intrinsic_is_exchange(value->intrinsic));
+}
+/* The end of the piece's block belongs to it, and its last operation. */
+static inline bool has_terminator(const Piece *piece) { return !piece->end; }
+
+#endif

@@ -1,0 +1,369 @@
+/* Emits the operations of a function that runs all threads of a block: loops over the threads, the slots in which each
+ * keeps what outlasts a loop, and exchanges between them. A slot is an array with an item for each thread, in memory that
+ * the runtime gives to the block, so that neighbouring threads read and write neighbouring items. */
+#include "codegen/host/regions/thread_loop.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "codegen/emit_tools.h"
+#include "codegen/host/host_loop.h"
+#include "codegen/ir_to_llvm.h"
+#include "codegen/op/array_emit.h"
+#include "codegen/op/parts.h"
+#include "core/base/table.h"
+
+/* A loop whose iterations do not depend on each other. */
+typedef struct IndependentLoop IndependentLoop;
+struct IndependentLoop {
+    IndependentLoop *next;
+    LLVMBasicBlockRef first, latch;
+    LLVMValueRef branch; /* back to the first block */
+    LLVMValueRef thread; /* the function's HostThread */
+};
+
+struct BlockFrame {
+    LLVMValueRef block_dim[3], thread_count; /* NULL: not read so far */
+    LLVMValueRef context, stride; /* of a slot's first byte to that of the next slot, for each byte of a thread */
+    LLVMValueRef thread_number; /* i64, in a loop over threads; NULL before the first */
+};
+
+/* --- the frame ---------------------------------------------------------------------------------------------------------- */
+
+bool has_thread_loops(const IrFunc *function)
+{
+    for (const IrBlock *block = function->first; block; block = block->next)
+        if (block->last->op == IR_THREAD_LOOP)
+            return true;
+    return false;
+}
+
+void emit_block_function(Emitter *emitter, const EmittedFunction *function)
+{
+    emitter->block_frame = ARENA_NEW(emitter->arena, BlockFrame);
+    emit_function_body(emitter, function);
+    emitter->block_frame = NULL;
+}
+
+static void read_block(Emitter *emitter, BlockFrame *frame)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    for (uint32_t axis = 0; axis < 3; axis++)
+        frame->block_dim[axis] =
+            emitter->lowering->read_register(emitter, intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, axis));
+    LLVMValueRef plane = LLVMBuildNUWMul(builder, frame->block_dim[0], frame->block_dim[1], "");
+    frame->thread_count = LLVMBuildNUWMul(builder, plane, frame->block_dim[2], "");
+    LLVMValueRef up = LLVMBuildNUWAdd(builder, frame->thread_count, const_i32(emitter, HOST_CONTEXT_STEP - 1), "");
+    LLVMValueRef stride = LLVMBuildAnd(builder, up, const_i32(emitter, ~(HOST_CONTEXT_STEP - 1)), "");
+    frame->stride = LLVMBuildZExt(builder, stride, emitter->i64, "");
+    frame->context = LLVMBuildLoad2(builder, emitter->pointer_type,
+                                    host_field(emitter, emitter->thread, offsetof(HostThread, context)), "");
+}
+
+/* The frame of the function being emitted; NULL with a diagnostic where it is none of a block, or not on the CPU device. */
+static BlockFrame *frame_of(Emitter *emitter, const IrValue *value)
+{
+    BlockFrame *frame = emitter->block_frame;
+    if (!frame) {
+        diag_fail(emitter->diag, &value->pos, DIAG_IR_INVALID, emitter->function->name, "a slot without a thread_loop");
+        return NULL;
+    }
+    if (frame->thread_count)
+        return frame;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
+    LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
+    read_block(emitter, frame);
+    LLVMPositionBuilderAtEnd(emitter->builder, here);
+    return frame;
+}
+
+/* Likewise inside of a loop over threads. */
+static BlockFrame *frame_in_loop(Emitter *emitter, const IrValue *value)
+{
+    BlockFrame *frame = frame_of(emitter, value);
+    if (frame && !frame->thread_number)
+        diag_fail(emitter->diag, &value->pos, DIAG_IR_INVALID, emitter->function->name,
+                  "a thread's slot outside of a thread_loop");
+    return frame && frame->thread_number ? frame : NULL;
+}
+
+/* --- slots -------------------------------------------------------------------------------------------------------------- */
+
+/* So many bytes for each thread of the block. */
+static LLVMValueRef new_slot(Emitter *emitter, const BlockFrame *frame, uint64_t size)
+{
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
+    LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
+    LLVMValueRef offset =
+        LLVMBuildNUWMul(emitter->builder, frame->stride, const_i64(emitter, emitter->context_size), "");
+    LLVMValueRef slot = LLVMBuildInBoundsGEP2(emitter->builder, emitter->i8, frame->context, &offset, 1, "");
+    LLVMPositionBuilderAtEnd(emitter->builder, here);
+    emitter->context_size += (uint32_t)size;
+    return slot;
+}
+
+static LLVMTypeRef type_in_slot(Emitter *emitter, LLVMTypeRef part) { return part == emitter->i1 ? emitter->i8 : part; }
+
+static LLVMValueRef place_in_slot(Emitter *emitter, LLVMTypeRef type, LLVMValueRef slot)
+{
+    return LLVMBuildInBoundsGEP2(emitter->builder, type, slot, &emitter->block_frame->thread_number, 1, "");
+}
+
+static uint64_t size_in_slot(uint64_t size, uint32_t alignment)
+{
+    uint64_t whole = alignment < 16 ? 16 : alignment;
+    return (size + whole - 1) / whole * whole;
+}
+
+LLVMValueRef host_thread_memory(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment)
+{
+    BlockFrame *frame = emitter->block_frame ? frame_of(emitter, value) : NULL;
+    if (!frame || (value->op != IR_LOCAL && !frame->thread_number))
+        return NULL;
+    size = size_in_slot(size, alignment);
+    LLVMValueRef slot = new_slot(emitter, frame, size);
+    emitter->local_size += (uint32_t)size;
+    return value->op == IR_LOCAL ? slot : place_in_slot(emitter, LLVMArrayType2(emitter->i8, size), slot);
+}
+
+/* Where each part begins. */
+void emit_op_SLOT(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    const BlockFrame *frame = frame_of(emitter, value);
+    uint32_t count = part_count(value->type);
+    LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, count + 1);
+    part_types(emitter, value->type, types);
+    for (uint32_t i = 0; i < count && frame; i++) {
+        uint64_t size = LLVMABISizeOfType(emitter->data_layout, type_in_slot(emitter, types[i]));
+        out[i] = new_slot(emitter, frame, size);
+    }
+}
+
+static void load_local(Emitter *emitter, const IrValue *local, LLVMValueRef *out)
+{
+    uint32_t alignment = storage_alignment(local);
+    uint64_t size = size_in_slot(local_array_size(local) - alignment, alignment);
+    memcpy(out, emitter->parts[local->id], part_count(local->type) * sizeof *out);
+    out[0] = place_in_slot(emitter, LLVMArrayType2(emitter->i8, size), out[0]);
+}
+
+void emit_op_SLOT_LOAD(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    const IrValue *slot = value->operands[0];
+    if (!frame_in_loop(emitter, value))
+        return;
+    if (slot->op == IR_LOCAL) {
+        load_local(emitter, slot, out);
+        return;
+    }
+    uint32_t count = part_count(value->type);
+    LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, count + 1);
+    part_types(emitter, value->type, types);
+    for (uint32_t i = 0; i < count; i++) {
+        LLVMTypeRef in_slot = type_in_slot(emitter, types[i]);
+        LLVMValueRef place = place_in_slot(emitter, in_slot, emitter->parts[slot->id][i]);
+        out[i] = LLVMBuildLoad2(emitter->builder, in_slot, place, "");
+        if (in_slot != types[i])
+            out[i] = LLVMBuildTrunc(emitter->builder, out[i], types[i], "");
+    }
+}
+
+void emit_op_SLOT_STORE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    (void)out;
+    const LLVMValueRef *parts = operand_parts(emitter, value, 1);
+    if (!frame_in_loop(emitter, value))
+        return;
+    for (uint32_t i = 0; i < part_count(value->operands[1]->type); i++) {
+        LLVMTypeRef in_slot = type_in_slot(emitter, LLVMTypeOf(parts[i]));
+        LLVMValueRef part = parts[i];
+        if (in_slot != LLVMTypeOf(part))
+            part = LLVMBuildZExt(emitter->builder, part, in_slot, "");
+        LLVMBuildStore(emitter->builder, part,
+                       place_in_slot(emitter, in_slot, emitter->parts[value->operands[0]->id][i]));
+    }
+}
+
+/* --- exchanges ---------------------------------------------------------------------------------------------------------- */
+
+static void call_exchange(Emitter *emitter, uint32_t count, LLVMValueRef *arguments)
+{
+    LLVMTypeRef types[8];
+    LLVMBuilderRef builder = emitter->builder;
+    for (uint32_t i = 0; i < count; i++)
+        types[i] = LLVMTypeOf(arguments[i]);
+    LLVMTypeRef type = LLVMFunctionType(emitter->void_type, types, count, false);
+    LLVMValueRef services = LLVMBuildLoad2(builder, emitter->pointer_type,
+                                           host_field(emitter, emitter->thread, offsetof(HostThread, services)), "");
+    LLVMValueRef function = LLVMBuildLoad2(builder, emitter->pointer_type,
+                                           host_field(emitter, services, offsetof(HostServices, exchange)), "");
+    LLVMValueRef call = LLVMBuildCall2(builder, type, function, arguments, count, "");
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             enum_attribute(emitter, "nounwind", 0));
+}
+
+/* The verifier knows which slots there are, in which order. */
+void emit_op_EXCHANGE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    const BlockFrame *frame = frame_of(emitter, value);
+    LLVMValueRef nothing = LLVMConstNull(emitter->pointer_type), places = nothing, going = nothing, result = NULL;
+    if (!frame)
+        return;
+    for (uint32_t i = 1; i < value->operand_count; i++) {
+        const Type *type = value->operands[i]->type;
+        LLVMValueRef slot = emitter->parts[value->operands[i]->id][0];
+        *(type->kind == TYPE_BOOL ? &going : type->size == sizeof(uint32_t) ? &places : &result) = slot;
+    }
+    if (!result)
+        result = prologue_alloca(emitter, sizeof(uint64_t), sizeof(uint64_t));
+    LLVMValueRef arguments[6] = {const_i32(emitter, (int32_t)value->intrinsic),
+                                 frame->thread_count,
+                                 emitter->parts[value->operands[0]->id][0],
+                                 places,
+                                 going,
+                                 result};
+    call_exchange(emitter, 6, arguments);
+    if (!part_count(value->type))
+        return;
+    LLVMValueRef bits = LLVMBuildLoad2(emitter->builder, emitter->i64, result, "");
+    out[0] = LLVMBuildIntCast2(emitter->builder, bits, part_type(emitter, value->type), false, "");
+}
+
+/* --- loops over threads ------------------------------------------------------------------------------------------------- */
+
+/* Control goes on in threads that take part. */
+static void emit_who_takes_part(Emitter *emitter, const IrValue *loop, LLVMBasicBlockRef latch)
+{
+    LLVMValueRef place = place_in_slot(emitter, emitter->i8, emitter->parts[loop->operands[0]->id][0]);
+    if (loop->hint & IR_THREADS_BEGIN) {
+        LLVMBuildStore(emitter->builder, LLVMConstInt(emitter->i8, 1, false), place);
+        return;
+    }
+    LLVMBasicBlockRef goes_on = new_block(emitter);
+    LLVMValueRef going = LLVMBuildLoad2(emitter->builder, emitter->i8, place, "");
+    LLVMValueRef has_ended = LLVMBuildICmp(emitter->builder, LLVMIntEQ, going, LLVMConstNull(emitter->i8), "");
+    LLVMBuildCondBr(emitter->builder, has_ended, latch, goes_on);
+    LLVMPositionBuilderAtEnd(emitter->builder, goes_on);
+}
+
+/* Where a thread goes that an exception ends. */
+static LLVMBasicBlockRef emit_thread_end(Emitter *emitter, const IrValue *loop, LLVMBasicBlockRef latch)
+{
+    if (!loop->operand_count)
+        return latch;
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(builder), end = new_block(emitter);
+    LLVMPositionBuilderAtEnd(builder, end);
+    LLVMBuildStore(builder, LLVMConstNull(emitter->i8),
+                   place_in_slot(emitter, emitter->i8, emitter->parts[loop->operands[0]->id][0]));
+    LLVMValueRef cell = operand_parts(emitter, loop, 1)[0];
+    LLVMValueRef count = LLVMBuildLoad2(builder, emitter->i32, cell, "");
+    LLVMBuildStore(builder, LLVMBuildSub(builder, count, const_i32(emitter, 1), ""), cell);
+    LLVMBuildBr(builder, latch);
+    LLVMPositionBuilderAtEnd(builder, here);
+    return end;
+}
+
+static void emit_thread_index(Emitter *emitter, BlockFrame *frame, LLVMValueRef *index)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMValueRef row = LLVMBuildNUWMul(builder, index[2], frame->block_dim[1], "");
+    row = LLVMBuildNUWMul(builder, LLVMBuildNUWAdd(builder, row, index[1], ""), frame->block_dim[0], "");
+    host_set_thread_index(emitter, emitter->thread, index, frame->block_dim);
+    frame->thread_number = LLVMBuildNUWAdd(builder, LLVMBuildZExt(builder, row, emitter->i64, ""),
+                                           LLVMBuildZExt(builder, index[0], emitter->i64, ""), "");
+    LLVMSetNSW(frame->thread_number, true);
+}
+
+/* The body comes back to the loop's block, which then stands for the end of an iteration: the block before the loop is
+ * emitted already, and nothing else leads there. The body's own blocks are emitted next. */
+void emit_op_THREAD_LOOP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    (void)out;
+    BlockFrame *frame = frame_of(emitter, value);
+    LLVMValueRef index[3];
+    HostLoop loops[3];
+    if (!frame)
+        return;
+    for (int axis = 2; axis >= 0; axis--) {
+        loops[axis] = host_loop_open(emitter, const_i32(emitter, 0), frame->block_dim[axis]);
+        index[axis] = loops[axis].index;
+    }
+    LLVMBasicBlockRef latch = new_block(emitter);
+    emit_thread_index(emitter, frame, index);
+    if (value->operand_count)
+        emit_who_takes_part(emitter, value, latch);
+    emitter->unwind = emit_thread_end(emitter, value, latch);
+    emitter->report = NULL;
+    LLVMBuildBr(emitter->builder, emitter->block_start[value->targets[1]->id]);
+    LLVMPositionBuilderAtEnd(emitter->builder, latch);
+    LLVMValueRef branch = host_loop_close(emitter, &loops[0]);
+    if (value->hint & IR_THREADS_INDEPENDENT) {
+        IndependentLoop *loop = ARENA_NEW(emitter->arena, IndependentLoop);
+        *loop = (IndependentLoop){emitter->independent_loops, loops[0].body, latch, branch, emitter->thread};
+        emitter->independent_loops = loop;
+    }
+    host_loop_close(emitter, &loops[1]);
+    host_loop_close(emitter, &loops[2]);
+    LLVMBuildBr(emitter->builder, emitter->block_start[value->targets[0]->id]);
+    emitter->block_start[value->block->id] = latch;
+}
+
+/* --- independence ------------------------------------------------------------------------------------------------------- */
+
+/* Memory of the function's own, which all iterations share. */
+static bool is_own_memory(LLVMValueRef thread, LLVMValueRef pointer)
+{
+    while (LLVMIsAGetElementPtrInst(pointer))
+        pointer = LLVMGetOperand(pointer, 0);
+    return LLVMIsAAllocaInst(pointer) || pointer == thread;
+}
+
+static void mark_accesses(Emitter *emitter, const IndependentLoop *loop, LLVMBasicBlockRef block, LLVMValueRef node)
+{
+    unsigned access = LLVMGetMDKindIDInContext(emitter->context, "llvm.mem.parallel_loop_access", 29);
+    for (LLVMValueRef value = LLVMGetFirstInstruction(block); value; value = LLVMGetNextInstruction(value)) {
+        LLVMOpcode code = LLVMGetInstructionOpcode(value);
+        if ((code == LLVMLoad || code == LLVMStore) && !LLVMGetVolatile(value) &&
+            !is_own_memory(loop->thread, LLVMGetOperand(value, code == LLVMStore)))
+            LLVMSetMetadata(value, access, node);
+    }
+}
+
+/* Every block from the first one to the latch. */
+static void mark_body(Emitter *emitter, const IndependentLoop *loop, LLVMValueRef node)
+{
+    uint32_t depth = 0, most = LLVMCountBasicBlocks(LLVMGetBasicBlockParent(loop->first));
+    LLVMBasicBlockRef *stack = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, most + 1);
+    Table *seen = table_create();
+    table_set(seen, &loop->latch, sizeof loop->latch, loop->latch);
+    table_set(seen, &loop->first, sizeof loop->first, loop->first);
+    stack[depth++] = loop->first;
+    while (depth) {
+        LLVMBasicBlockRef block = stack[--depth];
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+        mark_accesses(emitter, loop, block, node);
+        for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
+            LLVMBasicBlockRef next = LLVMGetSuccessor(end, i);
+            if (table_get(seen, &next, sizeof next))
+                continue;
+            table_set(seen, &next, sizeof next, next);
+            stack[depth++] = next;
+        }
+    }
+    table_destroy(seen);
+}
+
+void mark_independent_loops(Emitter *emitter)
+{
+    LLVMContextRef context = emitter->context;
+    for (const IndependentLoop *loop = emitter->independent_loops; loop; loop = loop->next) {
+        LLVMMetadataRef progress = LLVMMDStringInContext2(context, "llvm.loop.mustprogress", 22);
+        LLVMMetadataRef operands[2] = {NULL, LLVMMDNodeInContext2(context, &progress, 1)};
+        LLVMMetadataRef node = LLVMMDNodeInContext2(context, operands, 2);
+        LLVMValueRef as_value = LLVMMetadataAsValue(context, node);
+        LLVMReplaceMDNodeOperandWith(as_value, 0, node);
+        LLVMSetMetadata(loop->branch, LLVMGetMDKindIDInContext(context, "llvm.loop", 9), as_value);
+        mark_body(emitter, loop, as_value);
+    }
+}
