@@ -1,4 +1,4 @@
-/* The functions that add what parts.def lists to the module. */
+/* The functions that add what module_parts.def lists to the module. */
 #ifndef CUJIT_EXT_MODULE_PARTS_H
 #define CUJIT_EXT_MODULE_PARTS_H
 
