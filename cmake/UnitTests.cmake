@@ -1,5 +1,5 @@
 # tests/<room>/**/*.c: one executable per room that links this room (and what it may link), run by ctest.
-# tests/<room>/fake_NAME.c: a shared library fake_NAME.so beside it, whose path the test finds in FAKE_NAME (capitals).
+# tests/<room>/**/fake_NAME.c: a shared library fake_NAME.so beside it, whose path the test finds in FAKE_NAME (capitals).
 foreach(room core frontend codegen runtime jit)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${room}/*.c")
   set(fakes ${sources})
@@ -28,7 +28,7 @@ endforeach()
 add_executable(fuzz_ir "${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_ir.c")
 target_link_libraries(fuzz_ir PRIVATE core)
 add_executable(fuzz_frontend "${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_frontend.c"
-               "${PROJECT_SOURCE_DIR}/tests/frontend/bytecode_sample.c")
+               "${PROJECT_SOURCE_DIR}/tests/frontend/bytecode/bytecode_sample.c")
 target_link_libraries(fuzz_frontend PRIVATE frontend)
 foreach(fuzzer fuzz_ir fuzz_frontend)
   target_include_directories(${fuzzer} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/tests")
@@ -36,7 +36,7 @@ foreach(fuzzer fuzz_ir fuzz_frontend)
   set_tests_properties(${fuzzer} PROPERTIES TIMEOUT 300)
 endforeach()
 
-# tests/runtime/driver_header_check.c compares with the CUDA toolkit's headers where there are any.
+# tests/runtime/cuda/driver_header_check.c compares with the CUDA toolkit's headers where there are any.
 find_path(CUJIT_CUDA_HEADERS cudaTypedefs.h HINTS /usr/local/cuda/include)
 if(CUJIT_CUDA_HEADERS)
   target_include_directories(test_runtime SYSTEM PRIVATE "${CUJIT_CUDA_HEADERS}")

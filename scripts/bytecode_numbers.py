@@ -1,6 +1,7 @@
 """Prints the rows of frontend/bytecode/bytecode_pyXYZ.def for the CPython that runs this: its opcodes by number.
 
-Where a new version's opcode is not in raw_bytecode.def, the C compiler says so. tests/python/test_bytecode.py compares.
+Where a new version's opcode is not in raw_bytecode.def, the C compiler says so. The tests compare:
+tests/frontend/bytecode/test_bytecode.py.
 """
 import opcode
 import textwrap

@@ -1,7 +1,12 @@
 """For all tests: what they compile stays out of the user's disk cache (test_disk_cache.py has folders of its own), and
-those marked `gpu` run only on a GPU."""
+those marked `gpu` run only on a GPU. The others run on the GPU where there is one, else on the CPU device."""
 import os
+import shutil
+import subprocess
+import sys
+import warnings
 
+import numpy as np
 import pytest
 
 os.environ["CUJIT_CACHE"] = "0"
@@ -19,3 +24,82 @@ def _runs_on_gpu():
     from cujit import cuda
 
     return cuda.is_available() and cuda.get_current_device().kind == "cuda"
+
+
+@pytest.fixture(autouse=True)
+def quiet_hints():
+    """Small launches on host arrays are what these tests do; test_launch.py tests the warnings about them."""
+    if "cujit" not in sys.modules:  # tests of the sources need no build
+        yield
+        return
+    from cujit import errors
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", errors.PerformanceWarning)
+        warnings.simplefilter("ignore", errors.NoGPUWarning)
+        yield
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20240607)
+
+
+@pytest.fixture
+def run_python(tmp_path):
+    """Runs a program in a fresh interpreter that finds the same packages; its standard output."""
+
+    def run(program, *arguments, **environment):
+        path = os.pathsep.join(p or os.getcwd() for p in sys.path)
+        script = tmp_path / "program.py"
+        script.write_text(program)
+        done = subprocess.run([sys.executable, str(script), *map(str, arguments)], capture_output=True, text=True,
+                              timeout=300, env={**os.environ, "PYTHONPATH": path, **environment})
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture
+def refused(tmp_path):
+    """Compiles a kernel of `out` that evaluates the expression; the error must have that text, the expression's line
+    and carets under the whole of it. More names for the kernel: keywords."""
+    from cujit import cuda, errors
+
+    def check(expression, message, signature="void(int64[:])", **names):
+        path = tmp_path / "kernel.py"
+        path.write_text(f"def kernel(out):\n    x = 3\n    {expression}\n")
+        scope = {"cuda": cuda, "np": np, **names}
+        exec(compile(path.read_text(), str(path), "exec"), scope)
+        with pytest.raises(errors.CujitError) as caught:
+            cuda.jit(signature)(scope["kernel"])
+        place, shown, carets, *rest = str(caught.value).splitlines()
+        assert place.startswith(f"{path}:3 in kernel")
+        assert message in "\n".join(rest)
+        start = shown.index(expression)
+        assert carets == " " * start + "^" * len(expression), str(caught.value)
+
+    return check
+
+
+@pytest.fixture
+def assembles(tmp_path):
+    """The PTX of a function for a compute capability, which ptxas takes where it is installed and knows the GPU."""
+    from cujit import cuda
+
+    ptxas = shutil.which("ptxas") or shutil.which("ptxas", path="/usr/local/cuda/bin")
+
+    def check(function, signature, cc, **options):
+        ptx, _ = cuda.compile_ptx(function, signature, cc=cc, **options)
+        architecture = "sm_{}{}".format(*cc)
+        known = ptxas and subprocess.run([ptxas, "--help"], capture_output=True, text=True).stdout
+        if known and architecture in known:
+            source = tmp_path / "kernel.ptx"
+            source.write_text(ptx)
+            done = subprocess.run([ptxas, f"-arch={architecture}", "-o", str(tmp_path / "cubin"), str(source)],
+                                  capture_output=True, text=True)
+            assert done.returncode == 0, done.stdout + done.stderr + ptx
+        return ptx
+
+    return check

@@ -1,4 +1,4 @@
-/* The few CUDA types and numbers that driver.def needs, under their CUDA names. tests/runtime/driver_header_check.c
+/* The few CUDA types and numbers that driver.def needs, under their CUDA names. tests/runtime/cuda/driver_header_check.c
  * compares them with cuda.h. For driver.h, and where no more than numbers is needed. */
 #ifndef CUJIT_RUNTIME_DRIVER_TYPES_H
 #define CUJIT_RUNTIME_DRIVER_TYPES_H

@@ -5,7 +5,7 @@
 #include "frontend/frontend.h"
 #include "frontend/ssa/ssa.h"
 #include "fuzz_tools.h"
-#include "tests/frontend/bytecode_sample.h"
+#include "tests/frontend/bytecode/bytecode_sample.h"
 
 enum { INPUTS = 20000, ROOM = 4096, ARGUMENTS = 4 };
 

@@ -320,7 +320,7 @@ LIBM = ctypes.CDLL(ctypes.util.find_library("m"))
 
 
 # Those that the C library and the device may round differently: the device says what they are of a number. Comparing
-# finds out whether a kernel's forms of them agree; tests/python/test_elementary.py measures errors.
+# finds out whether a kernel's forms of them agree; tests/codegen/host/elementary/test_elementary.py measures errors.
 ROUNDED = {"sin", "cos", "exp", "expm1", "atan", "atan2", "hypot", "pow"}
 
 

@@ -11,7 +11,7 @@ import cujit
 from cujit import cuda
 from cujit.cuda import options
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 # For each kind, two values that differ.
 VALUES = {"flag": (False, True), "level": (1, 2), "float_rules": ({"nnan"}, {"ninf"}), "literals": ("numba", "weak"),

@@ -222,7 +222,7 @@ def test_the_matmul_of_the_examples(rng):
     import importlib.util
     from pathlib import Path
 
-    path = Path(__file__).parents[2] / "examples" / "tensor_matmul.py"
+    path = Path(__file__).parents[4] / "examples" / "tensor_matmul.py"
     spec = importlib.util.spec_from_file_location("tensor_matmul", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

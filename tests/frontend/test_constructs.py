@@ -21,8 +21,8 @@ INTRODUCTION = """\
 What the kernel language has, one line each, with its result for the values below. What is not there:
 [limits.md](limits.md).
 
-Made by `tests/python/test_constructs.py`, which runs every line in a kernel and in CPython; `CUJIT_REGENERATE=1` makes
-it write this page."""
+Made by `tests/frontend/test_constructs.py`, which runs every line in a kernel and in CPython; with `CUJIT_REGENERATE=1`
+it writes this page."""
 ROWS = list(constructs.rows())
 NAMES = ", ".join(ARGUMENTS)
 

@@ -1,7 +1,7 @@
 /* Basic blocks, order, dominators, loops; and bytes that no compiler made. */
 #include <stdlib.h>
 
-#include "bytecode_sample.h"
+#include "bytecode/bytecode_sample.h"
 #include "check.h"
 #include "frontend/ssa/cfg.h"
 #include "frontend_tests.h"

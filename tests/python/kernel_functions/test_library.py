@@ -15,7 +15,7 @@ import pytest
 
 from cujit import _core, cuda, errors
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "scripts"))
 import library_index  # noqa: E402
 

@@ -12,7 +12,7 @@ import cujit
 import cujit.types
 from cujit import _core
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 PACKAGE = Path(cujit.__file__).parent
 SAMPLE = Path(__file__).with_name("typed_kernels.py")
 
