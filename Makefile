@@ -25,7 +25,7 @@ packages:
 	@scripts/install_packages.sh
 
 prepare: packages
-	@test -n "$(PYTHON)" || { echo "cujit needs CPython 3.11, 3.12 or 3.13" >&2; exit 1; }
+	@test -n "$(PYTHON)" || { echo "cujit needs CPython 3.11 to 3.15" >&2; exit 1; }
 	@scripts/prepare_venv.sh $(VENV) $(PYTHON)
 
 install: prepare

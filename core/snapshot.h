@@ -38,6 +38,7 @@ typedef enum ConstantKind {
     CONSTANT_ENUM, /* member of an enum: text its name, items[0] its value; type: TUPLE_ENUM or TUPLE_INT_ENUM, of none
                       where the value is no number */
     CONSTANT_ELLIPSIS,
+    CONSTANT_SLICE, /* items: start, stop, step */
     CONSTANT_CLASS, /* of named tuples or dataclasses: text its name; type: of what it makes, with items of none; names: integer fields, then methods; items: the default of a field or
                        NULL, the function of a method, which has text "property" where a call is not written */
     CONSTANT_DICT, /* items, names: its keys as constant_key writes them, count */
@@ -81,7 +82,7 @@ struct Constant {
 /* One code object. */
 struct CodeSnapshot {
     SourceFunction source;
-    int python_minor; /* 11, 12, 13: chooses the bytecode table */
+    int python_minor; /* 11 and later: chooses the bytecode table */
     const uint8_t *bytes; /* co_code: de-specialized, caches zeroed */
     uint32_t size;
     const SourcePos *positions; /* one for each 2-byte unit */

@@ -14,7 +14,7 @@ INTERNAL = {"CACHE", "ENTER_EXECUTOR", "EXIT_INIT_CHECK", "INTERPRETER_EXIT", "R
 def caches(name, number):
     """2-byte units behind the instruction."""
     entries = opcode._inline_cache_entries
-    return entries.get(name, 0) if isinstance(entries, dict) else entries[number]
+    return entries[number] if isinstance(entries, list) else entries.get(name, 0)
 
 
 def numbers():

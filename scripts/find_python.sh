@@ -5,14 +5,14 @@ works() {   # works COMMAND [VERSION]
     "$1" -c "
 import sys
 version = '%d.%d' % sys.version_info[:2]
-sys.exit(sys.implementation.name != 'cpython' or version not in ('${2:-}' or '3.11 3.12 3.13').split())
+sys.exit(sys.implementation.name != 'cpython' or version not in ('${2:-}' or '3.11 3.12 3.13 3.14 3.15').split())
 " >/dev/null 2>&1
 }
 if [ $# = 0 ] && works python3; then
     command -v python3
     exit 0
 fi
-for version in ${1:-3.12 3.13 3.11}; do
+for version in ${1:-3.12 3.13 3.14 3.15 3.11}; do
     if works "python$version" "$version"; then
         command -v "python$version"
         exit 0

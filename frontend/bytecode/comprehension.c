@@ -16,6 +16,7 @@ typedef struct Found {
     uint32_t end; /* behind the last variable that is restored */
     uint32_t variables;
     bool is_kept; /* the instruction at `after` takes the list, before the variables are restored */
+    bool iterates; /* GET_ITER is behind the list: CPython 3.15 */
 } Found;
 
 static bool is_op(const Instructions *list, uint32_t i, Bytecode op)
@@ -39,9 +40,12 @@ static bool find(const Instructions *list, uint32_t start, Found *out)
     out->variables = out->loop - start;
     uint32_t i = out->loop;
     if (!out->variables || !is_op(list, i, BYTECODE_SWAP) || !is_op(list, i + 1, BYTECODE_BUILD_LIST) ||
-        !is_op(list, i + 2, BYTECODE_SWAP) || !is_op(list, i + 3, BYTECODE_FOR_ITER))
+        !is_op(list, i + 2, BYTECODE_SWAP))
         return false;
-    out->loop = i + 3;
+    out->iterates = is_op(list, i + 3, BYTECODE_GET_ITER);
+    out->loop = i + (out->iterates ? 4 : 3);
+    if (!is_op(list, out->loop, BYTECODE_FOR_ITER))
+        return false;
     out->after = list->items[out->loop].target;
     out->end = out->after + 1 + out->variables;
     out->is_kept = is_op(list, out->after, BYTECODE_STORE_LOCAL) || is_op(list, out->after, BYTECODE_POP);
@@ -66,6 +70,8 @@ static bool is_closed(const Instructions *list, const Found *found)
         if (bytecode_jumps(item->op) && (item->target < found->loop || item->target > found->after))
             return false;
         if (item->op == BYTECODE_RETURN || item->op == BYTECODE_RAISE || item->op == BYTECODE_YIELD)
+            return false;
+        if (item->op == BYTECODE_LIST_EXTEND && item->argument != 1)
             return false;
     }
     return true;
@@ -122,11 +128,6 @@ static void make_code(Outline *o)
         o->number[local] = i + 1;
         names[i + 1] = code->local_names[local];
     }
-    static const Constant none = {.kind = CONSTANT_NONE};
-    const Constant **constants = ARENA_ARRAY(o->arena, const Constant *, code->constant_count + 1);
-    if (code->constant_count)
-        memcpy(constants, code->constants, code->constant_count * sizeof *constants);
-    constants[code->constant_count] = &none;
     o->made = arena_copy(o->arena, code, sizeof *code);
     o->made->source.name = arena_format(o->arena, "%s.<locals>.<listcomp>", code->source.name);
     o->made->argument_count = 1;
@@ -136,8 +137,6 @@ static void make_code(Outline *o)
     o->made->local_count = count;
     o->made->local_names = names;
     o->made->free_count = o->captured_count;
-    o->made->constants = constants;
-    o->made->constant_count = code->constant_count + 1;
 }
 
 static Instruction *add(Instructions *list, const Instruction *like, Bytecode op, int32_t argument)
@@ -169,6 +168,7 @@ static bool names_local(Bytecode op)
 
 static void make_instructions(Outline *o)
 {
+    static const Constant none = {.kind = CONSTANT_NONE};
     uint32_t first = o->found->loop, length = o->found->after - first;
     uint32_t *place = ARENA_ARRAY(o->arena, uint32_t, length + 1);
     o->out = ARENA_NEW(o->arena, Instructions);
@@ -189,7 +189,7 @@ static void make_instructions(Outline *o)
         }
     }
     place[length] = o->out->count;
-    add(o->out, &o->from->items[first], BYTECODE_LOAD_CONST, (int32_t)o->code->constant_count);
+    add(o->out, &o->from->items[first], BYTECODE_LOAD_CONST, 0)->constant = &none;
     add(o->out, &o->from->items[first], BYTECODE_RETURN, 0);
     for (uint32_t i = 0; i < o->out->count; i++)
         if (bytecode_jumps(o->out->items[i].op))
@@ -201,13 +201,16 @@ static void make_instructions(Outline *o)
 /* One instruction takes the place of the whole; jumps that led behind it are moved. */
 static void replace(Instructions *list, const Found *found, uint32_t which)
 {
-    uint32_t first = found->start + 1 + found->is_kept, removed = found->end - first;
     Instruction *items = list->items, taking = items[found->after];
-    items[found->start] = items[found->loop];
-    items[found->start].op = BYTECODE_COMPREHENSION;
-    items[found->start].argument = (int32_t)which;
+    uint32_t first = found->start;
+    if (found->iterates)
+        items[first++] = items[found->loop - 1];
+    items[first] = items[found->loop];
+    items[first].op = BYTECODE_COMPREHENSION;
+    items[first++].argument = (int32_t)which;
     if (found->is_kept)
-        items[found->start + 1] = taking;
+        items[first++] = taking;
+    uint32_t removed = found->end - first;
     memmove(&items[first], &items[found->end], (list->count - found->end) * sizeof *items);
     list->count -= removed;
     for (uint32_t i = 0; i < list->count; i++)

@@ -8,8 +8,9 @@
 
 enum {
     NOT_A_TARGET = UINT32_MAX,
-    MOST_SPLIT = 5,
+    MOST_SPLIT = 5, /* but for a slice */
     MOST_HOPS = 8,
+    BINARY_SUBSCRIPT = 26, /* an operator of BINARY_OP */
     INTRINSIC_UNARY_POSITIVE = 5,
     INTRINSIC_LIST_TO_TUPLE = 6
 };
@@ -32,6 +33,7 @@ typedef struct Decoder {
     bool has_keyword_names;
     uint32_t conversion;       /* of the next FORMAT_VALUE */
     uint32_t skip;             /* instructions still to be dropped */
+    bool calls_anyway;         /* the next conditional jump leads to a call, and is to be taken */
 } Decoder;
 
 static SourcePos position_at(const CodeSnapshot *code, uint32_t unit)
@@ -71,7 +73,7 @@ static bool in_range(Bytecode op, int32_t n, const CodeSnapshot *code)
     case BYTECODE_LOAD_METHOD:
     case BYTECODE_STORE_ATTRIBUTE:
     case BYTECODE_DELETE_ATTRIBUTE: return u < code->name_count;
-    case BYTECODE_BINARY: return u < 26;
+    case BYTECODE_BINARY: return u < BINARY_SUBSCRIPT;
     case BYTECODE_COMPARE: return u < 6;
     case BYTECODE_IS:
     case BYTECODE_CONTAINS: return u < 2;
@@ -83,7 +85,7 @@ static bool in_range(Bytecode op, int32_t n, const CodeSnapshot *code)
     case BYTECODE_RAISE: return u <= 2;
     case BYTECODE_CALL_STARRED: return u < 2;
     case BYTECODE_FORMAT_VALUE: return u < 8;
-    case BYTECODE_SET_FUNCTION: return u == 1 || u == 2 || u == 4 || u == 8;
+    case BYTECODE_SET_FUNCTION: return u <= 16 && u && !(u & (u - 1));
     default: return true;
     }
 }
@@ -101,8 +103,21 @@ static Instruction *add(Decoder *d, Bytecode op, uint32_t argument)
         broken(d, "%s with argument %u", d->raw->name, argument);
         return NULL;
     }
+    if (op == BYTECODE_LOAD_CONST)
+        instruction->constant = d->code->constants[argument];
     d->out->count++;
     return instruction;
+}
+
+static bool add_constant(Decoder *d, const Constant *constant)
+{
+    Instruction *load = &d->out->items[d->out->count++];
+    *load = (Instruction){.op = BYTECODE_LOAD_CONST,
+                          .constant = constant,
+                          .offset = d->unit,
+                          .pos = position_at(d->code, d->unit),
+                          .raw_name = d->raw->name};
+    return true;
 }
 
 /* A jump to a place in raw units for now; resolve_targets makes it an instruction number. */
@@ -124,6 +139,119 @@ static bool apply_inverted(Decoder *d)
     int64_t target = (int64_t)d->next_unit - d->argument;
     /* The jump over falls on the raw instruction behind this one, which is behind both canonical ones. */
     return add_jump(d, d->raw->canonical, d->next_unit) && add_jump(d, BYTECODE_JUMP, target);
+}
+
+/* The last instruction that was written, where it is this one. */
+static Instruction *last_if(const Decoder *d, Bytecode op)
+{
+    Instruction *last = d->out->count ? &d->out->items[d->out->count - 1] : NULL;
+    return last && last->op == op ? last : NULL;
+}
+
+/* The function that the compiler makes of a nested function's annotations. */
+static bool makes_annotations(const Constant *constant)
+{
+    static const char name[] = "__annotate__";
+    if (constant->kind != CONSTANT_CODE || constant->code->positional_only_count != 1)
+        return false;
+    const char *found = constant->code->source.name, *last = strrchr(found, '.');
+    return !strcmp(last ? last + 1 : found, name);
+}
+
+/* None in its place, without what it captures and without what attaches that. */
+static bool apply_annotations(Decoder *d, const CodeSnapshot *made)
+{
+    static const Constant none = {.kind = CONSTANT_NONE};
+    uint32_t captured = made->free_count ? made->free_count + 1 : 0;
+    if (captured > d->out->count)
+        return broken(d, "annotations without their variables");
+    d->out->count -= captured;
+    d->skip = captured ? 2 : 1;
+    return add_constant(d, &none);
+}
+
+/* Constant slices and tuples with them are built as those that are not constant are. */
+static bool has_slice(const Constant *constant)
+{
+    bool found = constant->kind == CONSTANT_SLICE;
+    for (uint32_t i = 0; constant->kind == CONSTANT_TUPLE && i < constant->count; i++)
+        found |= has_slice(constant->items[i]);
+    return found;
+}
+
+static void reserve(Decoder *d, uint32_t count);
+
+static bool add_value(Decoder *d, const Constant *constant)
+{
+    reserve(d, 1);
+    if (!has_slice(constant))
+        return add_constant(d, constant);
+    bool is_slice = constant->kind == CONSTANT_SLICE;
+    uint32_t count = is_slice && constant->items[2]->kind == CONSTANT_NONE ? 2 : constant->count;
+    for (uint32_t i = 0; i < count; i++)
+        add_value(d, constant->items[i]);
+    reserve(d, 1);
+    return add(d, is_slice ? BYTECODE_BUILD_SLICE : BYTECODE_BUILD_TUPLE, count);
+}
+
+static bool apply_constant(Decoder *d)
+{
+    if (!add(d, BYTECODE_LOAD_CONST, d->argument))
+        return false;
+    const Constant *constant = d->out->items[--d->out->count].constant;
+    return makes_annotations(constant) ? apply_annotations(d, constant->code) : add_value(d, constant);
+}
+
+static bool apply_small_int(Decoder *d)
+{
+    Constant *constant = ARENA_NEW(d->arena, Constant);
+    *constant = (Constant){.kind = CONSTANT_INT, .is_python = true, .type = TYPE_OF(INT64), .integer = d->argument};
+    return add_constant(d, constant);
+}
+
+/* any(...) and its like: COPY 1, the builtin, IS, a jump to the call where it is another function, and what the builtin
+ * would do. The call does the same. */
+static bool apply_common(Decoder *d)
+{
+    const Constant *constant = common_constant(d->argument);
+    if (!constant)
+        return broken(d, "%s with argument %u", d->raw->name, d->argument);
+    if (constant->kind != CONSTANT_UNSUPPORTED)
+        return add_constant(d, constant);
+    if (!last_if(d, BYTECODE_COPY))
+        return broken(d, "%s of %s", d->raw->name, constant->text);
+    d->out->count--;
+    d->skip = 1;
+    d->calls_anyway = true;
+    return true;
+}
+
+static bool apply_forward(Decoder *d)
+{
+    bool calls = d->calls_anyway && d->raw->canonical == BYTECODE_JUMP_IF_FALSE;
+    d->calls_anyway = false;
+    return add_jump(d, calls ? BYTECODE_JUMP : d->raw->canonical, (int64_t)d->next_unit + d->argument);
+}
+
+static bool apply_starred(Decoder *d)
+{
+    bool has_keywords = !last_if(d, BYTECODE_PUSH_NULL);
+    d->out->count -= !has_keywords;
+    return add(d, BYTECODE_CALL_STARRED, has_keywords);
+}
+
+static bool apply_iterate(Decoder *d)
+{
+    const Instruction *load = last_if(d, BYTECODE_LOAD_LOCAL);
+    bool is_iterator = load && !strcmp(d->code->local_names[load->argument], ".0");
+    return (is_iterator || add(d, BYTECODE_GET_ITER, 0)) && add(d, BYTECODE_PUSH_NULL, 1);
+}
+
+static bool apply_repeat(Decoder *d)
+{
+    for (int i = 0; i < d->raw->extra; i++)
+        add(d, d->raw->canonical, 0);
+    return true;
 }
 
 static bool apply_function(Decoder *d)
@@ -176,10 +304,15 @@ static bool apply_rule(Decoder *d)
     switch (d->raw->rule) {
     case RULE_RENAME: return add(d, op, n);
     case RULE_BARE: return add(d, op, 0);
+    case RULE_REPEAT: return apply_repeat(d);
+    case RULE_CONST: return apply_constant(d);
+    case RULE_SMALL_INT: return apply_small_int(d);
+    case RULE_COMMON: return apply_common(d);
+    case RULE_BINARY: return n == BINARY_SUBSCRIPT ? add(d, BYTECODE_SUBSCRIPT, 0) : add(d, op, n);
     case RULE_SHIFT: return add(d, op, n >> d->raw->extra);
     case RULE_DROP: return true;
     case RULE_END_FOR: d->skip = (uint32_t)d->raw->extra; return true;
-    case RULE_FORWARD: return add_jump(d, op, next + n);
+    case RULE_FORWARD: return apply_forward(d);
     case RULE_BACKWARD: return add_jump(d, op, next - n);
     case RULE_INVERTED: return apply_inverted(d);
     case RULE_JUMP_OR_POP: return add(d, BYTECODE_COPY, 1) && add_jump(d, op, next + n) && add(d, BYTECODE_POP, 0);
@@ -194,6 +327,8 @@ static bool apply_rule(Decoder *d)
     case RULE_CONVERT: d->conversion = n; return true;
     case RULE_FORMAT: return apply_format(d);
     case RULE_INTRINSIC: return apply_intrinsic(d);
+    case RULE_ITERATE: return apply_iterate(d);
+    case RULE_STARRED: return apply_starred(d);
     case RULE_SEND: return apply_send(d);
     case RULE_SEND_AGAIN: return add_jump(d, op, next - n) && add(d, BYTECODE_PUSH_NULL, 0);
     case RULE_EXTENDED:
@@ -226,11 +361,12 @@ static bool read_raw(Decoder *d)
     return true;
 }
 
-static void reserve(Decoder *d)
+/* Room for `count` instructions and those of one rule. */
+static void reserve(Decoder *d, uint32_t count)
 {
-    if (d->capacity - d->out->count >= MOST_SPLIT)
+    if (d->capacity - d->out->count >= count + MOST_SPLIT)
         return;
-    d->capacity = d->capacity ? d->capacity * 2 : d->units + MOST_SPLIT;
+    d->capacity = (d->capacity ? d->capacity * 2 : d->units) + count + MOST_SPLIT;
     Instruction *items = ARENA_ARRAY(d->arena, Instruction, d->capacity);
     if (d->out->count)
         memcpy(items, d->out->items, d->out->count * sizeof *items);
@@ -242,7 +378,7 @@ static bool decode_one(Decoder *d)
     uint32_t start = d->unit;
     if (!read_raw(d))
         return false;
-    reserve(d);
+    reserve(d, 0);
     d->starts[start] = d->out->count;
     if (d->has_keyword_names && d->raw->rule != RULE_CALL && d->raw->rule != RULE_DROP)
         return broken(d, "%s between keyword names and their call", d->raw->name);
@@ -278,7 +414,8 @@ static void thread_jumps(Instructions *instructions)
         Instruction *instruction = &instructions->items[i];
         if (!bytecode_jumps(instruction->op))
             continue;
-        for (int hops = 0; hops < MOST_HOPS && instructions->items[instruction->target].op == BYTECODE_JUMP; hops++)
+        for (uint32_t hops = 0; hops < MOST_HOPS && instructions->items[instruction->target].op == BYTECODE_JUMP;
+             hops++)
             instruction->target = instructions->items[instruction->target].target;
     }
 }
@@ -322,6 +459,15 @@ static void find_try(Decoder *d)
     }
 }
 
+/* Two slots for an iterator: see iteration.c. */
+static bool has_iteration_slots(const RawInfo *table)
+{
+    bool found = false;
+    for (int i = 0; i < 256; i++)
+        found |= table[i].rule == RULE_ITERATE;
+    return found;
+}
+
 Instructions *decode(const CodeSnapshot *code, Arena *arena, Diag *diag)
 {
     Decoder d = {.code = code,
@@ -345,6 +491,8 @@ Instructions *decode(const CodeSnapshot *code, Arena *arena, Diag *diag)
             return NULL;
     if (!resolve_targets(&d))
         return NULL;
+    if (has_iteration_slots(d.table))
+        decode_iteration(d.out, arena);
     thread_jumps(d.out);
     find_try(&d);
     return d.out;

@@ -7,7 +7,7 @@
 #include "core/snapshot.h"
 
 typedef enum Bytecode {
-#define BYTECODE(id, words) BYTECODE_##id,
+#define BYTECODE(id, effect, words) BYTECODE_##id,
 #include "frontend/bytecode/bytecode.def"
 #undef BYTECODE
     BYTECODE_COUNT
@@ -19,10 +19,13 @@ typedef struct BytecodeInfo {
 } BytecodeInfo;
 
 extern const BytecodeInfo bytecode_info[BYTECODE_COUNT];
+/* By how much the instruction with that argument makes the stack grow where it does not jump. */
+int bytecode_effect(Bytecode op, int32_t argument);
 
 typedef struct Instruction {
     Bytecode op;
     int32_t argument;         /* n of bytecode.def */
+    const Constant *constant; /* LOAD_CONST */
     uint32_t target;          /* jumps and FOR_ITER: index of the instruction that is next when the jump is taken */
     uint32_t offset;          /* of the raw instruction, in 2-byte units */
     bool lands_before;        /* while decoding: the jump goes to the instruction before its target */
@@ -56,15 +59,19 @@ static inline bool bytecode_jumps(Bytecode op)
 
 /* What is dropped: caches, RESUME, NOP, PRECALL, TO_BOOL, END_FOR, MAKE_CELL, COPY_FREE_VARS, ... What is split:
  * superinstructions, LOAD_GLOBAL with NULL (LOAD_GLOBAL, PUSH_NULL), RETURN_CONST, KW_NAMES + CALL (LOAD_CONST,
- * CALL_KEYWORDS), MAKE_FUNCTION with flags (MAKE_FUNCTION, SET_FUNCTION 8, 4, 2, 1), BINARY_SLICE, JUMP_IF_x_OR_POP
- * (COPY 1, JUMP_IF_x, POP), conditional jumps back (the opposite jump over a JUMP back). Jumps to a
- * JUMP go where that goes. NULL with a diagnostic (DIAG_BYTECODE_BROKEN, DIAG_UNSUPPORTED_PYTHON). Never crashes on
- * damaged bytes: every argument that indexes a table of the code object is checked here. */
+ * CALL_KEYWORDS), MAKE_FUNCTION with flags (MAKE_FUNCTION, SET_FUNCTION 8, 4, 2, 1), BINARY_SLICE, constant slices,
+ * JUMP_IF_x_OR_POP (COPY 1, JUMP_IF_x, POP), conditional jumps back (the opposite jump over a JUMP back). What the
+ * compiler wrote for the case that any, all or tuple is the builtin is jumped over: the call stands behind it. Functions
+ * that make annotations are None. Jumps to a JUMP go where that goes. NULL with a diagnostic (DIAG_BYTECODE_BROKEN,
+ * DIAG_UNSUPPORTED_PYTHON). Never crashes on damaged bytes: every argument that indexes a table of the code object is
+ * checked here. */
 Instructions *decode(const CodeSnapshot *code, Arena *arena, Diag *diag);
+/* Iteration as versions before 3.15 have it (iteration.c); a PUSH_NULL 1 is that of GET_ITER. Part of decode. */
+void decode_iteration(Instructions *instructions, Arena *arena);
 /* Makes list comprehensions the same for all versions (comprehension.c): functions that yield their items. */
 void decode_comprehensions(const CodeSnapshot *code, Instructions *instructions, Arena *arena);
 /* Makes the LOAD_LOCALs of what nested functions capture LOAD_CELLs (cell_analysis.c). */
-void decode_cells(const CodeSnapshot *code, Instructions *instructions);
+void decode_cells(Instructions *instructions);
 /* Instruction i captures a variable for the function that is made next and assigned to that variable. */
 bool is_assigned_function(const Instructions *instructions, uint32_t i, uint32_t local);
 /* By local: whether it lives in memory that nested functions share, or is so anyway (`shared`, or NULL). After

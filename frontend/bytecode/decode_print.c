@@ -41,7 +41,7 @@ static void print_argument(Buf *out, const CodeSnapshot *code, const Instruction
 {
     int32_t n = instruction->argument;
     switch (instruction->op) {
-    case BYTECODE_LOAD_CONST: print_constant(out, code->constants[n]); return;
+    case BYTECODE_LOAD_CONST: print_constant(out, instruction->constant); return;
     case BYTECODE_LOAD_LOCAL:
     case BYTECODE_LOAD_LOCAL_CLEAR:
     case BYTECODE_STORE_LOCAL:

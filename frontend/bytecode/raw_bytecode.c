@@ -5,10 +5,43 @@
 enum { FIRST_MINOR = 11 };
 
 const BytecodeInfo bytecode_info[BYTECODE_COUNT] = {
-#define BYTECODE(ID, WORDS) [BYTECODE_##ID] = {#ID, WORDS},
+#define BYTECODE(ID, EFFECT, WORDS) [BYTECODE_##ID] = {#ID, WORDS},
 #include "frontend/bytecode/bytecode.def"
 #undef BYTECODE
 };
+
+/* The same for all versions; later ones have more. */
+static const Constant common_constants[] = {
+    {.kind = CONSTANT_MODULE, .is_exception = true, .text = "AssertionError", .shown_as = "AssertionError"},
+    {.kind = CONSTANT_MODULE, .is_exception = true, .text = "NotImplementedError", .shown_as = "NotImplementedError"},
+    {.kind = CONSTANT_UNSUPPORTED, .text = "tuple"},
+    {.kind = CONSTANT_UNSUPPORTED, .text = "all"},
+    {.kind = CONSTANT_UNSUPPORTED, .text = "any"},
+    {.kind = CONSTANT_UNSUPPORTED, .text = "list"},
+    {.kind = CONSTANT_UNSUPPORTED, .text = "set"},
+    {.kind = CONSTANT_NONE},
+    {.kind = CONSTANT_STRING, .text = ""},
+    {.kind = CONSTANT_BOOL, .type = TYPE_OF(BOOL), .integer = 1},
+    {.kind = CONSTANT_BOOL, .type = TYPE_OF(BOOL), .integer = 0},
+    {.kind = CONSTANT_INT, .is_python = true, .type = TYPE_OF(INT64), .integer = -1},
+};
+
+const Constant *common_constant(uint32_t number)
+{
+    return number < sizeof common_constants / sizeof *common_constants ? &common_constants[number] : NULL;
+}
+
+int bytecode_effect(Bytecode op, int32_t n)
+{
+    switch (op) {
+#define BYTECODE(ID, EFFECT, WORDS) \
+    case BYTECODE_##ID: return EFFECT;
+#include "frontend/bytecode/bytecode.def"
+#undef BYTECODE
+    case BYTECODE_COUNT: break;
+    }
+    return 0;
+}
 
 /* What raw_bytecode.def says, as constants that the tables' rows are made of. */
 enum {
@@ -38,6 +71,12 @@ static const RawInfo tables[][256] = {
     },
     {
 #include "frontend/bytecode/bytecode_py313.def"
+    },
+    {
+#include "frontend/bytecode/bytecode_py314.def"
+    },
+    {
+#include "frontend/bytecode/bytecode_py315.def"
     },
 };
 

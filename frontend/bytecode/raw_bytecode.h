@@ -9,6 +9,11 @@ typedef enum RawRule {
     RULE_UNKNOWN, /* no such opcode */
     RULE_RENAME, /* the canonical bytecode with the same argument */
     RULE_BARE, /* the canonical bytecode without an argument */
+    RULE_REPEAT, /* the canonical bytecode, `extra` times */
+    RULE_CONST, /* LOAD_CONST; of a slice: what builds it */
+    RULE_SMALL_INT, /* LOAD_CONST of the argument */
+    RULE_COMMON, /* LOAD_CONST of what the interpreter knows under that number (decode_constant.c) */
+    RULE_BINARY, /* the canonical bytecode, or SUBSCRIPT */
     RULE_SHIFT, /* the argument lies above `extra` other bits */
     RULE_DROP, /* nothing */
     RULE_END_FOR, /* nothing; neither the `extra` instructions behind it, which FOR_ITER jumps over too */
@@ -29,6 +34,8 @@ typedef enum RawRule {
     RULE_FORMAT, /* FORMAT_VALUE with what CONVERT said and the flags in `extra` */
     RULE_SEND, /* of yield from: POP what was sent, FOR_ITER; `extra` -1: to before the place jumped to */
     RULE_SEND_AGAIN, /* a jump back; behind it, where yield from ends, PUSH_NULL: the value that it has */
+    RULE_ITERATE, /* GET_ITER, PUSH_NULL 1; the iterator of a generator expression is one already */
+    RULE_STARRED, /* CALL_STARRED: the top of the stack is its keywords or NULL */
     RULE_INTRINSIC, /* CALL_INTRINSIC_1: the argument says what */
 } RawRule;
 
@@ -40,6 +47,8 @@ typedef struct RawInfo {
     int extra;
 } RawInfo;
 
+/* What LOAD_COMMON_CONSTANT pushes: UNSUPPORTED for builtins that code compares with and no more; NULL: no such number. */
+const Constant *common_constant(uint32_t number);
 /* 256 rows, by opcode number; NULL for a version without a table. */
 const RawInfo *raw_bytecode_table(int python_minor);
 

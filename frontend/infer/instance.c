@@ -29,7 +29,7 @@ static Instructions *instructions_of(Frontend *frontend, const CodeSnapshot *cod
     instructions = decode(code, frontend->arena, diag);
     if (!instructions)
         return NULL;
-    decode_cells(code, instructions);
+    decode_cells(instructions);
     decode_comprehensions(code, instructions, frontend->arena);
     note_comprehensions(frontend, instructions);
     return instructions;

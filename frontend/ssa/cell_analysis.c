@@ -10,19 +10,19 @@ static bool is_op(const Instructions *list, uint32_t i, Bytecode op)
     return i < list->count && list->items[i].op == op;
 }
 
-static const CodeSnapshot *code_at(const CodeSnapshot *code, const Instructions *list, uint32_t i)
+static const CodeSnapshot *code_at(const Instructions *list, uint32_t i)
 {
     if (!is_op(list, i, BYTECODE_LOAD_CONST))
         return NULL;
-    const Constant *constant = code->constants[list->items[i].argument];
+    const Constant *constant = list->items[i].constant;
     return constant->kind == CONSTANT_CODE ? constant->code : NULL;
 }
 
 /* The tuple of cells lies right below the code that captures them. */
-void decode_cells(const CodeSnapshot *code, Instructions *list)
+void decode_cells(Instructions *list)
 {
     for (uint32_t i = 1; i < list->count; i++) {
-        const CodeSnapshot *nested = code_at(code, list, i);
+        const CodeSnapshot *nested = code_at(list, i);
         uint32_t count = nested ? nested->free_count : 0;
         if (!count || i <= count || !is_op(list, i - 1, BYTECODE_BUILD_TUPLE) ||
             list->items[i - 1].argument != (int32_t)count)
@@ -34,9 +34,9 @@ void decode_cells(const CodeSnapshot *code, Instructions *list)
 }
 
 /* Instruction i is the code of a function that captures something. */
-static bool is_closure(const CodeSnapshot *code, const Instructions *list, uint32_t i)
+static bool is_closure(const Instructions *list, uint32_t i)
 {
-    const CodeSnapshot *nested = code_at(code, list, i);
+    const CodeSnapshot *nested = code_at(list, i);
     return nested && i > nested->free_count && is_op(list, i - 1, BYTECODE_BUILD_TUPLE) &&
            is_op(list, i - 2, BYTECODE_LOAD_CELL);
 }
@@ -110,7 +110,7 @@ static bool is_expression(const CodeSnapshot *code)
 static void look_at_closure(const CodeSnapshot *code, const Instructions *list, uint32_t i, Capture *captures,
                             Arena *arena)
 {
-    const CodeSnapshot *nested = code_at(code, list, i);
+    const CodeSnapshot *nested = code_at(list, i);
     bool at_once = is_expression(nested) && (!nested->is_generator || is_used_at_once(list, i));
     for (uint32_t k = i - 1 - nested->free_count; k < i - 1; k++) {
         if (list->items[k].op != BYTECODE_LOAD_CELL)
@@ -171,7 +171,7 @@ bool *cell_variables(const CodeSnapshot *code, const Instructions *list, const b
     for (uint32_t local = 0; local < code->local_count; local++)
         captures[local].first = UINT32_MAX;
     for (uint32_t i = 1; i < list->count; i++) {
-        if (is_closure(code, list, i))
+        if (is_closure(list, i))
             look_at_closure(code, list, i, captures, arena);
     }
     for (uint32_t i = 0; i < list->comprehension_count; i++)
@@ -211,10 +211,10 @@ const LoopCapture *loop_captures(const CodeSnapshot *code, const Instructions *l
 {
     uint32_t most = 0;
     for (uint32_t i = 1; i < list->count; i++)
-        most += is_closure(code, list, i) ? code_at(code, list, i)->free_count : 0;
+        most += is_closure(list, i) ? code_at(list, i)->free_count : 0;
     LoopCapture *captures = ARENA_ARRAY(arena, LoopCapture, most);
     for (uint32_t i = *count = 0; i < list->count; i++) {
-        const CodeSnapshot *nested = i && is_closure(code, list, i) ? code_at(code, list, i) : NULL;
+        const CodeSnapshot *nested = i && is_closure(list, i) ? code_at(list, i) : NULL;
         for (uint32_t k = 1; nested && !is_expression(nested) && k <= nested->free_count; k++) {
             const Instruction *load = &list->items[i - 1 - k];
             uint32_t local = (uint32_t)load->argument;

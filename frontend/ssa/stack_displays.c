@@ -48,7 +48,13 @@ void run_sequence(Builder *b, SsaOp op)
     ssa_push(b, ssa_append(b, op, count, ssa_pop_many(b, count)));
 }
 
-void run_list_extend(Builder *b) { extend_list(b, ssa_append1(b, SSA_AS_TUPLE, ssa_pop(b))); }
+void run_list_extend(Builder *b)
+{
+    if (b->instruction->argument != 1)
+        ssa_fail(b, DIAG_UNSUPPORTED_BYTECODE, "a comprehension with a star", "; write a loop in a loop");
+    else
+        extend_list(b, ssa_append1(b, SSA_AS_TUPLE, ssa_pop(b)));
+}
 
 static SsaValue *append_int(Builder *b, int64_t value)
 {

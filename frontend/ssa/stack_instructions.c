@@ -83,7 +83,7 @@ static void run_set_function(Builder *b)
             ssa_fail_broken(b, "attributes are set on something that is not a function");
         return;
     }
-    if (b->instruction->argument == 4) { /* annotations mean nothing in a kernel */
+    if (b->instruction->argument == 4 || b->instruction->argument == 16) { /* annotations mean nothing in a kernel */
         ssa_push(b, function);
         return;
     }
@@ -241,6 +241,8 @@ static const struct {
     {"STORE_GLOBAL", "assignment to a global name", "; write into an array argument"},
     {"DELETE_GLOBAL", "del of a global name", ""},
     {"IMPORT_NAME", "an import inside of a function", "; import at the top of the module"},
+    {"BUILD_TEMPLATE", "a template string", "; use an f-string"},
+    {"BUILD_INTERPOLATION", "a template string", "; use an f-string"},
     {"MATCH_MAPPING", "a pattern of a dict", "; match numbers, strings and tuples"},
     {"BUILD_SET", "a set", "; use a tuple for 'in', or an array of flags"},
     {"SET_UPDATE", "a set", "; use a tuple for 'in', or an array of flags"},
@@ -328,15 +330,12 @@ static bool is_captured_by_itself(const Builder *b, uint32_t local)
 
 void run_instruction(Builder *b)
 {
-    static const Constant assertion_error = {
-        .kind = CONSTANT_MODULE, .is_exception = true, .text = "AssertionError", .shown_as = "AssertionError"};
     const Instruction *instruction = b->instruction;
     uint32_t n = (uint32_t)instruction->argument;
     switch (instruction->op) {
     case BYTECODE_RETURN_GENERATOR: ssa_push(b, ssa_append(b, SSA_NULL, 0, NULL)); break;
     case BYTECODE_COMPREHENSION: run_comprehension(b); break;
-    case BYTECODE_LOAD_ASSERTION_ERROR: ssa_push(b, ssa_append_constant(b, &assertion_error)); break;
-    case BYTECODE_LOAD_CONST: ssa_push(b, ssa_append_constant(b, b->code->constants[n])); break;
+    case BYTECODE_LOAD_CONST: ssa_push(b, ssa_append_constant(b, instruction->constant)); break;
     case BYTECODE_LOAD_LOCAL: run_load_local(b); break;
     case BYTECODE_LOAD_CELL:
         ssa_push(b, is_captured_by_itself(b, n) ? ssa_append(b, SSA_SELF, 0, NULL) : captured(b, n));

@@ -181,6 +181,7 @@ bool operand_of_constant(Lower *l, const Constant *constant, Operand *out)
         return lower_fail(l, DIAG_UNSUPPORTED_VALUE, shown,
                           with_article(l, constant->text ? constant->text : "Python object"),
                           constant->names ? constant->names[0] : "");
+    case CONSTANT_SLICE: return lower_fail(l, DIAG_UNSUPPORTED_VALUE, shown, "an object of class 'slice'", "");
     case CONSTANT_NONE: *out = operand_none(); return true;
     case CONSTANT_BOOL: out->type = TYPE_OF(BOOL); return true;
     case CONSTANT_INT:

@@ -76,31 +76,11 @@ static const Type *random_type(Arena *arena)
                       fuzz_below(8) == 0);
 }
 
-/* What the sample's own constant is: numbers and None by their text. */
-static const Constant *constant_of_text(Arena *arena, const Constant *text)
-{
-    Constant *constant = ARENA_NEW(arena, Constant);
-    char *end;
-    double real = strtod(text->text, &end);
-    if (!strcmp(text->text, "None")) {
-        constant->kind = CONSTANT_NONE;
-    } else if (*end || end == text->text) {
-        return text->text[0] == '(' ? random_constant(arena, 2) : text;
-    } else if (strchr(text->text, '.')) {
-        constant->kind = CONSTANT_FLOAT;
-        constant->real = real;
-    } else {
-        constant->kind = CONSTANT_INT;
-        constant->integer = (int64_t)real;
-    }
-    return constant;
-}
-
 static const Constant *const *mixed_constants(Arena *arena, uint32_t count, const Constant *const *known)
 {
     const Constant **constants = ARENA_ARRAY(arena, const Constant *, count);
     for (uint32_t i = 0; i < count; i++)
-        constants[i] = fuzz_below(8) ? constant_of_text(arena, known[i]) : random_constant(arena, 0);
+        constants[i] = fuzz_below(8) ? known[i] : random_constant(arena, 0);
     return constants;
 }
 

@@ -114,6 +114,17 @@ static const Constant *tuple(SnapshotScope *scope, PyObject *value, const char *
     return ok && !PyErr_Occurred() ? constant : NULL;
 }
 
+/* A slice of constants is a constant of code since CPython 3.14. */
+static const Constant *slice(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    const PySliceObject *parts = (PySliceObject *)value;
+    Constant *constant = ext_new_constant(scope->builder, CONSTANT_SLICE, shown);
+    PyObject *items = PyTuple_Pack(3, parts->start, parts->stop, parts->step);
+    bool ok = items && read_items(scope, items, constant);
+    Py_XDECREF(items);
+    return ok ? constant : NULL;
+}
+
 /* An instance of a dataclass as a tuple of its fields; NULL without an exception for anything else. */
 static const Constant *instance(SnapshotScope *scope, PyObject *value, const char *shown)
 {
@@ -411,6 +422,8 @@ static const Constant *any_value(SnapshotScope *scope, PyObject *value, const ch
         return bytes(builder, value, shown);
     if (PyTuple_Check(value) || PyFrozenSet_Check(value))
         return tuple(scope, value, shown);
+    if (PySlice_Check(value))
+        return slice(scope, value, shown);
     if (PyDict_CheckExact(value))
         return dict(scope, value, shown);
     if (PyFunction_Check(value))

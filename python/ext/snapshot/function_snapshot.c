@@ -135,9 +135,11 @@ static const Constant *global_value(SnapshotScope *scope, PyObject *name, const 
         value = PyDict_GetItemWithError(scope->builtins, name);
     if (!value)
         return PyErr_Occurred() ? NULL : unbound(scope, shown);
-    Py_INCREF(value);
-    const Constant *constant = ext_constant(scope, value, shown);
-    Py_DECREF(value);
+    PyObject *lazy = scope->builder->lazy_class;
+    value = lazy && Py_IS_TYPE(value, (PyTypeObject *)lazy) ? PyObject_CallMethod(value, "resolve", NULL)
+                                                            : Py_NewRef(value);
+    const Constant *constant = value ? ext_constant(scope, value, shown) : NULL;
+    Py_XDECREF(value);
     return constant;
 }
 
@@ -402,6 +404,9 @@ static bool begin(SnapshotBuilder *builder)
     builder->enum_meta = imported("enum", "EnumMeta");
     builder->namespace_class = imported("types", "SimpleNamespace");
     builder->partial_class = imported("functools", "partial");
+    builder->lazy_class = imported("types", "LazyImportType");
+    if (!builder->lazy_class)
+        PyErr_Clear();
     return builder->held && builder->enum_meta && builder->namespace_class && builder->partial_class &&
            read_opcodes(builder);
 }
@@ -414,6 +419,7 @@ static void end(SnapshotBuilder *builder)
     Py_XDECREF(builder->enum_meta);
     Py_XDECREF(builder->namespace_class);
     Py_XDECREF(builder->partial_class);
+    Py_XDECREF(builder->lazy_class);
 }
 
 const Snapshot *ext_snapshot(ExtState *state, const ExtKernel *kernel, Arena *arena, PyObject *keep_alive)

@@ -14,6 +14,7 @@ typedef struct SnapshotBuilder {
     PyObject *enum_meta;       /* the class of enum classes */
     PyObject *namespace_class; /* types.SimpleNamespace */
     PyObject *partial_class;   /* functools.partial */
+    PyObject *lazy_class;      /* of what `lazy import` binds a name to until it is used; NULL before CPython 3.15 */
     int load_global, extended_arg;   /* opcodes of this Python */
     int library_depth;         /* above 0: what is read belongs to cujit._kernel_functions */
     int namespace_count;       /* how many have been read */

@@ -1,6 +1,7 @@
 #include "bytecode_sample.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct Sample {
@@ -23,8 +24,14 @@ static const Sample samples_312[] = {
 static const Sample samples_313[] = {
 #include "bytecode_samples_py313.def"
 };
+static const Sample samples_314[] = {
+#include "bytecode_samples_py314.def"
+};
+static const Sample samples_315[] = {
+#include "bytecode_samples_py315.def"
+};
 
-static const Sample *const samples[SAMPLE_VERSIONS] = {samples_311, samples_312, samples_313};
+static const Sample *const samples[SAMPLE_VERSIONS] = {samples_311, samples_312, samples_313, samples_314, samples_315};
 const int sample_count = sizeof samples_311 / sizeof samples_311[0];
 
 static uint8_t *bytes_of(const char *text, uint32_t *size, Arena *arena)
@@ -47,15 +54,51 @@ static uint32_t count_of(const char *const *strings)
     return count;
 }
 
+static const Constant *constant_of(const char *text, Arena *arena);
+
+/* "(a, b)" or "slice(a, b, c)", whose items are not tuples. */
+static void read_items(Constant *constant, const char *text, Arena *arena)
+{
+    const Constant **items = ARENA_ARRAY(arena, const Constant *, strlen(text));
+    constant->items = items;
+    for (const char *at = strchr(text, '(') + 1; *at && *at != ')';) {
+        const char *end = at + (strncmp(at, "slice(", 6) ? strcspn(at, ",)") : strcspn(at, ")") + 1);
+        items[constant->count++] = constant_of(arena_format(arena, "%.*s", (int)(end - at), at), arena);
+        at = end + strspn(end, ", ");
+    }
+}
+
+static const Constant *constant_of(const char *text, Arena *arena)
+{
+    Constant *constant = ARENA_NEW(arena, Constant);
+    char *end;
+    double real = strtod(text, &end);
+    bool is_number = *text && !*end, is_slice = !strncmp(text, "slice(", 6);
+    if (!strcmp(text, "None")) {
+        constant->kind = CONSTANT_NONE;
+    } else if (is_number && !strchr(text, '.')) {
+        constant->kind = CONSTANT_INT;
+        constant->type = TYPE_OF(INT64);
+        constant->integer = (int64_t)real;
+    } else if (is_number) {
+        constant->kind = CONSTANT_FLOAT;
+        constant->type = TYPE_OF(FLOAT64);
+        constant->real = real;
+    } else if (is_slice || (*text == '(' && strstr(text, "slice("))) {
+        constant->kind = is_slice ? CONSTANT_SLICE : CONSTANT_TUPLE;
+        read_items(constant, text, arena);
+    } else {
+        constant->kind = CONSTANT_STRING;
+        constant->text = text;
+    }
+    return constant;
+}
+
 static const Constant *const *constants_of(const char *const *texts, uint32_t count, Arena *arena)
 {
     const Constant **constants = ARENA_ARRAY(arena, const Constant *, count);
-    for (uint32_t i = 0; i < count; i++) {
-        Constant *constant = ARENA_NEW(arena, Constant);
-        constant->kind = CONSTANT_STRING;
-        constant->text = texts[i];
-        constants[i] = constant;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        constants[i] = constant_of(texts[i], arena);
     return constants;
 }
 
