@@ -103,8 +103,6 @@ bool lower_fill(Lower *l, Operand target, Operand source);
 bool lower_item_at(Lower *l, Operand iterable, Operand index, Operand *out);
 /* A call of a function of Python's. */
 bool lower_function_call(Lower *l, const Snapshot *snapshot, const Call *call, Operand *out);
-/* A call of a function of numbers. */
-bool lower_math_call(Lower *l, const Call *call, Operand *out);
 /* Runs the handler of one SSA value (no phi, no terminator but RETURN). */
 bool lower_value(Lower *l, const SsaValue *value, Operand *out);
 

@@ -31,7 +31,7 @@ static bool make(Lower *l, Operand iterable, Operand *out)
     return *out = lower_make_tuple(l, parts, 2, TUPLE_ITERATOR), true;
 }
 
-bool lower_iter_call(Lower *l, const Call *call, Operand *out)
+bool call_iter(Lower *l, const Call *call, Operand *out)
 {
     return call_arity(l, call, 1, 1) && make(l, call->arguments[0], out);
 }
@@ -88,7 +88,7 @@ static bool next_or_default(Lower *l, Operand iterable, Operand step, Operand ha
     return true;
 }
 
-bool lower_next_call(Lower *l, const Call *call, Operand *out)
+bool call_next(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 1, 2))
         return false;

@@ -5,8 +5,8 @@
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
 
-bool lower_iter_call(Lower *l, const Call *call, Operand *out);
-bool lower_next_call(Lower *l, const Call *call, Operand *out);
+bool call_iter(Lower *l, const Call *call, Operand *out);
+bool call_next(Lower *l, const Call *call, Operand *out);
 bool type_is_iterator(const Type *type);
 bool lower_iterator_step(Lower *l, Operand iterator, Operand *out);
 /* What a call gave: an iterator of its own where it is a generator or the like that next() is asked of. */

@@ -1,4 +1,4 @@
-/* Python's own functions and casts: one handler for each BUILTIN row of intrinsic.def that is not cuda's or math's. */
+/* Python's own functions and casts: handlers of BUILTIN rows of intrinsic.def that are not cuda's or math's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,10 +6,9 @@
 #include "frontend/array/lower_iterate.h"
 #include "frontend/array/lower_iterator.h"
 #include "frontend/array/lower_range.h"
-#include "frontend/call/cuda/lower_cuda.h"
+#include "frontend/call/handlers.h"
 #include "frontend/call/lower_builtin.h"
 #include "frontend/call/lower_math.h"
-#include "frontend/call/lower_print.h"
 #include "frontend/call/lower_reduce.h"
 #include "frontend/compound/generator.h"
 #include "frontend/engine.h"
@@ -23,8 +22,6 @@
 #include "frontend/value/lower_vector.h"
 #include "frontend/value/operand.h"
 
-typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
-
 static const Type *i64(void) { return TYPE_OF(INT64); }
 
 static int64_t characters(const char *utf8)
@@ -35,7 +32,7 @@ static int64_t characters(const char *utf8)
     return count;
 }
 
-static bool call_len(Lower *l, const Call *call, Operand *out)
+bool call_len(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 1, 1))
         return false;
@@ -53,12 +50,12 @@ static bool call_len(Lower *l, const Call *call, Operand *out)
     return call_refuse(l, call, "");
 }
 
-static bool call_range(Lower *l, const Call *call, Operand *out)
+bool call_range(Lower *l, const Call *call, Operand *out)
 {
     return call_arity(l, call, 1, 3) && lower_range(l, call->arguments, call->count, out);
 }
 
-static bool call_abs(Lower *l, const Call *call, Operand *out)
+bool call_abs(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 1, 1))
         return false;
@@ -124,7 +121,7 @@ static bool choose_extreme(Lower *l, const Call *call, Operand a, Operand b, Ope
     return true;
 }
 
-static bool call_extreme(Lower *l, const Call *call, Operand *out)
+bool call_extreme(Lower *l, const Call *call, Operand *out)
 {
     const Operand *items = call->arguments;
     uint32_t count = call->count;
@@ -148,7 +145,7 @@ static bool call_extreme(Lower *l, const Call *call, Operand *out)
     return true;
 }
 
-static bool call_round(Lower *l, const Call *call, Operand *out)
+bool call_round(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 1, 1))
         return false;
@@ -165,12 +162,12 @@ static bool call_round(Lower *l, const Call *call, Operand *out)
     return *out = operand_value(type, emit1(l, IR_CONVERT, type, rounded)), true;
 }
 
-static bool call_pow(Lower *l, const Call *call, Operand *out)
+bool call_pow(Lower *l, const Call *call, Operand *out)
 {
     return call_arity(l, call, 2, 2) && lower_binary(l, NB_POWER, call->arguments[0], call->arguments[1], out);
 }
 
-static bool call_divmod(Lower *l, const Call *call, Operand *out)
+bool call_divmod(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 2, 2))
         return false;
@@ -188,7 +185,7 @@ static bool call_divmod(Lower *l, const Call *call, Operand *out)
     return *out = lower_make_tuple(l, parts, 2, TUPLE_PLAIN), true;
 }
 
-static bool call_slice(Lower *l, const Call *call, Operand *out)
+bool call_slice(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 1, 3))
         return false;
@@ -200,7 +197,7 @@ static bool call_slice(Lower *l, const Call *call, Operand *out)
     return *out = lower_make_tuple(l, parts, 3, TUPLE_SLICE), true;
 }
 
-static bool call_enumerate(Lower *l, const Call *call, Operand *out)
+bool call_enumerate(Lower *l, const Call *call, Operand *out)
 {
     Operand parts[2] = {operand_int(l, 0), {0}};
     if (!call_arity(l, call, 1, 2) || !lower_iterator(l, call->arguments[0], &parts[1]))
@@ -212,7 +209,7 @@ static bool call_enumerate(Lower *l, const Call *call, Operand *out)
     return *out = lower_make_tuple(l, parts, 2, TUPLE_ENUMERATE), true;
 }
 
-static bool call_zip(Lower *l, const Call *call, Operand *out)
+bool call_zip(Lower *l, const Call *call, Operand *out)
 {
     Operand *parts = ARENA_ARRAY(l->arena, Operand, call->count + 1);
     if (call->keyword_count)
@@ -223,7 +220,7 @@ static bool call_zip(Lower *l, const Call *call, Operand *out)
     return *out = lower_make_tuple(l, parts, call->count, TUPLE_ZIP), true;
 }
 
-static bool call_reversed(Lower *l, const Call *call, Operand *out)
+bool call_reversed(Lower *l, const Call *call, Operand *out)
 {
     Operand of;
     if (!call_arity(l, call, 1, 1) || !lower_iterator(l, call->arguments[0], &of))
@@ -232,19 +229,19 @@ static bool call_reversed(Lower *l, const Call *call, Operand *out)
 }
 
 /* Marks for numba's typing, which is more careful here in the first place. */
-static bool call_identity(Lower *l, const Call *call, Operand *out)
+bool call_identity(Lower *l, const Call *call, Operand *out)
 {
     return call_arity(l, call, 1, 1) && (*out = call->arguments[0], true);
 }
 
-static bool call_tuple(Lower *l, const Call *call, Operand *out)
+bool call_tuple(Lower *l, const Call *call, Operand *out)
 {
     if (call->count == 0 && call->keyword_count == 0)
         return *out = lower_make_tuple(l, NULL, 0, TUPLE_PLAIN), true;
     return call_arity(l, call, 1, 1) && lower_all_items(l, call->arguments[0], out);
 }
 
-static bool call_type(Lower *l, const Call *call, Operand *out)
+bool call_type(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 1, 1))
         return false;
@@ -276,7 +273,7 @@ static bool attribute_of_attribute(Lower *l, Operand object, const char *names, 
 }
 
 /* getattr and hasattr: the name is a constant. */
-static bool call_attribute(Lower *l, const Call *call, Operand *out)
+bool call_attribute(Lower *l, const Call *call, Operand *out)
 {
     bool gets = call->intrinsic == INTRINSIC_GETATTR;
     if (!call_arity(l, call, 2, gets ? 3 : 2))
@@ -339,7 +336,7 @@ static bool cast_complex(Lower *l, const Type *type, const Call *call, Operand *
 }
 
 /* int(), float() and complex() of one number depend on its type, as numba has it: int(int8) is int8. */
-static bool call_number(Lower *l, const Call *call, Operand *out)
+bool call_number(Lower *l, const Call *call, Operand *out)
 {
     static const struct {
         IntrinsicId id;
@@ -375,52 +372,4 @@ bool lower_type_call(Lower *l, const Type *type, const Call *call, Operand *out)
     if (type->kind == TYPE_COMPLEX && call->count == 2)
         return cast_complex(l, type, call, out);
     return cast_scalar(l, type, call, out);
-}
-
-static const Handler handlers[INTRINSIC_COUNT] = {
-    [INTRINSIC_SUM] = lower_sum_call,
-    [INTRINSIC_ANY] = lower_any_all_call,
-    [INTRINSIC_ALL] = lower_any_all_call,
-    [INTRINSIC_ISINSTANCE] = lower_isinstance_call,
-    [INTRINSIC_NUMPY_ISNAT] = lower_isnat_call,
-    [INTRINSIC_PRINT] = lower_print_call,
-    [INTRINSIC_STR] = lower_text_call,
-    [INTRINSIC_REPR] = lower_text_call,
-    [INTRINSIC_FORMAT] = lower_text_call,
-    [INTRINSIC_LEN] = call_len,
-    [INTRINSIC_ITER] = lower_iter_call,
-    [INTRINSIC_NEXT] = lower_next_call,
-    [INTRINSIC_RANGE] = call_range,
-    [INTRINSIC_ABS] = call_abs,
-    [INTRINSIC_FABS] = call_abs,
-    [INTRINSIC_MIN] = call_extreme,
-    [INTRINSIC_MAX] = call_extreme,
-    [INTRINSIC_ROUND] = call_round,
-    [INTRINSIC_POW] = call_pow,
-    [INTRINSIC_DIVMOD] = call_divmod,
-    [INTRINSIC_SLICE] = call_slice,
-    [INTRINSIC_ENUMERATE] = call_enumerate,
-    [INTRINSIC_ZIP] = call_zip,
-    [INTRINSIC_REVERSED] = call_reversed,
-    [INTRINSIC_TUPLE] = call_tuple,
-    [INTRINSIC_LIST] = call_tuple,
-    [INTRINSIC_LITERAL_UNROLL] = call_identity,
-    [INTRINSIC_LITERALLY] = call_identity,
-    [INTRINSIC_TYPE] = call_type,
-    [INTRINSIC_GETATTR] = call_attribute,
-    [INTRINSIC_HASATTR] = call_attribute,
-    [INTRINSIC_INT] = call_number,
-    [INTRINSIC_FLOAT] = call_number,
-    [INTRINSIC_COMPLEX] = call_number,
-    [INTRINSIC_BOOL] = call_number,
-};
-
-bool lower_builtin_call(Lower *l, const Call *call, Operand *out)
-{
-    Handler handler = handlers[call->intrinsic];
-    if (handler)
-        return handler(l, call, out);
-    if (strncmp(call->name, "cuda.", 5) == 0)
-        return lower_cuda_call(l, call, out);
-    return lower_math_call(l, call, out);
 }

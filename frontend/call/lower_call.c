@@ -4,7 +4,7 @@
 
 #include "frontend/array/lower_iterate.h"
 #include "frontend/call/constant_parameter.h"
-#include "frontend/call/cuda/lower_cuda.h"
+#include "frontend/call/handlers.h"
 #include "frontend/call/lower_builtin.h"
 #include "frontend/call/lower_call.h"
 #include "frontend/call/lower_keywords.h"
@@ -367,15 +367,6 @@ static const char *intrinsic_name(Lower *l, IntrinsicId id)
     return arena_format(l->arena, "%.*s", (int)strcspn(path, " "), path);
 }
 
-/* What takes keywords reads them by name; everything else would take them for positional arguments. */
-static bool takes_keywords(IntrinsicId id)
-{
-    bool is_atomic = intrinsic_info[id].family == FAMILY_ATOMIC;
-    if (intrinsic_info[id].parameters || is_atomic)
-        return true;
-    return id == INTRINSIC_ENUMERATE || id == INTRINSIC_SUM || id == INTRINSIC_PRINT;
-}
-
 /* Forms of a call that the function written in the kernel language answers for. */
 static bool is_general(const Call *call)
 {
@@ -399,15 +390,9 @@ static bool call_intrinsic(Lower *l, Call *call, const Snapshot *general, Operan
         return lower_function_call(l, general, call, out);
     if (!call_place_keywords(l, call))
         return false;
-    if (call->keyword_count && !takes_keywords(call->intrinsic))
+    if (call->keyword_count && !handler_takes_keywords(call->intrinsic))
         return call_refuse(l, call, ": it takes no keywords");
-    switch (intrinsic_info[call->intrinsic].kind) {
-    case INTRINSIC_KIND_LIBDEVICE:
-    case INTRINSIC_KIND_MATH: return lower_math_call(l, call, out);
-    case INTRINSIC_KIND_BUILTIN: return lower_builtin_call(l, call, out);
-    case INTRINSIC_KIND_DEVICE: return lower_cuda_call(l, call, out);
-    default: return lower_fail(l, DIAG_TYPE_CALL, call->name, "");
-    }
+    return lower_intrinsic_call(l, call, out);
 }
 
 /* The call with members of IntEnums as numbers: what all but functions take. */

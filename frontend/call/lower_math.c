@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "frontend/call/handlers.h"
 #include "frontend/call/lower_math.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
@@ -65,7 +66,7 @@ static const Type *promote_halves(Lower *l, const Call *call, PromotionId rule)
     return promote_arguments(&widened, rule);
 }
 
-static bool call_function_row(Lower *l, const Call *call, Operand *out)
+bool call_math(Lower *l, const Call *call, Operand *out)
 {
     const IntrinsicInfo *info = &intrinsic_info[call->intrinsic];
     if (!call_arity(l, call, (uint32_t)info->arity, (uint32_t)info->arity))
@@ -83,7 +84,7 @@ static bool call_function_row(Lower *l, const Call *call, Operand *out)
 }
 
 /* Of more than two numbers: the length so far and the next one. */
-static bool call_hypot(Lower *l, const Call *call, Operand *out)
+bool call_hypot(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 2, 255))
         return false;
@@ -93,7 +94,7 @@ static bool call_hypot(Lower *l, const Call *call, Operand *out)
         Call pair = *call;
         pair.count = 2;
         pair.arguments = both;
-        if (!call_function_row(l, &pair, out))
+        if (!call_math(l, &pair, out))
             return false;
     }
     return true;
@@ -102,7 +103,7 @@ static bool call_hypot(Lower *l, const Call *call, Operand *out)
 /* --- composed functions ------------------------------------------------------------------------------------------- */
 
 /* log(x, base) is log(x) / log(base). */
-static bool call_log(Lower *l, const Call *call, Operand *out)
+bool call_log(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 1, 2))
         return false;
@@ -123,7 +124,7 @@ static bool call_log(Lower *l, const Call *call, Operand *out)
 }
 
 /* Tests of a float; every other number is finite. */
-static bool call_test(Lower *l, const Call *call, Operand *out)
+bool call_test(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 1, 1))
         return false;
@@ -143,7 +144,7 @@ static bool call_test(Lower *l, const Call *call, Operand *out)
 }
 
 /* x * factor, the factor rounded to the result's type as CUDA programs have it. */
-static bool call_angle(Lower *l, const Call *call, Operand *out)
+bool call_angle(Lower *l, const Call *call, Operand *out)
 {
     bool to_degrees = call->intrinsic == INTRINSIC_DEGREES;
     if (!call_arity(l, call, 1, 1))
@@ -161,7 +162,7 @@ static bool call_angle(Lower *l, const Call *call, Operand *out)
     return true;
 }
 
-static bool call_ldexp(Lower *l, const Call *call, Operand *out)
+bool call_ldexp(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 2, 2))
         return false;
@@ -189,7 +190,7 @@ static bool real_argument(Lower *l, const Call *call, const Type **type, IrValue
     return *value = operand_ir(l, converted), true;
 }
 
-static bool call_frexp(Lower *l, const Call *call, Operand *out)
+bool call_frexp(Lower *l, const Call *call, Operand *out)
 {
     const Type *type;
     IrValue *value;
@@ -202,7 +203,7 @@ static bool call_frexp(Lower *l, const Call *call, Operand *out)
 }
 
 /* Fraction and integer part, both with x's sign; the fraction of an infinity is 0. */
-static bool call_modf(Lower *l, const Call *call, Operand *out)
+bool call_modf(Lower *l, const Call *call, Operand *out)
 {
     const Type *type;
     IrValue *value;
@@ -221,7 +222,7 @@ static bool call_modf(Lower *l, const Call *call, Operand *out)
 }
 
 /* a * b + c in the float type of all three, else in float64. */
-static bool call_fma(Lower *l, const Call *call, Operand *out)
+bool call_fma(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 3, 3) || !all_scalars(call))
         return diag_failed(l->diag) ? false : call_refuse(l, call, "");
@@ -242,7 +243,7 @@ static bool call_fma(Lower *l, const Call *call, Operand *out)
 }
 
 /* Arguments become what the C function takes; several results are a tuple. */
-static bool call_libdevice(Lower *l, const Call *call, Operand *out)
+bool call_libdevice(Lower *l, const Call *call, Operand *out)
 {
     IntrinsicSignature signature = intrinsic_signature(call->intrinsic);
     IrValue *operands[4];
@@ -260,25 +261,4 @@ static bool call_libdevice(Lower *l, const Call *call, Operand *out)
     if (signature.result_count > 1)
         type = type_tuple(l->arena, signature.results, signature.result_count, TUPLE_PLAIN);
     return *out = operand_value(type, emit_intrinsic(l, call->intrinsic, type, call->count, operands)), true;
-}
-
-typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
-
-static const Handler handlers[INTRINSIC_COUNT] = {
-    [INTRINSIC_LOG] = call_log,       [INTRINSIC_ISNAN] = call_test,    [INTRINSIC_ISINF] = call_test,
-    [INTRINSIC_ISFINITE] = call_test, [INTRINSIC_DEGREES] = call_angle, [INTRINSIC_RADIANS] = call_angle,
-    [INTRINSIC_LDEXP] = call_ldexp,   [INTRINSIC_FREXP] = call_frexp,   [INTRINSIC_MODF] = call_modf,
-    [INTRINSIC_CUDA_FMA] = call_fma,  [INTRINSIC_HYPOT] = call_hypot,
-};
-
-bool lower_math_call(Lower *l, const Call *call, Operand *out)
-{
-    Handler handler = handlers[call->intrinsic];
-    if (handler)
-        return handler(l, call, out);
-    if (intrinsic_info[call->intrinsic].kind == INTRINSIC_KIND_MATH)
-        return call_function_row(l, call, out);
-    if (intrinsic_info[call->intrinsic].kind == INTRINSIC_KIND_LIBDEVICE)
-        return call_libdevice(l, call, out);
-    return lower_fail(l, DIAG_TYPE_CALL, call->name, "");
 }

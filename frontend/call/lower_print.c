@@ -1,7 +1,7 @@
 /* print: the text of its arguments as one print of IR, whose format is printf's: what the GPU's driver can write. */
 #include <string.h>
 
-#include "frontend/call/lower_print.h"
+#include "frontend/call/handlers.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
 #include "frontend/value/lower_convert.h"
@@ -228,7 +228,7 @@ static bool check_keywords(Lower *l, const Call *call)
     return true;
 }
 
-bool lower_print_call(Lower *l, const Call *call, Operand *out)
+bool call_print(Lower *l, const Call *call, Operand *out)
 {
     const char *separator, *end;
     Operand line[2];

@@ -1,5 +1,6 @@
 /* sum, any, all, min and max over arrays, tuples and ranges; isinstance. */
 #include "frontend/array/lower_iterate.h"
+#include "frontend/call/handlers.h"
 #include "frontend/call/lower_reduce.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
@@ -121,7 +122,7 @@ static bool reduce(Lower *l, const Call *call, Operand source, Operand start, St
            reduce_loop(l, call, iterable, start, step, out);
 }
 
-bool lower_sum_call(Lower *l, const Call *call, Operand *out)
+bool call_sum(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 1, 2))
         return false;
@@ -156,7 +157,7 @@ bool lower_count(Lower *l, Operand iterable, Operand *out)
     return reduce_loop(l, &call, iterable, operand_int(l, 0), step_count, out);
 }
 
-bool lower_any_all_call(Lower *l, const Call *call, Operand *out)
+bool call_any_all(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 1, 1))
         return false;
@@ -196,7 +197,7 @@ bool lower_match_class(Lower *l, Operand value, Operand class, bool captures, Op
     return true;
 }
 
-bool lower_isinstance_call(Lower *l, const Call *call, Operand *out)
+bool call_isinstance(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 2, 2))
         return false;

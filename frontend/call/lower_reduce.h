@@ -6,12 +6,9 @@
 #include "frontend/value/arguments.h"
 
 bool lower_match_class(Lower *l, Operand value, Operand class, bool captures, Operand *out);
-bool lower_sum_call(Lower *l, const Call *call, Operand *out);
 /* How many items there are, by going through them. */
 bool lower_count(Lower *l, Operand iterable, Operand *out);
 /* Whether an item of the iterable equals x. */
 bool lower_found(Lower *l, Operand x, Operand iterable, Operand *out);
-bool lower_any_all_call(Lower *l, const Call *call, Operand *out);
-bool lower_isinstance_call(Lower *l, const Call *call, Operand *out);
 
 #endif

@@ -240,7 +240,7 @@ bool lower_join_text(Lower *l, const Operand *parts, uint32_t count, const char 
     return finish_if(l, &text, ok, out);
 }
 
-bool lower_text_call(Lower *l, const Call *call, Operand *out)
+bool call_text(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 1, call->intrinsic == INTRINSIC_FORMAT ? 2 : 1))
         return false;

@@ -23,7 +23,7 @@ bool lower_join_text(Lower *l, const Operand *parts, uint32_t count, const char 
 bool lower_text_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out);
 /* receiver.format(arguments) of a constant string. */
 bool lower_text_method(Lower *l, Operand receiver, const Call *call, Operand *out);
-bool lower_text_call(Lower *l, const Call *call, Operand *out);
+bool call_text(Lower *l, const Call *call, Operand *out);
 bool text_read_spec(const char *text, TextSpec *out);
 
 #endif

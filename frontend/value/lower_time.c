@@ -258,7 +258,7 @@ bool lower_time_absolute(Lower *l, Operand a, Operand *out)
 
 /* --- calls -------------------------------------------------------------------------------------------------------- */
 
-bool lower_isnat_call(Lower *l, const Call *call, Operand *out)
+bool call_isnat(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 1, 1))
         return false;

@@ -13,6 +13,6 @@ bool lower_time_absolute(Lower *l, Operand a, Operand *out);
 bool lower_time_convert(Lower *l, Operand from, const Type *to, Operand *out);
 bool lower_time_call(Lower *l, const Type *type, const Call *call, Operand *out);
 bool lower_time_method(Lower *l, Operand time, const Call *call, Operand *out);
-bool lower_isnat_call(Lower *l, const Call *call, Operand *out);
+bool call_isnat(Lower *l, const Call *call, Operand *out);
 
 #endif

@@ -68,7 +68,7 @@ static bool integer_index(Lower *l, Operand index, Operand *out)
     return *out = lower_make_tuple(l, items, index.type->count, TUPLE_PLAIN), true;
 }
 
-bool lower_atomic_call(Lower *l, const Call *call, Operand *out)
+bool call_atomic(Lower *l, const Call *call, Operand *out)
 {
     bool swap = call->intrinsic == INTRINSIC_CUDA_ATOMIC_COMPARE_AND_SWAP;
     IrAtomic kind = atomic_kind(call->intrinsic);

@@ -31,7 +31,7 @@ static bool element_of(Lower *l, const Call *call, IrValue **operands, const Typ
     return lower_indices(l, given, index, operands + 1);
 }
 
-static bool hinted_load(Lower *l, const Call *call, Operand *out)
+bool call_cached_load(Lower *l, const Call *call, Operand *out)
 {
     IrValue *operands[1 + TYPE_MAX_NDIM];
     const Type *array;
@@ -43,7 +43,7 @@ static bool hinted_load(Lower *l, const Call *call, Operand *out)
     return *out = operand_value(array->element, value), true;
 }
 
-static bool hinted_store(Lower *l, const Call *call, Operand *out)
+bool call_cached_store(Lower *l, const Call *call, Operand *out)
 {
     IrValue *operands[2 + TYPE_MAX_NDIM];
     const Type *array;
@@ -61,10 +61,4 @@ static bool hinted_store(Lower *l, const Call *call, Operand *out)
     if (value)
         value->hint = hint_of(call->intrinsic);
     return *out = operand_none(), true;
-}
-
-bool lower_cache_hint_call(Lower *l, const Call *call, Operand *out)
-{
-    bool is_store = intrinsic_info[call->intrinsic].family == FAMILY_CACHED_STORE;
-    return is_store ? hinted_store(l, call, out) : hinted_load(l, call, out);
 }

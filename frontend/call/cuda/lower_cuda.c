@@ -9,7 +9,7 @@
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_tuple.h"
 
-static bool call_grid(Lower *l, const Call *call, Operand *out)
+bool call_grid(Lower *l, const Call *call, Operand *out)
 {
     int64_t axes;
     if (!call_arity(l, call, 1, 1))
@@ -57,7 +57,7 @@ static bool alignment_of(Lower *l, const Call *call, IrStorage *storage)
     return true;
 }
 
-static bool call_storage(Lower *l, const Call *call, Operand *out)
+bool call_storage(Lower *l, const Call *call, Operand *out)
 {
     bool is_shared = call->intrinsic == INTRINSIC_CUDA_SHARED_ARRAY;
     if (!call_arity(l, call, 2, 3))
@@ -81,7 +81,7 @@ static bool call_storage(Lower *l, const Call *call, Operand *out)
     return *out = operand_value(type, value), true;
 }
 
-static bool call_array_like(Lower *l, const Call *call, Operand *out)
+bool call_array_like(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 1, 1))
         return false;
@@ -93,7 +93,7 @@ static bool call_array_like(Lower *l, const Call *call, Operand *out)
 
 /* --- bits --------------------------------------------------------------------------------------------------------- */
 
-static bool call_bits(Lower *l, const Call *call, Operand *out)
+bool call_bits(Lower *l, const Call *call, Operand *out)
 {
     static const struct {
         IntrinsicId id;
@@ -124,7 +124,7 @@ static bool call_bits(Lower *l, const Call *call, Operand *out)
     return lower_convert(l, operand_value(work, counted), type, out);
 }
 
-static bool call_select(Lower *l, const Call *call, Operand *out)
+bool call_select(Lower *l, const Call *call, Operand *out)
 {
     Operand truth, x, y;
     if (!call_arity(l, call, 3, 3))
@@ -140,7 +140,7 @@ static bool call_select(Lower *l, const Call *call, Operand *out)
 }
 
 /* What the library's functions find wrong with constants. */
-static bool call_refusal(Lower *l, const Call *call, Operand *out)
+bool call_refusal(Lower *l, const Call *call, Operand *out)
 {
     (void)out;
     bool has_text = call->count == 1 && operand_is_object(call->arguments[0], CONSTANT_STRING);
@@ -149,7 +149,7 @@ static bool call_refusal(Lower *l, const Call *call, Operand *out)
 
 /* --- clusters ----------------------------------------------------------------------------------------------------- */
 
-static bool call_map_shared(Lower *l, const Call *call, Operand *out)
+bool call_map_shared(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 2, 2))
         return false;
@@ -163,7 +163,7 @@ static bool call_map_shared(Lower *l, const Call *call, Operand *out)
 }
 
 /* cuda.bf16's casts: the bits stay. */
-static bool call_bits_as(Lower *l, const Call *call, Operand *out)
+bool call_bits_as(Lower *l, const Call *call, Operand *out)
 {
     const Type *bfloat = TYPE_OF(BFLOAT16), *from = bfloat, *to = bfloat;
     switch (call->intrinsic) {
@@ -180,46 +180,4 @@ static bool call_bits_as(Lower *l, const Call *call, Operand *out)
     if (!lower_convert(l, call->arguments[0], from, &converted))
         return false;
     return *out = operand_value(to, emit1(l, IR_BITCAST, to, operand_ir(l, converted))), true;
-}
-
-typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
-
-static const Handler handlers[INTRINSIC_COUNT] = {
-    [INTRINSIC_CUDA_GRID] = call_grid,
-    [INTRINSIC_CUDA_GRIDSIZE] = call_grid,
-    [INTRINSIC_CUDA_SHARED_ARRAY] = call_storage,
-    [INTRINSIC_CUDA_LOCAL_ARRAY] = call_storage,
-    [INTRINSIC_CUDA_CONST_ARRAY_LIKE] = call_array_like,
-    [INTRINSIC_CUDA_WIDE_LOAD] = lower_wide_call,
-    [INTRINSIC_CUDA_WIDE_STORE] = lower_wide_call,
-    [INTRINSIC_CUDA_POPC] = call_bits,
-    [INTRINSIC_CUDA_BREV] = call_bits,
-    [INTRINSIC_CUDA_CLZ] = call_bits,
-    [INTRINSIC_CUDA_FFS] = call_bits,
-    [INTRINSIC_REFUSE] = call_refusal,
-    [INTRINSIC_CUDA_SELP] = call_select,
-    [INTRINSIC_BF16_AS_INT16] = call_bits_as,
-    [INTRINSIC_BF16_AS_UINT16] = call_bits_as,
-    [INTRINSIC_BF16_INT16_BITS] = call_bits_as,
-    [INTRINSIC_BF16_UINT16_BITS] = call_bits_as,
-    [INTRINSIC_CLUSTER_MAP_SHARED] = call_map_shared,
-};
-
-bool lower_cuda_call(Lower *l, const Call *call, Operand *out)
-{
-    IntrinsicFamily family = intrinsic_info[call->intrinsic].family;
-    if (family == FAMILY_ATOMIC)
-        return lower_atomic_call(l, call, out);
-    if (family == FAMILY_CACHED_LOAD || family == FAMILY_CACHED_STORE)
-        return lower_cache_hint_call(l, call, out);
-    Handler handler = handlers[call->intrinsic];
-    if (handler)
-        return handler(l, call, out);
-    if (lower_is_tensor_call(call->intrinsic))
-        return lower_tensor_call(l, call, out);
-    if (lower_is_warp_call(call->intrinsic))
-        return lower_warp_call(l, call, out);
-    if (intrinsic_info[call->intrinsic].shape)
-        return lower_shaped_call(l, call, out);
-    return lower_math_call(l, call, out);
 }

@@ -38,7 +38,7 @@ static bool fragment(Lower *l, const Call *call, uint32_t index, const Type *ele
     return true;
 }
 
-static bool call_mma(Lower *l, const Call *call, Operand *out)
+bool call_mma(Lower *l, const Call *call, Operand *out)
 {
     const MmaShape *mma = &intrinsic_info[call->intrinsic].mma;
     IrValue *operands[3];
@@ -81,7 +81,7 @@ static bool check_shared(Lower *l, const Call *call, Operand array, const char *
 }
 
 /* ldmatrix_x4(array, row, column) */
-static bool call_ldmatrix(Lower *l, const Call *call, Operand *out)
+bool call_ldmatrix(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 3, 3))
         return false;
@@ -99,7 +99,7 @@ static bool call_ldmatrix(Lower *l, const Call *call, Operand *out)
 
 /* --- asynchronous copies -------------------------------------------------------------------------------------------- */
 
-static bool call_copy(Lower *l, const Call *call, Operand *out)
+bool call_copy(Lower *l, const Call *call, Operand *out)
 {
     int64_t count;
     Operand to, from;
@@ -125,7 +125,7 @@ static bool call_copy(Lower *l, const Call *call, Operand *out)
     return *out = operand_none(), true;
 }
 
-static bool call_commit(Lower *l, const Call *call, Operand *out)
+bool call_commit(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 0, 0))
         return false;
@@ -133,7 +133,7 @@ static bool call_commit(Lower *l, const Call *call, Operand *out)
     return *out = operand_none(), true;
 }
 
-static bool call_wait(Lower *l, const Call *call, Operand *out)
+bool call_wait(Lower *l, const Call *call, Operand *out)
 {
     int64_t groups;
     if (!call_arity(l, call, 1, 1))
@@ -143,18 +143,4 @@ static bool call_wait(Lower *l, const Call *call, Operand *out)
     IrValue *count = emit_int(l, TYPE_OF(INT32), groups);
     emit_intrinsic(l, call->intrinsic, &type_none, 1, &count);
     return *out = operand_none(), true;
-}
-
-bool lower_is_tensor_call(IntrinsicId id) { return id == INTRINSIC_CP_ASYNC || intrinsic_is_tensor(id); }
-
-bool lower_tensor_call(Lower *l, const Call *call, Operand *out)
-{
-    switch (call->intrinsic) {
-    case INTRINSIC_CP_ASYNC: return call_copy(l, call, out);
-    case INTRINSIC_CP_ASYNC_COMMIT: return call_commit(l, call, out);
-    case INTRINSIC_CP_ASYNC_WAIT: return call_wait(l, call, out);
-    default:
-        return intrinsic_info[call->intrinsic].family == FAMILY_MMA ? call_mma(l, call, out)
-                                                                    : call_ldmatrix(l, call, out);
-    }
 }

@@ -76,7 +76,7 @@ static bool shuffle_complex(Lower *l, const Call *call, Operand given, IrValue *
     return *out = operand_value(given.type, emit2(l, IR_COMPLEX, given.type, parts[0].ir, parts[1].ir)), true;
 }
 
-static bool call_shuffle(Lower *l, const Call *call, Operand *out)
+bool call_shuffle(Lower *l, const Call *call, Operand *out)
 {
     Operand given[4];
     IrValue *operands[4];
@@ -111,7 +111,7 @@ static bool match_bits(Lower *l, const Call *call, Operand given, IrValue **out)
     return *out = to_bits(l, type, operand_ir(l, converted)), true;
 }
 
-static bool call_match(Lower *l, const Call *call, Operand *out)
+bool call_match(Lower *l, const Call *call, Operand *out)
 {
     const Type *i32 = TYPE_OF(INT32);
     Operand given[2];
@@ -129,13 +129,13 @@ static bool call_match(Lower *l, const Call *call, Operand *out)
 }
 
 /* syncthreads_and, _or: the IR's result is bool, Python's 0 or 1. */
-static bool call_block_vote(Lower *l, const Call *call, Operand *out)
+bool call_block_vote(Lower *l, const Call *call, Operand *out)
 {
     return lower_shaped_call(l, call, out) && lower_convert(l, *out, TYPE_OF(INT32), out);
 }
 
 /* Numbers and counts that are constants are checked; hardware takes others as they come. */
-static bool call_numbered_barrier(Lower *l, const Call *call, Operand *out)
+bool call_numbered_barrier(Lower *l, const Call *call, Operand *out)
 {
     Operand given[2];
     int64_t number, count;
@@ -147,22 +147,3 @@ static bool call_numbered_barrier(Lower *l, const Call *call, Operand *out)
         return lower_fail(l, DIAG_CONSTANT_RANGE, "whole warps come to a barrier: the count is a multiple of 32");
     return lower_shaped_call(l, call, out);
 }
-
-typedef bool (*Handler)(Lower *l, const Call *call, Operand *out);
-
-static const Handler handlers[INTRINSIC_COUNT] = {
-    [INTRINSIC_CUDA_SHFL_SYNC] = call_shuffle,
-    [INTRINSIC_CUDA_SHFL_UP_SYNC] = call_shuffle,
-    [INTRINSIC_CUDA_SHFL_DOWN_SYNC] = call_shuffle,
-    [INTRINSIC_CUDA_SHFL_XOR_SYNC] = call_shuffle,
-    [INTRINSIC_CUDA_MATCH_ANY_SYNC] = call_match,
-    [INTRINSIC_CUDA_MATCH_ALL_SYNC] = call_match,
-    [INTRINSIC_CUDA_BARRIER_SYNC] = call_numbered_barrier,
-    [INTRINSIC_CUDA_BARRIER_ARRIVE] = call_numbered_barrier,
-    [INTRINSIC_CUDA_SYNCTHREADS_AND] = call_block_vote,
-    [INTRINSIC_CUDA_SYNCTHREADS_OR] = call_block_vote,
-};
-
-bool lower_is_warp_call(IntrinsicId id) { return handlers[id] != NULL; }
-
-bool lower_warp_call(Lower *l, const Call *call, Operand *out) { return handlers[call->intrinsic](l, call, out); }

@@ -35,7 +35,7 @@ static bool refuse_width(Lower *l)
                                    WIDE_MOST_BYTES));
 }
 
-static bool wide_load(Lower *l, const Call *call, Operand *out)
+bool call_wide_load(Lower *l, const Call *call, Operand *out)
 {
     Operand array;
     IrValue *operands[2];
@@ -54,7 +54,7 @@ static bool wide_load(Lower *l, const Call *call, Operand *out)
     return *out = operand_value(type, emit_intrinsic(l, call->intrinsic, type, 2, operands)), true;
 }
 
-static bool wide_store(Lower *l, const Call *call, Operand *out)
+bool call_wide_store(Lower *l, const Call *call, Operand *out)
 {
     Operand array, items[WIDE_MOST_BYTES];
     IrValue *operands[3];
@@ -75,9 +75,4 @@ static bool wide_store(Lower *l, const Call *call, Operand *out)
     operands[2] = operand_ir(l, lower_make_tuple(l, items, count, TUPLE_PLAIN));
     emit_intrinsic(l, call->intrinsic, &type_none, 3, operands);
     return *out = operand_none(), true;
-}
-
-bool lower_wide_call(Lower *l, const Call *call, Operand *out)
-{
-    return call->intrinsic == INTRINSIC_CUDA_WIDE_LOAD ? wide_load(l, call, out) : wide_store(l, call, out);
 }

@@ -10,7 +10,7 @@ TABLE = np.arange(4)
 SAMPLES = {"x": "3", "condition": "True", "a": "1", "b": "2", "c": "3", "ndim": "1", "array": "out",
            "ndarray": "TABLE", "i": "0", "index": "0", "value": "1", "limit": "1", "old": "1", "shape": "4",
            "dtype": "float32", "alignment": "16", "count": "2", "values": "(1, 2)", "row": "0", "column": "0",
-           "to": "tile", "to_index": "0", "from_": "out", "from_index": "0", "n": "0"}
+           "items": "(1, 2)", "to": "tile", "to_index": "0", "from_": "out", "from_index": "0", "n": "0"}
 
 
 def documented():
