@@ -212,8 +212,10 @@ def test_it_can_be_switched_off(cache, monkeypatch):
     assert files(cache) == []
 
 
-@pytest.mark.parametrize("stage", ["ir", "yield"])
+@pytest.mark.parametrize("stage", ["ir", "a pass"])
 def test_dumps_are_made_anew(cache, monkeypatch, capfd, stage):
+    if stage == "a pass":
+        stage = "loads" if cuda.get_current_device().kind == "cuda" else "yield"
     hits_of(SOURCE)
     monkeypatch.setenv("CUJIT_DUMP", f"nothing,{stage}")
     assert not hits_of(SOURCE)
