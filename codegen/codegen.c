@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/emit.h"
+#include "core/base/own_stack.h"
 
 static void keep_llvm_text(Emitter *emitter, CodeImage *image)
 {
@@ -50,26 +50,55 @@ static void fill_image(Emitter *emitter, CodeImage *image)
         emitter->target->kind == TARGET_HOST && emitter->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC);
 }
 
-static bool compile(const IrModule *module, const Target *target, const CompileOptions *options, bool want_llvm,
-                    LLVMCodeGenFileType type, CodeImage *image, Diag *diag)
+typedef struct Generation {
+    const IrModule *module;
+    const Target *target;
+    const CompileOptions *options;
+    bool want_llvm, done;
+    LLVMCodeGenFileType type;
+    CodeImage *image;
+    Diag *diag;
+} Generation;
+
+static void generate(void *argument)
 {
+    Generation *work = argument;
     Arena *arena = arena_create();
-    Emitter emitter = {.ir = module, .target = target, .options = options, .arena = arena, .diag = diag};
+    Emitter emitter = {
+        .ir = work->module, .target = work->target, .options = work->options, .arena = arena, .diag = work->diag};
     bool done = emitter_open(&emitter) && emit_module(&emitter) && optimize_module(&emitter);
     if (!done)
         goto out;
-    if (want_llvm)
-        keep_llvm_text(&emitter, image);
-    image->code = emit_code(&emitter, type, &image->code_size);
-    done = image->code != NULL;
+    if (work->want_llvm)
+        keep_llvm_text(&emitter, work->image);
+    work->image->code = emit_code(&emitter, work->type, &work->image->code_size);
+    done = work->image->code != NULL;
     if (done)
-        fill_image(&emitter, image);
+        fill_image(&emitter, work->image);
 out:
     emitter_close(&emitter);
     arena_destroy(arena);
     if (!done)
-        code_image_free(image);
-    return done;
+        code_image_free(work->image);
+    work->done = done;
+}
+
+/* LLVM's passes recurse over what a function is made of: 40 bytes for each value of ours were the most in kernels of
+ * thousands of branches, stores, loops and sums. */
+static size_t stack_needed(const IrModule *module)
+{
+    enum { BYTES_FOR_VALUE = 256 };
+    size_t values = 0;
+    for (const IrFunc *function = module->first; function; function = function->next)
+        values += function->value_count;
+    return STACK_FOR_NESTING / 2 + values * BYTES_FOR_VALUE;
+}
+
+static bool compile(const IrModule *module, const Target *target, const CompileOptions *options, bool want_llvm,
+                    LLVMCodeGenFileType type, CodeImage *image, Diag *diag)
+{
+    Generation work = {module, target, options, want_llvm, false, type, image, diag};
+    return with_stack(stack_needed(module), generate, &work, diag) && work.done;
 }
 
 bool codegen_compile(const IrModule *module, const Target *target, const CompileOptions *options, bool want_llvm,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/own_stack.h"
 #include "frontend/frontend.h"
 #include "jit/cache_key.h"
 #include "jit/disk_cache.h"
@@ -165,7 +166,7 @@ static bool generate(const JitFunction *function, const Target *target, JitSpeci
     return true;
 }
 
-bool jit_compile(const JitFunction *function, JitSpecialization *specialization, Diag *diag)
+static bool compile(const JitFunction *function, JitSpecialization *specialization, Diag *diag)
 {
     CodeImage image = {0};
     Target target;
@@ -183,4 +184,23 @@ bool jit_compile(const JitFunction *function, JitSpecialization *specialization,
     code_image_free(&image);
     arena_destroy(arena);
     return ok;
+}
+
+typedef struct Compilation {
+    const JitFunction *function;
+    JitSpecialization *specialization;
+    Diag *diag;
+    bool ok;
+} Compilation;
+
+static void run_compilation(void *argument)
+{
+    Compilation *work = argument;
+    work->ok = compile(work->function, work->specialization, work->diag);
+}
+
+bool jit_compile(const JitFunction *function, JitSpecialization *specialization, Diag *diag)
+{
+    Compilation work = {function, specialization, diag, false};
+    return with_stack(STACK_FOR_NESTING, run_compilation, &work, diag) && work.ok;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/own_stack.h"
 #include "frontend/frontend.h"
 #include "jit/cache.h"
 
@@ -118,8 +119,8 @@ static char *target_text(IrModule *module, const Target *target, const CompileOp
                                                  : pass_text(module, target, options, what, diag);
 }
 
-char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_t count, const Target *target,
-                  bool is_kernel, const char *what, Diag *diag)
+static char *inspect(const JitFunction *function, const Type *const *types, uint32_t count, const Target *target,
+                     bool is_kernel, const char *what, Diag *diag)
 {
     Buf text = {0};
     char *result = NULL;
@@ -154,8 +155,8 @@ out:
     return result;
 }
 
-const Type *jit_result_type(const JitFunction *function, const Type *const *types, uint32_t count, Arena *arena,
-                            Diag *diag)
+static const Type *result_type(const JitFunction *function, const Type *const *types, uint32_t count, Arena *arena,
+                               Diag *diag)
 {
     Arena *scratch = arena_create();
     const Type *inferred = NULL;
@@ -172,7 +173,7 @@ const Type *jit_result_type(const JitFunction *function, const Type *const *type
     return result;
 }
 
-char *jit_compile_ir(const char *text, const Target *target, Diag *diag)
+static char *compile_ir(const char *text, const Target *target, Diag *diag)
 {
     Arena *arena = arena_create();
     char *result = NULL;
@@ -182,6 +183,66 @@ char *jit_compile_ir(const char *text, const Target *target, Diag *diag)
     }
     arena_destroy(arena);
     return result;
+}
+
+/* --- with enough stack ------------------------------------------------------------------------------------------------ */
+
+typedef struct Inspection {
+    const JitFunction *function;
+    const Type *const *types;
+    uint32_t count;
+    const Target *target;
+    bool is_kernel;
+    const char *what; /* or the text of IR */
+    Arena *arena;
+    Diag *diag;
+    char *text;
+    const Type *type;
+} Inspection;
+
+static void run_inspect(void *argument)
+{
+    Inspection *work = argument;
+    work->text =
+        inspect(work->function, work->types, work->count, work->target, work->is_kernel, work->what, work->diag);
+}
+
+char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_t count, const Target *target,
+                  bool is_kernel, const char *what, Diag *diag)
+{
+    Inspection work = {.function = function,
+                       .types = types,
+                       .count = count,
+                       .target = target,
+                       .is_kernel = is_kernel,
+                       .what = what,
+                       .diag = diag};
+    return with_stack(STACK_FOR_NESTING, run_inspect, &work, diag) ? work.text : NULL;
+}
+
+static void run_result_type(void *argument)
+{
+    Inspection *work = argument;
+    work->type = result_type(work->function, work->types, work->count, work->arena, work->diag);
+}
+
+const Type *jit_result_type(const JitFunction *function, const Type *const *types, uint32_t count, Arena *arena,
+                            Diag *diag)
+{
+    Inspection work = {.function = function, .types = types, .count = count, .arena = arena, .diag = diag};
+    return with_stack(STACK_FOR_NESTING, run_result_type, &work, diag) ? work.type : NULL;
+}
+
+static void run_compile_ir(void *argument)
+{
+    Inspection *work = argument;
+    work->text = compile_ir(work->what, work->target, work->diag);
+}
+
+char *jit_compile_ir(const char *text, const Target *target, Diag *diag)
+{
+    Inspection work = {.what = text, .target = target, .diag = diag};
+    return with_stack(STACK_FOR_NESTING, run_compile_ir, &work, diag) ? work.text : NULL;
 }
 
 const char *jit_llvm_version(void) { return codegen_llvm_version(); }

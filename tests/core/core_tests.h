@@ -4,6 +4,7 @@
 
 void test_arena(void);
 void test_graph(void);
+void test_own_stack(void);
 void test_buf(void);
 void test_table(void);
 void test_diag(void);

@@ -143,6 +143,7 @@ UNREACHABLE = {
     "DRIVER_CALL": "the fake driver's tests",
     "DRIVER_LINK": "the fake driver's tests",
     "DEVICE_CHOICE": "test_import.py",
+    "COMPILER_THREAD": "tests/core/base/test_own_stack.c",
     "HOST_THREADS": "an exhausted machine",
     "HOST_STACK": "an exhausted machine",
     "KERNEL_EXCEPTION": "the exception itself is raised, see test_exceptions.py",

@@ -1,0 +1,73 @@
+/* What is left of a thread's stack, and a thread for the length of one call. */
+#include "core/base/own_stack.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+typedef struct Call {
+    void (*work)(void *argument);
+    void *argument;
+} Call;
+
+/* 0 where it is not known. The system is asked once for each thread. */
+static size_t stack_left(void)
+{
+    static _Thread_local char *lowest;
+    char here;
+    if (!lowest) {
+        pthread_attr_t attributes;
+        void *address;
+        size_t size;
+        if (pthread_getattr_np(pthread_self(), &attributes))
+            return 0;
+        if (!pthread_attr_getstack(&attributes, &address, &size))
+            lowest = address;
+        pthread_attr_destroy(&attributes);
+    }
+    return lowest && &here > lowest ? (size_t)(&here - lowest) : 0;
+}
+
+static void *run(void *argument)
+{
+    const Call *call = argument;
+    call->work(call->argument);
+    return NULL;
+}
+
+/* Signals belong to the caller's thread, except those that a fault of this one raises. */
+static int start(pthread_t *thread, const pthread_attr_t *attributes, Call *call)
+{
+    sigset_t blocked, before;
+    sigfillset(&blocked);
+    sigdelset(&blocked, SIGSEGV);
+    sigdelset(&blocked, SIGBUS);
+    sigdelset(&blocked, SIGFPE);
+    sigdelset(&blocked, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    int error = pthread_create(thread, attributes, run, call);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+bool with_stack(size_t bytes, void (*work)(void *argument), void *argument, Diag *diag)
+{
+    enum { PAGE = 1 << 16, MARGIN = 1 << 16 };
+    Call call = {work, argument};
+    pthread_t thread;
+    pthread_attr_t attributes;
+    if (stack_left() >= bytes) {
+        work(argument);
+        return true;
+    }
+    int error = pthread_attr_init(&attributes);
+    if (error)
+        return diag_fail(diag, NULL, DIAG_COMPILER_THREAD, strerror(error));
+    error = pthread_attr_setstacksize(&attributes, (bytes + MARGIN + PAGE - 1) / PAGE * PAGE);
+    error = error ? error : start(&thread, &attributes, &call);
+    pthread_attr_destroy(&attributes);
+    if (error)
+        return diag_fail(diag, NULL, DIAG_COMPILER_THREAD, strerror(error));
+    pthread_join(thread, NULL);
+    return true;
+}

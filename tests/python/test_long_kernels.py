@@ -1,0 +1,83 @@
+"""How long a kernel is does not matter to the stack of the thread that compiles it."""
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = r'''
+import sys
+import threading
+import numpy as np
+from cujit import cuda, types
+
+shape, count, kib, what = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+bodies = dict(
+    ifs=lambda k: f"    if i > {k}:\n        t += {k}.5",
+    stores=lambda k: f"    if x[i] > {k}:\n        x[i] = {k}.5",
+    returns=lambda k: f"    if x[i] == {k}.5:\n        return",
+    loops=lambda k: f"    for j in range(i):\n        t += x[j] * {k}",
+    lines=lambda k: f"    t = t * x[i] + {k}.5",
+    calls=lambda k: f"    t = f(t, {k})",
+)
+body = "\n".join(bodies[shape](k) for k in range(count))
+source = f"""
+def f(a, b):
+    return a if a > b else a * 0.5
+
+def kernel(x):
+    i = cuda.grid(1)
+    t = 0.0
+{body}
+    x[i] = t
+"""
+namespace = {"cuda": cuda}
+exec(compile(source, "<generated>", "exec"), namespace)
+kernel = cuda.jit(namespace["kernel"])
+
+
+def run():
+    if what == "launch":
+        x = np.ones(8)
+        kernel[1, 8](x)
+        expected = np.array([sum(k + 0.5 for k in range(count) if i > k) for i in range(8)])
+        assert np.array_equal(x, expected)
+    else:
+        kernel.inspect(what, (types.float64[:],), 80)
+    print("done")
+
+
+if kib:
+    threading.stack_size(kib << 10)
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+else:
+    run()
+'''
+
+
+def compile_in(shape, count, kib, what, limit=None):
+    command = [sys.executable, "-c", SCRIPT, shape, str(count), str(kib), what]
+    if limit:
+        command = ["/bin/sh", "-c", f'ulimit -s {limit}; exec "$@"', "sh", *command]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout == "done\n", done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("what", ["ir", "asm"])
+def test_ifs_in_a_thread_with_a_small_stack(what):
+    compile_in("ifs", 4000, 256, what)
+
+
+@pytest.mark.parametrize("what", ["ir", "asm"])
+def test_ifs_where_the_stack_is_limited(what):
+    compile_in("ifs", 10000, 0, what, limit=1024)
+
+
+@pytest.mark.parametrize("shape", ["stores", "returns", "loops", "lines", "calls"])
+def test_long_functions_in_a_thread_with_a_small_stack(shape):
+    compile_in(shape, 10000, 256, "ir")
+
+
+def test_launch_from_a_thread_with_the_smallest_stack():
+    compile_in("ifs", 500, 64, "launch")
