@@ -1,7 +1,6 @@
 /* Plain-C image of a Python function, made under the GIL by python/ext and read without it by frontend: bytecode, names,
  * positions, and every global or captured value that the code can reach, as Constants. Owned by an arena of its maker
- * that outlives all compilations of the function. Never changed after it is made. What code depends on here stands in
- * jit/cache_key.c too. */
+ * that outlives all compilations of the function. Never changed after it is made. */
 #ifndef CUJIT_CORE_SNAPSHOT_H
 #define CUJIT_CORE_SNAPSHOT_H
 
@@ -9,6 +8,7 @@
 #include <stdint.h>
 
 #include "core/base/diag.h"
+#include "core/base/fields.h"
 #include "core/intrinsic.h"
 #include "core/type/type.h"
 
@@ -45,80 +45,99 @@ typedef enum ConstantKind {
 } ConstantKind;
 
 /* An array captured as a global or closure variable. */
+#define CONSTANT_ARRAY_FIELDS(FIELD)                                                                                \
+    FIELD(const Type *, element, , type, )                                                                          \
+    FIELD(int, ndim, , number, )                                                                                    \
+    FIELD(int64_t, shape, [TYPE_MAX_NDIM], leading, ndim)                                                           \
+    FIELD(int64_t, strides, [TYPE_MAX_NDIM], leading, ndim) /* bytes */                                             \
+    FIELD(ArrayLayout, layout, , number, )                                                                          \
+    FIELD(const void *, data, , hash, size) /* host copy in `layout` order (C unless F); NULL for a device array */ \
+    FIELD(uint64_t, device_pointer, , address, ) /* device arrays, else 0 */                                        \
+    FIELD(size_t, size, , number, ) /* bytes of data */
 typedef struct ConstantArray {
-    const Type *element;
-    int ndim;
-    int64_t shape[TYPE_MAX_NDIM];
-    int64_t strides[TYPE_MAX_NDIM]; /* bytes */
-    ArrayLayout layout;
-    const void *data; /* host copy in `layout` order (C unless F); NULL for a device array */
-    uint64_t device_pointer; /* device arrays, else 0 */
-    size_t size; /* bytes of data */
+    CONSTANT_ARRAY_FIELDS(DECLARE_FIELD)
 } ConstantArray;
 
 /* A key of a dict as text: 'name for a string, digits for an integer; NULL for what cannot be a key in a kernel. */
 const char *constant_key(Arena *arena, const Constant *key);
 
+#define CONSTANT_FIELDS(FIELD)                                                                                    \
+    FIELD(ConstantKind, kind, , number, )                                                                         \
+    FIELD(bool, is_unsigned, , number, )                                                                          \
+    FIELD(bool, is_python, , number, ) /* numbers: of Python's own int, float or complex, not of NumPy's types */ \
+    FIELD(bool, is_exception, , number, ) /* MODULE: a class of exceptions */                                     \
+    FIELD(const Type *, type, , type, )                                                                           \
+    FIELD(int64_t, integer, , number, )                                                                           \
+    FIELD(double, real, , real, )                                                                                 \
+    FIELD(double, imaginary, , real, )                                                                            \
+    FIELD(const char *, text, , text, )                                                                           \
+    FIELD(uint32_t, count, , number, )                                                                            \
+    FIELD(const Constant *const *, items, , constants, count)                                                     \
+    /* UNSUPPORTED: names[0], where there is one, says what to write instead */                                   \
+    FIELD(const char *const *, names, , texts, count)                                                             \
+    FIELD(const ConstantArray *, array, , array, )                                                                \
+    FIELD(IntrinsicId, intrinsic, , intrinsic, )                                                                  \
+    FIELD(const Snapshot *, function, , function, )                                                               \
+    FIELD(const CodeSnapshot *, code, , code, )                                                                   \
+    /* of exceptions: the class object, which text names in every process; NULL: the builtin of that name */      \
+    FIELD(const void *, host_class, , none, )                                                                     \
+    FIELD(const char *, shown_as, , text, ) /* how the source names it, for messages; may be NULL */
 struct Constant {
-    ConstantKind kind;
-    bool is_unsigned;
-    bool is_python; /* numbers: of Python's own int, float or complex, not of NumPy's types */
-    bool is_exception; /* MODULE: a class of exceptions */
-    const Type *type;
-    int64_t integer;
-    double real, imaginary;
-    const char *text;
-    uint32_t count;
-    const Constant *const *items;
-    const char *const *names; /* UNSUPPORTED: names[0], where there is one, says what to write instead */
-    const ConstantArray *array;
-    IntrinsicId intrinsic;
-    const Snapshot *function;
-    const CodeSnapshot *code;
-    const void *host_class; /* of exceptions: the class object, NULL: the builtin that text names */
-    const char *shown_as; /* how the source names it, for messages; may be NULL */
+    CONSTANT_FIELDS(DECLARE_FIELD)
 };
 
 /* One code object. */
+#define CODE_SNAPSHOT_FIELDS(FIELD)                                                                              \
+    FIELD(SourceFunction, source, , source, )                                                                    \
+    FIELD(int, python_minor, , number, ) /* 11 and later: chooses the bytecode table */                          \
+    FIELD(const uint8_t *, bytes, , bytes, size) /* co_code: de-specialized, caches zeroed */                    \
+    FIELD(uint32_t, size, , number, )                                                                            \
+    FIELD(const SourcePos *, positions, , positions, size) /* one for each 2-byte unit */                        \
+    FIELD(const uint8_t *, exception_table, , bytes, exception_table_size)                                       \
+    FIELD(uint32_t, exception_table_size, , number, )                                                            \
+    FIELD(uint32_t, argument_count, , number, ) /* positional, with positional-only */                           \
+    FIELD(uint32_t, positional_only_count, , number, )                                                           \
+    FIELD(uint32_t, keyword_only_count, , number, )                                                              \
+    FIELD(bool, has_varargs, , number, )                                                                         \
+    FIELD(bool, has_varkeywords, , number, )                                                                     \
+    FIELD(bool, is_generator, , number, )                                                                        \
+    FIELD(bool, is_coroutine, , number, ) /* async def */                                                        \
+    FIELD(bool, is_nested, , number, ) /* in another function of the snapshot */                                 \
+    FIELD(bool, is_library, , number, ) /* belongs to cujit._kernel_functions, not to the user */                \
+    /* fast locals, cells and free variables, as LOAD_FAST and LOAD_DEREF number them */                         \
+    FIELD(uint32_t, local_count, , number, )                                                                     \
+    FIELD(const char *const *, local_names, , texts, local_count)                                                \
+    FIELD(uint32_t, free_count, , number, ) /* the last free_count locals are free variables */                  \
+    FIELD(uint32_t, name_count, , number, )                                                                      \
+    FIELD(const char *const *, names, , texts, name_count) /* co_names */                                        \
+    FIELD(uint32_t, constant_count, , number, )                                                                  \
+    FIELD(const Constant *const *, constants, , constants, constant_count) /* co_consts */                       \
+    /* for each of names that LOAD_GLOBAL reads: the global or builtin of that name; the others are UNDEFINED */ \
+    FIELD(const Constant *const *, globals, , constants, name_count)                                             \
+    FIELD(uint32_t, method_count, , number, )                                                                    \
+    /* those of names that arrays have as a method and _kernel_functions as a function */                        \
+    FIELD(const char *const *, method_names, , texts, method_count)                                              \
+    FIELD(const Constant *const *, methods, , constants, method_count) /* these functions */
 struct CodeSnapshot {
-    SourceFunction source;
-    int python_minor; /* 11 and later: chooses the bytecode table */
-    const uint8_t *bytes; /* co_code: de-specialized, caches zeroed */
-    uint32_t size;
-    const SourcePos *positions; /* one for each 2-byte unit */
-    const uint8_t *exception_table;
-    uint32_t exception_table_size;
-    uint32_t argument_count; /* positional, with positional-only */
-    uint32_t positional_only_count, keyword_only_count;
-    bool has_varargs, has_varkeywords, is_generator, is_coroutine; /* is_coroutine: async def */
-    bool is_nested; /* in another function of the snapshot */
-    bool is_library; /* belongs to cujit._kernel_functions, not to the user */
-    uint32_t local_count; /* fast locals, cells and free variables, as LOAD_FAST and LOAD_DEREF number them */
-    const char *const *local_names;
-    uint32_t free_count; /* the last free_count locals are free variables */
-    uint32_t name_count;
-    const char *const *names; /* co_names */
-    uint32_t constant_count;
-    const Constant *const *constants; /* co_consts */
-    const Constant *const *globals; /* for each of names that LOAD_GLOBAL reads: the global or builtin of that name;
-                                         the others are UNDEFINED */
-    uint32_t method_count;
-    const char *const
-        *method_names; /* those of names that arrays have as a method and _kernel_functions as a function */
-    const Constant *const *methods; /* these functions */
+    CODE_SNAPSHOT_FIELDS(DECLARE_FIELD)
 };
 
 /* A function: its code with what it closes over. */
+#define SNAPSHOT_FIELDS(FIELD)                                                           \
+    FIELD(const CodeSnapshot *, code, , code, )                                          \
+    /* code->free_count cells' contents */                                               \
+    FIELD(const Constant *const *, free_values, , constants, code->free_count)           \
+    FIELD(uint32_t, default_count, , number, )                                           \
+    /* of the last default_count positional parameters */                                \
+    FIELD(const Constant *const *, defaults, , constants, default_count)                 \
+    FIELD(uint32_t, keyword_default_count, , number, )                                   \
+    FIELD(const char *const *, keyword_default_names, , texts, keyword_default_count)    \
+    FIELD(const Constant *const *, keyword_defaults, , constants, keyword_default_count) \
+    /* bit i: the value of parameter i is known where the function is compiled */        \
+    FIELD(uint64_t, constant_parameters, , number, )                                     \
+    FIELD(bool, forceinline, , number, )
 struct Snapshot {
-    const CodeSnapshot *code;
-    const Constant *const *free_values; /* code->free_count cells' contents */
-    uint32_t default_count;
-    const Constant *const *defaults; /* of the last default_count positional parameters */
-    uint32_t keyword_default_count;
-    const char *const *keyword_default_names;
-    const Constant *const *keyword_defaults;
-    uint64_t constant_parameters; /* bit i: the value of parameter i is known where the function is compiled */
-    bool forceinline;
+    SNAPSHOT_FIELDS(DECLARE_FIELD)
 };
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "core/base/diag.h"
+#include "core/base/fields.h"
 
 typedef enum TargetKind { TARGET_NVPTX, TARGET_HOST } TargetKind;
 
@@ -15,9 +16,11 @@ typedef struct TargetInfo {
     const char *name;  /* "sm_75" */
 } TargetInfo;
 
+#define TARGET_FIELDS(FIELD)            \
+    FIELD(TargetKind, kind, , number, ) \
+    FIELD(const TargetInfo *, gpu, , processor, ) /* TARGET_NVPTX, else NULL */
 typedef struct Target {
-    TargetKind kind;
-    const TargetInfo *gpu;    /* TARGET_NVPTX, else NULL */
+    TARGET_FIELDS(DECLARE_FIELD)
 } Target;
 
 /* The row for exactly this architecture, or the newest known one that code for `sm` can be made with (a driver newer

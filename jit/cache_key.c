@@ -7,12 +7,6 @@
 
 #include "core/base/table.h"
 
-/* A field that is new in one of these is written below, or code that differs by it is taken for the same. */
-_Static_assert(sizeof(void *) != 8 ||
-                   (sizeof(Snapshot) == 72 && sizeof(CodeSnapshot) == 168 && sizeof(Constant) == 120 &&
-                    sizeof(ConstantArray) == 176 && sizeof(Type) == 96 && sizeof(TypeField) == 56),
-               "what a key is made of has changed");
-
 typedef struct Writer {
     Buf out;
     Table *seen; /* object -> itself */
@@ -55,28 +49,76 @@ static bool first_time(Writer *w, const void *object)
     return true;
 }
 
+/* --- the rows of a struct ------------------------------------------------------------------------------------------------- */
+static void write_type(Writer *w, const Type *type);
+static void write_types(Writer *w, const Type *const *types, uint32_t count);
+static void write_fields(Writer *w, const TypeField *fields, uint32_t count);
+static void write_identity(Writer *w, const Type *type);
+static void write_array(Writer *w, const ConstantArray *array);
 static void write_constant(Writer *w, const Constant *constant);
+static void write_constants(Writer *w, const Constant *const *constants, uint32_t count);
+static void write_code(Writer *w, const CodeSnapshot *code);
+static void write_function(Writer *w, const Snapshot *function);
+static void write_source(Writer *w, const SourceFunction *source);
+static void write_positions(Writer *w, const SourcePos *positions, uint32_t code_size);
 
-static void write_type(Writer *w, const Type *type)
+static void write_hash(Writer *w, const void *data, size_t size)
 {
-    write_number(w, type != NULL);
-    if (!type)
-        return;
-    const uint64_t numbers[] = {type->kind,  type->scalar, type->size,      type->alignment,
-                                type->ndim,  type->layout, type->read_only, type->tag,
-                                type->count, type->unit,   type->multiple};
-    write_bytes(w, numbers, sizeof numbers);
-    write_text(w, type->name);
-    write_texts(w, type->names, type->count);
-    write_type(w, type->element);
-    for (uint32_t i = 0; type->items && i < type->count; i++)
-        write_type(w, type->items[i]);
-    for (uint32_t i = 0; type->fields && i < type->count; i++) {
-        write_text(w, type->fields[i].name);
-        write_number(w, type->fields[i].offset);
-        write_bytes(w, type->fields[i].shape, type->fields[i].ndim * sizeof *type->fields[i].shape);
-        write_type(w, type->fields[i].type);
+    Hash hash = hash_bytes(data, data ? size : 0);
+    write_bytes(w, &hash, sizeof hash);
+}
+
+/* The field of *object, as core/base/fields.h says; a writer w is at hand. */
+#define WRITE_FIELD(type, name, extent, key, of) KEY_##key(name, of)
+#define KEY_none(name, of)
+#define KEY_number(name, of) write_number(w, (uint64_t)object->name);
+#define KEY_place_text(name, of) write_text(w, w->with_positions ? object->name : NULL);
+#define KEY_place_number(name, of) write_number(w, w->with_positions ? (uint64_t)object->name : 0);
+#define KEY_real(name, of) write_bytes(w, &object->name, sizeof object->name);
+#define KEY_text(name, of) write_text(w, object->name);
+#define KEY_bytes(name, of) write_bytes(w, object->name, object->of);
+#define KEY_hash(name, of) write_hash(w, object->name, object->of);
+#define KEY_leading(name, of) write_bytes(w, object->name, (size_t)object->of * sizeof *object->name);
+#define KEY_texts(name, of) write_texts(w, object->name, object->of);
+#define KEY_constants(name, of) write_constants(w, object->name, object->of);
+#define KEY_types(name, of) write_types(w, object->name, object->of);
+#define KEY_fields(name, of) write_fields(w, object->name, object->of);
+#define KEY_positions(name, of) write_positions(w, object->name, object->of);
+#define KEY_type(name, of) write_type(w, object->name);
+#define KEY_array(name, of) write_array(w, object->name);
+#define KEY_function(name, of) write_function(w, object->name);
+#define KEY_code(name, of) write_code(w, object->name);
+#define KEY_source(name, of) write_source(w, &object->name);
+#define KEY_identity(name, of) write_identity(w, object);
+#define KEY_intrinsic(name, of) write_text(w, intrinsic_info[object->name].id);
+#define KEY_processor(name, of) write_processor(w, object->name);
+#define KEY_address(name, of) w->has_addresses |= object->name != 0;
+
+/* --- types ------------------------------------------------------------------------------------------------------------------ */
+static void write_type(Writer *w, const Type *object)
+{
+    write_number(w, object != NULL);
+    if (object) {
+        TYPE_FIELDS(WRITE_FIELD)
     }
+}
+
+static void write_types(Writer *w, const Type *const *types, uint32_t count)
+{
+    for (uint32_t i = 0; types && i < count; i++)
+        write_type(w, types[i]);
+}
+
+static void write_fields(Writer *w, const TypeField *fields, uint32_t count)
+{
+    for (uint32_t i = 0; fields && i < count; i++) {
+        const TypeField *object = &fields[i];
+        TYPE_FIELD_FIELDS(WRITE_FIELD)
+    }
+}
+
+static void write_identity(Writer *w, const Type *type)
+{
     if (type_has_trait(type, TRAIT_CLASS))
         first_time(w, type->object); /* a class of Python: told apart from others by its number */
     else
@@ -84,19 +126,12 @@ static void write_type(Writer *w, const Type *type)
 }
 
 /* --- the snapshot --------------------------------------------------------------------------------------------------------- */
-static void write_array(Writer *w, const ConstantArray *array)
+static void write_array(Writer *w, const ConstantArray *object)
 {
-    write_number(w, array != NULL);
-    if (!array)
-        return;
-    w->has_addresses |= array->device_pointer != 0;
-    write_type(w, array->element);
-    write_number(w, (uint64_t)array->ndim);
-    write_bytes(w, array->shape, (size_t)array->ndim * sizeof *array->shape);
-    write_bytes(w, array->strides, (size_t)array->ndim * sizeof *array->strides);
-    write_number(w, array->layout);
-    Hash data = hash_bytes(array->data, array->data ? array->size : 0);
-    write_bytes(w, &data, sizeof data);
+    write_number(w, object != NULL);
+    if (object) {
+        CONSTANT_ARRAY_FIELDS(WRITE_FIELD)
+    }
 }
 
 static void write_constants(Writer *w, const Constant *const *constants, uint32_t count)
@@ -106,78 +141,35 @@ static void write_constants(Writer *w, const Constant *const *constants, uint32_
         write_constant(w, constants[i]);
 }
 
-static void write_positions(Writer *w, const CodeSnapshot *code)
+static void write_constant(Writer *w, const Constant *object)
 {
-    write_text(w, code->source.file);
-    write_number(w, (uint64_t)code->source.first_line);
-    for (uint32_t i = 0; i < code->size / 2; i++) {
-        const SourcePos *position = &code->positions[i];
-        int32_t numbers[] = {position->line, position->end_line, position->column, position->end_column};
-        write_bytes(w, numbers, sizeof numbers);
+    if (first_time(w, object)) {
+        CONSTANT_FIELDS(WRITE_FIELD)
     }
 }
 
-static void write_code(Writer *w, const CodeSnapshot *code)
+static void write_positions(Writer *w, const SourcePos *positions, uint32_t code_size)
 {
-    if (!first_time(w, code))
-        return;
-    write_text(w, code->source.name);
-    write_number(w, (uint64_t)code->python_minor);
-    write_bytes(w, code->bytes, code->size);
-    if (w->with_positions)
-        write_positions(w, code);
-    write_bytes(w, code->exception_table, code->exception_table_size);
-    write_number(w, code->argument_count);
-    write_number(w, code->positional_only_count);
-    write_number(w, code->keyword_only_count);
-    write_number(w, (uint64_t)code->has_varargs | (uint64_t)code->has_varkeywords << 1 |
-                        (uint64_t)code->is_generator << 2 | (uint64_t)code->is_library << 3 |
-                        (uint64_t)code->is_coroutine << 4);
-    write_texts(w, code->local_names, code->local_count);
-    write_number(w, code->free_count);
-    write_texts(w, code->names, code->name_count);
-    write_constants(w, code->constants, code->constant_count);
-    write_constants(w, code->globals, code->name_count);
-    write_texts(w, code->method_names, code->method_count);
-    write_constants(w, code->methods, code->method_count);
+    for (uint32_t i = 0; w->with_positions && positions && i < code_size / 2; i++) {
+        const SourcePos *object = &positions[i];
+        SOURCE_POS_FIELDS(WRITE_FIELD)
+    }
 }
 
-static void write_function(Writer *w, const Snapshot *function)
+static void write_source(Writer *w, const SourceFunction *object) { SOURCE_FUNCTION_FIELDS(WRITE_FIELD) }
+
+static void write_code(Writer *w, const CodeSnapshot *object)
 {
-    if (!first_time(w, function))
-        return;
-    write_code(w, function->code);
-    write_constants(w, function->free_values, function->code->free_count);
-    write_constants(w, function->defaults, function->default_count);
-    write_texts(w, function->keyword_default_names, function->keyword_default_count);
-    write_constants(w, function->keyword_defaults, function->keyword_default_count);
-    write_number(w, function->constant_parameters);
-    write_number(w, function->forceinline);
+    if (first_time(w, object)) {
+        CODE_SNAPSHOT_FIELDS(WRITE_FIELD)
+    }
 }
 
-static void write_constant(Writer *w, const Constant *constant)
+static void write_function(Writer *w, const Snapshot *object)
 {
-    if (!first_time(w, constant))
-        return;
-    write_number(w, constant->kind);
-    write_number(w, (uint64_t)constant->is_unsigned | (uint64_t)constant->is_python << 1 |
-                        (uint64_t)constant->is_exception << 2);
-    write_type(w, constant->type);
-    write_number(w, (uint64_t)constant->integer);
-    write_bytes(w, &constant->real, sizeof constant->real);
-    write_bytes(w, &constant->imaginary, sizeof constant->imaginary);
-    write_text(w, constant->text);
-    write_text(w, constant->kind == CONSTANT_INTRINSIC ? intrinsic_info[constant->intrinsic].id : NULL);
-    write_text(w, constant->shown_as);
-    write_constants(w, constant->items, constant->count);
-    write_texts(w, constant->names, constant->count);
-    write_array(w, constant->array);
-    write_number(w, constant->function != NULL);
-    if (constant->function)
-        write_function(w, constant->function);
-    write_number(w, constant->code != NULL);
-    if (constant->code)
-        write_code(w, constant->code);
+    if (first_time(w, object)) {
+        SNAPSHOT_FIELDS(WRITE_FIELD)
+    }
 }
 
 /* --- what made the code ----------------------------------------------------------------------------------------------------- */
@@ -237,11 +229,10 @@ static bool write_build(Writer *w)
     return build.size > 0;
 }
 
-static void write_target(Writer *w, const Target *target)
-{
-    write_number(w, target->kind);
-    write_text(w, target->gpu ? target->gpu->name : codegen_host_cpu());
-}
+/* NULL: this machine's. */
+static void write_processor(Writer *w, const TargetInfo *gpu) { write_text(w, gpu ? gpu->name : codegen_host_cpu()); }
+
+static void write_target(Writer *w, const Target *object) { TARGET_FIELDS(WRITE_FIELD) }
 
 /* No type of an option has gaps. */
 static void write_options(Writer *w, const CompileOptions *options)

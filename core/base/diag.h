@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "core/base/exception_record.h"
+#include "core/base/fields.h"
 
 typedef enum DiagId {
     DIAG_NONE,
@@ -18,17 +19,25 @@ typedef enum DiagId {
 } DiagId;
 
 /* Where a Python function comes from. Lives in the arena of its snapshot. */
+#define SOURCE_FUNCTION_FIELDS(FIELD)                                               \
+    FIELD(const char *, file, , place_text, ) /* co_filename */                     \
+    FIELD(const char *, name, , text, ) /* co_qualname */                           \
+    FIELD(int, first_line, , place_number, ) /* co_firstlineno */                   \
+    /* belongs to cujit._kernel_functions: what users look for is their own call */ \
+    FIELD(bool, is_library, , number, )
 typedef struct SourceFunction {
-    const char *file;     /* co_filename */
-    const char *name;     /* co_qualname */
-    int first_line;       /* co_firstlineno */
-    bool is_library;      /* belongs to cujit._kernel_functions: what users look for is their own call */
+    SOURCE_FUNCTION_FIELDS(DECLARE_FIELD)
 } SourceFunction;
 
 /* A range of source text. line is 1-based, columns are 0-based UTF-8 byte offsets; line 0: unknown. */
+#define SOURCE_POS_FIELDS(FIELD)                                                        \
+    FIELD(const SourceFunction *, function, , none, ) /* the code's own; may be NULL */ \
+    FIELD(int, line, , number, )                                                        \
+    FIELD(int, end_line, , number, )                                                    \
+    FIELD(int, column, , number, )                                                      \
+    FIELD(int, end_column, , number, )
 typedef struct SourcePos {
-    const SourceFunction *function;   /* may be NULL */
-    int line, end_line, column, end_column;
+    SOURCE_POS_FIELDS(DECLARE_FIELD)
 } SourcePos;
 
 /* Something that explains a failure, with a place of its own where it has one (line 0: none). */

@@ -9,6 +9,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/buf.h"
+#include "core/base/fields.h"
 
 enum { TYPE_MAX_NDIM = 8 };
 
@@ -74,38 +75,43 @@ typedef struct TupleTagInfo {
 extern const TupleTagInfo tuple_tag_info[TUPLE_TAG_COUNT];
 
 typedef struct Type Type;
+#define TYPE_FIELD_FIELDS(FIELD)                                                                                    \
+    FIELD(const char *, name, , text, )                                                                             \
+    FIELD(const Type *, type, , type, ) /* a scalar or a record; of an array field the type of its elements */      \
+    FIELD(uint32_t, offset, , number, ) /* bytes from the record's start */                                         \
+    FIELD(uint8_t, ndim, , number, ) /* axes of an array field, else 0; its elements lie in C order without gaps */ \
+    FIELD(uint32_t, shape, [TYPE_MAX_NDIM], leading, ndim)
 typedef struct TypeField {
-    const char *name;
-    const Type *type; /* a scalar or a record; of an array field the type of its elements */
-    uint32_t offset; /* bytes from the record's start */
-    uint8_t ndim; /* axes of an array field, else 0; its elements lie in C order without gaps */
-    uint32_t shape[TYPE_MAX_NDIM];
+    TYPE_FIELD_FIELDS(DECLARE_FIELD)
 } TypeField;
 
+#define TYPE_FIELDS(FIELD)                                                                                         \
+    FIELD(TypeKind, kind, , number, )                                                                              \
+    FIELD(ScalarId, scalar, , number, ) /* scalars */                                                              \
+    FIELD(uint32_t, size, , number, ) /* bytes in memory: scalars and records */                                   \
+    /* bytes: scalars and records. Arrays: what all elements' addresses are a multiple of, else 0: as much as */   \
+    /* type_element_alignment promises */                                                                          \
+    FIELD(uint32_t, alignment, , number, )                                                                         \
+    /* datetimes and timedeltas: what is counted, as in "10 ms" */                                                 \
+    FIELD(TimeUnit, unit, , number, )                                                                              \
+    FIELD(uint32_t, multiple, , number, )                                                                          \
+    /* arrays */                                                                                                   \
+    FIELD(const Type *, element, , type, )                                                                         \
+    FIELD(uint8_t, ndim, , number, )                                                                               \
+    FIELD(ArrayLayout, layout, , number, )                                                                         \
+    FIELD(bool, read_only, , number, )                                                                             \
+    /* tuples and records */                                                                                       \
+    FIELD(TupleTag, tag, , number, )                                                                               \
+    FIELD(uint32_t, count, , number, )                                                                             \
+    FIELD(const Type *const *, items, , types, count) /* tuples */                                                 \
+    FIELD(const char *const *, names, , texts, count) /* named tuples and dataclasses, else NULL */                \
+    FIELD(const char *, name, , text, ) /* the same, enums and records, else NULL */                               \
+    FIELD(const TypeField *, fields, , fields, count) /* records */                                                \
+    /* objects, closures, bound methods: identity of a compile-time value (a Constant of snapshot.h); enums and */ \
+    /* dataclasses: address of the class */                                                                        \
+    FIELD(const void *, object, , identity, )
 struct Type {
-    TypeKind kind;
-    ScalarId scalar; /* scalars */
-    uint32_t size; /* bytes in memory: scalars and records */
-    uint32_t alignment; /* bytes: scalars and records. Arrays: what all elements' addresses are a multiple of,
-                                      where that is less than type_element_alignment promises; else 0 */
-    /* datetimes and timedeltas: what is counted, as in "10 ms" */
-    TimeUnit unit;
-    uint32_t multiple;
-    /* arrays */
-    const Type *element;
-    uint8_t ndim;
-    ArrayLayout layout;
-    bool read_only;
-    /* tuples and records */
-    TupleTag tag;
-    uint32_t count;
-    const Type *const *items; /* tuples */
-    const char *const *names; /* named tuples and dataclasses, else NULL */
-    const char *name; /* the same, enums and records, else NULL */
-    const TypeField *fields; /* records */
-    /* named tuples: their class, NULL where it is not known; objects, closures, bound methods: identity of a
-     * compile-time value (a Constant of snapshot.h); enums and dataclasses: address of the class */
-    const void *object;
+    TYPE_FIELDS(DECLARE_FIELD)
 };
 
 extern const Type type_scalars[SCALAR_COUNT];

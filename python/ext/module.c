@@ -1,5 +1,5 @@
-/* cujit._core: the module is made of the rows of module_parts.def. Importing it touches NumPy's C API and no more: no driver, no
- * LLVM. */
+/* cujit._core: the module is made of the rows of module_parts.def. Importing it touches NumPy's C API and no more: no
+ * driver, no LLVM. */
 #include "ext/module_parts.h"
 #include "ext/state.h"
 

@@ -11,5 +11,6 @@ void test_cache(void);
 void test_cache_threads(void);
 void test_compiled_once(void);
 void test_disk_cache(void);
+void test_cache_key(void);
 
 #endif
