@@ -34,8 +34,8 @@ static void push_locked(ExceptionStore *store, ExceptionRecord *record)
 
 static bool fill_locked(RtDevice *device, Diag *diag)
 {
-    RtHostBlock block;
-    if (!rt_allocate_host(device, RT_HOST_PINNED, RECORDS_AT_ONCE * sizeof(ExceptionRecord), &block, diag))
+    RtHostBlock block = {.kind = RT_HOST_PINNED, .size = RECORDS_AT_ONCE * sizeof(ExceptionRecord)};
+    if (!device->backend->allocate_host(device, &block, diag))
         return false;
     for (int i = 0; i < RECORDS_AT_ONCE; i++)
         push_locked(&device->exceptions, (ExceptionRecord *)block.host + i);

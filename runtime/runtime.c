@@ -1,11 +1,14 @@
-/* The face of runtime.h: finds the device, answers what needs none, and calls through the kind's table. */
+/* The face of runtime.h: finds the device, answers what needs none, and calls through the kind's table. What does no more
+ * than that is made by the rows of backend.def. */
 #include "runtime/runtime.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "runtime/backend.h"
+#include "runtime/cuda/cuda_device.h"
 #include "runtime/cuda/driver.h"
+#include "runtime/host/host_device.h"
 
 enum { MAX_GPUS = 64 };
 
@@ -28,6 +31,14 @@ static RtDevice *gpu_device(int ordinal, Diag *diag)
     return known;
 }
 
+#define FORWARD(name, face, object, first, done, parameters, arguments) \
+    bool face parameters                                                \
+    {                                                                   \
+        first;                                                          \
+        return (done) || (object)->backend->name arguments;             \
+    }
+#include "runtime/backend.def"
+
 /* --- devices -------------------------------------------------------------------------------------------------------- */
 int rt_gpu_count(const char **why, bool *ok, Diag *diag) { return cuda_device_count(why, ok, diag); }
 
@@ -41,17 +52,6 @@ int rt_device_ordinal(const RtDevice *device) { return device->ordinal; }
 const char *rt_device_name(const RtDevice *device) { return device->name; }
 int rt_device_sm(const RtDevice *device) { return device->sm; }
 
-bool rt_device_attribute(RtDevice *device, int attribute, int *value, Diag *diag)
-{
-    *value = 0;
-    return device->backend->attribute(device, attribute, value, diag);
-}
-
-bool rt_device_uuid(RtDevice *device, uint8_t uuid[16], Diag *diag)
-{
-    return device->backend->uuid(device, uuid, diag);
-}
-
 bool rt_driver_version(int *version, Diag *diag)
 {
     *version = 0;
@@ -63,59 +63,11 @@ bool rt_synchronize(RtDevice *device, Diag *diag)
     return device->backend->synchronize(device, diag) && exceptions_check_device(device, diag);
 }
 
-bool rt_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag)
-{
-    *free_bytes = *total_bytes = 0;
-    return device->backend->memory_info(device, free_bytes, total_bytes, diag);
-}
-
 /* --- memory --------------------------------------------------------------------------------------------------------- */
-bool rt_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
-{
-    *pointer = 0;
-    return !size || device->backend->allocate(device, size, pointer, diag);
-}
-
-bool rt_free(RtDevice *device, RtPointer pointer, Diag *diag)
-{
-    return !pointer || device->backend->release(device, pointer, diag);
-}
-
-bool rt_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
-{
-    *pointer = 0;
-    return !size || device->backend->allocate_ordered(device, size, pointer, diag);
-}
-
-bool rt_free_ordered(RtDevice *device, RtPointer pointer, Diag *diag)
-{
-    return !pointer || device->backend->release_ordered(device, pointer, diag);
-}
-
 bool rt_allocate_host(RtDevice *device, RtHostMemory kind, size_t size, RtHostBlock *block, Diag *diag)
 {
     *block = (RtHostBlock){.kind = kind, .size = size};
     return !size || device->backend->allocate_host(device, block, diag);
-}
-
-bool rt_free_host(RtDevice *device, RtHostBlock *block, Diag *diag)
-{
-    return !block->host || device->backend->release_host(device, block, diag);
-}
-
-bool rt_register_host(RtDevice *device, void *host, size_t size, RtPointer *pointer, Diag *diag)
-{
-    return device->backend->register_host(device, host, size, pointer, diag);
-}
-
-bool rt_unregister_host(RtDevice *device, void *host, Diag *diag)
-{
-    return device->backend->unregister_host(device, host, diag);
-}
-
-bool rt_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_t size, RtStream *stream, Diag *diag)
-{
-    return !size || device->backend->copy_to_device(device, to, from, size, stream, diag);
 }
 
 bool rt_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, RtStream *stream, Diag *diag)
@@ -124,16 +76,6 @@ bool rt_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, Rt
         return false;
     /* The default stream has waited for the others. */
     return stream ? exceptions_check_stream(device, stream, diag) : exceptions_check_device(device, diag);
-}
-
-bool rt_copy_on_device(RtDevice *device, RtPointer to, RtPointer from, size_t size, RtStream *stream, Diag *diag)
-{
-    return !size || device->backend->copy_on_device(device, to, from, size, stream, diag);
-}
-
-bool rt_fill(RtDevice *device, RtPointer to, uint8_t byte, size_t size, RtStream *stream, Diag *diag)
-{
-    return !size || device->backend->fill(device, to, byte, size, stream, diag);
 }
 
 /* --- streams and events --------------------------------------------------------------------------------------------- */
@@ -186,17 +128,6 @@ bool rt_stream_synchronize(RtDevice *device, RtStream *stream, Diag *diag)
     return device->backend->stream_synchronize(device, stream, diag) && exceptions_check_stream(device, stream, diag);
 }
 
-bool rt_stream_wait_event(RtDevice *device, RtStream *stream, RtEvent *event, Diag *diag)
-{
-    return device->backend->stream_wait_event(device, stream, event, diag);
-}
-
-bool rt_stream_query(RtDevice *device, RtStream *stream, bool *done, Diag *diag)
-{
-    *done = false;
-    return device->backend->stream_query(device, stream, done, diag);
-}
-
 RtEvent *rt_event_create(RtDevice *device, bool timing, Diag *diag)
 {
     RtEvent *event = new_object(device, sizeof *event, diag);
@@ -230,18 +161,6 @@ bool rt_event_synchronize(RtEvent *event, Diag *diag)
            exceptions_check_stream(event->device, &stream, diag);
 }
 
-bool rt_event_query(RtEvent *event, bool *done, Diag *diag)
-{
-    *done = false;
-    return event->device->backend->event_query(event, done, diag);
-}
-
-bool rt_event_elapsed(RtEvent *start, RtEvent *end, float *milliseconds, Diag *diag)
-{
-    *milliseconds = 0;
-    return start->device->backend->event_elapsed(start, end, milliseconds, diag);
-}
-
 /* --- kernels -------------------------------------------------------------------------------------------------------- */
 RtKernel *rt_kernel_load(RtDevice *device, const RtImage *image, Diag *diag)
 {
@@ -257,24 +176,6 @@ void rt_kernel_unload(RtKernel *kernel)
 {
     if (kernel)
         kernel->device->backend->kernel_unload(kernel);
-}
-
-bool rt_kernel_attribute(RtKernel *kernel, int attribute, int *value, Diag *diag)
-{
-    *value = 0;
-    return kernel->device->backend->kernel_attribute(kernel, attribute, value, diag);
-}
-
-bool rt_kernel_occupancy(RtKernel *kernel, size_t dynamic_shared, int *blocks, int *threads, Diag *diag)
-{
-    *blocks = *threads = 0;
-    return kernel->device->backend->kernel_occupancy(kernel, dynamic_shared, blocks, threads, diag);
-}
-
-bool rt_kernel_resident_blocks(RtKernel *kernel, int threads, size_t dynamic_shared, int *blocks, Diag *diag)
-{
-    *blocks = 0;
-    return kernel->device->backend->kernel_resident_blocks(kernel, threads, dynamic_shared, blocks, diag);
 }
 
 bool rt_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag)

@@ -1,5 +1,7 @@
 /* Host memory that a GPU reaches: page-locked, or managed by the driver. */
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/cuda_backend.h"
+#include "runtime/cuda/cuda_context.h"
+#include "runtime/cuda/cuda_memory.h"
 
 static bool allocate_locked(RtDevice *device, RtHostBlock *block, Diag *diag)
 {
@@ -30,7 +32,7 @@ static bool allocate_managed(RtDevice *device, RtHostBlock *block, Diag *diag)
     return true;
 }
 
-static bool is_managed(const RtHostBlock *block)
+static bool is_managed(RtHostBlock *block)
 {
     return block->kind == RT_HOST_MANAGED || block->kind == RT_HOST_MANAGED_BY_HOST;
 }
@@ -44,7 +46,7 @@ bool cuda_allocate_host(RtDevice *device, RtHostBlock *block, Diag *diag)
     return cuda_leave(&scope, ok);
 }
 
-bool cuda_release_host(RtDevice *device, const RtHostBlock *block, Diag *diag)
+bool cuda_release_host(RtDevice *device, RtHostBlock *block, Diag *diag)
 {
     CudaScope scope;
     if (!cuda_enter(device, &scope, diag))

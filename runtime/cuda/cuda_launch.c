@@ -1,7 +1,10 @@
 /* Launches on a GPU. Shapes are checked before the driver sees them, because its own answer is only "invalid argument". */
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/cuda_kernel.h"
 
 #include <stdio.h>
+
+#include "runtime/cuda/cuda_backend.h"
+#include "runtime/cuda/cuda_context.h"
 
 /* Clusters up to this many blocks run on every device that has clusters. */
 enum { PORTABLE_CLUSTER = 8, FIRST_WITH_CLUSTERS = 90, FIRST_WITH_OVERLAP = 90 };
@@ -65,7 +68,7 @@ static bool fail_cooperative(CudaKernel *kernel, const RtLaunch *launch, Diag *d
 /* A cooperative grid needs the whole device: it waits for what runs there. */
 static bool starts_early(const RtKernel *kernel, const RtLaunch *launch)
 {
-    return launch->starts_early && !launch->cooperative && rt_device_sm(kernel->device) >= FIRST_WITH_OVERLAP;
+    return launch->starts_early && !launch->cooperative && kernel->device->sm >= FIRST_WITH_OVERLAP;
 }
 
 /* Cooperative launches, clusters and launches that start early: attributes of cuLaunchKernelEx. */
@@ -117,7 +120,7 @@ bool cuda_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
     void **extra = size ? buffer : NULL;
     if (!launch_check(&base->device->limits, &base->limits, base->name, launch, diag))
         return false;
-    if (launch->cluster[0] && rt_device_sm(base->device) < FIRST_WITH_CLUSTERS)
+    if (launch->cluster[0] && base->device->sm < FIRST_WITH_CLUSTERS)
         return diag_fail(diag, NULL, DIAG_LAUNCH_SHAPE, "clusters need a GPU of compute capability 9.0 or newer");
     if (!cuda_enter(base->device, &scope, diag))
         return false;

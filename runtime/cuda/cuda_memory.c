@@ -1,8 +1,11 @@
 /* GPU memory and copies. Without a stream, copies are CUDA's synchronous ones, as callers of a
  * default stream expect; with one, they are ordered on it. */
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/cuda_memory.h"
 
 #include <stdio.h>
+
+#include "runtime/cuda/cuda_backend.h"
+#include "runtime/cuda/cuda_context.h"
 
 bool cuda_check_allocation(RtDevice *device, DriverFunctionId function, CUresult result, size_t size, Diag *diag)
 {
@@ -11,18 +14,6 @@ bool cuda_check_allocation(RtDevice *device, DriverFunctionId function, CUresult
     char text[160];
     snprintf(text, sizeof text, "%s (%d): %s", driver_error_name(result), (int)result, driver_error_text(result));
     return diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, size, device->name, text);
-}
-
-bool cuda_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag)
-{
-    CudaScope scope;
-    size_t unused = 0;
-    if (!cuda_enter(device, &scope, diag))
-        return false;
-    bool ok = driver_call(diag, cuMemGetInfo, free_bytes, total_bytes) &&
-              cuda_pool_unused((CudaDevice *)device, &unused, diag);
-    *free_bytes += unused;
-    return cuda_leave(&scope, ok);
 }
 
 bool cuda_clear_rest(CUdeviceptr address, size_t size, Diag *diag)

@@ -1,9 +1,12 @@
 /* Loads PTX on a GPU and answers questions about a loaded kernel. Failures carry the log of the driver's compiler. */
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/cuda_kernel.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "runtime/cuda/cuda_backend.h"
+#include "runtime/cuda/cuda_context.h"
 
 /* Options for the driver's compiler and the log it fills; lives on the stack of the call. */
 typedef struct JitOptions {

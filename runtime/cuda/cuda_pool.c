@@ -1,6 +1,9 @@
 /* Memory of the driver's pool, allocated and freed in the order of the default stream. Streams that synchronize with it
  * need no more. As soon as work may run on one that does not, allocation and free are the plain ones, which wait. */
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/cuda_pool.h"
+
+#include "runtime/cuda/cuda_backend.h"
+#include "runtime/cuda/cuda_memory.h"
 
 /* Freed memory that the pool keeps through a synchronization instead of giving it back. */
 static const uint64_t POOL_KEEPS = (uint64_t)1 << 30;
@@ -91,5 +94,17 @@ bool cuda_stream_adopt(RtStream *stream, Diag *diag)
         ok = driver_call(diag, cuCtxSynchronize);
         device->unordered = ok;
     }
+    return cuda_leave(&scope, ok);
+}
+
+bool cuda_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag)
+{
+    CudaScope scope;
+    size_t unused = 0;
+    if (!cuda_enter(device, &scope, diag))
+        return false;
+    bool ok = driver_call(diag, cuMemGetInfo, free_bytes, total_bytes) &&
+              cuda_pool_unused((CudaDevice *)device, &unused, diag);
+    *free_bytes += unused;
     return cuda_leave(&scope, ok);
 }

@@ -2,28 +2,11 @@
  * hands its stack to the next, one that waits joins a ring. Once all have started, every thread in the ring is at the
  * barrier, so the ring's order is the schedule: whoever waits or returns continues the next one. No counting is needed,
  * and a thread that returned is simply no longer in the ring. Kernels that do more than wait: host_warp.c. */
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "runtime/host/host_barrier.h"
 
-#include "runtime/host/host_device.h"
-
-static void fiber_main(void *argument);
-
-HostFiber *host_fiber_take(HostWorker *worker)
-{
-    uint32_t index = worker->fibers_used++;
-    uintptr_t place = (uintptr_t)host_stack_top(&worker->stacks, index) - sizeof(HostFiber);
-    HostFiber *fiber = (HostFiber *)(place & ~(uintptr_t)63);
-    if (index >= worker->fibers_made) {
-        worker->fibers_made = index + 1;
-        host_stack_forget(&worker->stacks, index);
-        fiber->worker = worker;
-        fiber->stack_pointer = host_fiber_prepare((uint8_t *)fiber, fiber_main, fiber);
-    }
-    return fiber;
-}
+#include "runtime/host/host_exchange.h"
+#include "runtime/host/host_thread.h"
+#include "runtime/host/host_warp.h"
 
 static void fiber_start_thread(HostFiber *fiber)
 {
@@ -61,27 +44,19 @@ static void fiber_finish(HostFiber *fiber)
     host_fiber_switch(&fiber->stack_pointer, next ? next->stack_pointer : worker->stack_pointer);
 }
 
-static void fiber_main(void *argument)
+static void run_fiber(HostFiber *fiber)
 {
-    HostFiber *fiber = argument;
     HostWorker *worker = fiber->worker;
-    for (;;) {
-        if (worker->kernel->by_warps) {
-            void *next = host_warps_run(fiber);
-            host_fiber_switch(&fiber->stack_pointer, next);
-            continue;
-        }
-        if (worker->block_count) {
-            worker->kernel->blocks_entry(&worker->frame, worker->first_block, worker->block_count);
-            fiber->waited = false;
-        } else {
-            do {
-                fiber_start_thread(fiber);
-                worker->kernel->thread_entry(&fiber->thread);
-            } while (!fiber->waited && worker->next_thread < worker->thread_count);
-        }
-        fiber_finish(fiber);
+    if (worker->block_count) {
+        worker->kernel->blocks_entry(&worker->frame, worker->first_block, worker->block_count);
+        fiber->waited = false;
+    } else {
+        do {
+            fiber_start_thread(fiber);
+            worker->kernel->thread_entry(&fiber->thread);
+        } while (!fiber->waited && worker->next_thread < worker->thread_count);
     }
+    fiber_finish(fiber);
 }
 
 /* First wait of a thread: it joins the ring, and threads that have not started go first. */
@@ -123,32 +98,6 @@ static void host_barrier(HostThread *thread, int32_t line)
     }
 }
 
-uint64_t host_clock(HostThread *thread)
-{
-    (void)thread;
-    return (uint64_t)host_nanoseconds();
-}
-
-/* Whether another process traces this one; asked each time, since debuggers come and go. */
-static bool is_traced(void)
-{
-    char text[2048];
-    FILE *status = fopen("/proc/self/status", "r");
-    size_t length = status ? fread(text, 1, sizeof text - 1, status) : 0;
-    text[length] = 0;
-    if (status)
-        fclose(status);
-    const char *tracer = strstr(text, "\nTracerPid:");
-    return tracer && strtol(tracer + strlen("\nTracerPid:"), NULL, 10) != 0;
-}
-
-void host_debug(HostThread *thread)
-{
-    (void)thread;
-    if (is_traced())
-        raise(SIGTRAP);
-}
-
 const HostServices host_services = {.barrier = host_barrier,
                                     .debug = host_debug,
                                     .nanoseconds = host_clock,
@@ -160,6 +109,7 @@ static void block_begin(HostWorker *worker)
     worker->next_thread = worker->fibers_used = 0;
     worker->next_index[0] = worker->next_index[1] = worker->next_index[2] = 0;
     worker->first = worker->last = worker->previous = NULL;
+    worker->run_fiber = run_fiber;
     HostFiber *first = worker->kernel->by_warps ? host_warps_begin(worker) : host_fiber_take(worker);
     host_fiber_switch(&worker->stack_pointer, first->stack_pointer);
 }

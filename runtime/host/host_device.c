@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "runtime/cuda/driver_types.h"
+#include "runtime/host/host_backend.h"
+#include "runtime/host/host_clock.h"
+#include "runtime/host/host_pool.h"
 
 /* --- attributes ----------------------------------------------------------------------------------------------------- */
 static const struct {
@@ -36,7 +39,7 @@ static const struct {
     {CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, 1},
 };
 
-static bool host_attribute(RtDevice *device, int attribute, int *value, Diag *diag)
+bool host_attribute(RtDevice *device, int attribute, int *value, Diag *diag)
 {
     (void)device;
     if (attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
@@ -47,74 +50,80 @@ static bool host_attribute(RtDevice *device, int attribute, int *value, Diag *di
     return true;
 }
 
-static bool host_uuid(RtDevice *device, uint8_t uuid[16], Diag *diag)
+bool host_uuid(RtDevice *device, uint8_t uuid[16], Diag *diag)
 {
     (void)device, (void)diag;
     memcpy(uuid, "cujit-cpu-device", 16);
     return true;
 }
 
-static bool host_synchronize(RtDevice *device, Diag *diag)
+bool host_synchronize(RtDevice *device, Diag *diag)
 {
     (void)device, (void)diag;
     return true;
 }
 
 /* --- streams and events --------------------------------------------------------------------------------------------- */
-static bool host_stream_begin(RtStream *stream, Diag *diag)
+bool host_stream_create(RtStream *stream, Diag *diag)
 {
     (void)stream, (void)diag;
     return true;
 }
 
-static void host_stream_destroy(RtStream *stream) { (void)stream; }
+bool host_stream_adopt(RtStream *stream, Diag *diag)
+{
+    (void)stream, (void)diag;
+    return true;
+}
 
-static bool host_stream_synchronize(RtDevice *device, RtStream *stream, Diag *diag)
+void host_stream_destroy(RtStream *stream) { (void)stream; }
+
+bool host_stream_synchronize(RtDevice *device, RtStream *stream, Diag *diag)
 {
     (void)device, (void)stream, (void)diag;
     return true;
 }
 
-static bool host_stream_wait_event(RtDevice *device, RtStream *stream, RtEvent *event, Diag *diag)
+bool host_stream_wait_event(RtDevice *device, RtStream *stream, RtEvent *event, Diag *diag)
 {
     (void)device, (void)stream, (void)event, (void)diag;
     return true;
 }
 
-static bool host_stream_query(RtDevice *device, RtStream *stream, bool *done, Diag *diag)
+bool host_stream_query(RtDevice *device, RtStream *stream, bool *done, Diag *diag)
 {
     (void)device, (void)stream, (void)diag;
     return *done = true;
 }
 
-static bool host_event_create(RtEvent *event, bool timing, Diag *diag)
+bool host_event_create(RtEvent *event, bool timing, Diag *diag)
 {
     (void)event, (void)timing, (void)diag;
     return true;
 }
 
-static void host_event_destroy(RtEvent *event) { (void)event; }
+void host_event_destroy(RtEvent *event) { (void)event; }
 
-static bool host_event_record(RtEvent *event, RtStream *stream, Diag *diag)
+bool host_event_record(RtEvent *event, RtStream *stream, Diag *diag)
 {
     (void)stream, (void)diag;
     event->nanoseconds = host_nanoseconds();
     return true;
 }
 
-static bool host_event_synchronize(RtEvent *event, Diag *diag)
+bool host_event_synchronize(RtEvent *event, Diag *diag)
 {
     (void)event, (void)diag;
     return true;
 }
 
-static bool host_event_query(RtEvent *event, bool *done, Diag *diag)
+bool host_event_query(RtEvent *event, bool *done, Diag *diag)
 {
     (void)event, (void)diag;
     return *done = true;
 }
 
-static bool host_event_elapsed(RtEvent *start, RtEvent *end, float *milliseconds, Diag *diag)
+bool host_event_elapsed(RtEvent *start, RtEvent *end, float *milliseconds, Diag *diag)
 {
     if (!start->timing || !end->timing || !start->nanoseconds || !end->nanoseconds)
         return diag_fail_code(diag, CUDA_ERROR_INVALID_HANDLE, DIAG_DRIVER_CALL, "the time between two events",
@@ -127,40 +136,9 @@ static bool host_event_elapsed(RtEvent *start, RtEvent *end, float *milliseconds
 /* --- the device ----------------------------------------------------------------------------------------------------- */
 static const RtBackend host_backend = {
     .kind = RT_CPU,
-    .attribute = host_attribute,
-    .uuid = host_uuid,
-    .synchronize = host_synchronize,
-    .memory_info = host_memory_info,
-    .allocate = host_allocate,
-    .release = host_release,
-    .allocate_ordered = host_allocate,
-    .release_ordered = host_release,
-    .allocate_host = host_allocate_host,
-    .release_host = host_release_host,
-    .register_host = host_register_host,
-    .unregister_host = host_unregister_host,
-    .copy_to_device = host_copy_to_device,
-    .copy_to_host = host_copy_to_host,
-    .copy_on_device = host_copy_on_device,
-    .fill = host_fill,
-    .stream_create = host_stream_begin,
-    .stream_adopt = host_stream_begin,
-    .stream_destroy = host_stream_destroy,
-    .stream_synchronize = host_stream_synchronize,
-    .stream_wait_event = host_stream_wait_event,
-    .stream_query = host_stream_query,
-    .event_create = host_event_create,
-    .event_destroy = host_event_destroy,
-    .event_record = host_event_record,
-    .event_synchronize = host_event_synchronize,
-    .event_query = host_event_query,
-    .event_elapsed = host_event_elapsed,
-    .kernel_load = host_kernel_load,
-    .kernel_unload = host_kernel_unload,
-    .kernel_attribute = host_kernel_attribute,
-    .kernel_occupancy = host_kernel_occupancy,
-    .kernel_resident_blocks = host_kernel_resident_blocks,
-    .launch = host_launch,
+#define FORWARD(name, face, object, first, done, parameters, arguments) .name = host_##name,
+#define OWN(result, name, parameters) .name = host_##name,
+#include "runtime/backend.def"
 };
 
 static RtDevice host_device = {

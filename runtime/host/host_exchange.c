@@ -1,7 +1,8 @@
 /* What lanes of a warp learn from each other when they meet, and threads of a block that vote: worked out from arrays of what
  * each one brings. host_warp.c has them meet one by one; kernels in parallel regions bring a whole block at once. */
+#include "runtime/host/host_exchange.h"
+
 #include "core/intrinsic.h"
-#include "runtime/host/host_device.h"
 
 static uint32_t lowest_lane(uint32_t lanes) { return (uint32_t)__builtin_ctz(lanes); }
 

@@ -1,13 +1,14 @@
 /* Stacks for the threads of a block and the switch between them. A thread that overflows its stack touches the guard page
  * below it and the process gets SIGSEGV there, rather than writing over a neighbour's stack. */
 #define _GNU_SOURCE
+#include "runtime/host/host_fiber.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/base/poison.h"
-#include "runtime/host/host_device.h"
 
 /* Linux 6.13: a guard inside a mapping, without splitting it. */
 #ifndef MADV_GUARD_INSTALL

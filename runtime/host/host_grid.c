@@ -1,13 +1,18 @@
 /* Cooperative launches and clusters of the CPU device: blocks that wait for each other have a worker each, so that they
  * exist at once, and one thread of the system runs them in turns. */
+#include "runtime/host/host_grid.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/intrinsic.h"
-#include "runtime/host/host_device.h"
+#include "runtime/host/host_backend.h"
+#include "runtime/host/host_barrier.h"
 #include "runtime/host/host_float.h"
+#include "runtime/host/host_hang.h"
+#include "runtime/host/host_pool.h"
 
 enum { MAX_THREADS = 1 << 16 }; /* of blocks that run at once: each has a stack */
 

@@ -1,11 +1,12 @@
 /* The message about a block of the CPU device whose threads wait for each other for ever, or of which one trapped. */
+#include "runtime/host/host_hang.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/intrinsic.h"
 #include "runtime/cuda/driver_types.h"
-#include "runtime/host/host_device.h"
 
 enum { MAX_GROUPS = 8, MAX_RANGES = 12 };
 

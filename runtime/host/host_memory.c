@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtime/host/host_device.h"
+#include "runtime/host/host_backend.h"
 
 enum { SMALL_ALIGNMENT = 256, HUGE_PAGE = 2 * 1024 * 1024 };
 
@@ -41,6 +41,16 @@ bool host_release(RtDevice *device, RtPointer pointer, Diag *diag)
     return true;
 }
 
+bool host_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
+{
+    return host_allocate(device, size, pointer, diag);
+}
+
+bool host_release_ordered(RtDevice *device, RtPointer pointer, Diag *diag)
+{
+    return host_release(device, pointer, diag);
+}
+
 bool host_allocate_host(RtDevice *device, RtHostBlock *block, Diag *diag)
 {
     if (!host_allocate(device, block->size, &block->device, diag))
@@ -49,7 +59,7 @@ bool host_allocate_host(RtDevice *device, RtHostBlock *block, Diag *diag)
     return true;
 }
 
-bool host_release_host(RtDevice *device, const RtHostBlock *block, Diag *diag)
+bool host_release_host(RtDevice *device, RtHostBlock *block, Diag *diag)
 {
     return host_release(device, block->device, diag);
 }

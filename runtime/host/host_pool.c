@@ -1,7 +1,7 @@
 /* Threads of the CPU device. They start with the first launch that can use them, wait for launches, and help whichever
  * has blocks left. The launching thread works too, so every launch progresses by itself and launches from many threads
  * cannot wait for each other. After a fork the child starts threads of its own. */
-#include "runtime/host/host_device.h"
+#include "runtime/host/host_pool.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/host/host_clock.h"
+#include "runtime/host/host_hang.h"
 #include "runtime/worker_thread.h"
 
 enum {

@@ -1,5 +1,7 @@
 /* print on the CPU device: the whole text of one call in one write to the process's standard output, as a GPU's driver
  * does it, so that lines of different threads do not mix. */
+#include "runtime/host/host_thread.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +9,6 @@
 
 #include "core/base/buf.h"
 #include "core/ir/print_format.h"
-#include "runtime/host/host_device.h"
 
 enum { LONGEST_DIRECTIVE = 64 };
 

@@ -2,11 +2,15 @@
  * exchange values, blocks vote, threads sleep. Lanes that meet wait for those of their mask that have not returned; the
  * last one to come works out every result. A warp of which no lane can run ends in a report, not in a hang, unless it
  * waits at a barrier: then the next warp runs, and once all do, the barrier opens. */
+#include "runtime/host/host_warp.h"
+
 #include <sched.h>
 #include <stdlib.h>
 
 #include "core/intrinsic.h"
-#include "runtime/host/host_device.h"
+#include "runtime/host/host_exchange.h"
+#include "runtime/host/host_hang.h"
+#include "runtime/host/host_thread.h"
 
 enum { SLEEP_LIMIT = 1000000 }; /* nanoseconds: what a GPU sleeps at most */
 
@@ -349,7 +353,9 @@ static void thread_returned(HostFiber *fiber)
             try_meeting(warp, lowest_lane(left));
 }
 
-void *host_warps_run(HostFiber *fiber)
+/* Runs worker->running on the fiber, then further threads that have not started; leaves the fiber for another thread's, or
+ * for the worker when all have returned. */
+static void run_fiber(HostFiber *fiber)
 {
     HostWorker *worker = fiber->worker;
     HostFiber *next;
@@ -361,12 +367,13 @@ void *host_warps_run(HostFiber *fiber)
     } while (next == fiber);
     fiber->next = worker->idle;
     worker->idle = fiber;
-    return next ? next->stack_pointer : worker->stack_pointer;
+    host_fiber_switch(&fiber->stack_pointer, next ? next->stack_pointer : worker->stack_pointer);
 }
 
 HostFiber *host_warps_begin(HostWorker *worker)
 {
     worker->idle = NULL;
+    worker->run_fiber = run_fiber;
     worker->arrivals = (HostArrivals){0};
     for (uint32_t i = 0; i < HOST_BARRIERS; i++)
         worker->numbered[i] = 0;

@@ -47,6 +47,12 @@ FLOORS = {
         ["infer/"],
         ["frontend.c"],
     ],
+    "runtime": [
+        ["runtime.h", "backend", "launch_check", "exception_store", "worker_thread"],
+        ["cuda/"],
+        ["host/"],
+        ["runtime.c"],
+    ],
     "python/ext": [
         ["py", "state", "module_parts", "raise", "kernel", "kernel_exception"],
         ["snapshot/"],

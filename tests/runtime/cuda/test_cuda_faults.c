@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "fake_driver.h"
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/cuda_context.h"
 
 /* What failed in one run of everything. */
 typedef struct Outcome {

@@ -1,0 +1,34 @@
+/* A GPU, and its context as the current one of a thread. */
+#ifndef CUJIT_RUNTIME_CUDA_CONTEXT_H
+#define CUJIT_RUNTIME_CUDA_CONTEXT_H
+
+#include <stdatomic.h>
+
+#include "runtime/cuda/cuda_staging.h"
+
+typedef struct CudaDevice {
+    RtDevice base;
+    CUdevice device;
+    CUcontext context;       /* the primary one, retained */
+    int multiprocessors;
+    bool has_pool;
+    _Atomic bool pool_used;    /* there may be memory that cuMemFree frees without waiting */
+    _Atomic bool unordered;    /* work may run on a stream that does not synchronize with the default one */
+    CudaStaging staging[2];    /* from the device, to it */
+} CudaDevice;
+
+/* Makes the device's context current on this thread and remembers what another library had current. Costs one
+ * cuCtxGetCurrent when it is current already, which it is from a thread's second call on. */
+typedef struct CudaScope {
+    CUcontext restore;
+} CudaScope;
+bool cuda_enter(RtDevice *device, CudaScope *scope, Diag *diag);
+/* Gives the thread its former context back, if it had one (that one may be gone: no failure of ours). Returns ok. */
+bool cuda_leave(const CudaScope *scope, bool ok);
+
+static inline CUstream cuda_stream_of(const RtStream *stream)
+{
+    return (CUstream)(uintptr_t)stream_handle_or_default(stream);
+}
+
+#endif

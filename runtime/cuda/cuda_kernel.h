@@ -1,0 +1,19 @@
+/* A kernel on a GPU: cuda_module.c loads it, cuda_launch.c launches it. */
+#ifndef CUJIT_RUNTIME_CUDA_KERNEL_H
+#define CUJIT_RUNTIME_CUDA_KERNEL_H
+
+#include <stdatomic.h>
+
+#include "runtime/backend.h"
+#include "runtime/cuda/driver.h"
+
+typedef struct CudaKernel {
+    RtKernel base;
+    CUmodule module;
+    CUfunction function;
+    uint32_t reserved;                     /* dynamic shared bytes that its own arrays take, in front */
+    _Atomic uint32_t dynamic_allowed;      /* dynamic shared bytes that need no further opt-in */
+    _Atomic bool large_cluster_allowed;    /* clusters of more than 8 blocks */
+} CudaKernel;
+
+#endif

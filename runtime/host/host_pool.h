@@ -1,0 +1,16 @@
+/* Threads that run blocks. */
+#ifndef CUJIT_RUNTIME_HOST_POOL_H
+#define CUJIT_RUNTIME_HOST_POOL_H
+
+#include "runtime/host/host_worker.h"
+
+/* Threads that run blocks, the launching one included: the cores this process may use, or CUJIT_CPU_THREADS.
+ * False with DIAG_HOST_THREADS when that is no number. */
+bool host_pool_size(int *count, Diag *diag);
+/* Runs the job on the calling thread and on idle pool threads, which start with the first launch. */
+bool host_pool_run(HostJob *job, int participants, Diag *diag);
+/* A worker for the calling thread, NULL when memory is out; given back by host_pool_return. */
+HostWorker *host_pool_borrow(void);
+void host_pool_return(HostWorker *worker);
+
+#endif

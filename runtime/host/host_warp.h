@@ -1,0 +1,11 @@
+/* The threads of a block by warps. */
+#ifndef CUJIT_RUNTIME_HOST_WARP_H
+#define CUJIT_RUNTIME_HOST_WARP_H
+
+#include "runtime/host/host_worker.h"
+
+extern const HostServices host_warp_services;
+/* All threads of the block are ready. Returns the fiber of the first. */
+HostFiber *host_warps_begin(HostWorker *worker);
+
+#endif

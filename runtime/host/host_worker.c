@@ -1,0 +1,153 @@
+/* One worker's part of a launch on the CPU device: memory, stacks, and blocks. */
+#include "runtime/host/host_worker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/host/host_barrier.h"
+#include "runtime/host/host_clock.h"
+#include "runtime/host/host_float.h"
+#include "runtime/host/host_hang.h"
+#include "runtime/host/host_warp.h"
+
+enum {
+    STACK_MARGIN = 56 * 1024,         /* beyond local arrays: frames of device functions, libm, a signal handler */
+    THREAD_STACK_LOCALS = 128 * 1024, /* local arrays up to this size may lie on the stack of the calling thread */
+};
+
+static size_t align_shared(size_t size)
+{
+    return (size + HOST_SHARED_ALIGNMENT - 1) & ~(size_t)(HOST_SHARED_ALIGNMENT - 1);
+}
+
+static bool needs_stack(const HostKernel *kernel)
+{
+    return !kernel->blocks_entry || kernel->local_size > THREAD_STACK_LOCALS;
+}
+
+/* --- what it has ---------------------------------------------------------------------------------------------------- */
+static int reserve_shared(HostWorker *worker, size_t size)
+{
+    void *memory;
+    if (worker->shared_size >= size)
+        return 0;
+    if (posix_memalign(&memory, HOST_SHARED_ALIGNMENT, size))
+        return ENOMEM;
+    memset(memory, 0, size);
+    free(worker->shared);
+    worker->shared = memory;
+    worker->shared_size = size;
+    return 0;
+}
+
+static int reserve_context(HostWorker *worker, size_t size)
+{
+    void *memory;
+    if (worker->context_size >= size)
+        return 0;
+    if (posix_memalign(&memory, HOST_SHARED_ALIGNMENT, size))
+        return ENOMEM;
+    free(worker->context);
+    worker->context = memory;
+    worker->context_size = size;
+    return 0;
+}
+
+static int reserve_stacks(HostWorker *worker, const HostKernel *kernel, uint32_t threads)
+{
+    uint32_t count = 1;
+    size_t usable = kernel->local_size + (size_t)STACK_MARGIN;
+    while (!kernel->blocks_entry && count < threads)
+        count *= 2;
+    if (host_stacks_suffice(&worker->stacks, count, usable))
+        return 0;
+    worker->fibers_made = 0; /* they lie on the old stacks */
+    return host_stacks_map(&worker->stacks, count, usable);
+}
+
+int host_worker_prepare(HostWorker *worker, const HostJob *job)
+{
+    const RtLaunch *launch = job->launch;
+    uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
+    size_t static_size = align_shared(job->kernel->base.limits.static_shared);
+    int error = reserve_shared(worker, static_size + align_shared(launch->dynamic_shared) + HOST_SHARED_ALIGNMENT);
+    if (!error)
+        error = reserve_context(worker, host_context_bytes(job->kernel->context_size, threads));
+    if (!error && needs_stack(job->kernel))
+        error = reserve_stacks(worker, job->kernel, threads);
+    if (error)
+        return error;
+    worker->kernel = job->kernel;
+    worker->thread_count = threads;
+    worker->frame = (HostThread){
+        .shared = worker->shared,
+        .dynamic_shared = worker->shared + static_size,
+        .dynamic_size = launch->dynamic_shared,
+        .parameters = launch->parameters,
+        .context = worker->context,
+        .services = job->kernel->by_warps ? &host_warp_services : &host_services,
+    };
+    for (int axis = 0; axis < 3; axis++) {
+        worker->frame.block_dim[axis] = (int32_t)launch->block[axis];
+        worker->frame.grid_dim[axis] = (int32_t)launch->grid[axis];
+        worker->frame.cluster_dim[axis] = launch->cluster[axis] ? (int32_t)launch->cluster[axis] : 1;
+    }
+    return 0;
+}
+
+void host_worker_enter_block(HostWorker *worker, int64_t block)
+{
+    int64_t width = worker->frame.grid_dim[0], height = worker->frame.grid_dim[1];
+    worker->frame.block_index[0] = (int32_t)(block % width);
+    worker->frame.block_index[1] = (int32_t)(block / width % height);
+    worker->frame.block_index[2] = (int32_t)(block / width / height);
+}
+
+static void run_blocks_as_fibers(HostWorker *worker, int64_t first, int64_t count)
+{
+    for (int64_t block = first; block < first + count && !worker->hang[0]; block++) {
+        host_worker_enter_block(worker, block);
+        host_block_run(worker);
+    }
+}
+
+static void run_chunk(HostWorker *worker, int64_t first, int64_t count)
+{
+    const HostKernel *kernel = worker->kernel;
+    if (!kernel->blocks_entry)
+        run_blocks_as_fibers(worker, first, count);
+    else if (needs_stack(kernel))
+        host_blocks_run(worker, first, count);
+    else
+        kernel->blocks_entry(&worker->frame, first, count);
+}
+
+/* The first block that hangs ends the launch. What its threads left on their stacks is of no use. */
+static void report_hang(HostJob *job, HostWorker *worker)
+{
+    if (!atomic_exchange(&job->hangs, true))
+        host_take_report(job, worker);
+    atomic_store(&job->next_block, job->block_count);
+    worker->hang[0] = 0;
+    worker->trapped = false;
+    worker->fibers_made = 0;
+}
+
+int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t chunk, int64_t deadline)
+{
+    int64_t done = 0;
+    HostFloatState state = host_float_enter();
+    while (deadline == INT64_MAX || host_nanoseconds() < deadline) {
+        int64_t first = atomic_fetch_add_explicit(&job->next_block, chunk, memory_order_relaxed);
+        if (first >= job->block_count)
+            break;
+        int64_t count = job->block_count - first < chunk ? job->block_count - first : chunk;
+        run_chunk(worker, first, count);
+        if (worker->hang[0])
+            report_hang(job, worker);
+        done += count;
+    }
+    host_float_leave(state);
+    return done;
+}

@@ -1,0 +1,114 @@
+/* What a launch on the CPU device is made of. A worker is a place where blocks run one at a time: the shared memory of
+ * a block and the stacks of its threads. Pool threads own one each; a launching thread borrows one. */
+#ifndef CUJIT_RUNTIME_HOST_WORKER_H
+#define CUJIT_RUNTIME_HOST_WORKER_H
+
+#include <stdatomic.h>
+
+#include "runtime/backend.h"
+#include "runtime/host/host_fiber.h"
+#include "runtime/host/host_limits.h"
+
+typedef struct HostKernel {
+    RtKernel base;
+    HostThreadEntry thread_entry;
+    HostBlocksEntry blocks_entry; /* NULL: threads must be real */
+    bool by_clusters; /* blocks of a cluster run in turns */
+    bool by_warps; /* threads are scheduled by host_warp.c */
+    uint32_t local_size; /* bytes of local arrays of a thread */
+    uint32_t context_size; /* bytes that blocks_entry keeps for a thread */
+    _Atomic float block_nanoseconds; /* what a block took in the last launch; 0: unknown */
+} HostKernel;
+
+typedef struct HostWorker HostWorker;
+
+/* What a thread waits for: its call of the service that stopped it. */
+typedef struct HostWait {
+    int32_t operation; /* IntrinsicId */
+    uint32_t mask, place;
+    int32_t line;
+    uint64_t value; /* given, then the result */
+    const void *site; /* of the call in compiled code */
+} HostWait;
+
+/* Lies at the top of its own stack: what a switch reads comes first, next to the frames that it touches. */
+typedef struct HostFiber {
+    HostWorker *worker;
+    struct HostFiber *next; /* in the ring, or among idle fibers */
+    void *stack_pointer;
+    bool waited; /* in the ring */
+    HostThread thread;
+    HostWait wait;
+} HostFiber;
+
+/* The lanes of a warp by what they do, as masks; lanes in none of the first four have returned (host_warp.c). */
+typedef struct HostWarp {
+    uint32_t ready; /* can run */
+    uint32_t meeting; /* wait for other lanes of the warp */
+    uint32_t at_barrier;
+    uint32_t at_numbered; /* wait at one of the block's numbered barriers */
+    uint32_t started; /* have a fiber */
+    HostFiber *fibers[HOST_WARP];
+} HostWarp;
+
+/* Threads that have arrived at a barrier of the block. */
+typedef struct HostArrivals {
+    int32_t operation; /* of the first one; -1 where another differs */
+    uint32_t count, true_count;
+    uint64_t result; /* of the last barrier */
+} HostArrivals;
+
+enum { HOST_BARRIERS = 16 };
+
+struct HostWorker {
+    struct HostWorker *next_idle;
+    uint8_t *shared; /* HOST_SHARED_ALIGNMENT, shared_size bytes */
+    size_t shared_size;
+    uint8_t *context; /* HOST_SHARED_ALIGNMENT, context_size bytes */
+    size_t context_size;
+    HostStacks stacks;
+    HostThread frame; /* what the threads of the launch have in common */
+    /* the block that runs now (host_barrier.c) */
+    const HostKernel *kernel;
+    void *stack_pointer; /* of the worker while fibers run */
+    void (*run_fiber)(HostFiber *fiber); /* what a fiber does again and again: threads of this kernel */
+    uint32_t thread_count, next_thread; /* threads of the block; the first that has not started */
+    int32_t next_index[3]; /* its threadIdx */
+    uint32_t fibers_used, fibers_made;
+    HostFiber *first, *last, *previous; /* ring of threads that have waited at a barrier; who ran before this one */
+    int64_t first_block, block_count; /* blocks for blocks_entry when it runs on a fiber; else block_count is 0 */
+    /* the same when threads are scheduled by warps */
+    uint32_t running; /* the thread that runs, or is to start on the fiber that runs */
+    HostFiber *idle; /* fibers whose thread has returned */
+    HostArrivals arrivals;
+    uint32_t numbered[HOST_BARRIERS]; /* threads that have come to each numbered barrier */
+    HostWarp warps[HOST_MAX_WARPS];
+    void *paused; /* stack pointer of the thread to go on with when all blocks have come; NULL: none waits for them */
+    int32_t paused_at; /* the barrier: INTRINSIC_CUDA_GRID_SYNC or INTRINSIC_CLUSTER_SYNC */
+    char hang[HOST_HANG_SIZE]; /* why the block cannot go on; "": it can */
+    bool trapped; /* because a thread said so */
+};
+
+/* One launch, on the stack of the launching thread. */
+typedef struct HostJob {
+    struct HostJob *next;
+    HostKernel *kernel;
+    const RtLaunch *launch;
+    int64_t block_count, chunk;
+    _Atomic int64_t next_block;
+    _Atomic bool closed; /* no further worker may join */
+    int users; /* pool threads inside; under the pool's lock */
+    _Atomic bool hangs; /* a block could not go on: no further ones start */
+    char hang[HOST_HANG_SIZE]; /* the first such block's message; written by who sets `hangs` */
+    bool trapped; /* it did not hang: a thread ended the launch */
+} HostJob;
+
+/* Gets the worker ready for the job: shared memory, stacks, frame. 0, or the errno that says why not. */
+int host_worker_prepare(HostWorker *worker, const HostJob *job);
+/* Sets the index of that block in the worker's frame; blocks are numbered with x fastest. */
+void host_worker_enter_block(HostWorker *worker, int64_t block);
+/* Takes chunks of so many blocks until none is left or the deadline has passed (CLOCK_MONOTONIC nanoseconds). Returns how
+ * many blocks it ran. The worker is prepared. */
+int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t chunk, int64_t deadline);
+
+#endif
