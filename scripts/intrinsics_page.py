@@ -125,8 +125,7 @@ def instructions(text):
 
 def compiled(statement, element):
     """PTX of a kernel with that statement over x and out, arrays of the element type, and n, an int64."""
-    from cujit import cuda
-    from cujit import types as scalar_types
+    from cujit import cuda, types as scalar_types
 
     scope = {"cuda": cuda, "types": scalar_types}
     exec(f"def kernel(x, n, out):\n    {statement}\n", scope)

@@ -11,13 +11,34 @@
 
 Importing the package loads no driver; the first array, stream or launch does. `CUJIT_DEVICE=auto|cuda|cpu` chooses.
 """
-from cujit import config, cuda, errors, types
-from cujit.cuda import literal_unroll, literally
-from cujit.errors import NumbaPerformanceWarning, NumbaWarning
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cujit import (
+    config as config,
+    cuda as cuda,
+    errors as errors,
+    types as types,
+)
+from cujit.cuda import (
+    literal_unroll as literal_unroll,
+    literally as literally,
+)
+from cujit.errors import (
+    NumbaPerformanceWarning as NumbaPerformanceWarning,
+    NumbaWarning as NumbaWarning,
+)
 from cujit.types import *  # noqa: F403
 
+if TYPE_CHECKING:
+    from cujit._ufunc.gufunc import guvectorize as guvectorize
+    from cujit._ufunc.ufunc import vectorize as vectorize
 
-def _version():
+    __version__: str
+
+
+def _version() -> str:
     from importlib import metadata
 
     try:
@@ -26,20 +47,21 @@ def _version():
         return "0+unknown"
 
 
-def __getattr__(name):
-    if name == "vectorize":
-        from cujit._ufunc.ufunc import vectorize as value
-    elif name == "guvectorize":
-        from cujit._ufunc.gufunc import guvectorize as value
-    elif name == "__version__":
-        value = _version()
-    else:
-        from cujit._numba.names import missing_from_cujit
+if not TYPE_CHECKING:   # who reads this without running it learns of missing names
+    def __getattr__(name: str) -> Any:
+        if name == "vectorize":
+            from cujit._ufunc.ufunc import vectorize as value
+        elif name == "guvectorize":
+            from cujit._ufunc.gufunc import guvectorize as value
+        elif name == "__version__":
+            value = _version()
+        else:
+            from cujit._numba.names import missing_from_cujit
 
-        value = missing_from_cujit(name)
-    globals()[name] = value
-    return value
+            value = missing_from_cujit(name)
+        globals()[name] = value
+        return value
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), "guvectorize", "vectorize", "__version__"})

@@ -1,4 +1,6 @@
 """Names of types that several annotations share. Type checkers read it; no program imports it while it runs."""
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol, SupportsComplex, SupportsFloat, SupportsIndex, TypeAlias
 
@@ -22,12 +24,13 @@ class CudaArray(Protocol):
 
 # --- what programs pass -----------------------------------------------------------------------------------------------
 
-SignatureLike: TypeAlias = str | Signature | tuple[Type, ...] | list[Type]
+SignatureLike: TypeAlias = str | Signature | tuple[Type, ...]
 Signatures: TypeAlias = SignatureLike | Sequence[SignatureLike]
 StreamLike: TypeAlias = CudaStream | int | None
 Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 HostOrDeviceArray: TypeAlias = NDArray[Any] | CudaArray
 ComputeCapability: TypeAlias = tuple[int, int]
+ArgumentTypes: TypeAlias = tuple[Type, ...]
 LaunchBounds: TypeAlias = int | tuple[int, ...] | None
 PythonFunction: TypeAlias = Callable[..., Any]
 

@@ -4,7 +4,16 @@ A type indexed with slices is an array type: `float32[:]` (any strides), `float3
 `float64[::1, :]` (Fortran order). A type called with types is a signature: `void(float32[:], int32)`; called with a
 number it converts the number, in kernels and on the host.
 """
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from cujit import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import DTypeLike
 
 __all__ = [
     "b1", "bfloat16", "bool_", "boolean", "byte", "c16", "c8", "char", "complex128", "complex64", "double", "f2",
@@ -38,7 +47,7 @@ none = void = _scalars["none"]
 typeof = _core.type_of
 
 
-def from_dtype(dtype):
+def from_dtype(dtype: DTypeLike) -> Type:
     """The type of values of a NumPy dtype. TypeError where kernels have none."""
     return _core.type_from_dtype(dtype)
 
@@ -54,7 +63,9 @@ number_domain = integer_domain | real_domain | complex_domain
 class _Family(type):
     """A class of types: isinstance(a_type, Integer) and such. Its method `has` says which are members."""
 
-    def __instancecheck__(cls, value):
+    has: Callable[[Any], bool]
+
+    def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, Type) and cls.has(value)
 
 
@@ -99,7 +110,7 @@ class Array(metaclass=_Family):
 
     has = staticmethod(lambda t: hasattr(t, "layout"))
 
-    def __new__(cls, dtype, ndim, layout, readonly=False):
+    def __new__(cls, dtype: Type, ndim: int, layout: str, readonly: bool = False) -> Type:  # type: ignore[misc]
         return _core.array_type(dtype, ndim, layout, readonly)
 
 
@@ -115,22 +126,22 @@ class BaseTuple(metaclass=_Family):
 class Tuple(metaclass=_Family):
     """Tuple(types): the type of tuples of items of these types. isinstance: of more than one type."""
 
-    has = staticmethod(lambda t: isinstance(t, BaseTuple) and len(set(t.types)) != 1)
+    has = staticmethod(lambda t: BaseTuple.has(t) and len(set(t.types)) != 1)
 
-    def __new__(cls, items):
+    def __new__(cls, items: Iterable[Type]) -> Type:  # type: ignore[misc]
         return _core.tuple_type(tuple(items))
 
 
 class UniTuple(metaclass=_Family):
     """UniTuple(type, count): the type of tuples of `count` items of one type."""
 
-    has = staticmethod(lambda t: isinstance(t, BaseTuple) and len(set(t.types)) == 1)
+    has = staticmethod(lambda t: BaseTuple.has(t) and len(set(t.types)) == 1)
 
-    def __new__(cls, dtype, count):
+    def __new__(cls, dtype: Type, count: int) -> Type:  # type: ignore[misc]
         return _core.tuple_type((dtype,) * count)
 
 
-def _has_dtype(t, test):
+def _has_dtype(t: Any, test: Callable[[Any], bool]) -> bool:
     if isinstance(t, (Array, Number)):
         return False
     dtype = getattr(t, "dtype", None)
@@ -148,7 +159,7 @@ class NPDatetime(metaclass=_Family):
 
     has = staticmethod(lambda t: _has_dtype(t, lambda dtype: dtype.kind == "M"))
 
-    def __new__(cls, unit):
+    def __new__(cls, unit: str) -> Type:  # type: ignore[misc]
         return from_dtype(f"M8[{unit}]")
 
 
@@ -157,5 +168,5 @@ class NPTimedelta(metaclass=_Family):
 
     has = staticmethod(lambda t: _has_dtype(t, lambda dtype: dtype.kind == "m"))
 
-    def __new__(cls, unit):
+    def __new__(cls, unit: str) -> Type:  # type: ignore[misc]
         return from_dtype(f"m8[{unit}]")

@@ -48,8 +48,13 @@ class Block(NamedTuple):
     def num_threads(self) -> int:
         return threads_of_block()
 
-    rank = property(thread_rank)
-    size = property(num_threads)
+    @property
+    def rank(self) -> int:
+        return self.thread_rank()
+
+    @property
+    def size(self) -> int:
+        return self.num_threads()
 
     def group_index(self) -> Dim3:
         return Dim3(cuda.blockIdx.x, cuda.blockIdx.y, cuda.blockIdx.z)
@@ -78,10 +83,16 @@ class Grid(NamedTuple):
     def num_threads(self) -> int:
         return self.num_blocks() * threads_of_block()
 
-    rank = property(thread_rank)
-    size = property(num_threads)
+    @property
+    def rank(self) -> int:
+        return self.thread_rank()
 
-    block_index = Block.group_index
+    @property
+    def size(self) -> int:
+        return self.num_threads()
+
+    def block_index(self) -> Dim3:
+        return Dim3(cuda.blockIdx.x, cuda.blockIdx.y, cuda.blockIdx.z)
 
     def dim_blocks(self) -> Dim3:
         return Dim3(cuda.gridDim.x, cuda.gridDim.y, cuda.gridDim.z)
@@ -103,8 +114,13 @@ class Cluster(NamedTuple):
     def num_threads(self) -> int:
         return int32(self.num_blocks() * threads_of_block())
 
-    rank = property(thread_rank)
-    size = property(num_threads)
+    @property
+    def rank(self) -> int:
+        return self.thread_rank()
+
+    @property
+    def size(self) -> int:
+        return self.num_threads()
 
     def block_index(self) -> Dim3:
         return Dim3(cuda._cluster.block_index_x(), cuda._cluster.block_index_y(), cuda._cluster.block_index_z())
@@ -238,9 +254,30 @@ class Lanes(NamedTuple):
     def lanes(self) -> int:
         return self.mask
 
-    sync, thread_rank, num_threads = Tile.sync, Tile.thread_rank, Tile.num_threads
-    any, all = Tile.any, Tile.all
-    ballot, match_any, match_all = Tile.ballot, Tile.match_any, Tile.match_all
+    def sync(self) -> None:
+        cuda.syncwarp(self.mask)
+
+    def thread_rank(self) -> int:
+        return self.rank
+
+    def num_threads(self) -> int:
+        return self.size
+
+    def any(self, predicate: object) -> bool:
+        return cuda.any_sync(self.mask, predicate)
+
+    def all(self, predicate: object) -> bool:
+        return cuda.all_sync(self.mask, predicate)
+
+    def ballot(self, predicate: object) -> int:
+        return self.ranks_of(cuda.ballot_sync(self.mask, predicate))
+
+    def match_any(self, value: Any) -> int:
+        return self.ranks_of(cuda.match_any_sync(self.mask, value))
+
+    def match_all(self, value: Any) -> tuple[int, bool]:
+        lanes, agree = cuda.match_all_sync(self.mask, value)
+        return self.ranks_of(lanes), agree
 
     def lane_of(self, rank: Integer) -> int:
         """The lane with that rank, by halves: whether it lies in the lower one is a matter of counting."""

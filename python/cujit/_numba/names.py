@@ -1,5 +1,8 @@
 """Names that programs written for numba ask for and cujit has not: numba's own where it is installed, or the reason."""
 
+import importlib
+from typing import Any
+
 # What programs import from numba in the same line as cuda: numba's compiler for CPUs.
 COMPILERS = frozenset({
     "NumbaDeprecationWarning", "NumbaExperimentalFeatureWarning", "NumbaPendingDeprecationWarning", "carray", "cfunc",
@@ -20,18 +23,18 @@ ABSENT = {
 }
 
 
-def missing_from_cujit(name):
+def missing_from_cujit(name: str) -> Any:
     """numba's object of that name, for `cujit.name`. AttributeError where numba is not installed or has none such."""
     if name not in COMPILERS:
         raise AttributeError(f"module 'cujit' has no attribute '{name}'")
     try:
-        import numba
+        numba = importlib.import_module("numba")
     except ImportError:
         raise AttributeError(f"cujit has no '{name}': it is numba's, which is not installed") from None
     return getattr(numba, name)
 
 
-def missing_from_cuda(name):
+def missing_from_cuda(name: str) -> AttributeError:
     """The AttributeError for `cujit.cuda.name`, with the reason where numba.cuda has it."""
     reason = f": {ABSENT[name]}" if name in ABSENT else ""
     return AttributeError(f"module 'cujit.cuda' has no attribute '{name}'{reason}")

@@ -10,10 +10,12 @@ import math
 import numpy as np
 
 from cujit import _core
+from cujit.cuda.array_views import view_of
 from cujit.cuda.decorator import jit
-from cujit.cuda.devicearray import DeviceNDArray, _view
+from cujit.cuda.devicearray import DeviceNDArray
 from cujit.cuda.devices import need_device
-from cujit.cuda.dispatcher import Dispatcher, quiet_launcher
+from cujit.cuda.dispatcher import Dispatcher
+from cujit.cuda.launchers import quiet_launcher
 from cujit.cuda.options import of_loops
 
 _WIDE_BYTES = 16
@@ -63,7 +65,7 @@ class Loop:
         are_arrays = tuple(isinstance(x, DeviceNDArray) for x in operands)
         arrays = [x for x in reversed(operands) if isinstance(x, DeviceNDArray)]
         merged, strides = merge_axes(shape, [a.strides[:len(shape)] for a in arrays])
-        views = [_view(a, merged + a.shape[len(shape):], own + a.strides[len(shape):])
+        views = [view_of(a, merged + a.shape[len(shape):], own + a.strides[len(shape):])
                  for a, own in zip(arrays, strides, strict=True)]
         operands = _in_place_of_arrays(operands, are_arrays, reversed(views))
         kernel = self._kernel((are_arrays, len(merged), types, core_axes), _call_source)
@@ -145,9 +147,9 @@ def _index_lines(axes, count, shaped):
 def with_fewest_axes(arrays):
     """Views of the same elements, of arrays of one shape."""
     if all(a.layout == "C" for a in arrays):
-        return arrays if arrays[0].ndim == 1 else [_view(a, (a.size,), (a.dtype.itemsize,)) for a in arrays]
+        return arrays if arrays[0].ndim == 1 else [view_of(a, (a.size,), (a.dtype.itemsize,)) for a in arrays]
     shape, strides = merge_axes(arrays[0].shape, [a.strides for a in arrays])
-    return [_view(a, shape, s) for a, s in zip(arrays, strides, strict=True)]
+    return [view_of(a, shape, s) for a, s in zip(arrays, strides, strict=True)]
 
 
 def merge_axes(shape, operands):
@@ -200,5 +202,5 @@ def _as_words(*arrays):
     word = next(size for size in (8, 4, 2, 1) if all(value % size == 0 for value in divisors))
     dtype, count = np.dtype(f"u{word}"), itemsize // word
     if count == 1:
-        return [_view(a, dtype=dtype) for a in arrays]
-    return [_view(a, (*a.shape, count), (*a.strides, word), dtype) for a in arrays]
+        return [view_of(a, dtype=dtype) for a in arrays]
+    return [view_of(a, (*a.shape, count), (*a.strides, word), dtype) for a in arrays]

@@ -1,6 +1,9 @@
 """guvectorize: functions of small arrays applied to every one of a batch, with NumPy's broadcasting of the batch."""
+from __future__ import annotations
+
 import functools
 import re
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -8,11 +11,19 @@ from cujit._ufunc.array_loop import Loop
 from cujit._ufunc.operands import Target, as_input, as_scalar, broadcast, is_scalar, own_type, staged
 from cujit._ufunc.ufunc import used_options
 from cujit.cuda import signature as signatures
-from cujit.cuda.devicearray import DeviceNDArray, _view, as_cuda_array, is_cuda_array
+from cujit.cuda.array_views import view_of
+from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, is_cuda_array
 from cujit.cuda.dispatcher import Dispatcher
 from cujit.cuda.options import OF_LOOPS, takes
 from cujit.errors import LaunchArgumentError
 from cujit.types import void
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Unpack
+
+    from cujit._annotations import Signatures, StreamLike
+    from cujit.cuda.options import LoopOptions
 
 # --- layouts ---------------------------------------------------------------------------------------------------------
 
@@ -23,7 +34,7 @@ _OPERANDS = rf"\s*{_OPERAND}\s*(?:,\s*{_OPERAND}\s*)*"
 class Layout:
     """The axes that a function takes of each operand: "(m,n),(n,p)->(m,p)" as tuples of names and fixed lengths."""
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         """ValueError for text of another form, NameError for an axis of an output that no input has."""
         match = re.fullmatch(rf"({_OPERANDS})->({_OPERANDS})", text)
         if not match:
@@ -38,9 +49,9 @@ class Layout:
                 if not isinstance(axis, int) and axis not in known:
                     raise NameError(f"the axis '{axis}' of an output is in no input of the layout {text!r}")
 
-    def lengths(self, name, shapes):
+    def lengths(self, name: str, shapes: list[tuple[int, ...]]) -> dict[str, int]:
         """What the named axes are for inputs of these shapes, core axes last. ValueError where they do not agree."""
-        lengths = {}
+        lengths: dict[str, int] = {}
         for place, (axes, shape) in enumerate(zip(self.inputs, shapes, strict=True)):
             if len(shape) < len(axes):
                 raise ValueError(f"'{name}': input {place} has {len(shape)} axes, the layout {self.text} wants "
@@ -63,7 +74,10 @@ class GUFunc:
     nin, nout, nargs, max_blocksize (threads).
     """
 
-    def __init__(self, function, signature_list, layout, options):
+    __name__: str
+
+    def __init__(self, function: Callable[..., Any], signature_list: list[Any], layout: str,
+                 options: dict[str, Any]) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
         self._layout = Layout(layout)
@@ -90,30 +104,30 @@ class GUFunc:
         return tuple(types)
 
     @property
-    def types(self):
+    def types(self) -> list[str]:
         """The signatures as text."""
         return [f"{', '.join(map(str, types[:self.nin]))} -> {', '.join(map(str, types[self.nin:]))}"
                 for types in self._signatures]
 
     @property
-    def max_blocksize(self):
+    def max_blocksize(self) -> int:
         """The number of threads of a block."""
         return self._loop.max_blocksize
 
     @max_blocksize.setter
-    def max_blocksize(self, threads):
+    def max_blocksize(self, threads: int) -> None:
         self._loop.max_blocksize = threads
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         from cujit.cuda import pickling
 
         return pickling.reduce_ufunc(self, self._loop.function, [(types, void) for types in self._signatures],
                                      self.signature)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<gufunc '{self.__name__}' {self.signature}>"
 
-    def __call__(self, *args, out=None, stream=0):
+    def __call__(self, *args: Any, out: Any = None, stream: StreamLike = 0) -> Any:
         """Applies the function. TypeError for a wrong number of arguments and where no signature has the dtypes of the
         inputs; ValueError for shapes that do not go together, and for outputs given twice."""
         inputs, outputs = self._split(args, out)
@@ -128,7 +142,8 @@ class GUFunc:
         operands = [self._operand(x, t, len(axes), shape, stream)
                     for x, t, axes in zip(inputs, types, self._layout.inputs, strict=False)]
         read = [(x, False) for x in operands if isinstance(x, DeviceNDArray)]
-        wanted = [(*shape, *(lengths.get(axis, axis) for axis in axes)) for axes in self._layout.outputs]
+        wanted = [(*shape, *(axis if isinstance(axis, int) else lengths[axis] for axis in axes))
+                  for axes in self._layout.outputs]
         whole = [_with_unit_axes(own, shape) for own, shape in zip(outputs, wanted, strict=True)]
         targets = [Target(own, shape, _element(t).dtype, on_device, read, stream)
                    for own, t, shape in zip(whole, types[self.nin:], wanted, strict=True)]
@@ -206,11 +221,18 @@ def _with_unit_axes(out, shape):
 
 def _cells(array):
     """The array with one more axis, of length one: each element as an array of one."""
-    return _view(array, (*array.shape, 1), (*array.strides, array.dtype.itemsize))
+    return view_of(array, (*array.shape, 1), (*array.strides, array.dtype.itemsize))
 
 
+@overload
+def guvectorize(ftylist_or_layout: Signatures, layout: str, target: str = "cuda",
+                **options: Unpack[LoopOptions]) -> Callable[[Callable[..., Any]], GUFunc]: ...
+@overload
+def guvectorize(ftylist_or_layout: str, *, target: str = "cuda",
+                **options: Unpack[LoopOptions]) -> Callable[[Callable[..., Any]], GUFunc]: ...
 @takes(OF_LOOPS)
-def guvectorize(ftylist_or_layout, layout=None, target="cuda", **options):
+def guvectorize(ftylist_or_layout: Any, layout: str | None = None, target: str = "cuda",
+                **options: Any) -> Callable[[Callable[..., Any]], GUFunc]:
     """Makes a function of small arrays, which writes its results into its last arguments, one of arrays of them.
 
     @guvectorize(["void(float64[:], float64[:])", ...], "(n)->()") works for these signatures, of which the inputs'

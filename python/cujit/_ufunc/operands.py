@@ -3,10 +3,10 @@ import numpy as np
 
 from cujit import _core
 from cujit.cuda import layout
+from cujit.cuda.array_views import view_of
 from cujit.cuda.devicearray import (
     DeviceNDArray,
     _synchronize,
-    _view,
     as_cuda_array,
     as_host_array,
     device_array,
@@ -51,7 +51,7 @@ def broadcast(array, shape, core_axes=0):
     if array.shape[:lead] == shape:
         return array
     strides = layout.broadcast_strides(array.shape[:lead], array.strides[:lead], shape)
-    return _view(array, (*shape, *array.shape[lead:]), (*strides, *array.strides[lead:]))
+    return view_of(array, (*shape, *array.shape[lead:]), (*strides, *array.strides[lead:]))
 
 
 def _can_borrow():

@@ -1,5 +1,8 @@
 """vectorize: functions of scalars applied to whole arrays, with NumPy's broadcasting."""
+from __future__ import annotations
+
 import functools
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -13,6 +16,14 @@ from cujit.cuda.options import OF_LOOPS, of_loops, takes
 from cujit.cuda.reduction import Reduce
 from cujit.errors import LaunchArgumentError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Unpack
+
+    from cujit._annotations import ArgumentTypes, Signatures, StreamLike
+    from cujit._core import Type
+    from cujit.cuda.options import LoopOptions
+
 
 class UFunc(_core.Elementwise):
     """A scalar function that takes arrays of any shape, with NumPy's broadcasting. Made by vectorize.
@@ -23,16 +34,18 @@ class UFunc(_core.Elementwise):
 
     nout = 1
 
-    def __init__(self, function, signature_list, options):
+    __name__: str
+
+    def __init__(self, function: Callable[..., Any], signature_list: list[Any], options: dict[str, Any]) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
         self.nin = function.__code__.co_argcount
         self.nargs = self.nin + 1
         self._options = options
         self._loop_of_any = Loop(Dispatcher(function, device=True, **options))
-        self._loops = {}  # argument types -> (result type, Loop)
+        self._loops: dict[ArgumentTypes, tuple[Type, Loop]] = {}  # argument types -> (result type, Loop)
         self._max_blocksize = 256
-        self._reduction = None
+        self._reduction: Reduce | None = None
         for types, result in map(signatures.normalize, signature_list):
             self._add(types, result)
         self._is_open = not signature_list
@@ -50,33 +63,33 @@ class UFunc(_core.Elementwise):
         return self._loops[types]
 
     @property
-    def types(self):
+    def types(self) -> list[str]:
         return [f"{', '.join(map(str, types))} -> {result}" for types, (result, _) in self._loops.items()]
 
     @property
-    def ntypes(self):
+    def ntypes(self) -> int:
         return len(self._loops)
 
     @property
-    def max_blocksize(self):
+    def max_blocksize(self) -> int:
         """The number of threads of a block."""
         return self._max_blocksize
 
     @max_blocksize.setter
-    def max_blocksize(self, threads):
+    def max_blocksize(self, threads: int) -> None:
         self._max_blocksize = threads
         for _, loop in self._loops.values():
             loop.max_blocksize = threads
         self._loop_of_any.max_blocksize = threads
         self.forget()
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         from cujit.cuda import pickling
 
         stated = [] if self._is_open else [(types, result) for types, (result, _) in self._loops.items()]
         return pickling.reduce_ufunc(self, self._loop_of_any.function, stated)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<ufunc '{self.__name__}'>"
 
     def _call(self, *args, out=None, stream=0):
@@ -124,7 +137,7 @@ class UFunc(_core.Elementwise):
 
     # --- methods of NumPy's ufuncs -----------------------------------------------------------------------------------
 
-    def reduce(self, arg, stream=0):
+    def reduce(self, arg: Any, stream: StreamLike = 0) -> Any:
         """Folds an array of one axis with a function of two arguments. TypeError for an array without elements."""
         self._need_two("reduce")
         array = as_cuda_array(arg) if is_cuda_array(arg) else as_host_array(arg)
@@ -134,7 +147,7 @@ class UFunc(_core.Elementwise):
             self._reduction = Reduce(self._loop_of_any.function)
         return self._reduction(array, init=None, stream=stream)
 
-    def outer(self, first, second, out=None, stream=0):
+    def outer(self, first: Any, second: Any, out: Any = None, stream: StreamLike = 0) -> Any:
         """The function of every element of the one with every element of the other: axes of both, one after another."""
         self._need_two("outer")
         first, second = as_input(first), as_input(second)
@@ -150,7 +163,7 @@ class UFunc(_core.Elementwise):
 _IGNORED_OPTIONS = {"nopython", "cache", "identity"}
 
 
-def used_options(decorator, target, options):
+def used_options(decorator: str, target: str, options: dict[str, Any]) -> dict[str, Any]:
     """The options that compilation takes. ValueError for another target than "cuda"; KeyError for unknown options."""
     if target != "cuda":
         raise ValueError(f"target {target!r}: there is 'cuda', which is the GPU or the CPU device")
@@ -163,8 +176,14 @@ def used_options(decorator, target, options):
     return used
 
 
+@overload
+def vectorize(ftylist_or_function: Callable[..., Any], target: str = "cuda",
+              **options: Unpack[LoopOptions]) -> UFunc: ...
+@overload
+def vectorize(ftylist_or_function: Signatures = (), target: str = "cuda",
+              **options: Unpack[LoopOptions]) -> Callable[[Callable[..., Any]], UFunc]: ...
 @takes(OF_LOOPS)
-def vectorize(ftylist_or_function=(), target="cuda", **options):
+def vectorize(ftylist_or_function: Any = (), target: str = "cuda", **options: Any) -> Any:
     """Makes a function of scalars one of arrays, run by the current device.
 
     @vectorize(["float32(float32, float32)", ...]) compiles for these signatures; @vectorize alone, for the types of

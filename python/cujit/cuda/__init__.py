@@ -2,93 +2,117 @@
 
 What has a meaning in kernels comes from the extension's table of intrinsics; help(cuda.grid) tells about one.
 """
-from cujit import config
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cujit import (
+    config as config,
+)
 from cujit.cuda._intrinsics import *  # noqa: F403
 from cujit.cuda.compiler import (
-    compile,
-    compile_for_current_device,
-    compile_ptx,
-    compile_ptx_for_current_device,
+    compile as compile,
+    compile_for_current_device as compile_for_current_device,
+    compile_ptx as compile_ptx,
+    compile_ptx_for_current_device as compile_ptx_for_current_device,
 )
-from cujit.cuda.decorator import jit
+from cujit.cuda.decorator import (
+    jit as jit,
+)
 from cujit.cuda.devicearray import (
-    DeviceNDArray,
-    as_cuda_array,
-    device_array,
-    device_array_like,
-    from_cuda_array_interface,
-    is_cuda_array,
-    to_device,
+    DeviceNDArray as DeviceNDArray,
+    as_cuda_array as as_cuda_array,
+    device_array as device_array,
+    device_array_like as device_array_like,
+    from_cuda_array_interface as from_cuda_array_interface,
+    is_cuda_array as is_cuda_array,
+    to_device as to_device,
 )
 from cujit.cuda.devices import (
-    close,
-    cuda_error,
-    current_context,
-    defer_cleanup,
-    detect,
-    get_current_device,
-    gpus,
-    is_available,
-    is_bfloat16_supported,
-    is_float16_supported,
-    is_supported_version,
-    list_devices,
-    profile_start,
-    profile_stop,
-    profiling,
-    require_context,
-    runtime,
-    select_device,
-    synchronize,
+    close as close,
+    cuda_error as cuda_error,
+    current_context as current_context,
+    defer_cleanup as defer_cleanup,
+    detect as detect,
+    get_current_device as get_current_device,
+    gpus as gpus,
+    is_available as is_available,
+    is_bfloat16_supported as is_bfloat16_supported,
+    is_float16_supported as is_float16_supported,
+    is_supported_version as is_supported_version,
+    list_devices as list_devices,
+    profile_start as profile_start,
+    profile_stop as profile_stop,
+    profiling as profiling,
+    require_context as require_context,
+    runtime as runtime,
+    select_device as select_device,
+    synchronize as synchronize,
 )
-from cujit.cuda.dispatcher import Dispatcher
+from cujit.cuda.dispatcher import (
+    Dispatcher as Dispatcher,
+)
 from cujit.cuda.hostarray import (
-    In,
-    InOut,
-    Out,
-    managed_array,
-    mapped,
-    mapped_array,
-    mapped_array_like,
-    pinned,
-    pinned_array,
-    pinned_array_like,
+    In as In,
+    InOut as InOut,
+    Out as Out,
+    managed_array as managed_array,
+    mapped as mapped,
+    mapped_array as mapped_array,
+    mapped_array_like as mapped_array_like,
+    pinned as pinned,
+    pinned_array as pinned_array,
+    pinned_array_like as pinned_array_like,
 )
-from cujit.cuda.reduction import Reduce, reduce
+from cujit.cuda.reduction import (
+    Reduce as Reduce,
+    reduce as reduce,
+)
 from cujit.cuda.streams import (
-    default_stream,
-    event,
-    event_elapsed_time,
-    external_stream,
-    legacy_default_stream,
-    per_thread_default_stream,
-    stream,
+    default_stream as default_stream,
+    event as event,
+    event_elapsed_time as event_elapsed_time,
+    external_stream as external_stream,
+    legacy_default_stream as legacy_default_stream,
+    per_thread_default_stream as per_thread_default_stream,
+    stream as stream,
 )
-from cujit.errors import CudaSupportError
+from cujit.errors import (
+    CudaSupportError as CudaSupportError,
+)
 from cujit.types import *  # noqa: F403
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from cujit._annotations import StreamLike
+    from cujit._ufunc.gufunc import guvectorize as guvectorize
+    from cujit._ufunc.ufunc import vectorize as vectorize
+    from cujit.cuda import args as args, cudadrv as cudadrv, random as random, types as types
 
 _SUBMODULES = "args", "cudadrv", "random", "types"   # imported when they are asked for
 
 
-def copy_to_host(array, ary=None, stream=0):  # noqa: F811
+def copy_to_host(array: Any, ary: NDArray[Any] | None = None, stream: StreamLike = 0) -> NDArray[Any]:  # noqa: F811
     """array.copy_to_host(ary, stream): the elements of a device array as a NumPy array."""
     return as_cuda_array(array).copy_to_host(ary, stream)
 
 
-def __getattr__(name):
-    if name == "vectorize":
-        from cujit._ufunc.ufunc import vectorize
-        return vectorize
-    if name == "guvectorize":
-        from cujit._ufunc.gufunc import guvectorize
-        return guvectorize
-    if name in _SUBMODULES:
-        import importlib
-        return importlib.import_module(f"cujit.cuda.{name}")
-    from cujit._numba.names import missing_from_cuda
+if not TYPE_CHECKING:   # who reads this without running it learns of missing names
+    def __getattr__(name):
+        if name == "vectorize":
+            from cujit._ufunc.ufunc import vectorize
+            return vectorize
+        if name == "guvectorize":
+            from cujit._ufunc.gufunc import guvectorize
+            return guvectorize
+        if name in _SUBMODULES:
+            import importlib
+            return importlib.import_module(f"cujit.cuda.{name}")
+        from cujit._numba.names import missing_from_cuda
 
-    raise missing_from_cuda(name)
+        raise missing_from_cuda(name)
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *_SUBMODULES, "guvectorize", "vectorize"})

@@ -1,19 +1,32 @@
 """Compiling to PTX without launching, for any GPU, with or without one in the machine."""
+from __future__ import annotations
+
 import functools
 import types
+from typing import TYPE_CHECKING, Any, overload
 
 from cujit import _core
-from cujit.cuda import options
-from cujit.cuda import signature as signatures
+from cujit.cuda import options, signature as signatures
 from cujit.cuda.decorator import jit
 from cujit.cuda.devices import need_device
 from cujit.cuda.dispatcher import Dispatcher, converting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Unpack
+
+    from cujit._annotations import ComputeCapability, PythonFunction, SignatureLike
+    from cujit._core import Type
+    from cujit.cuda.options import CodeOptions
 
 DEFAULT_CC = (7, 5)
 
 
 @options.takes(options.OF_CODE)
-def compile_ptx(pyfunc, sig, *, device=False, cc=None, abi="numba", abi_info=None, forceinline=False, **given):
+def compile_ptx(pyfunc: PythonFunction, sig: SignatureLike, *, device: bool = False,
+                cc: ComputeCapability | None = None, abi: str = "numba", abi_info: dict[str, str] | None = None,
+                forceinline: bool = False,
+                **given: Unpack[CodeOptions]) -> tuple[str, Type]:
     """(PTX, result type) of a function for a signature: a kernel, or with device=True a function.
 
     sig: text, a Signature or a tuple of types; cc: compute capability, (7, 5) unless given. TypeError for a kernel that
@@ -22,19 +35,31 @@ def compile_ptx(pyfunc, sig, *, device=False, cc=None, abi="numba", abi_info=Non
     return compile(pyfunc, sig, device=device, cc=cc, abi=abi, abi_info=abi_info, forceinline=forceinline, **given)
 
 
-def compile_ptx_for_current_device(pyfunc, sig, **given):
+def compile_ptx_for_current_device(pyfunc: PythonFunction, sig: SignatureLike, **given: Any) -> tuple[str, Type]:
     """compile_ptx for the compute capability of the current device."""
     return compile_ptx(pyfunc, sig, cc=need_device().compute_capability, **given)
 
 
-def compile_for_current_device(pyfunc, sig, **given):
+def compile_for_current_device(pyfunc: PythonFunction, sig: SignatureLike, **given: Any) -> tuple[str, Type]:
     """compile for the compute capability of the current device."""
-    return compile(pyfunc, sig, cc=need_device().compute_capability, **given)
+    made: Any = compile(pyfunc, sig, cc=need_device().compute_capability, **given)
+    return made
 
 
+@overload
+def compile(pyfunc: PythonFunction | Sequence[PythonFunction], sig: None = None, *, device: bool = True,
+            cc: None = None, abi: str = "c", abi_info: dict[str, str] | None = None, output: str = "ptx",
+            forceinline: bool = False,
+            **given: Unpack[CodeOptions]) -> Dispatcher[..., Any]: ...
+@overload
+def compile(pyfunc: PythonFunction, sig: SignatureLike, *, device: bool = True, cc: ComputeCapability | None = None,
+            abi: str = "c", abi_info: dict[str, str] | None = None, output: str = "ptx", forceinline: bool = False,
+            **given: Unpack[CodeOptions]) -> tuple[str, Type]: ...
 @options.takes(options.OF_CODE)
-def compile(pyfunc, sig=None, *, device=True, cc=None, abi="c", abi_info=None, output="ptx", forceinline=False,
-            **given):
+def compile(pyfunc: PythonFunction | Sequence[PythonFunction], sig: SignatureLike | None = None, *, device: bool = True,
+            cc: ComputeCapability | None = None, abi: str = "c", abi_info: dict[str, str] | None = None,
+            output: str = "ptx", forceinline: bool = False,
+            **given: Unpack[CodeOptions]) -> Dispatcher[..., Any] | tuple[str, Type]:
     """(PTX, result type) of a function for a signature: a device function, or with device=False a kernel.
 
     Without a signature: the kernel (as cuda.jit makes it) of the function, or of the first function of a list, whose
@@ -45,7 +70,8 @@ def compile(pyfunc, sig=None, *, device=True, cc=None, abi="c", abi_info=None, o
     """
     options.check("cuda.compile", given, options.OF_CODE)
     if sig is None:
-        return jit(together(pyfunc) if isinstance(pyfunc, (list, tuple)) else pyfunc, **given)
+        first: Any = pyfunc if callable(pyfunc) else together(pyfunc)
+        return jit(first, **given)
     if abi not in ("c", "numba"):
         raise NotImplementedError(f"abi {abi!r}: there are 'c' and 'numba'")
     if abi == "c" and not device:
@@ -56,7 +82,7 @@ def compile(pyfunc, sig=None, *, device=True, cc=None, abi="c", abi_info=None, o
         raise ValueError("forceinline has a meaning in LTO output only")
     arguments, result = signatures.normalize(sig)
     sm = _sm(cc or DEFAULT_CC)
-    function = pyfunc.py_func if isinstance(pyfunc, Dispatcher) else pyfunc
+    function: Any = pyfunc.py_func if isinstance(pyfunc, Dispatcher) else pyfunc
     core = options.given(given)
     if not device:
         return Dispatcher(function, **core).inspect("asm", arguments, sm), _core.scalar_types["none"]
@@ -67,7 +93,7 @@ def compile(pyfunc, sig=None, *, device=True, cc=None, abi="c", abi_info=None, o
     return made.inspect("asm", arguments, sm), made.result_type(arguments)
 
 
-def together(functions):
+def together(functions: Sequence[PythonFunction]) -> PythonFunction:
     """The first function, in whose globals, and in those of the others, all of them are found by name."""
     plain = [f.py_func if isinstance(f, Dispatcher) else f for f in functions]
     names, made = {}, []
@@ -83,5 +109,5 @@ def together(functions):
     return made[0]
 
 
-def _sm(cc):
+def _sm(cc: tuple[int, int]) -> int:
     return cc[0] * 10 + cc[1]

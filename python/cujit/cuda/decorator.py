@@ -1,19 +1,42 @@
 """cuda.jit: its options, and the compilations that signatures ask for."""
+from __future__ import annotations
+
 import os
 import types as python_types
 import warnings
+from typing import TYPE_CHECKING, Any, overload
 
 from cujit import _core
-from cujit.cuda import options
-from cujit.cuda import signature as signatures
+from cujit.cuda import options, signature as signatures
 from cujit.cuda.dispatcher import Dispatcher, ExtendedDispatcher
 from cujit.errors import CujitWarning, DeprecationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import ParamSpec, TypeVar, Unpack
+
+    from cujit._annotations import Signatures
+    from cujit.cuda.options import Options
+
+    _P = ParamSpec("_P")
+    _R = TypeVar("_R")
 
 _NONE = _core.scalar_types["none"]
 
 
+@overload
+def jit(func_or_sig: Callable[_P, _R], device: bool = False, inline: str | bool | Callable[..., Any] | None = "never",
+        *, link: Sequence[Any] = (), lto: bool | None = None, extensions: Sequence[Any] = (),
+        sig: Signatures | None = None, **given: Unpack[Options]) -> Dispatcher[_P, _R]: ...
+@overload
+def jit(func_or_sig: Signatures | None = None, device: bool = False,
+        inline: str | bool | Callable[..., Any] | None = "never", *, link: Sequence[Any] = (), lto: bool | None = None,
+        extensions: Sequence[Any] = (), sig: Signatures | None = None,
+        **given: Unpack[Options]) -> Callable[[Callable[_P, _R]], Dispatcher[_P, _R]]: ...
 @options.takes(options.TABLE)
-def jit(func_or_sig=None, device=False, inline="never", *, link=(), lto=None, extensions=(), sig=None, **given):
+def jit(func_or_sig: Any = None, device: bool = False, inline: str | bool | Callable[..., Any] | None = "never", *,
+        link: Sequence[Any] = (), lto: bool | None = None, extensions: Sequence[Any] = (),
+        sig: Signatures | None = None, **given: Any) -> Any:
     """Makes a kernel of a Python function, or with device=True a function for kernels.
 
     Bare, with options, or with a signature (text, types called with types, a tuple of types) or a list of them, which

@@ -1,28 +1,76 @@
 """Arrays in device memory, and what moves them there and back."""
-import ctypes
-import operator
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cujit import _core
 from cujit.cuda import layout
+from cujit.cuda.array_views import ArrayViews, view_of
 from cujit.cuda.devices import need_device
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from cujit._annotations import HostOrDeviceArray, Shape, StreamLike
 
 _SMALL = 1 << 16  # bytes up to which an assigned value is broadcast on the host rather than by a kernel
 
 
-class DeviceNDArray(_core.DeviceArrayBase):
+class DeviceNDArray(ArrayViews):
     """A NumPy-like array in device memory; made by cuda.to_device, cuda.device_array and their like.
 
-    Attributes: shape, strides (bytes), dtype, ndim, size, nbytes, and `stream`, the stream that its copies go to unless
-    another one is named. Slices and views share the memory and keep it alive.
+    Slices and views share the memory and keep it alive.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Elements along each axis.
+    strides : tuple of int
+        Bytes from one element to the next along each axis.
+    dtype : numpy.dtype
+        The type of the elements.
+    ndim, size, nbytes : int
+        The number of axes, of elements, and of bytes that the elements take.
+    stream : Stream or int
+        Where copies go unless another stream is named; 0 is the default stream.
+
+    Examples
+    --------
+    >>> array = cuda.to_device(np.arange(6).reshape(2, 3))
+    >>> array.shape, array.strides, array.nbytes
+    ((2, 3), (24, 8), 48)
+    >>> array[1, 0].item(), array[:, 2].copy_to_host()
+    (3, array([2, 5]))
     """
 
-    stream = 0
+    def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: DTypeLike,
+                 pointer: int | None = None, base: Any = None, read_only: bool = False, *, stream: StreamLike = 0,
+                 gpu_data: Any = None) -> None:
+        """An array in memory of its own, or over other memory.
 
-    def __init__(self, shape, strides, dtype, pointer=None, base=None, read_only=False, *, stream=0, gpu_data=None):
-        """strides: in bytes, None for C order. pointer: of memory that `base` owns; without it the array gets memory of
-        its own, or is in `gpu_data`, the memory of another array."""
+        Parameters
+        ----------
+        shape : tuple of int
+            Elements along each axis.
+        strides : tuple of int or None
+            Bytes along each axis; None for C order.
+        dtype : dtype_like
+            The type of the elements.
+        pointer : int, optional
+            The address of the first element, in memory that `base` owns.
+        base : object, optional
+            What is kept alive as long as the array.
+        read_only : bool
+            Whether kernels may not write the elements.
+        stream : Stream or int
+            Where copies go unless another stream is named.
+        gpu_data : object, optional
+            Where there is no `pointer`: the memory of another array, as its `gpu_data`. Without it memory is allocated.
+        """
         if pointer is None:
             base = gpu_data if gpu_data is not None else _memory(shape, strides, np.dtype(dtype))
             pointer = base.pointer
@@ -30,82 +78,44 @@ class DeviceNDArray(_core.DeviceArrayBase):
         if stream:
             self.stream = stream
 
-    # --- layout ------------------------------------------------------------------------------------------------------
-
-    def is_c_contiguous(self):
-        """Whether the elements follow each other in C order, without gaps."""
-        return layout.is_contiguous(self.shape, self.strides, self.dtype.itemsize, "C")
-
-    def is_f_contiguous(self):
-        """Whether the elements follow each other in Fortran order, without gaps."""
-        return layout.is_contiguous(self.shape, self.strides, self.dtype.itemsize, "F")
-
-    def _is_contiguous(self):
-        return self.is_c_contiguous() or self.is_f_contiguous()
-
-    @property
-    def flags(self):
-        return {"C_CONTIGUOUS": self.is_c_contiguous(), "F_CONTIGUOUS": self.is_f_contiguous()}
-
-    @property
-    def alloc_size(self):
-        """Bytes of memory from the first element to the last."""
-        return layout.extent(self.shape, self.strides, self.dtype.itemsize)
-
-    @property
-    def gpu_data(self):
-        """What owns the memory: the same object for all views of it."""
-        owner = self.base
-        while isinstance(owner, _core.DeviceArrayBase):
-            owner = owner.base
-        return owner
-
-    @property
-    def device_ctypes_pointer(self):
-        """The address of the first element, as C functions called through ctypes take it."""
-        return ctypes.c_void_p(self.pointer if self.size else None)
-
-    @property
-    def _numba_type_(self):
-        """The type that the array has as an argument of a kernel, under the name that numba's extensions know."""
-        return _core.type_of(self)
-
-    @property
-    def __cuda_array_interface__(self):
-        self.share()
-        dtype = self.dtype
-        interface = {
-            "version": 3, "shape": self.shape, "typestr": dtype.str,
-            "strides": None if self.is_c_contiguous() else self.strides,
-            "data": (self.pointer if self.size else 0, self.read_only),
-            "stream": layout.stream_number(self.stream),
-        }
-        if dtype.names:
-            interface["descr"] = dtype.descr
-        return interface
-
-    def __repr__(self):
-        return f"<device array of {self.dtype}, shape {self.shape}, on {self.device.name}>"
-
-    def __len__(self):
-        if not self.shape:
-            raise TypeError("len() of a device array without axes")
-        return self.shape[0]
-
-    def __iter__(self):
-        return (self[k] for k in range(len(self)))
-
-    def bind(self, stream=0):
-        """The same array with another stream for its copies."""
-        return _view(self, stream=stream)
+    def _over(self, shape: tuple[int, ...], strides: tuple[int, ...], dtype: DTypeLike, pointer: int) -> DeviceNDArray:
+        return DeviceNDArray(shape, strides, dtype, pointer, self, self.read_only)
 
     # --- to the host -------------------------------------------------------------------------------------------------
 
-    def copy_to_host(self, ary=None, stream=0):
-        """A NumPy array with the elements: a new one, or `ary`, which must have the same dtype, shape and strides.
+    def copy_to_host(self, ary: NDArray[Any] | None = None, stream: StreamLike = 0) -> NDArray[Any]:
+        """Copies the elements to the host.
 
-        TypeError for another dtype; ValueError for another shape or order, or a read-only array; NotImplementedError
-        for negative strides.
+        Parameters
+        ----------
+        ary : numpy.ndarray, optional
+            Where to; a new array unless it is given. It must have the same dtype, shape and strides.
+        stream : Stream or int
+            The copy is put into this stream, the array's own one unless it is given. A copy on a stream does not wait
+            where `ary` is page-locked (cuda.pinned_array).
+
+        Returns
+        -------
+        numpy.ndarray
+            `ary`, or the new array.
+
+        Raises
+        ------
+        TypeError
+            `ary` is no NumPy array or has another dtype.
+        ValueError
+            `ary` has another shape or order, or is read-only.
+        NotImplementedError
+            The array has negative strides.
+
+        Examples
+        --------
+        >>> array = cuda.to_device(np.arange(4))
+        >>> array.copy_to_host()
+        array([0, 1, 2, 3])
+        >>> host = np.empty(2, np.int64)
+        >>> array[2:].copy_to_host(host) is host
+        True
         """
         stream = stream or self.stream
         if ary is not None:
@@ -124,11 +134,31 @@ class DeviceNDArray(_core.DeviceArrayBase):
         ary[...] = host.reshape(ary.shape)
         return ary
 
-    def get(self, stream=0):
-        """A NumPy array with the elements, under CuPy's name."""
+    def get(self, stream: StreamLike = 0) -> NDArray[Any]:
+        """Copies the elements to the host, under CuPy's name.
+
+        Parameters
+        ----------
+        stream : Stream or int
+            As for copy_to_host.
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Raises
+        ------
+        NotImplementedError
+            The array has negative strides.
+
+        Examples
+        --------
+        >>> cuda.to_device([1, 2]).get()
+        array([1, 2])
+        """
         return self.copy_to_host(stream=stream)
 
-    def _check_target(self, ary):
+    def _check_target(self, ary: NDArray[Any]) -> None:
         if not isinstance(ary, np.ndarray):
             raise TypeError(f"expected a NumPy array to copy to, not {type(ary).__name__}")
         if ary.dtype != self.dtype:
@@ -141,14 +171,14 @@ class DeviceNDArray(_core.DeviceArrayBase):
         if self.size and ours != theirs:
             raise ValueError(f"cannot copy strides {self.strides} to strides {ary.strides}")
 
-    def _block_on_host(self, stream):
+    def _block_on_host(self, stream: StreamLike) -> NDArray[Any]:
         """A new host array with these strides; it holds what is in the gaps too."""
         block = np.empty(self.alloc_size, np.uint8)
         if block.size:
             _core.copy_to_host(block, self.pointer, stream)
         return np.ndarray(self.shape, self.dtype, block, strides=self.strides)
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("an array in device memory cannot become a NumPy array without a copy")
         host = self.copy_to_host()
@@ -158,11 +188,29 @@ class DeviceNDArray(_core.DeviceArrayBase):
 
     # --- from the host -----------------------------------------------------------------------------------------------
 
-    def copy_to_device(self, ary, stream=0):
-        """Overwrites the elements with those of `ary`, a host or device array of the same dtype and shape.
+    def copy_to_device(self, ary: Any, stream: StreamLike = 0) -> None:
+        """Takes the elements of another array into this one, which must not have gaps.
 
-        TypeError for another dtype; ValueError for another shape, for gaps in this array, and for a device array in
-        another order.
+        Parameters
+        ----------
+        ary : array_like or device array
+            Of the same shape and dtype; host elements are rearranged to this array's order, device arrays must have it.
+        stream : Stream or int
+            The copy is put into this stream, the array's own one unless it is given.
+
+        Raises
+        ------
+        TypeError
+            `ary` has another dtype.
+        ValueError
+            `ary` has another shape, or a device array another order; or this array has gaps.
+
+        Examples
+        --------
+        >>> array = cuda.device_array(3, np.int64)
+        >>> array.copy_to_device(np.array([7, 8, 9]))
+        >>> array.copy_to_host()
+        array([7, 8, 9])
         """
         stream = stream or self.stream
         source = as_cuda_array(ary) if is_cuda_array(ary) else as_host_array(ary)
@@ -181,13 +229,13 @@ class DeviceNDArray(_core.DeviceArrayBase):
         else:
             self._copy_block(source, stream)
 
-    def _upload(self, host, stream):
+    def _upload(self, host: NDArray[Any], stream: StreamLike) -> None:
         """Copies host elements into this contiguous array, rearranged to its order."""
         if self.size:
             host = np.asarray(host, order="C" if self.is_c_contiguous() else "F")
             _core.copy_to_device(self.pointer, host, stream)
 
-    def _copy_block(self, source, stream):
+    def _copy_block(self, source: DeviceNDArray, stream: StreamLike) -> None:
         if self.size and (layout.without_unit_axes(source.shape, source.strides)
                           != layout.without_unit_axes(self.shape, self.strides)):
             raise ValueError("cannot copy a device array of another order or with gaps; assign to it: array[:] = ...")
@@ -196,21 +244,76 @@ class DeviceNDArray(_core.DeviceArrayBase):
 
     # --- items -------------------------------------------------------------------------------------------------------
 
-    def __getitem__(self, index):
+    def __iter__(self) -> Iterator[Any]:
+        return (self[k] for k in range(len(self)))
+
+    def __getitem__(self, index: Any) -> Any:
         return self.getitem(index)
 
-    def __setitem__(self, index, value):
+    def __setitem__(self, index: Any, value: Any) -> None:
         self.setitem(index, value)
 
-    def getitem(self, index, stream=0):
-        """An element as a NumPy scalar, or a view; of a record, the field of that name."""
+    def getitem(self, index: Any, stream: StreamLike = 0) -> Any:
+        """An element or a view, as array[index] gives it.
+
+        Parameters
+        ----------
+        index : int, slice, None, Ellipsis or tuple of them, or str
+            As for NumPy's basic indexing; text names a field of records.
+        stream : Stream or int
+            Copies an element, and is the stream of a view; the array's own one unless it is given.
+
+        Returns
+        -------
+        numpy scalar or DeviceNDArray
+            An element on the host, or a view.
+
+        Raises
+        ------
+        IndexError
+            The index is out of range, or neither integers nor slices.
+        KeyError
+            There is no field of that name.
+
+        Examples
+        --------
+        >>> array = cuda.to_device(np.array([[1, 2], [3, 4]]))
+        >>> array.getitem((1, 0)).item(), array.getitem(1).copy_to_host()
+        (3, array([3, 4]))
+        """
         view = self._indexed(index)
         if view.shape or view.dtype.names:
             return view.bind(stream) if stream else view
         return view.copy_to_host(stream=stream or self.stream)[()]
 
-    def setitem(self, index, value, stream=0):
-        """Assigns to an element or a view; the value is broadcast and converted. ValueError where it does not fit."""
+    def setitem(self, index: Any, value: Any, stream: StreamLike = 0) -> None:
+        """Assigns to an element or a view, as array[index] = value does.
+
+        Parameters
+        ----------
+        index : int, slice, None, Ellipsis or tuple of them, or str
+            As for getitem.
+        value : scalar, array_like or device array
+            Is broadcast to the view's shape and converted to the array's dtype.
+        stream : Stream or int
+            The assignment is put into this stream, the array's own one unless it is given.
+
+        Raises
+        ------
+        ValueError
+            The value has no shape that fits.
+        IndexError, KeyError
+            As for getitem.
+
+        Examples
+        --------
+        >>> array = cuda.to_device(np.zeros((2, 3)))
+        >>> array.setitem((slice(None), 1), 5)
+        >>> array[0] = [1, 2, 3]
+        >>> array.copy_to_host()
+        array([[1., 2., 3.],
+               [0., 5., 0.]])
+        """
         stream = stream or self.stream
         view = self._indexed(index)
         if is_cuda_array(value):
@@ -225,78 +328,54 @@ class DeviceNDArray(_core.DeviceArrayBase):
         else:
             _assign(view, to_device(np.ascontiguousarray(host).reshape(host.shape), stream), stream)
 
-    def _indexed(self, index):
-        if isinstance(index, str):
-            return self._field(index)
-        offset, shape, strides = layout.indexed(self.shape, self.strides, self.dtype, index)
-        return _view(self, shape, strides, offset=offset)
-
-    def _field(self, name):
-        if name not in (self.dtype.names or ()):
-            raise KeyError(name)
-        dtype, offset = self.dtype.fields[name][:2]
-        base, inner = dtype.base, dtype.shape
-        strides = self.strides + layout.contiguous_strides(inner, base.itemsize)
-        return _view(self, self.shape + inner, strides, base, offset)
-
     # --- views -------------------------------------------------------------------------------------------------------
 
-    def reshape(self, *shape, order="C"):
-        """A view of another shape. NotImplementedError where that would need a copy; ValueError for another size."""
-        shape = layout.as_shape(shape[0] if len(shape) == 1 else shape)
-        if order not in ("C", "F", "A"):
-            raise ValueError(f"order must be 'C', 'F' or 'A', not {order!r}")
-        if order == "A":
-            order = "F" if self.is_f_contiguous() and not self.is_c_contiguous() else "C"
-        shape = layout.reshaped(shape, self.size)
-        if shape == self.shape:
-            return _view(self)
-        if not layout.is_contiguous(self.shape, self.strides, self.dtype.itemsize, order):
-            raise NotImplementedError(f"reshaping this array in order '{order}' would need a copy")
-        return _view(self, shape, layout.contiguous_strides(shape, self.dtype.itemsize, order))
-
-    def ravel(self, order="C", stream=0):
-        """A view with one axis. NotImplementedError where that would need a copy."""
-        if order not in ("C", "F", "A"):
-            raise ValueError(f"order must be 'C', 'F' or 'A', not {order!r}")
-        if order == "A":
-            order = "F" if self.is_f_contiguous() and not self.is_c_contiguous() else "C"
-        if not layout.is_contiguous(self.shape, self.strides, self.dtype.itemsize, order):
-            raise NotImplementedError(f"flattening this array in order '{order}' would need a copy")
-        return _view(self, (self.size,), (self.dtype.itemsize,), stream=stream or self.stream)
-
-    def view(self, dtype):
-        """The same bytes as another dtype, by NumPy's rules. ValueError where the sizes do not go together."""
-        dtype = np.dtype(dtype)
-        shape, strides = layout.viewed(self.shape, self.strides, self.dtype, dtype)
-        return _view(self, shape, strides, dtype)
-
-    def squeeze(self, axis=None, stream=0):
-        """A view without the axes of length one: all, or those named. ValueError for a longer axis."""
-        if axis is None:
-            drop = {k for k, n in enumerate(self.shape) if n == 1}
-        else:
-            drop = {operator.index(a) % max(self.ndim, 1) for a in (axis if isinstance(axis, tuple) else (axis,))}
-        if any(self.shape[k] != 1 for k in drop):
-            raise ValueError(f"cannot squeeze axis {axis} of shape {self.shape}")
-        keep = [k for k in range(self.ndim) if k not in drop]
-        return _view(self, tuple(self.shape[k] for k in keep), tuple(self.strides[k] for k in keep),
-                     stream=stream or self.stream)
-
-    def split(self, section, stream=0):
-        """Views of `section` elements each, the last one shorter. ValueError unless there is one axis without gaps."""
-        if self.ndim != 1 or not self.is_c_contiguous():
-            raise ValueError("only an array of one axis without gaps can be split")
-        for start in range(0, self.size, section):
-            part = self[start:start + section]
-            yield part.bind(stream) if stream else part
-
     @property
-    def T(self):
+    def T(self) -> DeviceNDArray:
+        """transpose(), under NumPy's name.
+
+        Returns
+        -------
+        DeviceNDArray
+
+        Raises
+        ------
+        NotImplementedError
+            The array has not two axes.
+
+        Examples
+        --------
+        >>> cuda.to_device(np.array([[1, 2, 3]])).T.copy_to_host().tolist()
+        [[1], [2], [3]]
+        """
         return self.transpose()
 
-    def transpose(self, axes=None):
-        """A transposed copy of a matrix. NotImplementedError for other numbers of axes."""
+    def transpose(self, axes: Sequence[int] | None = None) -> DeviceNDArray:
+        """A transposed copy of a matrix.
+
+        Parameters
+        ----------
+        axes : sequence of int, optional
+            (1, 0), which is meant without it; (0, 1) gives the array itself.
+
+        Returns
+        -------
+        DeviceNDArray
+            In C order.
+
+        Raises
+        ------
+        ValueError
+            `axes` is no order of the axes.
+        NotImplementedError
+            The array has not two axes.
+
+        Examples
+        --------
+        >>> cuda.to_device(np.array([[1, 2], [3, 4]])).transpose().copy_to_host()
+        array([[1, 3],
+               [2, 4]])
+        """
         if axes is not None and tuple(axes) == tuple(range(self.ndim)):
             return self
         if axes is not None and sorted(axes) != list(range(self.ndim)):
@@ -304,19 +383,11 @@ class DeviceNDArray(_core.DeviceArrayBase):
         if self.ndim != 2:
             raise NotImplementedError("only device arrays of two axes can be transposed")
         result = device_array(self.shape[::-1], self.dtype, stream=self.stream)
-        _assign(result, _view(self, self.shape[::-1], self.strides[::-1]), self.stream)
+        _assign(result, view_of(self, self.shape[::-1], self.strides[::-1]), self.stream)
         return result
 
 
-def _view(array, shape=None, strides=None, dtype=None, offset=0, stream=None):
-    """A new array object over the memory of `array`."""
-    made = DeviceNDArray(array.shape if shape is None else shape, array.strides if strides is None else strides,
-                         array.dtype if dtype is None else dtype, array.pointer + offset, array, array.read_only)
-    made.stream = array.stream if stream is None else stream
-    return made
-
-
-def _assign(view, source, stream):
+def _assign(view: DeviceNDArray, source: DeviceNDArray, stream: StreamLike) -> None:
     """view[...] = source, both on the device, by a plain copy where the two are laid out alike."""
     if view.size == 0:
         return
@@ -326,10 +397,10 @@ def _assign(view, source, stream):
         return
     from cujit._ufunc import array_loop
 
-    array_loop.assign(view, _view(source, view.shape, strides), stream)
+    array_loop.assign(view, view_of(source, view.shape, strides), stream)
 
 
-def _synchronize(stream):
+def _synchronize(stream: Any) -> None:
     from cujit.cuda.streams import external_stream
 
     (stream if hasattr(stream, "synchronize") else external_stream(int(stream))).synchronize()
@@ -337,29 +408,30 @@ def _synchronize(stream):
 
 # --- making device arrays --------------------------------------------------------------------------------------------
 
-def device_array(shape, dtype=np.float64, strides=None, order="C", stream=0):
+def device_array(shape: Shape, dtype: DTypeLike = np.float64, strides: Sequence[int] | None = None, order: str = "C",
+                 stream: StreamLike = 0) -> DeviceNDArray:
     """An array on the current device, not initialized. `shape`: int or tuple; `strides`: bytes.
 
     TypeError for a shape that is not of integers, ValueError for another order than "C" and "F".
     """
     need_device()
-    shape, dtype = layout.as_shape(shape), np.dtype(dtype)
-    if any(n < 0 for n in shape):
-        raise ValueError(f"negative length in the shape {shape}")
+    lengths, element = layout.as_shape(shape), np.dtype(dtype)
+    if any(n < 0 for n in lengths):
+        raise ValueError(f"negative length in the shape {lengths}")
     if strides is None:
-        strides = layout.contiguous_strides(shape, dtype.itemsize, order)
-    return _allocate(shape, layout.as_shape(strides), dtype, stream)
+        strides = layout.contiguous_strides(lengths, element.itemsize, order)
+    return _allocate(lengths, layout.as_shape(strides), element, stream)
 
 
-def device_array_like(ary, stream=0):
+def device_array_like(ary: HostOrDeviceArray, stream: StreamLike = 0) -> DeviceNDArray:
     """An array on the current device with the shape, dtype and order of `ary`, without its gaps, not initialized."""
-    ary = as_cuda_array(ary) if is_cuda_array(ary) else ary
+    like: Any = as_cuda_array(ary) if is_cuda_array(ary) else ary
     need_device()
-    strides = layout.like_strides(ary.shape, ary.strides, ary.dtype.itemsize)
-    return _allocate(ary.shape, strides, ary.dtype, stream)
+    strides = layout.like_strides(like.shape, like.strides, like.dtype.itemsize)
+    return _allocate(like.shape, strides, like.dtype, stream)
 
 
-def _memory(shape, strides, dtype):
+def _memory(shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: np.dtype[Any]) -> _core.DeviceBuffer:
     need_device()
     if dtype.hasobject:
         raise TypeError(f"device arrays cannot hold Python objects (dtype {dtype})")
@@ -368,7 +440,8 @@ def _memory(shape, strides, dtype):
     return _core.DeviceBuffer(layout.extent(shape, strides, dtype.itemsize))
 
 
-def _allocate(shape, strides, dtype, stream):
+def _allocate(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any],
+              stream: StreamLike) -> DeviceNDArray:
     buffer = _memory(shape, strides, dtype)
     array = DeviceNDArray(shape, strides, dtype, buffer.pointer, buffer)
     if stream:
@@ -376,7 +449,7 @@ def _allocate(shape, strides, dtype, stream):
     return array
 
 
-def to_device(obj, stream=0, copy=True, to=None):
+def to_device(obj: Any, stream: StreamLike = 0, copy: bool = True, to: DeviceNDArray | None = None) -> DeviceNDArray:
     """The array, scalar or nested sequence as a device array; one that is on a device already passes through.
 
     `to`: an existing device array to copy into, which is returned. copy=False only allocates. ValueError for a host
@@ -399,7 +472,7 @@ def to_device(obj, stream=0, copy=True, to=None):
     return array
 
 
-def _without_repeats(host):
+def _without_repeats(host: NDArray[Any]) -> NDArray[Any]:
     """The part of the array that its axes of stride 0 repeat."""
     if 0 not in host.strides or not host.size:
         return host
@@ -408,12 +481,12 @@ def _without_repeats(host):
 
 # --- the CUDA Array Interface ----------------------------------------------------------------------------------------
 
-def is_cuda_array(obj):
+def is_cuda_array(obj: object) -> bool:
     """Whether `obj` is in device memory: it has `__cuda_array_interface__`."""
     return isinstance(obj, _core.DeviceArrayBase) or hasattr(obj, "__cuda_array_interface__")
 
 
-def as_cuda_array(obj, sync=True):
+def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
     """A device array over the memory of an object with `__cuda_array_interface__`, which it keeps alive.
 
     sync: wait for the stream that the object names. TypeError for other objects.
@@ -425,7 +498,7 @@ def as_cuda_array(obj, sync=True):
     return from_cuda_array_interface(obj.__cuda_array_interface__, owner=obj, sync=sync)
 
 
-def as_host_array(obj):
+def as_host_array(obj: Any) -> NDArray[Any]:
     """np.asarray(obj). TypeError that says why where NumPy makes an array that holds just this object: it is no array,
     or a buffer that cannot be read."""
     host = np.asarray(obj)
@@ -437,7 +510,7 @@ def as_host_array(obj):
     return host
 
 
-def from_cuda_array_interface(desc, owner=None, sync=True):
+def from_cuda_array_interface(desc: dict[str, Any], owner: Any = None, sync: bool = True) -> DeviceNDArray:
     """A device array over the memory that `desc`, a CUDA Array Interface, describes; `owner` is kept alive.
 
     NotImplementedError for a mask.

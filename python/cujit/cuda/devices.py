@@ -1,113 +1,129 @@
 """The devices: what there is, which one this thread uses, and what it can do."""
+from __future__ import annotations
+
 import contextlib
 import functools
 import threading
-from collections import namedtuple
+from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
 from cujit import _core
+from cujit.cuda.device_attributes import DeviceAttributes
 from cujit.errors import CudaAPIError, DriverMissingError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from cujit._core import Event
+    from cujit.cuda.streams import Stream
+
+    _P = ParamSpec("_P")
+    _R = TypeVar("_R")
 
 # The CPU device runs whatever the first of these GPUs does, so programs that ask get this answer.
 CPU_COMPUTE_CAPABILITY = (7, 5)
 
-MemoryInfo = namedtuple("MemoryInfo", "free total")
+
+class MemoryInfo(NamedTuple):
+    """Bytes of a device's memory."""
+
+    free: int
+    total: int
 
 
 class _Thread(threading.local):
     """Which devices this thread has entered; empty until it needs one."""
 
-    def __init__(self):
-        self.stack = []
+    def __init__(self) -> None:
+        self.stack: list[tuple[Device, _core.Device]] = []
 
 
 _thread = _Thread()
 
 
-class Device:
+class Device(DeviceAttributes):
     """The CPU device or a GPU. CUDA's device attributes are attributes in capitals: device.MULTIPROCESSOR_COUNT.
 
     `with device:` makes it this thread's current one for the block.
     """
 
-    def __init__(self, core):
+    def __init__(self, core: _core.Device) -> None:
         self._core = core
 
     @property
-    def id(self):
+    def id(self) -> int:
         """The number of the device, from 0."""
         return self._core.id
 
     @property
-    def name(self):
+    def name(self) -> str:
         return self._core.name
 
     @property
-    def kind(self):
+    def kind(self) -> str:
         """"cuda" or "cpu"."""
         return self._core.kind
 
     @property
-    def compute_capability(self):
+    def compute_capability(self) -> tuple[int, int]:
         """(major, minor); the CPU device names the oldest GPU that cujit compiles for."""
         return divmod(self._core.sm, 10) if self.kind == "cuda" else CPU_COMPUTE_CAPABILITY
 
     @property
-    def uuid(self):
+    def COMPUTE_CAPABILITY_MAJOR(self) -> int:
+        return self.compute_capability[0]
+
+    @property
+    def COMPUTE_CAPABILITY_MINOR(self) -> int:
+        return self.compute_capability[1]
+
+    @property
+    def uuid(self) -> str:
         """"GPU-" and the 16 bytes in the usual groups of hexadecimal digits."""
         digits = bytes(self._core.uuid()).hex()
         return "GPU-" + "-".join(digits[i:j] for i, j in [(0, 8), (8, 12), (12, 16), (16, 20), (20, 32)])
 
     @property
-    def _device(self):
+    def _device(self) -> Device:
         """What numba's `cuda.gpus[0]`, which is a context manager there, has in it."""
         return self
 
     @property
-    def supports_float16(self):
+    def supports_float16(self) -> bool:
         return self.compute_capability >= (5, 3)
 
     @property
-    def supports_bfloat16(self):
+    def supports_bfloat16(self) -> bool:
         return self.compute_capability >= (8, 0)
 
-    def synchronize(self):
+    def synchronize(self) -> None:
         """Waits until all work on the device is done."""
         self._core.synchronize()
 
-    def get_primary_context(self):
+    def get_primary_context(self) -> Context:
         return Context(self)
 
-    def reset(self):
+    def reset(self) -> None:
         """Waits until the device is idle. Arrays and kernels stay valid."""
         self.synchronize()
 
-    def __getattr__(self, name):
-        if name.isupper():
-            from cujit.cuda.device_attributes import NUMBERS
-
-            if self.kind == "cpu" and name.startswith("COMPUTE_CAPABILITY_"):
-                return CPU_COMPUTE_CAPABILITY[name == "COMPUTE_CAPABILITY_MINOR"]
-            if name in NUMBERS:
-                return self._core.attribute(NUMBERS[name])
-        raise AttributeError(f"a device has no attribute '{name}'")
-
-    def __enter__(self):
+    def __enter__(self) -> Device:
         enter(self)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_) -> None:
         leave()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{'CUDA device' if self.kind == 'cuda' else 'CPU device'} {self.id} '{self.name}'>"
 
 
 @functools.cache
-def _device(kind, number):
+def _device(kind: str, number: int) -> Device:
     return Device(_core.Device(kind, number))
 
 
-def need_device():
+def need_device() -> Device:
     """This thread's current device, chosen now where there is none."""
     if not _thread.stack:
         core = _core.current_device()
@@ -115,14 +131,14 @@ def need_device():
     return _thread.stack[-1][0]
 
 
-def enter(device):
+def enter(device: Device) -> None:
     """Makes `device` the current one of this thread until leave()."""
     before = _core.current_device()
     _core.set_current_device(device._core)
     _thread.stack.append((device, before))
 
 
-def leave():
+def leave() -> None:
     _, before = _thread.stack.pop()
     _core.set_current_device(before)
 
@@ -131,42 +147,42 @@ class _DeviceList:
     """The devices of this process: the GPUs, or the CPU device where it is the one in use."""
 
     @functools.cached_property
-    def lst(self):
+    def lst(self) -> list[Device]:
         kind = _core.current_device().kind
         return [_device(kind, k) for k in range(_core.gpu_count() if kind == "cuda" else 1)]
 
     @property
-    def current(self):
+    def current(self) -> Device | None:
         """This thread's current device, or None while it has none."""
         return _thread.stack[-1][0] if _thread.stack else None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.lst)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Device]:
         return iter(self.lst)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> Device:
         return self.lst[index]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return repr(self.lst)
 
 
 gpus = _DeviceList()
 
 
-def list_devices():
+def list_devices() -> list[Device]:
     """The devices, as a list."""
     return list(gpus)
 
 
-def get_current_device():
+def get_current_device() -> Device:
     """The device that this thread's arrays, streams and launches go to."""
     return need_device()
 
 
-def select_device(device_id):
+def select_device(device_id: int) -> Device:
     """Makes that device this thread's current one, and returns it. IndexError where there is none of this number."""
     if not 0 <= device_id < len(gpus):
         raise IndexError(f"there is no device {device_id}; there {'is' if len(gpus) == 1 else 'are'} {len(gpus)}")
@@ -179,7 +195,7 @@ def select_device(device_id):
     return device
 
 
-def close():
+def close() -> None:
     """Waits for the work of this thread's device and forgets which device it was. Arrays and kernels stay valid."""
     if _thread.stack:
         synchronize()
@@ -189,48 +205,48 @@ def close():
 class Context:
     """A device's state, under numba's name. Two objects for one device are equal."""
 
-    def __init__(self, device):
+    def __init__(self, device: Device) -> None:
         self.device = device
 
     @property
-    def deallocations(self):
+    def deallocations(self) -> Deallocations:
         """Memory that is to be freed."""
         return Deallocations()
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Context) and self.device is other.device
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.device)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<context of {self.device!r}>"
 
-    def get_memory_info(self):
+    def get_memory_info(self) -> MemoryInfo:
         """(free, total) bytes of the device's memory."""
         return MemoryInfo(*self.device._core.memory_info())
 
-    def synchronize(self):
+    def synchronize(self) -> None:
         """Waits until all work on the device is done."""
         self.device.synchronize()
 
-    def reset(self):
+    def reset(self) -> None:
         self.device.reset()
 
-    def push(self):
+    def push(self) -> None:
         """Makes the device this thread's current one until pop()."""
         enter(self.device)
 
-    def pop(self):
+    def pop(self) -> None:
         leave()
 
-    def create_stream(self):
+    def create_stream(self) -> Stream:
         from cujit.cuda.streams import stream
 
         with self.device:
             return stream()
 
-    def create_event(self, timing=True):
+    def create_event(self, timing: bool = True) -> Event:
         with self.device:
             return _core.Event(timing=timing)
 
@@ -239,46 +255,46 @@ class Deallocations:
     """Memory that is to be freed, under numba's name. Nothing waits but within disable() or cuda.defer_cleanup():
     the memory of an array goes when the array does."""
 
-    def __len__(self):
+    def __len__(self) -> int:
         return _core.deferred_count()
 
     @property
-    def is_disabled(self):
+    def is_disabled(self) -> bool:
         """Whether this is within disable() or defer_cleanup()."""
         return _core.is_deferring()
 
-    def clear(self):
+    def clear(self) -> None:
         """Frees what waits; nothing within disable()."""
 
-    def disable(self):
+    def disable(self) -> AbstractContextManager[None]:
         """cuda.defer_cleanup()."""
         return defer_cleanup()
 
 
-def current_context(devnum=None):
+def current_context(devnum: int | None = None) -> Context:
     """The context of this thread's current device, or of the device with that number."""
     return Context(need_device() if devnum is None else gpus[devnum])
 
 
-def require_context(function):
+def require_context(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Decorates a function that needs a current device."""
 
     @functools.wraps(function)
-    def wrapper(*args, **kwargs):
+    def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         need_device()
         return function(*args, **kwargs)
 
     return wrapper
 
 
-def synchronize():
+def synchronize() -> None:
     """Waits until all work on this thread's device is done."""
     need_device().synchronize()
 
 
 # --- what there is ---------------------------------------------------------------------------------------------------
 
-def is_available():
+def is_available() -> bool:
     """Whether kernels can run on a GPU: there is a driver, it works and reports one, and CUJIT_DEVICE allows it."""
     import os
 
@@ -290,12 +306,12 @@ def is_available():
         return False
 
 
-def is_supported_version():
+def is_supported_version() -> bool:
     """Whether the driver is new enough; True where there is none, since the CPU device needs no driver."""
     return cuda_error() is None
 
 
-def cuda_error():
+def cuda_error() -> Exception | None:
     """The error that keeps GPUs from being used (an exception), or None."""
     try:
         _core.gpu_count()
@@ -304,7 +320,7 @@ def cuda_error():
     return None
 
 
-def detect():
+def detect() -> bool:
     """Prints the devices; returns whether one of them is a GPU."""
     print(f"Found {len(gpus)} device{'s' if len(gpus) != 1 else ''}")
     for device in gpus:
@@ -316,11 +332,11 @@ def detect():
     return is_available()
 
 
-def is_float16_supported():
+def is_float16_supported() -> bool:
     return need_device().supports_float16
 
 
-def is_bfloat16_supported():
+def is_bfloat16_supported() -> bool:
     return need_device().supports_bfloat16
 
 
@@ -328,14 +344,14 @@ class runtime:
     """The CUDA version of the driver."""
 
     @staticmethod
-    def get_version():
+    def get_version() -> tuple[int, int]:
         """(major, minor). DriverMissingError without a driver."""
         version = _core.driver_version()
         return version // 1000, version % 1000 // 10
 
 
 @contextlib.contextmanager
-def defer_cleanup():
+def defer_cleanup() -> Iterator[None]:
     """A context in which no device memory is freed; what was dropped meanwhile is freed at the end of the outermost."""
     _core.begin_deferring()
     try:
@@ -346,16 +362,16 @@ def defer_cleanup():
 
 # --- nothing to do, kept for programs that call them -----------------------------------------------------------------
 
-def profile_start():
+def profile_start() -> None:
     """Marks the start of a range for a profiler."""
 
 
-def profile_stop():
+def profile_stop() -> None:
     """Marks the end of a range for a profiler."""
 
 
 @contextlib.contextmanager
-def profiling():
+def profiling() -> Iterator[None]:
     """A context between profile_start() and profile_stop()."""
     profile_start()
     try:

@@ -1,28 +1,42 @@
 """The objects that cuda.jit makes: functions compiled once for each list of argument types."""
-import copyreg
+from __future__ import annotations
+
 import functools
 import math
-import operator
-import pickle
 import types as python_types
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from cujit import _core
-from cujit.cuda import signature as signatures
-from cujit.cuda.devicearray import as_cuda_array, is_cuda_array
-from cujit.cuda.hostarray import In, InOut, Out
+from cujit.cuda import layout, signature as signatures
+from cujit.cuda.launchers import ExtendedLauncher, ForAll, argument_type, block_for, quiet_launcher
 from cujit.errors import LaunchConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from cujit._annotations import (
+        ArgumentTypes,
+        ComputeCapability,
+        PythonFunction,
+        Shape,
+        SignatureLike,
+        StreamLike,
+    )
+    from cujit._core import Launcher, Signature, Type
 
 # CUfunction_attribute, of cuda.h.
 _MAX_THREADS, _SHARED_BYTES, _CONST_BYTES, _LOCAL_BYTES, _REGISTERS = range(5)
 
 _NONE = _core.scalar_types["none"]
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 class Stats:
     """How often a kernel was compiled (cache_misses) or, with cache=True, found on disk (cache_hits), by the argument
     types."""
 
-    def __init__(self, signatures, hits):
+    def __init__(self, signatures: list[ArgumentTypes], hits: list[ArgumentTypes]) -> None:
         self.cache_misses = {types: 1 for types in signatures if types not in hits}
         self.cache_hits = dict.fromkeys(hits, 1)
 
@@ -30,43 +44,48 @@ class Stats:
 class Overload:
     """A kernel compiled for one list of argument types."""
 
-    def __init__(self, dispatcher, types):
+    def __init__(self, dispatcher: Dispatcher[..., Any], types: ArgumentTypes) -> None:
         self.dispatcher, self.argtypes = dispatcher, types
 
     @property
-    def signature(self):
+    def signature(self) -> Signature:
         return _NONE(*self.argtypes)
 
     @property
-    def regs_per_thread(self):
+    def regs_per_thread(self) -> int:
+        """Registers of a thread."""
         return self.dispatcher.attribute(self.argtypes, _REGISTERS)
 
     @property
-    def const_mem_size(self):
+    def const_mem_size(self) -> int:
+        """Bytes of constant memory."""
         return self.dispatcher.attribute(self.argtypes, _CONST_BYTES)
 
     @property
-    def shared_mem_per_block(self):
+    def shared_mem_per_block(self) -> int:
+        """Bytes of static shared memory of a block."""
         return self.dispatcher.attribute(self.argtypes, _SHARED_BYTES)
 
     @property
-    def max_threads_per_block(self):
+    def max_threads_per_block(self) -> int:
+        """Threads of the largest block that can be launched."""
         return self.dispatcher.attribute(self.argtypes, _MAX_THREADS)
 
     @property
-    def local_mem_per_thread(self):
+    def local_mem_per_thread(self) -> int:
+        """Bytes of local memory of a thread."""
         return self.dispatcher.attribute(self.argtypes, _LOCAL_BYTES)
 
-    def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0):
+    def max_cooperative_grid_blocks(self, blockdim: Shape, dynsmemsize: int = 0) -> int:
         """The largest grid whose threads can wait for each other, of blocks with this shape and shared memory."""
-        threads = math.prod(blockdim) if isinstance(blockdim, tuple | list) else blockdim
+        threads = math.prod(layout.as_shape(blockdim))
         return self.dispatcher.resident_blocks(self.argtypes, threads, dynsmemsize)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{self.dispatcher.__name__}{self.signature.args}>"
 
 
-class Dispatcher(_core.KernelBase):
+class Dispatcher(_core.KernelBase, Generic[_P, _R]):
     """A Python function as a kernel, or with device=True as a function for kernels. Made by cuda.jit.
 
     kernel[grid, block, stream=0, sharedmem=0, cluster=None](*args) launches; each list of argument types is
@@ -74,7 +93,15 @@ class Dispatcher(_core.KernelBase):
     specialized, stats.
     """
 
-    def __init__(self, function, *, device=False, extensions=(), signature=None, **options):
+    if TYPE_CHECKING:
+        __name__: str
+        __qualname__: str
+        __wrapped__: Callable[_P, _R]
+
+        def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
+
+    def __init__(self, function: Callable[_P, _R], *, device: bool = False, extensions: Sequence[Any] = (),
+                 signature: tuple[ArgumentTypes, Type | None] | None = None, **options: Any) -> None:
         """signature: of a device function, (argument types, result type): its calls convert to these."""
         compiled = function if signature is None else converting(function, *signature)
         super().__init__(compiled, device=device, **options)
@@ -82,36 +109,37 @@ class Dispatcher(_core.KernelBase):
         self.declared = signature
         self._extensions = list(extensions)
         self.specialized = False
-        self._specializations = {}
+        self._specializations: dict[ArgumentTypes, Dispatcher[_P, _R]] = {}
 
-    def __get__(self, instance, owner=None):
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else python_types.MethodType(self, instance)
 
     @property
-    def extensions(self):
+    def extensions(self) -> list[Any]:
         """A list of objects whose prepare_args(type, value, stream=, retr=) arguments pass through; can be changed."""
         if type(self) is Dispatcher:
             self.__class__ = ExtendedDispatcher   # who asks may add some: from now on launches look
         return self._extensions
 
     @property
-    def py_func(self):
+    def py_func(self) -> Callable[_P, _R]:   # type: ignore[override]
         """The Python function."""
         return self.__wrapped__
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{'device function' if self.is_device else 'kernel'} {self.__module__}.{self.__qualname__}>"
 
     # --- launching ---------------------------------------------------------------------------------------------------
 
-    def configure(self, griddim, blockdim, stream=0, sharedmem=0, cluster=None):
+    def configure(self, griddim: Shape, blockdim: Shape, stream: StreamLike = 0, sharedmem: int = 0,
+                  cluster: Shape | None = None) -> Launcher:
         """The same as kernel[griddim, blockdim, stream, sharedmem, cluster]; `sharedmem` in bytes, `cluster` in blocks.
 
         ValueError for a grid or block that no device can run, TypeError for dimensions that are no integers.
         """
         return self[griddim, blockdim, stream, sharedmem, cluster]
 
-    def forall(self, ntasks, tpb=0, stream=0, sharedmem=0):
+    def forall(self, ntasks: int, tpb: int = 0, stream: StreamLike = 0, sharedmem: int = 0) -> ForAll:
         """A launcher of at least `ntasks` threads in blocks of `tpb` (0: as many as suit the device), one axis.
 
         LaunchConfigurationError for a negative number.
@@ -120,7 +148,7 @@ class Dispatcher(_core.KernelBase):
             raise LaunchConfigurationError(f"cannot launch {ntasks} tasks" if ntasks < 0 else f"tpb is negative: {tpb}")
         return ForAll(self, ntasks, tpb, stream, sharedmem)
 
-    def launch(self, x, y=1, z=1, stream=0, sharedmem=0):
+    def launch(self, x: int, y: int = 1, z: int = 1, stream: StreamLike = 0, sharedmem: int = 0) -> Callable[..., None]:
         """A launcher of a grid of at least x times y times z threads; idx, idy and idz tell them apart in the kernel.
 
         Blocks have up to 256 threads, powers of two along each axis; a zero launches nothing. LaunchConfigurationError
@@ -130,13 +158,13 @@ class Dispatcher(_core.KernelBase):
             raise LaunchConfigurationError(f"cannot launch {x} by {y} by {z} threads")
         if 0 in (x, y, z):
             return lambda *args: None
-        block = _block_for(x, y, z)
+        block = block_for(x, y, z)
         grid = tuple(-(-count // threads) for count, threads in zip((x, y, z), block, strict=True))
         return quiet_launcher(self, grid, block, stream, sharedmem)
 
     # --- compiling ---------------------------------------------------------------------------------------------------
 
-    def compile(self, sig):
+    def compile(self, sig: SignatureLike) -> Overload:   # type: ignore[override]
         """Compiles for a signature (text, Signature or tuple of types) on the current device; returns the Overload."""
         types, _ = signatures.normalize(sig)
         if self.is_device:
@@ -145,16 +173,16 @@ class Dispatcher(_core.KernelBase):
             super().compile(types)
         return Overload(self, types)
 
-    def compile_device(self, args):
+    def compile_device(self, args: Sequence[Type]) -> Type:
         """Infers a device function for argument types; returns the type of its result."""
         return self.result_type(tuple(args))
 
-    def disable_compile(self, val=True):
+    def disable_compile(self, val: bool = True) -> None:
         """From now on only the types compiled so far are accepted."""
         if val:
             self.freeze()
 
-    def specialize(self, *args):
+    def specialize(self, *args: Any) -> Dispatcher[_P, _R]:
         """A kernel for these types, or the types of these arguments, only. RuntimeError on one that is specialized."""
         if self.specialized:
             raise RuntimeError(f"kernel '{self.__name__}' is specialized already")
@@ -163,7 +191,7 @@ class Dispatcher(_core.KernelBase):
             self._specializations[types] = self._specialized_copy(types)
         return self._specializations[types]
 
-    def _specialized_copy(self, types):
+    def _specialized_copy(self, types: ArgumentTypes) -> Dispatcher[_P, _R]:
         special = self._copy()
         special.compile(types)
         special.freeze()
@@ -171,47 +199,62 @@ class Dispatcher(_core.KernelBase):
         return special
 
     @property
-    def specializations(self):
+    def specializations(self) -> dict[ArgumentTypes, Dispatcher[_P, _R]]:
         return dict(self._specializations)
 
     @property
-    def signatures(self):
+    def signatures(self) -> list[ArgumentTypes]:   # type: ignore[override]
         """The argument types (tuples) compiled so far."""
         return super().signatures()
 
     @property
-    def nopython_signatures(self):
+    def nopython_signatures(self) -> list[Signature]:
         """The signatures compiled so far."""
         return [_NONE(*types) for types in self.signatures]
 
     @property
-    def overloads(self):
+    def overloads(self) -> dict[ArgumentTypes, Overload]:
         """What is compiled so far: argument types -> Overload."""
         return {types: Overload(self, types) for types in self.signatures}
 
     @property
-    def targetoptions(self):
+    def targetoptions(self) -> dict[str, Any]:
         """The options the function was decorated with."""
         return {**self.options, "device": self.is_device, "extensions": self._extensions}
 
     @property
-    def stats(self):
+    def stats(self) -> Stats:
         return Stats(self.signatures, self.loaded_signatures() if self.options.get("cache") else [])
 
     # --- looking inside ----------------------------------------------------------------------------------------------
 
-    def inspect_llvm(self, signature=None, cc=None):
+    @overload
+    def inspect_llvm(self, signature: None = None, cc: ComputeCapability | None = None) -> dict[ArgumentTypes, str]: ...
+    @overload
+    def inspect_llvm(self, signature: SignatureLike, cc: ComputeCapability | None = None) -> str: ...
+    def inspect_llvm(self, signature: SignatureLike | None = None,
+                     cc: ComputeCapability | None = None) -> str | dict[ArgumentTypes, str]:
         """LLVM IR (str) for a signature; without one, a dict of it over all compiled so far."""
         return self._inspect("llvm", signature, cc)
 
-    def inspect_asm(self, signature=None, cc=None):
+    @overload
+    def inspect_asm(self, signature: None = None, cc: ComputeCapability | None = None) -> dict[ArgumentTypes, str]: ...
+    @overload
+    def inspect_asm(self, signature: SignatureLike, cc: ComputeCapability | None = None) -> str: ...
+    def inspect_asm(self, signature: SignatureLike | None = None,
+                    cc: ComputeCapability | None = None) -> str | dict[ArgumentTypes, str]:
         """PTX, or assembly of the CPU device; without a signature a dict over all compiled so far.
 
         cc: a compute capability such as (9, 0): PTX for that GPU, which need not be there.
         """
         return self._inspect("asm", signature, cc)
 
-    def inspect_sass(self, signature=None, cc=None):
+    @overload
+    def inspect_sass(self, signature: None = None, cc: ComputeCapability | None = None) -> dict[ArgumentTypes, str]: ...
+    @overload
+    def inspect_sass(self, signature: SignatureLike, cc: ComputeCapability | None = None) -> str: ...
+    def inspect_sass(self, signature: SignatureLike | None = None,
+                     cc: ComputeCapability | None = None) -> str | dict[ArgumentTypes, str]:
         """Machine code of the current GPU, or of compute capability `cc`; without a signature a dict of it over all.
 
         ptxas and nvdisasm of a CUDA toolkit make it of the PTX (on PATH, or below CUDA_HOME or /usr/local/cuda):
@@ -224,43 +267,47 @@ class Dispatcher(_core.KernelBase):
             return disassemble(asm, limit)
         return {types: disassemble(text, limit) for types, text in asm.items()}
 
-    def inspect_ir(self, signature=None):
+    @overload
+    def inspect_ir(self, signature: None = None) -> dict[ArgumentTypes, str]: ...
+    @overload
+    def inspect_ir(self, signature: SignatureLike) -> str: ...
+    def inspect_ir(self, signature: SignatureLike | None = None) -> str | dict[ArgumentTypes, str]:
         """cujit's typed IR."""
         return self._inspect("ir", signature, None)
 
-    def inspect_types(self, file=None):
+    def inspect_types(self, file: Any = None) -> None:
         """Prints the source with the types of its values, for every signature compiled so far."""
         for types in self.signatures:
             print(f"{self.__name__} {tuple(str(t) for t in types)}", file=file)
             print("-" * 80, file=file)
             print(self.inspect("types", types), file=file)
 
-    def _inspect(self, what, signature, cc):
+    def _inspect(self, what: str, signature: SignatureLike | None, cc: ComputeCapability | None) -> Any:
         if signature is None:
             return {types: self.inspect(what, types, _sm(cc)) for types in self.signatures}
         return self.inspect(what, signatures.normalize(signature)[0], _sm(cc))
 
-    def get_regs_per_thread(self, signature=None):
+    def get_regs_per_thread(self, signature: SignatureLike | None = None) -> int | dict[ArgumentTypes, int]:
         """Registers of a thread; without a signature a dict over all compiled so far (one number when specialized)."""
         return self._attribute(_REGISTERS, signature)
 
-    def get_const_mem_size(self, signature=None):
+    def get_const_mem_size(self, signature: SignatureLike | None = None) -> int | dict[ArgumentTypes, int]:
         """Bytes of constant memory."""
         return self._attribute(_CONST_BYTES, signature)
 
-    def get_shared_mem_per_block(self, signature=None):
+    def get_shared_mem_per_block(self, signature: SignatureLike | None = None) -> int | dict[ArgumentTypes, int]:
         """Bytes of static shared memory of a block."""
         return self._attribute(_SHARED_BYTES, signature)
 
-    def get_max_threads_per_block(self, signature=None):
+    def get_max_threads_per_block(self, signature: SignatureLike | None = None) -> int | dict[ArgumentTypes, int]:
         """The largest block that can be launched, in threads."""
         return self._attribute(_MAX_THREADS, signature)
 
-    def get_local_mem_per_thread(self, signature=None):
+    def get_local_mem_per_thread(self, signature: SignatureLike | None = None) -> int | dict[ArgumentTypes, int]:
         """Bytes of local memory of a thread."""
         return self._attribute(_LOCAL_BYTES, signature)
 
-    def _attribute(self, number, signature):
+    def _attribute(self, number: int, signature: SignatureLike | None) -> int | dict[ArgumentTypes, int]:
         if signature is not None:
             return self.attribute(signatures.normalize(signature)[0], number)
         if self.specialized:
@@ -269,125 +316,40 @@ class Dispatcher(_core.KernelBase):
 
     # --- copies ------------------------------------------------------------------------------------------------------
 
-    def _copy(self):
+    def _copy(self) -> Dispatcher[_P, _R]:
         return type(self)(self.py_func, device=self.is_device, extensions=self._extensions, signature=self.declared,
                           **self.options)
 
-    def __copy__(self):
+    def __copy__(self) -> Dispatcher[_P, _R]:
         return self._copy()
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: object) -> Dispatcher[_P, _R]:
         return self._copy()
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         from cujit.cuda import pickling
 
         return pickling.reduce_dispatcher(self)
 
 
-class ExtendedDispatcher(Dispatcher):
+class ExtendedDispatcher(Dispatcher[_P, _R]):
     """A kernel whose arguments pass through the option `extensions` first."""
 
-    def __getitem__(self, configuration):
+    def __getitem__(self, configuration: Any, /) -> Any:
         return ExtendedLauncher(self, super().__getitem__(configuration))
 
 
-class ExtendedLauncher:
-    """A launcher that hands each argument to every extension's prepare_args(type, value, stream=, retr=), last first.
-
-    What the extensions append to `retr` is called after the launch.
-    """
-
-    def __init__(self, kernel, launcher):
-        self._kernel, self._launcher = kernel, launcher
-
-    def __getattr__(self, name):
-        return getattr(self._launcher, name)
-
-    def __reduce__(self):
-        return _reduce_launcher(self._launcher)
-
-    def __call__(self, *args):
-        retr, stream = [], self._launcher.stream
-        self._launcher(*[self._prepare(value, stream, retr) for value in args])
-        for call in retr:
-            call()
-
-    def _prepare(self, value, stream, retr):
-        ty = argument_type(value)
-        for extension in reversed(self._kernel.extensions):
-            ty, value = extension.prepare_args(ty, value, stream=stream, retr=retr)
-        return value
-
-
-def _reduce_launcher(launcher):
-    """Pickles a kernel with its configuration, for copyreg."""
-    if launcher.pre_launch_callbacks:
-        raise pickle.PicklingError("a configured kernel with pre_launch_callbacks cannot be pickled")
-    configuration = launcher.griddim, launcher.blockdim, launcher.stream, launcher.sharedmem, launcher.cluster
-    return operator.getitem, (launcher.kernel, configuration)
-
-
-copyreg.pickle(_core.Launcher, _reduce_launcher)
-
-
-class ForAll:
-    """A kernel to be launched with at least `ntasks` threads; calling it launches."""
-
-    def __init__(self, kernel, ntasks, tpb, stream, sharedmem):
-        self.kernel, self.ntasks, self.thread_per_block = kernel, ntasks, tpb
-        self.stream, self.sharedmem = stream, sharedmem
-
-    def __call__(self, *args):
-        if self.ntasks == 0:
-            return
-        threads = self.thread_per_block or self._block_size(args)
-        blocks = -(-self.ntasks // threads)
-        quiet_launcher(self.kernel, blocks, threads, self.stream, self.sharedmem)(*args)
-
-    def _block_size(self, args):
-        kernel = self.kernel
-        if kernel.specialized:
-            types = kernel.signatures[0]
-        else:
-            types = tuple(argument_type(value) for value in args)
-            kernel.compile(types)
-        return kernel.occupancy(types, self.sharedmem)[1]
-
-
-def _block_for(x, y, z):
-    """Threads of a block along each axis of a grid of so many threads."""
-    most = (256, 1, 1) if y == z == 1 else (32, 8, 1) if z == 1 else (8, 8, 4)
-    return tuple(min(1 << max(count - 1, 0).bit_length(), limit) for count, limit in zip((x, y, z), most, strict=True))
-
-
-def quiet_launcher(kernel, blocks, threads, stream=0, sharedmem=0):
-    """kernel[blocks, threads, stream, sharedmem] without a hint that the grid is small: its size is not the user's."""
-    launcher = kernel.quiet_launcher((blocks, threads, stream, sharedmem))
-    return ExtendedLauncher(kernel, launcher) if kernel._extensions else launcher
-
-
-def argument_type(value):
-    """The type that a kernel sees for an argument; of a type, itself. TypeError where it takes none such."""
-    if (stated := signatures.as_type(value)) is not None:
-        return stated
-    if isinstance(value, (In, Out, InOut)):
-        value = value.value
-    if not isinstance(value, _core.DeviceArrayBase) and is_cuda_array(value):
-        value = as_cuda_array(value, sync=False)
-    return _core.type_of(value)
-
-
-def _sm(cc):
+def _sm(cc: ComputeCapability | None) -> int | None:
     return None if cc is None else cc[0] * 10 + cc[1]
 
 
-def converting(function, types, result, name=None):
+def converting(function: PythonFunction, types: ArgumentTypes, result: Type | None,
+               name: str | None = None) -> PythonFunction:
     """A Python function that converts scalar arguments to `types`, calls `function`, and converts its result.
 
     result: the type of the result, or None for the one that it has.
     """
-    namespace = {"function": Dispatcher(function, device=True)}
+    namespace: dict[str, Any] = {"function": Dispatcher(function, device=True)}
     arguments, passed = [f"a{k}" for k in range(len(types))], []
     for argument, a_type in zip(arguments, types, strict=True):
         is_scalar = a_type in _core.scalar_types.values()

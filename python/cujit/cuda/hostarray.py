@@ -1,5 +1,8 @@
 """Host memory that devices can reach, and the hints that say which way a host argument is copied."""
+from __future__ import annotations
+
 import contextlib
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -8,25 +11,33 @@ from cujit.cuda import devicearray, layout
 from cujit.cuda.devicearray import DeviceNDArray
 from cujit.cuda.devices import need_device
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Self
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from cujit._annotations import HostOrDeviceArray, Shape, StreamLike
+
 
 class In(_core.HostArgument):
     """A host array argument that the kernel reads: it is not copied back."""
 
-    def __new__(cls, value):
+    def __new__(cls, value: Any) -> Self:
         return super().__new__(cls, value, copy_out=False)
 
 
 class Out(_core.HostArgument):
     """A host array argument that the kernel overwrites: it is not copied in."""
 
-    def __new__(cls, value):
+    def __new__(cls, value: Any) -> Self:
         return super().__new__(cls, value, copy_in=False)
 
 
 class InOut(_core.HostArgument):
     """A host array argument that is copied in and back, as one without a hint is."""
 
-    def __new__(cls, value):
+    def __new__(cls, value: Any) -> Self:
         return super().__new__(cls, value)
 
 
@@ -37,13 +48,13 @@ class MappedNDArray(np.ndarray):
     0 for the default one. What NumPy computes from it is ordinary memory and goes to kernels as any host array.
     """
 
-    stream = 0
+    stream: StreamLike = 0
 
-    def __array_finalize__(self, source):
+    def __array_finalize__(self, source: Any) -> None:
         self.stream = getattr(source, "stream", 0)
 
     @property
-    def __cuda_array_interface__(self):
+    def __cuda_array_interface__(self) -> dict[str, Any]:
         memory = _memory_of(self)
         if memory is None or memory.device.kind != need_device().kind:
             raise AttributeError("this array is not in memory that the device reaches")
@@ -53,11 +64,11 @@ class MappedNDArray(np.ndarray):
                          data=(address - memory.address + memory.pointer if self.size else 0, read_only))
         return interface
 
-    def copy_to_host(self, ary=None, stream=0):
+    def copy_to_host(self, ary: NDArray[Any] | None = None, stream: StreamLike = 0) -> NDArray[Any]:
         """A NumPy array with the elements: a new one, or `ary`. See DeviceNDArray.copy_to_host."""
         return devicearray.as_cuda_array(self).copy_to_host(ary, stream or self.stream)
 
-    def copy_to_device(self, ary, stream=0):
+    def copy_to_device(self, ary: Any, stream: StreamLike = 0) -> None:
         """Takes the elements of another array. See DeviceNDArray.copy_to_device."""
         devicearray.as_cuda_array(self).copy_to_device(ary, stream or self.stream)
 
@@ -97,18 +108,20 @@ def _as_mapped(array, stream, class_=MappedNDArray):
     return mapped_view
 
 
-def pinned_array(shape, dtype=np.float64, strides=None, order="C"):
+def pinned_array(shape: Shape, dtype: DTypeLike = np.float64, strides: Sequence[int] | None = None,
+                 order: str = "C") -> NDArray[Any]:
     """A NumPy array, not initialized, in page-locked memory: copies between it and a GPU are fast, and those on a
     stream do not wait. DeviceMemoryError where there is not that much."""
     return _in_memory("pinned", shape, dtype, strides, order)
 
 
-def pinned_array_like(ary):
+def pinned_array_like(ary: HostOrDeviceArray) -> NDArray[Any]:
     """A pinned array with the shape, dtype and order of `ary`, without its gaps."""
     return _in_memory_like("pinned", ary)
 
 
-def mapped_array(shape, dtype=np.float64, strides=None, order="C", stream=0, portable=False, wc=False):
+def mapped_array(shape: Shape, dtype: DTypeLike = np.float64, strides: Sequence[int] | None = None, order: str = "C",
+                 stream: StreamLike = 0, portable: bool = False, wc: bool = False) -> MappedNDArray:
     """A NumPy array, not initialized, in page-locked memory that kernels work on in place, over the bus.
 
     wc: write-combined, which the host writes faster and reads very slowly. portable: all devices reach it in any case.
@@ -117,12 +130,14 @@ def mapped_array(shape, dtype=np.float64, strides=None, order="C", stream=0, por
     return _as_mapped(_in_memory("write-combined" if wc else "pinned", shape, dtype, strides, order), stream)
 
 
-def mapped_array_like(ary, stream=0, portable=False, wc=False):
+def mapped_array_like(ary: HostOrDeviceArray, stream: StreamLike = 0, portable: bool = False,
+                      wc: bool = False) -> MappedNDArray:
     """A mapped array with the shape, dtype and order of `ary`, without its gaps."""
     return _as_mapped(_in_memory_like("write-combined" if wc else "pinned", ary), stream)
 
 
-def managed_array(shape, dtype=np.float64, strides=None, order="C", stream=0, attach_global=True):
+def managed_array(shape: Shape, dtype: DTypeLike = np.float64, strides: Sequence[int] | None = None, order: str = "C",
+                  stream: StreamLike = 0, attach_global: bool = True) -> ManagedNDArray:
     """A NumPy array, not initialized, in memory that moves to whoever uses it, page by page.
 
     attach_global: kernels of any stream reach it; without it, on devices that cannot share pages with the host, none.
@@ -133,7 +148,7 @@ def managed_array(shape, dtype=np.float64, strides=None, order="C", stream=0, at
 
 
 @contextlib.contextmanager
-def pinned(*arrays):
+def pinned(*arrays: NDArray[Any]) -> Iterator[None]:
     """A context in which the memory of these host arrays is page-locked: copies between them and a GPU are fast, and
     those on a stream do not wait. It ends when the device has done all its work."""
     with _registered(arrays):
@@ -141,7 +156,7 @@ def pinned(*arrays):
 
 
 @contextlib.contextmanager
-def mapped(*arrays, stream=0):
+def mapped(*arrays: NDArray[Any], stream: StreamLike = 0) -> Iterator[Any]:
     """A context that gives a device array in the memory of each host array: one, or a tuple of several. It ends when
     the device has done all its work."""
     with _registered(arrays) as pointers:

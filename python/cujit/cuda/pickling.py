@@ -1,6 +1,8 @@
 """Pickling kernels and ufuncs: by name where a module holds the object, so that another process finds it there; by
 value, with the globals that the code uses, where it is of `__main__`, of no module, or of a module that cloudpickle has
 registered."""
+from __future__ import annotations
+
 import builtins
 import dis
 import importlib
@@ -129,7 +131,8 @@ class _Function:
         return _empty_function, made, _contents(function), None, None, _fill
 
 
-_functions = weakref.WeakValueDictionary()   # id of a function -> the _Function that keeps it alive
+# id of a function -> the _Function that keeps it alive
+_functions: weakref.WeakValueDictionary[int, _Function] = weakref.WeakValueDictionary()
 
 
 def by_value(function):

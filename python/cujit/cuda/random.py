@@ -32,7 +32,7 @@ JUMP = (0xBEAC0467EBA5FACB, 0xD86B048B86AA9922)   # the polynomial of 2**64 step
 # --- xoroshiro128+ in kernels -----------------------------------------------------------------------------------------
 
 
-def rotated_left(x: Integer, count: Integer) -> int:
+def rotated_left(x: Any, count: int) -> Any:
     return (x << uint64(count)) | (x >> uint64(64 - count))
 
 
@@ -200,8 +200,7 @@ def create_xoroshiro128p_states(n: int, seed: Integer, subsequence_start: int = 
 # --- Philox 4x32-10 ---------------------------------------------------------------------------------------------------
 
 
-def philox4x32(c0: Integer, c1: Integer, c2: Integer, c3: Integer, k0: Integer,
-               k1: Integer) -> tuple[int, int, int, int]:
+def philox4x32(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> tuple[int, int, int, int]:
     """Philox 4x32-10: four uint32 from a counter of four uint32 and a key of two."""
     c0, c1, c2, c3, k0, k1 = uint32(c0), uint32(c1), uint32(c2), uint32(c3), uint32(k0), uint32(k1)
     for _ in range(10):

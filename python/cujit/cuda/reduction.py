@@ -1,13 +1,22 @@
 """cuda.reduce: a function of two arguments folded over an array of one axis, in at most two launches."""
+from __future__ import annotations
+
 import functools
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cujit import _core
 from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, as_host_array, is_cuda_array, to_device
 from cujit.cuda.devices import need_device
-from cujit.cuda.dispatcher import Dispatcher, quiet_launcher
+from cujit.cuda.dispatcher import Dispatcher
+from cujit.cuda.launchers import quiet_launcher
 from cujit.cuda.options import of_loops
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cujit._annotations import StreamLike
 
 _READ_BYTES = 16  # of one wide read
 _BLOCK = 256  # threads of a block where there are many
@@ -24,16 +33,17 @@ class Reduce:
     array[1])..., array[n - 1]), grouped otherwise but in this order, in the dtype of the array.
     """
 
-    def __init__(self, functor):
+    def __init__(self, functor: Callable[[Any, Any], Any]) -> None:
         """functor: a Python function or a device function."""
         self._function = functor if isinstance(functor, Dispatcher) else Dispatcher(functor, device=True)
-        self._kernels = {}
+        self._kernels: dict[tuple[Any, ...], Any] = {}
         functools.update_wrapper(self, self._function.py_func)
 
     def __repr__(self):
         return f"<reduction by {self._function.__name__}>"
 
-    def __call__(self, arr, size=None, res=None, init=0, stream=0):
+    def __call__(self, arr: Any, size: int | None = None, res: Any = None, init: Any = 0,
+                 stream: StreamLike = 0) -> Any:
         """The result as a NumPy scalar, or None where `res` is given: then it is stored there, in order of the stream.
 
         arr: a host or device array of one axis, of any stride.
@@ -83,7 +93,7 @@ class Reduce:
         return self._kernels[key]
 
 
-def reduce(functor):
+def reduce(functor: Callable[[Any, Any], Any]) -> Reduce:
     """Makes a reduction of a function of two arguments, such as lambda a, b: a + b. See Reduce for how it is called."""
     return Reduce(functor)
 
@@ -93,7 +103,7 @@ class _WarpKernels:
 
     last_block, one_launch = _LAST_BLOCK, _ONE_BLOCK
 
-    def __init__(self, function, element, width, device):
+    def __init__(self, function, element, width, device) -> None:
         from cujit._kernel_functions import reduction
 
         is_complex = element.dtype.kind == "c"
@@ -116,7 +126,7 @@ class _ThreadKernels:
 
     last_block, one_launch = 1, _ONE_THREAD
 
-    def __init__(self, function, element, device):
+    def __init__(self, function, element, device) -> None:
         from cujit._kernel_functions import reduction
 
         combine = reduction.combiner(function, element)

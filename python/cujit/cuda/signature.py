@@ -1,33 +1,38 @@
 """The forms in which a program may state argument types, brought to one: a tuple of types and a result type or None."""
+from __future__ import annotations
+
 import re
+from typing import Any
 
 from cujit import _core
 from cujit._numba.foreign_types import signature_from_numba, type_from_numba
 from cujit.errors import SignatureError
 
-Type, Signature = _core.Type, _core.Signature
+Type = _core.Type
+Signature = _core.Signature
 
 
-def is_signature(value):
+def is_signature(value: object) -> bool:
     """Whether `value` is meant as a signature: text, a Signature, a tuple of types, or a list of those."""
     return isinstance(value, (str, tuple, list, Signature)) or signature_from_numba(value) is not None
 
 
-def as_type(value):
+def as_type(value: Any) -> Type | None:
     """The type that `value` is or, where it is one of an installed numba, stands for; None for what is no type."""
     return value if isinstance(value, Type) else type_from_numba(value)
 
 
-def normalize(signature):
+def normalize(signature: Any) -> tuple[tuple[Type, ...], Type | None]:
     """(argument types, result type or None) of text, a Signature or a tuple of types. SignatureError otherwise."""
     if isinstance(signature, Signature):
         return tuple(signature.args), signature.return_type
     if isinstance(signature, str):
         return _parse(signature)
     if isinstance(signature, (tuple, list)):
-        types = tuple(map(as_type, signature))
-        if None not in types:
-            return types, None
+        types = [as_type(each) for each in signature]
+        known = tuple(each for each in types if each is not None)
+        if len(known) == len(types):
+            return known, None
     foreign = signature_from_numba(signature)
     if foreign is None:
         raise SignatureError(

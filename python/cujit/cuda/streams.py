@@ -1,10 +1,18 @@
 """Streams and events: the order of work on a device."""
+from __future__ import annotations
+
 import contextlib
 import itertools
-import queue
 import threading
+from typing import TYPE_CHECKING, Any
 
 from cujit import _core
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable, Iterator
+
+    from cujit._core import Event
 
 
 class Stream(_core.Stream):
@@ -15,30 +23,30 @@ class Stream(_core.Stream):
 
     external = False   # whether it was made elsewhere
 
-    def __int__(self):
+    def __int__(self) -> int:
         return self.handle
 
-    def __cuda_stream__(self):
+    def __cuda_stream__(self) -> tuple[int, int]:
         """The protocol of CUDA Python libraries: (version, handle)."""
         return (0, self.handle)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         names = {0: "default", 1: "legacy default", 2: "per-thread default"}
         return f"<CUDA stream {names.get(self.handle, hex(self.handle))}>"
 
     @contextlib.contextmanager
-    def auto_synchronize(self):
+    def auto_synchronize(self) -> Iterator[Stream]:
         """A context at whose end all work put into the stream is done."""
         yield self
         self.synchronize()
 
-    def add_callback(self, callback, arg=None):
+    def add_callback(self, callback: Callable[[Stream, int, Any], object], arg: Any = None) -> None:
         """Calls callback(stream, status, arg) in a thread of cujit's, once the work before it is done. status is 0."""
         reached = _core.Event(timing=False)
         reached.record(self)
         _callbacks.put(reached, callback, self, arg)
 
-    def async_done(self):
+    def async_done(self) -> asyncio.Future[Stream]:
         """An asyncio future that gets this stream as its result once the work before it is done.
 
         RuntimeError outside of a running event loop.
@@ -59,19 +67,21 @@ class Stream(_core.Stream):
 class _CallbackThread:
     """One thread that waits for events in their order and makes the calls that belong to them."""
 
-    def __init__(self):
-        self._waiting = queue.SimpleQueue()
+    def __init__(self) -> None:
+
         self._lock = threading.Lock()
-        self._thread = None
+        self._waiting: Any = None   # a queue and a thread, made for the first callback
 
-    def put(self, event, callback, stream, arg):
-        self._waiting.put((event, callback, stream, arg))
+    def put(self, event: Event, callback: Callable[[Stream, int, Any], object], stream: Stream, arg: Any) -> None:
         with self._lock:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="cujit-callbacks", daemon=True)
-                self._thread.start()
+            if self._waiting is None:
+                import queue
 
-    def _run(self):
+                self._waiting = queue.SimpleQueue()
+                threading.Thread(target=self._run, name="cujit-callbacks", daemon=True).start()
+            self._waiting.put((event, callback, stream, arg))
+
+    def _run(self) -> None:
         while True:
             event, callback, stream, arg = self._waiting.get()
             try:
@@ -88,29 +98,29 @@ _callbacks = _CallbackThread()
 _cpu_handles = itertools.count(3)  # the CPU device needs none; 0, 1 and 2 name the default streams
 
 
-def stream():
+def stream() -> Stream:
     """A new stream of the current device."""
     from cujit.cuda import devices
 
     return Stream() if devices.need_device().kind == "cuda" else Stream(next(_cpu_handles))
 
 
-def default_stream():
+def default_stream() -> Stream:
     """The stream that work goes to when none is named."""
     return external_stream(0)
 
 
-def legacy_default_stream():
+def legacy_default_stream() -> Stream:
     """The default stream that waits for all others."""
     return external_stream(1)
 
 
-def per_thread_default_stream():
+def per_thread_default_stream() -> Stream:
     """The default stream of the calling thread."""
     return external_stream(2)
 
 
-def external_stream(ptr):
+def external_stream(ptr: int) -> Stream:
     """A stream made elsewhere, by its CUstream value (int); it outlives the object. TypeError for no int."""
     if not isinstance(ptr, int) or isinstance(ptr, bool):
         raise TypeError(f"a stream's handle is an int, not {type(ptr).__name__}")
@@ -119,7 +129,7 @@ def external_stream(ptr):
     return made
 
 
-def event(timing=True):
+def event(timing: bool = True) -> Event:
     """A new event, a mark in a stream. Without timing it costs less and tells no time."""
     from cujit.cuda import devices
 
@@ -127,6 +137,6 @@ def event(timing=True):
     return _core.Event(timing=timing)
 
 
-def event_elapsed_time(start, end):
+def event_elapsed_time(start: Event, end: Event) -> float:
     """Milliseconds from one recorded event to another. CudaAPIError unless both keep time and are reached."""
     return start.elapsed_time(end)

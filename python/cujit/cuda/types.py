@@ -2,5 +2,6 @@
 import sys
 
 import cujit.types
+from cujit.types import *  # noqa: F403
 
 sys.modules[__name__] = cujit.types

@@ -16,8 +16,8 @@ def test_import_loads_only_what_is_needed(run_python):
     loaded = run_python(MODULES).split()
     assert "cujit._core" in loaded
     assert len(loaded) < MOST_MODULES, loaded
-    for name in ("cujit._ufunc.ufunc", "cujit._numba.names", "cujit.cuda.pickling", "cujit.cuda.device_attributes",
-                 "asyncio", "llvmlite", "numba"):
+    for name in ("cujit._annotations", "cujit._ufunc.ufunc", "cujit._numba.names", "cujit.cuda.pickling", "asyncio",
+                 "queue", "llvmlite", "numba"):
         assert name not in loaded
 
 
@@ -113,8 +113,7 @@ def test_version():
 
 
 def test_numbas_names_of_modules_classes_and_errors():
-    from cujit import NumbaPerformanceWarning, cuda
-    from cujit import errors as cujit_errors
+    from cujit import NumbaPerformanceWarning, cuda, errors as cujit_errors
     from cujit.cuda import CudaSupportError
     from cujit.cuda.cudadrv.devicearray import DeviceNDArray, is_cuda_ndarray
     from cujit.cuda.cudadrv.devices import get_context, gpus, reset

@@ -1,10 +1,13 @@
 """What editors and type checkers see: correct kernels have no error, a misspelt name has one, and stubs are true."""
 import ast
+import importlib
+import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -49,27 +52,47 @@ float32(float32).arguments
 cujit.vectorise
 cuda.to_devise(1)
 cuda.to_device([1], strem=0)
+cuda.jit(devise=True)
 cuda.jit(kernel).inspect_assembly()
+cuda.jit(kernel)(1, 2)
 cuda.jit(kernel)[1, 1].streams
 cuda.device_array(3).copy_to_hosts()
 cuda.stream().synchronise()
+cuda.get_current_device().MULTIPROCESOR_COUNT
+cuda.args.InOuts
+cujit.vectorize(fastmaths=True)
 cujit.config.CUDA_LOW_OCCUPANCY_WARNING
 cujit.errors.TypeingError
 """
 FIRST_WRONG = 5   # the line
+MODULES_OF_CUDA = {"bf16", "libdevice"}   # modules of their own, which cuda has, too
+
+
+class Environment(NamedTuple):
+    """Where type checkers run, and the variables with which they find the package."""
+
+    folder: Path
+    variables: dict
 
 
 @pytest.fixture(scope="module")
-def checked(tmp_path_factory):
-    """checked(file): {(checker, line)} of the errors that mypy --strict and pyright find in it."""
+def environment(tmp_path_factory):
     folder = tmp_path_factory.mktemp("checked")
-    installed = PACKAGE.parent.name == "site-packages"
-    paths = "[]" if installed else f'["{PACKAGE.parent}"]'
-    environment = os.environ | ({} if installed else {"MYPYPATH": str(PACKAGE.parent)})
-    (folder / "pyrightconfig.json").write_text(f'{{"typeCheckingMode": "strict", "extraPaths": {paths}}}')
+    place = str(PACKAGE.parent)
+    is_installed = PACKAGE.parent.name == "site-packages"
+    paths = {} if is_installed else {"MYPYPATH": place, "PYTHONPATH": place}
+    settings = {"typeCheckingMode": "strict", "extraPaths": [] if is_installed else [place]}
+    (folder / "pyrightconfig.json").write_text(json.dumps(settings))
+    return Environment(folder, os.environ | paths)
+
+
+@pytest.fixture(scope="module")
+def checked(environment):
+    """checked(file): {(checker, line)} of the errors that mypy --strict and pyright find in it."""
 
     def run(name, command, path):
-        done = subprocess.run([*command, path], cwd=folder, env=environment, capture_output=True, text=True)
+        done = subprocess.run([*command, path], cwd=environment.folder, env=environment.variables, capture_output=True,
+                              text=True)
         found = re.findall(rf"{re.escape(str(path))}:(\d+):?.* error\b(.*)", done.stdout)
         assert bool(found) == bool(done.returncode), done.stdout + done.stderr
         return {(name, int(line)): text for line, text in found}
@@ -77,7 +100,8 @@ def checked(tmp_path_factory):
     def check(path):
         python = [sys.executable, "-m"]
         return {**run("mypy", [*python, "mypy", "--strict", "--follow-imports=silent"], path),
-                **run("pyright", [*python, "basedpyright", "-p", folder, "--pythonpath", sys.executable], path)}
+                **run("pyright", [*python, "basedpyright", "-p", environment.folder, "--pythonpath", sys.executable],
+                      path)}
 
     return check
 
@@ -97,6 +121,30 @@ def test_what_is_wrong_has_an_error(checked, tmp_path):
     found = checked(path)
     expected = range(FIRST_WRONG, WRONG.count("\n") + 1)
     assert sorted(found) == sorted([(name, line) for name in ("mypy", "pyright") for line in expected]), found
+
+
+def test_annotations_of_the_package_are_consistent(environment):
+    command = [sys.executable, "-m", "mypy", "-p", "cujit", "--config-file", ROOT / "pyproject.toml"]
+    done = subprocess.run(command, cwd=environment.folder, env=environment.variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_stub_of_the_extension_is_true(environment):
+    """Its disjoint bases are not declared: no program inherits from two of them."""
+    command = [sys.executable, "-m", "mypy.stubtest", "cujit._core", "--ignore-disjoint-bases", "--mypy-config-file",
+               ROOT / "pyproject.toml"]
+    done = subprocess.run(command, cwd=environment.folder, env=environment.variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_stubs_of_intrinsics_name_what_is_there():
+    for name in ("_intrinsics", *MODULES_OF_CUDA):
+        module = importlib.import_module(f"cujit.cuda.{name}")
+        names = {name for name in module.__all__ if name[0] != "_"}
+        stub = ast.parse(Path(module.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+        defined = {node.name if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else node.target.id
+                   for node in stub.body if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AnnAssign))}
+        assert {name for name in defined if name[0] != "_"} == names - MODULES_OF_CUDA
 
 
 def test_stubs_of_intrinsics_are_what_the_tables_say():

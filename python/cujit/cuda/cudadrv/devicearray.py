@@ -5,6 +5,6 @@ from cujit.cuda.hostarray import MappedNDArray
 __all__ = ["DeviceNDArray", "MappedNDArray", "is_cuda_array", "is_cuda_ndarray"]
 
 
-def is_cuda_ndarray(obj):
+def is_cuda_ndarray(obj: object) -> bool:
     """Whether it is an array of cujit's on a device."""
     return isinstance(obj, DeviceNDArray)

@@ -1,6 +1,4 @@
 """Devices and contexts, under the names of numba.cuda.cudadrv.devices."""
-from cujit.cuda.devices import close as reset
-from cujit.cuda.devices import current_context as get_context
-from cujit.cuda.devices import gpus, require_context
+from cujit.cuda.devices import close as reset, current_context as get_context, gpus, require_context
 
 __all__ = ["get_context", "gpus", "require_context", "reset"]
