@@ -148,115 +148,27 @@ static void check_register_row(IntrinsicId id)
     check_compiles(name, operation_kernel(body, "i64 i64"), 0);
 }
 
-/* How each DEVICE row is called; a row without one fails the test. */
+/* How DEVICE rows are called that do not say so themselves; a row without a sample fails the test. */
 typedef struct DeviceSample {
     IntrinsicId id;
     const char *body, *types;
 } DeviceSample;
 
 /* A reference into shared memory, %5. */
-#define PLACE(element)                                                                                                \
-    "  %4: " element "[1 C] = shared (64)\n  %5: " element "[0 C] = subarray %4[%0], extents [], strides [], offset " \
+#define PLACE(element)                                           \
+    "  %%4: " element "[1 C] = shared (64)\n  %%5: " element     \
+    "[0 C] = subarray %%4[%%0], extents [], strides [], offset " \
     "0\n"
-#define COPY(element, size)                                                        \
-    PLACE(element)                                                                 \
-    "  %6: " element "[0 C] = subarray p1[%0], extents [], strides [], offset 0\n" \
-    "  intrinsic.CP_ASYNC_" size " %5, %6\n  %9: f32 = load %5[]"
-#define LDMATRIX(name, result) PLACE("f16") "  %6: " result " = cuda.ldmatrix_" name " %5\n  %9: f16 = get %6, 0"
 
 static const DeviceSample device_samples[] = {
-    {INTRINSIC_CUDA_SYNCTHREADS, "  cuda.syncthreads\n  %9: f32 = neg %1", "f32 f32"},
-    {INTRINSIC_CUDA_THREADFENCE, "  cuda.threadfence\n  %9: f32 = neg %1", "f32 f32"},
-    {INTRINSIC_CUDA_THREADFENCE_BLOCK, "  cuda.threadfence_block\n  %9: f32 = neg %1", "f32 f32"},
-    {INTRINSIC_CUDA_THREADFENCE_SYSTEM, "  cuda.threadfence_system\n  %9: f32 = neg %1", "f32 f32"},
-    {INTRINSIC_CUDA_SYNCTHREADS_COUNT, "  %9: i32 = cuda.syncthreads_count %1", "bool i32"},
-    {INTRINSIC_CUDA_SYNCTHREADS_AND, "  %9: bool = cuda.syncthreads_and %1", "bool bool"},
-    {INTRINSIC_CUDA_SYNCTHREADS_OR, "  %9: bool = cuda.syncthreads_or %1", "bool bool"},
-    {INTRINSIC_CUDA_BYTE_PERM, "  %9: u32 = cuda.byte_perm %1, %2, %1", "u32 u32 u32"},
-    {INTRINSIC_CUDA_DP4A, "  %9: i32 = cuda.dp4a %1, %2, %1", "i32 u32 i32"},
-    {INTRINSIC_CUDA_DP4A, "  %9: u32 = cuda.dp4a %1, %2, %1", "u32 u32 u32"},
-    {INTRINSIC_CUDA_DP2A_LO, "  %9: i32 = cuda.dp2a_lo %1, %2, %1", "i32 u32 i32"},
-    {INTRINSIC_CUDA_DP2A_HI, "  %9: u32 = cuda.dp2a_hi %1, %2, %1", "u32 u32 u32"},
-    {INTRINSIC_CUDA_FUNNELSHIFT_L, "  %9: u32 = cuda.funnelshift_l %1, %2, %1", "u32 u32 u32"},
-    {INTRINSIC_CUDA_FUNNELSHIFT_LC, "  %9: u32 = cuda.funnelshift_lc %1, %2, %1", "u32 u32 u32"},
-    {INTRINSIC_CUDA_FUNNELSHIFT_R, "  %9: u32 = cuda.funnelshift_r %1, %2, %1", "u32 u32 u32"},
-    {INTRINSIC_CUDA_FUNNELSHIFT_RC, "  %9: u32 = cuda.funnelshift_rc %1, %2, %1", "u32 u32 u32"},
-    {INTRINSIC_CUDA_MULHI, "  %9: i32 = cuda.mulhi %1, %2", "i32 i32 i32"},
-    {INTRINSIC_CUDA_MULHI, "  %9: u64 = cuda.mulhi %1, %2", "u64 u64 u64"},
-    {INTRINSIC_CUDA_MUL24, "  %9: i32 = cuda.mul24 %1, %2", "i32 i32 i32"},
-    {INTRINSIC_CUDA_SAD, "  %9: u32 = cuda.sad %1, %2, %1", "u32 u32 u32"},
-    {INTRINSIC_CUDA_HADD, "  %9: i32 = cuda.hadd %1, %2", "i32 i32 i32"},
-    {INTRINSIC_CUDA_RHADD, "  %9: u32 = cuda.rhadd %1, %2", "u32 u32 u32"},
-    {INTRINSIC_CUDA_CLOCK, "  %9: u32 = cuda.clock", "u32 u32"},
-    {INTRINSIC_CUDA_CLOCK64, "  %9: i64 = cuda.clock64", "i64 i64"},
-    {INTRINSIC_CUDA_TRAP, "  cuda.trap\n  %9: f32 = neg %1", "f32 f32"},
-    {INTRINSIC_CUDA_GRID_DEPENDENCY_SYNC, "  cuda.grid_dependency_synchronize\n  %9: f32 = neg %1", "f32 f32"},
-    {INTRINSIC_CUDA_TRIGGER_LAUNCH_COMPLETION, "  cuda.trigger_launch_completion\n  %9: f32 = neg %1", "f32 f32"},
-    {INTRINSIC_BREAKPOINT, "  builtins.breakpoint\n  %9: f32 = neg %1", "f32 f32"},
-    {INTRINSIC_CUDA_GLOBALTIMER, "  %9: u64 = cuda.globaltimer", "u64 u64"},
-    {INTRINSIC_CUDA_BARRIER_SYNC, "  cuda.barrier_sync %1, %1\n  %9: u32 = neg %1", "u32 u32"},
-    {INTRINSIC_CUDA_BARRIER_ARRIVE, "  cuda.barrier_arrive %1, %1\n  %9: u32 = neg %1", "u32 u32"},
-    {INTRINSIC_CUDA_GRID_SYNC, "  cuda.cg.this_grid.sync\n  cuda.cg.this_grid.sync\n  %9: u32 = neg %1", "u32 u32"},
-    {INTRINSIC_CUDA_NANOSLEEP, "  cuda.nanosleep %1\n  %9: u32 = neg %1", "u32 u32"},
-    {INTRINSIC_CUDA_SYNCWARP, "  cuda.syncwarp %1\n  %9: u32 = neg %1", "u32 u32"},
-    {INTRINSIC_CUDA_SHFL_SYNC, "  %9: i32 = cuda.shfl_sync %1, %2, %1, %1", "u32 i32 i32"},
-    {INTRINSIC_CUDA_SHFL_SYNC, "  %9: u64 = cuda.shfl_sync %1, %2, %1, %1", "u32 u64 u64"},
-    {INTRINSIC_CUDA_SHFL_UP_SYNC, "  %9: i32 = cuda.shfl_up_sync %1, %2, %1, %1", "u32 i32 i32"},
-    {INTRINSIC_CUDA_SHFL_UP_SYNC, "  %9: u64 = cuda.shfl_up_sync %1, %2, %1, %1", "u32 u64 u64"},
-    {INTRINSIC_CUDA_SHFL_DOWN_SYNC, "  %9: i32 = cuda.shfl_down_sync %1, %2, %1, %1", "u32 i32 i32"},
-    {INTRINSIC_CUDA_SHFL_DOWN_SYNC, "  %9: u64 = cuda.shfl_down_sync %1, %2, %1, %1", "u32 u64 u64"},
-    {INTRINSIC_CUDA_SHFL_XOR_SYNC, "  %9: i32 = cuda.shfl_xor_sync %1, %2, %1, %1", "u32 i32 i32"},
-    {INTRINSIC_CUDA_SHFL_XOR_SYNC, "  %9: u64 = cuda.shfl_xor_sync %1, %2, %1, %1", "u32 u64 u64"},
-    {INTRINSIC_REDUX_ADD, "  %9: i32 = cuda._redux.add %1, %2", "u32 i32 i32"},
-    {INTRINSIC_REDUX_MIN, "  %9: i32 = cuda._redux.min %1, %2", "u32 i32 i32"},
-    {INTRINSIC_REDUX_MIN, "  %9: u32 = cuda._redux.min %1, %2", "u32 u32 u32"},
-    {INTRINSIC_REDUX_MAX, "  %9: i32 = cuda._redux.max %1, %2", "u32 i32 i32"},
-    {INTRINSIC_REDUX_MAX, "  %9: u32 = cuda._redux.max %1, %2", "u32 u32 u32"},
-    {INTRINSIC_REDUX_AND, "  %9: u32 = cuda._redux.and_ %1, %2", "u32 u32 u32"},
-    {INTRINSIC_REDUX_OR, "  %9: u32 = cuda._redux.or_ %1, %2", "u32 u32 u32"},
-    {INTRINSIC_REDUX_XOR, "  %9: u32 = cuda._redux.xor %1, %2", "u32 u32 u32"},
-    {INTRINSIC_CUDA_ALL_SYNC, "  %9: bool = cuda.all_sync %1, %2", "u32 bool bool"},
-    {INTRINSIC_CUDA_ANY_SYNC, "  %9: bool = cuda.any_sync %1, %2", "u32 bool bool"},
-    {INTRINSIC_CUDA_EQ_SYNC, "  %9: bool = cuda.eq_sync %1, %2", "u32 bool bool"},
-    {INTRINSIC_CUDA_BALLOT_SYNC, "  %9: i32 = cuda.ballot_sync %1, %2", "u32 bool i32"},
-    {INTRINSIC_CUDA_MATCH_ANY_SYNC, "  %9: i32 = cuda.match_any_sync %1, %2", "u32 u32 i32"},
-    {INTRINSIC_CUDA_MATCH_ANY_SYNC, "  %9: i32 = cuda.match_any_sync %1, %2", "u32 i64 i32"},
-    {INTRINSIC_CUDA_MATCH_ALL_SYNC, "  %9: i32 = cuda.match_all_sync %1, %2", "u32 u32 i32"},
-    {INTRINSIC_CUDA_MATCH_ALL_SYNC, "  %9: i32 = cuda.match_all_sync %1, %2", "u32 i64 i32"},
-    {INTRINSIC_CUDA_ACTIVEMASK, "  %9: u32 = cuda.activemask", "u32 u32"},
-    {INTRINSIC_CUDA_LANEMASK_LT, "  %9: u32 = cuda.lanemask_lt", "u32 u32"},
-    {INTRINSIC_CUDA_LANEMASK_LE, "  %9: u32 = cuda.lanemask_le", "u32 u32"},
-    {INTRINSIC_CUDA_LANEMASK_EQ, "  %9: u32 = cuda.lanemask_eq", "u32 u32"},
-    {INTRINSIC_CUDA_LANEMASK_GE, "  %9: u32 = cuda.lanemask_ge", "u32 u32"},
-    {INTRINSIC_CUDA_LANEMASK_GT, "  %9: u32 = cuda.lanemask_gt", "u32 u32"},
     {INTRINSIC_CUDA_WIDE_LOAD, "  %3: (f32, f32) = cuda.wide.load p1, %0\n  %9: f32 = get %3, 1", "f32 f32"},
     {INTRINSIC_CUDA_WIDE_LOAD, "  %3: (bool, bool) = cuda.wide.load p1, %0\n  %9: bool = get %3, 1", "bool bool"},
     {INTRINSIC_CUDA_WIDE_STORE, "  %3: (c64, c64) = tuple %1, %1\n  cuda.wide.store out, %0, %3\n  %9: c64 = neg %1",
      "c64 c64"},
-    {INTRINSIC_CLUSTER_SYNC, "  cuda._cluster.sync\n  %9: f32 = neg %1", "f32 f32"},
-    {INTRINSIC_CLUSTER_BLOCK_RANK, "  %9: i32 = cuda._cluster.block_rank", "f32 i32"},
-    {INTRINSIC_CLUSTER_NUM_BLOCKS, "  %9: i32 = cuda._cluster.num_blocks", "f32 i32"},
-    {INTRINSIC_CLUSTER_BLOCK_INDEX_X, "  %9: i32 = cuda._cluster.block_index_x", "f32 i32"},
-    {INTRINSIC_CLUSTER_BLOCK_INDEX_Y, "  %9: i32 = cuda._cluster.block_index_y", "f32 i32"},
-    {INTRINSIC_CLUSTER_BLOCK_INDEX_Z, "  %9: i32 = cuda._cluster.block_index_z", "f32 i32"},
-    {INTRINSIC_CLUSTER_DIM_X, "  %9: i32 = cuda._cluster.dim_x", "f32 i32"},
-    {INTRINSIC_CLUSTER_DIM_Y, "  %9: i32 = cuda._cluster.dim_y", "f32 i32"},
-    {INTRINSIC_CLUSTER_DIM_Z, "  %9: i32 = cuda._cluster.dim_z", "f32 i32"},
     {INTRINSIC_CLUSTER_MAP_SHARED,
      "  %4: f32[1 C] = shared (64)\n  %6: i32 = const 0\n  %5: f32[1 C] = cuda._cluster.map_shared %4, %6\n"
      "  %9: f32 = load %5[%0]",
      "f32 f32"},
-    {INTRINSIC_CP_ASYNC_COMMIT, "  cuda.cp_async_commit\n  %9: f32 = neg %1", "f32 f32"},
-    {INTRINSIC_CP_ASYNC_WAIT, "  %3: i32 = const 1\n  cuda.cp_async_wait %3\n  %9: f32 = neg %1", "f32 f32"},
-    {INTRINSIC_CP_ASYNC_4, COPY("f32", "4"), "f32 f32"},
-    {INTRINSIC_CP_ASYNC_8, COPY("f32", "8"), "f32 f32"},
-    {INTRINSIC_CP_ASYNC_16, COPY("f32", "16"), "f32 f32"},
-    {INTRINSIC_LDMATRIX_X1, LDMATRIX("x1", "(f16, f16)"), "f16 f16"},
-    {INTRINSIC_LDMATRIX_X2, LDMATRIX("x2", "(f16, f16, f16, f16)"), "f16 f16"},
-    {INTRINSIC_LDMATRIX_X4, LDMATRIX("x4", "(f16, f16, f16, f16, f16, f16, f16, f16)"), "f16 f16"},
-    {INTRINSIC_LDMATRIX_X1_TRANS, LDMATRIX("x1_trans", "(f16, f16)"), "f16 f16"},
-    {INTRINSIC_LDMATRIX_X2_TRANS, LDMATRIX("x2_trans", "(f16, f16, f16, f16)"), "f16 f16"},
-    {INTRINSIC_LDMATRIX_X4_TRANS, LDMATRIX("x4_trans", "(f16, f16, f16, f16, f16, f16, f16, f16)"), "f16 f16"},
     {INTRINSIC_LDEXP_SCALE, "  %9: f32 = intrinsic.LDEXP_SCALE %1, %2", "f32 i32 f32"},
     {INTRINSIC_LDEXP_SCALE, "  %9: f64 = intrinsic.LDEXP_SCALE %1, %2", "f64 i32 f64"},
     {INTRINSIC_FREXP_FRACTION, "  %9: f64 = intrinsic.FREXP_FRACTION %1", "f64 f64"},
@@ -305,13 +217,86 @@ static void check_mma_row(IntrinsicId id)
     buf_free(&body);
 }
 
-static void check_device_row(IntrinsicId id)
+/* The type that a letter of a CALL row's shape stands for, in one of two ways where it stands for several. */
+static const char *shape_type(char letter, int way)
+{
+    switch (letter) {
+    case 'b': return "bool";
+    case 'i': return "i32";
+    case 'u': return "u32";
+    case 'l': return "i64";
+    case 'q': return "u64";
+    case 'f': return "f32";
+    case 'd': return "f64";
+    case 'x': return way ? "u64" : "i32";
+    default: return way ? "u32" : "i32";
+    }
+}
+
+/* A call with an operand for each parameter, and another one that a call without a result leaves as the kernel's. */
+static void check_call_row(IntrinsicId id)
+{
+    const IntrinsicInfo *row = &intrinsic_info[id];
+    char name[64];
+    name_of(id, name, sizeof name);
+    for (int way = 0; way <= (strpbrk(row->shape, "vwx") != NULL); way++) {
+        Buf body = {0}, types = {0};
+        bool has_result = row->shape[0] != 'n';
+        const char *result = has_result ? shape_type(row->shape[0], way) : "f32";
+        if (has_result)
+            buf_printf(&body, "  %%9: %s = %s", result, name);
+        else
+            buf_printf(&body, "  %s", name);
+        for (int i = 0; i < row->arity; i++) {
+            buf_printf(&body, "%s %%%d", i ? "," : "", i + 1);
+            buf_printf(&types, "%s ", shape_type(row->shape[i + 1], way));
+        }
+        if (!has_result)
+            buf_printf(&body, "\n  %%9: f32 = neg %%%d", row->arity + 1);
+        buf_printf(&types, "f32 %s", result);
+        check_compiles(row->id, operation_kernel(buf_text(&body), buf_text(&types)), row->sm);
+        buf_free(&body);
+        buf_free(&types);
+    }
+}
+
+static void check_ldmatrix_row(IntrinsicId id)
+{
+    const IntrinsicInfo *row = &intrinsic_info[id];
+    Buf body = {0};
+    buf_printf(&body, PLACE("f16") "  %%6: (f16");
+    for (uint32_t i = 1; i < 2 * row->matrices; i++)
+        buf_add(&body, ", f16");
+    buf_printf(&body, ") = %s %%5\n  %%9: f16 = get %%6, 0", row->path);
+    check_compiles(row->id, operation_kernel(buf_text(&body), "f16 f16"), row->sm);
+    buf_free(&body);
+}
+
+static void check_copy_row(IntrinsicId id)
+{
+    char name[64];
+    Buf body = {0};
+    name_of(id, name, sizeof name);
+    buf_printf(&body,
+               PLACE("f32") "  %%6: f32[0 C] = subarray p1[%%0], extents [], strides [], offset 0\n"
+                            "  %s %%5, %%6\n  %%9: f32 = load %%5[]",
+               name);
+    check_compiles(name, operation_kernel(buf_text(&body), "f32 f32"), intrinsic_info[id].sm);
+    buf_free(&body);
+}
+
+static void check_copy_group_row(IntrinsicId id)
+{
+    const IntrinsicInfo *row = &intrinsic_info[id];
+    char body[128];
+    snprintf(body, sizeof body, "  %%3: i32 = const 1\n  %s%s\n  %%9: f32 = neg %%1", row->path,
+             row->arity ? " %3" : "");
+    check_compiles(row->id, operation_kernel(body, "f32 f32"), row->sm);
+}
+
+static void check_sampled_row(IntrinsicId id)
 {
     bool found = false;
-    if (intrinsic_info[id].family == FAMILY_MMA) {
-        check_mma_row(id);
-        return;
-    }
     for (size_t i = 0; i < sizeof device_samples / sizeof device_samples[0]; i++)
         if (device_samples[i].id == id) {
             check_compiles(intrinsic_info[id].id, operation_kernel(device_samples[i].body, device_samples[i].types),
@@ -320,6 +305,21 @@ static void check_device_row(IntrinsicId id)
         }
     if (!CHECK(found))
         fprintf(stderr, "no sample of %s\n", intrinsic_info[id].id);
+}
+
+static void check_device_row(IntrinsicId id)
+{
+    switch (intrinsic_info[id].family) {
+    case FAMILY_MMA: check_mma_row(id); return;
+    case FAMILY_LDMATRIX: check_ldmatrix_row(id); return;
+    case FAMILY_COPY: check_copy_row(id); return;
+    case FAMILY_COPY_GROUP: check_copy_group_row(id); return;
+    default: break;
+    }
+    if (intrinsic_info[id].shape)
+        check_call_row(id);
+    else
+        check_sampled_row(id);
 }
 
 static void check_device_values(void)
