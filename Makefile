@@ -12,14 +12,14 @@ SOURCES = git ls-files --cached --others --exclude-standard
 CLANG_FORMAT ?= clang-format-22
 
 FUZZ_ARGS ?= --programs 20000 --processes 2
-.PHONY: demo test check check-asan fuzz format lint wheel bench packages prepare install ctest pytest clean
+.PHONY: demo test check check-asan check-shuffled fuzz format lint wheel bench packages prepare install ctest pytest clean
 
 demo: install
 	$(BIN)/python examples/demo.py
 
 test: install ctest pytest
 
-check: lint test
+check: lint test check-shuffled
 
 packages:
 	@scripts/install_packages.sh
@@ -52,6 +52,11 @@ check-asan: prepare
 	cmake --preset asan -DPython_EXECUTABLE=$(BIN)/python
 	cmake --build --preset asan
 	ctest --preset asan
+
+check-shuffled: prepare
+	cmake --preset shuffled -DPython_EXECUTABLE=$(BIN)/python
+	cmake --build --preset shuffled
+	ctest --preset shuffled -E fuzz
 
 fuzz: install
 	$(BIN)/python tests/fuzz/run.py $(FUZZ_ARGS)
