@@ -10,7 +10,7 @@
 
 #include "core/base/own_stack.h"
 
-static void keep_llvm_text(Emitter *emitter, CodeImage *image)
+static void keep_llvm_text(Emitter *emitter, KernelImage *image)
 {
     char *text = LLVMPrintModuleToString(emitter->module);
     image->llvm = strdup(text);
@@ -38,10 +38,15 @@ static char *emit_code(Emitter *emitter, LLVMCodeGenFileType type, size_t *size)
     return code;
 }
 
-static void fill_image(Emitter *emitter, CodeImage *image)
+static void fill_image(Emitter *emitter, KernelImage *image)
 {
     image->kind = emitter->target->kind;
-    image->entry = strdup(emitter->entry ? emitter->entry : "");
+    const CompileOptions *options = emitter->options;
+    image->name = strdup(emitter->entry ? emitter->entry : "");
+    image->name_size = strlen(image->name);
+    image->max_registers = options->max_registers;
+    image->max_threads = options->launch_bounds.threads;
+    image->carveout = options->shared_memory_carveout;
     image->effects = emitter->effects;
     image->static_shared = emitter->static_shared;
     image->local_size = emitter->local_size;
@@ -56,7 +61,7 @@ typedef struct Generation {
     const CompileOptions *options;
     bool want_llvm, done;
     LLVMCodeGenFileType type;
-    CodeImage *image;
+    KernelImage *image;
     Diag *diag;
 } Generation;
 
@@ -79,7 +84,7 @@ out:
     emitter_close(&emitter);
     arena_destroy(arena);
     if (!done)
-        code_image_free(work->image);
+        kernel_image_free(work->image);
     work->done = done;
 }
 
@@ -95,37 +100,29 @@ static size_t stack_needed(const IrModule *module)
 }
 
 static bool compile(const IrModule *module, const Target *target, const CompileOptions *options, bool want_llvm,
-                    LLVMCodeGenFileType type, CodeImage *image, Diag *diag)
+                    LLVMCodeGenFileType type, KernelImage *image, Diag *diag)
 {
     Generation work = {module, target, options, want_llvm, false, type, image, diag};
     return with_stack(stack_needed(module), generate, &work, diag) && work.done;
 }
 
 bool codegen_compile(const IrModule *module, const Target *target, const CompileOptions *options, bool want_llvm,
-                     CodeImage *image, Diag *diag)
+                     KernelImage *image, Diag *diag)
 {
-    *image = (CodeImage){.kind = target->kind};
+    *image = (KernelImage){.kind = target->kind};
     LLVMCodeGenFileType type = target->kind == TARGET_NVPTX ? LLVMAssemblyFile : LLVMObjectFile;
     return compile(module, target, options, want_llvm, type, image, diag);
-}
-
-void code_image_free(CodeImage *image)
-{
-    free(image->entry);
-    free(image->code);
-    free(image->llvm);
-    *image = (CodeImage){.kind = image->kind};
 }
 
 char *codegen_host_assembly(const IrModule *module, const CompileOptions *options, Diag *diag)
 {
     Target target = {.kind = TARGET_HOST};
-    CodeImage image = {.kind = TARGET_HOST};
+    KernelImage image = {.kind = TARGET_HOST};
     if (!compile(module, &target, options, false, LLVMAssemblyFile, &image, diag))
         return NULL;
     char *text = image.code;
     image.code = NULL;
-    code_image_free(&image);
+    kernel_image_free(&image);
     return text;
 }
 

@@ -4,7 +4,14 @@
 
 #include "jit/cache.h"
 
-/* Compiles and loads the function for the specialization's device and types, and fills the rest of it. */
-bool jit_compile(const JitFunction *function, JitSpecialization *specialization, Diag *diag);
+/* Compiles and loads the function for the specialization's device and types, and fills the rest of it. The caller frees
+ * the image, which was zeroed, whether it fails or not. */
+bool jit_compile(const JitFunction *function, const Target *target, JitSpecialization *specialization,
+                 KernelImage *image, Diag *diag);
+/* The last stage: links code of the CPU device, and hands the image to the runtime. */
+bool jit_load(KernelImage *image, JitSpecialization *specialization, Diag *diag);
+/* What no image has: classes of exceptions are objects of this process. The frontend finds them again, in the order of
+ * their numbers. */
+bool jit_restore_exceptions(const JitFunction *function, JitSpecialization *specialization);
 
 #endif

@@ -17,7 +17,7 @@
 #include "core/base/buf.h"
 #include "core/base/checked_alloc.h"
 
-static const char MAGIC[8] = "CUJIT 1";
+static const char MAGIC[8] = "CUJIT 2";
 static const char SUFFIX[] = ".kernel";
 static const uint64_t DEFAULT_MEGABYTES = 512;
 
@@ -28,12 +28,6 @@ typedef struct Header {
     Hash key, content;
     uint64_t size; /* of what follows */
 } Header;
-
-/* What follows: this, the entry's name, the parameters, the code. */
-typedef struct Content {
-    uint32_t kind, effects, static_shared, local_size, context_size, has_real_threads, entry_size, parameter_count;
-    uint64_t code_size;
-} Content;
 
 /* --- the folder ----------------------------------------------------------------------------------------------------------- */
 static bool join(char *path, const char *folder, const char *name)
@@ -96,7 +90,7 @@ static uint8_t *read_content(int file, const Hash *key, size_t *size)
 {
     Header header;
     if (!read_all(file, &header, sizeof header) || memcmp(header.magic, MAGIC, sizeof MAGIC) ||
-        memcmp(&header.key, key, sizeof *key) || header.size < sizeof(Content) || header.size > MOST_BYTES)
+        memcmp(&header.key, key, sizeof *key) || header.size > MOST_BYTES)
         return NULL;
     uint8_t *bytes = checked_malloc(header.size);
     *size = header.size;
@@ -117,30 +111,6 @@ static void *copy_of(const void *bytes, size_t size)
     return copy;
 }
 
-static bool take_content(const uint8_t *bytes, size_t size, CachedKernel *kernel)
-{
-    Content content;
-    memcpy(&content, bytes, sizeof content);
-    const uint8_t *entry = bytes + sizeof content, *written = entry + content.entry_size;
-    const uint8_t *code = written + content.parameter_count;
-    if (sizeof content + content.entry_size + content.parameter_count + content.code_size != size)
-        return false;
-    kernel->image = (CodeImage){.kind = (TargetKind)content.kind,
-                                .entry = copy_of(entry, content.entry_size),
-                                .code = copy_of(code, content.code_size),
-                                .code_size = content.code_size,
-                                .effects = content.effects,
-                                .static_shared = content.static_shared,
-                                .local_size = content.local_size,
-                                .context_size = content.context_size,
-                                .has_real_threads = content.has_real_threads};
-    kernel->parameter_count = content.parameter_count;
-    kernel->written = checked_malloc(content.parameter_count + 1u);
-    for (uint32_t i = 0; i < content.parameter_count; i++)
-        kernel->written[i] = written[i];
-    return true;
-}
-
 /* Says that the file was used now, but not at every use. */
 static void touch(int file, const struct stat *status)
 {
@@ -148,7 +118,7 @@ static void touch(int file, const struct stat *status)
         futimens(file, NULL);
 }
 
-bool disk_cache_load(const Hash *key, CachedKernel *kernel)
+bool disk_cache_load(const Hash *key, KernelImage *image)
 {
     char folder[PATH_BYTES], path[PATH_BYTES];
     struct stat status;
@@ -157,19 +127,12 @@ bool disk_cache_load(const Hash *key, CachedKernel *kernel)
     if (file < 0)
         return false;
     uint8_t *bytes = fstat(file, &status) == 0 && S_ISREG(status.st_mode) ? read_content(file, key, &size) : NULL;
-    bool ok = bytes && take_content(bytes, size, kernel);
+    bool ok = bytes && kernel_image_read(bytes, size, image);
     if (ok)
         touch(file, &status);
     free(bytes);
     close(file);
     return ok;
-}
-
-void cached_kernel_free(CachedKernel *kernel)
-{
-    code_image_free(&kernel->image);
-    free(kernel->written);
-    kernel->written = NULL;
 }
 
 /* --- keeping the folder small ------------------------------------------------------------------------------------------------- */
@@ -265,25 +228,6 @@ static bool write_all(int file, const void *bytes, size_t size)
     return true;
 }
 
-static void write_content(Buf *out, const CachedKernel *kernel)
-{
-    const CodeImage *image = &kernel->image;
-    Content content = {.kind = image->kind,
-                       .effects = image->effects,
-                       .static_shared = image->static_shared,
-                       .local_size = image->local_size,
-                       .context_size = image->context_size,
-                       .has_real_threads = image->has_real_threads,
-                       .entry_size = (uint32_t)strlen(image->entry),
-                       .parameter_count = kernel->parameter_count,
-                       .code_size = image->code_size};
-    buf_add_bytes(out, &content, sizeof content);
-    buf_add_bytes(out, image->entry, content.entry_size);
-    for (uint32_t i = 0; i < kernel->parameter_count; i++)
-        buf_add_bytes(out, kernel->written[i] ? "\1" : "\0", 1);
-    buf_add_bytes(out, image->code, image->code_size);
-}
-
 /* A new file; none is left where something fails. */
 static bool write_file(const char *path, const Hash *key, const Buf *content)
 {
@@ -309,7 +253,7 @@ static void count_written(const char *folder, uint64_t bytes)
     sweep(folder);
 }
 
-void disk_cache_store(const Hash *key, const CachedKernel *kernel)
+void disk_cache_store(const Hash *key, const KernelImage *image)
 {
     static _Atomic unsigned stores;
     char folder[PATH_BYTES], path[PATH_BYTES], unfinished[PATH_BYTES + 64];
@@ -317,7 +261,7 @@ void disk_cache_store(const Hash *key, const CachedKernel *kernel)
         return;
     snprintf(unfinished, sizeof unfinished, "%s.%ld.%u.unfinished", path, (long)getpid(), atomic_fetch_add(&stores, 1));
     Buf content = {0};
-    write_content(&content, kernel);
+    kernel_image_write(&content, image);
     bool ok = write_file(unfinished, key, &content);
     if (!ok && errno == ENOENT) {
         make_folder(folder);

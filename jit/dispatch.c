@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "core/base/checked_alloc.h"
-#include "jit/compile.h"
+#include "jit/obtain.h"
 
 JitFunction *jit_function_create(const Snapshot *snapshot, const CompileOptions *options, uint32_t number)
 {
@@ -27,7 +27,7 @@ static JitSpecialization *compile_locked(JitFunction *function, RtDevice *device
 {
     JitSpecialization *specialization = jit_specialization_create(device, types, count);
     specialization->tag = (uint64_t)function->number << 32 | function->cache.count;
-    if (jit_compile(function, specialization, diag)) {
+    if (jit_obtain(function, specialization, diag)) {
         jit_cache_append_locked(&function->cache, specialization);
         return specialization;
     }

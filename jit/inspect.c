@@ -41,14 +41,14 @@ static char *generated_text(IrModule *module, const Target *target, const Compil
         return NULL;
     if (!want_llvm && target->kind == TARGET_HOST)
         return codegen_host_assembly(module, options, diag);
-    CodeImage image = {0};
+    KernelImage image = {0};
     char *text = NULL;
     if (codegen_compile(module, target, options, want_llvm, &image, diag)) {
         char **taken = want_llvm ? &image.llvm : &image.code;
         text = *taken;
         *taken = NULL;
     }
-    code_image_free(&image);
+    kernel_image_free(&image);
     return text;
 }
 

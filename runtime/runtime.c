@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "core/intrinsic.h"
 #include "runtime/backend.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/cuda/driver.h"
@@ -162,12 +163,12 @@ bool rt_event_synchronize(RtEvent *event, Diag *diag)
 }
 
 /* --- kernels -------------------------------------------------------------------------------------------------------- */
-RtKernel *rt_kernel_load(RtDevice *device, const RtImage *image, Diag *diag)
+RtKernel *rt_kernel_load(RtDevice *device, const KernelImage *image, Diag *diag)
 {
     RtKernel *kernel = device->backend->kernel_load(device, image, diag);
     if (kernel) {
-        kernel->cooperative = image->cooperative;
-        kernel->starts_early = image->starts_early;
+        kernel->cooperative = image->effects & EFFECT_GRID_SYNC;
+        kernel->starts_early = image->effects & EFFECT_GRID_DEPENDENCY;
     }
     return kernel;
 }

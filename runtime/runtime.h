@@ -9,7 +9,7 @@
 
 #include "core/base/diag.h"
 #include "core/base/exception_record.h"
-#include "core/host_abi.h"
+#include "core/kernel_image.h"
 
 typedef enum RtKind { RT_CPU, RT_GPU } RtKind;
 typedef struct RtDevice RtDevice;
@@ -86,26 +86,8 @@ bool rt_event_query(RtEvent *event, bool *done, Diag *diag);
 bool rt_event_elapsed(RtEvent *start, RtEvent *end, float *milliseconds, Diag *diag);
 
 /* --- kernels ----------------------------------------------------------------------------------------------------------- */
-/* What to load: PTX for a GPU, linked entries for the CPU device. */
-typedef struct RtImage {
-    const char *name; /* the kernel's symbol */
-    const void *code; /* GPU: PTX (NUL-terminated) */
-    size_t code_size;
-    int max_registers; /* GPU: 0 no limit */
-    int max_threads; /* of a block, by launch bounds; 0: the device's limit */
-    int carveout; /* GPU: of the L1 cache for shared memory, a hint: percent + 1; 0: the driver chooses */
-    HostThreadEntry thread_entry; /* CPU device */
-    HostBlocksEntry blocks_entry; /* CPU device; NULL when threads must be real */
-    bool by_clusters; /* CPU device: blocks of a cluster meet (EFFECT_CLUSTER) */
-    bool by_warps; /* CPU device: threads meet otherwise than at plain barriers (EFFECT_WARP_SYNC) */
-    uint32_t static_shared; /* CPU device: bytes of shared arrays; GPU: of those that launches give memory for */
-    uint32_t local_size;
-    uint32_t context_size; /* CPU device: bytes that blocks_entry keeps for each thread */
-    bool cooperative; /* its threads wait for the whole grid: every launch is cooperative */
-    bool starts_early; /* it waits for the stream's earlier launches by itself: each launch may begin before they end */
-} RtImage;
-
-RtKernel *rt_kernel_load(RtDevice *device, const RtImage *image, Diag *diag);
+/* Loads PTX on a GPU; on the CPU device, entries of code that is linked. */
+RtKernel *rt_kernel_load(RtDevice *device, const KernelImage *image, Diag *diag);
 void rt_kernel_unload(RtKernel *kernel);
 /* A CUfunction_attribute by its number (registers, static shared bytes, max threads, local bytes, constant bytes). */
 bool rt_kernel_attribute(RtKernel *kernel, int attribute, int *value, Diag *diag);

@@ -88,9 +88,9 @@ static void add_symbols(LLVMOrcLLJITRef jit)
                                 LLVMOrcCreateCustomCAPIDefinitionGenerator(define_symbols, NULL, NULL));
 }
 
-static bool add_object(LLVMOrcLLJITRef jit, const CodeImage *image, Diag *diag)
+static bool add_object(LLVMOrcLLJITRef jit, const KernelImage *image, Diag *diag)
 {
-    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(image->code, image->code_size, image->entry);
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(image->code, image->code_size, image->name);
     return check(LLVMOrcLLJITAddObjectFile(jit, LLVMOrcLLJITGetMainJITDylib(jit), buffer), diag);
 }
 
@@ -132,7 +132,7 @@ static void initialize_backend(void)
     LLVMInitializeNativeAsmPrinter();
 }
 
-static bool link_object(HostCode *code, const CodeImage *image, Diag *diag)
+static bool link_object(HostCode *code, const KernelImage *image, Diag *diag)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, initialize_backend);
@@ -140,13 +140,13 @@ static bool link_object(HostCode *code, const CodeImage *image, Diag *diag)
         return false;
     add_symbols(code->jit);
     if (image->has_real_threads)
-        code->thread = (HostThreadEntry)look_up(code->jit, image->entry, ".thread", diag);
+        code->thread = (HostThreadEntry)look_up(code->jit, image->name, ".thread", diag);
     else
-        code->blocks = (HostBlocksEntry)look_up(code->jit, image->entry, ".blocks", diag);
+        code->blocks = (HostBlocksEntry)look_up(code->jit, image->name, ".blocks", diag);
     return !diag_failed(diag);
 }
 
-HostCode *codegen_link_host(const CodeImage *image, Diag *diag)
+HostCode *codegen_link_host(const KernelImage *image, Diag *diag)
 {
     HostCode *code = calloc(1, sizeof *code);
     if (link_object(code, image, diag))

@@ -22,7 +22,7 @@ static void jit_options_add(JitOptions *jit, CUjit_option option, uintptr_t valu
     jit->values[jit->count++] = (void *)value;
 }
 
-static void jit_options_set(JitOptions *jit, const RtImage *image)
+static void jit_options_set(JitOptions *jit, const KernelImage *image)
 {
     jit->count = 0;
     jit->log[0] = 0;
@@ -32,7 +32,7 @@ static void jit_options_set(JitOptions *jit, const RtImage *image)
         jit_options_add(jit, CU_JIT_MAX_REGISTERS, (uintptr_t)image->max_registers);
 }
 
-static bool jit_check(JitOptions *jit, const RtImage *image, CUresult result, Diag *diag)
+static bool jit_check(JitOptions *jit, const KernelImage *image, CUresult result, Diag *diag)
 {
     if (result == CUDA_SUCCESS)
         return true;
@@ -45,14 +45,14 @@ static bool jit_check(JitOptions *jit, const RtImage *image, CUresult result, Di
 }
 
 /* --- loading -------------------------------------------------------------------------------------------------------- */
-static bool prefer_carveout(CudaKernel *kernel, const RtImage *image, Diag *diag)
+static bool prefer_carveout(CudaKernel *kernel, const KernelImage *image, Diag *diag)
 {
     return !image->carveout || driver_call(diag, cuFuncSetAttribute, kernel->function,
                                            CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, image->carveout - 1);
 }
 
 /* Loads into *module and finds the kernel; on failure nothing stays loaded. Needs the context current. */
-static bool load_function(CudaKernel *kernel, const RtImage *image, Diag *diag)
+static bool load_function(CudaKernel *kernel, const KernelImage *image, Diag *diag)
 {
     JitOptions jit;
     jit_options_set(&jit, image);
@@ -73,7 +73,7 @@ static bool load_function(CudaKernel *kernel, const RtImage *image, Diag *diag)
     return false;
 }
 
-RtKernel *cuda_kernel_load(RtDevice *device, const RtImage *image, Diag *diag)
+RtKernel *cuda_kernel_load(RtDevice *device, const KernelImage *image, Diag *diag)
 {
     CudaScope scope;
     CudaKernel *kernel = calloc(1, sizeof *kernel);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/intrinsic.h"
 #include "runtime/cuda/driver_types.h"
 #include "runtime/host/host_backend.h"
 #include "runtime/host/host_grid.h"
@@ -16,7 +17,7 @@ enum {
 };
 
 /* --- kernels -------------------------------------------------------------------------------------------------------- */
-RtKernel *host_kernel_load(RtDevice *device, const RtImage *image, Diag *diag)
+RtKernel *host_kernel_load(RtDevice *device, const KernelImage *image, Diag *diag)
 {
     HostKernel *kernel = calloc(1, sizeof *kernel);
     if (!kernel) {
@@ -30,8 +31,8 @@ RtKernel *host_kernel_load(RtDevice *device, const RtImage *image, Diag *diag)
     snprintf(kernel->base.name, sizeof kernel->base.name, "%s", image->name);
     kernel->thread_entry = image->thread_entry;
     kernel->blocks_entry = image->blocks_entry;
-    kernel->by_warps = image->by_warps && !image->blocks_entry;
-    kernel->by_clusters = image->by_clusters && kernel->by_warps;
+    kernel->by_warps = image->effects & EFFECT_WARP_SYNC && !image->blocks_entry;
+    kernel->by_clusters = image->effects & EFFECT_CLUSTER && kernel->by_warps;
     kernel->local_size = image->local_size;
     kernel->context_size = image->context_size;
     return &kernel->base;

@@ -6,7 +6,7 @@
 
 static const int architectures[] = {75, 80, 90, 100, 120};
 
-static bool compile(const char *ir, Target target, CompileOptions options, CodeImage *image)
+static bool compile(const char *ir, Target target, CompileOptions options, KernelImage *image)
 {
     Arena *arena = arena_create();
     Diag diag = {0};
@@ -21,12 +21,12 @@ static bool compile(const char *ir, Target target, CompileOptions options, CodeI
 
 char *compile_ptx(const char *ir, int sm, CompileOptions options)
 {
-    CodeImage image;
+    KernelImage image;
     if (!compile(ir, (Target){TARGET_NVPTX, target_gpu(sm)}, options, &image))
         return NULL;
     char *text = image.code;
     image.code = NULL;
-    code_image_free(&image);
+    kernel_image_free(&image);
     return text;
 }
 
@@ -89,10 +89,10 @@ void check_compiles(const char *name, const char *ir, int sm)
         {.opt = 0, .fmad = true}, {.opt = 3, .fmad = true, .fastmath = FLOAT_FAST | FLOAT_FLUSH}, {.opt = 2}};
     check_assembles(name, ir, sm);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        CodeImage image;
+        KernelImage image;
         free(compile_ptx(ir, 90, all[i]));
         if (compile(ir, (Target){TARGET_HOST, NULL}, all[i], &image))
-            code_image_free(&image);
+            kernel_image_free(&image);
     }
 }
 
@@ -123,7 +123,7 @@ static void run_threads(HostThreadEntry entry, const HostThread *frame, int64_t 
     }
 }
 
-static void run_image(const CodeImage *image, const HostCode *code, const void *parameters, Grid grid)
+static void run_image(const KernelImage *image, const HostCode *code, const void *parameters, Grid grid)
 {
     static const HostServices services = {.barrier = no_barrier};
     int64_t blocks = 1;
@@ -149,7 +149,7 @@ static void run_image(const CodeImage *image, const HostCode *code, const void *
 
 bool run_on_host(const char *ir, const void *parameters, Grid grid)
 {
-    CodeImage image;
+    KernelImage image;
     Diag diag = {0};
     if (!compile(ir, (Target){TARGET_HOST, NULL}, (CompileOptions){.opt = 3, .fmad = true}, &image))
         return false;
@@ -159,6 +159,6 @@ bool run_on_host(const char *ir, const void *parameters, Grid grid)
     else
         fprintf(stderr, "%s\n%s\n", diag.message, ir);
     codegen_unlink_host(code);
-    code_image_free(&image);
+    kernel_image_free(&image);
     return !diag_failed(&diag);
 }

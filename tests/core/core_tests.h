@@ -22,5 +22,6 @@ void test_ir_verify_op(void);
 void test_ir_graph(void);
 void test_ir_effects(void);
 void test_hash(void);
+void test_kernel_image(void);
 
 #endif

@@ -26,30 +26,31 @@ static void store(uint64_t number, const char *code, size_t size)
 {
     bool written[] = {true, false, true};
     Hash key = key_of(number);
-    CachedKernel kernel = {.image = {.kind = TARGET_NVPTX,
-                                     .entry = (char *)"saxpy",
-                                     .code = (char *)code,
-                                     .code_size = size,
-                                     .effects = 5,
-                                     .static_shared = 96,
-                                     .local_size = 8},
-                           .parameter_count = 3,
-                           .written = written};
-    disk_cache_store(&key, &kernel);
+    KernelImage image = {.kind = TARGET_NVPTX,
+                         .name = "saxpy",
+                         .name_size = 5,
+                         .code = (char *)code,
+                         .code_size = size,
+                         .effects = 5,
+                         .static_shared = 96,
+                         .local_size = 8,
+                         .max_registers = 40,
+                         .parameter_count = 3,
+                         .written = written};
+    disk_cache_store(&key, &image);
 }
 
 static bool comes_back(uint64_t number, const char *code, size_t size)
 {
-    CachedKernel kernel = {0};
+    KernelImage image = {0};
     Hash key = key_of(number);
-    if (!disk_cache_load(&key, &kernel))
+    if (!disk_cache_load(&key, &image))
         return false;
-    const CodeImage *image = &kernel.image;
-    bool ok = image->kind == TARGET_NVPTX && !strcmp(image->entry, "saxpy") && image->code_size == size &&
-              !memcmp(image->code, code, size) && image->code[size] == 0 && image->effects == 5 &&
-              image->static_shared == 96 && image->local_size == 8 && kernel.parameter_count == 3 &&
-              kernel.written[0] && !kernel.written[1] && kernel.written[2];
-    cached_kernel_free(&kernel);
+    bool ok = image.kind == TARGET_NVPTX && !strcmp(image.name, "saxpy") && image.code_size == size &&
+              !memcmp(image.code, code, size) && image.code[size] == 0 && image.effects == 5 &&
+              image.static_shared == 96 && image.local_size == 8 && image.max_registers == 40 &&
+              image.parameter_count == 3 && image.written[0] && !image.written[1] && image.written[2];
+    kernel_image_free(&image);
     return CHECK(ok);
 }
 

@@ -30,7 +30,7 @@ FLOORS = {
             *["type/", "snapshot", "constant"],
             *["intrinsic", "intrinsic_cuda", "intrinsic_tensor", "intrinsic_family", "libdevice"],
         ],
-        ["float_flag", "option", "host_abi", "host_tensor", "kernel_abi", "target"],
+        ["float_flag", "option", "host_abi", "host_tensor", "kernel_abi", "target", "kernel_image"],
         ["ir/"],
     ],
     "frontend": [

@@ -41,7 +41,7 @@ static void check_limits(RtKernel *kernel, uint32_t kernel_threads)
 static void on_gpu(void)
 {
     Diag diag = {0};
-    RtImage image = {.name = "k", .code = "ptx", .code_size = 4};
+    KernelImage image = {.name = "k", .code = "ptx", .code_size = 4};
     check_limits(rt_kernel_load(rt_device(RT_GPU, 0, &diag), &image, &diag), 512);
 }
 
@@ -49,7 +49,7 @@ void test_launch_limits(void)
 {
     Diag diag = {0};
     const char *environment[] = {"CUJIT_DRIVER_LIBRARY", fake_driver_path(), NULL};
-    RtImage image = {.name = "k", .thread_entry = nothing, .static_shared = 1024};
+    KernelImage image = {.name = "k", .thread_entry = nothing, .static_shared = 1024};
     in_child_with("launch limits of a GPU", on_gpu, environment);
     check_limits(rt_kernel_load(rt_device(RT_CPU, 0, &diag), &image, &diag), 1024);
 }

@@ -141,14 +141,14 @@ static void *compile_in_thread(void *unused)
     CompileOptions options = {.opt = 2, .fmad = true};
     Target targets[] = {{TARGET_NVPTX, target_gpu(90)}, {TARGET_HOST, NULL}};
     for (int i = 0; i < 8 && !diag_failed(&diag); i++) {
-        CodeImage image;
+        KernelImage image;
         IrModule *module = ir_parse(each_ir, arena, &diag);
         if (!module || !codegen_run_passes(module, &targets[i % 2], &options, NULL, &diag) ||
             !codegen_compile(module, &targets[i % 2], &options, false, &image, &diag))
             break;
         HostCode *code = i % 2 ? codegen_link_host(&image, &diag) : NULL;
         codegen_unlink_host(code);
-        code_image_free(&image);
+        kernel_image_free(&image);
     }
     arena_destroy(arena);
     return diag_failed(&diag) ? "failed" : NULL;
@@ -219,7 +219,7 @@ static void count_barrier(HostThread *thread, int32_t line)
     barriers++;
 }
 
-static void check_barrier(const CodeImage *image)
+static void check_barrier(const KernelImage *image)
 {
     static const HostServices services = {.barrier = count_barrier};
     Diag diag = {0};
@@ -332,7 +332,7 @@ static void check_entry(void)
 {
     Arena *arena = arena_create();
     Diag diag = {0};
-    CodeImage image;
+    KernelImage image;
     IrModule *module = ir_parse(rounds_ir, arena, &diag);
     Target host = {TARGET_HOST, NULL};
     CompileOptions options = {.opt = 2, .fmad = true};
@@ -340,7 +340,7 @@ static void check_entry(void)
               codegen_compile(module, &host, &options, true, &image, &diag))) {
         CHECK(!image.has_real_threads && image.context_size > 0);
         CHECK(image.llvm && strstr(image.llvm, "@k.blocks") && !strstr(image.llvm, "@k.thread"));
-        code_image_free(&image);
+        kernel_image_free(&image);
     }
     arena_destroy(arena);
 }
@@ -356,7 +356,7 @@ void test_shared_memory(void)
 {
     Arena *arena = arena_create();
     Diag diag = {0};
-    CodeImage image;
+    KernelImage image;
     IrModule *module = ir_parse(shared_ir, arena, &diag);
     Target host = {TARGET_HOST, NULL};
     CompileOptions options = {.opt = 3, .fmad = true};
@@ -366,7 +366,7 @@ void test_shared_memory(void)
         CHECK(image.effects & EFFECT_BLOCK_SYNC && image.has_real_threads);
         CHECK(image.llvm && strstr(image.llvm, "@k.thread") && !strstr(image.llvm, "@k.blocks"));
         check_barrier(&image);
-        code_image_free(&image);
+        kernel_image_free(&image);
     }
     char *assembly = module ? codegen_host_assembly(module, &options, &diag) : NULL;
     CHECK(assembly && strstr(assembly, "k.thread"));

@@ -135,7 +135,7 @@ static void check_refused(const char *ir, Target target, DiagId id)
 {
     Arena *arena = arena_create();
     Diag diag = {0};
-    CodeImage image;
+    KernelImage image;
     CompileOptions options = {.opt = 3, .fmad = true};
     IrModule *module = ir_parse(ir, arena, &diag);
     CHECK(module && !codegen_compile(module, &target, &options, false, &image, &diag));

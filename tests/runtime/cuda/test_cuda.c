@@ -10,9 +10,9 @@
 
 static const FakeDriver *fake(void) { return dlsym(dlopen(fake_driver_path(), RTLD_NOW | RTLD_NOLOAD), "fake_driver"); }
 
-static RtImage ptx_image(const char *text)
+static KernelImage ptx_image(const char *text)
 {
-    return (RtImage){.name = "k", .code = text, .code_size = strlen(text) + 1};
+    return (KernelImage){.name = "k", .code = (char *)text, .code_size = strlen(text) + 1};
 }
 
 static void devices(void)
@@ -241,7 +241,7 @@ static void carveouts(RtDevice *device)
 {
     Diag diag = {0};
     const int attribute = CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, choices[] = {1, 51, 101};
-    RtImage image = ptx_image("ptx");
+    KernelImage image = ptx_image("ptx");
     CHECK(fake()->function_attribute(attribute) == -1);
     for (int i = 0; i < 3; i++) {
         image.carveout = choices[i];
@@ -261,7 +261,7 @@ static void modules(void)
     Diag diag = {0};
     int value = 0, blocks = 0, threads = 0;
     RtDevice *device = rt_device(RT_GPU, 0, &diag);
-    RtImage good = ptx_image(".version 6.3"), bad = ptx_image("bad"), absent = good;
+    KernelImage good = ptx_image(".version 6.3"), bad = ptx_image("bad"), absent = good;
     absent.name = "absent";
     good.max_registers = 40;
     RtKernel *kernel = rt_kernel_load(device, &good, &diag);
@@ -283,7 +283,7 @@ static void modules(void)
 static void launches(void)
 {
     Diag diag = {0};
-    RtImage image = ptx_image("ptx");
+    KernelImage image = ptx_image("ptx");
     RtDevice *device = rt_device(RT_GPU, 0, &diag);
     RtKernel *kernel = rt_kernel_load(device, &image, &diag);
     RtStream *stream = rt_stream_external(device, 77, &diag);
@@ -334,7 +334,7 @@ static void raise_in(ExceptionRecord *record, uint32_t code)
 static void exceptions(void)
 {
     Diag diag = {0};
-    RtImage image = ptx_image("ptx");
+    KernelImage image = ptx_image("ptx");
     RtDevice *device = rt_device(RT_GPU, 0, &diag);
     RtKernel *kernel = rt_kernel_load(device, &image, &diag);
     RtStream *stream = rt_stream_create(device, &diag), *legacy = rt_stream_external(device, 1, &diag);

@@ -56,7 +56,7 @@ static void missing_optional(void)
     CHECK_OK(device != NULL, &diag);
     CHECK_FAILS(rt_device_uuid(device, uuid, &diag), &diag, DIAG_DRIVER_SYMBOL,
                 "no function cuDeviceGetUuid; it needs driver 9.2");
-    RtKernel *kernel = rt_kernel_load(device, &(RtImage){.name = "k", .code = "ptx", .code_size = 4}, &diag);
+    RtKernel *kernel = rt_kernel_load(device, &(KernelImage){.name = "k", .code = "ptx", .code_size = 4}, &diag);
     CHECK_OK(kernel != NULL, &diag);
     RtLaunch launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
     CHECK_OK(rt_launch(kernel, &launch, &diag), &diag);

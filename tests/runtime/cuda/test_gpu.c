@@ -30,7 +30,7 @@ static RtKernel *load_add(RtDevice *device, bool newest)
     Diag diag = {0};
     char text[2048];
     snprintf(text, sizeof text, add_ptx, newest ? "7.8" : "6.3", newest ? "sm_90" : "sm_75");
-    RtImage image = {.name = "add", .code = text, .code_size = strlen(text) + 1};
+    KernelImage image = {.name = "add", .code = text, .code_size = strlen(text) + 1};
     RtKernel *kernel = rt_kernel_load(device, &image, &diag);
     CHECK_OK(kernel != NULL, &diag);
     return kernel;
@@ -123,14 +123,14 @@ static void modules(void)
     char text[2048];
     RtDevice *device = rt_device(RT_GPU, 0, &diag);
     snprintf(text, sizeof text, add_ptx, "6.3", "sm_75");
-    RtImage image = {.name = "add", .code = text, .code_size = strlen(text) + 1, .max_registers = 32};
+    KernelImage image = {.name = "add", .code = text, .code_size = strlen(text) + 1, .max_registers = 32};
     RtKernel *kernel = rt_kernel_load(device, &image, &diag);
     CHECK_OK(kernel != NULL, &diag);
     CHECK_OK(rt_kernel_attribute(kernel, 4, &registers, &diag) && registers > 0 && registers <= 32, &diag);
     CHECK_OK(rt_kernel_occupancy(kernel, 0, &blocks, &threads, &diag) && blocks > 0 && threads % 32 == 0, &diag);
     check_add(device, kernel, (RtLaunch){.dynamic_shared = THREADS * 4});
     rt_kernel_unload(kernel);
-    RtImage bad = {.name = "bad", .code = ".version 6.3\n.target sm_75\nnonsense\n", .code_size = 37};
+    KernelImage bad = {.name = "bad", .code = ".version 6.3\n.target sm_75\nnonsense\n", .code_size = 37};
     CHECK_FAILS(rt_kernel_load(device, &bad, &diag), &diag, DIAG_DRIVER_LINK, "CUDA_ERROR_INVALID_PTX (218)");
     CHECK_FAILS(rt_kernel_load(device, &bad, &diag), &diag, DIAG_DRIVER_LINK, "ptxas");
 }

@@ -87,7 +87,7 @@ static void kernels(RtDevice *device)
 {
     Diag diag = {0};
     int value = 0, blocks = 0, threads = 0;
-    RtImage image = {.name = "k", .thread_entry = nothing, .static_shared = 100, .local_size = 40};
+    KernelImage image = {.name = "k", .thread_entry = nothing, .static_shared = 100, .local_size = 40};
     RtKernel *kernel = rt_kernel_load(device, &image, &diag);
     const int expected[][2] = {
         {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},

@@ -11,7 +11,7 @@
 
 #include "runtime/host/host_float.h"
 
-static void run(const RtImage *image, const RtLaunch *launch)
+static void run(const KernelImage *image, const RtLaunch *launch)
 {
     Diag diag = {0};
     RtKernel *kernel = rt_kernel_load(rt_device(RT_CPU, 0, &diag), image, &diag);
@@ -67,7 +67,7 @@ static void visit_blocks(const HostThread *frame, int64_t first, int64_t count)
     }
 }
 
-static void check_visits(const RtImage *image, RtLaunch launch)
+static void check_visits(const KernelImage *image, RtLaunch launch)
 {
     size_t threads =
         (size_t)launch.grid[0] * launch.grid[1] * launch.grid[2] * launch.block[0] * launch.block[1] * launch.block[2];
@@ -88,7 +88,7 @@ static void indices(void)
         {.grid = {2, 1, 1}, .block = {1024, 1, 1}}, {.grid = {1000, 1, 1}, .block = {33, 1, 1}},
         {.grid = {1, 300, 2}, .block = {2, 8, 64}},
     };
-    const RtImage images[] = {
+    const KernelImage images[] = {
         {.name = "visit", .thread_entry = visit},
         {.name = "visit", .thread_entry = visit, .blocks_entry = visit_blocks},
         {.name = "visit", .thread_entry = visit, .blocks_entry = visit_blocks, .local_size = 1 << 20},
@@ -122,7 +122,7 @@ static void reductions(void)
     int64_t sums[BLOCKS], *parameter = sums;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         int64_t threads = sizes[i], wrong = 0;
-        RtImage image = {.name = "reduce", .thread_entry = reduce, .static_shared = 1024 * 8};
+        KernelImage image = {.name = "reduce", .thread_entry = reduce, .static_shared = 1024 * 8};
         RtLaunch launch = {.grid = {BLOCKS / 2, 2, 1}, .block = {sizes[i], 1, 1}, .parameters = &parameter};
         run(&image, &launch);
         for (int64_t block = 0; block < BLOCKS; block++)
@@ -180,7 +180,7 @@ static void early_returns(void)
     const uint32_t sizes[] = {1, 2, 40, 200};
     for (size_t i = 0; i < 2; i++)
         for (size_t j = 0; j < sizeof sizes / sizeof *sizes; j++) {
-            RtImage image = {.name = "early", .thread_entry = entries[i], .static_shared = 12};
+            KernelImage image = {.name = "early", .thread_entry = entries[i], .static_shared = 12};
             RtLaunch launch = {
                 .grid = {30, 1, 1}, .block = {sizes[j], 1, 1}, .dynamic_shared = 4096, .parameters = &parameter};
             run(&image, &launch);
@@ -210,7 +210,7 @@ static void keep_local(HostThread *t)
 static void locals(void)
 {
     _Atomic int wrong = 0, *parameter = &wrong;
-    RtImage image = {.name = "local", .thread_entry = keep_local, .local_size = LOCAL_BYTES};
+    KernelImage image = {.name = "local", .thread_entry = keep_local, .local_size = LOCAL_BYTES};
     for (uint32_t threads = 1; threads <= 1024; threads *= 4) {
         RtLaunch launch = {.grid = {4, 1, 1}, .block = {threads, 1, 1}, .parameters = &parameter};
         run(&image, &launch);
@@ -240,7 +240,7 @@ static void stack_overflow(void)
     pid_t child = fork();
     if (!child) {
         freopen("/dev/null", "w", stderr);
-        RtImage image = {.name = "overflow", .thread_entry = overflow};
+        KernelImage image = {.name = "overflow", .thread_entry = overflow};
         run(&image, &(RtLaunch){.grid = {1, 1, 1}, .block = {4, 1, 1}});
         _exit(0);
     }
@@ -260,7 +260,7 @@ static void halve_denormal(HostThread *t)
 static void caller_flushes_to_zero(void)
 {
     double value = 0x1p-1050, *parameter = &value;
-    RtImage image = {.name = "halve", .thread_entry = halve_denormal};
+    KernelImage image = {.name = "halve", .thread_entry = halve_denormal};
     RtLaunch launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .parameters = &parameter};
     HostFloatState before = host_float_enter();
 #ifdef __x86_64__

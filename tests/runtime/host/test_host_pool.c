@@ -12,7 +12,7 @@
 static RtKernel *load(HostThreadEntry entry)
 {
     Diag diag = {0};
-    RtImage image = {.name = "k", .thread_entry = entry, .static_shared = 4};
+    KernelImage image = {.name = "k", .thread_entry = entry, .static_shared = 4};
     return rt_kernel_load(rt_device(RT_CPU, 0, &diag), &image, &diag);
 }
 
@@ -152,7 +152,7 @@ static void no_memory(void)
 {
 #ifndef __SANITIZE_ADDRESS__
     Diag diag = {0};
-    RtImage image = {.name = "k", .thread_entry = count_threads, .local_size = 4 << 20};
+    KernelImage image = {.name = "k", .thread_entry = count_threads, .local_size = 4 << 20};
     RtKernel *kernel = rt_kernel_load(rt_device(RT_CPU, 0, &diag), &image, &diag);
     struct rlimit before, limit;
     getrlimit(RLIMIT_AS, &before);

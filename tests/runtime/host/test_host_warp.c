@@ -12,8 +12,8 @@ static bool is_cooperative;
 
 static bool launch(HostThreadEntry entry, uint32_t blocks, uint32_t threads, void *parameter, Diag *diag)
 {
-    RtImage image = {
-        .name = "k", .thread_entry = entry, .by_warps = true, .static_shared = 4096, .cooperative = is_cooperative};
+    KernelImage image = {.name = "k", .thread_entry = entry, .static_shared = 4096, .effects = EFFECT_WARP_SYNC};
+    image.effects |= is_cooperative ? EFFECT_GRID_SYNC : 0;
     RtLaunch shape = {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .parameters = &parameter};
     RtKernel *kernel = rt_kernel_load(rt_device(RT_CPU, 0, diag), &image, diag);
     bool ok = kernel && rt_launch(kernel, &shape, diag);

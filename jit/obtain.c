@@ -1,0 +1,73 @@
+/* A kernel from the disk, or from the stages, and then kept for the next process. */
+#include "jit/obtain.h"
+
+#include "core/base/own_stack.h"
+#include "jit/cache_key.h"
+#include "jit/compile.h"
+#include "jit/disk_cache.h"
+#include "jit/dump.h"
+
+static bool wants_dump(void)
+{
+    const char *pass;
+    TargetKind target;
+    for (const char *const *stage = jit_dump_stages; *stage; stage++)
+        if (jit_dump_wants(*stage))
+            return true;
+    for (uint32_t i = 0; (pass = codegen_pass_name(i, &target)); i++)
+        if (jit_dump_wants(pass))
+            return true;
+    return false;
+}
+
+/* What is on disk is only an optimization: whatever is wrong with it, the kernel is compiled. */
+static bool load_kept(const JitFunction *function, const Hash *key, JitSpecialization *specialization)
+{
+    KernelImage image = {0};
+    Diag ignored = {.id = DIAG_NONE};
+    bool ok = disk_cache_load(key, &image) && image.parameter_count == specialization->count &&
+              jit_restore_exceptions(function, specialization) && jit_load(&image, specialization, &ignored);
+    if (!ok && specialization->host_code) {
+        codegen_unlink_host(specialization->host_code);
+        specialization->host_code = NULL;
+    }
+    specialization->from_disk = ok;
+    kernel_image_free(&image);
+    return ok;
+}
+
+static bool obtain(const JitFunction *function, JitSpecialization *specialization, Diag *diag)
+{
+    KernelImage image = {0};
+    Target target;
+    Hash key;
+    if (!jit_target_of_device(specialization->device, &target, diag))
+        return false;
+    bool is_kept = disk_cache_is_on() && !wants_dump() && jit_cache_key(function, specialization, &target, &key);
+    if (is_kept && load_kept(function, &key, specialization))
+        return true;
+    bool ok = jit_compile(function, &target, specialization, &image, diag);
+    if (ok && is_kept)
+        disk_cache_store(&key, &image);
+    kernel_image_free(&image);
+    return ok;
+}
+
+typedef struct Wish {
+    const JitFunction *function;
+    JitSpecialization *specialization;
+    Diag *diag;
+    bool ok;
+} Wish;
+
+static void fulfil(void *argument)
+{
+    Wish *wish = argument;
+    wish->ok = obtain(wish->function, wish->specialization, wish->diag);
+}
+
+bool jit_obtain(const JitFunction *function, JitSpecialization *specialization, Diag *diag)
+{
+    Wish wish = {function, specialization, diag, false};
+    return with_stack(STACK_FOR_NESTING, fulfil, &wish, diag) && wish.ok;
+}
