@@ -494,6 +494,7 @@ Instructions *decode(const CodeSnapshot *code, Arena *arena, Diag *diag)
     if (has_iteration_slots(d.table))
         decode_iteration(d.out, arena);
     thread_jumps(d.out);
+    decode_loop_tests(d.out);
     find_try(&d);
     return d.out;
 }

@@ -68,6 +68,8 @@ static inline bool bytecode_jumps(Bytecode op)
 Instructions *decode(const CodeSnapshot *code, Arena *arena, Diag *diag);
 /* Iteration as versions before 3.15 have it (iteration.c); a PUSH_NULL 1 is that of GET_ITER. Part of decode. */
 void decode_iteration(Instructions *instructions, Arena *arena);
+/* Makes while loops the same for all versions (loop_test.c). Part of decode. */
+void decode_loop_tests(Instructions *instructions);
 /* Makes list comprehensions the same for all versions (comprehension.c): functions that yield their items. */
 void decode_comprehensions(const CodeSnapshot *code, Instructions *instructions, Arena *arena);
 /* Makes the LOAD_LOCALs of what nested functions capture LOAD_CELLs (cell_analysis.c). */

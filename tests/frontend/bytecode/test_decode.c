@@ -12,8 +12,8 @@
 enum { ARRANGEMENTS = 3 };
 
 /* Where versions' compilers arrange the code in ways of their own: since 3.13 PUSH_NULL stands behind what is called; 3.11
- * takes short cuts through `and` and `or`; since 3.14 a loop has one test, dicts are built of pairs, and annotations are
- * made by a function. */
+ * takes short cuts through `and` and `or`; since 3.14 a loop has no second test that nothing reaches, dicts are built of
+ * pairs, and annotations are made by a function. */
 static int arrangement(const char *name, int minor)
 {
     if (!strcmp(name, "chained"))
