@@ -7,13 +7,13 @@
 #define CUJIT_CODEGEN_EMIT_H
 
 #include "codegen/codegen.h"
-#include "codegen/host/regions/stride_loop.h"
 #include "codegen/llvm.h"
 #include "core/kernel_abi.h"
 
 typedef struct Emitter Emitter;
 typedef struct BlockFrame BlockFrame; /* thread_loop.c */
 typedef struct IndependentLoop IndependentLoop;
+typedef struct StrideLoop StrideLoop; /* host/regions/stride_loop.h */
 typedef struct ThreadRange ThreadRange;
 typedef struct EmittedFunction EmittedFunction;
 
