@@ -6,6 +6,33 @@
 #include "frontend/value/lower_tuple.h"
 #include "frontend/value/operand.h"
 
+/* --- how a generator runs ------------------------------------------------------------------------------------------
+ *
+ * A GPU thread has one stack, so a generator cannot keep its own. It becomes a function that is called once for each
+ * item and gives back all that it needs to go on:
+ *
+ * def squares(n):              (has, item, frame) = squares.step(n, frame)
+ *         total = 0
+ *         for i in range(n):       frame: (0: at the start, 1: behind the first yield, ...; range; total; i)
+ *             total += i           has: false when it has ended; item and frame are then undefined
+ *             yield total
+ *
+ * for x in squares(n):         frame = (0, undefined, undefined, undefined)
+ *         out[x] = x               while True:
+ *                                      has, x, frame = squares.step(n, frame)
+ *                                      if not has: break
+ *                                      out[x] = x
+ *
+ * While SSA is built, the block behind a yield begins with a phi for each variable that lives across it, marked as
+ * resumed: it has no value from an edge, but a slot of the frame. A variable keeps its slot from yield to yield while
+ * its type stays the same, so that a loop's frame is what its phi is. The entry tests which yield it was and jumps
+ * there.
+ *
+ * The generator itself is a tuple of its arguments whose type leads to the instance; where it is in its work is the
+ * frame, which belongs to the loop that uses it. Two loops over one generator object would therefore start twice, which
+ * Python does not do: generator_use.c refuses such programs. The step is inlined into the loop; the frame then is a
+ * handful of phis, and "which yield" a constant that LLVM threads the jumps by. */
+
 enum { MOST_ITEMS = 32 }; /* of a list that becomes a tuple; longer ones are loops */
 
 static Instance *instance_of(const Type *type) { return (Instance *)type->object; }

@@ -8,6 +8,23 @@
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_tuple.h"
 
+/* --- how functions share variables ---------------------------------------------------------------------------------
+ *
+ * count = 0                    %1 = cell undefined         memory of the thread for one value def bump(by):
+ * cell_store %1, 0
+ *         nonlocal count           call bump(2, %1)            what a function captures are more parameters
+ *         count += by
+ * bump(2)                      device bump(by, count):     cell_store count, (cell_load count) + by
+ *
+ * A variable that a nested function reads and nobody assigns later is passed as a value; cell_analysis.c finds those
+ * that are to be memory. A cell has no type of its own while types are inferred: its content is what all functions that
+ * share it have stored so far (CellContent). When one of them widens it, the request's cell_version grows, and every
+ * instance that shares cells and has been inferred at an older version is inferred again.
+ *
+ * Memory of a function is gone when it returns. A function that returns a closure, or a generator with cells, therefore
+ * borrows: its caller lends memory_words words, as one more parameter, and the caller of that caller where it returns
+ * the closure in turn. So the instance that lends must know the size: the callee's IR is emitted before the call is. */
+
 /* A generator that has memory of its own carries it behind its arguments. */
 static bool has_memory(const Type *type)
 {

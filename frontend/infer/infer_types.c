@@ -21,6 +21,28 @@
 #include "frontend/value/lower_text.h"
 #include "frontend/value/lower_tuple.h"
 
+/* --- how types are found -------------------------------------------------------------------------------------------
+ *
+ * Each SSA value of an instance has a fact: nothing yet, a type, or a type with the one value that it has. A pass goes
+ * over the blocks that control reaches and runs every value's handler on its operands' facts; facts only widen
+ * (nothing, a constant, a type, a type that holds both), so that passes end. Two things make it more than a walk:
+ *
+ * - Only what is reached counts. A branch whose condition is a constant reaches one of its edges, and a phi joins the
+ *   edges that are reached. `if x.ndim == 2:` therefore never types the other arm, which may make no sense for this x.
+ * - A loop's variable is not known when its header is first met. What the way in gives is taken for all of it; the
+ *   value that comes back may widen it, and then the pass is done again:
+ *
+ *       total = 0                  pass 1: total int64 (0); total + x[i] is float64, the phi becomes float64
+ *       for i in range(n):         pass 2: total float64, total + x[i] float64: nothing changes, done
+ *           total = total + x[i]
+ *
+ * A handler that fails says so to a scratch diagnostic, as the next pass may know better; emit_ir.c runs the handlers
+ * again with the final facts, and what fails there is the user's error. A call infers the instance of what it calls,
+ * for the facts of its arguments. A function that calls itself goes by the result of the pass before; what was inferred
+ * meanwhile on that ground is provisional, and is inferred again. Three findings change the SSA itself and start over:
+ * a loop over a tuple of different types is written out (cfg_unroll.c), variables that outlive a loop's trip become
+ * cells (loop_capture.c), and a parameter whose value is needed splits the instance (constant_parameter.c). */
+
 /* Facts only widen, a few times each; what does not settle is reported as unresolved rather than tried for ever. */
 enum { PASS_LIMIT = 1000 };
 
