@@ -1,4 +1,5 @@
 /* Small helpers over LLVM's builder: constants, attributes, intrinsic calls. */
+#include <assert.h>
 #include <string.h>
 
 #include "codegen/emit.h"
@@ -36,6 +37,7 @@ void add_text_attribute(Emitter *emitter, LLVMValueRef function, const char *nam
 
 LLVMAttributeRef range_attribute(Emitter *emitter, unsigned bits, int64_t low, int64_t high)
 {
+    assert(low != high && bits <= 64);
     uint64_t lower = (uint64_t)low, upper = (uint64_t)high;
     return LLVMCreateConstantRangeAttribute(emitter->context, LLVMGetEnumAttributeKindForName("range", 5), bits, &lower,
                                             &upper);
@@ -85,6 +87,7 @@ LLVMValueRef call_pure(Emitter *emitter, const char *symbol, LLVMTypeRef result,
                        LLVMValueRef *arguments)
 {
     LLVMTypeRef types[8];
+    assert(count <= sizeof types / sizeof *types);
     for (uint32_t i = 0; i < count; i++)
         types[i] = LLVMTypeOf(arguments[i]);
     LLVMTypeRef type = LLVMFunctionType(result, types, count, false);
@@ -114,6 +117,7 @@ LLVMValueRef offset_address(Emitter *emitter, LLVMValueRef address, int64_t byte
 LLVMValueRef prologue_alloca(Emitter *emitter, uint64_t size, uint32_t alignment)
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
+    assert(here && emitter->prologue);
     LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
     LLVMValueRef address = LLVMBuildAlloca(emitter->builder, LLVMArrayType2(emitter->i8, size), "");
     LLVMSetAlignment(address, alignment);

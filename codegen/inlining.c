@@ -1,6 +1,8 @@
 /* Which device functions LLVM must inline. All, as CUDA C does, but where the copies would grow out of proportion: with
  * functions that call the next one from two places each, inlining all would double the code at every level. */
 #include "codegen/emit.h"
+
+#include <assert.h>
 #include "codegen/inlining.h"
 #include "core/base/graph.h"
 #include "core/base/table.h"
@@ -65,6 +67,7 @@ void choose_inlined(Emitter *emitter)
         find_calls(emitter, places, emitter->functions[i].ir, &nodes[i]);
     table_destroy(places);
     GraphOrder order = sort_by_calls(emitter, nodes, count);
+    assert(order.count == count + 1 && order.nodes[0] == count);
     for (uint32_t i = 1; i < order.count; i++) {
         Node *node = &nodes[order.nodes[i]];
         EmittedFunction *function = &emitter->functions[order.nodes[i]];

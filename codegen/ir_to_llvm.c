@@ -1,5 +1,6 @@
 /* The body of one function: parameters to parts, blocks in an order in which definitions come before uses, one emitter
  * for each operation of op.def. The emitters of arithmetic, arrays and atomics have files of their own. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,7 @@ void emit_ir_value(Emitter *emitter, const IrValue *value)
 {
     LLVMValueRef *out = emitter->parts[value->id] =
         ARENA_ARRAY(emitter->arena, LLVMValueRef, part_count(value->type) + 1);
+    assert(value->id < emitter->function->value_count && op_emitters[value->op]);
     set_debug_position(emitter, &value->pos);
     if (!diag_failed(emitter->diag))
         op_emitters[value->op](emitter, value, out);
@@ -97,6 +99,7 @@ static void emit_block(Emitter *emitter, const IrBlock *block)
 /* The LLVM block through which control comes from the i-th predecessor; NULL: from nowhere. */
 static LLVMBasicBlockRef edge_from(Emitter *emitter, const IrBlock *block, uint32_t i)
 {
+    assert(i < block->predecessor_count);
     uint32_t id = block->predecessors[i]->id;
     bool is_second = i && block->predecessors[i - 1]->id == id;
     return is_second ? emitter->second_edge[id] : emitter->block_end[id];
@@ -105,6 +108,7 @@ static LLVMBasicBlockRef edge_from(Emitter *emitter, const IrBlock *block, uint3
 /* Once the blocks that control comes from are emitted. */
 static void fill_ir_phi(Emitter *emitter, const IrValue *phi)
 {
+    assert(phi->op == IR_PHI && phi->operand_count == phi->block->predecessor_count);
     for (uint32_t i = 0; i < phi->operand_count; i++) {
         LLVMBasicBlockRef from = edge_from(emitter, phi->block, i);
         for (uint32_t part = 0; from && part < part_count(phi->type); part++)
@@ -209,6 +213,7 @@ static void copy_parts(LLVMValueRef *out, const LLVMValueRef *from, uint32_t cou
 
 void emit_op_PARAM(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
+    assert(value->index < emitter->function->parameter_count);
     copy_parts(out, emitter->parameters + parts_before_parameter(emitter->function, value->index),
                part_count(value->type));
 }
@@ -286,6 +291,7 @@ void emit_op_TUPLE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 
 void emit_op_GET(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
+    assert(value->index < value->operands[0]->type->count);
     uint32_t first = part_of_item(value->operands[0]->type, value->index);
     copy_parts(out, operand_parts(emitter, value, 0) + first, part_count(value->type));
 }

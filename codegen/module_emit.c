@@ -1,4 +1,5 @@
 /* One LLVM module from one IR module: context and types, declarations of all functions, then their bodies. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,6 +69,7 @@ static void choose_float_flags(Emitter *emitter)
 
 bool emitter_open(Emitter *emitter)
 {
+    assert(!emitter->context && emitter->ir->first);
     emitter->lowering = emitter->target->kind == TARGET_NVPTX ? &target_nvptx : &target_host;
     emitter->machine = emitter->lowering->create_machine(emitter->target, emitter->options, emitter->diag);
     if (!emitter->machine)
@@ -181,6 +183,7 @@ static void declare_device_function(Emitter *emitter, EmittedFunction *out, bool
         types[place++] = emitter->pointer_type;
     for (uint32_t i = 0; i < ir->parameter_count; i++)
         place += part_types(emitter, ir->parameter_types[i], types + place);
+    assert(place == count);
     out->raises = raises && !is_visible;
     place += exception_parameters(emitter, out->raises, types + place);
     out->type = LLVMFunctionType(result_type(emitter, ir->result, out->raises), types, place, false);

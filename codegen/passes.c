@@ -2,6 +2,8 @@
  * where it can be printed and read back, and not in the state of an emitter. */
 #include "codegen/passes.h"
 
+#include <assert.h>
+
 #include "codegen/codegen.h"
 
 typedef struct Pass {
@@ -36,6 +38,7 @@ enum { CHECKS_PASSES = 0 };
 bool codegen_run_passes(IrModule *module, const Target *target, const CompileOptions *options, const PassWatch *watch,
                         Diag *diag)
 {
+    assert((int)target->kind < TARGET_COUNT && passes[target->kind]);
     for (const Pass *pass = passes[target->kind]; pass->name; pass++) {
         if (options->opt < pass->optimization)
             continue;

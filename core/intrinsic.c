@@ -1,6 +1,7 @@
 /* The table of intrinsic.def, and the way from a Python path to its row. */
 #include "core/intrinsic.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { CLUSTER_SM = 90 }; /* the oldest architecture that has clusters */
@@ -80,11 +81,14 @@ static const Type *signature_type(char letter)
 IntrinsicSignature intrinsic_signature(IntrinsicId id)
 {
     const char *text = intrinsic_info[id].signature;
+    assert(intrinsic_info[id].kind == INTRINSIC_KIND_LIBDEVICE && text);
     IntrinsicSignature signature = {.returns_nothing = *text == 'v'};
     for (text += signature.returns_nothing; *text != ':'; text++)
         signature.results[signature.result_count++] = signature_type(*text);
+    assert(signature.result_count <= 2);
     for (text++; *text; text++)
         signature.arguments[signature.argument_count++] = signature_type(*text);
+    assert(signature.argument_count <= 4);
     return signature;
 }
 

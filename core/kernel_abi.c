@@ -1,6 +1,8 @@
 /* Flattens parameter types into the fields of one buffer. Two walks: the first counts, the second fills. */
 #include "core/kernel_abi.h"
 
+#include <assert.h>
+
 typedef struct Walk {
     AbiField *fields;     /* NULL while counting */
     uint32_t count, offset, parameter;
@@ -8,6 +10,7 @@ typedef struct Walk {
 
 static void add_field(Walk *walk, AbiFieldKind kind, const Type *type, uint32_t axis, uint32_t size, uint32_t alignment)
 {
+    assert(size && alignment && !(alignment & (alignment - 1)));
     uint32_t offset = (walk->offset + alignment - 1) / alignment * alignment;
     if (walk->fields)
         walk->fields[walk->count] = (AbiField){
@@ -71,6 +74,7 @@ const KernelAbi *kernel_abi_layout(const Type *const *parameters, uint32_t count
     add_parameters(&counting, parameters, count, reports);
     Walk filling = {.fields = ARENA_ARRAY(arena, AbiField, counting.count)};
     add_parameters(&filling, parameters, count, reports);
+    assert(filling.count == counting.count && filling.offset == counting.offset);
     KernelAbi *abi = ARENA_NEW(arena, KernelAbi);
     *abi =
         (KernelAbi){.field_count = filling.count, .fields = filling.fields, .size = filling.offset, .reports = reports};

@@ -1,6 +1,8 @@
 /* The in-memory cache of one function: find without a lock, append under the function's compile lock. */
 #include "jit/cache.h"
 
+#include <assert.h>
+
 #include "core/base/checked_alloc.h"
 
 void jit_cache_init(JitCache *cache)
@@ -44,6 +46,8 @@ JitSpecialization *jit_cache_find(const JitCache *cache, const RtDevice *device,
 
 void jit_cache_append_locked(JitCache *cache, JitSpecialization *specialization)
 {
+    assert(pthread_mutex_trylock(&cache->compiling)); /* held by the caller */
+    assert(!atomic_load(&specialization->next));
     _Atomic(JitSpecialization *) *place = cache->last ? &cache->last->next : &cache->first;
     atomic_store_explicit(place, specialization, memory_order_release);
     cache->last = specialization;

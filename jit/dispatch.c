@@ -1,4 +1,5 @@
 /* Finds a specialization by device and argument types, compiles it on a miss, launches it. */
+#include <assert.h>
 #include <string.h>
 
 #include "core/base/checked_alloc.h"
@@ -26,6 +27,7 @@ static JitSpecialization *compile_locked(JitFunction *function, RtDevice *device
                                          uint32_t count, Diag *diag)
 {
     JitSpecialization *specialization = jit_specialization_create(device, types, count);
+    assert(pthread_mutex_trylock(&function->cache.compiling)); /* held by the caller */
     specialization->tag = (uint64_t)function->number << 32 | function->cache.count;
     if (jit_obtain(function, specialization, diag)) {
         jit_cache_append_locked(&function->cache, specialization);
@@ -84,6 +86,8 @@ static void write_exception_fields(const JitSpecialization *specialization, cons
                                    ExceptionRecord *record)
 {
     const AbiField *fields = specialization->abi->fields + specialization->abi->field_count - 2;
+    assert(specialization->abi->reports && specialization->abi->field_count >= 2);
+    assert(fields[0].kind == ABI_EXCEPTION_RECORD && fields[1].kind == ABI_EXCEPTION_TAG);
     uint64_t address = (uint64_t)(uintptr_t)record;
     memcpy((uint8_t *)launch->parameters + fields[0].offset, &address, sizeof address);
     memcpy((uint8_t *)launch->parameters + fields[1].offset, &specialization->tag, sizeof specialization->tag);

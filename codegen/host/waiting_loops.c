@@ -3,6 +3,8 @@
  * loop has to let the others run: cuda.nanosleep(0) at the end of each trip. Loops that change what they read, such as
  * an atomic update by cas, make progress by themselves and stay as they are. */
 #include "codegen/passes.h"
+
+#include <assert.h>
 #include "core/ir/ir_graph.h"
 
 enum { DEEPEST = 64 };
@@ -93,6 +95,7 @@ static bool loop_waits(Search *search)
 static void let_others_run(IrBlock *block)
 {
     IrValue *end = block->last, *before = NULL;
+    assert(ir_is_terminated(block));
     for (IrValue *value = block->first; value != end; value = value->next)
         before = value;
     block->last = before;

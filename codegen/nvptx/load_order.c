@@ -3,6 +3,8 @@
  * begins when the operation has ended. LLVM leaves the order as it is. */
 #include "codegen/nvptx/load_order.h"
 
+#include <assert.h>
+
 #include "codegen/passes.h"
 #include "core/ir/ir_graph.h"
 
@@ -132,6 +134,8 @@ static void reorder_block(const LoadOrder *order, IrBlock *block, bool *is_late,
                      .late = ARENA_ARRAY(arena, IrValue *, count + 1)};
     for (IrValue *value = block->first; value; value = value->next)
         take(&region, value);
+    assert(region.out_count == count && !region.late_count); /* the same values, the terminator last */
+    assert(region.out[count - 1] == block->last);
     for (uint32_t i = 0; i < region.out_count; i++)
         region.out[i]->next = region.out[i + 1];
     block->first = region.out[0];

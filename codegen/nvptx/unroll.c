@@ -2,6 +2,8 @@
  * Such an array can be in registers only when every index is known while compiling; LLVM's own threshold looks at the
  * loop's size alone, which keeps accumulators of matrix products in memory. */
 #include "codegen/passes.h"
+
+#include <assert.h>
 #include "core/ir/ir_graph.h"
 
 enum {
@@ -40,6 +42,7 @@ static int64_t count_trips(int64_t start, int64_t end, int64_t step)
     int64_t distance;
     if (step <= 0 || __builtin_sub_overflow(end, start, &distance) || distance <= 0 || distance > MOST_TRIPS * step)
         return 0;
+    assert(step > 0 && distance > 0);
     return (distance + step - 1) / step;
 }
 
@@ -161,6 +164,7 @@ static const int64_t *count_copies(const Unroll *unroll)
         for (uint32_t k = 1; unroll->is_chosen[i] && k < loop->block_count; k++)
             if (copies[loop->blocks[k]->id] <= MOST_VALUES)
                 copies[loop->blocks[k]->id] *= unroll->trips[i];
+        assert(copies[unroll->graph->order[0]->id] == 1); /* the entry is in no loop */
     }
     return copies;
 }

@@ -1,5 +1,7 @@
 /* How values lie in LLVM registers and in memory: part lists of types, loads and stores of whole values. */
 #include "codegen/emit.h"
+
+#include <assert.h>
 #include "codegen/emit_tools.h"
 #include "codegen/op/parts.h"
 
@@ -62,6 +64,7 @@ static uint32_t piece_count(Emitter *emitter, LLVMTypeRef type, uint32_t alignme
 
 static LLVMValueRef load_aligned(Emitter *emitter, LLVMTypeRef type, LLVMValueRef address, uint32_t alignment)
 {
+    assert(alignment && !(alignment & (alignment - 1)));
     LLVMValueRef value = LLVMBuildLoad2(emitter->builder, type, address, "");
     LLVMSetAlignment(value, alignment);
     return value;
@@ -113,6 +116,7 @@ static void store_aligned(Emitter *emitter, LLVMValueRef value, LLVMValueRef add
 {
     if (emitter->lowering->splits_unaligned && is_byte_of_float(value))
         value = byte_of_float(emitter, LLVMGetOperand(value, 0));
+    assert(alignment && !(alignment & (alignment - 1)));
     LLVMSetAlignment(LLVMBuildStore(emitter->builder, value, address), alignment);
 }
 

@@ -2,6 +2,7 @@
  * a gap follows each allocation, so that running over its end is seen. */
 #include "core/base/arena.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -82,11 +83,13 @@ void *arena_alloc(Arena *arena, size_t size)
     size_t step = (size + ARENA_GAP + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
     if (!step)
         step = ARENA_ALIGNMENT; /* a pointer of its own even for nothing */
+    assert(arena && step >= size);
     Chunk *chunk = arena->chunk;
     if (!chunk || chunk->capacity - chunk->used < step)
         chunk = add_chunk(arena, step);
     void *memory = chunk->bytes + chunk->used;
     chunk->used += step;
+    assert(chunk->used <= chunk->capacity && (uintptr_t)memory % ARENA_ALIGNMENT == 0);
     arena->total += size;
     memory_unpoison(memory, size);
     return memset(memory, 0, size);
@@ -102,6 +105,7 @@ void *arena_copy(Arena *arena, const void *bytes, size_t size)
 
 void *arena_grow(Arena *arena, void *items, uint32_t count, uint32_t *capacity, size_t item_size)
 {
+    assert(count <= *capacity && (items || !count));
     if (count < *capacity)
         return items;
     *capacity = count ? count * 2 : 8;

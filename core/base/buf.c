@@ -1,6 +1,7 @@
 /* Growable text: capacity doubles, one byte is kept for the NUL. */
 #include "core/base/buf.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "core/base/checked_alloc.h"
@@ -13,6 +14,7 @@ void buf_free(Buf *buf)
 
 static void buf_reserve(Buf *buf, size_t more)
 {
+    assert(!buf->capacity || buf->length < buf->capacity);
     size_t needed = buf->length + more + 1;
     if (needed <= buf->capacity)
         return;
@@ -25,6 +27,7 @@ static void buf_reserve(Buf *buf, size_t more)
 
 void buf_add_bytes(Buf *buf, const void *bytes, size_t size)
 {
+    assert(bytes || !size);
     buf_reserve(buf, size);
     if (size)
         memcpy(buf->text + buf->length, bytes, size);
@@ -53,6 +56,7 @@ void buf_printf(Buf *buf, const char *format, ...)
         va_end(arguments);
     }
     buf->length += (size_t)length;
+    assert(buf->length < buf->capacity && !buf->text[buf->length]);
 }
 
 const char *buf_text(const Buf *buf) { return buf->text ? buf->text : ""; }

@@ -1,6 +1,7 @@
 /* Formats failures by their row of diag.def. */
 #include "core/base/diag.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 

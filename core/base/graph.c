@@ -3,12 +3,16 @@
  * reduced to loops cost more than their edges. */
 #include "core/base/graph.h"
 
+#include <assert.h>
+
 Graph graph_reversed(const Graph *graph, Arena *arena)
 {
     uint32_t count = graph->node_count, edges = graph->first[count];
     uint32_t *first = ARENA_ARRAY(arena, uint32_t, count + 1), *from = ARENA_ARRAY(arena, uint32_t, edges);
-    for (uint32_t edge = 0; edge < edges; edge++)
+    for (uint32_t edge = 0; edge < edges; edge++) {
+        assert(graph->successors[edge] < count);
         first[graph->successors[edge] + 1]++;
+    }
     for (uint32_t node = 0; node < count; node++)
         first[node + 1] += first[node];
     uint32_t *next = arena_copy(arena, first, count * sizeof *first);
@@ -38,6 +42,7 @@ static void reach(Walk *walk, uint32_t node, uint32_t from)
 static Walk walk_from(const Graph *graph, uint32_t root, Arena *arena)
 {
     uint32_t depth = 0, left = 0, nodes = graph->node_count;
+    assert(root < nodes);
     Walk walk = {.preorder = ARENA_ARRAY(arena, uint32_t, nodes),
                  .number = ARENA_ARRAY(arena, uint32_t, nodes),
                  .parent = ARENA_ARRAY(arena, uint32_t, nodes),
@@ -47,6 +52,7 @@ static Walk walk_from(const Graph *graph, uint32_t root, Arena *arena)
         walk.number[node] = GRAPH_NONE;
         next[node] = graph->first[node];
     }
+    assert(graph->first[0] == 0 && graph->first[nodes] >= graph->first[nodes - 1]);
     reach(&walk, root, 0);
     stack[depth++] = root;
     while (depth) {
@@ -57,6 +63,7 @@ static Walk walk_from(const Graph *graph, uint32_t root, Arena *arena)
             continue;
         }
         uint32_t to = graph->successors[next[node]++];
+        assert(to < nodes);
         if (walk.number[to] != GRAPH_NONE)
             continue;
         reach(&walk, to, walk.number[node]);
@@ -114,6 +121,7 @@ static void find_semidominators(Dominance *d, const Walk *walk, const Graph *rev
             if (semi < d->semi[place])
                 d->semi[place] = semi;
         }
+        assert(d->semi[place] < place);
     }
 }
 
@@ -134,6 +142,7 @@ uint32_t *graph_dominators(const Graph *graph, uint32_t root, Arena *arena)
     for (uint32_t place = 1; place < walk.count; place++) {
         while (above[place] > d.semi[place])
             above[place] = above[above[place]];
+        assert(above[place] < place); /* dominators come earlier in the walk */
         dominators[walk.preorder[place]] = walk.preorder[above[place]];
     }
     return dominators;

@@ -1,6 +1,7 @@
 /* What is left of a thread's stack, and a thread for the length of one call. */
 #include "core/base/own_stack.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -54,6 +55,7 @@ bool with_stack(size_t bytes, void (*work)(void *argument), void *argument, Diag
 {
     enum { PAGE = 1 << 16, MARGIN = 1 << 16 };
     Call call = {work, argument};
+    assert(work && bytes);
     pthread_t thread;
     pthread_attr_t attributes;
     if (stack_left() >= bytes) {

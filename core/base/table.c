@@ -2,6 +2,7 @@
  * removed, so that the index needs no tombstones. */
 #include "core/base/table.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -52,6 +53,8 @@ void table_destroy(Table *table)
 static size_t find_slot(const Table *table, uint64_t hash, const void *key, size_t size)
 {
     size_t mask = table->index_size - 1;
+    assert(table->index_size && !(table->index_size & mask)); /* else the search might not end */
+    assert(table->count * 2 <= table->index_size);
     for (size_t slot = hash & mask;; slot = (slot + 1) & mask) {
         if (!table->index[slot])
             return slot;
@@ -87,6 +90,7 @@ void *table_get(const Table *table, const void *key, size_t size)
     if (!table->count)
         return NULL;
     uint32_t number = table->index[find_slot(table, hash_bytes(key, size), key, size)];
+    assert(number <= table->count);
     return number ? table->entries[number - 1].value : NULL;
 }
 
@@ -100,6 +104,7 @@ void table_set(Table *table, const void *key, size_t size, void *value)
         return;
     }
     grow_entries(table);
+    assert(table->count < table->capacity);
     void *copy = checked_malloc(size);
     if (size)
         memcpy(copy, key, size);

@@ -1,6 +1,7 @@
 /* Making functions, blocks and values, and the tables of operations. Checks nothing: ir_verify does. */
 #include "core/ir/ir.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* The words of op.def's result, immediate and flags columns. */
@@ -55,6 +56,7 @@ IrFunc *ir_function(IrModule *module, const char *name, const SourceFunction *so
                          .parameter_types = arena_copy(arena, parameter_types, parameter_count * sizeof(Type *)),
                          .parameter_names = arena_copy(arena, parameter_names, parameter_count * sizeof(char *)),
                          .parameters = ARENA_ARRAY(arena, IrValue *, parameter_count)};
+    assert(!module->last == !module->first && (!module->last || !module->last->next));
     *(module->last ? &module->last->next : &module->first) = function;
     module->last = function;
     module->function_count++;
@@ -72,6 +74,7 @@ IrBlock *ir_block(IrFunc *function)
     IrBlock *block = ARENA_NEW(function->module->arena, IrBlock);
     block->function = function;
     block->id = function->block_count++;
+    assert(!function->last || !function->last->next);
     *(function->last ? &function->last->next : &function->first) = block;
     function->last = block;
     return block;
@@ -95,6 +98,7 @@ static IrValue *new_value(IrBlock *block, IrOp op, const Type *type, const Sourc
 /* NULL for `after`: before all others. */
 static void insert_after(IrBlock *block, IrValue *after, IrValue *value)
 {
+    assert(!after || after->block == block);
     IrValue **link = after ? &after->next : &block->first;
     value->next = *link;
     *link = value;
@@ -105,6 +109,7 @@ static void insert_after(IrBlock *block, IrValue *after, IrValue *value)
 IrValue *ir_append(IrBlock *block, IrOp op, const Type *type, const SourcePos *pos, uint32_t operand_count,
                    IrValue *const *operands)
 {
+    assert((unsigned)op < IR_OP_COUNT && (operands || !operand_count));
     IrValue *value = new_value(block, op, type, pos, operand_count);
     if (operand_count)
         memcpy(value->operands, operands, operand_count * sizeof *operands);
@@ -154,6 +159,7 @@ uint32_t ir_exception_slots(const Type *type)
 
 uint32_t ir_add_exception(IrModule *module, const IrException *exception)
 {
+    assert(module->exception_count <= module->exception_capacity && exception->class);
     module->exceptions = arena_grow(module->arena, module->exceptions, module->exception_count,
                                     &module->exception_capacity, sizeof *exception);
     module->exceptions[module->exception_count] = *exception;
@@ -196,6 +202,7 @@ bool ir_is_terminated(const IrBlock *block)
 
 const IrValue *ir_memory_of(const IrValue *array)
 {
+    assert(array->type->kind == TYPE_ARRAY);
     while (array->op == IR_SUBARRAY)
         array = array->operands[0];
     return array;
@@ -252,6 +259,7 @@ void ir_renumber(IrFunc *function)
     uint32_t next = 0;
     renumber_pass(function, true, &next);
     renumber_pass(function, false, &next);
+    assert(next >= function->parameter_count);
     function->value_count = next;
     next = 0;
     for (IrBlock *block = function->first; block; block = block->next)

@@ -2,6 +2,7 @@
  * whose memory it may reach, a bit each; they flow forward through values and calls until nothing changes. */
 #include "core/ir/ir.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef uint64_t Word;
@@ -34,6 +35,7 @@ static Flow *flow_of(Flow *flows, const IrFunc *function)
 
 static Word *origins_of(const Flow *flow, const IrValue *value)
 {
+    assert(value->id < flow->function->value_count);
     return flow->origins + (size_t)value->id * flow->words;
 }
 

@@ -1,6 +1,8 @@
 /* The order of a function's blocks, dominators and natural loops, by the algorithms of core/base/graph.c. */
 #include "core/ir/ir_graph.h"
 
+#include <assert.h>
+
 #include "core/base/graph.h"
 
 /* --- order and dominators ------------------------------------------------------------------------------------------------ */
@@ -13,8 +15,10 @@ static Graph edges_of(const IrFunc *function, bool with_exit, Arena *arena)
              *successors = ARENA_ARRAY(arena, uint32_t, 2 * count + 1);
     const IrBlock **blocks = ARENA_ARRAY(arena, const IrBlock *, count);
     IrBlock *targets[2];
-    for (const IrBlock *block = function->first; block; block = block->next)
+    for (const IrBlock *block = function->first; block; block = block->next) {
+        assert(block->id < count && !blocks[block->id]);
         blocks[block->id] = block;
+    }
     for (uint32_t id = 0; id < count; id++) {
         int target_count = blocks[id] ? ir_successors(blocks[id], targets) : 0;
         first[id] = edges;
@@ -23,6 +27,7 @@ static Graph edges_of(const IrFunc *function, bool with_exit, Arena *arena)
         if (with_exit && blocks[id] && !target_count)
             successors[edges++] = count;
     }
+    assert(edges <= 2 * count);
     first[count] = first[count + 1] = edges;
     return (Graph){.node_count = count + with_exit, .first = first, .successors = successors};
 }
@@ -58,6 +63,7 @@ static void number_tree(IrGraph *graph, Arena *arena)
         next[id] = first[id] + 1;
         end[id] += first[id];
     }
+    assert(end[graph->order[0]->id] == graph->count); /* the entry dominates all */
     graph->first_below = first;
     graph->end_below = end;
 }
@@ -70,6 +76,7 @@ static void find_order(IrGraph *graph, Arena *arena)
     graph->count = order.count;
     graph->rank = order.rank;
     graph->order = ARENA_ARRAY(arena, IrBlock *, order.count);
+    assert(order.nodes[0] == function->first->id);
     for (IrBlock *block = function->first; block; block = block->next)
         if (order.rank[block->id] != GRAPH_NONE)
             graph->order[order.rank[block->id]] = block;
@@ -80,6 +87,7 @@ static void find_order(IrGraph *graph, Arena *arena)
 
 bool ir_dominates(const IrGraph *graph, const IrBlock *a, const IrBlock *b)
 {
+    assert(a->id < graph->function->block_count && b->id < graph->function->block_count);
     if (graph->rank[b->id] == GRAPH_NONE)
         return true;
     if (graph->rank[a->id] == GRAPH_NONE)
@@ -180,6 +188,7 @@ static void find_loops(IrGraph *graph, Arena *arena)
     for (uint32_t i = 0; i < graph->count; i++) {
         IrLoop *loop = &loops[graph->loop_count];
         *loop = (IrLoop){.header = graph->order[i]};
+        assert(graph->loop_count <= i);
         find_latches(&search, loop, arena);
         graph->loop_count += loop->latch_count > 0;
     }
@@ -188,6 +197,8 @@ static void find_loops(IrGraph *graph, Arena *arena)
     graph->loops = loops;
     list_members(graph, &search, arena);
     graph->loop_of = (const IrLoop **)search.loop_of;
+    for (uint32_t i = 0; i < graph->loop_count; i++)
+        assert(loops[i].blocks[0] == loops[i].header && loops[i].parent != &loops[i]);
 }
 
 bool ir_loop_has(const IrGraph *graph, const IrLoop *loop, const IrBlock *block)
@@ -200,6 +211,7 @@ bool ir_loop_has(const IrGraph *graph, const IrLoop *loop, const IrBlock *block)
 
 IrGraph *ir_graph(const IrFunc *function, Arena *arena)
 {
+    assert(function->first && function->first->id < function->block_count);
     IrGraph *graph = ARENA_NEW(arena, IrGraph);
     graph->function = function;
     find_order(graph, arena);

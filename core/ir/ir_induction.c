@@ -1,6 +1,8 @@
 /* Which values may be computed again, which are the same in every trip of a loop, and which loops count. */
 #include "core/ir/ir_graph.h"
 
+#include <assert.h>
+
 enum { MOST_STEPS = 48 }; /* back through what a value is made of */
 
 /* --- one value ----------------------------------------------------------------------------------------------------------- */
@@ -74,6 +76,7 @@ static const IrValue *added_to(const IrValue *variable, const IrValue *sum)
 static bool read_variable(const IrGraph *graph, const IrLoop *loop, IrInduction *out)
 {
     const IrValue *variable = out->variable;
+    assert(variable->operand_count == loop->header->predecessor_count);
     for (uint32_t i = 0; i < variable->operand_count; i++) {
         bool is_back = ir_loop_has(graph, loop, loop->header->predecessors[i]);
         const IrValue *operand = variable->operands[i];
@@ -83,6 +86,7 @@ static bool read_variable(const IrGraph *graph, const IrLoop *loop, IrInduction 
             return false;
         *known = found;
     }
+    assert(!out->step || type_equal(out->step->type, variable->type));
     return out->start && out->step && ir_is_invariant(graph, loop, out->step);
 }
 
@@ -123,6 +127,7 @@ static bool read_test(const IrGraph *graph, const IrLoop *loop, IrInduction *out
     bool first_stays = ir_loop_has(graph, loop, branch->targets[0]);
     if (first_stays == ir_loop_has(graph, loop, branch->targets[1]))
         return false;
+    assert(out->test->operand_count == 2);
     int side = is_counter(loop, out->test->operands[0]) ? 0 : 1;
     out->exit = first_stays;
     out->variable = out->test->operands[side];

@@ -2,6 +2,8 @@
  * numbers; ir_renumber closes the gaps. */
 #include "core/ir/ir_graph.h"
 
+#include <assert.h>
+
 /* Marks the value and what it is computed from. Iterative: chains may be long. */
 static void mark(bool *live, IrValue *root, IrValue **stack)
 {
@@ -34,6 +36,7 @@ static void sweep(IrBlock *block, const bool *live)
         block->last = value;
     }
     *link = NULL;
+    assert(ir_is_terminated(block)); /* terminators have effects */
 }
 
 void prune(IrFunc *function)

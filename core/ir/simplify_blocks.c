@@ -1,5 +1,6 @@
 /* Joins and removes blocks that the bytecode's layout made and the program does not need, and puts the rest into reverse
  * postorder, so that the typed IR does not tell which CPython wrote the bytecode. */
+#include <assert.h>
 #include <string.h>
 
 #include "core/base/graph.h"
@@ -50,6 +51,7 @@ static bool join_to_predecessor(IrBlock *block)
     IrBlock *from = block->predecessors[0];
     if (from == block || from->last->op != IR_JUMP)
         return false;
+    assert(from->last->targets[0] == block);
     IrValue **link = &from->first;
     while (*link != from->last)
         link = &(*link)->next;
@@ -94,6 +96,7 @@ static void reorder_operands(const IrBlock *block, IrBlock *const *old, Arena *a
             }
     for (IrValue *phi = block->first; phi && phi->op == IR_PHI; phi = phi->next) {
         IrValue **operands = ARENA_ARRAY(arena, IrValue *, count);
+        assert(phi->operand_count == count);
         for (uint32_t i = 0; i < count; i++)
             operands[i] = phi->operands[from[i]];
         phi->operands = operands;
@@ -115,6 +118,7 @@ static void put_in_order(IrFunc *function, Arena *arena)
     }
     function->last = blocks[order.nodes[order.count - 1]];
     function->block_count = order.count;
+    assert(order.count && blocks[order.nodes[0]] == function->first);
     ir_link_blocks(function);
     for (uint32_t i = 0; i < order.count; i++)
         reorder_operands(blocks[order.nodes[i]], old[i], arena);
@@ -168,9 +172,11 @@ static void take_ways_back(IrBlock *header, IrBlock *latch, uint32_t count, Aren
         for (uint32_t i = 0; i < header->predecessor_count; i++)
             if (header->predecessors[i]->id < header->id)
                 phi->operands[kept++] = phi->operands[i];
+        assert(merged && kept < header->predecessor_count);
         phi->operands[kept] = merged;
         phi->operand_count = kept + 1;
     }
+    assert(latch->predecessor_count == count && left_count + count == header->predecessor_count);
     left[left_count++] = latch;
     header->predecessors = left;
     header->predecessor_count = left_count;

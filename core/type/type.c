@@ -1,6 +1,7 @@
 /* Making, comparing and copying types. Their text is in type_text.c, promotion in type_promotion.c. */
 #include "core/type/type.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define ALIGNMENT_OF(kind, size) ((kind) == TYPE_COMPLEX ? (size) / 2 : (size))
@@ -42,6 +43,7 @@ uint32_t type_natural_alignment(const Type *type)
 
 uint32_t type_common_alignment(uint32_t a, uint32_t b)
 {
+    assert(a || b);
     uint32_t both = a | b;
     return both & (~both + 1u);
 }
@@ -61,6 +63,7 @@ uint32_t type_element_alignment(const Type *array)
 const Type *type_array_aligned(Arena *arena, const Type *element, int ndim, ArrayLayout layout, bool read_only,
                                uint32_t alignment)
 {
+    assert(ndim >= 0 && ndim <= TYPE_MAX_NDIM && element);
     return keep(arena, (Type){.kind = TYPE_ARRAY,
                               .element = element,
                               .ndim = (uint8_t)ndim,
@@ -81,6 +84,7 @@ const Type *type_array_like(Arena *arena, const Type *array, int ndim, ArrayLayo
 
 bool type_member(const Type *tuple, const char *name, uint32_t *place)
 {
+    assert(tuple->kind == TYPE_TUPLE && tuple->tag < TUPLE_TAG_COUNT);
     const char *members = tuple_tag_info[tuple->tag].members;
     for (*place = 0; *place < tuple->count; ++*place) {
         const char *member = tuple->names ? tuple->names[*place] : members;

@@ -1,4 +1,5 @@
 /* Emits the typed IR of an instance whose types are known, with the same handlers that inferred them. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "frontend/call/lower_call.h"
@@ -102,9 +103,12 @@ static bool emit_phi_operands(Lower *l, const SsaBlock *block)
 static void finish_phis(Lower *l)
 {
     for (IrBlock *block = l->instance->ir->first; block; block = block->next)
-        for (IrValue *phi = block->first; phi && phi->op == IR_PHI; phi = phi->next)
+        for (IrValue *phi = block->first; phi && phi->op == IR_PHI; phi = phi->next) {
+            assert(block->predecessor_count <= phi->operand_count);
             phi->operand_count = block->predecessor_count;
+        }
     for (const PhiEdge *edge = l->phi_edges; edge; edge = edge->next) {
+        assert(edge->phi->op == IR_PHI && edge->value);
         const IrBlock *block = edge->phi->block;
         for (uint32_t i = 0; i < block->predecessor_count; i++)
             if (block->predecessors[i] == edge->from)
@@ -116,6 +120,7 @@ static void finish_phis(Lower *l)
 
 static IrBlock *target(const Lower *l, const SsaBlock *block, uint32_t successor)
 {
+    assert(successor < block->cfg->successor_count);
     return l->ir_blocks[block->cfg->successors[successor]];
 }
 

@@ -1,4 +1,5 @@
 /* Instances: a function for certain argument types, found or made, and its IR function. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -117,6 +118,7 @@ bool instance_unroll(Frontend *frontend, Instance *instance)
     Cfg *cfg = cfg_unroll(old->code, old->instructions, old->cfg, instance->unroll, frontend->arena, &scratch);
     SsaFunction *ssa =
         cfg ? ssa_build(old->code, old->instructions, cfg, old->shared, frontend->arena, &scratch) : NULL;
+    assert(instance->is_unrollable && !instance->ir);
     instance->is_unrollable = ssa != NULL;
     if (!ssa)
         return false;
@@ -227,6 +229,7 @@ IrFunc *instance_declare(Frontend *frontend, Instance *instance)
         types[count] = erased_type(frontend->arena, generator_frame_type(frontend, instance));
         names[count++] = "frame";
     }
+    assert(count <= most);
     IrFunc *ir =
         ir_function(frontend->module, instance->name, &code->source, instance->is_kernel, result, count, types, names);
     ir->is_recursive = instance->is_recursive;

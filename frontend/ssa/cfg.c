@@ -2,6 +2,8 @@
  * their own, for code is as deep as an attacker likes. */
 #include "frontend/ssa/cfg.h"
 
+#include <assert.h>
+
 #include "core/base/graph.h"
 
 enum { NO_BLOCK = GRAPH_NONE };
@@ -88,6 +90,7 @@ static bool order(Builder *b)
         const Instruction *last = &b->instructions->items[b->raw[b->raw_count - 1].end - 1];
         return diag_fail(b->diag, &last->pos, DIAG_BYTECODE_BROKEN, b->code->source.name, "it runs off its end");
     }
+    assert(order.count && order.nodes[0] == 0);
     b->number = order.rank;
     b->cfg->count = order.count;
     return true;
@@ -115,8 +118,10 @@ static void renumber(Builder *b)
             continue;
         CfgBlock *block = &b->cfg->blocks[b->number[i] + shift];
         *block = b->raw[i];
-        for (uint32_t s = 0; s < block->successor_count; s++)
+        for (uint32_t s = 0; s < block->successor_count; s++) {
+            assert(b->number[block->successors[s]] != NO_BLOCK);
             block->successors[s] = b->number[block->successors[s]] + shift;
+        }
     }
 }
 
@@ -141,8 +146,10 @@ static void find_dominators(Cfg *cfg, Arena *arena)
 {
     Graph edges = edges_of(cfg->blocks, cfg->count, arena);
     const uint32_t *dominators = graph_dominators(&edges, 0, arena);
-    for (uint32_t i = 1; i < cfg->count; i++)
+    for (uint32_t i = 1; i < cfg->count; i++) {
+        assert(dominators[i] < i); /* which cfg_dominates relies on */
         cfg->blocks[i].dominator = dominators[i];
+    }
 }
 
 bool cfg_dominates(const Cfg *cfg, uint32_t a, uint32_t b)

@@ -1,6 +1,8 @@
 /* Where nobody is told of exceptions, what makes them is not lowered: it may be text of anything. */
 #include "frontend/ssa/ssa.h"
 
+#include <assert.h>
+
 /* What makes an exception and nothing else is not lowered: only the raise matters. */
 static bool is_for_exceptions(const SsaValue *value)
 {
@@ -15,6 +17,7 @@ static void drop_exception(SsaValue *exception, SsaValue **stack)
     stack[depth++] = exception;
     while (depth) {
         SsaValue *value = stack[--depth];
+        assert(value->use_count > 0);
         bool fits = is_for_exceptions(value) || (value == exception && value->op == SSA_CALL);
         if (--value->use_count > 0 || value->is_dead || !fits)
             continue;

@@ -1,4 +1,5 @@
 /* What is left to do once SSA is built: phis that stand for one value, and phis that nothing uses. */
+#include <assert.h>
 #include <string.h>
 
 #include "frontend/ssa/ssa_build.h"
@@ -75,6 +76,7 @@ static uint32_t phi_operand_count(const SsaFunction *function)
 
 static void keep_used_phis(SsaBlock *block)
 {
+    assert(block->cfg);
     SsaValue *kept = NULL;
     for (SsaValue *phi = block->phis, *next; phi; phi = next) {
         next = phi->next;
@@ -98,6 +100,7 @@ static SsaValue *origin_of(const SsaValue *value, SsaValue *const *origins, SsaV
 
 static bool update_origin(SsaValue *phi, SsaValue **origins, SsaValue *several)
 {
+    assert(phi->op == SSA_PHI);
     SsaValue *origin = origins[phi->id];
     for (uint32_t i = 0; i < phi->count && origin != several; i++) {
         SsaValue *from = origin_of(ssa_resolve(phi->operands[i]), origins, several);

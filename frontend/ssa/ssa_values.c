@@ -1,5 +1,6 @@
 /* Values of SSA under construction: what is appended to a block, variables, and the operand stack. Phis are placed on demand
  * and trivial ones removed (Braun et al., "Simple and Efficient Construction of Static Single Assignment Form", CC 2013). */
+#include <assert.h>
 #include <string.h>
 
 #include "frontend/ssa/ssa_build.h"
@@ -30,6 +31,7 @@ static SsaValue *new_value(Builder *b, SsaOp op, uint32_t count)
 
 SsaValue *ssa_append(Builder *b, SsaOp op, uint32_t count, SsaValue *const *operands)
 {
+    assert(b->block && (operands || !count));
     SsaValue *value = new_value(b, op, count);
     if (count)
         memcpy(value->operands, operands, count * sizeof *operands);
@@ -74,6 +76,7 @@ static SsaValue *new_phi(Builder *b, uint32_t variable, uint32_t block)
 /* The phi's operands are there: the phi, or the value that it stands for. */
 static SsaValue *finish_phi(SsaValue *phi)
 {
+    assert(!phi->replacement);
     SsaValue *same = ssa_trivial_value(phi);
     if (!same)
         return phi;
@@ -110,6 +113,7 @@ SsaValue *ssa_undefined_value(Builder *b, uint32_t variable)
 
 void ssa_write_variable(Builder *b, uint32_t variable, uint32_t block, SsaValue *value)
 {
+    assert(value && variable < variable_count(b) && block < b->cfg->count);
     BlockState *state = &b->states[block];
     if (variable >= state->capacity) {
         uint32_t capacity = variable < b->code->local_count ? b->code->local_count : variable + 1;
@@ -165,6 +169,7 @@ static SsaValue *begin_reading(Builder *b, uint32_t variable, uint32_t block)
 
 static SsaValue *finish_reading(Builder *b, uint32_t variable)
 {
+    assert(b->reading_count > 0);
     const Reading *reading = &b->readings[--b->reading_count];
     SsaValue *value = reading->phi ? finish_phi(reading->phi) : reading->value;
     ssa_write_variable(b, variable, reading->block, value);
@@ -174,6 +179,7 @@ static SsaValue *finish_reading(Builder *b, uint32_t variable)
 /* The way back to a variable's assignment may be as long as the function, so it has a stack of its own. */
 SsaValue *ssa_read_variable(Builder *b, uint32_t variable, uint32_t block)
 {
+    assert(!b->reading_count); /* one at a time */
     SsaValue *value = begin_reading(b, variable, block);
     while (b->reading_count) {
         Reading *reading = &b->readings[b->reading_count - 1];
@@ -190,6 +196,7 @@ SsaValue *ssa_read_variable(Builder *b, uint32_t variable, uint32_t block)
 
 static void complete_phi(Builder *b, uint32_t variable, SsaValue *phi)
 {
+    assert(phi->op == SSA_PHI && phi->count == phi->block->cfg->predecessor_count);
     const CfgBlock *cfg = phi->block->cfg;
     for (uint32_t i = 0; i < cfg->predecessor_count; i++)
         phi->operands[i] = ssa_read_variable(b, variable, cfg->predecessors[i]);
@@ -199,6 +206,7 @@ static void complete_phi(Builder *b, uint32_t variable, SsaValue *phi)
 void ssa_seal(Builder *b, uint32_t block)
 {
     BlockState *state = &b->states[block];
+    assert(!state->is_sealed && !state->waits_for);
     state->is_sealed = true;
     for (uint32_t variable = 0; state->incomplete && variable < variable_count(b); variable++)
         if (state->incomplete[variable])
@@ -212,6 +220,7 @@ void ssa_seal_successors(Builder *b, uint32_t block)
     uint32_t first = cfg->successor_count == 2 && cfg->successors[1] < cfg->successors[0];
     for (uint32_t i = 0; i < cfg->successor_count; i++) {
         uint32_t to = cfg->successors[i ^ first];
+        assert(b->states[to].waits_for > 0 && !b->states[to].is_sealed);
         if (!--b->states[to].waits_for)
             ssa_seal(b, to);
     }

@@ -1,4 +1,5 @@
 /* Operands of lowering: constants, IR values, what is known of a value where paths join, and plain emission. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 
 Operand lower_fact(Lower *l, const SsaValue *value)
 {
+    assert(value->id < l->instance->ssa->value_count);
     Operand fact = l->instance->facts[value->id];
     if (fact.constant && fact.constant->kind == CONSTANT_ARRAY && !fact.ir)
         fact.ir = operand_ir(l, fact);   /* arrays are needed as values wherever they are used */
@@ -29,6 +31,7 @@ Operand operand_none(void)
 Operand operand_int_typed(Lower *l, const Type *type, int64_t value)
 {
     Constant *constant = ARENA_NEW(l->arena, Constant);
+    assert(type_is_integer(type));
     constant->kind = CONSTANT_INT;
     constant->type = type;
     constant->integer = value;

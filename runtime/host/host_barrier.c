@@ -4,6 +4,8 @@
  * and a thread that returned is simply no longer in the ring. Kernels that do more than wait: host_warp.c. */
 #include "runtime/host/host_barrier.h"
 
+#include <assert.h>
+
 #include "runtime/host/host_exchange.h"
 #include "runtime/host/host_thread.h"
 #include "runtime/host/host_warp.h"
@@ -62,6 +64,7 @@ static void run_fiber(HostFiber *fiber)
 /* First wait of a thread: it joins the ring, and threads that have not started go first. */
 static HostFiber *fiber_join_ring(HostWorker *worker, HostFiber *fiber)
 {
+    assert(!fiber->waited && fiber->worker == worker);
     fiber->waited = true;
     if (worker->last)
         worker->last->next = fiber;

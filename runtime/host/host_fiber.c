@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "runtime/host/host_fiber.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -88,6 +89,7 @@ extern const char host_fiber_start[] __attribute__((visibility("hidden")));
 
 void *host_fiber_prepare(uint8_t *top, void (*entry)(void *argument), void *argument)
 {
+    assert(top && entry);
     uintptr_t *saved = (uintptr_t *)(((uintptr_t)top & ~(uintptr_t)15) - SAVED_WORDS * sizeof(uintptr_t));
     for (int i = 0; i < SAVED_WORDS; i++)
         saved[i] = 0;
@@ -119,6 +121,7 @@ static void stacks_unmap(HostStacks *stacks)
 {
     if (stacks->base)
         munmap(stacks->base, stacks->count * stacks->stride);
+    assert(split_guards >= stacks->split_guards);
     split_guards -= stacks->split_guards;
     *stacks = (HostStacks){0};
 }
@@ -156,10 +159,12 @@ int host_stacks_map(HostStacks *stacks, uint32_t count, size_t usable)
 void host_stack_forget(const HostStacks *stacks, uint32_t index)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    assert(index < stacks->count && stacks->stride > page);
     memory_unpoison(stacks->base + index * stacks->stride + page, stacks->stride - page);
 }
 
 uint8_t *host_stack_top(const HostStacks *stacks, uint32_t index)
 {
+    assert(index < stacks->count);
     return stacks->base + (index + 1) * stacks->stride - index % STAGGER_STEPS * STAGGER_STEP;
 }

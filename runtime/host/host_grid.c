@@ -2,6 +2,7 @@
  * exist at once, and one thread of the system runs them in turns. */
 #include "runtime/host/host_grid.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,6 +119,7 @@ static bool waits_at(const Gang *gang, int64_t i, int32_t barrier)
 /* Lets blocks [first, first + count) go on where each waits at the barrier, or where has_ended allows it has ended. */
 static bool open_barrier(Gang *gang, int64_t first, int64_t count, int32_t barrier, bool may_have_ended)
 {
+    assert(first >= 0 && first + count <= gang->count);
     int64_t waiting = 0;
     for (int64_t i = first; i < first + count; i++) {
         bool here = waits_at(gang, i, barrier);
@@ -156,9 +158,11 @@ static void describe_hang(Gang *gang, int64_t first_cluster)
     int64_t waits = 0, other = 0;
     while (gang->states[waits] != BLOCK_WAITS)
         waits++;
+    assert(waits < gang->count && gang->workers[waits]->paused);
     int32_t barrier = gang->workers[waits]->paused_at;
     while (other < gang->count && waits_at(gang, other, barrier))
         other++;
+    assert(other < gang->count); /* else the barrier would have opened */
     bool has_ended = gang->states[other] == BLOCK_ENDED;
     snprintf(gang->job->hang, sizeof gang->job->hang,
              "kernel '%.120s' hangs: block %lld waits at %s for block %lld, which %s%s", gang->job->kernel->base.name,
@@ -192,6 +196,7 @@ static bool run_all(Gang *gang, Diag *diag)
 {
     HostJob *job = gang->job;
     const uint32_t *block = job->launch->block;
+    assert(gang->count > 0 && gang->count % gang->cluster_size == 0);
     int error = gather(gang);
     HostFloatState state = host_float_enter();
     int64_t step = gang->count / gang->cluster_size, clusters = job->block_count / gang->cluster_size;

@@ -3,6 +3,7 @@
  * cannot wait for each other. After a fork the child starts threads of its own. */
 #include "runtime/host/host_pool.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -83,6 +84,7 @@ static bool has_blocks(HostJob *job)
 
 static HostJob *find_job_locked(void)
 {
+    assert(pthread_mutex_trylock(&pool.lock));
     for (HostJob *job = pool.jobs; job; job = job->next)
         if (has_blocks(job))
             return job;
@@ -92,6 +94,7 @@ static HostJob *find_job_locked(void)
 /* Every thread that finds work wakes two more, so the launching thread pays for one wake only. */
 static void wake_more_locked(HostJob *job, int count)
 {
+    assert(pthread_mutex_trylock(&pool.lock));
     for (int i = 0; i < count && i < pool.sleeping && has_blocks(job); i++)
         pthread_cond_signal(&pool.work);
 }
@@ -116,6 +119,7 @@ static void *pool_thread(void *argument)
         else
             host_job_work(job, worker, job->chunk, INT64_MAX);
         pthread_mutex_lock(&pool.lock);
+        assert(job->users > 0);
         if (--job->users == 0)
             pthread_cond_broadcast(&pool.done);
     }
@@ -134,6 +138,7 @@ static bool start_thread(HostWorker *worker)
 /* Where the system refuses further threads, those there are do the work. */
 static void start_threads_locked(int wanted)
 {
+    assert(pthread_mutex_trylock(&pool.lock));
     while (pool.threads < wanted) {
         HostWorker *worker = calloc(1, sizeof *worker);
         if (!worker || !start_thread(worker)) {
