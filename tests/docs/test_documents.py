@@ -36,6 +36,14 @@ def test_links_lead_somewhere(page):
     assert not [target for target in targets if not (ROOT / page).parent.joinpath(target).exists()]
 
 
+def test_words_of_the_glossary_lead_somewhere():
+    """What its last column names beside files: identifiers, or prefixes of them."""
+    places = " ".join(line.rsplit("|", 2)[1] for line in read("docs/glossary.md").splitlines() if line.startswith("|"))
+    named = {name for name in re.findall(r"`@?([\w.]+)`", places)}
+    assert len(named) > 20
+    assert not [name for name in named if not re.search(rf"\b{name.rpartition('.')[2]}", all_code())]
+
+
 def test_functions_exist():
     named = set(re.findall(r"`(\w+)\(\)`", read("docs/ARCHITECTURE.md")))
     assert not [name for name in named if not re.search(rf"\b{name}\(", all_code())]
