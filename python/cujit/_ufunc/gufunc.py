@@ -235,13 +235,39 @@ def guvectorize(ftylist_or_layout: Any, layout: str | None = None, target: str =
                 **options: Any) -> Callable[[Callable[..., Any]], GUFunc]:
     """Makes a function of small arrays, which writes its results into its last arguments, one of arrays of them.
 
-    @guvectorize(["void(float64[:], float64[:])", ...], "(n)->()") works for these signatures, of which the inputs'
-    dtypes choose one; an output without axes is an array of one element. @guvectorize("(n)->()") alone takes the types
-    of each call, which must pass the outputs. Axes of one name have one length; numbers are lengths.
+    Parameters
+    ----------
+    ftylist_or_layout : signatures, or the layout
+        Of the signatures, the inputs' dtypes choose one; an output without axes is an array of one element. Without
+        signatures types are those of each call, which must pass the outputs.
+    layout : str, optional
+        The axes of each operand, such as "(m,n),(n)->(m)". Axes of one name have one length; numbers are lengths.
+    target : {"cuda"}
+        The GPU or the CPU device.
 
-    ValueError for another target than "cuda" and for a layout that cannot be read; NameError for an output's axis that
-    no input has; TypeError for signatures that do not go with the layout or return a value; KeyError for unknown
-    options.
+    Returns
+    -------
+    callable
+        A decorator that makes a GUFunc.
+
+    Raises
+    ------
+    ValueError
+        Another target, or a layout that cannot be read.
+    NameError
+        An output's axis that no input has.
+    TypeError
+        Signatures that do not go with the layout or return a value.
+    KeyError
+        An unknown option.
+
+    Examples
+    --------
+    >>> @guvectorize(["void(float64[:], float64[:])"], "(n)->()")
+    ... def largest(x, out):
+    ...     out[0] = max(x)
+    >>> largest(np.array([[1.0, 3.0], [5.0, 2.0]]))
+    array([3., 5.])
     """
     if "writable_args" in options:
         raise TypeError("writable_args: only a function's last arguments, its outputs, are written")

@@ -184,10 +184,34 @@ def vectorize(ftylist_or_function: Signatures = (), target: str = "cuda",
               **options: Unpack[LoopOptions]) -> Callable[[Callable[..., Any]], UFunc]: ...
 @takes(OF_LOOPS)
 def vectorize(ftylist_or_function: Any = (), target: str = "cuda", **options: Any) -> Any:
-    """Makes a function of scalars one of arrays, run by the current device.
+    """Makes a function of scalars one of arrays, with NumPy's broadcasting, run by the current device.
 
-    @vectorize(["float32(float32, float32)", ...]) compiles for these signatures; @vectorize alone, for the types of
-    each call. ValueError for another target than "cuda"; KeyError for unknown options.
+    Parameters
+    ----------
+    ftylist_or_function : function, or signatures, optional
+        Signatures compile at once, and for these types only; otherwise types are those of each call.
+    target : {"cuda"}
+        The GPU or the CPU device.
+
+    Returns
+    -------
+    UFunc
+        Or a decorator that makes one, where no function is given.
+
+    Raises
+    ------
+    ValueError
+        Another target.
+    KeyError
+        An unknown option.
+
+    Examples
+    --------
+    >>> @vectorize(["float32(float32, float32)"])
+    ... def plus(x, y):
+    ...     return x + y
+    >>> plus(np.ones(2, np.float32), np.float32(2))
+    array([3., 3.], dtype=float32)
     """
     used = used_options("vectorize", target, options)
     if callable(ftylist_or_function) and hasattr(ftylist_or_function, "__code__"):

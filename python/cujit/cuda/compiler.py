@@ -27,10 +27,40 @@ def compile_ptx(pyfunc: PythonFunction, sig: SignatureLike, *, device: bool = Fa
                 cc: ComputeCapability | None = None, abi: str = "numba", abi_info: dict[str, str] | None = None,
                 forceinline: bool = False,
                 **given: Unpack[CodeOptions]) -> tuple[str, Type]:
-    """(PTX, result type) of a function for a signature: a kernel, or with device=True a function.
+    """PTX of a function for a signature.
 
-    sig: text, a Signature or a tuple of types; cc: compute capability, (7, 5) unless given. TypeError for a kernel that
-    returns a value.
+    Parameters
+    ----------
+    pyfunc : function or Dispatcher
+        What is compiled.
+    sig : str, Signature or tuple of types
+        The types of the arguments.
+    device : bool
+        A function that kernels call, instead of a kernel.
+    cc : tuple of 2 int, optional
+        The compute capability, (7, 5) unless given.
+    abi : {"numba", "c"}
+        "c" is for device functions.
+    abi_info : dict, optional
+        {"abi_name": str} names a device function in the PTX.
+    forceinline : bool
+        Must be False: it has a meaning in LTO output only.
+
+    Returns
+    -------
+    (str, Type)
+        PTX, and the type of the result.
+
+    Raises
+    ------
+    TypeError
+        A kernel returns a value.
+
+    Examples
+    --------
+    >>> ptx, result = cuda.compile_ptx(lambda x: x + 1, "(float32,)", device=True)
+    >>> ".target sm_75" in ptx, result
+    (True, float64)
     """
     return compile(pyfunc, sig, device=device, cc=cc, abi=abi, abi_info=abi_info, forceinline=forceinline, **given)
 
@@ -60,13 +90,43 @@ def compile(pyfunc: PythonFunction | Sequence[PythonFunction], sig: SignatureLik
             cc: ComputeCapability | None = None, abi: str = "c", abi_info: dict[str, str] | None = None,
             output: str = "ptx", forceinline: bool = False,
             **given: Unpack[CodeOptions]) -> Dispatcher[..., Any] | tuple[str, Type]:
-    """(PTX, result type) of a function for a signature: a device function, or with device=False a kernel.
+    """PTX of a function for a signature, or without one the kernel that cuda.jit makes.
 
-    Without a signature: the kernel (as cuda.jit makes it) of the function, or of the first function of a list, whose
-    functions find each other by name.
+    Parameters
+    ----------
+    pyfunc : function or Dispatcher, or a sequence of them
+        What is compiled; of several the first, whose functions find each other by name.
+    sig : str, Signature or tuple of types, optional
+        The types of the arguments.
+    device : bool
+        A function that kernels call, instead of a kernel.
+    cc : tuple of 2 int, optional
+        The compute capability, (7, 5) unless given.
+    abi : {"c", "numba"}
+        "c" is for device functions.
+    abi_info : dict, optional
+        {"abi_name": str} names a device function in the PTX.
+    output : {"ptx"}
+        What is made.
+    forceinline : bool
+        Must be False: it has a meaning in LTO output only.
 
-    abi_info: {"abi_name": str} names a device function in the PTX. NotImplementedError for abi other than "c" and
-    "numba", for abi="c" with a kernel, and for output other than "ptx". ValueError for forceinline, which is for LTO.
+    Returns
+    -------
+    (str, Type), or Dispatcher
+        PTX and the type of the result; without a signature the kernel.
+
+    Raises
+    ------
+    NotImplementedError
+        Another `abi` or `output`, or abi="c" with a kernel.
+    ValueError
+        forceinline=True.
+
+    Examples
+    --------
+    >>> cuda.compile(lambda x: x * x, "(int64,)")[1]
+    int64
     """
     options.check("cuda.compile", given, options.OF_CODE)
     if sig is None:

@@ -39,14 +39,62 @@ def jit(func_or_sig: Any = None, device: bool = False, inline: str | bool | Call
         sig: Signatures | None = None, **given: Any) -> Any:
     """Makes a kernel of a Python function, or with device=True a function for kernels.
 
-    Bare, with options, or with a signature (text, types called with types, a tuple of types) or a list of them, which
-    compiles at once and for these types only. Text may be C's: "void (float a, float* x, int n)". sig: the signature
-    by name, also beside the function. inline="always" is forceinline=True. extensions: objects with prepare_args, for
-    arguments of types of their own.
+    Used bare, with options, or with signatures, which compile at once and for these types only.
 
-    NotImplementedError for boundscheck=True and for link; DeprecationError for argtypes, restype and bind; TypeError
-    for unknown options and for a kernel's signature that has a result;
-    ValueError for an unknown carveout, word of fastmath, of `literals` or of `inline`, and for numbers out of range.
+    Parameters
+    ----------
+    func_or_sig : function, or signatures, optional
+        A signature is text, also C's ("void (float a, float* x, int n)"), types called with types, or a tuple of
+        types; several are a list.
+    device : bool
+        A function that kernels call, instead of a kernel.
+    inline : {"never", "always"}, bool or function
+        "always" is forceinline=True.
+    link : sequence
+        Must be empty: foreign code cannot be linked into kernels.
+    lto : bool, optional
+        Has no effect: functions of a kernel are compiled together anyway.
+    extensions : sequence of objects
+        Their prepare_args(type, value, stream=, retr=) make arguments of types of their own ready for a launch.
+    sig : signatures, optional
+        `func_or_sig` by name, also beside the function.
+
+    Returns
+    -------
+    Dispatcher
+        Or a decorator that makes one, where no function is given.
+
+    Raises
+    ------
+    NotImplementedError
+        boundscheck=True, or something to link.
+    DeprecationError
+        argtypes, restype or bind, which numba.cuda had once.
+    TypeError
+        An unknown option, what is no function, or a kernel's signature with a result.
+    ValueError
+        An unknown carveout, word of `fastmath`, of `literals` or of `inline`; a number out of range.
+
+    Examples
+    --------
+    >>> @cuda.jit
+    ... def double(x):
+    ...     i = cuda.grid(1)
+    ...     if i < x.size:
+    ...         x[i] *= 2
+    >>> x = np.arange(4.0)
+    >>> double[1, 32](x)
+    >>> x
+    array([0., 2., 4., 6.])
+
+    >>> @cuda.jit("float32(float32)", device=True)
+    ... def half(value):
+    ...     return value / 2
+    >>> @cuda.jit("void(float32[::1])", fastmath=True)
+    ... def halve(x):
+    ...     x[cuda.threadIdx.x] = half(x[cuda.threadIdx.x])
+    >>> halve.signatures
+    [(array(float32, 1d, C),)]
     """
     _refuse(given, link, inline)
     core = options.given(_implied(given, inline))

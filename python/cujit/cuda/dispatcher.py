@@ -88,9 +88,29 @@ class Overload:
 class Dispatcher(_core.KernelBase, Generic[_P, _R]):
     """A Python function as a kernel, or with device=True as a function for kernels. Made by cuda.jit.
 
-    kernel[grid, block, stream=0, sharedmem=0, cluster=None](*args) launches; each list of argument types is
-    compiled once, at its first launch. Attributes: py_func (the Python function), targetoptions, signatures, overloads,
-    specialized, stats.
+    kernel[grid, block, stream, sharedmem, cluster](*args) launches; each list of argument types is compiled once, at
+    its first launch.
+
+    Attributes
+    ----------
+    py_func : function
+        The Python function.
+    is_device : bool
+        Whether kernels call it.
+    specialized : bool
+        Whether there is one signature, stated before any launch.
+
+    Examples
+    --------
+    >>> @cuda.jit
+    ... def fill(out, value):
+    ...     i = cuda.grid(1)
+    ...     if i < out.size:
+    ...         out[i] = value
+    >>> out = cuda.device_array(1000)
+    >>> fill[4, 256](out, 7)
+    >>> out[999].item()
+    7.0
     """
 
     if TYPE_CHECKING:
@@ -116,14 +136,35 @@ class Dispatcher(_core.KernelBase, Generic[_P, _R]):
 
     @property
     def extensions(self) -> list[Any]:
-        """A list of objects whose prepare_args(type, value, stream=, retr=) arguments pass through; can be changed."""
+        """The objects whose prepare_args arguments pass through, last first.
+
+        Returns
+        -------
+        list
+            Can be changed.
+
+        Examples
+        --------
+        >>> kernel.extensions
+        []
+        """
         if type(self) is Dispatcher:
             self.__class__ = ExtendedDispatcher   # who asks may add some: from now on launches look
         return self._extensions
 
     @property
     def py_func(self) -> Callable[_P, _R]:   # type: ignore[override]
-        """The Python function."""
+        """The Python function.
+
+        Returns
+        -------
+        function
+
+        Examples
+        --------
+        >>> kernel.py_func.__name__
+        'kernel'
+        """
         return self.__wrapped__
 
     def __repr__(self) -> str:
@@ -133,16 +174,72 @@ class Dispatcher(_core.KernelBase, Generic[_P, _R]):
 
     def configure(self, griddim: Shape, blockdim: Shape, stream: StreamLike = 0, sharedmem: int = 0,
                   cluster: Shape | None = None) -> Launcher:
-        """The same as kernel[griddim, blockdim, stream, sharedmem, cluster]; `sharedmem` in bytes, `cluster` in blocks.
+        """A launcher, the same as kernel[griddim, blockdim, stream, sharedmem, cluster].
 
-        ValueError for a grid or block that no device can run, TypeError for dimensions that are no integers.
+        Parameters
+        ----------
+        griddim : int or tuple of up to 3 int
+            Blocks along each axis.
+        blockdim : int or tuple of up to 3 int
+            Threads of a block along each axis.
+        stream : Stream or int
+            The stream that launches go to; 0 is the default stream.
+        sharedmem : int
+            Bytes of dynamic shared memory of a block.
+        cluster : int or tuple of up to 3 int, optional
+            Blocks of a cluster along each axis.
+
+        Returns
+        -------
+        Launcher
+            Calling it launches, without waiting.
+
+        Raises
+        ------
+        LaunchConfigurationError
+            No device can run such a grid or block.
+        TypeError
+            A dimension is no integer.
+
+        Examples
+        --------
+        >>> x = np.zeros(4)
+        >>> kernel.configure(1, 32)(x)
+        >>> x
+        array([1., 1., 1., 1.])
         """
         return self[griddim, blockdim, stream, sharedmem, cluster]
 
     def forall(self, ntasks: int, tpb: int = 0, stream: StreamLike = 0, sharedmem: int = 0) -> ForAll:
-        """A launcher of at least `ntasks` threads in blocks of `tpb` (0: as many as suit the device), one axis.
+        """A launcher of at least so many threads along one axis.
 
-        LaunchConfigurationError for a negative number.
+        Parameters
+        ----------
+        ntasks : int
+            Threads; zero launches nothing.
+        tpb : int
+            Threads of a block; 0: as many as suit the device.
+        stream : Stream or int
+            The stream that launches go to.
+        sharedmem : int
+            Bytes of dynamic shared memory of a block.
+
+        Returns
+        -------
+        ForAll
+            Calling it launches, without waiting.
+
+        Raises
+        ------
+        LaunchConfigurationError
+            A number is negative.
+
+        Examples
+        --------
+        >>> x = np.zeros(3)
+        >>> kernel.forall(x.size)(x)
+        >>> x
+        array([1., 1., 1.])
         """
         if ntasks < 0 or tpb < 0:
             raise LaunchConfigurationError(f"cannot launch {ntasks} tasks" if ntasks < 0 else f"tpb is negative: {tpb}")
@@ -151,8 +248,33 @@ class Dispatcher(_core.KernelBase, Generic[_P, _R]):
     def launch(self, x: int, y: int = 1, z: int = 1, stream: StreamLike = 0, sharedmem: int = 0) -> Callable[..., None]:
         """A launcher of a grid of at least x times y times z threads; idx, idy and idz tell them apart in the kernel.
 
-        Blocks have up to 256 threads, powers of two along each axis; a zero launches nothing. LaunchConfigurationError
-        for a negative number.
+        Blocks have up to 256 threads, powers of two along each axis.
+
+        Parameters
+        ----------
+        x, y, z : int
+            Threads along each axis; a zero launches nothing.
+        stream : Stream or int
+            The stream that launches go to.
+        sharedmem : int
+            Bytes of dynamic shared memory of a block.
+
+        Returns
+        -------
+        callable
+            Calling it launches, without waiting.
+
+        Raises
+        ------
+        LaunchConfigurationError
+            A number is negative.
+
+        Examples
+        --------
+        >>> x = np.zeros(3)
+        >>> kernel.launch(x.size)(x)
+        >>> x
+        array([1., 1., 1.])
         """
         if min(x, y, z) < 0:
             raise LaunchConfigurationError(f"cannot launch {x} by {y} by {z} threads")
@@ -165,7 +287,30 @@ class Dispatcher(_core.KernelBase, Generic[_P, _R]):
     # --- compiling ---------------------------------------------------------------------------------------------------
 
     def compile(self, sig: SignatureLike) -> Overload:   # type: ignore[override]
-        """Compiles for a signature (text, Signature or tuple of types) on the current device; returns the Overload."""
+        """Compiles for a signature on the current device.
+
+        Parameters
+        ----------
+        sig : str, Signature or tuple of types
+            The types of the arguments.
+
+        Returns
+        -------
+        Overload
+            What was compiled: its registers, its memory.
+
+        Raises
+        ------
+        CompileError
+            The function cannot be compiled for these types.
+        SignatureError
+            It is no signature.
+
+        Examples
+        --------
+        >>> kernel.compile("void(float32[:])").argtypes
+        (array(float32, 1d, A),)
+        """
         types, _ = signatures.normalize(sig)
         if self.is_device:
             self.result_type(types)
@@ -174,16 +319,70 @@ class Dispatcher(_core.KernelBase, Generic[_P, _R]):
         return Overload(self, types)
 
     def compile_device(self, args: Sequence[Type]) -> Type:
-        """Infers a device function for argument types; returns the type of its result."""
+        """The type of a device function's result.
+
+        Parameters
+        ----------
+        args : sequence of types
+            The types of the arguments.
+
+        Returns
+        -------
+        Type
+
+        Raises
+        ------
+        CompileError
+            The function has no types for these arguments.
+
+        Examples
+        --------
+        >>> cuda.jit(lambda x: x + 1, device=True).compile_device([types.float32])
+        float64
+        """
         return self.result_type(tuple(args))
 
     def disable_compile(self, val: bool = True) -> None:
-        """From now on only the types compiled so far are accepted."""
+        """From now on only the types compiled so far are accepted.
+
+        Parameters
+        ----------
+        val : bool
+            False changes nothing.
+
+        Examples
+        --------
+        >>> frozen = cuda.jit("void(float32[:])")(kernel.py_func)
+        >>> frozen.disable_compile()
+        >>> frozen.is_frozen
+        True
+        """
         if val:
             self.freeze()
 
     def specialize(self, *args: Any) -> Dispatcher[_P, _R]:
-        """A kernel for these types, or the types of these arguments, only. RuntimeError on one that is specialized."""
+        """A kernel for one list of argument types only.
+
+        Parameters
+        ----------
+        *args : object
+            Arguments as for a launch, or types.
+
+        Returns
+        -------
+        Dispatcher
+            The same one for the same types.
+
+        Raises
+        ------
+        RuntimeError
+            This kernel is specialized already.
+
+        Examples
+        --------
+        >>> kernel.specialize(np.zeros(3, np.float32)).signatures
+        [(array(float32, 1d, C),)]
+        """
         if self.specialized:
             raise RuntimeError(f"kernel '{self.__name__}' is specialized already")
         types = tuple(argument_type(value) for value in args)
@@ -200,30 +399,94 @@ class Dispatcher(_core.KernelBase, Generic[_P, _R]):
 
     @property
     def specializations(self) -> dict[ArgumentTypes, Dispatcher[_P, _R]]:
+        """What specialize() has made.
+
+        Returns
+        -------
+        dict of tuple of types to Dispatcher
+
+        Examples
+        --------
+        >>> len(kernel.specializations)
+        0
+        """
         return dict(self._specializations)
 
     @property
     def signatures(self) -> list[ArgumentTypes]:   # type: ignore[override]
-        """The argument types (tuples) compiled so far."""
+        """The argument types compiled so far.
+
+        Returns
+        -------
+        list of tuple of types
+
+        Examples
+        --------
+        >>> _ = kernel.compile("void(int64[:])")
+        >>> kernel.signatures
+        [(array(int64, 1d, A),)]
+        """
         return super().signatures()
 
     @property
     def nopython_signatures(self) -> list[Signature]:
-        """The signatures compiled so far."""
+        """The signatures compiled so far.
+
+        Returns
+        -------
+        list of Signature
+
+        Examples
+        --------
+        >>> kernel.nopython_signatures
+        []
+        """
         return [_NONE(*types) for types in self.signatures]
 
     @property
     def overloads(self) -> dict[ArgumentTypes, Overload]:
-        """What is compiled so far: argument types -> Overload."""
+        """What is compiled so far.
+
+        Returns
+        -------
+        dict of tuple of types to Overload
+
+        Examples
+        --------
+        >>> kernel.overloads
+        {}
+        """
         return {types: Overload(self, types) for types in self.signatures}
 
     @property
     def targetoptions(self) -> dict[str, Any]:
-        """The options the function was decorated with."""
+        """The options that the function was decorated with.
+
+        Returns
+        -------
+        dict of str to object
+
+        Examples
+        --------
+        >>> cuda.jit(fastmath=True)(kernel.py_func).targetoptions["fastmath"]
+        True
+        """
         return {**self.options, "device": self.is_device, "extensions": self._extensions}
 
     @property
     def stats(self) -> Stats:
+        """How often the kernel was compiled, and found on disk.
+
+        Returns
+        -------
+        Stats
+            cache_misses and, with cache=True, cache_hits: dicts of argument types to counts.
+
+        Examples
+        --------
+        >>> kernel.stats.cache_misses
+        {}
+        """
         return Stats(self.signatures, self.loaded_signatures() if self.options.get("cache") else [])
 
     # --- looking inside ----------------------------------------------------------------------------------------------
@@ -234,7 +497,26 @@ class Dispatcher(_core.KernelBase, Generic[_P, _R]):
     def inspect_llvm(self, signature: SignatureLike, cc: ComputeCapability | None = None) -> str: ...
     def inspect_llvm(self, signature: SignatureLike | None = None,
                      cc: ComputeCapability | None = None) -> str | dict[ArgumentTypes, str]:
-        """LLVM IR (str) for a signature; without one, a dict of it over all compiled so far."""
+        """LLVM IR of what is compiled.
+
+        Parameters
+        ----------
+        signature : str, Signature or tuple of types, optional
+            For these types; all that are compiled unless it is given.
+        cc : tuple of 2 int, optional
+            For GPUs of this compute capability, such as (9, 0), which need not be there; the current device unless it
+            is given.
+
+        Returns
+        -------
+        str, or dict of tuple of types to str
+            A dict without a signature.
+
+        Examples
+        --------
+        >>> "define" in kernel.inspect_llvm("void(float32[:])")
+        True
+        """
         return self._inspect("llvm", signature, cc)
 
     @overload
@@ -243,9 +525,25 @@ class Dispatcher(_core.KernelBase, Generic[_P, _R]):
     def inspect_asm(self, signature: SignatureLike, cc: ComputeCapability | None = None) -> str: ...
     def inspect_asm(self, signature: SignatureLike | None = None,
                     cc: ComputeCapability | None = None) -> str | dict[ArgumentTypes, str]:
-        """PTX, or assembly of the CPU device; without a signature a dict over all compiled so far.
+        """PTX of what is compiled, or assembly of the CPU device.
 
-        cc: a compute capability such as (9, 0): PTX for that GPU, which need not be there.
+        Parameters
+        ----------
+        signature : str, Signature or tuple of types, optional
+            For these types; all that are compiled unless it is given.
+        cc : tuple of 2 int, optional
+            For GPUs of this compute capability, such as (9, 0), which need not be there; the current device unless it
+            is given.
+
+        Returns
+        -------
+        str, or dict of tuple of types to str
+            A dict without a signature.
+
+        Examples
+        --------
+        >>> ".target sm_90" in kernel.inspect_asm("void(float32[:])", cc=(9, 0))
+        True
         """
         return self._inspect("asm", signature, cc)
 
@@ -255,10 +553,31 @@ class Dispatcher(_core.KernelBase, Generic[_P, _R]):
     def inspect_sass(self, signature: SignatureLike, cc: ComputeCapability | None = None) -> str: ...
     def inspect_sass(self, signature: SignatureLike | None = None,
                      cc: ComputeCapability | None = None) -> str | dict[ArgumentTypes, str]:
-        """Machine code of the current GPU, or of compute capability `cc`; without a signature a dict of it over all.
+        """Machine code of GPUs, which ptxas and nvdisasm of a CUDA toolkit make of the PTX.
 
-        ptxas and nvdisasm of a CUDA toolkit make it of the PTX (on PATH, or below CUDA_HOME or /usr/local/cuda):
-        RuntimeError where they are missing or refuse. UnsupportedError on the CPU device without cc.
+        Parameters
+        ----------
+        signature : str, Signature or tuple of types, optional
+            For these types; all that are compiled unless it is given.
+        cc : tuple of 2 int, optional
+            For GPUs of this compute capability; the current device unless given.
+
+        Returns
+        -------
+        str, or dict of tuple of types to str
+            A dict without a signature.
+
+        Raises
+        ------
+        RuntimeError
+            The tools are neither on PATH nor below CUDA_HOME or /usr/local/cuda, or refuse.
+        UnsupportedError
+            The current device is the CPU device, and `cc` is not given.
+
+        Examples
+        --------
+        >>> kernel.inspect_sass()
+        {}
         """
         from cujit.cuda.machine_code import disassemble
 
@@ -272,11 +591,41 @@ class Dispatcher(_core.KernelBase, Generic[_P, _R]):
     @overload
     def inspect_ir(self, signature: SignatureLike) -> str: ...
     def inspect_ir(self, signature: SignatureLike | None = None) -> str | dict[ArgumentTypes, str]:
-        """cujit's typed IR."""
+        """cujit's typed IR of what is compiled.
+
+        Parameters
+        ----------
+        signature : str, Signature or tuple of types, optional
+            For these types; all that are compiled unless it is given.
+
+        Returns
+        -------
+        str, or dict of tuple of types to str
+            A dict without a signature.
+
+        Examples
+        --------
+        >>> print(kernel.inspect_ir("void(float32[:])").splitlines()[0].partition(" ;")[0])
+        kernel kernel(x: f32[1 A])
+        """
         return self._inspect("ir", signature, None)
 
     def inspect_types(self, file: Any = None) -> None:
-        """Prints the source with the types of its values, for every signature compiled so far."""
+        """Prints the source with the types of its values, for every signature compiled so far.
+
+        Parameters
+        ----------
+        file : file, optional
+            Where to; standard output unless it is given.
+
+        Examples
+        --------
+        >>> _ = kernel.compile("void(float32[:])")
+        >>> kernel.inspect_types()   # doctest: +ELLIPSIS
+        kernel ('array(float32, 1d, A)',)
+        --------------------------------------------------------------------------------
+        ...
+        """
         for types in self.signatures:
             print(f"{self.__name__} {tuple(str(t) for t in types)}", file=file)
             print("-" * 80, file=file)
@@ -288,23 +637,103 @@ class Dispatcher(_core.KernelBase, Generic[_P, _R]):
         return self.inspect(what, signatures.normalize(signature)[0], _sm(cc))
 
     def get_regs_per_thread(self, signature: SignatureLike | None = None) -> int | dict[ArgumentTypes, int]:
-        """Registers of a thread; without a signature a dict over all compiled so far (one number when specialized)."""
+        """Registers of a thread.
+
+        Parameters
+        ----------
+        signature : str, Signature or tuple of types, optional
+            For these types; all that are compiled unless it is given.
+
+        Returns
+        -------
+        int, or dict of tuple of types to int
+            A dict without a signature, unless the kernel is specialized.
+
+        Examples
+        --------
+        >>> kernel.get_regs_per_thread("void(float32[:])") >= 0
+        True
+        """
         return self._attribute(_REGISTERS, signature)
 
     def get_const_mem_size(self, signature: SignatureLike | None = None) -> int | dict[ArgumentTypes, int]:
-        """Bytes of constant memory."""
+        """Bytes of constant memory.
+
+        Parameters
+        ----------
+        signature : str, Signature or tuple of types, optional
+            For these types; all that are compiled unless it is given.
+
+        Returns
+        -------
+        int, or dict of tuple of types to int
+            A dict without a signature, unless the kernel is specialized.
+
+        Examples
+        --------
+        >>> kernel.get_const_mem_size("void(float32[:])") >= 0
+        True
+        """
         return self._attribute(_CONST_BYTES, signature)
 
     def get_shared_mem_per_block(self, signature: SignatureLike | None = None) -> int | dict[ArgumentTypes, int]:
-        """Bytes of static shared memory of a block."""
+        """Bytes of static shared memory of a block.
+
+        Parameters
+        ----------
+        signature : str, Signature or tuple of types, optional
+            For these types; all that are compiled unless it is given.
+
+        Returns
+        -------
+        int, or dict of tuple of types to int
+            A dict without a signature, unless the kernel is specialized.
+
+        Examples
+        --------
+        >>> kernel.get_shared_mem_per_block("void(float32[:])") >= 0
+        True
+        """
         return self._attribute(_SHARED_BYTES, signature)
 
     def get_max_threads_per_block(self, signature: SignatureLike | None = None) -> int | dict[ArgumentTypes, int]:
-        """The largest block that can be launched, in threads."""
+        """Threads of the largest block that can be launched.
+
+        Parameters
+        ----------
+        signature : str, Signature or tuple of types, optional
+            For these types; all that are compiled unless it is given.
+
+        Returns
+        -------
+        int, or dict of tuple of types to int
+            A dict without a signature, unless the kernel is specialized.
+
+        Examples
+        --------
+        >>> kernel.get_max_threads_per_block("void(float32[:])") >= 0
+        True
+        """
         return self._attribute(_MAX_THREADS, signature)
 
     def get_local_mem_per_thread(self, signature: SignatureLike | None = None) -> int | dict[ArgumentTypes, int]:
-        """Bytes of local memory of a thread."""
+        """Bytes of local memory of a thread.
+
+        Parameters
+        ----------
+        signature : str, Signature or tuple of types, optional
+            For these types; all that are compiled unless it is given.
+
+        Returns
+        -------
+        int, or dict of tuple of types to int
+            A dict without a signature, unless the kernel is specialized.
+
+        Examples
+        --------
+        >>> kernel.get_local_mem_per_thread("void(float32[:])") >= 0
+        True
+        """
         return self._attribute(_LOCAL_BYTES, signature)
 
     def _attribute(self, number: int, signature: SignatureLike | None) -> int | dict[ArgumentTypes, int]:

@@ -19,8 +19,10 @@ def takes(names):
         parameters += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS[name])
                        for name in names]
         function.__signature__ = own.replace(parameters=parameters)
-        function.__doc__ = function.__doc__.rstrip() + "\n\n    Options:\n\n" + "".join(
-            f"    {name}={DEFAULTS[name]!r}: {TABLE[name]['doc']}\n" for name in names)
+        head, raises, rest = function.__doc__.rstrip().partition("\n    Raises\n")
+        section = "".join(f"    {name} : default {DEFAULTS[name]!r}\n        {TABLE[name]['doc']}\n" for name in names)
+        title = "\n\n    Other Parameters\n    ----------------\n"
+        function.__doc__ = f"{head.rstrip()}{title}{section}{raises}{rest}\n    "
         return function
 
     return complete
