@@ -13,8 +13,6 @@
 typedef struct Emitter Emitter;
 typedef struct BlockFrame BlockFrame; /* thread_loop.c */
 typedef struct IndependentLoop IndependentLoop;
-typedef struct StrideLoop StrideLoop; /* host/regions/stride_loop.h */
-typedef struct ThreadRange ThreadRange;
 typedef struct EmittedFunction EmittedFunction;
 
 /* What differs between the devices while LLVM IR is made. */
@@ -63,6 +61,7 @@ struct EmittedFunction {
     LLVMValueRef llvm;
     LLVMTypeRef type;
     bool is_inlined; /* into every caller, whatever LLVM thinks of it */
+    bool is_trip; /* host: of a kernel's loop; its number is the last parameter, the result whether the thread had it */
     bool raises; /* a device function whose last part of the result says that an exception ends the thread */
 };
 
@@ -90,7 +89,6 @@ struct Emitter {
     unsigned effects; /* of the module */
     uint32_t static_shared, local_size;
     uint32_t context_size; /* host: bytes that a block keeps for each thread */
-    const ThreadRange *body_range; /* host: what the kernel's function leaves untested; NULL: nothing */
     uint64_t constant_size; /* bytes of DATA so far */
     uint32_t text_count; /* constant strings so far */
     uint32_t call_count; /* host: calls so far at which lanes meet */
@@ -115,10 +113,6 @@ struct Emitter {
     LLVMBasicBlockRef *second_edge; /* by IrBlock.id: where the second target goes through when it is the first, too */
     LLVMBasicBlockRef prologue; /* allocas */
     LLVMMetadataRef scope; /* its subprogram in debug information; NULL: none */
-    const StrideLoop *stride; /* the function is one trip of this loop, returns whether there was one; else NULL */
-    LLVMValueRef trip; /* its number, i64, the last parameter */
-    LLVMBasicBlockRef trip_done;
-    const ThreadRange *range; /* threads that fail its tests do not run the function; NULL: all do */
     BlockFrame *block_frame; /* host: of a function that runs all threads of a block; else NULL */
 };
 

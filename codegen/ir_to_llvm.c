@@ -7,7 +7,6 @@
 #include "codegen/debug_lines.h"
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
-#include "codegen/host/regions/thread_range.h"
 #include "codegen/host/target_host.h"
 #include "codegen/ir_to_llvm.h"
 #include "codegen/op/exception_emit.h"
@@ -118,8 +117,6 @@ static void fill_ir_phi(Emitter *emitter, const IrValue *phi)
 
 static void fill_phis(Emitter *emitter, const IrBlock *block)
 {
-    if (emitter->stride && block == emitter->stride->header)
-        return;
     for (const IrValue *phi = block->first; phi && phi->op == IR_PHI; phi = phi->next)
         fill_ir_phi(emitter, phi);
 }
@@ -167,11 +164,6 @@ void begin_ir_function(Emitter *emitter, const EmittedFunction *function)
     emitter->block_end = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, ir->block_count + 1);
     emitter->second_edge = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, ir->block_count + 1);
     emitter->prologue = new_block(emitter);
-    if (emitter->stride) {
-        emitter->trip_done = new_block(emitter);
-        LLVMPositionBuilderAtEnd(emitter->builder, emitter->trip_done);
-        LLVMBuildRet(emitter->builder, LLVMConstInt(emitter->i1, 1, false));
-    }
     LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
     make_parameters(emitter);
 }
@@ -194,14 +186,6 @@ void emit_function_body(Emitter *emitter, const EmittedFunction *function)
     mark_loops(emitter, graph);
     LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
     LLVMBuildBr(emitter->builder, emitter->block_start[ir->first->id]);
-}
-
-void emit_stride_trip(Emitter *emitter, const EmittedFunction *function, const StrideLoop *loop)
-{
-    emitter->stride = loop;
-    emitter->trip = LLVMGetLastParam(function->llvm);
-    emit_function_body(emitter, function);
-    emitter->stride = NULL;
 }
 
 /* --- values -------------------------------------------------------------------------------------------------------------- */
@@ -242,24 +226,8 @@ void emit_op_UNDEFINED(Emitter *emitter, const IrValue *value, LLVMValueRef *out
         out[i] = LLVMConstNull(types[i]);
 }
 
-static LLVMValueRef index_of_trip(Emitter *emitter)
-{
-    LLVMValueRef start = emitter->parts[emitter->stride->start->id][0];
-    LLVMValueRef step = emitter->parts[emitter->stride->step->id][0];
-    LLVMValueRef distance = LLVMBuildMul(emitter->builder, emitter->trip, step, "");
-    LLVMValueRef index = LLVMBuildAdd(emitter->builder, start, distance, "");
-    for (int i = 0; i < 2 && emitter->stride->cannot_overflow; i++)
-        if (LLVMIsABinaryOperator(i ? index : distance))
-            LLVMSetNSW(i ? index : distance, true);
-    return index;
-}
-
 void emit_op_PHI(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
-    if (emitter->stride && value == emitter->stride->index) {
-        out[0] = index_of_trip(emitter);
-        return;
-    }
     uint32_t count = part_count(value->type);
     LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, count + 1);
     part_types(emitter, value->type, types);
@@ -364,13 +332,9 @@ void emit_op_CALL(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
         emit_unwind_if(emitter, raised);
 }
 
-/* Where a terminator goes; in one trip of a loop, back to the header is the end. */
 static LLVMBasicBlockRef target_block(Emitter *emitter, const IrValue *terminator, uint32_t index)
 {
-    const IrBlock *target = terminator->targets[index];
-    if (emitter->stride && target == emitter->stride->header && emitter->stride->is_inside[terminator->block->id])
-        return emitter->trip_done;
-    return emitter->block_start[target->id];
+    return emitter->block_start[terminator->targets[index]->id];
 }
 
 void emit_op_JUMP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
@@ -380,8 +344,9 @@ void emit_op_JUMP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 }
 
 /* A test that all threads pass: LLVM is told what they have in common. */
-static void emit_passed_guard(Emitter *emitter, const IrValue *branch, uint32_t target)
+static void emit_bound(Emitter *emitter, const IrValue *branch)
 {
+    uint32_t target = branch->hint == IR_BOUND_OUT;
     LLVMValueRef holds = operand_scalar(emitter, branch, 0);
     if (target)
         holds = LLVMBuildNot(emitter->builder, holds, "");
@@ -392,9 +357,8 @@ static void emit_passed_guard(Emitter *emitter, const IrValue *branch, uint32_t 
 void emit_op_BRANCH(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     (void)out;
-    int passed = guard_target(emitter->range, value);
-    if (passed >= 0) {
-        emit_passed_guard(emitter, value, (uint32_t)passed);
+    if (value->hint != IR_BOUND_NONE) {
+        emit_bound(emitter, value);
         return;
     }
     LLVMBasicBlockRef yes = target_block(emitter, value, 0), no = target_block(emitter, value, 1);
@@ -420,7 +384,7 @@ void emit_op_RETURN(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
         all[count++] = LLVMConstNull(emitter->i1);
         parts = all;
     }
-    if (emitter->stride)
+    if (emitter->emitted->is_trip)
         LLVMBuildRet(emitter->builder, LLVMConstNull(emitter->i1));
     else if (count == 0)
         LLVMBuildRetVoid(emitter->builder);

@@ -6,8 +6,6 @@
 #include "codegen/emit.h"
 
 void emit_function_body(Emitter *emitter, const EmittedFunction *function);
-/* The same kernel as one trip of its loop: the parameters and the trip's number -> i1. */
-void emit_stride_trip(Emitter *emitter, const EmittedFunction *function, const StrideLoop *loop);
 /* What both are made of. Builds stay behind in emitter->prologue; blocks are emitted by the caller. */
 void begin_ir_function(Emitter *emitter, const EmittedFunction *function);
 void emit_ir_value(Emitter *emitter, const IrValue *value);

@@ -21,6 +21,8 @@ static const Pass nvptx_passes[] = {
 
 static const Pass host_passes[] = {
     {"yield", yield_in_waiting_loops, 0},
+    {"stride", split_stride_loop, 0},
+    {"bounds", mark_thread_bounds, 0},
     {"regions", form_parallel_regions, 0},
     {0},
 };

@@ -15,6 +15,10 @@ void mark_batched_loops(IrModule *module);
 /* --- host/ -------------------------------------------------------------------------------------------------------- */
 /* waiting_loops.c: makes loops in which a thread waits for what another one writes let the others run. */
 void yield_in_waiting_loops(IrModule *module);
+/* regions/stride_loop.c: makes of a kernel that is one grid-stride loop one trip of it. */
+void split_stride_loop(IrModule *module);
+/* regions/thread_bounds.c: marks tests that a kernel begins with as bounds of the loop over threads. */
+void mark_thread_bounds(IrModule *module);
 /* regions/form_regions.c: makes of a kernel whose threads meet a function that runs all threads of a block, where every
  * collective is reached by all of them together; leaves others as they are. */
 void form_parallel_regions(IrModule *module);

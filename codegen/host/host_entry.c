@@ -1,6 +1,6 @@
 /* The entry of a kernel on the CPU device, around its body: NAME.blocks, where no thread has to be real, runs blocks as
  * loops that LLVM can vectorize; else NAME.thread runs one thread. Parameters are loaded once, outside all loops. A kernel
- * that is one grid-stride loop (stride_loop.h) is run trip by trip: all threads of a block take the first trip, then the
+ * that is one grid-stride loop (stride_loop.c) is run trip by trip: all threads of a block take the first trip, then the
  * next. */
 #include <stddef.h>
 
@@ -9,7 +9,7 @@
 #include "codegen/host/host_entry.h"
 #include "codegen/host/host_loop.h"
 #include "codegen/host/regions/thread_loop.h"
-#include "codegen/host/regions/thread_range.h"
+#include "codegen/host/regions/row_bounds.h"
 #include "codegen/ir_to_llvm.h"
 
 enum { WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC };
@@ -263,54 +263,61 @@ static void emit_blocks_entry(Emitter *emitter, Entry *entry)
     LLVMBuildCondBr(emitter->builder, any, some, none);
 }
 
-/* A thread that an exception ended must not start the next trip. */
-static bool may_raise(Emitter *emitter)
+/* --- one trip ----------------------------------------------------------------------------------------------------------- */
+
+static bool is_one_trip(const IrFunc *kernel)
 {
-    bool *raises = ARENA_ARRAY(emitter->arena, bool, emitter->ir->function_count);
-    ir_raising_functions(emitter->ir, raises);
-    return raises[0];
+    for (const IrBlock *block = kernel->first; block; block = block->next)
+        if (block->last->op == IR_NEXT_TRIP)
+            return true;
+    return false;
 }
 
-/* The kernel as one trip of its loop, when it is one. */
+static bool expect_trip(Emitter *emitter, const IrValue *value)
+{
+    return emitter->emitted->is_trip ||
+           diag_fail(emitter->diag, &value->pos, DIAG_IR_INVALID, emitter->function->name, "no kernel of trips");
+}
+
+void emit_op_TRIP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    if (expect_trip(emitter, value))
+        out[0] = LLVMGetLastParam(emitter->llvm_function);
+}
+
+void emit_op_NEXT_TRIP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    (void)out;
+    if (expect_trip(emitter, value))
+        LLVMBuildRet(emitter->builder, LLVMConstInt(emitter->i1, 1, false));
+}
+
+/* In the place of the kernel's function, one with the trip's number as another parameter. */
 static void emit_trip(Emitter *emitter, Entry *entry)
 {
-    StrideLoop loop;
-    if (may_raise(emitter) || !find_stride_loop(entry->body->ir, emitter->arena, &loop))
-        return;
     uint32_t count = entry->argument_count;
     LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, count + 1);
     LLVMGetParamTypes(entry->body->type, types);
     types[count] = emitter->i64;
     LLVMTypeRef type = LLVMFunctionType(emitter->i1, types, count + 1, false);
     const char *name = arena_format(emitter->arena, "cujit.%s.trip", emitter->entry);
-    entry->trip =
-        (EmittedFunction){.ir = entry->body->ir, .llvm = LLVMAddFunction(emitter->module, name, type), .type = type};
+    entry->trip = (EmittedFunction){
+        .ir = entry->body->ir, .llvm = LLVMAddFunction(emitter->module, name, type), .type = type, .is_trip = true};
     LLVMSetLinkage(entry->trip.llvm, LLVMInternalLinkage);
     add_function_attribute(emitter, entry->trip.llvm, "alwaysinline", 0);
     add_function_attribute(emitter, entry->trip.llvm, "nounwind", 0);
     LLVMAddAttributeAtIndex(entry->trip.llvm, 1, enum_attribute(emitter, "noalias", 0));
-    ThreadRange range;
-    bool has_range = find_thread_range(entry->body->ir, &loop, &range);
-    emitter->range = has_range ? &range : NULL;
-    emit_stride_trip(emitter, &entry->trip, &loop);
-    emitter->range = NULL;
-    if (has_range)
-        entry->range = emit_thread_range(emitter, &entry->trip, &range);
+    emit_function_body(emitter, &entry->trip);
+    LLVMDeleteFunction(entry->body->llvm);
 }
+
+/* --- what a kernel is run by -------------------------------------------------------------------------------------------- */
 
 bool emit_host_kernel(Emitter *emitter, const EmittedFunction *kernel)
 {
-    if (has_thread_loops(kernel->ir)) {
+    if (has_thread_loops(kernel->ir))
         emit_block_function(emitter, kernel);
-        return true;
-    }
-    ThreadRange *range = ARENA_NEW(emitter->arena, ThreadRange);
-    if (emitter->effects & WAITS || !find_thread_range(kernel->ir, NULL, range))
-        return false;
-    emitter->range = emitter->body_range = range;
-    emit_function_body(emitter, kernel);
-    emitter->range = NULL;
-    return true;
+    return has_thread_loops(kernel->ir) || is_one_trip(kernel->ir);
 }
 
 void emit_host_entries(Emitter *emitter, const EmittedFunction *body)
@@ -322,9 +329,9 @@ void emit_host_entries(Emitter *emitter, const EmittedFunction *body)
         emit_thread_entry(emitter, &entry);
         return;
     }
-    if (!has_thread_loops(body->ir))
+    if (is_one_trip(body->ir))
         emit_trip(emitter, &entry);
-    if (!entry.trip.llvm && emitter->body_range)
-        entry.range = emit_thread_range(emitter, body, emitter->body_range);
+    if (count_thread_bounds(body->ir))
+        entry.range = emit_row_bounds_function(emitter, entry.trip.llvm ? &entry.trip : body);
     emit_blocks_entry(emitter, &entry);
 }

@@ -330,6 +330,8 @@ static bool finish_module(Emitter *emitter)
 {
     if (emitter->ir->first && emitter->ir->first->is_kernel)
         emit_host_entries(emitter, &emitter->functions[0]);
+    if (diag_failed(emitter->diag))
+        return false;
     mark_independent_loops(emitter);
     keep_vector_forms(emitter);
     return link_libdevice(emitter) && lower_nvvm_intrinsics(emitter);

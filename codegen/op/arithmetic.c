@@ -208,6 +208,8 @@ static void emit_binary(Emitter *emitter, const IrValue *value, LLVMValueRef *ou
         out[1] = part(emitter, a[1], b[1]);
     } else {
         out[0] = integer(emitter->builder, a[0], b[0], "");
+        if (value->hint == IR_EXACT && LLVMIsABinaryOperator(out[0]))
+            LLVMSetNSW(out[0], true);
     }
 }
 

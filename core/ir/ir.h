@@ -90,6 +90,17 @@ typedef enum IrHint {
     IR_HINT_COUNT
 } IrHint;
 
+/* Of an ADD or MUL of integers: the result is the true one, nothing wraps. */
+typedef enum IrExactness { IR_MAY_WRAP, IR_EXACT, IR_EXACTNESS_COUNT } IrExactness;
+
+/* Of a BRANCH: the function is run only by threads that pass it. */
+typedef enum IrBound {
+    IR_BOUND_NONE,
+    IR_BOUND_IN, /* those for which the condition holds */
+    IR_BOUND_OUT, /* those for which it does not */
+    IR_BOUND_COUNT
+} IrBound;
+
 /* What is known of a THREAD_LOOP, in IrValue.hint. */
 enum {
     IR_THREADS_INDEPENDENT = 1, /* what a thread reads and writes, no other one writes in the loop, in whatever order */
@@ -111,6 +122,8 @@ extern const char *const ir_atomic_names[IR_ATOMIC_COUNT]; /* "add", ..., "cas" 
 extern const char *const ir_scope_names[IR_SCOPE_COUNT]; /* "device", ... */
 extern const char *const ir_order_names[IR_ORDER_COUNT]; /* "relaxed", ... */
 extern const char *const ir_hint_names[IR_HINT_COUNT]; /* "", "nc", "ca", ... */
+/* The words for IrValue.hint of this operation, and how many; "" for 0. NULL: it has none, or several at once. */
+const char *const *ir_hint_words(IrOp op, uint8_t *count);
 
 typedef struct IrValue IrValue;
 typedef struct IrBlock IrBlock;
@@ -134,7 +147,7 @@ struct IrValue {
     IrBlock *block;
     IrValue *next; /* in the block, in order */
     uint8_t scope, order; /* IrScope and IrOrder of an atomic */
-    uint8_t hint; /* IrHint of a load or store; IR_THREADS_... of a thread_loop */
+    uint8_t hint; /* IrHint, IrExactness or IrBound, by the operation; IR_THREADS_... of a thread_loop */
     bool non_negative; /* known from the source: the variable of a range that starts at 0 or more and rises */
     union {
         uint32_t index;

@@ -26,6 +26,20 @@ const char *const ir_scope_names[IR_SCOPE_COUNT] = {"device", "block", "system"}
 const char *const ir_order_names[IR_ORDER_COUNT] = {"relaxed", "acquire", "release", "acq_rel", "seq_cst"};
 
 const char *const ir_hint_names[IR_HINT_COUNT] = {"", "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt"};
+static const char *const exactness_names[IR_EXACTNESS_COUNT] = {"", "exact"};
+static const char *const bound_names[IR_BOUND_COUNT] = {"", "in", "out"};
+
+const char *const *ir_hint_words(IrOp op, uint8_t *count)
+{
+    switch (op) {
+    case IR_LOAD:
+    case IR_STORE: *count = IR_HINT_COUNT; return ir_hint_names;
+    case IR_ADD:
+    case IR_MUL: *count = IR_EXACTNESS_COUNT; return exactness_names;
+    case IR_BRANCH: *count = IR_BOUND_COUNT; return bound_names;
+    default: *count = 0; return NULL;
+    }
+}
 
 const char *const ir_atomic_names[IR_ATOMIC_COUNT] = {
     [IR_ATOMIC_ADD] = "add",       [IR_ATOMIC_SUB] = "sub",       [IR_ATOMIC_MAX] = "max", [IR_ATOMIC_MIN] = "min",

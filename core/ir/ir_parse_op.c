@@ -307,9 +307,7 @@ static bool read_arguments(Parser *p, IrOp op, const Type *type, IrValue *out)
     case IR_DATA: return read_data(p, out);
     case IR_PHI: return read_phi(p);
     case IR_LOAD:
-    case IR_STORE:
-        out->hint = parse_choice(p, ir_hint_names, IR_HINT_COUNT);
-        return read_element(p) && read_more_operands(p);
+    case IR_STORE: return read_element(p) && read_more_operands(p);
     case IR_ATOMIC: return read_atomic(p, out);
     case IR_SUBARRAY: return read_subarray(p, out);
     case IR_SHARED:
@@ -416,6 +414,10 @@ IrValue *parse_operation(Parser *p, const Type *type)
     }
     if (!type)
         type = &type_none;
+    uint8_t hint_count;
+    const char *const *hints = ir_hint_words(op, &hint_count);
+    if (hints)
+        immediate.hint = parse_choice(p, hints, hint_count);
     if (!read_arguments(p, op, type, &immediate))
         return NULL;
     IrValue *value = make_value(p, op, type);

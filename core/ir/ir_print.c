@@ -177,16 +177,16 @@ static void print_operation(Buf *out, const IrValue *value)
     buf_add(out, info->text);
     if (value->operand_count || info->immediate != IR_IMMEDIATE_NOTHING)
         buf_add(out, " ");
+    uint8_t hint_count;
+    const char *const *hints = ir_hint_words(value->op, &hint_count);
+    if (hints && value->hint)
+        buf_printf(out, "!%s ", value->hint < hint_count ? hints[value->hint] : "?");
     switch (value->op) {
     case IR_CONST: print_number(out, value); return;
     case IR_DATA: print_data(out, value->array); return;
     case IR_PHI: print_phi(out, value); return;
     case IR_LOAD:
-    case IR_STORE:
-        if (value->hint)
-            buf_printf(out, "!%s ", value->hint < IR_HINT_COUNT ? ir_hint_names[value->hint] : "?");
-        print_rest(out, value, print_element(out, value));
-        return;
+    case IR_STORE: print_rest(out, value, print_element(out, value)); return;
     case IR_ATOMIC:
         buf_printf(out, "%s ", value->atomic < IR_ATOMIC_COUNT ? ir_atomic_names[value->atomic] : "?");
         if (value->scope)

@@ -205,29 +205,26 @@ static bool verify_address(const IrValue *value, Diag *diag)
     return expect_result(diag, value, TYPE_OF(INT64));
 }
 
-static bool verify_hint(const IrValue *value, Diag *diag)
+/* Only scalars are read and written in a way of their own. */
+static bool verify_access_hint(const IrValue *value, Diag *diag)
 {
     const Type *array = value->operand_count ? value->operands[0]->type : NULL;
-    if (!value->hint)
-        return true;
-    if (value->hint >= IR_HINT_COUNT)
-        return verify_fail(diag, value, "unknown hint %u", value->hint);
-    return (array && array->kind == TYPE_ARRAY && type_is_scalar(array->element)) ||
+    return !value->hint || (array && array->kind == TYPE_ARRAY && type_is_scalar(array->element)) ||
            fail_operand(diag, value, 0, "an array of scalars");
 }
 
 static bool verify_load(const IrValue *value, Diag *diag)
 {
     uint32_t next;
-    return verify_hint(value, diag) && verify_element(value, &next, diag) && expect_count(diag, value, next) &&
+    return verify_access_hint(value, diag) && verify_element(value, &next, diag) && expect_count(diag, value, next) &&
            verify_scalars(value, diag) && expect_result(diag, value, value->operands[0]->type->element);
 }
 
 static bool verify_store(const IrValue *value, Diag *diag)
 {
     uint32_t next;
-    return verify_hint(value, diag) && verify_element(value, &next, diag) && expect_count(diag, value, next + 1) &&
-           verify_writable(value, diag) && verify_scalars(value, diag) &&
+    return verify_access_hint(value, diag) && verify_element(value, &next, diag) &&
+           expect_count(diag, value, next + 1) && verify_writable(value, diag) && verify_scalars(value, diag) &&
            expect_operand(diag, value, next, value->operands[0]->type->element);
 }
 
@@ -437,7 +434,9 @@ static bool verify_given(const IrValue *value, Diag *diag)
     case IR_CELL_LOAD:
     case IR_CELL_STORE: return verify_cell(value, diag);
     case IR_CALL: return verify_call(value, diag);
+    case IR_NEXT_TRIP:
     case IR_SLOT: return true;
+    case IR_TRIP: return expect_result(diag, value, TYPE_OF(INT64));
     case IR_SLOT_LOAD: return verify_slot_load(value, diag);
     case IR_SLOT_STORE: return expect_slot(diag, value, 0, value->operands[1]->type);
     case IR_EXCHANGE: return verify_exchange(value, diag);
@@ -450,9 +449,22 @@ static bool verify_given(const IrValue *value, Diag *diag)
     }
 }
 
+static bool verify_hint(const IrValue *value, Diag *diag)
+{
+    uint8_t count;
+    const char *const *words = ir_hint_words(value->op, &count);
+    if (value->hint && value->op != IR_THREAD_LOOP && (!words || value->hint >= count))
+        return verify_fail(diag, value, "unknown hint %u", value->hint);
+    bool is_of_numbers = value->op == IR_ADD || value->op == IR_MUL;
+    return !value->hint || !is_of_numbers || type_is_integer(value->type) ||
+           fail_type(diag, value, "what is exact", value->type, "an integer");
+}
+
 bool verify_operation(const IrValue *value, Diag *diag)
 {
     const IrOpInfo *info = &ir_op_info[value->op];
+    if (!verify_hint(value, diag))
+        return false;
     if (info->operands >= 0 && !expect_count(diag, value, (uint32_t)info->operands))
         return false;
     if (info->result == IR_RESULT_NOTHING && value->type->kind != TYPE_NONE)

@@ -89,6 +89,8 @@ static const Sample samples[] = {
      "i64 i64 i64"},
     {IR_RAISE, "  branch %1, block 1, block 2\nblock 1:\n  raise 0, %1\nblock 2:\n  %9: bool = not %1", "bool bool"},
     {IR_THREAD_LOOP, NULL, NULL},
+    {IR_TRIP, NULL, NULL},
+    {IR_NEXT_TRIP, NULL, NULL},
     {IR_SLOT, NULL, NULL},
     {IR_SLOT_LOAD, NULL, NULL},
     {IR_SLOT_STORE, NULL, NULL},

@@ -224,6 +224,8 @@ PASS_SAMPLES = {
     "loads": (normalized, "void(float32[::1], float32[::1], float32[::1])"),
     "unroll": (small_array, "void(float32[::1], float32[::1])"),
     "batch": (strided_sum, "void(float32[::1], float32[::1])"),
+    "stride": (grid_stride, "void(int32[::1], int64[::1])"),
+    "bounds": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])"),
     "regions": (tree_sum, "void(float32[::1], float32[::1])"),
     "yield": (take_lock, "void(int32[::1], int64[::1])"),
 }

@@ -42,7 +42,7 @@ static bool *choose_leaders(Search *search)
     return chosen;
 }
 
-/* What threads do on their own from this step to its join. */
+/* What threads do on their own from this step to its postdominator. */
 static void add_divergent(Search *search, Region *region, const Piece *step)
 {
     const Regions *regions = search->regions;

@@ -1,5 +1,5 @@
 /* Which pieces of a kernel all threads of a block run together. Threads part at branches on values that differ between
- * them and meet again at the branch's join: the piece that every way from there to the next barrier passes, or to the end
+ * them and meet again at the branch's postdominator: the piece that every way from there to the next barrier passes, or to the end
  * where no barrier follows. Threads that turn to where no barrier follows while others go on to one end on their own. */
 #include <string.h>
 
@@ -11,7 +11,7 @@ typedef struct Graph {
     Regions *regions;
     Arena *arena;
     uint32_t words; /* of a set of pieces, the exit included */
-    uint64_t *joins; /* by piece: the pieces on all ways from it to the exit, itself included */
+    uint64_t *postdominators; /* by piece: the pieces on all ways from it to the exit, itself included */
     uint32_t *stack; /* for walks */
     bool *seen;
 } Graph;
@@ -109,9 +109,12 @@ static void find_what_reaches_barriers(Regions *regions)
     }
 }
 
-/* --- joins: postdominators of the graph in which a barrier is an exit and ways that end threads early are none ------------------------ */
+/* --- postdominators of the graph in which a barrier is an exit and ways that end threads early are none ------------------------ */
 
-static uint64_t *set_of(const Graph *graph, uint32_t piece) { return graph->joins + (size_t)piece * graph->words; }
+static uint64_t *set_of(const Graph *graph, uint32_t piece)
+{
+    return graph->postdominators + (size_t)piece * graph->words;
+}
 
 static bool has(const uint64_t *set, uint32_t piece) { return set[piece / WORD_BITS] >> piece % WORD_BITS & 1; }
 
@@ -157,7 +160,7 @@ static uint32_t size_of(const Graph *graph, uint32_t piece)
     return size;
 }
 
-/* The sets of a piece's joins are nested: the nearest has the largest. */
+/* The sets of a piece's postdominators are nested: the nearest has the largest. */
 static uint32_t nearest(const Graph *graph, uint32_t piece)
 {
     uint32_t best = NO_PIECE, best_size = 0;
@@ -178,8 +181,8 @@ static bool find_postdominators(Graph *graph)
 {
     uint32_t count = graph->regions->piece_count;
     graph->words = (count + 1) / WORD_BITS + 1; /* with a bit that stands for nothing */
-    graph->joins = ARENA_ARRAY(graph->arena, uint64_t, (size_t)(count + 1) * graph->words);
-    memset(graph->joins, 0xff, (size_t)count * graph->words * sizeof(uint64_t));
+    graph->postdominators = ARENA_ARRAY(graph->arena, uint64_t, (size_t)(count + 1) * graph->words);
+    memset(graph->postdominators, 0xff, (size_t)count * graph->words * sizeof(uint64_t));
     put(set_of(graph, count), count);
     for (bool changed = true; changed;) {
         changed = false;
@@ -195,7 +198,7 @@ static bool find_postdominators(Graph *graph)
     return true;
 }
 
-/* --- what threads have alike ------------------------------------------------------------------------------------------------------------ */
+/* --- uniform values ------------------------------------------------------------------------------------------------------------ */
 
 bool is_made_at_start(const IrValue *value)
 {
@@ -267,7 +270,7 @@ static bool find_divergent(Regions *regions)
     return changed;
 }
 
-/* Everything from where threads part to where they join. */
+/* Everything from where threads diverge to the postdominator. */
 static bool mark_divergent(Graph *graph, const Piece *parting)
 {
     Regions *regions = graph->regions;

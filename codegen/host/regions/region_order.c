@@ -3,7 +3,7 @@
  * have gaps between them: loads move up to the first of them, stores down to the last. A store must not pass what comes
  * behind it and may lie at the same place. */
 #include "codegen/host/regions/regions.h"
-#include "codegen/host/regions/thread_range.h"
+#include "codegen/host/regions/thread_bounds.h"
 
 enum { MOST_ACCESSES = 200, DEEPEST = 12 };
 

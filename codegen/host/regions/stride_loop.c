@@ -1,10 +1,21 @@
-/* What makes it safe to run a loop trip by trip: threads do not synchronize (the caller knows), each thread takes its own
+/* A kernel that is one grid-stride loop, `for i in range(grid(1), n, gridsize(1))` and nothing around it that has an effect,
+ * becomes one trip of it. All threads of a block then run a trip before the next one: neighbours touch neighbouring elements,
+ * which vectorizes. What makes it safe to run a loop trip by trip: threads do not synchronize (the caller knows), each thread takes its own
  * trips in order, the index alone is carried from trip to trip, what comes before the loop can be computed again for
  * every trip, nothing comes after it, and a thread that has ended does not start again. */
-#include "codegen/host/regions/stride_loop.h"
+#include "codegen/host/regions/thread_bounds.h"
+#include "codegen/passes.h"
 
 /* Recomputing more than this for every trip would not pay. */
 enum { LONGEST_PROLOGUE = 64 };
+
+typedef struct StrideLoop {
+    IrBlock *header;
+    IrValue *index; /* the header's only phi */
+    IrValue *start, *step; /* index is start + trip * step */
+    bool cannot_overflow; /* neither of them does, trip for trip */
+    bool *is_inside; /* by IrBlock.id: in the loop, header included */
+} StrideLoop;
 
 typedef struct Search {
     const IrFunc *kernel;
@@ -41,18 +52,6 @@ static bool is_pure(const IrValue *value)
     return ir_op_info[value->op].flags & IR_FLAG_PURE && !is_own_memory(value);
 }
 
-bool only_returns(const IrBlock *block)
-{
-    for (int jumps = 0; jumps < 8; jumps++) {
-        if (block->first->op == IR_RETURN)
-            return true;
-        if (block->first->op != IR_JUMP)
-            return false;
-        block = block->first->targets[0];
-    }
-    return false;
-}
-
 /* More than zero whatever the launch is. */
 static bool is_positive(const IrValue *value)
 {
@@ -86,19 +85,19 @@ static bool is_invariant(const Search *search, const IrValue *value)
 }
 
 /* The phi's operands: one from before the loop; the others are all one sum of the phi and an unchanging step. */
-static bool read_induction(const Search *search, const IrValue *phi)
+static bool read_induction(const Search *search, IrValue *phi)
 {
-    const IrValue *start = NULL, *next = NULL;
+    IrValue *start = NULL, *next = NULL;
     for (uint32_t i = 0; i < phi->operand_count; i++) {
         bool from_before = search->is_before[phi->block->predecessors[i]->id];
-        const IrValue **place = from_before ? &start : &next;
+        IrValue **place = from_before ? &start : &next;
         if (*place && *place != phi->operands[i])
             return false;
         *place = phi->operands[i];
     }
     if (!start || !next || next->op != IR_ADD || phi->type->scalar != SCALAR_INT64)
         return false;
-    const IrValue *step = next->operands[0] == phi ? next->operands[1] : next->operands[0];
+    IrValue *step = next->operands[0] == phi ? next->operands[1] : next->operands[0];
     if ((next->operands[0] != phi && next->operands[1] != phi) || !search->is_before[step->block->id])
         return false;
     search->loop->index = phi;
@@ -159,7 +158,7 @@ static bool can_repeat_prologue(const Search *search)
     return true;
 }
 
-static bool is_stride_loop(Search *search, const IrBlock *header)
+static bool is_stride_loop(Search *search, IrBlock *header)
 {
     uint32_t count = search->kernel->block_count + 1;
     *search->loop = (StrideLoop){.header = header, .is_inside = ARENA_ARRAY(search->arena, bool, count)};
@@ -175,11 +174,64 @@ static bool is_stride_loop(Search *search, const IrBlock *header)
            can_repeat_prologue(search);
 }
 
-bool find_stride_loop(const IrFunc *kernel, Arena *arena, StrideLoop *out)
+static bool find_stride_loop(const IrFunc *kernel, Arena *arena, StrideLoop *out)
 {
     Search search = {.kernel = kernel, .arena = arena, .loop = out};
-    for (const IrBlock *block = kernel->first; block; block = block->next)
+    for (IrBlock *block = kernel->first; block; block = block->next)
         if (block->first->op == IR_PHI && is_stride_loop(&search, block))
             return true;
     return false;
+}
+
+/* --- splitting ---------------------------------------------------------------------------------------------------------- */
+
+/* The phi becomes start + trip * step, in front of which the product is put. */
+static void compute_index(const StrideLoop *loop)
+{
+    IrBlock *header = loop->header;
+    IrValue *rest = header->first->next, *last = header->last, *index = loop->index;
+    const Type *type = index->type;
+    header->first = header->last = NULL;
+    IrValue *trip = ir_append(header, IR_TRIP, type, &index->pos, 0, NULL);
+    IrValue *distance = ir_append(header, IR_MUL, type, &index->pos, 2, (IrValue *[]){trip, loop->step});
+    IrValue *sum = ir_append(header, IR_ADD, type, &index->pos, 2, (IrValue *[]){loop->start, distance});
+    index->op = IR_ADD;
+    index->operands = sum->operands;
+    index->operand_count = sum->operand_count;
+    index->hint = distance->hint = loop->cannot_overflow ? IR_EXACT : IR_MAY_WRAP;
+    distance->next = index;
+    index->next = rest;
+    header->last = last;
+}
+
+/* What led back to the header ends the trip. */
+static void end_trips(const StrideLoop *loop)
+{
+    IrFunc *kernel = loop->header->function;
+    IrBlock *end = ir_block(kernel);
+    ir_append(end, IR_NEXT_TRIP, &type_none, &loop->index->pos, 0, NULL);
+    for (uint32_t i = 0; i < loop->header->predecessor_count; i++) {
+        IrValue *from = loop->header->predecessors[i]->last;
+        for (int k = 0; k < 2 && loop->is_inside[from->block->id]; k++)
+            if ((k == 0 || from->op == IR_BRANCH) && from->targets[k] == loop->header)
+                from->targets[k] = end;
+    }
+}
+
+void split_stride_loop(IrModule *module)
+{
+    enum { WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC };
+    if (!module->first->is_kernel || ir_module_effects(module) & WAITS)
+        return;
+    Arena *arena = arena_create();
+    StrideLoop loop;
+    bool *raises = ARENA_ARRAY(arena, bool, module->function_count);
+    ir_raising_functions(module, raises);
+    if (!raises[0] && find_stride_loop(module->first, arena, &loop)) {
+        end_trips(&loop);
+        compute_index(&loop);
+        ir_link_blocks(module->first);
+        ir_renumber(module->first);
+    }
+    arena_destroy(arena);
 }

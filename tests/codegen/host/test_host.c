@@ -345,8 +345,34 @@ static void check_entry(void)
     arena_destroy(arena);
 }
 
+static void check_refused(const char *ir)
+{
+    Arena *arena = arena_create();
+    Diag diag = {0};
+    KernelImage image;
+    IrModule *module = ir_parse(ir, arena, &diag);
+    Target host = {TARGET_HOST, NULL};
+    CompileOptions options = {.opt = 2, .fmad = true};
+    CHECK(module && ir_verify(module, &diag) && !codegen_compile(module, &host, &options, false, &image, &diag));
+    CHECK(diag.id == DIAG_IR_INVALID);
+    arena_destroy(arena);
+}
+
+/* What only passes make, where they would not have made it. */
+static void check_refusals(void)
+{
+    check_refused("kernel k()\nblock 0:\n  %0: u64 = slot\n  return\n");
+    check_refused("kernel k()\nblock 0:\n  %0: i64 = trip\n  return\n");
+    check_refused(
+        "kernel k(a: bool)\nblock 0:\n  branch a, block 1, block 2\nblock 1:\n  branch !in a, block 2, block 3\n"
+        "block 2:\n  return\nblock 3:\n  return\n");
+    check_refused("kernel k()\nblock 0:\n  %0: u64 = slot\n  %1: u64 = slot_load %0\n  jump block 1\nblock 1:\n"
+                  "  thread_loop block 3, block 2\nblock 2:\n  jump block 1\nblock 3:\n  return\n");
+}
+
 void test_regions(void)
 {
+    check_refusals();
     check_entry();
     check_rounds();
     check_compiles("rounds", rounds_ir, 0);

@@ -217,6 +217,8 @@ static void test_value_rules(void)
     check_line_refused("  %0: f64 = add a, b", "operand 1 has type f32, which is not f64");
     check_line_refused("  %0: f32 = add a, a", "the result has type f32, which is not f64");
     check_line_refused("  %0: f64 = add a", "1 operands instead of 2");
+    check_line_refused("  %0: f64 = add !exact a, a", "what is exact has type f64, which is not an integer");
+    check_line_refused("  %0: i32 = trip", "the result has type i32, which is not i64");
     check_line_refused("  %0: bool = add c, c", "not what this operation takes");
     check_line_refused("  %0: i64 = div n, n", "not what this operation takes");
     check_line_refused("  %0: f64 = shl a, a", "not what this operation takes");

@@ -1,0 +1,186 @@
+/* Marks the tests at a kernel's beginning that compare threadIdx.x, plus what is the same for a row of threads, with what is
+ * the same for them, such as `if i < n:` around all of it or the test of a grid-stride loop: the loop over threads runs those
+ * that pass only, and nothing has to be masked in it. */
+#include "codegen/host/regions/thread_bounds.h"
+
+#include "codegen/passes.h"
+#include "core/kernel_abi.h"
+
+enum {
+    NOT_LINEAR = -1,
+    MOST_GUARDS = 8,
+    LONGEST_START = 64,
+    DEEPEST = 10,
+    ANY_WIDTH = 64,
+    WIDEST_INDEX = 60 /* bits: room for sums */
+};
+
+/* --- what a value is of threadIdx.x --------------------------------------------------------------------------------------- */
+
+/* What reserves memory is no such value. */
+static bool can_repeat(const IrValue *value)
+{
+    if (value->op == IR_INTRINSIC)
+        return intrinsic_info[value->intrinsic].kind == INTRINSIC_KIND_REGISTER;
+    return ir_op_info[value->op].flags & IR_FLAG_PURE && value->op != IR_LOCAL && value->op != IR_CELL &&
+           value->op != IR_SHARED && value->op != IR_DATA;
+}
+
+static int bits_of(uint64_t number)
+{
+    int bits = 0;
+    for (; number; number >>= 1)
+        bits++;
+    return bits;
+}
+
+/* So many bits hold the size of the integer, whatever the launch is. */
+static int width_below(const IrValue *value, int depth)
+{
+    int a, b;
+    if (depth > DEEPEST)
+        return ANY_WIDTH;
+    switch (value->op) {
+    case IR_CONST: return bits_of(value->integer < 0 ? -(uint64_t)value->integer : (uint64_t)value->integer);
+    case IR_EXTENT: return bits_of(KERNEL_ABI_MAX_EXTENT);
+    case IR_INTRINSIC:
+        return intrinsic_info[value->intrinsic].kind == INTRINSIC_KIND_REGISTER
+                   ? bits_of((uint64_t)intrinsic_info[value->intrinsic].high)
+                   : ANY_WIDTH;
+    case IR_CONVERT: {
+        const IrValue *from = value->operands[0];
+        if (!type_is_integer(from->type) || value->type->size <= from->type->size)
+            return ANY_WIDTH;
+        a = width_below(from, depth + 1);
+        return a < (int)type_bits(from->type) ? a : (int)type_bits(from->type);
+    }
+    case IR_ADD:
+    case IR_SUB:
+        a = width_below(value->operands[0], depth + 1);
+        b = width_below(value->operands[1], depth + 1);
+        return (a > b ? a : b) + 1;
+    case IR_MUL: return width_below(value->operands[0], depth + 1) + width_below(value->operands[1], depth + 1);
+    default: return ANY_WIDTH;
+    }
+}
+
+static int width(const IrValue *value) { return width_below(value, 0); }
+
+static int slope_of_register(const IrValue *value)
+{
+    switch (value->intrinsic) {
+    case INTRINSIC_CUDA_THREAD_IDX_X: return 1;
+    case INTRINSIC_CUDA_THREAD_IDX_Y:
+    case INTRINSIC_CUDA_THREAD_IDX_Z:
+    case INTRINSIC_CUDA_BLOCK_IDX_X:
+    case INTRINSIC_CUDA_BLOCK_IDX_Y:
+    case INTRINSIC_CUDA_BLOCK_IDX_Z:
+    case INTRINSIC_CUDA_BLOCK_DIM_X:
+    case INTRINSIC_CUDA_BLOCK_DIM_Y:
+    case INTRINSIC_CUDA_BLOCK_DIM_Z:
+    case INTRINSIC_CUDA_GRID_DIM_X:
+    case INTRINSIC_CUDA_GRID_DIM_Y:
+    case INTRINSIC_CUDA_GRID_DIM_Z: return 0;
+    default: return NOT_LINEAR;
+    }
+}
+
+static int slope_below(const IrValue *value, int depth)
+{
+    if (value->op == IR_PHI || !can_repeat(value) || depth > DEEPEST)
+        return NOT_LINEAR;
+    if (value->op == IR_INTRINSIC)
+        return slope_of_register(value);
+    int sum = 0;
+    for (uint32_t i = 0; i < value->operand_count; i++) {
+        int part = slope_below(value->operands[i], depth + 1);
+        if (part == NOT_LINEAR)
+            return NOT_LINEAR;
+        sum += part;
+    }
+    if (sum == 0)
+        return 0;
+    bool is_sum = value->op == IR_ADD || (value->op == IR_SUB && slope_below(value->operands[1], depth + 1) == 0);
+    bool is_wider = value->op == IR_CONVERT && width(value) < (int)type_bits(value->operands[0]->type);
+    bool may_wrap = width(value) > WIDEST_INDEX && !(value->op == IR_ADD && value->hint == IR_EXACT);
+    bool is_exact = value->type->kind == TYPE_INT && !may_wrap;
+    return sum == 1 && is_exact && (is_sum || is_wider) ? 1 : NOT_LINEAR;
+}
+
+int slope_in_thread(const IrValue *value) { return slope_below(value, 0); }
+
+/* --- tests ---------------------------------------------------------------------------------------------------------------------- */
+
+static bool is_comparison(const IrValue *value)
+{
+    return value->op == IR_LT || value->op == IR_LE || value->op == IR_GT || value->op == IR_GE;
+}
+
+bool is_conjunction(const IrValue *condition, bool wanted)
+{
+    return condition->op == (wanted ? IR_AND : IR_OR) && condition->type->kind == TYPE_BOOL;
+}
+
+/* Whether "the condition is as wanted" holds for a range of threadIdx.x. */
+static bool makes_range(const IrValue *condition, bool wanted)
+{
+    if (is_conjunction(condition, wanted))
+        return makes_range(condition->operands[0], wanted) && makes_range(condition->operands[1], wanted);
+    if (slope_in_thread(condition) == 0)
+        return true;
+    if (!is_comparison(condition) || condition->operands[0]->type->scalar != SCALAR_INT64)
+        return false;
+    int left = slope_in_thread(condition->operands[0]), right = slope_in_thread(condition->operands[1]);
+    return left + right == 1 && left != NOT_LINEAR && right != NOT_LINEAR;
+}
+
+bool only_returns(const IrBlock *block)
+{
+    for (int jumps = 0; jumps < 8; jumps++) {
+        if (block->first->op == IR_RETURN)
+            return true;
+        if (block->first->op != IR_JUMP)
+            return false;
+        block = block->first->targets[0];
+    }
+    return false;
+}
+
+/* How many values the block has in front of its end, all of which can be made again; -1: some cannot. */
+static int repeatable(const IrBlock *block)
+{
+    int count = 0;
+    for (const IrValue *value = block->first; value != block->last; value = value->next, count++)
+        if (value->op == IR_PHI || !can_repeat(value))
+            return -1;
+    return count;
+}
+
+/* Marks the branch if it is a guard. Returns where the threads that pass go on; NULL: it is none. */
+static IrBlock *pass_guard(IrValue *branch)
+{
+    for (uint32_t i = 0; i < 2; i++)
+        if (only_returns(branch->targets[1 - i]) && !only_returns(branch->targets[i]) &&
+            makes_range(branch->operands[0], i == 0)) {
+            branch->hint = i == 0 ? IR_BOUND_IN : IR_BOUND_OUT;
+            return branch->targets[i];
+        }
+    return NULL;
+}
+
+void mark_thread_bounds(IrModule *module)
+{
+    enum { WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC };
+    IrFunc *kernel = module->first;
+    int length = 0, guards = 0;
+    if (!kernel->is_kernel || ir_module_effects(module) & WAITS)
+        return;
+    for (IrBlock *block = kernel->first; block && guards < MOST_GUARDS;) {
+        int count = repeatable(block);
+        if (count < 0 || (length += count) > LONGEST_START || (block != kernel->first && block->predecessor_count != 1))
+            return;
+        IrValue *end = block->last;
+        block = end->op == IR_JUMP ? end->targets[0] : end->op == IR_BRANCH ? pass_guard(end) : NULL;
+        guards += end->op == IR_BRANCH;
+    }
+}

@@ -1,0 +1,14 @@
+/* What a value is of a thread's place in its row, and which tests bound the threads that have anything to do. */
+#ifndef CUJIT_CODEGEN_THREAD_BOUNDS_H
+#define CUJIT_CODEGEN_THREAD_BOUNDS_H
+
+#include "core/ir/ir.h"
+
+/* By how much the value grows with threadIdx.x, exactly: 0 or 1; -1: neither, or not known. */
+int slope_in_thread(const IrValue *value);
+/* Whether the block only returns, perhaps after jumps. */
+bool only_returns(const IrBlock *block);
+/* The parts of a condition that is `wanted`: whether both operands have to be. */
+bool is_conjunction(const IrValue *condition, bool wanted);
+
+#endif
