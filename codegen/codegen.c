@@ -5,19 +5,25 @@
 #include "codegen/optimize.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/own_stack.h"
+
+static void dispose_text(void *text) { LLVMDisposeMessage(text); }
+static void dispose_buffer(void *buffer) { LLVMDisposeMemoryBuffer(buffer); }
+static void close_emitter(void *emitter) { emitter_close(emitter); }
 
 static void keep_llvm_text(Emitter *emitter, KernelImage *image)
 {
+    MemoryCleanup cleanup;
     char *text = LLVMPrintModuleToString(emitter->module);
-    image->llvm = strdup(text);
-    LLVMDisposeMessage(text);
+    memory_defer(&cleanup, dispose_text, text);
+    image->llvm = memory_copy_text(text);
+    memory_end(&cleanup);
 }
 
-/* Code or assembly text as malloc memory, with a NUL behind it. */
+/* Code or assembly text, with a NUL behind it. */
 static char *emit_code(Emitter *emitter, LLVMCodeGenFileType type, size_t *size)
 {
     LLVMMemoryBufferRef buffer = NULL;
@@ -30,11 +36,13 @@ static char *emit_code(Emitter *emitter, LLVMCodeGenFileType type, size_t *size)
             LLVMDisposeMemoryBuffer(buffer);
         return NULL;
     }
+    MemoryCleanup cleanup;
+    memory_defer(&cleanup, dispose_buffer, buffer);
     *size = LLVMGetBufferSize(buffer);
-    char *code = malloc(*size + 1);
+    char *code = memory_alloc(*size + 1);
     memcpy(code, LLVMGetBufferStart(buffer), *size);
     code[*size] = '\0';
-    LLVMDisposeMemoryBuffer(buffer);
+    memory_end(&cleanup);
     return code;
 }
 
@@ -42,7 +50,7 @@ static void fill_image(Emitter *emitter, KernelImage *image)
 {
     image->kind = emitter->target->kind;
     const CompileOptions *options = emitter->options;
-    image->name = strdup(emitter->entry ? emitter->entry : "");
+    image->name = memory_copy_text(emitter->entry ? emitter->entry : "");
     image->name_size = strlen(image->name);
     image->max_registers = options->max_registers;
     image->max_threads = options->launch_bounds.threads;
@@ -71,6 +79,8 @@ static void generate(void *argument)
     Arena *arena = arena_create();
     Emitter emitter = {
         .ir = work->module, .target = work->target, .options = work->options, .arena = arena, .diag = work->diag};
+    MemoryCleanup cleanup;
+    memory_defer(&cleanup, close_emitter, &emitter);
     bool done = emitter_open(&emitter) && emit_module(&emitter) && optimize_module(&emitter);
     if (!done)
         goto out;
@@ -81,7 +91,7 @@ static void generate(void *argument)
     if (done)
         fill_image(&emitter, work->image);
 out:
-    emitter_close(&emitter);
+    memory_end(&cleanup);
     arena_destroy(arena);
     if (!done)
         kernel_image_free(work->image);

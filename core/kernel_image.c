@@ -1,19 +1,18 @@
 /* A compiled kernel as bytes: all numbers, all sizes, then what has these sizes. */
 #include "core/kernel_image.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/base/checked_alloc.h"
+#include "core/base/memory.h"
 
 #define NOTHING(...)
 
 void kernel_image_free(KernelImage *image)
 {
-#define BYTES(type, name, count) free(image->name);
+#define BYTES(type, name, count) memory_free(image->name);
     KERNEL_IMAGE_FIELDS(NOTHING, BYTES)
 #undef BYTES
-    free(image->llvm);
+    memory_free(image->llvm);
     *image = (KernelImage){0};
 }
 
@@ -62,7 +61,7 @@ static void *read_bytes(Reader *reader, size_t size)
     const void *bytes = take(reader, size);
     if (!bytes)
         return NULL;
-    char *copy = checked_malloc(size + 1);
+    char *copy = memory_alloc(size + 1);
     memcpy(copy, bytes, size);
     copy[size] = 0;
     return copy;

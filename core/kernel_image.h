@@ -24,7 +24,7 @@
     BYTES(char, code, code_size) /* PTX text, or a host object file */                                             \
     BYTES(bool, written, parameter_count) /* for each parameter: whether the kernel may write through it */
 
-/* Owns malloc memory; kernel_image_free releases it. */
+/* Owns its memory; kernel_image_free releases it. */
 typedef struct KernelImage {
 #define NUMBER(type, name) type name;
 #define BYTES(type, name, count) \

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "core/base/checked_alloc.h"
+#include "core/base/memory.h"
 
 void jit_cache_init(JitCache *cache)
 {
@@ -57,12 +57,10 @@ void jit_cache_append_locked(JitCache *cache, JitSpecialization *specialization)
 JitSpecialization *jit_specialization_create(RtDevice *device, const Type *const *types, uint32_t count)
 {
     Arena *arena = arena_create();
-    if (!arena)
-        return NULL;
     const Type **copies = ARENA_ARRAY(arena, const Type *, count);
     for (uint32_t i = 0; i < count; i++)
         copies[i] = type_copy(arena, types[i]);
-    JitSpecialization *specialization = checked_malloc(sizeof *specialization);
+    JitSpecialization *specialization = memory_alloc(sizeof *specialization);
     *specialization = (JitSpecialization){.arena = arena, .device = device, .count = count, .types = copies};
     atomic_init(&specialization->next, NULL);
     specialization->abi = kernel_abi_layout(copies, count, false, arena);
@@ -78,5 +76,5 @@ void jit_specialization_destroy(JitSpecialization *specialization)
     if (specialization->host_code)
         codegen_unlink_host(specialization->host_code);
     arena_destroy(specialization->arena);
-    free(specialization);
+    memory_free(specialization);
 }

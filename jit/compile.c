@@ -1,7 +1,7 @@
 /* The stages in order. */
 #include "jit/compile.h"
 
-#include "core/base/checked_alloc.h"
+#include "core/base/memory.h"
 #include "frontend/frontend.h"
 #include "jit/exception_table.h"
 #include "jit/dump.h"
@@ -91,7 +91,7 @@ bool jit_compile(const JitFunction *function, const Target *target, JitSpecializ
     if (ok) {
         dump_ir(function, "ir", module);
         describe(function, module, specialization);
-        bool *written = checked_malloc(specialization->count);
+        bool *written = memory_alloc(specialization->count);
         ir_written_parameters(module, written); /* as the program has it: passes may hide it */
         ok = generate(function, target, module, image, diag);
         image->written = written;

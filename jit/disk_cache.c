@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "core/base/buf.h"
-#include "core/base/checked_alloc.h"
+#include "core/base/memory.h"
 
 static const char MAGIC[8] = "CUJIT 2";
 static const char SUFFIX[] = ".kernel";
@@ -92,20 +92,20 @@ static uint8_t *read_content(int file, const Hash *key, size_t *size)
     if (!read_all(file, &header, sizeof header) || memcmp(header.magic, MAGIC, sizeof MAGIC) ||
         memcmp(&header.key, key, sizeof *key) || header.size > MOST_BYTES)
         return NULL;
-    uint8_t *bytes = checked_malloc(header.size);
+    uint8_t *bytes = memory_alloc(header.size);
     *size = header.size;
     if (read_all(file, bytes, header.size)) {
         Hash content = hash_bytes(bytes, header.size);
         if (!memcmp(&content, &header.content, sizeof content))
             return bytes;
     }
-    free(bytes);
+    memory_free(bytes);
     return NULL;
 }
 
 static void *copy_of(const void *bytes, size_t size)
 {
-    char *copy = checked_malloc(size + 1);
+    char *copy = memory_alloc(size + 1);
     memcpy(copy, bytes, size);
     copy[size] = 0;
     return copy;
@@ -118,6 +118,8 @@ static void touch(int file, const struct stat *status)
         futimens(file, NULL);
 }
 
+static void close_file(void *file) { close(*(int *)file); }
+
 bool disk_cache_load(const Hash *key, KernelImage *image)
 {
     char folder[PATH_BYTES], path[PATH_BYTES];
@@ -126,12 +128,14 @@ bool disk_cache_load(const Hash *key, KernelImage *image)
     int file = path_of(key, folder, path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (file < 0)
         return false;
+    MemoryCleanup cleanup;
+    memory_defer(&cleanup, close_file, &file);
     uint8_t *bytes = fstat(file, &status) == 0 && S_ISREG(status.st_mode) ? read_content(file, key, &size) : NULL;
     bool ok = bytes && kernel_image_read(bytes, size, image);
     if (ok)
         touch(file, &status);
-    free(bytes);
-    close(file);
+    memory_free(bytes);
+    memory_end(&cleanup);
     return ok;
 }
 
@@ -176,8 +180,9 @@ static void note_file(KeptFiles *kept, const char *folder, const char *name)
         return;
     }
     if (kept->count == kept->capacity) {
-        kept->capacity = kept->capacity ? 2 * kept->capacity : 64;
-        kept->files = checked_realloc(kept->files, kept->capacity * sizeof *kept->files);
+        size_t capacity = kept->capacity ? 2 * kept->capacity : 64;
+        kept->files = memory_resize(kept->files, capacity * sizeof *kept->files);
+        kept->capacity = capacity;
     }
     kept->files[kept->count++] =
         (KeptFile){.path = copy_of(path, strlen(path)), .size = (uint64_t)status.st_size, .used = status.st_mtim};
@@ -192,15 +197,22 @@ static int by_use(const void *a, const void *b)
     return (first->tv_nsec > second->tv_nsec) - (first->tv_nsec < second->tv_nsec);
 }
 
+static void close_folder(void *listing)
+{
+    if (listing)
+        closedir(listing);
+}
+
 /* Where there is too much, removes the files of the longest ago until a quarter of the room is free. */
 static void sweep(const char *folder)
 {
     KeptFiles kept = {0};
     DIR *listing = opendir(folder);
+    MemoryCleanup cleanup;
+    memory_defer(&cleanup, close_folder, listing);
     for (struct dirent *each; listing && (each = readdir(listing));)
         note_file(&kept, folder, each->d_name);
-    if (listing)
-        closedir(listing);
+    memory_end(&cleanup);
     uint64_t most = most_bytes();
     if (kept.size > most) {
         qsort(kept.files, kept.count, sizeof *kept.files, by_use);
@@ -210,8 +222,8 @@ static void sweep(const char *folder)
         }
     }
     for (size_t i = 0; i < kept.count; i++)
-        free(kept.files[i].path);
-    free(kept.files);
+        memory_free(kept.files[i].path);
+    memory_free(kept.files);
 }
 
 /* --- writing -------------------------------------------------------------------------------------------------------------------- */
@@ -253,15 +265,21 @@ static void count_written(const char *folder, uint64_t bytes)
     sweep(folder);
 }
 
-void disk_cache_store(const Hash *key, const KernelImage *image)
+typedef struct Storing {
+    const Hash *key;
+    const KernelImage *image;
+} Storing;
+
+static bool store(void *data)
 {
     static _Atomic unsigned stores;
+    const Hash *key = ((Storing *)data)->key;
     char folder[PATH_BYTES], path[PATH_BYTES], unfinished[PATH_BYTES + 64];
     if (!path_of(key, folder, path))
-        return;
+        return false;
     snprintf(unfinished, sizeof unfinished, "%s.%ld.%u.unfinished", path, (long)getpid(), atomic_fetch_add(&stores, 1));
     Buf content = {0};
-    kernel_image_write(&content, image);
+    kernel_image_write(&content, ((Storing *)data)->image);
     bool ok = write_file(unfinished, key, &content);
     if (!ok && errno == ENOENT) {
         make_folder(folder);
@@ -272,4 +290,12 @@ void disk_cache_store(const Hash *key, const KernelImage *image)
     else if (ok)
         unlink(unfinished);
     buf_free(&content);
+    return ok;
+}
+
+void disk_cache_store(const Hash *key, const KernelImage *image)
+{
+    Storing storing = {key, image};
+    Diag ignored = {.id = DIAG_NONE};
+    memory_guard(store, &storing, &ignored);
 }

@@ -2,12 +2,14 @@
 #include <assert.h>
 #include <string.h>
 
-#include "core/base/checked_alloc.h"
+#include "core/base/memory.h"
 #include "jit/obtain.h"
 
 JitFunction *jit_function_create(const Snapshot *snapshot, const CompileOptions *options, uint32_t number)
 {
-    JitFunction *function = checked_malloc(sizeof *function);
+    JitFunction *function = memory_try(sizeof *function);
+    if (!function)
+        return NULL;
     function->snapshot = snapshot;
     function->options = *options;
     function->number = number;
@@ -20,21 +22,45 @@ void jit_function_destroy(JitFunction *function)
     if (!function)
         return;
     jit_cache_destroy(&function->cache);
-    free(function);
+    memory_free(function);
+}
+
+typedef struct Compilation {
+    JitFunction *function;
+    RtDevice *device;
+    const Type *const *types;
+    uint32_t count;
+    JitSpecialization *made;
+    Diag *diag;
+} Compilation;
+
+static void destroy_specialization(void *specialization) { jit_specialization_destroy(specialization); }
+
+static bool compile(void *data)
+{
+    Compilation *work = data;
+    MemoryCleanup cleanup;
+    JitSpecialization *specialization = jit_specialization_create(work->device, work->types, work->count);
+    memory_defer(&cleanup, destroy_specialization, specialization);
+    specialization->tag = (uint64_t)work->function->number << 32 | work->function->cache.count;
+    bool ok = jit_obtain(work->function, specialization, work->diag);
+    if (ok)
+        memory_cancel(&cleanup);
+    else
+        memory_end(&cleanup);
+    work->made = ok ? specialization : NULL;
+    return ok;
 }
 
 static JitSpecialization *compile_locked(JitFunction *function, RtDevice *device, const Type *const *types,
                                          uint32_t count, Diag *diag)
 {
-    JitSpecialization *specialization = jit_specialization_create(device, types, count);
+    Compilation work = {function, device, types, count, NULL, diag};
     assert(pthread_mutex_trylock(&function->cache.compiling)); /* held by the caller */
-    specialization->tag = (uint64_t)function->number << 32 | function->cache.count;
-    if (jit_obtain(function, specialization, diag)) {
-        jit_cache_append_locked(&function->cache, specialization);
-        return specialization;
-    }
-    jit_specialization_destroy(specialization);
-    return NULL;
+    if (!memory_guard(compile, &work, diag))
+        return NULL;
+    jit_cache_append_locked(&function->cache, work.made);
+    return work.made;
 }
 
 const JitSpecialization *jit_specialize(JitFunction *function, RtDevice *device, const Type *const *types,

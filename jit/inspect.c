@@ -1,7 +1,8 @@
 /* The text of one stage of a compilation, made by compiling anew as far as that stage. */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/own_stack.h"
 #include "frontend/frontend.h"
 #include "jit/cache.h"
@@ -15,20 +16,17 @@ bool jit_target_of_device(const RtDevice *device, Target *target, Diag *diag)
     *target = (Target){.kind = TARGET_NVPTX, .gpu = target_gpu(rt_device_sm(device))};
     if (target->gpu)
         return true;
-    Buf known = {0}, name = {0};
+    char name[32], known[256] = "";
+    snprintf(name, sizeof name, "sm_%d", rt_device_sm(device));
     for (int i = 0; i < target_gpu_count; i++)
-        buf_printf(&known, "%s%s", i ? ", " : "", target_gpus[i].name);
-    buf_printf(&name, "sm_%d", rt_device_sm(device));
-    diag_fail(diag, NULL, DIAG_TARGET_UNKNOWN, buf_text(&name), buf_text(&known));
-    buf_free(&known);
-    buf_free(&name);
-    return false;
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", target_gpus[i].name);
+    return diag_fail(diag, NULL, DIAG_TARGET_UNKNOWN, name, known);
 }
 
-/* Takes the text out of a buffer, malloc'd also where it is empty. */
+/* Takes the text out of a buffer, in memory also where it is empty. */
 static char *take_text(Buf *text)
 {
-    char *taken = text->text ? text->text : strdup("");
+    char *taken = text->text ? text->text : memory_copy_text("");
     *text = (Buf){0};
     return taken;
 }
@@ -185,7 +183,7 @@ static char *compile_ir(const char *text, const Target *target, Diag *diag)
     return result;
 }
 
-/* --- with enough stack ------------------------------------------------------------------------------------------------ */
+/* --- with enough stack, in a guard ------------------------------------------------------------------------------------------------ */
 
 typedef struct Inspection {
     const JitFunction *function;
@@ -200,12 +198,15 @@ typedef struct Inspection {
     const Type *type;
 } Inspection;
 
-static void run_inspect(void *argument)
+static bool guarded_inspect(void *argument)
 {
     Inspection *work = argument;
     work->text =
         inspect(work->function, work->types, work->count, work->target, work->is_kernel, work->what, work->diag);
+    return work->text != NULL;
 }
+
+static void run_inspect(void *work) { memory_guard(guarded_inspect, work, ((Inspection *)work)->diag); }
 
 char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_t count, const Target *target,
                   bool is_kernel, const char *what, Diag *diag)
@@ -220,11 +221,14 @@ char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_
     return with_stack(STACK_FOR_NESTING, run_inspect, &work, diag) ? work.text : NULL;
 }
 
-static void run_result_type(void *argument)
+static bool guarded_result_type(void *argument)
 {
     Inspection *work = argument;
     work->type = result_type(work->function, work->types, work->count, work->arena, work->diag);
+    return work->type != NULL;
 }
+
+static void run_result_type(void *work) { memory_guard(guarded_result_type, work, ((Inspection *)work)->diag); }
 
 const Type *jit_result_type(const JitFunction *function, const Type *const *types, uint32_t count, Arena *arena,
                             Diag *diag)
@@ -233,11 +237,14 @@ const Type *jit_result_type(const JitFunction *function, const Type *const *type
     return with_stack(STACK_FOR_NESTING, run_result_type, &work, diag) ? work.type : NULL;
 }
 
-static void run_compile_ir(void *argument)
+static bool guarded_compile_ir(void *argument)
 {
     Inspection *work = argument;
     work->text = compile_ir(work->what, work->target, work->diag);
+    return work->text != NULL;
 }
+
+static void run_compile_ir(void *work) { memory_guard(guarded_compile_ir, work, ((Inspection *)work)->diag); }
 
 char *jit_compile_ir(const char *text, const Target *target, Diag *diag)
 {

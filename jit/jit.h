@@ -34,7 +34,8 @@ typedef struct JitFunction JitFunction;
 /* One compiled kernel for one device and one list of argument types. Lives as long as its JitFunction. */
 typedef struct JitSpecialization JitSpecialization;
 
-/* Borrows the snapshot: it must outlive the function. number: by which the caller finds the function of an exception. */
+/* Borrows the snapshot: it must outlive the function. number: by which the caller finds the function of an exception. NULL
+ * when memory is out. */
 JitFunction *jit_function_create(const Snapshot *snapshot, const CompileOptions *options, uint32_t number);
 void jit_function_destroy(JitFunction *function);
 
@@ -78,14 +79,14 @@ JitStage jit_stage(const char *name);
 /* The names of all stages and passes, apart by commas. */
 void jit_list_stages(Buf *out);
 /* The text of one stage, compiled anew ("asm": PTX for a GPU target). Empty for a pass that does not run.
- * Device functions too. malloc'd; NULL with a diagnostic. */
+ * Device functions too. memory_free() it; NULL with a diagnostic. */
 char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_t count, const Target *target,
                   bool is_kernel, const char *what, Diag *diag);
 /* The inferred result of a device function, in the arena. */
 const Type *jit_result_type(const JitFunction *function, const Type *const *types, uint32_t count, Arena *arena,
                             Diag *diag);
 
-/* IR text -> "asm" of the target. malloc'd; NULL with a diagnostic. */
+/* IR text -> "asm" of the target. memory_free() it; NULL with a diagnostic. */
 char *jit_compile_ir(const char *text, const Target *target, Diag *diag);
 const char *jit_llvm_version(void);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "jit/jit.h"
 
 enum { MAX_ITEMS = 255, MAX_NESTING = 32 };
@@ -15,6 +16,7 @@ typedef struct Parser {
     Arena *arena;
     Diag *diag;
     int nesting;
+    JitSignature *signature;
 } Parser;
 
 static const Type *parse_type(Parser *parser);
@@ -240,23 +242,30 @@ static const Type *parse_type(Parser *parser)
     return type;
 }
 
-bool jit_parse_signature(const char *text, Arena *arena, JitSignature *signature, Diag *diag)
+static bool parse_signature(void *data)
 {
-    Parser parser = {.text = text, .at = text, .arena = arena, .diag = diag};
-    *signature = (JitSignature){0};
+    Parser *parser = data;
+    JitSignature *signature = parser->signature;
     const Type **arguments;
-    bool has_result = !accept(&parser, "(");
-    if (has_result && !(signature->result = parse_type(&parser)))
+    bool has_result = !accept(parser, "(");
+    if (has_result && !(signature->result = parse_type(parser)))
         return false;
-    if (has_result && !accept(&parser, "("))
-        return fail(&parser, "expected argument types in parentheses");
-    if (!parse_types(&parser, ")", &signature->count, &arguments))
+    if (has_result && !accept(parser, "("))
+        return fail(parser, "expected argument types in parentheses");
+    if (!parse_types(parser, ")", &signature->count, &arguments))
         return false;
     signature->arguments = arguments;
-    skip_space(&parser);
-    if (*parser.at)
-        return fail(&parser, arena_format(arena, "unexpected '%.20s' after the signature", parser.at));
+    skip_space(parser);
+    if (*parser->at)
+        return fail(parser, arena_format(parser->arena, "unexpected '%.20s' after the signature", parser->at));
     return true;
+}
+
+bool jit_parse_signature(const char *text, Arena *arena, JitSignature *signature, Diag *diag)
+{
+    *signature = (JitSignature){0};
+    Parser parser = {.text = text, .at = text, .arena = arena, .diag = diag, .signature = signature};
+    return memory_guard(parse_signature, &parser, diag);
 }
 
 void jit_describe_types(Buf *text, const Type *const *types, uint32_t count)

@@ -1,6 +1,7 @@
 /* Records for exceptions of kernels: memory that the device and the host both reach, so that looking costs the host a load
  * and no call of the driver. A launch that is waited for has a record of its own; the others share one for each stream. */
 #include "runtime/exception_store.h"
+#include "core/base/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -88,14 +89,12 @@ static StreamRecord *find_locked(const ExceptionStore *store, uint64_t key)
 static StreamRecord *add_locked(RtDevice *device, uint64_t key, Diag *diag)
 {
     ExceptionStore *store = &device->exceptions;
-    StreamRecord *added = calloc(1, sizeof *added);
-    if (!added) {
-        diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, sizeof *added, device->name, strerror(ENOMEM));
+    StreamRecord *added = memory_new(sizeof *added, diag);
+    if (!added)
         return NULL;
-    }
     *added = (StreamRecord){.next = store->streams, .stream = key, .record = take_locked(device, diag)};
     if (!added->record) {
-        free(added);
+        memory_free(added);
         return NULL;
     }
     store->streams = added;

@@ -1,6 +1,7 @@
 /* The face of runtime.h: finds the device, answers what needs none, and calls through the kind's table. What does no more
  * than that is made by the rows of backend.def. */
 #include "runtime/runtime.h"
+#include "core/base/memory.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -80,23 +81,15 @@ bool rt_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, Rt
 }
 
 /* --- streams and events --------------------------------------------------------------------------------------------- */
-static void *new_object(RtDevice *device, size_t size, Diag *diag)
-{
-    void *object = calloc(1, size);
-    if (!object)
-        diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, size, device->name, "host memory is exhausted");
-    return object;
-}
-
 static RtStream *new_stream(RtDevice *device, uint64_t handle, bool (*begin)(RtStream *, Diag *), Diag *diag)
 {
-    RtStream *stream = new_object(device, sizeof *stream, diag);
+    RtStream *stream = memory_new(sizeof *stream, diag);
     if (!stream)
         return NULL;
     *stream = (RtStream){.device = device, .handle = handle};
     if (begin(stream, diag))
         return stream;
-    free(stream);
+    memory_free(stream);
     return NULL;
 }
 
@@ -119,7 +112,7 @@ void rt_stream_destroy(RtStream *stream)
         return;
     if (stream->owned)
         stream->device->backend->stream_destroy(stream);
-    free(stream);
+    memory_free(stream);
 }
 
 uint64_t rt_stream_handle(const RtStream *stream) { return stream_handle_or_default(stream); }
@@ -131,13 +124,13 @@ bool rt_stream_synchronize(RtDevice *device, RtStream *stream, Diag *diag)
 
 RtEvent *rt_event_create(RtDevice *device, bool timing, Diag *diag)
 {
-    RtEvent *event = new_object(device, sizeof *event, diag);
+    RtEvent *event = memory_new(sizeof *event, diag);
     if (!event)
         return NULL;
     *event = (RtEvent){.device = device, .timing = timing};
     if (device->backend->event_create(event, timing, diag))
         return event;
-    free(event);
+    memory_free(event);
     return NULL;
 }
 
@@ -146,7 +139,7 @@ void rt_event_destroy(RtEvent *event)
     if (!event)
         return;
     event->device->backend->event_destroy(event);
-    free(event);
+    memory_free(event);
 }
 
 bool rt_event_record(RtEvent *event, RtStream *stream, Diag *diag)

@@ -10,6 +10,7 @@
 #include "codegen/host/elementary/elementary.h"
 #include "codegen/host/host_rounding.h"
 #include "codegen/llvm.h"
+#include "core/base/memory.h"
 
 struct HostCode {
     LLVMOrcLLJITRef jit;
@@ -59,26 +60,31 @@ static AnyFunction find_symbol(const char *name)
     return function;
 }
 
+enum { SYMBOLS_AT_ONCE = 32 };
+
 /* Asked by ORC for what the object calls. */
 static LLVMErrorRef define_symbols(LLVMOrcDefinitionGeneratorRef generator, void *context, LLVMOrcLookupStateRef *state,
                                    LLVMOrcLookupKind kind, LLVMOrcJITDylibRef library, LLVMOrcJITDylibLookupFlags flags,
                                    LLVMOrcCLookupSet names, size_t count)
 {
     (void)generator, (void)context, (void)state, (void)kind, (void)flags;
-    LLVMOrcCSymbolMapPair *pairs = calloc(count + 1, sizeof *pairs);
+    LLVMOrcCSymbolMapPair pairs[SYMBOLS_AT_ONCE];
+    LLVMErrorRef error = NULL;
     size_t found = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !error; i++) {
         AnyFunction function = find_symbol(LLVMOrcSymbolStringPoolEntryStr(names[i].Name));
-        if (!function)
-            continue;
-        LLVMOrcRetainSymbolStringPoolEntry(names[i].Name);
-        pairs[found].Name = names[i].Name;
-        pairs[found].Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)function;
-        pairs[found++].Sym.Flags =
-            (LLVMJITSymbolFlags){LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
+        if (function) {
+            LLVMOrcRetainSymbolStringPoolEntry(names[i].Name);
+            pairs[found].Name = names[i].Name;
+            pairs[found].Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)function;
+            pairs[found++].Sym.Flags =
+                (LLVMJITSymbolFlags){LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
+        }
+        if (found && (found == SYMBOLS_AT_ONCE || i + 1 == count)) {
+            error = LLVMOrcJITDylibDefine(library, LLVMOrcAbsoluteSymbols(pairs, found));
+            found = 0;
+        }
     }
-    LLVMErrorRef error = found ? LLVMOrcJITDylibDefine(library, LLVMOrcAbsoluteSymbols(pairs, found)) : NULL;
-    free(pairs);
     return error;
 }
 
@@ -97,12 +103,14 @@ static bool add_object(LLVMOrcLLJITRef jit, const KernelImage *image, Diag *diag
 static void *look_up(LLVMOrcLLJITRef jit, const char *entry, const char *suffix, Diag *diag)
 {
     size_t size = strlen(entry) + strlen(suffix) + 1;
-    char *name = malloc(size);
+    char *name = memory_new(size, diag);
+    if (!name)
+        return NULL;
     memcpy(name, entry, strlen(entry));
     memcpy(name + strlen(entry), suffix, strlen(suffix) + 1);
     LLVMOrcExecutorAddress address = 0;
     bool found = check(LLVMOrcLLJITLookup(jit, &address, name), diag);
-    free(name);
+    memory_free(name);
     return found ? (void *)(uintptr_t)address : NULL;
 }
 
@@ -148,7 +156,9 @@ static bool link_object(HostCode *code, const KernelImage *image, Diag *diag)
 
 HostCode *codegen_link_host(const KernelImage *image, Diag *diag)
 {
-    HostCode *code = calloc(1, sizeof *code);
+    HostCode *code = memory_new(sizeof *code, diag);
+    if (!code)
+        return NULL;
     if (link_object(code, image, diag))
         return code;
     codegen_unlink_host(code);
@@ -161,7 +171,7 @@ void codegen_unlink_host(HostCode *code)
         return;
     if (code->jit)
         LLVMConsumeError(LLVMOrcDisposeLLJIT(code->jit));
-    free(code);
+    memory_free(code);
 }
 
 HostThreadEntry codegen_host_thread_entry(const HostCode *code) { return code->thread; }

@@ -1,6 +1,7 @@
 /* The CPU device: native code, what a thread knows read from its HostThread, barriers through the runtime's services. */
 #include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "codegen/emit.h"
@@ -20,7 +21,7 @@
 static struct {
     LLVMTargetRef backend;
     char *triple, *cpu, *features, *message;
-    char *description;
+    char description[8192];
 } native;
 
 static void detect_native(void)
@@ -32,9 +33,7 @@ static void detect_native(void)
     native.features = LLVMGetHostCPUFeatures();
     if (LLVMGetTargetFromTriple(native.triple, &native.backend, &native.message))
         native.backend = NULL;
-    Buf description = {0};
-    buf_printf(&description, "%s %s %s", native.triple, native.cpu, native.features);
-    native.description = description.text;
+    snprintf(native.description, sizeof native.description, "%s %s %s", native.triple, native.cpu, native.features);
 }
 
 static void need_native(void)

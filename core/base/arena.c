@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/checked_alloc.h"
+#include "core/base/memory.h"
 #include "core/base/poison.h"
 
 #ifdef HAS_ADDRESS_SANITIZER
@@ -32,11 +32,18 @@ struct Arena {
     size_t total;
 };
 
-Arena *arena_create(void)
+Arena *arena_try(void)
 {
-    Arena *arena = calloc(1, sizeof *arena);
+    Arena *arena = memory_try(sizeof *arena);
     if (arena)
         arena->next_capacity = ARENA_FIRST_CHUNK;
+    return arena;
+}
+
+Arena *arena_create(void)
+{
+    Arena *arena = memory_alloc(sizeof *arena);
+    *arena = (Arena){.next_capacity = ARENA_FIRST_CHUNK};
     return arena;
 }
 
@@ -47,19 +54,17 @@ void arena_destroy(Arena *arena)
     for (Chunk *chunk = arena->chunk, *older; chunk; chunk = older) {
         older = chunk->older;
         memory_unpoison(chunk->bytes, chunk->capacity);
-        free(chunk);
+        memory_free(chunk);
     }
-    free(arena);
+    memory_free(arena);
 }
 
 static Chunk *add_chunk(Arena *arena, size_t needed)
 {
-    size_t capacity = arena->next_capacity;
+    size_t capacity = arena->next_capacity < needed ? needed : arena->next_capacity;
+    Chunk *chunk = memory_resize_part(arena, NULL, sizeof *chunk + capacity);
     if (arena->next_capacity < ARENA_LARGEST_CHUNK)
         arena->next_capacity *= 2;
-    if (capacity < needed)
-        capacity = needed;
-    Chunk *chunk = checked_malloc(sizeof *chunk + capacity);
     chunk->capacity = capacity;
     chunk->used = 0;
     memory_poison(chunk->bytes, capacity);
@@ -76,10 +81,8 @@ static Chunk *add_chunk(Arena *arena, size_t needed)
 
 void *arena_alloc(Arena *arena, size_t size)
 {
-    if (size > SIZE_MAX / 2) {
-        fprintf(stderr, "cujit: out of memory (%zu bytes)\n", size);
-        abort();
-    }
+    if (size > SIZE_MAX / 4)
+        size = SIZE_MAX / 4; /* which nobody has, either */
     size_t step = (size + ARENA_GAP + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
     if (!step)
         step = ARENA_ALIGNMENT; /* a pointer of its own even for nothing */
@@ -108,8 +111,9 @@ void *arena_grow(Arena *arena, void *items, uint32_t count, uint32_t *capacity, 
     assert(count <= *capacity && (items || !count));
     if (count < *capacity)
         return items;
-    *capacity = count ? count * 2 : 8;
-    void *grown = arena_alloc(arena, *capacity * item_size);
+    uint32_t larger = count ? count * 2 : 8;
+    void *grown = arena_alloc(arena, larger * item_size);
+    *capacity = larger;
     if (count)
         memcpy(grown, items, count * item_size);
     return grown;

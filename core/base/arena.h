@@ -8,12 +8,13 @@
 
 typedef struct Arena Arena;
 
-/* A new empty arena, or NULL when memory is out. */
+/* A new empty arena. Without memory it fails as memory_alloc() does, and so does all that follows. */
 Arena *arena_create(void);
+/* Likewise outside of a guard: NULL when memory is out. */
+Arena *arena_try(void);
 /* Frees the arena and all that was allocated from it. NULL is allowed. */
 void arena_destroy(Arena *arena);
-/* `size` zeroed bytes aligned for any type. Never returns NULL: the process aborts with a message when memory is out
- * (a compilation takes a few megabytes; a caller could do nothing sensible). */
+/* `size` zeroed bytes aligned for any type. Never NULL. */
 void *arena_alloc(Arena *arena, size_t size);
 /* Copies `size` bytes into the arena. */
 void *arena_copy(Arena *arena, const void *bytes, size_t size);

@@ -2,13 +2,14 @@
 #include "core/base/buf.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "core/base/checked_alloc.h"
+#include "core/base/memory.h"
 
 void buf_free(Buf *buf)
 {
-    free(buf->text);
+    memory_free(buf->text);
     *buf = (Buf){0};
 }
 
@@ -21,7 +22,7 @@ static void buf_reserve(Buf *buf, size_t more)
     size_t capacity = buf->capacity ? buf->capacity * 2 : 128;
     if (capacity < needed)
         capacity = needed;
-    buf->text = checked_realloc(buf->text, capacity);
+    buf->text = memory_resize(buf->text, capacity);
     buf->capacity = capacity;
 }
 

@@ -1,4 +1,4 @@
-/* Growable text, always NUL-terminated. Owns malloc memory; buf_free releases it. */
+/* Growable text, always NUL-terminated. buf_free() releases it, or memory_free() the text. */
 #ifndef CUJIT_CORE_BUF_H
 #define CUJIT_CORE_BUF_H
 

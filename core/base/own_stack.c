@@ -6,9 +6,13 @@
 #include <signal.h>
 #include <string.h>
 
+#include "core/base/memory.h"
+
 typedef struct Call {
     void (*work)(void *argument);
     void *argument;
+    MemoryGuard *guard;
+    bool has_memory;
 } Call;
 
 /* 0 where it is not known. The system is asked once for each thread. */
@@ -31,8 +35,8 @@ static size_t stack_left(void)
 
 static void *run(void *argument)
 {
-    const Call *call = argument;
-    call->work(call->argument);
+    Call *call = argument;
+    call->has_memory = memory_lend_guard(call->guard, call->work, call->argument);
     return NULL;
 }
 
@@ -54,7 +58,7 @@ static int start(pthread_t *thread, const pthread_attr_t *attributes, Call *call
 bool with_stack(size_t bytes, void (*work)(void *argument), void *argument, Diag *diag)
 {
     enum { PAGE = 1 << 16, MARGIN = 1 << 16 };
-    Call call = {work, argument};
+    Call call = {work, argument, memory_own_guard(), false};
     assert(work && bytes);
     pthread_t thread;
     pthread_attr_t attributes;
@@ -71,5 +75,7 @@ bool with_stack(size_t bytes, void (*work)(void *argument), void *argument, Diag
     if (error)
         return diag_fail(diag, NULL, DIAG_COMPILER_THREAD, strerror(error));
     pthread_join(thread, NULL);
+    if (!call.has_memory)
+        memory_fail(0);
     return true;
 }

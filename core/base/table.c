@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/base/checked_alloc.h"
+#include "core/base/memory.h"
 
 typedef struct Entry {
     uint64_t hash;
@@ -33,7 +33,7 @@ static uint64_t hash_bytes(const void *bytes, size_t size)
 
 Table *table_create(void)
 {
-    Table *table = checked_malloc(sizeof *table);
+    Table *table = memory_alloc(sizeof *table);
     *table = (Table){0};
     return table;
 }
@@ -43,10 +43,10 @@ void table_destroy(Table *table)
     if (!table)
         return;
     for (size_t i = 0; i < table->count; i++)
-        free(table->entries[i].key);
-    free(table->entries);
-    free(table->index);
-    free(table);
+        memory_free(table->entries[i].key);
+    memory_free(table->entries);
+    memory_free(table->index);
+    memory_free(table);
 }
 
 /* The index slot that holds the key, or the free one where it belongs. */
@@ -68,16 +68,18 @@ static void grow_entries(Table *table)
 {
     if (table->count < table->capacity)
         return;
-    table->capacity = table->capacity ? table->capacity * 2 : 8;
-    table->entries = checked_realloc(table->entries, table->capacity * sizeof *table->entries);
+    size_t capacity = table->capacity ? table->capacity * 2 : 8;
+    table->entries = memory_resize_part(table, table->entries, capacity * sizeof *table->entries);
+    table->capacity = capacity;
 }
 
 static void grow_index(Table *table)
 {
     if (table->index && (table->count + 1) * 2 <= table->index_size)
         return;
-    table->index_size = table->index_size ? table->index_size * 2 : 16;
-    table->index = checked_realloc(table->index, table->index_size * sizeof *table->index);
+    size_t index_size = table->index_size ? table->index_size * 2 : 16;
+    table->index = memory_resize_part(table, table->index, index_size * sizeof *table->index);
+    table->index_size = index_size;
     memset(table->index, 0, table->index_size * sizeof *table->index);
     for (size_t i = 0; i < table->count; i++) {
         const Entry *entry = &table->entries[i];
@@ -105,7 +107,7 @@ void table_set(Table *table, const void *key, size_t size, void *value)
     }
     grow_entries(table);
     assert(table->count < table->capacity);
-    void *copy = checked_malloc(size);
+    void *copy = memory_resize_part(table, NULL, size);
     if (size)
         memcpy(copy, key, size);
     table->entries[table->count++] = (Entry){.hash = hash, .size = size, .key = copy, .value = value};

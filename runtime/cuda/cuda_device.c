@@ -1,5 +1,6 @@
 /* GPUs as devices: counting, opening with the primary context, attributes, and the table of what they do. */
 #include "runtime/cuda/cuda_device.h"
+#include "core/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,11 +85,9 @@ RtDevice *cuda_device_open(int ordinal, Diag *diag)
 {
     if (!driver_require(diag))
         return NULL;
-    CudaDevice *device = calloc(1, sizeof *device);
-    if (!device) {
-        diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, sizeof *device, "the GPU", "host memory is exhausted");
+    CudaDevice *device = memory_new(sizeof *device, diag);
+    if (!device)
         return NULL;
-    }
     device->base.backend = &cuda_backend;
     device->base.ordinal = ordinal;
     exception_store_init(&device->base.exceptions);
@@ -99,7 +98,7 @@ RtDevice *cuda_device_open(int ordinal, Diag *diag)
         read_limits(device, diag) && cuda_pool_open(device, diag) &&
         driver_call(diag, cuDevicePrimaryCtxRetain, &device->context, device->device))
         return &device->base;
-    free(device);
+    memory_free(device);
     return NULL;
 }
 
@@ -113,5 +112,5 @@ void cuda_device_close(RtDevice *device)
         cuda_leave(&scope, true);
     }
     driver.cuDevicePrimaryCtxRelease(((CudaDevice *)device)->device);
-    free(device);
+    memory_free(device);
 }

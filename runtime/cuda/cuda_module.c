@@ -7,6 +7,7 @@
 
 #include "runtime/cuda/cuda_backend.h"
 #include "runtime/cuda/cuda_context.h"
+#include "core/base/memory.h"
 
 /* Options for the driver's compiler and the log it fills; lives on the stack of the call. */
 typedef struct JitOptions {
@@ -76,11 +77,9 @@ static bool load_function(CudaKernel *kernel, const KernelImage *image, Diag *di
 RtKernel *cuda_kernel_load(RtDevice *device, const KernelImage *image, Diag *diag)
 {
     CudaScope scope;
-    CudaKernel *kernel = calloc(1, sizeof *kernel);
-    if (!kernel) {
-        diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, sizeof *kernel, device->name, "host memory is exhausted");
+    CudaKernel *kernel = memory_new(sizeof *kernel, diag);
+    if (!kernel)
         return NULL;
-    }
     kernel->base.device = device;
     snprintf(kernel->base.name, sizeof kernel->base.name, "%s", image->name);
     if (!cuda_enter(device, &scope, diag))
@@ -92,7 +91,7 @@ RtKernel *cuda_kernel_load(RtDevice *device, const KernelImage *image, Diag *dia
     return &kernel->base;
 
 failed:
-    free(kernel);
+    memory_free(kernel);
     return NULL;
 }
 
@@ -102,7 +101,7 @@ void cuda_kernel_unload(RtKernel *kernel)
     Diag ignored = {0}; /* a process that ends has no one to tell */
     if (cuda_enter(kernel->device, &scope, &ignored))
         cuda_leave(&scope, driver_call(&ignored, cuModuleUnload, ((CudaKernel *)kernel)->module));
-    free(kernel);
+    memory_free(kernel);
 }
 
 /* --- questions ------------------------------------------------------------------------------------------------------ */

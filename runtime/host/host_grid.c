@@ -14,6 +14,7 @@
 #include "runtime/host/host_float.h"
 #include "runtime/host/host_hang.h"
 #include "runtime/host/host_pool.h"
+#include "core/base/memory.h"
 
 enum { MAX_THREADS = 1 << 16 }; /* of blocks that run at once: each has a stack */
 
@@ -59,9 +60,9 @@ static int64_t block_of(const RtLaunch *launch, int64_t cluster, int64_t rank)
 /* Workers of the blocks, all prepared. 0 or errno. */
 static int gather(Gang *gang)
 {
-    gang->workers = calloc((size_t)gang->count, sizeof *gang->workers);
-    gang->shared = calloc((size_t)gang->count, sizeof *gang->shared);
-    gang->states = calloc((size_t)gang->count, 1);
+    gang->workers = memory_try((size_t)gang->count * sizeof *gang->workers);
+    gang->shared = memory_try((size_t)gang->count * sizeof *gang->shared);
+    gang->states = memory_try((size_t)gang->count);
     if (!gang->workers || !gang->shared || !gang->states)
         return ENOMEM;
     for (int64_t i = 0; i < gang->count; i++) {
@@ -87,9 +88,9 @@ static void disperse(Gang *gang)
         worker->trapped = false;
         host_pool_return(worker);
     }
-    free(gang->workers);
-    free(gang->shared);
-    free(gang->states);
+    memory_free(gang->workers);
+    memory_free(gang->shared);
+    memory_free(gang->states);
 }
 
 /* --- turns ---------------------------------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "runtime/host/host_backend.h"
 #include "runtime/host/host_grid.h"
 #include "runtime/host/host_pool.h"
+#include "core/base/memory.h"
 
 enum {
     CHUNKS_PER_PARTICIPANT = 16,
@@ -19,11 +20,9 @@ enum {
 /* --- kernels -------------------------------------------------------------------------------------------------------- */
 RtKernel *host_kernel_load(RtDevice *device, const KernelImage *image, Diag *diag)
 {
-    HostKernel *kernel = calloc(1, sizeof *kernel);
-    if (!kernel) {
-        diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, sizeof *kernel, device->name, strerror(ENOMEM));
+    HostKernel *kernel = memory_new(sizeof *kernel, diag);
+    if (!kernel)
         return NULL;
-    }
     kernel->base.device = device;
     bool is_bounded = image->max_threads > 0 && image->max_threads < HOST_MAX_THREADS;
     uint32_t threads = is_bounded ? (uint32_t)image->max_threads : HOST_MAX_THREADS;
@@ -38,7 +37,7 @@ RtKernel *host_kernel_load(RtDevice *device, const KernelImage *image, Diag *dia
     return &kernel->base;
 }
 
-void host_kernel_unload(RtKernel *kernel) { free(kernel); }
+void host_kernel_unload(RtKernel *kernel) { memory_free(kernel); }
 
 bool host_kernel_attribute(RtKernel *kernel, int attribute, int *value, Diag *diag)
 {

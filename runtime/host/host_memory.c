@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/host/host_backend.h"
+#include "core/base/memory.h"
 
 enum { SMALL_ALIGNMENT = 256, HUGE_PAGE = 2 * 1024 * 1024 };
 
@@ -21,13 +22,12 @@ bool host_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes,
 
 bool host_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
 {
-    void *memory = NULL;
     size_t available, total;
     bool is_large = size >= 2 * HUGE_PAGE;
     host_memory_info(device, &available, &total, diag);
-    int error = size > total ? ENOMEM : posix_memalign(&memory, is_large ? HUGE_PAGE : SMALL_ALIGNMENT, size);
-    if (error)
-        return diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, size, device->name, strerror(error));
+    void *memory = size > total ? NULL : memory_try_aligned(is_large ? HUGE_PAGE : SMALL_ALIGNMENT, size);
+    if (!memory)
+        return diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, size, device->name, strerror(ENOMEM));
     if (is_large)
         madvise(memory, size, MADV_HUGEPAGE);   /* fewer page faults; refused where it does not exist */
     *pointer = (RtPointer)(uintptr_t)memory;

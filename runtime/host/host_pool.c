@@ -13,6 +13,7 @@
 #include "runtime/host/host_clock.h"
 #include "runtime/host/host_hang.h"
 #include "runtime/worker_thread.h"
+#include "core/base/memory.h"
 
 enum {
     MAX_POOL_THREADS = 4096,
@@ -64,7 +65,7 @@ HostWorker *host_pool_borrow(void)
     pthread_mutex_lock(&pool.lock);
     HostWorker *worker = take_idle_locked();
     pthread_mutex_unlock(&pool.lock);
-    return worker ? worker : calloc(1, sizeof *worker);
+    return worker ? worker : memory_try(sizeof *worker);
 }
 
 void host_pool_return(HostWorker *worker)
@@ -140,9 +141,9 @@ static void start_threads_locked(int wanted)
 {
     assert(pthread_mutex_trylock(&pool.lock));
     while (pool.threads < wanted) {
-        HostWorker *worker = calloc(1, sizeof *worker);
+        HostWorker *worker = memory_try(sizeof *worker);
         if (!worker || !start_thread(worker)) {
-            free(worker);
+            memory_free(worker);
             return;
         }
         pool.threads++;

@@ -9,6 +9,7 @@
 
 #include "core/base/buf.h"
 #include "core/ir/print_format.h"
+#include "core/base/memory.h"
 
 enum { LONGEST_DIRECTIVE = 64 };
 
@@ -60,11 +61,17 @@ static void write_all(const char *text, size_t length)
     }
 }
 
-void host_print(HostThread *thread, const char *format, const uint64_t *values)
+typedef struct Printing {
+    const char *format;
+    const uint64_t *values;
+} Printing;
+
+static bool print(void *data)
 {
-    (void)thread;
+    const Printing *printing = data;
+    const uint64_t *values = printing->values;
     Buf out = {0};
-    const char *at = format, *end;
+    const char *at = printing->format, *end;
     for (const char *found; (found = print_directive(at, &end)); at = end) {
         add_literal(&out, at, found);
         add_directive(&out, found, end, *values++);
@@ -72,4 +79,15 @@ void host_print(HostThread *thread, const char *format, const uint64_t *values)
     add_literal(&out, at, at + strlen(at));
     write_all(buf_text(&out), out.length);
     buf_free(&out);
+    return true;
+}
+
+void host_print(HostThread *thread, const char *format, const uint64_t *values)
+{
+    static const char lost[] = "<a kernel's print: out of memory>\n";
+    (void)thread;
+    Printing printing = {format, values};
+    Diag diag = {.id = DIAG_NONE};
+    if (!memory_guard(print, &printing, &diag))
+        write_all(lost, sizeof lost - 1);
 }

@@ -10,6 +10,7 @@
 #include "runtime/host/host_float.h"
 #include "runtime/host/host_hang.h"
 #include "runtime/host/host_warp.h"
+#include "core/base/memory.h"
 
 enum {
     STACK_MARGIN = 56 * 1024,         /* beyond local arrays: frames of device functions, libm, a signal handler */
@@ -29,10 +30,10 @@ static bool needs_stack(const HostKernel *kernel)
 /* --- what it has ---------------------------------------------------------------------------------------------------- */
 static int reserve_shared(HostWorker *worker, size_t size)
 {
-    void *memory;
     if (worker->shared_size >= size)
         return 0;
-    if (posix_memalign(&memory, HOST_SHARED_ALIGNMENT, size))
+    void *memory = memory_try_aligned(HOST_SHARED_ALIGNMENT, size);
+    if (!memory)
         return ENOMEM;
     memset(memory, 0, size);
     free(worker->shared);
@@ -43,10 +44,10 @@ static int reserve_shared(HostWorker *worker, size_t size)
 
 static int reserve_context(HostWorker *worker, size_t size)
 {
-    void *memory;
     if (worker->context_size >= size)
         return 0;
-    if (posix_memalign(&memory, HOST_SHARED_ALIGNMENT, size))
+    void *memory = memory_try_aligned(HOST_SHARED_ALIGNMENT, size);
+    if (!memory)
         return ENOMEM;
     free(worker->context);
     worker->context = memory;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "codegen_tests.h"
+#include "core/base/memory.h"
 
 static const int architectures[] = {75, 80, 90, 100, 120};
 
@@ -67,7 +68,7 @@ static void finish_assembly(Assembly *assembly, const char *name, int sm)
         fprintf(stderr, "%s for sm_%d:\n%s\n", name, sm, assembly->ptx);
     if (assembly->path[0])
         unlink(assembly->path);
-    free(assembly->ptx);
+    memory_free(assembly->ptx);
 }
 
 void check_assembles(const char *name, const char *ir, int sm)
@@ -90,7 +91,7 @@ void check_compiles(const char *name, const char *ir, int sm)
     check_assembles(name, ir, sm);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         KernelImage image;
-        free(compile_ptx(ir, 90, all[i]));
+        memory_free(compile_ptx(ir, 90, all[i]));
         if (compile(ir, (Target){TARGET_HOST, NULL}, all[i], &image))
             kernel_image_free(&image);
     }

@@ -3,6 +3,8 @@
 #define CUJIT_TESTS_CORE_TESTS_H
 
 void test_arena(void);
+void test_memory_guard(void);
+void test_memory_that_is_tried(void);
 void test_graph(void);
 void test_own_stack(void);
 void test_buf(void);

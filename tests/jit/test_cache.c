@@ -106,6 +106,8 @@ static const CodeSnapshot code = {
 };
 static const Snapshot snapshot = {.code = &code};
 
+const Snapshot *jit_tests_snapshot(void) { return &snapshot; }
+
 static pthread_barrier_t barrier;
 
 static void *specialize(void *user)

@@ -163,3 +163,13 @@ def test_no_version_switches():
     """Python's versions live in bytecode tables, LLVM's in codegen/llvm.h, CUDA's in driver.def."""
     paths = [path for _, path in room_sources() if path not in DOORS]
     assert not [f"{path}: {line.strip()}" for path in paths for line in VERSION_SWITCH.findall(read(path))]
+
+
+ALLOCATION = re.compile(r"(?<![\w.>])(?:malloc|calloc|realloc|strn?dup|v?asprintf|posix_memalign|aligned_alloc)\(")
+
+
+def test_memory_comes_from_one_place():
+    """Where tests can let it fail."""
+    paths = [path for _, path in room_sources() if path != "core/base/memory.c"]
+    found = [(path, ALLOCATION.search(without_strings(code_of(path)))) for path in paths]
+    assert not [f"{path} calls {match[0]}" for path, match in found if match]

@@ -4,6 +4,7 @@
 #include "ext/kernel_exception.h"
 #include "ext/raise.h"
 #include "ext/snapshot/function_snapshot.h"
+#include "core/base/memory.h"
 
 bool ext_kernel_prepare(ExtKernel *kernel)
 {
@@ -37,7 +38,7 @@ static bool warn_about_widenings(const ExtKernel *kernel, const Type *const *typ
         *end = '\0';
         ok = ext_warn("PerformanceWarning", line);
     }
-    free(text);
+    memory_free(text);
     return ok;
 }
 

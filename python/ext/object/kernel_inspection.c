@@ -6,6 +6,7 @@
 #include "ext/object/signature_object.h"
 #include "ext/raise.h"
 #include "ext/snapshot/type_value.h"
+#include "core/base/memory.h"
 
 /* A record as a parameter is a reference: an array without axes. */
 static const Type *parameter_type(Arena *arena, const Type *type)
@@ -151,7 +152,7 @@ PyObject *ext_take_text(char *text, const Diag *diag)
     if (!text)
         return ext_raise(diag);
     PyObject *result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
-    free(text);
+    memory_free(text);
     return result;
 }
 

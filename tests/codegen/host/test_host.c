@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "codegen_tests.h"
+#include "core/base/memory.h"
 
 /* Every thread writes its linear number in the grid's order of blocks; checks all indices and dimensions. */
 static const char indices_ir[] = "kernel k(out: i64[1 C])\n"
@@ -396,7 +397,7 @@ void test_shared_memory(void)
     }
     char *assembly = module ? codegen_host_assembly(module, &options, &diag) : NULL;
     CHECK(assembly && strstr(assembly, "k.thread"));
-    free(assembly);
+    memory_free(assembly);
     arena_destroy(arena);
     check_compiles("shared", shared_ir, 0);
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "codegen_tests.h"
+#include "core/base/memory.h"
 
 static const char saxpy_ir[] = "kernel saxpy(a: f32, x: f32[1 C], y: f32[1 C], out: f32[1 C])\n"
                                "block 0:\n"
@@ -70,7 +71,7 @@ static void expect(const char *ir, CompileOptions options, const char *const *pr
     for (; ptx && *absent; absent++)
         if (!CHECK(!strstr(ptx, *absent)))
             fprintf(stderr, "has %s:\n%s\n", *absent, ptx);
-    free(ptx);
+    memory_free(ptx);
 }
 
 #define LIST(...) \
@@ -91,7 +92,7 @@ static void check_functions(void)
                                  "  %1: f32 = add %0, %0\n  return %1\n";
     char *ptx = compile_ptx(device, 80, (CompileOptions){.opt = 3, .fmad = true});
     CHECK(ptx && strstr(ptx, ".visible .func") && strstr(ptx, "twice"));
-    free(ptx);
+    memory_free(ptx);
 }
 
 static void check_lines(void)

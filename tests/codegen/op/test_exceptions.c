@@ -3,6 +3,7 @@
 
 #include "codegen_tests.h"
 #include "core/base/exception_record.h"
+#include "core/base/memory.h"
 
 /* Threads 5 and up raise in `inner`, two calls down; the others store. */
 static const char raising[] = "kernel k(x: i64[1 C])%s\nblock 0:\n"
@@ -67,9 +68,9 @@ void test_exception_ptx(void)
     snprintf(text, sizeof text, raising, " reports");
     char *ptx = compile_ptx(text, 75, (CompileOptions){.opt = 3, .fmad = true});
     CHECK(ptx && strstr(ptx, "atom.relaxed.gpu") && strstr(ptx, ".cas.b32") && strstr(ptx, "st.release.sys"));
-    free(ptx);
+    memory_free(ptx);
     snprintf(text, sizeof text, raising, "");
     ptx = compile_ptx(text, 75, (CompileOptions){.opt = 3, .fmad = true});
     CHECK(ptx && !strstr(ptx, "atom"));
-    free(ptx);
+    memory_free(ptx);
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "codegen_tests.h"
+#include "core/base/memory.h"
 
 static int count_of(const char *text, const char *word)
 {
@@ -24,7 +25,7 @@ static void check_calls(int operands, int calls)
     char *ptx = compile_ptx(buf_text(&ir), 90, (CompileOptions){.opt = 3, .fmad = true});
     CHECK(count_of(ptx, "call.uni (retval0), vprintf") == calls);
     check_assembles("print", buf_text(&ir), 0);
-    free(ptx);
+    memory_free(ptx);
     buf_free(&ir);
 }
 
@@ -37,5 +38,5 @@ void test_print_ptx(void)
     char *ptx = compile_ptx("kernel k(a: bool)\nblock 0:\n  print \"x %s\", a\n  print \"x %s\", a\n  return\n", 90,
                             (CompileOptions){.opt = 3, .fmad = true});
     CHECK(count_of(ptx, "{120, 32, 37, 115") == 1);
-    free(ptx);
+    memory_free(ptx);
 }
