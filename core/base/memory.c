@@ -164,9 +164,10 @@ void memory_free(void *memory)
 /* --- guards --------------------------------------------------------------------------------------------------------------- */
 static bool run(MemoryGuard *guard, bool (*work)(void *), void *data, Diag *diag)
 {
-    if (setjmp(guard->jump))
-        return diag_fail(diag, NULL, DIAG_NO_MEMORY, guard->wanted);
-    return work(data);
+    if (!setjmp(guard->jump))
+        return work(data);
+    diag_clear(diag); /* of a failure that was being explained */
+    return diag_fail(diag, NULL, DIAG_NO_MEMORY, guard->wanted);
 }
 
 bool memory_guard(bool (*work)(void *), void *data, Diag *diag)

@@ -36,7 +36,8 @@ _Noreturn void memory_fail(size_t size);
 /* NULL is allowed. */
 void memory_free(void *memory);
 
-/* Does the work, and gives back its result; false with DIAG_NO_MEMORY where it ran out of memory. */
+/* Does the work, and gives back its result; false with DIAG_NO_MEMORY, whatever else had failed, where it ran out of
+ * memory. */
 bool memory_guard(bool (*work)(void *data), void *data, Diag *diag);
 
 /* For work that the caller waits for, on a thread of its own: the guard that the caller is in, to be given to

@@ -2,6 +2,8 @@
  * expression. The only place that makes exceptions of cujit's own. */
 #include "ext/raise.h"
 
+#include "ext/guard.h"
+
 #include "ext/kernel_exception.h"
 
 enum { MESSAGE_LINES = 10 };
@@ -90,11 +92,10 @@ static void add_line(Buf *message, const Place *place, PyObject *line)
 /* The source line of a place with its carets, if the source is at hand; how many lines that took. */
 static int add_source(Buf *message, const Place *place)
 {
-    PyObject *line = source_line(place);
+    PyObject *line = ext_hold(source_line(place));
     if (!line)
         return 0;
     add_line(message, place, line);
-    Py_DECREF(line);
     return 2;
 }
 
@@ -113,8 +114,15 @@ static void add_notes(Buf *message, const Diag *diag, int lines)
     }
 }
 
-static PyObject *full_message(const Diag *diag)
+typedef struct FullMessage {
+    const Diag *diag;
+    PyObject *text;
+} FullMessage;
+
+static bool make_message(void *data)
 {
+    FullMessage *made = data;
+    const Diag *diag = made->diag;
     Buf message = {0};
     int lines = 1;
     if (*diag->file) {
@@ -125,9 +133,18 @@ static PyObject *full_message(const Diag *diag)
     }
     buf_add(&message, diag->message);
     add_notes(&message, diag, lines);
-    PyObject *text = PyUnicode_DecodeUTF8(buf_text(&message), (Py_ssize_t)message.length, "replace");
+    made->text = PyUnicode_DecodeUTF8(buf_text(&message), (Py_ssize_t)message.length, "replace");
     buf_free(&message);
-    return text;
+    return made->text != NULL;
+}
+
+/* That memory is out takes none of it to say. */
+static PyObject *full_message(const Diag *diag)
+{
+    FullMessage made = {diag, NULL};
+    if (diag->id == DIAG_NO_MEMORY)
+        return PyUnicode_FromString(diag->message);
+    return ext_guard(make_message, &made) ? made.text : NULL;
 }
 
 /* Sets an attribute to a new value, which is consumed; the exception is as good without it. */

@@ -1,4 +1,5 @@
 /* What a program can turn on and off while it runs: cujit.config has them under numba's names. */
+#include "core/base/memory.h"
 #include "ext/module_parts.h"
 #include "ext/state.h"
 
@@ -40,7 +41,26 @@ static PyObject *set_setting(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+#ifdef CUJIT_FAULTS
+/* Builds for tests: which request for memory fails from now on. */
+static PyObject *fail_memory(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    long n, failures = memory_failures();
+    int for_good = 0;
+    if (!PyArg_ParseTuple(args, "l|p:_fail_memory", &n, &for_good))
+        return NULL;
+    memory_fail_at(n, for_good);
+    return PyLong_FromLong(failures);
+}
+#endif
+
 static PyMethodDef functions[] = {
+#ifdef CUJIT_FAULTS
+    {"_fail_memory", fail_memory, METH_VARARGS,
+     "_fail_memory(n, for_good=False): the n-th request for memory fails, and those behind it if for_good; 0: none. "
+     "How "
+     "many have failed since the last call."},
+#endif
     {"get_setting", get_setting, METH_O, "Whether the setting of that name is on."},
     {"set_setting", set_setting, METH_VARARGS, "Turns the setting of that name on or off."},
     {0},

@@ -2,6 +2,8 @@
 #define EXT_IMPORTS_NUMPY
 #include "ext/state.h"
 
+#include "ext/guard.h"
+
 ExtState *ext_state_of_type(PyTypeObject *type)
 {
     PyObject *module = PyType_GetModuleByDef(type, &ext_module);
@@ -16,11 +18,9 @@ static bool is_wanted(const char *variable, const char *numbas)
     return !wish || strcmp(wish, "0") != 0;
 }
 
-bool ext_state_init(ExtState *state)
+static bool make_type_constants(void *data)
 {
-    if (PyArray_ImportNumPyAPI() < 0)
-        return false;
-    state->arena = arena_create();
+    ExtState *state = data;
     Constant *types = ARENA_ARRAY(state->arena, Constant, SCALAR_COUNT);
     for (int i = 0; i < SCALAR_COUNT; i++) {
         Buf text = {0};
@@ -30,6 +30,15 @@ bool ext_state_init(ExtState *state)
         buf_free(&text);
     }
     state->type_constants = types;
+    return true;
+}
+
+bool ext_state_init(ExtState *state)
+{
+    if (PyArray_ImportNumPyAPI() < 0)
+        return false;
+    if (!(state->arena = ext_arena()) || !ext_guard(make_type_constants, state))
+        return false;
     state->warns_about_grids = is_wanted("CUJIT_LOW_OCCUPANCY_WARNINGS", "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS");
     state->warns_about_copies = is_wanted("CUJIT_WARN_ON_IMPLICIT_COPY", "NUMBA_CUDA_WARN_ON_IMPLICIT_COPY");
     state->waits_for_arrays = is_wanted("CUJIT_ARRAY_INTERFACE_SYNC", "NUMBA_CUDA_ARRAY_INTERFACE_SYNC");

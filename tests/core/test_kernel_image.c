@@ -1,10 +1,10 @@
 /* A compiled kernel as bytes: every row comes back, and no part of the bytes is taken for the whole. */
 #include "core/kernel_image.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
+#include "core/base/memory.h"
 #include "core_tests.h"
 
 static KernelImage sample(void)
@@ -12,9 +12,9 @@ static KernelImage sample(void)
     KernelImage image = {0};
     unsigned next = 1;
 #define NUMBER(type, name) image.name = (type)next++;
-#define BYTES(type, name, count)                     \
-    image.count = next++;                            \
-    image.name = malloc(image.count * sizeof(type)); \
+#define BYTES(type, name, count)                           \
+    image.count = next++;                                  \
+    image.name = memory_alloc(image.count * sizeof(type)); \
     memset(image.name, 1, image.count * sizeof(type));
     KERNEL_IMAGE_FIELDS(NUMBER, BYTES)
 #undef NUMBER

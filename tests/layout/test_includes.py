@@ -62,7 +62,7 @@ FLOORS = {
         ["runtime.c"],
     ],
     "python/ext": [
-        ["py", "state", "module_parts", "raise", "kernel", "kernel_exception"],
+        ["py", "state", "module_parts", "raise", "guard", "kernel", "kernel_exception"],
         ["snapshot/"],
         ["argument/"],
         ["object/"],

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "ext/argument/argument_types.h"
+#include "ext/guard.h"
 #include "ext/raise.h"
 #include "ext/snapshot/array_view.h"
 #include "ext/snapshot/number.h"
@@ -274,7 +275,9 @@ static ExtMatch pack_time(Packer *packer, PyObject *value, const Type *type)
 /* Values known at compile time: the type says it all. */
 static ExtMatch pack_object(Packer *packer, PyObject *value, const Type *type)
 {
-    Arena *arena = arena_create();
+    Arena *arena = ext_arena();
+    if (!arena)
+        return EXT_ERROR;
     const Type *actual = ext_argument_type(packer->frame->state, value, arena);
     ExtMatch match = !actual ? EXT_ERROR : type_equal(actual, type) ? EXT_MATCH : EXT_MISMATCH;
     arena_destroy(arena);

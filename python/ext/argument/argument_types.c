@@ -1,6 +1,7 @@
 /* Values -> Types as kernel arguments, and numbers -> bytes. */
 #include "ext/argument/argument_types.h"
 
+#include "ext/guard.h"
 #include "ext/snapshot/array_view.h"
 #include "ext/snapshot/class_types.h"
 #include "ext/snapshot/element_types.h"
@@ -17,16 +18,19 @@ static bool record_is_writable(PyObject *record)
     return (((PyVoidScalarObject *)record)->flags & NPY_ARRAY_WRITEABLE) != 0;
 }
 
+static const Type *any_type(ExtState *state, PyObject *value, Arena *arena);
+static const Type *known_type(ExtState *state, PyObject *value, Arena *arena);
+
 static const Type *tuple_type(ExtState *state, PyObject *tuple, Arena *arena)
 {
     uint32_t count = (uint32_t)PyTuple_GET_SIZE(tuple);
     const Type **items = ARENA_ARRAY(arena, const Type *, count);
-    if (Py_EnterRecursiveCall(" in a tuple argument"))
+    if (!ext_enter(" in a tuple argument"))
         return NULL;
     bool ok = true;
     for (uint32_t i = 0; ok && i < count; i++)
-        ok = (items[i] = ext_argument_type(state, PyTuple_GET_ITEM(tuple, i), arena)) != NULL;
-    Py_LeaveRecursiveCall();
+        ok = (items[i] = any_type(state, PyTuple_GET_ITEM(tuple, i), arena)) != NULL;
+    ext_leave();
     if (!ok)
         return NULL;
     const Type *class = PyTuple_CheckExact(tuple) ? NULL : ext_class_type(state, (PyObject *)Py_TYPE(tuple), arena);
@@ -41,16 +45,15 @@ static const Type *tuple_type(ExtState *state, PyObject *tuple, Arena *arena)
 static const Type *instance_type(ExtState *state, PyObject *value, Arena *arena)
 {
     const Type *class = PyType_Check(value) ? NULL : ext_class_type(state, (PyObject *)Py_TYPE(value), arena);
-    if (!class || Py_EnterRecursiveCall(" in a dataclass argument"))
+    if (!class || !ext_enter(" in a dataclass argument"))
         return NULL;
     const Type **items = ARENA_ARRAY(arena, const Type *, class->count);
     bool ok = true;
     for (uint32_t i = 0; ok && i < class->count; i++) {
-        PyObject *field = PyObject_GetAttrString(value, class->names[i]);
-        ok = field && (items[i] = ext_argument_type(state, field, arena));
-        Py_XDECREF(field);
+        PyObject *field = ext_hold(PyObject_GetAttrString(value, class->names[i]));
+        ok = field && (items[i] = any_type(state, field, arena));
     }
-    Py_LeaveRecursiveCall();
+    ext_leave();
     return ok ? type_with_items(arena, class, items) : NULL;
 }
 
@@ -99,7 +102,7 @@ static const char *argument_hint(PyObject *value)
     return "; they take numbers, arrays, tuples, and NamedTuples and dataclasses of these";
 }
 
-const Type *ext_known_argument_type(ExtState *state, PyObject *value, Arena *arena)
+static const Type *known_type(ExtState *state, PyObject *value, Arena *arena)
 {
     bool is_plain = PyLong_CheckExact(value) || PyFloat_CheckExact(value) || PyArray_IsScalar(value, Generic);
     const Type *type = is_plain ? NULL : ext_enum_type(state, value, arena);
@@ -127,11 +130,37 @@ const Type *ext_known_argument_type(ExtState *state, PyObject *value, Arena *are
     return instance_type(state, value, arena);
 }
 
-const Type *ext_argument_type(ExtState *state, PyObject *value, Arena *arena)
+static const Type *any_type(ExtState *state, PyObject *value, Arena *arena)
 {
-    const Type *type = ext_known_argument_type(state, value, arena);
+    const Type *type = known_type(state, value, arena);
     if (!type && !PyErr_Occurred())
         PyErr_Format(PyExc_TypeError, "kernels cannot take a value of type '%s'%s", Py_TYPE(value)->tp_name,
                      argument_hint(value));
     return type;
+}
+
+typedef struct Typing {
+    const Type *(*find)(ExtState *state, PyObject *value, Arena *arena);
+    ExtState *state;
+    PyObject *value;
+    Arena *arena;
+    const Type *type;
+} Typing;
+
+static bool find(void *data)
+{
+    Typing *typing = data;
+    return (typing->type = typing->find(typing->state, typing->value, typing->arena)) != NULL;
+}
+
+const Type *ext_known_argument_type(ExtState *state, PyObject *value, Arena *arena)
+{
+    Typing typing = {known_type, state, value, arena, NULL};
+    return ext_guard(find, &typing) ? typing.type : NULL;
+}
+
+const Type *ext_argument_type(ExtState *state, PyObject *value, Arena *arena)
+{
+    Typing typing = {any_type, state, value, arena, NULL};
+    return ext_guard(find, &typing) ? typing.type : NULL;
 }

@@ -4,6 +4,7 @@
 
 #include "ext/argument/argument_types.h"
 #include "ext/argument/specialization.h"
+#include "ext/guard.h"
 #include "ext/snapshot/element_types.h"
 
 /* --- buffers -------------------------------------------------------------------------------------------------------------- */
@@ -16,7 +17,9 @@ static bool is_buffer(PyObject *value)
 /* 1: the value is an argument by itself; 0: it is not; -1: it is one that kernels cannot use, with an exception. */
 static int is_argument(ExtState *state, PyObject *value)
 {
-    Arena *arena = arena_create();
+    Arena *arena = ext_arena();
+    if (!arena)
+        return -1;
     const Type *type = ext_known_argument_type(state, value, arena);
     arena_destroy(arena);
     return type ? 1 : PyErr_Occurred() ? -1 : 0;
@@ -94,9 +97,9 @@ PyObject *ext_with_arrays(ExtKernel *kernel, PyObject *const *args, Py_ssize_t c
     PyObject *made = has_any ? PyTuple_New(count) : NULL;
     if (!made)
         return NULL;
-    ExtCompiled compiled = {.arena = arena_create()};
-    if (kernel->is_frozen)
-        ext_compiled_signatures(kernel, &compiled);
+    ExtCompiled compiled = {.arena = ext_arena()};
+    if (!compiled.arena || (kernel->is_frozen && !ext_compiled_signatures(kernel, &compiled)))
+        Py_CLEAR(made);
     for (Py_ssize_t i = 0; made && i < count; i++) {
         PyObject *item = replaced(kernel, &compiled, args[i], i);
         if (item)

@@ -2,6 +2,7 @@
 #include "ext/argument/specialization.h"
 
 #include "ext/kernel_exception.h"
+#include "ext/guard.h"
 #include "ext/raise.h"
 #include "ext/snapshot/function_snapshot.h"
 #include "core/base/memory.h"
@@ -10,19 +11,28 @@ bool ext_kernel_prepare(ExtKernel *kernel)
 {
     if (kernel->function)
         return true;
-    Arena *arena = arena_create();
-    PyObject *keep_alive = PyList_New(0);
+    Arena *arena = ext_arena();
+    PyObject *keep_alive = arena ? PyList_New(0) : NULL;
     const Snapshot *snapshot = keep_alive ? ext_snapshot(kernel->state, kernel, arena, keep_alive) : NULL;
     if (!snapshot || kernel->function) {   /* another thread may have been here meanwhile */
         arena_destroy(arena);
         Py_XDECREF(keep_alive);
         return kernel->function != NULL && !PyErr_Occurred();
     }
+    JitFunction *function = NULL;
+    if (ext_number_kernel(kernel)) {
+        function = jit_function_create(snapshot, &kernel->compile_options, kernel->number);
+        if (!function)
+            PyErr_NoMemory();
+    }
+    if (!function) {
+        arena_destroy(arena);
+        Py_DECREF(keep_alive);
+        return false;
+    }
     kernel->arena = arena;
     Py_XSETREF(kernel->keep_alive, keep_alive);
-    if (!ext_number_kernel(kernel))
-        return false;
-    kernel->function = jit_function_create(snapshot, &kernel->compile_options, kernel->number);
+    kernel->function = function;
     return true;
 }
 
@@ -90,8 +100,20 @@ static void add_signature(const JitSpecialization *specialization, void *user)
     compiled->signatures[compiled->count++] = (JitSignature){.count = count, .arguments = types};
 }
 
-void ext_compiled_signatures(const ExtKernel *kernel, ExtCompiled *compiled)
+typedef struct Listing {
+    const ExtKernel *kernel;
+    ExtCompiled *compiled;
+} Listing;
+
+static bool list(void *data)
 {
-    if (kernel->function)
-        jit_each_specialization(kernel->function, add_signature, compiled);
+    const Listing *listing = data;
+    jit_each_specialization(listing->kernel->function, add_signature, listing->compiled);
+    return true;
+}
+
+bool ext_compiled_signatures(const ExtKernel *kernel, ExtCompiled *compiled)
+{
+    Listing listing = {kernel, compiled};
+    return !kernel->function || ext_guard(list, &listing);
 }

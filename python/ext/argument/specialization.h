@@ -17,7 +17,8 @@ typedef struct ExtCompiled {
     JitSignature *signatures;
     Arena *arena;
 } ExtCompiled;
-void ext_compiled_signatures(const ExtKernel *kernel, ExtCompiled *compiled);
+/* Fills a zeroed one but for the arena. False with MemoryError. */
+bool ext_compiled_signatures(const ExtKernel *kernel, ExtCompiled *compiled);
 
 /* Found, or compiled without the GIL. *converts: the arguments are to be converted to its types. NULL with an
  * exception. */

@@ -3,12 +3,13 @@
 #include "ext/argument/specialization.h"
 
 #include "ext/argument/argument_types.h"
+#include "ext/guard.h"
 #include "ext/raise.h"
 
 static const Type *const *argument_types(ExtKernel *kernel, PyObject *const *args, Py_ssize_t count, Arena *arena)
 {
-    const Type **types = ARENA_ARRAY(arena, const Type *, count);
-    for (Py_ssize_t i = 0; i < count; i++) {
+    const Type **types = ext_arena_alloc(arena, (size_t)count * sizeof *types);
+    for (Py_ssize_t i = 0; types && i < count; i++) {
         types[i] = ext_argument_type(kernel->state, args[i], arena);
         if (!types[i]) {
             ext_raise_argument(kernel, i);
@@ -18,42 +19,55 @@ static const Type *const *argument_types(ExtKernel *kernel, PyObject *const *arg
     return types;
 }
 
+typedef struct Mismatch {
+    ExtKernel *kernel;
+    const ExtCompiled *compiled;
+    const Type *const *types;
+    uint32_t count;
+} Mismatch;
+
 /* No signature takes the arguments. With one signature the parameter at fault is named. */
-static void raise_mismatch(ExtKernel *kernel, const ExtCompiled *compiled, const Type *const *types, uint32_t count)
+static bool raise_mismatch(void *data)
 {
+    const Mismatch *mismatch = data;
+    const ExtCompiled *compiled = mismatch->compiled;
+    const Type *const *types = mismatch->types;
     Buf given = {0}, known = {0};
     const JitSignature *only =
-        compiled->count == 1 && compiled->signatures->count == count ? compiled->signatures : NULL;
-    for (uint32_t i = 0; only && i < count; i++) {
+        compiled->count == 1 && compiled->signatures->count == mismatch->count ? compiled->signatures : NULL;
+    for (uint32_t i = 0; only && i < mismatch->count; i++) {
         if (jit_conversion_cost(types[i], only->arguments[i]) >= 0)
             continue;
         type_describe(&given, types[i]);
         type_describe(&known, only->arguments[i]);
         PyErr_Format(PyExc_TypeError, "%s does not convert to %s", buf_text(&given), buf_text(&known));
-        ext_raise_argument(kernel, i);
+        ext_raise_argument(mismatch->kernel, i);
         goto out;
     }
-    jit_describe_types(&given, types, count);
+    jit_describe_types(&given, types, mismatch->count);
     for (uint32_t i = 0; i < compiled->count; i++) {
         buf_add(&known, i ? "; (" : "(");
         jit_describe_types(&known, compiled->signatures[i].arguments, compiled->signatures[i].count);
         buf_add(&known, ")");
     }
-    ext_raise_id(DIAG_LAUNCH_SIGNATURE, ext_kernel_name(kernel), buf_text(&given),
+    ext_raise_id(DIAG_LAUNCH_SIGNATURE, ext_kernel_name(mismatch->kernel), buf_text(&given),
                  compiled->count ? buf_text(&known) : "nothing");
 out:
     buf_free(&given);
     buf_free(&known);
+    return false;
 }
 
 static const JitSpecialization *choose_given(ExtKernel *kernel, RtDevice *device, const Type *const *types,
                                              uint32_t count, Arena *arena, bool *converts)
 {
     ExtCompiled compiled = {.arena = arena};
-    ext_compiled_signatures(kernel, &compiled);
+    if (!ext_compiled_signatures(kernel, &compiled))
+        return NULL;
     int chosen = jit_choose_signature(compiled.signatures, compiled.count, types, count);
     if (chosen < 0) {
-        raise_mismatch(kernel, &compiled, types, count);
+        Mismatch mismatch = {kernel, &compiled, types, count};
+        ext_guard(raise_mismatch, &mismatch);
         return NULL;
     }
     *converts = true;
@@ -63,9 +77,9 @@ static const JitSpecialization *choose_given(ExtKernel *kernel, RtDevice *device
 const JitSpecialization *ext_choose_specialization(ExtKernel *kernel, RtDevice *device, PyObject *const *args,
                                                    Py_ssize_t count, bool *converts)
 {
-    Arena *arena = arena_create();
+    Arena *arena = ext_arena();
     const JitSpecialization *found = NULL;
-    const Type *const *types = argument_types(kernel, args, count, arena);
+    const Type *const *types = arena ? argument_types(kernel, args, count, arena) : NULL;
     *converts = false;
     if (types && kernel->is_frozen)
         found = choose_given(kernel, device, types, (uint32_t)count, arena, converts);
@@ -79,11 +93,10 @@ const JitSpecialization *ext_choose_specialization(ExtKernel *kernel, RtDevice *
  * short way. */
 void ext_remember_specialization(ExtKernel *kernel, const JitSpecialization *specialization, bool converts)
 {
-    Arena *arena = arena_create();
-    ExtCompiled compiled = {.arena = arena};
-    if (converts)
-        ext_compiled_signatures(kernel, &compiled);
+    ExtCompiled compiled = {.arena = converts ? ext_arena() : NULL};
+    bool is_known = compiled.arena && ext_compiled_signatures(kernel, &compiled);
+    PyErr_Clear(); /* without the memory to know better, this one is an exact one */
     kernel->last = specialization;
-    kernel->last_converts = converts && compiled.count == 1;
-    arena_destroy(arena);
+    kernel->last_converts = is_known && compiled.count == 1;
+    arena_destroy(compiled.arena);
 }

@@ -1,26 +1,35 @@
 /* Functions for tests of single rooms, and what the compiler can do: IR text, targets, versions, diagnostics. */
 #include "core/ir/ir.h"
 #include "ext/module_parts.h"
+#include "ext/guard.h"
 #include "ext/object/kernel_inspection.h"
 #include "ext/raise.h"
 
-static PyObject *function_ir_roundtrip(PyObject *Py_UNUSED(module), PyObject *text)
+typedef struct RoundTrip {
+    const char *text;
+    PyObject *printed;
+} RoundTrip;
+
+static bool print_again(void *data)
 {
-    const char *utf8 = PyUnicode_AsUTF8(text);
-    if (!utf8)
-        return NULL;
+    RoundTrip *trip = data;
     Arena *arena = arena_create();
     Diag diag = {.id = DIAG_NONE};
     Buf printed = {0};
-    IrModule *ir = ir_parse(utf8, arena, &diag);
+    IrModule *ir = ir_parse(trip->text, arena, &diag);
     bool ok = ir && ir_verify(ir, &diag);
     if (ok)
         ir_print(&printed, ir, true);
-    PyObject *result =
-        ok ? PyUnicode_FromStringAndSize(buf_text(&printed), (Py_ssize_t)printed.length) : ext_raise(&diag);
+    trip->printed = ok ? PyUnicode_FromStringAndSize(buf_text(&printed), (Py_ssize_t)printed.length) : ext_raise(&diag);
     buf_free(&printed);
     arena_destroy(arena);
-    return result;
+    return trip->printed != NULL;
+}
+
+static PyObject *function_ir_roundtrip(PyObject *Py_UNUSED(module), PyObject *text)
+{
+    RoundTrip trip = {PyUnicode_AsUTF8(text), NULL};
+    return trip.text && ext_guard(print_again, &trip) ? trip.printed : NULL;
 }
 
 static PyObject *function_ir_compile(PyObject *module, PyObject *args, PyObject *kwargs)

@@ -4,6 +4,7 @@
 #include "ext/argument/specialization.h"
 #include "ext/object/device_object.h"
 #include "ext/object/signature_object.h"
+#include "ext/guard.h"
 #include "ext/raise.h"
 #include "ext/snapshot/type_value.h"
 #include "core/base/memory.h"
@@ -23,16 +24,32 @@ static const Type *parameter_type(Arena *arena, const Type *type)
     return tuple;
 }
 
-/* The parameter types of a tuple, in the arena, as many as the function has parameters. */
+typedef struct Parameters {
+    Arena *arena;
+    const Type *const *types;
+    uint32_t count;
+} Parameters;
+
+static bool make_parameters(void *data)
+{
+    Parameters *made = data;
+    const Type **parameters = ARENA_ARRAY(made->arena, const Type *, made->count);
+    for (uint32_t i = 0; i < made->count; i++)
+        parameters[i] = parameter_type(made->arena, made->types[i]);
+    made->types = parameters;
+    return true;
+}
+
+/* The parameter types of a tuple, in the arena, where there is one, as many as the function has parameters. */
 static bool read_types(ExtKernel *self, PyObject *tuple, Arena *arena, const Type *const **types, uint32_t *count)
 {
-    if (!ext_kernel_is_ready(self) || !ext_types_of_tuple(self->state, tuple, arena, types, count))
+    if (!arena || !ext_kernel_is_ready(self) || !ext_types_of_tuple(self->state, tuple, arena, types, count))
         return false;
     Py_ssize_t arity = ext_kernel_arity(self);
-    const Type **parameters = ARENA_ARRAY(arena, const Type *, *count);
-    for (uint32_t i = 0; i < *count; i++)
-        parameters[i] = parameter_type(arena, (*types)[i]);
-    *types = parameters;
+    Parameters parameters = {arena, *types, *count};
+    if (!ext_guard(make_parameters, &parameters))
+        return false;
+    *types = parameters.types;
     if (*count == (size_t)arity || (*count > (size_t)arity && ext_kernel_takes_rest(self)))
         return true;
     ext_raise_id(DIAG_LAUNCH_ARITY, ext_kernel_name(self), (int)arity, arity == 1 ? "" : "s", (int)*count);
@@ -41,7 +58,7 @@ static bool read_types(ExtKernel *self, PyObject *tuple, Arena *arena, const Typ
 
 static const JitSpecialization *specialize(ExtKernel *self, PyObject *tuple)
 {
-    Arena *arena = arena_create();
+    Arena *arena = ext_arena();
     const Type *const *types;
     uint32_t count;
     const JitSpecialization *found = NULL;
@@ -54,7 +71,7 @@ static const JitSpecialization *specialize(ExtKernel *self, PyObject *tuple)
 
 PyObject *ext_kernel_result_type(ExtKernel *self, PyObject *tuple)
 {
-    Arena *arena = arena_create();
+    Arena *arena = ext_arena();
     const Type *const *types, *result = NULL;
     uint32_t count;
     PyObject *object = NULL;
@@ -81,10 +98,9 @@ PyObject *ext_kernel_compile(ExtKernel *self, PyObject *tuple)
 
 PyObject *ext_kernel_signatures(ExtKernel *self, PyObject *Py_UNUSED(ignored))
 {
-    Arena *arena = arena_create();
+    Arena *arena = ext_arena();
     ExtCompiled compiled = {.arena = arena};
-    ext_compiled_signatures(self, &compiled);
-    PyObject *list = PyList_New(compiled.count);
+    PyObject *list = arena && ext_compiled_signatures(self, &compiled) ? PyList_New(compiled.count) : NULL;
     for (uint32_t i = 0; list && i < compiled.count; i++) {
         const JitSignature *each = &compiled.signatures[i];
         PyObject *types = ext_tuple_of_types(self->state, each->arguments, each->count);
@@ -156,15 +172,18 @@ PyObject *ext_take_text(char *text, const Diag *diag)
     return result;
 }
 
-static bool is_stage(const char *what)
+static bool raise_unknown_stage(void *what)
 {
-    if (jit_stage(what) != JIT_STAGE_UNKNOWN)
-        return true;
     Buf known = {0};
     jit_list_stages(&known);
-    PyErr_Format(PyExc_ValueError, "'%s' is not one of %s", what, buf_text(&known));
+    PyErr_Format(PyExc_ValueError, "'%s' is not one of %s", (const char *)what, buf_text(&known));
     buf_free(&known);
     return false;
+}
+
+static bool is_stage(const char *what)
+{
+    return jit_stage(what) != JIT_STAGE_UNKNOWN || ext_guard(raise_unknown_stage, (void *)what);
 }
 
 PyObject *ext_kernel_inspect(ExtKernel *self, PyObject *args, PyObject *kwargs)
@@ -174,7 +193,7 @@ PyObject *ext_kernel_inspect(ExtKernel *self, PyObject *args, PyObject *kwargs)
     PyObject *tuple, *sm = Py_None;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "sO|O:inspect", names, &what, &tuple, &sm) || !is_stage(what))
         return NULL;
-    Arena *arena = arena_create();
+    Arena *arena = ext_arena();
     const Type *const *types;
     uint32_t count;
     Target target = {.kind = TARGET_HOST};

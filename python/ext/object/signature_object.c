@@ -1,4 +1,5 @@
 /* Signature: argument types and a result type; and signature text. */
+#include "ext/guard.h"
 #include "ext/object/signature_object.h"
 
 #include "ext/module_parts.h"
@@ -22,6 +23,20 @@ PyObject *ext_signature_object(ExtState *state, PyObject *args, PyObject *return
     return (PyObject *)self;
 }
 
+typedef struct TypeCopies {
+    const Type **types;
+    uint32_t count;
+    Arena *arena;
+} TypeCopies;
+
+static bool copy_types(void *data)
+{
+    const TypeCopies *copies = data;
+    for (uint32_t i = 0; i < copies->count; i++)
+        copies->types[i] = type_copy(copies->arena, copies->types[i]);
+    return true;
+}
+
 bool ext_types_of_tuple(ExtState *state, PyObject *tuple, Arena *arena, const Type *const **types, uint32_t *count)
 {
     if (!PyTuple_Check(tuple)) {
@@ -29,15 +44,13 @@ bool ext_types_of_tuple(ExtState *state, PyObject *tuple, Arena *arena, const Ty
         return false;
     }
     *count = (uint32_t)PyTuple_GET_SIZE(tuple);
-    const Type **items = ARENA_ARRAY(arena, const Type *, *count);
-    for (uint32_t i = 0; i < *count; i++) {
-        const Type *type = ext_type_borrowed(state, PyTuple_GET_ITEM(tuple, i));
-        if (!type)
+    const Type **items = ext_arena_alloc(arena, *count * sizeof *items);
+    for (uint32_t i = 0; items && i < *count; i++)
+        if (!(items[i] = ext_type_borrowed(state, PyTuple_GET_ITEM(tuple, i))))
             return false;
-        items[i] = type_copy(arena, type);
-    }
+    TypeCopies copies = {items, *count, arena};
     *types = items;
-    return true;
+    return items && ext_guard(copy_types, &copies);
 }
 
 PyObject *ext_tuple_of_types(ExtState *state, const Type *const *types, uint32_t count)
@@ -185,10 +198,12 @@ static PyObject *function_parse_signature(PyObject *module, PyObject *text)
     const char *utf8 = PyUnicode_AsUTF8(text);
     if (!utf8)
         return NULL;
-    Arena *arena = arena_create();
+    Arena *arena = ext_arena();
     Diag diag = {0};
     JitSignature parsed;
     PyObject *args = NULL, *return_type = NULL, *result = NULL;
+    if (!arena)
+        return NULL;
     if (!jit_parse_signature(utf8, arena, &parsed, &diag)) {
         ext_raise(&diag);
         goto out;

@@ -1,5 +1,6 @@
 /* Type: a type of kernel values as a Python object. Scalars and none are singletons of the module; all others own an
  * arena with a copy. */
+#include "ext/guard.h"
 #include "ext/argument/argument_types.h"
 #include "ext/argument/buffer_argument.h"
 #include "ext/module_parts.h"
@@ -15,13 +16,26 @@ static void type_dealloc(ExtType *self)
     Py_DECREF(class);
 }
 
+typedef struct TypeText {
+    const Type *type;
+    void (*print)(Buf *text, const Type *type);
+    PyObject *made;
+} TypeText;
+
+static bool make_text(void *data)
+{
+    TypeText *wanted = data;
+    Buf text = {0};
+    wanted->print(&text, wanted->type);
+    wanted->made = PyUnicode_FromStringAndSize(buf_text(&text), (Py_ssize_t)text.length);
+    buf_free(&text);
+    return wanted->made != NULL;
+}
+
 static PyObject *text_of(const Type *type, void (*print)(Buf *, const Type *))
 {
-    Buf text = {0};
-    print(&text, type);
-    PyObject *result = PyUnicode_FromStringAndSize(buf_text(&text), (Py_ssize_t)text.length);
-    buf_free(&text);
-    return result;
+    TypeText wanted = {type, print, NULL};
+    return ext_guard(make_text, &wanted) ? wanted.made : NULL;
 }
 
 static PyObject *type_repr(ExtType *self) { return text_of(self->type, type_describe); }
@@ -124,6 +138,19 @@ static int axis_is_dense(PyObject *axis)
     return -1;
 }
 
+typedef struct ArrayParts {
+    const Type *element;
+    int ndim;
+    ArrayLayout layout;
+    bool read_only;
+} ArrayParts;
+
+static const Type *array_of_parts(Arena *arena, const void *data)
+{
+    const ArrayParts *parts = data;
+    return type_array(arena, type_copy(arena, parts->element), parts->ndim, parts->layout, parts->read_only);
+}
+
 static PyObject *make_array_type(ExtState *state, const Type *element, int ndim, ArrayLayout layout, bool read_only)
 {
     if (!type_is_element(element)) {
@@ -134,8 +161,7 @@ static PyObject *make_array_type(ExtState *state, const Type *element, int ndim,
         PyErr_Format(PyExc_ValueError, "arrays have at most %d dimensions", TYPE_MAX_NDIM);
         return NULL;
     }
-    Arena *arena = arena_create();
-    return ext_make_type(state, type_array(arena, type_copy(arena, element), ndim, layout, read_only), arena);
+    return ext_make_own_type(state, array_of_parts, &(ArrayParts){element, ndim, layout, read_only});
 }
 
 static PyObject *type_subscript(ExtType *self, PyObject *key)
@@ -252,16 +278,30 @@ static PyObject *function_array_type(PyObject *module, PyObject *args, PyObject 
     return type ? make_array_type(ext_state(module), type, ndim, (ArrayLayout)layout, read_only) : NULL;
 }
 
+typedef struct TupleParts {
+    const Type *const *items;
+    uint32_t count;
+} TupleParts;
+
+static const Type *tuple_of_parts(Arena *arena, const void *data)
+{
+    const TupleParts *parts = data;
+    const Type **items = ARENA_ARRAY(arena, const Type *, parts->count);
+    for (uint32_t i = 0; i < parts->count; i++)
+        items[i] = type_copy(arena, parts->items[i]);
+    return type_tuple(arena, items, parts->count, TUPLE_PLAIN);
+}
+
 static PyObject *function_tuple_type(PyObject *module, PyObject *items)
 {
     ExtState *state = ext_state(module);
     PyObject *tuple = PySequence_Tuple(items);
-    Arena *arena = arena_create();
+    Arena *arena = tuple ? ext_arena() : NULL;
     const Type *const *types;
     uint32_t count;
     PyObject *result = NULL;
-    if (tuple && ext_types_of_tuple(state, tuple, arena, &types, &count))
-        result = ext_type_object(state, type_tuple(arena, types, count, TUPLE_PLAIN));
+    if (arena && ext_types_of_tuple(state, tuple, arena, &types, &count))
+        result = ext_make_own_type(state, tuple_of_parts, &(TupleParts){types, count});
     arena_destroy(arena);
     Py_XDECREF(tuple);
     return result;
@@ -273,8 +313,8 @@ static PyObject *function_type_of(PyObject *module, PyObject *value)
     PyObject *array = ext_buffer_array(state, value);
     if (PyErr_Occurred())
         return NULL;
-    Arena *arena = arena_create();
-    const Type *type = ext_argument_type(state, array ? array : value, arena);
+    Arena *arena = ext_arena();
+    const Type *type = arena ? ext_argument_type(state, array ? array : value, arena) : NULL;
     PyObject *result = type ? ext_type_object(state, type) : NULL;
     arena_destroy(arena);
     Py_XDECREF(array);
@@ -291,19 +331,22 @@ static PyObject *function_type_from_dtype(PyObject *module, PyObject *object)
     return type ? ext_type_object(ext_state(module), type) : NULL;
 }
 
+/* NULL for text that is no type's. */
+static const Type *parse_key(Arena *arena, const void *text)
+{
+    const char *at = text;
+    const Type *type = type_parse(arena, &at);
+    return type && !*at ? type : NULL;
+}
+
 static PyObject *function_type_from_key(PyObject *module, PyObject *key)
 {
     const char *text = PyUnicode_AsUTF8(key);
-    if (!text)
-        return NULL;
-    Arena *arena = arena_create();
-    const Type *type = type_parse(arena, &text);
-    PyObject *result = NULL;
-    if (type && !*text)
-        result = ext_type_object(ext_state(module), type);
-    else
+    ExtType *parsed = text ? (ExtType *)ext_make_own_type(ext_state(module), parse_key, text) : NULL;
+    PyObject *result = parsed && parsed->type ? ext_type_object(ext_state(module), parsed->type) : NULL;
+    if (parsed && !parsed->type)
         PyErr_Format(PyExc_ValueError, "%R is not the key of a type", key);
-    arena_destroy(arena);
+    Py_XDECREF(parsed);
     return result;
 }
 
@@ -337,11 +380,21 @@ static bool add_singletons(PyObject *module, ExtState *state)
     return ok;
 }
 
+typedef struct VectorParts {
+    const Type *element;
+    uint32_t count;
+} VectorParts;
+
+static const Type *vector_of_parts(Arena *arena, const void *data)
+{
+    const VectorParts *parts = data;
+    return type_vector(arena, parts->element, parts->count);
+}
+
 /* vector_types: every vector under its names, "float32x4" and "float4". */
 static bool add_vector(PyObject *dict, ExtState *state, const VectorBase *base, uint32_t count)
 {
-    Arena *arena = arena_create();
-    PyObject *type = ext_make_type(state, type_vector(arena, &type_scalars[base->scalar], count), arena);
+    PyObject *type = ext_make_own_type(state, vector_of_parts, &(VectorParts){&type_scalars[base->scalar], count});
     PyObject *name = type ? type_repr((ExtType *)type) : NULL;
     bool ok = name && PyDict_SetItem(dict, name, type) == 0;
     for (const char *at = base->names; ok && *at;) {

@@ -21,16 +21,15 @@ static bool add_fields(SnapshotScope *scope, PyObject *fields, PyObject *default
 }
 
 /* A function or the getter of a property; NULL for anything else. Borrowed. */
-static PyObject *method_of(PyObject *attribute, PyObject **held)
+static PyObject *method_of(PyObject *attribute)
 {
-    *held = NULL;
     if (PyFunction_Check(attribute))
         return attribute;
     if (!Py_IS_TYPE(attribute, &PyProperty_Type))
         return NULL;
-    *held = PyObject_GetAttrString(attribute, "fget");
+    PyObject *getter = ext_hold(PyObject_GetAttrString(attribute, "fget"));
     PyErr_Clear();
-    return *held && PyFunction_Check(*held) ? *held : NULL;
+    return getter && PyFunction_Check(getter) ? getter : NULL;
 }
 
 static bool is_known(const Constant *class, const char *name)
@@ -46,17 +45,16 @@ static bool add_method(SnapshotScope *scope, PyObject *name, PyObject *attribute
 {
     SnapshotBuilder *builder = scope->builder;
     const char *text = ext_arena_text(builder->arena, name);
-    PyObject *held = NULL, *function = text && text[0] != '_' ? method_of(attribute, &held) : NULL;
+    PyObject *function = text && text[0] != '_' ? method_of(attribute) : NULL;
     bool ok = text != NULL;
     if (function && !is_known(out, text)) {
         Constant *method = ext_new_constant(builder, CONSTANT_FUNCTION, text);
         method->function = ext_function(builder, function, false);
-        method->text = held ? "property" : NULL;
+        method->text = function == attribute ? NULL : "property";
         names[out->count] = text;
         items[out->count++] = method;
         ok = method->function != NULL;
     }
-    Py_XDECREF(held);
     return ok;
 }
 
@@ -94,23 +92,22 @@ static bool fill(SnapshotScope *scope, PyObject *value, PyObject *fields, Consta
     Py_ssize_t limit = PyTuple_GET_SIZE(fields) + attribute_limit(classes);
     const char **names = ARENA_ARRAY(arena, const char *, limit);
     const Constant **items = ARENA_ARRAY(arena, const Constant *, limit);
-    PyObject *defaults = ext_class_defaults(value);
+    PyObject *defaults = ext_hold(ext_class_defaults(value));
     out->type = defaults ? ext_class_type(scope->builder->state, value, arena) : NULL;
     out->text = arena_string(arena, ((PyTypeObject *)value)->tp_name);
     out->names = names;
     out->items = items;
     bool has_methods = out->type && type_is_tagged(out->type, TUPLE_NAMED);
-    bool ok = out->type && add_fields(scope, fields, defaults, out, names, items) &&
-              (!has_methods || add_methods(scope, classes, out, names, items));
-    Py_XDECREF(defaults);
-    return ok;
+    return out->type && add_fields(scope, fields, defaults, out, names, items) &&
+           (!has_methods || add_methods(scope, classes, out, names, items));
 }
 
 /* Methods name their own class: it is in the table before its insides are made. */
 const Constant *ext_class(SnapshotScope *scope, PyObject *value, const char *shown)
 {
     SnapshotBuilder *builder = scope->builder;
-    PyObject *fields = PyType_Check(value) && !ext_class_has_own_constructor(value) ? ext_class_fields(value) : NULL;
+    bool can_be = PyType_Check(value) && !ext_class_has_own_constructor(value);
+    PyObject *fields = can_be ? ext_hold(ext_class_fields(value)) : NULL;
     if (!fields)
         return NULL;
     Constant *constant = table_get(builder->arrays, &value, sizeof value);
@@ -120,6 +117,5 @@ const Constant *ext_class(SnapshotScope *scope, PyObject *value, const char *sho
         if (PyList_Append(builder->held, value) < 0 || !fill(scope, value, fields, constant))
             constant = NULL;
     }
-    Py_DECREF(fields);
     return constant;
 }

@@ -2,6 +2,8 @@
  * name the class, too, by its address, so such classes are kept alive. */
 #include "ext/snapshot/class_types.h"
 
+#include "ext/guard.h"
+
 /* A named tuple's field names as a tuple; NULL without an exception for other classes. New reference. */
 static PyObject *tuple_fields(PyObject *class)
 {
@@ -60,14 +62,12 @@ PyObject *ext_class_fields(PyObject *class)
 
 const Type *ext_class_type(ExtState *state, PyObject *class, Arena *arena)
 {
-    PyObject *fields = ext_class_fields(class);
+    PyObject *fields = ext_hold(ext_class_fields(class));
     TupleTag tag = PyType_IsSubtype((PyTypeObject *)class, &PyTuple_Type) ? TUPLE_NAMED : TUPLE_INSTANCE;
     if (!fields)
         return NULL;
     bool ok = tag == TUPLE_NAMED || PySet_Add(state->kept_classes, class) == 0;
-    const Type *type = ok ? type_of_fields(class, fields, tag, arena) : NULL;
-    Py_DECREF(fields);
-    return type;
+    return ok ? type_of_fields(class, fields, tag, arena) : NULL;
 }
 
 /* Whether a subclass of a named tuple's class adds a constructor. */

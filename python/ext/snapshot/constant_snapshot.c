@@ -9,20 +9,19 @@
 #include "ext/snapshot/number.h"
 #include "ext/snapshot/type_value.h"
 
-/* A pending exception is no reason to fail: the value is one that kernels cannot use, and the message says why. */
+/* A pending exception but MemoryError is no reason to fail: the value is one that kernels cannot use, and the message says why. */
 static const Constant *unsupported_by_exception(SnapshotBuilder *builder, const char *shown)
 {
     PyObject *type, *value, *traceback;
+    if (PyErr_ExceptionMatches(PyExc_MemoryError))
+        return NULL;
     PyErr_Fetch(&type, &value, &traceback);
-    PyObject *text = value ? PyObject_Str(value) : NULL;
-    const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
-    const Constant *constant = ext_unsupported(builder, utf8 ? utf8 : "value", shown);
-    Py_XDECREF(text);
     Py_XDECREF(type);
-    Py_XDECREF(value);
     Py_XDECREF(traceback);
+    PyObject *text = ext_hold(value) ? ext_hold(PyObject_Str(value)) : NULL;
+    const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
     PyErr_Clear();
-    return constant;
+    return ext_unsupported(builder, utf8 ? utf8 : "value", shown);
 }
 
 /* --- numbers, text, types ------------------------------------------------------------------------------------------------------ */
@@ -54,11 +53,10 @@ static const Constant *number(SnapshotBuilder *builder, PyObject *value, const T
 
 static const Constant *time_constant(SnapshotBuilder *builder, PyObject *value, const char *shown)
 {
-    PyArray_Descr *dtype = PyArray_DescrFromScalar(value);
+    PyArray_Descr *dtype = (PyArray_Descr *)ext_hold((PyObject *)PyArray_DescrFromScalar(value));
     Constant *constant = ext_new_constant(builder, CONSTANT_TIME, shown);
     constant->type = dtype ? ext_element_type(builder->state, dtype) : NULL;
     constant->integer = ((PyDatetimeScalarObject *)value)->obval;
-    Py_XDECREF(dtype);
     return constant->type ? constant : unsupported_by_exception(builder, shown);
 }
 
@@ -72,10 +70,8 @@ static const Constant *string(SnapshotBuilder *builder, PyObject *value, const c
 /* Bytes are the characters of these codes, as they are to elements of dtype S. */
 static const Constant *bytes(SnapshotBuilder *builder, PyObject *value, const char *shown)
 {
-    PyObject *text = PyUnicode_DecodeLatin1(PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value), NULL);
-    const Constant *constant = text ? string(builder, text, shown) : NULL;
-    Py_XDECREF(text);
-    return constant;
+    PyObject *text = ext_hold(PyUnicode_DecodeLatin1(PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value), NULL));
+    return text ? string(builder, text, shown) : NULL;
 }
 
 /* name: Python's own name of the type; NULL: the type's. */
@@ -106,9 +102,8 @@ static bool read_items(SnapshotScope *scope, PyObject *sequence, Constant *out)
 static const Constant *tuple(SnapshotScope *scope, PyObject *value, const char *shown)
 {
     Constant *constant = ext_new_constant(scope->builder, CONSTANT_TUPLE, shown);
-    PyObject *sequence = PySequence_Fast(value, "tuple");
+    PyObject *sequence = ext_hold(PySequence_Fast(value, "tuple"));
     bool ok = sequence && read_items(scope, sequence, constant);
-    Py_XDECREF(sequence);
     if (ok && PyTuple_Check(value) && !PyTuple_CheckExact(value))
         constant->type = ext_class_type(scope->builder->state, (PyObject *)Py_TYPE(value), scope->builder->arena);
     return ok && !PyErr_Occurred() ? constant : NULL;
@@ -137,10 +132,9 @@ static const Constant *instance(SnapshotScope *scope, PyObject *value, const cha
     constant->type = class;
     constant->items = items;
     for (; constant->count < class->count; constant->count++) {
-        PyObject *field = PyObject_GetAttrString(value, class->names[constant->count]);
+        PyObject *field = ext_hold(PyObject_GetAttrString(value, class->names[constant->count]));
         const char *path = arena_format(builder->arena, "%s.%s", shown ? shown : "it", class->names[constant->count]);
         items[constant->count] = field ? ext_constant(scope, field, path) : NULL;
-        Py_XDECREF(field);
         if (!items[constant->count])
             return NULL;
     }
@@ -175,15 +169,14 @@ static const Constant *enum_member(SnapshotScope *scope, PyObject *member, const
 {
     SnapshotBuilder *builder = scope->builder;
     Constant *constant = ext_new_constant(builder, CONSTANT_ENUM, shown);
-    PyObject *name = PyObject_GetAttrString(member, "name"), *value = PyObject_GetAttrString(member, "value");
+    PyObject *name = ext_hold(PyObject_GetAttrString(member, "name"));
+    PyObject *value = ext_hold(PyObject_GetAttrString(member, "value"));
     const Constant **items = ARENA_ARRAY(builder->arena, const Constant *, 1);
     constant->text = name && PyUnicode_Check(name) ? ext_arena_text(builder->arena, name) : "";
     items[0] = value ? ext_constant(scope, value, shown) : NULL;
     constant->items = items;
     constant->count = 1;
     constant->type = ext_enum_type(builder->state, member, builder->arena);
-    Py_XDECREF(name);
-    Py_XDECREF(value);
     return items[0] && constant->text && constant->type ? constant : NULL;
 }
 
@@ -192,7 +185,7 @@ static bool copy_host_array(SnapshotBuilder *builder, PyArrayObject *array, Cons
 {
     bool is_fortran = PyArray_IS_F_CONTIGUOUS(array) && !PyArray_IS_C_CONTIGUOUS(array);
     bool is_dense = PyArray_IS_C_CONTIGUOUS(array) || is_fortran;
-    PyObject *copy = is_dense ? Py_NewRef((PyObject *)array) : PyArray_NewCopy(array, NPY_CORDER);
+    PyObject *copy = is_dense ? (PyObject *)array : ext_hold(PyArray_NewCopy(array, NPY_CORDER));
     if (!copy)
         return false;
     PyArrayObject *dense = (PyArrayObject *)copy;
@@ -200,7 +193,6 @@ static bool copy_host_array(SnapshotBuilder *builder, PyArrayObject *array, Cons
     out->size = (size_t)PyArray_NBYTES(dense);
     out->data = arena_copy(builder->arena, PyArray_DATA(dense), out->size);
     memcpy(out->strides, PyArray_STRIDES(dense), sizeof *out->strides * (size_t)out->ndim);
-    Py_DECREF(copy);
     return true;
 }
 
@@ -273,13 +265,12 @@ static const Constant *read_attributes(SnapshotScope *scope, PyObject *object, P
     constant->names = names;
     constant->items = items;
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *name = PyList_GET_ITEM(attributes, i), *value = attribute_of(builder, object, name);
+        PyObject *name = PyList_GET_ITEM(attributes, i), *value = ext_hold(attribute_of(builder, object, name));
         if (!value)
             continue;
         const char *text = ext_arena_text(builder->arena, name);
         const char *path = text && shown ? arena_format(builder->arena, "%s.%s", shown, text) : text;
         const Constant *item = text ? ext_constant(scope, value, path) : NULL;
-        Py_DECREF(value);
         if (!item)
             return NULL;
         names[constant->count] = text;
@@ -314,12 +305,9 @@ static const Constant *namespace(SnapshotScope *scope, PyObject *object, const c
     constant->type = ext_enum_class_type(scope->builder->state, object, scope->builder->arena);
     if (!constant->type)
         return NULL;
-    PyObject *members = PyObject_GetAttrString(object, "__members__");
-    PyObject *names = members ? PySequence_List(members) : NULL;
-    const Constant *result = names ? read_attributes(scope, object, names, constant) : NULL;
-    Py_XDECREF(members);
-    Py_XDECREF(names);
-    return result;
+    PyObject *members = ext_hold(PyObject_GetAttrString(object, "__members__"));
+    PyObject *names = members ? ext_hold(PySequence_List(members)) : NULL;
+    return names ? read_attributes(scope, object, names, constant) : NULL;
 }
 
 /* bool, int, float, complex, np.float32, cujit.float32, numba.float32, np.dtype("f4"); NULL without an exception for anything else. */
@@ -348,8 +336,8 @@ static const Constant *named_type(SnapshotBuilder *builder, PyObject *value, con
         dtype = (PyArray_Descr *)Py_NewRef(value);
     else if (!is_scalar_class || PyArray_DescrConverter(value, &dtype) != NPY_SUCCEED)
         return PyErr_Clear(), NULL;
+    ext_hold((PyObject *)dtype);
     const Type *type = ext_element_type(builder->state, dtype);
-    Py_DECREF(dtype);
     return type ? type_constant(builder, type, NULL, shown) : unsupported_by_exception(builder, shown);
 }
 
@@ -368,12 +356,9 @@ static const Constant *other_value(SnapshotScope *scope, PyObject *value, const 
         return namespace(scope, value, shown);
     if ((constant = table_get(builder->arrays, &value, sizeof value)))
         return constant;
-    PyObject *wrapped = ext_wrapped_function(builder, value);
-    if (wrapped) {
-        constant = ext_function_constant(builder, wrapped, NULL, shown);
-        Py_DECREF(wrapped);
-        return constant;
-    }
+    PyObject *wrapped = ext_hold(ext_wrapped_function(builder, value));
+    if (wrapped)
+        return ext_function_constant(builder, wrapped, NULL, shown);
     if ((constant = instance(scope, value, shown)) || PyErr_Occurred())
         return constant;
     if ((constant = ext_function_object_constant(scope, value, shown)) || PyErr_Occurred())
@@ -390,10 +375,8 @@ static const Constant *other_value(SnapshotScope *scope, PyObject *value, const 
 static const Constant *foreign_function(SnapshotScope *scope, PyObject *value, const char *shown)
 {
     bool can_be = PyFunction_Check(value) || PyType_Check(value);
-    PyObject *meant = can_be && ext_is_numbas(value) ? ext_call_foreign("stand_in", value) : NULL;
-    const Constant *constant = meant && meant != Py_None ? ext_constant(scope, meant, shown) : NULL;
-    Py_XDECREF(meant);
-    return constant;
+    PyObject *meant = can_be && ext_is_numbas(value) ? ext_hold(ext_call_foreign("stand_in", value)) : NULL;
+    return meant && meant != Py_None ? ext_constant(scope, meant, shown) : NULL;
 }
 
 static const Constant *any_value(SnapshotScope *scope, PyObject *value, const char *shown)
@@ -449,9 +432,9 @@ static const Constant *any_value(SnapshotScope *scope, PyObject *value, const ch
 
 const Constant *ext_constant(SnapshotScope *scope, PyObject *value, const char *shown)
 {
-    if (Py_EnterRecursiveCall(" while reading what a kernel uses"))
+    if (!ext_enter(" while reading what a kernel uses"))
         return NULL;
     const Constant *constant = any_value(scope, value, shown);
-    Py_LeaveRecursiveCall();
+    ext_leave();
     return constant;
 }

@@ -1,6 +1,8 @@
 /* NumPy dtypes <-> element types: scalars by kind and size, structured dtypes as records. */
 #include "ext/snapshot/element_types.h"
 
+#include "ext/guard.h"
+
 static TypeKind kind_of_character(char kind)
 {
     switch (kind) {
@@ -107,14 +109,12 @@ static const Type *make_record(ExtState *state, PyArray_Descr *dtype)
         if (!entry || !read_field(state, name, entry, &record_fields[i]))
             return NULL;
     }
-    PyObject *text = PyObject_Str((PyObject *)dtype);
+    PyObject *text = ext_hold(PyObject_Str((PyObject *)dtype));
     const char *name = text ? PyUnicode_AsUTF8(text) : NULL;
     uint32_t alignment = PyDataType_FLAGCHK(dtype, NPY_ALIGNED_STRUCT) ? (uint32_t)PyDataType_ALIGNMENT(dtype) : 1;
-    const Type *record = name ? type_record(state->arena, arena_string(state->arena, name), record_fields,
-                                            (uint32_t)count, (uint32_t)PyDataType_ELSIZE(dtype), alignment)
-                              : NULL;
-    Py_XDECREF(text);
-    return record;
+    return name ? type_record(state->arena, arena_string(state->arena, name), record_fields, (uint32_t)count,
+                              (uint32_t)PyDataType_ELSIZE(dtype), alignment)
+                : NULL;
 }
 
 /* NumPy's count and unit of a datetime or timedelta dtype. */
@@ -143,6 +143,23 @@ static const Type *make_chars(ExtState *state, PyArray_Descr *dtype)
     return NULL;
 }
 
+typedef struct DtypeWork {
+    ExtState *state;
+    PyArray_Descr *dtype;
+    const Type *type;
+} DtypeWork;
+
+static bool make_type(void *data)
+{
+    DtypeWork *work = data;
+    ExtState *state = work->state;
+    PyArray_Descr *dtype = work->dtype;
+    work->type = PyDataType_HASFIELDS(dtype) ? make_record(state, dtype)
+                 : is_text(dtype)            ? make_chars(state, dtype)
+                                             : make_time(state, dtype);
+    return work->type != NULL;
+}
+
 /* Types that are made of a dtype are made once. */
 static const Type *made_type(ExtState *state, PyArray_Descr *dtype)
 {
@@ -151,9 +168,8 @@ static const Type *made_type(ExtState *state, PyArray_Descr *dtype)
         return PyCapsule_GetPointer(known, NULL);
     if (PyErr_Occurred())
         return NULL;
-    const Type *type = PyDataType_HASFIELDS(dtype) ? make_record(state, dtype)
-                       : is_text(dtype)            ? make_chars(state, dtype)
-                                                   : make_time(state, dtype);
+    DtypeWork work = {state, dtype, NULL};
+    const Type *type = ext_guard(make_type, &work) ? work.type : NULL;
     PyObject *capsule = type ? PyCapsule_New((void *)type, NULL, NULL) : NULL;
     if (!capsule || PyDict_SetItem(state->record_types, (PyObject *)dtype, capsule) < 0)
         type = NULL;

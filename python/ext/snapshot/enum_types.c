@@ -1,6 +1,7 @@
 /* Enums: the types of their members. A class is told by its address, so classes that types name are kept alive. */
 #include "ext/snapshot/class_types.h"
 
+#include "ext/guard.h"
 #include "ext/snapshot/number.h"
 
 static bool is_enum_class(PyObject *class)
@@ -39,14 +40,13 @@ const Type *ext_enum_type(ExtState *state, PyObject *value, Arena *arena)
 
 const Type *ext_enum_class_type(ExtState *state, PyObject *class, Arena *arena)
 {
-    PyObject *members = PySequence_List(class);
+    PyObject *members = ext_hold(PySequence_List(class));
     const Type *number = NULL;
     for (Py_ssize_t i = 0; members && i < PyList_GET_SIZE(members); i++) {
         const Type *member = ext_enum_type(state, PyList_GET_ITEM(members, i), arena);
         const Type *value = member ? member->items[0] : &type_none;
         number = !number || value == number ? value : &type_none;
     }
-    Py_XDECREF(members);
     PyErr_Clear();
     return make_type(state, class, number ? number : &type_none, arena);
 }

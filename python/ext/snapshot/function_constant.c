@@ -27,51 +27,40 @@ const Constant *ext_function_constant(SnapshotBuilder *builder, PyObject *value,
 
 const Constant *ext_library_constant(SnapshotBuilder *builder, const LibraryFunction *function, const char *shown)
 {
-    PyObject *path = PyUnicode_FromFormat("cujit._kernel_functions.%s", function->module);
-    PyObject *module = path ? PyImport_Import(path) : NULL;
-    PyObject *value = module ? PyObject_GetAttrString(module, function->name) : NULL;
+    PyObject *path = ext_hold(PyUnicode_FromFormat("cujit._kernel_functions.%s", function->module));
+    PyObject *module = path ? ext_hold(PyImport_Import(path)) : NULL;
+    PyObject *value = module ? ext_hold(PyObject_GetAttrString(module, function->name)) : NULL;
     builder->library_depth++;
     const Constant *constant = value ? ext_function_constant(builder, value, NULL, shown) : NULL;
     builder->library_depth--;
-    Py_XDECREF(path);
-    Py_XDECREF(module);
-    Py_XDECREF(value);
     return constant;
 }
 
-/* What a function of cujit._kernel_functions.sequences makes of arguments on the host: a function for kernels. */
+/* What a function of cujit._kernel_functions.sequences makes of arguments on the host: a function for kernels. Takes over
+ * the arguments, a tuple. */
 static const Constant *made_function(SnapshotScope *scope, const char *maker, PyObject *arguments, const char *shown)
 {
     SnapshotBuilder *builder = scope->builder;
-    PyObject *module = arguments ? PyImport_ImportModule("cujit._kernel_functions.sequences") : NULL;
-    PyObject *make = module ? PyObject_GetAttrString(module, maker) : NULL;
-    PyObject *made = make ? PyObject_CallObject(make, arguments) : NULL;
-    bool is_kept = made && PyList_Append(builder->held, made) == 0;
-    const Constant *constant = is_kept ? ext_function_constant(builder, made, NULL, shown) : NULL;
-    Py_XDECREF(arguments);
-    Py_XDECREF(module);
-    Py_XDECREF(make);
-    Py_XDECREF(made);
-    return constant;
+    PyObject *module =
+        ext_hold(arguments) ? ext_hold(PyImport_ImportModule("cujit._kernel_functions.sequences")) : NULL;
+    PyObject *make = module ? ext_hold(PyObject_GetAttrString(module, maker)) : NULL;
+    PyObject *made = make ? ext_hold(PyObject_CallObject(make, arguments)) : NULL;
+    return made ? ext_function_constant(builder, made, NULL, shown) : NULL;
 }
 
 const Constant *ext_partial_constant(SnapshotScope *scope, PyObject *value, const char *shown)
 {
-    PyObject *function = PyObject_GetAttrString(value, "func"), *given = PyObject_GetAttrString(value, "args");
-    PyObject *keywords = PyObject_GetAttrString(value, "keywords");
+    PyObject *function = ext_hold(PyObject_GetAttrString(value, "func"));
+    PyObject *given = ext_hold(PyObject_GetAttrString(value, "args"));
+    PyObject *keywords = ext_hold(PyObject_GetAttrString(value, "keywords"));
     PyObject *arguments = function && given && keywords ? PyTuple_Pack(3, function, given, keywords) : NULL;
-    Py_XDECREF(function);
-    Py_XDECREF(given);
-    Py_XDECREF(keywords);
     return made_function(scope, "captured_partial", arguments, shown);
 }
 
 const Constant *ext_class_method_constant(SnapshotScope *scope, PyObject *value, const char *shown)
 {
-    PyObject *given = PyTuple_Pack(1, PyMethod_GET_SELF(value)), *keywords = PyDict_New();
+    PyObject *given = ext_hold(PyTuple_Pack(1, PyMethod_GET_SELF(value))), *keywords = ext_hold(PyDict_New());
     PyObject *arguments = given && keywords ? PyTuple_Pack(3, PyMethod_GET_FUNCTION(value), given, keywords) : NULL;
-    Py_XDECREF(given);
-    Py_XDECREF(keywords);
     return made_function(scope, "captured_partial", arguments, shown);
 }
 

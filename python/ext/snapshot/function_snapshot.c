@@ -8,44 +8,41 @@
 
 static const char *text_attribute(Arena *arena, PyObject *object, const char *name)
 {
-    PyObject *text = PyObject_GetAttrString(object, name);
-    const char *result = ext_arena_text(arena, text);
-    Py_XDECREF(text);
-    return result;
+    return ext_arena_text(arena, ext_hold(PyObject_GetAttrString(object, name)));
 }
 
 /* --- code ------------------------------------------------------------------------------------------------------------------ */
+/* Takes over the reference. */
 static bool copy_bytes(Arena *arena, PyObject *bytes, const uint8_t **out, uint32_t *size)
 {
-    if (!bytes)
+    if (!ext_hold(bytes))
         return false;
     *size = (uint32_t)PyBytes_GET_SIZE(bytes);
     *out = arena_copy(arena, PyBytes_AS_STRING(bytes), *size);
-    Py_DECREF(bytes);
     return true;
 }
 
-/* Appends the strings of a tuple to names, leaving out those among the first `known`. Consumes the tuple. */
+/* Appends the strings of a tuple to names, leaving out those among the first `known`. */
 static bool add_names(Arena *arena, PyObject *tuple, uint32_t known, const char **names, uint32_t *count)
 {
     for (Py_ssize_t i = 0; tuple && i < PyTuple_GET_SIZE(tuple); i++) {
         const char *name = ext_arena_text(arena, PyTuple_GET_ITEM(tuple, i));
         if (!name)
-            Py_CLEAR(tuple);
+            return false;
         bool is_known = false;
-        for (uint32_t k = 0; name && k < known; k++)
+        for (uint32_t k = 0; k < known; k++)
             is_known |= strcmp(names[k], name) == 0;
-        if (name && !is_known)
+        if (!is_known)
             names[(*count)++] = name;
     }
-    Py_XDECREF(tuple);
     return tuple != NULL;
 }
 
 /* Fast locals, then cells that are no locals, then free variables. */
 static bool read_locals(Arena *arena, PyCodeObject *code, CodeSnapshot *out)
 {
-    PyObject *locals = PyCode_GetVarnames(code), *cells = PyCode_GetCellvars(code), *free = PyCode_GetFreevars(code);
+    PyObject *locals = ext_hold(PyCode_GetVarnames(code)), *cells = ext_hold(PyCode_GetCellvars(code));
+    PyObject *free = ext_hold(PyCode_GetFreevars(code));
     Py_ssize_t limit = (locals ? PyTuple_GET_SIZE(locals) : 0) + (cells ? PyTuple_GET_SIZE(cells) : 0) +
                        (free ? PyTuple_GET_SIZE(free) : 0);
     const char **names = ARENA_ARRAY(arena, const char *, limit);
@@ -62,7 +59,7 @@ static int number_or_zero(PyObject *value) { return value == Py_None ? 0 : (int)
 /* co_positions(): (line, end line, column, end column) of each unit, each of them possibly None. */
 static bool read_positions(Arena *arena, PyObject *code, CodeSnapshot *out)
 {
-    PyObject *iterator = PyObject_CallMethod(code, "co_positions", NULL), *item;
+    PyObject *iterator = ext_hold(PyObject_CallMethod(code, "co_positions", NULL)), *item;
     uint32_t count = out->size / 2, i = 0;
     SourcePos *positions = ARENA_ARRAY(arena, SourcePos, count);
     out->positions = positions;
@@ -75,7 +72,6 @@ static bool read_positions(Arena *arena, PyObject *code, CodeSnapshot *out)
                                          .end_column = number_or_zero(PyTuple_GET_ITEM(item, 3))};
         Py_DECREF(item);
     }
-    Py_XDECREF(iterator);
     while (i < count)
         positions[i++] = (SourcePos){.function = &out->source};
     return !PyErr_Occurred();
@@ -117,12 +113,9 @@ static const Constant *unbound(SnapshotScope *scope, const char *name)
 {
     PyObject *own_name = ((PyFunctionObject *)scope->function)->func_name;
     bool is_own = PyUnicode_CompareWithASCIIString(own_name, name) == 0;
-    PyObject *known = is_own ? NULL : name_of_cuda(scope->builder->state, name);
-    if (known) {
-        const Constant *constant = ext_constant(scope, known, name);
-        Py_DECREF(known);
-        return constant;
-    }
+    PyObject *known = is_own ? NULL : ext_hold(name_of_cuda(scope->builder->state, name));
+    if (known)
+        return ext_constant(scope, known, name);
     Constant *constant = ext_new_constant(scope->builder, is_own ? CONSTANT_FUNCTION : CONSTANT_UNDEFINED, name);
     constant->function = is_own ? scope->snapshot : NULL;
     return constant;
@@ -136,11 +129,9 @@ static const Constant *global_value(SnapshotScope *scope, PyObject *name, const 
     if (!value)
         return PyErr_Occurred() ? NULL : unbound(scope, shown);
     PyObject *lazy = scope->builder->lazy_class;
-    value = lazy && Py_IS_TYPE(value, (PyTypeObject *)lazy) ? PyObject_CallMethod(value, "resolve", NULL)
-                                                            : Py_NewRef(value);
-    const Constant *constant = value ? ext_constant(scope, value, shown) : NULL;
-    Py_XDECREF(value);
-    return constant;
+    bool is_lazy = lazy && Py_IS_TYPE(value, (PyTypeObject *)lazy);
+    value = ext_hold(is_lazy ? PyObject_CallMethod(value, "resolve", NULL) : Py_NewRef(value));
+    return value ? ext_constant(scope, value, shown) : NULL;
 }
 
 static bool read_globals(SnapshotScope *scope, PyObject *names, CodeSnapshot *out)
@@ -148,7 +139,7 @@ static bool read_globals(SnapshotScope *scope, PyObject *names, CodeSnapshot *ou
     SnapshotBuilder *builder = scope->builder;
     const char **texts = ARENA_ARRAY(builder->arena, const char *, PyTuple_GET_SIZE(names));
     out->names = texts;
-    if (!add_names(builder->arena, Py_NewRef(names), 0, texts, &out->name_count))
+    if (!add_names(builder->arena, names, 0, texts, &out->name_count))
         return false;
     const bool *used = global_names(builder, out);
     const Constant **globals = ARENA_ARRAY(builder->arena, const Constant *, out->name_count);
@@ -283,9 +274,8 @@ static bool read_free_values(SnapshotScope *scope, PyObject *closure, Snapshot *
     out->free_values = values;
     for (uint32_t i = 0; i < code->free_count; i++) {
         const char *name = code->local_names[code->local_count - code->free_count + i];
-        PyObject *value = closure ? PyCell_Get(PyTuple_GET_ITEM(closure, i)) : NULL;
+        PyObject *value = closure ? ext_hold(PyCell_Get(PyTuple_GET_ITEM(closure, i))) : NULL;
         values[i] = value ? ext_constant(scope, value, name) : unbound(scope, name);
-        Py_XDECREF(value);
         if (!values[i])
             return false;
     }
@@ -307,7 +297,7 @@ static bool read_keyword_defaults(SnapshotScope *scope, PyObject *defaults, Snap
     Arena *arena = scope->builder->arena;
     const char **names = ARENA_ARRAY(arena, const char *, PyDict_GET_SIZE(defaults));
     const Constant **values = ARENA_ARRAY(arena, const Constant *, PyDict_GET_SIZE(defaults));
-    PyObject *items = PyDict_Items(defaults);
+    PyObject *items = ext_hold(PyDict_Items(defaults));
     out->keyword_default_names = names;
     out->keyword_defaults = values;
     for (Py_ssize_t i = 0; items && i < PyList_GET_SIZE(items); i++) {
@@ -315,10 +305,9 @@ static bool read_keyword_defaults(SnapshotScope *scope, PyObject *defaults, Snap
         names[i] = ext_arena_text(arena, PyTuple_GET_ITEM(item, 0));
         values[i] = names[i] ? ext_constant(scope, PyTuple_GET_ITEM(item, 1), NULL) : NULL;
         if (!values[i])
-            Py_CLEAR(items);
+            return false;
         out->keyword_default_count++;
     }
-    Py_XDECREF(items);
     return items != NULL;
 }
 
@@ -346,16 +335,14 @@ static bool fill_function(SnapshotBuilder *builder, PyObject *function, Snapshot
                            .function = function,
                            .snapshot = out,
                            .globals = PyFunction_GetGlobals(function),
-                           .names = all_names(function),
-                           .builtins = PyObject_GetAttrString(function, "__builtins__"),
+                           .names = ext_hold(all_names(function)),
+                           .builtins = ext_hold(PyObject_GetAttrString(function, "__builtins__")),
                            .modules = table_create()};
     bool ok = scope.builtins && scope.names && (out->code = ext_code(&scope, code)) &&
               read_free_values(&scope, PyFunction_GetClosure(function), out) &&
               read_constant_parameters(function, out) && read_defaults(&scope, PyFunction_GetDefaults(function), out) &&
               read_keyword_defaults(&scope, PyFunction_GetKwDefaults(function), out);
     table_destroy(scope.modules);
-    Py_XDECREF(scope.builtins);
-    Py_XDECREF(scope.names);
     return ok;
 }
 
@@ -400,34 +387,36 @@ static bool begin(SnapshotBuilder *builder)
 {
     builder->functions = table_create();
     builder->arrays = table_create();
-    builder->held = PyList_New(0);
-    builder->enum_meta = imported("enum", "EnumMeta");
-    builder->namespace_class = imported("types", "SimpleNamespace");
-    builder->partial_class = imported("functools", "partial");
-    builder->lazy_class = imported("types", "LazyImportType");
+    builder->held = ext_hold(PyList_New(0));
+    builder->enum_meta = ext_hold(imported("enum", "EnumMeta"));
+    builder->namespace_class = ext_hold(imported("types", "SimpleNamespace"));
+    builder->partial_class = ext_hold(imported("functools", "partial"));
+    builder->lazy_class = ext_hold(imported("types", "LazyImportType"));
     if (!builder->lazy_class)
         PyErr_Clear();
     return builder->held && builder->enum_meta && builder->namespace_class && builder->partial_class &&
            read_opcodes(builder);
 }
 
-static void end(SnapshotBuilder *builder)
+typedef struct Making {
+    SnapshotBuilder builder;
+    const ExtKernel *kernel;
+    const Snapshot *made;
+} Making;
+
+static bool make(void *data)
 {
-    table_destroy(builder->functions);
-    table_destroy(builder->arrays);
-    Py_XDECREF(builder->held);
-    Py_XDECREF(builder->enum_meta);
-    Py_XDECREF(builder->namespace_class);
-    Py_XDECREF(builder->partial_class);
-    Py_XDECREF(builder->lazy_class);
+    Making *making = data;
+    const ExtKernel *kernel = making->kernel;
+    if (begin(&making->builder))
+        making->made = ext_function(&making->builder, kernel->py_func, kernel->forceinline);
+    table_destroy(making->builder.functions);
+    table_destroy(making->builder.arrays);
+    return making->made != NULL;
 }
 
 const Snapshot *ext_snapshot(ExtState *state, const ExtKernel *kernel, Arena *arena, PyObject *keep_alive)
 {
-    SnapshotBuilder builder = {.state = state, .arena = arena, .keep_alive = keep_alive};
-    const Snapshot *snapshot = NULL;
-    if (begin(&builder))
-        snapshot = ext_function(&builder, kernel->py_func, kernel->forceinline);
-    end(&builder);
-    return snapshot;
+    Making making = {.builder = {.state = state, .arena = arena, .keep_alive = keep_alive}, .kernel = kernel};
+    return ext_guard(make, &making) ? making.made : NULL;
 }

@@ -1,35 +1,37 @@
-/* What one snapshot is made with: a value contains functions, and functions contain values. */
+/* What one snapshot is made with: a value contains functions, and functions contain values. All of it runs in one guard:
+ * references that are needed for more than a call are held (ext_hold). */
 #ifndef CUJIT_EXT_SNAPSHOT_BUILDER_H
 #define CUJIT_EXT_SNAPSHOT_BUILDER_H
 
 #include "core/base/table.h"
+#include "ext/guard.h"
 #include "ext/kernel.h"
 #include "ext/snapshot/library.h"
 
 typedef struct SnapshotBuilder {
     ExtState *state;
     Arena *arena;
-    PyObject *keep_alive;      /* for as long as the snapshot lives */
-    PyObject *held;            /* list: for as long as the builder lives, so that no address is used twice */
-    PyObject *enum_meta;       /* the class of enum classes */
+    PyObject *keep_alive; /* for as long as the snapshot lives */
+    PyObject *held; /* list: for as long as the builder lives, so that no address is used twice */
+    PyObject *enum_meta; /* the class of enum classes */
     PyObject *namespace_class; /* types.SimpleNamespace */
-    PyObject *partial_class;   /* functools.partial */
-    PyObject *lazy_class;      /* of what `lazy import` binds a name to until it is used; NULL before CPython 3.15 */
-    int load_global, extended_arg;   /* opcodes of this Python */
-    int library_depth;         /* above 0: what is read belongs to cujit._kernel_functions */
-    int namespace_count;       /* how many have been read */
-    Table *functions;          /* function -> Snapshot */
-    Table *arrays;             /* object -> Constant */
+    PyObject *partial_class; /* functools.partial */
+    PyObject *lazy_class; /* of what `lazy import` binds a name to until it is used; NULL before CPython 3.15 */
+    int load_global, extended_arg; /* opcodes of this Python */
+    int library_depth; /* above 0: what is read belongs to cujit._kernel_functions */
+    int namespace_count; /* how many have been read */
+    Table *functions; /* function -> Snapshot */
+    Table *arrays; /* object -> Constant */
 } SnapshotBuilder;
 
 /* One function with the code nested in it. */
 typedef struct SnapshotScope {
     SnapshotBuilder *builder;
     PyObject *function;
-    const Snapshot *snapshot;  /* of the function, being filled */
+    const Snapshot *snapshot; /* of the function, being filled */
     PyObject *globals, *builtins;
-    PyObject *names;           /* list of every name in the code's co_names */
-    Table *modules;            /* object -> Constant: what is restricted to `names` */
+    PyObject *names; /* list of every name in the code's co_names */
+    Table *modules; /* object -> Constant: what is restricted to `names` */
 } SnapshotScope;
 
 /* snapshot_builder.c: a str as UTF-8 in the arena; NULL with an exception. */

@@ -1,6 +1,8 @@
 /* Types of kernel values as Python's values, and Python's values that stand for one. */
 #include "ext/snapshot/type_value.h"
 
+#include "ext/guard.h"
+
 PyObject *ext_make_type(ExtState *state, const Type *type, Arena *arena)
 {
     ExtType *self = PyObject_New(ExtType, state->type_type);
@@ -14,14 +16,38 @@ PyObject *ext_make_type(ExtState *state, const Type *type, Arena *arena)
     return (PyObject *)self;
 }
 
+typedef struct TypeWork {
+    const Type *(*make)(Arena *arena, const void *data);
+    const void *data;
+    Arena *arena;
+    const Type *type;
+} TypeWork;
+
+static bool make(void *data)
+{
+    TypeWork *work = data;
+    work->type = work->make(work->arena, work->data);
+    return true;
+}
+
+PyObject *ext_make_own_type(ExtState *state, const Type *(*make_type)(Arena *arena, const void *data), const void *data)
+{
+    TypeWork work = {make_type, data, ext_arena(), NULL};
+    if (work.arena && ext_guard(make, &work))
+        return ext_make_type(state, work.type, work.arena);
+    arena_destroy(work.arena);
+    return NULL;
+}
+
+static const Type *copy(Arena *arena, const void *type) { return type_copy(arena, type); }
+
 PyObject *ext_type_object(ExtState *state, const Type *type)
 {
     if (type_is_scalar(type))
         return Py_NewRef(state->singletons[type->scalar]);
     if (type->kind == TYPE_NONE)
         return Py_NewRef(state->singletons[EXT_NONE_TYPE]);
-    Arena *arena = arena_create();
-    return ext_make_type(state, type_copy(arena, type), arena);
+    return ext_make_own_type(state, copy, (void *)type);
 }
 
 bool ext_is_numbas(PyObject *object)

@@ -12,6 +12,8 @@ typedef struct ExtType {
 
 /* A Type object of a type that lies in this arena, which it owns from then on; NULL: of a static one. New reference. */
 PyObject *ext_make_type(ExtState *state, const Type *type, Arena *arena);
+/* A Type object of what make() makes in an arena, which it owns. New reference. */
+PyObject *ext_make_own_type(ExtState *state, const Type *(*make)(Arena *arena, const void *data), const void *data);
 /* The Type object of a type, copied where it is no singleton. New reference. */
 PyObject *ext_type_object(ExtState *state, const Type *type);
 /* Whether a class or function is of an installed numba. */

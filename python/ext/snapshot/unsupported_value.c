@@ -18,9 +18,8 @@ static const char array_makers[] = "arange array asarray ascontiguousarray conca
 /* The attribute as text in the arena; "" where there is none. */
 static const char *attribute_text(Arena *arena, PyObject *object, const char *attribute)
 {
-    PyObject *value = PyObject_GetAttrString(object, attribute);
+    PyObject *value = ext_hold(PyObject_GetAttrString(object, attribute));
     const char *text = value && PyUnicode_Check(value) ? ext_arena_text(arena, value) : NULL;
-    Py_XDECREF(value);
     PyErr_Clear();
     return text ? text : "";
 }
@@ -34,11 +33,10 @@ static bool is_of(const char *module, const char *package)
 /* A function of the modules random and numpy.random: mostly methods of a generator of theirs. */
 static bool is_random(Arena *arena, PyObject *value)
 {
-    PyObject *owner = PyObject_GetAttrString(value, "__self__");
+    PyObject *owner = ext_hold(PyObject_GetAttrString(value, "__self__"));
     PyErr_Clear();
     const char *module =
         attribute_text(arena, owner && !PyModule_Check(owner) ? (PyObject *)Py_TYPE(owner) : value, "__module__");
-    Py_XDECREF(owner);
     return is_of(module, "random") || is_of(module, "_random") || is_of(module, "numpy.random");
 }
 

@@ -135,6 +135,7 @@ UNREACHABLE = {
     "BYTECODE_BROKEN": "CPython would have to be wrong",
     "IR_INVALID": "a broken invariant; test_ir in tests/core",
     "IR_SYNTAX": "text of tests",
+    "NO_MEMORY": "test_no_memory.py",
     "LLVM": "LLVM would have to refuse what codegen makes",
     "BARRIER_DIVERGED": "tests of the CPU device",
     "KERNEL_TRAP": "test_trap.py",

@@ -3,6 +3,7 @@
 #include "runtime_tests.h"
 
 #include "core/base/memory.h"
+#include "core/intrinsic.h"
 
 enum { MOST = 1000 };
 
@@ -55,7 +56,7 @@ static const struct {
     {"blocks", launch, {.name = "blocks", .blocks_entry = add_blocks, .context_size = 64}},
     {"barriers", launch, {.name = "barriers", .thread_entry = add_thread, .static_shared = 64, .local_size = 4096}},
     {"grid", launch, {.name = "grid", .thread_entry = add_thread, .static_shared = 64, .effects = EFFECT_GRID_SYNC}},
-    {"objects", use_objects, {0}},
+    {"objects", use_objects, {.name = "none"}},
 };
 
 static struct {

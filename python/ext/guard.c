@@ -1,0 +1,104 @@
+/* The references of a guard are a list of its own, released in reverse order. */
+#include "ext/guard.h"
+
+#include "core/base/memory.h"
+
+typedef struct Held {
+    struct Held *outer;
+    PyObject **objects;
+    size_t count, capacity;
+    unsigned depth; /* ext_enter() without ext_leave() */
+} Held;
+
+static _Thread_local Held *innermost;
+
+/* Objects that end may run Python's code, which must not lose the exception. */
+static void release(Held *held)
+{
+    PyObject *type, *value, *traceback;
+    if (!held->count)
+        return;
+    PyErr_Fetch(&type, &value, &traceback);
+    while (held->count)
+        Py_DECREF(held->objects[--held->count]);
+    memory_free(held->objects);
+    PyErr_Restore(type, value, traceback);
+}
+
+bool ext_guard(bool (*work)(void *), void *data)
+{
+    Held held = {.outer = innermost};
+    Diag diag;
+    diag_clear(&diag);
+    innermost = &held;
+    bool ok = memory_guard(work, data, &diag);
+    innermost = held.outer;
+    while (held.depth--)
+        Py_LeaveRecursiveCall();
+    release(&held);
+    if (diag_failed(&diag))
+        PyErr_SetString(PyExc_MemoryError, diag.message);
+    return ok;
+}
+
+PyObject *ext_hold(PyObject *object)
+{
+    Held *held = innermost;
+    if (!object)
+        return NULL;
+    if (held->count == held->capacity) {
+        size_t capacity = held->capacity ? 2 * held->capacity : 16;
+        PyObject **grown = memory_try(capacity * sizeof *grown);
+        if (!grown) {
+            Py_DECREF(object);
+            memory_fail(capacity * sizeof *grown);
+        }
+        if (held->count)
+            memcpy(grown, held->objects, held->count * sizeof *grown);
+        memory_free(held->objects);
+        held->objects = grown;
+        held->capacity = capacity;
+    }
+    return held->objects[held->count++] = object;
+}
+
+bool ext_enter(const char *where)
+{
+    if (Py_EnterRecursiveCall(where))
+        return false;
+    innermost->depth++;
+    return true;
+}
+
+void ext_leave(void)
+{
+    innermost->depth--;
+    Py_LeaveRecursiveCall();
+}
+
+Arena *ext_arena(void)
+{
+    Arena *arena = arena_try();
+    if (!arena)
+        PyErr_NoMemory();
+    return arena;
+}
+
+typedef struct Request {
+    Arena *arena;
+    size_t size;
+    void *memory;
+} Request;
+
+static bool allocate(void *data)
+{
+    Request *request = data;
+    request->memory = arena_alloc(request->arena, request->size);
+    return true;
+}
+
+void *ext_arena_alloc(Arena *arena, size_t size)
+{
+    Request request = {arena, size, NULL};
+    return ext_guard(allocate, &request) ? request.memory : NULL;
+}
