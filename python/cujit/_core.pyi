@@ -1,4 +1,5 @@
 """The C extension, as the Python package sees it. Everything public is re-exported by cujit and cujit.cuda."""
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, final, overload
 
@@ -135,7 +136,8 @@ class HostMemory:
     size: int
     device: Device
     def __new__(cls, size: int, kind: str) -> Self: ...
-    def __buffer__(self, flags: int, /) -> memoryview: ...
+    if sys.version_info >= (3, 12):
+        def __buffer__(self, flags: int, /) -> memoryview: ...
 
 def register_host(address: int, size: int) -> int: ...   # page-locks memory; its address for kernels
 def unregister_host(address: int) -> None: ...

@@ -502,7 +502,8 @@ def as_host_array(obj: Any) -> NDArray[Any]:
     """np.asarray(obj). TypeError that says why where NumPy makes an array that holds just this object: it is no array,
     or a buffer that cannot be read."""
     host = np.asarray(obj)
-    if host.dtype == object and not host.shape and host[()] is obj:
+    holds_obj: bool = host.dtype == object and not host.shape and host[()] is obj
+    if holds_obj:
         try:
             memoryview(obj)
         except (TypeError, ValueError, BufferError) as error:
