@@ -19,10 +19,9 @@ def takes(names):
         parameters += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS[name])
                        for name in names]
         function.__signature__ = own.replace(parameters=parameters)
-        head, raises, rest = function.__doc__.rstrip().partition("\n    Raises\n")
-        section = "".join(f"    {name} : default {DEFAULTS[name]!r}\n        {TABLE[name]['doc']}\n" for name in names)
-        title = "\n\n    Other Parameters\n    ----------------\n"
-        function.__doc__ = f"{head.rstrip()}{title}{section}{raises}{rest}\n    "
+        head, raises, rest = inspect.cleandoc(function.__doc__).partition("\nRaises\n")  # indented before CPython 3.13
+        section = "".join(f"{name} : default {DEFAULTS[name]!r}\n    {TABLE[name]['doc']}\n" for name in names)
+        function.__doc__ = f"{head.rstrip()}\n\nOther Parameters\n----------------\n{section}{raises}{rest}\n"
         return function
 
     return complete

@@ -30,7 +30,7 @@ def no_op(out):
 def test_signatures_show_every_option(function, names):
     shown = inspect.signature(function).parameters
     assert {name: shown[name].default for name in names} == {name: options.DEFAULTS[name] for name in names}
-    assert all(f"\n    {name} : default" in function.__doc__ for name in names)
+    assert all(f"\n{name} : default" in function.__doc__ for name in names)
     assert "given" not in shown and "options" not in shown
 
 
