@@ -337,7 +337,7 @@ def test_a_thread_reads_what_it_has_written_between_barriers():
         assert (out == given).all()
 
 
-def test_phases_of_inlined_functions_come_in_the_order_of_their_values():
+def test_regions_of_inlined_functions_come_in_the_order_of_their_values():
     """The blocks behind a call are numbered before those of the function; the vote's result is used in the former."""
     @cuda.jit
     def kernel(x, out, n):
