@@ -1,4 +1,5 @@
 /* Arrays: extents, strides, element addresses, loads and stores, views, and where arrays of a kernel's own live. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "codegen/op/array_emit.h"
 #include "codegen/op/hinted_access.h"
 #include "codegen/op/parts.h"
+#include "core/base/hash.h"
 
 /* Products and sums of extents and sizes cannot overflow for an array that has the element that is accessed. */
 static LLVMValueRef without_overflow(LLVMValueRef value)
@@ -319,14 +321,17 @@ static unsigned constant_space(Emitter *emitter, size_t size)
     return ADDRESS_CONSTANT;
 }
 
+/* Named by its bytes, so that what is compiled twice has one text; LLVM keeps one constant for equal bytes, which tells
+ * two arrays with one hash apart. */
 static LLVMValueRef constant_global(Emitter *emitter, const ConstantArray *array)
 {
+    Hash hash = hash_bytes(array->data, array->size);
     char name[32];
-    snprintf(name, sizeof name, "cujit.data.%p", (const void *)array);
-    LLVMValueRef global = LLVMGetNamedGlobal(emitter->module, name);
-    if (global)
-        return global;
+    snprintf(name, sizeof name, "cujit.data.%016" PRIx64, hash.words[0]);
     LLVMValueRef bytes = LLVMConstStringInContext2(emitter->context, array->data, array->size, true);
+    LLVMValueRef global = LLVMGetNamedGlobal(emitter->module, name);
+    if (global && LLVMGetInitializer(global) == bytes)
+        return global;
     global =
         LLVMAddGlobalInAddressSpace(emitter->module, LLVMTypeOf(bytes), name, constant_space(emitter, array->size));
     LLVMSetInitializer(global, bytes);

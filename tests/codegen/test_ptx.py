@@ -204,6 +204,15 @@ def test_shared_memory_is_static_or_dynamic():
     assert re.search(r"\.extern\s+\.shared", body(dynamic_shared, (float64[::1],)))
 
 
+def lookup(out, n):
+    out[0] = cuda.const.array_like(TABLE)[n]
+
+
+def test_constant_arrays_are_named_by_what_they_hold():
+    texts = {cuda.compile_ptx(lookup, (float64[::1], int64), cc=(7, 5))[0] for _ in range(3)}
+    assert len(texts) == 1 and ".const .align 16 .b8 cujit" in texts.pop()
+
+
 def test_line_information_names_this_file():
     assert "test_ptx.py" in body(saxpy, KERNELS[0][1], lineinfo=True)
     assert "test_ptx.py" not in body(saxpy, KERNELS[0][1])
