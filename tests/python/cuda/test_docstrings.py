@@ -5,6 +5,7 @@ import pytest
 
 from cujit import cuda, guvectorize, vectorize
 from cujit.cuda.array_views import ArrayViews
+from cujit.cuda.inspection import Inspection
 
 EXAMPLES = """
 import doctest, importlib
@@ -21,8 +22,8 @@ def names():
             "guvectorize": guvectorize, "kernel": cuda.jit(kernel)}
 
 count = 0
-for name in ("cuda.decorator", "cuda.dispatcher", "cuda.compiler", "cuda.array_views", "cuda.devicearray",
-             "_ufunc.ufunc", "_ufunc.gufunc"):
+for name in ("cuda.decorator", "cuda.dispatcher", "cuda.inspection", "cuda.compiler", "cuda.array_views",
+             "cuda.devicearray", "_ufunc.ufunc", "_ufunc.gufunc"):
     module, runner = importlib.import_module("cujit." + name), doctest.DocTestRunner()
     for test in doctest.DocTestFinder(exclude_empty=True).find(module):
         test.globs = names()
@@ -39,7 +40,7 @@ def members():
     compile."""
     yield from {"jit": cuda.jit, "compile": cuda.compile, "compile_ptx": cuda.compile_ptx,
                 "vectorize": vectorize, "guvectorize": guvectorize}.items()
-    for cls in (cuda.Dispatcher, cuda.DeviceNDArray, ArrayViews):
+    for cls in (cuda.Dispatcher, Inspection, cuda.DeviceNDArray, ArrayViews):
         for name, value in vars(cls).items():
             if not name.startswith("_") and (callable(value) or isinstance(value, property)):
                 yield f"{cls.__name__}.{name}", value
