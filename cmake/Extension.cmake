@@ -7,16 +7,16 @@ endif()
 
 # The index of the functions in the kernel language, made of the decorators beside them.
 set(kernel_functions "${PROJECT_SOURCE_DIR}/python/cujit/_kernel_functions")
-set(library_index "${PROJECT_BINARY_DIR}/generated/library_index.inc")
-set(library_indexer "${PROJECT_SOURCE_DIR}/scripts/library_index.py")
+set(stands_for_index "${PROJECT_BINARY_DIR}/generated/stands_for_index.inc")
+set(stands_for_indexer "${PROJECT_SOURCE_DIR}/scripts/stands_for_index.py")
 file(GLOB kernel_function_files CONFIGURE_DEPENDS "${kernel_functions}/*.py")
 file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/generated")
 add_custom_command(
-  OUTPUT "${library_index}"
-  COMMAND Python::Interpreter "${library_indexer}" "${kernel_functions}" "${library_index}"
-  DEPENDS "${library_indexer}" ${kernel_function_files})
+  OUTPUT "${stands_for_index}"
+  COMMAND Python::Interpreter "${stands_for_indexer}" "${kernel_functions}" "${stands_for_index}"
+  DEPENDS "${stands_for_indexer}" ${kernel_function_files})
 
-Python_add_library(_core MODULE WITH_SOABI ${sources} "${library_index}")
+Python_add_library(_core MODULE WITH_SOABI ${sources} "${stands_for_index}")
 target_include_directories(_core PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/python" "${PROJECT_BINARY_DIR}/generated")
 target_link_libraries(_core PRIVATE core jit runtime Python::NumPy)
 target_compile_definitions(_core PRIVATE CUJIT_VERSION="${PROJECT_VERSION}")

@@ -15,7 +15,7 @@ MAY_INCLUDE = {
     "python/ext": ["core/", "jit/jit.h", "runtime/runtime.h"],
 }
 # What the build makes of other sources: name, and the only file that may include it.
-GENERATED = {"library_index.inc": "python/ext/snapshot/library.c"}
+GENERATED = {"stands_for_index.inc": "python/ext/snapshot/library_function.c"}
 
 # How a room names its own headers.
 OWN_PREFIX = {"python/ext": "ext/"}

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from cujit import cuda
-from cujit._kernel_functions.library import stands_for
+from cujit._kernel_functions.stands_for import stands_for
 from cujit.types import bfloat16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ Formulas: W. Kahan, "Branch Cuts for Complex Elementary Functions", 1987, as C99
 """
 import math
 
-from cujit._kernel_functions.library import stands_for
+from cujit._kernel_functions.stands_for import stands_for
 from cujit.types import boolean, complex64, complex128, float16, float32, int8, int16, uint8
 
 SINGLE = boolean, int8, int16, uint8, float16, float32   # what complex64 holds

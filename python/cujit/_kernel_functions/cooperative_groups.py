@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cujit import cuda
 from cujit._kernel_functions import warp_reduce
 from cujit._kernel_functions.constant import constant
-from cujit._kernel_functions.library import stands_for
+from cujit._kernel_functions.stands_for import stands_for
 from cujit._kernel_functions.warp_reduce import sum_of
 from cujit.types import int32, int64, uint32
 

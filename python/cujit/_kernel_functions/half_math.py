@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from cujit import cuda
-from cujit._kernel_functions.library import stands_for
+from cujit._kernel_functions.stands_for import stands_for
 from cujit.types import float16, float32
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """math's functions of integers. They are computed in 64 bits, and what does not fit wraps."""
 import math
 
-from cujit._kernel_functions.library import stands_for
+from cujit._kernel_functions.stands_for import stands_for
 from cujit.types import int64, uint64
 
 

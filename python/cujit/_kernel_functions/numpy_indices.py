@@ -1,6 +1,6 @@
 """NumPy's iterators over the places of arrays, as generators."""
 
-from cujit._kernel_functions.library import stands_for
+from cujit._kernel_functions.stands_for import stands_for
 
 
 def place(i, shape):

@@ -4,7 +4,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cujit import cuda
-from cujit._kernel_functions.library import stands_for
+from cujit._kernel_functions.stands_for import stands_for
 from cujit.types import float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
 
 

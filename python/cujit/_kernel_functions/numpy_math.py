@@ -12,7 +12,7 @@ from cujit._kernel_functions.elementwise import (
     of_two,
     renamed,
 )
-from cujit._kernel_functions.library import stands_for
+from cujit._kernel_functions.stands_for import stands_for
 from cujit.types import complex128, float64, int32
 
 

@@ -1,7 +1,7 @@
 """The functions of Python's operator module."""
 from builtins import abs as absolute
 
-from cujit._kernel_functions.library import stands_for
+from cujit._kernel_functions.stands_for import stands_for
 
 
 @stands_for("operator.add", doc="a + b.")

@@ -2,7 +2,7 @@
 import math
 
 from cujit import cuda
-from cujit._kernel_functions.library import stands_for
+from cujit._kernel_functions.stands_for import stands_for
 from cujit.types import float64, int64
 
 

@@ -2,7 +2,7 @@
 import importlib
 
 from cujit._kernel_functions import operators
-from cujit._kernel_functions.library import stands_for
+from cujit._kernel_functions.stands_for import stands_for
 
 
 def missing():

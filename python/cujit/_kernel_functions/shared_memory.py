@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cujit import cuda
-from cujit._kernel_functions.library import stands_for
+from cujit._kernel_functions.stands_for import stands_for
 from cujit.types import uint8
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from cujit import cuda
 from cujit._kernel_functions import operators
-from cujit._kernel_functions.library import stands_for
+from cujit._kernel_functions.stands_for import stands_for
 from cujit.types import boolean, int8, int16, int32, uint8, uint16, uint32
 
 if TYPE_CHECKING:

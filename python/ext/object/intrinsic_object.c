@@ -46,7 +46,7 @@ static PyObject *intrinsic_reduce(ExtIntrinsic *self, PyObject *Py_UNUSED(ignore
 
 static PyObject *get_doc(ExtIntrinsic *self, void *Py_UNUSED(closure))
 {
-    const LibraryFunction *library = library_by_number(self->number);
+    const LibraryFunction *library = library_function_by_number(self->number);
     if (self->number == INTRINSIC_NONE)
         Py_RETURN_NONE;
     return PyUnicode_FromString(library ? library->doc : intrinsic_info[self->number].doc);
@@ -208,9 +208,9 @@ static bool add_intrinsic_table(PyObject *module)
     PyObject *rows = PyList_New(0);
     bool ok = rows != NULL;
     for (int id = 1; ok && id < INTRINSIC_COUNT; id++)
-        ok = append_row(rows, row_of_intrinsic(&intrinsic_info[id], library_general((IntrinsicId)id)));
-    for (int i = 0; ok && i < library_count; i++)
-        if (!library_is_form(&library_functions[i]))
+        ok = append_row(rows, row_of_intrinsic(&intrinsic_info[id], library_function_general((IntrinsicId)id)));
+    for (int i = 0; ok && i < library_function_count; i++)
+        if (!library_function_is_form(&library_functions[i]))
             ok = append_row(rows, row_of_function(&library_functions[i]));
     PyObject *table = ok ? PyList_AsTuple(rows) : NULL;
     ok = table && PyModule_AddObjectRef(module, "intrinsic_table", table) == 0;

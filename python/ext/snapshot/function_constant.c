@@ -25,7 +25,8 @@ const Constant *ext_function_constant(SnapshotBuilder *builder, PyObject *value,
     return constant->function ? constant : NULL;
 }
 
-const Constant *ext_library_constant(SnapshotBuilder *builder, const LibraryFunction *function, const char *shown)
+const Constant *ext_library_function_constant(SnapshotBuilder *builder, const LibraryFunction *function,
+                                              const char *shown)
 {
     PyObject *path = ext_hold(PyUnicode_FromFormat("cujit._kernel_functions.%s", function->module));
     PyObject *module = path ? ext_hold(PyImport_Import(path)) : NULL;
@@ -70,7 +71,7 @@ const Constant *ext_function_object_constant(SnapshotScope *scope, PyObject *val
     SnapshotBuilder *builder = scope->builder;
     int number =
         PyCallable_Check(value) ? ext_intrinsic_of_object(builder->state, (PyObject *)Py_TYPE(value)) : INTRINSIC_NONE;
-    const LibraryFunction *function = number > INTRINSIC_NONE ? library_by_number(number) : NULL;
+    const LibraryFunction *function = number > INTRINSIC_NONE ? library_function_by_number(number) : NULL;
     if (!function)
         return NULL;
     builder->library_depth++;
@@ -82,13 +83,13 @@ const Constant *ext_function_object_constant(SnapshotScope *scope, PyObject *val
 
 const Constant *ext_intrinsic_constant(SnapshotBuilder *builder, int number, const char *shown)
 {
-    const LibraryFunction *library = library_by_number(number);
+    const LibraryFunction *library = library_function_by_number(number);
     if (library)
-        return ext_library_constant(builder, library, shown);
+        return ext_library_function_constant(builder, library, shown);
     Constant *constant = ext_new_constant(builder, CONSTANT_INTRINSIC, shown);
     constant->intrinsic = (IntrinsicId)number;
-    const LibraryFunction *general = library_general(constant->intrinsic);
-    const Constant *function = general ? ext_library_constant(builder, general, shown) : NULL;
+    const LibraryFunction *general = library_function_general(constant->intrinsic);
+    const Constant *function = general ? ext_library_function_constant(builder, general, shown) : NULL;
     if (general && !function)
         return NULL;
     constant->function = function ? function->function : NULL;

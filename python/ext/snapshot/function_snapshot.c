@@ -158,7 +158,7 @@ static const LibraryFunction *reduction(Arena *arena, const char *name)
 {
     if (!PyObject_HasAttrString((PyObject *)&PyArray_Type, name))
         return NULL;
-    const LibraryFunction *function = library_by_path(arena_format(arena, "numpy.%s", name));
+    const LibraryFunction *function = library_function_by_path(arena_format(arena, "numpy.%s", name));
     return function && strcmp(function->module, "numpy_reduce") == 0 ? function : NULL;
 }
 
@@ -173,7 +173,7 @@ static bool read_methods(SnapshotBuilder *builder, CodeSnapshot *out)
         if (!function)
             continue;
         names[out->method_count] = out->names[i];
-        methods[out->method_count] = ext_library_constant(builder, function, out->names[i]);
+        methods[out->method_count] = ext_library_function_constant(builder, function, out->names[i]);
         if (!methods[out->method_count++])
             return false;
     }

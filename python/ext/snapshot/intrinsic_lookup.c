@@ -35,9 +35,10 @@ bool ext_each_intrinsic_path(void *user, PathVisitor *visit)
     for (int id = INTRINSIC_NONE + 1; id < INTRINSIC_COUNT; id++)
         if (!each_spelling(intrinsic_info[id].path, id, user, visit))
             return false;
-    for (int i = 0; i < library_count; i++) {
+    for (int i = 0; i < library_function_count; i++) {
         const LibraryFunction *function = &library_functions[i];
-        if (!library_is_form(function) && !each_spelling(function->path, library_number(i), user, visit))
+        if (!library_function_is_form(function) &&
+            !each_spelling(function->path, library_function_number(i), user, visit))
             return false;
     }
     return true;

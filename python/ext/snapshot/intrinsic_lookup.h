@@ -2,13 +2,13 @@
 #ifndef CUJIT_EXT_INTRINSIC_LOOKUP_H
 #define CUJIT_EXT_INTRINSIC_LOOKUP_H
 
-#include "ext/snapshot/library.h"
+#include "ext/snapshot/library_function.h"
 #include "ext/state.h"
 
 typedef struct ExtIntrinsic {
     PyObject_HEAD ExtState *state;
     PyObject *path;
-    int number; /* library.h; INTRINSIC_NONE: only a prefix of others */
+    int number; /* library_function.h; INTRINSIC_NONE: only a prefix of others */
 } ExtIntrinsic;
 
 /* What the paths of cujit's own intrinsics begin with. */
@@ -16,7 +16,7 @@ typedef struct ExtIntrinsic {
 
 /* Calls visit for every spelling of every row and library function until one is false, and returns that. */
 bool ext_each_intrinsic_path(void *user, bool (*visit)(void *user, const char *path, size_t length, int number));
-/* The number (library.h) of what an object of builtins, math, numpy, ... is, or INTRINSIC_NONE; -1 with an exception. */
+/* The number (library_function.h) of what an object of builtins, math, numpy, ... is, or INTRINSIC_NONE; -1 with an exception. */
 int ext_intrinsic_of_object(ExtState *state, PyObject *object);
 /* The Intrinsic below `path` called `name`, borrowed; NULL without an exception. */
 PyObject *ext_intrinsic_child(ExtState *state, PyObject *path, PyObject *name);

@@ -6,7 +6,7 @@
 #include "core/base/table.h"
 #include "ext/guard.h"
 #include "ext/kernel.h"
-#include "ext/snapshot/library.h"
+#include "ext/snapshot/library_function.h"
 
 typedef struct SnapshotBuilder {
     ExtState *state;
@@ -47,7 +47,8 @@ const Constant *ext_unsupported_value(SnapshotBuilder *builder, PyObject *value,
 const Constant *ext_function_constant(SnapshotBuilder *builder, PyObject *value, const ExtKernel *kernel,
                                       const char *shown);
 const Constant *ext_intrinsic_constant(SnapshotBuilder *builder, int number, const char *shown);
-const Constant *ext_library_constant(SnapshotBuilder *builder, const LibraryFunction *function, const char *shown);
+const Constant *ext_library_function_constant(SnapshotBuilder *builder, const LibraryFunction *function,
+                                              const char *shown);
 /* A functools.partial. */
 const Constant *ext_partial_constant(SnapshotScope *scope, PyObject *value, const char *shown);
 /* Namespace.method, where that is a classmethod: its function with the class as first argument. */

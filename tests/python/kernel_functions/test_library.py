@@ -17,7 +17,7 @@ from cujit import _core, cuda, errors
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "scripts"))
-import library_index  # noqa: E402
+import stands_for_index  # noqa: E402
 
 FUNCTIONS = ROOT / "python" / "cujit" / "_kernel_functions"
 ROWS = [row for row in _core.intrinsic_table
@@ -46,7 +46,7 @@ def values_of(path, columns, dtype):
 
 
 def test_the_build_has_seen_every_mark():
-    marks = {(path, f"{module}.{name}") for paths, module, name, _ in library_index.index(FUNCTIONS)
+    marks = {(path, f"{module}.{name}") for paths, module, name, _ in stands_for_index.index(FUNCTIONS)
              for path in paths.split()}
     assert marks == {(path, row["python_function"]) for row in _core.intrinsic_table if row["python_function"]
                      for path in row["paths"]}
@@ -55,7 +55,7 @@ def test_the_build_has_seen_every_mark():
 def test_functions_for_forms_of_calls_have_an_intrinsic():
     paths = [path for row in _core.intrinsic_table for path in row["paths"]]
     assert len(set(paths)) == len(paths)
-    forms = {paths for paths, _, _, doc in library_index.index(FUNCTIONS) if not doc}
+    forms = {paths for paths, _, _, doc in stands_for_index.index(FUNCTIONS) if not doc}
     assert forms == {row["paths"][0] for row in _core.intrinsic_table
                      if row["python_function"] and row["kind"] == "builtin"}
 
@@ -67,7 +67,7 @@ def test_functions_for_forms_of_calls_have_an_intrinsic():
 def test_marks_that_lead_to_no_name_of_the_module(tmp_path, source):
     (tmp_path / "functions.py").write_text(source)
     with pytest.raises(SystemExit, match="functions of a module"):
-        library_index.index(tmp_path)
+        stands_for_index.index(tmp_path)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])

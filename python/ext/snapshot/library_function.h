@@ -1,7 +1,7 @@
 /* Functions in the kernel language that stand for names of Python: the index of cujit._kernel_functions, which the build
- * makes of the decorators there (scripts/library_index.py). */
-#ifndef CUJIT_EXT_LIBRARY_H
-#define CUJIT_EXT_LIBRARY_H
+ * makes of the decorators there (scripts/stands_for_index.py). */
+#ifndef CUJIT_EXT_LIBRARY_FUNCTION_H
+#define CUJIT_EXT_LIBRARY_FUNCTION_H
 
 #include "core/intrinsic.h"
 
@@ -12,16 +12,16 @@ typedef struct LibraryFunction {
 } LibraryFunction;
 
 extern const LibraryFunction library_functions[];
-extern const int library_count;
+extern const int library_function_count;
 
 /* What a path or an object leads to is a number: an IntrinsicId, or behind those a place in library_functions. */
-static inline int library_number(int place) { return INTRINSIC_COUNT + place; }
-static inline bool library_is_form(const LibraryFunction *function) { return !*function->doc; }
+static inline int library_function_number(int place) { return INTRINSIC_COUNT + place; }
+static inline bool library_function_is_form(const LibraryFunction *function) { return !*function->doc; }
 /* NULL for an intrinsic. */
-const LibraryFunction *library_by_number(int number);
+const LibraryFunction *library_function_by_number(int number);
 /* The function with that path as one of its spellings, or NULL. */
-const LibraryFunction *library_by_path(const char *path);
+const LibraryFunction *library_function_by_path(const char *path);
 /* What answers for forms of calls that the intrinsic's handler leaves to it, or NULL. */
-const LibraryFunction *library_general(IntrinsicId id);
+const LibraryFunction *library_function_general(IntrinsicId id);
 
 #endif

@@ -1,7 +1,7 @@
 """Write the index of python/cujit/_kernel_functions: a C row for each call of stands_for, found without running any.
 
-LIBRARY(paths apart by spaces, module, function, doc); python/ext/snapshot/library.c includes it.
-Usage: library_index.py FOLDER OUTPUT"""
+STANDS_FOR(paths apart by spaces, module, function, doc); python/ext/snapshot/library_function.c includes it.
+Usage: stands_for_index.py FOLDER OUTPUT"""
 import ast
 import json
 import sys
@@ -40,5 +40,5 @@ def index(folder):
 
 
 if __name__ == "__main__":
-    lines = [f"LIBRARY({json.dumps(row, ensure_ascii=False)[1:-1]})\n" for row in index(Path(sys.argv[1]))]
+    lines = [f"STANDS_FOR({json.dumps(row, ensure_ascii=False)[1:-1]})\n" for row in index(Path(sys.argv[1]))]
     Path(sys.argv[2]).write_text("".join(lines), encoding="utf-8")
