@@ -35,11 +35,11 @@ static void push_locked(ExceptionStore *store, ExceptionRecord *record)
 
 static bool fill_locked(RtDevice *device, Diag *diag)
 {
-    RtHostBlock block = {.kind = RT_HOST_PINNED, .size = RECORDS_AT_ONCE * sizeof(ExceptionRecord)};
-    if (!device->backend->allocate_host(device, &block, diag))
+    RtHostBuffer buffer = {.kind = RT_HOST_PINNED, .size = RECORDS_AT_ONCE * sizeof(ExceptionRecord)};
+    if (!device->backend->allocate_host(device, &buffer, diag))
         return false;
     for (int i = 0; i < RECORDS_AT_ONCE; i++)
-        push_locked(&device->exceptions, (ExceptionRecord *)block.host + i);
+        push_locked(&device->exceptions, (ExceptionRecord *)buffer.host + i);
     return true;
 }
 

@@ -66,10 +66,10 @@ bool rt_synchronize(RtDevice *device, Diag *diag)
 }
 
 /* --- memory --------------------------------------------------------------------------------------------------------- */
-bool rt_allocate_host(RtDevice *device, RtHostMemory kind, size_t size, RtHostBlock *block, Diag *diag)
+bool rt_allocate_host(RtDevice *device, RtHostMemory kind, size_t size, RtHostBuffer *buffer, Diag *diag)
 {
-    *block = (RtHostBlock){.kind = kind, .size = size};
-    return !size || device->backend->allocate_host(device, block, diag);
+    *buffer = (RtHostBuffer){.kind = kind, .size = size};
+    return !size || device->backend->allocate_host(device, buffer, diag);
 }
 
 bool rt_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, RtStream *stream, Diag *diag)

@@ -57,14 +57,14 @@ typedef enum RtHostMemory {
     RT_HOST_MANAGED,
     RT_HOST_MANAGED_BY_HOST, /* where the device cannot share pages, streams reach it only once it is attached to them */
 } RtHostMemory;
-typedef struct RtHostBlock {
+typedef struct RtHostBuffer {
     void *host; /* NULL: none, of size 0 */
     RtPointer device; /* the same memory for kernels */
     size_t size;
     RtHostMemory kind;
-} RtHostBlock;
-bool rt_allocate_host(RtDevice *device, RtHostMemory kind, size_t size, RtHostBlock *block, Diag *diag);
-bool rt_free_host(RtDevice *device, RtHostBlock *block, Diag *diag);
+} RtHostBuffer;
+bool rt_allocate_host(RtDevice *device, RtHostMemory kind, size_t size, RtHostBuffer *buffer, Diag *diag);
+bool rt_free_host(RtDevice *device, RtHostBuffer *buffer, Diag *diag);
 /* Page-locks memory that is there already; *pointer is its address for kernels. Undone before the memory goes. */
 bool rt_register_host(RtDevice *device, void *host, size_t size, RtPointer *pointer, Diag *diag);
 bool rt_unregister_host(RtDevice *device, void *host, Diag *diag);

@@ -3,56 +3,56 @@
 #include "runtime/cuda/cuda_context.h"
 #include "runtime/cuda/cuda_memory.h"
 
-static bool allocate_locked(RtDevice *device, RtHostBlock *block, Diag *diag)
+static bool allocate_locked(RtDevice *device, RtHostBuffer *buffer, Diag *diag)
 {
     CUdeviceptr address = 0;
     unsigned int flags = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
-    if (block->kind == RT_HOST_WRITE_COMBINED)
+    if (buffer->kind == RT_HOST_WRITE_COMBINED)
         flags |= CU_MEMHOSTALLOC_WRITECOMBINED;
-    CUresult result = driver.cuMemHostAlloc(&block->host, block->size, flags);
-    if (!cuda_check_allocation(device, DRIVER_cuMemHostAlloc, result, block->size, diag))
+    CUresult result = driver.cuMemHostAlloc(&buffer->host, buffer->size, flags);
+    if (!cuda_check_allocation(device, DRIVER_cuMemHostAlloc, result, buffer->size, diag))
         return false;
-    if (!driver_call(diag, cuMemHostGetDevicePointer, &address, block->host, 0)) {
-        driver.cuMemFreeHost(block->host);
+    if (!driver_call(diag, cuMemHostGetDevicePointer, &address, buffer->host, 0)) {
+        driver.cuMemFreeHost(buffer->host);
         return false;
     }
-    block->device = address;
+    buffer->device = address;
     return true;
 }
 
-static bool allocate_managed(RtDevice *device, RtHostBlock *block, Diag *diag)
+static bool allocate_managed(RtDevice *device, RtHostBuffer *buffer, Diag *diag)
 {
     CUdeviceptr address = 0;
-    unsigned int attach = block->kind == RT_HOST_MANAGED ? CU_MEM_ATTACH_GLOBAL : CU_MEM_ATTACH_HOST;
-    CUresult result = driver.cuMemAllocManaged(&address, block->size, attach);
-    if (!cuda_check_allocation(device, DRIVER_cuMemAllocManaged, result, block->size, diag))
+    unsigned int attach = buffer->kind == RT_HOST_MANAGED ? CU_MEM_ATTACH_GLOBAL : CU_MEM_ATTACH_HOST;
+    CUresult result = driver.cuMemAllocManaged(&address, buffer->size, attach);
+    if (!cuda_check_allocation(device, DRIVER_cuMemAllocManaged, result, buffer->size, diag))
         return false;
-    block->device = address;
-    block->host = (void *)(uintptr_t)address;
+    buffer->device = address;
+    buffer->host = (void *)(uintptr_t)address;
     return true;
 }
 
-static bool is_managed(RtHostBlock *block)
+static bool is_managed(RtHostBuffer *buffer)
 {
-    return block->kind == RT_HOST_MANAGED || block->kind == RT_HOST_MANAGED_BY_HOST;
+    return buffer->kind == RT_HOST_MANAGED || buffer->kind == RT_HOST_MANAGED_BY_HOST;
 }
 
-bool cuda_allocate_host(RtDevice *device, RtHostBlock *block, Diag *diag)
+bool cuda_allocate_host(RtDevice *device, RtHostBuffer *buffer, Diag *diag)
 {
     CudaScope scope;
     if (!cuda_enter(device, &scope, diag))
         return false;
-    bool ok = is_managed(block) ? allocate_managed(device, block, diag) : allocate_locked(device, block, diag);
+    bool ok = is_managed(buffer) ? allocate_managed(device, buffer, diag) : allocate_locked(device, buffer, diag);
     return cuda_leave(&scope, ok);
 }
 
-bool cuda_release_host(RtDevice *device, RtHostBlock *block, Diag *diag)
+bool cuda_release_host(RtDevice *device, RtHostBuffer *buffer, Diag *diag)
 {
     CudaScope scope;
     if (!cuda_enter(device, &scope, diag))
         return false;
-    bool ok =
-        is_managed(block) ? driver_call(diag, cuMemFree, block->device) : driver_call(diag, cuMemFreeHost, block->host);
+    bool ok = is_managed(buffer) ? driver_call(diag, cuMemFree, buffer->device)
+                                 : driver_call(diag, cuMemFreeHost, buffer->host);
     return cuda_leave(&scope, ok);
 }
 

@@ -51,17 +51,17 @@ bool host_release_ordered(RtDevice *device, RtPointer pointer, Diag *diag)
     return host_release(device, pointer, diag);
 }
 
-bool host_allocate_host(RtDevice *device, RtHostBlock *block, Diag *diag)
+bool host_allocate_host(RtDevice *device, RtHostBuffer *buffer, Diag *diag)
 {
-    if (!host_allocate(device, block->size, &block->device, diag))
+    if (!host_allocate(device, buffer->size, &buffer->device, diag))
         return false;
-    block->host = (void *)(uintptr_t)block->device;
+    buffer->host = (void *)(uintptr_t)buffer->device;
     return true;
 }
 
-bool host_release_host(RtDevice *device, RtHostBlock *block, Diag *diag)
+bool host_release_host(RtDevice *device, RtHostBuffer *buffer, Diag *diag)
 {
-    return host_release(device, block->device, diag);
+    return host_release(device, buffer->device, diag);
 }
 
 bool host_register_host(RtDevice *device, void *host, size_t size, RtPointer *pointer, Diag *diag)

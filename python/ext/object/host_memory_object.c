@@ -5,7 +5,7 @@
 
 typedef struct ExtHostMemory {
     PyObject_HEAD RtDevice *device;
-    RtHostBlock block;
+    RtHostBuffer buffer;
 } ExtHostMemory;
 
 static const char *const kind_names[] = {
@@ -47,9 +47,9 @@ static PyObject *memory_new(PyTypeObject *class, PyObject *args, PyObject *kwarg
     bool ok;
     Diag diag = {.id = DIAG_NONE};
     self->device = device;
-    Py_BEGIN_ALLOW_THREADS ok = rt_allocate_host(device, (RtHostMemory)kind, (size_t)size, &self->block, &diag);
+    Py_BEGIN_ALLOW_THREADS ok = rt_allocate_host(device, (RtHostMemory)kind, (size_t)size, &self->buffer, &diag);
     Py_END_ALLOW_THREADS if (ok) return (PyObject *)self;
-    self->block.host = NULL;
+    self->buffer.host = NULL;
     Py_DECREF(self);
     return ext_raise(&diag);
 }
@@ -59,8 +59,8 @@ static void memory_dealloc(ExtHostMemory *self)
 {
     PyTypeObject *class = Py_TYPE(self);
     Diag ignored = {.id = DIAG_NONE};
-    if (self->block.host) {
-        Py_BEGIN_ALLOW_THREADS rt_free_host(self->device, &self->block, &ignored);
+    if (self->buffer.host) {
+        Py_BEGIN_ALLOW_THREADS rt_free_host(self->device, &self->buffer, &ignored);
         Py_END_ALLOW_THREADS
     }
     class->tp_free(self);
@@ -69,8 +69,8 @@ static void memory_dealloc(ExtHostMemory *self)
 
 static int memory_get_buffer(PyObject *self, Py_buffer *view, int flags)
 {
-    const RtHostBlock *block = &((ExtHostMemory *)self)->block;
-    return PyBuffer_FillInfo(view, self, block->host, (Py_ssize_t)block->size, 0, flags);
+    const RtHostBuffer *buffer = &((ExtHostMemory *)self)->buffer;
+    return PyBuffer_FillInfo(view, self, buffer->host, (Py_ssize_t)buffer->size, 0, flags);
 }
 
 static PyObject *get_device(ExtHostMemory *self, void *Py_UNUSED(closure))
@@ -79,9 +79,9 @@ static PyObject *get_device(ExtHostMemory *self, void *Py_UNUSED(closure))
 }
 
 static PyMemberDef memory_members[] = {
-    {"address", T_ULONGLONG, offsetof(ExtHostMemory, block.host), READONLY, "Where the host finds it."},
-    {"pointer", T_ULONGLONG, offsetof(ExtHostMemory, block.device), READONLY, "Where kernels find it."},
-    {"size", T_PYSSIZET, offsetof(ExtHostMemory, block.size), READONLY, "Bytes."},
+    {"address", T_ULONGLONG, offsetof(ExtHostMemory, buffer.host), READONLY, "Where the host finds it."},
+    {"pointer", T_ULONGLONG, offsetof(ExtHostMemory, buffer.device), READONLY, "Where kernels find it."},
+    {"size", T_PYSSIZET, offsetof(ExtHostMemory, buffer.size), READONLY, "Bytes."},
     {0},
 };
 

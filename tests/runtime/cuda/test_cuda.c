@@ -46,7 +46,7 @@ static void memory(void)
     RtDevice *device = rt_device(RT_GPU, 0, &diag);
     RtStream *stream = rt_stream_create(device, &diag);
     RtPointer a = 0, b = 0;
-    RtHostBlock pinned, managed;
+    RtHostBuffer pinned, managed;
     char text[16] = "device memory";
     CHECK_OK(rt_allocate(device, 16, &a, &diag) && rt_allocate(device, 16, &b, &diag), &diag);
     CHECK_OK(rt_allocate_host(device, RT_HOST_PINNED, 16, &pinned, &diag), &diag);
@@ -153,7 +153,7 @@ static void copy_there_and_back(RtDevice *device, RtStream *stream, uint32_t *fr
 static void large_copies(void)
 {
     Diag diag = {0};
-    RtHostBlock pinned;
+    RtHostBuffer pinned;
     uint32_t *pageable = malloc(LARGE);
     RtDevice *device = rt_device(RT_GPU, 0, &diag);
     RtStream *captured = rt_stream_external(device, 77, &diag);

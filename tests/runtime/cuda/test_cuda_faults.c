@@ -37,9 +37,9 @@ static void use_host_memory(RtDevice *device, Outcome *outcome)
     char text[8] = "1234567";
     RtPointer pointer = 0;
     for (RtHostMemory kind = RT_HOST_PINNED; kind <= RT_HOST_MANAGED_BY_HOST; kind++) {
-        RtHostBlock block;
-        if (STEP(rt_allocate_host(device, kind, 8, &block, &diag)) && !STEP(rt_free_host(device, &block, &diag)))
-            STEP(rt_free_host(device, &block, &diag));
+        RtHostBuffer buffer;
+        if (STEP(rt_allocate_host(device, kind, 8, &buffer, &diag)) && !STEP(rt_free_host(device, &buffer, &diag)))
+            STEP(rt_free_host(device, &buffer, &diag));
     }
     if (STEP(rt_register_host(device, text, 8, &pointer, &diag)))
         STEP(rt_unregister_host(device, text, &diag));

@@ -37,7 +37,7 @@ static void memory(RtDevice *device)
 {
     Diag diag = {0};
     RtPointer a = 0, b = 0;
-    RtHostBlock pinned;
+    RtHostBuffer pinned;
     char text[8] = "1234567";
     const size_t large = 5 << 20;
     CHECK_OK(rt_allocate(device, 8, &a, &diag) && rt_allocate(device, large, &b, &diag) && b % 256 == 0, &diag);
