@@ -53,7 +53,7 @@ def hits_of(source, options="", types=(float64[::1], float64[::1])):
     exec(compile(source.replace("OPTIONS", options), "cached.py", "exec"), namespace)
     kernel = namespace["kernel"]
     kernel.compile(types)
-    return kernel.loaded_signatures() == [types]
+    return kernel.loaded_types() == [types]
 
 
 def test_the_same_code_is_found(cache):
@@ -120,7 +120,7 @@ def test_closures_and_captured_functions(cache):
             out[0] = function(value)
 
         kernel.compile((float64[::1],))
-        return bool(kernel.loaded_signatures())
+        return bool(kernel.loaded_types())
 
     def twice(x):
         return 2 * x

@@ -21,8 +21,8 @@ class Stats:
     """How often a kernel was compiled (cache_misses) or, with cache=True, found on disk (cache_hits), by the argument
     types."""
 
-    def __init__(self, signatures: list[ArgumentTypes], hits: list[ArgumentTypes]) -> None:
-        self.cache_misses = {types: 1 for types in signatures if types not in hits}
+    def __init__(self, compiled: list[ArgumentTypes], hits: list[ArgumentTypes]) -> None:
+        self.cache_misses = {types: 1 for types in compiled if types not in hits}
         self.cache_hits = dict.fromkeys(hits, 1)
 
 
@@ -84,7 +84,7 @@ class Inspection(_core.KernelBase):
         specialized: bool
 
     @property
-    def signatures(self) -> list[ArgumentTypes]:   # type: ignore[override]
+    def signatures(self) -> list[ArgumentTypes]:
         """The argument types compiled so far.
 
         Returns
@@ -97,7 +97,7 @@ class Inspection(_core.KernelBase):
         >>> kernel.signatures
         [(array(int64, 1d, A),)]
         """
-        return super().signatures()
+        return self.compiled_types()
 
     @property
     def nopython_signatures(self) -> list[Signature]:
@@ -143,7 +143,7 @@ class Inspection(_core.KernelBase):
         >>> kernel.stats.cache_misses
         {}
         """
-        return Stats(self.signatures, self.loaded_signatures() if self.options.get("cache") else [])
+        return Stats(self.signatures, self.loaded_types() if self.options.get("cache") else [])
 
     @overload
     def inspect_llvm(self, signature: None = None, cc: ComputeCapability | None = None) -> dict[ArgumentTypes, str]: ...

@@ -96,7 +96,7 @@ PyObject *ext_kernel_compile(ExtKernel *self, PyObject *tuple)
     Py_RETURN_NONE;
 }
 
-PyObject *ext_kernel_signatures(ExtKernel *self, PyObject *Py_UNUSED(ignored))
+PyObject *ext_kernel_compiled_types(ExtKernel *self, PyObject *Py_UNUSED(ignored))
 {
     Arena *arena = ext_arena();
     ExtCompiled compiled = {.arena = arena};
@@ -130,7 +130,7 @@ static void add_loaded(const JitSpecialization *specialization, void *user)
     Py_XDECREF(tuple);
 }
 
-PyObject *ext_kernel_loaded_signatures(ExtKernel *self, PyObject *Py_UNUSED(ignored))
+PyObject *ext_kernel_loaded_types(ExtKernel *self, PyObject *Py_UNUSED(ignored))
 {
     LoadedList loaded = {self->state, PyList_New(0)};
     if (self->function)

@@ -5,8 +5,8 @@
 #include "ext/kernel.h"
 
 PyObject *ext_kernel_compile(ExtKernel *self, PyObject *types);
-PyObject *ext_kernel_signatures(ExtKernel *self, PyObject *ignored);
-PyObject *ext_kernel_loaded_signatures(ExtKernel *self, PyObject *ignored);
+PyObject *ext_kernel_compiled_types(ExtKernel *self, PyObject *ignored);
+PyObject *ext_kernel_loaded_types(ExtKernel *self, PyObject *ignored);
 PyObject *ext_kernel_result_type(ExtKernel *self, PyObject *types);
 PyObject *ext_kernel_inspect(ExtKernel *self, PyObject *args, PyObject *kwargs);
 PyObject *ext_kernel_attribute(ExtKernel *self, PyObject *args);
