@@ -2,8 +2,8 @@
 import math
 
 from cujit._kernel_functions.elementwise import INTEGER, as_wide
-from cujit._kernel_functions.stands_for import stands_for
 from cujit._kernel_functions.numpy_arithmetic import larger, smaller
+from cujit._kernel_functions.stands_for import stands_for
 from cujit.types import boolean, float64, int64, uint8, uint16, uint32, uint64
 
 UNSIGNED = uint8, uint16, uint32, uint64

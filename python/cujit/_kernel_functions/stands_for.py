@@ -1,6 +1,6 @@
 """What the functions of this folder stand for. The build reads the calls of stands_for without running them
-(scripts/stands_for_index.py): its arguments are texts, it decorates a function or is what one is assigned from, and every
-function has a name of its own in its module."""
+(scripts/stands_for_index.py): its arguments are texts, it decorates a function or is what one is assigned from, and
+every function has a name of its own in its module."""
 
 
 def stands_for(*paths, doc=""):
