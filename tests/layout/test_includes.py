@@ -63,6 +63,7 @@ FLOORS = {
     ],
     "python/ext": [
         ["py", "state", "module_parts", "raise", "guard", "kernel", "kernel_exception"],
+        ["array/"],
         ["snapshot/"],
         ["argument/"],
         ["object/"],

@@ -9,7 +9,7 @@
 #include "ext/argument/argument_types.h"
 #include "ext/guard.h"
 #include "ext/raise.h"
-#include "ext/snapshot/array_view.h"
+#include "ext/array/array_view.h"
 #include "ext/snapshot/number.h"
 
 typedef struct Packer {

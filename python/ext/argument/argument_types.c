@@ -2,9 +2,9 @@
 #include "ext/argument/argument_types.h"
 
 #include "ext/guard.h"
-#include "ext/snapshot/array_view.h"
+#include "ext/array/array_view.h"
 #include "ext/snapshot/class_types.h"
-#include "ext/snapshot/element_types.h"
+#include "ext/array/element_types.h"
 #include "ext/snapshot/number.h"
 #include "ext/snapshot/type_value.h"
 

@@ -5,7 +5,7 @@
 #include "ext/argument/argument_types.h"
 #include "ext/argument/specialization.h"
 #include "ext/guard.h"
-#include "ext/snapshot/element_types.h"
+#include "ext/array/element_types.h"
 
 /* --- buffers -------------------------------------------------------------------------------------------------------------- */
 /* A cheap test, for most values are none. */

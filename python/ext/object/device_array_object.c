@@ -6,7 +6,7 @@
 #include "ext/module_parts.h"
 #include "ext/object/buffer_object.h"
 #include "ext/object/device_object.h"
-#include "ext/snapshot/element_types.h"
+#include "ext/array/element_types.h"
 
 /* --- making ------------------------------------------------------------------------------------------------------------------ */
 static int read_integers(PyObject *object, const char *name, int64_t *out)

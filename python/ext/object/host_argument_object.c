@@ -1,7 +1,7 @@
 /* HostArgument: a host array as an argument, with what is to be copied stated. */
 #include "ext/argument/buffer_argument.h"
 #include "ext/module_parts.h"
-#include "ext/snapshot/array_view.h"
+#include "ext/array/array_view.h"
 
 static PyObject *argument_new(PyTypeObject *class, PyObject *args, PyObject *kwargs)
 {

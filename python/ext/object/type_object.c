@@ -5,7 +5,7 @@
 #include "ext/argument/buffer_argument.h"
 #include "ext/module_parts.h"
 #include "ext/object/signature_object.h"
-#include "ext/snapshot/element_types.h"
+#include "ext/array/element_types.h"
 #include "ext/snapshot/type_value.h"
 
 static void type_dealloc(ExtType *self)

@@ -2,9 +2,9 @@
  * where the code reads it. */
 #include "ext/snapshot/snapshot_builder.h"
 
-#include "ext/snapshot/array_view.h"
+#include "ext/array/array_view.h"
 #include "ext/snapshot/class_types.h"
-#include "ext/snapshot/element_types.h"
+#include "ext/array/element_types.h"
 #include "ext/snapshot/intrinsic_lookup.h"
 #include "ext/snapshot/number.h"
 #include "ext/snapshot/type_value.h"

@@ -2,7 +2,7 @@
 #include "ext/snapshot/number.h"
 
 #include "core/base/bfloat.h"
-#include "ext/snapshot/element_types.h"
+#include "ext/array/element_types.h"
 
 static const Type *int_type(PyObject *value)
 {

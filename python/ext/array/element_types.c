@@ -1,5 +1,5 @@
 /* NumPy dtypes <-> element types: scalars by kind and size, structured dtypes as records. */
-#include "ext/snapshot/element_types.h"
+#include "ext/array/element_types.h"
 
 #include "ext/guard.h"
 

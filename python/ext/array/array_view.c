@@ -1,8 +1,8 @@
 /* NumPy arrays, device arrays and what has __cuda_array_interface__, all seen alike. */
-#include "ext/snapshot/array_view.h"
+#include "ext/array/array_view.h"
 
 #include "core/kernel_abi.h"
-#include "ext/snapshot/element_types.h"
+#include "ext/array/element_types.h"
 
 void ext_contiguity(int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size, bool *c_contiguous,
                     bool *f_contiguous)
