@@ -87,8 +87,11 @@ static void run_set_function(Builder *b)
         ssa_push(b, function);
         return;
     }
-    SsaValue *changed = ssa_append(b, SSA_FUNCTION, function->count + 1, function->operands);
-    changed->operands[function->count] = value;
+    SsaValue **operands = ARENA_ARRAY(b->arena, SsaValue *, function->count + 1);
+    for (uint32_t i = 0; i < function->count; i++)
+        operands[i] = function->operands[i];
+    operands[function->count] = value;
+    SsaValue *changed = ssa_append(b, SSA_FUNCTION, function->count + 1, operands);
     changed->constant = function->constant;
     changed->argument = function->argument | b->instruction->argument;
     ssa_push(b, changed);
