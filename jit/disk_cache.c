@@ -1,5 +1,6 @@
 /* A folder of files that are written under another name and renamed, so that a reader sees a whole one or none. Every file
- * carries a hash of its content: what is damaged is not there. */
+ * carries a hash of its content: what is damaged is not there. What is loaded runs as this user: folder and file must
+ * belong to this user or root, and nobody else may write to them. */
 #include "jit/disk_cache.h"
 
 #include <dirent.h>
@@ -66,11 +67,47 @@ static void make_folder(char *path)
     mkdir(path, 0700);
 }
 
-static bool path_of(const Hash *key, char *folder, char *path)
+/* Whether only this user and root can have written there. */
+static bool is_trusted(const struct stat *status)
 {
-    char name[64];
-    snprintf(name, sizeof name, "%016" PRIx64 "%016" PRIx64 "%s", key->words[0], key->words[1], SUFFIX);
-    return find_folder(folder) && join(path, folder, name);
+    return (status->st_uid == geteuid() || status->st_uid == 0) && !(status->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static _Atomic int refusal; /* 0; 1 since a folder was refused; 2 since that was told */
+
+bool disk_cache_tell_refusal(char *text, size_t size)
+{
+    char path[PATH_BYTES];
+    int refused = 1;
+    if (!atomic_compare_exchange_strong(&refusal, &refused, 2) || !find_folder(path))
+        return false;
+    snprintf(text, size,
+             "compiled kernels are not kept on disk: %s belongs to another user, or others may write to it, and what "
+             "they put there would run as you; make it yours alone (chmod go-w), or set CUJIT_CACHE_DIR to a folder "
+             "that is",
+             path);
+    return true;
+}
+
+/* The folder, open to be read; -1 where there is none that can be trusted. */
+static int open_folder(const char *path)
+{
+    struct stat status;
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0 || (fstat(folder, &status) == 0 && is_trusted(&status)))
+        return folder;
+    close(folder);
+    int nothing = 0;
+    atomic_compare_exchange_strong(&refusal, &nothing, 1);
+    errno = EACCES;
+    return -1;
+}
+
+enum { NAME_BYTES = 64 };
+
+static void name_of(const Hash *key, char name[NAME_BYTES])
+{
+    snprintf(name, NAME_BYTES, "%016" PRIx64 "%016" PRIx64 "%s", key->words[0], key->words[1], SUFFIX);
 }
 
 /* --- reading ---------------------------------------------------------------------------------------------------------------- */
@@ -120,17 +157,32 @@ static void touch(int file, const struct stat *status)
 
 static void close_file(void *file) { close(*(int *)file); }
 
+/* A file that is a link, a pipe or somebody else's is not there. */
+static int open_kept(const Hash *key, struct stat *status)
+{
+    char path[PATH_BYTES], name[NAME_BYTES];
+    int folder = find_folder(path) ? open_folder(path) : -1;
+    if (folder < 0)
+        return -1;
+    name_of(key, name);
+    int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    close(folder);
+    if (file < 0 || (fstat(file, status) == 0 && S_ISREG(status->st_mode) && is_trusted(status)))
+        return file;
+    close(file);
+    return -1;
+}
+
 bool disk_cache_load(const Hash *key, KernelImage *image)
 {
-    char folder[PATH_BYTES], path[PATH_BYTES];
     struct stat status;
     size_t size;
-    int file = path_of(key, folder, path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int file = open_kept(key, &status);
     if (file < 0)
         return false;
     MemoryCleanup cleanup;
     memory_defer(&cleanup, close_file, &file);
-    uint8_t *bytes = fstat(file, &status) == 0 && S_ISREG(status.st_mode) ? read_content(file, key, &size) : NULL;
+    uint8_t *bytes = read_content(file, key, &size);
     bool ok = bytes && kernel_image_read(bytes, size, image);
     if (ok)
         touch(file, &status);
@@ -141,7 +193,7 @@ bool disk_cache_load(const Hash *key, KernelImage *image)
 
 /* --- keeping the folder small ------------------------------------------------------------------------------------------------- */
 typedef struct KeptFile {
-    char *path;
+    char *name;
     uint64_t size;
     struct timespec used;
 } KeptFile;
@@ -167,16 +219,16 @@ static bool ends_with(const char *text, const char *end)
 }
 
 /* Notes a kernel; removes what a process that was killed did not finish. */
-static void note_file(KeptFiles *kept, const char *folder, const char *name)
+static void note_file(KeptFiles *kept, int folder, const char *name)
 {
-    char path[PATH_BYTES];
     struct stat status;
     bool is_kernel = ends_with(name, SUFFIX), is_unfinished = ends_with(name, ".unfinished");
-    if ((!is_kernel && !is_unfinished) || !join(path, folder, name) || lstat(path, &status) || !S_ISREG(status.st_mode))
+    if ((!is_kernel && !is_unfinished) || fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) ||
+        !S_ISREG(status.st_mode))
         return;
     if (is_unfinished) {
         if (time(NULL) - status.st_mtime > STALE_SECONDS)
-            unlink(path);
+            unlinkat(folder, name, 0);
         return;
     }
     if (kept->count == kept->capacity) {
@@ -185,7 +237,7 @@ static void note_file(KeptFiles *kept, const char *folder, const char *name)
         kept->capacity = capacity;
     }
     kept->files[kept->count++] =
-        (KeptFile){.path = copy_of(path, strlen(path)), .size = (uint64_t)status.st_size, .used = status.st_mtim};
+        (KeptFile){.name = copy_of(name, strlen(name)), .size = (uint64_t)status.st_size, .used = status.st_mtim};
     kept->size += (uint64_t)status.st_size;
 }
 
@@ -203,26 +255,34 @@ static void close_folder(void *listing)
         closedir(listing);
 }
 
-/* Where there is too much, removes the files of the longest ago until a quarter of the room is free. */
-static void sweep(const char *folder)
+static void list_files(KeptFiles *kept, int folder)
 {
-    KeptFiles kept = {0};
-    DIR *listing = opendir(folder);
+    int listed = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *listing = listed < 0 ? NULL : fdopendir(listed);
+    if (!listing && listed >= 0)
+        close(listed);
     MemoryCleanup cleanup;
     memory_defer(&cleanup, close_folder, listing);
     for (struct dirent *each; listing && (each = readdir(listing));)
-        note_file(&kept, folder, each->d_name);
+        note_file(kept, folder, each->d_name);
     memory_end(&cleanup);
+}
+
+/* Where there is too much, removes the files of the longest ago until a quarter of the room is free. */
+static void sweep(int folder)
+{
+    KeptFiles kept = {0};
+    list_files(&kept, folder);
     uint64_t most = most_bytes();
     if (kept.size > most) {
         qsort(kept.files, kept.count, sizeof *kept.files, by_use);
         for (size_t i = 0; i < kept.count && kept.size > most - most / 4; i++) {
-            unlink(kept.files[i].path);
+            unlinkat(folder, kept.files[i].name, 0);
             kept.size -= kept.files[i].size;
         }
     }
     for (size_t i = 0; i < kept.count; i++)
-        memory_free(kept.files[i].path);
+        memory_free(kept.files[i].name);
     memory_free(kept.files);
 }
 
@@ -241,22 +301,22 @@ static bool write_all(int file, const void *bytes, size_t size)
 }
 
 /* A new file; none is left where something fails. */
-static bool write_file(const char *path, const Hash *key, const Buf *content)
+static bool write_file(int folder, const char *name, const Hash *key, const Buf *content)
 {
     Header header = {.key = *key, .content = hash_bytes(content->text, content->length), .size = content->length};
     memcpy(header.magic, MAGIC, sizeof MAGIC);
-    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0)
         return false;
     bool ok = write_all(file, &header, sizeof header) && write_all(file, content->text, content->length);
     ok &= close(file) == 0;
     if (!ok)
-        unlink(path);
+        unlinkat(folder, name, 0);
     return ok;
 }
 
 /* Sweeps at a process's first file, and after an eighth of the room has been written. */
-static void count_written(const char *folder, uint64_t bytes)
+static void count_written(int folder, uint64_t bytes)
 {
     static _Atomic uint64_t written = UINT64_MAX / 2;
     if (atomic_fetch_add(&written, bytes) + bytes <= most_bytes() / 8)
@@ -270,26 +330,41 @@ typedef struct Storing {
     const KernelImage *image;
 } Storing;
 
+/* The folder, which is made where there is none; -1 where it cannot be used. */
+static int folder_to_write(void)
+{
+    char path[PATH_BYTES];
+    if (!find_folder(path))
+        return -1;
+    int folder = open_folder(path);
+    if (folder < 0 && errno == ENOENT) {
+        make_folder(path);
+        folder = open_folder(path);
+    }
+    return folder;
+}
+
 static bool store(void *data)
 {
     static _Atomic unsigned stores;
     const Hash *key = ((Storing *)data)->key;
-    char folder[PATH_BYTES], path[PATH_BYTES], unfinished[PATH_BYTES + 64];
-    if (!path_of(key, folder, path))
+    char name[NAME_BYTES], unfinished[NAME_BYTES + 64];
+    int folder = folder_to_write();
+    if (folder < 0)
         return false;
-    snprintf(unfinished, sizeof unfinished, "%s.%ld.%u.unfinished", path, (long)getpid(), atomic_fetch_add(&stores, 1));
+    MemoryCleanup cleanup;
+    memory_defer(&cleanup, close_file, &folder);
+    name_of(key, name);
+    snprintf(unfinished, sizeof unfinished, "%s.%ld.%u.unfinished", name, (long)getpid(), atomic_fetch_add(&stores, 1));
     Buf content = {0};
     kernel_image_write(&content, ((Storing *)data)->image);
-    bool ok = write_file(unfinished, key, &content);
-    if (!ok && errno == ENOENT) {
-        make_folder(folder);
-        ok = write_file(unfinished, key, &content);
-    }
-    if (ok && rename(unfinished, path) == 0)
+    bool ok = write_file(folder, unfinished, key, &content);
+    if (ok && renameat(folder, unfinished, folder, name) == 0)
         count_written(folder, content.length);
     else if (ok)
-        unlink(unfinished);
+        unlinkat(folder, unfinished, 0);
     buf_free(&content);
+    memory_end(&cleanup);
     return ok;
 }
 

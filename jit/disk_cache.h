@@ -7,6 +7,9 @@
 
 /* Whether CUJIT_CACHE allows it and there is a folder: CUJIT_CACHE_DIR, or cujit below XDG_CACHE_HOME or ~/.cache. */
 bool disk_cache_is_on(void);
+/* What to tell the user once, since the folder belongs to somebody else or others may write to it; false where there is
+ * nothing to tell. */
+bool disk_cache_tell_refusal(char *text, size_t size);
 /* The kernel of that key; false where there is none, or none that is whole. Fills a zeroed image, which
  * the caller frees. */
 bool disk_cache_load(const Hash *key, KernelImage *image);

@@ -52,6 +52,8 @@ const KernelAbi *jit_abi(const JitSpecialization *specialization);
 const Type *const *jit_types(const JitSpecialization *specialization, uint32_t *count);
 RtKernel *jit_kernel(const JitSpecialization *specialization);
 RtDevice *jit_device(const JitSpecialization *specialization);
+/* What the user should hear, once, of a cache's folder that others may write to; false where there is nothing to tell. */
+bool jit_tell_cache_refusal(char *text, size_t size);
 /* Whether the disk cache had it. */
 bool jit_from_disk(const JitSpecialization *specialization);
 /* parameter_count entries: whether the kernel may write through that parameter. */

@@ -71,3 +71,5 @@ bool jit_obtain(const JitFunction *function, JitSpecialization *specialization, 
     Wish wish = {function, specialization, diag, false};
     return with_stack(STACK_FOR_NESTING, fulfil, &wish, diag) && wish.ok;
 }
+
+bool jit_tell_cache_refusal(char *text, size_t size) { return disk_cache_tell_refusal(text, size); }

@@ -206,6 +206,45 @@ def test_a_folder_that_cannot_be_written_is_no_error(cache, monkeypatch):
         assert not hits_of(SOURCE) and not hits_of(SOURCE)
 
 
+@pytest.mark.filterwarnings("ignore:compiled kernels are not kept")
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o1777])
+def test_a_folder_that_others_may_write_is_not_used(cache, mode):
+    hits_of(SOURCE)
+    cache.chmod(mode)
+    assert not hits_of(SOURCE) and not hits_of(SOURCE.replace("3.0", "7.0")) and len(files(cache)) == 1
+    cache.chmod(0o755)
+    assert hits_of(SOURCE)
+
+
+def test_such_a_folder_is_told_of_once(tmp_path):
+    script, folder = tmp_path / "program.py", tmp_path / "cache"
+    folder.mkdir()
+    folder.chmod(0o777)
+    script.write_text("import warnings\nwarnings.simplefilter('always')\n" + PROGRAM)
+    process = start(script, 3, folder, PYTHONWARNINGS="", stderr=subprocess.PIPE)
+    _, said = process.communicate(timeout=300)
+    assert process.returncode == 0 and said.count("CujitWarning") == 1 and f"{folder} belongs to" in said
+
+
+@pytest.mark.parametrize("planted", ["link", "pipe", "open to others", "folder"])
+def test_a_planted_file_is_not_read(cache, planted):
+    hits_of(SOURCE)
+    [file] = files(cache)
+    if planted == "open to others":
+        file.chmod(0o666)
+    else:
+        elsewhere = cache.parent / "elsewhere"
+        file.rename(elsewhere)
+        if planted == "link":
+            file.symlink_to(elsewhere)
+        elif planted == "pipe":
+            os.mkfifo(file)
+        else:
+            file.mkdir()
+    assert not hits_of(SOURCE)
+    assert planted == "folder" or hits_of(SOURCE)  # what is planted was replaced; a folder cannot be
+
+
 def test_it_can_be_switched_off(cache, monkeypatch):
     monkeypatch.setenv("CUJIT_CACHE", "0")
     assert not hits_of(SOURCE) and not hits_of(SOURCE)
@@ -244,11 +283,11 @@ print(sum(sum(kernel.stats.cache_hits.values()) for kernel in kernels))
 """
 
 
-def start(script, count, folder, **environment):
+def start(script, count, folder, stderr=None, **environment):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path), "CUJIT_CACHE": "1",
                    "CUJIT_CACHE_DIR": str(folder), "PYTHONWARNINGS": "ignore", **environment}
     command = [sys.executable, str(script), str(count)]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=stderr, text=True)
 
 
 def finish(process):

@@ -52,6 +52,12 @@ static bool warn_about_widenings(const ExtKernel *kernel, const Type *const *typ
     return ok;
 }
 
+static bool warn_about_cache(void)
+{
+    char text[4096];
+    return !jit_tell_cache_refusal(text, sizeof text) || ext_warn("CujitWarning", text);
+}
+
 const JitSpecialization *ext_kernel_specialize(ExtKernel *kernel, RtDevice *device, const Type *const *types,
                                                uint32_t count)
 {
@@ -63,7 +69,7 @@ const JitSpecialization *ext_kernel_specialize(ExtKernel *kernel, RtDevice *devi
     Diag diag = {.id = DIAG_NONE};
     Py_BEGIN_ALLOW_THREADS found = jit_specialize(kernel->function, device, types, count, &diag);
     Py_END_ALLOW_THREADS if (!found) ext_raise(&diag);
-    if (found && kernel->warn_float64 && !warn_about_widenings(kernel, types, count))
+    if (found && (!warn_about_cache() || (kernel->warn_float64 && !warn_about_widenings(kernel, types, count))))
         return NULL;
     return found;
 }
