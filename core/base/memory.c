@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <setjmp.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,24 +161,35 @@ void memory_free(void *memory)
 }
 
 /* --- guards --------------------------------------------------------------------------------------------------------------- */
-static bool run(MemoryGuard *guard, bool (*work)(void *), void *data, Diag *diag)
+static bool run(MemoryGuard *guard, bool (*work)(void *), void *data, size_t *wanted)
 {
     if (!setjmp(guard->jump))
         return work(data);
-    diag_clear(diag); /* of a failure that was being explained */
-    return diag_fail(diag, NULL, DIAG_NO_MEMORY, guard->wanted);
+    *wanted = guard->wanted;
+    return false;
 }
 
-bool memory_guard(bool (*work)(void *), void *data, Diag *diag)
+bool memory_guard_small(bool (*work)(void *), void *data, size_t *wanted)
 {
     MemoryGuard guard = {.outer = innermost, .blocks = {&guard.blocks, &guard.blocks}};
+    *wanted = MEMORY_ENOUGH;
     innermost = &guard;
-    bool ok = run(&guard, work, data, diag);
+    bool ok = run(&guard, work, data, wanted);
     assert(!guard.cleanups);
     innermost = guard.outer;
     while (guard.blocks.next != &guard.blocks)
         unlink_block(guard.blocks.next);
     return ok;
+}
+
+bool memory_guard(bool (*work)(void *), void *data, Diag *diag)
+{
+    size_t wanted;
+    bool ok = memory_guard_small(work, data, &wanted);
+    if (wanted == MEMORY_ENOUGH)
+        return ok;
+    diag_clear(diag); /* of a failure that was being explained */
+    return diag_fail(diag, NULL, DIAG_NO_MEMORY, wanted);
 }
 
 MemoryGuard *memory_own_guard(void) { return innermost; }

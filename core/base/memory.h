@@ -14,6 +14,7 @@
 #define CUJIT_CORE_MEMORY_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/base/diag.h"
 
@@ -39,6 +40,10 @@ void memory_free(void *memory);
 /* Does the work, and gives back its result; false with DIAG_NO_MEMORY, whatever else had failed, where it ran out of
  * memory. */
 bool memory_guard(bool (*work)(void *data), void *data, Diag *diag);
+/* The same without a Diag, which is much for a small stack: *wanted is how many bytes there were not, MEMORY_ENOUGH where
+ * the work was done. */
+#define MEMORY_ENOUGH SIZE_MAX
+bool memory_guard_small(bool (*work)(void *data), void *data, size_t *wanted);
 
 /* For work that the caller waits for, on a thread of its own: the guard that the caller is in, to be given to
  * memory_lend_guard() there. It does the work as if it was called in that guard; false where it ran out of memory, which the

@@ -1,4 +1,5 @@
-/* The references of a guard are a list of its own, released in reverse order. */
+/* The references of a guard are a list of its own, released in reverse order. No Diag lies on the stack here: guards
+ * stand in one another, and below them Python's code runs. */
 #include "ext/guard.h"
 
 #include "core/base/memory.h"
@@ -28,16 +29,15 @@ static void release(Held *held)
 bool ext_guard(bool (*work)(void *), void *data)
 {
     Held held = {.outer = innermost};
-    Diag diag;
-    diag_clear(&diag);
+    size_t wanted;
     innermost = &held;
-    bool ok = memory_guard(work, data, &diag);
+    bool ok = memory_guard_small(work, data, &wanted);
     innermost = held.outer;
     while (held.depth--)
         Py_LeaveRecursiveCall();
     release(&held);
-    if (diag_failed(&diag))
-        PyErr_SetString(PyExc_MemoryError, diag.message);
+    if (wanted != MEMORY_ENOUGH)
+        PyErr_Format(PyExc_MemoryError, diag_info[DIAG_NO_MEMORY].format, wanted);
     return ok;
 }
 
@@ -74,6 +74,16 @@ void ext_leave(void)
 {
     innermost->depth--;
     Py_LeaveRecursiveCall();
+}
+
+bool ext_forgive(void)
+{
+    bool stays =
+        PyErr_Occurred() && (PyErr_ExceptionMatches(PyExc_MemoryError) ||
+                             PyErr_ExceptionMatches(PyExc_RecursionError) || !PyErr_ExceptionMatches(PyExc_Exception));
+    if (!stays)
+        PyErr_Clear();
+    return !stays;
 }
 
 Arena *ext_arena(void)

@@ -1,4 +1,5 @@
-/* Memory for what is made of Python's objects: core/base/memory.h's guard, with the references that the work holds. */
+/* Memory for what is made of Python's objects: core/base/memory.h's guard, with the references that the work holds; and
+ * which exceptions such work may pass over. */
 #ifndef CUJIT_EXT_GUARD_H
 #define CUJIT_EXT_GUARD_H
 
@@ -17,6 +18,11 @@ PyObject *ext_hold(PyObject *object);
 /* In a guard: Py_EnterRecursiveCall and Py_LeaveRecursiveCall. */
 bool ext_enter(const char *where);
 void ext_leave(void);
+
+/* Anywhere: clears a pending exception that only says what a value is not, such as AttributeError. False where one stays
+ * pending since nothing was learnt of the value: memory or the stack ran out, or it is none that programs catch
+ * (KeyboardInterrupt). */
+bool ext_forgive(void);
 
 /* Outside of a guard: an arena, and zeroed memory of one, or NULL with MemoryError. */
 Arena *ext_arena(void);

@@ -57,20 +57,22 @@ static const Type *instance_type(ExtState *state, PyObject *value, Arena *arena)
     return ok ? type_with_items(arena, class, items) : NULL;
 }
 
-/* np.float32, cujit.float32, np.dtype("f4"): the scalar type that a type object stands for; NULL for any other value. */
+/* np.float32, cujit.float32, np.dtype("f4"): the scalar type that a type object stands for; NULL for any other value,
+ * with an exception where that could not be found out. */
 static const Type *named_scalar(ExtState *state, PyObject *value)
 {
     PyArray_Descr *dtype = NULL;
     const Type *stated = ext_type_of_object(state, value);
     if (stated)
         return stated;
-    PyErr_Clear();
+    if (!ext_forgive())
+        return NULL;
     if (PyArray_DescrCheck(value))
         return ext_scalar_of_dtype((PyArray_Descr *)value);
     bool is_number_class = PyType_Check(value) && PyType_IsSubtype((PyTypeObject *)value, &PyGenericArrType_Type);
     const Type *type = is_number_class && PyArray_DescrConverter(value, &dtype) ? ext_scalar_of_dtype(dtype) : NULL;
     Py_XDECREF(dtype);
-    PyErr_Clear();
+    ext_forgive();
     return type;
 }
 
@@ -106,7 +108,7 @@ static const Type *known_type(ExtState *state, PyObject *value, Arena *arena)
 {
     bool is_plain = PyLong_CheckExact(value) || PyFloat_CheckExact(value) || PyArray_IsScalar(value, Generic);
     const Type *type = is_plain ? NULL : ext_enum_type(state, value, arena);
-    if (!type)
+    if (!type && !PyErr_Occurred())
         type = ext_number_type(value);
     if (type || PyErr_Occurred())
         return enum_argument(value, type);
@@ -127,7 +129,7 @@ static const Type *known_type(ExtState *state, PyObject *value, Arena *arena)
     const Type *named = named_scalar(state, value);
     if (named && type_is_scalar(named))
         return type_object(arena, &state->type_constants[named->scalar]);
-    return instance_type(state, value, arena);
+    return PyErr_Occurred() ? NULL : instance_type(state, value, arena);
 }
 
 static const Type *any_type(ExtState *state, PyObject *value, Arena *arena)

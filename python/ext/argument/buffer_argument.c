@@ -28,7 +28,6 @@ static int is_argument(ExtState *state, PyObject *value)
 /* TypeError with the buffer's own exception as its cause: NumPy drops that one, and goes on to other protocols. */
 static void raise_unreadable(PyObject *value)
 {
-    PyErr_Clear();
     PyObject *view = PyMemoryView_FromObject(value);
     PyObject *type, *cause, *trace;
     Py_XDECREF(view);
@@ -54,7 +53,7 @@ static void raise_unreadable(PyObject *value)
 static PyObject *array_over(PyObject *value)
 {
     PyObject *array = PyArray_FromAny(value, NULL, 0, 0, 0, NULL);
-    if (!array && !PyErr_ExceptionMatches(PyExc_Exception))
+    if (!array && !ext_forgive())
         return NULL;
     if (array && PyArray_NDIM((PyArrayObject *)array))
         return array;

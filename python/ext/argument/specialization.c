@@ -58,20 +58,26 @@ static bool warn_about_cache(void)
     return !jit_tell_cache_refusal(text, sizeof text) || ext_warn("CujitWarning", text);
 }
 
-const JitSpecialization *ext_kernel_specialize(ExtKernel *kernel, RtDevice *device, const Type *const *types,
-                                               uint32_t count)
+/* Not a part of its caller, which makes the snapshot: a Diag takes 5 KB of a stack that may be small. */
+static __attribute__((noinline)) const JitSpecialization *compile(ExtKernel *kernel, RtDevice *device,
+                                                                  const Type *const *types, uint32_t count)
 {
-    if (!ext_kernel_prepare(kernel))
-        return NULL;
-    const JitSpecialization *found = jit_find(kernel->function, device, types, count);
-    if (found)
-        return found;
+    const JitSpecialization *found;
     Diag diag = {.id = DIAG_NONE};
     Py_BEGIN_ALLOW_THREADS found = jit_specialize(kernel->function, device, types, count, &diag);
     Py_END_ALLOW_THREADS if (!found) ext_raise(&diag);
     if (found && (!warn_about_cache() || (kernel->warn_float64 && !warn_about_widenings(kernel, types, count))))
         return NULL;
     return found;
+}
+
+const JitSpecialization *ext_kernel_specialize(ExtKernel *kernel, RtDevice *device, const Type *const *types,
+                                               uint32_t count)
+{
+    if (!ext_kernel_prepare(kernel))
+        return NULL;
+    const JitSpecialization *found = jit_find(kernel->function, device, types, count);
+    return found ? found : compile(kernel, device, types, count);
 }
 
 /* --- what is compiled ------------------------------------------------------------------------------------------------------ */

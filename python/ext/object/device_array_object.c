@@ -3,6 +3,7 @@
 #include "ext/object/device_array_object.h"
 
 #include "core/kernel_abi.h"
+#include "ext/guard.h"
 #include "ext/module_parts.h"
 #include "ext/object/buffer_object.h"
 #include "ext/object/device_object.h"
@@ -101,7 +102,8 @@ static int array_init(ExtDeviceArray *self, PyObject *args, PyObject *kwargs)
         return -1;
     Py_SETREF(self->dtype, dtype);
     self->element = ext_element_type(self->state, dtype);
-    PyErr_Clear(); /* kernels cannot use such an array, copies can */
+    if (!self->element && !ext_forgive()) /* kernels cannot use such an array, copies can */
+        return -1;
     self->device = device_of_base(self->state, base);
     if (!self->device)
         return -1;

@@ -28,7 +28,7 @@ static PyObject *method_of(PyObject *attribute)
     if (!Py_IS_TYPE(attribute, &PyProperty_Type))
         return NULL;
     PyObject *getter = ext_hold(PyObject_GetAttrString(attribute, "fget"));
-    PyErr_Clear();
+    ext_forgive();
     return getter && PyFunction_Check(getter) ? getter : NULL;
 }
 
@@ -46,7 +46,7 @@ static bool add_method(SnapshotScope *scope, PyObject *name, PyObject *attribute
     SnapshotBuilder *builder = scope->builder;
     const char *text = ext_arena_text(builder->arena, name);
     PyObject *function = text && text[0] != '_' ? method_of(attribute) : NULL;
-    bool ok = text != NULL;
+    bool ok = text && !PyErr_Occurred();
     if (function && !is_known(out, text)) {
         Constant *method = ext_new_constant(builder, CONSTANT_FUNCTION, text);
         method->function = ext_function(builder, function, false);
@@ -107,7 +107,7 @@ const Constant *ext_class(SnapshotScope *scope, PyObject *value, const char *sho
 {
     SnapshotBuilder *builder = scope->builder;
     bool can_be = PyType_Check(value) && !ext_class_has_own_constructor(value);
-    PyObject *fields = can_be ? ext_hold(ext_class_fields(value)) : NULL;
+    PyObject *fields = can_be && !PyErr_Occurred() ? ext_hold(ext_class_fields(value)) : NULL;
     if (!fields)
         return NULL;
     Constant *constant = table_get(builder->arrays, &value, sizeof value);

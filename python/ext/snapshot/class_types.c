@@ -4,7 +4,8 @@
 
 #include "ext/guard.h"
 
-/* A named tuple's field names as a tuple; NULL without an exception for other classes. New reference. */
+/* A named tuple's field names as a tuple; NULL for other classes, with an exception where that could not be found out. New
+ * reference. */
 static PyObject *tuple_fields(PyObject *class)
 {
     PyObject *fields = NULL;
@@ -12,7 +13,7 @@ static PyObject *tuple_fields(PyObject *class)
         fields = PyObject_GetAttrString(class, "_fields");
     if (fields && !PyTuple_Check(fields))
         Py_CLEAR(fields);
-    PyErr_Clear();
+    ext_forgive();
     return fields;
 }
 
@@ -33,7 +34,7 @@ static PyObject *dataclass_fields(PyObject *class)
     Py_XDECREF(fields);
     Py_XDECREF(module);
     Py_XDECREF(marker);
-    PyErr_Clear();
+    ext_forgive();
     return names;
 }
 
@@ -57,7 +58,7 @@ static const Type *type_of_fields(PyObject *class, PyObject *fields, TupleTag ta
 PyObject *ext_class_fields(PyObject *class)
 {
     PyObject *fields = tuple_fields(class);
-    return fields ? fields : dataclass_fields(class);
+    return fields || PyErr_Occurred() ? fields : dataclass_fields(class);
 }
 
 const Type *ext_class_type(ExtState *state, PyObject *class, Arena *arena)
@@ -90,7 +91,7 @@ bool ext_class_has_own_constructor(PyObject *class)
     PyObject *parameters = PyObject_GetAttrString(class, "__dataclass_params__");
     PyObject *makes_init = parameters ? PyObject_GetAttrString(parameters, "init") : NULL;
     bool own = makes_init != Py_True || PyObject_HasAttrString(class, "__post_init__");
-    PyErr_Clear();
+    ext_forgive();
     Py_XDECREF(makes_init);
     Py_XDECREF(parameters);
     return own;
@@ -102,8 +103,7 @@ static PyObject *tuple_defaults(PyObject *class)
     if (defaults && PyDict_Check(defaults))
         return defaults;
     Py_XDECREF(defaults);
-    PyErr_Clear();
-    return PyDict_New();
+    return ext_forgive() ? PyDict_New() : NULL;
 }
 
 PyObject *ext_class_defaults(PyObject *class)

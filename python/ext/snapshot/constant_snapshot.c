@@ -9,18 +9,22 @@
 #include "ext/snapshot/number.h"
 #include "ext/snapshot/type_value.h"
 
-/* A pending exception but MemoryError is no reason to fail: the value is one that kernels cannot use, and the message says why. */
+/* A pending exception that says something of the value is no reason to fail: the value is one that kernels cannot use, and
+ * the message says why. */
 static const Constant *unsupported_by_exception(SnapshotBuilder *builder, const char *shown)
 {
     PyObject *type, *value, *traceback;
-    if (PyErr_ExceptionMatches(PyExc_MemoryError))
-        return NULL;
     PyErr_Fetch(&type, &value, &traceback);
-    Py_XDECREF(type);
-    Py_XDECREF(traceback);
-    PyObject *text = ext_hold(value) ? ext_hold(PyObject_Str(value)) : NULL;
+    PyErr_Restore(Py_XNewRef(type), Py_XNewRef(value), Py_XNewRef(traceback));
+    ext_hold(type);
+    ext_hold(value);
+    ext_hold(traceback);
+    if (!ext_forgive())
+        return NULL;
+    PyObject *text = value ? ext_hold(PyObject_Str(value)) : NULL;
     const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
-    PyErr_Clear();
+    if (!ext_forgive())
+        return NULL;
     return ext_unsupported(builder, utf8 ? utf8 : "value", shown);
 }
 
@@ -240,7 +244,8 @@ static PyObject *single_precision(ExtState *state, PyObject *object, PyObject *n
     return found;
 }
 
-/* The attribute of a module, class or namespace; NULL without an exception where there is none. New reference. */
+/* The attribute of a module, class or namespace; NULL where there is none, with an exception where that could not be found
+ * out. New reference. */
 static PyObject *attribute_of(SnapshotBuilder *builder, PyObject *object, PyObject *name)
 {
     PyObject *value;
@@ -250,7 +255,8 @@ static PyObject *attribute_of(SnapshotBuilder *builder, PyObject *object, PyObje
         value = Py_XNewRef(ext_intrinsic_child(builder->state, ((ExtIntrinsic *)object)->path, name));
     else
         value = PyObject_GetAttr(object, name);
-    PyErr_Clear();
+    if (!ext_forgive())
+        return NULL;
     return value ? value : Py_XNewRef(single_precision(builder->state, object, name));
 }
 
@@ -266,6 +272,8 @@ static const Constant *read_attributes(SnapshotScope *scope, PyObject *object, P
     constant->items = items;
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *name = PyList_GET_ITEM(attributes, i), *value = ext_hold(attribute_of(builder, object, name));
+        if (PyErr_Occurred())
+            return NULL;
         if (!value)
             continue;
         const char *text = ext_arena_text(builder->arena, name);
@@ -335,7 +343,7 @@ static const Constant *named_type(SnapshotBuilder *builder, PyObject *value, con
     if (PyArray_DescrCheck(value))
         dtype = (PyArray_Descr *)Py_NewRef(value);
     else if (!is_scalar_class || PyArray_DescrConverter(value, &dtype) != NPY_SUCCEED)
-        return PyErr_Clear(), NULL;
+        return ext_forgive(), NULL;
     ext_hold((PyObject *)dtype);
     const Type *type = ext_element_type(builder->state, dtype);
     return type ? type_constant(builder, type, NULL, shown) : unsupported_by_exception(builder, shown);
@@ -357,8 +365,8 @@ static const Constant *other_value(SnapshotScope *scope, PyObject *value, const 
     if ((constant = table_get(builder->arrays, &value, sizeof value)))
         return constant;
     PyObject *wrapped = ext_hold(ext_wrapped_function(builder, value));
-    if (wrapped)
-        return ext_function_constant(builder, wrapped, NULL, shown);
+    if (wrapped || PyErr_Occurred())
+        return wrapped ? ext_function_constant(builder, wrapped, NULL, shown) : NULL;
     if ((constant = instance(scope, value, shown)) || PyErr_Occurred())
         return constant;
     if ((constant = ext_function_object_constant(scope, value, shown)) || PyErr_Occurred())

@@ -13,7 +13,7 @@ static bool is_enum_class(PyObject *class)
     bool result = meta && PyObject_TypeCheck(class, (PyTypeObject *)meta);
     Py_XDECREF(meta);
     Py_XDECREF(module);
-    PyErr_Clear();
+    ext_forgive();
     return result;
 }
 
@@ -33,8 +33,9 @@ const Type *ext_enum_type(ExtState *state, PyObject *value, Arena *arena)
         return NULL;
     PyObject *inner = PyObject_GetAttrString(value, "value");
     const Type *number = inner ? ext_number_type(inner) : NULL;
-    PyErr_Clear();
     Py_XDECREF(inner);
+    if (!ext_forgive())
+        return NULL;
     return make_type(state, class, number ? number : &type_none, arena);
 }
 
@@ -47,6 +48,7 @@ const Type *ext_enum_class_type(ExtState *state, PyObject *class, Arena *arena)
         const Type *value = member ? member->items[0] : &type_none;
         number = !number || value == number ? value : &type_none;
     }
-    PyErr_Clear();
+    if (!ext_forgive())
+        return NULL;
     return make_type(state, class, number ? number : &type_none, arena);
 }

@@ -11,7 +11,7 @@ static bool is_numpys(PyObject *function)
     const char *name = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
     bool result = name && (strcmp(name, "numpy") == 0 || strncmp(name, "numpy.", 6) == 0);
     Py_XDECREF(module);
-    PyErr_Clear();
+    ext_forgive();
     return result;
 }
 
@@ -20,6 +20,8 @@ const Constant *ext_function_constant(SnapshotBuilder *builder, PyObject *value,
 {
     if (is_numpys(value))
         return ext_unsupported_value(builder, value, shown);
+    if (PyErr_Occurred())
+        return NULL;
     Constant *constant = ext_new_constant(builder, CONSTANT_FUNCTION, shown);
     constant->function = ext_function(builder, value, kernel && kernel->forceinline);
     return constant->function ? constant : NULL;
@@ -101,7 +103,7 @@ PyObject *ext_wrapped_function(const SnapshotBuilder *builder, PyObject *value)
     if (!PyCallable_Check(value) || PyType_Check(value))
         return NULL;
     PyObject *function = PyObject_GetAttr(value, builder->state->py_func_name);
-    PyErr_Clear();
+    ext_forgive();
     if (function && PyFunction_Check(function))
         return function;
     Py_XDECREF(function);

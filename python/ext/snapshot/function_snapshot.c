@@ -315,7 +315,8 @@ static bool read_keyword_defaults(SnapshotScope *scope, PyObject *defaults, Snap
 static bool read_constant_parameters(PyObject *function, Snapshot *out)
 {
     PyObject *names = PyObject_GetAttrString(function, "constant_parameters");
-    PyErr_Clear();
+    if (!ext_forgive())
+        return false;
     for (uint32_t i = 0; names && PyTuple_Check(names) && i < out->code->argument_count && i < 64; i++) {
         PyObject *name = PyUnicode_FromString(out->code->local_names[i]);
         int found = name ? PySequence_Contains(names, name) : -1;
@@ -391,11 +392,10 @@ static bool begin(SnapshotBuilder *builder)
     builder->enum_meta = ext_hold(imported("enum", "EnumMeta"));
     builder->namespace_class = ext_hold(imported("types", "SimpleNamespace"));
     builder->partial_class = ext_hold(imported("functools", "partial"));
+    if (!builder->held || !builder->enum_meta || !builder->namespace_class || !builder->partial_class)
+        return false;
     builder->lazy_class = ext_hold(imported("types", "LazyImportType"));
-    if (!builder->lazy_class)
-        PyErr_Clear();
-    return builder->held && builder->enum_meta && builder->namespace_class && builder->partial_class &&
-           read_opcodes(builder);
+    return ext_forgive() && read_opcodes(builder);
 }
 
 typedef struct Making {

@@ -1,6 +1,8 @@
 /* Which objects of builtins, math, numpy, ... are intrinsics, and which intrinsic stands at a path. */
 #include "ext/snapshot/intrinsic_lookup.h"
 
+#include "ext/guard.h"
+
 PyObject *ext_intrinsic_child(ExtState *state, PyObject *path, PyObject *name)
 {
     PyObject *key = PyUnicode_FromFormat("%U.%U", path, name);
@@ -45,7 +47,8 @@ bool ext_each_intrinsic_path(void *user, PathVisitor *visit)
 }
 
 /* --- objects of other modules that are intrinsics ---------------------------------------------------------------------------- */
-/* The object at a path such as "numpy.linalg.norm"; NULL without an exception where there is none. New reference. */
+/* The object at a path such as "numpy.linalg.norm"; NULL where there is none, with an exception where that could not be found
+ * out. New reference. */
 static PyObject *resolve(const char *path, size_t length)
 {
     size_t end = strcspn(path, ".");
@@ -61,7 +64,7 @@ static PyObject *resolve(const char *path, size_t length)
         Py_SETREF(object, next);
         end += 1 + size;
     }
-    PyErr_Clear();
+    ext_forgive();
     return object;
 }
 
@@ -76,7 +79,7 @@ static bool add_object(void *user, const char *path, size_t length, int number)
         return true;
     PyObject *object = resolve(path, length);
     if (!object)
-        return true;
+        return !PyErr_Occurred();
     PyObject *key = PyLong_FromVoidPtr(object), *value = PyLong_FromLong(number);
     bool ok = key && value && PyDict_SetDefault(known->ids, key, value) && PyList_Append(known->objects, object) == 0;
     Py_XDECREF(key);

@@ -3,6 +3,7 @@
 
 #include "core/base/bfloat.h"
 #include "ext/array/element_types.h"
+#include "ext/guard.h"
 
 static const Type *int_type(PyObject *value)
 {
@@ -61,7 +62,7 @@ static const Type *numpy_scalar_type(PyObject *value)
     PyArray_Descr *dtype = PyArray_DescrFromScalar(value);
     const Type *type = dtype ? ext_scalar_of_dtype(dtype) : NULL;
     Py_XDECREF(dtype);
-    PyErr_Clear();
+    ext_forgive();
     return type;
 }
 

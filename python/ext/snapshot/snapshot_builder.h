@@ -55,7 +55,8 @@ const Constant *ext_partial_constant(SnapshotScope *scope, PyObject *value, cons
 const Constant *ext_class_method_constant(SnapshotScope *scope, PyObject *value, const char *shown);
 /* An operator.itemgetter or the like. NULL without an exception where the value is nothing of that kind. */
 const Constant *ext_function_object_constant(SnapshotScope *scope, PyObject *value, const char *shown);
-/* The Python function behind a compiled one of numba (py_func); NULL without an exception. New reference. */
+/* The Python function behind a compiled one of numba (py_func); NULL where there is none, with an exception where that could
+ * not be found out. New reference. */
 PyObject *ext_wrapped_function(const SnapshotBuilder *builder, PyObject *value);
 /* class_snapshot.c: a class of named tuples. NULL without an exception where it is none. */
 const Constant *ext_class(SnapshotScope *scope, PyObject *value, const char *shown);

@@ -56,7 +56,7 @@ bool ext_is_numbas(PyObject *object)
     const char *name = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
     bool result = name && strncmp(name, "numba.", 6) == 0;
     Py_XDECREF(module);
-    PyErr_Clear();
+    ext_forgive();
     return result;
 }
 
@@ -84,7 +84,8 @@ const Type *ext_type_of_object(ExtState *state, PyObject *object)
 {
     if (PyObject_TypeCheck(object, state->type_type))
         return ((ExtType *)object)->type;
-    PyObject *type = ext_is_numbas((PyObject *)Py_TYPE(object)) ? foreign_type(state, object) : NULL;
+    bool is_numbas = ext_is_numbas((PyObject *)Py_TYPE(object));
+    PyObject *type = is_numbas ? foreign_type(state, object) : NULL;
     return type ? ((ExtType *)type)->type : NULL;
 }
 

@@ -16,7 +16,7 @@ PyObject *ext_make_type(ExtState *state, const Type *type, Arena *arena);
 PyObject *ext_make_own_type(ExtState *state, const Type *(*make)(Arena *arena, const void *data), const void *data);
 /* The Type object of a type, copied where it is no singleton. New reference. */
 PyObject *ext_type_object(ExtState *state, const Type *type);
-/* Whether a class or function is of an installed numba. */
+/* Whether a class or function is of an installed numba. False with an exception where that could not be found out. */
 bool ext_is_numbas(PyObject *object);
 /* Calls a function of cujit._numba.foreign_types. New reference. */
 PyObject *ext_call_foreign(const char *function, PyObject *argument);

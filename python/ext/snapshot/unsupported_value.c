@@ -20,7 +20,7 @@ static const char *attribute_text(Arena *arena, PyObject *object, const char *at
 {
     PyObject *value = ext_hold(PyObject_GetAttrString(object, attribute));
     const char *text = value && PyUnicode_Check(value) ? ext_arena_text(arena, value) : NULL;
-    PyErr_Clear();
+    ext_forgive();
     return text ? text : "";
 }
 
@@ -34,7 +34,7 @@ static bool is_of(const char *module, const char *package)
 static bool is_random(Arena *arena, PyObject *value)
 {
     PyObject *owner = ext_hold(PyObject_GetAttrString(value, "__self__"));
-    PyErr_Clear();
+    ext_forgive();
     const char *module =
         attribute_text(arena, owner && !PyModule_Check(owner) ? (PyObject *)Py_TYPE(owner) : value, "__module__");
     return is_of(module, "random") || is_of(module, "_random") || is_of(module, "numpy.random");
@@ -61,5 +61,5 @@ const Constant *ext_unsupported_value(SnapshotBuilder *builder, PyObject *value,
     const char **names = ARENA_ARRAY(arena, const char *, 1);
     names[0] = hint;
     constant->names = names;
-    return constant;
+    return PyErr_Occurred() ? NULL : constant;
 }
