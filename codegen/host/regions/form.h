@@ -1,0 +1,75 @@
+/* The function that is made of a kernel's regions, while it is made: shared by the files that make it. */
+#ifndef CUJIT_CODEGEN_FORM_H
+#define CUJIT_CODEGEN_FORM_H
+
+#include "codegen/host/regions/regions.h"
+
+/* A phi whose operands are put in order once all blocks are linked. */
+typedef struct PendingPhi PendingPhi;
+struct PendingPhi {
+    PendingPhi *next;
+    IrValue *phi;
+    uint32_t count;
+    IrBlock **from;
+    IrValue **values;
+};
+
+typedef struct Form {
+    const Regions *regions;
+    Arena *arena; /* dies with the pass */
+    IrFunc *out;
+    IrBlock *entry; /* without its end as yet */
+    IrBlock *done; /* ends the function; NULL: not needed so far */
+    IrBlock **starts, **ends; /* by region: where all threads come to it together, and where they leave it */
+    IrValue **values; /* by IrValue.id: what stands for it, in the region at hand where each has its own */
+    IrValue **slots, **entries; /* by IrValue.id: where it is spilled; where a leader's phi finds its next value */
+    IrValue **results; /* by IrValue.id: of an exchange */
+    IrValue **locals; /* by IrValue.id: the array in the entry */
+    PendingPhi **phis; /* by IrValue.id: what stands for a phi */
+    IrValue *given, *places; /* slots of what threads bring to an exchange */
+    IrValue *going, *going_count; /* the slot of who has not ended, and the cell of how many; NULL: nobody ends early */
+    PendingPhi *pending;
+    /* the region at hand */
+    const Region *region;
+    IrBlock **copies; /* by piece */
+    IrBlock *loop, *top; /* of the loop over threads: its own block and the first one of its body */
+    IrBlock *thread_end; /* where a thread ends for good; NULL: not needed so far */
+} Form;
+
+static inline ValueHome home_of(const Form *form, const IrValue *value)
+{
+    return (ValueHome)form->regions->homes[value->id];
+}
+
+/* --- form_values.c ------------------------------------------------------------------------------------------------------ */
+/* A new slot: something of this type for each thread. */
+IrValue *form_slot(Form *form, const Type *type);
+/* Where a leader's phi finds its next value. */
+IrValue *form_entry_slot(Form *form, const IrValue *phi);
+IrValue *form_load_slot(IrBlock *to, IrValue *slot, const SourcePos *pos);
+void form_store_slot(IrBlock *to, IrValue *slot, IrValue *value);
+/* The same operation on what stands for its operands; from now on it stands for the value. */
+void form_copy_value(Form *form, IrBlock *to, const IrValue *value);
+/* Stores what stands for the value where another region reloads it. */
+void form_keep(Form *form, IrBlock *to, const IrValue *value);
+/* Makes a value of another region stand here: computed again, or reloaded. */
+void form_bring(Form *form, IrBlock *to, const IrValue *value);
+/* A phi that stands for this one, with room for so many ways; they are added as they are made. */
+PendingPhi *form_phi(Form *form, IrBlock *to, const IrValue *phi, uint32_t most);
+void form_add_way(PendingPhi *pending, IrBlock *from, IrValue *value);
+/* The ways inside of the region at hand by which control comes to the phi. */
+void form_add_ways_inside(Form *form, PendingPhi *pending, const IrValue *phi);
+/* Once all blocks are linked. */
+void form_finish_phi(const Form *form, const PendingPhi *pending);
+/* A thread brings its value, and the place that a shuffle asks for. */
+void form_bring_to_exchange(Form *form, IrBlock *to, const IrValue *collective);
+/* All threads have brought theirs. */
+void form_exchange(Form *form, IrBlock *to, const IrValue *collective);
+
+/* --- form_threads.c ----------------------------------------------------------------------------------------------------- */
+/* Whether threads have anything to do in the region at hand. */
+bool form_has_work(const Form *form);
+/* The loop over threads, entered from `from`. Returns the block behind it. */
+IrBlock *form_threads(Form *form, IrBlock *from);
+
+#endif

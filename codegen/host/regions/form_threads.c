@@ -1,0 +1,228 @@
+/* The loop over threads that a region becomes: what one thread does in it, from where all threads come to the region
+ * together to where they leave it together. What all of them have alike is not made here. */
+#include "codegen/host/regions/form.h"
+
+#include <string.h>
+
+/* --- edges -------------------------------------------------------------------------------------------------------------- */
+
+static bool hands_to(const Form *form, const IrBlock *block)
+{
+    for (const IrValue *phi = block->first; phi && phi->op == IR_PHI; phi = phi->next)
+        if (home_of(form, phi) != HOME_UNIFORM)
+            return true;
+    return false;
+}
+
+/* Hands their values to the phis of a leader; of two edges from one branch to one place it is the index-th. */
+static void hand_over(Form *form, IrBlock *at, const IrBlock *from, const IrBlock *to, uint32_t index)
+{
+    uint32_t place = 0;
+    while (to->predecessors[place] != from)
+        place++;
+    if (index && from->last->targets[0] == from->last->targets[1])
+        place++;
+    for (const IrValue *phi = to->first; phi && phi->op == IR_PHI; phi = phi->next)
+        if (home_of(form, phi) != HOME_UNIFORM)
+            form_store_slot(at, form_entry_slot(form, phi), form->values[phi->operands[place]->id]);
+}
+
+/* Where a thread goes by the terminator's edge of that number. */
+static IrBlock *thread_target(Form *form, const IrValue *terminator, uint32_t index)
+{
+    const IrBlock *to = terminator->targets[index];
+    uint32_t piece = form->regions->first_piece[to->id];
+    if (form->region->is_inside[piece])
+        return form->copies[piece];
+    if (!hands_to(form, to))
+        return form->loop;
+    IrBlock *edge = ir_block(form->out);
+    hand_over(form, edge, terminator->block, to, index);
+    ir_jump(edge, form->loop, &terminator->pos);
+    return edge;
+}
+
+static IrBlock *thread_end(Form *form, const SourcePos *pos)
+{
+    if (!form->region->ends_threads)
+        return form->loop;
+    if (form->thread_end)
+        return form->thread_end;
+    IrBlock *end = form->thread_end = ir_block(form->out);
+    form_store_slot(end, form->going, ir_const_int(end, TYPE_OF(BOOL), 0, pos));
+    IrValue *count = ir_append(end, IR_CELL_LOAD, TYPE_OF(INT32), pos, 1, &form->going_count);
+    IrValue *one = ir_const_int(end, TYPE_OF(INT32), 1, pos);
+    IrValue *left = ir_append(end, IR_SUB, TYPE_OF(INT32), pos, 2, (IrValue *[]){count, one});
+    ir_append(end, IR_CELL_STORE, &type_none, pos, 2, (IrValue *[]){form->going_count, left});
+    ir_jump(end, form->loop, pos);
+    return end;
+}
+
+static void copy_terminator(Form *form, IrBlock *to, const IrValue *value)
+{
+    switch (value->op) {
+    case IR_JUMP: ir_jump(to, thread_target(form, value, 0), &value->pos); return;
+    case IR_BRANCH: {
+        IrBlock *yes = thread_target(form, value, 0), *no = thread_target(form, value, 1);
+        ir_branch(to, form->values[value->operands[0]->id], yes, no, &value->pos);
+        return;
+    }
+    case IR_RETURN: ir_jump(to, thread_end(form, &value->pos), &value->pos); return;
+    default: form_copy_value(form, to, value); return;
+    }
+}
+
+/* --- one thread's part of a region -------------------------------------------------------------------------------------- */
+
+/* How the last step of a region ends in the loop over threads. Where they go from there is decided outside. */
+static void copy_last_terminator(Form *form, IrBlock *to, const Piece *piece)
+{
+    const IrValue *terminator = has_terminator(piece) ? piece->block->last : NULL;
+    if (terminator && (diverges(form->regions, piece) || terminator->op == IR_RAISE || terminator->op == IR_TRAP)) {
+        copy_terminator(form, to, terminator);
+        return;
+    }
+    if (piece->end && is_exchange(piece->end))
+        form_bring_to_exchange(form, to, piece->end);
+    for (uint32_t i = 0; terminator && i < piece->step_count; i++)
+        hand_over(form, to, piece->block, terminator->targets[i], i);
+    ir_jump(to, form->loop, terminator ? &terminator->pos : &piece->end->pos);
+}
+
+/* The leader's phis have what the region before handed over; where the region comes back to its leader they are phis. */
+static void bring_phis(Form *form, const Piece *leader)
+{
+    uint32_t place = form->region->leader;
+    for (const IrValue *phi = leader->first; phi && phi->op == IR_PHI; phi = phi->next) {
+        if (home_of(form, phi) == HOME_UNIFORM)
+            continue;
+        IrValue *given = form_load_slot(form->top, form_entry_slot(form, phi), &phi->pos);
+        form->values[phi->id] = given;
+        if (form->region->is_inside[place])
+            form_add_way(form_phi(form, form->copies[place], phi, phi->operand_count + 1), form->top, given);
+    }
+    if (form->copies[place] != form->top)
+        ir_jump(form->top, form->copies[place], &leader->first->pos);
+}
+
+/* Whether a phi at the region's beginning already is where it is kept. */
+static bool is_kept(const Regions *regions, const Region *region, const IrValue *phi)
+{
+    uint32_t piece = regions->piece_of[phi->id];
+    return piece == region->leader && !region->is_inside[piece] && !regions->needs_entry[phi->id];
+}
+
+static void copy_piece(Form *form, uint32_t place)
+{
+    const Piece *piece = &form->regions->pieces[place];
+    bool is_leader = place == form->region->leader, is_last = place == form->region->last;
+    const IrValue *value = piece->first;
+    IrBlock *to = form->copies[place];
+    for (; value != piece->end && value->op == IR_PHI; value = value->next)
+        if (!is_leader && home_of(form, value) != HOME_UNIFORM)
+            form_phi(form, to, value, value->operand_count);
+    for (const IrValue *phi = piece->first; phi != value; phi = phi->next)
+        if (!is_kept(form->regions, form->region, phi))
+            form_keep(form, to, phi);
+    for (; value != piece->end && value->next; value = value->next) {
+        if (home_of(form, value) == HOME_UNIFORM)
+            continue;
+        form_copy_value(form, to, value);
+        form_keep(form, to, value);
+    }
+    if (is_last)
+        copy_last_terminator(form, to, piece);
+    else
+        copy_terminator(form, to, piece->block->last);
+}
+
+static void fill_phis_inside(Form *form)
+{
+    const Regions *regions = form->regions;
+    for (uint32_t i = 0; i < form->region->piece_count; i++) {
+        uint32_t place = form->region->pieces[i];
+        if (!form->region->is_inside[place])
+            continue;
+        for (const IrValue *phi = regions->pieces[place].first; phi && phi->op == IR_PHI; phi = phi->next)
+            if (home_of(form, phi) != HOME_UNIFORM)
+                form_add_ways_inside(form, form->phis[phi->id], phi);
+    }
+}
+
+static void form_body(Form *form)
+{
+    const Region *region = form->region;
+    memset(form->copies, 0, form->regions->piece_count * sizeof *form->copies);
+    for (uint32_t i = 0; i < region->piece_count; i++)
+        form->copies[region->pieces[i]] =
+            region->pieces[i] == region->leader && !region->is_inside[region->leader] ? form->top : ir_block(form->out);
+    for (uint32_t i = 0; i < region->incoming_count; i++)
+        form_bring(form, form->top, region->incoming[i]);
+    bring_phis(form, &form->regions->pieces[region->leader]);
+    for (uint32_t i = 0; i < region->piece_count; i++)
+        copy_piece(form, region->pieces[i]);
+    fill_phis_inside(form);
+}
+
+/* --- all threads -------------------------------------------------------------------------------------------------------- */
+
+/* The loop over threads, entered from `from`. Returns the block behind it. */
+IrBlock *form_threads(Form *form, IrBlock *from)
+{
+    IrBlock *after = ir_block(form->out);
+    IrValue *operands[2] = {form->going, form->going_count};
+    form->loop = ir_block(form->out);
+    form->top = ir_block(form->out);
+    form->thread_end = NULL;
+    ir_jump(from, form->loop, NULL);
+    IrValue *loop = ir_append(form->loop, IR_THREAD_LOOP, &type_none, NULL, form->going ? 2 : 0, operands);
+    loop->targets[0] = after;
+    loop->targets[1] = form->top;
+    loop->hint = keeps_order(form->regions, form->region, form->arena) ? IR_THREADS_INDEPENDENT : 0;
+    if (form->going && form->region->leader == 0)
+        loop->hint |= IR_THREADS_BEGIN;
+    form_body(form);
+    return after;
+}
+
+/* --- whether there is anything to do ------------------------------------------------------------------------------------ */
+
+static bool hands_over(const Form *form, const Piece *piece)
+{
+    for (uint32_t i = 0; has_terminator(piece) && i < piece->successor_count; i++)
+        if (hands_to(form, piece->block->last->targets[i]))
+            return true;
+    return false;
+}
+
+static bool has_effect(const Form *form, const IrValue *value)
+{
+    if (value->op == IR_CELL)
+        return true;
+    if (home_of(form, value) == HOME_SPILL)
+        return value->op != IR_PHI || !is_kept(form->regions, form->region, value);
+    if (value->op == IR_INTRINSIC)
+        return intrinsic_info[value->intrinsic].kind != INTRINSIC_KIND_REGISTER &&
+               intrinsic_info[value->intrinsic].kind != INTRINSIC_KIND_MATH;
+    return value->op == IR_RAISE || value->op == IR_TRAP ||
+           !(ir_op_info[value->op].flags & (IR_FLAG_PURE | IR_FLAG_TERMINATOR));
+}
+
+/* Whether threads have anything to do in the region. */
+bool form_has_work(const Form *form)
+{
+    const Regions *regions = form->regions;
+    const Region *region = form->region;
+    const Piece *last = &regions->pieces[region->last];
+    if (last->end && is_exchange(last->end))
+        return true;
+    if (diverges(regions, last) || hands_over(form, last) || (region->leader == 0 && form->going))
+        return true;
+    for (uint32_t i = 0; i < region->piece_count; i++) {
+        const Piece *piece = &regions->pieces[region->pieces[i]];
+        for (const IrValue *value = piece->first; value != piece->end; value = value->next)
+            if (!piece->is_uniform || has_effect(form, value))
+                return true;
+    }
+    return false;
+}
