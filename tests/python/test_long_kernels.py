@@ -1,4 +1,5 @@
 """How long a kernel is does not matter to the stack of the thread that compiles it."""
+import os
 import subprocess
 import sys
 
@@ -88,3 +89,39 @@ def test_long_functions_in_a_thread_with_a_small_stack(shape):
 
 def test_launch_from_a_thread_with_the_smallest_stack():
     compile_in("ifs", 500, 64, "launch")
+
+
+CHAIN = r'''
+import sys
+import threading
+from cujit import cuda, types
+
+count, end = int(sys.argv[1]), sys.argv[2]
+ends = dict(
+    step="    i = cuda.grid(1)\n    while i < x.size:\n        x[i] = i\n        i += t",
+    stop="    i = cuda.grid(1)\n    while i < t:\n        x[i] = i\n        i += cuda.gridsize(1)",
+    test="    if cuda.threadIdx.x < t:\n        x[cuda.threadIdx.x] = t",
+    barrier="    cuda.syncthreads()\n    x[cuda.threadIdx.x] = t\n    cuda.syncthreads()\n    x[0] = t",
+)
+sums = "\n".join("    t += 1" for _ in range(count))
+namespace = {"cuda": cuda}
+exec(f"def kernel(x):\n    t = cuda.gridsize(1)\n{sums}\n{ends[end]}\n", namespace)
+
+
+def run():
+    cuda.jit(namespace["kernel"]).inspect("regions", (types.int64[::1],))
+    print("done")
+
+
+threading.stack_size(256 << 10)
+thread = threading.Thread(target=run)
+thread.start()
+thread.join()
+'''
+
+
+@pytest.mark.parametrize("end", ["step", "stop", "test", "barrier"])
+def test_passes_of_the_cpu_device_follow_no_chain_of_values_to_its_end(end):
+    environment = {**os.environ, "CUJIT_DEVICE": "cpu"}
+    done = subprocess.run([sys.executable, "-c", CHAIN, "200000", end], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0 and done.stdout == "done\n", done.stderr[-2000:]

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "core/base/graph.h"
 #include "core/ir/ir_graph.h"
 
 enum { MOST_REMATERIALIZED = 24, NEVER = 1 << 20 }; /* operations to make a value anew */
@@ -16,7 +17,8 @@ typedef struct Search {
     bool *crosses; /* by value: needed in a region that does not make it */
     uint32_t *costs; /* by value: operations to make it anew */
     uint32_t *wanted; /* by value: the last region, plus 1, whose incoming values have it */
-    uint32_t *stack, *scratch;
+    uint32_t *stack;
+    uint32_t *first, *ways; /* of a graph of pieces or regions */
     bool *seen;
 } Search;
 
@@ -80,37 +82,28 @@ static void find_members(Search *search, Region *region, const bool *chosen)
     }
 }
 
-/* Postorder from the leader, turned around. */
-static void order_members(Search *search, Region *region)
+/* Ways of the region's pieces that stay in it. */
+static Graph graph_of_members(const Search *search, const Region *region)
 {
     const Regions *regions = search->regions;
-    uint32_t depth = 0, count = 0, *next = search->scratch;
-    memset(search->seen, 0, regions->piece_count);
-    region->pieces = ARENA_ARRAY(search->arena, uint32_t, regions->piece_count);
-    search->stack[depth++] = region->leader;
-    search->seen[region->leader] = true;
-    next[0] = 0;
-    while (depth) {
-        uint32_t place = search->stack[depth - 1];
-        const Piece *piece = &regions->pieces[place];
-        if (!has_terminator(piece) || next[depth - 1] == piece->successor_count) {
-            region->pieces[count++] = place;
-            depth--;
-            continue;
-        }
-        uint32_t to = piece->successors[next[depth - 1]++];
-        if (!region->is_inside[to] || search->seen[to])
-            continue;
-        search->seen[to] = true;
-        next[depth] = 0;
-        search->stack[depth++] = to;
+    uint32_t count = regions->piece_count, edges = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const Piece *piece = &regions->pieces[i];
+        search->first[i] = edges;
+        for (uint32_t k = 0; has_terminator(piece) && k < piece->successor_count; k++)
+            if (region->is_inside[piece->successors[k]])
+                search->ways[edges++] = piece->successors[k];
     }
-    for (uint32_t i = 0; i < count / 2; i++) {
-        uint32_t piece = region->pieces[i];
-        region->pieces[i] = region->pieces[count - 1 - i];
-        region->pieces[count - 1 - i] = piece;
-    }
-    region->piece_count = count;
+    search->first[count] = edges;
+    return (Graph){.node_count = count, .first = search->first, .successors = search->ways};
+}
+
+static void order_members(Search *search, Region *region)
+{
+    Graph graph = graph_of_members(search, region);
+    GraphOrder order = graph_order(&graph, region->leader, search->arena);
+    region->pieces = order.nodes;
+    region->piece_count = order.count;
 }
 
 static bool makes_pieces_end(const Regions *regions, const Region *region, bool may_raise)
@@ -143,31 +136,20 @@ static void find_region_list(Search *search, bool may_raise)
     }
 }
 
-/* Postorder from the first region, turned around: the numbers of pieces are in no such order where functions are inlined. */
+/* The numbers of pieces are in no such order where functions are inlined. */
 static void order_regions(Search *search)
 {
     Regions *regions = search->regions;
-    uint32_t depth = 0, place = regions->region_count, *next = search->scratch;
-    memset(search->seen, 0, regions->piece_count);
-    regions->order = ARENA_ARRAY(search->arena, uint32_t, regions->region_count);
-    search->stack[depth++] = regions->pieces[0].region;
-    search->seen[regions->pieces[0].region] = true;
-    next[0] = 0;
-    while (depth) {
-        uint32_t number = search->stack[depth - 1];
-        const Piece *last = &regions->pieces[regions->regions[number].last];
-        if (next[depth - 1] == last->step_count) {
-            regions->order[--place] = number;
-            depth--;
-            continue;
-        }
-        uint32_t to = regions->pieces[last->steps[next[depth - 1]++]].region;
-        if (search->seen[to])
-            continue;
-        search->seen[to] = true;
-        next[depth] = 0;
-        search->stack[depth++] = to;
+    uint32_t count = regions->region_count, edges = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const Piece *last = &regions->pieces[regions->regions[i].last];
+        search->first[i] = edges;
+        for (uint32_t k = 0; k < last->step_count; k++)
+            search->ways[edges++] = regions->pieces[last->steps[k]].region;
     }
+    search->first[count] = edges;
+    Graph graph = {.node_count = count, .first = search->first, .successors = search->ways};
+    regions->order = graph_order(&graph, regions->pieces[0].region, search->arena).nodes;
 }
 
 /* --- values that cross regions -------------------------------------------------------------------------------------------------------- */
@@ -229,17 +211,13 @@ static void list_incoming(Search *search, Region *region)
 
 static uint32_t own_cost(const IrValue *value)
 {
-    switch (value->op) {
-    case IR_PHI:
-    case IR_CELL: return NEVER; /* it would be as at first */
-    case IR_INTRINSIC: return intrinsic_info[value->intrinsic].kind == INTRINSIC_KIND_REGISTER ? 1 : NEVER;
-    case IR_DIV:
-    case IR_FLOORDIV:
-    case IR_MOD:
-    case IR_POW:
-    case IR_POWI: return MOST_REMATERIALIZED / 2;
-    default: return ir_op_info[value->op].flags & IR_FLAG_PURE ? 1 : NEVER;
-    }
+    if (value->op == IR_LOCAL)
+        return 1; /* where it is, not another one */
+    if (!ir_is_repeatable(value))
+        return NEVER;
+    if (value->op == IR_INTRINSIC)
+        return intrinsic_info[value->intrinsic].kind == INTRINSIC_KIND_REGISTER ? 1 : NEVER;
+    return ir_is_routine(value) ? MOST_REMATERIALIZED / 2 : 1;
 }
 
 /* Operands come before what is made of them, but for phis, which nothing makes anew. */
@@ -347,7 +325,8 @@ bool find_regions(const IrFunc *kernel, bool may_raise, Arena *arena, Regions *o
                      .costs = ARENA_ARRAY(arena, uint32_t, kernel->value_count),
                      .wanted = ARENA_ARRAY(arena, uint32_t, kernel->value_count),
                      .stack = ARENA_ARRAY(arena, uint32_t, out->piece_count + 1),
-                     .scratch = ARENA_ARRAY(arena, uint32_t, out->piece_count + 1),
+                     .first = ARENA_ARRAY(arena, uint32_t, out->piece_count + 1),
+                     .ways = ARENA_ARRAY(arena, uint32_t, 2 * out->piece_count + 1),
                      .seen = ARENA_ARRAY(arena, bool, out->piece_count)};
     find_region_list(&search, may_raise);
     order_regions(&search);

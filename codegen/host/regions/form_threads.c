@@ -1,6 +1,7 @@
 /* The loop over threads that a region becomes: what one thread does in it, from where all threads come to the region
  * together to where they leave it together. What all of them have alike is not made here. */
 #include "codegen/host/regions/form.h"
+#include "core/ir/ir_graph.h"
 
 #include <string.h>
 
@@ -201,11 +202,8 @@ static bool has_effect(const Form *form, const IrValue *value)
         return true;
     if (home_of(form, value) == HOME_SPILL)
         return value->op != IR_PHI || !is_kept(form->regions, form->region, value);
-    if (value->op == IR_INTRINSIC)
-        return intrinsic_info[value->intrinsic].kind != INTRINSIC_KIND_REGISTER &&
-               intrinsic_info[value->intrinsic].kind != INTRINSIC_KIND_MATH;
-    return value->op == IR_RAISE || value->op == IR_TRAP ||
-           !(ir_op_info[value->op].flags & (IR_FLAG_PURE | IR_FLAG_TERMINATOR));
+    bool ends_thread = value->op == IR_RAISE || value->op == IR_TRAP;
+    return ends_thread || (ir_has_effect(value) && !(ir_op_info[value->op].flags & IR_FLAG_TERMINATOR));
 }
 
 /* Whether threads have anything to do in the region. */

@@ -1,20 +1,22 @@
 /* Which pieces of a kernel all threads of a block run together. Threads part at branches on values that differ between
- * them and meet again at the branch's postdominator: the piece that every way from there to the next barrier passes, or to the end
- * where no barrier follows. Threads that turn to where no barrier follows while others go on to one end on their own. */
+ * them and meet again at the branch's postdominator: the piece that every way from there to the next barrier passes, or to
+ * the end where no barrier follows. Threads that turn to where no barrier follows while others go on to one end on their
+ * own. IrGraph's postdominators do not say that: it knows whole blocks, for which a barrier is no end, and takes every
+ * return for one that all threads may come to. So the pieces are a graph of their own, for core/base/graph.h. */
 #include <string.h>
 
 #include "codegen/host/regions/regions.h"
+#include "core/base/graph.h"
+#include "core/ir/ir_graph.h"
 
-enum { MOST_PIECES = 1024, WORD_BITS = 64 };
+enum { MOST_PIECES = 1024 };
 
-typedef struct Graph {
+typedef struct Search {
     Regions *regions;
     Arena *arena;
-    uint32_t words; /* of a set of pieces, the exit included */
-    uint64_t *postdominators; /* by piece: the pieces on all ways from it to the exit, itself included */
     uint32_t *stack; /* for walks */
     bool *seen;
-} Graph;
+} Search;
 
 /* --- pieces ------------------------------------------------------------------------------------------------------------------------ */
 
@@ -78,23 +80,23 @@ static uint32_t count_pieces(const IrFunc *kernel)
     return count;
 }
 
-static bool make_pieces(Graph *graph)
+static bool make_pieces(Search *search)
 {
-    Regions *regions = graph->regions;
+    Regions *regions = search->regions;
     const IrFunc *kernel = regions->kernel;
     uint32_t count = count_pieces(kernel);
     if (count > MOST_PIECES)
         return false;
-    regions->pieces = ARENA_ARRAY(graph->arena, Piece, count);
-    regions->first_piece = ARENA_ARRAY(graph->arena, uint32_t, kernel->block_count);
-    regions->last_piece = ARENA_ARRAY(graph->arena, uint32_t, kernel->block_count);
-    regions->piece_of = ARENA_ARRAY(graph->arena, uint32_t, kernel->value_count);
+    regions->pieces = ARENA_ARRAY(search->arena, Piece, count);
+    regions->first_piece = ARENA_ARRAY(search->arena, uint32_t, kernel->block_count);
+    regions->last_piece = ARENA_ARRAY(search->arena, uint32_t, kernel->block_count);
+    regions->piece_of = ARENA_ARRAY(search->arena, uint32_t, kernel->value_count);
     for (const IrBlock *block = kernel->first; block; block = block->next)
         cut_block(regions, block);
     for (uint32_t i = 0; i < regions->piece_count; i++)
         link_piece(regions, i);
-    graph->stack = ARENA_ARRAY(graph->arena, uint32_t, count);
-    graph->seen = ARENA_ARRAY(graph->arena, bool, count);
+    search->stack = ARENA_ARRAY(search->arena, uint32_t, count);
+    search->seen = ARENA_ARRAY(search->arena, bool, count);
     return true;
 }
 
@@ -109,92 +111,45 @@ static void find_what_reaches_barriers(Regions *regions)
     }
 }
 
-/* --- postdominators of the graph in which a barrier is an exit and ways that end threads early are none ------------------------ */
-
-static uint64_t *set_of(const Graph *graph, uint32_t piece)
-{
-    return graph->postdominators + (size_t)piece * graph->words;
-}
-
-static bool has(const uint64_t *set, uint32_t piece) { return set[piece / WORD_BITS] >> piece % WORD_BITS & 1; }
-
-static void put(uint64_t *set, uint32_t piece) { set[piece / WORD_BITS] |= (uint64_t)1 << piece % WORD_BITS; }
+/* --- postdominators ----------------------------------------------------------------------------------------------------------- */
 
 /* Calls the exit piece_count. */
-static uint32_t ways_on(const Graph *graph, uint32_t place, uint32_t *ways)
+static uint32_t ways_on(const Regions *regions, const Piece *piece, uint32_t *ways)
 {
-    const Regions *regions = graph->regions;
-    const Piece *piece = &regions->pieces[place];
     uint32_t count = 0;
-    if (!has_terminator(piece) || piece->successor_count == 0) {
+    if (!has_terminator(piece) || piece->successor_count == 0)
         ways[count++] = regions->piece_count;
-        return count;
-    }
-    for (uint32_t i = 0; i < piece->successor_count; i++)
+    for (uint32_t i = 0; i < piece->successor_count && has_terminator(piece); i++)
         if (!piece->reaches_barrier || regions->pieces[piece->successors[i]].reaches_barrier)
             ways[count++] = piece->successors[i];
     return count;
 }
 
-static bool narrow(const Graph *graph, uint32_t piece)
+/* Each barrier leads to the exit, and ways that end threads early are none. */
+static Graph graph_to_barriers(const Regions *regions, Arena *arena)
 {
-    uint32_t ways[2], count = ways_on(graph, piece, ways);
-    uint64_t *set = set_of(graph, piece), changed = 0;
-    for (uint32_t word = 0; word < graph->words; word++) {
-        uint64_t all = UINT64_MAX;
-        for (uint32_t i = 0; i < count; i++)
-            all &= set_of(graph, ways[i])[word];
-        if (piece / WORD_BITS == word)
-            all |= (uint64_t)1 << piece % WORD_BITS;
-        changed |= all ^ set[word];
-        set[word] = all;
+    uint32_t count = regions->piece_count, edges = 0;
+    uint32_t *first = ARENA_ARRAY(arena, uint32_t, count + 2), *ways = ARENA_ARRAY(arena, uint32_t, 2 * count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        first[i] = edges;
+        edges += ways_on(regions, &regions->pieces[i], ways + edges);
     }
-    return changed != 0;
+    first[count] = first[count + 1] = edges;
+    return (Graph){.node_count = count + 1, .first = first, .successors = ways};
 }
 
-static uint32_t size_of(const Graph *graph, uint32_t piece)
+/* False where a piece has no way to the exit. */
+static bool find_postdominators(Regions *regions, Arena *arena)
 {
-    uint32_t size = 0;
-    for (uint32_t word = 0; word < graph->words; word++)
-        size += (uint32_t)__builtin_popcountll(set_of(graph, piece)[word]);
-    return size;
-}
-
-/* The sets of a piece's postdominators are nested: the nearest has the largest. */
-static uint32_t nearest(const Graph *graph, uint32_t piece)
-{
-    uint32_t best = NO_PIECE, best_size = 0;
-    for (uint32_t other = 0; other < graph->regions->piece_count; other++) {
-        if (other == piece || !has(set_of(graph, piece), other))
-            continue;
-        uint32_t size = size_of(graph, other);
-        if (size > best_size) {
-            best = other;
-            best_size = size;
-        }
-    }
-    return best;
-}
-
-/* False where a piece has no way to the exit: it would be in every set. */
-static bool find_postdominators(Graph *graph)
-{
-    uint32_t count = graph->regions->piece_count;
-    graph->words = (count + 1) / WORD_BITS + 1; /* with a bit that stands for nothing */
-    graph->postdominators = ARENA_ARRAY(graph->arena, uint64_t, (size_t)(count + 1) * graph->words);
-    memset(graph->postdominators, 0xff, (size_t)count * graph->words * sizeof(uint64_t));
-    put(set_of(graph, count), count);
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t i = count; i-- > 0;)
-            changed |= narrow(graph, i);
-    }
-    for (uint32_t i = 0; i < count; i++)
-        if (has(set_of(graph, i), count + 1))
+    uint32_t exit = regions->piece_count;
+    Graph graph = graph_to_barriers(regions, arena), back = graph_reversed(&graph, arena);
+    const uint32_t *nearest = graph_dominators(&back, exit, arena);
+    for (uint32_t i = 0; i < exit; i++) {
+        if (nearest[i] == GRAPH_NONE)
             return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (graph->regions->pieces[i].successor_count == 2)
-            graph->regions->pieces[i].postdominator = nearest(graph, i);
+        if (regions->pieces[i].successor_count == 2 && nearest[i] != exit)
+            regions->pieces[i].postdominator = nearest[i];
+    }
     return true;
 }
 
@@ -244,10 +199,11 @@ static bool is_divergent(const Regions *regions, const IrValue *value)
         return false;
     if (is_block_vote(value))
         return false;
-    if (regions->pieces[regions->piece_of[value->id]].is_divergent_piece || value->op == IR_LOCAL ||
-        value->op == IR_CELL)
+    if (regions->pieces[regions->piece_of[value->id]].is_divergent_piece)
         return true;
-    if (value->op == IR_INTRINSIC ? !is_uniform_intrinsic(value) : !(ir_op_info[value->op].flags & IR_FLAG_PURE))
+    if (value->op != IR_PHI && !ir_is_repeatable(value))
+        return true;
+    if (value->op == IR_INTRINSIC && !is_uniform_intrinsic(value))
         return true;
     for (uint32_t i = 0; i < value->operand_count; i++)
         if (regions->homes[value->operands[i]->id] != HOME_UNIFORM)
@@ -271,39 +227,39 @@ static bool find_divergent(Regions *regions)
 }
 
 /* Everything from where threads diverge to the postdominator. */
-static bool mark_divergent(Graph *graph, const Piece *parting)
+static bool mark_divergent(Search *search, const Piece *parting)
 {
-    Regions *regions = graph->regions;
+    Regions *regions = search->regions;
     uint32_t depth = 0;
     bool changed = false;
     const Piece *from = parting;
-    memset(graph->seen, 0, regions->piece_count);
+    memset(search->seen, 0, regions->piece_count);
     for (;;) {
         for (uint32_t i = 0; i < from->successor_count; i++) {
             uint32_t next = from->successors[i];
-            if (next == parting->postdominator || graph->seen[next])
+            if (next == parting->postdominator || search->seen[next])
                 continue;
-            graph->seen[next] = true;
+            search->seen[next] = true;
             changed |= !regions->pieces[next].is_divergent_piece;
             regions->pieces[next].is_divergent_piece = true;
-            graph->stack[depth++] = next;
+            search->stack[depth++] = next;
         }
         if (!depth)
             return changed;
-        from = &regions->pieces[graph->stack[--depth]];
+        from = &regions->pieces[search->stack[--depth]];
     }
 }
 
 /* A barrier that only some threads may reach ends the search: false. */
-static bool find_divergent_pieces(Graph *graph, bool *changed)
+static bool find_divergent_pieces(Search *search, bool *changed)
 {
-    Regions *regions = graph->regions;
+    Regions *regions = search->regions;
     for (uint32_t i = 0; i < regions->piece_count; i++) {
         const Piece *piece = &regions->pieces[i];
         if (diverges(regions, piece)) {
             if (piece->reaches_barrier && piece->postdominator == NO_PIECE)
                 return false;
-            *changed |= mark_divergent(graph, piece);
+            *changed |= mark_divergent(search, piece);
         }
         if (piece->is_divergent_piece && !has_terminator(piece))
             return false;
@@ -325,20 +281,20 @@ static void find_step_successors(const Regions *regions, Piece *piece)
             piece->steps[piece->step_count++] = piece->successors[i];
 }
 
-static void walk_steps(Graph *graph)
+static void walk_steps(Search *search)
 {
-    Regions *regions = graph->regions;
+    Regions *regions = search->regions;
     uint32_t depth = 1;
-    graph->stack[0] = 0;
+    search->stack[0] = 0;
     regions->pieces[0].is_uniform = true;
     while (depth) {
-        Piece *piece = &regions->pieces[graph->stack[--depth]];
+        Piece *piece = &regions->pieces[search->stack[--depth]];
         find_step_successors(regions, piece);
         for (uint32_t i = 0; i < piece->step_count; i++) {
             Piece *next = &regions->pieces[piece->steps[i]];
             next->step_predecessors++;
             if (!next->is_uniform)
-                graph->stack[depth++] = piece->steps[i];
+                search->stack[depth++] = piece->steps[i];
             next->is_uniform = true;
         }
     }
@@ -354,22 +310,22 @@ static bool chooses_by_edge(const Piece *piece)
 
 bool find_steps(Regions *regions, Arena *arena)
 {
-    Graph graph = {.regions = regions, .arena = arena};
-    if (!make_pieces(&graph))
+    Search search = {.regions = regions, .arena = arena};
+    if (!make_pieces(&search))
         return false;
     find_what_reaches_barriers(regions);
-    if (!find_postdominators(&graph))
+    if (!find_postdominators(regions, arena))
         return false;
     regions->homes = ARENA_ARRAY(arena, uint8_t, regions->kernel->value_count);
     memset(regions->homes, HOME_UNIFORM, regions->kernel->value_count);
     for (bool changed = true; changed;) {
         changed = find_divergent(regions);
-        if (!find_divergent_pieces(&graph, &changed))
+        if (!find_divergent_pieces(&search, &changed))
             return false;
     }
     for (uint32_t i = 0; i < regions->piece_count; i++)
         if (chooses_by_edge(&regions->pieces[i]))
             return false;
-    walk_steps(&graph);
+    walk_steps(&search);
     return true;
 }

@@ -4,6 +4,7 @@
 #include "codegen/host/regions/thread_bounds.h"
 
 #include "codegen/passes.h"
+#include "core/ir/ir_graph.h"
 #include "core/kernel_abi.h"
 
 enum {
@@ -17,13 +18,12 @@ enum {
 
 /* --- what a value is of threadIdx.x --------------------------------------------------------------------------------------- */
 
-/* What reserves memory is no such value. */
+/* Not what reserves memory. */
 static bool can_repeat(const IrValue *value)
 {
-    if (value->op == IR_INTRINSIC)
-        return intrinsic_info[value->intrinsic].kind == INTRINSIC_KIND_REGISTER;
-    return ir_op_info[value->op].flags & IR_FLAG_PURE && value->op != IR_LOCAL && value->op != IR_CELL &&
-           value->op != IR_SHARED && value->op != IR_DATA;
+    if (value->op == IR_INTRINSIC && intrinsic_info[value->intrinsic].kind != INTRINSIC_KIND_REGISTER)
+        return false;
+    return ir_is_repeatable(value) && value->op != IR_SHARED && value->op != IR_DATA;
 }
 
 static int bits_of(uint64_t number)
@@ -87,7 +87,7 @@ static int slope_of_register(const IrValue *value)
 
 static int slope_below(const IrValue *value, int depth)
 {
-    if (value->op == IR_PHI || !can_repeat(value) || depth > DEEPEST)
+    if (depth > DEEPEST || !can_repeat(value))
         return NOT_LINEAR;
     if (value->op == IR_INTRINSIC)
         return slope_of_register(value);
@@ -121,7 +121,8 @@ bool is_conjunction(const IrValue *condition, bool wanted)
     return condition->op == (wanted ? IR_AND : IR_OR) && condition->type->kind == TYPE_BOOL;
 }
 
-/* Whether "the condition is as wanted" holds for a range of threadIdx.x. */
+/* Whether "the condition is as wanted" holds for a range of threadIdx.x. What it is made of is at the kernel's beginning,
+ * which is not LONGEST_START long. */
 static bool makes_range(const IrValue *condition, bool wanted)
 {
     if (is_conjunction(condition, wanted))
@@ -151,7 +152,7 @@ static int repeatable(const IrBlock *block)
 {
     int count = 0;
     for (const IrValue *value = block->first; value != block->last; value = value->next, count++)
-        if (value->op == IR_PHI || !can_repeat(value))
+        if (!can_repeat(value))
             return -1;
     return count;
 }
