@@ -58,9 +58,8 @@ static void fill_image(Emitter *emitter, KernelImage *image)
     image->effects = emitter->effects;
     image->static_shared = emitter->static_shared;
     image->local_size = emitter->local_size;
-    image->context_size = emitter->context_size;
-    image->has_real_threads =
-        emitter->target->kind == TARGET_HOST && emitter->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC);
+    if (emitter->lowering->describe_image)
+        emitter->lowering->describe_image(emitter, image);
 }
 
 typedef struct Generation {

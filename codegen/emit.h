@@ -11,8 +11,7 @@
 #include "core/kernel_abi.h"
 
 typedef struct Emitter Emitter;
-typedef struct BlockFrame BlockFrame; /* thread_loop.c */
-typedef struct IndependentLoop IndependentLoop;
+typedef struct HostEmitter HostEmitter; /* host/host_emitter.h */
 typedef struct EmittedFunction EmittedFunction;
 
 /* What differs between the devices while LLVM IR is made. */
@@ -22,6 +21,8 @@ typedef struct TargetLowering {
     unsigned pointer_space; /* address space of the data pointers among a kernel's parameters */
     bool splits_unaligned; /* loads and stores must be aligned to their size */
     bool passes_thread; /* every function has the HostThread as its first parameter */
+    /* Begins what the device knows besides, before any function; NULL: nothing. */
+    void (*begin)(Emitter *emitter);
     /* Calling convention, linkage and attributes of the module's kernel. */
     void (*finish_kernel)(Emitter *emitter, LLVMValueRef function);
     LLVMValueRef (*read_register)(Emitter *emitter, IntrinsicId id);
@@ -40,6 +41,8 @@ typedef struct TargetLowering {
     bool (*emit_kernel)(Emitter *emitter, const EmittedFunction *kernel);
     /* After all functions: entries, libraries. False with a diagnostic. */
     bool (*finish_module)(Emitter *emitter);
+    /* What a launch must know that other devices do not have; NULL: nothing. */
+    void (*describe_image)(const Emitter *emitter, KernelImage *image);
     /* One part of a LOAD or STORE with a hint, as it lies in memory; NULL: as without the hint. */
     LLVMValueRef (*load_with_hint)(Emitter *emitter, const IrValue *value, LLVMTypeRef memory, LLVMValueRef address);
     void (*store_with_hint)(Emitter *emitter, const IrValue *value, const Type *scalar, LLVMValueRef address,
@@ -88,11 +91,9 @@ struct Emitter {
     const char *entry; /* symbol of the kernel or the visible device function */
     unsigned effects; /* of the module */
     uint32_t static_shared, local_size;
-    uint32_t context_size; /* host: bytes that a block keeps for each thread */
     uint64_t constant_size; /* bytes of DATA so far */
     uint32_t text_count; /* constant strings so far */
-    uint32_t call_count; /* host: calls so far at which lanes meet */
-    IndependentLoop *independent_loops; /* host: over threads, to be marked */
+    HostEmitter *host; /* what the CPU device knows besides; NULL: it is for another device */
     LLVMValueRef dynamic_shared; /* NVPTX: the external symbol */
     LLVMValueRef moved_shared; /* NVPTX: bytes of dynamic memory before the program's own; NULL: nobody asks */
     LLVMDIBuilderRef debug; /* NULL: no source lines wanted */
@@ -113,7 +114,6 @@ struct Emitter {
     LLVMBasicBlockRef *second_edge; /* by IrBlock.id: where the second target goes through when it is the first, too */
     LLVMBasicBlockRef prologue; /* allocas */
     LLVMMetadataRef scope; /* its subprogram in debug information; NULL: none */
-    BlockFrame *block_frame; /* host: of a function that runs all threads of a block; else NULL */
 };
 
 typedef void (*OpEmitter)(Emitter *emitter, const IrValue *value, LLVMValueRef *out);

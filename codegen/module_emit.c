@@ -74,6 +74,8 @@ bool emitter_open(Emitter *emitter)
     emitter->machine = emitter->lowering->create_machine(emitter->target, emitter->options, emitter->diag);
     if (!emitter->machine)
         return false;
+    if (emitter->lowering->begin)
+        emitter->lowering->begin(emitter);
     emitter->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(emitter->context, on_llvm_diagnostic, emitter);
     LLVMContextSetDiscardValueNames(emitter->context, true);

@@ -6,6 +6,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
+#include "codegen/host/host_emitter.h"
 #include "codegen/host/host_entry.h"
 #include "codegen/host/host_loop.h"
 #include "codegen/host/host_nvvm.h"
@@ -180,8 +181,8 @@ static void call_meet(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     for (uint32_t i = 0; i < value->operand_count && first + i < 2; i++)
         arguments[1 + first + i] = LLVMBuildIntCast2(builder, operand_scalar(emitter, value, i), types[first + i],
                                                      value->operands[i]->type->kind == TYPE_INT, "");
-    arguments[3] =
-        value->operand_count == 4 ? shuffle_place(emitter, value) : const_i32(emitter, (int32_t)++emitter->call_count);
+    arguments[3] = value->operand_count == 4 ? shuffle_place(emitter, value)
+                                             : const_i32(emitter, (int32_t)++emitter->host->call_count);
     arguments[4] = host_line(emitter, value);
     LLVMValueRef result = call_host_service(emitter, offsetof(HostServices, meet), emitter->i64, 5, arguments);
     LLVMAddCallSiteAttribute(result, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
@@ -325,6 +326,14 @@ static const char *math_symbol(Emitter *emitter, IntrinsicId id, bool is_double)
     return is_double ? intrinsic_info[id].host64 : intrinsic_info[id].host32;
 }
 
+static void begin(Emitter *emitter) { emitter->host = ARENA_NEW(emitter->arena, HostEmitter); }
+
+static void describe_image(const Emitter *emitter, KernelImage *image)
+{
+    image->context_size = emitter->host->context_size;
+    image->has_real_threads = emitter->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC);
+}
+
 static bool finish_module(Emitter *emitter)
 {
     if (emitter->ir->first && emitter->ir->first->is_kernel)
@@ -348,6 +357,7 @@ const TargetLowering target_host = {
     .create_machine = create_machine,
     .pointer_space = ADDRESS_GENERIC,
     .passes_thread = true,
+    .begin = begin,
     .finish_kernel = finish_kernel,
     .read_register = read_register,
     .device_intrinsic = device_intrinsic,
@@ -358,6 +368,7 @@ const TargetLowering target_host = {
     .describe_math_call = describe_vector_forms,
     .emit_kernel = emit_host_kernel,
     .finish_module = finish_module,
+    .describe_image = describe_image,
     .end_thread = end_thread,
     .print_operands = UINT32_MAX,
     .print = print,

@@ -1,6 +1,41 @@
 /* A kernel as regions: what its threads do from one barrier to the next, and in each round of a loop that all of them run
  * alike. On the CPU device a region is a loop over the block's threads; control flow that all threads share is around these
  * loops. Possible where every barrier is reached by all threads of the block that have not ended. */
+
+/* What, and why. A thread of the CPU device could be a fiber, which waits at a barrier until the others are there; that
+ * costs a change of stacks for each thread at each barrier, and LLVM sees one thread at a time. A loop over the threads from
+ * one barrier to the next needs no waiting at all, and it vectorizes: neighbouring trips are neighbouring threads. So
+ *
+ *     v = x[cuda.grid(1)]                            for each thread t:
+ *     s[t] = v                                           slot[t] = v = x[b * n + t]
+ *     cuda.syncthreads()                                 s[t] = v
+ *     step = cuda.blockDim.x // 2                    step = n // 2
+ *     while step:                                    while step:
+ *         if t < step:                                   for each thread t:
+ *             s[t] += s[t + step]                            if t < step:
+ *         cuda.syncthreads()                                     s[t] += s[t + step]
+ *         step //= 2                                     step //= 2
+ *     out[cuda.grid(1)] = v / s[0]                   for each thread t:
+ *                                                        out[b * n + t] = slot[t] / s[0]
+ *
+ * A value is uniform if all threads of the block have the same: step is. Else it is divergent: t, and all that is made of
+ * it. A branch on a uniform value is one that all threads take alike, and stays outside of the loops; at a divergent one
+ * threads part. They are together again at its postdominator, the first piece that each way from there comes through, here
+ * the end of the `if`. A barrier on the way from a branch to its postdominator would be for some threads only: such a
+ * kernel is left as it is, and its threads are fibers. (region_graph.c)
+ *
+ * What is left between two places where all threads are together is a parallel region, one loop over them. A region ends at
+ * a barrier, before a uniform choice, and where several ways meet. What a thread makes in one region and needs in another
+ * is rematerialized there, which is to say computed again, where few operations make it of what is uniform or a register,
+ * such as cuda.grid(1); loops then stay plain functions of t. What costs more, or was loaded, is spilled: stored to a slot
+ * for each thread, here that of v, and reloaded. (find_regions.c says which; form_regions.c makes the new function;
+ * thread_loop.c emits its loops and slots.)
+ *
+ * Kernels without barriers need none of that: the entry's loops run the kernel's function for one thread after the other
+ * (host_entry.c). There `if i < n:` around a kernel bounds the loop. Such a test is a mark at its branch (thread_bounds.c)
+ * and no operand of a thread_loop: it may depend on threadIdx.y, so that each row has bounds of its own, computed between
+ * the loops over y and over x, whereas a thread_loop runs all axes and its operands are what all threads have alike. With
+ * the mark gone the kernel means the same, since the test stays in its body. */
 #ifndef CUJIT_CODEGEN_REGIONS_H
 #define CUJIT_CODEGEN_REGIONS_H
 

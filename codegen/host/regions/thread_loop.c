@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "codegen/emit_tools.h"
+#include "codegen/host/host_emitter.h"
 #include "codegen/host/host_loop.h"
 #include "codegen/ir_to_llvm.h"
 #include "codegen/op/array_emit.h"
@@ -40,9 +41,9 @@ bool has_thread_loops(const IrFunc *function)
 
 void emit_block_function(Emitter *emitter, const EmittedFunction *function)
 {
-    emitter->block_frame = ARENA_NEW(emitter->arena, BlockFrame);
+    emitter->host->frame = ARENA_NEW(emitter->arena, BlockFrame);
     emit_function_body(emitter, function);
-    emitter->block_frame = NULL;
+    emitter->host->frame = NULL;
 }
 
 static void read_block(Emitter *emitter, BlockFrame *frame)
@@ -60,14 +61,16 @@ static void read_block(Emitter *emitter, BlockFrame *frame)
                                     host_field(emitter, emitter->thread, offsetof(HostThread, context)), "");
 }
 
+static bool has_frame(const Emitter *emitter) { return emitter->host && emitter->host->frame; }
+
 /* The frame of the function being emitted; NULL with a diagnostic where it is none of a block, or not on the CPU device. */
 static BlockFrame *frame_of(Emitter *emitter, const IrValue *value)
 {
-    BlockFrame *frame = emitter->block_frame;
-    if (!frame) {
+    if (!has_frame(emitter)) {
         diag_fail(emitter->diag, &value->pos, DIAG_IR_INVALID, emitter->function->name, "a slot without a thread_loop");
         return NULL;
     }
+    BlockFrame *frame = emitter->host->frame;
     if (frame->thread_count)
         return frame;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
@@ -95,10 +98,10 @@ static LLVMValueRef new_slot(Emitter *emitter, const BlockFrame *frame, uint64_t
     LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
     LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
     LLVMValueRef offset =
-        LLVMBuildNUWMul(emitter->builder, frame->stride, const_i64(emitter, emitter->context_size), "");
+        LLVMBuildNUWMul(emitter->builder, frame->stride, const_i64(emitter, emitter->host->context_size), "");
     LLVMValueRef slot = LLVMBuildInBoundsGEP2(emitter->builder, emitter->i8, frame->context, &offset, 1, "");
     LLVMPositionBuilderAtEnd(emitter->builder, here);
-    emitter->context_size += (uint32_t)size;
+    emitter->host->context_size += (uint32_t)size;
     return slot;
 }
 
@@ -106,7 +109,7 @@ static LLVMTypeRef type_in_slot(Emitter *emitter, LLVMTypeRef part) { return par
 
 static LLVMValueRef place_in_slot(Emitter *emitter, LLVMTypeRef type, LLVMValueRef slot)
 {
-    return LLVMBuildInBoundsGEP2(emitter->builder, type, slot, &emitter->block_frame->thread_number, 1, "");
+    return LLVMBuildInBoundsGEP2(emitter->builder, type, slot, &emitter->host->frame->thread_number, 1, "");
 }
 
 static uint64_t size_in_slot(uint64_t size, uint32_t alignment)
@@ -117,7 +120,7 @@ static uint64_t size_in_slot(uint64_t size, uint32_t alignment)
 
 LLVMValueRef host_thread_memory(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment)
 {
-    BlockFrame *frame = emitter->block_frame ? frame_of(emitter, value) : NULL;
+    BlockFrame *frame = has_frame(emitter) ? frame_of(emitter, value) : NULL;
     if (!frame || (value->op != IR_LOCAL && !frame->thread_number))
         return NULL;
     size = size_in_slot(size, alignment);
@@ -300,8 +303,8 @@ void emit_op_THREAD_LOOP(Emitter *emitter, const IrValue *value, LLVMValueRef *o
     LLVMValueRef branch = host_loop_close(emitter, &loops[0]);
     if (value->hint & IR_THREADS_INDEPENDENT) {
         IndependentLoop *loop = ARENA_NEW(emitter->arena, IndependentLoop);
-        *loop = (IndependentLoop){emitter->independent_loops, loops[0].body, latch, branch, emitter->thread};
-        emitter->independent_loops = loop;
+        *loop = (IndependentLoop){emitter->host->independent_loops, loops[0].body, latch, branch, emitter->thread};
+        emitter->host->independent_loops = loop;
     }
     host_loop_close(emitter, &loops[1]);
     host_loop_close(emitter, &loops[2]);
@@ -357,7 +360,7 @@ static void mark_body(Emitter *emitter, const IndependentLoop *loop, LLVMValueRe
 void mark_independent_loops(Emitter *emitter)
 {
     LLVMContextRef context = emitter->context;
-    for (const IndependentLoop *loop = emitter->independent_loops; loop; loop = loop->next) {
+    for (const IndependentLoop *loop = emitter->host->independent_loops; loop; loop = loop->next) {
         LLVMMetadataRef progress = LLVMMDStringInContext2(context, "llvm.loop.mustprogress", 22);
         LLVMMetadataRef operands[2] = {NULL, LLVMMDNodeInContext2(context, &progress, 1)};
         LLVMMetadataRef node = LLVMMDNodeInContext2(context, operands, 2);

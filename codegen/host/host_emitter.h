@@ -1,0 +1,17 @@
+/* What the CPU device's files know of a module while they emit it, beside what every device's Emitter has. */
+#ifndef CUJIT_CODEGEN_HOST_EMITTER_H
+#define CUJIT_CODEGEN_HOST_EMITTER_H
+
+#include "codegen/emit.h"
+
+typedef struct BlockFrame BlockFrame; /* regions/thread_loop.c */
+typedef struct IndependentLoop IndependentLoop; /* likewise */
+
+struct HostEmitter {
+    uint32_t context_size; /* bytes that a block keeps for each thread */
+    uint32_t call_count; /* calls so far at which lanes meet */
+    IndependentLoop *independent_loops; /* over threads, to be marked */
+    BlockFrame *frame; /* of the function being emitted, when it runs all threads of a block; else NULL */
+};
+
+#endif
