@@ -19,6 +19,9 @@ struct RtDevice {
     const RtBackend *backend;
     int ordinal;
     int sm;
+    bool is_alone; /* no other device of the kind */
+    uint64_t bit; /* its own, in sets of devices */
+    _Atomic uint64_t reach;
     LaunchLimits limits;
     ExceptionStore exceptions;
     char name[256];

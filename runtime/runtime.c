@@ -12,7 +12,8 @@
 #include "runtime/cuda/driver.h"
 #include "runtime/host/host_device.h"
 
-enum { MAX_GPUS = 64 };
+/* A set of devices has a bit for each, and one for the CPU device. */
+enum { MAX_GPUS = 63 };
 
 /* Opened GPUs, for the life of the process. Threads that open one at the same time race for the slot; the loser closes
  * its own. No lock, so a fork in between cannot leave one held. */
@@ -53,6 +54,10 @@ RtKind rt_device_kind(const RtDevice *device) { return device->backend->kind; }
 int rt_device_ordinal(const RtDevice *device) { return device->ordinal; }
 const char *rt_device_name(const RtDevice *device) { return device->name; }
 int rt_device_sm(const RtDevice *device) { return device->sm; }
+uint64_t rt_device_bit(const RtDevice *device) { return device->bit; }
+bool rt_device_is_alone(const RtDevice *device) { return device->is_alone; }
+
+uint64_t rt_device_reach(const RtDevice *device) { return atomic_load_explicit(&device->reach, memory_order_relaxed); }
 
 bool rt_driver_version(int *version, Diag *diag)
 {
@@ -63,6 +68,16 @@ bool rt_driver_version(int *version, Diag *diag)
 bool rt_synchronize(RtDevice *device, Diag *diag)
 {
     return device->backend->synchronize(device, diag) && exceptions_check_device(device, diag);
+}
+
+bool rt_synchronize_all(RtDevice *device, Diag *diag)
+{
+    bool ok = rt_synchronize(device, diag);
+    for (int i = 0; ok && !device->is_alone && i < MAX_GPUS; i++) {
+        RtDevice *other = atomic_load_explicit(&gpus[i], memory_order_acquire);
+        ok = !other || other == device || rt_synchronize(other, diag);
+    }
+    return ok;
 }
 
 /* --- memory --------------------------------------------------------------------------------------------------------- */
@@ -78,6 +93,14 @@ bool rt_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, Rt
         return false;
     /* The default stream has waited for the others. */
     return stream ? exceptions_check_stream(device, stream, diag) : exceptions_check_device(device, diag);
+}
+
+bool rt_copy_between(RtDevice *to_device, RtPointer to, RtDevice *from_device, RtPointer from, size_t size,
+                     RtStream *stream, Diag *diag)
+{
+    if (to_device == from_device)
+        return rt_copy_on_device(to_device, to, from, size, stream, diag);
+    return !size || to_device->backend->copy_between(to_device, to, from_device, from, size, stream, diag);
 }
 
 /* --- streams and events --------------------------------------------------------------------------------------------- */
@@ -115,6 +138,7 @@ void rt_stream_destroy(RtStream *stream)
     memory_free(stream);
 }
 
+bool rt_stream_is_own(const RtStream *stream) { return stream && stream->owned; }
 uint64_t rt_stream_handle(const RtStream *stream) { return stream_handle_or_default(stream); }
 
 bool rt_stream_synchronize(RtDevice *device, RtStream *stream, Diag *diag)

@@ -33,7 +33,23 @@ bool rt_device_attribute(RtDevice *device, int attribute, int *value, Diag *diag
 bool rt_device_uuid(RtDevice *device, uint8_t uuid[16], Diag *diag);
 bool rt_driver_version(int *version, Diag *diag); /* 13000 for 13.0 */
 bool rt_synchronize(RtDevice *device, Diag *diag);
+/* The device, and all GPUs that are open where it is one. */
+bool rt_synchronize_all(RtDevice *device, Diag *diag);
 bool rt_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag);
+
+/* --- several devices: a set of devices is a number with a bit for each ------------------------------------------------- */
+uint64_t rt_device_bit(const RtDevice *device);
+/* Whether this process sees no other device of that kind. */
+bool rt_device_is_alone(const RtDevice *device);
+/* The devices whose memory kernels of this one can use: itself, and those of rt_enable_peer_access. */
+uint64_t rt_device_reach(const RtDevice *device);
+/* The device whose memory it is, as a set of one. Empty for what all devices reach (the host's memory that the driver
+ * knows, managed memory), for memory that the driver does not know, and where the device is alone. */
+bool rt_pointer_home(RtDevice *device, RtPointer pointer, uint64_t *home, Diag *diag);
+/* Whether the hardware lets kernels of the device use the peer's memory; false for the device itself. */
+bool rt_can_access_peer(RtDevice *device, RtDevice *peer, bool *can, Diag *diag);
+/* Lets them, for the life of the process. No failure where it has been done already, here or by another library. */
+bool rt_enable_peer_access(RtDevice *device, RtDevice *peer, Diag *diag);
 
 /* --- memory: sizes in bytes ---------------------------------------------------------------------------------------- */
 bool rt_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag); /* size 0: pointer 0 */
@@ -47,6 +63,10 @@ bool rt_free_ordered(RtDevice *device, RtPointer pointer, Diag *diag); /* only w
 bool rt_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_t size, RtStream *stream, Diag *diag);
 bool rt_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, RtStream *stream, Diag *diag);
 bool rt_copy_on_device(RtDevice *device, RtPointer to, RtPointer from, size_t size, RtStream *stream, Diag *diag);
+/* From one device to another, with peer access or without. Ordered on the stream, which belongs to one of the two, and
+ * with what both do in their default streams; without a stream, with all that they do. */
+bool rt_copy_between(RtDevice *to_device, RtPointer to, RtDevice *from_device, RtPointer from, size_t size,
+                     RtStream *stream, Diag *diag);
 bool rt_fill(RtDevice *device, RtPointer to, uint8_t byte, size_t size, RtStream *stream, Diag *diag);
 
 /* Host memory that kernels reach. Pinned memory is page-locked: copies from and to it can be asynchronous and are fast;
@@ -75,6 +95,8 @@ RtStream *rt_stream_create(RtDevice *device, Diag *diag);
 RtStream *rt_stream_external(RtDevice *device, uint64_t handle, Diag *diag);
 void rt_stream_destroy(RtStream *stream);
 uint64_t rt_stream_handle(const RtStream *stream); /* NULL: 0 */
+/* Whether it was made here, and so belongs to the device it was made for. */
+bool rt_stream_is_own(const RtStream *stream);
 bool rt_stream_synchronize(RtDevice *device, RtStream *stream, Diag *diag);
 bool rt_stream_wait_event(RtDevice *device, RtStream *stream, RtEvent *event, Diag *diag);
 bool rt_stream_query(RtDevice *device, RtStream *stream, bool *done, Diag *diag);

@@ -81,6 +81,17 @@ static bool read_limits(CudaDevice *device, Diag *diag)
     return true;
 }
 
+static bool count_devices(CudaDevice *device, Diag *diag)
+{
+    int count = 0;
+    bool ok = driver_call(diag, cuDeviceGetCount, &count);
+    device->base.is_alone = count < 2;
+    return ok;
+}
+
+/* Sets of devices have no bits for more. */
+enum { MOST_IN_A_SET = 63 };
+
 RtDevice *cuda_device_open(int ordinal, Diag *diag)
 {
     if (!driver_require(diag))
@@ -90,12 +101,14 @@ RtDevice *cuda_device_open(int ordinal, Diag *diag)
         return NULL;
     device->base.backend = &cuda_backend;
     device->base.ordinal = ordinal;
+    device->base.bit = ordinal >= 0 && ordinal < MOST_IN_A_SET ? (uint64_t)1 << ordinal : 0;
+    device->base.reach = device->base.bit;
     exception_store_init(&device->base.exceptions);
     for (int i = 0; i < 2; i++)
         cuda_staging_init(&device->staging[i]);
     if (driver_call(diag, cuDeviceGet, &device->device, ordinal) &&
         driver_call(diag, cuDeviceGetName, device->base.name, (int)sizeof device->base.name - 1, device->device) &&
-        read_limits(device, diag) && cuda_pool_open(device, diag) &&
+        count_devices(device, diag) && read_limits(device, diag) && cuda_pool_open(device, diag) &&
         driver_call(diag, cuDevicePrimaryCtxRetain, &device->context, device->device))
         return &device->base;
     memory_free(device);

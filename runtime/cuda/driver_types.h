@@ -53,6 +53,15 @@ typedef enum CUpointer_attribute {
 #undef NUMBERS_OF_POINTER_ATTRIBUTE
 } CUpointer_attribute;
 
+/* What the processors at a place may do with memory. */
+typedef struct CUmemAccessDesc {
+    struct {
+        int type; /* CU_MEM_LOCATION_TYPE_DEVICE */
+        int id;
+    } location;
+    int flags; /* CU_MEM_ACCESS_FLAGS_PROT_READWRITE */
+} CUmemAccessDesc;
+
 typedef enum CUstreamCaptureStatus {
 #define NUMBERS_OF_CAPTURE_STATUS
 #include "runtime/cuda/driver_numbers.def"

@@ -63,6 +63,31 @@ bool host_synchronize(RtDevice *device, Diag *diag)
     return true;
 }
 
+/* --- there is no other device --------------------------------------------------------------------------------------- */
+bool host_pointer_home(RtDevice *device, RtPointer pointer, uint64_t *home, Diag *diag)
+{
+    (void)device, (void)pointer, (void)home, (void)diag;
+    return true;
+}
+
+bool host_can_access_peer(RtDevice *device, RtDevice *peer, bool *can, Diag *diag)
+{
+    (void)device, (void)peer, (void)can, (void)diag;
+    return true;
+}
+
+bool host_enable_peer_access(RtDevice *device, RtDevice *peer, Diag *diag)
+{
+    return diag_fail(diag, NULL, DIAG_PEER_ACCESS, device->name, peer->name);
+}
+
+bool host_copy_between(RtDevice *to_device, RtPointer to, RtDevice *from_device, RtPointer from, size_t size,
+                       RtStream *stream, Diag *diag)
+{
+    (void)to, (void)from, (void)size, (void)stream;
+    return diag_fail(diag, NULL, DIAG_PEER_ACCESS, to_device->name, from_device->name);
+}
+
 /* --- streams and events --------------------------------------------------------------------------------------------- */
 bool host_stream_create(RtStream *stream, Diag *diag)
 {
@@ -141,8 +166,14 @@ static const RtBackend host_backend = {
 #include "runtime/backend.def"
 };
 
+/* Behind those of GPUs. */
+static const uint64_t HOST_BIT = (uint64_t)1 << 63;
+
 static RtDevice host_device = {
     .backend = &host_backend,
+    .is_alone = true,
+    .bit = HOST_BIT,
+    .reach = HOST_BIT,
     .limits =
         {
             .threads = HOST_MAX_THREADS,

@@ -27,6 +27,7 @@ typedef CUlaunchConfig ToolkitConfig;
 typedef CUlaunchAttribute ToolkitAttribute;
 typedef CUlaunchAttributeValue ToolkitValue;
 typedef CUuuid ToolkitUuid;
+typedef CUmemAccessDesc ToolkitAccess;
 
 #define NUMBERS_OF_RESULT
 #define NUMBERS_OF_DEVICE_ATTRIBUTE
@@ -69,6 +70,7 @@ typedef CUuuid ToolkitUuid;
 #define CUlaunchAttribute RuntimeAttribute
 #define CUlaunchConfig RuntimeConfig
 #define CUuuid RuntimeUuid
+#define CUmemAccessDesc RuntimeAccess
 #define CUuuid_st RuntimeUuidStruct
 #include "runtime/cuda/driver_types.h"
 
@@ -78,6 +80,9 @@ typedef CUuuid ToolkitUuid;
                    #field)
 SAME_SIZE(RuntimeResult, CUdevice_v1);
 SAME_SIZE(RuntimeUuid, ToolkitUuid);
+SAME_SIZE(RuntimeAccess, ToolkitAccess);
+SAME_PLACE(RuntimeAccess, ToolkitAccess, location);
+SAME_PLACE(RuntimeAccess, ToolkitAccess, flags);
 SAME_SIZE(RuntimeConfig, ToolkitConfig);
 SAME_SIZE(RuntimeAttribute, ToolkitAttribute);
 SAME_SIZE(RuntimeValue, ToolkitValue);

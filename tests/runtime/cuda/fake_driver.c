@@ -14,6 +14,7 @@
 static struct FakeState {
     _Atomic int alive;
     FakeLaunch last_launch;
+    CUcontext launch_context;
     int last_max_registers;
     int function_attributes[16]; /* value + 1; 0: never set */
 } fake_state;
@@ -57,11 +58,13 @@ static int fake_calls(const char *name) { return functions[function_by_name(name
 static int fake_alive(void) { return fake_state.alive; }
 static const FakeLaunch *fake_last_launch(void) { return &fake_state.last_launch; }
 static int fake_last_max_registers(void) { return fake_state.last_max_registers; }
+static CUcontext fake_launch_context(void) { return fake_state.launch_context; }
 static int fake_function_attribute(int attribute) { return fake_state.function_attributes[attribute] - 1; }
 
 extern EXPORTED const FakeDriver fake_driver;
 const FakeDriver fake_driver = {
-    fake_fail, fake_calls, fake_alive, fake_last_launch, fake_last_max_registers, fake_function_attribute};
+    fake_fail,          fake_calls, fake_alive, fake_last_launch, fake_last_max_registers, fake_function_attribute,
+    fake_launch_context};
 
 __attribute__((constructor)) static void read_environment(void)
 {
@@ -94,12 +97,17 @@ static bool answer(int id, CUresult *result)
 
 /* Reachable for leak checkers: what a failing destroy call leaves is counted in alive, and meant. */
 static void *made[1 << 12];
+static size_t made_size[1 << 12];
+static CUcontext made_by[1 << 12];
 static _Atomic unsigned made_count;
 
 static CUresult make(void **handle, size_t size)
 {
     *handle = calloc(1, size);
-    made[made_count++ % (sizeof made / sizeof *made)] = *handle;
+    unsigned place = made_count++ % (sizeof made / sizeof *made);
+    made[place] = *handle;
+    made_size[place] = size;
+    made_by[place] = fake_current;
     fake_state.alive++;
     return CUDA_SUCCESS;
 }
@@ -109,6 +117,16 @@ static void **place_of(const void *handle)
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         if (made[i] == handle)
             return &made[i];
+    return NULL;
+}
+
+/* The context that memory at this address was made in; NULL: none. */
+static CUcontext context_of(CUdeviceptr pointer)
+{
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        if (made[i] && pointer >= (CUdeviceptr)(uintptr_t)made[i] &&
+            pointer < (CUdeviceptr)(uintptr_t)made[i] + made_size[i])
+            return made_by[i];
     return NULL;
 }
 
@@ -201,9 +219,11 @@ CUresult act_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUde
     return CUDA_SUCCESS;
 }
 
+static CUcontext context_for(CUdevice device) { return (CUcontext)(uintptr_t)(0x1000 * device); }
+
 CUresult act_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
-    *context = (CUcontext)(uintptr_t)(0x1000 * device);
+    *context = context_for(device);
     fake_state.alive++;
     return CUDA_SUCCESS;
 }
@@ -224,6 +244,43 @@ CUresult act_cuCtxGetCurrent(CUcontext *context)
 CUresult act_cuCtxSetCurrent(CUcontext context)
 {
     fake_current = context;
+    return CUDA_SUCCESS;
+}
+
+/* --- peers: FAKE_DRIVER_PEERS=0 is hardware without ----------------------------------------------------------------- */
+CUresult act_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
+{
+    const char *text = getenv("FAKE_DRIVER_PEERS");
+    *can = device != peer && (!text || strcmp(text, "0") != 0);
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags)
+{
+    static CUcontext enabled[4]; /* by the context that asks: one other is enough */
+    CUcontext *place = &enabled[(uintptr_t)fake_current / 0x1000 % 4];
+    if (flags || peer == fake_current)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (*place == peer)
+        return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+    *place = peer;
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attributes, void **values,
+                                    CUdeviceptr pointer)
+{
+    CUcontext owner = context_of(pointer);
+    for (unsigned int i = 0; i < count; i++) {
+        if (attributes[i] == CU_POINTER_ATTRIBUTE_IS_MANAGED)
+            *(unsigned char *)values[i] = 0;
+        else if (attributes[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
+            *(unsigned int *)values[i] = owner ? CU_MEMORYTYPE_DEVICE : 0;
+        else if (attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
+            *(int *)values[i] = owner ? (int)((uintptr_t)owner / 0x1000) - 10 : -2;
+        else
+            return CUDA_ERROR_INVALID_VALUE;
+    }
     return CUDA_SUCCESS;
 }
 
@@ -267,8 +324,11 @@ CUresult act_cuStreamGetFlags(CUstream stream, unsigned int *flags)
 CUresult act_cuMemHostAlloc(void **pointer, size_t size, unsigned int flags)
 {
     unsigned int known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
-    return (flags | known) == known && flags & CU_MEMHOSTALLOC_PORTABLE ? make(pointer, size)
-                                                                        : CUDA_ERROR_INVALID_VALUE;
+    if ((flags | known) != known || !(flags & CU_MEMHOSTALLOC_PORTABLE))
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = make(pointer, size);
+    made_by[place_of(*pointer) - made] = NULL; /* no device's */
+    return result;
 }
 
 CUresult act_cuMemFreeHost(void *pointer) { return destroy(pointer); }
@@ -317,10 +377,27 @@ CUresult act_cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t size, CUstream
     return act_cuMemcpyDtoH(to, from, size);
 }
 
+/* Both ends are memory of the context. */
 CUresult act_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream)
 {
     (void)stream;
+    if (context_of(to) != fake_current || context_of(from) != fake_current)
+        return CUDA_ERROR_INVALID_VALUE;
     return act_cuMemcpyHtoD(to, (const void *)(uintptr_t)from, size);
+}
+
+CUresult act_cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t size)
+{
+    if (context_of(to) != to_context || context_of(from) != from_context)
+        return CUDA_ERROR_INVALID_VALUE;
+    return act_cuMemcpyHtoD(to, (const void *)(uintptr_t)from, size);
+}
+
+CUresult act_cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
+                               size_t size, CUstream stream)
+{
+    (void)stream;
+    return act_cuMemcpyPeer(to, to_context, from, from_context, size);
 }
 
 CUresult act_cuMemsetD8Async(CUdeviceptr to, unsigned char byte, size_t size, CUstream stream)
@@ -433,6 +510,7 @@ CUresult act_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction
 static CUresult record_launch(const CUlaunchConfig *config, void **extra)
 {
     fake_state.last_launch = (FakeLaunch){.config = *config};
+    fake_state.launch_context = fake_current;
     if (config->numAttrs)
         memcpy(fake_state.last_launch.attributes, config->attrs, config->numAttrs * sizeof *config->attrs);
     for (; extra && *extra != CU_LAUNCH_PARAM_END; extra += 2) {

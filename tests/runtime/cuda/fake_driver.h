@@ -24,9 +24,12 @@ typedef struct FakeDriver {
     int (*last_max_registers)(void);
     /* The value that cuFuncSetAttribute was given last for that attribute; -1: none. */
     int (*function_attribute)(int attribute);
+    /* The context of the last launch: 0x1000 times the device's number and 10. */
+    CUcontext (*launch_context)(void);
 } FakeDriver;
 
 /* The exported variable "fake_driver". In the environment: FAKE_DRIVER_FAIL="cuInit:1:999" does what fail does before
- * anything can be called, FAKE_DRIVER_DEVICES is the number of devices (2). PTX that contains "bad" does not load. */
+ * anything can be called, FAKE_DRIVER_DEVICES is the number of devices (2), FAKE_DRIVER_PEERS=0 keeps
+ * them from being peers. PTX that contains "bad" does not load. */
 
 #endif
