@@ -44,6 +44,15 @@ JitSpecialization *jit_cache_find(const JitCache *cache, const RtDevice *device,
     return each;
 }
 
+JitSpecialization *jit_cache_find_twin(const JitCache *cache, const JitSpecialization *wanted)
+{
+    JitSpecialization *each = atomic_load_explicit(&cache->first, memory_order_acquire);
+    while (each && !(each->image.code && rt_device_sm(each->device) == rt_device_sm(wanted->device) &&
+                     is_for(each, each->device, wanted->types, wanted->count)))
+        each = atomic_load_explicit(&each->next, memory_order_acquire);
+    return each;
+}
+
 void jit_cache_append_locked(JitCache *cache, JitSpecialization *specialization)
 {
     assert(pthread_mutex_trylock(&cache->compiling)); /* held by the caller */
@@ -75,6 +84,7 @@ void jit_specialization_destroy(JitSpecialization *specialization)
         rt_kernel_unload(specialization->kernel);
     if (specialization->host_code)
         codegen_unlink_host(specialization->host_code);
+    kernel_image_free(&specialization->image);
     arena_destroy(specialization->arena);
     memory_free(specialization);
 }

@@ -25,6 +25,7 @@ struct JitSpecialization {
     const IrException *exceptions; /* by the code in a record; in the arena */
     RtKernel *kernel; /* owned */
     HostCode *host_code; /* owned; NULL on a GPU */
+    KernelImage image; /* for other devices of the same architecture; empty where there is none */
 };
 
 typedef struct JitCache {
@@ -46,6 +47,8 @@ void jit_cache_init(JitCache *cache);
 void jit_cache_destroy(JitCache *cache);
 JitSpecialization *jit_cache_find(const JitCache *cache, const RtDevice *device, const Type *const *types,
                                   uint32_t count);
+/* One for these types and another device, whose image runs on this one, too; NULL: none. */
+JitSpecialization *jit_cache_find_twin(const JitCache *cache, const JitSpecialization *wanted);
 void jit_cache_append_locked(JitCache *cache, JitSpecialization *specialization);
 
 /* An empty specialization with an arena of its own and copies of the types. */

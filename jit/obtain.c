@@ -20,6 +20,15 @@ static bool wants_dump(void)
     return false;
 }
 
+/* The image is kept where there are other devices, and freed where there are none. */
+static void keep(JitSpecialization *specialization, KernelImage *image)
+{
+    if (rt_device_is_alone(specialization->device))
+        kernel_image_free(image);
+    else
+        specialization->image = *image;
+}
+
 /* What is on disk is only an optimization: whatever is wrong with it, the kernel is compiled. */
 static bool load_kept(const JitFunction *function, const Hash *key, JitSpecialization *specialization)
 {
@@ -32,8 +41,16 @@ static bool load_kept(const JitFunction *function, const Hash *key, JitSpecializ
         specialization->host_code = NULL;
     }
     specialization->from_disk = ok;
-    kernel_image_free(&image);
+    keep(specialization, &image);
     return ok;
+}
+
+/* Compiled for another device already. Whatever is wrong with it, the kernel is compiled. */
+static bool load_twins(const JitFunction *function, JitSpecialization *specialization)
+{
+    Diag ignored = {.id = DIAG_NONE};
+    JitSpecialization *twin = jit_cache_find_twin(&function->cache, specialization);
+    return twin && jit_restore_exceptions(function, specialization) && jit_load(&twin->image, specialization, &ignored);
 }
 
 static bool obtain(const JitFunction *function, JitSpecialization *specialization, Diag *diag)
@@ -43,13 +60,15 @@ static bool obtain(const JitFunction *function, JitSpecialization *specializatio
     Hash key;
     if (!jit_target_of_device(specialization->device, &target, diag))
         return false;
+    if (load_twins(function, specialization))
+        return true;
     bool is_kept = disk_cache_is_on() && !wants_dump() && jit_cache_key(function, specialization, &target, &key);
     if (is_kept && load_kept(function, &key, specialization))
         return true;
     bool ok = jit_compile(function, &target, specialization, &image, diag);
     if (ok && is_kept)
         disk_cache_store(&key, &image);
-    kernel_image_free(&image);
+    keep(specialization, &image);
     return ok;
 }
 
