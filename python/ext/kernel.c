@@ -28,8 +28,7 @@ bool ext_kernel_is_ready(const ExtKernel *kernel)
     return false;
 }
 
-/* The name of a positional parameter; "#3" where there is none. Borrowed from the buffer. */
-static const char *parameter_name(const ExtKernel *kernel, Py_ssize_t index, char *text, size_t size)
+const char *ext_parameter_name(const ExtKernel *kernel, Py_ssize_t index, char *text, size_t size)
 {
     snprintf(text, size, "#%zd", index + 1);
     PyObject *code = PyObject_GetAttrString(kernel->py_func, "__code__");
@@ -63,7 +62,7 @@ PyObject *ext_raise_argument(const ExtKernel *kernel, Py_ssize_t index)
     PyObject *reason = value ? PyObject_Str(value) : NULL;
     const char *text = reason ? PyUnicode_AsUTF8(reason) : NULL;
     char name[128];
-    parameter_name(kernel, index, name, sizeof name);
+    ext_parameter_name(kernel, index, name, sizeof name);
     ext_raise_id(DIAG_LAUNCH_ARGUMENT, name, ext_kernel_name(kernel), text ? text : "unsupported value");
     Py_XDECREF(reason);
     Py_XDECREF(type);

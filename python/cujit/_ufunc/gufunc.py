@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from cujit import _core
 from cujit._ufunc.array_loop import Loop
 from cujit._ufunc.operands import Target, as_input, as_scalar, broadcast, is_scalar, own_type, staged
 from cujit._ufunc.ufunc import used_options
 from cujit.cuda import signature as signatures
 from cujit.cuda.array_views import view_of
 from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, is_cuda_array
+from cujit.cuda.devices import on
 from cujit.cuda.dispatcher import Dispatcher
 from cujit.cuda.options import OF_LOOPS, takes
 from cujit.errors import LaunchArgumentError
@@ -131,6 +133,10 @@ class GUFunc:
         """Applies the function. TypeError for a wrong number of arguments and where no signature has the dtypes of the
         inputs; ValueError for shapes that do not go together, and for outputs given twice."""
         inputs, outputs = self._split(args, out)
+        device = _core.device_for(self.__name__, (*inputs, *outputs), stream)
+        if device is not None:
+            with on(device):
+                return self(*args, out=out, stream=stream)
         inputs = [as_input(arg) for arg in inputs]
         given = [x for x in outputs if x is not None]
         on_device = any(map(is_cuda_array, given)) if given else any(isinstance(x, DeviceNDArray) for x in inputs)

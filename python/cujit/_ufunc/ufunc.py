@@ -11,6 +11,7 @@ from cujit._ufunc.array_loop import Loop
 from cujit._ufunc.operands import Target, as_input, as_scalar, broadcast, is_scalar, own_type, staged
 from cujit.cuda import signature as signatures
 from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, as_host_array, is_cuda_array
+from cujit.cuda.devices import on
 from cujit.cuda.dispatcher import Dispatcher
 from cujit.cuda.options import OF_LOOPS, of_loops, takes
 from cujit.cuda.reduction import Reduce
@@ -100,6 +101,10 @@ class UFunc(_core.Elementwise):
         """
         if len(args) != self.nin:
             raise LaunchArgumentError(f"'{self.__name__}' takes {self.nin} arguments, {len(args)} given")
+        device = _core.device_for(self.__name__, (*args, out), stream)
+        if device is not None:
+            with on(device):
+                return self._call(*args, out=out, stream=stream)
         inputs = [as_input(arg) for arg in args]
         types, result, loop = self._find(inputs)
         shapes = {x.shape for x in inputs if not is_scalar(x)}

@@ -8,7 +8,7 @@ import numpy as np
 from cujit import _core
 from cujit.cuda import layout
 from cujit.cuda.array_views import ArrayViews, view_of
-from cujit.cuda.devices import need_device
+from cujit.cuda.devices import need_device, on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -124,7 +124,7 @@ class DeviceNDArray(ArrayViews):
             raise NotImplementedError("a device array with negative strides cannot be copied to the host")
         if ary is not None and self._is_contiguous():
             if self.size:
-                _core.copy_to_host(ary, self.pointer, stream)
+                _core.copy_to_host(ary, self, stream)
             return ary
         host = self._block_on_host(stream)
         if ary is None:
@@ -175,7 +175,7 @@ class DeviceNDArray(ArrayViews):
         """A new host array with these strides; it holds what is in the gaps too."""
         block = np.empty(self.alloc_size, np.uint8)
         if block.size:
-            _core.copy_to_host(block, self.pointer, stream)
+            _core.copy_to_host(block, self, stream)
         return np.ndarray(self.shape, self.dtype, block, strides=self.strides)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
@@ -233,14 +233,14 @@ class DeviceNDArray(ArrayViews):
         """Copies host elements into this contiguous array, rearranged to its order."""
         if self.size:
             host = np.asarray(host, order="C" if self.is_c_contiguous() else "F")
-            _core.copy_to_device(self.pointer, host, stream)
+            _core.copy_to_device(self, host, stream)
 
     def _copy_block(self, source: DeviceNDArray, stream: StreamLike) -> None:
         if self.size and (layout.without_unit_axes(source.shape, source.strides)
                           != layout.without_unit_axes(self.shape, self.strides)):
             raise ValueError("cannot copy a device array of another order or with gaps; assign to it: array[:] = ...")
         if self.size:
-            _core.copy_on_device(self.pointer, source.pointer, self.nbytes, stream)
+            _core.copy_on_device(self, source, self.nbytes, stream)
 
     # --- items -------------------------------------------------------------------------------------------------------
 
@@ -326,7 +326,8 @@ class DeviceNDArray(ArrayViews):
         if view._is_contiguous() and (host.size == view.size or view.nbytes <= _SMALL):
             view._upload(np.broadcast_to(host, view.shape), stream)
         else:
-            _assign(view, to_device(np.ascontiguousarray(host).reshape(host.shape), stream), stream)
+            with on(view.device):
+                _assign(view, to_device(np.ascontiguousarray(host).reshape(host.shape), stream), stream)
 
     # --- views -------------------------------------------------------------------------------------------------------
 
@@ -382,7 +383,8 @@ class DeviceNDArray(ArrayViews):
             raise ValueError(f"{axes} is no order of {self.ndim} axes")
         if self.ndim != 2:
             raise NotImplementedError("only device arrays of two axes can be transposed")
-        result = device_array(self.shape[::-1], self.dtype, stream=self.stream)
+        with on(self.device):
+            result = device_array(self.shape[::-1], self.dtype, stream=self.stream)
         _assign(result, view_of(self, self.shape[::-1], self.strides[::-1]), self.stream)
         return result
 
@@ -393,11 +395,30 @@ def _assign(view: DeviceNDArray, source: DeviceNDArray, stream: StreamLike) -> N
         return
     strides = layout.broadcast_strides(source.shape, source.strides, view.shape)
     if source.dtype == view.dtype and view._is_contiguous() and strides == view.strides:
-        _core.copy_on_device(view.pointer, source.pointer, view.nbytes, stream)
+        _core.copy_on_device(view, source, view.nbytes, stream)
         return
     from cujit._ufunc import array_loop
 
-    array_loop.assign(view, view_of(source, view.shape, strides), stream)
+    if source.device is not view.device:
+        source = _brought_to(view.device, source, stream)
+        strides = layout.broadcast_strides(source.shape, source.strides, view.shape)
+    with on(view.device):
+        array_loop.assign(view, view_of(source, view.shape, strides), stream)
+
+
+def _brought_to(device: _core.Device, source: DeviceNDArray, stream: StreamLike) -> DeviceNDArray:
+    """The elements of an array of another device, without gaps. What is between is not ordered by one stream."""
+    if stream:
+        _synchronize(stream)
+    if not source._is_contiguous():
+        with on(source.device):
+            block = device_array_like(source)
+            _assign(block, source, 0)
+        source = block
+    with on(device):
+        near = device_array_like(source)
+        near.copy_to_device(source)
+    return near
 
 
 def _synchronize(stream: Any) -> None:
@@ -468,7 +489,7 @@ def to_device(obj: Any, stream: StreamLike = 0, copy: bool = True, to: DeviceNDA
         raise ValueError("only a host array that is one block of memory can be sent; see numpy.ascontiguousarray")
     array = _allocate(host.shape, host.strides, host.dtype, stream)
     if copy and host.size:
-        _core.copy_to_device(array.pointer, block, stream)
+        _core.copy_to_device(array, block, stream)
     return array
 
 
@@ -529,7 +550,8 @@ def from_cuda_array_interface(desc: dict[str, Any], owner: Any = None, sync: boo
     if desc.get("stream"):
         from cujit.cuda.streams import external_stream
 
-        array.stream = external_stream(desc["stream"])
+        with on(array.device):
+            array.stream = external_stream(desc["stream"])
         if sync and _core.get_setting("array_interface_sync"):
             array.stream.synchronize()
     return array

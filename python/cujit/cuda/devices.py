@@ -35,7 +35,7 @@ class _Thread(threading.local):
     """Which devices this thread has entered; empty until it needs one."""
 
     def __init__(self) -> None:
-        self.stack: list[tuple[Device, _core.Device]] = []
+        self.stack: list[tuple[Device, _core.Device | None]] = []   # each with the choice that was before
 
 
 _thread = _Thread()
@@ -100,6 +100,15 @@ class Device(DeviceAttributes):
         """Waits until all work on the device is done."""
         self._core.synchronize()
 
+    def can_access_peer(self, peer: Device | Context | int) -> bool:
+        """Whether the hardware lets kernels of this device use the memory of another one (False for itself)."""
+        return self._core.can_access_peer(_as_device(peer)._core)
+
+    def enable_peer_access(self, peer: Device | Context | int) -> None:
+        """Lets kernels of this device use the memory of another one, for the rest of the process. ValueError where the
+        hardware has no way."""
+        self._core.enable_peer_access(_as_device(peer)._core)
+
     def get_primary_context(self) -> Context:
         return Context(self)
 
@@ -123,17 +132,23 @@ def _device(kind: str, number: int) -> Device:
     return Device(_core.Device(kind, number))
 
 
+def _as_device(device: Device | Context | int) -> Device:
+    if isinstance(device, Context):
+        return device.device
+    return device if isinstance(device, Device) else gpus[device]
+
+
 def need_device() -> Device:
     """This thread's current device, chosen now where there is none."""
     if not _thread.stack:
         core = _core.current_device()
-        _thread.stack.append((_device(core.kind, core.id), core))
+        _thread.stack.append((_device(core.kind, core.id), _core.chosen_device()))
     return _thread.stack[-1][0]
 
 
 def enter(device: Device) -> None:
     """Makes `device` the current one of this thread until leave()."""
-    before = _core.current_device()
+    before = _core.chosen_device()
     _core.set_current_device(device._core)
     _thread.stack.append((device, before))
 
@@ -141,6 +156,16 @@ def enter(device: Device) -> None:
 def leave() -> None:
     _, before = _thread.stack.pop()
     _core.set_current_device(before)
+
+
+@contextlib.contextmanager
+def on(core: _core.Device) -> Iterator[None]:
+    """A context in which this is the current device."""
+    enter(_device(core.kind, core.id))
+    try:
+        yield
+    finally:
+        leave()
 
 
 class _DeviceList:
@@ -191,7 +216,7 @@ def select_device(device_id: int) -> Device:
     if _thread.stack:
         _thread.stack[-1] = (device, _thread.stack[-1][1])
     else:
-        _thread.stack.append((device, device._core))
+        _thread.stack.append((device, None))
     return device
 
 
@@ -200,6 +225,7 @@ def close() -> None:
     if _thread.stack:
         synchronize()
     _thread.stack.clear()
+    _core.set_current_device(None)
 
 
 class Context:
@@ -225,6 +251,16 @@ class Context:
     def get_memory_info(self) -> MemoryInfo:
         """(free, total) bytes of the device's memory."""
         return MemoryInfo(*self.device._core.memory_info())
+
+    def can_access_peer(self, peer_device: Device | Context | int) -> bool:
+        """Device.can_access_peer."""
+        return self.device.can_access_peer(peer_device)
+
+    def enable_peer_access(self, peer_context: Device | Context | int, flags: int = 0) -> None:
+        """Device.enable_peer_access. ValueError for other flags than 0: CUDA has none."""
+        if flags:
+            raise ValueError(f"flags is {flags}: it must be 0")
+        self.device.enable_peer_access(peer_context)
 
     def synchronize(self) -> None:
         """Waits until all work on the device is done."""
@@ -288,8 +324,10 @@ def require_context(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def synchronize() -> None:
-    """Waits until all work on this thread's device is done."""
-    need_device().synchronize()
+    """Waits until all work on this thread's device is done; where the thread has named none (select_device, `with`), on
+    all devices that are in use, for a launch runs where its arguments are."""
+    need_device()
+    _core.synchronize()
 
 
 # --- what there is ---------------------------------------------------------------------------------------------------

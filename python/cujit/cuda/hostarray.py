@@ -9,7 +9,7 @@ import numpy as np
 from cujit import _core
 from cujit.cuda import devicearray, layout
 from cujit.cuda.devicearray import DeviceNDArray
-from cujit.cuda.devices import need_device
+from cujit.cuda.devices import need_device, on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -182,5 +182,6 @@ def _registered(arrays):
     finally:
         if locked:
             device.synchronize()
-        for first in locked:
-            _core.unregister_host(first)
+        with on(device._core):
+            for first in locked:
+                _core.unregister_host(first)

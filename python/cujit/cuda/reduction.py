@@ -8,7 +8,7 @@ import numpy as np
 
 from cujit import _core
 from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, as_host_array, is_cuda_array, to_device
-from cujit.cuda.devices import need_device
+from cujit.cuda.devices import need_device, on
 from cujit.cuda.dispatcher import Dispatcher
 from cujit.cuda.launchers import quiet_launcher
 from cujit.cuda.options import of_loops
@@ -53,6 +53,10 @@ class Reduce:
 
         TypeError for an array of another number of axes; ValueError for a size that it does not have.
         """
+        device = _core.device_for(self._function.__name__, (arr, res), stream)
+        if device is not None:
+            with on(device):
+                return self(arr, size, res, init, stream)
         array = as_cuda_array(arr) if is_cuda_array(arr) else as_host_array(arr)
         if array.ndim != 1:
             raise TypeError(f"a reduction takes an array of one axis, not one of {array.ndim}")

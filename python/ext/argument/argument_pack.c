@@ -136,20 +136,44 @@ static bool add_stream(ExtLaunchFrame *frame, uint64_t handle)
     return true;
 }
 
+/* Memory of another device is no failure here: what the launch does about it needs to know of all arguments. */
+static void add_home(ExtLaunchFrame *frame, uint64_t home)
+{
+    frame->at_home |= (home & rt_device_bit(frame->device)) != 0;
+    frame->elsewhere |= home & ~rt_device_bit(frame->device);
+}
+
+static bool find_home(ExtLaunchFrame *frame, const ExtArrayView *view)
+{
+    Diag diag = {.id = DIAG_NONE};
+    uint64_t home;
+    if (!rt_pointer_home(frame->device, view->pointer, &home, &diag))
+        return ext_raise(&diag), false;
+    add_home(frame, home);
+    return true;
+}
+
 static bool check_foreign(ExtLaunchFrame *frame, const ExtArrayView *view)
 {
     if (rt_device_kind(frame->device) == RT_GPU)
-        return !view->has_stream || add_stream(frame, view->stream_handle);
+        return (rt_device_is_alone(frame->device) || find_home(frame, view)) &&
+               (!view->has_stream || add_stream(frame, view->stream_handle));
     if (is_host_memory(view))
         return true;
     PyErr_SetString(PyExc_ValueError, "the array is in memory of a GPU, and the kernel runs on the CPU device");
     return false;
 }
 
-static bool check_device(const ExtLaunchFrame *frame, const ExtArrayView *view)
+static bool check_device(ExtLaunchFrame *frame, const ExtArrayView *view)
 {
-    if (view->device == frame->device || view->pointer == 0)
+    if (view->device == frame->device)
+        return frame->at_home = true;
+    if (view->pointer == 0)
         return true;
+    if (rt_device_kind(view->device) == rt_device_kind(frame->device)) {
+        add_home(frame, rt_device_bit(view->device));
+        return true;
+    }
     char lives[160], runs[160];
     PyErr_Format(PyExc_ValueError, "the array is in memory of %s, and the kernel runs on %s",
                  ext_device_text(view->device, lives, sizeof lives), ext_device_text(frame->device, runs, sizeof runs));
@@ -314,6 +338,8 @@ ExtMatch ext_frame_pack(ExtLaunchFrame *frame, const JitSpecialization *speciali
     frame->converts = converts;
     ext_frame_forget_arrays(frame);
     frame->stream_count = 0;
+    frame->at_home = false;
+    frame->elsewhere = 0;
     if (abi->size > FRAME_BYTES && frame->parameters == frame->small) {
         frame->parameters = PyMem_Malloc(abi->size);
         if (!frame->parameters)

@@ -22,6 +22,8 @@ typedef struct ExtHostArray {
 typedef struct ExtLaunchFrame {
     ExtState *state;
     RtDevice *device;
+    bool at_home; /* an array is on that device */
+    uint64_t elsewhere; /* other devices that arrays are on */
     const JitSpecialization *specialization;
     bool converts; /* numbers may be cast, layouts relaxed */
     uint8_t *parameters; /* small, or malloc'd */
@@ -54,7 +56,8 @@ static inline void ext_frame_init(ExtLaunchFrame *frame, ExtState *state, RtDevi
     frame->arrays = frame->small_arrays;
     frame->array_count = frame->stream_count = 0;
     frame->array_capacity = FRAME_ARRAYS;
-    frame->wait_for_device = false;
+    frame->wait_for_device = frame->at_home = false;
+    frame->elsewhere = 0;
 }
 
 /* argument_pack.c: fills the buffer. *failed_at: the argument that did not match, or that made the exception. */

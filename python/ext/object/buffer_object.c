@@ -5,6 +5,7 @@
 #include "ext/object/device_object.h"
 #include "ext/object/stream_object.h"
 #include "ext/raise.h"
+#include "ext/array/array_view.h"
 
 PyObject *ext_buffer_create(ExtState *state, PyTypeObject *class, RtDevice *device, size_t size)
 {
@@ -135,35 +136,55 @@ static PyType_Spec buffer_spec = {
 /* --- copies ------------------------------------------------------------------------------------------------------------------- */
 typedef enum CopyKind { COPY_TO_DEVICE, COPY_TO_HOST, COPY_ON_DEVICE, FILL } CopyKind;
 
+/* Where device memory is: an address on the current device, or a device array's. */
+typedef struct Place {
+    RtDevice *device;
+    RtPointer pointer;
+} Place;
+
 typedef struct Copy {
     CopyKind kind;
-    RtPointer to, from;
+    Place to, from;
     void *host;
     size_t size;
     uint8_t byte;
 } Copy;
 
+static bool read_place(ExtState *state, PyObject *object, Place *place)
+{
+    if (PyObject_TypeCheck(object, state->device_array_type)) {
+        const ExtDeviceArray *array = (const ExtDeviceArray *)object;
+        *place = (Place){array->device, array->pointer};
+        return true;
+    }
+    *place = (Place){ext_current_device(state), PyLong_AsUnsignedLongLong(object)};
+    return place->device && !PyErr_Occurred();
+}
+
 static bool do_copy(const Copy *copy, RtDevice *device, RtStream *stream, Diag *diag)
 {
     switch (copy->kind) {
-    case COPY_TO_DEVICE: return rt_copy_to_device(device, copy->to, copy->host, copy->size, stream, diag);
-    case COPY_TO_HOST: return rt_copy_to_host(device, copy->host, copy->from, copy->size, stream, diag);
-    case COPY_ON_DEVICE: return rt_copy_on_device(device, copy->to, copy->from, copy->size, stream, diag);
-    case FILL: return rt_fill(device, copy->to, copy->byte, copy->size, stream, diag);
+    case COPY_TO_DEVICE: return rt_copy_to_device(device, copy->to.pointer, copy->host, copy->size, stream, diag);
+    case COPY_TO_HOST: return rt_copy_to_host(device, copy->host, copy->from.pointer, copy->size, stream, diag);
+    case COPY_ON_DEVICE:
+        return rt_copy_between(copy->to.device, copy->to.pointer, copy->from.device, copy->from.pointer, copy->size,
+                               stream, diag);
+    case FILL: return rt_fill(device, copy->to.pointer, copy->byte, copy->size, stream, diag);
     }
     return false;
 }
 
+/* On the device of the memory; or on that of the stream, which the driver lets copy from and to any device. */
 static PyObject *run_copy(PyObject *module, const Copy *copy, PyObject *stream)
 {
     ExtState *state = ext_state(module);
-    RtDevice *device = ext_current_device(state);
-    PyObject *stream_object = device ? ext_stream_object(state, stream, device) : NULL;
+    RtDevice *device = copy->kind == COPY_TO_HOST ? copy->from.device : copy->to.device;
+    PyObject *stream_object = ext_stream_object(state, stream, device);
     if (!stream_object)
         return NULL;
     Diag diag = {.id = DIAG_NONE};
     bool ok = true;
-    if (stream_object != Py_None)
+    if (rt_stream_is_own(ext_rt_stream(stream_object)))
         device = ((ExtStream *)stream_object)->device;
     if (copy->size) {
         Py_BEGIN_ALLOW_THREADS ok = do_copy(copy, device, ext_rt_stream(stream_object), &diag);
@@ -189,57 +210,58 @@ static bool use_host_array(PyObject *object, bool is_written, Copy *copy)
 
 static PyObject *function_copy_to_device(PyObject *module, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"pointer", "array", "stream", NULL};
-    unsigned long long pointer;
-    PyObject *array, *stream = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KO|O:copy_to_device", names, &pointer, &array, &stream))
+    static char *names[] = {"to", "array", "stream", NULL};
+    PyObject *to, *array, *stream = Py_None;
+    Copy copy = {.kind = COPY_TO_DEVICE};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|O:copy_to_device", names, &to, &array, &stream) ||
+        !read_place(ext_state(module), to, &copy.to))
         return NULL;
-    Copy copy = {.kind = COPY_TO_DEVICE, .to = pointer};
     return use_host_array(array, false, &copy) ? run_copy(module, &copy, stream) : NULL;
 }
 
 static PyObject *function_copy_to_host(PyObject *module, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"array", "pointer", "stream", NULL};
-    unsigned long long pointer;
-    PyObject *array, *stream = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OK|O:copy_to_host", names, &array, &pointer, &stream))
+    static char *names[] = {"array", "place", "stream", NULL};
+    PyObject *array, *place, *stream = Py_None;
+    Copy copy = {.kind = COPY_TO_HOST};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|O:copy_to_host", names, &array, &place, &stream) ||
+        !read_place(ext_state(module), place, &copy.from))
         return NULL;
-    Copy copy = {.kind = COPY_TO_HOST, .from = pointer};
     return use_host_array(array, true, &copy) ? run_copy(module, &copy, stream) : NULL;
 }
 
 static PyObject *function_copy_on_device(PyObject *module, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"to", "pointer", "size", "stream", NULL};
-    unsigned long long to, from;
+    static char *names[] = {"to", "place", "size", "stream", NULL};
     Py_ssize_t size;
-    PyObject *stream = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KKn|O:copy_on_device", names, &to, &from, &size, &stream))
+    PyObject *to, *place, *stream = Py_None;
+    Copy copy = {.kind = COPY_ON_DEVICE};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOn|O:copy_on_device", names, &to, &place, &size, &stream) ||
+        !read_place(ext_state(module), to, &copy.to) || !read_place(ext_state(module), place, &copy.from))
         return NULL;
-    Copy copy = {.kind = COPY_ON_DEVICE, .to = to, .from = from, .size = (size_t)(size < 0 ? 0 : size)};
+    copy.size = (size_t)(size < 0 ? 0 : size);
     return run_copy(module, &copy, stream);
 }
 
 static PyObject *function_fill(PyObject *module, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"pointer", "byte", "size", "stream", NULL};
-    unsigned long long pointer;
+    static char *names[] = {"to", "byte", "size", "stream", NULL};
     unsigned char byte;
     Py_ssize_t size;
-    PyObject *stream = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Kbn|O:fill", names, &pointer, &byte, &size, &stream))
+    PyObject *to, *stream = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Obn|O:fill", names, &to, &byte, &size, &stream))
         return NULL;
-    Copy copy = {.kind = FILL, .to = pointer, .byte = byte, .size = (size_t)(size < 0 ? 0 : size)};
-    return run_copy(module, &copy, stream);
+    Copy copy = {.kind = FILL, .byte = byte, .size = (size_t)(size < 0 ? 0 : size)};
+    return read_place(ext_state(module), to, &copy.to) ? run_copy(module, &copy, stream) : NULL;
 }
 
 static PyMethodDef functions[] = {
     {"copy_to_device", (PyCFunction)(void (*)(void))function_copy_to_device, METH_VARARGS | METH_KEYWORDS,
-     "Copies a contiguous host array to a device address."},
+     "Copies a contiguous host array to a device array's memory, or an address on the current device."},
     {"copy_to_host", (PyCFunction)(void (*)(void))function_copy_to_host, METH_VARARGS | METH_KEYWORDS,
-     "Fills a contiguous host array from a device address."},
-    {"copy_on_device", (PyCFunction)(void (*)(void))function_copy_on_device, METH_VARARGS | METH_KEYWORDS, NULL},
+     "Fills a contiguous host array from a device array's memory, or an address on the current device."},
+    {"copy_on_device", (PyCFunction)(void (*)(void))function_copy_on_device, METH_VARARGS | METH_KEYWORDS,
+     "Copies bytes between device arrays, which may be on several devices, or addresses on the current one."},
     {"fill", (PyCFunction)(void (*)(void))function_fill, METH_VARARGS | METH_KEYWORDS, "Sets bytes of device memory."},
     {"begin_deferring", begin_deferring, METH_NOARGS, "From now on memory is not freed but noted; calls nest."},
     {"deferred_count", deferred_count, METH_NOARGS, "How much memory has been noted: the number of pieces."},

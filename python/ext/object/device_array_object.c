@@ -7,6 +7,7 @@
 #include "ext/module_parts.h"
 #include "ext/object/buffer_object.h"
 #include "ext/object/device_object.h"
+#include "ext/object/launch_device.h"
 #include "ext/array/element_types.h"
 
 /* --- making ------------------------------------------------------------------------------------------------------------------ */
@@ -64,14 +65,15 @@ static bool read_strides(ExtDeviceArray *self, PyObject *strides)
     return true;
 }
 
-/* Where the memory is: on the device of its owner, else on the current one. */
-static RtDevice *device_of_base(ExtState *state, PyObject *base)
+/* Where the memory is: on the device of its owner, else where the driver says, else on the current one. */
+static RtDevice *device_of_base(ExtState *state, PyObject *base, RtPointer pointer)
 {
     if (PyObject_TypeCheck(base, state->buffer_type))
         return ((ExtBuffer *)base)->device;
     if (PyObject_TypeCheck(base, state->device_array_type))
         return ((ExtDeviceArray *)base)->device;
-    return ext_current_device(state);
+    RtDevice *current = ext_current_device(state);
+    return current ? ext_device_of_pointer(current, pointer) : NULL;
 }
 
 static PyObject *array_new(PyTypeObject *class, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
@@ -104,7 +106,7 @@ static int array_init(ExtDeviceArray *self, PyObject *args, PyObject *kwargs)
     self->element = ext_element_type(self->state, dtype);
     if (!self->element && !ext_forgive()) /* kernels cannot use such an array, copies can */
         return -1;
-    self->device = device_of_base(self->state, base);
+    self->device = device_of_base(self->state, base, pointer);
     if (!self->device)
         return -1;
     Py_SETREF(self->base, Py_NewRef(base));

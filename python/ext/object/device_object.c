@@ -66,6 +66,8 @@ RtDevice *ext_current_device(ExtState *state)
     return state->default_device ? state->default_device : choose_device(state);
 }
 
+bool ext_device_is_chosen(const ExtState *state) { return pthread_getspecific(state->thread_device) != NULL; }
+
 /* --- the object -------------------------------------------------------------------------------------------------------------- */
 PyObject *ext_device_object(ExtState *state, RtDevice *device)
 {
@@ -170,6 +172,35 @@ static PyObject *device_memory_info(ExtDevice *self, PyObject *Py_UNUSED(ignored
     return ok ? Py_BuildValue("nn", (Py_ssize_t)available, (Py_ssize_t)total) : ext_raise(&diag);
 }
 
+static RtDevice *peer_of(ExtDevice *self, PyObject *peer)
+{
+    if (Py_TYPE(peer) == Py_TYPE(self))
+        return ((ExtDevice *)peer)->device;
+    PyErr_Format(PyExc_TypeError, "expected a Device, got %R", peer);
+    return NULL;
+}
+
+static PyObject *device_can_access_peer(ExtDevice *self, PyObject *other)
+{
+    bool can;
+    Diag diag = {.id = DIAG_NONE};
+    RtDevice *peer = peer_of(self, other);
+    if (!peer)
+        return NULL;
+    return rt_can_access_peer(self->device, peer, &can, &diag) ? PyBool_FromLong(can) : ext_raise(&diag);
+}
+
+static PyObject *device_enable_peer_access(ExtDevice *self, PyObject *other)
+{
+    bool ok;
+    Diag diag = {.id = DIAG_NONE};
+    RtDevice *peer = peer_of(self, other);
+    if (!peer)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS ok = rt_enable_peer_access(self->device, peer, &diag);
+    Py_END_ALLOW_THREADS return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
+}
+
 static PyGetSetDef device_getset[] = {
     {"kind", (getter)get_kind, NULL, "'cpu' or 'cuda'.", NULL},
     {"id", (getter)get_id, NULL, "The number of the device among those of its kind.", NULL},
@@ -183,6 +214,8 @@ static PyMethodDef device_methods[] = {
     {"uuid", (PyCFunction)device_uuid, METH_NOARGS, NULL},
     {"synchronize", (PyCFunction)device_synchronize, METH_NOARGS, "Waits for all work on the device."},
     {"memory_info", (PyCFunction)device_memory_info, METH_NOARGS, "(free, total) bytes."},
+    {"can_access_peer", (PyCFunction)device_can_access_peer, METH_O, "Whether kernels could use the peer's memory."},
+    {"enable_peer_access", (PyCFunction)device_enable_peer_access, METH_O, "Lets kernels use the peer's memory."},
     {0},
 };
 
@@ -240,6 +273,10 @@ static PyObject *function_current_device(PyObject *module, PyObject *Py_UNUSED(i
 static PyObject *function_set_current_device(PyObject *module, PyObject *device)
 {
     ExtState *state = ext_state(module);
+    if (device == Py_None) {
+        pthread_setspecific(state->thread_device, NULL);
+        Py_RETURN_NONE;
+    }
     if (!PyObject_TypeCheck(device, state->device_type)) {
         PyErr_Format(PyExc_TypeError, "expected a Device, got %R", device);
         return NULL;
@@ -248,12 +285,35 @@ static PyObject *function_set_current_device(PyObject *module, PyObject *device)
     Py_RETURN_NONE;
 }
 
+static PyObject *function_synchronize(PyObject *module, PyObject *Py_UNUSED(ignored))
+{
+    bool ok;
+    Diag diag = {.id = DIAG_NONE};
+    ExtState *state = ext_state(module);
+    RtDevice *device = ext_current_device(state);
+    if (!device)
+        return NULL;
+    bool is_chosen = ext_device_is_chosen(state);
+    Py_BEGIN_ALLOW_THREADS ok = is_chosen ? rt_synchronize(device, &diag) : rt_synchronize_all(device, &diag);
+    Py_END_ALLOW_THREADS return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
+}
+
+static PyObject *function_chosen_device(PyObject *module, PyObject *Py_UNUSED(ignored))
+{
+    ExtState *state = ext_state(module);
+    return ext_device_is_chosen(state) ? ext_device_object(state, ext_current_device(state)) : Py_NewRef(Py_None);
+}
+
 static PyMethodDef functions[] = {
     {"gpu_count", function_gpu_count, METH_NOARGS, "The number of GPUs; 0 without a driver."},
     {"gpu_missing_reason", function_gpu_missing_reason, METH_NOARGS, "Why there is no GPU; None where there is one."},
     {"driver_version", function_driver_version, METH_NOARGS, "13000 for CUDA 13.0."},
     {"current_device", function_current_device, METH_NOARGS, "The device that this thread uses."},
-    {"set_current_device", function_set_current_device, METH_O, "Chooses the device that this thread uses."},
+    {"set_current_device", function_set_current_device, METH_O,
+     "Chooses the device that this thread uses; None: the first one, or where the arguments are."},
+    {"synchronize", function_synchronize, METH_NOARGS,
+     "Waits for the device that this thread has chosen, or for all that are in use."},
+    {"chosen_device", function_chosen_device, METH_NOARGS, "The device that this thread has chosen, or None."},
     {0},
 };
 

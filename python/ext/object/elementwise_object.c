@@ -221,10 +221,12 @@ static PyObject *elementwise_vectorcall(PyObject *callable, PyObject *const *arg
     size_t count = (size_t)PyVectorcall_NARGS(flags);
     ElementwiseCall call = {.args = args};
     RtDevice *device = self->count ? ext_current_device(self->state) : NULL;
+    bool is_fixed = device && (rt_device_is_alone(device) || ext_device_is_chosen(self->state));
     bool known = device && read_keywords(self, args + count, keywords, &call);
     for (uint32_t i = 0; known && i < self->count; i++) {
         const Recipe *recipe = &self->recipes[i];
-        if (recipe->count != count || jit_device(recipe->specialization) != device || !fits(self, recipe, &call))
+        if (recipe->count != count || (is_fixed && jit_device(recipe->specialization) != device) ||
+            !fits(self, recipe, &call))
             continue;
         PyObject *result = call_by_recipe(recipe, &call);
         if (result || PyErr_Occurred())

@@ -9,6 +9,7 @@
 #include "ext/argument/specialization.h"
 #include "ext/module_parts.h"
 #include "ext/object/device_object.h"
+#include "ext/object/launch_device.h"
 #include "ext/object/stream_object.h"
 #include "ext/raise.h"
 
@@ -68,7 +69,7 @@ static void flush_standard_output(void)
 }
 
 /* Launches a packed frame and ends it. A launch on a GPU that copies nothing returns at once and keeps the GIL. */
-static bool launch_frame(const ExtLauncher *self, ExtLaunchFrame *frame)
+static bool launch_frame(ExtLaunchFrame *frame, RtLaunch launch)
 {
     Diag diag;
     diag_clear(&diag);
@@ -77,15 +78,29 @@ static bool launch_frame(const ExtLauncher *self, ExtLaunchFrame *frame)
         flush_standard_output();
     bool waits = frame->stream_count || rt_device_kind(frame->device) == RT_CPU || jit_waits(frame->specialization);
     if (frame->array_count == 0 && !waits) {
-        launched = run(frame, self->launch, &ran, &diag);
+        launched = run(frame, launch, &ran, &diag);
     } else if (ext_host_arrays_begin(frame)) {
-        Py_BEGIN_ALLOW_THREADS launched = run(frame, self->launch, &ran, &diag);
+        Py_BEGIN_ALLOW_THREADS launched = run(frame, launch, &ran, &diag);
         Py_END_ALLOW_THREADS
     }
     bool ended = ext_frame_end(frame, ran);
     if (ended && diag_failed(&diag))
         ext_raise(&diag);
     return ended && launched;
+}
+
+/* A stream of another library may be any device's: it is the one that the kernel runs on. */
+static bool launch_in_stream(const ExtLauncher *self, ExtLaunchFrame *frame)
+{
+    RtStream *stream = self->launch.stream;
+    if (!stream || ((ExtStream *)self->stream_object)->device == frame->device)
+        return launch_frame(frame, self->launch);
+    Diag diag = {.id = DIAG_NONE};
+    RtLaunch launch = self->launch;
+    launch.stream = rt_stream_external(frame->device, rt_stream_handle(stream), &diag);
+    bool ok = launch.stream ? launch_frame(frame, launch) : (ext_raise(&diag), ext_frame_end(frame, false), false);
+    rt_stream_destroy(launch.stream);
+    return ok;
 }
 
 /* Hints for GPUs, given on the CPU device too: it is where programs for GPUs are tried out. */
@@ -111,12 +126,16 @@ static bool run_callbacks(ExtLauncher *self)
     return true;
 }
 
-/* Packs the arguments for the specialization they need, found or compiled now. */
-static ExtMatch pack_anew(ExtLauncher *self, ExtLaunchFrame *frame, PyObject *const *args, Py_ssize_t count,
-                          Py_ssize_t *failed_at)
+/* Packs the arguments for the device and the specialization they need, found or compiled now. */
+static ExtMatch pack_anew(ExtLauncher *self, ExtLaunchFrame *frame, bool is_chosen, PyObject *const *args,
+                          Py_ssize_t count, Py_ssize_t *failed_at)
 {
-    ExtKernel *kernel = self->kernel;
     bool converts;
+    ExtKernel *kernel = self->kernel;
+    ExtCallee callee = {ext_kernel_name(kernel), kernel, args, count};
+    frame->device = ext_device_for(self->state, &callee, frame->device, is_chosen);
+    if (!frame->device)
+        return EXT_ERROR;
     const JitSpecialization *found = ext_choose_specialization(kernel, frame->device, args, count, &converts);
     if (!found)
         return EXT_ERROR;
@@ -136,10 +155,34 @@ static bool fits_last(const ExtKernel *kernel, Py_ssize_t count)
     return parameters == (size_t)count;
 }
 
-static PyObject *launch(ExtLauncher *self, PyObject *const *args, Py_ssize_t count)
+/* Whether what was packed is not for the device that it was packed for: that is found out by all arguments. */
+static bool is_misplaced(const ExtLaunchFrame *frame, const RtDevice *device)
+{
+    return (frame->elsewhere & ~rt_device_reach(frame->device)) || (frame->device != device && !frame->at_home);
+}
+
+/* Packs for the specialization of the last launch, if it is one for this device. Where the program has named no device, the
+ * last one is taken to be that of the arguments. */
+static ExtMatch pack_again(ExtLauncher *self, ExtLaunchFrame *frame, bool is_chosen, PyObject *const *args,
+                           Py_ssize_t count, Py_ssize_t *failed_at)
 {
     ExtKernel *kernel = self->kernel;
-    RtDevice *device = ext_current_device(self->state);
+    RtDevice *device = frame->device, *last = kernel->last ? jit_device(kernel->last) : NULL;
+    if (!last || (last != device && is_chosen) || !fits_last(kernel, count))
+        return EXT_MISMATCH;
+    frame->device = last;
+    ExtMatch match = ext_frame_pack(frame, kernel->last, kernel->last_converts, args, failed_at);
+    if (match == EXT_MATCH && !is_misplaced(frame, device))
+        return EXT_MATCH;
+    frame->device = device;
+    return match == EXT_ERROR ? EXT_ERROR : EXT_MISMATCH;
+}
+
+static PyObject *launch(ExtLauncher *self, PyObject *const *args, Py_ssize_t count)
+{
+    bool is_chosen;
+    ExtKernel *kernel = self->kernel;
+    RtDevice *device = ext_device_of_stream(self->state, self->stream_object, &is_chosen);
     if (!device)
         return NULL;
     if (self->callbacks && !run_callbacks(self))
@@ -147,18 +190,16 @@ static PyObject *launch(ExtLauncher *self, PyObject *const *args, Py_ssize_t cou
     ExtLaunchFrame frame;
     ext_frame_init(&frame, self->state, device);
     Py_ssize_t failed_at = 0;
-    ExtMatch match = EXT_MISMATCH;
-    if (kernel->last && jit_device(kernel->last) == device && fits_last(kernel, count))
-        match = ext_frame_pack(&frame, kernel->last, kernel->last_converts, args, &failed_at);
+    ExtMatch match = pack_again(self, &frame, is_chosen, args, count, &failed_at);
     if (match == EXT_ERROR)
         ext_raise_argument(kernel, failed_at);
     PyObject *arrays = match == EXT_MISMATCH ? ext_with_arrays(kernel, args, count) : NULL; /* alive until it has run */
     if (PyErr_Occurred())
         match = EXT_ERROR;
     if (match == EXT_MISMATCH)
-        match = pack_anew(self, &frame, arrays ? PySequence_Fast_ITEMS(arrays) : args, count, &failed_at);
+        match = pack_anew(self, &frame, is_chosen, arrays ? PySequence_Fast_ITEMS(arrays) : args, count, &failed_at);
     bool ok = match == EXT_MATCH && warn_about_copies(&frame);
-    ok = ok ? launch_frame(self, &frame) : (ext_frame_end(&frame, false), false);
+    ok = ok ? launch_in_stream(self, &frame) : (ext_frame_end(&frame, false), false);
     Py_XDECREF(arrays);
     return ok ? Py_NewRef(Py_None) : NULL;
 }
@@ -181,7 +222,8 @@ static PyObject *launcher_vectorcall(PyObject *callable, PyObject *const *args, 
 static bool is_same(const ExtLauncher *launcher, const ExtConfiguration *configuration, const RtDevice *device)
 {
     const RtLaunch *launch = &launcher->launch;
-    if (launcher->stream_object != Py_None && ((ExtStream *)launcher->stream_object)->device != device)
+    bool is_given = launcher->stream_object == Py_None || launcher->stream_object == configuration->stream;
+    if (!is_given && ((ExtStream *)launcher->stream_object)->device != device)
         return false;
     return launcher->stream == configuration->stream && launch->dynamic_shared == configuration->dynamic_shared &&
            memcmp(launch->grid, configuration->grid, sizeof launch->grid) == 0 &&
