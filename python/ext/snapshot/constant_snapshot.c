@@ -287,7 +287,7 @@ static const Constant *read_attributes(SnapshotScope *scope, PyObject *object, P
     return constant;
 }
 
-enum { MOST_NAMESPACES = 10000 };
+enum { MOST_NAMESPACES = 10000, MOST_NESTED_NAMESPACES = 64 };
 
 /* Modules, classes and namespaces: the attributes that the code can name. Enums: all members, which can be found by
  * text, too. */
@@ -296,7 +296,8 @@ static const Constant *namespace(SnapshotScope *scope, PyObject *object, const c
     Constant *constant = table_get(scope->modules, &object, sizeof object);
     if (constant)
         return constant;
-    if (++scope->builder->namespace_count > MOST_NAMESPACES)
+    if (++scope->builder->namespace_count > MOST_NAMESPACES ||
+        scope->builder->namespace_depth == MOST_NESTED_NAMESPACES)
         return ext_unsupported(scope->builder, "object that makes new modules of every attribute", shown);
     constant = ext_new_constant(scope->builder, CONSTANT_MODULE, shown);
     table_set(scope->modules, &object, sizeof object, constant);
@@ -308,8 +309,12 @@ static const Constant *namespace(SnapshotScope *scope, PyObject *object, const c
     }
     if (PyList_Append(scope->builder->held, object) < 0)
         return NULL;
-    if (!PyObject_TypeCheck(object, (PyTypeObject *)scope->builder->enum_meta))
-        return read_attributes(scope, object, scope->names, constant);
+    if (!PyObject_TypeCheck(object, (PyTypeObject *)scope->builder->enum_meta)) {
+        scope->builder->namespace_depth++;
+        const Constant *filled = read_attributes(scope, object, scope->names, constant);
+        scope->builder->namespace_depth--;
+        return filled;
+    }
     constant->type = ext_enum_class_type(scope->builder->state, object, scope->builder->arena);
     if (!constant->type)
         return NULL;

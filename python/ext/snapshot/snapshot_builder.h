@@ -20,6 +20,7 @@ typedef struct SnapshotBuilder {
     int load_global, extended_arg; /* opcodes of this Python */
     int library_depth; /* above 0: what is read belongs to cujit._kernel_functions */
     int namespace_count; /* how many have been read */
+    int namespace_depth; /* how many of them are being read, each an attribute of the one before */
     Table *functions; /* function -> Snapshot */
     Table *arrays; /* object -> Constant */
 } SnapshotBuilder;
