@@ -10,7 +10,6 @@ last place (ULP), and writes docs/accuracy.md.
 import argparse
 import json
 import math
-import os
 import time
 from pathlib import Path
 
@@ -247,7 +246,7 @@ def measure(reference, functions):
 def device_name():
     from cujit import cuda
 
-    if not cuda.is_available() or os.environ.get("CUJIT_DEVICE") == "cpu":
+    if cuda.get_current_device().kind == "cpu":
         return "CPU device"
     name = cuda.get_current_device().name
     return name.decode() if isinstance(name, bytes) else str(name)

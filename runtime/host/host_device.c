@@ -37,6 +37,12 @@ static const struct {
     {CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
     {CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, 1},
+    /* What programs divide by, or make a bandwidth of: clock64 counts nanoseconds, kHz are told; DDR5 on two channels. */
+    {CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 1},
+    {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1000000},
+    {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 2400000},
+    {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 128},
+    {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 1 << 20},
 };
 
 bool host_attribute(RtDevice *device, int attribute, int *value, Diag *diag)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # The CPU device runs whatever the first of these GPUs does, so programs that ask get this answer.
 CPU_COMPUTE_CAPABILITY = (7, 5)
+CPU_CUDA_VERSION = (13, 0)
 
 
 class MemoryInfo(NamedTuple):
@@ -97,8 +98,11 @@ class Device(DeviceAttributes):
         return self.compute_capability >= (8, 0)
 
     def synchronize(self) -> None:
-        """Waits until all work on the device is done."""
+        """Waits until all work on the device is done, and the callbacks of streams have returned."""
+        from cujit.cuda.streams import wait_for_callbacks
+
         self._core.synchronize()
+        wait_for_callbacks()
 
     def can_access_peer(self, peer: Device | Context | int) -> bool:
         """Whether the hardware lets kernels of this device use the memory of another one (False for itself)."""
@@ -325,19 +329,23 @@ def require_context(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 def synchronize() -> None:
     """Waits until all work on this thread's device is done; where the thread has named none (select_device, `with`), on
-    all devices that are in use, for a launch runs where its arguments are."""
+    all devices that are in use, for a launch runs where its arguments are. The callbacks of streams have returned."""
+    from cujit.cuda.streams import wait_for_callbacks
+
     need_device()
     _core.synchronize()
+    wait_for_callbacks()
 
 
 # --- what there is ---------------------------------------------------------------------------------------------------
 
 def is_available() -> bool:
-    """Whether kernels can run on a GPU: there is a driver, it works and reports one, and CUJIT_DEVICE allows it."""
+    """Whether kernels run where the program wants them: on a GPU that a driver reports, or on the CPU device where
+    CUJIT_DEVICE=cpu asks for it. False where kernels run on the CPU device for want of a GPU."""
     import os
 
     if os.environ.get("CUJIT_DEVICE", "auto") == "cpu":
-        return False
+        return True
     try:
         return _core.gpu_count() > 0
     except (CudaAPIError, DriverMissingError):
@@ -359,14 +367,14 @@ def cuda_error() -> Exception | None:
 
 
 def detect() -> bool:
-    """Prints the devices; returns whether one of them is a GPU."""
+    """Prints the devices; returns is_available()."""
     print(f"Found {len(gpus)} device{'s' if len(gpus) != 1 else ''}")
     for device in gpus:
         major, minor = device.compute_capability
         kind = f"GPU, compute capability {major}.{minor}" if device.kind == "cuda" else "CPU device"
         print(f"  {device.id}: {device.name} ({kind})")
     if not is_available():
-        print(f"No GPU: {cuda_error() or _core.gpu_missing_reason() or 'CUJIT_DEVICE=cpu'}")
+        print(f"No GPU: {cuda_error() or _core.gpu_missing_reason()}")
     return is_available()
 
 
@@ -383,7 +391,9 @@ class runtime:
 
     @staticmethod
     def get_version() -> tuple[int, int]:
-        """(major, minor). DriverMissingError without a driver."""
+        """(major, minor); the CPU device names the CUDA version whose device functions it has."""
+        if need_device().kind == "cpu":
+            return CPU_CUDA_VERSION
         version = _core.driver_version()
         return version // 1000, version % 1000 // 10
 

@@ -34,6 +34,11 @@ class Stream(_core.Stream):
         names = {0: "default", 1: "legacy default", 2: "per-thread default"}
         return f"<CUDA stream {names.get(self.handle, hex(self.handle))}>"
 
+    def synchronize(self) -> None:
+        """Waits until all work put into the stream is done, and the callbacks behind it have returned."""
+        super().synchronize()
+        _callbacks.wait(self.handle)
+
     @contextlib.contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:
         """A context at whose end all work put into the stream is done."""
@@ -68,8 +73,9 @@ class _CallbackThread:
     """One thread that waits for events in their order and makes the calls that belong to them."""
 
     def __init__(self) -> None:
-
         self._lock = threading.Lock()
+        self._thread: Any = None
+        self._last: dict[int, threading.Event] = {}   # a stream's handle: set when its last callback has returned
         self._waiting: Any = None   # a queue and a thread, made for the first callback
 
     def put(self, event: Event, callback: Callable[[Stream, int, Any], object], stream: Stream, arg: Any) -> None:
@@ -78,12 +84,30 @@ class _CallbackThread:
                 import queue
 
                 self._waiting = queue.SimpleQueue()
-                threading.Thread(target=self._run, name="cujit-callbacks", daemon=True).start()
-            self._waiting.put((event, callback, stream, arg))
+                self._thread = threading.Thread(target=self._run, name="cujit-callbacks", daemon=True)
+                self._thread.start()
+            returned = self._last[stream.handle] = threading.Event()
+            self._waiting.put((event, callback, stream, arg, returned))
+
+    def wait(self, handle: int | None = None) -> None:
+        """Until the callbacks put so far have returned: of that stream, or of all. A callback does not wait."""
+        if self._waiting is None or threading.current_thread() is self._thread:
+            return
+        with self._lock:
+            waited_for = [self._last.get(handle)] if handle is not None else list(self._last.values())
+        for returned in waited_for:
+            if returned is not None:
+                returned.wait()
+
+    def _forget(self, handle: int, returned: threading.Event) -> None:
+        returned.set()
+        with self._lock:
+            if self._last.get(handle) is returned:
+                del self._last[handle]
 
     def _run(self) -> None:
         while True:
-            event, callback, stream, arg = self._waiting.get()
+            event, callback, stream, arg, returned = self._waiting.get()
             try:
                 event.synchronize()
                 callback(stream, 0, arg)
@@ -91,10 +115,12 @@ class _CallbackThread:
                 import traceback
 
                 traceback.print_exc()
-            del event, callback, stream, arg
+            self._forget(stream.handle, returned)
+            del event, callback, stream, arg, returned
 
 
 _callbacks = _CallbackThread()
+wait_for_callbacks = _callbacks.wait
 _cpu_handles = itertools.count(3)  # the CPU device needs none; 0, 1 and 2 name the default streams
 
 

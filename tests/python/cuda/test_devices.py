@@ -24,7 +24,7 @@ def in_thread(function):
 def test_the_list_of_devices():
     assert len(cuda.gpus) >= 1 and list(cuda.gpus) == cuda.list_devices() == cuda.gpus.lst
     assert cuda.gpus[0] is cuda.gpus[-len(cuda.gpus)] and cuda.gpus[0].id == 0
-    assert {device.kind for device in cuda.gpus} == {"cuda" if cuda.is_available() else "cpu"}
+    assert {device.kind for device in cuda.gpus} == {cuda.get_current_device().kind}
     with pytest.raises(IndexError):
         cuda.gpus[len(cuda.gpus)]
     for number in (-1, len(cuda.gpus)):
@@ -116,6 +116,22 @@ def test_callbacks_come_in_order_and_survive_an_error(capsys):
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("wait", [lambda stream: stream.synchronize(), lambda stream: cuda.synchronize()])
+def test_who_waits_for_a_stream_waits_for_its_callbacks(wait):
+    stream, begun, seen = cuda.stream(), threading.Event(), []
+
+    def slow(*_):
+        begun.wait(30)
+        stream.synchronize()   # a callback itself does not wait
+        seen.append(1)
+
+    stream.add_callback(slow)
+    stream.add_callback(lambda *_: seen.append(2))
+    threading.Timer(0.05, begun.set).start()
+    wait(stream)
+    assert seen == [1, 2]
+
+
 def test_async_done():
     async def work():
         stream = cuda.stream()
@@ -184,10 +200,32 @@ def test_the_drivers_version():
     assert cuda.runtime.get_version() >= (11, 0)
 
 
-def test_the_drivers_version_without_a_driver():
-    if not cuda.is_available():
-        with pytest.raises(errors.CujitError):
-            cuda.runtime.get_version()
+def test_the_cuda_version():
+    """The CPU device has one too: programs compare it before they use what is new in a version."""
+    major, minor = cuda.runtime.get_version()
+    assert major >= 11 and minor >= 0
+    if cuda.get_current_device().kind == "cpu":
+        assert (major, minor) == (13, 0)
+
+
+@pytest.mark.parametrize(("choice", "expected"), [("auto", False), ("cpu", True)])
+def test_availability_without_a_gpu(run_python, choice, expected):
+    """Who asks for the CPU device has it, as under numba's simulator."""
+    program = "from cujit import cuda\nprint(cuda.is_available(), cuda.detect())"
+    hidden = {"CUDA_VISIBLE_DEVICES": "", "CUJIT_DRIVER_LIBRARY": "libnone.so"}
+    *_, last = run_python(program, CUJIT_DEVICE=choice, **hidden).splitlines()
+    assert last == f"{expected} {expected}"
+
+
+def test_attributes_of_the_cpu_device_that_programs_divide_by(run_python):
+    program = """
+from cujit import cuda
+device = cuda.get_current_device()
+print(device.ASYNC_ENGINE_COUNT, device.CLOCK_RATE, device.MAX_THREADS_PER_MULTIPROCESSOR, device.MEMORY_CLOCK_RATE,
+      device.GLOBAL_MEMORY_BUS_WIDTH, device.L2_CACHE_SIZE)
+"""
+    values = [int(word) for word in run_python(program, CUJIT_DEVICE="cpu").split()]
+    assert values[:2] == [1, 1_000_000] and min(values) > 0
 
 
 def test_times_between_events_that_keep_none():
