@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     _P = ParamSpec("_P")
     _R = TypeVar("_R")
 
+# Options that numba.cuda.jit takes and has no use for.
+_NUMBAS_OWN = {"nopython", "forceobj", "looplift", "nogil", "parallel", "target", "error_model"}
+
 _NONE = _core.scalar_types["none"]
 
 
@@ -116,6 +119,12 @@ def _refuse(given, link, inline):
         raise NotImplementedError("link: foreign code cannot be linked into a kernel")
     if given.pop("boundscheck", None):
         raise NotImplementedError("boundscheck: kernels do not check bounds")
+    ignored = sorted(_NUMBAS_OWN & given.keys())
+    if ignored:
+        warnings.warn(f"cuda.jit: {', '.join(ignored)}: for numba's compiler for CPUs; without effect here",
+                      CujitWarning, stacklevel=3)
+        for name in ignored:
+            given.pop(name)
     for name in ("argtypes", "restype", "bind"):
         if name in given:
             raise DeprecationError(f"{name}: give a signature as the first argument of cuda.jit instead")
@@ -137,7 +146,8 @@ def _implied(given, inline):
 
 
 def _make(function, signature, device, extensions, given):
-    function = function.py_func if isinstance(function, Dispatcher) else function
+    if not isinstance(function, python_types.FunctionType):
+        function = getattr(function, "py_func", function)   # a kernel, or numba's @njit function
     if not isinstance(function, python_types.FunctionType):
         raise TypeError(f"cuda.jit decorates Python functions, not {type(function).__name__}")
     cls = ExtendedDispatcher if extensions else Dispatcher

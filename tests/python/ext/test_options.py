@@ -10,6 +10,7 @@ import pytest
 import cujit
 from cujit import cuda
 from cujit.cuda import options
+from cujit.errors import CujitWarning
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -74,3 +75,31 @@ def test_options_of_code_are_in_the_key(name, tmp_path, monkeypatch):
 
 def test_stub_is_made_of_the_table():
     subprocess.run([sys.executable, ROOT / "scripts" / "options_stub.py"], check=True)
+
+
+def test_options_of_numbas_compiler_for_cpus_are_ignored_with_one_warning():
+    with pytest.warns(CujitWarning, match="nogil, nopython") as caught:
+        kernel = cuda.jit("void(int64[:])", nopython=True, nogil=False)(lambda x: None)
+    assert len(caught) == 1 and "nopython" not in kernel.targetoptions
+
+
+class _OfNumba:
+    """What numba's dispatchers are for others: objects with the Python function."""
+
+    def __init__(self, function):
+        self.py_func = function
+
+    def __call__(self, *args):
+        return self.py_func(*args)
+
+
+def test_a_function_that_numba_has_compiled():
+    plus = cuda.jit(device=True)(_OfNumba(lambda x: x + 5))
+
+    @cuda.jit
+    def kernel(out):
+        out[0] = plus(3)
+
+    out = np.zeros(1)
+    kernel[1, 1](out)
+    assert out[0] == 8
