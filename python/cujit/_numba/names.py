@@ -1,6 +1,7 @@
 """Names that programs written for numba ask for and cujit has not: numba's own where it is installed, or the reason."""
 
 import importlib
+import importlib.util
 from typing import Any
 
 # What programs import from numba in the same line as cuda: numba's compiler for CPUs.
@@ -34,7 +35,9 @@ def missing_from_cujit(name: str) -> Any:
     return getattr(numba, name)
 
 
-def missing_from_cuda(name: str) -> AttributeError:
-    """The AttributeError for `cujit.cuda.name`, with the reason where numba.cuda has it."""
+def missing_from_cuda(name: str) -> Any:
+    """The module `cujit.cuda.name`. AttributeError where there is none, with the reason where numba.cuda has it."""
+    if not name.startswith("__") and importlib.util.find_spec(f"cujit.cuda.{name}"):
+        return importlib.import_module(f"cujit.cuda.{name}")
     reason = f": {ABSENT[name]}" if name in ABSENT else ""
-    return AttributeError(f"module 'cujit.cuda' has no attribute '{name}'{reason}")
+    raise AttributeError(f"module 'cujit.cuda' has no attribute '{name}'{reason}")

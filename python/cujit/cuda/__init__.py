@@ -90,7 +90,8 @@ if TYPE_CHECKING:
     from cujit._ufunc.ufunc import vectorize as vectorize
     from cujit.cuda import args as args, cudadrv as cudadrv, random as random, types as types
 
-_SUBMODULES = "args", "cudadrv", "random", "types"   # imported when they are asked for
+# Modules that numba.cuda has and cujit does not need itself. All are imported when they are asked for.
+__path__.append(__path__[0].removesuffix("cuda") + "_numba/modules")   # noqa: F405
 
 
 def copy_to_host(array: Any, ary: NDArray[Any] | None = None, stream: StreamLike = 0) -> NDArray[Any]:  # noqa: F811
@@ -106,13 +107,13 @@ if not TYPE_CHECKING:   # who reads this without running it learns of missing na
         if name == "guvectorize":
             from cujit._ufunc.gufunc import guvectorize
             return guvectorize
-        if name in _SUBMODULES:
-            import importlib
-            return importlib.import_module(f"cujit.cuda.{name}")
         from cujit._numba.names import missing_from_cuda
 
-        raise missing_from_cuda(name)
+        return missing_from_cuda(name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_SUBMODULES, "guvectorize", "vectorize"})
+    import pkgutil
+
+    modules = {module.name for module in pkgutil.iter_modules(__path__)}   # noqa: F405
+    return sorted({*globals(), *modules, "guvectorize", "vectorize"})

@@ -1,0 +1,1 @@
+"""What numba.cuda.misc has of markers in kernels."""

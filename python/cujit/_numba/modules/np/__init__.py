@@ -1,0 +1,1 @@
+"""What numba.cuda.np has of dtypes."""

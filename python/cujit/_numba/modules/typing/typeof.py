@@ -1,0 +1,4 @@
+"""The types of values."""
+from cujit.types import typeof
+
+__all__ = ["typeof"]

@@ -1,0 +1,4 @@
+"""What numba.core has of settings, types and errors."""
+from cujit import config, errors, types
+
+__all__ = ["config", "errors", "types"]

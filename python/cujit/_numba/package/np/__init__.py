@@ -1,0 +1,1 @@
+"""What numba.np has of dtypes."""
