@@ -33,13 +33,15 @@ const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
 #define AXES(ID, NAME, FAMILY, NVPTX, LOW, HIGH_X, HIGH_Y, HIGH_Z, DOC)                        \
     FRONTEND(VALUE, ID, "cuda." #NAME, DOC), AXIS(ID, X, NAME, FAMILY, x, NVPTX, LOW, HIGH_X), \
         AXIS(ID, Y, NAME, FAMILY, y, NVPTX, LOW, HIGH_Y), AXIS(ID, Z, NAME, FAMILY, z, NVPTX, LOW, HIGH_Z),
-#define MATH(ID, PATH, ARITY, RULE, F64, F32, HOST64, HOST32, DOC) \
-    [INTRINSIC_##ID] = {COMMON(MATH, VALUE, #ID, PATH, DOC),       \
-                        .arity = ARITY,                            \
-                        .promotion = PROMOTION_##RULE,             \
-                        .libdevice64 = F64,                        \
-                        .libdevice32 = F32,                        \
-                        .host64 = HOST64,                          \
+#define MATH(ID, PATH, ...) UFUNC(ID, PATH, NULL, __VA_ARGS__)
+#define UFUNC(ID, PATH, NUMPY, ARITY, RULE, F64, F32, HOST64, HOST32, DOC) \
+    [INTRINSIC_##ID] = {COMMON(MATH, VALUE, #ID, PATH, DOC),               \
+                        .numpy = NUMPY,                                    \
+                        .arity = ARITY,                                    \
+                        .promotion = PROMOTION_##RULE,                     \
+                        .libdevice64 = F64,                                \
+                        .libdevice32 = F32,                                \
+                        .host64 = HOST64,                                  \
                         .host32 = HOST32},
 #define DEVICE(ID, PATH, FAMILY, ARITY, NVPTX, DOC)                             \
     [INTRINSIC_##ID] = {COMMON(DEVICE, FAMILY, #ID, PATH, DOC), .arity = ARITY, \

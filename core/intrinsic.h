@@ -85,6 +85,7 @@ typedef struct IntrinsicInfo {
     const char *nvptx; /* LLVM intrinsic, NULL: emitter by hand */
     int64_t low, high; /* REGISTER: the values it can have, both included */
     const char *libdevice64, *libdevice32; /* MATH: libdevice symbols for float64 and float32 */
+    const char *numpy; /* UFUNC: "numpy.sin"; NULL: none */
     const char *host64, *host32; /* MATH: symbols of libm or libdevice, or LLVM intrinsics ("llvm.sqrt") */
     MmaShape mma; /* MMA */
     uint32_t matrices; /* LDMATRIX */

@@ -1,6 +1,8 @@
-"""NumPy's functions of floating-point numbers, for real and complex ones."""
+"""NumPy's functions of floating-point numbers, for real and complex ones: those of intrinsic.def's UFUNC rows, and
+those that have no row or a rule of their own."""
 import math
 
+from cujit import _core
 from cujit._kernel_functions import complex_math
 from cujit._kernel_functions.elementwise import (
     INTEGER,
@@ -63,27 +65,19 @@ def complex_log1p(z):
     return complex(math.log1p(x * (type(x)(2) + x) + y * y) * type(x)(0.5), math.atan2(y, x + type(x)(1)))
 
 
-sin = stands_for("numpy.sin", doc="Sine.")(of_float(math.sin, complex_math.sin))
-cos = stands_for("numpy.cos", doc="Cosine.")(of_float(math.cos, complex_math.cos))
-tan = stands_for("numpy.tan", doc="Tangent.")(of_float(math.tan, complex_math.tan))
-sinh = stands_for("numpy.sinh", doc="Hyperbolic sine.")(of_float(math.sinh, complex_math.sinh))
-cosh = stands_for("numpy.cosh", doc="Hyperbolic cosine.")(of_float(math.cosh, complex_math.cosh))
-tanh = stands_for("numpy.tanh", doc="Hyperbolic tangent.")(of_float(math.tanh, complex_tanh))
-arcsin = stands_for("numpy.arcsin", doc="Arc sine.")(of_float(math.asin, complex_math.asin))
-arccos = stands_for("numpy.arccos", doc="Arc cosine.")(of_float(math.acos, complex_math.acos))
-arctan = stands_for("numpy.arctan", doc="Arc tangent.")(of_float(math.atan, complex_math.atan))
-arcsinh = stands_for("numpy.arcsinh", doc="Inverse hyperbolic sine.")(of_float(math.asinh, complex_math.asinh))
-arccosh = stands_for("numpy.arccosh", doc="Inverse hyperbolic cosine.")(of_float(math.acosh, complex_math.acosh))
-arctanh = stands_for("numpy.arctanh", doc="Inverse hyperbolic tangent.")(of_float(math.atanh, complex_math.atanh))
-exp = stands_for("numpy.exp", doc="e to the power x.")(of_float(math.exp, complex_math.exp))
-exp2 = stands_for("numpy.exp2", doc="2 to the power x.")(of_float(math.exp2, complex_exp2))
-expm1 = stands_for("numpy.expm1", doc="exp(x) - 1.")(of_float(math.expm1, complex_expm1))
+def of_row(row):
+    """NumPy's function of a UFUNC row: math's for floats; for complex numbers cmath's, or complex_NAME above."""
+    name = next(path for path in row["paths"] if path.startswith("math.")).removeprefix("math.")
+    if row["arity"] == 2:
+        return of_two_floats(getattr(math, name))
+    return of_float(getattr(math, name), globals().get("complex_" + name) or getattr(complex_math, name, None))
+
+
+for row in _core.intrinsic_table:
+    if row["numpy"]:
+        globals()[row["numpy"].removeprefix("numpy.")] = of_row(row)
+
 log = stands_for("numpy.log", doc="Natural logarithm.")(of_float(math.log, complex_math.log))
-log2 = stands_for("numpy.log2", doc="Logarithm to base 2.")(of_float(math.log2, complex_log2))
-log10 = stands_for("numpy.log10", doc="Logarithm to base 10.")(of_float(math.log10, complex_math.log10))
-log1p = stands_for("numpy.log1p", doc="log(1 + x).")(of_float(math.log1p, complex_log1p))
-sqrt = stands_for("numpy.sqrt", doc="Square root.")(of_float(math.sqrt, complex_math.sqrt))
-cbrt = stands_for("numpy.cbrt", doc="Cube root.")(of_float(math.cbrt))
 fabs = stands_for("numpy.fabs", doc="The absolute value as a float.")(of_float(math.fabs))
 
 
@@ -171,10 +165,6 @@ def log2_of_sum(x, y):
     return max(x, y) + math.log1p(math.exp2(-abs(x - y))) * type(x)(1.4426950408889634)
 
 
-arctan2 = stands_for("numpy.arctan2", doc="Angle of the point (y, x) in radians.")(of_two_floats(math.atan2))
-hypot = stands_for("numpy.hypot", doc="Length of the vector (x, y).")(of_two_floats(math.hypot))
-copysign = stands_for("numpy.copysign", doc="The size of x with the sign of y.")(of_two_floats(math.copysign))
-nextafter = stands_for("numpy.nextafter", doc="The next number after x towards y.")(of_two_floats(math.nextafter))
 logaddexp = stands_for("numpy.logaddexp", doc="log(exp(x) + exp(y)).")(of_two_floats(log_of_sum))
 logaddexp2 = stands_for("numpy.logaddexp2", doc="log2(2 ** x + 2 ** y).")(of_two_floats(log2_of_sum))
 

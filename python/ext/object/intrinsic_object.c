@@ -176,12 +176,12 @@ static PyObject *row_of_intrinsic(const IntrinsicInfo *info, const LibraryFuncti
         Py_XDECREF(function);
         return NULL;
     }
-    return Py_BuildValue("{sssNsssssisIszszszszszsNsLsLszszsi}", "id", info->id, "paths", paths, "kind",
+    return Py_BuildValue("{sssNsssssisIszszszszszszsNsLsLszszsi}", "id", info->id, "paths", paths, "kind",
                          kinds[info->kind], "doc", info->doc, "arity", info->arity, "effects", info->effects, "nvptx",
                          info->nvptx, "libdevice64", info->libdevice64, "libdevice32", info->libdevice32, "host64",
-                         info->host64, "signature", info->signature, "python_function", function, "low",
-                         (long long)info->low, "high", (long long)info->high, "parameters", info->parameters, "shape",
-                         info->shape, "sm", info->sm);
+                         info->host64, "numpy", info->numpy, "signature", info->signature, "python_function", function,
+                         "low", (long long)info->low, "high", (long long)info->high, "parameters", info->parameters,
+                         "shape", info->shape, "sm", info->sm);
 }
 
 /* A library function as a row; its id is its path. */

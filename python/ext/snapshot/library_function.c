@@ -1,4 +1,5 @@
-/* The index of cujit._kernel_functions, and the way from a path to its row. */
+/* The index of cujit._kernel_functions, with the functions that numpy_math.py makes of UFUNC rows, and the way from a path
+ * to its row. */
 #include "ext/snapshot/library_function.h"
 
 #include <string.h>
@@ -7,6 +8,9 @@ const LibraryFunction library_functions[] = {
 #define STANDS_FOR(PATH, MODULE, NAME, DOC) {PATH, MODULE, NAME, DOC},
 #include "stands_for_index.inc"
 #undef STANDS_FOR
+#define UFUNC(ID, PATH, NUMPY, ARITY, RULE, F64, F32, HOST64, HOST32, DOC) \
+    {NUMPY, "numpy_math", &(NUMPY)[sizeof "numpy." - 1], DOC},
+#include "core/intrinsic.def"
 };
 const int library_function_count = sizeof library_functions / sizeof library_functions[0];
 

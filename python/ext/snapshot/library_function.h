@@ -1,5 +1,5 @@
 /* Functions in the kernel language that stand for names of Python: the index of cujit._kernel_functions, which the build
- * makes of the decorators there (scripts/stands_for_index.py). */
+ * makes of the decorators there (scripts/stands_for_index.py), and NumPy's names of UFUNC rows. */
 #ifndef CUJIT_EXT_LIBRARY_FUNCTION_H
 #define CUJIT_EXT_LIBRARY_FUNCTION_H
 
