@@ -7,20 +7,39 @@
 
 typedef struct ExtKernel {
     PyObject_HEAD ExtState *state;
+    PyObject *weak_references;
     PyObject *py_func;
     PyObject *options; /* dict, as given */
     PyObject *keep_alive; /* list: device arrays that the snapshot points to; NULL before */
-    PyObject *last_launcher; /* ExtLauncher, handed out again for the same configuration; NULL: none */
+    PyObject *last_launcher; /* ExtLauncher, handed out again for the same configuration; NULL: none. Under the lock of
+                              * the object, which a GIL is */
     CompileOptions compile_options;
 #define HOST_OPTION(name, kind, type, value, default, loops, doc) type name;
 #include "core/option.def"
-    bool is_device, is_frozen;
+    bool is_device;
+    atomic_bool is_frozen;
     Arena *arena; /* of the snapshot */
-    JitFunction *function; /* NULL before the first use */
+    JitFunction *_Atomic function; /* NULL before the first use; set behind arena, keep_alive and number */
     uint32_t number; /* of the function, in state->raising_kernels; 0: not there */
-    const JitSpecialization *last; /* of the last launch */
-    bool last_converts; /* arguments may be converted to its types */
+    atomic_uintptr_t last; /* ExtLast, in one word: threads launch at the same time */
 } ExtKernel;
+
+/* What the last launch took. */
+typedef struct ExtLast {
+    const JitSpecialization *specialization; /* NULL: none yet */
+    bool converts; /* arguments may be converted to its types */
+} ExtLast;
+
+static inline ExtLast ext_kernel_last(const ExtKernel *kernel)
+{
+    uintptr_t word = atomic_load_explicit(&kernel->last, memory_order_acquire);
+    return (ExtLast){(const JitSpecialization *)(word & ~(uintptr_t)1), word & 1};
+}
+
+static inline void ext_kernel_set_last(ExtKernel *kernel, ExtLast last)
+{
+    atomic_store_explicit(&kernel->last, (uintptr_t)last.specialization | last.converts, memory_order_release);
+}
 
 const char *ext_kernel_name(const ExtKernel *kernel);
 /* The number of the kernel's positional parameters. */

@@ -3,45 +3,46 @@
 #include "ext/kernel_exception.h"
 
 /* --- kernels by number --------------------------------------------------------------------------------------------------- */
-bool ext_number_kernel(ExtKernel *kernel)
+bool ext_number_kernel(ExtKernel *kernel, uint32_t *number)
 {
-    if (kernel->number || !kernel->compile_options.exceptions)
+    *number = 0;
+    if (!kernel->compile_options.exceptions)
         return true;
-    uint32_t number = ++kernel->state->kernel_number;
-    PyObject *key = PyLong_FromUnsignedLong(number), *address = PyLong_FromVoidPtr(kernel);
-    bool ok = key && address && PyDict_SetItem(kernel->state->raising_kernels, key, address) == 0;
+    uint32_t next = atomic_fetch_add(&kernel->state->kernel_number, 1) + 1;
+    PyObject *key = PyLong_FromUnsignedLong(next), *weak = PyWeakref_NewRef((PyObject *)kernel, NULL);
+    bool ok = key && weak && PyDict_SetItem(kernel->state->raising_kernels, key, weak) == 0;
     Py_XDECREF(key);
-    Py_XDECREF(address);
-    kernel->number = ok ? number : 0;
+    Py_XDECREF(weak);
+    *number = ok ? next : 0;
     return ok;
 }
 
-void ext_forget_kernel(ExtKernel *kernel)
+void ext_forget_number(ExtState *state, uint32_t number)
 {
-    if (!kernel->number || !kernel->state->raising_kernels)
+    if (!number || !state->raising_kernels)
         return;
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    PyObject *key = PyLong_FromUnsignedLong(kernel->number);
-    if (!key || PyDict_DelItem(kernel->state->raising_kernels, key) < 0)
+    PyObject *key = PyLong_FromUnsignedLong(number);
+    if (!key || PyDict_DelItem(state->raising_kernels, key) < 0)
         PyErr_Clear();
     Py_XDECREF(key);
     PyErr_Restore(type, value, traceback);
 }
 
-/* Borrowed; NULL without an exception when it is gone. */
+/* New reference; NULL where the kernel is gone, with an exception where that could not be found out. */
 static ExtKernel *kernel_of(const ExceptionRecord *record)
 {
-    PyObject *module = PyImport_ImportModule("cujit._core");
+    PyObject *module = PyImport_ImportModule("cujit._core"), *weak = NULL, *kernel = NULL;
     PyObject *key = PyLong_FromUnsignedLong(jit_raising_function(record));
-    PyObject *address = NULL;
     if (module && key && ext_state(module)->raising_kernels)
-        address = PyDict_GetItemWithError(ext_state(module)->raising_kernels, key);
-    ExtKernel *kernel = address ? PyLong_AsVoidPtr(address) : NULL;
+        PyDict_GetItemRef(ext_state(module)->raising_kernels, key, &weak);
+    if (weak)
+        PyWeakref_GetRef(weak, &kernel);
+    Py_XDECREF(weak);
     Py_XDECREF(module);
     Py_XDECREF(key);
-    PyErr_Clear();
-    return kernel;
+    return (ExtKernel *)kernel;
 }
 
 /* --- arguments --------------------------------------------------------------------------------------------------------------- */
@@ -203,7 +204,8 @@ PyObject *ext_raise_from_kernel(const Diag *diag)
     const IrException *exception = kernel && kernel->function ? jit_exception(kernel->function, record) : NULL;
     if (exception)
         raise_exception(exception, record);
-    else
+    else if (!PyErr_Occurred())
         PyErr_SetString(PyExc_RuntimeError, "a thread of a kernel that is gone raised an exception");
+    Py_XDECREF(kernel);
     return NULL;
 }

@@ -6,8 +6,9 @@
 
 /* What a thread of a kernel raised (DIAG_KERNEL_EXCEPTION). Always NULL. */
 PyObject *ext_raise_from_kernel(const Diag *diag);
-/* Makes the kernel known by a number for that, and forgets it. False with an exception. */
-bool ext_number_kernel(ExtKernel *kernel);
-void ext_forget_kernel(ExtKernel *kernel);
+/* Makes the kernel known by a number for that; 0 where its options say that it raises nothing. False with an exception. */
+bool ext_number_kernel(ExtKernel *kernel, uint32_t *number);
+/* Nothing where the number is 0. An exception stays pending. */
+void ext_forget_number(ExtState *state, uint32_t number);
 
 #endif

@@ -18,6 +18,7 @@ static int execute(PyObject *module)
 
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, execute},
+    EXT_NEEDS_NO_GIL,
     {0},
 };
 

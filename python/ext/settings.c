@@ -5,18 +5,18 @@
 
 static const struct {
     const char *name;
-    size_t offset; /* of a bool in ExtState */
+    size_t offset; /* of an atomic_bool in ExtState */
 } settings[] = {
     {"low_occupancy_warnings", offsetof(ExtState, warns_about_grids)},
     {"implicit_copy_warnings", offsetof(ExtState, warns_about_copies)},
     {"array_interface_sync", offsetof(ExtState, waits_for_arrays)},
 };
 
-static bool *find(ExtState *state, const char *name)
+static atomic_bool *find(ExtState *state, const char *name)
 {
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (strcmp(settings[i].name, name) == 0)
-            return (bool *)((char *)state + settings[i].offset);
+            return (atomic_bool *)((char *)state + settings[i].offset);
     PyErr_Format(PyExc_KeyError, "there is no setting '%s'", name);
     return NULL;
 }
@@ -24,7 +24,7 @@ static bool *find(ExtState *state, const char *name)
 static PyObject *get_setting(PyObject *module, PyObject *name)
 {
     const char *text = PyUnicode_AsUTF8(name);
-    const bool *place = text ? find(ext_state(module), text) : NULL;
+    const atomic_bool *place = text ? find(ext_state(module), text) : NULL;
     return place ? PyBool_FromLong(*place) : NULL;
 }
 
@@ -34,7 +34,7 @@ static PyObject *set_setting(PyObject *module, PyObject *args)
     int value;
     if (!PyArg_ParseTuple(args, "sp:set_setting", &name, &value))
         return NULL;
-    bool *place = find(ext_state(module), name);
+    atomic_bool *place = find(ext_state(module), name);
     if (!place)
         return NULL;
     *place = value;

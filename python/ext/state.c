@@ -2,6 +2,7 @@
 #define EXT_IMPORTS_NUMPY
 #include "ext/state.h"
 
+#include "core/base/memory.h"
 #include "ext/guard.h"
 
 ExtState *ext_state_of_type(PyTypeObject *type)
@@ -109,8 +110,16 @@ static void release(void *module)
     if (state->has_thread_device_key)
         pthread_key_delete(state->thread_device);
     state->has_thread_device_key = false;
-    PyMem_Free(state->deferred);
+    for (ExtDeferred *each = state->deferred, *next; each; each = next) { /* the driver frees it with the process */
+        next = each->next;
+        memory_free(each);
+    }
     state->deferred = NULL;
+    for (ExtMadeType *each = state->made_types, *next; each; each = next) {
+        next = each->next;
+        arena_destroy(each->arena);
+    }
+    state->made_types = NULL;
     arena_destroy(state->arena);
     state->arena = NULL;
 }

@@ -1,8 +1,10 @@
-/* The module's state. Every object of ours holds `state`, which lives as long as its type does. */
+/* The module's state. Every object of ours holds `state`, which lives as long as its type does. Threads share it, where
+ * Python has no GIL at the same time: what changes is atomic, or a dict that only gets more items. */
 #ifndef CUJIT_EXT_STATE_H
 #define CUJIT_EXT_STATE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "core/snapshot.h"
 #include "ext/py.h"
@@ -12,26 +14,34 @@ enum { EXT_NONE_TYPE = SCALAR_COUNT, EXT_SINGLETON_COUNT };
 
 /* Memory to be freed. */
 typedef struct ExtDeferred {
+    struct ExtDeferred *next;
     RtDevice *device;
     RtPointer pointer;
     bool is_shared;
 } ExtDeferred;
+
+/* An arena with a type that was made of a dtype; the node lies in it. */
+typedef struct ExtMadeType {
+    struct ExtMadeType *next;
+    Arena *arena;
+} ExtMadeType;
 
 typedef struct ExtState {
 #define OBJECT(class, name) class *name;
 #include "ext/state.def"
 #undef OBJECT
     PyObject *singletons[EXT_SINGLETON_COUNT]; /* Type objects of the scalars and of none */
-    uint32_t kernel_number;                    /* of the last kernel that was prepared */
-    Arena *arena;                              /* lives as long as the module */
-    const Constant *type_constants;            /* SCALAR_COUNT: what a scalar type is as a kernel argument */
-    RtDevice *default_device;                  /* NULL before the first use */
-    pthread_key_t thread_device;               /* RtDevice of set_current_device; NULL: default_device */
+    _Atomic uint32_t kernel_number; /* of the last kernel that was prepared */
+    Arena *arena; /* of type_constants */
+    ExtMadeType *_Atomic made_types; /* live as long as the module */
+    const Constant *type_constants; /* SCALAR_COUNT: what a scalar type is as a kernel argument */
+    RtDevice *_Atomic default_device; /* NULL before the first use */
+    pthread_key_t thread_device; /* RtDevice of set_current_device; NULL: default_device */
     bool has_thread_device_key;
-    bool warns_about_grids, warns_about_copies, waits_for_arrays; /* settings.c */
-    uint32_t defer_depth; /* of cuda.defer_cleanup(): memory is not freed but noted in `deferred` */
-    size_t deferred_count, deferred_capacity;
-    ExtDeferred *deferred;
+    atomic_bool warns_about_grids, warns_about_copies, waits_for_arrays; /* settings.c */
+    _Atomic uint32_t defer_depth; /* of cuda.defer_cleanup(): memory is not freed but noted in `deferred` */
+    atomic_size_t deferred_count;
+    ExtDeferred *_Atomic deferred; /* the last one first */
 } ExtState;
 
 /* The module with its state, but without slots: module.c knows what it is made of. */

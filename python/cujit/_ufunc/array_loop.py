@@ -75,10 +75,12 @@ class Loop:
         quiet_launcher(kernel, -(-threads // self.max_blocksize), self.max_blocksize, stream)(*arguments)
 
     def _kernel(self, key, write_source):
-        if key not in self._kernels:
+        kernel = self._kernels.get(key)
+        if kernel is None:   # of threads that are here at the same time, all get the first one's
             name = self.function.__name__ if self.function.__name__.isidentifier() else "elementwise"
-            self._kernels[key] = _compiled(self.function, name, write_source(name, *key), key[2])
-        return self._kernels[key]
+            made = _compiled(self.function, name, write_source(name, *key), key[2])
+            kernel = self._kernels.setdefault(key, made)
+        return kernel
 
 
 def _in_place_of_arrays(operands, are_arrays, views):

@@ -46,7 +46,7 @@ class UFunc(_core.Elementwise):
         self._loop_of_any = Loop(Dispatcher(function, device=True, **options))
         self._loops: dict[ArgumentTypes, tuple[Type, Loop]] = {}  # argument types -> (result type, Loop)
         self._max_blocksize = 256
-        self._reduction: Reduce | None = None
+        self._reduction = Reduce(self._loop_of_any.function)
         for types, result in map(signatures.normalize, signature_list):
             self._add(types, result)
         self._is_open = not signature_list
@@ -60,12 +60,11 @@ class UFunc(_core.Elementwise):
         if result != inferred:
             loop = Loop(Dispatcher(self.py_func, device=True, signature=(types, result), **self._options))
             loop.max_blocksize = self._max_blocksize
-        self._loops[types] = (result, loop)
-        return self._loops[types]
+        return self._loops.setdefault(types, (result, loop))   # another thread may have been here
 
     @property
     def types(self) -> list[str]:
-        return [f"{', '.join(map(str, types))} -> {result}" for types, (result, _) in self._loops.items()]
+        return [f"{', '.join(map(str, types))} -> {result}" for types, (result, _) in list(self._loops.items())]
 
     @property
     def ntypes(self) -> int:
@@ -79,7 +78,7 @@ class UFunc(_core.Elementwise):
     @max_blocksize.setter
     def max_blocksize(self, threads: int) -> None:
         self._max_blocksize = threads
-        for _, loop in self._loops.values():
+        for _, loop in list(self._loops.values()):
             loop.max_blocksize = threads
         self._loop_of_any.max_blocksize = threads
         self.forget()
@@ -87,7 +86,7 @@ class UFunc(_core.Elementwise):
     def __reduce__(self) -> tuple[Any, ...]:
         from cujit.cuda import pickling
 
-        stated = [] if self._is_open else [(types, result) for types, (result, _) in self._loops.items()]
+        stated = [] if self._is_open else [(types, result) for types, (result, _) in list(self._loops.items())]
         return pickling.reduce_ufunc(self, self._loop_of_any.function, stated)
 
     def __repr__(self) -> str:
@@ -127,7 +126,7 @@ class UFunc(_core.Elementwise):
         if self._is_open:
             types = tuple(own_type(x) for x in inputs)
             return types, *(self._loops.get(types) or self._add(types, None))
-        fitting = [types for types in self._loops
+        fitting = [types for types in list(self._loops)
                    if all(is_scalar(x) or own_type(x) == t for x, t in zip(inputs, types, strict=True))]
         if len(fitting) > 1:
             fitting = [types for types in fitting if types == tuple(own_type(x) for x in inputs)]
@@ -148,8 +147,6 @@ class UFunc(_core.Elementwise):
         array = as_cuda_array(arg) if is_cuda_array(arg) else as_host_array(arg)
         if array.ndim != 1 or array.size == 0:
             raise TypeError(f"reduce takes an array of one axis with elements, not one of shape {array.shape}")
-        if self._reduction is None:
-            self._reduction = Reduce(self._loop_of_any.function)
         return self._reduction(array, init=None, stream=stream)
 
     def outer(self, first: Any, second: Any, out: Any = None, stream: StreamLike = 0) -> Any:

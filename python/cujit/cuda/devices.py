@@ -131,9 +131,13 @@ class Device(DeviceAttributes):
         return f"<{'CUDA device' if self.kind == 'cuda' else 'CPU device'} {self.id} '{self.name}'>"
 
 
-@functools.cache
+_devices: dict[tuple[str, int], Device] = {}
+
+
 def _device(kind: str, number: int) -> Device:
-    return Device(_core.Device(kind, number))
+    """The one object for a device, in all threads."""
+    known = _devices.get((kind, number))
+    return _devices.setdefault((kind, number), Device(_core.Device(kind, number))) if known is None else known
 
 
 def _as_device(device: Device | Context | int) -> Device:

@@ -323,9 +323,10 @@ class Dispatcher(Inspection, Generic[_P, _R]):
         if self.specialized:
             raise RuntimeError(f"kernel '{self.__name__}' is specialized already")
         types = tuple(argument_type(value) for value in args)
-        if types not in self._specializations:
-            self._specializations[types] = self._specialized_copy(types)
-        return self._specializations[types]
+        special = self._specializations.get(types)
+        if special is None:   # of threads that are here at the same time, all get the first one's
+            special = self._specializations.setdefault(types, self._specialized_copy(types))
+        return special
 
     def _specialized_copy(self, types: ArgumentTypes) -> Dispatcher[_P, _R]:
         special = self._copy()

@@ -10,6 +10,7 @@ import importlib.util
 import marshal
 import pickle
 import sys
+import threading
 import types
 import weakref
 
@@ -133,14 +134,16 @@ class _Function:
 
 # id of a function -> the _Function that keeps it alive
 _functions: weakref.WeakValueDictionary[int, _Function] = weakref.WeakValueDictionary()
+_lock = threading.Lock()
 
 
 def by_value(function):
     """What stands for a Python function in a pickle."""
-    found = _functions.get(id(function))
-    if found is None:
-        found = _functions[id(function)] = _Function(function)
-    return found
+    with _lock:
+        found = _functions.get(id(function))
+        if found is None:
+            found = _functions[id(function)] = _Function(function)
+        return found
 
 
 def _encoded(value):

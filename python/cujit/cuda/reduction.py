@@ -92,9 +92,8 @@ class Reduce:
         else:
             width = _width(array)
             key, make = (element, width, device.id), lambda: _WarpKernels(self._function, element, width, device)
-        if key not in self._kernels:
-            self._kernels[key] = make()
-        return self._kernels[key]
+        kernels = self._kernels.get(key)
+        return self._kernels.setdefault(key, make()) if kernels is None else kernels
 
 
 def reduce(functor: Callable[[Any, Any], Any]) -> Reduce:

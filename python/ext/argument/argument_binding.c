@@ -7,6 +7,7 @@
 typedef struct Binding {
     ExtKernel *kernel;
     PyObject *names;         /* the code's variable names, parameters first */
+    PyObject *defaults;      /* of the function; NULL: none */
     Py_ssize_t arity;
     PyObject **values;       /* arity; borrowed, NULL: none yet */
 } Binding;
@@ -34,7 +35,7 @@ static bool bind_keyword(Binding *binding, PyObject *name, PyObject *value)
 
 static bool bind_defaults(Binding *binding, Py_ssize_t given)
 {
-    PyObject *defaults = PyFunction_GetDefaults(binding->kernel->py_func);
+    PyObject *defaults = binding->defaults;
     Py_ssize_t default_count = defaults && PyTuple_Check(defaults) ? PyTuple_GET_SIZE(defaults) : 0;
     for (Py_ssize_t i = 0; i < binding->arity; i++) {
         Py_ssize_t place = i - (binding->arity - default_count);
@@ -75,11 +76,15 @@ PyObject *ext_bind_arguments(ExtKernel *kernel, PyObject *const *args, Py_ssize_
     PyObject *variables = PyCode_GetVarnames(code), *bound = NULL;
     Binding binding = {.kernel = kernel, .names = variables, .arity = code->co_argcount};
     binding.values = PyMem_Calloc((size_t)binding.arity + 1, sizeof *binding.values);
+    Py_BEGIN_CRITICAL_SECTION(kernel->py_func);
+    binding.defaults = Py_XNewRef(PyFunction_GetDefaults(kernel->py_func));
+    Py_END_CRITICAL_SECTION();
     if (variables && binding.values)
         bound = bind(&binding, args, count, names);
     else if (!binding.values)
         PyErr_NoMemory();
     PyMem_Free(binding.values);
+    Py_XDECREF(binding.defaults);
     Py_XDECREF(variables);
     return bound;
 }

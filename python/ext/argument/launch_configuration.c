@@ -47,21 +47,31 @@ static bool read_dimension(PyObject *object, const char *what, int axis, const u
     return true;
 }
 
-static bool read_dimensions(PyObject *object, const char *what, const uint32_t *limits, uint32_t out[3])
+static bool read_tuple(PyObject *tuple, const char *what, const uint32_t *limits, uint32_t out[3])
 {
-    out[0] = out[1] = out[2] = 1;
-    if (!PyTuple_Check(object) && !PyList_Check(object))
-        return read_dimension(object, what, 0, limits, &out[0]);
-    Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
+    Py_ssize_t count = PyTuple_GET_SIZE(tuple);
     if (count < 1 || count > 3) {
         char text[100];
         snprintf(text, sizeof text, "%s has %zd dimensions; from 1 to 3 can be launched", what, count);
         return fail(text);
     }
     for (int i = 0; i < count; i++)
-        if (!read_dimension(PySequence_Fast_GET_ITEM(object, i), what, i, limits, &out[i]))
+        if (!read_dimension(PyTuple_GET_ITEM(tuple, i), what, i, limits, &out[i]))
             return false;
     return true;
+}
+
+static bool read_dimensions(PyObject *object, const char *what, const uint32_t *limits, uint32_t out[3])
+{
+    out[0] = out[1] = out[2] = 1;
+    if (PyTuple_Check(object))
+        return read_tuple(object, what, limits, out);
+    if (!PyList_Check(object))
+        return read_dimension(object, what, 0, limits, &out[0]);
+    PyObject *tuple = PyList_AsTuple(object); /* others may change the list */
+    bool ok = tuple && read_tuple(tuple, what, limits, out);
+    Py_XDECREF(tuple);
+    return ok;
 }
 
 static bool read_shared(PyObject *object, uint32_t *out)

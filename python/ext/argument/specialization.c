@@ -7,33 +7,45 @@
 #include "ext/snapshot/function_snapshot.h"
 #include "core/base/memory.h"
 
+/* Gives the kernel all that it has from its first use on; false where another thread was faster. */
+static bool publish(ExtKernel *kernel, JitFunction *function, Arena *arena, PyObject *keep_alive, uint32_t number)
+{
+    bool is_first;
+    Py_BEGIN_CRITICAL_SECTION(kernel);
+    is_first = !kernel->function;
+    if (is_first) {
+        kernel->arena = arena;
+        kernel->keep_alive = keep_alive;
+        kernel->number = number;
+        kernel->function = function; /* last: who sees it sees the rest */
+    }
+    Py_END_CRITICAL_SECTION();
+    return is_first;
+}
+
+/* Threads may make snapshots at the same time: the first to be ready is the one. */
 bool ext_kernel_prepare(ExtKernel *kernel)
 {
     if (kernel->function)
         return true;
+    uint32_t number = 0;
+    JitFunction *function = NULL;
     Arena *arena = ext_arena();
     PyObject *keep_alive = arena ? PyList_New(0) : NULL;
     const Snapshot *snapshot = keep_alive ? ext_snapshot(kernel->state, kernel, arena, keep_alive) : NULL;
-    if (!snapshot || kernel->function) {   /* another thread may have been here meanwhile */
-        arena_destroy(arena);
-        Py_XDECREF(keep_alive);
-        return kernel->function != NULL && !PyErr_Occurred();
-    }
-    JitFunction *function = NULL;
-    if (ext_number_kernel(kernel)) {
-        function = jit_function_create(snapshot, &kernel->compile_options, kernel->number);
+    if (snapshot && !kernel->function && ext_number_kernel(kernel, &number)) {
+        function = jit_function_create(snapshot, &kernel->compile_options, number);
         if (!function)
             PyErr_NoMemory();
     }
-    if (!function) {
-        arena_destroy(arena);
-        Py_DECREF(keep_alive);
-        return false;
-    }
-    kernel->arena = arena;
-    Py_XSETREF(kernel->keep_alive, keep_alive);
-    kernel->function = function;
-    return true;
+    bool is_first = function && publish(kernel, function, arena, keep_alive, number);
+    if (is_first)
+        return true;
+    jit_function_destroy(function);
+    ext_forget_number(kernel->state, number);
+    arena_destroy(arena);
+    Py_XDECREF(keep_alive);
+    return kernel->function && !PyErr_Occurred();
 }
 
 /* A PerformanceWarning for each line where narrow floats become float64. */

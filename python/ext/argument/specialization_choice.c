@@ -96,7 +96,6 @@ void ext_remember_specialization(ExtKernel *kernel, const JitSpecialization *spe
     ExtCompiled compiled = {.arena = converts ? ext_arena() : NULL};
     bool is_known = compiled.arena && ext_compiled_signatures(kernel, &compiled);
     PyErr_Clear(); /* without the memory to know better, this one is an exact one */
-    kernel->last = specialization;
-    kernel->last_converts = is_known && compiled.count == 1;
+    ext_kernel_set_last(kernel, (ExtLast){specialization, is_known && compiled.count == 1});
     arena_destroy(compiled.arena);
 }

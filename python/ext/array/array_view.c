@@ -103,9 +103,8 @@ static PyArray_Descr *dtype_of_fields(PyObject *fields)
     return (PyArray_Descr *)dtype;
 }
 
-static bool read_dtype(ExtState *state, PyObject *interface, ExtArrayView *view, int64_t *item_size)
+static bool read_dtype(ExtState *state, PyObject *text, PyObject *fields, ExtArrayView *view, int64_t *item_size)
 {
-    PyObject *text = PyDict_GetItemString(interface, "typestr"), *fields = PyDict_GetItemString(interface, "descr");
     const char *utf8 = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8(text) : NULL;
     if (utf8 && (view->element = ext_scalar_of_typestr(utf8))) {
         *item_size = view->element->size;
@@ -127,9 +126,8 @@ static bool read_dtype(ExtState *state, PyObject *interface, ExtArrayView *view,
     return view->element != NULL;
 }
 
-static bool read_data(PyObject *interface, ExtArrayView *view)
+static bool read_data(PyObject *data, ExtArrayView *view)
 {
-    PyObject *data = PyDict_GetItemString(interface, "data");
     if (!data || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2) {
         PyErr_SetString(PyExc_TypeError, "'data' of __cuda_array_interface__ is not a pair of pointer and flag");
         return false;
@@ -141,10 +139,9 @@ static bool read_data(PyObject *interface, ExtArrayView *view)
     return read_only >= 0;
 }
 
-static bool read_shape(PyObject *interface, ExtArrayView *view, int64_t item_size)
+static bool read_shape(PyObject *shape, PyObject *strides, ExtArrayView *view, int64_t item_size)
 {
-    PyObject *strides = PyDict_GetItemString(interface, "strides");
-    view->ndim = read_integers(PyDict_GetItemString(interface, "shape"), "shape", view->own_shape);
+    view->ndim = read_integers(shape, "shape", view->own_shape);
     view->shape = view->own_shape;
     view->strides = view->own_strides;
     if (view->ndim < 0 || !check_extents(view))
@@ -163,33 +160,53 @@ static bool read_shape(PyObject *interface, ExtArrayView *view, int64_t item_siz
     return true;
 }
 
-static bool read_stream(PyObject *interface, ExtArrayView *view)
+static bool read_stream(PyObject *stream, ExtArrayView *view)
 {
-    PyObject *stream = PyDict_GetItemString(interface, "stream");
     view->has_stream = stream && stream != Py_None;
     if (view->has_stream)
         view->stream_handle = PyLong_AsUnsignedLongLong(stream);
     return !PyErr_Occurred();
 }
 
-static bool read_interface(ExtState *state, PyObject *interface, ExtArrayView *view)
+/* The dict's items, as far as it has them; new references, since it may be one that others change. */
+enum { ITEM_MASK, ITEM_TYPESTR, ITEM_DESCR, ITEM_DATA, ITEM_SHAPE, ITEM_STRIDES, ITEM_STREAM, ITEM_COUNT };
+
+static bool read_items(PyObject *interface, PyObject *items[ITEM_COUNT])
+{
+    static const char *const names[ITEM_COUNT] = {"mask", "typestr", "descr", "data", "shape", "strides", "stream"};
+    for (int i = 0; i < ITEM_COUNT; i++)
+        if (PyDict_GetItemStringRef(interface, names[i], &items[i]) < 0)
+            return false;
+    return true;
+}
+
+static bool view_items(ExtState *state, PyObject *const items[ITEM_COUNT], ExtArrayView *view)
 {
     int64_t item_size;
-    if (!PyDict_Check(interface)) {
-        PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__ is not a dict");
-        return false;
-    }
-    PyObject *mask = PyDict_GetItemString(interface, "mask");
-    if (mask && mask != Py_None) {
+    if (items[ITEM_MASK] && items[ITEM_MASK] != Py_None) {
         PyErr_SetString(PyExc_TypeError, "kernels cannot use masked arrays");
         return false;
     }
     *view = (ExtArrayView){.is_foreign = true};
-    if (!read_dtype(state, interface, view, &item_size) || !read_data(interface, view) ||
-        !read_shape(interface, view, item_size) || !read_stream(interface, view))
+    if (!read_dtype(state, items[ITEM_TYPESTR], items[ITEM_DESCR], view, &item_size) ||
+        !read_data(items[ITEM_DATA], view) || !read_shape(items[ITEM_SHAPE], items[ITEM_STRIDES], view, item_size) ||
+        !read_stream(items[ITEM_STREAM], view))
         return false;
     ext_contiguity(view->ndim, view->shape, view->strides, item_size, &view->c_contiguous, &view->f_contiguous);
     return true;
+}
+
+static bool read_interface(ExtState *state, PyObject *interface, ExtArrayView *view)
+{
+    PyObject *items[ITEM_COUNT] = {NULL};
+    if (!PyDict_Check(interface)) {
+        PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__ is not a dict");
+        return false;
+    }
+    bool ok = read_items(interface, items) && view_items(state, items, view);
+    for (int i = 0; i < ITEM_COUNT; i++)
+        Py_XDECREF(items[i]);
+    return ok;
 }
 
 static int view_foreign(ExtState *state, PyObject *value, ExtArrayView *view)

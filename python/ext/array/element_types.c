@@ -85,46 +85,46 @@ static bool read_field_shape(PyArray_Descr **dtype, TypeField *field)
 }
 
 /* One field of a structured dtype, from its entry (dtype, offset[, title]). */
-static bool read_field(ExtState *state, PyObject *name, PyObject *entry, TypeField *field)
+static bool read_field(ExtState *state, Arena *arena, PyObject *name, PyObject *entry, TypeField *field)
 {
     PyArray_Descr *dtype = (PyArray_Descr *)PyTuple_GetItem(entry, 0);
     PyObject *offset = PyTuple_GetItem(entry, 1);
     const char *text = PyUnicode_AsUTF8(name);
     if (!dtype || !offset || !text)
         return false;
-    *field = (TypeField){.name = arena_string(state->arena, text), .offset = (uint32_t)PyLong_AsUnsignedLong(offset)};
+    *field = (TypeField){.name = arena_string(arena, text), .offset = (uint32_t)PyLong_AsUnsignedLong(offset)};
     if (!read_field_shape(&dtype, field))
         return false;
     field->type = ext_element_type(state, dtype);
     return field->type && !PyErr_Occurred();
 }
 
-static const Type *make_record(ExtState *state, PyArray_Descr *dtype)
+static const Type *make_record(ExtState *state, Arena *arena, PyArray_Descr *dtype)
 {
     PyObject *names = PyDataType_NAMES(dtype), *fields = PyDataType_FIELDS(dtype);
     Py_ssize_t count = PyTuple_GET_SIZE(names);
-    TypeField *record_fields = ARENA_ARRAY(state->arena, TypeField, count);
+    TypeField *record_fields = ARENA_ARRAY(arena, TypeField, count);
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *name = PyTuple_GET_ITEM(names, i), *entry = PyDict_GetItemWithError(fields, name);
-        if (!entry || !read_field(state, name, entry, &record_fields[i]))
+        if (!entry || !read_field(state, arena, name, entry, &record_fields[i]))
             return NULL;
     }
     PyObject *text = ext_hold(PyObject_Str((PyObject *)dtype));
     const char *name = text ? PyUnicode_AsUTF8(text) : NULL;
     uint32_t alignment = PyDataType_FLAGCHK(dtype, NPY_ALIGNED_STRUCT) ? (uint32_t)PyDataType_ALIGNMENT(dtype) : 1;
-    return name ? type_record(state->arena, arena_string(state->arena, name), record_fields, (uint32_t)count,
+    return name ? type_record(arena, arena_string(arena, name), record_fields, (uint32_t)count,
                               (uint32_t)PyDataType_ELSIZE(dtype), alignment)
                 : NULL;
 }
 
 /* NumPy's count and unit of a datetime or timedelta dtype. */
-static const Type *make_time(ExtState *state, PyArray_Descr *dtype)
+static const Type *make_time(Arena *arena, PyArray_Descr *dtype)
 {
     const PyArray_DatetimeMetaData *meta = &((PyArray_DatetimeDTypeMetaData *)PyDataType_C_METADATA(dtype))->meta;
     TypeKind kind = dtype->type_num == NPY_DATETIME ? TYPE_DATETIME : TYPE_TIMEDELTA;
     TimeUnit unit;
     if (time_unit_by_number((int)meta->base, &unit))
-        return type_time(state->arena, kind, unit, (uint32_t)meta->num);
+        return type_time(arena, kind, unit, (uint32_t)meta->num);
     PyErr_Format(PyExc_TypeError, "kernels cannot use dtype %S", dtype);
     return NULL;
 }
@@ -134,46 +134,68 @@ static bool is_text(const PyArray_Descr *dtype)
     return dtype->type_num == NPY_STRING || dtype->type_num == NPY_UNICODE;
 }
 
-static const Type *make_chars(ExtState *state, PyArray_Descr *dtype)
+static const Type *make_chars(Arena *arena, PyArray_Descr *dtype)
 {
     uint32_t size = (uint32_t)PyDataType_ELSIZE(dtype), width = dtype->type_num == NPY_UNICODE ? 4 : 1;
     if (size)
-        return type_chars(state->arena, size / width, width);
+        return type_chars(arena, size / width, width);
     PyErr_Format(PyExc_TypeError, "kernels cannot use dtype %S, which has no characters", dtype);
     return NULL;
 }
 
 typedef struct DtypeWork {
     ExtState *state;
+    Arena *arena;
     PyArray_Descr *dtype;
+    ExtMadeType *node;
     const Type *type;
 } DtypeWork;
 
 static bool make_type(void *data)
 {
     DtypeWork *work = data;
-    ExtState *state = work->state;
     PyArray_Descr *dtype = work->dtype;
-    work->type = PyDataType_HASFIELDS(dtype) ? make_record(state, dtype)
-                 : is_text(dtype)            ? make_chars(state, dtype)
-                                             : make_time(state, dtype);
+    work->node = ARENA_NEW(work->arena, ExtMadeType);
+    work->type = PyDataType_HASFIELDS(dtype) ? make_record(work->state, work->arena, dtype)
+                 : is_text(dtype)            ? make_chars(work->arena, dtype)
+                                             : make_time(work->arena, dtype);
     return work->type != NULL;
+}
+
+static void keep(ExtState *state, ExtMadeType *node, Arena *arena)
+{
+    *node = (ExtMadeType){state->made_types, arena};
+    while (!atomic_compare_exchange_weak(&state->made_types, &node->next, node))
+        continue;
+}
+
+/* Threads that make the type of one dtype at the same time all get that of the first. */
+static const Type *new_type(ExtState *state, PyArray_Descr *dtype)
+{
+    DtypeWork work = {.state = state, .arena = ext_arena(), .dtype = dtype};
+    bool made = work.arena && ext_guard(make_type, &work);
+    PyObject *capsule = made ? PyCapsule_New((void *)work.type, NULL, NULL) : NULL, *kept = NULL;
+    if (capsule)
+        PyDict_SetDefaultRef(state->record_types, (PyObject *)dtype, capsule, &kept);
+    const Type *type = kept ? PyCapsule_GetPointer(kept, NULL) : NULL;
+    if (kept && kept == capsule)
+        keep(state, work.node, work.arena);
+    else
+        arena_destroy(work.arena);
+    Py_XDECREF(kept);
+    Py_XDECREF(capsule);
+    return type;
 }
 
 /* Types that are made of a dtype are made once. */
 static const Type *made_type(ExtState *state, PyArray_Descr *dtype)
 {
-    PyObject *known = PyDict_GetItemWithError(state->record_types, (PyObject *)dtype);
-    if (known)
-        return PyCapsule_GetPointer(known, NULL);
-    if (PyErr_Occurred())
-        return NULL;
-    DtypeWork work = {state, dtype, NULL};
-    const Type *type = ext_guard(make_type, &work) ? work.type : NULL;
-    PyObject *capsule = type ? PyCapsule_New((void *)type, NULL, NULL) : NULL;
-    if (!capsule || PyDict_SetItem(state->record_types, (PyObject *)dtype, capsule) < 0)
-        type = NULL;
-    Py_XDECREF(capsule);
+    PyObject *known;
+    int found = PyDict_GetItemRef(state->record_types, (PyObject *)dtype, &known);
+    if (found <= 0)
+        return found ? NULL : new_type(state, dtype);
+    const Type *type = PyCapsule_GetPointer(known, NULL);
+    Py_DECREF(known);
     return type;
 }
 

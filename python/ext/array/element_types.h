@@ -4,7 +4,7 @@
 
 #include "ext/state.h"
 
-/* The element type of a dtype: static, or in state->arena. NULL with TypeError. */
+/* The element type of a dtype: static, or one that lives as long as the module. NULL with TypeError. */
 const Type *ext_element_type(ExtState *state, PyArray_Descr *dtype);
 /* The scalar type of a dtype; NULL without an exception when it is no scalar of ours. */
 const Type *ext_scalar_of_dtype(PyArray_Descr *dtype);

@@ -1,6 +1,7 @@
 /* DeviceBuffer: device memory that is freed with its object; and copies to, from and on the device. */
 #include "ext/object/buffer_object.h"
 
+#include "core/base/memory.h"
 #include "ext/module_parts.h"
 #include "ext/object/device_object.h"
 #include "ext/object/stream_object.h"
@@ -54,41 +55,55 @@ static void free_now(const ExtDeferred *memory)
         rt_free_ordered(memory->device, memory->pointer, &ignored);
 }
 
-/* Whether the memory is noted to be freed later. */
+/* Frees what has been noted, in the order in which it was. */
+static void free_deferred(ExtState *state)
+{
+    ExtDeferred *last = atomic_exchange(&state->deferred, NULL), *first = NULL;
+    while (last) {
+        ExtDeferred *next = last->next;
+        last->next = first;
+        first = last;
+        last = next;
+    }
+    while (first) {
+        ExtDeferred *next = first->next;
+        atomic_fetch_sub(&state->deferred_count, 1);
+        free_now(first);
+        memory_free(first);
+        first = next;
+    }
+}
+
+/* Whether the memory is noted to be freed later. Whoever notes it when the last end_deferring() is through, frees it. */
 static bool defer(ExtState *state, const ExtDeferred *memory)
 {
-    if (!state->defer_depth)
+    ExtDeferred *noted = atomic_load(&state->defer_depth) ? memory_try(sizeof *noted) : NULL;
+    if (!noted)
         return false;
-    if (state->deferred_count == state->deferred_capacity) {
-        size_t capacity = state->deferred_capacity ? 2 * state->deferred_capacity : 32;
-        ExtDeferred *grown = PyMem_Realloc(state->deferred, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        state->deferred = grown;
-        state->deferred_capacity = capacity;
-    }
-    state->deferred[state->deferred_count++] = *memory;
+    *noted = *memory;
+    atomic_fetch_add(&state->deferred_count, 1);
+    noted->next = atomic_load(&state->deferred);
+    while (!atomic_compare_exchange_weak(&state->deferred, &noted->next, noted))
+        continue;
+    if (!atomic_load(&state->defer_depth))
+        free_deferred(state);
     return true;
 }
 
 static PyObject *begin_deferring(PyObject *module, PyObject *Py_UNUSED(ignored))
 {
-    ext_state(module)->defer_depth++;
+    atomic_fetch_add(&ext_state(module)->defer_depth, 1);
     Py_RETURN_NONE;
 }
 
 static PyObject *end_deferring(PyObject *module, PyObject *Py_UNUSED(ignored))
 {
     ExtState *state = ext_state(module);
-    if (state->defer_depth == 0 || --state->defer_depth > 0)
-        Py_RETURN_NONE;
-    ExtDeferred *deferred = state->deferred;
-    size_t count = state->deferred_count;
-    state->deferred = NULL;
-    state->deferred_count = state->deferred_capacity = 0;
-    for (size_t i = 0; i < count; i++)
-        free_now(&deferred[i]);
-    PyMem_Free(deferred);
+    uint32_t depth = atomic_load(&state->defer_depth);
+    while (depth && !atomic_compare_exchange_weak(&state->defer_depth, &depth, depth - 1))
+        continue;
+    if (depth == 1)
+        free_deferred(state);
     Py_RETURN_NONE;
 }
 
@@ -105,7 +120,7 @@ static PyObject *is_deferring(PyObject *module, PyObject *Py_UNUSED(ignored))
 static void buffer_dealloc(ExtBuffer *self)
 {
     PyTypeObject *class = Py_TYPE(self);
-    ExtDeferred memory = {self->device, self->pointer, self->is_shared};
+    ExtDeferred memory = {.device = self->device, .pointer = self->pointer, .is_shared = self->is_shared};
     if (self->pointer && !defer(self->state, &memory))
         free_now(&memory);
     class->tp_free(self);

@@ -9,7 +9,7 @@ typedef struct ExtBuffer {
     RtDevice *device;
     RtPointer pointer;
     size_t size;
-    bool is_shared; /* other libraries may know the address */
+    atomic_bool is_shared; /* other libraries may know the address */
 } ExtBuffer;
 
 /* A DeviceBuffer. New reference. */

@@ -13,7 +13,9 @@
 /* --- making ------------------------------------------------------------------------------------------------------------------ */
 static int read_integers(PyObject *object, const char *name, int64_t *out)
 {
-    PyObject *items = PySequence_Fast(object, "shape and strides are tuples of integers");
+    /* others may change a list */
+    PyObject *items = PyList_Check(object) ? PyList_AsTuple(object)
+                                           : PySequence_Fast(object, "shape and strides are tuples of integers");
     if (!items)
         return -1;
     Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
@@ -92,31 +94,47 @@ static PyObject *array_new(PyTypeObject *class, PyObject *Py_UNUSED(args), PyObj
     return (PyObject *)self;
 }
 
+/* Under the lock of the object. What it replaces are NumPy's own dtype and None, which whoever reads them meanwhile may
+ * keep. Takes over the dtype. */
+static int init_once(ExtDeviceArray *self, PyObject *shape, PyObject *strides, PyArray_Descr *dtype, PyObject *base,
+                     RtPointer pointer)
+{
+    if (self->device) {
+        Py_DECREF(dtype);
+        PyErr_SetString(PyExc_RuntimeError, "a device array cannot be initialized twice");
+        return -1;
+    }
+    Py_SETREF(self->dtype, dtype);
+    self->element = ext_element_type(self->state, dtype);
+    if (!self->element && !ext_forgive()) /* kernels cannot use such an array, copies can */
+        return -1;
+    if (!read_shape(self, shape) || !read_strides(self, strides)) {
+        self->ndim = 1;
+        self->size = self->shape[0] = 0;
+        return -1;
+    }
+    Py_SETREF(self->base, Py_NewRef(base));
+    self->pointer = pointer;
+    self->device = device_of_base(self->state, base, pointer);
+    return self->device ? 0 : -1;
+}
+
 static int array_init(ExtDeviceArray *self, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"shape", "strides", "dtype", "pointer", "base", "read_only", NULL};
     PyObject *shape, *strides, *base;
     PyArray_Descr *dtype = NULL;
     unsigned long long pointer;
-    int read_only = 0;
+    int read_only = 0, result;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO&KO|p:DeviceArrayBase", names, &shape, &strides,
                                      PyArray_DescrConverter, &dtype, &pointer, &base, &read_only))
         return -1;
-    Py_SETREF(self->dtype, dtype);
-    self->element = ext_element_type(self->state, dtype);
-    if (!self->element && !ext_forgive()) /* kernels cannot use such an array, copies can */
-        return -1;
-    self->device = device_of_base(self->state, base, pointer);
-    if (!self->device)
-        return -1;
-    Py_SETREF(self->base, Py_NewRef(base));
-    self->pointer = pointer;
-    self->read_only = read_only;
-    if (read_shape(self, shape) && read_strides(self, strides))
-        return 0;
-    self->ndim = 1;
-    self->size = self->shape[0] = 0;
-    return -1;
+    Py_BEGIN_CRITICAL_SECTION(self);
+    result = init_once(self, shape, strides, dtype, base, pointer);
+    if (result == 0)
+        self->read_only = read_only;
+    Py_END_CRITICAL_SECTION();
+    return result;
 }
 
 PyObject *ext_device_array_like(const ExtDeviceArray *like, PyTypeObject *class, const Type *element,

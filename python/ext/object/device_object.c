@@ -51,8 +51,8 @@ static RtDevice *choose_device(ExtState *state)
         ext_raise(&diag);
         return NULL;
     }
-    bool is_first = !state->default_device;
-    state->default_device = device;
+    RtDevice *none = NULL;
+    bool is_first = atomic_compare_exchange_strong(&state->default_device, &none, device);
     if (is_first && is_auto && rt_device_kind(device) == RT_CPU && !warn_about_fallback(why))
         return NULL;
     return device;
@@ -63,7 +63,8 @@ RtDevice *ext_current_device(ExtState *state)
     RtDevice *device = pthread_getspecific(state->thread_device);
     if (device)
         return device;
-    return state->default_device ? state->default_device : choose_device(state);
+    device = atomic_load_explicit(&state->default_device, memory_order_acquire);
+    return device ? device : choose_device(state);
 }
 
 bool ext_device_is_chosen(const ExtState *state) { return pthread_getspecific(state->thread_device) != NULL; }
@@ -72,18 +73,16 @@ bool ext_device_is_chosen(const ExtState *state) { return pthread_getspecific(st
 PyObject *ext_device_object(ExtState *state, RtDevice *device)
 {
     PyObject *key = Py_BuildValue("ii", rt_device_kind(device), rt_device_ordinal(device));
-    PyObject *known = key ? PyDict_GetItemWithError(state->devices, key) : NULL;
-    if (!key || known || PyErr_Occurred()) {
-        Py_XDECREF(key);
-        return Py_XNewRef(known);
+    PyObject *known = NULL;
+    int found = key ? PyDict_GetItemRef(state->devices, key, &known) : -1;
+    ExtDevice *made = found ? NULL : PyObject_New(ExtDevice, state->device_type);
+    if (made) {
+        made->device = device;
+        PyDict_SetDefaultRef(state->devices, key, (PyObject *)made, &known); /* another thread's, where it was first */
+        Py_DECREF(made);
     }
-    ExtDevice *self = PyObject_New(ExtDevice, state->device_type);
-    if (self)
-        self->device = device;
-    if (self && PyDict_SetItem(state->devices, key, (PyObject *)self) < 0)
-        Py_CLEAR(self);
-    Py_DECREF(key);
-    return (PyObject *)self;
+    Py_XDECREF(key);
+    return known;
 }
 
 static PyObject *device_new(PyTypeObject *class, PyObject *args, PyObject *kwargs)

@@ -25,10 +25,11 @@ typedef struct Recipe {
     uint32_t block, width; /* threads of a block, elements of a thread */
 } Recipe;
 
+/* count and recipes are under the lock of the object, which a GIL is: a call copies what it takes. */
 typedef struct ExtElementwise {
     PyObject_HEAD vectorcallfunc vectorcall;
     ExtState *state;
-    uint32_t count;
+    atomic_uint count;
     Recipe recipes[RECIPES]; /* wide ones first */
 } ExtElementwise;
 
@@ -194,17 +195,36 @@ static PyObject *call_by_recipe(const Recipe *recipe, ElementwiseCall *call)
         return NULL;
     if (!write_inputs(recipe, call, &field, parameters))
         return NULL;
-    ExtKernel *kernel = (ExtKernel *)Py_NewRef((PyObject *)recipe->kernel); /* forget() may run meanwhile */
-    Recipe kept = *recipe;
     PyObject *result = make_result(recipe, call);
     uint32_t count;
-    const Type *const *types = jit_types(kept.specialization, &count);
+    const Type *const *types = jit_types(recipe->specialization, &count);
     if (result)
-        write_array((ExtDeviceArray *)result, types[kept.count], &field, parameters);
-    if (result && !run(&kept, call, parameters))
+        write_array((ExtDeviceArray *)result, types[recipe->count], &field, parameters);
+    if (result && !run(recipe, call, parameters))
         Py_CLEAR(result);
-    Py_DECREF(kernel);
     return result;
+}
+
+/* Copies the recipe for such a call on the device (NULL: any), with references of its own to what a call needs. */
+static bool take_recipe(ExtElementwise *self, const RtDevice *device, size_t count, ElementwiseCall *call,
+                        Recipe *taken)
+{
+    bool found = false;
+    Py_BEGIN_CRITICAL_SECTION(self);
+    for (uint32_t i = 0; !found && i < self->count; i++) {
+        const Recipe *recipe = &self->recipes[i];
+        bool is_there = !device || jit_device(recipe->specialization) == device;
+        found = recipe->count == count && is_there && fits(self, recipe, call);
+        if (found)
+            *taken = *recipe;
+    }
+    if (found) {
+        Py_INCREF(taken->kernel);
+        Py_INCREF(taken->dtype);
+        Py_INCREF(taken->class);
+    }
+    Py_END_CRITICAL_SECTION();
+    return found;
 }
 
 static PyObject *call_python(ExtElementwise *self, PyObject *const *args, size_t flags, PyObject *keywords)
@@ -222,24 +242,25 @@ static PyObject *elementwise_vectorcall(PyObject *callable, PyObject *const *arg
     ElementwiseCall call = {.args = args};
     RtDevice *device = self->count ? ext_current_device(self->state) : NULL;
     bool is_fixed = device && (rt_device_is_alone(device) || ext_device_is_chosen(self->state));
-    bool known = device && read_keywords(self, args + count, keywords, &call);
-    for (uint32_t i = 0; known && i < self->count; i++) {
-        const Recipe *recipe = &self->recipes[i];
-        if (recipe->count != count || (is_fixed && jit_device(recipe->specialization) != device) ||
-            !fits(self, recipe, &call))
-            continue;
-        PyObject *result = call_by_recipe(recipe, &call);
-        if (result || PyErr_Occurred())
+    Recipe recipe;
+    if (device && read_keywords(self, args + count, keywords, &call) &&
+        take_recipe(self, is_fixed ? device : NULL, count, &call, &recipe)) {
+        PyObject *result = call_by_recipe(&recipe, &call);
+        Py_DECREF(recipe.kernel);
+        Py_DECREF(recipe.dtype);
+        Py_DECREF(recipe.class);
+        if (result)
             return result;
-        break;
     }
     return PyErr_Occurred() ? NULL : call_python(self, args, flags, keywords);
 }
 
 /* --- learning ---------------------------------------------------------------------------------------------------------- */
-static bool is_of_one_array(const Type *type)
+/* Whether a parameter takes such an array as one of one axis. Another thread may have launched the kernel since, with others. */
+static bool is_of_array(const Type *type, const ExtDeviceArray *array)
 {
-    return type->kind == TYPE_ARRAY && type->ndim == 1 && type->layout == LAYOUT_C;
+    return type->kind == TYPE_ARRAY && type->ndim == 1 && type->layout == LAYOUT_C && array->element &&
+           type_equal(type->element, array->element);
 }
 
 /* Fills a recipe; false where the call is of no kind that is made here. */
@@ -247,7 +268,7 @@ static bool recipe_read(const ExtElementwise *self, Recipe *recipe, PyObject *ar
                         ExtDeviceArray *target)
 {
     uint32_t parameters;
-    const JitSpecialization *last = kernel->last;
+    const JitSpecialization *last = ext_kernel_last(kernel).specialization;
     const Type *const *types = last ? jit_types(last, &parameters) : NULL;
     Py_ssize_t count = PyTuple_GET_SIZE(args);
     if (!last || count > RECIPE_INPUTS || parameters != (uint32_t)count + 1 || jit_abi(last)->size > RECIPE_BYTES)
@@ -255,7 +276,7 @@ static bool recipe_read(const ExtElementwise *self, Recipe *recipe, PyObject *ar
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *value = PyTuple_GET_ITEM(args, i);
         bool is_array = PyObject_TypeCheck(value, self->state->device_array_type);
-        if (is_array != (types[i]->kind == TYPE_ARRAY) || (is_array && !is_of_one_array(types[i])))
+        if (is_array ? !is_of_array(types[i], (ExtDeviceArray *)value) : types[i]->kind == TYPE_ARRAY)
             return false;
         if (is_array)
             recipe->elements[i] = ((ExtDeviceArray *)value)->element;
@@ -263,7 +284,7 @@ static bool recipe_read(const ExtElementwise *self, Recipe *recipe, PyObject *ar
             recipe->classes[i] = (PyTypeObject *)Py_NewRef((PyObject *)Py_TYPE(value));
         recipe->count++;
     }
-    if (!is_of_one_array(types[count]) || target->read_only)
+    if (!is_of_array(types[count], target) || target->read_only)
         return false;
     recipe->kernel = (ExtKernel *)Py_NewRef((PyObject *)kernel);
     recipe->specialization = last;
@@ -271,6 +292,20 @@ static bool recipe_read(const ExtElementwise *self, Recipe *recipe, PyObject *ar
     recipe->dtype = (PyArray_Descr *)Py_NewRef((PyObject *)target->dtype);
     recipe->class = (PyTypeObject *)Py_NewRef((PyObject *)Py_TYPE(target));
     return true;
+}
+
+/* The one that is dropped for it; empty where none is. Under the lock of the object. */
+static Recipe add_recipe(ExtElementwise *self, const Recipe *recipe)
+{
+    Recipe dropped = {0};
+    uint32_t count = self->count;
+    if (count == RECIPES)
+        dropped = self->recipes[--count];
+    uint32_t place = recipe->width > 1 ? 0 : count;
+    memmove(self->recipes + place + 1, self->recipes + place, (count - place) * sizeof *recipe);
+    self->recipes[place] = *recipe;
+    self->count = count + 1;
+    return dropped;
 }
 
 static PyObject *elementwise_remember(ExtElementwise *self, PyObject *args, PyObject *kwargs)
@@ -287,24 +322,25 @@ static PyObject *elementwise_remember(ExtElementwise *self, PyObject *args, PyOb
         recipe_clear(&recipe);
         Py_RETURN_NONE;
     }
-    Recipe dropped = {0};
-    if (self->count == RECIPES)
-        dropped = self->recipes[--self->count];
-    uint32_t place = width > 1 ? 0 : self->count;
-    memmove(self->recipes + place + 1, self->recipes + place, (self->count - place) * sizeof recipe);
-    self->recipes[place] = recipe;
-    self->count++;
+    Recipe dropped;
+    Py_BEGIN_CRITICAL_SECTION(self);
+    dropped = add_recipe(self, &recipe);
+    Py_END_CRITICAL_SECTION();
     recipe_clear(&dropped);
     Py_RETURN_NONE;
 }
 
 static PyObject *elementwise_forget(ExtElementwise *self, PyObject *Py_UNUSED(ignored))
 {
-    while (self->count) {
-        Recipe recipe = self->recipes[--self->count];
-        self->recipes[self->count] = (Recipe){0};
-        recipe_clear(&recipe);
-    }
+    Recipe dropped[RECIPES];
+    uint32_t count;
+    Py_BEGIN_CRITICAL_SECTION(self);
+    count = self->count;
+    memcpy(dropped, self->recipes, count * sizeof *dropped);
+    self->count = 0;
+    Py_END_CRITICAL_SECTION();
+    for (uint32_t i = 0; i < count; i++)
+        recipe_clear(&dropped[i]);
     Py_RETURN_NONE;
 }
 

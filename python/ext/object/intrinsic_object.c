@@ -27,7 +27,7 @@ static PyObject *intrinsic_getattro(ExtIntrinsic *self, PyObject *name)
 {
     PyObject *child = ext_intrinsic_child(self->state, self->path, name);
     if (child)
-        return Py_NewRef(child);
+        return child;
     return PyErr_Occurred() ? NULL : PyObject_GenericGetAttr((PyObject *)self, name);
 }
 
@@ -61,9 +61,12 @@ static PyObject *get_name(ExtIntrinsic *self, void *Py_UNUSED(closure))
 
 static PyObject *intrinsic_dir(ExtIntrinsic *self, PyObject *Py_UNUSED(ignored))
 {
-    PyObject *names = PyObject_Dir((PyObject *)Py_TYPE(self)), *path;
-    Py_ssize_t position = 0, length = PyUnicode_GET_LENGTH(self->path);
-    while (names && PyDict_Next(self->state->intrinsics, &position, &path, NULL)) {
+    PyObject *names = PyObject_Dir((PyObject *)Py_TYPE(self)), *paths = PyDict_Keys(self->state->intrinsics);
+    Py_ssize_t length = PyUnicode_GET_LENGTH(self->path);
+    if (!paths)
+        Py_CLEAR(names);
+    for (Py_ssize_t i = 0; names && i < PyList_GET_SIZE(paths); i++) {
+        PyObject *path = PyList_GET_ITEM(paths, i);
         bool below = PyUnicode_Tailmatch(path, self->path, 0, PY_SSIZE_T_MAX, -1) == 1 &&
                      PyUnicode_GET_LENGTH(path) > length && PyUnicode_ReadChar(path, length) == '.' &&
                      PyUnicode_FindChar(path, '.', length + 1, PY_SSIZE_T_MAX, 1) < 0;
@@ -72,6 +75,7 @@ static PyObject *intrinsic_dir(ExtIntrinsic *self, PyObject *Py_UNUSED(ignored))
             Py_CLEAR(names);
         Py_XDECREF(name);
     }
+    Py_XDECREF(paths);
     return names;
 }
 
@@ -108,10 +112,10 @@ static PyType_Spec intrinsic_spec = {
 
 static PyObject *function_intrinsic(PyObject *module, PyObject *path)
 {
-    PyObject *found = PyDict_GetItemWithError(ext_state(module)->intrinsics, path);
-    if (!found && !PyErr_Occurred())
+    PyObject *found;
+    if (PyDict_GetItemRef(ext_state(module)->intrinsics, path, &found) == 0)
         PyErr_SetObject(PyExc_KeyError, path);
-    return Py_XNewRef(found);
+    return found;
 }
 
 static PyObject *intrinsic_reduce(ExtIntrinsic *self, PyObject *Py_UNUSED(ignored))

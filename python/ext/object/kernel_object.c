@@ -19,6 +19,21 @@ static PyObject *kernel_new(PyTypeObject *class, PyObject *Py_UNUSED(args), PyOb
     return (PyObject *)self;
 }
 
+/* Under the lock of the object. What it replaces is None, which whoever reads it meanwhile may keep. */
+static int init_once(ExtKernel *self, PyObject *function, PyObject *keywords)
+{
+    if (PyFunction_Check(self->py_func)) {
+        PyErr_SetString(PyExc_RuntimeError, "a kernel cannot be initialized twice");
+        return -1;
+    }
+    PyObject *options = ext_read_options(self, keywords);
+    if (!options)
+        return -1;
+    Py_SETREF(self->options, options);
+    Py_SETREF(self->py_func, Py_NewRef(function));
+    return 0;
+}
+
 static int kernel_init(ExtKernel *self, PyObject *args, PyObject *kwargs)
 {
     PyObject *function = PyTuple_GET_SIZE(args) == 1 ? PyTuple_GET_ITEM(args, 0) : NULL;
@@ -29,17 +44,11 @@ static int kernel_init(ExtKernel *self, PyObject *args, PyObject *kwargs)
                      function ? Py_TYPE(function)->tp_name : "this");
         return -1;
     }
-    if (PyFunction_Check(self->py_func)) {
-        PyErr_SetString(PyExc_RuntimeError, "a kernel cannot be initialized twice");
-        return -1;
-    }
-    Py_CLEAR(self->options);
-    if (!ext_read_options(self, kwargs)) {
-        Py_XSETREF(self->options, Py_NewRef(Py_None));
-        return -1;
-    }
-    Py_SETREF(self->py_func, Py_NewRef(function));
-    return 0;
+    int result;
+    Py_BEGIN_CRITICAL_SECTION(self);
+    result = init_once(self, function, kwargs);
+    Py_END_CRITICAL_SECTION();
+    return result;
 }
 
 static int kernel_traverse(ExtKernel *self, visitproc visit, void *arg)
@@ -64,8 +73,10 @@ static void kernel_dealloc(ExtKernel *self)
 {
     PyTypeObject *class = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
+    if (self->weak_references)
+        PyObject_ClearWeakRefs((PyObject *)self);
     kernel_clear(self);
-    ext_forget_kernel(self);
+    ext_forget_number(self->state, self->number);
     /* Unloading waits for the driver, and the driver may wait for another thread that wants the GIL. */
     Py_BEGIN_ALLOW_THREADS jit_function_destroy(self->function);
     Py_END_ALLOW_THREADS arena_destroy(self->arena);
@@ -140,11 +151,12 @@ static PyObject *kernel_call(ExtKernel *self, PyObject *args, PyObject *kwargs)
 static PyObject *kernel_freeze(ExtKernel *self, PyObject *Py_UNUSED(ignored))
 {
     self->is_frozen = true;
-    self->last = NULL;
+    ext_kernel_set_last(self, (ExtLast){NULL, false});
     Py_RETURN_NONE;
 }
 
 static PyMemberDef kernel_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(ExtKernel, weak_references), READONLY, NULL},
     {"py_func", T_OBJECT, offsetof(ExtKernel, py_func), READONLY, "The Python function."},
     {"is_device", T_BOOL, offsetof(ExtKernel, is_device), READONLY, "Whether this is a device function."},
     {"is_frozen", T_BOOL, offsetof(ExtKernel, is_frozen), READONLY, "Whether only compiled types are accepted."},

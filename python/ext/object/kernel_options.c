@@ -152,25 +152,27 @@ static bool read_option(ExtKernel *self, const char *name, PyObject *value)
     return false;
 }
 
-bool ext_read_options(ExtKernel *self, PyObject *keywords)
+/* One option of those that a function was decorated with. False with an exception. */
+static bool read_given(ExtKernel *self, PyObject *name, PyObject *value, PyObject *options)
 {
-    self->options = PyDict_New();
-    self->compile_options = default_options;
-    PyObject *name, *value;
+    const char *text = PyUnicode_AsUTF8(name);
+    if (!text)
+        return false;
+    if (strcmp(text, "device") == 0)
+        return read_flag(text, value, &self->is_device);
+    return strcmp(text, "function") == 0 ||
+           (read_option(self, text, value) && PyDict_SetItem(options, name, value) == 0);
+}
+
+PyObject *ext_read_options(ExtKernel *self, PyObject *keywords)
+{
+    PyObject *options = PyDict_New(), *name, *value;
     Py_ssize_t position = 0;
-    while (self->options && keywords && PyDict_Next(keywords, &position, &name, &value)) {
-        const char *text = PyUnicode_AsUTF8(name);
-        if (!text)
-            return false;
-        if (strcmp(text, "device") == 0) {
-            if (!read_flag(text, value, &self->is_device))
-                return false;
-        } else if (strcmp(text, "function") != 0 &&
-                   (!read_option(self, text, value) || PyDict_SetItem(self->options, name, value) < 0)) {
-            return false;
-        }
-    }
-    return self->options != NULL;
+    self->compile_options = default_options;
+    while (options && keywords && PyDict_Next(keywords, &position, &name, &value))
+        if (!read_given(self, name, value, options))
+            Py_CLEAR(options);
+    return options;
 }
 
 /* option_table: a dict for each row; the default as source text. */

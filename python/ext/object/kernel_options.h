@@ -4,8 +4,8 @@
 
 #include "ext/kernel.h"
 
-/* Reads the keywords of KernelBase (NULL: none) into the kernel, and keeps the options among them as a dict. False with an
- * exception. */
-bool ext_read_options(ExtKernel *kernel, PyObject *keywords);
+/* Reads the keywords of KernelBase (NULL: none) into the kernel. The options among them as a dict, a new reference; NULL with
+ * an exception. */
+PyObject *ext_read_options(ExtKernel *kernel, PyObject *keywords);
 
 #endif

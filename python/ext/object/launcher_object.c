@@ -7,6 +7,7 @@
 #include "ext/argument/launch_configuration.h"
 #include "ext/argument/launch_frame.h"
 #include "ext/argument/specialization.h"
+#include "ext/guard.h"
 #include "ext/module_parts.h"
 #include "ext/object/device_object.h"
 #include "ext/object/launch_device.h"
@@ -19,7 +20,7 @@ typedef struct ExtLauncher {
     ExtKernel *kernel;
     PyObject *stream; /* as given: 0, a Stream, ... */
     PyObject *stream_object; /* Stream or None */
-    PyObject *callbacks; /* pre_launch_callbacks: a list; NULL: none yet */
+    PyObject *_Atomic callbacks; /* pre_launch_callbacks: a list, which stays; NULL: none yet */
     RtLaunch launch; /* all but parameters */
 } ExtLauncher;
 
@@ -62,9 +63,12 @@ static bool run(ExtLaunchFrame *frame, RtLaunch launch, bool *ran, Diag *diag)
 /* What the program printed so far comes before what the kernel prints, which does not go through sys.stdout. */
 static void flush_standard_output(void)
 {
-    PyObject *file = PySys_GetObject("stdout");
+    PyObject *module = PyImport_ImportModule("sys");
+    PyObject *file = module ? PyObject_GetAttrString(module, "stdout") : NULL;
     PyObject *done = file && file != Py_None ? PyObject_CallMethod(file, "flush", NULL) : NULL;
     Py_XDECREF(done);
+    Py_XDECREF(file);
+    Py_XDECREF(module);
     PyErr_Clear();
 }
 
@@ -113,17 +117,21 @@ static bool warn_about_copies(const ExtLaunchFrame *frame)
 }
 
 /* Calls what pre_launch_callbacks holds with (kernel, launcher). */
-static bool run_callbacks(ExtLauncher *self)
+static bool run_callbacks(ExtLauncher *self, PyObject *callbacks)
 {
-    for (Py_ssize_t i = 0; self->callbacks && i < PyList_GET_SIZE(self->callbacks); i++) {
-        PyObject *callback = Py_NewRef(PyList_GET_ITEM(self->callbacks, i));
+    bool ok = true;
+    for (Py_ssize_t i = 0; ok && i < PyList_GET_SIZE(callbacks); i++) {
+        PyObject *callback = PyList_GetItemRef(callbacks, i);
+        if (!callback) { /* gone since */
+            ok = ext_forgive();
+            break;
+        }
         PyObject *result = PyObject_CallFunctionObjArgs(callback, self->kernel, self, NULL);
         Py_DECREF(callback);
-        if (!result)
-            return false;
-        Py_DECREF(result);
+        ok = result != NULL;
+        Py_XDECREF(result);
     }
-    return true;
+    return ok;
 }
 
 /* Packs the arguments for the device and the specialization they need, found or compiled now. */
@@ -148,10 +156,12 @@ static ExtMatch pack_anew(ExtLauncher *self, ExtLaunchFrame *frame, bool is_chos
     return EXT_MATCH;
 }
 
-static bool fits_last(const ExtKernel *kernel, Py_ssize_t count)
+static bool fits(ExtLast last, Py_ssize_t count)
 {
     uint32_t parameters;
-    jit_types(kernel->last, &parameters);
+    if (!last.specialization)
+        return false;
+    jit_types(last.specialization, &parameters);
     return parameters == (size_t)count;
 }
 
@@ -163,34 +173,36 @@ static bool is_misplaced(const ExtLaunchFrame *frame, const RtDevice *device)
 
 /* Packs for the specialization of the last launch, if it is one for this device. Where the program has named no device, the
  * last one is taken to be that of the arguments. */
-static ExtMatch pack_again(ExtLauncher *self, ExtLaunchFrame *frame, bool is_chosen, PyObject *const *args,
-                           Py_ssize_t count, Py_ssize_t *failed_at)
+static ExtMatch pack_again(ExtLaunchFrame *frame, ExtLast last, bool is_chosen, PyObject *const *args, Py_ssize_t count,
+                           Py_ssize_t *failed_at)
 {
-    ExtKernel *kernel = self->kernel;
-    RtDevice *device = frame->device, *last = kernel->last ? jit_device(kernel->last) : NULL;
-    if (!last || (last != device && is_chosen) || !fits_last(kernel, count))
+    if (!fits(last, count))
         return EXT_MISMATCH;
-    frame->device = last;
-    ExtMatch match = ext_frame_pack(frame, kernel->last, kernel->last_converts, args, failed_at);
+    RtDevice *device = frame->device, *before = jit_device(last.specialization);
+    if (before != device && is_chosen)
+        return EXT_MISMATCH;
+    frame->device = before;
+    ExtMatch match = ext_frame_pack(frame, last.specialization, last.converts, args, failed_at);
     if (match == EXT_MATCH && !is_misplaced(frame, device))
         return EXT_MATCH;
     frame->device = device;
     return match == EXT_ERROR ? EXT_ERROR : EXT_MISMATCH;
 }
 
-static PyObject *launch(ExtLauncher *self, PyObject *const *args, Py_ssize_t count)
+static PyObject *launch(ExtLauncher *self, ExtLast last, PyObject *const *args, Py_ssize_t count)
 {
     bool is_chosen;
     ExtKernel *kernel = self->kernel;
     RtDevice *device = ext_device_of_stream(self->state, self->stream_object, &is_chosen);
     if (!device)
         return NULL;
-    if (self->callbacks && !run_callbacks(self))
+    PyObject *callbacks = atomic_load_explicit(&self->callbacks, memory_order_acquire);
+    if (callbacks && !run_callbacks(self, callbacks))
         return NULL;
     ExtLaunchFrame frame;
     ext_frame_init(&frame, self->state, device);
     Py_ssize_t failed_at = 0;
-    ExtMatch match = pack_again(self, &frame, is_chosen, args, count, &failed_at);
+    ExtMatch match = pack_again(&frame, last, is_chosen, args, count, &failed_at);
     if (match == EXT_ERROR)
         ext_raise_argument(kernel, failed_at);
     PyObject *arrays = match == EXT_MISMATCH ? ext_with_arrays(kernel, args, count) : NULL; /* alive until it has run */
@@ -208,12 +220,13 @@ static PyObject *launcher_vectorcall(PyObject *callable, PyObject *const *args, 
 {
     ExtLauncher *self = (ExtLauncher *)callable;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
-    if (self->kernel->last && !keywords && fits_last(self->kernel, count))
-        return launch(self, args, count);
+    ExtLast last = ext_kernel_last(self->kernel);
+    if (!keywords && fits(last, count))
+        return launch(self, last, args, count);
     PyObject *bound = ext_bind_arguments(self->kernel, args, count, keywords);
     if (!bound)
         return NULL;
-    PyObject *result = launch(self, PySequence_Fast_ITEMS(bound), PyTuple_GET_SIZE(bound));
+    PyObject *result = launch(self, last, PySequence_Fast_ITEMS(bound), PyTuple_GET_SIZE(bound));
     Py_DECREF(bound);
     return result;
 }
@@ -241,6 +254,28 @@ static bool warn_about_size(const ExtState *state, const ExtConfiguration *confi
     return ext_warn("PerformanceWarning", text);
 }
 
+/* The launcher that was made last, where it has this configuration. New reference. */
+static ExtLauncher *last_launcher(ExtKernel *kernel, const ExtConfiguration *configuration, const RtDevice *device)
+{
+    ExtLauncher *last;
+    Py_BEGIN_CRITICAL_SECTION(kernel);
+    last = (ExtLauncher *)kernel->last_launcher;
+    if (last)
+        last = is_same(last, configuration, device) ? (ExtLauncher *)Py_NewRef((PyObject *)last) : NULL;
+    Py_END_CRITICAL_SECTION();
+    return last;
+}
+
+static void set_last_launcher(ExtKernel *kernel, ExtLauncher *launcher)
+{
+    PyObject *before;
+    Py_BEGIN_CRITICAL_SECTION(kernel);
+    before = kernel->last_launcher;
+    kernel->last_launcher = Py_NewRef((PyObject *)launcher);
+    Py_END_CRITICAL_SECTION();
+    Py_XDECREF(before);
+}
+
 PyObject *ext_launcher_create(ExtKernel *kernel, PyObject *tuple, bool with_hints)
 {
     ExtState *state = kernel->state;
@@ -251,14 +286,9 @@ PyObject *ext_launcher_create(ExtKernel *kernel, PyObject *tuple, bool with_hint
     if (zero)
         configuration.stream = zero; /* small ints are one object each */
     ExtLauncher *self = NULL;
-    ExtLauncher *last = (ExtLauncher *)kernel->last_launcher;
     RtDevice *device = ext_current_device(state);
-    if (!device)
+    if (!device || (self = last_launcher(kernel, &configuration, device)))
         goto out;
-    if (last && is_same(last, &configuration, device)) {
-        self = (ExtLauncher *)Py_NewRef(kernel->last_launcher);
-        goto out;
-    }
     if (with_hints && !warn_about_size(state, &configuration))
         goto out;
     PyObject *stream_object = ext_stream_object(state, configuration.stream, device);
@@ -272,13 +302,13 @@ PyObject *ext_launcher_create(ExtKernel *kernel, PyObject *tuple, bool with_hint
     self->kernel = (ExtKernel *)Py_NewRef((PyObject *)kernel);
     self->stream = Py_NewRef(configuration.stream);
     self->stream_object = stream_object;
-    self->callbacks = NULL;
+    atomic_init(&self->callbacks, NULL);
     self->launch = (RtLaunch){.dynamic_shared = configuration.dynamic_shared, .stream = ext_rt_stream(stream_object)};
     memcpy(self->launch.grid, configuration.grid, sizeof configuration.grid);
     memcpy(self->launch.block, configuration.block, sizeof configuration.block);
     memcpy(self->launch.cluster, configuration.cluster, sizeof configuration.cluster);
     PyObject_GC_Track(self);
-    Py_XSETREF(kernel->last_launcher, Py_NewRef((PyObject *)self));
+    set_last_launcher(kernel, self);
 out:
     Py_XDECREF(zero);
     return (PyObject *)self;
@@ -297,7 +327,7 @@ static int launcher_traverse(ExtLauncher *self, visitproc visit, void *arg)
 /* The kernel and the stream stay: the launcher can be called until it is freed. */
 static int launcher_clear(ExtLauncher *self)
 {
-    Py_CLEAR(self->callbacks);
+    Py_XDECREF(atomic_exchange(&self->callbacks, NULL));
     return 0;
 }
 
@@ -305,7 +335,7 @@ static void launcher_dealloc(ExtLauncher *self)
 {
     PyTypeObject *class = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
-    Py_XDECREF(self->callbacks);
+    launcher_clear(self);
     Py_XDECREF(self->kernel);
     Py_XDECREF(self->stream);
     Py_XDECREF(self->stream_object);
@@ -329,9 +359,13 @@ static PyObject *get_shared(ExtLauncher *self, void *Py_UNUSED(closure))
 
 static PyObject *get_callbacks(ExtLauncher *self, void *Py_UNUSED(closure))
 {
-    if (!self->callbacks)
-        self->callbacks = PyList_New(0);
-    return Py_XNewRef(self->callbacks);
+    PyObject *made, *none = NULL;
+    if (self->callbacks)
+        return Py_NewRef(self->callbacks);
+    if (!(made = PyList_New(0)) || atomic_compare_exchange_strong(&self->callbacks, &none, made))
+        return Py_XNewRef(made);
+    Py_DECREF(made); /* another thread's is the one */
+    return Py_NewRef(none);
 }
 
 static PyGetSetDef launcher_getset[] = {

@@ -9,7 +9,10 @@ static bool add_fields(SnapshotScope *scope, PyObject *fields, PyObject *default
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(fields); i++) {
         PyObject *name = PyTuple_GET_ITEM(fields, i);
-        PyObject *value = defaults && PyDict_Check(defaults) ? PyDict_GetItemWithError(defaults, name) : NULL;
+        PyObject *value = NULL;
+        if (PyDict_Check(defaults) && PyDict_GetItemRef(defaults, name, &value) < 0)
+            return false;
+        ext_hold(value);
         names[out->count] = ext_arena_text(scope->builder->arena, name);
         items[out->count] = value ? ext_constant(scope, value, NULL) : NULL;
         if (!names[out->count] || (value && !items[out->count]))
@@ -58,29 +61,28 @@ static bool add_method(SnapshotScope *scope, PyObject *name, PyObject *attribute
     return ok;
 }
 
-/* Those of the class and of its bases, up to tuple. */
-static Py_ssize_t attribute_limit(PyObject *classes)
+/* The attributes of the class and of its bases but tuple, as a list of (name, value): others may add some meanwhile. */
+static PyObject *all_attributes(PyObject *classes)
 {
-    Py_ssize_t limit = 0;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(classes); i++) {
-        PyObject *names = ((PyTypeObject *)PyTuple_GET_ITEM(classes, i))->tp_dict;
-        limit += names && PyDict_Check(names) ? PyDict_GET_SIZE(names) : 0;
-    }
-    return limit;
-}
-
-static bool add_methods(SnapshotScope *scope, PyObject *classes, Constant *out, const char **names,
-                        const Constant **items)
-{
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(classes); i++) {
-        PyObject *class = PyTuple_GET_ITEM(classes, i), *name, *attribute;
-        PyObject *attributes = ((PyTypeObject *)class)->tp_dict;
-        Py_ssize_t position = 0;
+    PyObject *all = ext_hold(PyList_New(0));
+    for (Py_ssize_t i = 0; all && i < PyTuple_GET_SIZE(classes); i++) {
+        PyObject *class = PyTuple_GET_ITEM(classes, i), *attributes = ((PyTypeObject *)class)->tp_dict;
         if (class == (PyObject *)&PyTuple_Type || !attributes || !PyDict_Check(attributes))
             continue;
-        while (PyDict_Next(attributes, &position, &name, &attribute))
-            if (PyUnicode_Check(name) && !add_method(scope, name, attribute, out, names, items))
-                return false;
+        PyObject *pairs = ext_hold(PyDict_Items(attributes));
+        if (!pairs || PyList_SetSlice(all, PY_SSIZE_T_MAX, PY_SSIZE_T_MAX, pairs) < 0)
+            return NULL;
+    }
+    return all;
+}
+
+static bool add_methods(SnapshotScope *scope, PyObject *attributes, Constant *out, const char **names,
+                        const Constant **items)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(attributes); i++) {
+        PyObject *pair = PyList_GET_ITEM(attributes, i), *name = PyTuple_GET_ITEM(pair, 0);
+        if (PyUnicode_Check(name) && !add_method(scope, name, PyTuple_GET_ITEM(pair, 1), out, names, items))
+            return false;
     }
     return true;
 }
@@ -88,8 +90,10 @@ static bool add_methods(SnapshotScope *scope, PyObject *classes, Constant *out, 
 static bool fill(SnapshotScope *scope, PyObject *value, PyObject *fields, Constant *out)
 {
     Arena *arena = scope->builder->arena;
-    PyObject *classes = ((PyTypeObject *)value)->tp_mro;
-    Py_ssize_t limit = PyTuple_GET_SIZE(fields) + attribute_limit(classes);
+    PyObject *attributes = all_attributes(ext_hold(Py_NewRef(((PyTypeObject *)value)->tp_mro)));
+    if (!attributes)
+        return false;
+    Py_ssize_t limit = PyTuple_GET_SIZE(fields) + PyList_GET_SIZE(attributes);
     const char **names = ARENA_ARRAY(arena, const char *, limit);
     const Constant **items = ARENA_ARRAY(arena, const Constant *, limit);
     PyObject *defaults = ext_hold(ext_class_defaults(value));
@@ -99,7 +103,7 @@ static bool fill(SnapshotScope *scope, PyObject *value, PyObject *fields, Consta
     out->items = items;
     bool has_methods = out->type && type_is_tagged(out->type, TUPLE_NAMED);
     return out->type && add_fields(scope, fields, defaults, out, names, items) &&
-           (!has_methods || add_methods(scope, classes, out, names, items));
+           (!has_methods || add_methods(scope, attributes, out, names, items));
 }
 
 /* Methods name their own class: it is in the table before its insides are made. */

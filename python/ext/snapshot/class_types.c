@@ -113,15 +113,17 @@ PyObject *ext_class_defaults(PyObject *class)
     PyObject *fields = PyObject_GetAttrString(class, "__dataclass_fields__"), *defaults = PyDict_New();
     PyObject *module = PyImport_ImportModule("dataclasses");
     PyObject *missing = module ? PyObject_GetAttrString(module, "MISSING") : NULL;
-    PyObject *name, *field;
-    for (Py_ssize_t place = 0; missing && fields && defaults && PyDict_Next(fields, &place, &name, &field);) {
-        PyObject *value = PyObject_GetAttrString(field, "default");
+    PyObject *pairs = missing && fields && PyDict_Check(fields) ? PyDict_Items(fields) : NULL;
+    for (Py_ssize_t i = 0; pairs && defaults && i < PyList_GET_SIZE(pairs); i++) {
+        PyObject *name = PyTuple_GET_ITEM(PyList_GET_ITEM(pairs, i), 0);
+        PyObject *value = PyObject_GetAttrString(PyTuple_GET_ITEM(PyList_GET_ITEM(pairs, i), 1), "default");
         if (!value || (value != missing && PyDict_SetItem(defaults, name, value) < 0))
             Py_CLEAR(defaults);
         Py_XDECREF(value);
     }
-    if (!missing || !fields)
+    if (!pairs)
         Py_CLEAR(defaults);
+    Py_XDECREF(pairs);
     Py_XDECREF(missing);
     Py_XDECREF(module);
     Py_XDECREF(fields);

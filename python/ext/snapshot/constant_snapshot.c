@@ -149,14 +149,18 @@ static const Constant *instance(SnapshotScope *scope, PyObject *value, const cha
 static const Constant *dict(SnapshotScope *scope, PyObject *value, const char *shown)
 {
     SnapshotBuilder *builder = scope->builder;
-    Py_ssize_t size = PyDict_GET_SIZE(value), position = 0;
+    PyObject *pairs = ext_hold(PyDict_Items(value)); /* others may add to the dict */
+    if (!pairs)
+        return NULL;
+    Py_ssize_t size = PyList_GET_SIZE(pairs);
     const char **names = ARENA_ARRAY(builder->arena, const char *, size);
     const Constant **items = ARENA_ARRAY(builder->arena, const Constant *, size);
     Constant *constant = ext_new_constant(builder, CONSTANT_DICT, shown);
     constant->names = names;
     constant->items = items;
-    PyObject *key, *item;
-    while (PyDict_Next(value, &position, &key, &item)) {
+    for (Py_ssize_t i = 0; i < size; i++) {
+        PyObject *key = PyTuple_GET_ITEM(PyList_GET_ITEM(pairs, i), 0);
+        PyObject *item = PyTuple_GET_ITEM(PyList_GET_ITEM(pairs, i), 1);
         const Constant *name = ext_constant(scope, key, NULL);
         const char *text = name ? constant_key(builder->arena, name) : NULL;
         if (name && !text)
@@ -232,7 +236,7 @@ static bool is_only_builtin(PyObject *object, PyObject *name)
     return own && !PyDict_Contains(own, name) && builtins && PyDict_Contains(builtins, name) == 1;
 }
 
-/* math.sinf and the like, which Python's math has not: libdevice's functions of that name, for float32. Borrowed. */
+/* math.sinf and the like, which Python's math has not: libdevice's functions of that name, for float32. New reference. */
 static PyObject *single_precision(ExtState *state, PyObject *object, PyObject *name)
 {
     const char *module = PyModule_Check(object) ? PyModule_GetName(object) : NULL, *text = PyUnicode_AsUTF8(name);
@@ -252,12 +256,12 @@ static PyObject *attribute_of(SnapshotBuilder *builder, PyObject *object, PyObje
     if (is_only_builtin(object, name))
         value = NULL;
     else if (Py_IS_TYPE(object, builder->state->intrinsic_type))
-        value = Py_XNewRef(ext_intrinsic_child(builder->state, ((ExtIntrinsic *)object)->path, name));
+        value = ext_intrinsic_child(builder->state, ((ExtIntrinsic *)object)->path, name);
     else
         value = PyObject_GetAttr(object, name);
     if (!ext_forgive())
         return NULL;
-    return value ? value : Py_XNewRef(single_precision(builder->state, object, name));
+    return value ? value : single_precision(builder->state, object, name);
 }
 
 /* Fills the constant with those of the attributes that the object has. */

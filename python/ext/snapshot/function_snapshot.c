@@ -103,7 +103,7 @@ static PyObject *name_of_cuda(ExtState *state, const char *name)
         return ext_type_object(state, TYPE_OF(FLOAT64));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
-            return Py_XNewRef(ext_intrinsic_at(state, "cuda", name));
+            return ext_intrinsic_at(state, "cuda", name);
     return NULL;
 }
 
@@ -123,14 +123,14 @@ static const Constant *unbound(SnapshotScope *scope, const char *name)
 
 static const Constant *global_value(SnapshotScope *scope, PyObject *name, const char *shown)
 {
-    PyObject *value = PyDict_GetItemWithError(scope->globals, name);
-    if (!value && !PyErr_Occurred())
-        value = PyDict_GetItemWithError(scope->builtins, name);
-    if (!value)
+    PyObject *value;
+    if (PyDict_GetItemRef(scope->globals, name, &value) == 0)
+        PyDict_GetItemRef(scope->builtins, name, &value);
+    if (!ext_hold(value))
         return PyErr_Occurred() ? NULL : unbound(scope, shown);
     PyObject *lazy = scope->builder->lazy_class;
-    bool is_lazy = lazy && Py_IS_TYPE(value, (PyTypeObject *)lazy);
-    value = ext_hold(is_lazy ? PyObject_CallMethod(value, "resolve", NULL) : Py_NewRef(value));
+    if (lazy && Py_IS_TYPE(value, (PyTypeObject *)lazy))
+        value = ext_hold(PyObject_CallMethod(value, "resolve", NULL));
     return value ? ext_constant(scope, value, shown) : NULL;
 }
 
@@ -331,7 +331,7 @@ static bool read_constant_parameters(PyObject *function, Snapshot *out)
 
 static bool fill_function(SnapshotBuilder *builder, PyObject *function, Snapshot *out)
 {
-    PyCodeObject *code = (PyCodeObject *)PyFunction_GetCode(function);
+    PyCodeObject *code = (PyCodeObject *)ext_hold(Py_NewRef(PyFunction_GetCode(function)));
     SnapshotScope scope = {.builder = builder,
                            .function = function,
                            .snapshot = out,
@@ -341,8 +341,9 @@ static bool fill_function(SnapshotBuilder *builder, PyObject *function, Snapshot
                            .modules = table_create()};
     bool ok = scope.builtins && scope.names && (out->code = ext_code(&scope, code)) &&
               read_free_values(&scope, PyFunction_GetClosure(function), out) &&
-              read_constant_parameters(function, out) && read_defaults(&scope, PyFunction_GetDefaults(function), out) &&
-              read_keyword_defaults(&scope, PyFunction_GetKwDefaults(function), out);
+              read_constant_parameters(function, out) &&
+              read_defaults(&scope, ext_hold(Py_XNewRef(PyFunction_GetDefaults(function))), out) &&
+              read_keyword_defaults(&scope, ext_hold(Py_XNewRef(PyFunction_GetKwDefaults(function))), out);
     table_destroy(scope.modules);
     return ok;
 }

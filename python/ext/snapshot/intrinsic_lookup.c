@@ -3,20 +3,24 @@
 
 #include "ext/guard.h"
 
+/* Takes over the key. */
+static PyObject *intrinsic_of_key(ExtState *state, PyObject *key)
+{
+    PyObject *found = NULL;
+    if (key)
+        PyDict_GetItemRef(state->intrinsics, key, &found);
+    Py_XDECREF(key);
+    return found;
+}
+
 PyObject *ext_intrinsic_child(ExtState *state, PyObject *path, PyObject *name)
 {
-    PyObject *key = PyUnicode_FromFormat("%U.%U", path, name);
-    PyObject *child = key ? PyDict_GetItemWithError(state->intrinsics, key) : NULL;
-    Py_XDECREF(key);
-    return child;
+    return intrinsic_of_key(state, PyUnicode_FromFormat("%U.%U", path, name));
 }
 
 PyObject *ext_intrinsic_at(ExtState *state, const char *path, const char *name)
 {
-    PyObject *key = PyUnicode_FromFormat("%s.%s", path, name);
-    PyObject *child = key ? PyDict_GetItemWithError(state->intrinsics, key) : NULL;
-    Py_XDECREF(key);
-    return child;
+    return intrinsic_of_key(state, PyUnicode_FromFormat("%s.%s", path, name));
 }
 
 typedef bool PathVisitor(void *user, const char *path, size_t length, int number);
@@ -68,50 +72,47 @@ static PyObject *resolve(const char *path, size_t length)
     return object;
 }
 
-typedef struct KnownObjects {
-    PyObject *ids, *objects;
-} KnownObjects;
-
+/* Adds to the dict `user`; the first path of an object is the one. The dict keeps the object alive, whose address is the key. */
 static bool add_object(void *user, const char *path, size_t length, int number)
 {
-    const KnownObjects *known = user;
     if (strncmp(path, EXT_PACKAGE_PREFIX, sizeof EXT_PACKAGE_PREFIX - 1) == 0)
         return true;
     PyObject *object = resolve(path, length);
     if (!object)
         return !PyErr_Occurred();
-    PyObject *key = PyLong_FromVoidPtr(object), *value = PyLong_FromLong(number);
-    bool ok = key && value && PyDict_SetDefault(known->ids, key, value) && PyList_Append(known->objects, object) == 0;
+    PyObject *key = PyLong_FromVoidPtr(object), *value = Py_BuildValue("iO", number, object), *kept = NULL;
+    bool ok = key && value && PyDict_SetDefaultRef(user, key, value, &kept) >= 0;
+    Py_XDECREF(kept);
     Py_XDECREF(key);
     Py_XDECREF(value);
     Py_DECREF(object);
     return ok;
 }
 
-/* Importing and reading attributes may let other threads in: what is found is shown when all is there. */
-static bool find_objects(ExtState *state)
+/* Importing and reading attributes may let other threads in: what is found is shown when all is there. Borrowed from the
+ * state; NULL with an exception. */
+static PyObject *find_objects(ExtState *state)
 {
-    KnownObjects known = {PyDict_New(), PyList_New(0)};
-    bool ok = known.ids && known.objects && ext_each_intrinsic_path(&known, add_object);
-    if (ok && !state->intrinsic_ids) {
-        state->intrinsic_ids = Py_NewRef(known.ids);
-        state->intrinsic_objects = Py_NewRef(known.objects);
-    }
-    Py_XDECREF(known.ids);
-    Py_XDECREF(known.objects);
-    return ok;
+    PyObject *ids = PyDict_New(), *none = NULL;
+    if (ids && !ext_each_intrinsic_path(ids, add_object))
+        Py_CLEAR(ids);
+    if (!ids ||
+        __atomic_compare_exchange_n(&state->intrinsic_ids, &none, ids, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return ids;
+    Py_DECREF(ids);
+    return none;
 }
 
 int ext_intrinsic_of_object(ExtState *state, PyObject *object)
 {
     if (Py_IS_TYPE(object, state->intrinsic_type))
         return ((ExtIntrinsic *)object)->number;
-    if (!state->intrinsic_ids && !find_objects(state))
-        return -1;
-    PyObject *key = PyLong_FromVoidPtr(object);
-    PyObject *id = key ? PyDict_GetItemWithError(state->intrinsic_ids, key) : NULL;
+    PyObject *ids = __atomic_load_n(&state->intrinsic_ids, __ATOMIC_ACQUIRE), *known = NULL;
+    ids = ids ? ids : find_objects(state);
+    PyObject *key = ids ? PyLong_FromVoidPtr(object) : NULL;
+    int found = key ? PyDict_GetItemRef(ids, key, &known) : -1;
+    int number = found > 0 ? (int)PyLong_AsLong(PyTuple_GET_ITEM(known, 0)) : found ? -1 : INTRINSIC_NONE;
     Py_XDECREF(key);
-    if (!id)
-        return PyErr_Occurred() ? -1 : INTRINSIC_NONE;
-    return (int)PyLong_AsLong(id);
+    Py_XDECREF(known);
+    return number;
 }

@@ -18,7 +18,7 @@ typedef struct ExtIntrinsic {
 bool ext_each_intrinsic_path(void *user, bool (*visit)(void *user, const char *path, size_t length, int number));
 /* The number (library_function.h) of what an object of builtins, math, numpy, ... is, or INTRINSIC_NONE; -1 with an exception. */
 int ext_intrinsic_of_object(ExtState *state, PyObject *object);
-/* The Intrinsic below `path` called `name`, borrowed; NULL without an exception. */
+/* The Intrinsic below `path` called `name`; NULL without an exception where there is none. New reference. */
 PyObject *ext_intrinsic_child(ExtState *state, PyObject *path, PyObject *name);
 /* The same by text. */
 PyObject *ext_intrinsic_at(ExtState *state, const char *path, const char *name);

@@ -68,16 +68,18 @@ PyObject *ext_call_foreign(const char *function, PyObject *argument)
     return result;
 }
 
-/* What cujit._numba.foreign_types makes of it, borrowed from the dict that keeps it; NULL also for what is no type. */
+/* What cujit._numba.foreign_types makes of it, borrowed from the dict that keeps the first that a thread
+ * puts there; NULL also for what is no type. */
 static PyObject *foreign_type(ExtState *state, PyObject *object)
 {
-    PyObject *known = PyDict_GetItemWithError(state->foreign_types, object);
-    if (known || PyErr_Occurred())
-        return known;
-    PyObject *type = ext_call_foreign("type_from_numba", object);
-    bool ok = type && type != Py_None && PyDict_SetItem(state->foreign_types, object, type) == 0;
+    PyObject *known;
+    int found = PyDict_GetItemRef(state->foreign_types, object, &known);
+    PyObject *type = found ? NULL : ext_call_foreign("type_from_numba", object);
+    if (type && type != Py_None)
+        PyDict_SetDefaultRef(state->foreign_types, object, type, &known);
     Py_XDECREF(type);
-    return ok ? PyDict_GetItemWithError(state->foreign_types, object) : NULL;
+    Py_XDECREF(known);
+    return known;
 }
 
 const Type *ext_type_of_object(ExtState *state, PyObject *object)
