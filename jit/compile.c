@@ -8,7 +8,7 @@
 
 static IrModule *lower(const JitFunction *function, const JitSpecialization *specialization, Arena *arena, Diag *diag)
 {
-    Buf bytecode = {0}, cfg = {0};
+    Buf bytecode = {0}, cfg = {0}, ssa = {0};
     FrontendRequest request = {
         .function = function->snapshot,
         .argument_count = specialization->count,
@@ -18,12 +18,15 @@ static IrModule *lower(const JitFunction *function, const JitSpecialization *spe
         .exceptions = function->options.exceptions,
         .dump_bytecode = jit_dump_wants("bytecode") ? &bytecode : NULL,
         .dump_cfg = jit_dump_wants("cfg") ? &cfg : NULL,
+        .dump_ssa = jit_dump_wants("ssa") ? &ssa : NULL,
     };
     IrModule *module = frontend_lower(&request, arena, diag);
     jit_dump_text("bytecode", function->snapshot, buf_text(&bytecode));
     jit_dump_text("cfg", function->snapshot, buf_text(&cfg));
+    jit_dump_text("ssa", function->snapshot, buf_text(&ssa));
     buf_free(&bytecode);
     buf_free(&cfg);
+    buf_free(&ssa);
     return module;
 }
 

@@ -1,4 +1,4 @@
-/* CUJIT_DUMP=bytecode,cfg,ir,llvm,ptx or the name of a pass: what of a compilation to print to stderr. */
+/* CUJIT_DUMP=bytecode,cfg,ssa,ir,llvm,ptx or the name of a pass: what of a compilation to print to stderr. */
 #ifndef CUJIT_JIT_DUMP_H
 #define CUJIT_JIT_DUMP_H
 

@@ -78,9 +78,9 @@ static char *pass_text(IrModule *module, const Target *target, const CompileOpti
 static const struct {
     const char *name;
     JitStage stage;
-} stages[] = {{"bytecode", JIT_STAGE_FRONTEND}, {"cfg", JIT_STAGE_FRONTEND}, {"ir", JIT_STAGE_FRONTEND},
-              {"types", JIT_STAGE_FRONTEND},    {"llvm", JIT_STAGE_TARGET},  {"asm", JIT_STAGE_TARGET},
-              {"widenings", JIT_STAGE_FRONTEND}};
+} stages[] = {{"bytecode", JIT_STAGE_FRONTEND}, {"cfg", JIT_STAGE_FRONTEND},      {"ssa", JIT_STAGE_FRONTEND},
+              {"ir", JIT_STAGE_FRONTEND},       {"types", JIT_STAGE_FRONTEND},    {"llvm", JIT_STAGE_TARGET},
+              {"asm", JIT_STAGE_TARGET},        {"widenings", JIT_STAGE_FRONTEND}};
 
 enum { STAGE_COUNT = sizeof stages / sizeof *stages };
 
@@ -133,6 +133,8 @@ static char *inspect(const JitFunction *function, const Type *const *types, uint
         request.dump_bytecode = &text;
     else if (strcmp(what, "cfg") == 0)
         request.dump_cfg = &text;
+    else if (strcmp(what, "ssa") == 0)
+        request.dump_ssa = &text;
     else if (strcmp(what, "types") == 0)
         request.annotated = &text;
     else if (strcmp(what, "widenings") == 0)

@@ -19,6 +19,11 @@ typedef struct BytecodeInfo {
 } BytecodeInfo;
 
 extern const BytecodeInfo bytecode_info[BYTECODE_COUNT];
+/* BINARY's operator ("+=" from 13 on) and COMPARE's, by their arguments. decode_print.c */
+const char *bytecode_binary_text(int32_t argument);
+const char *bytecode_compare_text(int32_t argument);
+/* As the source writes it, as far as that goes. */
+void constant_print(Buf *out, const Constant *constant);
 /* By how much the instruction with that argument makes the stack grow where it does not jump. */
 int bytecode_effect(Bytecode op, int32_t argument);
 

@@ -4,7 +4,7 @@
 
 static void print_items(Buf *out, const Constant *tuple);
 
-static void print_constant(Buf *out, const Constant *constant)
+void constant_print(Buf *out, const Constant *constant)
 {
     switch (constant ? constant->kind : CONSTANT_UNDEFINED) {
     case CONSTANT_NONE: buf_add(out, "None"); return;
@@ -31,9 +31,23 @@ static void print_items(Buf *out, const Constant *tuple)
     buf_add(out, "(");
     for (uint32_t i = 0; i < tuple->count; i++) {
         buf_add(out, i ? ", " : "");
-        print_constant(out, tuple->items[i]);
+        constant_print(out, tuple->items[i]);
     }
     buf_add(out, ")");
+}
+
+const char *bytecode_binary_text(int32_t argument)
+{
+    static const char *const operators[] = {
+        "+",  "&",  "//",  "<<",  "@",  "*",  "%",  "|",  "**",  ">>",  "-",  "/",  "^",
+        "+=", "&=", "//=", "<<=", "@=", "*=", "%=", "|=", "**=", ">>=", "-=", "/=", "^="};
+    return operators[argument];
+}
+
+const char *bytecode_compare_text(int32_t argument)
+{
+    static const char *const operators[] = {"<", "<=", "==", "!=", ">", ">="};
+    return operators[argument];
 }
 
 /* decode checked that these arguments are in range. */
@@ -41,7 +55,7 @@ static void print_argument(Buf *out, const CodeSnapshot *code, const Instruction
 {
     int32_t n = instruction->argument;
     switch (instruction->op) {
-    case BYTECODE_LOAD_CONST: print_constant(out, instruction->constant); return;
+    case BYTECODE_LOAD_CONST: constant_print(out, instruction->constant); return;
     case BYTECODE_LOAD_LOCAL:
     case BYTECODE_LOAD_LOCAL_CLEAR:
     case BYTECODE_STORE_LOCAL:
@@ -51,16 +65,8 @@ static void print_argument(Buf *out, const CodeSnapshot *code, const Instruction
     case BYTECODE_LOAD_METHOD:
     case BYTECODE_STORE_ATTRIBUTE:
     case BYTECODE_DELETE_ATTRIBUTE: buf_add(out, code->names[n]); return;
-    case BYTECODE_BINARY: {
-        static const char *const operators[] = {"+", "&", "//", "<<", "@", "*", "%", "|", "**", ">>", "-", "/", "^"};
-        buf_printf(out, "%s%s", operators[n % 13], n >= 13 ? "=" : "");
-        return;
-    }
-    case BYTECODE_COMPARE: {
-        static const char *const operators[] = {"<", "<=", "==", "!=", ">", ">="};
-        buf_add(out, operators[n]);
-        return;
-    }
+    case BYTECODE_BINARY: buf_add(out, bytecode_binary_text(n)); return;
+    case BYTECODE_COMPARE: buf_add(out, bytecode_compare_text(n)); return;
     case BYTECODE_UNSUPPORTED: buf_add(out, instruction->raw_name); return;
     default:
         if (bytecode_jumps(instruction->op))

@@ -36,6 +36,12 @@ static Instructions *instructions_of(Frontend *frontend, const CodeSnapshot *cod
     return instructions;
 }
 
+static void dump_ssa(const Frontend *frontend, const SsaFunction *ssa)
+{
+    if (frontend->request->dump_ssa)
+        ssa_print(frontend->request->dump_ssa, ssa);
+}
+
 SsaFunction *frontend_ssa(Frontend *frontend, const CodeSnapshot *code, Diag *diag)
 {
     SsaFunction *ssa = table_get(frontend->ssa, &code, sizeof code);
@@ -52,6 +58,7 @@ SsaFunction *frontend_ssa(Frontend *frontend, const CodeSnapshot *code, Diag *di
         decode_print(frontend->request->dump_bytecode, code, instructions);
     if (frontend->request->dump_cfg)
         cfg_print(frontend->request->dump_cfg, cfg, instructions);
+    dump_ssa(frontend, ssa);
     table_set(frontend->ssa, &code, sizeof code, ssa);
     return ssa;
 }
@@ -124,6 +131,7 @@ bool instance_unroll(Frontend *frontend, Instance *instance)
         return false;
     if (frontend->request->dump_cfg)
         cfg_print(frontend->request->dump_cfg, cfg, old->instructions);
+    dump_ssa(frontend, ssa);
     ssa->is_one_for_one = old->is_one_for_one;
     instance->ssa = ssa;
     forget_facts(frontend, instance);
@@ -141,6 +149,7 @@ bool instance_share(Frontend *frontend, Instance *instance, const bool *shared)
     ssa->is_one_for_one = old->is_one_for_one;
     if (!frontend->request->exceptions)
         ssa_drop_exceptions(ssa, frontend->arena);
+    dump_ssa(frontend, ssa);
     instance->ssa = ssa;
     forget_facts(frontend, instance);
     return true;

@@ -6,53 +6,9 @@
 #include "frontend/ssa/cfg.h"
 
 typedef enum SsaOp {
-    SSA_CONSTANT, /* constant */
-    SSA_PARAMETER, /* argument: parameters in order, then *args, **keywords, the free variables */
-    SSA_UNDEFINED, /* a local variable before its first assignment; name */
-    SSA_NULL, /* CPython's NULL on the stack */
-    SSA_PHI, /* an operand for each predecessor of the block */
-    SSA_BINARY, /* argument: NB_ number, 0..12; argument2: in place */
-    SSA_COMPARE, /* argument: 0 < 1 <= 2 == 3 != 4 > 5 >= */
-    SSA_IS,
-    SSA_CONTAINS, /* argument 1: negated */
-    SSA_NEGATIVE,
-    SSA_POSITIVE,
-    SSA_INVERT,
-    SSA_NOT,
-    SSA_ATTRIBUTE, /* operand, name */
-    SSA_STORE_ATTRIBUTE, /* value, object; name */
-    SSA_SUBSCRIPT, /* container, index */
-    SSA_STORE_SUBSCRIPT, /* value, container, index; argument 1: the value is what an operator in place made of it */
-    SSA_TUPLE,
-    SSA_LIST, /* only the forms that need no memory: a list display that is indexed or iterated as a tuple */
-    SSA_AS_TUPLE, /* a tuple of the operand's items, as in f(*items) */
-    SSA_DICT, /* values; keywords: their keys, as dict_key (lower_dict.c) writes them */
-    SSA_DICT_MERGE, /* dict, dict */
-    SSA_MATCH_CLASS, /* value, class; argument: 1 where the value itself is captured */
-    SSA_SLICE, /* start, stop, step */
-    SSA_UNPACK, /* operand; argument: which item, argument2: of how many */
-    SSA_CALL, /* callee, arguments; names: keyword_count names of the last ones; argument 1: one tuple of all, and a
-                 dict of keywords if there is a third operand */
-    SSA_ITERATOR, /* iterable */
-    SSA_ITER_START, /* iterator -> its first position */
-    SSA_ITER_STEP, /* iterator, position -> what the next three ask: a generator's step, else the position itself.
-                      argument of all four, in a loop that was unrolled: which item, from 1; argument2: or a later one */
-    SSA_ITER_HAS, /* iterator, step -> whether an item is there */
-    SSA_ITER_VALUE, /* iterator, step -> the item */
-    SSA_ITER_NEXT, /* iterator, step -> the next position */
-    SSA_SEQUENCE, /* operand; argument: that many items, for what is unpacked */
-    SSA_CELL, /* memory of a variable that nested functions share; name */
-    SSA_CELL_LOAD, /* cell, or what was captured by value */
-    SSA_CELL_STORE, /* cell, value; name */
-    SSA_FUNCTION, /* constant: code; operands: captured values; argument: how many of them are defaults */
-    SSA_FORMAT, /* value, a format spec or nothing more; argument: 0, or 1 to 3 for !s, !r and !a */
-    SSA_TEXT, /* pieces of an f-string */
-    SSA_SELF, /* among what a nested function captures: the function itself */
-    SSA_JUMP, /* terminators */
-    SSA_BRANCH, /* condition: successors[1] where the truth equals argument */
-    SSA_RETURN,
-    SSA_YIELD, /* item; successors[0] is where the generator is resumed */
-    SSA_RAISE, /* operands: what is raised, if anything */
+#define SSA(name) SSA_##name,
+#include "frontend/ssa/ssa_op.def"
+#undef SSA
 } SsaOp;
 
 typedef struct SsaValue SsaValue;
@@ -125,5 +81,8 @@ SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instruction
 
 /* Marks what only makes the exceptions of raises as dead, where nobody is told of them. */
 void ssa_drop_exceptions(SsaFunction *function, Arena *arena);
+
+/* For CUJIT_DUMP=ssa: the blocks in order, what each value is made of, and where in the source. */
+void ssa_print(Buf *out, const SsaFunction *function);
 
 #endif

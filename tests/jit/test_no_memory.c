@@ -145,7 +145,7 @@ void test_no_memory_for_a_launch(void)
         snprintf(command, sizeof command, "rm -r %s", folder);
         CHECK(system(command) == 0);
     }
-    static char *const stages[] = {"bytecode", "cfg", "ir", "types", "llvm", "asm"};
+    static char *const stages[] = {"bytecode", "cfg", "ssa", "ir", "types", "llvm", "asm"};
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
         inspected = stages[i];
         with_failures(inspected, inspect, (void *)jit_tests_snapshot());

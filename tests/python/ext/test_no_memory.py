@@ -173,7 +173,7 @@ def body(x):
 def work():
     kernel = fresh(body)
     types = (float64[::1],)
-    texts = [kernel.inspect(what, types) for what in ("bytecode", "cfg", "ir", "types", "llvm", "asm")]
+    texts = [kernel.inspect(what, types) for what in ("bytecode", "cfg", "ir", "types", "llvm", "asm", "ssa")]
     try:
         kernel.inspect("nothing", types)
     except ValueError as error:
