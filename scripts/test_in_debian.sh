@@ -1,6 +1,7 @@
 #!/bin/bash
-# test_in_debian.sh VERSION [COMMAND...]: runs the command (else `make test`) in this checkout, with CPython VERSION of a
-# newer Debian. That lies in a folder, which is made by debootstrap once, outside of the checkout: CUJIT_DEBIAN says where.
+# test_in_debian.sh [--tests FOLDER]... VERSION [COMMAND...]: runs the command (else `make test`) in this checkout, with
+# CPython VERSION of a newer Debian. That lies in a folder, which is made by debootstrap once, outside of the checkout:
+# CUJIT_DEBIAN says where. --tests: the command finds this folder, too, under the same path, and cannot write to it.
 # Needs root. What is mounted in the folder is seen by this script's processes alone, and gone when it ends.
 set -euo pipefail
 suite=${CUJIT_DEBIAN_SUITE:-forky}
@@ -37,6 +38,12 @@ mount_all() {
     mount --bind /tmp "$folder/tmp"
     mkdir -p "$folder$checkout"
     mount --bind "$checkout" "$folder$checkout"
+    local each
+    for each in "${tests[@]}"; do
+        mkdir -p "$folder$each"
+        mount --bind "$each" "$folder$each"
+        mount -o remount,bind,ro "$folder$each"
+    done
     cp -L /etc/resolv.conf "$folder/etc/resolv.conf"
 }
 
@@ -57,11 +64,17 @@ inside() {
         chroot "$folder" bash -c 'cd "$0" && exec "$@"' "$checkout" "$@"
 }
 
+given=("$@") tests=()
+while [ "${1:-}" = --tests ]; do
+    [ -d "${2:-}" ] || fail "--tests wants a folder"
+    tests+=("$(cd "$2" && pwd)")
+    shift 2
+done
 [ $# -ge 1 ] || fail "which CPython?"
 [ "$(id -u)" = 0 ] || fail "only root can make and enter the folder"
 if [ -z "${CUJIT_UNSHARED:-}" ]; then
     unshare --mount true || fail "no mount namespace can be made here"
-    CUJIT_UNSHARED=1 exec unshare --mount "$0" "$@"
+    CUJIT_UNSHARED=1 exec unshare --mount "$0" "${given[@]}"
 fi
 version=$1
 shift
