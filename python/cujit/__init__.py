@@ -26,6 +26,9 @@ from cujit.cuda import (
     literally as literally,
 )
 from cujit.errors import (
+    NumbaDeprecationWarning as NumbaDeprecationWarning,
+    NumbaExperimentalFeatureWarning as NumbaExperimentalFeatureWarning,
+    NumbaPendingDeprecationWarning as NumbaPendingDeprecationWarning,
     NumbaPerformanceWarning as NumbaPerformanceWarning,
     NumbaWarning as NumbaWarning,
 )

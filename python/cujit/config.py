@@ -3,14 +3,17 @@
 CUDA_LOW_OCCUPANCY_WARNINGS, CUDA_WARN_ON_IMPLICIT_COPY: whether small grids and host arrays as arguments are warned of.
 CUDA_ARRAY_INTERFACE_SYNC: whether a launch waits for the streams that arrays of other libraries name.
 ENABLE_CUDASIM: False; the CPU device is no simulator.
+Other settings of numba.cuda have numba's values and no effect: assigning another one is warned of.
 """
 from __future__ import annotations
 
 import sys
 import types
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from cujit import _core
+from cujit.errors import OptionsWarning
 
 _NAMES = {
     "CUDA_LOW_OCCUPANCY_WARNINGS": "low_occupancy_warnings",
@@ -18,9 +21,17 @@ _NAMES = {
     "CUDA_ARRAY_INTERFACE_SYNC": "array_interface_sync",
 }
 
-ENABLE_CUDASIM = False
+_WITHOUT_EFFECT = {   # numba's settings: their values there, which cujit does not look at
+    "ENABLE_CUDASIM": False, "DISABLE_CUDA": False, "DISABLE_JIT": False, "CUDA_DEBUGINFO_DEFAULT": False,
+    "CUDA_DEFAULT_PTX_CC": (7, 5), "CUDA_ENABLE_NRT": False, "CUDA_LOG_API_ARGS": False, "CUDA_LOG_LEVEL": "",
+    "CUDA_LOG_SIZE": 1024, "CUDA_NRT_STATS": False, "CUDA_PER_THREAD_DEFAULT_STREAM": False,
+    "CUDA_USE_NVIDIA_BINDING": True, "CUDA_VERBOSE_JIT_LOG": True, "DEBUG": False, "DUMP_ASSEMBLY": False,
+    "DUMP_BYTECODE": False, "DUMP_CFG": False, "DUMP_IR": False, "DUMP_LLVM": False, "DUMP_OPTIMIZED": False,
+    "FORCE_CUDA_CC": None, "FULL_TRACEBACKS": False, "OPT": 3,
+}
 
 if TYPE_CHECKING:
+    ENABLE_CUDASIM: bool
     CUDA_LOW_OCCUPANCY_WARNINGS: bool
     CUDA_WARN_ON_IMPLICIT_COPY: bool
     CUDA_ARRAY_INTERFACE_SYNC: bool
@@ -38,11 +49,15 @@ class _Settings(types.ModuleType):
         return sorted({*super().__dir__(), *_NAMES})
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name.isupper() and name not in _NAMES:
+        if name in _WITHOUT_EFFECT:
+            if value != _WITHOUT_EFFECT[name]:
+                warnings.warn(f"the setting {name} has no effect on cujit", OptionsWarning, stacklevel=2)
+        elif name.isupper() and name not in _NAMES:
             raise AttributeError(f"there is no setting '{name}'; there are {', '.join(_NAMES)}")
         super().__setattr__(name, value)
 
 
+globals().update(_WITHOUT_EFFECT)
 for _name, _own in _NAMES.items():
     setattr(_Settings, _name, _setting(_own))
 sys.modules[__name__].__class__ = _Settings

@@ -12,8 +12,10 @@ __all__ = [
     "DriverMissingError", "InternalError", "KernelHangError", "KernelReturnError", "LaunchArgumentError",
     "LaunchConfigurationError", "NoGPUWarning", "PerformanceWarning", "SignatureError", "TypingError",
     "UnsupportedError",
-    "CudaDriverError", "CudaRuntimeError", "CudaSupportError", "LoweringError", "NumbaError", "NumbaPerformanceWarning",
-    "NumbaWarning",
+    "OptionsWarning",
+    "CudaDriverError", "CudaRuntimeError", "CudaSupportError", "LoweringError", "NumbaDebugInfoWarning",
+    "NumbaDeprecationWarning", "NumbaError", "NumbaExperimentalFeatureWarning", "NumbaInvalidConfigWarning",
+    "NumbaPendingDeprecationWarning", "NumbaPerformanceWarning", "NumbaTypeSafetyWarning", "NumbaWarning",
 ]
 
 
@@ -98,6 +100,10 @@ class PerformanceWarning(CujitWarning):
     """The program is right and could be faster: a grid that fills no device, a host array copied there and back."""
 
 
+class OptionsWarning(CujitWarning):
+    """Options that exclude each other, or have no effect."""
+
+
 class NoGPUWarning(CujitWarning):
     """There is no GPU; kernels run on the CPU device."""
 
@@ -110,3 +116,24 @@ CudaSupportError = DriverMissingError
 CudaDriverError = CudaRuntimeError = CudaAPIError
 NumbaWarning = CujitWarning
 NumbaPerformanceWarning = PerformanceWarning
+NumbaInvalidConfigWarning = OptionsWarning
+
+
+class NumbaDeprecationWarning(CujitWarning):
+    """Not given: for programs that filter it, as those below."""
+
+
+class NumbaPendingDeprecationWarning(CujitWarning):
+    """Not given."""
+
+
+class NumbaExperimentalFeatureWarning(CujitWarning):
+    """Not given."""
+
+
+class NumbaDebugInfoWarning(CujitWarning):
+    """Not given."""
+
+
+class NumbaTypeSafetyWarning(CujitWarning):
+    """Not given."""

@@ -6,9 +6,8 @@ from typing import Any
 
 # What programs import from numba in the same line as cuda: numba's compiler for CPUs.
 COMPILERS = frozenset({
-    "NumbaDeprecationWarning", "NumbaExperimentalFeatureWarning", "NumbaPendingDeprecationWarning", "carray", "cfunc",
-    "extending", "farray", "get_num_threads", "jit", "njit", "objmode", "pndindex", "prange", "set_num_threads",
-    "stencil", "threading_layer", "typed",
+    "carray", "cfunc", "extending", "farray", "get_num_threads", "jit", "njit", "objmode", "pndindex", "prange",
+    "set_num_threads", "stencil", "threading_layer", "typed",
 })
 
 # What numba.cuda has and cujit.cuda has not, and why.
@@ -21,6 +20,7 @@ ABSENT = {
                     _NO_MEMORY_MANAGER),
     **dict.fromkeys(("open_ipc_handle", "IpcHandle"), "memory is not shared between processes"),
     "autojit": "cuda.jit does what it did",
+    "launchconfig": "what asks for a launch's configuration are passes of numba's compiler",
 }
 
 

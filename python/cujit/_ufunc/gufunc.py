@@ -177,14 +177,18 @@ class GUFunc:
         return args, outputs
 
     def _find(self, inputs, outputs):
-        """The argument types for the inputs: of a signature with their dtypes, where scalars convert."""
+        """The argument types for the inputs: of a signature with their dtypes, where scalars convert; else of the first
+        to which NumPy casts the host arrays, as its ufuncs do ("same_kind"), without loss if there is one."""
         own = tuple(map(own_type, inputs))
         if not self._signatures:
             return self._types_of(own, outputs)
-        fitting = [types for types in self._signatures
-                   if all(is_scalar(x) and not axes or o == _element(t) for x, o, t, axes in
-                          zip(inputs, own, types, self._layout.inputs, strict=False))]
-        if not fitting:
+        for casting in ("no", "safe", "same_kind"):
+            fitting = [types for types in self._signatures
+                       if all(_fits(x, o, _element(t), axes, casting) for x, o, t, axes in
+                              zip(inputs, own, types, self._layout.inputs, strict=False))]
+            if fitting:
+                break
+        else:
             raise LaunchArgumentError(f"'{self.__name__}' has no signature for ({', '.join(map(str, own))}); "
                                       f"it has: {'; '.join(self.types)}")
         exact = [types for types in fitting if tuple(map(_element, types[:self.nin])) == own]
@@ -206,8 +210,19 @@ class GUFunc:
             return as_scalar(value, a_type.dtype)
         if is_scalar(value):
             value = np.asarray(value, _element(a_type).dtype)
+        elif isinstance(value, np.ndarray) and own_type(value) != _element(a_type):
+            value = value.astype(_element(a_type).dtype)
         view = broadcast(staged(value, stream), shape, axes)
         return view if ndim == axes else _cells(view)
+
+
+def _fits(value, own, wanted, axes, casting):
+    """Whether an input of type `own` is of type `wanted`, or becomes it: scalars do, and host arrays by casting."""
+    if own == wanted or is_scalar(value) and not axes:
+        return True
+    if casting == "no" or isinstance(value, DeviceNDArray):
+        return False
+    return np.can_cast(own.dtype, wanted.dtype, casting)
 
 
 def _element(a_type):

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -15,7 +16,7 @@ from cujit.cuda.devices import on
 from cujit.cuda.dispatcher import Dispatcher
 from cujit.cuda.options import OF_LOOPS, of_loops, takes
 from cujit.cuda.reduction import Reduce
-from cujit.errors import LaunchArgumentError
+from cujit.errors import LaunchArgumentError, OptionsWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,6 +170,9 @@ def used_options(decorator: str, target: str, options: dict[str, Any]) -> dict[s
     """The options that compilation takes. ValueError for another target than "cuda"; KeyError for unknown options."""
     if target != "cuda":
         raise ValueError(f"target {target!r}: there is 'cuda', which is the GPU or the CPU device")
+    if "nopython" in options:
+        warnings.warn(f"{decorator}: nopython is for numba's compiler for CPUs; without effect here", OptionsWarning,
+                      stacklevel=3)
     used = of_loops(options)
     unknown = options.keys() - used.keys() - _IGNORED_OPTIONS
     if unknown:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 from cujit import _core
 from cujit.cuda import options, signature as signatures
 from cujit.cuda.dispatcher import Dispatcher, ExtendedDispatcher
-from cujit.errors import CujitWarning, DeprecationError
+from cujit.errors import DeprecationError, OptionsWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -102,9 +102,9 @@ def jit(func_or_sig: Any = None, device: bool = False, inline: str | bool | Call
     _refuse(given, link, inline)
     core = options.given(_implied(given, inline))
     if core.get("debug") and core.get("opt"):
-        warnings.warn("debug=True with opt=True: optimized code is hard to debug", CujitWarning, stacklevel=2)
+        warnings.warn("debug=True with opt=True: optimized code is hard to debug", OptionsWarning, stacklevel=2)
     if core.get("debug") and core.get("lineinfo"):
-        warnings.warn("debug=True and lineinfo=True exclude each other; lineinfo has no effect", CujitWarning,
+        warnings.warn("debug=True and lineinfo=True exclude each other; lineinfo has no effect", OptionsWarning,
                       stacklevel=2)
 
     if func_or_sig is None:
@@ -122,7 +122,7 @@ def _refuse(given, link, inline):
     ignored = sorted(_NUMBAS_OWN & given.keys())
     if ignored:
         warnings.warn(f"cuda.jit: {', '.join(ignored)}: for numba's compiler for CPUs; without effect here",
-                      CujitWarning, stacklevel=3)
+                      OptionsWarning, stacklevel=3)
         for name in ignored:
             given.pop(name)
     for name in ("argtypes", "restype", "bind"):

@@ -372,11 +372,15 @@ def cuda_error() -> Exception | None:
 
 def detect() -> bool:
     """Prints the devices; returns is_available()."""
-    print(f"Found {len(gpus)} device{'s' if len(gpus) != 1 else ''}")
+    print(f"Found {len(gpus)} CUDA devices")
     for device in gpus:
-        major, minor = device.compute_capability
-        kind = f"GPU, compute capability {major}.{minor}" if device.kind == "cuda" else "CPU device"
-        print(f"  {device.id}: {device.name} ({kind})")
+        print(f"id {device.id:<4} {device.name!r:>24} {'[SUPPORTED]':>40}")
+        described = {"Kind": "GPU" if device.kind == "cuda" else "CPU device", "UUID": device.uuid,
+                     "Compute Capability": "{}.{}".format(*device.compute_capability),
+                     "PCI Device ID": device.PCI_DEVICE_ID, "PCI Bus ID": device.PCI_BUS_ID}
+        for name, value in described.items():
+            print(f"{name:>40}: {value}")
+    print(f"Summary:\n\t{len(gpus)}/{len(gpus)} devices are supported")
     if not is_available():
         print(f"No GPU: {cuda_error() or _core.gpu_missing_reason()}")
     return is_available()

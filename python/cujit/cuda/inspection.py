@@ -61,6 +61,18 @@ class Overload:
         """Bytes of local memory of a thread."""
         return self.dispatcher.attribute(self.argtypes, _LOCAL_BYTES)
 
+    def inspect_llvm(self) -> str:
+        """LLVM IR, for the current device."""
+        return self.dispatcher.inspect_llvm(self.argtypes)
+
+    def inspect_asm(self, cc: ComputeCapability | None = None) -> str:
+        """PTX, or assembly of the CPU device. cc: for GPUs of this compute capability; else the current device."""
+        return self.dispatcher.inspect_asm(self.argtypes, cc)
+
+    def inspect_sass(self) -> str:
+        """Machine code of the current GPU; see Dispatcher.inspect_sass."""
+        return self.dispatcher.inspect_sass(self.argtypes)
+
     def max_cooperative_grid_blocks(self, blockdim: Shape, dynsmemsize: int = 0) -> int:
         """The largest grid whose threads can wait for each other, of blocks with this shape and shared memory."""
         threads = math.prod(layout.as_shape(blockdim))

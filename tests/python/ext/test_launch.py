@@ -168,6 +168,14 @@ def test_settings_turn_the_warnings_off():
         config.CUDA_LOW_OCCUPANCY = False
 
 
+def test_settings_without_effect():
+    from cujit import config, errors
+    assert config.CUDA_ENABLE_NRT is False and config.CUDA_LOG_SIZE == 1024
+    with pytest.warns(errors.OptionsWarning, match="CUDA_ENABLE_NRT has no effect"):
+        config.CUDA_ENABLE_NRT = True
+    config.CUDA_ENABLE_NRT = False
+
+
 @pytest.mark.parametrize("prefix", ["CUJIT_", "NUMBA_CUDA_"])
 def test_variables_turn_settings_off(run_python, prefix):
     """Also by the names that they have in programs for numba.cuda."""

@@ -10,7 +10,7 @@ import pytest
 import cujit
 from cujit import cuda
 from cujit.cuda import options
-from cujit.errors import CujitWarning
+from cujit.errors import OptionsWarning
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -78,7 +78,7 @@ def test_stub_is_made_of_the_table():
 
 
 def test_options_of_numbas_compiler_for_cpus_are_ignored_with_one_warning():
-    with pytest.warns(CujitWarning, match="nogil, nopython") as caught:
+    with pytest.warns(OptionsWarning, match="nogil, nopython") as caught:
         kernel = cuda.jit("void(int64[:])", nopython=True, nogil=False)(lambda x: None)
     assert len(caught) == 1 and "nopython" not in kernel.targetoptions
 

@@ -6,6 +6,7 @@ import pytest
 
 from cujit import cuda, float64, guvectorize, int64, void
 from cujit._ufunc.gufunc import Layout
+from cujit.errors import OptionsWarning
 
 
 @guvectorize(["void(float32[:], float32[:])", "void(float64[:], float64[:])", "void(int32[:], int64[:])"], "(n)->(n)",
@@ -148,7 +149,7 @@ def test_refusals():
     with pytest.raises(ValueError, match="out has 1|outputs"):
         running_sum(np.ones(3), out=(np.ones(3), np.ones(3)))
     with pytest.raises(TypeError, match="no signature for"):
-        running_sum(np.ones(3, np.int16))
+        running_sum(cuda.to_device(np.ones(3, np.int16)))
     with pytest.raises(ValueError, match="shape"):
         running_sum(np.ones((2, 3)), out=np.ones(3))
     with pytest.raises(TypeError, match="out is an array"):
@@ -187,3 +188,34 @@ def test_pickles():
     again = pickle.loads(pickle.dumps(made))
     assert again.types == made.types and again.signature == "(n)->(n)"
     np.testing.assert_array_equal(again(np.arange(4.0)), 3 * np.arange(4.0))
+
+
+def test_host_arrays_are_cast_to_a_signature():
+    """As by NumPy's ufuncs: without loss if there is such a signature, else within one kind; device arrays are not."""
+    @guvectorize(["void(float32[:], float32[:])", "void(float64[:], float64[:])"], "(n)->(n)", target="cuda")
+    def double(x, out):
+        for i in range(x.size):
+            out[i] = 2 * x[i]
+
+    for given, wanted in [("i2", "f4"), ("i4", "f8"), ("f2", "f4"), ("f4", "f4"), ("f8", "f8")]:
+        result = double(np.arange(5, dtype=given))
+        assert result.dtype == wanted
+        np.testing.assert_array_equal(result, 2.0 * np.arange(5))
+    with pytest.raises(TypeError, match="has no signature for"):
+        double(np.arange(5, dtype=np.complex128))
+    with pytest.raises(TypeError, match="has no signature for"):
+        double(cuda.to_device(np.arange(5, dtype=np.int16)))
+
+    @guvectorize(["void(int32[:], int32[:])"], "(n)->(n)", target="cuda")
+    def negative(x, out):
+        for i in range(x.size):
+            out[i] = -x[i]
+
+    assert negative(np.arange(3, dtype=np.int64)).dtype == np.int32
+    with pytest.raises(TypeError):
+        negative(np.arange(3.0))
+
+
+def test_nopython_is_ignored_with_a_warning():
+    with pytest.warns(OptionsWarning, match="nopython"):
+        guvectorize(["void(float32[:], float32[:])"], "(n)->(n)", target="cuda", nopython=True)

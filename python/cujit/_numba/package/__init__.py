@@ -12,7 +12,13 @@ from cujit import (  # noqa: F401
     vectorize,
 )
 from cujit._numba.names import COMPILERS
-from cujit.errors import NumbaPerformanceWarning, NumbaWarning  # noqa: F401
+from cujit.errors import (  # noqa: F401
+    NumbaDeprecationWarning,
+    NumbaExperimentalFeatureWarning,
+    NumbaPendingDeprecationWarning,
+    NumbaPerformanceWarning,
+    NumbaWarning,
+)
 from cujit.types import *  # noqa: F403
 
 __version__ = "0.68.0+cujit"   # programs compare it; the interface is that of this numba
