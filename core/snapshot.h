@@ -9,6 +9,7 @@
 
 #include "core/base/diag.h"
 #include "core/base/fields.h"
+#include "core/foreign.h"
 #include "core/intrinsic.h"
 #include "core/type/type.h"
 
@@ -34,6 +35,7 @@ typedef enum ConstantKind {
     CONSTANT_TYPE, /* type: np.float32, cujit.int64, bool, int, float, complex; dtypes. text: Python's name of it,
                               "int" for int, which is not int64 */
     CONSTANT_FUNCTION, /* function: a Python function, decorated with device=True or not */
+    CONSTANT_FOREIGN, /* foreign: a function from elsewhere, declared */
     CONSTANT_CODE, /* code: of a lambda, nested function or comprehension */
     CONSTANT_ENUM, /* member of an enum: text its name, items[0] its value; type: TUPLE_ENUM or TUPLE_INT_ENUM, of none
                       where the value is no number */
@@ -79,6 +81,7 @@ const char *constant_key(Arena *arena, const Constant *key);
     FIELD(IntrinsicId, intrinsic, , intrinsic, )                                                                  \
     FIELD(const Snapshot *, function, , function, )                                                               \
     FIELD(const CodeSnapshot *, code, , code, )                                                                   \
+    FIELD(const ForeignFunction *, foreign, , foreign, )                                                          \
     /* of exceptions: the class object, which text names in every process; NULL: the builtin of that name */      \
     FIELD(const void *, host_class, , none, )                                                                     \
     FIELD(const char *, shown_as, , text, ) /* how the source names it, for messages; may be NULL */
@@ -135,7 +138,10 @@ struct CodeSnapshot {
     FIELD(const Constant *const *, keyword_defaults, , constants, keyword_default_count) \
     /* bit i: the value of parameter i is known where the function is compiled */        \
     FIELD(uint64_t, constant_parameters, , number, )                                     \
-    FIELD(bool, forceinline, , number, )
+    FIELD(bool, forceinline, , number, )                                                 \
+    /* what is linked beside every kernel that has the function */                       \
+    FIELD(uint32_t, link_count, , number, )                                              \
+    FIELD(const LinkItem *const *, links, , links, link_count)
 struct Snapshot {
     SNAPSHOT_FIELDS(DECLARE_FIELD)
 };

@@ -8,7 +8,8 @@
  *   bytes, hash (size)          what the field points to
  *   texts, constants, types, fields (count)     lists
  *   leading (count)             the first of an array
- *   type, array, function, code, source, intrinsic, processor     what is meant by it
+ *   links (count)               what is linked, by its content
+ *   type, array, function, foreign, code, source, intrinsic, processor     what is meant by it
  *   identity                    an object of this process, told apart from others by its number
  *   place_text, place_number, positions (size)  only where the code tells where in the source it comes from
  *   address                     code with one is not kept

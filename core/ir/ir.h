@@ -32,6 +32,7 @@ typedef enum IrImmediateKind {
     IR_IMMEDIATE_OFFSET,      /* integer: bytes */
     IR_IMMEDIATE_STORAGE,     /* storage */
     IR_IMMEDIATE_CALLEE,      /* callee */
+    IR_IMMEDIATE_FOREIGN,     /* foreign */
     IR_IMMEDIATE_TARGETS,     /* targets */
     IR_IMMEDIATE_TEXT,        /* text */
 } IrImmediateKind;
@@ -160,6 +161,7 @@ struct IrValue {
         IrAtomic atomic;
         const IrStorage *storage;
         IrFunc *callee;
+        const ForeignFunction *foreign;
         IrBlock *targets[2];
         const char *text;
     };
@@ -217,6 +219,8 @@ struct IrModule {
     uint32_t function_count;
     uint32_t exception_count, exception_capacity;
     IrException *exceptions; /* by the number of RAISE; empty where nobody is told of exceptions */
+    uint32_t link_count, link_capacity;
+    const LinkItem **links; /* what its functions need beside them, each once */
 };
 
 /* --- building (ir_build.c). Builders are sticky: nothing fails, ir_verify finds what is wrong ---------------------- */
@@ -237,6 +241,8 @@ IrValue *ir_const_int(IrBlock *block, const Type *type, int64_t value, const Sou
 IrValue *ir_const_float(IrBlock *block, const Type *type, double real, double imaginary, const SourcePos *pos);
 /* Ends the block by an exception of the module; values: scalars, in the order of their slots. */
 IrValue *ir_raise(IrBlock *block, uint32_t exception, const SourcePos *pos, uint32_t count, IrValue *const *values);
+/* The module is linked with that; no more than once. Borrows it. */
+void ir_add_link(IrModule *module, const LinkItem *item);
 /* The number of a new exception. Copies the struct, borrows what it points to. */
 uint32_t ir_add_exception(IrModule *module, const IrException *exception);
 IrValue *ir_jump(IrBlock *block, IrBlock *target, const SourcePos *pos);

@@ -171,6 +171,16 @@ uint32_t ir_exception_slots(const Type *type)
     return count;
 }
 
+void ir_add_link(IrModule *module, const LinkItem *item)
+{
+    for (uint32_t i = 0; i < module->link_count; i++)
+        if (module->links[i] == item)
+            return;
+    module->links =
+        arena_grow(module->arena, module->links, module->link_count, &module->link_capacity, sizeof *module->links);
+    module->links[module->link_count++] = item;
+}
+
 uint32_t ir_add_exception(IrModule *module, const IrException *exception)
 {
     assert(module->exception_count <= module->exception_capacity && exception->class);
@@ -251,7 +261,7 @@ void ir_link_blocks(IrFunc *function)
                 targets[i]->predecessors[targets[i]->predecessor_count++] = block;
 }
 
-bool ir_may_be_silent(IrOp op) { return op == IR_CALL || op == IR_INTRINSIC || op == IR_EXCHANGE; }
+bool ir_may_be_silent(IrOp op) { return op == IR_CALL || op == IR_FOREIGN || op == IR_INTRINSIC || op == IR_EXCHANGE; }
 
 bool ir_has_result(const IrValue *value)
 {

@@ -87,6 +87,7 @@ static bool flow_value(Flow *flows, Flow *flow, const IrValue *value)
     case IR_CALL: return flow_call(flows, flow, value);
     case IR_STORE:
     case IR_ATOMIC: return merge(flow->written, origins_of(flow, value->operands[0]), flow->words);
+    case IR_FOREIGN: return flow_operands(flow, value, flow->written);
     case IR_CELL:
     case IR_CELL_STORE: { /* whoever loads it may write through it */
         bool changed = flow_operands(flow, value, flow->written);
@@ -192,6 +193,8 @@ static unsigned function_effects(const IrFunc *function)
         for (const IrValue *value = block->first; value; value = value->next)
             if (value->op == IR_INTRINSIC)
                 effects |= intrinsic_info[value->intrinsic].effects;
+            else if (value->op == IR_FOREIGN)
+                effects |= value->foreign->is_cooperative ? EFFECT_GRID_SYNC : EFFECT_NONE;
             else if (value->op == IR_PRINT)
                 effects |= EFFECT_PRINTS;
     return effects;

@@ -7,7 +7,7 @@
 #include "core/base/table.h"
 #include "core/base/text.h"
 
-enum { IR_PARSE_LARGEST_NUMBER = 1 << 24, IR_PARSE_MOST_OPERANDS = 1 << 16 };
+enum { IR_PARSE_LARGEST_NUMBER = 1 << 24, IR_PARSE_MOST_OPERANDS = 1 << 16, IR_FOREIGN_MOST_OPERANDS = 256 };
 
 /* An operand as it stands in the text. */
 typedef struct ParsedOperand {

@@ -237,6 +237,48 @@ static bool read_call(Parser *p, IrValue *out)
     return read_bracketed(p, "(", ")");
 }
 
+/* `*x, %1`: whether each operand is passed as a pointer. */
+static bool read_foreign_operands(Parser *p, bool **by_pointer)
+{
+    bool marks[IR_FOREIGN_MOST_OPERANDS] = {false};
+    uint32_t count = 0;
+    if (!text_accept(&p->at, ")")) {
+        do {
+            if (count == IR_FOREIGN_MOST_OPERANDS)
+                return parse_fail(p, "too many operands");
+            marks[count++] = text_accept(&p->at, "*");
+            if (!read_operand(p))
+                return false;
+        } while (text_accept(&p->at, ","));
+        if (!parse_expect(p, ")"))
+            return false;
+    }
+    *by_pointer = ARENA_ARRAY(p->arena, bool, count + 1);
+    memcpy(*by_pointer, marks, count * sizeof *marks);
+    return true;
+}
+
+/* What the text says of the function: not where it comes from, nor its declared types. */
+static bool read_foreign(Parser *p, const Type *type, IrValue *out)
+{
+    ForeignFunction *foreign = ARENA_NEW(p->arena, ForeignFunction);
+    bool *by_pointer = NULL;
+    while (foreign->abi < FOREIGN_ABI_COUNT && !text_accept_word(&p->at, foreign_abi_names[foreign->abi]))
+        foreign->abi++;
+    if (foreign->abi == FOREIGN_ABI_COUNT)
+        return parse_fail(p, "expected a calling convention before '%.20s'", p->at);
+    static const char *const marks[] = {"", "cooperative"};
+    foreign->is_cooperative = parse_choice(p, marks, 2);
+    foreign->symbol = text_read_name(&p->at, p->arena);
+    if (!foreign->symbol || !parse_expect(p, "(") || !read_foreign_operands(p, &by_pointer))
+        return diag_failed(p->diag) ? false : parse_fail(p, "expected a function's name before '%.20s'", p->at);
+    foreign->result = type;
+    foreign->by_pointer = by_pointer;
+    foreign->parameter_count = p->operand_count;
+    out->foreign = foreign;
+    return true;
+}
+
 static bool read_target(Parser *p, IrBlock **target)
 {
     uint32_t number;
@@ -313,6 +355,7 @@ static bool read_arguments(Parser *p, IrOp op, const Type *type, IrValue *out)
     case IR_SHARED:
     case IR_LOCAL: return read_storage(p, type, out);
     case IR_CALL: return read_call(p, out);
+    case IR_FOREIGN: return read_foreign(p, type, out);
     case IR_PRINT:
         out->text = text_read_name(&p->at, p->arena);
         return out->text ? read_more_operands(p) : parse_fail(p, "expected a format before '%.20s'", p->at);
@@ -369,6 +412,7 @@ static void copy_immediate(IrValue *to, const IrValue *from)
     case IR_IMMEDIATE_STORAGE: to->storage = from->storage; return;
     case IR_IMMEDIATE_CALLEE: to->callee = from->callee; return;
     case IR_IMMEDIATE_TEXT: to->text = from->text; return;
+    case IR_IMMEDIATE_FOREIGN: to->foreign = from->foreign; return;
     case IR_IMMEDIATE_TARGETS:
         to->targets[0] = from->targets[0];
         to->targets[1] = from->targets[1];

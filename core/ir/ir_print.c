@@ -167,6 +167,22 @@ static void print_thread_loop(Buf *out, const IrValue *value)
     print_rest(out, value, 0);
 }
 
+/* `c !cooperative "name"(*x, %1)` */
+static void print_foreign(Buf *out, const IrValue *value)
+{
+    const ForeignFunction *foreign = value->foreign;
+    buf_printf(out, "%s ", foreign->abi < FOREIGN_ABI_COUNT ? foreign_abi_names[foreign->abi] : "?");
+    if (foreign->is_cooperative)
+        buf_add(out, "!cooperative ");
+    text_print_name(out, foreign->symbol);
+    buf_add(out, "(");
+    for (uint32_t i = 0; i < value->operand_count; i++) {
+        buf_printf(out, "%s%s", i ? ", " : "", i < foreign->parameter_count && foreign->by_pointer[i] ? "*" : "");
+        print_operand(out, value->operands[i]);
+    }
+    buf_add(out, ")");
+}
+
 static void print_operation(Buf *out, const IrValue *value)
 {
     const IrOpInfo *info = &ir_op_info[value->op];
@@ -204,6 +220,7 @@ static void print_operation(Buf *out, const IrValue *value)
         print_operands(out, value, 0, value->operand_count);
         buf_add(out, ")");
         return;
+    case IR_FOREIGN: print_foreign(out, value); return;
     case IR_PRINT:
         text_print_name(out, value->text ? value->text : "?");
         print_rest(out, value, 0);

@@ -305,6 +305,22 @@ static bool verify_call(const IrValue *value, Diag *diag)
     return expect_result(diag, value, callee->result);
 }
 
+static bool verify_foreign(const IrValue *value, Diag *diag)
+{
+    const ForeignFunction *foreign = value->foreign;
+    if (!foreign || foreign->abi >= FOREIGN_ABI_COUNT || !foreign->symbol || !*foreign->symbol)
+        return verify_fail(diag, value, "no function is declared");
+    if (!expect_count(diag, value, foreign->parameter_count))
+        return false;
+    for (uint32_t i = 0; i < value->operand_count; i++) {
+        const Type *type = value->operands[i]->type;
+        if (foreign->by_pointer[i] ? type->kind != TYPE_ARRAY : !type_is_scalar(type) && type->kind != TYPE_ARRAY)
+            return fail_operand(diag, value, i, foreign->by_pointer[i] ? "an array" : "a number or an array");
+    }
+    return value->type->kind == TYPE_NONE || type_is_scalar(value->type) ||
+           fail_type(diag, value, "the result", value->type, "a number");
+}
+
 static bool verify_return(const IrValue *value, Diag *diag)
 {
     const Type *result = value->block->function->result;
@@ -434,6 +450,7 @@ static bool verify_given(const IrValue *value, Diag *diag)
     case IR_CELL_LOAD:
     case IR_CELL_STORE: return verify_cell(value, diag);
     case IR_CALL: return verify_call(value, diag);
+    case IR_FOREIGN: return verify_foreign(value, diag);
     case IR_NEXT_TRIP:
     case IR_SLOT: return true;
     case IR_TRIP: return expect_result(diag, value, TYPE_OF(INT64));

@@ -359,6 +359,7 @@ static void describe_object(Buf *out, const Constant *constant)
     case CONSTANT_MODULE: buf_add(out, "module"); break;
     case CONSTANT_INTRINSIC: buf_add(out, "function"); break;
     case CONSTANT_FUNCTION:
+    case CONSTANT_FOREIGN:
     case CONSTANT_CODE: buf_add(out, "function"); break;
     case CONSTANT_ENUM: buf_add(out, "enum member"); break;
     case CONSTANT_ELLIPSIS: buf_add(out, "ellipsis"); return;

@@ -27,7 +27,7 @@ FLOORS = {
         ["base/"],
         # The type of a compile-time object leads to the constant that stands for it.
         [
-            *["type/", "snapshot", "constant"],
+            *["type/", "snapshot", "constant", "foreign", "link_kind"],
             *["intrinsic", "intrinsic_cuda", "intrinsic_tensor", "intrinsic_family", "libdevice"],
         ],
         ["float_flag", "option", "host_abi", "host_tensor", "kernel_abi", "target", "kernel_image"],

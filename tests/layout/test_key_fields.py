@@ -11,6 +11,8 @@ STRUCTS = {
     "Target": "core/target.h",
     "TypeField": "core/type/type.h",
     "Type": "core/type/type.h",
+    "LinkItem": "core/foreign.h",
+    "ForeignFunction": "core/foreign.h",
     "ConstantArray": "core/snapshot.h",
     "Constant": "core/snapshot.h",
     "CodeSnapshot": "core/snapshot.h",

@@ -134,6 +134,8 @@ static const char every_operation[] =
     "  %48: f64 = math.sin a\n"
     "  %49: f64 = math.atan2 a, %4\n"
     "  %50: f64 = intrinsic.RINT a\n"
+    "  %97: f64 = foreign numba !cooperative scaled(*x, a, m)\n"
+    "  foreign c \"odd name\"()\n"
     "  cuda.syncthreads\n"
     "  %51: i64 = extent x, 0\n"
     "  %52: i64 = stride m, 1\n"
