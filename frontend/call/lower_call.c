@@ -7,6 +7,7 @@
 #include "frontend/call/handlers.h"
 #include "frontend/call/lower_builtin.h"
 #include "frontend/call/lower_call.h"
+#include "frontend/call/lower_foreign.h"
 #include "frontend/call/lower_keywords.h"
 #include "frontend/call/raise_site.h"
 #include "frontend/call/resolve_name.h"
@@ -411,7 +412,8 @@ static bool call_operand(Lower *l, Operand callee, Call *call, Operand *out)
 {
     if (operand_is_enum_class(callee))
         return lower_enum_call(l, callee, call, out);
-    if (operand_is_object(callee, CONSTANT_INTRINSIC) || operand_is_object(callee, CONSTANT_TYPE))
+    if (operand_is_object(callee, CONSTANT_INTRINSIC) || operand_is_object(callee, CONSTANT_TYPE) ||
+        operand_is_object(callee, CONSTANT_FOREIGN))
         take_numbers(l, call);
     if (operand_is_object(callee, CONSTANT_INTRINSIC)) {
         call->intrinsic = callee.constant->intrinsic;
@@ -420,6 +422,8 @@ static bool call_operand(Lower *l, Operand callee, Call *call, Operand *out)
     call->path = callee.constant ? callee.constant->shown_as : NULL;
     if (operand_is_object(callee, CONSTANT_FUNCTION))
         return lower_function_call(l, callee.constant->function, call, out);
+    if (operand_is_object(callee, CONSTANT_FOREIGN))
+        return lower_foreign_call(l, callee.constant->foreign, call, out);
     if (operand_is_exception_class(callee))
         return lower_exception_call(l, callee, call, out);
     if (operand_is_object(callee, CONSTANT_TYPE)) {

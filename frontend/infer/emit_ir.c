@@ -311,6 +311,8 @@ bool emit_instance(Frontend *frontend, Instance *instance)
     Lower l = {
         .frontend = frontend, .arena = frontend->arena, .diag = frontend->diag, .instance = instance, .emitting = true};
     instance_declare(frontend, instance);
+    for (uint32_t i = 0; instance->snapshot && i < instance->snapshot->link_count; i++)
+        ir_add_link(frontend->module, instance->snapshot->links[i]);
     bind_parameters(&l);
     make_blocks(&l);
     if (instance->ssa->is_generator)

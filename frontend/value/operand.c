@@ -83,6 +83,8 @@ static void object_identity(const Constant *constant, Buf *key)
         identity = &intrinsic_info[constant->intrinsic];
     else if (constant->kind == CONSTANT_CODE)
         identity = constant->code;
+    else if (constant->kind == CONSTANT_FOREIGN)
+        identity = constant->foreign;
     buf_add_bytes(key, &identity, sizeof identity);
 }
 

@@ -1,0 +1,61 @@
+/* Calls of functions from elsewhere: arguments become what was declared, as C would convert them, but no fraction or
+ * imaginary part is dropped. How they are passed is codegen's business. */
+#include "frontend/call/lower_foreign.h"
+
+#include "frontend/value/arguments.h"
+#include "frontend/value/lower_convert.h"
+
+static bool refuse(Lower *l, const ForeignFunction *foreign, uint32_t index, Operand argument, const char *hint)
+{
+    const char *place = arena_format(l->arena, "parameter %u of %s, which is %s", index + 1, foreign->symbol,
+                                     lower_describe(l, foreign->parameters[index]));
+    return lower_fail(l, DIAG_TYPE_CONVERT, lower_describe(l, argument.type), place, hint);
+}
+
+/* An array whose elements lie one behind the other, of any number of axes. */
+static bool pass_pointer(Lower *l, const ForeignFunction *foreign, uint32_t index, Operand argument, Operand *out)
+{
+    const Type *from = argument.type, *to = foreign->parameters[index];
+    if (from->kind != TYPE_ARRAY || !type_equal(from->element, to->element))
+        return refuse(l, foreign, index, argument, "; a pointer is taken from an array of these elements");
+    if (from->layout == LAYOUT_ANY && from->ndim > 0)
+        return refuse(l, foreign, index, argument, "; a pointer does not tell of gaps between elements");
+    if (from->read_only && !to->read_only)
+        return refuse(l, foreign, index, argument, "; the array is read-only: declare the parameter const");
+    *out = argument;
+    return true;
+}
+
+static bool pass_value(Lower *l, const ForeignFunction *foreign, uint32_t index, Operand argument, Operand *out)
+{
+    const Type *from = argument.type, *to = foreign->parameters[index];
+    bool drops = type_is_scalar(to) && !(type_is_scalar(from) && from->kind != TYPE_COMPLEX &&
+                                         (from->kind != TYPE_FLOAT || to->kind == TYPE_FLOAT));
+    return drops ? refuse(l, foreign, index, argument, "") : lower_convert(l, argument, to, out);
+}
+
+bool lower_foreign_call(Lower *l, const ForeignFunction *foreign, const Call *call, Operand *out)
+{
+    uint32_t count = foreign->parameter_count;
+    if (call->keyword_count)
+        return lower_fail(l, DIAG_CALL_KEYWORD, foreign->symbol, call->keywords[0]);
+    if (call->count != count)
+        return lower_fail(l, DIAG_CALL_ARITY, foreign->symbol, arena_format(l->arena, "%u", count),
+                          count == 1 ? "" : "s", (int)call->count);
+    IrValue **values = ARENA_ARRAY(l->arena, IrValue *, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        Operand argument = operand_value_of(l, call->arguments[i]), passed;
+        if (!(foreign->by_pointer[i] ? pass_pointer : pass_value)(l, foreign, i, argument, &passed))
+            return false;
+        values[i] = operand_ir(l, passed);
+    }
+    bool is_silent = foreign->result->kind == TYPE_NONE;
+    IrValue *value = emit(l, IR_FOREIGN, foreign->result, count, values);
+    *out = is_silent ? operand_none() : operand_value(foreign->result, value);
+    if (!value)
+        return true;
+    value->foreign = foreign;
+    for (uint32_t i = 0; i < foreign->link_count; i++)
+        ir_add_link(l->frontend->module, foreign->links[i]);
+    return true;
+}
