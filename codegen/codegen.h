@@ -26,8 +26,8 @@ bool codegen_compile(const IrModule *module, const Target *target, const Compile
 
 /* A host object made runnable in this process (LLVM ORC). */
 typedef struct HostCode HostCode;
-/* Links image (kind TARGET_HOST). NULL with a diagnostic. */
-HostCode *codegen_link_host(const KernelImage *image, Diag *diag);
+/* Links image (kind TARGET_HOST) with what is for the CPU device among the items. NULL with a diagnostic. */
+HostCode *codegen_link_host(const KernelImage *image, const LinkItem *const *links, uint32_t link_count, Diag *diag);
 void codegen_unlink_host(HostCode *code);
 /* One of the two, the other is NULL: blocks, unless the kernel synchronizes and its threads must be real. */
 HostThreadEntry codegen_host_thread_entry(const HostCode *code);

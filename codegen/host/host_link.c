@@ -3,11 +3,13 @@
  * else those of host_symbol.def. */
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen/codegen.h"
 #include "codegen/host/elementary/elementary.h"
+#include "codegen/host/host_foreign.h"
 #include "codegen/host/host_rounding.h"
 #include "codegen/llvm.h"
 #include "core/base/memory.h"
@@ -16,6 +18,8 @@ struct HostCode {
     LLVMOrcLLJITRef jit;
     HostThreadEntry thread;
     HostBlocksEntry blocks;
+    HostForeign foreign;
+    char report[512]; /* what ORC said last */
 };
 
 typedef void (*AnyFunction)(void);
@@ -51,9 +55,11 @@ static bool check(LLVMErrorRef error, Diag *diag)
     return false;
 }
 
-static AnyFunction find_symbol(const char *name)
+static AnyFunction find_symbol(const HostForeign *foreign, const char *name)
 {
-    AnyFunction function = elementary_code(name);
+    AnyFunction function = (AnyFunction)host_foreign_symbol(foreign, name);
+    if (!function)
+        function = elementary_code(name);
     for (int i = 0; !function && i < SYMBOL_COUNT; i++)
         if (!strcmp(symbols[i].name, name))
             function = symbols[i].function;
@@ -67,12 +73,12 @@ static LLVMErrorRef define_symbols(LLVMOrcDefinitionGeneratorRef generator, void
                                    LLVMOrcLookupKind kind, LLVMOrcJITDylibRef library, LLVMOrcJITDylibLookupFlags flags,
                                    LLVMOrcCLookupSet names, size_t count)
 {
-    (void)generator, (void)context, (void)state, (void)kind, (void)flags;
+    (void)generator, (void)state, (void)kind, (void)flags;
     LLVMOrcCSymbolMapPair pairs[SYMBOLS_AT_ONCE];
     LLVMErrorRef error = NULL;
     size_t found = 0;
     for (size_t i = 0; i < count && !error; i++) {
-        AnyFunction function = find_symbol(LLVMOrcSymbolStringPoolEntryStr(names[i].Name));
+        AnyFunction function = find_symbol(context, LLVMOrcSymbolStringPoolEntryStr(names[i].Name));
         if (function) {
             LLVMOrcRetainSymbolStringPoolEntry(names[i].Name);
             pairs[found].Name = names[i].Name;
@@ -88,10 +94,10 @@ static LLVMErrorRef define_symbols(LLVMOrcDefinitionGeneratorRef generator, void
     return error;
 }
 
-static void add_symbols(LLVMOrcLLJITRef jit)
+static void add_symbols(HostCode *code)
 {
-    LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(jit),
-                                LLVMOrcCreateCustomCAPIDefinitionGenerator(define_symbols, NULL, NULL));
+    LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(code->jit),
+                                LLVMOrcCreateCustomCAPIDefinitionGenerator(define_symbols, &code->foreign, NULL));
 }
 
 static bool add_object(LLVMOrcLLJITRef jit, const KernelImage *image, Diag *diag)
@@ -100,7 +106,27 @@ static bool add_object(LLVMOrcLLJITRef jit, const KernelImage *image, Diag *diag
     return check(LLVMOrcLLJITAddObjectFile(jit, LLVMOrcLLJITGetMainJITDylib(jit), buffer), diag);
 }
 
-static void *look_up(LLVMOrcLLJITRef jit, const char *entry, const char *suffix, Diag *diag)
+/* Nothing but code from elsewhere can be missing. */
+static void keep_report(void *context, LLVMErrorRef error)
+{
+    HostCode *code = context;
+    char *message = LLVMGetErrorMessage(error);
+    snprintf(code->report, sizeof code->report, "%s", message);
+    LLVMDisposeErrorMessage(message);
+}
+
+static bool check_lookup(const HostCode *code, LLVMErrorRef error, const char *kernel, Diag *diag)
+{
+    if (!error)
+        return true;
+    char *message = LLVMGetErrorMessage(error);
+    diag_fail(diag, NULL, DIAG_LINK, "the CPU device", kernel, "what it calls is not in the code linked with it",
+              code->report[0] ? code->report : message);
+    LLVMDisposeErrorMessage(message);
+    return false;
+}
+
+static void *look_up(const HostCode *code, const char *entry, const char *suffix, Diag *diag)
 {
     size_t size = strlen(entry) + strlen(suffix) + 1;
     char *name = memory_new(size, diag);
@@ -109,7 +135,7 @@ static void *look_up(LLVMOrcLLJITRef jit, const char *entry, const char *suffix,
     memcpy(name, entry, strlen(entry));
     memcpy(name + strlen(entry), suffix, strlen(suffix) + 1);
     LLVMOrcExecutorAddress address = 0;
-    bool found = check(LLVMOrcLLJITLookup(jit, &address, name), diag);
+    bool found = check_lookup(code, LLVMOrcLLJITLookup(code->jit, &address, name), entry, diag);
     memory_free(name);
     return found ? (void *)(uintptr_t)address : NULL;
 }
@@ -140,26 +166,30 @@ static void initialize_backend(void)
     LLVMInitializeNativeAsmPrinter();
 }
 
-static bool link_object(HostCode *code, const KernelImage *image, Diag *diag)
+static bool link_object(HostCode *code, const KernelImage *image, const LinkItem *const *links, uint32_t link_count,
+                        Diag *diag)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, initialize_backend);
     if (!check(LLVMOrcCreateLLJIT(&code->jit, plain_builder()), diag) || !add_object(code->jit, image, diag))
         return false;
-    add_symbols(code->jit);
+    LLVMOrcExecutionSessionSetErrorReporter(LLVMOrcLLJITGetExecutionSession(code->jit), keep_report, code);
+    add_symbols(code);
+    if (link_count && !host_foreign_open(&code->foreign, code->jit, links, link_count, diag))
+        return false;
     if (image->has_real_threads)
-        code->thread = (HostThreadEntry)look_up(code->jit, image->name, ".thread", diag);
+        code->thread = (HostThreadEntry)look_up(code, image->name, ".thread", diag);
     else
-        code->blocks = (HostBlocksEntry)look_up(code->jit, image->name, ".blocks", diag);
+        code->blocks = (HostBlocksEntry)look_up(code, image->name, ".blocks", diag);
     return !diag_failed(diag);
 }
 
-HostCode *codegen_link_host(const KernelImage *image, Diag *diag)
+HostCode *codegen_link_host(const KernelImage *image, const LinkItem *const *links, uint32_t link_count, Diag *diag)
 {
     HostCode *code = memory_new(sizeof *code, diag);
     if (!code)
         return NULL;
-    if (link_object(code, image, diag))
+    if (link_object(code, image, links, link_count, diag))
         return code;
     codegen_unlink_host(code);
     return NULL;
@@ -171,6 +201,7 @@ void codegen_unlink_host(HostCode *code)
         return;
     if (code->jit)
         LLVMConsumeError(LLVMOrcDisposeLLJIT(code->jit));
+    host_foreign_close(&code->foreign);
     memory_free(code);
 }
 

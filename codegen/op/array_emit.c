@@ -30,7 +30,7 @@ static LLVMValueRef add_sizes(Emitter *emitter, LLVMValueRef a, LLVMValueRef b)
     return without_overflow(LLVMBuildAdd(emitter->builder, a, b, ""));
 }
 
-static LLVMValueRef array_stride(Emitter *emitter, const Type *array, const LLVMValueRef *parts, uint32_t axis)
+LLVMValueRef array_stride(Emitter *emitter, const Type *array, const LLVMValueRef *parts, uint32_t axis)
 {
     if (array->layout == LAYOUT_ANY)
         return parts[1 + array->ndim + axis];

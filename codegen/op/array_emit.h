@@ -6,6 +6,8 @@
 
 /* Address of the element whose indices are value's operands from `first_index` on. */
 LLVMValueRef element_address(Emitter *emitter, const IrValue *value, uint32_t first_index);
+/* Bytes from one item of the axis to the next, of an array's parts. */
+LLVMValueRef array_stride(Emitter *emitter, const Type *type, const LLVMValueRef *parts, uint32_t axis);
 /* Bytes that the first item of a SHARED or LOCAL value's array is a multiple of. */
 uint32_t storage_alignment(const IrValue *value);
 /* Bytes of a LOCAL value's array, alignment included. */

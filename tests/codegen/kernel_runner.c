@@ -154,7 +154,7 @@ bool run_on_host(const char *ir, const void *parameters, Grid grid)
     Diag diag = {0};
     if (!compile(ir, (Target){TARGET_HOST, NULL}, (CompileOptions){.opt = 3, .fmad = true}, &image))
         return false;
-    HostCode *code = codegen_link_host(&image, &diag);
+    HostCode *code = codegen_link_host(&image, NULL, 0, &diag);
     if (CHECK(code != NULL))
         run_image(&image, code, parameters, grid);
     else

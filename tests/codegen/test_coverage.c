@@ -83,6 +83,7 @@ static const Sample samples[] = {
     {IR_JUMP, "  jump block 1\nblock 1:\n  %9: f32 = add %1, %1", "f32 f32"},
     {IR_BRANCH, NULL, NULL},
     {IR_RETURN, NULL, NULL},
+    {IR_FOREIGN, NULL, NULL}, /* links with nothing here: tests/python/cuda/test_foreign.py */
     {IR_PRINT,
      "  %3: bool = lt %1, %2\n  %4: f64 = convert %1\n  print \"%s %lld %8.3f%%\", %3, %1, %4\n  print \"only text\"\n"
      "  %9: i64 = add %1, %2",

@@ -147,7 +147,7 @@ static void *compile_in_thread(void *unused)
         if (!module || !codegen_run_passes(module, &targets[i % 2], &options, NULL, &diag) ||
             !codegen_compile(module, &targets[i % 2], &options, false, &image, &diag))
             break;
-        HostCode *code = i % 2 ? codegen_link_host(&image, &diag) : NULL;
+        HostCode *code = i % 2 ? codegen_link_host(&image, NULL, 0, &diag) : NULL;
         codegen_unlink_host(code);
         kernel_image_free(&image);
     }
@@ -224,7 +224,7 @@ static void check_barrier(const KernelImage *image)
 {
     static const HostServices services = {.barrier = count_barrier};
     Diag diag = {0};
-    HostCode *code = codegen_link_host(image, &diag);
+    HostCode *code = codegen_link_host(image, NULL, 0, &diag);
     if (!CHECK(code != NULL))
         return;
     int64_t out[8] = {0};
