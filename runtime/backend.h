@@ -49,6 +49,12 @@ struct RtKernel {
     bool cooperative, starts_early; /* in every launch */
 };
 
+struct RtModule {
+    RtDevice *device;
+    uint64_t handle; /* CUmodule */
+    char name[256]; /* for messages */
+};
+
 static inline uint64_t stream_handle_or_default(const RtStream *stream) { return stream ? stream->handle : 0; }
 
 #endif

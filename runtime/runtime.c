@@ -196,6 +196,26 @@ void rt_kernel_unload(RtKernel *kernel)
         kernel->device->backend->kernel_unload(kernel);
 }
 
+RtModule *rt_module_load(RtDevice *device, const void *code, const char *name, int max_registers, Diag *diag)
+{
+    return device->backend->module_load(device, code, name, max_registers, diag);
+}
+
+void rt_module_unload(RtModule *module)
+{
+    if (module)
+        module->device->backend->module_unload(module);
+}
+
+RtKernel *rt_module_kernel(RtModule *module, const char *name, Diag *diag)
+{
+    return module->device->backend->module_kernel(module, name, diag);
+}
+
+uint64_t rt_module_handle(const RtModule *module) { return module->handle; }
+
+uint64_t rt_kernel_module(RtKernel *kernel) { return kernel->device->backend->kernel_module(kernel); }
+
 bool rt_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag)
 {
     RtLaunch whole = *launch;

@@ -9,6 +9,7 @@
 
 #include "core/base/diag.h"
 #include "core/base/exception_record.h"
+#include "core/foreign.h"
 #include "core/kernel_image.h"
 
 typedef enum RtKind { RT_CPU, RT_GPU } RtKind;
@@ -128,6 +129,67 @@ typedef struct RtLaunch {
 
 /* Launches asynchronously on a GPU; the CPU device returns when the kernel is done. */
 bool rt_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag);
+
+/* --- code from elsewhere: GPUs -------------------------------------------------------------------------------------------- */
+/* Folders in which NVIDIA's compiler libraries may lie, and folders of headers for CUDA C; added to those known. */
+bool rt_toolkit_search(const char *const *libraries, uint32_t library_count, const char *const *includes,
+                       uint32_t include_count, Diag *diag);
+
+/* What was made, with a zero byte behind it. rt_code_free releases it. */
+typedef struct RtCode {
+    char *bytes;
+    size_t size;
+    char *log; /* what the linker had to say; NULL: nothing */
+} RtCode;
+void rt_code_free(RtCode *code);
+
+typedef struct RtLinking {
+    const LinkItem *const *items; /* the first names the whole in messages; those for other devices are passed over */
+    uint32_t count;
+    RtDevice *device; /* whose driver links; NULL: nvJitLink does */
+    int sm;
+    int max_registers; /* 0: no limit */
+    bool lineinfo, debug;
+    bool lto; /* link-time optimization by nvJitLink, which LTO-IR brings about anyway */
+    bool want_ptx; /* instead of machine code: nvJitLink's */
+    const char *const *options; /* more of nvJitLink's */
+    uint32_t option_count;
+} RtLinking;
+/* Machine code of all items. False with DIAG_LINK, which has the linker's log, or with what is missing. */
+bool rt_link(const RtLinking *linking, RtCode *code, Diag *diag);
+
+typedef enum RtCodeKind { RT_CODE_PTX, RT_CODE_CUBIN, RT_CODE_LTOIR } RtCodeKind;
+typedef struct RtSource {
+    const char *text, *name;
+    int sm;
+    RtCodeKind output;
+    bool is_relocatable, lineinfo, debug;
+    const char *const *options; /* more of NVRTC's */
+    uint32_t option_count;
+    const char *const *expressions; /* C++ names, "twice<float>", that are asked for */
+    uint32_t expression_count;
+} RtSource;
+/* CUDA C compiled by NVRTC. lowered: for each expression the symbol, to be released by memory_free (also after a failure);
+ * zeroed by the caller. False with DIAG_SOURCE, which has NVRTC's log, or with what is missing. */
+bool rt_compile_source(const RtSource *source, RtCode *code, char **lowered, Diag *diag);
+
+/* Code with several kernels on a GPU. */
+typedef struct RtModule RtModule;
+/* PTX or machine code; name: for messages. NULL with a diagnostic. */
+RtModule *rt_module_load(RtDevice *device, const void *code, const char *name, int max_registers, Diag *diag);
+/* Nothing of it may be used any more. */
+void rt_module_unload(RtModule *module);
+/* A kernel of the module, which must outlive it. */
+RtKernel *rt_module_kernel(RtModule *module, const char *name, Diag *diag);
+/* A variable of the module: where it lies, and its bytes. */
+bool rt_module_global(RtModule *module, const char *name, RtPointer *pointer, size_t *size, Diag *diag);
+/* The driver's handle of the module (of a kernel). 0 on the CPU device. */
+uint64_t rt_module_handle(const RtModule *module);
+uint64_t rt_kernel_module(RtKernel *kernel);
+/* Where parameter `index` of a kernel lies and its bytes. *is_there: whether there is such a parameter; false in *is_known
+ * where the driver cannot tell (before 12.4). */
+bool rt_kernel_parameter(RtKernel *kernel, uint32_t index, size_t *offset, size_t *size, bool *is_there, bool *is_known,
+                         Diag *diag);
 
 /* --- exceptions of kernels ---------------------------------------------------------------------------------------------- */
 /* An empty record for a launch that is waited for, given back when it is over. NULL with a diagnostic. Its address is the

@@ -23,17 +23,17 @@ static void jit_options_add(JitOptions *jit, CUjit_option option, uintptr_t valu
     jit->values[jit->count++] = (void *)value;
 }
 
-static void jit_options_set(JitOptions *jit, const KernelImage *image)
+static void jit_options_set(JitOptions *jit, int max_registers)
 {
     jit->count = 0;
     jit->log[0] = 0;
     jit_options_add(jit, CU_JIT_ERROR_LOG_BUFFER, (uintptr_t)jit->log);
     jit_options_add(jit, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, sizeof jit->log - 1);
-    if (image->max_registers)
-        jit_options_add(jit, CU_JIT_MAX_REGISTERS, (uintptr_t)image->max_registers);
+    if (max_registers)
+        jit_options_add(jit, CU_JIT_MAX_REGISTERS, (uintptr_t)max_registers);
 }
 
-static bool jit_check(JitOptions *jit, const KernelImage *image, CUresult result, Diag *diag)
+static bool jit_check(JitOptions *jit, const char *name, CUresult result, Diag *diag)
 {
     if (result == CUDA_SUCCESS)
         return true;
@@ -41,7 +41,7 @@ static bool jit_check(JitOptions *jit, const KernelImage *image, CUresult result
     size_t length = strlen(jit->log);
     while (length && (jit->log[length - 1] == '\n' || jit->log[length - 1] == ' '))
         jit->log[--length] = 0;
-    return diag_fail_code(diag, (int)result, DIAG_DRIVER_LINK, image->name, driver_error_name(result), (int)result,
+    return diag_fail_code(diag, (int)result, DIAG_DRIVER_LINK, name, driver_error_name(result), (int)result,
                           driver_error_text(result), length ? jit->log : "(the driver's log is empty)");
 }
 
@@ -52,26 +52,43 @@ static bool prefer_carveout(CudaKernel *kernel, const KernelImage *image, Diag *
                                            CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, image->carveout - 1);
 }
 
-/* Loads into *module and finds the kernel; on failure nothing stays loaded. Needs the context current. */
-static bool load_function(CudaKernel *kernel, const KernelImage *image, Diag *diag)
+static bool load_code(const void *code, const char *name, int max_registers, CUmodule *module, Diag *diag)
 {
     JitOptions jit;
-    jit_options_set(&jit, image);
-    CUresult result = driver.cuModuleLoadDataEx(&kernel->module, image->code, jit.count, jit.options, jit.values);
-    if (!jit_check(&jit, image, result, diag))
-        return false;
+    jit_options_set(&jit, max_registers);
+    return jit_check(&jit, name, driver.cuModuleLoadDataEx(module, code, jit.count, jit.options, jit.values), diag);
+}
+
+/* Finds the kernel in its module. reserved: bytes of dynamic shared memory that are its own arrays. */
+static bool find_function(CudaKernel *kernel, const char *name, uint32_t reserved, Diag *diag)
+{
     int threads = 0, shared = 0;
-    if (driver_call(diag, cuModuleGetFunction, &kernel->function, kernel->module, image->name) &&
-        driver_call(diag, cuFuncGetAttribute, &threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel->function) &&
-        driver_call(diag, cuFuncGetAttribute, &shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel->function) &&
-        prefer_carveout(kernel, image, diag)) {
-        kernel->reserved = image->static_shared;
-        kernel->base.limits =
-            (KernelLimits){.threads = (uint32_t)threads, .static_shared = (uint32_t)shared + kernel->reserved};
+    if (!driver_call(diag, cuModuleGetFunction, &kernel->function, kernel->module, name) ||
+        !driver_call(diag, cuFuncGetAttribute, &threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel->function) ||
+        !driver_call(diag, cuFuncGetAttribute, &shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel->function))
+        return false;
+    kernel->reserved = reserved;
+    kernel->base.limits =
+        (KernelLimits){.threads = (uint32_t)threads, .static_shared = (uint32_t)shared + kernel->reserved};
+    return true;
+}
+
+/* Loads the module and finds the kernel; on failure nothing stays loaded. Needs the context current. */
+static bool load_function(CudaKernel *kernel, const KernelImage *image, Diag *diag)
+{
+    if (!load_code(image->code, image->name, image->max_registers, &kernel->module, diag))
+        return false;
+    if (find_function(kernel, image->name, image->static_shared, diag) && prefer_carveout(kernel, image, diag))
         return true;
-    }
     driver.cuModuleUnload(kernel->module);
     return false;
+}
+
+static void allow_dynamic(CudaKernel *kernel)
+{
+    uint32_t room = kernel->base.device->limits.shared_default,
+             used = kernel->base.limits.static_shared - kernel->reserved;
+    kernel->dynamic_allowed = room > used ? room - used : 0;
 }
 
 RtKernel *cuda_kernel_load(RtDevice *device, const KernelImage *image, Diag *diag)
@@ -82,26 +99,95 @@ RtKernel *cuda_kernel_load(RtDevice *device, const KernelImage *image, Diag *dia
         return NULL;
     kernel->base.device = device;
     snprintf(kernel->base.name, sizeof kernel->base.name, "%s", image->name);
-    if (!cuda_enter(device, &scope, diag))
-        goto failed;
-    if (!cuda_leave(&scope, load_function(kernel, image, diag)))
-        goto failed;
-    uint32_t room = device->limits.shared_default, used = kernel->base.limits.static_shared - kernel->reserved;
-    kernel->dynamic_allowed = room > used ? room - used : 0;
+    if (!cuda_enter(device, &scope, diag) || !cuda_leave(&scope, load_function(kernel, image, diag))) {
+        memory_free(kernel);
+        return NULL;
+    }
+    allow_dynamic(kernel);
     return &kernel->base;
-
-failed:
-    memory_free(kernel);
-    return NULL;
 }
 
 void cuda_kernel_unload(RtKernel *kernel)
 {
     CudaScope scope;
     Diag ignored = {0}; /* a process that ends has no one to tell */
-    if (cuda_enter(kernel->device, &scope, &ignored))
+    if (!((CudaKernel *)kernel)->is_lent && cuda_enter(kernel->device, &scope, &ignored))
         cuda_leave(&scope, driver_call(&ignored, cuModuleUnload, ((CudaKernel *)kernel)->module));
     memory_free(kernel);
+}
+
+/* --- modules with several kernels ------------------------------------------------------------------------------------- */
+static CUmodule handle_of(const RtModule *module) { return (CUmodule)(uintptr_t)module->handle; }
+
+RtModule *cuda_module_load(RtDevice *device, const void *code, const char *name, int max_registers, Diag *diag)
+{
+    CudaScope scope;
+    CUmodule handle = NULL;
+    RtModule *module = memory_new(sizeof *module, diag);
+    if (!module)
+        return NULL;
+    module->device = device;
+    snprintf(module->name, sizeof module->name, "%s", name);
+    if (!cuda_enter(device, &scope, diag) || !cuda_leave(&scope, load_code(code, name, max_registers, &handle, diag))) {
+        memory_free(module);
+        return NULL;
+    }
+    module->handle = (uint64_t)(uintptr_t)handle;
+    return module;
+}
+
+void cuda_module_unload(RtModule *module)
+{
+    CudaScope scope;
+    Diag ignored = {0};
+    if (cuda_enter(module->device, &scope, &ignored))
+        cuda_leave(&scope, driver_call(&ignored, cuModuleUnload, handle_of(module)));
+    memory_free(module);
+}
+
+RtKernel *cuda_module_kernel(RtModule *module, const char *name, Diag *diag)
+{
+    CudaScope scope;
+    CudaKernel *kernel = memory_new(sizeof *kernel, diag);
+    if (!kernel)
+        return NULL;
+    kernel->base.device = module->device;
+    kernel->module = handle_of(module);
+    kernel->is_lent = true;
+    snprintf(kernel->base.name, sizeof kernel->base.name, "%s", name);
+    if (!cuda_enter(module->device, &scope, diag) || !cuda_leave(&scope, find_function(kernel, name, 0, diag))) {
+        memory_free(kernel);
+        return NULL;
+    }
+    allow_dynamic(kernel);
+    return &kernel->base;
+}
+
+bool cuda_module_global(RtModule *module, const char *name, RtPointer *pointer, size_t *size, Diag *diag)
+{
+    CudaScope scope;
+    CUdeviceptr address = 0;
+    if (!cuda_enter(module->device, &scope, diag))
+        return false;
+    bool ok = driver_call(diag, cuModuleGetGlobal, &address, size, handle_of(module), name);
+    *pointer = address;
+    return cuda_leave(&scope, ok);
+}
+
+uint64_t cuda_kernel_module(RtKernel *kernel) { return (uint64_t)(uintptr_t)((CudaKernel *)kernel)->module; }
+
+bool cuda_kernel_parameter(RtKernel *kernel, uint32_t index, size_t *offset, size_t *size, bool *is_there,
+                           bool *is_known, Diag *diag)
+{
+    CudaScope scope;
+    *is_there = *is_known = driver_has(DRIVER_cuFuncGetParamInfo);
+    if (!*is_known)
+        return true;
+    if (!cuda_enter(kernel->device, &scope, diag))
+        return false;
+    CUresult result = driver.cuFuncGetParamInfo(((CudaKernel *)kernel)->function, index, offset, size);
+    *is_there = result != CUDA_ERROR_INVALID_VALUE;
+    return cuda_leave(&scope, !*is_there || driver_check(diag, DRIVER_cuFuncGetParamInfo, result));
 }
 
 /* --- questions ------------------------------------------------------------------------------------------------------ */

@@ -17,6 +17,7 @@ typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
+typedef struct CUlinkState_st *CUlinkState;
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
 typedef size_t (*CUoccupancyB2DSize)(int block_size);
 typedef struct CUuuid_st {
@@ -73,6 +74,12 @@ typedef enum CUjit_option {
 #include "runtime/cuda/driver_numbers.def"
 #undef NUMBERS_OF_JIT_OPTION
 } CUjit_option;
+
+typedef enum CUjitInputType {
+#define NUMBERS_OF_JIT_INPUT
+#include "runtime/cuda/driver_numbers.def"
+#undef NUMBERS_OF_JIT_INPUT
+} CUjitInputType;
 
 typedef enum CUlaunchAttributeID {
 #define NUMBERS_OF_LAUNCH_ATTRIBUTE

@@ -39,6 +39,39 @@ RtKernel *host_kernel_load(RtDevice *device, const KernelImage *image, Diag *dia
 
 void host_kernel_unload(RtKernel *kernel) { memory_free(kernel); }
 
+/* --- what only GPUs have: code that was compiled for one ---------------------------------------------------------------- */
+RtModule *host_module_load(RtDevice *device, const void *code, const char *name, int max_registers, Diag *diag)
+{
+    (void)device, (void)code, (void)max_registers;
+    diag_fail(diag, NULL, DIAG_GPU_ONLY, name);
+    return NULL;
+}
+
+void host_module_unload(RtModule *module) { (void)module; }
+
+RtKernel *host_module_kernel(RtModule *module, const char *name, Diag *diag)
+{
+    (void)module;
+    diag_fail(diag, NULL, DIAG_GPU_ONLY, name);
+    return NULL;
+}
+
+bool host_module_global(RtModule *module, const char *name, RtPointer *pointer, size_t *size, Diag *diag)
+{
+    (void)module, (void)pointer, (void)size;
+    return diag_fail(diag, NULL, DIAG_GPU_ONLY, name);
+}
+
+uint64_t host_kernel_module(RtKernel *kernel) { return (void)kernel, 0; }
+
+bool host_kernel_parameter(RtKernel *kernel, uint32_t index, size_t *offset, size_t *size, bool *is_there,
+                           bool *is_known, Diag *diag)
+{
+    (void)kernel, (void)index, (void)offset, (void)size, (void)diag;
+    *is_there = *is_known = false;
+    return true;
+}
+
 bool host_kernel_attribute(RtKernel *kernel, int attribute, int *value, Diag *diag)
 {
     (void)diag;

@@ -36,6 +36,7 @@ typedef CUmemAccessDesc ToolkitAccess;
 #define NUMBERS_OF_POINTER_ATTRIBUTE
 #define NUMBERS_OF_CAPTURE_STATUS
 #define NUMBERS_OF_JIT_OPTION
+#define NUMBERS_OF_JIT_INPUT
 #define NUMBERS_OF_LAUNCH_ATTRIBUTE
 #define NUMBERS_OF_FLAG
 #define NUMBER(name, value) _Static_assert((int)name == value, "number in driver_numbers.def");
@@ -48,6 +49,7 @@ typedef CUmemAccessDesc ToolkitAccess;
 #undef NUMBERS_OF_POINTER_ATTRIBUTE
 #undef NUMBERS_OF_CAPTURE_STATUS
 #undef NUMBERS_OF_JIT_OPTION
+#undef NUMBERS_OF_JIT_INPUT
 #undef NUMBERS_OF_LAUNCH_ATTRIBUTE
 #undef NUMBERS_OF_FLAG
 
@@ -59,6 +61,7 @@ typedef CUmemAccessDesc ToolkitAccess;
 #undef CU_MEMHOSTREGISTER_DEVICEMAP
 #define NUMBER(name, value) runtime_##name = value,
 #define CUresult RuntimeResult
+#define CUjitInputType RuntimeJitInputType
 #define CUdevice_attribute RuntimeDeviceAttribute
 #define CUfunction_attribute RuntimeFunctionAttribute
 #define CUmemPool_attribute RuntimePoolAttribute

@@ -456,9 +456,11 @@ static CUresult compile(const char *code, unsigned int count, CUjit_option *opti
             log = values[i];
         else if (options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
             size = (size_t)values[i];
+        else if (options[i] == CU_JIT_INFO_LOG_BUFFER)
+            ((char *)values[i])[0] = 0;
         else if (options[i] == CU_JIT_MAX_REGISTERS)
             fake_state.last_max_registers = (int)(intptr_t)values[i];
-        else
+        else if (options[i] != CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES && options[i] != CU_JIT_GENERATE_LINE_INFO)
             return CUDA_ERROR_INVALID_VALUE;
     }
     if (!strstr(code, "bad"))
@@ -473,6 +475,71 @@ CUresult act_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned in
 {
     CUresult result = compile(image, count, options, values);
     return result == CUDA_SUCCESS ? make((void **)module, 16) : result;
+}
+
+/* --- linking: the code that comes out lists what went in --------------------------------------------------------------- */
+/* As the driver does, it writes the length of a log over the size that it was given, whenever the link is used. */
+typedef struct FakeLink {
+    char code[1024], *log;
+    CUjit_option *options;
+    void **values;
+    unsigned int count;
+} FakeLink;
+
+CUresult act_cuLinkCreate(unsigned int count, CUjit_option *options, void **values, CUlinkState *state)
+{
+    CUresult result = make((void **)state, sizeof(FakeLink));
+    if (result != CUDA_SUCCESS)
+        return result;
+    *(FakeLink *)*state = (FakeLink){.code = "linked:", .options = options, .values = values, .count = count};
+    for (unsigned int i = 0; i < count; i++)
+        if (options[i] == CU_JIT_ERROR_LOG_BUFFER)
+            ((FakeLink *)*state)->log = values[i];
+    return compile("", count, options, values);
+}
+
+CUresult act_cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name,
+                           unsigned int count, CUjit_option *options, void **values)
+{
+    FakeLink *link = (FakeLink *)state;
+    (void)count, (void)options, (void)values;
+    if (size >= 3 && !memcmp(data, "bad", 3)) {
+        sprintf(link->log, "fake fatal : bad code");
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    size_t used = strlen(link->code);
+    snprintf(link->code + used, sizeof link->code - used, " %d/%s", (int)type, name);
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuLinkComplete(CUlinkState state, void **code, size_t *size)
+{
+    FakeLink *link = (FakeLink *)state;
+    for (unsigned int i = 0; i < link->count; i++)
+        if (link->options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES ||
+            link->options[i] == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES)
+            link->values[i] = NULL;
+    *code = link->code;
+    *size = strlen(*code);
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuLinkDestroy(CUlinkState state) { return destroy(state); }
+
+CUresult act_cuModuleGetGlobal(CUdeviceptr *pointer, size_t *size, CUmodule module, const char *name)
+{
+    *pointer = (CUdeviceptr)(uintptr_t)module;
+    *size = 8;
+    return strcmp(name, "absent") ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+/* Every kernel has two parameters of 8 bytes. */
+CUresult act_cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size)
+{
+    (void)function;
+    *offset = 8 * index;
+    *size = 8;
+    return index < 2 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult act_cuModuleUnload(CUmodule module) { return destroy(module); }

@@ -154,6 +154,35 @@ static void use_peers(RtDevice *device, RtStream *stream, Outcome *outcome)
         STEP(rt_free_ordered(peer, there, &diag));
 }
 
+/* Code from elsewhere: linked, loaded as a module, asked for what it has. */
+static void use_foreign_code(RtDevice *device, Outcome *outcome)
+{
+    Diag diag = {0};
+    LinkItem ptx = {.kind = LINK_PTX, .name = "k", .data = "good", .size = 4}, library = ptx;
+    library.kind = LINK_ARCHIVE;
+    const LinkItem *items[] = {&ptx, &library};
+    RtLinking linking = {.items = items, .count = 2, .device = device, .sm = 90, .max_registers = 32, .lineinfo = true};
+    RtCode code;
+    if (STEP(rt_link(&linking, &code, &diag)))
+        CHECK_TEXT(code.bytes, "linked: 1/k 4/k");
+    rt_code_free(&code);
+    RtModule *module = rt_module_load(device, "good", "k", 0, &diag);
+    if (!STEP(module != NULL))
+        return;
+    RtKernel *kernel = rt_module_kernel(module, "k", &diag);
+    if (STEP(kernel != NULL)) {
+        size_t offset, size;
+        bool is_there, is_known;
+        CHECK(rt_kernel_module(kernel) == rt_module_handle(module));
+        STEP(rt_kernel_parameter(kernel, 1, &offset, &size, &is_there, &is_known, &diag));
+        rt_kernel_unload(kernel);
+    }
+    RtPointer pointer;
+    size_t size;
+    STEP(rt_module_global(module, "table", &pointer, &size, &diag));
+    rt_module_unload(module);
+}
+
 /* Everything the face can do on a device. Another library's context is current while memory is used. */
 static void use_everything(Outcome *outcome)
 {
@@ -179,6 +208,7 @@ static void use_everything(Outcome *outcome)
     use_events(device, stream, outcome);
     use_kernel(device, stream, outcome);
     use_peers(device, stream, outcome);
+    use_foreign_code(device, outcome);
     STEP(rt_synchronize(device, &diag));
     rt_stream_destroy(stream);
     stream = rt_stream_external(device, 99, &diag);
@@ -199,12 +229,19 @@ static void one_fault(void)
     fake->fail(name, victim_call, CUDA_ERROR_UNKNOWN);
     use_everything(&outcome);
     bool silent = !strcmp(name, "cuStreamDestroy") || !strcmp(name, "cuEventDestroy") ||
-                  !strcmp(name, "cuModuleUnload") || !strncmp(name, "cuGetError", 10);
-    bool links = !strcmp(name, "cuModuleLoadDataEx");
-    snprintf(expected, sizeof expected, links ? "%s: CUDA_ERROR_UNKNOWN (999)" : "%s failed: CUDA_ERROR_UNKNOWN (999)",
-             links ? "could not load kernel 'k'" : name);
+                  !strcmp(name, "cuModuleUnload") || !strcmp(name, "cuLinkDestroy") || !strncmp(name, "cuGetError", 10);
+    bool loads = !strcmp(name, "cuModuleLoadDataEx");
+    bool links = !strcmp(name, "cuLinkAddData") || !strcmp(name, "cuLinkComplete");
+    snprintf(expected, sizeof expected,
+             loads || links ? "%s: CUDA_ERROR_UNKNOWN (999)" : "%s failed: CUDA_ERROR_UNKNOWN (999)",
+             loads   ? "could not load kernel 'k'"
+             : links ? "the driver cannot link k"
+                     : name);
     if (!silent && outcome.failures) {
-        CHECK(outcome.first.id == (links ? DIAG_DRIVER_LINK : DIAG_DRIVER_CALL) && outcome.first.code == 999);
+        CHECK(outcome.first.id == (loads   ? DIAG_DRIVER_LINK
+                                   : links ? DIAG_LINK
+                                           : DIAG_DRIVER_CALL) &&
+              outcome.first.code == 999);
         CHECK_CONTAINS(outcome.first.message, expected);
     }
     /* What survives: the retained contexts, and what a failing destroy call could not destroy. */
