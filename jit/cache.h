@@ -26,6 +26,9 @@ struct JitSpecialization {
     RtKernel *kernel; /* owned */
     HostCode *host_code; /* owned; NULL on a GPU */
     KernelImage image; /* for other devices of the same architecture; empty where there is none */
+    uint32_t link_count;
+    const LinkItem *const *links; /* what it is linked with, unless it comes from the disk; in the arena */
+    _Atomic bool is_announced; /* to who watches what is linked */
 };
 
 typedef struct JitCache {

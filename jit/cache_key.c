@@ -10,7 +10,7 @@
 typedef struct Writer {
     Buf out;
     Table *seen; /* object -> itself */
-    bool has_addresses;
+    bool has_addresses, has_links;
     bool with_positions; /* the code tells where in the source it comes from */
 } Writer;
 
@@ -60,6 +60,8 @@ static void write_constants(Writer *w, const Constant *const *constants, uint32_
 static void write_code(Writer *w, const CodeSnapshot *code);
 static void write_function(Writer *w, const Snapshot *function);
 static void write_source(Writer *w, const SourceFunction *source);
+static void write_foreign(Writer *w, const ForeignFunction *foreign);
+static void write_links(Writer *w, const LinkItem *const *links, uint32_t count);
 static void write_positions(Writer *w, const SourcePos *positions, uint32_t code_size);
 
 static void write_hash(Writer *w, const void *data, size_t size)
@@ -85,6 +87,8 @@ static void write_hash(Writer *w, const void *data, size_t size)
 #define KEY_fields(name, of) write_fields(w, object->name, object->of);
 #define KEY_positions(name, of) write_positions(w, object->name, object->of);
 #define KEY_type(name, of) write_type(w, object->name);
+#define KEY_links(name, of) write_links(w, object->name, object->of);
+#define KEY_foreign(name, of) write_foreign(w, object->name);
 #define KEY_array(name, of) write_array(w, object->name);
 #define KEY_function(name, of) write_function(w, object->name);
 #define KEY_code(name, of) write_code(w, object->name);
@@ -123,6 +127,24 @@ static void write_identity(Writer *w, const Type *type)
         first_time(w, type->object); /* a class of Python: told apart from others by its number */
     else
         write_constant(w, type->object);
+}
+
+/* --- code from elsewhere ------------------------------------------------------------------------------------------------- */
+static void write_links(Writer *w, const LinkItem *const *links, uint32_t count)
+{
+    for (uint32_t i = 0; links && i < count; i++) {
+        const LinkItem *object = links[i];
+        LINK_ITEM_FIELDS(WRITE_FIELD)
+        w->has_links = true;
+    }
+}
+
+static void write_foreign(Writer *w, const ForeignFunction *object)
+{
+    write_number(w, object != NULL);
+    if (object) {
+        FOREIGN_FUNCTION_FIELDS(WRITE_FIELD)
+    }
 }
 
 /* --- the snapshot --------------------------------------------------------------------------------------------------------- */
@@ -255,7 +277,7 @@ bool jit_cache_key(const JitFunction *function, const JitSpecialization *special
         write_type(&writer, specialization->types[i]);
     write_function(&writer, function->snapshot);
     *key = hash_bytes(writer.out.text, writer.out.length);
-    ok &= !writer.has_addresses;
+    ok &= !writer.has_addresses && !(writer.has_links && target->kind == TARGET_HOST); /* host: linked anew each time */
     buf_free(&writer.out);
     table_destroy(writer.seen);
     return ok;

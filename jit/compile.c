@@ -67,10 +67,37 @@ static bool generate(const JitFunction *function, const Target *target, IrModule
     return true;
 }
 
+/* The PTX becomes machine code of all that the kernel is linked with. On the CPU device that is done where it is loaded. */
+static bool link(const JitFunction *function, const JitSpecialization *specialization, KernelImage *image, Diag *diag)
+{
+    const LinkItem kernel = {.kind = LINK_PTX, .name = image->name, .data = image->code, .size = image->code_size};
+    const LinkItem **items = ARENA_ARRAY(specialization->arena, const LinkItem *, specialization->link_count + 1);
+    items[0] = &kernel;
+    for (uint32_t i = 0; i < specialization->link_count; i++)
+        items[i + 1] = specialization->links[i];
+    RtLinking linking = {.items = items,
+                         .count = specialization->link_count + 1,
+                         .device = specialization->device,
+                         .sm = rt_device_sm(specialization->device),
+                         .max_registers = function->options.max_registers,
+                         .lineinfo = function->options.lineinfo,
+                         .debug = function->options.debug};
+    RtCode code;
+    if (!rt_link(&linking, &code, diag))
+        return false;
+    memory_free(image->code);
+    image->code = code.bytes;
+    image->code_size = code.size;
+    code.bytes = NULL;
+    rt_code_free(&code);
+    return true;
+}
+
 bool jit_load(KernelImage *image, JitSpecialization *specialization, Diag *diag)
 {
     if (image->kind == TARGET_HOST) {
-        HostCode *host = specialization->host_code = codegen_link_host(image, diag);
+        HostCode *host = specialization->host_code =
+            codegen_link_host(image, specialization->links, specialization->link_count, diag);
         if (!host)
             return false;
         image->thread_entry = codegen_host_thread_entry(host);
@@ -96,7 +123,12 @@ bool jit_compile(const JitFunction *function, const Target *target, JitSpecializ
         describe(function, module, specialization);
         bool *written = memory_alloc(specialization->count);
         ir_written_parameters(module, written); /* as the program has it: passes may hide it */
+        specialization->link_count = module->link_count;
+        specialization->links =
+            arena_copy(specialization->arena, module->links, module->link_count * sizeof *module->links);
         ok = generate(function, target, module, image, diag);
+        if (ok && module->link_count && target->kind == TARGET_NVPTX)
+            ok = link(function, specialization, image, diag);
         image->written = written;
         image->parameter_count = specialization->count;
     }

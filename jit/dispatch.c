@@ -100,6 +100,18 @@ const Type *const *jit_types(const JitSpecialization *specialization, uint32_t *
 
 RtKernel *jit_kernel(const JitSpecialization *specialization) { return specialization->kernel; }
 RtDevice *jit_device(const JitSpecialization *specialization) { return specialization->device; }
+
+const LinkItem *const *jit_links(const JitSpecialization *specialization, uint32_t *count)
+{
+    *count = specialization->link_count;
+    return specialization->links;
+}
+
+bool jit_announce(const JitSpecialization *specialization, bool is_announced)
+{
+    return atomic_exchange(&((JitSpecialization *)specialization)->is_announced, is_announced) != is_announced;
+}
+
 bool jit_from_disk(const JitSpecialization *specialization) { return specialization->from_disk; }
 const bool *jit_written(const JitSpecialization *specialization) { return specialization->written; }
 

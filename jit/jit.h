@@ -54,6 +54,10 @@ RtKernel *jit_kernel(const JitSpecialization *specialization);
 RtDevice *jit_device(const JitSpecialization *specialization);
 /* What the user should hear, once, of a cache's folder that others may write to; false where there is nothing to tell. */
 bool jit_tell_cache_refusal(char *text, size_t size);
+/* What it was linked with, where somebody may watch that (LinkItem.watcher); else none. */
+const LinkItem *const *jit_links(const JitSpecialization *specialization, uint32_t *count);
+/* Notes that those who watch know of it, or no more; whether that is new. */
+bool jit_announce(const JitSpecialization *specialization, bool is_announced);
 /* Whether the disk cache had it. */
 bool jit_from_disk(const JitSpecialization *specialization);
 /* parameter_count entries: whether the kernel may write through that parameter. */

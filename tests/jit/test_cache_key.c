@@ -99,6 +99,8 @@ static void check_changed(const Hash *before, const char *struct_name, const cha
 #define TEST_fields(name)
 #define TEST_positions(name)
 #define TEST_array(name)
+#define TEST_links(name)
+#define TEST_foreign(name)
 #define TEST_function(name)
 #define TEST_code(name)
 #define TEST_source(name)

@@ -106,7 +106,7 @@ def test_an_eager_signature_shows_errors_at_the_definition():
 
 
 @pytest.mark.parametrize("options, error", [
-    ({"boundscheck": True}, NotImplementedError), ({"link": ["x.ptx"]}, NotImplementedError),
+    ({"boundscheck": True}, NotImplementedError), ({"link": ["x.xyz"]}, RuntimeError),
     ({"argtypes": []}, Exception), ({"bind": True}, Exception), ({"no_such": 1}, TypeError),
 ], ids=repr)
 def test_options_that_are_refused(options, error):
