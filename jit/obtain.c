@@ -50,7 +50,11 @@ static bool load_twins(const JitFunction *function, JitSpecialization *specializ
 {
     Diag ignored = {.id = DIAG_NONE};
     JitSpecialization *twin = jit_cache_find_twin(&function->cache, specialization);
-    return twin && jit_restore_exceptions(function, specialization) && jit_load(&twin->image, specialization, &ignored);
+    if (!twin)
+        return false;
+    specialization->link_count = twin->link_count;
+    specialization->links = twin->links; /* of a specialization that lives as long */
+    return jit_restore_exceptions(function, specialization) && jit_load(&twin->image, specialization, &ignored);
 }
 
 static bool obtain(const JitFunction *function, JitSpecialization *specialization, Diag *diag)

@@ -181,6 +181,37 @@ def copy_to_host(array: NDArray[Any], place: _Place, stream: StreamLike = 0) -> 
 def copy_on_device(to: _Place, place: _Place, size: int, stream: StreamLike = 0) -> None: ...
 def fill(to: _Place, byte: int, size: int, stream: StreamLike = 0) -> None: ...
 
+link_kinds: dict[str, tuple[str, str, str]]   # a row of core/link_kind.def by its ending: id, word, doc
+
+class LinkItem:
+    """Code that is linked beside kernels: the base of cuda.PTXSource and its kin. With is_watched, loaded(handle) and
+    unloaded(handle) of a subclass are called for the modules that have it."""
+    kind: str
+    data: bytes
+    name: str
+    path: str | None
+    def __new__(cls, kind: str, data: bytes, name: str, path: str | None = None, is_watched: bool = False) -> Self: ...
+
+class ForeignFunction:
+    """A function from elsewhere that kernels call."""
+    symbol: str
+    result: Type
+    parameters: tuple[Type, ...]
+    by_pointer: tuple[bool, ...]
+    abi: str
+    links: tuple[LinkItem, ...]
+    is_cooperative: bool
+    def __new__(cls, symbol: str, result: Type, parameters: tuple[Type, ...], by_pointer: tuple[bool, ...], abi: str,
+                links: tuple[LinkItem, ...], is_cooperative: bool = False) -> Self: ...
+
+def toolkit_search(libraries: tuple[str, ...], includes: tuple[str, ...], /) -> None: ...   # folders, added to those known
+# Machine code of the items (with ptx: text), and what the linker said; sm None: for the current device, by its driver.
+def link(items: tuple[LinkItem, ...], sm: int | None, max_registers: int = 0, lineinfo: bool = False, debug: bool = False,
+         lto: bool = False, ptx: bool = False, options: tuple[str, ...] = ()) -> tuple[bytes, str]: ...
+# CUDA C compiled by NVRTC to "ptx", "cubin" or "ltoir", and the symbols of C++ names.
+def compile_source(text: str, name: str, sm: int, output: str, options: tuple[str, ...] = (),
+                   expressions: tuple[str, ...] = (), relocatable: bool = False) -> tuple[bytes, tuple[str, ...]]: ...
+
 option_table: tuple[dict[str, Any], ...]   # a row of core/option.def each: name, kind, default (source), doc, is_of_code, loops
 
 class KernelBase:

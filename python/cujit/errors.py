@@ -10,7 +10,7 @@ __all__ = [
     "CompileError", "CudaAPIError", "CujitError", "CujitWarning", "DeprecationError", "DeviceFunctionLaunchError",
     "DeviceMemoryError",
     "DriverMissingError", "InternalError", "KernelHangError", "KernelReturnError", "LaunchArgumentError",
-    "LaunchConfigurationError", "NoGPUWarning", "PerformanceWarning", "SignatureError", "TypingError",
+    "LaunchConfigurationError", "LinkerError", "NoGPUWarning", "PerformanceWarning", "SignatureError", "TypingError",
     "UnsupportedError",
     "OptionsWarning",
     "CudaDriverError", "CudaRuntimeError", "CudaSupportError", "LoweringError", "NumbaDebugInfoWarning",
@@ -88,6 +88,10 @@ class CudaAPIError(CujitError, RuntimeError):
 
 class DeviceMemoryError(CudaAPIError, MemoryError):
     """A device has not enough memory."""
+
+
+class LinkerError(CujitError, RuntimeError):
+    """Code from elsewhere could not be compiled or linked, or what does that is not installed."""
 
 
 # --- warnings --------------------------------------------------------------------------------------------------------

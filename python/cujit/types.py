@@ -52,6 +52,23 @@ def from_dtype(dtype: DTypeLike) -> Type:
     return _core.type_from_dtype(dtype)
 
 
+# A pointer is an array of one axis in C order, as in C's declarations. Where the two are passed otherwise, by numba's
+# convention for functions from elsewhere, it is the one object that CPointer makes for an element.
+_pointers: dict[Type, Type] = {}
+
+
+def CPointer(dtype: Type, addrspace: Any = None) -> Type:
+    """The type of a pointer to values of that type, for signatures of cuda.declare_device: it takes arrays."""
+    if dtype not in _pointers:
+        _pointers[dtype] = dtype[::1]
+    return _pointers[dtype]
+
+
+def is_pointer(type: Type) -> bool:
+    """Whether CPointer has made the type."""
+    return any(type is each for each in _pointers.values())
+
+
 signed_domain = frozenset({int8, int16, int32, int64})
 unsigned_domain = frozenset({uint8, uint16, uint32, uint64})
 integer_domain = signed_domain | unsigned_domain

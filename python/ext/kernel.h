@@ -11,6 +11,7 @@ typedef struct ExtKernel {
     PyObject *py_func;
     PyObject *options; /* dict, as given */
     PyObject *keep_alive; /* list: device arrays that the snapshot points to; NULL before */
+    PyObject *links; /* tuple of LinkItem; NULL: none */
     PyObject *last_launcher; /* ExtLauncher, handed out again for the same configuration; NULL: none. Under the lock of
                               * the object, which a GIL is */
     CompileOptions compile_options;

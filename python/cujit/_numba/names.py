@@ -11,11 +11,8 @@ COMPILERS = frozenset({
 })
 
 # What numba.cuda has and cujit.cuda has not, and why.
-_NO_LINKING = "foreign code cannot be linked into kernels; functions in Python take its place"
 _NO_MEMORY_MANAGER = "memory comes from the driver's own pool, which other libraries can share"
 ABSENT = {
-    **dict.fromkeys(("declare_device", "compile_all", "CUSource", "PTXSource", "Cubin", "Fatbin", "Archive", "Object",
-                     "LTOIR"), _NO_LINKING),
     **dict.fromkeys(("set_memory_manager", "BaseCUDAMemoryManager", "HostOnlyCUDAMemoryManager", "GetIpcHandleMixin"),
                     _NO_MEMORY_MANAGER),
     **dict.fromkeys(("open_ipc_handle", "IpcHandle"), "memory is not shared between processes"),

@@ -89,9 +89,24 @@ if TYPE_CHECKING:
     from cujit._ufunc.gufunc import guvectorize as guvectorize
     from cujit._ufunc.ufunc import vectorize as vectorize
     from cujit.cuda import args as args, cudadrv as cudadrv, random as random, types as types
+    from cujit.cuda.foreign import (
+        LTOIR as LTOIR,
+        Archive as Archive,
+        CSource as CSource,
+        Cubin as Cubin,
+        CUSource as CUSource,
+        Fatbin as Fatbin,
+        LinkableCode as LinkableCode,
+        Object as Object,
+        PTXSource as PTXSource,
+        SharedLibrary as SharedLibrary,
+        declare_device as declare_device,
+    )
 
 # Modules that numba.cuda has and cujit does not need itself. All are imported when they are asked for.
 __path__.append(__path__[0].removesuffix("cuda") + "_numba/modules")   # noqa: F405
+_OF_FOREIGN = ("Archive", "CSource", "CUSource", "Cubin", "Fatbin", "LTOIR", "LinkableCode", "Object", "PTXSource",
+               "SharedLibrary", "declare_device")
 
 
 def copy_to_host(array: Any, ary: NDArray[Any] | None = None, stream: StreamLike = 0) -> NDArray[Any]:  # noqa: F811
@@ -107,6 +122,9 @@ if not TYPE_CHECKING:   # who reads this without running it learns of missing na
         if name == "guvectorize":
             from cujit._ufunc.gufunc import guvectorize
             return guvectorize
+        if name in _OF_FOREIGN:
+            from cujit.cuda import foreign
+            return getattr(foreign, name)
         from cujit._numba.names import missing_from_cuda
 
         return missing_from_cuda(name)
@@ -116,4 +134,4 @@ def __dir__() -> list[str]:
     import pkgutil
 
     modules = {module.name for module in pkgutil.iter_modules(__path__)}   # noqa: F405
-    return sorted({*globals(), *modules, "guvectorize", "vectorize"})
+    return sorted({*globals(), *modules, *_OF_FOREIGN, "guvectorize", "vectorize"})

@@ -54,7 +54,7 @@ def jit(func_or_sig: Any = None, device: bool = False, inline: str | bool | Call
     inline : {"never", "always"}, bool or function
         "always" is forceinline=True.
     link : sequence
-        Must be empty: foreign code cannot be linked into kernels.
+        Code from elsewhere that is linked beside the kernel: names of files, PTXSource and the like.
     lto : bool, optional
         Has no effect: functions of a kernel are compiled together anyway.
     extensions : sequence of objects
@@ -70,11 +70,13 @@ def jit(func_or_sig: Any = None, device: bool = False, inline: str | bool | Call
     Raises
     ------
     NotImplementedError
-        boundscheck=True, or something to link.
+        boundscheck=True.
     DeprecationError
         argtypes, restype or bind, which numba.cuda had once.
     TypeError
         An unknown option, what is no function, or a kernel's signature with a result.
+    RuntimeError
+        A file to link whose ending is none of PTX's and the like.
     ValueError
         An unknown carveout, word of `fastmath`, of `literals` or of `inline`; a number out of range.
 
@@ -99,8 +101,12 @@ def jit(func_or_sig: Any = None, device: bool = False, inline: str | bool | Call
     >>> halve.signatures
     [(array(float32, 1d, C),)]
     """
-    _refuse(given, link, inline)
+    _refuse(given, inline)
     core = options.given(_implied(given, inline))
+    if link:
+        from cujit.cuda.foreign import linked  # only programs that link pay for it
+
+        core["link"] = linked(link)
     if core.get("debug") and core.get("opt"):
         warnings.warn("debug=True with opt=True: optimized code is hard to debug", OptionsWarning, stacklevel=2)
     if core.get("debug") and core.get("lineinfo"):
@@ -114,9 +120,7 @@ def jit(func_or_sig: Any = None, device: bool = False, inline: str | bool | Call
     return _make(func_or_sig, sig, device, extensions, core)
 
 
-def _refuse(given, link, inline):
-    if link:
-        raise NotImplementedError("link: foreign code cannot be linked into a kernel")
+def _refuse(given, inline):
     if given.pop("boundscheck", None):
         raise NotImplementedError("boundscheck: kernels do not check bounds")
     ignored = sorted(_NUMBAS_OWN & given.keys())

@@ -58,17 +58,21 @@ def _c_type(words):
 
 def _c_parameter(text):
     """(type or None, whether there is a name or a pointer) of a parameter as C declares it."""
-    words = [word for word in re.findall(r"\w+|\S", text) if word != "const"]
+    found = re.findall(r"\w+|\S", text)
+    words = [word for word in found if word != "const"]
     if "*" in words:
         place = words.index("*")
         element, name = _c_type(words[:place]), words[place + 1:]
         fits = element not in (None, _core.scalar_types["none"]) and len(name) <= 1 and "*" not in name
-        return element[::1] if fits else None, True
+        if not fits:
+            return None, True
+        is_constant = "const" in found[:found.index("*")]
+        return _core.array_type(element, 1, "C", is_constant), True
     whole = _c_type(words)
     return (whole, False) if whole or len(words) < 2 else (_c_type(words[:-1]), True)
 
 
-def _c_declaration(text):
+def c_declaration(text):
     """What a declaration of C's means, such as "void (float a, float* x)": pointers are arrays of one axis in C order.
     None for what is none: there are neither pointers nor names of parameters in it."""
     result, is_function, rest = text.removesuffix(";").partition("(")
@@ -88,7 +92,7 @@ def _c_declaration(text):
 
 def _parse(text):
     stripped = text.strip()
-    declared = _c_declaration(stripped)
+    declared = c_declaration(stripped)
     if declared is not None:
         return declared
     if not stripped.startswith("("):

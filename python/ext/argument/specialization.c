@@ -64,6 +64,51 @@ static bool warn_about_widenings(const ExtKernel *kernel, const Type *const *typ
     return ok;
 }
 
+/* Calls a method of who watches what is linked with the module's handle, in the reverse order for `unloaded`. */
+static bool tell(const JitSpecialization *specialization, const char *method, bool is_last)
+{
+    uint32_t count;
+    const LinkItem *const *links = jit_links(specialization, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const LinkItem *item = links[is_last ? count - 1 - i : i];
+        if (!item->watcher)
+            continue;
+        unsigned long long handle = rt_kernel_module(jit_kernel(specialization));
+        PyObject *done = PyObject_CallMethod((PyObject *)item->watcher, method, "K", handle);
+        Py_XDECREF(done);
+        if (!done && !is_last)
+            return false;
+        if (!done)
+            PyErr_WriteUnraisable((PyObject *)item->watcher);
+    }
+    return true;
+}
+
+/* The first to have the kernel tells those who watch; where that fails, the next one does. */
+static bool tell_loaded(const JitSpecialization *specialization)
+{
+    if (!jit_announce(specialization, true) || tell(specialization, "loaded", false))
+        return true;
+    jit_announce(specialization, false);
+    return false;
+}
+
+static void tell_unloaded(const JitSpecialization *specialization, void *user)
+{
+    (void)user;
+    if (jit_announce(specialization, false))
+        tell(specialization, "unloaded", true);
+}
+
+void ext_kernel_unload(ExtKernel *kernel)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (kernel->function)
+        jit_each_specialization(kernel->function, tell_unloaded, NULL);
+    PyErr_Restore(type, value, traceback);
+}
+
 static bool warn_about_cache(void)
 {
     char text[4096];
@@ -89,7 +134,9 @@ const JitSpecialization *ext_kernel_specialize(ExtKernel *kernel, RtDevice *devi
     if (!ext_kernel_prepare(kernel))
         return NULL;
     const JitSpecialization *found = jit_find(kernel->function, device, types, count);
-    return found ? found : compile(kernel, device, types, count);
+    if (!found)
+        found = compile(kernel, device, types, count);
+    return found && tell_loaded(found) ? found : NULL;
 }
 
 /* --- what is compiled ------------------------------------------------------------------------------------------------------ */

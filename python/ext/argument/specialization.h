@@ -11,6 +11,9 @@ bool ext_kernel_prepare(ExtKernel *kernel);
 const JitSpecialization *ext_kernel_specialize(ExtKernel *kernel, RtDevice *device, const Type *const *types,
                                                uint32_t count);
 
+/* Tells those who watch what is linked that the modules are unloaded, which comes next. */
+void ext_kernel_unload(ExtKernel *kernel);
+
 /* The lists of types compiled so far, each once, in order. Arena memory but for the types. */
 typedef struct ExtCompiled {
     uint32_t count, capacity;

@@ -1,5 +1,6 @@
 /* KernelBase: a kernel or device function. Its snapshot is taken at the first use, so that a function can use what its
  * module defines below it; from then on it is what it was. */
+#include "ext/argument/specialization.h"
 #include "ext/kernel_exception.h"
 #include "ext/module_parts.h"
 #include "ext/object/kernel_inspection.h"
@@ -57,6 +58,7 @@ static int kernel_traverse(ExtKernel *self, visitproc visit, void *arg)
     Py_VISIT(self->py_func);
     Py_VISIT(self->options);
     Py_VISIT(self->keep_alive);
+    Py_VISIT(self->links);
     Py_VISIT(self->last_launcher);
     return 0;
 }
@@ -69,8 +71,13 @@ static int kernel_clear(ExtKernel *self)
     return 0;
 }
 
+/* Before anything that the callbacks of code from elsewhere use is cleared. */
+static void kernel_finalize(ExtKernel *self) { ext_kernel_unload(self); }
+
 static void kernel_dealloc(ExtKernel *self)
 {
+    if (PyObject_CallFinalizerFromDealloc((PyObject *)self) < 0)
+        return;
     PyTypeObject *class = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     if (self->weak_references)
@@ -81,6 +88,7 @@ static void kernel_dealloc(ExtKernel *self)
     Py_BEGIN_ALLOW_THREADS jit_function_destroy(self->function);
     Py_END_ALLOW_THREADS arena_destroy(self->arena);
     Py_XDECREF(self->keep_alive);
+    Py_XDECREF(self->links);
     Py_XDECREF(self->py_func);
     class->tp_free(self);
     Py_DECREF(class);
@@ -189,6 +197,7 @@ static PyType_Slot kernel_slots[] = {
     {Py_tp_new, kernel_new},
     {Py_tp_init, kernel_init},
     {Py_tp_dealloc, kernel_dealloc},
+    {Py_tp_finalize, kernel_finalize},
     {Py_tp_traverse, kernel_traverse},
     {Py_tp_clear, kernel_clear},
     {Py_tp_call, kernel_call},

@@ -152,6 +152,19 @@ static bool read_option(ExtKernel *self, const char *name, PyObject *value)
     return false;
 }
 
+/* A tuple of LinkItems. */
+static bool read_links(ExtKernel *self, PyObject *value)
+{
+    bool ok = PyTuple_Check(value);
+    for (Py_ssize_t i = 0; ok && i < PyTuple_GET_SIZE(value); i++)
+        ok = PyObject_TypeCheck(PyTuple_GET_ITEM(value, i), self->state->link_type);
+    if (!ok)
+        PyErr_Format(PyExc_TypeError, "link is a tuple of LinkItem, not %R", value);
+    else if (PyTuple_GET_SIZE(value))
+        Py_XSETREF(self->links, Py_NewRef(value));
+    return ok;
+}
+
 /* One option of those that a function was decorated with. False with an exception. */
 static bool read_given(ExtKernel *self, PyObject *name, PyObject *value, PyObject *options)
 {
@@ -160,6 +173,8 @@ static bool read_given(ExtKernel *self, PyObject *name, PyObject *value, PyObjec
         return false;
     if (strcmp(text, "device") == 0)
         return read_flag(text, value, &self->is_device);
+    if (strcmp(text, "link") == 0)
+        return read_links(self, value) && PyDict_SetItem(options, name, value) == 0;
     return strcmp(text, "function") == 0 ||
            (read_option(self, text, value) && PyDict_SetItem(options, name, value) == 0);
 }

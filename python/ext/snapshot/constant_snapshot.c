@@ -436,6 +436,9 @@ static const Constant *any_value(SnapshotScope *scope, PyObject *value, const ch
         const ExtKernel *kernel = (ExtKernel *)value;
         return ext_kernel_is_ready(kernel) ? ext_function_constant(builder, kernel->py_func, kernel, shown) : NULL;
     }
+    const Constant *known = table_get(builder->arrays, &value, sizeof value);
+    if (PyObject_TypeCheck(value, builder->state->foreign_type))
+        return known ? known : ext_foreign_constant(builder, value, shown);
     if (PyCode_Check(value)) {
         Constant *constant = ext_new_constant(builder, CONSTANT_CODE, shown);
         CodeSnapshot *code = (CodeSnapshot *)ext_code(scope, (PyCodeObject *)value);

@@ -23,7 +23,7 @@ const Constant *ext_function_constant(SnapshotBuilder *builder, PyObject *value,
     if (PyErr_Occurred())
         return NULL;
     Constant *constant = ext_new_constant(builder, CONSTANT_FUNCTION, shown);
-    constant->function = ext_function(builder, value, kernel && kernel->forceinline);
+    constant->function = ext_function(builder, value, kernel);
     return constant->function ? constant : NULL;
 }
 

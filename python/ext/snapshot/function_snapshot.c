@@ -348,17 +348,25 @@ static bool fill_function(SnapshotBuilder *builder, PyObject *function, Snapshot
     return ok;
 }
 
-const Snapshot *ext_function(SnapshotBuilder *builder, PyObject *function, bool forceinline)
+/* What the decorator said of the function. */
+static bool add_options(SnapshotBuilder *builder, const ExtKernel *kernel, Snapshot *snapshot)
+{
+    snapshot->forceinline |= kernel && kernel->forceinline;
+    if (!kernel || !kernel->links || snapshot->link_count)
+        return true;
+    snapshot->links = ext_links(builder, kernel->links, &snapshot->link_count);
+    return snapshot->links != NULL;
+}
+
+const Snapshot *ext_function(SnapshotBuilder *builder, PyObject *function, const ExtKernel *kernel)
 {
     Snapshot *snapshot = table_get(builder->functions, &function, sizeof function);
-    if (snapshot) {
-        snapshot->forceinline |= forceinline;
-        return snapshot;
-    }
+    if (snapshot)
+        return add_options(builder, kernel, snapshot) ? snapshot : NULL;
     snapshot = ARENA_NEW(builder->arena, Snapshot);
-    snapshot->forceinline = forceinline;
     table_set(builder->functions, &function, sizeof function, snapshot);
-    if (PyList_Append(builder->held, function) < 0 || !fill_function(builder, function, snapshot))
+    if (PyList_Append(builder->held, function) < 0 || !add_options(builder, kernel, snapshot) ||
+        !fill_function(builder, function, snapshot))
         return NULL;
     return snapshot;
 }
@@ -389,6 +397,7 @@ static bool begin(SnapshotBuilder *builder)
 {
     builder->functions = table_create();
     builder->arrays = table_create();
+    builder->links = table_create();
     builder->held = ext_hold(PyList_New(0));
     builder->enum_meta = ext_hold(imported("enum", "EnumMeta"));
     builder->namespace_class = ext_hold(imported("types", "SimpleNamespace"));
@@ -410,9 +419,10 @@ static bool make(void *data)
     Making *making = data;
     const ExtKernel *kernel = making->kernel;
     if (begin(&making->builder))
-        making->made = ext_function(&making->builder, kernel->py_func, kernel->forceinline);
+        making->made = ext_function(&making->builder, kernel->py_func, kernel);
     table_destroy(making->builder.functions);
     table_destroy(making->builder.arrays);
+    table_destroy(making->builder.links);
     return making->made != NULL;
 }
 

@@ -22,7 +22,8 @@ typedef struct SnapshotBuilder {
     int namespace_count; /* how many have been read */
     int namespace_depth; /* how many of them are being read, each an attribute of the one before */
     Table *functions; /* function -> Snapshot */
-    Table *arrays; /* object -> Constant */
+    Table *arrays; /* object -> Constant: arrays, and functions from elsewhere */
+    Table *links; /* object -> LinkItem */
 } SnapshotBuilder;
 
 /* One function with the code nested in it. */
@@ -59,10 +60,14 @@ const Constant *ext_function_object_constant(SnapshotScope *scope, PyObject *val
 /* The Python function behind a compiled one of numba (py_func); NULL where there is none, with an exception where that could
  * not be found out. New reference. */
 PyObject *ext_wrapped_function(const SnapshotBuilder *builder, PyObject *value);
+/* foreign_snapshot.c: a ForeignFunction; and a tuple of LinkItems. NULL with an exception. */
+const Constant *ext_foreign_constant(SnapshotBuilder *builder, PyObject *object, const char *shown);
+const LinkItem *const *ext_links(SnapshotBuilder *builder, PyObject *tuple, uint32_t *count);
 /* class_snapshot.c: a class of named tuples. NULL without an exception where it is none. */
 const Constant *ext_class(SnapshotScope *scope, PyObject *value, const char *shown);
 /* function_snapshot.c */
-const Snapshot *ext_function(SnapshotBuilder *builder, PyObject *function, bool forceinline);
+/* kernel: the decorated one, whose options count, or NULL. */
+const Snapshot *ext_function(SnapshotBuilder *builder, PyObject *function, const ExtKernel *kernel);
 const CodeSnapshot *ext_code(SnapshotScope *scope, PyCodeObject *code);
 
 /* A fresh Constant of the arena. */

@@ -2,6 +2,6 @@
 from cujit._core import Event
 from cujit.cuda.devices import Context, Device
 from cujit.cuda.streams import Stream
-from cujit.errors import CudaAPIError
+from cujit.errors import CudaAPIError, LinkerError
 
-__all__ = ["Context", "CudaAPIError", "Device", "Event", "Stream"]
+__all__ = ["Context", "CudaAPIError", "Device", "Event", "LinkerError", "Stream"]

@@ -1,0 +1,13 @@
+"""What can be linked, under the names of numba.cuda.cudadrv.linkable_code."""
+from cujit.cuda.foreign import (
+    LTOIR,
+    Archive,
+    Cubin,
+    CUSource,
+    Fatbin,
+    LinkableCode,
+    Object,
+    PTXSource,
+)
+
+__all__ = ["LTOIR", "Archive", "CUSource", "Cubin", "Fatbin", "LinkableCode", "Object", "PTXSource"]
