@@ -240,12 +240,14 @@ static bool apply_starred(Decoder *d)
     return add(d, BYTECODE_CALL_STARRED, has_keywords);
 }
 
-static bool apply_iterate(Decoder *d)
+static bool apply_iterator(Decoder *d)
 {
     const Instruction *load = last_if(d, BYTECODE_LOAD_LOCAL);
-    bool is_iterator = load && !strcmp(d->code->local_names[load->argument], ".0");
-    return (is_iterator || add(d, BYTECODE_GET_ITER, 0)) && add(d, BYTECODE_PUSH_NULL, 1);
+    bool is_one_already = load && !strcmp(d->code->local_names[load->argument], ".0");
+    return is_one_already || add(d, BYTECODE_GET_ITER, 0);
 }
+
+static bool apply_iterate(Decoder *d) { return apply_iterator(d) && add(d, BYTECODE_PUSH_NULL, 1); }
 
 static bool apply_repeat(Decoder *d)
 {
@@ -327,6 +329,7 @@ static bool apply_rule(Decoder *d)
     case RULE_CONVERT: d->conversion = n; return true;
     case RULE_FORMAT: return apply_format(d);
     case RULE_INTRINSIC: return apply_intrinsic(d);
+    case RULE_ITERATOR: return apply_iterator(d);
     case RULE_ITERATE: return apply_iterate(d);
     case RULE_STARRED: return apply_starred(d);
     case RULE_SEND: return apply_send(d);

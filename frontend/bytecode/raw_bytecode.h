@@ -34,6 +34,7 @@ typedef enum RawRule {
     RULE_FORMAT, /* FORMAT_VALUE with what CONVERT said and the flags in `extra` */
     RULE_SEND, /* of yield from: POP what was sent, FOR_ITER; `extra` -1: to before the place jumped to */
     RULE_SEND_AGAIN, /* a jump back; behind it, where yield from ends, PUSH_NULL: the value that it has */
+    RULE_ITERATOR, /* GET_ITER, which late releases of 3.13 have behind the iterator of a generator expression, too */
     RULE_ITERATE, /* GET_ITER, PUSH_NULL 1; the iterator of a generator expression is one already */
     RULE_STARRED, /* CALL_STARRED: the top of the stack is its keywords or NULL */
     RULE_INTRINSIC, /* CALL_INTRINSIC_1: the argument says what */
