@@ -80,3 +80,21 @@ const KernelAbi *kernel_abi_layout(const Type *const *parameters, uint32_t count
         (KernelAbi){.field_count = filling.count, .fields = filling.fields, .size = filling.offset, .reports = reports};
     return abi;
 }
+
+KernelAbi *kernel_abi_pointers(const Type *const *parameters, uint32_t count, Arena *arena)
+{
+    Walk walk = {.fields = ARENA_ARRAY(arena, AbiField, 2 * (size_t)count)}; /* a complex number has two */
+    for (uint32_t i = 0; i < count; i++) {
+        const Type *type = parameters[i];
+        walk.parameter = i;
+        if (type->kind == TYPE_COMPLEX)
+            walk.offset = (walk.offset + type->size - 1) / type->size * type->size;
+        if (type->kind == TYPE_ARRAY)
+            add_field(&walk, ABI_POINTER, type, 0, 8, 8);
+        else
+            add_type(&walk, type);
+    }
+    KernelAbi *abi = ARENA_NEW(arena, KernelAbi);
+    *abi = (KernelAbi){.field_count = walk.count, .fields = walk.fields, .size = walk.offset, .only_pointers = true};
+    return abi;
+}

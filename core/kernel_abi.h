@@ -36,9 +36,13 @@ typedef struct KernelAbi {
     uint32_t field_count;
     const AbiField *fields;
     uint32_t size;          /* bytes of the whole buffer */
+    bool only_pointers;     /* arrays are their data pointers, without extents and strides: kernels from elsewhere */
     bool reports;           /* the last two fields tell where exceptions go; the launch fills them */
 } KernelAbi;
 
+/* The parameters of a kernel that was compiled elsewhere, of numbers and arrays: arrays are pointers, and a complex number
+ * is a multiple of its own size away from the start. */
+KernelAbi *kernel_abi_pointers(const Type *const *parameters, uint32_t count, Arena *arena);
 const KernelAbi *kernel_abi_layout(const Type *const *parameters, uint32_t count, bool reports, Arena *arena);
 
 #endif

@@ -39,7 +39,10 @@ typedef struct JitCache {
 } JitCache;
 
 struct JitFunction {
-    const Snapshot *snapshot;
+    const Snapshot *snapshot; /* NULL: of a raw module */
+    JitRawModule *raw; /* borrowed; NULL: of a snapshot */
+    char *symbol; /* of a kernel of a raw module; owned */
+    bool is_cooperative; /* likewise: every launch of it is */
     CompileOptions options;
     uint32_t number;
     JitCache cache;

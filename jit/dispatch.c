@@ -17,11 +17,26 @@ JitFunction *jit_function_create(const Snapshot *snapshot, const CompileOptions 
     return function;
 }
 
+JitFunction *jit_raw_function_create(JitRawModule *module, const char *symbol, bool is_cooperative)
+{
+    char *text = memory_try(strlen(symbol) + 1);
+    JitFunction *function = text ? jit_function_create(NULL, &default_options, 0) : NULL;
+    if (!function) {
+        memory_free(text);
+        return NULL;
+    }
+    function->raw = module;
+    function->symbol = strcpy(text, symbol);
+    function->is_cooperative = is_cooperative;
+    return function;
+}
+
 void jit_function_destroy(JitFunction *function)
 {
     if (!function)
         return;
     jit_cache_destroy(&function->cache);
+    memory_free(function->symbol);
     memory_free(function);
 }
 

@@ -37,6 +37,15 @@ typedef struct JitSpecialization JitSpecialization;
 /* Borrows the snapshot: it must outlive the function. number: by which the caller finds the function of an exception. NULL
  * when memory is out. */
 JitFunction *jit_function_create(const Snapshot *snapshot, const CompileOptions *options, uint32_t number);
+/* PTX or machine code from elsewhere, loaded on each device on which something of it is used. Thread-safe. */
+typedef struct JitRawModule JitRawModule;
+/* Copies the code and the name, which is for messages. NULL when memory is out. */
+JitRawModule *jit_raw_module_create(const void *code, size_t size, const char *name, int max_registers);
+void jit_raw_module_destroy(JitRawModule *module);
+/* The module on that device, which lives as long as it. NULL with a diagnostic. Call without the GIL. */
+RtModule *jit_raw_module_on(JitRawModule *module, RtDevice *device, Diag *diag);
+/* A kernel of a raw module, which must outlive it. There is nothing to inspect in it. NULL when memory is out. */
+JitFunction *jit_raw_function_create(JitRawModule *module, const char *symbol, bool is_cooperative);
 void jit_function_destroy(JitFunction *function);
 
 /* The kernel for these types on this device: found, or compiled and loaded now. Concurrent first calls compile once.

@@ -6,6 +6,7 @@
 #include "jit/compile.h"
 #include "jit/disk_cache.h"
 #include "jit/dump.h"
+#include "jit/raw_module.h"
 
 static bool wants_dump(void)
 {
@@ -62,6 +63,8 @@ static bool obtain(const JitFunction *function, JitSpecialization *specializatio
     KernelImage image = {0};
     Target target;
     Hash key;
+    if (function->raw)
+        return jit_obtain_raw(function, specialization, diag);
     if (!jit_target_of_device(specialization->device, &target, diag))
         return false;
     if (load_twins(function, specialization))

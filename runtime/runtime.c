@@ -207,9 +207,12 @@ void rt_module_unload(RtModule *module)
         module->device->backend->module_unload(module);
 }
 
-RtKernel *rt_module_kernel(RtModule *module, const char *name, Diag *diag)
+RtKernel *rt_module_kernel(RtModule *module, const char *name, bool is_cooperative, Diag *diag)
 {
-    return module->device->backend->module_kernel(module, name, diag);
+    RtKernel *kernel = module->device->backend->module_kernel(module, name, diag);
+    if (kernel)
+        kernel->cooperative = is_cooperative;
+    return kernel;
 }
 
 uint64_t rt_module_handle(const RtModule *module) { return module->handle; }

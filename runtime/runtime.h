@@ -179,8 +179,8 @@ typedef struct RtModule RtModule;
 RtModule *rt_module_load(RtDevice *device, const void *code, const char *name, int max_registers, Diag *diag);
 /* Nothing of it may be used any more. */
 void rt_module_unload(RtModule *module);
-/* A kernel of the module, which must outlive it. */
-RtKernel *rt_module_kernel(RtModule *module, const char *name, Diag *diag);
+/* A kernel of the module, which must outlive it. is_cooperative: every launch of it is. */
+RtKernel *rt_module_kernel(RtModule *module, const char *name, bool is_cooperative, Diag *diag);
 /* A variable of the module: where it lies, and its bytes. */
 bool rt_module_global(RtModule *module, const char *name, RtPointer *pointer, size_t *size, Diag *diag);
 /* The driver's handle of the module (of a kernel). 0 on the CPU device. */

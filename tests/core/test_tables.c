@@ -78,6 +78,12 @@ void test_kernel_abi(void)
           abi->fields[4].axis == 1);
     CHECK(abi->fields[3].kind == ABI_STRIDE && abi->fields[3].type == TYPE_OF(INT64) && abi->fields[3].size == 8);
     const Type *complex64 = TYPE_OF(COMPLEX64);
+    const Type *mixed[] = {TYPE_OF(INT8), array, TYPE_OF(FLOAT32), TYPE_OF(COMPLEX128)};
+    const KernelAbi *pointers = kernel_abi_pointers(mixed, 4, arena);
+    CHECK(pointers->only_pointers && pointers->field_count == 5 && pointers->size == 48);
+    CHECK(pointers->fields[1].kind == ABI_POINTER && pointers->fields[1].offset == 8 &&
+          pointers->fields[2].offset == 16);
+    CHECK(pointers->fields[3].offset == 32 && pointers->fields[4].offset == 40);
     CHECK(kernel_abi_layout(&complex64, 1, false, arena)->fields[1].type == TYPE_OF(FLOAT32));
     arena_destroy(arena);
 }

@@ -169,7 +169,7 @@ static void use_foreign_code(RtDevice *device, Outcome *outcome)
     RtModule *module = rt_module_load(device, "good", "k", 0, &diag);
     if (!STEP(module != NULL))
         return;
-    RtKernel *kernel = rt_module_kernel(module, "k", &diag);
+    RtKernel *kernel = rt_module_kernel(module, "k", true, &diag);
     if (STEP(kernel != NULL)) {
         size_t offset, size;
         bool is_there, is_known;
