@@ -212,6 +212,14 @@ def link(items: tuple[LinkItem, ...], sm: int | None, max_registers: int = 0, li
 def compile_source(text: str, name: str, sm: int, output: str, options: tuple[str, ...] = (),
                    expressions: tuple[str, ...] = (), relocatable: bool = False) -> tuple[bytes, tuple[str, ...]]: ...
 
+@final
+class RawModule:
+    """PTX or machine code from elsewhere, loaded on each device on which something of it is used."""
+    def __new__(cls, code: bytes, name: str, max_registers: int = 0) -> Self: ...
+    def load(self) -> int: ...                                       # the driver's handle on the current device
+    def attribute(self, symbol: str, number: int, /) -> int: ...     # CUfunction_attribute of a kernel
+    def variable(self, name: str, /) -> tuple[int, int]: ...         # address and bytes
+
 option_table: tuple[dict[str, Any], ...]   # a row of core/option.def each: name, kind, default (source), doc, is_of_code, loops
 
 class KernelBase:
@@ -232,6 +240,7 @@ class KernelBase:
     def compile(self, types: tuple[Type, ...], /) -> None: ...      # for the current device; kept in the cache
     def freeze(self) -> None: ...                                # only compiled types are accepted from now on
     def compiled_types(self) -> list[tuple[Type, ...]]: ...
+    def links(self) -> list[LinkItem]: ...                       # what the function and all that it may call is linked with
     def result_type(self, types: tuple[Type, ...], /) -> Type: ...  # device functions: the inferred result
     def inspect(self, what: str, types: tuple[Type, ...], sm: int | None = None) -> str: ...
     # what: "bytecode", "cfg", "ssa", "ir", "types", "widenings", "llvm", "asm"; sm: a GPU architecture by number, None: the current device

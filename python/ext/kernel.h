@@ -5,6 +5,12 @@
 #include "ext/state.h"
 #include "jit/jit.h"
 
+/* Code from elsewhere with several kernels: object/raw_module_object.c. */
+typedef struct ExtRawModule {
+    PyObject_HEAD ExtState *state;
+    JitRawModule *module;
+} ExtRawModule;
+
 typedef struct ExtKernel {
     PyObject_HEAD ExtState *state;
     PyObject *weak_references;
@@ -12,6 +18,7 @@ typedef struct ExtKernel {
     PyObject *options; /* dict, as given */
     PyObject *keep_alive; /* list: device arrays that the snapshot points to; NULL before */
     PyObject *links; /* tuple of LinkItem; NULL: none */
+    PyObject *raw; /* (RawModule, symbol, whether it is cooperative) of a kernel from elsewhere; NULL: compiled here */
     PyObject *last_launcher; /* ExtLauncher, handed out again for the same configuration; NULL: none. Under the lock of
                               * the object, which a GIL is */
     CompileOptions compile_options;

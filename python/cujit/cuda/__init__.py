@@ -12,6 +12,7 @@ from cujit import (
 from cujit.cuda._intrinsics import *  # noqa: F403
 from cujit.cuda.compiler import (
     compile as compile,
+    compile_all as compile_all,
     compile_for_current_device as compile_for_current_device,
     compile_ptx as compile_ptx,
     compile_ptx_for_current_device as compile_ptx_for_current_device,
@@ -102,9 +103,11 @@ if TYPE_CHECKING:
         SharedLibrary as SharedLibrary,
         declare_device as declare_device,
     )
+    from cujit.cuda.raw import RawKernel as RawKernel, RawModule as RawModule
 
 # Modules that numba.cuda has and cujit does not need itself. All are imported when they are asked for.
 __path__.append(__path__[0].removesuffix("cuda") + "_numba/modules")   # noqa: F405
+_OF_RAW = "RawKernel", "RawModule"
 _OF_FOREIGN = ("Archive", "CSource", "CUSource", "Cubin", "Fatbin", "LTOIR", "LinkableCode", "Object", "PTXSource",
                "SharedLibrary", "declare_device")
 
@@ -125,6 +128,9 @@ if not TYPE_CHECKING:   # who reads this without running it learns of missing na
         if name in _OF_FOREIGN:
             from cujit.cuda import foreign
             return getattr(foreign, name)
+        if name in _OF_RAW:
+            from cujit.cuda import raw
+            return getattr(raw, name)
         from cujit._numba.names import missing_from_cuda
 
         return missing_from_cuda(name)
@@ -134,4 +140,4 @@ def __dir__() -> list[str]:
     import pkgutil
 
     modules = {module.name for module in pkgutil.iter_modules(__path__)}   # noqa: F405
-    return sorted({*globals(), *modules, *_OF_FOREIGN, "guvectorize", "vectorize"})
+    return sorted({*globals(), *modules, *_OF_FOREIGN, *_OF_RAW, "guvectorize", "vectorize"})

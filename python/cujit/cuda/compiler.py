@@ -106,20 +106,22 @@ def compile(pyfunc: PythonFunction | Sequence[PythonFunction], sig: SignatureLik
         "c" is for device functions.
     abi_info : dict, optional
         {"abi_name": str} names a device function in the PTX.
-    output : {"ptx"}
-        What is made.
+    output : {"ptx", "llvm", "cubin"}
+        What is made: PTX, LLVM IR, or of a kernel machine code, linked with what it calls.
     forceinline : bool
         Must be False: it has a meaning in LTO output only.
 
     Returns
     -------
     (str, Type), or Dispatcher
-        PTX and the type of the result; without a signature the kernel.
+        The code, of a cubin bytes, and the type of the result; without a signature the kernel.
 
     Raises
     ------
     NotImplementedError
-        Another `abi` or `output`, or abi="c" with a kernel.
+        Another `abi` or `output`, abi="c" with a kernel, a cubin of a device function.
+    LinkerError
+        A cubin cannot be linked, or nvJitLink, which does that, is not installed.
     ValueError
         forceinline=True.
 
@@ -136,8 +138,7 @@ def compile(pyfunc: PythonFunction | Sequence[PythonFunction], sig: SignatureLik
         raise NotImplementedError(f"abi {abi!r}: there are 'c' and 'numba'")
     if abi == "c" and not device:
         raise NotImplementedError("abi 'c' is for device functions")
-    if output != "ptx":
-        raise NotImplementedError(f"output {output!r}: there is 'ptx'")
+    _check_output(output, device)
     if forceinline:
         raise ValueError("forceinline has a meaning in LTO output only")
     arguments, result = signatures.normalize(sig)
@@ -145,12 +146,78 @@ def compile(pyfunc: PythonFunction | Sequence[PythonFunction], sig: SignatureLik
     function: Any = pyfunc.py_func if isinstance(pyfunc, Dispatcher) else pyfunc
     core = options.given(given)
     if not device:
-        return Dispatcher(function, **core).inspect("asm", arguments, sm), _core.scalar_types["none"]
+        return _kernel_code(Dispatcher(function, **core), arguments, sm, output), _core.scalar_types["none"]
     name = (abi_info or {}).get("abi_name")
     if result is not None or name:
         function = converting(function, arguments, result, name)
     made = Dispatcher(function, device=True, **core)
-    return made.inspect("asm", arguments, sm), made.result_type(arguments)
+    return made.inspect(_STAGES[output], arguments, sm), made.result_type(arguments)
+
+
+@options.takes(options.OF_CODE)
+def compile_all(pyfunc: PythonFunction, sig: SignatureLike, *, device: bool = True, cc: ComputeCapability | None = None,
+                abi: str = "c", abi_info: dict[str, str] | None = None, output: str = "ptx", forceinline: bool = False,
+                **given: Unpack[CodeOptions]) -> tuple[list[Any], Type]:
+    """The code of a function, and of all that kernels with it are linked with.
+
+    Parameters
+    ----------
+    pyfunc : function or Dispatcher
+        What is compiled.
+    sig : str, Signature or tuple of types
+        The types of the arguments.
+    device, cc, abi, abi_info, output, forceinline
+        As for compile(); the output is "ptx" or "llvm".
+
+    Returns
+    -------
+    (list, Type)
+        The code, then the data of each LinkableCode that the function names, CUDA C as PTX; and the type of the result.
+
+    Raises
+    ------
+    LinkerError
+        NVRTC cannot compile CUDA C, or is not installed.
+
+    Examples
+    --------
+    >>> codes, result = cuda.compile_all(lambda x: x * x, "(int64,)")
+    >>> len(codes), result
+    (1, int64)
+    """
+    code, result = compile(pyfunc, sig, device=device, cc=cc, abi=abi, abi_info=abi_info, output=output,
+                           forceinline=forceinline, **given)
+    made = pyfunc if isinstance(pyfunc, Dispatcher) else Dispatcher(pyfunc, device=device)
+    sm = _sm(cc or DEFAULT_CC)
+    return [code, *(_linked_code(item, sm) for item in made.links())], result
+
+
+# What inspect() calls the outputs.
+_STAGES = {"ptx": "asm", "llvm": "llvm"}
+
+
+def _check_output(output, device):
+    if output == "ltoir":
+        raise NotImplementedError("output 'ltoir': LTO-IR is made of LLVM 7's IR by libNVVM, and cujit has LLVM 22's; "
+                                  "nvJitLink links PTX beside LTO-IR")
+    if output not in (*_STAGES, "cubin"):
+        raise NotImplementedError(f"output {output!r}: there are 'ptx', 'llvm' and, of kernels, 'cubin'")
+    if output == "cubin" and device:
+        raise NotImplementedError("output 'cubin' is of kernels, which are linked with all that they call")
+
+
+def _kernel_code(kernel, arguments, sm, output):
+    if output in _STAGES:
+        return kernel.inspect(_STAGES[output], arguments, sm)
+    from cujit.cuda.foreign import PTXSource
+
+    return _core.link((PTXSource(kernel.inspect("asm", arguments, sm), kernel.__name__), *kernel.links()), sm)[0]
+
+
+def _linked_code(item, sm):
+    if item.kind != "CU":
+        return item.data
+    return _core.compile_source(item.data.decode(), item.name, sm, "ptx", relocatable=True)[0]
 
 
 def together(functions: Sequence[PythonFunction]) -> PythonFunction:

@@ -155,6 +155,11 @@ _CLASSES = {cls.KIND: cls for cls in (PTXSource, CUSource, Cubin, Fatbin, Object
                                       SharedLibrary)}
 
 
+def class_of(ending: str) -> type[LinkableCode]:
+    """The class for files with that ending. KeyError for an unknown one."""
+    return _CLASSES[_core.link_kinds[ending][0]]
+
+
 def from_file(path: str | os.PathLike[str]) -> LinkableCode:
     """The code in a file, whose ending says of which kind it is. RuntimeError for an unknown ending."""
     text = os.fspath(path)
@@ -162,7 +167,7 @@ def from_file(path: str | os.PathLike[str]) -> LinkableCode:
     if ending not in _core.link_kinds:
         known = ", ".join(f".{each}" for each in _core.link_kinds)
         raise RuntimeError(f"{text!r} cannot be linked: it ends with none of {known}")
-    cls = _CLASSES[_core.link_kinds[ending][0]]
+    cls = class_of(ending)
     with open(text, "rb") as file:
         return cls(file, os.path.basename(text), path=os.path.abspath(text) if cls is SharedLibrary else None)
 

@@ -213,6 +213,26 @@ class Inspection(_core.KernelBase):
         """
         return self._inspect("asm", signature, cc)
 
+    def inspect_lto_ptx(self, signature: SignatureLike | None = None) -> str | dict[ArgumentTypes, str]:
+        """What inspect_asm shows: functions of a kernel are compiled together anyway, and what is linked stays apart.
+
+        Parameters
+        ----------
+        signature : str, Signature or tuple of types, optional
+            For these types; all that are compiled unless it is given.
+
+        Returns
+        -------
+        str, or dict of tuple of types to str
+            A dict without a signature.
+
+        Examples
+        --------
+        >>> kernel.inspect_lto_ptx()
+        {}
+        """
+        return self._inspect("asm", signature, None)
+
     @overload
     def inspect_sass(self, signature: None = None, cc: ComputeCapability | None = None) -> dict[ArgumentTypes, str]: ...
     @overload

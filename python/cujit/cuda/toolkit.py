@@ -32,8 +32,9 @@ def find() -> None:
     libraries = [os.path.join(folder, name) for folder in packages for name in ("lib", os.path.join("bin", "x86_64"))]
     libraries += [os.path.join(root, name) for root in roots for name in ("lib64", "lib")]
     includes = [os.path.join(folder, "include") for folder in (*roots, *packages)]
-    _core.toolkit_search(tuple(_with(libraries, "libnvrtc", "libnvJitLink")), tuple(_with(includes, "cuda_runtime.h",
-                                                                                         "cuda_fp16.h")))
+    found = _with(includes, "cuda_runtime.h", "cuda_fp16.h")
+    core_libraries = [each for each in (os.path.join(folder, "cccl") for folder in found) if os.path.isdir(each)]
+    _core.toolkit_search(tuple(_with(libraries, "libnvrtc", "libnvJitLink")), tuple(found + core_libraries))
 
 
 def _with(folders: list[str], *beginnings: str) -> list[str]:

@@ -90,10 +90,12 @@ static bool array_matches(const Packer *packer, const ExtArrayView *view, const 
     return type->layout == LAYOUT_ANY || (type->layout == LAYOUT_C ? view->c_contiguous : view->f_contiguous);
 }
 
-void ext_write_array(uint8_t *parameters, const AbiField *field, const Type *type, RtPointer pointer,
+void ext_write_array(uint8_t *parameters, const AbiField *field, const Type *type, bool only_pointer, RtPointer pointer,
                      const int64_t *shape, const int64_t *strides)
 {
     memcpy(parameters + field->offset, &pointer, sizeof pointer);
+    if (only_pointer)
+        return;
     field++;
     for (int axis = 0; axis < type->ndim; axis++, field++)
         memcpy(parameters + field->offset, &shape[axis], sizeof *shape);
@@ -101,7 +103,10 @@ void ext_write_array(uint8_t *parameters, const AbiField *field, const Type *typ
         memcpy(parameters + field->offset, &strides[axis], sizeof *strides);
 }
 
-static uint32_t array_fields(const Type *type) { return 1u + type->ndim * (type->layout == LAYOUT_ANY ? 2u : 1u); }
+static uint32_t array_fields(const Type *type, bool only_pointer)
+{
+    return only_pointer ? 1 : 1u + type->ndim * (type->layout == LAYOUT_ANY ? 2u : 1u);
+}
 
 /* --- memory of other libraries ------------------------------------------------------------------------------------------- */
 static bool is_readable(RtPointer address)
@@ -227,6 +232,7 @@ static ExtMatch pack_record(Packer *packer, PyObject *value, const Type *type)
 
 static ExtMatch pack_array(Packer *packer, PyObject *value, const Type *type)
 {
+    bool only_pointer = jit_abi(packer->frame->specialization)->only_pointers;
     ExtArrayView view;
     int is_array = ext_array_view(packer->frame->state, value, &view);
     if (is_array == 0 && type->ndim == 0 && PyArray_IsScalar(value, Void))
@@ -241,8 +247,9 @@ static ExtMatch pack_array(Packer *packer, PyObject *value, const Type *type)
     if (!ok)
         return EXT_ERROR;
     if (!view.host)
-        ext_write_array(packer->frame->parameters, packer->field, type, view.pointer, view.shape, view.strides);
-    packer->field += array_fields(type);
+        ext_write_array(packer->frame->parameters, packer->field, type, only_pointer, view.pointer, view.shape,
+                        view.strides);
+    packer->field += array_fields(type, only_pointer);
     return EXT_MATCH;
 }
 

@@ -71,8 +71,9 @@ bool ext_host_arrays_begin(ExtLaunchFrame *frame)
                 return false;
         }
         PyArrayObject *memory = memory_of(each);
-        ext_write_array(frame->parameters, each->field, each->type, (RtPointer)(uintptr_t)PyArray_DATA(memory),
-                        (const int64_t *)PyArray_DIMS(memory), (const int64_t *)PyArray_STRIDES(memory));
+        ext_write_array(frame->parameters, each->field, each->type, jit_abi(frame->specialization)->only_pointers,
+                        (RtPointer)(uintptr_t)PyArray_DATA(memory), (const int64_t *)PyArray_DIMS(memory),
+                        (const int64_t *)PyArray_STRIDES(memory));
     }
     return true;
 }

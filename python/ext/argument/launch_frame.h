@@ -63,8 +63,8 @@ static inline void ext_frame_init(ExtLaunchFrame *frame, ExtState *state, RtDevi
 /* argument_pack.c: fills the buffer. *failed_at: the argument that did not match, or that made the exception. */
 ExtMatch ext_frame_pack(ExtLaunchFrame *frame, const JitSpecialization *specialization, bool converts,
                         PyObject *const *args, Py_ssize_t *failed_at);
-/* Writes pointer, extents and strides of an array. */
-void ext_write_array(uint8_t *parameters, const AbiField *field, const Type *type, RtPointer pointer,
+/* Writes pointer, extents and strides of an array; with only_pointer the first alone. */
+void ext_write_array(uint8_t *parameters, const AbiField *field, const Type *type, bool only_pointer, RtPointer pointer,
                      const int64_t *shape, const int64_t *strides);
 
 /* host_arrays.c, in this order; begin and end need the GIL, the others do not want it. */

@@ -23,11 +23,29 @@ static bool publish(ExtKernel *kernel, JitFunction *function, Arena *arena, PyOb
     return is_first;
 }
 
+/* A kernel that was compiled elsewhere. */
+static bool prepare_raw(ExtKernel *kernel)
+{
+    const ExtRawModule *module = (const ExtRawModule *)PyTuple_GET_ITEM(kernel->raw, 0);
+    const char *symbol = PyUnicode_AsUTF8(PyTuple_GET_ITEM(kernel->raw, 1));
+    if (!symbol)
+        return false;
+    JitFunction *function =
+        jit_raw_function_create(module->module, symbol, PyTuple_GET_ITEM(kernel->raw, 2) == Py_True);
+    if (!function)
+        return PyErr_NoMemory(), false;
+    if (!publish(kernel, function, NULL, NULL, 0))
+        jit_function_destroy(function);
+    return true;
+}
+
 /* Threads may make snapshots at the same time: the first to be ready is the one. */
 bool ext_kernel_prepare(ExtKernel *kernel)
 {
     if (kernel->function)
         return true;
+    if (kernel->raw)
+        return prepare_raw(kernel);
     uint32_t number = 0;
     JitFunction *function = NULL;
     Arena *arena = ext_arena();

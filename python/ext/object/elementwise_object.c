@@ -137,7 +137,7 @@ static bool write_number(PyObject *value, const Type *type, const AbiField **fie
 
 static void write_array(const ExtDeviceArray *array, const Type *type, const AbiField **field, uint8_t *parameters)
 {
-    ext_write_array(parameters, *field, type, array->pointer, &array->size, NULL);
+    ext_write_array(parameters, *field, type, false, array->pointer, &array->size, NULL);
     *field += 2; /* pointer and extent */
 }
 

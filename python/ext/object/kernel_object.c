@@ -59,6 +59,7 @@ static int kernel_traverse(ExtKernel *self, visitproc visit, void *arg)
     Py_VISIT(self->options);
     Py_VISIT(self->keep_alive);
     Py_VISIT(self->links);
+    Py_VISIT(self->raw);
     Py_VISIT(self->last_launcher);
     return 0;
 }
@@ -89,6 +90,7 @@ static void kernel_dealloc(ExtKernel *self)
     Py_END_ALLOW_THREADS arena_destroy(self->arena);
     Py_XDECREF(self->keep_alive);
     Py_XDECREF(self->links);
+    Py_XDECREF(self->raw);
     Py_XDECREF(self->py_func);
     class->tp_free(self);
     Py_DECREF(class);
@@ -163,6 +165,18 @@ static PyObject *kernel_freeze(ExtKernel *self, PyObject *Py_UNUSED(ignored))
     Py_RETURN_NONE;
 }
 
+/* Of the snapshot: all that the function and what it may call is linked with, each once. */
+static PyObject *kernel_links(ExtKernel *self, PyObject *Py_UNUSED(ignored))
+{
+    PyObject *list = ext_kernel_is_ready(self) && ext_kernel_prepare(self) ? PyList_New(0) : NULL;
+    for (Py_ssize_t i = 0; list && self->keep_alive && i < PyList_GET_SIZE(self->keep_alive); i++) {
+        PyObject *item = PyList_GET_ITEM(self->keep_alive, i);
+        if (PyObject_TypeCheck(item, self->state->link_type) && PyList_Append(list, item) < 0)
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
 static PyMemberDef kernel_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(ExtKernel, weak_references), READONLY, NULL},
     {"py_func", T_OBJECT, offsetof(ExtKernel, py_func), READONLY, "The Python function."},
@@ -181,6 +195,7 @@ static PyMethodDef kernel_methods[] = {
      "Those of compiled_types() that the disk cache had."},
     {"compiled_types", (PyCFunction)ext_kernel_compiled_types, METH_NOARGS,
      "The lists of argument types compiled so far."},
+    {"links", (PyCFunction)kernel_links, METH_NOARGS, "What the function and all that it calls is linked with."},
     {"result_type", (PyCFunction)ext_kernel_result_type, METH_O, "The inferred result of a device function."},
     {"inspect", (PyCFunction)(void (*)(void))ext_kernel_inspect, METH_VARARGS | METH_KEYWORDS,
      "The text of one stage: bytecode, cfg, ir, types, llvm or asm."},

@@ -152,6 +152,19 @@ static bool read_option(ExtKernel *self, const char *name, PyObject *value)
     return false;
 }
 
+/* (RawModule, symbol, is_cooperative) */
+static bool read_raw(ExtKernel *self, PyObject *value)
+{
+    bool ok = PyTuple_Check(value) && PyTuple_GET_SIZE(value) == 3 &&
+              Py_IS_TYPE(PyTuple_GET_ITEM(value, 0), self->state->raw_module_type) &&
+              PyUnicode_Check(PyTuple_GET_ITEM(value, 1)) && PyBool_Check(PyTuple_GET_ITEM(value, 2));
+    if (ok)
+        Py_XSETREF(self->raw, Py_NewRef(value));
+    else
+        PyErr_Format(PyExc_TypeError, "raw is (RawModule, symbol, whether it is cooperative), not %R", value);
+    return ok;
+}
+
 /* A tuple of LinkItems. */
 static bool read_links(ExtKernel *self, PyObject *value)
 {
@@ -173,6 +186,8 @@ static bool read_given(ExtKernel *self, PyObject *name, PyObject *value, PyObjec
         return false;
     if (strcmp(text, "device") == 0)
         return read_flag(text, value, &self->is_device);
+    if (strcmp(text, "raw") == 0)
+        return read_raw(self, value);
     if (strcmp(text, "link") == 0)
         return read_links(self, value) && PyDict_SetItem(options, name, value) == 0;
     return strcmp(text, "function") == 0 ||

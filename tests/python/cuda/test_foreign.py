@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cujit import _core, cuda, types
-from cujit.errors import LinkerError, TypingError
+from cujit.errors import LinkerError, TypingError, UnsupportedError
 from cujit.types import float32, float64, int32, int64
 
 needs_cc = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
@@ -52,7 +52,7 @@ def compiled():
     return cuda.CSource(SOURCE, "source.c")
 
 
-# --- calls ----------------------------------------------------------------------------------------------------------
+# --- calls -----------------------------------------------------------------------------------------------------------
 
 @on_cpu
 @needs_cc
@@ -210,7 +210,7 @@ def test_callbacks_are_told_of_modules(compiled):
             kernel[1, 1](np.zeros(1))
 
 
-# --- what is wrong --------------------------------------------------------------------------------------------------
+# --- what is wrong ---------------------------------------------------------------------------------------------------
 
 def launch(function, *args):
     def body(out):
@@ -306,7 +306,7 @@ def test_one_name_for_two_functions():
         cuda.jit(g).inspect("asm", (int64[:],), 90)
 
 
-# --- for GPUs, without one ------------------------------------------------------------------------------------------
+# --- for GPUs, without one -------------------------------------------------------------------------------------------
 
 CUDA = """extern "C" __device__ float scaled(float x, const float *by) { return x * *by; }
 extern "C" __device__ int numbas(float *result, float x, signed char y) { *result = x + y; return 0; }
@@ -377,3 +377,72 @@ for _ in range(2):
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "TOOLKIT_MISSING True True\n" * 2
+
+
+# --- compiling for others --------------------------------------------------------------------------------------------
+
+def test_outputs():
+    source = cuda.PTXSource("some PTX")
+    scaled = cuda.declare_device("scaled", "float32(float32)", link=source, abi="c")
+
+    def twice(x):
+        return 2 * scaled(x)
+
+    codes, result = cuda.compile_all(twice, (float32,))
+    assert ".extern .func" in codes[0] and codes[1:] == [b"some PTX"]
+    assert result == cuda.compile(twice, (float32,))[1]
+    assert "declare float @scaled(float)" in cuda.compile(twice, (float32,), output="llvm")[0]
+    kernel = cuda.jit(lambda x: None, link=[source])
+    assert kernel.links() == [source]
+    with pytest.raises(NotImplementedError, match="libNVVM"):
+        cuda.compile(twice, (float32,), output="ltoir")
+    with pytest.raises(NotImplementedError, match="of kernels"):
+        cuda.compile(twice, (float32,), output="cubin")
+    with pytest.raises(NotImplementedError, match="'ptx', 'llvm'"):
+        cuda.compile(twice, (float32,), output="sass")
+
+
+@needs_nvjitlink
+@needs_nvrtc
+def test_cubins():
+    source = cuda.CUSource('extern "C" __device__ float scaled(float x) { return 3 * x; }', "scaled.cu")
+    scaled = cuda.declare_device("scaled", "float32(float32)", link=source, abi="c")
+
+    def kernel(x):
+        x[0] = scaled(x[0])
+
+    signature = "void(float32[::1])"
+    code, _ = cuda.compile(kernel, signature, device=False, abi="numba", cc=(9, 0), output="cubin")
+    assert code.startswith(b"\x7fELF")
+    codes, _ = cuda.compile_all(kernel, signature, device=False, abi="numba", cc=(9, 0))
+    assert b".visible .func" in codes[1]
+    from cujit.cuda.cudadrv.driver import Linker
+
+    linker = Linker.new(cc=(9, 0), max_registers=32)
+    linker.add_ptx(codes[0])
+    linker.add_data(codes[1], "ptx", "scaled")
+    assert linker.complete().startswith(b"\x7fELF")
+    broken = Linker.new(cc=(9, 0))
+    broken.add_ptx(codes[0])
+    with pytest.raises(LinkerError, match="Undefined reference to 'scaled'"):
+        broken.complete()
+    assert "scaled" in broken.error_log
+    with pytest.raises(RuntimeError, match="no kind of code"):
+        broken.add_file("a.b", "b")
+
+
+# --- whole kernels, where there is no GPU ----------------------------------------------------------------------------
+
+@on_cpu
+def test_the_cpu_device_runs_no_code_of_gpus():
+    for code in ("__global__ void f() {}", kernel_ptx()):
+        with pytest.raises(UnsupportedError, match="the CPU device cannot run it"):
+            cuda.RawModule(code=code)
+    with pytest.raises(UnsupportedError, match="the CPU device cannot run it"):
+        cuda.RawKernel(kernel_ptx(), "kernel")
+    with pytest.raises(TypeError, match="code, or of the file"):
+        cuda.RawModule()
+    with pytest.raises(ValueError, match="name_expressions"):
+        cuda.RawModule(code=kernel_ptx(), name_expressions=["f<int>"])
+    with pytest.raises(UnsupportedError, match="the CPU device cannot run it"):
+        _core.link((cuda.PTXSource("some PTX"),), None)
