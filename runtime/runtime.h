@@ -44,6 +44,9 @@ uint64_t rt_device_bit(const RtDevice *device);
 bool rt_device_is_alone(const RtDevice *device);
 /* The devices whose memory kernels of this one can use: itself, and those of rt_enable_peer_access. */
 uint64_t rt_device_reach(const RtDevice *device);
+/* Whether the device can use the memory because it was made for it: its own, or the host's. Asks less of the driver than
+ * rt_pointer_home, and costs less. */
+bool rt_pointer_is_here(RtDevice *device, RtPointer pointer, bool *is_here, Diag *diag);
 /* The device whose memory it is, as a set of one. Empty for what all devices reach (the host's memory that the driver
  * knows, managed memory), for memory that the driver does not know, and where the device is alone. */
 bool rt_pointer_home(RtDevice *device, RtPointer pointer, uint64_t *home, Diag *diag);

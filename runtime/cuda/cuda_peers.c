@@ -3,6 +3,17 @@
 #include "runtime/cuda/cuda_context.h"
 
 /* --- whose memory ---------------------------------------------------------------------------------------------------- */
+bool cuda_pointer_is_here(RtDevice *device, RtPointer pointer, bool *is_here, Diag *diag)
+{
+    int ordinal = -1;
+    CudaScope scope;
+    if (!cuda_enter(device, &scope, diag))
+        return false;
+    CUresult result = driver.cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, pointer);
+    *is_here = result == CUDA_SUCCESS && ordinal == device->ordinal; /* memory that the driver does not know fails */
+    return cuda_leave(&scope, true);
+}
+
 bool cuda_pointer_home(RtDevice *device, RtPointer pointer, uint64_t *home, Diag *diag)
 {
     CudaScope scope;

@@ -70,6 +70,12 @@ bool host_synchronize(RtDevice *device, Diag *diag)
 }
 
 /* --- there is no other device --------------------------------------------------------------------------------------- */
+bool host_pointer_is_here(RtDevice *device, RtPointer pointer, bool *is_here, Diag *diag)
+{
+    (void)device, (void)pointer, (void)diag;
+    return *is_here = true;
+}
+
 bool host_pointer_home(RtDevice *device, RtPointer pointer, uint64_t *home, Diag *diag)
 {
     (void)device, (void)pointer, (void)home, (void)diag;

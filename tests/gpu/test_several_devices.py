@@ -40,7 +40,7 @@ def on_device(number, host):
 
 
 def launch(kernel, *args, stream=0):
-    kernel[-(-args[0].size // 256), 256, stream](*args)
+    kernel[-(-args[0].shape[0] // 256), 256, stream](*args)
 
 
 @pytest.fixture(autouse=True)

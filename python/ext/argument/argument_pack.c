@@ -151,10 +151,12 @@ static void add_home(ExtLaunchFrame *frame, uint64_t home)
 static bool find_home(ExtLaunchFrame *frame, const ExtArrayView *view)
 {
     Diag diag = {.id = DIAG_NONE};
-    uint64_t home;
-    if (!rt_pointer_home(frame->device, view->pointer, &home, &diag))
+    uint64_t home = 0;
+    bool is_here = false;
+    if (!rt_pointer_is_here(frame->device, view->pointer, &is_here, &diag) ||
+        (!is_here && !rt_pointer_home(frame->device, view->pointer, &home, &diag)))
         return ext_raise(&diag), false;
-    add_home(frame, home);
+    add_home(frame, is_here ? rt_device_bit(frame->device) : home);
     return true;
 }
 

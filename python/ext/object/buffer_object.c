@@ -189,7 +189,14 @@ static bool do_copy(const Copy *copy, RtDevice *device, RtStream *stream, Diag *
     return false;
 }
 
-/* On the device of the memory; or on that of the stream, which the driver lets copy from and to any device. */
+/* In a stream of another device, whose context need not reach the memory: what is in the stream is done before, and the
+ * copy after it. */
+static bool do_copy_apart(const Copy *copy, RtDevice *device, RtDevice *stream_device, RtStream *stream, Diag *diag)
+{
+    return rt_stream_synchronize(stream_device, stream, diag) && do_copy(copy, device, NULL, diag) &&
+           rt_stream_synchronize(device, NULL, diag);
+}
+
 static PyObject *run_copy(PyObject *module, const Copy *copy, PyObject *stream)
 {
     ExtState *state = ext_state(module);
@@ -199,10 +206,12 @@ static PyObject *run_copy(PyObject *module, const Copy *copy, PyObject *stream)
         return NULL;
     Diag diag = {.id = DIAG_NONE};
     bool ok = true;
-    if (rt_stream_is_own(ext_rt_stream(stream_object)))
-        device = ((ExtStream *)stream_object)->device;
+    RtStream *order = ext_rt_stream(stream_object);
+    RtDevice *other = rt_stream_is_own(order) ? ((ExtStream *)stream_object)->device : device;
+    bool is_apart = other != device && copy->kind != COPY_ON_DEVICE;
     if (copy->size) {
-        Py_BEGIN_ALLOW_THREADS ok = do_copy(copy, device, ext_rt_stream(stream_object), &diag);
+        Py_BEGIN_ALLOW_THREADS ok =
+            is_apart ? do_copy_apart(copy, device, other, order, &diag) : do_copy(copy, device, order, &diag);
         Py_END_ALLOW_THREADS
     }
     Py_DECREF(stream_object);

@@ -168,6 +168,11 @@ with cuda.gpus[1]:
 d1.copy_to_device(d0, stream=stream)
 assert calls("cuMemcpyPeerAsync") == 1
 assert d1.copy_to_host().tolist() == [5, 6, 7, 8] and d1[2] == 7
+with cuda.gpus[0]:
+    other = cuda.stream()
+waits = calls("cuStreamSynchronize")
+assert d1.copy_to_host(stream=other).tolist() == [5, 6, 7, 8]    # the stream's context need not reach d1
+assert calls("cuStreamSynchronize") == waits + 2 and calls("cuMemcpyDtoHAsync") == 0
 d1[:] = on_device(0, (1, 1, 2, 2))
 d1[1] = 9
 assert d1.copy_to_host().tolist() == [1, 9, 2, 2]

@@ -228,6 +228,7 @@ CUresult act_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUde
     return CUDA_SUCCESS;
 }
 
+static int ordinal_of(CUcontext context) { return (int)((uintptr_t)context / 0x1000) - 10; }
 static CUcontext context_for(CUdevice device) { return (CUcontext)(uintptr_t)(0x1000 * device); }
 
 CUresult act_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
@@ -286,7 +287,7 @@ CUresult act_cuPointerGetAttributes(unsigned int count, CUpointer_attribute *att
         else if (attributes[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
             *(unsigned int *)values[i] = owner ? CU_MEMORYTYPE_DEVICE : 0;
         else if (attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
-            *(int *)values[i] = owner ? (int)((uintptr_t)owner / 0x1000) - 10 : -2;
+            *(int *)values[i] = owner ? ordinal_of(owner) : -2;
         else
             return CUDA_ERROR_INVALID_VALUE;
     }
@@ -357,6 +358,11 @@ CUresult act_cuMemAllocManaged(CUdeviceptr *pointer, size_t size, unsigned int f
 /* The driver knows what it has allocated itself. */
 CUresult act_cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr pointer)
 {
+    CUcontext owner = context_of(pointer);
+    if (attribute == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL && owner) {
+        *(int *)value = ordinal_of(owner);
+        return CUDA_SUCCESS;
+    }
     bool known = attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE && place_of((const void *)(uintptr_t)pointer);
     *(unsigned int *)value = known;
     return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;

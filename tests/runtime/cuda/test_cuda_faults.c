@@ -144,6 +144,7 @@ static void use_peers(RtDevice *device, RtStream *stream, Outcome *outcome)
     STEP(rt_can_access_peer(device, peer, &can, &diag));
     STEP(rt_enable_peer_access(device, peer, &diag));
     if (STEP(rt_allocate_ordered(device, 8, &here, &diag)) && STEP(rt_allocate_ordered(peer, 8, &there, &diag))) {
+        STEP(rt_pointer_is_here(device, there, &can, &diag));
         STEP(rt_pointer_home(device, there, &home, &diag));
         STEP(rt_copy_between(peer, there, device, here, 8, NULL, &diag));
         STEP(rt_copy_between(peer, there, device, here, 8, stream, &diag));

@@ -48,8 +48,13 @@ static void homes(void)
     int asked = fake()->calls("cuPointerGetAttributes");
     CHECK_OK(rt_pointer_home(pair.first, 0, &home, &diag) && home == 0, &diag);
     CHECK(fake()->calls("cuPointerGetAttributes") == asked);
+    bool here = false;
+    CHECK_OK(rt_pointer_is_here(pair.second, pair.there, &here, &diag) && here, &diag);
+    CHECK_OK(rt_pointer_is_here(pair.second, pair.here, &here, &diag) && !here, &diag);
+    CHECK_OK(rt_pointer_is_here(pair.second, (RtPointer)(uintptr_t)&here, &here, &diag) && !here, &diag);
+    CHECK(fake()->calls("cuPointerGetAttributes") == asked); /* one attribute is enough for what is here */
     fake()->fail("cuPointerGetAttributes", 1, CUDA_ERROR_UNKNOWN);
-    CHECK_FAILS(rt_pointer_home(pair.first, pair.here, &home, &diag), &diag, DIAG_DRIVER_CALL, "CUDA_ERROR_UNKNOWN");
+    CHECK_FAILS(rt_pointer_home(pair.second, pair.here, &home, &diag), &diag, DIAG_DRIVER_CALL, "CUDA_ERROR_UNKNOWN");
 }
 
 static void one_device(void)
