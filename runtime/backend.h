@@ -21,6 +21,7 @@ struct RtDevice {
     int sm;
     bool is_alone; /* no other device of the kind */
     uint64_t bit; /* its own, in sets of devices */
+    uint64_t context; /* CUcontext; 0 on the CPU device */
     _Atomic uint64_t reach;
     LaunchLimits limits;
     ExceptionStore exceptions;

@@ -56,6 +56,7 @@ const char *rt_device_name(const RtDevice *device) { return device->name; }
 int rt_device_sm(const RtDevice *device) { return device->sm; }
 uint64_t rt_device_bit(const RtDevice *device) { return device->bit; }
 bool rt_device_is_alone(const RtDevice *device) { return device->is_alone; }
+uint64_t rt_device_context(const RtDevice *device) { return device->context; }
 
 uint64_t rt_device_reach(const RtDevice *device) { return atomic_load_explicit(&device->reach, memory_order_relaxed); }
 
@@ -81,6 +82,53 @@ bool rt_synchronize_all(RtDevice *device, Diag *diag)
 }
 
 /* --- memory --------------------------------------------------------------------------------------------------------- */
+static _Atomic(const RtMemoryManager *) allocating, releasing;
+
+void rt_set_memory_manager(const RtMemoryManager *manager)
+{
+    if (manager)
+        releasing = manager;
+    allocating = manager;
+}
+
+bool rt_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
+{
+    const RtMemoryManager *manager = atomic_load_explicit(&allocating, memory_order_relaxed);
+    *pointer = 0;
+    if (!size)
+        return true;
+    return manager ? manager->allocate(device, size, pointer, diag)
+                   : device->backend->allocate_ordered(device, size, pointer, diag);
+}
+
+static bool is_released(RtDevice *device, RtPointer pointer)
+{
+    const RtMemoryManager *manager = atomic_load_explicit(&releasing, memory_order_relaxed);
+    return !pointer || (manager && manager->release(device, pointer));
+}
+
+bool rt_free(RtDevice *device, RtPointer pointer, Diag *diag)
+{
+    return is_released(device, pointer) || device->backend->release(device, pointer, diag);
+}
+
+bool rt_free_ordered(RtDevice *device, RtPointer pointer, Diag *diag)
+{
+    return is_released(device, pointer) || device->backend->release_ordered(device, pointer, diag);
+}
+
+bool rt_export_memory(RtDevice *device, RtPointer pointer, RtExport *handle, Diag *diag)
+{
+    *handle = (RtExport){{0}};
+    return device->backend->export_memory(device, pointer, handle, diag);
+}
+
+bool rt_import_memory(RtDevice *device, const RtExport *handle, RtPointer *pointer, Diag *diag)
+{
+    *pointer = 0;
+    return device->backend->import_memory(device, handle, pointer, diag);
+}
+
 bool rt_allocate_host(RtDevice *device, RtHostMemory kind, size_t size, RtHostBuffer *buffer, Diag *diag)
 {
     *buffer = (RtHostBuffer){.kind = kind, .size = size};

@@ -44,6 +44,11 @@ uint64_t rt_device_bit(const RtDevice *device);
 bool rt_device_is_alone(const RtDevice *device);
 /* The devices whose memory kernels of this one can use: itself, and those of rt_enable_peer_access. */
 uint64_t rt_device_reach(const RtDevice *device);
+/* Makes the device's context the thread's, for other libraries that look at that; *former: what it was. Nothing on the CPU
+ * device. */
+bool rt_make_current(RtDevice *device, uint64_t *former, Diag *diag);
+bool rt_restore_current(RtDevice *device, uint64_t former, Diag *diag);
+uint64_t rt_device_context(const RtDevice *device); /* the CUcontext; 0 for the CPU device */
 /* Whether the device can use the memory because it was made for it: its own, or the host's. Asks less of the driver than
  * rt_pointer_home, and costs less. */
 bool rt_pointer_is_here(RtDevice *device, RtPointer pointer, bool *is_here, Diag *diag);
@@ -63,6 +68,24 @@ bool rt_free(RtDevice *device, RtPointer pointer, Diag *diag);
  * library is freed by rt_free, which waits for the whole device and takes any pointer. */
 bool rt_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag);
 bool rt_free_ordered(RtDevice *device, RtPointer pointer, Diag *diag); /* only what rt_allocate_ordered gave */
+/* Who gives memory in the driver's place: for rt_allocate_ordered, and for both ways of freeing it. */
+typedef struct RtMemoryManager {
+    bool (*allocate)(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag);
+    bool (*release)(RtDevice *device, RtPointer pointer); /* false: it is not the manager's */
+} RtMemoryManager;
+/* For the life of the process; NULL ends what it allocates, not what it releases. */
+void rt_set_memory_manager(const RtMemoryManager *manager);
+/* The whole allocation that the address is in. Size 0 where that is not known, on the CPU device. */
+bool rt_memory_range(RtDevice *device, RtPointer pointer, RtPointer *start, size_t *size, Diag *diag);
+
+/* Memory for other processes: only what rt_allocate gave, by the address of its first byte. */
+typedef struct RtExport {
+    unsigned char bytes[64];
+} RtExport;
+bool rt_export_memory(RtDevice *device, RtPointer pointer, RtExport *handle, Diag *diag);
+/* In another process, on the device that the memory is on, until rt_close_import. */
+bool rt_import_memory(RtDevice *device, const RtExport *handle, RtPointer *pointer, Diag *diag);
+bool rt_close_import(RtDevice *device, RtPointer pointer, Diag *diag);
 /* Copies are ordered on the stream; host memory that is not pinned is copied before the call returns. */
 bool rt_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_t size, RtStream *stream, Diag *diag);
 bool rt_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, RtStream *stream, Diag *diag);

@@ -20,10 +20,12 @@ typedef struct CudaDevice {
 /* Makes the device's context current on this thread and remembers what another library had current. Costs one
  * cuCtxGetCurrent when it is current already, which it is from a thread's second call on. */
 typedef struct CudaScope {
-    CUcontext restore;
+    CUcontext former;
+    bool restores;
 } CudaScope;
 bool cuda_enter(RtDevice *device, CudaScope *scope, Diag *diag);
-/* Gives the thread its former context back, if it had one (that one may be gone: no failure of ours). Returns ok. */
+/* Gives the thread its former context back (that one may be gone: no failure of ours). Where it had none, that of the first
+ * GPU stays, which it has for other libraries, too. Returns ok. */
 bool cuda_leave(const CudaScope *scope, bool ok);
 
 static inline CUstream cuda_stream_of(const RtStream *stream)

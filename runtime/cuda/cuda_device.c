@@ -109,8 +109,10 @@ RtDevice *cuda_device_open(int ordinal, Diag *diag)
     if (driver_call(diag, cuDeviceGet, &device->device, ordinal) &&
         driver_call(diag, cuDeviceGetName, device->base.name, (int)sizeof device->base.name - 1, device->device) &&
         count_devices(device, diag) && read_limits(device, diag) && cuda_pool_open(device, diag) &&
-        driver_call(diag, cuDevicePrimaryCtxRetain, &device->context, device->device))
+        driver_call(diag, cuDevicePrimaryCtxRetain, &device->context, device->device)) {
+        device->base.context = (uint64_t)(uintptr_t)device->context;
         return &device->base;
+    }
     memory_free(device);
     return NULL;
 }

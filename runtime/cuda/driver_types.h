@@ -54,6 +54,10 @@ typedef enum CUpointer_attribute {
 #undef NUMBERS_OF_POINTER_ATTRIBUTE
 } CUpointer_attribute;
 
+typedef struct CUipcMemHandle_st {
+    char reserved[64];
+} CUipcMemHandle;
+
 /* What the processors at a place may do with memory. */
 typedef struct CUmemAccessDesc {
     struct {

@@ -70,6 +70,18 @@ bool host_synchronize(RtDevice *device, Diag *diag)
 }
 
 /* --- there is no other device --------------------------------------------------------------------------------------- */
+bool host_make_current(RtDevice *device, uint64_t *former, Diag *diag)
+{
+    (void)device, (void)former, (void)diag;
+    return true;
+}
+
+bool host_restore_current(RtDevice *device, uint64_t former, Diag *diag)
+{
+    (void)device, (void)former, (void)diag;
+    return true;
+}
+
 bool host_pointer_is_here(RtDevice *device, RtPointer pointer, bool *is_here, Diag *diag)
 {
     (void)device, (void)pointer, (void)diag;

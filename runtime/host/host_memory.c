@@ -102,3 +102,35 @@ bool host_fill(RtDevice *device, RtPointer to, uint8_t byte, size_t size, RtStre
     memset((void *)(uintptr_t)to, byte, size);
     return true;
 }
+
+bool host_memory_range(RtDevice *device, RtPointer pointer, RtPointer *start, size_t *size, Diag *diag)
+{
+    (void)device, (void)pointer, (void)start, (void)size, (void)diag;
+    return true;
+}
+
+/* --- other processes ------------------------------------------------------------------------------------------------- */
+static bool fail_sharing(Diag *diag)
+{
+    return diag_fail(
+        diag, NULL, DIAG_SHARED_MEMORY,
+        "the CPU device's memory is this process's alone (multiprocessing.shared_memory has memory for several)");
+}
+
+bool host_export_memory(RtDevice *device, RtPointer pointer, RtExport *handle, Diag *diag)
+{
+    (void)device, (void)pointer, (void)handle;
+    return fail_sharing(diag);
+}
+
+bool host_import_memory(RtDevice *device, const RtExport *handle, RtPointer *pointer, Diag *diag)
+{
+    (void)device, (void)handle, (void)pointer;
+    return fail_sharing(diag);
+}
+
+bool host_close_import(RtDevice *device, RtPointer pointer, Diag *diag)
+{
+    (void)device, (void)pointer;
+    return fail_sharing(diag);
+}

@@ -28,6 +28,7 @@ typedef CUlaunchAttribute ToolkitAttribute;
 typedef CUlaunchAttributeValue ToolkitValue;
 typedef CUuuid ToolkitUuid;
 typedef CUmemAccessDesc ToolkitAccess;
+typedef CUipcMemHandle ToolkitHandle;
 
 #define NUMBERS_OF_RESULT
 #define NUMBERS_OF_DEVICE_ATTRIBUTE
@@ -74,6 +75,8 @@ typedef CUmemAccessDesc ToolkitAccess;
 #define CUlaunchConfig RuntimeConfig
 #define CUuuid RuntimeUuid
 #define CUmemAccessDesc RuntimeAccess
+#define CUipcMemHandle RuntimeHandle
+#define CUipcMemHandle_st RuntimeHandleStruct
 #define CUuuid_st RuntimeUuidStruct
 #include "runtime/cuda/driver_types.h"
 
@@ -84,6 +87,7 @@ typedef CUmemAccessDesc ToolkitAccess;
 SAME_SIZE(RuntimeResult, CUdevice_v1);
 SAME_SIZE(RuntimeUuid, ToolkitUuid);
 SAME_SIZE(RuntimeAccess, ToolkitAccess);
+SAME_SIZE(RuntimeHandle, ToolkitHandle);
 SAME_PLACE(RuntimeAccess, ToolkitAccess, location);
 SAME_PLACE(RuntimeAccess, ToolkitAccess, flags);
 SAME_SIZE(RuntimeConfig, ToolkitConfig);

@@ -108,6 +108,7 @@ static bool answer(int id, CUresult *result)
 static void *made[1 << 12];
 static size_t made_size[1 << 12];
 static CUcontext made_by[1 << 12];
+static bool is_pools[1 << 12];
 static _Atomic unsigned made_count;
 
 static CUresult make(void **handle, size_t size)
@@ -117,6 +118,7 @@ static CUresult make(void **handle, size_t size)
     made[place] = *handle;
     made_size[place] = size;
     made_by[place] = fake_current;
+    is_pools[place] = false;
     fake_state.alive++;
     return CUDA_SUCCESS;
 }
@@ -312,11 +314,44 @@ CUresult act_cuMemAlloc(CUdeviceptr *pointer, size_t size)
     return CUDA_SUCCESS;
 }
 
+/* --- other processes: this one is taken for one. What came from the pool is marked. ---------------------------------- */
+CUresult act_cuMemGetAddressRange(CUdeviceptr *start, size_t *size, CUdeviceptr pointer)
+{
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        if (made[i] && pointer >= (CUdeviceptr)(uintptr_t)made[i] &&
+            pointer < (CUdeviceptr)(uintptr_t)made[i] + made_size[i]) {
+            *start = (CUdeviceptr)(uintptr_t)made[i];
+            *size = made_size[i];
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult act_cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr pointer)
+{
+    void **place = place_of((void *)(uintptr_t)pointer);
+    if (!place || is_pools[place - made])
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(handle->reserved, &pointer, sizeof pointer);
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuIpcOpenMemHandle(CUdeviceptr *pointer, CUipcMemHandle handle, unsigned int flags)
+{
+    memcpy(pointer, handle.reserved, sizeof *pointer);
+    if (flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS)
+        return CUDA_ERROR_INVALID_VALUE;
+    return place_of((void *)(uintptr_t)*pointer) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
 CUresult act_cuMemFree(CUdeviceptr pointer) { return destroy((void *)(uintptr_t)pointer); }
 
 CUresult act_cuMemAllocAsync(CUdeviceptr *pointer, size_t size, CUstream stream)
 {
-    return stream ? CUDA_ERROR_INVALID_VALUE : act_cuMemAlloc(pointer, size);
+    CUresult result = stream ? CUDA_ERROR_INVALID_VALUE : act_cuMemAlloc(pointer, size);
+    if (result == CUDA_SUCCESS)
+        is_pools[place_of((void *)(uintptr_t)*pointer) - made] = true;
+    return result;
 }
 
 CUresult act_cuMemFreeAsync(CUdeviceptr pointer, CUstream stream)

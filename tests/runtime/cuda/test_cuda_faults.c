@@ -132,6 +132,25 @@ static void use_kernel(RtDevice *device, RtStream *stream, Outcome *outcome)
     rt_kernel_unload(kernel);
 }
 
+/* Before the pool is used: from then on a failure of the synchronization leaves memory that has been freed. */
+static void use_ipc(RtDevice *device, Outcome *outcome)
+{
+    Diag diag = {0};
+    size_t size;
+    RtExport handle;
+    uint64_t former;
+    RtPointer memory = 0, start = 0;
+    STEP(rt_make_current(device, &former, &diag) && rt_restore_current(device, former, &diag));
+    if (!STEP(rt_allocate(device, 8, &memory, &diag)))
+        return;
+    STEP(rt_memory_range(device, memory, &start, &size, &diag));
+    if (STEP(rt_export_memory(device, memory, &handle, &diag)) &&
+        STEP(rt_import_memory(device, &handle, &start, &diag)))
+        STEP(rt_close_import(device, start, &diag));
+    if (!STEP(rt_free(device, memory, &diag)))
+        STEP(rt_free(device, memory, &diag));
+}
+
 static void use_peers(RtDevice *device, RtStream *stream, Outcome *outcome)
 {
     bool can;
@@ -204,6 +223,7 @@ static void use_everything(Outcome *outcome)
     RtStream *stream = rt_stream_create(device, &diag);
     STEP(stream != NULL);
     use_large_copies(device, outcome);
+    use_ipc(device, outcome);
     use_memory(device, stream, outcome);
     use_host_memory(device, outcome);
     use_events(device, stream, outcome);

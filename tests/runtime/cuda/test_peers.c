@@ -122,6 +122,86 @@ static void peers(void)
     }
 }
 
+static void other_processes(void)
+{
+    Diag diag = {0};
+    Pair pair = make_pair();
+    RtPointer start = 0, opened = 0, pools = 0;
+    size_t size = 0;
+    RtExport handle, nonsense = {{1, 2, 3}};
+    CHECK_OK(rt_memory_range(pair.first, pair.here + 5, &start, &size, &diag), &diag);
+    CHECK(start == pair.here && size == 16);
+    CHECK_OK(rt_export_memory(pair.first, pair.here, &handle, &diag), &diag);
+    CHECK_OK(rt_import_memory(pair.first, &handle, &opened, &diag) && opened == pair.here, &diag);
+    CHECK_OK(rt_close_import(pair.first, opened, &diag) && rt_close_import(pair.first, 0, &diag), &diag);
+    CHECK(fake()->calls("cuIpcCloseMemHandle") == 1);
+    CHECK_FAILS(rt_import_memory(pair.first, &nonsense, &opened, &diag), &diag, DIAG_SHARED_MEMORY,
+                "the process that made it has ended or freed it");
+    CHECK(!opened);
+    CHECK_OK(rt_allocate_ordered(pair.first, 16, &pools, &diag), &diag);
+    CHECK_FAILS(rt_export_memory(pair.first, pools, &handle, &diag), &diag, DIAG_SHARED_MEMORY, "it is of a pool");
+    RtDevice *cpu = rt_device(RT_CPU, 0, &diag);
+    CHECK_FAILS(rt_export_memory(cpu, pair.here, &handle, &diag), &diag, DIAG_SHARED_MEMORY, "this process's alone");
+    CHECK_FAILS(rt_import_memory(cpu, &handle, &opened, &diag), &diag, DIAG_SHARED_MEMORY, "this process's alone");
+    CHECK_FAILS(rt_close_import(cpu, pair.here, &diag), &diag, DIAG_SHARED_MEMORY, "this process's alone");
+    CHECK_OK(rt_memory_range(cpu, pair.here, &start, &size, &diag) && start == pair.here && !size, &diag);
+}
+
+static void contexts_of_threads(void)
+{
+    Diag diag = {0};
+    uint64_t former = 7, again = 7;
+    Pair pair = make_pair();
+    CUcontext current = NULL;
+    driver.cuCtxSetCurrent(NULL);
+    CHECK_OK(rt_synchronize(pair.second, &diag), &diag);
+    driver.cuCtxGetCurrent(&current);
+    CHECK(!current); /* only the first device's stays where there was none */
+    CHECK_OK(rt_make_current(pair.second, &former, &diag) && former == 0, &diag);
+    driver.cuCtxGetCurrent(&current);
+    CHECK((uint64_t)(uintptr_t)current == rt_device_context(pair.second));
+    CHECK_OK(rt_make_current(pair.first, &again, &diag) && again == rt_device_context(pair.second), &diag);
+    CHECK_OK(rt_restore_current(pair.first, again, &diag) && rt_restore_current(pair.second, former, &diag), &diag);
+    driver.cuCtxGetCurrent(&current);
+    CHECK(!current);
+    CHECK(rt_device_context(rt_device(RT_CPU, 0, &diag)) == 0);
+}
+
+static int released;
+static RtPointer managed = 0x1000;
+
+static bool allocate_managed(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
+{
+    (void)device;
+    *pointer = managed;
+    return size != 13 || diag_fail(diag, NULL, DIAG_MEMORY_MANAGER, size, "here", "unlucky");
+}
+
+static bool release_managed(RtDevice *device, RtPointer pointer)
+{
+    (void)device;
+    released += pointer == managed;
+    return pointer == managed;
+}
+
+static void memory_managers(void)
+{
+    Diag diag = {0};
+    Pair pair = make_pair();
+    RtPointer own = 0, theirs = 0;
+    const RtMemoryManager manager = {allocate_managed, release_managed};
+    CHECK_OK(rt_allocate_ordered(pair.first, 16, &own, &diag), &diag);
+    rt_set_memory_manager(&manager);
+    CHECK_OK(rt_allocate_ordered(pair.first, 16, &theirs, &diag) && theirs == managed, &diag);
+    CHECK_FAILS(rt_allocate_ordered(pair.first, 13, &theirs, &diag), &diag, DIAG_MEMORY_MANAGER, "unlucky");
+    CHECK_OK(rt_allocate_ordered(pair.first, 0, &theirs, &diag) && !theirs, &diag);
+    CHECK_OK(rt_free_ordered(pair.first, own, &diag) && rt_free(pair.first, pair.here, &diag), &diag);
+    rt_set_memory_manager(NULL); /* what it gave is released by it */
+    CHECK_OK(rt_allocate_ordered(pair.first, 16, &own, &diag) && own != managed, &diag);
+    CHECK_OK(rt_free_ordered(pair.first, managed, &diag) && rt_free(pair.first, managed, &diag), &diag);
+    CHECK(released == 2);
+}
+
 static void strangers(void)
 {
     Diag diag = {0};
@@ -143,5 +223,8 @@ void test_peers(void)
     in_child_with("copies between devices", copies, two);
     in_child_with("peers", peers, two);
     in_child_with("no peers", strangers, apart);
+    in_child_with("other processes", other_processes, two);
+    in_child_with("contexts of threads", contexts_of_threads, two);
+    in_child_with("memory managers", memory_managers, two);
     in_child_with("whose memory, with one device", one_device, alone);
 }
