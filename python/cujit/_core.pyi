@@ -92,6 +92,9 @@ class Device:
     def uuid(self) -> bytes: ...
     def synchronize(self) -> None: ...
     def memory_info(self) -> tuple[int, int]: ...
+    context: int              # the CUcontext; 0 for the CPU device
+    def make_current(self) -> int: ...   # the former context
+    def restore_current(self, former: int, /) -> None: ...
     def can_access_peer(self, peer: Device, /) -> bool: ...
     def enable_peer_access(self, peer: Device, /) -> None: ...
 
@@ -127,8 +130,12 @@ class Event:
 class DeviceBuffer:
     """Device memory of `size` bytes, freed with the object."""
     pointer: int
+    device_pointer: int
+    device_pointer_value: int
+    handle: int
     size: int
-    def __new__(cls, size: int) -> Self: ...
+    device: Device
+    def __new__(cls, size: int, is_shared: bool = False) -> Self: ...   # shared: the driver's own memory, for others
 
 @final
 class HostMemory:
@@ -143,6 +150,19 @@ class HostMemory:
     def __new__(cls, size: int, kind: str) -> Self: ...
     if sys.version_info >= (3, 12):
         def __buffer__(self, flags: int, /) -> memoryview: ...
+
+class HostView:
+    """Host memory that a subclass owns, as a writable buffer."""
+    def __init__(self, address: int, size: int) -> None: ...
+    if sys.version_info >= (3, 12):
+        def __buffer__(self, flags: int, /) -> memoryview: ...
+
+def set_memory_manager(allocate: Callable[[Device, int], int] | None,
+                       release: Callable[[Device, int], bool] | None, /) -> None: ...
+def memory_range(address: int, /) -> tuple[int, int]: ...   # (start, size) of an allocation; size 0: not known
+def export_memory(address: int, /) -> bytes: ...            # for another process
+def import_memory(handle: bytes, /) -> int: ...
+def close_import(address: int, /) -> None: ...
 
 def register_host(address: int, size: int) -> int: ...   # page-locks memory; its address for kernels
 def unregister_host(address: int) -> None: ...
@@ -164,6 +184,7 @@ class DeviceArrayBase:
     read_only: bool
     def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: DTypeLike, pointer: int,
                  base: Any, read_only: bool = False) -> None: ...    # strides None: C order
+    def move(self) -> bool: ...      # to memory that processes can share; False: somebody knows the address
     def share(self) -> None: ...     # other libraries learn of the memory: it is freed when all work is done
 
 class HostArgument:

@@ -11,11 +11,7 @@ COMPILERS = frozenset({
 })
 
 # What numba.cuda has and cujit.cuda has not, and why.
-_NO_MEMORY_MANAGER = "memory comes from the driver's own pool, which other libraries can share"
 ABSENT = {
-    **dict.fromkeys(("set_memory_manager", "BaseCUDAMemoryManager", "HostOnlyCUDAMemoryManager", "GetIpcHandleMixin"),
-                    _NO_MEMORY_MANAGER),
-    **dict.fromkeys(("open_ipc_handle", "IpcHandle"), "memory is not shared between processes"),
     "autojit": "cuda.jit does what it did",
     "launchconfig": "what asks for a launch's configuration are passes of numba's compiler",
 }

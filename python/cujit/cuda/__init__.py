@@ -4,6 +4,7 @@ What has a meaning in kernels comes from the extension's table of intrinsics; he
 """
 from __future__ import annotations
 
+from os import environ as _environ
 from typing import TYPE_CHECKING, Any
 
 from cujit import (
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
     from cujit._ufunc.gufunc import guvectorize as guvectorize
     from cujit._ufunc.ufunc import vectorize as vectorize
     from cujit.cuda import args as args, cudadrv as cudadrv, random as random, types as types
+    from cujit.cuda.devices import MemoryInfo as MemoryInfo
     from cujit.cuda.foreign import (
         LTOIR as LTOIR,
         Archive as Archive,
@@ -103,13 +105,44 @@ if TYPE_CHECKING:
         SharedLibrary as SharedLibrary,
         declare_device as declare_device,
     )
+    from cujit.cuda.ipc import (
+        IpcArrayHandle as IpcArrayHandle,
+        IpcHandle as IpcHandle,
+        open_ipc_array as open_ipc_array,
+    )
+    from cujit.cuda.memory import (
+        ManagedMemory as ManagedMemory,
+        MappedMemory as MappedMemory,
+        MemoryPointer as MemoryPointer,
+        PinnedMemory as PinnedMemory,
+    )
+    from cujit.cuda.memory_managers import (
+        BaseCUDAMemoryManager as BaseCUDAMemoryManager,
+        GetIpcHandleMixin as GetIpcHandleMixin,
+        HostOnlyCUDAMemoryManager as HostOnlyCUDAMemoryManager,
+        set_memory_manager as set_memory_manager,
+    )
     from cujit.cuda.raw import RawKernel as RawKernel, RawModule as RawModule
 
 # Modules that numba.cuda has and cujit does not need itself. All are imported when they are asked for.
 __path__.append(__path__[0].removesuffix("cuda") + "_numba/modules")   # noqa: F405
-_OF_RAW = "RawKernel", "RawModule"
-_OF_FOREIGN = ("Archive", "CSource", "CUSource", "Cubin", "Fatbin", "LTOIR", "LinkableCode", "Object", "PTXSource",
-               "SharedLibrary", "declare_device")
+
+
+# What few programs need, and the modules that have it.
+_LATER = {
+    **dict.fromkeys(("Archive", "CSource", "CUSource", "Cubin", "Fatbin", "LTOIR", "LinkableCode", "Object",
+                     "PTXSource", "SharedLibrary", "declare_device"), "foreign"),
+    **dict.fromkeys(("RawKernel", "RawModule"), "raw"),
+    **dict.fromkeys(("IpcArrayHandle", "IpcHandle", "open_ipc_array"), "ipc"),
+    **dict.fromkeys(("ManagedMemory", "MappedMemory", "MemoryPointer", "PinnedMemory"), "memory"),
+    **dict.fromkeys(("BaseCUDAMemoryManager", "GetIpcHandleMixin", "HostOnlyCUDAMemoryManager", "set_memory_manager"),
+                    "memory_managers"),
+    "MemoryInfo": "devices",
+}
+if _environ.get("CUJIT_MEMORY_MANAGER") or _environ.get("NUMBA_CUDA_MEMORY_MANAGER"):
+    from cujit.cuda.memory_managers import use_environment as _use_environment
+
+    _use_environment()
 
 
 def copy_to_host(array: Any, ary: NDArray[Any] | None = None, stream: StreamLike = 0) -> NDArray[Any]:  # noqa: F811
@@ -125,12 +158,9 @@ if not TYPE_CHECKING:   # who reads this without running it learns of missing na
         if name == "guvectorize":
             from cujit._ufunc.gufunc import guvectorize
             return guvectorize
-        if name in _OF_FOREIGN:
-            from cujit.cuda import foreign
-            return getattr(foreign, name)
-        if name in _OF_RAW:
-            from cujit.cuda import raw
-            return getattr(raw, name)
+        if name in _LATER:
+            import importlib
+            return getattr(importlib.import_module(f"cujit.cuda.{_LATER[name]}"), name)
         from cujit._numba.names import missing_from_cuda
 
         return missing_from_cuda(name)
@@ -140,4 +170,4 @@ def __dir__() -> list[str]:
     import pkgutil
 
     modules = {module.name for module in pkgutil.iter_modules(__path__)}   # noqa: F405
-    return sorted({*globals(), *modules, *_OF_FOREIGN, *_OF_RAW, "guvectorize", "vectorize"})
+    return sorted({*globals(), *modules, *_LATER, "guvectorize", "vectorize"})

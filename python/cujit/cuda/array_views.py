@@ -127,6 +127,7 @@ class ArrayViews(_core.DeviceArrayBase):
         >>> array.device_ctypes_pointer.value == array.pointer
         True
         """
+        self.share()
         return ctypes.c_void_p(self.pointer if self.size else None)
 
     @property

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from cujit._annotations import HostOrDeviceArray, Shape, StreamLike
+    from cujit.cuda.ipc import IpcArrayHandle
 
 _SMALL = 1 << 16  # bytes up to which an assigned value is broadcast on the host rather than by a kernel
 
@@ -241,6 +242,32 @@ class DeviceNDArray(ArrayViews):
             raise ValueError("cannot copy a device array of another order or with gaps; assign to it: array[:] = ...")
         if self.size:
             _core.copy_on_device(self, source, self.nbytes, stream)
+
+    def get_ipc_handle(self) -> IpcArrayHandle:
+        """The array for another process of the same machine, which gets the handle pickled and opens it.
+
+        Memory of cujit's pool cannot be given away: the elements move once to memory of the driver's own, which nobody
+        may know of but the array.
+
+        Returns
+        -------
+        IpcArrayHandle
+            It keeps the memory for as long as it lives; that must be as long as others use it.
+
+        Raises
+        ------
+        CudaAPIError
+            There are views of the array already, another library or a kernel knows its address, it is in memory of
+            the host, or on the CPU device.
+
+        Examples
+        --------
+        >>> cuda.to_device([1]).get_ipc_handle()  # doctest: +SKIP
+        <cujit.cuda.ipc.IpcArrayHandle object at 0x7fda6523f7a0>
+        """
+        from cujit.cuda import ipc
+
+        return ipc.handle_of_array(self)
 
     # --- items -------------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
-from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
+import weakref
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from cujit import _core
 from cujit.cuda.device_attributes import DeviceAttributes
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from cujit._core import Event
+    from cujit.cuda.ipc import IpcHandle
+    from cujit.cuda.memory import ManagedMemory, MappedMemory, MemoryPointer, PinnedMemory
     from cujit.cuda.streams import Stream
 
     _P = ParamSpec("_P")
@@ -36,7 +39,8 @@ class _Thread(threading.local):
     """Which devices this thread has entered; empty until it needs one."""
 
     def __init__(self) -> None:
-        self.stack: list[tuple[Device, _core.Device | None]] = []   # each with the choice that was before
+        # Each with the choice that was before, and the context that the driver had for the thread.
+        self.stack: list[tuple[Device, _core.Device | None, int]] = []
 
 
 _thread = _Thread()
@@ -97,6 +101,19 @@ class Device(DeviceAttributes):
     def supports_bfloat16(self) -> bool:
         return self.compute_capability >= (8, 0)
 
+    def get_device_identity(self) -> dict[str, int]:
+        """Where the device is on the PCI bus: the same in all processes, whatever number they give it."""
+        return {"pciDomainID": self.PCI_DOMAIN_ID, "pciBusID": self.PCI_BUS_ID, "pciDeviceID": self.PCI_DEVICE_ID}
+
+    @staticmethod
+    def from_identity(identity: dict[str, int]) -> Device:
+        """The device with this get_device_identity(). RuntimeError where this process does not see it."""
+        for device in gpus:
+            if device.get_device_identity() == identity:
+                return device
+        raise RuntimeError(f"this process does not see the device {identity}: it is hidden by CUDA_VISIBLE_DEVICES, or "
+                           "another machine's")
+
     def synchronize(self) -> None:
         """Waits until all work on the device is done, and the callbacks of streams have returned."""
         from cujit.cuda.streams import wait_for_callbacks
@@ -150,20 +167,23 @@ def need_device() -> Device:
     """This thread's current device, chosen now where there is none."""
     if not _thread.stack:
         core = _core.current_device()
-        _thread.stack.append((_device(core.kind, core.id), _core.chosen_device()))
+        _thread.stack.append((_device(core.kind, core.id), _core.chosen_device(), 0))
     return _thread.stack[-1][0]
 
 
 def enter(device: Device) -> None:
     """Makes `device` the current one of this thread until leave()."""
     before = _core.chosen_device()
+    former = device._core.make_current()   # for other libraries, which take memory on it
     _core.set_current_device(device._core)
-    _thread.stack.append((device, before))
+    _thread.stack.append((device, before, former))
 
 
 def leave() -> None:
-    _, before = _thread.stack.pop()
-    _core.set_current_device(before)
+    if _thread.stack:   # else close() was called meanwhile
+        device, before, former = _thread.stack.pop()
+        _core.set_current_device(before)
+        device._core.restore_current(former)
 
 
 @contextlib.contextmanager
@@ -220,11 +240,12 @@ def select_device(device_id: int) -> Device:
     if not 0 <= device_id < len(gpus):
         raise IndexError(f"there is no device {device_id}; there {'is' if len(gpus) == 1 else 'are'} {len(gpus)}")
     device = gpus[device_id]
+    former = device._core.make_current()
     _core.set_current_device(device._core)
     if _thread.stack:
-        _thread.stack[-1] = (device, _thread.stack[-1][1])
+        _thread.stack[-1] = (device, *_thread.stack[-1][1:])
     else:
-        _thread.stack.append((device, None))
+        _thread.stack.append((device, None, former))
     return device
 
 
@@ -256,9 +277,96 @@ class Context:
     def __repr__(self) -> str:
         return f"<context of {self.device!r}>"
 
+    @property
+    def handle(self) -> int:
+        """The CUcontext; 0 for the CPU device."""
+        return self.device._core.context
+
+    @property
+    def memory_manager(self) -> Any:
+        """What gives the device's memory: an object of the class of cuda.set_memory_manager, or the driver's."""
+        from cujit.cuda import memory_managers
+
+        return memory_managers.manager_of(self.device._core)
+
     def get_memory_info(self) -> MemoryInfo:
-        """(free, total) bytes of the device's memory."""
-        return MemoryInfo(*self.device._core.memory_info())
+        """(free, total) bytes of the device's memory. NotImplementedError where its manager does not tell."""
+        with on(self.device._core):
+            free, total = self.memory_manager.get_memory_info()
+        return MemoryInfo(free, total)
+
+    def memalloc(self, bytesize: int) -> MemoryPointer:
+        """Device memory, freed with the object. DeviceMemoryError where there is not that much."""
+        with on(self.device._core):
+            memory: MemoryPointer = self.memory_manager.memalloc(bytesize)
+        return memory
+
+    def memhostalloc(self, bytesize: int, mapped: bool = False, portable: bool = False,
+                     wc: bool = False) -> MappedMemory | PinnedMemory:
+        """Page-locked host memory, as a buffer; kernels use what is mapped. wc: write-combined. DeviceMemoryError where
+        there is not that much."""
+        with on(self.device._core):
+            memory: MappedMemory | PinnedMemory = self.memory_manager.memhostalloc(bytesize, mapped, portable, wc)
+        return memory
+
+    def memallocmanaged(self, bytesize: int, attach_global: bool = True) -> ManagedMemory:
+        """Memory that moves to whoever uses it, as a buffer. DeviceMemoryError where there is not that much."""
+        with on(self.device._core):
+            memory: ManagedMemory = self.memory_manager.memallocmanaged(bytesize, attach_global)
+        return memory
+
+    def mempin(self, owner: Any, pointer: Any, size: int, mapped: bool = False) -> MappedMemory | PinnedMemory:
+        """Page-locks host memory of `owner`, until the result goes. CudaAPIError where it is locked already."""
+        with on(self.device._core):
+            memory: MappedMemory | PinnedMemory = self.memory_manager.mempin(owner, pointer, size, mapped)
+        return memory
+
+    def get_ipc_handle(self, memory: Any) -> IpcHandle:
+        """Device memory for another process. CudaAPIError for memory that none can be given."""
+        with on(self.device._core):
+            handle: IpcHandle = self.memory_manager.get_ipc_handle(memory)
+        return handle
+
+    def open_ipc_handle(self, handle: Any, size: int) -> MemoryPointer:
+        """Another process's memory by the driver's handle, on this device, until the object goes. CudaAPIError where it
+        is gone."""
+        from cujit.cuda import ipc
+
+        opened = ipc.IpcHandle(None, handle, size, self.device.get_device_identity())
+        memory = opened.open()
+        weakref.finalize(memory, opened.close)
+        return memory
+
+    def get_active_blocks_per_multiprocessor(self, func: Any, blocksize: int, memsize: int,
+                                             flags: int | None = None) -> int:
+        """How many blocks of `blocksize` threads and `memsize` bytes of dynamic shared memory a multiprocessor runs at
+        once. func: a kernel, compiled for one list of types, or one of its overloads. ValueError for others."""
+        with on(self.device._core):
+            kernel, types = _compiled(func)
+            blocks: int = kernel.resident_blocks(types, blocksize, memsize)
+        return blocks // self.device.MULTIPROCESSOR_COUNT
+
+    def get_max_potential_block_size(self, func: Any, b2d_func: Any, memsize: int, blocksizelimit: int,
+                                     flags: int | None = None) -> tuple[int, int]:
+        """(blocks, threads of a block) that fill the device, of at most `blocksizelimit` threads (0: no limit).
+
+        func: as above; b2d_func: None or 0, or a function of the threads of a block that tells the bytes of dynamic
+        shared memory in the place of `memsize`.
+        """
+        with on(self.device._core):
+            kernel, types = _compiled(func)
+            blocks, threads = kernel.occupancy(types, memsize)
+            if b2d_func or 0 < blocksizelimit < threads:
+                blocks, threads = self._largest_block(kernel, types, b2d_func or (lambda _: memsize), blocksizelimit)
+        return blocks, threads
+
+    def _largest_block(self, kernel: Any, types: Any, bytes_of: Callable[[int], int], limit: int) -> tuple[int, int]:
+        """The block, of whole warps where it can be, with which most threads are at work."""
+        most = kernel.attribute(types, 0)   # CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK
+        most = min(most, limit) if limit > 0 else most
+        sizes = range(most - most % 32, 0, -32) if most >= 32 else [most]
+        return max(((kernel.resident_blocks(types, size, bytes_of(size)), size) for size in sizes),
+                   key=lambda found: (found[0] * found[1], found[1]))
 
     def can_access_peer(self, peer_device: Device | Context | int) -> bool:
         """Device.can_access_peer."""
@@ -290,9 +398,31 @@ class Context:
         with self.device:
             return stream()
 
+    def get_default_stream(self) -> Stream:
+        """The stream that work goes to when none is named."""
+        return self.create_external_stream(0)
+
+    def create_external_stream(self, ptr: int) -> Stream:
+        """A stream made elsewhere, by its CUstream value."""
+        from cujit.cuda.streams import external_stream
+
+        with self.device:
+            return external_stream(ptr)
+
     def create_event(self, timing: bool = True) -> Event:
         with self.device:
             return _core.Event(timing=timing)
+
+
+def _compiled(func: Any) -> tuple[Any, Any]:
+    """(kernel, types) of a kernel with one list of types, or of an overload."""
+    kernel = getattr(func, "dispatcher", func)
+    if kernel is not func:
+        return kernel, func.argtypes
+    if len(kernel.overloads) != 1:
+        raise ValueError(f"{kernel!r} is compiled for {len(kernel.overloads)} lists of types; name one: "
+                         "kernel.overloads[types]")
+    return kernel, next(iter(kernel.overloads))
 
 
 class Deallocations:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from cujit import _core
 from cujit.cuda import devicearray, layout
 from cujit.cuda.devicearray import DeviceNDArray
-from cujit.cuda.devices import need_device, on
+from cujit.cuda.devices import current_context, need_device, on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,7 +82,8 @@ def _memory_of(array):
     owner = array
     while isinstance(owner, np.ndarray):
         owner = owner.base
-    return owner if isinstance(owner, _core.HostMemory) else None
+    is_memory = isinstance(owner, (_core.HostMemory, _core.HostView)) and hasattr(owner, "address")
+    return owner if is_memory else None
 
 
 def _in_memory(kind, shape, dtype, strides, order):
@@ -94,7 +96,18 @@ def _in_memory(kind, shape, dtype, strides, order):
     if size == 0:
         need_device()
         return np.ndarray(shape, dtype, strides=strides)
-    return np.ndarray(shape, dtype, _core.HostMemory(size, kind), strides=strides)
+    return np.ndarray(shape, dtype, _memory(size, kind), strides=strides)
+
+
+def _memory(size, kind):
+    """Host memory as a buffer: the driver's, or that of a memory manager that has its own."""
+    managers = sys.modules.get("cujit.cuda.memory_managers")
+    if managers is None or not managers.gives_host_memory():
+        return _core.HostMemory(size, kind)
+    context = current_context()
+    if kind.startswith("managed"):
+        return context.memallocmanaged(size, kind == "managed")
+    return context.memhostalloc(size, mapped=True, portable=True, wc=kind == "write-combined")
 
 
 def _in_memory_like(kind, ary):

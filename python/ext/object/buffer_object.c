@@ -26,19 +26,42 @@ PyObject *ext_buffer_create(ExtState *state, PyTypeObject *class, RtDevice *devi
     return ext_raise(&diag);
 }
 
+/* The driver's own memory, which others may know from the start. */
+static PyObject *create_shared(ExtState *state, PyTypeObject *class, RtDevice *device, size_t size)
+{
+    Diag diag = {.id = DIAG_NONE};
+    ExtBuffer *self = (ExtBuffer *)class->tp_alloc(class, 0);
+    if (!self)
+        return NULL;
+    self->state = state;
+    self->device = device;
+    self->size = size;
+    self->is_shared = true;
+    bool ok;
+    Py_BEGIN_ALLOW_THREADS ok = rt_allocate(device, size, &self->pointer, &diag);
+    Py_END_ALLOW_THREADS if (ok) return (PyObject *)self;
+    self->pointer = 0;
+    Py_DECREF(self);
+    return ext_raise(&diag);
+}
+
 static PyObject *buffer_new(PyTypeObject *class, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"size", NULL};
+    static char *names[] = {"size", "is_shared", NULL};
     ExtState *state = ext_state_of_type(class);
     Py_ssize_t size;
-    if (!state || !PyArg_ParseTupleAndKeywords(args, kwargs, "n:DeviceBuffer", names, &size))
+    int is_shared = false;
+    if (!state || !PyArg_ParseTupleAndKeywords(args, kwargs, "n|p:DeviceBuffer", names, &size, &is_shared))
         return NULL;
     if (size < 0) {
         PyErr_SetString(PyExc_ValueError, "a buffer's size cannot be negative");
         return NULL;
     }
     RtDevice *device = ext_current_device(state);
-    return device ? ext_buffer_create(state, class, device, (size_t)size) : NULL;
+    if (!device)
+        return NULL;
+    return is_shared ? create_shared(state, class, device, (size_t)size)
+                     : ext_buffer_create(state, class, device, (size_t)size);
 }
 
 /* --- freeing ---------------------------------------------------------------------------------------------------------------- */
@@ -129,7 +152,20 @@ static void buffer_dealloc(ExtBuffer *self)
 
 static PyMemberDef buffer_members[] = {
     {"pointer", T_ULONGLONG, offsetof(ExtBuffer, pointer), READONLY, "The device address."},
+    {"device_pointer", T_ULONGLONG, offsetof(ExtBuffer, pointer), READONLY, "The same, under numba's names:"},
+    {"device_pointer_value", T_ULONGLONG, offsetof(ExtBuffer, pointer), READONLY, NULL},
+    {"handle", T_ULONGLONG, offsetof(ExtBuffer, pointer), READONLY, NULL},
     {"size", T_PYSSIZET, offsetof(ExtBuffer, size), READONLY, "Bytes."},
+    {0},
+};
+
+static PyObject *buffer_device(ExtBuffer *self, void *Py_UNUSED(closure))
+{
+    return ext_device_object(self->state, self->device);
+}
+
+static PyGetSetDef buffer_getset[] = {
+    {"device", (getter)buffer_device, NULL, "The device whose memory it is.", NULL},
     {0},
 };
 
@@ -138,6 +174,7 @@ static PyType_Slot buffer_slots[] = {
     {Py_tp_new, buffer_new},
     {Py_tp_dealloc, buffer_dealloc},
     {Py_tp_members, buffer_members},
+    {Py_tp_getset, buffer_getset},
     {0},
 };
 

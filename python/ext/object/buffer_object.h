@@ -9,7 +9,8 @@ typedef struct ExtBuffer {
     RtDevice *device;
     RtPointer pointer;
     size_t size;
-    atomic_bool is_shared; /* other libraries may know the address */
+    atomic_bool is_shared; /* others may know the address: other libraries, kernels that name the array */
+    _Atomic uint32_t arrays; /* that lie in it, views included */
 } ExtBuffer;
 
 /* A DeviceBuffer. New reference. */

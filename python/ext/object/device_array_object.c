@@ -8,6 +8,7 @@
 #include "ext/object/buffer_object.h"
 #include "ext/object/device_object.h"
 #include "ext/object/launch_device.h"
+#include "ext/raise.h"
 #include "ext/array/element_types.h"
 
 /* --- making ------------------------------------------------------------------------------------------------------------------ */
@@ -78,6 +79,27 @@ static RtDevice *device_of_base(ExtState *state, PyObject *base, RtPointer point
     return current ? ext_device_of_pointer(current, pointer) : NULL;
 }
 
+/* The memory that it lies in; NULL where that is not cujit's. */
+static ExtBuffer *buffer_of(const ExtDeviceArray *self)
+{
+    PyObject *owner = self->base;
+    while (owner && PyObject_TypeCheck(owner, self->state->device_array_type))
+        owner = ((ExtDeviceArray *)owner)->base;
+    return owner && PyObject_TypeCheck(owner, self->state->buffer_type) ? (ExtBuffer *)owner : NULL;
+}
+
+/* Takes over the reference. */
+static void set_base(ExtDeviceArray *self, PyObject *base)
+{
+    ExtBuffer *former = buffer_of(self);
+    if (former)
+        former->arrays--;
+    Py_XSETREF(self->base, base);
+    ExtBuffer *buffer = buffer_of(self);
+    if (buffer)
+        buffer->arrays++;
+}
+
 static PyObject *array_new(PyTypeObject *class, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
 {
     ExtState *state = ext_state_of_type(class);
@@ -113,7 +135,7 @@ static int init_once(ExtDeviceArray *self, PyObject *shape, PyObject *strides, P
         self->size = self->shape[0] = 0;
         return -1;
     }
-    Py_SETREF(self->base, Py_NewRef(base));
+    set_base(self, Py_NewRef(base));
     self->pointer = pointer;
     self->device = device_of_base(self->state, base, pointer);
     return self->device ? 0 : -1;
@@ -157,7 +179,7 @@ PyObject *ext_device_array_like(const ExtDeviceArray *like, PyTypeObject *class,
     }
     ext_contiguity(self->ndim, self->shape, self->strides, PyDataType_ELSIZE(dtype), &self->c_contiguous,
                    &self->f_contiguous);
-    self->base = ext_buffer_create(like->state, NULL, like->device, (size_t)(self->size * PyDataType_ELSIZE(dtype)));
+    set_base(self, ext_buffer_create(like->state, NULL, like->device, (size_t)(self->size * PyDataType_ELSIZE(dtype))));
     if (!self->base)
         return Py_DECREF(self), NULL;
     self->pointer = ((ExtBuffer *)self->base)->pointer;
@@ -173,7 +195,7 @@ static int array_traverse(ExtDeviceArray *self, visitproc visit, void *arg)
 
 static int array_clear(ExtDeviceArray *self)
 {
-    Py_CLEAR(self->base);
+    set_base(self, NULL);
     return 0;
 }
 
@@ -228,17 +250,50 @@ static PyObject *get_layout(ExtDeviceArray *self, void *Py_UNUSED(closure))
 /* The memory is no longer known to cujit alone. */
 static PyObject *array_share(ExtDeviceArray *self, PyObject *Py_UNUSED(ignored))
 {
-    PyObject *owner = self->base;
-    while (owner && PyObject_TypeCheck(owner, self->state->device_array_type))
-        owner = ((ExtDeviceArray *)owner)->base;
-    if (owner && PyObject_TypeCheck(owner, self->state->buffer_type))
-        ((ExtBuffer *)owner)->is_shared = true;
+    ExtBuffer *buffer = buffer_of(self);
+    if (buffer)
+        buffer->is_shared = true;
     Py_RETURN_NONE;
+}
+
+/* Gives the buffer memory of the driver's own in the place of a pool's, with the same contents. */
+static bool replace(ExtBuffer *buffer, Diag *diag)
+{
+    RtPointer made = 0;
+    if (!rt_allocate(buffer->device, buffer->size, &made, diag))
+        return false;
+    if (!rt_copy_on_device(buffer->device, made, buffer->pointer, buffer->size, NULL, diag) ||
+        !rt_free_ordered(buffer->device, buffer->pointer, diag)) {
+        Diag ignored = {.id = DIAG_NONE};
+        rt_free(buffer->device, made, &ignored);
+        return false;
+    }
+    buffer->pointer = made;
+    return true;
+}
+
+static PyObject *array_move(ExtDeviceArray *self, PyObject *Py_UNUSED(ignored))
+{
+    bool ok;
+    Diag diag = {.id = DIAG_NONE};
+    ExtBuffer *buffer = buffer_of(self);
+    if (!buffer || (PyObject *)buffer != self->base || buffer->is_shared || buffer->arrays != 1 || !buffer->pointer)
+        Py_RETURN_FALSE;
+    RtPointer former = buffer->pointer;
+    Py_BEGIN_ALLOW_THREADS ok = replace(buffer, &diag);
+    Py_END_ALLOW_THREADS if (!ok) return ext_raise(&diag);
+    buffer->is_shared = true;
+    self->pointer = buffer->pointer + (self->pointer - former);
+    Py_RETURN_TRUE;
 }
 
 static PyMethodDef array_methods[] = {
     {"share", (PyCFunction)array_share, METH_NOARGS,
      "share(): another library gets the address; the memory is freed once the device has done everything."},
+    {"move", (PyCFunction)array_move, METH_NOARGS,
+     "move(): the array's elements get memory of the driver's own, which other processes can be given. False where "
+     "that "
+     "cannot be: somebody else knows the address, such as a view."},
     {0},
 };
 

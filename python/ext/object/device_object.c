@@ -200,10 +200,32 @@ static PyObject *device_enable_peer_access(ExtDevice *self, PyObject *other)
     Py_END_ALLOW_THREADS return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
 }
 
+static PyObject *device_make_current(ExtDevice *self, PyObject *Py_UNUSED(ignored))
+{
+    uint64_t former;
+    Diag diag = {.id = DIAG_NONE};
+    return rt_make_current(self->device, &former, &diag) ? PyLong_FromUnsignedLongLong(former) : ext_raise(&diag);
+}
+
+static PyObject *device_restore_current(ExtDevice *self, PyObject *former)
+{
+    Diag diag = {.id = DIAG_NONE};
+    uint64_t context = PyLong_AsUnsignedLongLong(former);
+    if (PyErr_Occurred())
+        return NULL;
+    return rt_restore_current(self->device, context, &diag) ? Py_NewRef(Py_None) : ext_raise(&diag);
+}
+
+static PyObject *get_context(ExtDevice *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromUnsignedLongLong(rt_device_context(self->device));
+}
+
 static PyGetSetDef device_getset[] = {
     {"kind", (getter)get_kind, NULL, "'cpu' or 'cuda'.", NULL},
     {"id", (getter)get_id, NULL, "The number of the device among those of its kind.", NULL},
     {"name", (getter)get_name, NULL, NULL, NULL},
+    {"context", (getter)get_context, NULL, "The CUcontext as a number; 0 for the CPU device.", NULL},
     {"sm", (getter)get_sm, NULL, "90 for compute capability 9.0; 0 for the CPU device.", NULL},
     {0},
 };
@@ -213,6 +235,9 @@ static PyMethodDef device_methods[] = {
     {"uuid", (PyCFunction)device_uuid, METH_NOARGS, NULL},
     {"synchronize", (PyCFunction)device_synchronize, METH_NOARGS, "Waits for all work on the device."},
     {"memory_info", (PyCFunction)device_memory_info, METH_NOARGS, "(free, total) bytes."},
+    {"make_current", (PyCFunction)device_make_current, METH_NOARGS,
+     "Makes its context the thread's; the former one, for restore_current."},
+    {"restore_current", (PyCFunction)device_restore_current, METH_O, NULL},
     {"can_access_peer", (PyCFunction)device_can_access_peer, METH_O, "Whether kernels could use the peer's memory."},
     {"enable_peer_access", (PyCFunction)device_enable_peer_access, METH_O, "Lets kernels use the peer's memory."},
     {0},

@@ -107,6 +107,46 @@ static PyType_Spec memory_spec = {
     .slots = memory_slots,
 };
 
+/* --- a view of any host memory ----------------------------------------------------------------------------------------------- */
+typedef struct ExtHostView {
+    PyObject_HEAD unsigned long long address;
+    Py_ssize_t size;
+} ExtHostView;
+
+static int view_init(ExtHostView *self, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"address", "size", NULL};
+    return PyArg_ParseTupleAndKeywords(args, kwargs, "Kn:HostView", names, &self->address, &self->size) ? 0 : -1;
+}
+
+static void view_dealloc(PyObject *self)
+{
+    PyTypeObject *class = Py_TYPE(self);
+    class->tp_free(self);
+    Py_DECREF(class);
+}
+
+static int view_get_buffer(PyObject *object, Py_buffer *view, int flags)
+{
+    const ExtHostView *self = (ExtHostView *)object;
+    return PyBuffer_FillInfo(view, object, (void *)(uintptr_t)self->address, self->size, 0, flags);
+}
+
+static PyType_Slot view_slots[] = {
+    {Py_tp_doc, "HostView(address, size): host memory that a subclass owns, as a writable buffer."},
+    {Py_tp_init, view_init},
+    {Py_tp_dealloc, view_dealloc},
+    {Py_bf_getbuffer, view_get_buffer},
+    {0},
+};
+
+static PyType_Spec view_spec = {
+    .name = "cujit._core.HostView",
+    .basicsize = sizeof(ExtHostView),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .slots = view_slots,
+};
+
 /* --- memory that is there already --------------------------------------------------------------------------------------------- */
 static PyObject *function_register_host(PyObject *module, PyObject *args)
 {
@@ -146,6 +186,9 @@ bool ext_add_host_memory(PyObject *module)
     PyObject *type = PyType_FromModuleAndSpec(module, &memory_spec, NULL);
     bool ok =
         type && PyModule_AddType(module, (PyTypeObject *)type) == 0 && PyModule_AddFunctions(module, functions) == 0;
+    Py_XDECREF(type);
+    type = ok ? PyType_FromModuleAndSpec(module, &view_spec, NULL) : NULL;
+    ok = type && PyModule_AddType(module, (PyTypeObject *)type) == 0;
     Py_XDECREF(type);
     return ok;
 }

@@ -204,6 +204,16 @@ static bool copy_host_array(SnapshotBuilder *builder, PyArrayObject *array, Cons
     return true;
 }
 
+/* From now on the address of a device array is known to a kernel. */
+static bool keep_in_place(const ExtState *state, PyObject *value)
+{
+    if (!PyObject_TypeCheck(value, state->device_array_type))
+        return true;
+    PyObject *done = PyObject_CallMethod(value, "share", NULL);
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
 static const Constant *array(SnapshotBuilder *builder, PyObject *value, const ExtArrayView *view, const char *shown)
 {
     ConstantArray *out = ARENA_NEW(builder->arena, ConstantArray);
@@ -217,7 +227,7 @@ static const Constant *array(SnapshotBuilder *builder, PyObject *value, const Ex
         memcpy(out->strides, view->strides, sizeof *out->strides * (size_t)view->ndim);
         out->layout = ext_view_layout(view);
         out->device_pointer = view->pointer;
-        if (PyList_Append(builder->keep_alive, value) < 0)
+        if (PyList_Append(builder->keep_alive, value) < 0 || !keep_in_place(builder->state, value))
             return NULL;
     }
     Constant *constant = ext_new_constant(builder, CONSTANT_ARRAY, shown);

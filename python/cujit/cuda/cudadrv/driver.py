@@ -1,8 +1,63 @@
-"""The classes of devices, contexts, streams and events, under the names of numba.cuda.cudadrv.driver."""
+"""Devices, contexts, memory and copies of it, under the names of numba.cuda.cudadrv.driver."""
+from __future__ import annotations
+
+from cujit import _core
 from cujit._core import Event
-from cujit.cuda.devices import Context, Device
+from cujit.cuda.devices import Context, Device, MemoryInfo, gpus, runtime
+from cujit.cuda.ipc import IpcHandle
 from cujit.cuda.linker import Linker
+from cujit.cuda.memory import (
+    AutoFreePointer,
+    ManagedMemory,
+    MappedMemory,
+    MemoryPointer,
+    PinnedMemory,
+    device_extents,
+    device_memory_size,
+    device_memset,
+    device_pointer,
+    device_to_device,
+    device_to_host,
+    host_to_device,
+    is_device_memory,
+)
+from cujit.cuda.memory_managers import (
+    BaseCUDAMemoryManager,
+    GetIpcHandleMixin,
+    HostOnlyCUDAMemoryManager,
+    set_memory_manager,
+)
 from cujit.cuda.streams import Stream
 from cujit.errors import CudaAPIError, LinkerError
 
-__all__ = ["Context", "CudaAPIError", "Device", "Event", "Linker", "LinkerError", "Stream"]
+__all__ = [
+    "AutoFreePointer", "BaseCUDAMemoryManager", "Context", "CudaAPIError", "Device", "Driver", "Event",
+    "GetIpcHandleMixin", "HostOnlyCUDAMemoryManager", "IpcHandle", "Linker", "LinkerError", "ManagedMemory",
+    "MappedMemory", "MemoryInfo", "MemoryPointer", "PinnedMemory", "Stream", "device_extents", "device_memory_size",
+    "device_memset", "device_pointer", "device_to_device", "device_to_host", "driver", "host_to_device",
+    "is_device_memory", "set_memory_manager",
+]
+
+
+class Driver:
+    """What the driver says of itself."""
+
+    def get_version(self) -> tuple[int, int]:
+        """(major, minor) of the newest CUDA that the driver supports; of the CPU device, what cuda.runtime says."""
+        return runtime.get_version()
+
+    def get_device_count(self) -> int:
+        """The number of devices."""
+        return len(gpus)
+
+    def get_device(self, devnum: int = 0) -> Device:
+        """A device by its number."""
+        return gpus[devnum]
+
+    @property
+    def is_available(self) -> bool:
+        """Whether there is a GPU."""
+        return _core.gpu_count() > 0
+
+
+driver = Driver()
