@@ -1,0 +1,48 @@
+#!/bin/bash
+# test_libraries.sh PYTHON [LIBRARY...]: public libraries' own tests, as they are on PyPI, with cujit in numba.cuda's
+# place (python -m cujit), on the CPU device unless CUJIT_DEVICE says otherwise. PYTHON has cujit; the libraries go into
+# an environment of their own beside it: FOLDER/library-tests, or $CUJIT_LIBRARY_TESTS. Without names: all of them.
+set -euo pipefail
+
+# For each: what to install, and what to hand to pytest in the folder of its source.
+stumpy=("stumpy==1.14.1" pandas scipy polars)
+stumpy_tests=(tests/test_gpu_stump.py tests/test_gpu_aamp.py tests/test_gpu_mpdist.py tests/test_gpu_stimp.py)
+sarracen=("sarracen==1.4.1" scikit-learn)
+sarracen_tests=(sarracen/tests/interpolate/test_interpolate.py -k gpu)   # without what numba compiles for CPUs
+
+python=${1:?usage: test_libraries.sh PYTHON [LIBRARY...]}
+shift
+[ $# -gt 0 ] || set -- stumpy sarracen
+folder=${CUJIT_LIBRARY_TESTS:-$(dirname "$(dirname "$python")")/library-tests}
+export CUJIT_DEVICE=${CUJIT_DEVICE:-cpu}
+
+make_environment() {
+    [ -x "$folder/bin/python" ] || "$python" -m venv "$folder"
+    local own
+    own=$("$python" -c 'import cujit, os; print(os.path.dirname(os.path.abspath(cujit.__file__)))')
+    ln -sfn "$own" "$("$folder/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/cujit"
+    install pytest pytest-timeout pytest-xdist
+}
+
+install() { "$folder/bin/python" -m pip install -q --disable-pip-version-check "$@"; }
+
+fetch_source() {   # fetch_source PACKAGE==VERSION: the folder of its sdist
+    local sources=$folder/sources name=${1%%==*}
+    mkdir -p "$sources"
+    if ! compgen -G "$sources/${name//-/_}-*/" >/dev/null; then
+        "$folder/bin/python" -m pip download -q --disable-pip-version-check --no-deps --no-binary "$name" \
+            -d "$sources" "$1" >&2
+        tar -xzf "$sources/${name//-/_}"-*.tar.gz -C "$sources"
+    fi
+    echo "$sources/${name//-/_}"-*/
+}
+
+make_environment
+for library; do
+    declare -n packages=$library tests=${library}_tests
+    install "${packages[@]}"
+    source=$(fetch_source "${packages[0]}")
+    echo "== ${packages[0]}: its own tests with cujit as numba.cuda, CUJIT_DEVICE=$CUJIT_DEVICE"
+    (cd "$source" && "$folder/bin/python" -m cujit -m pytest -q -n auto --timeout=300 -p no:cacheprovider -W ignore \
+        "${tests[@]}")
+done
