@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import re
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from cujit import _core
@@ -271,6 +272,16 @@ def _is_number(type):
 
 def _is_complex(type):
     return type in (_core.scalar_types["complex64"], _core.scalar_types["complex128"])
+
+
+# --- cffi ------------------------------------------------------------------------------------------------------------
+
+def from_buffer(array):
+    return array   # which is a pointer where one is declared
+
+
+# What kernels have of cffi's FFI.
+ffi = SimpleNamespace(from_buffer=from_buffer)
 
 
 # --- pointers in signatures ------------------------------------------------------------------------------------------

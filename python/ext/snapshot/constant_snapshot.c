@@ -369,6 +369,17 @@ static const Constant *named_type(SnapshotBuilder *builder, PyObject *value, con
 }
 
 /* --- any value ----------------------------------------------------------------------------------------------------------------------- */
+/* An FFI of cffi, of whose methods kernels have from_buffer(). NULL without an exception for anything else. */
+static const Constant *foreign_interface(SnapshotScope *scope, PyObject *value, const char *shown)
+{
+    const char *name = Py_TYPE(value)->tp_name;
+    if (strcmp(name, "FFI") != 0 && strcmp(name, "_cffi_backend.FFI") != 0)
+        return NULL;
+    PyObject *module = ext_hold(PyImport_ImportModule("cujit.cuda.foreign"));
+    PyObject *meant = module ? ext_hold(PyObject_GetAttrString(module, "ffi")) : NULL;
+    return meant ? ext_constant(scope, meant, shown) : NULL;
+}
+
 /* Values that are not told by a simple check of their type. */
 static const Constant *other_value(SnapshotScope *scope, PyObject *value, const char *shown)
 {
@@ -389,6 +400,8 @@ static const Constant *other_value(SnapshotScope *scope, PyObject *value, const 
     if ((constant = instance(scope, value, shown)) || PyErr_Occurred())
         return constant;
     if ((constant = ext_function_object_constant(scope, value, shown)) || PyErr_Occurred())
+        return constant;
+    if ((constant = foreign_interface(scope, value, shown)) || PyErr_Occurred())
         return constant;
     ExtArrayView view;
     int is_array = ext_array_view(builder->state, value, &view);

@@ -105,6 +105,21 @@ def test_pointers_by_numbas_convention(compiled, signature):
 
 @on_cpu
 @needs_cc
+def test_pointers_of_cffi(compiled):
+    ffi = pytest.importorskip("cffi").FFI()
+    sum_n = cuda.declare_device("sum_n", "float32(CPointer(float32), int32)", link=compiled)
+
+    @cuda.jit
+    def kernel(x, out):
+        out[0] = sum_n(ffi.from_buffer(x), len(x))
+
+    out = np.zeros(1, np.float32)
+    kernel[1, 1](np.arange(5, dtype=np.float32), out)
+    assert out[0] == 10
+
+
+@on_cpu
+@needs_cc
 def test_arrays_by_numbas_convention(compiled):
     describe = cuda.declare_device("describe", int64(float64[:, :]), link=compiled)
     nothing = cuda.declare_device("nothing", "void()", link=compiled)
