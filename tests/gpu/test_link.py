@@ -153,6 +153,18 @@ def test_what_is_linked_is_kept_on_disk(tmp_path, monkeypatch):
     assert results == [(15, False), (15, True), (20, False)]
 
 
+@needs_nvrtc
+@pytest.mark.skipif(not shutil.which("nvdisasm"), reason="nvdisasm is not installed")
+def test_machine_code_of_all():
+    scaled = cuda.declare_device("scaled", "float (float x, const float *by)", link=cuda.CUSource(SOURCE), abi="c")
+
+    def kernel(x):
+        x[0] = scaled(x[0], x)
+
+    text = cuda.jit(kernel).inspect_sass("void(float32[::1])")
+    assert ".text.kernel" in text and ".text.scaled" in text
+
+
 def test_callbacks_have_the_module():
     found = []
 

@@ -256,7 +256,8 @@ class Inspection(_core.KernelBase):
         Raises
         ------
         RuntimeError
-            The tools are neither on PATH nor below CUDA_HOME or /usr/local/cuda, or refuse.
+            The tools are neither on PATH nor below CUDA_HOME or /usr/local/cuda, or refuse; a LinkerError where code
+            that the kernel is linked with cannot be, or nvJitLink is not installed.
         UnsupportedError
             The current device is the CPU device, and `cc` is not given.
 
@@ -267,10 +268,10 @@ class Inspection(_core.KernelBase):
         """
         from cujit.cuda.machine_code import disassemble
 
-        limit, asm = self.options.get("max_registers"), self._inspect("asm", signature, cc)
+        limit, asm, links = self.options.get("max_registers"), self._inspect("asm", signature, cc), self.links()
         if signature is not None:
-            return disassemble(asm, limit)
-        return {types: disassemble(text, limit) for types, text in asm.items()}
+            return disassemble(asm, limit, links)
+        return {types: disassemble(text, limit, links) for types, text in asm.items()}
 
     @overload
     def inspect_ir(self, signature: None = None) -> dict[ArgumentTypes, str]: ...

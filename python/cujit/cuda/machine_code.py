@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from cujit import _core
 from cujit.errors import UnsupportedError
 
 _FOLDERS = ("/usr/local/cuda",)
@@ -29,18 +30,33 @@ def _run(*command):
     return done.stdout
 
 
-def disassemble(ptx, max_registers=None):
-    """SASS of a kernel for the architecture that its PTX names.
+def disassemble(ptx, max_registers=None, links=()):
+    """SASS of a kernel for the architecture that its PTX names, and of the LinkItems that it is linked with.
 
     UnsupportedError for text that is no PTX (the CPU device's); RuntimeError when the tools are missing or refuse.
     """
     target = re.search(r"^\.target\s+(sm_\w+)", ptx, re.MULTILINE)
     if target is None:
         raise UnsupportedError("the CPU device has no SASS; inspect_asm() gives its assembly, cc= chooses a GPU")
-    assembler, disassembler = _tool("ptxas"), _tool("nvdisasm")
-    limit = [f"--maxrregcount={max_registers}"] if max_registers else []
+    disassembler = _tool("nvdisasm")
     with tempfile.TemporaryDirectory() as folder:
-        source, cubin = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
-        source.write_text(ptx)
-        _run(assembler, f"-arch={target[1]}", *limit, "-o", str(cubin), str(source))
+        cubin = Path(folder, "kernel.cubin")
+        if links:
+            cubin.write_bytes(_linked(ptx, target[1], max_registers, links))
+        else:
+            _assemble(ptx, target[1], max_registers, cubin)
         return _run(disassembler, str(cubin))
+
+
+def _assemble(ptx, architecture, max_registers, cubin):
+    source = cubin.with_suffix(".ptx")
+    source.write_text(ptx)
+    limit = [f"--maxrregcount={max_registers}"] if max_registers else []
+    _run(_tool("ptxas"), f"-arch={architecture}", *limit, "-o", str(cubin), str(source))
+
+
+def _linked(ptx, architecture, max_registers, links):
+    from cujit.cuda.foreign import PTXSource
+
+    sm = int(re.sub(r"\D", "", architecture))
+    return _core.link((PTXSource(ptx, "kernel"), *links), sm, max_registers or 0)[0]
