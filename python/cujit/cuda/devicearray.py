@@ -187,6 +187,10 @@ class DeviceNDArray(ArrayViews):
             _synchronize(self.stream)
         return host if dtype is None else host.astype(dtype, copy=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        host = self.copy_to_host()
+        return to_device, (host if self._is_contiguous() else host.copy(order="C"),)
+
     # --- from the host -----------------------------------------------------------------------------------------------
 
     def copy_to_device(self, ary: Any, stream: StreamLike = 0) -> None:
