@@ -261,3 +261,103 @@ with cuda.gpus[1]:
     cuda.synchronize()
 assert calls("cuCtxSynchronize") == before + 3
 """)
+
+
+def test_the_drivers_current_context_follows(with_two_devices):
+    """Other libraries take memory on it."""
+    with_two_devices("""
+def context():
+    current = ctypes.c_void_p()
+    library.cuCtxGetCurrent(ctypes.byref(current))
+    return current.value or 0
+
+library.cuCtxSetCurrent(None)
+add[1, 4](d1, e1)
+assert launched_on() == 1 and context() == 0
+with cuda.gpus[1]:
+    assert context() == cuda.current_context().handle == 0x1000 * 11
+    with cuda.gpus[0]:
+        assert context() == cuda.current_context().handle == 0x1000 * 10
+    assert context() == 0x1000 * 11
+assert context() == 0
+cuda.select_device(1)
+assert context() == 0x1000 * 11
+""")
+
+
+def test_arrays_for_other_processes(with_two_devices):
+    """The fake opens its own handles."""
+    with_two_devices("""
+import pickle
+before = d1.pointer
+handle = d1.get_ipc_handle()
+assert d1.pointer != before and d1.copy_to_host().tolist() == [1, 2, 3, 4]    # it has left the pool
+moved = d1.pointer
+assert d1[1:].get_ipc_handle()._ipc_handle.offset == 4 and d1.pointer == moved
+there = pickle.loads(pickle.dumps(handle))
+with there as array:
+    assert array.device.id == 1 and array.pointer == d1.pointer and array.shape == (4,)
+    assert array.copy_to_host().tolist() == [1, 2, 3, 4]
+    try:
+        there.open()
+        raise AssertionError
+    except ValueError as error:
+        assert "open already" in str(error)
+assert calls("cuIpcCloseMemHandle") == 1
+with cuda.gpus[1], cuda.open_ipc_array(handle._ipc_handle.handle, 2, np.float32, offset=8) as array:
+    assert array.copy_to_host().tolist() == [3, 4]
+try:
+    handle.open()
+    raise AssertionError
+except ValueError as error:
+    assert "in another process" in str(error)
+view = e1[1:]
+for known in (e1, Foreign(d0).array):
+    if known is d0:
+        known.__cuda_array_interface__
+    try:
+        known.get_ipc_handle()
+        raise AssertionError
+    except errors.CudaAPIError as error:
+        assert "while no view, library or kernel knows its address" in str(error)
+del view
+assert e1.get_ipc_handle() and e1.copy_to_host().tolist() == [1, 2, 3, 4]
+there._ipc_handle.source_info["pciBusID"] = 99
+try:
+    there.open()
+    raise AssertionError
+except RuntimeError as error:
+    assert "does not see the device" in str(error)
+""")
+
+
+def test_memory_managers_of_each_device(with_two_devices):
+    with_two_devices("""
+from cujit import _core
+
+class Manager(cuda.GetIpcHandleMixin, cuda.HostOnlyCUDAMemoryManager):
+    interface_version = 1
+
+    def initialize(self):
+        self.contexts = []
+
+    def get_memory_info(self):
+        raise NotImplementedError
+
+    def memalloc(self, size):
+        current = ctypes.c_void_p()
+        library.cuCtxGetCurrent(ctypes.byref(current))
+        self.contexts.append(current.value)
+        held = [_core.DeviceBuffer(size, is_shared=True)]
+        return cuda.MemoryPointer(self.context, held[0].pointer, size, finalizer=held.clear)
+
+cuda.set_memory_manager(Manager)
+for number in (0, 1):
+    with cuda.gpus[number]:
+        x = cuda.to_device([1.0])
+        manager = cuda.current_context().memory_manager
+        assert manager.context.device.id == x.device.id == number and set(manager.contexts) == {0x1000 * (number + 10)}
+        add[1, 1](np.ones(1, np.float32), x)      # the host array's copy on the device is the manager's, too
+        assert len(manager.contexts) == 2
+cuda.set_memory_manager(None)
+""")

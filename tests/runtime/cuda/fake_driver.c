@@ -225,7 +225,11 @@ CUresult act_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUde
         [CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED] = 1,
         [CU_DEVICE_ATTRIBUTE_WARP_SIZE] = 32,
     };
-    (void)device;
+    enum { PCI_BUS_ID = 33 };
+    if ((int)attribute == PCI_BUS_ID) {
+        *value = device;
+        return CUDA_SUCCESS;
+    }
     *value = (size_t)attribute < sizeof values / sizeof *values ? values[attribute] : 0;
     return CUDA_SUCCESS;
 }
