@@ -39,6 +39,8 @@ typedef struct TargetLowering {
     void (*describe_math_call)(Emitter *emitter, const char *symbol, LLVMValueRef call);
     /* Emits the kernel in a way of the device's own; false: it has none for this one. NULL: for any. */
     bool (*emit_kernel)(Emitter *emitter, const EmittedFunction *kernel);
+    /* Emits a function that has assembly, where that is the device's; false: its body is, or with a diagnostic. */
+    bool (*emit_assembly)(Emitter *emitter, const EmittedFunction *function);
     /* After all functions: entries, libraries. False with a diagnostic. */
     bool (*finish_module)(Emitter *emitter);
     /* What a launch must know that other devices do not have; NULL: nothing. */

@@ -208,6 +208,12 @@ static void add_common_attributes(Emitter *emitter, LLVMValueRef function)
         add_text_attribute(emitter, function, "denormal-fp-math-f32", "preserve-sign,preserve-sign");
 }
 
+/* Whether what is emitted is not the function's body. */
+static bool is_assembly(const Emitter *emitter, const IrFunc *ir)
+{
+    return ir->assembly && emitter->target->kind == TARGET_NVPTX;
+}
+
 static void declare_functions(Emitter *emitter)
 {
     emitter->functions = ARENA_ARRAY(emitter->arena, EmittedFunction, emitter->ir->function_count);
@@ -222,7 +228,8 @@ static void declare_functions(Emitter *emitter)
         if (function->ir->is_kernel)
             declare_kernel(emitter, function);
         else
-            declare_device_function(emitter, function, raises[place], place == 0);
+            declare_device_function(emitter, function, raises[place] && !is_assembly(emitter, function->ir),
+                                    place == 0);
         add_common_attributes(emitter, function->llvm);
     }
 }
@@ -233,6 +240,8 @@ bool emit_module(Emitter *emitter)
     begin_debug_lines(emitter);
     for (uint32_t i = 0; i < emitter->ir->function_count; i++) {
         const EmittedFunction *function = &emitter->functions[i];
+        if (function->ir->assembly && emitter->lowering->emit_assembly(emitter, function))
+            continue;
         bool has_own_way = function->ir->is_kernel && emitter->lowering->emit_kernel;
         if (!has_own_way || !emitter->lowering->emit_kernel(emitter, function))
             emit_function_body(emitter, function);

@@ -41,9 +41,11 @@ typedef enum ConstantKind {
                       where the value is no number */
     CONSTANT_ELLIPSIS,
     CONSTANT_SLICE, /* items: start, stop, step */
-    CONSTANT_CLASS, /* of named tuples or dataclasses: text its name; type: of what it makes, with items of none; names: integer fields, then methods; items: the default of a field or
+    CONSTANT_CLASS, /* of named tuples or dataclasses: text its name; type: of what it makes, with items of none but for fields of a declared type; names: integer fields, then methods; items: the default of a field or
                        NULL, the function of a method, which has text "property" where a call is not written */
     CONSTANT_DICT, /* items, names: its keys as constant_key writes them, count */
+    CONSTANT_OVERLOADED, /* what the program has given implementations by type: overloads; text its name; items[0]: what it
+                            is where none of them fits; integer: 1 where values of numbers count before types alone */
 } ConstantKind;
 
 /* An array captured as a global or closure variable. */
@@ -84,7 +86,9 @@ const char *constant_key(Arena *arena, const Constant *key);
     FIELD(const ForeignFunction *, foreign, , foreign, )                                                          \
     /* of exceptions: the class object, which text names in every process; NULL: the builtin of that name */      \
     FIELD(const void *, host_class, , none, )                                                                     \
-    FIELD(const char *, shown_as, , text, ) /* how the source names it, for messages; may be NULL */
+    FIELD(const char *, shown_as, , text, ) /* how the source names it, for messages; may be NULL */              \
+    /* OVERLOADED: the object of Python that chooses an implementation; those that are chosen are in the key */   \
+    FIELD(const void *, overloads, , none, )
 struct Constant {
     CONSTANT_FIELDS(DECLARE_FIELD)
 };
@@ -120,7 +124,10 @@ struct Constant {
     FIELD(uint32_t, method_count, , number, )                                                                    \
     /* those of names that arrays have as a method and _kernel_functions as a function */                        \
     FIELD(const char *const *, method_names, , texts, method_count)                                              \
-    FIELD(const Constant *const *, methods, , constants, method_count) /* these functions */
+    FIELD(const Constant *const *, methods, , constants, method_count) /* these functions */                     \
+    /* OVERLOADED attributes, methods and operators ("operator.add") that the code can name */                   \
+    FIELD(uint32_t, member_count, , number, )                                                                    \
+    FIELD(const Constant *const *, members, , constants, member_count)
 struct CodeSnapshot {
     CODE_SNAPSHOT_FIELDS(DECLARE_FIELD)
 };
@@ -139,11 +146,48 @@ struct CodeSnapshot {
     /* bit i: the value of parameter i is known where the function is compiled */        \
     FIELD(uint64_t, constant_parameters, , number, )                                     \
     FIELD(bool, forceinline, , number, )                                                 \
+    FIELD(const char *, assembly, , text, ) /* IrFunc's; NULL: none */                   \
+    FIELD(bool, assembly_is_pure, , number, )                                            \
+    FIELD(bool, lacks_body, , number, )                                                  \
     /* what is linked beside every kernel that has the function */                       \
     FIELD(uint32_t, link_count, , number, )                                              \
     FIELD(const LinkItem *const *, links, , links, link_count)
 struct Snapshot {
     SNAPSHOT_FIELDS(DECLARE_FIELD)
+};
+
+/* --- overloads ------------------------------------------------------------------------------------------------- */
+typedef enum OverloadForm { OVERLOAD_CALL, OVERLOAD_ATTRIBUTE, OVERLOAD_METHOD } OverloadForm;
+
+/* What an overloaded function or member is for certain types of arguments. Never changed once it is in a list. */
+typedef struct Implementation Implementation;
+struct Implementation {
+    const Implementation *next;
+    const char *key; /* of the wish that it answers */
+    const Snapshot *function; /* NULL: there is none */
+    bool is_method; /* an attribute: there is none, but methods of that name */
+    const char *error; /* why the choice failed; else NULL */
+    Arena *arena; /* has all of it, and is owned by who has the list */
+};
+
+/* An argument of a call: its type and, where that is known, its value. */
+typedef struct WishArgument {
+    const Type *type;
+    const Constant *constant;
+} WishArgument;
+
+/* A call of what is overloaded that waits for its implementation. */
+typedef struct ImplementationWish ImplementationWish;
+struct ImplementationWish {
+    ImplementationWish *next;
+    const char *key; /* equal for equal wishes, in all compilations of a function */
+    const void *overloads;
+    OverloadForm form;
+    bool with_values; /* the types of numbers that are known are those of literals */
+    uint32_t count; /* all; the last keyword_count by name */
+    const WishArgument *arguments;
+    uint32_t keyword_count;
+    const char *const *keywords;
 };
 
 #endif

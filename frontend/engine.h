@@ -65,6 +65,8 @@ typedef struct Frontend {
     uint32_t depth; /* of nested instances */
     uint32_t instance_count;
     uint32_t cell_version; /* grows whenever the type of a shared variable does */
+    ImplementationWish *last_wish;
+    Implementation *last_used; /* the lists of the request end here */
 } Frontend;
 
 /* Inferring or emitting one instance. */

@@ -15,6 +15,9 @@ typedef struct FrontendRequest {
     bool exceptions; /* the host is told of them; and what Python's operators raise is checked */
     const Type *result; /* device functions: convert the result to this; NULL: as inferred */
     const Type **inferred; /* where to put the type of the result as programs see it, which the module's may not be */
+    const Implementation *implementations; /* of what is overloaded: those known so far */
+    const ImplementationWish **wishes; /* where to put what is missing of them, a list in the arena; NULL: nowhere */
+    const Implementation **used; /* where to put those that the code calls, a list of copies; NULL: nowhere */
     Buf *dump_bytecode, *dump_cfg, *dump_ssa; /* where to print these stages; NULL: do not */
     Buf *annotated; /* inspect_types text; NULL: do not */
     Buf *widenings; /* where float16 and float32 become float64: file:line and text, a line each; NULL: do not */

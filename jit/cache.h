@@ -45,8 +45,17 @@ struct JitFunction {
     bool is_cooperative; /* likewise: every launch of it is */
     CompileOptions options;
     uint32_t number;
+    _Atomic(const Implementation *) implementations; /* of what is overloaded: a list that grows at its head */
     JitCache cache;
 };
+
+static inline const Implementation *jit_implementations(const JitFunction *function)
+{
+    return atomic_load_explicit(&function->implementations, memory_order_acquire);
+}
+
+/* Nobody may read them any more. */
+void jit_free_implementations(JitFunction *function);
 
 void jit_cache_init(JitCache *cache);
 /* Releases every specialization. Nobody may read any more. */

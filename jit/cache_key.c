@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/table.h"
+#include "jit/compile.h"
 
 typedef struct Writer {
     Buf out;
@@ -263,6 +264,16 @@ static void write_options(Writer *w, const CompileOptions *options)
 #include "core/option.def"
 }
 
+/* Those that types chose among what is overloaded, which no snapshot has. */
+static void write_implementations(Writer *w, const JitFunction *function, const JitSpecialization *specialization)
+{
+    Arena *arena = arena_create();
+    const Implementation *used = jit_used_implementations(function, specialization, arena);
+    for (; used; used = used->next)
+        write_function(w, used->function);
+    arena_destroy(arena);
+}
+
 bool jit_cache_key(const JitFunction *function, const JitSpecialization *specialization, const Target *target,
                    Hash *key)
 {
@@ -276,6 +287,7 @@ bool jit_cache_key(const JitFunction *function, const JitSpecialization *special
     for (uint32_t i = 0; i < specialization->count; i++)
         write_type(&writer, specialization->types[i]);
     write_function(&writer, function->snapshot);
+    write_implementations(&writer, function, specialization);
     *key = hash_bytes(writer.out.text, writer.out.length);
     ok &= !writer.has_addresses && !(writer.has_links && target->kind == TARGET_HOST); /* host: linked anew each time */
     buf_free(&writer.out);

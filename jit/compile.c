@@ -6,7 +6,8 @@
 #include "jit/exception_table.h"
 #include "jit/dump.h"
 
-static IrModule *lower(const JitFunction *function, const JitSpecialization *specialization, Arena *arena, Diag *diag)
+static IrModule *lower(const JitFunction *function, const JitSpecialization *specialization,
+                       const Implementation **used, Arena *arena, Diag *diag)
 {
     Buf bytecode = {0}, cfg = {0}, ssa = {0};
     FrontendRequest request = {
@@ -16,6 +17,8 @@ static IrModule *lower(const JitFunction *function, const JitSpecialization *spe
         .is_kernel = true,
         .weak_literals = function->options.literals == LITERALS_WEAK,
         .exceptions = function->options.exceptions,
+        .implementations = jit_implementations(function),
+        .used = used,
         .dump_bytecode = jit_dump_wants("bytecode") ? &bytecode : NULL,
         .dump_cfg = jit_dump_wants("cfg") ? &cfg : NULL,
         .dump_ssa = jit_dump_wants("ssa") ? &ssa : NULL,
@@ -116,7 +119,7 @@ bool jit_compile(const JitFunction *function, const Target *target, JitSpecializ
                  KernelImage *image, Diag *diag)
 {
     Arena *arena = arena_create();
-    IrModule *module = lower(function, specialization, arena, diag);
+    IrModule *module = lower(function, specialization, NULL, arena, diag);
     bool ok = module && ir_verify(module, diag);
     if (ok) {
         dump_ir(function, "ir", module);
@@ -142,9 +145,19 @@ bool jit_restore_exceptions(const JitFunction *function, JitSpecialization *spec
         return true;
     Arena *arena = arena_create();
     Diag ignored = {.id = DIAG_NONE};
-    const IrModule *module = lower(function, specialization, arena, &ignored);
+    const IrModule *module = lower(function, specialization, NULL, arena, &ignored);
     if (module)
         describe(function, module, specialization);
     arena_destroy(arena);
     return module != NULL;
+}
+
+const Implementation *jit_used_implementations(const JitFunction *function, const JitSpecialization *specialization,
+                                               Arena *arena)
+{
+    const Implementation *used = NULL;
+    Diag ignored = {.id = DIAG_NONE};
+    if (jit_implementations(function))
+        lower(function, specialization, &used, arena, &ignored);
+    return used;
 }

@@ -13,6 +13,7 @@ JitFunction *jit_function_create(const Snapshot *snapshot, const CompileOptions 
     function->snapshot = snapshot;
     function->options = *options;
     function->number = number;
+    atomic_init(&function->implementations, NULL);
     jit_cache_init(&function->cache);
     return function;
 }
@@ -37,6 +38,7 @@ void jit_function_destroy(JitFunction *function)
         return;
     jit_cache_destroy(&function->cache);
     memory_free(function->symbol);
+    jit_free_implementations(function);
     memory_free(function);
 }
 

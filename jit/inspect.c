@@ -128,7 +128,8 @@ static char *inspect(const JitFunction *function, const Type *const *types, uint
                                .argument_types = types,
                                .is_kernel = is_kernel,
                                .weak_literals = function->options.literals == LITERALS_WEAK,
-                               .exceptions = function->options.exceptions};
+                               .exceptions = function->options.exceptions,
+                               .implementations = jit_implementations(function)};
     if (strcmp(what, "bytecode") == 0)
         request.dump_bytecode = &text;
     else if (strcmp(what, "cfg") == 0)
@@ -164,6 +165,7 @@ static const Type *result_type(const JitFunction *function, const Type *const *t
                                .argument_count = count,
                                .argument_types = types,
                                .weak_literals = function->options.literals == LITERALS_WEAK,
+                               .implementations = jit_implementations(function),
                                .inferred = &inferred};
     IrModule *module = frontend_lower(&request, scratch, diag);
     if (!inferred || !type_is_element(inferred)) /* tuples may lead to what the compilation alone knows */

@@ -48,6 +48,13 @@ RtModule *jit_raw_module_on(JitRawModule *module, RtDevice *device, Diag *diag);
 JitFunction *jit_raw_function_create(JitRawModule *module, const char *symbol, bool is_cooperative);
 void jit_function_destroy(JitFunction *function);
 
+/* What calls of overloaded functions wait for, with arguments of these types: a list in the arena. Answers make more wishes:
+ * ask until there are none. Failures of the kernel's are left to those who compile it. Call without the GIL. */
+bool jit_wishes(const JitFunction *function, const Type *const *types, uint32_t count, bool is_kernel, Arena *arena,
+                const ImplementationWish **wishes, Diag *diag);
+/* Answers a wish for all compilations to come. Takes over the implementation's arena. Threads may answer the same one. */
+void jit_add_implementation(JitFunction *function, Implementation *implementation);
+
 /* The kernel for these types on this device: found, or compiled and loaded now. Concurrent first calls compile once.
  * NULL with a diagnostic. Call without the GIL. */
 const JitSpecialization *jit_specialize(JitFunction *function, RtDevice *device, const Type *const *types,

@@ -353,6 +353,16 @@ static void print(Emitter *emitter, LLVMValueRef format, LLVMValueRef buffer)
 
 static void end_thread(Emitter *emitter) { call_llvm(emitter, "llvm.trap", NULL, 0, NULL); }
 
+/* A function that has a body is that here. */
+static bool refuse_assembly(Emitter *emitter, const EmittedFunction *function)
+{
+    const IrFunc *ir = function->ir;
+    const IrValue *last = ir->last->last;
+    return ir->lacks_body && !diag_fail(emitter->diag, &last->pos, DIAG_INTRINSIC_TARGET,
+                                        arena_format(emitter->arena, "asm(\"%.60s\")", ir->assembly), "the CPU device",
+                                        ": it is PTX; asm(..., cpu=function) gives it a function there");
+}
+
 const TargetLowering target_host = {
     .create_machine = create_machine,
     .pointer_space = ADDRESS_GENERIC,
@@ -367,6 +377,7 @@ const TargetLowering target_host = {
     .math_symbol = math_symbol,
     .describe_math_call = describe_vector_forms,
     .emit_kernel = emit_host_kernel,
+    .emit_assembly = refuse_assembly,
     .finish_module = finish_module,
     .describe_image = describe_image,
     .end_thread = end_thread,

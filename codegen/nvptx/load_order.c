@@ -26,7 +26,7 @@ typedef struct Region {
 static bool acts_by_itself(const IrValue *value)
 {
     switch (value->op) {
-    case IR_CALL: return value->callee->is_recursive;
+    case IR_CALL: return value->callee->is_recursive || (value->callee->assembly && !value->callee->assembly_is_pure);
     case IR_JUMP:
     case IR_BRANCH:
     case IR_RETURN: return false;

@@ -6,6 +6,7 @@
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
 #include "codegen/libdevice.h"
+#include "codegen/nvptx/assembly.h"
 #include "codegen/nvptx/atomic_scope.h"
 #include "codegen/nvptx/cache_hint.h"
 #include "codegen/nvptx/tensor_nvptx.h"
@@ -441,6 +442,7 @@ const TargetLowering target_nvptx = {
     .shared_memory = shared_memory,
     .dynamic_shared_size = dynamic_shared_size,
     .math_symbol = math_symbol,
+    .emit_assembly = nvptx_emit_assembly,
     .finish_module = finish_module,
     .end_thread = end_thread,
     .load_with_hint = load_with_hint,

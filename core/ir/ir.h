@@ -102,6 +102,9 @@ typedef enum IrBound {
     IR_BOUND_COUNT
 } IrBound;
 
+/* Of an ADDRESS: memory may be written through it. */
+typedef enum IrEscape { IR_STAYS, IR_ESCAPES, IR_ESCAPE_COUNT } IrEscape;
+
 /* What is known of a THREAD_LOOP, in IrValue.hint. */
 enum {
     IR_THREADS_INDEPENDENT = 1, /* what a thread reads and writes, no other one writes in the loop, in whatever order */
@@ -148,7 +151,7 @@ struct IrValue {
     IrBlock *block;
     IrValue *next; /* in the block, in order */
     uint8_t scope, order; /* IrScope and IrOrder of an atomic */
-    uint8_t hint; /* IrHint, IrExactness or IrBound, by the operation; IR_THREADS_... of a thread_loop */
+    uint8_t hint; /* IrHint, IrExactness, IrEscape or IrBound, by the operation; IR_THREADS_... of a thread_loop */
     bool non_negative; /* known from the source: the variable of a range that starts at 0 or more and rises */
     union {
         uint32_t index;
@@ -183,6 +186,10 @@ struct IrFunc {
     const SourceFunction *source;
     bool is_kernel;
     bool noinline, forceinline, is_recursive;
+    /* On a GPU the function is this PTX: $0 and on are its result, or the items of it, then its parameters. NULL: none. */
+    const char *assembly;
+    bool assembly_is_pure; /* nothing but the result depends on it */
+    bool lacks_body; /* its blocks say nothing: it is for GPUs alone */
     bool reports; /* a kernel that tells the host of exceptions: it has the parameters for that */
     const Type *result; /* &type_none: nothing */
     uint32_t parameter_count;

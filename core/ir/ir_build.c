@@ -27,6 +27,7 @@ const char *const ir_order_names[IR_ORDER_COUNT] = {"relaxed", "acquire", "relea
 
 const char *const ir_hint_names[IR_HINT_COUNT] = {"", "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt"};
 static const char *const exactness_names[IR_EXACTNESS_COUNT] = {"", "exact"};
+static const char *const escape_names[IR_ESCAPE_COUNT] = {"", "escapes"};
 static const char *const bound_names[IR_BOUND_COUNT] = {"", "in", "out"};
 
 const char *const *ir_hint_words(IrOp op, uint8_t *count)
@@ -36,6 +37,7 @@ const char *const *ir_hint_words(IrOp op, uint8_t *count)
     case IR_STORE: *count = IR_HINT_COUNT; return ir_hint_names;
     case IR_ADD:
     case IR_MUL: *count = IR_EXACTNESS_COUNT; return exactness_names;
+    case IR_ADDRESS: *count = IR_ESCAPE_COUNT; return escape_names;
     case IR_BRANCH: *count = IR_BOUND_COUNT; return bound_names;
     default: *count = 0; return NULL;
     }

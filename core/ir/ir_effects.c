@@ -88,6 +88,8 @@ static bool flow_value(Flow *flows, Flow *flow, const IrValue *value)
     case IR_STORE:
     case IR_ATOMIC: return merge(flow->written, origins_of(flow, value->operands[0]), flow->words);
     case IR_FOREIGN: return flow_operands(flow, value, flow->written);
+    case IR_ADDRESS:
+        return value->hint == IR_ESCAPES && merge(flow->written, origins_of(flow, value->operands[0]), flow->words);
     case IR_CELL:
     case IR_CELL_STORE: { /* whoever loads it may write through it */
         bool changed = flow_operands(flow, value, flow->written);

@@ -118,6 +118,12 @@ static bool parse_header(Parser *p, bool is_kernel)
         return false;
     bool noinline = text_accept_word(&p->at, "noinline"), forceinline = text_accept_word(&p->at, "forceinline");
     bool is_recursive = text_accept_word(&p->at, "recursive"), reports = text_accept_word(&p->at, "reports");
+    const char *assembly = NULL;
+    bool has_assembly = text_accept_word(&p->at, "assembly"),
+         is_pure = has_assembly && text_accept_word(&p->at, "pure");
+    bool lacks_body = has_assembly && text_accept_word(&p->at, "only");
+    if (has_assembly && !(assembly = text_read_name(&p->at, p->arena)))
+        return parse_fail(p, "expected the text of the assembly");
     if (!parse_source(p, &source) || !expect_line_end(p))
         return false;
     IrFunc *function =
@@ -126,6 +132,9 @@ static bool parse_header(Parser *p, bool is_kernel)
     function->forceinline = forceinline;
     function->is_recursive = is_recursive;
     function->reports = reports;
+    function->assembly = assembly;
+    function->assembly_is_pure = is_pure;
+    function->lacks_body = lacks_body;
     table_set(p->functions, name, strlen(name), function);
     return true;
 }

@@ -294,6 +294,11 @@ static void print_header(Buf *out, const IrFunc *function, bool with_positions)
     buf_add(out, function->forceinline ? " forceinline" : "");
     buf_add(out, function->is_recursive ? " recursive" : "");
     buf_add(out, function->reports ? " reports" : "");
+    if (function->assembly) {
+        buf_printf(out, " assembly%s%s ", function->assembly_is_pure ? " pure" : "",
+                   function->lacks_body ? " only" : "");
+        text_print_name(out, function->assembly);
+    }
     if (with_positions && function->source) {
         buf_add(out, " ; ");
         text_print_name(out, function->source->name);

@@ -9,6 +9,7 @@
 #include "frontend/call/lower_call.h"
 #include "frontend/call/lower_foreign.h"
 #include "frontend/call/lower_keywords.h"
+#include "frontend/call/lower_overload.h"
 #include "frontend/call/raise_site.h"
 #include "frontend/call/resolve_name.h"
 #include "frontend/compound/generator.h"
@@ -408,8 +409,22 @@ static void take_numbers(Lower *l, Call *call)
     call->keyword_values = all + call->count;
 }
 
+static bool call_operand(Lower *l, Operand callee, Call *call, Operand *out);
+
+static bool call_overloaded(Lower *l, const Constant *overloaded, Call *call, Operand *out)
+{
+    Operand otherwise;
+    bool is_own;
+    bool ok = lower_overloaded_call(l, overloaded, call, out, &is_own);
+    if (is_own)
+        return ok;
+    return operand_of_constant(l, overloaded->items[0], &otherwise) && call_operand(l, otherwise, call, out);
+}
+
 static bool call_operand(Lower *l, Operand callee, Call *call, Operand *out)
 {
+    if (operand_is_object(callee, CONSTANT_OVERLOADED))
+        return call_overloaded(l, callee.constant, call, out);
     if (operand_is_enum_class(callee))
         return lower_enum_call(l, callee, call, out);
     if (operand_is_object(callee, CONSTANT_INTRINSIC) || operand_is_object(callee, CONSTANT_TYPE) ||

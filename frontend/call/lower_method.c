@@ -152,6 +152,15 @@ static bool call_fill(Lower *l, Operand array, const Call *call, Operand *out)
     return lower_fill(l, array, call->arguments[0]);
 }
 
+/* As a number, through which PTX of the program's may write. */
+static Operand address_of(Lower *l, Operand array)
+{
+    IrValue *address = emit1(l, IR_ADDRESS, i64(), array.ir);
+    if (address && !array.type->read_only)
+        address->hint = IR_ESCAPES;
+    return operand_value(i64(), address);
+}
+
 /* array.ctypes.data and such: `group` is "ctypes", "flags" or "flat". */
 bool lower_array_group(Lower *l, Operand array, const char *group, const char *name, Operand *out)
 {
@@ -159,7 +168,7 @@ bool lower_array_group(Lower *l, Operand array, const char *group, const char *n
     bool is_line = array.type->ndim <= 1 && layout != LAYOUT_ANY;
     if (strcmp(group, "ctypes") == 0) {
         if (strcmp(name, "data") == 0)
-            return *out = operand_value(i64(), emit1(l, IR_ADDRESS, i64(), array.ir)), true;
+            return *out = address_of(l, array), true;
         if (strcmp(name, "shape") == 0 || strcmp(name, "strides") == 0)
             return lower_array_attribute(l, array, name, out);
     } else if (strcmp(group, "flags") == 0) {

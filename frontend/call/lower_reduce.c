@@ -172,7 +172,8 @@ static bool is_instance(Operand value, Operand class)
     if (operand_is_object(class, CONSTANT_TYPE))
         return type_equal(type, class.constant->type);
     if (operand_is_object(class, CONSTANT_CLASS))
-        return type_is_tagged(type, TUPLE_NAMED) && type->object == class.constant;
+        return (type_is_tagged(type, TUPLE_NAMED) && type->object == class.constant) ||
+               (type_is_tagged(type, TUPLE_INSTANCE) && type->object == class.constant->type->object);
     switch (operand_intrinsic(class)) {
     case INTRINSIC_INT: return type_is_integer(type);
     case INTRINSIC_FLOAT: return type->kind == TYPE_FLOAT;

@@ -7,6 +7,7 @@
 #include "frontend/array/lower_slice.h"
 #include "frontend/call/lower_math.h"
 #include "frontend/call/lower_method.h"
+#include "frontend/call/lower_overload.h"
 #include "frontend/call/resolve_name.h"
 #include "frontend/compound/lower_class.h"
 #include "frontend/compound/lower_record.h"
@@ -66,7 +67,7 @@ static bool complex_part(Lower *l, Operand number, bool imaginary, Operand *out)
     return true;
 }
 
-static Operand bound_method(Lower *l, Operand receiver, const char *name)
+Operand operand_bound_method(Lower *l, Operand receiver, const char *name)
 {
     Constant *text = ARENA_NEW(l->arena, Constant);
     text->kind = CONSTANT_STRING;
@@ -87,9 +88,9 @@ static bool tuple_attribute(Lower *l, Operand tuple, const char *name, Operand *
     if (method && method->text)
         return lower_class_property(l, tuple, method, out);
     if (method)
-        return *out = bound_method(l, tuple, name), true;
+        return *out = operand_bound_method(l, tuple, name), true;
     if (type_is_tagged(tuple.type, TUPLE_SLICE) && strcmp(name, "indices") == 0)
-        return *out = bound_method(l, tuple, name), true;
+        return *out = operand_bound_method(l, tuple, name), true;
     if (type_is_tagged(tuple.type, TUPLE_BOUND) && tuple.type->items[0]->kind == TYPE_ARRAY) {
         const Constant *group = tuple.type->object;
         return lower_array_group(l, lower_tuple_item(l, tuple, 0), group->text, name, out);
@@ -115,6 +116,12 @@ static bool is_method(const Type *type, const char *name)
 bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out)
 {
     const Type *type = object.type;
+    bool is_own;
+    bool ok = lower_overloaded_attribute(l, object, name, out, &is_own);
+    if (is_own)
+        return ok;
+    if (operand_is_object(object, CONSTANT_OVERLOADED))
+        return operand_of_constant(l, object.constant->items[0], &object) && lower_attribute(l, object, name, out);
     if (operand_is_object(object, CONSTANT_MODULE))
         return module_attribute(l, object.constant, name, out);
     if (operand_is_object(object, CONSTANT_INTRINSIC))
@@ -129,7 +136,7 @@ bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out)
     if (field)
         return lower_field(l, object, field, out);
     if (type->kind == TYPE_ARRAY)
-        return is_array_method(l, name) ? (*out = bound_method(l, object, name), true)
+        return is_array_method(l, name) ? (*out = operand_bound_method(l, object, name), true)
                                         : lower_array_attribute(l, object, name, out);
     if (type_is_scalar(type) && (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0))
         return complex_part(l, object, name[0] == 'i', out);
@@ -138,9 +145,9 @@ bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out)
     if (type_is_integer(type) && strcmp(name, "denominator") == 0)
         return *out = operand_int(l, 1), true;
     if (operand_is_object(object, CONSTANT_STRING) && strcmp(name, "format") == 0)
-        return *out = bound_method(l, object, name), true;
+        return *out = operand_bound_method(l, object, name), true;
     if (is_method(type, name))
-        return *out = bound_method(l, object, name), true;
+        return *out = operand_bound_method(l, object, name), true;
     if (type->kind == TYPE_TUPLE)
         return tuple_attribute(l, object, name, out);
     return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, lower_describe(l, type), name, "");
@@ -221,6 +228,10 @@ static bool find_item(Lower *l, Operand tuple, Operand wanted, bool counts, Oper
 
 bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call *call, Operand *out)
 {
+    bool is_own;
+    bool ok = lower_overloaded_method(l, receiver, name, call, out, &is_own);
+    if (is_own)
+        return ok;
     if (operand_is_object(receiver, CONSTANT_STRING))
         return lower_text_method(l, receiver, call, out);
     if (receiver.type->kind == TYPE_ARRAY)

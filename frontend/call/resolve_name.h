@@ -7,5 +7,7 @@
 
 /* The method call receiver.name(arguments). */
 bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call *call, Operand *out);
+/* receiver.name, to be called. */
+Operand operand_bound_method(Lower *l, Operand receiver, const char *name);
 
 #endif

@@ -5,6 +5,7 @@
 #include "frontend/compound/lower_class.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
+#include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_tuple.h"
 
 static bool set_field(Lower *l, const Constant *class, const char *name, Operand value, Operand *items)
@@ -55,8 +56,12 @@ bool lower_class_call(Lower *l, const Constant *class, const Call *call, Operand
     if (!bind_fields(l, class, call, items))
         return false;
     const Type **types = ARENA_ARRAY(l->arena, const Type *, count);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        const Type *stated = class->type->items[i];
+        if (stated->kind != TYPE_NONE && !lower_convert(l, items[i], stated, &items[i]))
+            return false;
         types[i] = items[i].type;
+    }
     Type *type = (Type *)type_with_items(l->arena, class->type, types);
     if (type_is_tagged(type, TUPLE_NAMED))
         type->object = class;

@@ -7,6 +7,7 @@
 #include "frontend/call/constant_parameter.h"
 #include "frontend/call/lower_call.h"
 #include "frontend/call/lower_contains.h"
+#include "frontend/call/lower_overload.h"
 #include "frontend/call/lower_reduce.h"
 #include "frontend/compound/generator.h"
 #include "frontend/compound/lower_cell.h"
@@ -71,6 +72,10 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
         if (takes_numbers(value->op))
             x[i] = operand_number_of(l, x[i]);
     }
+    bool is_own;
+    bool ok = lower_overloaded_operator(l, value, x, out, &is_own);
+    if (is_own)
+        return ok;
     switch (value->op) {
     case SSA_CONSTANT: return operand_of_constant(l, value->constant, out);
     case SSA_PARAMETER:

@@ -244,6 +244,12 @@ IrFunc *instance_declare(Frontend *frontend, Instance *instance)
     ir->is_recursive = instance->is_recursive;
     ir->forceinline = instance->snapshot && instance->snapshot->forceinline;
     ir->forceinline |= instance->ssa->is_generator; /* so that the frame can become registers */
+    if (instance->snapshot && instance->snapshot->assembly && instance->code == instance->snapshot->code) {
+        ir->assembly = instance->snapshot->assembly;
+        ir->assembly_is_pure = instance->snapshot->assembly_is_pure;
+        ir->lacks_body = instance->snapshot->lacks_body;
+        ir->forceinline = true;
+    }
     instance->ir = ir;
     instance->next_pending = frontend->pending;
     frontend->pending = instance;

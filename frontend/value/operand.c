@@ -61,7 +61,7 @@ Operand operand_float(Lower *l, const Type *type, double value)
 
 /* What tells two compile-time objects apart: types and strings by their text, functions by their snapshot, the rest by
  * the constant itself. Handlers make constants anew in every pass of inference, so this must not be their address. */
-static void object_identity(const Constant *constant, Buf *key)
+void object_identity(const Constant *constant, Buf *key)
 {
     const void *identity = constant;
     if (constant->kind == CONSTANT_TYPE) {

@@ -48,6 +48,8 @@ const Type *lower_join_types(Lower *l, const Type *a, const Type *b);
 /* What is known of a value that is a or b. False when they do not fit together. */
 bool lower_join(Lower *l, Operand a, Operand b, Operand *out);
 bool constant_equal(const Constant *a, const Constant *b);
+/* Appends what tells a compile-time object apart from others. */
+void object_identity(const Constant *constant, Buf *key);
 
 /* --- literals='weak' (weak_literal.c) ----------------------------------------------------------------------------- */
 /* Whether operands made of the constant are weak. */

@@ -35,6 +35,7 @@ from cujit.errors import (
 from cujit.types import *  # noqa: F403
 
 if TYPE_CHECKING:
+    from cujit import extending as extending
     from cujit._numba.stand_in import install_as_numba as install_as_numba
     from cujit._ufunc.gufunc import guvectorize as guvectorize
     from cujit._ufunc.ufunc import vectorize as vectorize
@@ -59,6 +60,10 @@ if not TYPE_CHECKING:   # who reads this without running it learns of missing na
             from cujit._ufunc.gufunc import guvectorize as value
         elif name == "install_as_numba":
             from cujit._numba.stand_in import install_as_numba as value
+        elif name == "extending":
+            import importlib
+
+            value = importlib.import_module("cujit.extending")
         elif name == "__version__":
             value = _version()
         else:
@@ -70,4 +75,4 @@ if not TYPE_CHECKING:   # who reads this without running it learns of missing na
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "guvectorize", "install_as_numba", "vectorize", "__version__"})
+    return sorted({*globals(), "extending", "guvectorize", "install_as_numba", "vectorize", "__version__"})

@@ -26,6 +26,13 @@ class Type:
     underlying_float: Type    # complex numbers
     count: int                # tuples: how many items
     readonly: bool            # arrays
+    mutable: bool             # arrays
+    is_contig: bool           # arrays: layout "C" or "F"
+    is_c_contig: bool         # arrays
+    is_f_contig: bool         # arrays
+    kind: str                 # "int", "uint", "float", "array", "tuple", "named", "range", "instance", ...
+    fields: tuple[str, ...]   # named tuples, dataclasses and declared classes: the names
+    instance_class: type      # dataclasses and declared classes
     types: tuple[Type, ...]   # tuples: the types of the items
     key: str                  # type_print's text, for caches
     def __getitem__(self, axes: slice | tuple[slice, ...], /) -> Type: ...
@@ -40,6 +47,11 @@ scalar_types: dict[str, Type]         # "bool", "int8", ... "complex128", and "n
 vector_types: dict[str, Type]
 def array_type(element: Type, ndim: int, layout: str = "A", readonly: bool = False) -> Type: ...
 def tuple_type(items: Sequence[Type], /) -> Type: ...
+def instance_type(cls: Any, types: tuple[Type, ...], /) -> Type: ...  # of a class with fields, or a StructType
+overloads: dict[Any, Any]             # function -> what chooses its implementations
+member_overloads: dict[str, Any]      # name of attributes and methods, or "operator.add"
+declared_classes: dict[Any, Any]      # class -> (class, names, types, unpack, whether calls make one)
+typeof_functions: dict[type, Callable[[Any, None], Type]]
 def type_of(value: Any, /) -> Type: ...  # numba's typeof: Python and NumPy scalars, arrays, device arrays, tuples; TypeError
 def type_from_dtype(dtype: DTypeLike, /) -> Type: ...
 def type_from_key(key: str, /) -> Type: ...           # the inverse of Type.key

@@ -9,10 +9,42 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cujit import _core
+from cujit._type_families import (
+    Array as Array,
+    BaseNamedTuple as BaseNamedTuple,
+    BaseTuple as BaseTuple,
+    Boolean as Boolean,
+    BooleanLiteral as BooleanLiteral,
+    ClassType as ClassType,
+    Complex as Complex,
+    DType as DType,
+    EnumMember as EnumMember,
+    Float as Float,
+    Function as Function,
+    Instance as Instance,
+    Integer as Integer,
+    IntegerLiteral as IntegerLiteral,
+    KnownType as KnownType,
+    Literal as Literal,
+    NoneType as NoneType,
+    NPDatetime as NPDatetime,
+    NPTimedelta as NPTimedelta,
+    Number as Number,
+    NumberClass as NumberClass,
+    Omitted as Omitted,
+    Optional as Optional,
+    RangeType as RangeType,
+    Record as Record,
+    SliceType as SliceType,
+    StringLiteral as StringLiteral,
+    Tuple as Tuple,
+    UnicodeType as UnicodeType,
+    UniTuple as UniTuple,
+    literal_type,
+    unliteral as _unliteral,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from numpy.typing import DTypeLike
 
 __all__ = [
@@ -69,6 +101,8 @@ def is_pointer(type: Type) -> bool:
     return any(type is each for each in _pointers.values())
 
 
+Callable = Dispatcher = Function
+
 signed_domain = frozenset({int8, int16, int32, int64})
 unsigned_domain = frozenset({uint8, uint16, uint32, uint64})
 integer_domain = signed_domain | unsigned_domain
@@ -77,113 +111,13 @@ complex_domain = frozenset({complex64, complex128})
 number_domain = integer_domain | real_domain | complex_domain
 
 
-class _Family(type):
-    """A class of types: isinstance(a_type, Integer) and such. Its method `has` says which are members."""
-
-    has: Callable[[Any], bool]
-
-    def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, Type) and cls.has(value)
+def unliteral(value: Any) -> Any:
+    """The type of a literal without its value; any other type as it is."""
+    return _unliteral(value)
 
 
-class NoneType(metaclass=_Family):
-    """Whether a type is none (void): of functions that return nothing."""
-
-    has = staticmethod(lambda t: t == none)
-
-
-class Boolean(metaclass=_Family):
-    """Whether a type is boolean."""
-
-    has = staticmethod(lambda t: t == boolean)
-
-
-class Integer(metaclass=_Family):
-    """Whether a type is one of the integers."""
-
-    has = staticmethod(integer_domain.__contains__)
-
-
-class Float(metaclass=_Family):
-    """Whether a type is one of the floats, float16 and bfloat16 among them."""
-
-    has = staticmethod((real_domain | {float16, bfloat16}).__contains__)
-
-
-class Complex(metaclass=_Family):
-    """Whether a type is complex64 or complex128."""
-
-    has = staticmethod(complex_domain.__contains__)
-
-
-class Number(metaclass=_Family):
-    """Whether a type is an integer, a float or complex."""
-
-    has = staticmethod((number_domain | {float16, bfloat16}).__contains__)
-
-
-class Array(metaclass=_Family):
-    """Array(dtype, ndim, layout): the type of arrays of `ndim` axes; layout "C", "F" or "A" (any strides)."""
-
-    has = staticmethod(lambda t: hasattr(t, "layout"))
-
-    def __new__(cls, dtype: Type, ndim: int, layout: str, readonly: bool = False) -> Type:  # type: ignore[misc]
-        return _core.array_type(dtype, ndim, layout, readonly)
-
-
-_vectors = frozenset(_core.vector_types.values())
-
-
-class BaseTuple(metaclass=_Family):
-    """Whether a type is that of tuples."""
-
-    has = staticmethod(lambda t: hasattr(t, "types") and t not in _vectors)
-
-
-class Tuple(metaclass=_Family):
-    """Tuple(types): the type of tuples of items of these types. isinstance: of more than one type."""
-
-    has = staticmethod(lambda t: BaseTuple.has(t) and len(set(t.types)) != 1)
-
-    def __new__(cls, items: Iterable[Type]) -> Type:  # type: ignore[misc]
-        return _core.tuple_type(tuple(items))
-
-
-class UniTuple(metaclass=_Family):
-    """UniTuple(type, count): the type of tuples of `count` items of one type."""
-
-    has = staticmethod(lambda t: BaseTuple.has(t) and len(set(t.types)) == 1)
-
-    def __new__(cls, dtype: Type, count: int) -> Type:  # type: ignore[misc]
-        return _core.tuple_type((dtype,) * count)
-
-
-def _has_dtype(t: Any, test: Callable[[Any], bool]) -> bool:
-    if isinstance(t, (Array, Number)):
-        return False
-    dtype = getattr(t, "dtype", None)
-    return dtype is not None and test(dtype)
-
-
-class Record(metaclass=_Family):
-    """Whether a type is that of records: from_dtype of a structured dtype."""
-
-    has = staticmethod(lambda t: _has_dtype(t, lambda dtype: dtype.fields is not None))
-
-
-class NPDatetime(metaclass=_Family):
-    """NPDatetime(unit): the type of datetime64 values that count this unit: "s", "10ms", "D", ..."""
-
-    has = staticmethod(lambda t: _has_dtype(t, lambda dtype: dtype.kind == "M"))
-
-    def __new__(cls, unit: str) -> Type:  # type: ignore[misc]
-        return from_dtype(f"M8[{unit}]")
-
-
-class NPTimedelta(metaclass=_Family):
-    """NPTimedelta(unit): the type of timedelta64 values that count this unit: "s", "10ms", "D", ..."""
-
-    has = staticmethod(lambda t: _has_dtype(t, lambda dtype: dtype.kind == "m"))
-
-    def __new__(cls, unit: str) -> Type:  # type: ignore[misc]
-        return from_dtype(f"m8[{unit}]")
+def literal(value: Any) -> KnownType:
+    """The type that an overload's definition gets for a value which the code states: a bool, an int or a str."""
+    if not isinstance(value, (bool, int, str)):
+        raise TypeError(f"a literal is a bool, an int or a str, not {value!r}")
+    return literal_type(value)

@@ -26,6 +26,7 @@ typedef struct ExtKernel {
 #include "core/option.def"
     bool is_device;
     atomic_bool is_frozen;
+    bool has_overloads; /* the snapshot waits for implementations (implementations.c) */
     Arena *arena; /* of the snapshot */
     JitFunction *_Atomic function; /* NULL before the first use; set behind arena, keep_alive and number */
     uint32_t number; /* of the function, in state->raising_kernels; 0: not there */

@@ -47,10 +47,15 @@ bool ext_state_init(ExtState *state)
     state->record_types = PyDict_New();
     state->foreign_types = PyDict_New();
     state->kept_classes = PySet_New(NULL);
+    state->overloads = PyDict_New();
+    state->member_overloads = PyDict_New();
+    state->declared_classes = PyDict_New();
+    state->typeof_functions = PyDict_New();
     state->array_interface_name = PyUnicode_InternFromString("__cuda_array_interface__");
     state->cuda_stream_name = PyUnicode_InternFromString("__cuda_stream__");
     state->py_func_name = PyUnicode_InternFromString("py_func");
-    return state->record_types && state->foreign_types && state->kept_classes && state->raising_kernels &&
+    return state->overloads && state->member_overloads && state->declared_classes && state->typeof_functions &&
+           state->record_types && state->foreign_types && state->kept_classes && state->raising_kernels &&
            state->array_interface_name && state->cuda_stream_name && state->py_func_name;
 }
 

@@ -10,7 +10,9 @@ CIRCLES = {
     "runtime": [],
     "jit": [],
     # A snapshot's values contain functions, and functions contain values.
-    "python/ext": [{"class_snapshot", "constant_snapshot", "function_constant", "function_snapshot"}],
+    "python/ext": [
+        {"class_snapshot", "constant_snapshot", "function_constant", "function_snapshot", "overload_constant"}
+    ],
 }
 
 DEFINITION = re.compile(r"^(?!static|typedef|extern|#)[A-Za-z][\w *]*?\b(\w+)\([^;{]*\)\s*\{", re.MULTILINE)

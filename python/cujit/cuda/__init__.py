@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     from cujit._annotations import StreamLike
     from cujit._ufunc.gufunc import guvectorize as guvectorize
     from cujit._ufunc.ufunc import vectorize as vectorize
-    from cujit.cuda import args as args, cudadrv as cudadrv, random as random, types as types
+    from cujit.cuda import args as args, cudadrv as cudadrv, extending as extending, random as random, types as types
     from cujit.cuda.devices import MemoryInfo as MemoryInfo
     from cujit.cuda.foreign import (
         LTOIR as LTOIR,

@@ -10,6 +10,7 @@
 #include "ext/guard.h"
 #include "ext/raise.h"
 #include "ext/array/array_view.h"
+#include "ext/snapshot/class_types.h"
 #include "ext/snapshot/number.h"
 
 typedef struct Packer {
@@ -256,20 +257,43 @@ static ExtMatch pack_array(Packer *packer, PyObject *value, const Type *type)
 }
 
 /* --- everything else ---------------------------------------------------------------------------------------------------------- */
-/* A dataclass: its fields may be anything's attributes, so what they give is held. */
+/* Fields may be anything's attributes, so what they give is held. Those of declared types convert to these. */
+static ExtMatch pack_field(Packer *packer, PyObject *field, const Type *type, bool is_stated)
+{
+    bool held = packer->holds, converts = packer->frame->converts;
+    packer->holds = true;
+    packer->frame->converts = converts || is_stated;
+    ExtMatch match = pack_value(packer, field, type);
+    packer->holds = held;
+    packer->frame->converts = converts;
+    return match;
+}
+
+static ExtMatch pack_declared(Packer *packer, const ExtDeclaredClass *declared, PyObject *value, const Type *type)
+{
+    PyObject *fields = ext_declared_fields(declared, value);
+    ExtMatch match = fields ? EXT_MATCH : EXT_ERROR;
+    for (uint32_t i = 0; match == EXT_MATCH && i < type->count; i++)
+        match = pack_field(packer, PyTuple_GET_ITEM(fields, i), type->items[i],
+                           PyTuple_GET_ITEM(declared->types, i) != Py_None);
+    Py_XDECREF(fields);
+    return match;
+}
+
 static ExtMatch pack_instance(Packer *packer, PyObject *value, const Type *type)
 {
+    ExtDeclaredClass declared;
+    if (ext_declared_class(packer->frame->state, (PyObject *)Py_TYPE(value), &declared))
+        return (const void *)declared.class == type->object ? pack_declared(packer, &declared, value, type)
+                                                            : EXT_MISMATCH;
     if ((const void *)Py_TYPE(value) != type->object)
         return EXT_MISMATCH;
-    bool held = packer->holds;
     ExtMatch match = EXT_MATCH;
-    packer->holds = true;
     for (uint32_t i = 0; match == EXT_MATCH && i < type->count; i++) {
         PyObject *field = PyObject_GetAttrString(value, type->names[i]);
-        match = field ? pack_value(packer, field, type->items[i]) : EXT_ERROR;
+        match = field ? pack_field(packer, field, type->items[i], false) : EXT_ERROR;
         Py_XDECREF(field);
     }
-    packer->holds = held;
     return match;
 }
 

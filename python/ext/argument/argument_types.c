@@ -41,20 +41,55 @@ static const Type *tuple_type(ExtState *state, PyObject *tuple, Arena *arena)
     return type_tuple(arena, items, count, TUPLE_PLAIN);
 }
 
-/* An instance of a dataclass: its fields, by value. NULL without an exception for anything else. */
+/* The items of an instance's type: of the fields of a declared class, else of its attributes. */
+static bool field_types(ExtState *state, PyObject *value, const Type *class, PyObject *fields, const Type **items,
+                        Arena *arena)
+{
+    for (uint32_t i = 0; i < class->count; i++) {
+        PyObject *field =
+            fields ? PyTuple_GET_ITEM(fields, i) : ext_hold(PyObject_GetAttrString(value, class->names[i]));
+        bool is_stated = class->items[i]->kind != TYPE_NONE;
+        items[i] = class->items[i];
+        if (!field || (!is_stated && !(items[i] = any_type(state, field, arena))))
+            return false;
+    }
+    return true;
+}
+
+/* An instance of a dataclass or a declared class: its fields, by value. NULL without an exception for anything else. */
 static const Type *instance_type(ExtState *state, PyObject *value, Arena *arena)
 {
+    ExtDeclaredClass declared;
+    bool is_declared = ext_declared_class(state, (PyObject *)Py_TYPE(value), &declared);
     const Type *class = PyType_Check(value) ? NULL : ext_class_type(state, (PyObject *)Py_TYPE(value), arena);
-    if (!class || !ext_enter(" in a dataclass argument"))
+    if (!class || !ext_enter(" in an argument with fields"))
         return NULL;
+    PyObject *fields = is_declared ? ext_hold(ext_declared_fields(&declared, value)) : NULL;
     const Type **items = ARENA_ARRAY(arena, const Type *, class->count);
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < class->count; i++) {
-        PyObject *field = ext_hold(PyObject_GetAttrString(value, class->names[i]));
-        ok = field && (items[i] = any_type(state, field, arena));
-    }
+    bool ok = (fields || !is_declared) && field_types(state, value, class, fields, items, arena);
     ext_leave();
     return ok ? type_with_items(arena, class, items) : NULL;
+}
+
+/* What a function that was registered for the class of the value says; NULL without an exception where there is none. */
+static const Type *registered_type(ExtState *state, PyObject *value, Arena *arena)
+{
+    PyObject *bases = Py_TYPE(value)->tp_mro, *function = NULL;
+    for (Py_ssize_t i = 0; bases && !function && i < PyTuple_GET_SIZE(bases); i++)
+        function = PyDict_GetItemWithError(state->typeof_functions, PyTuple_GET_ITEM(bases, i));
+    PyObject *type = function ? ext_hold(PyObject_CallFunctionObjArgs(function, value, Py_None, NULL)) : NULL;
+    const Type *stated = type ? ext_type_borrowed(state, type) : NULL;
+    return stated ? type_copy(arena, stated) : NULL;
+}
+
+/* Classes that the program has told of: nothing else of the value counts. */
+static const Type *type_by_class(ExtState *state, PyObject *value, Arena *arena)
+{
+    ExtDeclaredClass declared;
+    const Type *type = PyDict_GET_SIZE(state->typeof_functions) ? registered_type(state, value, arena) : NULL;
+    if (!type && !PyErr_Occurred() && ext_declared_class(state, (PyObject *)Py_TYPE(value), &declared))
+        type = instance_type(state, value, arena);
+    return type;
 }
 
 /* np.float32, cujit.float32, np.dtype("f4"): the scalar type that a type object stands for; NULL for any other value,
@@ -107,7 +142,10 @@ static const char *argument_hint(PyObject *value)
 static const Type *known_type(ExtState *state, PyObject *value, Arena *arena)
 {
     bool is_plain = PyLong_CheckExact(value) || PyFloat_CheckExact(value) || PyArray_IsScalar(value, Generic);
-    const Type *type = is_plain ? NULL : ext_enum_type(state, value, arena);
+    const Type *type = is_plain ? NULL : type_by_class(state, value, arena);
+    if (type || PyErr_Occurred())
+        return type;
+    type = is_plain ? NULL : ext_enum_type(state, value, arena);
     if (!type && !PyErr_Occurred())
         type = ext_number_type(value);
     if (type || PyErr_Occurred())

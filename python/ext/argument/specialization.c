@@ -1,6 +1,7 @@
 /* A kernel's snapshot, its specializations, and their lists of types. */
 #include "ext/argument/specialization.h"
 
+#include "ext/argument/implementations.h"
 #include "ext/kernel_exception.h"
 #include "ext/guard.h"
 #include "ext/raise.h"
@@ -8,7 +9,8 @@
 #include "core/base/memory.h"
 
 /* Gives the kernel all that it has from its first use on; false where another thread was faster. */
-static bool publish(ExtKernel *kernel, JitFunction *function, Arena *arena, PyObject *keep_alive, uint32_t number)
+static bool publish(ExtKernel *kernel, JitFunction *function, Arena *arena, PyObject *keep_alive, uint32_t number,
+                    bool has_overloads)
 {
     bool is_first;
     Py_BEGIN_CRITICAL_SECTION(kernel);
@@ -17,6 +19,7 @@ static bool publish(ExtKernel *kernel, JitFunction *function, Arena *arena, PyOb
         kernel->arena = arena;
         kernel->keep_alive = keep_alive;
         kernel->number = number;
+        kernel->has_overloads = has_overloads;
         kernel->function = function; /* last: who sees it sees the rest */
     }
     Py_END_CRITICAL_SECTION();
@@ -34,7 +37,7 @@ static bool prepare_raw(ExtKernel *kernel)
         jit_raw_function_create(module->module, symbol, PyTuple_GET_ITEM(kernel->raw, 2) == Py_True);
     if (!function)
         return PyErr_NoMemory(), false;
-    if (!publish(kernel, function, NULL, NULL, 0))
+    if (!publish(kernel, function, NULL, NULL, 0, false))
         jit_function_destroy(function);
     return true;
 }
@@ -50,13 +53,15 @@ bool ext_kernel_prepare(ExtKernel *kernel)
     JitFunction *function = NULL;
     Arena *arena = ext_arena();
     PyObject *keep_alive = arena ? PyList_New(0) : NULL;
-    const Snapshot *snapshot = keep_alive ? ext_snapshot(kernel->state, kernel, arena, keep_alive) : NULL;
+    bool has_overloads = false;
+    const Snapshot *snapshot =
+        keep_alive ? ext_snapshot(kernel->state, kernel->py_func, kernel, arena, keep_alive, &has_overloads) : NULL;
     if (snapshot && !kernel->function && ext_number_kernel(kernel, &number)) {
         function = jit_function_create(snapshot, &kernel->compile_options, number);
         if (!function)
             PyErr_NoMemory();
     }
-    bool is_first = function && publish(kernel, function, arena, keep_alive, number);
+    bool is_first = function && publish(kernel, function, arena, keep_alive, number, has_overloads);
     if (is_first)
         return true;
     jit_function_destroy(function);
@@ -152,6 +157,8 @@ const JitSpecialization *ext_kernel_specialize(ExtKernel *kernel, RtDevice *devi
     if (!ext_kernel_prepare(kernel))
         return NULL;
     const JitSpecialization *found = jit_find(kernel->function, device, types, count);
+    if (!found && !ext_choose_implementations(kernel, types, count))
+        return NULL;
     if (!found)
         found = compile(kernel, device, types, count);
     return found && tell_loaded(found) ? found : NULL;

@@ -1,6 +1,7 @@
 /* What a kernel can be asked: to compile for given types, what it is compiled for, and the text of each stage. */
 #include "ext/object/kernel_inspection.h"
 
+#include "ext/argument/implementations.h"
 #include "ext/argument/specialization.h"
 #include "ext/object/device_object.h"
 #include "ext/object/signature_object.h"
@@ -75,7 +76,8 @@ PyObject *ext_kernel_result_type(ExtKernel *self, PyObject *tuple)
     const Type *const *types, *result = NULL;
     uint32_t count;
     PyObject *object = NULL;
-    if (read_types(self, tuple, arena, &types, &count) && ext_kernel_prepare(self)) {
+    if (read_types(self, tuple, arena, &types, &count) && ext_kernel_prepare(self) &&
+        ext_choose_implementations(self, types, count)) {
         Diag diag = {.id = DIAG_NONE};
         Py_BEGIN_ALLOW_THREADS result = jit_result_type(self->function, types, count, arena, &diag);
         Py_END_ALLOW_THREADS object = result ? ext_type_object(self->state, result) : ext_raise(&diag);
@@ -200,6 +202,7 @@ PyObject *ext_kernel_inspect(ExtKernel *self, PyObject *args, PyObject *kwargs)
     PyObject *result = NULL;
     bool wants_target = jit_stage(what) == JIT_STAGE_TARGET;
     if (read_types(self, tuple, arena, &types, &count) && ext_kernel_prepare(self) &&
+        ext_choose_implementations(self, types, count) &&
         (!wants_target || ext_read_target(self->state, sm, &target))) {
         Diag diag = {.id = DIAG_NONE};
         char *text;

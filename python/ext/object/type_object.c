@@ -6,6 +6,7 @@
 #include "ext/module_parts.h"
 #include "ext/object/signature_object.h"
 #include "ext/array/element_types.h"
+#include "ext/snapshot/class_types.h"
 #include "ext/snapshot/type_value.h"
 
 static void type_dealloc(ExtType *self)
@@ -73,6 +74,8 @@ static PyObject *get_dtype(ExtType *self, void *Py_UNUSED(closure))
         return ext_type_object(self->state, type->element);
     if (type_is_element(type) && !type_is_vector(type))
         return (PyObject *)ext_dtype_of_type(type);
+    if (type_is_plain_tuple(type) && type_is_homogeneous(type))
+        return ext_type_object(self->state, type->items[0]);
     return missing(self, "dtype");
 }
 
@@ -92,6 +95,18 @@ static PyObject *get_read_only(ExtType *self, void *Py_UNUSED(closure))
     return self->type->kind == TYPE_ARRAY ? PyBool_FromLong(self->type->read_only) : missing(self, "readonly");
 }
 
+static PyObject *get_mutable(ExtType *self, void *Py_UNUSED(closure))
+{
+    return self->type->kind == TYPE_ARRAY ? PyBool_FromLong(!self->type->read_only) : missing(self, "mutable");
+}
+
+/* closure: the layout in question, "CF" for either. */
+static PyObject *get_is_dense(ExtType *self, void *layouts)
+{
+    bool is_dense = self->type->kind == TYPE_ARRAY && strchr(layouts, (char)self->type->layout);
+    return self->type->kind == TYPE_ARRAY ? PyBool_FromLong(is_dense) : missing(self, "is_contig");
+}
+
 static PyObject *get_bitwidth(ExtType *self, void *Py_UNUSED(closure))
 {
     return type_is_scalar(self->type) ? PyLong_FromLong(self->type->size * 8) : missing(self, "bitwidth");
@@ -108,6 +123,43 @@ static PyObject *get_part(ExtType *self, void *Py_UNUSED(closure))
     return type->kind == TYPE_COMPLEX
                ? ext_type_object(self->state, type->size == 8 ? TYPE_OF(FLOAT32) : TYPE_OF(FLOAT64))
                : missing(self, "underlying_float");
+}
+
+/* "int", "array", ...; of what is laid out like a tuple its own word, "tuple" for Python's. */
+static PyObject *get_kind(ExtType *self, void *Py_UNUSED(closure))
+{
+    static const char *const kinds[] = {
+        [TYPE_NONE] = "none",         [TYPE_BOOL] = "bool",           [TYPE_INT] = "int",
+        [TYPE_UINT] = "uint",         [TYPE_FLOAT] = "float",         [TYPE_COMPLEX] = "complex",
+        [TYPE_DATETIME] = "datetime", [TYPE_TIMEDELTA] = "timedelta", [TYPE_ARRAY] = "array",
+        [TYPE_TUPLE] = "tuple",       [TYPE_RECORD] = "record",       [TYPE_CHARS] = "chars",
+        [TYPE_OBJECT] = "object",
+    };
+    const char *tag = self->type->kind == TYPE_TUPLE ? tuple_tag_info[self->type->tag].text : "";
+    return PyUnicode_FromString(*tag ? tag : kinds[self->type->kind]);
+}
+
+/* Of dataclasses and declared classes: the class. */
+static PyObject *get_class(ExtType *self, void *Py_UNUSED(closure))
+{
+    if (!type_is_tagged(self->type, TUPLE_INSTANCE))
+        return missing(self, "instance_class");
+    return Py_NewRef((PyObject *)(uintptr_t)self->type->object);
+}
+
+static PyObject *get_fields(ExtType *self, void *Py_UNUSED(closure))
+{
+    const Type *type = self->type;
+    bool has_names = type->kind == TYPE_TUPLE && type->names && type->tag != TUPLE_DICT;
+    PyObject *names = has_names ? PyTuple_New(type->count) : missing(self, "fields");
+    for (uint32_t i = 0; names && i < type->count; i++) {
+        PyObject *name = PyUnicode_FromString(type->names[i]);
+        if (name)
+            PyTuple_SET_ITEM(names, i, name);
+        else
+            Py_CLEAR(names);
+    }
+    return names;
 }
 
 static PyObject *get_count(ExtType *self, void *Py_UNUSED(closure))
@@ -225,14 +277,22 @@ static PyObject *type_reduce(ExtType *self, PyObject *Py_UNUSED(ignored))
 static PyGetSetDef type_getset[] = {
     {"name", (getter)get_name, NULL, "numba's spelling.", NULL},
     {"key", (getter)get_key, NULL, "Text that only equal types share.", NULL},
-    {"dtype", (getter)get_dtype, NULL, "Arrays: the element type. Scalars and records: NumPy's dtype.", NULL},
+    {"dtype", (getter)get_dtype, NULL,
+     "Arrays and tuples of one type: that of the elements. Scalars and records: NumPy's dtype.", NULL},
     {"ndim", (getter)get_ndim, NULL, "Arrays: the number of axes.", NULL},
     {"layout", (getter)get_layout, NULL, "Arrays: 'C', 'F' or 'A'.", NULL},
     {"readonly", (getter)get_read_only, NULL, "Arrays: whether kernels cannot write to it.", NULL},
+    {"mutable", (getter)get_mutable, NULL, "Arrays: whether kernels can write to it.", NULL},
+    {"is_contig", (getter)get_is_dense, NULL, "Arrays: whether the layout is 'C' or 'F'.", "CF"},
+    {"is_c_contig", (getter)get_is_dense, NULL, "Arrays: whether the layout is 'C'.", "C"},
+    {"is_f_contig", (getter)get_is_dense, NULL, "Arrays: whether the layout is 'F'.", "F"},
     {"bitwidth", (getter)get_bitwidth, NULL, "Scalars: the number of bits in memory.", NULL},
     {"signed", (getter)get_signed, NULL, "Integers: whether they can be negative.", NULL},
     {"underlying_float", (getter)get_part, NULL, "Complex numbers: the type of their parts.", NULL},
     {"count", (getter)get_count, NULL, "Tuples: the number of items.", NULL},
+    {"kind", (getter)get_kind, NULL, "'int', 'array', 'tuple', 'range', ...: what values of it are.", NULL},
+    {"fields", (getter)get_fields, NULL, "Named tuples and classes: the names of the fields.", NULL},
+    {"instance_class", (getter)get_class, NULL, "Dataclasses and declared classes: the class.", NULL},
     {"types", (getter)get_types, NULL, "Tuples: the types of the items.", NULL},
     {0},
 };
@@ -307,6 +367,42 @@ static PyObject *function_tuple_type(PyObject *module, PyObject *items)
     return result;
 }
 
+typedef struct InstanceParts {
+    ExtState *state;
+    PyObject *class;
+    const Type *const *items;
+    uint32_t count;
+    PyObject *made;
+} InstanceParts;
+
+static bool make_instance_type(void *data)
+{
+    InstanceParts *parts = data;
+    Arena *arena = arena_create();
+    const Type *class = ext_class_type(parts->state, parts->class, arena);
+    if (class && class->count == parts->count)
+        parts->made = ext_type_object(parts->state, type_with_items(arena, class, parts->items));
+    else if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError, "expected a class with fields and a type for each of them");
+    arena_destroy(arena);
+    return parts->made != NULL;
+}
+
+/* The type of a class's instances whose fields have these types. */
+static PyObject *function_instance_type(PyObject *module, PyObject *args)
+{
+    ExtState *state = ext_state(module);
+    PyObject *class, *items;
+    if (!PyArg_ParseTuple(args, "OO:instance_type", &class, &items))
+        return NULL;
+    Arena *arena = ext_arena();
+    InstanceParts parts = {.state = state, .class = class};
+    if (arena && ext_types_of_tuple(state, items, arena, &parts.items, &parts.count))
+        ext_guard(make_instance_type, &parts);
+    arena_destroy(arena);
+    return parts.made;
+}
+
 static PyObject *function_type_of(PyObject *module, PyObject *value)
 {
     ExtState *state = ext_state(module);
@@ -353,6 +449,7 @@ static PyObject *function_type_from_key(PyObject *module, PyObject *key)
 static PyMethodDef functions[] = {
     {"array_type", (PyCFunction)(void (*)(void))function_array_type, METH_VARARGS | METH_KEYWORDS, NULL},
     {"tuple_type", function_tuple_type, METH_O, NULL},
+    {"instance_type", function_instance_type, METH_VARARGS, NULL},
     {"type_of", function_type_of, METH_O, "The type that a value has as a kernel argument."},
     {"type_from_dtype", function_type_from_dtype, METH_O, NULL},
     {"type_from_key", function_type_from_key, METH_O, "The type whose key this is."},

@@ -90,15 +90,18 @@ static bool add_methods(SnapshotScope *scope, PyObject *attributes, Constant *ou
 static bool fill(SnapshotScope *scope, PyObject *value, PyObject *fields, Constant *out)
 {
     Arena *arena = scope->builder->arena;
-    PyObject *attributes = all_attributes(ext_hold(Py_NewRef(((PyTypeObject *)value)->tp_mro)));
+    ExtDeclaredClass declared;
+    bool is_declared = ext_declared_class(scope->builder->state, value, &declared);
+    PyObject *class = is_declared ? declared.class : value;
+    PyObject *attributes = all_attributes(ext_hold(Py_NewRef(((PyTypeObject *)class)->tp_mro)));
     if (!attributes)
         return false;
     Py_ssize_t limit = PyTuple_GET_SIZE(fields) + PyList_GET_SIZE(attributes);
     const char **names = ARENA_ARRAY(arena, const char *, limit);
     const Constant **items = ARENA_ARRAY(arena, const Constant *, limit);
-    PyObject *defaults = ext_hold(ext_class_defaults(value));
+    PyObject *defaults = ext_hold(ext_class_defaults(scope->builder->state, value));
     out->type = defaults ? ext_class_type(scope->builder->state, value, arena) : NULL;
-    out->text = arena_string(arena, ((PyTypeObject *)value)->tp_name);
+    out->text = arena_string(arena, ((PyTypeObject *)class)->tp_name);
     out->names = names;
     out->items = items;
     bool has_methods = out->type && type_is_tagged(out->type, TUPLE_NAMED);
@@ -110,8 +113,11 @@ static bool fill(SnapshotScope *scope, PyObject *value, PyObject *fields, Consta
 const Constant *ext_class(SnapshotScope *scope, PyObject *value, const char *shown)
 {
     SnapshotBuilder *builder = scope->builder;
-    bool can_be = PyType_Check(value) && !ext_class_has_own_constructor(value);
-    PyObject *fields = can_be && !PyErr_Occurred() ? ext_hold(ext_class_fields(value)) : NULL;
+    ExtState *state = builder->state;
+    ExtDeclaredClass declared;
+    bool is_class = PyType_Check(value) || ext_declared_class(state, value, &declared);
+    bool can_be = is_class && !ext_class_has_own_constructor(state, value);
+    PyObject *fields = can_be && !PyErr_Occurred() ? ext_hold(ext_class_fields(state, value)) : NULL;
     if (!fields)
         return NULL;
     Constant *constant = table_get(builder->arrays, &value, sizeof value);

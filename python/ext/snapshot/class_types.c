@@ -3,6 +3,7 @@
 #include "ext/snapshot/class_types.h"
 
 #include "ext/guard.h"
+#include "ext/snapshot/type_value.h"
 
 /* A named tuple's field names as a tuple; NULL for other classes, with an exception where that could not be found out. New
  * reference. */
@@ -55,15 +56,35 @@ static const Type *type_of_fields(PyObject *class, PyObject *fields, TupleTag ta
     return type;
 }
 
-PyObject *ext_class_fields(PyObject *class)
+PyObject *ext_class_fields(ExtState *state, PyObject *class)
 {
+    ExtDeclaredClass declared;
+    if (ext_declared_class(state, class, &declared))
+        return Py_NewRef(declared.names);
     PyObject *fields = tuple_fields(class);
     return fields || PyErr_Occurred() ? fields : dataclass_fields(class);
 }
 
+static const Type *declared_type(ExtState *state, const ExtDeclaredClass *declared, Arena *arena)
+{
+    Type *type = (Type *)type_of_fields(declared->class, declared->names, TUPLE_INSTANCE, arena);
+    const Type **items = type ? (const Type **)type->items : NULL;
+    for (uint32_t i = 0; items && i < type->count; i++) {
+        PyObject *stated = PyTuple_GetItem(declared->types, i);
+        const Type *item = stated && stated != Py_None ? ext_type_borrowed(state, stated) : &type_none;
+        if (!stated || !item)
+            return NULL;
+        items[i] = type_copy(arena, item);
+    }
+    return type;
+}
+
 const Type *ext_class_type(ExtState *state, PyObject *class, Arena *arena)
 {
-    PyObject *fields = ext_hold(ext_class_fields(class));
+    ExtDeclaredClass declared;
+    if (ext_declared_class(state, class, &declared))
+        return PySet_Add(state->kept_classes, declared.class) == 0 ? declared_type(state, &declared, arena) : NULL;
+    PyObject *fields = ext_hold(ext_class_fields(state, class));
     TupleTag tag = PyType_IsSubtype((PyTypeObject *)class, &PyTuple_Type) ? TUPLE_NAMED : TUPLE_INSTANCE;
     if (!fields)
         return NULL;
@@ -84,8 +105,11 @@ static bool tuple_has_own_constructor(PyTypeObject *class)
     return false;
 }
 
-bool ext_class_has_own_constructor(PyObject *class)
+bool ext_class_has_own_constructor(ExtState *state, PyObject *class)
 {
+    ExtDeclaredClass declared;
+    if (ext_declared_class(state, class, &declared))
+        return PyType_Check(class) && !declared.makes;
     if (PyType_IsSubtype((PyTypeObject *)class, &PyTuple_Type))
         return tuple_has_own_constructor((PyTypeObject *)class);
     PyObject *parameters = PyObject_GetAttrString(class, "__dataclass_params__");
@@ -106,8 +130,11 @@ static PyObject *tuple_defaults(PyObject *class)
     return ext_forgive() ? PyDict_New() : NULL;
 }
 
-PyObject *ext_class_defaults(PyObject *class)
+PyObject *ext_class_defaults(ExtState *state, PyObject *class)
 {
+    ExtDeclaredClass declared;
+    if (ext_declared_class(state, class, &declared))
+        return PyDict_New();
     if (PyType_IsSubtype((PyTypeObject *)class, &PyTuple_Type))
         return tuple_defaults(class);
     PyObject *fields = PyObject_GetAttrString(class, "__dataclass_fields__"), *defaults = PyDict_New();

@@ -124,10 +124,19 @@ static const Constant *slice(SnapshotScope *scope, PyObject *value, const char *
     return ok ? constant : NULL;
 }
 
-/* An instance of a dataclass as a tuple of its fields; NULL without an exception for anything else. */
+/* A field: of a declared type, or of its own. */
+static const Constant *field_constant(SnapshotScope *scope, PyObject *field, const Type *stated, const char *path)
+{
+    bool is_stated = stated->kind != TYPE_NONE && type_is_scalar(stated) && ext_number_type(field);
+    return is_stated ? number(scope->builder, field, stated, path) : ext_constant(scope, field, path);
+}
+
+/* An instance of a dataclass or a declared class as a tuple of its fields; NULL without an exception for anything else. */
 static const Constant *instance(SnapshotScope *scope, PyObject *value, const char *shown)
 {
     SnapshotBuilder *builder = scope->builder;
+    ExtDeclaredClass declared;
+    bool is_declared = ext_declared_class(builder->state, (PyObject *)Py_TYPE(value), &declared);
     const Type *class = ext_class_type(builder->state, (PyObject *)Py_TYPE(value), builder->arena);
     if (!class)
         return NULL;
@@ -135,11 +144,16 @@ static const Constant *instance(SnapshotScope *scope, PyObject *value, const cha
     const Constant **items = ARENA_ARRAY(builder->arena, const Constant *, class->count);
     constant->type = class;
     constant->items = items;
+    PyObject *fields = is_declared ? ext_hold(ext_declared_fields(&declared, value)) : NULL;
+    if (is_declared && !fields)
+        return NULL;
     for (; constant->count < class->count; constant->count++) {
-        PyObject *field = ext_hold(PyObject_GetAttrString(value, class->names[constant->count]));
-        const char *path = arena_format(builder->arena, "%s.%s", shown ? shown : "it", class->names[constant->count]);
-        items[constant->count] = field ? ext_constant(scope, field, path) : NULL;
-        if (!items[constant->count])
+        uint32_t i = constant->count;
+        PyObject *field =
+            fields ? PyTuple_GET_ITEM(fields, i) : ext_hold(PyObject_GetAttrString(value, class->names[i]));
+        const char *path = arena_format(builder->arena, "%s.%s", shown ? shown : "it", class->names[i]);
+        items[i] = field ? field_constant(scope, field, class->items[i], path) : NULL;
+        if (!items[i])
             return NULL;
     }
     return constant;
@@ -384,6 +398,9 @@ static const Constant *foreign_interface(SnapshotScope *scope, PyObject *value, 
 static const Constant *other_value(SnapshotScope *scope, PyObject *value, const char *shown)
 {
     SnapshotBuilder *builder = scope->builder;
+    ExtDeclaredClass declared;
+    if (ext_declared_class(builder->state, (PyObject *)Py_TYPE(value), &declared))
+        return instance(scope, value, shown);
     const Constant *constant = named_type(builder, value, shown);
     if (!constant && !PyErr_Occurred())
         constant = ext_class(scope, value, shown);
@@ -419,7 +436,7 @@ static const Constant *foreign_function(SnapshotScope *scope, PyObject *value, c
     return meant && meant != Py_None ? ext_constant(scope, meant, shown) : NULL;
 }
 
-static const Constant *any_value(SnapshotScope *scope, PyObject *value, const char *shown)
+const Constant *ext_plain_constant(SnapshotScope *scope, PyObject *value, const char *shown)
 {
     SnapshotBuilder *builder = scope->builder;
     if (value == Py_None || value == Py_Ellipsis)
@@ -477,7 +494,9 @@ const Constant *ext_constant(SnapshotScope *scope, PyObject *value, const char *
 {
     if (!ext_enter(" while reading what a kernel uses"))
         return NULL;
-    const Constant *constant = any_value(scope, value, shown);
+    const Constant *constant = ext_overloaded_function(scope, value, shown);
+    if (!constant && !PyErr_Occurred())
+        constant = ext_plain_constant(scope, value, shown);
     ext_leave();
     return constant;
 }

@@ -209,13 +209,13 @@ const CodeSnapshot *ext_code(SnapshotScope *scope, PyCodeObject *code)
     out->is_library = scope->builder->library_depth > 0;
     out->is_generator = code->co_flags & CO_GENERATOR;
     out->is_coroutine = code->co_flags & (CO_COROUTINE | CO_ASYNC_GENERATOR);
-    bool ok = out->source.file && out->source.name &&
-              copy_bytes(arena, PyCode_GetCode(code), &out->bytes, &out->size) &&
-              copy_bytes(arena, PyObject_GetAttrString(object, "co_exceptiontable"), &out->exception_table,
-                         &out->exception_table_size) &&
-              read_positions(arena, object, out) && read_locals(arena, code, out) &&
-              read_globals(scope, code->co_names, out) && read_methods(scope->builder, out) &&
-              (out->constants = read_values(scope, code->co_consts, &out->constant_count)) != NULL;
+    bool ok =
+        out->source.file && out->source.name && copy_bytes(arena, PyCode_GetCode(code), &out->bytes, &out->size) &&
+        copy_bytes(arena, PyObject_GetAttrString(object, "co_exceptiontable"), &out->exception_table,
+                   &out->exception_table_size) &&
+        read_positions(arena, object, out) && read_locals(arena, code, out) &&
+        read_globals(scope, code->co_names, out) && read_methods(scope->builder, out) && ext_read_members(scope, out) &&
+        (out->constants = read_values(scope, code->co_consts, &out->constant_count)) != NULL;
     return ok ? out : NULL;
 }
 
@@ -329,6 +329,23 @@ static bool read_constant_parameters(PyObject *function, Snapshot *out)
     return !PyErr_Occurred();
 }
 
+/* The function's attribute __assembly__: (text, whether it is pure, whether the function is for GPUs alone), of
+ * extending/assembly.py. */
+static bool read_assembly(SnapshotBuilder *builder, PyObject *function, Snapshot *out)
+{
+    PyObject *attributes = ((PyFunctionObject *)function)->func_dict;
+    PyObject *given = attributes ? PyDict_GetItemString(attributes, "__assembly__") : NULL, *text;
+    int is_pure, lacks_body;
+    if (!given)
+        return true;
+    if (!PyArg_ParseTuple(given, "Upp", &text, &is_pure, &lacks_body))
+        return false;
+    out->assembly = ext_arena_text(builder->arena, text);
+    out->assembly_is_pure = is_pure;
+    out->lacks_body = lacks_body;
+    return out->assembly != NULL;
+}
+
 static bool fill_function(SnapshotBuilder *builder, PyObject *function, Snapshot *out)
 {
     PyCodeObject *code = (PyCodeObject *)ext_hold(Py_NewRef(PyFunction_GetCode(function)));
@@ -340,7 +357,7 @@ static bool fill_function(SnapshotBuilder *builder, PyObject *function, Snapshot
                            .builtins = ext_hold(PyObject_GetAttrString(function, "__builtins__")),
                            .modules = table_create()};
     bool ok = scope.builtins && scope.names && (out->code = ext_code(&scope, code)) &&
-              read_free_values(&scope, PyFunction_GetClosure(function), out) &&
+              read_assembly(builder, function, out) && read_free_values(&scope, PyFunction_GetClosure(function), out) &&
               read_constant_parameters(function, out) &&
               read_defaults(&scope, ext_hold(Py_XNewRef(PyFunction_GetDefaults(function))), out) &&
               read_keyword_defaults(&scope, ext_hold(Py_XNewRef(PyFunction_GetKwDefaults(function))), out);
@@ -410,6 +427,7 @@ static bool begin(SnapshotBuilder *builder)
 
 typedef struct Making {
     SnapshotBuilder builder;
+    PyObject *function;
     const ExtKernel *kernel;
     const Snapshot *made;
 } Making;
@@ -417,17 +435,20 @@ typedef struct Making {
 static bool make(void *data)
 {
     Making *making = data;
-    const ExtKernel *kernel = making->kernel;
     if (begin(&making->builder))
-        making->made = ext_function(&making->builder, kernel->py_func, kernel);
+        making->made = ext_function(&making->builder, making->function, making->kernel);
     table_destroy(making->builder.functions);
     table_destroy(making->builder.arrays);
     table_destroy(making->builder.links);
     return making->made != NULL;
 }
 
-const Snapshot *ext_snapshot(ExtState *state, const ExtKernel *kernel, Arena *arena, PyObject *keep_alive)
+const Snapshot *ext_snapshot(ExtState *state, PyObject *function, const ExtKernel *kernel, Arena *arena,
+                             PyObject *keep_alive, bool *has_overloads)
 {
-    Making making = {.builder = {.state = state, .arena = arena, .keep_alive = keep_alive}, .kernel = kernel};
-    return ext_guard(make, &making) ? making.made : NULL;
+    Making making = {
+        .builder = {.state = state, .arena = arena, .keep_alive = keep_alive}, .function = function, .kernel = kernel};
+    bool ok = ext_guard(make, &making);
+    *has_overloads = making.builder.has_overloads;
+    return ok ? making.made : NULL;
 }

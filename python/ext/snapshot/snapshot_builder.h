@@ -21,6 +21,7 @@ typedef struct SnapshotBuilder {
     int library_depth; /* above 0: what is read belongs to cujit._kernel_functions */
     int namespace_count; /* how many have been read */
     int namespace_depth; /* how many of them are being read, each an attribute of the one before */
+    bool has_overloads; /* something is OVERLOADED */
     Table *functions; /* function -> Snapshot */
     Table *arrays; /* object -> Constant: arrays, and functions from elsewhere */
     Table *links; /* object -> LinkItem */
@@ -65,6 +66,12 @@ const Constant *ext_foreign_constant(SnapshotBuilder *builder, PyObject *object,
 const LinkItem *const *ext_links(SnapshotBuilder *builder, PyObject *tuple, uint32_t *count);
 /* class_snapshot.c: a class of named tuples. NULL without an exception where it is none. */
 const Constant *ext_class(SnapshotScope *scope, PyObject *value, const char *shown);
+/* overload_constant.c: what has implementations by type, for any value: NULL without an exception where it has none. */
+const Constant *ext_overloaded_function(SnapshotScope *scope, PyObject *value, const char *shown);
+/* Fills in the members that the code can name. */
+bool ext_read_members(SnapshotScope *scope, CodeSnapshot *out);
+/* constant_snapshot.c: what a value is beside that. */
+const Constant *ext_plain_constant(SnapshotScope *scope, PyObject *value, const char *shown);
 /* function_snapshot.c */
 /* kernel: the decorated one, whose options count, or NULL. */
 const Snapshot *ext_function(SnapshotBuilder *builder, PyObject *function, const ExtKernel *kernel);

@@ -1,0 +1,312 @@
+/* What the program has given implementations by type: the implementation for a call's types is looked up in the request; one
+ * that is not there yet is noted as a wish, and the call has no type until Python has been asked and the frontend runs
+ * again (python/ext/argument/implementations.c). An implementation is called as any function is. */
+#include <string.h>
+
+#include "frontend/call/lower_overload.h"
+#include "frontend/call/resolve_name.h"
+#include "frontend/value/arguments.h"
+#include "frontend/value/operand.h"
+
+/* --- keys --------------------------------------------------------------------------------------------------------- */
+/* Types by their text, but compile-time objects by what they are: constants are made anew in every compilation. */
+static void add_type(Buf *key, const Type *type)
+{
+    if (type->kind == TYPE_OBJECT) {
+        object_identity(type->object, key);
+        return;
+    }
+    if (type->kind != TYPE_TUPLE) {
+        type_print(key, type);
+        return;
+    }
+    buf_printf(key, "%s ", tuple_tag_info[type->tag].text);
+    if (type_has_trait(type, TRAIT_CLASS) || type_is_tagged(type, TUPLE_CLOSURE))
+        buf_printf(key, "@%p ", type->object);
+    if (type->name)
+        buf_add(key, type->name);
+    buf_add(key, "(");
+    for (uint32_t i = 0; i < type->count; i++, buf_add(key, ","))
+        add_type(key, type->items[i]);
+    buf_add(key, ")");
+}
+
+static void add_value(Buf *key, const Constant *constant)
+{
+    switch (constant->kind) {
+    case CONSTANT_BOOL:
+    case CONSTANT_INT: buf_printf(key, "=%lld", (long long)constant->integer); return;
+    case CONSTANT_FLOAT: buf_printf(key, "=%a", constant->real); return;
+    default: return;
+    }
+}
+
+/* Numbers whose value the code states. */
+static bool is_literal(const WishArgument *argument)
+{
+    const Constant *constant = argument->constant;
+    return constant && (constant->kind == CONSTANT_INT || constant->kind == CONSTANT_BOOL);
+}
+
+/* Text: what identities hold of addresses may have any bytes. */
+static const char *make_key(Lower *l, const ImplementationWish *wish)
+{
+    Buf key = {0}, text = {0};
+    buf_printf(&key, "%p %d %d", wish->overloads, wish->form, wish->with_values);
+    for (uint32_t i = 0; i < wish->count; i++) {
+        buf_add(&key, ";");
+        add_type(&key, wish->arguments[i].type);
+        if (wish->with_values && wish->arguments[i].constant)
+            add_value(&key, wish->arguments[i].constant);
+    }
+    for (uint32_t i = 0; i < wish->keyword_count; i++)
+        buf_printf(&key, " %s", wish->keywords[i]);
+    for (size_t i = 0; i < key.length; i++) {
+        unsigned char byte = (unsigned char)key.text[i];
+        buf_printf(&text, byte >= ' ' && byte < 127 && byte != '\\' ? "%c" : "\\%02x", byte);
+    }
+    const char *made = arena_string(l->arena, buf_text(&text));
+    buf_free(&key);
+    buf_free(&text);
+    return made;
+}
+
+/* --- finding one ---------------------------------------------------------------------------------------------------- */
+static bool has_wish(const Frontend *frontend, const char *key)
+{
+    for (const ImplementationWish *wish = *frontend->request->wishes; wish; wish = wish->next)
+        if (strcmp(wish->key, key) == 0)
+            return true;
+    return false;
+}
+
+static void note_wish(Lower *l, const ImplementationWish *wish)
+{
+    Frontend *frontend = l->frontend;
+    const ImplementationWish **wishes = frontend->request->wishes;
+    if (!wishes || has_wish(frontend, wish->key))
+        return;
+    ImplementationWish *kept = arena_copy(l->arena, wish, sizeof *wish);
+    if (frontend->last_wish)
+        frontend->last_wish->next = kept;
+    else
+        *wishes = kept;
+    frontend->last_wish = kept;
+}
+
+static void note_use(Lower *l, const Implementation *implementation)
+{
+    Frontend *frontend = l->frontend;
+    const Implementation **used = frontend->request->used;
+    if (!used || !l->emitting)
+        return;
+    for (const Implementation *each = *used; each; each = each->next)
+        if (each->key == implementation->key)
+            return;
+    Implementation *kept = arena_copy(l->arena, implementation, sizeof *implementation);
+    kept->next = NULL;
+    if (frontend->last_used)
+        frontend->last_used->next = kept;
+    else
+        *used = kept;
+    frontend->last_used = kept;
+}
+
+/* The answer to the wish; NULL with a diagnostic where nobody has given one yet. */
+static const Implementation *answer(Lower *l, ImplementationWish *wish)
+{
+    wish->key = make_key(l, wish);
+    for (const Implementation *each = l->frontend->request->implementations; each; each = each->next)
+        if (strcmp(each->key, wish->key) == 0) {
+            note_use(l, each);
+            return each;
+        }
+    note_wish(l, wish);
+    lower_fail(l, DIAG_TYPE_UNRESOLVED, ": an overload is not chosen yet");
+    return NULL;
+}
+
+static bool has_literal(const ImplementationWish *wish)
+{
+    for (uint32_t i = 0; i < wish->count; i++)
+        if (is_literal(&wish->arguments[i]))
+            return true;
+    return false;
+}
+
+/* By types alone and with the values of numbers. Types come first where the program does not ask otherwise, so that one
+ * implementation serves all values. */
+static const Implementation *choose(Lower *l, const Constant *overloaded, ImplementationWish *wish)
+{
+    bool has_choice = wish->form != OVERLOAD_ATTRIBUTE && has_literal(wish), prefers_values = overloaded->integer;
+    wish->with_values = has_choice && prefers_values;
+    const Implementation *chosen = answer(l, wish);
+    if (!chosen || chosen->function || chosen->is_method || !has_choice)
+        return chosen;
+    ImplementationWish second = *wish;
+    second.with_values = !prefers_values;
+    const Implementation *other = answer(l, &second);
+    return !other || other->function || other->error ? other : chosen;
+}
+
+static ImplementationWish wish_for(Lower *l, const Constant *overloaded, OverloadForm form, const Call *call)
+{
+    uint32_t count = call->count + call->keyword_count;
+    WishArgument *arguments = ARENA_ARRAY(l->arena, WishArgument, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        const Operand *operand = i < call->count ? &call->arguments[i] : &call->keyword_values[i - call->count];
+        arguments[i] = (WishArgument){operand->type, operand->constant};
+    }
+    return (ImplementationWish){.overloads = overloaded->overloads,
+                                .form = form,
+                                .count = count,
+                                .arguments = arguments,
+                                .keyword_count = call->keyword_count,
+                                .keywords = call->keywords};
+}
+
+/* Calls the implementation where there is one. */
+static bool call_chosen(Lower *l, const Constant *overloaded, OverloadForm form, const Call *call, Operand *out,
+                        bool *is_own)
+{
+    ImplementationWish wish = wish_for(l, overloaded, form, call);
+    const Implementation *chosen = choose(l, overloaded, &wish);
+    *is_own = !chosen || chosen->function || chosen->error;
+    if (!chosen)
+        return false;
+    if (chosen->error)
+        return lower_fail(l, DIAG_OVERLOAD_FAILED, chosen->error);
+    return chosen->function && lower_function_call(l, chosen->function, call, out);
+}
+
+/* --- functions ------------------------------------------------------------------------------------------------------ */
+/* Stands for itself in Python only: kernels have its implementations. */
+static bool is_stub(const Constant *otherwise)
+{
+    if (otherwise->kind == CONSTANT_FUNCTION)
+        return !otherwise->function->code->is_library;
+    return otherwise->kind == CONSTANT_UNSUPPORTED || otherwise->kind == CONSTANT_MODULE;
+}
+
+static const Operand *all_arguments(Lower *l, const Call *call)
+{
+    Operand *all = ARENA_ARRAY(l->arena, Operand, call->count + call->keyword_count + 1);
+    for (uint32_t i = 0; i < call->count + call->keyword_count; i++)
+        all[i] = i < call->count ? call->arguments[i] : call->keyword_values[i - call->count];
+    return all;
+}
+
+bool lower_overloaded_call(Lower *l, const Constant *overloaded, Call *call, Operand *out, bool *is_own)
+{
+    bool ok = call_chosen(l, overloaded, OVERLOAD_CALL, call, out, is_own);
+    if (*is_own || !is_stub(overloaded->items[0]))
+        return ok;
+    *is_own = true;
+    return lower_fail(l, DIAG_OVERLOAD_NONE, overloaded->text,
+                      lower_describe_all(l, all_arguments(l, call), call->count + call->keyword_count), "");
+}
+
+/* --- attributes and methods ------------------------------------------------------------------------------------------ */
+static const Constant *member(const Lower *l, const char *name)
+{
+    const CodeSnapshot *code = l->instance ? l->instance->code : NULL;
+    for (uint32_t i = 0; code && i < code->member_count; i++)
+        if (strcmp(code->members[i]->text, name) == 0)
+            return code->members[i];
+    return NULL;
+}
+
+bool lower_overloaded_attribute(Lower *l, Operand object, const char *name, Operand *out, bool *is_own)
+{
+    const Constant *overloaded = member(l, name);
+    *is_own = false;
+    if (!overloaded)
+        return false;
+    Call call = {.name = name, .count = 1, .arguments = &object};
+    ImplementationWish wish = wish_for(l, overloaded, OVERLOAD_ATTRIBUTE, &call);
+    const Implementation *chosen = choose(l, overloaded, &wish);
+    *is_own = !chosen || chosen->function || chosen->error || chosen->is_method;
+    if (!chosen)
+        return false;
+    if (chosen->error)
+        return lower_fail(l, DIAG_OVERLOAD_FAILED, chosen->error);
+    if (chosen->is_method)
+        return *out = operand_bound_method(l, object, name), true;
+    return chosen->function && lower_function_call(l, chosen->function, &call, out);
+}
+
+bool lower_overloaded_method(Lower *l, Operand receiver, const char *name, const Call *call, Operand *out, bool *is_own)
+{
+    const Constant *overloaded = member(l, name);
+    *is_own = false;
+    if (!overloaded)
+        return false;
+    Call with_receiver = *call;
+    Operand *arguments = ARENA_ARRAY(l->arena, Operand, call->count + 1);
+    arguments[0] = receiver;
+    for (uint32_t i = 0; i < call->count; i++)
+        arguments[1 + i] = call->arguments[i];
+    with_receiver.arguments = arguments;
+    with_receiver.count = call->count + 1;
+    return call_chosen(l, overloaded, OVERLOAD_METHOD, &with_receiver, out, is_own);
+}
+
+/* --- operators ------------------------------------------------------------------------------------------------------- */
+static const char *operator_name(const SsaValue *value)
+{
+    static const char *const binary[] = {"add", "and_", "floordiv", "lshift", "matmul",  "mul", "mod",
+                                         "or_", "pow",  "rshift",   "sub",    "truediv", "xor"};
+    static const char *const compared[] = {"lt", "le", "eq", "ne", "gt", "ge"};
+    switch (value->op) {
+    case SSA_BINARY: return binary[value->argument];
+    case SSA_COMPARE: return compared[value->argument];
+    case SSA_CONTAINS: return "contains";
+    case SSA_NEGATIVE: return "neg";
+    case SSA_POSITIVE: return "pos";
+    case SSA_INVERT: return "invert";
+    case SSA_SUBSCRIPT: return "getitem";
+    case SSA_STORE_SUBSCRIPT: return "setitem";
+    default: return NULL;
+    }
+}
+
+static bool is_own_type(Operand operand)
+{
+    return operand.type && (type_is_tagged(operand.type, TUPLE_INSTANCE) || type_is_tagged(operand.type, TUPLE_NAMED));
+}
+
+/* The operands in the order in which the function of module operator has them. */
+static void order_operands(const SsaValue *value, const Operand *x, Operand *ordered)
+{
+    for (uint32_t i = 0; i < value->count && i < 3; i++)
+        ordered[i] = x[i];
+    if (value->op == SSA_CONTAINS) {
+        ordered[0] = x[1];
+        ordered[1] = x[0];
+    } else if (value->op == SSA_STORE_SUBSCRIPT) {
+        ordered[0] = x[1];
+        ordered[1] = x[2];
+        ordered[2] = x[0];
+    }
+}
+
+bool lower_overloaded_operator(Lower *l, const SsaValue *value, const Operand *x, Operand *out, bool *is_own)
+{
+    const char *name = operator_name(value);
+    *is_own = false;
+    if (!name || value->count > 3 || !l->instance->code->member_count)
+        return false;
+    bool has_own = false;
+    for (uint32_t i = 0; i < value->count; i++)
+        has_own |= is_own_type(x[i]);
+    const Constant *overloaded = has_own ? member(l, arena_format(l->arena, "operator.%s", name)) : NULL;
+    if (!overloaded)
+        return false;
+    Operand *ordered = ARENA_ARRAY(l->arena, Operand, 3);
+    order_operands(value, x, ordered);
+    Call call = {.name = overloaded->text, .count = value->count, .arguments = ordered};
+    bool ok = call_chosen(l, overloaded, OVERLOAD_CALL, &call, out, is_own);
+    if (ok && value->op == SSA_STORE_SUBSCRIPT)
+        *out = operand_none();
+    return ok;
+}
