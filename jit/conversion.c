@@ -85,14 +85,18 @@ static int signature_cost(const JitSignature *signature, const Type *const *type
 }
 
 int jit_choose_signature(const JitSignature *candidates, uint32_t candidate_count, const Type *const *types,
-                         uint32_t count)
+                         uint32_t count, int *second)
 {
     int best = -1, best_cost = 0;
+    *second = -1;
     for (uint32_t i = 0; i < candidate_count; i++) {
         int cost = signature_cost(&candidates[i], types, count);
         if (cost != COST_NEVER && (best < 0 || cost < best_cost)) {
             best = (int)i;
             best_cost = cost;
+            *second = -1;
+        } else if (cost != COST_NEVER && cost == best_cost && *second < 0) {
+            *second = (int)i;
         }
     }
     return best;

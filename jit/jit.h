@@ -24,9 +24,10 @@ void jit_describe_types(Buf *text, const Type *const *types, uint32_t count);
  * the type is kept, -1 it cannot be passed. Numbers convert but never lose an imaginary part or a fraction by kind;
  * arrays keep element type and rank. */
 int jit_conversion_cost(const Type *from, const Type *to);
-/* The signature of `candidates` that these arguments cost least; -1 when none accepts them. The first of equals. */
+/* The signature of `candidates` that these arguments cost least; -1 when none accepts them. The first of equals; *second:
+ * another one, or -1. */
 int jit_choose_signature(const JitSignature *candidates, uint32_t candidate_count, const Type *const *types,
-                         uint32_t count);
+                         uint32_t count, int *second);
 
 /* --- compiled functions ------------------------------------------------------------------------------------------------ */
 /* A function with its options, and everything compiled of it so far. Thread-safe. */

@@ -70,12 +70,19 @@ void test_choice(void)
                *f64[] = {TYPE_OF(FLOAT64)}, *c128[] = {TYPE_OF(COMPLEX128)};
     const JitSignature candidates[] = {
         {.count = 1, .arguments = i32}, {.count = 1, .arguments = f32}, {.count = 1, .arguments = f64}, {.count = 0}};
-    CHECK(jit_choose_signature(candidates, 4, i32, 1) == 0);
-    CHECK(jit_choose_signature(candidates, 4, f64, 1) == 2);
-    CHECK(jit_choose_signature(candidates, 4, f32, 1) == 1);
-    CHECK(jit_choose_signature(candidates, 4, i64, 1) == 2);
-    CHECK(jit_choose_signature(candidates, 4, c128, 1) == -1);
-    CHECK(jit_choose_signature(candidates, 4, NULL, 0) == 3);
-    CHECK(jit_choose_signature(candidates, 0, i64, 1) == -1);
-    CHECK(jit_choose_signature(candidates, 2, f64, 1) == 1);
+    int second;
+    CHECK(jit_choose_signature(candidates, 4, i32, 1, &second) == 0);
+    CHECK(jit_choose_signature(candidates, 4, f64, 1, &second) == 2);
+    CHECK(jit_choose_signature(candidates, 4, f32, 1, &second) == 1);
+    CHECK(jit_choose_signature(candidates, 4, i64, 1, &second) == 2);
+    CHECK(jit_choose_signature(candidates, 4, c128, 1, &second) == -1);
+    CHECK(jit_choose_signature(candidates, 4, NULL, 0, &second) == 3);
+    CHECK(jit_choose_signature(candidates, 0, i64, 1, &second) == -1);
+    CHECK(jit_choose_signature(candidates, 2, f64, 1, &second) == 1);
+    CHECK(second == -1);
+    const Type *narrow_wide[] = {TYPE_OF(FLOAT32), TYPE_OF(FLOAT64)},
+               *wide_narrow[] = {TYPE_OF(FLOAT64), TYPE_OF(FLOAT32)}, *wide[] = {TYPE_OF(FLOAT64), TYPE_OF(FLOAT64)};
+    const JitSignature equals[] = {{.count = 2, .arguments = narrow_wide}, {.count = 2, .arguments = wide_narrow}};
+    CHECK(jit_choose_signature(equals, 2, wide, 2, &second) == 0 && second == 1);
+    CHECK(jit_choose_signature(equals, 2, wide_narrow, 2, &second) == 1 && second == -1);
 }

@@ -24,6 +24,7 @@ typedef struct Mismatch {
     const ExtCompiled *compiled;
     const Type *const *types;
     uint32_t count;
+    int equals[2]; /* signatures that fit as well */
 } Mismatch;
 
 /* No signature takes the arguments. With one signature the parameter at fault is named. */
@@ -58,16 +59,35 @@ out:
     return false;
 }
 
+/* Both signatures fit as well as each other. */
+static bool raise_ambiguous(void *data)
+{
+    const Mismatch *mismatch = data;
+    Buf texts[3] = {{0}};
+    jit_describe_types(&texts[0], mismatch->types, mismatch->count);
+    for (int i = 0; i < 2; i++) {
+        buf_add(&texts[1 + i], "(");
+        jit_describe_types(&texts[1 + i], mismatch->compiled->signatures[mismatch->equals[i]].arguments,
+                           mismatch->count);
+        buf_add(&texts[1 + i], ")");
+    }
+    ext_raise_id(DIAG_LAUNCH_AMBIGUOUS, ext_kernel_name(mismatch->kernel), buf_text(&texts[0]), buf_text(&texts[1]),
+                 buf_text(&texts[2]));
+    for (int i = 0; i < 3; i++)
+        buf_free(&texts[i]);
+    return false;
+}
+
 static const JitSpecialization *choose_given(ExtKernel *kernel, RtDevice *device, const Type *const *types,
                                              uint32_t count, Arena *arena, bool *converts)
 {
     ExtCompiled compiled = {.arena = arena};
     if (!ext_compiled_signatures(kernel, &compiled))
         return NULL;
-    int chosen = jit_choose_signature(compiled.signatures, compiled.count, types, count);
-    if (chosen < 0) {
-        Mismatch mismatch = {kernel, &compiled, types, count};
-        ext_guard(raise_mismatch, &mismatch);
+    int second, chosen = jit_choose_signature(compiled.signatures, compiled.count, types, count, &second);
+    if (chosen < 0 || second >= 0) {
+        Mismatch mismatch = {kernel, &compiled, types, count, {chosen, second}};
+        ext_guard(chosen < 0 ? raise_mismatch : raise_ambiguous, &mismatch);
         return NULL;
     }
     *converts = true;
