@@ -8,6 +8,7 @@
 #include "frontend/array/lower_range.h"
 #include "frontend/call/handlers.h"
 #include "frontend/call/lower_builtin.h"
+#include "frontend/call/lower_overload.h"
 #include "frontend/call/lower_math.h"
 #include "frontend/call/lower_reduce.h"
 #include "frontend/compound/generator.h"
@@ -336,7 +337,7 @@ static bool cast_complex(Lower *l, const Type *type, const Call *call, Operand *
 }
 
 /* int(), float() and complex() of one number depend on its type, as numba has it: int(int8) is int8. */
-bool call_number(Lower *l, const Call *call, Operand *out)
+static bool convert_number(Lower *l, const Call *call, Operand *out)
 {
     static const struct {
         IntrinsicId id;
@@ -361,8 +362,28 @@ bool call_number(Lower *l, const Call *call, Operand *out)
     return cast_scalar(l, TYPE_OF(BOOL), call, out);
 }
 
+bool call_number(Lower *l, const Call *call, Operand *out)
+{
+    const Type *type = call->intrinsic == INTRINSIC_INT       ? TYPE_OF(INT64)
+                       : call->intrinsic == INTRINSIC_FLOAT   ? TYPE_OF(FLOAT64)
+                       : call->intrinsic == INTRINSIC_COMPLEX ? TYPE_OF(COMPLEX128)
+                                                              : TYPE_OF(BOOL);
+    Operand number;
+    bool is_own;
+    bool ok = lower_overloaded_number(l, type, call, &number, &is_own);
+    if (!is_own)
+        return convert_number(l, call, out);
+    Call of_number = {.intrinsic = call->intrinsic, .name = call->name, .count = 1, .arguments = &number};
+    return ok && convert_number(l, &of_number, out);
+}
+
 bool lower_type_call(Lower *l, const Type *type, const Call *call, Operand *out)
 {
+    Operand number;
+    bool is_own;
+    bool ok = lower_overloaded_number(l, type, call, &number, &is_own);
+    if (is_own)
+        return ok && cast_scalar(l, type, &(Call){.name = call->name, .count = 1, .arguments = &number}, out);
     if (type_is_time(type))
         return lower_time_call(l, type, call, out);
     if (type_is_vector(type))

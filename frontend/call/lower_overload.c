@@ -251,6 +251,18 @@ bool lower_overloaded_method(Lower *l, Operand receiver, const char *name, const
     return call_chosen(l, overloaded, OVERLOAD_METHOD, &with_receiver, out, is_own);
 }
 
+bool lower_overloaded_number(Lower *l, const Type *type, const Call *call, Operand *out, bool *is_own)
+{
+    *is_own = false;
+    if (call->count != 1 || call->keyword_count || !type_is_tagged(call->arguments[0].type, TUPLE_INSTANCE))
+        return false;
+    const char *name = type->kind == TYPE_BOOL      ? "__bool__"
+                       : type->kind == TYPE_FLOAT   ? "__float__"
+                       : type->kind == TYPE_COMPLEX ? "__complex__"
+                                                    : "__int__";
+    return lower_overloaded_method(l, call->arguments[0], name, &(Call){.name = name}, out, is_own);
+}
+
 /* --- operators ------------------------------------------------------------------------------------------------------- */
 static const char *operator_name(const SsaValue *value)
 {

@@ -48,7 +48,7 @@ static bool is_named(const CodeSnapshot *code, const char *name)
     for (uint32_t i = 0; i < code->name_count; i++)
         if (strcmp(code->names[i], name) == 0)
             return true;
-    return strchr(name, '.') != NULL; /* operators have no names in code */
+    return strchr(name, '.') || strncmp(name, "__", 2) == 0; /* operators and conversions have no names in code */
 }
 
 bool ext_read_members(SnapshotScope *scope, CodeSnapshot *out)

@@ -260,6 +260,27 @@ def test_fields_are_read_only():
         run(kernel, UNIT)
 
 
+@overload_method(IntervalType, "__float__")
+def interval_number(interval):
+    return lambda interval: interval.high - interval.low
+
+
+def test_numbers_of_values():
+    @cuda.jit
+    def kernel(out, a):
+        out[0] = float(a)
+        out[1] = np.float32(a) + types.float64(a)
+
+    assert run(kernel, Interval(1, 4), count=2) == [3, 6]
+
+    @cuda.jit
+    def wrong(out, a):
+        out[0] = int(a)
+
+    with pytest.raises(errors.TypingError):
+        run(wrong, UNIT)
+
+
 class Celsius:
     def __init__(self, degrees):
         self.degrees = degrees
