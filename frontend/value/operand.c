@@ -79,6 +79,8 @@ void object_identity(const Constant *constant, Buf *key)
     }
     if (constant->kind == CONSTANT_FUNCTION)
         identity = constant->function;
+    else if (constant->kind == CONSTANT_OVERLOADED)
+        identity = constant->overloads;
     else if (constant->kind == CONSTANT_INTRINSIC)
         identity = &intrinsic_info[constant->intrinsic];
     else if (constant->kind == CONSTANT_CODE)
