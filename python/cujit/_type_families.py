@@ -207,6 +207,9 @@ class Optional(metaclass=Family):
 
     has = _of_kind("optional")
 
+    def __new__(cls, *args: Any) -> Any:
+        raise TypeError("an argument is None or a value, each with a specialization of its own: leave the type out")
+
 
 class RangeType(metaclass=Family):
     """Whether a type is that of range(...)."""

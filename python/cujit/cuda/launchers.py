@@ -96,8 +96,18 @@ def _reduce_launcher(launcher: _core.Launcher) -> tuple[Any, ...]:
 copyreg.pickle(_core.Launcher, _reduce_launcher)
 
 
-def argument_type(value: Any) -> _core.Type:
+def _registered_type(value: Any) -> Any:
+    """What extending.typeof_impl knows of the value's class, which may be no type of kernels; None for others."""
+    for cls in type(value).__mro__:
+        if cls in _core.typeof_functions:
+            return _core.typeof_functions[cls](value, None)
+    return None
+
+
+def argument_type(value: Any) -> Any:
     """The type that a kernel sees for an argument; of a type, itself. TypeError where it takes none such."""
+    if _core.typeof_functions and (registered := _registered_type(value)) is not None:
+        return registered
     if (stated := signatures.as_type(value)) is not None:
         return stated
     if isinstance(value, (In, Out, InOut)):

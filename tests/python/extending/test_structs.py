@@ -332,6 +332,30 @@ def test_the_example():
     assert runpy.run_path(str(path))["main"](200).startswith("200 events")
 
 
+class Kelvin(Celsius):
+    pass
+
+
+def test_an_extension_may_have_types_of_its_own():
+    marker = object()
+    typeof_impl.register(Kelvin, lambda value, context: marker)
+
+    class Extension:
+        def prepare_args(self, ty, value, stream, retr):
+            return (types.float64, value.degrees + 273) if ty is marker else (ty, value)
+
+    @cuda.jit(extensions=[Extension()])
+    def kernel(out, temperature):
+        out[0] = temperature
+
+    assert run(kernel, Kelvin(2.0), count=1) == [275]
+
+
+def test_optional_is_no_type_of_arguments():
+    with pytest.raises(TypeError, match="specialization of its own"):
+        types.Optional(types.float32)
+
+
 def test_typeof_impl_takes_classes():
     with pytest.raises(TypeError, match="takes a class"):
         typeof_impl.register(3)(lambda value, context: None)
