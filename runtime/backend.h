@@ -32,6 +32,7 @@ struct RtStream {
     RtDevice *device;
     uint64_t handle; /* CUstream; 0 on the CPU device */
     bool owned;
+    _Atomic bool is_known; /* GPU: the driver has been asked about a stream made elsewhere */
 };
 
 struct RtEvent {

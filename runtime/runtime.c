@@ -152,29 +152,27 @@ bool rt_copy_between(RtDevice *to_device, RtPointer to, RtDevice *from_device, R
 }
 
 /* --- streams and events --------------------------------------------------------------------------------------------- */
-static RtStream *new_stream(RtDevice *device, uint64_t handle, bool (*begin)(RtStream *, Diag *), Diag *diag)
+static RtStream *new_stream(RtDevice *device, uint64_t handle, Diag *diag)
 {
     RtStream *stream = memory_new(sizeof *stream, diag);
-    if (!stream)
-        return NULL;
-    *stream = (RtStream){.device = device, .handle = handle};
-    if (begin(stream, diag))
-        return stream;
-    memory_free(stream);
-    return NULL;
+    if (stream)
+        *stream = (RtStream){.device = device, .handle = handle};
+    return stream;
 }
 
-RtStream *rt_stream_external(RtDevice *device, uint64_t handle, Diag *diag)
-{
-    return new_stream(device, handle, device->backend->stream_adopt, diag);
-}
+RtStream *rt_stream_external(RtDevice *device, uint64_t handle, Diag *diag) { return new_stream(device, handle, diag); }
 
 RtStream *rt_stream_create(RtDevice *device, Diag *diag)
 {
-    RtStream *stream = new_stream(device, 0, device->backend->stream_create, diag);
-    if (stream)
-        stream->owned = true;
-    return stream;
+    RtStream *stream = new_stream(device, 0, diag);
+    if (!stream)
+        return NULL;
+    if (device->backend->stream_create(stream, diag)) {
+        stream->owned = stream->is_known = true;
+        return stream;
+    }
+    memory_free(stream);
+    return NULL;
 }
 
 void rt_stream_destroy(RtStream *stream)

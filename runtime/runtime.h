@@ -118,7 +118,8 @@ bool rt_unregister_host(RtDevice *device, void *host, Diag *diag);
 
 /* --- streams and events ---------------------------------------------------------------------------------------------- */
 RtStream *rt_stream_create(RtDevice *device, Diag *diag);
-/* A stream made elsewhere (CUstream value, 0, 1 and 2 included); not destroyed with the object. */
+/* A stream made elsewhere (CUstream value, 0, 1 and 2 included); not destroyed with the object. The driver hears of it when
+ * it is first used: what is no stream fails then, where its address can be seen to be none. */
 RtStream *rt_stream_external(RtDevice *device, uint64_t handle, Diag *diag);
 void rt_stream_destroy(RtStream *stream);
 uint64_t rt_stream_handle(const RtStream *stream); /* NULL: 0 */

@@ -1,6 +1,9 @@
-/* Which context a thread has current. */
+/* Which context a thread has current, and what is found out of a stream made elsewhere when it is first used. */
 #include "runtime/cuda/cuda_context.h"
 
+#include <stdio.h>
+
+#include "core/base/address.h"
 #include "runtime/cuda/cuda_backend.h"
 
 bool cuda_enter(RtDevice *device, CudaScope *scope, Diag *diag)
@@ -38,4 +41,44 @@ bool cuda_restore_current(RtDevice *device, uint64_t former, Diag *diag)
     (void)device, (void)diag;
     driver.cuCtxSetCurrent((CUcontext)(uintptr_t)former); /* it may be gone */
     return true;
+}
+
+/* Handles 0 to 2 are CUDA's names for default streams. */
+enum { LAST_DEFAULT_STREAM = 2 };
+
+/* The first stream that goes its own way ends ordered allocation, once what is under way has settled. */
+static bool adopt(RtStream *stream, Diag *diag)
+{
+    unsigned int flags = 0;
+    CudaDevice *device = (CudaDevice *)stream->device;
+    if (!cuda_is_ordered(device))
+        return true;
+    bool ok = driver_call(diag, cuStreamGetFlags, cuda_stream_of(stream), &flags);
+    if (ok && (flags & CU_STREAM_NON_BLOCKING)) {
+        ok = driver_call(diag, cuCtxSynchronize);
+        device->unordered = ok;
+    }
+    return ok;
+}
+
+/* The driver reads what a handle points to without a look: a number that is no address ends the process. */
+static bool meet(RtStream *stream, Diag *diag)
+{
+    char text[24];
+    if (stream->handle > LAST_DEFAULT_STREAM) {
+        snprintf(text, sizeof text, "%#llx", (unsigned long long)stream->handle);
+        if (!address_is_readable(stream->handle))
+            return diag_fail(diag, NULL, DIAG_NO_STREAM, text);
+        if (!adopt(stream, diag))
+            return false;
+    }
+    stream->is_known = true;
+    return true;
+}
+
+bool cuda_enter_stream(RtDevice *device, RtStream *stream, CudaScope *scope, Diag *diag)
+{
+    if (!cuda_enter(device, scope, diag))
+        return false;
+    return !stream || stream->is_known || meet(stream, diag) || cuda_leave(scope, false);
 }

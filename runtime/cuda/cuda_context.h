@@ -24,9 +24,14 @@ typedef struct CudaScope {
     bool restores;
 } CudaScope;
 bool cuda_enter(RtDevice *device, CudaScope *scope, Diag *diag);
+/* cuda_enter, for work on a stream (NULL: the default one): one that was made elsewhere is looked at when it is first used. */
+bool cuda_enter_stream(RtDevice *device, RtStream *stream, CudaScope *scope, Diag *diag);
 /* Gives the thread its former context back (that one may be gone: no failure of ours). Where it had none, that of the first
  * GPU stays, which it has for other libraries, too. Returns ok. */
 bool cuda_leave(const CudaScope *scope, bool ok);
+
+/* Whether memory is allocated and freed in the order of the default stream, without waiting. */
+static inline bool cuda_is_ordered(const CudaDevice *device) { return device->has_pool && !device->unordered; }
 
 static inline CUstream cuda_stream_of(const RtStream *stream)
 {

@@ -122,7 +122,7 @@ bool cuda_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
         return false;
     if (launch->cluster[0] && base->device->sm < FIRST_WITH_CLUSTERS)
         return diag_fail(diag, NULL, DIAG_LAUNCH_SHAPE, "clusters need a GPU of compute capability 9.0 or newer");
-    if (!cuda_enter(base->device, &scope, diag))
+    if (!cuda_enter_stream(base->device, launch->stream, &scope, diag))
         return false;
     bool ok = allow_dynamic_shared(kernel, launch->dynamic_shared + kernel->reserved, diag);
     if (!ok)

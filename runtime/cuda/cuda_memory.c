@@ -51,7 +51,7 @@ bool cuda_release(RtDevice *device, RtPointer pointer, Diag *diag)
 bool cuda_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_t size, RtStream *stream, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag))
+    if (!cuda_enter_stream(device, stream, &scope, diag))
         return false;
     bool ok;
     if (!cuda_staged_copy(device, true, to, (void *)from, size, cuda_stream_of(stream), &ok, diag))
@@ -63,7 +63,7 @@ bool cuda_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_
 bool cuda_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, RtStream *stream, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag))
+    if (!cuda_enter_stream(device, stream, &scope, diag))
         return false;
     bool ok;
     if (!cuda_staged_copy(device, false, from, to, size, cuda_stream_of(stream), &ok, diag))
@@ -75,7 +75,7 @@ bool cuda_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, 
 bool cuda_copy_on_device(RtDevice *device, RtPointer to, RtPointer from, size_t size, RtStream *stream, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag))
+    if (!cuda_enter_stream(device, stream, &scope, diag))
         return false;
     return cuda_leave(&scope, driver_call(diag, cuMemcpyDtoDAsync, to, from, size, cuda_stream_of(stream)));
 }
@@ -83,7 +83,7 @@ bool cuda_copy_on_device(RtDevice *device, RtPointer to, RtPointer from, size_t 
 bool cuda_fill(RtDevice *device, RtPointer to, uint8_t byte, size_t size, RtStream *stream, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag))
+    if (!cuda_enter_stream(device, stream, &scope, diag))
         return false;
     return cuda_leave(&scope, driver_call(diag, cuMemsetD8Async, to, byte, size, cuda_stream_of(stream)));
 }

@@ -94,7 +94,8 @@ static bool copy_in_stream(CUdeviceptr to, CudaDevice *to_device, CUdeviceptr fr
     CudaScope scope;
     CUstream own = cuda_stream_of(stream);
     RtDevice *here = stream->device, *there = here == &to_device->base ? &from_device->base : &to_device->base;
-    if (!order(there, NULL, here, own, diag) || !cuda_enter(here, &scope, diag))
+    bool is_usable = cuda_enter_stream(here, stream, &scope, diag) && cuda_leave(&scope, true);
+    if (!is_usable || !order(there, NULL, here, own, diag) || !cuda_enter(here, &scope, diag))
         return false;
     bool ok = driver_call(diag, cuMemcpyPeerAsync, to, to_device->context, from, from_device->context, size, own);
     return cuda_leave(&scope, ok) && order(here, own, there, NULL, diag);

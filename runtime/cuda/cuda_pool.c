@@ -8,9 +8,6 @@
 /* Freed memory that the pool keeps through a synchronization instead of giving it back. */
 static const uint64_t POOL_KEEPS = (uint64_t)1 << 30;
 
-/* Handles 0 to 2 are CUDA's names for default streams. */
-enum { LAST_DEFAULT_STREAM = 2 };
-
 bool cuda_pool_open(CudaDevice *device, Diag *diag)
 {
     int supported = 0;
@@ -48,13 +45,11 @@ bool cuda_pool_unused(CudaDevice *device, size_t *unused, Diag *diag)
     return true;
 }
 
-static bool is_ordered(const CudaDevice *device) { return device->has_pool && !device->unordered; }
-
 bool cuda_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
 {
     CudaScope scope;
     CUdeviceptr address = 0;
-    if (!is_ordered((CudaDevice *)device))
+    if (!cuda_is_ordered((CudaDevice *)device))
         return cuda_allocate(device, size, pointer, diag);
     if (!cuda_enter(device, &scope, diag))
         return false;
@@ -72,29 +67,11 @@ bool cuda_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Di
 bool cuda_release_ordered(RtDevice *device, RtPointer pointer, Diag *diag)
 {
     CudaScope scope;
-    if (!is_ordered((CudaDevice *)device))
+    if (!cuda_is_ordered((CudaDevice *)device))
         return cuda_release(device, pointer, diag);
     if (!cuda_enter(device, &scope, diag))
         return false;
     return cuda_leave(&scope, driver_call(diag, cuMemFreeAsync, pointer, NULL));
-}
-
-/* The first stream that goes its own way ends ordered allocation, once what is under way has settled. */
-bool cuda_stream_adopt(RtStream *stream, Diag *diag)
-{
-    CudaScope scope;
-    CudaDevice *device = (CudaDevice *)stream->device;
-    unsigned int flags = 0;
-    if (stream->handle <= LAST_DEFAULT_STREAM || !is_ordered(device))
-        return true;
-    if (!cuda_enter(stream->device, &scope, diag))
-        return false;
-    bool ok = driver_call(diag, cuStreamGetFlags, cuda_stream_of(stream), &flags);
-    if (ok && (flags & CU_STREAM_NON_BLOCKING)) {
-        ok = driver_call(diag, cuCtxSynchronize);
-        device->unordered = ok;
-    }
-    return cuda_leave(&scope, ok);
 }
 
 bool cuda_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag)

@@ -35,7 +35,7 @@ void cuda_stream_destroy(RtStream *stream)
 bool cuda_stream_synchronize(RtDevice *device, RtStream *stream, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag))
+    if (!cuda_enter_stream(device, stream, &scope, diag))
         return false;
     return cuda_leave(&scope, driver_call(diag, cuStreamSynchronize, cuda_stream_of(stream)));
 }
@@ -43,7 +43,7 @@ bool cuda_stream_synchronize(RtDevice *device, RtStream *stream, Diag *diag)
 bool cuda_stream_wait_event(RtDevice *device, RtStream *stream, RtEvent *event, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag))
+    if (!cuda_enter_stream(device, stream, &scope, diag))
         return false;
     return cuda_leave(&scope, driver_call(diag, cuStreamWaitEvent, cuda_stream_of(stream), event_of(event), 0));
 }
@@ -51,7 +51,7 @@ bool cuda_stream_wait_event(RtDevice *device, RtStream *stream, RtEvent *event, 
 bool cuda_stream_query(RtDevice *device, RtStream *stream, bool *done, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag))
+    if (!cuda_enter_stream(device, stream, &scope, diag))
         return false;
     bool ok = check_query(DRIVER_cuStreamQuery, driver.cuStreamQuery(cuda_stream_of(stream)), done, diag);
     return cuda_leave(&scope, ok);
@@ -81,7 +81,7 @@ void cuda_event_destroy(RtEvent *event)
 bool cuda_event_record(RtEvent *event, RtStream *stream, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(event->device, &scope, diag))
+    if (!cuda_enter_stream(event->device, stream, &scope, diag))
         return false;
     return cuda_leave(&scope, driver_call(diag, cuEventRecord, event_of(event), cuda_stream_of(stream)));
 }

@@ -119,12 +119,6 @@ bool host_stream_create(RtStream *stream, Diag *diag)
     return true;
 }
 
-bool host_stream_adopt(RtStream *stream, Diag *diag)
-{
-    (void)stream, (void)diag;
-    return true;
-}
-
 void host_stream_destroy(RtStream *stream) { (void)stream; }
 
 bool host_stream_synchronize(RtDevice *device, RtStream *stream, Diag *diag)

@@ -62,9 +62,16 @@ static CUcontext fake_launch_context(void) { return fake_state.launch_context; }
 static int fake_function_attribute(int attribute) { return fake_state.function_attributes[attribute] - 1; }
 
 extern EXPORTED const FakeDriver fake_driver;
-const FakeDriver fake_driver = {
-    fake_fail,          fake_calls, fake_alive, fake_last_launch, fake_last_max_registers, fake_function_attribute,
-    fake_launch_context};
+const FakeDriver fake_driver = {fake_fail,
+                                fake_calls,
+                                fake_alive,
+                                fake_last_launch,
+                                fake_last_max_registers,
+                                fake_function_attribute,
+                                fake_launch_context,
+                                0,
+                                0,
+                                0};
 
 __attribute__((constructor)) static void read_environment(void)
 {
@@ -363,10 +370,10 @@ CUresult act_cuMemFreeAsync(CUdeviceptr pointer, CUstream stream)
     return stream ? CUDA_ERROR_INVALID_VALUE : act_cuMemFree(pointer);
 }
 
-/* Stream 99 is another library's, and does not synchronize with the default stream. */
+/* One stream is another library's, and does not synchronize with the default stream. */
 CUresult act_cuStreamGetFlags(CUstream stream, unsigned int *flags)
 {
-    *flags = (uintptr_t)stream == 99 ? CU_STREAM_NON_BLOCKING : 0;
+    *flags = (const char *)stream == &fake_driver.non_blocking_stream ? CU_STREAM_NON_BLOCKING : 0;
     return CUDA_SUCCESS;
 }
 
@@ -469,10 +476,11 @@ CUresult act_cuStreamCreate(CUstream *stream, unsigned int flags)
 
 CUresult act_cuStreamDestroy(CUstream stream) { return destroy(stream); }
 
-/* Stream 77 is captured. */
+/* One stream is captured. */
 CUresult act_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
 {
-    *status = (uintptr_t)stream == 77 ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    *status = (const char *)stream == &fake_driver.captured_stream ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+                                                                   : CU_STREAM_CAPTURE_STATUS_NONE;
     return CUDA_SUCCESS;
 }
 

@@ -26,6 +26,9 @@ typedef struct FakeDriver {
     int (*function_attribute)(int attribute);
     /* The context of the last launch: 0x1000 times the device's number and 10. */
     CUcontext (*launch_context)(void);
+    /* Streams of another library, by their addresses: one that is captured, and one that does not synchronize with the
+     * default stream. */
+    char plain_stream, captured_stream, non_blocking_stream;
 } FakeDriver;
 
 /* The exported variable "fake_driver". In the environment: FAKE_DRIVER_FAIL="cuInit:1:999" does what fail does before

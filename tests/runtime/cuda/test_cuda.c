@@ -81,6 +81,40 @@ static void memory(void)
     CHECK(fake()->alive() == 1);
 }
 
+/* A stream made elsewhere is met when it is used. */
+static void use_external(RtDevice *device, const char *place)
+{
+    Diag diag = {0};
+    bool done = false;
+    int calls = fake()->calls("cuStreamGetFlags");
+    RtStream *stream = rt_stream_external(device, (uintptr_t)place, &diag);
+    CHECK(stream && fake()->calls("cuStreamGetFlags") == calls);
+    CHECK_OK(rt_stream_query(device, stream, &done, &diag) && rt_stream_query(device, stream, &done, &diag), &diag);
+    CHECK(fake()->calls("cuStreamGetFlags") == calls + 1);
+    rt_stream_destroy(stream);
+}
+
+/* The driver never hears of what is no address. */
+static void no_stream(void)
+{
+    Diag diag = {0};
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    RtStream *stream = rt_stream_external(device, 0x1234, &diag);
+    RtEvent *event = rt_event_create(device, false, &diag);
+    uint8_t bytes[8] = {0};
+    RtPointer pointer = 0;
+    int calls = fake()->calls("cuStreamSynchronize");
+    CHECK_OK(rt_allocate(device, 8, &pointer, &diag), &diag);
+    CHECK_FAILS(rt_stream_synchronize(device, stream, &diag), &diag, DIAG_NO_STREAM, "there is no stream at 0x1234");
+    CHECK_FAILS(rt_event_record(event, stream, &diag), &diag, DIAG_NO_STREAM, "0x1234");
+    CHECK_FAILS(rt_copy_to_device(device, pointer, bytes, 8, stream, &diag), &diag, DIAG_NO_STREAM, "0x1234");
+    CHECK_FAILS(rt_fill(device, pointer, 0, 8, stream, &diag), &diag, DIAG_NO_STREAM, "0x1234");
+    CHECK(fake()->calls("cuStreamSynchronize") == calls);
+    CHECK_OK(rt_free(device, pointer, &diag), &diag);
+    rt_event_destroy(event);
+    rt_stream_destroy(stream);
+}
+
 static void ordered_memory(void)
 {
     Diag diag = {0};
@@ -96,9 +130,9 @@ static void ordered_memory(void)
     CHECK_OK(rt_allocate_ordered(device, 0, &a, &diag) && !a && rt_free_ordered(device, 0, &diag), &diag);
     CHECK_FAILS(rt_allocate_ordered(device, (size_t)1 << 50, &a, &diag), &diag, DIAG_DEVICE_MEMORY, "out of memory");
     CHECK_OK(rt_allocate_ordered(device, 8, &a, &diag), &diag);
-    rt_stream_destroy(rt_stream_external(device, 98, &diag));
+    use_external(device, &fake()->plain_stream);
     CHECK(fake()->calls("cuStreamGetFlags") == 1 && fake()->calls("cuCtxSynchronize") == 1);
-    rt_stream_destroy(rt_stream_external(device, 99, &diag));
+    use_external(device, &fake()->non_blocking_stream);
     CHECK(fake()->calls("cuStreamGetFlags") == 2 && fake()->calls("cuCtxSynchronize") == 2);
     CHECK_OK(rt_allocate_ordered(device, 8, &b, &diag) && fake()->calls("cuMemAlloc") == 2, &diag);
     CHECK_OK(rt_free_ordered(device, a, &diag) && rt_free_ordered(device, b, &diag), &diag);
@@ -156,7 +190,7 @@ static void large_copies(void)
     RtHostBuffer pinned;
     uint32_t *pageable = malloc(LARGE);
     RtDevice *device = rt_device(RT_GPU, 0, &diag);
-    RtStream *captured = rt_stream_external(device, 77, &diag);
+    RtStream *captured = rt_stream_external(device, (uintptr_t)&fake()->captured_stream, &diag);
     copy_there_and_back(device, NULL, pageable, 1);
     copy_there_and_back(device, NULL, pageable, 2);
     CHECK(fake()->calls("cuMemcpyHtoDAsync") == 36 && fake()->calls("cuMemcpyDtoHAsync") == 36);
@@ -286,7 +320,7 @@ static void launches(void)
     KernelImage image = ptx_image("ptx");
     RtDevice *device = rt_device(RT_GPU, 0, &diag);
     RtKernel *kernel = rt_kernel_load(device, &image, &diag);
-    RtStream *stream = rt_stream_external(device, 77, &diag);
+    RtStream *stream = rt_stream_external(device, (uintptr_t)&fake()->captured_stream, &diag);
     uint64_t parameter = 0x1122334455667788;
     RtLaunch launch = {.grid = {4, 5, 6}, .block = {8, 2, 1}, .dynamic_shared = 512, .stream = stream};
     const FakeLaunch *last = fake()->last_launch();
@@ -295,7 +329,7 @@ static void launches(void)
     launch.parameters_size = sizeof parameter;
     CHECK_OK(rt_launch(kernel, &launch, &diag), &diag);
     CHECK(last->config.gridDimZ == 6 && last->config.blockDimY == 2 && last->config.sharedMemBytes == 512);
-    CHECK((uintptr_t)last->config.hStream == 77 && last->config.numAttrs == 0);
+    CHECK((const char *)last->config.hStream == &fake()->captured_stream && last->config.numAttrs == 0);
     CHECK(last->parameters_size == 8 && !memcmp(last->parameters, &parameter, 8));
     int before = fake()->calls("cuFuncSetAttribute");
     for (int i = 0; i < 2; i++) {
@@ -444,6 +478,7 @@ void test_cuda(void)
         {"devices", devices},
         {"memory", memory},
         {"ordered memory", ordered_memory},
+        {"no stream", no_stream},
         {"whole words", whole_words},
         {"large copies", large_copies},
         {"large copies without pinned memory", large_copies_without_pinned_memory},

@@ -207,7 +207,7 @@ static void use_foreign_code(RtDevice *device, Outcome *outcome)
 static void use_everything(Outcome *outcome)
 {
     Diag diag = {0};
-    bool ok;
+    bool ok, done;
     int value;
     uint8_t uuid[16];
     size_t available, total;
@@ -232,8 +232,9 @@ static void use_everything(Outcome *outcome)
     use_foreign_code(device, outcome);
     STEP(rt_synchronize(device, &diag));
     rt_stream_destroy(stream);
-    stream = rt_stream_external(device, 99, &diag);
+    stream = rt_stream_external(device, (uintptr_t)&fake->non_blocking_stream, &diag);
     STEP(stream != NULL);
+    STEP(rt_stream_query(device, stream, &done, &diag));
     rt_stream_destroy(stream);
 }
 
