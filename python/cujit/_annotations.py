@@ -15,6 +15,19 @@ class CudaStream(Protocol):
     def __cuda_stream__(self) -> tuple[int, int]: ...
 
 
+class TorchStream(Protocol):
+    """A stream of PyTorch's, also of versions without that protocol."""
+
+    @property
+    def cuda_stream(self) -> int: ...
+
+
+class CupyStream(Protocol):
+    """A stream of CuPy's, also of versions without that protocol."""
+
+    ptr: int
+
+
 class CudaArray(Protocol):
     """An array in device memory of any library."""
 
@@ -22,13 +35,20 @@ class CudaArray(Protocol):
     def __cuda_array_interface__(self) -> dict[str, Any]: ...
 
 
+class SupportsDLPack(Protocol):
+    """An array of any library that has DLPack's methods."""
+
+    def __dlpack__(self) -> object: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+
 # --- what programs pass -----------------------------------------------------------------------------------------------
 
 SignatureLike: TypeAlias = str | Signature | tuple[Type, ...]
 Signatures: TypeAlias = SignatureLike | Sequence[SignatureLike]
-StreamLike: TypeAlias = CudaStream | int | None
+StreamLike: TypeAlias = CudaStream | TorchStream | CupyStream | int | None
 Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
-HostOrDeviceArray: TypeAlias = NDArray[Any] | CudaArray
+HostOrDeviceArray: TypeAlias = NDArray[Any] | CudaArray | SupportsDLPack
 ComputeCapability: TypeAlias = tuple[int, int]
 ArgumentTypes: TypeAlias = tuple[Type, ...]
 LaunchBounds: TypeAlias = int | tuple[int, ...] | None

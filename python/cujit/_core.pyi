@@ -1,7 +1,7 @@
 """The C extension, as the Python package sees it. Everything public is re-exported by cujit and cujit.cuda."""
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, final, overload
+from typing import Any, TypeAlias, TypeVar, final, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -130,6 +130,8 @@ class Stream:
     def synchronize(self) -> None: ...
     def query(self) -> bool: ...
     def wait(self, event: Event, /) -> None: ...
+    def __enter__(self) -> Self: ...     # until __exit__, the stream of what names none in this thread
+    def __exit__(self, *exception: object) -> None: ...
 
 class Event:
     def __new__(cls, timing: bool = True) -> Self: ...
@@ -199,6 +201,15 @@ class DeviceArrayBase:
     def move(self) -> bool: ...      # to memory that processes can share; False: somebody knows the address
     def share(self) -> None: ...     # other libraries learn of the memory: it is freed when all work is done
 
+# Arrays of other libraries: by DLPack's table or methods, __cuda_array_interface__, or CuPy's attributes.
+_A = TypeVar("_A", bound=DeviceArrayBase)
+def view_array(class_: type[_A], value: object, /) -> tuple[_A, int | None] | None: ...   # the stream to wait for
+def host_array(value: object, /) -> NDArray[Any] | None: ...
+def is_in_device_memory(value: object, /) -> bool: ...
+def ask_capsule(value: object, /) -> object: ...
+def from_capsule(class_: type[_A], capsule: object, /) -> _A: ...
+def to_capsule(array: DeviceArrayBase, place: tuple[int, int], is_versioned: bool, is_copied: bool, /) -> object: ...
+
 class HostArgument:
     """An array as an argument of a launch with what is copied stated: the base of cuda.In, cuda.Out and cuda.InOut.
     Device arrays pass as they are."""
@@ -206,6 +217,10 @@ class HostArgument:
     copy_in: bool
     copy_out: bool
     def __new__(cls, value: Any, copy_in: bool = True, copy_out: bool = True) -> Self: ...
+
+def current_stream() -> Stream | None: ...     # the innermost `with stream:` of this thread for the current device
+def stream_handle(stream: StreamLike) -> int: ...     # 0: the default stream
+def synchronize_stream(stream: StreamLike) -> None: ...
 
 _Place: TypeAlias = int | DeviceArrayBase   # an address on the current device, or an array's memory on its own
 

@@ -55,7 +55,7 @@ const char *ext_parameter_name(const ExtKernel *kernel, Py_ssize_t index, char *
 PyObject *ext_raise_argument(const ExtKernel *kernel, Py_ssize_t index)
 {
     if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError) &&
-        !PyErr_ExceptionMatches(PyExc_OverflowError))
+        !PyErr_ExceptionMatches(PyExc_OverflowError) && !PyErr_ExceptionMatches(PyExc_BufferError))
         return NULL;
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);

@@ -59,8 +59,8 @@ bool ext_kernel_takes_rest(const ExtKernel *kernel);
 bool ext_kernel_is_ready(const ExtKernel *kernel);
 /* The name of a positional parameter; "#3" where there is none. Borrowed from the buffer. */
 const char *ext_parameter_name(const ExtKernel *kernel, Py_ssize_t index, char *text, size_t size);
-/* Turns a pending TypeError, ValueError or OverflowError into LAUNCH_ARGUMENT for that parameter; others stay. Always
- * NULL. */
+/* Turns a pending TypeError, ValueError, OverflowError or BufferError into LAUNCH_ARGUMENT for that parameter; others stay.
+ * Always NULL. */
 PyObject *ext_raise_argument(const ExtKernel *kernel, Py_ssize_t index);
 
 #endif

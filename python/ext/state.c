@@ -34,6 +34,16 @@ static bool make_type_constants(void *data)
     return true;
 }
 
+static bool make_names(ExtState *state)
+{
+    bool ok = true;
+#define OBJECT(class, name)
+#define NAME(name, text) ok = ok && (state->name = PyUnicode_InternFromString(text));
+#include "ext/state.def"
+#undef OBJECT
+    return ok;
+}
+
 bool ext_state_init(ExtState *state)
 {
     if (PyArray_ImportNumPyAPI() < 0)
@@ -51,12 +61,10 @@ bool ext_state_init(ExtState *state)
     state->member_overloads = PyDict_New();
     state->declared_classes = PyDict_New();
     state->typeof_functions = PyDict_New();
-    state->array_interface_name = PyUnicode_InternFromString("__cuda_array_interface__");
-    state->cuda_stream_name = PyUnicode_InternFromString("__cuda_stream__");
-    state->py_func_name = PyUnicode_InternFromString("py_func");
+    state->array_kinds = PyDict_New();
     return state->overloads && state->member_overloads && state->declared_classes && state->typeof_functions &&
            state->record_types && state->foreign_types && state->kept_classes && state->raising_kernels &&
-           state->array_interface_name && state->cuda_stream_name && state->py_func_name;
+           state->array_kinds && make_names(state);
 }
 
 /* Calls visit for every object of the state until one answers. */

@@ -118,6 +118,92 @@ def test_work_of_another_stream_is_waited_for():
     same(x, np.full(1 << 22, 400, "f4"))
 
 
+def test_datetimes():
+    host = np.arange(5).astype("M8[s]")
+    try:
+        array, out = cupy.asarray(host), cupy.zeros(5, "M8[s]")
+    except ValueError:
+        pytest.skip("this CuPy has no datetime64")
+
+    @cuda.jit
+    def copy(x, out):
+        i = cuda.grid(1)
+        if i < x.size:
+            out[i] = x[i]
+
+    copy[1, 32](array, out)
+    same(out, host)
+
+
+def test_arrays_that_repeat_elements():
+    array = cupy.broadcast_to(cupy.arange(4.0), (3, 4))
+    out = cupy.zeros((3, 4))
+    cuda.jit(copy_matrix)[1, (8, 8)](array, out)
+    same(out, np.broadcast_to(np.arange(4.0), (3, 4)))
+
+
+# --- streams ----------------------------------------------------------------------------------------------------------
+
+def test_a_launch_on_cupys_stream():
+    stream = cupy.cuda.Stream(non_blocking=True)
+    kernel = cuda.jit(double)
+    with stream:
+        x = cupy.zeros(1 << 20, "f4")
+        for _ in range(5):
+            x += 1
+            kernel[1 << 12, 256, cupy.cuda.get_current_stream()](x)
+    stream.synchronize()
+    same(x, np.full(1 << 20, 62, "f4"))
+
+
+def test_a_launch_in_cupys_graph():
+    kernel, x = cuda.jit(double), cupy.ones(1000, "f4")
+    kernel[4, 256](x.copy())
+    cuda.synchronize()
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        stream.begin_capture()
+        kernel[4, 256, stream](x)
+        graph = stream.end_capture()
+        for _ in range(3):
+            graph.launch()
+    stream.synchronize()
+    same(x, np.full(1000, 8, "f4"))
+
+
+def test_copies_and_ufuncs_on_cupys_stream():
+    stream = cupy.cuda.Stream(non_blocking=True)
+    x = cuda.to_device(np.arange(4.0), stream=stream)
+    result = vectorize(lambda a: a + 1)(x, stream=stream)
+    assert result.copy_to_host(stream=stream).tolist() == [1, 2, 3, 4]
+
+
+# --- DLPack -----------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_dlpack_both_ways(dtype, part):
+    host, array = matrices(dtype, part)
+    same(cupy.from_dlpack(cuda.from_dlpack(array)), host)
+
+
+def test_the_stream_of_a_consumer_waits():
+    """CuPy's non-blocking stream sees what kernels of the default stream wrote."""
+    ours = cuda.to_device(np.zeros(1 << 22, "f4"))
+
+    @cuda.jit
+    def count(x):
+        i = cuda.grid(1)
+        for _ in range(2000):
+            x[i] += 1
+
+    count[1 << 14, 256](ours)
+    with cupy.cuda.Stream(non_blocking=True) as stream:
+        theirs = cupy.from_dlpack(ours) + 0
+        stream.synchronize()
+    same(theirs, np.full(1 << 22, 2000, "f4"))
+
+
 # --- ufuncs -----------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)

@@ -132,6 +132,7 @@ class GUFunc:
     def __call__(self, *args: Any, out: Any = None, stream: StreamLike = 0) -> Any:
         """Applies the function. TypeError for a wrong number of arguments and where no signature has the dtypes of the
         inputs; ValueError for shapes that do not go together, and for outputs given twice."""
+        stream = stream or _core.current_stream() or 0
         inputs, outputs = self._split(args, out)
         device = _core.device_for(self.__name__, (*inputs, *outputs), stream)
         if device is not None:

@@ -6,6 +6,7 @@ from cujit.cuda import layout
 from cujit.cuda.array_views import view_of
 from cujit.cuda.devicearray import (
     DeviceNDArray,
+    _host_array,
     _synchronize,
     as_cuda_array,
     as_host_array,
@@ -70,7 +71,8 @@ class Target:
         """out: what the caller gave, or None; inputs: what the loop reads while it writes, as (device array, whether
         each element is read before the one in its place is written). ValueError or TypeError where `out` does not fit.
         """
-        self._out, self._on_device, self._stream = out, on_device, stream
+        self._given, self._on_device, self._stream = out, on_device, stream
+        self._out = out = _host_array(out)
         if out is not None:
             _check_out(out, shape, dtype)
         self._final = self._host_or_device(out, shape, dtype)
@@ -89,17 +91,15 @@ class Target:
         """The result: `out`, or a new array or scalar."""
         if self.array is not self._final:
             self._final.setitem(Ellipsis, self.array, self._stream)
+        if self._given is not None and (self._on_device or _can_borrow()):
+            return self._given
         if self._on_device:
             return self._final
-        if _can_borrow():
-            host = self._final.base
-        elif self._out is None:
-            host = self._final.copy_to_host(stream=self._stream)
-        else:
-            host = self._out
-            self._fetch(host)
-        return host if self._out is not None or host.shape else host[()]
-
+        if self._out is not None:
+            self._fetch(self._out)
+            return self._given
+        host = self._final.base if _can_borrow() else self._final.copy_to_host(stream=self._stream)
+        return host if host.shape else host[()]
 
     def _fetch(self, host):
         if host.flags.c_contiguous:

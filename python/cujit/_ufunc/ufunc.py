@@ -105,6 +105,7 @@ class UFunc(_core.Elementwise):
         if device is not None:
             with on(device):
                 return self._call(*args, out=out, stream=stream)
+        stream = stream or _core.current_stream() or 0
         inputs = [as_input(arg) for arg in args]
         types, result, loop = self._find(inputs)
         shapes = {x.shape for x in inputs if not is_scalar(x)}
@@ -116,8 +117,8 @@ class UFunc(_core.Elementwise):
         target = Target(out, shape, result.dtype, on_device, read, stream)
         launch = loop.map(operands, target.array, types, stream)
         if launch and all(isinstance(x, DeviceNDArray) and x.layout == "C" and x.shape == shape or is_scalar(x)
-                          for x in (*args, target.array)):
-            self.remember(launch.kernel, args, target.array, launch.block, launch.width)
+                          for x in (*inputs, target.array)):
+            self.remember(launch.kernel, tuple(inputs), target.array, launch.block, launch.width)
         return target.finish()
 
     # --- which signature ---------------------------------------------------------------------------------------------

@@ -54,6 +54,9 @@ from cujit.cuda.devices import (
 from cujit.cuda.dispatcher import (
     Dispatcher as Dispatcher,
 )
+from cujit.cuda.dlpack import (
+    from_dlpack as from_dlpack,
+)
 from cujit.cuda.hostarray import (
     In as In,
     InOut as InOut,
@@ -71,6 +74,7 @@ from cujit.cuda.reduction import (
     reduce as reduce,
 )
 from cujit.cuda.streams import (
+    current_stream as current_stream,
     default_stream as default_stream,
     event as event,
     event_elapsed_time as event_elapsed_time,

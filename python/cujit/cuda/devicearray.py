@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cujit._annotations import HostOrDeviceArray, Shape, StreamLike
     from cujit.cuda.ipc import IpcArrayHandle
 
+_NEITHER = (np.generic, int, float, complex, str, bytes, tuple, list)  # what no library makes an array of
 _SMALL = 1 << 16  # bytes up to which an assigned value is broadcast on the host rather than by a kernel
 
 
@@ -118,7 +119,7 @@ class DeviceNDArray(ArrayViews):
         >>> array[2:].copy_to_host(host) is host
         True
         """
-        stream = stream or self.stream
+        stream = stream or _core.current_stream() or self.stream
         if ary is not None:
             self._check_target(ary)
         if any(s < 0 for s in self.strides):
@@ -191,6 +192,62 @@ class DeviceNDArray(ArrayViews):
         host = self.copy_to_host()
         return to_device, (host if self._is_contiguous() else host.copy(order="C"),)
 
+    # --- to other libraries ------------------------------------------------------------------------------------------
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Where the memory is, in DLPack's numbers.
+
+        Returns
+        -------
+        (int, int)
+            (2, number) for a GPU, (1, 0) for the CPU device.
+
+        Examples
+        --------
+        >>> len(cuda.device_array(4).__dlpack_device__())
+        2
+        """
+        from cujit.cuda import dlpack
+
+        return dlpack.device_of(self)
+
+    def __dlpack__(self, *, stream: int | None = None, max_version: tuple[int, int] | None = None,
+                   dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object:
+        """The array for other libraries, by DLPack: their from_dlpack() calls it.
+
+        Parameters
+        ----------
+        stream : int, optional
+            The stream on which the array will be used waits for the work on it. None: the default stream; -1: no
+            stream waits.
+        max_version : (int, int), optional
+            The newest version that the caller knows; from version 1 on capsules tell whether the array is read-only.
+        dl_device : (int, int), optional
+            Where the elements are wanted: where they are, or (1, 0), to which they are copied.
+        copy : bool, optional
+            True: always copy; False: never.
+
+        Returns
+        -------
+        capsule
+            Keeps the array alive until it is given back.
+
+        Raises
+        ------
+        BufferError
+            DLPack has no dtype for the elements, or no way to say that they are read-only or to have them there.
+        ValueError
+            `stream` is no stream.
+
+        Examples
+        --------
+        >>> cuda.from_dlpack(cuda.to_device(np.arange(3))).copy_to_host()
+        array([0, 1, 2])
+        """
+        from cujit.cuda import dlpack
+
+        return dlpack.capsule_of(self, dlpack.device_of(self), stream, max_version, dl_device, copy)
+
     # --- from the host -----------------------------------------------------------------------------------------------
 
     def copy_to_device(self, ary: Any, stream: StreamLike = 0) -> None:
@@ -217,7 +274,7 @@ class DeviceNDArray(ArrayViews):
         >>> array.copy_to_host()
         array([7, 8, 9])
         """
-        stream = stream or self.stream
+        stream = stream or _core.current_stream() or self.stream
         source = as_cuda_array(ary) if is_cuda_array(ary) else as_host_array(ary)
         if source.dtype != self.dtype:
             raise TypeError(f"cannot copy {source.dtype} to a device array of {self.dtype}")
@@ -315,7 +372,7 @@ class DeviceNDArray(ArrayViews):
         view = self._indexed(index)
         if view.shape or view.dtype.names:
             return view.bind(stream) if stream else view
-        return view.copy_to_host(stream=stream or self.stream)[()]
+        return view.copy_to_host(stream=stream or _core.current_stream() or self.stream)[()]
 
     def setitem(self, index: Any, value: Any, stream: StreamLike = 0) -> None:
         """Assigns to an element or a view, as array[index] = value does.
@@ -345,14 +402,14 @@ class DeviceNDArray(ArrayViews):
         array([[1., 2., 3.],
                [0., 5., 0.]])
         """
-        stream = stream or self.stream
+        stream = stream or _core.current_stream() or self.stream
         view = self._indexed(index)
         if is_cuda_array(value):
             source = as_cuda_array(value)
             layout.broadcast_strides(source.shape, source.strides, view.shape)
             _assign(view, source, stream)
             return
-        host = np.asarray(value, view.dtype)
+        host = np.asarray(_host_array(value), view.dtype)
         layout.broadcast_strides(host.shape, host.strides, view.shape)
         if view._is_contiguous() and (host.size == view.size or view.nbytes <= _SMALL):
             view._upload(np.broadcast_to(host, view.shape), stream)
@@ -452,10 +509,8 @@ def _brought_to(device: _core.Device, source: DeviceNDArray, stream: StreamLike)
     return near
 
 
-def _synchronize(stream: Any) -> None:
-    from cujit.cuda.streams import external_stream
-
-    (stream if hasattr(stream, "synchronize") else external_stream(int(stream))).synchronize()
+def _synchronize(stream: StreamLike) -> None:
+    _core.synchronize_stream(stream)
 
 
 # --- making device arrays --------------------------------------------------------------------------------------------
@@ -477,7 +532,7 @@ def device_array(shape: Shape, dtype: DTypeLike = np.float64, strides: Sequence[
 
 def device_array_like(ary: HostOrDeviceArray, stream: StreamLike = 0) -> DeviceNDArray:
     """An array on the current device with the shape, dtype and order of `ary`, without its gaps, not initialized."""
-    like: Any = as_cuda_array(ary) if is_cuda_array(ary) else ary
+    like: Any = as_cuda_array(ary) if is_cuda_array(ary) else ary if isinstance(ary, np.ndarray) else as_host_array(ary)
     need_device()
     strides = layout.like_strides(like.shape, like.strides, like.dtype.itemsize)
     return _allocate(like.shape, strides, like.dtype, stream)
@@ -534,26 +589,53 @@ def _without_repeats(host: NDArray[Any]) -> NDArray[Any]:
 # --- the CUDA Array Interface ----------------------------------------------------------------------------------------
 
 def is_cuda_array(obj: object) -> bool:
-    """Whether `obj` is in device memory: it has `__cuda_array_interface__`."""
-    return isinstance(obj, _core.DeviceArrayBase) or hasattr(obj, "__cuda_array_interface__")
+    """Whether `obj` is an array in memory that the device reaches: a device array, or another library's array with
+    `__cuda_array_interface__` or with DLPack and memory of a GPU."""
+    return isinstance(obj, _core.DeviceArrayBase) or (not isinstance(obj, _NEITHER) and
+                                                      _core.is_in_device_memory(obj))
 
 
 def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
-    """A device array over the memory of an object with `__cuda_array_interface__`, which it keeps alive.
+    """A device array over the memory of another library's array in device memory, which it keeps alive.
 
-    sync: wait for the stream that the object names. TypeError for other objects.
+    obj: has `__cuda_array_interface__`, or DLPack. sync: wait for the stream that the object names. TypeError for other
+    objects.
     """
     if isinstance(obj, DeviceNDArray):
         return obj
     if not is_cuda_array(obj):
-        raise TypeError(f"{type(obj).__name__} has no __cuda_array_interface__: it is not in device memory")
-    return from_cuda_array_interface(obj.__cuda_array_interface__, owner=obj, sync=sync)
+        raise TypeError(f"{type(obj).__name__} has neither __cuda_array_interface__ nor DLPack for memory of a device: "
+                        "it is not in device memory")
+    if isinstance(obj, np.ndarray) or not hasattr(type(obj), "__dlpack__"):   # the dtype may be one of copies alone
+        return from_cuda_array_interface(obj.__cuda_array_interface__, owner=obj, sync=sync)
+    need_device()
+    viewed = _core.view_array(DeviceNDArray, obj)
+    if viewed is None:
+        raise TypeError(f"the array of type '{type(obj).__name__}' is in host memory")
+    _put_on_stream(*viewed, sync)
+    return viewed[0]
+
+
+def _put_on_stream(array: DeviceNDArray, handle: int | None, sync: bool) -> None:
+    if handle:
+        from cujit.cuda.streams import external_stream
+
+        with on(array.device):
+            array.stream = external_stream(handle)
+        if sync and _core.get_setting("array_interface_sync"):
+            array.stream.synchronize()
+
+
+def _host_array(obj: Any) -> Any:
+    """A NumPy array over another library's array in host memory; other objects as they are."""
+    host = None if isinstance(obj, (np.ndarray, *_NEITHER)) else _core.host_array(obj)
+    return obj if host is None else host
 
 
 def as_host_array(obj: Any) -> NDArray[Any]:
     """np.asarray(obj). TypeError that says why where NumPy makes an array that holds just this object: it is no array,
     or a buffer that cannot be read."""
-    host = np.asarray(obj)
+    host = np.asarray(_host_array(obj))
     holds_obj: bool = host.dtype == object and not host.shape and host[()] is obj
     if holds_obj:
         try:
@@ -578,13 +660,7 @@ def from_cuda_array_interface(desc: dict[str, Any], owner: Any = None, sync: boo
     strides = desc.get("strides")
     array = DeviceNDArray(tuple(desc["shape"]), None if strides is None else tuple(strides), dtype, pointer or 0, owner,
                           read_only)
-    if desc.get("stream"):
-        from cujit.cuda.streams import external_stream
-
-        with on(array.device):
-            array.stream = external_stream(desc["stream"])
-        if sync and _core.get_setting("array_interface_sync"):
-            array.stream.synchronize()
+    _put_on_stream(array, desc.get("stream"), sync)
     return array
 
 

@@ -4,6 +4,8 @@ import operator
 
 import numpy as np
 
+from cujit import _core
+
 
 def as_shape(shape):
     """A tuple of ints from an int or a sequence of them. TypeError for anything else."""
@@ -17,7 +19,7 @@ def as_shape(shape):
 
 def stream_number(stream):
     """The stream of an array as the CUDA Array Interface has it: None for the default stream."""
-    return None if stream is None else int(stream) or None
+    return _core.stream_handle(stream) or None
 
 
 def contiguous_strides(shape, itemsize, order="C"):

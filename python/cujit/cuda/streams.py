@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable, Iterator
 
+    from cujit._annotations import StreamLike
     from cujit._core import Event
 
 
@@ -19,9 +20,11 @@ class Stream(_core.Stream):
     """An order of work: what is put into one stream runs one after another.
 
     Made by cuda.stream() and its siblings. int(stream) is the CUstream handle; 0, 1 and 2 are the default streams.
+    `with stream:` makes it the stream of launches, copies, ufuncs and events of this thread that name none.
     """
 
-    external = False   # whether it was made elsewhere
+    external = False     # whether it was made elsewhere
+    owner: Any = None    # what keeps a stream of another library alive
 
     def __int__(self) -> int:
         return self.handle
@@ -146,13 +149,23 @@ def per_thread_default_stream() -> Stream:
     return external_stream(2)
 
 
-def external_stream(ptr: int) -> Stream:
-    """A stream made elsewhere, by its CUstream value (int); it outlives the object. TypeError for no int."""
-    if not isinstance(ptr, int) or isinstance(ptr, bool):
+def external_stream(ptr: StreamLike) -> Stream:
+    """A stream made elsewhere: by its CUstream value (int), or another library's stream object, which it keeps alive.
+
+    The driver hears of it when it is first used: ValueError then where no stream can be at that address. TypeError for
+    no int and no stream.
+    """
+    if ptr is None or isinstance(ptr, bool):
         raise TypeError(f"a stream's handle is an int, not {type(ptr).__name__}")
-    made = Stream(ptr)
-    made.external = ptr > 2   # below that: the default streams
+    made = Stream(_core.stream_handle(ptr))
+    made.external = made.handle > 2   # below that: the default streams
+    made.owner = None if isinstance(ptr, int) else ptr
     return made
+
+
+def current_stream() -> _core.Stream:
+    """The stream of the innermost `with stream:` of this thread, else the default stream."""
+    return _core.current_stream() or default_stream()
 
 
 def event(timing: bool = True) -> Event:

@@ -2,11 +2,9 @@
  * of every launch, so nothing is allocated and no type is built. */
 #include "ext/argument/launch_frame.h"
 
-#include <errno.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
+#include "core/base/address.h"
 #include "ext/argument/argument_types.h"
+#include "ext/array/array_kind.h"
 #include "ext/guard.h"
 #include "ext/raise.h"
 #include "ext/array/array_view.h"
@@ -110,13 +108,6 @@ static uint32_t array_fields(const Type *type, bool only_pointer)
 }
 
 /* --- memory of other libraries ------------------------------------------------------------------------------------------- */
-static bool is_readable(RtPointer address)
-{
-    uint8_t byte;
-    struct iovec local = {&byte, 1}, remote = {(void *)(uintptr_t)address, 1};
-    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1 || errno == EPERM || errno == ENOSYS;
-}
-
 /* On the CPU device: whether this process can read the array, as it cannot read a GPU's memory. */
 static bool is_host_memory(const ExtArrayView *view)
 {
@@ -127,7 +118,7 @@ static bool is_host_memory(const ExtArrayView *view)
             return true;
         *(reach < 0 ? &low : &high) += reach;
     }
-    return is_readable(view->pointer + (uint64_t)low) && is_readable(view->pointer + (uint64_t)high);
+    return address_is_readable(view->pointer + (uint64_t)low) && address_is_readable(view->pointer + (uint64_t)high);
 }
 
 static bool add_stream(ExtLaunchFrame *frame, uint64_t handle)
@@ -161,11 +152,30 @@ static bool find_home(ExtLaunchFrame *frame, const ExtArrayView *view)
     return true;
 }
 
+/* The stream that the library puts its work into now: asked once for all arrays of a launch. */
+static bool add_current_stream(ExtLaunchFrame *frame, const ExtArrayView *view)
+{
+    uint64_t handle;
+    int ordinal = view->ordinal < 0 ? rt_device_ordinal(frame->device) : view->ordinal;
+    if (frame->asked == view->kind && frame->asked_ordinal == ordinal)
+        return true;
+    if (!ext_current_stream_of(view->kind, ordinal, &handle))
+        return false;
+    frame->asked = view->kind;
+    frame->asked_ordinal = ordinal;
+    return add_stream(frame, handle);
+}
+
 static bool check_foreign(ExtLaunchFrame *frame, const ExtArrayView *view)
 {
-    if (rt_device_kind(frame->device) == RT_GPU)
-        return (rt_device_is_alone(frame->device) || find_home(frame, view)) &&
-               (!view->has_stream || add_stream(frame, view->stream_handle));
+    if (rt_device_kind(frame->device) == RT_GPU) {
+        if (!rt_device_is_alone(frame->device) && !find_home(frame, view))
+            return false;
+        if (!frame->state->waits_for_arrays)
+            return true;
+        return view->kind ? add_current_stream(frame, view)
+                          : !view->has_stream || add_stream(frame, view->stream_handle);
+    }
     if (is_host_memory(view))
         return true;
     PyErr_SetString(PyExc_ValueError, "the array is in memory of a GPU, and the kernel runs on the CPU device");
@@ -189,7 +199,8 @@ static bool check_device(ExtLaunchFrame *frame, const ExtArrayView *view)
 }
 
 /* --- arrays ------------------------------------------------------------------------------------------------------------------ */
-static bool add_host_array(Packer *packer, const ExtArrayView *view, const Type *type)
+/* Takes over what owns the array. */
+static bool add_host_array(Packer *packer, ExtArrayView *view, const Type *type)
 {
     ExtLaunchFrame *frame = packer->frame;
     if (frame->array_count == frame->array_capacity) {
@@ -208,10 +219,21 @@ static bool add_host_array(Packer *packer, const ExtArrayView *view, const Type 
                                                          .parameter = packer->parameter,
                                                          .copy_in = view->copy_in,
                                                          .copy_out = view->copy_out,
-                                                         .is_owned = packer->holds};
-    if (packer->holds)
+                                                         .is_owned = packer->holds || view->owner};
+    if (packer->holds && !view->owner)
         Py_INCREF(view->host);
+    view->owner = NULL;
     return true;
+}
+
+/* Keeps what owns foreign memory until the kernel has been launched. */
+static bool keep_owner(ExtLaunchFrame *frame, const ExtArrayView *view)
+{
+    if (!view->owner)
+        return true;
+    if (!frame->kept)
+        frame->kept = PyList_New(0);
+    return frame->kept && PyList_Append(frame->kept, view->owner) == 0;
 }
 
 /* A NumPy record is an array without axes over its own memory. */
@@ -233,27 +255,35 @@ static ExtMatch pack_record(Packer *packer, PyObject *value, const Type *type)
     return match;
 }
 
+static ExtMatch pack_view(Packer *packer, ExtArrayView *view, const Type *type)
+{
+    if (!array_matches(packer, view, type))
+        return EXT_MISMATCH;
+    bool only_pointer = jit_abi(packer->frame->specialization)->only_pointers;
+    bool is_host = view->host != NULL;
+    bool ok = is_host            ? add_host_array(packer, view, type)
+              : view->is_foreign ? check_foreign(packer->frame, view) && keep_owner(packer->frame, view)
+                                 : check_device(packer->frame, view);
+    if (!ok)
+        return EXT_ERROR;
+    if (!is_host)
+        ext_write_array(packer->frame->parameters, packer->field, type, only_pointer, view->pointer, view->shape,
+                        view->strides);
+    packer->field += array_fields(type, only_pointer);
+    return EXT_MATCH;
+}
+
 static ExtMatch pack_array(Packer *packer, PyObject *value, const Type *type)
 {
-    bool only_pointer = jit_abi(packer->frame->specialization)->only_pointers;
     ExtArrayView view;
     int is_array = ext_array_view(packer->frame->state, value, &view);
     if (is_array == 0 && type->ndim == 0 && PyArray_IsScalar(value, Void))
         return pack_record(packer, value, type);
     if (is_array <= 0)
         return is_array ? EXT_ERROR : EXT_MISMATCH;
-    if (!array_matches(packer, &view, type))
-        return EXT_MISMATCH;
-    bool ok = view.host         ? add_host_array(packer, &view, type)
-              : view.is_foreign ? check_foreign(packer->frame, &view)
-                                : check_device(packer->frame, &view);
-    if (!ok)
-        return EXT_ERROR;
-    if (!view.host)
-        ext_write_array(packer->frame->parameters, packer->field, type, only_pointer, view.pointer, view.shape,
-                        view.strides);
-    packer->field += array_fields(type, only_pointer);
-    return EXT_MATCH;
+    ExtMatch match = pack_view(packer, &view, type);
+    Py_XDECREF(view.owner);
+    return match;
 }
 
 /* --- everything else ---------------------------------------------------------------------------------------------------------- */
@@ -373,6 +403,7 @@ ExtMatch ext_frame_pack(ExtLaunchFrame *frame, const JitSpecialization *speciali
     frame->stream_count = 0;
     frame->at_home = false;
     frame->elsewhere = 0;
+    frame->asked = NULL;
     if (abi->size > FRAME_BYTES && frame->parameters == frame->small) {
         frame->parameters = PyMem_Malloc(abi->size);
         if (!frame->parameters)

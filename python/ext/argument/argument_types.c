@@ -152,6 +152,8 @@ static const Type *known_type(ExtState *state, PyObject *value, Arena *arena)
         return enum_argument(value, type);
     ExtArrayView view;
     int is_array = ext_array_view(state, value, &view);
+    if (is_array > 0)
+        ext_hold(view.owner);
     if (is_array)
         return is_array > 0 ? array_view_type(&view, arena) : NULL;
     if (PyTuple_Check(value))

@@ -15,7 +15,7 @@ typedef struct ExtHostArray {
     const AbiField *field; /* of its pointer */
     uint32_t parameter;
     bool copy_in, copy_out; /* as asked for */
-    bool is_owned; /* array was made for the launch, over the memory of a record */
+    bool is_owned; /* array was made for the launch, over the memory of a record or of another library's array */
     RtPointer device_pointer; /* GPU: the device copy, owned */
 } ExtHostArray;
 
@@ -32,17 +32,21 @@ typedef struct ExtLaunchFrame {
     uint32_t stream_count;
     bool wait_for_device; /* more foreign streams than fit */
     uint64_t streams[FRAME_STREAMS]; /* foreign streams whose work must be done before the launch */
+    const struct ExtArrayKind *asked; /* the library whose current stream is among them, and for which GPU */
+    int asked_ordinal;
+    PyObject *kept; /* list: what gives foreign memory back when it goes; NULL: nothing */
     ExtHostArray small_arrays[FRAME_ARRAYS];
     _Alignas(16) uint8_t small[FRAME_BYTES];
 } ExtLaunchFrame;
 
-/* The frame has no arrays any more. */
+/* The frame has no arrays and streams any more. */
 static inline void ext_frame_forget_arrays(ExtLaunchFrame *frame)
 {
     for (uint32_t i = 0; i < frame->array_count; i++)
         if (frame->arrays[i].is_owned)
             Py_DECREF(frame->arrays[i].array);
     frame->array_count = 0;
+    Py_CLEAR(frame->kept);
 }
 
 /* Whether the arguments have the specialization's types. */
@@ -58,6 +62,8 @@ static inline void ext_frame_init(ExtLaunchFrame *frame, ExtState *state, RtDevi
     frame->array_capacity = FRAME_ARRAYS;
     frame->wait_for_device = frame->at_home = false;
     frame->elsewhere = 0;
+    frame->asked = NULL;
+    frame->kept = NULL;
 }
 
 /* argument_pack.c: fills the buffer. *failed_at: the argument that did not match, or that made the exception. */

@@ -7,6 +7,7 @@
 #include "ext/module_parts.h"
 #include "ext/object/buffer_object.h"
 #include "ext/object/device_object.h"
+#include "ext/array/array_layout.h"
 #include "ext/object/launch_device.h"
 #include "ext/raise.h"
 #include "ext/array/element_types.h"

@@ -1,7 +1,10 @@
 /* Elementwise: a callable over arrays whose repeated calls are made here. The subclass, written in Python, makes a call in
  * its method _call and tells by remember() how it was done; a call of the same kind, on device arrays of one shape without
- * gaps and numbers, then needs no Python: a result is allocated, the parameters are written, the kernel is launched. */
+ * gaps and numbers, then needs no Python: a result is allocated, the parameters are written, the kernel is launched. Arrays
+ * of libraries that tell about themselves in C or by plain attributes (array_kind.h) are seen as device arrays. */
 #include "ext/argument/launch_frame.h"
+#include "ext/array/array_kind.h"
+#include "ext/guard.h"
 #include "ext/kernel.h"
 #include "ext/module_parts.h"
 #include "ext/object/device_array_object.h"
@@ -36,9 +39,13 @@ typedef struct ExtElementwise {
 /* What a call gives beside its inputs. */
 typedef struct ElementwiseCall {
     PyObject *const *args;
+    const ExtDeviceArray *arrays[RECIPE_INPUTS]; /* the arguments that are arrays; NULL: numbers */
     const ExtDeviceArray *shaped; /* the first array */
-    ExtDeviceArray *out; /* borrowed; NULL: to be made */
+    PyObject *given_out; /* borrowed; NULL: the result is to be made */
+    const ExtDeviceArray *out; /* given_out, or what is seen of it */
     PyObject *stream_object; /* borrowed Stream; NULL: the default stream */
+    const ExtArrayKind *asked; /* the library whose current stream is that of the call; NULL: none yet */
+    ExtDeviceArray foreign[RECIPE_INPUTS + 1]; /* what is seen of another library's arrays: no objects, no dtype */
 } ElementwiseCall;
 
 static void recipe_clear(Recipe *recipe)
@@ -72,22 +79,21 @@ static bool is_apart(const ExtDeviceArray *out, const ExtDeviceArray *in)
     return same || out_end <= in->pointer || in_end <= out->pointer;
 }
 
-static bool fits(const ExtElementwise *self, const Recipe *recipe, ElementwiseCall *call)
+static bool fits(const Recipe *recipe, ElementwiseCall *call)
 {
     const ExtDeviceArray *out = call->out;
     call->shaped = NULL;
     if (out && (!is_plain(out, recipe, recipe->element) || out->read_only))
         return false;
     for (uint32_t i = 0; i < recipe->count; i++) {
-        PyObject *value = call->args[i];
+        const ExtDeviceArray *array = call->arrays[i];
         if (!recipe->elements[i]) {
-            if (Py_TYPE(value) != recipe->classes[i])
+            if (Py_TYPE(call->args[i]) != recipe->classes[i])
                 return false;
             continue;
         }
-        const ExtDeviceArray *array = (const ExtDeviceArray *)value;
-        if (!PyObject_TypeCheck(value, self->state->device_array_type) ||
-            !is_plain(array, recipe, recipe->elements[i]) || (call->shaped && !same_shape(array, call->shaped)))
+        if (!array || !is_plain(array, recipe, recipe->elements[i]) ||
+            (call->shaped && !same_shape(array, call->shaped)))
             return false;
         if (out && !is_apart(out, array))
             return false;
@@ -96,17 +102,65 @@ static bool fits(const ExtElementwise *self, const Recipe *recipe, ElementwiseCa
     return call->shaped && call->shaped->size && (!out || same_shape(out, call->shaped));
 }
 
-/* The keywords out and stream, of the types that are known here. */
+/* --- what a call gives ---------------------------------------------------------------------------------------------------- */
+/* Whether the library's work goes where the call's does, so that nothing has to wait. */
+static bool is_on_stream(ElementwiseCall *call, const ExtArrayKind *kind, int ordinal)
+{
+    uint64_t handle, own = call->stream_object ? rt_stream_handle(ext_rt_stream(call->stream_object)) : 0;
+    if (call->asked == kind)
+        return true;
+    if (!ext_current_stream_of(kind, ordinal, &handle))
+        return ext_forgive(), false; /* the call in Python meets it again */
+    call->asked = handle == own || (handle <= 1 && own <= 1) ? kind : NULL;
+    return call->asked != NULL;
+}
+
+/* An array of another library as a device array; NULL where the call has to be made in Python. */
+static const ExtDeviceArray *foreign_array(const ExtElementwise *self, PyObject *value, RtDevice *device,
+                                           ElementwiseCall *call, ExtDeviceArray *seen)
+{
+    ExtArrayView view;
+    const ExtArrayKind *kind = ext_array_kind(self->state, Py_TYPE(value));
+    if (!kind)
+        return NULL;
+    if (ext_array_view(self->state, value, &view) <= 0)
+        return ext_forgive(), NULL;
+    bool is_here = view.is_foreign && view.kind && !view.owner && view.ordinal == rt_device_ordinal(device) &&
+                   rt_device_kind(device) == RT_GPU && is_on_stream(call, kind, view.ordinal);
+    Py_XDECREF(view.owner);
+    if (!is_here)
+        return NULL;
+    seen->state = self->state;
+    seen->device = device;
+    seen->pointer = view.pointer;
+    seen->element = view.element;
+    seen->ndim = view.ndim;
+    seen->c_contiguous = view.c_contiguous;
+    seen->read_only = view.read_only;
+    seen->size = 1;
+    for (int axis = 0; axis < view.ndim; axis++) {
+        seen->shape[axis] = view.shape[axis];
+        seen->size *= view.shape[axis];
+    }
+    return seen;
+}
+
+static const ExtDeviceArray *array_of(const ExtElementwise *self, PyObject *value, RtDevice *device,
+                                      ElementwiseCall *call, ExtDeviceArray *seen)
+{
+    if (PyObject_TypeCheck(value, self->state->device_array_type))
+        return (const ExtDeviceArray *)value;
+    bool is_number = PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyArray_CheckAnyScalarExact(value);
+    return is_number ? NULL : foreign_array(self, value, device, call, seen);
+}
+
+/* The keywords out and stream, the latter of the types that are known here. */
 static bool read_keywords(const ExtElementwise *self, PyObject *const *values, PyObject *names, ElementwiseCall *call)
 {
     for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++) {
         PyObject *name = PyTuple_GET_ITEM(names, i), *value = values[i];
         if (PyUnicode_CompareWithASCIIString(name, "out") == 0) {
-            if (value == Py_None)
-                continue;
-            if (!PyObject_TypeCheck(value, self->state->device_array_type))
-                return false;
-            call->out = (ExtDeviceArray *)value;
+            call->given_out = value == Py_None ? NULL : value;
         } else if (PyUnicode_CompareWithASCIIString(name, "stream") == 0) {
             if (PyLong_CheckExact(value) && PyLong_AsLong(value) == 0)
                 continue;
@@ -118,6 +172,18 @@ static bool read_keywords(const ExtElementwise *self, PyObject *const *values, P
         }
     }
     return true;
+}
+
+/* False where the call has to be made in Python. */
+static bool read_arrays(const ExtElementwise *self, size_t count, RtDevice *device, ElementwiseCall *call)
+{
+    if (count > RECIPE_INPUTS)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        call->arrays[i] = array_of(self, call->args[i], device, call, &call->foreign[i]);
+    if (call->given_out)
+        call->out = array_of(self, call->given_out, device, call, &call->foreign[RECIPE_INPUTS]);
+    return !PyErr_Occurred() && (call->out || !call->given_out);
 }
 
 /* --- the call ---------------------------------------------------------------------------------------------------------- */
@@ -148,7 +214,7 @@ static bool write_inputs(const Recipe *recipe, const ElementwiseCall *call, cons
     const Type *const *types = jit_types(recipe->specialization, &count);
     for (uint32_t i = 0; i < recipe->count; i++) {
         if (recipe->elements[i])
-            write_array((const ExtDeviceArray *)call->args[i], types[i], field, parameters);
+            write_array(call->arrays[i], types[i], field, parameters);
         else if (!write_number(call->args[i], types[i], field, parameters))
             return false;
     }
@@ -178,8 +244,8 @@ static bool run(const Recipe *recipe, const ElementwiseCall *call, uint8_t *para
 
 static PyObject *make_result(const Recipe *recipe, const ElementwiseCall *call)
 {
-    if (call->out)
-        return Py_NewRef((PyObject *)call->out);
+    if (call->given_out)
+        return Py_NewRef(call->given_out);
     PyObject *made = ext_device_array_like(call->shaped, recipe->class, recipe->element, recipe->dtype);
     if (made && call->stream_object && PyObject_SetAttrString(made, "stream", call->stream_object) < 0)
         Py_CLEAR(made);
@@ -199,7 +265,7 @@ static PyObject *call_by_recipe(const Recipe *recipe, ElementwiseCall *call)
     uint32_t count;
     const Type *const *types = jit_types(recipe->specialization, &count);
     if (result)
-        write_array((ExtDeviceArray *)result, types[recipe->count], &field, parameters);
+        write_array(call->out ? call->out : (ExtDeviceArray *)result, types[recipe->count], &field, parameters);
     if (result && !run(recipe, call, parameters))
         Py_CLEAR(result);
     return result;
@@ -214,7 +280,7 @@ static bool take_recipe(ExtElementwise *self, const RtDevice *device, size_t cou
     for (uint32_t i = 0; !found && i < self->count; i++) {
         const Recipe *recipe = &self->recipes[i];
         bool is_there = !device || jit_device(recipe->specialization) == device;
-        found = recipe->count == count && is_there && fits(self, recipe, call);
+        found = recipe->count == count && is_there && fits(recipe, call);
         if (found)
             *taken = *recipe;
     }
@@ -239,11 +305,18 @@ static PyObject *elementwise_vectorcall(PyObject *callable, PyObject *const *arg
 {
     ExtElementwise *self = (ExtElementwise *)callable;
     size_t count = (size_t)PyVectorcall_NARGS(flags);
-    ElementwiseCall call = {.args = args};
+    ElementwiseCall call;
+    call.args = args;
+    call.given_out = call.stream_object = NULL;
+    call.out = NULL;
+    call.asked = NULL;
     RtDevice *device = self->count ? ext_current_device(self->state) : NULL;
     bool is_fixed = device && (rt_device_is_alone(device) || ext_device_is_chosen(self->state));
+    bool known = device && read_keywords(self, args + count, keywords, &call);
+    if (known && !call.stream_object)
+        call.stream_object = ext_current_stream(self->state, device);
     Recipe recipe;
-    if (device && read_keywords(self, args + count, keywords, &call) &&
+    if (known && read_arrays(self, count, device, &call) &&
         take_recipe(self, is_fixed ? device : NULL, count, &call, &recipe)) {
         PyObject *result = call_by_recipe(&recipe, &call);
         Py_DECREF(recipe.kernel);

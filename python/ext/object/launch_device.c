@@ -22,7 +22,8 @@ static uint64_t home_of_array(ExtState *state, const ExtArrayView *view, PyObjec
 {
     if (view->host || !view->pointer)
         return 0;
-    bool is_ours = view->device && PyObject_TypeCheck(((ExtDeviceArray *)value)->base, state->buffer_type);
+    bool is_ours = view->device && PyObject_TypeCheck(value, state->device_array_type) &&
+                   PyObject_TypeCheck(((ExtDeviceArray *)value)->base, state->buffer_type);
     return is_ours ? rt_device_bit(view->device) : home_of_pointer(device, view->pointer);
 }
 
@@ -61,9 +62,10 @@ static bool add_homes(ExtState *state, PyObject *value, RtDevice *device, uint64
         return false;
     bool ok = true;
     int is_array = PyTuple_Check(value) ? 0 : ext_array_view(state, value, &view);
-    if (is_array > 0)
+    if (is_array > 0) {
         *homes |= home_of_array(state, &view, value, device);
-    else if (is_array < 0)
+        Py_XDECREF(view.owner);
+    } else if (is_array < 0)
         ok = ext_forgive();
     else
         ok = PyTuple_Check(value) ? add_homes_of_tuple(state, value, device, homes)

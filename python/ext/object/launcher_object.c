@@ -25,6 +25,19 @@ typedef struct ExtLauncher {
 } ExtLauncher;
 
 /* --- the launch -------------------------------------------------------------------------------------------------------- */
+/* 1 is the default stream by another name. */
+static bool same_stream(uint64_t a, uint64_t b) { return a == b || (a <= 1 && b <= 1); }
+
+/* Whether another stream's work has to be done before the launch. */
+static bool waits_for_others(const ExtLaunchFrame *frame, const RtStream *stream)
+{
+    uint64_t own = rt_stream_handle(stream);
+    for (uint32_t i = 0; i < frame->stream_count; i++)
+        if (!same_stream(frame->streams[i], own))
+            return frame->state->waits_for_arrays;
+    return false;
+}
+
 static bool wait_for_streams(const ExtLaunchFrame *frame, const RtStream *stream, Diag *diag)
 {
     if (frame->wait_for_device)
@@ -32,7 +45,7 @@ static bool wait_for_streams(const ExtLaunchFrame *frame, const RtStream *stream
     uint64_t own = rt_stream_handle(stream);
     for (uint32_t i = 0; i < frame->stream_count; i++) {
         uint64_t handle = frame->streams[i];
-        if (handle == own || (own == 0 && handle == 1)) /* 1 is the default stream by another name */
+        if (same_stream(handle, own))
             continue;
         RtStream *other = rt_stream_external(frame->device, handle, diag);
         bool ok = other && rt_stream_synchronize(frame->device, other, diag);
@@ -46,7 +59,7 @@ static bool wait_for_streams(const ExtLaunchFrame *frame, const RtStream *stream
 /* Everything of a launch that needs no GIL. *ran: whether the arguments may have changed. */
 static bool run(ExtLaunchFrame *frame, RtLaunch launch, bool *ran, Diag *diag)
 {
-    if (frame->stream_count && frame->state->waits_for_arrays && !wait_for_streams(frame, launch.stream, diag))
+    if (waits_for_others(frame, launch.stream) && !wait_for_streams(frame, launch.stream, diag))
         return false;
     if (!frame->array_count) {
         launch.parameters = frame->parameters;
@@ -80,7 +93,8 @@ static bool launch_frame(ExtLaunchFrame *frame, RtLaunch launch)
     bool launched = false, ran = false;
     if (jit_prints(frame->specialization))
         flush_standard_output();
-    bool waits = frame->stream_count || rt_device_kind(frame->device) == RT_CPU || jit_waits(frame->specialization);
+    bool waits = waits_for_others(frame, launch.stream) || rt_device_kind(frame->device) == RT_CPU ||
+                 jit_waits(frame->specialization);
     if (frame->array_count == 0 && !waits) {
         launched = run(frame, launch, &ran, &diag);
     } else if (ext_host_arrays_begin(frame)) {
@@ -93,15 +107,23 @@ static bool launch_frame(ExtLaunchFrame *frame, RtLaunch launch)
     return ended && launched;
 }
 
-/* A stream of another library may be any device's: it is the one that the kernel runs on. */
+/* The stream of a launcher that names none is that of the thread, if it has entered one. A stream of another library may be
+ * any device's: it is the one that the kernel runs on. */
 static bool launch_in_stream(const ExtLauncher *self, ExtLaunchFrame *frame)
 {
-    RtStream *stream = self->launch.stream;
-    if (!stream || ((ExtStream *)self->stream_object)->device == frame->device)
-        return launch_frame(frame, self->launch);
-    Diag diag = {.id = DIAG_NONE};
     RtLaunch launch = self->launch;
-    launch.stream = rt_stream_external(frame->device, rt_stream_handle(stream), &diag);
+    PyObject *current =
+        launch.stream || self->stream_object != Py_None ? NULL : ext_current_stream(self->state, frame->device);
+    if (current) {
+        launch.stream = ext_rt_stream(Py_NewRef(current));
+        bool ok = launch_frame(frame, launch);
+        Py_DECREF(current);
+        return ok;
+    }
+    if (!launch.stream || ((ExtStream *)self->stream_object)->device == frame->device)
+        return launch_frame(frame, launch);
+    Diag diag = {.id = DIAG_NONE};
+    launch.stream = rt_stream_external(frame->device, rt_stream_handle(self->launch.stream), &diag);
     bool ok = launch.stream ? launch_frame(frame, launch) : (ext_raise(&diag), ext_frame_end(frame, false), false);
     rt_stream_destroy(launch.stream);
     return ok;
@@ -291,7 +313,7 @@ PyObject *ext_launcher_create(ExtKernel *kernel, PyObject *tuple, bool with_hint
         goto out;
     if (with_hints && !warn_about_size(state, &configuration))
         goto out;
-    PyObject *stream_object = ext_stream_object(state, configuration.stream, device);
+    PyObject *stream_object = ext_given_stream(state, configuration.stream, device);
     self = stream_object ? PyObject_GC_New(ExtLauncher, state->launcher_type) : NULL;
     if (!self) {
         Py_XDECREF(stream_object);

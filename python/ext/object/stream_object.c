@@ -38,35 +38,165 @@ static PyObject *external_stream(ExtState *state, RtDevice *device, PyObject *ha
     return stream ? make_stream(state, state->stream_type, device, stream) : ext_raise(&diag);
 }
 
-/* What __cuda_stream__() says: (0, handle). */
-static PyObject *protocol_handle(ExtState *state, PyObject *object)
+/* What __cuda_stream__() says: (0, handle). It was a property in its first drafts. */
+static PyObject *handle_of_protocol(PyObject *method)
 {
-    PyObject *method = PyObject_GetAttr(object, state->cuda_stream_name);
-    if (!method) {
-        if (PyErr_ExceptionMatches(PyExc_AttributeError))
-            PyErr_Format(PyExc_TypeError, "%R is not a stream", object);
-        return NULL;
-    }
     PyObject *pair = PyCallable_Check(method) ? PyObject_CallNoArgs(method) : Py_NewRef(method);
     PyObject *handle = pair ? PySequence_GetItem(pair, 1) : NULL;
     Py_XDECREF(pair);
-    Py_DECREF(method);
     return handle;
 }
 
-PyObject *ext_stream_object(ExtState *state, PyObject *stream, RtDevice *device)
+/* The handle of another library's stream: by the protocol, or by the attribute that PyTorch and CuPy had before it. */
+static PyObject *foreign_handle(ExtState *state, PyObject *object)
+{
+    PyObject *const names[] = {state->cuda_stream_name, state->torch_stream_name, state->ptr_name};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        PyObject *found = PyObject_GetAttr(object, names[i]);
+        if (!found && !PyErr_ExceptionMatches(PyExc_AttributeError))
+            return NULL;
+        PyErr_Clear();
+        PyObject *handle = found && i == 0 ? handle_of_protocol(found) : Py_XNewRef(found);
+        Py_XDECREF(found);
+        if (found)
+            return handle;
+    }
+    PyErr_Format(PyExc_TypeError,
+                 "%R is not a stream; streams are handles, and objects with __cuda_stream__, cuda_stream or ptr",
+                 object);
+    return NULL;
+}
+
+/* New reference: an int. */
+static PyObject *handle_of(ExtState *state, PyObject *object)
+{
+    if (PyIndex_Check(object))
+        return PyNumber_Index(object);
+    PyObject *handle = foreign_handle(state, object);
+    PyObject *number = handle ? PyNumber_Index(handle) : NULL;
+    Py_XDECREF(handle);
+    return number;
+}
+
+PyObject *ext_given_stream(ExtState *state, PyObject *stream, RtDevice *device)
 {
     if (stream == Py_None)
         Py_RETURN_NONE;
-    if (PyLong_Check(stream))
-        return external_stream(state, device, stream);
     if (PyObject_TypeCheck(stream, state->stream_type))
         return Py_NewRef(stream);
-    PyObject *handle = protocol_handle(state, stream);
+    PyObject *handle = handle_of(state, stream);
     PyObject *result = handle ? external_stream(state, device, handle) : NULL;
     Py_XDECREF(handle);
     return result;
 }
+
+/* --- the current stream --------------------------------------------------------------------------------------------------- */
+/* The list of entered streams in the thread's dict, where the interpreter gives it back when the thread ends. Borrowed from
+ * that dict, which is this thread's alone; NULL where there is none. */
+static PyObject *entered_streams(ExtState *state)
+{
+    PyObject *dict = PyThreadState_GetDict(), *entered = NULL;
+    if (dict)
+        PyDict_GetItemRef(dict, (PyObject *)state->stream_type, &entered);
+    Py_XDECREF(entered);
+    return entered;
+}
+
+PyObject *ext_current_stream(ExtState *state, const RtDevice *device)
+{
+    PyObject *entered = state->entered_streams ? entered_streams(state) : NULL;
+    Py_ssize_t count = entered ? PyList_GET_SIZE(entered) : 0;
+    PyObject *last = count ? PyList_GET_ITEM(entered, count - 1) : NULL;
+    if (!last)
+        PyErr_Clear();
+    return last && ((ExtStream *)last)->device == device ? last : NULL;
+}
+
+PyObject *ext_stream_object(ExtState *state, PyObject *stream, RtDevice *device)
+{
+    PyObject *given = ext_given_stream(state, stream, device);
+    PyObject *current = given == Py_None ? ext_current_stream(state, device) : NULL;
+    if (!current)
+        return given;
+    Py_DECREF(given);
+    return Py_NewRef(current);
+}
+
+static PyObject *stream_enter(ExtStream *self, PyObject *Py_UNUSED(ignored))
+{
+    PyObject *dict = PyThreadState_GetDict();
+    PyObject *key = (PyObject *)self->state->stream_type, *entered = entered_streams(self->state);
+    if (!entered && dict && !PyErr_Occurred()) {
+        PyObject *made = PyList_New(0);
+        if (made && PyDict_SetItem(dict, key, made) == 0)
+            entered = made; /* the dict keeps it */
+        Py_XDECREF(made);
+    }
+    if (!entered || PyList_Append(entered, (PyObject *)self) < 0)
+        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    self->state->entered_streams++;
+    return Py_NewRef((PyObject *)self);
+}
+
+static PyObject *stream_exit(ExtStream *self, PyObject *Py_UNUSED(args))
+{
+    PyObject *entered = entered_streams(self->state);
+    for (Py_ssize_t i = entered ? PyList_GET_SIZE(entered) : 0; i-- > 0;)
+        if (PyList_GET_ITEM(entered, i) == (PyObject *)self) {
+            if (PyList_SetSlice(entered, i, i + 1, NULL) < 0)
+                return NULL;
+            self->state->entered_streams--;
+            Py_RETURN_NONE;
+        }
+    if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_RuntimeError, "the stream is left in a thread that has not entered it");
+    return NULL;
+}
+
+static PyObject *function_current_stream(PyObject *module, PyObject *Py_UNUSED(ignored))
+{
+    ExtState *state = ext_state(module);
+    RtDevice *device = state->entered_streams ? ext_current_device(state) : NULL;
+    PyObject *stream = device ? ext_current_stream(state, device) : NULL;
+    if (PyErr_Occurred())
+        return NULL;
+    return Py_NewRef(stream ? stream : Py_None);
+}
+
+/* --- what is done with any stream -------------------------------------------------------------------------------------- */
+static PyObject *function_stream_handle(PyObject *module, PyObject *stream)
+{
+    ExtState *state = ext_state(module);
+    if (stream == Py_None)
+        return PyLong_FromLong(0);
+    if (!PyObject_TypeCheck(stream, state->stream_type))
+        return handle_of(state, stream);
+    return PyLong_FromUnsignedLongLong(rt_stream_handle(((ExtStream *)stream)->stream));
+}
+
+static PyObject *function_synchronize_stream(PyObject *module, PyObject *stream)
+{
+    ExtState *state = ext_state(module);
+    RtDevice *device = ext_current_device(state);
+    PyObject *object = device ? ext_stream_object(state, stream, device) : NULL;
+    if (!object)
+        return NULL;
+    Diag diag = {.id = DIAG_NONE};
+    bool ok;
+    if (object != Py_None)
+        device = ((ExtStream *)object)->device;
+    Py_BEGIN_ALLOW_THREADS ok = rt_stream_synchronize(device, ext_rt_stream(object), &diag);
+    Py_END_ALLOW_THREADS Py_DECREF(object);
+    return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
+}
+
+static PyMethodDef functions[] = {
+    {"current_stream", function_current_stream, METH_NOARGS,
+     "The innermost `with stream:` of this thread for the current device, or None."},
+    {"stream_handle", function_stream_handle, METH_O, "The CUstream of any library's stream as a number."},
+    {"synchronize_stream", function_synchronize_stream, METH_O, "Waits for all work on any library's stream."},
+    {0},
+};
 
 static PyObject *stream_new(PyTypeObject *class, PyObject *args, PyObject *kwargs)
 {
@@ -256,6 +386,8 @@ static PyMethodDef stream_methods[] = {
     {"query", (PyCFunction)stream_query, METH_NOARGS, "Whether all work on the stream is done."},
     {"wait", (PyCFunction)stream_wait, METH_O, "Makes later work on the stream wait for an event."},
     {"__cuda_stream__", (PyCFunction)stream_protocol, METH_NOARGS, NULL},
+    {"__enter__", (PyCFunction)stream_enter, METH_NOARGS, "Makes it the stream of what names none, in this thread."},
+    {"__exit__", (PyCFunction)stream_exit, METH_VARARGS, NULL},
     {0},
 };
 
@@ -306,5 +438,5 @@ bool ext_add_streams(PyObject *module)
     state->stream_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &stream_spec, NULL);
     state->event_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &event_spec, NULL);
     return state->stream_type && state->event_type && PyModule_AddType(module, state->stream_type) == 0 &&
-           PyModule_AddType(module, state->event_type) == 0;
+           PyModule_AddType(module, state->event_type) == 0 && PyModule_AddFunctions(module, functions) == 0;
 }

@@ -10,9 +10,14 @@ typedef struct ExtStream {
     RtStream *stream; /* owned; NULL: the default stream */
 } ExtStream;
 
+/* The innermost `with stream:` of this thread, where the stream is of that device; borrowed. NULL, without an exception:
+ * none. */
+PyObject *ext_current_stream(ExtState *state, const RtDevice *device);
+/* ext_given_stream, but where that is None the current stream. */
+PyObject *ext_stream_object(ExtState *state, PyObject *stream, RtDevice *device);
 /* A Stream or None for what a program may give as stream: None, 0, a Stream, a handle, an object with __cuda_stream__.
  * New reference. */
-PyObject *ext_stream_object(ExtState *state, PyObject *stream, RtDevice *device);
+PyObject *ext_given_stream(ExtState *state, PyObject *stream, RtDevice *device);
 static inline RtStream *ext_rt_stream(PyObject *stream_object)
 {
     return stream_object == Py_None ? NULL : ((ExtStream *)stream_object)->stream;

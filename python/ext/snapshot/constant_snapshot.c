@@ -422,6 +422,8 @@ static const Constant *other_value(SnapshotScope *scope, PyObject *value, const 
         return constant;
     ExtArrayView view;
     int is_array = ext_array_view(builder->state, value, &view);
+    if (is_array > 0)
+        ext_hold(view.owner);
     if (is_array)
         return is_array > 0 ? array(builder, value, &view, shown) : unsupported_by_exception(builder, shown);
     return ext_unsupported_value(builder, value, shown);
