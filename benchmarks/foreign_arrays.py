@@ -1,8 +1,8 @@
 """What a launch and a ufunc cost the host with arrays of other libraries: python benchmarks/foreign_arrays.py
 
 On a GPU: three float32 arrays of cujit, PyTorch, CuPy and JAX into the same kernel, beside numba-cuda with its own
-arrays and theirs, and CuPy's RawKernel; a ufunc of two of them; and what the parts of it cost. Libraries that are missing are
-left out. Microseconds, medians."""
+arrays and theirs, and CuPy's RawKernel; a ufunc of two of them; and what the parts of it cost. Libraries that are
+missing are left out. Microseconds, medians."""
 import functools
 import importlib
 import os

@@ -1,12 +1,14 @@
 """Arrays in device memory, and what moves them there and back."""
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cujit import _core
 from cujit.cuda import layout
+from cujit.cuda.arithmetic import NoArithmetic
 from cujit.cuda.array_views import ArrayViews, view_of
 from cujit.cuda.devices import need_device, on
 
@@ -22,7 +24,7 @@ _NEITHER = (np.generic, int, float, complex, str, bytes, tuple, list)  # what no
 _SMALL = 1 << 16  # bytes up to which an assigned value is broadcast on the host rather than by a kernel
 
 
-class DeviceNDArray(ArrayViews):
+class DeviceNDArray(ArrayViews, NoArithmetic):
     """A NumPy-like array in device memory; made by cuda.to_device, cuda.device_array and their like.
 
     Slices and views share the memory and keep it alive.
@@ -648,18 +650,27 @@ def as_host_array(obj: Any) -> NDArray[Any]:
 def from_cuda_array_interface(desc: dict[str, Any], owner: Any = None, sync: bool = True) -> DeviceNDArray:
     """A device array over the memory that `desc`, a CUDA Array Interface, describes; `owner` is kept alive.
 
-    NotImplementedError for a mask.
+    NotImplementedError for a mask; TypeError, ValueError and KeyError for what is no such interface.
     """
+    if not isinstance(desc, dict):
+        raise TypeError("__cuda_array_interface__ is not a dict")
     if desc.get("mask") is not None:
         raise NotImplementedError("arrays with a mask are not supported")
     need_device()
+    if not isinstance(desc["typestr"], str):
+        raise TypeError("'typestr' of __cuda_array_interface__ is no text")
     dtype = np.dtype(desc["typestr"])
+    if dtype.hasobject:
+        raise TypeError(f"device arrays cannot hold Python objects (dtype {dtype})")
     if dtype.kind == "V" and desc.get("descr"):
         dtype = np.lib.format.descr_to_dtype(desc["descr"])
     pointer, read_only = desc["data"]
     strides = desc.get("strides")
-    array = DeviceNDArray(tuple(desc["shape"]), None if strides is None else tuple(strides), dtype, pointer or 0, owner,
-                          read_only)
+    array = DeviceNDArray(tuple(desc["shape"]), None if strides is None else tuple(strides), dtype,
+                          0 if pointer is None else operator.index(pointer), owner, read_only)
+    first, last = layout.byte_range(array.pointer, array.shape, array.strides, dtype.itemsize)
+    if array.size and (not array.pointer or first < 0 or last > 1 << 64):
+        raise ValueError("what __cuda_array_interface__ says of the array is outside of the address space")
     _put_on_stream(array, desc.get("stream"), sync)
     return array
 

@@ -50,6 +50,7 @@ class MappedNDArray(np.ndarray):
     """
 
     stream: StreamLike = 0
+    _dlpack_kind = 3   # kDLCUDAHost
 
     def __array_finalize__(self, source: Any) -> None:
         self.stream = getattr(source, "stream", 0)
@@ -65,6 +66,22 @@ class MappedNDArray(np.ndarray):
                          data=(address - memory.address + memory.pointer if self.size else 0, read_only))
         return interface
 
+    def __dlpack_device__(self) -> tuple[int, int]:   # type: ignore[override]  # NumPy's own is (1, 0)
+        """Where the memory is, in DLPack's numbers: (3, 0) page-locked and (13, 0) managed on a GPU, else (1, 0)."""
+        memory = _memory_of(self)
+        return (1, 0) if memory is None or memory.device.kind == "cpu" else (self._dlpack_kind, 0)
+
+    def __dlpack__(self, *, stream: int | None = None, max_version: tuple[int, int] | None = None,
+                   dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any:
+        """The array for other libraries, by DLPack. See DeviceNDArray.__dlpack__."""
+        from cujit.cuda import dlpack
+
+        place = self.__dlpack_device__()
+        if place != (1, 0):
+            return dlpack.capsule_of(devicearray.as_cuda_array(self), place, stream, max_version, dl_device, copy)
+        plain = self.view(np.ndarray)
+        return plain.__dlpack__() if max_version is None else plain.__dlpack__(max_version=max_version)
+
     def copy_to_host(self, ary: NDArray[Any] | None = None, stream: StreamLike = 0) -> NDArray[Any]:
         """A NumPy array with the elements: a new one, or `ary`. See DeviceNDArray.copy_to_host."""
         return devicearray.as_cuda_array(self).copy_to_host(ary, stream or self.stream)
@@ -76,6 +93,8 @@ class MappedNDArray(np.ndarray):
 
 class ManagedNDArray(MappedNDArray):
     """A NumPy array in memory that moves to whoever uses it, the host or a GPU."""
+
+    _dlpack_kind = 13   # kDLCUDAManaged
 
 
 def _memory_of(array):

@@ -1,5 +1,5 @@
 /* The types of other libraries' arrays: DLPack's C exchange table, which a launch asks without an attribute of the array, and
- * CuPy's arrays, which have no such table. What was found is kept for a few types for ever: a type that has a table is a
+ * the functions behind the attributes of CuPy's, which have no such table. What was found is kept for a few types for ever: a type that has a table is a
  * library's own. */
 #include "ext/array/array_kind.h"
 
@@ -19,6 +19,7 @@ static void release_kind(PyObject *capsule)
 {
     ExtArrayKind *kind = PyCapsule_GetPointer(capsule, kind_name);
     Py_XDECREF(kind->cupy_stream);
+    Py_XDECREF(kind->cupy_memory);
     PyMem_Free(kind);
 }
 
@@ -36,6 +37,7 @@ static const ExtArrayKind *remember(ExtState *state, PyTypeObject *type, const E
     }
     *kind = *found;
     Py_XINCREF(kind->cupy_stream);
+    Py_XINCREF(kind->cupy_memory);
     PyObject *kept = NULL;
     PyDict_SetDefaultRef(state->array_kinds, (PyObject *)type, capsule, &kept);
     kind = kept ? PyCapsule_GetPointer(kept, kind_name) : NULL; /* nothing is ever taken out of the dict */
@@ -67,22 +69,65 @@ static bool has_lazy_signs(PyTypeObject *type)
     return PyObject_HasAttrString((PyObject *)type, "is_conj") && PyObject_HasAttrString((PyObject *)type, "is_neg");
 }
 
-/* New reference; NULL for all types but cupy.ndarray, with an exception where that is not known. */
-static PyObject *cupy_stream_function(PyTypeObject *type)
+/* The functions behind attributes of a class, which live as long as it does. False where one is none, with an exception or
+ * without. */
+static bool find_getters(PyTypeObject *class, const char *const *names, ExtGetter *getters, int count)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < count; i++) {
+        PyObject *descriptor = PyObject_GetAttrString((PyObject *)class, names[i]);
+        ok = descriptor && Py_IS_TYPE(descriptor, &PyGetSetDescr_Type);
+        if (ok) {
+            const PyGetSetDef *known = ((PyGetSetDescrObject *)descriptor)->d_getset;
+            getters[i] = (ExtGetter){known->get, known->closure};
+            ok = known->get != NULL;
+        }
+        Py_XDECREF(descriptor);
+    }
+    return ok;
+}
+
+/* Fills the kind where the class of arrays is as is known; nothing where it is not. */
+static void find_cupy(PyObject *cupy, PyTypeObject *class, ExtArrayKind *kind)
+{
+    static const char *const names[CUPY_ATTRIBUTES] = {
+        [CUPY_DATA] = "data",
+        [CUPY_DTYPE] = "dtype",
+        [CUPY_SIZE] = "size",
+        [CUPY_NDIM] = "ndim",
+        [CUPY_SHAPE] = "shape",
+        [CUPY_STRIDES] = "strides",
+        [CUPY_PTR] = "ptr",
+        [CUPY_IS_CONTIGUOUS] = "_c_contiguous",
+        [CUPY_DEVICE_ID] = "device_id",
+    };
+    PyObject *module = PyObject_GetAttrString(cupy, "cuda");
+    PyObject *memory = module ? PyObject_GetAttrString(module, "MemoryPointer") : NULL;
+    PyObject *stream = memory ? PyObject_GetAttrString(module, "get_current_stream") : NULL;
+    if (stream && PyType_Check(memory) && find_getters(class, names, kind->cupy, CUPY_PTR) &&
+        find_getters((PyTypeObject *)memory, names + CUPY_PTR, kind->cupy + CUPY_PTR, CUPY_ATTRIBUTES - CUPY_PTR)) {
+        kind->cupy_stream = Py_NewRef(stream);
+        kind->cupy_memory = (PyTypeObject *)Py_NewRef(memory);
+    }
+    Py_XDECREF(module);
+    Py_XDECREF(memory);
+    Py_XDECREF(stream);
+}
+
+/* Of all types but cupy.ndarray nothing; with an exception where that is not known. */
+static void look_for_cupy(PyTypeObject *type, ExtArrayKind *kind)
 {
     if (strcmp(type->tp_name, "ndarray") != 0 && strcmp(type->tp_name, "cupy.ndarray") != 0)
-        return NULL;
+        return;
     PyObject *name = PyUnicode_FromString("cupy");
     PyObject *cupy = name ? PyImport_GetModule(name) : NULL;
     PyObject *class = cupy ? PyObject_GetAttrString(cupy, "ndarray") : NULL;
-    PyObject *module = class == (PyObject *)type ? PyObject_GetAttrString(cupy, "cuda") : NULL;
-    PyObject *function = module ? PyObject_GetAttrString(module, "get_current_stream") : NULL;
+    if (class == (PyObject *)type)
+        find_cupy(cupy, type, kind);
     Py_XDECREF(name);
     Py_XDECREF(cupy);
     Py_XDECREF(class);
-    Py_XDECREF(module);
     ext_forgive();
-    return function;
 }
 
 const ExtArrayKind *ext_array_kind(ExtState *state, PyTypeObject *type)
@@ -98,9 +143,11 @@ const ExtArrayKind *ext_array_kind(ExtState *state, PyTypeObject *type)
     if (is_known == 0 || ext_forgive()) /* a metaclass may have no hash */
         found.exchange = exchange_table(state, type);
     found.has_lazy_signs = found.exchange && has_lazy_signs(type);
-    found.cupy_stream = found.exchange || PyErr_Occurred() ? NULL : cupy_stream_function(type);
+    if (!found.exchange && !PyErr_Occurred())
+        look_for_cupy(type, &found);
     const ExtArrayKind *kept = offered(&found) ? remember(state, type, &found) : NULL;
     Py_XDECREF(found.cupy_stream);
+    Py_XDECREF(found.cupy_memory);
     return kept;
 }
 

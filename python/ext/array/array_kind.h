@@ -5,10 +5,32 @@
 #include "ext/array/dlpack.h"
 #include "ext/state.h"
 
+/* Attributes of cupy.ndarray, and from CUPY_PTR on of its MemoryPointer. */
+typedef enum ExtCupyAttribute {
+    CUPY_DATA,
+    CUPY_DTYPE,
+    CUPY_SIZE,
+    CUPY_NDIM,
+    CUPY_SHAPE,
+    CUPY_STRIDES,
+    CUPY_IS_CONTIGUOUS,
+    CUPY_PTR,
+    CUPY_DEVICE_ID,
+    CUPY_ATTRIBUTES
+} ExtCupyAttribute;
+
+/* An attribute that is a function in C, as its descriptor calls it. */
+typedef struct ExtGetter {
+    getter get;
+    void *closure;
+} ExtGetter;
+
 typedef struct ExtArrayKind {
     const DlpackExchange *exchange; /* DLPack's table; NULL: none */
     bool has_lazy_signs; /* torch's is_conj() and is_neg() */
     PyObject *cupy_stream; /* of cupy.ndarray itself: cupy.cuda.get_current_stream; else NULL */
+    PyTypeObject *cupy_memory; /* cupy.cuda.MemoryPointer */
+    ExtGetter cupy[CUPY_ATTRIBUTES];
 } ExtArrayKind;
 
 /* NULL for a type that offers neither; with an exception where that could not be found out (ext_forgive). */

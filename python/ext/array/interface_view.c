@@ -59,16 +59,20 @@ static PyArray_Descr *dtype_of_fields(PyObject *fields)
 
 static bool read_dtype(ExtState *state, PyObject *text, PyObject *fields, ExtArrayView *view, int64_t *item_size)
 {
-    const char *utf8 = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8(text) : NULL;
-    if (utf8 && (view->element = ext_scalar_of_typestr(utf8))) {
+    if (!text || !PyUnicode_Check(text)) {
+        PyErr_SetString(PyExc_TypeError, text ? "'typestr' of __cuda_array_interface__ is no text"
+                                              : "__cuda_array_interface__ has no 'typestr'");
+        return false;
+    }
+    const char *utf8 = PyUnicode_AsUTF8(text);
+    if (!utf8)
+        return false;
+    if ((view->element = ext_scalar_of_typestr(utf8))) {
         *item_size = view->element->size;
         return true;
     }
     PyArray_Descr *dtype = NULL;
-    bool is_record = text && PyUnicode_Check(text) && PyUnicode_FindChar(text, 'V', 0, PY_SSIZE_T_MAX, 1) >= 0;
-    if (!text)
-        PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__ has no 'typestr'");
-    else if (is_record && fields)
+    if (strchr(utf8, 'V') && fields)
         dtype = dtype_of_fields(fields);
     else
         PyArray_DescrConverter(text, &dtype);

@@ -244,3 +244,16 @@ except errors.CudaAPIError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
     assert "said:" in done.stdout and "ILLEGAL_ADDRESS" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("make, kind", [(cuda.mapped_array, 3), (cuda.managed_array, 13)])
+def test_dlpack(make, kind):
+    array = make(4, np.float32)
+    array[:] = range(4)
+    on_gpu = cuda.get_current_device().kind == "cuda"
+    assert array.__dlpack_device__() == ((kind, 0) if on_gpu else (1, 0))
+    theirs = np.from_dlpack(array)
+    assert theirs.tolist() == [0, 1, 2, 3] and theirs.ctypes.data == array.ctypes.data
+    ours = cuda.from_dlpack(array)
+    assert ours.copy_to_host().tolist() == [0, 1, 2, 3]
+    assert (array * 2).__dlpack_device__() == (1, 0)
