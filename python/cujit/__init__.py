@@ -37,6 +37,7 @@ from cujit.types import *  # noqa: F403
 if TYPE_CHECKING:
     from cujit import extending as extending
     from cujit._numba.stand_in import install_as_numba as install_as_numba
+    from cujit._pointers import carray as carray, farray as farray
     from cujit._ufunc.gufunc import guvectorize as guvectorize
     from cujit._ufunc.ufunc import vectorize as vectorize
 
@@ -60,6 +61,10 @@ if not TYPE_CHECKING:   # who reads this without running it learns of missing na
             from cujit._ufunc.gufunc import guvectorize as value
         elif name == "install_as_numba":
             from cujit._numba.stand_in import install_as_numba as value
+        elif name in ("carray", "farray"):
+            from cujit import _pointers
+
+            value = getattr(_pointers, name)
         elif name == "extending":
             import importlib
 
@@ -75,4 +80,5 @@ if not TYPE_CHECKING:   # who reads this without running it learns of missing na
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "extending", "guvectorize", "install_as_numba", "vectorize", "__version__"})
+    return sorted({*globals(), "carray", "extending", "farray", "guvectorize",
+                   "install_as_numba", "vectorize", "__version__"})

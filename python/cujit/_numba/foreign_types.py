@@ -50,4 +50,9 @@ def signature_from_numba(value):
 
 def stand_in(value):
     """What a function or class of numba's is in a kernel; None for all that have no such meaning."""
-    return _STAND_INS.get(getattr(value, "__name__", None))
+    name = getattr(value, "__name__", None)
+    if name in ("carray", "farray"):
+        from cujit import _pointers
+
+        return getattr(_pointers, name)
+    return _STAND_INS.get(name)

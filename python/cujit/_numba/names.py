@@ -6,7 +6,7 @@ from typing import Any
 
 # What programs import from numba in the same line as cuda: numba's compiler for CPUs.
 COMPILERS = frozenset({
-    "carray", "cfunc", "farray", "get_num_threads", "jit", "njit", "objmode", "pndindex", "prange",
+    "cfunc", "get_num_threads", "jit", "njit", "objmode", "pndindex", "prange",
     "set_num_threads", "stencil", "threading_layer", "typed",
 })
 
