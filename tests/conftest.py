@@ -5,11 +5,13 @@ import shutil
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 os.environ["CUJIT_CACHE"] = "0"
+ROOT = Path(__file__).parents[1]
 
 
 def pytest_collection_modifyitems(items):
@@ -103,3 +105,15 @@ def assembles(tmp_path):
         return ptx
 
     return check
+
+
+@pytest.fixture(scope="session")
+def fake_driver(tmp_path_factory):
+    """The fake driver of the C tests as a library: the file's path."""
+    compiler = shutil.which("cc")
+    if not compiler:
+        pytest.skip("needs a C compiler")
+    library = tmp_path_factory.mktemp("driver") / "fake_driver.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-w", f"-I{ROOT}", "-o", str(library),
+                    str(ROOT / "tests/runtime/cuda/fake_driver.c")], check=True)
+    return str(library)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cujit import _core
 from cujit.cuda import toolkit
 from cujit.cuda.devices import need_device
-from cujit.errors import UnsupportedError
+from cujit.errors import CudaAPIError, UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -116,7 +116,8 @@ class RawModule:
 
         from cujit.cuda.devicearray import from_cuda_array_interface
 
-        pointer, size = self._module.variable(self._names.get(name, name))
+        symbol = self._names.get(name, name)
+        pointer, size = _named(self, f"variable '{name}'", lambda: self._module.variable(symbol))
         element = np.dtype(dtype)
         if size % element.itemsize:
             raise ValueError(f"{name} has {size} bytes, which is no multiple of {element}")
@@ -167,7 +168,7 @@ class RawKernel(_core.KernelBase):
 
         arguments.__name__ = arguments.__qualname__ = name
         self.module, self.name, self._symbol = module, name, symbol
-        module._module.attribute(symbol, 0)   # which fails where there is no such kernel
+        _named(module, f"kernel '{name}'", lambda: module._module.attribute(symbol, 0))
         super().__init__(arguments, raw=(module._module, symbol, module.enable_cooperative_groups))
 
     @property
@@ -183,6 +184,16 @@ class RawKernel(_core.KernelBase):
 
     def __repr__(self) -> str:
         return f"<raw kernel {self.name}>"
+
+
+def _named(module, what, ask):
+    """What `ask` gives; the driver's failure with the name of what it did not find."""
+    try:
+        return ask()
+    except CudaAPIError as error:
+        failure = CudaAPIError(f"no {what} is to be had of {module}: {error}")
+        failure.code = error.code
+        raise failure from None
 
 
 def _compiled(code, name, options, expressions):

@@ -1,12 +1,6 @@
 """Two GPUs over the fake driver of the C tests, whose memory is the host's and whose kernels do nothing: where
 launches, functions over arrays and copies go, and what is refused. tests/gpu/test_several_devices.py has real ones."""
-import shutil
-import subprocess
-from pathlib import Path
-
 import pytest
-
-ROOT = Path(__file__).parents[3]
 
 BEGIN = """
 import ctypes, os
@@ -56,17 +50,6 @@ def add(x, y):
 
 d0, d1, e1 = on_device(0), on_device(1), on_device(1)
 """
-
-
-@pytest.fixture(scope="session")
-def fake_driver(tmp_path_factory):
-    compiler = shutil.which("cc")
-    if not compiler:
-        pytest.skip("needs a C compiler")
-    library = tmp_path_factory.mktemp("driver") / "fake_driver.so"
-    subprocess.run([compiler, "-shared", "-fPIC", "-w", f"-I{ROOT}", "-o", str(library),
-                    str(ROOT / "tests/runtime/cuda/fake_driver.c")], check=True)
-    return str(library)
 
 
 @pytest.fixture
