@@ -289,6 +289,12 @@ class Context:
 
         return memory_managers.manager_of(self.device._core)
 
+    @memory_manager.setter
+    def memory_manager(self, manager: Any) -> None:
+        from cujit.cuda import memory_managers
+
+        memory_managers.assign(self.device._core, manager)
+
     def get_memory_info(self) -> MemoryInfo:
         """(free, total) bytes of the device's memory. NotImplementedError where its manager does not tell."""
         with on(self.device._core):
@@ -383,7 +389,11 @@ class Context:
         self.device.synchronize()
 
     def reset(self) -> None:
+        """Waits until the device is idle, and tells its memory manager. Arrays and kernels stay valid if that lets
+        them."""
         self.device.reset()
+        with on(self.device._core):
+            self.memory_manager.reset()
 
     def push(self) -> None:
         """Makes the device this thread's current one until pop()."""

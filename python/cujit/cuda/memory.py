@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cujit import _core
+from cujit.cuda import layout
 from cujit.cuda.devices import on
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def address_of(pointer: Any) -> int:
         found = getattr(pointer, name, None)
         if found is not None:
             return int(found)
+    if hasattr(pointer, "__cuda_array_interface__"):
+        return int(pointer.__cuda_array_interface__["data"][0])
     return 0 if hasattr(pointer, "value") else int(pointer)
 
 
@@ -82,6 +85,7 @@ class MemoryPointer:
         self.size = self._cuda_memsize_ = size
         self.is_managed = finalizer is not None
         self._owner = owner
+        self._views: weakref.WeakSet[MemoryPointer] = weakref.WeakSet()
         self._finalizer = weakref.finalize(self, finalizer) if finalizer is not None else None
 
     @property
@@ -103,6 +107,11 @@ class MemoryPointer:
     @property
     def owner(self) -> Any:
         return self if self._owner is None else self._owner
+
+    @property
+    def refct(self) -> int:
+        """One for the object, and one for each view that lives."""
+        return 1 + len(self._views)
 
     def own(self) -> MemoryPointer:
         """The object: references to it are what counts."""
@@ -128,7 +137,10 @@ class MemoryPointer:
             raise RuntimeError(f"a view of {size} bytes")
         if not self.pointer and size:
             raise RuntimeError("a view with bytes of memory without")
-        return MemoryPointer(self.context, self.pointer and self.pointer + start, size, owner=self.owner)
+        view = MemoryPointer(self.context, self.pointer and self.pointer + start, size, owner=self.owner)
+        if isinstance(view.owner, MemoryPointer):
+            view.owner._views.add(view)
+        return view
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.size} bytes at {self.pointer:#x}>"
@@ -241,10 +253,9 @@ def device_extents(devmem: Any) -> tuple[int, int]:
 
 def device_memory_size(devmem: Any) -> int:
     """Bytes of device memory."""
-    size = getattr(devmem, "_cuda_memsize_", None)
-    if size is None:
-        size = devmem.alloc_size if hasattr(devmem, "alloc_size") else devmem.size
-    return int(size)
+    names = ("_cuda_memsize_", "alloc_size", "nbytes", "size")
+    size: int = next(getattr(devmem, name) for name in names if hasattr(devmem, name))
+    return size
 
 
 def device_pointer(obj: Any) -> int:
@@ -253,5 +264,30 @@ def device_pointer(obj: Any) -> int:
 
 
 def is_device_memory(obj: object) -> bool:
-    """Whether an object is device memory: a MemoryPointer, a DeviceBuffer or a device array."""
-    return getattr(obj, "__cuda_memory__", False) or isinstance(obj, (_core.DeviceArrayBase, _core.DeviceBuffer))
+    """Whether an object is device memory: a MemoryPointer, a DeviceBuffer or an array that devices reach."""
+    is_ours = isinstance(obj, (_core.DeviceArrayBase, _core.DeviceBuffer))
+    return is_ours or getattr(obj, "__cuda_memory__", False) or hasattr(obj, "__cuda_array_interface__")
+
+
+def require_device_memory(obj: object) -> None:
+    """TypeError for what is no device memory."""
+    if not is_device_memory(obj):
+        raise TypeError(f"a value of type '{type(obj).__name__}' is no device memory")
+
+
+def host_pointer(obj: Any) -> int:
+    """The address of a buffer; an int as it is."""
+    return obj if isinstance(obj, int) else host_memory_extents(obj)[0]
+
+
+def host_memory_extents(obj: Any) -> tuple[int, int]:
+    """(first, behind the last) address of a buffer."""
+    if isinstance(obj, np.ndarray):
+        return layout.byte_range(obj.ctypes.data, obj.shape, obj.strides, obj.itemsize)
+    first = np.frombuffer(obj, np.uint8).ctypes.data
+    return first, first + host_memory_size(obj)
+
+
+def host_memory_size(obj: Any) -> int:
+    """Bytes of a buffer."""
+    return memoryview(obj).nbytes

@@ -153,6 +153,7 @@ class DriverMemoryManager(GetIpcHandleMixin, HostOnlyCUDAMemoryManager):
 _plugin: Any = None                    # a class; None: the driver's
 _wanted: str | None = None             # the module of the environment, before memory was asked for
 _managers: dict[tuple[Any, _core.Device], Any] = {}
+_assigned: dict[_core.Device, Any] = {}   # instead of an object of the class
 _memory: dict[tuple[_core.Device, int], MemoryPointer] = {}   # of arrays, by address
 
 
@@ -173,8 +174,10 @@ def set_memory_manager(mm_plugin: Any) -> None:
     global _plugin, _wanted
     version = INTERFACE_VERSION if mm_plugin is None else mm_plugin(context=None).interface_version
     if version != INTERFACE_VERSION:
-        raise RuntimeError(f"the memory manager has version {version} of the interface, not {INTERFACE_VERSION}")
+        raise RuntimeError(f"the memory manager has version {version} of the interface: "
+                           f"version {INTERFACE_VERSION} required")
     _plugin, _wanted = mm_plugin, None
+    _assigned.clear()
     if mm_plugin is None:
         _core.set_memory_manager(None, None)
     else:
@@ -208,12 +211,27 @@ def manager_of(core: _core.Device) -> Any:
     if _wanted:
         _load_wanted()
     plugin = _plugin or DriverMemoryManager
-    manager = _managers.get((plugin, core))
+    manager = _assigned.get(core) or _managers.get((plugin, core))
     if manager is None:
-        manager = _managers[plugin, core] = plugin(context=Context(_device(core.kind, core.id)))
+        manager = plugin(context=Context(_device(core.kind, core.id)))
         with on(core):
             manager.initialize()
+        manager = _managers.setdefault((plugin, core), manager)
     return manager
+
+
+def assign(core: _core.Device, manager: Any) -> None:
+    """Makes one object the manager of one device; the driver's own one undoes that."""
+    if isinstance(manager, DriverMemoryManager):
+        _assigned.pop(core, None)
+    else:
+        with on(core):
+            manager.initialize()
+        _assigned[core] = manager
+    if _assigned or _plugin or _wanted:
+        _core.set_memory_manager(_allocate, _release)
+    else:
+        _core.set_memory_manager(None, None)
 
 
 def gives_host_memory() -> bool:

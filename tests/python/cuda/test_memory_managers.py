@@ -120,11 +120,28 @@ def test_memory_stays_its_managers():
     assert manager.freed == freed + 1
 
 
+def test_a_manager_of_one_device():
+    context = cuda.current_context()
+    own = context.memory_manager
+    context.memory_manager = manager = CountingManager(context=context)
+    try:
+        assert cuda.current_context().memory_manager is manager and manager.initialized == 1
+        x = cuda.to_device([1.0])
+        assert manager.sizes == [8]
+        del x
+        context.reset()
+    finally:
+        context.memory_manager = own
+    assert manager.freed == 1 and context.memory_manager is own
+    cuda.to_device([1.0])
+    assert manager.sizes == [8]
+
+
 def test_managers_that_are_none():
     class Newer(CountingManager):
         interface_version = 2
 
-    with pytest.raises(RuntimeError, match="version 2"):
+    with pytest.raises(RuntimeError, match="version 2 of the interface: version 1 required"):
         cuda.set_memory_manager(Newer)
     with pytest.raises(RuntimeError, match="with a context"):
         CountingManager()
@@ -255,10 +272,26 @@ def test_memory_of_a_context():
     assert driver.is_device_memory(memory) and driver.is_device_memory(x) and not driver.is_device_memory(host)
     assert driver.device_pointer(x) == x.pointer == x.gpu_data.handle and memory.handle.value == memory.pointer
     assert memory.device_ctypes_pointer.value == memory.device_pointer_value
+    driver.require_device_memory(memory)
+    with pytest.raises(TypeError, match="'ndarray' is no device memory"):
+        driver.require_device_memory(host)
+    assert driver.host_pointer(host) == host.ctypes.data == driver.host_memory_extents(host)[0]
+    fortran = np.asfortranarray(host.reshape(4, 4))
+    assert driver.host_memory_extents(fortran) == (fortran.ctypes.data, fortran.ctypes.data + 64)
+    assert driver.host_memory_size(host) == 64 and driver.host_memory_size(ctypes.c_double()) == 8
+    mapped = cuda.mapped_array(4, np.uint8)
+    mapped[:] = 1
+    driver.device_memset(mapped, 5, driver.device_memory_size(mapped))
+    cuda.synchronize()
+    assert mapped.tolist() == [5, 5, 5, 5]
 
 
 def test_views_of_memory_and_its_end():
     memory = cuda.current_context().memalloc(16)
+    views = [memory.view(4), memory.view(4).view(4)]
+    assert memory.refct == 3 and views[1].owner is memory and views[1].pointer == memory.pointer + 8
+    del views
+    assert memory.refct == 1
     assert memory.view(4).size == 12 and memory.view(4).owner is memory and memory.own() is memory
     for bad in (lambda: memory.view(5, 4), lambda: cuda.current_context().memalloc(0).view(0, 1)):
         with pytest.raises(RuntimeError):

@@ -18,8 +18,12 @@ from cujit.cuda.memory import (
     device_pointer,
     device_to_device,
     device_to_host,
+    host_memory_extents,
+    host_memory_size,
+    host_pointer,
     host_to_device,
     is_device_memory,
+    require_device_memory,
 )
 from cujit.cuda.memory_managers import (
     BaseCUDAMemoryManager,
@@ -34,8 +38,9 @@ __all__ = [
     "AutoFreePointer", "BaseCUDAMemoryManager", "Context", "CudaAPIError", "Device", "Driver", "Event",
     "GetIpcHandleMixin", "HostOnlyCUDAMemoryManager", "IpcHandle", "Linker", "LinkerError", "ManagedMemory",
     "MappedMemory", "MemoryInfo", "MemoryPointer", "PinnedMemory", "Stream", "device_extents", "device_memory_size",
-    "device_memset", "device_pointer", "device_to_device", "device_to_host", "driver", "host_to_device",
-    "is_device_memory", "set_memory_manager",
+    "device_memset", "device_pointer", "device_to_device", "device_to_host", "driver", "host_memory_extents",
+    "host_memory_size", "host_pointer", "host_to_device", "is_device_memory", "require_device_memory",
+    "set_memory_manager",
 ]
 
 
