@@ -23,6 +23,8 @@ _NAMES = {
 
 _WITHOUT_EFFECT = {   # numba's settings: their values there, which cujit does not look at
     "ENABLE_CUDASIM": False, "DISABLE_CUDA": False, "DISABLE_JIT": False, "CUDA_DEBUGINFO_DEFAULT": False,
+    "ALWAYS_WARN_UNINIT_VAR": False, "CUDA_DEBUG_POLY": False,
+    "DISABLE_PERFORMANCE_WARNINGS": False, "CUDA_DEALLOCS_COUNT": 10, "CUDA_DEALLOCS_RATIO": 0.2,
     "CUDA_DEFAULT_PTX_CC": (7, 5), "CUDA_ENABLE_NRT": False, "CUDA_LOG_API_ARGS": False, "CUDA_LOG_LEVEL": "",
     "CUDA_LOG_SIZE": 1024, "CUDA_NRT_STATS": False, "CUDA_PER_THREAD_DEFAULT_STREAM": False,
     "CUDA_USE_NVIDIA_BINDING": True, "CUDA_VERBOSE_JIT_LOG": True, "DEBUG": False, "DUMP_ASSEMBLY": False,

@@ -79,6 +79,7 @@ bool host_kernel_attribute(RtKernel *kernel, int attribute, int *value, Diag *di
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = (int)kernel->limits.threads; break;
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)kernel->limits.static_shared; break;
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)((HostKernel *)kernel)->local_size; break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = 16; break; /* programs divide by it */
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         *value = HOST_MAX_SHARED - (int)kernel->limits.static_shared;
         break;

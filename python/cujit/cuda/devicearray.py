@@ -634,6 +634,14 @@ def _host_array(obj: Any) -> Any:
     return obj if host is None else host
 
 
+def auto_device(obj: Any, stream: StreamLike = 0, copy: bool = True) -> tuple[Any, bool]:
+    """(a device array, whether it was made now): the array itself, or for a host array one with its elements if `copy`.
+    """
+    if is_cuda_array(obj):
+        return obj, False
+    return (to_device(obj, stream) if copy else device_array_like(obj, stream)), True
+
+
 def as_host_array(obj: Any) -> NDArray[Any]:
     """np.asarray(obj). TypeError that says why where NumPy makes an array that holds just this object: it is no array,
     or a buffer that cannot be read."""

@@ -194,7 +194,8 @@ STATEMENTS = [
     "from numba.cuda.misc.special import literal_unroll", "from numba.cuda.typing import signature",
     "from numba.core.errors import NumbaPerformanceWarning, TypingError", "from numba.core import config, types",
     "from numba import config, errors, types, void, literal_unroll", "from numba.cuda import float32, types",
-    "from numba.np.numpy_support import from_dtype",
+    "from numba.np.numpy_support import from_dtype", "from numba.cuda.extending import overload",
+    "from numba.extending import overload", "from numba.cuda.devicearray import auto_device",
 ]
 
 

@@ -93,7 +93,7 @@ static void kernels(RtDevice *device)
         {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
         {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 100},
         {CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, 40},
-        {CU_FUNC_ATTRIBUTE_NUM_REGS, 0},
+        {CU_FUNC_ATTRIBUTE_NUM_REGS, 16},
         {CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 227 * 1024 - 100},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {

@@ -25,12 +25,12 @@ __version__ = "0.68.0+cujit"   # programs compare it; the interface is that of t
 
 
 def __getattr__(name):
-    if name in COMPILERS:
-        raise ImportError(f"numba.{name} compiles for CPUs and needs numba, which is not installed: cujit is in the "
-                          "place of numba.cuda only", name=f"numba.{name}")
-    if name in ("cuda", "core", "np", "typing"):
+    if name in ("cuda", "core", "extending", "np", "typing"):
         import importlib
 
         return importlib.import_module(f"numba.{name}")
+    if name in COMPILERS:
+        raise ImportError(f"numba.{name} compiles for CPUs and needs numba, which is not installed: cujit is in the "
+                          "place of numba.cuda only", name=f"numba.{name}")
     raise AttributeError(f"module 'numba' has no attribute '{name}': numba is not installed, and cujit, which is in "
                          "the place of numba.cuda, has none")

@@ -1,13 +1,10 @@
 """Arrays on the device, under the names of numba.cuda.cudadrv.devicearray."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cujit.cuda.devicearray import DeviceNDArray, device_array_like, is_cuda_array, to_device
+from cujit.cuda.devicearray import DeviceNDArray, auto_device, is_cuda_array
 from cujit.cuda.hostarray import ManagedNDArray, MappedNDArray
-
-if TYPE_CHECKING:
-    from cujit._annotations import StreamLike
 
 __all__ = ["DeviceNDArray", "DeviceNDArrayBase", "ManagedNDArray", "MappedNDArray", "auto_device", "is_contiguous",
            "is_cuda_array", "is_cuda_ndarray", "require_cuda_ndarray", "verify_cuda_ndarray_interface"]
@@ -34,11 +31,3 @@ def is_contiguous(ary: Any) -> bool:
     if isinstance(ary, DeviceNDArray):
         return ary.is_c_contiguous() or ary.is_f_contiguous()
     return bool(ary.flags.c_contiguous or ary.flags.f_contiguous)
-
-
-def auto_device(obj: Any, stream: StreamLike = 0, copy: bool = True) -> tuple[Any, bool]:
-    """(a device array, whether it was made now): the array itself, or for a host array one with its elements if `copy`.
-    """
-    if is_cuda_array(obj):
-        return obj, False
-    return (to_device(obj, stream) if copy else device_array_like(obj, stream)), True
