@@ -12,7 +12,7 @@ import re
 import numpy as np
 import pytest
 
-from cujit import cuda, errors, float32, int32, uint32
+from cujit import _core, cuda, errors, float32, int32, uint32
 
 N = 1000
 
@@ -314,9 +314,12 @@ def axpy(alpha, x, y):
         y[idx] += alpha * x[idx]  # noqa: F821
 
 
+READ_ONLY = _core.array_type(float32, 1, "C", True)
+
+
 @pytest.mark.parametrize("declaration, types", [
     ("void (float alpha, float* X, float* Y)", (float32, float32[::1], float32[::1])),
-    ("void axpy(double alpha, const float *x, float * y);", (cuda.float64, float32[::1], float32[::1])),
+    ("void axpy(double alpha, const float *x, float * y);", (cuda.float64, READ_ONLY, float32[::1])),
     ("void (unsigned int alpha, short int* x, uint64_t* y)", (uint32, cuda.int16[::1], cuda.uint64[::1])),
     ("void (char, unsigned char*, size_t* y)", (cuda.int8, cuda.uint8[::1], cuda.uint64[::1])),
     ("void (signed char a, unsigned long long* x, long *y)", (cuda.int8, cuda.uint64[::1], cuda.int64[::1])),

@@ -38,14 +38,13 @@ def disassemble(ptx, max_registers=None, links=()):
     target = re.search(r"^\.target\s+(sm_\w+)", ptx, re.MULTILINE)
     if target is None:
         raise UnsupportedError("the CPU device has no SASS; inspect_asm() gives its assembly, cc= chooses a GPU")
-    disassembler = _tool("nvdisasm")
     with tempfile.TemporaryDirectory() as folder:
         cubin = Path(folder, "kernel.cubin")
         if links:
             cubin.write_bytes(_linked(ptx, target[1], max_registers, links))
         else:
             _assemble(ptx, target[1], max_registers, cubin)
-        return _run(disassembler, str(cubin))
+        return _run(_tool("nvdisasm"), str(cubin))
 
 
 def _assemble(ptx, architecture, max_registers, cubin):

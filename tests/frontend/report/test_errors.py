@@ -149,9 +149,21 @@ UNREACHABLE = {
     "HOST_STACK": "an exhausted machine",
     "KERNEL_EXCEPTION": "the exception itself is raised, see test_exceptions.py",
     "INTRINSIC_TARGET": "no intrinsic of the table needs a newer GPU",
+    "OVERLOAD_NONE": "tests/python/extending",
+    "OVERLOAD_FAILED": "tests/python/extending",
+    "LAUNCH_DEVICES": "test_two_devices.py",
+    "LINK": "test_foreign.py",
+    "SOURCE": "test_foreign.py",
+    "TOOLKIT_MISSING": "test_foreign.py",
+    "GPU_ONLY": "test_foreign.py",
+    "HOST_COMPILER": "test_foreign.py",
+    "NO_STREAM": "tests/runtime/cuda/test_cuda.c",
+    "MEMORY_MANAGER": "test_memory_managers.py",
+    "SHARED_MEMORY": "tests/runtime/cuda/test_peers.c",
+    "PEER_ACCESS": "tests/runtime/cuda/test_peers.c",
 }
 LAUNCHING = {"LAUNCH_UNCONFIGURED", "LAUNCH_DEVICE_FUNCTION", "LAUNCH_SHAPE", "LAUNCH_ARITY", "LAUNCH_ARGUMENT",
-             "LAUNCH_SIGNATURE", "DEVICE_MEMORY", "TARGET_UNKNOWN", "SIGNATURE_SYNTAX"}
+             "LAUNCH_SIGNATURE", "LAUNCH_AMBIGUOUS", "DEVICE_MEMORY", "TARGET_UNKNOWN", "SIGNATURE_SYNTAX"}
 
 
 def load(case, folder):
@@ -236,6 +248,10 @@ def store(x, y):
     x[0] = y
 
 
+def nothing(x, y):
+    pass
+
+
 LAUNCHES = [
     ("LAUNCH_UNCONFIGURED", lambda: store(F, 1), "store[grid, block]"),
     ("LAUNCH_DEVICE_FUNCTION", lambda: cuda.jit(device=True)(store.py_func)[1, 1](F, 1), "device function"),
@@ -246,6 +262,8 @@ LAUNCHES = [
     ("LAUNCH_ARGUMENT", lambda: store[1, 1](F, "text"), "'y'"),
     ("LAUNCH_SIGNATURE", lambda: cuda.jit([(float64[:], int64), (float64[:], float64)])(store.py_func)[1, 1](F, 1j),
      "complex128"),
+    ("LAUNCH_AMBIGUOUS", lambda: cuda.jit(["void(float32, float64)", "void(float64, float32)"])(nothing)[1, 1](1., 2.),
+     "ambiguous"),
     ("DEVICE_MEMORY", lambda: cuda.device_array(1 << 60, np.uint8), str(1 << 60)),
     ("TARGET_UNKNOWN", lambda: cuda.compile_ptx(store.py_func, "void(float64[:], int64)", cc=(1, 1)), "sm_11"),
     ("SIGNATURE_SYNTAX", lambda: cuda.jit("void(float65)")(store.py_func), "float65"),
