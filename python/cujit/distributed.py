@@ -51,7 +51,8 @@ def deserialize_on_device(header: dict[str, Any], frames: list[Any]) -> DeviceND
 def serialize_for_hosts(array: DeviceNDArray) -> tuple[dict[str, Any], list[memoryview]]:
     """(header, frames): the elements' bytes, copied to the host."""
     header, block = _without_gaps(array)
-    return header, [memoryview(block.copy_to_host().ravel("K").view(np.uint8))]
+    elements: Any = block.copy_to_host().ravel("K").view(np.uint8)   # types know of buffers since CPython 3.12
+    return header, [memoryview(elements)]
 
 
 @dask_deserialize.register(DeviceNDArray)

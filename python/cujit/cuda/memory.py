@@ -206,9 +206,8 @@ class ManagedMemory(MappedMemory):
 def _host_bytes(memory: Any, size: int) -> np.ndarray[Any, Any]:
     """The first bytes of a buffer, or of what an address leads to."""
     if isinstance(memory, int) or (hasattr(memory, "value") and not isinstance(memory, np.generic)):
-        whole = np.frombuffer(_core.HostView(address_of(memory), size), np.uint8)
-    else:
-        whole = np.frombuffer(memory, np.uint8)
+        memory = _core.HostView(address_of(memory), size)
+    whole = np.frombuffer(memory, np.uint8)
     if len(whole) < size:
         raise ValueError(f"{size} bytes of a host buffer of {len(whole)}")
     return whole[:size]
