@@ -219,8 +219,8 @@ class HostArgument:
     def __new__(cls, value: Any, copy_in: bool = True, copy_out: bool = True) -> Self: ...
 
 def current_stream() -> Stream | None: ...     # the innermost `with stream:` of this thread for the current device
-def stream_handle(stream: StreamLike) -> int: ...     # 0: the default stream
-def synchronize_stream(stream: StreamLike) -> None: ...
+def stream_handle(stream: StreamLike, /) -> int: ...     # 0: the default stream
+def synchronize_stream(stream: StreamLike, /) -> None: ...
 
 _Place: TypeAlias = int | DeviceArrayBase   # an address on the current device, or an array's memory on its own
 
