@@ -23,7 +23,7 @@ static const struct {
 };
 
 static const struct {
-    ToolkitId library;
+    ToolkitId owner;
     const char *symbol;
     size_t offset; /* in Toolkit */
 } functions[] = {
@@ -39,7 +39,7 @@ Toolkit toolkit;
 static struct {
     pthread_mutex_t lock;
     bool is_loaded[TOOLKIT_COUNT];
-    const char *library_folders[MOST_FOLDERS + 1], *include_folders[MOST_FOLDERS + 1];
+    const char *folders[MOST_FOLDERS + 1], *include_folders[MOST_FOLDERS + 1];
 } found = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* --- folders ---------------------------------------------------------------------------------------------------------- */
@@ -64,7 +64,7 @@ bool rt_toolkit_search(const char *const *libraries_in, uint32_t library_count, 
                        uint32_t include_count, Diag *diag)
 {
     pthread_mutex_lock(&found.lock);
-    bool ok = add_folders(found.library_folders, libraries_in, library_count, diag) &&
+    bool ok = add_folders(found.folders, libraries_in, library_count, diag) &&
               add_folders(found.include_folders, includes_in, include_count, diag);
     pthread_mutex_unlock(&found.lock);
     return ok;
@@ -77,7 +77,7 @@ static void *open_in_folders(const char *name)
 {
     char path[PATH_BYTES];
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-    for (const char *const *folder = found.library_folders; !library && *folder; folder++)
+    for (const char *const *folder = found.folders; !library && *folder; folder++)
         if (snprintf(path, sizeof path, "%s/%s", *folder, name) < PATH_BYTES)
             library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     return library ? library : dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -113,10 +113,10 @@ static void *open_library(ToolkitId id)
 static bool fill(ToolkitId id, void *library, const char **lacks)
 {
     for (int i = 0; i < FUNCTION_COUNT; i++) {
-        void *address = functions[i].library == id ? dlsym(library, functions[i].symbol) : NULL;
+        void *address = functions[i].owner == id ? dlsym(library, functions[i].symbol) : NULL;
         if (address)
             memcpy((char *)&toolkit + functions[i].offset, &address, sizeof address);
-        else if (functions[i].library == id)
+        else if (functions[i].owner == id)
             return *lacks = functions[i].symbol, false;
     }
     return true;
