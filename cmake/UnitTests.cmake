@@ -36,7 +36,7 @@ foreach(fuzzer fuzz_ir fuzz_frontend)
   set_tests_properties(${fuzzer} PROPERTIES TIMEOUT 300)
 endforeach()
 
-# tests/runtime/cuda/driver_header_check.c compares with the CUDA toolkit's headers where there are any.
+# tests/runtime/cuda/driver/driver_header_check.c compares with the CUDA toolkit's headers where there are any.
 find_path(CUJIT_CUDA_HEADERS cudaTypedefs.h HINTS /usr/local/cuda/include)
 if(CUJIT_CUDA_HEADERS)
   target_include_directories(test_runtime SYSTEM PRIVATE "${CUJIT_CUDA_HEADERS}")

@@ -9,7 +9,7 @@
 #include "core/intrinsic.h"
 #include "runtime/backend.h"
 #include "runtime/cuda/cuda_device.h"
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/driver/driver.h"
 #include "runtime/host/host_device.h"
 
 /* A set of devices has a bit for each, and one for the CPU device. */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/cuda/cuda_backend.h"
-#include "runtime/cuda/cuda_pool.h"
+#include "runtime/cuda/context/cuda_backend.h"
+#include "runtime/cuda/memory/cuda_pool.h"
 
 int cuda_device_count(const char **why, bool *ok, Diag *diag)
 {

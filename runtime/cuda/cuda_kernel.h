@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "runtime/backend.h"
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/driver/driver.h"
 
 typedef struct CudaKernel {
     RtKernel base;

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "runtime/cuda/cuda_backend.h"
-#include "runtime/cuda/cuda_context.h"
+#include "runtime/cuda/context/cuda_backend.h"
+#include "runtime/cuda/context/cuda_context.h"
 
 /* Clusters up to this many blocks run on every device that has clusters. */
 enum { PORTABLE_CLUSTER = 8, FIRST_WITH_CLUSTERS = 90, FIRST_WITH_OVERLAP = 90 };

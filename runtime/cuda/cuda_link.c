@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "runtime/cuda/cuda_backend.h"
-#include "runtime/cuda/cuda_context.h"
+#include "runtime/cuda/context/cuda_backend.h"
+#include "runtime/cuda/context/cuda_context.h"
 #include "runtime/cuda/cuda_source.h"
-#include "runtime/cuda/driver.h"
-#include "runtime/cuda/toolkit.h"
+#include "runtime/cuda/driver/driver.h"
+#include "runtime/cuda/driver/toolkit.h"
 
 enum { LOG_BYTES = 1536, MOST_OPTIONS = 32 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "runtime/cuda/toolkit.h"
+#include "runtime/cuda/driver/toolkit.h"
 
 enum { MOST_OPTIONS = 96, MOST_LOG = 1600 };
 

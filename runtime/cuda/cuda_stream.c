@@ -1,6 +1,6 @@
 /* Streams and events of a GPU. Streams made here synchronize with the default stream (CU_STREAM_DEFAULT), as numba's do. */
-#include "runtime/cuda/cuda_backend.h"
-#include "runtime/cuda/cuda_context.h"
+#include "runtime/cuda/context/cuda_backend.h"
+#include "runtime/cuda/context/cuda_context.h"
 
 static CUevent event_of(const RtEvent *event) { return (CUevent)event->handle; }
 

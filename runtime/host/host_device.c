@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/cuda/driver_types.h"
+#include "runtime/cuda/driver/driver_types.h"
 #include "runtime/host/host_backend.h"
 #include "runtime/host/host_clock.h"
 #include "runtime/host/host_pool.h"

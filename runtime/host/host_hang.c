@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/intrinsic.h"
-#include "runtime/cuda/driver_types.h"
+#include "runtime/cuda/driver/driver_types.h"
 
 enum { MAX_GROUPS = 8, MAX_RANGES = 12 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/intrinsic.h"
-#include "runtime/cuda/driver_types.h"
+#include "runtime/cuda/driver/driver_types.h"
 #include "runtime/host/host_backend.h"
 #include "runtime/host/host_grid.h"
 #include "runtime/host/host_pool.h"

@@ -57,6 +57,9 @@ FLOORS = {
     ],
     "runtime": [
         ["runtime.h", "backend", "launch_check", "exception_store", "worker_thread"],
+        ["cuda/driver/"],
+        ["cuda/context/"],
+        ["cuda/memory/"],
         ["cuda/"],
         ["host/"],
         ["runtime.c"],
@@ -75,7 +78,7 @@ FLOORS = {
 FOREIGN = [
     (r"llvm-c/|llvm/", "codegen/llvm.h"),
     (r"Python\.h$|numpy/|structmember\.h$|internal/pycore", "python/ext/py.h"),
-    (r"cuda\.h$|cuda_runtime|nvrtc|nvJitLink", "runtime/cuda/driver.h"),
+    (r"cuda\.h$|cuda_runtime|nvrtc|nvJitLink", "runtime/cuda/driver/driver.h"),
 ]
 DOORS = {door for _, door in FOREIGN}
 

@@ -159,8 +159,8 @@ UNREACHABLE = {
     "HOST_COMPILER": "test_foreign.py",
     "NO_STREAM": "tests/runtime/cuda/test_cuda.c",
     "MEMORY_MANAGER": "test_memory_managers.py",
-    "SHARED_MEMORY": "tests/runtime/cuda/test_peers.c",
-    "PEER_ACCESS": "tests/runtime/cuda/test_peers.c",
+    "SHARED_MEMORY": "tests/runtime/cuda/memory/test_peers.c",
+    "PEER_ACCESS": "tests/runtime/cuda/memory/test_peers.c",
 }
 LAUNCHING = {"LAUNCH_UNCONFIGURED", "LAUNCH_DEVICE_FUNCTION", "LAUNCH_SHAPE", "LAUNCH_ARITY", "LAUNCH_ARGUMENT",
              "LAUNCH_SIGNATURE", "LAUNCH_AMBIGUOUS", "DEVICE_MEMORY", "TARGET_UNKNOWN", "SIGNATURE_SYNTAX"}

@@ -22,14 +22,14 @@ static _Thread_local CUcontext fake_current;
 
 enum {
 #define DRIVER(name, symbol, version, need, parameters, arguments) DRIVER_##name,
-#include "runtime/cuda/driver.def"
+#include "runtime/cuda/driver/driver.def"
 #undef DRIVER
     FUNCTION_COUNT
 };
 
 static const char *const names[FUNCTION_COUNT] = {
 #define DRIVER(name, symbol, version, need, parameters, arguments) #name,
-#include "runtime/cuda/driver.def"
+#include "runtime/cuda/driver/driver.def"
 #undef DRIVER
 };
 
@@ -108,7 +108,7 @@ static bool answer(int id, CUresult *result)
 /* --- what they do -------------------------------------------------------------------------------------------------- */
 #define DRIVER(name, symbol, version, need, parameters, arguments) \
     CUresult act_##name parameters __attribute__((weak, visibility("hidden")));
-#include "runtime/cuda/driver.def"
+#include "runtime/cuda/driver/driver.def"
 #undef DRIVER
 
 /* Reachable for leak checkers: what a failing destroy call leaves is counted in alive, and meant. */
@@ -681,5 +681,5 @@ CUresult act_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
             return failure;                                        \
         return act_##name ? act_##name arguments : CUDA_SUCCESS;   \
     }
-#include "runtime/cuda/driver.def"
+#include "runtime/cuda/driver/driver.def"
 #undef DRIVER

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "runtime/cuda/driver_types.h"
+#include "runtime/cuda/driver/driver_types.h"
 
 /* The last launch. */
 typedef struct FakeLaunch {

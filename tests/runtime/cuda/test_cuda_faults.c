@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "fake_driver.h"
-#include "runtime/cuda/cuda_context.h"
+#include "runtime/cuda/context/cuda_context.h"
 
 /* What failed in one run of everything. */
 typedef struct Outcome {

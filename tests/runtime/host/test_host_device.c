@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "runtime/cuda/driver_types.h"
+#include "runtime/cuda/driver/driver_types.h"
 
 static void attributes(RtDevice *device)
 {

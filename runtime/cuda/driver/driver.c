@@ -1,5 +1,5 @@
 /* Loads the CUDA driver: dlopen, dlsym by driver.def, cuInit. Translates results of its functions into diagnostics. */
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/driver/driver.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -11,12 +11,12 @@ enum { OPTIONAL = 0, REQUIRED = 1 };
 
 const DriverFunctionInfo driver_function_info[DRIVER_FUNCTION_COUNT] = {
 #define DRIVER(name, symbol, version, need, parameters, arguments) {#name, #symbol, version, need},
-#include "runtime/cuda/driver.def"
+#include "runtime/cuda/driver/driver.def"
 #undef DRIVER
 };
 
 #define DRIVER(name, symbol, version, need, parameters, arguments) _Static_assert((version) % 10 == 0, #name);
-#include "runtime/cuda/driver.def"
+#include "runtime/cuda/driver/driver.def"
 #undef DRIVER
 
 Driver driver;
@@ -36,7 +36,7 @@ static struct {
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #define DRIVER(name, symbol, version, need, parameters, arguments) \
     static CUresult lacking_##name parameters { return CUDA_ERROR_NOT_FOUND; }
-#include "runtime/cuda/driver.def"
+#include "runtime/cuda/driver/driver.def"
 #undef DRIVER
 #pragma GCC diagnostic pop
 
@@ -59,7 +59,7 @@ static void driver_fill(void *library)
         memcpy(&driver.name, &address, sizeof address);            \
     else                                                           \
         driver.name = lacking_##name;
-#include "runtime/cuda/driver.def"
+#include "runtime/cuda/driver/driver.def"
 #undef DRIVER
 }
 

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "runtime/backend.h"
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/driver/driver.h"
 
 /* Page-locked memory for a part of a copy, and when the device is done with it. */
 typedef struct StagingSlot {

@@ -1,6 +1,6 @@
 /* Finds and opens NVRTC and nvJitLink by toolkit.def. The version that fits the driver comes first, since code of a newer
  * one may be too new for it. */
-#include "runtime/cuda/toolkit.h"
+#include "runtime/cuda/driver/toolkit.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/driver/driver.h"
 #include "runtime/runtime.h"
 
 enum { MOST_FOLDERS = 32, MOST_NAMES = 4, PATH_BYTES = 4096 };
@@ -19,7 +19,7 @@ static const struct {
     const char *names[MOST_NAMES];
 } libraries[TOOLKIT_COUNT] = {
 #define LIBRARY(id, field, words, package, variable, ...) {words, package, variable, {__VA_ARGS__}},
-#include "runtime/cuda/toolkit.def"
+#include "runtime/cuda/driver/toolkit.def"
 };
 
 static const struct {
@@ -30,7 +30,7 @@ static const struct {
 #define ID_OF_nvrtc TOOLKIT_NVRTC
 #define ID_OF_nvjitlink TOOLKIT_NVJITLINK
 #define TOOLKIT(library, name, symbol, parameters) {ID_OF_##library, #symbol, offsetof(Toolkit, library.name)},
-#include "runtime/cuda/toolkit.def"
+#include "runtime/cuda/driver/toolkit.def"
 };
 enum { FUNCTION_COUNT = sizeof functions / sizeof *functions };
 

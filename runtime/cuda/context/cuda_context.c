@@ -1,10 +1,10 @@
 /* Which context a thread has current, and what is found out of a stream made elsewhere when it is first used. */
-#include "runtime/cuda/cuda_context.h"
+#include "runtime/cuda/context/cuda_context.h"
 
 #include <stdio.h>
 
 #include "core/base/address.h"
-#include "runtime/cuda/cuda_backend.h"
+#include "runtime/cuda/context/cuda_backend.h"
 
 bool cuda_enter(RtDevice *device, CudaScope *scope, Diag *diag)
 {

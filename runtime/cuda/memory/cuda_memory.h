@@ -3,7 +3,7 @@
 #define CUJIT_RUNTIME_CUDA_MEMORY_H
 
 #include "runtime/backend.h"
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/driver/driver.h"
 
 /* True for CUDA_SUCCESS; out of memory has a Diag of its own. */
 bool cuda_check_allocation(RtDevice *device, DriverFunctionId function, CUresult result, size_t size, Diag *diag);

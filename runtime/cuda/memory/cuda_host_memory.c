@@ -1,7 +1,7 @@
 /* Host memory that a GPU reaches: page-locked, or managed by the driver. */
-#include "runtime/cuda/cuda_backend.h"
-#include "runtime/cuda/cuda_context.h"
-#include "runtime/cuda/cuda_memory.h"
+#include "runtime/cuda/context/cuda_backend.h"
+#include "runtime/cuda/context/cuda_context.h"
+#include "runtime/cuda/memory/cuda_memory.h"
 
 static bool allocate_locked(RtDevice *device, RtHostBuffer *buffer, Diag *diag)
 {

@@ -1,11 +1,11 @@
 /* GPU memory and copies. Without a stream, copies are CUDA's synchronous ones, as callers of a
  * default stream expect; with one, they are ordered on it. */
-#include "runtime/cuda/cuda_memory.h"
+#include "runtime/cuda/memory/cuda_memory.h"
 
 #include <stdio.h>
 
-#include "runtime/cuda/cuda_backend.h"
-#include "runtime/cuda/cuda_context.h"
+#include "runtime/cuda/context/cuda_backend.h"
+#include "runtime/cuda/context/cuda_context.h"
 
 bool cuda_check_allocation(RtDevice *device, DriverFunctionId function, CUresult result, size_t size, Diag *diag)
 {

@@ -1,7 +1,7 @@
 /* Finding and loading the driver: absent, incomplete, broken, without devices. Each case is a process of its own. */
 #include "runtime_tests.h"
 
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/driver/driver.h"
 
 static void check_absent(const char *text)
 {

@@ -3,8 +3,8 @@
 
 #include <dlfcn.h>
 
-#include "fake_driver.h"
-#include "runtime/cuda/driver.h"
+#include "cuda/fake_driver.h"
+#include "runtime/cuda/driver/driver.h"
 
 static const FakeDriver *fake(void) { return dlsym(dlopen(fake_driver_path(), RTLD_NOW | RTLD_NOLOAD), "fake_driver"); }
 

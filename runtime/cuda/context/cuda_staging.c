@@ -1,12 +1,12 @@
 /* Copies between a GPU and host memory that is not page-locked. The driver takes such memory through a buffer of its own
  * with the calling thread alone, which leaves most of the bus idle. Here several threads move chunks between the memory
  * and page-locked slots, while the device copies other slots. Slots are made for the first large copy and kept. */
-#include "runtime/cuda/cuda_staging.h"
+#include "runtime/cuda/context/cuda_staging.h"
 
 #include <pthread.h>
 #include <string.h>
 
-#include "runtime/cuda/cuda_context.h"
+#include "runtime/cuda/context/cuda_context.h"
 #include "runtime/worker_thread.h"
 
 /* Measured on an H200 with 16 cores, GB/s into the device: chunks of 256 KiB 18, 1 MiB 43, 4 MiB 45, where slots take

@@ -1,9 +1,9 @@
 /* Memory of the driver's pool, allocated and freed in the order of the default stream. Streams that synchronize with it
  * need no more. As soon as work may run on one that does not, allocation and free are the plain ones, which wait. */
-#include "runtime/cuda/cuda_pool.h"
+#include "runtime/cuda/memory/cuda_pool.h"
 
-#include "runtime/cuda/cuda_backend.h"
-#include "runtime/cuda/cuda_memory.h"
+#include "runtime/cuda/context/cuda_backend.h"
+#include "runtime/cuda/memory/cuda_memory.h"
 
 /* Freed memory that the pool keeps through a synchronization instead of giving it back. */
 static const uint64_t POOL_KEEPS = (uint64_t)1 << 30;

@@ -7,14 +7,14 @@
 /* --- functions: driver.def declares each with the types of cudaTypedefs.h for that symbol's version ------------------ */
 #define DRIVER(name, symbol, version, need, parameters, arguments) CUresult(*toolkit_##name) parameters;
 typedef struct ToolkitDriver {
-#include "runtime/cuda/driver.def"
+#include "runtime/cuda/driver/driver.def"
 } ToolkitDriver;
 #undef DRIVER
 #define DRIVER(name, symbol, version, need, parameters, arguments)                                               \
     _Static_assert(                                                                                              \
         __builtin_types_compatible_p(__typeof__(((ToolkitDriver *)0)->toolkit_##name), PFN_##name##_v##version), \
         #symbol " is declared otherwise in cuda.h");
-#include "runtime/cuda/driver.def"
+#include "runtime/cuda/driver/driver.def"
 #undef DRIVER
 
 /* --- numbers and types ----------------------------------------------------------------------------------------------- */
@@ -41,7 +41,7 @@ typedef CUipcMemHandle ToolkitHandle;
 #define NUMBERS_OF_LAUNCH_ATTRIBUTE
 #define NUMBERS_OF_FLAG
 #define NUMBER(name, value) _Static_assert((int)name == value, "number in driver_numbers.def");
-#include "runtime/cuda/driver_numbers.def"
+#include "runtime/cuda/driver/driver_numbers.def"
 #undef NUMBER
 #undef NUMBERS_OF_RESULT
 #undef NUMBERS_OF_DEVICE_ATTRIBUTE
@@ -78,7 +78,7 @@ typedef CUipcMemHandle ToolkitHandle;
 #define CUipcMemHandle RuntimeHandle
 #define CUipcMemHandle_st RuntimeHandleStruct
 #define CUuuid_st RuntimeUuidStruct
-#include "runtime/cuda/driver_types.h"
+#include "runtime/cuda/driver/driver_types.h"
 
 #define SAME_SIZE(a, b) _Static_assert(sizeof(a) == sizeof(b) && _Alignof(a) == _Alignof(b), #a)
 #define SAME_PLACE(a, b, field)                                                                                    \

@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "runtime/cuda/cuda_staging.h"
+#include "runtime/cuda/context/cuda_staging.h"
 
 typedef struct CudaDevice {
     RtDevice base;

@@ -1,6 +1,6 @@
 /* Several GPUs: whose memory a pointer is, kernels of one on memory of another, and copies from one to another. */
-#include "runtime/cuda/cuda_backend.h"
-#include "runtime/cuda/cuda_context.h"
+#include "runtime/cuda/context/cuda_backend.h"
+#include "runtime/cuda/context/cuda_context.h"
 
 /* --- whose memory ---------------------------------------------------------------------------------------------------- */
 bool cuda_pointer_is_here(RtDevice *device, RtPointer pointer, bool *is_here, Diag *diag)

@@ -5,11 +5,11 @@
 #include <stdbool.h>
 
 #include "core/base/diag.h"
-#include "runtime/cuda/driver_types.h"
+#include "runtime/cuda/driver/driver_types.h"
 
 typedef enum DriverFunctionId {
 #define DRIVER(name, symbol, version, need, parameters, arguments) DRIVER_##name,
-#include "runtime/cuda/driver.def"
+#include "runtime/cuda/driver/driver.def"
 #undef DRIVER
     DRIVER_FUNCTION_COUNT
 } DriverFunctionId;
@@ -23,7 +23,7 @@ typedef struct DriverFunctionInfo {
 
 typedef struct Driver {
 #define DRIVER(name, symbol, version, need, parameters, arguments) CUresult(*name) parameters;
-#include "runtime/cuda/driver.def"
+#include "runtime/cuda/driver/driver.def"
 #undef DRIVER
 } Driver;
 

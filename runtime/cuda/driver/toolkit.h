@@ -10,7 +10,7 @@
 
 typedef enum ToolkitId {
 #define LIBRARY(id, field, words, package, variable, ...) TOOLKIT_##id,
-#include "runtime/cuda/toolkit.def"
+#include "runtime/cuda/driver/toolkit.def"
     TOOLKIT_COUNT
 } ToolkitId;
 
@@ -19,7 +19,7 @@ typedef struct Nvrtc {
 #define TOOLKIT(library, name, symbol, parameters) TOOLKIT_OF_##library(int(*name) parameters;)
 #define TOOLKIT_OF_nvrtc(row) row
 #define TOOLKIT_OF_nvjitlink(row)
-#include "runtime/cuda/toolkit.def"
+#include "runtime/cuda/driver/toolkit.def"
 #undef TOOLKIT_OF_nvrtc
 #undef TOOLKIT_OF_nvjitlink
 } Nvrtc;
@@ -28,7 +28,7 @@ typedef struct NvJitLink {
 #define TOOLKIT(library, name, symbol, parameters) TOOLKIT_OF_##library(int(*name) parameters;)
 #define TOOLKIT_OF_nvrtc(row)
 #define TOOLKIT_OF_nvjitlink(row) row
-#include "runtime/cuda/toolkit.def"
+#include "runtime/cuda/driver/toolkit.def"
 #undef TOOLKIT_OF_nvrtc
 #undef TOOLKIT_OF_nvjitlink
 } NvJitLink;

@@ -1,4 +1,4 @@
-/* The few CUDA types and numbers that driver.def needs, under their CUDA names. tests/runtime/cuda/driver_header_check.c
+/* The few CUDA types and numbers that driver.def needs, under their CUDA names. tests/runtime/cuda/driver/driver_header_check.c
  * compares them with cuda.h. For driver.h, and where no more than numbers is needed. */
 #ifndef CUJIT_RUNTIME_DRIVER_TYPES_H
 #define CUJIT_RUNTIME_DRIVER_TYPES_H
@@ -26,31 +26,31 @@ typedef struct CUuuid_st {
 
 typedef enum CUresult {
 #define NUMBERS_OF_RESULT
-#include "runtime/cuda/driver_numbers.def"
+#include "runtime/cuda/driver/driver_numbers.def"
 #undef NUMBERS_OF_RESULT
 } CUresult;
 
 typedef enum CUdevice_attribute {
 #define NUMBERS_OF_DEVICE_ATTRIBUTE
-#include "runtime/cuda/driver_numbers.def"
+#include "runtime/cuda/driver/driver_numbers.def"
 #undef NUMBERS_OF_DEVICE_ATTRIBUTE
 } CUdevice_attribute;
 
 typedef enum CUfunction_attribute {
 #define NUMBERS_OF_FUNCTION_ATTRIBUTE
-#include "runtime/cuda/driver_numbers.def"
+#include "runtime/cuda/driver/driver_numbers.def"
 #undef NUMBERS_OF_FUNCTION_ATTRIBUTE
 } CUfunction_attribute;
 
 typedef enum CUmemPool_attribute {
 #define NUMBERS_OF_POOL_ATTRIBUTE
-#include "runtime/cuda/driver_numbers.def"
+#include "runtime/cuda/driver/driver_numbers.def"
 #undef NUMBERS_OF_POOL_ATTRIBUTE
 } CUmemPool_attribute;
 
 typedef enum CUpointer_attribute {
 #define NUMBERS_OF_POINTER_ATTRIBUTE
-#include "runtime/cuda/driver_numbers.def"
+#include "runtime/cuda/driver/driver_numbers.def"
 #undef NUMBERS_OF_POINTER_ATTRIBUTE
 } CUpointer_attribute;
 
@@ -69,25 +69,25 @@ typedef struct CUmemAccessDesc {
 
 typedef enum CUstreamCaptureStatus {
 #define NUMBERS_OF_CAPTURE_STATUS
-#include "runtime/cuda/driver_numbers.def"
+#include "runtime/cuda/driver/driver_numbers.def"
 #undef NUMBERS_OF_CAPTURE_STATUS
 } CUstreamCaptureStatus;
 
 typedef enum CUjit_option {
 #define NUMBERS_OF_JIT_OPTION
-#include "runtime/cuda/driver_numbers.def"
+#include "runtime/cuda/driver/driver_numbers.def"
 #undef NUMBERS_OF_JIT_OPTION
 } CUjit_option;
 
 typedef enum CUjitInputType {
 #define NUMBERS_OF_JIT_INPUT
-#include "runtime/cuda/driver_numbers.def"
+#include "runtime/cuda/driver/driver_numbers.def"
 #undef NUMBERS_OF_JIT_INPUT
 } CUjitInputType;
 
 typedef enum CUlaunchAttributeID {
 #define NUMBERS_OF_LAUNCH_ATTRIBUTE
-#include "runtime/cuda/driver_numbers.def"
+#include "runtime/cuda/driver/driver_numbers.def"
 #undef NUMBERS_OF_LAUNCH_ATTRIBUTE
 } CUlaunchAttributeID;
 
@@ -118,7 +118,7 @@ typedef struct CUlaunchConfig {
 
 enum {
 #define NUMBERS_OF_FLAG
-#include "runtime/cuda/driver_numbers.def"
+#include "runtime/cuda/driver/driver_numbers.def"
 #undef NUMBERS_OF_FLAG
 };
 

@@ -1,8 +1,8 @@
 /* GPU memory for other processes (CUDA's IPC): handles of what cuMemAlloc gave. */
 #include <string.h>
 
-#include "runtime/cuda/cuda_backend.h"
-#include "runtime/cuda/cuda_context.h"
+#include "runtime/cuda/context/cuda_backend.h"
+#include "runtime/cuda/context/cuda_context.h"
 
 _Static_assert(sizeof(RtExport) == sizeof(CUipcMemHandle), "a handle is a handle");
 
