@@ -9,7 +9,7 @@
 
 #include "runtime/cuda/driver/driver_types.h"
 #include "runtime/host/host_backend.h"
-#include "runtime/host/host_clock.h"
+#include "runtime/host/machine/host_clock.h"
 #include "runtime/host/host_pool.h"
 
 /* --- attributes ----------------------------------------------------------------------------------------------------- */

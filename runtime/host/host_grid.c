@@ -10,9 +10,9 @@
 
 #include "core/intrinsic.h"
 #include "runtime/host/host_backend.h"
-#include "runtime/host/host_barrier.h"
-#include "runtime/host/host_float.h"
-#include "runtime/host/host_hang.h"
+#include "runtime/host/threads/host_barrier.h"
+#include "runtime/host/machine/host_float.h"
+#include "runtime/host/threads/host_hang.h"
 #include "runtime/host/host_pool.h"
 #include "core/base/memory.h"
 

@@ -2,7 +2,7 @@
 #ifndef CUJIT_RUNTIME_HOST_GRID_H
 #define CUJIT_RUNTIME_HOST_GRID_H
 
-#include "runtime/host/host_worker.h"
+#include "runtime/host/threads/host_worker.h"
 
 /* Runs a cooperative launch: all blocks in turns on the calling thread, each as far as the next barrier of the grid. */
 bool host_grid_run(HostJob *job, Diag *diag);

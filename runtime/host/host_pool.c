@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/host/host_clock.h"
-#include "runtime/host/host_hang.h"
+#include "runtime/host/machine/host_clock.h"
+#include "runtime/host/threads/host_hang.h"
 #include "runtime/worker_thread.h"
 #include "core/base/memory.h"
 

@@ -2,7 +2,7 @@
 #ifndef CUJIT_RUNTIME_HOST_POOL_H
 #define CUJIT_RUNTIME_HOST_POOL_H
 
-#include "runtime/host/host_worker.h"
+#include "runtime/host/threads/host_worker.h"
 
 /* Threads that run blocks, the launching one included: the cores this process may use, or CUJIT_CPU_THREADS.
  * False with DIAG_HOST_THREADS when that is no number. */

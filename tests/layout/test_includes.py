@@ -61,6 +61,8 @@ FLOORS = {
         ["cuda/context/"],
         ["cuda/memory/"],
         ["cuda/"],
+        ["host/machine/"],
+        ["host/threads/"],
         ["host/"],
         ["runtime.c"],
     ],

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/host/host_float.h"
+#include "runtime/host/machine/host_float.h"
 
 static void run(const KernelImage *image, const RtLaunch *launch)
 {

@@ -1,15 +1,15 @@
 /* One worker's part of a launch on the CPU device: memory, stacks, and blocks. */
-#include "runtime/host/host_worker.h"
+#include "runtime/host/threads/host_worker.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/host/host_barrier.h"
-#include "runtime/host/host_clock.h"
-#include "runtime/host/host_float.h"
-#include "runtime/host/host_hang.h"
-#include "runtime/host/host_warp.h"
+#include "runtime/host/threads/host_barrier.h"
+#include "runtime/host/machine/host_clock.h"
+#include "runtime/host/machine/host_float.h"
+#include "runtime/host/threads/host_hang.h"
+#include "runtime/host/threads/host_warp.h"
 #include "core/base/memory.h"
 
 enum {

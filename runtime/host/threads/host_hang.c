@@ -1,5 +1,5 @@
 /* The message about a block of the CPU device whose threads wait for each other for ever, or of which one trapped. */
-#include "runtime/host/host_hang.h"
+#include "runtime/host/threads/host_hang.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* print on the CPU device: the whole text of one call in one write to the process's standard output, as a GPU's driver
  * does it, so that lines of different threads do not mix. */
-#include "runtime/host/host_thread.h"
+#include "runtime/host/threads/host_thread.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,15 +2,15 @@
  * exchange values, blocks vote, threads sleep. Lanes that meet wait for those of their mask that have not returned; the
  * last one to come works out every result. A warp of which no lane can run ends in a report, not in a hang, unless it
  * waits at a barrier: then the next warp runs, and once all do, the barrier opens. */
-#include "runtime/host/host_warp.h"
+#include "runtime/host/threads/host_warp.h"
 
 #include <sched.h>
 #include <stdlib.h>
 
 #include "core/intrinsic.h"
-#include "runtime/host/host_exchange.h"
-#include "runtime/host/host_hang.h"
-#include "runtime/host/host_thread.h"
+#include "runtime/host/threads/host_exchange.h"
+#include "runtime/host/threads/host_hang.h"
+#include "runtime/host/threads/host_thread.h"
 
 enum { SLEEP_LIMIT = 1000000 }; /* nanoseconds: what a GPU sleeps at most */
 

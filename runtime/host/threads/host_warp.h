@@ -2,7 +2,7 @@
 #ifndef CUJIT_RUNTIME_HOST_WARP_H
 #define CUJIT_RUNTIME_HOST_WARP_H
 
-#include "runtime/host/host_worker.h"
+#include "runtime/host/threads/host_worker.h"
 
 extern const HostServices host_warp_services;
 /* All threads of the block are ready. Returns the fiber of the first. */

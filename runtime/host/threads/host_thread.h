@@ -2,7 +2,7 @@
 #ifndef CUJIT_RUNTIME_HOST_THREAD_H
 #define CUJIT_RUNTIME_HOST_THREAD_H
 
-#include "runtime/host/host_worker.h"
+#include "runtime/host/threads/host_worker.h"
 
 /* The next unused fiber of this block, made on first use. Its stack pointer is where it begins or continues. */
 HostFiber *host_fiber_take(HostWorker *worker);

@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 
 #include "runtime/backend.h"
-#include "runtime/host/host_fiber.h"
-#include "runtime/host/host_limits.h"
+#include "runtime/host/machine/host_fiber.h"
+#include "runtime/host/machine/host_limits.h"
 
 typedef struct HostKernel {
     RtKernel base;

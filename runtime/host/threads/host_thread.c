@@ -1,12 +1,12 @@
 /* What the threads of every block have, whoever schedules them: a fiber each, a clock, a debugger. */
-#include "runtime/host/host_thread.h"
+#include "runtime/host/threads/host_thread.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/host/host_clock.h"
+#include "runtime/host/machine/host_clock.h"
 
 /* Fibers stay with the worker from one block, and one kernel, to the next. */
 static void fiber_main(void *argument)

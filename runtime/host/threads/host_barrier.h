@@ -2,7 +2,7 @@
 #ifndef CUJIT_RUNTIME_HOST_BARRIER_H
 #define CUJIT_RUNTIME_HOST_BARRIER_H
 
-#include "runtime/host/host_worker.h"
+#include "runtime/host/threads/host_worker.h"
 
 extern const HostServices host_services;
 /* Runs every thread of the block whose index is in worker->frame, as fibers; a paused block goes on. Ends when all have

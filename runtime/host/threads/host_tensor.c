@@ -1,6 +1,6 @@
 /* Matrix operations of a warp of the CPU device: the last lane to come works them out from the fragments of all, which
  * lie on their stacks as core/host_tensor.h says. Lanes that do not take part count as zeros. */
-#include "runtime/host/host_exchange.h"
+#include "runtime/host/threads/host_exchange.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,13 +2,13 @@
  * hands its stack to the next, one that waits joins a ring. Once all have started, every thread in the ring is at the
  * barrier, so the ring's order is the schedule: whoever waits or returns continues the next one. No counting is needed,
  * and a thread that returned is simply no longer in the ring. Kernels that do more than wait: host_warp.c. */
-#include "runtime/host/host_barrier.h"
+#include "runtime/host/threads/host_barrier.h"
 
 #include <assert.h>
 
-#include "runtime/host/host_exchange.h"
-#include "runtime/host/host_thread.h"
-#include "runtime/host/host_warp.h"
+#include "runtime/host/threads/host_exchange.h"
+#include "runtime/host/threads/host_thread.h"
+#include "runtime/host/threads/host_warp.h"
 
 static void fiber_start_thread(HostFiber *fiber)
 {

@@ -2,7 +2,7 @@
 #ifndef CUJIT_RUNTIME_HOST_HANG_H
 #define CUJIT_RUNTIME_HOST_HANG_H
 
-#include "runtime/host/host_worker.h"
+#include "runtime/host/threads/host_worker.h"
 
 /* Writes worker->hang: which of the threads [first, end) wait for what. All of them have started or returned. */
 void host_describe_hang(HostWorker *worker, uint32_t first, uint32_t end);

@@ -1,6 +1,6 @@
 /* What lanes of a warp learn from each other when they meet, and threads of a block that vote: worked out from arrays of what
  * each one brings. host_warp.c has them meet one by one; kernels in parallel regions bring a whole block at once. */
-#include "runtime/host/host_exchange.h"
+#include "runtime/host/threads/host_exchange.h"
 
 #include "core/intrinsic.h"
 

@@ -2,7 +2,7 @@
 #ifndef CUJIT_RUNTIME_HOST_EXCHANGE_H
 #define CUJIT_RUNTIME_HOST_EXCHANGE_H
 
-#include "runtime/host/host_worker.h"
+#include "runtime/host/threads/host_worker.h"
 
 /* What the lanes learn that meet for this: operation an IntrinsicId. Arrays of HOST_WARP; results of other lanes mean nothing. */
 void host_meet_lanes(int32_t operation, uint32_t lanes, const uint64_t *values, const uint32_t *places,

@@ -1,7 +1,7 @@
 /* Stacks for the threads of a block and the switch between them. A thread that overflows its stack touches the guard page
  * below it and the process gets SIGSEGV there, rather than writing over a neighbour's stack. */
 #define _GNU_SOURCE
-#include "runtime/host/host_fiber.h"
+#include "runtime/host/machine/host_fiber.h"
 
 #include <assert.h>
 #include <errno.h>
