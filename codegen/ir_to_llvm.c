@@ -10,7 +10,7 @@
 #include "codegen/host/target_host.h"
 #include "codegen/ir_to_llvm.h"
 #include "codegen/op/exception_emit.h"
-#include "codegen/op/parts.h"
+#include "codegen/op/value/parts.h"
 #include "core/ir/ir_graph.h"
 
 static const OpEmitter op_emitters[IR_OP_COUNT] = {

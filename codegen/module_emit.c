@@ -10,7 +10,7 @@
 #include "codegen/ir_to_llvm.h"
 #include "codegen/module_emit.h"
 #include "codegen/op/exception_emit.h"
-#include "codegen/op/parts.h"
+#include "codegen/op/value/parts.h"
 
 static void on_llvm_diagnostic(LLVMDiagnosticInfoRef info, void *user)
 {

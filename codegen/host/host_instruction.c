@@ -6,7 +6,7 @@
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
 #include "codegen/host/host_nvvm.h"
-#include "codegen/op/integer_emit.h"
+#include "codegen/op/value/integer_emit.h"
 
 bool has_word(const char *name, const char *word)
 {

@@ -15,7 +15,7 @@
 #include "codegen/host/tensor_host.h"
 #include "codegen/host/vector_call.h"
 #include "codegen/libdevice.h"
-#include "codegen/op/parts.h"
+#include "codegen/op/value/parts.h"
 
 /* --- machine --------------------------------------------------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #include "codegen/emit_tools.h"
 #include "codegen/host/target_host.h"
 #include "codegen/host/tensor_host.h"
-#include "codegen/op/parts.h"
+#include "codegen/op/value/parts.h"
 #include "core/host_abi.h"
 #include "core/host_tensor.h"
 

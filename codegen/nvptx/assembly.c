@@ -6,7 +6,7 @@
 #include "codegen/emit_tools.h"
 #include "codegen/ir_to_llvm.h"
 #include "codegen/nvptx/assembly.h"
-#include "codegen/op/parts.h"
+#include "codegen/op/value/parts.h"
 
 /* LLVM's letter for a register of the type. */
 static char constraint(const Type *type)

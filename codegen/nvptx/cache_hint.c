@@ -5,7 +5,7 @@
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
 #include "codegen/nvptx/cache_hint.h"
-#include "codegen/op/parts.h"
+#include "codegen/op/value/parts.h"
 
 /* Whether the array's memory is global for certain: a parameter of the kernel, or a part of one. */
 static bool is_global(Emitter *emitter, const IrValue *array)

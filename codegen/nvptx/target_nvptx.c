@@ -10,7 +10,7 @@
 #include "codegen/nvptx/atomic_scope.h"
 #include "codegen/nvptx/cache_hint.h"
 #include "codegen/nvptx/tensor_nvptx.h"
-#include "codegen/op/parts.h"
+#include "codegen/op/value/parts.h"
 
 static const char TRIPLE[] = "nvptx64-nvidia-cuda";
 

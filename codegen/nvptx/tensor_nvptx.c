@@ -3,7 +3,7 @@
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
 #include "codegen/nvptx/tensor_nvptx.h"
-#include "codegen/op/parts.h"
+#include "codegen/op/value/parts.h"
 
 static LLVMTypeRef vector_of(LLVMTypeRef element, uint32_t count) { return LLVMVectorType(element, count); }
 

@@ -5,8 +5,8 @@
 #include "codegen/op/arithmetic.h"
 #include "codegen/op/complex_arithmetic.h"
 #include "codegen/op/intrinsic_emit.h"
-#include "codegen/op/parts.h"
-#include "codegen/op/small_float.h"
+#include "codegen/op/value/parts.h"
+#include "codegen/op/value/small_float.h"
 
 typedef LLVMValueRef (*Build)(LLVMBuilderRef builder, LLVMValueRef a, LLVMValueRef b, const char *name);
 

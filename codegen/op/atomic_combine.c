@@ -1,8 +1,8 @@
 /* What atomic operations make of the old value, and the loop of compare-and-exchange for those that the device has not. */
 #include "codegen/emit_tools.h"
 #include "codegen/op/atomic_combine.h"
-#include "codegen/op/parts.h"
-#include "codegen/op/small_float.h"
+#include "codegen/op/value/parts.h"
+#include "codegen/op/value/small_float.h"
 
 static LLVMValueRef call_extreme(Emitter *emitter, const char *name, LLVMValueRef a, LLVMValueRef b)
 {

@@ -5,10 +5,10 @@
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
 #include "codegen/op/arithmetic.h"
-#include "codegen/op/array_emit.h"
+#include "codegen/op/memory/array_emit.h"
 #include "codegen/op/atomic_combine.h"
-#include "codegen/op/parts.h"
-#include "codegen/op/small_float.h"
+#include "codegen/op/value/parts.h"
+#include "codegen/op/value/small_float.h"
 
 static LLVMAtomicOrdering relaxed(void) { return LLVMAtomicOrderingMonotonic; }
 

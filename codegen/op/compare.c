@@ -1,8 +1,8 @@
 /* Comparisons, minimum and maximum. */
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
-#include "codegen/op/parts.h"
-#include "codegen/op/small_float.h"
+#include "codegen/op/value/parts.h"
+#include "codegen/op/value/small_float.h"
 
 typedef struct Predicates {
     LLVMIntPredicate for_signed, for_unsigned;

@@ -4,7 +4,7 @@
 #include "codegen/op/arithmetic.h"
 #include "codegen/op/complex_arithmetic.h"
 #include "codegen/op/intrinsic_emit.h"
-#include "codegen/op/parts.h"
+#include "codegen/op/value/parts.h"
 
 void complex_multiply(Emitter *emitter, const LLVMValueRef *a, const LLVMValueRef *b, LLVMValueRef *out)
 {

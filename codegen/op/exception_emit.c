@@ -5,8 +5,8 @@
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
 #include "codegen/op/exception_emit.h"
-#include "codegen/op/parts.h"
-#include "codegen/op/small_float.h"
+#include "codegen/op/value/parts.h"
+#include "codegen/op/value/small_float.h"
 #include "core/base/exception_record.h"
 
 /* --- unwinding ---------------------------------------------------------------------------------------------------------------- */

@@ -4,8 +4,8 @@
 
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
-#include "codegen/op/array_emit.h"
-#include "codegen/op/parts.h"
+#include "codegen/op/memory/array_emit.h"
+#include "codegen/op/value/parts.h"
 
 /* The arguments of one call with their types. */
 typedef struct Arguments {

@@ -4,12 +4,12 @@
 
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
-#include "codegen/op/array_emit.h"
-#include "codegen/op/convert.h"
-#include "codegen/op/integer_emit.h"
+#include "codegen/op/memory/array_emit.h"
+#include "codegen/op/value/convert.h"
+#include "codegen/op/value/integer_emit.h"
 #include "codegen/op/intrinsic_emit.h"
-#include "codegen/op/parts.h"
-#include "codegen/op/small_float.h"
+#include "codegen/op/value/parts.h"
+#include "codegen/op/value/small_float.h"
 
 /* The type's own name for messages; in the arena. */
 static const char *describe(Emitter *emitter, const Type *type)

@@ -4,8 +4,8 @@
 #include "codegen/op/arithmetic.h"
 #include "codegen/op/complex_arithmetic.h"
 #include "codegen/op/intrinsic_emit.h"
-#include "codegen/op/parts.h"
-#include "codegen/op/small_float.h"
+#include "codegen/op/value/parts.h"
+#include "codegen/op/value/small_float.h"
 
 enum { LARGEST_UNROLLED = 64, LARGEST_SQUARED = 65536 };
 

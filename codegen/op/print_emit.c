@@ -5,7 +5,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
-#include "codegen/op/parts.h"
+#include "codegen/op/value/parts.h"
 #include "core/ir/print_format.h"
 
 /* A constant string as a generic pointer; the same text is there once. */

@@ -51,6 +51,8 @@ FLOORS = {
         ["codegen.h", "llvm", "emit", "passes.h", "libdevice_data"],
         # ir_to_llvm.h: a target that emits kernels in a way of its own asks for their values.
         ["emit_tools", "debug_lines", "libdevice", "ir_to_llvm.h"],
+        ["op/value/"],
+        ["op/memory/"],
         ["op/"],
         ["nvptx/", "host/"],
         ["inlining", "ir_to_llvm.c", "module_emit", "optimize", "passes.c", "codegen.c"],

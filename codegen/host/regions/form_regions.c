@@ -2,8 +2,8 @@
  * After: control flow that all threads share, with a thread_loop for each region between two of their collectives. What all
  * threads have alike is computed once, outside of these loops; what a thread needs of another region is computed again there
  * or spilled into a slot and reloaded; a collective that exchanges values does so with all threads' slots at once. */
-#include "codegen/op/array_emit.h"
-#include "codegen/op/parts.h"
+#include "codegen/op/memory/array_emit.h"
+#include "codegen/op/value/parts.h"
 #include "codegen/host/inline_collectives.h"
 #include "codegen/host/regions/form.h"
 #include "codegen/passes.h"

@@ -5,7 +5,7 @@
 #include "codegen/emit_tools.h"
 #include "codegen/host/regions/thread_bounds.h"
 #include "codegen/ir_to_llvm.h"
-#include "codegen/op/parts.h"
+#include "codegen/op/value/parts.h"
 
 typedef struct Bounds {
     LLVMValueRef first, end;

@@ -10,8 +10,8 @@
 #include "codegen/host/host_emitter.h"
 #include "codegen/host/host_loop.h"
 #include "codegen/ir_to_llvm.h"
-#include "codegen/op/array_emit.h"
-#include "codegen/op/parts.h"
+#include "codegen/op/memory/array_emit.h"
+#include "codegen/op/value/parts.h"
 #include "core/base/table.h"
 
 /* A loop whose iterations do not depend on each other. */

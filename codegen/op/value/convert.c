@@ -1,9 +1,9 @@
 /* Conversions between numbers, and reinterpreted bits. Floats saturate into integers, NaN becomes 0. */
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
-#include "codegen/op/convert.h"
-#include "codegen/op/parts.h"
-#include "codegen/op/small_float.h"
+#include "codegen/op/value/convert.h"
+#include "codegen/op/value/parts.h"
+#include "codegen/op/value/small_float.h"
 
 static LLVMValueRef to_bool(Emitter *emitter, const Type *from, const LLVMValueRef *in)
 {

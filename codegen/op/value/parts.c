@@ -3,7 +3,7 @@
 
 #include <assert.h>
 #include "codegen/emit_tools.h"
-#include "codegen/op/parts.h"
+#include "codegen/op/value/parts.h"
 
 LLVMTypeRef part_type(Emitter *emitter, const Type *scalar) { return emitter->scalar_types[scalar->scalar]; }
 

@@ -2,8 +2,8 @@
  * it would call functions that a CPU's library may lack, and older GPUs have no instructions, so there it is done on bits. */
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
-#include "codegen/op/parts.h"
-#include "codegen/op/small_float.h"
+#include "codegen/op/value/parts.h"
+#include "codegen/op/value/small_float.h"
 
 static bool is_bfloat(LLVMTypeRef type) { return LLVMGetTypeKind(type) == LLVMBFloatTypeKind; }
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "codegen/emit_tools.h"
-#include "codegen/op/hinted_access.h"
-#include "codegen/op/parts.h"
+#include "codegen/op/memory/hinted_access.h"
+#include "codegen/op/value/parts.h"
 
 /* What nobody writes may be read through the texture cache: LLVM does that for invariant loads of global memory. */
 static LLVMValueRef load_plain(Emitter *emitter, const IrValue *value, LLVMTypeRef memory, LLVMValueRef address)

@@ -1,8 +1,8 @@
 /* Integer intrinsics of a GPU: by the names that NVPTX has for them, or in operations that both devices turn into good code. */
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
-#include "codegen/op/integer_emit.h"
-#include "codegen/op/parts.h"
+#include "codegen/op/value/integer_emit.h"
+#include "codegen/op/value/parts.h"
 
 static bool is_signed(const IrValue *value, uint32_t operand)
 {

@@ -5,9 +5,9 @@
 
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
-#include "codegen/op/array_emit.h"
-#include "codegen/op/hinted_access.h"
-#include "codegen/op/parts.h"
+#include "codegen/op/memory/array_emit.h"
+#include "codegen/op/memory/hinted_access.h"
+#include "codegen/op/value/parts.h"
 #include "core/base/hash.h"
 
 /* Products and sums of extents and sizes cannot overflow for an array that has the element that is accessed. */
