@@ -105,6 +105,9 @@ bool lower_fill(Lower *l, Operand target, Operand source);
 bool lower_item_at(Lower *l, Operand iterable, Operand index, Operand *out);
 /* A call of a function of Python's. */
 bool lower_function_call(Lower *l, const Snapshot *snapshot, const Call *call, Operand *out);
+/* float(x), np.int32(x) and such of a value of the program's own type: the number that its method __float__, __int__,
+ * __complex__ or __bool__ gives. *is_own: it is such a value, and has the method. */
+bool lower_overloaded_number(Lower *l, const Type *type, const Call *call, Operand *out, bool *is_own);
 /* Runs the handler of one SSA value (no phi, no terminator but RETURN). */
 bool lower_value(Lower *l, const SsaValue *value, Operand *out);
 

@@ -5,7 +5,7 @@
 #include "frontend/array/lower_iterate.h"
 #include "frontend/call/constant_parameter.h"
 #include "frontend/call/handlers.h"
-#include "frontend/call/lower_builtin.h"
+#include "frontend/call/builtin/lower_builtin.h"
 #include "frontend/call/lower_call.h"
 #include "frontend/call/lower_foreign.h"
 #include "frontend/call/lower_keywords.h"

@@ -10,9 +10,6 @@ bool lower_overloaded_call(Lower *l, const Constant *overloaded, Call *call, Ope
 bool lower_overloaded_attribute(Lower *l, Operand object, const char *name, Operand *out, bool *is_own);
 bool lower_overloaded_method(Lower *l, Operand receiver, const char *name, const Call *call, Operand *out,
                              bool *is_own);
-/* float(x), np.int32(x) and such of a value of the program's own type: the number that its method __float__, __int__,
- * __complex__ or __bool__ gives. *is_own: it is such a value, and has the method. */
-bool lower_overloaded_number(Lower *l, const Type *type, const Call *call, Operand *out, bool *is_own);
 /* Likewise an operator whose operands have types of the program's own: x, as lower_value has them. */
 bool lower_overloaded_operator(Lower *l, const SsaValue *value, const Operand *x, Operand *out, bool *is_own);
 

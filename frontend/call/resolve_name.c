@@ -5,8 +5,8 @@
 
 #include "frontend/array/lower_array.h"
 #include "frontend/array/lower_slice.h"
-#include "frontend/call/lower_math.h"
-#include "frontend/call/lower_method.h"
+#include "frontend/call/builtin/lower_math.h"
+#include "frontend/call/builtin/lower_method.h"
 #include "frontend/call/lower_overload.h"
 #include "frontend/call/resolve_name.h"
 #include "frontend/compound/lower_class.h"

@@ -42,6 +42,8 @@ FLOORS = {
         ["compound/"],
         ["array/"],
         ["call/cuda/"],
+        ["call/handlers.h", "call/handlers.def"],
+        ["call/builtin/"],
         ["call/"],
         ["report/"],
         ["infer/"],

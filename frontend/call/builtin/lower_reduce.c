@@ -1,7 +1,7 @@
 /* sum, any, all, min and max over arrays, tuples and ranges; isinstance. */
 #include "frontend/array/lower_iterate.h"
 #include "frontend/call/handlers.h"
-#include "frontend/call/lower_reduce.h"
+#include "frontend/call/builtin/lower_reduce.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
 #include "frontend/value/lower_convert.h"

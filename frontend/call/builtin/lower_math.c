@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "frontend/call/handlers.h"
-#include "frontend/call/lower_math.h"
+#include "frontend/call/builtin/lower_math.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
 #include "frontend/value/lower_convert.h"

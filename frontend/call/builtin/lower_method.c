@@ -3,7 +3,7 @@
 
 #include "frontend/array/lower_array.h"
 #include "frontend/array/lower_flat.h"
-#include "frontend/call/lower_method.h"
+#include "frontend/call/builtin/lower_method.h"
 #include "frontend/compound/lower_class.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "frontend/array/lower_range.h"
-#include "frontend/call/lower_contains.h"
-#include "frontend/call/lower_reduce.h"
+#include "frontend/call/builtin/lower_contains.h"
+#include "frontend/call/builtin/lower_reduce.h"
 #include "frontend/compound/lower_dict.h"
 #include "frontend/engine.h"
 #include "frontend/value/lower_convert.h"
