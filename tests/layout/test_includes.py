@@ -76,6 +76,7 @@ FLOORS = {
         ["snapshot/"],
         ["argument/"],
         ["object/"],
+        ["kernel/"],
         ["module", "settings"],
     ],
 }

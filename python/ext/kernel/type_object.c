@@ -4,7 +4,7 @@
 #include "ext/argument/argument_types.h"
 #include "ext/argument/buffer_argument.h"
 #include "ext/module_parts.h"
-#include "ext/object/signature_object.h"
+#include "ext/kernel/signature_object.h"
 #include "ext/array/element_types.h"
 #include "ext/snapshot/class_types.h"
 #include "ext/snapshot/type_value.h"

@@ -1,5 +1,5 @@
 /* The options of a function, as core/option.def lists them: Python's values read, and the rows for the package. */
-#include "ext/object/kernel_options.h"
+#include "ext/kernel/kernel_options.h"
 
 #include "ext/module_parts.h"
 

@@ -3,9 +3,9 @@
 #include "ext/argument/specialization.h"
 #include "ext/kernel_exception.h"
 #include "ext/module_parts.h"
-#include "ext/object/kernel_inspection.h"
-#include "ext/object/kernel_options.h"
-#include "ext/object/launcher_object.h"
+#include "ext/kernel/kernel_inspection.h"
+#include "ext/kernel/kernel_options.h"
+#include "ext/kernel/launcher_object.h"
 #include "ext/raise.h"
 
 static PyObject *kernel_new(PyTypeObject *class, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))

@@ -2,7 +2,7 @@
 #include "core/ir/ir.h"
 #include "ext/module_parts.h"
 #include "ext/guard.h"
-#include "ext/object/kernel_inspection.h"
+#include "ext/kernel/kernel_inspection.h"
 #include "ext/raise.h"
 
 typedef struct RoundTrip {

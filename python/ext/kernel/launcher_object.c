@@ -1,6 +1,6 @@
 /* Launcher: kernel[grid, block, stream, shared]. Calling it launches: arguments are packed for the specialization of the
  * last launch; where they do not fit, their types are found out, and a specialization is looked up or compiled. */
-#include "ext/object/launcher_object.h"
+#include "ext/kernel/launcher_object.h"
 
 #include "ext/argument/argument_binding.h"
 #include "ext/argument/buffer_argument.h"

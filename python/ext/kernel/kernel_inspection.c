@@ -1,10 +1,10 @@
 /* What a kernel can be asked: to compile for given types, what it is compiled for, and the text of each stage. */
-#include "ext/object/kernel_inspection.h"
+#include "ext/kernel/kernel_inspection.h"
 
 #include "ext/argument/implementations.h"
 #include "ext/argument/specialization.h"
 #include "ext/object/device_object.h"
-#include "ext/object/signature_object.h"
+#include "ext/kernel/signature_object.h"
 #include "ext/guard.h"
 #include "ext/raise.h"
 #include "ext/snapshot/type_value.h"

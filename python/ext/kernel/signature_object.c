@@ -1,6 +1,6 @@
 /* Signature: argument types and a result type; and signature text. */
 #include "ext/guard.h"
-#include "ext/object/signature_object.h"
+#include "ext/kernel/signature_object.h"
 
 #include "ext/module_parts.h"
 #include "ext/raise.h"
