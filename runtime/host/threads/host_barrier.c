@@ -1,12 +1,16 @@
 /* Runs the threads of a block as fibers of one worker, with an exact barrier. Threads start in order; one that returns
  * hands its stack to the next, one that waits joins a ring. Once all have started, every thread in the ring is at the
  * barrier, so the ring's order is the schedule: whoever waits or returns continues the next one. No counting is needed,
- * and a thread that returned is simply no longer in the ring. Kernels that do more than wait: host_warp.c. */
+ * and a thread that returned is simply no longer in the ring. Threads that have come to barriers in different lines are
+ * found by the line of the one before in the ring; once all have come to one, the block ends in a report. Kernels that do
+ * more than wait: host_warp.c. */
 #include "runtime/host/threads/host_barrier.h"
 
 #include <assert.h>
 
+#include "core/intrinsic.h"
 #include "runtime/host/threads/host_exchange.h"
+#include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_thread.h"
 #include "runtime/host/threads/host_warp.h"
 
@@ -16,6 +20,7 @@ static void fiber_start_thread(HostFiber *fiber)
     int32_t *index = worker->next_index;
     const int32_t *size = worker->frame.block_dim;
     fiber->waited = false;
+    fiber->round = 0;
     fiber->thread = worker->frame;
     fiber->thread.runtime = fiber;
     fiber->thread.linear_thread = (int32_t)worker->next_thread;
@@ -32,6 +37,30 @@ static void fiber_start_thread(HostFiber *fiber)
     index[2]++;
 }
 
+/* What host_warp.c would know of the threads in the ring: each waits at its barrier. */
+static void note_waits(HostWorker *worker, HostFiber *ring)
+{
+    HostFiber *fiber = ring;
+    for (uint32_t i = 0; i < HOST_MAX_WARPS; i++)
+        worker->warps[i].meeting = worker->warps[i].at_barrier = worker->warps[i].at_numbered = 0;
+    do {
+        HostWarp *warp = &worker->warps[fiber->thread.linear_thread / HOST_WARP];
+        warp->fibers[fiber->thread.lane] = fiber;
+        warp->at_barrier |= 1u << fiber->thread.lane;
+        fiber = fiber->next;
+    } while (fiber != ring);
+}
+
+/* Ends the block where the threads have parted and the next one waits already where they did: so do all others. */
+static void end_if_parted(HostWorker *worker, HostFiber *next)
+{
+    if (!worker->parted_round || worker->next_thread < worker->thread_count || next->round != worker->parted_round)
+        return;
+    note_waits(worker, next);
+    host_describe_hang(worker, 0, worker->thread_count);
+    host_leave_block(worker);
+}
+
 /* Leaves a fiber whose thread has returned; comes back when the fiber is taken for another block. */
 static void fiber_finish(HostFiber *fiber)
 {
@@ -43,6 +72,8 @@ static void fiber_finish(HostFiber *fiber)
     } else if (fiber->next != fiber) {
         next = worker->previous->next = fiber->next;
     }
+    if (next)
+        end_if_parted(worker, next);
     host_fiber_switch(&fiber->stack_pointer, next ? next->stack_pointer : worker->stack_pointer);
 }
 
@@ -80,12 +111,15 @@ static HostFiber *fiber_join_ring(HostWorker *worker, HostFiber *fiber)
 
 static void host_barrier(HostThread *thread, int32_t line)
 {
-    (void)line;   /* threads that wait nowhere else do not wait for ever */
     HostFiber *fiber = thread->runtime;
     if (!fiber)
         return;   /* blocks_entry: no kernel with a barrier has one */
     HostWorker *worker = fiber->worker;
-    HostFiber *next;
+    HostFiber *next, *before = fiber->waited ? worker->previous : worker->last;
+    fiber->wait = (HostWait){.operation = INTRINSIC_CUDA_SYNCTHREADS, .line = line};
+    fiber->round++;
+    if (before && before->round == fiber->round && before->wait.line != line)
+        worker->parted_round = fiber->round;
     if (fiber->waited) {
         worker->previous = fiber;
         next = fiber->next;
@@ -93,6 +127,7 @@ static void host_barrier(HostThread *thread, int32_t line)
         next = fiber_join_ring(worker, fiber);
     }
     if (next != fiber) {
+        end_if_parted(worker, next);
         /* A block's stacks do not fit the first cache: fetch what the switch after this one reads. */
         uintptr_t ahead = (uintptr_t)next->next;
         for (uintptr_t line = ahead - 128; line != ahead + 128; line += 64)
@@ -112,6 +147,7 @@ static void block_begin(HostWorker *worker)
     worker->next_thread = worker->fibers_used = 0;
     worker->next_index[0] = worker->next_index[1] = worker->next_index[2] = 0;
     worker->first = worker->last = worker->previous = NULL;
+    worker->parted_round = 0;
     worker->run_fiber = run_fiber;
     HostFiber *first = worker->kernel->by_warps ? host_warps_begin(worker) : host_fiber_take(worker);
     host_fiber_switch(&worker->stack_pointer, first->stack_pointer);

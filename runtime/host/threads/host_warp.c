@@ -5,7 +5,6 @@
 #include "runtime/host/threads/host_warp.h"
 
 #include <sched.h>
-#include <stdlib.h>
 
 #include "core/intrinsic.h"
 #include "runtime/host/threads/host_exchange.h"
@@ -27,16 +26,6 @@ static void release(HostWarp *warp, uint32_t lanes)
     warp->ready |= lanes;
 }
 
-/* Leaves the block for good: worker->hang says why. */
-static void leave_block(HostWorker *worker)
-{
-    void *left = NULL;
-    host_fiber_switch(&left, worker->stack_pointer);
-    /* Nobody comes back. Were this plain to the compiler, AddressSanitizer would look for the thread's stack first. */
-    if (left)
-        abort();
-}
-
 /* Lets the lanes go that this one waits for, if all of them are here for the same. */
 static void try_meeting(HostWarp *warp, uint32_t lane)
 {
@@ -55,7 +44,7 @@ static void try_meeting(HostWarp *warp, uint32_t lane)
     if (intrinsic_is_tensor((IntrinsicId)wait->operation) && lanes != UINT32_MAX) {
         host_describe_misuse(warp->fibers[lane]->worker, &warp->fibers[lane]->thread,
                              "all 32 lanes of a warp take part");
-        leave_block(warp->fibers[lane]->worker);
+        host_leave_block(warp->fibers[lane]->worker);
     }
     if (host_tensor_meet(warp, wait->operation, lanes)) {
         release(warp, lanes);
@@ -96,7 +85,7 @@ static void answer_active(HostWarp *warp)
 static void abandon(HostWorker *worker, uint32_t first, uint32_t end)
 {
     host_describe_hang(worker, first, end);
-    leave_block(worker);
+    host_leave_block(worker);
 }
 
 /* Whether a thread waits for lanes of its warp, or at a numbered barrier. */
@@ -187,10 +176,12 @@ static uint64_t arrive(HostFiber *fiber)
     HostArrivals *arrivals = &worker->arrivals;
     HostWarp *warp = &worker->warps[fiber->thread.linear_thread / HOST_WARP];
     uint32_t bit = bit_of((uint32_t)fiber->thread.lane);
-    if (!arrivals->count++)
+    if (!arrivals->count++) {
         arrivals->operation = fiber->wait.operation;
-    else if (arrivals->operation != fiber->wait.operation)
+        arrivals->line = fiber->wait.line;
+    } else if (arrivals->operation != fiber->wait.operation || arrivals->line != fiber->wait.line) {
         arrivals->operation = -1;
+    }
     arrivals->true_count += fiber->wait.value != 0;
     warp->ready &= ~bit;
     warp->at_barrier |= bit;
@@ -227,7 +218,7 @@ static void come_to_numbered(HostFiber *fiber)
     uint32_t number = fiber->wait.mask, bit = bit_of((uint32_t)fiber->thread.lane);
     if (number < 1 || number >= HOST_BARRIERS || fiber->wait.value == 0 || fiber->wait.value % HOST_WARP) {
         host_describe_misuse(worker, &fiber->thread, "numbered barriers are 1 to 15, their counts multiples of 32");
-        leave_block(worker);
+        host_leave_block(worker);
     }
     worker->numbered[number] += weight_of(worker, &fiber->thread);
     if (worker->numbered[number] >= fiber->wait.value) {
@@ -269,7 +260,7 @@ static uint64_t map_shared(HostFiber *fiber)
     if (!wrong)
         return (uintptr_t)thread->cluster_shared[fiber->wait.place] + offset;
     host_describe_misuse(fiber->worker, thread, wrong);
-    leave_block(fiber->worker);
+    host_leave_block(fiber->worker);
     return 0;
 }
 
@@ -282,7 +273,7 @@ static uint64_t warps_meet(HostThread *thread, int32_t operation, uint32_t mask,
     fiber->wait = (HostWait){operation, mask, place, line, value, __builtin_return_address(0)};
     if (operation == INTRINSIC_CUDA_TRAP) {
         host_describe_trap(fiber->worker, thread, line);
-        leave_block(fiber->worker);
+        host_leave_block(fiber->worker);
     }
     if (operation == INTRINSIC_CLUSTER_MAP_SHARED)
         return map_shared(fiber);
@@ -292,7 +283,7 @@ static uint64_t warps_meet(HostThread *thread, int32_t operation, uint32_t mask,
         return come_to_numbered(fiber), 0;
     if (has_wrong_mask(fiber)) {
         host_describe_misuse(fiber->worker, thread, "every lane that calls is in the mask");
-        leave_block(fiber->worker);
+        host_leave_block(fiber->worker);
     }
     warp->ready &= ~bit;
     warp->meeting |= bit;

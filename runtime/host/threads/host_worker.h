@@ -37,6 +37,7 @@ typedef struct HostFiber {
     struct HostFiber *next; /* in the ring, or among idle fibers */
     void *stack_pointer;
     bool waited; /* in the ring */
+    uint32_t round; /* of the thread's barriers, the one that it has come to last, from 1 */
     HostThread thread;
     HostWait wait;
 } HostFiber;
@@ -53,7 +54,7 @@ typedef struct HostWarp {
 
 /* Threads that have arrived at a barrier of the block. */
 typedef struct HostArrivals {
-    int32_t operation; /* of the first one; -1 where another differs */
+    int32_t operation, line; /* of the first one; operation -1 where another differs */
     uint32_t count, true_count;
     uint64_t result; /* of the last barrier */
 } HostArrivals;
@@ -76,6 +77,7 @@ struct HostWorker {
     int32_t next_index[3]; /* its threadIdx */
     uint32_t fibers_used, fibers_made;
     HostFiber *first, *last, *previous; /* ring of threads that have waited at a barrier; who ran before this one */
+    uint32_t parted_round; /* in which threads of the ring have come to barriers of different lines; 0: none so far */
     int64_t first_block, block_count; /* blocks for blocks_entry when it runs on a fiber; else block_count is 0 */
     /* the same when threads are scheduled by warps */
     uint32_t running; /* the thread that runs, or is to start on the fiber that runs */

@@ -229,3 +229,52 @@ def test_tensor_cores_need_whole_warps(threads, running):
             out[i] = cuda.mma.m16n8k8_f16_f32((1, 1, 1, 1), (1, 1), (0., 0., 0., 0.))[0]
 
     assert "; all 32 lanes of a warp take part" in hang_of(kernel, threads, np.zeros(64))
+
+
+@cpu_only
+@pytest.mark.parametrize("behind", ["", "cuda.syncwarp()"])
+@pytest.mark.parametrize("call", ["cuda.syncthreads()", "cuda.syncthreads_count(1)"])
+def test_threads_that_come_to_different_barriers(call, behind):
+    """Behind a barrier that they share; as fibers of one worker, and (syncwarp, votes) scheduled by warps."""
+    source = "\n".join(["def kernel(out):", " i = cuda.threadIdx.x", " cuda.syncthreads()", " if i < 16:", f"  {call}",
+                        " else:", f"  {call}", f" {behind}", " out[i] = 1"])
+    scope = {"cuda": cuda}
+    exec(source, scope)
+    message = hang_of(cuda.jit(scope["kernel"]), 64, np.zeros(64))
+    name = call.split("(")[0]
+    assert f"threads 0-15 wait at {name} in line 5; threads 16-63 wait at {name} in line 7" in message
+
+
+@cpu_only
+def test_threads_that_part_while_others_return():
+    """Every other thread returns in the round in which the rest part: the report comes when none is left to run."""
+    @cuda.jit
+    def kernel(out):
+        i = cuda.threadIdx.x
+        cuda.syncthreads()
+        if i % 2:
+            return
+        if i == 20:
+            cuda.syncthreads()
+        else:
+            cuda.syncthreads()
+        out[i] = 1
+
+    message = hang_of(kernel, 32, np.zeros(32))
+    line = kernel.py_func.__code__.co_firstlineno + 7
+    assert f"in line {line + 2}; thread 20 waits at cuda.syncthreads in line {line}; none can go on" in message
+
+
+@cpu_only
+def test_threads_in_other_rounds_of_one_barrier():
+    """They meet there, and those that have returned are not waited for: as on GPUs since Volta."""
+    @cuda.jit
+    def kernel(out):
+        i = cuda.threadIdx.x
+        for _ in range(i):
+            cuda.syncthreads()
+        out[i] = i
+
+    out = np.zeros(40)
+    kernel[1, 40](out)
+    assert out.tolist() == list(range(40))
