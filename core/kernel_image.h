@@ -22,6 +22,7 @@
     NUMBER(int, carveout) /* GPU: of the L1 cache for shared memory, a hint: percent + 1; 0: the driver chooses */ \
     BYTES(char, name, name_size) /* symbol of the kernel */                                                        \
     BYTES(char, code, code_size) /* PTX text, or a host object file */                                             \
+    BYTES(char, warnings, warnings_size) /* of the source: "file:line: text" and a newline each */                 \
     BYTES(bool, written, parameter_count) /* for each parameter: whether the kernel may write through it */
 
 /* Owns its memory; kernel_image_free releases it. */

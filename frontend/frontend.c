@@ -2,6 +2,7 @@
 #include "frontend/engine.h"
 #include "frontend/frontend.h"
 #include "frontend/report/annotate.h"
+#include "frontend/report/unassigned.h"
 #include "frontend/report/widening.h"
 
 static SourcePos function_position(const CodeSnapshot *code)
@@ -73,6 +74,8 @@ static bool emit_all(Frontend *frontend, Instance *root)
             return false;
         if (frontend->request->annotated)
             annotate(frontend->request->annotated, frontend, instance);
+        if (frontend->request->warnings)
+            list_unassigned(frontend->request->warnings, frontend, instance);
         if (frontend->request->widenings)
             list_widenings(frontend->request->widenings, frontend, instance);
     }

@@ -20,6 +20,7 @@ typedef struct FrontendRequest {
     const Implementation **used; /* where to put those that the code calls, a list of copies; NULL: nowhere */
     Buf *dump_bytecode, *dump_cfg, *dump_ssa; /* where to print these stages; NULL: do not */
     Buf *annotated; /* inspect_types text; NULL: do not */
+    Buf *warnings; /* variables that may be read unassigned: file:line and text, a line each; NULL: do not */
     Buf *widenings; /* where float16 and float32 become float64: file:line and text, a line each; NULL: do not */
 } FrontendRequest;
 

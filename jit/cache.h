@@ -19,6 +19,7 @@ struct JitSpecialization {
     const bool *written;
     bool from_disk; /* loaded as an earlier process left it */
     uint64_t tag; /* in records of exceptions: the function's number, and below it the specialization's */
+    const char *warnings; /* of its source, as KernelImage has them; in the arena. NULL: it has no source */
     bool prints;
     bool waits; /* a launch of it returns when the kernel is done */
     uint32_t exception_count;

@@ -7,7 +7,7 @@
 #include "jit/dump.h"
 
 static IrModule *lower(const JitFunction *function, const JitSpecialization *specialization,
-                       const Implementation **used, Arena *arena, Diag *diag)
+                       const Implementation **used, Buf *warnings, Arena *arena, Diag *diag)
 {
     Buf bytecode = {0}, cfg = {0}, ssa = {0};
     FrontendRequest request = {
@@ -19,6 +19,7 @@ static IrModule *lower(const JitFunction *function, const JitSpecialization *spe
         .exceptions = function->options.exceptions,
         .implementations = jit_implementations(function),
         .used = used,
+        .warnings = warnings,
         .dump_bytecode = jit_dump_wants("bytecode") ? &bytecode : NULL,
         .dump_cfg = jit_dump_wants("cfg") ? &cfg : NULL,
         .dump_ssa = jit_dump_wants("ssa") ? &ssa : NULL,
@@ -111,6 +112,7 @@ bool jit_load(KernelImage *image, JitSpecialization *specialization, Diag *diag)
         written[i] = image->written[i];
     specialization->written = written;
     specialization->prints = image->effects & EFFECT_PRINTS;
+    specialization->warnings = arena_format(specialization->arena, "%s", image->warnings);
     specialization->kernel = rt_kernel_load(specialization->device, image, diag);
     return specialization->kernel != NULL;
 }
@@ -119,7 +121,8 @@ bool jit_compile(const JitFunction *function, const Target *target, JitSpecializ
                  KernelImage *image, Diag *diag)
 {
     Arena *arena = arena_create();
-    IrModule *module = lower(function, specialization, NULL, arena, diag);
+    Buf warnings = {0};
+    IrModule *module = lower(function, specialization, NULL, &warnings, arena, diag);
     bool ok = module && ir_verify(module, diag);
     if (ok) {
         dump_ir(function, "ir", module);
@@ -134,7 +137,10 @@ bool jit_compile(const JitFunction *function, const Target *target, JitSpecializ
             ok = link(function, specialization, image, diag);
         image->written = written;
         image->parameter_count = specialization->count;
+        image->warnings_size = warnings.length;
+        image->warnings = memory_copy_text(buf_text(&warnings));
     }
+    buf_free(&warnings);
     arena_destroy(arena);
     return ok && jit_load(image, specialization, diag);
 }
@@ -145,7 +151,7 @@ bool jit_restore_exceptions(const JitFunction *function, JitSpecialization *spec
         return true;
     Arena *arena = arena_create();
     Diag ignored = {.id = DIAG_NONE};
-    const IrModule *module = lower(function, specialization, NULL, arena, &ignored);
+    const IrModule *module = lower(function, specialization, NULL, NULL, arena, &ignored);
     if (module)
         describe(function, module, specialization);
     arena_destroy(arena);
@@ -158,6 +164,6 @@ const Implementation *jit_used_implementations(const JitFunction *function, cons
     const Implementation *used = NULL;
     Diag ignored = {.id = DIAG_NONE};
     if (jit_implementations(function))
-        lower(function, specialization, &used, arena, &ignored);
+        lower(function, specialization, &used, NULL, arena, &ignored);
     return used;
 }

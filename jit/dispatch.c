@@ -130,6 +130,10 @@ bool jit_announce(const JitSpecialization *specialization, bool is_announced)
 }
 
 bool jit_from_disk(const JitSpecialization *specialization) { return specialization->from_disk; }
+const char *jit_warnings(const JitSpecialization *specialization)
+{
+    return specialization->warnings ? specialization->warnings : "";
+}
 const bool *jit_written(const JitSpecialization *specialization) { return specialization->written; }
 
 bool jit_prints(const JitSpecialization *specialization) { return specialization->prints; }

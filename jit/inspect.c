@@ -78,9 +78,9 @@ static char *pass_text(IrModule *module, const Target *target, const CompileOpti
 static const struct {
     const char *name;
     JitStage stage;
-} stages[] = {{"bytecode", JIT_STAGE_FRONTEND}, {"cfg", JIT_STAGE_FRONTEND},      {"ssa", JIT_STAGE_FRONTEND},
-              {"ir", JIT_STAGE_FRONTEND},       {"types", JIT_STAGE_FRONTEND},    {"llvm", JIT_STAGE_TARGET},
-              {"asm", JIT_STAGE_TARGET},        {"widenings", JIT_STAGE_FRONTEND}};
+} stages[] = {{"bytecode", JIT_STAGE_FRONTEND}, {"cfg", JIT_STAGE_FRONTEND},       {"ssa", JIT_STAGE_FRONTEND},
+              {"ir", JIT_STAGE_FRONTEND},       {"types", JIT_STAGE_FRONTEND},     {"llvm", JIT_STAGE_TARGET},
+              {"asm", JIT_STAGE_TARGET},        {"widenings", JIT_STAGE_FRONTEND}, {"warnings", JIT_STAGE_FRONTEND}};
 
 enum { STAGE_COUNT = sizeof stages / sizeof *stages };
 
@@ -140,6 +140,8 @@ static char *inspect(const JitFunction *function, const Type *const *types, uint
         request.annotated = &text;
     else if (strcmp(what, "widenings") == 0)
         request.widenings = &text;
+    else if (strcmp(what, "warnings") == 0)
+        request.warnings = &text;
     IrModule *module = frontend_lower(&request, arena, diag);
     if (!module)
         goto out;

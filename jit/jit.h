@@ -77,6 +77,8 @@ const LinkItem *const *jit_links(const JitSpecialization *specialization, uint32
 bool jit_announce(const JitSpecialization *specialization, bool is_announced);
 /* Whether the disk cache had it. */
 bool jit_from_disk(const JitSpecialization *specialization);
+/* What the user should hear of its source: "file:line: text" and a newline each. */
+const char *jit_warnings(const JitSpecialization *specialization);
 /* parameter_count entries: whether the kernel may write through that parameter. */
 const bool *jit_written(const JitSpecialization *specialization);
 /* Whether the kernel writes to standard output. */

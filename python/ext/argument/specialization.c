@@ -71,6 +71,29 @@ bool ext_kernel_prepare(ExtKernel *kernel)
     return kernel->function && !PyErr_Occurred();
 }
 
+static bool warn_of_each_line(const char *category, char *text)
+{
+    bool ok = true;
+    for (char *line = text, *end; ok && line && (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        ok = ext_warn(category, line);
+    }
+    return ok;
+}
+
+static bool warn_about_source(const JitSpecialization *specialization)
+{
+    const char *warnings = jit_warnings(specialization);
+    if (!*warnings)
+        return true;
+    char *text = memory_try(strlen(warnings) + 1);
+    if (!text)
+        return PyErr_NoMemory(), false;
+    bool ok = warn_of_each_line("CujitWarning", strcpy(text, warnings));
+    memory_free(text);
+    return ok;
+}
+
 /* A PerformanceWarning for each line where narrow floats become float64. */
 static bool warn_about_widenings(const ExtKernel *kernel, const Type *const *types, uint32_t count)
 {
@@ -78,11 +101,7 @@ static bool warn_about_widenings(const ExtKernel *kernel, const Type *const *typ
     diag_clear(&diag);
     Target host = {.kind = TARGET_HOST};
     char *text = jit_inspect(kernel->function, types, count, &host, !kernel->is_device, "widenings", &diag);
-    bool ok = true;
-    for (char *line = text, *end; ok && line && (end = strchr(line, '\n')); line = end + 1) {
-        *end = '\0';
-        ok = ext_warn("PerformanceWarning", line);
-    }
+    bool ok = warn_of_each_line("PerformanceWarning", text);
     memory_free(text);
     return ok;
 }
@@ -146,7 +165,8 @@ static __attribute__((noinline)) const JitSpecialization *compile(ExtKernel *ker
     Diag diag = {.id = DIAG_NONE};
     Py_BEGIN_ALLOW_THREADS found = jit_specialize(kernel->function, device, types, count, &diag);
     Py_END_ALLOW_THREADS if (!found) ext_raise(&diag);
-    if (found && (!warn_about_cache() || (kernel->warn_float64 && !warn_about_widenings(kernel, types, count))))
+    if (found && (!warn_about_cache() || !warn_about_source(found) ||
+                  (kernel->warn_float64 && !warn_about_widenings(kernel, types, count))))
         return NULL;
     return found;
 }
