@@ -1,11 +1,11 @@
-"""Make python/cujit/cuda/options.pyi from core/option.def: compare it with the stub, or write it with --write."""
+"""Make python/cujit/cuda/_dispatch/options.pyi from core/option.def: compare it, or write it with --write."""
 import sys
 import textwrap
 from pathlib import Path
 
-from cujit.cuda import options
+from cujit.cuda._dispatch import options
 
-STUB = Path(__file__).resolve().parent.parent / "python" / "cujit" / "cuda" / "options.pyi"
+STUB = Path(__file__).resolve().parent.parent / "python/cujit/cuda/_dispatch/options.pyi"
 
 # What Python may give for an option of that kind, beside None.
 TYPES = {"flag": "bool", "level": "bool | int", "number": "int", "carveout": "int | str", "literals": "str",

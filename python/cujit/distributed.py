@@ -11,7 +11,7 @@ import numpy as np
 from distributed.protocol import dask_deserialize, dask_serialize
 from distributed.protocol.cuda import cuda_deserialize, cuda_serialize
 
-from cujit.cuda import layout
+from cujit.cuda._array import layout
 from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, device_array, to_device
 from cujit.cuda.devices import on
 

@@ -287,7 +287,7 @@ def test_machine_code_without_a_toolkit(compiled, tmp_path, monkeypatch):
     kernel, signature = compiled
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("CUDA_HOME", str(tmp_path))
-    monkeypatch.setattr("cujit.cuda.machine_code._FOLDERS", ())
+    monkeypatch.setattr("cujit.cuda._link.machine_code._FOLDERS", ())
     with pytest.raises(RuntimeError, match="ptxas of a CUDA toolkit is needed"):
         kernel.inspect_sass(signature, cc=(8, 0))
     fake_tool(tmp_path, "ptxas", "echo no such thing >&2; exit 1")

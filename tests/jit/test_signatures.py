@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from cujit import cuda, float32, float64, int32, int64, types, void
-from cujit.cuda.signature import normalize
+from cujit.cuda._dispatch.signature import normalize
 from cujit.errors import CujitWarning, SignatureError
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from cujit import cuda
 from cujit._ufunc.array_loop import merge_axes
-from cujit.cuda import layout
+from cujit.cuda._array import layout
 
 RECORD = np.dtype([("tag", "i1"), ("value", "f8"), ("pair", "i4", (2,))])
 

@@ -10,13 +10,13 @@ import math
 import numpy as np
 
 from cujit import _core
-from cujit.cuda.array_views import view_of
+from cujit.cuda._array.array_views import view_of
+from cujit.cuda._dispatch.launchers import quiet_launcher
+from cujit.cuda._dispatch.options import of_loops
 from cujit.cuda.decorator import jit
 from cujit.cuda.devicearray import DeviceNDArray
 from cujit.cuda.devices import need_device
 from cujit.cuda.dispatcher import Dispatcher
-from cujit.cuda.launchers import quiet_launcher
-from cujit.cuda.options import of_loops
 
 _WIDE_BYTES = 16
 

@@ -11,12 +11,12 @@ from cujit import _core
 from cujit._ufunc.array_loop import Loop
 from cujit._ufunc.operands import Target, as_input, as_scalar, broadcast, is_scalar, own_type, staged
 from cujit._ufunc.ufunc import used_options
-from cujit.cuda import signature as signatures
-from cujit.cuda.array_views import view_of
+from cujit.cuda._array.array_views import view_of
+from cujit.cuda._dispatch import signature as signatures
+from cujit.cuda._dispatch.options import OF_LOOPS, takes
 from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, is_cuda_array
 from cujit.cuda.devices import on
 from cujit.cuda.dispatcher import Dispatcher
-from cujit.cuda.options import OF_LOOPS, takes
 from cujit.errors import LaunchArgumentError
 from cujit.types import void
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from cujit._annotations import Signatures, StreamLike
-    from cujit.cuda.options import LoopOptions
+    from cujit.cuda._dispatch.options import LoopOptions
 
 # --- layouts ---------------------------------------------------------------------------------------------------------
 

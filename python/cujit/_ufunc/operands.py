@@ -2,8 +2,8 @@
 import numpy as np
 
 from cujit import _core
-from cujit.cuda import layout
-from cujit.cuda.array_views import view_of
+from cujit.cuda._array import layout
+from cujit.cuda._array.array_views import view_of
 from cujit.cuda.devicearray import (
     DeviceNDArray,
     _host_array,

@@ -10,11 +10,11 @@ import numpy as np
 from cujit import _core
 from cujit._ufunc.array_loop import Loop
 from cujit._ufunc.operands import Target, as_input, as_scalar, broadcast, is_scalar, own_type, staged
-from cujit.cuda import signature as signatures
+from cujit.cuda._dispatch import signature as signatures
+from cujit.cuda._dispatch.options import OF_LOOPS, of_loops, takes
 from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, as_host_array, is_cuda_array
 from cujit.cuda.devices import on
 from cujit.cuda.dispatcher import Dispatcher
-from cujit.cuda.options import OF_LOOPS, of_loops, takes
 from cujit.cuda.reduction import Reduce
 from cujit.errors import LaunchArgumentError, OptionsWarning
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from cujit._annotations import ArgumentTypes, Signatures, StreamLike
     from cujit._core import Type
-    from cujit.cuda.options import LoopOptions
+    from cujit.cuda._dispatch.options import LoopOptions
 
 
 class UFunc(_core.Elementwise):

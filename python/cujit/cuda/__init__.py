@@ -10,6 +10,21 @@ from typing import TYPE_CHECKING, Any
 from cujit import (
     config as config,
 )
+from cujit.cuda._array.dlpack import (
+    from_dlpack as from_dlpack,
+)
+from cujit.cuda._array.hostarray import (
+    In as In,
+    InOut as InOut,
+    Out as Out,
+    managed_array as managed_array,
+    mapped as mapped,
+    mapped_array as mapped_array,
+    mapped_array_like as mapped_array_like,
+    pinned as pinned,
+    pinned_array as pinned_array,
+    pinned_array_like as pinned_array_like,
+)
 from cujit.cuda._intrinsics import *  # noqa: F403
 from cujit.cuda.compiler import (
     compile as compile,
@@ -54,21 +69,6 @@ from cujit.cuda.devices import (
 from cujit.cuda.dispatcher import (
     Dispatcher as Dispatcher,
 )
-from cujit.cuda.dlpack import (
-    from_dlpack as from_dlpack,
-)
-from cujit.cuda.hostarray import (
-    In as In,
-    InOut as InOut,
-    Out as Out,
-    managed_array as managed_array,
-    mapped as mapped,
-    mapped_array as mapped_array,
-    mapped_array_like as mapped_array_like,
-    pinned as pinned,
-    pinned_array as pinned_array,
-    pinned_array_like as pinned_array_like,
-)
 from cujit.cuda.reduction import (
     Reduce as Reduce,
     reduce as reduce,
@@ -95,8 +95,7 @@ if TYPE_CHECKING:
     from cujit._ufunc.gufunc import guvectorize as guvectorize
     from cujit._ufunc.ufunc import vectorize as vectorize
     from cujit.cuda import args as args, cudadrv as cudadrv, extending as extending, random as random, types as types
-    from cujit.cuda.devices import MemoryInfo as MemoryInfo
-    from cujit.cuda.foreign import (
+    from cujit.cuda._link.foreign import (
         LTOIR as LTOIR,
         Archive as Archive,
         CSource as CSource,
@@ -109,24 +108,25 @@ if TYPE_CHECKING:
         SharedLibrary as SharedLibrary,
         declare_device as declare_device,
     )
-    from cujit.cuda.ipc import (
+    from cujit.cuda._link.raw import RawKernel as RawKernel, RawModule as RawModule
+    from cujit.cuda._memory.ipc import (
         IpcArrayHandle as IpcArrayHandle,
         IpcHandle as IpcHandle,
         open_ipc_array as open_ipc_array,
     )
-    from cujit.cuda.memory import (
+    from cujit.cuda._memory.memory import (
         ManagedMemory as ManagedMemory,
         MappedMemory as MappedMemory,
         MemoryPointer as MemoryPointer,
         PinnedMemory as PinnedMemory,
     )
-    from cujit.cuda.memory_managers import (
+    from cujit.cuda._memory.memory_managers import (
         BaseCUDAMemoryManager as BaseCUDAMemoryManager,
         GetIpcHandleMixin as GetIpcHandleMixin,
         HostOnlyCUDAMemoryManager as HostOnlyCUDAMemoryManager,
         set_memory_manager as set_memory_manager,
     )
-    from cujit.cuda.raw import RawKernel as RawKernel, RawModule as RawModule
+    from cujit.cuda.devices import MemoryInfo as MemoryInfo
 
 # Modules that numba.cuda has and cujit does not need itself. All are imported when they are asked for.
 __path__.append(__path__[0].removesuffix("cuda") + "_numba/modules")   # noqa: F405
@@ -135,16 +135,17 @@ __path__.append(__path__[0].removesuffix("cuda") + "_numba/modules")   # noqa: F
 # What few programs need, and the modules that have it.
 _LATER = {
     **dict.fromkeys(("Archive", "CSource", "CUSource", "Cubin", "Fatbin", "LTOIR", "LinkableCode", "Object",
-                     "PTXSource", "SharedLibrary", "declare_device"), "foreign"),
-    **dict.fromkeys(("RawKernel", "RawModule"), "raw"),
-    **dict.fromkeys(("IpcArrayHandle", "IpcHandle", "open_ipc_array"), "ipc"),
-    **dict.fromkeys(("ManagedMemory", "MappedMemory", "MemoryPointer", "PinnedMemory"), "memory"),
+                     "PTXSource", "SharedLibrary", "declare_device"), "_link.foreign"),
+    **dict.fromkeys(("RawKernel", "RawModule"), "_link.raw"),
+    **dict.fromkeys(("IpcArrayHandle", "IpcHandle", "open_ipc_array"), "_memory.ipc"),
+    **dict.fromkeys(("ManagedMemory", "MappedMemory", "MemoryPointer", "PinnedMemory"),
+                    "_memory.memory"),
     **dict.fromkeys(("BaseCUDAMemoryManager", "GetIpcHandleMixin", "HostOnlyCUDAMemoryManager", "set_memory_manager"),
-                    "memory_managers"),
+                    "_memory.memory_managers"),
     "MemoryInfo": "devices",
 }
 if _environ.get("CUJIT_MEMORY_MANAGER") or _environ.get("NUMBA_CUDA_MEMORY_MANAGER"):
-    from cujit.cuda.memory_managers import use_environment as _use_environment
+    from cujit.cuda._memory.memory_managers import use_environment as _use_environment
 
     _use_environment()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cujit._core import HostArgument as ArgHint
-from cujit.cuda.hostarray import In, InOut, Out
+from cujit.cuda._array.hostarray import In, InOut, Out
 
 if TYPE_CHECKING:
     from collections.abc import Callable

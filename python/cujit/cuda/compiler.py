@@ -6,7 +6,7 @@ import types
 from typing import TYPE_CHECKING, Any, overload
 
 from cujit import _core
-from cujit.cuda import options, signature as signatures
+from cujit.cuda._dispatch import options, signature as signatures
 from cujit.cuda.decorator import jit
 from cujit.cuda.devices import need_device
 from cujit.cuda.dispatcher import Dispatcher, converting
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from cujit._annotations import ComputeCapability, PythonFunction, SignatureLike
     from cujit._core import Type
-    from cujit.cuda.options import CodeOptions
+    from cujit.cuda._dispatch.options import CodeOptions
 
 DEFAULT_CC = (7, 5)
 
@@ -209,7 +209,7 @@ def _check_output(output, device):
 def _kernel_code(kernel, arguments, sm, output):
     if output in _STAGES:
         return kernel.inspect(_STAGES[output], arguments, sm)
-    from cujit.cuda.foreign import PTXSource
+    from cujit.cuda._link.foreign import PTXSource
 
     return _core.link((PTXSource(kernel.inspect("asm", arguments, sm), kernel.__name__), *kernel.links()), sm)[0]
 

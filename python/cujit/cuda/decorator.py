@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, overload
 
 from cujit import _core
-from cujit.cuda import options, signature as signatures
+from cujit.cuda._dispatch import options, signature as signatures
 from cujit.cuda.dispatcher import Dispatcher, ExtendedDispatcher
 from cujit.errors import DeprecationError, OptionsWarning
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import ParamSpec, TypeVar, Unpack
 
     from cujit._annotations import Signatures
-    from cujit.cuda.options import Options
+    from cujit.cuda._dispatch.options import Options
 
     _P = ParamSpec("_P")
     _R = TypeVar("_R")
@@ -104,7 +104,7 @@ def jit(func_or_sig: Any = None, device: bool = False, inline: str | bool | Call
     _refuse(given, inline)
     core = options.given(_implied(given, inline))
     if link:
-        from cujit.cuda.foreign import linked  # only programs that link pay for it
+        from cujit.cuda._link.foreign import linked  # only programs that link pay for it
 
         core["link"] = linked(link)
     if core.get("debug") and core.get("opt"):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cujit import _core
-from cujit.cuda import layout
-from cujit.cuda.arithmetic import NoArithmetic
-from cujit.cuda.array_views import ArrayViews, view_of
+from cujit.cuda._array import layout
+from cujit.cuda._array.arithmetic import NoArithmetic
+from cujit.cuda._array.array_views import ArrayViews, view_of
 from cujit.cuda.devices import need_device, on
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from cujit._annotations import HostOrDeviceArray, Shape, StreamLike
-    from cujit.cuda.ipc import IpcArrayHandle
+    from cujit.cuda._memory.ipc import IpcArrayHandle
 
 _NEITHER = (np.generic, int, float, complex, str, bytes, tuple, list)  # what no library makes an array of
 _SMALL = 1 << 16  # bytes up to which an assigned value is broadcast on the host rather than by a kernel
@@ -209,7 +209,7 @@ class DeviceNDArray(ArrayViews, NoArithmetic):
         >>> len(cuda.device_array(4).__dlpack_device__())
         2
         """
-        from cujit.cuda import dlpack
+        from cujit.cuda._array import dlpack
 
         return dlpack.device_of(self)
 
@@ -246,7 +246,7 @@ class DeviceNDArray(ArrayViews, NoArithmetic):
         >>> cuda.from_dlpack(cuda.to_device(np.arange(3))).copy_to_host()
         array([0, 1, 2])
         """
-        from cujit.cuda import dlpack
+        from cujit.cuda._array import dlpack
 
         return dlpack.capsule_of(self, dlpack.device_of(self), stream, max_version, dl_device, copy)
 
@@ -326,9 +326,9 @@ class DeviceNDArray(ArrayViews, NoArithmetic):
         Examples
         --------
         >>> cuda.to_device([1]).get_ipc_handle()  # doctest: +SKIP
-        <cujit.cuda.ipc.IpcArrayHandle object at 0x7fda6523f7a0>
+        <cujit.cuda._memory.ipc.IpcArrayHandle object at 0x7fda6523f7a0>
         """
-        from cujit.cuda import ipc
+        from cujit.cuda._memory import ipc
 
         return ipc.handle_of_array(self)
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from cujit._core import Event
-    from cujit.cuda.ipc import IpcHandle
-    from cujit.cuda.memory import ManagedMemory, MappedMemory, MemoryPointer, PinnedMemory
+    from cujit.cuda._memory.ipc import IpcHandle
+    from cujit.cuda._memory.memory import ManagedMemory, MappedMemory, MemoryPointer, PinnedMemory
     from cujit.cuda.streams import Stream
 
     _P = ParamSpec("_P")
@@ -285,13 +285,13 @@ class Context:
     @property
     def memory_manager(self) -> Any:
         """What gives the device's memory: an object of the class of cuda.set_memory_manager, or the driver's."""
-        from cujit.cuda import memory_managers
+        from cujit.cuda._memory import memory_managers
 
         return memory_managers.manager_of(self.device._core)
 
     @memory_manager.setter
     def memory_manager(self, manager: Any) -> None:
-        from cujit.cuda import memory_managers
+        from cujit.cuda._memory import memory_managers
 
         memory_managers.assign(self.device._core, manager)
 
@@ -336,7 +336,7 @@ class Context:
     def open_ipc_handle(self, handle: Any, size: int) -> MemoryPointer:
         """Another process's memory by the driver's handle, on this device, until the object goes. CudaAPIError where it
         is gone."""
-        from cujit.cuda import ipc
+        from cujit.cuda._memory import ipc
 
         opened = ipc.IpcHandle(None, handle, size, self.device.get_device_identity())
         memory = opened.open()

@@ -6,9 +6,9 @@ import types as python_types
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from cujit import _core
-from cujit.cuda import signature as signatures
-from cujit.cuda.inspection import Inspection, Overload
-from cujit.cuda.launchers import ExtendedLauncher, ForAll, argument_type, block_for, quiet_launcher
+from cujit.cuda._dispatch import signature as signatures
+from cujit.cuda._dispatch.inspection import Inspection, Overload
+from cujit.cuda._dispatch.launchers import ExtendedLauncher, ForAll, argument_type, block_for, quiet_launcher
 from cujit.errors import LaunchConfigurationError
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cujit import _core
+from cujit.cuda._dispatch.launchers import quiet_launcher
+from cujit.cuda._dispatch.options import of_loops
 from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, as_host_array, is_cuda_array, to_device
 from cujit.cuda.devices import need_device, on
 from cujit.cuda.dispatcher import Dispatcher
-from cujit.cuda.launchers import quiet_launcher
-from cujit.cuda.options import of_loops
 
 if TYPE_CHECKING:
     from collections.abc import Callable

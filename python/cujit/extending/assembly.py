@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from cujit import _core
-from cujit.cuda import signature as signatures
+from cujit.cuda._dispatch import signature as signatures
 from cujit.errors import SignatureError
 
 if TYPE_CHECKING:

@@ -389,7 +389,7 @@ static const Constant *foreign_interface(SnapshotScope *scope, PyObject *value, 
     const char *name = Py_TYPE(value)->tp_name;
     if (strcmp(name, "FFI") != 0 && strcmp(name, "_cffi_backend.FFI") != 0)
         return NULL;
-    PyObject *module = ext_hold(PyImport_ImportModule("cujit.cuda.foreign"));
+    PyObject *module = ext_hold(PyImport_ImportModule("cujit.cuda._link.foreign"));
     PyObject *meant = module ? ext_hold(PyObject_GetAttrString(module, "ffi")) : NULL;
     return meant ? ext_constant(scope, meant, shown) : NULL;
 }

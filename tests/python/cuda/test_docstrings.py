@@ -4,8 +4,8 @@ import inspect
 import pytest
 
 from cujit import cuda, guvectorize, vectorize
-from cujit.cuda.array_views import ArrayViews
-from cujit.cuda.inspection import Inspection
+from cujit.cuda._array.array_views import ArrayViews
+from cujit.cuda._dispatch.inspection import Inspection
 
 EXAMPLES = """
 import doctest, importlib
@@ -22,8 +22,8 @@ def names():
             "guvectorize": guvectorize, "kernel": cuda.jit(kernel)}
 
 count = 0
-for name in ("cuda.decorator", "cuda.dispatcher", "cuda.inspection", "cuda.compiler", "cuda.array_views",
-             "cuda.devicearray", "_ufunc.ufunc", "_ufunc.gufunc"):
+for name in ("cuda.decorator", "cuda.dispatcher", "cuda._dispatch.inspection", "cuda.compiler",
+             "cuda._array.array_views", "cuda.devicearray", "_ufunc.ufunc", "_ufunc.gufunc"):
     module, runner = importlib.import_module("cujit." + name), doctest.DocTestRunner()
     for test in doctest.DocTestFinder(exclude_empty=True).find(module):
         test.globs = names()

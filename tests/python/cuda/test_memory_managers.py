@@ -196,7 +196,7 @@ class OwnHostMemory(cuda.BaseCUDAMemoryManager):
         self.asked = []
 
     def default(self):
-        from cujit.cuda.memory_managers import DriverMemoryManager
+        from cujit.cuda._memory.memory_managers import DriverMemoryManager
 
         return DriverMemoryManager(context=self.context)
 

@@ -9,7 +9,7 @@ import pytest
 
 import cujit
 from cujit import cuda
-from cujit.cuda import options
+from cujit.cuda._dispatch import options
 from cujit.errors import OptionsWarning
 
 ROOT = Path(__file__).resolve().parents[3]

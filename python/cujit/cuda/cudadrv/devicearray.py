@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from cujit.cuda._array.hostarray import ManagedNDArray, MappedNDArray
 from cujit.cuda.devicearray import DeviceNDArray, auto_device, is_cuda_array
-from cujit.cuda.hostarray import ManagedNDArray, MappedNDArray
 
 __all__ = ["DeviceNDArray", "DeviceNDArrayBase", "ManagedNDArray", "MappedNDArray", "auto_device", "is_contiguous",
            "is_cuda_array", "is_cuda_ndarray", "require_cuda_ndarray", "verify_cuda_ndarray_interface"]

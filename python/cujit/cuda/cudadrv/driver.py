@@ -3,10 +3,9 @@ from __future__ import annotations
 
 from cujit import _core
 from cujit._core import Event
-from cujit.cuda.devices import Context, Device, MemoryInfo, gpus, runtime
-from cujit.cuda.ipc import IpcHandle
-from cujit.cuda.linker import Linker
-from cujit.cuda.memory import (
+from cujit.cuda._link.linker import Linker
+from cujit.cuda._memory.ipc import IpcHandle
+from cujit.cuda._memory.memory import (
     AutoFreePointer,
     ManagedMemory,
     MappedMemory,
@@ -25,12 +24,13 @@ from cujit.cuda.memory import (
     is_device_memory,
     require_device_memory,
 )
-from cujit.cuda.memory_managers import (
+from cujit.cuda._memory.memory_managers import (
     BaseCUDAMemoryManager,
     GetIpcHandleMixin,
     HostOnlyCUDAMemoryManager,
     set_memory_manager,
 )
+from cujit.cuda.devices import Context, Device, MemoryInfo, gpus, runtime
 from cujit.cuda.streams import Stream
 from cujit.errors import CudaAPIError, LinkerError
 

@@ -1,5 +1,5 @@
 """What can be linked, under the names of numba.cuda.cudadrv.linkable_code."""
-from cujit.cuda.foreign import (
+from cujit.cuda._link.foreign import (
     LTOIR,
     Archive,
     Cubin,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cujit import _core
-from cujit.cuda import layout
+from cujit.cuda._array import layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

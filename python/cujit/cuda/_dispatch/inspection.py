@@ -5,7 +5,8 @@ import math
 from typing import TYPE_CHECKING, Any, overload
 
 from cujit import _core
-from cujit.cuda import layout, signature as signatures
+from cujit.cuda._array import layout
+from cujit.cuda._dispatch import signature as signatures
 
 if TYPE_CHECKING:
     from cujit._annotations import ArgumentTypes, ComputeCapability, Shape, SignatureLike
@@ -266,7 +267,7 @@ class Inspection(_core.KernelBase):
         >>> kernel.inspect_sass()
         {}
         """
-        from cujit.cuda.machine_code import disassemble
+        from cujit.cuda._link.machine_code import disassemble
 
         limit, asm, links = self.options.get("max_registers"), self._inspect("asm", signature, cc), self.links()
         if signature is not None:

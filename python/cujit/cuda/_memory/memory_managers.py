@@ -12,13 +12,13 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from cujit import _core
+from cujit.cuda._memory.memory import ManagedMemory, MappedMemory, MemoryPointer, PinnedMemory, address_of
 from cujit.cuda.devices import Context, Deallocations, MemoryInfo, _device, defer_cleanup, on
-from cujit.cuda.memory import ManagedMemory, MappedMemory, MemoryPointer, PinnedMemory, address_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cujit.cuda.ipc import IpcHandle
+    from cujit.cuda._memory.ipc import IpcHandle
 
 INTERFACE_VERSION = 1
 
@@ -122,7 +122,7 @@ class GetIpcHandleMixin:
     def get_ipc_handle(self, memory: MemoryPointer) -> IpcHandle:
         """An IpcHandle with the memory's place in its allocation. CudaAPIError for memory that no other process can be
         given."""
-        from cujit.cuda.ipc import handle_of
+        from cujit.cuda._memory.ipc import handle_of
 
         return handle_of(memory)
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cujit import _core
-from cujit.cuda import devicearray, layout
+from cujit.cuda import devicearray
+from cujit.cuda._array import layout
 from cujit.cuda.devicearray import DeviceNDArray
 from cujit.cuda.devices import current_context, need_device, on
 
@@ -74,7 +75,7 @@ class MappedNDArray(np.ndarray):
     def __dlpack__(self, *, stream: int | None = None, max_version: tuple[int, int] | None = None,
                    dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any:
         """The array for other libraries, by DLPack. See DeviceNDArray.__dlpack__."""
-        from cujit.cuda import dlpack
+        from cujit.cuda._array import dlpack
 
         place = self.__dlpack_device__()
         if place != (1, 0):
@@ -120,7 +121,7 @@ def _in_memory(kind, shape, dtype, strides, order):
 
 def _memory(size, kind):
     """Host memory as a buffer: the driver's, or that of a memory manager that has its own."""
-    managers = sys.modules.get("cujit.cuda.memory_managers")
+    managers = sys.modules.get("cujit.cuda._memory.memory_managers")
     if managers is None or not managers.gives_host_memory():
         return _core.HostMemory(size, kind)
     context = current_context()

@@ -5,7 +5,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from cujit import _core
-from cujit.cuda import foreign
+from cujit.cuda._link import foreign
 
 if TYPE_CHECKING:
     from cujit._annotations import ComputeCapability

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from cujit import _core
-from cujit.cuda import signature as signatures, toolkit
+from cujit.cuda._dispatch import signature as signatures
+from cujit.cuda._link import toolkit
 from cujit.types import Boolean, CPointer, Float, Integer, is_pointer
 
 if TYPE_CHECKING:

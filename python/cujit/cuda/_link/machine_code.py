@@ -55,7 +55,7 @@ def _assemble(ptx, architecture, max_registers, cubin):
 
 
 def _linked(ptx, architecture, max_registers, links):
-    from cujit.cuda.foreign import PTXSource
+    from cujit.cuda._link.foreign import PTXSource
 
     sm = int(re.sub(r"\D", "", architecture))
     return _core.link((PTXSource(ptx, "kernel"), *links), sm, max_registers or 0)[0]

@@ -5,7 +5,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from cujit import _core
-from cujit.cuda import toolkit
+from cujit.cuda._link import toolkit
 from cujit.cuda.devices import need_device
 from cujit.errors import CudaAPIError, UnsupportedError
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cujit import _core
-from cujit.cuda import devices, layout
+from cujit.cuda import devices
+from cujit.cuda._array import layout
+from cujit.cuda._memory.memory import MemoryPointer, address_of, core_of, device_extents
 from cujit.cuda.devicearray import DeviceNDArray
 from cujit.cuda.devices import Context, Device, on
-from cujit.cuda.memory import MemoryPointer, address_of, core_of, device_extents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,7 +136,7 @@ def handle_of(memory: Any) -> IpcHandle:
 
 def handle_of_array(array: DeviceNDArray) -> IpcArrayHandle:
     """What DeviceNDArray.get_ipc_handle returns."""
-    from cujit.cuda import memory_managers
+    from cujit.cuda._memory import memory_managers
 
     memory = array.gpu_data
     is_pools = isinstance(memory, _core.DeviceBuffer) and not memory_managers.is_plugins(memory)

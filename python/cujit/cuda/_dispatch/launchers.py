@@ -7,9 +7,9 @@ import pickle
 from typing import TYPE_CHECKING, Any
 
 from cujit import _core
-from cujit.cuda import signature as signatures
+from cujit.cuda._array.hostarray import In, InOut, Out
+from cujit.cuda._dispatch import signature as signatures
 from cujit.cuda.devicearray import as_cuda_array, is_cuda_array
-from cujit.cuda.hostarray import In, InOut, Out
 
 if TYPE_CHECKING:
     from collections.abc import Callable

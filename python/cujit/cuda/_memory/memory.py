@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cujit import _core
-from cujit.cuda import layout
+from cujit.cuda._array import layout
 from cujit.cuda.devices import on
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""What a dispatcher is made of: options, signatures, launchers, inspection."""

@@ -1,0 +1,1 @@
+"""Memory apart from arrays: its owners, its managers, and other processes' memory."""
