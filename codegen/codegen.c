@@ -17,7 +17,7 @@ static void close_emitter(void *emitter) { emitter_close(emitter); }
 static void keep_llvm_text(Emitter *emitter, KernelImage *image)
 {
     MemoryCleanup cleanup;
-    char *text = LLVMPrintModuleToString(emitter->module);
+    char *text = LLVMPrintModuleToString(emitter->llvm_module);
     memory_defer(&cleanup, dispose_text, text);
     image->llvm = memory_copy_text(text);
     memory_end(&cleanup);
@@ -28,7 +28,7 @@ static char *emit_code(Emitter *emitter, LLVMCodeGenFileType type, size_t *size)
 {
     LLVMMemoryBufferRef buffer = NULL;
     char *message = NULL;
-    bool failed = LLVMTargetMachineEmitToMemoryBuffer(emitter->machine, emitter->module, type, &message, &buffer);
+    bool failed = LLVMTargetMachineEmitToMemoryBuffer(emitter->machine, emitter->llvm_module, type, &message, &buffer);
     if (failed || emitter->llvm_error[0]) {
         diag_fail(emitter->diag, NULL, DIAG_LLVM, emitter->llvm_error[0] ? emitter->llvm_error : message);
         LLVMDisposeMessage(message);

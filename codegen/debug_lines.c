@@ -19,7 +19,7 @@ static LLVMMetadataRef file_of(Emitter *emitter, const char *path)
 
 static void add_flag(Emitter *emitter, const char *name, int32_t value)
 {
-    LLVMAddModuleFlag(emitter->module, LLVMModuleFlagBehaviorWarning, name, strlen(name),
+    LLVMAddModuleFlag(emitter->llvm_module, LLVMModuleFlagBehaviorWarning, name, strlen(name),
                       LLVMValueAsMetadata(const_i32(emitter, value)));
 }
 
@@ -29,7 +29,7 @@ void begin_debug_lines(Emitter *emitter)
     const SourceFunction *source = emitter->ir->first ? emitter->ir->first->source : NULL;
     if ((!options->debug && !options->lineinfo) || !source)
         return;
-    emitter->debug = LLVMCreateDIBuilder(emitter->module);
+    emitter->debug = LLVMCreateDIBuilder(emitter->llvm_module);
     bool is_gpu = emitter->target->kind == TARGET_NVPTX;
     LLVMDWARFEmissionKind kind = options->debug ? LLVMDWARFEmissionFull
                                  : is_gpu       ? DIRECTIVES_ONLY

@@ -81,7 +81,7 @@ struct Emitter {
     LLVMContextRef context;
     LLVMTargetMachineRef machine;
     LLVMTargetDataRef data_layout;
-    LLVMModuleRef module;
+    LLVMModuleRef llvm_module;
     LLVMBuilderRef builder;
     LLVMTypeRef void_type, pointer_type, i1, i8, i32, i64, f32, f64;
     LLVMTypeRef scalar_types[SCALAR_COUNT]; /* in registers; complex: of one part */

@@ -61,7 +61,7 @@ LLVMValueRef call_llvm_overloaded(Emitter *emitter, const char *name, LLVMTypeRe
         diag_fail(emitter->diag, NULL, DIAG_LLVM, arena_format(emitter->arena, "no intrinsic %s", name));
         return placeholder(overload_count ? overloads[0] : emitter->i32);
     }
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(emitter->module, id, overloads, overload_count);
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(emitter->llvm_module, id, overloads, overload_count);
     return LLVMBuildCall2(emitter->builder, LLVMGlobalGetValueType(function), function, arguments, count, "");
 }
 
@@ -73,10 +73,10 @@ LLVMValueRef call_llvm(Emitter *emitter, const char *name, LLVMTypeRef overload,
 
 static LLVMValueRef declare_pure(Emitter *emitter, const char *symbol, LLVMTypeRef type)
 {
-    LLVMValueRef function = LLVMGetNamedFunction(emitter->module, symbol);
+    LLVMValueRef function = LLVMGetNamedFunction(emitter->llvm_module, symbol);
     if (function)
         return function;
-    function = LLVMAddFunction(emitter->module, symbol, type);
+    function = LLVMAddFunction(emitter->llvm_module, symbol, type);
     add_function_attribute(emitter, function, "nounwind", 0);
     add_function_attribute(emitter, function, "willreturn", 0);
     add_function_attribute(emitter, function, "memory", 0);

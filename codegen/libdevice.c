@@ -35,11 +35,11 @@ static bool link_function(Emitter *emitter, const LibdeviceFunction *function)
     LLVMDisposeMemoryBuffer(buffer);
     if (failed)
         return diag_fail(emitter->diag, NULL, DIAG_LLVM, "the math library does not load");
-    LLVMSetTarget(library, LLVMGetTarget(emitter->module));
+    LLVMSetTarget(library, LLVMGetTarget(emitter->llvm_module));
     LLVMSetModuleDataLayout(library, emitter->data_layout);
-    if (LLVMLinkModules2(emitter->module, library))
+    if (LLVMLinkModules2(emitter->llvm_module, library))
         return diag_fail(emitter->diag, NULL, DIAG_LLVM, emitter->llvm_error);
-    LLVMValueRef linked = LLVMGetNamedFunction(emitter->module, function->name);
+    LLVMValueRef linked = LLVMGetNamedFunction(emitter->llvm_module, function->name);
     LLVMSetLinkage(linked, LLVMInternalLinkage);
     add_function_attribute(emitter, linked, "alwaysinline", 0);
     return true;
@@ -85,7 +85,7 @@ static void answer_reflect_call(Emitter *emitter, LLVMValueRef call)
 
 static void answer_reflect(Emitter *emitter)
 {
-    LLVMValueRef function = LLVMGetNamedFunction(emitter->module, "__nvvm_reflect");
+    LLVMValueRef function = LLVMGetNamedFunction(emitter->llvm_module, "__nvvm_reflect");
     if (!function)
         return;
     for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetFirstUse(function))
@@ -95,7 +95,7 @@ static void answer_reflect(Emitter *emitter)
 
 bool link_libdevice(Emitter *emitter)
 {
-    for (LLVMValueRef function = LLVMGetFirstFunction(emitter->module), next; function; function = next) {
+    for (LLVMValueRef function = LLVMGetFirstFunction(emitter->llvm_module), next; function; function = next) {
         next = LLVMGetNextFunction(function);
         if (!is_wanted(function))
             continue;
@@ -107,7 +107,7 @@ bool link_libdevice(Emitter *emitter)
                              arena_format(emitter->arena, "the math library has no %s", name));
         if (!link_function(emitter, found))
             return false;
-        next = LLVMGetFirstFunction(emitter->module);   /* linking replaces the declaration */
+        next = LLVMGetFirstFunction(emitter->llvm_module);   /* linking replaces the declaration */
     }
     answer_reflect(emitter);
     return true;

@@ -79,13 +79,13 @@ bool emitter_open(Emitter *emitter)
     emitter->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(emitter->context, on_llvm_diagnostic, emitter);
     LLVMContextSetDiscardValueNames(emitter->context, true);
-    emitter->module = LLVMModuleCreateWithNameInContext("cujit", emitter->context);
+    emitter->llvm_module = LLVMModuleCreateWithNameInContext("cujit", emitter->context);
     emitter->builder = LLVMCreateBuilderInContext(emitter->context);
     emitter->data_layout = LLVMCreateTargetDataLayout(emitter->machine);
     char *triple = LLVMGetTargetMachineTriple(emitter->machine);
-    LLVMSetTarget(emitter->module, triple);
+    LLVMSetTarget(emitter->llvm_module, triple);
     LLVMDisposeMessage(triple);
-    LLVMSetModuleDataLayout(emitter->module, emitter->data_layout);
+    LLVMSetModuleDataLayout(emitter->llvm_module, emitter->data_layout);
     make_types(emitter);
     choose_float_flags(emitter);
     emitter->effects = ir_module_effects(emitter->ir);
@@ -98,8 +98,8 @@ void emitter_close(Emitter *emitter)
         LLVMDisposeDIBuilder(emitter->debug);
     if (emitter->builder)
         LLVMDisposeBuilder(emitter->builder);
-    if (emitter->module)
-        LLVMDisposeModule(emitter->module);
+    if (emitter->llvm_module)
+        LLVMDisposeModule(emitter->llvm_module);
     if (emitter->data_layout)
         LLVMDisposeTargetData(emitter->data_layout);
     if (emitter->context)
@@ -154,7 +154,7 @@ static void declare_kernel(Emitter *emitter, EmittedFunction *out)
         types[count++] = field_type(emitter, &emitter->abi->fields[i]);
     out->type = LLVMFunctionType(emitter->void_type, types, count, false);
     emitter->entry = symbol_name(emitter, "", ir->name);
-    out->llvm = LLVMAddFunction(emitter->module, emitter->entry, out->type);
+    out->llvm = LLVMAddFunction(emitter->llvm_module, emitter->entry, out->type);
     for (uint32_t i = 0; i < emitter->abi->field_count; i++)
         add_field_attributes(emitter, out->llvm, first + i + 1, &emitter->abi->fields[i]);
     emitter->lowering->finish_kernel(emitter, out->llvm);
@@ -190,7 +190,7 @@ static void declare_device_function(Emitter *emitter, EmittedFunction *out, bool
     place += exception_parameters(emitter, out->raises, types + place);
     out->type = LLVMFunctionType(result_type(emitter, ir->result, out->raises), types, place, false);
     const char *name = symbol_name(emitter, is_visible ? "" : "cujit.", ir->name);
-    out->llvm = LLVMAddFunction(emitter->module, name, out->type);
+    out->llvm = LLVMAddFunction(emitter->llvm_module, name, out->type);
     if (is_visible)
         emitter->entry = name;
     else

@@ -19,7 +19,7 @@ static bool fail(Emitter *emitter, const char *text)
 static bool verify(Emitter *emitter)
 {
     char *message = NULL;
-    bool is_broken = LLVMVerifyModule(emitter->module, LLVMReturnStatusAction, &message);
+    bool is_broken = LLVMVerifyModule(emitter->llvm_module, LLVMReturnStatusAction, &message);
     if (is_broken)
         fail(emitter, message);
     LLVMDisposeMessage(message);
@@ -35,7 +35,7 @@ bool optimize_module(Emitter *emitter)
     LLVMPassBuilderOptionsSetLoopVectorization(options, is_host);
     LLVMPassBuilderOptionsSetLoopInterleaving(options, false);
     LLVMPassBuilderOptionsSetSLPVectorization(options, is_host);
-    LLVMErrorRef error = LLVMRunPasses(emitter->module, pipeline(emitter), emitter->machine, options);
+    LLVMErrorRef error = LLVMRunPasses(emitter->llvm_module, pipeline(emitter), emitter->machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (error) {
         char *message = LLVMGetErrorMessage(error);

@@ -43,7 +43,7 @@ static LLVMValueRef start_entry(Emitter *emitter, const char *suffix, LLVMTypeRe
 {
     const char *name = arena_format(emitter->arena, "%s.%s", emitter->entry, suffix);
     LLVMTypeRef type = LLVMFunctionType(emitter->void_type, types, count, false);
-    LLVMValueRef function = LLVMAddFunction(emitter->module, name, type);
+    LLVMValueRef function = LLVMAddFunction(emitter->llvm_module, name, type);
     add_function_attribute(emitter, function, "nounwind", 0);
     LLVMAddAttributeAtIndex(function, 1, enum_attribute(emitter, "noalias", 0));
     LLVMAddAttributeAtIndex(function, 1, enum_attribute(emitter, "dereferenceable", sizeof(HostThread)));
@@ -301,8 +301,10 @@ static void emit_trip(Emitter *emitter, Entry *entry)
     types[count] = emitter->i64;
     LLVMTypeRef type = LLVMFunctionType(emitter->i1, types, count + 1, false);
     const char *name = arena_format(emitter->arena, "cujit.%s.trip", emitter->entry);
-    entry->trip = (EmittedFunction){
-        .ir = entry->body->ir, .llvm = LLVMAddFunction(emitter->module, name, type), .type = type, .is_trip = true};
+    entry->trip = (EmittedFunction){.ir = entry->body->ir,
+                                    .llvm = LLVMAddFunction(emitter->llvm_module, name, type),
+                                    .type = type,
+                                    .is_trip = true};
     LLVMSetLinkage(entry->trip.llvm, LLVMInternalLinkage);
     add_function_attribute(emitter, entry->trip.llvm, "alwaysinline", 0);
     add_function_attribute(emitter, entry->trip.llvm, "nounwind", 0);

@@ -99,7 +99,7 @@ static bool lower_function_body(Emitter *emitter, LLVMValueRef function)
 bool lower_nvvm_intrinsics(Emitter *emitter)
 {
     static const char *const prefixes[] = {"llvm.nvvm.", "llvm.convert.from."};
-    for (LLVMValueRef function = LLVMGetFirstFunction(emitter->module), next; function; function = next) {
+    for (LLVMValueRef function = LLVMGetFirstFunction(emitter->llvm_module), next; function; function = next) {
         next = LLVMGetNextFunction(function);
         size_t length;
         const char *name = LLVMGetValueName2(function, &length);

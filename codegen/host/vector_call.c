@@ -16,12 +16,12 @@ static bool is_vector_form(LLVMValueRef function)
 static const char *declare_form(Emitter *emitter, const ElementaryFunction *row, unsigned lanes)
 {
     const char *name = arena_format(emitter->arena, ELEMENTARY_PREFIX "%s.%u", row->name, lanes);
-    if (LLVMGetNamedFunction(emitter->module, name))
+    if (LLVMGetNamedFunction(emitter->llvm_module, name))
         return name;
     LLVMTypeRef vector = LLVMVectorType(row->is_double ? emitter->f64 : emitter->f32, lanes);
     LLVMTypeRef operands[2] = {vector, vector};
     LLVMTypeRef type = LLVMFunctionType(vector, operands, row->operand_count, false);
-    LLVMValueRef function = LLVMAddFunction(emitter->module, name, type);
+    LLVMValueRef function = LLVMAddFunction(emitter->llvm_module, name, type);
     add_function_attribute(emitter, function, "nounwind", 0);
     add_function_attribute(emitter, function, "willreturn", 0);
     add_function_attribute(emitter, function, "memory", 0);
@@ -59,7 +59,7 @@ static void widen_loops(Emitter *emitter)
         if (functions[0].code[width])
             widest = (functions[0].is_double ? 64u : 32u) << width;
     const char *bits = arena_format(emitter->arena, "%u", widest);
-    for (LLVMValueRef f = LLVMGetFirstFunction(emitter->module); f; f = LLVMGetNextFunction(f))
+    for (LLVMValueRef f = LLVMGetFirstFunction(emitter->llvm_module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f))
             add_text_attribute(emitter, f, "prefer-vector-width", bits);
 }
@@ -67,18 +67,18 @@ static void widen_loops(Emitter *emitter)
 void keep_vector_forms(Emitter *emitter)
 {
     uint32_t count = 0;
-    for (LLVMValueRef f = LLVMGetFirstFunction(emitter->module); f; f = LLVMGetNextFunction(f))
+    for (LLVMValueRef f = LLVMGetFirstFunction(emitter->llvm_module); f; f = LLVMGetNextFunction(f))
         count += is_vector_form(f);
     if (!count)
         return;
     widen_loops(emitter);
     LLVMValueRef *forms = ARENA_ARRAY(emitter->arena, LLVMValueRef, count);
     count = 0;
-    for (LLVMValueRef f = LLVMGetFirstFunction(emitter->module); f; f = LLVMGetNextFunction(f))
+    for (LLVMValueRef f = LLVMGetFirstFunction(emitter->llvm_module); f; f = LLVMGetNextFunction(f))
         if (is_vector_form(f))
             forms[count++] = f;
     LLVMTypeRef type = LLVMArrayType2(emitter->pointer_type, count);
-    LLVMValueRef kept = LLVMAddGlobal(emitter->module, type, "llvm.compiler.used");
+    LLVMValueRef kept = LLVMAddGlobal(emitter->llvm_module, type, "llvm.compiler.used");
     LLVMSetLinkage(kept, LLVMAppendingLinkage);
     LLVMSetSection(kept, "llvm.metadata");
     LLVMSetInitializer(kept, LLVMConstArray2(emitter->pointer_type, forms, count));

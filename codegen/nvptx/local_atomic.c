@@ -66,7 +66,7 @@ static void make_plain(Emitter *emitter, LLVMValueRef instruction)
 
 void make_local_atomics_plain(Emitter *emitter)
 {
-    for (LLVMValueRef function = LLVMGetFirstFunction(emitter->module); function;
+    for (LLVMValueRef function = LLVMGetFirstFunction(emitter->llvm_module); function;
          function = LLVMGetNextFunction(function))
         for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
             for (LLVMValueRef instruction = LLVMGetFirstInstruction(block), next; instruction; instruction = next) {

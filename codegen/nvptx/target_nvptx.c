@@ -294,7 +294,7 @@ static LLVMValueRef static_shared(Emitter *emitter, const IrValue *value, uint64
 {
     const char *name = arena_format(emitter->arena, "cujit.shared.%s.%u", emitter->function->name, value->id);
     LLVMTypeRef type = LLVMArrayType2(emitter->i8, size);
-    LLVMValueRef global = LLVMAddGlobalInAddressSpace(emitter->module, type, name, ADDRESS_SHARED);
+    LLVMValueRef global = LLVMAddGlobalInAddressSpace(emitter->llvm_module, type, name, ADDRESS_SHARED);
     LLVMSetInitializer(global, LLVMGetUndef(type));
     LLVMSetLinkage(global, LLVMInternalLinkage);
     LLVMSetAlignment(global, alignment);
@@ -310,7 +310,7 @@ static LLVMValueRef dynamic_shared(Emitter *emitter, uint32_t alignment)
         LLVMSetAlignment(known, alignment);
     if (known)
         return known;
-    LLVMValueRef global = LLVMAddGlobalInAddressSpace(emitter->module, LLVMArrayType2(emitter->i8, 0),
+    LLVMValueRef global = LLVMAddGlobalInAddressSpace(emitter->llvm_module, LLVMArrayType2(emitter->i8, 0),
                                                       "cujit_dynamic_shared", ADDRESS_SHARED);
     LLVMSetLinkage(global, LLVMExternalLinkage);
     LLVMSetAlignment(global, alignment > 16 ? alignment : 16);
@@ -338,7 +338,7 @@ static uint64_t move_static_shared(Emitter *emitter, LLVMValueRef memory)
 {
     uint64_t end = 0;
     unsigned own = LLVMGetAlignment(memory), most = own;
-    for (LLVMValueRef global = LLVMGetFirstGlobal(emitter->module), next; global; global = next) {
+    for (LLVMValueRef global = LLVMGetFirstGlobal(emitter->llvm_module), next; global; global = next) {
         next = LLVMGetNextGlobal(global);
         if (!is_static_shared(global))
             continue;
@@ -394,7 +394,7 @@ static LLVMValueRef dynamic_shared_size(Emitter *emitter)
     LLVMValueRef size = call_llvm(emitter, "llvm.nvvm.read.ptx.sreg.dynamic_smem_size", NULL, 0, NULL);
     if (!emitter->moved_shared) { /* known when all arrays are */
         emitter->moved_shared =
-            LLVMAddGlobalInAddressSpace(emitter->module, emitter->i32, "cujit.moved_shared", ADDRESS_CONSTANT);
+            LLVMAddGlobalInAddressSpace(emitter->llvm_module, emitter->i32, "cujit.moved_shared", ADDRESS_CONSTANT);
         LLVMSetInitializer(emitter->moved_shared, const_i32(emitter, 0));
         LLVMSetGlobalConstant(emitter->moved_shared, true);
         LLVMSetLinkage(emitter->moved_shared, LLVMInternalLinkage);
@@ -423,9 +423,9 @@ static void print(Emitter *emitter, LLVMValueRef format, LLVMValueRef buffer)
 {
     LLVMTypeRef types[2] = {emitter->pointer_type, emitter->pointer_type};
     LLVMTypeRef type = LLVMFunctionType(emitter->i32, types, 2, false);
-    LLVMValueRef function = LLVMGetNamedFunction(emitter->module, "vprintf");
+    LLVMValueRef function = LLVMGetNamedFunction(emitter->llvm_module, "vprintf");
     if (!function)
-        function = LLVMAddFunction(emitter->module, "vprintf", type);
+        function = LLVMAddFunction(emitter->llvm_module, "vprintf", type);
     LLVMBuildCall2(emitter->builder, type, function, (LLVMValueRef[]){format, buffer}, 2, "");
 }
 

@@ -87,7 +87,7 @@ static void add_extension(Emitter *emitter, LLVMValueRef function, uint32_t plac
 static LLVMValueRef declare(Emitter *emitter, const IrValue *value, LLVMTypeRef type, const Arguments *arguments)
 {
     const char *symbol = value->foreign->symbol;
-    LLVMValueRef known = LLVMGetNamedFunction(emitter->module, symbol);
+    LLVMValueRef known = LLVMGetNamedFunction(emitter->llvm_module, symbol);
     if (known && (LLVMGlobalGetValueType(known) != type || LLVMCountBasicBlocks(known))) {
         const char *why = LLVMCountBasicBlocks(known) || emitter->functions[0].llvm == known
                               ? "the kernel has a function of that name, too"
@@ -98,7 +98,7 @@ static LLVMValueRef declare(Emitter *emitter, const IrValue *value, LLVMTypeRef 
     }
     if (known)
         return known;
-    LLVMValueRef function = LLVMAddFunction(emitter->module, symbol, type);
+    LLVMValueRef function = LLVMAddFunction(emitter->llvm_module, symbol, type);
     add_function_attribute(emitter, function, "convergent", 0);
     add_function_attribute(emitter, function, "nounwind", 0);
     for (uint32_t i = 0; i < arguments->count; i++)

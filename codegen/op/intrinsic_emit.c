@@ -189,9 +189,9 @@ static bool emit_libdevice(Emitter *emitter, const IrValue *value, LLVMValueRef 
     const char *path = intrinsic_info[value->intrinsic].path;
     const char *symbol = arena_format(emitter->arena, "__nv_%s", strrchr(path, '.') + 1);
     LLVMTypeRef type = LLVMFunctionType(result, types, count, false);
-    LLVMValueRef function = LLVMGetNamedFunction(emitter->module, symbol);
+    LLVMValueRef function = LLVMGetNamedFunction(emitter->llvm_module, symbol);
     if (!function)
-        function = LLVMAddFunction(emitter->module, symbol, type);
+        function = LLVMAddFunction(emitter->llvm_module, symbol, type);
     LLVMValueRef call = LLVMBuildCall2(emitter->builder, type, function, arguments, count, "");
     if (first)
         out[0] = call;

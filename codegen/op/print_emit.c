@@ -12,13 +12,13 @@
 static LLVMValueRef text_constant(Emitter *emitter, const char *text, size_t length)
 {
     LLVMValueRef bytes = LLVMConstStringInContext2(emitter->context, text, length, false);
-    for (LLVMValueRef each = LLVMGetFirstGlobal(emitter->module); each; each = LLVMGetNextGlobal(each))
+    for (LLVMValueRef each = LLVMGetFirstGlobal(emitter->llvm_module); each; each = LLVMGetNextGlobal(each))
         if (LLVMIsGlobalConstant(each) && LLVMGetInitializer(each) == bytes)
             return LLVMConstAddrSpaceCast(each, emitter->pointer_type);
     char name[32];
     snprintf(name, sizeof name, "cujit.text.%u", emitter->text_count++);
     LLVMValueRef global =
-        LLVMAddGlobalInAddressSpace(emitter->module, LLVMTypeOf(bytes), name, emitter->lowering->pointer_space);
+        LLVMAddGlobalInAddressSpace(emitter->llvm_module, LLVMTypeOf(bytes), name, emitter->lowering->pointer_space);
     LLVMSetInitializer(global, bytes);
     LLVMSetGlobalConstant(global, true);
     LLVMSetLinkage(global, LLVMInternalLinkage);

@@ -60,8 +60,8 @@ static EmittedFunction declare_range(Emitter *emitter, const EmittedFunction *bo
     LLVMTypeRef result = LLVMStructTypeInContext(emitter->context, both, 2, false);
     EmittedFunction function = {
         .ir = body->ir, .type = LLVMFunctionType(result, types, count, false), .is_trip = body->is_trip};
-    function.llvm =
-        LLVMAddFunction(emitter->module, arena_format(emitter->arena, "cujit.%s.range", emitter->entry), function.type);
+    function.llvm = LLVMAddFunction(emitter->llvm_module,
+                                    arena_format(emitter->arena, "cujit.%s.range", emitter->entry), function.type);
     LLVMSetLinkage(function.llvm, LLVMInternalLinkage);
     add_function_attribute(emitter, function.llvm, "alwaysinline", 0);
     add_function_attribute(emitter, function.llvm, "nounwind", 0);

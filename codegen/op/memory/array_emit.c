@@ -329,11 +329,11 @@ static LLVMValueRef constant_global(Emitter *emitter, const ConstantArray *array
     char name[32];
     snprintf(name, sizeof name, "cujit.data.%016" PRIx64, hash.words[0]);
     LLVMValueRef bytes = LLVMConstStringInContext2(emitter->context, array->data, array->size, true);
-    LLVMValueRef global = LLVMGetNamedGlobal(emitter->module, name);
+    LLVMValueRef global = LLVMGetNamedGlobal(emitter->llvm_module, name);
     if (global && LLVMGetInitializer(global) == bytes)
         return global;
-    global =
-        LLVMAddGlobalInAddressSpace(emitter->module, LLVMTypeOf(bytes), name, constant_space(emitter, array->size));
+    global = LLVMAddGlobalInAddressSpace(emitter->llvm_module, LLVMTypeOf(bytes), name,
+                                         constant_space(emitter, array->size));
     LLVMSetInitializer(global, bytes);
     LLVMSetGlobalConstant(global, true);
     LLVMSetLinkage(global, LLVMInternalLinkage);
