@@ -18,7 +18,7 @@ JitFunction *jit_function_create(const Snapshot *snapshot, const CompileOptions 
     return function;
 }
 
-JitFunction *jit_raw_function_create(JitRawModule *module, const char *symbol, bool is_cooperative)
+JitFunction *jit_raw_function_create(JitRawModule *raw, const char *symbol, bool is_cooperative)
 {
     char *text = memory_try(strlen(symbol) + 1);
     JitFunction *function = text ? jit_function_create(NULL, &default_options, 0) : NULL;
@@ -26,7 +26,7 @@ JitFunction *jit_raw_function_create(JitRawModule *module, const char *symbol, b
         memory_free(text);
         return NULL;
     }
-    function->raw = module;
+    function->raw = raw;
     function->symbol = strcpy(text, symbol);
     function->is_cooperative = is_cooperative;
     return function;

@@ -42,11 +42,11 @@ JitFunction *jit_function_create(const Snapshot *snapshot, const CompileOptions 
 typedef struct JitRawModule JitRawModule;
 /* Copies the code and the name, which is for messages. NULL when memory is out. */
 JitRawModule *jit_raw_module_create(const void *code, size_t size, const char *name, int max_registers);
-void jit_raw_module_destroy(JitRawModule *module);
+void jit_raw_module_destroy(JitRawModule *raw);
 /* The module on that device, which lives as long as it. NULL with a diagnostic. Call without the GIL. */
-RtModule *jit_raw_module_on(JitRawModule *module, RtDevice *device, Diag *diag);
+RtModule *jit_raw_module_on(JitRawModule *raw, RtDevice *device, Diag *diag);
 /* A kernel of a raw module, which must outlive it. There is nothing to inspect in it. NULL when memory is out. */
-JitFunction *jit_raw_function_create(JitRawModule *module, const char *symbol, bool is_cooperative);
+JitFunction *jit_raw_function_create(JitRawModule *raw, const char *symbol, bool is_cooperative);
 void jit_function_destroy(JitFunction *function);
 
 /* What calls of overloaded functions wait for, with arguments of these types: a list in the arena. Answers make more wishes:

@@ -23,59 +23,59 @@ struct JitRawModule {
 
 JitRawModule *jit_raw_module_create(const void *code, size_t size, const char *name, int max_registers)
 {
-    JitRawModule *module = memory_try(sizeof *module);
+    JitRawModule *raw = memory_try(sizeof *raw);
     char *bytes = memory_try(size + 1), *text = memory_try(strlen(name) + 1);
-    if (!module || !bytes || !text) {
-        memory_free(module);
+    if (!raw || !bytes || !text) {
+        memory_free(raw);
         memory_free(bytes);
         memory_free(text);
         return NULL;
     }
     memcpy(bytes, code, size);
     strcpy(text, name);
-    *module = (JitRawModule){.code = bytes, .name = text, .max_registers = max_registers};
-    pthread_mutex_init(&module->lock, NULL);
-    return module;
+    *raw = (JitRawModule){.code = bytes, .name = text, .max_registers = max_registers};
+    pthread_mutex_init(&raw->lock, NULL);
+    return raw;
 }
 
-void jit_raw_module_destroy(JitRawModule *module)
+void jit_raw_module_destroy(JitRawModule *raw)
 {
-    if (!module)
+    if (!raw)
         return;
-    for (LoadedModule *each = module->loaded, *next; each; each = next) {
+    for (LoadedModule *each = raw->loaded, *next; each; each = next) {
         next = each->next;
         rt_module_unload(each->module);
         memory_free(each);
     }
-    pthread_mutex_destroy(&module->lock);
-    memory_free(module->code);
-    memory_free(module->name);
-    memory_free(module);
+    pthread_mutex_destroy(&raw->lock);
+    memory_free(raw->code);
+    memory_free(raw->name);
+    memory_free(raw);
 }
 
-static RtModule *load_locked(JitRawModule *module, RtDevice *device, Diag *diag)
+static RtModule *load_locked(JitRawModule *raw, RtDevice *device, Diag *diag)
 {
     LoadedModule *loaded = memory_new(sizeof *loaded, diag);
     if (!loaded)
         return NULL;
-    *loaded = (LoadedModule){device, rt_module_load(device, module->code, module->name, module->max_registers, diag),
-                             module->loaded};
+    *loaded =
+        (LoadedModule){device, rt_module_load(device, raw->code, raw->name, raw->max_registers, diag), raw->loaded};
     RtModule *made = loaded->module;
     if (made)
-        module->loaded = loaded;
+        raw->loaded = loaded;
     else
         memory_free(loaded);
     return made;
 }
 
-RtModule *jit_raw_module_on(JitRawModule *module, RtDevice *device, Diag *diag)
+RtModule *jit_raw_module_on(JitRawModule *raw, RtDevice *device, Diag *diag)
 {
-    pthread_mutex_lock(&module->lock);
-    const LoadedModule *found = module->loaded;
+    pthread_mutex_lock(&raw->lock);
+    const LoadedModule *found = raw->loaded;
     while (found && found->device != device)
         found = found->next;
-    RtModule *made = found ? found->module : load_locked(module, device, diag);
-    pthread_mutex_unlock(&module->lock);
+    RtModule *made = found ? found->module : load_locked(raw, device, diag);
+    pthread_mutex_unlock(&raw->lock);
     return made;
 }
 

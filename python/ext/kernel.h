@@ -5,10 +5,10 @@
 #include "ext/state.h"
 #include "jit/jit.h"
 
-/* Code from elsewhere with several kernels: object/raw_module_object.c. */
+/* Code from elsewhere with several kernels: kernel/raw_module_object.c. */
 typedef struct ExtRawModule {
     PyObject_HEAD ExtState *state;
-    JitRawModule *module;
+    JitRawModule *raw;
 } ExtRawModule;
 
 typedef struct ExtKernel {

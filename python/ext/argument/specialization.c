@@ -29,12 +29,11 @@ static bool publish(ExtKernel *kernel, JitFunction *function, Arena *arena, PyOb
 /* A kernel that was compiled elsewhere. */
 static bool prepare_raw(ExtKernel *kernel)
 {
-    const ExtRawModule *module = (const ExtRawModule *)PyTuple_GET_ITEM(kernel->raw, 0);
+    const ExtRawModule *raw = (const ExtRawModule *)PyTuple_GET_ITEM(kernel->raw, 0);
     const char *symbol = PyUnicode_AsUTF8(PyTuple_GET_ITEM(kernel->raw, 1));
     if (!symbol)
         return false;
-    JitFunction *function =
-        jit_raw_function_create(module->module, symbol, PyTuple_GET_ITEM(kernel->raw, 2) == Py_True);
+    JitFunction *function = jit_raw_function_create(raw->raw, symbol, PyTuple_GET_ITEM(kernel->raw, 2) == Py_True);
     if (!function)
         return PyErr_NoMemory(), false;
     if (!publish(kernel, function, NULL, NULL, 0, false))

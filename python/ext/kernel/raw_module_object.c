@@ -5,7 +5,7 @@
 #include "ext/object/device_object.h"
 #include "ext/raise.h"
 
-static PyObject *module_new(PyTypeObject *class, PyObject *args, PyObject *kwargs)
+static PyObject *raw_module_new(PyTypeObject *class, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"code", "name", "max_registers", NULL};
     Py_buffer code;
@@ -17,8 +17,8 @@ static PyObject *module_new(PyTypeObject *class, PyObject *args, PyObject *kwarg
     ExtRawModule *self = (ExtRawModule *)class->tp_alloc(class, 0);
     if (self) {
         self->state = state;
-        self->module = jit_raw_module_create(code.buf, (size_t)code.len, name, max_registers);
-        if (!self->module) {
+        self->raw = jit_raw_module_create(code.buf, (size_t)code.len, name, max_registers);
+        if (!self->raw) {
             Py_CLEAR(self);
             PyErr_NoMemory();
         }
@@ -27,11 +27,11 @@ static PyObject *module_new(PyTypeObject *class, PyObject *args, PyObject *kwarg
     return (PyObject *)self;
 }
 
-static void module_dealloc(ExtRawModule *self)
+static void raw_module_dealloc(ExtRawModule *self)
 {
     PyTypeObject *class = Py_TYPE(self);
-    JitRawModule *module = self->module;
-    Py_BEGIN_ALLOW_THREADS jit_raw_module_destroy(module);
+    JitRawModule *raw = self->raw;
+    Py_BEGIN_ALLOW_THREADS jit_raw_module_destroy(raw);
     Py_END_ALLOW_THREADS class->tp_free(self);
     Py_DECREF(class);
 }
@@ -44,18 +44,18 @@ static RtModule *loaded(const ExtRawModule *self)
         return NULL;
     Diag diag = {.id = DIAG_NONE};
     RtModule *module;
-    Py_BEGIN_ALLOW_THREADS module = jit_raw_module_on(self->module, device, &diag);
+    Py_BEGIN_ALLOW_THREADS module = jit_raw_module_on(self->raw, device, &diag);
     Py_END_ALLOW_THREADS if (!module) ext_raise(&diag);
     return module;
 }
 
-static PyObject *module_load(ExtRawModule *self, PyObject *Py_UNUSED(ignored))
+static PyObject *raw_module_load(ExtRawModule *self, PyObject *Py_UNUSED(ignored))
 {
     RtModule *module = loaded(self);
     return module ? PyLong_FromUnsignedLongLong(rt_module_handle(module)) : NULL;
 }
 
-static PyObject *module_attribute(ExtRawModule *self, PyObject *args)
+static PyObject *raw_module_attribute(ExtRawModule *self, PyObject *args)
 {
     const char *symbol;
     int number, value = 0;
@@ -69,7 +69,7 @@ static PyObject *module_attribute(ExtRawModule *self, PyObject *args)
     return ok ? PyLong_FromLong(value) : ext_raise(&diag);
 }
 
-static PyObject *module_variable(ExtRawModule *self, PyObject *name)
+static PyObject *raw_module_variable(ExtRawModule *self, PyObject *name)
 {
     const char *symbol = PyUnicode_AsUTF8(name);
     RtModule *module = symbol ? loaded(self) : NULL;
@@ -82,32 +82,32 @@ static PyObject *module_variable(ExtRawModule *self, PyObject *name)
     return ok ? Py_BuildValue("(Kn)", (unsigned long long)pointer, (Py_ssize_t)size) : ext_raise(&diag);
 }
 
-static PyMethodDef module_methods[] = {
-    {"load", (PyCFunction)module_load, METH_NOARGS,
+static PyMethodDef raw_module_methods[] = {
+    {"load", (PyCFunction)raw_module_load, METH_NOARGS,
      "The driver's handle on the current device, where it is loaded now."},
-    {"attribute", (PyCFunction)module_attribute, METH_VARARGS, "A CUfunction_attribute of a kernel by its number."},
-    {"variable", (PyCFunction)module_variable, METH_O, "(address, bytes) of a variable."},
+    {"attribute", (PyCFunction)raw_module_attribute, METH_VARARGS, "A CUfunction_attribute of a kernel by its number."},
+    {"variable", (PyCFunction)raw_module_variable, METH_O, "(address, bytes) of a variable."},
     {0},
 };
 
-static PyType_Slot module_slots[] = {
+static PyType_Slot raw_module_slots[] = {
     {Py_tp_doc, "PTX or machine code from elsewhere."},
-    {Py_tp_new, module_new},
-    {Py_tp_dealloc, module_dealloc},
-    {Py_tp_methods, module_methods},
+    {Py_tp_new, raw_module_new},
+    {Py_tp_dealloc, raw_module_dealloc},
+    {Py_tp_methods, raw_module_methods},
     {0},
 };
 
-static PyType_Spec module_spec = {
+static PyType_Spec raw_module_spec = {
     .name = "cujit._core.RawModule",
     .basicsize = sizeof(ExtRawModule),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
-    .slots = module_slots,
+    .slots = raw_module_slots,
 };
 
 bool ext_add_raw_modules(PyObject *module)
 {
     ExtState *state = ext_state(module);
-    state->raw_module_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &module_spec, NULL);
+    state->raw_module_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &raw_module_spec, NULL);
     return state->raw_module_type && PyModule_AddType(module, state->raw_module_type) == 0;
 }
