@@ -29,8 +29,8 @@ typedef enum ConstantKind {
     CONSTANT_STRING, /* text */
     CONSTANT_TUPLE, /* items, count; type: of named tuples and dataclasses the type of a like one, whose items say nothing */
     CONSTANT_ARRAY, /* array */
-    CONSTANT_MODULE, /* also classes, enums and namespaces: names, items, count: the attributes the code can name. type:
-                        of the members of an enum, of what a named tuple's or a dataclass's class makes; else NULL */
+    CONSTANT_NAMESPACE, /* modules, classes, enums and the like: names, items, count: the attributes the code can name. type:
+                           of the members of an enum, of what a named tuple's or a dataclass's class makes; else NULL */
     CONSTANT_INTRINSIC, /* intrinsic */
     CONSTANT_TYPE, /* type: np.float32, cujit.int64, bool, int, float, complex; dtypes. text: Python's name of it,
                               "int" for int, which is not int64 */
@@ -69,7 +69,7 @@ const char *constant_key(Arena *arena, const Constant *key);
     FIELD(ConstantKind, kind, , number, )                                                                         \
     FIELD(bool, is_unsigned, , number, )                                                                          \
     FIELD(bool, is_python, , number, ) /* numbers: of Python's own int, float or complex, not of NumPy's types */ \
-    FIELD(bool, is_exception, , number, ) /* MODULE: a class of exceptions */                                     \
+    FIELD(bool, is_exception, , number, ) /* NAMESPACE: a class of exceptions */                                  \
     FIELD(const Type *, type, , type, )                                                                           \
     FIELD(int64_t, integer, , number, )                                                                           \
     FIELD(double, real, , real, )                                                                                 \

@@ -356,7 +356,7 @@ static void describe_object(Buf *out, const Constant *constant)
 {
     switch (constant ? constant->kind : CONSTANT_UNDEFINED) {
     case CONSTANT_STRING: buf_add(out, "string"); return;
-    case CONSTANT_MODULE: buf_add(out, "module"); break;
+    case CONSTANT_NAMESPACE: buf_add(out, "module"); break;
     case CONSTANT_INTRINSIC: buf_add(out, "function"); break;
     case CONSTANT_FUNCTION:
     case CONSTANT_FOREIGN:

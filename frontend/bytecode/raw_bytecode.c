@@ -12,8 +12,11 @@ const BytecodeInfo bytecode_info[BYTECODE_COUNT] = {
 
 /* The same for all versions; later ones have more. */
 static const Constant common_constants[] = {
-    {.kind = CONSTANT_MODULE, .is_exception = true, .text = "AssertionError", .shown_as = "AssertionError"},
-    {.kind = CONSTANT_MODULE, .is_exception = true, .text = "NotImplementedError", .shown_as = "NotImplementedError"},
+    {.kind = CONSTANT_NAMESPACE, .is_exception = true, .text = "AssertionError", .shown_as = "AssertionError"},
+    {.kind = CONSTANT_NAMESPACE,
+     .is_exception = true,
+     .text = "NotImplementedError",
+     .shown_as = "NotImplementedError"},
     {.kind = CONSTANT_UNSUPPORTED, .text = "tuple"},
     {.kind = CONSTANT_UNSUPPORTED, .text = "all"},
     {.kind = CONSTANT_UNSUPPORTED, .text = "any"},

@@ -303,7 +303,7 @@ bool lower_function(Lower *l, const SsaValue *value, Operand *out)
     return true;
 }
 
-static const Constant function_itself = {.kind = CONSTANT_MODULE, .text = "function", .shown_as = "this function"};
+static const Constant function_itself = {.kind = CONSTANT_NAMESPACE, .text = "function", .shown_as = "this function"};
 
 Operand operand_self(Lower *l)
 {

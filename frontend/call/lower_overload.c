@@ -185,7 +185,7 @@ static bool is_stub(const Constant *otherwise)
 {
     if (otherwise->kind == CONSTANT_FUNCTION)
         return !otherwise->function->code->is_library;
-    return otherwise->kind == CONSTANT_UNSUPPORTED || otherwise->kind == CONSTANT_MODULE;
+    return otherwise->kind == CONSTANT_UNSUPPORTED || otherwise->kind == CONSTANT_NAMESPACE;
 }
 
 static const Operand *all_arguments(Lower *l, const Call *call)

@@ -21,12 +21,12 @@
 #include "frontend/value/lower_time.h"
 #include "frontend/value/lower_tuple.h"
 
-static bool module_attribute(Lower *l, const Constant *module, const char *name, Operand *out)
+static bool namespace_attribute(Lower *l, const Constant *space, const char *name, Operand *out)
 {
-    for (uint32_t i = 0; i < module->count; i++)
-        if (module->names && strcmp(module->names[i], name) == 0)
-            return operand_of_constant(l, module->items[i], out);
-    const char *shown = module->shown_as ? module->shown_as : module->text ? module->text : "this module";
+    for (uint32_t i = 0; i < space->count; i++)
+        if (space->names && strcmp(space->names[i], name) == 0)
+            return operand_of_constant(l, space->items[i], out);
+    const char *shown = space->shown_as ? space->shown_as : space->text ? space->text : "this module";
     return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, shown, name, "");
 }
 
@@ -122,8 +122,8 @@ bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out)
         return ok;
     if (operand_is_object(object, CONSTANT_OVERLOADED))
         return operand_of_constant(l, object.constant->items[0], &object) && lower_attribute(l, object, name, out);
-    if (operand_is_object(object, CONSTANT_MODULE))
-        return module_attribute(l, object.constant, name, out);
+    if (operand_is_object(object, CONSTANT_NAMESPACE))
+        return namespace_attribute(l, object.constant, name, out);
     if (operand_is_object(object, CONSTANT_INTRINSIC))
         return intrinsic_attribute(l, object.constant->intrinsic, name, out);
     if (operand_is_object(object, CONSTANT_TYPE) && strcmp(name, "type") == 0)

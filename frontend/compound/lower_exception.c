@@ -15,7 +15,7 @@
 
 bool operand_is_exception_class(Operand operand)
 {
-    return operand_is_object(operand, CONSTANT_MODULE) && operand.constant->is_exception;
+    return operand_is_object(operand, CONSTANT_NAMESPACE) && operand.constant->is_exception;
 }
 
 bool lower_exception_call(Lower *l, Operand class, const Call *call, Operand *out)

@@ -31,7 +31,7 @@ void emit_builtin_raise(Lower *l, const char *class)
         return;
     }
     Constant *constant = ARENA_NEW(l->arena, Constant);
-    *constant = (Constant){.kind = CONSTANT_MODULE, .is_exception = true, .text = class};
+    *constant = (Constant){.kind = CONSTANT_NAMESPACE, .is_exception = true, .text = class};
     emit_raise(l, &(IrException){.class = constant, .pos = raise_place(l)}, 0, NULL);
 }
 
@@ -44,7 +44,7 @@ void emit_check(Lower *l, IrValue *condition, const char *class, const char *tex
     if (!l->emitting)
         return;
     Constant *constants = ARENA_ARRAY(l->arena, Constant, 2);
-    constants[0] = (Constant){.kind = CONSTANT_MODULE, .is_exception = true, .text = class};
+    constants[0] = (Constant){.kind = CONSTANT_NAMESPACE, .is_exception = true, .text = class};
     constants[1] = (Constant){.kind = CONSTANT_STRING, .text = text};
     IrExceptionArgument *argument = ARENA_NEW(l->arena, IrExceptionArgument);
     *argument = (IrExceptionArgument){.constant = &constants[1], .type = &type_none};

@@ -34,7 +34,7 @@ const Type *type_number_of(const Type *type) { return is_int_enum(type) ? type->
 
 bool operand_is_enum_class(Operand operand)
 {
-    return operand_is_object(operand, CONSTANT_MODULE) && operand.constant->type &&
+    return operand_is_object(operand, CONSTANT_NAMESPACE) && operand.constant->type &&
            type_is_enum(operand.constant->type);
 }
 

@@ -99,7 +99,7 @@ static const Constant *global_named(Arena *arena, const CodeSnapshot *code, cons
     if (builtin || fuzz_below(4) == 0)
         return builtin ? builtin : random_constant(arena, 0);
     Constant *module = ARENA_NEW(arena, Constant);
-    module->kind = CONSTANT_MODULE;
+    module->kind = CONSTANT_NAMESPACE;
     module->count = code->name_count;
     module->names = code->names;
     const Constant **items = ARENA_ARRAY(arena, const Constant *, code->name_count);

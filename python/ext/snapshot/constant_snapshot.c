@@ -321,14 +321,14 @@ enum { MOST_NAMESPACES = 10000, MOST_NESTED_NAMESPACES = 64 };
  * text, too. */
 static const Constant *namespace(SnapshotScope *scope, PyObject *object, const char *shown)
 {
-    Constant *constant = table_get(scope->modules, &object, sizeof object);
+    Constant *constant = table_get(scope->namespaces, &object, sizeof object);
     if (constant)
         return constant;
     if (++scope->builder->namespace_count > MOST_NAMESPACES ||
         scope->builder->namespace_depth == MOST_NESTED_NAMESPACES)
         return ext_unsupported(scope->builder, "object that makes new modules of every attribute", shown);
-    constant = ext_new_constant(scope->builder, CONSTANT_MODULE, shown);
-    table_set(scope->modules, &object, sizeof object, constant);
+    constant = ext_new_constant(scope->builder, CONSTANT_NAMESPACE, shown);
+    table_set(scope->namespaces, &object, sizeof object, constant);
     if (PyExceptionClass_Check(object)) {
         constant->is_exception = true;
         constant->host_class = object;

@@ -355,13 +355,13 @@ static bool fill_function(SnapshotBuilder *builder, PyObject *function, Snapshot
                            .globals = PyFunction_GetGlobals(function),
                            .names = ext_hold(all_names(function)),
                            .builtins = ext_hold(PyObject_GetAttrString(function, "__builtins__")),
-                           .modules = table_create()};
+                           .namespaces = table_create()};
     bool ok = scope.builtins && scope.names && (out->code = ext_code(&scope, code)) &&
               read_assembly(builder, function, out) && read_free_values(&scope, PyFunction_GetClosure(function), out) &&
               read_constant_parameters(function, out) &&
               read_defaults(&scope, ext_hold(Py_XNewRef(PyFunction_GetDefaults(function))), out) &&
               read_keyword_defaults(&scope, ext_hold(Py_XNewRef(PyFunction_GetKwDefaults(function))), out);
-    table_destroy(scope.modules);
+    table_destroy(scope.namespaces);
     return ok;
 }
 

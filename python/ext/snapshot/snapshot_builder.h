@@ -34,7 +34,7 @@ typedef struct SnapshotScope {
     const Snapshot *snapshot; /* of the function, being filled */
     PyObject *globals, *builtins;
     PyObject *names; /* list of every name in the code's co_names */
-    Table *modules; /* object -> Constant: what is restricted to `names` */
+    Table *namespaces; /* object -> Constant: what is restricted to `names` */
 } SnapshotScope;
 
 /* snapshot_builder.c: a str as UTF-8 in the arena; NULL with an exception. */

@@ -1,5 +1,5 @@
-/* The few CUDA types and numbers that driver.def needs, under their CUDA names. tests/runtime/cuda/driver/driver_header_check.c
- * compares them with cuda.h. For driver.h, and where no more than numbers is needed. */
+/* The few CUDA types and numbers that driver.def needs, under their CUDA names, compared with cuda.h by
+ * tests/runtime/cuda/driver/driver_header_check.c. For driver.h, and where no more than numbers is needed. */
 #ifndef CUJIT_RUNTIME_DRIVER_TYPES_H
 #define CUJIT_RUNTIME_DRIVER_TYPES_H
 
