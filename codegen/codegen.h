@@ -6,6 +6,11 @@
 #include "core/kernel_image.h"
 #include "core/target.h"
 
+/* Puts what these options check on such a device into a module as the frontend made it: tests that end a thread by
+ * exceptions of the module (codegen/check/). The module of a device function stays as it is: there is no launch that could
+ * raise them. */
+void codegen_add_checks(IrModule *module, const Target *target, const CompileOptions *options);
+
 /* Is told what each pass left. */
 typedef struct PassWatch {
     void (*left)(void *user, const char *pass, const IrModule *module);

@@ -1,5 +1,5 @@
-/* The known GPU architectures, oldest first; the words for what of exact floating point is given up;
- * options that nobody has given. */
+/* The known GPU architectures, oldest first; the words for what of exact floating point is given up, and for what is
+ * checked; options that nobody has given. */
 #include "core/target.h"
 
 #include <stddef.h>
@@ -18,10 +18,22 @@ const char *const float_flag_words[FLOAT_FLAG_COUNT] = {
 #undef FLOAT_FLAG
 };
 
+const char *const check_words[CHECK_COUNT] = {
+#define CHECK_ROW(id, word, doc) [CHECK_BIT_##id] = word,
+#include "core/check.def"
+#undef CHECK_ROW
+};
+
 const CompileOptions default_options = {
 #define OPTION(name, kind, type, value, default, loops, doc) .name = value,
 #include "core/option.def"
 };
+
+CheckSet checks_of(const CompileOptions *options, TargetKind kind)
+{
+    (void)kind;
+    return options->check == CHECKS_DEFAULT ? CHECKS_NONE : options->check & CHECKS_ALL;
+}
 
 const TargetInfo *target_gpu(int sm)
 {

@@ -57,6 +57,24 @@ typedef struct LaunchBounds {
     int threads, blocks, cluster; /* 0: none */
 } LaunchBounds;
 
+/* What check mode looks for, a bit for each row of check.def. */
+typedef unsigned CheckSet;
+enum {
+#define CHECK_ROW(id, word, doc) CHECK_BIT_##id,
+#include "core/check.def"
+#undef CHECK_ROW
+    CHECK_COUNT
+};
+enum {
+    CHECKS_NONE = 0,
+#define CHECK_ROW(id, word, doc) CHECK_##id = 1 << CHECK_BIT_##id,
+#include "core/check.def"
+#undef CHECK_ROW
+    CHECKS_ALL = (1 << CHECK_COUNT) - 1,
+    CHECKS_DEFAULT = 1 << CHECK_COUNT /* nothing was said: checks_of() decides */
+};
+extern const char *const check_words[CHECK_COUNT];
+
 /* What code is made with. fmad: false: a * b + c is rounded twice, unless FLOAT_CONTRACT is set. exceptions: the host is told
  * of exceptions; with debug, by the launch itself. opt: 0..3. max_registers: 0: no limit. shared_memory_carveout: percent
  * + 1; 0: the driver chooses. */
@@ -65,5 +83,8 @@ typedef struct CompileOptions {
 #include "core/option.def"
 } CompileOptions;
 extern const CompileOptions default_options;
+
+/* What these options check on such a device. */
+CheckSet checks_of(const CompileOptions *options, TargetKind kind);
 
 #endif

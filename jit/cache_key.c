@@ -257,9 +257,11 @@ static void write_processor(Writer *w, const TargetInfo *gpu) { write_text(w, gp
 
 static void write_target(Writer *w, const Target *object) { TARGET_FIELDS(WRITE_FIELD) }
 
-/* No type of an option has gaps. */
-static void write_options(Writer *w, const CompileOptions *options)
+/* No type of an option has gaps. Of what is checked it matters what it comes to. */
+static void write_options(Writer *w, const CompileOptions *given, TargetKind kind)
 {
+    CompileOptions resolved = *given, *options = &resolved;
+    resolved.check = checks_of(given, kind);
 #define OPTION(name, kind, type, value, default, loops, doc) write_bytes(w, &options->name, sizeof options->name);
 #include "core/option.def"
 }
@@ -278,11 +280,12 @@ bool jit_cache_key(const JitFunction *function, const JitSpecialization *special
                    Hash *key)
 {
     const CompileOptions *options = &function->options;
-    bool with_positions = options->debug || options->lineinfo || target->kind == TARGET_HOST;
+    bool with_positions =
+        options->debug || options->lineinfo || target->kind == TARGET_HOST || checks_of(options, target->kind);
     Writer writer = {.seen = table_create(), .with_positions = with_positions};
     bool ok = write_build(&writer);
     write_target(&writer, target);
-    write_options(&writer, options);
+    write_options(&writer, options, target->kind);
     write_number(&writer, specialization->count);
     for (uint32_t i = 0; i < specialization->count; i++)
         write_type(&writer, specialization->types[i]);

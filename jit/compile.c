@@ -126,6 +126,8 @@ bool jit_compile(const JitFunction *function, const Target *target, JitSpecializ
     bool ok = module && ir_verify(module, diag);
     if (ok) {
         dump_ir(function, "ir", module);
+        codegen_add_checks(module, target, &function->options);
+        dump_ir(function, "checks", module);
         describe(function, module, specialization);
         bool *written = memory_alloc(specialization->count);
         ir_written_parameters(module, written); /* as the program has it: passes may hide it */
@@ -147,13 +149,18 @@ bool jit_compile(const JitFunction *function, const Target *target, JitSpecializ
 
 bool jit_restore_exceptions(const JitFunction *function, JitSpecialization *specialization)
 {
-    if (!function->options.exceptions)
+    Target target;
+    Diag ignored = {.id = DIAG_NONE};
+    if (!jit_target_of_device(specialization->device, &target, &ignored))
+        return false;
+    if (!function->options.exceptions && !checks_of(&function->options, target.kind))
         return true;
     Arena *arena = arena_create();
-    Diag ignored = {.id = DIAG_NONE};
-    const IrModule *module = lower(function, specialization, NULL, NULL, arena, &ignored);
-    if (module)
+    IrModule *module = lower(function, specialization, NULL, NULL, arena, &ignored);
+    if (module) {
+        codegen_add_checks(module, &target, &function->options);
         describe(function, module, specialization);
+    }
     arena_destroy(arena);
     return module != NULL;
 }

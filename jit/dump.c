@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const jit_dump_stages[] = {"bytecode", "cfg", "ssa", "ir", "llvm", "ptx", NULL};
+const char *const jit_dump_stages[] = {"bytecode", "cfg", "ssa", "ir", "checks", "llvm", "ptx", NULL};
 
 bool jit_dump_wants(const char *stage)
 {

@@ -38,7 +38,9 @@ static void copy_exception(Arena *arena, const IrException *from, IrException *t
     *to = (IrException){.class = copy_constant(arena, from->class),
                         .argument_count = from->argument_count,
                         .arguments = arguments,
-                        .pos = from->pos};
+                        .pos = from->pos,
+                        .is_check = from->is_check,
+                        .array = copy_text(arena, from->array)};
 }
 
 void jit_keep_exceptions(const IrModule *module, JitSpecialization *specialization)

@@ -78,9 +78,10 @@ static char *pass_text(IrModule *module, const Target *target, const CompileOpti
 static const struct {
     const char *name;
     JitStage stage;
-} stages[] = {{"bytecode", JIT_STAGE_FRONTEND}, {"cfg", JIT_STAGE_FRONTEND},       {"ssa", JIT_STAGE_FRONTEND},
-              {"ir", JIT_STAGE_FRONTEND},       {"types", JIT_STAGE_FRONTEND},     {"llvm", JIT_STAGE_TARGET},
-              {"asm", JIT_STAGE_TARGET},        {"widenings", JIT_STAGE_FRONTEND}, {"warnings", JIT_STAGE_FRONTEND}};
+} stages[] = {{"bytecode", JIT_STAGE_FRONTEND}, {"cfg", JIT_STAGE_FRONTEND},   {"ssa", JIT_STAGE_FRONTEND},
+              {"ir", JIT_STAGE_FRONTEND},       {"types", JIT_STAGE_FRONTEND}, {"checks", JIT_STAGE_TARGET},
+              {"llvm", JIT_STAGE_TARGET},       {"asm", JIT_STAGE_TARGET},     {"widenings", JIT_STAGE_FRONTEND},
+              {"warnings", JIT_STAGE_FRONTEND}};
 
 enum { STAGE_COUNT = sizeof stages / sizeof *stages };
 
@@ -113,6 +114,12 @@ static char *target_text(IrModule *module, const Target *target, const CompileOp
     bool want_llvm = strcmp(what, "llvm") == 0;
     if (!ir_verify(module, diag))
         return NULL;
+    codegen_add_checks(module, target, options);
+    if (strcmp(what, "checks") == 0) {
+        Buf text = {0};
+        ir_print(&text, module, true);
+        return take_text(&text);
+    }
     return want_llvm || strcmp(what, "asm") == 0 ? generated_text(module, target, options, want_llvm, diag)
                                                  : pass_text(module, target, options, what, diag);
 }

@@ -176,7 +176,7 @@ static void report_values(Emitter *emitter, const IrValue *value)
 void emit_op_RAISE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     (void)out;
-    if (!emitter->record)
+    if (!emitter->record || value->hint == IR_SILENT)
         LLVMBuildBr(emitter->builder, unwind_block(emitter));
     else if (value->operand_count)
         report_values(emitter, value);

@@ -102,6 +102,9 @@ typedef enum IrBound {
     IR_BOUND_COUNT
 } IrBound;
 
+/* Of a RAISE: the host is not told, and its number says nothing. */
+typedef enum IrSilence { IR_HEARD, IR_SILENT, IR_SILENCE_COUNT } IrSilence;
+
 /* Of an ADDRESS: memory may be written through it. */
 typedef enum IrEscape { IR_STAYS, IR_ESCAPES, IR_ESCAPE_COUNT } IrEscape;
 
@@ -112,6 +115,7 @@ enum {
     IR_THREADS_MARK_COUNT = 2
 };
 extern const char *const ir_threads_mark_names[IR_THREADS_MARK_COUNT]; /* "independent", "begin" */
+extern const char *const ir_index_mark_names[TYPE_MAX_NDIM]; /* of a subarray's axes: "index0", ... */
 
 /* What is to be done with the loop whose header a block is. */
 typedef enum IrLoopMark {
@@ -151,7 +155,9 @@ struct IrValue {
     IrBlock *block;
     IrValue *next; /* in the block, in order */
     uint8_t scope, order; /* IrScope and IrOrder of an atomic */
-    uint8_t hint; /* IrHint, IrExactness, IrEscape or IrBound, by the operation; IR_THREADS_... of a thread_loop */
+    /* IrHint, IrExactness, IrEscape, IrSilence or IrBound, by the operation; IR_THREADS_... of a thread_loop; of a subarray
+     * the axes, a bit each, whose start is an index of the program, which may be out of bounds */
+    uint8_t hint;
     bool non_negative; /* known from the source: the variable of a range that starts at 0 or more and rises */
     union {
         uint32_t index;
@@ -218,6 +224,8 @@ typedef struct IrException {
     uint32_t argument_count;
     const IrExceptionArgument *arguments;
     SourcePos pos;
+    bool is_check; /* of check mode: its format may name {array}, the array of the expression at pos */
+    const char *array; /* what it is called where the source is not at hand; NULL: it has no name */
 } IrException;
 
 struct IrModule {
@@ -246,6 +254,8 @@ IrValue *ir_copy_value(IrBlock *to, const IrValue *value, IrValue *const *operan
 IrValue *ir_phi(IrBlock *block, const Type *type, const SourcePos *pos, uint32_t operand_count);
 IrValue *ir_const_int(IrBlock *block, const Type *type, int64_t value, const SourcePos *pos);
 IrValue *ir_const_float(IrBlock *block, const Type *type, double real, double imaginary, const SourcePos *pos);
+/* Ends the thread and tells nobody. */
+IrValue *ir_raise_silently(IrBlock *block, const SourcePos *pos);
 /* Ends the block by an exception of the module; values: scalars, in the order of their slots. */
 IrValue *ir_raise(IrBlock *block, uint32_t exception, const SourcePos *pos, uint32_t count, IrValue *const *values);
 /* The module is linked with that; no more than once. Borrows it. */

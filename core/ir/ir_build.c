@@ -22,12 +22,15 @@ const IrOpInfo ir_op_info[IR_OP_COUNT] = {
 
 const char *const ir_loop_mark_names[IR_LOOP_MARK_COUNT] = {"", "unroll", "batch"};
 const char *const ir_threads_mark_names[IR_THREADS_MARK_COUNT] = {"independent", "begin"};
+const char *const ir_index_mark_names[TYPE_MAX_NDIM] = {"index0", "index1", "index2", "index3",
+                                                        "index4", "index5", "index6", "index7"};
 const char *const ir_scope_names[IR_SCOPE_COUNT] = {"device", "block", "system"};
 const char *const ir_order_names[IR_ORDER_COUNT] = {"relaxed", "acquire", "release", "acq_rel", "seq_cst"};
 
 const char *const ir_hint_names[IR_HINT_COUNT] = {"", "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt"};
 static const char *const exactness_names[IR_EXACTNESS_COUNT] = {"", "exact"};
 static const char *const escape_names[IR_ESCAPE_COUNT] = {"", "escapes"};
+static const char *const silence_names[IR_SILENCE_COUNT] = {"", "silent"};
 static const char *const bound_names[IR_BOUND_COUNT] = {"", "in", "out"};
 
 const char *const *ir_hint_words(IrOp op, uint8_t *count)
@@ -38,6 +41,7 @@ const char *const *ir_hint_words(IrOp op, uint8_t *count)
     case IR_ADD:
     case IR_MUL: *count = IR_EXACTNESS_COUNT; return exactness_names;
     case IR_ADDRESS: *count = IR_ESCAPE_COUNT; return escape_names;
+    case IR_RAISE: *count = IR_SILENCE_COUNT; return silence_names;
     case IR_BRANCH: *count = IR_BOUND_COUNT; return bound_names;
     default: *count = 0; return NULL;
     }
@@ -162,6 +166,13 @@ IrValue *ir_raise(IrBlock *block, uint32_t exception, const SourcePos *pos, uint
 {
     IrValue *value = ir_append(block, IR_RAISE, &type_none, pos, count, values);
     value->index = exception;
+    return value;
+}
+
+IrValue *ir_raise_silently(IrBlock *block, const SourcePos *pos)
+{
+    IrValue *value = ir_raise(block, 0, pos, 0, NULL);
+    value->hint = IR_SILENT;
     return value;
 }
 

@@ -217,6 +217,10 @@ static bool read_atomic(Parser *p, IrValue *out)
 
 static bool read_subarray(Parser *p, IrValue *out)
 {
+    for (int i = 0; i < TYPE_MAX_NDIM; i++) {
+        const char *const names[] = {"", ir_index_mark_names[i]};
+        out->hint |= (uint8_t)(parse_choice(p, names, 2) << i);
+    }
     if (!read_element(p) || !parse_expect(p, ",") || !parse_expect(p, "extents") || !read_bracketed(p, "[", "]"))
         return false;
     if (!parse_expect(p, ",") || !parse_expect(p, "strides") || !read_bracketed(p, "[", "]"))

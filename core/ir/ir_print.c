@@ -131,9 +131,12 @@ static void print_phi(Buf *out, const IrValue *value)
     }
 }
 
-/* `x[%0], extents [%1], strides [%2], offset 8` */
+/* `!index0 x[%0], extents [%1], strides [%2], offset 8` */
 static void print_subarray(Buf *out, const IrValue *value)
 {
+    for (int i = 0; i < TYPE_MAX_NDIM; i++)
+        if (value->hint >> i & 1)
+            buf_printf(out, "!%s ", ir_index_mark_names[i]);
     uint32_t next = print_element(out, value);
     uint32_t ndim = value->type->kind == TYPE_ARRAY ? value->type->ndim : 0;
     buf_add(out, ", extents [");

@@ -470,7 +470,8 @@ static bool verify_hint(const IrValue *value, Diag *diag)
 {
     uint8_t count;
     const char *const *words = ir_hint_words(value->op, &count);
-    if (value->hint && value->op != IR_THREAD_LOOP && (!words || value->hint >= count))
+    bool has_bits = value->op == IR_THREAD_LOOP || value->op == IR_SUBARRAY;
+    if (value->hint && !has_bits && (!words || value->hint >= count))
         return verify_fail(diag, value, "unknown hint %u", value->hint);
     bool is_of_numbers = value->op == IR_ADD || value->op == IR_MUL;
     return !value->hint || !is_of_numbers || type_is_integer(value->type) ||

@@ -16,6 +16,7 @@ typedef struct View {
     bool is_full[TYPE_MAX_NDIM];          /* axis of the result: a whole axis of the array, in order */
     bool is_dense[TYPE_MAX_NDIM];         /* axis of the result: neighbours of the array, maybe not all */
     bool leading_integers_only, trailing_integers_only, kept_any;
+    uint8_t indexed; /* axes of the array whose start is an index */
 } View;
 
 static const Type *i64(void) { return TYPE_OF(INT64); }
@@ -177,6 +178,7 @@ static bool view_integer(Lower *l, View *view, Operand item)
     if (view->kept_any)
         view->leading_integers_only = false;
     IrValue *extent = emit_extent(l, view->array, view->axis);
+    view->indexed |= (uint8_t)(1u << view->axis);
     return lower_index_value(l, item, extent, &view->starts[view->axis++]);
 }
 
@@ -253,7 +255,9 @@ static Operand finish_view(Lower *l, const View *view)
         operands[count++] = operand_ir(l, view->extents[i]);
     for (uint32_t i = 0; i < view->ndim; i++)
         operands[count++] = operand_ir(l, view->strides[i]);
-    return operand_value(type, emit(l, IR_SUBARRAY, type, count, operands));
+    IrValue *made = emit(l, IR_SUBARRAY, type, count, operands);
+    made->hint = view->indexed;
+    return operand_value(type, made);
 }
 
 bool lower_view(Lower *l, Operand array, Operand index, Operand *out)

@@ -15,7 +15,7 @@ void emit_silent_raise(Lower *l)
     if (l->instance->is_kernel)
         emit(l, IR_RETURN, &type_none, 0, NULL);
     else if (l->emitting)
-        ir_raise(l->block, 0, &l->value->pos, 0, NULL);
+        ir_raise_silently(l->block, &l->value->pos);
 }
 
 void emit_raise(Lower *l, const IrException *exception, uint32_t count, IrValue *const *values)

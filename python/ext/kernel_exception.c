@@ -5,8 +5,9 @@
 /* --- kernels by number --------------------------------------------------------------------------------------------------- */
 bool ext_number_kernel(ExtKernel *kernel, uint32_t *number)
 {
+    const CompileOptions *options = &kernel->compile_options;
     *number = 0;
-    if (!kernel->compile_options.exceptions)
+    if (!options->exceptions && !checks_of(options, TARGET_HOST) && !checks_of(options, TARGET_NVPTX))
         return true;
     uint32_t next = atomic_fetch_add(&kernel->state->kernel_number, 1) + 1;
     PyObject *key = PyLong_FromUnsignedLong(next), *weak = PyWeakref_NewRef((PyObject *)kernel, NULL);
@@ -180,8 +181,52 @@ static PyObject *class_of(const Constant *class)
     return found;
 }
 
+/* Of a check: a builtin's, or one of cujit.errors. New reference. */
+static PyObject *class_of_check(const Constant *class)
+{
+    PyObject *errors = PyImport_ImportModule("cujit.errors");
+    PyObject *found = errors && PyObject_HasAttrString(errors, class->text)
+                          ? PyObject_GetAttrString(errors, class->text)
+                          : class_of(class);
+    Py_XDECREF(errors);
+    return found;
+}
+
+/* cujit._check_report makes the text, which shows the source. New reference. */
+static PyObject *check_report(const IrException *exception, const ExceptionRecord *record)
+{
+    const SourcePos *pos = &exception->pos;
+    const IrExceptionArgument *argument = &exception->arguments[0];
+    const uint64_t *slot = record->slots + argument->first_slot;
+    const int32_t *block = record->block_index, *thread = record->thread_index;
+    PyObject *module = PyImport_ImportModule("cujit._check_report");
+    PyObject *values = module ? object_of_slots(argument->type, &slot) : NULL;
+    PyObject *text = NULL;
+    if (values)
+        text = PyObject_CallMethod(module, "text", "sOzzz(iiii)(iii)(iii)", argument->format, values, exception->array,
+                                   pos->function ? pos->function->file : NULL,
+                                   pos->function ? pos->function->name : NULL, pos->line, pos->end_line, pos->column,
+                                   pos->end_column, block[0], block[1], block[2], thread[0], thread[1], thread[2]);
+    Py_XDECREF(values);
+    Py_XDECREF(module);
+    return text;
+}
+
+static bool raise_check(const IrException *exception, const ExceptionRecord *record)
+{
+    PyObject *text = check_report(exception, record);
+    PyObject *class = text ? class_of_check(exception->class) : NULL;
+    if (class)
+        PyErr_SetObject(class, text);
+    Py_XDECREF(class);
+    Py_XDECREF(text);
+    return false;
+}
+
 static bool raise_exception(const IrException *exception, const ExceptionRecord *record)
 {
+    if (exception->is_check)
+        return raise_check(exception, record);
     PyObject *place = place_text(exception, record);
     PyObject *arguments = place ? all_arguments(exception, record, place) : NULL;
     PyObject *class = arguments ? class_of(exception->class) : NULL;

@@ -30,7 +30,7 @@ FLOORS = {
             *["type/", "snapshot", "constant", "foreign", "link_kind"],
             *["intrinsic", "intrinsic_cuda", "intrinsic_tensor", "intrinsic_family", "libdevice"],
         ],
-        ["float_flag", "option", "host_abi", "host_tensor", "kernel_abi", "target", "kernel_image"],
+        ["float_flag", "check", "option", "host_abi", "host_tensor", "kernel_abi", "target", "kernel_image"],
         ["ir/"],
     ],
     "frontend": [
@@ -55,7 +55,7 @@ FLOORS = {
         ["emit_tools", "debug_lines", "libdevice", "ir_to_llvm.h"],
         ["op/value/"],
         ["op/memory/"],
-        ["op/"],
+        ["op/", "check/"],
         ["nvptx/", "host/"],
         ["inlining", "ir_to_llvm.c", "module_emit", "optimize", "passes.c", "codegen.c"],
     ],

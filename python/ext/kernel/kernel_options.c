@@ -1,6 +1,7 @@
 /* The options of a function, as core/option.def lists them: Python's values read, and the rows for the package. */
 #include "ext/kernel/kernel_options.h"
 
+#include "ext/guard.h"
 #include "ext/module_parts.h"
 
 /* --- one reader for each kind ----------------------------------------------------------------------------------------- */
@@ -126,6 +127,72 @@ static bool read_float_rules(const char *name, PyObject *value, void *out)
     return ok && !PyErr_Occurred();
 }
 
+static bool add_check(const char *name, const char *word, size_t length, CheckSet *checks)
+{
+    for (int i = 0; i < CHECK_COUNT; i++)
+        if (strlen(check_words[i]) == length && memcmp(word, check_words[i], length) == 0) {
+            *checks |= 1u << i;
+            return true;
+        }
+    char words[128] = "";
+    for (int i = 0; i < CHECK_COUNT; i++)
+        strcat(strcat(words, i ? ", " : ""), check_words[i]);
+    PyErr_Format(PyExc_ValueError, "%s is True, False, or of these words: %s; not '%.*s'", name, words,
+                 (int)(length < 80 ? length : 80), word);
+    return false;
+}
+
+/* Words apart by commas and spaces. */
+static bool add_checks(const char *name, const char *text, CheckSet *checks)
+{
+    for (text += strspn(text, ", "); *text; text += strspn(text, ", ")) {
+        size_t length = strcspn(text, ", ");
+        if (!add_check(name, text, length, checks))
+            return false;
+        text += length;
+    }
+    return true;
+}
+
+static bool add_check_object(const char *name, PyObject *word, CheckSet *checks)
+{
+    const char *text = PyUnicode_Check(word) ? PyUnicode_AsUTF8(word) : NULL;
+    if (text)
+        return add_checks(name, text, checks);
+    if (!PyErr_Occurred() || ext_forgive())
+        PyErr_Format(PyExc_TypeError, "%s is True, False, or words, not %R", name, word);
+    return false;
+}
+
+/* Words of check.def in a text, or any iterable of them; True: all; False: none. */
+static bool read_checks(const char *name, PyObject *value, void *out)
+{
+    CheckSet *checks = out;
+    *checks = value == Py_True ? CHECKS_ALL : CHECKS_NONE;
+    if (PyBool_Check(value))
+        return true;
+    if (PyUnicode_Check(value))
+        return add_check_object(name, value, checks);
+    PyObject *words = PyObject_GetIter(value), *word = NULL;
+    bool ok = words || add_check_object(name, value, checks);
+    while (ok && (word = PyIter_Next(words))) {
+        ok = add_check_object(name, word, checks);
+        Py_DECREF(word);
+    }
+    Py_XDECREF(words);
+    return ok && !PyErr_Occurred();
+}
+
+/* Where nothing was said of it, CUJIT_CHECK may have: words, 0 for none, 1 for all. */
+static bool read_environment(CheckSet *checks)
+{
+    const char *text = getenv("CUJIT_CHECK");
+    if (*checks != CHECKS_DEFAULT || !text || !*text)
+        return true;
+    *checks = strcmp(text, "1") == 0 ? CHECKS_ALL : CHECKS_NONE;
+    return strcmp(text, "1") == 0 || strcmp(text, "0") == 0 || add_checks("CUJIT_CHECK", text, checks);
+}
+
 /* --- the rows ----------------------------------------------------------------------------------------------------------- */
 static const struct {
     const char *name, *kind, *default_text, *doc;
@@ -202,6 +269,8 @@ PyObject *ext_read_options(ExtKernel *self, PyObject *keywords)
     while (options && keywords && PyDict_Next(keywords, &position, &name, &value))
         if (!read_given(self, name, value, options))
             Py_CLEAR(options);
+    if (options && !read_environment(&self->compile_options.check))
+        Py_CLEAR(options);
     return options;
 }
 

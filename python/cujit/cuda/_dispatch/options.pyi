@@ -30,6 +30,9 @@ class LoopOptions(TypedDict, total=False):
     exceptions: bool | None
     """What threads raise is raised, but nothing waits: the next synchronization, copy to the host or launch on the
     stream raises it."""
+    check: bool | str | Iterable[str] | None
+    """What of a kernel is checked while it runs, by words: "bounds". True: all; False: nothing. None: what the
+    environment's CUJIT_CHECK says, else nothing."""
 
 class CodeOptions(LoopOptions, total=False):
     """Options of cuda.compile and compile_ptx."""

@@ -1,0 +1,127 @@
+/* Tests in front of accesses: each index, as an unsigned number, is below the extent of its axis, which a negative one that
+ * was not wrapped is not, either. One test for all axes of an access; which of them is at fault is found out where it
+ * fails. */
+#include "codegen/check/bounds.h"
+
+#include <assert.h>
+
+/* The axes of the access that are indexed, a bit each. */
+static unsigned indexed_axes(const IrValue *value)
+{
+    switch (value->op) {
+    case IR_LOAD:
+    case IR_STORE:
+    case IR_ATOMIC: return (1u << value->operands[0]->type->ndim) - 1;
+    case IR_SUBARRAY: return value->hint;
+    default: return 0;
+    }
+}
+
+/* The extent where it is known; -1: it is not. */
+static int64_t known_extent(const IrValue *array, uint32_t axis)
+{
+    switch (array->op) {
+    case IR_SHARED:
+    case IR_LOCAL: return array->storage->dynamic ? -1 : array->storage->shape[axis];
+    case IR_DATA: return array->array->shape[axis];
+    default: return -1;
+    }
+}
+
+static bool is_known_inside(const IrValue *index, const IrValue *array, uint32_t axis)
+{
+    return index->op == IR_CONST && index->integer >= 0 && index->integer < known_extent(array, axis);
+}
+
+/* The index as the program has it: before a negative one was counted from the end. */
+static IrValue *written_index(IrValue *index)
+{
+    bool is_from_end = index->op == IR_ADD && index->operands[0]->op == IR_EXTENT &&
+                       index->operands[1]->op == IR_CONST && index->operands[1]->integer < 0;
+    if (index->op == IR_WRAP)
+        index = index->operands[0];
+    else if (is_from_end)
+        index = index->operands[1];
+    return index;
+}
+
+static IrValue *emit_extent(IrBlock *block, IrValue *array, uint32_t axis, const SourcePos *pos)
+{
+    IrValue *extent = ir_append(block, IR_EXTENT, TYPE_OF(INT64), pos, 1, &array);
+    extent->index = axis;
+    return extent;
+}
+
+static IrValue *as_unsigned(IrBlock *block, IrValue *value, const SourcePos *pos)
+{
+    return ir_append(block, IR_BITCAST, TYPE_OF(UINT64), pos, 1, &value);
+}
+
+static IrValue *is_inside(IrBlock *block, IrValue *index, IrValue *array, uint32_t axis, const SourcePos *pos)
+{
+    IrValue *pair[2] = {as_unsigned(block, index, pos), as_unsigned(block, emit_extent(block, array, axis, pos), pos)};
+    return ir_append(block, IR_LT, TYPE_OF(BOOL), pos, 2, pair);
+}
+
+/* --- the report ----------------------------------------------------------------------------------------------------- */
+
+/* "index {} is out of bounds for axis {} of {array}, whose shape is ({}, {})" */
+static const char *report_format(Arena *arena, uint32_t ndim)
+{
+    Buf text = {0};
+    buf_add(&text, "index {} is out of bounds for axis {} of {array}, whose shape is (");
+    for (uint32_t axis = 0; axis < ndim; axis++)
+        buf_add(&text, axis ? ", {}" : "{}");
+    buf_add(&text, ndim == 1 ? ",)" : ")");
+    const char *format = arena_string(arena, buf_text(&text));
+    buf_free(&text);
+    return format;
+}
+
+static const char *name_of(const IrFunc *function, const IrValue *array)
+{
+    return array->op == IR_PARAM ? function->parameter_names[array->index] : NULL;
+}
+
+/* The first axis whose index is outside, and that index. */
+static void report(Rewrite *rewrite, IrBlock *block, const IrValue *value, unsigned axes)
+{
+    IrValue *array = value->operands[0], *values[2 + TYPE_MAX_NDIM] = {NULL};
+    uint32_t ndim = array->type->ndim;
+    const Type *i64 = TYPE_OF(INT64);
+    for (uint32_t axis = ndim; axis-- > 0;) {
+        values[2 + axis] = emit_extent(block, array, axis, rewrite->pos);
+        if (!(axes >> axis & 1))
+            continue;
+        IrValue *place = ir_const_int(block, i64, axis, rewrite->pos),
+                *index = written_index(value->operands[1 + axis]);
+        if (values[0]) {
+            IrValue *inside = is_inside(block, value->operands[1 + axis], array, axis, rewrite->pos);
+            index = ir_append(block, IR_SELECT, i64, rewrite->pos, 3, (IrValue *[]){inside, values[0], index});
+            place = ir_append(block, IR_SELECT, i64, rewrite->pos, 3, (IrValue *[]){inside, values[1], place});
+        }
+        values[0] = index;
+        values[1] = place;
+    }
+    assert(values[0]);
+    rewrite_fail(rewrite, block, "IndexError", report_format(rewrite->module->arena, ndim),
+                 name_of(rewrite->function, array), 2 + ndim, values);
+}
+
+/* --- the test --------------------------------------------------------------------------------------------------------- */
+
+void check_bounds(Rewrite *rewrite, const IrValue *value)
+{
+    unsigned axes = indexed_axes(value), tested = 0;
+    IrValue *holds = NULL;
+    for (uint32_t axis = 0; axes >> axis; axis++) {
+        IrValue *index = value->operands[1 + axis], *array = value->operands[0];
+        if (!(axes >> axis & 1) || is_known_inside(index, array, axis))
+            continue;
+        IrValue *inside = is_inside(rewrite->block, index, array, axis, rewrite->pos);
+        holds = holds ? rewrite_emit(rewrite, IR_AND, TYPE_OF(BOOL), 2, (IrValue *[]){holds, inside}) : inside;
+        tested |= 1u << axis;
+    }
+    if (holds)
+        report(rewrite, rewrite_unless(rewrite, holds), value, tested);
+}

@@ -1,0 +1,231 @@
+"""The check `bounds`: what it reports, where, and that nothing is written out of bounds."""
+import numpy as np
+import pytest
+
+from cujit import cuda, float64, int64
+
+
+def fault(kernel, *arguments, grid=1, threads=32):
+    """The report of a launch that fails, without the file's folder."""
+    arrays = [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments]
+    with pytest.raises(IndexError) as caught:
+        kernel[grid, threads](*arrays)
+        cuda.synchronize()
+    for given, array in zip(arguments, arrays, strict=True):
+        if isinstance(given, np.ndarray):
+            array.copy_to_host(given)
+    return str(caught.value).replace(__file__, "program.py")
+
+
+def line_of(kernel, distance):
+    return kernel.py_func.__code__.co_firstlineno + distance
+
+
+def test_report():
+    @cuda.jit(check="bounds")
+    def kernel(x, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = x[i + 1]
+
+    assert fault(kernel, np.arange(10.0), np.zeros(10)) == f"""\
+index 10 is out of bounds for axis 0 of 'x', whose shape is (10,)
+  File "program.py", line {line_of(kernel, 4)}, in kernel: block (0, 0, 0), thread (9, 0, 0)
+    out[i] = x[i + 1]
+             ^^^^^^^^"""
+
+
+def test_index_is_what_the_program_wrote():
+    @cuda.jit(check="bounds")
+    def kernel(x, i):
+        x[i] = 1.0
+        x[-4] = 1.0
+
+    assert fault(kernel, np.zeros(3), -4, threads=1).startswith("index -4 is out of bounds for axis 0 of 'x'")
+    assert fault(kernel, np.zeros(3), 3, threads=1).startswith("index 3 is out")
+    assert fault(kernel, np.zeros(3), -3, threads=1).splitlines()[1].startswith(f'  File "program.py", line'
+                                                                                f' {line_of(kernel, 3)}')
+
+
+def test_the_axis_at_fault():
+    @cuda.jit(check="bounds")
+    def kernel(x, i, j, k):
+        x[i, j, k] = 7.0
+
+    x = np.zeros((2, 3, 4))
+    for place, axis in (((2, 0, 0), 0), ((0, 3, 0), 1), ((0, 0, 4), 2), ((1, -4, 9), 1)):
+        assert fault(kernel, x, *place, threads=1).startswith(
+            f"index {place[axis]} is out of bounds for axis {axis} of 'x', whose shape is (2, 3, 4)")
+    assert not x.any()
+    kernel[1, 1](x, -1, -3, -4)
+    assert x[1, 0, 0] == 7.0 and x.sum() == 7.0
+
+
+def test_nothing_is_written_out_of_bounds():
+    @cuda.jit(check="bounds")
+    def kernel(x, i):
+        x[cuda.threadIdx.x] = 1.0
+        x[i] = 2.0
+
+    memory = np.zeros(64)
+    whole = cuda.to_device(memory)
+    with pytest.raises(IndexError):
+        kernel[1, 8](whole[16:24], 20)
+        cuda.synchronize()
+    assert whole.copy_to_host().nonzero()[0].tolist() == list(range(16, 24))
+
+
+def test_integer_indices_of_views_atomics_and_own_memory():
+    @cuda.jit(check="bounds")
+    def kernel(x, what, i):
+        tile = cuda.shared.array((4, 5), float64)
+        mine = cuda.local.array(6, float64)
+        if what == 0:
+            x[i, :][0] = 1.0
+        if what == 1:
+            cuda.atomic.add(x, (0, i), 1.0)
+        if what == 2:
+            tile[1, i] = 1.0
+        if what == 3:
+            mine[i] = 1.0
+        x[0, 0] = tile[0, 0] + mine[0]
+
+    first = line_of(kernel, 0)
+    for what, index, named, line, shape in ((0, 3, "x", 5, "(3, 8)"), (1, 8, "x", 7, "(3, 8)"),
+                                            (2, 5, "tile", 9, "(4, 5)"), (3, -7, "mine", 11, "(6,)")):
+        told = fault(kernel, np.zeros((3, 8)), what, index, threads=1)
+        axis = int(what in (1, 2))
+        assert f"index {index} is out of bounds for axis {axis} of '{named}', whose shape is {shape}\n" in told
+        assert f"line {first + line}," in told
+
+
+def test_device_functions_and_silent_raises():
+    @cuda.jit(device=True)
+    def picky(x, i):
+        if i == 5:
+            raise ValueError  # nobody is told
+        return x[i]
+
+    @cuda.jit(check="bounds")
+    def kernel(x, out):
+        i = cuda.grid(1)
+        out[i] = picky(x, i)
+
+    out = np.zeros(8)
+    kernel[1, 8](np.ones(8), out)
+    assert out.tolist() == [1, 1, 1, 1, 1, 0, 1, 1]
+    told = fault(kernel, np.ones(7), np.zeros(8), threads=8)
+    assert "of 'x'" in told and f"line {picky.py_func.__code__.co_firstlineno + 4}, in picky" in told
+
+
+def test_loops_and_barriers():
+    @cuda.jit(check="bounds")
+    def kernel(x, out, bound):
+        tile = cuda.shared.array(32, float64)
+        t = cuda.threadIdx.x
+        total, k = 0.0, 0
+        while k < bound:
+            tile[t] = x[k * 32 + t]
+            cuda.syncthreads()
+            for j in range(32):
+                total += tile[j]
+            cuda.syncthreads()
+            k += 1
+        out[t] = total
+
+    x, out = np.arange(96.0), np.zeros(32)
+    kernel[1, 32](x, out, 3)
+    assert (out == x.sum()).all()
+    assert "index 96 is out of bounds for axis 0 of 'x'" in fault(kernel, x, out, 4)
+
+
+def test_beside_exceptions_of_the_program():
+    @cuda.jit(check="bounds", exceptions=True)
+    def kernel(x, i):
+        if i == 1:
+            raise KeyError("one")
+        x[i] = 1 // i
+
+    for i, expected in ((0, ZeroDivisionError), (1, KeyError), (7, IndexError)):
+        with pytest.raises(expected):
+            kernel[1, 1](cuda.to_device(np.zeros(4)), i)
+            cuda.synchronize()
+
+
+@pytest.mark.parametrize("given, checks", [("bounds", True), (True, True), (["bounds"], True), (" bounds, ", True),
+                                           (False, False), ("", False), ((), False)])
+def test_words(given, checks):
+    @cuda.jit(check=given)
+    def kernel(x, i):
+        if i < 1:
+            x[i] = 1.0
+
+    text = kernel.inspect("checks", (float64[::1], int64))
+    assert ("raise" in text) == checks
+
+
+@pytest.mark.parametrize("given, error", [("bonds", ValueError), (["bounds", 3], TypeError), (4, TypeError)])
+def test_wrong_words(given, error):
+    with pytest.raises(error, match="check is True, False, or"):
+        cuda.jit(check=given)(lambda x: None)
+
+
+def test_environment(monkeypatch):
+    def store(x, i):
+        x[i] = 1.0
+
+    def is_checked(**options):
+        return "raise" in cuda.jit(**options)(store).inspect("checks", (float64[::1], int64))
+
+    monkeypatch.setenv("CUJIT_CHECK", "bounds")
+    assert is_checked() and not is_checked(check=False)
+    monkeypatch.setenv("CUJIT_CHECK", "1")
+    assert is_checked()
+    monkeypatch.setenv("CUJIT_CHECK", "0")
+    assert not is_checked() and is_checked(check=True)
+    monkeypatch.setenv("CUJIT_CHECK", "bonds")
+    with pytest.raises(ValueError, match="CUJIT_CHECK is True, False, or of these words: bounds"):
+        is_checked()
+
+
+def test_without_source():
+    code = "def kernel(x, i):\n    y = x\n    y[i] = 1.0\n"
+    names = {}
+    exec(compile(code, "<made>", "exec"), names)
+    told = fault(cuda.jit(check="bounds")(names["kernel"]), np.zeros(3), 5, threads=1)
+    assert told == ("index 5 is out of bounds for axis 0 of 'x', whose shape is (3,)\n"
+                    '  File "<made>", line 3, in kernel: block (0, 0, 0), thread (0, 0, 0)')
+
+
+def test_code_from_the_disk_reports_as_well(tmp_path, run_python):
+    program = """
+import numpy as np
+from cujit import cuda
+
+@cuda.jit(check="bounds", cache=True)
+def kernel(x, i):
+    x[i] = 1.0
+
+try:
+    kernel[1, 1](np.zeros(3), 3)
+except IndexError as error:
+    print(error)
+print(len(kernel.stats.cache_hits))
+"""
+    first, second = (run_python(program, CUJIT_CACHE="1", CUJIT_CACHE_DIR=str(tmp_path)) for _ in range(2))
+    assert first.splitlines()[0] == "index 3 is out of bounds for axis 0 of 'x', whose shape is (3,)"
+    assert second.splitlines()[:-1] == first.splitlines()[:-1]
+    assert first.splitlines()[-1] == "0" and second.splitlines()[-1] == "1"
+
+
+def test_the_launch_after_a_fault_works():
+    @cuda.jit(check="bounds")
+    def kernel(x, i):
+        x[i] = 1.0
+
+    x = np.zeros(3)
+    for _ in range(3):
+        fault(kernel, x, 3, threads=1)
+        kernel[1, 1](x, 2)
+        assert x.tolist() == [0, 0, 1]
+        x[:] = 0
