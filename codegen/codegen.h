@@ -37,6 +37,8 @@ void codegen_unlink_host(HostCode *code);
 /* One of the two, the other is NULL: blocks, unless the kernel synchronizes and its threads must be real. */
 HostThreadEntry codegen_host_thread_entry(const HostCode *code);
 HostBlocksEntry codegen_host_blocks_entry(const HostCode *code);
+/* What code that is observed counts: image->line_cells numbers; NULL where it is not. */
+void *codegen_host_lines(const HostCode *code);
 /* Assembly text of a host object's code, for inspect_asm on the CPU device. memory_free() it; NULL with a
  * diagnostic. */
 char *codegen_host_assembly(const IrModule *module, const CompileOptions *options, Diag *diag);

@@ -20,6 +20,9 @@
     NUMBER(int, max_registers) /* GPU: 0: no limit */                                                              \
     NUMBER(int, max_threads) /* of a block, by launch bounds; 0: the device's limit */                             \
     NUMBER(int, carveout) /* GPU: of the L1 cache for shared memory, a hint: percent + 1; 0: the driver chooses */ \
+    NUMBER(Observation, observation) /* host */                                                                    \
+    NUMBER(uint32_t, line_cells) /* host: numbers at NAME.lines (host_abi.h) */                                    \
+    BYTES(char, observed, observed_size) /* host: what they are of (codegen/host/observe.h) */                     \
     BYTES(char, name, name_size) /* symbol of the kernel */                                                        \
     BYTES(char, code, code_size) /* PTX text, or a host object file */                                             \
     BYTES(char, warnings, warnings_size) /* of the source: "file:line: text" and a newline each */                 \

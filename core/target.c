@@ -24,6 +24,9 @@ const char *const check_words[CHECK_COUNT] = {
 #undef CHECK_ROW
 };
 
+const char *const observation_words[OBSERVE_COUNT] = {
+    [OBSERVE_DEFAULT] = "", [OBSERVE_NOTHING] = "", [OBSERVE_LINES] = "lines", [OBSERVE_ACCESSES] = "accesses"};
+
 const CompileOptions default_options = {
 #define OPTION(name, kind, type, value, default, loops, doc) .name = value,
 #include "core/option.def"

@@ -53,6 +53,14 @@ typedef enum LiteralTypes {
     LITERALS_WIDE, /* Python's numbers are int64 and float64 */
     LITERALS_WEAK, /* they do not widen float16 and float32 */
 } LiteralTypes;
+typedef enum Observation {
+    OBSERVE_DEFAULT, /* what the program wants of all kernels, or nothing */
+    OBSERVE_NOTHING,
+    OBSERVE_LINES, /* which lines run, and which after which */
+    OBSERVE_ACCESSES, /* how often they run, and what the lanes of a warp do there */
+    OBSERVE_COUNT
+} Observation;
+extern const char *const observation_words[OBSERVE_COUNT]; /* "lines", "accesses"; "" for those that have none */
 typedef struct LaunchBounds {
     int threads, blocks, cluster; /* 0: none */
 } LaunchBounds;

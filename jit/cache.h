@@ -25,6 +25,7 @@ struct JitSpecialization {
     uint32_t exception_count;
     const IrException *exceptions; /* by the code in a record; in the arena */
     RtKernel *kernel; /* owned */
+    JitObservation observation; /* kind OBSERVE_NOTHING: it is not observed */
     HostCode *host_code; /* owned; NULL on a GPU */
     KernelImage image; /* for other devices of the same architecture; empty where there is none */
     uint32_t link_count;

@@ -9,6 +9,7 @@
 static IrModule *lower(const JitFunction *function, const JitSpecialization *specialization,
                        const Implementation **used, Buf *warnings, Arena *arena, Diag *diag)
 {
+    bool is_host = rt_device_kind(specialization->device) == RT_CPU;
     Buf bytecode = {0}, cfg = {0}, ssa = {0};
     FrontendRequest request = {
         .function = function->snapshot,
@@ -17,6 +18,7 @@ static IrModule *lower(const JitFunction *function, const JitSpecialization *spe
         .is_kernel = true,
         .weak_literals = function->options.literals == LITERALS_WEAK,
         .exceptions = function->options.exceptions,
+        .lines = is_host && function->options.observe > OBSERVE_NOTHING,
         .implementations = jit_implementations(function),
         .used = used,
         .warnings = warnings,
@@ -97,6 +99,16 @@ static bool link(const JitFunction *function, const JitSpecialization *specializ
     return true;
 }
 
+static void observe(const KernelImage *image, JitSpecialization *specialization)
+{
+    specialization->observation =
+        (JitObservation){.kind = image->observation,
+                         .text = arena_copy(specialization->arena, image->observed, image->observed_size),
+                         .text_size = image->observed_size,
+                         .lines = codegen_host_lines(specialization->host_code),
+                         .line_cells = image->line_cells};
+}
+
 bool jit_load(KernelImage *image, JitSpecialization *specialization, Diag *diag)
 {
     if (image->kind == TARGET_HOST) {
@@ -106,6 +118,7 @@ bool jit_load(KernelImage *image, JitSpecialization *specialization, Diag *diag)
             return false;
         image->thread_entry = codegen_host_thread_entry(host);
         image->blocks_entry = codegen_host_blocks_entry(host);
+        observe(image, specialization);
     }
     bool *written = ARENA_ARRAY(specialization->arena, bool, specialization->count);
     for (uint32_t i = 0; i < specialization->count; i++)

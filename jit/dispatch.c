@@ -136,6 +136,11 @@ const char *jit_warnings(const JitSpecialization *specialization)
 }
 const bool *jit_written(const JitSpecialization *specialization) { return specialization->written; }
 
+const JitObservation *jit_observation(const JitSpecialization *specialization)
+{
+    return specialization->observation.kind > OBSERVE_NOTHING ? &specialization->observation : NULL;
+}
+
 bool jit_prints(const JitSpecialization *specialization) { return specialization->prints; }
 bool jit_waits(const JitSpecialization *specialization) { return specialization->waits; }
 

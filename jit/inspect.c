@@ -136,6 +136,7 @@ static char *inspect(const JitFunction *function, const Type *const *types, uint
                                .is_kernel = is_kernel,
                                .weak_literals = function->options.literals == LITERALS_WEAK,
                                .exceptions = function->options.exceptions,
+                               .lines = target->kind == TARGET_HOST && function->options.observe > OBSERVE_NOTHING,
                                .implementations = jit_implementations(function)};
     if (strcmp(what, "bytecode") == 0)
         request.dump_bytecode = &text;

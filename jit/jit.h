@@ -85,6 +85,15 @@ const bool *jit_written(const JitSpecialization *specialization);
 bool jit_prints(const JitSpecialization *specialization);
 /* Whether a launch returns when the kernel is done, on every device: debug kernels that can raise. */
 bool jit_waits(const JitSpecialization *specialization);
+/* What a kernel of the CPU device counts while it runs, if it is observed; NULL: it is not. */
+typedef struct JitObservation {
+    Observation kind;
+    const char *text; /* what the numbers are of: codegen/host/observe.h */
+    size_t text_size;
+    void *lines; /* uint8_t for OBSERVE_LINES, uint64_t for OBSERVE_ACCESSES; kernels that run write them */
+    uint32_t line_cells;
+} JitObservation;
+const JitObservation *jit_observation(const JitSpecialization *specialization);
 /* Launches with the parameter buffer that jit_abi describes, and writes its fields for exceptions; launch->parameters_size
  * is set here. DIAG_KERNEL_EXCEPTION: a thread raised; in this launch if the device is the CPU or the launch waits, else in
  * an earlier one on the stream. *ran: whether the kernel was launched, which it may have been before a failure. */

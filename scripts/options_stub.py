@@ -9,8 +9,8 @@ STUB = Path(__file__).resolve().parent.parent / "python/cujit/cuda/_dispatch/opt
 
 # What Python may give for an option of that kind, beside None.
 TYPES = {"flag": "bool", "level": "bool | int", "number": "int", "carveout": "int | str", "literals": "str",
-         "float_rules": "bool | str | Iterable[str]", "launch_bounds": "int | Sequence[int | None]",
-         "checks": "bool | str | Iterable[str]"}
+         "float_rules": "bool | str | Iterable[str]", "observation": "str",
+         "launch_bounds": "int | Sequence[int | None]", "checks": "bool | str | Iterable[str]"}
 
 HEAD = '''"""The options of functions. Made by scripts/options_stub.py from core/option.def."""
 from collections.abc import Callable, Iterable, Mapping, Sequence

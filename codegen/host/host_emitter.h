@@ -5,12 +5,14 @@
 #include "codegen/emit.h"
 
 typedef struct BlockFrame BlockFrame; /* regions/thread_loop.c */
+typedef struct ObservedModule ObservedModule; /* observe.h */
 typedef struct IndependentLoop IndependentLoop; /* likewise */
 
 struct HostEmitter {
     uint32_t context_size; /* bytes that a block keeps for each thread */
     uint32_t call_count; /* calls so far at which lanes meet */
     IndependentLoop *independent_loops; /* over threads, to be marked */
+    ObservedModule *observed; /* what it counts for the host */
     BlockFrame *frame; /* of the function being emitted, when it runs all threads of a block; else NULL */
 };
 

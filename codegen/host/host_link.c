@@ -18,6 +18,7 @@ struct HostCode {
     LLVMOrcLLJITRef jit;
     HostThreadEntry thread;
     HostBlocksEntry blocks;
+    void *lines;
     HostForeign foreign;
     char report[512]; /* what ORC said last */
 };
@@ -181,6 +182,8 @@ static bool link_object(HostCode *code, const KernelImage *image, const LinkItem
         code->thread = (HostThreadEntry)look_up(code, image->name, ".thread", diag);
     else
         code->blocks = (HostBlocksEntry)look_up(code, image->name, ".blocks", diag);
+    if (image->line_cells)
+        code->lines = look_up(code, image->name, ".lines", diag);
     return !diag_failed(diag);
 }
 
@@ -208,3 +211,5 @@ void codegen_unlink_host(HostCode *code)
 HostThreadEntry codegen_host_thread_entry(const HostCode *code) { return code->thread; }
 
 HostBlocksEntry codegen_host_blocks_entry(const HostCode *code) { return code->blocks; }
+
+void *codegen_host_lines(const HostCode *code) { return code->lines; }

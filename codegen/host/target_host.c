@@ -10,6 +10,7 @@
 #include "codegen/host/host_entry.h"
 #include "codegen/host/host_loop.h"
 #include "codegen/host/host_nvvm.h"
+#include "codegen/host/observe.h"
 #include "codegen/host/regions/thread_loop.h"
 #include "codegen/host/target_host.h"
 #include "codegen/host/tensor_host.h"
@@ -326,11 +327,16 @@ static const char *math_symbol(Emitter *emitter, IntrinsicId id, bool is_double)
     return is_double ? intrinsic_info[id].host64 : intrinsic_info[id].host32;
 }
 
-static void begin(Emitter *emitter) { emitter->host = ARENA_NEW(emitter->arena, HostEmitter); }
+static void begin(Emitter *emitter)
+{
+    emitter->host = ARENA_NEW(emitter->arena, HostEmitter);
+    emitter->host->observed = host_observe(emitter);
+}
 
 static void describe_image(const Emitter *emitter, KernelImage *image)
 {
     image->context_size = emitter->host->context_size;
+    host_describe_observed(emitter, image);
     image->has_real_threads = emitter->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC);
 }
 

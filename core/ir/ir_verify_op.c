@@ -462,6 +462,7 @@ static bool verify_given(const IrValue *value, Diag *diag)
     case IR_RETURN: return verify_return(value, diag);
     case IR_RAISE: return verify_raise(value, diag);
     case IR_PRINT: return verify_print(value, diag);
+    case IR_LINE: return expect_operand(diag, value, 0, TYPE_OF(INT64));
     default: return verify_fail(diag, value, "the verifier has no rule for this operation");
     }
 }

@@ -175,6 +175,8 @@ static void make_instructions(Outline *o)
     o->out->items = ARENA_ARRAY(o->arena, Instruction, 2 * length + 8);
     o->out->comprehensions = ARENA_ARRAY(o->arena, Comprehension, o->from->comprehension_count + 1);
     o->out->is_list = true;
+    o->out->line_count = o->from->line_count;
+    o->out->lines = o->from->lines;
     add(o->out, &o->from->items[first], BYTECODE_LOAD_LOCAL, 0);
     for (uint32_t i = 0; i < length; i++) {
         const Instruction *item = &o->from->items[first + i];

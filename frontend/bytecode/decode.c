@@ -33,6 +33,9 @@ typedef struct Decoder {
     bool has_keyword_names;
     uint32_t conversion;       /* of the next FORMAT_VALUE */
     uint32_t skip;             /* instructions still to be dropped */
+    bool with_lines;
+    uint32_t first_traced;     /* the instruction behind the first RESUME: CPython traces none before it */
+    bool has_resumed;
     bool calls_anyway;         /* the next conditional jump leads to a call, and is to be taken */
 } Decoder;
 
@@ -298,6 +301,16 @@ static bool apply_send(Decoder *d)
     return true;
 }
 
+/* `pass` and its like keep their line where lines are wanted. */
+static bool apply_drop(Decoder *d)
+{
+    if (!d->has_resumed && !strcmp(d->raw->name, "RESUME")) {
+        d->has_resumed = true;
+        d->first_traced = d->out->count;
+    }
+    return !d->with_lines || strcmp(d->raw->name, "NOP") || add(d, BYTECODE_NOTHING, 0);
+}
+
 static bool apply_rule(Decoder *d)
 {
     Bytecode op = d->raw->canonical;
@@ -312,7 +325,7 @@ static bool apply_rule(Decoder *d)
     case RULE_COMMON: return apply_common(d);
     case RULE_BINARY: return n == BINARY_SUBSCRIPT ? add(d, BYTECODE_SUBSCRIPT, 0) : add(d, op, n);
     case RULE_SHIFT: return add(d, op, n >> d->raw->extra);
-    case RULE_DROP: return true;
+    case RULE_DROP: return apply_drop(d);
     case RULE_END_FOR: d->skip = (uint32_t)d->raw->extra; return true;
     case RULE_FORWARD: return apply_forward(d);
     case RULE_BACKWARD: return add_jump(d, op, next - n);
@@ -410,16 +423,21 @@ static bool resolve_targets(Decoder *d)
     return true;
 }
 
-/* A jump to a jump goes where that one goes: some versions' compilers see to it and some do not. */
-static void thread_jumps(Instructions *instructions)
+/* A jump to a jump goes where that one goes: some versions' compilers see to it and some do not. With lines, one that stands
+ * on a line of its own (`continue`) is not passed over. */
+static void thread_jumps(Instructions *instructions, bool with_lines)
 {
     for (uint32_t i = 0; i < instructions->count; i++) {
         Instruction *instruction = &instructions->items[i];
         if (!bytecode_jumps(instruction->op))
             continue;
-        for (uint32_t hops = 0; hops < MOST_HOPS && instructions->items[instruction->target].op == BYTECODE_JUMP;
-             hops++)
-            instruction->target = instructions->items[instruction->target].target;
+        for (uint32_t hops = 0; hops < MOST_HOPS; hops++) {
+            const Instruction *next = &instructions->items[instruction->target];
+            bool is_own_line = with_lines && next->pos.line > 0 && next->pos.line != instruction->pos.line;
+            if (next->op != BYTECODE_JUMP || is_own_line)
+                break;
+            instruction->target = next->target;
+        }
     }
 }
 
@@ -471,9 +489,10 @@ static bool has_iteration_slots(const RawInfo *table)
     return found;
 }
 
-Instructions *decode(const CodeSnapshot *code, Arena *arena, Diag *diag)
+static Instructions *decode_code(const CodeSnapshot *code, bool with_lines, Arena *arena, Diag *diag)
 {
     Decoder d = {.code = code,
+                 .with_lines = with_lines,
                  .table = raw_bytecode_table(code->python_minor),
                  .arena = arena,
                  .diag = diag,
@@ -496,8 +515,20 @@ Instructions *decode(const CodeSnapshot *code, Arena *arena, Diag *diag)
         return NULL;
     if (has_iteration_slots(d.table))
         decode_iteration(d.out, arena);
-    thread_jumps(d.out);
+    thread_jumps(d.out, with_lines);
     decode_loop_tests(d.out);
+    if (with_lines)
+        decode_lines(d.out, d.first_traced, arena);
     find_try(&d);
     return d.out;
+}
+
+Instructions *decode(const CodeSnapshot *code, Arena *arena, Diag *diag)
+{
+    return decode_code(code, false, arena, diag);
+}
+
+Instructions *decode_with_lines(const CodeSnapshot *code, Arena *arena, Diag *diag)
+{
+    return decode_code(code, true, arena, diag);
 }

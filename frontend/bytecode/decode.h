@@ -33,9 +33,11 @@ typedef struct Instruction {
     const Constant *constant; /* LOAD_CONST */
     uint32_t target;          /* jumps and FOR_ITER: index of the instruction that is next when the jump is taken */
     uint32_t offset;          /* of the raw instruction, in 2-byte units */
-    bool lands_before;        /* while decoding: the jump goes to the instruction before its target */
+    uint32_t
+        line; /* where lines are wanted: control comes to that one of Instructions.lines; 0: it stays on its line */
+    bool lands_before; /* while decoding: the jump goes to the instruction before its target */
     SourcePos pos;
-    const char *raw_name;     /* CPython's own name */
+    const char *raw_name; /* CPython's own name */
 } Instruction;
 
 /* A list comprehension that CPython 3.12 and later wrote into the function around it: a function of its own again. */
@@ -49,9 +51,11 @@ typedef struct Comprehension {
 typedef struct Instructions {
     uint32_t count;
     Instruction *items;
-    bool has_try;             /* a try or with statement is in the code (see the exception table); try_pos: where */
+    bool has_try; /* a try or with statement is in the code (see the exception table); try_pos: where */
     SourcePos try_pos;
-    bool is_list;             /* a list comprehension's code: LIST_APPEND has become YIELD */
+    uint32_t line_count;
+    const int32_t *lines; /* all that it has, by Instruction.line - 1; NULL: nobody wants them */
+    bool is_list; /* a list comprehension's code: LIST_APPEND has become YIELD */
     uint32_t comprehension_count;
     Comprehension *comprehensions;
 } Instructions;
@@ -71,6 +75,10 @@ static inline bool bytecode_jumps(Bytecode op)
  * DIAG_UNSUPPORTED_PYTHON). Never crashes on damaged bytes: every argument that indexes a table of the code object is
  * checked here. */
 Instructions *decode(const CodeSnapshot *code, Arena *arena, Diag *diag);
+/* The same with lines: what CPython traces as one begins where Instruction.line is set (lines.c). */
+Instructions *decode_with_lines(const CodeSnapshot *code, Arena *arena, Diag *diag);
+/* Sets them, in the instructions from `first` on. Part of decode_with_lines. */
+void decode_lines(Instructions *instructions, uint32_t first, Arena *arena);
 /* Iteration as versions before 3.15 have it (iteration.c); a PUSH_NULL 1 is that of GET_ITER. Part of decode. */
 void decode_iteration(Instructions *instructions, Arena *arena);
 /* Makes while loops the same for all versions (loop_test.c). Part of decode. */

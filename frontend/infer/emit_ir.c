@@ -211,7 +211,8 @@ static bool check_operands(Lower *l, const SsaValue *value)
 static bool needs_no_code(const SsaValue *value, Operand fact)
 {
     return fact.constant && value->op != SSA_CALL && value->op != SSA_STORE_SUBSCRIPT &&
-           value->op != SSA_STORE_ATTRIBUTE && value->op != SSA_CELL_STORE && value->op != SSA_PARAMETER;
+           value->op != SSA_STORE_ATTRIBUTE && value->op != SSA_CELL_STORE && value->op != SSA_LINE &&
+           value->op != SSA_PARAMETER;
 }
 
 static bool emit_value(Lower *l, const SsaValue *value)

@@ -60,6 +60,18 @@ static bool takes_numbers(SsaOp op)
     }
 }
 
+/* From what line control comes is a number, and known where there is one way to come. */
+static bool lower_line(Lower *l, const SsaValue *value, Operand before, Operand *out)
+{
+    Operand place;
+    *out = operand_none();
+    if (!lower_convert(l, before, TYPE_OF(INT64), &place))
+        return false;
+    if (l->emitting)
+        emit1(l, IR_LINE, &type_none, operand_ir(l, place))->index = (uint32_t)value->argument;
+    return true;
+}
+
 bool lower_value(Lower *l, const SsaValue *value, Operand *out)
 {
     l->value = value;
@@ -150,6 +162,7 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
     case SSA_ITER_VALUE: return lower_iter_value(l, x[0], x[1], out);
     case SSA_ITER_NEXT: return lower_iter_next(l, x[0], x[1], out);
     case SSA_FUNCTION: return lower_function(l, value, out);
+    case SSA_LINE: return lower_line(l, value, x[0], out);
     default: return true;   /* undefined and NULL have no type of their own */
     }
 }

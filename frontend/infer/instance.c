@@ -27,7 +27,8 @@ static Instructions *instructions_of(Frontend *frontend, const CodeSnapshot *cod
     Instructions *instructions = table_get(frontend->comprehensions, &code, sizeof code);
     if (instructions)
         return instructions;
-    instructions = decode(code, frontend->arena, diag);
+    bool with_lines = frontend->request->lines && !code->is_library;
+    instructions = with_lines ? decode_with_lines(code, frontend->arena, diag) : decode(code, frontend->arena, diag);
     if (!instructions)
         return NULL;
     decode_cells(instructions);

@@ -59,11 +59,13 @@ SsaValue **ssa_peek(Builder *b, int32_t n);
 void ssa_fail(Builder *b, DiagId id, const char *what, const char *hint);
 void ssa_fail_broken(Builder *b, const char *what);
 
-/* Variables: the locals, then for each stack slot what lies there and the position of an iterator that lies there. */
-static inline uint32_t variable_count(const Builder *b) { return b->code->local_count + 2 * SLOT_LIMIT; }
+/* Variables: the locals, then the line that runs, then for each stack slot what lies there and the position of an iterator
+ * that lies there. */
+static inline uint32_t variable_count(const Builder *b) { return b->code->local_count + 1 + 2 * SLOT_LIMIT; }
+static inline uint32_t line_variable(const Builder *b) { return b->code->local_count; }
 static inline uint32_t slot_variable(const Builder *b, int32_t slot)
 {
-    return b->code->local_count + 2 * (uint32_t)slot;
+    return b->code->local_count + 1 + 2 * (uint32_t)slot;
 }
 static inline uint32_t position_variable(const Builder *b, int32_t slot) { return slot_variable(b, slot) + 1; }
 /* The local belongs to a function around this one. */
@@ -90,6 +92,9 @@ bool ssa_is_resumed_block(const Builder *b, const CfgBlock *cfg);
 
 /* --- instructions (stack_instructions.c) -------------------------------------------------------------------------- */
 void run_instruction(Builder *b);
+/* Where lines are wanted: control is before all of them; it comes to one, by its place; it leaves the function (0). */
+void begin_lines(Builder *b);
+void run_line(Builder *b, uint32_t line);
 /* In the body of a for loop: the item is pushed and the iterator moves on. */
 void run_loop_body(Builder *b);
 

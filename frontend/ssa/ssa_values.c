@@ -116,7 +116,7 @@ void ssa_write_variable(Builder *b, uint32_t variable, uint32_t block, SsaValue 
     assert(value && variable < variable_count(b) && block < b->cfg->count);
     BlockState *state = &b->states[block];
     if (variable >= state->capacity) {
-        uint32_t capacity = variable < b->code->local_count ? b->code->local_count : variable + 1;
+        uint32_t capacity = variable <= b->code->local_count ? b->code->local_count + 1 : variable + 1;
         SsaValue **variables = ARENA_ARRAY(b->arena, SsaValue *, capacity);
         if (state->capacity)
             memcpy(variables, state->variables, state->capacity * sizeof *variables);

@@ -266,9 +266,36 @@ static void run_unsupported(Builder *b)
              "");
 }
 
+/* --- lines --------------------------------------------------------------------------------------------------------- */
+
+/* The line that runs is a variable like any other: phis join it, and a generator keeps it. */
+static void set_line(Builder *b, uint32_t line)
+{
+    Constant *place = ARENA_NEW(b->arena, Constant);
+    *place = (Constant){.kind = CONSTANT_INT, .type = TYPE_OF(INT64), .integer = line};
+    ssa_write_variable(b, line_variable(b), b->block->id, ssa_append_constant(b, place));
+}
+
+void begin_lines(Builder *b)
+{
+    if (b->instructions->lines)
+        set_line(b, 0);
+}
+
+void run_line(Builder *b, uint32_t line)
+{
+    SsaValue *before = ssa_read_variable(b, line_variable(b), b->block->id);
+    ssa_append1(b, SSA_LINE, before)->argument = (int32_t)line;
+    if (line)
+        set_line(b, line);
+}
+
 static void run_terminator(Builder *b)
 {
     static const Constant none = {.kind = CONSTANT_NONE};
+    bool leaves = b->instruction->op == BYTECODE_RETURN || b->instruction->op == BYTECODE_RAISE;
+    if (b->instructions->lines && leaves)
+        run_line(b, 0);
     uint32_t raised = (uint32_t)b->instruction->argument;
     switch (b->instruction->op) {
     case BYTECODE_JUMP: ssa_append(b, SSA_JUMP, 0, NULL); break;
@@ -395,6 +422,7 @@ void run_instruction(Builder *b)
     case BYTECODE_LIST_APPEND: run_list_append(b); break;
     case BYTECODE_GET_ITER: run_get_iter(b); break;
     case BYTECODE_FOR_ITER: run_for_iter(b); break;
+    case BYTECODE_NOTHING: break;
     case BYTECODE_JUMP:
     case BYTECODE_JUMP_IF_TRUE:
     case BYTECODE_JUMP_IF_FALSE:

@@ -46,6 +46,8 @@ static void run_block(Builder *b, uint32_t number)
         ssa_push(b, ssa_append_constant(b, &none));
     for (uint32_t i = cfg->first; i < cfg->end && !b->failed; i++) {
         b->instruction = &b->instructions->items[i];
+        if (b->instruction->line)
+            run_line(b, b->instruction->line);
         run_instruction(b);
     }
     if (b->failed)
@@ -91,6 +93,7 @@ static void write_parameters(Builder *b)
     }
     b->function->parameter_count = given + code->free_count;
     write_cells(b);
+    begin_lines(b);
 }
 
 SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instructions, const Cfg *cfg, const bool *shared,

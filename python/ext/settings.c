@@ -9,6 +9,7 @@ static const struct {
 } settings[] = {
     {"low_occupancy_warnings", offsetof(ExtState, warns_about_grids)},
     {"implicit_copy_warnings", offsetof(ExtState, warns_about_copies)},
+    {"observe_lines", offsetof(ExtState, observes_lines)},
     {"array_interface_sync", offsetof(ExtState, waits_for_arrays)},
 };
 

@@ -71,7 +71,7 @@ FLOORS = {
         ["runtime.c"],
     ],
     "python/ext": [
-        ["py", "state", "module_parts", "raise", "guard", "kernel", "kernel_exception"],
+        ["py", "state", "module_parts", "raise", "guard", "kernel", "kernel_exception", "observation"],
         ["array/"],
         ["snapshot/"],
         ["argument/"],

@@ -56,7 +56,10 @@ bool ext_kernel_prepare(ExtKernel *kernel)
     const Snapshot *snapshot =
         keep_alive ? ext_snapshot(kernel->state, kernel->py_func, kernel, arena, keep_alive, &has_overloads) : NULL;
     if (snapshot && !kernel->function && ext_number_kernel(kernel, &number)) {
-        function = jit_function_create(snapshot, &kernel->compile_options, number);
+        CompileOptions options = kernel->compile_options;
+        if (options.observe == OBSERVE_DEFAULT && kernel->state->observes_lines)
+            options.observe = OBSERVE_LINES;
+        function = jit_function_create(snapshot, &options, number);
         if (!function)
             PyErr_NoMemory();
     }

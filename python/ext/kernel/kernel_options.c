@@ -84,6 +84,20 @@ static bool read_literals(const char *name, PyObject *value, void *out)
     return false;
 }
 
+static bool read_observation(const char *name, PyObject *value, void *out)
+{
+    const char *text = PyUnicode_Check(value) ? PyUnicode_AsUTF8(value) : NULL;
+    Observation *observation = out;
+    *observation = OBSERVE_COUNT;
+    while (text && *observation > OBSERVE_NOTHING && strcmp(text, observation_words[*observation - 1]))
+        (*observation)--;
+    if (text && *observation > OBSERVE_NOTHING)
+        return --*observation, true;
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_ValueError, "%s is 'lines', 'accesses' or '', not %R", name, value);
+    return false;
+}
+
 static bool add_float_rule(const char *name, PyObject *word, FloatRules *rules)
 {
     const char *text = PyUnicode_Check(word) ? PyUnicode_AsUTF8(word) : NULL;

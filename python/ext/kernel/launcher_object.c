@@ -12,6 +12,7 @@
 #include "ext/object/device_object.h"
 #include "ext/object/launch_device.h"
 #include "ext/object/stream_object.h"
+#include "ext/observation.h"
 #include "ext/raise.h"
 
 typedef struct ExtLauncher {
@@ -104,7 +105,7 @@ static bool launch_frame(ExtLaunchFrame *frame, RtLaunch launch)
     bool ended = ext_frame_end(frame, ran);
     if (ended && diag_failed(&diag))
         ext_raise(&diag);
-    return ended && launched;
+    return ext_tell_lines(frame->specialization) && ended && launched;
 }
 
 /* The stream of a launcher that names none is that of the thread, if it has entered one. A stream of another library may be
@@ -167,7 +168,7 @@ static ExtMatch pack_anew(ExtLauncher *self, ExtLaunchFrame *frame, bool is_chos
     if (!frame->device)
         return EXT_ERROR;
     const JitSpecialization *found = ext_choose_specialization(kernel, frame->device, args, count, &converts);
-    if (!found)
+    if (!found || !ext_warn_of_uncounted_lines(self->state, frame->device))
         return EXT_ERROR;
     ExtMatch match = ext_frame_pack(frame, found, converts, args, failed_at);
     if (match == EXT_MISMATCH)

@@ -10,6 +10,7 @@
 #include "ext/object/device_array_object.h"
 #include "ext/object/device_object.h"
 #include "ext/object/stream_object.h"
+#include "ext/observation.h"
 #include "ext/raise.h"
 #include "ext/snapshot/number.h"
 
@@ -239,7 +240,7 @@ static bool run(const Recipe *recipe, const ElementwiseCall *call, uint8_t *para
     }
     if (!launched)
         ext_raise(&diag);
-    return launched;
+    return ext_tell_lines(recipe->specialization) && launched;
 }
 
 static PyObject *make_result(const Recipe *recipe, const ElementwiseCall *call)

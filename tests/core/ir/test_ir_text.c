@@ -185,6 +185,7 @@ static const char every_operation[] =
     "device trips(n: i64)\n"
     "block 0:\n"
     "  %0: i64 = trip\n"
+    "  line %0, 3\n"
     "  %1: i64 = mul !exact %0, n\n"
     "  %2: i64 = add !exact %1, n\n"
     "  %3: bool = lt %2, n\n"

@@ -62,6 +62,43 @@ static void test_same_on_all_versions(void)
     }
 }
 
+/* Every line of the code is come to; nothing but `pass` is there more than without lines. */
+static void check_lines(CodeSnapshot *code, Arena *arena)
+{
+    enum { UNITS_ON_A_LINE = 5 };
+    Diag diag = {0};
+    SourcePos *positions = ARENA_ARRAY(arena, SourcePos, code->size / 2);
+    for (uint32_t i = 0; i < code->size / 2; i++)
+        positions[i].line = positions[i].end_line = (int)(i / UNITS_ON_A_LINE) + 7;
+    code->positions = positions;
+    const Instructions *plain = decode(code, arena, &diag), *list = decode_with_lines(code, arena, &diag);
+    bool *come_to = list ? ARENA_ARRAY(arena, bool, list->line_count + 1) : NULL;
+    uint32_t more = 0;
+    if (!CHECK(plain && list && !plain->lines && list->line_count))
+        return;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const Instruction *item = &list->items[i];
+        more += item->op == BYTECODE_NOTHING;
+        if (!item->line || !CHECK(item->line <= list->line_count))
+            continue;
+        CHECK(list->lines[item->line - 1] == item->pos.line);
+        come_to[item->line] = true;
+    }
+    for (uint32_t line = 1; line <= list->line_count; line++)
+        CHECK(come_to[line]);
+    CHECK(list->count == plain->count + more);
+}
+
+static void test_lines(void)
+{
+    for (int index = 0; index < sample_count; index++)
+        for (int minor = SAMPLE_FIRST_MINOR; minor < SAMPLE_FIRST_MINOR + SAMPLE_VERSIONS; minor++) {
+            Arena *arena = arena_create();
+            check_lines(sample_code(index, minor, arena), arena);
+            arena_destroy(arena);
+        }
+}
+
 static void test_saxpy(void)
 {
     Arena *arena = arena_create();
@@ -326,6 +363,7 @@ static void test_odd_code(void)
 void test_decode(void)
 {
     test_same_on_all_versions();
+    test_lines();
     test_saxpy();
     test_rules_of_all();
     test_rules_of_some();

@@ -17,9 +17,9 @@ ROOT = Path(__file__).resolve().parents[3]
 # For each kind, two values that differ.
 VALUES = {"flag": (False, True), "level": (1, 2), "float_rules": ({"nnan"}, {"ninf"}), "literals": ("numba", "weak"),
           "number": (40, 48), "launch_bounds": ((64, 1), (64, 2)), "carveout": (50, 60),
-          "checks": ("bounds", False)}
+          "checks": ("bounds", False), "observation": ("lines", "accesses")}
 WRONG = {"flag": np.zeros(2), "level": 4, "float_rules": "quick", "literals": "wide", "number": "many",
-         "launch_bounds": (1, 2, 3, 4), "carveout": 101, "checks": "bonds"}
+         "launch_bounds": (1, 2, 3, 4), "carveout": 101, "checks": "bonds", "observation": "words"}
 
 
 def no_op(out):

@@ -49,6 +49,9 @@ class CodeOptions(LoopOptions, total=False):
     shared_memory_carveout: int | str | None
     """A hint how many percent of a multiprocessor's L1 cache to use as shared memory: 0 to 100, "MaxL1", "MaxShared",
     or -1 or "default" for the driver's choice; none on the CPU device."""
+    observe: str | None
+    """What is counted on the CPU device: "lines" for coverage.py, "accesses" as kernel.profile does, "" for nothing.
+    None: lines where cujit.coverage is a plugin of coverage.py."""
 
 class Options(CodeOptions, total=False):
     """Options of cuda.jit."""

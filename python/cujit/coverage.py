@@ -1,0 +1,135 @@
+"""A plugin of coverage.py: the lines and branches of kernels that run on the CPU device count as run.
+
+    [run]
+    plugins = cujit.coverage
+
+in .coveragerc (or `plugins = ["cujit.coverage"]` below [tool.coverage.run] in pyproject.toml). Functions that are
+compiled from then on tell what runs of them; what a launch has told is in coverage.py's data when the launch returns,
+in the context of that moment. Kernels on a GPU tell nothing.
+"""
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import types
+import weakref
+from array import array
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cujit import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Arc = tuple[int, int]
+
+__all__ = ["coverage_init"]
+
+
+def coverage_init(reg: Any, options: Any) -> None:
+    """Called by coverage.py, whose data gets what kernels run from now on."""
+    _core.set_setting("observe_lines", True)
+
+
+class _Table(NamedTuple):
+    """A function that counts its lines: its cells are a square, a row for each line before, a column for this one."""
+
+    file: str
+    entry: int         # what coverage.py calls the outside of the function; 0: it has none
+    lines: list[int]   # by place; the outside is 0
+    first: int
+
+
+@lru_cache(maxsize=256)
+def _tables(text: bytes) -> list[_Table]:
+    """What codegen/host/observe.h describes."""
+    words: Iterator[str] = iter(text.decode().split("\0")[:-1])
+    tables, first = [], 0
+    for kind in words:
+        if kind != "function":
+            break
+        file, name, first_line, count = next(words), next(words), int(next(words)), int(next(words))
+        lines = [0, *(int(next(words)) for _ in range(count))]
+        # The code of a list comprehension is a part of the function around it since CPython 3.12.
+        tables.append(_Table(file, 0 if name.endswith("<listcomp>") else -first_line, lines, first))
+        first += len(lines) ** 2
+    return tables
+
+
+def _arcs(text: bytes, marks: bytes) -> dict[str, set[Arc]]:
+    """By file: what has run, as pairs of lines."""
+    numbers = array("I", marks)
+    found: dict[str, set[Arc]] = {}
+    tables = iter(_tables(text))
+    table = next(tables)
+    for number in numbers:
+        while number >= table.first + len(table.lines) ** 2:
+            table = next(tables)
+        before, now = divmod(number - table.first, len(table.lines))
+        arc = (table.lines[before] if before else table.entry, table.lines[now] if now else table.entry)
+        found.setdefault(table.file, set()).add(arc)
+    return found
+
+
+class _Session:
+    """What is kept of one coverage.Coverage."""
+
+    def __init__(self, running: Any) -> None:
+        self.files: dict[str, str | None] = {}           # as measured, or None for those that are not
+        self.known: dict[tuple[Any, ...], set[Arc]] = {}   # what its data has already
+
+    def file(self, running: Any, file: str) -> str | None:
+        """What coverage.py calls the file; None where its settings (source, include, omit) leave it out."""
+        if file not in self.files:
+            self.files[file] = _measured(running, file)
+        return self.files[file]
+
+
+def _frame(file: str) -> Any:
+    """What coverage.py asks of a frame: the names of the file's module."""
+    for module in list(sys.modules.values()):
+        if getattr(module, "__file__", None) == file:
+            return types.SimpleNamespace(f_globals=vars(module))
+    return None
+
+
+def _measured(running: Any, file: str) -> str | None:
+    found = running._inorout.should_trace(file, _frame(file))
+    return running._file_mapper(found.source_filename) if found.trace else None
+
+
+_sessions: weakref.WeakKeyDictionary[Any, _Session] = weakref.WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def _record(text: bytes, marks: bytes) -> None:
+    """After a launch: puts what has run into the data of the coverage.py that measures now, if one does."""
+    module = sys.modules.get("coverage")
+    running: Any = module.Coverage.current() if module else None
+    if running is None:
+        return
+    with _lock:
+        session = _sessions.get(running) or _sessions.setdefault(running, _Session(running))
+        arcs: dict[str, set[Arc]] = {}
+        for name, found in _arcs(text, marks).items():
+            file = session.file(running, name)
+            if file:
+                arcs[file] = arcs.get(file, set()) | found
+        _add(running, session, arcs)
+
+
+def _add(running: Any, session: _Session, arcs: dict[str, set[Arc]]) -> None:
+    data = running._data if running._data is not None else running.get_data()
+    has_arcs = running.get_option("run:branch")
+    for file, found in arcs.items():
+        known = session.known.setdefault((os.getpid(), id(data), data._current_context, file), set())
+        new = found - known
+        if not new:
+            continue
+        if has_arcs:   # what begins or ends outside is of no function's lines
+            data.add_arcs({file: [arc for arc in new if 0 not in arc]})
+        else:
+            data.add_lines({file: {line for _, line in new if line > 0}})
+        known |= new
