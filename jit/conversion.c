@@ -57,8 +57,25 @@ static int tuple_cost(const Type *from, const Type *to)
     return sum;
 }
 
+/* A pointer takes addresses, arrays without gaps, and a void* any pointer. */
+static int pointer_cost(const Type *from, const Type *to)
+{
+    const Type *memory = to->items[0];
+    bool takes_all = type_is_tagged(to, TUPLE_VOID_POINTER);
+    if (type_equal(from, to))
+        return COST_SAME;
+    if (type_is_pointer(from))
+        return takes_all || type_is_tagged(from, TUPLE_VOID_POINTER) ? COST_LAYOUT : COST_NEVER;
+    if (type_is_integer(from))
+        return COST_OTHER_KIND;
+    bool fits = from->kind == TYPE_ARRAY && (takes_all || type_equal(from->element, memory->element));
+    return fits && !from->read_only && (from->layout != LAYOUT_ANY || !from->ndim) ? COST_OTHER_KIND : COST_NEVER;
+}
+
 int jit_conversion_cost(const Type *from, const Type *to)
 {
+    if (type_is_pointer(to))
+        return pointer_cost(from, to);
     if (type_is_tagged(from, TUPLE_INT_ENUM) && type_is_scalar(to))
         from = from->items[0];
     if (type_is_scalar(from) && type_is_scalar(to))

@@ -210,6 +210,16 @@ static const Type *parse_axes(Parser *parser, const Type *element)
     return make_array(parser, element, ndim, layout, false);
 }
 
+/* After "CPointer": "(float32)". */
+static const Type *parse_pointer(Parser *parser)
+{
+    const Type *element = expect(parser, "(") ? parse_type(parser) : NULL;
+    if (!element || !expect(parser, ")"))
+        return NULL;
+    return type_is_element(element) ? type_pointer(parser->arena, element)
+                                    : fail(parser, "a pointer leads to numbers or records");
+}
+
 static const Type *parse_named(Parser *parser)
 {
     const char *name = parse_name(parser);
@@ -227,6 +237,10 @@ static const Type *parse_named(Parser *parser)
         return parse_uniform_tuple(parser);
     if (strcmp(name, "Tuple") == 0)
         return parse_tuple_call(parser);
+    if (strcmp(name, "CPointer") == 0)
+        return parse_pointer(parser);
+    if (strcmp(name, "voidptr") == 0)
+        return type_pointer(parser->arena, NULL);
     const Type *type = type_named(name);
     return type ? type : fail(parser, arena_format(parser->arena, "unknown type '%s'", name));
 }

@@ -112,6 +112,12 @@ const Type *type_tuple(Arena *arena, const Type *const *items, uint32_t count, T
     return type_tuple_of_object(arena, items, count, tag, NULL);
 }
 
+const Type *type_pointer(Arena *arena, const Type *element)
+{
+    const Type *memory = type_array(arena, element ? element : TYPE_OF(UINT8), 0, LAYOUT_C, false);
+    return type_tuple(arena, &memory, 1, element ? TUPLE_POINTER : TUPLE_VOID_POINTER);
+}
+
 const Type *type_named_tuple(Arena *arena, const char *name, const Type *const *items, const char *const *names,
                              uint32_t count)
 {

@@ -136,6 +136,10 @@ static inline bool type_has_trait(const Type *t, TupleTrait trait)
     return t->kind == TYPE_TUPLE && tuple_tag_info[t->tag].traits & trait;
 }
 static inline bool type_is_plain_tuple(const Type *t) { return type_has_trait(t, TRAIT_PLAIN); }
+static inline bool type_is_pointer(const Type *t)
+{
+    return type_is_tagged(t, TUPLE_POINTER) || type_is_tagged(t, TUPLE_VOID_POINTER);
+}
 static inline bool type_is_vector(const Type *t) { return type_is_tagged(t, TUPLE_VECTOR); }
 /* What one element access gives: no record. */
 static inline bool type_is_single(const Type *t)
@@ -172,6 +176,8 @@ const Type *type_vector(Arena *arena, const Type *scalar, uint32_t count);
 const Type *type_enum(Arena *arena, const char *name, const Type *value, TupleTag tag, const void *class);
 /* Which item an attribute of the tuple names, by its own names or those of its kind. */
 bool type_member(const Type *tuple, const char *name, uint32_t *place);
+/* NULL for the element: void*. */
+const Type *type_pointer(Arena *arena, const Type *element);
 /* A tuple that carries the identity of its function, method, format or class. */
 const Type *type_tuple_of_object(Arena *arena, const Type *const *items, uint32_t count, TupleTag tag,
                                  const void *object);

@@ -311,6 +311,10 @@ static void describe_tuple(Buf *out, const Type *type)
         type_describe(out, type->items[0]);
         buf_printf(out, "x%u", type->count);
         return;
+    case TUPLE_POINTER:
+        type_describe(out, type->items[0]->element);
+        buf_add(out, "*");
+        return;
     case TUPLE_ENUM:
     case TUPLE_INT_ENUM:
         buf_printf(out, "enum %s(", type->name);

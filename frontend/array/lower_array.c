@@ -4,6 +4,7 @@
 #include "frontend/array/lower_array.h"
 #include "frontend/array/lower_flat.h"
 #include "frontend/array/lower_iterate.h"
+#include "frontend/array/lower_pointer.h"
 #include "frontend/array/lower_slice.h"
 #include "frontend/array/lower_unpack.h"
 #include "frontend/compound/lower_dict.h"
@@ -153,6 +154,8 @@ bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out)
         place = operand_value(i64(), wrapped);
         return lower_item_at(l, container, place, out);
     }
+    if (type_is_pointer(container.type))
+        return lower_pointer_subscript(l, container, index, out);
     if (type_is_flat(container.type))
         return lower_flat_item(l, lower_tuple_item(l, container, 0), index, out);
     if (container.type->kind != TYPE_ARRAY)
@@ -170,6 +173,8 @@ bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out)
 bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand value)
 {
     index = unboxed_index(l, index);
+    if (type_is_pointer(container.type))
+        return lower_store_pointer_subscript(l, container, index, value);
     if (type_is_flat(container.type))
         return lower_store_flat_item(l, lower_tuple_item(l, container, 0), index, value);
     if (container.type->kind != TYPE_ARRAY)

@@ -4,6 +4,7 @@
 
 #include "frontend/value/arguments.h"
 #include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_tuple.h"
 
 static bool refuse(Lower *l, const ForeignFunction *foreign, uint32_t index, Operand argument, const char *hint)
 {
@@ -12,11 +13,17 @@ static bool refuse(Lower *l, const ForeignFunction *foreign, uint32_t index, Ope
     return lower_fail(l, DIAG_TYPE_CONVERT, lower_describe(l, argument.type), place, hint);
 }
 
-/* An array whose elements lie one behind the other, of any number of axes. */
+/* A pointer, or an array whose elements lie one behind the other, of any number of axes. void* takes them all. */
 static bool pass_pointer(Lower *l, const ForeignFunction *foreign, uint32_t index, Operand argument, Operand *out)
 {
-    const Type *from = argument.type, *to = foreign->parameters[index];
-    if (from->kind != TYPE_ARRAY || !type_equal(from->element, to->element))
+    const Type *to = foreign->parameters[index];
+    bool takes_all = type_is_tagged(to, TUPLE_VOID_POINTER);
+    if (type_is_pointer(to))
+        to = to->items[0];
+    if (type_is_tagged(argument.type, TUPLE_POINTER) || (takes_all && type_is_pointer(argument.type)))
+        argument = lower_tuple_item(l, argument, 0);
+    const Type *from = argument.type;
+    if (from->kind != TYPE_ARRAY || !(takes_all || type_equal(from->element, to->element)))
         return refuse(l, foreign, index, argument, "; a pointer is taken from an array of these elements");
     if (from->layout == LAYOUT_ANY && from->ndim > 0)
         return refuse(l, foreign, index, argument, "; a pointer does not tell of gaps between elements");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "frontend/array/lower_array.h"
+#include "frontend/array/lower_pointer.h"
 #include "frontend/array/lower_slice.h"
 #include "frontend/call/builtin/lower_math.h"
 #include "frontend/call/builtin/lower_method.h"
@@ -102,6 +103,8 @@ static bool tuple_attribute(Lower *l, Operand tuple, const char *name, Operand *
 
 static bool is_method(const Type *type, const char *name)
 {
+    if (type_is_pointer(type))
+        return strcmp(name, "view") == 0;
     if (type_is_time(type))
         return strcmp(name, "view") == 0 || strcmp(name, "astype") == 0;
     if (strcmp(name, "conjugate") == 0)
@@ -226,6 +229,14 @@ static bool find_item(Lower *l, Operand tuple, Operand wanted, bool counts, Oper
     return true;
 }
 
+static bool view_of_pointer(Lower *l, Operand pointer, const Call *call, Operand *out)
+{
+    const Type *element = call_arity(l, call, 1, 1) ? operand_dtype(l, call->arguments[0]) : NULL;
+    if (!element || !type_is_element(element))
+        return diag_failed(l->diag) ? false : call_refuse(l, call, "; it takes the type of what lies there");
+    return *out = lower_pointer_view(l, pointer, element), true;
+}
+
 bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call *call, Operand *out)
 {
     bool is_own;
@@ -239,6 +250,8 @@ bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call 
     const Constant *method = class_method(receiver.type, name);
     if (method)
         return lower_class_method(l, receiver, method, call, out);
+    if (type_is_pointer(receiver.type))
+        return view_of_pointer(l, receiver, call, out);
     if (type_is_tagged(receiver.type, TUPLE_SLICE))
         return call_arity(l, call, 1, 1) && lower_slice_indices(l, receiver, call->arguments[0], out);
     bool is_tuple = type_is_plain_tuple(receiver.type);

@@ -148,6 +148,21 @@ class Array(metaclass=Family):
         return _core.array_type(dtype, ndim, layout, readonly)
 
 
+class CPointer(metaclass=Family):
+    """CPointer(dtype): the type of pointers to values of that type."""
+
+    has = _of_kind("pointer")
+
+    def __new__(cls, dtype: Type, addrspace: Any = None) -> Type:  # type: ignore[misc]
+        return _core.pointer_type(dtype)
+
+
+class RawPointer(metaclass=Family):
+    """Whether a type is void*."""
+
+    has = _of_kind("void_pointer")
+
+
 class BaseTuple(metaclass=Family):
     """Whether a type is that of tuples."""
 

@@ -17,6 +17,7 @@ from cujit._type_families import (
     BooleanLiteral as BooleanLiteral,
     ClassType as ClassType,
     Complex as Complex,
+    CPointer as CPointer,
     DType as DType,
     EnumMember as EnumMember,
     Float as Float,
@@ -34,6 +35,7 @@ from cujit._type_families import (
     Omitted as Omitted,
     Optional as Optional,
     RangeType as RangeType,
+    RawPointer as RawPointer,
     Record as Record,
     SliceType as SliceType,
     StringLiteral as StringLiteral,
@@ -52,7 +54,7 @@ __all__ = [
     "f4", "f8", "float16", "float32", "float64", "float_", "from_dtype", "i1", "i2", "i4", "i8", "int16", "int32",
     "int64", "int8", "int_", "intc", "intp", "long_", "longlong", "none", "short", "size_t", "ssize_t", "typeof",
     "u1", "u2", "u4", "u8", "uchar", "uint", "uint16", "uint32", "uint64", "uint8", "uintc", "uintp", "ulong",
-    "ulonglong", "ushort", "void",
+    "ulonglong", "ushort", "void", "voidptr",
 ]
 
 Type = _core.Type
@@ -84,21 +86,12 @@ def from_dtype(dtype: DTypeLike) -> Type:
     return _core.type_from_dtype(dtype)
 
 
-# A pointer is an array of one axis in C order, as in C's declarations. Where the two are passed otherwise, by numba's
-# convention for functions from elsewhere, it is the one object that CPointer makes for an element.
-_pointers: dict[Type, Type] = {}
+voidptr = _core.pointer_type(none)
 
 
-def CPointer(dtype: Type, addrspace: Any = None) -> Type:
-    """The type of a pointer to values of that type, for signatures of cuda.declare_device: it takes arrays."""
-    if dtype not in _pointers:
-        _pointers[dtype] = dtype[::1]
-    return _pointers[dtype]
-
-
-def is_pointer(type: Type) -> bool:
-    """Whether CPointer has made the type."""
-    return any(type is each for each in _pointers.values())
+def is_pointer(type: Any) -> bool:
+    """Whether values of a type are pointers, typed ones or void*."""
+    return isinstance(type, Type) and type.kind in ("pointer", "void_pointer")
 
 
 Callable = Dispatcher = Function

@@ -1,5 +1,6 @@
 /* cuda.ldca(array, index) and its like: loads and stores of elements that say how they go through the caches. */
 #include "frontend/array/lower_array.h"
+#include "frontend/array/lower_pointer.h"
 #include "frontend/call/cuda/lower_cuda.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
@@ -19,6 +20,11 @@ static IrHint hint_of(IntrinsicId id)
 static bool element_of(Lower *l, const Call *call, IrValue **operands, const Type **array)
 {
     Operand given = call->arguments[0], index = call->arguments[1];
+    if (type_is_pointer(given.type)) {
+        if (!lower_pointed(l, given, index, &given))
+            return false;
+        index = operand_int(l, 0);
+    }
     bool is_element = given.type->kind == TYPE_ARRAY && !index_is_view(given, index);
     if (!is_element || !type_is_scalar(given.type->element))
         return call_refuse(l, call, "; it takes an array of numbers and the index of an element");

@@ -30,6 +30,10 @@ def type_from_numba(value):
         return type_from_numba(value.literal_type)
     if "Array" in classes:
         return _core.array_type(type_from_numba(value.dtype), value.ndim, value.layout, not value.mutable)
+    if "CPointer" in classes:
+        return _core.pointer_type(type_from_numba(value.dtype))
+    if value.name == "void*":
+        return _core.pointer_type(_core.scalar_types["none"])
     if classes & {"Tuple", "UniTuple"}:
         return _core.tuple_type(tuple(map(type_from_numba, value.types)))
     for name in classes & _FROM_DTYPE.keys():

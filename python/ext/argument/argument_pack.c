@@ -10,6 +10,7 @@
 #include "ext/array/array_view.h"
 #include "ext/snapshot/class_types.h"
 #include "ext/snapshot/number.h"
+#include "ext/snapshot/type_value.h"
 
 typedef struct Packer {
     ExtLaunchFrame *frame;
@@ -255,22 +256,28 @@ static ExtMatch pack_record(Packer *packer, PyObject *value, const Type *type)
     return match;
 }
 
-static ExtMatch pack_view(Packer *packer, ExtArrayView *view, const Type *type)
+/* The memory of an array, as what the parameter says of it. */
+static bool pack_memory(Packer *packer, ExtArrayView *view, const Type *type)
 {
-    if (!array_matches(packer, view, type))
-        return EXT_MISMATCH;
     bool only_pointer = jit_abi(packer->frame->specialization)->only_pointers;
     bool is_host = view->host != NULL;
     bool ok = is_host            ? add_host_array(packer, view, type)
               : view->is_foreign ? check_foreign(packer->frame, view) && keep_owner(packer->frame, view)
                                  : check_device(packer->frame, view);
     if (!ok)
-        return EXT_ERROR;
+        return false;
     if (!is_host)
         ext_write_array(packer->frame->parameters, packer->field, type, only_pointer, view->pointer, view->shape,
                         view->strides);
     packer->field += array_fields(type, only_pointer);
-    return EXT_MATCH;
+    return true;
+}
+
+static ExtMatch pack_view(Packer *packer, ExtArrayView *view, const Type *type)
+{
+    if (!array_matches(packer, view, type))
+        return EXT_MISMATCH;
+    return pack_memory(packer, view, type) ? EXT_MATCH : EXT_ERROR;
 }
 
 static ExtMatch pack_array(Packer *packer, PyObject *value, const Type *type)
@@ -283,6 +290,51 @@ static ExtMatch pack_array(Packer *packer, PyObject *value, const Type *type)
         return is_array ? EXT_ERROR : EXT_MISMATCH;
     ExtMatch match = pack_view(packer, &view, type);
     Py_XDECREF(view.owner);
+    return match;
+}
+
+/* --- pointers ---------------------------------------------------------------------------------------------------------------- */
+/* The address in an integer of any kind. */
+static ExtMatch pack_address(Packer *packer, PyObject *value)
+{
+    PyObject *number = PyNumber_Index(value);
+    uint64_t address = number ? PyLong_AsUnsignedLongLong(number) : 0;
+    Py_XDECREF(number);
+    if (PyErr_Occurred())
+        return EXT_ERROR;
+    memcpy(packer->frame->parameters + packer->field++->offset, &address, sizeof address);
+    return EXT_MATCH;
+}
+
+/* Where the array lies, which is passed as an array without axes. */
+static ExtMatch pack_array_as_pointer(Packer *packer, ExtArrayView *view, const Type *type)
+{
+    const Type *memory = type->items[0];
+    bool fits = type_is_tagged(type, TUPLE_VOID_POINTER) || type_equal(view->element, memory->element);
+    if (!packer->frame->converts || !fits || view->read_only || !(view->c_contiguous || view->f_contiguous))
+        return EXT_MISMATCH;
+    return pack_memory(packer, view, memory) ? EXT_MATCH : EXT_ERROR;
+}
+
+static ExtMatch pack_pointer(Packer *packer, PyObject *value, const Type *type)
+{
+    if (PyLong_Check(value) || PyArray_IsScalar(value, Integer))
+        return packer->frame->converts ? pack_address(packer, value) : EXT_MISMATCH;
+    ExtArrayView view;
+    int is_array = ext_array_view(packer->frame->state, value, &view);
+    if (is_array > 0) {
+        ExtMatch match = pack_array_as_pointer(packer, &view, type);
+        Py_XDECREF(view.owner);
+        return match;
+    }
+    PyObject *found = is_array ? NULL : ext_ctypes_pointer(value);
+    const Type *actual =
+        found && PyTuple_Check(found) ? ext_type_borrowed(packer->frame->state, PyTuple_GET_ITEM(found, 1)) : NULL;
+    bool fits = actual && (packer->frame->converts ? jit_conversion_cost(actual, type) >= 0 : type_equal(actual, type));
+    ExtMatch match = fits               ? pack_address(packer, PyTuple_GET_ITEM(found, 0))
+                     : PyErr_Occurred() ? EXT_ERROR
+                                        : EXT_MISMATCH;
+    Py_XDECREF(found);
     return match;
 }
 
@@ -331,6 +383,8 @@ static ExtMatch pack_tuple(Packer *packer, PyObject *value, const Type *type)
 {
     if (type_has_trait(type, TRAIT_MEMBER))
         return pack_enum(packer, value, type);
+    if (type_is_pointer(type))
+        return pack_pointer(packer, value, type);
     if (type_is_tagged(type, TUPLE_INSTANCE))
         return pack_instance(packer, value, type);
     if (!PyTuple_Check(value) || PyTuple_GET_SIZE(value) != type->count)

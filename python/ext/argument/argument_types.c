@@ -139,6 +139,25 @@ static const char *argument_hint(PyObject *value)
     return "; they take numbers, arrays, tuples, and NamedTuples and dataclasses of these";
 }
 
+PyObject *ext_ctypes_pointer(PyObject *value)
+{
+    PyObject *module = PyImport_ImportModule("cujit._pointers");
+    PyObject *found = module ? PyObject_CallMethod(module, "pointer_argument", "O", value) : NULL;
+    Py_XDECREF(module);
+    return found;
+}
+
+/* Pointers of ctypes come last, since a Python function knows them. */
+static const Type *rare_type(ExtState *state, PyObject *value, Arena *arena)
+{
+    const Type *type = instance_type(state, value, arena);
+    if (type || PyErr_Occurred())
+        return type;
+    PyObject *found = ext_hold(ext_ctypes_pointer(value));
+    const Type *stated = found && PyTuple_Check(found) ? ext_type_borrowed(state, PyTuple_GET_ITEM(found, 1)) : NULL;
+    return stated ? type_copy(arena, stated) : NULL;
+}
+
 static const Type *known_type(ExtState *state, PyObject *value, Arena *arena)
 {
     bool is_plain = PyLong_CheckExact(value) || PyFloat_CheckExact(value) || PyArray_IsScalar(value, Generic);
@@ -169,7 +188,7 @@ static const Type *known_type(ExtState *state, PyObject *value, Arena *arena)
     const Type *named = named_scalar(state, value);
     if (named && type_is_scalar(named))
         return type_object(arena, &state->type_constants[named->scalar]);
-    return PyErr_Occurred() ? NULL : instance_type(state, value, arena);
+    return PyErr_Occurred() ? NULL : rare_type(state, value, arena);
 }
 
 static const Type *any_type(ExtState *state, PyObject *value, Arena *arena)

@@ -72,6 +72,8 @@ static PyObject *get_dtype(ExtType *self, void *Py_UNUSED(closure))
     const Type *type = self->type;
     if (type->kind == TYPE_ARRAY)
         return ext_type_object(self->state, type->element);
+    if (type_is_tagged(type, TUPLE_POINTER))
+        return ext_type_object(self->state, type->items[0]->element);
     if (type_is_element(type) && !type_is_vector(type))
         return (PyObject *)ext_dtype_of_type(type);
     if (type_is_plain_tuple(type) && type_is_homogeneous(type))
@@ -278,7 +280,7 @@ static PyGetSetDef type_getset[] = {
     {"name", (getter)get_name, NULL, "numba's spelling.", NULL},
     {"key", (getter)get_key, NULL, "Text that only equal types share.", NULL},
     {"dtype", (getter)get_dtype, NULL,
-     "Arrays and tuples of one type: that of the elements. Scalars and records: NumPy's dtype.", NULL},
+     "Arrays, pointers and tuples of one type: that of the elements. Scalars and records: NumPy's dtype.", NULL},
     {"ndim", (getter)get_ndim, NULL, "Arrays: the number of axes.", NULL},
     {"layout", (getter)get_layout, NULL, "Arrays: 'C', 'F' or 'A'.", NULL},
     {"readonly", (getter)get_read_only, NULL, "Arrays: whether kernels cannot write to it.", NULL},
@@ -367,6 +369,23 @@ static PyObject *function_tuple_type(PyObject *module, PyObject *items)
     return result;
 }
 
+static const Type *pointer_of_element(Arena *arena, const void *element)
+{
+    const Type *type = element;
+    return type_pointer(arena, type->kind == TYPE_NONE ? NULL : type_copy(arena, type));
+}
+
+/* Of none: void*. */
+static PyObject *function_pointer_type(PyObject *module, PyObject *element)
+{
+    const Type *type = ext_type_borrowed(ext_state(module), element);
+    if (type && type->kind != TYPE_NONE && !type_is_element(type)) {
+        PyErr_Format(PyExc_TypeError, "a pointer leads to numbers or records, not to %R", element);
+        return NULL;
+    }
+    return type ? ext_make_own_type(ext_state(module), pointer_of_element, type) : NULL;
+}
+
 typedef struct InstanceParts {
     ExtState *state;
     PyObject *class;
@@ -449,6 +468,7 @@ static PyObject *function_type_from_key(PyObject *module, PyObject *key)
 static PyMethodDef functions[] = {
     {"array_type", (PyCFunction)(void (*)(void))function_array_type, METH_VARARGS | METH_KEYWORDS, NULL},
     {"tuple_type", function_tuple_type, METH_O, NULL},
+    {"pointer_type", function_pointer_type, METH_O, NULL},
     {"instance_type", function_instance_type, METH_VARARGS, NULL},
     {"type_of", function_type_of, METH_O, "The type that a value has as a kernel argument."},
     {"type_from_dtype", function_type_from_dtype, METH_O, NULL},

@@ -105,6 +105,35 @@ def test_pointers_by_numbas_convention(compiled, signature):
 
 @on_cpu
 @needs_cc
+@pytest.mark.parametrize("signature", ["int64(void*, float32*)", "int64_t (void *raw, const float *x)",
+                                       types.int64(types.voidptr, types.CPointer(float32))], ids=str)
+def test_pointers_are_passed_on(signature):
+    source = cuda.CSource("long long both(void *raw, const float *x) { return ((int *)raw)[1] + (long long)x[2]; }")
+    both = cuda.declare_device("both", signature, link=source, abi="c")
+
+    @cuda.jit(types.void(types.voidptr, types.CPointer(float32), types.int64[::1]))
+    def kernel(raw, x, out):
+        out[0] = both(raw, x)
+        out[1] = both(x, x)
+        out[2] = both(out, x)
+
+    raw, x, out = np.array([1, 20], np.int32), np.array([0, 0, 3], np.float32), np.zeros(3, np.int64)
+    kernel[1, 1](raw, x, out)
+    assert out.tolist() == [23, 3, 3]
+
+    def gaps(raw, out):
+        out[0] = both(out, raw)
+
+    def untyped(raw, out):
+        out[0] = both(raw, raw)
+
+    for function, says in ((gaps, "does not tell of gaps"), (untyped, "cannot convert void. to parameter 2")):
+        with pytest.raises(TypingError, match=says):
+            cuda.jit(types.void(types.voidptr, types.int64[:]))(function)
+
+
+@on_cpu
+@needs_cc
 def test_pointers_of_cffi(compiled):
     ffi = pytest.importorskip("cffi").FFI()
     sum_n = cuda.declare_device("sum_n", "float32(CPointer(float32), int32)", link=compiled)

@@ -63,9 +63,10 @@ def _c_parameter(text):
     if "*" in words:
         place = words.index("*")
         element, name = _c_type(words[:place]), words[place + 1:]
-        fits = element not in (None, _core.scalar_types["none"]) and len(name) <= 1 and "*" not in name
-        if not fits:
+        if element is None or len(name) > 1 or "*" in name:
             return None, True
+        if element == _core.scalar_types["none"]:
+            return _core.pointer_type(element), True
         is_constant = "const" in found[:found.index("*")]
         return _core.array_type(element, 1, "C", is_constant), True
     whole = _c_type(words)
@@ -77,7 +78,7 @@ def c_declaration(text):
     None for what is none: there are neither pointers nor names of parameters in it."""
     result, is_function, rest = text.removesuffix(";").partition("(")
     rest = rest.strip()
-    if not is_function or not rest.endswith(")") or "[" in rest:
+    if not is_function or not rest.endswith(")") or "[" in rest or "(" in rest:
         return None
     parameters = [] if rest == ")" else [_c_parameter(parameter) for parameter in rest[:-1].split(",")]
     if not any(is_c for _, is_c in parameters):

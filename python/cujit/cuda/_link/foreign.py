@@ -253,10 +253,10 @@ def declare_device(name: str, sig: SignatureLike, link: Any = None, use_cooperat
     types, result, pointers = _declared(sig)
     if result is None:
         raise TypeError(f"the signature of {name} has no result: write 'int32(float32)', or 'void(float32)'")
-    if abi == "c":
-        pointers = [_is_array(each) for each in types]
-    for each in types:
-        if not _is_array(each) and not _is_number(each):
+    pointers = [is_pointer(each) or (is_array and (abi == "c" or is_array_pointer))
+                for each, is_array, is_array_pointer in zip(types, map(_is_array, types), pointers, strict=True)]
+    for each, passed in zip(types, pointers, strict=True):
+        if not passed and not _is_array(each) and not _is_number(each):
             raise TypeError(f"{name}: {each} cannot be passed to a function from elsewhere; pass a pointer to it")
     if result != _NONE and not _is_number(result) and not (abi == "numba" and _is_complex(result)):
         raise TypeError(f"{name}: a function from elsewhere cannot return {result} by abi {abi!r}")
@@ -287,7 +287,7 @@ ffi = SimpleNamespace(from_buffer=from_buffer)
 
 # --- pointers in signatures ------------------------------------------------------------------------------------------
 def _declared(sig):
-    """(parameter types, result type or None, whether each parameter is a pointer)."""
+    """(parameter types, result type or None, whether each parameter is an array that stands for a pointer)."""
     if isinstance(sig, str):
         head, _, rest = sig.strip().partition("(")
         if rest.endswith(")") and ("CPointer" in rest or re.search(r"\*\s*[,)]", rest)):
@@ -296,14 +296,14 @@ def _declared(sig):
         if declared is not None:
             return list(declared[0]), declared[1], [_is_array(each) for each in declared[0]]
     types, result = signatures.normalize(sig)
-    return list(types), result, [is_pointer(each) for each in types]
+    return list(types), result, [False] * len(types)
 
 
 def _with_pointers(result, rest):
     types, pointers = [], []
     for text in _split(rest):
         element = re.fullmatch(r"(?:types\.)?CPointer\((.*)\)|(.*)\*", text)
-        pointers.append(element is not None)
+        pointers.append(False)   # arrays are none
         (each,), _ = signatures.normalize(f"void({(element[1] or element[2]) if element else text})")
         types.append(CPointer(each) if element else each)
     returned = signatures.normalize(f"{result}()")[1] if result else None
