@@ -7,9 +7,12 @@
 #include "core/target.h"
 
 /* Puts what these options check on such a device into a module as the frontend made it: tests that end a thread by
- * exceptions of the module (codegen/check/). The module of a device function stays as it is: there is no launch that could
- * raise them. */
-void codegen_add_checks(IrModule *module, const Target *target, const CompileOptions *options);
+ * exceptions of the module (codegen/check/). What a launch can prove is left to it: the code has no check of these accesses
+ * and is right for launches for which the plan, which is the module's arena's, holds. failed: tests of that plan that the
+ * code is not to count on. plan NULL: the code checks everything. The module of a device function stays as it is: there is
+ * no launch that could raise exceptions. */
+void codegen_add_checks(IrModule *module, const Target *target, const CompileOptions *options,
+                        const LaunchTests *failed, LaunchPlan *plan);
 
 /* Is told what each pass left. */
 typedef struct PassWatch {

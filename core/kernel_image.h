@@ -6,6 +6,7 @@
 
 #include "core/base/buf.h"
 #include "core/host_abi.h"
+#include "core/launch_plan.h"
 #include "core/target.h"
 
 /* NUMBER(type, name) is a field, BYTES(type, name, count) two: `count` items, and behind them a zero that does not count.
@@ -17,6 +18,7 @@
     NUMBER(uint32_t, local_size) /* host: bytes of local arrays of one thread, for the size of its stack */        \
     NUMBER(uint32_t, context_size) /* host: bytes that a block keeps for each thread (host_context_bytes) */       \
     NUMBER(bool, has_real_threads) /* host: the entry runs one thread */                                           \
+    NUMBER(bool, reports) /* threads may raise what the host is told of */                                         \
     NUMBER(int, max_registers) /* GPU: 0: no limit */                                                              \
     NUMBER(int, max_threads) /* of a block, by launch bounds; 0: the device's limit */                             \
     NUMBER(int, carveout) /* GPU: of the L1 cache for shared memory, a hint: percent + 1; 0: the driver chooses */ \
@@ -26,6 +28,8 @@
     BYTES(char, name, name_size) /* symbol of the kernel */                                                        \
     BYTES(char, code, code_size) /* PTX text, or a host object file */                                             \
     BYTES(char, warnings, warnings_size) /* of the source: "file:line: text" and a newline each */                 \
+    BYTES(RangeNode, nodes, node_count) /* of the plan that a launch has to pass */                                \
+    BYTES(RangeTest, tests, test_count)                                                                            \
     BYTES(bool, written, parameter_count) /* for each parameter: whether the kernel may write through it */
 
 /* Owns its memory; kernel_image_free releases it. */

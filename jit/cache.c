@@ -9,7 +9,7 @@ void jit_cache_init(JitCache *cache)
 {
     atomic_init(&cache->first, NULL);
     cache->last = NULL;
-    cache->count = 0;
+    cache->count = cache->made = 0;
     pthread_mutex_init(&cache->compiling, NULL);
 }
 
@@ -72,6 +72,7 @@ JitSpecialization *jit_specialization_create(RtDevice *device, const Type *const
     JitSpecialization *specialization = memory_alloc(sizeof *specialization);
     *specialization = (JitSpecialization){.arena = arena, .device = device, .count = count, .types = copies};
     atomic_init(&specialization->next, NULL);
+    atomic_init(&specialization->variants, NULL);
     specialization->abi = kernel_abi_layout(copies, count, false, arena);
     return specialization;
 }
@@ -84,6 +85,10 @@ void jit_specialization_destroy(JitSpecialization *specialization)
         rt_kernel_unload(specialization->kernel);
     if (specialization->host_code)
         codegen_unlink_host(specialization->host_code);
+    for (JitSpecialization *each = atomic_load(&specialization->variants), *next; each; each = next) {
+        next = atomic_load(&each->next);
+        jit_specialization_destroy(each);
+    }
     kernel_image_free(&specialization->image);
     arena_destroy(specialization->arena);
     memory_free(specialization);

@@ -31,12 +31,18 @@ struct JitSpecialization {
     uint32_t link_count;
     const LinkItem *const *links; /* what it is linked with, unless it comes from the disk; in the arena */
     _Atomic bool is_announced; /* to who watches what is linked */
+    /* Launches for which the plan does not hold are a variant's (variant.c), whose code checks more. */
+    JitFunction *function;
+    LaunchPlan plan; /* in the arena */
+    _Atomic(JitSpecialization *) variants; /* a list that grows at its head; owned */
+    const LaunchTests *failed; /* of a variant: the tests that its code does not count on; NULL: it is none */
 };
 
 typedef struct JitCache {
     _Atomic(JitSpecialization *) first;
     JitSpecialization *last; /* for the holder of compiling */
     uint32_t count; /* likewise */
+    uint32_t made; /* likewise: kernels so far, variants among them */
     pthread_mutex_t compiling;
 } JitCache;
 

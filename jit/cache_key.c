@@ -289,6 +289,7 @@ bool jit_cache_key(const JitFunction *function, const JitSpecialization *special
     write_number(&writer, specialization->count);
     for (uint32_t i = 0; i < specialization->count; i++)
         write_type(&writer, specialization->types[i]);
+    write_bytes(&writer, specialization->failed, specialization->failed ? sizeof *specialization->failed : 0);
     write_function(&writer, function->snapshot);
     write_implementations(&writer, function, specialization);
     *key = hash_bytes(writer.out.text, writer.out.length);

@@ -1,6 +1,8 @@
 /* The stages in order. */
 #include "jit/compile.h"
 
+#include <string.h>
+
 #include "core/base/memory.h"
 #include "frontend/frontend.h"
 #include "jit/exception_table.h"
@@ -57,6 +59,42 @@ static void describe(const JitFunction *function, const IrModule *module, JitSpe
         specialization->abi =
             kernel_abi_layout(specialization->types, specialization->count, true, specialization->arena);
     jit_keep_exceptions(module, specialization);
+}
+
+/* Whether somebody is told of every kernel that this is linked with, which variants are not. */
+static bool is_watched(const IrModule *module)
+{
+    bool is_watched = false;
+    for (uint32_t i = 0; i < module->link_count; i++)
+        is_watched |= module->links[i]->watcher != NULL;
+    return is_watched;
+}
+
+static void *copy_bytes(const void *bytes, size_t size)
+{
+    void *copy = memory_alloc(size + 1);
+    if (size)
+        memcpy(copy, bytes, size);
+    return copy;
+}
+
+/* The plan that launches of the code have to pass; that of a variant is its specialization's. */
+static LaunchPlan add_checks(const JitFunction *function, const Target *target, IrModule *module,
+                             const JitSpecialization *specialization)
+{
+    static const LaunchTests none;
+    LaunchPlan plan = {0};
+    const LaunchTests *failed = specialization->failed;
+    codegen_add_checks(module, target, &function->options, failed ? failed : &none, is_watched(module) ? NULL : &plan);
+    return failed ? (LaunchPlan){0} : plan;
+}
+
+static void keep_plan(const LaunchPlan *plan, KernelImage *image)
+{
+    image->nodes = copy_bytes(plan->nodes, plan->node_count * sizeof *plan->nodes);
+    image->node_count = plan->node_count;
+    image->tests = copy_bytes(plan->tests, plan->test_count * sizeof *plan->tests);
+    image->test_count = plan->test_count;
 }
 
 /* --- the stages ----------------------------------------------------------------------------------------------------------- */
@@ -124,6 +162,11 @@ bool jit_load(KernelImage *image, JitSpecialization *specialization, Diag *diag)
     for (uint32_t i = 0; i < specialization->count; i++)
         written[i] = image->written[i];
     specialization->written = written;
+    specialization->plan =
+        (LaunchPlan){.nodes = arena_copy(specialization->arena, image->nodes, image->node_count * sizeof *image->nodes),
+                     .tests = arena_copy(specialization->arena, image->tests, image->test_count * sizeof *image->tests),
+                     .node_count = (uint32_t)image->node_count,
+                     .test_count = (uint32_t)image->test_count};
     specialization->prints = image->effects & EFFECT_PRINTS;
     specialization->warnings = arena_format(specialization->arena, "%s", image->warnings);
     specialization->kernel = rt_kernel_load(specialization->device, image, diag);
@@ -139,7 +182,8 @@ bool jit_compile(const JitFunction *function, const Target *target, JitSpecializ
     bool ok = module && ir_verify(module, diag);
     if (ok) {
         dump_ir(function, "ir", module);
-        codegen_add_checks(module, target, &function->options);
+        LaunchPlan plan = add_checks(function, target, module, specialization);
+        bool reports = module->first->reports;
         dump_ir(function, "checks", module);
         describe(function, module, specialization);
         bool *written = memory_alloc(specialization->count);
@@ -151,6 +195,8 @@ bool jit_compile(const JitFunction *function, const Target *target, JitSpecializ
         if (ok && module->link_count && target->kind == TARGET_NVPTX)
             ok = link(function, specialization, image, diag);
         image->written = written;
+        image->reports = reports;
+        keep_plan(&plan, image);
         image->parameter_count = specialization->count;
         image->warnings_size = warnings.length;
         image->warnings = memory_copy_text(buf_text(&warnings));
@@ -160,18 +206,18 @@ bool jit_compile(const JitFunction *function, const Target *target, JitSpecializ
     return ok && jit_load(image, specialization, diag);
 }
 
-bool jit_restore_exceptions(const JitFunction *function, JitSpecialization *specialization)
+bool jit_restore_exceptions(const JitFunction *function, const KernelImage *image, JitSpecialization *specialization)
 {
     Target target;
     Diag ignored = {.id = DIAG_NONE};
+    if (!image->reports)
+        return true;
     if (!jit_target_of_device(specialization->device, &target, &ignored))
         return false;
-    if (!function->options.exceptions && !checks_of(&function->options, target.kind))
-        return true;
     Arena *arena = arena_create();
     IrModule *module = lower(function, specialization, NULL, NULL, arena, &ignored);
     if (module) {
-        codegen_add_checks(module, &target, &function->options);
+        add_checks(function, &target, module, specialization);
         describe(function, module, specialization);
     }
     arena_destroy(arena);

@@ -12,7 +12,7 @@ bool jit_compile(const JitFunction *function, const Target *target, JitSpecializ
 bool jit_load(KernelImage *image, JitSpecialization *specialization, Diag *diag);
 /* What no image has: classes of exceptions are objects of this process. The frontend finds them again, in the order of
  * their numbers. */
-bool jit_restore_exceptions(const JitFunction *function, JitSpecialization *specialization);
+bool jit_restore_exceptions(const JitFunction *function, const KernelImage *image, JitSpecialization *specialization);
 /* Of what is overloaded: the implementations that the code calls, in its order. A list in the arena; NULL: none. */
 const Implementation *jit_used_implementations(const JitFunction *function, const JitSpecialization *specialization,
                                                Arena *arena);

@@ -4,6 +4,7 @@
 
 #include "core/base/memory.h"
 #include "jit/obtain.h"
+#include "jit/variant.h"
 
 JitFunction *jit_function_create(const Snapshot *snapshot, const CompileOptions *options, uint32_t number)
 {
@@ -42,44 +43,6 @@ void jit_function_destroy(JitFunction *function)
     memory_free(function);
 }
 
-typedef struct Compilation {
-    JitFunction *function;
-    RtDevice *device;
-    const Type *const *types;
-    uint32_t count;
-    JitSpecialization *made;
-    Diag *diag;
-} Compilation;
-
-static void destroy_specialization(void *specialization) { jit_specialization_destroy(specialization); }
-
-static bool compile(void *data)
-{
-    Compilation *work = data;
-    MemoryCleanup cleanup;
-    JitSpecialization *specialization = jit_specialization_create(work->device, work->types, work->count);
-    memory_defer(&cleanup, destroy_specialization, specialization);
-    specialization->tag = (uint64_t)work->function->number << 32 | work->function->cache.count;
-    bool ok = jit_obtain(work->function, specialization, work->diag);
-    if (ok)
-        memory_cancel(&cleanup);
-    else
-        memory_end(&cleanup);
-    work->made = ok ? specialization : NULL;
-    return ok;
-}
-
-static JitSpecialization *compile_locked(JitFunction *function, RtDevice *device, const Type *const *types,
-                                         uint32_t count, Diag *diag)
-{
-    Compilation work = {function, device, types, count, NULL, diag};
-    assert(pthread_mutex_trylock(&function->cache.compiling)); /* held by the caller */
-    if (!memory_guard(compile, &work, diag))
-        return NULL;
-    jit_cache_append_locked(&function->cache, work.made);
-    return work.made;
-}
-
 const JitSpecialization *jit_specialize(JitFunction *function, RtDevice *device, const Type *const *types,
                                         uint32_t count, Diag *diag)
 {
@@ -88,8 +51,8 @@ const JitSpecialization *jit_specialize(JitFunction *function, RtDevice *device,
         return found;
     pthread_mutex_lock(&function->cache.compiling);
     found = jit_cache_find(&function->cache, device, types, count);
-    if (!found)
-        found = compile_locked(function, device, types, count, diag);
+    if (!found && (found = jit_make_locked(function, device, types, count, NULL, diag)))
+        jit_cache_append_locked(&function->cache, found);
     pthread_mutex_unlock(&function->cache.compiling);
     return found;
 }
@@ -174,7 +137,7 @@ static bool launch_and_wait(const JitSpecialization *specialization, const RtLau
     return *ran && quiet;
 }
 
-bool jit_launch(const JitSpecialization *specialization, RtLaunch launch, bool *ran, Diag *diag)
+static bool launch_this(const JitSpecialization *specialization, RtLaunch launch, bool *ran, Diag *diag)
 {
     launch.parameters_size = specialization->abi->size;
     if (!specialization->abi->reports)
@@ -188,10 +151,44 @@ bool jit_launch(const JitSpecialization *specialization, RtLaunch launch, bool *
     return *ran = rt_launch(specialization->kernel, &launch, diag);
 }
 
+/* By another kernel, whose parameters begin as this one's and may go on. */
+static bool launch_variant(const JitSpecialization *variant, const JitSpecialization *specialization, RtLaunch launch,
+                           bool *ran, Diag *diag)
+{
+    void *given = launch.parameters;
+    launch.parameters = memory_new(variant->abi->size, diag);
+    if (!launch.parameters)
+        return *ran = false;
+    uint32_t size = variant->abi->size < specialization->abi->size ? variant->abi->size : specialization->abi->size;
+    memcpy(launch.parameters, given, size);
+    bool ok = launch_this(variant, launch, ran, diag);
+    memory_free(launch.parameters);
+    return ok;
+}
+
+bool jit_launch(const JitSpecialization *specialization, RtLaunch launch, bool *ran, Diag *diag)
+{
+    const JitSpecialization *variant = specialization;
+    if (specialization->plan.test_count)
+        variant = jit_variant(specialization, &launch, diag);
+    if (!variant)
+        return *ran = false;
+    return variant == specialization ? launch_this(variant, launch, ran, diag)
+                                     : launch_variant(variant, specialization, launch, ran, diag);
+}
+
+/* The specialization or the variant of one with that tag. */
+static const JitSpecialization *find_tag(const JitSpecialization *each, uint64_t tag)
+{
+    const JitSpecialization *found = NULL;
+    for (; each && !found; each = atomic_load_explicit(&each->next, memory_order_acquire))
+        found = each->tag == tag ? each : find_tag(atomic_load_explicit(&each->variants, memory_order_acquire), tag);
+    return found;
+}
+
 const IrException *jit_exception(JitFunction *function, const ExceptionRecord *record)
 {
-    JitSpecialization *each = atomic_load_explicit(&function->cache.first, memory_order_acquire);
-    while (each && each->tag != record->tag)
-        each = atomic_load_explicit(&each->next, memory_order_acquire);
+    const JitSpecialization *each =
+        find_tag(atomic_load_explicit(&function->cache.first, memory_order_acquire), record->tag);
     return each && record->code < each->exception_count ? &each->exceptions[record->code] : NULL;
 }

@@ -111,10 +111,12 @@ void jit_list_stages(Buf *out)
 static char *target_text(IrModule *module, const Target *target, const CompileOptions *options, const char *what,
                          Diag *diag)
 {
+    static const LaunchTests none;
+    LaunchPlan plan;
     bool want_llvm = strcmp(what, "llvm") == 0;
     if (!ir_verify(module, diag))
         return NULL;
-    codegen_add_checks(module, target, options);
+    codegen_add_checks(module, target, options, &none, &plan);
     if (strcmp(what, "checks") == 0) {
         Buf text = {0};
         ir_print(&text, module, true);

@@ -1,6 +1,9 @@
 /* A kernel from the disk, or from the stages, and then kept for the next process. */
 #include "jit/obtain.h"
 
+#include <assert.h>
+
+#include "core/base/memory.h"
 #include "core/base/own_stack.h"
 #include "jit/cache_key.h"
 #include "jit/compile.h"
@@ -36,7 +39,7 @@ static bool load_kept(const JitFunction *function, const Hash *key, JitSpecializ
     KernelImage image = {0};
     Diag ignored = {.id = DIAG_NONE};
     bool ok = disk_cache_load(key, &image) && image.parameter_count == specialization->count &&
-              jit_restore_exceptions(function, specialization) && jit_load(&image, specialization, &ignored);
+              jit_restore_exceptions(function, &image, specialization) && jit_load(&image, specialization, &ignored);
     if (!ok && specialization->host_code) {
         codegen_unlink_host(specialization->host_code);
         specialization->host_code = NULL;
@@ -55,7 +58,8 @@ static bool load_twins(const JitFunction *function, JitSpecialization *specializ
         return false;
     specialization->link_count = twin->link_count;
     specialization->links = twin->links; /* of a specialization that lives as long */
-    return jit_restore_exceptions(function, specialization) && jit_load(&twin->image, specialization, &ignored);
+    return jit_restore_exceptions(function, &twin->image, specialization) &&
+           jit_load(&twin->image, specialization, &ignored);
 }
 
 static bool obtain(const JitFunction *function, JitSpecialization *specialization, Diag *diag)
@@ -67,7 +71,7 @@ static bool obtain(const JitFunction *function, JitSpecialization *specializatio
         return jit_obtain_raw(function, specialization, diag);
     if (!jit_target_of_device(specialization->device, &target, diag))
         return false;
-    if (load_twins(function, specialization))
+    if (!specialization->failed && load_twins(function, specialization))
         return true;
     bool is_kept = disk_cache_is_on() && !wants_dump() && jit_cache_key(function, specialization, &target, &key);
     if (is_kept && load_kept(function, &key, specialization))
@@ -92,10 +96,55 @@ static void fulfil(void *argument)
     wish->ok = obtain(wish->function, wish->specialization, wish->diag);
 }
 
-bool jit_obtain(const JitFunction *function, JitSpecialization *specialization, Diag *diag)
+static bool obtain_with_stack(const JitFunction *function, JitSpecialization *specialization, Diag *diag)
 {
     Wish wish = {function, specialization, diag, false};
     return with_stack(STACK_FOR_NESTING, fulfil, &wish, diag) && wish.ok;
+}
+
+/* --- one kernel -------------------------------------------------------------------------------------------------------- */
+
+typedef struct Compilation {
+    JitFunction *function;
+    RtDevice *device;
+    const Type *const *types;
+    uint32_t count;
+    const LaunchTests *failed;
+    uint32_t number; /* among the function's kernels */
+    JitSpecialization *made;
+    Diag *diag;
+} Compilation;
+
+static void destroy_specialization(void *specialization) { jit_specialization_destroy(specialization); }
+
+static bool compile(void *data)
+{
+    Compilation *work = data;
+    MemoryCleanup cleanup;
+    JitSpecialization *specialization = jit_specialization_create(work->device, work->types, work->count);
+    memory_defer(&cleanup, destroy_specialization, specialization);
+    specialization->tag = (uint64_t)work->function->number << 32 | work->number;
+    specialization->function = work->function;
+    if (work->failed)
+        specialization->failed = arena_copy(specialization->arena, work->failed, sizeof *work->failed);
+    bool ok = obtain_with_stack(work->function, specialization, work->diag);
+    if (ok)
+        memory_cancel(&cleanup);
+    else
+        memory_end(&cleanup);
+    work->made = ok ? specialization : NULL;
+    return ok;
+}
+
+JitSpecialization *jit_make_locked(JitFunction *function, RtDevice *device, const Type *const *types, uint32_t count,
+                                   const LaunchTests *failed, Diag *diag)
+{
+    Compilation work = {function, device, types, count, failed, function->cache.made, NULL, diag};
+    assert(pthread_mutex_trylock(&function->cache.compiling)); /* held by the caller */
+    if (!memory_guard(compile, &work, diag))
+        return NULL;
+    function->cache.made++;
+    return work.made;
 }
 
 bool jit_tell_cache_refusal(char *text, size_t size) { return disk_cache_tell_refusal(text, size); }

@@ -4,8 +4,10 @@
 
 #include "jit/cache.h"
 
-/* Fills the specialization: with the kernel that the disk cache has, else with a compiled one, which it has from then
- * on. */
-bool jit_obtain(const JitFunction *function, JitSpecialization *specialization, Diag *diag);
+/* A new specialization: with the kernel that the disk cache has, else with a compiled one, which it has from then on.
+ * failed: tests of the launch's plan that its code does not count on; NULL: it counts on all. In no list yet; for the holder
+ * of the function's `compiling`. NULL with a diagnostic. */
+JitSpecialization *jit_make_locked(JitFunction *function, RtDevice *device, const Type *const *types, uint32_t count,
+                                   const LaunchTests *failed, Diag *diag);
 
 #endif

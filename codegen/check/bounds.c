@@ -63,6 +63,15 @@ static IrValue *is_inside(IrBlock *block, IrValue *index, IrValue *array, uint32
     return ir_append(block, IR_LT, TYPE_OF(BOOL), pos, 2, pair);
 }
 
+unsigned bounded_axes(const IrValue *value)
+{
+    unsigned axes = indexed_axes(value), left = 0;
+    for (uint32_t axis = 0; axes >> axis; axis++)
+        if (axes >> axis & 1 && !is_known_inside(value->operands[1 + axis], value->operands[0], axis))
+            left |= 1u << axis;
+    return left;
+}
+
 /* --- the report ----------------------------------------------------------------------------------------------------- */
 
 /* "index {} is out of bounds for axis {} of {array}, whose shape is ({}, {})" */
@@ -110,18 +119,15 @@ static void report(Rewrite *rewrite, IrBlock *block, const IrValue *value, unsig
 
 /* --- the test --------------------------------------------------------------------------------------------------------- */
 
-void check_bounds(Rewrite *rewrite, const IrValue *value)
+void check_bounds(Rewrite *rewrite, const IrValue *value, unsigned axes)
 {
-    unsigned axes = indexed_axes(value), tested = 0;
     IrValue *holds = NULL;
     for (uint32_t axis = 0; axes >> axis; axis++) {
-        IrValue *index = value->operands[1 + axis], *array = value->operands[0];
-        if (!(axes >> axis & 1) || is_known_inside(index, array, axis))
+        if (!(axes >> axis & 1))
             continue;
-        IrValue *inside = is_inside(rewrite->block, index, array, axis, rewrite->pos);
+        IrValue *inside = is_inside(rewrite->block, value->operands[1 + axis], value->operands[0], axis, rewrite->pos);
         holds = holds ? rewrite_emit(rewrite, IR_AND, TYPE_OF(BOOL), 2, (IrValue *[]){holds, inside}) : inside;
-        tested |= 1u << axis;
     }
     if (holds)
-        report(rewrite, rewrite_unless(rewrite, holds), value, tested);
+        report(rewrite, rewrite_unless(rewrite, holds), value, axes);
 }

@@ -4,7 +4,9 @@
 
 #include "codegen/check/rewrite.h"
 
-/* Puts tests in front of the value where it accesses an array by indices. */
-void check_bounds(Rewrite *rewrite, const IrValue *value);
+/* The axes of an access by indices, a bit each, but for those where constants show that they are inside. */
+unsigned bounded_axes(const IrValue *value);
+/* Puts tests of these axes in front of the value. */
+void check_bounds(Rewrite *rewrite, const IrValue *value, unsigned axes);
 
 #endif

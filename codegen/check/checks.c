@@ -1,16 +1,31 @@
 /* Check mode: the checks that are wanted, put into every function of a module. */
 #include "codegen/check/bounds.h"
+#include "codegen/check/plan.h"
 #include "codegen/codegen.h"
 
-/* Each check looks at the value in turn. */
-static void check_value(Rewrite *rewrite, IrValue *value, void *wanted)
+typedef struct Checks {
+    CheckSet wanted;
+    const Table *bounds; /* by access: the axes to check; NULL: all */
+} Checks;
+
+static unsigned axes_to_check(const Checks *checks, const IrValue *value)
 {
-    if (*(const CheckSet *)wanted & CHECK_BOUNDS)
-        check_bounds(rewrite, value);
+    return checks->bounds ? (unsigned)(uintptr_t)table_get(checks->bounds, &value, sizeof value) : bounded_axes(value);
+}
+
+/* Each check looks at the value in turn. */
+static void check_value(Rewrite *rewrite, IrValue *value, void *user)
+{
+    const Checks *checks = user;
+    if (checks->wanted & CHECK_BOUNDS)
+        check_bounds(rewrite, value, axes_to_check(checks, value));
 }
 
 /* What belongs to cujit is right by construction. */
-static bool is_library(const IrFunc *function) { return function->source && function->source->is_library; }
+static bool is_checked(const IrFunc *function)
+{
+    return !function->lacks_body && !(function->source && function->source->is_library);
+}
 
 static void mark_reporting(IrModule *module)
 {
@@ -21,15 +36,28 @@ static void mark_reporting(IrModule *module)
     arena_destroy(arena);
 }
 
-void codegen_add_checks(IrModule *module, const Target *target, const CompileOptions *options)
+static void add_checks(IrModule *module, Checks *checks)
 {
-    CheckSet wanted = checks_of(options, target->kind);
     uint32_t before = module->exception_count;
-    if (!wanted || !module->first->is_kernel)
-        return;
     for (IrFunc *function = module->first; function; function = function->next)
-        if (!is_library(function) && !function->lacks_body)
-            rewrite_function(function, check_value, &wanted);
+        if (is_checked(function))
+            rewrite_function(function, check_value, checks);
     if (module->exception_count > before)
         mark_reporting(module);
+}
+
+void codegen_add_checks(IrModule *module, const Target *target, const CompileOptions *options,
+                        const LaunchTests *failed, LaunchPlan *plan)
+{
+    Checks checks = {.wanted = checks_of(options, target->kind)};
+    Table *bounds = NULL;
+    if (plan)
+        *plan = (LaunchPlan){0};
+    if (!checks.wanted || !module->first->is_kernel)
+        return;
+    if (plan && checks.wanted & CHECK_BOUNDS)
+        checks.bounds = bounds = plan_bounds(module, failed, plan, module->arena);
+    add_checks(module, &checks);
+    if (bounds)
+        table_destroy(bounds);
 }

@@ -157,8 +157,7 @@ def test_beside_exceptions_of_the_program():
 def test_words(given, checks):
     @cuda.jit(check=given)
     def kernel(x, i):
-        if i < 1:
-            x[i] = 1.0
+        x[int(x[i])] = 1.0
 
     text = kernel.inspect("checks", (float64[::1], int64))
     assert ("raise" in text) == checks
@@ -172,7 +171,7 @@ def test_wrong_words(given, error):
 
 def test_environment(monkeypatch):
     def store(x, i):
-        x[i] = 1.0
+        x[int(x[i])] = 1.0
 
     def is_checked(**options):
         return "raise" in cuda.jit(**options)(store).inspect("checks", (float64[::1], int64))

@@ -1,0 +1,64 @@
+/* Kernels for launches that a specialization's plan does not hold for. The specialization's own code leaves checks out that
+ * the launch can prove. Where it cannot, because an index is out of bounds or because the ranges of the plan are wider than
+ * the truth, a variant runs whose code checks the accesses in question as well. One of them does for most programs; after
+ * a few there is one that checks everything. */
+#include "jit/variant.h"
+
+#include <string.h>
+
+#include "jit/obtain.h"
+
+enum { MOST_VARIANTS = 3 };
+
+static const JitSpecialization *find(const JitSpecialization *specialization, const LaunchTests *failed)
+{
+    const JitSpecialization *each = atomic_load_explicit(&specialization->variants, memory_order_acquire);
+    while (each && !launch_tests_cover(each->failed, failed))
+        each = atomic_load_explicit(&each->next, memory_order_acquire);
+    return each;
+}
+
+/* Of this launch and of those before: alternating launches are to have one variant. */
+static LaunchTests all_failed(const JitSpecialization *specialization, const LaunchTests *failed)
+{
+    LaunchTests all = *failed;
+    uint32_t count = 1;
+    const JitSpecialization *each = atomic_load(&specialization->variants);
+    for (; each; each = atomic_load(&each->next), count++)
+        for (uint32_t i = 0; i < specialization->plan.test_count; i++)
+            if (launch_tests_have(each->failed, i))
+                launch_tests_add(&all, i);
+    if (count >= MOST_VARIANTS)
+        memset(&all, 0xff, sizeof all);
+    return all;
+}
+
+static const JitSpecialization *make_locked(JitSpecialization *specialization, const LaunchTests *failed, Diag *diag)
+{
+    LaunchTests all = all_failed(specialization, failed);
+    JitSpecialization *made = jit_make_locked(specialization->function, specialization->device, specialization->types,
+                                              specialization->count, &all, diag);
+    if (!made)
+        return NULL;
+    atomic_store(&made->next, atomic_load(&specialization->variants));
+    atomic_store_explicit(&specialization->variants, made, memory_order_release);
+    return made;
+}
+
+const JitSpecialization *jit_variant(const JitSpecialization *specialization, const RtLaunch *launch, Diag *diag)
+{
+    LaunchFacts facts = {launch->grid, launch->block, launch->dynamic_shared, launch->parameters};
+    LaunchTests failed;
+    if (launch_plan_holds(&specialization->plan, &facts, &failed))
+        return specialization;
+    const JitSpecialization *found = find(specialization, &failed);
+    if (found)
+        return found;
+    JitFunction *function = specialization->function;
+    pthread_mutex_lock(&function->cache.compiling);
+    found = find(specialization, &failed);
+    if (!found)
+        found = make_locked((JitSpecialization *)specialization, &failed, diag);
+    pthread_mutex_unlock(&function->cache.compiling);
+    return found;
+}
