@@ -42,6 +42,8 @@ HostThreadEntry codegen_host_thread_entry(const HostCode *code);
 HostBlocksEntry codegen_host_blocks_entry(const HostCode *code);
 /* What code that is observed counts: image->line_cells numbers; NULL where it is not. */
 void *codegen_host_lines(const HostCode *code);
+/* Where the machine code of its functions lies; NULL where that is not known. */
+const void *codegen_host_text(const HostCode *code, size_t *size);
 /* Assembly text of a host object's code, for inspect_asm on the CPU device. memory_free() it; NULL with a
  * diagnostic. */
 char *codegen_host_assembly(const IrModule *module, const CompileOptions *options, Diag *diag);

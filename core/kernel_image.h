@@ -45,6 +45,8 @@ typedef struct KernelImage {
     char *llvm; /* LLVM IR text as optimized; NULL unless asked for */
     HostThreadEntry thread_entry; /* host: one of the two, where the code is linked */
     HostBlocksEntry blocks_entry;
+    const void *text; /* host: where its machine code lies, text_size bytes; NULL: not known */
+    size_t text_size;
 } KernelImage;
 
 void kernel_image_free(KernelImage *image);

@@ -157,6 +157,7 @@ bool jit_load(KernelImage *image, JitSpecialization *specialization, Diag *diag)
         image->thread_entry = codegen_host_thread_entry(host);
         image->blocks_entry = codegen_host_blocks_entry(host);
         observe(image, specialization);
+        image->text = codegen_host_text(host, &image->text_size);
     }
     bool *written = ARENA_ARRAY(specialization->arena, bool, specialization->count);
     for (uint32_t i = 0; i < specialization->count; i++)

@@ -152,6 +152,8 @@ typedef struct RtLaunch {
     RtStream *stream;
     void *parameters; /* the buffer of kernel_abi.h */
     size_t parameters_size;
+    /* While the CPU device runs the kernel, asked now and then on the launching thread: whether to end it. NULL: never. */
+    bool (*interrupted)(void);
 } RtLaunch;
 
 /* Launches asynchronously on a GPU; the CPU device returns when the kernel is done. */

@@ -10,9 +10,15 @@
 #include "codegen/codegen.h"
 #include "codegen/host/elementary/elementary.h"
 #include "codegen/host/host_foreign.h"
+#include "codegen/host/host_object.h"
 #include "codegen/host/host_rounding.h"
 #include "codegen/llvm.h"
 #include "core/base/memory.h"
+
+typedef struct HostText {
+    const void *at;
+    size_t size;
+} HostText;
 
 struct HostCode {
     LLVMOrcLLJITRef jit;
@@ -20,6 +26,7 @@ struct HostCode {
     HostBlocksEntry blocks;
     void *lines;
     HostForeign foreign;
+    HostText text;
     char report[512]; /* what ORC said last */
 };
 
@@ -127,8 +134,10 @@ static bool check_lookup(const HostCode *code, LLVMErrorRef error, const char *k
     return false;
 }
 
-static void *look_up(const HostCode *code, const char *entry, const char *suffix, Diag *diag)
+/* *section: of the object, that the symbol is in; at NULL where that is not known. */
+static void *look_up(const HostCode *code, const KernelImage *image, const char *suffix, HostText *section, Diag *diag)
 {
+    const char *entry = image->name;
     size_t size = strlen(entry) + strlen(suffix) + 1;
     char *name = memory_new(size, diag);
     if (!name)
@@ -136,7 +145,10 @@ static void *look_up(const HostCode *code, const char *entry, const char *suffix
     memcpy(name, entry, strlen(entry));
     memcpy(name + strlen(entry), suffix, strlen(suffix) + 1);
     LLVMOrcExecutorAddress address = 0;
+    uint64_t offset;
     bool found = check_lookup(code, LLVMOrcLLJITLookup(code->jit, &address, name), entry, diag);
+    if (found && host_object_text(image->code, image->code_size, name, &offset, &section->size))
+        section->at = (const void *)(uintptr_t)(address - offset);
     memory_free(name);
     return found ? (void *)(uintptr_t)address : NULL;
 }
@@ -179,11 +191,11 @@ static bool link_object(HostCode *code, const KernelImage *image, const LinkItem
     if (link_count && !host_foreign_open(&code->foreign, code->jit, links, link_count, diag))
         return false;
     if (image->has_real_threads)
-        code->thread = (HostThreadEntry)look_up(code, image->name, ".thread", diag);
+        code->thread = (HostThreadEntry)look_up(code, image, ".thread", &code->text, diag);
     else
-        code->blocks = (HostBlocksEntry)look_up(code, image->name, ".blocks", diag);
+        code->blocks = (HostBlocksEntry)look_up(code, image, ".blocks", &code->text, diag);
     if (image->line_cells)
-        code->lines = look_up(code, image->name, ".lines", diag);
+        code->lines = look_up(code, image, ".lines", &(HostText){0}, diag);
     return !diag_failed(diag);
 }
 
@@ -213,3 +225,9 @@ HostThreadEntry codegen_host_thread_entry(const HostCode *code) { return code->t
 HostBlocksEntry codegen_host_blocks_entry(const HostCode *code) { return code->blocks; }
 
 void *codegen_host_lines(const HostCode *code) { return code->lines; }
+
+const void *codegen_host_text(const HostCode *code, size_t *size)
+{
+    *size = code->text.size;
+    return code->text.at;
+}

@@ -3,6 +3,7 @@
 #include "ext/raise.h"
 
 #include "ext/guard.h"
+#include "ext/interrupt.h"
 
 #include "ext/kernel_exception.h"
 
@@ -159,6 +160,8 @@ PyObject *ext_raise(const Diag *diag)
 {
     if (diag->id == DIAG_KERNEL_EXCEPTION)
         return ext_raise_from_kernel(diag);
+    if (diag->id == DIAG_INTERRUPTED && ext_raise_interruption())
+        return NULL;
     const DiagInfo *info = &diag_info[diag->id];
     PyObject *class = exception_class(diag_failed(diag) ? info->exception : "InternalError");
     PyObject *text = diag_failed(diag) ? full_message(diag) : PyUnicode_FromString("a failure without a reason");

@@ -13,6 +13,8 @@
 #include "runtime/host/threads/host_barrier.h"
 #include "runtime/host/machine/host_float.h"
 #include "runtime/host/threads/host_hang.h"
+#include "runtime/host/threads/host_interrupt.h"
+#include "runtime/host/machine/host_clock.h"
 #include "runtime/host/host_pool.h"
 #include "core/base/memory.h"
 
@@ -27,6 +29,7 @@ typedef struct Gang {
     HostWorker **workers;
     uint8_t **shared; /* of each block: what frame.cluster_shared leads to */
     uint8_t *states; /* BlockState */
+    int64_t ask_at; /* when to ask again whether the launch is to end */
 } Gang;
 
 /* --- which blocks --------------------------------------------------------------------------------------------------- */
@@ -81,7 +84,7 @@ static void disperse(Gang *gang)
 {
     for (int64_t i = 0; gang->workers && i < gang->count && gang->workers[i]; i++) {
         HostWorker *worker = gang->workers[i];
-        if (worker->paused || worker->hang[0])
+        if (worker->paused || worker->hang[0] || job_cancelled(gang->job))
             worker->fibers_made = 0;
         worker->paused = NULL;
         worker->hang[0] = 0;
@@ -95,14 +98,18 @@ static void disperse(Gang *gang)
 
 /* --- turns ---------------------------------------------------------------------------------------------------------- */
 
-/* Runs what is ready as far as it goes. False when a block hangs. */
+/* Runs what is ready as far as it goes. False when a block hangs, or the launch is to end. */
 static bool run_turn(Gang *gang)
 {
     for (int64_t i = 0; i < gang->count; i++) {
         HostWorker *worker = gang->workers[i];
         if (gang->states[i] != BLOCK_READY)
             continue;
+        host_watch_begin(worker, gang->job);
         host_block_run(worker);
+        host_watch_end(worker);
+        if (job_cancelled(gang->job))
+            return false;
         if (worker->hang[0]) {
             host_take_report(gang->job, worker);
             return false;
@@ -171,6 +178,18 @@ static void describe_hang(Gang *gang, int64_t first_cluster)
              has_ended ? "has ended" : "waits at ", has_ended ? "" : barrier_name(gang->workers[other]->paused_at));
 }
 
+/* Between turns, of which each may be short: who launched it is asked now and then. */
+static bool is_to_end(Gang *gang)
+{
+    enum { NANOSECONDS = 50000000 };
+    int64_t now = host_nanoseconds();
+    if (!gang->job->launch->interrupted || now < gang->ask_at)
+        return false;
+    bool first = !gang->ask_at;
+    gang->ask_at = now + NANOSECONDS;
+    return !first && host_asks_to_end(gang->workers[0]);
+}
+
 /* Runs clusters from the given one on, all that the gang has room for. False with the job's hang described. */
 static bool run_gang(Gang *gang, int64_t first_cluster)
 {
@@ -181,7 +200,7 @@ static bool run_gang(Gang *gang, int64_t first_cluster)
         gang->states[i] = BLOCK_READY;
     }
     do {
-        if (!run_turn(gang))
+        if (is_to_end(gang) || !run_turn(gang))
             return false;
     } while (open_barriers(gang));
     for (int64_t i = 0; i < gang->count; i++)
@@ -208,6 +227,8 @@ static bool run_all(Gang *gang, Diag *diag)
     disperse(gang);
     if (error)
         return diag_fail(diag, NULL, DIAG_HOST_STACK, (int)(block[0] * block[1] * block[2]), strerror(error));
+    if (job_cancelled(job))
+        return host_fail_cancelled(job, diag);
     return !job->hang[0] || host_fail_report(job, diag);
 }
 

@@ -30,6 +30,8 @@ RtKernel *host_kernel_load(RtDevice *device, const KernelImage *image, Diag *dia
     snprintf(kernel->base.name, sizeof kernel->base.name, "%s", image->name);
     kernel->thread_entry = image->thread_entry;
     kernel->blocks_entry = image->blocks_entry;
+    kernel->code = (uintptr_t)image->text;
+    kernel->code_size = image->text_size;
     kernel->by_warps = image->effects & EFFECT_WARP_SYNC && !image->blocks_entry;
     kernel->by_clusters = image->effects & EFFECT_CLUSTER && kernel->by_warps;
     kernel->local_size = image->local_size;

@@ -12,6 +12,7 @@
 
 #include "runtime/host/machine/host_clock.h"
 #include "runtime/host/threads/host_hang.h"
+#include "runtime/host/threads/host_interrupt.h"
 #include "runtime/worker_thread.h"
 #include "core/base/memory.h"
 
@@ -65,7 +66,7 @@ HostWorker *host_pool_borrow(void)
     pthread_mutex_lock(&pool.lock);
     HostWorker *worker = take_idle_locked();
     pthread_mutex_unlock(&pool.lock);
-    return worker ? worker : memory_try(sizeof *worker);
+    return worker ? worker : host_worker_create();
 }
 
 void host_pool_return(HostWorker *worker)
@@ -141,9 +142,14 @@ static void start_threads_locked(int wanted)
 {
     assert(pthread_mutex_trylock(&pool.lock));
     while (pool.threads < wanted) {
-        HostWorker *worker = memory_try(sizeof *worker);
-        if (!worker || !start_thread(worker)) {
-            memory_free(worker);
+        HostWorker *worker = host_worker_create();
+        if (!worker)
+            return;
+        worker->is_of_pool = true;
+        if (!start_thread(worker)) {
+            worker->is_of_pool = false;
+            worker->next_idle = pool.idle;
+            pool.idle = worker;
             return;
         }
         pool.threads++;
@@ -162,6 +168,7 @@ static void after_fork_in_child(void)
     pthread_cond_init(&pool.done, NULL);
     pool.jobs = NULL;
     pool.threads = pool.sleeping = 0;
+    host_interrupt_after_fork();
 }
 
 static void watch_forks(void) { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
@@ -183,6 +190,32 @@ static void remove_job_locked(HostJob *job)
     *place = job->next;
 }
 
+/* Asks whether the launch is to end, and if so, ends what pool threads do of it. */
+static void ask_unlocked(HostJob *job)
+{
+    pthread_mutex_unlock(&pool.lock);
+    if (!job_cancelled(job) && job->launch->interrupted())
+        host_cancel(job);
+    if (job_cancelled(job))
+        host_interrupt_workers(job);
+    pthread_mutex_lock(&pool.lock);
+}
+
+static void wait_for_users_locked(HostJob *job)
+{
+    enum { ASK = 50000000, INTERRUPT = 1000000 };
+    while (job->users && !job->launch->interrupted)
+        pthread_cond_wait(&pool.done, &pool.lock);
+    while (job->users) {
+        int64_t until = host_nanoseconds() + (job_cancelled(job) ? INTERRUPT : ASK);
+        struct timespec time = {until / 1000000000, until % 1000000000};
+        while (job->users && host_nanoseconds() < until)
+            pthread_cond_clockwait(&pool.done, &pool.lock, CLOCK_MONOTONIC, &time);
+        if (job->users)
+            ask_unlocked(job);
+    }
+}
+
 /* Pool threads may help. Returns how many blocks this thread ran, and when it had none left to run. */
 static int64_t run_shared(HostJob *job, HostWorker *worker, int participants, int64_t *end)
 {
@@ -195,8 +228,7 @@ static int64_t run_shared(HostJob *job, HostWorker *worker, int participants, in
     *end = host_nanoseconds();
     pthread_mutex_lock(&pool.lock);
     remove_job_locked(job);
-    while (job->users)
-        pthread_cond_wait(&pool.done, &pool.lock);
+    wait_for_users_locked(job);
     pthread_mutex_unlock(&pool.lock);
     return done;
 }
@@ -211,7 +243,7 @@ static void run_job(HostJob *job, HostWorker *worker, int participants)
     end = host_nanoseconds();
     if (has_blocks(job))
         done += run_shared(job, worker, participants, &end);
-    if (done)
+    if (done && !job_cancelled(job))
         atomic_store_explicit(&job->kernel->block_nanoseconds, (float)(end - begin) / (float)done,
                               memory_order_relaxed);
 }
@@ -230,6 +262,8 @@ bool host_pool_run(HostJob *job, int participants, Diag *diag)
     }
     if (worker)
         host_pool_return(worker);
+    if (job_cancelled(job))
+        return host_fail_cancelled(job, diag);
     if (job->hangs)
         return host_fail_report(job, diag);
     if (!error)

@@ -72,7 +72,7 @@ FLOORS = {
         ["runtime.c"],
     ],
     "python/ext": [
-        ["py", "state", "module_parts", "raise", "guard", "kernel", "kernel_exception", "observation"],
+        ["py", "state", "module_parts", "raise", "guard", "interrupt", "kernel", "kernel_exception", "observation"],
         ["array/"],
         ["snapshot/"],
         ["argument/"],

@@ -8,6 +8,7 @@
 #include "ext/argument/launch_frame.h"
 #include "ext/argument/specialization.h"
 #include "ext/guard.h"
+#include "ext/interrupt.h"
 #include "ext/module_parts.h"
 #include "ext/object/device_object.h"
 #include "ext/object/launch_device.h"
@@ -92,6 +93,7 @@ static bool launch_frame(ExtLaunchFrame *frame, RtLaunch launch)
     Diag diag;
     diag_clear(&diag);
     bool launched = false, ran = false;
+    launch.interrupted = ext_interrupt();
     if (jit_prints(frame->specialization))
         flush_standard_output();
     bool waits = waits_for_others(frame, launch.stream) || rt_device_kind(frame->device) == RT_CPU ||

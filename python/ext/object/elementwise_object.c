@@ -5,6 +5,7 @@
 #include "ext/argument/launch_frame.h"
 #include "ext/array/array_kind.h"
 #include "ext/guard.h"
+#include "ext/interrupt.h"
 #include "ext/kernel.h"
 #include "ext/module_parts.h"
 #include "ext/object/device_array_object.h"
@@ -231,7 +232,8 @@ static bool run(const Recipe *recipe, const ElementwiseCall *call, uint8_t *para
     RtLaunch launch = {.grid = {(uint32_t)((call->shaped->size + of_block - 1) / of_block), 1, 1},
                        .block = {recipe->block, 1, 1},
                        .stream = call->stream_object ? ext_rt_stream(call->stream_object) : NULL,
-                       .parameters = parameters};
+                       .parameters = parameters,
+                       .interrupted = ext_interrupt()};
     if (rt_device_kind(jit_device(recipe->specialization)) == RT_GPU && !jit_waits(recipe->specialization)) {
         launched = jit_launch(recipe->specialization, launch, &ran, &diag);
     } else {

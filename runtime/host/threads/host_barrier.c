@@ -13,6 +13,7 @@
 #include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_thread.h"
 #include "runtime/host/threads/host_warp.h"
+#include "runtime/host/threads/host_interrupt.h"
 
 static void fiber_start_thread(HostFiber *fiber)
 {
@@ -115,6 +116,7 @@ static void host_barrier(HostThread *thread, int32_t line)
     if (!fiber)
         return;   /* blocks_entry: no kernel with a barrier has one */
     HostWorker *worker = fiber->worker;
+    host_attend(worker);
     HostFiber *next, *before = fiber->waited ? worker->previous : worker->last;
     fiber->wait = (HostWait){.operation = INTRINSIC_CUDA_SYNCTHREADS, .line = line};
     fiber->round++;
@@ -142,6 +144,26 @@ const HostServices host_services = {.barrier = host_barrier,
                                     .print = host_print,
                                     .exchange = host_exchange};
 
+/* What was stopped to ask goes on where it was, or never. */
+static void run_from(HostWorker *worker, void *where)
+{
+    worker->on_fiber = true;
+    host_fiber_switch(&worker->stack_pointer, where);
+    while (worker->interrupted) {
+        worker->on_fiber = false;
+        where = host_asks_to_end(worker) ? NULL : worker->interrupted;
+        worker->interrupted = NULL;
+        if (!where) {
+            worker->fibers_made = 0;
+            host_watch_again(worker);
+            break;
+        }
+        worker->on_fiber = true;
+        host_fiber_switch(&worker->stack_pointer, where);
+    }
+    worker->on_fiber = false;
+}
+
 static void block_begin(HostWorker *worker)
 {
     worker->next_thread = worker->fibers_used = 0;
@@ -150,7 +172,7 @@ static void block_begin(HostWorker *worker)
     worker->parted_round = 0;
     worker->run_fiber = run_fiber;
     HostFiber *first = worker->kernel->by_warps ? host_warps_begin(worker) : host_fiber_take(worker);
-    host_fiber_switch(&worker->stack_pointer, first->stack_pointer);
+    run_from(worker, first->stack_pointer);
 }
 
 void host_block_run(HostWorker *worker)
@@ -158,7 +180,7 @@ void host_block_run(HostWorker *worker)
     if (worker->paused) {
         void *paused = worker->paused;
         worker->paused = NULL;
-        host_fiber_switch(&worker->stack_pointer, paused);
+        run_from(worker, paused);
         return;
     }
     worker->block_count = 0;

@@ -1,6 +1,7 @@
 /* print on the CPU device: the whole text of one call in one write to the process's standard output, as a GPU's driver
  * does it, so that lines of different threads do not mix. */
 #include "runtime/host/threads/host_thread.h"
+#include "runtime/host/threads/host_interrupt.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -90,4 +91,5 @@ void host_print(HostThread *thread, const char *format, const uint64_t *values)
     Diag diag = {.id = DIAG_NONE};
     if (!memory_guard(print, &printing, &diag))
         write_all(lost, sizeof lost - 1);
+    host_attend_here();
 }

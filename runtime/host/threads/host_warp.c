@@ -10,6 +10,7 @@
 #include "runtime/host/threads/host_exchange.h"
 #include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_thread.h"
+#include "runtime/host/threads/host_interrupt.h"
 
 enum { SLEEP_LIMIT = 1000000 }; /* nanoseconds: what a GPU sleeps at most */
 
@@ -235,6 +236,7 @@ static void come_to_numbered(HostFiber *fiber)
 static void warps_barrier(HostThread *thread, int32_t line)
 {
     HostFiber *fiber = thread->runtime;
+    host_attend(fiber->worker);
     fiber->wait = (HostWait){.operation = INTRINSIC_CUDA_SYNCTHREADS, .line = line};
     arrive(fiber);
 }
@@ -270,6 +272,7 @@ static uint64_t warps_meet(HostThread *thread, int32_t operation, uint32_t mask,
     HostFiber *fiber = thread->runtime;
     HostWarp *warp = &fiber->worker->warps[thread->linear_thread / HOST_WARP];
     uint32_t bit = bit_of((uint32_t)thread->lane);
+    host_attend(fiber->worker);
     fiber->wait = (HostWait){operation, mask, place, line, value, __builtin_return_address(0)};
     if (operation == INTRINSIC_CUDA_TRAP) {
         host_describe_trap(fiber->worker, thread, line);
@@ -299,6 +302,7 @@ static void warps_sleep(HostThread *thread, uint32_t nanoseconds)
     HostFiber *fiber = thread->runtime;
     HostWorker *worker = fiber->worker;
     struct timespec time = {.tv_nsec = nanoseconds < SLEEP_LIMIT ? nanoseconds : SLEEP_LIMIT};
+    host_attend(worker);
     answer_active(&worker->warps[thread->linear_thread / HOST_WARP]);
     int64_t next = find_ready(worker, false);
     if (next == thread->linear_thread && !nanoseconds)

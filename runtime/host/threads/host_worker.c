@@ -10,12 +10,21 @@
 #include "runtime/host/machine/host_float.h"
 #include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_warp.h"
+#include "runtime/host/threads/host_interrupt.h"
 #include "core/base/memory.h"
 
 enum {
     STACK_MARGIN = 56 * 1024,         /* beyond local arrays: frames of device functions, libm, a signal handler */
     THREAD_STACK_LOCALS = 128 * 1024, /* local arrays up to this size may lie on the stack of the calling thread */
 };
+
+HostWorker *host_worker_create(void)
+{
+    HostWorker *worker = memory_try(sizeof *worker);
+    if (worker)
+        host_watch_add(worker);
+    return worker;
+}
 
 static size_t align_shared(size_t size)
 {
@@ -107,10 +116,17 @@ void host_worker_enter_block(HostWorker *worker, int64_t block)
 
 static void run_blocks_as_fibers(HostWorker *worker, int64_t first, int64_t count)
 {
-    for (int64_t block = first; block < first + count && !worker->hang[0]; block++) {
+    for (int64_t block = first; block < first + count && !worker->hang[0] && !job_cancelled(worker->job); block++) {
         host_worker_enter_block(worker, block);
         host_block_run(worker);
     }
+}
+
+/* On the thread's own stack. */
+static void run_blocks(HostWorker *worker, int64_t first, int64_t count)
+{
+    if (!sigsetjmp(worker->escape, 0))
+        worker->kernel->blocks_entry(&worker->frame, first, count);
 }
 
 static void run_chunk(HostWorker *worker, int64_t first, int64_t count)
@@ -121,7 +137,7 @@ static void run_chunk(HostWorker *worker, int64_t first, int64_t count)
     else if (needs_stack(kernel))
         host_blocks_run(worker, first, count);
     else
-        kernel->blocks_entry(&worker->frame, first, count);
+        run_blocks(worker, first, count);
 }
 
 /* The first block that hangs ends the launch. What its threads left on their stacks is of no use. */
@@ -139,6 +155,7 @@ int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t chunk, int64_t d
 {
     int64_t done = 0;
     HostFloatState state = host_float_enter();
+    host_watch_begin(worker, job);
     while (deadline == INT64_MAX || host_nanoseconds() < deadline) {
         int64_t first = atomic_fetch_add_explicit(&job->next_block, chunk, memory_order_relaxed);
         if (first >= job->block_count)
@@ -149,6 +166,7 @@ int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t chunk, int64_t d
             report_hang(job, worker);
         done += count;
     }
+    host_watch_end(worker);
     host_float_leave(state);
     return done;
 }

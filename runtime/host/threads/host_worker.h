@@ -3,6 +3,8 @@
 #ifndef CUJIT_RUNTIME_HOST_WORKER_H
 #define CUJIT_RUNTIME_HOST_WORKER_H
 
+#include <pthread.h>
+#include <setjmp.h>
 #include <stdatomic.h>
 
 #include "runtime/backend.h"
@@ -17,6 +19,8 @@ typedef struct HostKernel {
     bool by_warps; /* threads are scheduled by host_warp.c */
     uint32_t local_size; /* bytes of local arrays of a thread */
     uint32_t context_size; /* bytes that blocks_entry keeps for a thread */
+    uintptr_t code; /* where the machine code lies, of code_size bytes */
+    size_t code_size;
     _Atomic float block_nanoseconds; /* what a block took in the last launch; 0: unknown */
 } HostKernel;
 
@@ -89,6 +93,18 @@ struct HostWorker {
     int32_t paused_at; /* the barrier: INTRINSIC_CUDA_GRID_SYNC or INTRINSIC_CLUSTER_SYNC */
     char hang[HOST_HANG_SIZE]; /* why the block cannot go on; "": it can */
     bool trapped; /* because a thread said so */
+    /* whether the launch goes on (host_interrupt.c) */
+    HostWorker *next_made; /* of all workers */
+    HostWorker *outer; /* of the launch in whose middle the thread has begun this one */
+    _Atomic(struct HostJob *) job;
+    pthread_t thread; /* that runs it */
+    bool is_of_pool; /* a pool thread's: not the one that asks */
+    bool on_fiber; /* a fiber runs, not the thread's own stack */
+    _Atomic int watch; /* HostWatch */
+    _Atomic bool attention; /* a signal came where the thread could not attend to it */
+    _Atomic uint32_t turns, seen_turns; /* begun here; of these, seen by the monitor */
+    sigjmp_buf escape; /* out of blocks_entry where it runs on the thread's own stack */
+    void *interrupted; /* stack pointer of the thread that was stopped to ask; NULL: none was */
 };
 
 /* One launch, on the stack of the launching thread. */
@@ -103,8 +119,11 @@ typedef struct HostJob {
     _Atomic bool hangs; /* a block could not go on: no further ones start */
     char hang[HOST_HANG_SIZE]; /* the first such block's message; written by who sets `hangs` */
     bool trapped; /* it did not hang: a thread ended the launch */
+    _Atomic bool cancelled; /* who launched it wants no more of it */
 } HostJob;
 
+/* An empty worker. Workers stay for good. NULL when memory is out. */
+HostWorker *host_worker_create(void);
 /* Gets the worker ready for the job: shared memory, stacks, frame. 0, or the errno that says why not. */
 int host_worker_prepare(HostWorker *worker, const HostJob *job);
 /* Sets the index of that block in the worker's frame; blocks are numbered with x fastest. */
