@@ -60,6 +60,17 @@ void jit_add_implementation(JitFunction *function, Implementation *implementatio
  * NULL with a diagnostic. Call without the GIL. */
 const JitSpecialization *jit_specialize(JitFunction *function, RtDevice *device, const Type *const *types,
                                         uint32_t count, Diag *diag);
+/* Who waits for a specialization no longer than it wants to. */
+typedef struct JitPatience {
+    bool (*interrupted)(void); /* asked every 50 ms: whether to stop waiting */
+    void (*left)(
+        void *owner); /* called later, on another thread, when what was not waited for is done with the function */
+    void *owner;
+} JitPatience;
+/* The same, but where `interrupted` says so: then it fails with DIAG_INTERRUPTED, and the function, what it was made of and
+ * the owner have to live until left(owner). */
+const JitSpecialization *jit_specialize_patiently(JitFunction *function, RtDevice *device, const Type *const *types,
+                                                  uint32_t count, const JitPatience *patience, Diag *diag);
 /* Only what is compiled already; NULL when it is not. Lock-free. */
 const JitSpecialization *jit_find(const JitFunction *function, const RtDevice *device, const Type *const *types,
                                   uint32_t count);

@@ -40,8 +40,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Signals belong to the caller's thread, except those that a fault of this one raises. */
-static int start(pthread_t *thread, const pthread_attr_t *attributes, Call *call)
+int start_without_signals(pthread_t *thread, const pthread_attr_t *attributes, void *(*work)(void *), void *argument)
 {
     sigset_t blocked, before;
     sigfillset(&blocked);
@@ -50,7 +49,7 @@ static int start(pthread_t *thread, const pthread_attr_t *attributes, Call *call
     sigdelset(&blocked, SIGFPE);
     sigdelset(&blocked, SIGILL);
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    int error = pthread_create(thread, attributes, run, call);
+    int error = pthread_create(thread, attributes, work, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
 }
@@ -70,7 +69,7 @@ bool with_stack(size_t bytes, void (*work)(void *argument), void *argument, Diag
     if (error)
         return diag_fail(diag, NULL, DIAG_COMPILER_THREAD, strerror(error));
     error = pthread_attr_setstacksize(&attributes, (bytes + MARGIN + PAGE - 1) / PAGE * PAGE);
-    error = error ? error : start(&thread, &attributes, &call);
+    error = error ? error : start_without_signals(&thread, &attributes, run, &call);
     pthread_attr_destroy(&attributes);
     if (error)
         return diag_fail(diag, NULL, DIAG_COMPILER_THREAD, strerror(error));

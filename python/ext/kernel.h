@@ -11,7 +11,8 @@ typedef struct ExtRawModule {
     JitRawModule *raw;
 } ExtRawModule;
 
-typedef struct ExtKernel {
+typedef struct ExtKernel ExtKernel;
+struct ExtKernel {
     PyObject_HEAD ExtState *state;
     PyObject *weak_references;
     PyObject *py_func;
@@ -30,8 +31,10 @@ typedef struct ExtKernel {
     Arena *arena; /* of the snapshot */
     JitFunction *_Atomic function; /* NULL before the first use; set behind arena, keep_alive and number */
     uint32_t number; /* of the function, in state->raising_kernels; 0: not there */
+    ExtKernel *next_left; /* among kernels of compilations that were left to themselves (specialization.c) */
+    unsigned left_count; /* of those compilations that are over */
     atomic_uintptr_t last; /* ExtLast, in one word: threads launch at the same time */
-} ExtKernel;
+};
 
 /* What the last launch took. */
 typedef struct ExtLast {

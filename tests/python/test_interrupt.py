@@ -318,3 +318,60 @@ def test_many_interrupts():
         send=None,
     )
     assert said["count"] == 25
+
+
+SLOW = """
+lines = "\\n".join(f"    if x[{i % 8}] > {i}: x[{(i * 5) % 8}] = math.sin(x[{i % 3}] + {i})" for i in range(1500))
+space = {"math": math}
+exec("def slow(x):\\n" + lines, space)
+slow = cuda.jit(space["slow"])
+x = np.zeros(8)
+"""
+
+
+def test_compilation_ends_and_the_next_call_has_it():
+    said = run_case(
+        SLOW
+        + textwrap.dedent("""
+            still_works()
+            say("now")
+            try:
+                slow[1, 1](x)
+                say("ended: 1")
+            except KeyboardInterrupt:
+                say(f"caught: {time.monotonic()}")
+            still_works(77)
+            signal.signal(signal.SIGALRM, lambda *_: 1 / 0)
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            try:
+                slow[1, 1](x)
+                say("ended: 1")
+            except ZeroDivisionError:
+                pass
+            slow[1, 1](x)
+            """),
+        wait=0.6,
+    )
+    assert "ended" not in said and said["late"] < SOON
+
+
+def test_process_ends_while_what_was_left_compiles():
+    """Neither does its end wait, nor does what still runs then do harm."""
+    said = run_case(
+        SLOW
+        + textwrap.dedent("""
+            still_works()
+            say("now")
+            try:
+                slow[1, 1](x)
+                say("ended: 1")
+            except KeyboardInterrupt:
+                pass
+            del slow
+            import gc
+            gc.collect()
+            say(f"caught: {time.monotonic()}")
+            """),
+        wait=0.6,
+    )
+    assert "ended" not in said and said["late"] < SOON

@@ -1,9 +1,12 @@
 /* A kernel's snapshot, its specializations, and their lists of types. */
 #include "ext/argument/specialization.h"
 
+#include <pthread.h>
+
 #include "ext/argument/implementations.h"
 #include "ext/kernel_exception.h"
 #include "ext/guard.h"
+#include "ext/interrupt.h"
 #include "ext/raise.h"
 #include "ext/snapshot/function_snapshot.h"
 #include "core/base/memory.h"
@@ -159,14 +162,68 @@ static bool warn_about_cache(void)
     return !jit_tell_cache_refusal(text, sizeof text) || ext_warn("CujitWarning", text);
 }
 
+/* --- compiling -------------------------------------------------------------------------------------------------------------- */
+
+/* Kernels of compilations that an exception has ended here, and that are over now: one reference to each. */
+static struct {
+    pthread_mutex_t lock;
+    ExtKernel *first;
+} left = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Without the GIL, which such a thread may no longer take: the reference is given back when something is compiled. */
+static void keep_left(void *owner)
+{
+    ExtKernel *kernel = owner;
+    pthread_mutex_lock(&left.lock);
+    if (!kernel->left_count++) {
+        kernel->next_left = left.first;
+        left.first = kernel;
+    }
+    pthread_mutex_unlock(&left.lock);
+}
+
+static void release_left(void)
+{
+    for (;;) {
+        pthread_mutex_lock(&left.lock);
+        ExtKernel *kernel = left.first;
+        unsigned count = kernel ? kernel->left_count : 0;
+        if (kernel) {
+            left.first = kernel->next_left;
+            kernel->left_count = 0;
+        }
+        pthread_mutex_unlock(&left.lock);
+        if (!kernel)
+            return;
+        while (count--)
+            Py_DECREF(kernel);
+    }
+}
+
+/* In the main thread, signals are heard while it waits. */
+static const JitSpecialization *specialize(ExtKernel *kernel, RtDevice *device, const Type *const *types,
+                                           uint32_t count, Diag *diag)
+{
+    const JitSpecialization *found;
+    JitPatience patience = {.interrupted = ext_interrupt(), .left = keep_left, .owner = kernel};
+    Py_INCREF(kernel);
+    Py_BEGIN_ALLOW_THREADS found =
+        patience.interrupted ? jit_specialize_patiently(kernel->function, device, types, count, &patience, diag)
+                             : jit_specialize(kernel->function, device, types, count, diag);
+    Py_END_ALLOW_THREADS if (found || diag->id != DIAG_INTERRUPTED) Py_DECREF(kernel);
+    release_left();
+    return found;
+}
+
 /* Not a part of its caller, which makes the snapshot: a Diag takes 5 KB of a stack that may be small. */
 static __attribute__((noinline)) const JitSpecialization *compile(ExtKernel *kernel, RtDevice *device,
                                                                   const Type *const *types, uint32_t count)
 {
     const JitSpecialization *found;
     Diag diag = {.id = DIAG_NONE};
-    Py_BEGIN_ALLOW_THREADS found = jit_specialize(kernel->function, device, types, count, &diag);
-    Py_END_ALLOW_THREADS if (!found) ext_raise(&diag);
+    found = specialize(kernel, device, types, count, &diag);
+    if (!found)
+        ext_raise(&diag);
     if (found && (!warn_about_cache() || !warn_about_source(found) ||
                   (kernel->warn_float64 && !warn_about_widenings(kernel, types, count))))
         return NULL;

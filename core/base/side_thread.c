@@ -1,0 +1,157 @@
+/* Threads for compilations: LLVM's passes cannot be ended, but nobody has to wait for them. One thread stays for the next
+ * work, whose memory malloc then has at hand; further ones are there as long as work that was left to itself goes on. */
+#define _GNU_SOURCE
+#include "core/base/side_thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/base/memory.h"
+#include "core/base/own_stack.h"
+
+typedef struct Task {
+    SideWork work;
+    bool is_done, is_left;
+} Task;
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t come, done;
+    Task *waiting; /* for a thread; there is one on its way to it */
+    int idle; /* threads without work */
+} side = {.lock = PTHREAD_MUTEX_INITIALIZER, .come = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+
+/* --- threads -------------------------------------------------------------------------------------------------------- */
+
+static Task *take_locked(void)
+{
+    side.idle++;
+    while (!side.waiting)
+        pthread_cond_wait(&side.come, &side.lock);
+    side.idle--;
+    Task *task = side.waiting;
+    side.waiting = NULL;
+    pthread_cond_broadcast(&side.done); /* for give() */
+    return task;
+}
+
+static void *run(void *unused)
+{
+    pthread_mutex_lock(&side.lock);
+    while (side.idle == 0) {
+        Task *task = take_locked();
+        pthread_mutex_unlock(&side.lock);
+        task->work.work(task->work.argument);
+        pthread_mutex_lock(&side.lock);
+        task->is_done = true;
+        pthread_cond_broadcast(&side.done);
+        if (!task->is_left)
+            continue;
+        pthread_mutex_unlock(&side.lock);
+        task->work.left(task->work.argument);
+        memory_free(task);
+        pthread_mutex_lock(&side.lock);
+    }
+    pthread_mutex_unlock(&side.lock);
+    return unused;
+}
+
+static int start(void)
+{
+    enum { STACK = 8 << 20 }; /* of which what is not used costs nothing */
+    pthread_t thread;
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (error)
+        return error;
+    error = pthread_attr_setstacksize(&attributes, STACK);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    error = error ? error : start_without_signals(&thread, &attributes, run, NULL);
+    pthread_attr_destroy(&attributes);
+    if (!error)
+        pthread_setname_np(thread, "cujit-compile");
+    return error;
+}
+
+/* --- fork: the child has none of the threads -------------------------------------------------------------------------- */
+
+static void before_fork(void) { pthread_mutex_lock(&side.lock); }
+static void after_fork_in_parent(void) { pthread_mutex_unlock(&side.lock); }
+
+static void after_fork_in_child(void)
+{
+    pthread_mutex_init(&side.lock, NULL);
+    pthread_cond_init(&side.come, NULL);
+    pthread_cond_init(&side.done, NULL);
+    side.waiting = NULL;
+    side.idle = 0;
+}
+
+static void watch_forks(void) { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
+
+/* --- work ----------------------------------------------------------------------------------------------------------- */
+
+/* Gives the task to a thread: the idle one, or a new one. 0 or the errno that says why not. */
+static int give(Task *task)
+{
+    pthread_mutex_lock(&side.lock);
+    while (side.waiting) /* another caller's task, which is about to be taken */
+        pthread_cond_wait(&side.done, &side.lock);
+    int error = side.idle ? 0 : start();
+    if (!error) {
+        side.waiting = task;
+        pthread_cond_signal(&side.come);
+    }
+    pthread_mutex_unlock(&side.lock);
+    return error;
+}
+
+/* Whether it was done. */
+static bool wait_for(Task *task)
+{
+    enum { ASK = 50000000 };
+    bool interrupted = false;
+    pthread_mutex_lock(&side.lock);
+    while (!task->is_done && !interrupted) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += ASK;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        int error = 0;
+        while (!task->is_done && !error)
+            error = pthread_cond_clockwait(&side.done, &side.lock, CLOCK_MONOTONIC, &until);
+        if (task->is_done)
+            break;
+        pthread_mutex_unlock(&side.lock);
+        interrupted = task->work.interrupted();
+        pthread_mutex_lock(&side.lock);
+    }
+    /* What raised an exception is not to be lost: even work that is done by now is left. */
+    task->is_left = interrupted && !task->is_done;
+    bool is_done = task->is_done;
+    pthread_mutex_unlock(&side.lock);
+    if (is_done && interrupted)
+        task->work.left(task->work.argument);
+    if (is_done)
+        memory_free(task);
+    return is_done && !interrupted;
+}
+
+bool beside(const SideWork *work, const char *what, Diag *diag)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    Task *task = memory_new(sizeof *task, diag);
+    if (!task)
+        return false;
+    task->work = *work;
+    int error = give(task);
+    if (error) {
+        memory_free(task);
+        return diag_fail(diag, NULL, DIAG_COMPILER_THREAD, strerror(error));
+    }
+    return wait_for(task) || diag_fail(diag, NULL, DIAG_INTERRUPTED, what);
+}

@@ -1,0 +1,19 @@
+/* Long work whose caller may stop waiting for it. */
+#ifndef CUJIT_CORE_SIDE_THREAD_H
+#define CUJIT_CORE_SIDE_THREAD_H
+
+#include "core/base/diag.h"
+
+typedef struct SideWork {
+    void (*work)(void *argument);
+    void (*left)(
+        void *argument); /* called behind work(), there, where the caller has not waited: it owns the argument */
+    bool (*interrupted)(void); /* asked every 50 ms, here: whether to stop waiting */
+    void *argument;
+} SideWork;
+
+/* Does the work on a thread that has no signals, and waits for it. False with DIAG_INTERRUPTED where it was left to itself,
+ * and with another diagnostic where the system refuses a thread; then nothing was called. */
+bool beside(const SideWork *work, const char *what, Diag *diag);
+
+#endif
