@@ -101,6 +101,10 @@ static bool compile(const LinkItem *item, const Workshop *shop, Diag *diag)
                                         "-D__noinline__=", "-D__constant__=const", "-D__managed__="};
     for (size_t i = 0; is_cuda && i < sizeof words / sizeof *words; i++)
         arguments[count++] = words[i];
+    if (is_cuda) { /* as NVRTC, which knows size_t without a header */
+        arguments[count++] = "-include";
+        arguments[count++] = "stddef.h";
+    }
     arguments[count++] = shop->input;
     arguments[count++] = "-lm";
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {

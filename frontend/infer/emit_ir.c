@@ -200,7 +200,7 @@ static bool check_operands(Lower *l, const SsaValue *value)
         if (lower_fact_known(l, operand))
             continue;
         l->value = value;
-        if (operand->op == SSA_UNDEFINED)
+        if (operand->op == SSA_UNDEFINED || operand->op == SSA_UNASSIGNED)
             return lower_fail(l, DIAG_NAME_UNDEFINED, operand->name ? operand->name : "this variable");
         return lower_fail(l, DIAG_TYPE_UNRESOLVED, "");
     }
@@ -228,7 +228,7 @@ static bool emit_value(Lower *l, const SsaValue *value)
         return true;
     if (!lower_value(l, value, &result) || diag_failed(l->diag))
         return false;
-    if (!result.type && value->op != SSA_UNDEFINED && value->op != SSA_NULL) {
+    if (!result.type && value->op != SSA_UNDEFINED && value->op != SSA_UNASSIGNED && value->op != SSA_NULL) {
         l->value = value;
         return lower_fail(l, DIAG_TYPE_UNRESOLVED, "");
     }

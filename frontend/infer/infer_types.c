@@ -72,6 +72,20 @@ static bool lower_line(Lower *l, const SsaValue *value, Operand before, Operand 
     return true;
 }
 
+/* Anything of the type that the variable has elsewhere; nothing where that is not known. */
+static bool lower_unassigned(Lower *l, const SsaValue *value, Operand *out)
+{
+    const Type *type = NULL;
+    for (const SsaAssignment *each = l->instance->ssa->assignments; each; each = each->next) {
+        const Type *given = each->name == value->name ? lower_fact(l, each->value).type : NULL;
+        const Type *joined = given && type ? lower_join_types(l, type, given) : given;
+        type = joined ? joined : type;
+    }
+    if (type && type->kind != TYPE_OBJECT)
+        *out = operand_value(type, emit(l, IR_UNDEFINED, type, 0, NULL));
+    return true;
+}
+
 bool lower_value(Lower *l, const SsaValue *value, Operand *out)
 {
     l->value = value;
@@ -90,6 +104,7 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
         return ok;
     switch (value->op) {
     case SSA_CONSTANT: return operand_of_constant(l, value->constant, out);
+    case SSA_UNASSIGNED: return lower_unassigned(l, value, out);
     case SSA_PARAMETER:
         *out = operand_of_self(l, l->instance->parameters[value->argument], l->instance->parameters);
         return true;

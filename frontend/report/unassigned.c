@@ -221,6 +221,8 @@ static bool find_path(Search *search, const SsaValue *phi, uint32_t place, const
 
 static const char *describe_path(const Search *search)
 {
+    if (!search->phi)
+        return "on any path to it";
     const SsaBlock *block = search->phi->block;
     uint32_t from = block->cfg->predecessors[search->edge];
     Arena *arena = search->l->arena;
@@ -252,23 +254,23 @@ static void check_read(Buf *out, Search *search, Table *reported, const SsaBlock
 {
     for (uint32_t i = 0; i < value->count; i++) {
         const SsaValue *phi = value->operands[i];
-        if (phi->op != SSA_PHI || !phi->name || !search->may_lack[phi->id] ||
-            table_get(reported, phi->name, strlen(phi->name)))
+        bool is_read = phi->op == SSA_UNASSIGNED || (phi->op == SSA_PHI && phi->name && search->may_lack[phi->id]);
+        if (!is_read || table_get(reported, phi->name, strlen(phi->name)))
             continue;
         Facts facts = {.count = 0};
         add_facts_at(&facts, search->ssa, block->id);
         memset(search->seen, 0, search->ssa->value_count * sizeof *search->seen);
-        if (!find_path(search, phi, block->id, &facts, 0))
+        search->phi = NULL;
+        if (phi->op == SSA_PHI && !find_path(search, phi, block->id, &facts, 0))
             continue;
         table_set(reported, phi->name, strlen(phi->name), (void *)phi->name);
         report(out, search, value, phi->name);
     }
 }
 
-/* The phis to which a missing assignment comes by edges that are reached. False: there are none. */
-static bool mark_lacking(Search *search)
+/* The phis to which a missing assignment comes by edges that are reached. */
+static void mark_lacking(Search *search)
 {
-    bool any = false;
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t b = 0; b < search->ssa->block_count; b++)
@@ -277,16 +279,15 @@ static bool mark_lacking(Search *search)
                     const SsaValue *operand = phi->operands[i];
                     bool lacks = operand->op == SSA_UNDEFINED || search->may_lack[operand->id];
                     if (lacks && edge_is_reached(search, phi->block->cfg->predecessors[i], b))
-                        search->may_lack[phi->id] = any = changed = true;
+                        search->may_lack[phi->id] = changed = true;
                 }
     }
-    return any;
 }
 
 static bool has_undefined(const SsaFunction *ssa)
 {
     for (const SsaValue *value = ssa->blocks[0].first; value; value = value->next)
-        if (value->op == SSA_UNDEFINED)
+        if (value->op == SSA_UNDEFINED || value->op == SSA_UNASSIGNED)
             return true;
     return false;
 }
@@ -303,8 +304,7 @@ void list_unassigned(Buf *out, Frontend *frontend, Instance *instance)
                      .ssa = ssa,
                      .may_lack = ARENA_ARRAY(frontend->arena, bool, ssa->value_count),
                      .seen = ARENA_ARRAY(frontend->arena, bool, ssa->value_count)};
-    if (!mark_lacking(&search))
-        return;
+    mark_lacking(&search);
     Table *reported = table_create();
     for (uint32_t b = 0; b < ssa->block_count; b++)
         for (const SsaValue *value = ssa->blocks[b].first; value && instance->block_reached[b]; value = value->next)

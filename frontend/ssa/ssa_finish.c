@@ -184,6 +184,43 @@ static bool is_one_for_one(const SsaFunction *function, Arena *arena)
     return !reaches_header(function, function->blocks[header].cfg->successors[0], header, arena);
 }
 
+/* --- reads that no assignment reaches ----------------------------------------------------------------------------- */
+
+static bool is_assigned_before(const SsaFunction *function, const char *name, SourcePos pos)
+{
+    for (const SsaAssignment *each = function->assignments; each; each = each->next)
+        if (each->name == name &&
+            (each->pos.line < pos.line || (each->pos.line == pos.line && each->pos.column < pos.column)))
+            return true;
+    return false;
+}
+
+/* The value that such reads of the variable have, made at the entry for the first of them. */
+static SsaValue *unassigned_value(SsaFunction *function, const char *name, Arena *arena)
+{
+    SsaBlock *entry = &function->blocks[0];
+    for (SsaValue *value = entry->first; value; value = value->next)
+        if (value->op == SSA_UNASSIGNED && value->name == name)
+            return value;
+    SsaValue *value = ARENA_NEW(arena, SsaValue);
+    *value = (SsaValue){.op = SSA_UNASSIGNED,
+                        .id = function->value_count++,
+                        .name = name,
+                        .pos = {.function = &function->code->source, .line = function->code->source.first_line},
+                        .block = entry,
+                        .next = entry->first};
+    return entry->first = value;
+}
+
+/* An operand of a value that is no phi. A variable that the source assigns only behind the read is an error. */
+static SsaValue *operand_to_read(SsaFunction *function, const SsaValue *user, SsaValue *operand, Arena *arena)
+{
+    operand = ssa_resolve(operand);
+    bool reads = operand->op == SSA_UNDEFINED && operand->name && !function->is_generator &&
+                 is_assigned_before(function, operand->name, user->pos);
+    return reads ? unassigned_value(function, operand->name, arena) : operand;
+}
+
 void ssa_finish(SsaFunction *function, Arena *arena)
 {
     function->is_one_for_one = function->is_generator && is_one_for_one(function, arena);
@@ -197,7 +234,7 @@ void ssa_finish(SsaFunction *function, Arena *arena)
     for (uint32_t i = 0; i < function->block_count; i++)
         for (SsaValue *value = function->blocks[i].first; value; value = value->next)
             for (uint32_t k = 0; k < value->count; k++) {
-                value->operands[k] = ssa_resolve(value->operands[k]);
+                value->operands[k] = operand_to_read(function, value, value->operands[k], arena);
                 use(value->operands[k], stack);
             }
     for (uint32_t i = 0; i < function->block_count; i++)

@@ -24,6 +24,8 @@ class Type:
     bitwidth: int             # scalars
     signed: bool              # integers
     underlying_float: Type    # complex numbers
+    base_type: Type    # vectors
+    num_elements: int    # vectors
     count: int                # tuples: how many items
     readonly: bool            # arrays
     mutable: bool             # arrays

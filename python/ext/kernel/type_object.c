@@ -127,6 +127,17 @@ static PyObject *get_part(ExtType *self, void *Py_UNUSED(closure))
                : missing(self, "underlying_float");
 }
 
+static PyObject *get_base(ExtType *self, void *Py_UNUSED(closure))
+{
+    const Type *type = self->type;
+    return type_is_vector(type) ? ext_type_object(self->state, type->items[0]) : missing(self, "base_type");
+}
+
+static PyObject *get_element_count(ExtType *self, void *Py_UNUSED(closure))
+{
+    return type_is_vector(self->type) ? PyLong_FromLong(self->type->count) : missing(self, "num_elements");
+}
+
 /* "int", "array", ...; of what is laid out like a tuple its own word, "tuple" for Python's. */
 static PyObject *get_kind(ExtType *self, void *Py_UNUSED(closure))
 {
@@ -291,6 +302,8 @@ static PyGetSetDef type_getset[] = {
     {"bitwidth", (getter)get_bitwidth, NULL, "Scalars: the number of bits in memory.", NULL},
     {"signed", (getter)get_signed, NULL, "Integers: whether they can be negative.", NULL},
     {"underlying_float", (getter)get_part, NULL, "Complex numbers: the type of their parts.", NULL},
+    {"base_type", (getter)get_base, NULL, "Vectors: the type of the elements.", NULL},
+    {"num_elements", (getter)get_element_count, NULL, "Vectors: their number.", NULL},
     {"count", (getter)get_count, NULL, "Tuples: the number of items.", NULL},
     {"kind", (getter)get_kind, NULL, "'int', 'array', 'tuple', 'range', ...: what values of it are.", NULL},
     {"fields", (getter)get_fields, NULL, "Named tuples and classes: the names of the fields.", NULL},

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cujit import cuda, float64, int64
-from cujit.errors import CujitWarning
+from cujit.errors import CujitWarning, TypingError
 
 WARNED = {}  # function: (variable, line from the function's, words)
 SILENT = []
@@ -76,6 +76,16 @@ def condition_that_changes(x, n):
     n += 1
     if n > 1:
         x[0] = y
+
+
+@warned("c", 6, "on any path to it")
+def on_no_path(x, n):
+    if n:
+        c = 1.5
+        x[0] = c
+    else:
+        c += 1
+        x[0] = c
 
 
 @warned("tile", 4, "where the condition of line {2} is false")
@@ -222,6 +232,23 @@ def test_two_types_warn_once_for_a_helper():
     def kernel(x, n):
         x[0] = helper(n) + helper(x[0])
     assert len(launch(kernel)) == 1
+
+
+def test_the_type_is_that_of_the_assignments():
+    kernel = cuda.jit(on_no_path)
+    with pytest.warns(CujitWarning, match="on any path"):
+        kernel[1, 1](np.zeros(1), 3)
+    assert "f64 = add" in kernel.inspect("ir", (float64[:], int64))
+
+
+def test_an_assignment_further_down_does_not_count():
+    @cuda.jit
+    def kernel(x):
+        x[0] = y  # noqa: F821
+        y = 3  # noqa: F841
+
+    with pytest.raises(TypingError, match="name 'y' is not defined"):
+        kernel[1, 1](np.zeros(1))
 
 
 def test_inspect_lists_them():

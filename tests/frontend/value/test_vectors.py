@@ -176,3 +176,11 @@ def test_vectors_do_not_store_into_numbers():
 
     with pytest.raises(errors.TypingError, match="cannot store int32x2"):
         launch(kernel)
+
+
+def test_types_of_vectors_tell_their_parts():
+    for name, base, count in (("float32x4", "float32", 4), ("int8x1", "int8", 1)):
+        vector = _core.vector_types[name]
+        assert vector.base_type is _core.scalar_types[base] and vector.num_elements == count
+    with pytest.raises(AttributeError, match="base_type"):
+        _core.scalar_types["float32"].base_type

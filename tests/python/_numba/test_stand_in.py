@@ -187,7 +187,7 @@ STATEMENTS = [
     "from numba.cuda.testing import CUDATestCase, skip_on_cudasim, unittest", "from numba.cuda.stubs import threadIdx",
     "from numba.cuda.simulator import to_device", "from numba.cuda.core import config, errors, types",
     "from numba.cuda.core.errors import NumbaPerformanceWarning, TypingError", "from numba.cuda.args import wrap_arg",
-    "from numba.cuda.np.numpy_support import as_dtype, from_dtype; assert as_dtype(from_dtype('f4')) == 'f4'",
+    "from numba.cuda.np.numpy_support import as_dtype, carray, farray, from_dtype; assert as_dtype(from_dtype('f4')) == 'f4'",
     "from numba.cuda.core.errors import NumbaInvalidConfigWarning, NumbaDebugInfoWarning",
     "from numba import NumbaDeprecationWarning, NumbaPendingDeprecationWarning",
     "from numba.cuda.cudadrv.devicearray import is_contiguous, auto_device, verify_cuda_ndarray_interface",

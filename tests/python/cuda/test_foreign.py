@@ -108,7 +108,8 @@ def test_pointers_by_numbas_convention(compiled, signature):
 @pytest.mark.parametrize("signature", ["int64(void*, float32*)", "int64_t (void *raw, const float *x)",
                                        types.int64(types.voidptr, types.CPointer(float32))], ids=str)
 def test_pointers_are_passed_on(signature):
-    source = cuda.CSource("long long both(void *raw, const float *x) { return ((int *)raw)[1] + (long long)x[2]; }")
+    source = cuda.CUSource("""extern "C" __device__ long long both(void *raw, const float *x)
+        { size_t second = 1; return ((int *)raw)[second] + (long long)x[2]; }""")
     both = cuda.declare_device("both", signature, link=source, abi="c")
 
     @cuda.jit(types.void(types.voidptr, types.CPointer(float32), types.int64[::1]))

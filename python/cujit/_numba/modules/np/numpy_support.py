@@ -1,9 +1,10 @@
 """Types and dtypes."""
 import numpy as np
 
+from cujit._pointers import carray, farray
 from cujit.types import from_dtype
 
-__all__ = ["as_dtype", "from_dtype", "numpy_version"]
+__all__ = ["as_dtype", "carray", "farray", "from_dtype", "numpy_version"]
 
 
 def as_dtype(nbtype):
