@@ -2,8 +2,8 @@
 #include "core/foreign.h"
 
 const LinkKindInfo link_kind_info[LINK_KIND_COUNT] = {
-#define LINK_KIND(id, word, ending, gpu, host, driver, nvjitlink, doc) \
-    {#id, word, ending, doc, gpu, host, driver, nvjitlink},
+#define LINK_KIND(id, class, word, ending, gpu, host, driver, nvjitlink, doc) \
+    {#id, class, word, ending, doc, gpu, host, driver, nvjitlink},
 #include "core/link_kind.def"
 #undef LINK_KIND
 };

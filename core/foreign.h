@@ -8,14 +8,14 @@
 #include "core/type/type.h"
 
 typedef enum LinkKind {
-#define LINK_KIND(id, word, ending, gpu, host, driver, nvjitlink, doc) LINK_##id,
+#define LINK_KIND(id, class, word, ending, gpu, host, driver, nvjitlink, doc) LINK_##id,
 #include "core/link_kind.def"
 #undef LINK_KIND
     LINK_KIND_COUNT
 } LinkKind;
 
 typedef struct LinkKindInfo {
-    const char *id, *word, *ending, *doc;
+    const char *id, *class, *word, *ending, *doc;
     bool on_gpu, on_host;
     int driver, nvjitlink; /* CUjitInputType, nvJitLinkInputType; -1: none */
 } LinkKindInfo;

@@ -72,8 +72,18 @@ static int pointer_cost(const Type *from, const Type *to)
     return fits && !from->read_only && (from->layout != LAYOUT_ANY || !from->ndim) ? COST_OTHER_KIND : COST_NEVER;
 }
 
+static int optional_cost(const Type *from, const Type *to)
+{
+    if (from->kind == TYPE_NONE || type_equal(from, to))
+        return from->kind == TYPE_NONE ? COST_LAYOUT : COST_SAME;
+    int cost = jit_conversion_cost(from, to->items[1]);
+    return cost == COST_NEVER ? COST_NEVER : cost + COST_LAYOUT;
+}
+
 int jit_conversion_cost(const Type *from, const Type *to)
 {
+    if (type_is_optional(to))
+        return optional_cost(from, to);
     if (type_is_pointer(to))
         return pointer_cost(from, to);
     if (type_is_tagged(from, TUPLE_INT_ENUM) && type_is_scalar(to))

@@ -220,6 +220,17 @@ static const Type *parse_pointer(Parser *parser)
                                     : fail(parser, "a pointer leads to numbers or records");
 }
 
+/* After "Optional": "(float32)". */
+static const Type *parse_optional(Parser *parser)
+{
+    const Type *value = expect(parser, "(") ? parse_type(parser) : NULL;
+    if (!value || !expect(parser, ")"))
+        return NULL;
+    return value->kind != TYPE_NONE && !type_is_optional(value)
+               ? type_optional(parser->arena, value)
+               : fail(parser, "what is optional is a value of some type");
+}
+
 static const Type *parse_named(Parser *parser)
 {
     const char *name = parse_name(parser);
@@ -239,6 +250,8 @@ static const Type *parse_named(Parser *parser)
         return parse_tuple_call(parser);
     if (strcmp(name, "CPointer") == 0)
         return parse_pointer(parser);
+    if (strcmp(name, "Optional") == 0 || strcmp(name, "optional") == 0)
+        return parse_optional(parser);
     if (strcmp(name, "voidptr") == 0)
         return type_pointer(parser->arena, NULL);
     const Type *type = type_named(name);

@@ -112,6 +112,12 @@ const Type *type_tuple(Arena *arena, const Type *const *items, uint32_t count, T
     return type_tuple_of_object(arena, items, count, tag, NULL);
 }
 
+const Type *type_optional(Arena *arena, const Type *value)
+{
+    const Type *items[] = {TYPE_OF(BOOL), value};
+    return type_tuple(arena, items, 2, TUPLE_OPTIONAL);
+}
+
 const Type *type_pointer(Arena *arena, const Type *element)
 {
     const Type *memory = type_array(arena, element ? element : TYPE_OF(UINT8), 0, LAYOUT_C, false);

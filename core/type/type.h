@@ -140,6 +140,7 @@ static inline bool type_is_pointer(const Type *t)
 {
     return type_is_tagged(t, TUPLE_POINTER) || type_is_tagged(t, TUPLE_VOID_POINTER);
 }
+static inline bool type_is_optional(const Type *t) { return type_is_tagged(t, TUPLE_OPTIONAL); }
 static inline bool type_is_vector(const Type *t) { return type_is_tagged(t, TUPLE_VECTOR); }
 /* What one element access gives: no record. */
 static inline bool type_is_single(const Type *t)
@@ -176,6 +177,8 @@ const Type *type_vector(Arena *arena, const Type *scalar, uint32_t count);
 const Type *type_enum(Arena *arena, const char *name, const Type *value, TupleTag tag, const void *class);
 /* Which item an attribute of the tuple names, by its own names or those of its kind. */
 bool type_member(const Type *tuple, const char *name, uint32_t *place);
+/* None or a value of that type. */
+const Type *type_optional(Arena *arena, const Type *value);
 /* NULL for the element: void*. */
 const Type *type_pointer(Arena *arena, const Type *element);
 /* A tuple that carries the identity of its function, method, format or class. */

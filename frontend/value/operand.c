@@ -348,8 +348,6 @@ static const Type *join_tuples(Lower *l, const Type *a, const Type *b)
     return type_with_items(l->arena, a->object ? a : b, items);
 }
 
-bool type_is_optional(const Type *type) { return type_is_tagged(type, TUPLE_OPTIONAL); }
-
 /* None on one path and a value on another. */
 static const Type *join_optional(Lower *l, const Type *a, const Type *b)
 {
@@ -357,8 +355,7 @@ static const Type *join_optional(Lower *l, const Type *a, const Type *b)
     const Type *value = x->kind == TYPE_NONE ? y : y->kind == TYPE_NONE ? x : lower_join_types(l, x, y);
     if (!value || value->kind == TYPE_OBJECT)
         return NULL;
-    const Type *items[] = {TYPE_OF(BOOL), value};
-    return type_tuple(l->arena, items, 2, TUPLE_OPTIONAL);
+    return type_optional(l->arena, value);
 }
 
 const Type *lower_join_types(Lower *l, const Type *a, const Type *b)

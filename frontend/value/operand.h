@@ -40,7 +40,6 @@ bool operand_const_int(Operand operand, int64_t *value);
 /* Description of a type for messages, in the arena. */
 const char *lower_describe(Lower *l, const Type *type);
 const char *lower_describe_all(Lower *l, const Operand *operands, uint32_t count);
-bool type_is_optional(const Type *type);
 /* The value inside of an optional; everything else as it is. */
 Operand operand_value_of(Lower *l, Operand operand);
 /* Least type that holds both; NULL when there is none. */

@@ -218,12 +218,13 @@ class NPTimedelta(metaclass=Family):
 
 
 class Optional(metaclass=Family):
-    """Whether values of a type are None on some paths of the code; `types[1]` is the other type."""
+    """Optional(type): in a signature, None or a value of that type. isinstance: whether values of a type are None on
+    some paths of the code; `types[1]` is the other type."""
 
     has = _of_kind("optional")
 
-    def __new__(cls, *args: Any) -> Any:
-        raise TypeError("an argument is None or a value, each with a specialization of its own: leave the type out")
+    def __new__(cls, type: Type) -> Type:  # type: ignore[misc]
+        return _core.optional_type(type)
 
 
 class RangeType(metaclass=Family):

@@ -142,6 +142,43 @@ static bool call_view(Lower *l, Operand array, const Call *call, Operand *out)
     return *out = c_view(l, array, element, extents, ndim), true;
 }
 
+/* Whether the extent of an array is known where code is emitted: of storage, of constants, and of views of such. */
+static bool known_extent(const IrValue *array, uint32_t axis, int64_t *extent)
+{
+    if ((array->op == IR_LOCAL || array->op == IR_SHARED) && !array->storage->dynamic)
+        return *extent = array->storage->shape[axis], true;
+    if (array->op == IR_DATA)
+        return *extent = array->array->shape[axis], true;
+    if (array->op != IR_SUBARRAY)
+        return false;
+    const IrValue *given = array->operands[1 + array->operands[0]->type->ndim + axis];
+    if (given->op == IR_EXTENT)
+        return known_extent(given->operands[0], given->index, extent);
+    return given->op == IR_CONST ? (*extent = given->integer, true) : false;
+}
+
+/* A local array with the same elements, whose size must be known. */
+static bool call_copy(Lower *l, Operand array, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 0, 0))
+        return false;
+    uint32_t ndim = array.type->ndim;
+    const Type *type = type_array(l->arena, array.type->element, (int)ndim, LAYOUT_C, false);
+    if (!ndim || !type_is_element(array.type->element))
+        return call_refuse(l, call, ", an array with axes");
+    if (!l->emitting)
+        return *out = operand_value(type, NULL), true;
+    IrStorage *storage = ARENA_NEW(l->arena, IrStorage);
+    for (uint32_t i = 0; i < ndim; i++)
+        if (!known_extent(array.ir, i, &storage->shape[i]))
+            return lower_fail(l, DIAG_CONSTANT_REQUIRED, "the shape of an array that is copied",
+                              ": the copy is a local array; cuda.local.array(shape, dtype) has a shape of its own");
+    IrValue *memory = emit(l, IR_LOCAL, type, 0, NULL);
+    memory->storage = storage;
+    *out = operand_value(type, memory);
+    return lower_fill(l, *out, array);
+}
+
 static bool call_fill(Lower *l, Operand array, const Call *call, Operand *out)
 {
     *out = operand_none();
@@ -213,8 +250,9 @@ typedef struct Method {
 } Method;
 
 static const Method methods[] = {
-    {"transpose", call_transpose}, {"ravel", call_ravel}, {"reshape", call_reshape}, {"view", call_view},
-    {"fill", call_fill},           {"item", call_item},   {"itemset", call_itemset}, {NULL, NULL},
+    {"transpose", call_transpose}, {"ravel", call_ravel}, {"reshape", call_reshape},
+    {"view", call_view},           {"fill", call_fill},   {"item", call_item},
+    {"itemset", call_itemset},     {"copy", call_copy},   {NULL, NULL},
 };
 
 /* The reduction that the code can name as a method of arrays, such as sum; NULL where there is none. */

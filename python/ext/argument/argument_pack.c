@@ -145,9 +145,9 @@ static bool find_home(ExtLaunchFrame *frame, const ExtArrayView *view)
 {
     Diag diag = {.id = DIAG_NONE};
     uint64_t home = 0;
-    bool is_here = false;
-    if (!rt_pointer_is_here(frame->device, view->pointer, &is_here, &diag) ||
-        (!is_here && !rt_pointer_home(frame->device, view->pointer, &home, &diag)))
+    bool is_here = view->ordinal == rt_device_ordinal(frame->device); /* where the library says so */
+    if (!is_here && (!rt_pointer_is_here(frame->device, view->pointer, &is_here, &diag) ||
+                     (!is_here && !rt_pointer_home(frame->device, view->pointer, &home, &diag))))
         return ext_raise(&diag), false;
     add_home(frame, is_here ? rt_device_bit(frame->device) : home);
     return true;
@@ -379,12 +379,28 @@ static ExtMatch pack_instance(Packer *packer, PyObject *value, const Type *type)
     return match;
 }
 
+/* None is false and zeros, a value is true and the value. */
+static ExtMatch pack_optional(Packer *packer, PyObject *value, const Type *type)
+{
+    uint8_t *parameters = packer->frame->parameters;
+    if (!packer->frame->converts)
+        return EXT_MISMATCH; /* only a signature says that None may be given */
+    parameters[packer->field++->offset] = value != Py_None;
+    if (value != Py_None)
+        return pack_value(packer, value, type->items[1]);
+    for (uint32_t left = type_part_count(type->items[1]); left; left--, packer->field++)
+        memset(parameters + packer->field->offset, 0, packer->field->size);
+    return EXT_MATCH;
+}
+
 static ExtMatch pack_tuple(Packer *packer, PyObject *value, const Type *type)
 {
     if (type_has_trait(type, TRAIT_MEMBER))
         return pack_enum(packer, value, type);
     if (type_is_pointer(type))
         return pack_pointer(packer, value, type);
+    if (type_is_optional(type))
+        return pack_optional(packer, value, type);
     if (type_is_tagged(type, TUPLE_INSTANCE))
         return pack_instance(packer, value, type);
     if (!PyTuple_Check(value) || PyTuple_GET_SIZE(value) != type->count)

@@ -399,6 +399,21 @@ static PyObject *function_pointer_type(PyObject *module, PyObject *element)
     return type ? ext_make_own_type(ext_state(module), pointer_of_element, type) : NULL;
 }
 
+static const Type *optional_of_value(Arena *arena, const void *value)
+{
+    return type_optional(arena, type_copy(arena, value));
+}
+
+static PyObject *function_optional_type(PyObject *module, PyObject *value)
+{
+    const Type *type = ext_type_borrowed(ext_state(module), value);
+    if (type && (type->kind == TYPE_NONE || type->kind == TYPE_OBJECT || type_is_optional(type))) {
+        PyErr_Format(PyExc_TypeError, "what is optional is a value of some type, not %R", value);
+        return NULL;
+    }
+    return type ? ext_make_own_type(ext_state(module), optional_of_value, type) : NULL;
+}
+
 typedef struct InstanceParts {
     ExtState *state;
     PyObject *class;
@@ -482,6 +497,7 @@ static PyMethodDef functions[] = {
     {"array_type", (PyCFunction)(void (*)(void))function_array_type, METH_VARARGS | METH_KEYWORDS, NULL},
     {"tuple_type", function_tuple_type, METH_O, NULL},
     {"pointer_type", function_pointer_type, METH_O, NULL},
+    {"optional_type", function_optional_type, METH_O, NULL},
     {"instance_type", function_instance_type, METH_VARARGS, NULL},
     {"type_of", function_type_of, METH_O, "The type that a value has as a kernel argument."},
     {"type_from_dtype", function_type_from_dtype, METH_O, NULL},

@@ -200,13 +200,13 @@ static PyType_Spec function_spec = {
     .slots = function_slots,
 };
 
-/* link_kinds: ending -> (id, word, doc). */
+/* link_kinds: ending -> (id, class, word, doc). */
 static PyObject *kind_table(void)
 {
     PyObject *table = PyDict_New();
     for (int i = 0; table && i < LINK_KIND_COUNT; i++) {
         const LinkKindInfo *info = &link_kind_info[i];
-        PyObject *row = Py_BuildValue("(sss)", info->id, info->word, info->doc);
+        PyObject *row = Py_BuildValue("(ssss)", info->id, info->class, info->word, info->doc);
         if (!row || PyDict_SetItemString(table, info->ending, row) < 0)
             Py_CLEAR(table);
         Py_XDECREF(row);

@@ -2,7 +2,9 @@
 import numpy as np
 import pytest
 
-from cujit import cuda, float32, types
+from cujit import cuda, errors, float32, float64, types
+
+TABLE = np.array([2.0, 4.0, 8.0])
 
 
 def test_addresses():
@@ -141,3 +143,28 @@ def test_bounds_of_slices_can_be_floats():
     x, out = np.arange(8.0), np.zeros(3)
     kernel[1, 1](x, np.array([1.7, 6.2, 2.5, -2.5]), out)
     assert out.tolist() == [3, 13, 6] and x.tolist() == [-1, -1, 2, 3, 4, 5, 6, 7]
+
+
+def test_copies_are_local_arrays():
+    @cuda.jit
+    def kernel(x, out):
+        tile = cuda.shared.array((2, 3), float64)
+        for i in range(6):
+            tile[i // 3, i % 3] = x[i]
+        same, turned, line, table = tile.copy(), tile.T.copy(), tile.reshape(6).copy(), TABLE.copy()
+        tile[:] = 9
+        table[0] += 1
+        out[0], out[1], out[2], out[3], out[4] = same[1, 2], turned[2, 0], line[4], tile[0, 0], table[0] + TABLE[0]
+
+    out = np.zeros(5)
+    kernel[1, 1](np.arange(6.0), out)
+    assert list(out) == [5, 2, 4, 9, 2 * TABLE[0] + 1]
+
+
+def test_a_copy_needs_a_known_shape():
+    @cuda.jit
+    def kernel(x):
+        x.copy()
+
+    with pytest.raises(errors.TypingError, match="shape of an array that is copied must be a compile-time constant"):
+        kernel[1, 1](np.zeros(3))

@@ -59,7 +59,9 @@ CASES = [
          says="cuda.random"),
     Case("UNSUPPORTED_VALUE", errors.UnsupportedError, "x[0] = «np.random.rand»()", F, before="import numpy as np",
          says="cuda.random"),
-    Case("ATTRIBUTE_UNKNOWN", errors.TypingError, "y = «x.copy»()", F, says="would make an array; cuda.local.array"),
+    Case("ATTRIBUTE_UNKNOWN", errors.TypingError, "y = «x.astype»(float64)", F, says="cuda.local.array(shape, dtype)",
+         before="from cujit import float64"),
+    Case("CONSTANT_REQUIRED", errors.TypingError, "y = «x.copy()»", F, says="cuda.local.array(shape, dtype)"),
     Case("TYPE_OPERANDS", errors.TypingError, "y = «x * 2»", F, says="kernels compute with elements"),
     # names and attributes
     Case("NAME_UNDEFINED", errors.TypingError, "x[0] = «nowhere»", F, says="nowhere"),

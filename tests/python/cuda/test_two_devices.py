@@ -344,3 +344,24 @@ for number in (0, 1):
         assert len(manager.contexts) == 2
 cuda.set_memory_manager(None)
 """)
+
+
+def test_what_dlpack_says_of_the_device_is_not_asked_of_the_driver(with_two_devices):
+    with_two_devices("""
+class Other:
+    def __init__(self, array):
+        self.__dlpack__, self.__dlpack_device__ = array.__dlpack__, array.__dlpack_device__
+
+def asked():
+    return calls("cuPointerGetAttribute") + calls("cuPointerGetAttributes")
+
+with cuda.gpus[1]:
+    add[1, 4](Other(d1), Other(e1))
+    before = asked()
+    add[1, 4](Other(d1), Other(e1))
+    assert asked() == before and launched_on() == 1
+    add[1, 4](Foreign(d1), Foreign(on_device(1)))   # the array interface does not say it
+    assert asked() > before
+add[1, 4](Other(d1), Other(e1))
+assert launched_on() == 1
+""")

@@ -351,11 +351,6 @@ def test_an_extension_may_have_types_of_its_own():
     assert run(kernel, Kelvin(2.0), count=1) == [275]
 
 
-def test_optional_is_no_type_of_arguments():
-    with pytest.raises(TypeError, match="specialization of its own"):
-        types.Optional(types.float32)
-
-
 def test_typeof_impl_takes_classes():
     with pytest.raises(TypeError, match="takes a class"):
         typeof_impl.register(3)(lambda value, context: None)

@@ -100,66 +100,50 @@ def _as_bytes(data):
 
 
 class PTXSource(LinkableCode):
-    """PTX text."""
-
-    KIND = "PTX"
+    pass
 
 
 class CUSource(LinkableCode):
-    """CUDA C, which NVRTC compiles; for the CPU device a C++ compiler of the machine does."""
-
-    KIND = "CU"
+    pass
 
 
 class Cubin(LinkableCode):
-    """Relocatable machine code of one architecture."""
-
-    KIND = "CUBIN"
+    pass
 
 
 class Fatbin(LinkableCode):
-    """Code of several architectures."""
-
-    KIND = "FATBIN"
+    pass
 
 
 class Object(LinkableCode):
-    """An object file with device code; for the CPU device one of the host's."""
-
-    KIND = "OBJECT"
+    pass
 
 
 class Archive(LinkableCode):
-    """A library of object files."""
-
-    KIND = "ARCHIVE"
+    pass
 
 
 class LTOIR(LinkableCode):
-    """NVIDIA's intermediate code, which nvJitLink links."""
-
-    KIND = "LTOIR"
+    pass
 
 
 class CSource(LinkableCode):
-    """C, which a compiler of the machine compiles for the CPU device."""
-
-    KIND = "C"
+    pass
 
 
 class SharedLibrary(LinkableCode):
-    """A shared library of the host's, for the CPU device."""
-
-    KIND = "SHARED"
+    pass
 
 
-_CLASSES = {cls.KIND: cls for cls in (PTXSource, CUSource, Cubin, Fatbin, Object, Archive, LTOIR, CSource,
-                                      SharedLibrary)}
+# What each class is, its row says.
+_CLASSES = {ending: globals()[name] for ending, (_, name, _, _) in _core.link_kinds.items()}
+for _ending, _class in _CLASSES.items():
+    _class.KIND, _, _, _class.__doc__ = _core.link_kinds[_ending]
 
 
 def class_of(ending: str) -> type[LinkableCode]:
     """The class for files with that ending. KeyError for an unknown one."""
-    return _CLASSES[_core.link_kinds[ending][0]]
+    return _CLASSES[ending]
 
 
 def from_file(path: str | os.PathLike[str]) -> LinkableCode:
