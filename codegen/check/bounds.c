@@ -13,24 +13,41 @@ static unsigned indexed_axes(const IrValue *value)
     case IR_STORE:
     case IR_ATOMIC: return (1u << value->operands[0]->type->ndim) - 1;
     case IR_SUBARRAY: return value->hint;
+    case IR_PICK: return 1;
+    case IR_INTRINSIC: return bounded_width(value) > 1;
     default: return 0;
     }
 }
 
-/* The extent where it is known; -1: it is not. */
-static int64_t known_extent(const IrValue *array, uint32_t axis)
+uint32_t bounded_width(const IrValue *value)
 {
-    switch (array->op) {
+    if (value->op != IR_INTRINSIC)
+        return 1;
+    switch (intrinsic_info[value->intrinsic].family) {
+    case FAMILY_WIDE_LOAD: return value->type->count;
+    case FAMILY_WIDE_STORE: return value->operands[2]->type->count;
+    default: return 1;
+    }
+}
+
+int64_t known_extent(const IrValue *container, uint32_t axis)
+{
+    if (container->type->kind == TYPE_TUPLE)
+        return container->type->count;
+    switch (container->op) {
     case IR_SHARED:
-    case IR_LOCAL: return array->storage->dynamic ? -1 : array->storage->shape[axis];
-    case IR_DATA: return array->array->shape[axis];
+    case IR_LOCAL: return container->storage->dynamic ? -1 : container->storage->shape[axis];
+    case IR_DATA: return container->array->shape[axis];
     default: return -1;
     }
 }
 
-static bool is_known_inside(const IrValue *index, const IrValue *array, uint32_t axis)
+static bool is_known_inside(const IrValue *value, uint32_t axis)
 {
-    return index->op == IR_CONST && index->integer >= 0 && index->integer < known_extent(array, axis);
+    const IrValue *index = value->operands[1 + axis];
+    int64_t behind = (int64_t)bounded_width(value) - 1;
+    return index->op == IR_CONST && index->integer >= 0 &&
+           index->integer < known_extent(value->operands[0], axis) - behind;
 }
 
 /* The index as the program has it: before a negative one was counted from the end. */
@@ -45,9 +62,11 @@ static IrValue *written_index(IrValue *index)
     return index;
 }
 
-static IrValue *emit_extent(IrBlock *block, IrValue *array, uint32_t axis, const SourcePos *pos)
+static IrValue *emit_extent(IrBlock *block, IrValue *container, uint32_t axis, const SourcePos *pos)
 {
-    IrValue *extent = ir_append(block, IR_EXTENT, TYPE_OF(INT64), pos, 1, &array);
+    if (container->type->kind == TYPE_TUPLE)
+        return ir_const_int(block, TYPE_OF(INT64), container->type->count, pos);
+    IrValue *extent = ir_append(block, IR_EXTENT, TYPE_OF(INT64), pos, 1, &container);
     extent->index = axis;
     return extent;
 }
@@ -57,17 +76,31 @@ static IrValue *as_unsigned(IrBlock *block, IrValue *value, const SourcePos *pos
     return ir_append(block, IR_BITCAST, TYPE_OF(UINT64), pos, 1, &value);
 }
 
-static IrValue *is_inside(IrBlock *block, IrValue *index, IrValue *array, uint32_t axis, const SourcePos *pos)
+static IrValue *is_below(IrBlock *block, IrValue *index, IrValue *extent, const SourcePos *pos)
 {
-    IrValue *pair[2] = {as_unsigned(block, index, pos), as_unsigned(block, emit_extent(block, array, axis, pos), pos)};
+    IrValue *pair[2] = {as_unsigned(block, index, pos), as_unsigned(block, extent, pos)};
     return ir_append(block, IR_LT, TYPE_OF(BOOL), pos, 2, pair);
+}
+
+/* The first element, and where there are several the last one. */
+static IrValue *is_inside(IrBlock *block, const IrValue *value, uint32_t axis, const SourcePos *pos)
+{
+    IrValue *index = value->operands[1 + axis], *extent = emit_extent(block, value->operands[0], axis, pos);
+    IrValue *first = is_below(block, index, extent, pos);
+    uint32_t width = bounded_width(value);
+    if (width == 1)
+        return first;
+    IrValue *behind = ir_const_int(block, TYPE_OF(INT64), width - 1, pos);
+    IrValue *last = ir_append(block, IR_ADD, TYPE_OF(INT64), pos, 2, (IrValue *[]){index, behind});
+    last = is_below(block, last, extent, pos);
+    return ir_append(block, IR_AND, TYPE_OF(BOOL), pos, 2, (IrValue *[]){first, last});
 }
 
 unsigned bounded_axes(const IrValue *value)
 {
     unsigned axes = indexed_axes(value), left = 0;
     for (uint32_t axis = 0; axes >> axis; axis++)
-        if (axes >> axis & 1 && !is_known_inside(value->operands[1 + axis], value->operands[0], axis))
+        if (axes >> axis & 1 && !is_known_inside(value, axis))
             left |= 1u << axis;
     return left;
 }
@@ -75,13 +108,20 @@ unsigned bounded_axes(const IrValue *value)
 /* --- the report ----------------------------------------------------------------------------------------------------- */
 
 /* "index {} is out of bounds for axis {} of {array}, whose shape is ({}, {})" */
-static const char *report_format(Arena *arena, uint32_t ndim)
+static const char *report_format(Arena *arena, const IrValue *value)
 {
+    const Type *type = value->operands[0]->type;
+    uint32_t width = bounded_width(value);
     Buf text = {0};
-    buf_add(&text, "index {} is out of bounds for axis {} of {array}, whose shape is (");
-    for (uint32_t axis = 0; axis < ndim; axis++)
+    if (type->kind == TYPE_TUPLE)
+        return "index {0} is out of bounds for {array}, which has {2} items";
+    buf_add(&text, "index {}");
+    if (width > 1)
+        buf_printf(&text, " with the %u behind it", width - 1);
+    buf_add(&text, " is out of bounds for axis {} of {array}, whose shape is (");
+    for (uint32_t axis = 0; axis < type->ndim; axis++)
         buf_add(&text, axis ? ", {}" : "{}");
-    buf_add(&text, ndim == 1 ? ",)" : ")");
+    buf_add(&text, type->ndim == 1 ? ",)" : ")");
     const char *format = arena_string(arena, buf_text(&text));
     buf_free(&text);
     return format;
@@ -96,7 +136,7 @@ static const char *name_of(const IrFunc *function, const IrValue *array)
 static void report(Rewrite *rewrite, IrBlock *block, const IrValue *value, unsigned axes)
 {
     IrValue *array = value->operands[0], *values[2 + TYPE_MAX_NDIM] = {NULL};
-    uint32_t ndim = array->type->ndim;
+    uint32_t ndim = array->type->kind == TYPE_TUPLE ? 1 : array->type->ndim;
     const Type *i64 = TYPE_OF(INT64);
     for (uint32_t axis = ndim; axis-- > 0;) {
         values[2 + axis] = emit_extent(block, array, axis, rewrite->pos);
@@ -105,7 +145,7 @@ static void report(Rewrite *rewrite, IrBlock *block, const IrValue *value, unsig
         IrValue *place = ir_const_int(block, i64, axis, rewrite->pos),
                 *index = written_index(value->operands[1 + axis]);
         if (values[0]) {
-            IrValue *inside = is_inside(block, value->operands[1 + axis], array, axis, rewrite->pos);
+            IrValue *inside = is_inside(block, value, axis, rewrite->pos);
             index = ir_append(block, IR_SELECT, i64, rewrite->pos, 3, (IrValue *[]){inside, values[0], index});
             place = ir_append(block, IR_SELECT, i64, rewrite->pos, 3, (IrValue *[]){inside, values[1], place});
         }
@@ -113,7 +153,7 @@ static void report(Rewrite *rewrite, IrBlock *block, const IrValue *value, unsig
         values[1] = place;
     }
     assert(values[0]);
-    rewrite_fail(rewrite, block, "IndexError", report_format(rewrite->module->arena, ndim),
+    rewrite_fail(rewrite, block, "IndexError", report_format(rewrite->module->arena, value),
                  name_of(rewrite->function, array), 2 + ndim, values);
 }
 
@@ -125,7 +165,7 @@ void check_bounds(Rewrite *rewrite, const IrValue *value, unsigned axes)
     for (uint32_t axis = 0; axes >> axis; axis++) {
         if (!(axes >> axis & 1))
             continue;
-        IrValue *inside = is_inside(rewrite->block, value->operands[1 + axis], value->operands[0], axis, rewrite->pos);
+        IrValue *inside = is_inside(rewrite->block, value, axis, rewrite->pos);
         holds = holds ? rewrite_emit(rewrite, IR_AND, TYPE_OF(BOOL), 2, (IrValue *[]){holds, inside}) : inside;
     }
     if (holds)

@@ -6,6 +6,10 @@
 
 /* The axes of an access by indices, a bit each, but for those where constants show that they are inside. */
 unsigned bounded_axes(const IrValue *value);
+/* How many neighbours the access takes at once. */
+uint32_t bounded_width(const IrValue *value);
+/* The extent of an array, or of a tuple, where the source has it; -1: it does not. */
+int64_t known_extent(const IrValue *container, uint32_t axis);
 /* Puts tests of these axes in front of the value. */
 void check_bounds(Rewrite *rewrite, const IrValue *value, unsigned axes);
 

@@ -41,13 +41,32 @@ static uint32_t number_of(Planner *planner, RangeTest test)
     return i;
 }
 
+/* From the first element that is accessed to the last one. */
+static uint32_t range_of_access(Ranges *ranges, const Context *context, const IrValue *value, uint32_t axis)
+{
+    const Type *type = TYPE_OF(INT64);
+    uint32_t first = range_of(ranges, context, value->operands[1 + axis], (Place){value->block, NULL});
+    uint32_t width = bounded_width(value);
+    if (width == 1)
+        return first;
+    uint32_t behind = range_between(ranges, type, width - 1, width - 1);
+    uint32_t last = range_node(ranges, RANGE_ADD, type, first, behind, RANGE_NONE, 0, 0);
+    return range_node(ranges, RANGE_UNION, type, first, last, RANGE_NONE, 0, 0);
+}
+
+static uint32_t extent_of_access(Ranges *ranges, const Context *context, const IrValue *value, uint32_t axis)
+{
+    int64_t known = known_extent(value->operands[0], axis);
+    return known >= 0 ? range_between(ranges, TYPE_OF(INT64), known, known)
+                      : range_of_extent(ranges, context, value->operands[0], axis, (Place){value->block, NULL});
+}
+
 static bool add_test(Planner *planner, const Context *context, const Item *item)
 {
     Ranges *ranges = planner->ranges;
     const IrValue *value = item->value;
-    Place place = {value->block, NULL};
-    RangeTest test = {.index = range_of(ranges, context, value->operands[1 + item->axis], place),
-                      .extent = range_of_extent(ranges, context, value->operands[0], item->axis, place)};
+    RangeTest test = {.index = range_of_access(ranges, context, value, item->axis),
+                      .extent = extent_of_access(ranges, context, value, item->axis)};
     bool is_known = ranges->known[test.index] == KNOWN && ranges->known[test.extent] & KNOWN_BELOW;
     uint32_t number = is_known && !ranges->is_full ? number_of(planner, test) : RANGE_NONE;
     if (number == RANGE_NONE)

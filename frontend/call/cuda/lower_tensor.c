@@ -66,7 +66,10 @@ static bool place(Lower *l, const Call *call, Operand array, Operand index, Oper
     if (!lower_indices(l, array, index, operands + 1))
         return false;
     const Type *type = type_array(l->arena, array.type->element, 0, LAYOUT_C, array.type->read_only);
-    *out = operand_value(type, emit(l, IR_SUBARRAY, type, 1 + ndim, operands));
+    IrValue *reference = emit(l, IR_SUBARRAY, type, 1 + ndim, operands);
+    if (reference)
+        reference->hint = (uint8_t)((1u << ndim) - 1);
+    *out = operand_value(type, reference);
     return true;
 }
 

@@ -119,7 +119,7 @@ def compile(pyfunc: PythonFunction | Sequence[PythonFunction], sig: SignatureLik
     Raises
     ------
     NotImplementedError
-        Another `abi` or `output`, abi="c" with a kernel, a cubin of a device function.
+        Another `abi` or `output`, abi="c" with a kernel, a cubin of a device function, `check` of a kernel.
     LinkerError
         A cubin cannot be linked, or nvJitLink, which does that, is not installed.
     ValueError
@@ -145,6 +145,10 @@ def compile(pyfunc: PythonFunction | Sequence[PythonFunction], sig: SignatureLik
     sm = _sm(cc or DEFAULT_CC)
     function: Any = pyfunc.py_func if isinstance(pyfunc, Dispatcher) else pyfunc
     core = options.given(given)
+    if core.get("check") is None:
+        core["check"] = False
+    if core["check"] and not device:
+        raise NotImplementedError("check: code for other launchers has nobody to report to; launch the kernel by cujit")
     if not device:
         return _kernel_code(Dispatcher(function, **core), arguments, sm, output), _core.scalar_types["none"]
     name = (abi_info or {}).get("abi_name")
