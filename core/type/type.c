@@ -118,6 +118,33 @@ const Type *type_optional(Arena *arena, const Type *value)
     return type_tuple(arena, items, 2, TUPLE_OPTIONAL);
 }
 
+uint32_t type_count_values(const Type *type, uint32_t left)
+{
+    if (type->kind != TYPE_TUPLE)
+        return 1;
+    uint32_t found = 1;
+    for (uint32_t i = 0; i < type->count && found <= left; i++)
+        found += type_count_values(type->items[i], left - found);
+    return found;
+}
+
+static uint32_t nesting(const Type *type)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; type->kind == TYPE_TUPLE && i < type->count; i++) {
+        uint32_t item = 1 + nesting(type->items[i]);
+        most = item > most ? item : most;
+    }
+    return most;
+}
+
+DiagId type_check_size(const Type *type)
+{
+    if (type_count_values(type, TYPE_MOST_VALUES) > TYPE_MOST_VALUES)
+        return DIAG_TUPLE_SIZE;
+    return nesting(type) > TYPE_MOST_NESTING ? DIAG_TUPLE_NESTING : DIAG_NONE;
+}
+
 const Type *type_pointer(Arena *arena, const Type *element)
 {
     const Type *memory = type_array(arena, element ? element : TYPE_OF(UINT8), 0, LAYOUT_C, false);

@@ -9,6 +9,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/buf.h"
+#include "core/base/diag.h"
 #include "core/base/fields.h"
 
 enum { TYPE_MAX_NDIM = 8 };
@@ -162,6 +163,11 @@ const Type *type_array_aligned(Arena *arena, const Type *element, int ndim, Arra
                                uint32_t alignment);
 /* An array of the same elements at the same alignment, with other axes. */
 const Type *type_array_like(Arena *arena, const Type *array, int ndim, ArrayLayout layout);
+enum { TYPE_MOST_VALUES = 8192, TYPE_MOST_NESTING = 64 }; /* of tuples that a program makes */
+/* Values and tuples in a type, counted no further than `left`: t = (t, t) doubles them. */
+uint32_t type_count_values(const Type *type, uint32_t left);
+/* Whether a tuple has more values than it may, or tuples in one another: DIAG_NONE, or which diagnostic, of the limit. */
+DiagId type_check_size(const Type *type);
 const Type *type_tuple(Arena *arena, const Type *const *items, uint32_t count, TupleTag tag);
 const Type *type_named_tuple(Arena *arena, const char *name, const Type *const *items, const char *const *names,
                              uint32_t count);

@@ -17,27 +17,15 @@ static const Constant *constant_tuple(Lower *l, const Operand *items, uint32_t c
     return tuple;
 }
 
-enum { MOST_VALUES = 8192 };
-
-/* Scalars and tuples in a type, counted no further than is needed: t = (t, t) doubles them. */
-static uint32_t count_values(const Type *type, uint32_t left)
-{
-    if (type->kind != TYPE_TUPLE)
-        return 1;
-    uint32_t found = 1;
-    for (uint32_t i = 0; i < type->count && found <= left; i++)
-        found += count_values(type->items[i], left - found);
-    return found;
-}
-
 Operand lower_make_tuple(Lower *l, const Operand *items, uint32_t count, TupleTag tag)
 {
     const Type **types = ARENA_ARRAY(l->arena, const Type *, count);
     for (uint32_t i = 0; i < count; i++)
         types[i] = items[i].type;
     Operand tuple = {.type = type_tuple(l->arena, types, count, tag)};
-    if (count_values(tuple.type, MOST_VALUES) > MOST_VALUES) {
-        lower_fail(l, DIAG_TUPLE_SIZE, MOST_VALUES);
+    DiagId wrong = type_check_size(tuple.type);
+    if (wrong) {
+        lower_fail(l, wrong, wrong == DIAG_TUPLE_SIZE ? TYPE_MOST_VALUES : TYPE_MOST_NESTING);
         return operand_none();
     }
     tuple.constant = constant_tuple(l, items, count);

@@ -70,6 +70,8 @@ bool ext_enter(const char *where)
     return true;
 }
 
+unsigned ext_depth(void) { return (unsigned)innermost->depth; }
+
 void ext_leave(void)
 {
     innermost->depth--;

@@ -18,6 +18,8 @@ PyObject *ext_hold(PyObject *object);
 /* In a guard: Py_EnterRecursiveCall and Py_LeaveRecursiveCall. */
 bool ext_enter(const char *where);
 void ext_leave(void);
+/* How many levels have been entered and not left. */
+unsigned ext_depth(void);
 
 /* Anywhere: clears a pending exception that only says what a value is not, such as AttributeError. False where one stays
  * pending since nothing was learnt of the value: memory or the stack ran out, or it is none that programs catch

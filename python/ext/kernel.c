@@ -7,6 +7,8 @@ const char *ext_kernel_name(const ExtKernel *kernel)
 {
     PyObject *name = PyFunction_Check(kernel->py_func) ? ((PyFunctionObject *)kernel->py_func)->func_name : NULL;
     const char *text = name ? PyUnicode_AsUTF8(name) : NULL;
+    if (name && !text)
+        PyErr_Clear(); /* surrogates, in a name that messages can do without */
     return text ? text : "kernel";
 }
 

@@ -193,6 +193,12 @@ PyObject *ext_raise_id(DiagId id, ...)
     return ext_raise(&diag);
 }
 
+bool ext_check_tuple(const Type *type)
+{
+    DiagId wrong = type_check_size(type);
+    return !wrong || ext_raise_id(wrong, wrong == DIAG_TUPLE_SIZE ? TYPE_MOST_VALUES : TYPE_MOST_NESTING);
+}
+
 const char *ext_device_text(const RtDevice *device, char *text, size_t size)
 {
     if (!device)

@@ -3,12 +3,15 @@
 #define CUJIT_EXT_RAISE_H
 
 #include "core/base/diag.h"
+#include "core/type/type.h"
 #include "ext/py.h"
 #include "runtime/runtime.h"
 
 /* Sets the exception; always NULL. Needs no state: cujit.errors is found by name. */
 PyObject *ext_raise(const Diag *diag);
 /* ext_raise of a diagnostic without a source position. */
+/* Whether the tuple has no more values, nor tuples in one another, than it may; else with an exception. */
+bool ext_check_tuple(const Type *type);
 PyObject *ext_raise_id(DiagId id, ...);
 /* Warns with a class of cujit.errors. False with an exception where the filters make it one. */
 bool ext_warn(const char *category, const char *text);

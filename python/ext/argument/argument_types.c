@@ -2,6 +2,7 @@
 #include "ext/argument/argument_types.h"
 
 #include "ext/guard.h"
+#include "ext/raise.h"
 #include "ext/array/array_view.h"
 #include "ext/snapshot/class_types.h"
 #include "ext/array/element_types.h"
@@ -25,6 +26,10 @@ static const Type *tuple_type(ExtState *state, PyObject *tuple, Arena *arena)
 {
     uint32_t count = (uint32_t)PyTuple_GET_SIZE(tuple);
     const Type **items = ARENA_ARRAY(arena, const Type *, count);
+    if (ext_depth() >= TYPE_MOST_NESTING) {
+        ext_raise_id(DIAG_TUPLE_NESTING, TYPE_MOST_NESTING);
+        return NULL;
+    }
     if (!ext_enter(" in a tuple argument"))
         return NULL;
     bool ok = true;
@@ -36,9 +41,9 @@ static const Type *tuple_type(ExtState *state, PyObject *tuple, Arena *arena)
     const Type *class = PyTuple_CheckExact(tuple) ? NULL : ext_class_type(state, (PyObject *)Py_TYPE(tuple), arena);
     if (PyErr_Occurred())
         return NULL;
-    if (class && class->count == count)
-        return type_with_items(arena, class, items);
-    return type_tuple(arena, items, count, TUPLE_PLAIN);
+    const Type *type = class && class->count == count ? type_with_items(arena, class, items)
+                                                      : type_tuple(arena, items, count, TUPLE_PLAIN);
+    return ext_check_tuple(type) ? type : NULL;
 }
 
 /* The items of an instance's type: of the fields of a declared class, else of its attributes. */

@@ -33,6 +33,13 @@ static int view_host(ExtState *state, PyArrayObject *array, ExtArrayView *view)
     return ext_check_extents(view->ndim, view->shape) ? 1 : -1;
 }
 
+RtDevice *ext_device_of_array(const ExtDeviceArray *array)
+{
+    if (!array->device)
+        PyErr_SetString(PyExc_ValueError, "DeviceArrayBase.__init__ of the device array has not been called");
+    return array->device;
+}
+
 static int view_device(ExtDeviceArray *array, ExtArrayView *view)
 {
     view->element = array->element ? array->element : ext_element_type(array->state, array->dtype);
@@ -47,10 +54,10 @@ static int view_device(ExtDeviceArray *array, ExtArrayView *view)
     view->owner = NULL;
     view->shape = array->shape;
     view->strides = array->strides;
-    view->device = array->device;
+    view->device = ext_device_of_array(array);
     view->pointer = array->pointer;
     view->host = NULL;
-    return 1;
+    return view->device ? 1 : -1;
 }
 
 /* --- arrays of other libraries -------------------------------------------------------------------------------------------- */

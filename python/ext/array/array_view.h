@@ -16,6 +16,8 @@ typedef struct ExtDeviceArray {
     int64_t size; /* elements */
     int64_t shape[TYPE_MAX_NDIM], strides[TYPE_MAX_NDIM];
 } ExtDeviceArray;
+/* NULL with an exception where its __init__ has not been called. */
+RtDevice *ext_device_of_array(const ExtDeviceArray *array);
 
 /* A host array with what a launch is to copy. */
 typedef struct ExtHostArgument {

@@ -1,6 +1,7 @@
 /* Type: a type of kernel values as a Python object. Scalars and none are singletons of the module; all others own an
  * arena with a copy. */
 #include "ext/guard.h"
+#include "ext/raise.h"
 #include "ext/argument/argument_types.h"
 #include "ext/argument/buffer_argument.h"
 #include "ext/module_parts.h"
@@ -367,6 +368,12 @@ static const Type *tuple_of_parts(Arena *arena, const void *data)
     return type_tuple(arena, items, parts->count, TUPLE_PLAIN);
 }
 
+/* Before it is made: the parts are copied. */
+static bool may_be_tuple(const Type *const *types, uint32_t count)
+{
+    return ext_check_tuple(&(Type){.kind = TYPE_TUPLE, .tag = TUPLE_PLAIN, .count = count, .items = types});
+}
+
 static PyObject *function_tuple_type(PyObject *module, PyObject *items)
 {
     ExtState *state = ext_state(module);
@@ -375,7 +382,7 @@ static PyObject *function_tuple_type(PyObject *module, PyObject *items)
     const Type *const *types;
     uint32_t count;
     PyObject *result = NULL;
-    if (arena && ext_types_of_tuple(state, tuple, arena, &types, &count))
+    if (arena && ext_types_of_tuple(state, tuple, arena, &types, &count) && may_be_tuple(types, count))
         result = ext_make_own_type(state, tuple_of_parts, &(TupleParts){types, count});
     arena_destroy(arena);
     Py_XDECREF(tuple);
@@ -444,7 +451,8 @@ static PyObject *function_instance_type(PyObject *module, PyObject *args)
         return NULL;
     Arena *arena = ext_arena();
     InstanceParts parts = {.state = state, .class = class};
-    if (arena && ext_types_of_tuple(state, items, arena, &parts.items, &parts.count))
+    if (arena && ext_types_of_tuple(state, items, arena, &parts.items, &parts.count) &&
+        may_be_tuple(parts.items, parts.count))
         ext_guard(make_instance_type, &parts);
     arena_destroy(arena);
     return parts.made;

@@ -192,6 +192,7 @@ typedef enum CopyKind { COPY_TO_DEVICE, COPY_TO_HOST, COPY_ON_DEVICE, FILL } Cop
 typedef struct Place {
     RtDevice *device;
     RtPointer pointer;
+    uint64_t size; /* bytes there at most */
 } Place;
 
 typedef struct Copy {
@@ -206,10 +207,12 @@ static bool read_place(ExtState *state, PyObject *object, Place *place)
 {
     if (PyObject_TypeCheck(object, state->device_array_type)) {
         const ExtDeviceArray *array = (const ExtDeviceArray *)object;
-        *place = (Place){array->device, array->pointer};
-        return true;
+        bool is_whole = array->c_contiguous || array->f_contiguous;
+        uint64_t size = is_whole ? (uint64_t)array->size * (uint64_t)PyDataType_ELSIZE(array->dtype) : UINT64_MAX;
+        *place = (Place){ext_device_of_array(array), array->pointer, size};
+        return place->device != NULL;
     }
-    *place = (Place){ext_current_device(state), PyLong_AsUnsignedLongLong(object)};
+    *place = (Place){ext_current_device(state), PyLong_AsUnsignedLongLong(object), UINT64_MAX};
     return place->device && !PyErr_Occurred();
 }
 
@@ -234,9 +237,22 @@ static bool do_copy_apart(const Copy *copy, RtDevice *device, RtDevice *stream_d
            rt_stream_synchronize(device, NULL, diag);
 }
 
+static bool has_room(const Place *place, size_t size)
+{
+    if (size > place->size)
+        PyErr_Format(PyExc_ValueError, "%zu bytes, but the device array has %llu", size,
+                     (unsigned long long)place->size);
+    else if (size && !place->pointer)
+        PyErr_Format(PyExc_ValueError, "%zu bytes at address 0, where there is no memory", size);
+    return !PyErr_Occurred();
+}
+
 static PyObject *run_copy(PyObject *module, const Copy *copy, PyObject *stream)
 {
     ExtState *state = ext_state(module);
+    if ((copy->kind != COPY_TO_HOST && !has_room(&copy->to, copy->size)) ||
+        ((copy->kind == COPY_TO_HOST || copy->kind == COPY_ON_DEVICE) && !has_room(&copy->from, copy->size)))
+        return NULL;
     RtDevice *device = copy->kind == COPY_TO_HOST ? copy->from.device : copy->to.device;
     PyObject *stream_object = ext_stream_object(state, stream, device);
     if (!stream_object)

@@ -51,9 +51,9 @@ static bool read_shape(ExtDeviceArray *self, PyObject *shape)
     return self->ndim >= 0;
 }
 
-static bool read_strides(ExtDeviceArray *self, PyObject *strides)
+static bool read_strides(ExtDeviceArray *self, PyObject *strides, RtPointer pointer)
 {
-    int64_t item_size = PyDataType_ELSIZE(self->dtype), stride = item_size;
+    int64_t item_size = PyDataType_ELSIZE(self->dtype);
     if (strides != Py_None) {
         int count = read_integers(strides, "strides", self->strides);
         if (count >= 0 && count != self->ndim)
@@ -61,10 +61,10 @@ static bool read_strides(ExtDeviceArray *self, PyObject *strides)
         if (count != self->ndim)
             return false;
     }
-    for (int axis = self->ndim - 1; strides == Py_None && axis >= 0; axis--) {
-        self->strides[axis] = stride;
-        stride *= self->shape[axis] ? self->shape[axis] : 1;
-    }
+    if (strides == Py_None && !ext_c_strides(self->ndim, self->shape, item_size, self->strides))
+        return false;
+    if (!ext_check_reach(self->ndim, self->shape, self->strides, item_size, pointer))
+        return false;
     ext_contiguity(self->ndim, self->shape, self->strides, item_size, &self->c_contiguous, &self->f_contiguous);
     return true;
 }
@@ -75,7 +75,7 @@ static RtDevice *device_of_base(ExtState *state, PyObject *base, RtPointer point
     if (PyObject_TypeCheck(base, state->buffer_type))
         return ((ExtBuffer *)base)->device;
     if (PyObject_TypeCheck(base, state->device_array_type))
-        return ((ExtDeviceArray *)base)->device;
+        return ext_device_of_array((ExtDeviceArray *)base);
     RtDevice *current = ext_current_device(state);
     return current ? ext_device_of_pointer(current, pointer) : NULL;
 }
@@ -131,7 +131,7 @@ static int init_once(ExtDeviceArray *self, PyObject *shape, PyObject *strides, P
     self->element = ext_element_type(self->state, dtype);
     if (!self->element && !ext_forgive()) /* kernels cannot use such an array, copies can */
         return -1;
-    if (!read_shape(self, shape) || !read_strides(self, strides)) {
+    if (!read_shape(self, shape) || !read_strides(self, strides, pointer)) {
         self->ndim = 1;
         self->size = self->shape[0] = 0;
         return -1;

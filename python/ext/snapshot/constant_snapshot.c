@@ -3,6 +3,7 @@
 #include "ext/snapshot/snapshot_builder.h"
 
 #include "ext/array/array_view.h"
+#include "ext/raise.h"
 #include "ext/snapshot/class_types.h"
 #include "ext/array/element_types.h"
 #include "ext/snapshot/intrinsic_lookup.h"
@@ -91,6 +92,16 @@ static const Constant *type_constant(SnapshotBuilder *builder, const Type *type,
 }
 
 /* --- tuples and enums ------------------------------------------------------------------------------------------------------------ */
+static uint32_t count_values(const Constant *constant, uint32_t left)
+{
+    if (constant->kind != CONSTANT_TUPLE)
+        return 1;
+    uint32_t found = 1;
+    for (uint32_t i = 0; i < constant->count && found <= left; i++)
+        found += count_values(constant->items[i], left - found);
+    return found;
+}
+
 static bool read_items(SnapshotScope *scope, PyObject *sequence, Constant *out)
 {
     Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence);
@@ -100,7 +111,9 @@ static bool read_items(SnapshotScope *scope, PyObject *sequence, Constant *out)
             return false;
     out->items = items;
     out->count = (uint32_t)count;
-    return true;
+    if (count_values(out, TYPE_MOST_VALUES) > TYPE_MOST_VALUES)
+        ext_raise_id(DIAG_TUPLE_SIZE, TYPE_MOST_VALUES);
+    return !PyErr_Occurred();
 }
 
 static const Constant *tuple(SnapshotScope *scope, PyObject *value, const char *shown)

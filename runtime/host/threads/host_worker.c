@@ -151,16 +151,26 @@ static void report_hang(HostJob *job, HostWorker *worker)
     worker->fibers_made = 0;
 }
 
+/* *count: 0 where none is left. The sum is never more than all blocks, which may be nearly as many as there are numbers. */
+static int64_t take_blocks(HostJob *job, int64_t chunk, int64_t *count)
+{
+    int64_t first = atomic_load_explicit(&job->next_block, memory_order_relaxed);
+    do
+        *count = job->block_count - first < chunk ? job->block_count - first : chunk;
+    while (*count && !atomic_compare_exchange_weak_explicit(&job->next_block, &first, first + *count,
+                                                            memory_order_relaxed, memory_order_relaxed));
+    return first;
+}
+
 int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t chunk, int64_t deadline)
 {
     int64_t done = 0;
     HostFloatState state = host_float_enter();
     host_watch_begin(worker, job);
     while (deadline == INT64_MAX || host_nanoseconds() < deadline) {
-        int64_t first = atomic_fetch_add_explicit(&job->next_block, chunk, memory_order_relaxed);
-        if (first >= job->block_count)
+        int64_t count, first = take_blocks(job, chunk, &count);
+        if (!count)
             break;
-        int64_t count = job->block_count - first < chunk ? job->block_count - first : chunk;
         run_chunk(worker, first, count);
         if (worker->hang[0])
             report_hang(job, worker);
