@@ -60,6 +60,14 @@ static void add_array(Emitter *emitter, Arguments *arguments, const Type *type, 
         add(arguments, array_stride(emitter, type, parts, axis), NULL);
 }
 
+/* As numba has complex numbers: the real part, then the imaginary one. */
+static void add_complex(Emitter *emitter, Arguments *arguments, const Type *type, const LLVMValueRef *parts)
+{
+    const Type *part = type->scalar == SCALAR_COMPLEX64 ? TYPE_OF(FLOAT32) : TYPE_OF(FLOAT64);
+    for (int i = 0; i < 2; i++)
+        add_scalar(emitter, arguments, part, parts[i]);
+}
+
 static void add_operands(Emitter *emitter, const IrValue *value, Arguments *arguments)
 {
     for (uint32_t i = 0; i < value->operand_count; i++) {
@@ -69,6 +77,8 @@ static void add_operands(Emitter *emitter, const IrValue *value, Arguments *argu
             add(arguments, parts[0], NULL);
         else if (type->kind == TYPE_ARRAY)
             add_array(emitter, arguments, type, parts);
+        else if (type->kind == TYPE_COMPLEX)
+            add_complex(emitter, arguments, type, parts);
         else
             add_scalar(emitter, arguments, type, parts[0]);
     }

@@ -36,8 +36,9 @@ static bool pass_pointer(Lower *l, const ForeignFunction *foreign, uint32_t inde
 static bool pass_value(Lower *l, const ForeignFunction *foreign, uint32_t index, Operand argument, Operand *out)
 {
     const Type *from = argument.type, *to = foreign->parameters[index];
-    bool drops = type_is_scalar(to) && !(type_is_scalar(from) && from->kind != TYPE_COMPLEX &&
-                                         (from->kind != TYPE_FLOAT || to->kind == TYPE_FLOAT));
+    bool drops =
+        type_is_scalar(to) && to->kind != TYPE_COMPLEX &&
+        !(type_is_scalar(from) && from->kind != TYPE_COMPLEX && (from->kind != TYPE_FLOAT || to->kind == TYPE_FLOAT));
     return drops ? refuse(l, foreign, index, argument, "") : lower_convert(l, argument, to, out);
 }
 

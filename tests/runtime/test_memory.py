@@ -300,3 +300,10 @@ def test_copies_to_arrays_with_repeated_axes():
         np.testing.assert_array_equal(array.copy_to_host(), other)
         array.copy_to_device(cuda.to_device(np.broadcast_to(core[index], shape)))
         np.testing.assert_array_equal(array.copy_to_host(), np.broadcast_to(core[index], shape))
+
+
+def test_from_array_like_is_numbas_name():
+    from cujit.cuda.cudadrv.devicearray import from_array_like
+
+    made = from_array_like(np.zeros((2, 3), np.int16, order="F"))
+    assert made.shape == (2, 3) and made.dtype == np.int16 and made.is_f_contiguous()

@@ -5,7 +5,7 @@ import functools
 import types
 from typing import TYPE_CHECKING, Any, overload
 
-from cujit import _core
+from cujit import _core, config
 from cujit.cuda._dispatch import options, signature as signatures
 from cujit.cuda.decorator import jit
 from cujit.cuda.devices import need_device
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from cujit._annotations import ComputeCapability, PythonFunction, SignatureLike
     from cujit._core import Type
     from cujit.cuda._dispatch.options import CodeOptions
-
-DEFAULT_CC = (7, 5)
 
 
 @options.takes(options.OF_CODE)
@@ -38,7 +36,7 @@ def compile_ptx(pyfunc: PythonFunction, sig: SignatureLike, *, device: bool = Fa
     device : bool
         A function that kernels call, instead of a kernel.
     cc : tuple of 2 int, optional
-        The compute capability, (7, 5) unless given.
+        The compute capability; config.CUDA_DEFAULT_PTX_CC unless given, which is (7, 5).
     abi : {"numba", "c"}
         "c" is for device functions.
     abi_info : dict, optional
@@ -101,7 +99,7 @@ def compile(pyfunc: PythonFunction | Sequence[PythonFunction], sig: SignatureLik
     device : bool
         A function that kernels call, instead of a kernel.
     cc : tuple of 2 int, optional
-        The compute capability, (7, 5) unless given.
+        The compute capability; config.CUDA_DEFAULT_PTX_CC unless given, which is (7, 5).
     abi : {"c", "numba"}
         "c" is for device functions.
     abi_info : dict, optional
@@ -142,7 +140,7 @@ def compile(pyfunc: PythonFunction | Sequence[PythonFunction], sig: SignatureLik
     if forceinline:
         raise ValueError("forceinline has a meaning in LTO output only")
     arguments, result = signatures.normalize(sig)
-    sm = _sm(cc or DEFAULT_CC)
+    sm = _sm(cc or config.CUDA_DEFAULT_PTX_CC)
     function: Any = pyfunc.py_func if isinstance(pyfunc, Dispatcher) else pyfunc
     core = options.given(given)
     if core.get("check") is None:
@@ -192,7 +190,7 @@ def compile_all(pyfunc: PythonFunction, sig: SignatureLike, *, device: bool = Tr
     code, result = compile(pyfunc, sig, device=device, cc=cc, abi=abi, abi_info=abi_info, output=output,
                            forceinline=forceinline, **given)
     made = pyfunc if isinstance(pyfunc, Dispatcher) else Dispatcher(pyfunc, device=device)
-    sm = _sm(cc or DEFAULT_CC)
+    sm = _sm(cc or config.CUDA_DEFAULT_PTX_CC)
     return [code, *(_linked_code(item, sm) for item in made.links())], result
 
 
@@ -202,8 +200,9 @@ _STAGES = {"ptx": "asm", "llvm": "llvm"}
 
 def _check_output(output, device):
     if output == "ltoir":
-        raise NotImplementedError("output 'ltoir': LTO-IR is made of LLVM 7's IR by libNVVM, and cujit has LLVM 22's; "
-                                  "nvJitLink links PTX beside LTO-IR")
+        raise NotImplementedError("output 'ltoir': libNVVM makes LTO-IR, of LLVM 7's IR for GPUs before compute "
+                                  "capability 10.0, and cujit's LLVM writes newer IR; output='ptx' gives what "
+                                  "nvJitLink links beside LTO-IR")
     if output not in (*_STAGES, "cubin"):
         raise NotImplementedError(f"output {output!r}: there are 'ptx', 'llvm' and, of kernels, 'cubin'")
     if output == "cubin" and device:

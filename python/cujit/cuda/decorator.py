@@ -6,7 +6,7 @@ import types as python_types
 import warnings
 from typing import TYPE_CHECKING, Any, overload
 
-from cujit import _core
+from cujit import _core, config
 from cujit.cuda._dispatch import options, signature as signatures
 from cujit.cuda.dispatcher import Dispatcher, ExtendedDispatcher
 from cujit.errors import DeprecationError, OptionsWarning
@@ -140,7 +140,9 @@ def _refuse(given, inline):
 def _implied(given, inline):
     """With the options that others, or the environment, imply."""
     implied = dict(given)
-    if given.get("debug"):
+    if given.get("debug") is None and config.CUDA_DEBUGINFO_DEFAULT:
+        implied["debug"] = True
+    if implied.get("debug"):
         implied["exceptions"] = True
     if inline in ("always", True):
         implied["forceinline"] = True

@@ -130,7 +130,10 @@ static const Type *enum_argument(PyObject *value, const Type *type)
 {
     if (!type || type->kind != TYPE_TUPLE || type->items[0]->kind != TYPE_NONE)
         return type;
-    PyErr_Format(PyExc_TypeError, "kernels take members of enums whose values are numbers, not %R", value);
+    PyErr_Format(PyExc_TypeError,
+                 "kernels take members of enums whose values are numbers, not %R; one that the kernel finds as a "
+                 "global or captured variable can be compared with others",
+                 value);
     return NULL;
 }
 

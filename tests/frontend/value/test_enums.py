@@ -170,3 +170,27 @@ def test_what_members_cannot_do(source, says):
 def test_members_that_are_no_numbers_are_no_arguments():
     with pytest.raises(TypeError, match="numbers"):
         launch(lambda out, colour: None, Colour.RED)
+
+
+def test_a_member_without_a_number_is_compared_where_the_kernel_finds_it():
+    class Unit(enum.Enum):
+        METRE = "m"
+        FOOT = "ft"
+
+    unit = Unit.FOOT
+
+    @cuda.jit
+    def kernel(out):
+        out[0] = unit == Unit.FOOT
+        out[1] = unit is Unit.METRE
+
+    out = np.full(2, 7)
+    kernel[1, 1](out)
+    assert out.tolist() == [1, 0]
+
+    @cuda.jit
+    def takes(member):
+        pass
+
+    with pytest.raises(errors.LaunchArgumentError, match="finds as a global or captured variable can be compared"):
+        takes[1, 1](unit)

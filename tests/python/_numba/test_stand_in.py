@@ -188,6 +188,7 @@ STATEMENTS = [
     "from numba.cuda.simulator import to_device", "from numba.cuda.core import config, errors, types",
     "from numba.cuda.core.errors import NumbaPerformanceWarning, TypingError", "from numba.cuda.args import wrap_arg",
     "from numba.cuda.np.numpy_support import carray, farray",
+    "from numba.cuda.cudadrv.devicearray import from_array_like, is_contiguous",
     "from numba.cuda.np.numpy_support import as_dtype, from_dtype; assert as_dtype(from_dtype('f4')) == 'f4'",
     "from numba.cuda.core.errors import NumbaInvalidConfigWarning, NumbaDebugInfoWarning",
     "from numba import NumbaDeprecationWarning, NumbaPendingDeprecationWarning",

@@ -135,6 +135,25 @@ def test_pointers_are_passed_on(signature):
 
 @on_cpu
 @needs_cc
+def test_complex_numbers_by_numbas_convention():
+    source = cuda.CSource("""int turned(double *result, float re, float im, double other_re, double other_im)
+        { result[0] = -im * other_re; result[1] = re + other_im; return 0; }""")
+    turned = cuda.declare_device("turned", "complex128(complex64, complex128)", link=source)
+
+    @cuda.jit
+    def kernel(x, out):
+        out[0] = turned(x[0], 2)
+        out[1] = turned(1.5, x[0])
+
+    out = np.zeros(2, np.complex128)
+    kernel[1, 1](np.array([3 + 4j], np.complex64), out)
+    assert out.tolist() == [-8 + 3j, 5.5j]
+    with pytest.raises(TypeError, match="complex64 cannot be passed"):
+        cuda.declare_device("turned", "float32(complex64)", abi="c")
+
+
+@on_cpu
+@needs_cc
 def test_pointers_of_cffi(compiled):
     ffi = pytest.importorskip("cffi").FFI()
     sum_n = cuda.declare_device("sum_n", "float32(CPointer(float32), int32)", link=compiled)
@@ -321,7 +340,7 @@ def test_declarations_that_cannot_be():
     with pytest.raises(ValueError, match="neither 'numba' nor 'c'"):
         cuda.declare_device("f", "int32(int32)", abi="pascal")
     with pytest.raises(TypeError, match="complex64 cannot be passed"):
-        cuda.declare_device("f", "int32(complex64)")
+        cuda.declare_device("f", "int32(complex64)", abi="c")
     with pytest.raises(TypeError, match="cannot return complex64"):
         cuda.declare_device("f", "complex64(int32)", abi="c")
     with pytest.raises(RuntimeError, match=r"ends with none of .*\.ptx"):

@@ -420,3 +420,55 @@ def test_parameters_that_no_kernel_has():
         keywords[1, 1](np.zeros(1))
     with pytest.raises(UnsupportedError, match="put it before"):
         behind[1, 1](np.zeros(1))
+
+
+ENVIRONMENT = """
+import warnings
+warnings.simplefilter("error")
+from cujit import config, cuda
+import numpy as np
+
+@cuda.jit
+def kernel(x):
+    x[0] = 1 / x[1]
+"""
+
+
+@pytest.mark.parametrize("prefix", ["NUMBA_CUDA_", "CUJIT_"])
+def test_variables_of_the_environment(run_python, prefix):
+    quiet = prefix.removesuffix("CUDA_") + "DISABLE_PERFORMANCE_WARNINGS"
+    run_python(ENVIRONMENT + """
+assert config.CUDA_DEFAULT_PTX_CC == (9, 0) and config.CUDA_DEBUGINFO_DEFAULT and config.DISABLE_PERFORMANCE_WARNINGS
+assert not config.CUDA_LOW_OCCUPANCY_WARNINGS and not config.CUDA_WARN_ON_IMPLICIT_COPY
+assert "sm_90" in cuda.compile(lambda x: x, "(float32,)")[0]
+assert "sm_80" in cuda.compile(lambda x: x, "(float32,)", cc=(8, 0))[0]
+try:
+    kernel[1, 1](np.zeros(2))
+except ZeroDivisionError:
+    pass
+else:
+    raise AssertionError("debug=True is not the default")
+cuda.jit(lambda x: None, debug=False)[1, 1](np.zeros(2))
+config.CUDA_DEFAULT_PTX_CC = (7, 5)
+assert "sm_75" in cuda.compile_ptx(lambda x: None, "(float32,)")[0]
+config.DISABLE_PERFORMANCE_WARNINGS = False
+assert config.CUDA_LOW_OCCUPANCY_WARNINGS and config.CUDA_WARN_ON_IMPLICIT_COPY
+try:
+    config.CUDA_DEBUGINFO = True
+except AttributeError as error:
+    assert "CUDA_DEBUGINFO_DEFAULT" in str(error)
+else:
+    raise AssertionError("a setting that is not there was set")
+""", **{prefix + "DEFAULT_PTX_CC": "9.0", prefix + "DEBUGINFO": "1", quiet: "1", "CUJIT_DEVICE": "cpu"})
+
+
+def test_what_the_environment_does_not_say(run_python):
+    run_python("""
+import warnings
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    from cujit import config
+assert config.CUDA_DEFAULT_PTX_CC == (7, 5) and not config.CUDA_DEBUGINFO_DEFAULT, config.CUDA_DEFAULT_PTX_CC
+assert not config.DISABLE_PERFORMANCE_WARNINGS
+assert ["'newest' is none" in str(w.message) for w in caught] == [True]
+""", CUJIT_DEFAULT_PTX_CC="newest", CUJIT_DEVICE="cpu")

@@ -240,7 +240,8 @@ def declare_device(name: str, sig: SignatureLike, link: Any = None, use_cooperat
     pointers = [is_pointer(each) or (is_array and (abi == "c" or is_array_pointer))
                 for each, is_array, is_array_pointer in zip(types, map(_is_array, types), pointers, strict=True)]
     for each, passed in zip(types, pointers, strict=True):
-        if not passed and not _is_array(each) and not _is_number(each):
+        is_number = _is_number(each) or (abi == "numba" and _is_complex(each))
+        if not passed and not _is_array(each) and not is_number:
             raise TypeError(f"{name}: {each} cannot be passed to a function from elsewhere; pass a pointer to it")
     if result != _NONE and not _is_number(result) and not (abi == "numba" and _is_complex(result)):
         raise TypeError(f"{name}: a function from elsewhere cannot return {result} by abi {abi!r}")

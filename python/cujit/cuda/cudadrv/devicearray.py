@@ -4,10 +4,10 @@ from __future__ import annotations
 from typing import Any
 
 from cujit.cuda._array.hostarray import ManagedNDArray, MappedNDArray
-from cujit.cuda.devicearray import DeviceNDArray, auto_device, is_cuda_array
+from cujit.cuda.devicearray import DeviceNDArray, auto_device, device_array_like, is_cuda_array
 
-__all__ = ["DeviceNDArray", "DeviceNDArrayBase", "ManagedNDArray", "MappedNDArray", "auto_device", "is_contiguous",
-           "is_cuda_array", "is_cuda_ndarray", "require_cuda_ndarray", "verify_cuda_ndarray_interface"]
+__all__ = ["DeviceNDArray", "DeviceNDArrayBase", "ManagedNDArray", "MappedNDArray", "auto_device", "from_array_like",
+           "is_contiguous", "is_cuda_array", "is_cuda_ndarray", "require_cuda_ndarray", "verify_cuda_ndarray_interface"]
 
 DeviceNDArrayBase = DeviceNDArray
 
@@ -24,6 +24,11 @@ def require_cuda_ndarray(obj: object) -> None:
 
 
 verify_cuda_ndarray_interface = require_cuda_ndarray
+
+
+def from_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
+    """A device array of the same shape, order and elements, filled with anything."""
+    return device_array_like(ary, stream)
 
 
 def is_contiguous(ary: Any) -> bool:
