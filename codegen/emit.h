@@ -17,7 +17,7 @@ typedef struct EmittedFunction EmittedFunction;
 /* What differs between the devices while LLVM IR is made. */
 typedef struct TargetLowering {
     /* A machine for LLVM, owned by the caller; NULL with a diagnostic. */
-    LLVMTargetMachineRef (*create_machine)(const Target *target, const CompileOptions *options, Diag *diag);
+    LLVMTargetMachineRef (*create_machine)(const Emitter *emitter);
     unsigned pointer_space; /* address space of the data pointers among a kernel's parameters */
     bool splits_unaligned; /* loads and stores must be aligned to their size */
     bool passes_thread; /* every function has the HostThread as its first parameter */

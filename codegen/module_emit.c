@@ -71,7 +71,7 @@ bool emitter_open(Emitter *emitter)
 {
     assert(!emitter->context && emitter->ir->first);
     emitter->lowering = emitter->target->kind == TARGET_NVPTX ? &target_nvptx : &target_host;
-    emitter->machine = emitter->lowering->create_machine(emitter->target, emitter->options, emitter->diag);
+    emitter->machine = emitter->lowering->create_machine(emitter);
     if (!emitter->machine)
         return false;
     if (emitter->lowering->begin)

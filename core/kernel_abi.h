@@ -15,6 +15,9 @@
  * that compiled code can count on index arithmetic that does not overflow. */
 #define KERNEL_ABI_MAX_EXTENT ((int64_t)1 << 57)
 
+/* Bytes of parameters that every GPU and driver takes, and the most that any does: drivers of CUDA 12.1 and newer. */
+enum { KERNEL_ABI_SMALL_SIZE = 4096, KERNEL_ABI_MOST_SIZE = 32764, KERNEL_ABI_LARGE_DRIVER = 12010 };
+
 typedef enum AbiFieldKind {
     ABI_SCALAR,
     ABI_POINTER,

@@ -50,17 +50,16 @@ const char *codegen_host_cpu(void)
     return native.description;
 }
 
-static LLVMTargetMachineRef create_machine(const Target *target, const CompileOptions *options, Diag *diag)
+static LLVMTargetMachineRef create_machine(const Emitter *emitter)
 {
-    (void)target;
+    int level = emitter->options->opt > 3 ? 3 : emitter->options->opt;
     need_native();
     if (!native.backend) {
-        diag_fail(diag, NULL, DIAG_LLVM, native.message ? native.message : "no code for this processor");
+        diag_fail(emitter->diag, NULL, DIAG_LLVM, native.message ? native.message : "no code for this processor");
         return NULL;
     }
     return LLVMCreateTargetMachine(native.backend, native.triple, native.cpu, native.features,
-                                   (LLVMCodeGenOptLevel)(options->opt > 3 ? 3 : options->opt), LLVMRelocPIC,
-                                   LLVMCodeModelSmall);
+                                   (LLVMCodeGenOptLevel)level, LLVMRelocPIC, LLVMCodeModelSmall);
 }
 
 /* --- functions ---------------------------------------------------------------------------------------------------------------------- */

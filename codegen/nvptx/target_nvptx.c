@@ -9,6 +9,7 @@
 #include "codegen/nvptx/assembly.h"
 #include "codegen/nvptx/atomic_scope.h"
 #include "codegen/nvptx/cache_hint.h"
+#include "codegen/nvptx/parameter_space.h"
 #include "codegen/nvptx/tensor_nvptx.h"
 #include "codegen/op/value/parts.h"
 
@@ -25,25 +26,31 @@ static void initialize_backend(void)
 /* Sections of debug information have labels and differences of them, which older PTX has not. */
 enum { PTX_OF_DEBUG_SECTIONS = 75 };
 
-static int ptx_version(const Target *target, const CompileOptions *options)
+static int ptx_version(const Emitter *emitter)
 {
-    int needed = target->gpu->ptx;
-    return options->debug && needed < PTX_OF_DEBUG_SECTIONS ? PTX_OF_DEBUG_SECTIONS : needed;
+    int needed = emitter->target->gpu->ptx, of_parameters = nvptx_parameter_ptx(nvptx_parameter_bytes(emitter));
+    if (emitter->options->debug && needed < PTX_OF_DEBUG_SECTIONS)
+        needed = PTX_OF_DEBUG_SECTIONS;
+    return needed < of_parameters ? of_parameters : needed;
 }
 
-static LLVMTargetMachineRef create_machine(const Target *target, const CompileOptions *options, Diag *diag)
+static LLVMTargetMachineRef create_machine(const Emitter *emitter)
 {
+    const Target *target = emitter->target;
+    const CompileOptions *options = emitter->options;
+    if (!nvptx_check_parameters(emitter))
+        return NULL;
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, initialize_backend);
     LLVMTargetRef backend;
     char *message = NULL;
     if (LLVMGetTargetFromTriple(TRIPLE, &backend, &message)) {
-        diag_fail(diag, NULL, DIAG_LLVM, message);
+        diag_fail(emitter->diag, NULL, DIAG_LLVM, message);
         LLVMDisposeMessage(message);
         return NULL;
     }
     char features[16];
-    snprintf(features, sizeof features, "+ptx%d", ptx_version(target, options));
+    snprintf(features, sizeof features, "+ptx%d", ptx_version(emitter));
     return LLVMCreateTargetMachine(backend, TRIPLE, target->gpu->name, features,
                                    (LLVMCodeGenOptLevel)(options->opt > 3 ? 3 : options->opt), LLVMRelocDefault,
                                    LLVMCodeModelDefault);
@@ -431,6 +438,11 @@ static void print(Emitter *emitter, LLVMValueRef format, LLVMValueRef buffer)
 
 static void end_thread(Emitter *emitter) { call_llvm(emitter, "llvm.nvvm.exit", NULL, 0, NULL); }
 
+static void describe_image(const Emitter *emitter, KernelImage *image)
+{
+    image->parameters_size = nvptx_parameter_bytes(emitter);
+}
+
 const TargetLowering target_nvptx = {
     .create_machine = create_machine,
     .pointer_space = ADDRESS_GLOBAL,
@@ -444,6 +456,7 @@ const TargetLowering target_nvptx = {
     .math_symbol = math_symbol,
     .emit_assembly = nvptx_emit_assembly,
     .finish_module = finish_module,
+    .describe_image = describe_image,
     .end_thread = end_thread,
     .load_with_hint = load_with_hint,
     .store_with_hint = store_with_hint,

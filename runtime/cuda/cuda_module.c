@@ -8,6 +8,7 @@
 #include "runtime/cuda/context/cuda_backend.h"
 #include "runtime/cuda/context/cuda_context.h"
 #include "core/base/memory.h"
+#include "core/kernel_abi.h"
 
 /* Options for the driver's compiler and the log it fills; lives on the stack of the call. */
 typedef struct JitOptions {
@@ -73,10 +74,24 @@ static bool find_function(CudaKernel *kernel, const char *name, uint32_t reserve
     return true;
 }
 
+/* An older driver would say "a PTX JIT compilation failed". */
+static bool check_parameters(const KernelImage *image, Diag *diag)
+{
+    int version = 0;
+    if (image->parameters_size <= KERNEL_ABI_SMALL_SIZE)
+        return true;
+    if (!driver_call(diag, cuDriverGetVersion, &version))
+        return false;
+    return version >= KERNEL_ABI_LARGE_DRIVER ||
+           diag_fail(diag, NULL, DIAG_DRIVER_PARAMETERS, image->name, image->parameters_size, KERNEL_ABI_SMALL_SIZE,
+                     KERNEL_ABI_LARGE_DRIVER / 1000, KERNEL_ABI_LARGE_DRIVER % 1000 / 10);
+}
+
 /* Loads the module and finds the kernel; on failure nothing stays loaded. Needs the context current. */
 static bool load_function(CudaKernel *kernel, const KernelImage *image, Diag *diag)
 {
-    if (!load_code(image->code, image->name, image->max_registers, &kernel->module, diag))
+    if (!check_parameters(image, diag) ||
+        !load_code(image->code, image->name, image->max_registers, &kernel->module, diag))
         return false;
     if (find_function(kernel, image->name, image->static_shared, diag) && prefer_carveout(kernel, image, diag))
         return true;

@@ -145,6 +145,8 @@ UNREACHABLE = {
     "DRIVER_SYMBOL": "an old driver",
     "DRIVER_CALL": "the fake driver's tests",
     "DRIVER_LINK": "the fake driver's tests",
+    "PARAMETER_SPACE": "test_parameter_space.py",
+    "DRIVER_PARAMETERS": "test_parameter_space.py",
     "DEVICE_CHOICE": "test_import.py",
     "COMPILER_THREAD": "tests/core/base/test_own_stack.c",
     "HOST_THREADS": "an exhausted machine",

@@ -32,7 +32,8 @@ typedef struct FakeDriver {
 } FakeDriver;
 
 /* The exported variable "fake_driver". In the environment: FAKE_DRIVER_FAIL="cuInit:1:999" does what fail does before
- * anything can be called, FAKE_DRIVER_DEVICES is the number of devices (2), FAKE_DRIVER_PEERS=0 keeps
+ * anything can be called, FAKE_DRIVER_DEVICES is the number of devices (2), FAKE_DRIVER_VERSION its
+ * CUDA version (13000), FAKE_DRIVER_PEERS=0 keeps
  * them from being peers. PTX that contains "bad" does not load. */
 
 #endif
