@@ -40,7 +40,7 @@ static bool request_parameters(Lower *l, const FrontendRequest *request, Operand
         parameters[named] = (Operand){.type = type_tuple(l->arena, request->argument_types + named,
                                                          request->argument_count - named, TUPLE_PLAIN)};
     for (uint32_t i = 0; i < code->free_count; i++)
-        if (!operand_of_constant(l, function->free_values[i], &parameters[named + has_rest + i]))
+        if (!operand_of_capture(l, function->free_values[i], &parameters[named + has_rest + i]))
             return false;
     *count = named + has_rest + code->free_count;
     return true;

@@ -254,7 +254,7 @@ static bool constants_as_operands(Lower *l, const Constant *const *constants, ui
     Operand *operands = ARENA_ARRAY(l->arena, Operand, count);
     *out = operands;
     for (uint32_t i = 0; i < count; i++)
-        if (!operand_of_constant(l, constants[i], &operands[i]))
+        if (!operand_of_capture(l, constants[i], &operands[i]))
             return false;
     return true;
 }

@@ -91,6 +91,9 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
     l->value = value;
     *out = (Operand){0};
     Operand x[3];
+    for (uint32_t i = 0; i < value->count; i++)
+        if (!operand_check(l, lower_fact(l, value->operands[i])))
+            return false;
     for (uint32_t i = 0; i < value->count && i < 3; i++) {
         x[i] = lower_fact(l, value->operands[i]);
         if (value->op != SSA_IS && value->op != SSA_NOT)

@@ -171,6 +171,24 @@ static bool operand_of_intrinsic(Lower *l, const Constant *constant, Operand *ou
     return true;
 }
 
+static bool is_unusable(const Constant *constant)
+{
+    return constant->kind == CONSTANT_UNDEFINED || constant->kind == CONSTANT_UNSUPPORTED;
+}
+
+bool operand_of_capture(Lower *l, const Constant *constant, Operand *out)
+{
+    if (!is_unusable(constant))
+        return operand_of_constant(l, constant, out);
+    *out = operand_object(l, constant);
+    return true;
+}
+
+bool operand_check(Lower *l, Operand operand)
+{
+    return !operand.constant || !is_unusable(operand.constant) || operand_of_constant(l, operand.constant, &operand);
+}
+
 /* "a dict"; what is more than the name of a type has its article. */
 static const char *with_article(Lower *l, const char *what)
 {

@@ -24,6 +24,10 @@ bool lower_fact_known(Lower *l, const SsaValue *value);
 Operand operand_value(const Type *type, IrValue *ir);
 /* A constant as an operand: its type and, where it can be a run-time value, how. False when it cannot be used. */
 bool operand_of_constant(Lower *l, const Constant *constant, Operand *out);
+/* A function's captured constant, which it may never read: what no kernel can use is an object until operand_check. */
+bool operand_of_capture(Lower *l, const Constant *constant, Operand *out);
+/* False with a diagnostic for such an object. */
+bool operand_check(Lower *l, Operand operand);
 Operand operand_int(Lower *l, int64_t value);
 Operand operand_int_typed(Lower *l, const Type *type, int64_t value);
 Operand operand_bool(Lower *l, bool value);
