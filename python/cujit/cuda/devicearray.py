@@ -411,7 +411,7 @@ class DeviceNDArray(ArrayViews, NoArithmetic):
             layout.broadcast_strides(source.shape, source.strides, view.shape)
             _assign(view, source, stream)
             return
-        host = np.asarray(_host_array(value), view.dtype)
+        host = _converted(value, view.dtype)
         layout.broadcast_strides(host.shape, host.strides, view.shape)
         if view._is_contiguous() and (host.size == view.size or view.nbytes <= _SMALL):
             view._upload(np.broadcast_to(host, view.shape), stream)
@@ -538,6 +538,16 @@ def device_array_like(ary: HostOrDeviceArray, stream: StreamLike = 0) -> DeviceN
     need_device()
     strides = layout.like_strides(like.shape, like.strides, like.dtype.itemsize)
     return _allocate(like.shape, strides, like.dtype, stream)
+
+
+def _converted(value: Any, dtype: np.dtype[Any]) -> np.ndarray:
+    """What is assigned, as an array of that dtype. Integers wrap around, as they do when a kernel stores them."""
+    source = _host_array(value)
+    if dtype.kind in "iu":
+        own = np.asarray(source)
+        if own.dtype.kind in "iu":
+            return own.astype(dtype)
+    return np.asarray(source, dtype)
 
 
 def _memory(shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: np.dtype[Any]) -> _core.DeviceBuffer:

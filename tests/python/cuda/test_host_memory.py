@@ -257,3 +257,16 @@ def test_dlpack(make, kind):
     ours = cuda.from_dlpack(array)
     assert ours.copy_to_host().tolist() == [0, 1, 2, 3]
     assert (array * 2).__dlpack_device__() == (1, 0)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint64, np.int8, np.int32])
+def test_assigned_integers_wrap_as_in_kernels(dtype):
+    """numba-cuda converts what is assigned in a kernel, and programs fill unsigned arrays with -1."""
+    array = cuda.device_array(4, dtype)
+    array[:] = -1
+    array[1] = 300
+    array[2:] = [-2, 1 << 40]
+    want = np.array([-1, 300, -2, 1 << 40]).astype(dtype)
+    assert (array.copy_to_host() == want).all()
+    with pytest.raises((OverflowError, ValueError)):
+        array[:] = 10 ** 30
