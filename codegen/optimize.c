@@ -2,6 +2,7 @@
  * takes half the time for kernels with loops. */
 #include "codegen/emit.h"
 #include "codegen/nvptx/local_atomic.h"
+#include "codegen/nvptx/ptxas_fault.h"
 #include "codegen/optimize.h"
 
 static const char *pipeline(const Emitter *emitter)
@@ -42,7 +43,9 @@ bool optimize_module(Emitter *emitter)
         fail(emitter, message);
         LLVMDisposeErrorMessage(message);
     }
-    if (!is_host)
+    if (!is_host) {
         make_local_atomics_plain(emitter);
+        ptxas_avoid_faults(emitter);
+    }
     return !error && (!emitter->llvm_error[0] || fail(emitter, ""));
 }

@@ -87,8 +87,8 @@ static LLVMValueRef load_memory(Emitter *emitter, LLVMTypeRef type, LLVMValueRef
     return LLVMBuildBitCast(emitter->builder, bits, type, "");
 }
 
-/* The lowest byte of a float. ptxas takes st.b8 of a register that a float was computed in for a conversion of the float
- * to an integer; an operation on integers in between, which LLVM cannot remove, keeps it to the bits. */
+/* The lowest byte of a float, for a store (ptxas_fault.def: byte_of_float). An operation on integers in between, which LLVM
+ * cannot remove, keeps ptxas to the bits. */
 static LLVMValueRef byte_of_float(Emitter *emitter, LLVMValueRef bits)
 {
     static const char text[] = "and.b32 $0, $1, 255;", constraints[] = "=r,r";
