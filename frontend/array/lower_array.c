@@ -73,6 +73,17 @@ bool lower_index_value(Lower *l, Operand index, IrValue *extent, IrValue **out)
     return true;
 }
 
+/* i = cuda.threadIdx; x[i] */
+const char *lower_index_hint(Lower *l, Operand index)
+{
+    const Constant *constant = index.constant;
+    const char *path = constant && constant->kind == CONSTANT_INTRINSIC ? intrinsic_info[constant->intrinsic].path : "";
+    const char *axis = arena_format(l->arena, "%.*s.x", (int)strcspn(path, " "), path);
+    if (intrinsic_by_path(axis) != INTRINSIC_NONE)
+        return arena_format(l->arena, "; %s is a number", axis);
+    return "; indices are integers, slices or tuples of them";
+}
+
 bool lower_indices(Lower *l, Operand array, Operand index, IrValue **indices)
 {
     Operand items[TYPE_MAX_NDIM];
@@ -82,7 +93,7 @@ bool lower_indices(Lower *l, Operand array, Operand index, IrValue **indices)
     for (uint32_t i = 0; i < count; i++) {
         if (!is_index(items[i].type))
             return lower_fail(l, DIAG_TYPE_INDEX, lower_describe(l, array.type), lower_describe(l, index.type),
-                              "; indices are integers, slices or tuples of them");
+                              lower_index_hint(l, items[i]));
         int64_t constant;
         bool wraps = items[i].type->kind == TYPE_INT && !(operand_const_int(items[i], &constant) && constant >= 0);
         if (!lower_index_value(l, items[i], wraps ? emit_extent(l, array, i) : NULL, &indices[i]))
@@ -159,7 +170,10 @@ bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out)
     if (type_is_flat(container.type))
         return lower_flat_item(l, lower_tuple_item(l, container, 0), index, out);
     if (container.type->kind != TYPE_ARRAY)
-        return lower_fail(l, DIAG_TYPE_INDEX, lower_describe(l, container.type), lower_describe(l, index.type), "");
+        return lower_fail(l, DIAG_TYPE_INDEX, lower_describe(l, container.type), lower_describe(l, index.type),
+                          container.constant && container.constant->kind == CONSTANT_FUNCTION
+                              ? "; kernels cannot launch kernels: call it without [...], or launch it from the host"
+                              : "");
     if (index_is_view(container, index) || !type_is_single(container.type->element))
         return lower_view(l, container, index, out);
     IrValue *operands[1 + TYPE_MAX_NDIM] = {container.ir};

@@ -4,6 +4,9 @@
 
 #include "frontend/engine.h"
 
+/* Behind a message that a value is no index. */
+const char *lower_index_hint(Lower *l, Operand index);
+
 /* Another array over the same memory: `offset` bytes on, axes in order or reversed. */
 Operand lower_same_memory(Lower *l, Operand array, const Type *type, int64_t offset, bool reversed);
 bool lower_array_attribute(Lower *l, Operand array, const char *name, Operand *out);

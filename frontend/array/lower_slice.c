@@ -211,7 +211,8 @@ static bool view_item(Lower *l, View *view, Operand item, uint32_t items_after)
                           arena_format(l->arena, "; it has %u %s", ndim, ndim == 1 ? "axis" : "axes"));
     if (!is_slice && !is_integer)
         return lower_fail(l, DIAG_TYPE_INDEX, lower_describe(l, view->array.type), lower_describe(l, item.type),
-                          item.type->kind == TYPE_FLOAT ? "; int(...) makes an index of it" : "");
+                          item.type->kind == TYPE_FLOAT ? "; int(...) makes an index of it"
+                                                        : lower_index_hint(l, item));
     return is_slice ? view_slice(l, view, item) : view_integer(l, view, item);
 }
 

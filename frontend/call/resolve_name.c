@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/guess.h"
 #include "frontend/array/lower_array.h"
 #include "frontend/array/lower_pointer.h"
 #include "frontend/array/lower_slice.h"
@@ -22,13 +23,41 @@
 #include "frontend/value/lower_time.h"
 #include "frontend/value/lower_tuple.h"
 
+/* Looks at the last part of a path whose first part is this. */
+static void try_path(Guess *guess, const char *path, size_t length, const char *first, size_t first_length)
+{
+    if (length > first_length + 1 && path[first_length] == '.' && !strncmp(path, first, first_length) &&
+        !memchr(path + first_length + 1, '.', length - first_length - 1))
+        guess_try(guess, path + first_length + 1, length - first_length - 1);
+}
+
+/* The intrinsic of that module, or below that intrinsic, that may have been meant. */
+static const char *guess_intrinsic(Lower *l, const char *module, const char *name)
+{
+    Guess guess = guess_begin(name);
+    const char *first = strcmp(module, "np") == 0 ? "numpy" : module;
+    for (int id = INTRINSIC_NONE + 1; id < INTRINSIC_COUNT; id++) {
+        const IntrinsicInfo *info = &intrinsic_info[id];
+        for (const char *path = info->path; path && *path; path += strspn(path, " ")) {
+            size_t length = strcspn(path, " ");
+            try_path(&guess, path, length, first, strlen(first));
+            path += length;
+        }
+        if (info->numpy)
+            try_path(&guess, info->numpy, strlen(info->numpy), first, strlen(first));
+    }
+    return guess_hint(&guess, l->arena, arena_format(l->arena, "%s.", module));
+}
+
 static bool namespace_attribute(Lower *l, const Constant *space, const char *name, Operand *out)
 {
     for (uint32_t i = 0; i < space->count; i++)
         if (space->names && strcmp(space->names[i], name) == 0)
             return operand_of_constant(l, space->items[i], out);
     const char *shown = space->shown_as ? space->shown_as : space->text ? space->text : "this module";
-    return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, shown, name, "");
+    const char *hint = guess_intrinsic(l, shown, name);
+    bool has_axes = intrinsic_by_path(arena_format(l->arena, "%s.x", shown)) != INTRINSIC_NONE;
+    return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, shown, name, *hint ? hint : has_axes ? "; there are x, y and z" : "");
 }
 
 /* cuda.threadIdx + x -> the row called cuda.threadIdx.x */
@@ -51,7 +80,9 @@ static bool intrinsic_attribute(Lower *l, IntrinsicId id, const char *name, Oper
     }
     const char *shown = intrinsic_info[id].path;
     shown = arena_format(l->arena, "%.*s", (int)strcspn(shown, " "), shown);
-    return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, shown, name, "");
+    const char *hint = guess_intrinsic(l, shown, name);
+    bool has_axes = intrinsic_by_path(arena_format(l->arena, "%s.x", shown)) != INTRINSIC_NONE;
+    return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, shown, name, *hint ? hint : has_axes ? "; there are x, y and z" : "");
 }
 
 static bool complex_part(Lower *l, Operand number, bool imaginary, Operand *out)

@@ -201,7 +201,7 @@ static bool check_operands(Lower *l, const SsaValue *value)
             continue;
         l->value = value;
         if (operand->op == SSA_UNDEFINED || operand->op == SSA_UNASSIGNED)
-            return lower_fail(l, DIAG_NAME_UNDEFINED, operand->name ? operand->name : "this variable");
+            return lower_fail(l, DIAG_NAME_UNDEFINED, operand->name ? operand->name : "this variable", "");
         return lower_fail(l, DIAG_TYPE_UNRESOLVED, "");
     }
     return true;

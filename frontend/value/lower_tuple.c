@@ -23,9 +23,8 @@ Operand lower_make_tuple(Lower *l, const Operand *items, uint32_t count, TupleTa
     for (uint32_t i = 0; i < count; i++)
         types[i] = items[i].type;
     Operand tuple = {.type = type_tuple(l->arena, types, count, tag)};
-    DiagId wrong = type_check_size(tuple.type);
-    if (wrong) {
-        lower_fail(l, wrong, wrong == DIAG_TUPLE_SIZE ? TYPE_MOST_VALUES : TYPE_MOST_NESTING);
+    if (type_count_values(tuple.type, TYPE_MOST_VALUES) > TYPE_MOST_VALUES) {
+        lower_fail(l, DIAG_TUPLE_SIZE, TYPE_MOST_VALUES);
         return operand_none();
     }
     tuple.constant = constant_tuple(l, items, count);

@@ -201,7 +201,8 @@ bool operand_of_constant(Lower *l, const Constant *constant, Operand *out)
     *out = (Operand){.constant = constant};
     const char *shown = constant->shown_as ? constant->shown_as : l->value->name ? l->value->name : "this value";
     switch (constant->kind) {
-    case CONSTANT_UNDEFINED: return lower_fail(l, DIAG_NAME_UNDEFINED, shown);
+    case CONSTANT_UNDEFINED:
+        return lower_fail(l, DIAG_NAME_UNDEFINED, shown, constant->names ? constant->names[0] : "");
     case CONSTANT_UNSUPPORTED:
         return lower_fail(l, DIAG_UNSUPPORTED_VALUE, shown,
                           with_article(l, constant->text ? constant->text : "Python object"),

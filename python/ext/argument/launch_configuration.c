@@ -107,6 +107,8 @@ bool ext_read_configuration(PyObject *tuple, ExtConfiguration *configuration)
 {
     static const uint32_t grid_limits[3] = {INT32_MAX, 65535, 65535}, block_limits[3] = {1024, 1024, 64};
     Py_ssize_t count = PyTuple_Check(tuple) ? PyTuple_GET_SIZE(tuple) : 0;
+    if (PyLong_Check(tuple) || count == 1)
+        return fail("there is a grid, but no block: kernel[(n + 255) // 256, 256](...) has at least n threads");
     if (count < 2 || count > 5)
         return fail("a launch configuration is kernel[grid, block], kernel[grid, block, stream], kernel[grid, block, "
                     "stream, shared memory] or kernel[grid, block, stream, shared memory, cluster]");

@@ -27,12 +27,30 @@ typedef struct Mismatch {
     int equals[2]; /* signatures that fit as well */
 } Mismatch;
 
+/* Arrays of numbers: what makes one of the other's elements. */
+static const char *conversion_hint(const ExtKernel *kernel, const Type *given, const Type *wanted, uint32_t place,
+                                   char *hint, size_t size)
+{
+    char name[100];
+    bool is_near = given->kind == TYPE_ARRAY && wanted->kind == TYPE_ARRAY && given->ndim == wanted->ndim;
+    if (!is_near || !type_is_scalar(given->element) || !type_is_scalar(wanted->element) ||
+        type_equal(given->element, wanted->element))
+        return "";
+    Buf element = {0};
+    type_describe(&element, wanted->element);
+    ext_parameter_name(kernel, place, name, sizeof name);
+    snprintf(hint, size, "; %s.astype(np.%s) makes one", name, buf_text(&element));
+    buf_free(&element);
+    return hint;
+}
+
 /* No signature takes the arguments. With one signature the parameter at fault is named. */
 static bool raise_mismatch(void *data)
 {
     const Mismatch *mismatch = data;
     const ExtCompiled *compiled = mismatch->compiled;
     const Type *const *types = mismatch->types;
+    char hint[200];
     Buf given = {0}, known = {0};
     const JitSignature *only =
         compiled->count == 1 && compiled->signatures->count == mismatch->count ? compiled->signatures : NULL;
@@ -41,7 +59,8 @@ static bool raise_mismatch(void *data)
             continue;
         type_describe(&given, types[i]);
         type_describe(&known, only->arguments[i]);
-        PyErr_Format(PyExc_TypeError, "%s does not convert to %s", buf_text(&given), buf_text(&known));
+        PyErr_Format(PyExc_TypeError, "%s does not convert to %s%s", buf_text(&given), buf_text(&known),
+                     conversion_hint(mismatch->kernel, types[i], only->arguments[i], i, hint, sizeof hint));
         ext_raise_argument(mismatch->kernel, i);
         goto out;
     }

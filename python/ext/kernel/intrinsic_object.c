@@ -31,14 +31,30 @@ static PyObject *intrinsic_getattro(ExtIntrinsic *self, PyObject *name)
     return PyErr_Occurred() ? NULL : PyObject_GenericGetAttr((PyObject *)self, name);
 }
 
+static PyObject *intrinsic_call(ExtIntrinsic *self, PyObject *args, PyObject *kwargs);
+
+static PyObject *fail_on_host(const ExtIntrinsic *self)
+{
+    char text[200];
+    snprintf(text, sizeof text, "%s can be used in kernels only", PyUnicode_AsUTF8(self->path));
+    return ext_raise_id(DIAG_UNSUPPORTED, text);
+}
+
+/* cuda.threadIdx.x + 1, range(cuda.blockDim.x) on the host. */
+static PyObject *compute(PyObject *left, PyObject *right)
+{
+    bool is_left = Py_TYPE(left)->tp_call == (ternaryfunc)intrinsic_call;
+    return fail_on_host((ExtIntrinsic *)(is_left ? left : right));
+}
+
+static PyObject *compute_alone(PyObject *self) { return fail_on_host((ExtIntrinsic *)self); }
+
 static PyObject *intrinsic_call(ExtIntrinsic *self, PyObject *args, PyObject *kwargs)
 {
     bool is_mark = self->number == INTRINSIC_LITERAL_UNROLL || self->number == INTRINSIC_LITERALLY;
     if (is_mark && PyTuple_GET_SIZE(args) == 1 && !kwargs)
         return Py_NewRef(PyTuple_GET_ITEM(args, 0));
-    char text[200];
-    snprintf(text, sizeof text, "%s can be used in kernels only", PyUnicode_AsUTF8(self->path));
-    return ext_raise_id(DIAG_UNSUPPORTED, text);
+    return fail_on_host(self);
 }
 
 static PyObject *intrinsic_repr(ExtIntrinsic *self) { return PyUnicode_FromFormat("<cujit intrinsic %U>", self->path); }
@@ -97,10 +113,23 @@ static PyMethodDef intrinsic_methods[] = {
 };
 
 static PyType_Slot intrinsic_slots[] = {
-    {Py_tp_dealloc, intrinsic_dealloc},   {Py_tp_repr, intrinsic_repr},
-    {Py_tp_getattro, intrinsic_getattro}, {Py_tp_call, intrinsic_call},
-    {Py_tp_members, intrinsic_members},   {Py_tp_getset, intrinsic_getset},
-    {Py_tp_methods, intrinsic_methods},   {0},
+    {Py_tp_dealloc, intrinsic_dealloc},
+    {Py_tp_repr, intrinsic_repr},
+    {Py_tp_getattro, intrinsic_getattro},
+    {Py_tp_call, intrinsic_call},
+    {Py_tp_members, intrinsic_members},
+    {Py_tp_getset, intrinsic_getset},
+    {Py_tp_methods, intrinsic_methods},
+    {Py_nb_add, compute},
+    {Py_nb_subtract, compute},
+    {Py_nb_multiply, compute},
+    {Py_nb_remainder, compute},
+    {Py_nb_floor_divide, compute},
+    {Py_nb_true_divide, compute},
+    {Py_nb_index, compute_alone},
+    {Py_nb_int, compute_alone},
+    {Py_nb_float, compute_alone},
+    {0},
 };
 
 static PyType_Spec intrinsic_spec = {

@@ -2,6 +2,8 @@
  * made once, and is in the table before its insides are made. */
 #include "ext/snapshot/function_snapshot.h"
 
+#include "core/base/guess.h"
+#include "ext/guard.h"
 #include "ext/snapshot/intrinsic_lookup.h"
 #include "ext/snapshot/snapshot_builder.h"
 #include "ext/snapshot/type_value.h"
@@ -107,6 +109,31 @@ static PyObject *name_of_cuda(ExtState *state, const char *name)
     return NULL;
 }
 
+/* Keys of a dict, or items of a tuple. */
+static void try_names(Guess *guess, PyObject *names)
+{
+    PyObject *list = names ? ext_hold(PySequence_List(names)) : NULL; /* others may change a dict */
+    Py_ssize_t length;
+    for (Py_ssize_t i = 0; list && i < PyList_GET_SIZE(list); i++) {
+        PyObject *name = PyList_GET_ITEM(list, i);
+        const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, &length) : NULL;
+        if (text)
+            guess_try(guess, text, (size_t)length);
+    }
+    ext_forgive();
+}
+
+/* What may have been meant by a name that is bound to nothing. */
+static const char *hint_for(SnapshotScope *scope, const char *name)
+{
+    Guess guess = guess_begin(name);
+    PyObject *code = PyFunction_GetCode(scope->function);
+    try_names(&guess, ext_hold(PyObject_GetAttrString(code, "co_varnames")));
+    try_names(&guess, scope->globals);
+    try_names(&guess, scope->builtins);
+    return guess_hint(&guess, scope->builder->arena, "");
+}
+
 /* A name that is bound to nothing. The function's own name means the function: a decorator that compiles at once runs
  * before the name is bound. */
 static const Constant *unbound(SnapshotScope *scope, const char *name)
@@ -118,7 +145,10 @@ static const Constant *unbound(SnapshotScope *scope, const char *name)
         return ext_constant(scope, known, name);
     Constant *constant = ext_new_constant(scope->builder, is_own ? CONSTANT_FUNCTION : CONSTANT_UNDEFINED, name);
     constant->function = is_own ? scope->snapshot : NULL;
-    return constant;
+    const char **names = ARENA_ARRAY(scope->builder->arena, const char *, 1);
+    names[0] = is_own ? "" : hint_for(scope, name);
+    constant->names = is_own ? NULL : names;
+    return PyErr_Occurred() ? NULL : constant;
 }
 
 static const Constant *global_value(SnapshotScope *scope, PyObject *name, const char *shown)

@@ -54,6 +54,7 @@ const Constant *ext_unsupported_value(SnapshotBuilder *builder, PyObject *value,
         hint = "; cuda.local.array(shape, dtype) makes one for a thread, cuda.shared.array for a block";
     } else if (is_numpys) {
         what = "function of NumPy that kernels do not have";
+        hint = "; write what it does as a loop, or call it before the launch";
     } else if (PyCFunction_Check(value)) {
         what = "function that is not written in Python";
     }

@@ -94,7 +94,7 @@ void test_diag(void)
     CHECK(!diag_failed(&diag));
     SourceFunction function = {.file = "k.py", .name = "f.<locals>.g", .first_line = 3};
     SourcePos pos = {.function = &function, .line = 7, .end_line = 8, .column = 4, .end_column = 9};
-    CHECK(!diag_fail(&diag, &pos, DIAG_NAME_UNDEFINED, "cuda"));
+    CHECK(!diag_fail(&diag, &pos, DIAG_NAME_UNDEFINED, "cuda", ""));
     CHECK(diag_failed(&diag) && diag.id == DIAG_NAME_UNDEFINED);
     CHECK_TEXT(diag.message, "name 'cuda' is not defined");
     CHECK_TEXT(diag.file, "k.py");
