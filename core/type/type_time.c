@@ -104,6 +104,9 @@ const Type *type_join_times(Arena *arena, const Type *a, const Type *b, TypeKind
         return coarser->kind == TYPE_DATETIME ? type_time(arena, kind, finer->unit, finer->multiple) : NULL;
     if (!time_factor(coarser->unit, finer->unit, &factor))
         return NULL;
-    uint64_t multiple = greatest_divisor((uint64_t)factor * coarser->multiple, finer->multiple);
+    uint64_t whole;
+    if (__builtin_mul_overflow((uint64_t)factor, (uint64_t)coarser->multiple, &whole))
+        return NULL;
+    uint64_t multiple = greatest_divisor(whole, finer->multiple);
     return type_time(arena, kind, finer->unit, (uint32_t)multiple);
 }

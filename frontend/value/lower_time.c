@@ -69,8 +69,10 @@ static bool change_unit(Lower *l, IrValue *count, const Type *from, const Type *
     bool is_coarser = !is_finer && time_factor(to->unit, unit, &down);
     if (!is_finer && !is_coarser)
         return refuse_unit(l, from, to);
-    up = (is_finer ? up : 1) * multiple;
-    down = (is_coarser ? down : 1) * (int64_t)to->multiple;
+    if (__builtin_mul_overflow(is_finer ? up : 1, (int64_t)multiple, &up) ||
+        __builtin_mul_overflow(is_coarser ? down : 1, (int64_t)to->multiple, &down))
+        return lower_fail(l, DIAG_TYPE_CONVERT, lower_describe(l, from), lower_describe(l, to),
+                          ": the ratio of the units is beyond int64");
     if (up % down == 0) {
         up /= down;
         down = 1;
