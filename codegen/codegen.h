@@ -44,6 +44,8 @@ HostBlocksEntry codegen_host_blocks_entry(const HostCode *code);
 void *codegen_host_lines(const HostCode *code);
 /* Where the machine code of its functions lies; NULL where that is not known. */
 const void *codegen_host_text(const HostCode *code, size_t *size);
+/* image->site_count of them; NULL where there are none. */
+ObservedSite *codegen_host_sites(const HostCode *code);
 /* Assembly text of a host object's code, for inspect_asm on the CPU device. memory_free() it; NULL with a
  * diagnostic. */
 char *codegen_host_assembly(const IrModule *module, const CompileOptions *options, Diag *diag);

@@ -10,21 +10,22 @@ typedef struct Pass {
     const char *name; /* for CUJIT_DUMP and inspect() */
     void (*run)(IrModule *module);
     int optimization; /* the lowest level at which it runs */
-    Observation observation; /* the most that may be observed where it runs */
+    Observation most, least; /* that may be observed where it runs */
 } Pass;
 
 static const Pass nvptx_passes[] = {
-    {"loads", put_loads_first, 1, OBSERVE_ACCESSES},
-    {"unroll", mark_unrolled_loops, 2, OBSERVE_ACCESSES},
-    {"batch", mark_batched_loops, 2, OBSERVE_ACCESSES},
+    {"loads", put_loads_first, 1, OBSERVE_ACCESSES, 0},
+    {"unroll", mark_unrolled_loops, 2, OBSERVE_ACCESSES, 0},
+    {"batch", mark_batched_loops, 2, OBSERVE_ACCESSES, 0},
     {0},
 };
 
 static const Pass host_passes[] = {
-    {"yield", yield_in_waiting_loops, 0, OBSERVE_ACCESSES},
-    {"stride", split_stride_loop, 0, OBSERVE_NOTHING},
-    {"bounds", mark_thread_bounds, 0, OBSERVE_NOTHING},
-    {"regions", form_parallel_regions, 0, OBSERVE_LINES},
+    {"observe", observe_accesses, 0, OBSERVE_ACCESSES, OBSERVE_ACCESSES},
+    {"yield", yield_in_waiting_loops, 0, OBSERVE_ACCESSES, 0},
+    {"stride", split_stride_loop, 0, OBSERVE_NOTHING, 0},
+    {"bounds", mark_thread_bounds, 0, OBSERVE_NOTHING, 0},
+    {"regions", form_parallel_regions, 0, OBSERVE_LINES, 0},
     {0},
 };
 
@@ -43,7 +44,7 @@ bool codegen_run_passes(IrModule *module, const Target *target, const CompileOpt
 {
     assert((int)target->kind < TARGET_COUNT && passes[target->kind]);
     for (const Pass *pass = passes[target->kind]; pass->name; pass++) {
-        if (options->opt < pass->optimization || options->observe > pass->observation)
+        if (options->opt < pass->optimization || options->observe > pass->most || options->observe < pass->least)
             continue;
         pass->run(module);
         if (watch)

@@ -13,6 +13,8 @@ void mark_unrolled_loops(IrModule *module);
 void mark_batched_loops(IrModule *module);
 
 /* --- host/ -------------------------------------------------------------------------------------------------------- */
+/* observe_accesses.c: tells the runtime of branches and accesses. */
+void observe_accesses(IrModule *module);
 /* waiting_loops.c: makes loops in which a thread waits for what another one writes let the others run. */
 void yield_in_waiting_loops(IrModule *module);
 /* regions/stride_loop.c: makes of a kernel that is one grid-stride loop one trip of it. */

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/observed.h"
+
 typedef struct HostThread HostThread;
 
 /* Services that compiled code calls through HostThread.services: the fields' order is the ABI. */
@@ -26,6 +28,10 @@ typedef struct HostServices {
     uint64_t (*nanoseconds)(HostThread *thread);
     /* Writes to standard output. format: of print_format.h; values: 8 bytes for each directive, pointers for %s. */
     void (*print)(HostThread *thread, const char *format, const uint64_t *values);
+    /* An event (observed.def) at that site, inside of so many loops of its function. detail: whether the condition of a branch
+     * holds, the bytes at the address of an access. */
+    void (*observe)(HostThread *thread, ObservedSite *site, int32_t event, int32_t depth, const void *address,
+                    int64_t detail);
     /* All threads of a block meet, those that have ended aside (going, NULL: none has). For each thread what `meet` takes and
      * returns; places NULL: the operation has none. Votes of the block: results has one item. Arrays end with a warp. */
     void (*exchange)(int32_t operation, int32_t threads, const uint64_t *values, const uint32_t *places,

@@ -25,6 +25,7 @@
     NUMBER(int, carveout) /* GPU: of the L1 cache for shared memory, a hint: percent + 1; 0: the driver chooses */ \
     NUMBER(Observation, observation) /* host */                                                                    \
     NUMBER(uint32_t, line_cells) /* host: numbers at NAME.lines (host_abi.h) */                                    \
+    NUMBER(uint32_t, site_count) /* host: ObservedSites at NAME.sites */                                           \
     BYTES(char, observed, observed_size) /* host: what they are of (codegen/host/observe.h) */                     \
     BYTES(char, name, name_size) /* symbol of the kernel */                                                        \
     BYTES(char, code, code_size) /* PTX text, or a host object file */                                             \

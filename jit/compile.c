@@ -144,7 +144,9 @@ static void observe(const KernelImage *image, JitSpecialization *specialization)
                          .text = arena_copy(specialization->arena, image->observed, image->observed_size),
                          .text_size = image->observed_size,
                          .lines = codegen_host_lines(specialization->host_code),
-                         .line_cells = image->line_cells};
+                         .line_cells = image->line_cells,
+                         .sites = codegen_host_sites(specialization->host_code),
+                         .site_count = image->site_count};
 }
 
 bool jit_load(KernelImage *image, JitSpecialization *specialization, Diag *diag)

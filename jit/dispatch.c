@@ -99,9 +99,20 @@ const char *jit_warnings(const JitSpecialization *specialization)
 }
 const bool *jit_written(const JitSpecialization *specialization) { return specialization->written; }
 
-const JitObservation *jit_observation(const JitSpecialization *specialization)
+bool jit_is_observed(const JitSpecialization *specialization)
 {
-    return specialization->observation.kind > OBSERVE_NOTHING ? &specialization->observation : NULL;
+    return specialization->observation.kind > OBSERVE_NOTHING;
+}
+
+void jit_each_observation(const JitSpecialization *specialization, void (*visit)(const JitObservation *, void *user),
+                          void *user)
+{
+    if (!jit_is_observed(specialization))
+        return;
+    visit(&specialization->observation, user);
+    const JitSpecialization *each = atomic_load_explicit(&specialization->variants, memory_order_acquire);
+    for (; each; each = atomic_load_explicit(&each->next, memory_order_acquire))
+        visit(&each->observation, user);
 }
 
 bool jit_prints(const JitSpecialization *specialization) { return specialization->prints; }

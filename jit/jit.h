@@ -96,15 +96,20 @@ const bool *jit_written(const JitSpecialization *specialization);
 bool jit_prints(const JitSpecialization *specialization);
 /* Whether a launch returns when the kernel is done, on every device: debug kernels that can raise. */
 bool jit_waits(const JitSpecialization *specialization);
-/* What a kernel of the CPU device counts while it runs, if it is observed; NULL: it is not. */
+/* What a kernel of the CPU device counts while it runs, if it is observed. */
 typedef struct JitObservation {
     Observation kind;
     const char *text; /* what the numbers are of: codegen/host/observe.h */
     size_t text_size;
     void *lines; /* uint8_t for OBSERVE_LINES, uint64_t for OBSERVE_ACCESSES; kernels that run write them */
     uint32_t line_cells;
+    ObservedSite *sites; /* with OBSERVE_ACCESSES */
+    uint32_t site_count;
 } JitObservation;
-const JitObservation *jit_observation(const JitSpecialization *specialization);
+bool jit_is_observed(const JitSpecialization *specialization);
+/* That of each code that launches of the specialization may have run; none where it is not observed. */
+void jit_each_observation(const JitSpecialization *specialization, void (*visit)(const JitObservation *, void *user),
+                          void *user);
 /* Launches with the parameter buffer that jit_abi describes, and writes its fields for exceptions; launch->parameters_size
  * is set here. DIAG_KERNEL_EXCEPTION: a thread raised; in this launch if the device is the CPU or the launch waits, else in
  * an earlier one on the stream. *ran: whether the kernel was launched, which it may have been before a failure. */

@@ -25,6 +25,7 @@ struct HostCode {
     HostThreadEntry thread;
     HostBlocksEntry blocks;
     void *lines;
+    ObservedSite *sites;
     HostForeign foreign;
     HostText text;
     char report[512]; /* what ORC said last */
@@ -196,6 +197,8 @@ static bool link_object(HostCode *code, const KernelImage *image, const LinkItem
         code->blocks = (HostBlocksEntry)look_up(code, image, ".blocks", &code->text, diag);
     if (image->line_cells)
         code->lines = look_up(code, image, ".lines", &(HostText){0}, diag);
+    if (image->site_count)
+        code->sites = look_up(code, image, ".sites", &(HostText){0}, diag);
     return !diag_failed(diag);
 }
 
@@ -231,3 +234,5 @@ const void *codegen_host_text(const HostCode *code, size_t *size)
     *size = code->text.size;
     return code->text.at;
 }
+
+ObservedSite *codegen_host_sites(const HostCode *code) { return code->sites; }

@@ -329,7 +329,7 @@ static const char *math_symbol(Emitter *emitter, IntrinsicId id, bool is_double)
 static void begin(Emitter *emitter)
 {
     emitter->host = ARENA_NEW(emitter->arena, HostEmitter);
-    emitter->host->observed = host_observe(emitter);
+    emitter->host->observed = host_observed_module(emitter);
 }
 
 static void describe_image(const Emitter *emitter, KernelImage *image)

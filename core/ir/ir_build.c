@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "core/observed.h"
+
 /* The words of op.def's result, immediate and flags columns. */
 enum {
     NONE = IR_FLAG_NONE,
@@ -43,6 +45,7 @@ const char *const *ir_hint_words(IrOp op, uint8_t *count)
     case IR_ADDRESS: *count = IR_ESCAPE_COUNT; return escape_names;
     case IR_RAISE: *count = IR_SILENCE_COUNT; return silence_names;
     case IR_BRANCH: *count = IR_BOUND_COUNT; return bound_names;
+    case IR_OBSERVE: *count = OBSERVED_EVENT_COUNT; return observed_event_words;
     default: *count = 0; return NULL;
     }
 }

@@ -363,6 +363,7 @@ static bool read_arguments(Parser *p, IrOp op, const Type *type, IrValue *out)
     case IR_PRINT:
         out->text = text_read_name(&p->at, p->arena);
         return out->text ? read_more_operands(p) : parse_fail(p, "expected a format before '%.20s'", p->at);
+    case IR_OBSERVE:
     case IR_RAISE: return parse_number(p, &out->index) && read_more_operands(p);
     case IR_EXCHANGE: return read_exchange(p, out);
     case IR_THREAD_LOOP: return read_thread_loop(p, out);

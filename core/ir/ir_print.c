@@ -228,6 +228,7 @@ static void print_operation(Buf *out, const IrValue *value)
         text_print_name(out, value->text ? value->text : "?");
         print_rest(out, value, 0);
         return;
+    case IR_OBSERVE:
     case IR_RAISE:
         buf_printf(out, "%u", value->index);
         print_rest(out, value, 0);

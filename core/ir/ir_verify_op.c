@@ -2,6 +2,7 @@
 #include "core/base/exception_record.h"
 #include "core/ir/ir_verify.h"
 #include "core/ir/print_format.h"
+#include "core/observed.h"
 
 #include <string.h>
 
@@ -416,6 +417,16 @@ static bool verify_exchange(const IrValue *value, Diag *diag)
     return is_kind(value->type, INT | BOOL) || fail_type(diag, value, "the result", value->type, "an integer");
 }
 
+static bool verify_observe(const IrValue *value, Diag *diag)
+{
+    uint32_t next = value->hint == OBSERVED_BRANCH, is_access = observed_is_access((ObservedEvent)value->hint);
+    if (is_access && !verify_element(value, &next, diag))
+        return false;
+    if (!expect_count(diag, value, next + is_access + 1) || !expect_int64(diag, value, next, value->operand_count))
+        return false;
+    return value->hint != OBSERVED_BRANCH || expect_kind(diag, value, 0, BOOL, "bool");
+}
+
 static bool verify_given(const IrValue *value, Diag *diag)
 {
     switch (value->op) {
@@ -462,6 +473,7 @@ static bool verify_given(const IrValue *value, Diag *diag)
     case IR_RETURN: return verify_return(value, diag);
     case IR_RAISE: return verify_raise(value, diag);
     case IR_PRINT: return verify_print(value, diag);
+    case IR_OBSERVE: return verify_observe(value, diag);
     case IR_LINE: return expect_operand(diag, value, 0, TYPE_OF(INT64));
     default: return verify_fail(diag, value, "the verifier has no rule for this operation");
     }

@@ -16,13 +16,12 @@ import types
 import weakref
 from array import array
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from cujit import _core
+from cujit._observed import LineTable, read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     Arc = tuple[int, int]
 
 __all__ = ["coverage_init"]
@@ -33,29 +32,15 @@ def coverage_init(reg: Any, options: Any) -> None:
     _core.set_setting("observe_lines", True)
 
 
-class _Table(NamedTuple):
-    """A function that counts its lines: its cells are a square, a row for each line before, a column for this one."""
-
-    file: str
-    entry: int         # what coverage.py calls the outside of the function; 0: it has none
-    lines: list[int]   # by place; the outside is 0
-    first: int
-
-
 @lru_cache(maxsize=256)
-def _tables(text: bytes) -> list[_Table]:
-    """What codegen/host/observe.h describes."""
-    words: Iterator[str] = iter(text.decode().split("\0")[:-1])
-    tables, first = [], 0
-    for kind in words:
-        if kind != "function":
-            break
-        file, name, first_line, count = next(words), next(words), int(next(words)), int(next(words))
-        lines = [0, *(int(next(words)) for _ in range(count))]
-        # The code of a list comprehension is a part of the function around it since CPython 3.12.
-        tables.append(_Table(file, 0 if name.endswith("<listcomp>") else -first_line, lines, first))
-        first += len(lines) ** 2
-    return tables
+def _tables(text: bytes) -> list[LineTable]:
+    return read(text)[0]
+
+
+def _outside(table: LineTable) -> int:
+    """What coverage.py calls what is not in the function; 0: nothing, for the code of a list comprehension is a part of
+    the function around it since CPython 3.12."""
+    return 0 if table.function.endswith("<listcomp>") else -table.first_line
 
 
 def _arcs(text: bytes, marks: bytes) -> dict[str, set[Arc]]:
@@ -65,10 +50,11 @@ def _arcs(text: bytes, marks: bytes) -> dict[str, set[Arc]]:
     tables = iter(_tables(text))
     table = next(tables)
     for number in numbers:
-        while number >= table.first + len(table.lines) ** 2:
+        while number >= table.first_cell + len(table.lines) ** 2:
             table = next(tables)
-        before, now = divmod(number - table.first, len(table.lines))
-        arc = (table.lines[before] if before else table.entry, table.lines[now] if now else table.entry)
+        before, now = divmod(number - table.first_cell, len(table.lines))
+        outside = _outside(table)
+        arc = (table.lines[before] if before else outside, table.lines[now] if now else outside)
         found.setdefault(table.file, set()).add(arc)
     return found
 

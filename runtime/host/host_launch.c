@@ -9,6 +9,7 @@
 #include "runtime/host/host_backend.h"
 #include "runtime/host/host_grid.h"
 #include "runtime/host/host_pool.h"
+#include "runtime/host/threads/host_profile.h"
 #include "core/base/memory.h"
 
 enum {
@@ -34,6 +35,7 @@ RtKernel *host_kernel_load(RtDevice *device, const KernelImage *image, Diag *dia
     kernel->code_size = image->text_size;
     kernel->by_warps = image->effects & EFFECT_WARP_SYNC && !image->blocks_entry;
     kernel->by_clusters = image->effects & EFFECT_CLUSTER && kernel->by_warps;
+    kernel->is_observed = image->observation == OBSERVE_ACCESSES;
     kernel->local_size = image->local_size;
     kernel->context_size = image->context_size;
     return &kernel->base;
@@ -102,6 +104,29 @@ bool host_kernel_occupancy(RtKernel *kernel, size_t dynamic_shared, int *blocks,
 }
 
 /* --- launching ------------------------------------------------------------------------------------------------------ */
+static bool run(HostJob *job, int participants, Diag *diag)
+{
+    if (job->launch->cooperative && job->kernel->by_warps)
+        return host_grid_run(job, diag);
+    if (job->kernel->by_clusters)
+        return host_clusters_run(job, diag);
+    job->chunk = job->block_count / ((int64_t)participants * CHUNKS_PER_PARTICIPANT);
+    if (job->chunk < 1)
+        job->chunk = 1;
+    return host_pool_run(job, participants, diag);
+}
+
+/* Blocks run one after the other, but for those that wait for each other. */
+static bool run_observed(HostJob *job, Diag *diag)
+{
+    bool at_once = job->launch->cooperative || job->kernel->by_clusters;
+    if (!host_profile_begin(job->kernel, job->launch, at_once ? job->block_count : 1, diag))
+        return false;
+    Diag ignored = {.id = DIAG_NONE};
+    bool ran = run(job, 1, diag);
+    return host_profile_end(job->kernel, ran ? diag : &ignored) && ran;
+}
+
 bool host_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
 {
     int participants;
@@ -114,12 +139,5 @@ bool host_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
         .launch = launch,
         .block_count = (int64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
     };
-    if (launch->cooperative && job.kernel->by_warps)
-        return host_grid_run(&job, diag);
-    if (job.kernel->by_clusters)
-        return host_clusters_run(&job, diag);
-    job.chunk = job.block_count / ((int64_t)participants * CHUNKS_PER_PARTICIPANT);
-    if (job.chunk < 1)
-        job.chunk = 1;
-    return host_pool_run(&job, participants, diag);
+    return job.kernel->is_observed ? run_observed(&job, diag) : run(&job, participants, diag);
 }

@@ -89,6 +89,7 @@ static const Sample samples[] = {
      "  %9: i64 = add %1, %2",
      "i64 i64 i64"},
     {IR_LINE, "  line %1, 2\n  line %1, 0\n  %9: i64 = add %1, %1", "i64 i64"},
+    {IR_OBSERVE, NULL, NULL}, /* the CPU device's: tests/python/kernel/test_profile.py */
     {IR_RAISE, "  branch %1, block 1, block 2\nblock 1:\n  raise 0, %1\nblock 2:\n  %9: bool = not %1", "bool bool"},
     {IR_THREAD_LOOP, NULL, NULL},
     {IR_TRIP, NULL, NULL},

@@ -58,6 +58,17 @@ def test_architecture_dumps():
     assert architecture_dumps.with_dumps(page) == page, "run scripts/architecture_dumps.py --write"
 
 
+def test_report_of_a_profile():
+    pytest.importorskip("cujit")
+    import profile_page
+
+    from cujit import cuda
+
+    if cuda.get_current_device().kind != "cpu":
+        pytest.skip("profiles count on the CPU device")
+    assert profile_page.page() == read("docs/profiling_kernels.md"), "run scripts/profile_page.py --write"
+
+
 def test_page_of_intrinsics():
     pytest.importorskip("cujit")
     import intrinsics_page

@@ -30,7 +30,7 @@ FLOORS = {
             *["type/", "snapshot", "constant", "foreign", "link_kind"],
             *["intrinsic", "intrinsic_cuda", "intrinsic_tensor", "intrinsic_family", "libdevice"],
         ],
-        ["float_flag", "check", "option", "host_abi", "host_tensor", "kernel_abi", "launch_plan", "target",
+        ["float_flag", "check", "option", "observed", "host_abi", "host_tensor", "kernel_abi", "launch_plan", "target",
          "kernel_image"],
         ["ir/"],
     ],

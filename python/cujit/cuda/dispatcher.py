@@ -9,6 +9,7 @@ from cujit import _core
 from cujit.cuda._dispatch import signature as signatures
 from cujit.cuda._dispatch.inspection import Inspection, Overload
 from cujit.cuda._dispatch.launchers import ExtendedLauncher, ForAll, argument_type, block_for, quiet_launcher
+from cujit.cuda._dispatch.profile import Profiler
 from cujit.errors import LaunchConfigurationError
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class Dispatcher(Inspection, Generic[_P, _R]):
         self.declared = signature
         self._extensions = list(extensions)
         self.specialized = False
+        self._profiler: Profiler | None = None
         self._specializations: dict[ArgumentTypes, Dispatcher[_P, _R]] = {}
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
@@ -221,6 +223,28 @@ class Dispatcher(Inspection, Generic[_P, _R]):
         grid = tuple(-(-count // threads) for count, threads in zip((x, y, z), block, strict=True))
         return quiet_launcher(self, grid, block, stream, sharedmem)
 
+    @property
+    def profile(self) -> Profiler:
+        """Launches on the CPU device that count what threads and warps do, line by line.
+
+        kernel.profile[grid, block, stream, sharedmem, cluster](*args) gives a Profile, whose text is the annotated
+        source.
+
+        Returns
+        -------
+        Profiler
+            The same each time.
+
+        Examples
+        --------
+        >>> counted = kernel.profile[2, 32](np.zeros(40))
+        >>> counted.total().branches, counted.total().divergent
+        (2, 1)
+        """
+        if self._profiler is None:
+            self._profiler = Profiler(self)
+        return self._profiler
+
     # --- compiling ---------------------------------------------------------------------------------------------------
 
     def compile(self, sig: SignatureLike) -> Overload:   # type: ignore[override]
@@ -367,9 +391,9 @@ class Dispatcher(Inspection, Generic[_P, _R]):
 
     # --- copies ------------------------------------------------------------------------------------------------------
 
-    def _copy(self) -> Dispatcher[_P, _R]:
+    def _copy(self, **changes: Any) -> Dispatcher[_P, _R]:
         return type(self)(self.py_func, device=self.is_device, extensions=self._extensions, signature=self.declared,
-                          **self.options)
+                          **{**self.options, **changes})
 
     def __copy__(self) -> Dispatcher[_P, _R]:
         return self._copy()

@@ -2,6 +2,7 @@
  * exchange values, blocks vote, threads sleep. Lanes that meet wait for those of their mask that have not returned; the
  * last one to come works out every result. A warp of which no lane can run ends in a report, not in a hang, unless it
  * waits at a barrier: then the next warp runs, and once all do, the barrier opens. */
+#include "runtime/host/threads/host_profile.h"
 #include "runtime/host/threads/host_warp.h"
 
 #include <sched.h>
@@ -319,6 +320,7 @@ const HostServices host_warp_services = {.barrier = warps_barrier,
                                          .debug = host_debug,
                                          .nanoseconds = host_clock,
                                          .print = host_print,
+                                         .observe = host_observe,
                                          .exchange = host_exchange};
 
 /* --- threads -------------------------------------------------------------------------------------------------------- */

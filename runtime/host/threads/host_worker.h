@@ -16,6 +16,7 @@ typedef struct HostKernel {
     HostThreadEntry thread_entry;
     HostBlocksEntry blocks_entry; /* NULL: threads must be real */
     bool by_clusters; /* blocks of a cluster run in turns */
+    bool is_observed; /* its blocks run one after the other (host_profile.c) */
     bool by_warps; /* threads are scheduled by host_warp.c */
     uint32_t local_size; /* bytes of local arrays of a thread */
     uint32_t context_size; /* bytes that blocks_entry keeps for a thread */

@@ -186,6 +186,7 @@ static const char every_operation[] =
     "block 0:\n"
     "  %0: i64 = trip\n"
     "  line %0, 3\n"
+    "  observe !trip 4, %0\n"
     "  %1: i64 = mul !exact %0, n\n"
     "  %2: i64 = add !exact %1, n\n"
     "  %3: bool = lt %2, n\n"
