@@ -56,6 +56,7 @@ from cujit.cuda.devices import (
     is_available as is_available,
     is_bfloat16_supported as is_bfloat16_supported,
     is_float16_supported as is_float16_supported,
+    is_fp8_supported as is_fp8_supported,
     is_supported_version as is_supported_version,
     list_devices as list_devices,
     profile_start as profile_start,

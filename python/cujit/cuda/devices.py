@@ -534,6 +534,11 @@ def is_bfloat16_supported() -> bool:
     return need_device().supports_bfloat16
 
 
+def is_fp8_supported() -> bool:
+    """Whether kernels can use cuda.fp8: always, since it is written in the kernel language."""
+    return True
+
+
 class runtime:
     """The CUDA version of the driver."""
 

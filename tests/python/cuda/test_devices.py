@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from cujit import cuda, errors
+from cujit import cuda, errors, float32
 
 
 @cuda.jit
@@ -238,3 +238,15 @@ def test_times_between_events_that_keep_none():
         for pair in ((start, other), (other, start)):
             with pytest.raises(errors.CudaAPIError, match="CUDA_ERROR_INVALID_HANDLE"):
                 cuda.event_elapsed_time(*pair)
+
+
+def test_fp8_is_there_where_its_kernels_run():
+    assert cuda.is_fp8_supported() is True
+
+    @cuda.jit
+    def kernel(out):
+        out[0] = float32(cuda.fp8.fp8_e4m3(1.5))
+
+    out = np.zeros(1)
+    kernel[1, 1](out)
+    assert out[0] == 1.5
