@@ -36,8 +36,7 @@ CheckSet checks_of(const CompileOptions *options, TargetKind kind)
 {
     if (options->check != CHECKS_DEFAULT)
         return options->check & CHECKS_ALL;
-    (void)kind;
-    return CHECKS_NONE;
+    return kind == TARGET_HOST || options->debug ? CHECK_BOUNDS : CHECKS_NONE;
 }
 
 const TargetInfo *target_gpu(int sm)

@@ -61,10 +61,11 @@ static void describe(const JitFunction *function, const IrModule *module, JitSpe
     jit_keep_exceptions(module, specialization);
 }
 
-/* Whether somebody is told of every kernel that this is linked with, which variants are not. */
-static bool is_watched(const IrModule *module)
+/* Whether one kernel has to do for all launches: somebody is told of every one that this is linked with, or it counts what
+ * it does. */
+static bool is_one_kernel(const JitFunction *function, const IrModule *module)
 {
-    bool is_watched = false;
+    bool is_watched = function->options.observe > OBSERVE_NOTHING;
     for (uint32_t i = 0; i < module->link_count; i++)
         is_watched |= module->links[i]->watcher != NULL;
     return is_watched;
@@ -85,7 +86,8 @@ static LaunchPlan add_checks(const JitFunction *function, const Target *target, 
     static const LaunchTests none;
     LaunchPlan plan = {0};
     const LaunchTests *failed = specialization->failed;
-    codegen_add_checks(module, target, &function->options, failed ? failed : &none, is_watched(module) ? NULL : &plan);
+    codegen_add_checks(module, target, &function->options, failed ? failed : &none,
+                       is_one_kernel(function, module) ? NULL : &plan);
     return failed ? (LaunchPlan){0} : plan;
 }
 

@@ -69,6 +69,14 @@ def test_report_of_a_profile():
     assert profile_page.page() == read("docs/profiling_kernels.md"), "run scripts/profile_page.py --write"
 
 
+def test_reports_of_check_mode():
+    pytest.importorskip("cujit")
+    import debugging_reports
+
+    page = read("docs/debugging_kernels.md")
+    assert debugging_reports.with_reports(page) == page, "run scripts/debugging_reports.py --write"
+
+
 def test_page_of_intrinsics():
     pytest.importorskip("cujit")
     import intrinsics_page

@@ -122,7 +122,7 @@ def jit(func_or_sig: Any = None, device: bool = False, inline: str | bool | Call
 
 def _refuse(given, inline):
     if given.pop("boundscheck", None):
-        raise NotImplementedError("boundscheck: kernels do not check bounds")
+        raise NotImplementedError("boundscheck: cujit's option is check='bounds'")
     ignored = sorted(_NUMBAS_OWN & given.keys())
     if ignored:
         warnings.warn(f"cuda.jit: {', '.join(ignored)}: for numba's compiler for CPUs; without effect here",

@@ -32,7 +32,7 @@ class LoopOptions(TypedDict, total=False):
     stream raises it."""
     check: bool | str | Iterable[str] | None
     """What of a kernel is checked while it runs, by words: "bounds". True: all; False: nothing. None: what the
-    environment's CUJIT_CHECK says, else nothing."""
+    environment's CUJIT_CHECK says, else "bounds" on the CPU device and with debug=True, else nothing."""
 
 class CodeOptions(LoopOptions, total=False):
     """Options of cuda.compile and compile_ptx."""
