@@ -1,6 +1,9 @@
 """Generates programs, runs each in CPython and as a kernel, compares, and prints figures.
 
-    python tests/fuzz/run.py --programs 20000 --seed 1 --processes 2 [--device cuda]
+    python tests/fuzz/run.py --programs 20000 --seed 1 --processes 2 [--device cuda] [--kind cooperation]
+
+With --kind cooperation the programs' threads wait for each other and share memory, and a model of threads in Python
+stands in CPython's place (cooperation.py).
 
 What the CPU device rounds in its own way (sin, exp, ...) CPython asks of it. Programs for a GPU have no functions that
 are not exact; those with powers, or sizes of complex numbers, are skipped.
@@ -49,6 +52,29 @@ def likeness(kind, text):
     return kind, re.sub(r"\d+", "N", text.split("\n")[-1]) if kind == "refused" else ""
 
 
+def cooperation_worker(first, count):
+    """As worker, for threads that work together; a program is reported as it is."""
+    import warnings
+
+    import cooperation
+
+    from cujit import errors
+
+    warnings.simplefilter("ignore")
+    for seed in range(first, first + count):
+        print("start", seed, flush=True)
+        program = cooperation.Cooperation(seed)
+        try:
+            wrong = cooperation.check(program)
+            kind = "mismatch" if wrong else "equal"
+        except errors.CujitError as error:
+            kind, wrong = "refused", str(error)
+        threads = program.threads * program.blocks
+        print(kind, seed, threads, threads, flush=True)
+        if wrong:
+            print("report " + repr(f"{kind}, seed {seed}: {wrong}\n{program.text}"), flush=True)
+
+
 def worker(first, count):
     """Runs seeds and prints a line for each: seed, verdict, compared threads."""
     import expressions
@@ -71,9 +97,12 @@ def worker(first, count):
             print("report " + repr(f"{kind}, seed {seed}: {verdict(small)[1]}\n{small.text}"), flush=True)
 
 
-def run_chunk(first, count):
+WORKERS = {"values": worker, "cooperation": cooperation_worker}
+
+
+def run_chunk(first, count, kind):
     """Lines of a worker process; a crash or a hang becomes a report."""
-    command = [sys.executable, str(HERE / "run.py"), "--worker", str(first), str(count)]
+    command = [sys.executable, str(HERE / "run.py"), "--kind", kind, "--worker", str(first), str(count)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_FOR_A_CHUNK)
         lines, status, errors = done.stdout.splitlines(), done.returncode, done.stderr
@@ -85,12 +114,12 @@ def run_chunk(first, count):
     return lines
 
 
-def run(first, programs, processes):
+def run(first, programs, processes, kind):
     """Figures: {verdict: programs}, the threads compared and run, and what failed."""
     figures, threads, reports = collections.Counter(), collections.Counter(), []
     chunks = [(s, min(CHUNK, first + programs - s)) for s in range(first, first + programs, CHUNK)]
     with ThreadPoolExecutor(processes) as pool:
-        for lines in pool.map(lambda chunk: run_chunk(*chunk), chunks):
+        for lines in pool.map(lambda chunk: run_chunk(*chunk, kind), chunks):
             for line in lines:
                 word, rest = line.split(" ", 1)
                 if word == "report":
@@ -110,16 +139,17 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--kind", choices=sorted(WORKERS), default="values")
     parser.add_argument("--worker", nargs=2, type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if not options.worker:
         os.environ["CUJIT_DEVICE"] = options.device
     sys.path.insert(0, str(HERE))
     if options.worker:
-        worker(*options.worker)
+        WORKERS[options.kind](*options.worker)
         return 0
     start = time.monotonic()
-    figures, threads, reports = run(options.seed, options.programs, options.processes)
+    figures, threads, reports = run(options.seed, options.programs, options.processes, options.kind)
     total = sum(figures.values()) - figures["skipped"]
     print(f"{total} programs from seed {options.seed} in {time.monotonic() - start:.0f} s: "
           f"{figures['equal']} equal, {figures['mismatch']} mismatches, {figures['refused']} refused, "

@@ -6,6 +6,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import cooperation
 import differential
 import grammar
 import mutated_code
@@ -28,6 +29,44 @@ def test_programs(first, monkeypatch):
         program = grammar.generate(seed)
         wrong, compared = differential.check(program)
         assert not wrong, f"seed {seed}: {wrong}\n{program.text}"
+
+
+@pytest.mark.parametrize("first", range(0, 60, 15))
+def test_threads_that_work_together(first):
+    for seed in range(first, first + 15):
+        program = cooperation.Cooperation(seed)
+        wrong = cooperation.check(program)
+        assert not wrong, f"seed {seed}: {wrong}\n{program.text}"
+
+
+def test_programs_of_threads_have_everything():
+    """Each collective, and loops around barriers."""
+    text = "".join(cooperation.Cooperation(seed).text for seed in range(60))
+    for name in ["syncthreads()", "syncthreads_count", "syncthreads_and", "syncthreads_or", "shfl_sync", "shfl_up_sync",
+                 "shfl_down_sync", "shfl_xor_sync", "ballot_sync", "any_sync", "all_sync", "shared.array",
+                 *(f"atomic.{name}" for name in cooperation.ATOMICS)]:
+        assert f"cuda.{name}" in text, name
+
+
+def test_the_model_of_threads():
+    kinds = {"vote_count": [3] * 4, "vote_and": [0] * 4, "warp_ballot": [0b1011] * 4, "warp_any": [1] * 4}
+    for kind, expected in kinds.items():
+        assert cooperation.exchange(kind, [1, 1, 0, 1]) == expected
+    assert cooperation.exchange("shuffle", [(lane, 5) for lane in range(64)]) == [5] * 32 + [37] * 32
+    assert cooperation.exchange("shuffle_up", [(lane, 30) for lane in range(32)]) == [*range(30), 0, 1]
+
+    def thread(t):
+        if t:
+            yield "barrier", None
+        yield "vote_and", 1
+
+    with pytest.raises(AssertionError, match="threads of a block are at"):
+        cooperation.run_block([thread(0), thread(1)])
+
+
+def test_the_model_notices_a_wrong_result(monkeypatch):
+    monkeypatch.setattr(cooperation, "shift", lambda value, by: value)
+    assert any(cooperation.check(cooperation.Cooperation(seed)) for seed in range(12))
 
 
 @pytest.mark.parametrize("first", [1000, 1020])
