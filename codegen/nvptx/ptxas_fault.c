@@ -4,7 +4,7 @@
 
 #include "codegen/emit_tools.h"
 
-/* --- high_word: differences of 32-bit values in 64 bits --------------------------------------------------------------------------- */
+/* --- high_word: differences, in 64 bits, of high words --------------------------------------------------------------------------- */
 /* How far the search for a value's width goes through what it is computed from. */
 enum { DEEPEST = 4 };
 
@@ -74,31 +74,68 @@ static LLVMValueRef as_word(Emitter *emitter, LLVMValueRef value)
     return LLVMBuildTrunc(emitter->builder, value, emitter->i32, "");
 }
 
-/* The same in words. Where the ranges prove that the difference is one of 32 bits, it is computed there; else the high word
- * is made of a comparison. */
-static LLVMValueRef difference(Emitter *emitter, LLVMValueRef from, LLVMValueRef what, bool fits)
+/* Whether ptxas may see that a value is a product's high word: what it is computed from leads to a division, a shift or a
+ * call, or too far to tell. is_wide: more than 32 bits for all that is known here; LLVM, which makes a division a product,
+ * may know better. */
+static bool may_be_high_word(LLVMValueRef value, bool is_wide, int depth)
 {
-    LLVMBuilderRef builder = emitter->builder;
-    LLVMValueRef x = as_word(emitter, from), y = as_word(emitter, what);
-    if (fits)
-        return LLVMBuildSExt(builder, LLVMBuildNSWSub(builder, x, y, ""), emitter->i64, "");
-    LLVMValueRef low = LLVMBuildZExt(builder, LLVMBuildSub(builder, x, y, ""), emitter->i64, "");
-    LLVMValueRef is_less = LLVMBuildICmp(builder, LLVMIntULT, x, y, "");
-    LLVMValueRef high = LLVMConstInt(emitter->i64, 0xffffffff00000000, false);
-    high = LLVMBuildSelect(builder, is_less, high, LLVMConstNull(emitter->i64), "");
-    return LLVMBuildOr(builder, low, high, "");
+    if (!LLVMIsAInstruction(value))
+        return false;
+    if (!depth--)
+        return true;
+    bool may = false;
+    switch (LLVMGetInstructionOpcode(value)) {
+    case LLVMUDiv:
+    case LLVMSDiv: return true;
+    case LLVMLShr:
+    case LLVMAShr:
+    case LLVMCall: return !is_wide;
+    case LLVMZExt:
+    case LLVMTrunc:
+    case LLVMAnd: return may_be_high_word(LLVMGetOperand(value, 0), is_wide, depth);
+    case LLVMSelect:
+        return may_be_high_word(LLVMGetOperand(value, 1), is_wide, depth) ||
+               may_be_high_word(LLVMGetOperand(value, 2), is_wide, depth);
+    case LLVMPHI:
+        for (unsigned i = 0; !may && i < LLVMCountIncoming(value); i++)
+            may = may_be_high_word(LLVMGetIncomingValue(value, i), is_wide, depth);
+        return may;
+    default: return false;
+    }
 }
 
+/* from - what, both of 64 bits, in words: the high one takes a comparison's borrow. */
+static LLVMValueRef difference_of_words(Emitter *emitter, LLVMValueRef from, LLVMValueRef what)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMValueRef x = as_word(emitter, from), y = as_word(emitter, what), shift = LLVMConstInt(emitter->i64, 32, false);
+    LLVMValueRef x_high = as_word(emitter, LLVMBuildLShr(builder, from, shift, ""));
+    LLVMValueRef y_high = as_word(emitter, LLVMBuildLShr(builder, what, shift, ""));
+    LLVMValueRef low = LLVMBuildZExt(builder, LLVMBuildSub(builder, x, y, ""), emitter->i64, "");
+    LLVMValueRef borrow = LLVMBuildSExt(builder, LLVMBuildICmp(builder, LLVMIntULT, x, y, ""), emitter->i32, "");
+    LLVMValueRef high = LLVMBuildAdd(builder, LLVMBuildSub(builder, x_high, y_high, ""), borrow, "");
+    high = LLVMBuildZExt(builder, high, emitter->i64, "");
+    return LLVMBuildOr(builder, low, LLVMBuildShl(builder, high, shift, ""), "");
+}
+
+/* Where both prove to be smaller than 2^31, their difference is one of 32 bits. */
 static void ptxas_avoid_high_word(Emitter *emitter, LLVMValueRef instruction)
 {
     if (LLVMGetInstructionOpcode(instruction) != LLVMSub || LLVMTypeOf(instruction) != emitter->i64)
         return;
-    LLVMValueRef from = LLVMGetOperand(instruction, 0), what = LLVMGetOperand(instruction, 1);
-    unsigned most = larger(bits_of(from, DEEPEST), bits_of(what, DEEPEST));
-    if (most > 32 || LLVMIsAConstantInt(from))
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMValueRef from = LLVMGetOperand(instruction, 0), what = LLVMGetOperand(instruction, 1), result;
+    unsigned bits = bits_of(from, DEEPEST);
+    if (!may_be_high_word(from, bits > 32, DEEPEST))
         return;
-    LLVMPositionBuilderBefore(emitter->builder, instruction);
-    LLVMReplaceAllUsesWith(instruction, difference(emitter, from, what, most < 32));
+    LLVMPositionBuilderBefore(builder, instruction);
+    if (bits < 32 && bits_of(what, DEEPEST) < 32) {
+        result = LLVMBuildNSWSub(builder, as_word(emitter, from), as_word(emitter, what), "");
+        result = LLVMBuildSExt(builder, result, emitter->i64, "");
+    } else {
+        result = difference_of_words(emitter, from, what);
+    }
+    LLVMReplaceAllUsesWith(instruction, result);
     LLVMInstructionEraseFromParent(instruction);
 }
 

@@ -20,7 +20,7 @@ def test_every_row_has_a_test():
 
 
 def wide_differences(ptx):
-    """The differences in 64 bits of two values that were widened from 32."""
+    """The differences in 64 bits of the widened high word of a product and anything."""
     made = {}
     found = []
     for line in ptx.splitlines():
