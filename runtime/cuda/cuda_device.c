@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/cuda/context/cuda_backend.h"
+#include "runtime/cuda/driver/launch_log.h"
 #include "runtime/cuda/memory/cuda_pool.h"
 
 int cuda_device_count(const char **why, bool *ok, Diag *diag)
@@ -41,7 +42,11 @@ bool cuda_synchronize(RtDevice *device, Diag *diag)
     CudaScope scope;
     if (!cuda_enter(device, &scope, diag))
         return false;
-    return cuda_leave(&scope, driver_call(diag, cuCtxSynchronize));
+    uint64_t before = launch_log_count();
+    bool ok = driver_call(diag, cuCtxSynchronize);
+    if (ok)
+        launch_log_forget(before, device->ordinal, 0);
+    return cuda_leave(&scope, ok);
 }
 
 static const RtBackend cuda_backend = {

@@ -10,6 +10,7 @@
 typedef struct CudaKernel {
     RtKernel base;
     CUmodule module;
+    const char *logged_name; /* launch_log.h */
     bool is_lent; /* the module is unloaded by whoever loaded it */
     CUfunction function;
     uint32_t reserved;                     /* dynamic shared bytes that its own arrays take, in front */

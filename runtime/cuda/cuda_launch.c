@@ -5,6 +5,7 @@
 
 #include "runtime/cuda/context/cuda_backend.h"
 #include "runtime/cuda/context/cuda_context.h"
+#include "runtime/cuda/driver/launch_log.h"
 
 /* Clusters up to this many blocks run on every device that has clusters. */
 enum { PORTABLE_CLUSTER = 8, FIRST_WITH_CLUSTERS = 90, FIRST_WITH_OVERLAP = 90 };
@@ -133,5 +134,7 @@ bool cuda_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
         ok = driver_call(diag, cuLaunchKernel, kernel->function, launch->grid[0], launch->grid[1], launch->grid[2],
                          launch->block[0], launch->block[1], launch->block[2],
                          launch->dynamic_shared + kernel->reserved, cuda_stream_of(launch->stream), NULL, extra);
+    if (ok)
+        launch_log_add(kernel->logged_name, base->device->ordinal, stream_handle_or_default(launch->stream));
     return cuda_leave(&scope, ok);
 }

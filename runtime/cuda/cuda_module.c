@@ -7,6 +7,7 @@
 
 #include "runtime/cuda/context/cuda_backend.h"
 #include "runtime/cuda/context/cuda_context.h"
+#include "runtime/cuda/driver/launch_log.h"
 #include "core/base/memory.h"
 #include "core/kernel_abi.h"
 
@@ -42,8 +43,10 @@ static bool jit_check(JitOptions *jit, const char *name, CUresult result, Diag *
     size_t length = strlen(jit->log);
     while (length && (jit->log[length - 1] == '\n' || jit->log[length - 1] == ' '))
         jit->log[--length] = 0;
-    return diag_fail_code(diag, (int)result, DIAG_DRIVER_LINK, name, driver_error_name(result), (int)result,
-                          driver_error_text(result), length ? jit->log : "(the driver's log is empty)");
+    diag_fail_code(diag, (int)result, DIAG_DRIVER_LINK, name, driver_error_name(result), (int)result,
+                   driver_error_text(result), length ? jit->log : "(the driver's log is empty)");
+    launch_log_explain(diag, result); /* a module is often the next that is asked for */
+    return false;
 }
 
 /* --- loading -------------------------------------------------------------------------------------------------------- */
@@ -114,6 +117,7 @@ RtKernel *cuda_kernel_load(RtDevice *device, const KernelImage *image, Diag *dia
         return NULL;
     kernel->base.device = device;
     snprintf(kernel->base.name, sizeof kernel->base.name, "%s", image->name);
+    kernel->logged_name = launch_log_name(image->name);
     if (!cuda_enter(device, &scope, diag) || !cuda_leave(&scope, load_function(kernel, image, diag))) {
         memory_free(kernel);
         return NULL;
@@ -170,6 +174,7 @@ RtKernel *cuda_module_kernel(RtModule *module, const char *name, Diag *diag)
     kernel->module = handle_of(module);
     kernel->is_lent = true;
     snprintf(kernel->base.name, sizeof kernel->base.name, "%s", name);
+    kernel->logged_name = launch_log_name(name);
     if (!cuda_enter(module->device, &scope, diag) || !cuda_leave(&scope, find_function(kernel, name, 0, diag))) {
         memory_free(kernel);
         return NULL;

@@ -1,6 +1,7 @@
 /* Streams and events of a GPU. Streams made here synchronize with the default stream (CU_STREAM_DEFAULT), as numba's do. */
 #include "runtime/cuda/context/cuda_backend.h"
 #include "runtime/cuda/context/cuda_context.h"
+#include "runtime/cuda/driver/launch_log.h"
 
 static CUevent event_of(const RtEvent *event) { return (CUevent)event->handle; }
 
@@ -37,7 +38,11 @@ bool cuda_stream_synchronize(RtDevice *device, RtStream *stream, Diag *diag)
     CudaScope scope;
     if (!cuda_enter_stream(device, stream, &scope, diag))
         return false;
-    return cuda_leave(&scope, driver_call(diag, cuStreamSynchronize, cuda_stream_of(stream)));
+    uint64_t before = launch_log_count();
+    bool ok = driver_call(diag, cuStreamSynchronize, cuda_stream_of(stream));
+    if (ok)
+        launch_log_forget(before, device->ordinal, stream_handle_or_default(stream));
+    return cuda_leave(&scope, ok);
 }
 
 bool cuda_stream_wait_event(RtDevice *device, RtStream *stream, RtEvent *event, Diag *diag)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/cuda/driver/launch_log.h"
+
 enum { OPTIONAL = 0, REQUIRED = 1 };
 
 const DriverFunctionInfo driver_function_info[DRIVER_FUNCTION_COUNT] = {
@@ -144,6 +146,8 @@ bool driver_check(Diag *diag, DriverFunctionId function, CUresult result)
     const DriverFunctionInfo *info = &driver_function_info[function];
     if (loaded.lacks[function])
         return diag_fail(diag, NULL, DIAG_DRIVER_SYMBOL, info->symbol, info->version / 1000, info->version % 1000 / 10);
-    return diag_fail_code(diag, (int)result, DIAG_DRIVER_CALL, info->name, driver_error_name(result), (int)result,
-                          driver_error_text(result));
+    diag_fail_code(diag, (int)result, DIAG_DRIVER_CALL, info->name, driver_error_name(result), (int)result,
+                   driver_error_text(result));
+    launch_log_explain(diag, result);
+    return false;
 }

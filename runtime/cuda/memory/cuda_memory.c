@@ -6,6 +6,7 @@
 
 #include "runtime/cuda/context/cuda_backend.h"
 #include "runtime/cuda/context/cuda_context.h"
+#include "runtime/cuda/driver/launch_log.h"
 
 bool cuda_check_allocation(RtDevice *device, DriverFunctionId function, CUresult result, size_t size, Diag *diag)
 {
@@ -66,9 +67,12 @@ bool cuda_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, 
     if (!cuda_enter_stream(device, stream, &scope, diag))
         return false;
     bool ok;
+    uint64_t before = launch_log_count();
     if (!cuda_staged_copy(device, false, from, to, size, cuda_stream_of(stream), &ok, diag))
         ok = stream ? driver_call(diag, cuMemcpyDtoHAsync, to, from, size, cuda_stream_of(stream))
                     : driver_call(diag, cuMemcpyDtoH, to, from, size);
+    if (ok && !stream)
+        launch_log_forget(before, device->ordinal, 0);
     return cuda_leave(&scope, ok);
 }
 

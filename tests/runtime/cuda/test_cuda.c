@@ -359,6 +359,33 @@ static void launches(void)
     rt_kernel_unload(kernel);
 }
 
+/* A kernel that broke its context is heard of later: what may have been it is named, and nothing that was waited for. */
+static void faults(void)
+{
+    Diag diag = {0};
+    KernelImage image = ptx_image("ptx");
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    RtKernel *kernel = rt_kernel_load(device, &image, &diag);
+    RtLaunch launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    CHECK_OK(rt_synchronize(device, &diag) && rt_launch(kernel, &launch, &diag), &diag);
+    CHECK_OK(rt_launch(kernel, &launch, &diag), &diag);
+    fake()->fail("cuCtxSynchronize", 1, CUDA_ERROR_ILLEGAL_ADDRESS);
+    CHECK(!rt_synchronize(device, &diag) && diag.code == CUDA_ERROR_ILLEGAL_ADDRESS && diag.note_count == 2);
+    CHECK(!strcmp(diag.notes[0].message, "launched since the last synchronization: k"));
+    CHECK(strstr(diag.notes[1].message, "CUJIT_CHECK=bounds") != NULL);
+    diag_clear(&diag);
+    fake()->fail("cuModuleLoadDataEx", 1, CUDA_ERROR_ILLEGAL_ADDRESS);
+    CHECK(!rt_kernel_load(device, &image, &diag) && diag.note_count == 2);
+    diag_clear(&diag);
+    fake()->fail("cuCtxSynchronize", 1, CUDA_ERROR_INVALID_VALUE);
+    CHECK(!rt_synchronize(device, &diag) && diag.note_count == 0);
+    diag_clear(&diag);
+    CHECK_OK(rt_synchronize(device, &diag), &diag);
+    fake()->fail("cuCtxSynchronize", 1, CUDA_ERROR_ILLEGAL_ADDRESS);
+    CHECK(!rt_synchronize(device, &diag) && diag.note_count == 0);
+    rt_kernel_unload(kernel);
+}
+
 static void raise_in(ExceptionRecord *record, uint32_t code)
 {
     *record = (ExceptionRecord){.code = code, .tag = 9, .thread_index = {3}, .state = EXCEPTION_COMPLETE};
@@ -486,6 +513,7 @@ void test_cuda(void)
         {"streams and events", streams_and_events},
         {"modules", modules},
         {"launches", launches},
+        {"faults", faults},
         {"exceptions", exceptions},
         {"contexts", contexts},
         {"one device opened by many threads", opened_by_many},
