@@ -9,6 +9,14 @@ stumpy=("stumpy==1.14.1" pandas scipy polars)
 stumpy_tests=(tests/test_gpu_stump.py tests/test_gpu_aamp.py tests/test_gpu_mpdist.py tests/test_gpu_stimp.py)
 sarracen=("sarracen==1.4.1" scikit-learn)
 sarracen_tests=(sarracen/tests/interpolate/test_interpolate.py -k gpu)   # without what numba compiles for CPUs
+mpi4py=("mpi4py==4.1.2" openmpi numba)
+mpi4py_tests=(test/test_msgspec.py test/test_p2p_buf.py test/test_cco_buf.py)   # with numba's among other arrays
+aquagrid=("aquagrid==0.3.2" aquacrop pytest-cov)
+aquagrid_tests=(tests/test_gpu.py)
+gamdpy=("gamdpy==0.8.3" ipywidgets k3d)   # on a GPU; five tests want files that the sdist has not
+gamdpy_tests=(-o addopts= -m "not gamdpy_cpu" tests --ignore=tests/test_z_examples.py)
+clifford=("clifford==1.5.1" numba scipy)  # two tests fail in its own use of NumPy
+clifford_tests=(clifford/test/test_g3c_CUDA.py)
 
 python=${1:?usage: test_libraries.sh PYTHON [LIBRARY...]}
 shift
