@@ -36,6 +36,10 @@ typedef struct HostServices {
      * returns; places NULL: the operation has none. Votes of the block: results has one item. Arrays end with a warp. */
     void (*exchange)(int32_t operation, int32_t threads, const uint64_t *values, const uint32_t *places,
                      const uint8_t *going, uint64_t *results);
+    /* Of a kernel that is checked: an access that comes next, a fence, or the like. what: WatchKind, in bit 8 whether there is
+     * a value, the axes from bit 16 on; site: the number of an exception of the module; value: of a write, its bits. */
+    void (*watch)(HostThread *thread, uint32_t what, uint32_t site, const void *address, uint64_t size, uint64_t value,
+                  const int64_t *indices);
 } HostServices;
 
 /* What a running thread knows. Compiled code reads the fields by their offsets. */

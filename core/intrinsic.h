@@ -45,6 +45,7 @@ typedef enum IntrinsicEffects {
     EFFECT_GRID_SYNC = 32, /* every thread of the grid takes part: the launch is cooperative */
     EFFECT_CLUSTER = 64, /* blocks of a cluster must exist at once: they wait for each other or share memory */
     EFFECT_PRINTS = 128, /* the operation print; no intrinsic has it */
+    EFFECT_WATCHED = 512, /* WATCH, an operation: the CPU device runs real threads, which tell it what they do */
     EFFECT_GRID_DEPENDENCY = 256, /* waits for the stream's earlier launches by itself: it may start before they end */
 } IntrinsicEffects;
 

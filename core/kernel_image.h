@@ -20,6 +20,7 @@
     NUMBER(bool, has_real_threads) /* host: the entry runs one thread */                                           \
     NUMBER(bool, reports) /* threads may raise what the host is told of */                                         \
     NUMBER(uint32_t, parameters_size) /* GPU: bytes of the kernel's parameters */                                  \
+    NUMBER(unsigned, checks) /* host: the CheckSet of what the runtime looks for */                                \
     NUMBER(int, max_registers) /* GPU: 0: no limit */                                                              \
     NUMBER(int, max_threads) /* of a block, by launch bounds; 0: the device's limit */                             \
     NUMBER(int, carveout) /* GPU: of the L1 cache for shared memory, a hint: percent + 1; 0: the driver chooses */ \

@@ -19,7 +19,7 @@ const char *const float_flag_words[FLOAT_FLAG_COUNT] = {
 };
 
 const char *const check_words[CHECK_COUNT] = {
-#define CHECK_ROW(id, word, doc) [CHECK_BIT_##id] = word,
+#define CHECK_ROW(id, word, gpu, doc) [CHECK_BIT_##id] = word,
 #include "core/check.def"
 #undef CHECK_ROW
 };
@@ -34,9 +34,18 @@ const CompileOptions default_options = {
 
 CheckSet checks_of(const CompileOptions *options, TargetKind kind)
 {
-    if (options->check != CHECKS_DEFAULT)
-        return options->check & CHECKS_ALL;
-    return kind == TARGET_HOST || options->debug ? CHECK_BOUNDS : CHECKS_NONE;
+    CheckSet of_device = kind == TARGET_HOST ? CHECKS_ALL : CHECKS_OF_GPUS;
+    if (options->check & CHECKS_EVERY)
+        return of_device;
+    if (options->check == CHECKS_DEFAULT)
+        return kind == TARGET_HOST || options->debug ? CHECK_BOUNDS : CHECKS_NONE;
+    return options->check & of_device;
+}
+
+const char *missing_check(const CompileOptions *options, TargetKind kind)
+{
+    CheckSet missing = options->check & CHECKS_ALL & ~(kind == TARGET_HOST ? CHECKS_ALL : CHECKS_OF_GPUS);
+    return missing ? check_words[__builtin_ctz(missing)] : NULL;
 }
 
 const TargetInfo *target_gpu(int sm)

@@ -173,6 +173,7 @@ bool jit_load(KernelImage *image, JitSpecialization *specialization, Diag *diag)
                      .node_count = (uint32_t)image->node_count,
                      .test_count = (uint32_t)image->test_count};
     specialization->prints = image->effects & EFFECT_PRINTS;
+    specialization->checks_init = image->checks & CHECK_INIT;
     specialization->warnings = arena_format(specialization->arena, "%s", image->warnings);
     specialization->kernel = rt_kernel_load(specialization->device, image, diag);
     return specialization->kernel != NULL;
@@ -181,6 +182,9 @@ bool jit_load(KernelImage *image, JitSpecialization *specialization, Diag *diag)
 bool jit_compile(const JitFunction *function, const Target *target, JitSpecialization *specialization,
                  KernelImage *image, Diag *diag)
 {
+    const char *missing = missing_check(&function->options, target->kind);
+    if (missing)
+        return diag_fail(diag, NULL, DIAG_CHECK_DEVICE, missing);
     Arena *arena = arena_create();
     Buf warnings = {0};
     IrModule *module = lower(function, specialization, NULL, &warnings, arena, diag);

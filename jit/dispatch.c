@@ -131,6 +131,19 @@ static void write_exception_fields(const JitSpecialization *specialization, cons
     memcpy((uint8_t *)launch->parameters + fields[1].offset, &specialization->tag, sizeof specialization->tag);
 }
 
+/* What a kernel without the check `init` writes is not seen. */
+static void note_written_arrays(const JitSpecialization *specialization, const RtLaunch *launch)
+{
+    for (uint32_t i = 0; i < specialization->abi->field_count; i++) {
+        const AbiField *field = &specialization->abi->fields[i];
+        RtPointer pointer;
+        if (field->kind != ABI_POINTER || !specialization->written[field->parameter])
+            continue;
+        memcpy(&pointer, (const uint8_t *)launch->parameters + field->offset, sizeof pointer);
+        rt_note_all_written(specialization->device, pointer);
+    }
+}
+
 /* With a record of its own. After a failure that left the kernel running the record is lost. */
 static bool launch_and_wait(const JitSpecialization *specialization, const RtLaunch *launch, bool *ran, Diag *diag)
 {
@@ -141,6 +154,8 @@ static bool launch_and_wait(const JitSpecialization *specialization, const RtLau
         return false;
     write_exception_fields(specialization, launch, record);
     *ran = rt_launch(specialization->kernel, launch, diag);
+    if (!*ran && diag->id == DIAG_KERNEL_EXCEPTION)
+        diag->raised.tag = specialization->tag; /* a check of the runtime's, which knows no more than the site */
     if (*ran && !rt_stream_synchronize(device, launch->stream, diag))
         return false;
     bool quiet = rt_record_check(record, diag);
@@ -151,6 +166,8 @@ static bool launch_and_wait(const JitSpecialization *specialization, const RtLau
 static bool launch_this(const JitSpecialization *specialization, RtLaunch launch, bool *ran, Diag *diag)
 {
     launch.parameters_size = specialization->abi->size;
+    if (rt_tracks_writes(specialization->device) && !specialization->checks_init)
+        note_written_arrays(specialization, &launch);
     if (!specialization->abi->reports)
         return *ran = rt_launch(specialization->kernel, &launch, diag);
     if (specialization->waits || rt_device_kind(specialization->device) == RT_CPU)

@@ -40,7 +40,8 @@ static void copy_exception(Arena *arena, const IrException *from, IrException *t
                         .arguments = arguments,
                         .pos = from->pos,
                         .is_check = from->is_check,
-                        .array = copy_text(arena, from->array)};
+                        .array = copy_text(arena, from->array),
+                        .element = from->element ? type_copy(arena, from->element) : NULL};
 }
 
 void jit_keep_exceptions(const IrModule *module, JitSpecialization *specialization)

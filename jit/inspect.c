@@ -116,6 +116,9 @@ static char *target_text(IrModule *module, const Target *target, const CompileOp
     bool want_llvm = strcmp(what, "llvm") == 0;
     if (!ir_verify(module, diag))
         return NULL;
+    const char *missing = missing_check(options, target->kind);
+    if (missing)
+        return diag_fail(diag, NULL, DIAG_CHECK_DEVICE, missing), NULL;
     codegen_add_checks(module, target, options, &none, &plan);
     if (strcmp(what, "checks") == 0) {
         Buf text = {0};

@@ -10,6 +10,7 @@
 #include "runtime/backend.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/cuda/driver/driver.h"
+#include "runtime/host/check/initialized.h"
 #include "runtime/host/host_device.h"
 
 /* A set of devices has a bit for each, and one for the CPU device. */
@@ -149,6 +150,15 @@ bool rt_copy_between(RtDevice *to_device, RtPointer to, RtDevice *from_device, R
     if (to_device == from_device)
         return rt_copy_on_device(to_device, to, from, size, stream, diag);
     return !size || to_device->backend->copy_between(to_device, to, from_device, from, size, stream, diag);
+}
+
+void rt_track_writes(void) { host_track_writes(); }
+bool rt_tracks_writes(const RtDevice *device) { return device->backend->kind == RT_CPU && host_tracks_writes(); }
+
+void rt_note_all_written(const RtDevice *device, RtPointer pointer)
+{
+    if (device->backend->kind == RT_CPU)
+        host_note_all_written(pointer);
 }
 
 /* --- streams and events --------------------------------------------------------------------------------------------- */

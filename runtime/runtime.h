@@ -94,6 +94,11 @@ bool rt_copy_on_device(RtDevice *device, RtPointer to, RtPointer from, size_t si
  * with what both do in their default streams; without a stream, with all that they do. */
 bool rt_copy_between(RtDevice *to_device, RtPointer to, RtDevice *from_device, RtPointer from, size_t size,
                      RtStream *stream, Diag *diag);
+/* On the CPU device: from now on it is known of new arrays what of them is written, for kernels with check="init". */
+void rt_track_writes(void);
+bool rt_tracks_writes(const RtDevice *device);
+/* Somebody may write the array in which the address lies without being seen: all of it counts as written. */
+void rt_note_all_written(const RtDevice *device, RtPointer pointer);
 bool rt_fill(RtDevice *device, RtPointer to, uint8_t byte, size_t size, RtStream *stream, Diag *diag);
 
 /* Host memory that kernels reach. Pinned memory is page-locked: copies from and to it can be asynchronous and are fast;

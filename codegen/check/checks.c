@@ -1,6 +1,7 @@
 /* Check mode: the checks that are wanted, put into every function of a module. */
 #include "codegen/check/bounds.h"
 #include "codegen/check/plan.h"
+#include "codegen/check/watch.h"
 #include "codegen/codegen.h"
 
 typedef struct Checks {
@@ -36,6 +37,22 @@ static void mark_reporting(IrModule *module)
     arena_destroy(arena);
 }
 
+/* What the runtime looks for is told to it everywhere: what the library writes, others read. */
+static void add_watches(IrModule *module, CheckSet wanted)
+{
+    Watching watching = {.wanted = wanted, .kernel = module->first};
+    if (!(wanted & (CHECK_RACE | CHECK_INIT | CHECK_BARRIER)))
+        return;
+    Arena *arena = arena_create();
+    for (IrFunc *function = module->first; function; function = function->next) {
+        if (function->lacks_body)
+            continue;
+        watch_function(&watching, function, arena);
+        rewrite_function(function, check_watch, &watching);
+    }
+    arena_destroy(arena);
+}
+
 static void add_checks(IrModule *module, Checks *checks)
 {
     uint32_t before = module->exception_count;
@@ -44,6 +61,9 @@ static void add_checks(IrModule *module, Checks *checks)
             rewrite_function(function, check_value, checks);
     if (module->exception_count > before)
         mark_reporting(module);
+    before = module->exception_count;
+    add_watches(module, checks->wanted);
+    module->first->reports |= module->exception_count > before;
 }
 
 void codegen_add_checks(IrModule *module, const Target *target, const CompileOptions *options,

@@ -336,6 +336,7 @@ static void describe_image(const Emitter *emitter, KernelImage *image)
 {
     image->context_size = emitter->host->context_size;
     host_describe_observed(emitter, image);
+    image->checks = checks_of(emitter->options, TARGET_HOST);
     image->has_real_threads = emitter->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC);
 }
 

@@ -12,6 +12,7 @@
 #include "core/intrinsic.h"
 #include "core/snapshot.h"
 #include "core/type/type.h"
+#include "core/base/watch_kind.h"
 
 typedef enum IrOp {
 #define OP(id, text, operands, result, immediate, flags) IR_##id,
@@ -155,7 +156,7 @@ struct IrValue {
     IrBlock *block;
     IrValue *next; /* in the block, in order */
     uint8_t scope, order; /* IrScope and IrOrder of an atomic */
-    /* IrHint, IrExactness, IrEscape, IrSilence or IrBound, by the operation; IR_THREADS_... of a thread_loop; of a subarray
+    /* IrHint, IrExactness, IrEscape, IrSilence, IrBound or WatchKind, by the operation; IR_THREADS_... of a thread_loop; of a subarray
      * the axes, a bit each, whose start is an index of the program, which may be out of bounds */
     uint8_t hint;
     bool non_negative; /* known from the source: the variable of a range that starts at 0 or more and rises */
@@ -215,6 +216,9 @@ typedef struct IrExceptionArgument {
     uint32_t first_slot;
 } IrExceptionArgument;
 
+/* Whether a WATCH is of an access: an array with indices. */
+static inline bool ir_watches_access(const IrValue *watch) { return watch->hint < WATCH_FENCE; }
+
 /* How many slots a scalar or a tuple of scalars takes. */
 uint32_t ir_exception_slots(const Type *type);
 
@@ -226,6 +230,8 @@ typedef struct IrException {
     SourcePos pos;
     bool is_check; /* of check mode: its format may name {array}, the array of the expression at pos */
     const char *array; /* what it is called where the source is not at hand; NULL: it has no name */
+    const Type
+        *element; /* of the array that a WATCH is of: the runtime finds the fault; NULL: the exception is raised */
 } IrException;
 
 struct IrModule {

@@ -33,6 +33,8 @@ const char *const ir_hint_names[IR_HINT_COUNT] = {"", "nc", "ca", "cg", "cs", "l
 static const char *const exactness_names[IR_EXACTNESS_COUNT] = {"", "exact"};
 static const char *const escape_names[IR_ESCAPE_COUNT] = {"", "escapes"};
 static const char *const silence_names[IR_SILENCE_COUNT] = {"", "silent"};
+static const char *const watch_names[WATCH_COUNT] = {"",     "write", "atomic", "strong_read", "strong_write",
+                                                     "copy", "fence", "fresh",  "touch",       "begin"};
 static const char *const bound_names[IR_BOUND_COUNT] = {"", "in", "out"};
 
 const char *const *ir_hint_words(IrOp op, uint8_t *count)
@@ -43,6 +45,7 @@ const char *const *ir_hint_words(IrOp op, uint8_t *count)
     case IR_ADD:
     case IR_MUL: *count = IR_EXACTNESS_COUNT; return exactness_names;
     case IR_ADDRESS: *count = IR_ESCAPE_COUNT; return escape_names;
+    case IR_WATCH: *count = WATCH_COUNT; return watch_names;
     case IR_RAISE: *count = IR_SILENCE_COUNT; return silence_names;
     case IR_BRANCH: *count = IR_BOUND_COUNT; return bound_names;
     case IR_OBSERVE: *count = OBSERVED_EVENT_COUNT; return observed_event_words;

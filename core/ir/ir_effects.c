@@ -199,6 +199,8 @@ static unsigned function_effects(const IrFunc *function)
                 effects |= value->foreign->is_cooperative ? EFFECT_GRID_SYNC : EFFECT_NONE;
             else if (value->op == IR_PRINT)
                 effects |= EFFECT_PRINTS;
+            else if (value->op == IR_WATCH)
+                effects |= EFFECT_WARP_SYNC | EFFECT_WATCHED;
     return effects;
 }
 

@@ -345,6 +345,15 @@ static bool read_indexed(Parser *p, IrValue *out)
     return read_operand(p) && parse_expect(p, ",") && parse_number(p, &out->index);
 }
 
+/* `watch !write 3, x[%1], %2`, `watch !fresh 4, %5`, `watch !fence 5` */
+static bool read_watch(Parser *p, IrValue *out)
+{
+    if (!parse_number(p, &out->index))
+        return false;
+    bool is_access = ir_watches_access(out);
+    return (!is_access || (parse_expect(p, ",") && read_element(p))) && read_more_operands(p);
+}
+
 /* Fills the immediate of `out` and collects the operands. */
 static bool read_arguments(Parser *p, IrOp op, const Type *type, IrValue *out)
 {
@@ -365,6 +374,7 @@ static bool read_arguments(Parser *p, IrOp op, const Type *type, IrValue *out)
         return out->text ? read_more_operands(p) : parse_fail(p, "expected a format before '%.20s'", p->at);
     case IR_OBSERVE:
     case IR_RAISE: return parse_number(p, &out->index) && read_more_operands(p);
+    case IR_WATCH: return read_watch(p, out);
     case IR_EXCHANGE: return read_exchange(p, out);
     case IR_THREAD_LOOP: return read_thread_loop(p, out);
     case IR_JUMP: return read_target(p, &out->targets[0]);

@@ -233,6 +233,11 @@ static void print_operation(Buf *out, const IrValue *value)
         buf_printf(out, "%u", value->index);
         print_rest(out, value, 0);
         return;
+    case IR_WATCH:
+        buf_printf(out, "%u", value->index);
+        buf_add(out, ir_watches_access(value) ? ", " : "");
+        print_rest(out, value, ir_watches_access(value) ? print_element(out, value) : 0);
+        return;
     case IR_EXCHANGE: print_intrinsic(out, value); return;
     case IR_THREAD_LOOP: print_thread_loop(out, value); return;
     case IR_JUMP: print_target(out, value->targets[0]); return;

@@ -251,6 +251,20 @@ static bool verify_atomic(const IrValue *value, Diag *diag)
     return expect_result(diag, value, element);
 }
 
+static bool verify_watch(const IrValue *value, Diag *diag)
+{
+    uint32_t next = 0;
+    if (value->hint == WATCH_FENCE || value->hint == WATCH_BEGIN)
+        return expect_count(diag, value, 0);
+    if (!ir_watches_access(value))
+        return expect_count(diag, value, 1) &&
+               (value->operands[0]->type->kind == TYPE_ARRAY || fail_operand(diag, value, 0, "an array"));
+    if (!verify_element(value, &next, diag))
+        return false;
+    return value->operand_count == next || (expect_count(diag, value, next + 1) &&
+                                            expect_operand(diag, value, next, value->operands[0]->type->element));
+}
+
 static bool verify_subarray(const IrValue *value, Diag *diag)
 {
     uint32_t next;
@@ -454,6 +468,7 @@ static bool verify_given(const IrValue *value, Diag *diag)
     case IR_LOAD: return verify_load(value, diag);
     case IR_STORE: return verify_store(value, diag);
     case IR_ATOMIC: return verify_atomic(value, diag);
+    case IR_WATCH: return verify_watch(value, diag);
     case IR_SUBARRAY: return verify_subarray(value, diag);
     case IR_SHARED:
     case IR_LOCAL: return verify_storage(value, diag);

@@ -2,6 +2,10 @@
 import ast
 import linecache
 
+import numpy as np
+
+from cujit import errors
+
 
 def text(form, values, name, file, function, place, block, thread):
     """The report. form: a format of the values and of {array}; name: of the array where the source is not at hand."""
@@ -61,3 +65,89 @@ def _shown(lines, column, end_column):
     start = max(start - (len(first) - len(code)), 0)
     end -= len(first) - len(code)
     return f"\n    {code}" + (f"\n    {' ' * start}{'^' * (end - start)}" if end > start else "")
+
+
+# --- faults that the CPU device's runtime finds ----------------------------------------------------------------------
+
+# As core/base/watch_kind.h has them: kinds of accesses, then the places of the slots.
+_READS, _WROTE = (0, 3), (1, 4)
+_FAULT, _ACCESS, _VALUE, _FLAGS, _CALL_LINE, _EARLIER_SITE, _EARLIER_ACCESS, _EARLIER_VALUE, _EARLIER_BLOCK = range(9)
+_EARLIER_THREAD, _NDIM, _INDICES = _EARLIER_BLOCK + 3, _EARLIER_BLOCK + 6, _EARLIER_BLOCK + 7
+_RACE = 0
+_HAS_VALUE, _HAS_EARLIER_VALUE, _SAME_BLOCK, _SAME_WARP, _NO_THREAD = 1, 2, 4, 8, 16
+
+
+def watched(slots, element, name, site, earlier_site, block, thread, kernel):
+    """The exception for a fault of the runtime's: a race, or memory that nothing has written. Sites are places in the
+    source: (file, function, line, end_line, column, end_column, whether the library's)."""
+    indices = [_signed(slot) for slot in slots[_INDICES:_INDICES + slots[_NDIM]]]
+    site = _users_site(site, slots[_CALL_LINE], kernel)
+    array = _array(_expression(_lines(site), *site[4:6])) or name
+    what = f"element {indices[0] if len(indices) == 1 else tuple(indices)} of {_quoted(array)}" if indices \
+        else _quoted(array)
+    if slots[_FAULT] != _RACE:
+        return errors.UninitializedError(f"{what} is read, and nothing has written it\n" + _place(site, block, thread)
+                                         + _source_of(site))
+    earlier_block = tuple(slots[_EARLIER_BLOCK:_EARLIER_BLOCK + 3])
+    earlier_thread = None if slots[_FLAGS] & _NO_THREAD else tuple(slots[_EARLIER_THREAD:_EARLIER_THREAD + 3])
+    now = _told(slots[_ACCESS], slots[_VALUE], slots[_FLAGS] & _HAS_VALUE, element, False)
+    before = _told(slots[_EARLIER_ACCESS], slots[_EARLIER_VALUE], slots[_FLAGS] & _HAS_EARLIER_VALUE, element, True)
+    places = [_place(site, block, thread) + " " + now,
+              _place(earlier_site, earlier_block, earlier_thread) + " " + before]
+    return errors.RaceError(f"race: two threads access {what}, and {_missing(slots[_FLAGS])}\n"
+                            + "\n".join(place + _source_of(where)
+                                        for place, where in zip(places, (site, earlier_site), strict=True)))
+
+
+def _missing(flags):
+    if flags & _SAME_WARP:
+        return "no cuda.syncwarp() or cuda.syncthreads() is between them"
+    if flags & _SAME_BLOCK:
+        return "no cuda.syncthreads() is between them"
+    return "they are of different blocks: only atomics with fences, or another launch, order these"
+
+
+def _told(access, bits, has_value, element, is_past):
+    verb = {True: ("read", "wrote", "did an atomic operation"), False: ("reads", "writes", "does an atomic operation")}
+    what = verb[is_past][0 if access in _READS else 1 if access in _WROTE else 2]
+    value = _value(bits, element) if has_value else None
+    return what if value is None else f"{what} {value}"
+
+
+def _value(bits, element):
+    try:
+        dtype = np.dtype(element)
+        return np.frombuffer(bits.to_bytes(8, "little")[:dtype.itemsize], dtype)[0].item()
+    except (TypeError, ValueError):
+        return None
+
+
+def _signed(slot):
+    return slot - (1 << 64) if slot >> 63 else slot
+
+
+def _quoted(array):
+    return f"'{array}'" if array else "an array"
+
+
+def _users_site(site, call_line, kernel):
+    """The user's call of the library function that the site is in."""
+    if not site[6] or not call_line:
+        return site
+    return (kernel.__code__.co_filename, kernel.__qualname__, call_line, call_line, 0, 0, 0)
+
+
+def _lines(site):
+    return _source(site[0], site[2], site[3]) if site[0] else []
+
+
+def _place(site, block, thread):
+    where = f"block {block}" + (f", thread {thread}" if thread else "")
+    if not site[0] or site[2] <= 0:
+        return f"  {where}"
+    function = "" if site[6] else f", in {site[1].rpartition('.')[2]}"
+    return f'  File "{site[0]}", line {site[2]}{function}: {where}'
+
+
+def _source_of(site):
+    return _shown(_lines(site), *site[4:6])

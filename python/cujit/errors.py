@@ -7,11 +7,12 @@ exceptions that programs written for numba.cuda catch.
 """
 
 __all__ = [
+    "BarrierError", "CheckError",
     "CompileError", "CudaAPIError", "CujitError", "CujitWarning", "DeprecationError", "DeviceFunctionLaunchError",
     "DeviceMemoryError",
     "DriverMissingError", "InternalError", "KernelHangError", "KernelReturnError", "LaunchArgumentError",
-    "LaunchConfigurationError", "LinkerError", "NoGPUWarning", "PerformanceWarning", "SignatureError", "TypingError",
-    "UnsupportedError",
+    "LaunchConfigurationError", "LinkerError", "NoGPUWarning", "PerformanceWarning", "RaceError", "SignatureError",
+    "TypingError", "UninitializedError", "UnsupportedError",
     "OptionsWarning",
     "CudaDriverError", "CudaRuntimeError", "CudaSupportError", "LoweringError", "NumbaDebugInfoWarning",
     "NumbaDeprecationWarning", "NumbaError", "NumbaExperimentalFeatureWarning", "NumbaInvalidConfigWarning",
@@ -74,6 +75,24 @@ class LaunchArgumentError(CujitError, TypeError):
 
 class KernelHangError(CujitError, RuntimeError):
     """Threads of a block wait for each other in different places, for ever."""
+
+
+# --- check mode ------------------------------------------------------------------------------------------------------
+
+class CheckError(CujitError):
+    """What check mode found in a kernel while it ran: `cuda.jit(check=...)`."""
+
+
+class RaceError(CheckError, RuntimeError):
+    """Two threads access the same memory, one of them writing, and nothing orders them."""
+
+
+class UninitializedError(CheckError, RuntimeError):
+    """A kernel reads memory that nothing has written."""
+
+
+class BarrierError(CheckError, KernelHangError):
+    """Threads that should meet do not: at different barriers, returned, or lanes of a mask that are not there."""
 
 
 # --- devices ---------------------------------------------------------------------------------------------------------

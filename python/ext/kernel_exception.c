@@ -212,6 +212,51 @@ static PyObject *check_report(const IrException *exception, const ExceptionRecor
     return text;
 }
 
+/* (file, function, line, end_line, column, end_column, whether the library's). New reference. */
+static PyObject *place_of_site(const IrException *site)
+{
+    const SourcePos *pos = &site->pos;
+    const SourceFunction *source = pos->function;
+    return Py_BuildValue("(zziiiii)", source ? source->file : NULL, source ? source->name : NULL, pos->line,
+                         pos->end_line, pos->column, pos->end_column, source && source->is_library);
+}
+
+/* A fault that the runtime has found at a WATCH: cujit._check_report says which exception it is, and its text. */
+static bool raise_watched(const ExtKernel *kernel, const IrException *site, const ExceptionRecord *record)
+{
+    ExceptionRecord other = *record;
+    Buf element = {0};
+    type_describe(&element, site->element);
+    other.code = (uint32_t)record->slots[FAULT_EARLIER_SITE];
+    const IrException *earlier =
+        record->slots[FAULT_KIND] == FAULT_RACE ? jit_exception(kernel->function, &other) : NULL;
+    PyObject *slots = PyTuple_New(EXCEPTION_SLOTS), *places[2] = {place_of_site(site), NULL};
+    places[1] = earlier ? place_of_site(earlier) : Py_NewRef(Py_None);
+    for (Py_ssize_t i = 0; slots && i < EXCEPTION_SLOTS; i++) {
+        PyObject *slot = PyLong_FromUnsignedLongLong(record->slots[i]);
+        if (slot)
+            PyTuple_SET_ITEM(slots, i, slot);
+        else
+            Py_CLEAR(slots);
+    }
+    const int32_t *block = record->block_index, *thread = record->thread_index;
+    PyObject *module = slots && places[0] && places[1] ? PyImport_ImportModule("cujit._check_report") : NULL;
+    PyObject *raised = NULL;
+    if (module)
+        raised = PyObject_CallMethod(module, "watched", "OszOO(iii)(iii)O", slots, buf_text(&element), site->array,
+                                     places[0], places[1], block[0], block[1], block[2], thread[0], thread[1],
+                                     thread[2], kernel->py_func);
+    if (raised)
+        PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
+    buf_free(&element);
+    Py_XDECREF(raised);
+    Py_XDECREF(module);
+    Py_XDECREF(slots);
+    Py_XDECREF(places[0]);
+    Py_XDECREF(places[1]);
+    return false;
+}
+
 static bool raise_check(const IrException *exception, const ExceptionRecord *record)
 {
     PyObject *text = check_report(exception, record);
@@ -247,7 +292,9 @@ PyObject *ext_raise_from_kernel(const Diag *diag)
     const ExceptionRecord *record = &diag->raised;
     ExtKernel *kernel = kernel_of(record);
     const IrException *exception = kernel && kernel->function ? jit_exception(kernel->function, record) : NULL;
-    if (exception)
+    if (exception && exception->element)
+        raise_watched(kernel, exception, record);
+    else if (exception)
         raise_exception(exception, record);
     else if (!PyErr_Occurred())
         PyErr_SetString(PyExc_RuntimeError, "a thread of a kernel that is gone raised an exception");

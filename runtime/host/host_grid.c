@@ -15,6 +15,7 @@
 #include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_interrupt.h"
 #include "runtime/host/machine/host_clock.h"
+#include "runtime/host/threads/host_checker.h"
 #include "runtime/host/host_pool.h"
 #include "core/base/memory.h"
 
@@ -89,6 +90,7 @@ static void disperse(Gang *gang)
         worker->paused = NULL;
         worker->hang[0] = 0;
         worker->trapped = false;
+        host_check_leave_worker(worker);
         host_pool_return(worker);
     }
     memory_free(gang->workers);
@@ -105,6 +107,10 @@ static bool run_turn(Gang *gang)
         HostWorker *worker = gang->workers[i];
         if (gang->states[i] != BLOCK_READY)
             continue;
+        if (worker->hang[0]) {
+            host_take_report(gang->job, worker);
+            return false;
+        }
         host_watch_begin(worker, gang->job);
         host_block_run(worker);
         host_watch_end(worker);
@@ -138,6 +144,8 @@ static bool open_barrier(Gang *gang, int64_t first, int64_t count, int32_t barri
     for (int64_t i = first; i < first + count; i++)
         if (gang->states[i] == BLOCK_WAITS)
             gang->states[i] = BLOCK_READY;
+    if (waiting > 0)
+        host_check_blocks(gang->workers + first, count, barrier == INTRINSIC_CUDA_GRID_SYNC);
     return waiting > 0;
 }
 

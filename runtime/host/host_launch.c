@@ -10,6 +10,7 @@
 #include "runtime/host/host_grid.h"
 #include "runtime/host/host_pool.h"
 #include "runtime/host/threads/host_profile.h"
+#include "runtime/host/threads/host_checker.h"
 #include "core/base/memory.h"
 
 enum {
@@ -38,6 +39,7 @@ RtKernel *host_kernel_load(RtDevice *device, const KernelImage *image, Diag *dia
     kernel->is_observed = image->observation == OBSERVE_ACCESSES;
     kernel->local_size = image->local_size;
     kernel->context_size = image->context_size;
+    kernel->checks = image->checks;
     return &kernel->base;
 }
 
@@ -130,14 +132,21 @@ static bool run_observed(HostJob *job, Diag *diag)
 bool host_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
 {
     int participants;
+    HostKernel *kernel = (HostKernel *)base;
+    HostChecker checker = {.checks = kernel->checks};
     if (!launch_check(&base->device->limits, &base->limits, base->name, launch, diag))
         return false;
     if (!host_pool_size(&participants, diag))
         return false;
     HostJob job = {
-        .kernel = (HostKernel *)base,
+        .kernel = kernel,
         .launch = launch,
         .block_count = (int64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
+        .checker = checker.checks & (CHECK_RACE | CHECK_INIT) ? &checker : NULL,
     };
-    return job.kernel->is_observed ? run_observed(&job, diag) : run(&job, participants, diag);
+    if (job.checker)
+        participants = 1;
+    bool ok = kernel->is_observed ? run_observed(&job, diag) : run(&job, participants, diag);
+    host_check_free(&checker);
+    return ok;
 }

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "runtime/host/check/initialized.h"
 #include "runtime/host/host_backend.h"
 #include "core/base/memory.h"
 
@@ -31,12 +32,14 @@ bool host_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag
     if (is_large)
         madvise(memory, size, MADV_HUGEPAGE);   /* fewer page faults; refused where it does not exist */
     *pointer = (RtPointer)(uintptr_t)memory;
+    host_note_allocation(*pointer, size);
     return true;
 }
 
 bool host_release(RtDevice *device, RtPointer pointer, Diag *diag)
 {
     (void)device, (void)diag;
+    host_note_release(pointer);
     free((void *)(uintptr_t)pointer);
     return true;
 }
@@ -56,6 +59,7 @@ bool host_allocate_host(RtDevice *device, RtHostBuffer *buffer, Diag *diag)
     if (!host_allocate(device, buffer->size, &buffer->device, diag))
         return false;
     buffer->host = (void *)(uintptr_t)buffer->device;
+    host_note_all_written(buffer->device); /* by the host, unseen */
     return true;
 }
 
@@ -81,6 +85,7 @@ bool host_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_
 {
     (void)device, (void)stream, (void)diag;
     memmove((void *)(uintptr_t)to, from, size);
+    host_note_written(to, size);
     return true;
 }
 
@@ -100,6 +105,7 @@ bool host_fill(RtDevice *device, RtPointer to, uint8_t byte, size_t size, RtStre
 {
     (void)device, (void)stream, (void)diag;
     memset((void *)(uintptr_t)to, byte, size);
+    host_note_written(to, size);
     return true;
 }
 

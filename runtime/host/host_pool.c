@@ -13,6 +13,7 @@
 #include "runtime/host/machine/host_clock.h"
 #include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_interrupt.h"
+#include "runtime/host/threads/host_checker.h"
 #include "runtime/worker_thread.h"
 #include "core/base/memory.h"
 
@@ -260,8 +261,10 @@ bool host_pool_run(HostJob *job, int participants, Diag *diag)
         else
             host_job_work(job, worker, job->block_count, INT64_MAX);
     }
-    if (worker)
+    if (worker) {
+        host_check_leave_worker(worker);
         host_pool_return(worker);
+    }
     if (job_cancelled(job))
         return host_fail_cancelled(job, diag);
     if (job->hangs)

@@ -67,6 +67,7 @@ FLOORS = {
         ["cuda/memory/"],
         ["cuda/"],
         ["host/machine/"],
+        ["host/check/"],
         ["host/threads/"],
         ["host/"],
         ["runtime.c"],

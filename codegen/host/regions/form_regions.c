@@ -226,7 +226,8 @@ static bool has_known_collectives(const IrFunc *kernel)
 
 void form_parallel_regions(IrModule *module)
 {
-    if (!module->first->is_kernel || !(ir_module_effects(module) & WAITS))
+    unsigned effects = ir_module_effects(module);
+    if (!module->first->is_kernel || !(effects & WAITS) || effects & EFFECT_WATCHED)
         return;
     Arena *arena = arena_create();
     bool *raises = ARENA_ARRAY(arena, bool, module->function_count);

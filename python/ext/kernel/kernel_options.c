@@ -182,7 +182,7 @@ static bool add_check_object(const char *name, PyObject *word, CheckSet *checks)
 static bool read_checks(const char *name, PyObject *value, void *out)
 {
     CheckSet *checks = out;
-    *checks = value == Py_True ? CHECKS_ALL : CHECKS_NONE;
+    *checks = value == Py_True ? CHECKS_EVERY : CHECKS_NONE;
     if (PyBool_Check(value))
         return true;
     if (PyUnicode_Check(value))
@@ -203,7 +203,7 @@ static bool read_environment(CheckSet *checks)
     const char *text = getenv("CUJIT_CHECK");
     if (*checks != CHECKS_DEFAULT || !text || !*text)
         return true;
-    *checks = strcmp(text, "1") == 0 ? CHECKS_ALL : CHECKS_NONE;
+    *checks = strcmp(text, "1") == 0 ? CHECKS_EVERY : CHECKS_NONE;
     return strcmp(text, "1") == 0 || strcmp(text, "0") == 0 || add_checks("CUJIT_CHECK", text, checks);
 }
 
@@ -285,6 +285,8 @@ PyObject *ext_read_options(ExtKernel *self, PyObject *keywords)
             Py_CLEAR(options);
     if (options && !read_environment(&self->compile_options.check))
         Py_CLEAR(options);
+    if (options && checks_of(&self->compile_options, TARGET_HOST) & CHECK_INIT)
+        rt_track_writes();
     return options;
 }
 

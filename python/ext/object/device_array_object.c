@@ -252,8 +252,10 @@ static PyObject *get_layout(ExtDeviceArray *self, void *Py_UNUSED(closure))
 static PyObject *array_share(ExtDeviceArray *self, PyObject *Py_UNUSED(ignored))
 {
     ExtBuffer *buffer = buffer_of(self);
-    if (buffer)
+    if (buffer) {
         buffer->is_shared = true;
+        rt_note_all_written(buffer->device, buffer->pointer); /* by whoever has the address now */
+    }
     Py_RETURN_NONE;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/intrinsic.h"
+#include "runtime/host/threads/host_checker.h"
 #include "runtime/cuda/driver/driver_types.h"
 
 enum { MAX_GROUPS = 8, MAX_RANGES = 12 };
@@ -32,7 +33,7 @@ static const HostWait *wait_of(const HostWorker *worker, uint32_t thread)
 
 static bool wait_alike(const HostWait *a, const HostWait *b)
 {
-    return a && b && a->operation == b->operation && a->mask == b->mask && a->line == b->line;
+    return a && b ? a->operation == b->operation && a->mask == b->mask && a->line == b->line : a == b;
 }
 
 /* "0-15, 17": the threads that wait for the same as `thread`, which is the first of them. */
@@ -76,6 +77,18 @@ static void add_wait(HostWorker *worker, const HostWait *wait, bool is_single)
     add_call(worker, wait);
 }
 
+/* "; threads 16-63 have returned" */
+static void add_returned(HostWorker *worker, uint32_t first, uint32_t end)
+{
+    uint32_t thread = first;
+    while (thread < end && wait_of(worker, thread))
+        thread++;
+    bool is_single = thread + 1 >= end || wait_of(worker, thread + 1);
+    add(worker, "; thread%s ", is_single ? "" : "s");
+    add_threads(worker, thread, end);
+    add(worker, " %s returned", is_single ? "has" : "have");
+}
+
 static bool is_alone(const HostWorker *worker, uint32_t thread, uint32_t end)
 {
     for (uint32_t i = thread + 1; i < end; i++)
@@ -106,7 +119,23 @@ void host_describe_hang(HostWorker *worker, uint32_t first, uint32_t end)
             add_threads(worker, thread, end);
             add_wait(worker, wait_of(worker, thread), is_single);
         }
-    add(worker, groups == 1 ? "; the others that it names do not come" : "; none can go on");
+    if (groups == 1 && worker->arrivals.count)
+        add_returned(worker, first, end);
+    else
+        add(worker, groups == 1 ? "; the others that it names do not come" : "; none can go on");
+}
+
+void host_describe_absent(HostWorker *worker, const HostThread *thread, uint32_t lanes)
+{
+    host_describe_misuse(worker, thread, "");
+    add(worker, "lane%s", lanes & (lanes - 1) ? "s" : "");
+    for (uint32_t lane = 0, end; lane < HOST_WARP; lane = end + 1) {
+        for (end = lane; end < HOST_WARP && lanes >> end & 1; end++)
+            ;
+        if (end > lane)
+            add(worker, end - lane == 1 ? " %u" : " %u-%u", lane, end - 1);
+    }
+    add(worker, " that it names %s not there", lanes & (lanes - 1) ? "are" : "is");
 }
 
 void host_describe_misuse(HostWorker *worker, const HostThread *thread, const char *rule)
@@ -139,6 +168,13 @@ void host_take_report(HostJob *job, HostWorker *worker)
 
 bool host_fail_report(const HostJob *job, Diag *diag)
 {
+    if (job->checker && job->checker->no_memory)
+        return diag_fail(diag, NULL, DIAG_NO_MEMORY, "checks of a kernel");
+    if (job->checker && job->checker->has_fault) {
+        diag_fail(diag, NULL, DIAG_KERNEL_EXCEPTION, "a thread of a kernel that is checked is at fault");
+        diag->raised = job->checker->fault;
+        return false;
+    }
     if (job->trapped)
         return diag_fail_code(diag, CUDA_ERROR_LAUNCH_FAILED, DIAG_KERNEL_TRAP, job->hang);
     return diag_fail(diag, NULL, DIAG_BARRIER_DIVERGED, job->hang);

@@ -12,6 +12,7 @@
 #include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_thread.h"
 #include "runtime/host/threads/host_interrupt.h"
+#include "runtime/host/threads/host_checker.h"
 
 enum { SLEEP_LIMIT = 1000000 }; /* nanoseconds: what a GPU sleeps at most */
 
@@ -26,6 +27,27 @@ static void release(HostWarp *warp, uint32_t lanes)
 {
     warp->meeting &= ~lanes;
     warp->ready |= lanes;
+}
+
+static void expect(HostWorker *worker, bool goes_on)
+{
+    if (!goes_on)
+        host_leave_block(worker);
+}
+
+static uint32_t first_of(const HostFiber *fiber)
+{
+    return (uint32_t)(fiber->thread.linear_thread - fiber->thread.lane);
+}
+
+/* With the check `barrier`, a mask names lanes that are there: what a GPU gives for others is not defined. */
+static void check_mask(HostFiber *fiber, uint32_t present)
+{
+    bool is_checked = fiber->worker->kernel->checks & CHECK_BARRIER;
+    if (!is_checked || !intrinsic_is_exchange((IntrinsicId)fiber->wait.operation) || !(fiber->wait.mask & ~present))
+        return;
+    host_describe_absent(fiber->worker, &fiber->thread, fiber->wait.mask & ~present);
+    host_leave_block(fiber->worker);
 }
 
 /* Lets the lanes go that this one waits for, if all of them are here for the same. */
@@ -43,10 +65,12 @@ static void try_meeting(HostWarp *warp, uint32_t lane)
         if (other->operation != wait->operation || other->mask != wait->mask)
             return;
     }
+    HostFiber *fiber = warp->fibers[lane];
+    check_mask(fiber, present);
+    expect(fiber->worker, host_check_lanes(fiber->worker, first_of(fiber), lanes));
     if (intrinsic_is_tensor((IntrinsicId)wait->operation) && lanes != UINT32_MAX) {
-        host_describe_misuse(warp->fibers[lane]->worker, &warp->fibers[lane]->thread,
-                             "all 32 lanes of a warp take part");
-        host_leave_block(warp->fibers[lane]->worker);
+        host_describe_misuse(fiber->worker, &fiber->thread, "all 32 lanes of a warp take part");
+        host_leave_block(fiber->worker);
     }
     if (host_tensor_meet(warp, wait->operation, lanes)) {
         release(warp, lanes);
@@ -99,15 +123,23 @@ static bool waits_otherwise(const HostWorker *worker)
     return false;
 }
 
+/* With the check `barrier`, threads that have returned are missed. */
+static bool lacks_threads(const HostWorker *worker)
+{
+    return worker->kernel->checks & CHECK_BARRIER && worker->arrivals.count &&
+           worker->arrivals.count < worker->thread_count;
+}
+
 static void open_barrier(HostWorker *worker)
 {
     HostArrivals *arrivals = &worker->arrivals;
-    if ((arrivals->count && arrivals->operation < 0) || waits_otherwise(worker))
+    if ((arrivals->count && arrivals->operation < 0) || waits_otherwise(worker) || lacks_threads(worker))
         abandon(worker, 0, worker->thread_count);
     worker->paused_at = arrivals->operation;
     if (arrivals->count &&
         (arrivals->operation == INTRINSIC_CUDA_GRID_SYNC || arrivals->operation == INTRINSIC_CLUSTER_SYNC))
         host_fiber_switch(&worker->paused, worker->stack_pointer);
+    expect(worker, host_check_barrier(worker));
     arrivals->result = host_vote(arrivals->operation, arrivals->count, arrivals->true_count);
     arrivals->count = arrivals->true_count = 0;
     for (uint32_t i = 0; i < warp_count(worker); i++) {
@@ -222,9 +254,12 @@ static void come_to_numbered(HostFiber *fiber)
         host_describe_misuse(worker, &fiber->thread, "numbered barriers are 1 to 15, their counts multiples of 32");
         host_leave_block(worker);
     }
+    expect(worker, host_check_arrive(fiber, number));
     worker->numbered[number] += weight_of(worker, &fiber->thread);
     if (worker->numbered[number] >= fiber->wait.value) {
         open_numbered(worker, number);
+        if (fiber->wait.operation == INTRINSIC_CUDA_BARRIER_SYNC)
+            expect(worker, host_check_leave(fiber, number));
         return;
     }
     if (fiber->wait.operation == INTRINSIC_CUDA_BARRIER_ARRIVE)
@@ -232,6 +267,7 @@ static void come_to_numbered(HostFiber *fiber)
     warp->ready &= ~bit;
     warp->at_numbered |= bit;
     go_on_with(fiber, choose(worker));
+    expect(worker, host_check_leave(fiber, number));
 }
 
 static void warps_barrier(HostThread *thread, int32_t line)
@@ -297,6 +333,21 @@ static uint64_t warps_meet(HostThread *thread, int32_t operation, uint32_t mask,
     return fiber->wait.value;
 }
 
+static void warps_watch(HostThread *thread, uint32_t what, uint32_t site, const void *address, uint64_t size,
+                        uint64_t value, const int64_t *indices)
+{
+    HostFiber *fiber = thread->runtime;
+    WatchEvent event = {.kind = (WatchKind)(what & 0xff),
+                        .has_value = what >> 8 & 1,
+                        .ndim = what >> 16,
+                        .site = site,
+                        .address = (uintptr_t)address,
+                        .size = size,
+                        .value = value,
+                        .indices = indices};
+    expect(fiber->worker, host_check_event(fiber, &event));
+}
+
 /* A lane that sleeps may wait for one that asks who is active. */
 static void warps_sleep(HostThread *thread, uint32_t nanoseconds)
 {
@@ -321,7 +372,8 @@ const HostServices host_warp_services = {.barrier = warps_barrier,
                                          .nanoseconds = host_clock,
                                          .print = host_print,
                                          .observe = host_observe,
-                                         .exchange = host_exchange};
+                                         .exchange = host_exchange,
+                                         .watch = warps_watch};
 
 /* --- threads -------------------------------------------------------------------------------------------------------- */
 static void start(HostFiber *fiber)

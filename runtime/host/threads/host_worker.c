@@ -11,6 +11,7 @@
 #include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_warp.h"
 #include "runtime/host/threads/host_interrupt.h"
+#include "runtime/host/threads/host_checker.h"
 #include "core/base/memory.h"
 
 enum {
@@ -89,6 +90,7 @@ int host_worker_prepare(HostWorker *worker, const HostJob *job)
     if (error)
         return error;
     worker->kernel = job->kernel;
+    worker->checker = job->checker;
     worker->thread_count = threads;
     worker->frame = (HostThread){
         .shared = worker->shared,
@@ -112,13 +114,15 @@ void host_worker_enter_block(HostWorker *worker, int64_t block)
     worker->frame.block_index[0] = (int32_t)(block % width);
     worker->frame.block_index[1] = (int32_t)(block / width % height);
     worker->frame.block_index[2] = (int32_t)(block / width / height);
+    host_check_block(worker);
 }
 
 static void run_blocks_as_fibers(HostWorker *worker, int64_t first, int64_t count)
 {
     for (int64_t block = first; block < first + count && !worker->hang[0] && !job_cancelled(worker->job); block++) {
         host_worker_enter_block(worker, block);
-        host_block_run(worker);
+        if (!worker->hang[0])
+            host_block_run(worker);
     }
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/backend.h"
 #include "runtime/host/machine/host_fiber.h"
 #include "runtime/host/machine/host_limits.h"
+#include "runtime/host/check/clocks.h"
 
 typedef struct HostKernel {
     RtKernel base;
@@ -22,10 +23,12 @@ typedef struct HostKernel {
     uint32_t context_size; /* bytes that blocks_entry keeps for a thread */
     uintptr_t code; /* where the machine code lies, of code_size bytes */
     size_t code_size;
+    CheckSet checks; /* that the runtime does: one worker runs all blocks of a launch */
     _Atomic float block_nanoseconds; /* what a block took in the last launch; 0: unknown */
 } HostKernel;
 
 typedef struct HostWorker HostWorker;
+typedef struct HostChecker HostChecker; /* host_checker.h */
 
 /* What a thread waits for: its call of the service that stopped it. */
 typedef struct HostWait {
@@ -106,6 +109,8 @@ struct HostWorker {
     _Atomic uint32_t turns, seen_turns; /* begun here; of these, seen by the monitor */
     sigjmp_buf escape; /* out of blocks_entry where it runs on the thread's own stack */
     void *interrupted; /* stack pointer of the thread that was stopped to ask; NULL: none was */
+    HostChecker *checker; /* of a launch that is checked; else NULL */
+    BlockClock clock; /* what the block's threads know, for the checker */
 };
 
 /* One launch, on the stack of the launching thread. */
@@ -121,6 +126,7 @@ typedef struct HostJob {
     char hang[HOST_HANG_SIZE]; /* the first such block's message; written by who sets `hangs` */
     bool trapped; /* it did not hang: a thread ended the launch */
     _Atomic bool cancelled; /* who launched it wants no more of it */
+    HostChecker *checker; /* NULL: nothing is checked that the runtime would have to know */
 } HostJob;
 
 /* An empty worker. Workers stay for good. NULL when memory is out. */

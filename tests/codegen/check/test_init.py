@@ -1,0 +1,134 @@
+"""The check `init`: memory that nothing has written, by element."""
+import ctypes
+
+import numpy as np
+import pytest
+
+from cujit import cuda, errors, float32, int16
+
+pytestmark = pytest.mark.skipif(cuda.get_current_device().kind == "cuda", reason="the CPU device's")
+
+
+def unwritten(kernel, *arguments, grid=1, threads=1):
+    with pytest.raises(errors.UninitializedError) as caught:
+        kernel[grid, threads](*arguments)
+    return str(caught.value).replace(__file__, "program.py")
+
+
+@cuda.jit(check="init")
+def read(x, place, out):
+    out[0] = x[place]
+
+
+def test_report():
+    line = read.py_func.__code__.co_firstlineno + 2
+    assert unwritten(read, cuda.device_array(10), 3, np.zeros(1)) == f"""\
+element 3 of 'x' is read, and nothing has written it
+  File "program.py", line {line}, in read: block (0, 0, 0), thread (0, 0, 0)
+    out[0] = x[place]
+             ^^^^^^^^"""
+
+
+def test_elements_one_by_one():
+    @cuda.jit(check="init")
+    def write(x, start, stop):
+        for i in range(start, stop):
+            x[i] = i
+
+    x = cuda.device_array(100, np.int16)
+    write[1, 1](x, 20, 41)
+    for place in (0, 19, 41, 99):
+        unwritten(read, x, place, np.zeros(1))
+    for place in (20, 30, 40):
+        read[1, 1](x, place, np.zeros(1))
+    x[50:60] = np.arange(10)
+    read[1, 1](x, 50, np.zeros(1))
+    unwritten(read, x, 60, np.zeros(1))
+    unwritten(read, x[60:], 2, np.zeros(1))
+
+
+@pytest.mark.parametrize("write", ["copy", "fill", "kernel", "shared", "device copy", "address"])
+def test_what_counts_as_written(write):
+    @cuda.jit
+    def unchecked(x):
+        x[0] = 1
+
+    x = cuda.device_array(10)
+    unwritten(read, x, 9, np.zeros(1))
+    if write == "copy":
+        x.copy_to_device(np.zeros(10))
+    elif write == "fill":
+        x[:] = 3.0
+    elif write == "kernel":
+        unchecked[1, 1](x)
+    elif write == "device copy":
+        x.copy_to_device(cuda.to_device(np.ones(10)))
+    elif write == "address":
+        ctypes.memset(x.device_ctypes_pointer, 0, 80)
+    else:
+        assert x.__cuda_array_interface__["shape"] == (10,)
+    read[1, 1](x, 9, np.zeros(1))
+    read[1, 1](cuda.to_device(np.zeros(10)), 9, np.zeros(1))
+    read[1, 1](np.empty(10), 9, np.zeros(1))
+
+
+def test_memory_that_is_used_again_is_new():
+    for _ in range(4):
+        x = cuda.to_device(np.zeros(1000))
+        read[1, 1](x, 5, np.zeros(1))
+        del x
+        x = cuda.device_array(1000)
+        unwritten(read, x, 5, np.zeros(1))
+        del x
+
+
+@pytest.mark.parametrize("memory", ["cuda.shared.array(8, int16)", "cuda.local.array(8, int16)",
+                                    "cuda.shared.array(0, int16)"])
+def test_arrays_of_a_kernel(memory):
+    """In each block, and each thread, anew."""
+    scope = {"cuda": cuda, "int16": int16}
+    exec(f"def kernel(place, out):\n    a = {memory}\n    if place >= 4 or cuda.blockIdx.x == 0:\n"
+         "        a[5] = 7\n    a[1] = 2\n    out[cuda.blockIdx.x] = a[place]\n", scope)
+    kernel = cuda.jit(check="init")(scope["kernel"])
+    out = np.zeros(2)
+    for place, faulty in ((1, None), (5, None), (2, 0)):
+        launch = kernel[2, 1, 0, 16]
+        if faulty is None:
+            launch(place, out)
+        else:
+            with pytest.raises(errors.UninitializedError, match="line 6|element 2 of"):
+                launch(place, out)
+    assert out.tolist() == [7, 7]
+
+
+def test_records_and_complex_numbers():
+    record = np.dtype([("a", np.int32), ("b", np.complex128)], align=True)
+
+    @cuda.jit(check="init")
+    def kernel(x, field, out):
+        x[0].a = 3
+        x[1] = x[0]
+        if field == 0:
+            out[0] = x[0].a
+        else:
+            out[0] = x[0].b.real
+
+    kernel[1, 1](cuda.device_array(2, record), 0, np.zeros(1))
+    unwritten(kernel, cuda.device_array(2, record), 1, np.zeros(1))
+
+
+def test_by_several_threads():
+    @cuda.jit(check="init,race")
+    def kernel(x, out, with_barrier):
+        s = cuda.shared.array(64, float32)
+        i = cuda.threadIdx.x
+        s[i] = x[i]
+        if with_barrier:
+            cuda.syncthreads()
+        out[i] = s[63 - i]
+
+    x = np.arange(64, dtype=np.float32)
+    out = np.zeros(64, np.float32)
+    kernel[1, 64](x, out, True)
+    assert out.tolist() == x[::-1].tolist()
+    assert "element 63 of 's'" in unwritten(kernel, x, out, False, threads=64)

@@ -1,0 +1,276 @@
+"""The check `race`: accesses that nothing orders are found; what CUDA orders is not. Threads of the CPU device run one
+after the other, so that which two of them a report names is always the same."""
+import numpy as np
+import pytest
+
+from cujit import cuda, errors, float32, int32, int64
+
+pytestmark = pytest.mark.skipif(cuda.get_current_device().kind == "cuda", reason="the CPU device's")
+
+
+def line_of(kernel, distance):
+    return kernel.py_func.__code__.co_firstlineno + distance
+
+
+def race(kernel, *arguments, grid=1, threads=64):
+    with pytest.raises(errors.RaceError) as caught:
+        kernel[grid, threads](*arguments)
+    return str(caught.value).replace(__file__, "program.py")
+
+
+def test_report():
+    @cuda.jit(check="race")
+    def kernel(x, out):
+        s = cuda.shared.array(64, float32)
+        i = cuda.threadIdx.x
+        s[i] = x[i]
+        out[i] = s[i // 2]
+
+    x = np.arange(64, dtype=np.float32)
+    first = line_of(kernel, 4)
+    assert race(kernel, x + 1, x.copy()) == f"""\
+race: two threads access element 0 of 's', and no cuda.syncwarp() or cuda.syncthreads() is between them
+  File "program.py", line {first + 1}, in kernel: block (0, 0, 0), thread (1, 0, 0) reads 1.0
+    out[i] = s[i // 2]
+             ^^^^^^^^^
+  File "program.py", line {first}, in kernel: block (0, 0, 0), thread (0, 0, 0) wrote 1.0
+    s[i] = x[i]
+    ^^^^"""
+
+
+def test_other_blocks():
+    @cuda.jit(check="race")
+    def kernel(out):
+        out[cuda.threadIdx.x, 1] += cuda.blockIdx.x + 1.0
+
+    text = race(kernel, np.zeros((4, 2)), grid=(2, 2), threads=(2, 2))
+    assert text.startswith("race: two threads access element (0, 1) of 'out', and no cuda.syncwarp()")
+    text = race(kernel, np.zeros((4, 2)), grid=(2, 2), threads=2)
+    assert "they are of different blocks: only atomics with fences, or another launch, order these" in text
+    assert "block (1, 0, 0), thread (0, 0, 0) reads 1.0" in text
+    assert "block (0, 0, 0), thread (0, 0, 0) wrote 1.0" in text
+
+
+def test_the_next_launch_begins_anew():
+    @cuda.jit(check="race")
+    def kernel(out, share):
+        out[cuda.grid(1) // share] += 1
+
+    out = np.zeros(64)
+    for _ in range(3):
+        kernel[2, 32](out, 1)
+        race(kernel, np.zeros(64), 2)
+    assert (out == 3).all()
+
+
+def test_atomics_and_plain_accesses():
+    @cuda.jit(check="race")
+    def kernel(x, out):
+        counts = cuda.shared.array(4, int32)
+        i = cuda.threadIdx.x
+        if i < 4:
+            counts[i] = 0
+        cuda.syncthreads()
+        cuda.atomic.add(counts, x[i], 1)
+        if i < 4:
+            out[i] = counts[i]
+
+    text = race(kernel, np.arange(64) % 4, np.zeros(4))
+    assert "of 'counts'" in text and "does an atomic operation" in text
+
+
+# --- what is ordered -------------------------------------------------------------------------------------------------
+
+def test_all_may_write_the_same():
+    @cuda.jit(check="race")
+    def kernel(out):
+        out[0] = 7
+        if out[0] == 7:
+            out[1] = 8
+
+    out = np.zeros(2)
+    kernel[3, 64](out)
+    assert out.tolist() == [7, 8]
+
+
+def test_barriers_and_lanes_that_meet():
+    @cuda.jit(check="race,barrier")
+    def kernel(x, out):
+        s = cuda.shared.array(64, float32)
+        i = cuda.threadIdx.x
+        s[i] = x[i]
+        cuda.syncwarp()
+        a = s[i ^ 1]
+        cuda.syncthreads()
+        s[i ^ 31] = a
+        cuda.shfl_sync(0xFFFFFFFF, i, 0)
+        out[i] = s[i ^ 3]
+
+    x, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    kernel[1, 64](x, out)
+    i = np.arange(64)
+    assert out.tolist() == (i ^ 3 ^ 31 ^ 1).tolist()
+
+
+def test_numbered_barriers():
+    @cuda.jit(check="race")
+    def kernel(out, with_barrier):
+        s = cuda.shared.array(32, int64)
+        i = cuda.threadIdx.x
+        if i < 32:
+            s[i] = i
+            if with_barrier:
+                cuda.barrier_arrive(1, 64)
+        else:
+            if with_barrier:
+                cuda.barrier_sync(1, 64)
+            out[i - 32] = s[63 - i]
+
+    out = np.zeros(32)
+    kernel[1, 64](out, True)
+    assert out.tolist() == list(range(31, -1, -1))
+    race(kernel, out, False)
+
+
+@pytest.mark.parametrize("before, behind", [(True, True), (True, False), (False, True)])
+def test_the_last_block(before, behind):
+    """Its fences are what tells it of the other blocks' sums: without one of them there is a race."""
+    @cuda.jit(check="race")
+    def kernel(x, partial, ticket, out):
+        i = cuda.blockIdx.x
+        partial[i] = x[i]
+        if before:
+            cuda.threadfence()
+        if cuda.atomic.add(ticket, 0, 1) == cuda.gridDim.x - 1:
+            if behind:
+                cuda.threadfence()
+            total = 0
+            for k in range(cuda.gridDim.x):
+                total += partial[k]
+            out[0] = total
+            if before:
+                ticket[0] = 0
+
+    x, out = np.arange(200), np.zeros(1, np.int64)
+    arguments = x, np.zeros(200, np.int64), np.zeros(1, np.int64), out
+    if not (before and behind):
+        assert "of 'partial'" in race(kernel, *arguments, grid=200, threads=1)
+        return
+    kernel[200, 1](*arguments)
+    assert out[0] == x.sum() and arguments[2][0] == 0
+
+
+@pytest.mark.parametrize("is_locked", [True, False])
+def test_a_lock(is_locked):
+    @cuda.jit(check="race")
+    def kernel(lock, out):
+        while is_locked and cuda.atomic.cas(lock, 0, 0, 1) != 0:
+            pass
+        cuda.threadfence()
+        out[0] += 1
+        cuda.threadfence()
+        if is_locked:
+            cuda.atomic.exch(lock, 0, 0)
+
+    lock, out = np.zeros(1, np.int32), np.zeros(1)
+    if is_locked:
+        kernel[8, 3](lock, out)
+        assert out[0] == 24
+    else:
+        race(kernel, lock, out, grid=8, threads=3)
+
+
+def test_a_guess_that_a_swap_finds_right():
+    @cuda.jit(check="race")
+    def kernel(values, out):
+        seen = out[0]
+        assumed = seen + 1
+        while seen != assumed:
+            assumed = seen
+            seen = cuda.atomic.cas(out, 0, assumed, assumed + values[cuda.grid(1)])
+
+    out = np.zeros(1, np.int64)
+    kernel[2, 40](np.arange(80), out)
+    assert out[0] == 80 * 79 // 2
+
+
+def test_many_readers():
+    """More groups of threads have read the element than a cell remembers one by one."""
+    @cuda.jit(check="race")
+    def kernel(x, out, faulty):
+        i = cuda.grid(1)
+        out[i] = x[0]
+        if faulty and i == out.size - 1:
+            x[0] = 5
+
+    out = np.zeros(400 * 33)
+    kernel[400, 33](np.ones(1), out, False)
+    assert out.all()
+    text = race(kernel, np.ones(1), out, True, grid=400, threads=33)
+    assert "block (399, 0, 0), thread (32, 0, 0) writes 5.0" in text
+
+
+def test_parts_of_an_element():
+    @cuda.jit(check="race")
+    def kernel(x, small, place):
+        i = cuda.threadIdx.x
+        if i == 0:
+            x[1] = 3.0
+        elif i == 1:
+            small[place] = 1
+
+    for place in range(24):
+        x = cuda.to_device(np.zeros(3))
+        small = x.view(np.int8)
+        if 8 <= place < 16:
+            race(kernel, x, small, place)
+        else:
+            kernel[1, 64](x, small, place)
+
+
+def test_on_a_gpu_it_is_an_error():
+    def kernel(x):
+        x[0] = 1
+
+    types = (float32[:],)
+    for check in ("race", "init", "barrier", "bounds,race"):
+        with pytest.raises(errors.UnsupportedError, match="is for the CPU device only"):
+            cuda.jit(check=check)(kernel).inspect("asm", types, 80)
+    assert "st.global" in cuda.jit(check=True)(kernel).inspect("asm", types, 80)
+
+
+# --- barriers --------------------------------------------------------------------------------------------------------
+
+def barrier(kernel, *arguments, threads=32):
+    with pytest.raises(errors.BarrierError) as caught:
+        kernel[1, threads](*arguments)
+    return str(caught.value)
+
+
+def test_threads_that_have_returned():
+    """Without the check, those that are left meet, as on GPUs."""
+    def kernel(out):
+        i = cuda.threadIdx.x
+        for _ in range(i):
+            cuda.syncthreads()
+        out[i] = 1
+
+    cuda.jit(kernel)[1, 40](np.zeros(40))
+    checked = cuda.jit(check="barrier")(kernel)
+    line = kernel.__code__.co_firstlineno + 3
+    assert barrier(checked, np.zeros(40), threads=40).endswith(
+        f"threads 1-39 wait at cuda.syncthreads in line {line}; thread 0 has returned")
+
+
+def test_lanes_that_are_not_there():
+    @cuda.jit(check="barrier")
+    def kernel(out, mask):
+        i = cuda.threadIdx.x
+        if i < 10:
+            out[i] = cuda.shfl_sync(mask, i, 0)
+
+    line = line_of(kernel, 4)
+    assert barrier(kernel, np.zeros(32), 0xFFFFFFFF).endswith(
+        f"cuda.shfl_sync with mask 0xffffffff in line {line}; lanes 10-31 that it names are not there")
+    assert barrier(kernel, np.zeros(32), 0x7FF, threads=10).endswith("; lane 10 that it names is not there")
+    kernel[1, 10](np.zeros(32), 0x3FF)
