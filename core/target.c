@@ -34,12 +34,13 @@ const CompileOptions default_options = {
 
 CheckSet checks_of(const CompileOptions *options, TargetKind kind)
 {
-    CheckSet of_device = kind == TARGET_HOST ? CHECKS_ALL : CHECKS_OF_GPUS;
-    if (options->check & CHECKS_EVERY)
-        return of_device;
-    if (options->check == CHECKS_DEFAULT)
-        return kind == TARGET_HOST || options->debug ? CHECK_BOUNDS : CHECKS_NONE;
-    return options->check & of_device;
+    CheckSet of_device = kind == TARGET_HOST ? CHECKS_ALL : CHECKS_OF_GPUS, said = options->check & ~CHECKS_SCHEDULED;
+    CheckSet order = kind == TARGET_HOST ? options->check & CHECKS_SCHEDULED : CHECKS_NONE;
+    if (said & CHECKS_EVERY)
+        return of_device | order;
+    if (said == CHECKS_DEFAULT)
+        return (kind == TARGET_HOST || options->debug ? CHECK_BOUNDS : CHECKS_NONE) | order;
+    return (said & of_device) | order;
 }
 
 const char *missing_check(const CompileOptions *options, TargetKind kind)

@@ -84,6 +84,7 @@ enum {
 #include "core/check.def"
 #undef CHECK_ROW
     ,
+    CHECKS_SCHEDULED = 1 << (CHECK_COUNT + 2), /* CPU device: not a check; its threads run in another order */
     CHECKS_EVERY = 1 << (CHECK_COUNT + 1), /* those that the device has */
     CHECKS_DEFAULT = 1 << CHECK_COUNT /* nothing was said: checks_of() decides */
 };

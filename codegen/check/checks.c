@@ -41,7 +41,7 @@ static void mark_reporting(IrModule *module)
 static void add_watches(IrModule *module, CheckSet wanted)
 {
     Watching watching = {.wanted = wanted, .kernel = module->first};
-    if (!(wanted & (CHECK_RACE | CHECK_INIT | CHECK_BARRIER)))
+    if (!(wanted & (CHECK_RACE | CHECK_INIT | CHECK_BARRIER | CHECKS_SCHEDULED)))
         return;
     Arena *arena = arena_create();
     for (IrFunc *function = module->first; function; function = function->next) {

@@ -33,7 +33,7 @@ static bool is_wanted(const Watching *watching, const IrValue *array)
 {
     IrOp root = ir_memory_of(array)->op;
     return root != IR_DATA && (root != IR_LOCAL || watching->wanted & CHECK_INIT) &&
-           watching->wanted & (CHECK_RACE | CHECK_INIT);
+           watching->wanted & (CHECK_RACE | CHECK_INIT | CHECKS_SCHEDULED);
 }
 
 /* An index as the program has it. */

@@ -144,7 +144,9 @@ bool host_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
         .block_count = (int64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
         .checker = checker.checks & (CHECK_RACE | CHECK_INIT) ? &checker : NULL,
     };
-    if (job.checker)
+    if (kernel->checks & CHECKS_SCHEDULED)
+        job.order = host_order_begin(job.block_count);
+    if (job.checker || job.order.is_on)
         participants = 1;
     bool ok = kernel->is_observed ? run_observed(&job, diag) : run(&job, participants, diag);
     host_check_free(&checker);

@@ -197,13 +197,14 @@ static bool read_checks(const char *name, PyObject *value, void *out)
     return ok && !PyErr_Occurred();
 }
 
-/* Where nothing was said of it, CUJIT_CHECK may have: words, 0 for none, 1 for all. */
+/* Where nothing was said of it, CUJIT_CHECK may have: words, 0 for none, 1 for all. CUJIT_SCHEDULE is for all functions. */
 static bool read_environment(CheckSet *checks)
 {
-    const char *text = getenv("CUJIT_CHECK");
+    const char *text = getenv("CUJIT_CHECK"), *schedule = getenv("CUJIT_SCHEDULE");
+    CheckSet order = schedule && *schedule ? CHECKS_SCHEDULED : CHECKS_NONE;
     if (*checks != CHECKS_DEFAULT || !text || !*text)
-        return true;
-    *checks = strcmp(text, "1") == 0 ? CHECKS_EVERY : CHECKS_NONE;
+        return *checks |= order, true;
+    *checks = (strcmp(text, "1") == 0 ? CHECKS_EVERY : CHECKS_NONE) | order;
     return strcmp(text, "1") == 0 || strcmp(text, "0") == 0 || add_checks("CUJIT_CHECK", text, checks);
 }
 

@@ -87,6 +87,24 @@ static void flush_standard_output(void)
     PyErr_Clear();
 }
 
+/* By which order of threads it came about. */
+static void note_schedule(void)
+{
+    const char *schedule = getenv("CUJIT_SCHEDULE");
+    PyObject *type, *value, *traceback;
+    if (!schedule || !*schedule)
+        return;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    char text[160];
+    snprintf(text, sizeof text, "CUJIT_SCHEDULE=%.40s has the threads run in this order again", schedule);
+    PyObject *done = value ? PyObject_CallMethod(value, "add_note", "s", text) : NULL;
+    if (!done)
+        PyErr_Clear();
+    Py_XDECREF(done);
+    PyErr_Restore(type, value, traceback);
+}
+
 /* Launches a packed frame and ends it. A launch on a GPU that copies nothing returns at once and keeps the GIL. */
 static bool launch_frame(ExtLaunchFrame *frame, RtLaunch launch)
 {
@@ -105,8 +123,10 @@ static bool launch_frame(ExtLaunchFrame *frame, RtLaunch launch)
         Py_END_ALLOW_THREADS
     }
     bool ended = ext_frame_end(frame, ran);
-    if (ended && diag_failed(&diag))
+    if (ended && diag_failed(&diag)) {
         ext_raise(&diag);
+        note_schedule();
+    }
     return ext_tell_lines(frame->specialization) && ended && launched;
 }
 

@@ -14,7 +14,10 @@
 #include "runtime/host/threads/host_interrupt.h"
 #include "runtime/host/threads/host_checker.h"
 
-enum { SLEEP_LIMIT = 1000000 }; /* nanoseconds: what a GPU sleeps at most */
+enum {
+    SLEEP_LIMIT = 1000000, /* nanoseconds: what a GPU sleeps at most */
+    TURN = 3, /* by CUJIT_SCHEDULE: accesses until another thread goes on, in the mean */
+};
 
 static uint32_t bit_of(uint32_t lane) { return 1u << lane; }
 
@@ -148,9 +151,27 @@ static void open_barrier(HostWorker *worker)
     }
 }
 
+/* Any thread that can run, by the launch's order. -1: none. */
+static int64_t draw_ready(HostWorker *worker)
+{
+    uint32_t count = 0, warp = 0;
+    for (uint32_t i = 0; i < warp_count(worker); i++)
+        count += (uint32_t)__builtin_popcount(worker->warps[i].ready);
+    if (!count)
+        return -1;
+    uint32_t place = host_order_draw(&worker->order, count), lanes = worker->warps[0].ready;
+    for (; place >= (uint32_t)__builtin_popcount(lanes); lanes = worker->warps[++warp].ready)
+        place -= (uint32_t)__builtin_popcount(lanes);
+    while (place--)
+        lanes &= lanes - 1;
+    return (int64_t)warp * HOST_WARP + lowest_lane(lanes);
+}
+
 /* The next thread that can run, in the warp's order and then in the block's; `stay`: from this warp if any. -1: none. */
 static int64_t find_ready(HostWorker *worker, bool stay)
 {
+    if (worker->order.is_on)
+        return draw_ready(worker);
     uint32_t warp = worker->running / HOST_WARP, count = warp_count(worker);
     uint32_t above = (uint32_t)(~UINT64_C(1) << worker->running % HOST_WARP), lanes = worker->warps[warp].ready;
     if (!stay || lanes & above)
@@ -346,6 +367,8 @@ static void warps_watch(HostThread *thread, uint32_t what, uint32_t site, const 
                         .value = value,
                         .indices = indices};
     expect(fiber->worker, host_check_event(fiber, &event));
+    if (fiber->worker->order.is_on && host_order_draw(&fiber->worker->order, TURN) == 0)
+        go_on_with(fiber, draw_ready(fiber->worker));
 }
 
 /* A lane that sleeps may wait for one that asks who is active. */

@@ -91,6 +91,7 @@ int host_worker_prepare(HostWorker *worker, const HostJob *job)
         return error;
     worker->kernel = job->kernel;
     worker->checker = job->checker;
+    worker->order = job->order;
     worker->thread_count = threads;
     worker->frame = (HostThread){
         .shared = worker->shared,
@@ -114,13 +115,15 @@ void host_worker_enter_block(HostWorker *worker, int64_t block)
     worker->frame.block_index[0] = (int32_t)(block % width);
     worker->frame.block_index[1] = (int32_t)(block / width % height);
     worker->frame.block_index[2] = (int32_t)(block / width / height);
+    if (worker->order.is_on) /* not what the block before has left there, which may happen to be right */
+        memset(worker->shared, (int)host_order_draw(&worker->order, 256), worker->shared_size);
     host_check_block(worker);
 }
 
 static void run_blocks_as_fibers(HostWorker *worker, int64_t first, int64_t count)
 {
     for (int64_t block = first; block < first + count && !worker->hang[0] && !job_cancelled(worker->job); block++) {
-        host_worker_enter_block(worker, block);
+        host_worker_enter_block(worker, host_order_block(&worker->order, block));
         if (!worker->hang[0])
             host_block_run(worker);
     }

@@ -10,6 +10,7 @@
 #include "runtime/backend.h"
 #include "runtime/host/machine/host_fiber.h"
 #include "runtime/host/machine/host_limits.h"
+#include "runtime/host/machine/host_order.h"
 #include "runtime/host/check/clocks.h"
 
 typedef struct HostKernel {
@@ -110,6 +111,7 @@ struct HostWorker {
     sigjmp_buf escape; /* out of blocks_entry where it runs on the thread's own stack */
     void *interrupted; /* stack pointer of the thread that was stopped to ask; NULL: none was */
     HostChecker *checker; /* of a launch that is checked; else NULL */
+    HostOrder order; /* in which threads run */
     BlockClock clock; /* what the block's threads know, for the checker */
 };
 
@@ -127,6 +129,7 @@ typedef struct HostJob {
     bool trapped; /* it did not hang: a thread ended the launch */
     _Atomic bool cancelled; /* who launched it wants no more of it */
     HostChecker *checker; /* NULL: nothing is checked that the runtime would have to know */
+    HostOrder order;
 } HostJob;
 
 /* An empty worker. Workers stay for good. NULL when memory is out. */
