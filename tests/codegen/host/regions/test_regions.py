@@ -1,18 +1,20 @@
 """Kernels with barriers on the CPU device: those whose barriers all threads reach together run as loops over the
 threads, the others as threads that switch. Both must do the same: random programs are run in both ways. The second is
-forced by a barrier at the start that threads reach in two ways."""
+forced by a barrier at the start under a condition from memory, which is true for all of them."""
 
 import random
+import re
 
 import numpy as np
 import pytest
 
 from cujit import cuda
+from cujit.errors import KernelHangError
 
 pytestmark = pytest.mark.skipif(cuda.get_current_device().kind == "cuda",
                                 reason="about the CPU device; a GPU hangs in some")
 THREADS, BLOCKS = 48, 3
-SWITCHES = "    if t % 2:\n        cuda.syncthreads()\n    else:\n        cuda.syncthreads()\n"
+SWITCHES = "    if x[0] >= 0:\n        cuda.syncthreads()\n"
 
 
 def is_in_loops(source):
@@ -179,6 +181,10 @@ SWITCHING = {
     "shuffle of some": f"if t < 32:\n    v += cuda.shfl_down_sync({F}, v, 1)\ncuda.syncthreads()\nw += v",
     "mask of some": "v += cuda.ballot_sync(0x0000FFFF, w % 2 == 0) if t % 32 < 16 else 0\ncuda.syncthreads()",
     "active": "v += cuda.activemask()",
+}
+
+
+PARTED = {
     "branch of some threads": "if t < 10:" + EXCHANGE + "w += s[t]\ncuda.syncthreads()",
     "barrier in a loop of each thread's own": "for k in range(t % 3):\n    cuda.syncthreads()\ncuda.syncthreads()",
     "two ways": "if t < 10:\n    cuda.syncthreads()\nelse:\n    cuda.syncthreads()",
@@ -193,6 +199,16 @@ def test_in_loops(name):
 @pytest.mark.parametrize("name", SWITCHING)
 def test_switching(name):
     assert not check_both(SWITCHING[name])
+
+
+@pytest.mark.parametrize("name", PARTED)
+def test_barriers_of_different_lines_are_an_error(name):
+    source = source_of(PARTED[name])
+    lines = [number for number, line in enumerate(source.split("\n"), 1) if "syncthreads" in line]
+    with pytest.raises(KernelHangError, match="wait at cuda.syncthreads in line") as caught:
+        run(source, 1)
+    named = {int(number) for number in re.findall(r"in line (\d+)", str(caught.value))}
+    assert len(named) == 2 and named <= set(lines)
 
 
 def test_block_shapes():
