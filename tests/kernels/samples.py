@@ -219,7 +219,7 @@ SAMPLES = {
     "totals": (totals, "void(float64[::1], float64[::1])"),
 }
 
-# What each pass of codegen shows of itself: (kernel, signature) by pass.
+# What each pass of codegen shows of itself: (kernel, signature), and options where it runs for some only, by pass.
 PASS_SAMPLES = {
     "loads": (normalized, "void(float32[::1], float32[::1], float32[::1])"),
     "unroll": (small_array, "void(float32[::1], float32[::1])"),
@@ -228,4 +228,5 @@ PASS_SAMPLES = {
     "bounds": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])"),
     "regions": (tree_sum, "void(float32[::1], float32[::1])"),
     "yield": (take_lock, "void(int32[::1], int64[::1])"),
+    "observe": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])", {"observe": "accesses"}),
 }

@@ -13,8 +13,8 @@ from cujit import _core, cuda
 FOLDER = Path(__file__).parent / "ir"
 
 
-def text_of(what, function, signature):
-    text = cuda.jit(function).inspect(what, _core.parse_signature(signature).args, 80)
+def text_of(what, function, signature, options=None):
+    text = cuda.jit(function, **(options or {})).inspect(what, _core.parse_signature(signature).args, 80)
     return re.sub(r" ;.*", "", text)   # positions differ a little between versions of Python
 
 
