@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/cuda/driver/launch_log.h"
 
@@ -26,6 +27,7 @@ Driver driver;
 /* The outcome of loading, kept for the process. */
 static struct {
     pthread_once_t once;
+    pid_t process; /* that has started the driver */
     DriverState state;
     char why[512];          /* DRIVER_ABSENT */
     int missing_symbol;     /* DRIVER_BROKEN: the function that the library lacks, or -1 */
@@ -82,6 +84,7 @@ static void driver_load_once(void)
         loaded.state = DRIVER_BROKEN;
         return;
     }
+    loaded.process = getpid();
     loaded.init_result = driver.cuInit(0);
     if (loaded.init_result == CUDA_SUCCESS) {
         loaded.state = DRIVER_READY;
@@ -146,6 +149,9 @@ bool driver_check(Diag *diag, DriverFunctionId function, CUresult result)
     const DriverFunctionInfo *info = &driver_function_info[function];
     if (loaded.lacks[function])
         return diag_fail(diag, NULL, DIAG_DRIVER_SYMBOL, info->symbol, info->version / 1000, info->version % 1000 / 10);
+    if (loaded.process != getpid())
+        return diag_fail_code(diag, (int)result, DIAG_DRIVER_FORKED, info->name, driver_error_name(result),
+                              (int)result);
     diag_fail_code(diag, (int)result, DIAG_DRIVER_CALL, info->name, driver_error_name(result), (int)result,
                    driver_error_text(result));
     launch_log_explain(diag, result);

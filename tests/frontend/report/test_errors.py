@@ -146,6 +146,7 @@ UNREACHABLE = {
     "DRIVER_MISSING": "test_import.py",
     "DRIVER_SYMBOL": "an old driver",
     "DRIVER_CALL": "the fake driver's tests",
+    "DRIVER_FORKED": "test_forks.py",
     "DRIVER_LINK": "the fake driver's tests",
     "PARAMETER_SPACE": "test_parameter_space.py",
     "DRIVER_PARAMETERS": "test_parameter_space.py",
