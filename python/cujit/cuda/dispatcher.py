@@ -9,7 +9,6 @@ from cujit import _core
 from cujit.cuda._dispatch import signature as signatures
 from cujit.cuda._dispatch.inspection import Inspection, Overload
 from cujit.cuda._dispatch.launchers import ExtendedLauncher, ForAll, argument_type, block_for, quiet_launcher
-from cujit.cuda._dispatch.profile import Profiler
 from cujit.errors import LaunchConfigurationError
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
     from cujit._annotations import ArgumentTypes, PythonFunction, Shape, SignatureLike, StreamLike
     from cujit._core import Launcher, Type
+    from cujit.cuda._dispatch.profile import Profiler
 
 _NONE = _core.scalar_types["none"]
 _P = ParamSpec("_P")
@@ -242,6 +242,7 @@ class Dispatcher(Inspection, Generic[_P, _R]):
         (2, 1)
         """
         if self._profiler is None:
+            from cujit.cuda._dispatch.profile import Profiler
             self._profiler = Profiler(self)
         return self._profiler
 
