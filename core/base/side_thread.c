@@ -5,8 +5,11 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/base/memory.h"
 #include "core/base/own_stack.h"
@@ -21,6 +24,7 @@ static struct {
     pthread_cond_t come, done;
     Task *waiting; /* for a thread; there is one on its way to it */
     int idle; /* threads without work */
+    int left; /* tasks that nobody waits for and that go on */
 } side = {.lock = PTHREAD_MUTEX_INITIALIZER, .come = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
 /* --- threads -------------------------------------------------------------------------------------------------------- */
@@ -53,6 +57,7 @@ static void *run(void *unused)
         task->work.left(task->work.argument);
         memory_free(task);
         pthread_mutex_lock(&side.lock);
+        side.left--;
     }
     pthread_mutex_unlock(&side.lock);
     return unused;
@@ -86,10 +91,27 @@ static void after_fork_in_child(void)
     pthread_cond_init(&side.come, NULL);
     pthread_cond_init(&side.done, NULL);
     side.waiting = NULL;
-    side.idle = 0;
+    side.idle = side.left = 0;
 }
 
 static void watch_forks(void) { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
+
+/* --- exit: what goes on uses what destructors of static objects, LLVM's among them, would take away -------------------- */
+
+static void leave_at_once(int status, void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&side.lock);
+    bool goes_on = side.left > 0;
+    pthread_mutex_unlock(&side.lock);
+    if (!goes_on)
+        return;
+    fflush(NULL);
+    _exit(status);
+}
+
+/* Called where work is left: handlers run from the last one on, and LLVM has made its objects by then. */
+static void watch_exit(void) { on_exit(leave_at_once, NULL); }
 
 /* --- work ----------------------------------------------------------------------------------------------------------- */
 
@@ -131,8 +153,11 @@ static bool wait_for(Task *task)
     }
     /* What raised an exception is not to be lost: even work that is done by now is left. */
     task->is_left = interrupted && !task->is_done;
+    side.left += task->is_left;
     bool is_done = task->is_done;
     pthread_mutex_unlock(&side.lock);
+    if (!is_done)
+        watch_exit();
     if (is_done && interrupted)
         task->work.left(task->work.argument);
     if (is_done)

@@ -47,7 +47,7 @@ def carray(ptr: Any, shape: Any, dtype: Any = None) -> Any:
         raise TypeError("a void* does not say what lies there: pass the dtype")
     wanted = np.dtype(element if dtype is None else dtype)
     memory = (ctypes.c_char * (math.prod(extents) * wanted.itemsize)).from_address(address)
-    return np.frombuffer(memory, wanted).reshape(extents)
+    return np.frombuffer(memoryview(memory), wanted).reshape(extents)
 
 
 def farray(ptr: Any, shape: Any, dtype: Any = None) -> Any:
