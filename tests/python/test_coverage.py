@@ -86,8 +86,8 @@ FIRST_LINES = first_lines()
 
 
 def inside(arcs, lines):
-    """What the arcs say of these lines. A line that is followed by itself is no branch, and coverage.py drops it. Before
-    CPython 3.12 a list comprehension is a function of its own, which is entered and left."""
+    """What the arcs say of these lines. A line that is followed by itself is no branch, and coverage.py drops it.
+    Before CPython 3.12 a list comprehension is a function of its own, which is entered and left."""
     found = {tuple(FIRST_LINES.get(line, line) for line in arc) for arc in arcs if all(abs(k) in lines for k in arc)}
     return {arc for arc in found if arc[0] != arc[1] and not (arc[0] == -arc[1] and abs(arc[0]) in FIRST_LINES)}
 
