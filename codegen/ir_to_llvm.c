@@ -159,6 +159,7 @@ void begin_ir_function(Emitter *emitter, const EmittedFunction *function)
     emitter->llvm_function = function->llvm;
     emitter->emitted = function;
     emitter->unwind = emitter->report = NULL;
+    emitter->value_reports = NULL;
     emitter->parts = ARENA_ARRAY(emitter->arena, LLVMValueRef *, ir->value_count + 1);
     emitter->block_start = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, ir->block_count + 1);
     emitter->block_end = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, ir->block_count + 1);

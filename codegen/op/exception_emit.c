@@ -150,27 +150,67 @@ static LLVMValueRef slot_value(Emitter *emitter, const Type *type, LLVMValueRef 
     return LLVMBuildIntCast2(emitter->builder, part, emitter->i64, type->kind == TYPE_INT, "");
 }
 
-static void store_values(Emitter *emitter, const IrValue *value)
+/* One block for all raises of a function with so many slots: a kernel with a thousand checks has a thousand of them, and
+ * what each wrote by itself would live, for LLVM, from the kernel's start to its end. */
+typedef struct ValueReport {
+    struct ValueReport *next;
+    uint32_t count;
+    LLVMBasicBlockRef block;
+    LLVMValueRef code, slots[EXCEPTION_SLOTS]; /* phis in the block */
+} ValueReport;
+
+static ValueReport *make_value_report(Emitter *emitter, uint32_t count)
+{
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder), write = new_block(emitter);
+    LLVMBasicBlockRef unwind = unwind_block(emitter);
+    ValueReport *report = ARENA_NEW(emitter->arena, ValueReport);
+    *report = (ValueReport){.next = emitter->value_reports, .count = count, .block = new_block(emitter)};
+    emitter->value_reports = report;
+    LLVMPositionBuilderAtEnd(emitter->builder, report->block);
+    report->code = LLVMBuildPhi(emitter->builder, emitter->i32, "");
+    for (uint32_t slot = 0; slot < count; slot++)
+        report->slots[slot] = LLVMBuildPhi(emitter->builder, emitter->i64, "");
+    take_record(emitter, write, unwind);
+    LLVMPositionBuilderAtEnd(emitter->builder, write);
+    store_origin(emitter, report->code);
+    for (uint32_t slot = 0; slot < count; slot++)
+        store_field(emitter, offsetof(ExceptionRecord, slots) + 8 * (size_t)slot, report->slots[slot]);
+    complete_record(emitter);
+    LLVMBuildBr(emitter->builder, unwind);
+    LLVMPositionBuilderAtEnd(emitter->builder, here);
+    return report;
+}
+
+static ValueReport *value_report(Emitter *emitter, uint32_t count)
+{
+    for (ValueReport *report = emitter->value_reports; report; report = report->next)
+        if (report->count == count)
+            return report;
+    return make_value_report(emitter, count);
+}
+
+static uint32_t slot_values(Emitter *emitter, const IrValue *value, LLVMValueRef *slots)
 {
     uint32_t slot = 0;
     for (uint32_t i = 0; i < value->operand_count; i++) {
         const Type *type = value->operands[i]->type;
         LLVMValueRef *parts = operand_parts(emitter, value, i);
         for (uint32_t part = 0; part < part_count(type); part++, slot++)
-            store_field(emitter, offsetof(ExceptionRecord, slots) + 8 * (size_t)slot,
-                        slot_value(emitter, type, parts[part]));
+            slots[slot] = slot_value(emitter, type, parts[part]);
     }
+    return slot;
 }
 
 static void report_values(Emitter *emitter, const IrValue *value)
 {
-    LLVMBasicBlockRef write = new_block(emitter), unwind = unwind_block(emitter);
-    take_record(emitter, write, unwind);
-    LLVMPositionBuilderAtEnd(emitter->builder, write);
-    store_origin(emitter, const_i32(emitter, (int32_t)value->index));
-    store_values(emitter, value);
-    complete_record(emitter);
-    LLVMBuildBr(emitter->builder, unwind);
+    LLVMValueRef slots[EXCEPTION_SLOTS], code = const_i32(emitter, (int32_t)value->index);
+    uint32_t count = slot_values(emitter, value, slots);
+    ValueReport *report = value_report(emitter, count);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
+    LLVMBuildBr(emitter->builder, report->block);
+    LLVMAddIncoming(report->code, &code, &here, 1);
+    for (uint32_t slot = 0; slot < count; slot++)
+        LLVMAddIncoming(report->slots[slot], &slots[slot], &here, 1);
 }
 
 void emit_op_RAISE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)

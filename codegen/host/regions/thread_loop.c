@@ -298,6 +298,7 @@ void emit_op_THREAD_LOOP(Emitter *emitter, const IrValue *value, LLVMValueRef *o
         emit_who_takes_part(emitter, value, latch);
     emitter->unwind = emit_thread_end(emitter, value, latch);
     emitter->report = NULL;
+    emitter->value_reports = NULL;
     LLVMBuildBr(emitter->builder, emitter->block_start[value->targets[1]->id]);
     LLVMPositionBuilderAtEnd(emitter->builder, latch);
     LLVMValueRef branch = host_loop_close(emitter, &loops[0]);
