@@ -270,6 +270,14 @@ bool launch_tests_cover(const LaunchTests *whole_set, const LaunchTests *part)
     return !missing;
 }
 
+static bool test_holds(const RangeTest *test, const Range *ranges)
+{
+    Range index = ranges[test->index], extent = ranges[test->extent];
+    if (is_empty(index) || is_empty(extent))
+        return true;
+    return index.least + test->first >= (test->from_end ? -extent.least : 0) && index.most + test->last < extent.least;
+}
+
 bool launch_plan_holds(const LaunchPlan *plan, const LaunchFacts *facts, LaunchTests *failed)
 {
     Range ranges[LAUNCH_MOST_NODES];
@@ -279,8 +287,7 @@ bool launch_plan_holds(const LaunchPlan *plan, const LaunchFacts *facts, LaunchT
     for (uint32_t i = 0; i < plan->node_count; i++)
         ranges[i] = evaluate(&plan->nodes[i], ranges, facts);
     for (uint32_t i = 0; i < plan->test_count; i++) {
-        Range index = ranges[plan->tests[i].index], extent = ranges[plan->tests[i].extent];
-        if (is_empty(index) || is_empty(extent) || (index.least >= 0 && index.most < extent.least))
+        if (test_holds(&plan->tests[i], ranges))
             continue;
         launch_tests_add(failed, i);
         holds = false;

@@ -60,9 +60,11 @@ typedef struct RangeNode {
     int64_t number, limit;
 } RangeNode;
 
-/* Every value of `index` is 0 or more, and below every value of `extent`. */
+/* Every value of `index` plus what lies between first and last is below every value of `extent`, and 0 or more; with
+ * from_end minus the extent or more. */
 typedef struct RangeTest {
-    uint32_t index, extent;
+    uint32_t index, extent, from_end, unused; /* unused: zero, tests are kept as bytes */
+    int64_t first, last;
 } RangeTest;
 
 typedef struct LaunchPlan {

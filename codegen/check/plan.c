@@ -2,7 +2,7 @@
  * in every context in which its function is called; else the code checks it. What holds of any launch is nobody's. */
 #include "codegen/check/plan.h"
 
-#include <string.h>
+#include <assert.h>
 
 #include "codegen/check/bounds.h"
 #include "codegen/check/ranges.h"
@@ -27,31 +27,58 @@ typedef struct Planner {
 
 /* --- tests -------------------------------------------------------------------------------------------------------------- */
 
-/* The number of a test, once for each; RANGE_NONE: there is no room. */
+static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t most_of(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* The number of a test, one for all that differ in the constants only; RANGE_NONE: there is no room. */
 static uint32_t number_of(Planner *planner, RangeTest test)
 {
-    uint32_t i = 0;
-    while (i < planner->test_count &&
-           (planner->tests[i].index != test.index || planner->tests[i].extent != test.extent))
-        i++;
-    if (i == LAUNCH_MOST_TESTS)
+    for (uint32_t i = 0; i < planner->test_count; i++) {
+        RangeTest *other = &planner->tests[i];
+        if (other->index != test.index || other->extent != test.extent || other->from_end != test.from_end)
+            continue;
+        other->first = least_of(other->first, test.first);
+        other->last = most_of(other->last, test.last);
+        return i;
+    }
+    if (planner->test_count == LAUNCH_MOST_TESTS)
         return RANGE_NONE;
-    if (i == planner->test_count)
-        planner->tests[planner->test_count++] = test;
-    return i;
+    planner->tests[planner->test_count] = test;
+    return planner->test_count++;
 }
 
-/* From the first element that is accessed to the last one. */
-static uint32_t range_of_access(Ranges *ranges, const Context *context, const IrValue *value, uint32_t axis)
+static bool counts_from_end_of(const IrValue *index, const IrValue *array, uint32_t axis)
 {
-    const Type *type = TYPE_OF(INT64);
-    uint32_t first = range_of(ranges, context, value->operands[1 + axis], (Place){value->block, NULL});
-    uint32_t width = bounded_width(value);
-    if (width == 1)
-        return first;
-    uint32_t behind = range_between(ranges, type, width - 1, width - 1);
-    uint32_t last = range_node(ranges, RANGE_ADD, type, first, behind, RANGE_NONE, 0, 0);
-    return range_node(ranges, RANGE_UNION, type, first, last, RANGE_NONE, 0, 0);
+    return index->op == IR_WRAP && index->operands[1]->op == IR_EXTENT && index->operands[1]->operands[0] == array &&
+           index->operands[1]->index == axis;
+}
+
+enum { FARTHEST = 1 << 30 }; /* of elements that have one test */
+
+/* Whether a constant is added to the value or taken from it. */
+static bool is_moved(const IrValue *value)
+{
+    bool is_sum = value->op == IR_ADD || value->op == IR_SUB;
+    return is_sum && value->operands[1]->op == IR_CONST && value->operands[1]->integer >= -FARTHEST &&
+           value->operands[1]->integer <= FARTHEST;
+}
+
+/* The index without such a constant, and before a negative one was counted from the end. Where the sum leaves its 64 bits,
+ * it does not pass the test either: those have more bits, and an extent has fewer. */
+static const IrValue *split_index(const IrValue *value, uint32_t axis, RangeTest *test)
+{
+    const IrValue *index = value->operands[1 + axis];
+    if (counts_from_end_of(index, value->operands[0], axis)) {
+        assert(bounded_width(value) == 1); /* neighbours do not go on from the last element to the first */
+        index = index->operands[0];
+        test->from_end = true;
+    }
+    if (is_moved(index)) {
+        test->first = index->op == IR_ADD ? index->operands[1]->integer : -index->operands[1]->integer;
+        index = index->operands[0];
+    }
+    test->last = test->first + bounded_width(value) - 1;
+    return index;
 }
 
 static uint32_t extent_of_access(Ranges *ranges, const Context *context, const IrValue *value, uint32_t axis)
@@ -65,8 +92,9 @@ static bool add_test(Planner *planner, const Context *context, const Item *item)
 {
     Ranges *ranges = planner->ranges;
     const IrValue *value = item->value;
-    RangeTest test = {.index = range_of_access(ranges, context, value, item->axis),
-                      .extent = extent_of_access(ranges, context, value, item->axis)};
+    RangeTest test = {.extent = extent_of_access(ranges, context, value, item->axis)};
+    const IrValue *index = split_index(value, item->axis, &test);
+    test.index = range_of(ranges, context, index, (Place){value->block, NULL});
     bool is_known = ranges->known[test.index] == KNOWN && ranges->known[test.extent] & KNOWN_BELOW;
     uint32_t number = is_known && !ranges->is_full ? number_of(planner, test) : RANGE_NONE;
     if (number == RANGE_NONE)
@@ -153,8 +181,10 @@ static LaunchPlan compact(const Planner *planner)
         nodes[count].c = moved(places, nodes[count].c);
         count++;
     }
-    for (uint32_t i = 0; i < planner->test_count; i++)
-        tests[i] = (RangeTest){places[tests[i].index], places[tests[i].extent]};
+    for (uint32_t i = 0; i < planner->test_count; i++) {
+        tests[i].index = places[tests[i].index];
+        tests[i].extent = places[tests[i].extent];
+    }
     return (LaunchPlan){nodes, tests, count, planner->test_count};
 }
 

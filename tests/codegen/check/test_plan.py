@@ -51,6 +51,8 @@ PROVEN = {
                        "a[table[i]] = 1.0\ny[i] = a[3]",
     "iteration": "for v in x:\n    y[i] += v",
     "atomic": "cuda.atomic.add(y, i % 5, 1.0)",
+    "many neighbours": "a = cuda.local.array(800, np.float64)\n" + "".join(
+        f"a[i + {k}] = a[i + {700 - k}]\n" for k in range(30, 650)) + "y[i] = x[i]",
     "swapped": "a, b = x, y\nfor k in range(4):\n    b[i] = a[i]\n    a, b = b, a",
 }
 
