@@ -1,7 +1,7 @@
 #!/bin/bash
 # test_libraries.sh PYTHON [LIBRARY...]: public libraries' own tests, as they are on PyPI, with cujit in numba.cuda's
 # place (python -m cujit), on the CPU device unless CUJIT_DEVICE says otherwise. PYTHON has cujit; the libraries go into
-# an environment of their own beside it: FOLDER/library-tests, or $CUJIT_LIBRARY_TESTS. Without names: all of them.
+# an environment of their own beside it: FOLDER/library-tests, or $CUJIT_LIBRARY_TESTS. Without names: stumpy, sarracen.
 set -euo pipefail
 
 # For each: what to install, and what to hand to pytest in the folder of its source.
