@@ -228,8 +228,8 @@ typedef struct IrException {
     uint32_t argument_count;
     const IrExceptionArgument *arguments;
     SourcePos pos;
-    bool is_check; /* of check mode: its format may name {array}, the array of the expression at pos */
-    const char *array; /* what it is called where the source is not at hand; NULL: it has no name */
+    bool is_check; /* of check mode: its format may name {array}, the array of the expression at pos, or {variable} */
+    const char *array; /* what the array is called where the source is not at hand, or the variable; NULL: no name */
     const Type
         *element; /* of the array that a WATCH is of: the runtime finds the fault; NULL: the exception is raised */
 } IrException;

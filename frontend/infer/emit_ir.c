@@ -8,6 +8,7 @@
 #include "frontend/compound/lower_exception.h"
 #include "frontend/engine.h"
 #include "frontend/infer/instance.h"
+#include "frontend/infer/unbound.h"
 #include "frontend/report/explain.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_tuple.h"
@@ -58,6 +59,7 @@ static bool begin_phis(Lower *l, const SsaBlock *block)
         if (fact->type && type_has_generator(fact->type) && !check_generator_use(l, phi, fact->type))
             return false;
         l->value = phi;
+        unbound_phi(l, phi);
         if (fact->type && block->cfg->is_loop_header && !check_cell_kept(l, fact->type))
             return false;
         if (operand_is_runtime(*fact) && phi->is_resumed)
@@ -75,6 +77,7 @@ static IrValue *zero_of(Lower *l, const Type *type) { return emit(l, IR_UNDEFINE
 static bool emit_phi_operand(Lower *l, const SsaValue *phi, const SsaValue *source)
 {
     Operand fact = lower_fact(l, phi), from = lower_fact(l, source), converted;
+    unbound_phi_operand(l, phi, source);
     if (!operand_is_runtime(fact))
         return true;
     if (!from.type)
@@ -174,6 +177,7 @@ static bool emit_return(Lower *l, const SsaValue *value)
 
 static bool emit_terminator(Lower *l, const SsaBlock *block, const SsaValue *value)
 {
+    unbound_check(l, value);
     l->value = value;
     switch (value->op) {
     case SSA_JUMP:
@@ -224,6 +228,7 @@ static bool emit_value(Lower *l, const SsaValue *value)
         return true;
     if (!check_operands(l, value))
         return false;
+    unbound_check(l, value);
     if (needs_no_code(value, *fact))
         return true;
     if (!lower_value(l, value, &result) || diag_failed(l->diag))
@@ -316,6 +321,7 @@ bool emit_instance(Frontend *frontend, Instance *instance)
         ir_add_link(frontend->module, instance->snapshot->links[i]);
     bind_parameters(&l);
     make_blocks(&l);
+    unbound_begin(&l);
     if (instance->ssa->is_generator)
         emit_generator_entry(&l);
     for (uint32_t i = 0; i < instance->ssa->block_count; i++)

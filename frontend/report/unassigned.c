@@ -1,5 +1,5 @@
-/* Variables that may be read before anything is assigned to them. Python raises UnboundLocalError there; a kernel goes on
- * with whatever value is at hand, as numba's do. A warning is worth something only where the path can be taken, so that
+/* Variables that may be read before anything is assigned to them. Python raises UnboundLocalError there, and so does
+ * check mode (infer/unbound.c); else a kernel goes on with whatever value is at hand, as numba's do. A warning is worth something only where the path can be taken, so that
  * each read is followed back through the phis of its variable, and a path is dropped
  *
  * - where inference has found an edge that is never taken,
@@ -29,7 +29,7 @@ typedef struct Facts {
 typedef struct Search {
     Lower *l;
     const SsaFunction *ssa;
-    bool *may_lack; /* by value: a phi that some path reaches without an assignment */
+    const bool *may_lack; /* by value: a phi that some path reaches without an assignment */
     bool *seen; /* by value: phis on the ways that were followed from this read */
     const SsaValue *phi; /* where the path ends that lacks the assignment, and by which of its operands */
     uint32_t edge;
@@ -168,11 +168,11 @@ static bool facts_before(const Search *search, const SsaBlock *block, uint32_t e
 
 /* --- the ways to a read ------------------------------------------------------------------------------------------- */
 
-static bool edge_is_reached(const Search *search, uint32_t from, uint32_t to)
+static bool edge_is_reached(const Instance *instance, uint32_t from, uint32_t to)
 {
-    const CfgBlock *cfg = &search->ssa->cfg->blocks[from];
+    const CfgBlock *cfg = &instance->ssa->cfg->blocks[from];
     for (uint32_t k = 0; k < cfg->successor_count; k++)
-        if (cfg->successors[k] == to && search->l->instance->edge_reached[2 * from + k])
+        if (cfg->successors[k] == to && instance->edge_reached[2 * from + k])
             return true;
     return false;
 }
@@ -198,7 +198,7 @@ static bool find_path(Search *search, const SsaValue *phi, uint32_t place, const
         bool is_end = operand->op == SSA_UNDEFINED;
         Facts before;
         if ((!is_end && (!search->may_lack[operand->id] || search->seen[operand->id])) ||
-            !edge_is_reached(search, from, block->id) || is_way_past_loop(search, block, i, place) ||
+            !edge_is_reached(search->l->instance, from, block->id) || is_way_past_loop(search, block, i, place) ||
             !facts_before(search, block, i, facts, &before))
             continue;
         Facts edge = facts_of_edge(search->ssa, from, block->id);
@@ -268,22 +268,6 @@ static void check_read(Buf *out, Search *search, Table *reported, const SsaBlock
     }
 }
 
-/* The phis to which a missing assignment comes by edges that are reached. */
-static void mark_lacking(Search *search)
-{
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t b = 0; b < search->ssa->block_count; b++)
-            for (const SsaValue *phi = search->ssa->blocks[b].phis; phi; phi = phi->next)
-                for (uint32_t i = 0; i < phi->count && !search->may_lack[phi->id]; i++) {
-                    const SsaValue *operand = phi->operands[i];
-                    bool lacks = operand->op == SSA_UNDEFINED || search->may_lack[operand->id];
-                    if (lacks && edge_is_reached(search, phi->block->cfg->predecessors[i], b))
-                        search->may_lack[phi->id] = changed = true;
-                }
-    }
-}
-
 static bool has_undefined(const SsaFunction *ssa)
 {
     for (const SsaValue *value = ssa->blocks[0].first; value; value = value->next)
@@ -292,19 +276,45 @@ static bool has_undefined(const SsaFunction *ssa)
     return false;
 }
 
-void list_unassigned(Buf *out, Frontend *frontend, Instance *instance)
+/* By edges that are reached. */
+static bool comes_unassigned(const Instance *instance, const SsaValue *phi, const bool *may_lack)
+{
+    for (uint32_t i = 0; i < phi->count; i++) {
+        const SsaValue *operand = phi->operands[i];
+        bool lacks = operand->op == SSA_UNDEFINED || may_lack[operand->id];
+        if (lacks && edge_is_reached(instance, phi->block->cfg->predecessors[i], phi->block->id))
+            return true;
+    }
+    return false;
+}
+
+const bool *unassigned_phis(const Instance *instance, Arena *arena)
 {
     const SsaFunction *ssa = instance->ssa;
     if (instance->code->is_library || !has_undefined(ssa))
+        return NULL;
+    bool *may_lack = ARENA_ARRAY(arena, bool, ssa->value_count);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t b = 0; b < ssa->block_count; b++)
+            for (const SsaValue *phi = ssa->blocks[b].phis; phi; phi = phi->next)
+                if (!may_lack[phi->id] && comes_unassigned(instance, phi, may_lack))
+                    may_lack[phi->id] = changed = true;
+    }
+    return may_lack;
+}
+
+void list_unassigned(Buf *out, Frontend *frontend, Instance *instance)
+{
+    const SsaFunction *ssa = instance->ssa;
+    const bool *may_lack = unassigned_phis(instance, frontend->arena);
+    if (!may_lack)
         return;
     Diag scratch;
     diag_clear(&scratch);
     Lower l = {.frontend = frontend, .arena = frontend->arena, .diag = &scratch, .instance = instance};
-    Search search = {.l = &l,
-                     .ssa = ssa,
-                     .may_lack = ARENA_ARRAY(frontend->arena, bool, ssa->value_count),
-                     .seen = ARENA_ARRAY(frontend->arena, bool, ssa->value_count)};
-    mark_lacking(&search);
+    Search search = {
+        .l = &l, .ssa = ssa, .may_lack = may_lack, .seen = ARENA_ARRAY(frontend->arena, bool, ssa->value_count)};
     Table *reported = table_create();
     for (uint32_t b = 0; b < ssa->block_count; b++)
         for (const SsaValue *value = ssa->blocks[b].first; value && instance->block_reached[b]; value = value->next)

@@ -8,4 +8,8 @@
  * it: its first such read. What belongs to cujit is passed over. */
 void list_unassigned(Buf *out, Frontend *frontend, Instance *instance);
 
+/* By SSA value: whether it is a phi that some path reaches without an assignment. NULL: the instance, whose types are known,
+ * has no variable that may be read so, or belongs to cujit. */
+const bool *unassigned_phis(const Instance *instance, Arena *arena);
+
 #endif

@@ -55,6 +55,29 @@ void emit_check(Lower *l, IrValue *condition, const char *class, const char *tex
     l->block = passed;
 }
 
+void emit_unbound_check(Lower *l, IrValue *condition, const char *name)
+{
+    IrBlock *failed = emit_block(l), *passed = emit_block(l);
+    if (!l->emitting)
+        return;
+    Constant *constant = ARENA_NEW(l->arena, Constant);
+    *constant = (Constant){.kind = CONSTANT_NAMESPACE, .is_exception = true, .text = "UnboundLocalError"};
+    IrExceptionArgument *argument = ARENA_NEW(l->arena, IrExceptionArgument);
+    *argument = (IrExceptionArgument){
+        .format = "cannot access local variable {variable} where it is not associated with a value",
+        .type = type_tuple(l->arena, NULL, 0, TUPLE_PLAIN)};
+    IrException exception = {.class = constant,
+                             .argument_count = 1,
+                             .arguments = argument,
+                             .pos = raise_place(l),
+                             .is_check = true,
+                             .array = name};
+    emit_branch(l, condition, failed, passed);
+    l->block = failed;
+    emit_raise(l, &exception, 0, NULL);
+    l->block = passed;
+}
+
 void emit_check_or_trap(Lower *l, IrValue *condition, const char *class, const char *text)
 {
     if (lower_checks(l)) {

@@ -12,7 +12,9 @@ void emit_raise(Lower *l, const IrException *exception, uint32_t count, IrValue 
 bool lower_checks(const Lower *l);
 /* Raises a builtin exception with this text where the condition holds. Nothing while inferring. */
 void emit_check(Lower *l, IrValue *condition, const char *class, const char *text);
-/* Likewise; where operators check nothing, the launch fails. While emitting. */
+/* UnboundLocalError of the variable where the condition holds: check mode's, which the host is told of in any case. */
+void emit_unbound_check(Lower *l, IrValue *condition, const char *name);
+/* Raises a builtin exception where the condition holds; where operators check nothing, the launch fails. While emitting. */
 void emit_check_or_trap(Lower *l, IrValue *condition, const char *class, const char *text);
 /* Ends the thread by a builtin exception here; where the host is not told, just ends it. */
 void emit_builtin_raise(Lower *l, const char *class);

@@ -1,6 +1,7 @@
 """What check mode says of a fault: the report's text, with the source line and carets under the expression."""
 import ast
 import linecache
+import re
 
 import numpy as np
 
@@ -8,12 +9,15 @@ from cujit import errors
 
 
 def text(form, values, name, file, function, place, block, thread):
-    """The report. form: a format of the values and of {array}; name: of the array where the source is not at hand."""
+    """The report. form: a format of the values and of {array} or {variable}; name: of the variable, or of the array
+    where the source is not at hand."""
     line, end_line, column, end_column = place
     lines = _source(file, line, end_line) if file else []
     expression = _expression(lines, column, end_column)
+    if "{variable}" in form:
+        column, end_column = _columns_of(name, lines) or (column, end_column)
     array = _array(expression) or name
-    told = form.format(*values, array=f"'{array}'" if array else "an array")
+    told = form.format(*values, array=f"'{array}'" if array else "an array", variable=f"'{name}'")
     where = f"block {block}, thread {thread}"
     if not file or line <= 0:
         return f"{told}\n  {where}"
@@ -36,6 +40,12 @@ def _expression(lines, column, end_column):
     encoded[-1] = encoded[-1][:end_column]
     encoded[0] = encoded[0][column:]
     return b"\n".join(encoded).decode(errors="replace")
+
+
+def _columns_of(name, lines):
+    """Where the only line has the name, if it has it once."""
+    places = list(re.finditer(rf"\b{re.escape(name)}\b", lines[0])) if len(lines) == 1 else []
+    return [len(lines[0][:end].encode()) for end in places[0].span()] if len(places) == 1 else None
 
 
 def _array(expression):

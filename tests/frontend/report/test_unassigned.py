@@ -196,7 +196,7 @@ def never_read(x, n):
 
 
 def launch(function):
-    kernel = cuda.jit(function)
+    kernel = cuda.jit(function, check=False)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         kernel[1, 2](np.ones(4), 4)
@@ -235,7 +235,7 @@ def test_two_types_warn_once_for_a_helper():
 
 
 def test_the_type_is_that_of_the_assignments():
-    kernel = cuda.jit(on_no_path)
+    kernel = cuda.jit(on_no_path, check=False)
     with pytest.warns(CujitWarning, match="on any path"):
         kernel[1, 1](np.zeros(1), 3)
     assert "f64 = add" in kernel.inspect("ir", (float64[:], int64))

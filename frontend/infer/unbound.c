@@ -1,0 +1,68 @@
+/* Beside each phi of a variable that some path leaves unassigned stands another one, a bool: whether this path has assigned
+ * it. Reads ask that one.
+ *
+ *     if n > 3:                          block 1: jump 2
+ *         y = 1.5                        block 2: %y = phi undefined, 1.5;  %is = phi false, true
+ *     x[0] = y                                    branch %is, 3, raise UnboundLocalError
+ *
+ * Variables of generators, which lie in a frame meanwhile, and those that nested functions share are not looked after. */
+#include "frontend/infer/unbound.h"
+#include "frontend/report/unassigned.h"
+#include "frontend/value/lower_check.h"
+#include "frontend/value/operand.h"
+
+void unbound_begin(Lower *l)
+{
+    const Instance *instance = l->instance;
+    if (!l->frontend->request->unbound || instance->ssa->is_generator)
+        return;
+    l->may_lack = unassigned_phis(instance, l->arena);
+    if (l->may_lack)
+        l->assigned = ARENA_ARRAY(l->arena, IrValue *, instance->ssa->value_count);
+}
+
+void unbound_phi(Lower *l, const SsaValue *phi)
+{
+    if (l->may_lack && l->may_lack[phi->id])
+        l->assigned[phi->id] =
+            ir_phi(l->ir_blocks[phi->block->id], TYPE_OF(BOOL), &phi->pos, phi->block->cfg->predecessor_count);
+}
+
+static IrValue *emit_bool(Lower *l, bool value) { return operand_ir(l, operand_bool(l, value)); }
+
+void unbound_phi_operand(Lower *l, const SsaValue *phi, const SsaValue *source)
+{
+    if (!l->may_lack || !l->may_lack[phi->id])
+        return;
+    IrValue *assigned = l->assigned[source->id];
+    emit_phi_edge(l, l->assigned[phi->id], assigned ? assigned : emit_bool(l, source->op != SSA_UNDEFINED));
+}
+
+/* A phi of the operand stack has the name of a variable that was pushed. NULL: the value is no variable. */
+static const char *name_of(const SsaValue *value, uint32_t depth)
+{
+    const char *name = value->name;
+    for (uint32_t i = 0; !name && i < value->count && depth < 8 && value->op == SSA_PHI; i++)
+        name = name_of(value->operands[i], depth + 1);
+    return name;
+}
+
+static void check_read(Lower *l, const SsaValue *read)
+{
+    const char *name = name_of(read, 0);
+    if (!name)
+        return;
+    IrValue *assigned = l->assigned[read->id] ? l->assigned[read->id] : emit_bool(l, false);
+    emit_unbound_check(l, emit1(l, IR_NOT, TYPE_OF(BOOL), assigned), name);
+}
+
+void unbound_check(Lower *l, const SsaValue *value)
+{
+    if (!l->may_lack || value->is_dead)
+        return;
+    for (uint32_t i = 0; i < value->count; i++)
+        if (l->assigned[value->operands[i]->id] || value->operands[i]->op == SSA_UNASSIGNED) {
+            l->value = value;
+            check_read(l, value->operands[i]);
+        }
+}
