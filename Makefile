@@ -40,12 +40,12 @@ pytest:
 	$(BIN)/python -m pytest $(PYTEST_ARGS) tests
 
 lint: prepare
-	$(SOURCES) '*.c' '*.h' | xargs $(CLANG_FORMAT) --dry-run -Werror
+	$(SOURCES) '*.c' '*.cpp' '*.h' | xargs $(CLANG_FORMAT) --dry-run -Werror
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest -q tests/layout
 
 format: prepare
-	$(SOURCES) '*.c' '*.h' | xargs $(CLANG_FORMAT) -i
+	$(SOURCES) '*.c' '*.cpp' '*.h' | xargs $(CLANG_FORMAT) -i
 	$(BIN)/ruff check -q --fix-only .
 
 check-asan: prepare

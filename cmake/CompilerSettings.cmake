@@ -2,18 +2,23 @@
 set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 
 find_program(CUJIT_CCACHE ccache)
 if(CUJIT_CCACHE AND NOT CMAKE_C_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER "${CUJIT_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CUJIT_CCACHE}")
 endif()
 
 add_compile_options(-Wall -Wextra -ffunction-sections -fdata-sections -fno-semantic-interposition)
@@ -24,7 +29,7 @@ if(CUJIT_SANITIZE)
   add_compile_options(-fsanitize=${CUJIT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${CUJIT_SANITIZE})
 endif()
-add_compile_options(-D_GNU_SOURCE=)  # as files that define it themselves do
+add_compile_options($<$<COMPILE_LANGUAGE:C>:-D_GNU_SOURCE=>)  # as files that define it themselves do
 
 # lld links the static LLVM in a second and drops unused sections of it; any other linker works too.
 find_program(CUJIT_LLD NAMES ld.lld HINTS /usr/lib/llvm-22/bin NO_DEFAULT_PATH)

@@ -1,7 +1,8 @@
 # cujit_room(folder [library...] [PRIVATE library...]): a static library of all sources below the folder, linked with those
 # libraries and no others. Headers of PRIVATE ones are seen in this folder only.
 function(cujit_room folder)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.c")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.c"
+       "${PROJECT_SOURCE_DIR}/${folder}/*.cpp")
   list(FILTER sources EXCLUDE REGEX "/elementary/")  # Elementary.cmake compiles those, in several ways
   set(scope PUBLIC)
   if(sources)

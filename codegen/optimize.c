@@ -1,9 +1,11 @@
 /* The pass pipeline: LLVM's own for the level asked for. On the CPU device the highest is 2, which vectorizes as 3 does and
  * takes half the time for kernels with loops. */
 #include "codegen/emit.h"
+#include "codegen/host/llvm_fault.h"
 #include "codegen/nvptx/local_atomic.h"
 #include "codegen/nvptx/ptxas_fault.h"
 #include "codegen/optimize.h"
+#include "codegen/pass_builder.h"
 
 static const char *pipeline(const Emitter *emitter)
 {
@@ -31,13 +33,9 @@ bool optimize_module(Emitter *emitter)
 {
     if (!verify(emitter))
         return false;
-    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     bool is_host = emitter->target->kind == TARGET_HOST;
-    LLVMPassBuilderOptionsSetLoopVectorization(options, is_host);
-    LLVMPassBuilderOptionsSetLoopInterleaving(options, false);
-    LLVMPassBuilderOptionsSetSLPVectorization(options, is_host);
-    LLVMErrorRef error = LLVMRunPasses(emitter->llvm_module, pipeline(emitter), emitter->machine, options);
-    LLVMDisposePassBuilderOptions(options);
+    PipelineSettings settings = {.vectorizes = is_host, .before_vectorizers = is_host ? llvm_avoid_faults : NULL};
+    LLVMErrorRef error = run_pass_pipeline(emitter->llvm_module, emitter->machine, pipeline(emitter), &settings);
     if (error) {
         char *message = LLVMGetErrorMessage(error);
         fail(emitter, message);

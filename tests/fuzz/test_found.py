@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pytest
 
-from cujit import cuda, errors, uint16
+from cujit import cuda, errors, int32, int64, uint16
 
 
 def test_remainders_of_what_may_be_nan():
@@ -46,3 +46,22 @@ def test_a_tuple_that_doubles_is_refused_and_nothing_else():
     x = np.array([3.0])
     cuda.jit(namespace["kernel"])[1, 1](x)
     assert x[0] == 3.0
+
+
+@pytest.mark.parametrize("narrow", [2, 4, 8])
+@pytest.mark.parametrize("dtype", [int32, int64])
+def test_two_indices_that_wrap_at_different_powers_of_two(dtype, narrow):
+    """LLVM's vectorizer took the narrow one for a straight line, having tested that the wide one does not wrap."""
+    @cuda.jit
+    def kernel(out):
+        thread = cuda.threadIdx.x
+        words, rows = cuda.shared.array(64, dtype), cuda.shared.array((64, narrow), dtype)
+        words[thread] = 5 * thread
+        for column in range(narrow):
+            rows[thread, column] = thread * column
+        cuda.syncthreads()
+        out[thread] = words[cuda.grid(1) % 64] - rows[thread, thread % narrow]
+
+    threads, out = np.arange(64), np.zeros(64, np.int64)
+    kernel[1, 64](out)
+    assert (out == 5 * threads - threads * (threads % narrow)).all(), out

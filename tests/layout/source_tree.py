@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ["core", "frontend", "codegen", "runtime", "jit", "python/ext"]
 FOLDERS = [*ROOMS, "tools", "python/cujit", "tests", "examples", "benchmarks", "scripts"]
-C_SUFFIXES = {".c", ".h", ".def"}
+C_SUFFIXES = {".c", ".cpp", ".h", ".def"}
 SUFFIXES = C_SUFFIXES | {".py", ".pyi", ".sh"}
 
 
