@@ -13,7 +13,7 @@ typedef struct FrontendRequest {
     bool is_kernel; /* true: must return nothing */
     bool weak_literals; /* Python's numbers take the precision of the floats that they meet */
     bool exceptions; /* the host is told of them; and what Python's operators raise is checked */
-    bool unbound; /* UnboundLocalError is raised, and told, where a variable is read that nothing was assigned to */
+    CheckSet checks; /* what check mode looks for in the code; any: reads of what is unassigned, too */
     bool lines; /* what runs is told line by line (LINE) */
     const Type *result; /* device functions: convert the result to this; NULL: as inferred */
     const Type **inferred; /* where to put the type of the result as programs see it, which the module's may not be */

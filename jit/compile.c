@@ -20,7 +20,7 @@ static IrModule *lower(const JitFunction *function, const JitSpecialization *spe
         .is_kernel = true,
         .weak_literals = function->options.literals == LITERALS_WEAK,
         .exceptions = function->options.exceptions,
-        .unbound = checks_of(&function->options, is_host ? TARGET_HOST : TARGET_NVPTX) & CHECKS_ALL,
+        .checks = checks_of(&function->options, is_host ? TARGET_HOST : TARGET_NVPTX),
         .lines = is_host && function->options.observe > OBSERVE_NOTHING,
         .implementations = jit_implementations(function),
         .used = used,

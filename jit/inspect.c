@@ -141,7 +141,7 @@ static char *inspect(const JitFunction *function, const Type *const *types, uint
                                .is_kernel = is_kernel,
                                .weak_literals = function->options.literals == LITERALS_WEAK,
                                .exceptions = function->options.exceptions,
-                               .unbound = checks_of(&function->options, target->kind) & CHECKS_ALL,
+                               .checks = checks_of(&function->options, target->kind),
                                .lines = target->kind == TARGET_HOST && function->options.observe > OBSERVE_NOTHING,
                                .implementations = jit_implementations(function)};
     if (strcmp(what, "bytecode") == 0)

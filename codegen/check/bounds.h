@@ -1,4 +1,4 @@
-/* The check `bounds`: every access of an array is inside of it. */
+/* The check `bounds`: every access of an array is inside of it, and what is assigned to all of it has its shape. */
 #ifndef CUJIT_CODEGEN_BOUNDS_H
 #define CUJIT_CODEGEN_BOUNDS_H
 
@@ -10,6 +10,8 @@ unsigned bounded_axes(const IrValue *value);
 uint32_t bounded_width(const IrValue *value);
 /* The extent of an array, or of a tuple, where the source has it; -1: it does not. */
 int64_t known_extent(const IrValue *container, uint32_t axis);
+/* The extent of what is assigned, along one of the target's axes. */
+IrValue *assigned_extent(const IrValue *broadcast, uint32_t axis);
 /* Puts tests of these axes in front of the value. */
 void check_bounds(Rewrite *rewrite, const IrValue *value, unsigned axes);
 

@@ -20,6 +20,8 @@ static void check_value(Rewrite *rewrite, IrValue *value, void *user)
     const Checks *checks = user;
     if (checks->wanted & CHECK_BOUNDS)
         check_bounds(rewrite, value, axes_to_check(checks, value));
+    if (value->op == IR_BROADCAST)
+        rewrite_drop(rewrite, value);
 }
 
 /* What belongs to cujit is right by construction. */

@@ -88,13 +88,9 @@ static uint32_t extent_of_access(Ranges *ranges, const Context *context, const I
                       : range_of_extent(ranges, context, value->operands[0], axis, (Place){value->block, NULL});
 }
 
-static bool add_test(Planner *planner, const Context *context, const Item *item)
+static bool add_test(Planner *planner, RangeTest test)
 {
-    Ranges *ranges = planner->ranges;
-    const IrValue *value = item->value;
-    RangeTest test = {.extent = extent_of_access(ranges, context, value, item->axis)};
-    const IrValue *index = split_index(value, item->axis, &test);
-    test.index = range_of(ranges, context, index, (Place){value->block, NULL});
+    const Ranges *ranges = planner->ranges;
     bool is_known = ranges->known[test.index] == KNOWN && ranges->known[test.extent] & KNOWN_BELOW;
     uint32_t number = is_known && !ranges->is_full ? number_of(planner, test) : RANGE_NONE;
     if (number == RANGE_NONE)
@@ -105,13 +101,40 @@ static bool add_test(Planner *planner, const Context *context, const Item *item)
     return true;
 }
 
+static bool add_test_of_access(Planner *planner, const Context *context, const Item *item)
+{
+    const IrValue *value = item->value;
+    RangeTest test = {.extent = extent_of_access(planner->ranges, context, value, item->axis)};
+    const IrValue *index = split_index(value, item->axis, &test);
+    test.index = range_of(planner->ranges, context, index, (Place){value->block, NULL});
+    return add_test(planner, test);
+}
+
+/* The last element of either is an element of the other. Launches in which an extent of 1 is repeated do not pass, nor do
+ * those with empty arrays: the code checks them. */
+static bool add_tests_of_broadcast(Planner *planner, const Context *context, const Item *item)
+{
+    const IrValue *value = item->value;
+    uint32_t target = extent_of_access(planner->ranges, context, value, item->axis);
+    uint32_t given =
+        range_of(planner->ranges, context, assigned_extent(value, item->axis), (Place){value->block, NULL});
+    return add_test(planner, (RangeTest){.index = given, .extent = target, .first = -1, .last = -1}) &&
+           add_test(planner, (RangeTest){.index = target, .extent = given, .first = -1, .last = -1});
+}
+
+static bool add_tests(Planner *planner, const Context *context, const Item *item)
+{
+    return item->value->op == IR_BROADCAST ? add_tests_of_broadcast(planner, context, item)
+                                           : add_test_of_access(planner, context, item);
+}
+
 static void plan_item(Planner *planner, const IrFunc *function, const IrValue *value, uint32_t axis)
 {
     Item item = {.value = value, .axis = axis, .first = planner->number_count};
     item.is_planned = function->is_kernel || !planner->ranges->lacks_contexts;
     for (const Context *context = planner->ranges->contexts; item.is_planned && context; context = context->next)
         if (context->function == function)
-            item.is_planned = add_test(planner, context, &item);
+            item.is_planned = add_tests(planner, context, &item);
     item.count = planner->number_count - item.first;
     planner->items =
         arena_grow(planner->arena, planner->items, planner->item_count, &planner->item_capacity, sizeof item);

@@ -28,8 +28,10 @@ void rewrite_keep(Rewrite *rewrite, IrValue *value)
     value->block = block;
     *(block->last ? &block->last->next : &block->first) = value;
     block->last = value;
-    rewrite->kept = value;
+    rewrite->done = value;
 }
+
+void rewrite_drop(Rewrite *rewrite, IrValue *value) { rewrite->done = value; }
 
 IrValue *rewrite_emit(Rewrite *rewrite, IrOp op, const Type *type, uint32_t count, IrValue *const *operands)
 {
@@ -98,7 +100,7 @@ static void rewrite_block(Rewrite *rewrite, IrBlock *block, RewriteValue visit, 
         value = next->next;
         rewrite->pos = &next->pos;
         visit(rewrite, next, user);
-        if (rewrite->kept != next)
+        if (rewrite->done != next)
             rewrite_keep(rewrite, next);
     }
 }

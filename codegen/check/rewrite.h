@@ -10,7 +10,7 @@ typedef struct Rewrite {
     IrFunc *function;
     IrBlock *block; /* what is made next goes to its end */
     const SourcePos *pos; /* of what is made: the value's own */
-    IrValue *kept; /* the last value that was put back */
+    IrValue *done; /* the last value that was put back, or dropped */
     IrBlock *cold, *last_cold; /* blocks that end a thread: they go to the function's end */
 } Rewrite;
 
@@ -23,6 +23,8 @@ void rewrite_function(IrFunc *function, RewriteValue visit, void *user);
 
 /* Puts the value back now. */
 void rewrite_keep(Rewrite *rewrite, IrValue *value);
+/* Does not put it back: nothing uses it. */
+void rewrite_drop(Rewrite *rewrite, IrValue *value);
 IrValue *rewrite_emit(Rewrite *rewrite, IrOp op, const Type *type, uint32_t count, IrValue *const *operands);
 IrValue *rewrite_int(Rewrite *rewrite, const Type *type, int64_t value);
 /* Goes on where the bool holds. Returns the block for the threads for which it does not, which the caller ends. */

@@ -251,6 +251,18 @@ static bool verify_atomic(const IrValue *value, Diag *diag)
     return expect_result(diag, value, element);
 }
 
+static bool verify_broadcast(const IrValue *value, Diag *diag)
+{
+    if (!value->operand_count || value->operands[0]->type->kind != TYPE_ARRAY)
+        return verify_fail(diag, value, "no array");
+    if (value->operand_count - 1 > (uint32_t)value->operands[0]->type->ndim)
+        return verify_fail(diag, value, "an array of fewer axes than there are extents");
+    for (uint32_t i = 1; i < value->operand_count; i++)
+        if (!expect_operand(diag, value, i, TYPE_OF(INT64)))
+            return false;
+    return true;
+}
+
 static bool verify_watch(const IrValue *value, Diag *diag)
 {
     uint32_t next = 0;
@@ -468,6 +480,7 @@ static bool verify_given(const IrValue *value, Diag *diag)
     case IR_LOAD: return verify_load(value, diag);
     case IR_STORE: return verify_store(value, diag);
     case IR_ATOMIC: return verify_atomic(value, diag);
+    case IR_BROADCAST: return verify_broadcast(value, diag);
     case IR_WATCH: return verify_watch(value, diag);
     case IR_SUBARRAY: return verify_subarray(value, diag);
     case IR_SHARED:

@@ -129,6 +129,29 @@ static bool store_in_order(Lower *l, const Fill *fill, bool may_overlap)
     return ok;
 }
 
+/* --- shapes ------------------------------------------------------------------------------------------------------------ */
+
+/* Tells check mode of the extents of what is stored to the target's last axes. The library's own shapes fit. */
+static void emit_broadcast(Lower *l, Operand target, uint32_t count, IrValue *const *extents)
+{
+    IrValue *operands[1 + TYPE_MAX_NDIM] = {target.ir};
+    if (!l->emitting || !(l->frontend->request->checks & CHECK_BOUNDS) || l->instance->code->is_library)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        operands[1 + i] = extents[i];
+    emit(l, IR_BROADCAST, &type_none, 1 + count, operands);
+}
+
+static void broadcast_array(Lower *l, const Fill *fill)
+{
+    IrValue *extents[TYPE_MAX_NDIM];
+    if (!l->emitting || fill->source.type->kind != TYPE_ARRAY)
+        return;
+    for (uint32_t i = 0; i < fill->source.type->ndim; i++)
+        extents[i] = emit_extent(l, fill->source, i);
+    emit_broadcast(l, fill->target, fill->source.type->ndim, extents);
+}
+
 /* --- tuples ------------------------------------------------------------------------------------------------------------ */
 static bool is_tuple(Operand source) { return type_is_plain_tuple(source.type) && source.type->count > 0; }
 
@@ -161,6 +184,8 @@ static bool store_tuple(Lower *l, Operand target, Operand source, int32_t number
     Loop loops[TYPE_MAX_NDIM];
     IrValue *indices[TYPE_MAX_NDIM] = {NULL};
     uint32_t outer = target.type->ndim - 1;
+    if (l->emitting)
+        emit_broadcast(l, target, 1, (IrValue *[]){emit_int(l, TYPE_OF(INT64), source.type->count)});
     for (uint32_t i = 0; i < outer; i++) {
         loops[i] = loop_begin(l, emit_extent(l, target, i));
         indices[i] = loops[i].index;
@@ -192,6 +217,7 @@ static bool store_all(Lower *l, Operand target, Operand source, int32_t number)
     if (!fits || (source.type->kind == TYPE_ARRAY && source.type->ndim > target.type->ndim))
         return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, source.type), lower_describe(l, target.type), "");
     Fill fill = {.target = target, .source = source, .number = number};
+    broadcast_array(l, &fill);
     bool may_overlap = l->emitting && fill_may_overlap(&fill);
     IrValue *tangled = may_overlap ? fill_is_tangled(l, &fill) : NULL;
     if (!tangled)

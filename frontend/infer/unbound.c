@@ -14,7 +14,7 @@
 void unbound_begin(Lower *l)
 {
     const Instance *instance = l->instance;
-    if (!l->frontend->request->unbound || instance->ssa->is_generator)
+    if (!(l->frontend->request->checks & CHECKS_ALL) || instance->ssa->is_generator)
         return;
     l->may_lack = unassigned_phis(instance, l->arena);
     if (l->may_lack)

@@ -5,10 +5,10 @@ import pytest
 from cujit import cuda, float64, int64
 
 
-def fault(kernel, *arguments, grid=1, threads=32):
+def fault(kernel, *arguments, grid=1, threads=32, error=IndexError):
     """The report of a launch that fails, without the file's folder."""
     arrays = [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments]
-    with pytest.raises(IndexError) as caught:
+    with pytest.raises(error) as caught:
         kernel[grid, threads](*arrays)
         cuda.synchronize()
     for given, array in zip(arguments, arrays, strict=True):
@@ -228,3 +228,117 @@ def test_the_launch_after_a_fault_works():
         kernel[1, 1](x, 2)
         assert x.tolist() == [0, 0, 1]
         x[:] = 0
+
+
+# --- assignment to whole arrays ---------------------------------------------------------------------------------------
+
+
+def test_report_of_shapes():
+    @cuda.jit(check="bounds")
+    def kernel(x, y):
+        t = cuda.threadIdx.x
+        x[t, 1:] = y[t]
+
+    assert fault(kernel, np.zeros((2, 4)), np.ones((2, 4)), threads=2, error=ValueError) == f"""\
+could not broadcast input array from shape (4,) into shape (3,)
+  File "program.py", line {line_of(kernel, 3)}, in kernel: block (0, 0, 0), thread (0, 0, 0)
+    x[t, 1:] = y[t]
+    ^^^^^^^^"""
+
+
+def assign(x, y):
+    x[...] = y
+
+
+def assign_to_slice(x, y):
+    x[::-1] = y
+
+
+def add(x, y):
+    x[...] += y
+
+
+SHAPES = [((5,), (5,)), ((5,), (1,)), ((5,), ()), ((5,), (4,)), ((5,), (6,)), ((5,), (0,)), ((0,), (0,)), ((0,), (1,)),
+          ((0,), (2,)), ((1,), (1,)), ((1,), (2,)), ((2, 3), (2, 3)), ((2, 3), (3,)), ((2, 3), (1,)), ((2, 3), (2,)),
+          ((2, 3), (1, 3)), ((2, 3), (2, 1)), ((2, 3), (2, 2)), ((2, 3), (3, 3)), ((2, 3), (3, 1)), ((2, 3, 4), (3, 1)),
+          ((2, 3, 4), (2, 1)), ((2, 3, 4), (3, 4)), ((3, 3), (3,))]
+
+
+@pytest.mark.parametrize("target, given", SHAPES, ids=str)
+@pytest.mark.parametrize("function", [assign, assign_to_slice, add])
+def test_shapes_that_numpy_broadcasts(function, target, given):
+    kernel = cuda.jit(check="bounds")(function)
+    expected = np.arange(np.prod(target), dtype=float).reshape(target)
+    y = np.arange(1.0, np.prod(given) + 1).reshape(given)
+    x = cuda.to_device(expected)
+    try:
+        function(expected, y)
+    except ValueError:
+        with pytest.raises(ValueError, match="could not broadcast") as caught:
+            kernel[1, 1](x, y)
+            cuda.synchronize()
+        assert f"from shape {given} into shape {target}\n" in str(caught.value)
+    else:
+        kernel[1, 1](x, y)
+    assert (x.copy_to_host() == expected).all()
+
+
+def test_tuples_have_a_shape_too():
+    @cuda.jit(check="bounds")
+    def kernel(x, n):
+        x[:, :n] = (1.0, 2, 3)
+
+    x = np.zeros((2, 5))
+    for n in 2, 4:
+        told = fault(kernel, x, n, threads=1, error=ValueError)
+        assert told.startswith(f"could not broadcast input array from shape (3,) into shape (2, {n})\n")
+    assert not x.any()
+    kernel[1, 1](x, 3)
+    assert x.tolist() == [[1, 2, 3, 0, 0]] * 2
+
+
+def test_shapes_in_device_functions_and_own_memory():
+    @cuda.jit(device=True)
+    def put(to, values):
+        to[:] = values
+
+    @cuda.jit(check="bounds")
+    def kernel(x, n):
+        mine = cuda.local.array(4, float64)
+        mine[:] = 2.0
+        put(mine[1:3], x[:2])
+        put(x[4:], mine[:n])
+
+    x = np.arange(8.0)
+    kernel[1, 1](x, 4)
+    assert x.tolist() == [0, 1, 2, 3, 2, 0, 1, 2]
+    told = fault(kernel, x, 3, threads=1, error=ValueError)
+    assert told.startswith("could not broadcast input array from shape (3,) into shape (4,)\n")
+    assert f"line {line_of(put, 2)}, in put" in told
+
+
+def test_shapes_that_are_alike_cost_nothing():
+    @cuda.jit(check="bounds")
+    def kernel(x, y):
+        i = cuda.grid(1)
+        mine, row = cuda.local.array(4, float64), cuda.local.array((2, 4), float64)
+        mine[:] = (1.0, 2.0, 3.0, 4.0)
+        row[:] = mine
+        row[1, 1:3] = mine[:2]
+        if i < x.shape[0]:
+            x[i, :] = y[i]
+
+    assert "broadcast" in kernel.inspect("ir", (float64[:, ::1], float64[:, ::1]))
+    text = kernel.inspect("checks", (float64[:, ::1], float64[:, ::1]))
+    assert "raise" not in text and "broadcast" not in text
+
+
+def test_shapes_without_the_check():
+    @cuda.jit(check=False)
+    def kernel(x, y):
+        x[:] = y
+
+    x = np.zeros(3)
+    kernel[1, 1](x, np.arange(1.0, 6.0))
+    assert x.tolist() == [1, 2, 3]
+    assert "broadcast" not in kernel.inspect("ir", (float64[::1], float64[::1]))

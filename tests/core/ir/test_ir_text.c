@@ -222,6 +222,7 @@ static const char every_operation[] =
     "  %8: f32 = const 2.5\n"
     "  watch 3, %6[%7]\n"
     "  watch !write 4, %6[%7], %8\n"
+    "  broadcast %6, %7\n"
     "  jump block 4\n"
     "block 4:\n"
     "  thread_loop block 6, block 5\n"

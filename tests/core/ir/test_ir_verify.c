@@ -252,6 +252,9 @@ static void test_value_rules(void)
     check_line_refused("  %0: f64 = imag z", "not f32");
     check_line_refused("  %0: f64 = complex a, a", "not complex");
     check_line_refused("  %0: c64 = complex b, a", "operand 1");
+    check_line_refused("  broadcast n, n", "no array");
+    check_line_refused("  broadcast x, n, n, n", "fewer axes than there are extents");
+    check_line_refused("  broadcast x, a", "not i64");
     check_line_refused("  %0: f64 = powi c, n", "not a number");
     check_line_refused("  %0: f64 = powi a, a", "not an integer");
     check_line_refused("  %0: f32 = powi a, n", "not f64");

@@ -110,7 +110,7 @@ def test_tuples_are_assigned_along_the_last_axis():
 
 
 def test_tuples_that_are_too_long_stay_within_the_array():
-    @cuda.jit
+    @cuda.jit(check=False)
     def kernel(x):
         x[0] = (1, 2, 3)
 

@@ -116,6 +116,38 @@ def slice_element(check):
     kernel[1, 5](on_device(10))
 
 
+@planted("bounds", "ValueError", "global", "assignment to a slice")
+def slice_assignment(check):
+    @cuda.jit(check=check)
+    def kernel(x, y):
+        x[cuda.threadIdx.x, 1:] = y[:4]  # fault
+
+    kernel[1, 3](on_device(3, 4), on_device(5))
+
+
+@planted("bounds", "ValueError", "local", "augmented assignment to a slice")
+def slice_update(check):
+    @cuda.jit(check=check)
+    def kernel(x):
+        mine = cuda.local.array((2, 4), float64)
+        mine[:] = 1.0
+        mine[:, :] += x  # fault
+        x[0] = mine[1, 3]
+
+    kernel[1, 3](on_device(3))
+
+
+@planted("bounds", "ValueError", "shared", "assignment of a tuple")
+def tuple_assignment(check):
+    @cuda.jit(check=check)
+    def kernel(x, n):
+        tile = cuda.shared.array((4, 4), float64)
+        tile[cuda.threadIdx.x, :n] = (1.0, 2.0, 3.0)  # fault
+        x[0] = tile[0, 0]
+
+    kernel[1, 4](on_device(3), 2)
+
+
 @bounds("global", "view by an integer")
 def view(check):
     @cuda.jit(check=check)
