@@ -99,7 +99,7 @@ bool jit_waits(const JitSpecialization *specialization);
 /* What a kernel of the CPU device counts while it runs, if it is observed. */
 typedef struct JitObservation {
     Observation kind;
-    const char *text; /* what the numbers are of: codegen/host/observe.h */
+    const char *text; /* what the numbers are of: codegen/host/observe/observe.h */
     size_t text_size;
     void *lines; /* uint8_t for OBSERVE_LINES, uint64_t for OBSERVE_ACCESSES; kernels that run write them */
     uint32_t line_cells;

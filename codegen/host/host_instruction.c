@@ -5,7 +5,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
-#include "codegen/host/host_nvvm.h"
+#include "codegen/host/object/host_nvvm.h"
 #include "codegen/op/value/integer_emit.h"
 
 bool has_word(const char *name, const char *word)

@@ -6,7 +6,7 @@
 
 #define SYMBOL(name)
 #define FUNCTION(name, result, ...) result name(__VA_ARGS__);
-#include "codegen/host/host_symbol.def"
+#include "codegen/host/object/host_symbol.def"
 #undef SYMBOL
 #undef FUNCTION
 

@@ -109,7 +109,7 @@ static PyMethodDef functions[] = {
     {"take_observed", take_observed, METH_O,
      "What a kernel with observe='accesses' has counted since the last time: for each specialization what the numbers "
      "are "
-     "of (codegen/host/observe.h), those of lines, and those of sites."},
+     "of (codegen/host/observe/observe.h), those of lines, and those of sites."},
     {0},
 };
 

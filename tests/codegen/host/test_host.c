@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "codegen_tests.h"
-#include "codegen/host/host_object.h"
+#include "codegen/host/object/host_object.h"
 #include "core/base/memory.h"
 
 /* Every thread writes its linear number in the grid's order of blocks; checks all indices and dimensions. */

@@ -9,8 +9,8 @@
 
 #include "codegen/codegen.h"
 #include "codegen/host/elementary/elementary.h"
-#include "codegen/host/host_foreign.h"
-#include "codegen/host/host_object.h"
+#include "codegen/host/object/host_foreign.h"
+#include "codegen/host/object/host_object.h"
 #include "codegen/host/host_rounding.h"
 #include "codegen/llvm.h"
 #include "core/base/memory.h"
@@ -40,7 +40,7 @@ typedef struct Symbol {
 static const Symbol symbols[] = {
 #define SYMBOL(name) {#name, (AnyFunction)(name)},
 #define FUNCTION(name, ...) {#name, (AnyFunction)(name)},
-#include "codegen/host/host_symbol.def"
+#include "codegen/host/object/host_symbol.def"
 #undef SYMBOL
 #undef FUNCTION
 };

@@ -1,5 +1,5 @@
 /* Counts the lines of code that is observed, and tells the runtime of what else is. The layout is observe.h's. */
-#include "codegen/host/observe.h"
+#include "codegen/host/observe/observe.h"
 
 #include <stddef.h>
 #include <string.h>

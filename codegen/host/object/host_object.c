@@ -1,6 +1,6 @@
 /* Reads as much of an object file as the runtime has to know of code that it has linked: where all of it is. The file is
  * LLVM's, or comes from the disk cache: nothing in it is taken for true. */
-#include "codegen/host/host_object.h"
+#include "codegen/host/object/host_object.h"
 
 #include <elf.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codegen/emit.h"
-#include "codegen/host/host_nvvm.h"
+#include "codegen/host/object/host_nvvm.h"
 
 enum { MOST_OPERANDS = 4 };
 

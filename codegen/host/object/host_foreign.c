@@ -1,6 +1,6 @@
 /* What kernels of the CPU device call beside themselves: shared libraries; C and CUDA C, which a compiler of the machine
  * makes shared libraries of; object files and archives, which LLVM links. Files live no longer than the linking. */
-#include "codegen/host/host_foreign.h"
+#include "codegen/host/object/host_foreign.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
