@@ -11,9 +11,9 @@
 #include "frontend/compound/lower_record.h"
 #include "frontend/engine.h"
 #include "frontend/value/lower_convert.h"
-#include "frontend/value/lower_enum.h"
+#include "frontend/value/kind/lower_enum.h"
 #include "frontend/value/lower_operator.h"
-#include "frontend/value/lower_tuple.h"
+#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/operand.h"
 
 static const Type *i64(void) { return TYPE_OF(INT64); }

@@ -4,10 +4,10 @@
 #include "frontend/array/lower_fill.h"
 #include "frontend/compound/lower_record.h"
 #include "frontend/engine.h"
-#include "frontend/value/lower_chars.h"
+#include "frontend/value/kind/lower_chars.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
-#include "frontend/value/lower_tuple.h"
+#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/operand.h"
 
 int fill_source_axis(const Fill *fill, uint32_t axis)

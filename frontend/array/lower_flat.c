@@ -3,7 +3,7 @@
 #include "frontend/array/lower_flat.h"
 #include "frontend/engine.h"
 #include "frontend/value/lower_operator.h"
-#include "frontend/value/lower_tuple.h"
+#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/operand.h"
 
 /* The indices of element number `index` in C order, whatever the strides. */

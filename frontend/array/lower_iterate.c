@@ -10,7 +10,7 @@
 #include "frontend/engine.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
-#include "frontend/value/lower_tuple.h"
+#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/operand.h"
 
 static bool is_counted(const Type *type) { return type->kind == TYPE_ARRAY || type_is_plain_tuple(type); }

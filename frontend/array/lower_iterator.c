@@ -8,7 +8,7 @@
 #include "frontend/value/arguments.h"
 #include "frontend/value/lower_check.h"
 #include "frontend/value/lower_convert.h"
-#include "frontend/value/lower_tuple.h"
+#include "frontend/value/kind/lower_tuple.h"
 
 bool type_is_iterator(const Type *type) { return type_is_tagged(type, TUPLE_ITERATOR); }
 

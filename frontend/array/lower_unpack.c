@@ -4,7 +4,7 @@
 #include "frontend/array/lower_unpack.h"
 #include "frontend/engine.h"
 #include "frontend/value/lower_check.h"
-#include "frontend/value/lower_tuple.h"
+#include "frontend/value/kind/lower_tuple.h"
 
 /* tuple[start:stop:step] with constant parts. */
 static bool slice_tuple(Lower *l, Operand tuple, Operand slice, Operand *out)

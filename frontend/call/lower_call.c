@@ -19,8 +19,8 @@
 #include "frontend/compound/lower_exception.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
-#include "frontend/value/lower_enum.h"
-#include "frontend/value/lower_tuple.h"
+#include "frontend/value/kind/lower_enum.h"
+#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/operand.h"
 
 /* --- Python functions --------------------------------------------------------------------------------------------- */

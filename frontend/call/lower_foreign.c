@@ -4,7 +4,7 @@
 
 #include "frontend/value/arguments.h"
 #include "frontend/value/lower_convert.h"
-#include "frontend/value/lower_tuple.h"
+#include "frontend/value/kind/lower_tuple.h"
 
 static bool refuse(Lower *l, const ForeignFunction *foreign, uint32_t index, Operand argument, const char *hint)
 {

@@ -6,7 +6,7 @@
 #include "frontend/engine.h"
 #include "frontend/value/lower_check.h"
 #include "frontend/value/lower_convert.h"
-#include "frontend/value/lower_tuple.h"
+#include "frontend/value/kind/lower_tuple.h"
 
 /* --- how functions share variables ---------------------------------------------------------------------------------
  *

@@ -4,7 +4,7 @@
 #include "frontend/compound/lower_dict.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
-#include "frontend/value/lower_tuple.h"
+#include "frontend/value/kind/lower_tuple.h"
 
 static bool is_dict(Operand operand) { return type_is_tagged(operand.type, TUPLE_DICT); }
 

@@ -8,8 +8,8 @@
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
 #include "frontend/value/lower_check.h"
-#include "frontend/value/lower_text.h"
-#include "frontend/value/lower_tuple.h"
+#include "frontend/value/kind/lower_text.h"
+#include "frontend/value/kind/lower_tuple.h"
 
 /* --- making exceptions ---------------------------------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 #include "frontend/infer/unbound.h"
 #include "frontend/report/explain.h"
 #include "frontend/value/lower_convert.h"
-#include "frontend/value/lower_tuple.h"
+#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/operand.h"
 
 /* --- phis --------------------------------------------------------------------------------------------------------- */

@@ -17,10 +17,10 @@
 #include "frontend/infer/instance.h"
 #include "frontend/infer/loop_capture.h"
 #include "frontend/value/lower_convert.h"
-#include "frontend/value/lower_enum.h"
+#include "frontend/value/kind/lower_enum.h"
 #include "frontend/value/lower_operator.h"
-#include "frontend/value/lower_text.h"
-#include "frontend/value/lower_tuple.h"
+#include "frontend/value/kind/lower_text.h"
+#include "frontend/value/kind/lower_tuple.h"
 
 /* --- how types are found -------------------------------------------------------------------------------------------
  *

@@ -5,8 +5,8 @@
 
 #include "frontend/engine.h"
 #include "frontend/value/grid_place.h"
-#include "frontend/value/lower_enum.h"
-#include "frontend/value/lower_tuple.h"
+#include "frontend/value/kind/lower_enum.h"
+#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/operand.h"
 
 Operand lower_fact(Lower *l, const SsaValue *value)

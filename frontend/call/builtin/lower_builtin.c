@@ -16,10 +16,10 @@
 #include "frontend/value/lower_check.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
-#include "frontend/value/lower_text.h"
-#include "frontend/value/lower_time.h"
-#include "frontend/value/lower_tuple.h"
-#include "frontend/value/lower_vector.h"
+#include "frontend/value/kind/lower_text.h"
+#include "frontend/value/kind/lower_time.h"
+#include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/kind/lower_vector.h"
 #include "frontend/value/operand.h"
 
 static const Type *i64(void) { return TYPE_OF(INT64); }

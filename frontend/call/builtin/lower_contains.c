@@ -8,7 +8,7 @@
 #include "frontend/engine.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
-#include "frontend/value/lower_tuple.h"
+#include "frontend/value/kind/lower_tuple.h"
 
 bool lower_contains(Lower *l, Operand item, Operand container, bool negated, Operand *out)
 {

@@ -9,7 +9,7 @@
 #include "frontend/value/arguments.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
-#include "frontend/value/lower_tuple.h"
+#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/operand.h"
 
 static const Type *i64(void) { return TYPE_OF(INT64); }

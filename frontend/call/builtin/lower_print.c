@@ -6,8 +6,8 @@
 #include "frontend/value/arguments.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
-#include "frontend/value/lower_text.h"
-#include "frontend/value/lower_tuple.h"
+#include "frontend/value/kind/lower_text.h"
+#include "frontend/value/kind/lower_tuple.h"
 
 typedef struct Print {
     Buf format;

@@ -5,7 +5,7 @@
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
 #include "frontend/value/lower_convert.h"
-#include "frontend/value/lower_tuple.h"
+#include "frontend/value/kind/lower_tuple.h"
 
 static const Type *u32(void) { return TYPE_OF(UINT32); }
 

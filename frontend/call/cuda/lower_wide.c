@@ -3,7 +3,7 @@
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
 #include "frontend/value/lower_convert.h"
-#include "frontend/value/lower_tuple.h"
+#include "frontend/value/kind/lower_tuple.h"
 
 enum { WIDE_MOST_BYTES = 64 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "frontend/engine.h"
-#include "frontend/value/lower_chars.h"
+#include "frontend/value/kind/lower_chars.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
 

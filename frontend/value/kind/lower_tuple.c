@@ -1,6 +1,6 @@
 /* Tuples: making them, and their items. */
 #include "frontend/engine.h"
-#include "frontend/value/lower_tuple.h"
+#include "frontend/value/kind/lower_tuple.h"
 
 static const Constant *constant_tuple(Lower *l, const Operand *items, uint32_t count)
 {

@@ -3,8 +3,8 @@
 #include "frontend/value/arguments.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
-#include "frontend/value/lower_tuple.h"
-#include "frontend/value/lower_vector.h"
+#include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/kind/lower_vector.h"
 
 static Operand make(Lower *l, const Type *type, const Operand *items)
 {
