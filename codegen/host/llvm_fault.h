@@ -1,6 +1,6 @@
 /* Known faults of LLVM's passes, kept out of what they are given. */
-#ifndef CUJIT_CODEGEN_HOST_LLVM_FAULT_H
-#define CUJIT_CODEGEN_HOST_LLVM_FAULT_H
+#ifndef CUJIT_CODEGEN_LLVM_FAULT_H
+#define CUJIT_CODEGEN_LLVM_FAULT_H
 
 #include "codegen/llvm.h"
 

@@ -1,6 +1,6 @@
 /* Functions that are PTX of the program's. */
-#ifndef CUJIT_CODEGEN_NVPTX_ASSEMBLY_H
-#define CUJIT_CODEGEN_NVPTX_ASSEMBLY_H
+#ifndef CUJIT_CODEGEN_ASSEMBLY_H
+#define CUJIT_CODEGEN_ASSEMBLY_H
 
 #include "codegen/emit.h"
 

@@ -1,6 +1,6 @@
 /* How much a kernel's parameters may take, and which PTX says so. */
-#ifndef CUJIT_CODEGEN_NVPTX_PARAMETER_SPACE_H
-#define CUJIT_CODEGEN_NVPTX_PARAMETER_SPACE_H
+#ifndef CUJIT_CODEGEN_PARAMETER_SPACE_H
+#define CUJIT_CODEGEN_PARAMETER_SPACE_H
 
 #include "codegen/emit.h"
 

@@ -1,6 +1,6 @@
 /* Known faults of ptxas, kept out of what it is given. Rows: ptxas_fault.def. */
-#ifndef CUJIT_CODEGEN_NVPTX_PTXAS_FAULT_H
-#define CUJIT_CODEGEN_NVPTX_PTXAS_FAULT_H
+#ifndef CUJIT_CODEGEN_PTXAS_FAULT_H
+#define CUJIT_CODEGEN_PTXAS_FAULT_H
 
 #include "codegen/emit.h"
 

@@ -1,6 +1,6 @@
 /* Arguments that are host arrays of another library: what Python knows as a buffer, and lists. */
-#ifndef CUJIT_EXT_ARGUMENT_BUFFER_ARGUMENT_H
-#define CUJIT_EXT_ARGUMENT_BUFFER_ARGUMENT_H
+#ifndef CUJIT_EXT_BUFFER_ARGUMENT_H
+#define CUJIT_EXT_BUFFER_ARGUMENT_H
 
 #include "ext/kernel.h"
 

@@ -1,6 +1,6 @@
 /* Implementations of what a kernel's code calls and the program has overloaded. */
-#ifndef CUJIT_EXT_ARGUMENT_IMPLEMENTATIONS_H
-#define CUJIT_EXT_ARGUMENT_IMPLEMENTATIONS_H
+#ifndef CUJIT_EXT_IMPLEMENTATIONS_H
+#define CUJIT_EXT_IMPLEMENTATIONS_H
 
 #include "ext/kernel.h"
 

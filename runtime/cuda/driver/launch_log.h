@@ -1,6 +1,6 @@
 /* Which kernels may be at fault when the driver reports one: it does so at some later call, and names none. */
-#ifndef CUJIT_RUNTIME_CUDA_DRIVER_LAUNCH_LOG_H
-#define CUJIT_RUNTIME_CUDA_DRIVER_LAUNCH_LOG_H
+#ifndef CUJIT_RUNTIME_LAUNCH_LOG_H
+#define CUJIT_RUNTIME_LAUNCH_LOG_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* Launches that end before their kernel does. */
-#ifndef CUJIT_RUNTIME_HOST_THREADS_INTERRUPT_H
-#define CUJIT_RUNTIME_HOST_THREADS_INTERRUPT_H
+#ifndef CUJIT_RUNTIME_HOST_INTERRUPT_H
+#define CUJIT_RUNTIME_HOST_INTERRUPT_H
 
 #include "runtime/host/threads/host_worker.h"
 
