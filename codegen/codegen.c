@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "core/base/own_stack.h"
+#include "core/thread/own_stack.h"
 
 static void dispose_text(void *text) { LLVMDisposeMessage(text); }
 static void dispose_buffer(void *buffer) { LLVMDisposeMemoryBuffer(buffer); }

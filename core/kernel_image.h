@@ -27,7 +27,7 @@
     NUMBER(Observation, observation) /* host */                                                                    \
     NUMBER(uint32_t, line_cells) /* host: numbers at NAME.lines (host_abi.h) */                                    \
     NUMBER(uint32_t, site_count) /* host: ObservedSites at NAME.sites */                                           \
-    BYTES(char, observed, observed_size) /* host: what they are of (codegen/host/observe/observe.h) */                     \
+    BYTES(char, observed, observed_size) /* host: what they are of (codegen/host/observe/observe.h) */             \
     BYTES(char, name, name_size) /* symbol of the kernel */                                                        \
     BYTES(char, code, code_size) /* PTX text, or a host object file */                                             \
     BYTES(char, warnings, warnings_size) /* of the source: "file:line: text" and a newline each */                 \

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/diag.h"
+#include "core/diagnostic/diag.h"
 #include "core/base/fields.h"
 #include "core/foreign.h"
 #include "core/intrinsic.h"

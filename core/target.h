@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/diag.h"
+#include "core/diagnostic/diag.h"
 #include "core/base/fields.h"
 
 typedef enum TargetKind { TARGET_NVPTX, TARGET_HOST } TargetKind;

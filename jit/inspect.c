@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "core/base/own_stack.h"
+#include "core/thread/own_stack.h"
 #include "frontend/frontend.h"
 #include "jit/cache.h"
 

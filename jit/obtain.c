@@ -4,7 +4,7 @@
 #include <assert.h>
 
 #include "core/base/memory.h"
-#include "core/base/own_stack.h"
+#include "core/thread/own_stack.h"
 #include "jit/cache_key.h"
 #include "jit/compile.h"
 #include "jit/disk_cache.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "core/base/side_thread.h"
+#include "core/thread/side_thread.h"
 #include "jit/cache.h"
 
 typedef struct Request {

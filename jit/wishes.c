@@ -1,7 +1,7 @@
 /* Implementations of what the program has overloaded: which ones a function's code wants, by a run of the frontend, and the
  * list of those that are known. Choosing one is Python's work. */
 #include "core/base/memory.h"
-#include "core/base/own_stack.h"
+#include "core/thread/own_stack.h"
 #include "frontend/frontend.h"
 #include "jit/cache.h"
 

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/diag.h"
-#include "core/base/exception_record.h"
+#include "core/diagnostic/diag.h"
+#include "core/diagnostic/exception_record.h"
 #include "core/foreign.h"
 #include "core/kernel_image.h"
 

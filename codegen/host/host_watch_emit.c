@@ -6,7 +6,7 @@
 #include "codegen/host/target_host.h"
 #include "codegen/op/memory/array_emit.h"
 #include "codegen/op/value/parts.h"
-#include "core/base/watch_kind.h"
+#include "core/watch_kind.h"
 
 typedef struct Told {
     LLVMValueRef address, size, value, indices;

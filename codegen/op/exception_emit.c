@@ -7,7 +7,7 @@
 #include "codegen/op/exception_emit.h"
 #include "codegen/op/value/parts.h"
 #include "codegen/op/value/small_float.h"
-#include "core/base/exception_record.h"
+#include "core/diagnostic/exception_record.h"
 
 /* --- unwinding ---------------------------------------------------------------------------------------------------------------- */
 

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/diag.h"
+#include "core/diagnostic/diag.h"
 
 /* Zeroed bytes, aligned for any type; NULL when memory is out. memory_free() them. */
 void *memory_try(size_t size);

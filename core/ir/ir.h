@@ -8,11 +8,11 @@
 
 #include "core/base/arena.h"
 #include "core/base/buf.h"
-#include "core/base/diag.h"
+#include "core/diagnostic/diag.h"
 #include "core/intrinsic.h"
 #include "core/snapshot.h"
 #include "core/type/type.h"
-#include "core/base/watch_kind.h"
+#include "core/watch_kind.h"
 
 typedef enum IrOp {
 #define OP(id, text, operands, result, immediate, flags) IR_##id,

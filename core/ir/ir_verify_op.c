@@ -1,5 +1,5 @@
 /* The rule of every operation of op.def: operand count, operand types, result, immediate. */
-#include "core/base/exception_record.h"
+#include "core/diagnostic/exception_record.h"
 #include "core/ir/ir_verify.h"
 #include "core/ir/print_format.h"
 #include "core/observed.h"

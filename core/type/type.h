@@ -9,7 +9,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/buf.h"
-#include "core/base/diag.h"
+#include "core/diagnostic/diag.h"
 #include "core/base/fields.h"
 
 enum { TYPE_MAX_NDIM = 8 };

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/guess.h"
+#include "core/diagnostic/guess.h"
 #include "frontend/array/lower_array.h"
 #include "frontend/array/lower_pointer.h"
 #include "frontend/array/lower_slice.h"

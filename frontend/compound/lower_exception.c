@@ -3,7 +3,7 @@
  * thread. */
 #include <string.h>
 
-#include "core/base/exception_record.h"
+#include "core/diagnostic/exception_record.h"
 #include "frontend/compound/lower_exception.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"

@@ -79,7 +79,7 @@ def _shown(lines, column, end_column):
 
 # --- faults that the CPU device's runtime finds ----------------------------------------------------------------------
 
-# As core/base/watch_kind.h has them: kinds of accesses, then the places of the slots.
+# As core/watch_kind.h has them: kinds of accesses, then the places of the slots.
 _READS, _WROTE = (0, 3), (1, 4)
 _FAULT, _ACCESS, _VALUE, _FLAGS, _CALL_LINE, _EARLIER_SITE, _EARLIER_ACCESS, _EARLIER_VALUE, _EARLIER_BLOCK = range(9)
 _EARLIER_THREAD, _NDIM, _INDICES = _EARLIER_BLOCK + 3, _EARLIER_BLOCK + 6, _EARLIER_BLOCK + 7

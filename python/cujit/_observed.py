@@ -1,4 +1,4 @@
-"""What a kernel that is observed says its numbers are of: words with a zero behind each (codegen/host/observe/observe.h)."""
+"""What an observed kernel says its numbers are of: words with a zero behind each (codegen/host/observe/observe.h)."""
 from __future__ import annotations
 
 from typing import NamedTuple

@@ -1,9 +1,9 @@
 """Every exception and warning of cujit's own.
 
-The extension raises these classes by the names in core/base/diag.def. Every error has `code`: the row of diag.def, such
-as "TYPE_OPERANDS", or the CUresult (int) where a call of the driver failed. Errors in a kernel's source have the place:
-`filename`, `lineno` and `offset` (from 1); each is None where there is no such thing. The bases are the builtin
-exceptions that programs written for numba.cuda catch.
+The extension raises these classes by the names in core/diagnostic/diag.def. Every error has `code`: the row of
+diag.def, such as "TYPE_OPERANDS", or the CUresult (int) where a call of the driver failed. Errors in a kernel's
+source have the place: `filename`, `lineno` and `offset` (from 1); each is None where there is no such thing. The
+bases are the builtin exceptions that programs written for numba.cuda catch.
 """
 
 __all__ = [

@@ -2,7 +2,7 @@
 #ifndef CUJIT_EXT_RAISE_H
 #define CUJIT_EXT_RAISE_H
 
-#include "core/base/diag.h"
+#include "core/diagnostic/diag.h"
 #include "core/type/type.h"
 #include "ext/py.h"
 #include "runtime/runtime.h"

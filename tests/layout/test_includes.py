@@ -24,14 +24,16 @@ OWN_PREFIX = {"python/ext": "ext/"}
 # or files at the room's top by their names, with an ending where .c and .h differ.
 FLOORS = {
     "core": [
-        ["base/"],
+        # A request for memory that fails is a diagnostic, and diagnostics are texts in memory.
+        ["base/", "diagnostic/"],
+        ["thread/"],
         # The type of a compile-time object leads to the constant that stands for it.
         [
             *["type/", "snapshot", "constant", "foreign", "link_kind"],
             *["intrinsic", "intrinsic_cuda", "intrinsic_tensor", "intrinsic_family", "libdevice"],
         ],
-        ["float_flag", "check", "option", "observed", "host_abi", "host_tensor", "kernel_abi", "launch_plan", "target",
-         "kernel_image"],
+        ["float_flag", "check", "watch_kind", "option", "observed", "host_abi", "host_tensor", "kernel_abi",
+         "launch_plan", "target", "kernel_image"],
         ["ir/"],
     ],
     "frontend": [

@@ -6,8 +6,8 @@ import pytest
 from source_tree import code_of
 
 STRUCTS = {
-    "SourceFunction": "core/base/diag.h",
-    "SourcePos": "core/base/diag.h",
+    "SourceFunction": "core/diagnostic/diag.h",
+    "SourcePos": "core/diagnostic/diag.h",
     "Target": "core/target.h",
     "TypeField": "core/type/type.h",
     "Type": "core/type/type.h",

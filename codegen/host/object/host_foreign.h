@@ -3,7 +3,7 @@
 #define CUJIT_CODEGEN_HOST_FOREIGN_H
 
 #include "codegen/llvm.h"
-#include "core/base/diag.h"
+#include "core/diagnostic/diag.h"
 #include "core/foreign.h"
 
 typedef struct HostForeign {

@@ -2,7 +2,7 @@
  * made once, and is in the table before its insides are made. */
 #include "ext/snapshot/function_snapshot.h"
 
-#include "core/base/guess.h"
+#include "core/diagnostic/guess.h"
 #include "ext/guard.h"
 #include "ext/snapshot/intrinsic_lookup.h"
 #include "ext/snapshot/snapshot_builder.h"

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "core/base/diag.h"
+#include "core/diagnostic/diag.h"
 #include "runtime/cuda/driver/driver_types.h"
 
 typedef enum DriverFunctionId {

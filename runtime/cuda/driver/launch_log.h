@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "core/base/diag.h"
+#include "core/diagnostic/diag.h"
 #include "runtime/cuda/driver/driver_types.h"
 
 /* The name as a text that lives as long as the process; NULL where there is no memory for it. */

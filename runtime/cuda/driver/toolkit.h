@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/diag.h"
+#include "core/diagnostic/diag.h"
 
 typedef enum ToolkitId {
 #define LIBRARY(id, field, words, package, variable, ...) TOOLKIT_##id,

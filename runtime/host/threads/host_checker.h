@@ -3,7 +3,7 @@
 #define CUJIT_RUNTIME_HOST_CHECKER_H
 
 #include "core/target.h"
-#include "core/base/watch_kind.h"
+#include "core/watch_kind.h"
 #include "runtime/host/check/initialized.h"
 #include "runtime/host/check/race.h"
 #include "runtime/host/threads/host_worker.h"

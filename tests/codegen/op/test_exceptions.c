@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "codegen_tests.h"
-#include "core/base/exception_record.h"
+#include "core/diagnostic/exception_record.h"
 #include "core/base/memory.h"
 
 /* Threads 5 and up raise in `inner`, two calls down; the others store. */

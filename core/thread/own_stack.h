@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-#include "core/base/diag.h"
+#include "core/diagnostic/diag.h"
 
 enum { STACK_FOR_NESTING = 1 << 20 }; /* bytes: for what recurses over nesting only */
 

@@ -1,5 +1,5 @@
 /* What is left of a thread's stack, and a thread for the length of one call. */
-#include "core/base/own_stack.h"
+#include "core/thread/own_stack.h"
 
 #include <assert.h>
 #include <pthread.h>

@@ -3,7 +3,7 @@
 #include <stdint.h>
 
 #include "check.h"
-#include "core/base/own_stack.h"
+#include "core/thread/own_stack.h"
 #include "core_tests.h"
 
 enum { SMALL = 128 << 10, LARGE = 4 << 20 };

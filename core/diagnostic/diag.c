@@ -1,5 +1,5 @@
 /* Formats failures by their row of diag.def. */
-#include "core/base/diag.h"
+#include "core/diagnostic/diag.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@ const DiagInfo diag_info[DIAG_COUNT] = {
     [DIAG_NONE] = {"NONE", "", "", false},
 #define DIAG(id, exception, format) [DIAG_##id] = {#id, #exception, format, false},
 #define DIAG_TYPES(id, exception, format) [DIAG_##id] = {#id, #exception, format, true},
-#include "core/base/diag.def"
+#include "core/diagnostic/diag.def"
 #undef DIAG
 #undef DIAG_TYPES
 };

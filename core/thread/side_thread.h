@@ -2,7 +2,7 @@
 #ifndef CUJIT_CORE_SIDE_THREAD_H
 #define CUJIT_CORE_SIDE_THREAD_H
 
-#include "core/base/diag.h"
+#include "core/diagnostic/diag.h"
 
 typedef struct SideWork {
     void (*work)(void *argument);

@@ -1,7 +1,7 @@
 /* Threads for compilations: LLVM's passes cannot be ended, but nobody has to wait for them. One thread stays for the next
  * work, whose memory malloc then has at hand; further ones are there as long as work that was left to itself goes on. */
 #define _GNU_SOURCE
-#include "core/base/side_thread.h"
+#include "core/thread/side_thread.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "core/base/memory.h"
-#include "core/base/own_stack.h"
+#include "core/thread/own_stack.h"
 
 typedef struct Task {
     SideWork work;

@@ -1,6 +1,6 @@
 /* The distance of two names is the number of letters to put in, leave out, change or swap with the next one; a small letter
  * in the place of a capital costs nothing, so that threadidx is threadIdx. A third of the letters may be wrong. */
-#include "core/base/guess.h"
+#include "core/diagnostic/guess.h"
 
 #include <ctype.h>
 #include <string.h>

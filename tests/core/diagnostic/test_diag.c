@@ -1,6 +1,6 @@
 /* Every row of diag.def formats; positions, truncation, the first failure wins. */
 #include "check.h"
-#include "core/base/diag.h"
+#include "core/diagnostic/diag.h"
 #include "core/target.h"
 #include "core_tests.h"
 

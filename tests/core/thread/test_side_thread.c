@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "check.h"
-#include "core/base/side_thread.h"
+#include "core/thread/side_thread.h"
 #include "core_tests.h"
 
 typedef struct Sum {

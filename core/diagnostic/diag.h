@@ -6,13 +6,13 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
-#include "core/base/exception_record.h"
+#include "core/diagnostic/exception_record.h"
 #include "core/base/fields.h"
 
 typedef enum DiagId {
     DIAG_NONE,
 #define DIAG(id, exception, format) DIAG_##id,
-#include "core/base/diag.def"
+#include "core/diagnostic/diag.def"
 #undef DIAG
 #undef DIAG_TYPES
     DIAG_COUNT
