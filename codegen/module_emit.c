@@ -10,6 +10,7 @@
 #include "codegen/ir_to_llvm.h"
 #include "codegen/module_emit.h"
 #include "codegen/op/exception_emit.h"
+#include "codegen/op/export_emit.h"
 #include "codegen/op/value/parts.h"
 
 static void on_llvm_diagnostic(LLVMDiagnosticInfoRef info, void *user)
@@ -173,8 +174,12 @@ static LLVMTypeRef result_type(Emitter *emitter, const Type *type, bool raises)
                         : LLVMStructTypeInContext(emitter->context, types, count, false);
 }
 
-static void declare_device_function(Emitter *emitter, EmittedFunction *out, bool raises, bool is_visible)
+/* Whether a function is what the module is made for, and not one that this calls. */
+static bool is_first(const Emitter *emitter, const IrFunc *ir) { return ir == emitter->ir->first; }
+
+static void declare_device_function(Emitter *emitter, EmittedFunction *out, bool raises)
 {
+    bool is_visible = is_first(emitter, out->ir) && !emitter->ir->exported;
     const IrFunc *ir = out->ir;
     uint32_t count = emitter->lowering->passes_thread;
     for (uint32_t i = 0; i < ir->parameter_count; i++)
@@ -186,7 +191,7 @@ static void declare_device_function(Emitter *emitter, EmittedFunction *out, bool
     for (uint32_t i = 0; i < ir->parameter_count; i++)
         place += part_types(emitter, ir->parameter_types[i], types + place);
     assert(place == count);
-    out->raises = raises && !is_visible;
+    out->raises = raises && !is_first(emitter, out->ir);
     place += exception_parameters(emitter, out->raises, types + place);
     out->type = LLVMFunctionType(result_type(emitter, ir->result, out->raises), types, place, false);
     const char *name = symbol_name(emitter, is_visible ? "" : "cujit.", ir->name);
@@ -195,9 +200,10 @@ static void declare_device_function(Emitter *emitter, EmittedFunction *out, bool
         emitter->entry = name;
     else
         LLVMSetLinkage(out->llvm, LLVMInternalLinkage);
-    if (ir->noinline || (!out->is_inlined && !ir->is_recursive && !is_visible))
+    bool is_exported = is_first(emitter, out->ir) && !is_visible && !ir->is_recursive;
+    if (ir->noinline || (!out->is_inlined && !ir->is_recursive && !is_visible && !is_exported))
         add_function_attribute(emitter, out->llvm, "noinline", 0);
-    else if (out->is_inlined && !is_visible)
+    else if ((out->is_inlined && !is_visible) || is_exported)
         add_function_attribute(emitter, out->llvm, "alwaysinline", 0);
 }
 
@@ -228,8 +234,7 @@ static void declare_functions(Emitter *emitter)
         if (function->ir->is_kernel)
             declare_kernel(emitter, function);
         else
-            declare_device_function(emitter, function, raises[place] && !is_assembly(emitter, function->ir),
-                                    place == 0);
+            declare_device_function(emitter, function, raises[place] && !is_assembly(emitter, function->ir));
         add_common_attributes(emitter, function->llvm);
     }
 }
@@ -245,6 +250,10 @@ bool emit_module(Emitter *emitter)
         bool has_own_way = function->ir->is_kernel && emitter->lowering->emit_kernel;
         if (!has_own_way || !emitter->lowering->emit_kernel(emitter, function))
             emit_function_body(emitter, function);
+    }
+    if (!diag_failed(emitter->diag) && emitter->ir->exported) {
+        emitter->entry = symbol_name(emitter, "", emitter->functions[0].ir->name);
+        emit_export(emitter, &emitter->functions[0], emitter->entry);
     }
     if (diag_failed(emitter->diag) || !emitter->lowering->finish_module(emitter))
         return false;

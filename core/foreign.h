@@ -37,7 +37,8 @@ typedef struct LinkItem {
 /* How a function takes arguments and gives its result.
  *   NUMBA: int f(T *result, arguments...): the result through a pointer (to any byte where there is none), a status that
  *          is 0. An array is (void *meminfo, void *parent, int64 items, int64 itemsize, T *data, extents..., strides...).
- *   C:     T f(arguments...). An array is the pointer to its data. */
+ *          Tuples and complex numbers are their parts, records pointers.
+ *   C:     T f(arguments...). An array is the pointer to its data; tuples, complex numbers and records are structs. */
 typedef enum ForeignAbi { FOREIGN_NUMBA, FOREIGN_C, FOREIGN_ABI_COUNT } ForeignAbi;
 extern const char *const foreign_abi_names[FOREIGN_ABI_COUNT]; /* "numba", "c" */
 

@@ -130,7 +130,7 @@ static char *target_text(IrModule *module, const Target *target, const CompileOp
 }
 
 static char *inspect(const JitFunction *function, const Type *const *types, uint32_t count, const Target *target,
-                     bool is_kernel, const char *what, Diag *diag)
+                     bool is_kernel, const char *what, const ForeignAbi *abi, Diag *diag)
 {
     Buf text = {0};
     char *result = NULL;
@@ -159,6 +159,7 @@ static char *inspect(const JitFunction *function, const Type *const *types, uint
     IrModule *module = frontend_lower(&request, arena, diag);
     if (!module)
         goto out;
+    module->exported = abi;
     if (jit_stage(what) != JIT_STAGE_FRONTEND) {
         result = target_text(module, target, &function->options, what, diag);
         goto out;
@@ -212,6 +213,7 @@ typedef struct Inspection {
     const Target *target;
     bool is_kernel;
     const char *what; /* or the text of IR */
+    const ForeignAbi *abi;
     Arena *arena;
     Diag *diag;
     char *text;
@@ -221,15 +223,15 @@ typedef struct Inspection {
 static bool guarded_inspect(void *argument)
 {
     Inspection *work = argument;
-    work->text =
-        inspect(work->function, work->types, work->count, work->target, work->is_kernel, work->what, work->diag);
+    work->text = inspect(work->function, work->types, work->count, work->target, work->is_kernel, work->what, work->abi,
+                         work->diag);
     return work->text != NULL;
 }
 
 static void run_inspect(void *work) { memory_guard(guarded_inspect, work, ((Inspection *)work)->diag); }
 
 char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_t count, const Target *target,
-                  bool is_kernel, const char *what, Diag *diag)
+                  bool is_kernel, const char *what, const ForeignAbi *abi, Diag *diag)
 {
     Inspection work = {.function = function,
                        .types = types,
@@ -237,6 +239,7 @@ char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_
                        .target = target,
                        .is_kernel = is_kernel,
                        .what = what,
+                       .abi = abi,
                        .diag = diag};
     return with_stack(STACK_FOR_NESTING, run_inspect, &work, diag) ? work.text : NULL;
 }

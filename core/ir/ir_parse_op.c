@@ -271,14 +271,20 @@ static bool read_foreign(Parser *p, const Type *type, IrValue *out)
         foreign->abi++;
     if (foreign->abi == FOREIGN_ABI_COUNT)
         return parse_fail(p, "expected a calling convention before '%.20s'", p->at);
-    static const char *const marks[] = {"", "cooperative"};
-    foreign->is_cooperative = parse_choice(p, marks, 2);
+    static const char *const cooperation[] = {"", "cooperative"}, *const results[] = {"", "into"};
+    foreign->is_cooperative = parse_choice(p, cooperation, 2);
+    bool has_record = parse_choice(p, results, 2);
+    const Type *record = has_record ? type_parse(p->arena, &p->at) : NULL;
+    if (has_record && (!record || record->kind != TYPE_RECORD))
+        return parse_fail(p, "expected a record's type before '%.20s'", p->at);
     foreign->symbol = text_read_name(&p->at, p->arena);
     if (!foreign->symbol || !parse_expect(p, "(") || !read_foreign_operands(p, &by_pointer))
         return diag_failed(p->diag) ? false : parse_fail(p, "expected a function's name before '%.20s'", p->at);
-    foreign->result = type;
+    if (has_record && !p->operand_count)
+        return parse_fail(p, "expected memory for the record before '%.20s'", p->at);
+    foreign->result = has_record ? record : type;
     foreign->by_pointer = by_pointer;
-    foreign->parameter_count = p->operand_count;
+    foreign->parameter_count = p->operand_count - has_record;
     out->foreign = foreign;
     return true;
 }

@@ -177,6 +177,11 @@ static void print_foreign(Buf *out, const IrValue *value)
     buf_printf(out, "%s ", foreign->abi < FOREIGN_ABI_COUNT ? foreign_abi_names[foreign->abi] : "?");
     if (foreign->is_cooperative)
         buf_add(out, "!cooperative ");
+    if (foreign->result->kind == TYPE_RECORD) { /* its memory is the last operand */
+        buf_add(out, "!into ");
+        type_print(out, foreign->result);
+        buf_add(out, " ");
+    }
     text_print_name(out, foreign->symbol);
     buf_add(out, "(");
     for (uint32_t i = 0; i < value->operand_count; i++) {

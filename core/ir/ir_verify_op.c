@@ -335,17 +335,20 @@ static bool verify_call(const IrValue *value, Diag *diag)
 static bool verify_foreign(const IrValue *value, Diag *diag)
 {
     const ForeignFunction *foreign = value->foreign;
-    if (!foreign || foreign->abi >= FOREIGN_ABI_COUNT || !foreign->symbol || !*foreign->symbol)
+    if (!foreign || !foreign->result || foreign->abi >= FOREIGN_ABI_COUNT || !foreign->symbol || !*foreign->symbol)
         return verify_fail(diag, value, "no function is declared");
-    if (!expect_count(diag, value, foreign->parameter_count))
+    bool has_record = foreign->result->kind == TYPE_RECORD;
+    if (!expect_count(diag, value, foreign->parameter_count + has_record))
         return false;
     for (uint32_t i = 0; i < value->operand_count; i++) {
         const Type *type = value->operands[i]->type;
-        if (foreign->by_pointer[i] ? type->kind != TYPE_ARRAY : !type_is_scalar(type) && type->kind != TYPE_ARRAY)
-            return fail_operand(diag, value, i, foreign->by_pointer[i] ? "an array" : "a number or an array");
+        bool wants_array = i == foreign->parameter_count || foreign->by_pointer[i];
+        bool is_value = type_is_scalar(type) || type->kind == TYPE_TUPLE;
+        if (wants_array ? type->kind != TYPE_ARRAY : !is_value && type->kind != TYPE_ARRAY)
+            return fail_operand(diag, value, i, wants_array ? "an array" : "a number, a tuple or an array");
     }
-    return value->type->kind == TYPE_NONE || type_is_scalar(value->type) ||
-           fail_type(diag, value, "the result", value->type, "a number");
+    return value->type->kind == TYPE_NONE || type_is_scalar(value->type) || value->type->kind == TYPE_TUPLE ||
+           fail_type(diag, value, "the result", value->type, "a number or a tuple");
 }
 
 static bool verify_return(const IrValue *value, Diag *diag)

@@ -33,13 +33,41 @@ static bool pass_pointer(Lower *l, const ForeignFunction *foreign, uint32_t inde
     return true;
 }
 
+/* Whether a conversion would drop a fraction or an imaginary part, of items too. */
+static bool drops(const Type *from, const Type *to)
+{
+    if (to->kind == TYPE_TUPLE && from->kind == TYPE_TUPLE && to->count == from->count) {
+        for (uint32_t i = 0; i < to->count; i++)
+            if (drops(from->items[i], to->items[i]))
+                return true;
+        return false;
+    }
+    return type_is_scalar(to) && to->kind != TYPE_COMPLEX &&
+           !(type_is_scalar(from) && from->kind != TYPE_COMPLEX &&
+             (from->kind != TYPE_FLOAT || to->kind == TYPE_FLOAT));
+}
+
 static bool pass_value(Lower *l, const ForeignFunction *foreign, uint32_t index, Operand argument, Operand *out)
 {
     const Type *from = argument.type, *to = foreign->parameters[index];
-    bool drops =
-        type_is_scalar(to) && to->kind != TYPE_COMPLEX &&
-        !(type_is_scalar(from) && from->kind != TYPE_COMPLEX && (from->kind != TYPE_FLOAT || to->kind == TYPE_FLOAT));
-    return drops ? refuse(l, foreign, index, argument, "") : lower_convert(l, argument, to, out);
+    if (to->kind == TYPE_RECORD) {
+        bool is_it = from->kind == TYPE_ARRAY && from->ndim == 0 && type_equal(from->element, to);
+        return is_it ? (*out = argument, true)
+                     : refuse(l, foreign, index, argument, "; a record of this type is taken");
+    }
+    return drops(from, to) ? refuse(l, foreign, index, argument, "") : lower_convert(l, argument, to, out);
+}
+
+/* A record is in memory: that of the thread, which each call of this place in the source fills anew. */
+static bool record_memory(Lower *l, const Type *record, Operand *out)
+{
+    const Type *type = type_array(l->arena, record, 1, LAYOUT_C, false);
+    IrStorage *storage = ARENA_NEW(l->arena, IrStorage);
+    storage->shape[0] = 1;
+    IrValue *memory = emit(l, IR_LOCAL, type, 0, NULL);
+    if (memory)
+        memory->storage = storage;
+    return lower_subscript(l, operand_value(type, memory), operand_int(l, 0), out);
 }
 
 bool lower_foreign_call(Lower *l, const ForeignFunction *foreign, const Call *call, Operand *out)
@@ -50,16 +78,21 @@ bool lower_foreign_call(Lower *l, const ForeignFunction *foreign, const Call *ca
     if (call->count != count)
         return lower_fail(l, DIAG_CALL_ARITY, foreign->symbol, arena_format(l->arena, "%u", count),
                           count == 1 ? "" : "s", (int)call->count);
-    IrValue **values = ARENA_ARRAY(l->arena, IrValue *, count + 1);
+    IrValue **values = ARENA_ARRAY(l->arena, IrValue *, count + 2);
     for (uint32_t i = 0; i < count; i++) {
         Operand argument = operand_value_of(l, call->arguments[i]), passed;
         if (!(foreign->by_pointer[i] ? pass_pointer : pass_value)(l, foreign, i, argument, &passed))
             return false;
         values[i] = operand_ir(l, passed);
     }
-    bool is_silent = foreign->result->kind == TYPE_NONE;
-    IrValue *value = emit(l, IR_FOREIGN, foreign->result, count, values);
-    *out = is_silent ? operand_none() : operand_value(foreign->result, value);
+    bool has_record = foreign->result->kind == TYPE_RECORD, is_silent = foreign->result->kind == TYPE_NONE;
+    Operand record = operand_none();
+    if (has_record && !record_memory(l, foreign->result, &record))
+        return false;
+    if (has_record)
+        values[count] = record.ir;
+    IrValue *value = emit(l, IR_FOREIGN, has_record ? &type_none : foreign->result, count + has_record, values);
+    *out = is_silent || has_record ? record : operand_value(foreign->result, value);
     if (!value)
         return true;
     value->foreign = foreign;

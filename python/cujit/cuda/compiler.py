@@ -101,7 +101,8 @@ def compile(pyfunc: PythonFunction | Sequence[PythonFunction], sig: SignatureLik
     cc : tuple of 2 int, optional
         The compute capability; config.CUDA_DEFAULT_PTX_CC unless given, which is (7, 5).
     abi : {"c", "numba"}
-        "c" is for device functions.
+        How a device function takes arguments and gives its result, as for declare_device; by "c" an array is its
+        pointer, its extents and, where its layout is "A", its strides.
     abi_info : dict, optional
         {"abi_name": str} names a device function in the PTX.
     output : {"ptx", "llvm", "cubin"}
@@ -153,7 +154,7 @@ def compile(pyfunc: PythonFunction | Sequence[PythonFunction], sig: SignatureLik
     if result is not None or name:
         function = converting(function, arguments, result, name)
     made = Dispatcher(function, device=True, **core)
-    return made.inspect(_STAGES[output], arguments, sm), made.result_type(arguments)
+    return made.inspect(_STAGES[output], arguments, sm, abi), _by_value(made.result_type(arguments))
 
 
 @options.takes(options.OF_CODE)
@@ -207,6 +208,12 @@ def _check_output(output, device):
         raise NotImplementedError(f"output {output!r}: there are 'ptx', 'llvm' and, of kernels, 'cubin'")
     if output == "cubin" and device:
         raise NotImplementedError("output 'cubin' is of kernels, which are linked with all that they call")
+
+
+def _by_value(result):
+    """A record is given by value, though kernels know it by where it is."""
+    is_record = result.kind == "array" and result.ndim == 0 and result.dtype.kind == "record"
+    return result.dtype if is_record else result
 
 
 def _kernel_code(kernel, arguments, sm, output):

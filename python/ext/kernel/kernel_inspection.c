@@ -188,12 +188,25 @@ static bool is_stage(const char *what)
     return jit_stage(what) != JIT_STAGE_UNKNOWN || ext_guard(raise_unknown_stage, (void *)what);
 }
 
+/* A row of foreign_abi_names; NULL text: none. */
+static bool read_abi(const char *text, ForeignAbi *abi)
+{
+    for (*abi = 0; text && *abi < FOREIGN_ABI_COUNT; (*abi)++)
+        if (strcmp(text, foreign_abi_names[*abi]) == 0)
+            return true;
+    if (text)
+        PyErr_Format(PyExc_ValueError, "'%s' is no calling convention", text);
+    return !text;
+}
+
 PyObject *ext_kernel_inspect(ExtKernel *self, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"what", "types", "sm", NULL};
-    const char *what;
+    static char *names[] = {"what", "types", "sm", "abi", NULL};
+    const char *what, *convention = NULL;
     PyObject *tuple, *sm = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "sO|O:inspect", names, &what, &tuple, &sm) || !is_stage(what))
+    ForeignAbi abi;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "sO|Oz:inspect", names, &what, &tuple, &sm, &convention) ||
+        !is_stage(what) || !read_abi(convention, &abi))
         return NULL;
     Arena *arena = ext_arena();
     const Type *const *types;
@@ -206,7 +219,9 @@ PyObject *ext_kernel_inspect(ExtKernel *self, PyObject *args, PyObject *kwargs)
         (!wants_target || ext_read_target(self->state, sm, &target))) {
         Diag diag = {.id = DIAG_NONE};
         char *text;
-        Py_BEGIN_ALLOW_THREADS text = jit_inspect(self->function, types, count, &target, !self->is_device, what, &diag);
+        const ForeignAbi *exported = convention ? &abi : NULL;
+        Py_BEGIN_ALLOW_THREADS text =
+            jit_inspect(self->function, types, count, &target, !self->is_device, what, exported, &diag);
         Py_END_ALLOW_THREADS result = ext_take_text(text, &diag);
     }
     arena_destroy(arena);

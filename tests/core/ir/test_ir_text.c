@@ -351,6 +351,12 @@ void test_ir_text(void)
                      "  %1: i64 = convert a\n"
                      "  return ; 7:8-9:14\n",
                      true, true);
+    check_round_trip("kernel k(r: record p{8 4, x: f32 @0}[0 C], t: (i64, f64))\n"
+                     "block 0:\n"
+                     "  foreign c !into record p{8 4, x: f32 @0} f(r, t, r)\n"
+                     "  %0: (i64, f64) = foreign numba !cooperative g(t)\n"
+                     "  return\n",
+                     false, true);
     /* Numbers with gaps, blocks out of order and holes are text too. */
     check_round_trip("kernel k()\n"
                      "block 7:\n"

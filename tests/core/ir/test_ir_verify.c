@@ -309,6 +309,8 @@ static void test_array_rules(void)
 static void test_control_rules(void)
 {
     check_line_refused("  %0: f64 = call f(n, n)", "2 operands instead of 1");
+    check_line_refused("  foreign c !into record p{8 4, x: f32 @0} f(n)", "not an array");
+    check_line_refused("  %0: f32[2 C] = foreign c f()", "not a number or a tuple");
     check_line_refused("  %0: f64 = call f(a)", "operand 0");
     check_line_refused("  %0: i64 = call f(n)", "not f64");
     check_line_refused("  call f(n)", "not f64");

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cujit import _core
 from cujit.cuda._dispatch import signature as signatures
 from cujit.cuda._link import toolkit
-from cujit.types import Boolean, CPointer, Float, Integer, is_pointer
+from cujit.types import CPointer, is_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 _NONE = _core.scalar_types["none"]
 _ABIS = "numba", "c"
+# Kinds of types that C has values of, and that are structs there.
+_VALUES = frozenset({"bool", "int", "uint", "float", "complex", "record"})
+_STRUCTS = frozenset({"tuple", "named", "vector", "dim3"})
 
 
 class ModuleHandle(int):
@@ -207,9 +210,9 @@ def declare_device(name: str, sig: SignatureLike, link: Any = None, use_cooperat
     use_cooperative : bool
         It waits for threads of other blocks: kernels that call it are launched cooperatively.
     abi : {"numba", "c"}
-        "c": as C has it; an array is passed as the pointer to its data. "numba": the result goes through a pointer that
-        is the first argument, and the function returns an int, 0; an array is passed as (meminfo, parent, items,
-        itemsize, data, extents, strides).
+        "c": as C has it; an array is passed as the pointer to its data, tuples, records and complex numbers as structs.
+        "numba": the result goes through a pointer that is the first argument, and the function returns an int, 0; an
+        array is passed as (meminfo, parent, items, itemsize, data, extents, strides), a tuple as its items.
 
     Returns
     -------
@@ -240,10 +243,9 @@ def declare_device(name: str, sig: SignatureLike, link: Any = None, use_cooperat
     pointers = [is_pointer(each) or (is_array and (abi == "c" or is_array_pointer))
                 for each, is_array, is_array_pointer in zip(types, map(_is_array, types), pointers, strict=True)]
     for each, passed in zip(types, pointers, strict=True):
-        is_number = _is_number(each) or (abi == "numba" and _is_complex(each))
-        if not passed and not _is_array(each) and not is_number:
+        if not passed and not _is_array(each) and not _has_value(each):
             raise TypeError(f"{name}: {each} cannot be passed to a function from elsewhere; pass a pointer to it")
-    if result != _NONE and not _is_number(result) and not (abi == "numba" and _is_complex(result)):
+    if result != _NONE and not _has_value(result):
         raise TypeError(f"{name}: a function from elsewhere cannot return {result} by abi {abi!r}")
     return ForeignFunction(name, result, tuple(types), tuple(pointers), abi, linked(link), use_cooperative)
 
@@ -252,12 +254,11 @@ def _is_array(type):
     return getattr(type, "ndim", None) is not None
 
 
-def _is_number(type):
-    return isinstance(type, (Boolean, Integer, Float))
-
-
-def _is_complex(type):
-    return type in (_core.scalar_types["complex64"], _core.scalar_types["complex128"])
+def _has_value(type):
+    """Whether C has values of the type: numbers, records, pointers, and what is made of them."""
+    if type.kind in _STRUCTS:
+        return len(type.types) > 0 and all(item.kind != "record" and _has_value(item) for item in type.types)
+    return type.kind in _VALUES or is_pointer(type)
 
 
 # --- cffi ------------------------------------------------------------------------------------------------------------
