@@ -45,7 +45,7 @@ struct Instance {
     const char *name;
     const Instance *called_by; /* who asked for it first; NULL for the kernel */
     SourcePos called_at;
-    SourcePos raise_site; /* of cujit's own functions that raise: the user's call; no function: its own places */
+    SourcePos raise_site; /* of cujit's own functions that may fail: the user's call; no function: its own places */
     Instance *next; /* another instance of the same code */
     Instance *next_pending;
 };
@@ -58,7 +58,7 @@ typedef struct Frontend {
     Table *instances; /* by CodeSnapshot pointer: the first of a list */
     Table *ssa; /* by CodeSnapshot pointer */
     Table *comprehensions; /* by CodeSnapshot pointer: instructions of code that was part of another */
-    Table *raising; /* by CodeSnapshot pointer: whether what belongs to cujit raises (raise_site.c) */
+    Table *faults; /* by CodeSnapshot pointer: how what belongs to cujit may fail (raise_site.c) */
     Table *objects; /* by identity: the constant that stands for a compile-time object */
     IrModule *module;
     Instance *pending; /* declared, not emitted yet */

@@ -96,7 +96,7 @@ IrModule *frontend_lower(const FrontendRequest *request, Arena *arena, Diag *dia
     frontend.instances = table_create();
     frontend.ssa = table_create();
     frontend.objects = table_create();
-    frontend.raising = table_create();
+    frontend.faults = table_create();
     frontend.comprehensions = table_create();
     frontend.module = ir_module(arena);
     Instance *root = root_instance(&frontend);
@@ -112,7 +112,7 @@ IrModule *frontend_lower(const FrontendRequest *request, Arena *arena, Diag *dia
     table_destroy(frontend.instances);
     table_destroy(frontend.ssa);
     table_destroy(frontend.objects);
-    table_destroy(frontend.raising);
+    table_destroy(frontend.faults);
     table_destroy(frontend.comprehensions);
     return ok ? frontend.module : NULL;
 }

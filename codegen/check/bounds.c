@@ -5,6 +5,12 @@
 
 #include <assert.h>
 
+bool is_bounded(const IrFunc *function)
+{
+    bool is_library = function->source && function->source->is_library;
+    return !function->lacks_body && (!is_library || function->site.function);
+}
+
 /* Of a broadcast: the target's axis that has the first one of what is assigned. */
 static uint32_t first_axis(const IrValue *broadcast)
 {

@@ -4,6 +4,9 @@
 
 #include "codegen/check/rewrite.h"
 
+/* Whether the accesses of a function are looked at. What belongs to cujit is right by construction, but for arrays that come
+ * from a caller who can be told. */
+bool is_bounded(const IrFunc *function);
 /* The axes of an access by indices, a bit each, but for those where constants show that they are inside. */
 unsigned bounded_axes(const IrValue *value);
 /* How many neighbours the access takes at once. */

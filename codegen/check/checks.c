@@ -24,12 +24,6 @@ static void check_value(Rewrite *rewrite, IrValue *value, void *user)
         rewrite_drop(rewrite, value);
 }
 
-/* What belongs to cujit is right by construction. */
-static bool is_checked(const IrFunc *function)
-{
-    return !function->lacks_body && !(function->source && function->source->is_library);
-}
-
 static void mark_reporting(IrModule *module)
 {
     Arena *arena = arena_create();
@@ -59,7 +53,7 @@ static void add_checks(IrModule *module, Checks *checks)
 {
     uint32_t before = module->exception_count;
     for (IrFunc *function = module->first; function; function = function->next)
-        if (is_checked(function))
+        if (is_bounded(function))
             rewrite_function(function, check_value, checks);
     if (module->exception_count > before)
         mark_reporting(module);

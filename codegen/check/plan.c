@@ -234,7 +234,7 @@ Table *plan_bounds(const IrModule *module, const LaunchTests *failed, LaunchPlan
     planner->arena = arena;
     planner->ranges = ranges_begin(module, arena);
     for (const IrFunc *function = module->first; function; function = function->next)
-        if (!function->lacks_body && !(function->source && function->source->is_library))
+        if (is_bounded(function))
             plan_function(planner, function);
     const uint32_t *numbers = drop_proven(planner);
     for (uint32_t i = 0; i < planner->item_count; i++)

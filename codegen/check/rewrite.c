@@ -3,6 +3,7 @@
 #include "codegen/check/rewrite.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* A block in no list yet. */
 static IrBlock *new_block(Rewrite *rewrite)
@@ -62,6 +63,16 @@ static const Type *tuple_of_numbers(Arena *arena, uint32_t count)
     return type_tuple(arena, items, count, TUPLE_PLAIN);
 }
 
+/* The format, with the name in the place of {array}: the expression is a call of the library, its array another one's. */
+static const char *named_in_library(Arena *arena, const char *format, const char *name)
+{
+    const char *place = strstr(format, "{array}");
+    if (!place)
+        return format;
+    const char *shown = name ? arena_format(arena, "'%s'", name) : "an array";
+    return arena_format(arena, "%.*s%s%s", (int)(place - format), format, shown, place + strlen("{array}"));
+}
+
 void rewrite_fail(Rewrite *rewrite, IrBlock *block, const char *class, const char *format, const char *array,
                   uint32_t count, IrValue *const *values)
 {
@@ -69,11 +80,14 @@ void rewrite_fail(Rewrite *rewrite, IrBlock *block, const char *class, const cha
     Constant *named = ARENA_NEW(arena, Constant);
     *named = (Constant){.kind = CONSTANT_NAMESPACE, .is_exception = true, .text = class};
     IrExceptionArgument *argument = ARENA_NEW(arena, IrExceptionArgument);
+    const SourcePos *site = &rewrite->function->site;
+    if (site->function)
+        format = named_in_library(arena, format, array);
     *argument = (IrExceptionArgument){.format = format, .type = tuple_of_numbers(arena, count)};
     IrException exception = {.class = named,
                              .argument_count = 1,
                              .arguments = argument,
-                             .pos = *rewrite->pos,
+                             .pos = site->function ? *site : *rewrite->pos,
                              .is_check = true,
                              .array = array};
     ir_raise(block, ir_add_exception(rewrite->module, &exception), rewrite->pos, count, values);

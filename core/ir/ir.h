@@ -197,6 +197,8 @@ struct IrFunc {
     const char *assembly;
     bool assembly_is_pure; /* nothing but the result depends on it */
     bool lacks_body; /* its blocks say nothing: it is for GPUs alone */
+    SourcePos
+        site; /* of one of cujit's own: the user's call, where its faults happen; no function: they are not looked for */
     bool reports; /* a kernel that tells the host of exceptions: it has the parameters for that */
     const Type *result; /* &type_none: nothing */
     uint32_t parameter_count;

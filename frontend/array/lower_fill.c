@@ -5,6 +5,7 @@
 #include "frontend/compound/lower_record.h"
 #include "frontend/engine.h"
 #include "frontend/value/kind/lower_chars.h"
+#include "frontend/value/lower_check.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
 #include "frontend/value/kind/lower_tuple.h"
@@ -131,11 +132,11 @@ static bool store_in_order(Lower *l, const Fill *fill, bool may_overlap)
 
 /* --- shapes ------------------------------------------------------------------------------------------------------------ */
 
-/* Tells check mode of the extents of what is stored to the target's last axes. The library's own shapes fit. */
+/* Tells check mode of the extents of what is stored to the target's last axes. */
 static void emit_broadcast(Lower *l, Operand target, uint32_t count, IrValue *const *extents)
 {
     IrValue *operands[1 + TYPE_MAX_NDIM] = {target.ir};
-    if (!l->emitting || !(l->frontend->request->checks & CHECK_BOUNDS) || l->instance->code->is_library)
+    if (!lower_checks_bounds(l))
         return;
     for (uint32_t i = 0; i < count; i++)
         operands[1 + i] = extents[i];

@@ -2,9 +2,23 @@
 #include "frontend/array/lower_array.h"
 #include "frontend/array/lower_flat.h"
 #include "frontend/engine.h"
+#include "frontend/value/lower_check.h"
+#include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
 #include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/operand.h"
+
+/* The indices would lead to another element. */
+static void check_place(Lower *l, Operand given, IrValue *place, IrValue *size)
+{
+    const Type *wide = TYPE_OF(UINT64);
+    Operand index;
+    if (!lower_checks_bounds(l) || !lower_convert(l, given, TYPE_OF(INT64), &index))
+        return;
+    IrValue *pair[] = {emit1(l, IR_BITCAST, wide, place), emit1(l, IR_BITCAST, wide, size)};
+    emit_bounds_check(l, emit2(l, IR_GE, TYPE_OF(BOOL), pair[0], pair[1]), "IndexError",
+                      "index {} is out of bounds for size {}", 2, (IrValue *[]){operand_ir(l, index), size});
+}
 
 /* The indices of element number `index` in C order, whatever the strides. */
 static bool flat_index(Lower *l, Operand array, Operand index, Operand *out)
@@ -16,6 +30,8 @@ static bool flat_index(Lower *l, Operand array, Operand index, Operand *out)
     IrValue *wrapped;
     if (!lower_array_attribute(l, array, "size", &size) || !lower_index_value(l, index, operand_ir(l, size), &wrapped))
         return false;
+    if (l->emitting)
+        check_place(l, index, wrapped, operand_ir(l, size));
     rest = operand_value(TYPE_OF(INT64), wrapped);
     for (uint32_t i = ndim; i-- > 0;) {
         Operand extent = operand_value(TYPE_OF(INT64), emit_extent(l, array, i));

@@ -1,48 +1,54 @@
-/* Functions of cujit's own that raise: to the user the exception happens where he calls them. Each call of such a function
- * therefore has an instance of its own, which knows the place. */
+/* Functions of cujit's own that raise, or index arrays while check mode looks at that: to the user the exception happens
+ * where he calls them. Each call of such a function therefore has an instance of its own, which knows the place. */
 #include "frontend/call/raise_site.h"
 #include "frontend/engine.h"
 
-static bool may_raise(Frontend *frontend, const CodeSnapshot *code);
+enum { RAISES = 1, INDEXES = 2 };
 
-static bool constant_may_raise(Frontend *frontend, const Constant *constant)
+static unsigned faults_of(Frontend *frontend, const CodeSnapshot *code);
+
+static unsigned faults_of_constant(Frontend *frontend, const Constant *constant)
 {
     if (constant->kind == CONSTANT_CODE)
-        return may_raise(frontend, constant->code);
+        return faults_of(frontend, constant->code);
     bool is_function = constant->kind == CONSTANT_FUNCTION || constant->kind == CONSTANT_INTRINSIC;
     const CodeSnapshot *code = is_function && constant->function ? constant->function->code : NULL;
-    return code && code->is_library && may_raise(frontend, code);
+    return code && code->is_library ? faults_of(frontend, code) : 0;
 }
 
-static bool search(Frontend *frontend, const SsaFunction *ssa)
+static unsigned search(Frontend *frontend, const SsaFunction *ssa)
 {
+    unsigned faults = 0;
     for (uint32_t i = 0; i < ssa->block_count; i++)
-        for (const SsaValue *value = ssa->blocks[i].first; value; value = value->next)
-            if (value->op == SSA_RAISE || (value->constant && constant_may_raise(frontend, value->constant)))
-                return true;
-    return false;
+        for (const SsaValue *value = ssa->blocks[i].first; value; value = value->next) {
+            faults |= value->op == SSA_RAISE ? RAISES : 0;
+            faults |= value->op == SSA_SUBSCRIPT || value->op == SSA_STORE_SUBSCRIPT ? INDEXES : 0;
+            faults |= value->constant ? faults_of_constant(frontend, value->constant) : 0;
+        }
+    return faults;
 }
 
-/* The code, or what it names. */
-static bool may_raise(Frontend *frontend, const CodeSnapshot *code)
+/* Of the code, or what it names. */
+static unsigned faults_of(Frontend *frontend, const CodeSnapshot *code)
 {
-    static char yes, no;
-    const char *known = table_get(frontend->raising, &code, sizeof code);
+    enum { IS_KNOWN = 4 };
+    uintptr_t known = (uintptr_t)table_get(frontend->faults, &code, sizeof code);
     if (known)
-        return known == &yes;
-    table_set(frontend->raising, &code, sizeof code, &no); /* ends circles */
+        return (unsigned)known & ~(unsigned)IS_KNOWN;
+    table_set(frontend->faults, &code, sizeof code, (void *)(uintptr_t)IS_KNOWN); /* ends circles */
     Diag scratch = {0};
     const SsaFunction *ssa = frontend_ssa(frontend, code, &scratch);
     diag_clear(&scratch);
-    bool found = ssa && search(frontend, ssa);
-    if (found)
-        table_set(frontend->raising, &code, sizeof code, &yes);
+    unsigned found = ssa ? search(frontend, ssa) : 0;
+    table_set(frontend->faults, &code, sizeof code, (void *)(uintptr_t)(found | IS_KNOWN));
     return found;
 }
 
 SourcePos raise_site(Lower *l, const CodeSnapshot *callee)
 {
-    if (!callee->is_library || !l->frontend->request->exceptions || !may_raise(l->frontend, callee))
+    const FrontendRequest *request = l->frontend->request;
+    unsigned told = (request->exceptions ? RAISES : 0) | (request->checks & CHECK_BOUNDS ? INDEXES : 0);
+    if (!callee->is_library || !told || !(faults_of(l->frontend, callee) & told))
         return (SourcePos){0};
     bool is_inside = l->instance && l->instance->code->is_library;
     return is_inside ? l->instance->raise_site : l->value->pos;

@@ -1,4 +1,4 @@
-/* Functions of cujit's own that raise: to the user the exception happens where he calls them. */
+/* Functions of cujit's own that may fail: to the user the exception happens where he calls them. */
 #ifndef CUJIT_FRONTEND_RAISE_SITE_H
 #define CUJIT_FRONTEND_RAISE_SITE_H
 

@@ -243,6 +243,7 @@ IrFunc *instance_declare(Frontend *frontend, Instance *instance)
     IrFunc *ir =
         ir_function(frontend->module, instance->name, &code->source, instance->is_kernel, result, count, types, names);
     ir->is_recursive = instance->is_recursive;
+    ir->site = instance->raise_site;
     ir->forceinline = instance->snapshot && instance->snapshot->forceinline;
     ir->forceinline |= instance->ssa->is_generator; /* so that the frame can become registers */
     if (instance->snapshot && instance->snapshot->assembly && instance->code == instance->snapshot->code) {

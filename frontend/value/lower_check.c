@@ -55,17 +55,20 @@ void emit_check(Lower *l, IrValue *condition, const char *class, const char *tex
     l->block = passed;
 }
 
-void emit_unbound_check(Lower *l, IrValue *condition, const char *name)
+/* Check mode's exception with a format of values, i64 each, where the condition holds. name: of a variable, or NULL. */
+static void emit_report(Lower *l, IrValue *condition, const char *class, const char *format, const char *name,
+                        uint32_t count, IrValue *const *values)
 {
     IrBlock *failed = emit_block(l), *passed = emit_block(l);
     if (!l->emitting)
         return;
+    const Type **types = ARENA_ARRAY(l->arena, const Type *, count);
+    for (uint32_t i = 0; i < count; i++)
+        types[i] = TYPE_OF(INT64);
     Constant *constant = ARENA_NEW(l->arena, Constant);
-    *constant = (Constant){.kind = CONSTANT_NAMESPACE, .is_exception = true, .text = "UnboundLocalError"};
+    *constant = (Constant){.kind = CONSTANT_NAMESPACE, .is_exception = true, .text = class};
     IrExceptionArgument *argument = ARENA_NEW(l->arena, IrExceptionArgument);
-    *argument = (IrExceptionArgument){
-        .format = "cannot access local variable {variable} where it is not associated with a value",
-        .type = type_tuple(l->arena, NULL, 0, TUPLE_PLAIN)};
+    *argument = (IrExceptionArgument){.format = format, .type = type_tuple(l->arena, types, count, TUPLE_PLAIN)};
     IrException exception = {.class = constant,
                              .argument_count = 1,
                              .arguments = argument,
@@ -74,8 +77,27 @@ void emit_unbound_check(Lower *l, IrValue *condition, const char *name)
                              .array = name};
     emit_branch(l, condition, failed, passed);
     l->block = failed;
-    emit_raise(l, &exception, 0, NULL);
+    emit_raise(l, &exception, count, values);
     l->block = passed;
+}
+
+void emit_unbound_check(Lower *l, IrValue *condition, const char *name)
+{
+    emit_report(l, condition, "UnboundLocalError",
+                "cannot access local variable {variable} where it is not associated with a value", name, 0, NULL);
+}
+
+bool lower_checks_bounds(const Lower *l)
+{
+    bool is_blamed = !l->instance->code->is_library || l->instance->raise_site.function;
+    return l->emitting && l->frontend->request->checks & CHECK_BOUNDS && is_blamed;
+}
+
+void emit_bounds_check(Lower *l, IrValue *condition, const char *class, const char *format, uint32_t count,
+                       IrValue *const *values)
+{
+    if (lower_checks_bounds(l))
+        emit_report(l, condition, class, format, NULL, count, values);
 }
 
 void emit_check_or_trap(Lower *l, IrValue *condition, const char *class, const char *text)

@@ -14,6 +14,12 @@ bool lower_checks(const Lower *l);
 void emit_check(Lower *l, IrValue *condition, const char *class, const char *text);
 /* UnboundLocalError of the variable where the condition holds: check mode's, which the host is told of in any case. */
 void emit_unbound_check(Lower *l, IrValue *condition, const char *name);
+/* Whether check mode looks at indices here. Of cujit's own functions it does in those whose caller is known. */
+bool lower_checks_bounds(const Lower *l);
+/* Raises a builtin exception where the condition holds and check mode looks at indices: what one access does not show. Its
+ * text is Python's format of the values, i64 each. While emitting. */
+void emit_bounds_check(Lower *l, IrValue *condition, const char *class, const char *format, uint32_t count,
+                       IrValue *const *values);
 /* Raises a builtin exception where the condition holds; where operators check nothing, the launch fails. While emitting. */
 void emit_check_or_trap(Lower *l, IrValue *condition, const char *class, const char *text);
 /* Ends the thread by a builtin exception here; where the host is not told, just ends it. */

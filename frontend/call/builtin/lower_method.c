@@ -7,6 +7,7 @@
 #include "frontend/compound/lower_class.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
+#include "frontend/value/lower_check.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
 #include "frontend/value/kind/lower_tuple.h"
@@ -97,6 +98,37 @@ static bool infer_extents(Lower *l, Operand array, Operand *extents, uint32_t co
     return true;
 }
 
+/* "cannot reshape array of size {} into shape ({},{})", NumPy's words. */
+static const char *reshape_format(Lower *l, uint32_t count)
+{
+    const char *shape = "";
+    for (uint32_t i = 0; i < count; i++)
+        shape = arena_format(l->arena, "%s%s{}", shape, i ? "," : "");
+    return arena_format(l->arena, "cannot reshape array of size {} into shape (%s%s)", shape, count == 1 ? "," : "");
+}
+
+/* A shape with more elements would lead behind the array. No extent is negative: a product that wraps could be the size. */
+static bool check_shape(Lower *l, Operand array, const Operand *extents, uint32_t count)
+{
+    Operand size;
+    if (!lower_checks_bounds(l))
+        return true;
+    if (!lower_array_attribute(l, array, "size", &size))
+        return false;
+    IrValue *product = emit_int(l, i64(), 1), *sign = emit_int(l, i64(), 0);
+    IrValue *values[1 + TYPE_MAX_NDIM] = {operand_ir(l, size)};
+    for (uint32_t i = 0; i < count; i++) {
+        values[1 + i] = operand_ir(l, extents[i]);
+        product = emit2(l, IR_MUL, i64(), product, values[1 + i]);
+        sign = emit2(l, IR_OR, i64(), sign, values[1 + i]);
+    }
+    IrValue *differs = emit2(l, IR_NE, TYPE_OF(BOOL), product, values[0]);
+    IrValue *is_negative = emit2(l, IR_LT, TYPE_OF(BOOL), sign, emit_int(l, i64(), 0));
+    emit_bounds_check(l, emit2(l, IR_OR, TYPE_OF(BOOL), differs, is_negative), "ValueError", reshape_format(l, count),
+                      1 + count, values);
+    return true;
+}
+
 static bool call_reshape(Lower *l, Operand array, const Call *call, Operand *out)
 {
     Operand extents[TYPE_MAX_NDIM];
@@ -113,7 +145,7 @@ static bool call_reshape(Lower *l, Operand array, const Call *call, Operand *out
         if (!lower_convert(l, given, i64(), &extents[i]))
             return false;
     }
-    if (!infer_extents(l, array, extents, count))
+    if (!infer_extents(l, array, extents, count) || !check_shape(l, array, extents, count))
         return false;
     return *out = c_view(l, array, array.type->element, extents, count), true;
 }

@@ -4,12 +4,13 @@
 
 #include "ext/snapshot/intrinsic_lookup.h"
 
-/* Functions of NumPy that are not intrinsics have insides that no kernel can use. */
-static bool is_numpys(PyObject *function)
+/* Whether the function's module has this name, or lies below it. */
+static bool is_of(PyObject *function, const char *package)
 {
     PyObject *module = PyObject_GetAttrString(function, "__module__");
     const char *name = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
-    bool result = name && (strcmp(name, "numpy") == 0 || strncmp(name, "numpy.", 6) == 0);
+    size_t size = strlen(package);
+    bool result = name && strncmp(name, package, size) == 0 && (name[size] == 0 || name[size] == '.');
     Py_XDECREF(module);
     ext_forgive();
     return result;
@@ -18,12 +19,16 @@ static bool is_numpys(PyObject *function)
 const Constant *ext_function_constant(SnapshotBuilder *builder, PyObject *value, const ExtKernel *kernel,
                                       const char *shown)
 {
-    if (is_numpys(value))
+    bool has_foreign_insides = is_of(value, "numpy"); /* no intrinsic: no kernel can use them */
+    bool is_own = is_of(value, "cujit.cuda"); /* cuda.random's */
+    if (has_foreign_insides)
         return ext_unsupported_value(builder, value, shown);
     if (PyErr_Occurred())
         return NULL;
     Constant *constant = ext_new_constant(builder, CONSTANT_FUNCTION, shown);
+    builder->library_depth += is_own;
     constant->function = ext_function(builder, value, kernel);
+    builder->library_depth -= is_own;
     return constant->function ? constant : NULL;
 }
 

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from cujit import cuda, float64, int64
+from cujit.cuda.random import create_xoroshiro128p_states, xoroshiro128p_uniform_float64
 
 
 def fault(kernel, *arguments, grid=1, threads=32, error=IndexError):
@@ -342,3 +343,88 @@ def test_shapes_without_the_check():
     kernel[1, 1](x, np.arange(1.0, 6.0))
     assert x.tolist() == [1, 2, 3]
     assert "broadcast" not in kernel.inspect("ir", (float64[::1], float64[::1]))
+
+
+# --- the library's functions ------------------------------------------------------------------------------------------
+
+
+def interpolate(x, y, i):
+    y[0] = np.interp(x[1] + 1.5, x, y)
+
+
+def product(x, y, i):
+    y[0] = np.dot(x, y)
+
+
+def draw(x, states, i):
+    x[0] = xoroshiro128p_uniform_float64(states, i)
+
+
+def flat(x, y, i):
+    x[0, 0] = x.flat[i]
+
+
+def store_flat(x, y, i):
+    x.flat[i] = 1.0
+
+
+def item(x, y, i):
+    x[0, 0] = x.item(i)
+
+
+def reshape(x, y, i):
+    x[0, 0] = x.reshape(i, 2)[0, 0]
+
+
+def reshape_the_rest(x, y, i):
+    x[0, 0] = x.reshape(i, -1)[0, 0]
+
+
+def dynamic(x, y, i):
+    s = cuda.shared.dynamic((i, 2), float64)
+    s[0, 0] = 1.0
+
+
+LIBRARY = [
+    (interpolate, np.arange(4.0), np.ones(2), 0, "IndexError: index 3 is out of bounds for axis 0 of 'fp', whose shape "
+                                                 "is (2,)"),
+    (product, np.ones(4), np.ones(3), 0, "IndexError: index 3 is out of bounds for axis 0 of 'b', whose shape is (3,)"),
+    (draw, np.ones(1), "states", 4, "IndexError: index 4 is out of bounds for axis 0 of 'states', whose shape is (4,)"),
+    (flat, np.ones((2, 3)), np.ones(1), 6, "IndexError: index 6 is out of bounds for size 6"),
+    (flat, np.ones((2, 3)), np.ones(1), -7, "IndexError: index -7 is out of bounds for size 6"),
+    (store_flat, np.ones((2, 3)), np.ones(1), 9, "IndexError: index 9 is out of bounds for size 6"),
+    (item, np.ones((2, 3)), np.ones(1), 6, "IndexError: index 6 is out of bounds for size 6"),
+    (reshape, np.ones((2, 3)), np.ones(1), 4, "ValueError: cannot reshape array of size 6 into shape (4,2)"),
+    (reshape, np.ones((2, 3)), np.ones(1), 2**63 - 1, f"ValueError: cannot reshape array of size 6 into shape "
+                                                      f"({2**63 - 1},2)"),
+    (reshape_the_rest, np.ones((2, 3)), np.ones(1), 4, "ValueError: cannot reshape array of size 6 into shape (4,1)"),
+    (dynamic, np.ones(1), np.ones(1), 5, "ValueError: cannot reshape array of size 8 into shape (5,2)"),
+]
+
+
+@pytest.mark.parametrize("function, x, y, i, told", LIBRARY, ids=[f"{row[0].__name__} {row[3]}" for row in LIBRARY])
+def test_the_library_is_told_of_at_its_call(function, x, y, i, told):
+    kernel = cuda.jit(check="bounds")(function)
+    y = create_xoroshiro128p_states(4, 1) if isinstance(y, str) else cuda.to_device(y)
+    with pytest.raises((IndexError, ValueError)) as caught:
+        kernel[1, 1, 0, 64](cuda.to_device(x), y, i)
+        cuda.synchronize()
+    first, place = str(caught.value).splitlines()[:2]
+    assert f"{type(caught.value).__name__}: {first}" == told
+    assert place.startswith(f'  File "{__file__}", line {line_of(kernel, 1)}, in {function.__name__}: block')
+
+
+def test_the_library_that_stays_inside():
+    @cuda.jit(check="bounds")
+    def kernel(x, out, states):
+        out[0] = np.interp(1.5, x, x) + np.dot(x, x) + x.flat[-1] + x.reshape(2, 2).item(3) + x.sum()
+        out[1] = xoroshiro128p_uniform_float64(states, -1)
+
+    out = np.zeros(2)
+    kernel[1, 1](np.arange(4.0), out, create_xoroshiro128p_states(4, 1))
+    assert out[0] == 1.5 + 14 + 3 + 3 + 6 and 0 < out[1] < 1
+
+
+def test_the_library_without_the_check():
+    text = cuda.jit(check=False)(flat).inspect("checks", (float64[:, ::1], float64[::1], int64))
+    assert "raise" not in text
