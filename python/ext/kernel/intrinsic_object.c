@@ -49,6 +49,17 @@ static PyObject *compute(PyObject *left, PyObject *right)
 
 static PyObject *compute_alone(PyObject *self) { return fail_on_host((ExtIntrinsic *)self); }
 
+/* cuda.threadIdx.x < 3 on the host. Whether it is something that is no number can be answered. */
+static PyObject *compare(PyObject *left, PyObject *right, int operator)
+{
+    bool is_equality = operator == Py_EQ || operator == Py_NE;
+    if (!is_equality || PyLong_Check(right) || PyFloat_Check(right))
+        return fail_on_host((ExtIntrinsic *)left);
+    Py_RETURN_NOTIMPLEMENTED;
+}
+
+static Py_hash_t hash_of(PyObject *self) { return PyBaseObject_Type.tp_hash(self); }
+
 static PyObject *intrinsic_call(ExtIntrinsic *self, PyObject *args, PyObject *kwargs)
 {
     bool is_mark = self->number == INTRINSIC_LITERAL_UNROLL || self->number == INTRINSIC_LITERALLY;
@@ -120,6 +131,8 @@ static PyType_Slot intrinsic_slots[] = {
     {Py_tp_members, intrinsic_members},
     {Py_tp_getset, intrinsic_getset},
     {Py_tp_methods, intrinsic_methods},
+    {Py_tp_richcompare, compare},
+    {Py_tp_hash, hash_of},
     {Py_nb_add, compute},
     {Py_nb_subtract, compute},
     {Py_nb_multiply, compute},

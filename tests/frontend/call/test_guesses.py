@@ -127,9 +127,15 @@ def test_registers_on_the_host():
         lambda: range(cuda.gridDim.x),
         lambda: float(cuda.laneid),
         lambda: [1, 2][cuda.threadIdx.y],
+        lambda: cuda.threadIdx.x == 0,
+        lambda: 0 != cuda.threadIdx.x,
+        lambda: cuda.laneid < 3,
+        lambda: 3.5 >= cuda.laneid,
     ):
         with pytest.raises(errors.UnsupportedError, match="can be used in kernels only"):
             use()
+    assert cuda.threadIdx.x != cuda.threadIdx.y and cuda.threadIdx.x not in [None, "x"]
+    assert {cuda.threadIdx.x: 1}[cuda.threadIdx.x] == 1
 
 
 def test_names_with_surrogates():
