@@ -4,6 +4,7 @@
 
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
+#include "frontend/value/lower_check.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
 #include "frontend/value/kind/lower_time.h"
@@ -44,13 +45,27 @@ static IrValue *days_of_month(Lower *l, IrValue *month)
     return whole(l, IR_SUB, days, 719468);
 }
 
+/* The value, which is computed from the count, or NaT where that is NaT or beyond a limit. Where operators are checked,
+ * OverflowError for one that is beyond it. */
+static IrValue *within(Lower *l, IrValue *count, int64_t limit, IrValue *value)
+{
+    IrValue *is_beyond = either(l, emit2(l, IR_LT, boolean(), count, number(l, -limit)),
+                                emit2(l, IR_GT, boolean(), count, number(l, limit)));
+    if (l->emitting && lower_checks(l)) {
+        IrValue *is_time = emit2(l, IR_NE, boolean(), count, nat(l));
+        emit_check(l, emit2(l, IR_AND, boolean(), is_beyond, is_time), "OverflowError",
+                   "a time in a finer unit is beyond int64");
+    }
+    return choose(l, is_beyond, nat(l), value);
+}
+
 static bool refuse_unit(Lower *l, const Type *from, const Type *to)
 {
     return lower_fail(l, DIAG_TYPE_CONVERT, lower_describe(l, from), lower_describe(l, to),
                       ": the units have no fixed ratio");
 }
 
-/* The count in another unit: exactly in a finer one, rounded down in a coarser one. */
+/* The count in another unit: exactly in a finer one, rounded down in a coarser one. NaT where it does not fit. */
 static bool change_unit(Lower *l, IrValue *count, const Type *from, const Type *to, IrValue **out)
 {
     int64_t up, down;
@@ -60,8 +75,8 @@ static bool change_unit(Lower *l, IrValue *count, const Type *from, const Type *
     if (from->unit == TIME_UNIT_GENERIC || to->unit == TIME_UNIT_GENERIC)
         return *out = count, true;
     if (is_calendar(from) && !is_calendar(to) && from->kind == TYPE_DATETIME) {
-        value = whole(l, IR_MUL, value, (int64_t)multiple * (unit == TIME_UNIT_YEAR ? 12 : 1));
-        value = days_of_month(l, value);
+        int64_t months = (int64_t)multiple * (unit == TIME_UNIT_YEAR ? 12 : 1);
+        value = within(l, count, INT64_MAX / (months * 31), days_of_month(l, whole(l, IR_MUL, count, months)));
         unit = TIME_UNIT_DAY;
         multiple = 1;
     }
@@ -77,9 +92,8 @@ static bool change_unit(Lower *l, IrValue *count, const Type *from, const Type *
         up /= down;
         down = 1;
     }
-    value = up == 1 ? value : whole(l, IR_MUL, value, up);
-    value = down == 1 ? value : whole(l, IR_FLOORDIV, value, down);
-    *out = value == count ? value : unless_nat(l, count, value);
+    value = up == 1 ? value : within(l, value, INT64_MAX / up, whole(l, IR_MUL, value, up));
+    *out = down == 1 ? value : unless_nat(l, value, whole(l, IR_FLOORDIV, value, down));
     return true;
 }
 

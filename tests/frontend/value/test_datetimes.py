@@ -225,3 +225,23 @@ def test_units_without_a_fixed_ratio_are_refused():
 def test_dates_do_not_store_as_numbers():
     with pytest.raises(errors.TypingError, match="cannot store datetime64"):
         run(lambda p, q: p, np.zeros(1), np.zeros(1, "M8[s]"), np.zeros(1))
+
+
+@pytest.mark.parametrize("old, new, count, five", [
+    ("M8[s]", "M8[as]", 2147483647, 5 * 10**18), ("m8[D]", "m8[ns]", -200_000, 5 * 86400 * 10**9),
+    ("M8[Y]", "M8[s]", 2**62, 157766400), ("M8[M]", "M8[W]", -(2**62), 21),
+    ("m8[7D]", "m8[3ns]", 2**60, 5 * 7 * 86400 * 10**9 // 3)])
+def test_a_count_that_the_finer_unit_cannot_hold(old, new, count, five):
+    def kernel(x, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = x[i]
+
+    x, out = np.array([count, 5, np.iinfo(np.int64).min]).view(old), np.zeros(3, new)
+    cuda.jit(kernel)[1, 4](x, out)
+    assert np.isnat(out[[0, 2]]).all()
+    assert out[1].view(np.int64) == five
+    with pytest.raises(OverflowError, match="beyond int64"):
+        cuda.jit(exceptions=True)(kernel)[1, 4](x, out)
+    cuda.jit(exceptions=True)(kernel)[1, 4](x[1:], out[:2])
+    assert np.isnat(out[1]) and not np.isnat(out[0])
