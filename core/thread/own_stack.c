@@ -13,7 +13,11 @@ typedef struct Call {
     void *argument;
     MemoryGuard *guard;
     bool has_memory;
+    size_t bytes, missing; /* of the stack: asked for, and not there; then nothing was called */
 } Call;
+
+/* The C library puts the thread-local variables of all libraries on a thread's stack, and does not say how large they are. */
+static _Atomic size_t taken_by_variables;
 
 /* 0 where it is not known. The system is asked once for each thread. */
 static size_t stack_left(void)
@@ -36,6 +40,10 @@ static size_t stack_left(void)
 static void *run(void *argument)
 {
     Call *call = argument;
+    size_t left = stack_left();
+    call->missing = left && left < call->bytes ? call->bytes - left : 0;
+    if (call->missing)
+        return NULL;
     call->has_memory = memory_lend_guard(call->guard, call->work, call->argument);
     return NULL;
 }
@@ -54,26 +62,36 @@ int start_without_signals(pthread_t *thread, const pthread_attr_t *attributes, v
     return error;
 }
 
-bool with_stack(size_t bytes, void (*work)(void *argument), void *argument, Diag *diag)
+/* Calls it in a thread with a stack of that size. 0 or the errno that says why there is none. */
+static int run_in_thread(Call *call, size_t size)
 {
-    enum { PAGE = 1 << 16, MARGIN = 1 << 16 };
-    Call call = {work, argument, memory_own_guard(), false};
-    assert(work && bytes);
+    enum { PAGE = 1 << 16 };
     pthread_t thread;
     pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (error)
+        return error;
+    error = pthread_attr_setstacksize(&attributes, (size + PAGE - 1) / PAGE * PAGE);
+    error = error ? error : start_without_signals(&thread, &attributes, run, call);
+    pthread_attr_destroy(&attributes);
+    return error ? error : pthread_join(thread, NULL);
+}
+
+bool with_stack(size_t bytes, void (*work)(void *argument), void *argument, Diag *diag)
+{
+    enum { MARGIN = 1 << 16 };
+    Call call = {work, argument, memory_own_guard(), .bytes = bytes};
+    assert(work && bytes);
     if (stack_left() >= bytes) {
         work(argument);
         return true;
     }
-    int error = pthread_attr_init(&attributes);
-    if (error)
-        return diag_fail(diag, NULL, DIAG_COMPILER_THREAD, strerror(error));
-    error = pthread_attr_setstacksize(&attributes, (bytes + MARGIN + PAGE - 1) / PAGE * PAGE);
-    error = error ? error : start_without_signals(&thread, &attributes, run, &call);
-    pthread_attr_destroy(&attributes);
-    if (error)
-        return diag_fail(diag, NULL, DIAG_COMPILER_THREAD, strerror(error));
-    pthread_join(thread, NULL);
+    do {
+        taken_by_variables += call.missing;
+        int error = run_in_thread(&call, bytes + MARGIN + taken_by_variables);
+        if (error)
+            return diag_fail(diag, NULL, DIAG_COMPILER_THREAD, strerror(error));
+    } while (call.missing);
     if (!call.has_memory)
         memory_fail(0);
     return true;
