@@ -24,6 +24,7 @@
 #include <time.h>
 #include <ucontext.h>
 
+#include "runtime/host/machine/thread_sanitizer.h"
 #include "runtime/worker_thread.h"
 
 enum {
@@ -93,6 +94,9 @@ static void on_signal(int number, siginfo_t *info, void *context)
 /* A signal that the program does not use, from the last one down: others count from the first one up. */
 static int install(void)
 {
+#ifdef HAS_THREAD_SANITIZER
+    return -1; /* it keeps signals until the thread's next call of the C library, which a kernel may never do */
+#endif
     struct sigaction ours = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER}, there;
     for (int number = SIGRTMAX - 1; number > SIGRTMIN; number--)
         if (!sigaction(number, NULL, &there) && !(there.sa_flags & SA_SIGINFO) && there.sa_handler == SIG_DFL &&

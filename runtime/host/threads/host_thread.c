@@ -23,9 +23,8 @@ HostFiber *host_fiber_take(HostWorker *worker)
     HostFiber *fiber = (HostFiber *)(place & ~(uintptr_t)63);
     if (index >= worker->fibers_made) {
         worker->fibers_made = index + 1;
-        host_stack_forget(&worker->stacks, index);
+        fiber->stack_pointer = host_fiber_prepare(&worker->stacks, index, (uint8_t *)fiber, fiber_main, fiber);
         fiber->worker = worker;
-        fiber->stack_pointer = host_fiber_prepare((uint8_t *)fiber, fiber_main, fiber);
     }
     return fiber;
 }
