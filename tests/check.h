@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-extern int check_passed, check_failed;
+extern _Atomic int check_passed, check_failed; /* threads check, too */
 
 static inline bool check_that(bool ok, const char *file, int line, const char *what)
 {
@@ -34,7 +34,7 @@ static inline bool check_text(const char *found, const char *expected, const cha
 #define CHECK_CONTAINS(found, part) check_that(strstr((found), (part)) != NULL, __FILE__, __LINE__, found)
 
 #define CHECK_MAIN(...)                                               \
-    int check_passed, check_failed;                                   \
+    _Atomic int check_passed, check_failed;                           \
     int main(void)                                                    \
     {                                                                 \
         void (*const groups[])(void) = {__VA_ARGS__};                 \

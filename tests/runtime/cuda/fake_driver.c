@@ -2,6 +2,7 @@
  * does in host memory what act_NAME below says, or nothing. */
 #include "fake_driver.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -112,49 +113,68 @@ static bool answer(int id, CUresult *result)
 #undef DRIVER
 
 /* Reachable for leak checkers: what a failing destroy call leaves is counted in alive, and meant. */
-static void *made[1 << 12];
-static size_t made_size[1 << 12];
-static CUcontext made_by[1 << 12];
-static bool is_pools[1 << 12];
-static _Atomic unsigned made_count;
+typedef struct Made {
+    void *handle;
+    size_t size;
+    CUcontext context; /* NULL: no device's */
+    bool is_pools;
+} Made;
 
-static CUresult make(void **handle, size_t size)
+static struct {
+    pthread_mutex_t lock;
+    Made entries[1 << 12];
+    unsigned count;
+} made = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+enum { MADE_ENTRIES = sizeof made.entries / sizeof *made.entries };
+
+static CUresult make_for(CUcontext context, void **handle, size_t size, bool is_pools)
 {
     *handle = calloc(1, size);
-    unsigned place = made_count++ % (sizeof made / sizeof *made);
-    made[place] = *handle;
-    made_size[place] = size;
-    made_by[place] = fake_current;
-    is_pools[place] = false;
+    pthread_mutex_lock(&made.lock);
+    made.entries[made.count++ % MADE_ENTRIES] = (Made){*handle, size, context, is_pools};
+    pthread_mutex_unlock(&made.lock);
     fake_state.alive++;
     return CUDA_SUCCESS;
 }
 
-static void **place_of(const void *handle)
+static CUresult make(void **handle, size_t size) { return make_for(fake_current, handle, size, false); }
+
+static Made *entry_locked(uintptr_t pointer, size_t reach)
 {
-    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
-        if (made[i] == handle)
-            return &made[i];
+    for (Made *entry = made.entries; entry < made.entries + MADE_ENTRIES; entry++) {
+        uintptr_t start = (uintptr_t)entry->handle;
+        if (start && pointer >= start && pointer - start < (reach ? reach : entry->size))
+            return entry;
+    }
     return NULL;
 }
 
-/* The context that memory at this address was made in; NULL: none. */
-static CUcontext context_of(CUdeviceptr pointer)
+static Made copy_of_entry(uintptr_t pointer, size_t reach)
 {
-    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
-        if (made[i] && pointer >= (CUdeviceptr)(uintptr_t)made[i] &&
-            pointer < (CUdeviceptr)(uintptr_t)made[i] + made_size[i])
-            return made_by[i];
-    return NULL;
+    pthread_mutex_lock(&made.lock);
+    const Made *entry = entry_locked(pointer, reach);
+    Made copy = entry ? *entry : (Made){0};
+    pthread_mutex_unlock(&made.lock);
+    return copy;
 }
+
+/* What begins there, and what the address lies in; without a handle: nothing. */
+static Made made_at(CUdeviceptr pointer) { return copy_of_entry((uintptr_t)pointer, 1); }
+static Made made_around(CUdeviceptr pointer) { return copy_of_entry((uintptr_t)pointer, 0); }
+
+/* The context that memory at this address was made in; NULL: none. */
+static CUcontext context_of(CUdeviceptr pointer) { return made_around(pointer).context; }
 
 static CUresult destroy(void *handle)
 {
-    void **place = handle ? place_of(handle) : NULL;
     if (!handle)
         return CUDA_ERROR_INVALID_VALUE;
-    if (place)
-        *place = NULL;
+    pthread_mutex_lock(&made.lock);
+    Made *entry = entry_locked((uintptr_t)handle, 1);
+    if (entry)
+        *entry = (Made){0};
+    pthread_mutex_unlock(&made.lock);
     free(handle);
     fake_state.alive--;
     return CUDA_SUCCESS;
@@ -316,33 +336,31 @@ CUresult act_cuMemGetInfo(size_t *available, size_t *total)
     return CUDA_SUCCESS;
 }
 
-CUresult act_cuMemAlloc(CUdeviceptr *pointer, size_t size)
+static CUresult allocate(CUdeviceptr *pointer, size_t size, bool is_pools)
 {
     void *memory;
     if (size > (size_t)1 << 40)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    make(&memory, size);
+    make_for(fake_current, &memory, size, is_pools);
     *pointer = (CUdeviceptr)(uintptr_t)memory;
     return CUDA_SUCCESS;
 }
 
+CUresult act_cuMemAlloc(CUdeviceptr *pointer, size_t size) { return allocate(pointer, size, false); }
+
 /* --- other processes: this one is taken for one. What came from the pool is marked. ---------------------------------- */
 CUresult act_cuMemGetAddressRange(CUdeviceptr *start, size_t *size, CUdeviceptr pointer)
 {
-    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
-        if (made[i] && pointer >= (CUdeviceptr)(uintptr_t)made[i] &&
-            pointer < (CUdeviceptr)(uintptr_t)made[i] + made_size[i]) {
-            *start = (CUdeviceptr)(uintptr_t)made[i];
-            *size = made_size[i];
-            return CUDA_SUCCESS;
-        }
-    return CUDA_ERROR_INVALID_VALUE;
+    Made found = made_around(pointer);
+    *start = (CUdeviceptr)(uintptr_t)found.handle;
+    *size = found.size;
+    return found.handle ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult act_cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr pointer)
 {
-    void **place = place_of((void *)(uintptr_t)pointer);
-    if (!place || is_pools[place - made])
+    Made found = made_at(pointer);
+    if (!found.handle || found.is_pools)
         return CUDA_ERROR_INVALID_VALUE;
     memcpy(handle->reserved, &pointer, sizeof pointer);
     return CUDA_SUCCESS;
@@ -353,17 +371,14 @@ CUresult act_cuIpcOpenMemHandle(CUdeviceptr *pointer, CUipcMemHandle handle, uns
     memcpy(pointer, handle.reserved, sizeof *pointer);
     if (flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS)
         return CUDA_ERROR_INVALID_VALUE;
-    return place_of((void *)(uintptr_t)*pointer) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    return made_at(*pointer).handle ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult act_cuMemFree(CUdeviceptr pointer) { return destroy((void *)(uintptr_t)pointer); }
 
 CUresult act_cuMemAllocAsync(CUdeviceptr *pointer, size_t size, CUstream stream)
 {
-    CUresult result = stream ? CUDA_ERROR_INVALID_VALUE : act_cuMemAlloc(pointer, size);
-    if (result == CUDA_SUCCESS)
-        is_pools[place_of((void *)(uintptr_t)*pointer) - made] = true;
-    return result;
+    return stream ? CUDA_ERROR_INVALID_VALUE : allocate(pointer, size, true);
 }
 
 CUresult act_cuMemFreeAsync(CUdeviceptr pointer, CUstream stream)
@@ -383,9 +398,7 @@ CUresult act_cuMemHostAlloc(void **pointer, size_t size, unsigned int flags)
     unsigned int known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
     if ((flags | known) != known || !(flags & CU_MEMHOSTALLOC_PORTABLE))
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = make(pointer, size);
-    made_by[place_of(*pointer) - made] = NULL; /* no device's */
-    return result;
+    return make_for(NULL, pointer, size, false);
 }
 
 CUresult act_cuMemFreeHost(void *pointer) { return destroy(pointer); }
@@ -410,7 +423,7 @@ CUresult act_cuPointerGetAttribute(void *value, CUpointer_attribute attribute, C
         *(int *)value = ordinal_of(owner);
         return CUDA_SUCCESS;
     }
-    bool known = attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE && place_of((const void *)(uintptr_t)pointer);
+    bool known = attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE && made_at(pointer).handle;
     *(unsigned int *)value = known;
     return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
