@@ -335,6 +335,7 @@ def test_a_tensor_without_a_deleter_and_without_strides():
     made = tensor(strides=None, shape=(2, 2), byte_offset=0)
     ours = cuda.from_dlpack(Gives(capsule_of(VERSIONED, ctypes.addressof(made))))
     assert ours.copy_to_host().tolist() == [[1, 2], [3, 4]]
+    del ours  # before the tensor, which it asks for a deleter
 
 
 def test_each_deleter_runs_once():
