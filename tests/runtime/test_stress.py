@@ -22,12 +22,13 @@ def make(constant, source="out[i] = x[i] * {0} + {0}"):
 
 
 def run_all(*works):
-    """Runs each work(stop) in a thread until SECONDS are over; the first exception of any is raised."""
+    """Runs each work(k) in a thread, for k = 0, 1, ... until SECONDS are over, and once at least; the first exception
+    of any is raised."""
     stop, failures, counts = time.monotonic() + SECONDS, [], [0] * len(works)
 
     def run(k):
         try:
-            while time.monotonic() < stop and not failures:
+            while counts[k] == 0 or time.monotonic() < stop and not failures:
                 works[k](counts[k])
                 counts[k] += 1
         except BaseException as error:
