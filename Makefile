@@ -12,7 +12,7 @@ SOURCES = git ls-files --cached --others --exclude-standard
 CLANG_FORMAT ?= clang-format-22
 
 FUZZ_ARGS ?= --programs 20000 --processes 2
-.PHONY: demo test check check-asan check-shuffled fuzz format lint wheel bench packages prepare install ctest pytest clean
+.PHONY: demo test check check-asan check-tsan check-shuffled fuzz format lint wheel bench packages prepare install ctest pytest clean
 
 demo: install
 	$(BIN)/python examples/demo.py
@@ -52,6 +52,15 @@ check-asan: prepare
 	cmake --preset asan -DPython_EXECUTABLE=$(BIN)/python
 	cmake --build --preset asan
 	ctest --preset asan
+	scripts/sanitized.sh build/asan $(BIN)/python -m pytest $(PYTEST_ARGS) --ignore tests/layout --ignore tests/docs tests
+
+# What has threads: rooms of C tests, and Python tests that import threading.
+check-tsan: prepare
+	cmake --preset tsan -DPython_EXECUTABLE=$(BIN)/python
+	cmake --build --preset tsan
+	ctest --preset tsan -R '^(core|runtime|jit)$$'
+	scripts/sanitized.sh build/tsan $(BIN)/python -m pytest $(PYTEST_ARGS) \
+	    $$(grep -rlE '^import threading' --include='test_*.py' tests)
 
 check-shuffled: prepare
 	cmake --preset shuffled -DPython_EXECUTABLE=$(BIN)/python

@@ -1,5 +1,6 @@
-"""For all tests: what they compile stays out of the user's disk cache (test_disk_cache.py has folders of its own), and
-those marked `gpu` run only on a GPU. The others run on the GPU where there is one, else on the CPU device."""
+"""For all tests: what they compile stays out of the user's disk cache (test_disk_cache.py has folders of its own),
+those marked `gpu` run only on a GPU, and those marked `not_under` not under that sanitizer. The others run on the GPU
+where there is one, else on the CPU device."""
 import os
 import shutil
 import subprocess
@@ -15,6 +16,10 @@ ROOT = Path(__file__).parents[1]
 
 
 def pytest_collection_modifyitems(items):
+    for item in items:
+        for marker in item.iter_markers("not_under"):
+            sanitizer, why = marker.args
+            item.add_marker(pytest.mark.skipif(os.environ.get("CUJIT_SANITIZER") == sanitizer, reason=why))
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if not marked or _runs_on_gpu():
         return

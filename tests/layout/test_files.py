@@ -6,7 +6,8 @@ from collections import defaultdict
 from source_tree import FOLDERS, ROOMS, ROOT, SUFFIXES, read, sources
 
 MAX_LINES = 800
-SCRIPTS = [".ci/run", "scripts/find_python.sh", "scripts/install_packages.sh", "scripts/prepare_venv.sh"]
+SCRIPTS = [".ci/run", "scripts/find_python.sh", "scripts/install_packages.sh", "scripts/prepare_venv.sh",
+           "scripts/sanitized.sh"]
 
 
 def all_sources():

@@ -228,6 +228,7 @@ def test_arrays_without_gaps_merge_to_one_axis():
         assert merge_axes((3, 4, 5), [strides, strides]) == ((60,), [(8,), (8,)])
 
 
+@pytest.mark.not_under("address", "AddressSanitizer keeps freed memory for a while")
 def test_deferred_memory_is_freed_at_the_end():
     freed = []
 
