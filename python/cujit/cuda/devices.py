@@ -250,11 +250,16 @@ def select_device(device_id: int) -> Device:
 
 
 def close() -> None:
-    """Waits for the work of this thread's device and forgets which device it was. Arrays and kernels stay valid."""
-    if _thread.stack:
-        synchronize()
-    _thread.stack.clear()
-    _core.set_current_device(None)
+    """Waits for the work of this thread's device and forgets which device it was. Arrays and kernels stay valid.
+
+    Where a kernel has broken a GPU's context it raises that error, after which the process can use no GPU any more: the
+    driver refuses new contexts as well."""
+    try:
+        if _thread.stack:
+            synchronize()
+    finally:
+        _thread.stack.clear()
+        _core.set_current_device(None)
 
 
 class Context:

@@ -10,7 +10,8 @@ from cujit import cuda, errors, guvectorize, vectorize
 library = ctypes.CDLL(os.environ["CUJIT_DRIVER_LIBRARY"])
 
 class FakeDriver(ctypes.Structure):
-    _fields_ = [("fail", ctypes.c_void_p), ("calls", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)),
+    _fields_ = [("fail", ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int, ctypes.c_int)),
+                ("calls", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)),
                 ("alive", ctypes.c_void_p), ("last_launch", ctypes.CFUNCTYPE(ctypes.c_void_p)),
                 ("max_registers", ctypes.c_void_p), ("attribute", ctypes.c_void_p),
                 ("launch_context", ctypes.CFUNCTYPE(ctypes.c_uint64))]
@@ -211,6 +212,23 @@ add[1, 4](d1, e1)
 assert calls("cuModuleLoadDataEx") == 2
 """, CUJIT_DUMP="ir")
     assert output.count("kernel add(") == 1
+
+
+def test_close_says_what_broke_the_context_and_forgets_the_device(with_two_devices):
+    with_two_devices("""
+cuda.select_device(1)
+add[1, 4](d1, e1)
+driver.fail(b"cuCtxSynchronize", 1, 700)
+try:
+    cuda.close()
+except errors.CudaAPIError as error:
+    for text in ("cuCtxSynchronize failed", "synchronization: add", "CUJIT_CHECK=bounds", "start it again"):
+        assert text in str(error), error
+else:
+    raise AssertionError("no error")
+assert cuda.gpus.current is None
+assert cuda.get_current_device().id == 0
+""")
 
 
 def test_devices_of_threads(with_two_devices):

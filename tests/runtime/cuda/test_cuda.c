@@ -370,19 +370,21 @@ static void faults(void)
     CHECK_OK(rt_synchronize(device, &diag) && rt_launch(kernel, &launch, &diag), &diag);
     CHECK_OK(rt_launch(kernel, &launch, &diag), &diag);
     fake()->fail("cuCtxSynchronize", 1, CUDA_ERROR_ILLEGAL_ADDRESS);
-    CHECK(!rt_synchronize(device, &diag) && diag.code == CUDA_ERROR_ILLEGAL_ADDRESS && diag.note_count == 2);
+    CHECK(!rt_synchronize(device, &diag) && diag.code == CUDA_ERROR_ILLEGAL_ADDRESS && diag.note_count == 3);
     CHECK(!strcmp(diag.notes[0].message, "launched since the last synchronization: k"));
     CHECK(strstr(diag.notes[1].message, "CUJIT_CHECK=bounds") != NULL);
+    CHECK(strstr(diag.notes[2].message, "start it again") != NULL);
     diag_clear(&diag);
     fake()->fail("cuModuleLoadDataEx", 1, CUDA_ERROR_ILLEGAL_ADDRESS);
-    CHECK(!rt_kernel_load(device, &image, &diag) && diag.note_count == 2);
+    CHECK(!rt_kernel_load(device, &image, &diag) && diag.note_count == 3);
     diag_clear(&diag);
     fake()->fail("cuCtxSynchronize", 1, CUDA_ERROR_INVALID_VALUE);
     CHECK(!rt_synchronize(device, &diag) && diag.note_count == 0);
     diag_clear(&diag);
     CHECK_OK(rt_synchronize(device, &diag), &diag);
     fake()->fail("cuCtxSynchronize", 1, CUDA_ERROR_ILLEGAL_ADDRESS);
-    CHECK(!rt_synchronize(device, &diag) && diag.note_count == 0);
+    CHECK(!rt_synchronize(device, &diag) && diag.note_count == 1);
+    diag_clear(&diag);
     rt_kernel_unload(kernel);
 }
 
