@@ -6,6 +6,9 @@
 in .coveragerc (or `plugins = ["cujit.coverage"]` below [tool.coverage.run] in pyproject.toml). Functions that are
 compiled from then on tell what runs of them; what a launch has told is in coverage.py's data when the launch returns,
 in the context of that moment. Kernels on a GPU tell nothing.
+
+coverage.py's interface for plugins is for files that Python runs line by line. What it says nothing of is asked of
+coverage.py's own parts, by _part(), which ends with what to do where a version has them no more.
 """
 from __future__ import annotations
 
@@ -73,6 +76,18 @@ class _Session:
         return self.files[file]
 
 
+def _part(owner: Any, name: str) -> Any:
+    """An attribute that coverage.py does not promise."""
+    try:
+        return getattr(owner, name)
+    except AttributeError:
+        version = getattr(sys.modules.get("coverage"), "__version__", "of an unknown version")
+        raise RuntimeError(
+            f"cujit.coverage cannot add the lines of kernels to the data of coverage.py {version}, whose "
+            f"{type(owner).__name__} has no {name}: take `cujit.coverage` from `plugins`, or install coverage.py 7.17, "
+            "which works") from None
+
+
 def _frame(file: str) -> Any:
     """What coverage.py asks of a frame: the names of the file's module."""
     for module in list(sys.modules.values()):
@@ -82,8 +97,9 @@ def _frame(file: str) -> Any:
 
 
 def _measured(running: Any, file: str) -> str | None:
-    found = running._inorout.should_trace(file, _frame(file))
-    return running._file_mapper(found.source_filename) if found.trace else None
+    """No part of the public interface knows which files are left out."""
+    found = _part(_part(running, "_inorout"), "should_trace")(file, _frame(file))
+    return _part(running, "_file_mapper")(_part(found, "source_filename")) if _part(found, "trace") else None
 
 
 _sessions: weakref.WeakKeyDictionary[Any, _Session] = weakref.WeakKeyDictionary()
@@ -107,10 +123,12 @@ def _record(text: bytes, marks: bytes) -> None:
 
 
 def _add(running: Any, session: _Session, arcs: dict[str, set[Arc]]) -> None:
-    data = running._data if running._data is not None else running.get_data()
+    data = _part(running, "_data")   # get_data() makes it, and puts away what the tracer has each time
+    data = running.get_data() if data is None else data
     has_arcs = running.get_option("run:branch")
+    context = _part(data, "_current_context")
     for file, found in arcs.items():
-        known = session.known.setdefault((os.getpid(), id(data), data._current_context, file), set())
+        known = session.known.setdefault((os.getpid(), id(data), context, file), set())
         new = found - known
         if not new:
             continue

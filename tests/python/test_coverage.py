@@ -322,3 +322,25 @@ def test_a_gpu_says_once_that_it_counts_nothing(fake_driver, run_python):
     """The fake driver takes any code; what it runs does nothing."""
     told = run_python(UNCOUNTED, CUJIT_DRIVER_LIBRARY=fake_driver, CUJIT_DEVICE="cuda")
     assert told.count("lines of kernels that run on a GPU are not counted") == 1
+
+
+@pytest.mark.parametrize("lost", ["_file_mapper", "_data"])
+def test_a_coverage_without_what_is_asked_of_it(tmp_path, lost):
+    run(tmp_path, ["coverage", "run", write(tmp_path, "program.py", f"""
+import coverage
+
+@cuda.jit
+def kernel(x):
+    x[0] = 1
+
+running = coverage.Coverage.current()
+kept = vars(running).pop("{lost}")
+try:
+    kernel[1, 1](np.zeros(1))
+except RuntimeError as error:
+    assert "coverage.py " + coverage.__version__ in str(error) and "Coverage has no {lost}:" in str(error), error
+else:
+    raise AssertionError("no error")
+finally:
+    vars(running)["{lost}"] = kept
+""")])
