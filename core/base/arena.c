@@ -40,6 +40,14 @@ Arena *arena_try(void)
     return arena;
 }
 
+Arena *arena_try_small(size_t size)
+{
+    Arena *arena = arena_try();
+    if (arena)
+        arena->next_capacity = size;
+    return arena;
+}
+
 Arena *arena_create(void)
 {
     Arena *arena = memory_alloc(sizeof *arena);

@@ -12,6 +12,8 @@ typedef struct Arena Arena;
 Arena *arena_create(void);
 /* Likewise outside of a guard: NULL when memory is out. */
 Arena *arena_try(void);
+/* Likewise for few bytes that are kept for long: `size` of them take no more than that, more take as much as elsewhere. */
+Arena *arena_try_small(size_t size);
 /* Frees the arena and all that was allocated from it. NULL is allowed. */
 void arena_destroy(Arena *arena);
 /* `size` zeroed bytes aligned for any type. Never NULL. */

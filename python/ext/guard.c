@@ -88,13 +88,15 @@ bool ext_forgive(void)
     return !stays;
 }
 
-Arena *ext_arena(void)
+static Arena *or_exception(Arena *arena)
 {
-    Arena *arena = arena_try();
     if (!arena)
         PyErr_NoMemory();
     return arena;
 }
+
+Arena *ext_arena(void) { return or_exception(arena_try()); }
+Arena *ext_small_arena(size_t size) { return or_exception(arena_try_small(size)); }
 
 typedef struct Request {
     Arena *arena;

@@ -28,6 +28,7 @@ bool ext_forgive(void);
 
 /* Outside of a guard: an arena, and zeroed memory of one, or NULL with MemoryError. */
 Arena *ext_arena(void);
+Arena *ext_small_arena(size_t size); /* arena_try_small() */
 void *ext_arena_alloc(Arena *arena, size_t size);
 
 #endif

@@ -143,6 +143,9 @@ static const Type *make_chars(Arena *arena, PyArray_Descr *dtype)
     return NULL;
 }
 
+/* A record of two fields takes about as many bytes. A program that makes dtypes without end keeps the types of all of them. */
+enum { SIZE_OF_A_TYPE = 1024 };
+
 typedef struct DtypeWork {
     ExtState *state;
     Arena *arena;
@@ -172,7 +175,7 @@ static void keep(ExtState *state, ExtMadeType *node, Arena *arena)
 /* Threads that make the type of one dtype at the same time all get that of the first. */
 static const Type *new_type(ExtState *state, PyArray_Descr *dtype)
 {
-    DtypeWork work = {.state = state, .arena = ext_arena(), .dtype = dtype};
+    DtypeWork work = {.state = state, .arena = ext_small_arena(SIZE_OF_A_TYPE), .dtype = dtype};
     bool made = work.arena && ext_guard(make_type, &work);
     PyObject *capsule = made ? PyCapsule_New((void *)work.type, NULL, NULL) : NULL, *kept = NULL;
     if (capsule)

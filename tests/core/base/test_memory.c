@@ -37,6 +37,13 @@ void test_arena(void)
     CHECK(capacity == 128 && numbers[0] == 0 && numbers[7] == 7 && numbers[99] == 99);
     arena_destroy(arena);
     arena_destroy(NULL);
+    arena = arena_try_small(64);
+    unsigned char *little = arena_alloc(arena, 60), *more = arena_alloc(arena, 60), *most = arena_alloc(arena, 5000);
+    memset(little, 1, 60);
+    memset(more, 2, 60);
+    memset(most, 3, 5000);
+    CHECK(little[59] == 1 && more[59] == 2 && arena_used(arena) == 60 + 60 + 5000);
+    arena_destroy(arena);
 }
 
 void test_buf(void)
