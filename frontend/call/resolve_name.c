@@ -111,6 +111,21 @@ Operand operand_bound_method(Lower *l, Operand receiver, const char *name)
     return bound;
 }
 
+/* What to do where a tuple has no such attribute. */
+static const char *tuple_hint(Lower *l, const Type *type, const char *name)
+{
+    bool is_public = name[0] != '_', is_argument = type_is_tagged(type, TUPLE_NAMED) && !type->object;
+    if (strcmp(name, "append") == 0 || strcmp(name, "extend") == 0 || strcmp(name, "insert") == 0)
+        return ": a list of a kernel is a tuple; use cuda.local.array and a count";
+    if (is_public && is_argument)
+        return arena_format(l->arena,
+                            ": methods are those of what kernels make themselves, such as %s(*x) of an argument x",
+                            type->name);
+    if (is_public && type_is_tagged(type, TUPLE_INSTANCE))
+        return ": kernels know its fields, and what cujit.extending.overload_method and overload_attribute add";
+    return "";
+}
+
 static bool tuple_attribute(Lower *l, Operand tuple, const char *name, Operand *out)
 {
     uint32_t place;
@@ -127,9 +142,7 @@ static bool tuple_attribute(Lower *l, Operand tuple, const char *name, Operand *
         const Constant *group = tuple.type->object;
         return lower_array_group(l, lower_tuple_item(l, tuple, 0), group->text, name, out);
     }
-    bool grows = strcmp(name, "append") == 0 || strcmp(name, "extend") == 0 || strcmp(name, "insert") == 0;
-    return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, lower_describe(l, tuple.type), name,
-                      grows ? ": a list of a kernel is a tuple; use cuda.local.array and a count" : "");
+    return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, lower_describe(l, tuple.type), name, tuple_hint(l, tuple.type, name));
 }
 
 static bool is_method(const Type *type, const char *name)

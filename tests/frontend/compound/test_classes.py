@@ -83,3 +83,27 @@ def test_arity_of_methods():
         @cuda.jit("void(float64[:])")
         def kernel(out):
             out[0] = Point(1, 2).dot()
+
+
+def test_methods_of_arguments():
+    @cuda.jit
+    def of_argument(p, out):
+        out[0] = p.dot(p)
+
+    @cuda.jit
+    def made_of_it(p, out):
+        q = Point(*p)
+        out[0], out[1] = q.dot(q), q.square
+
+    @cuda.jit
+    def private(p, out):
+        out[0] = p._replace(x=1.0)[0]
+
+    out = np.zeros(2)
+    made_of_it[1, 1](Point(3.0, 4.0), out)
+    assert out.tolist() == [25, 25]
+    with pytest.raises(errors.TypingError, match=r"no attribute 'dot': methods are those of what kernels make "
+                                                 r"themselves, such as Point\(\*x\) of an argument x"):
+        of_argument[1, 1](Point(3.0, 4.0), out)
+    with pytest.raises(errors.TypingError, match=r"has no attribute '_replace'\n"):
+        private[1, 1](Point(3.0, 4.0), out)
