@@ -1,5 +1,5 @@
 /* Signature text -> types, and types -> key bytes and messages. The text is what numba accepts:
- *   signature: type "(" types ")" | "(" types ")"
+ *   signature: type "(" types ")" | "(" types ")" | type "," types
  *   type:      name | "(" types ")" | UniTuple(type, count) | Tuple((types)) | Array(type, ndim, "C") | type "[" axes "]"
  *   axes:      ":" for each axis; "::1" for the last axis (layout C) or the first (layout F) */
 #include <ctype.h>
@@ -104,15 +104,24 @@ static bool parse_count(Parser *parser, uint32_t limit, uint32_t *count)
     return true;
 }
 
+/* NULL: the end of the text. */
+static bool accept_close(Parser *parser, const char *close)
+{
+    if (close)
+        return accept(parser, close);
+    skip_space(parser);
+    return !*parser->at;
+}
+
 /* Types apart by commas up to `close`, which is consumed; a comma may be the last. */
 static bool parse_types(Parser *parser, const char *close, uint32_t *count, const Type ***types)
 {
     *types = ARENA_ARRAY(parser->arena, const Type *, MAX_ITEMS);
     *count = 0;
-    while (!accept(parser, close)) {
+    while (!accept_close(parser, close)) {
         if (*count && !expect(parser, ","))
             return false;
-        if (*count && accept(parser, close))
+        if (*count && accept_close(parser, close))
             return true;
         if (*count == MAX_ITEMS) {
             fail(parser, "too many types");
@@ -273,13 +282,19 @@ static bool parse_signature(void *data)
 {
     Parser *parser = data;
     JitSignature *signature = parser->signature;
-    const Type **arguments;
-    bool has_result = !accept(parser, "(");
-    if (has_result && !(signature->result = parse_type(parser)))
-        return false;
-    if (has_result && !accept(parser, "("))
-        return fail(parser, "expected argument types in parentheses");
-    if (!parse_types(parser, ")", &signature->count, &arguments))
+    const Type **arguments, *result = NULL;
+    const char *close = ")";
+    if (!accept(parser, "(")) {
+        result = parse_type(parser);
+        if (result && accept(parser, ",")) {
+            result = NULL;
+            close = NULL;
+            parser->at = parser->text;
+        } else if (!result || !accept(parser, "("))
+            return result && fail(parser, "expected argument types in parentheses");
+    }
+    signature->result = result;
+    if (!parse_types(parser, close, &signature->count, &arguments))
         return false;
     signature->arguments = arguments;
     skip_space(parser);

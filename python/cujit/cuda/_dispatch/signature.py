@@ -96,7 +96,5 @@ def _parse(text):
     declared = c_declaration(stripped)
     if declared is not None:
         return declared
-    if not stripped.startswith("("):
-        parsed = _core.parse_signature(stripped)
-        return tuple(parsed.args), parsed.return_type
-    return tuple(_core.parse_signature("void" + stripped).args), None
+    parsed = _core.parse_signature(stripped)
+    return tuple(parsed.args), parsed.return_type
