@@ -2,6 +2,7 @@
 #include "codegen/codegen.h"
 #include "codegen/emit.h"
 #include "codegen/module_emit.h"
+#include "codegen/nvptx/nvvm_text.h"
 #include "codegen/optimize.h"
 
 #include <stdio.h>
@@ -66,7 +67,8 @@ typedef struct Generation {
     const IrModule *module;
     const Target *target;
     const CompileOptions *options;
-    bool want_llvm, done;
+    LlvmText text;
+    bool done;
     LLVMCodeGenFileType type;
     KernelImage *image;
     Diag *diag;
@@ -83,8 +85,12 @@ static void generate(void *argument)
     bool done = emitter_open(&emitter) && emit_module(&emitter) && optimize_module(&emitter);
     if (!done)
         goto out;
-    if (work->want_llvm)
+    if (work->text == LLVM_TEXT_FOR_NVVM)
+        make_nvvm_readable(&emitter);
+    if (work->text)
         keep_llvm_text(&emitter, work->image);
+    if (work->text == LLVM_TEXT_FOR_NVVM) /* which our LLVM cannot make code of any more */
+        goto out;
     work->image->code = emit_code(&emitter, work->type, &work->image->code_size);
     done = work->image->code != NULL;
     if (done)
@@ -108,26 +114,26 @@ static size_t stack_needed(const IrModule *module)
     return STACK_FOR_NESTING / 2 + values * BYTES_FOR_VALUE;
 }
 
-static bool compile(const IrModule *module, const Target *target, const CompileOptions *options, bool want_llvm,
+static bool compile(const IrModule *module, const Target *target, const CompileOptions *options, LlvmText text,
                     LLVMCodeGenFileType type, KernelImage *image, Diag *diag)
 {
-    Generation work = {module, target, options, want_llvm, false, type, image, diag};
+    Generation work = {module, target, options, text, false, type, image, diag};
     return with_stack(stack_needed(module), generate, &work, diag) && work.done;
 }
 
-bool codegen_compile(const IrModule *module, const Target *target, const CompileOptions *options, bool want_llvm,
+bool codegen_compile(const IrModule *module, const Target *target, const CompileOptions *options, LlvmText text,
                      KernelImage *image, Diag *diag)
 {
     *image = (KernelImage){.kind = target->kind};
     LLVMCodeGenFileType type = target->kind == TARGET_NVPTX ? LLVMAssemblyFile : LLVMObjectFile;
-    return compile(module, target, options, want_llvm, type, image, diag);
+    return compile(module, target, options, text, type, image, diag);
 }
 
 char *codegen_host_assembly(const IrModule *module, const CompileOptions *options, Diag *diag)
 {
     Target target = {.kind = TARGET_HOST};
     KernelImage image = {.kind = TARGET_HOST};
-    if (!compile(module, &target, options, false, LLVMAssemblyFile, &image, diag))
+    if (!compile(module, &target, options, LLVM_NO_TEXT, LLVMAssemblyFile, &image, diag))
         return NULL;
     char *text = image.code;
     image.code = NULL;

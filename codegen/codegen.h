@@ -27,9 +27,12 @@ bool codegen_run_passes(IrModule *module, const Target *target, const CompileOpt
 /* The names of all passes, and the target of each; NULL behind the last. */
 const char *codegen_pass_name(uint32_t index, TargetKind *target);
 
-/* Compiles a module as the target's passes left it. False with a diagnostic; *image is then empty. want_llvm: also keep
+/* Whether the text of the LLVM IR is kept, and for whom; for libNVVM it is all that is made. */
+typedef enum LlvmText { LLVM_NO_TEXT, LLVM_TEXT, LLVM_TEXT_FOR_NVVM } LlvmText;
+
+/* Compiles a module as the target's passes left it. False with a diagnostic; *image is then empty. text: also keep
  * LLVM IR text. Thread-safe. */
-bool codegen_compile(const IrModule *module, const Target *target, const CompileOptions *options, bool want_llvm,
+bool codegen_compile(const IrModule *module, const Target *target, const CompileOptions *options, LlvmText text,
                      KernelImage *image, Diag *diag);
 
 /* A host object made runnable in this process (LLVM ORC). */

@@ -42,6 +42,12 @@ typedef struct LinkItem {
 typedef enum ForeignAbi { FOREIGN_NUMBA, FOREIGN_C, FOREIGN_ABI_COUNT } ForeignAbi;
 extern const char *const foreign_abi_names[FOREIGN_ABI_COUNT]; /* "numba", "c" */
 
+/* How a function of ours is called from elsewhere. */
+typedef struct ForeignExport {
+    ForeignAbi abi;
+    bool is_inlined; /* by whoever links it */
+} ForeignExport;
+
 #define FOREIGN_FUNCTION_FIELDS(FIELD)                                                                    \
     FIELD(const char *, symbol, , text, )                                                                 \
     FIELD(ForeignAbi, abi, , number, )                                                                    \

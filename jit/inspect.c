@@ -31,18 +31,18 @@ static char *take_text(Buf *text)
     return taken;
 }
 
-/* "llvm" or "asm" of a module. */
-static char *generated_text(IrModule *module, const Target *target, const CompileOptions *options, bool want_llvm,
+/* The LLVM IR of a module for whoever is to read it, or else its code. */
+static char *generated_text(IrModule *module, const Target *target, const CompileOptions *options, LlvmText wanted,
                             Diag *diag)
 {
     if (!codegen_run_passes(module, target, options, NULL, diag))
         return NULL;
-    if (!want_llvm && target->kind == TARGET_HOST)
+    if (!wanted && target->kind == TARGET_HOST)
         return codegen_host_assembly(module, options, diag);
     KernelImage image = {0};
     char *text = NULL;
-    if (codegen_compile(module, target, options, want_llvm, &image, diag)) {
-        char **taken = want_llvm ? &image.llvm : &image.code;
+    if (codegen_compile(module, target, options, wanted, &image, diag)) {
+        char **taken = wanted ? &image.llvm : &image.code;
         text = *taken;
         *taken = NULL;
     }
@@ -81,7 +81,7 @@ static const struct {
 } stages[] = {{"bytecode", JIT_STAGE_FRONTEND}, {"cfg", JIT_STAGE_FRONTEND},   {"ssa", JIT_STAGE_FRONTEND},
               {"ir", JIT_STAGE_FRONTEND},       {"types", JIT_STAGE_FRONTEND}, {"checks", JIT_STAGE_TARGET},
               {"llvm", JIT_STAGE_TARGET},       {"asm", JIT_STAGE_TARGET},     {"widenings", JIT_STAGE_FRONTEND},
-              {"warnings", JIT_STAGE_FRONTEND}};
+              {"warnings", JIT_STAGE_FRONTEND}, {"nvvm", JIT_STAGE_TARGET}};
 
 enum { STAGE_COUNT = sizeof stages / sizeof *stages };
 
@@ -113,7 +113,9 @@ static char *target_text(IrModule *module, const Target *target, const CompileOp
 {
     static const LaunchTests none;
     LaunchPlan plan;
-    bool want_llvm = strcmp(what, "llvm") == 0;
+    LlvmText wanted = strcmp(what, "llvm") == 0   ? LLVM_TEXT
+                      : strcmp(what, "nvvm") == 0 ? LLVM_TEXT_FOR_NVVM
+                                                  : LLVM_NO_TEXT;
     if (!ir_verify(module, diag))
         return NULL;
     const char *missing = missing_check(options, target->kind);
@@ -125,12 +127,14 @@ static char *target_text(IrModule *module, const Target *target, const CompileOp
         ir_print(&text, module, true);
         return take_text(&text);
     }
-    return want_llvm || strcmp(what, "asm") == 0 ? generated_text(module, target, options, want_llvm, diag)
-                                                 : pass_text(module, target, options, what, diag);
+    if (wanted == LLVM_TEXT_FOR_NVVM && target->kind != TARGET_NVPTX)
+        return diag_fail(diag, NULL, DIAG_GPU_ONLY, "what libNVVM reads"), NULL;
+    return wanted || strcmp(what, "asm") == 0 ? generated_text(module, target, options, wanted, diag)
+                                              : pass_text(module, target, options, what, diag);
 }
 
 static char *inspect(const JitFunction *function, const Type *const *types, uint32_t count, const Target *target,
-                     bool is_kernel, const char *what, const ForeignAbi *abi, Diag *diag)
+                     bool is_kernel, const char *what, const ForeignExport *exported, Diag *diag)
 {
     Buf text = {0};
     char *result = NULL;
@@ -159,7 +163,7 @@ static char *inspect(const JitFunction *function, const Type *const *types, uint
     IrModule *module = frontend_lower(&request, arena, diag);
     if (!module)
         goto out;
-    module->exported = abi;
+    module->exported = exported;
     if (jit_stage(what) != JIT_STAGE_FRONTEND) {
         result = target_text(module, target, &function->options, what, diag);
         goto out;
@@ -198,7 +202,7 @@ static char *compile_ir(const char *text, const Target *target, Diag *diag)
     char *result = NULL;
     IrModule *module = ir_parse(text, arena, diag);
     if (module && ir_verify(module, diag)) {
-        result = generated_text(module, target, &default_options, false, diag);
+        result = generated_text(module, target, &default_options, LLVM_NO_TEXT, diag);
     }
     arena_destroy(arena);
     return result;
@@ -213,7 +217,7 @@ typedef struct Inspection {
     const Target *target;
     bool is_kernel;
     const char *what; /* or the text of IR */
-    const ForeignAbi *abi;
+    const ForeignExport *exported;
     Arena *arena;
     Diag *diag;
     char *text;
@@ -223,15 +227,15 @@ typedef struct Inspection {
 static bool guarded_inspect(void *argument)
 {
     Inspection *work = argument;
-    work->text = inspect(work->function, work->types, work->count, work->target, work->is_kernel, work->what, work->abi,
-                         work->diag);
+    work->text = inspect(work->function, work->types, work->count, work->target, work->is_kernel, work->what,
+                         work->exported, work->diag);
     return work->text != NULL;
 }
 
 static void run_inspect(void *work) { memory_guard(guarded_inspect, work, ((Inspection *)work)->diag); }
 
 char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_t count, const Target *target,
-                  bool is_kernel, const char *what, const ForeignAbi *abi, Diag *diag)
+                  bool is_kernel, const char *what, const ForeignExport *exported, Diag *diag)
 {
     Inspection work = {.function = function,
                        .types = types,
@@ -239,7 +243,7 @@ char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_
                        .target = target,
                        .is_kernel = is_kernel,
                        .what = what,
-                       .abi = abi,
+                       .exported = exported,
                        .diag = diag};
     return with_stack(STACK_FOR_NESTING, run_inspect, &work, diag) ? work.text : NULL;
 }

@@ -129,10 +129,10 @@ JitStage jit_stage(const char *name);
 /* The names of all stages and passes, apart by commas. */
 void jit_list_stages(Buf *out);
 /* The text of one stage, compiled anew ("asm": PTX for a GPU target). Empty for a pass that does not run.
- * Device functions too: abi says how code from elsewhere calls it; NULL: nobody does. memory_free() it; NULL with a
+ * Device functions too: exported says how code from elsewhere calls it; NULL: nobody does. memory_free() it; NULL with a
  * diagnostic. */
 char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_t count, const Target *target,
-                  bool is_kernel, const char *what, const ForeignAbi *abi, Diag *diag);
+                  bool is_kernel, const char *what, const ForeignExport *exported, Diag *diag);
 /* The inferred result of a device function, in the arena. */
 const Type *jit_result_type(const JitFunction *function, const Type *const *types, uint32_t count, Arena *arena,
                             Diag *diag);

@@ -207,6 +207,10 @@ typedef struct RtSource {
  * zeroed by the caller. False with DIAG_SOURCE, which has NVRTC's log, or with what is missing. */
 bool rt_compile_source(const RtSource *source, RtCode *code, char **lowered, Diag *diag);
 
+/* LLVM IR, as codegen writes it for libNVVM, compiled to LTO-IR by that; of the source text, name and sm. False with
+ * DIAG_SOURCE, which has libNVVM's log, or with what is missing. */
+bool rt_compile_llvm(const RtSource *source, RtCode *code, Diag *diag);
+
 /* Code with several kernels on a GPU. */
 typedef struct RtModule RtModule;
 /* PTX or machine code; name: for messages. NULL with a diagnostic. */

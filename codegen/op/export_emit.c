@@ -14,7 +14,7 @@ static bool refuse(Emitter *emitter, const char *name, const Type *type)
     buf_free(&text);
     return diag_fail(emitter->diag, NULL, DIAG_UNSUPPORTED,
                      arena_format(emitter->arena, "%s cannot be called from elsewhere by abi \"%s\", which has no %s",
-                                  name, foreign_abi_names[*emitter->ir->exported], shown));
+                                  name, foreign_abi_names[emitter->ir->exported->abi], shown));
 }
 
 /* The parts of all parameters; returns how many. */
@@ -47,7 +47,7 @@ void emit_export(Emitter *emitter, const EmittedFunction *inner, const char *nam
     const IrFunc *ir = inner->ir;
     const Type *refused;
     CFunction function;
-    if (!c_function(emitter, *emitter->ir->exported, ir->result, ir->parameter_types, NULL, ir->parameter_count,
+    if (!c_function(emitter, emitter->ir->exported->abi, ir->result, ir->parameter_types, NULL, ir->parameter_count,
                     &function, &refused)) {
         refuse(emitter, name, refused);
         return;
@@ -55,6 +55,8 @@ void emit_export(Emitter *emitter, const EmittedFunction *inner, const char *nam
     LLVMValueRef llvm = LLVMAddFunction(emitter->llvm_module, name, c_function_type(&function));
     c_describe_function(&function, llvm);
     add_function_attribute(emitter, llvm, "nounwind", 0);
+    if (emitter->ir->exported->is_inlined)
+        add_function_attribute(emitter, llvm, "alwaysinline", 0);
     emitter->prologue = LLVMAppendBasicBlockInContext(emitter->context, llvm, "");
     LLVMBasicBlockRef body = LLVMAppendBasicBlockInContext(emitter->context, llvm, "");
     LLVMPositionBuilderAtEnd(emitter->builder, body);

@@ -244,7 +244,7 @@ struct IrModule {
     IrException *exceptions; /* by the number of RAISE; empty where nobody is told of exceptions */
     uint32_t link_count, link_capacity;
     const LinkItem **links; /* what its functions need beside them, each once */
-    const ForeignAbi *exported; /* how code from elsewhere calls the first function, no kernel; NULL: nobody does */
+    const ForeignExport *exported; /* how code from elsewhere calls the first function, no kernel; NULL: nobody does */
 };
 
 /* --- building (ir_build.c). Builders are sticky: nothing fails, ir_verify finds what is wrong ---------------------- */

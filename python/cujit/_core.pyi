@@ -266,6 +266,8 @@ def link(items: tuple[LinkItem, ...], sm: int | None, max_registers: int = 0, li
 # CUDA C compiled by NVRTC to "ptx", "cubin" or "ltoir", and the symbols of C++ names.
 def compile_source(text: str, name: str, sm: int, output: str, options: tuple[str, ...] = (),
                    expressions: tuple[str, ...] = (), relocatable: bool = False) -> tuple[bytes, tuple[str, ...]]: ...
+# LTO-IR that libNVVM has made of LLVM IR, which inspect("nvvm") gives, for that architecture: from 100 on.
+def compile_llvm(text: str, name: str, sm: int, /) -> bytes: ...
 
 @final
 class RawModule:
@@ -298,7 +300,7 @@ class KernelBase:
     def links(self) -> list[LinkItem]: ...                       # what the function and all that it may call is linked with
     def result_type(self, types: tuple[Type, ...], /) -> Type: ...  # device functions: the inferred result
     def inspect(self, what: str, types: tuple[Type, ...], sm: int | None = None,
-                abi: str | None = None) -> str: ...
+                abi: str | None = None, forceinline: bool = False) -> str: ...
     # what: "bytecode", "cfg", "ssa", "ir", "types", "widenings", "warnings", "llvm", "asm"; sm: a GPU architecture by number, None: the current device
     def attribute(self, types: tuple[Type, ...], number: int) -> int: ...   # CUfunction_attribute of a compiled kernel
     def resident_blocks(self, types: tuple[Type, ...], threads: int, shared: int, /) -> int: ...

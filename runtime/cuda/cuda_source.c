@@ -75,7 +75,7 @@ static bool fail_with_log(void *program, const RtSource *source, Diag *diag)
     if (take(program, toolkit.nvrtc.log_size, toolkit.nvrtc.log, &log, &size, diag)) {
         if (size > MOST_LOG)
             log[MOST_LOG] = 0;
-        diag_fail(diag, NULL, DIAG_SOURCE, source->name, log);
+        diag_fail(diag, NULL, DIAG_SOURCE, "NVRTC", source->name, log);
     }
     memory_free(log);
     return false;

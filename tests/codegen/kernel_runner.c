@@ -13,7 +13,7 @@ static bool compile(const char *ir, Target target, CompileOptions options, Kerne
     Diag diag = {0};
     IrModule *module = ir_parse(ir, arena, &diag);
     bool ok = module && ir_verify(module, &diag) && codegen_run_passes(module, &target, &options, NULL, &diag) &&
-              codegen_compile(module, &target, &options, false, image, &diag);
+              codegen_compile(module, &target, &options, LLVM_NO_TEXT, image, &diag);
     if (!CHECK(ok))
         fprintf(stderr, "%s\n%s\n", diag.message, ir);
     arena_destroy(arena);

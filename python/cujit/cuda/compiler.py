@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from cujit import _core, config
 from cujit.cuda._dispatch import options, signature as signatures
+from cujit.cuda._link import toolkit
 from cujit.cuda.decorator import jit
 from cujit.cuda.devices import need_device
 from cujit.cuda.dispatcher import Dispatcher, converting
@@ -82,12 +83,12 @@ def compile(pyfunc: PythonFunction | Sequence[PythonFunction], sig: None = None,
 @overload
 def compile(pyfunc: PythonFunction, sig: SignatureLike, *, device: bool = True, cc: ComputeCapability | None = None,
             abi: str = "c", abi_info: dict[str, str] | None = None, output: str = "ptx", forceinline: bool = False,
-            **given: Unpack[CodeOptions]) -> tuple[str, Type]: ...
+            **given: Unpack[CodeOptions]) -> tuple[Any, Type]: ...
 @options.takes(options.OF_CODE)
 def compile(pyfunc: PythonFunction | Sequence[PythonFunction], sig: SignatureLike | None = None, *, device: bool = True,
             cc: ComputeCapability | None = None, abi: str = "c", abi_info: dict[str, str] | None = None,
             output: str = "ptx", forceinline: bool = False,
-            **given: Unpack[CodeOptions]) -> Dispatcher[..., Any] | tuple[str, Type]:
+            **given: Unpack[CodeOptions]) -> Dispatcher[..., Any] | tuple[Any, Type]:
     """PTX of a function for a signature, or without one the kernel that cuda.jit makes.
 
     Parameters
@@ -105,24 +106,26 @@ def compile(pyfunc: PythonFunction | Sequence[PythonFunction], sig: SignatureLik
         pointer, its extents and, where its layout is "A", its strides.
     abi_info : dict, optional
         {"abi_name": str} names a device function in the PTX.
-    output : {"ptx", "llvm", "cubin"}
-        What is made: PTX, LLVM IR, or of a kernel machine code, linked with what it calls.
+    output : {"ptx", "llvm", "ltoir", "cubin"}
+        What is made: PTX, LLVM IR, LTO-IR for GPUs from compute capability 10.0 on, or of a kernel machine code, linked
+        with what it calls.
     forceinline : bool
-        Must be False: it has a meaning in LTO output only.
+        With output="ltoir": the linker puts the function's code into its callers.
 
     Returns
     -------
     (str, Type), or Dispatcher
-        The code, of a cubin bytes, and the type of the result; without a signature the kernel.
+        The code, of a cubin and LTO-IR bytes, and the type of the result; without a signature the kernel.
 
     Raises
     ------
     NotImplementedError
-        Another `abi` or `output`, abi="c" with a kernel, a cubin of a device function, `check` of a kernel.
+        Another `abi` or `output`, abi="c" with a kernel, a cubin of a device function, LTO-IR for an older GPU, `check`
+        of a kernel.
     LinkerError
-        A cubin cannot be linked, or nvJitLink, which does that, is not installed.
+        A cubin cannot be linked, or nvJitLink, which does that, is not installed, or for LTO-IR libNVVM.
     ValueError
-        forceinline=True.
+        forceinline=True without output="ltoir".
 
     Examples
     --------
@@ -137,11 +140,11 @@ def compile(pyfunc: PythonFunction | Sequence[PythonFunction], sig: SignatureLik
         raise NotImplementedError(f"abi {abi!r}: there are 'c' and 'numba'")
     if abi == "c" and not device:
         raise NotImplementedError("abi 'c' is for device functions")
-    _check_output(output, device)
-    if forceinline:
-        raise ValueError("forceinline has a meaning in LTO output only")
     arguments, result = signatures.normalize(sig)
     sm = _sm(cc or config.CUDA_DEFAULT_PTX_CC)
+    _check_output(output, device, sm)
+    if forceinline and output != "ltoir":
+        raise ValueError("forceinline has a meaning in LTO output only")
     function: Any = pyfunc.py_func if isinstance(pyfunc, Dispatcher) else pyfunc
     core = options.given(given)
     if core.get("check") is None:
@@ -154,7 +157,8 @@ def compile(pyfunc: PythonFunction | Sequence[PythonFunction], sig: SignatureLik
     if result is not None or name:
         function = converting(function, arguments, result, name)
     made = Dispatcher(function, device=True, **core)
-    return made.inspect(_STAGES[output], arguments, sm, abi), _by_value(made.result_type(arguments))
+    code = _finished(made.inspect(_STAGES[output], arguments, sm, abi, forceinline), made, output, sm)
+    return code, _by_value(made.result_type(arguments))
 
 
 @options.takes(options.OF_CODE)
@@ -170,12 +174,13 @@ def compile_all(pyfunc: PythonFunction, sig: SignatureLike, *, device: bool = Tr
     sig : str, Signature or tuple of types
         The types of the arguments.
     device, cc, abi, abi_info, output, forceinline
-        As for compile(); the output is "ptx" or "llvm".
+        As for compile(); the output is "ptx", "llvm" or "ltoir".
 
     Returns
     -------
     (list, Type)
-        The code, then the data of each LinkableCode that the function names, CUDA C as PTX; and the type of the result.
+        The code, then the data of each LinkableCode that the function names, CUDA C as PTX, with output="ltoir" as
+        LTO-IR; and the type of the result.
 
     Raises
     ------
@@ -192,20 +197,21 @@ def compile_all(pyfunc: PythonFunction, sig: SignatureLike, *, device: bool = Tr
                            forceinline=forceinline, **given)
     made = pyfunc if isinstance(pyfunc, Dispatcher) else Dispatcher(pyfunc, device=device)
     sm = _sm(cc or config.CUDA_DEFAULT_PTX_CC)
-    return [code, *(_linked_code(item, sm) for item in made.links())], result
+    return [code, *(_linked_code(item, sm, output) for item in made.links())], result
 
 
 # What inspect() calls the outputs.
-_STAGES = {"ptx": "asm", "llvm": "llvm"}
+_STAGES = {"ptx": "asm", "llvm": "llvm", "ltoir": "nvvm"}
+_FIRST_LTOIR = 100
 
 
-def _check_output(output, device):
-    if output == "ltoir":
-        raise NotImplementedError("output 'ltoir': libNVVM makes LTO-IR, of LLVM 7's IR for GPUs before compute "
-                                  "capability 10.0, and cujit's LLVM writes newer IR; output='ptx' gives what "
-                                  "nvJitLink links beside LTO-IR")
+def _check_output(output, device, sm):
+    if output == "ltoir" and sm < _FIRST_LTOIR:
+        raise NotImplementedError(f"output 'ltoir' for compute capability {sm // 10}.{sm % 10}: libNVVM, which makes "
+                                  "LTO-IR, reads LLVM 7's IR for GPUs before 10.0, and cujit's LLVM writes newer IR; "
+                                  "give cc=(10, 0) or above, or output='ptx', which nvJitLink links beside LTO-IR")
     if output not in (*_STAGES, "cubin"):
-        raise NotImplementedError(f"output {output!r}: there are 'ptx', 'llvm' and, of kernels, 'cubin'")
+        raise NotImplementedError(f"output {output!r}: there are 'ptx', 'llvm', 'ltoir' and, of kernels, 'cubin'")
     if output == "cubin" and device:
         raise NotImplementedError("output 'cubin' is of kernels, which are linked with all that they call")
 
@@ -218,16 +224,25 @@ def _by_value(result):
 
 def _kernel_code(kernel, arguments, sm, output):
     if output in _STAGES:
-        return kernel.inspect(_STAGES[output], arguments, sm)
+        return _finished(kernel.inspect(_STAGES[output], arguments, sm), kernel, output, sm)
     from cujit.cuda._link.foreign import PTXSource
 
     return _core.link((PTXSource(kernel.inspect("asm", arguments, sm), kernel.__name__), *kernel.links()), sm)[0]
 
 
-def _linked_code(item, sm):
+def _finished(text, function, output, sm):
+    """What the text of a stage becomes: LTO-IR where that is wanted."""
+    if output != "ltoir":
+        return text
+    toolkit.find()
+    return _core.compile_llvm(text, function.__name__, sm)
+
+
+def _linked_code(item, sm, output):
     if item.kind != "CU":
         return item.data
-    return _core.compile_source(item.data.decode(), item.name, sm, "ptx", relocatable=True)[0]
+    kind = "ltoir" if output == "ltoir" else "ptx"
+    return _core.compile_source(item.data.decode(), item.name, sm, kind, relocatable=True)[0]
 
 
 def together(functions: Sequence[PythonFunction]) -> PythonFunction:

@@ -201,11 +201,13 @@ static bool read_abi(const char *text, ForeignAbi *abi)
 
 PyObject *ext_kernel_inspect(ExtKernel *self, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"what", "types", "sm", "abi", NULL};
+    static char *names[] = {"what", "types", "sm", "abi", "forceinline", NULL};
     const char *what, *convention = NULL;
     PyObject *tuple, *sm = Py_None;
+    int is_inlined = 0;
     ForeignAbi abi;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "sO|Oz:inspect", names, &what, &tuple, &sm, &convention) ||
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "sO|Ozp:inspect", names, &what, &tuple, &sm, &convention,
+                                     &is_inlined) ||
         !is_stage(what) || !read_abi(convention, &abi))
         return NULL;
     Arena *arena = ext_arena();
@@ -219,7 +221,7 @@ PyObject *ext_kernel_inspect(ExtKernel *self, PyObject *args, PyObject *kwargs)
         (!wants_target || ext_read_target(self->state, sm, &target))) {
         Diag diag = {.id = DIAG_NONE};
         char *text;
-        const ForeignAbi *exported = convention ? &abi : NULL;
+        const ForeignExport how = {abi, is_inlined}, *exported = convention ? &how : NULL;
         Py_BEGIN_ALLOW_THREADS text =
             jit_inspect(self->function, types, count, &target, !self->is_device, what, exported, &diag);
         Py_END_ALLOW_THREADS result = ext_take_text(text, &diag);

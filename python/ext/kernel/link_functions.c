@@ -190,12 +190,28 @@ static PyObject *function_compile_source(PyObject *Py_UNUSED(module), PyObject *
     return result;
 }
 
+/* compile_llvm(text, name, sm) -> LTO-IR. */
+static PyObject *function_compile_llvm(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    RtSource source = {.output = RT_CODE_LTOIR};
+    if (!PyArg_ParseTuple(args, "ssi:compile_llvm", &source.text, &source.name, &source.sm))
+        return NULL;
+    RtCode code = {0};
+    Diag diag = {.id = DIAG_NONE};
+    Py_BEGIN_ALLOW_THREADS rt_compile_llvm(&source, &code, &diag);
+    Py_END_ALLOW_THREADS PyObject *result =
+        code.bytes ? PyBytes_FromStringAndSize(code.bytes, (Py_ssize_t)code.size) : ext_raise(&diag);
+    rt_code_free(&code);
+    return result;
+}
+
 static PyMethodDef functions[] = {
     {"toolkit_search", function_toolkit_search, METH_VARARGS, "Folders of NVIDIA's libraries, and of headers."},
     {"link", (PyCFunction)(void (*)(void))function_link, METH_VARARGS | METH_KEYWORDS,
      "Machine code of LinkItems, and what the linker said."},
     {"compile_source", (PyCFunction)(void (*)(void))function_compile_source, METH_VARARGS | METH_KEYWORDS,
      "CUDA C compiled by NVRTC, and the symbols of C++ names."},
+    {"compile_llvm", function_compile_llvm, METH_VARARGS, "LTO-IR that libNVVM has made of LLVM IR."},
     {0},
 };
 

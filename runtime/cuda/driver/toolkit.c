@@ -1,4 +1,4 @@
-/* Finds and opens NVRTC and nvJitLink by toolkit.def. The version that fits the driver comes first, since code of a newer
+/* Finds and opens NVIDIA's compiler libraries by toolkit.def. The version that fits the driver comes first, since code of a newer
  * one may be too new for it. */
 #include "runtime/cuda/driver/toolkit.h"
 
@@ -29,6 +29,7 @@ static const struct {
 } functions[] = {
 #define ID_OF_nvrtc TOOLKIT_NVRTC
 #define ID_OF_nvjitlink TOOLKIT_NVJITLINK
+#define ID_OF_nvvm TOOLKIT_NVVM
 #define TOOLKIT(library, name, symbol, parameters) {ID_OF_##library, #symbol, offsetof(Toolkit, library.name)},
 #include "runtime/cuda/driver/toolkit.def"
 };

@@ -19,23 +19,39 @@ typedef struct Nvrtc {
 #define TOOLKIT(library, name, symbol, parameters) TOOLKIT_OF_##library(int(*name) parameters;)
 #define TOOLKIT_OF_nvrtc(row) row
 #define TOOLKIT_OF_nvjitlink(row)
+#define TOOLKIT_OF_nvvm(row)
 #include "runtime/cuda/driver/toolkit.def"
 #undef TOOLKIT_OF_nvrtc
 #undef TOOLKIT_OF_nvjitlink
+#undef TOOLKIT_OF_nvvm
 } Nvrtc;
 
 typedef struct NvJitLink {
 #define TOOLKIT(library, name, symbol, parameters) TOOLKIT_OF_##library(int(*name) parameters;)
 #define TOOLKIT_OF_nvrtc(row)
 #define TOOLKIT_OF_nvjitlink(row) row
+#define TOOLKIT_OF_nvvm(row)
 #include "runtime/cuda/driver/toolkit.def"
 #undef TOOLKIT_OF_nvrtc
 #undef TOOLKIT_OF_nvjitlink
+#undef TOOLKIT_OF_nvvm
 } NvJitLink;
+
+typedef struct Nvvm {
+#define TOOLKIT(library, name, symbol, parameters) TOOLKIT_OF_##library(int(*name) parameters;)
+#define TOOLKIT_OF_nvrtc(row)
+#define TOOLKIT_OF_nvjitlink(row)
+#define TOOLKIT_OF_nvvm(row) row
+#include "runtime/cuda/driver/toolkit.def"
+#undef TOOLKIT_OF_nvrtc
+#undef TOOLKIT_OF_nvjitlink
+#undef TOOLKIT_OF_nvvm
+} Nvvm;
 
 typedef struct Toolkit {
     Nvrtc nvrtc;
     NvJitLink nvjitlink;
+    Nvvm nvvm;
 } Toolkit;
 
 extern Toolkit toolkit;

@@ -456,8 +456,6 @@ def test_outputs():
     assert "declare float @scaled(float)" in cuda.compile(twice, (float32,), output="llvm")[0]
     kernel = cuda.jit(lambda x: None, link=[source])
     assert kernel.links() == [source]
-    with pytest.raises(NotImplementedError, match="libNVVM"):
-        cuda.compile(twice, (float32,), output="ltoir")
     with pytest.raises(NotImplementedError, match="of kernels"):
         cuda.compile(twice, (float32,), output="cubin")
     with pytest.raises(NotImplementedError, match="'ptx', 'llvm'"):

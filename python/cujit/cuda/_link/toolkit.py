@@ -1,5 +1,5 @@
-"""Where NVRTC and nvJitLink may lie: the CUDA toolkit's folders and those of NVIDIA's packages on PyPI. Nothing is
-imported for that, and the extension opens a library when it is needed."""
+"""Where NVRTC, nvJitLink and libNVVM may lie: the CUDA toolkit's folders and those of NVIDIA's packages on PyPI.
+Nothing is imported for that, and the extension opens a library when it is needed."""
 from __future__ import annotations
 
 import functools
@@ -7,6 +7,10 @@ import os
 import sys
 
 from cujit import _core
+
+_NVVM = os.path.join("nvvm", "lib64")
+_LIBRARIES_OF_PACKAGES = "lib", os.path.join("bin", "x86_64"), _NVVM
+_LIBRARIES_OF_TOOLKITS = "lib64", "lib", _NVVM
 
 
 def _roots() -> list[str]:
@@ -29,12 +33,12 @@ def _packages() -> list[str]:
 def find() -> None:
     """Tells the extension of these folders, once."""
     packages, roots = _packages(), _roots()
-    libraries = [os.path.join(folder, name) for folder in packages for name in ("lib", os.path.join("bin", "x86_64"))]
-    libraries += [os.path.join(root, name) for root in roots for name in ("lib64", "lib")]
+    libraries = [os.path.join(folder, name) for folder in packages for name in _LIBRARIES_OF_PACKAGES]
+    libraries += [os.path.join(root, name) for root in roots for name in _LIBRARIES_OF_TOOLKITS]
     includes = [os.path.join(folder, "include") for folder in (*roots, *packages)]
     found = _with(includes, "cuda_runtime.h", "cuda_fp16.h")
     core_libraries = [each for each in (os.path.join(folder, "cccl") for folder in found) if os.path.isdir(each)]
-    _core.toolkit_search(tuple(_with(libraries, "libnvrtc", "libnvJitLink")), tuple(found + core_libraries))
+    _core.toolkit_search(tuple(_with(libraries, "libnvrtc", "libnvJitLink", "libnvvm")), tuple(found + core_libraries))
 
 
 def _with(folders: list[str], *beginnings: str) -> list[str]:
