@@ -1,5 +1,5 @@
-/* What kernels of the CPU device call beside themselves: shared libraries; C and CUDA C, which a compiler of the machine
- * makes shared libraries of; object files and archives, which LLVM links. Files live no longer than the linking. */
+/* What kernels of the CPU device call beside themselves: shared libraries; C and CUDA C, of which a compiler of the machine
+ * makes one shared library; object files and archives, which LLVM links. Files live no longer than the linking. */
 #include "codegen/host/object/host_foreign.h"
 
 #include <dlfcn.h>
@@ -15,12 +15,20 @@
 
 extern char **environ;
 
-enum { PATH_BYTES = 1024, LOG_BYTES = 1400 };
+enum { PATH_BYTES = 1024, LOG_BYTES = 1400, NAMES_BYTES = 256, MOST_ARGUMENTS = 24 };
 
-/* A folder of its own with an input, an output and what the compiler says. */
+/* A folder of its own with inputs by their numbers, an output and what the compiler says. */
 typedef struct Workshop {
-    char folder[PATH_BYTES / 2], input[PATH_BYTES], output[PATH_BYTES], log[PATH_BYTES];
+    char folder[PATH_BYTES / 2], output[PATH_BYTES], log[PATH_BYTES];
 } Workshop;
+
+/* What is compiled and linked together: functions in one source call those in another. */
+typedef struct Sources {
+    const LinkItem **items;
+    char (*paths)[PATH_BYTES];
+    uint32_t count;
+    bool has_cuda;
+} Sources;
 
 /* --- files -------------------------------------------------------------------------------------------------------------- */
 static bool write_file(const char *path, const void *bytes, size_t size)
@@ -41,7 +49,7 @@ static void read_log(const char *path, char *text)
         fclose(file);
 }
 
-static bool open_workshop(Workshop *shop, const LinkItem *item, const char *ending, Diag *diag)
+static bool open_workshop(Workshop *shop, const LinkItem *item, Diag *diag)
 {
     const char *parent = getenv("TMPDIR");
     int length = snprintf(shop->folder, sizeof shop->folder, "%s/cujit-XXXXXX", parent && *parent ? parent : "/tmp");
@@ -49,10 +57,15 @@ static bool open_workshop(Workshop *shop, const LinkItem *item, const char *endi
         shop->folder[0] = 0;
         return diag_fail(diag, NULL, DIAG_HOST_COMPILER, item->name, "no temporary folder can be made", "");
     }
-    snprintf(shop->input, sizeof shop->input, "%s/input.%s", shop->folder, ending);
     snprintf(shop->output, sizeof shop->output, "%s/output.so", shop->folder);
     snprintf(shop->log, sizeof shop->log, "%s/log", shop->folder);
-    return write_file(shop->input, item->data, item->size) ||
+    return true;
+}
+
+static bool write_input(const Workshop *shop, const LinkItem *item, uint32_t number, char *path, Diag *diag)
+{
+    snprintf(path, PATH_BYTES, "%s/input%u.%s", shop->folder, number, link_kind_info[item->kind].ending);
+    return write_file(path, item->data, item->size) ||
            diag_fail(diag, NULL, DIAG_HOST_COMPILER, item->name, "its copy in a temporary folder cannot be written",
                      "");
 }
@@ -61,7 +74,6 @@ static void close_workshop(const Workshop *shop)
 {
     if (!shop->folder[0])
         return;
-    unlink(shop->input);
     unlink(shop->output);
     unlink(shop->log);
     rmdir(shop->folder);
@@ -85,40 +97,82 @@ static int run_compiler(const char *program, const char *const *arguments, const
     return WEXITSTATUS(status) == 127 ? -1 : WEXITSTATUS(status);
 }
 
-/* CUDA C is C++ whose words for places mean nothing here. */
-static bool compile(const LinkItem *item, const Workshop *shop, Diag *diag)
+static void join_names(const Sources *sources, char *names)
 {
-    bool is_cuda = item->kind == LINK_CU;
+    size_t at = 0;
+    names[0] = 0;
+    for (uint32_t i = 0; i < sources->count && at < NAMES_BYTES; i++)
+        at += (size_t)snprintf(names + at, NAMES_BYTES - at, "%s%s", i ? ", " : "", sources->items[i]->name);
+}
+
+/* CUDA C is C++ whose words for places mean nothing here. */
+static int add_words_of_cuda(const char **arguments)
+{
+    static const char *const words[] = {
+        "-D__device__=",  "-D__host__=", "-D__forceinline__=inline", "-D__noinline__=", "-D__constant__=const",
+        "-D__managed__=", "-include", /* as NVRTC, which knows size_t without a header */
+        "stddef.h"};
+    int count = sizeof words / sizeof *words;
+    for (int i = 0; i < count; i++)
+        arguments[i] = words[i];
+    return count;
+}
+
+static bool compile_by(const char *program, const char **arguments, const Sources *sources, const Workshop *shop,
+                       bool *done, Diag *diag)
+{
+    arguments[0] = program;
+    int status = run_compiler(program, arguments, shop);
+    *done = status >= 0;
+    if (status <= 0)
+        return true;
+    char log[LOG_BYTES], names[NAMES_BYTES];
+    join_names(sources, names);
+    read_log(shop->log, log);
+    return diag_fail(diag, NULL, DIAG_HOST_COMPILER, names, program, log);
+}
+
+static bool compile_with(const char **arguments, const Sources *sources, const Workshop *shop, Diag *diag)
+{
+    bool is_cuda = sources->has_cuda, done = false;
     const char *wished = getenv(is_cuda ? "CXX" : "CC");
     const char *programs[] = {wished && *wished ? wished
                               : is_cuda         ? "c++"
                                                 : "cc",
                               is_cuda ? "clang++" : "clang", is_cuda ? "g++" : "gcc"};
-    const char *arguments[24] = {
-        "cc", "-shared", "-fPIC", "-O2", "-w", "-o", shop->output, "-x", is_cuda ? "c++" : "c"};
-    int count = 9;
-    static const char *const words[] = {"-D__device__=",   "-D__host__=",          "-D__forceinline__=inline",
-                                        "-D__noinline__=", "-D__constant__=const", "-D__managed__="};
-    for (size_t i = 0; is_cuda && i < sizeof words / sizeof *words; i++)
-        arguments[count++] = words[i];
-    if (is_cuda) { /* as NVRTC, which knows size_t without a header */
-        arguments[count++] = "-include";
-        arguments[count++] = "stddef.h";
+    for (size_t i = 0; i < sizeof programs / sizeof *programs && !done; i++)
+        if (!compile_by(programs[i], arguments, sources, shop, &done, diag))
+            return false;
+    char names[NAMES_BYTES];
+    join_names(sources, names);
+    return done || diag_fail(diag, NULL, DIAG_HOST_COMPILER, names,
+                             is_cuda ? "there is no C++ compiler (c++, clang++ or g++)"
+                                     : "there is no C compiler (cc, clang or gcc)",
+                             "");
+}
+
+static bool compile(const Sources *sources, const Workshop *shop, Diag *diag)
+{
+    const char **arguments = memory_new((MOST_ARGUMENTS + 3 * (size_t)sources->count) * sizeof *arguments, diag);
+    if (!arguments)
+        return false;
+    static const char *const first[] = {"cc", "-shared", "-fPIC", "-O2", "-w", "-o"};
+    int count = 0;
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        arguments[count++] = first[i];
+    arguments[count++] = shop->output;
+    if (sources->has_cuda)
+        count += add_words_of_cuda(arguments + count);
+    for (uint32_t i = 0; i < sources->count; i++) {
+        arguments[count++] = "-x";
+        arguments[count++] = sources->items[i]->kind == LINK_CU ? "c++" : "c";
+        arguments[count++] = sources->paths[i];
     }
-    arguments[count++] = shop->input;
     arguments[count++] = "-lm";
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
-        arguments[0] = programs[i];
-        int status = run_compiler(programs[i], arguments, shop);
-        if (status < 0)
-            continue;
-        char log[LOG_BYTES];
-        read_log(shop->log, log);
-        return status == 0 || diag_fail(diag, NULL, DIAG_HOST_COMPILER, item->name, programs[i], log);
-    }
-    return diag_fail(
-        diag, NULL, DIAG_HOST_COMPILER, item->name,
-        is_cuda ? "there is no C++ compiler (c++, clang++ or g++)" : "there is no C compiler (cc, clang or gcc)", "");
+    arguments[count] = NULL;
+    bool ok = compile_with(arguments, sources, shop, diag);
+    memory_free(arguments);
+    return ok;
 }
 
 static bool open_library(const char *path, const LinkItem *item, void **library, Diag *diag)
@@ -146,17 +200,20 @@ static bool add_object(LLVMOrcLLJITRef jit, const LinkItem *item, Diag *diag)
     return check(LLVMOrcLLJITAddObjectFile(jit, LLVMOrcLLJITGetMainJITDylib(jit), buffer), item, diag);
 }
 
-static bool add_archive(LLVMOrcLLJITRef jit, const LinkItem *item, const Workshop *shop, Diag *diag)
+static bool add_archive(LLVMOrcLLJITRef jit, const LinkItem *item, const char *path, Diag *diag)
 {
     LLVMOrcDefinitionGeneratorRef generator = NULL;
     LLVMErrorRef error =
-        LLVMOrcCreateStaticLibrarySearchGeneratorForPath(&generator, LLVMOrcLLJITGetObjLinkingLayer(jit), shop->input);
+        LLVMOrcCreateStaticLibrarySearchGeneratorForPath(&generator, LLVMOrcLLJITGetObjLinkingLayer(jit), path);
     if (!check(error, item, diag))
         return false;
     LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(jit), generator);
     return true;
 }
 
+static bool is_source(const LinkItem *item) { return item->kind == LINK_C || item->kind == LINK_CU; }
+
+/* What is no source. */
 static bool open_item(LLVMOrcLLJITRef jit, const LinkItem *item, void **library, Diag *diag)
 {
     if (item->kind == LINK_OBJECT)
@@ -164,14 +221,63 @@ static bool open_item(LLVMOrcLLJITRef jit, const LinkItem *item, void **library,
     if (item->kind == LINK_SHARED && item->path)
         return open_library(item->path, item, library, diag);
     Workshop shop;
-    bool is_source = item->kind == LINK_C || item->kind == LINK_CU;
-    bool ok = open_workshop(&shop, item, link_kind_info[item->kind].ending, diag);
+    char path[PATH_BYTES] = "";
+    bool ok = open_workshop(&shop, item, diag) && write_input(&shop, item, 0, path, diag);
     if (ok && item->kind == LINK_ARCHIVE)
-        ok = add_archive(jit, item, &shop, diag);
+        ok = add_archive(jit, item, path, diag);
     else if (ok)
-        ok = (!is_source || compile(item, &shop, diag)) &&
-             open_library(is_source ? shop.output : shop.input, item, library, diag);
+        ok = open_library(path, item, library, diag);
+    if (path[0])
+        unlink(path);
     close_workshop(&shop);
+    return ok;
+}
+
+/* --- sources ---------------------------------------------------------------------------------------------------------------- */
+/* Several functions may be declared with the same text each. */
+static bool is_known(const Sources *sources, const LinkItem *item)
+{
+    for (uint32_t i = 0; i < sources->count; i++) {
+        const LinkItem *known = sources->items[i];
+        if (known->kind == item->kind && known->size == item->size && memcmp(known->data, item->data, item->size) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void gather(Sources *sources, const LinkItem *const *items, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (is_source(items[i]) && !is_known(sources, items[i])) {
+            sources->has_cuda |= items[i]->kind == LINK_CU;
+            sources->items[sources->count++] = items[i];
+        }
+}
+
+static bool build(Sources *sources, void **library, Diag *diag)
+{
+    Workshop shop;
+    uint32_t written = 0;
+    bool ok = open_workshop(&shop, sources->items[0], diag);
+    for (; ok && written < sources->count; written++)
+        ok = write_input(&shop, sources->items[written], written, sources->paths[written], diag);
+    ok = ok && compile(sources, &shop, diag) && open_library(shop.output, sources->items[0], library, diag);
+    for (uint32_t i = 0; i < written; i++)
+        unlink(sources->paths[i]);
+    close_workshop(&shop);
+    return ok;
+}
+
+static bool open_sources(const LinkItem *const *items, uint32_t count, void **library, Diag *diag)
+{
+    Sources sources = {.items = memory_new((count + 1) * sizeof *sources.items, diag),
+                       .paths = memory_new((count + 1) * sizeof *sources.paths, diag)};
+    bool ok = sources.items && sources.paths;
+    if (ok)
+        gather(&sources, items, count);
+    ok = ok && (sources.count == 0 || build(&sources, library, diag));
+    memory_free(sources.items);
+    memory_free(sources.paths);
     return ok;
 }
 
@@ -191,13 +297,14 @@ bool host_foreign_open(HostForeign *foreign, LLVMOrcLLJITRef jit, const LinkItem
 {
     const LinkItem *object = NULL;
     foreign->libraries = memory_new((count + 1) * sizeof *foreign->libraries, diag);
-    if (!foreign->libraries)
+    if (!foreign->libraries || !open_sources(items, count, &foreign->libraries[0], diag))
         return false;
-    for (; foreign->count < count; foreign->count++) {
-        const LinkItem *item = items[foreign->count];
-        if (!link_kind_info[item->kind].on_host)
+    foreign->count = 1; /* the sources' */
+    for (uint32_t i = 0; i < count; i++) {
+        const LinkItem *item = items[i];
+        if (!link_kind_info[item->kind].on_host || is_source(item))
             continue;
-        if (!open_item(jit, item, &foreign->libraries[foreign->count], diag))
+        if (!open_item(jit, item, &foreign->libraries[foreign->count++], diag))
             return false;
         if (item->kind == LINK_OBJECT || item->kind == LINK_ARCHIVE)
             object = item;

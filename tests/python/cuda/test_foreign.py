@@ -205,6 +205,30 @@ def test_link_of_a_device_function_reaches_the_kernel(compiled):
 
 
 @on_cpu
+@needs_cxx
+def test_sources_call_each_other(tmp_path):
+    file = tmp_path / "squares.cu"
+    file.write_text('extern "C" __device__ float square(float x) { return x * x; }')
+    caller = cuda.CUSource('extern "C" __device__ float square(float); extern "C" float half(float); '
+                           'extern "C" __device__ float both(float x) { return square(x) + half(x); }', "both.cu")
+    half = cuda.CSource("float half(float x) { return x / 2; }", "half.c")
+    both = cuda.declare_device("both", "float32(float32)", link=[caller, str(file), half], abi="c")
+    again = cuda.CSource("float half(float x) { return x / 2; }", "again.c")   # the same text is the same source
+    direct = cuda.declare_device("half", "float32(float32)", link=again, abi="c")
+
+    @cuda.jit
+    def kernel(x):
+        x[0] = both(x[0]) + direct(x[0])
+
+    x = np.full(1, 4, np.float32)
+    kernel[1, 1](x)
+    assert x[0] == 20
+    broken = cuda.CSource("int f( {", "broken.c")
+    with pytest.raises(LinkerError, match="(?s)cannot compile half.c, broken.c.*error"):
+        launch(cuda.declare_device("half", "float32(float32)", link=[half, broken], abi="c"), 1.0)
+
+
+@on_cpu
 @needs_cc
 @pytest.mark.parametrize("ending", ["c", "so", "o", "a"])
 def test_files_on_the_cpu_device(tmp_path, ending):
