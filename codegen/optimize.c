@@ -1,15 +1,30 @@
 /* The pass pipeline: LLVM's own for the level asked for. On the CPU device the highest is 2, which vectorizes as 3 does and
- * takes half the time for kernels with loops. */
+ * takes half the time for kernels with loops. Very large functions have a shorter one: see module_size.c. */
 #include "codegen/emit.h"
+#include "codegen/emit_tools.h"
 #include "codegen/host/llvm_fault.h"
+#include "codegen/module_size.h"
 #include "codegen/nvptx/local_atomic.h"
 #include "codegen/nvptx/ptxas_fault.h"
 #include "codegen/optimize.h"
 #include "codegen/pass_builder.h"
 
-static const char *pipeline(const Emitter *emitter)
+#define INLINE_FIRST "always-inline,globaldce"
+/* Passes whose time is proportional to the size of a function. A GPU's code generator computes addresses again for each
+ * access unless it is told which offsets are constant. */
+static const char *const linear_passes[] = {
+    [TARGET_NVPTX] = INLINE_FIRST ",function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instsimplify,"
+                                  "infer-address-spaces,separate-const-offset-from-gep<lower-gep>,"
+                                  "early-cse<memssa>,adce,simplifycfg)",
+    [TARGET_HOST] = INLINE_FIRST ",function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instsimplify,"
+                                 "early-cse<memssa>,adce,simplifycfg)",
+};
+
+static const char *pipeline(const Emitter *emitter, unsigned changes)
 {
     static const char *const levels[] = {"default<O0>", "default<O1>", "default<O2>", "default<O3>"};
+    if (changes & PIPELINE_LINEAR)
+        return linear_passes[emitter->target->kind];
     int level = emitter->options->opt, highest = emitter->target->kind == TARGET_HOST ? 2 : 3;
     return levels[level < 0 ? 0 : level > highest ? highest : level];
 }
@@ -29,21 +44,68 @@ static bool verify(Emitter *emitter)
     return !is_broken;
 }
 
+static bool run_passes(Emitter *emitter, const char *passes, unsigned changes)
+{
+    bool is_host = emitter->target->kind == TARGET_HOST;
+    PipelineSettings settings = {.vectorizes_loops = is_host,
+                                 .vectorizes_lines = is_host && !(changes & PIPELINE_NO_SLP),
+                                 .before_vectorizers = is_host ? llvm_avoid_faults : NULL};
+    LLVMErrorRef error = run_pass_pipeline(emitter->llvm_module, emitter->machine, passes, &settings);
+    if (!error)
+        return true;
+    char *message = LLVMGetErrorMessage(error);
+    fail(emitter, message);
+    LLVMDisposeErrorMessage(message);
+    return false;
+}
+
+/* What the size of the module changes in its passes. Functions that hand over many values and are not inlined even when
+ * it is their turn are too much for passes over calls. */
+static bool fit_to_size(Emitter *emitter, unsigned *changes)
+{
+    *changes = 0;
+    if (emitter->options->opt <= 0)
+        return true;
+    TargetKind device = emitter->target->kind;
+    ModuleSize size = measure_module(emitter);
+    *changes = pipeline_for_size(&size, device);
+    if (*changes & PIPELINE_LINEAR || !(*changes & PIPELINE_INLINE_FIRST))
+        return true;
+    if (!run_passes(emitter, INLINE_FIRST, 0))
+        return false;
+    size = measure_module(emitter);
+    *changes = pipeline_for_size(&size, device);
+    if (*changes & PIPELINE_INLINE_FIRST)
+        *changes |= PIPELINE_LINEAR;
+    return true;
+}
+
+/* The code generator, too, leaves out what is not proportional: machine LICM in front of the register allocator, strength
+ * reduction and the vectorizer of accesses of a GPU. */
+static void skip_optional_code_passes(Emitter *emitter)
+{
+    static const char inlined[] = "alwaysinline";
+    unsigned kind = LLVMGetEnumAttributeKindForName(inlined, sizeof inlined - 1);
+    for (LLVMValueRef each = LLVMGetFirstFunction(emitter->llvm_module); each; each = LLVMGetNextFunction(each)) {
+        if (LLVMIsDeclaration(each))
+            continue;
+        LLVMRemoveEnumAttributeAtIndex(each, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind);
+        add_function_attribute(emitter, each, "noinline", 0);
+        add_function_attribute(emitter, each, "optnone", 0);
+    }
+}
+
 bool optimize_module(Emitter *emitter)
 {
-    if (!verify(emitter))
+    unsigned changes;
+    if (!verify(emitter) || !fit_to_size(emitter, &changes))
         return false;
-    bool is_host = emitter->target->kind == TARGET_HOST;
-    PipelineSettings settings = {.vectorizes = is_host, .before_vectorizers = is_host ? llvm_avoid_faults : NULL};
-    LLVMErrorRef error = run_pass_pipeline(emitter->llvm_module, emitter->machine, pipeline(emitter), &settings);
-    if (error) {
-        char *message = LLVMGetErrorMessage(error);
-        fail(emitter, message);
-        LLVMDisposeErrorMessage(message);
-    }
-    if (!is_host) {
+    bool done = run_passes(emitter, pipeline(emitter, changes), changes);
+    if (emitter->target->kind == TARGET_NVPTX) {
         make_local_atomics_plain(emitter);
         ptxas_avoid_faults(emitter);
     }
-    return !error && (!emitter->llvm_error[0] || fail(emitter, ""));
+    if (changes & PIPELINE_LINEAR)
+        skip_optional_code_passes(emitter);
+    return done && (!emitter->llvm_error[0] || fail(emitter, ""));
 }

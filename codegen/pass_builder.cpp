@@ -27,7 +27,8 @@ LLVMErrorRef run_pass_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machin
                                const PipelineSettings *settings)
 {
     llvm::PipelineTuningOptions options;
-    options.LoopVectorization = options.SLPVectorization = settings->vectorizes;
+    options.LoopVectorization = settings->vectorizes_loops;
+    options.SLPVectorization = settings->vectorizes_lines;
     options.LoopInterleaving = false;
     llvm::PassBuilder builder(reinterpret_cast<llvm::TargetMachine *>(machine), options);
     if (settings->before_vectorizers)

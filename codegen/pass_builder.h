@@ -7,7 +7,8 @@
 #include "codegen/llvm.h"
 
 typedef struct PipelineSettings {
-    bool vectorizes; /* loops, and straight code */
+    bool vectorizes_loops;
+    bool vectorizes_lines; /* of straight code */
     /* For each function, when LLVM is about to vectorize it; or NULL. */
     void (*before_vectorizers)(LLVMValueRef function);
 } PipelineSettings;

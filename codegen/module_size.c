@@ -1,0 +1,125 @@
+/* Many of LLVM's passes take time that grows with the square of a function's size, or worse. Kernels of ordinary size do
+ * not feel it. Beyond the limits of size_limit.def such passes are left out, so that compile time stays proportional. Sizes
+ * are those of the module as it was emitted. */
+#include <stddef.h>
+#include <string.h>
+
+#include "codegen/module_size.h"
+#include "core/base/table.h"
+
+static const struct SizeLimit {
+    size_t field;
+    uint64_t largest[2]; /* by TargetKind */
+    unsigned change;
+} limits[] = {
+#define NONE UINT64_MAX
+#define LIMIT(size, nvptx, host, change) \
+    {offsetof(ModuleSize, size), {[TARGET_NVPTX] = (nvptx), [TARGET_HOST] = (host)}, PIPELINE_##change},
+#include "codegen/size_limit.def"
+#undef LIMIT
+#undef NONE
+};
+
+unsigned pipeline_for_size(const ModuleSize *size, TargetKind device)
+{
+    unsigned changes = 0;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (*(const uint64_t *)((const char *)size + limits[i].field) > limits[i].largest[device])
+            changes |= limits[i].change;
+    return changes;
+}
+
+typedef struct Measurement {
+    Arena *arena;
+    Table *known; /* functions to the ModuleSize of each */
+    unsigned alwaysinline;
+} Measurement;
+
+static bool is_inlined(const Measurement *m, LLVMValueRef function)
+{
+    return LLVMGetEnumAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, m->alwaysinline);
+}
+
+/* Copies of copies can be more than can be counted. */
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    const uint64_t most = (uint64_t)1 << 40;
+    return a + b < most ? a + b : most;
+}
+
+static const ModuleSize *size_of(Measurement *m, LLVMValueRef function);
+
+/* Copies of these have nothing to do with each other, which is what the passes in question look at: 160 calls of tgamma
+ * compile in 5 times the time of 40. */
+static bool is_libdevice(LLVMValueRef function)
+{
+    size_t length;
+    return !strncmp(LLVMGetValueName2(function, &length), "__nv_", 5);
+}
+
+static void add_call(Measurement *m, LLVMValueRef call, ModuleSize *size)
+{
+    LLVMValueRef callee = LLVMIsAFunction(LLVMGetCalledValue(call));
+    if (!callee || LLVMIsDeclaration(callee) || !is_inlined(m, callee) || is_libdevice(callee))
+        return;
+    const ModuleSize *body = size_of(m, callee);
+    size->instructions = add(size->instructions, body->instructions);
+    size->branches = add(size->branches, body->branches);
+    size->addresses = add(size->addresses, body->addresses);
+}
+
+static void add_instruction(Measurement *m, LLVMValueRef instruction, ModuleSize *size)
+{
+    size->instructions++;
+    switch (LLVMGetInstructionOpcode(instruction)) {
+    case LLVMBr: size->branches += LLVMIsConditional(instruction) ? 1 : 0; break;
+    case LLVMGetElementPtr: size->addresses++; break;
+    case LLVMCall: add_call(m, instruction, size); break;
+    default: break;
+    }
+}
+
+/* With what is inlined into it; such functions do not call themselves. */
+static const ModuleSize *size_of(Measurement *m, LLVMValueRef function)
+{
+    ModuleSize *size = table_get(m->known, &function, sizeof function);
+    if (size)
+        return size;
+    size = ARENA_NEW(m->arena, ModuleSize);
+    table_set(m->known, &function, sizeof function, size);
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef each = LLVMGetFirstInstruction(block); each; each = LLVMGetNextInstruction(each))
+            add_instruction(m, each, size);
+    return size;
+}
+
+static uint64_t parts_of(LLVMValueRef function)
+{
+    if (LLVMGetLinkage(function) != LLVMInternalLinkage)
+        return 0;
+    LLVMTypeRef result = LLVMGetReturnType(LLVMGlobalGetValueType(function));
+    bool is_struct = LLVMGetTypeKind(result) == LLVMStructTypeKind;
+    return (uint64_t)LLVMCountParams(function) + (is_struct ? LLVMCountStructElementTypes(result) : 1);
+}
+
+static void keep_larger(uint64_t *most, uint64_t value) { *most = value > *most ? value : *most; }
+
+ModuleSize measure_module(Emitter *emitter)
+{
+    static const char name[] = "alwaysinline";
+    Measurement m = {emitter->arena, table_create(), LLVMGetEnumAttributeKindForName(name, sizeof name - 1)};
+    ModuleSize most = {0};
+    for (LLVMValueRef each = LLVMGetFirstFunction(emitter->llvm_module); each; each = LLVMGetNextFunction(each)) {
+        if (LLVMIsDeclaration(each))
+            continue;
+        keep_larger(&most.parts, parts_of(each));
+        if (is_inlined(&m, each))
+            continue;
+        const ModuleSize *size = size_of(&m, each);
+        keep_larger(&most.instructions, size->instructions);
+        keep_larger(&most.branches, size->branches);
+        keep_larger(&most.addresses, size->addresses);
+    }
+    table_destroy(m.known);
+    return most;
+}

@@ -1,0 +1,26 @@
+/* How large the functions of a module are, and what LLVM leaves undone in those that are very large. */
+#ifndef CUJIT_CODEGEN_MODULE_SIZE_H
+#define CUJIT_CODEGEN_MODULE_SIZE_H
+
+#include "codegen/emit.h"
+
+/* Of each the most that one function has when what must be inlined is. */
+typedef struct ModuleSize {
+    uint64_t instructions;
+    uint64_t branches; /* conditional ones */
+    uint64_t addresses; /* computed ones */
+    uint64_t parts; /* parameters and results of a function that others call */
+} ModuleSize;
+
+ModuleSize measure_module(Emitter *emitter);
+
+/* What is done in another way than in modules of ordinary size; bits. */
+enum {
+    PIPELINE_INLINE_FIRST = 1, /* what must be inlined is before any other pass */
+    PIPELINE_NO_SLP = 2, /* operations of one thread are not put together to vectors */
+    PIPELINE_LINEAR = 4 /* only passes whose time is proportional to the size, and code without further ones */
+};
+
+unsigned pipeline_for_size(const ModuleSize *size, TargetKind device);
+
+#endif

@@ -1,0 +1,104 @@
+"""Kernels beyond the limits of size_limit.def: which passes they do without, and that they compute the same."""
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from cujit import cuda, types
+
+PTXAS = shutil.which("ptxas") or shutil.which("ptxas", path="/usr/local/cuda/bin")
+SM = 80
+VECTOR = types.float64[::1]
+
+
+def make(source, name="kernel", **names):
+    names["cuda"] = cuda
+    exec(compile(source, "<generated>", "exec"), names)
+    return names[name]
+
+
+def ifs(count):
+    body = "\n".join(f"    if v > {k % 7}:\n        v = v * 0.5 + {k}\n        x[i + 1] += v" for k in range(count))
+    return f"def kernel(x, i):\n    v = x[i]\n{body}\n    x[i] = v"
+
+
+def lines(count):
+    body = "\n".join(f"    v = v * 0.5 + x[i + {k % 3}]" for k in range(count))
+    return f"def kernel(x, i):\n    v = x[i]\n{body}\n    x[i] = v"
+
+
+def stores(count):
+    body = "\n".join(f"    x[i + {k % 4}] = x[i] * 0.5 + {k}" for k in range(count))
+    return f"def kernel(x, i):\n{body}"
+
+
+def is_short_of_passes(kernel, signature, sm):
+    return "optnone" in cuda.jit(kernel).inspect("llvm", signature, sm)
+
+
+@pytest.mark.parametrize("shape, ordinary, gpu, cpu", [(ifs, 100, 1600, 850), (lines, 300, 17000, 4000),
+                                                       (stores, 300, 1000, 1500)])
+def test_only_what_is_very_large_lacks_passes(shape, ordinary, gpu, cpu):
+    signature = (VECTOR, types.int64)
+    for sm, count in ((SM, gpu), (None, cpu)):
+        assert not is_short_of_passes(make(shape(ordinary)), signature, sm)
+        assert is_short_of_passes(make(shape(count)), signature, sm)
+
+
+@pytest.mark.parametrize("shape, count", [(ifs, 900), (lines, 4000), (stores, 1500)])
+def test_results_without_passes(shape, count):
+    function = make(shape(count))
+    start = np.arange(1.0, 9.0)
+    got, expected = start.copy(), start.copy()
+    cuda.jit(function)[1, 1](got, 2)
+    function(expected, 2)
+    np.testing.assert_allclose(got, expected, rtol=1e-13)
+
+
+@pytest.mark.skipif(PTXAS is None, reason="needs ptxas")
+def test_ptx_without_passes(tmp_path):
+    ptx = cuda.jit(make(stores(1000))).inspect("asm", (VECTOR, types.int64), SM)
+    path = tmp_path / "kernel.ptx"
+    path.write_text(ptx)
+    subprocess.run([PTXAS, f"-arch=sm_{SM}", "-O1", path, "-o", tmp_path / "out"], check=True)
+    assert "ld.global" in ptx and "\tld.b64" not in ptx     # the address space is known, as in other kernels
+
+
+def nested_tuples(levels):
+    functions = ["def f0(a):\n    return (a, a + 1)"]
+    functions += [f"def f{k}(a):\n    return (f{k - 1}(a), f{k - 1}(a * 2))" for k in range(1, levels)]
+    first, last = "[0]" * levels, "[1]" * levels
+    return "\n".join([*functions, f"def kernel(x, i):\n    t = f{levels - 1}(x[i])\n    x[i] = t{first} + t{last}"])
+
+
+def test_functions_that_return_many_values():
+    """1,024 values of nested tuples: more than a minute where constants are looked for across calls."""
+    function = make(nested_tuples(10))
+    got, expected = np.array([3.0]), np.array([3.0])
+    cuda.jit(function)[1, 1](got, 0)
+    function(expected, 0)
+    np.testing.assert_array_equal(got, expected)
+    assert "call" not in cuda.jit(function).inspect("llvm", (VECTOR, types.int64), SM)
+
+
+def test_argument_of_many_values():
+    @cuda.jit
+    def kernel(x, t):
+        i = cuda.grid(1)
+        if i < x.size:
+            x[i] = t[0] + t[2999] + i
+    out = np.zeros(100)
+    kernel[2, 64](out, tuple(range(3000)))
+    np.testing.assert_array_equal(out, 2999 + np.arange(100))
+    signature = (VECTOR, types.UniTuple(types.int64, 3000))
+    assert "optnone" not in kernel.inspect("llvm", signature, None)
+
+
+def test_copies_are_counted():
+    """A function of 100 branches that is inlined in 2 places, and in 9."""
+    body = "\n".join(f"    if v > {k}:\n        v = v * 0.5 + {k}" for k in range(100))
+    for calls, is_large in ((2, False), (9, True)):
+        source = (f"@cuda.jit(device=True, forceinline=True)\ndef f(v):\n{body}\n    return v\n"
+                  "def kernel(x, i):\n    v = x[i]\n" + "    v = f(v)\n" * calls + "    x[i] = v")
+        assert is_short_of_passes(make(source), (VECTOR, types.int64), None) == is_large
