@@ -23,6 +23,11 @@ class Definition(NamedTuple):
     owner: Any                 # the type or class of types whose values have the attribute or method
     prefer_literal: bool
     strict: bool
+    target: str                # numba's: one of _TARGETS, or what is for other compilers
+
+
+# What of numba's targets is for kernels; of definitions for the same types that for the earlier of these is asked.
+_TARGETS = "cuda", "gpu", "generic"
 
 
 def _belongs(type: Any, owner: Any) -> bool:
@@ -104,17 +109,24 @@ class Overloads:
 def _add(registry: dict[Any, Any], key: Any, name: str, definition: Definition) -> None:
     if not isinstance(definition.function, python_types.FunctionType):
         raise TypeError(f"an overload is defined by a Python function, not by {definition.function!r}")
-    registry.setdefault(key, Overloads(name)).definitions.append(definition)
+    if definition.target in _TARGETS:   # others, such as "cpu", are for numba
+        overloads = registry.setdefault(key, Overloads(name))
+        overloads.definitions = sorted([*overloads.definitions, definition], key=_rank)
+
+
+def _rank(definition: Definition) -> int:
+    return _TARGETS.index(definition.target)
 
 
 def overload(func: Callable[..., Any], jit_options: Mapping[str, Any] | None = None, strict: bool = True,
-             inline: str = "never", prefer_literal: bool = False, **kwargs: Any) -> Callable[[_F], _F]:
+             inline: str = "never", prefer_literal: bool = False, target: str = "cuda",
+             **kwargs: Any) -> Callable[[_F], _F]:
     """Gives a function implementations for kernels by the types of its arguments.
 
     The decorated definition gets the arguments' types, of keywords by name, and returns a function with the same
     parameters, or None where it has none for these types. Definitions are asked in the order of their registration,
-    while a kernel is compiled. They come before what cujit knows of `func` itself, which answers where all of them
-    return None; a function of the program's that has overloads is not compiled itself.
+    those for target "generic" last, while a kernel is compiled. They come before what cujit knows of `func` itself,
+    which answers where all of them return None; a function of the program's that has overloads is not compiled itself.
 
     Parameters
     ----------
@@ -128,8 +140,11 @@ def overload(func: Callable[..., Any], jit_options: Mapping[str, Any] | None = N
     prefer_literal : bool
         numba's. Numbers that the code states have their types first, and those of literals where no definition takes
         them.
+    target : str
+        numba's. "cuda" and "gpu": for kernels. "generic": for kernels, too, where no definition of these takes the
+        types. Definitions for others, such as "cpu", have no effect.
     **kwargs
-        numba's `target` and the like, without effect.
+        Others of numba's, without effect.
 
     Returns
     -------
@@ -153,7 +168,7 @@ def overload(func: Callable[..., Any], jit_options: Mapping[str, Any] | None = N
     name = getattr(func, "__name__", repr(func))
 
     def decorate(definition: _F) -> _F:
-        made = Definition(definition, "call", None, prefer_literal, strict)
+        made = Definition(definition, "call", None, prefer_literal, strict, target)
         _add(_core.overloads, func, name, made)
         if getattr(func, "__module__", None) == "_operator":
             _add(_core.member_overloads, f"operator.{name}", f"operator.{name}", made)
@@ -161,14 +176,14 @@ def overload(func: Callable[..., Any], jit_options: Mapping[str, Any] | None = N
     return decorate
 
 
-def _member(form: str, type: Any, name: str, strict: bool = True) -> Callable[[_F], _F]:
+def _member(form: str, type: Any, name: str, target: str, strict: bool = True) -> Callable[[_F], _F]:
     def decorate(definition: _F) -> _F:
-        _add(_core.member_overloads, name, name, Definition(definition, form, type, False, strict))
+        _add(_core.member_overloads, name, name, Definition(definition, form, type, False, strict, target))
         return definition
     return decorate
 
 
-def overload_attribute(typ: Any, attr: str, **kwargs: Any) -> Callable[[_F], _F]:
+def overload_attribute(typ: Any, attr: str, target: str = "cuda", **kwargs: Any) -> Callable[[_F], _F]:
     """Gives values of a type an attribute in kernels.
 
     Parameters
@@ -177,6 +192,8 @@ def overload_attribute(typ: Any, attr: str, **kwargs: Any) -> Callable[[_F], _F]
         types.Array, types.float64, what extending.as_type returned, ...
     attr : str
         The attribute's name.
+    target : str
+        As for overload.
     **kwargs
         numba's, without effect.
 
@@ -191,10 +208,11 @@ def overload_attribute(typ: Any, attr: str, **kwargs: Any) -> Callable[[_F], _F]
     ... def last_axis_of(array):
     ...     return lambda array: array.ndim - 1
     """
-    return _member("attribute", typ, attr)
+    return _member("attribute", typ, attr, target)
 
 
-def overload_method(typ: Any, attr: str, strict: bool = True, **kwargs: Any) -> Callable[[_F], _F]:
+def overload_method(typ: Any, attr: str, strict: bool = True, target: str = "cuda",
+                    **kwargs: Any) -> Callable[[_F], _F]:
     """Gives values of a type a method in kernels.
 
     Parameters
@@ -205,6 +223,8 @@ def overload_method(typ: Any, attr: str, strict: bool = True, **kwargs: Any) -> 
         The method's name.
     strict : bool
         Whether implementations must have the definition's parameters.
+    target : str
+        As for overload.
     **kwargs
         numba's, without effect.
 
@@ -219,10 +239,11 @@ def overload_method(typ: Any, attr: str, strict: bool = True, **kwargs: Any) -> 
     ... def first_of(array):
     ...     return lambda array: array[0]
     """
-    return _member("method", typ, attr, strict)
+    return _member("method", typ, attr, target, strict)
 
 
-def overload_classmethod(typ: Any, attr: str, strict: bool = True, **kwargs: Any) -> Callable[[_F], _F]:
+def overload_classmethod(typ: Any, attr: str, strict: bool = True, target: str = "cuda",
+                         **kwargs: Any) -> Callable[[_F], _F]:
     """Gives a type itself a method in kernels, such as Interval.around(x, r).
 
     Parameters
@@ -233,6 +254,8 @@ def overload_classmethod(typ: Any, attr: str, strict: bool = True, **kwargs: Any
         The method's name.
     strict : bool
         Whether implementations must have the definition's parameters.
+    target : str
+        As for overload.
     **kwargs
         numba's, without effect.
 
@@ -247,7 +270,7 @@ def overload_classmethod(typ: Any, attr: str, strict: bool = True, **kwargs: Any
     ... def around_for(cls, x, r):
     ...     return lambda cls, x, r: Interval(x - r, x + r)
     """
-    return _member("classmethod", typ, attr, strict)
+    return _member("classmethod", typ, attr, target, strict)
 
 
 def register_jitable(*args: Any, **kwargs: Any) -> Any:

@@ -213,6 +213,43 @@ def test_defaults_and_keywords():
     assert run(kernel, count=4) == [8, 16, 108, 25]
 
 
+def aimed(x):
+    return 1   # where no definition is for kernels
+
+
+@overload(aimed, target="cpu")
+def aimed_at_cpus(x):
+    return lambda x: 2
+
+
+def test_targets():
+    @cuda.jit
+    def kernel(x, out):
+        out[0], out[1] = aimed(x[0]), aimed(out[0])
+
+    def launched():
+        out = np.zeros(2, np.int64)
+        cuda.jit(kernel.py_func)[1, 1](np.zeros(1), out)
+        return out.tolist()
+
+    assert launched() == [1, 1]
+    overload(aimed, target="generic")(lambda x: lambda x: 3)
+    assert launched() == [3, 3]
+    overload(aimed, target="cuda")(lambda x: (lambda x: 4) if isinstance(x, types.Float) else None)
+    assert launched() == [4, 3]   # registered later, asked first
+    overload_method(types.Array, "aimed", target="generic")(lambda x: lambda x: 5)
+    overload_method(types.Array, "aimed", target="cpu")(lambda x: lambda x: 6)
+    overload_method(types.Array, "aimed", target="gpu")(lambda x: lambda x: 7)
+    out = np.zeros(1)
+
+    @cuda.jit
+    def members(x):
+        x[0] = x.aimed()
+
+    members[1, 1](out)
+    assert out[0] == 7
+
+
 def test_members_of_arrays():
     @overload_attribute(types.Array, "last_axis_for_test")
     def last_axis(array):
