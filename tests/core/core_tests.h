@@ -27,5 +27,6 @@ void test_ir_effects(void);
 void test_hash(void);
 void test_address(void);
 void test_kernel_image(void);
+void test_launch_plan(void);
 
 #endif
