@@ -17,6 +17,8 @@ void test_host_launch(void);
 void test_host_pool(void);
 void test_host_warp(void);
 void test_warp_accesses(void);
+void test_clocks(void);
+void test_race(void);
 void test_no_memory_for_launches(void);
 
 /* Runs the body in a fork of this process and adds its counts; a crash or a leak (under sanitizers) is a failure. */

@@ -41,25 +41,38 @@ void clocks_end_block(BlockClock *block)
     *block = (BlockClock){0};
 }
 
-/* What the block's own threads did is known by its epoch. */
-static bool share(BlockClock *block, const Knowledge *from)
+/* What is known of the block's own threads, or of others. */
+static bool learn_part(Knowledge *to, const Knowledge *from, const BlockClock *block, bool of_own)
 {
     for (uint32_t i = 0; from->count && i < from->capacity; i++)
-        if (from->keys[i] && (from->keys[i] - 1) >> THREAD_BITS != block->block &&
-            !knowledge_learn(&block->known, from->keys[i] - 1, from->values[i]))
+        if (from->keys[i] && ((from->keys[i] - 1) >> THREAD_BITS == block->block) == of_own &&
+            !knowledge_learn(to, from->keys[i] - 1, from->values[i]))
             return false;
     return true;
+}
+
+/* What the block's own threads did is known by its epoch: only others are told of, by a thread's last fence, which may be
+ * of an earlier epoch, and covers what lanes had told it then. */
+static bool share(BlockClock *block, ThreadClock *thread)
+{
+    Knowledge own = {0};
+    bool ok = learn_part(&block->known, &thread->known, block, false) &&
+              learn_part(&block->known, &thread->seen, block, false) &&
+              (!thread->fence_clock || learn_part(&own, &thread->known, block, true));
+    knowledge_clear(&thread->seen);
+    if (own.count || !ok) {
+        knowledge_free(&thread->known);
+        thread->known = own;
+    } else
+        knowledge_clear(&thread->known);
+    return ok;
 }
 
 bool clocks_barrier(BlockClock *block)
 {
     bool ok = true;
-    for (uint32_t i = 0; i < block->thread_count; i++) {
-        ThreadClock *thread = &block->threads[i];
-        ok = ok && share(block, &thread->known) && share(block, &thread->seen);
-        knowledge_clear(&thread->known);
-        knowledge_clear(&thread->seen);
-    }
+    for (uint32_t i = 0; i < block->thread_count; i++)
+        ok &= share(block, &block->threads[i]);
     block->epoch++;
     return ok;
 }

@@ -160,6 +160,32 @@ def test_the_last_block(before, behind):
     assert out[0] == x.sum() and arguments[2][0] == 0
 
 
+@pytest.mark.parametrize("has_met", [True, False])
+def test_a_fence_covers_what_lanes_have_told_though_a_barrier_comes_behind(has_met):
+    @cuda.jit(check="race")
+    def kernel(x, flag, out):
+        t = cuda.threadIdx.x
+        if cuda.blockIdx.x == 0:
+            x[t] = t
+            if has_met:
+                cuda.syncwarp()
+            if t == 0:
+                cuda.threadfence()
+            cuda.syncthreads()
+            if t == 0:
+                cuda.atomic.exch(flag, 0, 1)
+        elif t == 0 and cuda.atomic.max(flag, 0, 0) == 1:
+            cuda.threadfence()
+            out[0] = x[5]
+
+    x, flag, out = np.zeros(32), np.zeros(1, np.int64), np.zeros(1)
+    if has_met:
+        kernel[2, 32](x, flag, out)
+        assert out[0] == 5
+    else:
+        assert f"line {line_of(kernel, 14)}," in race(kernel, x, flag, out, grid=2, threads=32)
+
+
 @pytest.mark.parametrize("is_locked", [True, False])
 def test_a_lock(is_locked):
     @cuda.jit(check="race")
