@@ -196,6 +196,15 @@ static const char *with_article(Lower *l, const char *what)
     return has_one ? what : arena_format(l->arena, strchr("aeio", *what) ? "an %s" : "a %s", what);
 }
 
+static bool operand_of_slice(Lower *l, const Constant *constant, Operand *out)
+{
+    Operand parts[3];
+    for (uint32_t i = 0; i < 3; i++)
+        if (!operand_of_constant(l, constant->items[i], &parts[i]))
+            return false;
+    return *out = lower_make_tuple(l, parts, 3, TUPLE_SLICE), true;
+}
+
 bool operand_of_constant(Lower *l, const Constant *constant, Operand *out)
 {
     *out = (Operand){.constant = constant};
@@ -207,7 +216,7 @@ bool operand_of_constant(Lower *l, const Constant *constant, Operand *out)
         return lower_fail(l, DIAG_UNSUPPORTED_VALUE, shown,
                           with_article(l, constant->text ? constant->text : "Python object"),
                           constant->names ? constant->names[0] : "");
-    case CONSTANT_SLICE: return lower_fail(l, DIAG_UNSUPPORTED_VALUE, shown, "an object of class 'slice'", "");
+    case CONSTANT_SLICE: return operand_of_slice(l, constant, out);
     case CONSTANT_NONE: *out = operand_none(); return true;
     case CONSTANT_BOOL: out->type = TYPE_OF(BOOL); return true;
     case CONSTANT_INT:

@@ -126,7 +126,7 @@ static const Constant *tuple(SnapshotScope *scope, PyObject *value, const char *
     return ok && !PyErr_Occurred() ? constant : NULL;
 }
 
-/* A slice of constants is a constant of code since CPython 3.14. */
+/* Captured; and a slice of constants is a constant of code since CPython 3.14. */
 static const Constant *slice(SnapshotScope *scope, PyObject *value, const char *shown)
 {
     const PySliceObject *parts = (PySliceObject *)value;

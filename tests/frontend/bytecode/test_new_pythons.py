@@ -49,14 +49,18 @@ def test_constant_slices():
     assert out.tolist() == [2, 4, 3, 7] and x[1, 0] == 102
 
 
-def test_a_global_slice_is_refused():
-    part = slice(1, 3)
+def test_captured_slices():
+    part, rows, last = slice(1, 3), (slice(None, None, 2), 1), slice(-2, None)
 
-    def kernel(x):
-        x[part] = 1
+    def kernel(x, y):
+        x[part] = 7
+        y[rows] += x[part.start] + (10 if part.step is None else 0)
+        for at, value in enumerate(x[last]):
+            y[at, 0] = value
 
-    with pytest.raises(UnsupportedError, match="'part' is an object of class 'slice'"):
-        run(kernel, np.zeros(4))
+    x, y = np.arange(4.0), np.zeros((3, 2))
+    run(kernel, x, y)
+    assert x.tolist() == [0, 7, 7, 3] and y.tolist() == [[7, 17], [3, 0], [0, 17]]
 
 
 def test_annotations_capture_nothing():
