@@ -23,6 +23,9 @@ foreach(room core frontend codegen runtime jit)
     set_property(TEST ${room} APPEND PROPERTY ENVIRONMENT "${variable}=$<TARGET_FILE:${name}>")
   endforeach()
 endforeach()
+if(CUJIT_SANITIZE STREQUAL "thread")
+  target_compile_options(test_runtime PRIVATE --param=tsan-instrument-func-entry-exit=0)  # as the room
+endif()
 
 # tests/fuzz/fuzz_*.c: a bounded run of each fuzzer; the executables take a number of inputs and a seed for long ones.
 add_executable(fuzz_ir "${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_ir.c")

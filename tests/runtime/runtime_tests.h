@@ -26,6 +26,14 @@ void in_child(const char *what, void (*body)(void));
 /* The same with environment variables set: names and values, ended by NULL. */
 void in_child_with(const char *what, void (*body)(void), const char *const *environment);
 
+/* ThreadSanitizer keeps signals until a call of the C library, knows no threads of a child after a fork, and takes a second
+ * for a fork. */
+#ifdef __SANITIZE_THREAD__
+enum { under_thread_sanitizer = true };
+#else
+enum { under_thread_sanitizer = false };
+#endif
+
 /* Zeroed memory that children share with their parent. */
 void *shared_memory(size_t size);
 

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "core/base/poison.h"
-#include "runtime/host/machine/thread_sanitizer.h"
 
 /* Linux 6.13: a guard inside a mapping, without splitting it. */
 #ifndef MADV_GUARD_INSTALL
@@ -25,25 +24,20 @@ enum {
     MAX_SPLIT_GUARDS = 16384,
 };
 
-#ifdef HAS_THREAD_SANITIZER
-#define SWITCH "host_stack_switch" /* host_fiber_switch says first who goes on */
-#else
-#define SWITCH "host_fiber_switch"
-#endif
-
 #if defined(__x86_64__)
 /* The initial stack holds, upwards: r15, r14, r13 = entry, r12 = argument, rbx, rbp, return address. */
 __asm__(".text\n"
         ".balign 16\n"
-        ".globl " SWITCH "\n"
-        ".hidden " SWITCH "\n"
-        ".type " SWITCH ", @function\n" SWITCH ":\n"
+        ".globl host_fiber_switch\n"
+        ".hidden host_fiber_switch\n"
+        ".type host_fiber_switch, @function\n"
+        "host_fiber_switch:\n"
         "    pushq %rbp\n    pushq %rbx\n    pushq %r12\n    pushq %r13\n    pushq %r14\n    pushq %r15\n"
         "    movq %rsp, (%rdi)\n"
         "    movq %rsi, %rsp\n"
         "    popq %r15\n    popq %r14\n    popq %r13\n    popq %r12\n    popq %rbx\n    popq %rbp\n"
         "    ret\n"
-        ".size " SWITCH ", .-" SWITCH "\n"
+        ".size host_fiber_switch, .-host_fiber_switch\n"
         ".type host_fiber_start, @function\n"
         "host_fiber_start:\n"
         "    .cfi_startproc\n"
@@ -58,9 +52,10 @@ enum { SAVED_WORDS = 7, SAVED_ENTRY = 2, SAVED_ARGUMENT = 3, SAVED_RETURN = 6 };
 /* The initial stack holds, upwards: x19 = entry, x20 = argument, x21..x28, x29, x30 = return address, d8..d15. */
 __asm__(".text\n"
         ".balign 16\n"
-        ".globl " SWITCH "\n"
-        ".hidden " SWITCH "\n"
-        ".type " SWITCH ", %function\n" SWITCH ":\n"
+        ".globl host_fiber_switch\n"
+        ".hidden host_fiber_switch\n"
+        ".type host_fiber_switch, %function\n"
+        "host_fiber_switch:\n"
         "    sub sp, sp, #160\n"
         "    stp x19, x20, [sp, #0]\n    stp x21, x22, [sp, #16]\n    stp x23, x24, [sp, #32]\n"
         "    stp x25, x26, [sp, #48]\n    stp x27, x28, [sp, #64]\n    stp x29, x30, [sp, #80]\n"
@@ -75,7 +70,7 @@ __asm__(".text\n"
         "#144]\n"
         "    add sp, sp, #160\n"
         "    ret\n"
-        ".size " SWITCH ", .-" SWITCH "\n"
+        ".size host_fiber_switch, .-host_fiber_switch\n"
         ".type host_fiber_start, %function\n"
         "host_fiber_start:\n"
         "    .cfi_startproc\n"
@@ -92,8 +87,9 @@ enum { SAVED_WORDS = 20, SAVED_ENTRY = 0, SAVED_ARGUMENT = 1, SAVED_RETURN = 11 
 
 extern const char host_fiber_start[] __attribute__((visibility("hidden")));
 
-static void *prepare(uint8_t *top, void (*entry)(void *argument), void *argument)
+void *host_fiber_prepare(uint8_t *top, void (*entry)(void *argument), void *argument)
 {
+    assert(top && entry);
     uintptr_t *saved = (uintptr_t *)(((uintptr_t)top & ~(uintptr_t)15) - SAVED_WORDS * sizeof(uintptr_t));
     for (int i = 0; i < SAVED_WORDS; i++)
         saved[i] = 0;
@@ -121,28 +117,8 @@ static void protect_guards(HostStacks *stacks, size_t page)
     }
 }
 
-static uint8_t *lowest_byte(const HostStacks *stacks, uint32_t index)
-{
-    return stacks->base + index * stacks->stride + (size_t)sysconf(_SC_PAGESIZE);
-}
-
-/* ThreadSanitizer takes a fiber for a thread, which has an identity: noted in the lowest word of the fiber's stack. */
-static void forget_identity(const HostStacks *stacks, uint32_t index)
-{
-#ifdef HAS_THREAD_SANITIZER
-    void **noted = (void **)lowest_byte(stacks, index);
-    if (*noted)
-        __tsan_destroy_fiber(*noted);
-    *noted = NULL;
-#else
-    (void)stacks, (void)index;
-#endif
-}
-
 static void stacks_unmap(HostStacks *stacks)
 {
-    for (uint32_t i = 0; i < stacks->count; i++)
-        forget_identity(stacks, i);
     if (stacks->base)
         munmap(stacks->base, stacks->count * stacks->stride);
     assert(split_guards >= stacks->split_guards);
@@ -180,43 +156,15 @@ int host_stacks_map(HostStacks *stacks, uint32_t count, size_t usable)
     return 0;
 }
 
+void host_stack_forget(const HostStacks *stacks, uint32_t index)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    assert(index < stacks->count && stacks->stride > page);
+    memory_unpoison(stacks->base + index * stacks->stride + page, stacks->stride - page);
+}
+
 uint8_t *host_stack_top(const HostStacks *stacks, uint32_t index)
 {
     assert(index < stacks->count);
     return stacks->base + (index + 1) * stacks->stride - index % STAGGER_STEPS * STAGGER_STEP;
-}
-
-/* --- fibers --------------------------------------------------------------------------------------------------------- */
-#ifdef HAS_THREAD_SANITIZER
-/* What is saved of a fiber: with its stack pointer, who it is to the sanitizer. */
-typedef struct Saved {
-    void *stack_pointer, *identity;
-} Saved;
-
-void host_stack_switch(void **save, void *load) __attribute__((visibility("hidden")));
-
-__attribute__((no_sanitize("thread"))) void host_fiber_switch(void **save, void *load)
-{
-    Saved saved = {.identity = __tsan_get_current_fiber()}, *next = load;
-    *save = &saved;
-    __tsan_switch_to_fiber(next->identity, 0);
-    host_stack_switch(&saved.stack_pointer, next->stack_pointer);
-}
-#endif
-
-void *host_fiber_prepare(const HostStacks *stacks, uint32_t index, uint8_t *top, void (*entry)(void *argument),
-                         void *argument)
-{
-    assert(index < stacks->count && top && entry);
-    uint8_t *lowest = lowest_byte(stacks, index);
-    memory_unpoison(lowest, (size_t)(stacks->base + (index + 1) * stacks->stride - lowest));
-#ifdef HAS_THREAD_SANITIZER
-    Saved *saved = (Saved *)((uintptr_t)top & ~(uintptr_t)63) - 1;
-    forget_identity(stacks, index);
-    *(void **)lowest = saved->identity = __tsan_create_fiber(0);
-    saved->stack_pointer = prepare((uint8_t *)saved, entry, argument);
-    return saved;
-#else
-    return prepare(top, entry, argument);
-#endif
 }

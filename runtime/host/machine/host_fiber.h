@@ -21,10 +21,10 @@ bool host_stacks_suffice(const HostStacks *stacks, uint32_t count, size_t usable
 int host_stacks_map(HostStacks *stacks, uint32_t count, size_t usable);
 /* The end (highest address, 64-byte aligned) of stack `index`, staggered so that tops do not share cache sets. */
 uint8_t *host_stack_top(const HostStacks *stacks, uint32_t index);
-/* A stack pointer that, switched to, calls entry(argument) on that stack, below `top`. entry never returns. Fibers that left
- * the stack in the middle are no more: what sanitizers noted of them is void. */
-void *host_fiber_prepare(const HostStacks *stacks, uint32_t index, uint8_t *top, void (*entry)(void *argument),
-                         void *argument);
+/* Threads that left it in the middle are no more: what AddressSanitizer noted of their variables is void. */
+void host_stack_forget(const HostStacks *stacks, uint32_t index);
+/* A stack pointer that, switched to, calls entry(argument) on the stack that ends at `top`. entry never returns. */
+void *host_fiber_prepare(uint8_t *top, void (*entry)(void *argument), void *argument);
 /* Saves callee-saved registers and the stack pointer in *save, continues where `load` was saved. No system call. */
 void host_fiber_switch(void **save, void *load) __attribute__((visibility("hidden")));
 

@@ -23,8 +23,9 @@ HostFiber *host_fiber_take(HostWorker *worker)
     HostFiber *fiber = (HostFiber *)(place & ~(uintptr_t)63);
     if (index >= worker->fibers_made) {
         worker->fibers_made = index + 1;
-        fiber->stack_pointer = host_fiber_prepare(&worker->stacks, index, (uint8_t *)fiber, fiber_main, fiber);
+        host_stack_forget(&worker->stacks, index);
         fiber->worker = worker;
+        fiber->stack_pointer = host_fiber_prepare((uint8_t *)fiber, fiber_main, fiber);
     }
     return fiber;
 }

@@ -150,7 +150,7 @@ static void signals(void)
 /* No room for stacks: a Diag, and the next launch that fits works. */
 static void no_memory(void)
 {
-#ifndef __SANITIZE_ADDRESS__
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they need the address space */
     Diag diag = {0};
     KernelImage image = {.name = "k", .thread_entry = count_threads, .local_size = 4 << 20};
     RtKernel *kernel = rt_kernel_load(rt_device(RT_CPU, 0, &diag), &image, &diag);
@@ -175,8 +175,10 @@ void test_host_pool(void)
     in_child_with("no number of threads", bad_thread_count, (const char *[]){"CUJIT_CPU_THREADS", "many", NULL});
     in_child_with("too few threads", bad_thread_count, (const char *[]){"CUJIT_CPU_THREADS", "0", NULL});
     in_child("no memory for stacks", no_memory);
-    in_child("signals", signals);
-    in_child("forks", forks);
+    if (!under_thread_sanitizer) {
+        in_child("signals", signals);
+        in_child("forks", forks);
+    }
     concurrent_launches();
     in_child_with("many threads", concurrent_launches, (const char *[]){"CUJIT_CPU_THREADS", "24", NULL});
 }
