@@ -322,8 +322,7 @@ static LLVMValueRef dynamic_shared_size(Emitter *emitter)
 
 static const char *math_symbol(Emitter *emitter, IntrinsicId id, bool is_double)
 {
-    (void)emitter;
-    return is_double ? intrinsic_info[id].host64 : intrinsic_info[id].host32;
+    return elementary_symbol(emitter, is_double ? intrinsic_info[id].host64 : intrinsic_info[id].host32);
 }
 
 static void begin(Emitter *emitter)

@@ -28,10 +28,21 @@ static const char *declare_form(Emitter *emitter, const ElementaryFunction *row,
     return name;
 }
 
+/* What LLVM knows by its name in C it computes by the C library where the arguments are constants, with other last bits. But
+ * it also makes multiplications and roots of powers, which are worth more than equal bits. */
+const char *elementary_symbol(Emitter *emitter, const char *name)
+{
+    if (!find_elementary_function(name) || !strcmp(name, "pow") || !strcmp(name, "powf"))
+        return name;
+    return arena_format(emitter->arena, ELEMENTARY_PREFIX "%s.1", name);
+}
+
 /* By the names of LLVM's "vector function ABI": lanes, a v for each operand, the scalar function, the vector form. */
 void describe_vector_forms(Emitter *emitter, const char *symbol, LLVMValueRef call)
 {
-    const ElementaryFunction *row = find_elementary_function(symbol);
+    const ElementaryFunction *row = find_elementary_symbol(symbol);
+    if (!row)
+        row = find_elementary_function(symbol);
     if (!row)
         return;
     const char *forms = "";

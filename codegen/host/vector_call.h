@@ -5,6 +5,8 @@
 
 #include "codegen/emit.h"
 
+/* How code calls a function of the C library, or the CPU device's own in its place. */
+const char *elementary_symbol(Emitter *emitter, const char *name);
 /* Names the vector forms of an elementary function to LLVM; keeps their declarations until loops are vectorized. */
 void describe_vector_forms(Emitter *emitter, const char *symbol, LLVMValueRef call);
 void keep_vector_forms(Emitter *emitter);

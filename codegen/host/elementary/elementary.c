@@ -50,29 +50,38 @@ const ElementaryFunction *find_elementary_function(const char *name)
     return NULL;
 }
 
-static ElementaryCode vector_code(const char *name_and_lanes)
+/* The function that the symbol of so many lanes names, which are 1 << *width; NULL: none. */
+static const ElementaryFunction *parse_symbol(const char *symbol, int *width)
 {
+    size_t prefix = strlen(ELEMENTARY_PREFIX);
     uint32_t count;
     const ElementaryFunction *functions = elementary_functions(&count);
+    if (strncmp(symbol, ELEMENTARY_PREFIX, prefix) != 0)
+        return NULL;
     for (uint32_t i = 0; i < count; i++) {
         size_t length = strlen(functions[i].name);
-        if (strncmp(functions[i].name, name_and_lanes, length) != 0 || name_and_lanes[length] != '.')
+        if (strncmp(functions[i].name, symbol + prefix, length) != 0 || symbol[prefix + length] != '.')
             continue;
-        for (int width = 1; width < ELEMENTARY_WIDTHS; width++) {
+        for (*width = 0; *width < ELEMENTARY_WIDTHS; ++*width) {
             char lanes[8];
-            snprintf(lanes, sizeof lanes, "%d", 1 << width);
-            if (!strcmp(name_and_lanes + length + 1, lanes))
-                return functions[i].code[width];
+            snprintf(lanes, sizeof lanes, "%d", 1 << *width);
+            if (!strcmp(symbol + prefix + length + 1, lanes))
+                return &functions[i];
         }
     }
     return NULL;
 }
 
+const ElementaryFunction *find_elementary_symbol(const char *symbol)
+{
+    int width;
+    const ElementaryFunction *function = parse_symbol(symbol, &width);
+    return function && width == 0 ? function : NULL;
+}
+
 ElementaryCode elementary_code(const char *symbol)
 {
-    size_t length = strlen(ELEMENTARY_PREFIX);
-    if (!strncmp(symbol, ELEMENTARY_PREFIX, length))
-        return vector_code(symbol + length);
-    const ElementaryFunction *function = find_elementary_function(symbol);
-    return function ? function->code[0] : NULL;
+    int width;
+    const ElementaryFunction *of_lanes = parse_symbol(symbol, &width), *in_c = find_elementary_function(symbol);
+    return of_lanes ? of_lanes->code[width] : in_c ? in_c->code[0] : NULL;
 }

@@ -25,7 +25,9 @@ const ElementaryFunction *find_elementary_function(const char *name);
 
 /* How code for the host names the function of so many lanes: this, the name in C, ".", the number. */
 #define ELEMENTARY_PREFIX "cujit.vector."
-/* The code of a function by its name in C or that name of a vector of them; NULL: there is none. */
+/* The one whose name for one lane this is; NULL: none. */
+const ElementaryFunction *find_elementary_symbol(const char *symbol);
+/* The code of a function by its name in C or the name of so many lanes of it; NULL: there is none. */
 ElementaryCode elementary_code(const char *symbol);
 
 #endif

@@ -33,19 +33,6 @@ LANE uint64_t never(double x)
     static double name##_1(double x, double y) { return lane(x, y); }
 #include "codegen/host/elementary/elementary.def"
 
-/* What LLVM makes of a sine and a cosine of one number. */
-static void sincosf_1(float x, float *sine, float *cosine)
-{
-    *sine = sinf_1(x);
-    *cosine = cosf_1(x);
-}
-
-static void sincos_1(double x, double *sine, double *cosine)
-{
-    *sine = sin_1(x);
-    *cosine = cos_1(x);
-}
-
 /* --- vectors ------------------------------------------------------------------------------------------------------------------- */
 
 #define LANES(lanes)           \
@@ -140,7 +127,5 @@ extern const uint32_t ELEMENTARY_COUNT;
 
 const ElementaryFunction ELEMENTARY_SET[] = {
 #include "codegen/host/elementary/elementary.def"
-    {"sincosf", false, 1, {(ElementaryCode)sincosf_1}},
-    {"sincos", true, 1, {(ElementaryCode)sincos_1}},
 };
 const uint32_t ELEMENTARY_COUNT = sizeof ELEMENTARY_SET / sizeof ELEMENTARY_SET[0];

@@ -178,8 +178,20 @@ def test_every_launch_shape_gives_the_same():
     assert all(same_bits(out, results[0]).all() for out in results)
 
 
+@pytest.mark.parametrize("name", [name for name in [*ONE, *TWO] if name != "pow"])
+def test_constants_have_the_bits_of_variables(name):
+    """LLVM knows the C library's functions, and computed those of constants by them."""
+    columns = [column[:100] for column in columns_of(name, np.float64)]
+    lines = [f"    out[{i}] = math.{name}({', '.join(repr(float(x)) for x in numbers)})"
+             for i, numbers in enumerate(zip(*columns, strict=True))]
+    scope = {"math": math}
+    exec("\n".join(["def constants(out):", *lines]), scope)
+    out = np.zeros(100)
+    cuda.jit(scope["constants"])[1, 1](out)
+    assert same_bits(out, launch(kernel_of(name, len(columns))[0], columns)).all()
+
+
 def test_sine_and_cosine_of_one_number():
-    """LLVM makes one call of them."""
     @cuda.jit
     def kernel(x, s, c):
         i = cuda.grid(1)
