@@ -1,6 +1,7 @@
 """The objects that cuda.jit makes: functions compiled once for each list of argument types."""
 from __future__ import annotations
 
+import ast
 import functools
 import types as python_types
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
@@ -433,5 +434,17 @@ def converting(function: PythonFunction, types: ArgumentTypes, result: Type | No
         call = f"return result(function({', '.join(passed)}))"
     name = name or function.__name__
     label = name if name.isidentifier() else "compiled"
-    exec(f"def {label}({', '.join(arguments)}):\n    {call}\n", namespace)
+    exec(_at_the_place_of(function, f"def {label}({', '.join(arguments)}):\n    {call}\n"), namespace)
     return namespace[label]
+
+
+def _at_the_place_of(function: PythonFunction, source: str) -> python_types.CodeType:
+    """The source's code. What is said of it is said of the line where the function begins, which has its signature."""
+    code = getattr(function, "__code__", None)
+    file, line = (code.co_filename, code.co_firstlineno) if code else ("<string>", 1)
+    place = {"lineno": line, "end_lineno": line, "col_offset": 0, "end_col_offset": 0}
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        vars(node).update({name: place[name] for name in node._attributes})
+    code_of_source: python_types.CodeType = compile(tree, file, "exec")
+    return code_of_source
