@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/diagnostic/overflow_record.h"
 #include "core/observed.h"
 
 typedef struct HostThread HostThread;
@@ -40,6 +41,8 @@ typedef struct HostServices {
      * a value, the axes from bit 16 on; site: the number of an exception of the module; value: of a write, its bits. */
     void (*watch)(HostThread *thread, uint32_t what, uint32_t site, const void *address, uint64_t size, uint64_t value,
                   const int64_t *indices);
+    /* Arithmetic that went wrong. Takes no thread: one whose address is known to others is memory, not registers. */
+    void (*note)(OverflowRecord *record, const OverflowCase *occurrence);
 } HostServices;
 
 /* What a running thread knows. Compiled code reads the fields by their offsets. */
@@ -59,6 +62,7 @@ struct HostThread {
     int64_t dynamic_size; /* bytes at dynamic_shared: the launch's */
     uint8_t *const *cluster_shared; /* `shared` of each block of the cluster, by rank; NULL without clusters */
     int32_t call_line; /* of the user's last call of a library function, for messages about what waits in it */
+    OverflowRecord *overflows; /* by the number of the exception; NULL: the kernel has no NOTEs */
     uint8_t *context; /* HostBlocksEntry: what a block keeps for its threads, 128-byte aligned */
 };
 

@@ -19,6 +19,7 @@
     NUMBER(uint32_t, context_size) /* host: bytes that a block keeps for each thread (host_context_bytes) */       \
     NUMBER(bool, has_real_threads) /* host: the entry runs one thread */                                           \
     NUMBER(bool, reports) /* threads may raise what the host is told of */                                         \
+    NUMBER(bool, has_notes) /* host: a launch gives it OverflowRecords */                                          \
     NUMBER(uint32_t, parameters_size) /* GPU: bytes of the kernel's parameters */                                  \
     NUMBER(unsigned, checks) /* host: the CheckSet of what the runtime looks for */                                \
     NUMBER(int, max_registers) /* GPU: 0: no limit */                                                              \

@@ -68,22 +68,28 @@ typedef struct LaunchBounds {
 /* What check mode looks for, a bit for each row of check.def. */
 typedef unsigned CheckSet;
 enum {
-#define CHECK_ROW(id, word, gpu, doc) CHECK_BIT_##id,
+#define CHECK_ROW(id, word, gpu, all, doc) CHECK_BIT_##id,
 #include "core/check.def"
 #undef CHECK_ROW
     CHECK_COUNT
 };
 enum {
     CHECKS_NONE = 0,
-#define CHECK_ROW(id, word, gpu, doc) CHECK_##id = 1 << CHECK_BIT_##id,
+#define CHECK_ROW(id, word, gpu, all, doc) CHECK_##id = 1 << CHECK_BIT_##id,
 #include "core/check.def"
 #undef CHECK_ROW
     CHECKS_ALL = (1 << CHECK_COUNT) - 1,
     CHECKS_OF_GPUS = 0
-#define CHECK_ROW(id, word, gpu, doc) | gpu << CHECK_BIT_##id
+#define CHECK_ROW(id, word, gpu, all, doc) | gpu << CHECK_BIT_##id
 #include "core/check.def"
 #undef CHECK_ROW
     ,
+    CHECKS_OF_TRUE = 0
+#define CHECK_ROW(id, word, gpu, all, doc) | all << CHECK_BIT_##id
+#include "core/check.def"
+#undef CHECK_ROW
+    ,
+    CHECKS_OF_OVERFLOW = CHECK_OVERFLOW | CHECK_OVERFLOW_RAISES,
     CHECKS_SCHEDULED = 1 << (CHECK_COUNT + 2), /* CPU device: not a check; its threads run in another order */
     CHECKS_EVERY = 1 << (CHECK_COUNT + 1), /* those that the device has */
     CHECKS_DEFAULT = 1 << CHECK_COUNT /* nothing was said: checks_of() decides */

@@ -21,6 +21,7 @@ struct JitSpecialization {
     uint64_t tag; /* in records of exceptions: the function's number, and below it the specialization's */
     const char *warnings; /* of its source, as KernelImage has them; in the arena. NULL: it has no source */
     bool prints;
+    bool has_notes; /* behind a launch the host is told of arithmetic that went wrong */
     bool checks_init; /* the CPU device is told what it writes */
     bool waits; /* a launch of it returns when the kernel is done */
     uint32_t exception_count;

@@ -207,6 +207,7 @@ bool jit_compile(const JitFunction *function, const Target *target, JitSpecializ
             ok = link(function, specialization, image, diag);
         image->written = written;
         image->reports = reports;
+        image->has_notes = module->has_notes;
         keep_plan(&plan, image);
         image->parameter_count = specialization->count;
         image->warnings_size = warnings.length;
@@ -221,7 +222,7 @@ bool jit_restore_exceptions(const JitFunction *function, const KernelImage *imag
 {
     Target target;
     Diag ignored = {.id = DIAG_NONE};
-    if (!image->reports)
+    if (!image->reports && !image->has_notes)
         return true;
     if (!jit_target_of_device(specialization->device, &target, &ignored))
         return false;

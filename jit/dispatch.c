@@ -163,7 +163,7 @@ static bool launch_and_wait(const JitSpecialization *specialization, const RtLau
     return *ran && quiet;
 }
 
-static bool launch_this(const JitSpecialization *specialization, RtLaunch launch, bool *ran, Diag *diag)
+static bool launch_raising(const JitSpecialization *specialization, RtLaunch launch, bool *ran, Diag *diag)
 {
     launch.parameters_size = specialization->abi->size;
     if (rt_tracks_writes(specialization->device) && !specialization->checks_init)
@@ -179,9 +179,37 @@ static bool launch_this(const JitSpecialization *specialization, RtLaunch launch
     return *ran = rt_launch(specialization->kernel, &launch, diag);
 }
 
+/* Those that happened. */
+static void collect_overflows(const JitSpecialization *specialization, const OverflowRecord *records,
+                              JitOverflows *overflows)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < specialization->exception_count; i++)
+        count += records[i].count != 0;
+    *overflows = (JitOverflows){.items = count ? memory_try(count * sizeof *overflows->items) : NULL};
+    for (uint32_t i = 0; overflows->items && i < specialization->exception_count; i++)
+        if (records[i].count)
+            overflows->items[overflows->count++] = (JitOverflow){&specialization->exceptions[i], records[i]};
+}
+
+static bool launch_this(const JitSpecialization *specialization, RtLaunch launch, JitOverflows *overflows, bool *ran,
+                        Diag *diag)
+{
+    if (!specialization->has_notes)
+        return launch_raising(specialization, launch, ran, diag);
+    launch.overflows = memory_new(specialization->exception_count * sizeof *launch.overflows, diag);
+    if (!launch.overflows)
+        return *ran = false;
+    bool ok = launch_raising(specialization, launch, ran, diag);
+    if (overflows)
+        collect_overflows(specialization, launch.overflows, overflows);
+    memory_free(launch.overflows);
+    return ok;
+}
+
 /* By another kernel, whose parameters begin as this one's and may go on. */
 static bool launch_variant(const JitSpecialization *variant, const JitSpecialization *specialization, RtLaunch launch,
-                           bool *ran, Diag *diag)
+                           JitOverflows *overflows, bool *ran, Diag *diag)
 {
     void *given = launch.parameters;
     launch.parameters = memory_new(variant->abi->size, diag);
@@ -189,20 +217,23 @@ static bool launch_variant(const JitSpecialization *variant, const JitSpecializa
         return *ran = false;
     uint32_t size = variant->abi->size < specialization->abi->size ? variant->abi->size : specialization->abi->size;
     memcpy(launch.parameters, given, size);
-    bool ok = launch_this(variant, launch, ran, diag);
+    bool ok = launch_this(variant, launch, overflows, ran, diag);
     memory_free(launch.parameters);
     return ok;
 }
 
-bool jit_launch(const JitSpecialization *specialization, RtLaunch launch, bool *ran, Diag *diag)
+bool jit_launch(const JitSpecialization *specialization, RtLaunch launch, JitOverflows *overflows, bool *ran,
+                Diag *diag)
 {
+    if (overflows)
+        *overflows = (JitOverflows){0};
     const JitSpecialization *variant = specialization;
     if (specialization->plan.test_count)
         variant = jit_variant(specialization, &launch, diag);
     if (!variant)
         return *ran = false;
-    return variant == specialization ? launch_this(variant, launch, ran, diag)
-                                     : launch_variant(variant, specialization, launch, ran, diag);
+    return variant == specialization ? launch_this(variant, launch, overflows, ran, diag)
+                                     : launch_variant(variant, specialization, launch, overflows, ran, diag);
 }
 
 /* The specialization or the variant of one with that tag. */

@@ -46,7 +46,8 @@ static void copy_exception(Arena *arena, const IrException *from, IrException *t
 
 void jit_keep_exceptions(const IrModule *module, JitSpecialization *specialization)
 {
-    if (!module->first->reports)
+    specialization->has_notes = module->has_notes;
+    if (!module->first->reports && !module->has_notes)
         return;
     IrException *exceptions = ARENA_ARRAY(specialization->arena, IrException, module->exception_count);
     for (uint32_t i = 0; i < module->exception_count; i++)

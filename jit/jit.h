@@ -110,10 +110,20 @@ bool jit_is_observed(const JitSpecialization *specialization);
 /* That of each code that launches of the specialization may have run; none where it is not observed. */
 void jit_each_observation(const JitSpecialization *specialization, void (*visit)(const JitObservation *, void *user),
                           void *user);
+/* What went wrong in the arithmetic of a launch: not a failure. */
+typedef struct JitOverflow {
+    const IrException *what; /* lives as long as the function */
+    OverflowRecord record;
+} JitOverflow;
+typedef struct JitOverflows {
+    JitOverflow *items; /* by memory_free() */
+    uint32_t count;
+} JitOverflows;
 /* Launches with the parameter buffer that jit_abi describes, and writes its fields for exceptions; launch->parameters_size
  * is set here. DIAG_KERNEL_EXCEPTION: a thread raised; in this launch if the device is the CPU or the launch waits, else in
- * an earlier one on the stream. *ran: whether the kernel was launched, which it may have been before a failure. */
-bool jit_launch(const JitSpecialization *specialization, RtLaunch launch, bool *ran, Diag *diag);
+ * an earlier one on the stream. *overflows, if there is memory for it, and not NULL: what it is told of. *ran: whether the kernel was launched, which it may have been before a failure. */
+bool jit_launch(const JitSpecialization *specialization, RtLaunch launch, JitOverflows *overflows, bool *ran,
+                Diag *diag);
 /* The number of the function that a record of an exception is of. */
 static inline uint32_t jit_raising_function(const ExceptionRecord *record) { return (uint32_t)(record->tag >> 32); }
 /* What the record, which is of this function, says was raised. */

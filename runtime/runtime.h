@@ -159,6 +159,7 @@ typedef struct RtLaunch {
     size_t parameters_size;
     /* While the CPU device runs the kernel, asked now and then on the launching thread: whether to end it. NULL: never. */
     bool (*interrupted)(void);
+    OverflowRecord *overflows; /* the CPU device: what the kernel's NOTEs are written to; NULL: it has none */
 } RtLaunch;
 
 /* Launches asynchronously on a GPU; the CPU device returns when the kernel is done. */

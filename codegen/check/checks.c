@@ -1,25 +1,27 @@
 /* Check mode: the checks that are wanted, put into every function of a module. */
 #include "codegen/check/bounds.h"
+#include "codegen/check/overflow.h"
 #include "codegen/check/plan.h"
 #include "codegen/check/watch.h"
 #include "codegen/codegen.h"
 
+#include <string.h>
+
 typedef struct Checks {
     CheckSet wanted;
-    const Table *bounds; /* by access: the axes to check; NULL: all */
+    const Table *demanded; /* by value: what the code has to check of it (plan.h) */
 } Checks;
-
-static unsigned axes_to_check(const Checks *checks, const IrValue *value)
-{
-    return checks->bounds ? (unsigned)(uintptr_t)table_get(checks->bounds, &value, sizeof value) : bounded_axes(value);
-}
 
 /* Each check looks at the value in turn. */
 static void check_value(Rewrite *rewrite, IrValue *value, void *user)
 {
     const Checks *checks = user;
-    if (checks->wanted & CHECK_BOUNDS)
-        check_bounds(rewrite, value, axes_to_check(checks, value));
+    unsigned bits = (unsigned)(uintptr_t)table_get(checks->demanded, &value, sizeof value);
+    unsigned axes = bits & ((1u << FIRST_OVERFLOW_PART) - 1), parts = bits >> FIRST_OVERFLOW_PART;
+    if (axes)
+        check_bounds(rewrite, value, axes);
+    if (parts)
+        check_overflow(rewrite, value, parts, checks->wanted & CHECK_OVERFLOW_RAISES);
     if (value->op == IR_BROADCAST)
         rewrite_drop(rewrite, value);
 }
@@ -55,6 +57,8 @@ static void add_checks(IrModule *module, Checks *checks)
     for (IrFunc *function = module->first; function; function = function->next)
         if (is_bounded(function))
             rewrite_function(function, check_value, checks);
+    for (IrFunc *function = module->first; function; function = function->next)
+        overflow_drop_marks(function);
     if (module->exception_count > before)
         mark_reporting(module);
     before = module->exception_count;
@@ -65,15 +69,17 @@ static void add_checks(IrModule *module, Checks *checks)
 void codegen_add_checks(IrModule *module, const Target *target, const CompileOptions *options,
                         const LaunchTests *failed, LaunchPlan *plan)
 {
-    Checks checks = {.wanted = checks_of(options, target->kind)};
-    Table *bounds = NULL;
+    LaunchTests all;
+    LaunchPlan unused;
+    CheckSet wanted = checks_of(options, target->kind);
     if (plan)
         *plan = (LaunchPlan){0};
-    if (!checks.wanted || !module->first->is_kernel)
+    if (!wanted || !module->first->is_kernel)
         return;
-    if (plan && checks.wanted & CHECK_BOUNDS)
-        checks.bounds = bounds = plan_bounds(module, failed, plan, module->arena);
+    memset(&all, -1, sizeof all); /* one kernel for all launches: what not all of them pass is the code's */
+    Checks checks = {.wanted = wanted};
+    Table *demanded = plan_checks(module, wanted, plan ? failed : &all, plan ? plan : &unused, module->arena);
+    checks.demanded = demanded;
     add_checks(module, &checks);
-    if (bounds)
-        table_destroy(bounds);
+    table_destroy(demanded);
 }

@@ -5,12 +5,13 @@
 #include <assert.h>
 
 #include "codegen/check/bounds.h"
+#include "codegen/check/overflow.h"
 #include "codegen/check/ranges.h"
 
-/* An index of an access, and its tests, one for each context. */
+/* An index of an access or a part of an operation, and its tests, one for each context. */
 typedef struct Item {
     const IrValue *value;
-    uint32_t axis, first, count;
+    uint32_t axis, first, count; /* axis: the bit that stands for it */
     bool is_planned;
 } Item;
 
@@ -22,7 +23,7 @@ typedef struct Planner {
     uint32_t *numbers; /* of tests, those of an item one after another */
     uint32_t number_count, number_capacity;
     RangeTest tests[LAUNCH_MOST_TESTS];
-    uint32_t test_count;
+    uint32_t test_count, first_of_operations;
 } Planner;
 
 /* --- tests -------------------------------------------------------------------------------------------------------------- */
@@ -88,17 +89,22 @@ static uint32_t extent_of_access(Ranges *ranges, const Context *context, const I
                       : range_of_extent(ranges, context, value->operands[0], axis, (Place){value->block, NULL});
 }
 
-static bool add_test(Planner *planner, RangeTest test)
+static bool keep_test(Planner *planner, RangeTest test)
 {
-    const Ranges *ranges = planner->ranges;
-    bool is_known = ranges->known[test.index] == KNOWN && ranges->known[test.extent] & KNOWN_BELOW;
-    uint32_t number = is_known && !ranges->is_full ? number_of(planner, test) : RANGE_NONE;
+    uint32_t number = planner->ranges->is_full ? RANGE_NONE : number_of(planner, test);
     if (number == RANGE_NONE)
         return false;
     planner->numbers = arena_grow(planner->arena, planner->numbers, planner->number_count, &planner->number_capacity,
                                   sizeof *planner->numbers);
     planner->numbers[planner->number_count++] = number;
     return true;
+}
+
+static bool add_test(Planner *planner, RangeTest test)
+{
+    const Ranges *ranges = planner->ranges;
+    bool is_known = ranges->known[test.index] == KNOWN && ranges->known[test.extent] & KNOWN_BELOW;
+    return is_known && keep_test(planner, test);
 }
 
 static bool add_test_of_access(Planner *planner, const Context *context, const Item *item)
@@ -122,8 +128,17 @@ static bool add_tests_of_broadcast(Planner *planner, const Context *context, con
            add_test(planner, (RangeTest){.index = target, .extent = given, .first = -1, .last = -1});
 }
 
+static bool add_test_of_operation(Planner *planner, const Context *context, const Item *item)
+{
+    RangeTest test = {0};
+    unsigned part = item->axis - FIRST_OVERFLOW_PART;
+    return overflow_test(planner->ranges, context, item->value, part, &test) && keep_test(planner, test);
+}
+
 static bool add_tests(Planner *planner, const Context *context, const Item *item)
 {
+    if (item->axis >= FIRST_OVERFLOW_PART)
+        return add_test_of_operation(planner, context, item);
     return item->value->op == IR_BROADCAST ? add_tests_of_broadcast(planner, context, item)
                                            : add_test_of_access(planner, context, item);
 }
@@ -141,30 +156,57 @@ static void plan_item(Planner *planner, const IrFunc *function, const IrValue *v
     planner->items[planner->item_count++] = item;
 }
 
-static void plan_function(Planner *planner, const IrFunc *function)
+static unsigned operation_bits(const IrValue *value) { return overflow_parts(value) << FIRST_OVERFLOW_PART; }
+
+static void plan_function(Planner *planner, const IrFunc *function, unsigned (*bits_of)(const IrValue *value))
 {
     for (const IrBlock *block = function->first; block; block = block->next)
         for (const IrValue *value = block->first; value; value = value->next) {
-            unsigned axes = bounded_axes(value);
-            for (uint32_t axis = 0; axes >> axis; axis++)
-                if (axes >> axis & 1)
-                    plan_item(planner, function, value, axis);
+            unsigned bits = bits_of(value);
+            for (uint32_t bit = 0; bits >> bit; bit++)
+                if (bits >> bit & 1)
+                    plan_item(planner, function, value, bit);
         }
+}
+
+static void plan_functions(Planner *planner, const IrModule *module, unsigned (*bits_of)(const IrValue *value))
+{
+    for (const IrFunc *function = module->first; function; function = function->next)
+        if (is_bounded(function))
+            plan_function(planner, function, bits_of);
 }
 
 /* --- what is left ------------------------------------------------------------------------------------------------------- */
 
-/* The tests that not every launch passes, under numbers of their own; RANGE_NONE: the others. */
+enum { TEST_OF_CODE = RANGE_NONE - 1 };
+
+/* Those that a small launch does not pass: what they are of comes from memory. */
+static LaunchTests hopeless_tests(const Planner *planner, const LaunchPlan *all)
+{
+    static const uint32_t grid[3] = {2, 1, 1}, block[3] = {32, 1, 1};
+    const Ranges *ranges = planner->ranges;
+    LaunchTests hopeless;
+    uint8_t *parameters = ARENA_ARRAY(planner->arena, uint8_t, ranges->abi->size + 8);
+    for (uint32_t i = 0; i < ranges->count; i++)
+        if (ranges->nodes[i].op == RANGE_FIELD)
+            parameters[ranges->nodes[i].number] = 16;
+    LaunchFacts facts = {.grid = grid, .block = block, .dynamic_shared = 1024, .parameters = parameters};
+    launch_plan_holds(all, &facts, &hopeless);
+    return hopeless;
+}
+
+/* The tests that some launches pass, under numbers of their own; RANGE_NONE: all launches pass it. */
 static uint32_t *drop_proven(Planner *planner)
 {
     LaunchPlan all = {planner->ranges->nodes, planner->tests, planner->ranges->count, planner->test_count};
-    LaunchTests open;
+    LaunchTests open, hopeless = hopeless_tests(planner, &all);
     uint32_t *numbers = ARENA_ARRAY(planner->arena, uint32_t, planner->test_count + 1), count = 0;
     launch_plan_holds(&all, NULL, &open);
     for (uint32_t i = 0; i < planner->test_count; i++) {
-        bool is_open = launch_tests_have(&open, i);
-        numbers[i] = is_open ? count : RANGE_NONE;
-        if (is_open)
+        bool is_open = launch_tests_have(&open, i),
+             is_of_code = is_open && i >= planner->first_of_operations && launch_tests_have(&hopeless, i);
+        numbers[i] = is_of_code ? TEST_OF_CODE : is_open ? count : RANGE_NONE;
+        if (is_open && !is_of_code)
             planner->tests[count++] = planner->tests[i];
     }
     planner->test_count = count;
@@ -215,6 +257,8 @@ static bool needs_check(const Planner *planner, const Item *item, const uint32_t
 {
     for (uint32_t i = 0; i < item->count; i++) {
         uint32_t number = numbers[planner->numbers[item->first + i]];
+        if (number == TEST_OF_CODE)
+            return true;
         if (number != RANGE_NONE && launch_tests_have(failed, number))
             return true;
     }
@@ -227,15 +271,17 @@ static void demand_check(Table *demanded, const Item *item)
     table_set(demanded, &item->value, sizeof item->value, (void *)(axes | (uintptr_t)1 << item->axis));
 }
 
-Table *plan_bounds(const IrModule *module, const LaunchTests *failed, LaunchPlan *plan, Arena *arena)
+Table *plan_checks(const IrModule *module, CheckSet wanted, const LaunchTests *failed, LaunchPlan *plan, Arena *arena)
 {
     Table *demanded = table_create();
     Planner *planner = ARENA_NEW(arena, Planner);
     planner->arena = arena;
     planner->ranges = ranges_begin(module, arena);
-    for (const IrFunc *function = module->first; function; function = function->next)
-        if (is_bounded(function))
-            plan_function(planner, function);
+    if (wanted & CHECK_BOUNDS)
+        plan_functions(planner, module, bounded_axes);
+    planner->first_of_operations = planner->test_count;
+    if (wanted & CHECKS_OF_OVERFLOW)
+        plan_functions(planner, module, operation_bits);
     const uint32_t *numbers = drop_proven(planner);
     for (uint32_t i = 0; i < planner->item_count; i++)
         if (needs_check(planner, &planner->items[i], numbers, failed))

@@ -1,13 +1,19 @@
-/* Which accesses of a module a launch can prove to be inside of their arrays, and which the code has to check. */
+/* Which accesses of a module a launch can prove to be inside of their arrays, and which operations to be right; and which
+ * the code has to check. */
 #ifndef CUJIT_CODEGEN_PLAN_H
 #define CUJIT_CODEGEN_PLAN_H
 
 #include "core/base/table.h"
 #include "core/ir/ir.h"
 #include "core/launch_plan.h"
+#include "core/target.h"
 
-/* For each access that the code has to check, by its address: the axes, a bit each. failed: tests that do not count. The
- * plan, and the table's numbers, live in the arena; the caller destroys the table. */
-Table *plan_bounds(const IrModule *module, const LaunchTests *failed, LaunchPlan *plan, Arena *arena);
+/* The parts of operations stand behind the axes of accesses. */
+enum { FIRST_OVERFLOW_PART = 16 };
+
+/* For each value that the code has to check, by its address, a bit each: the axes of accesses that may be out of bounds (if
+ * that is wanted), and from FIRST_OVERFLOW_PART on the parts of operations that may go wrong (likewise). failed: tests that
+ * do not count. The plan, and the table's numbers, live in the arena; the caller destroys the table. */
+Table *plan_checks(const IrModule *module, CheckSet wanted, const LaunchTests *failed, LaunchPlan *plan, Arena *arena);
 
 #endif

@@ -85,6 +85,14 @@ uint32_t range_node(Ranges *ranges, RangeOp op, const Type *type, uint32_t a, ui
     return add_node(ranges, &node);
 }
 
+enum { BITS_OF_EXACT = 127 }; /* room for what is made of two numbers of 64 bits */
+
+uint32_t range_exact(Ranges *ranges, RangeOp op, uint32_t a, uint32_t b)
+{
+    RangeNode node = {.op = (uint8_t)op, .bits = BITS_OF_EXACT, .is_signed = 1, .a = a, .b = b, .c = RANGE_NONE};
+    return ranges->is_full ? 0 : add_node(ranges, &node);
+}
+
 uint32_t range_whole(Ranges *ranges, const Type *type)
 {
     return range_node(ranges, RANGE_WHOLE, type, RANGE_NONE, RANGE_NONE, RANGE_NONE, 0, 0);

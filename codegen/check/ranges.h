@@ -75,6 +75,8 @@ void ranges_forget(Ranges *ranges);
 uint32_t range_node(Ranges *ranges, RangeOp op, const Type *type, uint32_t a, uint32_t b, uint32_t c, int64_t number,
                     int64_t limit);
 uint32_t range_whole(Ranges *ranges, const Type *type);
+/* A sum, difference or product as it is without bounds of a type. */
+uint32_t range_exact(Ranges *ranges, RangeOp op, uint32_t a, uint32_t b);
 uint32_t range_between(Ranges *ranges, const Type *type, int64_t low, int64_t high);
 
 /* --- range_facts.c ------------------------------------------------------------------------------------------------------ */

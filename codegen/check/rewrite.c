@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "core/diagnostic/exception_record.h"
+
 /* A block in no list yet. */
 static IrBlock *new_block(Rewrite *rewrite)
 {
@@ -55,11 +57,11 @@ IrBlock *rewrite_unless(Rewrite *rewrite, IrValue *holds)
     return cold;
 }
 
-static const Type *tuple_of_numbers(Arena *arena, uint32_t count)
+static const Type *tuple_of(Arena *arena, uint32_t count, IrValue *const *values)
 {
     const Type **items = ARENA_ARRAY(arena, const Type *, count);
     for (uint32_t i = 0; i < count; i++)
-        items[i] = TYPE_OF(INT64);
+        items[i] = values[i]->type;
     return type_tuple(arena, items, count, TUPLE_PLAIN);
 }
 
@@ -73,8 +75,9 @@ static const char *named_in_library(Arena *arena, const char *format, const char
     return arena_format(arena, "%.*s%s%s", (int)(place - format), format, shown, place + strlen("{array}"));
 }
 
-void rewrite_fail(Rewrite *rewrite, IrBlock *block, const char *class, const char *format, const char *array,
-                  uint32_t count, IrValue *const *values)
+/* Its number. */
+static uint32_t add_exception(Rewrite *rewrite, const char *class, const char *format, const char *array,
+                              uint32_t count, IrValue *const *values)
 {
     Arena *arena = rewrite->module->arena;
     Constant *named = ARENA_NEW(arena, Constant);
@@ -83,14 +86,32 @@ void rewrite_fail(Rewrite *rewrite, IrBlock *block, const char *class, const cha
     const SourcePos *site = &rewrite->function->site;
     if (site->function)
         format = named_in_library(arena, format, array);
-    *argument = (IrExceptionArgument){.format = format, .type = tuple_of_numbers(arena, count)};
+    *argument = (IrExceptionArgument){.format = format, .type = tuple_of(arena, count, values)};
     IrException exception = {.class = named,
                              .argument_count = 1,
                              .arguments = argument,
                              .pos = site->function ? *site : *rewrite->pos,
                              .is_check = true,
                              .array = array};
-    ir_raise(block, ir_add_exception(rewrite->module, &exception), rewrite->pos, count, values);
+    return ir_add_exception(rewrite->module, &exception);
+}
+
+void rewrite_fail(Rewrite *rewrite, IrBlock *block, const char *class, const char *format, const char *array,
+                  uint32_t count, IrValue *const *values)
+{
+    ir_raise(block, add_exception(rewrite, class, format, array, count, values), rewrite->pos, count, values);
+}
+
+void rewrite_note(Rewrite *rewrite, IrValue *condition, const char *class, const char *format, uint32_t count,
+                  IrValue *const *values)
+{
+    IrValue *operands[1 + EXCEPTION_SLOTS] = {condition};
+    assert(count <= EXCEPTION_SLOTS);
+    for (uint32_t i = 0; i < count; i++)
+        operands[1 + i] = values[i];
+    uint32_t number = add_exception(rewrite, class, format, NULL, count, values);
+    rewrite_emit(rewrite, IR_NOTE, &type_none, 1 + count, operands)->index = number;
+    rewrite->module->has_notes = true;
 }
 
 static bool comes_first(const IrValue *value) { return value && (value->op == IR_PHI || value->op == IR_PARAM); }

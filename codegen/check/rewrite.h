@@ -30,9 +30,12 @@ IrValue *rewrite_int(Rewrite *rewrite, const Type *type, int64_t value);
 /* Goes on where the bool holds. Returns the block for the threads for which it does not, which the caller ends. */
 IrBlock *rewrite_unless(Rewrite *rewrite, IrValue *holds);
 /* Ends that block by an exception of check mode: the class (a builtin's, or one of cujit.errors), and a text, which is
- * Python's format of the values, i64 each, and of {array}, by what the expression at the position calls it. array: its name
+ * Python's format of the values, scalars, and of {array}, by what the expression at the position calls it. array: its name
  * where the source is not at hand, or NULL. */
 void rewrite_fail(Rewrite *rewrite, IrBlock *block, const char *class, const char *format, const char *array,
                   uint32_t count, IrValue *const *values);
+/* Where the bool holds, the host is told of such an exception behind the launch, and the thread goes on. */
+void rewrite_note(Rewrite *rewrite, IrValue *condition, const char *class, const char *format, uint32_t count,
+                  IrValue *const *values);
 
 #endif

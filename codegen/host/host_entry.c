@@ -72,7 +72,7 @@ static void emit_thread_entry(Emitter *emitter, Entry *entry)
 /* What every thread of the launch has alike. */
 typedef struct Frame {
     LLVMValueRef block_dim[3], grid_dim[3], cluster_dim[3];
-    LLVMValueRef shared, dynamic_shared, dynamic_size, parameters, services, runtime, context;
+    LLVMValueRef shared, dynamic_shared, dynamic_size, parameters, services, runtime, overflows, context;
     LLVMValueRef thread; /* the alloca that the body sees */
 } Frame;
 
@@ -105,6 +105,7 @@ static Frame load_frame(Emitter *emitter, LLVMValueRef from)
     frame.services = load_pointer(emitter, from, offsetof(HostThread, services));
     frame.context = load_pointer(emitter, from, offsetof(HostThread, context));
     frame.runtime = load_pointer(emitter, from, offsetof(HostThread, runtime));
+    frame.overflows = load_pointer(emitter, from, offsetof(HostThread, overflows));
     frame.dynamic_size = LLVMBuildLoad2(emitter->builder, emitter->i64,
                                         host_field(emitter, from, offsetof(HostThread, dynamic_size)), "");
     frame.thread = prologue_alloca(emitter, sizeof(HostThread), _Alignof(HostThread));
@@ -132,6 +133,7 @@ static void fill_thread(Emitter *emitter, const Frame *frame, LLVMValueRef *bloc
     set_field(emitter, frame, offsetof(HostThread, parameters), frame->parameters);
     set_field(emitter, frame, offsetof(HostThread, services), frame->services);
     set_field(emitter, frame, offsetof(HostThread, runtime), frame->runtime);
+    set_field(emitter, frame, offsetof(HostThread, overflows), frame->overflows);
     set_field(emitter, frame, offsetof(HostThread, context), frame->context);
 }
 

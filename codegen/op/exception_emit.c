@@ -189,10 +189,10 @@ static ValueReport *value_report(Emitter *emitter, uint32_t count)
     return make_value_report(emitter, count);
 }
 
-static uint32_t slot_values(Emitter *emitter, const IrValue *value, LLVMValueRef *slots)
+uint32_t exception_slot_values(Emitter *emitter, const IrValue *value, uint32_t first, LLVMValueRef *slots)
 {
     uint32_t slot = 0;
-    for (uint32_t i = 0; i < value->operand_count; i++) {
+    for (uint32_t i = first; i < value->operand_count; i++) {
         const Type *type = value->operands[i]->type;
         LLVMValueRef *parts = operand_parts(emitter, value, i);
         for (uint32_t part = 0; part < part_count(type); part++, slot++)
@@ -204,7 +204,7 @@ static uint32_t slot_values(Emitter *emitter, const IrValue *value, LLVMValueRef
 static void report_values(Emitter *emitter, const IrValue *value)
 {
     LLVMValueRef slots[EXCEPTION_SLOTS], code = const_i32(emitter, (int32_t)value->index);
-    uint32_t count = slot_values(emitter, value, slots);
+    uint32_t count = exception_slot_values(emitter, value, 0, slots);
     ValueReport *report = value_report(emitter, count);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
     LLVMBuildBr(emitter->builder, report->block);

@@ -9,5 +9,7 @@
 uint32_t exception_parameters(Emitter *emitter, bool raises, LLVMTypeRef *types);
 /* Leaves the function where a call of a raising one said so; emission continues where it did not. */
 void emit_unwind_if(Emitter *emitter, LLVMValueRef raised);
+/* The operands from that one on as an ExceptionRecord has them; returns how many slots they take. */
+uint32_t exception_slot_values(Emitter *emitter, const IrValue *value, uint32_t first, LLVMValueRef *slots);
 
 #endif

@@ -92,8 +92,13 @@ typedef enum IrHint {
     IR_HINT_COUNT
 } IrHint;
 
-/* Of an ADD or MUL of integers: the result is the true one, nothing wraps. */
-typedef enum IrExactness { IR_MAY_WRAP, IR_EXACT, IR_EXACTNESS_COUNT } IrExactness;
+/* Of arithmetic and conversions: whether the result is the true one. */
+typedef enum IrExactness {
+    IR_MAY_WRAP,
+    IR_EXACT, /* an ADD or MUL of integers that does not wrap */
+    IR_CHECKED, /* the program's own, of which check mode tells where it wraps; codegen/check/overflow.c takes it away */
+    IR_EXACTNESS_COUNT
+} IrExactness;
 
 /* Of a BRANCH: the function is run only by threads that pass it. */
 typedef enum IrBound {
@@ -242,6 +247,7 @@ struct IrModule {
     uint32_t function_count;
     uint32_t exception_count, exception_capacity;
     IrException *exceptions; /* by the number of RAISE; empty where nobody is told of exceptions */
+    bool has_notes; /* NOTEs, of which the host is told behind the launch */
     uint32_t link_count, link_capacity;
     const LinkItem **links; /* what its functions need beside them, each once */
     const ForeignExport *exported; /* how code from elsewhere calls the first function, no kernel; NULL: nobody does */

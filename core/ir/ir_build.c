@@ -30,7 +30,7 @@ const char *const ir_scope_names[IR_SCOPE_COUNT] = {"device", "block", "system"}
 const char *const ir_order_names[IR_ORDER_COUNT] = {"relaxed", "acquire", "release", "acq_rel", "seq_cst"};
 
 const char *const ir_hint_names[IR_HINT_COUNT] = {"", "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt"};
-static const char *const exactness_names[IR_EXACTNESS_COUNT] = {"", "exact"};
+static const char *const exactness_names[IR_EXACTNESS_COUNT] = {"", "exact", "checked"};
 static const char *const escape_names[IR_ESCAPE_COUNT] = {"", "escapes"};
 static const char *const silence_names[IR_SILENCE_COUNT] = {"", "silent"};
 static const char *const watch_names[WATCH_COUNT] = {"",     "write", "atomic", "strong_read", "strong_write",
@@ -43,7 +43,17 @@ const char *const *ir_hint_words(IrOp op, uint8_t *count)
     case IR_LOAD:
     case IR_STORE: *count = IR_HINT_COUNT; return ir_hint_names;
     case IR_ADD:
-    case IR_MUL: *count = IR_EXACTNESS_COUNT; return exactness_names;
+    case IR_SUB:
+    case IR_MUL:
+    case IR_NEG:
+    case IR_ABS:
+    case IR_POWI:
+    case IR_SHL:
+    case IR_SHR:
+    case IR_DIV:
+    case IR_FLOORDIV:
+    case IR_MOD:
+    case IR_CONVERT: *count = IR_EXACTNESS_COUNT; return exactness_names;
     case IR_ADDRESS: *count = IR_ESCAPE_COUNT; return escape_names;
     case IR_WATCH: *count = WATCH_COUNT; return watch_names;
     case IR_RAISE: *count = IR_SILENCE_COUNT; return silence_names;

@@ -379,6 +379,7 @@ static bool read_arguments(Parser *p, IrOp op, const Type *type, IrValue *out)
         out->text = text_read_name(&p->at, p->arena);
         return out->text ? read_more_operands(p) : parse_fail(p, "expected a format before '%.20s'", p->at);
     case IR_OBSERVE:
+    case IR_NOTE:
     case IR_RAISE: return parse_number(p, &out->index) && read_more_operands(p);
     case IR_WATCH: return read_watch(p, out);
     case IR_EXCHANGE: return read_exchange(p, out);

@@ -234,6 +234,7 @@ static void print_operation(Buf *out, const IrValue *value)
         print_rest(out, value, 0);
         return;
     case IR_OBSERVE:
+    case IR_NOTE:
     case IR_RAISE:
         buf_printf(out, "%u", value->index);
         print_rest(out, value, 0);

@@ -502,6 +502,7 @@ static bool verify_given(const IrValue *value, Diag *diag)
     case IR_THREAD_LOOP: return verify_thread_loop(value, diag);
     case IR_BRANCH: return expect_kind(diag, value, 0, BOOL, "bool");
     case IR_RETURN: return verify_return(value, diag);
+    case IR_NOTE: return expect_kind(diag, value, 0, BOOL, "bool") && verify_raise(value, diag);
     case IR_RAISE: return verify_raise(value, diag);
     case IR_PRINT: return verify_print(value, diag);
     case IR_OBSERVE: return verify_observe(value, diag);

@@ -15,6 +15,7 @@
 #include "frontend/value/lower_operator.h"
 #include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/operand.h"
+#include "frontend/value/overflow_marks.h"
 
 static const Type *i64(void) { return TYPE_OF(INT64); }
 
@@ -215,7 +216,7 @@ bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand v
                           (type_is_vector(value.type) && type_is_vector(element));
     if (!fits)
         return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, value.type), lower_describe(l, container.type), "");
-    if (!lower_indices(l, container, index, operands + 1) || !lower_convert(l, value, element, &converted))
+    if (!lower_indices(l, container, index, operands + 1) || !overflow_convert(l, value, element, &converted))
         return false;
     operands[1 + container.type->ndim] = operand_ir(l, converted);
     emit(l, IR_STORE, &type_none, 2 + container.type->ndim, operands);

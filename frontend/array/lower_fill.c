@@ -10,6 +10,7 @@
 #include "frontend/value/lower_operator.h"
 #include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/operand.h"
+#include "frontend/value/overflow_marks.h"
 
 int fill_source_axis(const Fill *fill, uint32_t axis)
 {
@@ -71,8 +72,9 @@ bool fill_store(Lower *l, const Fill *fill, IrValue *const *indices, Operand ite
         Operand old = operand_value(element, emit(l, IR_LOAD, element, 1 + ndim, operands));
         if (!lower_binary(l, fill->number, old, item, &item))
             return false;
+        overflow_note(l, item);
     }
-    if (!lower_convert(l, item, element, &converted))
+    if (!overflow_convert(l, item, element, &converted))
         return false;
     operands[1 + ndim] = operand_ir(l, converted);
     emit(l, IR_STORE, &type_none, 2 + ndim, operands);

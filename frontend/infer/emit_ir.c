@@ -13,6 +13,7 @@
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/operand.h"
+#include "frontend/value/overflow_marks.h"
 
 /* --- phis --------------------------------------------------------------------------------------------------------- */
 
@@ -169,7 +170,7 @@ static bool emit_return(Lower *l, const SsaValue *value)
     }
     if (!lower_join_types(l, instance->result.type, result.type))
         return refuse_result(l, result.type);
-    if (!lower_convert(l, result, instance->result.type, &converted))
+    if (!overflow_convert(l, result, instance->result.type, &converted))
         return false;
     emit1(l, IR_RETURN, &type_none, operand_ir(l, converted));
     return true;

@@ -21,6 +21,7 @@
 #include "frontend/value/lower_operator.h"
 #include "frontend/value/kind/lower_text.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/overflow_marks.h"
 
 /* --- how types are found -------------------------------------------------------------------------------------------
  *
@@ -115,14 +116,14 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
     case SSA_BINARY:
         if (value->argument2 && x[0].type->kind == TYPE_ARRAY)
             return lower_update(l, value->argument, x[0], x[1], out);
-        return lower_binary(l, value->argument, x[0], x[1], out);
+        return lower_binary(l, value->argument, x[0], x[1], out) && (overflow_note(l, *out), true);
     case SSA_COMPARE: return lower_compare(l, value->argument, x[0], x[1], out);
     case SSA_IS: return lower_is(l, x[0], x[1], value->argument != 0, out);
     case SSA_CONTAINS: return lower_contains(l, x[0], x[1], value->argument != 0, out);
     case SSA_NEGATIVE:
     case SSA_POSITIVE:
     case SSA_INVERT:
-    case SSA_NOT: return lower_unary(l, value->op, x[0], out);
+    case SSA_NOT: return lower_unary(l, value->op, x[0], out) && (overflow_note(l, *out), true);
     case SSA_ATTRIBUTE: return lower_attribute(l, x[0], value->name, out);
     case SSA_STORE_ATTRIBUTE:
         *out = operand_none();

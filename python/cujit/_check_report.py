@@ -1,7 +1,10 @@
 """What check mode says of a fault: the report's text, with the source line and carets under the expression."""
 import ast
 import linecache
+import os
 import re
+import sys
+import warnings
 
 import numpy as np
 
@@ -161,3 +164,33 @@ def _place(site, block, thread):
 
 def _source_of(site):
     return _shown(_lines(site), *site[4:6])
+
+
+# --- arithmetic that went wrong ---------------------------------------------------------------------------------------
+
+def warn_of_overflows(overflows):
+    """One warning for each expression. overflows: (format, values, site, block, thread, how many times) each; instances
+    of a function have the same sites."""
+    merged = {}
+    for form, values, site, block, thread, count in overflows:
+        key = form, site
+        first = block[::-1], thread[::-1], values
+        before, total = merged.get(key, (first, 0))
+        merged[key] = min(first, before, key=lambda case: case[:2]), total + count
+    for (form, site), ((block, thread, values), count) in sorted(merged.items(), key=_order_of_site):
+        times = "once" if count == 1 else f"the first of {count} times"
+        text = f"{form.format(*values)}\n{_place(site, block[::-1], thread[::-1])}, {times}{_source_of(site)}"
+        warnings.warn(text, errors.OverflowWarning, stacklevel=_level_of_user())
+
+
+def _level_of_user():
+    """How far above the caller the program's own code is."""
+    package, level, frame = os.path.dirname(__file__), 2, sys._getframe(2)
+    while frame.f_back and frame.f_code.co_filename.startswith(package):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _order_of_site(item):
+    (form, site), _ = item
+    return site[0] or "", site[2:6], form

@@ -13,7 +13,7 @@ __all__ = [
     "DriverMissingError", "InternalError", "KernelHangError", "KernelReturnError", "LaunchArgumentError",
     "LaunchConfigurationError", "LinkerError", "NoGPUWarning", "PerformanceWarning", "RaceError", "SignatureError",
     "TypingError", "UninitializedError", "UnsupportedError",
-    "OptionsWarning",
+    "OptionsWarning", "OverflowWarning",
     "CudaDriverError", "CudaRuntimeError", "CudaSupportError", "LoweringError", "NumbaDebugInfoWarning",
     "NumbaDeprecationWarning", "NumbaError", "NumbaExperimentalFeatureWarning", "NumbaInvalidConfigWarning",
     "NumbaPendingDeprecationWarning", "NumbaPerformanceWarning", "NumbaTypeSafetyWarning", "NumbaWarning",
@@ -121,6 +121,10 @@ class CujitWarning(UserWarning):
 
 class PerformanceWarning(CujitWarning):
     """The program is right and could be faster: a grid that fills no device, a host array copied there and back."""
+
+
+class OverflowWarning(CujitWarning):
+    """Arithmetic of a kernel went wrong: check="overflow". Given behind the launch, which is done all the same."""
 
 
 class OptionsWarning(CujitWarning):

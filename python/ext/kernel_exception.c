@@ -2,6 +2,8 @@
  * block stand before the first argument. */
 #include "ext/kernel_exception.h"
 
+#include "core/base/memory.h"
+
 /* --- kernels by number --------------------------------------------------------------------------------------------------- */
 bool ext_number_kernel(ExtKernel *kernel, uint32_t *number)
 {
@@ -300,4 +302,56 @@ PyObject *ext_raise_from_kernel(const Diag *diag)
         PyErr_SetString(PyExc_RuntimeError, "a thread of a kernel that is gone raised an exception");
     Py_XDECREF(kernel);
     return NULL;
+}
+
+/* --- arithmetic that went wrong ---------------------------------------------------------------------------------------------------- */
+
+/* (format, values, place, block, thread, how many times). New reference. */
+static PyObject *overflow_object(const JitOverflow *overflow)
+{
+    const OverflowCase *first = &overflow->record.first;
+    const IrExceptionArgument *argument = &overflow->what->arguments[0];
+    const uint64_t *slot = first->slots;
+    const int32_t *block = first->block_index, *thread = first->thread_index;
+    PyObject *values = object_of_slots(argument->type, &slot), *place = place_of_site(overflow->what), *object = NULL;
+    if (values && place)
+        object = Py_BuildValue("(sOO(iii)(iii)K)", argument->format, values, place, block[0], block[1], block[2],
+                               thread[0], thread[1], thread[2], (unsigned long long)overflow->record.count);
+    Py_XDECREF(values);
+    Py_XDECREF(place);
+    return object;
+}
+
+/* cujit._check_report.warn_of_overflows does it. */
+static bool warn_of(const JitOverflows *overflows)
+{
+    PyObject *list = PyList_New(0), *module = list ? PyImport_ImportModule("cujit._check_report") : NULL;
+    bool ok = module != NULL;
+    for (uint32_t i = 0; ok && i < overflows->count; i++) {
+        PyObject *object = overflow_object(&overflows->items[i]);
+        ok = object && PyList_Append(list, object) == 0;
+        Py_XDECREF(object);
+    }
+    PyObject *done = ok ? PyObject_CallMethod(module, "warn_of_overflows", "O", list) : NULL;
+    Py_XDECREF(done);
+    Py_XDECREF(module);
+    Py_XDECREF(list);
+    return done != NULL;
+}
+
+bool ext_warn_of_overflows(JitOverflows *overflows, bool has_failed)
+{
+    PyObject *class, *value, *traceback;
+    if (!overflows->count)
+        return true;
+    PyErr_Fetch(&class, &value, &traceback);
+    bool ok = warn_of(overflows);
+    memory_free(overflows->items);
+    *overflows = (JitOverflows){0};
+    if (!class && !has_failed)
+        return ok;
+    if (!ok)
+        PyErr_Clear();
+    PyErr_Restore(class, value, traceback);
+    return true;
 }

@@ -6,6 +6,9 @@
 
 /* What a thread of a kernel raised (DIAG_KERNEL_EXCEPTION). Always NULL. */
 PyObject *ext_raise_from_kernel(const Diag *diag);
+/* Warns of what went wrong in a launch's arithmetic, and frees it. False with an exception, which a filter made of it; not
+ * where the launch has failed, which is what is to be raised. */
+bool ext_warn_of_overflows(JitOverflows *overflows, bool has_failed);
 /* Makes the kernel known by a number for that; 0 where its options say that it raises nothing. False with an exception. */
 bool ext_number_kernel(ExtKernel *kernel, uint32_t *number);
 /* Nothing where the number is 0. An exception stays pending. */

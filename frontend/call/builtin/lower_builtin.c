@@ -21,6 +21,7 @@
 #include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/kind/lower_vector.h"
 #include "frontend/value/operand.h"
+#include "frontend/value/overflow_marks.h"
 
 static const Type *i64(void) { return TYPE_OF(INT64); }
 
@@ -76,7 +77,9 @@ bool call_abs(Lower *l, const Call *call, Operand *out)
         return false;
     if (type->kind == TYPE_UINT)
         return *out = converted, true;
-    return *out = operand_value(type, emit1(l, IR_ABS, type, operand_ir(l, converted))), true;
+    *out = operand_value(type, emit1(l, IR_ABS, type, operand_ir(l, converted)));
+    overflow_note(l, *out);
+    return true;
 }
 
 static bool is_wide_float(const Type *type) { return type->kind == TYPE_FLOAT && type->size > 2; }
@@ -159,12 +162,13 @@ bool call_round(Lower *l, const Call *call, Operand *out)
         return false;
     IrValue *value = operand_ir(l, wide);
     IrValue *rounded = emit_math_function(l, INTRINSIC_RINT, TYPE_OF(FLOAT64), 1, &value);
-    return *out = operand_value(type, emit1(l, IR_CONVERT, type, rounded)), true;
+    return overflow_convert(l, operand_value(TYPE_OF(FLOAT64), rounded), type, out);
 }
 
 bool call_pow(Lower *l, const Call *call, Operand *out)
 {
-    return call_arity(l, call, 2, 2) && lower_binary(l, NB_POWER, call->arguments[0], call->arguments[1], out);
+    return call_arity(l, call, 2, 2) && lower_binary(l, NB_POWER, call->arguments[0], call->arguments[1], out) &&
+           (overflow_note(l, *out), true);
 }
 
 bool call_divmod(Lower *l, const Call *call, Operand *out)
@@ -181,6 +185,7 @@ bool call_divmod(Lower *l, const Call *call, Operand *out)
         return false;
     emit_zero_check(l, operand_ir(l, y), "integer division or modulo by zero");
     parts[0] = operand_value(type, emit2(l, IR_FLOORDIV, type, operand_ir(l, x), operand_ir(l, y)));
+    overflow_note(l, parts[0]);
     parts[1] = operand_value(type, emit2(l, IR_MOD, type, operand_ir(l, x), operand_ir(l, y)));
     return *out = lower_make_tuple(l, parts, 2, TUPLE_PLAIN), true;
 }
@@ -319,7 +324,7 @@ static bool cast_scalar(Lower *l, const Type *type, const Call *call, Operand *o
     bool is_count = type_is_time(call->arguments[0].type) && type_equal(type, i64());
     if (!type_is_scalar(call->arguments[0].type) && !is_count)
         return call_refuse(l, call, "");
-    bool ok = lower_convert(l, call->arguments[0], type, out);
+    bool ok = overflow_cast(l, call->arguments[0], type, out);
     out->weak = false; /* a type that is asked for is meant */
     return ok;
 }

@@ -8,6 +8,7 @@
 #include "frontend/value/lower_operator.h"
 #include "frontend/value/kind/lower_text.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/overflow_marks.h"
 
 /* One step of a reduction: the accumulator with one more item. */
 typedef bool (*Step)(Lower *l, const Call *call, Operand accumulator, Operand item, Operand *out);
@@ -15,7 +16,7 @@ typedef bool (*Step)(Lower *l, const Call *call, Operand accumulator, Operand it
 static bool step_sum(Lower *l, const Call *call, Operand accumulator, Operand item, Operand *out)
 {
     (void)call;
-    return lower_binary(l, NB_ADD, accumulator, item, out);
+    return lower_binary(l, NB_ADD, accumulator, item, out) && (overflow_note(l, *out), true);
 }
 
 static bool step_truth(Lower *l, const Call *call, Operand accumulator, Operand item, Operand *out)

@@ -7,6 +7,7 @@
 #include "frontend/value/arguments.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/overflow_marks.h"
 
 static IrAtomic atomic_kind(IntrinsicId id)
 {
@@ -97,7 +98,9 @@ bool call_atomic(Lower *l, const Call *call, Operand *out)
         Operand converted, value = call->arguments[call->count - values + i];
         if (!type_is_real(value.type))
             return call_refuse(l, call, "");
-        if (!lower_convert(l, value, element, &converted))
+        bool is_sum = kind == IR_ATOMIC_ADD || kind == IR_ATOMIC_SUB;
+        bool may_wrap = is_sum && element->kind == TYPE_UINT; /* -1 is added to unsigned elements, too */
+        if (may_wrap ? !lower_convert(l, value, element, &converted) : !overflow_convert(l, value, element, &converted))
             return false;
         operands[1 + ndim + i] = operand_ir(l, converted);
     }

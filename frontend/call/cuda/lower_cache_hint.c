@@ -5,6 +5,7 @@
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
 #include "frontend/value/lower_convert.h"
+#include "frontend/value/overflow_marks.h"
 
 static IrHint hint_of(IntrinsicId id)
 {
@@ -60,7 +61,7 @@ bool call_cached_store(Lower *l, const Call *call, Operand *out)
         return lower_fail(l, DIAG_READ_ONLY, lower_describe(l, array));
     if (!type_is_scalar(call->arguments[2].type))
         return call_refuse(l, call, "");
-    if (!lower_convert(l, call->arguments[2], array->element, &converted))
+    if (!overflow_convert(l, call->arguments[2], array->element, &converted))
         return false;
     operands[1 + array->ndim] = operand_ir(l, converted);
     IrValue *value = emit(l, IR_STORE, &type_none, 2 + array->ndim, operands);

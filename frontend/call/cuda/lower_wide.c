@@ -4,6 +4,7 @@
 #include "frontend/value/arguments.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/overflow_marks.h"
 
 enum { WIDE_MOST_BYTES = 64 };
 
@@ -69,7 +70,7 @@ bool call_wide_store(Lower *l, const Call *call, Operand *out)
     if (!is_width(array.type->element, count))
         return refuse_width(l);
     for (uint32_t i = 0; i < count; i++)
-        if (!lower_convert(l, lower_tuple_item(l, *values, i), array.type->element, &items[i]))
+        if (!overflow_convert(l, lower_tuple_item(l, *values, i), array.type->element, &items[i]))
             return false;
     operands[0] = operand_ir(l, array);
     operands[2] = operand_ir(l, lower_make_tuple(l, items, count, TUPLE_PLAIN));

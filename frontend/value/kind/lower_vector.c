@@ -5,6 +5,7 @@
 #include "frontend/value/lower_operator.h"
 #include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/kind/lower_vector.h"
+#include "frontend/value/overflow_marks.h"
 
 static Operand make(Lower *l, const Type *type, const Operand *items)
 {
@@ -18,7 +19,7 @@ static bool make_converted(Lower *l, const Type *type, const Operand *items, Ope
 {
     Operand converted[VECTOR_MOST];
     for (uint32_t i = 0; i < type->count; i++)
-        if (!lower_convert(l, items[i], type->items[0], &converted[i]))
+        if (!overflow_convert(l, items[i], type->items[0], &converted[i]))
             return false;
     return *out = make(l, type, converted), true;
 }
@@ -78,6 +79,7 @@ bool lower_vector_binary(Lower *l, int32_t operation, const char *text, Operand 
         }
         if (!lower_binary(l, operation, sides[0], sides[1], &items[i]))
             return false;
+        overflow_note(l, items[i]);
     }
     bool stays = type_is_integer(scalar) == type_is_integer(items[0].type);
     const Type *type = type_vector(l->arena, stays ? scalar : items[0].type, vector->count);
@@ -89,8 +91,10 @@ bool lower_vector_binary(Lower *l, int32_t operation, const char *text, Operand 
 bool lower_vector_unary(Lower *l, SsaOp op, Operand a, Operand *out)
 {
     Operand items[VECTOR_MOST];
-    for (uint32_t i = 0; i < a.type->count; i++)
+    for (uint32_t i = 0; i < a.type->count; i++) {
         if (!lower_unary(l, op, lower_tuple_item(l, a, i), &items[i]))
             return false;
+        overflow_note(l, items[i]);
+    }
     return make_converted(l, a.type, items, out);
 }

@@ -9,6 +9,7 @@
 #include "ext/argument/specialization.h"
 #include "ext/guard.h"
 #include "ext/interrupt.h"
+#include "ext/kernel_exception.h"
 #include "ext/module_parts.h"
 #include "ext/object/device_object.h"
 #include "ext/object/launch_device.h"
@@ -59,17 +60,17 @@ static bool wait_for_streams(const ExtLaunchFrame *frame, const RtStream *stream
 }
 
 /* Everything of a launch that needs no GIL. *ran: whether the arguments may have changed. */
-static bool run(ExtLaunchFrame *frame, RtLaunch launch, bool *ran, Diag *diag)
+static bool run(ExtLaunchFrame *frame, RtLaunch launch, JitOverflows *overflows, bool *ran, Diag *diag)
 {
     if (waits_for_others(frame, launch.stream) && !wait_for_streams(frame, launch.stream, diag))
         return false;
     if (!frame->array_count) {
         launch.parameters = frame->parameters;
-        return jit_launch(frame->specialization, launch, ran, diag);
+        return jit_launch(frame->specialization, launch, overflows, ran, diag);
     }
     bool launched = ext_host_arrays_copy_in(frame, launch.stream, diag);
     launch.parameters = frame->parameters;
-    launched = launched && jit_launch(frame->specialization, launch, ran, diag);
+    launched = launched && jit_launch(frame->specialization, launch, overflows, ran, diag);
     /* After an exception the arrays come back as the other threads left them. */
     *ran = *ran && (launched || diag->id == DIAG_KERNEL_EXCEPTION);
     return ext_host_arrays_copy_back(frame, launch.stream, *ran, diag) && launched;
@@ -111,23 +112,25 @@ static bool launch_frame(ExtLaunchFrame *frame, RtLaunch launch)
     Diag diag;
     diag_clear(&diag);
     bool launched = false, ran = false;
+    JitOverflows overflows = {0};
     launch.interrupted = ext_interrupt();
     if (jit_prints(frame->specialization))
         flush_standard_output();
     bool waits = waits_for_others(frame, launch.stream) || rt_device_kind(frame->device) == RT_CPU ||
                  jit_waits(frame->specialization);
     if (frame->array_count == 0 && !waits) {
-        launched = run(frame, launch, &ran, &diag);
+        launched = run(frame, launch, &overflows, &ran, &diag);
     } else if (ext_host_arrays_begin(frame)) {
-        Py_BEGIN_ALLOW_THREADS launched = run(frame, launch, &ran, &diag);
+        Py_BEGIN_ALLOW_THREADS launched = run(frame, launch, &overflows, &ran, &diag);
         Py_END_ALLOW_THREADS
     }
     bool ended = ext_frame_end(frame, ran);
+    bool told = ext_warn_of_overflows(&overflows, diag_failed(&diag));
     if (ended && diag_failed(&diag)) {
         ext_raise(&diag);
         note_schedule();
     }
-    return ext_tell_lines(frame->specialization) && ended && launched;
+    return ext_tell_lines(frame->specialization) && ended && launched && told;
 }
 
 /* The stream of a launcher that names none is that of the thread, if it has entered one. A stream of another library may be

@@ -11,6 +11,7 @@
 #include "ext/object/device_array_object.h"
 #include "ext/object/device_object.h"
 #include "ext/object/stream_object.h"
+#include "ext/kernel_exception.h"
 #include "ext/observation.h"
 #include "ext/raise.h"
 #include "ext/snapshot/number.h"
@@ -227,6 +228,7 @@ static bool run(const Recipe *recipe, const ElementwiseCall *call, uint8_t *para
 {
     Diag diag;
     bool launched, ran;
+    JitOverflows overflows = {0};
     diag_clear(&diag);
     int64_t of_block = (int64_t)recipe->block * recipe->width;
     RtLaunch launch = {.grid = {(uint32_t)((call->shaped->size + of_block - 1) / of_block), 1, 1},
@@ -235,14 +237,15 @@ static bool run(const Recipe *recipe, const ElementwiseCall *call, uint8_t *para
                        .parameters = parameters,
                        .interrupted = ext_interrupt()};
     if (rt_device_kind(jit_device(recipe->specialization)) == RT_GPU && !jit_waits(recipe->specialization)) {
-        launched = jit_launch(recipe->specialization, launch, &ran, &diag);
+        launched = jit_launch(recipe->specialization, launch, &overflows, &ran, &diag);
     } else {
-        Py_BEGIN_ALLOW_THREADS launched = jit_launch(recipe->specialization, launch, &ran, &diag);
+        Py_BEGIN_ALLOW_THREADS launched = jit_launch(recipe->specialization, launch, &overflows, &ran, &diag);
         Py_END_ALLOW_THREADS
     }
+    bool told = ext_warn_of_overflows(&overflows, !launched);
     if (!launched)
         ext_raise(&diag);
-    return ext_tell_lines(recipe->specialization) && launched;
+    return ext_tell_lines(recipe->specialization) && launched && told;
 }
 
 static PyObject *make_result(const Recipe *recipe, const ElementwiseCall *call)

@@ -4,6 +4,7 @@
  * and a thread that returned is simply no longer in the ring. Threads that have come to barriers in different lines are
  * found by the line of the one before in the ring; once all have come to one, the block ends in a report. Kernels that do
  * more than wait: host_warp.c. */
+#include "runtime/host/check/overflow_note.h"
 #include "runtime/host/threads/host_profile.h"
 #include "runtime/host/threads/host_barrier.h"
 
@@ -143,6 +144,7 @@ const HostServices host_services = {.barrier = host_barrier,
                                     .debug = host_debug,
                                     .nanoseconds = host_clock,
                                     .print = host_print,
+                                    .note = host_note_overflow,
                                     .observe = host_observe,
                                     .exchange = host_exchange};
 

@@ -2,6 +2,7 @@
  * exchange values, blocks vote, threads sleep. Lanes that meet wait for those of their mask that have not returned; the
  * last one to come works out every result. A warp of which no lane can run ends in a report, not in a hang, unless it
  * waits at a barrier: then the next warp runs, and once all do, the barrier opens. */
+#include "runtime/host/check/overflow_note.h"
 #include "runtime/host/threads/host_profile.h"
 #include "runtime/host/threads/host_warp.h"
 
@@ -394,6 +395,7 @@ const HostServices host_warp_services = {.barrier = warps_barrier,
                                          .debug = host_debug,
                                          .nanoseconds = host_clock,
                                          .print = host_print,
+                                         .note = host_note_overflow,
                                          .observe = host_observe,
                                          .exchange = host_exchange,
                                          .watch = warps_watch};

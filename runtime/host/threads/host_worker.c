@@ -98,6 +98,7 @@ int host_worker_prepare(HostWorker *worker, const HostJob *job)
         .dynamic_shared = worker->shared + static_size,
         .dynamic_size = launch->dynamic_shared,
         .parameters = launch->parameters,
+        .overflows = launch->overflows,
         .context = worker->context,
         .services = job->kernel->by_warps ? &host_warp_services : &host_services,
     };

@@ -1,0 +1,638 @@
+"""`overflow`: arithmetic that goes wrong is told of behind the launch, each expression once, by its line: `# fault`
+stands behind it. A row is a program, how often it goes wrong, and what the report says of the first time."""
+import linecache
+import os
+import re
+import shutil
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+from cujit import cuda, float64, guvectorize, int8, int32, int64, uint8, uint64, vectorize
+from cujit.cuda import random
+from cujit.errors import OverflowWarning
+
+on_cpu = pytest.mark.skipif(cuda.get_current_device().kind == "cuda", reason="the CPU device's")
+
+HEAD = """import numpy as np
+from cujit import cuda, float32, float64, int8, int16, int32, int64, uint8, uint32, uint64
+"""
+LARGE = 2**63 - 1
+
+TYPES = int64[::1], float64[::1], int32[::1], uint64[::1], uint8[::1], int64[::1]
+
+# x: int64 [0, 1, ..., 61, LARGE, -LARGE - 1], f: float64, n: int32, u: uint64, o: uint8, out: int64, of 64 elements.
+PLANTED = {
+    "sum": (1, f"{LARGE} + 1 does not fit int64", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = x[i] + 1  # fault
+"""),
+    "difference": (1, f"{-LARGE - 1} - 1 does not fit int64", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = x[i] - 1  # fault
+"""),
+    "product": (2, f"{LARGE} * 3 does not fit int64", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = x[i] * 3  # fault
+"""),
+    "minus": (1, f"-({-LARGE - 1}) does not fit int64", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = -x[i]  # fault
+"""),
+    "minus of a narrow number": (1, "-(-128) does not fit int8", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = -int8(i * 4 - 128)  # fault
+"""),
+    "abs": (1, f"abs({-LARGE - 1}) does not fit int64", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = abs(x[i])  # fault
+"""),
+    "power": (2, f"{LARGE} ** 2 does not fit int64", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = x[i] ** 2  # fault
+"""),
+    "power whose exponent is no constant": (24, "3 ** 40 does not fit int64", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = 3 ** n[i]  # fault
+"""),
+    "division by zero": (1, "7 // 0 of int64: division by zero", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = 7 // x[i]  # fault
+"""),
+    "remainder by zero": (1, "7 % 0 of int64: division by zero", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = 7 % x[i]  # fault
+"""),
+    "quotient": (1, f"{-LARGE - 1} // -1 does not fit int64", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = x[i] // -n[1]  # fault
+"""),
+    "float division by zero": (1, "1.0 / 0.0 of float64: division by zero", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    f[i] = 1.0 / f[i]  # fault
+"""),
+    "divmod": (1, "5 // 0 of int64: division by zero", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    q, r = divmod(5, n[i])  # fault
+    out[i] = q + r
+"""),
+    "shift by the width": (1, "1 << 64 of int64: the count is not from 0 to 63", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    if i == 62:
+        out[i] = 1 << (n[i] + n[2])  # fault
+"""),
+    "shift by a negative count": (3, "9 >> -3 of int64: the count is not from 0 to 63", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = 9 >> (n[i] - 3)  # fault
+"""),
+    "shift that loses bits": (2, "2 << 62 does not fit int64", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = n[2] << i  # fault
+"""),
+    "NaN to integer": (1, "float64 nan does not fit int64", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    f[i] = f[i] if i != 5 else np.nan
+    out[i] = int(f[i])  # fault
+"""),
+    "float to narrow integer": (12, "float64 130.0 does not fit int8", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = int8(f[i] * 2.5)  # fault
+"""),
+    "round": (1, "float64 1e+20 does not fit int64", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = round(f[i] if i != 9 else 1e20)  # fault
+"""),
+    "narrower type, written down": (2, f"int64 {LARGE} does not fit int32", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = int32(x[i])  # fault
+"""),
+    "stored in a narrower element": (12, "int64 260 does not fit uint8", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    o[i] = n[i] * 5  # fault
+"""),
+    "added to a narrower element": (1, "int64 256 does not fit uint8", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    o[i] += 193  # fault
+"""),
+    "all elements of a slice": (4, "int64 300 does not fit uint8", """
+def kernel(x, f, n, u, o, out):
+    if cuda.grid(1) == 0:
+        o[:4] = n[3] * 100  # fault
+"""),
+    "unsigned difference": (1, "0 - 1 is below zero, uint64 has no such numbers", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    u[i] = u[i] - uint64(1)  # fault
+"""),
+    "atomic sum": (1, "2147483647 + 1 does not fit int32, in an atomic operation", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    if i == 0:
+        n[0] = 2147483600
+    cuda.syncthreads()
+    cuda.atomic.add(n, 0, 1)  # fault
+"""),
+    "loop": (2, f"{2**62} * 2 does not fit int64", """
+def kernel(x, f, n, u, o, out):
+    if cuda.grid(1) < 2:
+        product = n[1]
+        for k in range(63):
+            product *= 2  # fault
+        out[0] = product
+"""),
+    "nested function": (1, f"{LARGE} + 1 does not fit int64", """
+def kernel(x, f, n, u, o, out):
+    def next_one(v):
+        return v + 1  # fault
+    i = cuda.grid(1)
+    out[i] = next_one(x[i])
+"""),
+    "closure": (1, f"{LARGE} + 5 does not fit int64", """
+def outer(step):
+    def inner(v):
+        return v + step  # fault
+    return inner
+
+step5 = outer(5)
+
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = step5(x[i])
+"""),
+    "device function": (1, f"{LARGE} + 1 does not fit int64", """
+@cuda.jit(device=True)
+def next_one(v):
+    return v + 1  # fault
+
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = next_one(x[i]) + next_one(0)
+"""),
+    "generator": (1, f"{LARGE} + 1 does not fit int64", """
+def counted(v, times):
+    for k in range(times):
+        yield v + k  # fault
+
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    for v in counted(x[i], 2):
+        out[i] = v
+"""),
+    "sum of a list": (1, f"{LARGE} + 1 does not fit int64", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = sum([x[i], 1])  # fault
+"""),
+    "shared memory and barriers": (1, f"{LARGE} + 1 does not fit int64", """
+def kernel(x, f, n, u, o, out):
+    s = cuda.shared.array(64, int64)
+    i = cuda.grid(1)
+    s[i] = x[i]
+    cuda.syncthreads()
+    out[i] = s[63 - i] + 1  # fault
+"""),
+    "warps that meet": (1, f"{LARGE} + 1 does not fit int64", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = cuda.shfl_xor_sync(0xffffffff, x[i], 1) + 1  # fault
+"""),
+    "branch": (1, f"{LARGE} + 1 does not fit int64", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    if i % 2 == 0:
+        out[i] = x[i] + 1  # fault
+    else:
+        out[i] = x[i] - 7 if i < 60 else 0
+"""),
+    "two axes": (1, f"{LARGE} + 1 does not fit int64", """
+def kernel(x, f, n, u, o, out):
+    i, j = cuda.grid(2)
+    y = x.reshape(8, 8)
+    if i < 64:
+        out[i] = y[i // 8, i % 8] + 1  # fault
+"""),
+}
+
+RIGHT = {
+    "at the ends": """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    if i == 62:
+        out[0] = x[i] - 1 + 1
+        out[1] = -x[i] - 1
+        out[2] = x[i] // -1
+        out[3] = abs(-x[i])
+    if i == 63:
+        out[4] = x[i] + x[62]
+        out[5] = x[i] % -1
+        out[6] = x[i] // n[1]
+        out[7] = (-2) ** (n[60] + 3)
+        out[8] = -1 << n[60] + 3
+        out[9] = int(-9223372036854775808.0)
+        out[10] = x[i] * n[1]
+""",
+    "powers": """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = 3 ** min(i, 39)
+    out[i] = (i % 8) ** 20
+    out[i] = 3037000499 ** 2
+    out[i] = x[i] ** 1
+    out[i] = x[i] ** 0
+""",
+    "narrow numbers at their ends": """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    o[i] = 255 - n[i] * 0
+    o[i] = n[i] * 4 + 3
+    out[i] = int8(127.9) + int8(-128.9) + uint8(255.5) + uint8(-0.5)
+    out[i] = int32(2147483647.5) + int16(n[i])
+    out[i] = uint8(n[i])
+""",
+    "a generator of random numbers": """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    s = u[i] + uint64(0x9E3779B97F4A7C15)
+    for k in range(20):
+        s ^= s << uint64(13)
+        s ^= s >> uint64(7)
+        s ^= s << uint64(17)
+        s = s * uint64(0x5851F42D4C957F2D) + uint64(0x14057B7EF767814F)
+    u[i] = s
+""",
+    "hashes of uint64 and plain numbers": """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    h = u[i] * 6364136223846793005 + 1442695040888963407
+    u[i] = h
+    u[i] = (u[i] ^ uint64(14695981039346656037)) * 1099511628211 + 12345
+    u[i] *= 6364136223846793005
+""",
+    "32 bits by a conversion": """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    s = uint32(i + 1)
+    for k in range(20):
+        s = uint32(s * 2654435761 + 12345)
+        s = uint32(s - uint32(4294967295))
+        s = uint32(-s)
+        s ^= uint32(s << 13)
+    u[i] = uint32(x[i]) + uint8(-1) + s
+""",
+    "32 bits by a mask": """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    s = x[i] & 0xffffffff
+    for k in range(20):
+        s = (s * 6364136223846793005 + 1442695040888963407) & 0xffffffff
+        s = (s * 1103515245 * 1103515245 + 12345) % 2147483648
+    out[i] = s
+""",
+    "numbers of threads": """
+def kernel(x, f, n, u, o, out):
+    i = cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x
+    step = cuda.gridDim.x * cuda.blockDim.x
+    for k in range(i, out.size, step):
+        out[k] = out[out.size - 1 - k] + k * step
+""",
+    "ranges": """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    for k in range(-x[62] - 1, -x[62] + 1):
+        out[i] = k
+    for k in range(x[62], x[62] - 2, -1):
+        out[i] = k
+    out[i] = len(range(0, x[62]))
+    out[i] = len(x[::-1])
+""",
+    "atomics": """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    cuda.atomic.add(u, 0, -1)
+    cuda.atomic.add(n, 0, 1)
+    cuda.atomic.sub(n, 0, 1)
+    cuda.atomic.inc(u, 1, 3)
+""",
+    "masks of lanes": """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = cuda.shfl_down_sync(-1, n[i], 1) + cuda.ballot_sync(0xffffffff, True)
+""",
+}
+
+
+def compiled(name, source, **options):
+    """The program's kernel; its source lines can be found."""
+    text = HEAD + source
+    file = f"<overflow: {name}>"
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    namespace = {}
+    exec(compile(text, file, "exec"), namespace)
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if "# fault" in line]
+    return cuda.jit(**options)(namespace["kernel"]), file, lines
+
+
+def arguments():
+    x = np.arange(64)
+    x[62:] = LARGE, -LARGE - 1
+    return (x, np.arange(64.0), np.arange(64, dtype=np.int32), np.arange(64, dtype=np.uint64),
+            np.arange(64, dtype=np.uint8), np.zeros(64, np.int64))
+
+
+def warned(run):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", OverflowWarning)
+        run()
+    return [str(each.message) for each in caught]
+
+
+def launched(kernel):
+    return warned(lambda: kernel[1, 64](*arguments()))
+
+
+def place_of(text):
+    found = re.search(r'File "(.*)", line (\d+), in (\S+): block (\(.*?\)), thread (\(.*?\)), (.*)', text)
+    return found[1], int(found[2]), found[6]
+
+
+@on_cpu
+@pytest.mark.parametrize("name", PLANTED)
+def test_the_line_is_named(name):
+    count, told, source = PLANTED[name]
+    kernel, file, (line,) = compiled(name, source, check="overflow")
+    text, = launched(kernel)
+    assert text.startswith(told + "\n"), text
+    assert place_of(text) == (file, line, "once" if count == 1 else f"the first of {count} times"), text
+    assert text.splitlines()[2].strip() == source.splitlines()[line - 1 - HEAD.count("\n")].strip()
+
+
+@on_cpu
+@pytest.mark.parametrize("others", ["bounds", "bounds,race,init,barrier"])
+@pytest.mark.parametrize("name", PLANTED)
+def test_beside_other_checks(name, others):
+    if "race" in others and name in ("loop", "atomic sum"):
+        pytest.skip("it has a race")
+    count, told, source = PLANTED[name]
+    kernel, _, (line,) = compiled(name, source, check=f"overflow,{others}")
+    text, = launched(kernel)
+    assert text.startswith(told + "\n") and place_of(text)[1] == line
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_the_thread_ends_where_that_was_asked_for(name):
+    _, told, source = PLANTED[name]
+    kernel, file, (line,) = compiled(name, source, check="overflow=raise")
+    expected = ZeroDivisionError if "division by zero" in told else OverflowError
+    with pytest.raises(expected) as caught:
+        kernel[1, 64](*arguments())
+        cuda.synchronize()
+    assert re.search(r'File "(.*)", line (\d+)', str(caught.value)).groups() == (file, str(line))
+    if name != "atomic sum":
+        assert str(caught.value).split()[-1].strip("^") == "" and told.split()[-1] in str(caught.value)
+
+
+@on_cpu
+@pytest.mark.parametrize("name", RIGHT)
+def test_nothing_is_said_of_what_is_right(name):
+    kernel, _, _ = compiled(name, RIGHT[name], check="overflow")
+    assert launched(kernel) == []
+
+
+@on_cpu
+def test_nothing_is_said_of_cujits_own_functions():
+    @cuda.jit(check="overflow")
+    def kernel(states, x, y, out):
+        i = cuda.grid(1)
+        out[i] = random.xoroshiro128p_uniform_float64(states, i) + random.xoroshiro128p_normal_float32(states, i)
+        out[i] += np.gcd(x[i], 12) + np.sum(x[:8]) + np.dot(y[:4], y[:4]) + np.searchsorted(y, y[i])
+        out[i] += cuda.popc(x[i])
+
+    states = random.create_xoroshiro128p_states(64, seed=1)
+    x, y = cuda.to_device(np.arange(64)), cuda.to_device(np.arange(64.0))
+    out = cuda.to_device(np.zeros(64))
+    assert warned(lambda: kernel[2, 32](states, x, y, out)) == []
+
+
+@on_cpu
+def test_each_expression_has_one_report_with_the_first_thread():
+    @cuda.jit(check="overflow")
+    def kernel(x, out):
+        i = cuda.grid(1)
+        if i < x.size:
+            out[i] = (x[i] + 1) * (x[i] - 1)
+
+    x = np.full(100000, LARGE)
+    x[:300] = 0
+    first, second = warned(lambda: kernel[100000 // 128 + 1, 128](x, np.zeros(100000, np.int64)))
+    assert f"{-LARGE - 1} * {LARGE - 1} does not" in first and "the first of 99700 times" in first
+    assert f"{LARGE} + 1 does not" in second and "the first of 99700 times" in second
+    assert all("block (2, 0, 0), thread (44, 0, 0)" in text for text in (first, second))
+    assert second.splitlines()[-1].index("^") > first.splitlines()[-1].index("^")
+
+
+@on_cpu
+def test_a_function_for_two_types_is_one_expression():
+    @cuda.jit(device=True)
+    def twice(v):
+        return v // 0
+
+    @cuda.jit(check="overflow")
+    def kernel(out):
+        out[0] = twice(3) + twice(np.int32(out[0])) + twice(np.int64(out[0]))
+
+    text, = warned(lambda: kernel[1, 2](np.zeros(1, np.int64)))
+    assert "the first of 6 times" in text
+
+
+@on_cpu
+def test_results_are_those_without_the_check():
+    def kernel(x, f, n, u, o, out):
+        i = cuda.grid(1)
+        out[i] = x[i] * 3 + (x[i] << 3) - abs(x[i]) // (n[i] - 5)
+        o[i] = x[i] * 7
+        f[i] = int(f[i] * 1e18)
+
+    given, expected = arguments(), arguments()
+    assert warned(lambda: cuda.jit(check="overflow")(kernel)[1, 64](*given))
+    cuda.jit(check=False)(kernel)[1, 64](*expected)
+    for a, b in zip(given, expected, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@on_cpu
+def test_a_filter_makes_an_error_of_it():
+    kernel, _, _ = compiled("filter", PLANTED["sum"][2], check="overflow")
+    given = arguments()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", OverflowWarning)
+        with pytest.raises(OverflowWarning, match="does not fit int64"):
+            kernel[1, 64](*given)
+    assert given[-1][1] == 2  # the launch is done
+
+
+@on_cpu
+def test_an_exception_of_the_launch_is_what_is_raised():
+    @cuda.jit(check="overflow,bounds")
+    def kernel(x, k):
+        y = x[0] + 1
+        x[k] = y
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", OverflowWarning)
+        with pytest.raises(IndexError):
+            kernel[1, 1](np.array([LARGE]), 5)
+
+
+@on_cpu
+def test_ufuncs():
+    @vectorize(["int64(int64, int64)", "int8(int8, int8)"], target="cuda", check="overflow")
+    def plus(a, b):
+        return a + b
+
+    @guvectorize(["(int64[:], int64[:])"], "(n)->(n)", target="cuda", check="overflow")
+    def double(x, out):
+        for k in range(x.size):
+            out[k] = x[k] * 2
+
+    line = test_ufuncs.__code__.co_firstlineno + 2  # that of the signatures
+    text, = warned(lambda: plus(np.array([1, LARGE]), np.array([1, 2])))
+    assert text.startswith(f"{LARGE} + 2 does not fit int64") and place_of(text)[1:] == (line + 2, "once")
+    text, = warned(lambda: plus(np.int8([1, 100]), np.int8([1, 100])))
+    assert text.startswith("int64 200 does not fit int8") and place_of(text)[1:] == (line, "once")
+    text, = warned(lambda: double(np.array([[1, LARGE], [3, 4]])))
+    assert text.startswith(f"{LARGE} * 2 does not fit int64") and place_of(text)[1:] == (line + 7, "once")
+
+
+@on_cpu
+def test_ufuncs_of_device_arrays():
+    @vectorize(["int64(int64, int64)"], target="cuda", check="overflow")
+    def plus(a, b):
+        return a + b
+
+    x = cuda.to_device(np.array([1, LARGE, LARGE]))
+    for _ in range(3):
+        text, = warned(lambda: plus(x, x))
+        assert "the first of 2 times" in text
+
+
+@on_cpu
+def test_reductions(monkeypatch):
+    monkeypatch.setenv("CUJIT_CHECK", "overflow")
+
+    @cuda.reduce
+    def total(a, b):
+        return a + b
+
+    x = np.arange(10000)
+    assert warned(lambda: total(x)) == []
+    x[77] = LARGE
+    text, = warned(lambda: total(x))
+    assert "does not fit int64" in text and place_of(text)[1] == test_reductions.__code__.co_firstlineno + 6
+
+
+@on_cpu
+def test_from_the_disk_cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("CUJIT_CACHE_DIR", str(tmp_path))
+    for _ in range(2):
+        kernel, _, _ = compiled("disk", PLANTED["sum"][2], check="overflow")
+        assert len(launched(kernel)) == 1
+
+
+def notes(source, types, **options):
+    kernel, _, _ = compiled("notes", source, check="overflow", **options)
+    return kernel.inspect("checks", types).count("note ")
+
+
+@on_cpu
+def test_what_ranges_prove_has_no_test():
+    flat = """
+def kernel(x, w, h, out):
+    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    if i < w * h:
+        out[(i % w) * h + i // w] = x[i] * 2 + x[i // 2]
+"""
+    assert notes(flat, (float64[:], int64, int64, float64[:])) == 0
+    assert notes(flat, (uint8[:], int64, int64, int64[:])) == 0
+    assert notes(flat, (int64[:], int64, int64, int64[:])) == 2
+    assert notes(flat, (int8[:], int64, int64, int8[:])) == 1
+    assert notes(flat, (uint64[:], int64, int64, uint64[:])) == 0
+
+
+@on_cpu
+def test_what_a_launch_cannot_prove_has_one():
+    @cuda.jit(check="overflow")
+    def kernel(a, b, out):
+        out[0] = a * b
+
+    assert "note " not in kernel.inspect("checks", (int64, int64, int64[:]))
+    out = np.zeros(1, np.int64)
+    assert warned(lambda: kernel[1, 1](3, 4, out)) == [] and out[0] == 12
+    text, = warned(lambda: kernel[1, 1](2**40, 2**40, out))
+    assert text.startswith(f"{2**40} * {2**40} does not fit int64")
+    assert warned(lambda: kernel[1, 1](3, 5, out)) == [] and out[0] == 15
+
+
+@on_cpu
+def test_words():
+    def kernel(x):
+        x[0] += 1
+
+    full = np.array([LARGE])
+    assert len(warned(lambda: cuda.jit(check=True)(kernel)[1, 1](full.copy()))) == 1
+    assert warned(lambda: cuda.jit(check="bounds")(kernel)[1, 1](full.copy())) == []
+    with pytest.raises(OverflowError):
+        cuda.jit(check=["overflow", "overflow=raise"])(kernel)[1, 1](full.copy())
+    with pytest.raises(ValueError, match="overflow=raise; not 'overflow=warn'"):
+        cuda.jit(check="overflow=warn")(kernel)
+
+
+@on_cpu
+def test_the_environment():
+    program = ("import numpy as np\nfrom cujit import cuda\n@cuda.jit\ndef kernel(x):\n    x[0] += 1\n"
+               "kernel[1, 1](np.array([2**63 - 1]))\n")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True,
+                          env={**os.environ, "CUJIT_CHECK": "overflow", "CUJIT_DEVICE": "cpu"})
+    assert "OverflowWarning: 9223372036854775807 + 1 does not fit int64\n" in done.stderr
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_code_for_gpus(name, tmp_path):
+    kernel, _, _ = compiled(name, PLANTED[name][2], check="overflow=raise")
+    ptx = kernel.inspect("asm", TYPES, 80)
+    if shutil.which("ptxas"):
+        (tmp_path / "kernel.ptx").write_text(ptx)
+        subprocess.run(["ptxas", "-arch=sm_80", "kernel.ptx", "-o", "kernel.cubin"], cwd=tmp_path, check=True)
+
+
+def test_gpus_do_not_report():
+    kernel, _, _ = compiled("refused", PLANTED["product"][2], check="overflow")
+    with pytest.raises(NotImplementedError, match='check="overflow" is for the CPU device only'):
+        kernel.inspect("asm", TYPES, 80)
+    kernel, _, _ = compiled("all", PLANTED["product"][2], check=True)
+    assert "mul.hi.s64" not in kernel.inspect("asm", TYPES, 80)
