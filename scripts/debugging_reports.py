@@ -14,15 +14,16 @@ PAIR = re.compile(r"(<!-- program -->\n```python\n(.*?)```\n<!-- report -->\n```
 
 
 def report_of(program):
-    """What the program's exception says, as a traceback ends."""
+    """What the program's exception says, as a traceback ends, or its warning of arithmetic."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "program.py").write_text(program, encoding="utf-8")
         path = os.pathsep.join(os.path.abspath(each) for each in sys.path if each)
         environment = {**os.environ, "PYTHONPATH": path, "CUJIT_DEVICE": "cpu", "CUJIT_CACHE": "0"}
         environment.pop("CUJIT_CHECK", None)
-        done = subprocess.run([sys.executable, "-W", "ignore", "program.py"], cwd=folder, capture_output=True,
+        done = subprocess.run([sys.executable, "-W", "ignore", "-W", "always::cujit.errors.OverflowWarning",
+                               "program.py"], cwd=folder, capture_output=True,
                               text=True, env=environment)
-    found = re.search(r"^(?:\w+\.)*\w+Error: ", done.stderr, re.MULTILINE)
+    found = re.search(r"^(?:(?:\w+\.)*\w+Error|.*: OverflowWarning): ", done.stderr, re.MULTILINE)
     if not found:
         raise RuntimeError(f"the program ends without a report:\n{program}\n{done.stderr}")
     return done.stderr[found.start() :].replace(folder + os.sep, "").rstrip() + "\n"
