@@ -111,6 +111,7 @@ struct Emitter {
     LLVMBasicBlockRef report; /* records an exception without values, then unwinds; NULL: likewise */
     LLVMValueRef report_code; /* phi in `report`: i32 */
     struct ValueReport *value_reports; /* the same for exceptions with values, one for each number of them */
+    struct LargeTuple *tuples; /* the last one first */
     LLVMValueRef **parts; /* by IrValue.id */
     LLVMValueRef *parameters; /* parts of all parameters one after another */
     LLVMBasicBlockRef *block_start, *block_end; /* by IrBlock.id; an emitter may add blocks of its own */

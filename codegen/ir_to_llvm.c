@@ -10,6 +10,7 @@
 #include "codegen/host/target_host.h"
 #include "codegen/ir_to_llvm.h"
 #include "codegen/op/exception_emit.h"
+#include "codegen/op/pick_emit.h"
 #include "codegen/op/value/parts.h"
 #include "core/ir/ir_graph.h"
 
@@ -85,6 +86,7 @@ void emit_ir_value(Emitter *emitter, const IrValue *value)
     set_debug_position(emitter, &value->pos);
     if (!diag_failed(emitter->diag))
         op_emitters[value->op](emitter, value, out);
+    note_tuple(emitter, value);
 }
 
 static void emit_block(Emitter *emitter, const IrBlock *block)
@@ -160,6 +162,7 @@ void begin_ir_function(Emitter *emitter, const EmittedFunction *function)
     emitter->emitted = function;
     emitter->unwind = emitter->report = NULL;
     emitter->value_reports = NULL;
+    emitter->tuples = NULL;
     emitter->parts = ARENA_ARRAY(emitter->arena, LLVMValueRef *, ir->value_count + 1);
     emitter->block_start = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, ir->block_count + 1);
     emitter->block_end = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, ir->block_count + 1);
@@ -263,18 +266,6 @@ void emit_op_GET(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     assert(value->index < value->operands[0]->type->count);
     uint32_t first = part_of_item(value->operands[0]->type, value->index);
     copy_parts(out, operand_parts(emitter, value, 0) + first, part_count(value->type));
-}
-
-void emit_op_PICK(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
-{
-    const LLVMValueRef *items = operand_parts(emitter, value, 0);
-    uint32_t count = part_count(value->type), items_count = value->operands[0]->type->count;
-    copy_parts(out, items, count);
-    for (uint32_t i = 1; i < items_count; i++) {
-        LLVMValueRef is_it =
-            LLVMBuildICmp(emitter->builder, LLVMIntEQ, operand_scalar(emitter, value, 1), const_i64(emitter, i), "");
-        select_parts(emitter, is_it, items + i * count, out, count, out);
-    }
 }
 
 void emit_op_REAL(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
