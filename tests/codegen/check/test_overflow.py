@@ -636,3 +636,62 @@ def test_gpus_do_not_report():
         kernel.inspect("asm", TYPES, 80)
     kernel, _, _ = compiled("all", PLANTED["product"][2], check=True)
     assert "mul.hi.s64" not in kernel.inspect("asm", TYPES, 80)
+
+
+# --- beside Python's integers -----------------------------------------------------------------------------------------
+
+EDGES = {
+    np.int64: [-LARGE - 1, -LARGE, -2**62, -2**32, -2**31 - 1, -3037000500, -65, -64, -2, -1, 0, 1, 2, 3, 5, 38, 39, 62,
+               63, 64, 3037000499, 3037000500, 2**31 - 1, 2**31, 2**32 - 1, 2**62 - 1, 2**62, LARGE - 1, LARGE],
+    np.int32: [-2**31, -2**31 + 1, -64, -1, 0, 1, 2, 31, 63, 64, 2**31 - 1],
+    np.int8: [-128, -127, -1, 0, 1, 7, 127],
+}
+OPERATIONS = {
+    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "//": lambda a, b: a // b if b else None,
+    "%": lambda a, b: a % b if b else None, "<<": lambda a, b: a << b if 0 <= b < 64 else None,
+    ">>": lambda a, b: a >> b if 0 <= b < 64 else None, "**": lambda a, b: a ** b if b >= 0 and abs(a) < 2 ** 64 else 0,
+}
+
+
+def how_often(texts):
+    """Of one-line kernels: by how many threads something was told of."""
+    counts = [re.search(r", (?:once|the first of (\d+) times)\n", text)[1] for text in texts]
+    return sum(int(count or 1) for count in counts)
+
+
+@on_cpu
+@pytest.mark.parametrize("element", EDGES, ids=lambda t: t.__name__)
+@pytest.mark.parametrize("operator", OPERATIONS)
+def test_as_often_as_pythons_integers_differ(operator, element):
+    a, b = (side.ravel() for side in np.meshgrid(*[np.array(EDGES[element], element)] * 2))
+    if operator == "**":
+        keep = np.abs(b.astype(float)) <= 64
+        a, b = a[keep], b[keep]
+    source = f"\ndef kernel(a, b, out):\n    i = cuda.grid(1)\n    out[i] = a[i] {operator} b[i]  # fault\n"
+    kernel, _, _ = compiled(f"{operator} of {element.__name__}", source, check="overflow")
+    results = [OPERATIONS[operator](int(x), int(y)) for x, y in zip(a, b, strict=True)]
+    expected = sum(result is None or not -LARGE - 1 <= result <= LARGE for result in results)
+    out = np.zeros(len(a), np.int64)
+    assert how_often(warned(lambda: kernel[1, len(a)](a, b, out))) == expected
+    right = [k for k, result in enumerate(results) if result is not None and -LARGE - 1 <= result <= LARGE
+             and not (operator == "**" and b[k] < 0)]
+    assert [int(out[k]) for k in right] == [results[k] for k in right]
+
+
+@on_cpu
+@pytest.mark.parametrize("to", [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64],
+                         ids=lambda t: t.__name__)
+@pytest.mark.parametrize("element", [*EDGES, np.float64, np.float32], ids=lambda t: t.__name__)
+def test_conversions_that_do_not_fit(element, to):
+    ends = [int(np.iinfo(to).min), int(np.iinfo(to).max)]
+    numbers = EDGES.get(element) or [float(end) + more for end in ends for more in (-1, -0.9, -0.5, 0, 0.5, 0.9, 1)]
+    x = np.array(numbers if element in EDGES else [*numbers, np.nan, np.inf, -np.inf, 1e30, -0.0], element)
+    expected = sum(not (np.isfinite(v) and ends[0] <= int(v) <= ends[1]) for v in x)
+    source = "\ndef kernel(x, out):\n    i = cuda.grid(1)\n    out[i] = {}  # fault\n"
+    by_store, _, _ = compiled(f"{element.__name__} in {to.__name__}", source.format("x[i]"), check="overflow")
+    if element in EDGES:
+        assert how_often(warned(lambda: by_store[1, x.size](x, np.zeros(x.size, to)))) == expected
+    by_name, _, _ = compiled(f"{to.__name__}({element.__name__})", source.format(f"{to.__name__}(x[i])"),
+                             check="overflow")
+    is_meant = element in EDGES and np.dtype(to).kind == "u"
+    assert how_often(warned(lambda: by_name[1, x.size](x, np.zeros(x.size, to)))) == (0 if is_meant else expected)
