@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, overload
 
 from cujit import _core, config
 from cujit.cuda._dispatch import options, signature as signatures
-from cujit.cuda._link import toolkit
 from cujit.cuda.decorator import jit
 from cujit.cuda.devices import need_device
 from cujit.cuda.dispatcher import Dispatcher, converting
@@ -234,6 +233,8 @@ def _finished(text, function, output, sm):
     """What the text of a stage becomes: LTO-IR where that is wanted."""
     if output != "ltoir":
         return text
+    from cujit.cuda._link import toolkit
+
     toolkit.find()
     return _core.compile_llvm(text, function.__name__, sm)
 
