@@ -13,7 +13,6 @@ COMPILERS = frozenset({
 # What numba.cuda has and cujit.cuda has not, and why.
 ABSENT = {
     "autojit": "cuda.jit does what it did",
-    "launchconfig": "what asks for a launch's configuration are passes of numba's compiler",
 }
 
 

@@ -70,6 +70,7 @@ class Dispatcher(Inspection, Generic[_P, _R]):
         self.specialized = False
         self._profiler: Profiler | None = None
         self._specializations: dict[ArgumentTypes, Dispatcher[_P, _R]] = {}
+        self._configured: dict[Any, Dispatcher[_P, _R]] = {}
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else python_types.MethodType(self, instance)
@@ -390,6 +391,41 @@ class Dispatcher(Inspection, Generic[_P, _R]):
         True
         """
         return {**self.options, "device": self.is_device, "extensions": self._extensions}
+
+    # --- code for one configuration ----------------------------------------------------------------------------------
+
+    def mark_launch_config_sensitive(self) -> None:
+        """Says, while code is compiled for a launch, that it depends on the launch's configuration.
+
+        Launches with another grid, block, cluster or dynamic shared memory compile code of their own. Overloads of
+        cujit.extending call it, by `launchconfig.current_launch_config().dispatcher`.
+
+        Raises
+        ------
+        RuntimeError
+            Nothing is compiled for a launch of this kernel in this thread.
+
+        Examples
+        --------
+        >>> kernel.mark_launch_config_sensitive()
+        Traceback (most recent call last):
+        RuntimeError: no code is compiled for a launch in this thread
+        """
+        from cujit.cuda import launchconfig
+
+        launch = launchconfig.ensure_current_launch_config()
+        if launch.dispatcher is not self:
+            raise RuntimeError(f"code is compiled for a launch of {launch.dispatcher!r}, not of this kernel")
+        self.bind(launch.launcher)
+
+    def _for_configuration(self, launcher: _core.Launcher) -> _core.Launcher:
+        """Called by launches whose configuration the code is not for."""
+        key = launcher.griddim, launcher.blockdim, launcher.sharedmem, launcher.cluster
+        own = self._configured.get(key)
+        if own is None:
+            own = self._configured.setdefault(key, self._copy())
+        stated = launcher.griddim, launcher.blockdim, launcher.stream, launcher.sharedmem
+        return own.quiet_launcher(stated if launcher.cluster is None else (*stated, launcher.cluster))
 
     # --- copies ------------------------------------------------------------------------------------------------------
 

@@ -61,6 +61,7 @@ static int kernel_traverse(ExtKernel *self, visitproc visit, void *arg)
     Py_VISIT(self->links);
     Py_VISIT(self->raw);
     Py_VISIT(self->last_launcher);
+    Py_VISIT(self->bound);
     return 0;
 }
 
@@ -68,6 +69,7 @@ static int kernel_traverse(ExtKernel *self, visitproc visit, void *arg)
 static int kernel_clear(ExtKernel *self)
 {
     Py_CLEAR(self->last_launcher);
+    Py_XDECREF(atomic_exchange(&self->bound, NULL));
     Py_CLEAR(self->options);
     return 0;
 }
@@ -165,6 +167,22 @@ static PyObject *kernel_freeze(ExtKernel *self, PyObject *Py_UNUSED(ignored))
     Py_RETURN_NONE;
 }
 
+/* Launches with another grid, block, cluster or shared memory than that launcher's are those of a kernel of their own. */
+static PyObject *kernel_bind(ExtKernel *self, PyObject *launcher)
+{
+    PyObject *none = NULL;
+    if (!PyObject_TypeCheck(launcher, self->state->launcher_type))
+        return PyErr_Format(PyExc_TypeError, "expected a launcher, not %R", launcher);
+    if (atomic_compare_exchange_strong(&self->bound, &none, launcher))
+        Py_INCREF(launcher);
+    Py_RETURN_NONE;
+}
+
+static PyObject *kernel_is_bound(ExtKernel *self, PyObject *Py_UNUSED(ignored))
+{
+    return PyBool_FromLong(atomic_load(&self->bound) != NULL);
+}
+
 /* Of the snapshot: all that the function and what it may call is linked with, each once. */
 static PyObject *kernel_links(ExtKernel *self, PyObject *Py_UNUSED(ignored))
 {
@@ -189,6 +207,8 @@ static PyMemberDef kernel_members[] = {
 static PyMethodDef kernel_methods[] = {
     {"compile", (PyCFunction)ext_kernel_compile, METH_O, "Compiles for these argument types and the current device."},
     {"freeze", (PyCFunction)kernel_freeze, METH_NOARGS, "Accepts only the types compiled so far from now on."},
+    {"bind", (PyCFunction)kernel_bind, METH_O, "The code is for this launcher's configuration only from now on."},
+    {"is_bound", (PyCFunction)kernel_is_bound, METH_NOARGS, "Whether the code is for one configuration only."},
     {"quiet_launcher", (PyCFunction)kernel_quiet_launcher, METH_O,
      "self[configuration] without a hint that the grid is small."},
     {"loaded_types", (PyCFunction)ext_kernel_loaded_types, METH_NOARGS,

@@ -182,6 +182,59 @@ static bool run_callbacks(ExtLauncher *self, PyObject *callbacks)
     return ok;
 }
 
+/* --- the launch that code is compiled for ------------------------------------------------------------------------------- */
+typedef struct CurrentLaunch {
+    ExtLauncher *launcher; /* NULL: none; borrowed, as are the arguments */
+    PyObject *const *args;
+    Py_ssize_t count;
+} CurrentLaunch;
+
+static _Thread_local CurrentLaunch current;
+
+/* (launcher, arguments), or None outside of a compilation that a launch of this thread asks for. */
+static PyObject *function_current_launch(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    if (!current.launcher)
+        Py_RETURN_NONE;
+    PyObject *args = PyTuple_New(current.count);
+    for (Py_ssize_t i = 0; args && i < current.count; i++)
+        PyTuple_SET_ITEM(args, i, Py_NewRef(current.args[i]));
+    return args ? Py_BuildValue("(ON)", (PyObject *)current.launcher, args) : NULL;
+}
+
+/* The code for the arguments; what is asked while it is chosen and compiled is told of this launch. */
+static const JitSpecialization *choose(ExtLauncher *self, RtDevice *device, PyObject *const *args, Py_ssize_t count,
+                                       bool *converts)
+{
+    CurrentLaunch before = current;
+    current = (CurrentLaunch){self, args, count};
+    const JitSpecialization *found = ext_choose_specialization(self->kernel, device, args, count, converts);
+    current = before;
+    return found;
+}
+
+static bool has_configuration_of(const RtLaunch *a, const RtLaunch *b)
+{
+    return a->dynamic_shared == b->dynamic_shared && memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
+           memcmp(a->block, b->block, sizeof a->block) == 0 && memcmp(a->cluster, b->cluster, sizeof a->cluster) == 0;
+}
+
+/* Whether the kernel's code is for another configuration than this. */
+static bool is_for_others(const ExtLauncher *self)
+{
+    const ExtLauncher *bound = (const ExtLauncher *)atomic_load_explicit(&self->kernel->bound, memory_order_acquire);
+    return bound && !has_configuration_of(&bound->launch, &self->launch);
+}
+
+/* Launches the kernel that Python has for the configuration. */
+static PyObject *launch_own_kernel(ExtLauncher *self, PyObject *const *args, Py_ssize_t count)
+{
+    PyObject *launcher = PyObject_CallMethod((PyObject *)self->kernel, "_for_configuration", "O", self);
+    PyObject *result = launcher ? PyObject_Vectorcall(launcher, args, (size_t)count, NULL) : NULL;
+    Py_XDECREF(launcher);
+    return result;
+}
+
 /* Packs the arguments for the device and the specialization they need, found or compiled now. */
 static ExtMatch pack_anew(ExtLauncher *self, ExtLaunchFrame *frame, bool is_chosen, PyObject *const *args,
                           Py_ssize_t count, Py_ssize_t *failed_at)
@@ -192,7 +245,7 @@ static ExtMatch pack_anew(ExtLauncher *self, ExtLaunchFrame *frame, bool is_chos
     frame->device = ext_device_for(self->state, &callee, frame->device, is_chosen);
     if (!frame->device)
         return EXT_ERROR;
-    const JitSpecialization *found = ext_choose_specialization(kernel, frame->device, args, count, &converts);
+    const JitSpecialization *found = choose(self, frame->device, args, count, &converts);
     if (!found || !ext_warn_of_uncounted_lines(self->state, frame->device))
         return EXT_ERROR;
     ExtMatch match = ext_frame_pack(frame, found, converts, args, failed_at);
@@ -247,6 +300,8 @@ static PyObject *launch(ExtLauncher *self, ExtLast last, PyObject *const *args, 
     PyObject *callbacks = atomic_load_explicit(&self->callbacks, memory_order_acquire);
     if (callbacks && !run_callbacks(self, callbacks))
         return NULL;
+    if (is_for_others(self))
+        return launch_own_kernel(self, args, count);
     ExtLaunchFrame frame;
     ext_frame_init(&frame, self->state, device);
     Py_ssize_t failed_at = 0;
@@ -451,9 +506,16 @@ static PyType_Spec launcher_spec = {
     .slots = launcher_slots,
 };
 
+static PyMethodDef functions[] = {
+    {"current_launch", function_current_launch, METH_NOARGS,
+     "(launcher, arguments) while code is compiled for a launch of this thread, else None."},
+    {0},
+};
+
 bool ext_add_launchers(PyObject *module)
 {
     ExtState *state = ext_state(module);
     state->launcher_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &launcher_spec, NULL);
-    return state->launcher_type && PyModule_AddType(module, state->launcher_type) == 0;
+    return state->launcher_type && PyModule_AddType(module, state->launcher_type) == 0 &&
+           PyModule_AddFunctions(module, functions) == 0;
 }

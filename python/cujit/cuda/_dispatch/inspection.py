@@ -38,6 +38,11 @@ class Overload:
         return _NONE(*self.argtypes)
 
     @property
+    def launch_config_sensitive(self) -> bool:
+        """Whether it is for launches with one configuration only; see Dispatcher.mark_launch_config_sensitive."""
+        return self.dispatcher.is_bound()
+
+    @property
     def regs_per_thread(self) -> int:
         """Registers of a thread."""
         return self.dispatcher.attribute(self.argtypes, _REGISTERS)
