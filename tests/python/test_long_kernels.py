@@ -77,6 +77,7 @@ def test_ifs_in_a_thread_with_a_small_stack(what):
     compile_in("ifs", 4000, 256, what)
 
 
+@pytest.mark.not_under("thread", "a process with ThreadSanitizer does not start with so little stack")
 @pytest.mark.parametrize("what", ["ir", "asm"])
 def test_ifs_where_the_stack_is_limited(what):
     compile_in("ifs", 10000, 0, what, limit=1024)
