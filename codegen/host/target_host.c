@@ -168,6 +168,25 @@ LLVMValueRef shuffle_place(Emitter *emitter, const IrValue *value)
     return LLVMBuildOr(builder, place, LLVMBuildShl(builder, segment, const_i32(emitter, 8), ""), "");
 }
 
+/* A library function names the lanes of a whole warp, or tile of it, though the block's last warp may not be whole. Those that
+ * the block has; the others count where masks are checked. */
+static LLVMValueRef lanes_of_block(Emitter *emitter, LLVMValueRef mask)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMValueRef threads = thread_field(emitter, emitter->i32, offsetof(HostThread, block_dim[0]));
+    for (size_t axis = 1; axis < 3; axis++)
+        threads = LLVMBuildMul(
+            builder, threads,
+            thread_field(emitter, emitter->i32, offsetof(HostThread, block_dim) + axis * sizeof(int32_t)), "");
+    LLVMValueRef lane = thread_field(emitter, emitter->i32, offsetof(HostThread, lane));
+    LLVMValueRef linear = thread_field(emitter, emitter->i32, offsetof(HostThread, linear_thread));
+    LLVMValueRef left = LLVMBuildSub(builder, threads, LLVMBuildSub(builder, linear, lane, ""), "");
+    LLVMValueRef is_whole = LLVMBuildICmp(builder, LLVMIntSGE, left, const_i32(emitter, 32), "");
+    LLVMValueRef part = LLVMBuildAnd(builder, left, const_i32(emitter, 31), "");
+    LLVMValueRef lanes = LLVMBuildNot(builder, LLVMBuildShl(builder, const_i32(emitter, -1), part, ""), "");
+    return LLVMBuildAnd(builder, mask, LLVMBuildSelect(builder, is_whole, const_i32(emitter, -1), lanes, ""), "");
+}
+
 /* Votes of a block have no mask; the other operands are mask, value, place. What has no place gets a number of its own:
  * lanes that ask who is active at different places do not become one call in machine code. */
 static void call_meet(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
@@ -181,6 +200,8 @@ static void call_meet(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     for (uint32_t i = 0; i < value->operand_count && first + i < 2; i++)
         arguments[1 + first + i] = LLVMBuildIntCast2(builder, operand_scalar(emitter, value, i), types[first + i],
                                                      value->operands[i]->type->kind == TYPE_INT, "");
+    if (!first && is_library(value->pos.function) && checks_of(emitter->options, TARGET_HOST) & CHECK_BARRIER)
+        arguments[1] = lanes_of_block(emitter, arguments[1]);
     arguments[3] = value->operand_count == 4 ? shuffle_place(emitter, value)
                                              : const_i32(emitter, (int32_t)++emitter->host->call_count);
     arguments[4] = host_line(emitter, value);

@@ -300,3 +300,19 @@ def test_lanes_that_are_not_there():
         f"cuda.shfl_sync with mask 0xffffffff in line {line}; lanes 10-31 that it names are not there")
     assert barrier(kernel, np.zeros(32), 0x7FF, threads=10).endswith("; lane 10 that it names is not there")
     kernel[1, 10](np.zeros(32), 0x3FF)
+
+
+def test_library_functions_name_whole_tiles():
+    """The last warp of a block may not be whole; who has returned is missed all the same."""
+    @cuda.jit(check="barrier")
+    def kernel(out, threads):
+        i = cuda.threadIdx.x
+        if i < threads:
+            warp = cuda.cg.tiled_partition(cuda.cg.this_thread_block(), 32)
+            out[i] = cuda.cg.reduce(warp, i)
+
+    for threads in 1, 7, 40, 64:
+        out = np.zeros(threads)
+        kernel[1, threads](out, threads)
+        assert out[0] == sum(range(min(threads, 32))) and out[-1] == sum(range((threads - 1) // 32 * 32, threads))
+    assert barrier(kernel, np.zeros(40), 36, threads=40).endswith("lanes 4-7 that it names are not there")
