@@ -52,7 +52,7 @@ try:
     astray[1, 1](x, 1 << 40)
     cuda.synchronize()
 except IndexError as error:
-    assert "line 9, in astray" in str(error), error
+    assert "line 10, in astray" in str(error), error
 else:
     raise AssertionError("no error")
 astray[1, 1](x, 2)

@@ -330,7 +330,7 @@ def test_many_interrupts():
 
 
 SLOW = """
-lines = "\\n".join(f"    if x[{i % 8}] > {i}: x[{(i * 5) % 8}] = math.sin(x[{i % 3}] + {i})" for i in range(1500))
+lines = "\\n".join(f"    if x[{i % 8}] > {i}: x[{(i * 5) % 8}] = math.sin(x[{i % 3}] + {i})" for i in range(10000))
 space = {"math": math}
 exec("def slow(x):\\n" + lines, space)
 slow = cuda.jit(space["slow"])
@@ -359,7 +359,7 @@ def test_compilation_ends_and_the_next_call_has_it():
                 pass
             slow[1, 1](x)
             """),
-        wait=0.6,
+        wait=0.3,
     )
     assert "ended" not in said and said["late"] < SOON
 
@@ -381,6 +381,6 @@ def test_process_ends_while_what_was_left_compiles():
             gc.collect()
             say(f"caught: {time.monotonic()}")
             """),
-        wait=0.6,
+        wait=0.3,
     )
     assert "ended" not in said and said["late"] < SOON
