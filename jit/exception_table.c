@@ -1,6 +1,8 @@
 /* Copies a module's exceptions out of the arena of its compilation. */
 #include "jit/exception_table.h"
 
+#include "jit/callers.h"
+
 static const char *copy_text(Arena *arena, const char *text) { return text ? arena_string(arena, text) : NULL; }
 
 /* Numbers, text, tuples of them, and classes: what exceptions are made of. */
@@ -44,6 +46,26 @@ static void copy_exception(Arena *arena, const IrException *from, IrException *t
                         .element = from->element ? type_copy(arena, from->element) : NULL};
 }
 
+/* Those of one function have the same. */
+static void note_callers(const Callers *callers, const IrFunc *function, IrException *exceptions)
+{
+    const char *text = jit_callers_of(callers, function);
+    for (const IrBlock *block = function->first; text && block; block = block->next) {
+        const IrValue *last = block->last;
+        if (last && last->op == IR_RAISE && last->hint != IR_SILENT && exceptions[last->index].is_check)
+            exceptions[last->index].callers = text;
+    }
+}
+
+static void note_all_callers(const IrModule *module, Arena *arena, IrException *exceptions)
+{
+    Callers callers;
+    jit_callers_begin(&callers, module, arena);
+    for (const IrFunc *function = module->first; function; function = function->next)
+        note_callers(&callers, function, exceptions);
+    jit_callers_end(&callers);
+}
+
 void jit_keep_exceptions(const IrModule *module, JitSpecialization *specialization)
 {
     specialization->has_notes = module->has_notes;
@@ -52,6 +74,7 @@ void jit_keep_exceptions(const IrModule *module, JitSpecialization *specializati
     IrException *exceptions = ARENA_ARRAY(specialization->arena, IrException, module->exception_count);
     for (uint32_t i = 0; i < module->exception_count; i++)
         copy_exception(specialization->arena, &module->exceptions[i], &exceptions[i]);
+    note_all_callers(module, specialization->arena, exceptions);
     specialization->exceptions = exceptions;
     specialization->exception_count = module->exception_count;
 }

@@ -237,6 +237,7 @@ typedef struct IrException {
     SourcePos pos;
     bool is_check; /* of check mode: its format may name {array}, the array of the expression at pos, or {variable} */
     const char *array; /* what the array is called where the source is not at hand, or the variable; NULL: no name */
+    const char *callers; /* from where its function was called: lines of the report. NULL: a kernel's, or not known */
     const Type
         *element; /* of the array that a WATCH is of: the runtime finds the fault; NULL: the exception is raised */
 } IrException;

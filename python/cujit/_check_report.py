@@ -11,9 +11,10 @@ import numpy as np
 from cujit import errors
 
 
-def text(form, values, name, file, function, place, block, thread):
+def text(form, values, name, file, function, place, block, thread, callers):
     """The report. form: a format of the values and of {array} or {variable}; name: of the variable, or of the array
-    where the source is not at hand."""
+    where the source is not at hand; callers: from where the function was called, lines with a newline in front, or
+    None."""
     line, end_line, column, end_column = place
     lines = _source(file, line, end_line) if file else []
     expression = _expression(lines, column, end_column)
@@ -23,9 +24,9 @@ def text(form, values, name, file, function, place, block, thread):
     told = form.format(*values, array=f"'{array}'" if array else "an array", variable=f"'{name}'")
     where = f"block {block}, thread {thread}"
     if not file or line <= 0:
-        return f"{told}\n  {where}"
+        return f"{told}\n  {where}{callers or ''}"
     told += f'\n  File "{file}", line {line}, in {function.rpartition(".")[2]}: {where}'
-    return told + _shown(lines, column, end_column)
+    return told + _shown(lines, column, end_column) + (callers or "")
 
 
 def _source(file, line, end_line):

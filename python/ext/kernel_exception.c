@@ -205,10 +205,11 @@ static PyObject *check_report(const IrException *exception, const ExceptionRecor
     PyObject *values = module ? object_of_slots(argument->type, &slot) : NULL;
     PyObject *text = NULL;
     if (values)
-        text = PyObject_CallMethod(module, "text", "sOzzz(iiii)(iii)(iii)", argument->format, values, exception->array,
-                                   pos->function ? pos->function->file : NULL,
-                                   pos->function ? pos->function->name : NULL, pos->line, pos->end_line, pos->column,
-                                   pos->end_column, block[0], block[1], block[2], thread[0], thread[1], thread[2]);
+        text =
+            PyObject_CallMethod(module, "text", "sOzzz(iiii)(iii)(iii)z", argument->format, values, exception->array,
+                                pos->function ? pos->function->file : NULL, pos->function ? pos->function->name : NULL,
+                                pos->line, pos->end_line, pos->column, pos->end_column, block[0], block[1], block[2],
+                                thread[0], thread[1], thread[2], exception->callers);
     Py_XDECREF(values);
     Py_XDECREF(module);
     return text;

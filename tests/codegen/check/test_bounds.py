@@ -425,6 +425,41 @@ def test_the_library_that_stays_inside():
     assert out[0] == 1.5 + 14 + 3 + 3 + 6 and 0 < out[1] < 1
 
 
+def test_from_where_a_device_function_was_called():
+    @cuda.jit(device=True)
+    def inner(x, i):
+        return x[i]
+
+    @cuda.jit(device=True)
+    def outer(x, i):
+        return inner(x, i) + np.dot(x, x[i - 5:])
+
+    @cuda.jit(check="bounds")
+    def once(x):
+        x[0] = outer(x, 6)
+
+    @cuda.jit(check="bounds")
+    def twice(x):
+        x[0] = inner(x, 1)
+        x[1] = inner(x, 6)
+
+    def calls(kernel):
+        return [line for line in fault(kernel, np.zeros(6), threads=1).splitlines() if "called" in line]
+
+    assert calls(once) == [f'  called from "program.py", line {line_of(outer, 2)}, in outer',
+                           f'  called from "program.py", line {line_of(once, 2)}, in once']
+    assert calls(twice) == [f'  called from "program.py", line {line_of(twice, 2)}, in twice '
+                            f'or "program.py", line {line_of(twice, 3)}, in twice']
+
+    @cuda.jit(check="bounds")
+    def of_library(x):
+        x[0] = outer(x, 5)
+        x[0] = outer(x[:5], 4)
+
+    first = line_of(of_library, 2)
+    assert calls(of_library)[0].startswith(f'  called from "program.py", line {first}, in of_library or ')
+
+
 def test_the_library_without_the_check():
     text = cuda.jit(check=False)(flat).inspect("checks", (float64[:, ::1], float64[::1], int64))
     assert "raise" not in text

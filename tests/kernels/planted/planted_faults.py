@@ -71,6 +71,7 @@ def run(row, folder):
     marked = {number: text.partition("# fault")[2].lstrip(":").split() for number, text in
               enumerate(path.read_text().splitlines(), 1) if "# fault" in text}
     expected = {words[0] if words else ERRORS[row.check] for words in marked.values()}
-    named = {int(number) for number in re.findall(r"line (\d+)", str(raised))}
+    told = re.sub(r"^  called from .*", "", str(raised), flags=re.MULTILINE)
+    named = {int(number) for number in re.findall(r"line (\d+)", told)}
     found = type(raised).__name__ in expected
     return Outcome(found, found and bool(named) and named <= marked.keys(), f"{type(raised).__name__}: {raised}")
