@@ -10,15 +10,6 @@ PACKETS = 8  # reads in flight of a thread
 TAKES_TURNS = 4  # parts of a thread's range that are reduced side by side, where threads do not meet
 
 
-def combiner(function, element):
-    """function(first, second) as an element."""
-
-    def combine(first, second):
-        return element(function(first, second))
-
-    return combine
-
-
 def mover(element, is_complex):
     """The element of the lane whose number differs in the bits of `mask`."""
 

@@ -470,12 +470,12 @@ def converting(function: PythonFunction, types: ArgumentTypes, result: Type | No
         call = f"return result(function({', '.join(passed)}))"
     name = name or function.__name__
     label = name if name.isidentifier() else "compiled"
-    exec(_at_the_place_of(function, f"def {label}({', '.join(arguments)}):\n    {call}\n"), namespace)
+    exec(code_at_the_place_of(function, f"def {label}({', '.join(arguments)}):\n    {call}\n"), namespace)
     return namespace[label]
 
 
-def _at_the_place_of(function: PythonFunction, source: str) -> python_types.CodeType:
-    """The source's code. What is said of it is said of the line where the function begins, which has its signature."""
+def code_at_the_place_of(function: PythonFunction, source: str) -> python_types.CodeType:
+    """The source's code. What is said of it is said of the line where the function begins."""
     code = getattr(function, "__code__", None)
     file, line = (code.co_filename, code.co_firstlineno) if code else ("<string>", 1)
     place = {"lineno": line, "end_lineno": line, "col_offset": 0, "end_col_offset": 0}

@@ -11,7 +11,7 @@ from cujit.cuda._dispatch.launchers import quiet_launcher
 from cujit.cuda._dispatch.options import of_loops
 from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, as_host_array, is_cuda_array, to_device
 from cujit.cuda.devices import need_device, on
-from cujit.cuda.dispatcher import Dispatcher
+from cujit.cuda.dispatcher import Dispatcher, code_at_the_place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +110,7 @@ class _WarpKernels:
         from cujit._kernel_functions import reduction
 
         is_complex = element.dtype.kind == "c"
-        combine, move = reduction.combiner(function, element), reduction.mover(element, is_complex)
+        combine, move = _combiner(function, element), reduction.mover(element, is_complex)
         many, self._tile = reduction.by_warps(combine, move, element, width)
         self.many = _kernel(many, function, _BLOCK)
         self.last = _kernel(reduction.by_block(combine, move, element), function, _LAST_BLOCK)
@@ -132,7 +132,7 @@ class _ThreadKernels:
     def __init__(self, function, element, device) -> None:
         from cujit._kernel_functions import reduction
 
-        combine = reduction.combiner(function, element)
+        combine = _combiner(function, element)
         self.many = _kernel(reduction.by_threads(combine), function, _BLOCK)
         self.last = _kernel(reduction.by_one_thread(combine, element), function, _BLOCK)
         self._block = 1 if device.kind == "cpu" else _BLOCK
@@ -142,6 +142,14 @@ class _ThreadKernels:
         """(blocks, threads of a block, results) of a launch."""
         threads = min(-(-size // _ONE_THREAD), self._most)
         return -(-threads // self._block), self._block, threads
+
+
+def _combiner(function, element):
+    """function(first, second) as an element, which it may not fit: that is the function's fault."""
+    source = "def combine(first, second):\n    return element(function(first, second))\n"
+    namespace = {"function": function, "element": element}
+    exec(code_at_the_place_of(function.py_func, source), namespace)
+    return namespace["combine"]
 
 
 def _kernel(function, reduced, threads):

@@ -555,6 +555,9 @@ def test_reductions(monkeypatch):
     x[77] = LARGE
     text, = warned(lambda: total(x))
     assert "does not fit int64" in text and place_of(text)[1] == test_reductions.__code__.co_firstlineno + 6
+    texts = warned(lambda: total(np.full(100, 2**30, np.int32)))  # of its two launches
+    assert texts and all("does not fit int32" in text for text in texts)
+    assert {place_of(text)[1] for text in texts} == {test_reductions.__code__.co_firstlineno + 4}
 
 
 @on_cpu
