@@ -150,3 +150,26 @@ def test_cache_hints_take_pointers(assembles):
     assert out.tolist() == [0, 2]
     text = assembles(kernel, signature.args, (8, 0))
     assert "ld.cg.b32" in text and "st.cs.b32" in text and "param_2" not in text
+
+
+def test_carray_is_known_whenever_it_is_imported(run_python):
+    run_python("""
+import numpy as np
+from cujit import cuda, types
+x = np.zeros(3, np.float32)
+
+@cuda.jit
+def first(x):
+    x[0] = np.sin(x[0])   # what names mean is found out here
+
+first[1, 1](x)
+from cujit import carray, farray
+
+@cuda.jit(types.void(types.CPointer(types.float32), types.int64))
+def kernel(pointer, n):
+    carray(pointer, (n,))[1] = 5
+    farray(pointer, (1, n))[0, 2] = 6
+
+kernel[1, 1](x, 3)
+assert x.tolist() == [0, 5, 6], x
+""", CUJIT_DEVICE="cpu")
