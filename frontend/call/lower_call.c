@@ -325,6 +325,11 @@ Operand operand_of_self(Lower *l, Operand parameter, const Operand *parameters)
     return closure;
 }
 
+static bool is_tuple_of(Operand tuple, uint32_t count)
+{
+    return tuple.type ? tuple.type->kind == TYPE_TUPLE && tuple.type->count == count : count == 0;
+}
+
 static bool call_closure(Lower *l, Operand closure, const Call *call, Operand *out)
 {
     const CodeSnapshot *code = closure.type->object;
@@ -341,6 +346,8 @@ static bool call_closure(Lower *l, Operand closure, const Call *call, Operand *o
     if (parts & 1)
         defaults = lower_tuple_item(l, closure, next++);
     callee.keyword_defaults = parts & 2 ? &keyword_defaults : NULL;
+    if (!is_tuple_of(captured, code->free_count) || ((parts & 1) && defaults.type->kind != TYPE_TUPLE))
+        return lower_fail(l, DIAG_BYTECODE_BROKEN, code->source.name, "it is made without its variables or defaults");
     Operand *values = ARENA_ARRAY(l->arena, Operand, code->free_count + 1);
     for (uint32_t i = 0; i < code->free_count; i++) {
         values[i] = lower_tuple_item(l, captured, i);

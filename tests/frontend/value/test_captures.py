@@ -1,4 +1,6 @@
 """What a function captured and may never read: an error where it is read, not where the function begins."""
+import types
+
 import numpy as np
 import pytest
 
@@ -51,3 +53,29 @@ def test_an_object_that_is_read():
     with pytest.raises(errors.UnsupportedError, match="'plan' is an object of class 'object'") as caught:
         cuda.jit(make(5)[0])[1, 1](np.zeros(3), 0)
     assert "len(plan)\n" in str(caught.value)
+
+
+def captures_nothing(x):
+    function = lambda: 1  # noqa: E731
+    x[0] = function()
+
+
+def captures_one(x):
+    number = x[0]
+    function = lambda: number  # noqa: E731
+    x[0] = function()
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+@pytest.mark.parametrize("kernel", [captures_nothing, captures_one])
+def test_code_that_is_given_other_variables(kernel, count):
+    """No compiler makes it: the nested function's code expects so many, and read what was not there."""
+    inner = [lambda: 1, (lambda a: lambda: a)(1), (lambda a, b: lambda: a + b)(1, 2)][count].__code__
+    code = kernel.__code__
+    constants = tuple(inner if isinstance(item, types.CodeType) else item for item in code.co_consts)
+    made = types.FunctionType(code.replace(co_consts=constants), kernel.__globals__)
+    if count == len(next(item for item in code.co_consts if isinstance(item, types.CodeType)).co_freevars):
+        cuda.jit(made)[1, 1](np.zeros(1))
+        return
+    with pytest.raises(errors.InternalError, match="malformed bytecode in .*without its variables"):
+        cuda.jit(made)[1, 1](np.zeros(1))
