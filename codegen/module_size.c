@@ -65,6 +65,7 @@ static void add_call(Measurement *m, LLVMValueRef call, ModuleSize *size)
     const ModuleSize *body = size_of(m, callee);
     size->instructions = add(size->instructions, body->instructions);
     size->branches = add(size->branches, body->branches);
+    size->loops = add(size->loops, body->loops);
     size->addresses = add(size->addresses, body->addresses);
 }
 
@@ -79,6 +80,24 @@ static void add_instruction(Measurement *m, LLVMValueRef instruction, ModuleSize
     }
 }
 
+/* Blocks lie in an order in which only a loop's last ones lead to one that was there before. */
+static uint64_t count_loops(LLVMValueRef function)
+{
+    static char seen;
+    uint64_t count = 0;
+    Table *blocks = table_create();
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block)) {
+        table_set(blocks, &block, sizeof block, &seen);
+        LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
+        for (unsigned i = 0; i < LLVMGetNumSuccessors(last); i++) {
+            LLVMBasicBlockRef target = LLVMGetSuccessor(last, i);
+            count += table_get(blocks, &target, sizeof target) != NULL;
+        }
+    }
+    table_destroy(blocks);
+    return count;
+}
+
 /* With what is inlined into it; such functions do not call themselves. */
 static const ModuleSize *size_of(Measurement *m, LLVMValueRef function)
 {
@@ -87,6 +106,7 @@ static const ModuleSize *size_of(Measurement *m, LLVMValueRef function)
         return size;
     size = ARENA_NEW(m->arena, ModuleSize);
     table_set(m->known, &function, sizeof function, size);
+    size->loops = count_loops(function);
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
         for (LLVMValueRef each = LLVMGetFirstInstruction(block); each; each = LLVMGetNextInstruction(each))
             add_instruction(m, each, size);
@@ -118,6 +138,7 @@ ModuleSize measure_module(Emitter *emitter)
         const ModuleSize *size = size_of(&m, each);
         keep_larger(&most.instructions, size->instructions);
         keep_larger(&most.branches, size->branches);
+        keep_larger(&most.loops, size->loops);
         keep_larger(&most.addresses, size->addresses);
     }
     table_destroy(m.known);

@@ -8,6 +8,7 @@
 typedef struct ModuleSize {
     uint64_t instructions;
     uint64_t branches; /* conditional ones */
+    uint64_t loops; /* branches back */
     uint64_t addresses; /* computed ones */
     uint64_t parts; /* parameters and results of a function that others call */
 } ModuleSize;
@@ -18,7 +19,8 @@ ModuleSize measure_module(Emitter *emitter);
 enum {
     PIPELINE_INLINE_FIRST = 1, /* what must be inlined is before any other pass */
     PIPELINE_NO_SLP = 2, /* operations of one thread are not put together to vectors */
-    PIPELINE_LINEAR = 4 /* only passes whose time is proportional to the size, and code without further ones */
+    PIPELINE_LINEAR = 4, /* only passes whose time is proportional to the size, and code without further ones */
+    PIPELINE_FAST_CODE = 8 /* also without passes over control flow; values are in registers in a block only */
 };
 
 unsigned pipeline_for_size(const ModuleSize *size, TargetKind device);

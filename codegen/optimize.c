@@ -20,9 +20,14 @@ static const char *const linear_passes[] = {
                                  "early-cse<memssa>,adce,simplifycfg)",
 };
 
+/* simplifycfg compares all predecessors of a block, which are as many as the tests that may fail there. */
+static const char fewest_passes[] = INLINE_FIRST ",function(sroa<modify-cfg>,early-cse<memssa>)";
+
 static const char *pipeline(const Emitter *emitter, unsigned changes)
 {
     static const char *const levels[] = {"default<O0>", "default<O1>", "default<O2>", "default<O3>"};
+    if (changes & PIPELINE_FAST_CODE)
+        return fewest_passes;
     if (changes & PIPELINE_LINEAR)
         return linear_passes[emitter->target->kind];
     int level = emitter->options->opt, highest = emitter->target->kind == TARGET_HOST ? 2 : 3;
@@ -107,5 +112,7 @@ bool optimize_module(Emitter *emitter)
     }
     if (changes & PIPELINE_LINEAR)
         skip_optional_code_passes(emitter);
+    if (changes & PIPELINE_FAST_CODE)
+        make_code_fast(emitter->machine);
     return done && (!emitter->llvm_error[0] || fail(emitter, ""));
 }

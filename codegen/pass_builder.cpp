@@ -1,4 +1,5 @@
-/* The only file in C++: LLVM's C interface runs pipelines, but has no way to put a pass into one. */
+/* The only file in C++: LLVM's C interface runs pipelines, but has no way to put a pass into one, nor
+ * to change a machine's level. */
 #include "codegen/pass_builder.h"
 
 #include <llvm/Passes/PassBuilder.h>
@@ -51,4 +52,9 @@ LLVMErrorRef run_pass_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machin
         return llvm::wrap(std::move(error));
     pipeline.run(*llvm::unwrap(module), modules);
     return nullptr;
+}
+
+void make_code_fast(LLVMTargetMachineRef machine)
+{
+    reinterpret_cast<llvm::TargetMachine *>(machine)->setOptLevel(llvm::CodeGenOptLevel::None);
 }

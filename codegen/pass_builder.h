@@ -1,4 +1,4 @@
-/* LLVM's pass pipeline with a pass of ours in its middle: the one thing that LLVM's C interface has no way to ask for. */
+/* What LLVM's C interface has no way to ask for: a pass of ours in the middle of its pipeline, another level for a machine. */
 #ifndef CUJIT_CODEGEN_PASS_BUILDER_H
 #define CUJIT_CODEGEN_PASS_BUILDER_H
 
@@ -14,10 +14,17 @@ typedef struct PipelineSettings {
 } PipelineSettings;
 
 #ifdef __cplusplus
-extern "C"
+extern "C" {
 #endif
-    /* Runs passes, in LLVM's textual form, over the module. An error: there is no such pass. */
-    LLVMErrorRef run_pass_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes,
-                                   const PipelineSettings *settings);
+
+/* Runs passes, in LLVM's textual form, over the module. An error: there is no such pass. */
+LLVMErrorRef run_pass_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes,
+                               const PipelineSettings *settings);
+/* From now on the machine makes code as fast as it can, whatever the code is like. */
+void make_code_fast(LLVMTargetMachineRef machine);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

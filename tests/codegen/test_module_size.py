@@ -33,12 +33,17 @@ def stores(count):
     return f"def kernel(x, i):\n{body}"
 
 
+def loops(count):
+    body = "\n".join(f"    for j in range(i):\n        v = v * 0.5 + j * {k}" for k in range(count))
+    return f"def kernel(x, i):\n    v = x[i]\n{body}\n    x[i] = v"
+
+
 def is_short_of_passes(kernel, signature, sm):
     return "optnone" in cuda.jit(kernel).inspect("llvm", signature, sm)
 
 
-@pytest.mark.parametrize("shape, ordinary, gpu, cpu", [(ifs, 100, 1600, 850), (lines, 300, 17000, 4000),
-                                                       (stores, 300, 1000, 1500)])
+@pytest.mark.parametrize("shape, ordinary, gpu, cpu", [(ifs, 100, 1100, 850), (lines, 300, 17000, 4000),
+                                                       (stores, 300, 1000, 1500), (loops, 20, 350, 160)])
 def test_only_what_is_very_large_lacks_passes(shape, ordinary, gpu, cpu):
     signature = (VECTOR, types.int64)
     for sm, count in ((SM, gpu), (None, cpu)):
@@ -46,7 +51,7 @@ def test_only_what_is_very_large_lacks_passes(shape, ordinary, gpu, cpu):
         assert is_short_of_passes(make(shape(count)), signature, sm)
 
 
-@pytest.mark.parametrize("shape, count", [(ifs, 900), (lines, 4000), (stores, 1500)])
+@pytest.mark.parametrize("shape, count", [(ifs, 900), (ifs, 3000), (lines, 4000), (stores, 1500), (loops, 200)])
 def test_results_without_passes(shape, count):
     function = make(shape(count))
     start = np.arange(1.0, 9.0)
