@@ -61,6 +61,28 @@ def loops_in_a_row(n):
     return "\n".join(["def kernel(x):", "    i = cuda.grid(1)\n    v = 0.0", *lines, "    x[i] = v"])
 
 
+def ifs_in_a_row(n):
+    lines = [f"    if x[i + {k}] > {k}:\n        v += {k}" for k in range(n)]
+    return "\n".join(["def kernel(x):", "    i = cuda.grid(1)\n    v = 0.0", *lines, "    x[i] = v"])
+
+
+def ifs_that_store(n):
+    lines = [f"    if i == {k}:\n        x[i] = {k}" for k in range(n)]
+    return "\n".join(["def kernel(x):", "    i = cuda.grid(1)", *lines])
+
+
+def ifs_of_constant_places(n):
+    """x[k] is checked on the CPU device: no range says that x is as long."""
+    lines = [f"    if i > {k}:\n        x[{k}] += {k}" for k in range(n)]
+    return "\n".join(["def kernel(x):", "    i = cuda.grid(1)", *lines])
+
+
+def indices_from_memory(n):
+    """Each is checked on the CPU device."""
+    lines = [f"    s += x[int(x[i + {k}])]" for k in range(n)]
+    return "\n".join(["def kernel(x):", "    i = cuda.grid(1)\n    s = 0.0", *lines, "    x[i] = s"])
+
+
 def elif_chain(n):
     lines = [f"    {'elif' if k else 'if'} i == {k * 3}:\n        v = v + {k}" for k in range(n)]
     return "\n".join(["def kernel(x):", "    i = cuda.grid(1)\n    v = x[i]", *lines, "    x[i] = v"])
@@ -96,21 +118,55 @@ def arguments(n):
     return "\n".join([f"def kernel({names}):", "    i = cuda.grid(1)", *(f"    a{k}[i] += {k}" for k in range(n))])
 
 
+def captured_tuple(n):
+    return f"TUPLE = tuple(range({n}))\ndef kernel(x):\n    i = cuda.grid(1)\n    x[i] = TUPLE[i]"
+
+
+def tuple_argument(n):
+    """An empty kernel."""
+    return "def kernel(t):\n    pass"
+
+
+def indexed_argument(n):
+    return "def kernel(t, x):\n    i = cuda.grid(1)\n    x[i] = t[i]"
+
+
+def nested_tuples(n):
+    """Functions that return pairs of what the next one returns: n values at the top."""
+    levels = n.bit_length() - 1
+    functions = ["def f0(a):\n    return (a, a + 1)"]
+    functions += [f"def f{k}(a):\n    return (f{k - 1}(a), f{k - 1}(a * 2))" for k in range(1, levels)]
+    first, last = "[0]" * levels, "[1]" * levels
+    return "\n".join([*functions, "def kernel(x):", "    i = cuda.grid(1)", f"    t = f{levels - 1}(x[i])",
+                      f"    x[i] = t{first} + t{last}"])
+
+
 SHAPES = [
-    (straight_line, [500, 2000, 8000]), (stores, [250, 1000, 4000]), (chained_functions, [8, 64, 256]),
-    (functions_called_twice, [8, 16, 32]), (nested_ifs, [8, 16, 90]), (nested_loops, [4, 8, 18]),
+    (straight_line, [500, 2000, 8000, 32000]), (stores, [250, 1000, 4000, 16000]), (chained_functions, [8, 64, 256]),
+    (functions_called_twice, [16, 32, 64, 128]), (nested_ifs, [8, 16, 90]), (nested_loops, [4, 8, 18]),
     (loops_in_a_row, [25, 100, 400]), (elif_chain, [100, 400, 1600]), (match_cases, [100, 400, 1600]),
-    (tuple_of, [25, 100, 400]), (one_expression, [250, 1000, 4000]), (variables_in_a_loop, [25, 100, 400]),
-    (arguments, [8, 32, 128]),
+    (tuple_of, [25, 100, 400]), (one_expression, [250, 1000, 2500]), (variables_in_a_loop, [25, 100, 400]),
+    (arguments, [8, 32, 128]), (ifs_in_a_row, [300, 1200, 3000, 9000]), (ifs_that_store, [300, 1200, 3000, 9000]),
+    (ifs_of_constant_places, [300, 1200, 3000, 9000]), (indices_from_memory, [250, 500, 1000, 4000]),
+    (captured_tuple, [64, 500, 2000, 8000]), (tuple_argument, [60, 250, 1000, 4000]),
+    (indexed_argument, [60, 250, 1000, 4000]), (nested_tuples, [64, 256, 1024, 4096]),
 ]
+TUPLE_ARGUMENTS = {tuple_argument, indexed_argument}
 
 
-def compile_times(source):
+def signature_of(shape, size, kernel):
+    arguments = [types.float64[::1]] * kernel.__code__.co_argcount
+    if shape in TUPLE_ARGUMENTS:
+        arguments[0] = types.UniTuple(types.int64, size)
+    return tuple(arguments)
+
+
+def compile_times(shape, size):
     """Seconds in the frontend, in LLVM for the GPU, in LLVM for the CPU device."""
     sys.setrecursionlimit(20000)    # CPython's compiler nests in long expressions
     namespace = {"cuda": cuda}
-    exec(compile(source, "<benchmark>", "exec"), namespace)
-    signature = (types.float64[::1],) * namespace["kernel"].__code__.co_argcount
+    exec(compile(shape(size), "<benchmark>", "exec"), namespace)
+    signature = signature_of(shape, size, namespace["kernel"])
     times = []
     for what, sm in (("ir", SM), ("asm", SM), ("asm", None)):
         kernel = cuda.jit(namespace["kernel"])
@@ -129,7 +185,7 @@ def measure(shape, sizes):
     bad, before = [], None
     print(f"\n{shape.__name__}")
     for size in sizes:
-        times = compile_times(shape(size))
+        times = compile_times(shape, size)
         row = f"{size:8d}  " + "  ".join(f"{1000 * t:10.1f}" for t in times)
         if before:
             grown = [exponent(before[0], size, old, new) for old, new in zip(before[1], times, strict=True)]
@@ -146,7 +202,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="without the largest size of each shape")
     parser.add_argument("shapes", nargs="*", help="names of shapes; all where none is given")
     options = parser.parse_args()
-    compile_times(straight_line(10))    # what is done once in a process
+    compile_times(straight_line, 10)    # what is done once in a process
     print(f"{'size':>8s}  {'frontend':>10s}  {'LLVM PTX':>10s}  {'LLVM host':>10s}   exponents     (ms)")
     bad = []
     for shape, sizes in SHAPES:
