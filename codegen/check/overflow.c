@@ -79,6 +79,16 @@ static bool comes_back(const IrValue *convert)
     return type_equal(convert->type, TYPE_OF(UINT64)) && is_of_unsigned(convert->operands[0]);
 }
 
+/* Masks of lanes and the like, which an intrinsic gives as int32, among unsigned numbers of the same width. */
+static bool is_mask(const IrValue *convert)
+{
+    const IrValue *from = convert->operands[0];
+    bool is_same_width = type_is_integer(from->type) && from->type->size == convert->type->size;
+    if (from->op == IR_GET)
+        from = from->operands[0];
+    return is_same_width && from->op == IR_INTRINSIC;
+}
+
 static unsigned parts_of_division(const IrValue *value)
 {
     const IrValue *divisor = value->operands[1];
@@ -135,7 +145,7 @@ unsigned overflow_parts(const IrValue *value)
     case IR_DIV:
     case IR_FLOORDIV:
     case IR_MOD: return parts_of_division(value);
-    case IR_CONVERT: return may_not_fit(value->operands[0]->type, value->type) && !comes_back(value);
+    case IR_CONVERT: return may_not_fit(value->operands[0]->type, value->type) && !comes_back(value) && !is_mask(value);
     default: return 0;
     }
 }

@@ -342,6 +342,12 @@ def kernel(x, f, n, u, o, out):
 def kernel(x, f, n, u, o, out):
     i = cuda.grid(1)
     out[i] = cuda.shfl_down_sync(-1, n[i], 1) + cuda.ballot_sync(0xffffffff, True)
+    masks = cuda.local.array(3, uint32)
+    masks[0] = cuda.ballot_sync(0xffffffff, True)
+    masks[1] = cuda.match_any_sync(0xffffffff, n[i])
+    mask, same = cuda.match_all_sync(0xffffffff, n[1])
+    masks[2] = mask
+    u[i] = masks[0] + masks[1] + masks[2]
 """,
 }
 
