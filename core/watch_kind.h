@@ -13,7 +13,7 @@ typedef enum WatchKind {
     WATCH_COPY, /* a field of a record that is copied as a whole is read, be it written or not */
     WATCH_FENCE,
     WATCH_FRESH, /* an array of the thread's own begins: nothing of it is written */
-    WATCH_TOUCH, /* somebody else may write the array: all of it counts as written */
+    WATCH_TOUCH, /* somebody else may write the array, or so many bytes: that counts as written */
     WATCH_BEGIN, /* the kernel does: no more than that its threads have to be real */
     WATCH_COUNT
 } WatchKind;

@@ -24,7 +24,11 @@ static void emit_watch(Rewrite *rewrite, WatchKind kind, uint32_t site, uint32_t
 
 static void emit_fence(Rewrite *rewrite) { emit_watch(rewrite, WATCH_FENCE, 0, 0, NULL); }
 
-static void emit_touch(Rewrite *rewrite, IrValue *array) { emit_watch(rewrite, WATCH_TOUCH, 0, 1, &array); }
+/* So many bytes from the array's first element on; 0: all of its elements. */
+static void emit_touch(Rewrite *rewrite, IrValue *array, uint32_t bytes)
+{
+    emit_watch(rewrite, WATCH_TOUCH, bytes, 1, &array);
+}
 
 /* --- accesses --------------------------------------------------------------------------------------------------------- */
 
@@ -153,7 +157,7 @@ static void touch_arrays(Rewrite *rewrite, const Watching *watching, const IrVal
 {
     for (uint32_t i = 0; i < value->operand_count; i++)
         if (value->operands[i]->type->kind == TYPE_ARRAY && watching->wanted & CHECK_INIT)
-            emit_touch(rewrite, value->operands[i]);
+            emit_touch(rewrite, value->operands[i], 0);
 }
 
 static void watch_intrinsic(Rewrite *rewrite, const Watching *watching, const IrValue *value)
@@ -163,6 +167,8 @@ static void watch_intrinsic(Rewrite *rewrite, const Watching *watching, const Ir
         emit_fence(rewrite);
     else if (row->family == FAMILY_WIDE_LOAD || row->family == FAMILY_WIDE_STORE)
         watch_wide(rewrite, watching, value, row->family == FAMILY_WIDE_LOAD);
+    else if (row->family == FAMILY_COPY && watching->wanted & CHECK_INIT)
+        emit_touch(rewrite, value->operands[0], (uint32_t)row->bytes);
     else if (row->effects & EFFECT_WRITES)
         touch_arrays(rewrite, watching, value);
 }

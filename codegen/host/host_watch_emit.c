@@ -41,7 +41,7 @@ static void tell_element(Emitter *emitter, const IrValue *watch, Told *told)
         told->has_value = bits_of(emitter, array->element, operand_parts(emitter, watch, next), &told->value);
 }
 
-/* From the first element on, as if there were no gaps. */
+/* From the first element on, as if there were no gaps; or as many bytes as a copy has. */
 static void tell_array(Emitter *emitter, const IrValue *watch, Told *told)
 {
     const Type *array = watch->operands[0]->type;
@@ -50,6 +50,8 @@ static void tell_array(Emitter *emitter, const IrValue *watch, Told *told)
     told->size = const_i64(emitter, (int64_t)size_in_memory(array->element));
     for (uint32_t axis = 0; axis < array->ndim; axis++)
         told->size = LLVMBuildMul(emitter->builder, told->size, parts[part_of_extent(axis)], "");
+    if (watch->hint == WATCH_TOUCH && watch->index)
+        told->size = const_i64(emitter, watch->index);
 }
 
 void emit_op_WATCH(Emitter *emitter, const IrValue *value, LLVMValueRef *out)

@@ -132,3 +132,21 @@ def test_by_several_threads():
     kernel[1, 64](x, out, True)
     assert out.tolist() == x[::-1].tolist()
     assert "element 63 of 's'" in unwritten(kernel, x, out, False, threads=64)
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_asynchronous_copies_write_all_their_elements(count):
+    @cuda.jit(check="init")
+    def kernel(x, out):
+        tile, i = cuda.shared.array(256, float32, alignment=16), cuda.threadIdx.x
+        cuda.cp_async(tile, i * count, x, i * count, count)
+        cuda.cp_async_wait(0)
+        cuda.syncthreads()
+        for k in range(out.size):
+            out[k] = tile[k]
+
+    out = np.zeros(32 * count, np.float32)
+    kernel[1, 32](np.arange(128, dtype=np.float32), out)
+    assert out[-1] == 32 * count - 1
+    with pytest.raises(errors.UninitializedError, match=f"element {32 * count} of"):
+        kernel[1, 32](np.arange(128, dtype=np.float32), np.zeros(32 * count + 1, np.float32))
