@@ -303,7 +303,7 @@ class KernelBase:
     def result_type(self, types: tuple[Type, ...], /) -> Type: ...  # device functions: the inferred result
     def inspect(self, what: str, types: tuple[Type, ...], sm: int | None = None,
                 abi: str | None = None, forceinline: bool = False) -> str: ...
-    # what: "bytecode", "cfg", "ssa", "ir", "types", "widenings", "warnings", "llvm", "asm"; sm: a GPU architecture by number, None: the current device
+    # what: "bytecode", "cfg", "ssa", "ir", "types", "widenings", "warnings", "llvm", "asm", "nvvm"; sm: a GPU architecture by number, None: the current device
     def attribute(self, types: tuple[Type, ...], number: int) -> int: ...   # CUfunction_attribute of a compiled kernel
     def resident_blocks(self, types: tuple[Type, ...], threads: int, shared: int, /) -> int: ...
     def occupancy(self, types: tuple[Type, ...], shared: int = 0) -> tuple[int, int]: ...   # (blocks, threads) to fill it
