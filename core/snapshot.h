@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/diagnostic/diag.h"
 #include "core/base/fields.h"
+#include "core/diagnostic/diag.h"
 #include "core/foreign.h"
 #include "core/intrinsic.h"
 #include "core/type/type.h"

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/diagnostic/diag.h"
 #include "core/base/fields.h"
+#include "core/diagnostic/diag.h"
 
 typedef enum TargetKind { TARGET_NVPTX, TARGET_HOST } TargetKind;
 

@@ -6,8 +6,8 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
-#include "core/diagnostic/exception_record.h"
 #include "core/base/fields.h"
+#include "core/diagnostic/exception_record.h"
 
 typedef enum DiagId {
     DIAG_NONE,

@@ -9,8 +9,8 @@
 
 #include "core/base/arena.h"
 #include "core/base/buf.h"
-#include "core/diagnostic/diag.h"
 #include "core/base/fields.h"
+#include "core/diagnostic/diag.h"
 
 enum { TYPE_MAX_NDIM = 8 };
 

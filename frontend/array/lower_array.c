@@ -10,10 +10,10 @@
 #include "frontend/compound/lower_dict.h"
 #include "frontend/compound/lower_record.h"
 #include "frontend/engine.h"
-#include "frontend/value/lower_convert.h"
 #include "frontend/value/kind/lower_enum.h"
-#include "frontend/value/lower_operator.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
 #include "frontend/value/operand.h"
 #include "frontend/value/overflow_marks.h"
 

@@ -5,10 +5,10 @@
 #include "frontend/compound/lower_record.h"
 #include "frontend/engine.h"
 #include "frontend/value/kind/lower_chars.h"
+#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/lower_check.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
-#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/operand.h"
 #include "frontend/value/overflow_marks.h"
 

@@ -2,10 +2,10 @@
 #include "frontend/array/lower_array.h"
 #include "frontend/array/lower_flat.h"
 #include "frontend/engine.h"
+#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/lower_check.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
-#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/operand.h"
 
 /* The indices would lead to another element. */

@@ -8,9 +8,9 @@
 #include "frontend/array/lower_unpack.h"
 #include "frontend/compound/generator.h"
 #include "frontend/engine.h"
+#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
-#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/operand.h"
 
 static bool is_counted(const Type *type) { return type->kind == TYPE_ARRAY || type_is_plain_tuple(type); }

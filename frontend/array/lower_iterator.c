@@ -6,9 +6,9 @@
 #include "frontend/compound/lower_cell.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
+#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/lower_check.h"
 #include "frontend/value/lower_convert.h"
-#include "frontend/value/kind/lower_tuple.h"
 
 bool type_is_iterator(const Type *type) { return type_is_tagged(type, TUPLE_ITERATOR); }
 

@@ -2,8 +2,8 @@
  * before it; what is indexed is an array over just these values, so that arrays' rules hold for the rest. */
 #include "frontend/array/lower_pointer.h"
 #include "frontend/engine.h"
-#include "frontend/value/lower_convert.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/lower_convert.h"
 #include "frontend/value/operand.h"
 
 static const Type *i64(void) { return TYPE_OF(INT64); }

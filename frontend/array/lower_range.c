@@ -1,10 +1,10 @@
 /* Ranges: made, how long they are, where they end, and what is in them. */
 #include "frontend/array/lower_range.h"
 #include "frontend/engine.h"
+#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/lower_check.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
-#include "frontend/value/kind/lower_tuple.h"
 
 static const Type *i64(void) { return TYPE_OF(INT64); }
 

@@ -2,9 +2,9 @@
 #include "frontend/array/lower_array.h"
 #include "frontend/array/lower_slice.h"
 #include "frontend/engine.h"
+#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
-#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/operand.h"
 
 typedef struct View {

@@ -3,8 +3,8 @@
 #include "frontend/array/lower_iterate.h"
 #include "frontend/array/lower_unpack.h"
 #include "frontend/engine.h"
-#include "frontend/value/lower_check.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/lower_check.h"
 
 /* tuple[start:stop:step] with constant parts. */
 static bool slice_tuple(Lower *l, Operand tuple, Operand slice, Operand *out)

@@ -3,8 +3,8 @@
 #include "frontend/call/lower_foreign.h"
 
 #include "frontend/value/arguments.h"
-#include "frontend/value/lower_convert.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/lower_convert.h"
 
 static bool refuse(Lower *l, const ForeignFunction *foreign, uint32_t index, Operand argument, const char *hint)
 {

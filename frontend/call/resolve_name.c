@@ -15,13 +15,13 @@
 #include "frontend/compound/lower_record.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
-#include "frontend/value/lower_check.h"
-#include "frontend/value/lower_convert.h"
 #include "frontend/value/kind/lower_enum.h"
-#include "frontend/value/lower_operator.h"
 #include "frontend/value/kind/lower_text.h"
 #include "frontend/value/kind/lower_time.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/lower_check.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
 
 /* Looks at the last part of a path whose first part is this. */
 static void try_path(Guess *guess, const char *path, size_t length, const char *first, size_t first_length)

@@ -2,8 +2,8 @@
 #include "frontend/compound/generator.h"
 #include "frontend/compound/lower_cell.h"
 #include "frontend/engine.h"
-#include "frontend/value/lower_convert.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/lower_convert.h"
 #include "frontend/value/operand.h"
 
 /* --- how a generator runs ------------------------------------------------------------------------------------------

@@ -4,8 +4,8 @@
 #include "frontend/compound/lower_cell.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
-#include "frontend/value/lower_operator.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/lower_operator.h"
 
 static bool is_mixed(const Type *type)
 {

@@ -5,8 +5,8 @@
 #include "frontend/compound/lower_class.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
-#include "frontend/value/lower_convert.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/lower_convert.h"
 
 static bool set_field(Lower *l, const Constant *class, const char *name, Operand value, Operand *items)
 {

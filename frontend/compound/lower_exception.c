@@ -7,9 +7,9 @@
 #include "frontend/compound/lower_exception.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
-#include "frontend/value/lower_check.h"
 #include "frontend/value/kind/lower_text.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/lower_check.h"
 
 /* --- making exceptions ---------------------------------------------------------------------------------------------- */
 

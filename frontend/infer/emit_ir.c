@@ -10,8 +10,8 @@
 #include "frontend/infer/instance.h"
 #include "frontend/infer/unbound.h"
 #include "frontend/report/explain.h"
-#include "frontend/value/lower_convert.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/lower_convert.h"
 #include "frontend/value/operand.h"
 #include "frontend/value/overflow_marks.h"
 

@@ -2,12 +2,12 @@
 #include <math.h>
 
 #include "frontend/engine.h"
-#include "frontend/value/lower_convert.h"
 #include "frontend/value/kind/lower_enum.h"
-#include "frontend/value/lower_operator.h"
 #include "frontend/value/kind/lower_time.h"
 #include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/kind/lower_vector.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
 
 /* Wraps a 64-bit pattern into an integer type. */
 static int64_t wrap_integer(const Type *type, int64_t value)

@@ -4,14 +4,14 @@
 
 #include "frontend/engine.h"
 #include "frontend/value/kind/lower_chars.h"
-#include "frontend/value/lower_check.h"
-#include "frontend/value/lower_convert.h"
 #include "frontend/value/kind/lower_enum.h"
-#include "frontend/value/lower_operator.h"
 #include "frontend/value/kind/lower_text.h"
 #include "frontend/value/kind/lower_time.h"
 #include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/kind/lower_vector.h"
+#include "frontend/value/lower_check.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
 
 typedef struct BinaryInfo {
     const char *text;

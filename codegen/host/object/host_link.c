@@ -9,9 +9,9 @@
 
 #include "codegen/codegen.h"
 #include "codegen/host/elementary/elementary.h"
+#include "codegen/host/host_rounding.h"
 #include "codegen/host/object/host_foreign.h"
 #include "codegen/host/object/host_object.h"
-#include "codegen/host/host_rounding.h"
 #include "codegen/llvm.h"
 #include "core/base/memory.h"
 

@@ -6,9 +6,9 @@
 #include "frontend/call/builtin/lower_reduce.h"
 #include "frontend/compound/lower_dict.h"
 #include "frontend/engine.h"
+#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
-#include "frontend/value/kind/lower_tuple.h"
 
 bool lower_contains(Lower *l, Operand item, Operand container, bool negated, Operand *out)
 {

@@ -7,10 +7,10 @@
 #include "frontend/compound/lower_class.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
+#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/lower_check.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
-#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/operand.h"
 
 static const Type *i64(void) { return TYPE_OF(INT64); }

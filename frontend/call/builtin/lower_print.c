@@ -4,10 +4,10 @@
 #include "frontend/call/handlers.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
-#include "frontend/value/lower_convert.h"
-#include "frontend/value/lower_operator.h"
 #include "frontend/value/kind/lower_text.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
 
 typedef struct Print {
     Buf format;

@@ -5,8 +5,8 @@
 #include "frontend/call/cuda/lower_cuda.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
-#include "frontend/value/lower_convert.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/lower_convert.h"
 #include "frontend/value/overflow_marks.h"
 
 static IrAtomic atomic_kind(IntrinsicId id)

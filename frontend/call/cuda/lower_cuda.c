@@ -6,8 +6,8 @@
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
 #include "frontend/value/grid_place.h"
-#include "frontend/value/lower_convert.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/lower_convert.h"
 
 bool call_grid(Lower *l, const Call *call, Operand *out)
 {

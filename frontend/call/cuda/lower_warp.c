@@ -4,8 +4,8 @@
 #include "frontend/call/cuda/lower_device.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
-#include "frontend/value/lower_convert.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/lower_convert.h"
 
 static const Type *u32(void) { return TYPE_OF(UINT32); }
 

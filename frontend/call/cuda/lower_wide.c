@@ -2,8 +2,8 @@
 #include "frontend/call/cuda/lower_cuda.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
-#include "frontend/value/lower_convert.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/lower_convert.h"
 #include "frontend/value/overflow_marks.h"
 
 enum { WIDE_MOST_BYTES = 64 };

@@ -4,10 +4,10 @@
 
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
-#include "frontend/value/lower_convert.h"
 #include "frontend/value/kind/lower_enum.h"
-#include "frontend/value/lower_operator.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
 
 static bool is_int_enum(const Type *type) { return type_is_tagged(type, TUPLE_INT_ENUM); }
 

@@ -5,11 +5,11 @@
 
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
-#include "frontend/value/lower_convert.h"
 #include "frontend/value/kind/lower_enum.h"
-#include "frontend/value/lower_operator.h"
 #include "frontend/value/kind/lower_text.h"
 #include "frontend/value/kind/lower_tuple.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
 
 typedef struct Text {
     Buf format; /* literal text with doubled braces, and a field for each item */

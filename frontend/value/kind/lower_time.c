@@ -4,10 +4,10 @@
 
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
+#include "frontend/value/kind/lower_time.h"
 #include "frontend/value/lower_check.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
-#include "frontend/value/kind/lower_time.h"
 
 static const Type *i64(void) { return TYPE_OF(INT64); }
 static const Type *f64(void) { return TYPE_OF(FLOAT64); }

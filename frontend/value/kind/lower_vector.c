@@ -1,10 +1,10 @@
 /* Vectors such as float32x4: made of scalars and vectors, x to w, and arithmetic component by component. */
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
-#include "frontend/value/lower_convert.h"
-#include "frontend/value/lower_operator.h"
 #include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/kind/lower_vector.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
 #include "frontend/value/overflow_marks.h"
 
 static Operand make(Lower *l, const Type *type, const Operand *items)

@@ -2,8 +2,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "codegen_tests.h"
 #include "codegen/host/object/host_object.h"
+#include "codegen_tests.h"
 #include "core/base/memory.h"
 
 /* Every thread writes its linear number in the grid's order of blocks; checks all indices and dimensions. */

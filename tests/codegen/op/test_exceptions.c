@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "codegen_tests.h"
-#include "core/diagnostic/exception_record.h"
 #include "core/base/memory.h"
+#include "core/diagnostic/exception_record.h"
 
 /* Threads 5 and up raise in `inner`, two calls down; the others store. */
 static const char raising[] = "kernel k(x: i64[1 C])%s\nblock 0:\n"
