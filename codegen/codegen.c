@@ -3,7 +3,7 @@
 #include "codegen/emit.h"
 #include "codegen/module_emit.h"
 #include "codegen/nvptx/nvvm_text.h"
-#include "codegen/optimize.h"
+#include "codegen/optimize/optimize.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,12 +6,12 @@
 #include "codegen/debug_lines.h"
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
-#include "codegen/inlining.h"
 #include "codegen/ir_to_llvm.h"
 #include "codegen/module_emit.h"
 #include "codegen/op/exception_emit.h"
 #include "codegen/op/export_emit.h"
 #include "codegen/op/value/parts.h"
+#include "codegen/optimize/inlining.h"
 
 static void on_llvm_diagnostic(LLVMDiagnosticInfoRef info, void *user)
 {

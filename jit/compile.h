@@ -2,7 +2,7 @@
 #ifndef CUJIT_JIT_COMPILE_H
 #define CUJIT_JIT_COMPILE_H
 
-#include "jit/cache.h"
+#include "jit/cache/cache.h"
 
 /* Compiles and loads the function for the specialization's device and types, and fills the rest of it. The caller frees
  * the image, which was zeroed, whether it fails or not. */

@@ -5,7 +5,7 @@
 #include "core/base/memory.h"
 #include "core/thread/own_stack.h"
 #include "frontend/frontend.h"
-#include "jit/cache.h"
+#include "jit/cache/cache.h"
 
 bool jit_target_of_device(const RtDevice *device, Target *target, Diag *diag)
 {

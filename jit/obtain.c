@@ -5,9 +5,9 @@
 
 #include "core/base/memory.h"
 #include "core/thread/own_stack.h"
-#include "jit/cache_key.h"
+#include "jit/cache/cache_key.h"
+#include "jit/cache/disk_cache.h"
 #include "jit/compile.h"
-#include "jit/disk_cache.h"
 #include "jit/dump.h"
 #include "jit/raw_module.h"
 

@@ -2,7 +2,7 @@
 #ifndef CUJIT_JIT_OBTAIN_H
 #define CUJIT_JIT_OBTAIN_H
 
-#include "jit/cache.h"
+#include "jit/cache/cache.h"
 
 /* A new specialization: with the kernel that the disk cache has, else with a compiled one, which it has from then on.
  * failed: tests of the launch's plan that its code does not count on; NULL: it counts on all. In no list yet; for the holder

@@ -4,7 +4,7 @@
 
 #include "core/base/memory.h"
 #include "core/thread/side_thread.h"
-#include "jit/cache.h"
+#include "jit/cache/cache.h"
 
 typedef struct Request {
     JitFunction *function;

@@ -2,7 +2,7 @@
 #ifndef CUJIT_JIT_VARIANT_H
 #define CUJIT_JIT_VARIANT_H
 
-#include "jit/cache.h"
+#include "jit/cache/cache.h"
 
 /* What to launch: the specialization where its plan holds, else a variant, which is compiled if there is none. NULL with a
  * diagnostic. Thread-safe. */

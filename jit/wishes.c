@@ -3,7 +3,7 @@
 #include "core/base/memory.h"
 #include "core/thread/own_stack.h"
 #include "frontend/frontend.h"
-#include "jit/cache.h"
+#include "jit/cache/cache.h"
 
 void jit_add_implementation(JitFunction *function, Implementation *implementation)
 {

@@ -1,5 +1,5 @@
 /* Structs that compiled code depends on list their fields as X_FIELDS(FIELD), a row each: FIELD(type, name, extent, key, of).
- * The rows declare the struct and write the key under which code is kept (jit/cache_key.c): no field can be forgotten. */
+ * The rows declare the struct and write the key under which code is kept (jit/cache/cache_key.c): no field can be forgotten. */
 #ifndef CUJIT_CORE_FIELDS_H
 #define CUJIT_CORE_FIELDS_H
 

@@ -28,7 +28,7 @@ def rows_of(struct):
 def test_a_field_is_a_row(struct):
     body = re.search(rf"struct {struct} \{{(.*?)\}}", code_of(STRUCTS[struct]), re.DOTALL)[1]
     assert body.split() == [f"{rows_of(struct)}(DECLARE_FIELD)"]
-    assert f"{rows_of(struct)}(WRITE_FIELD)" in code_of("jit/cache_key.c")
+    assert f"{rows_of(struct)}(WRITE_FIELD)" in code_of("jit/cache/cache_key.c")
 
 
 def test_options_are_rows():

@@ -1,5 +1,5 @@
 /* Writes a snapshot and everything it points to as bytes, every object once, and hashes them. */
-#include "jit/cache_key.h"
+#include "jit/cache/cache_key.h"
 
 #include <elf.h>
 #include <link.h>

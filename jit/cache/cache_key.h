@@ -3,7 +3,7 @@
 #define CUJIT_JIT_CACHE_KEY_H
 
 #include "core/base/hash.h"
-#include "jit/cache.h"
+#include "jit/cache/cache.h"
 
 /* The function with all that it reaches, the specialization's types, options, target, this build of cujit. False where the
  * code holds something that means nothing to another process: addresses of device arrays. */

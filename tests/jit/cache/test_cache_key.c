@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "jit/cache_key.h"
+#include "jit/cache/cache_key.h"
 #include "jit_tests.h"
 
 /* A function that reaches one of each struct; numbers that count can grow by one. */

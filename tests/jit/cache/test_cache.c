@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "check.h"
-#include "jit/cache.h"
+#include "jit/cache/cache.h"
 #include "jit_tests.h"
 
 enum { THREADS = 8, TYPE_COUNT = 14 };

@@ -3,7 +3,7 @@
 #include "codegen/emit.h"
 
 #include <assert.h>
-#include "codegen/inlining.h"
+#include "codegen/optimize/inlining.h"
 #include "core/base/graph.h"
 #include "core/base/table.h"
 

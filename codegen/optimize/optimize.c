@@ -3,11 +3,11 @@
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
 #include "codegen/host/llvm_fault.h"
-#include "codegen/module_size.h"
 #include "codegen/nvptx/local_atomic.h"
 #include "codegen/nvptx/ptxas_fault.h"
-#include "codegen/optimize.h"
-#include "codegen/pass_builder.h"
+#include "codegen/optimize/module_size.h"
+#include "codegen/optimize/optimize.h"
+#include "codegen/optimize/pass_builder.h"
 
 #define INLINE_FIRST "always-inline,globaldce"
 /* Passes whose time is proportional to the size of a function. A GPU's code generator computes addresses again for each

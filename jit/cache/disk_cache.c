@@ -1,7 +1,7 @@
 /* A folder of files that are written under another name and renamed, so that a reader sees a whole one or none. Every file
  * carries a hash of its content: what is damaged is not there. What is loaded runs as this user: folder and file must
  * belong to this user or root, and nobody else may write to them. */
-#include "jit/disk_cache.h"
+#include "jit/cache/disk_cache.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "jit/disk_cache.h"
+#include "jit/cache/disk_cache.h"
 #include "jit_tests.h"
 
 static char folder[] = "/tmp/cujit-test-XXXXXX";

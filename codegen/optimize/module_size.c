@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "codegen/module_size.h"
+#include "codegen/optimize/module_size.h"
 #include "core/base/table.h"
 
 static const struct SizeLimit {
@@ -15,7 +15,7 @@ static const struct SizeLimit {
 #define NONE UINT64_MAX
 #define LIMIT(size, nvptx, host, change) \
     {offsetof(ModuleSize, size), {[TARGET_NVPTX] = (nvptx), [TARGET_HOST] = (host)}, PIPELINE_##change},
-#include "codegen/size_limit.def"
+#include "codegen/optimize/size_limit.def"
 #undef LIMIT
 #undef NONE
 };

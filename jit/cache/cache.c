@@ -1,5 +1,5 @@
 /* The in-memory cache of one function: find without a lock, append under the function's compile lock. */
-#include "jit/cache.h"
+#include "jit/cache/cache.h"
 
 #include <assert.h>
 

@@ -1,6 +1,6 @@
 /* The only file in C++: LLVM's C interface runs pipelines, but has no way to put a pass into one, nor
  * to change a machine's level. */
-#include "codegen/pass_builder.h"
+#include "codegen/optimize/pass_builder.h"
 
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Target/TargetMachine.h>
