@@ -75,7 +75,8 @@ def test_divisions_without_a_quotient():
 
 
 def test_uint64_with_int64():
-    assert computed(plus, one(2**63, "u8"), one(-1, "i8"), result=np.float64) == 2.0**63
+    assert computed(plus, one(2**63, "u8"), one(3, "i8")) == 3 - 2**63
+    assert computed(plus, one(2**63, "u8"), one(3, "i8"), result=np.float64) == 3.0 - 2.0**63
 
 
 def test_nan_in_min_and_max():
