@@ -314,17 +314,20 @@ static bool write_elements(Lower *l, const Walk *walk)
     Loop loop = loop_begin(l, walk->total);
     IrBlock *chain = emit_block(l), *ring = emit_block(l), *writes = emit_block(l), *passed = emit_block(l);
     IrValue *is_ring = ir_phi(writes, TYPE_OF(BOOL), &l->value->pos, 2), *indices[TYPE_MAX_NDIM], *zero = number(l, 0);
+    IrValue *kept = ir_phi(writes, TYPE_OF(INT64), &l->value->pos, 2); /* of a chain, which needs none, any element */
     IrValue *previous = find_lead(l, walk, loop.index, chain, ring, passed);
     l->block = chain;
     emit_phi_edge(l, is_ring, emit_int(l, TYPE_OF(BOOL), 0));
+    emit_phi_edge(l, kept, loop.index);
     emit_jump(l, writes);
     l->block = ring;
-    target_indices(l, walk, previous, indices);
-    bool ok = fill_store(l, &saved, &zero, fill_item(l, walk->fill, indices));
     emit_phi_edge(l, is_ring, emit_int(l, TYPE_OF(BOOL), 1));
+    emit_phi_edge(l, kept, previous);
     emit_jump(l, writes);
     l->block = writes;
-    ok = ok && write_chain(l, walk, &saved, loop.index, is_ring);
+    target_indices(l, walk, kept, indices);
+    bool ok = fill_store(l, &saved, &zero, fill_item(l, walk->fill, indices)) &&
+              write_chain(l, walk, &saved, loop.index, is_ring);
     emit_jump(l, passed);
     l->block = passed;
     loop_end(l, &loop);

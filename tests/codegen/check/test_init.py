@@ -150,3 +150,15 @@ def test_asynchronous_copies_write_all_their_elements(count):
     assert out[-1] == 32 * count - 1
     with pytest.raises(errors.UninitializedError, match=f"element {32 * count} of"):
         kernel[1, 32](np.arange(128, dtype=np.float32), np.zeros(32 * count + 1, np.float32))
+
+
+def test_parts_of_an_array_that_change_places():
+    """What keeps an element meanwhile is the library's, and no chain of elements needs it."""
+    @cuda.jit(check="init")
+    def kernel(x):
+        x[1:] = x[:-1]
+        x[:] = x[::-1]
+
+    x = np.arange(6.0)
+    kernel[1, 1](x)
+    assert x.tolist() == [4, 3, 2, 1, 0, 0]
