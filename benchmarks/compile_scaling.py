@@ -149,7 +149,7 @@ SHAPES = [
     (arguments, [8, 32, 128]), (ifs_in_a_row, [300, 1200, 3000, 9000]), (ifs_that_store, [300, 1200, 3000, 9000]),
     (ifs_of_constant_places, [300, 1200, 3000, 9000]), (indices_from_memory, [250, 500, 1000, 4000]),
     (captured_tuple, [64, 500, 2000, 8000]), (tuple_argument, [60, 250, 1000, 4000]),
-    (indexed_argument, [60, 250, 1000, 4000]), (nested_tuples, [64, 256, 1024, 4096]),
+    (indexed_argument, [60, 250, 1000, 4000]), (nested_tuples, [64, 256, 1024, 2048, 4096]),
 ]
 TUPLE_ARGUMENTS = {tuple_argument, indexed_argument}
 

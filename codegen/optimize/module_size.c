@@ -67,6 +67,7 @@ static void add_call(Measurement *m, LLVMValueRef call, ModuleSize *size)
     size->branches = add(size->branches, body->branches);
     size->loops = add(size->loops, body->loops);
     size->addresses = add(size->addresses, body->addresses);
+    size->members = add(size->members, body->members);
 }
 
 static void add_instruction(Measurement *m, LLVMValueRef instruction, ModuleSize *size)
@@ -75,6 +76,8 @@ static void add_instruction(Measurement *m, LLVMValueRef instruction, ModuleSize
     switch (LLVMGetInstructionOpcode(instruction)) {
     case LLVMBr: size->branches += LLVMIsConditional(instruction) ? 1 : 0; break;
     case LLVMGetElementPtr: size->addresses++; break;
+    case LLVMInsertValue:
+    case LLVMExtractValue: size->members++; break;
     case LLVMCall: add_call(m, instruction, size); break;
     default: break;
     }
@@ -140,6 +143,7 @@ ModuleSize measure_module(Emitter *emitter)
         keep_larger(&most.branches, size->branches);
         keep_larger(&most.loops, size->loops);
         keep_larger(&most.addresses, size->addresses);
+        keep_larger(&most.members, size->members);
     }
     table_destroy(m.known);
     return most;
