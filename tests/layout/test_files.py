@@ -40,3 +40,9 @@ def test_no_machine_paths():
 
 def test_scripts_are_executable():
     assert not [name for name in SCRIPTS if not (ROOT / name).stat().st_mode & 0o100]
+
+
+def test_formats_that_python_3_11_has():
+    """A width or precision from an argument is taken for text there."""
+    pattern = re.compile(r"(?:PyErr_\w*Format\w*|PyUnicode_FromFormat)\([^;]*?%[-0-9.]*\*")
+    assert not [path for path in sources("python/ext") if pattern.search(read(path))]

@@ -110,8 +110,11 @@ static int refuse(PyObject *value)
     PyObject *text = error ? PyObject_Str(error) : NULL;
     const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
     PyErr_Clear();
-    PyErr_Format(PyExc_TypeError, "a value of type '%s' does not tell where its memory is: %.*s",
-                 Py_TYPE(value)->tp_name, utf8 ? (int)strcspn(utf8, "\n") : 0, utf8 ? utf8 : "");
+    PyObject *line = PyUnicode_DecodeUTF8(utf8 ? utf8 : "", utf8 ? (Py_ssize_t)strcspn(utf8, "\n") : 0, "replace");
+    if (line)
+        PyErr_Format(PyExc_TypeError, "a value of type '%s' does not tell where its memory is: %U",
+                     Py_TYPE(value)->tp_name, line);
+    Py_XDECREF(line);
     Py_XDECREF(text);
     Py_XDECREF(type);
     Py_XDECREF(error);

@@ -151,8 +151,10 @@ static bool add_check(const char *name, const char *word, size_t length, CheckSe
     char words[128] = "";
     for (int i = 0; i < CHECK_COUNT; i++)
         strcat(strcat(words, i ? ", " : ""), check_words[i]);
-    PyErr_Format(PyExc_ValueError, "%s is True, False, or of these words: %s; not '%.*s'", name, words,
-                 (int)(length < 80 ? length : 80), word);
+    PyObject *shown = PyUnicode_DecodeUTF8(word, (Py_ssize_t)(length < 80 ? length : 80), "replace");
+    if (shown)
+        PyErr_Format(PyExc_ValueError, "%s is True, False, or of these words: %s; not '%U'", name, words, shown);
+    Py_XDECREF(shown);
     return false;
 }
 
