@@ -401,7 +401,9 @@ class Body(Expressions):
         self.variables = outside
         if self.chance(0.15):
             self.line("else:")
+            may_return, self.may_return = self.may_return, False  # nothing behind a loop without break would be reached
             self.block(0, 2)
+            self.may_return = may_return
         self.fixed, self.helpers = fixed, functions
 
     def for_range(self, depth):
