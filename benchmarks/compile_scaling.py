@@ -17,7 +17,7 @@ os.environ.setdefault("CUJIT_DEVICE", "cpu")
 from cujit import cuda, types
 
 SM = 80
-LARGEST_EXPONENT, SECONDS_THAT_MATTER = 1.5, 0.1
+LARGEST_EXPONENT, SECONDS_THAT_MATTER, SECONDS_TO_REPEAT = 1.5, 0.1, 2
 
 
 def straight_line(n):
@@ -143,10 +143,11 @@ def nested_tuples(n):
 
 SHAPES = [
     (straight_line, [500, 2000, 8000, 32000]), (stores, [250, 1000, 4000, 16000]), (chained_functions, [8, 64, 256]),
-    (functions_called_twice, [16, 32, 64, 128]), (nested_ifs, [8, 16, 90]), (nested_loops, [4, 8, 18]),
+    (functions_called_twice, [32, 64, 128, 256]), (nested_ifs, [8, 16, 90]), (nested_loops, [4, 8, 18]),
     (loops_in_a_row, [25, 100, 400]), (elif_chain, [100, 400, 1600]), (match_cases, [100, 400, 1600]),
     (tuple_of, [25, 100, 400]), (one_expression, [250, 1000, 2500]), (variables_in_a_loop, [25, 100, 400]),
-    (arguments, [8, 32, 128]), (ifs_in_a_row, [300, 1200, 3000, 9000]), (ifs_that_store, [300, 1200, 3000, 9000]),
+    (arguments, [8, 32, 128]), (ifs_in_a_row, [300, 1200, 3000, 9000, 18000]),
+    (ifs_that_store, [300, 1200, 3000, 9000, 18000]),
     (ifs_of_constant_places, [300, 1200, 3000, 9000]), (indices_from_memory, [250, 500, 1000, 4000]),
     (captured_tuple, [64, 500, 2000, 8000]), (tuple_argument, [60, 250, 1000, 4000]),
     (indexed_argument, [60, 250, 1000, 4000]), (nested_tuples, [64, 256, 1024, 2048, 4096]),
@@ -161,18 +162,26 @@ def signature_of(shape, size, kernel):
     return tuple(arguments)
 
 
+def least_time(function, what, signature, sm):
+    """Of three, where they are short: what else the machine does takes the caches from it."""
+    least, repetitions = math.inf, 3
+    while repetitions > 0:
+        kernel = cuda.jit(function)
+        start = time.process_time()
+        kernel.inspect(what, signature, sm)
+        least = min(least, time.process_time() - start)
+        repetitions -= 1 if least < SECONDS_TO_REPEAT else 3
+    return least
+
+
 def compile_times(shape, size):
     """Seconds in the frontend, in LLVM for the GPU, in LLVM for the CPU device."""
     sys.setrecursionlimit(20000)    # CPython's compiler nests in long expressions
     namespace = {"cuda": cuda}
     exec(compile(shape(size), "<benchmark>", "exec"), namespace)
     signature = signature_of(shape, size, namespace["kernel"])
-    times = []
-    for what, sm in (("ir", SM), ("asm", SM), ("asm", None)):
-        kernel = cuda.jit(namespace["kernel"])
-        start = time.process_time()
-        kernel.inspect(what, signature, sm)
-        times.append(time.process_time() - start)
+    times = [least_time(namespace["kernel"], what, signature, sm)
+             for what, sm in (("ir", SM), ("asm", SM), ("asm", None))]
     return [times[0], max(times[1] - times[0], 0), max(times[2] - times[0], 0)]
 
 

@@ -97,6 +97,40 @@ def matmul_kernel(tile):
     return matmul
 
 
+def stencil_rows(a, out):
+    i, j = cuda.grid(2)
+    if 0 < i < a.shape[0] - 1 and 0 < j < a.shape[1] - 1:
+        out[i, j] = np.float32(0.25) * (a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1])
+
+
+def stencil_columns(a, out):
+    j, i = cuda.grid(2)
+    if 0 < i < a.shape[0] - 1 and 0 < j < a.shape[1] - 1:
+        out[i, j] = np.float32(0.25) * (a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1])
+
+
+def matmul_rows_kernel(tile):
+    float32 = np.float32
+
+    def matmul(a, b, c):
+        a_tile = cuda.shared.array((tile, tile), float32)
+        b_tile = cuda.shared.array((tile, tile), float32)
+        tx = cuda.threadIdx.x
+        ty = cuda.threadIdx.y
+        row, column = cuda.grid(2)
+        total = float32(0)
+        for t in range(a.shape[1] // tile):
+            a_tile[tx, ty] = a[row, t * tile + ty]
+            b_tile[tx, ty] = b[t * tile + tx, column]
+            cuda.syncthreads()
+            for k in range(tile):
+                total += a_tile[tx, k] * b_tile[k, ty]
+            cuda.syncthreads()
+        c[row, column] = total
+
+    return matmul
+
+
 def tree_kernel(block):
     float32 = np.float32
 
@@ -127,6 +161,11 @@ def histogram(values, out):
         cuda.atomic.add(counts, values[i], 1)
     cuda.syncthreads()
     cuda.atomic.add(out, thread, counts[thread])
+
+
+def global_histogram(values, out):
+    for i in range(cuda.grid(1), values.size, cuda.gridsize(1)):
+        cuda.atomic.add(out, values[i], 1)
 
 
 def shuffle(x, out):
@@ -202,6 +241,15 @@ def matmul_loops(numba):
     return loops
 
 
+def stencil_loops(numba):
+    def loops(a, out):
+        for i in numba.prange(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                out[i, j] = np.float32(0.25) * (a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1])
+
+    return loops
+
+
 def segments_loops(numba):
     """Sums of as many neighbours as each item of the output stands for."""
 
@@ -247,6 +295,12 @@ def mandelbrot_numpy(shape):
     return form
 
 
+def stencil_numpy(a):
+    out = np.zeros_like(a)
+    out[1:-1, 1:-1] = np.float32(0.25) * (a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:])
+    return out
+
+
 def black_scholes_numpy(spot, strike, years, call):
     """NumPy has no error function: SciPy's, or the standard library's one by one."""
     try:
@@ -288,6 +342,10 @@ def elementwise_cases(uniform):
     arguments, grid = picture(1024)
     yield Case("Mandelbrot, 1024^2", mandelbrot, arguments, grid, (16, 16), mandelbrot_numpy((1024, 1024)),
                mandelbrot_loops, False, 2e-3, picture(64))
+    plane = uniform(2048, 2048)
+    for name, kernel in (("j, i", stencil_columns), ("i, j", stencil_rows)):
+        yield Case(f"stencil 2048^2, {name} = grid(2)", kernel, (plane, np.zeros_like(plane)), (128, 128), (16, 16),
+                   stencil_numpy, stencil_loops, False, 1e-5)
 
 
 def barrier_cases(uniform):
@@ -296,6 +354,8 @@ def barrier_cases(uniform):
     for tile in (16, 32):
         yield Case(f"matmul 512, tiles of {tile}x{tile}", matmul_kernel(tile), (a, b, np.zeros_like(a)),
                    (n // tile, n // tile), (tile, tile), lambda a, b: a @ b, matmul_loops, True, 1e-4)
+    yield Case("matmul 512, tiles of 16x16, y fastest", matmul_rows_kernel(16), (a, b, np.zeros_like(a)),
+               (n // 16, n // 16), (16, 16), lambda a, b: a @ b, matmul_loops, True, 1e-4)
     n = 1 << 20
     x = uniform(n)
     for block in (256, 1024):
@@ -308,6 +368,9 @@ def barrier_cases(uniform):
     counts = np.zeros(BINS, np.int32)
     yield Case("histogram 2^22, shared atomics", histogram, (values, counts), (256,), (BINS,),
                lambda values: np.bincount(values, minlength=BINS), histogram_loops, True,
+               simulated=((values[: values.size // 256], counts), (1,)))
+    yield Case("histogram 2^22, global atomics", global_histogram, (values, counts), (256,), (BINS,),
+               lambda values: np.bincount(values, minlength=BINS), histogram_loops, False,
                simulated=((values[: values.size // 256], counts), (1,)))
 
 

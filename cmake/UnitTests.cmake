@@ -27,6 +27,9 @@ if(CUJIT_SANITIZE STREQUAL "thread")
   target_compile_options(test_runtime PRIVATE --param=tsan-instrument-func-entry-exit=0)  # as the room
 endif()
 
+# tests/codegen/nvptx/nvvm/test_llvm7_rewrite.c makes LLVM's instructions by itself.
+target_link_libraries(test_codegen PRIVATE cujit_llvm)
+
 # tests/fuzz/fuzz_*.c: a bounded run of each fuzzer; the executables take a number of inputs and a seed for long ones.
 add_executable(fuzz_ir "${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_ir.c")
 target_link_libraries(fuzz_ir PRIVATE core)

@@ -2,7 +2,7 @@
 #include "codegen/codegen.h"
 #include "codegen/emit.h"
 #include "codegen/module_emit.h"
-#include "codegen/nvptx/nvvm_text.h"
+#include "codegen/nvptx/nvvm/nvvm_text.h"
 #include "codegen/optimize/optimize.h"
 
 #include <stdio.h>
@@ -80,17 +80,20 @@ static void generate(void *argument)
     Arena *arena = arena_create();
     Emitter emitter = {
         .ir = work->module, .target = work->target, .options = work->options, .arena = arena, .diag = work->diag};
+    bool for_nvvm = work->text == LLVM_TEXT_FOR_NVVM; /* of which our LLVM cannot make code any more */
+    emitter.for_llvm7 = for_nvvm && nvvm_reads_llvm7(work->target);
     MemoryCleanup cleanup;
     memory_defer(&cleanup, close_emitter, &emitter);
     bool done = emitter_open(&emitter) && emit_module(&emitter) && optimize_module(&emitter);
     if (!done)
         goto out;
-    if (work->text == LLVM_TEXT_FOR_NVVM)
-        make_nvvm_readable(&emitter);
+    if (for_nvvm) {
+        work->image->llvm = make_nvvm_text(&emitter);
+        done = work->image->llvm != NULL;
+        goto out;
+    }
     if (work->text)
         keep_llvm_text(&emitter, work->image);
-    if (work->text == LLVM_TEXT_FOR_NVVM) /* which our LLVM cannot make code of any more */
-        goto out;
     work->image->code = emit_code(&emitter, work->type, &work->image->code_size);
     done = work->image->code != NULL;
     if (done)

@@ -3,7 +3,7 @@
 #define CUJIT_CODEGEN_CODEGEN_H
 
 #include "core/ir/ir.h"
-#include "core/kernel_image.h"
+#include "core/kernel/kernel_image.h"
 #include "core/target.h"
 
 /* Puts what these options check on such a device into a module as the frontend made it: tests that end a thread by

@@ -8,7 +8,7 @@
 
 #include "codegen/codegen.h"
 #include "codegen/llvm.h"
-#include "core/kernel_abi.h"
+#include "core/kernel/kernel_abi.h"
 
 typedef struct Emitter Emitter;
 typedef struct HostEmitter HostEmitter; /* host/host_emitter.h */
@@ -29,6 +29,8 @@ typedef struct TargetLowering {
     /* The device's own way to do a DEVICE intrinsic; false when it has none. out: the parts of the result. */
     bool (*device_intrinsic)(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
     /* Generic pointer to memory for a LOCAL or CELL value; NULL: the thread's stack. NULL function: always there. */
+    /* The copy of an array that atomics marked as private go to, and its size, i64, 0 where there is none. */
+    LLVMValueRef (*private_copy)(Emitter *emitter, LLVMValueRef *size);
     LLVMValueRef (*thread_memory)(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment);
     /* Generic pointer to the block's shared memory that belongs to this SHARED value. */
     LLVMValueRef (*shared_memory)(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment);
@@ -98,6 +100,7 @@ struct Emitter {
     HostEmitter *host; /* what the CPU device knows besides; NULL: it is for another device */
     LLVMValueRef dynamic_shared; /* NVPTX: the external symbol */
     LLVMValueRef moved_shared; /* NVPTX: bytes of dynamic memory before the program's own; NULL: nobody asks */
+    bool for_llvm7; /* NVPTX: what is made is text for libNVVM, where it reads LLVM 7's */
     LLVMDIBuilderRef debug; /* NULL: no source lines wanted */
     char llvm_error[1024]; /* first error of LLVM's diagnostic handler */
 
@@ -121,7 +124,7 @@ struct Emitter {
 };
 
 typedef void (*OpEmitter)(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
-#define OP(id, text, operands, result, immediate, flags) \
+#define OP(id, text, operands, result, immediate, hint, flags) \
     void emit_op_##id(Emitter *emitter, const IrValue *value, LLVMValueRef *out);
 #include "core/ir/op.def"
 #undef OP

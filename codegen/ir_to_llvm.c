@@ -15,7 +15,7 @@
 #include "core/ir/ir_graph.h"
 
 static const OpEmitter op_emitters[IR_OP_COUNT] = {
-#define OP(id, text, operands, result, immediate, flags) [IR_##id] = emit_op_##id,
+#define OP(id, text, operands, result, immediate, hint, flags) [IR_##id] = emit_op_##id,
 #include "core/ir/op.def"
 #undef OP
 };

@@ -24,8 +24,10 @@ static const Pass host_passes[] = {
     {"observe", observe_accesses, 0, OBSERVE_ACCESSES, OBSERVE_ACCESSES},
     {"yield", yield_in_waiting_loops, 0, OBSERVE_ACCESSES, 0},
     {"stride", split_stride_loop, 0, OBSERVE_NOTHING, 0},
+    {"axis", choose_row_axis, 0, OBSERVE_NOTHING, 0},
     {"bounds", mark_thread_bounds, 0, OBSERVE_NOTHING, 0},
     {"regions", form_parallel_regions, 0, OBSERVE_LINES, 0},
+    {"private", mark_private_atomics, 0, OBSERVE_NOTHING, 0},
     {0},
 };
 

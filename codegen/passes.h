@@ -19,8 +19,12 @@ void observe_accesses(IrModule *module);
 void yield_in_waiting_loops(IrModule *module);
 /* regions/stride_loop.c: makes of a kernel that is one grid-stride loop one trip of it. */
 void split_stride_loop(IrModule *module);
+/* regions/row_axis.c: chooses the axis along which neighbouring threads run one after the other. */
+void choose_row_axis(IrModule *module);
 /* regions/thread_bounds.c: marks tests that a kernel begins with as bounds of the loop over threads. */
 void mark_thread_bounds(IrModule *module);
+/* private_atomics.c: marks sums that a worker may make in a copy of the array. */
+void mark_private_atomics(IrModule *module);
 /* regions/form_regions.c: makes of a kernel whose threads meet a function that runs all threads of a block, where every
  * collective is reached by all of them together; leaves others as they are. */
 void form_parallel_regions(IrModule *module);

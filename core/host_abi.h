@@ -30,13 +30,14 @@ typedef struct HostServices {
     /* Writes to standard output. format: of print_format.h; values: 8 bytes for each directive, pointers for %s. */
     void (*print)(HostThread *thread, const char *format, const uint64_t *values);
     /* An event (observed.def) at that site, inside of so many loops of its function. detail: whether the condition of a branch
-     * holds, the bytes at the address of an access. */
+     * holds, the bytes at the address of an access, with OBSERVED_IN_HALVES. */
     void (*observe)(HostThread *thread, ObservedSite *site, int32_t event, int32_t depth, const void *address,
                     int64_t detail);
-    /* All threads of a block meet, those that have ended aside (going, NULL: none has). For each thread what `meet` takes and
-     * returns; places NULL: the operation has none. Votes of the block: results has one item. Arrays end with a warp. */
-    void (*exchange)(int32_t operation, int32_t threads, const uint64_t *values, const uint32_t *places,
-                     const uint8_t *going, uint64_t *results);
+    /* All threads of a block meet for an operation that compiled code has not itself (shuffles and votes of warps), those
+     * that have ended aside (going, NULL: none has). For each thread what `meet` takes and returns. Votes of the block:
+     * results has one item. Arrays end with a warp. */
+    void (*exchange)(int32_t operation, int32_t threads, const uint64_t *values, const uint8_t *going,
+                     uint64_t *results);
     /* Of a kernel that is checked: an access that comes next, a fence, or the like. what: WatchKind, in bit 8 whether there is
      * a value, the axes from bit 16 on; site: the number of an exception of the module; value: of a write, its bits. */
     void (*watch)(HostThread *thread, uint32_t what, uint32_t site, const void *address, uint64_t size, uint64_t value,
@@ -63,6 +64,9 @@ struct HostThread {
     uint8_t *const *cluster_shared; /* `shared` of each block of the cluster, by rank; NULL without clusters */
     int32_t call_line; /* of the user's last call of a library function, for messages about what waits in it */
     OverflowRecord *overflows; /* by the number of the exception; NULL: the kernel has no NOTEs */
+    /* HostBlocksEntry, its own: of the array that atomics marked as private go to, and its bytes; 0: there is none. */
+    uint8_t *private_copy;
+    int64_t private_size;
     uint8_t *context; /* HostBlocksEntry: what a block keeps for its threads, 128-byte aligned */
 };
 
@@ -76,8 +80,9 @@ static inline size_t host_context_bytes(uint32_t for_each, uint32_t threads)
 }
 
 typedef void (*HostThreadEntry)(HostThread *thread);
-/* Runs blocks [first, first + count) of the grid, numbered with x fastest. `frame` has block_dim, grid_dim, shared,
- * dynamic_shared, dynamic_size, parameters, services and context filled; the callee sets the rest in a copy of its own. */
+/* Runs blocks [first, first + count) of the grid, numbered along the kernel's rows: x fastest, unless IrFunc.row_axis is
+ * another one. `frame` has block_dim, grid_dim, shared, dynamic_shared, dynamic_size, parameters, services and context
+ * filled; the callee sets the rest in a copy of its own. */
 typedef void (*HostBlocksEntry)(const HostThread *frame, int64_t first, int64_t count);
 
 #endif

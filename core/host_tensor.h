@@ -3,7 +3,7 @@
 #ifndef CUJIT_CORE_HOST_TENSOR_H
 #define CUJIT_CORE_HOST_TENSOR_H
 
-#include "core/intrinsic.h"
+#include "core/intrinsic/intrinsic.h"
 
 /* Offsets in bytes of the fragments in the buffer of an MMA row, and their counts of elements; a lies at 0. */
 typedef struct HostFragments {

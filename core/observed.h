@@ -17,6 +17,9 @@ typedef enum ObservedCount {
     OBSERVED_COUNT_COUNT
 } ObservedCount;
 
+/* In the bytes of an access: a GPU asks for each half by itself, as for those of a complex number of an argument. */
+enum { OBSERVED_IN_HALVES = 1 << 30 };
+
 /* An element of an array. */
 static inline bool observed_is_access(ObservedEvent event)
 {

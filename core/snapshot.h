@@ -10,7 +10,7 @@
 #include "core/base/fields.h"
 #include "core/diagnostic/diag.h"
 #include "core/foreign.h"
-#include "core/intrinsic.h"
+#include "core/intrinsic/intrinsic.h"
 #include "core/type/type.h"
 
 typedef struct Constant Constant;
@@ -133,25 +133,28 @@ struct CodeSnapshot {
 };
 
 /* A function: its code with what it closes over. */
-#define SNAPSHOT_FIELDS(FIELD)                                                           \
-    FIELD(const CodeSnapshot *, code, , code, )                                          \
-    /* code->free_count cells' contents */                                               \
-    FIELD(const Constant *const *, free_values, , constants, code->free_count)           \
-    FIELD(uint32_t, default_count, , number, )                                           \
-    /* of the last default_count positional parameters */                                \
-    FIELD(const Constant *const *, defaults, , constants, default_count)                 \
-    FIELD(uint32_t, keyword_default_count, , number, )                                   \
-    FIELD(const char *const *, keyword_default_names, , texts, keyword_default_count)    \
-    FIELD(const Constant *const *, keyword_defaults, , constants, keyword_default_count) \
-    /* bit i: the value of parameter i is known where the function is compiled */        \
-    FIELD(uint64_t, constant_parameters, , number, )                                     \
-    FIELD(bool, forceinline, , number, )                                                 \
-    FIELD(const char *, assembly, , text, ) /* IrFunc's; NULL: none */                   \
-    FIELD(bool, assembly_is_pure, , number, )                                            \
-    FIELD(bool, lacks_body, , number, )                                                  \
-    /* what is linked beside every kernel that has the function */                       \
-    FIELD(uint32_t, link_count, , number, )                                              \
-    FIELD(const LinkItem *const *, links, , links, link_count)
+#define SNAPSHOT_FIELDS(FIELD)                                                            \
+    FIELD(const CodeSnapshot *, code, , code, )                                           \
+    /* code->free_count cells' contents */                                                \
+    FIELD(const Constant *const *, free_values, , constants, code->free_count)            \
+    FIELD(uint32_t, default_count, , number, )                                            \
+    /* of the last default_count positional parameters */                                 \
+    FIELD(const Constant *const *, defaults, , constants, default_count)                  \
+    FIELD(uint32_t, keyword_default_count, , number, )                                    \
+    FIELD(const char *const *, keyword_default_names, , texts, keyword_default_count)     \
+    FIELD(const Constant *const *, keyword_defaults, , constants, keyword_default_count)  \
+    /* bit i: the value of parameter i is known where the function is compiled */         \
+    FIELD(uint64_t, constant_parameters, , number, )                                      \
+    FIELD(bool, forceinline, , number, )                                                  \
+    FIELD(const char *, assembly, , text, ) /* IrFunc's; NULL: none */                    \
+    FIELD(bool, assembly_is_pure, , number, )                                             \
+    FIELD(bool, lacks_body, , number, )                                                   \
+    /* what is linked beside every kernel that has the function */                        \
+    FIELD(uint32_t, link_count, , number, )                                               \
+    FIELD(const LinkItem *const *, links, , links, link_count)                            \
+    /* of a kernel that is checked: the functions of core/kernel/watcher.def, for GPUs */ \
+    FIELD(uint32_t, watcher_count, , number, )                                            \
+    FIELD(const Constant *const *, watchers, , constants, watcher_count)
 struct Snapshot {
     SNAPSHOT_FIELDS(DECLARE_FIELD)
 };

@@ -90,6 +90,8 @@ enum {
 #undef CHECK_ROW
     ,
     CHECKS_OF_OVERFLOW = CHECK_OVERFLOW | CHECK_OVERFLOW_RAISES,
+    CHECKS_TOLD = CHECK_RACE | CHECK_INIT | CHECK_BARRIER |
+                  CHECK_OVERFLOW, /* of what the code tells, faults are found behind it */
     CHECKS_SCHEDULED = 1 << (CHECK_COUNT + 2), /* CPU device: not a check; its threads run in another order */
     CHECKS_EVERY = 1 << (CHECK_COUNT + 1), /* those that the device has */
     CHECKS_DEFAULT = 1 << CHECK_COUNT /* nothing was said: checks_of() decides */

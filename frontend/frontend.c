@@ -82,6 +82,47 @@ static bool emit_all(Frontend *frontend, Instance *root)
     return true;
 }
 
+/* --- watchers ---------------------------------------------------------------------------------------------------------- */
+
+/* Of the launch's state, what the thread keeps, and numbers. */
+static Instance *watcher_instance(Frontend *frontend, const Snapshot *snapshot, uint32_t numbers)
+{
+    Operand *parameters = ARENA_ARRAY(frontend->arena, Operand, 2 + numbers);
+    for (uint32_t i = 0; i < 2 + numbers; i++)
+        parameters[i] = (Operand){.type = i < 2 ? &type_words : TYPE_OF(INT64)};
+    return instance_get(frontend, frontend->diag, snapshot->code, snapshot, parameters, 2 + numbers, (SourcePos){0});
+}
+
+static bool emit_watcher(Frontend *frontend, WatcherId id)
+{
+    const Constant *function = frontend->request->function->watchers[id];
+    Instance *watcher = watcher_instance(frontend, function->function, watcher_info[id].count);
+    if (!watcher)
+        return false;
+    infer_instance(frontend, watcher);
+    IrFunc *ir = frontend->module->watchers[id] = instance_declare(frontend, watcher);
+    ir->noinline = true;
+    if (!frontend->module->first_watcher)
+        frontend->module->first_watcher = ir;
+    while (frontend->pending) {
+        Instance *instance = frontend->pending;
+        frontend->pending = instance->next_pending;
+        if (!emit_instance(frontend, instance))
+            return false;
+    }
+    return true;
+}
+
+/* Behind all that the program has: what they call is theirs alone. */
+static bool emit_watchers(Frontend *frontend)
+{
+    const FrontendRequest *request = frontend->request;
+    for (uint32_t id = 0; request->watchers && id < request->function->watcher_count; id++)
+        if (watcher_info[id].checks & request->checks && !emit_watcher(frontend, (WatcherId)id))
+            return false;
+    return true;
+}
+
 /* Exceptions that no call reaches need no report. */
 static void mark_reporting(IrModule *module)
 {
@@ -106,6 +147,7 @@ IrModule *frontend_lower(const FrontendRequest *request, Arena *arena, Diag *dia
         ok = emit_all(&frontend, root);
         if (request->inferred)
             *request->inferred = root->result.type;
+        ok = ok && emit_watchers(&frontend);
     }
     if (ok && request->is_kernel && frontend.module->exception_count)
         mark_reporting(frontend.module);

@@ -14,6 +14,7 @@ typedef struct FrontendRequest {
     bool weak_literals; /* Python's numbers take the precision of the floats that they meet */
     bool exceptions; /* the host is told of them; and what Python's operators raise is checked */
     CheckSet checks; /* what check mode looks for in the code; any: reads of what is unassigned, too */
+    bool watchers; /* the module has the function's watchers, too */
     bool lines; /* what runs is told line by line (LINE) */
     const Type *result; /* device functions: convert the result to this; NULL: as inferred */
     const Type **inferred; /* where to put the type of the result as programs see it, which the module's may not be */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/memory.h"
 #include "frontend/frontend.h"
 #include "jit/exception_table.h"
@@ -21,6 +22,7 @@ static IrModule *lower(const JitFunction *function, const JitSpecialization *spe
         .weak_literals = function->options.literals == LITERALS_WEAK,
         .exceptions = function->options.exceptions,
         .checks = checks_of(&function->options, is_host ? TARGET_HOST : TARGET_NVPTX),
+        .watchers = !is_host,
         .lines = is_host && function->options.observe > OBSERVE_NOTHING,
         .implementations = jit_implementations(function),
         .used = used,
@@ -55,10 +57,14 @@ static void dump_pass(void *function, const char *pass, const IrModule *module) 
 static void describe(const JitFunction *function, const IrModule *module, JitSpecialization *specialization)
 {
     bool reports = module->first->reports;
-    specialization->waits = function->options.debug && reports;
-    if (reports)
-        specialization->abi =
-            kernel_abi_layout(specialization->types, specialization->count, true, specialization->arena);
+    uint32_t count = specialization->count;
+    const Type **types = ARENA_ARRAY(specialization->arena, const Type *, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        types[i] = specialization->types[i];
+    types[count] = &type_words;
+    specialization->has_state = module->has_state;
+    specialization->waits = (function->options.debug && reports) || module->first_watcher; /* or a variant of it does */
+    specialization->abi = kernel_abi_layout(types, count + module->has_state, reports, specialization->arena);
     jit_keep_exceptions(module, specialization);
 }
 
@@ -153,7 +159,7 @@ static void observe(const KernelImage *image, JitSpecialization *specialization)
                          .site_count = image->site_count};
 }
 
-bool jit_load(KernelImage *image, JitSpecialization *specialization, Diag *diag)
+static bool load(KernelImage *image, JitSpecialization *specialization, Diag *diag)
 {
     if (image->kind == TARGET_HOST) {
         HostCode *host = specialization->host_code =
@@ -181,6 +187,22 @@ bool jit_load(KernelImage *image, JitSpecialization *specialization, Diag *diag)
     return specialization->kernel != NULL;
 }
 
+/* Adds the time since *from, and begins anew. */
+static void count_time(JitSpecialization *specialization, JitStep step, int64_t *from)
+{
+    int64_t now = clock_nanoseconds();
+    specialization->times[step] += now - *from;
+    *from = now;
+}
+
+bool jit_load(KernelImage *image, JitSpecialization *specialization, Diag *diag)
+{
+    int64_t from = clock_nanoseconds();
+    bool ok = load(image, specialization, diag);
+    count_time(specialization, JIT_STEP_load, &from);
+    return ok;
+}
+
 bool jit_compile(const JitFunction *function, const Target *target, JitSpecialization *specialization,
                  KernelImage *image, Diag *diag)
 {
@@ -189,25 +211,30 @@ bool jit_compile(const JitFunction *function, const Target *target, JitSpecializ
         return diag_fail(diag, NULL, DIAG_CHECK_DEVICE, missing);
     Arena *arena = arena_create();
     Buf warnings = {0};
+    int64_t from = clock_nanoseconds();
     IrModule *module = lower(function, specialization, NULL, &warnings, arena, diag);
     bool ok = module && ir_verify(module, diag);
+    count_time(specialization, JIT_STEP_frontend, &from);
     if (ok) {
         dump_ir(function, "ir", module);
         LaunchPlan plan = add_checks(function, target, module, specialization);
         bool reports = module->first->reports;
         dump_ir(function, "checks", module);
         describe(function, module, specialization);
-        bool *written = memory_alloc(specialization->count);
+        bool *written = memory_alloc(module->first->parameter_count + specialization->count);
         ir_written_parameters(module, written); /* as the program has it: passes may hide it */
         specialization->link_count = module->link_count;
         specialization->links =
             arena_copy(specialization->arena, module->links, module->link_count * sizeof *module->links);
         ok = generate(function, target, module, image, diag);
+        count_time(specialization, JIT_STEP_codegen, &from);
         if (ok && module->link_count && target->kind == TARGET_NVPTX)
             ok = link(function, specialization, image, diag);
+        count_time(specialization, JIT_STEP_link, &from);
         image->written = written;
         image->reports = reports;
         image->has_notes = module->has_notes;
+        image->has_state = module->has_state;
         keep_plan(&plan, image);
         image->parameter_count = specialization->count;
         image->warnings_size = warnings.length;
@@ -222,7 +249,7 @@ bool jit_restore_exceptions(const JitFunction *function, const KernelImage *imag
 {
     Target target;
     Diag ignored = {.id = DIAG_NONE};
-    if (!image->reports && !image->has_notes)
+    if (!image->reports && !image->has_notes && !image->has_state)
         return true;
     if (!jit_target_of_device(specialization->device, &target, &ignored))
         return false;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "jit/launch_state.h"
 #include "jit/obtain.h"
 #include "jit/variant.h"
 
@@ -92,6 +93,18 @@ bool jit_announce(const JitSpecialization *specialization, bool is_announced)
     return atomic_exchange(&((JitSpecialization *)specialization)->is_announced, is_announced) != is_announced;
 }
 
+const char *const jit_step_names[JIT_STEP_COUNT] = {
+#define STEP(name) #name,
+    JIT_STEPS(STEP)
+#undef STEP
+};
+
+const int64_t *jit_take_times(const JitSpecialization *specialization)
+{
+    bool are_taken = atomic_exchange(&((JitSpecialization *)specialization)->are_times_taken, true);
+    return are_taken ? NULL : specialization->times;
+}
+
 bool jit_from_disk(const JitSpecialization *specialization) { return specialization->from_disk; }
 const char *jit_warnings(const JitSpecialization *specialization)
 {
@@ -170,7 +183,11 @@ static bool launch_raising(const JitSpecialization *specialization, RtLaunch lau
         note_written_arrays(specialization, &launch);
     if (!specialization->abi->reports)
         return *ran = rt_launch(specialization->kernel, &launch, diag);
-    if (specialization->waits || rt_device_kind(specialization->device) == RT_CPU)
+    bool is_recorded = rt_graph_recorded();
+    if (is_recorded && specialization->waits)
+        return *ran = diag_fail(diag, NULL, DIAG_CAPTURE, "a kernel with debug=True",
+                                "its launch waits; exceptions=True has exceptions found later");
+    if (specialization->waits || (rt_device_kind(specialization->device) == RT_CPU && !is_recorded))
         return launch_and_wait(specialization, &launch, ran, diag);
     ExceptionRecord *record = rt_stream_record(specialization->device, launch.stream, diag);
     if (!record)
@@ -192,15 +209,38 @@ static void collect_overflows(const JitSpecialization *specialization, const Ove
             overflows->items[overflows->count++] = (JitOverflow){&specialization->exceptions[i], records[i]};
 }
 
+/* On a GPU, where the host is told behind it. A thread that has raised is the launch's failure, and yet the rest is read. */
+static bool launch_with_state(const JitSpecialization *specialization, const RtLaunch *launch, bool *ran, Diag *diag)
+{
+    LaunchState state;
+    Diag unread = {.id = DIAG_NONE};
+    bool ok =
+        launch_state_make(specialization, launch, &state, diag) && launch_raising(specialization, *launch, ran, diag);
+    if (*ran && launch_state_read(&state, launch->stream, ok ? diag : &unread) && launch->overflows)
+        launch_state_overflows(specialization, launch, &state, launch->overflows);
+    ok = ok && !diag_failed(diag);
+    return launch_state_release(&state, diag) && ok;
+}
+
+static bool launch_telling(const JitSpecialization *specialization, const RtLaunch *launch, bool *ran, Diag *diag)
+{
+    *ran = false;
+    return specialization->has_state ? launch_with_state(specialization, launch, ran, diag)
+                                     : launch_raising(specialization, *launch, ran, diag);
+}
+
 static bool launch_this(const JitSpecialization *specialization, RtLaunch launch, JitOverflows *overflows, bool *ran,
                         Diag *diag)
 {
+    if ((specialization->has_notes || specialization->has_state) && rt_graph_recorded())
+        return *ran = diag_fail(diag, NULL, DIAG_CAPTURE, "a kernel with check=\"overflow\"",
+                                "it tells at its return; overflow=raise raises later");
     if (!specialization->has_notes)
-        return launch_raising(specialization, launch, ran, diag);
+        return launch_telling(specialization, &launch, ran, diag);
     launch.overflows = memory_new(specialization->exception_count * sizeof *launch.overflows, diag);
     if (!launch.overflows)
         return *ran = false;
-    bool ok = launch_raising(specialization, launch, ran, diag);
+    bool ok = launch_telling(specialization, &launch, ran, diag);
     if (overflows)
         collect_overflows(specialization, launch.overflows, overflows);
     memory_free(launch.overflows);

@@ -69,7 +69,7 @@ static void note_all_callers(const IrModule *module, Arena *arena, IrException *
 void jit_keep_exceptions(const IrModule *module, JitSpecialization *specialization)
 {
     specialization->has_notes = module->has_notes;
-    if (!module->first->reports && !module->has_notes)
+    if (!module->first->reports && !module->has_notes && !module->has_state)
         return;
     IrException *exceptions = ARENA_ARRAY(specialization->arena, IrException, module->exception_count);
     for (uint32_t i = 0; i < module->exception_count; i++)

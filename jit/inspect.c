@@ -146,6 +146,7 @@ static char *inspect(const JitFunction *function, const Type *const *types, uint
                                .weak_literals = function->options.literals == LITERALS_WEAK,
                                .exceptions = function->options.exceptions,
                                .checks = checks_of(&function->options, target->kind),
+                               .watchers = is_kernel && target->kind == TARGET_NVPTX,
                                .lines = target->kind == TARGET_HOST && function->options.observe > OBSERVE_NOTHING,
                                .implementations = jit_implementations(function)};
     if (strcmp(what, "bytecode") == 0)

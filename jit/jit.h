@@ -3,7 +3,7 @@
 #define CUJIT_JIT_JIT_H
 
 #include "core/ir/ir.h"
-#include "core/kernel_abi.h"
+#include "core/kernel/kernel_abi.h"
 #include "core/snapshot.h"
 #include "core/target.h"
 #include "runtime/runtime.h"
@@ -82,10 +82,27 @@ RtKernel *jit_kernel(const JitSpecialization *specialization);
 RtDevice *jit_device(const JitSpecialization *specialization);
 /* What the user should hear, once, of a cache's folder that others may write to; false where there is nothing to tell. */
 bool jit_tell_cache_refusal(char *text, size_t size);
+/* The folder in which compiled kernels are kept for other processes; false where none are. */
+bool jit_cache_folder(char *path, size_t size);
+/* What is there, a line for each file, in no order: its name, its bytes, when it was used last (seconds since 1970, to the
+ * hour), "gpu" or "cpu", the kernel's symbol, with a tab between. Files that are damaged or not to be trusted are not there.
+ * Reads all of them: call without the GIL. memory_free() it; NULL with a diagnostic. */
+char *jit_list_cached(Diag *diag);
 /* What it was linked with, where somebody may watch that (LinkItem.watcher); else none. */
 const LinkItem *const *jit_links(const JitSpecialization *specialization, uint32_t *count);
 /* Notes that those who watch know of it, or no more; whether that is new. */
 bool jit_announce(const JitSpecialization *specialization, bool is_announced);
+/* What making a kernel consists of. From the disk only the last step. */
+#define JIT_STEPS(STEP) STEP(frontend) STEP(codegen) STEP(link) STEP(load)
+typedef enum JitStep {
+#define STEP(name) JIT_STEP_##name,
+    JIT_STEPS(STEP)
+#undef STEP
+        JIT_STEP_COUNT
+} JitStep;
+extern const char *const jit_step_names[JIT_STEP_COUNT];
+/* How many nanoseconds each step took; NULL but for the first who asks. */
+const int64_t *jit_take_times(const JitSpecialization *specialization);
 /* Whether the disk cache had it. */
 bool jit_from_disk(const JitSpecialization *specialization);
 /* What the user should hear of its source: "file:line: text" and a newline each. */

@@ -148,3 +148,7 @@ JitSpecialization *jit_make_locked(JitFunction *function, RtDevice *device, cons
 }
 
 bool jit_tell_cache_refusal(char *text, size_t size) { return disk_cache_tell_refusal(text, size); }
+
+bool jit_cache_folder(char *path, size_t size) { return disk_cache_folder(path, size); }
+
+char *jit_list_cached(Diag *diag) { return disk_cache_list(diag); }

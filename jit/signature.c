@@ -124,7 +124,7 @@ static bool parse_types(Parser *parser, const char *close, uint32_t *count, cons
         if (*count && accept_close(parser, close))
             return true;
         if (*count == MAX_ITEMS) {
-            fail(parser, "too many types");
+            fail(parser, "more than 255 types");
             return false;
         }
         if (!((*types)[(*count)++] = parse_type(parser)))
@@ -145,13 +145,17 @@ static const Type *parse_uniform_tuple(Parser *parser)
 {
     uint32_t count;
     const Type *item = expect(parser, "(") ? parse_type(parser) : NULL;
-    if (!item || (!accept(parser, "x") && !expect(parser, ",")) || !parse_count(parser, MAX_ITEMS, &count) ||
+    if (!item || (!accept(parser, "x") && !expect(parser, ",")) || !parse_count(parser, TYPE_MOST_VALUES, &count) ||
         !expect(parser, ")"))
         return NULL;
     const Type **items = ARENA_ARRAY(parser->arena, const Type *, count);
     for (uint32_t i = 0; i < count; i++)
         items[i] = item;
-    return type_tuple(parser->arena, items, count, TUPLE_PLAIN);
+    const Type *tuple = type_tuple(parser->arena, items, count, TUPLE_PLAIN);
+    if (type_check_size(tuple))
+        return fail(parser, arena_format(parser->arena, "a tuple of more than %d values, or too many in one another",
+                                         TYPE_MOST_VALUES));
+    return tuple;
 }
 
 /* After "Tuple": "((int64, float64))" or "(int64, float64)". */

@@ -4,7 +4,9 @@
 #define CUJIT_RUNTIME_BACKEND_H
 
 #include "runtime/exception_store.h"
+#include "runtime/launch_graph.h"
 #include "runtime/launch_check.h"
+#include "runtime/memory_pool.h"
 #include "runtime/runtime.h"
 
 typedef struct RtBackend {
@@ -25,6 +27,7 @@ struct RtDevice {
     _Atomic uint64_t reach;
     LaunchLimits limits;
     ExceptionStore exceptions;
+    MemoryPool memory, pinned;
     char name[256];
 };
 
@@ -41,6 +44,11 @@ struct RtEvent {
     int64_t nanoseconds; /* CPU device: when it was recorded; 0: never */
     uint64_t stream; /* handle of the stream it was recorded in */
     bool timing;
+    struct {
+        uint64_t graph; /* in which it was recorded last; 0: none */
+        uint32_t condition; /* in whose body; UINT32_MAX: none's */
+        GraphNodes nodes;
+    } recorded;
 };
 
 /* Starts CudaKernel and HostKernel. */

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "core/intrinsic.h"
+#include "core/intrinsic/intrinsic.h"
 #include "runtime/backend.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/cuda/driver/driver.h"
@@ -67,8 +67,24 @@ bool rt_driver_version(int *version, Diag *diag)
     return driver_require(diag) && driver_call(diag, cuDriverGetVersion, version);
 }
 
+/* Whether the thread records, which what waits for the device cannot be done in. */
+static bool may_wait(const char *what, Diag *diag)
+{
+    return !graph_recorded ||
+           graph_refuse(what, "it waits for work that has not been done; do it after a launch of the graph", diag);
+}
+
+static bool may_allocate(Diag *diag)
+{
+    return !graph_recorded || graph_recorded->lends_memory ||
+           graph_refuse("an allocation",
+                        "make the array before, and give it as the result: out=, res=, kernel arguments", diag);
+}
+
 bool rt_synchronize(RtDevice *device, Diag *diag)
 {
+    if (!may_wait("waiting for the device", diag))
+        return false;
     return device->backend->synchronize(device, diag) && exceptions_check_device(device, diag);
 }
 
@@ -85,6 +101,17 @@ bool rt_synchronize_all(RtDevice *device, Diag *diag)
 /* --- memory --------------------------------------------------------------------------------------------------------- */
 static _Atomic(const RtMemoryManager *) allocating, releasing;
 
+bool rt_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag)
+{
+    RtPoolUse use;
+    *free_bytes = *total_bytes = 0;
+    if (!device->backend->memory_info(device, free_bytes, total_bytes, diag) ||
+        !rt_pool_use(device, RT_POOL_DEVICE, &use, diag))
+        return false;
+    *free_bytes += use.kept_bytes;
+    return true;
+}
+
 void rt_set_memory_manager(const RtMemoryManager *manager)
 {
     if (manager)
@@ -98,8 +125,15 @@ bool rt_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Diag
     *pointer = 0;
     if (!size)
         return true;
-    return manager ? manager->allocate(device, size, pointer, diag)
-                   : device->backend->allocate_ordered(device, size, pointer, diag);
+    if (!may_allocate(diag))
+        return false;
+    return manager ? manager->allocate(device, size, pointer, diag) : pool_allocate(device, size, pointer, diag);
+}
+
+bool rt_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
+{
+    *pointer = 0;
+    return !size || (may_allocate(diag) && pool_allocate_apart(device, size, pointer, diag));
 }
 
 static bool is_released(RtDevice *device, RtPointer pointer)
@@ -110,12 +144,12 @@ static bool is_released(RtDevice *device, RtPointer pointer)
 
 bool rt_free(RtDevice *device, RtPointer pointer, Diag *diag)
 {
-    return is_released(device, pointer) || device->backend->release(device, pointer, diag);
+    return is_released(device, pointer) || pool_release(device, pointer, true, diag);
 }
 
 bool rt_free_ordered(RtDevice *device, RtPointer pointer, Diag *diag)
 {
-    return is_released(device, pointer) || device->backend->release_ordered(device, pointer, diag);
+    return is_released(device, pointer) || pool_release(device, pointer, false, diag);
 }
 
 bool rt_export_memory(RtDevice *device, RtPointer pointer, RtExport *handle, Diag *diag)
@@ -133,11 +167,48 @@ bool rt_import_memory(RtDevice *device, const RtExport *handle, RtPointer *point
 bool rt_allocate_host(RtDevice *device, RtHostMemory kind, size_t size, RtHostBuffer *buffer, Diag *diag)
 {
     *buffer = (RtHostBuffer){.kind = kind, .size = size};
-    return !size || device->backend->allocate_host(device, buffer, diag);
+    if (!size)
+        return true;
+    if (!may_allocate(diag))
+        return false;
+    return kind == RT_HOST_PINNED ? pool_allocate_host(device, buffer, diag)
+                                  : device->backend->allocate_host(device, buffer, diag);
+}
+
+bool rt_free_host(RtDevice *device, RtHostBuffer *buffer, Diag *diag)
+{
+    return !buffer->host || pool_release_host(device, buffer, diag);
+}
+
+bool rt_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_t size, RtStream *stream, Diag *diag)
+{
+    if (!size)
+        return true;
+    return graph_recorded ? graph_add_copy(graph_recorded, GRAPH_TO_DEVICE, device, to, 0, (void *)(uintptr_t)from,
+                                           size, stream, diag)
+                          : device->backend->copy_to_device(device, to, from, size, stream, diag);
+}
+
+bool rt_copy_on_device(RtDevice *device, RtPointer to, RtPointer from, size_t size, RtStream *stream, Diag *diag)
+{
+    if (!size)
+        return true;
+    return graph_recorded ? graph_add_copy(graph_recorded, GRAPH_ON_DEVICE, device, to, from, NULL, size, stream, diag)
+                          : device->backend->copy_on_device(device, to, from, size, stream, diag);
+}
+
+bool rt_fill(RtDevice *device, RtPointer to, uint8_t byte, size_t size, RtStream *stream, Diag *diag)
+{
+    if (!size)
+        return true;
+    return graph_recorded ? graph_add_fill(graph_recorded, device, to, byte, size, stream, diag)
+                          : device->backend->fill(device, to, byte, size, stream, diag);
 }
 
 bool rt_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, RtStream *stream, Diag *diag)
 {
+    if (graph_recorded)
+        return !size || graph_add_copy(graph_recorded, GRAPH_TO_HOST, device, 0, from, to, size, stream, diag);
     if (size && !device->backend->copy_to_host(device, to, from, size, stream, diag))
         return false;
     /* The default stream has waited for the others. */
@@ -149,6 +220,9 @@ bool rt_copy_between(RtDevice *to_device, RtPointer to, RtDevice *from_device, R
 {
     if (to_device == from_device)
         return rt_copy_on_device(to_device, to, from, size, stream, diag);
+    if (size && graph_recorded)
+        return graph_refuse("a copy between devices", "record a graph for each device, and copy between launches",
+                            diag);
     return !size || to_device->backend->copy_between(to_device, to, from_device, from, size, stream, diag);
 }
 
@@ -199,7 +273,8 @@ uint64_t rt_stream_handle(const RtStream *stream) { return stream_handle_or_defa
 
 bool rt_stream_synchronize(RtDevice *device, RtStream *stream, Diag *diag)
 {
-    return device->backend->stream_synchronize(device, stream, diag) && exceptions_check_stream(device, stream, diag);
+    return may_wait("waiting for a stream", diag) && device->backend->stream_synchronize(device, stream, diag) &&
+           exceptions_check_stream(device, stream, diag);
 }
 
 RtEvent *rt_event_create(RtDevice *device, bool timing, Diag *diag)
@@ -222,8 +297,30 @@ void rt_event_destroy(RtEvent *event)
     memory_free(event);
 }
 
+bool rt_stream_query(RtDevice *device, RtStream *stream, bool *done, Diag *diag)
+{
+    *done = false;
+    return may_wait("asking whether a stream is done", diag) &&
+           device->backend->stream_query(device, stream, done, diag);
+}
+
+bool rt_stream_wait_event(RtDevice *device, RtStream *stream, RtEvent *event, Diag *diag)
+{
+    return graph_recorded ? graph_add_wait(graph_recorded, event, stream, diag)
+                          : device->backend->stream_wait_event(device, stream, event, diag);
+}
+
+bool rt_event_query(RtEvent *event, bool *done, Diag *diag)
+{
+    *done = false;
+    return may_wait("asking whether an event is reached", diag) &&
+           event->device->backend->event_query(event, done, diag);
+}
+
 bool rt_event_record(RtEvent *event, RtStream *stream, Diag *diag)
 {
+    if (graph_recorded)
+        return graph_add_mark(graph_recorded, event, stream, diag);
     event->stream = stream_handle_or_default(stream);
     return event->device->backend->event_record(event, stream, diag);
 }
@@ -231,7 +328,7 @@ bool rt_event_record(RtEvent *event, RtStream *stream, Diag *diag)
 bool rt_event_synchronize(RtEvent *event, Diag *diag)
 {
     RtStream stream = {.device = event->device, .handle = event->stream};
-    return event->device->backend->event_synchronize(event, diag) &&
+    return may_wait("waiting for an event", diag) && event->device->backend->event_synchronize(event, diag) &&
            exceptions_check_stream(event->device, &stream, diag);
 }
 
@@ -278,9 +375,11 @@ uint64_t rt_kernel_module(RtKernel *kernel) { return kernel->device->backend->ke
 bool rt_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag)
 {
     RtLaunch whole = *launch;
-    if (!exceptions_check_stream(kernel->device, launch->stream, diag))
-        return false;
     whole.cooperative |= kernel->cooperative;
     whole.starts_early |= kernel->starts_early;
+    if (graph_recorded)
+        return graph_add_launch(graph_recorded, kernel, &whole, diag);
+    if (!exceptions_check_stream(kernel->device, launch->stream, diag))
+        return false;
     return kernel->device->backend->launch(kernel, &whole, diag);
 }

@@ -10,7 +10,7 @@
 #include "core/diagnostic/diag.h"
 #include "core/diagnostic/exception_record.h"
 #include "core/foreign.h"
-#include "core/kernel_image.h"
+#include "core/kernel/kernel_image.h"
 
 typedef enum RtKind { RT_CPU, RT_GPU } RtKind;
 typedef struct RtDevice RtDevice;
@@ -68,6 +68,26 @@ bool rt_free(RtDevice *device, RtPointer pointer, Diag *diag);
  * library is freed by rt_free, which waits for the whole device and takes any pointer. */
 bool rt_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag);
 bool rt_free_ordered(RtDevice *device, RtPointer pointer, Diag *diag); /* only what rt_allocate_ordered gave */
+
+/* What rt_free_ordered and rt_free_host get back is kept for later allocations of as much: of a device's memory, and of
+ * pinned memory. Sizes are multiples of 512. */
+typedef enum RtPoolKind { RT_POOL_DEVICE, RT_POOL_PINNED } RtPoolKind;
+typedef struct RtPoolUse {
+    size_t used_bytes, kept_bytes, kept_blocks;
+    size_t limit; /* of both together; 0: none */
+    uint64_t allocations; /* that the driver has been asked for so far */
+} RtPoolUse;
+bool rt_pool_use(RtDevice *device, RtPoolKind kind, RtPoolUse *use, Diag *diag);
+/* Gives the driver and the system all that is kept. */
+bool rt_pool_empty(RtDevice *device, RtPoolKind kind, Diag *diag);
+/* In the place of CUJIT_GPU_MEMORY_LIMIT. An allocation beyond it fails with DIAG_DEVICE_MEMORY. 0: none. */
+bool rt_pool_limit(RtDevice *device, RtPoolKind kind, size_t limit, Diag *diag);
+/* The memory there is: the device's, or the host's. */
+bool rt_pool_total(RtDevice *device, RtPoolKind kind, size_t *total, Diag *diag);
+/* Where an allocation was made, for the message of one that is too much; asked for while there is a limit. */
+bool rt_pool_wants_place(const RtDevice *device, RtPoolKind kind);
+void rt_pool_note_place(RtDevice *device, RtPoolKind kind, RtPointer pointer, const char *place);
+
 /* Who gives memory in the driver's place: for rt_allocate_ordered, and for both ways of freeing it. */
 typedef struct RtMemoryManager {
     bool (*allocate)(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag);
@@ -159,11 +179,39 @@ typedef struct RtLaunch {
     size_t parameters_size;
     /* While the CPU device runs the kernel, asked now and then on the launching thread: whether to end it. NULL: never. */
     bool (*interrupted)(void);
-    OverflowRecord *overflows; /* the CPU device: what the kernel's NOTEs are written to; NULL: it has none */
+    OverflowRecord *overflows; /* the CPU device writes the kernel's NOTEs to them; NULL: it has none */
 } RtLaunch;
 
 /* Launches asynchronously on a GPU; the CPU device returns when the kernel is done. */
 bool rt_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag);
+
+/* --- graphs: work that is recorded, and then done as a whole -------------------------------------------------------------- */
+/* Between begin and end, work of the thread on the device is not done but becomes nodes: launches, copies, fills, marks of
+ * events and waits for them, on any stream. What waits for the device, and what asks for memory, fails with DIAG_CAPTURE.
+ * Memory, kernels and host memory that the nodes use have to live as long as the graph. */
+typedef struct RtGraph RtGraph;
+/* owner: whatever the caller wants to find again. NULL with a diagnostic. */
+RtGraph *rt_graph_create(RtDevice *device, void *owner, Diag *diag);
+void rt_graph_destroy(RtGraph *graph); /* NULL is allowed */
+bool rt_graph_begin(RtGraph *graph, Diag *diag);
+/* Makes it ready for launches. */
+bool rt_graph_end(RtGraph *graph, Diag *diag);
+/* Ends the recording of a graph that is to be destroyed. */
+void rt_graph_leave(RtGraph *graph);
+RtGraph *rt_graph_recorded(void); /* by this thread; NULL: none */
+void *rt_graph_owner(const RtGraph *graph);
+size_t rt_graph_size(const RtGraph *graph); /* nodes; the last one has the number below */
+/* Lets the thread have memory while it records, for what the graph's owner keeps. */
+void rt_graph_lend_memory(RtGraph *graph, bool lends);
+/* What is recorded until rt_graph_end_body is done if the flag, 1 to 8 bytes of device memory, is not 0 by then, or again as
+ * long as it is not. */
+bool rt_graph_begin_body(RtGraph *graph, bool repeats, RtPointer flag, size_t size, RtStream *stream, Diag *diag);
+bool rt_graph_end_body(RtGraph *graph, Diag *diag);
+/* The next launch of this thread takes the place of that node, which has been a launch, until rt_graph_end_replacing. */
+bool rt_graph_begin_replacing(RtGraph *graph, size_t node, Diag *diag);
+void rt_graph_end_replacing(RtGraph *graph);
+/* All of it, in the stream's order. On the CPU device it is done when this returns, unless `interrupted` (RtLaunch). */
+bool rt_graph_launch(RtGraph *graph, RtStream *stream, bool (*interrupted)(void), Diag *diag);
 
 /* --- code from elsewhere: GPUs -------------------------------------------------------------------------------------------- */
 /* Folders in which NVIDIA's compiler libraries may lie, and folders of headers for CUDA C; added to those known. */

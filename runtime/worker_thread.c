@@ -4,7 +4,8 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
+
+#include "core/thread/own_stack.h"
 
 int worker_thread_cores(void)
 {
@@ -27,16 +28,7 @@ int worker_thread_cores(void)
 
 bool worker_thread_start(pthread_t *thread, const char *name, void *(*run)(void *argument), void *argument)
 {
-    sigset_t blocked, before;
-    /* Signals belong to the program's threads, except those that a fault of this thread raises. */
-    sigfillset(&blocked);
-    sigdelset(&blocked, SIGSEGV);
-    sigdelset(&blocked, SIGBUS);
-    sigdelset(&blocked, SIGFPE);
-    sigdelset(&blocked, SIGILL);
-    pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    int error = pthread_create(thread, NULL, run, argument);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int error = start_without_signals(thread, NULL, run, argument);
     if (error)
         return false;
     pthread_setname_np(*thread, name);

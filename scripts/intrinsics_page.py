@@ -12,9 +12,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "intrinsics.md"
-TABLES = {"core/intrinsic_cuda.def": None, "core/intrinsic_tensor.def": "Tensor cores and asynchronous copies"}
+TABLES = {"core/intrinsic/intrinsic_cuda.def": None,
+          "core/intrinsic/intrinsic_tensor.def": "Tensor cores and asynchronous copies"}
 # The sections of functions in the kernel language, by what their paths begin with; None: not on this page.
 LIBRARY = {"cuda.reduce_": "Reductions of a warp", "cuda.cg.": "Cooperative groups", "cuda.shared.": "Memory",
+           **dict.fromkeys(("cuda.block.", "cuda.warp."), "Blocks and warps, with several items of a thread"),
            "cuda.bf16.": None, "cuda.fp16.": None, "cuda.": "Written in the kernel language"}
 SM = 90
 TYPES = {"n": "none", "b": "bool", "i": "int32", "u": "uint32", "l": "int64", "q": "uint64", "f": "float32",
@@ -24,7 +26,8 @@ SAMPLES = {"array": "x", "ndarray": "x", "index": "0", "i": "0", "mask": "0xffff
            "width": "32", "ndim": "1", "limit": "x[0]", "value": "x[0]", "old": "x[1]", "op": "cuda.cg.plus",
            "shape": "n", "n": "n", "dtype": "types.float32", "alignment": "16", "group": "cuda.cg.coalesced_threads()",
            "label": "n", "predicate": "n > 3", "size": "8", "a": "x[0]", "b": "x[1]", "c": "x[2]", "ns": "n",
-           "offset": "0"}
+           "offset": "0", "items": "(x[0], x[1])", "keys": "x[0]", "values": "x[1]", "first": "0", "bins": "16",
+           "default": "0", "init": "0"}
 CALLS = {"cuda.wide.load": "(x, 0, 4)", "cuda.wide.store": "(x, 0, (x[0], x[1]))"}
 COMMON = {"mov", "cvt", "ld.param", "ret", "bra", "setp", "selp", "add", "cvta", "ld.global", "st.global", "sub", "and",
           "or", "shl", "shr", "mul", "mad", "xor", "not", "min", "max", "ld.shared", "st.shared", "neg"}

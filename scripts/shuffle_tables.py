@@ -8,10 +8,11 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLES = ["core/intrinsic.def", "core/intrinsic_cuda.def", "core/intrinsic_tensor.def", "core/intrinsic_family.def",
-          "core/libdevice.def", "core/option.def", "core/diagnostic/diag.def", "core/ir/op.def",
-          "core/type/tuple_tag.def", "frontend/call/handlers.def", "frontend/call/cuda/handlers_cuda.def",
-          "runtime/backend.def", "runtime/cuda/driver/driver.def", "codegen/host/elementary/elementary.def"]
+TABLES = ["core/intrinsic/intrinsic.def", "core/intrinsic/intrinsic_cuda.def", "core/intrinsic/intrinsic_tensor.def",
+          "core/intrinsic/intrinsic_family.def", "core/intrinsic/libdevice.def", "core/option.def",
+          "core/diagnostic/diag.def", "core/ir/op.def", "core/type/tuple_tag.def", "frontend/call/handlers.def",
+          "frontend/call/cuda/handlers_cuda.def", "runtime/backend.def", "runtime/cuda/driver/driver.def",
+          "codegen/host/elementary/elementary.def"]
 # A comment, or a row with the comment behind it. Rows begin a line; texts in them may have parentheses.
 PIECES = re.compile(r"/\*.*?\*/|^[A-Z][A-Z0-9_]*\((?:\"(?:[^\"\\]|\\.)*\"|[^()\"]|\([^()]*\))*\)(?:[ \t]*/\*.*?\*/)?",
                     re.MULTILINE | re.DOTALL)

@@ -2,6 +2,7 @@
 #include "codegen/check/bounds.h"
 #include "codegen/check/overflow.h"
 #include "codegen/check/plan.h"
+#include "codegen/check/tell.h"
 #include "codegen/check/watch.h"
 #include "codegen/codegen.h"
 
@@ -42,7 +43,7 @@ static void add_watches(IrModule *module, CheckSet wanted)
     if (!(wanted & (CHECK_RACE | CHECK_INIT | CHECK_BARRIER | CHECKS_SCHEDULED)))
         return;
     Arena *arena = arena_create();
-    for (IrFunc *function = module->first; function; function = function->next) {
+    for (IrFunc *function = module->first; function != module->first_watcher; function = function->next) {
         if (function->lacks_body)
             continue;
         watch_function(&watching, function, arena);
@@ -63,7 +64,8 @@ static void add_checks(IrModule *module, Checks *checks)
         mark_reporting(module);
     before = module->exception_count;
     add_watches(module, checks->wanted);
-    module->first->reports |= module->exception_count > before;
+    if (!module->first_watcher)
+        module->first->reports |= module->exception_count > before;
 }
 
 void codegen_add_checks(IrModule *module, const Target *target, const CompileOptions *options,
@@ -82,4 +84,6 @@ void codegen_add_checks(IrModule *module, const Target *target, const CompileOpt
     checks.demanded = demanded;
     add_checks(module, &checks);
     table_destroy(demanded);
+    if (module->first_watcher)
+        check_tell(module);
 }

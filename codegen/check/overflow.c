@@ -115,8 +115,8 @@ static unsigned parts_of_atomic(const IrValue *value)
 
 static bool has_exactness(IrOp op)
 {
-    uint8_t count, count_of_sums;
-    return ir_hint_words(op, &count) == ir_hint_words(IR_ADD, &count_of_sums);
+    IrHintKind kind = ir_op_info[op].hint;
+    return kind == IR_HINT_KIND_WRAPS || kind == IR_HINT_KIND_DIVIDES || kind == IR_HINT_KIND_NARROWS;
 }
 
 void overflow_drop_marks(IrFunc *function)

@@ -5,7 +5,7 @@
 
 #include "core/base/table.h"
 #include "core/ir/ir.h"
-#include "core/launch_plan.h"
+#include "core/kernel/launch_plan.h"
 #include "core/target.h"
 
 /* The parts of operations stand behind the axes of accesses. */

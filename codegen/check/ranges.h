@@ -5,8 +5,8 @@
 
 #include "core/base/table.h"
 #include "core/ir/ir_graph.h"
-#include "core/kernel_abi.h"
-#include "core/launch_plan.h"
+#include "core/kernel/kernel_abi.h"
+#include "core/kernel/launch_plan.h"
 
 /* A function as it is called there. Calls of calls have contexts of their own. */
 typedef struct Context Context;

@@ -8,6 +8,7 @@
 #include "codegen/emit_tools.h"
 #include "codegen/host/host_entry.h"
 #include "codegen/host/host_loop.h"
+#include "codegen/host/private_copy.h"
 #include "codegen/host/regions/thread_loop.h"
 #include "codegen/host/regions/row_bounds.h"
 #include "codegen/ir_to_llvm.h"
@@ -20,6 +21,7 @@ typedef struct Entry {
     EmittedFunction range; /* which threads of a row have anything to do; llvm NULL: all may have */
     LLVMValueRef *arguments; /* of the body: the thread, then the fields of the parameters; then the trip's number */
     uint32_t argument_count; /* of the body */
+    PrivateCopy private;
     LLVMValueRef any_trip; /* i1 in memory: whether a thread of the block had the trip */
 } Entry;
 
@@ -72,7 +74,8 @@ static void emit_thread_entry(Emitter *emitter, Entry *entry)
 /* What every thread of the launch has alike. */
 typedef struct Frame {
     LLVMValueRef block_dim[3], grid_dim[3], cluster_dim[3];
-    LLVMValueRef shared, dynamic_shared, dynamic_size, parameters, services, runtime, overflows, context;
+    LLVMValueRef shared, dynamic_shared, dynamic_size, parameters, services, runtime, overflows, context, private_copy,
+        private_size;
     LLVMValueRef thread; /* the alloca that the body sees */
 } Frame;
 
@@ -135,17 +138,21 @@ static void fill_thread(Emitter *emitter, const Frame *frame, LLVMValueRef *bloc
     set_field(emitter, frame, offsetof(HostThread, runtime), frame->runtime);
     set_field(emitter, frame, offsetof(HostThread, overflows), frame->overflows);
     set_field(emitter, frame, offsetof(HostThread, context), frame->context);
+    set_field(emitter, frame, offsetof(HostThread, private_copy), frame->private_copy);
+    set_field(emitter, frame, offsetof(HostThread, private_size), frame->private_size);
 }
 
-static void split_block_number(Emitter *emitter, const Frame *frame, LLVMValueRef number, LLVMValueRef *block)
+/* Blocks follow each other along the rows, as their threads do. */
+static void split_block_number(Emitter *emitter, const Frame *frame, const uint8_t *axes, LLVMValueRef number,
+                               LLVMValueRef *block)
 {
     LLVMBuilderRef builder = emitter->builder;
-    LLVMValueRef width = LLVMBuildZExt(builder, frame->grid_dim[0], emitter->i64, "");
-    LLVMValueRef height = LLVMBuildZExt(builder, frame->grid_dim[1], emitter->i64, "");
+    LLVMValueRef width = LLVMBuildZExt(builder, frame->grid_dim[axes[0]], emitter->i64, "");
+    LLVMValueRef height = LLVMBuildZExt(builder, frame->grid_dim[axes[1]], emitter->i64, "");
     LLVMValueRef rows = LLVMBuildUDiv(builder, number, width, "");
-    block[0] = LLVMBuildTrunc(builder, LLVMBuildURem(builder, number, width, ""), emitter->i32, "");
-    block[1] = LLVMBuildTrunc(builder, LLVMBuildURem(builder, rows, height, ""), emitter->i32, "");
-    block[2] = LLVMBuildTrunc(builder, LLVMBuildUDiv(builder, rows, height, ""), emitter->i32, "");
+    block[axes[0]] = LLVMBuildTrunc(builder, LLVMBuildURem(builder, number, width, ""), emitter->i32, "");
+    block[axes[1]] = LLVMBuildTrunc(builder, LLVMBuildURem(builder, rows, height, ""), emitter->i32, "");
+    block[axes[2]] = LLVMBuildTrunc(builder, LLVMBuildUDiv(builder, rows, height, ""), emitter->i32, "");
 }
 
 /* Asks which threads of a row have something to do; control goes on where some have, else to `none`. */
@@ -164,30 +171,32 @@ static void emit_row_bounds(Emitter *emitter, Entry *entry, const Frame *frame, 
     *end = LLVMBuildTrunc(builder, to, emitter->i32, "");
 }
 
-/* Runs `run` for all threads of a block, x innermost. */
+/* Runs `run` for all threads of a block, row by row. */
 static void emit_thread_loops(Emitter *emitter, Entry *entry, const Frame *frame, LLVMValueRef *block,
                               void (*run)(Emitter *emitter, Entry *entry, LLVMValueRef thread))
 {
-    LLVMValueRef thread[3] = {const_i32(emitter, 0)}, first = thread[0], end = frame->block_dim[0];
-    HostLoop loops[3];
-    for (int axis = 2; axis > 0; axis--) {
-        loops[axis] = host_loop_open(emitter, const_i32(emitter, 0), frame->block_dim[axis]);
-        thread[axis] = loops[axis].index;
+    const uint8_t *axes = host_loop_axes[entry->body->ir->row_axis];
+    LLVMValueRef thread[3], first = const_i32(emitter, 0), end = frame->block_dim[axes[0]];
+    HostLoop loops[3]; /* the innermost one first */
+    for (int i = 2; i > 0; i--) {
+        loops[i] = host_loop_open(emitter, const_i32(emitter, 0), frame->block_dim[axes[i]]);
+        thread[axes[i]] = loops[i].index;
     }
     LLVMBasicBlockRef row_done = new_block(emitter);
     if (entry->range.llvm) {
+        thread[axes[0]] = first;
         fill_thread(emitter, frame, block, thread);
         emit_row_bounds(emitter, entry, frame, row_done, &first, &end);
     }
     loops[0] = host_loop_open(emitter, first, end);
-    thread[0] = loops[0].index;
+    thread[axes[0]] = loops[0].index;
     fill_thread(emitter, frame, block, thread);
     run(emitter, entry, frame->thread);
     host_loop_close(emitter, &loops[0]);
     LLVMBuildBr(emitter->builder, row_done);
     LLVMPositionBuilderAtEnd(emitter->builder, row_done);
-    for (int axis = 1; axis < 3; axis++)
-        host_loop_close(emitter, &loops[axis]);
+    for (int i = 1; i < 3; i++)
+        host_loop_close(emitter, &loops[i]);
 }
 
 /* The body runs all threads of the block by itself. */
@@ -233,7 +242,7 @@ static void emit_block_loops(Emitter *emitter, Entry *entry, const Frame *frame,
 {
     LLVMValueRef block[3];
     HostLoop blocks = host_loop_open(emitter, first, end);
-    split_block_number(emitter, frame, blocks.index, block);
+    split_block_number(emitter, frame, host_loop_axes[entry->body->ir->row_axis], blocks.index, block);
     if (has_thread_loops(entry->body->ir))
         emit_block_call(emitter, entry, frame, block);
     else if (entry->trip.llvm)
@@ -241,7 +250,18 @@ static void emit_block_loops(Emitter *emitter, Entry *entry, const Frame *frame,
     else
         emit_thread_loops(emitter, entry, frame, block, call_body);
     host_loop_close(emitter, &blocks);
+    end_private_copy(emitter, &entry->private);
     LLVMBuildRetVoid(emitter->builder);
+}
+
+/* Of so many blocks. */
+static LLVMValueRef threads_of(Emitter *emitter, const Frame *frame, LLVMValueRef blocks)
+{
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        LLVMValueRef dim = LLVMBuildZExt(emitter->builder, frame->block_dim[axis], emitter->i64, "");
+        blocks = LLVMBuildMul(emitter->builder, blocks, dim, "");
+    }
+    return blocks;
 }
 
 static void emit_blocks_entry(Emitter *emitter, Entry *entry)
@@ -254,6 +274,10 @@ static void emit_blocks_entry(Emitter *emitter, Entry *entry)
     LLVMPositionBuilderAtEnd(emitter->builder, some);
     Frame frame = load_frame(emitter, from);
     load_arguments(emitter, entry, from);
+    entry->private =
+        begin_private_copy(emitter, entry->body->ir, entry->arguments + 1, threads_of(emitter, &frame, count));
+    frame.private_copy = entry->private.copy;
+    frame.private_size = entry->private.size;
     if (entry->trip.llvm)
         entry->any_trip = prologue_alloca(emitter, 1, 1);
     LLVMValueRef end = LLVMBuildNSWAdd(emitter->builder, first, count, "");

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+const uint8_t host_loop_axes[3][3] = {{0, 1, 2}, {1, 0, 2}, {2, 1, 0}};
+
 HostLoop host_loop_open(Emitter *emitter, LLVMValueRef start, LLVMValueRef end)
 {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(emitter->builder);

@@ -23,6 +23,9 @@ LLVMValueRef host_set_thread_index(Emitter *emitter, LLVMValueRef thread, LLVMVa
  * its segment. */
 LLVMValueRef shuffle_place(Emitter *emitter, const IrValue *value);
 
+/* The axes of a block, or of a grid, from the innermost loop outwards, where rows lie along that one. */
+extern const uint8_t host_loop_axes[3][3];
+
 /* host_entry.c: in the way that suits it best; false when that is the common one. */
 bool emit_host_kernel(Emitter *emitter, const EmittedFunction *kernel);
 

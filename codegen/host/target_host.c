@@ -12,6 +12,7 @@
 #include "codegen/host/object/host_nvvm.h"
 #include "codegen/host/observe/observe.h"
 #include "codegen/host/regions/thread_loop.h"
+#include "codegen/host/private_copy.h"
 #include "codegen/host/target_host.h"
 #include "codegen/host/tensor_host.h"
 #include "codegen/host/vector_call.h"
@@ -398,6 +399,7 @@ const TargetLowering target_host = {
     .read_register = read_register,
     .device_intrinsic = device_intrinsic,
     .thread_memory = host_thread_memory,
+    .private_copy = host_private_copy,
     .shared_memory = shared_memory,
     .dynamic_shared_size = dynamic_shared_size,
     .math_symbol = math_symbol,

@@ -1,7 +1,7 @@
 /* Loops such as `for i in range(cuda.grid(1), x.size, cuda.gridsize(1)): total += x[i]` wait for memory on each trip. Four
  * trips written out in a row have four loads under way. LLVM does so by itself where the step is a constant; where it is
  * not, the number of trips takes a division, which only pays if loads are what the loop waits for. */
-#include "codegen/nvptx/load_order.h"
+#include "codegen/nvptx/memory/load_order.h"
 #include "codegen/passes.h"
 #include "core/ir/ir_graph.h"
 

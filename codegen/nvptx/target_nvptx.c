@@ -7,9 +7,9 @@
 #include "codegen/emit_tools.h"
 #include "codegen/libdevice.h"
 #include "codegen/nvptx/assembly.h"
-#include "codegen/nvptx/atomic_scope.h"
-#include "codegen/nvptx/cache_hint.h"
-#include "codegen/nvptx/parameter_space.h"
+#include "codegen/nvptx/memory/atomic_scope.h"
+#include "codegen/nvptx/memory/cache_hint.h"
+#include "codegen/nvptx/memory/parameter_space.h"
 #include "codegen/nvptx/tensor_nvptx.h"
 #include "codegen/op/value/parts.h"
 

@@ -215,6 +215,12 @@ static void emit_binary(Emitter *emitter, const IrValue *value, LLVMValueRef *ou
 
 void emit_op_ADD(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
+    if (value->hint == IR_SATURATES) {
+        LLVMValueRef both[2] = {operand_scalar(emitter, value, 0), operand_scalar(emitter, value, 1)};
+        const char *name = value->type->kind == TYPE_INT ? "llvm.sadd.sat" : "llvm.uadd.sat";
+        out[0] = call_llvm(emitter, name, LLVMTypeOf(both[0]), 2, both);
+        return;
+    }
     emit_binary(emitter, value, out, LLVMBuildAdd, wide_add, float_add);
 }
 
@@ -368,11 +374,11 @@ void emit_op_TRAILZEROS(Emitter *emitter, const IrValue *value, LLVMValueRef *ou
 
 /* --- fused multiply and add ------------------------------------------------------------------------------------------------------- */
 
-static bool has_fma(const Target *target, const Type *type)
+static bool has_fma(const Emitter *emitter, const Type *type)
 {
     if (type->scalar == SCALAR_BFLOAT16)
-        return has_bfloat_instructions(target);
-    return type->scalar != SCALAR_FLOAT16 || target->kind == TARGET_NVPTX;
+        return has_bfloat_instructions(emitter);
+    return type->scalar != SCALAR_FLOAT16 || emitter->target->kind == TARGET_NVPTX;
 }
 
 void emit_op_FMA(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
@@ -381,7 +387,7 @@ void emit_op_FMA(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     for (uint32_t i = 0; i < 3; i++)
         arguments[i] = operand_scalar(emitter, value, i);
     LLVMTypeRef type = part_type(emitter, value->type);
-    out[0] = has_fma(emitter->target, value->type) ? call_llvm(emitter, "llvm.fma", type, 3, arguments)
-                                                   : small_fma(emitter, type, arguments);
+    out[0] = has_fma(emitter, value->type) ? call_llvm(emitter, "llvm.fma", type, 3, arguments)
+                                           : small_fma(emitter, type, arguments);
     with_flags(out[0], emitter->arithmetic_flags);
 }

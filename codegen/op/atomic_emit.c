@@ -40,10 +40,17 @@ static void fence_after(Emitter *emitter, const IrValue *value)
         fence(emitter, value, LLVMAtomicOrderingAcquire);
 }
 
-/* What LLVM would make of an addition that the target lacks calls functions for bfloat16 that may be missing. */
-static bool has_atomic_add(const Target *target, const Type *type)
+/* What LLVM would make of an addition that the target lacks calls functions for bfloat16 that may be missing. Where the text
+ * is LLVM 7's there is what PTX has. */
+static bool has_operation(const Emitter *emitter, LLVMAtomicRMWBinOp operation, const Type *type)
 {
-    return type->scalar != SCALAR_BFLOAT16 || (target->kind == TARGET_NVPTX && target->gpu->sm >= 90);
+    bool is_addition = operation == LLVMAtomicRMWBinOpFAdd;
+    bool wraps = operation == LLVMAtomicRMWBinOpUIncWrap || operation == LLVMAtomicRMWBinOpUDecWrap;
+    if (is_addition && type->scalar == SCALAR_BFLOAT16)
+        return has_bfloat_instructions(emitter) && emitter->target->gpu->sm >= 90;
+    if (!emitter->for_llvm7 || (is_addition && type->scalar == SCALAR_FLOAT16))
+        return true;
+    return type->size == 4 || (type->size == 8 && !wraps);
 }
 
 /* The threads of a block of the CPU device run on one processor and do not interrupt each other: in memory of the block's own
@@ -87,9 +94,9 @@ static LLVMValueRef read_modify_write(Emitter *emitter, const IrValue *value, LL
         store_alone(emitter, combine_atomic(emitter, operation, old, operand), address, size_of_element(value));
         return old;
     }
-    if (operation == LLVMAtomicRMWBinOpFAdd && !has_atomic_add(emitter->target, value->operands[0]->type->element))
+    if (!has_operation(emitter, operation, value->operands[0]->type->element))
         return read_modify_write_by_exchange(emitter, operation, address, operand, scope_of(emitter, value));
-    if (emitter->lowering->scoped_read_modify_write && value->scope != IR_SCOPE_DEVICE)
+    if (emitter->lowering->scoped_read_modify_write && value->scope != IR_SCOPE_DEVICE && !emitter->for_llvm7)
         return emitter->lowering->scoped_read_modify_write(emitter, value->scope == IR_SCOPE_SYSTEM, operation, address,
                                                            operand);
     return LLVMBuildAtomicRMWSyncScope(emitter->builder, operation, address, operand, relaxed(),
@@ -239,10 +246,42 @@ static LLVMValueRef emit_atomic(Emitter *emitter, const IrValue *value, LLVMValu
     }
 }
 
+/* What is marked as private: plain in the worker's copy where that has the place, else like any other. The old value is
+ * not used. */
+static void emit_private_atomic(Emitter *emitter, const IrValue *value, LLVMValueRef address, LLVMValueRef operand)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    const Type *type = value->operands[0]->type->element;
+    LLVMAtomicRMWBinOp operation = value->atomic == IR_ATOMIC_OR    ? LLVMAtomicRMWBinOpOr
+                                   : value->atomic == IR_ATOMIC_XOR ? LLVMAtomicRMWBinOpXor
+                                                                    : LLVMAtomicRMWBinOpAdd;
+    LLVMValueRef size, copy = emitter->lowering->private_copy(emitter, &size);
+    LLVMValueRef addend = value->atomic == IR_ATOMIC_SUB ? LLVMBuildNeg(builder, operand, "") : operand;
+    LLVMBasicBlockRef is_own = new_block(emitter), is_common = new_block(emitter), done = new_block(emitter);
+    LLVMValueRef first = LLVMBuildPtrToInt(builder, operand_parts(emitter, value, 0)[0], emitter->i64, "");
+    LLVMValueRef offset = LLVMBuildSub(builder, LLVMBuildPtrToInt(builder, address, emitter->i64, ""), first, "");
+    LLVMValueRef is_inside = LLVMBuildICmp(builder, LLVMIntULT, offset, size, "");
+    LLVMBuildCondBr(builder, is_inside, is_own, is_common);
+    LLVMPositionBuilderAtEnd(builder, is_own);
+    LLVMValueRef place = LLVMBuildInBoundsGEP2(builder, emitter->i8, copy, &offset, 1, "");
+    LLVMValueRef old = load_alone(emitter, LLVMTypeOf(operand), place, type->size);
+    store_alone(emitter, combine_atomic(emitter, operation, old, addend), place, type->size);
+    LLVMBuildBr(builder, done);
+    LLVMPositionBuilderAtEnd(builder, is_common);
+    emit_atomic(emitter, value, address, operand);
+    LLVMBuildBr(builder, done);
+    LLVMPositionBuilderAtEnd(builder, done);
+}
+
 void emit_op_ATOMIC(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     LLVMValueRef address = element_address(emitter, value, 1);
     LLVMValueRef operand = operand_scalar(emitter, value, value->operand_count - 1);
+    if (value->hint == IR_PRIVATE && emitter->lowering->private_copy) {
+        emit_private_atomic(emitter, value, address, operand);
+        out[0] = LLVMGetPoison(LLVMTypeOf(operand));
+        return;
+    }
     fence_before(emitter, value);
     out[0] = emit_atomic(emitter, value, address, operand);
     fence_after(emitter, value);

@@ -3,7 +3,7 @@
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
 #include "codegen/host/llvm_fault.h"
-#include "codegen/nvptx/local_atomic.h"
+#include "codegen/nvptx/memory/local_atomic.h"
 #include "codegen/nvptx/ptxas_fault.h"
 #include "codegen/optimize/module_size.h"
 #include "codegen/optimize/optimize.h"

@@ -1,5 +1,5 @@
-/* Where threads of a launch on the CPU device leave what of their arithmetic went wrong: a record for each exception of the
- * module, zeroed. */
+/* What went wrong in the arithmetic of a launch: a record for each exception of the module. Threads of the CPU device
+ * write them; what those of a GPU leave becomes them behind the launch (jit/launch_state.c). */
 #ifndef CUJIT_CORE_OVERFLOW_RECORD_H
 #define CUJIT_CORE_OVERFLOW_RECORD_H
 

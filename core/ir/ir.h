@@ -9,13 +9,14 @@
 #include "core/base/arena.h"
 #include "core/base/buf.h"
 #include "core/diagnostic/diag.h"
-#include "core/intrinsic.h"
+#include "core/intrinsic/intrinsic.h"
+#include "core/kernel/watch_state.h"
 #include "core/snapshot.h"
 #include "core/type/type.h"
 #include "core/watch_kind.h"
 
 typedef enum IrOp {
-#define OP(id, text, operands, result, immediate, flags) IR_##id,
+#define OP(id, text, operands, result, immediate, hint, flags) IR_##id,
 #include "core/ir/op.def"
 #undef OP
     IR_OP_COUNT
@@ -38,6 +39,22 @@ typedef enum IrImmediateKind {
     IR_IMMEDIATE_TEXT,        /* text */
 } IrImmediateKind;
 
+/* Which words an operation's hint is one of; what they say stands with their own enumeration. */
+typedef enum IrHintKind {
+    IR_HINT_KIND_NOTHING,     /* none, or several at once */
+    IR_HINT_KIND_CACHE,       /* IrHint */
+    IR_HINT_KIND_WRAPS,       /* IrExactness: an integer result may wrap */
+    IR_HINT_KIND_DIVIDES,     /* IrExactness: the divisor may be zero */
+    IR_HINT_KIND_NARROWS,     /* IrExactness: the result may not have the value */
+    IR_HINT_KIND_ESCAPE,      /* IrEscape */
+    IR_HINT_KIND_WATCH,       /* WatchKind */
+    IR_HINT_KIND_SILENCE,     /* IrSilence */
+    IR_HINT_KIND_BOUND,       /* IrBound */
+    IR_HINT_KIND_EVENT,       /* ObservedEvent */
+    IR_HINT_KIND_PRIVACY,     /* IrPrivacy */
+    IR_HINT_KIND_COUNT
+} IrHintKind;
+
 enum { IR_FLAG_NONE = 0, IR_FLAG_PURE = 1, IR_FLAG_READS = 2, IR_FLAG_WRITES = 4, IR_FLAG_TERMINATOR = 8 };
 
 typedef struct IrOpInfo {
@@ -45,6 +62,7 @@ typedef struct IrOpInfo {
     int operands;             /* -1: varies */
     IrResultRule result;
     IrImmediateKind immediate;
+    IrHintKind hint;
     unsigned flags;
 } IrOpInfo;
 
@@ -97,6 +115,7 @@ typedef enum IrExactness {
     IR_MAY_WRAP,
     IR_EXACT, /* an ADD or MUL of integers that does not wrap */
     IR_CHECKED, /* the program's own, of which check mode tells where it wraps; codegen/check/overflow.c takes it away */
+    IR_SATURATES, /* an ADD of integers that gives the end of the type where it would wrap */
     IR_EXACTNESS_COUNT
 } IrExactness;
 
@@ -110,6 +129,9 @@ typedef enum IrBound {
 
 /* Of a RAISE: the host is not told, and its number says nothing. */
 typedef enum IrSilence { IR_HEARD, IR_SILENT, IR_SILENCE_COUNT } IrSilence;
+
+/* Of an ATOMIC: it may go to a copy of the array that the worker has for itself. */
+typedef enum IrPrivacy { IR_COMMON, IR_PRIVATE, IR_PRIVACY_COUNT } IrPrivacy;
 
 /* Of an ADDRESS: memory may be written through it. */
 typedef enum IrEscape { IR_STAYS, IR_ESCAPES, IR_ESCAPE_COUNT } IrEscape;
@@ -131,6 +153,7 @@ typedef enum IrLoopMark {
     IR_LOOP_MARK_COUNT
 } IrLoopMark;
 
+extern const char *const ir_axis_names[3]; /* "x", "y", "z" */
 extern const char *const ir_loop_mark_names[IR_LOOP_MARK_COUNT]; /* "", "unroll", "batch" */
 extern const char *const ir_atomic_names[IR_ATOMIC_COUNT]; /* "add", ..., "cas" */
 extern const char *const ir_scope_names[IR_SCOPE_COUNT]; /* "device", ... */
@@ -161,7 +184,7 @@ struct IrValue {
     IrBlock *block;
     IrValue *next; /* in the block, in order */
     uint8_t scope, order; /* IrScope and IrOrder of an atomic */
-    /* IrHint, IrExactness, IrEscape, IrSilence, IrBound or WatchKind, by the operation; IR_THREADS_... of a thread_loop; of a subarray
+    /* IrHint, IrExactness, IrEscape, IrSilence, IrBound, IrPrivacy or WatchKind, by the operation; IR_THREADS_... of a thread_loop; of a subarray
      * the axes, a bit each, whose start is an index of the program, which may be out of bounds */
     uint8_t hint;
     bool non_negative; /* known from the source: the variable of a range that starts at 0 or more and rises */
@@ -205,6 +228,7 @@ struct IrFunc {
     SourcePos
         site; /* of one of cujit's own: the user's call, where its faults happen; no function: they are not looked for */
     bool reports; /* a kernel that tells the host of exceptions: it has the parameters for that */
+    uint8_t row_axis; /* of a kernel on the CPU device: the axis of the innermost loop over a block's threads */
     const Type *result; /* &type_none: nothing */
     uint32_t parameter_count;
     const Type *const *parameter_types;
@@ -249,6 +273,9 @@ struct IrModule {
     uint32_t exception_count, exception_capacity;
     IrException *exceptions; /* by the number of RAISE; empty where nobody is told of exceptions */
     bool has_notes; /* NOTEs, of which the host is told behind the launch */
+    IrFunc *watchers[WATCHER_COUNT]; /* behind all other functions, from the first one on that is not NULL */
+    IrFunc *first_watcher; /* these and what they call; NULL: there are none */
+    bool has_state; /* the kernel's last parameter is the state of watch_state.h */
     uint32_t link_count, link_capacity;
     const LinkItem **links; /* what its functions need beside them, each once */
     const ForeignExport *exported; /* how code from elsewhere calls the first function, no kernel; NULL: nobody does */

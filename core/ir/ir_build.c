@@ -16,12 +16,13 @@ enum {
 };
 
 const IrOpInfo ir_op_info[IR_OP_COUNT] = {
-#define OP(ID, TEXT, OPERANDS, RESULT, IMMEDIATE, FLAGS) \
-    [IR_##ID] = {TEXT, OPERANDS, IR_RESULT_##RESULT, IR_IMMEDIATE_##IMMEDIATE, FLAGS},
+#define OP(ID, TEXT, OPERANDS, RESULT, IMMEDIATE, HINT, FLAGS) \
+    [IR_##ID] = {TEXT, OPERANDS, IR_RESULT_##RESULT, IR_IMMEDIATE_##IMMEDIATE, IR_HINT_KIND_##HINT, FLAGS},
 #include "core/ir/op.def"
 #undef OP
 };
 
+const char *const ir_axis_names[3] = {"x", "y", "z"};
 const char *const ir_loop_mark_names[IR_LOOP_MARK_COUNT] = {"", "unroll", "batch"};
 const char *const ir_threads_mark_names[IR_THREADS_MARK_COUNT] = {"independent", "begin"};
 const char *const ir_index_mark_names[TYPE_MAX_NDIM] = {"index0", "index1", "index2", "index3",
@@ -30,37 +31,35 @@ const char *const ir_scope_names[IR_SCOPE_COUNT] = {"device", "block", "system"}
 const char *const ir_order_names[IR_ORDER_COUNT] = {"relaxed", "acquire", "release", "acq_rel", "seq_cst"};
 
 const char *const ir_hint_names[IR_HINT_COUNT] = {"", "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt"};
-static const char *const exactness_names[IR_EXACTNESS_COUNT] = {"", "exact", "checked"};
+static const char *const exactness_names[IR_EXACTNESS_COUNT] = {"", "exact", "checked", "saturates"};
 static const char *const escape_names[IR_ESCAPE_COUNT] = {"", "escapes"};
 static const char *const silence_names[IR_SILENCE_COUNT] = {"", "silent"};
 static const char *const watch_names[WATCH_COUNT] = {"",     "write", "atomic", "strong_read", "strong_write",
                                                      "copy", "fence", "fresh",  "touch",       "begin"};
+static const char *const privacy_names[IR_PRIVACY_COUNT] = {"", "private"};
 static const char *const bound_names[IR_BOUND_COUNT] = {"", "in", "out"};
+
+static const struct {
+    const char *const *words;
+    uint8_t count;
+} hint_words[IR_HINT_KIND_COUNT] = {
+    [IR_HINT_KIND_CACHE] = {ir_hint_names, IR_HINT_COUNT},
+    [IR_HINT_KIND_WRAPS] = {exactness_names, IR_EXACTNESS_COUNT},
+    [IR_HINT_KIND_DIVIDES] = {exactness_names, IR_EXACTNESS_COUNT},
+    [IR_HINT_KIND_NARROWS] = {exactness_names, IR_EXACTNESS_COUNT},
+    [IR_HINT_KIND_ESCAPE] = {escape_names, IR_ESCAPE_COUNT},
+    [IR_HINT_KIND_WATCH] = {watch_names, WATCH_COUNT},
+    [IR_HINT_KIND_SILENCE] = {silence_names, IR_SILENCE_COUNT},
+    [IR_HINT_KIND_BOUND] = {bound_names, IR_BOUND_COUNT},
+    [IR_HINT_KIND_EVENT] = {observed_event_words, OBSERVED_EVENT_COUNT},
+    [IR_HINT_KIND_PRIVACY] = {privacy_names, IR_PRIVACY_COUNT},
+};
 
 const char *const *ir_hint_words(IrOp op, uint8_t *count)
 {
-    switch (op) {
-    case IR_LOAD:
-    case IR_STORE: *count = IR_HINT_COUNT; return ir_hint_names;
-    case IR_ADD:
-    case IR_SUB:
-    case IR_MUL:
-    case IR_NEG:
-    case IR_ABS:
-    case IR_POWI:
-    case IR_SHL:
-    case IR_SHR:
-    case IR_DIV:
-    case IR_FLOORDIV:
-    case IR_MOD:
-    case IR_CONVERT: *count = IR_EXACTNESS_COUNT; return exactness_names;
-    case IR_ADDRESS: *count = IR_ESCAPE_COUNT; return escape_names;
-    case IR_WATCH: *count = WATCH_COUNT; return watch_names;
-    case IR_RAISE: *count = IR_SILENCE_COUNT; return silence_names;
-    case IR_BRANCH: *count = IR_BOUND_COUNT; return bound_names;
-    case IR_OBSERVE: *count = OBSERVED_EVENT_COUNT; return observed_event_words;
-    default: *count = 0; return NULL;
-    }
+    IrHintKind kind = ir_op_info[op].hint;
+    *count = hint_words[kind].count;
+    return hint_words[kind].words;
 }
 
 const char *const ir_atomic_names[IR_ATOMIC_COUNT] = {

@@ -69,6 +69,7 @@ typedef struct IrInduction {
     const IrValue *test; /* the value that the header branches on */
     IrOp comparison; /* LT, LE, GT, GE or NE: the loop goes on while `variable comparison bound` */
     int exit; /* the target of the header's branch that leaves the loop: 0 or 1 */
+    bool saturates; /* a way back gives the end of the type where the sum would wrap: IR_SATURATES */
 } IrInduction;
 
 /* Whether the loop counts, and how. Signs are not looked at: a step may be negative, zero, or unknown. */

@@ -85,6 +85,7 @@ static bool read_variable(const IrGraph *graph, const IrLoop *loop, IrInduction 
         if (!found || (*known && *known != found))
             return false;
         *known = found;
+        out->saturates |= is_back && operand->hint == IR_SATURATES;
     }
     assert(!out->step || type_equal(out->step->type, variable->type));
     return out->start && out->step && ir_is_invariant(graph, loop, out->step);

@@ -102,6 +102,17 @@ static bool parse_parameters(Parser *p, Parameters *list)
     return parse_expect(p, ")");
 }
 
+/* `rows y`; x where nothing is said. */
+static bool parse_row_axis(Parser *p, uint8_t *axis)
+{
+    *axis = 0;
+    if (!text_accept_word(&p->at, "rows"))
+        return true;
+    while (*axis < 3 && !text_accept_word(&p->at, ir_axis_names[*axis]))
+        ++*axis;
+    return *axis < 3 || parse_fail(p, "expected the axis of the rows before '%.20s'", p->at);
+}
+
 static bool parse_header(Parser *p, bool is_kernel)
 {
     Parameters parameters = {0};
@@ -119,6 +130,9 @@ static bool parse_header(Parser *p, bool is_kernel)
     bool noinline = text_accept_word(&p->at, "noinline"), forceinline = text_accept_word(&p->at, "forceinline");
     bool is_recursive = text_accept_word(&p->at, "recursive"), reports = text_accept_word(&p->at, "reports");
     const char *assembly = NULL;
+    uint8_t row_axis;
+    if (!parse_row_axis(p, &row_axis))
+        return false;
     bool has_assembly = text_accept_word(&p->at, "assembly"),
          is_pure = has_assembly && text_accept_word(&p->at, "pure");
     bool lacks_body = has_assembly && text_accept_word(&p->at, "only");
@@ -132,6 +146,7 @@ static bool parse_header(Parser *p, bool is_kernel)
     function->forceinline = forceinline;
     function->is_recursive = is_recursive;
     function->reports = reports;
+    function->row_axis = row_axis;
     function->assembly = assembly;
     function->assembly_is_pure = is_pure;
     function->lacks_body = lacks_body;

@@ -420,7 +420,7 @@ static bool verify_thread_loop(const IrValue *value, Diag *diag)
     return counts || fail_operand(diag, value, 1, "the cell of an i32");
 }
 
-/* The slots in the order of their row; the one of those that take part may be missing. */
+/* The slots in the order of their row; the one of those that take part may be missing. All may ask for the same. */
 static bool verify_exchange(const IrValue *value, Diag *diag)
 {
     IntrinsicId id = value->intrinsic;
@@ -428,18 +428,20 @@ static bool verify_exchange(const IrValue *value, Diag *diag)
     bool is_shuffle = intrinsic_info[id].family == FAMILY_SHUFFLE;
     if (!is_vote && !intrinsic_is_exchange(id))
         return verify_fail(diag, value, "%s is no exchange between threads", intrinsic_info[id].id);
-    const Type *types[4] = {TYPE_OF(UINT64)};
+    bool may_be_short = is_shuffle || intrinsic_info[id].family == FAMILY_VOTE;
+    bool is_short = may_be_short && value->operand_count && type_equal(value->operands[0]->type, TYPE_OF(UINT32));
+    const Type *word = is_short ? TYPE_OF(UINT32) : TYPE_OF(UINT64), *types[4] = {word};
     uint32_t count = 1, least = 1u + is_shuffle + !is_vote;
     if (is_shuffle)
         types[count++] = TYPE_OF(UINT32);
     if (value->operand_count > least)
         types[count++] = TYPE_OF(BOOL);
     if (!is_vote)
-        types[count++] = TYPE_OF(UINT64);
+        types[count++] = word;
     if (!expect_count(diag, value, count))
         return false;
     for (uint32_t i = 0; i < count; i++)
-        if (!expect_slot(diag, value, i, types[i]))
+        if (is_shuffle && i == 1 ? !expect_operand(diag, value, i, types[i]) : !expect_slot(diag, value, i, types[i]))
             return false;
     if (!is_vote)
         return expect_result(diag, value, &type_none);

@@ -20,6 +20,7 @@ const Type type_scalars[SCALAR_COUNT] = {
 
 const Type type_none = {.kind = TYPE_NONE};
 const Type type_memory = {.kind = TYPE_ARRAY, .element = TYPE_OF(UINT8), .layout = LAYOUT_C};
+const Type type_words = {.kind = TYPE_ARRAY, .element = TYPE_OF(INT64), .ndim = 1, .layout = LAYOUT_C};
 
 static const Type *keep(Arena *arena, Type type) { return arena_copy(arena, &type, sizeof type); }
 

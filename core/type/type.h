@@ -119,6 +119,8 @@ extern const Type type_scalars[SCALAR_COUNT];
 extern const Type type_none;
 /* The memory of a value of any type, in IR: uint8[0 C]. */
 extern const Type type_memory;
+/* int64[::1]: what watchers keep (core/kernel/watch_state.h). */
+extern const Type type_words;
 
 #define TYPE_OF(id) (&type_scalars[SCALAR_##id])
 

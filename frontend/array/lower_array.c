@@ -185,6 +185,18 @@ bool lower_subscript(Lower *l, Operand container, Operand index, Operand *out)
     return true;
 }
 
+/* What is wrong with a store that names the types alone would not show. */
+static const char *why_not_stored(Lower *l, const Type *container, const Type *value)
+{
+    if (container->kind == TYPE_TUPLE)
+        return ": tuples, lists and dicts of a kernel cannot be changed";
+    if (container->kind != TYPE_ARRAY)
+        return ", which has no elements";
+    return value->kind == TYPE_ARRAY
+               ? arena_format(l->arena, ": an element is %s", lower_describe(l, container->element))
+               : "";
+}
+
 bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand value)
 {
     index = unboxed_index(l, index);
@@ -194,8 +206,7 @@ bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand v
         return lower_store_flat_item(l, lower_tuple_item(l, container, 0), index, value);
     if (container.type->kind != TYPE_ARRAY)
         return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, value.type), lower_describe(l, container.type),
-                          container.type->kind == TYPE_TUPLE ? ": tuples, lists and dicts of a kernel cannot be changed"
-                                                             : "");
+                          why_not_stored(l, container.type, value.type));
     if (container.type->read_only)
         return lower_fail(l, DIAG_READ_ONLY, lower_describe(l, container.type));
     const TypeField *field = named_field(container, index);
@@ -215,7 +226,8 @@ bool lower_store_subscript(Lower *l, Operand container, Operand index, Operand v
                     : (type_is_time(value.type) && type_is_time(element)) ||
                           (type_is_vector(value.type) && type_is_vector(element));
     if (!fits)
-        return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, value.type), lower_describe(l, container.type), "");
+        return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, value.type), lower_describe(l, container.type),
+                          why_not_stored(l, container.type, value.type));
     if (!lower_indices(l, container, index, operands + 1) || !overflow_convert(l, value, element, &converted))
         return false;
     operands[1 + container.type->ndim] = operand_ir(l, converted);

@@ -4,6 +4,7 @@
 #include "frontend/array/lower_fill.h"
 #include "frontend/compound/lower_record.h"
 #include "frontend/engine.h"
+#include "frontend/value/arguments.h"
 #include "frontend/value/kind/lower_chars.h"
 #include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/lower_check.h"
@@ -237,6 +238,19 @@ static bool store_all(Lower *l, Operand target, Operand source, int32_t number)
     emit_jump(l, behind);
     l->block = behind;
     return true;
+}
+
+bool call_array_fit(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 2, 2))
+        return false;
+    Fill fill = {.source = call->arguments[0], .target = call->arguments[1]};
+    bool is_array = fill.source.type->kind == TYPE_ARRAY;
+    if (fill.target.type->kind != TYPE_ARRAY || (is_array && fill.source.type->ndim > fill.target.type->ndim))
+        return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, fill.source.type), lower_describe(l, fill.target.type),
+                          "");
+    broadcast_array(l, &fill);
+    return *out = operand_none(), true;
 }
 
 bool lower_fill(Lower *l, Operand target, Operand source) { return store_all(l, target, source, NO_OPERATOR); }

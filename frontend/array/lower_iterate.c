@@ -398,10 +398,8 @@ bool lower_iter_next(Lower *l, Operand it, Operand position, Operand *out)
 {
     if (type_is_iterator(it.type))
         return *out = operand_none(), true;
-    if (type_is_tagged(it.type, TUPLE_RANGE)) {
-        Operand step = lower_tuple_item(l, it, 2);
-        return lower_binary(l, NB_ADD, position, step, out);
-    }
+    if (type_is_tagged(it.type, TUPLE_RANGE))
+        return range_next(l, it, position, out);
     if (type_is_tagged(it.type, TUPLE_ZIP) || type_is_tagged(it.type, TUPLE_ENUMERATE)) {
         uint32_t count = it.type->count;
         Operand *next = ARENA_ARRAY(l->arena, Operand, count);

@@ -90,7 +90,141 @@ bool range_has(Lower *l, Operand range, Operand position, Operand *out)
     return range_moves(l, step, has, out);
 }
 
-bool range_length(Lower *l, Operand range, Operand *out)
+/* --- the ends of the type ---------------------------------------------------------------------------------------- */
+
+typedef __int128 Wide;
+
+/* What is plain to see of start, stop and step. */
+typedef struct Bounds {
+    Wide low[3], high[3], least, most; /* the last two: of the type */
+} Bounds;
+
+enum { START, STOP, STEP };
+
+static void find_bounds(Lower *l, Operand range, Bounds *out)
+{
+    const Type *type = range.type->items[0];
+    bool is_unsigned = type->kind == TYPE_UINT;
+    out->least = is_unsigned ? 0 : INT64_MIN;
+    out->most = is_unsigned ? (Wide)UINT64_MAX : INT64_MAX;
+    for (uint32_t i = 0; i < 3; i++) {
+        Operand part = lower_tuple_item(l, range, i);
+        int64_t low = INT64_MIN, high = INT64_MAX;
+        if (operand_const_int(part, &low))
+            high = low;
+        else if (l->emitting && part.ir)
+            lower_interval(part.ir, &low, &high);
+        bool is_known = !is_unsigned || (low >= 0 && high < INT64_MAX);
+        out->low[i] = is_known ? low : 0;
+        out->high[i] = is_known ? high : out->most;
+        if (is_unsigned && part.constant)
+            out->low[i] = out->high[i] = (Wide)(uint64_t)low;
+    }
+}
+
+/* Made of what the launch is: numbers of threads and blocks. */
+static bool is_of_launch(const IrValue *value, int depth)
+{
+    bool is_arithmetic = value->op == IR_CONVERT || value->op == IR_ADD || value->op == IR_MUL;
+    if (value->op == IR_CONST)
+        return true;
+    if (value->op == IR_INTRINSIC)
+        return intrinsic_info[value->intrinsic].kind == INTRINSIC_KIND_REGISTER;
+    for (uint32_t i = 0; is_arithmetic && i < value->operand_count; i++)
+        is_arithmetic = depth > 0 && is_of_launch(value->operands[i], depth - 1);
+    return is_arithmetic;
+}
+
+/* Whether so many trips lie between where a loop starts and the end of the type that none gets there: those of days. Where
+ * the step is how many threads there are, the launch has 2^62 trips to make, most of them of threads beside this one. */
+static bool is_far(Lower *l, Operand range, Wide distance, Wide step)
+{
+    enum { DEEPEST = 8 };
+    const Wide trips = (Wide)1 << 48, threads = (Wide)1 << 48, most = (Wide)1 << 62;
+    Operand by = lower_tuple_item(l, range, 2);
+    bool is_stride = l->emitting && by.ir && !by.constant && is_of_launch(by.ir, DEEPEST);
+    return distance / step >= trips || (is_stride && step <= threads && distance >= most);
+}
+
+static bool may_pass_the_end(Lower *l, Operand range)
+{
+    Bounds b;
+    find_bounds(l, range, &b);
+    bool rises = b.high[STEP] > 0 && b.high[STOP] - 1 + b.high[STEP] > b.most;
+    bool falls = b.low[STEP] < 0 && b.low[STOP] + 1 + b.low[STEP] < b.least;
+    return (rises && !is_far(l, range, b.most - b.high[START], b.high[STEP])) ||
+           (falls && !is_far(l, range, b.low[START] - b.least, -b.low[STEP]));
+}
+
+bool range_next(Lower *l, Operand range, Operand position, Operand *out)
+{
+    if (!lower_binary(l, NB_ADD, position, lower_tuple_item(l, range, 2), out))
+        return false;
+    if (l->emitting && out->ir && out->ir->op == IR_ADD && may_pass_the_end(l, range))
+        out->ir->hint = IR_SATURATES;
+    return true;
+}
+
+/* Whether all three are known; start, stop and step then. */
+static bool read_constants(Lower *l, Operand range, Wide parts[3])
+{
+    int64_t number;
+    for (uint32_t i = 0; i < 3; i++) {
+        Operand part = lower_tuple_item(l, range, i);
+        if (!operand_const_int(part, &number))
+            return false;
+        parts[i] = part.type->kind == TYPE_UINT ? (Wide)(uint64_t)number : number;
+    }
+    return true;
+}
+
+static int64_t constant_length(const Wide parts[3])
+{
+    Wide step = parts[STEP] > 0 ? parts[STEP] : -parts[STEP];
+    Wide distance = parts[STEP] > 0 ? parts[STOP] - parts[START] : parts[START] - parts[STOP];
+    Wide length = distance <= 0 ? 0 : (distance - 1) / step + 1;
+    return length > INT64_MAX ? INT64_MAX : (int64_t)length;
+}
+
+/* Whether the distance from start to stop, and what is added to it for rounding, fits the type. */
+static bool is_narrow(Lower *l, Operand range)
+{
+    Bounds b;
+    find_bounds(l, range, &b);
+    Wide up = b.high[STOP] - b.low[START], down = b.high[START] - b.low[STOP];
+    Wide step = b.high[STEP] > -b.low[STEP] ? b.high[STEP] : -b.low[STEP];
+    return up + step <= b.most && down + step <= b.most;
+}
+
+static IrValue *as_unsigned(Lower *l, Operand number)
+{
+    IrValue *value = operand_ir(l, number);
+    return number.type->kind == TYPE_UINT ? value : emit1(l, IR_CONVERT, TYPE_OF(UINT64), value);
+}
+
+/* Of any distance: in unsigned numbers, which hold it. */
+static IrValue *wide_length(Lower *l, Operand range)
+{
+    const Type *word = TYPE_OF(UINT64), *boolean = TYPE_OF(BOOL);
+    Operand start = lower_tuple_item(l, range, 0), stop = lower_tuple_item(l, range, 1);
+    Operand step = lower_tuple_item(l, range, 2);
+    IrValue *from = as_unsigned(l, start), *to = as_unsigned(l, stop), *by = as_unsigned(l, step);
+    IrValue *none = emit_int(l, word, 0), *one = emit_int(l, word, 1);
+    IrValue *rises = emit2(l, IR_GT, boolean, operand_ir(l, step), emit_int(l, step.type, 0));
+    IrValue *up = emit2(l, IR_SUB, word, to, from), *down = emit2(l, IR_SUB, word, from, to);
+    IrValue *has_up = emit2(l, IR_LT, boolean, operand_ir(l, start), operand_ir(l, stop));
+    IrValue *has_down = emit2(l, IR_GT, boolean, operand_ir(l, start), operand_ir(l, stop));
+    IrValue *distance = emit3(l, IR_SELECT, word, rises, up, down);
+    IrValue *has = emit3(l, IR_SELECT, boolean, rises, has_up, has_down);
+    by = emit3(l, IR_SELECT, word, rises, by, emit2(l, IR_SUB, word, none, by));
+    IrValue *length = emit2(l, IR_FLOORDIV, word, emit2(l, IR_SUB, word, distance, one), by);
+    length = emit2(l, IR_MIN, word, length, emit_int(l, word, INT64_MAX - 1));
+    length = emit3(l, IR_SELECT, word, has, emit2(l, IR_ADD, word, length, one), none);
+    return emit1(l, IR_CONVERT, i64(), length);
+}
+
+/* Where the distance is plainly a number of the type: fewer operations, and constants stay constants. */
+static bool narrow_length(Lower *l, Operand range, Operand *out)
 {
     Operand start = lower_tuple_item(l, range, 0), stop = lower_tuple_item(l, range, 1);
     Operand step = lower_tuple_item(l, range, 2), distance, rounding, sum, length, zero = operand_int(l, 0), negative;
@@ -119,17 +253,38 @@ bool range_length(Lower *l, Operand range, Operand *out)
     return true;
 }
 
+bool range_length(Lower *l, Operand range, Operand *out)
+{
+    Wide parts[3];
+    if (read_constants(l, range, parts))
+        return *out = operand_int(l, constant_length(parts)), true;
+    if (!l->emitting)
+        return *out = operand_value(i64(), NULL), true;
+    if (is_narrow(l, range))
+        return narrow_length(l, range, out);
+    return *out = operand_value(i64(), wide_length(l, range)), true;
+}
+
+/* Whether x is a whole number of steps from start. The difference of two remainders does not leave the type. */
+static bool is_on_a_step(Lower *l, Operand x, Operand range, Operand *out)
+{
+    Operand start = lower_tuple_item(l, range, 0), step = lower_tuple_item(l, range, 2), from, rest;
+    if (l->emitting && !is_narrow(l, range))
+        return lower_binary(l, NB_REMAINDER, x, step, &from) && lower_binary(l, NB_REMAINDER, start, step, &rest) &&
+               lower_compare(l, COMPARE_EQ, from, rest, out);
+    return lower_binary(l, NB_SUBTRACT, x, start, &from) && lower_binary(l, NB_REMAINDER, from, step, &rest) &&
+           lower_compare(l, COMPARE_EQ, rest, operand_int(l, 0), out);
+}
+
 /* start <= x < stop (or the other way round), and a whole number of steps from start. */
 bool lower_in_range(Lower *l, Operand x, Operand range, Operand *out)
 {
     Operand start = lower_tuple_item(l, range, 0), stop = lower_tuple_item(l, range, 1);
-    Operand step = lower_tuple_item(l, range, 2), zero = operand_int(l, 0), from, over, rest, rising, up[2], down[2],
-            in;
+    Operand step = lower_tuple_item(l, range, 2), zero = operand_int(l, 0), rest, rising, up[2], down[2], in;
     if (!lower_compare(l, COMPARE_GT, step, zero, &rising) || !lower_compare(l, COMPARE_GE, x, start, &up[0]) ||
         !lower_compare(l, COMPARE_LT, x, stop, &up[1]) || !lower_compare(l, COMPARE_LE, x, start, &down[0]) ||
         !lower_compare(l, COMPARE_GT, x, stop, &down[1]) || !lower_binary(l, NB_AND, up[0], up[1], &up[0]) ||
-        !lower_binary(l, NB_AND, down[0], down[1], &down[0]) || !lower_binary(l, NB_SUBTRACT, x, start, &from) ||
-        !lower_binary(l, NB_REMAINDER, from, step, &over) || !lower_compare(l, COMPARE_EQ, over, zero, &rest))
+        !lower_binary(l, NB_AND, down[0], down[1], &down[0]) || !is_on_a_step(l, x, range, &rest))
         return false;
     const Type *boolean = TYPE_OF(BOOL);
     in = operand_value(

@@ -155,8 +155,9 @@ static bool is_method(const Type *type, const char *name)
         return type_is_scalar(type);
     if (strcmp(name, "is_integer") == 0)
         return type_is_integer(type) || type->kind == TYPE_FLOAT;
-    if (strcmp(name, "index") == 0 || strcmp(name, "count") == 0)
-        return type_is_plain_tuple(type);
+    uint32_t place;
+    if (strcmp(name, "index") == 0 || strcmp(name, "count") == 0) /* a named tuple may have more than a tuple's own */
+        return type_is_plain_tuple(type) && !type_member(type, name, &place) && !class_method(type, name);
     return type_is_integer(type) && (strcmp(name, "bit_count") == 0 || strcmp(name, "bit_length") == 0);
 }
 

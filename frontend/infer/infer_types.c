@@ -129,7 +129,8 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
         *out = operand_none();
         if (is_record_array(x[1].type) && record_field(x[1].type, value->name))
             return lower_store_field(l, x[1], record_field(x[1].type, value->name), x[0]);
-        return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, x[0].type), lower_describe(l, x[1].type), "");
+        return lower_fail(l, DIAG_TYPE_STORE, lower_describe(l, x[0].type), lower_describe(l, x[1].type),
+                          arena_format(l->arena, ": a kernel cannot set its attribute '%s'", value->name));
     case SSA_SUBSCRIPT: return lower_subscript(l, x[0], x[1], out);
     case SSA_STORE_SUBSCRIPT:
         *out = operand_none();

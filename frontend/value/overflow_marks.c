@@ -33,18 +33,9 @@ static bool keeps_low_bits(const IrValue *value)
 
 static bool is_markable(const IrValue *value)
 {
-    switch (value->op) {
-    case IR_ADD:
-    case IR_SUB:
-    case IR_MUL:
-    case IR_NEG:
-    case IR_ABS:
-    case IR_POWI:
-    case IR_SHL:
-    case IR_SHR: return type_is_integer(value->type);
-    case IR_FLOORDIV:
-    case IR_MOD: return type_is_integer(value->type) || value->type->kind == TYPE_FLOAT;
-    case IR_DIV: return value->type->kind == TYPE_FLOAT;
+    switch (ir_op_info[value->op].hint) {
+    case IR_HINT_KIND_WRAPS: return type_is_integer(value->type);
+    case IR_HINT_KIND_DIVIDES: return type_is_integer(value->type) || value->type->kind == TYPE_FLOAT;
     default: return false;
     }
 }

@@ -22,6 +22,7 @@ struct JitSpecialization {
     const char *warnings; /* of its source, as KernelImage has them; in the arena. NULL: it has no source */
     bool prints;
     bool has_notes; /* behind a launch the host is told of arithmetic that went wrong */
+    bool has_state; /* GPU: a launch gives it the state of watch_state.h, as its last parameter */
     bool checks_init; /* the CPU device is told what it writes */
     bool waits; /* a launch of it returns when the kernel is done */
     uint32_t exception_count;
@@ -32,6 +33,8 @@ struct JitSpecialization {
     KernelImage image; /* for other devices of the same architecture; empty where there is none */
     uint32_t link_count;
     const LinkItem *const *links; /* what it is linked with, unless it comes from the disk; in the arena */
+    int64_t times[JIT_STEP_COUNT]; /* nanoseconds */
+    _Atomic bool are_times_taken;
     _Atomic bool is_announced; /* to who watches what is linked */
     /* Launches for which the plan does not hold are a variant's (variant.c), whose code checks more. */
     JitFunction *function;

@@ -122,12 +122,12 @@ static bool read_all(int file, void *bytes, size_t size)
     return true;
 }
 
-/* The bytes behind the header, if they are what was written for this key. */
+/* The bytes behind the header, if they are what was written for this key; NULL: for any. */
 static uint8_t *read_content(int file, const Hash *key, size_t *size)
 {
     Header header;
     if (!read_all(file, &header, sizeof header) || memcmp(header.magic, MAGIC, sizeof MAGIC) ||
-        memcmp(&header.key, key, sizeof *key) || header.size > MOST_BYTES)
+        (key && memcmp(&header.key, key, sizeof *key)) || header.size > MOST_BYTES)
         return NULL;
     uint8_t *bytes = memory_alloc(header.size);
     *size = header.size;
@@ -158,15 +158,9 @@ static void touch(int file, const struct stat *status)
 static void close_file(void *file) { close(*(int *)file); }
 
 /* A file that is a link, a pipe or somebody else's is not there. */
-static int open_kept(const Hash *key, struct stat *status)
+static int open_file(int folder, const char *name, struct stat *status)
 {
-    char path[PATH_BYTES], name[NAME_BYTES];
-    int folder = find_folder(path) ? open_folder(path) : -1;
-    if (folder < 0)
-        return -1;
-    name_of(key, name);
     int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    close(folder);
     if (file < 0 || (fstat(file, status) == 0 && S_ISREG(status->st_mode) && is_trusted(status)))
         return file;
     close(file);
@@ -177,7 +171,13 @@ bool disk_cache_load(const Hash *key, KernelImage *image)
 {
     struct stat status;
     size_t size;
-    int file = open_kept(key, &status);
+    char path[PATH_BYTES], name[NAME_BYTES];
+    int folder = find_folder(path) ? open_folder(path) : -1;
+    if (folder < 0)
+        return false;
+    name_of(key, name);
+    int file = open_file(folder, name, &status);
+    close(folder);
     if (file < 0)
         return false;
     MemoryCleanup cleanup;
@@ -268,6 +268,13 @@ static void list_files(KeptFiles *kept, int folder)
     memory_end(&cleanup);
 }
 
+static void free_files(KeptFiles *kept)
+{
+    for (size_t i = 0; i < kept->count; i++)
+        memory_free(kept->files[i].name);
+    memory_free(kept->files);
+}
+
 /* Where there is too much, removes the files of the longest ago until a quarter of the room is free. */
 static void sweep(int folder)
 {
@@ -281,9 +288,61 @@ static void sweep(int folder)
             kept.size -= kept.files[i].size;
         }
     }
+    free_files(&kept);
+}
+
+/* --- looking inside ------------------------------------------------------------------------------------------------------- */
+bool disk_cache_folder(char *path, size_t size)
+{
+    char folder[PATH_BYTES];
+    if (!disk_cache_is_on() || !find_folder(folder) || strlen(folder) >= size)
+        return false;
+    strcpy(path, folder);
+    return true;
+}
+
+static void list_file(Buf *out, int folder, const KeptFile *kept)
+{
+    struct stat status;
+    size_t size;
+    int file = open_file(folder, kept->name, &status);
+    if (file < 0)
+        return;
+    MemoryCleanup cleanup;
+    memory_defer(&cleanup, close_file, &file);
+    uint8_t *bytes = read_content(file, NULL, &size);
+    KernelImage image = {0};
+    if (bytes && kernel_image_read(bytes, size, &image))
+        buf_printf(out, "%s\t%" PRIu64 "\t%lld\t%s\t%s\n", kept->name, kept->size, (long long)kept->used.tv_sec,
+                   image.kind == TARGET_HOST ? "cpu" : "gpu", image.name);
+    kernel_image_free(&image);
+    memory_free(bytes);
+    memory_end(&cleanup);
+}
+
+static bool list(void *data)
+{
+    Buf *out = data;
+    char path[PATH_BYTES];
+    int folder = disk_cache_is_on() && find_folder(path) ? open_folder(path) : -1;
+    buf_add(out, "");
+    if (folder < 0)
+        return true;
+    MemoryCleanup cleanup;
+    memory_defer(&cleanup, close_file, &folder);
+    KeptFiles kept = {0};
+    list_files(&kept, folder);
     for (size_t i = 0; i < kept.count; i++)
-        memory_free(kept.files[i].name);
-    memory_free(kept.files);
+        list_file(out, folder, &kept.files[i]);
+    free_files(&kept);
+    memory_end(&cleanup);
+    return true;
+}
+
+char *disk_cache_list(Diag *diag)
+{
+    Buf out = {0};
+    return memory_guard(list, &out, diag) ? out.text : NULL;
 }
 
 /* --- writing -------------------------------------------------------------------------------------------------------------------- */

@@ -1,8 +1,9 @@
-"""python -m cujit program.py [arguments]: runs a program for numba.cuda as it is, with cujit in numba.cuda's place.
+"""python -m cujit: alone, what there is of devices and versions; `cache` and `compile` are commands of its own.
 
-What is behind `-m cujit` is what Python takes: a program, `-m module`, `-c code`, or nothing for a prompt. The process
-becomes that Python, so that __main__, sys.argv and tracebacks are the program's; the Python processes that it starts
-find cujit in numba's place, too.
+python -m cujit program.py [arguments] runs a program for numba.cuda as it is, with cujit in numba.cuda's place. What is
+behind `-m cujit` then is what Python takes: a program, `-m module`, `-c code`, `-i` for a prompt. The process becomes
+that Python, so that __main__, sys.argv and tracebacks are the program's; the Python processes that it starts find cujit
+in numba's place, too. A program whose name is a command's is run by its path: ./cache.
 """
 from __future__ import annotations
 
@@ -27,7 +28,24 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
+def _command(name: str, arguments: list[str]) -> int:
+    if name == "cache":
+        from cujit._command import cache
+
+        return cache.main(arguments)
+    from cujit._command import compile
+
+    return compile.main(arguments)
+
+
 def main() -> None:
+    if len(sys.argv) == 1:
+        from cujit._command.report import print_report
+
+        print_report()
+        return
+    if sys.argv[1] in ("cache", "compile"):
+        sys.exit(_command(sys.argv[1], sys.argv[2:]))
     if sys.flags.ignore_environment or sys.flags.no_site:
         sys.exit("python -m cujit: Python's options -E, -I and -S leave no way into the program; without them, or call "
                  "cujit.install_as_numba() in the program")

@@ -28,6 +28,7 @@ struct ExtKernel {
 #include "core/option.def"
     bool is_device;
     atomic_bool is_frozen;
+    atomic_bool is_watched; /* Python wants to know what is compiled for launches */
     bool has_overloads; /* the snapshot waits for implementations (implementations.c) */
     Arena *arena; /* of the snapshot */
     JitFunction *_Atomic function; /* NULL before the first use; set behind arena, keep_alive and number */

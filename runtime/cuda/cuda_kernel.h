@@ -18,4 +18,8 @@ typedef struct CudaKernel {
     _Atomic bool large_cluster_allowed;    /* clusters of more than 8 blocks */
 } CudaKernel;
 
+/* The permissions that a launch needs of the driver, asked for once: for shared memory, for large clusters. False with a
+ * diagnostic, also where the device has no clusters. Needs the context current. */
+bool cuda_allow_launch(CudaKernel *kernel, const RtLaunch *launch, Diag *diag);
+
 #endif

@@ -51,6 +51,21 @@ static bool allow_large_cluster(CudaKernel *kernel, Diag *diag)
     return true;
 }
 
+static bool fail_clusters(Diag *diag)
+{
+    return diag_fail(diag, NULL, DIAG_LAUNCH_SHAPE, "clusters need a GPU of compute capability 9.0 or newer");
+}
+
+bool cuda_allow_launch(CudaKernel *kernel, const RtLaunch *launch, Diag *diag)
+{
+    const uint32_t *cluster = launch->cluster;
+    uint64_t blocks = (uint64_t)cluster[0] * (cluster[1] ? cluster[1] : 1) * (cluster[2] ? cluster[2] : 1);
+    if (cluster[0] && kernel->base.device->sm < FIRST_WITH_CLUSTERS)
+        return fail_clusters(diag);
+    return (blocks <= PORTABLE_CLUSTER || allow_large_cluster(kernel, diag)) &&
+           allow_dynamic_shared(kernel, launch->dynamic_shared + kernel->reserved, diag);
+}
+
 /* A cooperative grid must fit the device at once: says how many blocks do. */
 static bool fail_cooperative(CudaKernel *kernel, const RtLaunch *launch, Diag *diag)
 {
@@ -122,7 +137,7 @@ bool cuda_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
     if (!launch_check(&base->device->limits, &base->limits, base->name, launch, diag))
         return false;
     if (launch->cluster[0] && base->device->sm < FIRST_WITH_CLUSTERS)
-        return diag_fail(diag, NULL, DIAG_LAUNCH_SHAPE, "clusters need a GPU of compute capability 9.0 or newer");
+        return fail_clusters(diag);
     if (!cuda_enter_stream(base->device, launch->stream, &scope, diag))
         return false;
     bool ok = allow_dynamic_shared(kernel, launch->dynamic_shared + kernel->reserved, diag);

@@ -156,6 +156,8 @@ static bool nvjitlink_end(Link *link, RtCode *out, Diag *diag)
         return false;
     result = want_ptx ? nvjitlink->ptx(link->handle, out->bytes) : nvjitlink->cubin(link->handle, out->bytes);
     read_log(link->handle, nvjitlink->info_log_size, nvjitlink->info_log, link->info_log);
+    while (want_ptx && out->size && !out->bytes[out->size - 1])
+        out->size--; /* the zero behind the text counts there */
     return !result || nvjitlink_failed(link, what, result, diag);
 }
 

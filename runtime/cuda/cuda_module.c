@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
+#include "core/kernel/kernel_abi.h"
 #include "runtime/cuda/context/cuda_backend.h"
 #include "runtime/cuda/context/cuda_context.h"
 #include "runtime/cuda/driver/launch_log.h"
-#include "core/base/memory.h"
-#include "core/kernel_abi.h"
 
 /* Options for the driver's compiler and the log it fills; lives on the stack of the call. */
 typedef struct JitOptions {

@@ -20,6 +20,7 @@ bool cuda_stream_create(RtStream *stream, Diag *diag)
     if (!cuda_enter(stream->device, &scope, diag))
         return false;
     bool ok = driver_call(diag, cuStreamCreate, &handle, CU_STREAM_DEFAULT);
+    ((CudaDevice *)stream->device)->has_streams = true;
     stream->handle = (uint64_t)(uintptr_t)handle;
     return cuda_leave(&scope, ok);
 }

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "runtime/cuda/driver/driver_types.h"
 #include "runtime/host/host_backend.h"
-#include "runtime/host/machine/host_clock.h"
 #include "runtime/host/host_pool.h"
 
 /* --- attributes ----------------------------------------------------------------------------------------------------- */
@@ -37,6 +37,9 @@ static const struct {
     {CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
     {CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, 1},
+    {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
+    {CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 1},
+    {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
     /* What programs divide by, or make a bandwidth of: clock64 counts nanoseconds, kHz are told; DDR5 on two channels. */
     {CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 1},
     {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1000000},
@@ -150,7 +153,7 @@ void host_event_destroy(RtEvent *event) { (void)event; }
 bool host_event_record(RtEvent *event, RtStream *stream, Diag *diag)
 {
     (void)stream, (void)diag;
-    event->nanoseconds = host_nanoseconds();
+    event->nanoseconds = clock_nanoseconds();
     return true;
 }
 

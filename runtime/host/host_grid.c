@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/intrinsic.h"
+#include "core/base/clock.h"
+#include "core/base/memory.h"
+#include "core/intrinsic/intrinsic.h"
 #include "runtime/host/host_backend.h"
-#include "runtime/host/threads/host_barrier.h"
+#include "runtime/host/host_pool.h"
 #include "runtime/host/machine/host_float.h"
+#include "runtime/host/observe/host_checker.h"
+#include "runtime/host/threads/host_barrier.h"
 #include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_interrupt.h"
-#include "runtime/host/machine/host_clock.h"
-#include "runtime/host/threads/host_checker.h"
-#include "runtime/host/host_pool.h"
-#include "core/base/memory.h"
 
 enum { MAX_THREADS = 1 << 16 }; /* of blocks that run at once: each has a stack */
 
@@ -190,7 +190,7 @@ static void describe_hang(Gang *gang, int64_t first_cluster)
 static bool is_to_end(Gang *gang)
 {
     enum { NANOSECONDS = 50000000 };
-    int64_t now = host_nanoseconds();
+    int64_t now = clock_nanoseconds();
     if (!gang->job->launch->interrupted || now < gang->ask_at)
         return false;
     bool first = !gang->ask_at;

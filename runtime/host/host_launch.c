@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/intrinsic.h"
+#include "core/base/memory.h"
+#include "core/intrinsic/intrinsic.h"
 #include "runtime/cuda/driver/driver_types.h"
 #include "runtime/host/host_backend.h"
 #include "runtime/host/host_grid.h"
 #include "runtime/host/host_pool.h"
-#include "runtime/host/threads/host_profile.h"
-#include "runtime/host/threads/host_checker.h"
-#include "core/base/memory.h"
+#include "runtime/host/observe/host_checker.h"
+#include "runtime/host/observe/host_profile.h"
 
 enum {
     CHUNKS_PER_PARTICIPANT = 16,

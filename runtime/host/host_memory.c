@@ -54,6 +54,26 @@ bool host_release_ordered(RtDevice *device, RtPointer pointer, Diag *diag)
     return host_release(device, pointer, diag);
 }
 
+/* Every call returns when its work is done. */
+bool host_settle(RtDevice *device, RtPoolKind kind, RtPointer pointer, Diag *diag)
+{
+    (void)device, (void)kind, (void)pointer, (void)diag;
+    return true;
+}
+
+/* What is known of the bytes that are written begins with an allocation. */
+bool host_may_keep(const RtDevice *device)
+{
+    (void)device;
+    return !host_tracks_writes();
+}
+
+bool host_trim(RtDevice *device, Diag *diag)
+{
+    (void)device, (void)diag;
+    return true;
+}
+
 bool host_allocate_host(RtDevice *device, RtHostBuffer *buffer, Diag *diag)
 {
     if (!host_allocate(device, buffer->size, &buffer->device, diag))

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/host/machine/host_clock.h"
+#include "core/base/clock.h"
+#include "core/base/memory.h"
+#include "runtime/host/observe/host_checker.h"
 #include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_interrupt.h"
-#include "runtime/host/threads/host_checker.h"
 #include "runtime/worker_thread.h"
-#include "core/base/memory.h"
 
 enum {
     MAX_POOL_THREADS = 4096,
@@ -208,9 +208,9 @@ static void wait_for_users_locked(HostJob *job)
     while (job->users && !job->launch->interrupted)
         pthread_cond_wait(&pool.done, &pool.lock);
     while (job->users) {
-        int64_t until = host_nanoseconds() + (job_cancelled(job) ? INTERRUPT : ASK);
+        int64_t until = clock_nanoseconds() + (job_cancelled(job) ? INTERRUPT : ASK);
         struct timespec time = {until / 1000000000, until % 1000000000};
-        while (job->users && host_nanoseconds() < until)
+        while (job->users && clock_nanoseconds() < until)
             pthread_cond_clockwait(&pool.done, &pool.lock, CLOCK_MONOTONIC, &time);
         if (job->users)
             ask_unlocked(job);
@@ -226,7 +226,7 @@ static int64_t run_shared(HostJob *job, HostWorker *worker, int participants, in
     wake_more_locked(job, 1);
     pthread_mutex_unlock(&pool.lock);
     int64_t done = host_job_work(job, worker, job->chunk, INT64_MAX);
-    *end = host_nanoseconds();
+    *end = clock_nanoseconds();
     pthread_mutex_lock(&pool.lock);
     remove_job_locked(job);
     wait_for_users_locked(job);
@@ -238,10 +238,10 @@ static int64_t run_shared(HostJob *job, HostWorker *worker, int participants, in
 static void run_job(HostJob *job, HostWorker *worker, int participants)
 {
     float block = atomic_load_explicit(&job->kernel->block_nanoseconds, memory_order_relaxed);
-    int64_t begin = host_nanoseconds(), end, done = 0;
+    int64_t begin = clock_nanoseconds(), end, done = 0;
     if (block > 0 && block * (float)job->block_count < ALONE_NANOSECONDS)
         done = host_job_work(job, worker, job->block_count / ALONE_CHUNKS + 1, begin + ALONE_NANOSECONDS);
-    end = host_nanoseconds();
+    end = clock_nanoseconds();
     if (has_blocks(job))
         done += run_shared(job, worker, participants, &end);
     if (done && !job_cancelled(job))

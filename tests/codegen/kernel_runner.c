@@ -84,6 +84,20 @@ void check_assembles(const char *name, const char *ir, int sm)
         finish_assembly(&assemblies[i], name, architectures[i]);
 }
 
+/* That nothing is missing in what libNVVM reads for GPUs of LLVM 7's time. */
+static void check_nvvm_text(const char *name, const char *ir, int sm, const CompileOptions *options)
+{
+    Arena *arena = arena_create();
+    Diag diag = {0};
+    KernelImage image = {0};
+    Target target = {TARGET_NVPTX, target_gpu(sm)};
+    IrModule *module = ir_parse(ir, arena, &diag);
+    if (!CHECK(module && codegen_compile(module, &target, options, LLVM_TEXT_FOR_NVVM, &image, &diag) && image.llvm))
+        fprintf(stderr, "%s for sm_%d: %s\n", name, sm, diag.message);
+    kernel_image_free(&image);
+    arena_destroy(arena);
+}
+
 void check_compiles(const char *name, const char *ir, int sm)
 {
     CompileOptions all[] = {
@@ -92,6 +106,9 @@ void check_compiles(const char *name, const char *ir, int sm)
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         KernelImage image;
         memory_free(compile_ptx(ir, 90, all[i]));
+        check_nvvm_text(name, ir, 90, &all[i]);
+        if (sm <= 75)
+            check_nvvm_text(name, ir, 75, &all[i]);
         if (compile(ir, (Target){TARGET_HOST, NULL}, all[i], &image))
             kernel_image_free(&image);
     }

@@ -100,7 +100,7 @@ static const Sample samples[] = {
     {IR_EXCHANGE, NULL, NULL},
     {IR_BROADCAST, "  broadcast p1, %0\n  %9: f32 = load p1[%0]", "f32 f32"},
     {IR_WATCH, NULL, NULL}, /* the CPU device alone: tests/codegen/check/test_race.py */
-    {IR_NOTE, NULL, NULL}, /* the CPU device alone: tests/codegen/check/test_overflow.py */
+    {IR_NOTE, NULL, NULL}, /* the CPU device alone, a call on GPUs: tests/codegen/check/test_overflow.py */
     {IR_TRAP, "  branch %1, block 1, block 2\nblock 1:\n  trap\nblock 2:\n  %9: bool = not %1", "bool bool"},
 };
 

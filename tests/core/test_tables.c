@@ -1,7 +1,7 @@
 /* intrinsic.def's rows, and kernel parameter layouts. */
 #include "check.h"
-#include "core/intrinsic.h"
-#include "core/kernel_abi.h"
+#include "core/intrinsic/intrinsic.h"
+#include "core/kernel/kernel_abi.h"
 #include "core_tests.h"
 
 static void check_row(IntrinsicId id)

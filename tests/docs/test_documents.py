@@ -82,3 +82,11 @@ def test_page_of_intrinsics():
     import intrinsics_page
 
     assert intrinsics_page.page() == read("docs/intrinsics.md"), "run scripts/intrinsics_page.py --write"
+
+
+def test_variables_of_the_command_line():
+    pytest.importorskip("cujit")
+    import variables_page
+
+    page = read("docs/command_line.md")
+    assert variables_page.with_table(page) == page, "run scripts/variables_page.py --write"

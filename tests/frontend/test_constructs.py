@@ -97,7 +97,8 @@ def argument(value):
 def page():
     source = inspect.getsource(constructs)
     definitions = re.search(r"# --- definitions ---\n(.*)# --- end of definitions ---", source, re.DOTALL).group(1)
-    lines = ["# Constructs", "", *INTRODUCTION.split("\n"), "", "```python"]
+    imports = re.findall(r"^((?:from|import) [^#\n]*\w)", source, re.MULTILINE)
+    lines = ["# Constructs", "", *INTRODUCTION.split("\n"), "", "```python", *imports, ""]
     lines += [f"{name} = {argument(values[0])}" for name, values in ARGUMENTS.items()]
     lines += ["", definitions.strip(), "```"]
     for section in constructs.SECTIONS:

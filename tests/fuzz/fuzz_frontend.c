@@ -1,6 +1,6 @@
 /* Damaged bytecode through the frontend: decoder, control flow graph, SSA, inference and emission must end, with a
  * module that ir_verify takes or with a Diag. Constants, globals and argument types are drawn anew for every input. */
-#include "core/intrinsic.h"
+#include "core/intrinsic/intrinsic.h"
 #include "core/ir/ir.h"
 #include "frontend/frontend.h"
 #include "frontend/ssa/ssa.h"

@@ -259,7 +259,7 @@ def kernel_ptx():
     return cuda.compile_ptx(add_one, "void(float32[::1])", cc=(7, 5))[0]
 
 
-def test_raw_ptx():
+def test_C9_raw_ptx():
     kernel = cuda.RawKernel(kernel_ptx(), "add_one")
     x = cuda.to_device(np.zeros(100, np.float32))
     kernel[4, 32](x, np.int64(90))
@@ -282,7 +282,7 @@ def test_raw_ptx():
 
 
 @needs_nvrtc
-def test_raw_cuda_c():
+def test_C9_raw_cuda_c():
     module = cuda.RawModule(code=KERNELS, name_expressions=["scale<float>", "scale<double>"], options=["-std=c++17"])
     for dtype, name in ((np.float32, "scale<float>"), (np.float64, "scale<double>")):
         x = cuda.to_device(np.arange(100, dtype=dtype))

@@ -19,5 +19,6 @@ void test_disk_cache(void);
 void test_cache_key(void);
 void test_no_memory_for_code(void);
 void test_no_memory_for_a_launch(void);
+void test_launch_state(void);
 
 #endif

@@ -79,7 +79,7 @@ void test_signature_errors(void)
         {"void(float32[::2])", "expected '1'"},
         {"void(float32[:,:,:,:,:,:,:,:,:])", "at most 8 dimensions"},
         {"void(void[:])", "numbers or records"},
-        {"void(UniTuple(int64, 999))", "up to 255"},
+        {"void(UniTuple(int64, 9999))", "up to 8192"},
         {"void(UniTuple(int64 2))", "expected ','"},
         {"void(Array(float32, 2, 'Z'))", "layout is C, F or A"},
         {"void(readonly float32)", "after 'readonly'"},

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from cujit import cuda, float32, float64, int32, int64, types, void
+from cujit import cuda, errors, float32, float64, int32, int64, types, void
 from cujit.cuda._dispatch.signature import normalize
 from cujit.errors import CujitWarning, SignatureError
 
@@ -98,6 +98,57 @@ def test_types_are_not_confused_by_other_overloads():
 def test_a_kernels_signature_has_no_result():
     with pytest.raises(TypeError, match="float32"):
         cuda.jit("float32(float32[:], float64)")(scale)
+
+
+@pytest.mark.parametrize("signature, expected", [
+    ("UniTuple(int32, 2)(float64[:])", (1.0, 2.0)), ("Tuple((int32, float32))(float64[:])", (1.0, 2.5)),
+    (types.Tuple((int32, float64))(float64[:]), (1.0, 2.5)),
+], ids=str)
+def test_a_device_function_whose_result_is_declared_as_a_tuple(signature, expected):
+    @cuda.jit(signature, device=True)
+    def ends(x):
+        return x[0], x[-1]
+
+    @cuda.jit
+    def kernel(x, out):
+        out[0], out[1] = ends(x)
+
+    out = np.zeros(2)
+    kernel[1, 1](np.array([1.5, 9, 2.5]), out)
+    assert tuple(out) == expected
+
+
+def test_declared_tuples_in_tuples_convert_as_numbers_do():
+    @cuda.jit("Tuple((UniTuple(int8, 2), float32))(UniTuple(float32, 2), Tuple((int32, float64)))", device=True)
+    def mixed(a, b):
+        return (a[0] * 3.9, b[0]), a[1] + b[1]
+
+    @cuda.jit
+    def kernel(out, third):
+        (out[0], out[1]), out[2] = mixed((1, third), (2.75, third))
+
+    out = np.zeros(3)
+    kernel[1, 1](out, 1 / 3)
+    assert tuple(out) == (3, 2, np.float32(float(np.float32(1 / 3)) + 1 / 3))
+
+
+def test_a_device_function_whose_result_is_declared_as_an_array():
+    @cuda.jit("float64[:](float64[:])", device=True)
+    def rest(x):
+        return x[1:]
+
+    @cuda.jit
+    def kernel(x, out):
+        out[0] = rest(x)[0]
+
+    out = np.zeros(1)
+    kernel[1, 1](np.array([1.0, 7.0]), out)
+    assert out[0] == 7
+
+
+def test_a_declared_tuple_of_another_length():
+    with pytest.raises(errors.TypingError, match="3.* into 2 values"):
+        cuda.jit("UniTuple(float64, 2)(float64)", device=True)(lambda x: (x, x, x))
 
 
 def test_an_eager_signature_shows_errors_at_the_definition():

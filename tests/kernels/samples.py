@@ -200,6 +200,23 @@ def tree_sum(x, out):
     out[i] = part[0] / (value + rank)
 
 
+
+def column_tiles(a, out):
+    tile = cuda.shared.array((TILE, TILE + 1), float32)
+    i, j = cuda.grid(2)
+    kept = a[i, j]
+    tile[cuda.threadIdx.x, cuda.threadIdx.y] = kept
+    cuda.syncthreads()
+    out[i, j] = tile[0, cuda.threadIdx.y] + kept
+
+
+
+def bins(values, out):
+    i = cuda.grid(1)
+    if i < values.size:
+        cuda.atomic.add(out, values[i], 1)
+
+
 SAMPLES = {
     "saxpy": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])"),
     "grid_stride": (grid_stride, "void(int32[::1], int64[::1])"),
@@ -225,6 +242,8 @@ PASS_SAMPLES = {
     "unroll": (small_array, "void(float32[::1], float32[::1])"),
     "batch": (strided_sum, "void(float32[::1], float32[::1])"),
     "stride": (grid_stride, "void(int32[::1], int64[::1])"),
+    "axis": (column_tiles, "void(float32[:, ::1], float32[:, ::1])"),
+    "private": (bins, "void(uint8[::1], int32[::1])"),
     "bounds": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])"),
     "regions": (tree_sum, "void(float32[::1], float32[::1])"),
     "yield": (take_lock, "void(int32[::1], int64[::1])"),

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from samples import SAMPLES
 
-from cujit import _core, cuda
+from cujit import _core, cuda, types
 
 ARCHITECTURES = [75, 80, 90, 100, 120]
 PTXAS = shutil.which("ptxas")
@@ -26,6 +26,19 @@ def test_loads_and_stores_are_global():
     assert len(re.findall(r"ld\.global\S*\.[bf]32", ptx)) == 2
     assert len(re.findall(r"st\.global\S*\.[bf]32", ptx)) == 1
     assert not re.search(r"\b(ld|st)(\.local)?\.[bfu]\d", body(ptx))
+
+
+def test_a_complex_number_of_a_kernel_s_own_memory_is_one_access():
+    def kernel(x, y):
+        s = cuda.shared.array(64, types.complex128)
+        i = cuda.threadIdx.x
+        s[i] = x[i]
+        cuda.syncthreads()
+        y[i] = s[63 - i]
+
+    ptx = cuda.jit(kernel).inspect("asm", (types.complex128[::1], types.complex128[::1]), 80)
+    assert len(re.findall(r"(ld|st)\.shared\.v2\.[bf]64", ptx)) == 2 and ".shared .align 16" in ptx
+    assert len(re.findall(r"(ld|st)\.global\.[bf]64", ptx)) == 4
 
 
 def test_multiply_and_add_are_fused_unless_told_otherwise():

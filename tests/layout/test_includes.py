@@ -28,12 +28,8 @@ FLOORS = {
         ["base/", "diagnostic/"],
         ["thread/"],
         # The type of a compile-time object leads to the constant that stands for it.
-        [
-            *["type/", "snapshot", "constant", "foreign", "link_kind"],
-            *["intrinsic", "intrinsic_cuda", "intrinsic_tensor", "intrinsic_family", "libdevice"],
-        ],
-        ["float_flag", "check", "watch_kind", "option", "observed", "host_abi", "host_tensor", "kernel_abi",
-         "launch_plan", "target", "kernel_image"],
+        ["type/", "intrinsic/", "snapshot", "constant", "foreign", "link_kind"],
+        ["float_flag", "check", "watch_kind", "option", "observed", "host_abi", "host_tensor", "target", "kernel/"],
         ["ir/"],
     ],
     "frontend": [
@@ -63,19 +59,20 @@ FLOORS = {
         ["optimize/", "ir_to_llvm.c", "module_emit", "passes.c", "codegen.c"],
     ],
     "runtime": [
-        ["runtime.h", "backend", "launch_check", "exception_store", "worker_thread"],
+        ["runtime.h", "backend", "launch_check", "exception_store", "launch_graph", "memory_pool", "worker_thread"],
         ["cuda/driver/"],
         ["cuda/context/"],
         ["cuda/memory/"],
         ["cuda/"],
         ["host/machine/"],
         ["host/check/"],
-        ["host/threads/"],
+        ["host/threads/", "host/observe/"],
         ["host/"],
         ["runtime.c"],
     ],
     "python/ext": [
-        ["py", "state", "module_parts", "raise", "guard", "interrupt", "kernel", "kernel_exception", "observation"],
+        ["py", "state", "module_parts", "raise", "guard", "interrupt", "kernel", "kernel_exception", "observation",
+         "allocation_place"],
         ["array/"],
         ["snapshot/"],
         ["argument/"],

@@ -294,6 +294,25 @@ def test_ufuncs():
     assert combine.ntypes >= 4
 
 
+def test_arithmetic_of_device_arrays():
+    """All threads share the compiled ufuncs; some of their calls raise."""
+    def work(k):
+        for turn in range(10):
+            dtype = DTYPES[(k + turn) % 4]
+            x = np.arange(1, 51, dtype=dtype)
+            d = cuda.to_device(x)
+            assert np.array_equal((d * d + 2).copy_to_host(), x * x + dtype(2))
+            assert float(d.sum()) == x.sum() and d.max().item() == 50
+            d += d
+            assert np.array_equal(np.maximum(d, 20).copy_to_host(), np.maximum(x + x, 20))
+            with pytest.raises(TypeError):
+                d + "text"
+            with pytest.raises(ValueError):
+                d + d[:7]
+
+    in_threads(work)
+
+
 def test_a_reduction():
     total = cuda.reduce(lambda a, b: a + b)
 

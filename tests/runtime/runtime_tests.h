@@ -10,6 +10,7 @@ void test_driver_loading(void);
 void test_cuda(void);
 void test_cuda_faults(void);
 void test_peers(void);
+void test_graphs(void);
 void test_gpu(void);
 void test_launch_limits(void);
 void test_host_device(void);

@@ -182,8 +182,12 @@ void emit_op_OBSERVE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     if (value->hint == OBSERVED_BRANCH) {
         detail = LLVMBuildZExt(emitter->builder, operand_scalar(emitter, value, 0), emitter->i64, "");
     } else if (observed_is_access((ObservedEvent)value->hint)) {
+        const IrValue *array = value->operands[0];
+        const Type *element = array->type->element;
         address = element_address(emitter, value, 1);
-        int64_t size = (int64_t)size_in_memory(value->operands[0]->type->element);
+        int64_t size = (int64_t)size_in_memory(element);
+        if (element->kind == TYPE_COMPLEX && access_alignment(array) < element->size)
+            size |= OBSERVED_IN_HALVES;
         detail = LLVMBuildMul(emitter->builder, operand_scalar(emitter, value, last - 1), const_i64(emitter, size), "");
     }
     LLVMValueRef arguments[5] = {site_address(emitter, value), const_i32(emitter, value->hint), depth, address, detail};

@@ -11,7 +11,7 @@
 #define CUJIT_CODEGEN_OBSERVE_H
 
 #include "codegen/emit.h"
-#include "core/kernel_image.h"
+#include "core/kernel/kernel_image.h"
 
 typedef struct ObservedModule ObservedModule;
 

@@ -26,7 +26,7 @@ typedef struct Form {
     IrValue **results; /* by IrValue.id: of an exchange */
     IrValue **locals; /* by IrValue.id: the array in the entry */
     PendingPhi **phis; /* by IrValue.id: what stands for a phi */
-    IrValue *given, *places; /* slots of what threads bring to an exchange */
+    IrValue *given[2], *places; /* slots of what threads bring to an exchange; given: of 32 bits, of 64 */
     IrValue *going, *going_count; /* the slot of who has not ended, and the cell of how many; NULL: nobody ends early */
     PendingPhi *pending;
     /* the region at hand */

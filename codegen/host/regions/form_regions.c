@@ -193,6 +193,7 @@ static void rebuild(IrModule *module, const Regions *regions, const bool *gone, 
                  .phis = ARENA_ARRAY(arena, PendingPhi *, values),
                  .copies = ARENA_ARRAY(arena, IrBlock *, regions->piece_count + 1)};
     form.out->reports = kernel->reports;
+    form.out->row_axis = kernel->row_axis;
     form_function(&form);
     replace_kernel(module, form.out, gone);
 }

@@ -25,9 +25,23 @@ IrValue *form_entry_slot(Form *form, const IrValue *phi)
     return is_one ? slot_of(form, phi) : slot_once(form, &form->entries[phi->id], phi->type);
 }
 
+/* What a thread brings, and gets. */
+static const Type *word_of(const IrValue *collective)
+{
+    IntrinsicFamily family = intrinsic_info[collective->intrinsic].family;
+    bool has_size = family == FAMILY_SHUFFLE || family == FAMILY_VOTE;
+    return has_size && collective->operands[1]->type->size <= 4 ? TYPE_OF(UINT32) : TYPE_OF(UINT64);
+}
+
 static IrValue *result_of(Form *form, const IrValue *collective)
 {
-    return slot_once(form, &form->results[collective->id], TYPE_OF(UINT64));
+    return slot_once(form, &form->results[collective->id], word_of(collective));
+}
+
+static IrValue *given_to(Form *form, const IrValue *collective)
+{
+    const Type *word = word_of(collective);
+    return slot_once(form, &form->given[word->size == 8], word);
 }
 
 IrValue *form_load_slot(IrBlock *to, IrValue *slot, const SourcePos *pos)
@@ -135,7 +149,13 @@ void form_finish_phi(const Form *form, const PendingPhi *pending)
 
 /* --- exchanges ---------------------------------------------------------------------------------------------------------- */
 
-/* What a lane asks of a shuffle, as HostServices.exchange has it. */
+/* Whether all lanes ask a shuffle for the same. */
+static bool asks_alike(const Form *form, const IrValue *shuffle)
+{
+    return home_of(form, shuffle->operands[2]) == HOME_UNIFORM && home_of(form, shuffle->operands[3]) == HOME_UNIFORM;
+}
+
+/* What a lane asks of a shuffle, as shuffle_place() has it. */
 static IrValue *asked_place(Form *form, IrBlock *to, const IrValue *shuffle)
 {
     const Type *type = TYPE_OF(UINT32);
@@ -152,9 +172,9 @@ static IrValue *asked_place(Form *form, IrBlock *to, const IrValue *shuffle)
 void form_bring_to_exchange(Form *form, IrBlock *to, const IrValue *collective)
 {
     const IrValue *value = collective->operands[is_block_vote(collective) ? 0 : 1];
-    IrValue *given = convert(to, form->values[value->id], TYPE_OF(UINT64));
-    form_store_slot(to, slot_once(form, &form->given, TYPE_OF(UINT64)), given);
-    if (intrinsic_info[collective->intrinsic].family == FAMILY_SHUFFLE)
+    IrValue *given = convert(to, form->values[value->id], word_of(collective));
+    form_store_slot(to, given_to(form, collective), given);
+    if (intrinsic_info[collective->intrinsic].family == FAMILY_SHUFFLE && !asks_alike(form, collective))
         form_store_slot(to, slot_once(form, &form->places, TYPE_OF(UINT32)), asked_place(form, to, collective));
 }
 
@@ -164,9 +184,9 @@ void form_exchange(Form *form, IrBlock *to, const IrValue *collective)
     IrValue *operands[4];
     uint32_t count = 0;
     bool is_vote = is_block_vote(collective);
-    operands[count++] = form->given;
+    operands[count++] = given_to(form, collective);
     if (intrinsic_info[collective->intrinsic].family == FAMILY_SHUFFLE)
-        operands[count++] = form->places;
+        operands[count++] = asks_alike(form, collective) ? asked_place(form, to, collective) : form->places;
     if (form->going)
         operands[count++] = form->going;
     if (!is_vote)

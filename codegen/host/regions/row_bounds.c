@@ -16,7 +16,7 @@ static LLVMValueRef saturating(Emitter *emitter, const char *name, LLVMValueRef 
     return call_llvm(emitter, name, emitter->i64, 2, (LLVMValueRef[]){a, b});
 }
 
-/* x with threadIdx.x at the left of the comparison, whose value at threadIdx.x 0 is `index`. */
+/* A comparison with the thread's index at the left, which is `index` for the row's first thread. */
 static void narrow(Emitter *emitter, IrOp op, LLVMValueRef index, LLVMValueRef limit, Bounds *bounds)
 {
     bool is_upper = op == IR_LT || op == IR_LE;
@@ -86,7 +86,8 @@ EmittedFunction emit_row_bounds_function(Emitter *emitter, const EmittedFunction
     EmittedFunction function = declare_range(emitter, body);
     begin_debug_function(emitter, &function);
     begin_ir_function(emitter, &function);
-    LLVMValueRef row = emitter->lowering->read_register(emitter, INTRINSIC_CUDA_BLOCK_DIM_X);
+    LLVMValueRef row =
+        emitter->lowering->read_register(emitter, intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, body->ir->row_axis));
     Bounds bounds = {const_i64(emitter, 0), LLVMBuildZExt(emitter->builder, row, emitter->i64, "")};
     const IrBlock *block = body->ir->first;
     uint32_t left = count_thread_bounds(body->ir), steps = body->ir->block_count;

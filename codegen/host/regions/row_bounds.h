@@ -6,7 +6,7 @@
 
 /* How many tests of the kernel bound its threads. */
 uint32_t count_thread_bounds(const IrFunc *kernel);
-/* Emits the tests alone as an internal function: of the body's parameters, where threadIdx.x is 0, to {first, end}, i64. */
+/* Emits the tests alone as an internal function: of the body's parameters, at the first thread of the row, to {first, end}, i64. */
 EmittedFunction emit_row_bounds_function(Emitter *emitter, const EmittedFunction *body);
 
 #endif

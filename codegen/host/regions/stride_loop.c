@@ -62,7 +62,7 @@ static bool counts_up(const IrGraph *graph, const IrLoop *loop, StrideLoop *out)
                         .start = (IrValue *)found.start,
                         .step = (IrValue *)found.step,
                         .cannot_overflow = is_moderate(found.bound)};
-    return found.variable == out->index && out->index->type->scalar == SCALAR_INT64 &&
+    return found.variable == out->index && !found.saturates && out->index->type->scalar == SCALAR_INT64 &&
            !ir_loop_has(graph, loop, out->step->block) && is_positive(out->step, &steps) &&
            only_returns(loop->header->last->targets[1]);
 }

@@ -1,11 +1,11 @@
-/* Marks the tests at a kernel's beginning that compare threadIdx.x, plus what is the same for a row of threads, with what is
+/* Marks the tests at a kernel's beginning that compare threadIdx along its rows (row_axis.c), mostly .x, plus what is the same for a row of threads, with what is
  * the same for them, such as `if i < n:` around all of it or the test of a grid-stride loop: the loop over threads runs those
  * that pass only, and nothing has to be masked in it. */
 #include "codegen/host/regions/thread_bounds.h"
 
 #include "codegen/passes.h"
 #include "core/ir/ir_graph.h"
-#include "core/kernel_abi.h"
+#include "core/kernel/kernel_abi.h"
 
 enum {
     NOT_LINEAR = -1,
@@ -16,7 +16,7 @@ enum {
     WIDEST_INDEX = 60 /* bits: room for sums */
 };
 
-/* --- what a value is of threadIdx.x --------------------------------------------------------------------------------------- */
+/* --- what a value is of threadIdx ------------------------------------------------------------------------------------------ */
 
 /* Not what reserves memory. */
 static bool can_repeat(const IrValue *value)
@@ -68,8 +68,10 @@ static int width(const IrValue *value) { return width_below(value, 0); }
 
 static int slope_of_register(const IrValue *value)
 {
+    if (value->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, value->block->function->row_axis))
+        return 1;
     switch (value->intrinsic) {
-    case INTRINSIC_CUDA_THREAD_IDX_X: return 1;
+    case INTRINSIC_CUDA_THREAD_IDX_X:
     case INTRINSIC_CUDA_THREAD_IDX_Y:
     case INTRINSIC_CUDA_THREAD_IDX_Z:
     case INTRINSIC_CUDA_BLOCK_IDX_X:
@@ -121,7 +123,7 @@ bool is_conjunction(const IrValue *condition, bool wanted)
     return condition->op == (wanted ? IR_AND : IR_OR) && condition->type->kind == TYPE_BOOL;
 }
 
-/* Whether "the condition is as wanted" holds for a range of threadIdx.x. What it is made of is at the kernel's beginning,
+/* Whether "the condition is as wanted" holds for a range of threads of a row. What it is made of is at the kernel's beginning,
  * which is not LONGEST_START long. */
 static bool makes_range(const IrValue *condition, bool wanted)
 {

@@ -4,7 +4,7 @@
 
 #include "core/ir/ir.h"
 
-/* By how much the value grows with threadIdx.x, exactly: 0 or 1; -1: neither, or not known. */
+/* By how much the value grows with threadIdx along its kernel's rows, exactly: 0 or 1; -1: neither, or not known. */
 int slope_in_thread(const IrValue *value);
 /* Whether the block only returns, perhaps after jumps. */
 bool only_returns(const IrBlock *block);

@@ -9,6 +9,7 @@
 #include "codegen/emit_tools.h"
 #include "codegen/host/host_emitter.h"
 #include "codegen/host/host_loop.h"
+#include "codegen/host/regions/warp_exchange.h"
 #include "codegen/ir_to_llvm.h"
 #include "codegen/op/memory/array_emit.h"
 #include "codegen/op/value/parts.h"
@@ -205,27 +206,42 @@ static void call_exchange(Emitter *emitter, uint32_t count, LLVMValueRef *argume
                              enum_attribute(emitter, "nounwind", 0));
 }
 
+static void exchange_in_warps(Emitter *emitter, const IrValue *value, const BlockFrame *frame)
+{
+    const Type *word = value->operands[0]->type;
+    uint32_t last = value->operand_count - 1, next = 1;
+    WarpExchange exchange = {.operation = value->intrinsic,
+                             .word = part_type(emitter, word),
+                             .given = operand_parts(emitter, value, 0)[0],
+                             .results = operand_parts(emitter, value, last)[0],
+                             .threads = frame->thread_count};
+    if (intrinsic_info[value->intrinsic].family == FAMILY_SHUFFLE) {
+        bool is_slot = value->operands[next]->op == IR_SLOT;
+        *(is_slot ? &exchange.places : &exchange.asked) = operand_parts(emitter, value, next)[0];
+        next++;
+    }
+    exchange.going = next < last ? operand_parts(emitter, value, next)[0] : NULL;
+    emit_warp_exchange(emitter, &exchange);
+}
+
 /* The verifier knows which slots there are, in which order. */
 void emit_op_EXCHANGE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     const BlockFrame *frame = frame_of(emitter, value);
-    LLVMValueRef nothing = LLVMConstNull(emitter->pointer_type), places = nothing, going = nothing, result = NULL;
+    LLVMValueRef nothing = LLVMConstNull(emitter->pointer_type), going = NULL, result = NULL;
     if (!frame)
         return;
-    for (uint32_t i = 1; i < value->operand_count; i++) {
-        const Type *type = value->operands[i]->type;
-        LLVMValueRef slot = emitter->parts[value->operands[i]->id][0];
-        *(type->kind == TYPE_BOOL ? &going : type->size == sizeof(uint32_t) ? &places : &result) = slot;
+    if (has_warp_exchange(value->intrinsic)) {
+        exchange_in_warps(emitter, value, frame);
+        return;
     }
+    for (uint32_t i = 1; i < value->operand_count; i++)
+        *(value->operands[i]->type->kind == TYPE_BOOL ? &going : &result) = operand_parts(emitter, value, i)[0];
     if (!result)
         result = prologue_alloca(emitter, sizeof(uint64_t), sizeof(uint64_t));
-    LLVMValueRef arguments[6] = {const_i32(emitter, (int32_t)value->intrinsic),
-                                 frame->thread_count,
-                                 emitter->parts[value->operands[0]->id][0],
-                                 places,
-                                 going,
-                                 result};
-    call_exchange(emitter, 6, arguments);
+    LLVMValueRef arguments[5] = {const_i32(emitter, (int32_t)value->intrinsic), frame->thread_count,
+                                 operand_parts(emitter, value, 0)[0], going ? going : nothing, result};
+    call_exchange(emitter, 5, arguments);
     if (!part_count(value->type))
         return;
     LLVMValueRef bits = LLVMBuildLoad2(emitter->builder, emitter->i64, result, "");
@@ -267,14 +283,16 @@ static LLVMBasicBlockRef emit_thread_end(Emitter *emitter, const IrValue *loop, 
     return end;
 }
 
+/* Threads are numbered along the rows, so that neighbours in a row have neighbouring places in slots. */
 static void emit_thread_index(Emitter *emitter, BlockFrame *frame, LLVMValueRef *index)
 {
     LLVMBuilderRef builder = emitter->builder;
-    LLVMValueRef row = LLVMBuildNUWMul(builder, index[2], frame->block_dim[1], "");
-    row = LLVMBuildNUWMul(builder, LLVMBuildNUWAdd(builder, row, index[1], ""), frame->block_dim[0], "");
+    const uint8_t *axes = host_loop_axes[emitter->function->row_axis];
+    LLVMValueRef row = LLVMBuildNUWMul(builder, index[axes[2]], frame->block_dim[axes[1]], "");
+    row = LLVMBuildNUWMul(builder, LLVMBuildNUWAdd(builder, row, index[axes[1]], ""), frame->block_dim[axes[0]], "");
     host_set_thread_index(emitter, emitter->thread, index, frame->block_dim);
     frame->thread_number = LLVMBuildNUWAdd(builder, LLVMBuildZExt(builder, row, emitter->i64, ""),
-                                           LLVMBuildZExt(builder, index[0], emitter->i64, ""), "");
+                                           LLVMBuildZExt(builder, index[axes[0]], emitter->i64, ""), "");
     LLVMSetNSW(frame->thread_number, true);
 }
 
@@ -284,13 +302,14 @@ void emit_op_THREAD_LOOP(Emitter *emitter, const IrValue *value, LLVMValueRef *o
 {
     (void)out;
     BlockFrame *frame = frame_of(emitter, value);
+    const uint8_t *axes = host_loop_axes[emitter->function->row_axis];
     LLVMValueRef index[3];
-    HostLoop loops[3];
+    HostLoop loops[3]; /* the innermost one first */
     if (!frame)
         return;
-    for (int axis = 2; axis >= 0; axis--) {
-        loops[axis] = host_loop_open(emitter, const_i32(emitter, 0), frame->block_dim[axis]);
-        index[axis] = loops[axis].index;
+    for (int i = 2; i >= 0; i--) {
+        loops[i] = host_loop_open(emitter, const_i32(emitter, 0), frame->block_dim[axes[i]]);
+        index[axes[i]] = loops[i].index;
     }
     LLVMBasicBlockRef latch = new_block(emitter);
     emit_thread_index(emitter, frame, index);

@@ -117,6 +117,15 @@ void emit_op_WRAP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     out[0] = LLVMBuildSelect(emitter->builder, negative, moved, index, "");
 }
 
+/* Where an element of the array may lie. A kernel's own arrays of complex numbers begin at a multiple of these, which a
+ * GPU then accesses at once; arguments may be views that do not. */
+uint32_t access_alignment(const IrValue *array)
+{
+    const Type *element = array->type->element;
+    bool is_own = array->op == IR_SHARED || array->op == IR_LOCAL;
+    return is_own && element->kind == TYPE_COMPLEX ? element->size : type_element_alignment(array->type);
+}
+
 void emit_op_LOAD(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     LLVMValueRef address = element_address(emitter, value, 1);
@@ -124,7 +133,7 @@ void emit_op_LOAD(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
         emit_hinted_load(emitter, value, address, out);
         return;
     }
-    load_parts(emitter, value->type, address, type_element_alignment(value->operands[0]->type), out);
+    load_parts(emitter, value->type, address, access_alignment(value->operands[0]), out);
 }
 
 void emit_op_STORE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
@@ -136,7 +145,7 @@ void emit_op_STORE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     if (value->hint)
         emit_hinted_store(emitter, value, address, parts);
     else
-        store_parts(emitter, element, address, type_element_alignment(value->operands[0]->type), parts);
+        store_parts(emitter, element, address, access_alignment(value->operands[0]), parts);
 }
 
 void emit_op_SUBARRAY(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
@@ -148,7 +157,7 @@ void emit_op_SUBARRAY(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
         indices[axis] = operand_parts(emitter, value, 1 + axis);
     LLVMValueRef address = strided_address(emitter, array, operand_parts(emitter, value, 0), indices);
     out[0] = offset_address(emitter, address, value->integer);
-    uint32_t kept = part_count(value->type) - 1;   /* extents, and strides where the layout does not imply them */
+    uint32_t kept = part_count(value->type) - 1; /* extents, and strides where the layout does not imply them */
     for (uint32_t i = 0; i < kept && i < 2 * ndim; i++)
         out[1 + i] = operand_scalar(emitter, value, next + i);
 }
@@ -220,6 +229,8 @@ uint32_t storage_alignment(const IrValue *value)
     const Type *element = value->type->element;
     uint32_t natural = type_natural_alignment(element);
     natural = element->alignment > natural ? element->alignment : natural;
+    if (element->kind == TYPE_COMPLEX) /* both parts in one access of a GPU */
+        natural = element->size;
     return value->storage->alignment > natural ? value->storage->alignment : natural;
 }
 

@@ -10,6 +10,8 @@ LLVMValueRef element_address(Emitter *emitter, const IrValue *value, uint32_t fi
 LLVMValueRef array_stride(Emitter *emitter, const Type *type, const LLVMValueRef *parts, uint32_t axis);
 /* Bytes that the first item of a SHARED or LOCAL value's array is a multiple of. */
 uint32_t storage_alignment(const IrValue *value);
+/* Where an element of the array may lie, in bytes. */
+uint32_t access_alignment(const IrValue *array);
 /* Bytes of a LOCAL value's array, alignment included. */
 uint64_t local_array_size(const IrValue *value);
 /* cuda.wide.load and cuda.wide.store. */

@@ -175,6 +175,12 @@ static void store_vector(Emitter *emitter, const Type *type, LLVMValueRef addres
     LLVMSetAlignment(LLVMBuildStore(emitter->builder, whole, address), alignment);
 }
 
+/* The second one lies where the first one ends. */
+static uint32_t second_alignment(const Type *complex, uint32_t alignment)
+{
+    return alignment < complex->size / 2 ? alignment : complex->size / 2;
+}
+
 void load_parts(Emitter *emitter, const Type *type, LLVMValueRef address, uint32_t alignment, LLVMValueRef *out)
 {
     if (type_is_vector(type)) {
@@ -186,7 +192,8 @@ void load_parts(Emitter *emitter, const Type *type, LLVMValueRef address, uint32
     if (type->kind == TYPE_BOOL)
         out[0] = LLVMBuildICmp(emitter->builder, LLVMIntNE, out[0], LLVMConstNull(emitter->i8), "");
     if (type->kind == TYPE_COMPLEX)
-        out[1] = load_memory(emitter, memory, offset_address(emitter, address, type->size / 2), alignment);
+        out[1] = load_memory(emitter, memory, offset_address(emitter, address, type->size / 2),
+                             second_alignment(type, alignment));
 }
 
 void store_parts(Emitter *emitter, const Type *type, LLVMValueRef address, uint32_t alignment,
@@ -201,7 +208,8 @@ void store_parts(Emitter *emitter, const Type *type, LLVMValueRef address, uint3
         first = LLVMBuildZExt(emitter->builder, first, emitter->i8, "");
     store_memory(emitter, first, address, alignment);
     if (type->kind == TYPE_COMPLEX)
-        store_memory(emitter, parts[1], offset_address(emitter, address, type->size / 2), alignment);
+        store_memory(emitter, parts[1], offset_address(emitter, address, type->size / 2),
+                     second_alignment(type, alignment));
 }
 
 /* Types of a value's parts in memory and where they lie; returns the bytes of all. */

@@ -14,13 +14,16 @@ static LLVMValueRef magnitude(Emitter *emitter, LLVMValueRef x)
     return call_llvm(emitter, "llvm.fabs", LLVMTypeOf(x), 1, &x);
 }
 
-bool has_bfloat_instructions(const Target *target) { return target->kind == TARGET_NVPTX && target->gpu->sm >= 80; }
+bool has_bfloat_instructions(const Emitter *emitter)
+{
+    return emitter->target->kind == TARGET_NVPTX && emitter->target->gpu->sm >= 80 && !emitter->for_llvm7;
+}
 
 /* A bfloat16 is the upper half of a float32. */
 static LLVMValueRef widen_bfloat(Emitter *emitter, LLVMValueRef in)
 {
     LLVMBuilderRef builder = emitter->builder;
-    if (has_bfloat_instructions(emitter->target))
+    if (has_bfloat_instructions(emitter))
         return LLVMBuildFPExt(builder, in, emitter->f32, "");
     LLVMValueRef bits = LLVMBuildBitCast(builder, in, i16_type(emitter), "");
     bits = LLVMBuildShl(builder, LLVMBuildZExt(builder, bits, emitter->i32, ""), const_i32(emitter, 16), "");
@@ -32,7 +35,7 @@ static LLVMValueRef narrow_to_bfloat(Emitter *emitter, LLVMValueRef in)
 {
     LLVMBuilderRef builder = emitter->builder;
     LLVMTypeRef bfloat = part_type(emitter, TYPE_OF(BFLOAT16));
-    if (has_bfloat_instructions(emitter->target))
+    if (has_bfloat_instructions(emitter))
         return LLVMBuildFPTrunc(builder, in, bfloat, "");
     LLVMValueRef sixteen = const_i32(emitter, 16), bits = LLVMBuildBitCast(builder, in, emitter->i32, "");
     LLVMValueRef upper = LLVMBuildLShr(builder, bits, sixteen, "");

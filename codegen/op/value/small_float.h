@@ -5,7 +5,7 @@
 #include "codegen/emit.h"
 
 /* Whether LLVM's own conversions, fma and negation of bfloat16 are the target's. */
-bool has_bfloat_instructions(const Target *target);
+bool has_bfloat_instructions(const Emitter *emitter);
 /* A float of any size as one of any other, rounded once. */
 LLVMValueRef float_cast(Emitter *emitter, LLVMValueRef in, LLVMTypeRef to);
 LLVMValueRef integer_to_float(Emitter *emitter, LLVMValueRef in, bool is_signed, LLVMTypeRef to);

@@ -13,7 +13,7 @@ static IrAtomic atomic_kind(IntrinsicId id)
 {
     static const IrAtomic kinds[INTRINSIC_COUNT] = {
 #define ATOMIC(id, path, operation, parameters, doc) [INTRINSIC_##id] = IR_ATOMIC_##operation,
-#include "core/intrinsic.def"
+#include "core/intrinsic/intrinsic.def"
     };
     return kinds[id];
 }

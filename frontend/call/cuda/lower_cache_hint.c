@@ -12,7 +12,7 @@ static IrHint hint_of(IntrinsicId id)
     static const IrHint hints[INTRINSIC_COUNT] = {
 #define CACHED_LOAD(id, path, hint, doc) [INTRINSIC_##id] = IR_HINT_##hint,
 #define CACHED_STORE(id, path, hint, doc) [INTRINSIC_##id] = IR_HINT_##hint,
-#include "core/intrinsic.def"
+#include "core/intrinsic/intrinsic.def"
     };
     return hints[id];
 }

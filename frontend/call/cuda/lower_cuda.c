@@ -31,6 +31,8 @@ static bool constant_shape(Lower *l, const Call *call, Operand shape, IrStorage 
 {
     bool is_tuple = type_is_plain_tuple(shape.type);
     *ndim = is_tuple ? (int)shape.type->count : 1;
+    if (*ndim == 0)
+        return lower_fail(l, DIAG_CONSTANT_RANGE, arena_format(l->arena, "%s has at least one axis", call->name));
     if (*ndim > TYPE_MAX_NDIM)
         return lower_fail(l, DIAG_CONSTANT_RANGE, "an array has at most 8 dimensions");
     for (int i = 0; i < *ndim; i++) {

@@ -1,5 +1,6 @@
 """Makes NumPy's functions of one number or two take arrays, too, with an array for the results. Also decides on the
 types of their results."""
+from cujit import cuda
 from cujit.types import bfloat16, boolean, float16, float32, float64, int8, int16, uint8, uint16
 
 INTEGER = int, bool
@@ -18,6 +19,7 @@ def of_one(function):
     def call(x, out=None):
         if out is None:
             return function(x)
+        cuda._array.fit(x, out)
         return fill_of_one(function, x, out)
     return renamed(call, function)
 
@@ -27,6 +29,8 @@ def of_two(function):
     def call(x, y, out=None):
         if out is None:
             return function(x, y)
+        cuda._array.fit(x, out)
+        cuda._array.fit(y, out)
         return fill_of_two(function, x, y, out)
     return renamed(call, function)
 

@@ -118,11 +118,13 @@ def reciprocal(x):
     return type(x)(type(x)(1) / x)
 
 
-@stands_for("numpy.sign", doc="-1, 0 or 1.")
+@stands_for("numpy.sign", doc="-1, 0 or 1; of a complex number x / |x|.")
 @of_one
 def sign(x):
     if isinstance(x, INTEGER):
         return type(x)((x > 0) - (x < 0))
+    if isinstance(x, complex):
+        return x if x == 0 else x / abs(x)
     if x > 0:
         return type(x)(1)
     if x < 0:

@@ -97,7 +97,12 @@ def distance_to_next(x):
     return -step if x < 0 else step
 
 
-rint = stands_for("numpy.rint", doc="The nearest integer as a float, halves to even.")(of_float(nearest))
+def complex_nearest(z):
+    return complex(nearest(z.real), nearest(z.imag))
+
+
+rint = stands_for("numpy.rint", doc="The nearest integer as a float, halves to even.")(
+    of_float(nearest, complex_nearest))
 spacing = stands_for("numpy.spacing", doc="The distance to the next float away from zero.")(of_float(distance_to_next))
 
 

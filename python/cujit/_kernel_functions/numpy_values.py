@@ -62,6 +62,7 @@ def around(a, decimals=0, out=None):
     """np.round(a, decimals, out)."""
     if out is None:
         return round_to_digits(a, decimals)
+    cuda._array.fit(a, out)
     return fill_rounded(a, decimals, out)
 
 

@@ -22,7 +22,11 @@ def _classes(value):
 
 
 def type_from_numba(value):
-    """The type that a type of numba's means; None for what is none. TypeError for one that kernels have not."""
+    """The type that a type of numba's means; None for what is none. TypeError for one that kernels have not.
+
+    A type of cujit's is itself: numba's signatures, arrays and tuples hold such ones where a program has both."""
+    if isinstance(value, _core.Type):
+        return value
     classes = _classes(value)
     if "Type" not in classes:
         return None

@@ -31,25 +31,34 @@ class Launch:
 class Loop:
     """Kernels that call function(*inputs, *outputs) or store function(*inputs), one for each pattern of operands."""
 
-    def __init__(self, function):
+    def __init__(self, function, results=None):
+        """results: the types to which the items of a tuple are converted that the function returns; None: as they are.
+        """
         self.function = function  # a Dispatcher with device=True
+        self._results = results
         self.max_blocksize = 256
         self._kernels = {}
 
-    def map(self, inputs, out, types, stream):
-        """out[...] = function(*inputs), elementwise; gives the Launch, or None where there is nothing to do.
+    def map(self, inputs, outs, types, stream, where=None):
+        """outs[0][...] = function(*inputs), elementwise, of several outs the items of the tuple that it returns; gives
+        the Launch, or None where there is nothing to do.
 
-        inputs: device arrays of out's shape (strides may be 0), or NumPy scalars; types: what each is converted to.
+        inputs: device arrays of the shape of each out (strides may be 0), or NumPy scalars; types: what each is
+        converted to; where: a device array of that shape, which says what elements are computed.
         """
-        if out.size == 0:
+        size, count = outs[0].size, len(outs)
+        if size == 0:
             return None
         are_arrays = tuple(isinstance(x, DeviceNDArray) for x in inputs)
-        arrays = [out, *(x for x, is_array in zip(inputs, are_arrays, strict=True) if is_array)]
-        views = with_fewest_axes(arrays)
-        operands = _in_place_of_arrays(inputs, are_arrays, iter(views[1:]))
-        width = _width(views)
-        kernel = self._kernel((are_arrays, views[0].ndim, types, width), _map_source)
-        self._launch(kernel, -(-out.size // width), (*operands, views[0]), stream)
+        arrays = [*outs, *(x for x, is_array in zip(inputs, are_arrays, strict=True) if is_array)]
+        views = with_fewest_axes(arrays if where is None else [*arrays, where])
+        operands = _in_place_of_arrays(inputs, are_arrays, iter(views[count:]))
+        if where is not None:
+            operands.append(views[-1])
+        width = 1 if count > 1 or where is not None else _width(views)
+        kernel = self._kernel((are_arrays, views[0].ndim, types, width, count, where is not None, self._results),
+                              _map_source)
+        self._launch(kernel, -(-size // width), (*operands, *views[:count]), stream)
         return Launch(kernel, self.max_blocksize, width)
 
     def call(self, inputs, outputs, core_axes, types, shape, stream):
@@ -78,7 +87,7 @@ class Loop:
         kernel = self._kernels.get(key)
         if kernel is None:   # of threads that are here at the same time, all get the first one's
             name = self.function.__name__ if self.function.__name__.isidentifier() else "elementwise"
-            made = _compiled(self.function, name, write_source(name, *key), key[2])
+            made = _compiled(self.function, name, write_source(name, *key), key[2], self._results or ())
             kernel = self._kernels.setdefault(key, made)
         return kernel
 
@@ -87,19 +96,21 @@ def _in_place_of_arrays(operands, are_arrays, views):
     return [next(views) if is_array else x for x, is_array in zip(operands, are_arrays, strict=True)]
 
 
-def _compiled(function, name, source, types):
+def _compiled(function, name, source, types, results):
     from cujit import cuda
 
-    namespace = {"cuda": cuda, "function": function, **{f"type{k}": t for k, t in enumerate(types)}}
+    namespace = {"cuda": cuda, "function": function, **{f"type{k}": t for k, t in enumerate(types)},
+                 **{f"result{k}": t for k, t in enumerate(results)}}
     exec(compile(source, "<cujit elementwise loop>", "exec"), namespace)
     return Dispatcher(namespace[name], **of_loops(function.options))
 
 
 # --- kernels as source -----------------------------------------------------------------------------------------------
 
-def _map_source(name, are_arrays, axes, types, width):
+def _map_source(name, are_arrays, axes, types, width, count=1, has_mask=False, results=None):
     names = [f"x{k}" for k in range(len(are_arrays))]
-    lines = [f"def {name}({', '.join([*names, 'out'])}):"]
+    outs = ["out"] if count == 1 else [f"out{k}" for k in range(count)]
+    lines = [f"def {name}({', '.join([*names, *['where'] * has_mask, *outs])}):"]
 
     def value(index, wide=None):
         items = [f"type{k}({x}{(index if wide is None else f'_wide[{wide}]') if is_array else ''})"
@@ -108,13 +119,24 @@ def _map_source(name, are_arrays, axes, types, width):
 
     if width == 1:
         index = _index(axes)
-        return "\n".join([*lines, *_index_lines(axes, "out.size", "out"), f"        out{index} = {value(index)}"])
+        lines += _index_lines(axes, f"{outs[0]}.size", outs[0])
+        lines += [f"        if where{index}:"] * has_mask
+        indent = "    " * (2 + has_mask)
+        return "\n".join(lines + [indent + line for line in _stores(outs, index, value(index), results)])
     lines += [f"    first = cuda.grid(1) * {width}", f"    if first + {width} <= out.size:"]
     lines += [f"        {x}_wide = cuda.wide.load({x}, first, {width})"
               for x, is_array in zip(names, are_arrays, strict=True) if is_array]
     lines += [f"        cuda.wide.store(out, first, ({', '.join(value(None, k) for k in range(width))}))", "    else:",
               "        for i in range(first, out.size):", f"            out[i] = {value('[i]')}"]
     return "\n".join(lines)
+
+
+def _stores(outs, index, value, results):
+    if len(outs) == 1:
+        return [f"{outs[0]}{index} = {value}"]
+    stores = [f"{out}{index} = {f'values[{k}]' if results is None else f'result{k}(values[{k}])'}"
+              for k, out in enumerate(outs)]
+    return [f"values = {value}", *stores]
 
 
 def _call_source(name, are_arrays, axes, types, core_axes):
@@ -194,7 +216,7 @@ def assign(view, source, stream):
     """view[...] = source for device arrays of one shape, of any strides, converting the dtype as needed."""
     if view.dtype == source.dtype:
         view, source = _as_words(view, source)
-    _copy_loop().map([source], view, (_core.type_from_dtype(view.dtype),), stream)
+    _copy_loop().map([source], [view], (_core.type_from_dtype(view.dtype),), stream)
 
 
 def _as_words(*arrays):

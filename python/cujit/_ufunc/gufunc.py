@@ -9,8 +9,17 @@ import numpy as np
 
 from cujit import _core
 from cujit._ufunc.array_loop import Loop
-from cujit._ufunc.operands import Target, as_input, as_scalar, broadcast, is_scalar, own_type, staged
-from cujit._ufunc.ufunc import used_options
+from cujit._ufunc.operands import (
+    Target,
+    as_input,
+    as_scalar,
+    broadcast,
+    device_of_call,
+    is_scalar,
+    own_type,
+    staged,
+)
+from cujit._ufunc.ufunc import device_of_target, used_options
 from cujit.cuda._array.array_views import view_of
 from cujit.cuda._dispatch import signature as signatures
 from cujit.cuda._dispatch.options import OF_LOOPS, takes
@@ -79,9 +88,11 @@ class GUFunc:
     __name__: str
 
     def __init__(self, function: Callable[..., Any], signature_list: list[Any], layout: str,
-                 options: dict[str, Any]) -> None:
+                 options: dict[str, Any], device: str | None = None) -> None:
+        """device: the kind of device that it runs on, None for the current one."""
         functools.update_wrapper(self, function)
         self.py_func = function
+        self._device = device
         self._layout = Layout(layout)
         self.signature = self._layout.text
         self.nin, self.nout = len(self._layout.inputs), len(self._layout.outputs)
@@ -124,7 +135,7 @@ class GUFunc:
         from cujit.cuda import pickling
 
         return pickling.reduce_ufunc(self, self._loop.function, [(types, void) for types in self._signatures],
-                                     self.signature)
+                                     self.signature, keywords={"device": self._device})
 
     def __repr__(self) -> str:
         return f"<gufunc '{self.__name__}' {self.signature}>"
@@ -132,12 +143,12 @@ class GUFunc:
     def __call__(self, *args: Any, out: Any = None, stream: StreamLike = 0) -> Any:
         """Applies the function. TypeError for a wrong number of arguments and where no signature has the dtypes of the
         inputs; ValueError for shapes that do not go together, and for outputs given twice."""
-        stream = stream or _core.current_stream() or 0
         inputs, outputs = self._split(args, out)
-        device = _core.device_for(self.__name__, (*inputs, *outputs), stream)
+        device = device_of_call(self.__name__, self._device, (*inputs, *outputs), stream)
         if device is not None:
             with on(device):
                 return self(*args, out=out, stream=stream)
+        stream = stream or _core.current_stream() or 0
         inputs = [as_input(arg) for arg in inputs]
         given = [x for x in outputs if x is not None]
         on_device = any(map(is_cuda_array, given)) if given else any(isinstance(x, DeviceNDArray) for x in inputs)
@@ -247,13 +258,13 @@ def _cells(array):
 
 
 @overload
-def guvectorize(ftylist_or_layout: Signatures, layout: str, target: str = "cuda",
+def guvectorize(ftylist_or_layout: Signatures, layout: str, target: str | None = None,
                 **options: Unpack[LoopOptions]) -> Callable[[Callable[..., Any]], GUFunc]: ...
 @overload
-def guvectorize(ftylist_or_layout: str, *, target: str = "cuda",
+def guvectorize(ftylist_or_layout: str, *, target: str | None = None,
                 **options: Unpack[LoopOptions]) -> Callable[[Callable[..., Any]], GUFunc]: ...
 @takes(OF_LOOPS)
-def guvectorize(ftylist_or_layout: Any, layout: str | None = None, target: str = "cuda",
+def guvectorize(ftylist_or_layout: Any, layout: str | None = None, target: str | None = None,
                 **options: Any) -> Callable[[Callable[..., Any]], GUFunc]:
     """Makes a function of small arrays, which writes its results into its last arguments, one of arrays of them.
 
@@ -264,8 +275,8 @@ def guvectorize(ftylist_or_layout: Any, layout: str | None = None, target: str =
         signatures types are those of each call, which must pass the outputs.
     layout : str, optional
         The axes of each operand, such as "(m,n),(n)->(m)". Axes of one name have one length; numbers are lengths.
-    target : {"cuda"}
-        The GPU or the CPU device.
+    target : {None, "cuda", "cpu", "parallel"}
+        As for vectorize.
 
     Returns
     -------
@@ -293,8 +304,9 @@ def guvectorize(ftylist_or_layout: Any, layout: str | None = None, target: str =
     """
     if "writable_args" in options:
         raise TypeError("writable_args: only a function's last arguments, its outputs, are written")
-    used = used_options("guvectorize", target, options)
+    device = device_of_target(target)
+    used = used_options("guvectorize", options)
     if layout is None:
         ftylist_or_layout, layout = [], ftylist_or_layout
     listed = ftylist_or_layout if isinstance(ftylist_or_layout, (list, tuple)) else [ftylist_or_layout]
-    return lambda function: GUFunc(function, list(listed), layout, used)
+    return lambda function: GUFunc(function, list(listed), layout, used, device)

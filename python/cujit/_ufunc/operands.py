@@ -14,7 +14,8 @@ from cujit.cuda.devicearray import (
     is_cuda_array,
     to_device,
 )
-from cujit.cuda.devices import need_device
+from cujit.cuda.devices import device_of_kind, need_device
+from cujit.errors import LaunchArgumentError
 
 
 def as_input(arg):
@@ -33,8 +34,26 @@ def own_type(value):
     return _core.type_of(value) if is_scalar(value) else _core.type_from_dtype(value.dtype)
 
 
+def is_weak(value):
+    """Whether a scalar is Python's own number, which takes the dtype of what it meets."""
+    return isinstance(value, (int, float, complex)) and not isinstance(value, (bool, np.generic))
+
+
 def as_scalar(value, dtype):
+    """The number as one of the dtype. OverflowError for an int of Python's that it does not hold."""
+    if is_weak(value) and isinstance(value, int):
+        return np.array(value, dtype)[()]
     return np.asarray(value).astype(dtype)[()]
+
+
+def as_mask(where, stream):
+    """A device array for the argument `where`; None where all elements are meant."""
+    if where is True:
+        return None
+    mask = as_cuda_array(where) if is_cuda_array(where) else as_host_array(where)
+    if mask.dtype != np.bool_:
+        raise TypeError(f"where is an array of booleans, not of {mask.dtype}")
+    return staged(mask, stream)
 
 
 def staged(value, stream):
@@ -64,40 +83,64 @@ def _borrow(host):
     return DeviceNDArray(host.shape, host.strides, host.dtype, host.ctypes.data, host, not host.flags.writeable)
 
 
+def device_of_call(name, kind, operands, stream):
+    """The device that a call with these operands is to run on; None: the current one. kind: of the devices that the
+    function was made for, or None."""
+    if kind is None:
+        return _core.device_for(name, operands, stream)
+    device = device_of_kind(kind)
+    for operand in operands:
+        if is_cuda_array(operand) and as_cuda_array(operand, sync=False).device.kind != kind:
+            raise LaunchArgumentError(f"'{name}' was made for the CPU and got an array in a GPU's memory; "
+                                      "array.copy_to_host() gives it to the CPU")
+    return None if device is need_device() else device._core
+
+
 class Target:
     """Where a result goes: `array` is what the loop writes, finish() what the caller gets."""
 
-    def __init__(self, out, shape, dtype, on_device, inputs, stream):
+    def __init__(self, out, shape, dtype, on_device, inputs, stream, casting="no", order="C", keeps=False):
         """out: what the caller gave, or None; inputs: what the loop reads while it writes, as (device array, whether
-        each element is read before the one in its place is written). ValueError or TypeError where `out` does not fit.
+        each element is read before the one in its place is written); order: of a new array; keeps: whether the loop
+        leaves elements as they are. ValueError or TypeError where `out` does not fit.
         """
         self._given, self._on_device, self._stream = out, on_device, stream
-        self._out = out = _host_array(out)
-        if out is not None:
-            _check_out(out, shape, dtype)
-        self._final = self._host_or_device(out, shape, dtype)
-        self.array = self._final
-        if out is not None and any(_overlap(self._final, array, is_safe) for array, is_safe in inputs):
-            self.array = device_array(shape, dtype, stream=stream)
+        self._host = None   # the caller's array, where the loop writes another one
+        if out is None:
+            self.array = self._final = self._made(shape, dtype, order)
+            return
+        self.array = self._final = self._of(_checked(_host_array(out), shape, dtype, casting), keeps)
+        if any(_overlap(self._final, array, is_safe) for array, is_safe in inputs):
+            self.array = device_array(shape, self._final.dtype, stream=stream)
+            if keeps:
+                self.array.setitem(Ellipsis, self._final, stream)
 
-    def _host_or_device(self, out, shape, dtype):
-        if out is not None and is_cuda_array(out):
-            return as_cuda_array(out)
-        if not self._on_device and _can_borrow():
-            return _borrow(np.empty(shape, dtype) if out is None else out)
-        return device_array(shape, dtype, stream=self._stream)
+    def _made(self, shape, dtype, order):
+        if self._on_device or not _can_borrow():
+            return device_array(shape, dtype, order=order, stream=self._stream)
+        return _borrow(np.empty(shape, dtype, order))
+
+    def _of(self, out, keeps):
+        if isinstance(out, DeviceNDArray):
+            return out
+        if _can_borrow() and out.flags.aligned:
+            return _borrow(out)
+        self._host = out
+        final = device_array(out.shape, out.dtype, stream=self._stream)
+        if keeps:
+            final.setitem(Ellipsis, out, self._stream)
+        return final
 
     def finish(self):
         """The result: `out`, or a new array or scalar."""
         if self.array is not self._final:
             self._final.setitem(Ellipsis, self.array, self._stream)
-        if self._given is not None and (self._on_device or _can_borrow()):
+        if self._host is not None:
+            self._fetch(self._host)
+        if self._given is not None:
             return self._given
         if self._on_device:
             return self._final
-        if self._out is not None:
-            self._fetch(self._out)
-            return self._given
         host = self._final.base if _can_borrow() else self._final.copy_to_host(stream=self._stream)
         return host if host.shape else host[()]
 
@@ -110,16 +153,19 @@ class Target:
             host[...] = self._final.copy_to_host(stream=self._stream)
 
 
-def _check_out(out, shape, dtype):
+def _checked(out, shape, dtype, casting):
+    """An output as a device array or a host array."""
     if not is_cuda_array(out) and not isinstance(out, np.ndarray):
         raise TypeError(f"out is an array, not {type(out).__name__}")
-    array = as_cuda_array(out, sync=False) if is_cuda_array(out) else out
+    array = as_cuda_array(out) if is_cuda_array(out) else out
     if array.shape != shape:
         raise ValueError(f"out has the shape {array.shape}; the result has {shape}")
-    if array.dtype != dtype:
-        raise TypeError(f"out has the dtype {array.dtype}; the result has {dtype}")
+    if not np.can_cast(dtype, array.dtype, casting):
+        rule = "" if casting == "no" else f", which casting={casting!r} does not convert"
+        raise TypeError(f"out has the dtype {array.dtype}; the result has {dtype}{rule}")
     if array.read_only if isinstance(array, DeviceNDArray) else not array.flags.writeable:
         raise ValueError("out is read-only")
+    return array
 
 
 def _overlap(target, array, is_safe):

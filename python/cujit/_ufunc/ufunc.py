@@ -9,45 +9,61 @@ import numpy as np
 
 from cujit import _core
 from cujit._ufunc.array_loop import Loop
-from cujit._ufunc.operands import Target, as_input, as_scalar, broadcast, is_scalar, own_type, staged
+from cujit._ufunc.operands import (
+    Target,
+    as_input,
+    as_mask,
+    as_scalar,
+    broadcast,
+    device_of_call,
+    is_scalar,
+    is_weak,
+    own_type,
+    staged,
+)
+from cujit._ufunc.resolution import Choice, all_are_weak, asked, checked_casting, fits, results_of, stronger
+from cujit._ufunc.ufunc_methods import UFuncMethods, fold_of
 from cujit.cuda._dispatch import signature as signatures
 from cujit.cuda._dispatch.options import OF_LOOPS, of_loops, takes
-from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, as_host_array, is_cuda_array
+from cujit.cuda.devicearray import DeviceNDArray, is_cuda_array
 from cujit.cuda.devices import on
 from cujit.cuda.dispatcher import Dispatcher
-from cujit.cuda.reduction import Reduce
 from cujit.errors import LaunchArgumentError, OptionsWarning
+from cujit.types import Tuple, float64
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Unpack
 
-    from cujit._annotations import ArgumentTypes, Signatures, StreamLike
-    from cujit._core import Type
+    from cujit._annotations import ArgumentTypes, Signatures
     from cujit.cuda._dispatch.options import LoopOptions
 
 
-class UFunc(_core.Elementwise):
+class UFunc(UFuncMethods):
     """A scalar function that takes arrays of any shape, with NumPy's broadcasting. Made by vectorize.
 
-    ufunc(*args, out=None, stream=0): the result is on the device where an argument or `out` is, else on the host.
-    Attributes: types (signatures as text), nin, nout, nargs, max_blocksize (threads).
+    ufunc(*args, out=None, where=True, casting="same_kind", dtype=None, signature=None, stream=0): the result is on the
+    device where an argument or `out` is, else on the host; a tuple where the function returns one. Methods and
+    attributes are those of NumPy's ufuncs; max_blocksize is the number of threads of a block.
     """
 
-    nout = 1
+    signature = None   # of a gufunc
 
     __name__: str
 
-    def __init__(self, function: Callable[..., Any], signature_list: list[Any], options: dict[str, Any]) -> None:
+    def __init__(self, function: Callable[..., Any], signature_list: list[Any], options: dict[str, Any],
+                 identity: Any = None, device: str | None = None) -> None:
+        """identity: as NumPy's ufuncs have it, or "reorderable"; device: the kind of device that it runs on, None for
+        the current one."""
         functools.update_wrapper(self, function)
         self.py_func = function
         self.nin = function.__code__.co_argcount
-        self.nargs = self.nin + 1
         self._options = options
+        self._identity, self._device = identity, device
         self._loop_of_any = Loop(Dispatcher(function, device=True, **options))
-        self._loops: dict[ArgumentTypes, tuple[Type, Loop]] = {}  # argument types -> (result type, Loop)
+        self._loops: dict[ArgumentTypes, Choice] = {}   # by the types of the arguments
+        self._folds: dict[Any, Any] = {}
         self._max_blocksize = 256
-        self._reduction = Reduce(self._loop_of_any.function)
         for types, result in map(signatures.normalize, signature_list):
             self._add(types, result)
         self._is_open = not signature_list
@@ -57,19 +73,46 @@ class UFunc(_core.Elementwise):
             raise TypeError(f"'{self.__name__}' takes {self.nin} arguments, a signature has {len(types)}")
         inferred = self._loop_of_any.function.result_type(types)
         result = inferred if result is None else result
-        loop = self._loop_of_any
-        if result != inferred:
+        results, loop = results_of(result), self._loop_of_any
+        if len(results) != len(results_of(inferred)):
+            raise TypeError(f"a signature of '{self.__name__}' has the result {result}; the function returns "
+                            f"{inferred}")
+        if result != inferred and len(results) == 1:
             loop = Loop(Dispatcher(self.py_func, device=True, signature=(types, result), **self._options))
-            loop.max_blocksize = self._max_blocksize
-        return self._loops.setdefault(types, (result, loop))   # another thread may have been here
+        elif result != inferred:
+            loop = Loop(self._loop_of_any.function, results)
+        loop.max_blocksize = self._max_blocksize
+        return self._loops.setdefault(types, Choice(types, results, loop))   # another thread may have been here
 
     @property
     def types(self) -> list[str]:
-        return [f"{', '.join(map(str, types))} -> {result}" for types, (result, _) in list(self._loops.items())]
+        """The signatures as text."""
+        return [f"{', '.join(map(str, types))} -> {', '.join(map(str, results))}"
+                for types, results, _ in list(self._loops.values())]
 
     @property
     def ntypes(self) -> int:
+        """How many signatures there are."""
         return len(self._loops)
+
+    @property
+    def nout(self) -> int:
+        """How many results the function has. One without signatures that has not been called yet is tried with float64.
+        """
+        known = next(iter(list(self._loops.values())), None)
+        if known is None:
+            return len(results_of(self._loop_of_any.function.result_type((float64,) * self.nin)))
+        return len(known.results)
+
+    @property
+    def nargs(self) -> int:
+        """How many arguments and results there are."""
+        return self.nin + self.nout
+
+    @property
+    def identity(self) -> Any:
+        """What leaves the other argument as it is; None where that is not known."""
+        return None if self._identity == "reorderable" else self._identity
 
     @property
     def max_blocksize(self) -> int:
@@ -79,7 +122,7 @@ class UFunc(_core.Elementwise):
     @max_blocksize.setter
     def max_blocksize(self, threads: int) -> None:
         self._max_blocksize = threads
-        for _, loop in list(self._loops.values()):
+        for _, _, loop in list(self._loops.values()):
             loop.max_blocksize = threads
         self._loop_of_any.max_blocksize = threads
         self.forget()
@@ -87,90 +130,170 @@ class UFunc(_core.Elementwise):
     def __reduce__(self) -> tuple[Any, ...]:
         from cujit.cuda import pickling
 
-        stated = [] if self._is_open else [(types, result) for types, (result, _) in list(self._loops.items())]
-        return pickling.reduce_ufunc(self, self._loop_of_any.function, stated)
+        stated = [] if self._is_open else [(types, results[0] if len(results) == 1 else Tuple(results))
+                                           for types, results, _ in list(self._loops.values())]
+        return pickling.reduce_ufunc(self, self._loop_of_any.function, stated,
+                                     keywords={"identity": self._identity, "device": self._device})
 
     def __repr__(self) -> str:
         return f"<ufunc '{self.__name__}'>"
 
-    def _call(self, *args, out=None, stream=0):
-        """Applies the function. TypeError for a wrong number of arguments, and where no signature has exactly the
-        dtypes of the arrays (scalars are converted); ValueError for shapes that do not go together.
+    # --- calls -------------------------------------------------------------------------------------------------------
+
+    def _call(self, *args, out=None, where=True, casting="same_kind", dtype=None, signature=None, sig=None, order="K",
+              stream=0):
+        """Applies the function. TypeError for a wrong number of arguments, and where no signature fits the dtypes or
+        out's; ValueError for shapes that do not go together.
 
         The base class makes the calls for which remember() has told it all, and leaves the others to this.
         """
-        if len(args) != self.nin:
-            raise LaunchArgumentError(f"'{self.__name__}' takes {self.nin} arguments, {len(args)} given")
-        device = _core.device_for(self.__name__, (*args, out), stream)
+        outs = self._outs(args, out)
+        device = self._device_for((*args, *outs, where), stream)
         if device is not None:
             with on(device):
-                return self._call(*args, out=out, stream=stream)
+                return self._call(*args, out=out, where=where, casting=casting, dtype=dtype, signature=signature,
+                                  sig=sig, order=order, stream=stream)
         stream = stream or _core.current_stream() or 0
-        inputs = [as_input(arg) for arg in args]
-        types, result, loop = self._find(inputs)
-        shapes = {x.shape for x in inputs if not is_scalar(x)}
-        shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
-        on_device = any(isinstance(x, DeviceNDArray) for x in inputs) if out is None else is_cuda_array(out)
+        inputs = [as_input(arg) for arg in args[:self.nin]]
+        checked_casting(casting)
+        wanted = None if dtype is signature is sig is None else (dtype, sig if signature is None else signature)
+        types, results, loop = self._choose(inputs, outs, wanted, casting)
+        outs = outs or (None,) * len(results)
+        if len(outs) != len(results):
+            raise ValueError(f"'{self.__name__}' has {len(results)} results, out has {len(outs)}")
+        mask = as_mask(where, stream)
+        shape = self._shape(inputs, outs, mask)
         operands = [as_scalar(x, t.dtype) if is_scalar(x) else broadcast(staged(x, stream), shape)
                     for x, t in zip(inputs, types, strict=True)]
-        read = [(x, True) for x in operands if isinstance(x, DeviceNDArray)]
-        target = Target(out, shape, result.dtype, on_device, read, stream)
-        launch = loop.map(operands, target.array, types, stream)
-        if launch and all(isinstance(x, DeviceNDArray) and x.layout == "C" and x.shape == shape or is_scalar(x)
-                          for x in (*inputs, target.array)):
-            self.remember(launch.kernel, tuple(inputs), target.array, launch.block, launch.width)
-        return target.finish()
+        mask = None if mask is None else broadcast(mask, shape)
+        read = [(x, True) for x in (*operands, mask) if isinstance(x, DeviceNDArray)]
+        on_device = any(isinstance(x, DeviceNDArray) for x in inputs) or any(is_cuda_array(out) for out in outs)
+        targets = [Target(out, shape, result.dtype, on_device, read, stream, casting, _order(order, operands),
+                          mask is not None) for out, result in zip(outs, results, strict=True)]
+        launch = loop.map(operands, [target.array for target in targets], types, stream, mask)
+        if launch and len(targets) == 1 and mask is wanted is None:
+            self._remember(launch, inputs, targets[0].array, shape, results[0])
+        finished = tuple(target.finish() for target in targets)
+        return finished if len(finished) > 1 else finished[0]
+
+    def _outs(self, args, out):
+        """The outputs that a call gives, of which some may be None; () where it gives none."""
+        if len(args) == self.nin:
+            return () if out is None else out if isinstance(out, tuple) else (out,)
+        if len(args) < self.nin or len(args) > self.nargs:
+            raise LaunchArgumentError(f"'{self.__name__}' takes {self.nin} arguments, {len(args)} given")
+        if out is not None:
+            raise TypeError(f"the outputs of '{self.__name__}' are given both as arguments and as out")
+        return (*args[self.nin:], *(None,) * (self.nargs - len(args)))
+
+    def _device_for(self, operands, stream):
+        return device_of_call(self.__name__, self._device, operands, stream)
+
+    def _shape(self, inputs, outs, mask):
+        arrays = (*inputs, *(as_input(out) for out in outs if out is not None), *(() if mask is None else (mask,)))
+        shapes = {x.shape for x in arrays if not is_scalar(x)}
+        return shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
+
+    def _remember(self, launch, inputs, target, shape, result):
+        """Tells the base class how the call was launched, where it can repeat it."""
+        if target.dtype == result.dtype and target.layout == "C" and all(
+                is_scalar(x) or isinstance(x, DeviceNDArray) and x.layout == "C" and x.shape == shape for x in inputs):
+            self.remember(launch.kernel, tuple(inputs), target, launch.block, launch.width)
 
     # --- which signature ---------------------------------------------------------------------------------------------
 
-    def _find(self, inputs):
-        """(argument types, result type, Loop) for the inputs."""
+    def _choose(self, inputs, outs, wanted, casting):
+        """The Choice for the inputs. wanted: (dtype, signature) that the call states, or None."""
+        own = tuple(own_type(x) for x in inputs)
+        if wanted is not None:
+            return self._stated(inputs, own, wanted, casting)
         if self._is_open:
-            types = tuple(own_type(x) for x in inputs)
-            return types, *(self._loops.get(types) or self._add(types, None))
-        fitting = [types for types in list(self._loops)
-                   if all(is_scalar(x) or own_type(x) == t for x, t in zip(inputs, types, strict=True))]
-        if len(fitting) > 1:
-            fitting = [types for types in fitting if types == tuple(own_type(x) for x in inputs)]
-            if not fitting:
-                raise LaunchArgumentError(f"'{self.__name__}': several signatures fit these scalars; "
-                                          "give one a NumPy type, such as np.float32(2)")
+            return self._loops.get(own) or self._add(own, None)
+        all_weak = all_are_weak(inputs)
+        if own in self._loops and (all_weak or not any(is_scalar(x) and is_weak(x) for x in inputs)):
+            return self._loops[own]
+        return self._first(inputs, own, list(self._loops.values()), stronger(casting), all_weak)
+
+    def _first(self, inputs, own, choices, casting, all_weak=False):
+        """The first signature to whose types the inputs can be cast, one with exactly the arrays' dtypes before others.
+        """
+        fitting = [choice for choice in choices
+                   if all(fits(x, o, t.dtype, casting, all_weak)
+                          for x, o, t in zip(inputs, own, choice.types, strict=True))]
         if not fitting:
-            given = ", ".join(str(own_type(x)) for x in inputs)
-            raise LaunchArgumentError(f"'{self.__name__}' has no signature for ({given}); "
+            raise LaunchArgumentError(f"'{self.__name__}' has no signature for ({', '.join(map(str, own))}); "
                                       f"it has: {'; '.join(self.types)}")
-        return fitting[0], *self._loops[fitting[0]]
+        exact = (choice for choice in fitting
+                 if all(is_scalar(x) or o == t for x, o, t in zip(inputs, own, choice.types, strict=True)))
+        return next(exact, fitting[0])
 
-    # --- methods of NumPy's ufuncs -----------------------------------------------------------------------------------
+    def _stated(self, inputs, own, wanted, casting):
+        """The signature that a call names by its dtypes; of a function without signatures dtype= is the arguments' too.
+        """
+        dtype, signature = wanted
+        stated = asked(dtype, signature, self.nin, self.nout)
+        if self._is_open:
+            result = stated[self.nin:]
+            arguments = tuple(o if each is None else _core.type_from_dtype(each) for o, each in
+                              zip(own, result[:1] * self.nin if signature is None else stated, strict=False))
+            return self._converting(arguments, result)
+        choices = [choice for choice in list(self._loops.values())
+                   if all(each is None or each == t.dtype
+                          for each, t in zip(stated, (*choice.types, *choice.results), strict=True))]
+        return self._first(inputs, own, choices, casting)
 
-    def reduce(self, arg: Any, stream: StreamLike = 0) -> Any:
-        """Folds an array of one axis with a function of two arguments. TypeError for an array without elements."""
-        self._need_two("reduce")
-        array = as_cuda_array(arg) if is_cuda_array(arg) else as_host_array(arg)
-        if array.ndim != 1 or array.size == 0:
-            raise TypeError(f"reduce takes an array of one axis with elements, not one of shape {array.shape}")
-        return self._reduction(array, init=None, stream=stream)
+    def _converting(self, types, dtypes):
+        """The Choice for these argument types whose results are converted to the dtypes."""
+        known = self._loops.get(types) or self._add(types, None)
+        results = tuple(t if each is None else _core.type_from_dtype(each)
+                        for t, each in zip(known.results, dtypes, strict=True))
+        return known._replace(results=results)
 
-    def outer(self, first: Any, second: Any, out: Any = None, stream: StreamLike = 0) -> Any:
-        """The function of every element of the one with every element of the other: axes of both, one after another."""
-        self._need_two("outer")
-        first, second = as_input(first), as_input(second)
-        if not is_scalar(first) and not is_scalar(second):
-            first = first[(..., *(None,) * second.ndim)]
-        return self(first, second, out=out, stream=stream)
+    # --- how it folds ------------------------------------------------------------------------------------------------
 
-    def _need_two(self, method):
-        if self.nin != 2:
-            raise TypeError(f"'{self.__name__}' takes {self.nin} arguments; only functions of two can {method}")
+    @property
+    def _is_reorderable(self):
+        return self._identity is not None
+
+    def _start(self):
+        return self.identity
+
+    def _folding(self, array, dtype, out, method):
+        """By the signature whose arguments and result have one type, to which the array is cast."""
+        if dtype is None and out is not None:
+            dtype = as_input(out).dtype
+        element = own_type(array) if dtype is None else _core.type_from_dtype(np.dtype(dtype))
+        for _ in range(3):
+            if self._is_open:
+                choice = self._loops.get((element, element)) or self._add((element, element), None)
+            else:
+                choice = self._first([array] * 2, (element,) * 2, list(self._loops.values()), "safe")
+            types, results, loop = choice
+            if types == results * 2:
+                return fold_of(self._folds, loop.function, results[0], self._is_reorderable)
+            if dtype is not None or len(results) > 1:
+                break
+            element = results[0]
+        raise TypeError(f"'{self.__name__}' has no signature with one type for both arguments and the result: it "
+                        f"cannot {method} an array of {array.dtype}")
 
 
+def _order(order, operands):
+    """The order of new results: that of the operands, where all of them have it."""
+    if order not in ("K", "A", "C", "F"):
+        raise ValueError(f"order is 'K', 'A', 'C' or 'F', not {order!r}")
+    if order in "CF":
+        return order
+    layouts = {x.layout for x in operands if isinstance(x, DeviceNDArray) and x.ndim > 1}
+    return "F" if layouts == {"F"} else "C"
+
+
+_DEVICES = {None: None, "cuda": None, "cpu": "cpu", "parallel": "cpu"}   # of targets; None: the current one
 _IGNORED_OPTIONS = {"nopython", "cache", "identity"}
 
 
-def used_options(decorator: str, target: str, options: dict[str, Any]) -> dict[str, Any]:
-    """The options that compilation takes. ValueError for another target than "cuda"; KeyError for unknown options."""
-    if target != "cuda":
-        raise ValueError(f"target {target!r}: there is 'cuda', which is the GPU or the CPU device")
+def used_options(decorator: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The options that compilation takes. KeyError for unknown options."""
     if "nopython" in options:
         warnings.warn(f"{decorator}: nopython is for numba's compiler for CPUs; without effect here", OptionsWarning,
                       stacklevel=3)
@@ -183,22 +306,34 @@ def used_options(decorator: str, target: str, options: dict[str, Any]) -> dict[s
     return used
 
 
+def device_of_target(target: str | None) -> str | None:
+    """The kind of device that functions of a target run on; None: the current device. ValueError for other targets."""
+    if target not in _DEVICES:
+        raise ValueError(f"target {target!r}: there are 'cuda', which is the current device, and 'cpu' and 'parallel', "
+                         "which are the CPU device")
+    return _DEVICES[target]
+
+
 @overload
-def vectorize(ftylist_or_function: Callable[..., Any], target: str = "cuda",
+def vectorize(ftylist_or_function: Callable[..., Any], target: str | None = None,
               **options: Unpack[LoopOptions]) -> UFunc: ...
 @overload
-def vectorize(ftylist_or_function: Signatures = (), target: str = "cuda",
+def vectorize(ftylist_or_function: Signatures = (), target: str | None = None,
               **options: Unpack[LoopOptions]) -> Callable[[Callable[..., Any]], UFunc]: ...
 @takes(OF_LOOPS)
-def vectorize(ftylist_or_function: Any = (), target: str = "cuda", **options: Any) -> Any:
+def vectorize(ftylist_or_function: Any = (), target: str | None = None, **options: Any) -> Any:
     """Makes a function of scalars one of arrays, with NumPy's broadcasting, run by the current device.
 
     Parameters
     ----------
     ftylist_or_function : function, or signatures, optional
         Signatures compile at once, and for these types only; otherwise types are those of each call.
-    target : {"cuda"}
-        The GPU or the CPU device.
+    target : {None, "cuda", "cpu", "parallel"}
+        None and "cuda": the current device, a GPU or the CPU device. "cpu" and "parallel": the CPU device with all of
+        its threads, also where there is a GPU; for host arrays.
+    identity : number, "reorderable" or None
+        An option: what leaves the other argument as it is, such as 0 for a sum. Then, and with "reorderable", the
+        order of the arguments does not matter to reduce.
 
     Returns
     -------
@@ -220,8 +355,8 @@ def vectorize(ftylist_or_function: Any = (), target: str = "cuda", **options: An
     >>> plus(np.ones(2, np.float32), np.float32(2))
     array([3., 3.], dtype=float32)
     """
-    used = used_options("vectorize", target, options)
+    used, device, identity = used_options("vectorize", options), device_of_target(target), options.get("identity")
     if callable(ftylist_or_function) and hasattr(ftylist_or_function, "__code__"):
-        return UFunc(ftylist_or_function, [], used)
+        return UFunc(ftylist_or_function, [], used, identity, device)
     listed = ftylist_or_function if isinstance(ftylist_or_function, (list, tuple)) else [ftylist_or_function]
-    return lambda function: UFunc(function, list(listed), used)
+    return lambda function: UFunc(function, list(listed), used, identity, device)

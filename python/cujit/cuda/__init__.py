@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 from cujit import (
     config as config,
 )
+from cujit.cuda._array.arithmetic import (
+    where as where,
+)
 from cujit.cuda._array.dlpack import (
     from_dlpack as from_dlpack,
 )
@@ -46,6 +49,7 @@ from cujit.cuda.devicearray import (
     to_device as to_device,
 )
 from cujit.cuda.devices import (
+    Device as Device,
     close as close,
     cuda_error as cuda_error,
     current_context as current_context,
@@ -70,10 +74,6 @@ from cujit.cuda.devices import (
 from cujit.cuda.dispatcher import (
     Dispatcher as Dispatcher,
 )
-from cujit.cuda.reduction import (
-    Reduce as Reduce,
-    reduce as reduce,
-)
 from cujit.cuda.streams import (
     current_stream as current_stream,
     default_stream as default_stream,
@@ -92,6 +92,20 @@ from cujit.types import *  # noqa: F403
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from cujit._algorithms.element_kernel import (
+        ElementwiseKernel as ElementwiseKernel,
+        FusedKernel as FusedKernel,
+        elementwise as elementwise,
+        fuse as fuse,
+    )
+    from cujit._algorithms.histogram import histogram as histogram, unique as unique
+    from cujit._algorithms.mapping import map as map, zip_with as zip_with
+    from cujit._algorithms.reduce import Reduce as Reduce, reduce as reduce
+    from cujit._algorithms.reduction_kernel import ReductionKernel as ReductionKernel, reduction as reduction
+    from cujit._algorithms.scan import scan as scan
+    from cujit._algorithms.segments import segmented_reduce as segmented_reduce, segmented_scan as segmented_scan
+    from cujit._algorithms.selection import filter as filter, select as select
+    from cujit._algorithms.sort import argsort as argsort, sort as sort, sort_by as sort_by, top_k as top_k
     from cujit._annotations import StreamLike
     from cujit._ufunc.gufunc import guvectorize as guvectorize
     from cujit._ufunc.ufunc import vectorize as vectorize
@@ -127,7 +141,17 @@ if TYPE_CHECKING:
         HostOnlyCUDAMemoryManager as HostOnlyCUDAMemoryManager,
         set_memory_manager as set_memory_manager,
     )
+    from cujit.cuda._memory.pools import (
+        MemoryPool as MemoryPool,
+        get_default_memory_pool as get_default_memory_pool,
+        get_default_pinned_memory_pool as get_default_pinned_memory_pool,
+    )
+    from cujit.cuda.array_functions import get_array_module as get_array_module
+    from cujit.cuda.benchmarking import BenchmarkResult as BenchmarkResult, benchmark as benchmark
+    from cujit.cuda.cuda_array import CudaArray as CudaArray
     from cujit.cuda.devices import MemoryInfo as MemoryInfo
+    from cujit.cuda.graphs import Graph as Graph, graph as graph
+    from cujit.cuda.profiling_range import profile_range as profile_range
 
 # Modules that numba.cuda has and cujit does not need itself. All are imported when they are asked for.
 __path__.append(__path__[0].removesuffix("cuda") + "_numba/modules")   # noqa: F405
@@ -143,7 +167,22 @@ _LATER = {
                     "_memory.memory"),
     **dict.fromkeys(("BaseCUDAMemoryManager", "GetIpcHandleMixin", "HostOnlyCUDAMemoryManager", "set_memory_manager"),
                     "_memory.memory_managers"),
+    **dict.fromkeys(("MemoryPool", "get_default_memory_pool", "get_default_pinned_memory_pool"), "_memory.pools"),
+    **dict.fromkeys(("Graph", "graph"), "graphs"),
+    **dict.fromkeys(("BenchmarkResult", "benchmark"), "benchmarking"),
+    "CudaArray": "cuda_array",
     "MemoryInfo": "devices",
+    "profile_range": "profiling_range",
+    "get_array_module": "array_functions",
+    **dict.fromkeys(("ElementwiseKernel", "FusedKernel", "elementwise", "fuse"), "_algorithms.element_kernel"),
+    **dict.fromkeys(("ReductionKernel", "reduction"), "_algorithms.reduction_kernel"),
+    **dict.fromkeys(("Reduce", "reduce"), "_algorithms.reduce"),
+    **dict.fromkeys(("filter", "select"), "_algorithms.selection"),
+    **dict.fromkeys(("map", "zip_with"), "_algorithms.mapping"),
+    **dict.fromkeys(("histogram", "unique"), "_algorithms.histogram"),
+    "scan": "_algorithms.scan",
+    **dict.fromkeys(("segmented_reduce", "segmented_scan"), "_algorithms.segments"),
+    **dict.fromkeys(("argsort", "sort", "sort_by", "top_k"), "_algorithms.sort"),
 }
 if _environ.get("CUJIT_MEMORY_MANAGER") or _environ.get("NUMBA_CUDA_MEMORY_MANAGER"):
     from cujit.cuda._memory.memory_managers import use_environment as _use_environment
@@ -166,7 +205,8 @@ if not TYPE_CHECKING:   # who reads this without running it learns of missing na
             return guvectorize
         if name in _LATER:
             import importlib
-            return getattr(importlib.import_module(f"cujit.cuda.{_LATER[name]}"), name)
+            package = "cujit" if _LATER[name].startswith("_algorithms.") else "cujit.cuda"
+            return getattr(importlib.import_module(f"{package}.{_LATER[name]}"), name)
         from cujit._numba.names import missing_from_cuda
 
         return missing_from_cuda(name)

@@ -369,6 +369,54 @@ def cp_async_commit() -> None:
 def cp_async_wait(n: Integer) -> None:
     """Waits until at most n (a constant) of the thread's latest groups are still being copied."""
 
+class warp:
+    @staticmethod
+    def inclusive_scan(value: Any, op: Callable[[Any, Any], Any] = ...) -> Any:
+        """op over the values of the lanes of the warp up to this one."""
+    @staticmethod
+    def exclusive_scan(value: Any, op: Callable[[Any, Any], Any] = ..., init: Any = 0) -> Any:
+        """op over the start and the values of the lanes of the warp before this one; the start in the first."""
+    @staticmethod
+    def reduce(value: Any, op: Callable[[Any, Any], Any] = ...) -> Any:
+        """op over the values of all lanes of the warp, in every lane."""
+
+
+class block:
+    @staticmethod
+    def inclusive_scan(value: Any, op: Callable[[Any, Any], Any] = ...) -> Any:
+        """op over the values of the threads of the block up to this one; also of tuples of items."""
+    @staticmethod
+    def exclusive_scan(value: Any, op: Callable[[Any, Any], Any] = ..., init: Any = 0) -> Any:
+        """op over the start and the values of the threads of the block before this one; also of tuples of items."""
+    @staticmethod
+    def reduce(value: Any, op: Callable[[Any, Any], Any] = ...) -> Any:
+        """op over the values of all threads of the block, in every thread of it."""
+    @staticmethod
+    def to_blocked(items: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The items of the block in blocked order, from those in striped order."""
+    @staticmethod
+    def to_striped(items: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The items of the block in striped order, from those in blocked order."""
+    @staticmethod
+    def load(array: Array, first: Integer, count: int, default: Any = 0) -> tuple[Any, ...]:
+        """A tuple of `count` items of each thread, in blocked order, from array[first] on; neighbouring threads read neighbouring elements. Behind the end of the array items are `default`."""
+    @staticmethod
+    def load_striped(array: Array, first: Integer, count: int, default: Any = 0) -> tuple[Any, ...]:
+        """A tuple of `count` items of each thread, in striped order, from array[first] on. Behind the end of the array items are `default`."""
+    @staticmethod
+    def store(array: Array, first: Integer, items: tuple[Any, ...]) -> None:
+        """Stores the items of each thread, in blocked order, from array[first] on; neighbouring threads write neighbouring elements. What is behind the end of the array is left out."""
+    @staticmethod
+    def store_striped(array: Array, first: Integer, items: tuple[Any, ...]) -> None:
+        """Stores the items of each thread, in striped order, from array[first] on. What is behind the end of the array is left out."""
+    @staticmethod
+    def histogram(items: Any, bins: int) -> Any:
+        """A shared array of `bins` counts, known while compiling: how many items of the block each bin has; items outside of the bins are not counted."""
+    @staticmethod
+    def radix_sort(keys: Any, values: Any = None) -> Any:
+        """The items of the block in order, NaN last, stable, in blocked order; with values (keys, values), each value where its key is."""
+
+
 class cg:
     @staticmethod
     def this_cluster() -> cooperative_groups.Cluster:

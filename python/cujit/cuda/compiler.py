@@ -106,8 +106,7 @@ def compile(pyfunc: PythonFunction | Sequence[PythonFunction], sig: SignatureLik
     abi_info : dict, optional
         {"abi_name": str} names a device function in the PTX.
     output : {"ptx", "llvm", "ltoir", "cubin"}
-        What is made: PTX, LLVM IR, LTO-IR for GPUs from compute capability 10.0 on, or of a kernel machine code, linked
-        with what it calls.
+        What is made: PTX, LLVM IR, LTO-IR, or of a kernel machine code, linked with what it calls.
     forceinline : bool
         With output="ltoir": the linker puts the function's code into its callers.
 
@@ -119,8 +118,8 @@ def compile(pyfunc: PythonFunction | Sequence[PythonFunction], sig: SignatureLik
     Raises
     ------
     NotImplementedError
-        Another `abi` or `output`, abi="c" with a kernel, a cubin of a device function, LTO-IR for an older GPU, `check`
-        of a kernel.
+        Another `abi` or `output`, abi="c" with a kernel, a cubin of a device function, `check` of a
+        kernel.
     LinkerError
         A cubin cannot be linked, or nvJitLink, which does that, is not installed, or for LTO-IR libNVVM.
     ValueError
@@ -141,7 +140,7 @@ def compile(pyfunc: PythonFunction | Sequence[PythonFunction], sig: SignatureLik
         raise NotImplementedError("abi 'c' is for device functions")
     arguments, result = signatures.normalize(sig)
     sm = _sm(cc or config.CUDA_DEFAULT_PTX_CC)
-    _check_output(output, device, sm)
+    _check_output(output, device)
     if forceinline and output != "ltoir":
         raise ValueError("forceinline has a meaning in LTO output only")
     function: Any = pyfunc.py_func if isinstance(pyfunc, Dispatcher) else pyfunc
@@ -201,14 +200,9 @@ def compile_all(pyfunc: PythonFunction, sig: SignatureLike, *, device: bool = Tr
 
 # What inspect() calls the outputs.
 _STAGES = {"ptx": "asm", "llvm": "llvm", "ltoir": "nvvm"}
-_FIRST_LTOIR = 100
 
 
-def _check_output(output, device, sm):
-    if output == "ltoir" and sm < _FIRST_LTOIR:
-        raise NotImplementedError(f"output 'ltoir' for compute capability {sm // 10}.{sm % 10}: libNVVM, which makes "
-                                  "LTO-IR, reads LLVM 7's IR for GPUs before 10.0, and cujit's LLVM writes newer IR; "
-                                  "give cc=(10, 0) or above, or output='ptx', which nvJitLink links beside LTO-IR")
+def _check_output(output, device):
     if output not in (*_STAGES, "cubin"):
         raise NotImplementedError(f"output {output!r}: there are 'ptx', 'llvm', 'ltoir' and, of kernels, 'cubin'")
     if output == "cubin" and device:
@@ -233,10 +227,9 @@ def _finished(text, function, output, sm):
     """What the text of a stage becomes: LTO-IR where that is wanted."""
     if output != "ltoir":
         return text
-    from cujit.cuda._link import toolkit
+    from cujit.cuda._link.lto import ltoir
 
-    toolkit.find()
-    return _core.compile_llvm(text, function.__name__, sm)
+    return ltoir(text, function.__name__, sm)
 
 
 def _linked_code(item, sm, output):

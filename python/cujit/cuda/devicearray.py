@@ -8,7 +8,7 @@ import numpy as np
 
 from cujit import _core
 from cujit.cuda._array import layout
-from cujit.cuda._array.arithmetic import NoArithmetic
+from cujit.cuda._array.arithmetic import Arithmetic
 from cujit.cuda._array.array_views import ArrayViews, view_of
 from cujit.cuda.devices import need_device, on
 
@@ -24,7 +24,7 @@ _NEITHER = (np.generic, int, float, complex, str, bytes, tuple, list)  # what no
 _SMALL = 1 << 16  # bytes up to which an assigned value is broadcast on the host rather than by a kernel
 
 
-class DeviceNDArray(ArrayViews, NoArithmetic):
+class DeviceNDArray(ArrayViews, Arithmetic):
     """A NumPy-like array in device memory; made by cuda.to_device, cuda.device_array and their like.
 
     Slices and views share the memory and keep it alive.
@@ -179,7 +179,7 @@ class DeviceNDArray(ArrayViews, NoArithmetic):
         """A new host array with these strides; it holds what is in the gaps too."""
         block = np.empty(self.alloc_size, np.uint8)
         if block.size:
-            _core.copy_to_host(block, self, stream)
+            _core.copy_to_host(block, self, stream, True)
         return np.ndarray(self.shape, self.dtype, block, strides=self.strides)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
@@ -524,9 +524,7 @@ def device_array(shape: Shape, dtype: DTypeLike = np.float64, strides: Sequence[
     TypeError for a shape that is not of integers, ValueError for another order than "C" and "F".
     """
     need_device()
-    lengths, element = layout.as_shape(shape), np.dtype(dtype)
-    if any(n < 0 for n in lengths):
-        raise ValueError(f"negative length in the shape {lengths}")
+    lengths, element = layout.of_new_array(shape, dtype)
     if strides is None:
         strides = layout.contiguous_strides(lengths, element.itemsize, order)
     return _allocate(lengths, layout.as_shape(strides), element, stream)
@@ -538,6 +536,17 @@ def device_array_like(ary: HostOrDeviceArray, stream: StreamLike = 0) -> DeviceN
     need_device()
     strides = layout.like_strides(like.shape, like.strides, like.dtype.itemsize)
     return _allocate(like.shape, strides, like.dtype, stream)
+
+
+def converted_copy(array: DeviceNDArray, dtype: np.dtype[Any], stream: StreamLike = 0) -> DeviceNDArray:
+    """A new array with the elements as another dtype, where the array is, in its order."""
+    stream = stream or _core.current_stream() or array.stream
+    with on(array.device):
+        strides = layout.like_strides(array.shape, array.strides, array.dtype.itemsize)
+        packed = tuple(s // array.dtype.itemsize * dtype.itemsize for s in strides)
+        made = _allocate(array.shape, packed, dtype, stream)
+        _assign(made, array, stream)
+    return made
 
 
 def _converted(value: Any, dtype: np.dtype[Any]) -> np.ndarray:
@@ -574,6 +583,8 @@ def to_device(obj: Any, stream: StreamLike = 0, copy: bool = True, to: DeviceNDA
     `to`: an existing device array to copy into, which is returned. copy=False only allocates. ValueError for a host
     array that is not one block of memory; axes of stride 0 are stored once.
     """
+    if to is not None and not isinstance(to, DeviceNDArray):
+        raise TypeError(f"`to` is a device array, not of type {type(to).__name__!r}")
     if to is not None:
         if copy:
             to.copy_to_device(obj, stream)

@@ -5,7 +5,7 @@ import contextlib
 import functools
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, SupportsIndex, TypeVar
 
 from cujit import _core
 from cujit.cuda.device_attributes import DeviceAttributes
@@ -49,11 +49,15 @@ _thread = _Thread()
 class Device(DeviceAttributes):
     """The CPU device or a GPU. CUDA's device attributes are attributes in capitals: device.MULTIPROCESSOR_COUNT.
 
-    `with device:` makes it this thread's current one for the block.
+    `with device:` makes it this thread's current one for the block. Device(0) is gpus[0].
     """
 
-    def __init__(self, core: _core.Device) -> None:
-        self._core = core
+    def __new__(cls, core: _core.Device | int) -> Device:
+        return super().__new__(cls) if isinstance(core, _core.Device) else gpus[core]
+
+    def __init__(self, core: _core.Device | int) -> None:
+        if isinstance(core, _core.Device):
+            self._core = core
 
     @property
     def id(self) -> int:
@@ -134,8 +138,15 @@ class Device(DeviceAttributes):
         return Context(self)
 
     def reset(self) -> None:
-        """Waits until the device is idle. Arrays and kernels stay valid."""
+        """Waits until the device is idle, and gives back the memory that no array uses. Arrays and kernels stay
+        valid."""
         self.synchronize()
+        self.give_back_memory()
+
+    def give_back_memory(self) -> None:
+        """What the pools of device memory and of pinned memory keep."""
+        for is_pinned in (False, True):
+            self._core.empty_pool(is_pinned)
 
     def __enter__(self) -> Device:
         enter(self)
@@ -169,6 +180,12 @@ def need_device() -> Device:
         core = _core.current_device()
         _thread.stack.append((_device(core.kind, core.id), _core.chosen_device(), 0))
     return _thread.stack[-1][0]
+
+
+def device_of_kind(kind: str) -> Device:
+    """The current device where it is of that kind, else the first such one."""
+    current = need_device()
+    return current if current.kind == kind else _device(kind, 0)
 
 
 def enter(device: Device) -> None:
@@ -236,7 +253,10 @@ def get_current_device() -> Device:
 
 
 def select_device(device_id: int) -> Device:
-    """Makes that device this thread's current one, and returns it. IndexError where there is none of this number."""
+    """Makes that device this thread's current one, and returns it. IndexError where there is none of this number,
+    TypeError where it is none."""
+    if not isinstance(device_id, SupportsIndex):
+        raise TypeError(f"a device is its number, not {device_id!r}")
     if not 0 <= device_id < len(gpus):
         raise IndexError(f"there is no device {device_id}; there {'is' if len(gpus) == 1 else 'are'} {len(gpus)}")
     device = gpus[device_id]
@@ -250,13 +270,15 @@ def select_device(device_id: int) -> Device:
 
 
 def close() -> None:
-    """Waits for the work of this thread's device and forgets which device it was. Arrays and kernels stay valid.
+    """Waits for the work of this thread's device, gives back the memory there that no array uses, and forgets which
+    device it was. Arrays and kernels stay valid.
 
     Where a kernel has broken a GPU's context it raises that error, after which the process can use no GPU any more: the
     driver refuses new contexts as well."""
     try:
         if _thread.stack:
             synchronize()
+            _thread.stack[-1][0].give_back_memory()
     finally:
         _thread.stack.clear()
         _core.set_current_device(None)
@@ -554,6 +576,11 @@ class runtime:
             return CPU_CUDA_VERSION
         version = _core.driver_version()
         return version // 1000, version % 1000 // 10
+
+    @staticmethod
+    def is_supported_version() -> bool:
+        """True: cujit needs no toolkit of a certain version."""
+        return True
 
 
 @contextlib.contextmanager

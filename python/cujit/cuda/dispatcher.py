@@ -1,13 +1,13 @@
 """The objects that cuda.jit makes: functions compiled once for each list of argument types."""
 from __future__ import annotations
 
-import ast
 import functools
 import types as python_types
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from cujit import _core
 from cujit.cuda._dispatch import signature as signatures
+from cujit.cuda._dispatch.generated_source import code_at_the_place_of
 from cujit.cuda._dispatch.inspection import Inspection, Overload
 from cujit.cuda._dispatch.launchers import ExtendedLauncher, ForAll, argument_type, block_for, quiet_launcher
 from cujit.errors import LaunchConfigurationError
@@ -71,6 +71,7 @@ class Dispatcher(Inspection, Generic[_P, _R]):
         self._profiler: Profiler | None = None
         self._specializations: dict[ArgumentTypes, Dispatcher[_P, _R]] = {}
         self._configured: dict[Any, Dispatcher[_P, _R]] = {}
+        self._captures: list[dict[str, Any]] = []
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else python_types.MethodType(self, instance)
@@ -392,6 +393,11 @@ class Dispatcher(Inspection, Generic[_P, _R]):
         """
         return {**self.options, "device": self.is_device, "extensions": self._extensions}
 
+    @property
+    def _device(self) -> bool:
+        """is_device, by the name that functions of numba's simulator have it."""
+        return self.is_device
+
     # --- code for one configuration ----------------------------------------------------------------------------------
 
     def mark_launch_config_sensitive(self) -> None:
@@ -418,12 +424,28 @@ class Dispatcher(Inspection, Generic[_P, _R]):
             raise RuntimeError(f"code is compiled for a launch of {launch.dispatcher!r}, not of this kernel")
         self.bind(launch.launcher)
 
+    def _compiled_for_launch(self) -> None:
+        """Called by launches that have compiled code."""
+        from cujit.cuda import launchconfig
+
+        for record in list(self._captures):
+            record["config"] = launchconfig.current_launch_config()
+
+    def _capture(self, record: dict[str, Any], begins: bool) -> None:
+        """Begins or ends to put the configurations of launches that compile into a record."""
+        kept = [each for each in self._captures if each is not record]
+        self._captures[:] = [*kept, record] if begins else kept
+        for kernel in (self, *self._configured.values()):
+            kernel.watch(bool(self._captures))
+
     def _for_configuration(self, launcher: _core.Launcher) -> _core.Launcher:
         """Called by launches whose configuration the code is not for."""
         key = launcher.griddim, launcher.blockdim, launcher.sharedmem, launcher.cluster
         own = self._configured.get(key)
         if own is None:
             own = self._configured.setdefault(key, self._copy())
+            own._captures = self._captures
+            own.watch(bool(self._captures))
         stated = launcher.griddim, launcher.blockdim, launcher.stream, launcher.sharedmem
         return own.quiet_launcher(stated if launcher.cluster is None else (*stated, launcher.cluster))
 
@@ -452,35 +474,44 @@ class ExtendedDispatcher(Dispatcher[_P, _R]):
         return ExtendedLauncher(self, super().__getitem__(configuration))
 
 
+CUDADispatcher = Dispatcher   # numba's name, which programs use with isinstance()
+
+
 def converting(function: PythonFunction, types: ArgumentTypes, result: Type | None,
                name: str | None = None) -> PythonFunction:
-    """A Python function that converts scalar arguments to `types`, calls `function`, and converts its result.
+    """A Python function that converts arguments to `types`, calls `function`, and converts its result: numbers, and
+    those in tuples. All else keeps the type that it has.
 
     result: the type of the result, or None for the one that it has.
     """
     namespace: dict[str, Any] = {"function": Dispatcher(function, device=True)}
-    arguments, passed = [f"a{k}" for k in range(len(types))], []
+    arguments = [f"a{k}" for k in range(len(types))]
+    lines, passed = [], []
     for argument, a_type in zip(arguments, types, strict=True):
-        is_scalar = a_type in _core.scalar_types.values()
-        passed.append(f"type_{argument}({argument})" if is_scalar else argument)
-        namespace[f"type_{argument}"] = a_type
-    call = f"return function({', '.join(passed)})"
-    if result not in (None, _NONE):
-        namespace["result"] = result
-        call = f"return result(function({', '.join(passed)}))"
+        taken, converted = _conversion(a_type, argument, namespace)
+        passed.append(converted)
+        if taken != argument:
+            lines.append(f"{taken} = {argument}")
+    call = f"function({', '.join(passed)})"
+    if result in (None, _NONE):
+        lines.append(f"return {call}")
+    else:
+        taken, converted = _conversion(result, "result", namespace)
+        lines += [f"{taken} = {call}", f"return {converted}"]
     name = name or function.__name__
     label = name if name.isidentifier() else "compiled"
-    exec(code_at_the_place_of(function, f"def {label}({', '.join(arguments)}):\n    {call}\n"), namespace)
+    body = "".join(f"    {line}\n" for line in lines)
+    exec(code_at_the_place_of(function, f"def {label}({', '.join(arguments)}):\n{body}"), namespace)
     return namespace[label]
 
 
-def code_at_the_place_of(function: PythonFunction, source: str) -> python_types.CodeType:
-    """The source's code. What is said of it is said of the line where the function begins."""
-    code = getattr(function, "__code__", None)
-    file, line = (code.co_filename, code.co_firstlineno) if code else ("<string>", 1)
-    place = {"lineno": line, "end_lineno": line, "col_offset": 0, "end_col_offset": 0}
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        vars(node).update({name: place[name] for name in node._attributes})
-    code_of_source: python_types.CodeType = compile(tree, file, "exec")
-    return code_of_source
+def _conversion(a_type: Any, name: str, namespace: dict[str, Any]) -> tuple[str, str]:
+    """(what a value is assigned to, what is then it converted to `a_type`), as source; types go into `namespace`."""
+    if a_type in _core.scalar_types.values():
+        namespace[f"type_{name}"] = a_type
+        return name, f"type_{name}({name})"
+    if a_type.kind != "tuple":
+        return name, name
+    parts = [_conversion(item, f"{name}_{k}", namespace) for k, item in enumerate(a_type.types)]
+    taken, converted = ("".join(f"{part[side]}, " for part in parts) for side in (0, 1))
+    return f"({taken})", f"({converted})"

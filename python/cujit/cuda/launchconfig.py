@@ -1,11 +1,14 @@
 """The launch that code is compiled for, for overloads that choose an implementation by its configuration."""
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cujit import _core
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cujit.cuda.dispatcher import Dispatcher
 
 
@@ -66,3 +69,40 @@ def ensure_current_launch_config() -> LaunchConfig:
     if found is None:
         raise RuntimeError("no code is compiled for a launch in this thread")
     return found
+
+
+@contextlib.contextmanager
+def capture_compile_config(dispatcher: Dispatcher[..., Any]) -> Iterator[dict[str, LaunchConfig | None]]:
+    """Notes for which launch a kernel is compiled.
+
+    Parameters
+    ----------
+    dispatcher : Dispatcher
+        The kernel.
+
+    Yields
+    ------
+    dict
+        Its "config" is None until a launch compiles code, then what current_launch_config() gave for the last that did.
+
+    Raises
+    ------
+    TypeError
+        This is not a kernel.
+
+    Examples
+    --------
+    >>> from cujit.cuda import launchconfig
+    >>> with launchconfig.capture_compile_config(kernel) as captured:
+    ...     pass
+    >>> captured["config"] is None
+    True
+    """
+    if not isinstance(dispatcher, _core.KernelBase):
+        raise TypeError(f"a kernel is needed, not {dispatcher!r}")
+    record: dict[str, LaunchConfig | None] = {"config": None}
+    dispatcher._capture(record, True)
+    try:
+        yield record
+    finally:
+        dispatcher._capture(record, False)

@@ -45,19 +45,19 @@ def _compile(kernel, state):
         kernel.specialized = specialized
 
 
-def reduce_ufunc(ufunc, function, signatures, *more):
+def reduce_ufunc(ufunc, function, signatures, *more, keywords=()):
     """What __reduce__ of UFunc and GUFunc returns. function: a Dispatcher of theirs; signatures: (types, result) pairs;
-    more: what their class takes between signatures and options."""
+    more: what their class takes between signatures and options; keywords: what it takes besides."""
     if _has_name(ufunc, ufunc.__module__, ufunc.__qualname__):
         return _by_name, (ufunc.__module__, ufunc.__qualname__)
-    about = (signatures, more, dict(function.options))
+    about = (signatures, more, dict(function.options), dict(keywords))
     return (_rebuild_ufunc, (type(ufunc), by_value(function.py_func), about), ufunc.max_blocksize, None, None,
             _set_blocksize)
 
 
 def _rebuild_ufunc(cls, function, about):
-    signatures, more, options = about
-    return cls(function, [result(*types) for types, result in signatures], *more, options)
+    signatures, more, options, keywords = about
+    return cls(function, [result(*types) for types, result in signatures], *more, options, **keywords)
 
 
 def _set_blocksize(ufunc, threads):

@@ -3,7 +3,8 @@
 xoroshiro128+ keeps a state for each thread in an array, with the streams and values of numba.cuda.random. Philox
 4x32-10 needs no state: a value is a function of seed, sequence and offset, so any thread can make any of them.
 
-create_xoroshiro128p_states and init_xoroshiro128p_states are for the host; all other functions are for kernels.
+create_xoroshiro128p_states, init_xoroshiro128p_states and init_xoroshiro128p_states_cpu are for the host; all other
+functions are for kernels.
 """
 from __future__ import annotations
 
@@ -183,10 +184,18 @@ def init_xoroshiro128p_states(states: DeviceNDArray, seed: Integer, subsequence_
                               stream: StreamLike = 0) -> None:
     """Sets a device array of xoroshiro128p_dtype: element i starts 2**64 * (subsequence_start + i) steps into the
     seed's sequence, so that no two overlap."""
+    states.copy_to_device(_states(len(states), seed, subsequence_start), stream=stream)
+
+
+def init_xoroshiro128p_states_cpu(states: NDArray[Any], seed: Integer, subsequence_start: int = 0) -> None:
+    """init_xoroshiro128p_states for a NumPy array."""
+    states[:] = _states(len(states), seed, subsequence_start)
+
+
+def _states(n: int, seed: Integer, subsequence_start: int) -> NDArray[Any]:
     if subsequence_start < 0:
         raise ValueError(f"subsequence_start is {subsequence_start}: it cannot be negative")
-    host = states_on_host(len(states), seed, int(subsequence_start))
-    states.copy_to_device(host.view(xoroshiro128p_dtype).reshape(len(states)), stream=stream)
+    return states_on_host(n, seed, int(subsequence_start)).view(xoroshiro128p_dtype).reshape(n)
 
 
 def create_xoroshiro128p_states(n: int, seed: Integer, subsequence_start: int = 0,

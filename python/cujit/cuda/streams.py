@@ -42,6 +42,19 @@ class Stream(_core.Stream):
         super().synchronize()
         _callbacks.wait(self.handle)
 
+    def record(self, event: Event) -> None:
+        """Marks this place in the stream: event.record(stream)."""
+        event.record(self)
+
+    def wait_event(self, event: Event) -> None:
+        """Work put into the stream from now on waits until the event, of this or another stream, is reached."""
+        self.wait(event)
+
+    def close(self) -> None:
+        """Waits for all work put into the stream and the callbacks behind it. From then on its use is a ValueError."""
+        super().close()
+        _callbacks.wait(self.handle)
+
     @contextlib.contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:
         """A context at whose end all work put into the stream is done."""

@@ -5,10 +5,10 @@
 #include "core/base/address.h"
 #include "ext/argument/argument_types.h"
 #include "ext/array/array_kind.h"
+#include "ext/array/array_view.h"
 #include "ext/guard.h"
 #include "ext/raise.h"
-#include "ext/array/array_view.h"
-#include "ext/snapshot/class_types.h"
+#include "ext/snapshot/class/class_types.h"
 #include "ext/snapshot/number.h"
 #include "ext/snapshot/type_value.h"
 

@@ -1,11 +1,11 @@
 /* Values -> Types as kernel arguments, and numbers -> bytes. */
 #include "ext/argument/argument_types.h"
 
+#include "ext/array/array_view.h"
+#include "ext/array/element_types.h"
 #include "ext/guard.h"
 #include "ext/raise.h"
-#include "ext/array/array_view.h"
-#include "ext/snapshot/class_types.h"
-#include "ext/array/element_types.h"
+#include "ext/snapshot/class/class_types.h"
 #include "ext/snapshot/number.h"
 #include "ext/snapshot/type_value.h"
 
@@ -125,13 +125,14 @@ static const Type *scalar_element(ExtState *state, PyObject *value)
     return type;
 }
 
-/* Members whose values are no numbers are known while compiling only. */
+/* Members whose values are neither numbers nor tuples of them are known while compiling only. */
 static const Type *enum_argument(PyObject *value, const Type *type)
 {
     if (!type || type->kind != TYPE_TUPLE || type->items[0]->kind != TYPE_NONE)
         return type;
     PyErr_Format(PyExc_TypeError,
-                 "kernels take members of enums whose values are numbers, not %R; one that the kernel finds as a "
+                 "kernels take members of enums whose values are numbers or tuples of numbers, not %R; one that the "
+                 "kernel finds as a "
                  "global or captured variable can be compared with others",
                  value);
     return NULL;

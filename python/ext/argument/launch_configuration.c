@@ -83,7 +83,7 @@ static bool read_shared(PyObject *object, uint32_t *out)
     int64_t value = PyLong_AsLongLongAndOverflow(integer, &overflow);
     Py_DECREF(integer);
     if (overflow || value < 0 || value > INT32_MAX)
-        return fail("dynamic shared memory is a number of bytes from 0 up");
+        return fail("dynamic shared memory is a number of bytes from 0 to 2147483647");
     *out = (uint32_t)value;
     return true;
 }

@@ -200,6 +200,53 @@ static void release_left(void)
     }
 }
 
+typedef struct Description {
+    const JitSpecialization *specialization;
+    Buf types;
+} Description;
+
+static bool describe(void *data)
+{
+    Description *description = data;
+    uint32_t count;
+    const Type *const *types = jit_types(description->specialization, &count);
+    jit_describe_types(&description->types, types, count);
+    return true;
+}
+
+static PyObject *seconds_of_steps(const int64_t *times)
+{
+    PyObject *steps = PyDict_New();
+    for (int i = 0; steps && i < JIT_STEP_COUNT; i++) {
+        PyObject *seconds = PyFloat_FromDouble((double)times[i] * 1e-9);
+        if (!seconds || PyDict_SetItemString(steps, jit_step_names[i], seconds) < 0)
+            Py_CLEAR(steps);
+        Py_XDECREF(seconds);
+    }
+    return steps;
+}
+
+/* Tells the logger, for the one who has it first. A program that has not imported logging listens to none. */
+static bool log_made(const ExtKernel *kernel, const JitSpecialization *specialization)
+{
+    const int64_t *times = jit_take_times(specialization);
+    PyObject *logging = times ? PyImport_GetModule(kernel->state->logging_name) : NULL;
+    if (!logging)
+        return !PyErr_Occurred();
+    Py_DECREF(logging);
+    Description description = {.specialization = specialization};
+    PyObject *module = PyImport_ImportModule("cujit._log"), *steps = seconds_of_steps(times), *done = NULL;
+    if (module && steps && ext_guard(describe, &description))
+        done = PyObject_CallMethod(module, "made", "OssOO", kernel, buf_text(&description.types),
+                                   rt_device_name(jit_device(specialization)),
+                                   jit_from_disk(specialization) ? Py_True : Py_False, steps);
+    buf_free(&description.types);
+    Py_XDECREF(steps);
+    Py_XDECREF(module);
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
 /* In the main thread, signals are heard while it waits. */
 static const JitSpecialization *specialize(ExtKernel *kernel, RtDevice *device, const Type *const *types,
                                            uint32_t count, Diag *diag)
@@ -225,7 +272,7 @@ static __attribute__((noinline)) const JitSpecialization *compile(ExtKernel *ker
     if (!found)
         ext_raise(&diag);
     if (found && (!warn_about_cache() || !warn_about_source(found) ||
-                  (kernel->warn_float64 && !warn_about_widenings(kernel, types, count))))
+                  (kernel->warn_float64 && !warn_about_widenings(kernel, types, count)) || !log_made(kernel, found)))
         return NULL;
     return found;
 }

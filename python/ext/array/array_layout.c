@@ -1,7 +1,7 @@
 /* Shapes and strides: contiguity, and whether what another library says of its memory can be true. */
 #include "ext/array/array_layout.h"
 
-#include "core/kernel_abi.h"
+#include "core/kernel/kernel_abi.h"
 #include "ext/py.h"
 
 void ext_contiguity(int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size, bool *c_contiguous,

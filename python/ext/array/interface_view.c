@@ -39,9 +39,11 @@ static int read_integers(PyObject *tuple, const char *name, int64_t *out)
     }
     int count = (int)PyTuple_GET_SIZE(tuple);
     for (int i = 0; i < count; i++) {
-        PyObject *integer = PyNumber_Index(PyTuple_GET_ITEM(tuple, i));
+        PyObject *item = PyTuple_GET_ITEM(tuple, i), *integer = PyNumber_Index(item);
         out[i] = integer ? PyLong_AsLongLong(integer) : -1;
         Py_XDECREF(integer);
+        if (PyErr_ExceptionMatches(PyExc_TypeError) && !PyIndex_Check(item))
+            PyErr_Format(PyExc_TypeError, "'%s' of __cuda_array_interface__ has %R, which is no integer", name, item);
         if (PyErr_Occurred())
             return -1;
     }
@@ -84,6 +86,14 @@ static bool read_dtype(ExtState *state, PyObject *text, PyObject *fields, ExtArr
     return view->element != NULL;
 }
 
+static bool read_address(PyObject *number, const char *key, uint64_t *out)
+{
+    *out = PyLong_AsUnsignedLongLong(number);
+    if (PyErr_ExceptionMatches(PyExc_OverflowError))
+        PyErr_Format(PyExc_ValueError, "%R in '%s' of __cuda_array_interface__ is no address", number, key);
+    return !PyErr_Occurred();
+}
+
 static bool read_data(PyObject *data, ExtArrayView *view)
 {
     if (!data || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2) {
@@ -96,8 +106,9 @@ static bool read_data(PyObject *data, ExtArrayView *view)
                      Py_TYPE(pointer)->tp_name);
         return false;
     }
-    view->pointer = pointer == Py_None ? 0 : PyLong_AsUnsignedLongLong(pointer);
-    int read_only = PyErr_Occurred() ? -1 : PyObject_IsTrue(PyTuple_GET_ITEM(data, 1));
+    view->pointer = 0;
+    bool has_address = pointer == Py_None || read_address(pointer, "data", &view->pointer);
+    int read_only = has_address ? PyObject_IsTrue(PyTuple_GET_ITEM(data, 1)) : -1;
     view->read_only = read_only == 1;
     return read_only >= 0;
 }
@@ -129,7 +140,7 @@ static bool read_stream(PyObject *stream, ExtArrayView *view)
         PyErr_Format(PyExc_TypeError, "'stream' of __cuda_array_interface__ is of type '%s', not an int",
                      Py_TYPE(stream)->tp_name);
     else if (view->has_stream)
-        view->stream_handle = PyLong_AsUnsignedLongLong(stream);
+        return read_address(stream, "stream", &view->stream_handle);
     return !PyErr_Occurred();
 }
 

@@ -183,6 +183,15 @@ static PyObject *kernel_is_bound(ExtKernel *self, PyObject *Py_UNUSED(ignored))
     return PyBool_FromLong(atomic_load(&self->bound) != NULL);
 }
 
+static PyObject *kernel_watch(ExtKernel *self, PyObject *wanted)
+{
+    int is_wanted = PyObject_IsTrue(wanted);
+    if (is_wanted < 0)
+        return NULL;
+    self->is_watched = is_wanted;
+    Py_RETURN_NONE;
+}
+
 /* Of the snapshot: all that the function and what it may call is linked with, each once. */
 static PyObject *kernel_links(ExtKernel *self, PyObject *Py_UNUSED(ignored))
 {
@@ -208,6 +217,7 @@ static PyMethodDef kernel_methods[] = {
     {"compile", (PyCFunction)ext_kernel_compile, METH_O, "Compiles for these argument types and the current device."},
     {"freeze", (PyCFunction)kernel_freeze, METH_NOARGS, "Accepts only the types compiled so far from now on."},
     {"bind", (PyCFunction)kernel_bind, METH_O, "The code is for this launcher's configuration only from now on."},
+    {"watch", (PyCFunction)kernel_watch, METH_O, "Whether _compiled_for_launch() is called where a launch compiles."},
     {"is_bound", (PyCFunction)kernel_is_bound, METH_NOARGS, "Whether the code is for one configuration only."},
     {"quiet_launcher", (PyCFunction)kernel_quiet_launcher, METH_O,
      "self[configuration] without a hint that the grid is small."},

@@ -12,6 +12,7 @@
 #include "ext/kernel_exception.h"
 #include "ext/module_parts.h"
 #include "ext/object/device_object.h"
+#include "ext/object/graph_object.h"
 #include "ext/object/launch_device.h"
 #include "ext/object/stream_object.h"
 #include "ext/observation.h"
@@ -68,6 +69,9 @@ static bool run(ExtLaunchFrame *frame, RtLaunch launch, JitOverflows *overflows,
         launch.parameters = frame->parameters;
         return jit_launch(frame->specialization, launch, overflows, ran, diag);
     }
+    if (rt_graph_recorded())
+        return diag_fail(diag, NULL, DIAG_CAPTURE, "a host array as an argument",
+                         "cuda.to_device() makes a device array of it");
     bool launched = ext_host_arrays_copy_in(frame, launch.stream, diag);
     launch.parameters = frame->parameters;
     launched = launched && jit_launch(frame->specialization, launch, overflows, ran, diag);
@@ -140,6 +144,8 @@ static bool launch_in_stream(const ExtLauncher *self, ExtLaunchFrame *frame)
     RtLaunch launch = self->launch;
     PyObject *current =
         launch.stream || self->stream_object != Py_None ? NULL : ext_current_stream(self->state, frame->device);
+    if (!ext_stream_is_open(current ? current : self->stream_object))
+        return ext_frame_end(frame, false), false;
     if (current) {
         launch.stream = ext_rt_stream(Py_NewRef(current));
         bool ok = launch_frame(frame, launch);
@@ -202,15 +208,41 @@ static PyObject *function_current_launch(PyObject *Py_UNUSED(module), PyObject *
     return args ? Py_BuildValue("(ON)", (PyObject *)current.launcher, args) : NULL;
 }
 
+static void count_one(const JitSpecialization *specialization, void *count)
+{
+    (void)specialization;
+    ++*(uint32_t *)count;
+}
+
+static uint32_t count_specializations(const ExtKernel *kernel)
+{
+    uint32_t count = 0;
+    if (kernel->function)
+        jit_each_specialization(kernel->function, count_one, &count);
+    return count;
+}
+
+/* Tells Python where it wants to know, while the launch is the current one. */
+static bool tell_compiled(ExtKernel *kernel, uint32_t known)
+{
+    if (!kernel->is_watched || count_specializations(kernel) == known)
+        return true;
+    PyObject *done = PyObject_CallMethod((PyObject *)kernel, "_compiled_for_launch", NULL);
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
 /* The code for the arguments; what is asked while it is chosen and compiled is told of this launch. */
 static const JitSpecialization *choose(ExtLauncher *self, RtDevice *device, PyObject *const *args, Py_ssize_t count,
                                        bool *converts)
 {
     CurrentLaunch before = current;
     current = (CurrentLaunch){self, args, count};
+    uint32_t known = self->kernel->is_watched ? count_specializations(self->kernel) : 0;
     const JitSpecialization *found = ext_choose_specialization(self->kernel, device, args, count, converts);
+    bool told = !found || tell_compiled(self->kernel, known);
     current = before;
-    return found;
+    return told ? found : NULL;
 }
 
 static bool has_configuration_of(const RtLaunch *a, const RtLaunch *b)
@@ -315,6 +347,7 @@ static PyObject *launch(ExtLauncher *self, ExtLast last, PyObject *const *args, 
         match = pack_anew(self, &frame, is_chosen, arrays ? PySequence_Fast_ITEMS(arrays) : args, count, &failed_at);
     bool ok = match == EXT_MATCH && warn_about_copies(&frame);
     ok = ok ? launch_in_stream(self, &frame) : (ext_frame_end(&frame, false), false);
+    ok = ok && ext_graph_keep_launch((PyObject *)self, arrays ? PySequence_Fast_ITEMS(arrays) : args, count);
     Py_XDECREF(arrays);
     return ok ? Py_NewRef(Py_None) : NULL;
 }

@@ -1,13 +1,13 @@
 /* Type: a type of kernel values as a Python object. Scalars and none are singletons of the module; all others own an
  * arena with a copy. */
-#include "ext/guard.h"
-#include "ext/raise.h"
 #include "ext/argument/argument_types.h"
 #include "ext/argument/buffer_argument.h"
-#include "ext/module_parts.h"
-#include "ext/kernel/signature_object.h"
 #include "ext/array/element_types.h"
-#include "ext/snapshot/class_types.h"
+#include "ext/guard.h"
+#include "ext/kernel/signature_object.h"
+#include "ext/module_parts.h"
+#include "ext/raise.h"
+#include "ext/snapshot/class/class_types.h"
 #include "ext/snapshot/type_value.h"
 
 static void type_dealloc(ExtType *self)

@@ -2,11 +2,25 @@
 #include "ext/object/buffer_object.h"
 
 #include "core/base/memory.h"
+#include "ext/allocation_place.h"
 #include "ext/module_parts.h"
 #include "ext/object/device_object.h"
+#include "ext/object/graph_object.h"
 #include "ext/object/stream_object.h"
 #include "ext/raise.h"
 #include "ext/array/array_view.h"
+
+/* Memory that whoever records a graph lends it: is there already, and kept. */
+static PyObject *create_scratch(ExtState *state, PyTypeObject *class, RtDevice *device, size_t size)
+{
+    RtGraph *graph = rt_graph_recorded();
+    if (graph)
+        rt_graph_lend_memory(graph, true);
+    PyObject *made = ext_buffer_create(state, class, device, size);
+    if (graph)
+        rt_graph_lend_memory(graph, false);
+    return made;
+}
 
 PyObject *ext_buffer_create(ExtState *state, PyTypeObject *class, RtDevice *device, size_t size)
 {
@@ -19,8 +33,10 @@ PyObject *ext_buffer_create(ExtState *state, PyTypeObject *class, RtDevice *devi
     self->state = state;
     self->device = device;
     self->size = size;
-    if (rt_allocate_ordered(device, size, &self->pointer, &diag))
+    if (rt_allocate_ordered(device, size, &self->pointer, &diag)) {
+        ext_note_place(device, RT_POOL_DEVICE, self->pointer);
         return (PyObject *)self;
+    }
     self->pointer = 0;
     Py_DECREF(self);
     return ext_raise(&diag);
@@ -39,7 +55,11 @@ static PyObject *create_shared(ExtState *state, PyTypeObject *class, RtDevice *d
     self->is_shared = true;
     bool ok;
     Py_BEGIN_ALLOW_THREADS ok = rt_allocate(device, size, &self->pointer, &diag);
-    Py_END_ALLOW_THREADS if (ok) return (PyObject *)self;
+    Py_END_ALLOW_THREADS if (ok)
+    {
+        ext_note_place(device, RT_POOL_DEVICE, self->pointer);
+        return (PyObject *)self;
+    }
     self->pointer = 0;
     Py_DECREF(self);
     return ext_raise(&diag);
@@ -47,11 +67,12 @@ static PyObject *create_shared(ExtState *state, PyTypeObject *class, RtDevice *d
 
 static PyObject *buffer_new(PyTypeObject *class, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"size", "is_shared", NULL};
+    static char *names[] = {"size", "is_shared", "is_scratch", NULL};
     ExtState *state = ext_state_of_type(class);
     Py_ssize_t size;
-    int is_shared = false;
-    if (!state || !PyArg_ParseTupleAndKeywords(args, kwargs, "n|p:DeviceBuffer", names, &size, &is_shared))
+    int is_shared = false, is_scratch = false;
+    if (!state ||
+        !PyArg_ParseTupleAndKeywords(args, kwargs, "n|pp:DeviceBuffer", names, &size, &is_shared, &is_scratch))
         return NULL;
     if (size < 0) {
         PyErr_SetString(PyExc_ValueError, "a buffer's size cannot be negative");
@@ -60,6 +81,8 @@ static PyObject *buffer_new(PyTypeObject *class, PyObject *args, PyObject *kwarg
     RtDevice *device = ext_current_device(state);
     if (!device)
         return NULL;
+    if (is_scratch)
+        return create_scratch(state, class, device, (size_t)size);
     return is_shared ? create_shared(state, class, device, (size_t)size)
                      : ext_buffer_create(state, class, device, (size_t)size);
 }
@@ -285,6 +308,12 @@ static bool use_host_array(PyObject *object, bool is_written, Copy *copy)
     return true;
 }
 
+/* The copy, which a graph that it becomes a part of needs the two objects for. */
+static PyObject *run_kept(PyObject *module, const Copy *copy, PyObject *to, PyObject *from, PyObject *stream)
+{
+    return ext_graph_keep(to) && ext_graph_keep(from) ? run_copy(module, copy, stream) : NULL;
+}
+
 static PyObject *function_copy_to_device(PyObject *module, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"to", "array", "stream", NULL};
@@ -293,18 +322,30 @@ static PyObject *function_copy_to_device(PyObject *module, PyObject *args, PyObj
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|O:copy_to_device", names, &to, &array, &stream) ||
         !read_place(ext_state(module), to, &copy.to))
         return NULL;
-    return use_host_array(array, false, &copy) ? run_copy(module, &copy, stream) : NULL;
+    return use_host_array(array, false, &copy) ? run_kept(module, &copy, to, array, stream) : NULL;
+}
+
+/* Whoever reads the elements at once would find nothing there yet. */
+static PyObject *refuse_read(void)
+{
+    Diag diag = {.id = DIAG_NONE};
+    diag_fail(&diag, NULL, DIAG_CAPTURE, "reading elements on the host",
+              "copy_to_host(array) into an array of yours is filled by each launch of the graph");
+    return ext_raise(&diag);
 }
 
 static PyObject *function_copy_to_host(PyObject *module, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"array", "place", "stream", NULL};
+    static char *names[] = {"array", "place", "stream", "is_read", NULL};
+    int is_read = false;
     PyObject *array, *place, *stream = Py_None;
     Copy copy = {.kind = COPY_TO_HOST};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|O:copy_to_host", names, &array, &place, &stream) ||
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|Op:copy_to_host", names, &array, &place, &stream, &is_read) ||
         !read_place(ext_state(module), place, &copy.from))
         return NULL;
-    return use_host_array(array, true, &copy) ? run_copy(module, &copy, stream) : NULL;
+    if (is_read && rt_graph_recorded())
+        return refuse_read();
+    return use_host_array(array, true, &copy) ? run_kept(module, &copy, array, place, stream) : NULL;
 }
 
 static PyObject *function_copy_on_device(PyObject *module, PyObject *args, PyObject *kwargs)
@@ -317,7 +358,7 @@ static PyObject *function_copy_on_device(PyObject *module, PyObject *args, PyObj
         !read_place(ext_state(module), to, &copy.to) || !read_place(ext_state(module), place, &copy.from))
         return NULL;
     copy.size = (size_t)(size < 0 ? 0 : size);
-    return run_copy(module, &copy, stream);
+    return run_kept(module, &copy, to, place, stream);
 }
 
 static PyObject *function_fill(PyObject *module, PyObject *args, PyObject *kwargs)
@@ -329,7 +370,7 @@ static PyObject *function_fill(PyObject *module, PyObject *args, PyObject *kwarg
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Obn|O:fill", names, &to, &byte, &size, &stream))
         return NULL;
     Copy copy = {.kind = FILL, .byte = byte, .size = (size_t)(size < 0 ? 0 : size)};
-    return read_place(ext_state(module), to, &copy.to) ? run_copy(module, &copy, stream) : NULL;
+    return read_place(ext_state(module), to, &copy.to) ? run_kept(module, &copy, to, to, stream) : NULL;
 }
 
 static PyMethodDef functions[] = {

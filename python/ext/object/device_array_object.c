@@ -2,15 +2,15 @@
  * in Python, in a subclass. */
 #include "ext/object/device_array_object.h"
 
-#include "core/kernel_abi.h"
+#include "core/kernel/kernel_abi.h"
+#include "ext/array/array_layout.h"
+#include "ext/array/element_types.h"
 #include "ext/guard.h"
 #include "ext/module_parts.h"
 #include "ext/object/buffer_object.h"
 #include "ext/object/device_object.h"
-#include "ext/array/array_layout.h"
 #include "ext/object/launch_device.h"
 #include "ext/raise.h"
-#include "ext/array/element_types.h"
 
 /* --- making ------------------------------------------------------------------------------------------------------------------ */
 static int read_integers(PyObject *object, const char *name, int64_t *out)

@@ -171,6 +171,59 @@ static PyObject *device_memory_info(ExtDevice *self, PyObject *Py_UNUSED(ignored
     return ok ? Py_BuildValue("nn", (Py_ssize_t)available, (Py_ssize_t)total) : ext_raise(&diag);
 }
 
+/* The argument of what follows: whether pinned memory is meant. */
+static bool read_pool(PyObject *is_pinned, RtPoolKind *kind)
+{
+    int truth = PyObject_IsTrue(is_pinned);
+    *kind = truth > 0 ? RT_POOL_PINNED : RT_POOL_DEVICE;
+    return truth >= 0;
+}
+
+static PyObject *device_pool_use(ExtDevice *self, PyObject *is_pinned)
+{
+    RtPoolKind kind;
+    RtPoolUse use;
+    Diag diag = {.id = DIAG_NONE};
+    if (!read_pool(is_pinned, &kind))
+        return NULL;
+    return rt_pool_use(self->device, kind, &use, &diag)
+               ? Py_BuildValue("nnnnK", (Py_ssize_t)use.used_bytes, (Py_ssize_t)use.kept_bytes,
+                               (Py_ssize_t)use.kept_blocks, (Py_ssize_t)use.limit, (unsigned long long)use.allocations)
+               : ext_raise(&diag);
+}
+
+static PyObject *device_pool_total(ExtDevice *self, PyObject *is_pinned)
+{
+    RtPoolKind kind;
+    size_t total;
+    Diag diag = {.id = DIAG_NONE};
+    if (!read_pool(is_pinned, &kind))
+        return NULL;
+    return rt_pool_total(self->device, kind, &total, &diag) ? PyLong_FromSize_t(total) : ext_raise(&diag);
+}
+
+static PyObject *device_empty_pool(ExtDevice *self, PyObject *is_pinned)
+{
+    RtPoolKind kind;
+    bool ok;
+    Diag diag = {.id = DIAG_NONE};
+    if (!read_pool(is_pinned, &kind))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS ok = rt_pool_empty(self->device, kind, &diag);
+    Py_END_ALLOW_THREADS return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
+}
+
+static PyObject *device_limit_pool(ExtDevice *self, PyObject *args)
+{
+    int is_pinned;
+    Py_ssize_t limit;
+    Diag diag = {.id = DIAG_NONE};
+    if (!PyArg_ParseTuple(args, "pn:limit_pool", &is_pinned, &limit))
+        return NULL;
+    RtPoolKind kind = is_pinned ? RT_POOL_PINNED : RT_POOL_DEVICE;
+    return rt_pool_limit(self->device, kind, (size_t)limit, &diag) ? Py_NewRef(Py_None) : ext_raise(&diag);
+}
+
 static RtDevice *peer_of(ExtDevice *self, PyObject *peer)
 {
     if (Py_TYPE(peer) == Py_TYPE(self))
@@ -235,6 +288,11 @@ static PyMethodDef device_methods[] = {
     {"uuid", (PyCFunction)device_uuid, METH_NOARGS, NULL},
     {"synchronize", (PyCFunction)device_synchronize, METH_NOARGS, "Waits for all work on the device."},
     {"memory_info", (PyCFunction)device_memory_info, METH_NOARGS, "(free, total) bytes."},
+    {"pool_use", (PyCFunction)device_pool_use, METH_O,
+     "pool_use(is_pinned): (bytes in use, bytes kept, blocks kept, limit or 0, how often the driver was asked)."},
+    {"pool_total", (PyCFunction)device_pool_total, METH_O, "pool_total(is_pinned): the bytes there are."},
+    {"empty_pool", (PyCFunction)device_empty_pool, METH_O, "empty_pool(is_pinned): gives back what is kept."},
+    {"limit_pool", (PyCFunction)device_limit_pool, METH_VARARGS, "limit_pool(is_pinned, bytes); 0: no limit."},
     {"make_current", (PyCFunction)device_make_current, METH_NOARGS,
      "Makes its context the thread's; the former one, for restore_current."},
     {"restore_current", (PyCFunction)device_restore_current, METH_O, NULL},

@@ -10,6 +10,7 @@
 #include "ext/module_parts.h"
 #include "ext/object/device_array_object.h"
 #include "ext/object/device_object.h"
+#include "ext/object/graph_object.h"
 #include "ext/object/stream_object.h"
 #include "ext/kernel_exception.h"
 #include "ext/observation.h"
@@ -190,13 +191,23 @@ static bool read_arrays(const ExtElementwise *self, size_t count, RtDevice *devi
 }
 
 /* --- the call ---------------------------------------------------------------------------------------------------------- */
+/* Whether the type holds an int; those beyond int64 are left to Python, and to its errors. */
+static bool is_in_range(PyObject *value, const Type *type)
+{
+    int overflow;
+    long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow)
+        return false;
+    if (type->kind == TYPE_UINT)
+        return number >= 0 && (type->size == 8 || number >> (8 * type->size) == 0);
+    int unused = 64 - 8 * (int)type->size;
+    return type->kind != TYPE_INT || (long long)((unsigned long long)number << unused) >> unused == number;
+}
+
 static bool write_number(PyObject *value, const Type *type, const AbiField **field, uint8_t *parameters)
 {
     uint8_t bytes[16];
-    int overflow = 0;
-    if (PyLong_CheckExact(value))
-        PyLong_AsLongLongAndOverflow(value, &overflow);
-    if (overflow || !ext_store_number(value, type, bytes))
+    if ((PyLong_CheckExact(value) && !is_in_range(value, type)) || !ext_store_number(value, type, bytes))
         return PyErr_Clear(), false;
     uint32_t parts = type->kind == TYPE_COMPLEX ? 2 : 1, size = type->size / parts;
     for (uint32_t i = 0; i < parts; i++)
@@ -258,12 +269,22 @@ static PyObject *make_result(const Recipe *recipe, const ElementwiseCall *call)
     return made;
 }
 
+/* For a graph that the launch has become a part of. */
+static bool keep(const Recipe *recipe, const ElementwiseCall *call, PyObject *result)
+{
+    bool ok = ext_graph_keep(result) && ext_graph_keep((PyObject *)recipe->kernel);
+    for (uint32_t i = 0; ok && i < recipe->count; i++)
+        ok = ext_graph_keep(call->args[i]);
+    return ok;
+}
+
 /* The result; NULL without an exception where the call has to be made in Python. */
 static PyObject *call_by_recipe(const Recipe *recipe, ElementwiseCall *call)
 {
     uint8_t parameters[RECIPE_BYTES];
     const AbiField *field = jit_abi(recipe->specialization)->fields;
-    if (call->stream_object && ((ExtStream *)call->stream_object)->device != jit_device(recipe->specialization))
+    if (call->stream_object && (((ExtStream *)call->stream_object)->device != jit_device(recipe->specialization) ||
+                                !ext_stream_is_open(call->stream_object)))
         return NULL;
     if (!write_inputs(recipe, call, &field, parameters))
         return NULL;
@@ -272,7 +293,7 @@ static PyObject *call_by_recipe(const Recipe *recipe, ElementwiseCall *call)
     const Type *const *types = jit_types(recipe->specialization, &count);
     if (result)
         write_array(call->out ? call->out : (ExtDeviceArray *)result, types[recipe->count], &field, parameters);
-    if (result && !run(recipe, call, parameters))
+    if (result && (!run(recipe, call, parameters) || !keep(recipe, call, result)))
         Py_CLEAR(result);
     return result;
 }

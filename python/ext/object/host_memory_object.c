@@ -1,4 +1,5 @@
 /* HostMemory: host memory that a device reaches, freed with its object; and page-locking of memory that is there already. */
+#include "ext/allocation_place.h"
 #include "ext/module_parts.h"
 #include "ext/object/device_object.h"
 #include "ext/raise.h"
@@ -48,7 +49,11 @@ static PyObject *memory_new(PyTypeObject *class, PyObject *args, PyObject *kwarg
     Diag diag = {.id = DIAG_NONE};
     self->device = device;
     Py_BEGIN_ALLOW_THREADS ok = rt_allocate_host(device, (RtHostMemory)kind, (size_t)size, &self->buffer, &diag);
-    Py_END_ALLOW_THREADS if (ok) return (PyObject *)self;
+    Py_END_ALLOW_THREADS if (ok)
+    {
+        ext_note_place(device, RT_POOL_PINNED, self->buffer.device);
+        return (PyObject *)self;
+    }
     self->buffer.host = NULL;
     Py_DECREF(self);
     return ext_raise(&diag);

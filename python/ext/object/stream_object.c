@@ -9,7 +9,24 @@ typedef struct ExtEvent {
     PyObject_HEAD ExtState *state;
     RtDevice *device;
     RtEvent *event;
+    atomic_bool is_closed;
 } ExtEvent;
+
+/* What is closed lives on until the last object that names it is gone: other threads may be in the middle of using it. */
+bool ext_stream_is_open(PyObject *stream_object)
+{
+    bool is_open = stream_object == Py_None || !((ExtStream *)stream_object)->is_closed;
+    if (!is_open)
+        PyErr_SetString(PyExc_ValueError, "the stream has been closed");
+    return is_open;
+}
+
+static bool event_is_open(const ExtEvent *event)
+{
+    if (event->is_closed)
+        PyErr_SetString(PyExc_ValueError, "the event has been closed");
+    return !event->is_closed;
+}
 
 /* A Stream object that owns `stream`; destroys it where that fails. */
 static PyObject *make_stream(ExtState *state, PyTypeObject *class, RtDevice *device, RtStream *stream)
@@ -30,6 +47,8 @@ static PyObject *external_stream(ExtState *state, RtDevice *device, PyObject *ha
 {
     Diag diag = {.id = DIAG_NONE};
     uint64_t number = PyLong_AsUnsignedLongLong(handle);
+    if (PyErr_ExceptionMatches(PyExc_OverflowError))
+        PyErr_Format(PyExc_ValueError, "%R is no stream's handle, which is an address", handle);
     if (PyErr_Occurred())
         return NULL;
     if (number == 0)
@@ -83,7 +102,7 @@ PyObject *ext_given_stream(ExtState *state, PyObject *stream, RtDevice *device)
     if (stream == Py_None)
         Py_RETURN_NONE;
     if (PyObject_TypeCheck(stream, state->stream_type))
-        return Py_NewRef(stream);
+        return ext_stream_is_open(stream) ? Py_NewRef(stream) : NULL;
     PyObject *handle = handle_of(state, stream);
     PyObject *result = handle ? external_stream(state, device, handle) : NULL;
     Py_XDECREF(handle);
@@ -119,11 +138,13 @@ PyObject *ext_stream_object(ExtState *state, PyObject *stream, RtDevice *device)
     if (!current)
         return given;
     Py_DECREF(given);
-    return Py_NewRef(current);
+    return ext_stream_is_open(current) ? Py_NewRef(current) : NULL;
 }
 
 static PyObject *stream_enter(ExtStream *self, PyObject *Py_UNUSED(ignored))
 {
+    if (!ext_stream_is_open((PyObject *)self))
+        return NULL;
     PyObject *dict = PyThreadState_GetDict();
     PyObject *key = (PyObject *)self->state->stream_type, *entered = entered_streams(self->state);
     if (!entered && dict && !PyErr_Occurred()) {
@@ -242,14 +263,25 @@ static PyObject *stream_synchronize(ExtStream *self, PyObject *Py_UNUSED(ignored
 {
     Diag diag = {.id = DIAG_NONE};
     bool ok;
+    if (!ext_stream_is_open((PyObject *)self))
+        return NULL;
     Py_BEGIN_ALLOW_THREADS ok = rt_stream_synchronize(self->device, self->stream, &diag);
     Py_END_ALLOW_THREADS return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
+}
+
+static PyObject *stream_close(ExtStream *self, PyObject *Py_UNUSED(ignored))
+{
+    PyObject *done = self->is_closed ? Py_NewRef(Py_None) : stream_synchronize(self, NULL);
+    self->is_closed = true;
+    return done;
 }
 
 static PyObject *stream_query(ExtStream *self, PyObject *Py_UNUSED(ignored))
 {
     Diag diag = {.id = DIAG_NONE};
     bool done = false;
+    if (!ext_stream_is_open((PyObject *)self))
+        return NULL;
     return rt_stream_query(self->device, self->stream, &done, &diag) ? PyBool_FromLong(done) : ext_raise(&diag);
 }
 
@@ -260,6 +292,8 @@ static PyObject *stream_wait(ExtStream *self, PyObject *event)
         PyErr_Format(PyExc_TypeError, "expected an Event, got %R", event);
         return NULL;
     }
+    if (!ext_stream_is_open((PyObject *)self) || !event_is_open((ExtEvent *)event))
+        return NULL;
     bool ok = rt_stream_wait_event(self->device, self->stream, ((ExtEvent *)event)->event, &diag);
     return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
 }
@@ -319,7 +353,7 @@ static PyObject *stream_argument(ExtEvent *self, PyObject *args, PyObject *kwarg
 {
     static char *names[] = {"stream", NULL};
     PyObject *stream = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &stream))
+    if (!event_is_open(self) || !PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &stream))
         return NULL;
     return ext_stream_object(self->state, stream, self->device);
 }
@@ -346,10 +380,18 @@ static PyObject *event_wait(ExtEvent *self, PyObject *args, PyObject *kwargs)
     return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
 }
 
+static PyObject *event_close(ExtEvent *self, PyObject *Py_UNUSED(ignored))
+{
+    self->is_closed = true;
+    Py_RETURN_NONE;
+}
+
 static PyObject *event_synchronize(ExtEvent *self, PyObject *Py_UNUSED(ignored))
 {
     Diag diag = {.id = DIAG_NONE};
     bool ok;
+    if (!event_is_open(self))
+        return NULL;
     Py_BEGIN_ALLOW_THREADS ok = rt_event_synchronize(self->event, &diag);
     Py_END_ALLOW_THREADS return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
 }
@@ -358,6 +400,8 @@ static PyObject *event_query(ExtEvent *self, PyObject *Py_UNUSED(ignored))
 {
     Diag diag = {.id = DIAG_NONE};
     bool done = false;
+    if (!event_is_open(self))
+        return NULL;
     return rt_event_query(self->event, &done, &diag) ? PyBool_FromLong(done) : ext_raise(&diag);
 }
 
@@ -369,6 +413,8 @@ static PyObject *event_elapsed_time(ExtEvent *self, PyObject *end)
         PyErr_Format(PyExc_TypeError, "expected an Event, got %R", end);
         return NULL;
     }
+    if (!event_is_open(self) || !event_is_open((ExtEvent *)end))
+        return NULL;
     bool ok = rt_event_elapsed(self->event, ((ExtEvent *)end)->event, &milliseconds, &diag);
     return ok ? PyFloat_FromDouble(milliseconds) : ext_raise(&diag);
 }
@@ -383,6 +429,8 @@ static PyGetSetDef stream_getset[] = {
 static PyMethodDef stream_methods[] = {
     {"default", (PyCFunction)stream_default, METH_NOARGS | METH_CLASS, "The default stream."},
     {"synchronize", (PyCFunction)stream_synchronize, METH_NOARGS, "Waits for all work on the stream."},
+    {"close", (PyCFunction)stream_close, METH_NOARGS,
+     "Waits for all work on the stream; whoever uses it from then on gets a ValueError."},
     {"query", (PyCFunction)stream_query, METH_NOARGS, "Whether all work on the stream is done."},
     {"wait", (PyCFunction)stream_wait, METH_O, "Makes later work on the stream wait for an event."},
     {"__cuda_stream__", (PyCFunction)stream_protocol, METH_NOARGS, NULL},
@@ -412,6 +460,7 @@ static PyMethodDef event_methods[] = {
      "Marks this place in a stream."},
     {"wait", (PyCFunction)(void (*)(void))event_wait, METH_VARARGS | METH_KEYWORDS, "Makes a stream wait for it."},
     {"synchronize", (PyCFunction)event_synchronize, METH_NOARGS, "Waits for it."},
+    {"close", (PyCFunction)event_close, METH_NOARGS, "Whoever uses the event from then on gets a ValueError."},
     {"query", (PyCFunction)event_query, METH_NOARGS, "Whether it has passed."},
     {"elapsed_time", (PyCFunction)event_elapsed_time, METH_O, "Milliseconds from here to another event."},
     {0},

@@ -8,7 +8,11 @@ typedef struct ExtStream {
     PyObject_HEAD ExtState *state;
     RtDevice *device;
     RtStream *stream; /* owned; NULL: the default stream */
+    atomic_bool is_closed;
 } ExtStream;
+
+/* False with ValueError for a Stream that has been closed; True for others, and for None. */
+bool ext_stream_is_open(PyObject *stream_object);
 
 /* The innermost `with stream:` of this thread, where the stream is of that device; borrowed. NULL, without an exception:
  * none. */

@@ -3,9 +3,9 @@
 #include "ext/snapshot/snapshot_builder.h"
 
 #include "ext/array/array_view.h"
-#include "ext/raise.h"
-#include "ext/snapshot/class_types.h"
 #include "ext/array/element_types.h"
+#include "ext/raise.h"
+#include "ext/snapshot/class/class_types.h"
 #include "ext/snapshot/intrinsic_lookup.h"
 #include "ext/snapshot/number.h"
 #include "ext/snapshot/type_value.h"
@@ -92,8 +92,18 @@ static const Constant *type_constant(SnapshotBuilder *builder, const Type *type,
 }
 
 /* --- tuples and enums ------------------------------------------------------------------------------------------------------------ */
+/* A tuple that is too large is unsupported, with this as its integer; so are those around it. */
+enum { TOO_MANY = TYPE_MOST_VALUES + 1 };
+
+static bool is_too_large(const Constant *constant)
+{
+    return constant->kind == CONSTANT_UNSUPPORTED && constant->integer == TOO_MANY;
+}
+
 static uint32_t count_values(const Constant *constant, uint32_t left)
 {
+    if (is_too_large(constant))
+        return TOO_MANY;
     if (constant->kind != CONSTANT_TUPLE)
         return 1;
     uint32_t found = 1;
@@ -105,15 +115,32 @@ static uint32_t count_values(const Constant *constant, uint32_t left)
 static bool read_items(SnapshotScope *scope, PyObject *sequence, Constant *out)
 {
     Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence);
+    if (count >= TOO_MANY) {
+        out->count = TOO_MANY;
+        return true;
+    }
     const Constant **items = ARENA_ARRAY(scope->builder->arena, const Constant *, count);
-    for (Py_ssize_t i = 0; i < count; i++)
+    uint32_t found = 1;
+    for (Py_ssize_t i = 0; i < count && found < TOO_MANY; i++) {
         if (!(items[i] = ext_constant(scope, PySequence_Fast_GET_ITEM(sequence, i), NULL)))
             return false;
+        found += count_values(items[i], TYPE_MOST_VALUES);
+    }
     out->items = items;
-    out->count = (uint32_t)count;
-    if (count_values(out, TYPE_MOST_VALUES) > TYPE_MOST_VALUES)
-        ext_raise_id(DIAG_TUPLE_SIZE, TYPE_MOST_VALUES);
-    return !PyErr_Occurred();
+    out->count = found < TOO_MANY ? (uint32_t)count : TOO_MANY;
+    return true;
+}
+
+static const Constant *large_tuple(SnapshotBuilder *builder, const char *shown)
+{
+    const char *text = arena_format(builder->arena, "tuple of more than %d values", TYPE_MOST_VALUES);
+    const char **names = ARENA_ARRAY(builder->arena, const char *, 1);
+    names[0] = "; its values are registers of each thread: use an array";
+    Constant *constant = ext_new_constant(builder, CONSTANT_UNSUPPORTED, shown);
+    constant->text = text;
+    constant->names = names;
+    constant->integer = TOO_MANY;
+    return constant;
 }
 
 static const Constant *tuple(SnapshotScope *scope, PyObject *value, const char *shown)
@@ -121,6 +148,8 @@ static const Constant *tuple(SnapshotScope *scope, PyObject *value, const char *
     Constant *constant = ext_new_constant(scope->builder, CONSTANT_TUPLE, shown);
     PyObject *sequence = ext_hold(PySequence_Fast(value, "tuple"));
     bool ok = sequence && read_items(scope, sequence, constant);
+    if (ok && constant->count == TOO_MANY)
+        return large_tuple(scope->builder, shown);
     if (ok && PyTuple_Check(value) && !PyTuple_CheckExact(value))
         constant->type = ext_class_type(scope->builder->state, (PyObject *)Py_TYPE(value), scope->builder->arena);
     return ok && !PyErr_Occurred() ? constant : NULL;
@@ -134,6 +163,8 @@ static const Constant *slice(SnapshotScope *scope, PyObject *value, const char *
     PyObject *items = PyTuple_Pack(3, parts->start, parts->stop, parts->step);
     bool ok = items && read_items(scope, items, constant);
     Py_XDECREF(items);
+    if (ok && constant->count == TOO_MANY)
+        return large_tuple(scope->builder, shown);
     return ok ? constant : NULL;
 }
 

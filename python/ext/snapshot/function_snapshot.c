@@ -462,11 +462,29 @@ typedef struct Making {
     const Snapshot *made;
 } Making;
 
+/* A GPU's kernels call them; the CPU device knows by itself. */
+static bool read_watchers(SnapshotBuilder *builder, const ExtKernel *kernel, Snapshot *snapshot)
+{
+    if (!kernel || kernel->is_device || !(checks_of(&kernel->compile_options, TARGET_NVPTX) & CHECKS_TOLD))
+        return true;
+    const Constant **watchers = ARENA_ARRAY(builder->arena, const Constant *, WATCHER_COUNT);
+    for (int id = 0; id < WATCHER_COUNT; id++) {
+        LibraryFunction function = {.module = "watchers", .name = watcher_info[id].name};
+        if (!(watchers[id] = ext_library_function_constant(builder, &function, function.name)))
+            return false;
+    }
+    snapshot->watchers = watchers;
+    snapshot->watcher_count = WATCHER_COUNT;
+    return true;
+}
+
 static bool make(void *data)
 {
     Making *making = data;
-    if (begin(&making->builder))
-        making->made = ext_function(&making->builder, making->function, making->kernel);
+    SnapshotBuilder *builder = &making->builder;
+    const Snapshot *made = begin(builder) ? ext_function(builder, making->function, making->kernel) : NULL;
+    if (made && read_watchers(builder, making->kernel, (Snapshot *)made))
+        making->made = made;
     table_destroy(making->builder.functions);
     table_destroy(making->builder.arrays);
     table_destroy(making->builder.links);

@@ -10,7 +10,7 @@ const LibraryFunction library_functions[] = {
 #undef STANDS_FOR
 #define UFUNC(ID, PATH, NUMPY, ARITY, RULE, F64, F32, HOST64, HOST32, DOC) \
     {NUMPY, "numpy_math", &(NUMPY)[sizeof "numpy." - 1], DOC},
-#include "core/intrinsic.def"
+#include "core/intrinsic/intrinsic.def"
 };
 const int library_function_count = sizeof library_functions / sizeof library_functions[0];
 

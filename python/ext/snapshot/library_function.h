@@ -3,7 +3,7 @@
 #ifndef CUJIT_EXT_LIBRARY_FUNCTION_H
 #define CUJIT_EXT_LIBRARY_FUNCTION_H
 
-#include "core/intrinsic.h"
+#include "core/intrinsic/intrinsic.h"
 
 typedef struct LibraryFunction {
     const char *path; /* "numpy.abs numpy.absolute": spellings apart by spaces */

@@ -72,6 +72,7 @@ static bool meet(RtStream *stream, Diag *diag)
         if (!adopt(stream, diag))
             return false;
     }
+    ((CudaDevice *)stream->device)->has_streams = true;
     stream->is_known = true;
     return true;
 }

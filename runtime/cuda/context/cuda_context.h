@@ -13,6 +13,7 @@ typedef struct CudaDevice {
     int multiprocessors;
     bool has_pool;
     _Atomic bool pool_used;    /* there may be memory that cuMemFree frees without waiting */
+    _Atomic bool has_streams;  /* work may run on another stream than the default one */
     _Atomic bool unordered;    /* work may run on a stream that does not synchronize with the default one */
     CudaStaging staging[2];    /* from the device, to it */
 } CudaDevice;

@@ -4,6 +4,7 @@
 #define CUJIT_RUNTIME_DRIVER_TYPES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* The header check renames the enumerators to set them beside the toolkit's. */
 #ifndef NUMBER
@@ -19,6 +20,11 @@ typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUlinkState_st *CUlinkState;
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
+typedef struct CUgraph_st *CUgraph;
+typedef struct CUgraphNode_st *CUgraphNode;
+typedef struct CUgraphExec_st *CUgraphExec;
+typedef struct CUarray_st *CUarray;
+typedef uint64_t CUgraphConditionalHandle;
 typedef size_t (*CUoccupancyB2DSize)(int block_size);
 typedef struct CUuuid_st {
     char bytes[16];
@@ -115,6 +121,60 @@ typedef struct CUlaunchConfig {
     CUlaunchAttribute *attrs;
     unsigned int numAttrs;
 } CUlaunchConfig;
+
+/* --- nodes of graphs --- */
+typedef struct CUDA_KERNEL_NODE_PARAMS_v1 {
+    CUfunction func;
+    unsigned int gridDimX, gridDimY, gridDimZ;
+    unsigned int blockDimX, blockDimY, blockDimZ;
+    unsigned int sharedMemBytes;
+    void **kernelParams;
+    void **extra;
+} CUDA_KERNEL_NODE_PARAMS_v1;
+
+typedef struct CUDA_MEMSET_NODE_PARAMS_v1 {
+    CUdeviceptr dst;
+    size_t pitch;
+    unsigned int value, elementSize;
+    size_t width, height;
+} CUDA_MEMSET_NODE_PARAMS_v1;
+
+typedef struct CUDA_MEMCPY3D_v2 {
+    size_t srcXInBytes, srcY, srcZ, srcLOD;
+    int srcMemoryType; /* CU_MEMORYTYPE_HOST or _DEVICE */
+    const void *srcHost;
+    CUdeviceptr srcDevice;
+    CUarray srcArray;
+    void *reserved0;
+    size_t srcPitch, srcHeight;
+    size_t dstXInBytes, dstY, dstZ, dstLOD;
+    int dstMemoryType;
+    void *dstHost;
+    CUdeviceptr dstDevice;
+    CUarray dstArray;
+    void *reserved1;
+    size_t dstPitch, dstHeight;
+    size_t WidthInBytes, Height, Depth;
+} CUDA_MEMCPY3D_v2;
+
+typedef struct CUDA_CONDITIONAL_NODE_PARAMS {
+    CUgraphConditionalHandle handle;
+    int type; /* CU_GRAPH_COND_TYPE_IF or _WHILE */
+    unsigned int size; /* bodies */
+    CUgraph *phGraph_out;
+    CUcontext ctx;
+} CUDA_CONDITIONAL_NODE_PARAMS;
+
+typedef struct CUgraphNodeParams {
+    int type; /* CU_GRAPH_NODE_TYPE_CONDITIONAL */
+    int reserved0[3];
+    union {
+        long long reserved1[29];
+        CUDA_CONDITIONAL_NODE_PARAMS conditional;
+    };
+    long long reserved2;
+} CUgraphNodeParams;
+typedef struct CUgraphEdgeData_st CUgraphEdgeData;
 
 enum {
 #define NUMBERS_OF_FLAG

@@ -74,6 +74,43 @@ bool cuda_release_ordered(RtDevice *device, RtPointer pointer, Diag *diag)
     return cuda_leave(&scope, driver_call(diag, cuMemFreeAsync, pointer, NULL));
 }
 
+/* Device memory: work in the default stream comes behind all that is in the others, and those go on behind it; where a
+ * stream does not synchronize with it, and for pinned memory, which the host writes next, nothing may be under way. */
+bool cuda_settle(RtDevice *device, RtPoolKind kind, RtPointer pointer, Diag *diag)
+{
+    CudaScope scope;
+    const CudaDevice *own = (CudaDevice *)device;
+    if (kind == RT_POOL_DEVICE && !own->has_streams)
+        return true;
+    if (!cuda_enter(device, &scope, diag))
+        return false;
+    bool ok = kind == RT_POOL_DEVICE && !own->unordered
+                  ? driver_call(diag, cuMemsetD8Async, pointer, 0, sizeof(int), NULL)
+                  : driver_call(diag, cuCtxSynchronize);
+    return cuda_leave(&scope, ok);
+}
+
+bool cuda_may_keep(const RtDevice *device)
+{
+    (void)device;
+    return true;
+}
+
+/* The driver's pool gives the memory of it that nobody uses to the system. */
+bool cuda_trim(RtDevice *device, Diag *diag)
+{
+    CudaScope scope;
+    CUmemoryPool pool = NULL;
+    if (!((CudaDevice *)device)->pool_used)
+        return true;
+    if (!cuda_enter(device, &scope, diag))
+        return false;
+    bool ok = driver_call(diag, cuCtxSynchronize) &&
+              driver_call(diag, cuDeviceGetDefaultMemPool, &pool, ((CudaDevice *)device)->device) &&
+              driver_call(diag, cuMemPoolTrimTo, pool, 0);
+    return cuda_leave(&scope, ok);
+}
+
 bool cuda_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag)
 {
     CudaScope scope;

@@ -5,17 +5,17 @@
  * found by the line of the one before in the ring; once all have come to one, the block ends in a report. Kernels that do
  * more than wait: host_warp.c. */
 #include "runtime/host/check/overflow_note.h"
-#include "runtime/host/threads/host_profile.h"
+#include "runtime/host/observe/host_profile.h"
 #include "runtime/host/threads/host_barrier.h"
 
 #include <assert.h>
 
-#include "core/intrinsic.h"
+#include "core/intrinsic/intrinsic.h"
 #include "runtime/host/threads/host_exchange.h"
 #include "runtime/host/threads/host_hang.h"
+#include "runtime/host/threads/host_interrupt.h"
 #include "runtime/host/threads/host_thread.h"
 #include "runtime/host/threads/host_warp.h"
-#include "runtime/host/threads/host_interrupt.h"
 
 static void fiber_start_thread(HostFiber *fiber)
 {

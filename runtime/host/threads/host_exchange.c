@@ -2,7 +2,7 @@
  * each one brings. host_warp.c has them meet one by one; kernels in parallel regions bring a whole block at once. */
 #include "runtime/host/threads/host_exchange.h"
 
-#include "core/intrinsic.h"
+#include "core/intrinsic/intrinsic.h"
 
 static uint32_t lowest_lane(uint32_t lanes) { return (uint32_t)__builtin_ctz(lanes); }
 
@@ -119,8 +119,7 @@ static void vote(int32_t operation, uint32_t threads, const uint64_t *values, co
 }
 
 /* Values of lanes beyond the block's end are not read: a warp's arrays are whole. */
-void host_exchange(int32_t operation, int32_t threads, const uint64_t *values, const uint32_t *places,
-                   const uint8_t *going, uint64_t *results)
+void host_exchange(int32_t operation, int32_t threads, const uint64_t *values, const uint8_t *going, uint64_t *results)
 {
     if (intrinsic_info[operation].effects & EFFECT_BLOCK_SYNC) {
         vote(operation, (uint32_t)threads, values, going, results);
@@ -130,6 +129,6 @@ void host_exchange(int32_t operation, int32_t threads, const uint64_t *values, c
         uint32_t left = (uint32_t)threads - first, lanes = left < HOST_WARP ? (1u << left) - 1 : UINT32_MAX;
         for (uint32_t lane = 0; going && lane < HOST_WARP && lane < left; lane++)
             lanes &= ~((uint32_t)!going[first + lane] << lane);
-        host_meet_lanes(operation, lanes, values + first, places ? places + first : NULL, results + first);
+        host_meet_lanes(operation, lanes, values + first, NULL, results + first);
     }
 }

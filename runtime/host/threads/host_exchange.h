@@ -10,8 +10,7 @@ void host_meet_lanes(int32_t operation, uint32_t lanes, const uint64_t *values, 
 /* What the threads of a block learn that vote. */
 uint64_t host_vote(int32_t operation, uint32_t count, uint32_t true_count);
 /* HostServices.exchange. */
-void host_exchange(int32_t operation, int32_t threads, const uint64_t *values, const uint32_t *places,
-                   const uint8_t *going, uint64_t *results);
+void host_exchange(int32_t operation, int32_t threads, const uint64_t *values, const uint8_t *going, uint64_t *results);
 /* Works out a matrix operation of lanes that have met for it; false when the operation is none. */
 bool host_tensor_meet(const HostWarp *warp, int32_t operation, uint32_t lanes);
 

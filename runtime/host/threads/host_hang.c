@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/intrinsic.h"
-#include "runtime/host/threads/host_checker.h"
+#include "core/intrinsic/intrinsic.h"
 #include "runtime/cuda/driver/driver_types.h"
+#include "runtime/host/observe/host_checker.h"
 
 enum { MAX_GROUPS = 8, MAX_RANGES = 12 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/host/machine/host_clock.h"
+#include "core/base/clock.h"
 
 /* Fibers stay with the worker from one block, and one kernel, to the next. */
 static void fiber_main(void *argument)
@@ -42,7 +42,7 @@ void host_leave_block(HostWorker *worker)
 uint64_t host_clock(HostThread *thread)
 {
     (void)thread;
-    return (uint64_t)host_nanoseconds();
+    return (uint64_t)clock_nanoseconds();
 }
 
 /* Whether another process traces this one; asked each time, since debuggers come and go. */

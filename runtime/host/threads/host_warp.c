@@ -3,17 +3,17 @@
  * last one to come works out every result. A warp of which no lane can run ends in a report, not in a hang, unless it
  * waits at a barrier: then the next warp runs, and once all do, the barrier opens. */
 #include "runtime/host/check/overflow_note.h"
-#include "runtime/host/threads/host_profile.h"
+#include "runtime/host/observe/host_profile.h"
 #include "runtime/host/threads/host_warp.h"
 
 #include <sched.h>
 
-#include "core/intrinsic.h"
+#include "core/intrinsic/intrinsic.h"
+#include "runtime/host/observe/host_checker.h"
 #include "runtime/host/threads/host_exchange.h"
 #include "runtime/host/threads/host_hang.h"
-#include "runtime/host/threads/host_thread.h"
 #include "runtime/host/threads/host_interrupt.h"
-#include "runtime/host/threads/host_checker.h"
+#include "runtime/host/threads/host_thread.h"
 
 enum {
     SLEEP_LIMIT = 1000000, /* nanoseconds: what a GPU sleeps at most */

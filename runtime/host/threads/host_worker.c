@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/host/threads/host_barrier.h"
-#include "runtime/host/machine/host_clock.h"
-#include "runtime/host/machine/host_float.h"
-#include "runtime/host/threads/host_hang.h"
-#include "runtime/host/threads/host_warp.h"
-#include "runtime/host/threads/host_interrupt.h"
-#include "runtime/host/threads/host_checker.h"
+#include "core/base/clock.h"
 #include "core/base/memory.h"
+#include "runtime/host/machine/host_float.h"
+#include "runtime/host/observe/host_checker.h"
+#include "runtime/host/threads/host_barrier.h"
+#include "runtime/host/threads/host_hang.h"
+#include "runtime/host/threads/host_interrupt.h"
+#include "runtime/host/threads/host_warp.h"
 
 enum {
     STACK_MARGIN = 56 * 1024,         /* beyond local arrays: frames of device functions, libm, a signal handler */
@@ -175,7 +175,7 @@ int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t chunk, int64_t d
     int64_t done = 0;
     HostFloatState state = host_float_enter();
     host_watch_begin(worker, job);
-    while (deadline == INT64_MAX || host_nanoseconds() < deadline) {
+    while (deadline == INT64_MAX || clock_nanoseconds() < deadline) {
         int64_t count, first = take_blocks(job, chunk, &count);
         if (!count)
             break;

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from cujit import cuda, float64, int64
+from cujit import cuda, errors, float64, int64
 from cujit.cuda.random import create_xoroshiro128p_states, xoroshiro128p_uniform_float64
 
 
@@ -316,6 +316,30 @@ def test_shapes_in_device_functions_and_own_memory():
     told = fault(kernel, x, 3, threads=1, error=ValueError)
     assert told.startswith("could not broadcast input array from shape (3,) into shape (4,)\n")
     assert f"line {line_of(put, 2)}, in put" in told
+
+
+@pytest.mark.parametrize("call, x, out", [
+    ("np.sin(x, out)", (4,), (3,)), ("np.sin(x, out=out)", (3,), (4,)), ("np.add(x, x[:2], out)", (3,), (3,)),
+    ("np.clip(x, 0.1, 0.2, out)", (3,), (5,)), ("np.round(x, 1, out)", (2, 3), (2, 4)),
+    ("np.sin(x, out)", (2, 3), (1, 3))])
+def test_results_of_another_shape(call, x, out):
+    scope = {"np": np}
+    exec(f"def kernel(x, out):\n    {call}\n", scope)
+    with pytest.raises(ValueError, match="could not broadcast input array"):
+        cuda.jit(check="bounds", exceptions=True)(scope["kernel"])[1, 1](np.ones(x), np.zeros(out))
+    with pytest.raises(errors.TypingError, match="cannot store"):
+        cuda.jit(scope["kernel"])[1, 1](np.ones((2, *x)), np.zeros(out))
+
+
+@pytest.mark.parametrize("x, out", [((4,), (4,)), ((1,), (4,)), ((3,), (2, 3)), ((2, 1), (2, 3)), ((), (3,))])
+def test_results_that_broadcast(x, out):
+    @cuda.jit(check="bounds")
+    def kernel(x, out):
+        np.sin(x, out)
+
+    given, results = np.ones(x) if x else 1.0, np.zeros(out)
+    kernel[1, 1](given, results)
+    np.testing.assert_allclose(results, np.full(out, np.sin(1.0)))
 
 
 def test_shapes_that_are_alike_cost_nothing():

@@ -11,232 +11,18 @@ import warnings
 import numpy as np
 import pytest
 
+sys.path.insert(0, __file__.rsplit("/tests/", 1)[0] + "/tests/kernels/planted")
+
+from planted_overflow import LARGE, PLANTED  # noqa: E402
+
 from cujit import cuda, float64, guvectorize, int8, int32, int64, uint8, uint64, vectorize
 from cujit.cuda import random
 from cujit.errors import OverflowWarning
 
-on_cpu = pytest.mark.skipif(cuda.get_current_device().kind == "cuda", reason="the CPU device's")
-
 HEAD = """import numpy as np
 from cujit import cuda, float32, float64, int8, int16, int32, int64, uint8, uint32, uint64
 """
-LARGE = 2**63 - 1
-
 TYPES = int64[::1], float64[::1], int32[::1], uint64[::1], uint8[::1], int64[::1]
-
-# x: int64 [0, 1, ..., 61, LARGE, -LARGE - 1], f: float64, n: int32, u: uint64, o: uint8, out: int64, of 64 elements.
-PLANTED = {
-    "sum": (1, f"{LARGE} + 1 does not fit int64", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    out[i] = x[i] + 1  # fault
-"""),
-    "difference": (1, f"{-LARGE - 1} - 1 does not fit int64", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    out[i] = x[i] - 1  # fault
-"""),
-    "product": (2, f"{LARGE} * 3 does not fit int64", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    out[i] = x[i] * 3  # fault
-"""),
-    "minus": (1, f"-({-LARGE - 1}) does not fit int64", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    out[i] = -x[i]  # fault
-"""),
-    "minus of a narrow number": (1, "-(-128) does not fit int8", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    out[i] = -int8(i * 4 - 128)  # fault
-"""),
-    "abs": (1, f"abs({-LARGE - 1}) does not fit int64", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    out[i] = abs(x[i])  # fault
-"""),
-    "power": (2, f"{LARGE} ** 2 does not fit int64", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    out[i] = x[i] ** 2  # fault
-"""),
-    "power whose exponent is no constant": (24, "3 ** 40 does not fit int64", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    out[i] = 3 ** n[i]  # fault
-"""),
-    "division by zero": (1, "7 // 0 of int64: division by zero", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    out[i] = 7 // x[i]  # fault
-"""),
-    "remainder by zero": (1, "7 % 0 of int64: division by zero", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    out[i] = 7 % x[i]  # fault
-"""),
-    "quotient": (1, f"{-LARGE - 1} // -1 does not fit int64", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    out[i] = x[i] // -n[1]  # fault
-"""),
-    "float division by zero": (1, "1.0 / 0.0 of float64: division by zero", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    f[i] = 1.0 / f[i]  # fault
-"""),
-    "divmod": (1, "5 // 0 of int64: division by zero", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    q, r = divmod(5, n[i])  # fault
-    out[i] = q + r
-"""),
-    "shift by the width": (1, "1 << 64 of int64: the count is not from 0 to 63", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    if i == 62:
-        out[i] = 1 << (n[i] + n[2])  # fault
-"""),
-    "shift by a negative count": (3, "9 >> -3 of int64: the count is not from 0 to 63", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    out[i] = 9 >> (n[i] - 3)  # fault
-"""),
-    "shift that loses bits": (2, "2 << 62 does not fit int64", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    out[i] = n[2] << i  # fault
-"""),
-    "NaN to integer": (1, "float64 nan does not fit int64", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    f[i] = f[i] if i != 5 else np.nan
-    out[i] = int(f[i])  # fault
-"""),
-    "float to narrow integer": (12, "float64 130.0 does not fit int8", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    out[i] = int8(f[i] * 2.5)  # fault
-"""),
-    "round": (1, "float64 1e+20 does not fit int64", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    out[i] = round(f[i] if i != 9 else 1e20)  # fault
-"""),
-    "narrower type, written down": (2, f"int64 {LARGE} does not fit int32", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    out[i] = int32(x[i])  # fault
-"""),
-    "stored in a narrower element": (12, "int64 260 does not fit uint8", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    o[i] = n[i] * 5  # fault
-"""),
-    "added to a narrower element": (1, "int64 256 does not fit uint8", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    o[i] += 193  # fault
-"""),
-    "all elements of a slice": (4, "int64 300 does not fit uint8", """
-def kernel(x, f, n, u, o, out):
-    if cuda.grid(1) == 0:
-        o[:4] = n[3] * 100  # fault
-"""),
-    "unsigned difference": (1, "0 - 1 is below zero, uint64 has no such numbers", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    u[i] = u[i] - uint64(1)  # fault
-"""),
-    "atomic sum": (1, "2147483647 + 1 does not fit int32, in an atomic operation", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    if i == 0:
-        n[0] = 2147483600
-    cuda.syncthreads()
-    cuda.atomic.add(n, 0, 1)  # fault
-"""),
-    "loop": (2, f"{2**62} * 2 does not fit int64", """
-def kernel(x, f, n, u, o, out):
-    if cuda.grid(1) < 2:
-        product = n[1]
-        for k in range(63):
-            product *= 2  # fault
-        out[0] = product
-"""),
-    "nested function": (1, f"{LARGE} + 1 does not fit int64", """
-def kernel(x, f, n, u, o, out):
-    def next_one(v):
-        return v + 1  # fault
-    i = cuda.grid(1)
-    out[i] = next_one(x[i])
-"""),
-    "closure": (1, f"{LARGE} + 5 does not fit int64", """
-def outer(step):
-    def inner(v):
-        return v + step  # fault
-    return inner
-
-step5 = outer(5)
-
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    out[i] = step5(x[i])
-"""),
-    "device function": (1, f"{LARGE} + 1 does not fit int64", """
-@cuda.jit(device=True)
-def next_one(v):
-    return v + 1  # fault
-
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    out[i] = next_one(x[i]) + next_one(0)
-"""),
-    "generator": (1, f"{LARGE} + 1 does not fit int64", """
-def counted(v, times):
-    for k in range(times):
-        yield v + k  # fault
-
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    for v in counted(x[i], 2):
-        out[i] = v
-"""),
-    "sum of a list": (1, f"{LARGE} + 1 does not fit int64", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    out[i] = sum([x[i], 1])  # fault
-"""),
-    "shared memory and barriers": (1, f"{LARGE} + 1 does not fit int64", """
-def kernel(x, f, n, u, o, out):
-    s = cuda.shared.array(64, int64)
-    i = cuda.grid(1)
-    s[i] = x[i]
-    cuda.syncthreads()
-    out[i] = s[63 - i] + 1  # fault
-"""),
-    "warps that meet": (1, f"{LARGE} + 1 does not fit int64", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    out[i] = cuda.shfl_xor_sync(0xffffffff, x[i], 1) + 1  # fault
-"""),
-    "branch": (1, f"{LARGE} + 1 does not fit int64", """
-def kernel(x, f, n, u, o, out):
-    i = cuda.grid(1)
-    if i % 2 == 0:
-        out[i] = x[i] + 1  # fault
-    else:
-        out[i] = x[i] - 7 if i < 60 else 0
-"""),
-    "two axes": (1, f"{LARGE} + 1 does not fit int64", """
-def kernel(x, f, n, u, o, out):
-    i, j = cuda.grid(2)
-    y = x.reshape(8, 8)
-    if i < 64:
-        out[i] = y[i // 8, i % 8] + 1  # fault
-"""),
-}
 
 RIGHT = {
     "at the ends": """
@@ -387,7 +173,6 @@ def place_of(text):
     return found[1], int(found[2]), found[6]
 
 
-@on_cpu
 @pytest.mark.parametrize("name", PLANTED)
 def test_the_line_is_named(name):
     count, told, source = PLANTED[name]
@@ -398,12 +183,13 @@ def test_the_line_is_named(name):
     assert text.splitlines()[2].strip() == source.splitlines()[line - 1 - HEAD.count("\n")].strip()
 
 
-@on_cpu
 @pytest.mark.parametrize("others", ["bounds", "bounds,race,init,barrier"])
 @pytest.mark.parametrize("name", PLANTED)
 def test_beside_other_checks(name, others):
     if "race" in others and name in ("loop", "atomic sum"):
         pytest.skip("it has a race")
+    if "race" in others and cuda.get_current_device().kind == "cuda":
+        pytest.skip("the CPU device's")
     count, told, source = PLANTED[name]
     kernel, _, (line,) = compiled(name, source, check=f"overflow,{others}")
     text, = launched(kernel)
@@ -424,14 +210,12 @@ def test_the_thread_ends_where_that_was_asked_for(name):
         assert report.split()[-1].strip("^") == "" and told.split()[-1] in report
 
 
-@on_cpu
 @pytest.mark.parametrize("name", RIGHT)
 def test_nothing_is_said_of_what_is_right(name):
     kernel, _, _ = compiled(name, RIGHT[name], check="overflow")
     assert launched(kernel) == []
 
 
-@on_cpu
 def test_nothing_is_said_of_cujits_own_functions():
     @cuda.jit(check="overflow")
     def kernel(states, x, y, out):
@@ -446,7 +230,6 @@ def test_nothing_is_said_of_cujits_own_functions():
     assert warned(lambda: kernel[2, 32](states, x, y, out)) == []
 
 
-@on_cpu
 def test_each_expression_has_one_report_with_the_first_thread():
     @cuda.jit(check="overflow")
     def kernel(x, out):
@@ -463,7 +246,6 @@ def test_each_expression_has_one_report_with_the_first_thread():
     assert second.splitlines()[-1].index("^") > first.splitlines()[-1].index("^")
 
 
-@on_cpu
 def test_a_function_for_two_types_is_one_expression():
     @cuda.jit(device=True)
     def twice(v):
@@ -477,7 +259,6 @@ def test_a_function_for_two_types_is_one_expression():
     assert "the first of 6 times" in text
 
 
-@on_cpu
 def test_results_are_those_without_the_check():
     def kernel(x, f, n, u, o, out):
         i = cuda.grid(1)
@@ -492,7 +273,6 @@ def test_results_are_those_without_the_check():
         np.testing.assert_array_equal(a, b)
 
 
-@on_cpu
 def test_a_filter_makes_an_error_of_it():
     kernel, _, _ = compiled("filter", PLANTED["sum"][2], check="overflow")
     given = arguments()
@@ -503,7 +283,6 @@ def test_a_filter_makes_an_error_of_it():
     assert given[-1][1] == 2  # the launch is done
 
 
-@on_cpu
 def test_an_exception_of_the_launch_is_what_is_raised():
     @cuda.jit(check="overflow,bounds")
     def kernel(x, k):
@@ -516,7 +295,6 @@ def test_an_exception_of_the_launch_is_what_is_raised():
             kernel[1, 1](np.array([LARGE]), 5)
 
 
-@on_cpu
 def test_ufuncs():
     @vectorize(["int64(int64, int64)", "int8(int8, int8)"], target="cuda", check="overflow")
     def plus(a, b):
@@ -527,7 +305,7 @@ def test_ufuncs():
         for k in range(x.size):
             out[k] = x[k] * 2
 
-    line = test_ufuncs.__code__.co_firstlineno + 2  # that of the signatures
+    line = test_ufuncs.__code__.co_firstlineno + 1  # that of the signatures
     text, = warned(lambda: plus(np.array([1, LARGE]), np.array([1, 2])))
     assert text.startswith(f"{LARGE} + 2 does not fit int64") and place_of(text)[1:] == (line + 2, "once")
     text, = warned(lambda: plus(np.int8([1, 100]), np.int8([1, 100])))
@@ -536,7 +314,6 @@ def test_ufuncs():
     assert text.startswith(f"{LARGE} * 2 does not fit int64") and place_of(text)[1:] == (line + 7, "once")
 
 
-@on_cpu
 def test_ufuncs_of_device_arrays():
     @vectorize(["int64(int64, int64)"], target="cuda", check="overflow")
     def plus(a, b):
@@ -548,7 +325,6 @@ def test_ufuncs_of_device_arrays():
         assert "the first of 2 times" in text
 
 
-@on_cpu
 def test_reductions(monkeypatch):
     monkeypatch.setenv("CUJIT_CHECK", "overflow")
 
@@ -560,13 +336,12 @@ def test_reductions(monkeypatch):
     assert warned(lambda: total(x)) == []
     x[77] = LARGE
     text, = warned(lambda: total(x))
-    assert "does not fit int64" in text and place_of(text)[1] == test_reductions.__code__.co_firstlineno + 6
+    assert "does not fit int64" in text and place_of(text)[1] == test_reductions.__code__.co_firstlineno + 5
     texts = warned(lambda: total(np.full(100, 2**30, np.int32)))  # of its two launches
     assert texts and all("does not fit int32" in text for text in texts)
-    assert {place_of(text)[1] for text in texts} == {test_reductions.__code__.co_firstlineno + 4}
+    assert {place_of(text)[1] for text in texts} == {test_reductions.__code__.co_firstlineno + 3}
 
 
-@on_cpu
 def test_from_the_disk_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("CUJIT_CACHE_DIR", str(tmp_path))
     for _ in range(2):
@@ -579,7 +354,6 @@ def notes(source, types, **options):
     return kernel.inspect("checks", types).count("note ")
 
 
-@on_cpu
 def test_what_ranges_prove_has_no_test():
     flat = """
 def kernel(x, w, h, out):
@@ -594,7 +368,6 @@ def kernel(x, w, h, out):
     assert notes(flat, (uint64[:], int64, int64, uint64[:])) == 0
 
 
-@on_cpu
 def test_what_a_launch_cannot_prove_has_one():
     @cuda.jit(check="overflow")
     def kernel(a, b, out):
@@ -608,7 +381,6 @@ def test_what_a_launch_cannot_prove_has_one():
     assert warned(lambda: kernel[1, 1](3, 5, out)) == [] and out[0] == 15
 
 
-@on_cpu
 def test_words():
     def kernel(x):
         x[0] += 1
@@ -622,7 +394,6 @@ def test_words():
         cuda.jit(check="overflow=warn")(kernel)
 
 
-@on_cpu
 def test_the_environment():
     program = ("import numpy as np\nfrom cujit import cuda\n@cuda.jit\ndef kernel(x):\n    x[0] += 1\n"
                "kernel[1, 1](np.array([2**63 - 1]))\n")
@@ -631,21 +402,26 @@ def test_the_environment():
     assert "OverflowWarning: 9223372036854775807 + 1 does not fit int64\n" in done.stderr
 
 
+@pytest.mark.parametrize("check", ["overflow", "overflow=raise"])
 @pytest.mark.parametrize("name", PLANTED)
-def test_code_for_gpus(name, tmp_path):
-    kernel, _, _ = compiled(name, PLANTED[name][2], check="overflow=raise")
+def test_code_for_gpus(name, check, tmp_path):
+    kernel, _, _ = compiled(name, PLANTED[name][2], check=check)
     ptx = kernel.inspect("asm", TYPES, 80)
     if shutil.which("ptxas"):
         (tmp_path / "kernel.ptx").write_text(ptx)
         subprocess.run(["ptxas", "-arch=sm_80", "kernel.ptx", "-o", "kernel.cubin"], cwd=tmp_path, check=True)
 
 
-def test_gpus_do_not_report():
-    kernel, _, _ = compiled("refused", PLANTED["product"][2], check="overflow")
-    with pytest.raises(NotImplementedError, match='check="overflow" is for the CPU device only'):
-        kernel.inspect("asm", TYPES, 80)
-    kernel, _, _ = compiled("all", PLANTED["product"][2], check=True)
-    assert "mul.hi.s64" not in kernel.inspect("asm", TYPES, 80)
+def test_on_gpus_a_note_is_a_call():
+    kernel, _, _ = compiled("note", PLANTED["product"][2], check="overflow")
+    text = kernel.inspect("checks", TYPES, 80)
+    assert "  note " not in text and "call watch_overflow." in text
+    assert "launch_state: i64[1 C]) ;" in text.splitlines()[0]
+    right = "def kernel(x, f, n, u, o, out):\n    out[0] = 1\n"
+    for source, check in (PLANTED["product"][2], "bounds"), (right, "overflow"):
+        kernel, _, _ = compiled("nothing", source, check=check)
+        text = kernel.inspect("checks", TYPES, 80)
+        assert "launch_state" not in text and "watch_" not in text
 
 
 # --- beside Python's integers -----------------------------------------------------------------------------------------
@@ -669,7 +445,6 @@ def how_often(texts):
     return sum(int(count or 1) for count in counts)
 
 
-@on_cpu
 @pytest.mark.parametrize("element", EDGES, ids=lambda t: t.__name__)
 @pytest.mark.parametrize("operator", OPERATIONS)
 def test_as_often_as_pythons_integers_differ(operator, element):
@@ -688,7 +463,6 @@ def test_as_often_as_pythons_integers_differ(operator, element):
     assert [int(out[k]) for k in right] == [results[k] for k in right]
 
 
-@on_cpu
 @pytest.mark.parametrize("to", [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64],
                          ids=lambda t: t.__name__)
 @pytest.mark.parametrize("element", [*EDGES, np.float64, np.float32], ids=lambda t: t.__name__)

@@ -107,3 +107,28 @@ def test_methods_of_arguments():
         of_argument[1, 1](Point(3.0, 4.0), out)
     with pytest.raises(errors.TypingError, match=r"has no attribute '_replace'\n"):
         private[1, 1](Point(3.0, 4.0), out)
+
+
+class Counted(NamedTuple):
+    """Its fields have the names of a tuple's methods."""
+
+    count: int
+    index: float
+
+
+class Counting(NamedTuple):
+    x: int
+
+    def count(self, by):
+        return self.x + by
+
+
+def test_fields_and_methods_before_those_of_tuples():
+    @cuda.jit
+    def kernel(given, out):
+        made = Counted(3, 0.5)
+        out[0], out[1], out[2], out[3] = made.count, made.index, given.count, given.index
+        out[4], out[5] = Counting(4).count(10), (1, 2, 1).count(1)
+    out = np.zeros(6)
+    kernel[1, 1](Counted(7, 1.5), out)
+    assert out.tolist() == [3, 0.5, 7, 1.5, 14, 2]

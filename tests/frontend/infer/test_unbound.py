@@ -2,112 +2,18 @@
 assigned. A row is a program, the variable, and an `n` with which the fault happens; with `n` 5 nothing does."""
 import linecache
 import re
+import sys
 
 import numpy as np
 import pytest
 
+sys.path.insert(0, __file__.rsplit("/tests/", 1)[0] + "/tests/kernels/planted")
+
+from planted_unbound import PLANTED  # noqa: E402
+
 from cujit import cuda, float64, int64
 
 HEAD = "from cujit import cuda, float64, int64, vectorize\n"
-
-PLANTED = {
-    "branch": ("y", 2, """
-def kernel(x, n):
-    if n > 3:
-        y = 1.5
-    x[0] = y  # fault
-"""),
-    "same constant on the paths that assign": ("y", 1, """
-def kernel(x, n):
-    if n == 5:
-        y = 7
-    elif n == 4:
-        y = 7
-    x[0] = y  # fault
-"""),
-    "loop without a trip": ("y", 0, """
-def kernel(x, n):
-    for i in range(n):
-        y = x[i % 4]
-    x[0] = y  # fault
-"""),
-    "loop variable": ("i", 0, """
-def kernel(x, n):
-    for i in range(n):
-        pass
-    x[0] = i  # fault
-"""),
-    "first trip": ("y", 1, """
-def kernel(x, n):
-    k = 0
-    while k < n:
-        if k > 0 or n > 4:
-            y = 2
-        x[0] = y  # fault
-        k += 1
-"""),
-    "del": ("y", 1, """
-def kernel(x, n):
-    y = 2
-    if n == 1:
-        del y
-    x[0] = y  # fault
-"""),
-    "conditional expression": ("y", 1, """
-def kernel(x, n):
-    if n > 1:
-        y = 1.0
-    x[0] = 2.0 if n == 2 else y  # fault
-"""),
-    "one thread of the block": ("z", 2, """
-def kernel(x, n):
-    if cuda.threadIdx.x == 0 or n == 5:
-        z = x[0]
-    cuda.syncthreads()
-    if cuda.threadIdx.x < n:
-        x[1] = z  # fault
-"""),
-    "nested function": ("y", 1, """
-def kernel(x, n):
-    def inner(m):
-        if m > 1:
-            y = m
-        return y  # fault
-    x[0] = inner(n)
-"""),
-    "device function": ("y", 1, """
-@cuda.jit(device=True)
-def inner(m):
-    for k in range(m):
-        if k == 3:
-            y = k
-    return y * 2  # fault
-
-def kernel(x, n):
-    x[0] = inner(n)
-"""),
-    "condition": ("y", 1, """
-def kernel(x, n):
-    if n > 1:
-        y = n
-    if y > 3:  # fault
-        x[0] = 1
-"""),
-    "array": ("s", 1, """
-def kernel(x, n):
-    if n > 1:
-        s = cuda.local.array(4, float64)
-    s[0] = n  # fault
-    x[0] = s[0]
-"""),
-    "moved to another variable": ("y", 1, """
-def kernel(x, n):
-    if n > 1:
-        y = n
-    z = y
-    x[0] = z + 1  # fault
-"""),
-}
 
 RIGHT = {
     "same condition": """

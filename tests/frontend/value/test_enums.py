@@ -33,6 +33,16 @@ class Rate(enum.Enum):
     FAST = 2.5
 
 
+class Planet(enum.Enum):
+    VENUS = (4.869e24, 6.0518e6)
+    EARTH = (5.976e24, 6.37814e6)
+
+
+class Step(enum.Enum):
+    LEFT = (-1, (0, 1.5))
+    UP = (0, (1, 2.5))
+
+
 class Colour(enum.Enum):
     RED = "red"
     BLUE = ("blue", 3)
@@ -53,6 +63,27 @@ def test_members_as_arguments():
 
     assert launch(kernel, Mode.SUB, Rate.FAST, (Mode.ADD, Level.MID)) == [50, 1, 1, 5]
     assert launch(kernel, Mode.ADD, Rate.SLOW, (Mode.SUB, Level.LOW)) == [5, 0, 0, 1]
+
+
+def test_members_whose_values_are_tuples():
+    @cuda.jit
+    def kernel(out, planet, step, other):
+        out[0] = planet.value[1]
+        out[1] = (planet == Planet.EARTH) + 2 * (planet is other) + 4 * (planet != other)
+        mass, radius = Planet.VENUS.value if planet == Planet.EARTH else planet.value
+        out[2] = radius / 10
+        x, (y, weight) = step.value
+        out[3] = 100 * x + 10 * y + weight
+        out[4] = step == Step.UP
+
+    def run(*arguments):
+        out = np.zeros(5)
+        kernel[1, 1](out, *arguments)
+        return out.tolist()
+
+    assert run(Planet.EARTH, Step.LEFT, Planet.EARTH) == [6.37814e6, 3, 6.0518e5, -98.5, 0]
+    assert run(Planet.VENUS, Step.UP, Planet.EARTH) == [6.0518e6, 4, 6.0518e5, 12.5, 1]
+    assert len(kernel.signatures) == 1
 
 
 def test_one_specialization_for_all_members():

@@ -82,6 +82,14 @@ def launch(check):
 
     kernel[1, 3](on_device(3, 4), on_device(5))
 """),
+    ("global", "out= of a function of NumPy", """
+def launch(check):
+    @cuda.jit(check=check)
+    def kernel(x, y):
+        np.hypot(x, 1.0, out=y[cuda.threadIdx.x])  # fault: ValueError
+
+    kernel[1, 2](on_device(5), on_device(2, 4))
+"""),
     ("local", "augmented assignment to a slice", """
 def launch(check):
     @cuda.jit(check=check)

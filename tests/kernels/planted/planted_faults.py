@@ -4,21 +4,25 @@ of the check; where a report names two lines, both do. A program has a function 
 usual ones do not do; or it does its launches itself, in `launch(check)`."""
 import linecache
 import re
+import warnings
 from collections import namedtuple
 
 import numpy as np
 import planted_barriers
 import planted_bounds
+import planted_overflow
 import planted_races
+import planted_unbound
 import planted_unwritten
 
 from cujit import cuda
+from cujit.errors import OverflowWarning
 
 HEAD = """\
 import math
 import numpy as np
 import cujit
-from cujit import cuda, float32, float64, int32, int64
+from cujit import cuda, float32, float64, int8, int16, int32, int64, uint8, uint32, uint64
 
 TABLE = np.arange(10.0)
 PAIR = np.dtype([("a", np.float64), ("v", np.int32, 4)], align=True)
@@ -29,16 +33,17 @@ def on_device(*shape, dtype=np.float64, order="C"):
 
 
 """
-ERRORS = {"bounds": "IndexError", "race": "RaceError", "init": "UninitializedError", "barrier": "BarrierError"}
-ON_GPUS = {"bounds"}
+ERRORS = {"bounds": "IndexError", "race": "RaceError", "init": "UninitializedError", "barrier": "BarrierError",
+          "overflow": "OverflowWarning"}
+ON_GPUS = {"bounds", "overflow"}
 
 Row = namedtuple("Row", "check memory construct source")
 # found: the error is the row's; is_right: and so are its lines; report: what was raised, with its class.
 Outcome = namedtuple("Outcome", "found is_right report")
 
-ROWS = [Row(check, *row) for check, module in (("bounds", planted_bounds), ("race", planted_races),
-                                               ("init", planted_unwritten), ("barrier", planted_barriers))
-        for row in module.ROWS]
+MODULES = [("bounds", planted_bounds), ("race", planted_races), ("init", planted_unwritten), ("init", planted_unbound),
+           ("barrier", planted_barriers), ("overflow", planted_overflow)]
+ROWS = [Row(check, *row) for check, module in MODULES for row in module.ROWS]
 
 
 def is_for(row, kind):
@@ -63,8 +68,11 @@ def run(row, folder):
     """What comes of the row's program. CUJIT_CHECK has to say the row's check, for what takes no options."""
     path = folder / "planted.py"
     try:
-        launch(row, path)
-    except Exception as error:  # noqa: BLE001: whatever it is, it is compared
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*may be unassigned")  # they are
+            warnings.simplefilter("error", OverflowWarning)
+            launch(row, path)
+    except Exception as error:  # whatever it is, it is compared
         raised = error
     else:
         return Outcome(False, False, "nothing was found")

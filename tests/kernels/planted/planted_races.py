@@ -141,7 +141,9 @@ def kernel(x, out):
         if i == 0:
             x[5] = 3.25  # fault
             cuda.atomic.exch(out, 0, 1.0)
-        elif cuda.atomic.max(out, 0, 0.0) == 1.0:
+        else:
+            while cuda.atomic.max(out, 0, 0.0) != 1.0:
+                pass
             out[1] = x[5]  # fault
 """),
     ("global", "histogram without atomics", """
@@ -234,9 +236,9 @@ def kernel(x, out):
 """),
     ("global", "lambda", """
 def kernel(x, out):
-    i = cuda.threadIdx.x
+    i = cuda.grid(1)
     f = lambda k: out[k]  # fault
     out[i] = x[i]  # fault
-    x[i] = f(63 - i)
+    x[i] = f(127 - i)
 """),
 ]

@@ -185,6 +185,7 @@ STATEMENTS = [
     "from numba.cuda.kernels.reduction import Reduce", "from numba.cuda.kernels.transpose import transpose",
     "from numba.cuda.vector_types import vector_types, float32x4; assert vector_types['float32x4'] is float32x4",
     "from numba.cuda.testing import CUDATestCase, skip_on_cudasim, unittest", "from numba.cuda.stubs import threadIdx",
+    "from numba.cuda.testing import skip_if_cudadevrt_missing, skip_unless_cc_50",
     "from numba.cuda.simulator import to_device", "from numba.cuda.core import config, errors, types",
     "from numba.cuda.core.errors import NumbaPerformanceWarning, TypingError", "from numba.cuda.args import wrap_arg",
     "from numba.cuda.np.numpy_support import carray, farray",
@@ -198,6 +199,11 @@ STATEMENTS = [
     "from numba import config, errors, types, void, literal_unroll", "from numba.cuda import float32, types",
     "from numba.np.numpy_support import from_dtype", "from numba.cuda.extending import overload",
     "from numba.extending import overload", "from numba.cuda.devicearray import auto_device",
+    "from numba.cuda.core.caching import CacheImpl, IndexDataCacheFile, _CacheLocator",
+    "from numba.cuda.serialize import dumps", "from numba.cuda.dispatcher import CUDADispatcher",
+    "from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray",
+    "from numba.cuda.cudadrv.driver import event_elapsed_time, profile_start, profile_stop, profiling",
+    "from numba.cuda.random import init_xoroshiro128p_states_cpu",
 ]
 
 
@@ -226,6 +232,99 @@ assert cujit.cuda.__spec__.name == "cujit.cuda" and numba.cuda is cujit.cuda
 def test_a_module_that_cujit_has_not(cujit):
     done = cujit("-c", "import numba.cuda.lowering")
     assert "No module named 'numba.cuda.lowering'" in done.stderr and "cujit" in done.stderr
+
+
+def test_what_is_asked_of_functions_and_arrays(cujit):
+    text = """
+import pickle
+from numba import cuda
+from numba.cuda.dispatcher import CUDADispatcher
+from numba.cuda.serialize import dumps
+from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
+from numba.cuda.simulator.kernel import FakeCUDAKernel
+from numba.cuda.utils import numba_target_override
+
+twice = cuda.jit(device=True)(lambda x: 2 * x)
+kernel = cuda.jit(lambda out: None)
+assert twice._device and not kernel._device
+for function in twice, kernel:
+    assert isinstance(function, CUDADispatcher) and isinstance(function, FakeCUDAKernel)
+assert isinstance(cuda.to_device([1, 2]), FakeCUDAArray) and not isinstance(1, FakeCUDAArray)
+with numba_target_override():
+    assert pickle.loads(dumps({"a": (1, 2)})) == {"a": (1, 2)}
+"""
+    printed(cujit("-c", text))
+
+
+def test_files_of_a_program_that_keeps_what_it_compiles(cujit, tmp_path):
+    text = f"""
+from pathlib import Path
+from numba.cuda.core.caching import CacheImpl, IndexDataCacheFile, _CacheLocator
+
+folder = Path({str(tmp_path / "kept")!r})
+
+class Locator(_CacheLocator):
+    def get_cache_path(self):
+        return str(folder)
+
+    def get_source_stamp(self):
+        return "first"
+
+    def get_disambiguator(self):
+        return "apart"
+
+    @classmethod
+    def from_function(cls, function, file):
+        return cls()
+
+class Impl(CacheImpl):
+    _locator_classes = [Locator]
+
+    def reduce(self, data):
+        return data
+
+    def rebuild(self, target_context, payload):
+        return payload
+
+    def check_cachable(self, data):
+        return True
+
+def function():
+    pass
+
+impl = Impl(function)
+impl.locator.ensure_cache_path()
+assert folder.is_dir() and not list(folder.iterdir())
+assert "function" in impl.filename_base and impl.filename_base.endswith("-apart")
+
+def kept(stamp):
+    return IndexDataCacheFile(impl.locator.get_cache_path(), impl.filename_base, stamp)
+
+file = kept("first")
+assert file.load("key") is None
+file.save("key", [1])
+file.save(("f", 2), "two")
+file.save("key", [2])
+assert (kept("first").load("key"), kept("first").load(("f", 2))) == ([2], "two")
+assert kept("second").load("key") is None
+assert len(list(folder.glob("*.nbi"))) == 1 and len(list(folder.glob("*.nbc"))) == 2 == len(list(folder.iterdir())) - 1
+for data in folder.glob("*.nbc"):
+    data.write_bytes(b"damaged")
+assert file.load("key") is None
+file.save("key", [3])
+assert file.load("key") == [3]
+file.flush()
+assert file.load("key") is None
+
+Impl._locator_classes = []
+try:
+    Impl(function)
+except RuntimeError as error:
+    assert "_locator_classes" in str(error)
+else:
+    raise AssertionError
+"""
+    printed(cujit("-c", text))
 
 
 def test_kernels_transpose(cujit):
@@ -294,6 +393,28 @@ kernel[1, 1](x)
 print(twice(3), on_the_cpu(2.0), x[0], type(on_the_cpu).__module__.split(".")[0], numba.__version__[:2])
 """
     assert printed(cujit("-c", text)) == "6 4.0 8.0 numba 0.\n"
+
+
+@with_numba
+def test_numbas_types_around_cujits(cujit):
+    """`void` and `float32` of a program are numba's, what it imports from numba.cuda is cujit's."""
+    text = """
+import numpy as np
+from numba import cuda, float32, types, void
+from numba.cuda.random import create_xoroshiro128p_states, xoroshiro128p_type, xoroshiro128p_uniform_float32
+
+def draw(states, out, pair):
+    out[pair[1]] = xoroshiro128p_uniform_float32(states, pair[1])
+
+pair = types.Tuple((types.int32, types.int64))
+signatures = (void(xoroshiro128p_type[:], float32[:], pair), (xoroshiro128p_type[:], float32[:], pair),
+              [void(xoroshiro128p_type[::1], float32[::1], pair)])
+for signature in signatures:
+    out = np.full(2, -1, np.float32)
+    cuda.jit(signature)(draw)[1, 1](create_xoroshiro128p_states(2, 1), out, (7, 1))
+    assert out[0] == -1 and 0 <= out[1] <= 1
+"""
+    printed(cujit("-c", text))
 
 
 @with_numba

@@ -32,6 +32,14 @@ def test_the_list_of_devices():
             cuda.select_device(number)
 
 
+def test_a_device_by_its_number():
+    from cujit.cuda.cudadrv.driver import Device
+
+    assert Device(0) is cuda.gpus[0] is Device(np.int64(0)) and Device(0).name
+    with pytest.raises(IndexError):
+        Device(len(cuda.gpus))
+
+
 def test_about_a_device():
     device = cuda.select_device(0)
     assert device is cuda.get_current_device() is cuda.gpus.current
@@ -41,6 +49,13 @@ def test_about_a_device():
     for name in ("NO_SUCH_ATTRIBUTE", "no_such_attribute"):
         with pytest.raises(AttributeError):
             getattr(device, name)
+
+
+def test_what_programs_ask_before_they_use_it():
+    """Each is what the device can: managed_array, a kernel's use of it, grid.sync."""
+    device = cuda.get_current_device()
+    assert device.MANAGED_MEMORY == device.UNIFIED_ADDRESSING == device.CAN_MAP_HOST_MEMORY == 1
+    assert device.COOPERATIVE_LAUNCH == 1
 
 
 def test_detect_prints_the_devices(capsys):

@@ -23,7 +23,10 @@ def names():
 
 count = 0
 for name in ("cuda.decorator", "cuda.dispatcher", "cuda._dispatch.inspection", "cuda.compiler",
-             "cuda._array.array_views", "cuda.devicearray", "_ufunc.ufunc", "_ufunc.gufunc"):
+             "cuda._array.array_views", "cuda.devicearray", "_ufunc.ufunc", "_ufunc.gufunc",
+             "_algorithms.element_kernel", "_algorithms.histogram", "_algorithms.mapping", "_algorithms.reduce",
+             "_algorithms.reduction_kernel", "_algorithms.scan", "_algorithms.segments",
+             "_algorithms.selection", "_algorithms.sort"):
     module, runner = importlib.import_module("cujit." + name), doctest.DocTestRunner()
     for test in doctest.DocTestFinder(exclude_empty=True).find(module):
         test.globs = names()
@@ -40,6 +43,9 @@ def members():
     compile."""
     yield from {"jit": cuda.jit, "compile": cuda.compile, "compile_ptx": cuda.compile_ptx,
                 "vectorize": vectorize, "guvectorize": guvectorize}.items()
+    for name in ("argsort", "elementwise", "filter", "fuse", "histogram", "map", "reduce", "reduction", "scan",
+                 "segmented_reduce", "segmented_scan", "select", "sort", "sort_by", "top_k", "unique", "zip_with"):
+        yield name, getattr(cuda, name)
     for cls in (cuda.Dispatcher, Inspection, cuda.DeviceNDArray, ArrayViews):
         for name, value in vars(cls).items():
             if not name.startswith("_") and (callable(value) or isinstance(value, property)):

@@ -5,10 +5,10 @@ import shutil
 
 import numpy as np
 import pytest
+from toolkit_libraries import has_library
 
 from cujit import _core, cuda, types
-from cujit.cuda._link import toolkit
-from cujit.errors import LinkerError, TypingError, UnsupportedError
+from cujit.errors import TypingError, UnsupportedError
 from cujit.types import (
     Tuple,
     UniTuple,
@@ -28,15 +28,6 @@ from cujit.types import (
 
 needs_cc = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
 on_cpu = pytest.mark.skipif(cuda.is_available() and _core.gpu_count() > 0, reason="kernels run on a GPU")
-
-
-def has_library(compile_something):
-    toolkit.find()
-    try:
-        compile_something()
-    except LinkerError as error:
-        return error.code != "TOOLKIT_MISSING"
-    return True
 
 
 needs_nvrtc = pytest.mark.skipif(not has_library(lambda: _core.compile_source("", "empty.cu", 90, "ptx")),

@@ -69,6 +69,12 @@ def test_far_subsequences_cost_no_walk():
     assert words(far)[2:] == words(near)
 
 
+def test_states_in_a_numpy_array():
+    states = np.zeros(5, random.xoroshiro128p_dtype)
+    random.init_xoroshiro128p_states_cpu(states, 7, 3)
+    assert (states == random.create_xoroshiro128p_states(5, 7, 3).copy_to_host()).all()
+
+
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 100, 1000])
 def test_any_number_of_states(count):
     states = random.create_xoroshiro128p_states(count, seed=8)

@@ -106,7 +106,7 @@ def test_tuples_that_double():
     def captures(x):
         x[0] = len(value)
 
-    with pytest.raises(errors.TypingError, match="more than 8192 values"):
+    with pytest.raises(errors.UnsupportedError, match="'value' is a tuple of more than 8192 values"):
         captures[1, 1](HOST)
 
 
@@ -117,9 +117,33 @@ def test_tuples_of_many_values():
     def captures(x):
         x[0] = many[int(x[1])]
 
-    for call in (lambda: one[1, 1](many), lambda: captures[1, 1](HOST), lambda: types.UniTuple(types.int64, 9000)):
-        with pytest.raises((errors.TypingError, errors.LaunchArgumentError), match="more than 8192 values"):
+    for call, said in ((lambda: one[1, 1](many), "argument 'a' of kernel 'one': a tuple of more than 8192 values"),
+                       (lambda: captures[1, 1](HOST), "'many' is a tuple of more than 8192 values"),
+                       (lambda: types.UniTuple(types.int64, 9000), "a tuple of more than 8192 values"),
+                       (lambda: cuda.jit("void(UniTuple(int64, 9000))")(one.py_func), "number up to 8192"),
+                       (lambda: cuda.jit("void(UniTuple(UniTuple(int64, 99), 99))")(one.py_func), "than 8192 values")):
+        with pytest.raises(errors.CujitError, match=said):
             call()
+
+
+def test_the_line_that_reads_a_large_tuple_is_named():
+    table = types, tuple(range(9000))
+
+    @cuda.jit
+    def captures(x):
+        y = x[0]
+        x[0] = table[1][int(y)]
+
+    with pytest.raises(errors.UnsupportedError) as caught:
+        captures[1, 1](HOST)
+    place, line, carets, message = str(caught.value).splitlines()
+    assert place.endswith("in test_the_line_that_reads_a_large_tuple_is_named.<locals>.captures")
+    assert line[carets.index("^"):][:carets.count("^")] == "table[1]"
+    assert message.startswith("'table' is a tuple of more")
+
+
+def test_signatures_of_large_tuples():
+    cuda.jit("void(UniTuple(int64, 300))")(lambda t: None)
 
 
 def test_deep_tuples_on_a_small_stack():

@@ -74,6 +74,25 @@ def test_signatures(signature):
     assert x[0] == 7
 
 
+def test_what_is_compiled_is_found_by_them():
+    @cuda.jit
+    def kernel(x, n):
+        x[0] = n
+
+    kernel.compile((float32[:], int32))
+    key, = kernel.overloads
+    assert kernel.overloads[key].max_cooperative_grid_blocks(32) >= 1
+    for signature in (float32[:], int32), none(float32[:], int32), "(float32[:], int32)":
+        assert signature in kernel.overloads and kernel.overloads[signature].argtypes == key
+        assert kernel.overloads.get(signature) is not None
+        assert kernel.inspect_llvm()[signature] == kernel.inspect_llvm(key)
+        assert kernel.get_regs_per_thread()[signature] == kernel.get_regs_per_thread(key)
+    for other in (float32[:], float32), "no signature", 3:
+        assert other not in kernel.overloads and kernel.overloads.get(other, 4) == 4
+        with pytest.raises(KeyError):
+            kernel.overloads[other]
+
+
 def test_what_types_become():
     def of(*args):
         @cuda.jit(args)

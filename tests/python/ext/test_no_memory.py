@@ -219,6 +219,7 @@ def raises(x):
     if x[0] == 63.0:
         raise ValueError("at", x[0])
 def work():
+    cuda.get_default_memory_pool().free_all_blocks()
     x = np.arange(64.0)
     waits[1, 64](x)
     stream, event = cuda.stream(), cuda.event()

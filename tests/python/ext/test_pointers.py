@@ -173,3 +173,27 @@ def kernel(pointer, n):
 kernel[1, 1](x, 3)
 assert x.tolist() == [0, 5, 6], x
 """, CUJIT_DEVICE="cpu")
+
+
+def test_D8_types_of_c_and_arrays_of_arrays():
+    """Row D8: void, bool, int, float, double, t*; what C has pointers to pointers for is a tuple of arrays."""
+    @cuda.jit("void (bool doubled, int n, float* x, double* y)")
+    def copied(doubled, n, x, y):
+        i = cuda.grid(1)
+        if i < n:
+            y[i] = x[i] * 2 if doubled else x[i]
+    y = np.zeros(4)
+    copied[1, 32](True, 3, np.arange(4, dtype=np.float32), y)
+    assert y.tolist() == [0, 2, 4, 0]
+
+    @cuda.jit
+    def sums(rows, out):
+        i = cuda.grid(1)
+        if i < len(rows):
+            total = 0.0
+            for j in range(rows[i].size):
+                total += rows[i][j]
+            out[i] = total
+    rows, out = tuple(cuda.to_device(np.arange(float(n))) for n in (3, 0, 5, 1)), np.zeros(4)
+    sums[1, 32](rows, out)
+    assert out.tolist() == [3, 0, 10, 0]

@@ -137,3 +137,37 @@ def test_what_types_tell():
     assert types.integer_domain == types.signed_domain | types.unsigned_domain
     with pytest.raises(AttributeError, match="no attribute 'signed'"):
         types.float32.signed
+
+
+@pytest.mark.not_under("address", "it keeps freed memory for a while")
+def test_an_equal_dtype_made_again_costs_nothing(run_python):
+    """In bytes per dtype; one that is different from all others would be a few thousand."""
+    grown = run_python("""
+import gc
+import numpy as np
+from cujit import cuda
+
+@cuda.jit
+def kernel(records):
+    records[0].a = records[0].place.x + records[0].v[1]
+
+def launch():
+    place = np.dtype([("x", np.float32), ("when", "M8[s]")])
+    dtype = np.dtype([("a", np.float64), ("v", np.int32, 4), ("place", place), ("name", "S5")], align=True)
+    kernel[1, 1](np.zeros(2, dtype))
+    kernel[1, 1](cuda.device_array(2, dtype))
+
+def pages():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1])
+
+for _ in range(500):
+    launch()
+gc.collect()
+before = pages()
+for _ in range(10_000):
+    launch()
+gc.collect()
+print((pages() - before) * 4096 / 10_000)
+""")
+    assert float(grown.splitlines()[-1]) < 200

@@ -107,3 +107,26 @@ def test_errors():
     assert launchconfig.current_launch_config() is None
     with pytest.raises(TypeError, match="expected a launcher"):
         kernel.bind(3)
+
+
+def test_what_was_compiled_for_is_captured():
+    kernel, other = kernel_of(lambda: 3), kernel_of()
+    x = np.zeros(64, np.int64)
+    with launchconfig.capture_compile_config(kernel) as captured, launchconfig.capture_compile_config(other) as bound:
+        assert captured == {"config": None}
+        kernel[2, 8](x)
+        config = captured["config"]
+        assert config.dispatcher is kernel and config.griddim == (2, 1, 1) and config.args == (x,)
+        kernel[1, 4](x)
+        assert captured["config"] is config   # it was compiled already
+        kernel[1, 4](np.zeros(64, np.float32))
+        assert captured["config"].blockdim == (4, 1, 1)
+        other[1, 16](x)
+        other[1, 32](x)   # code of its own
+        assert bound["config"].blockdim == (32, 1, 1)
+    kernel[1, 2](np.zeros(64, np.int16))
+    other[1, 8](x)
+    assert captured["config"].blockdim == (4, 1, 1) and bound["config"].blockdim == (32, 1, 1)
+    for wrong in (None, 3):
+        with pytest.raises(TypeError, match="a kernel is needed"), launchconfig.capture_compile_config(wrong):
+            pass

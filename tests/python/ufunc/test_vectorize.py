@@ -104,10 +104,9 @@ def test_a_scalar_with_a_device_array_stays_on_the_device():
 
 
 def test_dtypes_that_no_signature_has():
-    with pytest.raises(TypeError, match="float16"):
-        mix(np.zeros(3, np.float16), np.zeros(3, np.float16))
-    with pytest.raises(TypeError, match="float32"):
-        mix(np.zeros(3, np.float32), np.zeros(3, np.float64))
+    for dtype in np.complex64, np.uint64:
+        with pytest.raises(TypeError, match=r"no signature for \(.*complex64.*; it has: float32, float32 -> float32"):
+            mix(np.zeros(3, np.complex64), np.zeros(3, dtype))
 
 
 def test_the_declared_result_is_converted_to():
@@ -143,7 +142,7 @@ def test_out_that_does_not_fit():
     with pytest.raises(ValueError):
         mix(x, x, out=np.zeros(4))
     with pytest.raises(TypeError):
-        mix(x, x, out=np.zeros(3, np.float32))
+        mix(x, x, out=np.zeros(3, np.int64))
     fixed = np.zeros(3)
     fixed.flags.writeable = False
     with pytest.raises(ValueError):
@@ -163,7 +162,7 @@ def test_shapes_that_do_not_go_together():
         mix(np.zeros(3), np.zeros(4))
 
 
-@pytest.mark.parametrize("count", [0, 1, 3])
+@pytest.mark.parametrize("count", [0, 1, 4])
 def test_the_number_of_arguments(count):
     with pytest.raises(TypeError):
         mix(*[np.zeros(3)] * count)
@@ -183,9 +182,10 @@ def test_reduce(n, where):
 
 
 def test_reduce_of_what_cannot_be():
-    for array in (np.zeros(0), np.zeros((2, 2))):
-        with pytest.raises(TypeError):
-            mix.reduce(array)
+    with pytest.raises(ValueError, match="has no elements"):
+        mix.reduce(np.zeros(0))
+    with pytest.raises(ValueError, match="depends on the order"):
+        mix.reduce(np.zeros((2, 2)), axis=None)
 
 
 def test_about_the_object():
@@ -289,13 +289,12 @@ def test_repeated_calls_on_device_arrays():
         with pytest.raises(ValueError):
             add(d_x, d_y, out=cuda.to_device(np.zeros((4, 3), np.float32)))
         with pytest.raises(TypeError):
-            add(d_x, d_y, out=cuda.to_device(np.zeros((3, 4))))
-        with pytest.raises(TypeError):
-            add(d_x, cuda.to_device(y.astype(np.float64)))
+            add(d_x, d_y, out=cuda.to_device(np.zeros((3, 4), np.int32)))
+        wide = add(d_x, cuda.to_device(y.astype(np.float64)))
+        assert wide.dtype == np.float64
+        np.testing.assert_array_equal(wide.copy_to_host(), x + y)
         with pytest.raises(TypeError):
             add(d_x)
-        with pytest.raises(TypeError):
-            add(d_x, d_y, where=True)
     add.max_blocksize = 2
     np.testing.assert_array_equal(add(d_x, d_y).copy_to_host(), x + y)
     np.testing.assert_array_equal(add(d_x, d_y).copy_to_host(), x + y)
@@ -334,7 +333,10 @@ def test_pickles():
         assert again is not made and again.py_func is not made.py_func
     assert pickle.loads(pickle.dumps(twice_of_a_module)) is twice_of_a_module
     with pytest.raises(TypeError):
-        pickle.loads(pickle.dumps(vectorize(["float64(float64, float64)"])(make(3))))(x.astype(np.float32), x)
+        pickle.loads(pickle.dumps(vectorize(["float64(float64, float64)"])(make(3))))(x.astype(np.complex64), x)
+    counted = pickle.loads(pickle.dumps(vectorize(["Tuple((float64, int64))(float64)"], target="cpu", identity=0)(
+        lambda a: (a, 1))))
+    assert counted.types == ["float64 -> float64, int64"] and counted.identity == 0 and counted(2.0) == (2.0, 1)
 
 
 @vectorize

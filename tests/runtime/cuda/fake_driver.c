@@ -18,6 +18,7 @@ static struct FakeState {
     CUcontext launch_context;
     int last_max_registers;
     int function_attributes[16]; /* value + 1; 0: never set */
+    char graph[1024];
 } fake_state;
 static _Thread_local CUcontext fake_current;
 
@@ -60,6 +61,9 @@ static int fake_alive(void) { return fake_state.alive; }
 static const FakeLaunch *fake_last_launch(void) { return &fake_state.last_launch; }
 static int fake_last_max_registers(void) { return fake_state.last_max_registers; }
 static CUcontext fake_launch_context(void) { return fake_state.launch_context; }
+static const char *fake_graph(void) { return fake_state.graph; }
+static int fake_calls(const char *name);
+static int fake_graph_launches(void) { return fake_calls("cuGraphLaunch"); }
 static int fake_function_attribute(int attribute) { return fake_state.function_attributes[attribute] - 1; }
 
 extern EXPORTED const FakeDriver fake_driver;
@@ -70,6 +74,8 @@ const FakeDriver fake_driver = {fake_fail,
                                 fake_last_max_registers,
                                 fake_function_attribute,
                                 fake_launch_context,
+                                fake_graph,
+                                fake_graph_launches,
                                 0,
                                 0,
                                 0};
@@ -683,6 +689,8 @@ CUresult act_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
 {
     return function && !parameters ? record_launch(config, extra) : CUDA_ERROR_INVALID_VALUE;
 }
+
+#include "fake_graph.h"
 
 /* --- the functions ------------------------------------------------------------------------------------------------- */
 #pragma GCC diagnostic ignored "-Waddress"

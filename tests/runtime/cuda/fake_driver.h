@@ -26,6 +26,10 @@ typedef struct FakeDriver {
     int (*function_attribute)(int attribute);
     /* The context of the last launch: 0x1000 times the device's number and 10. */
     CUcontext (*launch_context)(void);
+    /* The nodes of the graph that was made last, "kernel; fill(0); kernel(0 1); while(2){...}": what each depends on. */
+    const char *(*graph)(void);
+    /* The launches of graphs so far, and of nodes that were replaced. */
+    int (*graph_launches)(void);
     /* Streams of another library, by their addresses: one that is captured, and one that does not synchronize with the
      * default stream. */
     char plain_stream, captured_stream, non_blocking_stream;

@@ -78,6 +78,7 @@ static void memory(void)
                 "cuMemFree failed: unknown CUresult (999): no description");
     rt_stream_destroy(stream);
     rt_stream_destroy(NULL);
+    CHECK_OK(rt_pool_empty(device, RT_POOL_PINNED, &diag), &diag);
     CHECK(fake()->alive() == 1);
 }
 
@@ -123,20 +124,73 @@ static void ordered_memory(void)
     CHECK_OK(rt_allocate(device, 8, &plain, &diag) && rt_free(device, plain, &diag), &diag);
     CHECK(fake()->calls("cuCtxSynchronize") == 0);
     CHECK_OK(rt_allocate_ordered(device, 8, &a, &diag) && rt_allocate_ordered(device, 8, &b, &diag), &diag);
-    CHECK_OK(rt_free_ordered(device, a, &diag), &diag);
+    CHECK_OK(rt_free_ordered(device, a, &diag) && rt_pool_empty(device, RT_POOL_DEVICE, &diag), &diag);
     CHECK(fake()->calls("cuMemAllocAsync") == 2 && fake()->calls("cuMemFreeAsync") == 1);
+    CHECK(fake()->calls("cuMemPoolTrimTo") == 1 && fake()->calls("cuCtxSynchronize") == 1);
     CHECK_OK(rt_free(device, b, &diag), &diag);
-    CHECK(fake()->calls("cuCtxSynchronize") == 1);
+    CHECK(fake()->calls("cuCtxSynchronize") == 2);
     CHECK_OK(rt_allocate_ordered(device, 0, &a, &diag) && !a && rt_free_ordered(device, 0, &diag), &diag);
     CHECK_FAILS(rt_allocate_ordered(device, (size_t)1 << 50, &a, &diag), &diag, DIAG_DEVICE_MEMORY, "out of memory");
     CHECK_OK(rt_allocate_ordered(device, 8, &a, &diag), &diag);
     use_external(device, &fake()->plain_stream);
-    CHECK(fake()->calls("cuStreamGetFlags") == 1 && fake()->calls("cuCtxSynchronize") == 1);
+    CHECK(fake()->calls("cuStreamGetFlags") == 1 && fake()->calls("cuCtxSynchronize") == 2);
     use_external(device, &fake()->non_blocking_stream);
-    CHECK(fake()->calls("cuStreamGetFlags") == 2 && fake()->calls("cuCtxSynchronize") == 2);
+    CHECK(fake()->calls("cuStreamGetFlags") == 2 && fake()->calls("cuCtxSynchronize") == 3);
     CHECK_OK(rt_allocate_ordered(device, 8, &b, &diag) && fake()->calls("cuMemAlloc") == 2, &diag);
     CHECK_OK(rt_free_ordered(device, a, &diag) && rt_free_ordered(device, b, &diag), &diag);
-    CHECK(fake()->calls("cuMemFree") == 4 && fake()->calls("cuCtxSynchronize") == 4);
+    CHECK(fake()->calls("cuMemFree") == 1 && fake()->calls("cuCtxSynchronize") == 3);
+    CHECK_OK(rt_pool_empty(device, RT_POOL_DEVICE, &diag), &diag);
+    CHECK(fake()->calls("cuMemFree") == 3 && fake()->alive() == 1);
+}
+
+/* What was released is given again without the driver; what other streams may still use, behind them. */
+static void kept_memory(void)
+{
+    Diag diag = {0};
+    RtPointer a = 0, b = 0;
+    RtPoolUse use;
+    RtHostBuffer pinned, again;
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    for (int i = 0; i < 100; i++)
+        CHECK_OK(rt_allocate_ordered(device, 1000, &a, &diag) && rt_free_ordered(device, a, &diag), &diag);
+    CHECK(fake()->calls("cuMemAllocAsync") == 1 && fake()->calls("cuMemFreeAsync") == 0);
+    CHECK_OK(rt_pool_use(device, RT_POOL_DEVICE, &use, &diag), &diag);
+    CHECK(use.used_bytes == 0 && use.kept_bytes == 1024 && use.kept_blocks == 1 && use.allocations == 1);
+    RtStream *stream = rt_stream_create(device, &diag);
+    CHECK_OK(rt_allocate_ordered(device, 1000, &b, &diag) && b == a && rt_free_ordered(device, b, &diag), &diag);
+    CHECK(fake()->calls("cuMemsetD8Async") == 1);
+    fake()->fail("cuMemsetD8Async", 1, CUDA_ERROR_UNKNOWN);
+    CHECK_FAILS(rt_allocate_ordered(device, 1000, &b, &diag), &diag, DIAG_DRIVER_CALL, "cuMemsetD8Async failed");
+    CHECK_OK(rt_pool_use(device, RT_POOL_DEVICE, &use, &diag) && use.kept_blocks == 1, &diag);
+    CHECK_OK(rt_allocate_host(device, RT_HOST_PINNED, 10, &pinned, &diag) && rt_free_host(device, &pinned, &diag),
+             &diag);
+    int waits = fake()->calls("cuCtxSynchronize");
+    CHECK_OK(rt_allocate_host(device, RT_HOST_PINNED, 500, &again, &diag) && again.host == pinned.host, &diag);
+    CHECK(fake()->calls("cuMemHostAlloc") == 1 && fake()->calls("cuCtxSynchronize") == waits + 1);
+    CHECK_OK(rt_free_host(device, &again, &diag), &diag);
+    rt_stream_destroy(stream);
+}
+
+/* The device is asked again once it has got back what is kept. */
+static void memory_that_is_short(void)
+{
+    Diag diag = {0};
+    RtPointer a = 0, b = 0;
+    RtPoolUse use;
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    CHECK_OK(rt_allocate_ordered(device, 8, &a, &diag) && rt_free_ordered(device, a, &diag), &diag);
+    fake()->fail("cuMemAllocAsync", 1, CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK_OK(rt_allocate_ordered(device, 5000, &b, &diag), &diag);
+    CHECK_OK(rt_pool_use(device, RT_POOL_DEVICE, &use, &diag), &diag);
+    CHECK(use.used_bytes == 5120 && use.kept_blocks == 0);
+    CHECK_OK(rt_pool_limit(device, RT_POOL_DEVICE, 6000, &diag), &diag);
+    rt_pool_note_place(device, RT_POOL_DEVICE, b, "somewhere.py:7");
+    CHECK_FAILS(rt_allocate(device, 1000, &a, &diag), &diag, DIAG_DEVICE_MEMORY,
+                "cannot allocate 1000 bytes on Fake GPU 0: the limit is 6000 bytes, of which 5120 are in use: "
+                "5120 from somewhere.py:7");
+    CHECK_OK(rt_free_ordered(device, b, &diag) && rt_allocate(device, 1000, &a, &diag), &diag);
+    CHECK(fake()->calls("cuMemFreeAsync") == 2); /* both together are more than the limit */
+    CHECK_OK(rt_free(device, a, &diag), &diag);
     CHECK(fake()->alive() == 1);
 }
 
@@ -155,6 +209,7 @@ static void whole_words(void)
         bool ok = i ? rt_allocate(device, 1, &a, &diag) : rt_allocate_ordered(device, 1, &a, &diag);
         CHECK_FAILS(ok, &diag, DIAG_DRIVER_CALL, "cuMemsetD8Async failed");
     }
+    CHECK_OK(rt_pool_empty(device, RT_POOL_DEVICE, &diag), &diag);
     CHECK(fake()->alive() == 1);
 }
 
@@ -508,6 +563,8 @@ void test_cuda(void)
         {"memory", memory},
         {"ordered memory", ordered_memory},
         {"no stream", no_stream},
+        {"kept memory", kept_memory},
+        {"memory that is short", memory_that_is_short},
         {"whole words", whole_words},
         {"large copies", large_copies},
         {"large copies without pinned memory", large_copies_without_pinned_memory},

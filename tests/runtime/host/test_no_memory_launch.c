@@ -3,7 +3,7 @@
 #include "runtime_tests.h"
 
 #include "core/base/memory.h"
-#include "core/intrinsic.h"
+#include "core/intrinsic/intrinsic.h"
 
 enum { MOST = 1000 };
 

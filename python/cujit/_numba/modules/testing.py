@@ -8,9 +8,10 @@ import unittest
 
 from cujit import config, cuda
 
-__all__ = ["CUDATestCase", "ContextResettingTestCase", "ForeignArray", "captured_cuda_stdout", "skip_on_cudasim",
-           "skip_unless_cc_53", "skip_unless_cc_60", "skip_unless_cc_75", "skip_unless_cc_90", "skip_unless_cudasim",
-           "unittest", "xfail_unless_cudasim"]
+__all__ = ["CUDATestCase", "ContextResettingTestCase", "ForeignArray", "captured_cuda_stdout",
+           "skip_if_cudadevrt_missing", "skip_on_cudasim", "skip_unless_cc_50", "skip_unless_cc_53",
+           "skip_unless_cc_60", "skip_unless_cc_75", "skip_unless_cc_90", "skip_unless_cudasim", "unittest",
+           "xfail_unless_cudasim"]
 
 
 class CUDATestCase(unittest.TestCase):
@@ -49,6 +50,11 @@ def skip_unless_cudasim(reason):
     return unittest.skip(reason)
 
 
+def skip_if_cudadevrt_missing(fn):
+    """A decorator that does nothing: grids that synchronize need no library of NVIDIA's."""
+    return fn
+
+
 def xfail_unless_cudasim(fn):
     """A decorator of tests of what numba's compiler cannot do."""
     return unittest.expectedFailure(fn)
@@ -62,6 +68,7 @@ def _skip_unless_cc(major, minor):
     return decorate
 
 
+skip_unless_cc_50 = _skip_unless_cc(5, 0)
 skip_unless_cc_53 = _skip_unless_cc(5, 3)
 skip_unless_cc_60 = _skip_unless_cc(6, 0)
 skip_unless_cc_75 = _skip_unless_cc(7, 5)

@@ -364,6 +364,8 @@ class ArrayViews(_core.DeviceArrayBase):
 
     def _field(self, name: str) -> DeviceNDArray:
         fields: Any = self.dtype.fields or {}
+        if name not in fields:
+            raise KeyError(f"there is no field {name!r} in dtype {self.dtype}")
         dtype, offset = fields[name][:2]
         base, inner = dtype.base, dtype.shape
         strides = self.strides + layout.contiguous_strides(inner, base.itemsize)

@@ -107,7 +107,7 @@ def _memory_of(array):
 
 
 def _in_memory(kind, shape, dtype, strides, order):
-    shape, dtype = layout.as_shape(shape), np.dtype(dtype)
+    shape, dtype = layout.of_new_array(shape, dtype)
     if dtype.hasobject:
         raise TypeError(f"a device cannot reach the objects of dtype {dtype}")
     if strides is None:

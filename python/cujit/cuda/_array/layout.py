@@ -9,12 +9,30 @@ from cujit import _core
 
 def as_shape(shape):
     """A tuple of ints from an int or a sequence of them. TypeError for anything else."""
-    if isinstance(shape, (tuple, list)):
+    if isinstance(shape, int):
+        return (operator.index(shape),)
+    try:
         return tuple(map(operator.index, shape))
+    except TypeError:
+        pass
     try:
         return (operator.index(shape),)
     except TypeError:
-        return tuple(map(operator.index, shape))
+        raise TypeError(f"a shape is an int or a tuple of ints, not {shape!r}") from None
+
+
+def of_new_array(shape, dtype):
+    """Shape and dtype of an array to make; a dtype with a shape of its own is taken apart. ValueError for lengths below
+    zero, and where no memory is that large."""
+    lengths, dtype = as_shape(shape), np.dtype(dtype)
+    if dtype.subdtype:
+        dtype, more = dtype.subdtype
+        lengths += more
+    if any(n < 0 for n in lengths):
+        raise ValueError(f"negative length in the shape {lengths}")
+    if math.prod(lengths) * dtype.itemsize >= 2**63:
+        raise ValueError(f"an array of shape {lengths} and dtype {dtype} would be larger than any memory")
+    return lengths, dtype
 
 
 def stream_number(stream):

@@ -23,8 +23,8 @@ class Stats:
     types."""
 
     def __init__(self, compiled: list[ArgumentTypes], hits: list[ArgumentTypes]) -> None:
-        self.cache_misses = {types: 1 for types in compiled if types not in hits}
-        self.cache_hits = dict.fromkeys(hits, 1)
+        self.cache_misses = signatures.ByTypes({types: 1 for types in compiled if types not in hits})
+        self.cache_hits = signatures.ByTypes(dict.fromkeys(hits, 1))
 
 
 class Overload:
@@ -145,7 +145,7 @@ class Inspection(_core.KernelBase):
         >>> kernel.overloads
         {}
         """
-        return {types: Overload(self, types) for types in self.signatures}
+        return signatures.ByTypes({types: Overload(self, types) for types in self.signatures})
 
     @property
     def stats(self) -> Stats:
@@ -219,25 +219,51 @@ class Inspection(_core.KernelBase):
         """
         return self._inspect("asm", signature, cc)
 
-    def inspect_lto_ptx(self, signature: SignatureLike | None = None) -> str | dict[ArgumentTypes, str]:
-        """What inspect_asm shows: functions of a kernel are compiled together anyway, and what is linked stays apart.
+    @overload
+    def inspect_lto_ptx(self, signature: None = None,
+                        cc: ComputeCapability | None = None) -> dict[ArgumentTypes, str]: ...
+    @overload
+    def inspect_lto_ptx(self, signature: SignatureLike, cc: ComputeCapability | None = None) -> str: ...
+    def inspect_lto_ptx(self, signature: SignatureLike | None = None,
+                        cc: ComputeCapability | None = None) -> str | dict[ArgumentTypes, str]:
+        """PTX of the kernel as LTO-IR, optimized together with the LTO-IR and the CUDA C that it is linked with.
+
+        Launches run the PTX that inspect_asm shows, with such code linked beside it. What is linked as PTX or machine
+        code is left out here.
 
         Parameters
         ----------
         signature : str, Signature or tuple of types, optional
             For these types; all that are compiled unless it is given.
+        cc : tuple of 2 int, optional
+            For GPUs of this compute capability; the current device unless given.
 
         Returns
         -------
         str, or dict of tuple of types to str
             A dict without a signature.
 
+        Raises
+        ------
+        LinkerError
+            libNVVM, nvJitLink or NVRTC refuses, or is not installed.
+        UnsupportedError
+            The current device is the CPU device, and `cc` is not given.
+
         Examples
         --------
         >>> kernel.inspect_lto_ptx()
         {}
         """
-        return self._inspect("asm", signature, None)
+        if signature is None:
+            return {types: self._lto_ptx(types, cc) for types in self.signatures}
+        return self._lto_ptx(signatures.normalize(signature)[0], cc)
+
+    def _lto_ptx(self, types: ArgumentTypes, cc: ComputeCapability | None) -> str:
+        from cujit.cuda._link.lto import linked_ptx
+
+        text = self.inspect("nvvm", types, _sm(cc))
+        return linked_ptx(text, self.__name__, _sm(cc) or _core.current_device().sm, self.links(), self.options)
 
     @overload
     def inspect_sass(self, signature: None = None, cc: ComputeCapability | None = None) -> dict[ArgumentTypes, str]: ...
@@ -277,7 +303,7 @@ class Inspection(_core.KernelBase):
         limit, asm, links = self.options.get("max_registers"), self._inspect("asm", signature, cc), self.links()
         if signature is not None:
             return disassemble(asm, limit, links)
-        return {types: disassemble(text, limit, links) for types, text in asm.items()}
+        return signatures.ByTypes({types: disassemble(text, limit, links) for types, text in asm.items()})
 
     @overload
     def inspect_ir(self, signature: None = None) -> dict[ArgumentTypes, str]: ...
@@ -326,7 +352,7 @@ class Inspection(_core.KernelBase):
 
     def _inspect(self, what: str, signature: SignatureLike | None, cc: ComputeCapability | None) -> Any:
         if signature is None:
-            return {types: self.inspect(what, types, _sm(cc)) for types in self.signatures}
+            return signatures.ByTypes({types: self.inspect(what, types, _sm(cc)) for types in self.signatures})
         return self.inspect(what, signatures.normalize(signature)[0], _sm(cc))
 
     def get_regs_per_thread(self, signature: SignatureLike | None = None) -> int | dict[ArgumentTypes, int]:
@@ -434,7 +460,7 @@ class Inspection(_core.KernelBase):
             return self.attribute(signatures.normalize(signature)[0], number)
         if self.specialized:
             return self.attribute(self.signatures[0], number)
-        return {types: self.attribute(types, number) for types in self.signatures}
+        return signatures.ByTypes({types: self.attribute(types, number) for types in self.signatures})
 
 
 def _sm(cc: ComputeCapability | None) -> int | None:

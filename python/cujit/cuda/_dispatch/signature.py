@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, TypeVar
 
 from cujit import _core
 from cujit._numba.foreign_types import signature_from_numba, type_from_numba
@@ -10,6 +10,7 @@ from cujit.errors import SignatureError
 
 Type = _core.Type
 Signature = _core.Signature
+_V = TypeVar("_V")
 
 
 def is_signature(value: object) -> bool:
@@ -19,7 +20,7 @@ def is_signature(value: object) -> bool:
 
 def as_type(value: Any) -> Type | None:
     """The type that `value` is or, where it is one of an installed numba, stands for; None for what is no type."""
-    return value if isinstance(value, Type) else type_from_numba(value)
+    return type_from_numba(value)
 
 
 def normalize(signature: Any) -> tuple[tuple[Type, ...], Type | None]:
@@ -38,6 +39,32 @@ def normalize(signature: Any) -> tuple[tuple[Type, ...], Type | None]:
         raise SignatureError(
             f"{signature!r} is no signature: expected text, types called with types, or a tuple of types")
     return foreign
+
+
+class ByTypes(dict[tuple[Type, ...], _V]):
+    """What there is for each list of argument types. Any form of a signature is a key: one of an installed numba's
+    types, too, or text."""
+
+    def __missing__(self, signature: Any) -> _V:
+        types = self._types_of(signature)
+        if types is None:
+            raise KeyError(signature)
+        return self[types]
+
+    def __contains__(self, signature: object) -> bool:
+        return super().__contains__(signature) or self._types_of(signature) is not None
+
+    def get(self, signature: Any, default: Any = None) -> Any:
+        types = signature if super().__contains__(signature) else self._types_of(signature)
+        return default if types is None else self[types]
+
+    def _types_of(self, signature: object) -> tuple[Type, ...] | None:
+        """The key that the signature means, or None for what is none."""
+        try:
+            types, _ = normalize(signature)
+        except (SignatureError, TypeError):
+            return None
+        return types if super().__contains__(types) else None
 
 
 _C_TYPES = {

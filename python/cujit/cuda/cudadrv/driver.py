@@ -30,17 +30,26 @@ from cujit.cuda._memory.memory_managers import (
     HostOnlyCUDAMemoryManager,
     set_memory_manager,
 )
-from cujit.cuda.devices import Context, Device, MemoryInfo, gpus, runtime
-from cujit.cuda.streams import Stream
+from cujit.cuda.devices import (
+    Context,
+    Device,
+    MemoryInfo,
+    gpus,
+    profile_start,
+    profile_stop,
+    profiling,
+    runtime,
+)
+from cujit.cuda.streams import Stream, event_elapsed_time
 from cujit.errors import CudaAPIError, LinkerError
 
 __all__ = [
     "AutoFreePointer", "BaseCUDAMemoryManager", "Context", "CudaAPIError", "Device", "Driver", "Event",
     "GetIpcHandleMixin", "HostOnlyCUDAMemoryManager", "IpcHandle", "Linker", "LinkerError", "ManagedMemory",
     "MappedMemory", "MemoryInfo", "MemoryPointer", "PinnedMemory", "Stream", "device_extents", "device_memory_size",
-    "device_memset", "device_pointer", "device_to_device", "device_to_host", "driver", "host_memory_extents",
-    "host_memory_size", "host_pointer", "host_to_device", "is_device_memory", "require_device_memory",
-    "set_memory_manager",
+    "device_memset", "device_pointer", "device_to_device", "device_to_host", "driver", "event_elapsed_time",
+    "host_memory_extents", "host_memory_size", "host_pointer", "host_to_device", "is_device_memory", "profile_start",
+    "profile_stop", "profiling", "require_device_memory", "set_memory_manager",
 ]
 
 

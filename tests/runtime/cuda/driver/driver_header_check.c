@@ -29,6 +29,11 @@ typedef CUlaunchAttributeValue ToolkitValue;
 typedef CUuuid ToolkitUuid;
 typedef CUmemAccessDesc ToolkitAccess;
 typedef CUipcMemHandle ToolkitHandle;
+typedef CUDA_KERNEL_NODE_PARAMS_v1 ToolkitKernelNode;
+typedef CUDA_MEMSET_NODE_PARAMS_v1 ToolkitMemsetNode;
+typedef CUDA_MEMCPY3D_v2 ToolkitMemcpyNode;
+typedef CUDA_CONDITIONAL_NODE_PARAMS ToolkitConditionalNode;
+typedef CUgraphNodeParams ToolkitNode;
 
 #define NUMBERS_OF_RESULT
 #define NUMBERS_OF_DEVICE_ATTRIBUTE
@@ -78,6 +83,11 @@ typedef CUipcMemHandle ToolkitHandle;
 #define CUipcMemHandle RuntimeHandle
 #define CUipcMemHandle_st RuntimeHandleStruct
 #define CUuuid_st RuntimeUuidStruct
+#define CUDA_KERNEL_NODE_PARAMS_v1 RuntimeKernelNode
+#define CUDA_MEMSET_NODE_PARAMS_v1 RuntimeMemsetNode
+#define CUDA_MEMCPY3D_v2 RuntimeMemcpyNode
+#define CUDA_CONDITIONAL_NODE_PARAMS RuntimeConditionalNode
+#define CUgraphNodeParams RuntimeNode
 #include "runtime/cuda/driver/driver_types.h"
 
 #define SAME_SIZE(a, b) _Static_assert(sizeof(a) == sizeof(b) && _Alignof(a) == _Alignof(b), #a)
@@ -103,6 +113,21 @@ SAME_PLACE(RuntimeAttribute, ToolkitAttribute, id);
 SAME_PLACE(RuntimeAttribute, ToolkitAttribute, value);
 SAME_PLACE(RuntimeValue, ToolkitValue, cooperative);
 SAME_PLACE(RuntimeValue, ToolkitValue, clusterDim);
+SAME_SIZE(RuntimeKernelNode, ToolkitKernelNode);
+SAME_PLACE(RuntimeKernelNode, ToolkitKernelNode, sharedMemBytes);
+SAME_PLACE(RuntimeKernelNode, ToolkitKernelNode, extra);
+SAME_SIZE(RuntimeMemsetNode, ToolkitMemsetNode);
+SAME_PLACE(RuntimeMemsetNode, ToolkitMemsetNode, elementSize);
+SAME_PLACE(RuntimeMemsetNode, ToolkitMemsetNode, height);
+SAME_SIZE(RuntimeMemcpyNode, ToolkitMemcpyNode);
+SAME_PLACE(RuntimeMemcpyNode, ToolkitMemcpyNode, srcDevice);
+SAME_PLACE(RuntimeMemcpyNode, ToolkitMemcpyNode, dstHost);
+SAME_PLACE(RuntimeMemcpyNode, ToolkitMemcpyNode, Depth);
+SAME_SIZE(RuntimeConditionalNode, ToolkitConditionalNode);
+SAME_PLACE(RuntimeConditionalNode, ToolkitConditionalNode, phGraph_out);
+SAME_PLACE(RuntimeConditionalNode, ToolkitConditionalNode, ctx);
+SAME_SIZE(RuntimeNode, ToolkitNode);
+SAME_PLACE(RuntimeNode, ToolkitNode, conditional);
 #endif
 
 typedef int driver_header_check_compiles; /* a file may not be empty */

@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "core/intrinsic.h"
+#include "core/intrinsic/intrinsic.h"
 #include "runtime_tests.h"
 
 enum { FULL = -1 };

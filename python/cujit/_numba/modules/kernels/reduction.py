@@ -1,4 +1,4 @@
 """cuda.Reduce, where numba.cuda.kernels.reduction is looked for."""
-from cujit.cuda.reduction import Reduce
+from cujit._algorithms.reduce import Reduce
 
 __all__ = ["Reduce"]

@@ -1,0 +1,300 @@
+/* Chooses along which axis of a block the CPU device's innermost loop over threads runs: a kernel's rows. That is x, as
+ * threads are numbered, unless the accesses say that neighbours along x lie far apart and those along another axis next to
+ * each other: `i, j = cuda.grid(2)` with `a[i, j]`, where j counts along y. Threads of one region may run in any order; what
+ * makes the order visible, or takes warps together, keeps x. The choice is one of speed: steps are guesses. */
+#include "codegen/passes.h"
+#include "core/ir/ir_graph.h"
+
+#include <string.h>
+
+enum { X, AXES = 3, MOST_CALLS = 32, DEEPEST_LOOP = 3, LOOP_TRIPS = 8, SMALL_FACTOR = 8, GAIN = 2 /* to leave x */ };
+
+/* How far a value moves from one thread to its neighbour along an axis; what an access costs that does so. */
+typedef enum Step { SAME, NEXT, NEAR, FAR, STEP_COUNT } Step;
+static const uint32_t load_costs[STEP_COUNT] = {[SAME] = 0, [NEXT] = 1, [NEAR] = 2, [FAR] = 16};
+static const uint32_t write_costs[STEP_COUNT] = {
+    [SAME] = 0, [NEXT] = 1, [NEAR] = 2, [FAR] = 40}; /* reads the line, too */
+
+typedef struct Steps {
+    uint8_t by_axis[AXES]; /* Step */
+} Steps;
+
+typedef struct Costs {
+    uint64_t costs[AXES];
+    bool has_rows[AXES]; /* an access moves by small steps along it */
+    Arena *arena;
+    uint32_t calls; /* looked into so far */
+} Costs;
+
+/* A function, called with certain arguments. */
+typedef struct Instance Instance;
+struct Instance {
+    const Instance *caller; /* NULL: the kernel */
+    const IrValue *call;
+    Steps *steps; /* by IrValue.id */
+    Steps result;
+};
+
+/* --- whether the order of threads shows ----------------------------------------------------------------------------------- */
+
+static bool commutes(const IrValue *atomic)
+{
+    switch (atomic->atomic) {
+    case IR_ATOMIC_ADD:
+    case IR_ATOMIC_SUB:
+    case IR_ATOMIC_MAX:
+    case IR_ATOMIC_MIN:
+    case IR_ATOMIC_AND:
+    case IR_ATOMIC_OR:
+    case IR_ATOMIC_XOR: return type_is_integer(atomic->operands[atomic->operand_count - 1]->type);
+    default: return false;
+    }
+}
+
+static bool meets_in_warps(const IntrinsicInfo *row)
+{
+    return row->effects & EFFECT_WARP_SYNC && row->family != FAMILY_BLOCK_VOTE;
+}
+
+static bool shows_order(const IrValue *value)
+{
+    switch (value->op) {
+    case IR_ATOMIC: return !commutes(value);
+    case IR_INTRINSIC: return meets_in_warps(&intrinsic_info[value->intrinsic]);
+    case IR_PRINT:
+    case IR_RAISE:
+    case IR_NOTE:
+    case IR_WATCH:
+    case IR_OBSERVE:
+    case IR_LINE:
+    case IR_FOREIGN: return true;
+    default: return false;
+    }
+}
+
+/* Atomics give what they have found, which shows who came before. */
+static bool uses_old_value(const IrValue *value)
+{
+    for (uint32_t i = 0; i < value->operand_count; i++)
+        if (value->operands[i]->op == IR_ATOMIC)
+            return true;
+    return false;
+}
+
+static bool order_is_seen(const IrModule *module)
+{
+    for (const IrFunc *function = module->first; function; function = function->next)
+        for (const IrBlock *block = function->first; block; block = block->next)
+            for (const IrValue *value = block->first; value; value = value->next)
+                if (shows_order(value) || uses_old_value(value))
+                    return true;
+    return false;
+}
+
+/* --- steps of a value ------------------------------------------------------------------------------------------------------- */
+
+static Step larger(Step a, Step b) { return a > b ? a : b; }
+
+static Step sum_of(Step a, Step b) { return a == NEXT && b == NEXT ? NEAR : larger(a, b); }
+
+static Steps joined(Steps a, Steps b, Step (*join)(Step, Step))
+{
+    Steps all;
+    for (uint32_t axis = 0; axis < AXES; axis++)
+        all.by_axis[axis] = (uint8_t)join((Step)a.by_axis[axis], (Step)b.by_axis[axis]);
+    return all;
+}
+
+/* Where there is any. */
+static Steps as_far_as(Steps steps, Step least)
+{
+    for (uint32_t axis = 0; axis < AXES; axis++)
+        if (steps.by_axis[axis] != SAME)
+            steps.by_axis[axis] = (uint8_t)larger(least, (Step)steps.by_axis[axis]);
+    return steps;
+}
+
+static Steps steps_at(const Instance *in, const IrValue *value, uint32_t index)
+{
+    return in->steps[value->operands[index]->id];
+}
+
+static Steps steps_of_all(const Instance *in, const IrValue *value, uint32_t first)
+{
+    Steps steps = {{SAME}};
+    for (uint32_t i = first; i < value->operand_count; i++)
+        steps = joined(steps, steps_at(in, value, i), larger);
+    return steps;
+}
+
+/* An item of a tuple that the function, or who called it, has made. */
+static Steps steps_of_item(const Instance *in, const IrValue *get)
+{
+    const IrValue *tuple = get->operands[0];
+    while (tuple->op == IR_PARAM && in->caller) {
+        tuple = in->call->operands[tuple->index];
+        in = in->caller;
+    }
+    return tuple->op == IR_TUPLE ? steps_at(in, tuple, get->index) : in->steps[tuple->id];
+}
+
+static bool is_small(const IrValue *factor, int64_t limit)
+{
+    return factor->op == IR_CONST && type_is_integer(factor->type) && factor->integer >= -limit &&
+           factor->integer <= limit;
+}
+
+static Steps steps_of_product(const Instance *in, const IrValue *value)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        const IrValue *factor = value->operands[1 - i];
+        if (is_small(factor, value->op == IR_SHL ? 3 : SMALL_FACTOR) && (value->op == IR_MUL || i == 0))
+            return is_small(factor, 1) && value->op == IR_MUL ? steps_at(in, value, i)
+                                                              : as_far_as(steps_at(in, value, i), NEAR);
+    }
+    return as_far_as(steps_of_all(in, value, 0), FAR);
+}
+
+static Steps steps_of_register(const IrValue *value)
+{
+    for (uint32_t axis = 0; axis < AXES; axis++)
+        if (value->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis)) {
+            Steps steps = {{SAME}};
+            steps.by_axis[axis] = NEXT;
+            return steps;
+        }
+    if (value->intrinsic == INTRINSIC_CUDA_LANEID)
+        return (Steps){{NEXT, FAR, FAR}};
+    return intrinsic_info[value->intrinsic].family == FAMILY_BLOCK_REGISTER ? (Steps){{SAME}}
+                                                                            : (Steps){{FAR, FAR, FAR}};
+}
+
+/* Where the element, or the part that begins there, lies in memory: a type's last axis is the near one unless its order is
+ * Fortran's. */
+static Steps steps_of_place(const Instance *in, const IrValue *value)
+{
+    const Type *array = value->operands[0]->type;
+    Steps steps = steps_at(in, value, 0);
+    uint32_t near_axis = array->layout == LAYOUT_F ? 0 : array->ndim - 1;
+    for (uint32_t i = 0; i < array->ndim; i++) {
+        Steps part = steps_at(in, value, 1 + i);
+        steps = joined(steps, i == near_axis ? part : as_far_as(part, FAR), sum_of);
+    }
+    return steps;
+}
+
+static Steps steps_of(const Instance *in, const IrValue *value)
+{
+    switch (value->op) {
+    case IR_PARAM: return in->caller ? steps_at(in->caller, in->call, value->index) : (Steps){{SAME}};
+    case IR_INTRINSIC:
+        return value->operand_count ? as_far_as(steps_of_all(in, value, 0), FAR) : steps_of_register(value);
+    case IR_SUB:
+    case IR_ADD: return joined(steps_at(in, value, 0), steps_at(in, value, 1), sum_of);
+    case IR_MUL:
+    case IR_SHL: return steps_of_product(in, value);
+    case IR_WRAP: return steps_at(in, value, 0);
+    case IR_GET: return steps_of_item(in, value);
+    case IR_SUBARRAY: return steps_of_place(in, value);
+    case IR_SELECT: return steps_of_all(in, value, 1);
+    case IR_PHI:
+    case IR_TUPLE:
+    case IR_CONVERT:
+    case IR_NEG:
+    case IR_MIN:
+    case IR_MAX: return steps_of_all(in, value, 0);
+    case IR_FLOORDIV:
+    case IR_MOD:
+    case IR_SHR:
+    case IR_AND:
+    case IR_OR:
+    case IR_XOR: {
+        Steps divisor = as_far_as(steps_at(in, value, 1), FAR);
+        return joined(as_far_as(steps_at(in, value, 0), NEAR), divisor, larger);
+    }
+    default: return as_far_as(steps_of_all(in, value, 0), FAR);
+    }
+}
+
+/* --- what the accesses cost ------------------------------------------------------------------------------------------------- */
+
+static uint64_t weight_of(const IrGraph *graph, const IrBlock *block)
+{
+    uint64_t weight = 1;
+    const IrLoop *loop = graph->loop_of[block->id];
+    for (uint32_t depth = 0; loop && depth < DEEPEST_LOOP; loop = loop->parent, depth++)
+        weight *= LOOP_TRIPS;
+    return weight;
+}
+
+static void add_access(Costs *costs, const Instance *in, const IrValue *value, uint64_t weight)
+{
+    Steps steps = steps_of_place(in, value);
+    const uint32_t *step_costs = value->op == IR_LOAD ? load_costs : write_costs;
+    for (uint32_t axis = 0; axis < AXES; axis++) {
+        costs->costs[axis] += weight * step_costs[steps.by_axis[axis]];
+        costs->has_rows[axis] |= steps.by_axis[axis] == NEXT || steps.by_axis[axis] == NEAR;
+    }
+}
+
+static void add_function(Costs *costs, const IrFunc *function, Instance *in, uint64_t weight);
+
+static Steps add_call(Costs *costs, const Instance *caller, const IrValue *call, uint64_t weight)
+{
+    Instance in = {.caller = caller, .call = call};
+    if (call->callee->is_recursive || costs->calls == MOST_CALLS)
+        return (Steps){{FAR, FAR, FAR}};
+    costs->calls++;
+    add_function(costs, call->callee, &in, weight);
+    return in.result;
+}
+
+/* Steps grow until nothing changes; calls are looked into once, behind what leads to them. */
+static void find_steps_of_function(const IrGraph *graph, Instance *in)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = 0; i < graph->count; i++)
+            for (const IrValue *value = graph->order[i]->first; value; value = value->next) {
+                Steps steps = value->op == IR_CALL ? in->steps[value->id] : steps_of(in, value);
+                changed |= memcmp(&steps, &in->steps[value->id], sizeof steps) != 0;
+                in->steps[value->id] = steps;
+            }
+    }
+}
+
+static void add_function(Costs *costs, const IrFunc *function, Instance *in, uint64_t weight)
+{
+    const IrGraph *graph = ir_graph(function, costs->arena);
+    in->steps = ARENA_ARRAY(costs->arena, Steps, function->value_count + 1);
+    find_steps_of_function(graph, in);
+    for (uint32_t i = 0; i < graph->count; i++) {
+        uint64_t times = weight * weight_of(graph, graph->order[i]);
+        for (const IrValue *value = graph->order[i]->first; value; value = value->next)
+            if (value->op == IR_CALL) {
+                in->steps[value->id] = add_call(costs, in, value, times);
+                find_steps_of_function(graph, in);
+            } else if (value->op == IR_LOAD || value->op == IR_STORE || value->op == IR_ATOMIC) {
+                add_access(costs, in, value, times);
+            } else if (value->op == IR_RETURN && value->operand_count) {
+                in->result = joined(in->result, steps_at(in, value, 0), larger);
+            }
+    }
+}
+
+void choose_row_axis(IrModule *module)
+{
+    IrFunc *kernel = module->first;
+    if (!kernel->is_kernel || order_is_seen(module))
+        return;
+    Costs costs = {.arena = arena_create()};
+    Instance in = {0};
+    add_function(&costs, kernel, &in, 1);
+    uint8_t best = X;
+    for (uint8_t axis = X + 1; axis < AXES; axis++)
+        if (costs.has_rows[axis] && costs.costs[axis] < costs.costs[best])
+            best = axis;
+    if (costs.costs[best] * GAIN < costs.costs[X])
+        kernel->row_axis = best;
+    arena_destroy(costs.arena);
+}

@@ -1,0 +1,296 @@
+/* Runs a launch's plan: interval arithmetic, node by node, in integers that no product of two 64-bit numbers leaves. */
+#include "core/kernel/launch_plan.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef __int128 Wide;
+
+typedef struct Range {
+    Wide least, most; /* least > most: empty */
+} Range;
+
+static const Range nothing = {1, 0};
+
+static bool is_empty(Range range) { return range.least > range.most; }
+static Wide least_of(Wide a, Wide b) { return a < b ? a : b; }
+static Wide most_of(Wide a, Wide b) { return a > b ? a : b; }
+
+static Range whole(const RangeNode *node)
+{
+    Wide one = 1;
+    return node->is_signed ? (Range){-(one << (node->bits - 1)), (one << (node->bits - 1)) - 1}
+                           : (Range){0, (one << node->bits) - 1};
+}
+
+/* The range in the node's type. */
+static Range fit(const RangeNode *node, Wide least, Wide most)
+{
+    Range all = whole(node);
+    return least < all.least || most > all.most ? all : (Range){least, most};
+}
+
+/* Around four corners. */
+static Range around(const RangeNode *node, Wide a, Wide b, Wide c, Wide d)
+{
+    return fit(node, least_of(least_of(a, b), least_of(c, d)), most_of(most_of(a, b), most_of(c, d)));
+}
+
+/* --- arithmetic ------------------------------------------------------------------------------------------------------- */
+
+static Range multiply(const RangeNode *node, Range a, Range b)
+{
+    Wide products[4];
+    for (int i = 0; i < 4; i++)
+        if (__builtin_mul_overflow(i & 1 ? a.most : a.least, i & 2 ? b.most : b.least, &products[i]))
+            return whole(node);
+    return around(node, products[0], products[1], products[2], products[3]);
+}
+
+static Wide floor_divide(Wide a, Wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
+/* By what is not negative; something divided by 0 is 0. */
+static Range divide(const RangeNode *node, Range a, Range b)
+{
+    if (b.least < 0)
+        return whole(node);
+    Wide small = most_of(b.least, 1), large = most_of(b.most, 1);
+    Range result = around(node, floor_divide(a.least, small), floor_divide(a.least, large), floor_divide(a.most, small),
+                          floor_divide(a.most, large));
+    return b.least > 0 ? result : (Range){least_of(result.least, 0), most_of(result.most, 0)};
+}
+
+static Range remainder_of(const RangeNode *node, Range a, Range b)
+{
+    if (b.least < 0)
+        return whole(node);
+    bool is_itself = a.least >= 0 && b.least > a.most;
+    return is_itself ? a : (Range){0, most_of(b.most - 1, 0)};
+}
+
+static Range shift(const RangeNode *node, Range a, Range by)
+{
+    if (by.least < 0 || by.most >= node->bits)
+        return whole(node);
+    int small = (int)by.least, large = (int)by.most;
+    if (node->op == RANGE_SHR)
+        return around(node, a.least >> small, a.least >> large, a.most >> small, a.most >> large);
+    Wide low = (Wide)1 << small, high = (Wide)1 << large;
+    return around(node, a.least * low, a.least * high, a.most * low, a.most * high);
+}
+
+static Range bits_in_both(const RangeNode *node, Range a, Range b)
+{
+    if (a.least < 0 && b.least < 0)
+        return whole(node);
+    return (Range){0, a.least < 0 ? b.most : b.least < 0 ? a.most : least_of(a.most, b.most)};
+}
+
+static Range bits_in_either(const RangeNode *node, Range a, Range b)
+{
+    Wide all = 0, most = most_of(a.most, b.most);
+    if (a.least < 0 || b.least < 0)
+        return whole(node);
+    while (all < most)
+        all = 2 * all + 1;
+    return (Range){0, all};
+}
+
+static Range absolute(const RangeNode *node, Range a)
+{
+    bool has_zero = a.least <= 0 && a.most >= 0;
+    Wide least = a.least < 0 ? -a.least : a.least, most = a.most < 0 ? -a.most : a.most;
+    return fit(node, has_zero ? 0 : least_of(least, most), most_of(least, most));
+}
+
+static Range unite(Range a, Range b)
+{
+    if (is_empty(a) || is_empty(b))
+        return is_empty(a) ? b : a;
+    return (Range){least_of(a.least, b.least), most_of(a.most, b.most)};
+}
+
+/* Negative indices count from the end. */
+static Range wrap(const RangeNode *node, Range index, Range extent)
+{
+    Range inside = {most_of(index.least, 0), index.most};
+    Range from_end = {index.least + extent.least, least_of(index.most, -1) + extent.most};
+    if (index.least >= 0)
+        return index;
+    Range both = index.most < 0 ? from_end : unite(inside, from_end);
+    return fit(node, both.least, both.most);
+}
+
+/* --- what is known ------------------------------------------------------------------------------------------------------ */
+
+/* The bound moved to where a's own is: the comparison is of a + shift or a - shift, which must not have wrapped. */
+static bool move(const RangeNode *node, Range a, Range shifted, Range *bound)
+{
+    Range all = whole(node);
+    Range by = node->number == -1 ? (Range){-shifted.most, -shifted.least} : shifted;
+    if (a.least + by.least < all.least || a.most + by.most > all.most)
+        return false;
+    *bound = (Range){bound->least - by.most, bound->most - by.least};
+    return true;
+}
+
+static Range compared(const RangeNode *node, Range a, Range b)
+{
+    switch (node->op) {
+    case RANGE_LT: return (Range){a.least, least_of(a.most, b.most - 1)};
+    case RANGE_LE: return (Range){a.least, least_of(a.most, b.most)};
+    case RANGE_GT: return (Range){most_of(a.least, b.least + 1), a.most};
+    case RANGE_GE: return (Range){most_of(a.least, b.least), a.most};
+    case RANGE_EQ: return (Range){most_of(a.least, b.least), least_of(a.most, b.most)};
+    default: break;
+    }
+    if (b.least != b.most)
+        return a;
+    return (Range){a.least + (a.least == b.least), a.most - (a.most == b.least)};
+}
+
+static Range loop(const RangeNode *node, Range start, Range assumed, Range next)
+{
+    if (is_empty(start) || is_empty(next))
+        return start;
+    bool holds_below = next.least >= assumed.least, holds_above = next.most <= assumed.most;
+    bool holds = node->number > 0 ? holds_below : node->number < 0 ? holds_above : holds_below && holds_above;
+    return holds ? unite(start, next) : whole(node);
+}
+
+static Range assume(const RangeNode *node, Range start)
+{
+    Range all = whole(node);
+    if (is_empty(start))
+        return start;
+    Wide far = node->number ? (Wide)1 << 60 : 0;
+    switch (node->op) {
+    case RANGE_RISING: return (Range){start.least, most_of(all.most - far, start.least)};
+    case RANGE_FALLING: return (Range){least_of(all.least + far, start.most), start.most};
+    default: return (Range){least_of(start.least, 0), most_of(start.most, 0)};
+    }
+}
+
+/* --- the launch --------------------------------------------------------------------------------------------------------- */
+
+static Wide field(const RangeNode *node, const void *parameters)
+{
+    uint64_t bits = 0;
+    int shift = 64 - node->bits;
+    if (node->bits < 8)
+        return *((const uint8_t *)parameters + node->number) != 0;
+    memcpy(&bits, (const uint8_t *)parameters + node->number, node->bits / 8);
+    return node->is_signed ? (Wide)((int64_t)(bits << shift) >> shift) : (Wide)bits;
+}
+
+enum { MOST_THREADS = 1024 };
+static const Wide most_blocks = 0x7fffffff, most_bytes = 0xffffffff;
+
+static Range of_any_launch(const RangeNode *node)
+{
+    switch (node->op) {
+    case RANGE_BETWEEN: return (Range){node->number, node->limit};
+    case RANGE_THREAD: return (Range){0, MOST_THREADS - 1};
+    case RANGE_BLOCK: return (Range){0, most_blocks - 1};
+    case RANGE_BLOCK_DIM: return (Range){1, MOST_THREADS};
+    case RANGE_GRID_DIM: return (Range){1, most_blocks};
+    case RANGE_DYNAMIC_SHARED: return (Range){0, most_bytes};
+    default: return node->op == RANGE_FIELD && node->limit ? (Range){0, node->limit} : whole(node);
+    }
+}
+
+static Range of_launch(const RangeNode *node, const LaunchFacts *facts)
+{
+    Wide one;
+    if (!facts)
+        return of_any_launch(node);
+    switch (node->op) {
+    case RANGE_BETWEEN: return (Range){node->number, node->limit};
+    case RANGE_THREAD: return (Range){0, (Wide)facts->block[node->number] - 1};
+    case RANGE_BLOCK: return (Range){0, (Wide)facts->grid[node->number] - 1};
+    case RANGE_FIELD: one = field(node, facts->parameters); break;
+    case RANGE_BLOCK_DIM: one = facts->block[node->number]; break;
+    case RANGE_GRID_DIM: one = facts->grid[node->number]; break;
+    case RANGE_DYNAMIC_SHARED: one = facts->dynamic_shared; break;
+    default: return whole(node);
+    }
+    return (Range){one, one};
+}
+
+static Range of_two(const RangeNode *node, Range a, Range b)
+{
+    switch (node->op) {
+    case RANGE_ADD: return fit(node, a.least + b.least, a.most + b.most);
+    case RANGE_SUB: return fit(node, a.least - b.most, a.most - b.least);
+    case RANGE_MUL: return multiply(node, a, b);
+    case RANGE_FLOORDIV: return divide(node, a, b);
+    case RANGE_MOD: return remainder_of(node, a, b);
+    case RANGE_SHL:
+    case RANGE_SHR: return shift(node, a, b);
+    case RANGE_AND: return bits_in_both(node, a, b);
+    case RANGE_OR: return bits_in_either(node, a, b);
+    case RANGE_MIN: return (Range){least_of(a.least, b.least), least_of(a.most, b.most)};
+    case RANGE_MAX: return (Range){most_of(a.least, b.least), most_of(a.most, b.most)};
+    case RANGE_WRAP: return wrap(node, a, b);
+    default: return whole(node);
+    }
+}
+
+static Range evaluate(const RangeNode *node, const Range *ranges, const LaunchFacts *facts)
+{
+    if (node->op < RANGE_ADD)
+        return of_launch(node, facts);
+    Range a = ranges[node->a], b = node->b == RANGE_NONE ? a : ranges[node->b];
+    if (node->op == RANGE_UNION)
+        return unite(a, b);
+    if (node->op == RANGE_LOOP)
+        return loop(node, a, b, ranges[node->c]);
+    if (is_empty(a) || is_empty(b))
+        return nothing;
+    if (node->op >= RANGE_LT && node->op <= RANGE_NE) {
+        bool is_moved = node->c == RANGE_NONE || (!is_empty(ranges[node->c]) && move(node, a, ranges[node->c], &b));
+        return is_moved ? compared(node, a, b) : a;
+    }
+    switch (node->op) {
+    case RANGE_NEG: return fit(node, -a.most, -a.least);
+    case RANGE_ABS: return absolute(node, a);
+    case RANGE_CONVERT: return fit(node, a.least, a.most);
+    case RANGE_RISING:
+    case RANGE_FALLING:
+    case RANGE_SHRINKING: return assume(node, a);
+    default: return of_two(node, a, b);
+    }
+}
+
+bool launch_tests_cover(const LaunchTests *whole_set, const LaunchTests *part)
+{
+    uint64_t missing = 0;
+    for (uint32_t i = 0; i < LAUNCH_MOST_TESTS / 64; i++)
+        missing |= part->words[i] & ~whole_set->words[i];
+    return !missing;
+}
+
+static bool test_holds(const RangeTest *test, const Range *ranges)
+{
+    Range index = ranges[test->index], extent = ranges[test->extent];
+    if (is_empty(index) || is_empty(extent))
+        return true;
+    return index.least + test->first >= (test->from_end ? -extent.least : 0) && index.most + test->last < extent.least;
+}
+
+bool launch_plan_holds(const LaunchPlan *plan, const LaunchFacts *facts, LaunchTests *failed)
+{
+    Range ranges[LAUNCH_MOST_NODES];
+    bool holds = true;
+    assert(plan->node_count <= LAUNCH_MOST_NODES && plan->test_count <= LAUNCH_MOST_TESTS);
+    memset(failed, 0, sizeof *failed);
+    for (uint32_t i = 0; i < plan->node_count; i++)
+        ranges[i] = evaluate(&plan->nodes[i], ranges, facts);
+    for (uint32_t i = 0; i < plan->test_count; i++) {
+        if (test_holds(&plan->tests[i], ranges))
+            continue;
+        launch_tests_add(failed, i);
+        holds = false;
+    }
+    return holds;
+}

@@ -1,0 +1,24 @@
+/* The state that a checked launch on a GPU has (core/kernel/watch_state.h): made before it, read behind it. */
+#ifndef CUJIT_JIT_LAUNCH_STATE_H
+#define CUJIT_JIT_LAUNCH_STATE_H
+
+#include "jit/cache/cache.h"
+
+typedef struct LaunchState {
+    RtDevice *device;
+    RtPointer pointer; /* 0: none */
+    size_t count; /* of its words */
+    int64_t *words; /* behind the launch; NULL before */
+} LaunchState;
+
+/* Zeroed memory on the device, which the parameters then point to. False with a diagnostic. */
+bool launch_state_make(const JitSpecialization *specialization, const RtLaunch *launch, LaunchState *state, Diag *diag);
+/* Waits for the launch and reads. False with a diagnostic. */
+bool launch_state_read(LaunchState *state, RtStream *stream, Diag *diag);
+/* Releases it; a failure is told unless there was one. */
+bool launch_state_release(LaunchState *state, Diag *diag);
+/* What arithmetic went wrong, as the CPU device has it: a record for each exception. */
+void launch_state_overflows(const JitSpecialization *specialization, const RtLaunch *launch, const LaunchState *state,
+                            OverflowRecord *records);
+
+#endif

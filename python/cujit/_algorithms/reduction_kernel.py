@@ -1,0 +1,490 @@
+"""cuda.reduction: a function of elements whose results are folded along axes, in one launch or two."""
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cujit import _core
+from cujit._algorithms import functions, loops
+from cujit._algorithms.arguments import Arguments
+from cujit._algorithms.element_functions import conversion, of_element
+from cujit._algorithms.leaf_function import LeafFunction
+from cujit._algorithms.values import Element
+from cujit._ufunc.operands import Target, as_scalar, broadcast, is_scalar
+from cujit.cuda._array.array_views import view_of
+from cujit.cuda._dispatch.launchers import quiet_launcher
+from cujit.cuda._dispatch.options import of_loops
+from cujit.cuda.devicearray import DeviceNDArray, is_cuda_array
+from cujit.cuda.devices import need_device, on
+from cujit.cuda.dispatcher import Dispatcher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from cujit._annotations import StreamLike
+
+_BLOCK = 256
+_FEW = 32  # elements or results below which a warp has too little of them
+_OF_A_BLOCK = 4096  # elements that one block does at once
+_ROUNDS = 16  # blocks of a multiprocessor: what one lags behind, others do meanwhile
+
+
+class Problem(NamedTuple):
+    """Elements as kernels see them: sources (views whose last axes are the reduced ones, scalars, raw arrays), how many
+    results there are and elements of each."""
+
+    sources: tuple[Any, ...]
+    taken: tuple[bool, ...]  # which sources are taken by element
+    kept_axes: int
+    reduced_axes: int
+    kept: tuple[int, ...]
+    reduced: tuple[int, ...]
+    width: int
+    by_column: bool
+
+    @property
+    def outputs(self) -> int:
+        return math.prod(self.kept)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.reduced)
+
+    @property
+    def key(self) -> Any:
+        return self.taken, self.kept_axes, self.reduced_axes, self.width, self.by_column
+
+
+class ReductionKernel:
+    """A reduction over axes. Made by cuda.reduction.
+
+    kernel(*args, axis=None, keepdims=False, out=None, stream=0): arguments broadcast as NumPy's. The result is on the
+    device where an argument or `out` is, and is not waited for: over all axes it is an array without axes.
+    """
+
+    __name__: str
+
+    def __init__(self, mapped: Any, reduced: Any, post: Any, identity: Any, raw: Sequence[str], index: str | None,
+                 dtype: Any, name: str | None, options: dict[str, Any]) -> None:
+        self._map = LeafFunction(mapped, raw, index, name, options)
+        self._reduce = functions.device_function(reduced, options, parameters="a, b")
+        self._post = None if post is None else functions.device_function(post, options, parameters="a")
+        self._identity = identity
+        self._dtype = None if dtype is None else np.dtype(dtype)
+        self.__name__ = self._map.name if name is None and self._map.name != "<lambda>" else name or "reduction"
+        self._plans: dict[Any, Plan] = {}
+
+    def __repr__(self) -> str:
+        return f"<reduction kernel '{self.__name__}'>"
+
+    def __call__(self, *args: Any, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, out: Any = None,
+                 stream: StreamLike = 0) -> Any:
+        """Folds the elements along the axes, all of them for None, in C order.
+
+        LaunchArgumentError for a wrong number of arguments; ValueError for shapes that do not go together, axes that
+        are not there and no elements without an identity; TypeError for results that `out` cannot hold.
+        """
+        self._map.check_count(args)
+        outs = out if isinstance(out, tuple) else () if out is None else (out,)
+        device = _core.device_for(self.__name__, (*args, *outs), stream)
+        if device is not None:
+            with on(device):
+                return self._called(args, axis, keepdims, out, self._identity, stream)
+        return self._called(args, axis, keepdims, out, self._identity, stream)
+
+    def along(self, array: Any, axis: Any, keepdims: bool, out: Any, init: Any, stream: StreamLike) -> Any:
+        """The call with one argument, which starts with `init` unless that is None."""
+        outs = out if isinstance(out, tuple) else () if out is None else (out,)
+        device = _core.device_for(self.__name__, (*(array if isinstance(array, tuple) else (array,)), *outs), stream)
+        if device is not None:
+            with on(device):
+                return self._called((array,), axis, keepdims, out, init, stream)
+        return self._called((array,), axis, keepdims, out, init, stream)
+
+    def into(self, array: Any, target: DeviceNDArray, init: Any, stream: StreamLike) -> None:
+        """All elements of an array, to the one of a device array, whose dtype takes the result by conversion."""
+        stream = stream or _core.current_stream() or 0
+        arguments = Arguments((array,))
+        plan = self._plan(arguments)
+        problem = problem_of(arguments.stage(stream), arguments.are_raw, arguments.shape, (0,), False)
+        plan.run(problem, start_of(plan, init), [target], stream)
+
+    def accumulated(self, mapped: Element) -> Element:
+        """The type in which such values are reduced."""
+        if self._dtype is not None:
+            return Element(mapped.with_leaves(_core.type_from_dtype(self._dtype)))
+        return accumulated(mapped, self._reduce)
+
+    def _called(self, args: Sequence[Any], axis: Any, keepdims: bool, out: Any, start: Any, stream: StreamLike) -> Any:
+        stream = stream or _core.current_stream() or 0
+        arguments = Arguments(args, self._map.raw)
+        shape = arguments.shape
+        axes = axes_of(axis, len(shape))
+        plan = self._plan(arguments)
+        operands = [x if is_raw or is_scalar(x) else broadcast(x, shape)
+                    for x, is_raw in zip(arguments.stage(stream), arguments.are_raw, strict=True)]
+        problem = problem_of(operands, arguments.are_raw, shape, axes, self._map.index is not None)
+        result_shape = tuple(1 if k in axes else n for k, n in enumerate(shape) if keepdims or k not in axes)
+        on_device = arguments.on_device if out is None else all(map(is_cuda_array, out if isinstance(out, tuple)
+                                                                    else (out,)))
+        targets = self._targets(plan.result, out, result_shape, on_device, operands, stream)
+        if problem.outputs:
+            self._run(plan, problem, start_of(plan, start), [t.array for t in targets], result_shape, stream)
+        return plan.result.of_host([target.finish() for target in targets])
+
+    def _run(self, plan: Plan, problem: Problem, start: tuple[Any, ...], targets: list[DeviceNDArray],
+             shape: tuple[int, ...], stream: StreamLike) -> None:
+        """Targets of other strides get their results by way of arrays without gaps."""
+        flat = [view_of(t, (t.size,), (t.dtype.itemsize,)) if t.layout == "C" else
+                loops.vector(t.size, t.dtype, stream) for t in targets]
+        plan.run(problem, start, flat, stream)
+        for target, array in zip(targets, flat, strict=True):
+            if target.layout != "C":
+                target.setitem(Ellipsis, array.reshape(shape), stream)
+
+    def _plan(self, arguments: Arguments) -> Plan:
+        function, mapped = self._map.of(arguments)
+        found = self._plans.get(function)
+        if found is None:
+            if mapped is None:
+                raise TypeError(f"'{self.__name__}' reduces what a function returns; this one returns nothing")
+            plan = Plan(self.__name__, function, self._map.index is not None, self.accumulated(mapped), self._reduce,
+                         self._post)
+            found = self._plans.setdefault(function, plan)
+        return found
+
+    def _targets(self, result: Element, out: Any, shape: tuple[int, ...], on_device: bool, operands: list[Any],
+                 stream: StreamLike) -> list[Target]:
+        outs = [None] * len(result.leaves) if out is None else result.flat(out, "out")
+        read = [(x, False) for x in operands if isinstance(x, DeviceNDArray)]
+        targets = []
+        for own, leaf in zip(outs, result.leaves, strict=True):
+            targets.append(Target(own, shape, leaf.dtype, on_device, read, stream, "same_kind"))
+        return targets
+
+
+def start_of(plan: Plan, value: Any) -> tuple[Any, ...]:
+    if value is None:
+        return ()
+    return tuple(as_scalar(each, leaf.dtype) for each, leaf in
+                 zip(plan.element.flat(value, "the start"), plan.element.leaves, strict=True))
+
+
+def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
+    """The reduced axes in order. ValueError for others than there are, and for one that is named twice."""
+    if axis is None:
+        return tuple(range(ndim))
+    listed = axis if isinstance(axis, tuple) else (axis,)
+    found = []
+    for each in listed:
+        if not -ndim <= each < ndim:
+            raise ValueError(f"axis {each} of an array of {ndim} axes")
+        found.append(each % ndim)
+    if len(set(found)) != len(found):
+        raise ValueError(f"axis {axis} names one twice")
+    return tuple(sorted(found))
+
+
+def problem_of(operands: list[Any], are_raw: list[bool], shape: tuple[int, ...], axes: tuple[int, ...],
+             has_index: bool) -> Problem:
+    taken = tuple(isinstance(x, DeviceNDArray) and not is_raw for x, is_raw in zip(operands, are_raw, strict=True))
+    arrays = [x for x, is_taken in zip(operands, taken, strict=True) if is_taken]
+    outer = [k for k in range(len(shape)) if k not in axes]
+    kept, kept_strides = loops.merged([shape[k] for k in outer], [[a.strides[k] for k in outer] for a in arrays])
+    reduced, strides = loops.merged([shape[k] for k in axes], [[a.strides[k] for k in axes] for a in arrays])
+    kept_axes = 0 if math.prod(kept) == 1 else len(kept)
+    views = [view_of(a, (*kept, *reduced) if kept_axes else reduced, (*first, *second) if kept_axes else second)
+                  for a, first, second in zip(arrays, kept_strides, strides, strict=True)]
+    rest = iter(views)
+    sources = tuple(next(rest) if is_taken else x for x, is_taken in zip(operands, taken, strict=True))
+    by_column = bool(arrays and kept_axes and 0 < abs(kept_strides[0][-1]) < abs(strides[0][-1]))
+    width = 1 if has_index or len(reduced) > 1 else _width(views)
+    return Problem(sources, taken, kept_axes, len(reduced), kept if kept_axes else (1,), reduced, width, by_column)
+
+
+def _width(views: list[DeviceNDArray]) -> int:
+    """How many elements are read at once: those of 16 bytes of the widest array, where all lie so."""
+    widest = max((v.dtype.itemsize for v in views), default=loops.WIDE_BYTES)
+    if widest > loops.WIDE_BYTES // 2 or widest & (widest - 1):
+        return 1
+    multiples = [v.pointer for v in views] + [s for v in views for s in v.strides[:-1]]
+    can_be_wide = all(v.layout == "C" and v.dtype.kind in "biufc" for v in views)
+    return loops.WIDE_BYTES // widest if can_be_wide and not any(m % loops.WIDE_BYTES for m in multiples) else 1
+
+
+class Plan:
+    """The kernels of one reduction for one kind of arguments."""
+
+    def __init__(self, name: str, function: Dispatcher[..., Any], has_index: bool, element: Element,
+                 reduce: Dispatcher[..., Any], post: Dispatcher[..., Any] | None) -> None:
+        self._name, self._function, self._has_index, self._reduce, self._post = name, function, has_index, reduce, post
+        self.element = element
+        self.result = element if post is None else Element(post.result_type((element.type,)))
+        self._functions = of_element(element)
+        self._kernels: dict[Any, Dispatcher[..., Any]] = {}
+        source = "def combine(first, second):\n    return convert(its_function(first, second))\n"
+        self._combine = functions.written(reduce, source, "combine", {
+            "convert": conversion(element, reduce), "its_function": reduce})
+
+    # --- launches ----------------------------------------------------------------------------------------------------
+
+    def run(self, problem: Problem, start: tuple[Any, ...], targets: list[DeviceNDArray], stream: StreamLike) -> None:
+        """start: of each leaf, or nothing. targets: of one axis."""
+        outputs, size = problem.outputs, problem.size
+        if size == 0:
+            if not start:
+                raise ValueError(f"'{self._name}' of no elements needs an identity")
+            kernel = self._kernel(("nothing",), problem)
+            quiet_launcher(kernel, -(-outputs // _BLOCK), _BLOCK, stream)(outputs, start, tuple(targets))
+            return
+        kind, parts = self._way(problem)
+        if parts == 1:
+            self._launch(kind, problem, 1, size, start, targets, True, stream)
+            return
+        part_size = size
+        if kind == "blocks":
+            row = 32 * problem.width
+            part_size = -(-size // (parts * row)) * row
+            parts = -(-size // part_size)
+        partial = [loops.vector(outputs * parts, leaf.dtype, stream) for leaf in self.element.leaves]
+        self._launch(kind, problem, parts, part_size, (), partial, False, stream)
+        views = tuple(view_of(p, (outputs, parts), (parts * p.dtype.itemsize, p.dtype.itemsize)) for p in partial)
+        if outputs == 1:
+            views = tuple(view_of(p, (parts,), (p.dtype.itemsize,)) for p in partial)
+        rest = Problem(views, (), 0 if outputs == 1 else 1, -1, (outputs,), (parts,), 1, False)
+        self._launch(self._last_way(rest), rest, 1, parts, start, targets, True, stream)
+
+    def _way(self, problem: Problem) -> tuple[str, int]:
+        """(threads, strips, warps or blocks, how many ranges each result's elements are cut into)."""
+        from cujit._kernel_functions.axis_reduction import STRIP
+
+        device, outputs, size = need_device(), problem.outputs, problem.size
+        if device.kind == "cpu" and problem.by_column and outputs >= _FEW:
+            return "strips", max(1, min(64 // -(-outputs // STRIP), size // 64))
+        if device.kind == "cpu" or not self.element.can_shuffle:
+            wanted = 64 if device.kind == "cpu" else device.MULTIPROCESSOR_COUNT * 2048
+            return "threads", max(1, min(wanted // outputs, size // 64))
+        if size < _FEW or problem.by_column and outputs >= _FEW:
+            return "threads", max(1, min(device.MULTIPROCESSOR_COUNT * 2048 // outputs, size // 64))
+        wanted = device.MULTIPROCESSOR_COUNT * _ROUNDS
+        if outputs >= wanted and size <= _OF_A_BLOCK:
+            return "warps", 1
+        return "blocks", max(1, min(wanted // outputs, size // _OF_A_BLOCK))
+
+    def _last_way(self, problem: Problem) -> str:
+        if need_device().kind == "cpu" or not self.element.can_shuffle or problem.size < _FEW:
+            return "threads"
+        return "warps" if problem.outputs > 1 else "blocks"
+
+    def _launch(self, kind: str, problem: Problem, parts: int, part_size: int, start: tuple[Any, ...],
+                targets: list[DeviceNDArray], is_last: bool, stream: StreamLike) -> None:
+        outputs, size = problem.outputs, problem.size
+        kernel = self._kernel((kind, problem.by_column if kind == "threads" else False, bool(start), is_last), problem)
+        if kind == "blocks":
+            launcher = quiet_launcher(kernel, outputs * parts, _BLOCK, stream)
+            launcher(parts, size, part_size, start, problem.sources, tuple(targets))
+            return
+        if kind == "warps":
+            launcher = quiet_launcher(kernel, -(-outputs * 32 // _BLOCK), _BLOCK, stream)
+            launcher(outputs, size, start, problem.sources, tuple(targets))
+            return
+        if kind == "strips":
+            from cujit._kernel_functions.axis_reduction import STRIP
+
+            launcher = quiet_launcher(kernel, -(-outputs // STRIP) * parts, 1, stream)
+            launcher(outputs, size, parts, start, problem.sources, tuple(targets))
+            return
+        block = _BLOCK
+        if need_device().kind == "cpu":
+            block = 1 if outputs * parts <= 256 else 16
+        launcher = quiet_launcher(kernel, -(-outputs * parts // block), block, stream)
+        launcher(outputs, size, parts, start, problem.sources, tuple(targets))
+
+    # --- kernels -----------------------------------------------------------------------------------------------------
+
+    def _kernel(self, way: Any, problem: Problem) -> Dispatcher[..., Any]:
+        key = way, problem.key, need_device().kind
+        kernel = self._kernels.get(key)
+        return kernel if kernel is not None else self._kernels.setdefault(key, self._made(way, problem))
+
+    def _made(self, way: Any, problem: Problem) -> Dispatcher[..., Any]:
+        from cujit._kernel_functions import axis_reduction as kernels
+
+        if way[0] == "nothing":
+            return self._compiled(kernels.of_nothing(self._store(True, True, alone=True)))
+        kind, by_column, has_start, is_last = way
+        load, store = self._load(problem), self._store(has_start, is_last)
+        if kind == "threads":
+            return self._compiled(kernels.by_threads(self._combine, load, store, by_column))
+        if kind == "strips":
+            return self._compiled(kernels.by_strips(self._combine, load, store, self._functions))
+        packet = self._packet(problem, load)
+        of_range, row = kernels.of_warp_range(self._combine, load, packet, self._functions.of_neighbour, problem.width)
+        if kind == "warps":
+            return self._compiled(kernels.by_warps(of_range, store))
+        f = self._functions
+        return self._compiled(kernels.by_blocks(self._combine, of_range, row, store, f.shared, f.put, f.get))
+
+    def _compiled(self, function: Callable[..., Any]) -> Dispatcher[..., Any]:
+        label = functions.identifier(self._name)
+        function.__code__ = function.__code__.replace(co_name=label, co_qualname=label)
+        function.__name__ = label
+        post = {} if self._post is None else self._post.options
+        options = of_loops({**self._function.options, **self._reduce.options, **post})
+        return Dispatcher(function, launch_bounds=_BLOCK, **options)
+
+    def _load(self, problem: Problem) -> Any:
+        """load(sources, o, r): what the function makes of element r of result o."""
+        if problem.reduced_axes < 0:   # what another launch has left
+            return _load_partial_of_many(self._functions.get) if problem.kept_axes else _load_partial(
+                self._functions.get)
+        lines = ["def load(sources, o, r):"]
+        shaped = f"sources[{problem.taken.index(True)}].shape" if True in problem.taken else "(1,)"
+        lines += self._index_lines(problem, shaped)
+        values = [f"sources[{k}]{subscript(problem)}" if is_taken else f"sources[{k}]"
+                  for k, is_taken in enumerate(problem.taken)]
+        first = ["r"] if self._has_index else []
+        lines += [f"    return convert(mapped(its_function({', '.join([*first, *values])})))"]
+        return functions.written(self._function, "\n".join(lines), "load", self._names())
+
+    @staticmethod
+    def _index_lines(problem: Problem, shape: str) -> list[str]:
+        return [*loops.index_lines(problem.kept_axes, shape, "o"),
+                *loops.index_lines(problem.reduced_axes, f"{shape}[{problem.kept_axes}:]", "r")]
+
+    def _packet(self, problem: Problem, load: Any) -> Any:
+        """packet(sources, o, r): the fold of `width` elements from r on."""
+        width = problem.width
+        if width == 1:
+            return load
+        lines = ["def packet(sources, o, r):", *loops.index_lines(problem.kept_axes, self._shaped(problem), "o")]
+        row = loops.index(problem.kept_axes, "o") if problem.kept_axes else ""
+        lines += [f"    wide{k} = cuda.wide.load(sources[{k}]{row}, r, {width})"
+                  for k, is_taken in enumerate(problem.taken) if is_taken]
+        for j in range(width):
+            values = [f"wide{k}[{j}]" if is_taken else f"sources[{k}]" for k, is_taken in enumerate(problem.taken)]
+            call = f"convert(mapped(its_function({', '.join(values)})))"
+            lines += [f"    value = {call}" if j == 0 else f"    value = combine(value, {call})"]
+        return functions.written(self._function, "\n".join([*lines, "    return value"]), "packet", self._names())
+
+    @staticmethod
+    def _shaped(problem: Problem) -> str:
+        return f"sources[{problem.taken.index(True)}].shape"
+
+    def _names(self) -> dict[str, Any]:
+        from cujit import cuda
+
+        return {"cuda": cuda, "its_function": self._function, "convert": conversion(self.element, self._function),
+                "combine": self._combine, "mapped": self._convert_mapped()}
+
+    def _convert_mapped(self) -> Any:
+        """What becomes of the function's result before it is combined."""
+        return itself
+
+    def _store(self, has_start: bool, is_last: bool, alone: bool = False) -> Any:
+        """store(targets, start, k, value): the last launch begins with `start` and ends with the function `post`."""
+        parameters = "targets, start, k" if alone else "targets, start, k, value"
+        lines = [f"def store({parameters}):"]
+        if alone:
+            lines += ["    value = from_leaves(start)"]
+        elif has_start and is_last:
+            lines += ["    value = combine(from_leaves(start), value)"]
+        if is_last and self._post is not None:
+            lines += ["    value = convert_result(post(value))"]
+        lines += ["    put(targets, k, value)"]
+        result = of_element(self.result if is_last else self.element)
+        return functions.written(self._reduce, "\n".join(lines), "store", {
+            **self._names(), "from_leaves": self._functions.from_leaves, "post": self._post, "put": result.put,
+            "convert_result": conversion(self.result, self._post or self._reduce)})
+
+
+def subscript(problem: Problem) -> str:
+    kept = [f"o{k}" for k in range(problem.kept_axes)] if problem.kept_axes > 1 else ["o"] * problem.kept_axes
+    reduced = [f"r{k}" for k in range(problem.reduced_axes)] if problem.reduced_axes > 1 else ["r"]
+    return f"[{', '.join([*kept, *reduced])}]"
+
+
+def _load_partial(get: Any) -> Any:
+    def load(sources, o, r):
+        return get(sources, r)
+    return load
+
+
+def _load_partial_of_many(get: Any) -> Any:
+    def load(sources, o, r):
+        return get(sources, (o, r))
+    return load
+
+
+def accumulated(mapped: Element, reduce: Dispatcher[..., Any]) -> Element:
+    """The type of sums of such values: what the function gives for two of them, and for two of what it gives. TypeError
+    where there is none."""
+    element = mapped
+    for _ in range(4):
+        result = Element(reduce.result_type((element.type, element.type)))
+        if result == element:
+            return element
+        if len(result.leaves) != len(element.leaves):
+            break
+        element = result
+    raise TypeError(f"'{reduce.__name__}' makes {result.type} of two values of type {element.type}; a reduction needs "
+                    "a function whose results are of its arguments' type")
+
+
+def reduction(map: Any = None, reduce: Any = None, post: Any = None, identity: Any = None, *,
+              raw: str | Sequence[str] = (), index: str | None = None, dtype: Any = None, name: str | None = None,
+              **options: Any) -> ReductionKernel:
+    """Makes a reduction over axes of three functions, or expressions.
+
+    Parameters
+    ----------
+    map : function or str, optional
+        Of the arguments' elements; what it returns is reduced, a number or a tuple. None: the elements themselves.
+    reduce : function or str
+        Of two such values, associative; an expression in a and b. It need not be commutative.
+    post : function or str, optional
+        Of the result; an expression in a.
+    identity : optional
+        What the reduction starts with, also the result of no elements.
+    raw : str or sequence of str, optional
+        Parameters of `map` that get whole arrays.
+    index : str, optional
+        The parameter of `map` that gets the place along the reduced axes, counted in C order.
+    dtype : dtype_like, optional
+        In which values are reduced; else what the functions compute.
+    name : str, optional
+        Of the kernel, for profilers.
+    **options
+        Those of cuda.jit that concern code, such as fastmath.
+
+    Returns
+    -------
+    ReductionKernel
+
+    Examples
+    --------
+    >>> norm = cuda.reduction("x * x", "a + b", "math.sqrt(a)", 0.0)
+    >>> norm(np.array([[3.0, 4.0], [6.0, 8.0]]), axis=1)
+    array([ 5., 10.])
+    >>> argmax = cuda.reduction(lambda i, x: (x, i), lambda a, b: b if b[0] > a[0] else a, lambda a: a[1], index="i")
+    >>> int(argmax(np.array([2, 7, 5])))
+    1
+    """
+    listed = raw.replace(",", " ").split() if isinstance(raw, str) else tuple(raw)
+    if reduce is None:
+        raise TypeError("a reduction needs a function of two values: reduce")
+    if isinstance(map, str):
+        map = functions.of_expression(map, None, name, (*listed, *([index] if index else [])))
+    if isinstance(reduce, str):
+        reduce = functions.of_expression(reduce, "a b", name)
+    if isinstance(post, str):
+        post = functions.of_expression(post, "a", name)
+    return ReductionKernel(map if map is not None else itself, reduce, post, identity, tuple(listed), index, dtype,
+                           name, options)
+
+
+def itself(value: Any) -> Any:
+    """What is reduced as it is."""
+    return value

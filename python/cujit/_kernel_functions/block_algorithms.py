@@ -1,0 +1,347 @@
+"""What the threads of a block or warp do together with values in registers: cuda.block and cuda.warp.
+
+Several items of a thread are a tuple. In blocked order thread t has items t * k to t * k + k - 1 of all, in striped
+order items t, t + threads, ... . All threads of the block, or of the warp, must call; blocks are of any number of
+threads. The operations must be associative; the order of items is kept.
+"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cujit import cuda
+from cujit._kernel_functions import warp_reduce
+from cujit._kernel_functions.cooperative_groups import bits_below, rank_in_block, threads_of_block
+from cujit._kernel_functions.stands_for import stands_for
+from cujit._kernel_functions.warp_reduce import sum_of
+from cujit.types import boolean, float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cujit._annotations import Array, Integer
+
+MOST_THREADS = 1024
+
+
+def lanes_of_warp(rank, size):
+    """A mask of the lanes that the warp of this thread has."""
+    return bits_below(min(32, size - rank // 32 * 32))
+
+
+# --- several items of a thread ---------------------------------------------------------------------------------------
+
+def each_with_all_before(items, op):
+    number = type(items[0])
+    found = cuda.local.array(len(items), number)
+    found[0] = items[0]
+    for k in range(1, len(items)):
+        found[k] = number(op(found[k - 1], items[k]))
+    return tuple(found[k] for k in range(len(items)))
+
+
+def behind(before, items, op):
+    return tuple(type(item)(op(before, item)) for item in items)
+
+
+# --- warps -----------------------------------------------------------------------------------------------------------
+
+def scan_lanes(mask, lane, value, op):
+    number = type(value)
+    for distance in (1, 2, 4, 8, 16):
+        below = cuda.shfl_up_sync(mask, value, distance)
+        if lane >= distance:
+            value = number(op(below, value))
+    return value
+
+
+@stands_for("cuda.warp.inclusive_scan", doc="op over the values of the lanes of the warp up to this one.")
+def warp_inclusive_scan(value: Any, op: Callable[[Any, Any], Any] = sum_of) -> Any:
+    rank = rank_in_block()
+    mask, lane = lanes_of_warp(rank, threads_of_block()), rank & 31
+    if isinstance(value, tuple):
+        items = each_with_all_before(value, op)
+        up_to = scan_lanes(mask, lane, items[-1], op)
+        before = cuda.shfl_up_sync(mask, up_to, 1)
+        return behind(before, items, op) if lane > 0 else items
+    return scan_lanes(mask, lane, value, op)
+
+
+@stands_for("cuda.warp.exclusive_scan",
+            doc="op over the start and the values of the lanes of the warp before this one; the start in the first.")
+def warp_exclusive_scan(value: Any, op: Callable[[Any, Any], Any] = sum_of, init: Any = 0) -> Any:
+    rank = rank_in_block()
+    mask, lane = lanes_of_warp(rank, threads_of_block()), rank & 31
+    if isinstance(value, tuple):
+        number = type(value[0])
+        items = each_with_all_before(value, op)
+        below = cuda.shfl_up_sync(mask, scan_lanes(mask, lane, items[-1], op), 1)
+        before = number(op(number(init), below)) if lane > 0 else number(init)
+        return tuple(before if k == 0 else number(op(before, items[k - 1])) for k in range(len(items)))
+    number = type(value)
+    below = cuda.shfl_up_sync(mask, scan_lanes(mask, lane, value, op), 1)
+    return number(op(number(init), below)) if lane > 0 else number(init)
+
+
+@stands_for("cuda.warp.reduce", doc="op over the values of all lanes of the warp, in every lane.")
+def warp_reduce_values(value: Any, op: Callable[[Any, Any], Any] = sum_of) -> Any:
+    rank, size = rank_in_block(), threads_of_block()
+    mask = lanes_of_warp(rank, size)
+    own = each_with_all_before(value, op)[-1] if isinstance(value, tuple) else value
+    if op is sum_of:
+        return warp_reduce.reduce_add(mask, own)
+    return cuda.shfl_sync(mask, scan_lanes(mask, rank & 31, own, op), min(31, size - rank // 32 * 32 - 1))
+
+
+# --- blocks ----------------------------------------------------------------------------------------------------------
+
+def before_the_thread(value, op):
+    """(what the threads before this one have, of which there may be none; whether there are some; what all have)."""
+    number = type(value)
+    rank, size = rank_in_block(), threads_of_block()
+    mask, lane, warp, warps = lanes_of_warp(rank, size), rank & 31, rank // 32, (size + 31) // 32
+    of_warps = cuda.shared.array(32, number)
+    up_to = scan_lanes(mask, lane, value, op)
+    below = cuda.shfl_up_sync(mask, up_to, 1)
+    cuda.syncthreads()   # an earlier call may still be read
+    if lane == 31 or rank == size - 1:
+        of_warps[warp] = up_to
+    cuda.syncthreads()
+    total = of_warps[0]
+    before = total
+    for w in range(1, warps):
+        if w == warp:
+            before = total
+        total = number(op(total, of_warps[w]))
+    if warp == 0:
+        before = below
+    elif lane > 0:
+        before = number(op(before, below))
+    return before, rank > 0, total
+
+
+@stands_for("cuda.block.inclusive_scan",
+            doc="op over the values of the threads of the block up to this one; also of tuples of items.")
+def block_inclusive_scan(value: Any, op: Callable[[Any, Any], Any] = sum_of) -> Any:
+    if isinstance(value, tuple):
+        items = each_with_all_before(value, op)
+        before, has_before, _ = before_the_thread(items[-1], op)
+        return behind(before, items, op) if has_before else items
+    before, has_before, _ = before_the_thread(value, op)
+    return type(value)(op(before, value)) if has_before else value
+
+
+@stands_for("cuda.block.exclusive_scan",
+            doc="op over the start and the values of the threads of the block before this one; also of tuples of "
+                "items.")
+def block_exclusive_scan(value: Any, op: Callable[[Any, Any], Any] = sum_of, init: Any = 0) -> Any:
+    if isinstance(value, tuple):
+        number = type(value[0])
+        items = each_with_all_before(value, op)
+        own, has_before, _ = before_the_thread(items[-1], op)
+        before = number(op(number(init), own)) if has_before else number(init)
+        return tuple(before if k == 0 else number(op(before, items[k - 1])) for k in range(len(items)))
+    number = type(value)
+    own, has_before, _ = before_the_thread(value, op)
+    return number(op(number(init), own)) if has_before else number(init)
+
+
+@stands_for("cuda.block.reduce", doc="op over the values of all threads of the block, in every thread of it.")
+def block_reduce(value: Any, op: Callable[[Any, Any], Any] = sum_of) -> Any:
+    own = each_with_all_before(value, op)[-1] if isinstance(value, tuple) else value
+    _, _, total = before_the_thread(own, op)
+    return total
+
+
+# --- exchange --------------------------------------------------------------------------------------------------------
+
+@stands_for("cuda.block.to_blocked", doc="The items of the block in blocked order, from those in striped order.")
+def to_blocked(items: tuple[Any, ...]) -> tuple[Any, ...]:
+    count, rank, size = len(items), rank_in_block(), threads_of_block()
+    row, found = cuda.shared.array(MOST_THREADS, type(items[0])), cuda.local.array(len(items), type(items[0]))
+    for r in range(count):
+        cuda.syncthreads()
+        row[rank] = items[r]
+        cuda.syncthreads()
+        for k in range(count):
+            place = rank * count + k - r * size
+            if 0 <= place < size:
+                found[k] = row[place]
+    return tuple(found[k] for k in range(count))
+
+
+@stands_for("cuda.block.to_striped", doc="The items of the block in striped order, from those in blocked order.")
+def to_striped(items: tuple[Any, ...]) -> tuple[Any, ...]:
+    count, rank, size = len(items), rank_in_block(), threads_of_block()
+    row, found = cuda.shared.array(MOST_THREADS, type(items[0])), cuda.local.array(len(items), type(items[0]))
+    for r in range(count):
+        cuda.syncthreads()
+        for k in range(count):
+            place = rank * count + k - r * size
+            if 0 <= place < size:
+                row[place] = items[k]
+        cuda.syncthreads()
+        found[r] = row[rank]
+    return tuple(found[k] for k in range(count))
+
+
+@stands_for("cuda.block.load",
+            doc="A tuple of `count` items of each thread, in blocked order, from array[first] on; neighbouring threads "
+                "read neighbouring elements. Behind the end of the array items are `default`.")
+def block_load(array: Array, first: Integer, count: int, default: Any = 0) -> tuple[Any, ...]:
+    return to_blocked(load_striped(array, first, count, default))
+
+
+@stands_for("cuda.block.load_striped",
+            doc="A tuple of `count` items of each thread, in striped order, from array[first] on. Behind the end of "
+                "the array items are `default`.")
+def load_striped(array: Array, first: Integer, count: int, default: Any = 0) -> tuple[Any, ...]:
+    start, size = first + rank_in_block(), threads_of_block()
+    return tuple(item_or(array, start + k * size, default) for k in range(count))
+
+
+def item_or(array, i, default):
+    number = type(array[0])
+    return array[i] if i < array.size else number(default)
+
+
+@stands_for("cuda.block.store",
+            doc="Stores the items of each thread, in blocked order, from array[first] on; neighbouring threads write "
+                "neighbouring elements. What is behind the end of the array is left out.")
+def block_store(array: Array, first: Integer, items: tuple[Any, ...]) -> None:
+    store_striped(array, first, to_striped(items))
+
+
+@stands_for("cuda.block.store_striped",
+            doc="Stores the items of each thread, in striped order, from array[first] on. What is behind the end of "
+                "the array is left out.")
+def store_striped(array: Array, first: Integer, items: tuple[Any, ...]) -> None:
+    start, size = first + rank_in_block(), threads_of_block()
+    for k in range(len(items)):
+        if start + k * size < array.size:
+            array[start + k * size] = items[k]
+
+
+# --- histogram and sort ----------------------------------------------------------------------------------------------
+
+@stands_for("cuda.block.histogram",
+            doc="A shared array of `bins` counts, known while compiling: how many items of the block each bin has; "
+                "items outside of the bins are not counted.")
+def block_histogram(items: Any, bins: int) -> Any:
+    counts, rank, size = cuda.shared.array(bins, int32), rank_in_block(), threads_of_block()
+    cuda.syncthreads()
+    for k in range(rank, bins, size):
+        counts[k] = 0
+    cuda.syncthreads()
+    if isinstance(items, tuple):
+        for k in range(len(items)):
+            if 0 <= items[k] < bins:
+                cuda.atomic.add(counts, items[k], 1)
+    elif 0 <= items < bins:
+        cuda.atomic.add(counts, items, 1)
+    cuda.syncthreads()
+    return counts
+
+
+def in_order(value):
+    """Bits that are ordered as the numbers are: -0.0 is 0.0, and NaN comes last."""
+    if isinstance(value, (boolean, uint8, uint16, uint32, uint64)):
+        return uint64(value)
+    if isinstance(value, (int8, int16, int32, int64)):
+        return uint64(value) ^ uint64(1 << 63)
+    if not isinstance(value, (float16, float32, float64)):
+        cuda._refuse("radix_sort takes integers and floats")
+    word = cuda.local.array(1, float64)
+    word[0] = value   # every float16 and float32 is a float64 of the same order
+    bits = word.view(uint64)[0]
+    if value != value:
+        return uint64(0xFFFFFFFFFFFFFFFF)
+    if value == type(value)(0):
+        return uint64(1 << 63)
+    return bits ^ uint64(0xFFFFFFFFFFFFFFFF) if bits >> uint64(63) != uint64(0) else bits ^ uint64(1 << 63)
+
+
+def lowest_bit(value):
+    """From which bit on the order of such numbers differs."""
+    return 29 if isinstance(value, float32) else 42 if isinstance(value, float16) else 0
+
+
+def bits_in_use(value):
+    if isinstance(value, (boolean, uint8)):
+        return 8
+    if isinstance(value, uint16):
+        return 16
+    return 32 if isinstance(value, uint32) else 64
+
+
+def scatter(items, places, count):
+    """Item k of each thread gets to its place in the blocked order."""
+    rank, size = rank_in_block(), threads_of_block()
+    row, found = cuda.shared.array(MOST_THREADS, type(items[0])), cuda.local.array(count, type(items[0]))
+    for r in range(count):
+        cuda.syncthreads()
+        for k in range(count):
+            place = places[k] - r * size
+            if 0 <= place < size:
+                row[place] = items[k]
+        cuda.syncthreads()
+        for k in range(count):
+            place = rank * count + k - r * size
+            if 0 <= place < size:
+                found[k] = row[place]
+    for k in range(count):
+        items[k] = found[k]
+
+
+def places_by_digit(order, shift, count, places):
+    """Where each item goes: behind all items of lower digits of 4 bits, and those of its own before it. 16 counts of 16
+    bits are 4 words, each of which is scanned at once."""
+    words, before, starts = cuda.local.array(4, uint64), cuda.local.array(4, uint64), cuda.local.array(16, int32)
+    for w in range(4):
+        words[w] = uint64(0)
+    for k in range(count):
+        d = int32((order[k] >> uint64(shift)) & uint64(15))
+        part = uint64((d & 3) * 16)
+        places[k] = int32((words[d >> 2] >> part) & uint64(0xFFFF))
+        words[d >> 2] = words[d >> 2] + (uint64(1) << part)
+    lower = 0
+    for w in range(4):
+        own, has_before, total = before_the_thread(words[w], sum_of)
+        before[w] = own if has_before else uint64(0)
+        for j in range(4):
+            part = uint64(16 * j)
+            starts[4 * w + j] = lower + int32((before[w] >> part) & uint64(0xFFFF))
+            lower += int32((total >> part) & uint64(0xFFFF))
+    for k in range(count):
+        places[k] += starts[int32((order[k] >> uint64(shift)) & uint64(15))]
+
+
+@stands_for("cuda.block.radix_sort",
+            doc="The items of the block in order, NaN last, stable, in blocked order; with values (keys, values), each "
+                "value where its key is.")
+def radix_sort(keys: Any, values: Any = None) -> Any:
+    if not isinstance(keys, tuple):
+        if values is None:
+            return radix_sort((keys,))[0]
+        own, moved = radix_sort((keys,), (values,))
+        return own[0], moved[0]
+    count = len(keys)
+    if count > 63:
+        cuda._refuse("radix_sort takes at most 63 items of a thread")
+    own, places = cuda.local.array(count, type(keys[0])), cuda.local.array(count, int32)
+    order = cuda.local.array(count, uint64)
+    if values is not None:
+        moved = cuda.local.array(count, type(values[0]))
+        for k in range(count):
+            moved[k] = values[k]
+    for k in range(count):
+        own[k] = keys[k]
+    for shift in range(lowest_bit(keys[0]), bits_in_use(keys[0]), 4):
+        for k in range(count):
+            order[k] = in_order(own[k])
+        places_by_digit(order, shift, count, places)
+        scatter(own, places, count)
+        if values is not None:
+            scatter(moved, places, count)
+    if values is None:
+        return tuple(own[k] for k in range(count))
+    return tuple(own[k] for k in range(count)), tuple(moved[k] for k in range(count))

@@ -1,0 +1,1 @@
+"""Arrays, by the names of numba's simulator."""

@@ -1,0 +1,121 @@
+"""Shuffles and votes between the threads of a block on the CPU device, beside a model: for one distance of all lanes
+and for one of each, in segments, in blocks that end within a warp, and where threads have ended."""
+
+import numpy as np
+import pytest
+
+from cujit import cuda
+
+pytestmark = pytest.mark.skipif(cuda.get_current_device().kind == "cuda",
+                                reason="about how the CPU device runs kernels")
+FULL = 0xFFFFFFFF
+SIZES = [1, 31, 32, 33, 64, 100, 256]
+TYPES = [np.int32, np.float32, np.int64, np.float64]
+
+
+def source_lane(kind, lane, place, width):
+    first = lane & -width
+    last = first + width - 1
+    source = {"up": lane - place, "down": lane + place, "xor": lane ^ place}.get(kind, first + place % width)
+    is_there = first <= source if kind == "up" else source <= last
+    return source if is_there else lane
+
+
+def shuffled(kind, values, places, width, going=None):
+    out = values.copy()
+    for thread, place in enumerate(places):
+        source = thread - thread % 32 + source_lane(kind, thread % 32, int(place) & 31, width)
+        if source < len(values) and (going is None or going[source]):
+            out[thread] = values[source]
+    return out
+
+
+def kernel_of(kind, condition=""):
+    name = {"index": "shfl_sync"}.get(kind, f"shfl_{kind}_sync")
+    text = f"""
+def kernel(x, alike, each, out, width, limit):
+    t = cuda.threadIdx.x
+    {condition}
+    out[0, t] = cuda.{name}({FULL}, x[t], alike, width)
+    out[1, t] = cuda.{name}({FULL}, x[t], each[t], width)
+    out[2, t] = cuda.{name}({FULL}, x[t], alike)
+"""
+    scope = {"cuda": cuda}
+    exec(text, scope)
+    return cuda.jit(scope["kernel"])
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("kind", ["index", "up", "down", "xor"])
+def test_shuffles(kind, dtype):
+    kernel = kernel_of(kind)
+    random = np.random.default_rng(1)
+    for threads in SIZES:
+        for place in (0, 1, 2, 3, 4, 8, 16, 31):
+            for width in (32, 8):
+                x, each = (random.random(threads) * 1e6).astype(dtype), random.integers(0, 32, threads)
+                out = np.zeros((3, threads), dtype)
+                kernel[1, threads](x, place, each, out, width, 0)
+                alike = np.full(threads, place)
+                assert (out[0] == shuffled(kind, x, alike, width)).all(), (threads, place, width)
+                assert (out[1] == shuffled(kind, x, each, width)).all(), (threads, place, width)
+                assert (out[2] == shuffled(kind, x, alike, 32)).all(), (threads, place)
+
+
+@pytest.mark.parametrize("kind", ["index", "up", "down", "xor"])
+def test_threads_that_have_ended(kind):
+    kernel = kernel_of(kind, "if t >= limit: return")
+    x = np.arange(96)
+    each = np.random.default_rng(2).integers(0, 32, 96)
+    for limit in (1, 40, 64, 90, 96):
+        for place in (1, 5, 16):
+            out = np.full((3, 96), -1)
+            kernel[1, 96](x, place, each, out, 16, limit)
+            going = np.arange(96) < limit
+            alike = np.full(96, place)
+            want = [shuffled(kind, x, alike, 16, going), shuffled(kind, x, each, 16, going),
+                    shuffled(kind, x, alike, 32, going)]
+            assert (out == np.where(going, want, -1)).all(), (limit, place)
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_votes(ends):
+    @cuda.jit
+    def kernel(x, limit, out):
+        t = cuda.threadIdx.x
+        if ends and t >= limit:
+            return
+        out[0, t] = cuda.all_sync(FULL, x[t])
+        out[1, t] = cuda.any_sync(FULL, x[t])
+        out[2, t] = cuda.eq_sync(FULL, x[t])
+        out[3, t] = cuda.ballot_sync(FULL, x[t]) & FULL
+
+    random = np.random.default_rng(3)
+    for threads in SIZES:
+        for share in (0.0, 0.5, 0.98, 1.0):
+            limit = random.integers(1, threads + 1) if ends else threads
+            x = random.random(threads) < share
+            out, want = np.full((4, threads), -1), np.full((4, threads), -1)
+            kernel[1, threads](x, limit, out)
+            for first in range(0, limit, 32):
+                there = slice(first, min(first + 32, limit))
+                part = x[there]
+                bits = sum(int(bit) << lane for lane, bit in enumerate(part))
+                want[:, there] = np.array([[part.all()], [part.any()], [part.all() or not part.any()], [bits]])
+            assert (out == want).all(), (threads, share, limit)
+
+
+def test_common_reductions_do_not_go_from_lane_to_lane():
+    @cuda.jit
+    def kernel(x, out):
+        value = x[cuda.grid(1)]
+        offset = 16
+        while offset > 0:
+            value += cuda.shfl_xor_sync(FULL, value, offset)
+            offset //= 2
+        out[cuda.grid(1)] = value
+
+    x, out = np.random.default_rng(1).integers(0, 100, 256).astype(np.int32), np.zeros(256, np.int32)
+    kernel[2, 128](x, out)
+    assert (out.reshape(-1, 32) == x.reshape(-1, 32).sum(1)[:, None]).all()
+    assert "shufflevector <32 x i" in next(iter(kernel.inspect_llvm().values()))

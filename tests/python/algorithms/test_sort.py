@@ -1,0 +1,157 @@
+"""cuda.sort, argsort, sort_by and top_k beside NumPy: stable, NaN last, every dtype, axes, both ways of working."""
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from cujit import cuda
+from cujit._algorithms import sort as sorts
+
+DTYPES = [np.bool_, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.float16,
+          np.float32, np.float64, np.complex64, np.complex128]
+
+
+class SmallGPU:
+    """What sorting asks of a GPU; its kernels run on the device in use."""
+
+    kind, id, MULTIPROCESSOR_COUNT = "cuda", 0, 1
+
+
+@pytest.fixture(params=["own", "small_gpu"])
+def ways(request, monkeypatch):
+    """The way in which the device in use works, and that of GPUs."""
+    if request.param == "small_gpu":
+        monkeypatch.setattr(sorts, "need_device", SmallGPU)
+
+
+class Pair(NamedTuple):
+    first: int
+    second: float
+
+
+def samples(rng, n, dtype):
+    dtype = np.dtype(dtype)
+    if dtype.kind in "biu":
+        info = np.iinfo(np.uint8 if dtype.kind == "b" else dtype)
+        x = rng.integers(info.min, info.max, n, dtype=info.dtype, endpoint=True) if n else np.zeros(0, info.dtype)
+        return (x & 1).astype(dtype) if dtype.kind == "b" else x
+    x = (rng.normal(size=n) * 100).astype(dtype)
+    if dtype.kind == "c":
+        x = (x.real.round(-2) + 1j * rng.normal(size=n)).astype(dtype)
+        x.imag[rng.random(n) < 0.05] = np.nan
+    x.real[rng.random(n) < 0.1] = rng.choice(np.array([np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0], x.real.dtype))
+    x.real[:6 * (n > 6)] = [np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0][:6 * (n > 6)]
+    return x
+
+
+@pytest.mark.parametrize("n", [0, 1, 33, 4097, 20_000])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_dtype_and_size(rng, ways, n, dtype):
+    x = samples(rng, n, dtype)
+    d = cuda.to_device(x)
+    for part in (np.s_[:], np.s_[::-2], np.s_[1:]):
+        given, host = d[part], x[part]
+        got = cuda.sort(given).copy_to_host()
+        assert got.dtype == dtype
+        np.testing.assert_array_equal(got, np.sort(host))
+        np.testing.assert_array_equal(cuda.argsort(given).copy_to_host(), np.argsort(host, kind="stable"))
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.float32, np.float64])
+def test_descending_is_stable_and_keeps_nan_last(rng, ways, dtype):
+    x = (rng.integers(-50, 50, 9000)).astype(dtype)
+    if np.dtype(dtype).kind == "f":
+        x[::97] = np.nan
+    finite = np.nan_to_num(-x, nan=1e9) if np.dtype(dtype).kind == "f" else -x
+    np.testing.assert_array_equal(cuda.argsort(x, descending=True), np.argsort(finite, kind="stable"))
+    np.testing.assert_array_equal(cuda.sort(x, descending=True), x[np.argsort(finite, kind="stable")])
+
+
+@pytest.mark.parametrize("shape, axis", [((3, 700), 1), ((700, 3), 0), ((4, 5, 6), 1), ((300, 2), 1), ((2, 0), 1),
+                                         ((0, 3), 1), ((5, 1), -1)])
+def test_axes(rng, ways, shape, axis):
+    x = rng.integers(-9, 9, shape).astype(np.float32)
+    for given in (x, np.array(x, order="F")):
+        d = cuda.to_device(given)
+        np.testing.assert_array_equal(cuda.sort(given, axis=axis), np.sort(x, axis))
+        np.testing.assert_array_equal(cuda.argsort(d, axis=axis), np.argsort(x, axis, kind="stable"))
+        np.testing.assert_array_equal(cuda.sort(d, axis=axis, descending=True), -np.sort(-x, axis))
+
+
+def test_times_and_tuples(rng, ways):
+    t = rng.integers(0, 999, 3000).astype("M8[s]")
+    t[::50] = np.datetime64("NaT")
+    np.testing.assert_array_equal(cuda.sort(t), np.sort(t))
+    a, b = rng.integers(0, 9, 3000), rng.random(3000).astype(np.float32)
+    got = cuda.sort(Pair(a, b))
+    order = np.lexsort((b, a))
+    assert type(got) is Pair
+    np.testing.assert_array_equal(got.first, a[order])
+    np.testing.assert_array_equal(got.second, b[order])
+
+
+def test_D20_sort_by(rng, ways):
+    """Row D20: sort_by with a Python function."""
+    x = rng.integers(-99, 99, 5000)
+    for function, keys in ((lambda v: v % 7, x % 7), (lambda v: (v % 3, -v), None)):
+        order = np.argsort(keys, kind="stable") if keys is not None else np.lexsort((-x, x % 3))
+        np.testing.assert_array_equal(cuda.sort_by(function, x), x[order])
+    records = np.zeros(500, np.dtype([("n", np.int32), ("x", np.float32), ("k", np.int8)], align=True))
+    records["n"], records["x"] = np.arange(500), rng.random(500)
+    np.testing.assert_array_equal(cuda.sort_by(lambda r: r.x, cuda.to_device(records)).copy_to_host(),
+                                  records[np.argsort(records["x"])])
+    keys = rng.random(5000)
+    got = cuda.sort_by(keys, (x, keys), descending=True)
+    np.testing.assert_array_equal(got[1], np.sort(keys)[::-1])
+    np.testing.assert_array_equal(got[0], x[np.argsort(-keys, kind="stable")])
+
+
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 1000, 4097])
+def test_a_function_that_compares(rng, ways, n):
+    x = rng.integers(-500, 500, n)
+    d = cuda.to_device(x)
+    np.testing.assert_array_equal(cuda.sort(d, less=lambda a, b: a % 10 < b % 10).copy_to_host(),
+                                  x[np.argsort(x % 10, kind="stable")])
+    np.testing.assert_array_equal(cuda.argsort(x, less="abs(a) > abs(b)"), np.argsort(-abs(x), kind="stable"))
+    got = cuda.sort((x, d), less=lambda a, b: a[0] * a[1] < b[0] * b[1])
+    np.testing.assert_array_equal(got[0].copy_to_host(), x[np.argsort(x * x, kind="stable")])
+
+
+def test_top_k(rng, ways):
+    x = rng.integers(0, 50, (4, 900)).astype(np.float32)
+    values, places = cuda.top_k(cuda.to_device(x), 7)
+    order = np.argsort(-x, 1, kind="stable")[:, :7]
+    np.testing.assert_array_equal(np.asarray(places), order)
+    np.testing.assert_array_equal(np.asarray(values), np.take_along_axis(x, order, 1))
+    values, places = cuda.top_k(x[0], 3, largest=False)
+    assert values.tolist() == np.sort(x[0])[:3].tolist()
+    assert places.tolist() == np.argsort(x[0], kind="stable")[:3].tolist()
+
+
+def test_in_place_and_out(rng):
+    x = rng.integers(0, 99, 5000).astype(np.int8)
+    d = cuda.to_device(x)
+    assert cuda.sort(d, out=d) is d
+    np.testing.assert_array_equal(d.copy_to_host(), np.sort(x))
+    out = np.zeros((5000, 2), np.int32)[:, 1]
+    assert cuda.sort(x, out=out) is out
+    np.testing.assert_array_equal(out, np.sort(x))
+
+
+def test_many_elements(rng):
+    x = rng.random((1 << 20) + 7).astype(np.float32)
+    np.testing.assert_array_equal(cuda.sort(x), np.sort(x))
+
+
+def test_refusals():
+    for call, error, match in (
+            (lambda: cuda.sort(np.zeros((2, 2)), axis=2), ValueError, "axis 2 of an array of 2 axes"),
+            (lambda: cuda.sort(np.zeros(3), less="a < b", descending=True), TypeError, "less= says the order itself"),
+            (lambda: cuda.sort(np.zeros((3, 3)), less="a < b"), ValueError, "sorts arrays of one axis"),
+            (lambda: cuda.sort(np.zeros(3, "S3")), TypeError, "have no order; sort_by takes a key"),
+            (lambda: cuda.sort_by(np.zeros(2), np.zeros(3)), ValueError, "2 keys for 3 elements"),
+            (lambda: cuda.top_k(np.zeros(3), 4), ValueError, "4 of 3 elements"),
+            (lambda: cuda.sort(np.zeros(3), less=lambda a, b: (a, b)), TypeError, "returns no truth value"),
+            (lambda: cuda.sort(3.0), TypeError, "takes arrays, not numbers")):
+        with pytest.raises(error, match=match):
+            call()

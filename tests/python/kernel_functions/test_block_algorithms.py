@@ -1,0 +1,155 @@
+"""cuda.block and cuda.warp beside NumPy: any number of threads, numbers and tuples of items, orders kept."""
+import numpy as np
+import pytest
+
+from cujit import cuda, types
+
+THREADS = [1, 32, 40, 96, 200, 256]
+
+
+def last(a, b):
+    """Associative, not commutative."""
+    return b
+
+
+def then(first, second):
+    """Two maps of numbers modulo 97, one after the other: associative, not commutative."""
+    a, b = first // 128, first % 128
+    c, d = second // 128, second % 128
+    return (a * c % 97) * 128 + (b * c + d) % 97
+
+
+def folded(x, start=None):
+    found, value = [], start
+    for item in x.tolist():
+        value = item if value is None else then(value, item)
+        found.append(value)
+    return found
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_scans_and_reductions_keep_the_order(rng, threads):
+    @cuda.jit
+    def scans(x, inclusive, exclusive, total, sums):
+        t = cuda.threadIdx.x
+        inclusive[t] = cuda.block.inclusive_scan(x[t], then)
+        exclusive[t] = cuda.block.exclusive_scan(x[t], then, 133)
+        total[t] = cuda.block.reduce(x[t], then)
+        sums[t] = cuda.block.reduce(x[t])
+    x = rng.integers(1, 97, threads) * 128 + rng.integers(0, 97, threads)
+    outs = [np.zeros(threads, np.int64) for _ in range(4)]
+    scans[1, threads](x, *outs)
+    assert outs[0].tolist() == folded(x) and outs[1].tolist() == [133, *folded(x, 133)][:threads]
+    assert set(outs[2].tolist()) == {folded(x)[-1]} and set(outs[3].tolist()) == {x.sum()}
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("dtype", [np.int32, np.float64])
+def test_several_items_of_a_thread(rng, threads, dtype):
+    @cuda.jit
+    def scans(x, inclusive, exclusive, total):
+        first = cuda.blockIdx.x * cuda.blockDim.x * 3
+        items = cuda.block.load(x, first, 3)
+        cuda.block.store(inclusive, first, cuda.block.inclusive_scan(items))
+        cuda.block.store(exclusive, first, cuda.block.exclusive_scan(items, max, -5))
+        total[cuda.blockIdx.x] = cuda.block.reduce(items, max)
+    n = 3 * threads * 2 - 2
+    x = rng.integers(0, 99, n).astype(dtype)
+    inclusive, exclusive, total = np.zeros(n, dtype), np.zeros(n, dtype), np.zeros(2, dtype)
+    scans[2, threads](x, inclusive, exclusive, total)
+    for block in range(2):
+        part = np.s_[block * 3 * threads:(block + 1) * 3 * threads]
+        assert inclusive[part].tolist() == np.cumsum(x[part]).tolist()
+        assert exclusive[part].tolist() == [-5, *np.maximum.accumulate(x[part])][:x[part].size]
+        assert total[block] == x[part].max(initial=0)
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_warps(rng, threads):
+    @cuda.jit
+    def scans(x, inclusive, exclusive, total, items_of):
+        t = cuda.threadIdx.x
+        inclusive[t] = cuda.warp.inclusive_scan(x[t], then)
+        exclusive[t] = cuda.warp.exclusive_scan(x[t], then, 133)
+        total[t] = cuda.warp.reduce(x[t], then)
+        a, b = cuda.warp.inclusive_scan((x[t], x[t]))
+        items_of[2 * t], items_of[2 * t + 1] = a, b
+    x = rng.integers(1, 97, threads) * 128 + rng.integers(0, 97, threads)
+    outs = [np.zeros(threads, np.int64) for _ in range(3)] + [np.zeros(2 * threads, np.int64)]
+    scans[1, threads](x, *outs)
+    for first in range(0, threads, 32):
+        part = x[first:first + 32]
+        assert outs[0][first:first + 32].tolist() == folded(part)
+        assert outs[1][first:first + 32].tolist() == [133, *folded(part, 133)][:part.size]
+        assert set(outs[2][first:first + 32].tolist()) == {folded(part)[-1]}
+        assert outs[3][2 * first:2 * first + 64].tolist() == np.cumsum(np.repeat(part, 2)).tolist()
+
+
+def test_exchange():
+    @cuda.jit
+    def exchange(x, striped, blocked):
+        t, size = cuda.threadIdx.x, cuda.blockDim.x
+        items = cuda.block.load_striped(x, 0, 4, -1)
+        for k in range(4):
+            striped[t * 4 + k] = items[k]
+        items = cuda.block.to_blocked(items)
+        for k in range(4):
+            blocked[t * 4 + k] = items[k]
+        again = cuda.block.to_striped(items)
+        cuda.block.store_striped(x, 0, again)
+    x = np.arange(70) * 3
+    padded = np.concatenate([x, np.full(10, -1)])
+    given, striped, blocked = x.copy(), np.zeros(80, np.int64), np.zeros(80, np.int64)
+    exchange[1, 20](given, striped, blocked)
+    assert blocked.tolist() == padded.tolist() and given.tolist() == x.tolist()
+    assert striped.tolist() == padded.reshape(4, 20).T.ravel().tolist()
+
+
+@pytest.mark.parametrize("threads", [1, 40, 256])
+@pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.int16, np.uint32, np.int64, np.float16, np.float32,
+                                   np.float64])
+def test_radix_sort_is_stable(rng, threads, dtype):
+    @cuda.jit
+    def sort(x, keys, places, singles):
+        t = cuda.threadIdx.x
+        items = cuda.block.load(x, 0, 3)
+        own, numbers = cuda.block.radix_sort(items, (3 * t, 3 * t + 1, 3 * t + 2))
+        cuda.block.store(keys, 0, own)
+        cuda.block.store(places, 0, numbers)
+        singles[t] = cuda.block.radix_sort(x[t])
+    n = 3 * threads
+    x = rng.integers(-40, 40, n).astype(dtype)
+    if np.dtype(dtype).kind == "f":
+        x[rng.random(n) < 0.2] = np.nan
+        x[rng.random(n) < 0.2] = -0.0
+        x = np.where(rng.random(n) < 0.5, x, x * dtype(1.25))
+    keys, places, singles = np.zeros(n, dtype), np.zeros(n, np.int64), np.zeros(threads, dtype)
+    sort[1, threads](x, keys, places, singles)
+    np.testing.assert_array_equal(keys, np.sort(x))
+    np.testing.assert_array_equal(places, np.argsort(x, kind="stable"))
+    np.testing.assert_array_equal(singles, np.sort(x[:threads]))
+
+
+def test_histogram(rng):
+    @cuda.jit
+    def count(x, out):
+        items = cuda.block.load(x, 0, 4, -1)
+        counts = cuda.block.histogram(items, 10)
+        if cuda.threadIdx.x < 10:
+            out[cuda.threadIdx.x] = counts[cuda.threadIdx.x]
+        more = cuda.block.histogram(x[cuda.threadIdx.x], 10)
+        if cuda.threadIdx.x < 10:
+            out[10 + cuda.threadIdx.x] = more[cuda.threadIdx.x]
+    x, out = rng.integers(0, 12, 190), np.zeros(20, np.int64)
+    count[1, 50](x, out)
+    assert out[:10].tolist() == np.bincount(x, minlength=12)[:10].tolist()
+    assert out[10:].tolist() == np.bincount(x[:50], minlength=12)[:10].tolist()
+
+
+def test_kernels_for_gpus_are_compiled():
+    @cuda.jit
+    def sort(x):
+        items = cuda.block.load(x, 0, 4)
+        cuda.block.store(x, 0, cuda.block.radix_sort(items))
+    ptx = sort.inspect_asm((types.float32[::1],), cc=(9, 0))
+    assert "shfl.sync.up" in ptx and "bar" in ptx
