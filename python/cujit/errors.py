@@ -113,6 +113,10 @@ class LinkerError(CujitError, RuntimeError):
     """Code from elsewhere could not be compiled or linked, or what does that is not installed."""
 
 
+class NoIdentityError(CujitError, ValueError, TypeError):
+    """A reduction has no elements and nothing to begin with: a ValueError in NumPy, a TypeError in numba.cuda."""
+
+
 # --- warnings --------------------------------------------------------------------------------------------------------
 
 class CujitWarning(UserWarning):

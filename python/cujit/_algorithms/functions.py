@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cujit.cuda._dispatch.generated_source import code_at_the_place_of, parsed
+from cujit.cuda._dispatch.generated_source import code_at_the_place_of, parsed_expression
 from cujit.cuda._dispatch.options import OF_LOOPS, given
 from cujit.cuda.dispatcher import Dispatcher
 
@@ -83,7 +83,7 @@ def of_expression(text: str, parameters: str | Sequence[str] | None = None, name
     """
     from cujit import cuda
 
-    tree = parsed(text.strip(), "<expression>", "eval")
+    tree = parsed_expression(text.strip(), "<expression>")
     known: dict[str, Any] = {"math": math, "np": np, "numpy": np, "operator": operator, "cuda": cuda}
     if parameters is None:
         bound = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}

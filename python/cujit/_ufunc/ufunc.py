@@ -52,14 +52,14 @@ class UFunc(UFuncMethods):
     __name__: str
 
     def __init__(self, function: Callable[..., Any], signature_list: list[Any], options: dict[str, Any],
-                 identity: Any = None, device: str | None = None) -> None:
+                 identity: Any = None, device: str | None = None, exact: bool = False) -> None:
         """identity: as NumPy's ufuncs have it, or "reorderable"; device: the kind of device that it runs on, None for
-        the current one."""
+        the current one; exact: a signature is for exactly the dtypes of arrays, as numba.cuda has it."""
         functools.update_wrapper(self, function)
         self.py_func = function
         self.nin = function.__code__.co_argcount
         self._options = options
-        self._identity, self._device = identity, device
+        self._identity, self._device, self._is_exact = identity, device, exact
         self._loop_of_any = Loop(Dispatcher(function, device=True, **options))
         self._loops: dict[ArgumentTypes, Choice] = {}   # by the types of the arguments
         self._folds: dict[Any, Any] = {}
@@ -133,7 +133,8 @@ class UFunc(UFuncMethods):
         stated = [] if self._is_open else [(types, results[0] if len(results) == 1 else Tuple(results))
                                            for types, results, _ in list(self._loops.values())]
         return pickling.reduce_ufunc(self, self._loop_of_any.function, stated,
-                                     keywords={"identity": self._identity, "device": self._device})
+                                     keywords={"identity": self._identity, "device": self._device,
+                                               "exact": self._is_exact})
 
     def __repr__(self) -> str:
         return f"<ufunc '{self.__name__}'>"
@@ -180,7 +181,7 @@ class UFunc(UFuncMethods):
         """The outputs that a call gives, of which some may be None; () where it gives none."""
         if len(args) == self.nin:
             return () if out is None else out if isinstance(out, tuple) else (out,)
-        if len(args) < self.nin or len(args) > self.nargs:
+        if len(args) < self.nin or len(args) > self.nargs or self._is_exact:
             raise LaunchArgumentError(f"'{self.__name__}' takes {self.nin} arguments, {len(args)} given")
         if out is not None:
             raise TypeError(f"the outputs of '{self.__name__}' are given both as arguments and as out")
@@ -209,6 +210,8 @@ class UFunc(UFuncMethods):
             return self._stated(inputs, own, wanted, casting)
         if self._is_open:
             return self._loops.get(own) or self._add(own, None)
+        if self._is_exact and casting == "same_kind":
+            return self._exactly(inputs, own)
         all_weak = all_are_weak(inputs)
         if own in self._loops and (all_weak or not any(is_scalar(x) and is_weak(x) for x in inputs)):
             return self._loops[own]
@@ -221,11 +224,23 @@ class UFunc(UFuncMethods):
                    if all(fits(x, o, t.dtype, casting, all_weak)
                           for x, o, t in zip(inputs, own, choice.types, strict=True))]
         if not fitting:
-            raise LaunchArgumentError(f"'{self.__name__}' has no signature for ({', '.join(map(str, own))}); "
-                                      f"it has: {'; '.join(self.types)}")
-        exact = (choice for choice in fitting
-                 if all(is_scalar(x) or o == t for x, o, t in zip(inputs, own, choice.types, strict=True)))
-        return next(exact, fitting[0])
+            raise self._no_signature(own)
+        return next((choice for choice in fitting if _is_exact_for(choice, inputs, own)), fitting[0])
+
+    def _exactly(self, inputs, own):
+        """The one signature that has the dtypes of all arrays, or, where several do, of all scalars, too."""
+        fitting = [choice for choice in list(self._loops.values()) if _is_exact_for(choice, inputs, own)]
+        if not fitting:
+            raise self._no_signature(own)
+        if len(fitting) > 1 and own not in self._loops:
+            raise LaunchArgumentError(f"'{self.__name__}': several signatures fit these scalars; "
+                                      "give one a NumPy type, such as np.float32(2)")
+        return fitting[0] if len(fitting) == 1 else self._loops[own]
+
+    def _no_signature(self, own):
+        hint = ": with target='cuda' dtypes of arrays are not cast; without a target they are, as NumPy does it"
+        return LaunchArgumentError(f"'{self.__name__}' has no signature for ({', '.join(map(str, own))}); "
+                                   f"it has: {'; '.join(self.types)}{hint if self._is_exact else ''}")
 
     def _stated(self, inputs, own, wanted, casting):
         """The signature that a call names by its dtypes; of a function without signatures dtype= is the arguments' too.
@@ -276,6 +291,10 @@ class UFunc(UFuncMethods):
             element = results[0]
         raise TypeError(f"'{self.__name__}' has no signature with one type for both arguments and the result: it "
                         f"cannot {method} an array of {array.dtype}")
+
+
+def _is_exact_for(choice, inputs, own):
+    return all(is_scalar(x) or o == t for x, o, t in zip(inputs, own, choice.types, strict=True))
 
 
 def _order(order, operands):
@@ -330,7 +349,9 @@ def vectorize(ftylist_or_function: Any = (), target: str | None = None, **option
         Signatures compile at once, and for these types only; otherwise types are those of each call.
     target : {None, "cuda", "cpu", "parallel"}
         None and "cuda": the current device, a GPU or the CPU device. "cpu" and "parallel": the CPU device with all of
-        its threads, also where there is a GPU; for host arrays.
+        its threads, also where there is a GPU; for host arrays. "cuda" has numba.cuda's rules: a signature is for
+        arrays of exactly its dtypes, scalars that several signatures fit are a TypeError, and outputs are given by
+        `out` alone. The others choose and cast as NumPy's ufuncs do.
     identity : number, "reorderable" or None
         An option: what leaves the other argument as it is, such as 0 for a sum. Then, and with "reorderable", the
         order of the arguments does not matter to reduce.
@@ -355,8 +376,12 @@ def vectorize(ftylist_or_function: Any = (), target: str | None = None, **option
     >>> plus(np.ones(2, np.float32), np.float32(2))
     array([3., 3.], dtype=float32)
     """
-    used, device, identity = used_options("vectorize", options), device_of_target(target), options.get("identity")
+    used, device = used_options("vectorize", options), device_of_target(target)
+
+    def made(function: Callable[..., Any], listed: list[Any]) -> UFunc:
+        return UFunc(function, listed, used, options.get("identity"), device, target == "cuda")
+
     if callable(ftylist_or_function) and hasattr(ftylist_or_function, "__code__"):
-        return UFunc(ftylist_or_function, [], used, identity, device)
+        return made(ftylist_or_function, [])
     listed = ftylist_or_function if isinstance(ftylist_or_function, (list, tuple)) else [ftylist_or_function]
-    return lambda function: UFunc(function, list(listed), used, identity, device)
+    return lambda function: made(function, list(listed))

@@ -13,6 +13,7 @@ from cujit._ufunc.operands import Target, as_input, as_mask, as_scalar, broadcas
 from cujit.cuda._array.array_views import view_of
 from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, as_host_array, device_array, is_cuda_array
 from cujit.cuda.devices import on
+from cujit.errors import NoIdentityError
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -282,7 +283,8 @@ class UFuncMethods(_core.Elementwise):
             initial = identity if has_mask or is_empty else None
         if initial is None and (has_mask or is_empty):
             why = "leaves elements out" if has_mask else "has no elements"
-            raise ValueError(f"a reduction with '{self.__name__}', which has no identity, {why}: it needs initial=")
+            raise NoIdentityError(f"a reduction with '{self.__name__}', which has no identity, {why}: "
+                                  "it needs initial=")
         first = None if initial is None else _as_start(initial, identity, dtype)
         if self._is_idempotent:
             return first, first

@@ -342,3 +342,29 @@ def test_pickles():
 @vectorize
 def twice_of_a_module(a):
     return a + a
+
+
+def test_a_stated_target_has_the_rules_of_numba_cuda_and_none_those_of_numpy():
+    def mean(x, y):
+        return (x + y) / 2
+
+    exact = vectorize(["float32(float32, float32)", "float64(float64, float64)"], target="cuda")(mean)
+    casting = vectorize(["float32(float32, float32)", "float64(float64, float64)"])(mean)
+    x, out = np.arange(3, dtype=np.int64), np.empty(3)
+    with pytest.raises(TypeError, match="no signature for .* not cast; without a target they are"):
+        exact(x, x)
+    with pytest.raises(TypeError, match="several signatures fit these scalars"):
+        exact(1, 2)
+    with pytest.raises(TypeError, match="takes 2 arguments, 3 given"):
+        exact(x, x, out)
+    np.testing.assert_array_equal(exact(x, x, casting="safe"), x)
+    np.testing.assert_array_equal(casting(x, x, out), x)
+    assert out.tolist() == [0, 1, 2] and casting(1, 2) == 1.5
+    with pytest.raises(TypeError, match="no signature for"):
+        pickle.loads(pickle.dumps(exact))(x, x)
+
+
+@pytest.mark.parametrize("error", [TypeError, ValueError])
+def test_a_reduction_of_nothing_is_an_error_of_both_kinds(error):
+    with pytest.raises(error, match="has no identity, has no elements"):
+        vectorize(["int64(int64, int64)"])(lambda x, y: x + y).reduce(np.zeros(0, np.int64))

@@ -12,10 +12,16 @@ if TYPE_CHECKING:
 _making_a_tree = threading.Lock()
 
 
-def parsed(source: str, file: str = "<string>", mode: str = "exec") -> ast.AST:
-    """The source's tree. mode: exec or eval. SyntaxError as Python has it."""
+def parsed(source: str, file: str = "<string>") -> ast.Module:
+    """The source's tree. SyntaxError as Python has it."""
     with _making_a_tree:
-        return ast.parse(source, file, mode)
+        return ast.parse(source, file)
+
+
+def parsed_expression(source: str, file: str) -> ast.Expression:
+    """The expression's tree. SyntaxError as Python has it."""
+    with _making_a_tree:
+        return ast.parse(source, file, "eval")
 
 
 def code_at_the_place_of(function: Any, source: str) -> types.CodeType:
@@ -27,5 +33,5 @@ def code_at_the_place_of(function: Any, source: str) -> types.CodeType:
     for node in ast.walk(tree):
         vars(node).update({name: place[name] for name in node._attributes})
     with _making_a_tree:
-        code_of_source: types.CodeType = compile(tree, file, "exec")   # type: ignore[arg-type]
+        code_of_source: types.CodeType = compile(tree, file, "exec")
     return code_of_source
