@@ -220,11 +220,20 @@ static bool is_assembly(const Emitter *emitter, const IrFunc *ir)
     return ir->assembly && emitter->target->kind == TARGET_NVPTX;
 }
 
+/* Whether threads do it together. */
+static bool is_collective(const IrValue *value)
+{
+    return value->op == IR_FOREIGN || value->op == IR_WATCH || (value->op == IR_CALL && value->callee->assembly) ||
+           (value->op == IR_INTRINSIC && intrinsic_info[value->intrinsic].effects & EFFECT_CONVERGENT);
+}
+
 static void declare_functions(Emitter *emitter)
 {
     emitter->functions = ARENA_ARRAY(emitter->arena, EmittedFunction, emitter->ir->function_count);
     bool *raises = ARENA_ARRAY(emitter->arena, bool, emitter->ir->function_count);
+    bool *meets = ARENA_ARRAY(emitter->arena, bool, emitter->ir->function_count);
     ir_raising_functions(emitter->ir, raises);
+    ir_functions_with(emitter->ir, is_collective, meets);
     uint32_t place = 0;
     for (const IrFunc *ir = emitter->ir->first; ir; ir = ir->next)
         emitter->functions[place++].ir = ir;
@@ -236,6 +245,9 @@ static void declare_functions(Emitter *emitter)
         else
             declare_device_function(emitter, function, raises[place] && !is_assembly(emitter, function->ir));
         add_common_attributes(emitter, function->llvm);
+        /* Before LLVM inlines a call, it may otherwise copy it into both ways of a branch, where threads do not meet. */
+        if (meets[place] || function->ir->assembly)
+            add_function_attribute(emitter, function->llvm, "convergent", 0);
     }
 }
 
