@@ -309,7 +309,6 @@ def test_broken_raw_code():
         cuda.RawModule(code=b"\x7fELF and nothing else")
     with pytest.raises(TypeError, match="code, or of the file"):
         cuda.RawModule()
-    test_raw_ptx()
 
 
 def test_raw_kernels_take_other_libraries_arrays():

@@ -41,6 +41,7 @@ def _code(function: Any, given: argparse.Namespace) -> str | bytes:
     from cujit import cuda
     from cujit.cuda._dispatch.options import OF_CODE
     from cujit.cuda._dispatch.signature import normalize
+    from cujit.cuda.devices import device_of_kind, on
     from cujit.cuda.dispatcher import Dispatcher
 
     options = function.targetoptions if isinstance(function, Dispatcher) else {}
@@ -54,7 +55,8 @@ def _code(function: Any, given: argparse.Namespace) -> str | bytes:
         raise ValueError(f"the CPU device has no {given.output}; it has llvm and asm")
     kernel = function if isinstance(function, Dispatcher) else cuda.jit(function, device=is_device)
     types, _ = normalize(given.signature)
-    return kernel.inspect(given.output, types)
+    with on(device_of_kind("cpu")._core):
+        return kernel.inspect(given.output, types)
 
 
 def main(arguments: list[str]) -> int:

@@ -62,7 +62,8 @@ def staged(value, stream):
         return value
     if _can_borrow() and value.flags.aligned:
         return _borrow(value)
-    return to_device(np.ascontiguousarray(value).reshape(value.shape), stream)
+    has_gaps = not (value.flags.c_contiguous or value.flags.f_contiguous)
+    return to_device(np.ascontiguousarray(value) if has_gaps else value, stream)
 
 
 def broadcast(array, shape, core_axes=0):

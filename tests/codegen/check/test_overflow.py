@@ -354,6 +354,7 @@ def notes(source, types, **options):
     return kernel.inspect("checks", types).count("note ")
 
 
+@pytest.mark.skipif(cuda.get_current_device().kind != "cpu", reason="its checks are calls of watchers")
 def test_what_ranges_prove_has_no_test():
     flat = """
 def kernel(x, w, h, out):

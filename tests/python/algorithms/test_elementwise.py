@@ -214,7 +214,7 @@ def test_C33_a_fused_function_gives_what_numpy_gives(rng, dtype):
     x, y, z = (rng.random((3, 40)) * 9 + 1).astype(dtype)
     for got, expected in zip(cuda.fuse(f)(x, y, z), f(x, y, z), strict=True):
         assert got.dtype == expected.dtype
-        np.testing.assert_allclose(got, expected, rtol=1e-5 if dtype == np.float32 else 1e-12)
+        np.testing.assert_allclose(got, expected, rtol=1e-5 if got.dtype == np.float32 else 1e-12)
 
 
 def test_fused_results_have_numpys_dtypes():

@@ -77,6 +77,7 @@ class Environment(NamedTuple):
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
+    pytest.importorskip("mypy")
     folder = tmp_path_factory.mktemp("checked")
     place = str(PACKAGE.parent)
     is_installed = PACKAGE.parent.name == "site-packages"
