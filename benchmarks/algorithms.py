@@ -33,7 +33,7 @@ def rows(cp, n):
     if cp:
         c = {name: cp.asarray(a) for name, a in (("x", x), ("y", y), ("z", z), ("out", out), ("matrix", matrix))}
         squared = cp.ElementwiseKernel("T x, T y", "T z", "z = (x - y) * (x - y)", "squared_diff")
-        fused = cp.fuse(lambda x, y, z: cp.sin(x) + cp.cos(y) / cp.sqrt(z), kernel_name="fused")
+        fused = cp.fuse(kernel_name="fused")(lambda x, y, z: cp.sin(x) + cp.cos(y) / cp.sqrt(z))
         norm = cp.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm")
 
     def by(call):

@@ -210,3 +210,40 @@ def test_arrays_begin_where_they_are_asked_to(alignment):
     out = np.zeros(3, np.uint64)
     kernel[1, 1, 0, 100](out)
     assert (out > 0).all() and (out % alignment == 0).all()
+
+
+def waiting(load):
+    def kernel(flag, data, out):
+        if cuda.blockIdx.x == 1:
+            data[0] = 42
+            cuda.threadfence()
+            cuda.atomic.exch(flag, 0, 1)
+        else:
+            while load(flag, 0) == 0:
+                pass
+            cuda.threadfence()
+            out[0] = cuda.ldcg(data, 0)
+
+    return kernel
+
+
+@pytest.mark.parametrize("load, instruction", [(cuda.ldcv, "ld.volatile.global.b32"),
+                                               (cuda.ldcg, "ld.relaxed.gpu.global.b32")])
+def test_a_loop_that_waits_reads_memory_in_each_trip(load, instruction, assembles):
+    """ptxas takes a loop of ld.cv or ld.cg alone for one load."""
+    ptx = assembles(waiting(load), "void(int32[::1], int32[::1], int32[::1])", (9, 0))
+    assert instruction in ptx and ptx.count("ld.global.cg.b32") == 1   # what comes behind the loop
+    for _ in range(20):
+        flag, data, out = (cuda.to_device(np.zeros(1, np.int32)) for _ in range(3))
+        cuda.jit(waiting(load))[2, 1](flag, data, out)
+        assert out.copy_to_host()[0] == 42
+
+
+def test_a_device_function_may_be_called_by_a_loop_that_waits(assembles):
+    read = cuda.jit(device=True)(lambda x: cuda.ldcv(x, 0))
+
+    def kernel(flag):
+        while read(flag) == 0:
+            pass
+
+    assert "ld.volatile.b32" in assembles(kernel, "void(int32[::1])", (9, 0))

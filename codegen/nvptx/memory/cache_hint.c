@@ -6,6 +6,7 @@
 #include "codegen/emit_tools.h"
 #include "codegen/nvptx/memory/cache_hint.h"
 #include "codegen/op/value/parts.h"
+#include "core/ir/ir_graph.h"
 
 /* Whether the array's memory is global for certain: a parameter of the kernel, or a part of one. */
 static bool is_global(Emitter *emitter, const IrValue *array)
@@ -40,19 +41,47 @@ static LLVMValueRef call_assembly(Emitter *emitter, LLVMTypeRef type, const char
     return LLVMBuildCall2(emitter->builder, type, code, arguments, count, "");
 }
 
+static const char *space_of(Emitter *emitter, const IrValue *value)
+{
+    return is_global(emitter, value->operands[0]) ? ".global" : "";
+}
+
 static const char *instruction(Emitter *emitter, const IrValue *value, const char *verb, const Type *scalar,
                                const char *operands)
 {
-    const char *space = is_global(emitter, value->operands[0]) ? ".global" : "";
-    return arena_format(emitter->arena, "%s%s.%s.%s %s;", verb, space, ir_hint_names[value->hint], type_suffix(scalar),
-                        operands);
+    return arena_format(emitter->arena, "%s%s.%s.%s %s;", verb, space_of(emitter, value), ir_hint_names[value->hint],
+                        type_suffix(scalar), operands);
+}
+
+/* Whether a loop may read the same place each time, until another thread writes it: its own, or one of a caller. */
+static bool may_wait(const Emitter *emitter, const IrValue *value)
+{
+    if (!emitter->function->is_kernel)
+        return true;
+    const IrGraph *graph = ir_graph(emitter->function, emitter->arena);
+    const IrLoop *loop = graph->loop_of[value->block->id];
+    for (uint32_t i = 0; loop && i < value->operand_count; i++)
+        if (!ir_is_invariant(graph, loop, value->operands[i]))
+            return false;
+    return loop != NULL;
+}
+
+/* ptxas (13.0) reads what ld.cv and ld.cg name once for a loop that does nothing else, and drops the loop. Loads that it
+ * may not take for one, by the same machine instruction, or "". */
+static const char *strong_load(Emitter *emitter, const IrValue *value)
+{
+    const char *how = value->hint == IR_HINT_CV ? "volatile" : value->hint == IR_HINT_CG ? "relaxed.gpu" : "";
+    return *how && may_wait(emitter, value) ? arena_format(emitter->arena, "ld.%s%s.%s $0, [$1];", how,
+                                                           space_of(emitter, value), type_suffix(value->type))
+                                            : "";
 }
 
 LLVMValueRef load_with_hint(Emitter *emitter, const IrValue *value, LLVMTypeRef memory, LLVMValueRef address)
 {
     LLVMBuilderRef builder = emitter->builder;
     LLVMTypeRef word = register_type(emitter, memory), argument = emitter->pointer_type;
-    const char *text = instruction(emitter, value, "ld", value->type, "$0, [$1]");
+    const char *strong = strong_load(emitter, value);
+    const char *text = *strong ? strong : instruction(emitter, value, "ld", value->type, "$0, [$1]");
     const char *constraints = arena_format(emitter->arena, "=%c,l,~{memory}", constraint(word));
     LLVMTypeRef type = LLVMFunctionType(word, &argument, 1, false);
     LLVMValueRef bits = call_assembly(emitter, type, text, constraints, &address, 1);

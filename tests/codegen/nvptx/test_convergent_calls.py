@@ -1,4 +1,4 @@
-"""Functions in which the threads of a warp meet: LLVM leaves a call of them in the one place that the source gives it."""
+"""Functions in which the threads of a warp meet: LLVM leaves a call in the one place that the source gives it."""
 from cujit import cuda, int32, int64, void
 
 ALL_LANES = 0xFFFFFFFF
