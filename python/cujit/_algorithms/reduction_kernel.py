@@ -1,6 +1,7 @@
 """cuda.reduction: a function of elements whose results are folded along axes, in one launch or two."""
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from cujit._annotations import StreamLike
 
 _BLOCK = 256
+_PART = {"cpu": 2048, "cuda": 64}  # elements that are worth a thread of their own, where threads do not meet
 _FEW = 32  # elements or results below which a warp has too little of them
 _OF_A_BLOCK = 4096  # elements that one block does at once
 _ROUNDS = 16  # blocks of a multiprocessor: what one lags behind, others do meanwhile
@@ -131,18 +133,11 @@ class ReductionKernel:
                                                                     else (out,)))
         targets = self._targets(plan.result, out, result_shape, on_device, operands, stream)
         if problem.outputs:
-            self._run(plan, problem, start_of(plan, start), [t.array for t in targets], result_shape, stream)
+            flat = [flat_of(t.array, stream) for t in targets]
+            plan.run(problem, start_of(plan, start), flat, stream)
+            for target, array in zip(targets, flat, strict=True):
+                settle(target.array, array, stream)
         return plan.result.of_host([target.finish() for target in targets])
-
-    def _run(self, plan: Plan, problem: Problem, start: tuple[Any, ...], targets: list[DeviceNDArray],
-             shape: tuple[int, ...], stream: StreamLike) -> None:
-        """Targets of other strides get their results by way of arrays without gaps."""
-        flat = [view_of(t, (t.size,), (t.dtype.itemsize,)) if t.layout == "C" else
-                loops.vector(t.size, t.dtype, stream) for t in targets]
-        plan.run(problem, start, flat, stream)
-        for target, array in zip(targets, flat, strict=True):
-            if target.layout != "C":
-                target.setitem(Ellipsis, array.reshape(shape), stream)
 
     def _plan(self, arguments: Arguments) -> Plan:
         function, mapped = self._map.of(arguments)
@@ -189,19 +184,31 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
 
 def problem_of(operands: list[Any], are_raw: list[bool], shape: tuple[int, ...], axes: tuple[int, ...],
              has_index: bool) -> Problem:
-    taken = tuple(isinstance(x, DeviceNDArray) and not is_raw for x, is_raw in zip(operands, are_raw, strict=True))
+    taken = tuple([isinstance(x, DeviceNDArray) and not is_raw for x, is_raw in zip(operands, are_raw, strict=True)])
     arrays = [x for x, is_taken in zip(operands, taken, strict=True) if is_taken]
+    kept, reduced, kept_axes, seen, by_column = _arranged(shape, axes, tuple([a.strides for a in arrays]))
+    for k, (lengths, strides) in enumerate(seen):
+        if arrays[k].strides != strides or arrays[k].shape != lengths:
+            arrays[k] = view_of(arrays[k], lengths, strides)
+    rest = iter(arrays)
+    sources = tuple([next(rest) if is_taken else x for x, is_taken in zip(operands, taken, strict=True)])
+    width = 1 if has_index or len(reduced) > 1 else _width(arrays)
+    return Problem(sources, taken, kept_axes, len(reduced), kept, reduced, width, by_column)
+
+
+@functools.lru_cache(1024)
+def _arranged(shape: tuple[int, ...], axes: tuple[int, ...], operands: tuple[tuple[int, ...], ...]
+              ) -> tuple[tuple[int, ...], tuple[int, ...], int, list[tuple[tuple[int, ...], tuple[int, ...]]], bool]:
+    """(lengths of what is kept, of what is reduced, how many axes the former has in (shape, strides) of each array,
+    these, whether neighbouring results lie together). operands: the arrays' strides."""
     outer = [k for k in range(len(shape)) if k not in axes]
-    kept, kept_strides = loops.merged([shape[k] for k in outer], [[a.strides[k] for k in outer] for a in arrays])
-    reduced, strides = loops.merged([shape[k] for k in axes], [[a.strides[k] for k in axes] for a in arrays])
+    kept, kept_strides = loops.merged([shape[k] for k in outer], [[own[k] for k in outer] for own in operands])
+    reduced, strides = loops.merged([shape[k] for k in axes], [[own[k] for k in axes] for own in operands])
     kept_axes = 0 if math.prod(kept) == 1 else len(kept)
-    views = [view_of(a, (*kept, *reduced) if kept_axes else reduced, (*first, *second) if kept_axes else second)
-                  for a, first, second in zip(arrays, kept_strides, strides, strict=True)]
-    rest = iter(views)
-    sources = tuple(next(rest) if is_taken else x for x, is_taken in zip(operands, taken, strict=True))
-    by_column = bool(arrays and kept_axes and 0 < abs(kept_strides[0][-1]) < abs(strides[0][-1]))
-    width = 1 if has_index or len(reduced) > 1 else _width(views)
-    return Problem(sources, taken, kept_axes, len(reduced), kept if kept_axes else (1,), reduced, width, by_column)
+    seen = [((*kept, *reduced), (*first, *second)) if kept_axes else (reduced, second)
+            for first, second in zip(kept_strides, strides, strict=True)]
+    by_column = bool(operands and kept_axes and 0 < abs(kept_strides[0][-1]) < abs(strides[0][-1]))
+    return kept if kept_axes else (1,), reduced, kept_axes, seen, by_column
 
 
 def _width(views: list[DeviceNDArray]) -> int:
@@ -212,6 +219,18 @@ def _width(views: list[DeviceNDArray]) -> int:
     multiples = [v.pointer for v in views] + [s for v in views for s in v.strides[:-1]]
     can_be_wide = all(v.layout == "C" and v.dtype.kind in "biufc" for v in views)
     return loops.WIDE_BYTES // widest if can_be_wide and not any(m % loops.WIDE_BYTES for m in multiples) else 1
+
+
+def flat_of(target: DeviceNDArray, stream: StreamLike) -> DeviceNDArray:
+    """The array as one of one axis; where it has gaps, another one, whose elements settle() brings there."""
+    if target.layout == "C":
+        return view_of(target, (target.size,), (target.dtype.itemsize,))
+    return loops.vector(target.size, target.dtype, stream)
+
+
+def settle(target: DeviceNDArray, flat: DeviceNDArray, stream: StreamLike) -> None:
+    if target.layout != "C":
+        target.setitem(Ellipsis, flat.reshape(target.shape), stream)
 
 
 class Plan:
@@ -258,16 +277,16 @@ class Plan:
 
     def _way(self, problem: Problem) -> tuple[str, int]:
         """(threads, strips, warps or blocks, how many ranges each result's elements are cut into)."""
-        from cujit._kernel_functions.axis_reduction import STRIP
-
         device, outputs, size = need_device(), problem.outputs, problem.size
         if device.kind == "cpu" and problem.by_column and outputs >= _FEW:
+            from cujit._kernel_functions.axis_reduction import STRIP
+
             return "strips", max(1, min(64 // -(-outputs // STRIP), size // 64))
         if device.kind == "cpu" or not self.element.can_shuffle:
             wanted = 64 if device.kind == "cpu" else device.MULTIPROCESSOR_COUNT * 2048
-            return "threads", max(1, min(wanted // outputs, size // 64))
+            return "threads", max(1, min(wanted // outputs, size // _PART[device.kind]))
         if size < _FEW or problem.by_column and outputs >= _FEW:
-            return "threads", max(1, min(device.MULTIPROCESSOR_COUNT * 2048 // outputs, size // 64))
+            return "threads", max(1, min(device.MULTIPROCESSOR_COUNT * 2048 // outputs, size // _PART["cuda"]))
         wanted = device.MULTIPROCESSOR_COUNT * _ROUNDS
         if outputs >= wanted and size <= _OF_A_BLOCK:
             return "warps", 1

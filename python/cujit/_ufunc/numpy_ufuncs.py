@@ -140,7 +140,7 @@ class NumpyUFunc(UFunc):
         first = None if out is None else as_input(out).dtype
         dtypes = self._numpy.resolve_dtypes((first, array.dtype, None), reduction=True, casting="unsafe", **stated)
         element = self._kernel_types(dtypes)[0]
-        return fold_of(self._folds, self._loop_of_any.function, element, self._is_reorderable, self._fold == "left")
+        return fold_of(self._folds, self._loop_of_any.function, element, self._fold == "left")
 
 
 def _plain(dtype):

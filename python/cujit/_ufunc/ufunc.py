@@ -285,7 +285,7 @@ class UFunc(UFuncMethods):
                 choice = self._first([array] * 2, (element,) * 2, list(self._loops.values()), "safe")
             types, results, loop = choice
             if types == results * 2:
-                return fold_of(self._folds, loop.function, results[0], self._is_reorderable)
+                return fold_of(self._folds, loop.function, results[0])
             if dtype is not None or len(results) > 1:
                 break
             element = results[0]

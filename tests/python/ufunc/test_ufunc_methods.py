@@ -194,14 +194,14 @@ def test_streams(place):
 class GPU:
     """What the choice among kernels asks of a GPU; they run on the CPU device here, too."""
 
-    kind, MULTIPROCESSOR_COUNT = "cuda", 2
+    kind, id, MULTIPROCESSOR_COUNT = "cuda", 0, 2
 
 
 @pytest.mark.parametrize("shape, axis", [
     ((50, 8), 1), ((5, 31), 1), ((5, 33), 1), ((3, 700), 1), ((2, 9000), 1), ((9000, 3), 0), ((700, 40), 0),
     ((40, 300, 5), (0, 2)), ((40, 300, 5), (1,)), ((1, 20001), None)], ids=str)
 def test_warps_and_blocks_of_gpus(rng, monkeypatch, shape, axis):
-    monkeypatch.setattr("cujit._ufunc.folds.need_device", lambda: GPU)
+    monkeypatch.setattr("cujit._algorithms.reduction_kernel.need_device", lambda: GPU)
     x, mask = rng.integers(-50, 50, shape), rng.random(shape) < 0.3
     d = cuda.to_device(x)
     for ours, numpys in (add, np.add), (larger, np.maximum):
