@@ -34,7 +34,7 @@ def rows(cp, n):
         c = {name: cp.asarray(a) for name, a in (("x", x), ("y", y), ("z", z), ("out", out), ("matrix", matrix))}
         squared = cp.ElementwiseKernel("T x, T y", "T z", "z = (x - y) * (x - y)", "squared_diff")
         fused = cp.fuse(kernel_name="fused")(lambda x, y, z: cp.sin(x) + cp.cos(y) / cp.sqrt(z))
-        norm = cp.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm")
+        norm = cp.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm_of")
 
     def by(call):
         return (lambda: call(cp, c)) if cp else None
