@@ -67,8 +67,13 @@ def table_sections():
     return found
 
 
+def is_private(path):
+    """Whether a name of the path has one underscore in front; two are CUDA's, as in cuda.fp16.__hadd."""
+    return re.search(r"\._(?!_)", path) is not None
+
+
 def public_path(row):
-    paths = [path for path in row["paths"] if path.startswith("cuda.") and "._" not in path]
+    paths = [path for path in row["paths"] if path.startswith("cuda.") and not is_private(path)]
     return paths[0] if paths else None
 
 

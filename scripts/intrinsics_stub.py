@@ -1,8 +1,9 @@
 """Make the stubs of what kernels name below `cuda` from the tables of intrinsics: compare them, or write with --write.
 
 cuda/_intrinsics.pyi has a function for each row that is called, a class for each namespace, a variable for each value;
-cuda/libdevice.pyi and cuda/bf16.pyi are the modules of the same names. The types of parameters and results come from
-the row's shape, from the annotations of the Python function behind it, or from PARAMETERS and RESULTS below.
+cuda/libdevice.pyi, cuda/bf16.pyi and cuda/fp16.pyi are the modules of the same names. The types of parameters and
+results come from the row's shape, from the annotations of the Python function behind it, or from PARAMETERS and RESULTS
+below.
 """
 import importlib
 import inspect
@@ -12,10 +13,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from intrinsics_page import description, signature  # noqa: E402
+from intrinsics_page import description, is_private, signature  # noqa: E402
 
 FOLDER = Path(__file__).resolve().parent.parent / "python" / "cujit" / "cuda"
-MODULES = {"libdevice": "cuda.libdevice.", "bf16": "cuda.bf16."}
+MODULES = {"libdevice": "cuda.libdevice.", "bf16": "cuda.bf16.", "fp16": "cuda.fp16."}
 LIBRARY = "cujit._kernel_functions"
 
 # A letter of a row's shape as a parameter and as a result.
@@ -38,7 +39,8 @@ RESULTS = {
     "cuda.st[cw]?": "None", "cuda.wide.load": "tuple[Any, ...]", "cuda.wide.store": "None",
     "cuda.mma.*": "tuple[Any, ...]", "cuda.ldmatrix_*": "tuple[Any, ...]", "cuda.cp_async*": "None",
     "cuda.popc": "int", "cuda.clz": "int", "cuda.ffs": "int", "cuda.match_all_sync": "tuple[int, bool]",
-    "cuda.literal_unroll": "_T", "cuda.literally": "_T", "cuda.bf16.bfloat16_as_*": "int", "cuda.cbrt": "float",
+    "cuda.literal_unroll": "_T", "cuda.literally": "_T", "cuda.bf16.bfloat16_as_*": "int",
+    "cuda.fp16.__half_as_*": "int", "cuda.cbrt": "float",
 }
 
 # What a variable is: a row that is no function and has no rows below it.
@@ -178,7 +180,7 @@ def rows(prefix):
     found = {}
     for row in _core.intrinsic_table:
         for path in row["paths"]:
-            if path.startswith(prefix) and "._" not in path:
+            if path.startswith(prefix) and not is_private(path):
                 found[path] = Row(row, path)
     return {path: row for path, row in found.items()
             if path.rpartition(".")[0] not in found or not found[path.rpartition(".")[0]].is_function}

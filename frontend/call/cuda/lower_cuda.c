@@ -164,16 +164,27 @@ bool call_map_shared(Lower *l, const Call *call, Operand *out)
     return *out = operand_value(array.type, emit_intrinsic(l, call->intrinsic, array.type, 2, operands)), true;
 }
 
-/* cuda.bf16's casts: the bits stay. */
+/* The casts of cuda.bf16 and cuda.fp16: the bits stay. */
+static const struct {
+    IntrinsicId id;
+    ScalarId from, to;
+} casts[] = {
+    {INTRINSIC_BF16_AS_INT16, SCALAR_BFLOAT16, SCALAR_INT16},
+    {INTRINSIC_BF16_AS_UINT16, SCALAR_BFLOAT16, SCALAR_UINT16},
+    {INTRINSIC_BF16_INT16_BITS, SCALAR_INT16, SCALAR_BFLOAT16},
+    {INTRINSIC_BF16_UINT16_BITS, SCALAR_UINT16, SCALAR_BFLOAT16},
+    {INTRINSIC_FP16_AS_INT16, SCALAR_FLOAT16, SCALAR_INT16},
+    {INTRINSIC_FP16_AS_UINT16, SCALAR_FLOAT16, SCALAR_UINT16},
+    {INTRINSIC_FP16_INT16_BITS, SCALAR_INT16, SCALAR_FLOAT16},
+    {INTRINSIC_FP16_UINT16_BITS, SCALAR_UINT16, SCALAR_FLOAT16},
+};
+
 bool call_bits_as(Lower *l, const Call *call, Operand *out)
 {
-    const Type *bfloat = TYPE_OF(BFLOAT16), *from = bfloat, *to = bfloat;
-    switch (call->intrinsic) {
-    case INTRINSIC_BF16_AS_INT16: to = TYPE_OF(INT16); break;
-    case INTRINSIC_BF16_AS_UINT16: to = TYPE_OF(UINT16); break;
-    case INTRINSIC_BF16_INT16_BITS: from = TYPE_OF(INT16); break;
-    default: from = TYPE_OF(UINT16);
-    }
+    size_t row = 0;
+    while (casts[row].id != call->intrinsic)
+        row++;
+    const Type *from = &type_scalars[casts[row].from], *to = &type_scalars[casts[row].to];
     Operand converted;
     if (!call_arity(l, call, 1, 1))
         return false;

@@ -7,6 +7,7 @@ from cujit import _core
 from cujit._annotations import Array, ElementType, Index, Integer, Number, Order, Real, Scope, Shape
 from cujit._kernel_functions import cooperative_groups
 from cujit.cuda import bf16 as bf16
+from cujit.cuda import fp16 as fp16
 from cujit.cuda import libdevice as libdevice
 
 _T = TypeVar("_T")
@@ -466,105 +467,6 @@ class cg:
     @staticmethod
     def greater(x: Any, y: Any) -> Any:
         """The larger of x and y, for cg.reduce."""
-
-
-class fp16:
-    @staticmethod
-    def hadd(x: Real, y: Real) -> float:
-        """x + y, of float16."""
-    @staticmethod
-    def hsub(x: Real, y: Real) -> float:
-        """x - y, of float16."""
-    @staticmethod
-    def hmul(x: Real, y: Real) -> float:
-        """x * y, of float16."""
-    @staticmethod
-    def hdiv(x: Real, y: Real) -> float:
-        """x / y, of float16."""
-    @staticmethod
-    def hfma(x: Real, y: Real, z: Real) -> float:
-        """x * y + z, rounded once, of float16."""
-    @staticmethod
-    def hneg(x: Real) -> float:
-        """-x, of float16."""
-    @staticmethod
-    def habs(x: Real) -> float:
-        """The absolute value, of float16."""
-    @staticmethod
-    def hmax(x: Real, y: Real) -> float:
-        """The larger number; the other one where one is NaN, of float16."""
-    @staticmethod
-    def hmin(x: Real, y: Real) -> float:
-        """The smaller number; the other one where one is NaN, of float16."""
-    @staticmethod
-    def heq(x: Real, y: Real) -> bool:
-        """x == y; false where one is NaN, of float16."""
-    @staticmethod
-    def hne(x: Real, y: Real) -> bool:
-        """x != y; false where one is NaN, of float16."""
-    @staticmethod
-    def hgt(x: Real, y: Real) -> bool:
-        """x > y, of float16."""
-    @staticmethod
-    def hge(x: Real, y: Real) -> bool:
-        """x >= y, of float16."""
-    @staticmethod
-    def hlt(x: Real, y: Real) -> bool:
-        """x < y, of float16."""
-    @staticmethod
-    def hle(x: Real, y: Real) -> bool:
-        """x <= y, of float16."""
-    @staticmethod
-    def hsqrt(x: Real) -> float:
-        """Square root, of float16."""
-    @staticmethod
-    def hrsqrt(x: Real) -> float:
-        """1 / sqrt(x), of float16."""
-    @staticmethod
-    def hrcp(x: Real) -> float:
-        """1 / x, of float16."""
-    @staticmethod
-    def hlog(x: Real) -> float:
-        """Natural logarithm, of float16."""
-    @staticmethod
-    def hlog2(x: Real) -> float:
-        """Logarithm to base 2, of float16."""
-    @staticmethod
-    def hlog10(x: Real) -> float:
-        """Logarithm to base 10, of float16."""
-    @staticmethod
-    def hexp(x: Real) -> float:
-        """e to the power x, of float16."""
-    @staticmethod
-    def hexp2(x: Real) -> float:
-        """2 to the power x, of float16."""
-    @staticmethod
-    def hexp10(x: Real) -> float:
-        """10 to the power x, of float16."""
-    @staticmethod
-    def hsin(x: Real) -> float:
-        """Sine, of float16."""
-    @staticmethod
-    def hcos(x: Real) -> float:
-        """Cosine, of float16."""
-    @staticmethod
-    def htanh(x: Real) -> float:
-        """Hyperbolic tangent, of float16."""
-    @staticmethod
-    def htanh_approx(x: Real) -> float:
-        """Hyperbolic tangent, fast and approximate, of float16."""
-    @staticmethod
-    def hfloor(x: Real) -> float:
-        """Largest whole number not above x, of float16."""
-    @staticmethod
-    def hceil(x: Real) -> float:
-        """Smallest whole number not below x, of float16."""
-    @staticmethod
-    def htrunc(x: Real) -> float:
-        """x without its fraction, of float16."""
-    @staticmethod
-    def hrint(x: Real) -> float:
-        """The nearest whole number, halves to even, of float16."""
 
 def reduce_add_sync(mask: Integer, value: Any) -> Any:
     """The sum of the value over the lanes of the mask, in every lane of it."""

@@ -43,6 +43,7 @@ def kernel(x: np.ndarray[tuple[int], np.dtype[np.float32]]) -> None:
     cuda.libdevice.sinff(1.0)
     cuda.libdevice.sinf("1")
     cuda.fp16.haddd(1.0, 2.0)
+    cuda.fp16.__hadd_rn(1.0)
     cuda.bf16.hadd(1.0)
     cuda.float5(1.0)
     cuda.laneid.x
@@ -65,7 +66,7 @@ cujit.config.CUDA_LOW_OCCUPANCY_WARNING
 cujit.errors.TypeingError
 """
 FIRST_WRONG = 5   # the line
-MODULES_OF_CUDA = {"bf16", "libdevice"}   # modules of their own, which cuda has, too
+MODULES_OF_CUDA = {"bf16", "fp16", "libdevice"}   # modules of their own, which cuda has, too
 
 
 class Environment(NamedTuple):
