@@ -51,3 +51,14 @@ def at_places(load, save, function, first, second):
             save(arrays, 0, place, function(first(old)) if values is None else function(first(old), second(values[k])))
 
     return change_in_order
+
+
+def by_atomics(change):
+    """A thread for each place; change(arrays, place, value) is an atomic operation."""
+
+    def change_by_atomics(arrays, places, values):
+        k = cuda.grid(1)
+        if k < places.size:
+            change(arrays, places[k], values[k])
+
+    return change_by_atomics

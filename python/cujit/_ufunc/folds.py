@@ -1,14 +1,17 @@
 """What reduce, accumulate, reduceat and at of ufuncs run: the kernels of cuda.reduction and cuda.scan, and where a
 function is not associative, or indices say what is done, those of _kernel_functions/ufunc_folds.py."""
-from cujit import _core
-from cujit._algorithms import functions
+from cujit import _core, cuda
+from cujit._algorithms import functions, loops
 from cujit._algorithms.reduction_kernel import flat_of, problem_of, settle, subscript
 from cujit._algorithms.scan import ScanPlan
 from cujit._algorithms.values import Element
 from cujit._kernel_functions import ufunc_folds as kernels
 from cujit.cuda._dispatch.launchers import quiet_launcher
 from cujit.cuda._dispatch.options import of_loops
+from cujit.cuda.devices import need_device
 from cujit.cuda.dispatcher import Dispatcher
+
+_BLOCK = 256
 
 
 class Fold:
@@ -104,21 +107,46 @@ class _FoldPlan(ScanPlan):
 
 
 class Changes:
-    """A function applied in place to elements of a device array that indices name: ufunc.at."""
+    """A function applied in place to elements of a device array that indices name: ufunc.at. One thread does it in the
+    order of the indices; on a GPU one for each of them, where an atomic operation does the same. On two cores of a CPU
+    atomics took longer than the one thread."""
 
-    def __init__(self, function, types):
-        """types: what the element, and the value of a function of two, are converted to."""
-        self._function, self._types = function, types
+    def __init__(self, function, types, atomic):
+        """types: what the element, and the value of a function of two, are converted to; atomic: the name in
+        cuda.atomic of the same function, or None."""
+        self._function, self._types, self._atomic = function, types, atomic
         self._kernels = {}
 
     def run(self, array, places, values, stream):
         """places: of elements in C order; values: a device array, one for each place, or None."""
         problem = problem_of([array], [False], array.shape, tuple(range(array.ndim)), False)
-        key = problem.key, array.dtype
+        is_atomic = places.size > 1 and need_device().kind != "cpu" and self._is_atomic_for(array.dtype)
+        key = problem.key, array.dtype, is_atomic
         kernel = self._kernels.get(key)
         if kernel is None:
-            plan = _FoldPlan(self._function, Element(_core.type_from_dtype(array.dtype)), False)
-            change = kernels.at_places(plan._load(problem), plan._save(problem, 0), self._function, self._types[0],
-                                       self._types[-1])
-            kernel = self._kernels.setdefault(key, Dispatcher(change, **of_loops(self._function.options)))
-        quiet_launcher(kernel, 1, 1, stream)(problem.sources, places, values)
+            kernel = self._kernels.setdefault(key, self._made(problem, array.dtype, is_atomic))
+        block = _BLOCK if is_atomic else 1
+        blocks = -(-places.size // block) if is_atomic else 1
+        quiet_launcher(kernel, blocks, block, stream)(problem.sources, places, values)
+
+    def _is_atomic_for(self, dtype):
+        """Whether it gives what the function gives, but for the order of additions of floats. Sums and bits of
+        integers are right in the array's own width, too, whatever the width that NumPy computes in."""
+        types = [each.dtype for each in self._types]
+        if self._atomic in ("min", "max"):   # of floats: NaN
+            return dtype.kind in "iu" and types == [dtype, dtype]
+        if self._atomic in ("add", "sub") and dtype.kind == "f":
+            return types == [dtype, dtype]
+        return self._atomic is not None and dtype.kind in "iu" and all(each.kind in "iu" for each in types)
+
+    def _made(self, problem, dtype, is_atomic):
+        element, (first, second) = _core.type_from_dtype(dtype), (self._types[0], self._types[-1])
+        if is_atomic:
+            lines = ["def change(arrays, r, value):", *loops.index_lines(problem.reduced_axes, "arrays[0].shape", "r"),
+                     f"    cuda.atomic.{self._atomic}(arrays[0], ({subscript(problem)[1:-1]}), element(second(value)))"]
+            names = {"cuda": cuda, "element": element, "second": second}
+            change = kernels.by_atomics(functions.written(self._function, "\n".join(lines), "change", names))
+        else:
+            plan = _FoldPlan(self._function, Element(element), False)
+            change = kernels.at_places(plan._load(problem), plan._save(problem, 0), self._function, first, second)
+        return Dispatcher(change, **of_loops(self._function.options))

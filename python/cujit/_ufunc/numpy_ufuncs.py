@@ -35,6 +35,10 @@ _OTHERS = (   # they do not fold
 _PRODUCTS = "products of matrices are another library's work, such as cuBLAS through CuPy or torch"
 _REFUSED = dict.fromkeys(("matmul", "matvec", "vecdot", "vecmat"), _PRODUCTS)
 
+# What cuda.atomic has for at.
+_ATOMICS = {"add": "add", "subtract": "sub", "minimum": "min", "maximum": "max", "bitwise_and": "and_",
+            "bitwise_or": "or_", "bitwise_xor": "xor"}
+
 # What a row's function is for dates and durations, where it is another one.
 _OF_TIMES = {
     "add": "x + y", "subtract": "x - y", "multiply": "x * y", "divide": "x / y", "floor_divide": "x // y",
@@ -51,7 +55,7 @@ class NumpyUFunc(UFunc):
     def __init__(self, numpy_ufunc: np.ufunc) -> None:
         super().__init__(_function_of(numpy_ufunc), [], {})
         self._numpy = numpy_ufunc
-        self._fold = _FOLDS.get(numpy_ufunc.__name__)
+        self._fold, self._atomic = _FOLDS.get(numpy_ufunc.__name__), _ATOMICS.get(numpy_ufunc.__name__)
         self._is_comparison = numpy_ufunc.__name__ in _COMPARISONS
         self._choices: dict[Any, Choice] = {}
         self._identity = numpy_ufunc.identity

@@ -57,6 +57,7 @@ class UFuncMethods(_core.Elementwise):
         raise NotImplementedError
 
     _is_reorderable = _is_idempotent = False
+    _atomic: str | None = None   # the same function in cuda.atomic
 
     # --- the methods -------------------------------------------------------------------------------------------------
 
@@ -205,7 +206,8 @@ class UFuncMethods(_core.Elementwise):
         values : array_like, optional
             The second argument of a function of two, with the shape of array[indices] or one that broadcasts to it.
         stream : Stream or int
-            Orders the work, which one thread does.
+            Orders the work, which one thread does; on a GPU as many as there are indices, where the function is
+            NumPy's and an atomic operation does the same: sums of floats are then in any order.
 
         Raises
         ------
@@ -274,7 +276,8 @@ class UFuncMethods(_core.Elementwise):
         return as_cuda_array(array) if is_cuda_array(array) else as_host_array(array)
 
     def _changes_by(self, loop, types):
-        return self.__dict__.setdefault("_changes", {}).setdefault((id(loop), types), Changes(loop.function, types))
+        return self.__dict__.setdefault("_changes", {}).setdefault(
+            (id(loop), types), Changes(loop.function, types, self._atomic))
 
     def _starts(self, initial, has_mask, is_empty, dtype):
         """(what changes nothing, what a reduction begins with), None for what there is not."""
@@ -332,6 +335,12 @@ def _places(shape, indices):
     """(the place in C order of each element that the indices name, their shape)."""
     items = indices if isinstance(indices, tuple) else (indices,)
     key = tuple(np.asarray(item) if is_cuda_array(item) else item for item in items)
+    if len(shape) == len(key) == 1 and isinstance(key[0], (np.ndarray, list)):
+        places = np.asarray(key[0])
+        if places.dtype.kind in "iu" and places.size and -shape[0] <= places.min() and places.max() < shape[0]:
+            own = places.astype(np.int64, copy=False)
+            own = np.where(own < 0, own + shape[0], own) if own.min() < 0 else own
+            return np.ascontiguousarray(own).reshape(-1), own.shape
     places, step = np.zeros(np.broadcast_to(0, shape)[key].shape, np.int64), 1
     for k in range(len(shape) - 1, -1, -1):
         along = np.arange(shape[k]).reshape([-1 if j == k else 1 for j in range(len(shape))])

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from cujit import cuda, vectorize
+from cujit._ufunc import numpy_ufuncs
 
 PLACES = pytest.mark.parametrize("place", [np.asarray, cuda.to_device], ids=["host", "device"])
 SIGNATURES = ["int64(int64, int64)", "float64(float64, float64)"]
@@ -209,3 +210,39 @@ def test_warps_and_blocks_of_gpus(rng, monkeypatch, shape, axis):
         np.testing.assert_array_equal(np.asarray(ours.reduce(d, axis, dtype=float)), numpys.reduce(x, axis))
         got = ours.reduce(d, axis, initial=5, where=cuda.to_device(mask))
         np.testing.assert_array_equal(np.asarray(got), numpys.reduce(x, axis, initial=5, where=mask))
+
+
+@pytest.mark.parametrize("name", ["add", "subtract", "minimum", "maximum", "bitwise_and", "bitwise_or", "bitwise_xor"])
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "u8", "f2", "f4", "f8", "?"])
+def test_many_threads_change_what_indices_name(rng, monkeypatch, name, dtype):
+    """On a GPU, where cuda.atomic has the function; others and other dtypes by one thread."""
+    if name.startswith("bitwise") and dtype[0] == "f" or (name, dtype) == ("subtract", "?"):
+        pytest.skip("NumPy has no such function")
+    monkeypatch.setattr("cujit._ufunc.folds.need_device", lambda: GPU)
+    ufunc = getattr(np, name)
+    x = rng.integers(0, 2 if dtype == "?" else 100, (40, 7)).astype(dtype)
+    places = np.s_[rng.integers(-40, 40, 500), rng.integers(0, 7, 500)]
+    for view in lambda a: a, lambda a: a[::-2], lambda a: a[:, 3], lambda a: a[::3, 2:5]:
+        array = view(x)
+        where = places if array.shape == x.shape else rng.integers(-len(array), len(array), 300)
+        values = rng.integers(0, 2 if dtype == "?" else 5, np.shape(array[where])).astype(dtype)
+        whole, expected = cuda.to_device(x), array.copy()
+        d = view(whole)
+        ufunc.at(d, where, cuda.to_device(values))
+        ufunc.at(d, where, values[:1] if values.ndim == 1 else values)
+        ufunc.at(expected, where, values)
+        ufunc.at(expected, where, values[:1] if values.ndim == 1 else values)
+        np.testing.assert_array_equal(view(whole.copy_to_host()), expected)
+    made = {is_atomic for each in numpy_ufuncs.of(ufunc)._changes.values() for _, own, is_atomic in each._kernels
+            if own == dtype}
+    assert made == {dtype != "?" and (dtype[0] != "f" or name in ("add", "subtract"))}
+
+
+def test_at_of_wider_values(monkeypatch):
+    monkeypatch.setattr("cujit._ufunc.folds.need_device", lambda: GPU)
+    x, places, values = np.full(3, 100, np.int8), [0, 1, 1, -1], np.array([300, -1, 5, 27])
+    for ufunc in np.add, np.maximum, np.bitwise_or:
+        d, expected = cuda.to_device(x), x.copy()
+        ufunc.at(d, places, values)
+        ufunc.at(expected, places, values)
+        np.testing.assert_array_equal(d.copy_to_host(), expected)
