@@ -17,6 +17,8 @@ __all__ = [
     "CudaDriverError", "CudaRuntimeError", "CudaSupportError", "LoweringError", "NumbaDebugInfoWarning",
     "NumbaDeprecationWarning", "NumbaError", "NumbaExperimentalFeatureWarning", "NumbaInvalidConfigWarning",
     "NumbaPendingDeprecationWarning", "NumbaPerformanceWarning", "NumbaTypeSafetyWarning", "NumbaWarning",
+    "NumbaAttributeError", "NumbaIndexError", "NumbaKeyError", "NumbaNotImplementedError", "NumbaTypeError",
+    "NumbaValueError", "RequireLiteralValue",
 ]
 
 
@@ -148,6 +150,34 @@ CudaDriverError = CudaRuntimeError = CudaAPIError
 NumbaWarning = CujitWarning
 NumbaPerformanceWarning = PerformanceWarning
 NumbaInvalidConfigWarning = OptionsWarning
+
+
+class NumbaTypeError(TypingError):
+    """For definitions of overloads to raise, as those below: "not for these types"."""
+
+
+class NumbaValueError(TypingError):
+    """As NumbaTypeError."""
+
+
+class NumbaAttributeError(TypingError):
+    """As NumbaTypeError."""
+
+
+class NumbaIndexError(TypingError):
+    """As NumbaTypeError."""
+
+
+class NumbaKeyError(TypingError):
+    """As NumbaTypeError."""
+
+
+class NumbaNotImplementedError(TypingError):
+    """As NumbaTypeError."""
+
+
+class RequireLiteralValue(TypingError):
+    """As NumbaTypeError."""
 
 
 class NumbaDeprecationWarning(CujitWarning):

@@ -36,6 +36,8 @@ def type_from_numba(value):
         return _core.array_type(type_from_numba(value.dtype), value.ndim, value.layout, not value.mutable)
     if "CPointer" in classes:
         return _core.pointer_type(type_from_numba(value.dtype))
+    if "Optional" in classes:
+        return _core.optional_type(type_from_numba(value.type))
     if value.name == "void*":
         return _core.pointer_type(_core.scalar_types["none"])
     if classes & {"Tuple", "UniTuple"}:

@@ -1,5 +1,7 @@
 """What connects cujit with an installed numba while it stands in the place of numba.cuda: programs catch and filter
 numba's classes, and assign to numba's settings."""
+import os
+
 import numba.core.config
 import numba.core.errors
 
@@ -18,6 +20,11 @@ def connect():
     errors.CujitError.__init__ = Exception.__init__   # not numba's, which wants other arguments
     settings = numba.core.config
     own_settings = {name: value for name, value in vars(type(config)).items() if isinstance(value, property)}
+    hints = own_settings.pop("DISABLE_PERFORMANCE_WARNINGS")   # false says nothing of the two that it would turn on
     for name in own_settings.keys() & vars(settings).keys():
-        setattr(config, name, bool(getattr(settings, name)))
+        if f"CUJIT_{name.removeprefix('CUDA_')}" not in os.environ:   # what was said of cujit's own
+            setattr(config, name, bool(getattr(settings, name)))
+    if settings.DISABLE_PERFORMANCE_WARNINGS:
+        config.DISABLE_PERFORMANCE_WARNINGS = True
+    own_settings["DISABLE_PERFORMANCE_WARNINGS"] = hints
     settings.__class__ = type("Settings", (type(settings),), own_settings)

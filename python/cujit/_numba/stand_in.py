@@ -64,7 +64,8 @@ class NumbaFinder:
 
 def _when_cuda_is_there() -> None:
     """Connects settings and errors with those of an installed numba. Hints for GPUs are not given where the CPU device
-    was asked for: the libraries' tests that run there take warnings for failures."""
+    was asked for: the libraries' tests that run there take warnings for failures. Nor are they in processes that this
+    one starts: kernels that come there in a pickle import cujit without a name of numba's."""
     from cujit import config
 
     if getattr(sys.modules.get("numba"), "__path__", None) != [_PACKAGE]:
@@ -75,6 +76,7 @@ def _when_cuda_is_there() -> None:
         for name in ("LOW_OCCUPANCY_WARNINGS", "WARN_ON_IMPLICIT_COPY"):
             if os.environ.get(f"CUJIT_{name}", os.environ.get(f"NUMBA_CUDA_{name}")) is None:
                 setattr(config, f"CUDA_{name}", False)
+                os.environ[f"CUJIT_{name}"] = "0"
 
 
 def install_as_numba() -> None:

@@ -439,6 +439,14 @@ class Context:
         """The stream that work goes to when none is named."""
         return self.create_external_stream(0)
 
+    def get_legacy_default_stream(self) -> Stream:
+        """The default stream that waits for those of all threads, and they for it."""
+        return self.create_external_stream(1)
+
+    def get_per_thread_default_stream(self) -> Stream:
+        """The default stream of the calling thread."""
+        return self.create_external_stream(2)
+
     def create_external_stream(self, ptr: int) -> Stream:
         """A stream made elsewhere, by its CUstream value."""
         from cujit.cuda.streams import external_stream

@@ -117,6 +117,71 @@ if __name__ == "__main__":
     assert printed(cujit(program(text))).split("\n")[:2] == ["[('cujit.cuda', '__mp_main__')]", "cujit.cuda"]
 
 
+KERNELS_OF_MAIN = """
+import multiprocessing
+import numpy as np
+from numba import cuda, vectorize
+
+SCALE = 3
+
+@cuda.jit(device=True)
+def scaled(v):
+    return v * SCALE
+
+@cuda.jit
+def kernel(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] = scaled(x[i])
+
+@vectorize(["float64(float64)"], target="cuda")
+def half(x):
+    return x / 2
+
+def make(k):
+    @cuda.jit
+    def closure(x):
+        x[cuda.grid(1)] += k
+    return closure
+
+def task(n):
+    x = np.arange(n, dtype=np.float64)
+    kernel[1, 32](x)
+    return half(x).tolist()
+
+def run(kernel, n):
+    x = np.arange(n, dtype=np.float64)
+    kernel[1, n](x)
+    return x.tolist()
+
+if __name__ == "__main__":
+    {pool}
+"""
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
+def test_kernels_of_main_in_a_pool(cujit, program, method):
+    """kernel is found in the child's __main__, the closure comes as its code."""
+    done = cujit(program(KERNELS_OF_MAIN.replace("{pool}", f"""
+    with multiprocessing.get_context("{method}").Pool(2) as pool:
+        print(pool.map(task, [2, 3]), pool.starmap(run, [(kernel, 3), (make(5), 3)]))
+""")))
+    assert printed(done) == "[[0.0, 1.5], [0.0, 1.5, 3.0]] [[0.0, 3.0, 6.0], [5.0, 6.0, 7.0]]\n"
+    assert done.stderr == ""
+
+
+def test_kernels_of_main_in_jobs_of_joblib(cujit, program):
+    """Loky's workers have another __main__, and import numba for no name of the task's: it comes by cloudpickle."""
+    pytest.importorskip("joblib")
+    done = cujit(program(KERNELS_OF_MAIN.replace("{pool}", """
+    from joblib import Parallel, delayed
+    print(Parallel(n_jobs=2)(delayed(task)(n) for n in (2, 3)))
+    print(Parallel(n_jobs=2)(delayed(run)(k, 3) for k in (kernel, make(5))))
+""")))
+    assert printed(done) == "[[0.0, 1.5], [0.0, 1.5, 3.0]]\n[[0.0, 3.0, 6.0], [5.0, 6.0, 7.0]]\n"
+    assert done.stderr == ""   # hints for GPUs are none of the CPU device's
+
+
 def test_a_sitecustomize_of_the_users_runs_too(cujit, program, tmp_path):
     own = tmp_path / "own"
     own.mkdir()
@@ -203,7 +268,9 @@ STATEMENTS = [
     "from numba.cuda.serialize import dumps", "from numba.cuda.dispatcher import CUDADispatcher",
     "from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray",
     "from numba.cuda.cudadrv.driver import event_elapsed_time, profile_start, profile_stop, profiling",
-    "from numba.cuda.random import init_xoroshiro128p_states_cpu",
+    "from numba.cuda.random import init_xoroshiro128p_states_cpu", "from numba.cuda.cache_hints import ldca, stwt",
+    "from numba.cuda.fp16 import __hadd_sat, __half, __half2int_rz, atomicAdd",
+    "from numba.cuda.core.errors import NumbaTypeError, NumbaValueError; assert issubclass(NumbaTypeError, TypeError)",
 ]
 
 
@@ -413,6 +480,24 @@ for signature in signatures:
     out = np.full(2, -1, np.float32)
     cuda.jit(signature)(draw)[1, 1](create_xoroshiro128p_states(2, 1), out, (7, 1))
     assert out[0] == -1 and 0 <= out[1] <= 1
+"""
+    printed(cujit("-c", text))
+
+
+@with_numba
+def test_numbas_optional_types(cujit):
+    text = """
+import numpy as np
+from numba import cuda, float64, types, void
+
+@cuda.jit(void(types.Optional(float64), float64[:]))
+def kernel(x, out):
+    out[0] = -1 if x is None else x
+
+out = np.zeros(1)
+for x, want in (None, -1), (2.5, 2.5):
+    kernel[1, 1](x, out)
+    assert out[0] == want
 """
     printed(cujit("-c", text))
 

@@ -344,6 +344,7 @@ def test_what_a_context_knows():
     assert cuda.gpus[0].from_identity(identity) is context.device
     with pytest.raises(RuntimeError, match="does not see the device"):
         cuda.gpus[0].from_identity({**identity, "pciBusID": -1})
+    assert int(context.get_legacy_default_stream()) == 1 and int(context.get_per_thread_default_stream()) == 2
     assert int(context.get_default_stream()) == 0 and int(context.create_external_stream(2)) == 2
     assert driver.driver.get_device_count() == len(cuda.gpus) and len(driver.driver.get_version()) == 2
 
