@@ -10,6 +10,8 @@ import math
 import numpy as np
 
 from cujit import _core
+from cujit._ufunc import row_loop, tile_loop
+from cujit._ufunc.flat import Flat, can_be_flat
 from cujit.cuda._array.array_views import view_of
 from cujit.cuda._dispatch.launchers import quiet_launcher
 from cujit.cuda._dispatch.options import of_loops
@@ -17,6 +19,7 @@ from cujit.cuda.decorator import jit
 from cujit.cuda.devicearray import DeviceNDArray
 from cujit.cuda.devices import need_device
 from cujit.cuda.dispatcher import Dispatcher
+from cujit.types import uint32, uint64
 
 _WIDE_BYTES = 16
 
@@ -55,11 +58,36 @@ class Loop:
         operands = _in_place_of_arrays(inputs, are_arrays, iter(views[count:]))
         if where is not None:
             operands.append(views[-1])
+        planned = self._planned(operands[:len(inputs)], None if where is None else operands[-1], views[:count], types)
+        if planned is not None:
+            kernel, blocks, threads, arguments = planned
+            quiet_launcher(kernel, blocks, threads, stream)(*arguments)
+            return None
         width = 1 if count > 1 or where is not None else _width(views)
-        kernel = self._kernel((are_arrays, views[0].ndim, types, width, count, where is not None, self._results),
-                              _map_source)
+        key = are_arrays, views[0].ndim, types, width, count, where is not None, self._results
+        kernel = self._kernel(key, types, lambda name: _map_source(name, *key))
         self._launch(kernel, -(-size // width), (*operands, *views[:count]), stream)
         return Launch(kernel, self.max_blocksize, width)
+
+    def _planned(self, inputs, mask, outs, types):
+        """(kernel, blocks, threads, arguments) for a GPU, where a thread for each element is not best; else None."""
+        views = [x for x in (*inputs, mask, *outs) if isinstance(x, DeviceNDArray)]
+        is_plain = len(outs) == 1 and mask is None and outs[0].ndim == 1 and all(x.layout == "C" for x in views)
+        if is_plain or not plans_for_gpu() or not all(map(can_be_flat, views)):
+            return None
+        flats = [Flat(x) if isinstance(x, DeviceNDArray) else x for x in (*inputs, mask, *outs)]
+        count, axes = len(inputs), outs[0].ndim
+        operands = flats[:count], flats[count], flats[count + 1:], outs[0].shape, self._results
+        room = tile_loop
+        planned = tile_loop.planned(*operands, _core.type_from_dtype)
+        if planned is None:
+            room, planned = row_loop, row_loop.planned(*operands, self.max_blocksize)
+        if planned is None:
+            return None
+        plan, blocks, threads, arguments = planned
+        kernel = self._kernel((plan, axes, types), types, lambda name: room.source(name, plan, axes),
+                              room.names_for(plan))
+        return kernel, blocks, threads, arguments
 
     def call(self, inputs, outputs, core_axes, types, shape, stream):
         """function(*inputs, *outputs) for each index of `shape`, with what each operand has there.
@@ -77,17 +105,18 @@ class Loop:
         views = [view_of(a, merged + a.shape[len(shape):], own + a.strides[len(shape):])
                  for a, own in zip(arrays, strides, strict=True)]
         operands = _in_place_of_arrays(operands, are_arrays, reversed(views))
-        kernel = self._kernel((are_arrays, len(merged), types, core_axes), _call_source)
+        key = are_arrays, len(merged), types, core_axes
+        kernel = self._kernel(key, types, lambda name: _call_source(name, *key))
         self._launch(kernel, count, (count, *operands), stream)
 
     def _launch(self, kernel, threads, arguments, stream):
         quiet_launcher(kernel, -(-threads // self.max_blocksize), self.max_blocksize, stream)(*arguments)
 
-    def _kernel(self, key, write_source):
+    def _kernel(self, key, types, write_source, names=None):
         kernel = self._kernels.get(key)
         if kernel is None:   # of threads that are here at the same time, all get the first one's
             name = self.function.__name__ if self.function.__name__.isidentifier() else "elementwise"
-            made = _compiled(self.function, name, write_source(name, *key), key[2], self._results or ())
+            made = _compiled(self.function, name, write_source(name), types, self._results or (), names or {})
             kernel = self._kernels.setdefault(key, made)
         return kernel
 
@@ -96,10 +125,11 @@ def _in_place_of_arrays(operands, are_arrays, views):
     return [next(views) if is_array else x for x, is_array in zip(operands, are_arrays, strict=True)]
 
 
-def _compiled(function, name, source, types, results):
+def _compiled(function, name, source, types, results, names):
     from cujit import cuda
 
-    namespace = {"cuda": cuda, "function": function, **{f"type{k}": t for k, t in enumerate(types)},
+    namespace = {"cuda": cuda, "function": function, "uint64": uint64, "uint32": uint32, **names,
+                 **{f"type{k}": t for k, t in enumerate(types)},
                  **{f"result{k}": t for k, t in enumerate(results)}}
     exec(compile(source, "<cujit elementwise loop>", "exec"), namespace)
     return Dispatcher(namespace[name], **of_loops(function.options))
@@ -193,6 +223,11 @@ def merge_axes(shape, operands):
     if not merged:
         merged = [(1, tuple(0 for _ in operands))]
     return tuple(n for n, _ in merged), list(zip(*(strides for _, strides in merged), strict=True))
+
+
+def plans_for_gpu():
+    """Whether kernels are written for a GPU's memory; the CPU device is better off with simple loops."""
+    return need_device().kind != "cpu"
 
 
 def _width(views):

@@ -257,7 +257,8 @@ def test_the_wide_loop_reads_and_writes_wide():
     from cujit._ufunc.array_loop import Loop, _map_source
 
     double = Loop(cuda.jit(lambda x: x + x, device=True))
-    kernel = double._kernel(((True,), 1, (float32,), 4), _map_source)
+    key = (True,), 1, (float32,), 4
+    kernel = double._kernel(key, key[2], lambda name: _map_source(name, *key))
     ptx = kernel.inspect_asm((float32[::1], float32[::1]), cc=(9, 0))
     assert ptx.count("ld.global.v4.b32") == ptx.count("st.global.v4.b32") == 1
 
