@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from cujit import _core
-from cujit._ufunc import row_loop, tile_loop
+from cujit._ufunc import row_loop, staged_call, tile_loop
 from cujit._ufunc.flat import Flat, can_be_flat
 from cujit.cuda._array.array_views import view_of
 from cujit.cuda._dispatch.launchers import quiet_launcher
@@ -89,11 +89,12 @@ class Loop:
                               room.names_for(plan))
         return kernel, blocks, threads, arguments
 
-    def call(self, inputs, outputs, core_axes, types, shape, stream):
+    def call(self, inputs, outputs, core_axes, types, shape, stream, keeps=None):
         """function(*inputs, *outputs) for each index of `shape`, with what each operand has there.
 
         Device arrays, of `shape` and behind it core_axes[k] axes that the function gets, or NumPy scalars among the
-        inputs. Elements, of no such axes, are converted to types[k] first.
+        inputs. Elements, of no such axes, are converted to types[k] first. keeps: of each output, whether elements that
+        the function does not write stay as they are; None: all do.
         """
         count = math.prod(shape)
         if count == 0:
@@ -105,6 +106,14 @@ class Loop:
         views = [view_of(a, merged + a.shape[len(shape):], own + a.strides[len(shape):])
                  for a, own in zip(arrays, strides, strict=True)]
         operands = _in_place_of_arrays(operands, are_arrays, reversed(views))
+        planned = staged_call.planned(operands, len(inputs), core_axes, merged, keeps or (True,) * len(outputs),
+                                      self.max_blocksize, _core.type_from_dtype) if plans_for_gpu() else None
+        if planned is not None:
+            plan, blocks, shared, arguments = planned
+            kernel = self._kernel((plan, types), types, lambda name: staged_call.source(name, plan),
+                                  staged_call.names_for(plan))
+            quiet_launcher(kernel, blocks, plan.threads, stream, shared)(*arguments)
+            return
         key = are_arrays, len(merged), types, core_axes
         kernel = self._kernel(key, types, lambda name: _call_source(name, *key))
         self._launch(kernel, count, (count, *operands), stream)

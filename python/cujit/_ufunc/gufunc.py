@@ -168,7 +168,8 @@ class GUFunc:
         results = [target.array if axes else _cells(target.array)
                    for target, axes in zip(targets, self._layout.outputs, strict=True)]
         core_axes = tuple(getattr(t, "ndim", 0) for t in types)
-        self._loop.call(operands, results, core_axes, tuple(map(_element, types)), shape, stream)
+        self._loop.call(operands, results, core_axes, tuple(map(_element, types)), shape, stream,
+                        tuple(own is not None for own in outputs))
         results = [target.finish() for target in targets]
         finished = tuple(result if used is own else own
                          for own, used, result in zip(outputs, whole, results, strict=True))
