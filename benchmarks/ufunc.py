@@ -1,0 +1,370 @@
+"""Functions over whole arrays beside CuPy, torch, numba-cuda and NumPy, on the device in use: dtypes, layouts, small
+arrays, host arrays, calls.
+
+Usage: ufunc.py [LOG2_OF_ELEMENTS] [PICTURE.svg]. Prints Markdown tables; a library that is not installed, or that
+cannot do a row, has a dash. The floor is the time that the bytes which have to be moved take at the rate of a copy.
+With a name for it, and matplotlib, parts of that rate are drawn.
+"""
+import functools
+import importlib
+import math
+import sys
+
+import numpy as np
+import timing
+from peers import prepare
+
+from cujit import cuda, guvectorize, vectorize
+
+LOG2 = int(sys.argv[1]) if len(sys.argv) > 1 else 27
+PICTURE = sys.argv[2] if len(sys.argv) > 2 else None
+NUMPYS_PART = 8   # NumPy does so much less, and what it takes is multiplied
+
+
+# --- libraries -------------------------------------------------------------------------------------------------------
+
+class Own:
+    """cujit; numba-cuda has the same calls."""
+
+    name, part = "cujit", 1
+
+    def __init__(self, namespace=cuda, ufuncs=(vectorize, guvectorize), options=None):
+        self.cuda, (self.vectorize, self.guvectorize) = namespace, ufuncs
+        self.options = options or {}
+        self.made = {}
+
+    def full(self, shape, dtype):
+        return self.cuda.to_device(np.ones(shape, dtype))
+
+    def add(self, dtype):
+        t = str(np.dtype(dtype))
+        return self._made(f"add {t}", lambda: self.vectorize([f"{t}({t}, {t})"], **self.options)(lambda a, b: a + b))
+
+    def dot(self):
+        def dot(a, b, out):
+            total = np.float32(0)
+            for k in range(a.shape[0]):
+                total += a[k] * b[k]
+            out[0] = total
+
+        return self._made("dot", lambda: self.guvectorize(["void(float32[:], float32[:], float32[:])"], "(n),(n)->()",
+                                                          **self.options)(dot))
+
+    def product(self):
+        def product(a, b, out):
+            for i in range(a.shape[0]):
+                for j in range(b.shape[1]):
+                    total = np.float32(0)
+                    for k in range(a.shape[1]):
+                        total += a[i, k] * b[k, j]
+                    out[i, j] = total
+
+        return self._made("product", lambda: self.guvectorize(
+            ["void(float32[:, :], float32[:, :], float32[:, :])"], "(m,n),(n,p)->(m,p)", **self.options)(product))
+
+    def _made(self, key, make):
+        if key not in self.made:
+            self.made[key] = make()
+        return self.made[key]
+
+    def call(self, function, x, y, out):
+        return lambda: function(x, y, out=out)
+
+    def small(self, function, x, y, out):
+        return lambda: function(x, y)
+
+    def finish(self):
+        self.cuda.synchronize()
+
+    def of_host(self, dtype):
+        return self.add(dtype)
+
+
+class Numba(Own):
+    name = "numba-cuda"
+
+    def __init__(self):
+        prepare("numba-cuda")
+        numba = importlib.import_module("numba")
+        super().__init__(importlib.import_module("numba.cuda"), (numba.vectorize, numba.guvectorize),
+                         {"target": "cuda"})
+        if not self.cuda.is_available():
+            raise ImportError("numba-cuda without a GPU")
+
+
+class NumpyLike:
+    """NumPy, and CuPy."""
+
+    name, part = "NumPy", NUMPYS_PART
+
+    def __init__(self, module=np):
+        self.xp = module
+
+    def full(self, shape, dtype):
+        return self.xp.ones(shape, dtype)
+
+    def add(self, dtype):
+        return self.xp.add
+
+    def dot(self):
+        return lambda a, b: self.xp.einsum("ij,ij->i", a, b)
+
+    def product(self):
+        return self.xp.matmul
+
+    def call(self, function, x, y, out):
+        return lambda: function(x, y, out=out)
+
+    def small(self, function, x, y, out):
+        return lambda: function(x, y)
+
+    def finish(self):
+        pass
+
+    def of_host(self, dtype):
+        return np.add
+
+
+class Cupy(NumpyLike):
+    name, part = "CuPy", 1
+
+    def __init__(self):
+        super().__init__(importlib.import_module("cupy"))
+        self.xp.cuda.runtime.getDeviceCount()
+
+    def finish(self):
+        self.xp.cuda.runtime.deviceSynchronize()
+
+    def dot(self):
+        return lambda a, b: (a * b).sum(axis=1)
+
+    def of_host(self, dtype):
+        return lambda a, b: self.xp.asnumpy(self.xp.asarray(a) + self.xp.asarray(b))
+
+
+class Torch:
+    name, part = "torch", 1
+
+    def __init__(self):
+        self.torch = importlib.import_module("torch")
+        if not self.torch.cuda.is_available():
+            raise ImportError("torch without a GPU")
+
+    def full(self, shape, dtype):
+        return self.torch.ones(shape, dtype=getattr(self.torch, str(np.dtype(dtype))), device="cuda")
+
+    def add(self, dtype):
+        return self.torch.add
+
+    def dot(self):
+        return self.torch.linalg.vecdot
+
+    def product(self):
+        return self.torch.matmul
+
+    def call(self, function, x, y, out):
+        return lambda: function(x, y, out=out)
+
+    def small(self, function, x, y, out):
+        return lambda: function(x, y)
+
+    def finish(self):
+        self.torch.cuda.synchronize()
+
+    def of_host(self, dtype):
+        t = self.torch
+        return lambda a, b: (t.from_numpy(a).to("cuda") + t.from_numpy(b).to("cuda")).cpu().numpy()
+
+
+def libraries():
+    """Those that are here, cujit first."""
+    found = [Own()]
+    on_gpu = cuda.get_current_device().kind == "cuda"
+    for library in (Cupy, Torch, Numba) if on_gpu else ():
+        try:
+            found.append(library())
+        except Exception as error:  # a broken installation is one that is not there
+            print(f"skipped: {library.name}: {type(error).__name__}: {error}".splitlines()[0])
+    return [*found, NumpyLike()]
+
+
+# --- the table -------------------------------------------------------------------------------------------------------
+
+def sides(n):
+    rows = 1 << (int(math.log2(n)) // 2)
+    return rows, n // rows
+
+
+def flat(library, dtype, n):
+    x, y, out = (library.full(n, dtype) for _ in range(3))
+    return x, y, out
+
+
+def shifted(library, dtype, n):
+    x, y, out = (library.full(n + 3, dtype) for _ in range(3))
+    return x[1:n + 1], y[2:n + 2], out[3:n + 3]
+
+
+def strided(library, dtype, n):
+    x, y, out = (library.full(n, dtype) for _ in range(3))
+    return x[::2], y[::2], out[::2]
+
+
+def with_gaps(library, dtype, n):
+    rows, columns = sides(n)
+    x, y, out = (library.full((rows, columns), dtype) for _ in range(3))
+    return x[:, :-64], y[:, 64:], out[:, :-64]
+
+
+def and_row(library, dtype, n):
+    shape = sides(n)
+    return library.full(shape, dtype), library.full(shape[1], dtype), library.full(shape, dtype)
+
+
+def and_column(library, dtype, n):
+    shape = sides(n)
+    return library.full(shape, dtype), library.full((shape[0], 1), dtype), library.full(shape, dtype)
+
+
+def transposed(library, dtype, n):
+    shape = sides(n)
+    return library.full(shape, dtype), library.full(shape[::-1], dtype).T, library.full(shape, dtype)
+
+
+def transposed_result(library, dtype, n):
+    shape = sides(n)
+    return library.full(shape, dtype), library.full(shape, dtype), library.full(shape[::-1], dtype).T
+
+
+# (name, operands, how many arrays of all elements are moved, dtypes)
+LAYOUTS = [
+    ("a + b", flat, 3, ("float32", "float64", "float16", "int8", "complex64")),
+    ("a + b, not aligned", shifted, 3, ("float32", "float64", "float16", "int8", "complex64")),
+    ("a[::2] + b[::2]", strided, 3, ("float32", "float64", "float16", "int8", "complex64")),
+    ("columns of matrices", with_gaps, 3, ("float32",)),
+    ("matrix + row", and_row, 2, ("float32", "float64", "float16", "int8", "complex64")),
+    ("matrix + column", and_column, 2, ("float32", "float64", "float16", "int8", "complex64")),
+    ("transposed operand", transposed, 3, ("float32", "float64", "float16", "int8", "complex64")),
+    ("transposed result", transposed_result, 3, ("float32",)),
+]
+
+
+def cases(n):
+    """(name, bytes moved, what makes a library's call for a part of the elements) of each row."""
+    for name, operands, arrays, dtypes in LAYOUTS:
+        for dtype in dtypes:
+            def call(library, operands=operands, dtype=dtype):
+                x, y, out = operands(library, dtype, n // library.part)
+                return library.call(library.add(dtype), x, y, out)
+            yield f"{name}, {dtype}", arrays * n * np.dtype(dtype).itemsize, call
+
+    def dot(library):
+        x, y = (library.full((n // library.part // 128, 128), "float32") for _ in range(2))
+        return library.small(library.dot(), x, y, None)
+
+    def product(library):
+        x, y = (library.full((n // library.part // 64, 4, 4), "float32") for _ in range(2))
+        return library.small(library.product(), x, y, None)
+
+    yield "dot of rows of 128", 8 * n, dot
+    yield f"4x4 products, 2^{LOG2 - 6}", 3 * 16 * 4 * (n // 64), product
+
+
+def milliseconds(library, make):
+    """Of all elements; None where the library cannot."""
+    try:
+        call = make(library)
+        call()
+        repeats = 1 if library.part > 1 else 5
+        return timing.median_seconds(call, library.finish, repeats, 0.01) * library.part * 1e3
+    except Exception as error:
+        print(f"({library.name}: {type(error).__name__}: {str(error).splitlines()[0][:100]})", file=sys.stderr)
+        return None
+
+
+def layouts(found, n):
+    source, target = (cuda.device_array(n, np.float32) for _ in range(2))
+    rate = 8 * n / timing.median_seconds(functools.partial(target.copy_to_device, source), cuda.synchronize, 5)
+    del source, target
+    rows, parts = [], []
+    for name, moved, make in cases(n):
+        times = [milliseconds(library, make) for library in found]
+        floor = moved / rate * 1e3
+        rows.append([name, floor, times[0], None if times[0] is None else f"{floor / times[0]:.2f}", *times[1:]])
+        parts.append((name, [None if t is None else floor / t for t in times[:-1]]))
+    header = ["", "floor", "cujit", "of the copy's rate", *(library.name for library in found[1:])]
+    timing.print_markdown(f"{cuda.get_current_device().name}, 2^{LOG2} elements, milliseconds; a copy moves "
+                          f"{rate / 1e9:.0f} GB/s; NumPy {NUMPYS_PART} times an eighth", header, rows)
+    return parts
+
+
+def hosts(found):
+    rows = []
+    for size in (1000, 1 << 16, 1 << 20, 1 << 26):
+        x, y = np.ones((2, size), np.float32)
+        row = [f"a + b of {size if size == 1000 else f'2^{int(math.log2(size))}'}"]
+        for library in found:
+            try:
+                add = library.of_host("float32")
+                row.append(timing.median_seconds(lambda x=x, y=y, add=add: add(x, y), library.finish, 5, 0.01) * 1e6)
+            except Exception as error:
+                print(f"({library.name}: {type(error).__name__}: {error})", file=sys.stderr)
+                row.append(None)
+        rows.append(row)
+    timing.print_markdown("Arrays of the host, float32, microseconds", ["", *(each.name for each in found)], rows)
+
+
+def calls(found):
+    """The host's time of a call on arrays of 1000 elements."""
+    rows = []
+    own = found[0]
+    for name, of in (("its own arrays", lambda library: library), *(
+            (f"{other.name}'s arrays", lambda library, other=other: other if library is own else None)
+            for other in found[1:-1] if other.name != "numba-cuda")):
+        row = [f"a + b on {name}"]
+        for library in found:
+            giver = of(library)
+            if giver is None:
+                row.append(None)
+                continue
+            x, y, out = (giver.full(1000, "float32") for _ in range(3))
+            row.append(timing.median_call_us(library.call(library.add("float32"), x, y, out), library.finish, 200, 9))
+        rows.append(row)
+    timing.print_markdown("The host's time of a call, 1000 elements of the device, microseconds",
+                          ["", *(each.name for each in found)], rows)
+
+
+def draw(found, parts, path):
+    try:
+        import matplotlib
+    except ImportError:
+        print("no picture: matplotlib is not installed", file=sys.stderr)
+        return
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    names = [name for name, _ in parts][::-1]
+    figure, axes = plt.subplots(figsize=(9, 0.42 * len(names)))
+    height = 0.8 / len(found[:-1])
+    for k, library in enumerate(found[:-1]):
+        values = [own[k] or 0 for _, own in parts][::-1]
+        axes.barh(np.arange(len(names)) + 0.4 - k * height, values, height, label=library.name)
+    axes.set_yticks(np.arange(len(names)), names, fontsize=8)
+    axes.axvline(1, color="grey", linewidth=0.8)
+    axes.set_xlabel("part of the rate of a copy")
+    axes.legend(loc="lower right")
+    figure.tight_layout()
+    figure.savefig(path)
+
+
+def main():
+    found, n = libraries(), 1 << LOG2
+    parts = layouts(found, n)
+    calls(found)
+    hosts(found)
+    if PICTURE:
+        draw(found, parts, PICTURE)
+
+
+if __name__ == "__main__":
+    main()
