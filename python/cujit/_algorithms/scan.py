@@ -1,6 +1,7 @@
 """cuda.scan: each element with all before it, along an axis, by any associative function."""
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,11 +139,18 @@ class ScanPlan(Plan):
 
         kernel = self._scan_kernel(("tiles", bool(start), exclusive), problem, len(sources))
         tiles = -(-problem.size // (kernels.WARPS * 32 * problem.width * self._rows(problem)))
-        flags = loops.vector(tiles + 1, np.dtype(np.int32), stream)
-        shown = [[loops.vector(tiles, leaf.dtype, stream) for leaf in self.element.leaves] for _ in range(2)]
-        quiet_launcher(_clear(), -(-(tiles + 1) // _BLOCK), _BLOCK, stream)(flags)
+        words = loops.vector(tiles + 1, np.dtype(np.int32 if self._leaf is None else np.uint64), stream)
+        shown = [[loops.vector(tiles, leaf.dtype, stream) for leaf in self.element.leaves if self._leaf is None]
+                 for _ in range(2)]
+        clear(words, stream)
         launcher = quiet_launcher(kernel, tiles, kernels.WARPS * 32, stream)
-        launcher(problem.size, start, sources, targets, flags, tuple(shown[0]), tuple(shown[1]))
+        launcher(problem.size, start, sources, targets, words, tuple(shown[0]), tuple(shown[1]))
+
+    @functools.cached_property
+    def _leaf(self) -> Any:
+        """The type of the values, where these are of one that fits into half a word of what tiles show."""
+        leaf = self.element.leaves[0]
+        return leaf if len(self.element.leaves) == 1 and leaf.dtype.itemsize <= 4 else None
 
     def _rows(self, problem: Problem) -> int:
         return max(1, min(_ROWS, _ITEMS // problem.width) // len(self.element.leaves))
@@ -170,7 +178,7 @@ class ScanPlan(Plan):
             return self._compiled(kernels.of_strips(self._combine, load, save, f, has_start, way[2]))
         made = kernels.of_tiles(self._combine, load, self._load_packet(read, load), save,
                                 self._save_packet(problem, save), f, problem.width, self._rows(problem), has_start,
-                                way[2])
+                                way[2], self._leaf)
         return self._compiled(made)
 
     def _save(self, problem: Problem, count: int) -> Any:
@@ -215,6 +223,12 @@ def _clear() -> Dispatcher[..., Any]:
     from cujit._kernel_functions import scan as kernels
 
     return cuda.jit(kernels.clear)
+
+
+def clear(words: DeviceNDArray, stream: StreamLike) -> None:
+    """Makes the elements of an array without gaps 0."""
+    flat = words if words.ndim == 1 else words.reshape(words.size)
+    quiet_launcher(_clear(), -(-flat.size // _BLOCK), _BLOCK, stream)(flat)
 
 
 @functions.remembered

@@ -12,7 +12,7 @@ from cujit._algorithms.arguments import Arguments, of_form
 from cujit._algorithms.element_kernel import ElementwiseKernel
 from cujit._algorithms.leaf_function import LeafFunction
 from cujit._algorithms.mapping import map as map_elements
-from cujit._algorithms.scan import scan
+from cujit._algorithms.scan import clear, scan
 from cujit._ufunc.operands import Target, is_scalar
 from cujit.cuda._array.array_views import view_of
 from cujit.cuda._dispatch.launchers import quiet_launcher
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _BLOCK = 256
 _CHUNKS = 64  # of threads that work alone
 _LEAST = 1024  # elements of a chunk
+_BLOCKS_OF_PROCESSOR = 8  # that count
 
 
 class Key(NamedTuple):
@@ -67,50 +68,93 @@ def keys_of(array: DeviceNDArray, number: int, is_descending: bool) -> list[Key]
     return [Key(number, 0, 8, "c", False), *keys] if count == 2 else keys   # those with a NaN come last
 
 
-class _Passes:
-    """The kernels that sort by one kind of key, which is in column number `column`."""
+@functions.once
+def _count_and_move(key: Key, column: int, word: int) -> tuple[Dispatcher[..., Any], Dispatcher[..., Any]]:
+    """Kernels whose threads work alone, for one kind of key, which is in column number `column`."""
+    from cujit import cuda
+    from cujit._kernel_functions import sort as kernels
 
-    def __init__(self, key: Key, column: int, word: int, kind: str) -> None:
-        from cujit import cuda
-        from cujit._kernel_functions import sort as kernels
-
-        digit = kernels.digit_of(column, 8 * word, key.kind, key.is_descending)
-        by_blocks = kind != "cpu"
-        bounds: dict[str, Any] = {"launch_bounds": kernels.WARPS * 32} if by_blocks else {}
-        self.count = cuda.jit((kernels.count_by_blocks if by_blocks else kernels.count_by_threads)(digit), **bounds)
-        self.move = cuda.jit((kernels.move_by_blocks if by_blocks else kernels.move_by_threads)(digit), **bounds)
+    digit = kernels.digit_of(column, 8 * word, key.kind, key.is_descending)
+    return cuda.jit(kernels.count_by_threads(digit)), cuda.jit(kernels.move_by_threads(digit))
 
 
 @functions.once
-def _passes(key: Key, column: int, word: int, kind: str) -> _Passes:
-    return _Passes(key, column, word, kind)
+def _count_all_and_move(key: Key, column: int, word: int, widest: int
+                        ) -> tuple[Dispatcher[..., Any], Dispatcher[..., Any]]:
+    """Kernels whose blocks work together. widest: the bytes of the widest column."""
+    from cujit import cuda, types
+    from cujit._kernel_functions import sort as kernels
+
+    digit = kernels.digit_of(column, 8 * word, key.kind, key.is_descending)
+    stage = types.uint64 if widest > 4 else types.uint32
+    bounds: dict[str, Any] = {"launch_bounds": (kernels.WARPS * 32, 3)}   # more registers than 80 leave too few warps
+    return (cuda.jit(kernels.count_by_blocks(digit, tuple(range(0, key.bits, 8))), **bounds),
+            cuda.jit(kernels.move_by_blocks(digit, stage), **bounds))
 
 
 def sort_arrays(arrays: Sequence[DeviceNDArray], keys: Sequence[Key], stream: StreamLike) -> list[DeviceNDArray]:
     """New arrays, of one axis as these, with the elements in the order of the keys."""
-    from cujit._kernel_functions import sort as kernels
-
-    size, kind = arrays[0].size, need_device().kind
+    size = arrays[0].size
     outs = [loops.vector(size, a.dtype, stream) for a in arrays]
-    passes = [(key, shift) for key in reversed(keys) for shift in range(0, key.bits, 8)]
+    passes = sum(-(-key.bits // 8) for key in keys)
     if size == 0 or not passes:
         return list(arrays) if size else outs
     words = [_word_size(a) for a in arrays]
-    spare = [loops.vector(size, a.dtype, stream) for a in arrays] if len(passes) > 1 else []
-    chunks = -(-size // kernels.TILE) if kind != "cpu" else max(1, min(_CHUNKS, size // _LEAST))
-    number = np.dtype(np.int32 if size < 1 << 31 else np.int64)
-    counts = loops.vector(kernels.DIGITS * chunks, number, stream)
-    threads = kernels.WARPS * 32 if kind != "cpu" else 1
+    columns = [sum(a.dtype.itemsize // word for a, word in zip(arrays[:key.array], words[:key.array], strict=True))
+               + key.word for key in keys]
+    spare = [loops.vector(size, a.dtype, stream) for a in arrays] if passes > 1 else outs
     read = _columns(arrays, words)
-    for done, (key, shift) in enumerate(passes):
-        written = _columns(outs if (len(passes) - done) % 2 else spare, words)
-        column = sum(a.dtype.itemsize // word for a, word in zip(arrays[:key.array], words[:key.array], strict=True))
-        made = _passes(key, column + key.word, words[key.array], kind)
-        quiet_launcher(made.count, chunks, threads, stream)(size, chunks, shift, read, counts)
-        scan(_sum, counts, 0, exclusive=True, out=counts, dtype=number, stream=stream)
-        quiet_launcher(made.move, chunks, threads, stream)(size, chunks, shift, read, counts, written)
-        read = written
+    written = [_columns(outs if (passes - done) % 2 else spare, words) for done in range(passes)]
+    found = list(zip(keys, columns, (words[key.array] for key in keys), strict=True))[::-1]   # the least one first
+    if need_device().kind == "cpu":
+        _sort_by_threads(size, found, read, written, stream)
+    else:
+        _sort_by_blocks(size, found, read, written, max(words), stream)
     return outs
+
+
+def _sort_by_threads(size: int, keys: Sequence[tuple[Key, int, int]], read: Any, written: Sequence[Any],
+                     stream: StreamLike) -> None:
+    from cujit._kernel_functions import sort as kernels
+
+    chunks = max(1, min(_CHUNKS, size // _LEAST))
+    counts = loops.vector(kernels.DIGITS * chunks, np.dtype(np.int64), stream)
+    targets = iter(written)
+    for key, column, word in keys:
+        count, move = _count_and_move(key, column, word)
+        for shift in range(0, key.bits, 8):
+            quiet_launcher(count, chunks, 1, stream)(size, chunks, shift, read, counts)
+            scan(_sum, counts, 0, exclusive=True, out=counts, dtype=counts.dtype, stream=stream)
+            target = next(targets)
+            quiet_launcher(move, chunks, 1, stream)(size, chunks, shift, read, counts, target)
+            read = target
+
+
+def _sort_by_blocks(size: int, keys: Sequence[tuple[Key, int, int]], read: Any, written: Sequence[Any], widest: int,
+                    stream: StreamLike) -> None:
+    from cujit._kernel_functions import sort as kernels
+
+    threads, tiles = kernels.WARPS * 32, -(-size // kernels.TILE)
+    number = np.dtype(np.int32 if size < 1 << 29 else np.int64)   # four times the number of elements fits
+    counts = device_array((len(written), kernels.DIGITS), np.int64, stream=stream)
+    clear(counts, stream)
+    row, rows = 0, []
+    for key, column, word in keys:
+        count, _ = _count_all_and_move(key, column, word, widest)
+        blocks = min(tiles, need_device().MULTIPROCESSOR_COUNT * _BLOCKS_OF_PROCESSOR)
+        quiet_launcher(count, blocks, threads, stream)(size, row, read, counts)
+        rows.append(row)
+        row += -(-key.bits // 8)
+    scan(_sum, counts, 0, exclusive=True, out=counts, dtype=counts.dtype, stream=stream)
+    shown = loops.vector(tiles * kernels.DIGITS + 1, number, stream)
+    targets = iter(written)
+    for (key, column, word), row in zip(keys, rows, strict=True):
+        _, move = _count_all_and_move(key, column, word, widest)
+        for k, shift in enumerate(range(0, key.bits, 8)):
+            clear(shown, stream)
+            target = next(targets)
+            quiet_launcher(move, tiles, threads, stream)(size, shift, row + k, read, counts, shown, target)
+            read = target
 
 
 def _columns(arrays: Sequence[DeviceNDArray], words: Sequence[int]) -> tuple[DeviceNDArray, ...]:

@@ -5,11 +5,12 @@ result as the values' type; put, get, shared and of_lane... are those of cujit._
 """
 from cujit import cuda
 from cujit._kernel_functions.axis_reduction import STRIP
-from cujit.types import int32
+from cujit.types import int32, int64, uint64
 
 NOTHING, AGGREGATE, PREFIX = 0, 1, 2  # what a tile has shown: nothing yet, its own sum, that of all up to it
 WARPS = 8  # of a block
 ALL_LANES = 0xFFFFFFFF
+HALF = uint64(32)  # of a word
 
 
 # --- threads that do not meet: sums of parts, sums up to each part, elements -----------------------------------------
@@ -99,12 +100,15 @@ def clear(words):
         words[i] = 0
 
 
-def of_tiles(combine, load, load_packet, save, save_packet, functions, width, rows, has_start, is_exclusive):
+def of_tiles(combine, load, load_packet, save, save_packet, functions, width, rows, has_start, is_exclusive, leaf):
     """A block for each tile: WARPS ranges of `rows` rows, each a packet of `width` elements for each lane.
 
     Blocks take their tiles in the order in which they begin, so that those before have begun, too. Each shows what its
     tile has, looks back over those before until one shows what all up to it have, and shows the same of its own
     (Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back").
+
+    leaf: the type of values of one leaf that fit into half a word: what is shown and the value are one word, and no
+    fence comes between. None: values are in arrays of their own.
     """
     row = 32 * width
     of_a_warp = rows * row
@@ -128,51 +132,65 @@ def of_tiles(combine, load, load_packet, save, save_packet, functions, width, ro
                 value = combine(earlier, value)
         return value
 
-    def show(tile, what, value, flags, arrays):
+    def show_word(tile, what, value, words, arrays):
+        bits = cuda.local.array(1, uint64)
+        bits[0] = uint64(0)
+        put((bits.view(leaf),), 0, value)
+        cuda.atomic.exch(words, tile, bits[0] | uint64(what) << HALF)
+
+    def word_shown_by(i, words, aggregates, prefixes):
+        bits = cuda.local.array(1, uint64)
+        bits[0] = cuda.ldcv(words, i)
+        while bits[0] >> HALF == uint64(NOTHING):
+            bits[0] = cuda.ldcv(words, i)
+        return int64(bits[0] >> HALF), get((bits.view(leaf),), 0)
+
+    def show_in_array(tile, what, value, words, arrays):
         put(arrays, tile, value)
         cuda.threadfence()
-        cuda.atomic.exch(flags, tile, what)
+        cuda.atomic.exch(words, tile, what)
 
-    def shown_by(i, flags):
-        what = cuda.ldcv(flags, i)
+    def shown_in_arrays_by(i, words, aggregates, prefixes):
+        what = int64(cuda.ldcv(words, i))
         while what == NOTHING:
-            what = cuda.ldcv(flags, i)
-        return what
+            what = int64(cuda.ldcv(words, i))
+        cuda.threadfence()
+        return what, get_from_l2(prefixes, i) if what == PREFIX else get_from_l2(aggregates, i)
 
-    def window(last, lane, flags, aggregates, prefixes):
+    show, shown_by = (show_in_array, shown_in_arrays_by) if leaf is None else (show_word, word_shown_by)
+
+    def window(last, lane, words, aggregates, prefixes):
         """(what tiles up to `last` have, in lane 0, as far back as one shows a prefix or 32 of them; whether one did).
         """
         i = max(last - lane, 0)   # below tile 0, which shows a prefix, nothing is taken
-        what = shown_by(i, flags)
-        cuda.threadfence()
-        value = get_from_l2(prefixes, i) if what == PREFIX else get_from_l2(aggregates, i)
+        what, value = shown_by(i, words, aggregates, prefixes)
         ends = cuda.ballot_sync(ALL_LANES, what == PREFIX)
         return over_older_lanes(value, lane, cuda.ffs(ends) if ends != 0 else 32), ends != 0
 
-    def look_back(tile, lane, flags, aggregates, prefixes):
+    def look_back(tile, lane, words, aggregates, prefixes):
         """What all tiles before this one have, in lane 0."""
         last = tile - 1
-        value, is_done = window(last, lane, flags, aggregates, prefixes)
+        value, is_done = window(last, lane, words, aggregates, prefixes)
         while not is_done:
             last -= 32
-            earlier, is_done = window(last, lane, flags, aggregates, prefixes)
+            earlier, is_done = window(last, lane, words, aggregates, prefixes)
             value = combine(earlier, value)
         return value
 
-    def before_the_tile(tile, total, start, lane, flags, aggregates, prefixes, of_before):
+    def before_the_tile(tile, total, start, lane, words, aggregates, prefixes, of_before):
         """Run by one warp: shows what the tile has, and puts what is before it where the block finds it."""
         if tile > 0:
             if lane == 0:
-                show(tile, AGGREGATE, total, flags, aggregates)
-            value = look_back(tile, lane, flags, aggregates, prefixes)
+                show(tile, AGGREGATE, total, words, aggregates)
+            value = look_back(tile, lane, words, aggregates, prefixes)
             if lane == 0:
                 put(of_before, 0, value)
-                show(tile, PREFIX, combine(value, total), flags, prefixes)
+                show(tile, PREFIX, combine(value, total), words, prefixes)
         elif lane == 0:
             if has_start:
                 put(of_before, 0, from_leaves(start))
                 total = combine(from_leaves(start), total)
-            show(tile, PREFIX, total, flags, prefixes)
+            show(tile, PREFIX, total, words, prefixes)
 
     def load_tile(sources, size, first, is_whole, items):
         if is_whole:
@@ -229,13 +247,13 @@ def of_tiles(combine, load, load_packet, save, save_packet, functions, width, ro
                 for k in range(j * width, (j + 1) * width):
                     put(items, k, combine(more, get(items, k)))
 
-    def scan_of_tiles(size, start, sources, targets, flags, aggregates, prefixes):
-        """flags: one for each tile, and behind them the number of the next one; all 0."""
+    def scan_of_tiles(size, start, sources, targets, words, aggregates, prefixes):
+        """words: one for each tile, and behind them the number of the next one; all 0, and of 64 bits with a leaf."""
         lane, warp = cuda.threadIdx.x & 31, cuda.threadIdx.x >> 5
         number = cuda.shared.array(1, int32)
         of_warps, of_before = shared(WARPS), shared(1)
         if cuda.threadIdx.x == 0:
-            number[0] = cuda.atomic.add(flags, flags.size - 1, 1)
+            number[0] = cuda.atomic.add(words, words.size - 1, 1)
         cuda.syncthreads()
         tile = number[0]
         first = tile * tile_size + warp * of_a_warp + lane * width
@@ -253,7 +271,7 @@ def of_tiles(combine, load, load_packet, save, save_packet, functions, width, ro
             if w + 1 == warp:
                 before = total
         if warp == 0:
-            before_the_tile(tile, total, start, lane, flags, aggregates, prefixes, of_before)
+            before_the_tile(tile, total, start, lane, words, aggregates, prefixes, of_before)
         cuda.syncthreads()
         if has_start or tile > 0:
             earlier = get(of_before, 0)

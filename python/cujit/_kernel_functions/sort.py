@@ -3,15 +3,17 @@
 Elements are columns: tuples of arrays of one axis, of unsigned integers, which are moved together. digit(columns, r,
 shift) is what element r is sorted by in one pass, move(targets, place, columns, r) copies it. Each pass counts the
 digits of chunks, a scan of these counts makes the places at which a chunk's elements of each digit begin, and the
-chunks move their elements.
+chunks move their elements. Blocks count for all passes at once, and learn from each other where their elements begin.
 """
 from cujit import cuda
-from cujit.types import int32, int64, uint64
+from cujit._kernel_functions.scan import AGGREGATE, PREFIX
+from cujit.types import int32, int64, uint8, uint32, uint64
 
 DIGITS = 256
 WARPS = 8  # of a block
 ROWS = 16  # elements of a thread
 TILE = WARPS * ROWS * 32
+RANK_BITS = 16
 ALL_LANES = 0xFFFFFFFF
 RUN = 16  # indices that a thread sorts alone
 
@@ -93,65 +95,139 @@ def move_by_threads(digit):
     return move_elements
 
 
-# --- blocks ----------------------------------------------------------------------------------------------------------
+# --- blocks, in one pass over memory for each digit ------------------------------------------------------------------
 
-def count_by_blocks(digit):
-    """A block for each chunk of TILE elements, of WARPS warps."""
+def count_by_blocks(digit, shifts):
+    """How often each digit comes, for all passes of one kind of key at once: counts[row + k] are those of shifts[k]."""
 
-    def count_digits(size, chunks, shift, columns, counts):
-        found = cuda.shared.array(DIGITS, int32)
-        thread, chunk = cuda.threadIdx.x, cuda.blockIdx.x
-        found[thread] = 0
+    def count_digits(size, row, columns, counts):
+        found = cuda.shared.array((len(shifts), DIGITS), int32)
+        thread = cuda.threadIdx.x
+        for k in range(len(shifts)):
+            found[k, thread] = 0
         cuda.syncthreads()
-        for k in range(ROWS):
-            r = chunk * TILE + k * WARPS * 32 + thread
-            if r < size:
-                cuda.atomic.add(found, digit(columns, r, shift), 1)
+        for r in range(cuda.grid(1), size, cuda.gridsize(1)):
+            for k, shift in enumerate(shifts):
+                cuda.atomic.add(found, (k, digit(columns, r, shift)), 1)
         cuda.syncthreads()
-        counts[thread * chunks + chunk] = found[thread]
+        for k in range(len(shifts)):
+            cuda.atomic.add(counts, (row + k, thread), found[k, thread])
 
     return count_digits
 
 
-def move_by_blocks(digit):
-    """Each warp has ROWS rows of 32 neighbours; lanes of a row with the same digit find each other."""
+def move_by_blocks(digit, stage_type):
+    """A block for each tile of TILE elements. stage_type: an unsigned integer as wide as the widest column.
 
-    def move_elements(size, chunks, shift, columns, counts, targets):
-        found = cuda.shared.array((WARPS, DIGITS), int32)
-        thread, chunk = cuda.threadIdx.x, cuda.blockIdx.x
+    Lanes of a row with the same digit find each other, thus each element its rank among those of its digit in the
+    tile. A thread for each digit shows how many the tile has of it, and looks back over the tiles before until one
+    shows how many all up to it have (Adinets and Merrill, "Onesweep"). A word of `shown` is four times the number and
+    what it counts, so that one load has both. The elements are put in order in shared memory, from where neighbours
+    go to neighbouring places.
+    """
+
+    def look_back(shown, tile, thread):
+        """How many elements of the thread's digit are in all tiles before."""
+        found, i = 0, (tile - 1) * DIGITS + thread
+        what = AGGREGATE
+        while what != PREFIX and i >= 0:
+            word = cuda.ldcv(shown, i)
+            while word == 0:
+                word = cuda.ldcv(shown, i)
+            what = word & 3
+            found += word >> 2
+            i -= DIGITS
+        return found
+
+    def sum_of_lower_digits(value, thread, of_warps):
+        """The sum of what the threads before have: one value for each digit."""
         lane, warp = thread & 31, thread >> 5
+        total = int32(value)
+        for distance in (1, 2, 4, 8, 16):
+            below = cuda.shfl_up_sync(ALL_LANES, total, distance)
+            if lane >= distance:
+                total += below
+        if lane == 31:
+            of_warps[warp] = total
+        cuda.syncthreads()
+        before = 0
+        for w in range(WARPS):
+            if w < warp:
+                before += of_warps[w]
+        return before + total - int32(value)
+
+    def lanes_with(d, is_there):
+        same = uint32(cuda.ballot_sync(ALL_LANES, is_there))
+        for bit in range(8):
+            is_set = (d >> bit) & 1 != 0
+            ones = uint32(cuda.ballot_sync(ALL_LANES, is_set))
+            same &= ones if is_set else ~ones
+        return same
+
+    def move_elements(size, shift, row, columns, starts, shown, targets):
+        """starts[row, d]: the first place of digit d. shown: one word for each tile and digit, and behind them the
+        number of the next tile; all 0."""
+        found = cuda.shared.array((WARPS, DIGITS), int32)
+        firsts = cuda.shared.array(DIGITS, int64)
+        digits = cuda.shared.array(TILE, uint8)
+        staged = cuda.shared.array(TILE, stage_type)
+        of_warps, number = cuda.shared.array(WARPS, int32), cuda.shared.array(1, int64)
+        thread = cuda.threadIdx.x
+        lane, warp = thread & 31, thread >> 5
+        if thread == 0:
+            number[0] = cuda.atomic.add(shown, shown.size - 1, 1)
         for w in range(WARPS):
             found[w, thread] = 0
         cuda.syncthreads()
-        ranks, digits = cuda.local.array(ROWS, int32), cuda.local.array(ROWS, int32)
-        first = chunk * TILE + warp * ROWS * 32 + lane
+        tile = number[0]
+        count = min(TILE, size - tile * TILE)
+        first = tile * TILE + warp * ROWS * 32 + lane
+        places = cuda.local.array(ROWS, int32)   # until all are known, a rank, and above RANK_BITS a digit
         for k in range(ROWS):
             r = first + k * 32
-            d = DIGITS   # behind the end: no digit has it
-            if r < size:
-                d = digit(columns, r, shift)
-            same = cuda.match_any_sync(ALL_LANES, d)
-            below = cuda.popc(same & cuda.lanemask_lt())
-            before = 0
-            if d < DIGITS:
-                before = found[warp, d]
+            is_there = r < size
+            d = int32(digit(columns, r if is_there else 0, shift))
+            same = lanes_with(d, is_there)
+            below = cuda.popc(same & uint32(cuda.lanemask_lt()))
+            before = found[warp, d]
             cuda.syncwarp()
-            if below == 0 and d < DIGITS:
+            if is_there and below == 0:
                 found[warp, d] = before + cuda.popc(same)
             cuda.syncwarp()
-            ranks[k], digits[k] = before + below, d
+            places[k] = before + below | d << RANK_BITS
         cuda.syncthreads()
-        before = 0
-        for w in range(WARPS):   # each thread has a digit: what warps before have of it
+        total = 0
+        for w in range(WARPS):   # each thread has a digit from here on
+            total += found[w, thread]
+        cuda.atomic.exch(shown, tile * DIGITS + thread, 4 * total + (PREFIX if tile == 0 else AGGREGATE))
+        local = sum_of_lower_digits(total, thread, of_warps)
+        before = local
+        for w in range(WARPS):
             own = found[w, thread]
             found[w, thread] = before
             before += own
+        earlier = 0
+        if tile > 0:
+            earlier = look_back(shown, tile, thread)
+            cuda.atomic.exch(shown, tile * DIGITS + thread, 4 * (earlier + total) + PREFIX)
+        firsts[thread] = starts[row, thread] + earlier - local
         cuda.syncthreads()
         for k in range(ROWS):
-            d = digits[k]
-            if d < DIGITS:
-                place = counts[d * chunks + chunk] + found[warp, d] + ranks[k]
-                move(targets, place, columns, first + k * 32)
+            if first + k * 32 < size:
+                d = places[k] >> RANK_BITS
+                place = found[warp, d] + (places[k] & (1 << RANK_BITS) - 1)
+                places[k] = place
+                digits[place] = d
+        for target, column in zip(targets, columns):
+            for k in range(ROWS):
+                if first + k * 32 < size:
+                    staged[places[k]] = column[first + k * 32]
+            cuda.syncthreads()
+            for k in range(ROWS):
+                i = k * WARPS * 32 + thread
+                if i < count:
+                    target[firsts[digits[i]] + i] = staged[i]
+            cuda.syncthreads()
 
     return move_elements
 
