@@ -218,6 +218,8 @@ static bool launch_with_state(const JitSpecialization *specialization, const RtL
         launch_state_make(specialization, launch, &state, diag) && launch_raising(specialization, *launch, ran, diag);
     if (*ran && launch_state_read(&state, launch->stream, ok ? diag : &unread) && launch->overflows)
         launch_state_overflows(specialization, launch, &state, launch->overflows);
+    if (*ran && state.words && !diag_failed(diag))
+        launch_state_fault(specialization, launch, &state, diag);
     ok = ok && !diag_failed(diag);
     return launch_state_release(&state, diag) && ok;
 }
@@ -233,7 +235,7 @@ static bool launch_this(const JitSpecialization *specialization, RtLaunch launch
                         Diag *diag)
 {
     if ((specialization->has_notes || specialization->has_state) && rt_graph_recorded())
-        return *ran = diag_fail(diag, NULL, DIAG_CAPTURE, "a kernel with check=\"overflow\"",
+        return *ran = diag_fail(diag, NULL, DIAG_CAPTURE, "a kernel with check=\"overflow\" or \"race\"",
                                 "it tells at its return; overflow=raise raises later");
     if (!specialization->has_notes)
         return launch_telling(specialization, &launch, ran, diag);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "jit/shadow_plan.h"
 
 /* --- making ------------------------------------------------------------------------------------------------------------ */
 
@@ -20,15 +21,48 @@ static void write_parameter(const JitSpecialization *specialization, const RtLau
     memcpy((uint8_t *)launch->parameters + field[1].offset, &extent, sizeof extent);
 }
 
+static bool write_words(const LaunchState *state, const int64_t *words, size_t place, size_t count, Diag *diag)
+{
+    return !count || rt_copy_to_device(state->device, state->pointer + place * sizeof *words, words,
+                                       count * sizeof *words, NULL, diag);
+}
+
+static bool write_shadow(const LaunchState *state, const ShadowPlan *plan, Diag *diag)
+{
+    return !plan->ranges || (write_words(state, plan->header, 0, STATE_NOTES, diag) &&
+                             write_words(state, plan->ranges, (size_t)plan->header[STATE_RANGES_AT],
+                                         (size_t)plan->range_count * RANGE_WORDS, diag));
+}
+
+static bool make_memory(LaunchState *state, Diag *diag)
+{
+    size_t size = state->count * sizeof *state->words;
+    return rt_allocate_ordered(state->device, size, &state->pointer, diag) &&
+           rt_fill(state->device, state->pointer, 0, size, NULL, diag);
+}
+
+static bool make_plan(const JitSpecialization *specialization, const RtLaunch *launch, ShadowPlan *plan, Diag *diag)
+{
+    enum { SHARED_SIZE = 1 }; /* CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES */
+    int shared;
+    return !specialization->granule ||
+           (rt_kernel_attribute(specialization->kernel, SHARED_SIZE, &shared, diag) &&
+            shadow_plan_make(specialization, launch, (uint64_t)shared + launch->dynamic_shared, plan->count, plan,
+                             diag));
+}
+
 bool launch_state_make(const JitSpecialization *specialization, const RtLaunch *launch, LaunchState *state, Diag *diag)
 {
-    size_t words = STATE_NOTES + (size_t)specialization->exception_count * NOTE_WORDS, size = words * sizeof(int64_t);
-    *state = (LaunchState){.device = specialization->device, .count = words};
-    bool ok = rt_allocate_ordered(state->device, size, &state->pointer, diag) &&
-              rt_fill(state->device, state->pointer, 0, size, NULL, diag) &&
-              rt_stream_synchronize(state->device, NULL, diag);
+    size_t notes = specialization->has_notes ? specialization->exception_count : 0;
+    ShadowPlan plan = {.count = STATE_NOTES + notes * NOTE_WORDS};
+    *state = (LaunchState){.device = specialization->device, .read_count = plan.count};
+    bool ok = make_plan(specialization, launch, &plan, diag);
+    state->count = plan.count;
+    ok = ok && make_memory(state, diag) && write_shadow(state, &plan, diag) &&
+         rt_stream_synchronize(state->device, NULL, diag);
     if (ok)
-        write_parameter(specialization, launch, state->pointer, words);
+        write_parameter(specialization, launch, state->pointer, state->count);
+    shadow_plan_free(&plan);
     return ok;
 }
 
@@ -36,9 +70,9 @@ bool launch_state_make(const JitSpecialization *specialization, const RtLaunch *
 
 bool launch_state_read(LaunchState *state, RtStream *stream, Diag *diag)
 {
-    state->words = memory_new(state->count * sizeof *state->words, diag);
+    state->words = memory_new(state->read_count * sizeof *state->words, diag);
     return state->words && rt_stream_synchronize(state->device, stream, diag) &&
-           rt_copy_to_host(state->device, state->words, state->pointer, state->count * sizeof *state->words, NULL,
+           rt_copy_to_host(state->device, state->words, state->pointer, state->read_count * sizeof *state->words, NULL,
                            diag);
 }
 
@@ -84,4 +118,27 @@ void launch_state_overflows(const JitSpecialization *specialization, const RtLau
         write_index(records[i].first.block_index, number / STATE_THREADS, launch->grid);
         memcpy(records[i].first.slots, found + CASE_OPERANDS, sizeof records[i].first.slots);
     }
+}
+
+bool launch_state_fault(const JitSpecialization *specialization, const RtLaunch *launch, const LaunchState *state,
+                        Diag *diag)
+{
+    const int64_t *words = state->words;
+    ExceptionRecord *raised = &diag->raised;
+    if (!words[STATE_FAULT])
+        return true;
+    diag_fail(diag, NULL, DIAG_KERNEL_EXCEPTION, "a thread of a kernel raised an exception");
+    *raised = (ExceptionRecord){.code = (uint32_t)words[STATE_SITE], .tag = specialization->tag};
+    write_index(raised->thread_index, (uint64_t)words[STATE_THREAD], launch->block);
+    write_index(raised->block_index, (uint64_t)words[STATE_BLOCK], launch->grid);
+    memcpy(raised->slots, words + STATE_SLOTS, sizeof raised->slots);
+    int32_t earlier[3];
+    uint64_t *slots = raised->slots, block = slots[FAULT_EARLIER_BLOCK], thread = slots[FAULT_EARLIER_THREAD];
+    write_index(earlier, block, launch->grid);
+    for (int axis = 0; axis < 3; axis++)
+        slots[FAULT_EARLIER_BLOCK + axis] = (uint64_t)earlier[axis];
+    write_index(earlier, thread, launch->block);
+    for (int axis = 0; axis < 3; axis++)
+        slots[FAULT_EARLIER_THREAD + axis] = (uint64_t)earlier[axis];
+    return false;
 }

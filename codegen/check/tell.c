@@ -1,5 +1,5 @@
 /* Watchers are functions of the module like any other: what is told becomes calls of them, with the state of the launch in
- * hand. A thread keeps what it knows of itself in a local array, which begins with the kernel. */
+ * hand, and so do barriers and what else threads meet at where races are looked for. A thread keeps what it knows of itself in a local array, which begins with the kernel. */
 #include "codegen/check/tell.h"
 
 #include <string.h>
@@ -101,7 +101,155 @@ static void tell_note(Rewrite *rewrite, const Telling *telling, IrValue *note)
     rewrite_drop(rewrite, note);
 }
 
+/* --- accesses --------------------------------------------------------------------------------------------------------- */
+
+/* Whether its bits fit a number. */
+static bool has_bits(const Type *type)
+{
+    return type->kind == TYPE_BOOL || type->kind == TYPE_INT || type->kind == TYPE_UINT || type->kind == TYPE_FLOAT;
+}
+
+static IrValue *bits_of(Rewrite *rewrite, IrValue *value)
+{
+    const Type *type = value->type;
+    if (type->kind == TYPE_FLOAT) {
+        const Type *same = type->size == 8 ? TYPE_OF(INT64) : type->size == 4 ? TYPE_OF(INT32) : TYPE_OF(INT16);
+        value = rewrite_emit(rewrite, IR_BITCAST, same, 1, &value);
+    }
+    return value->type == TYPE_OF(INT64) ? value : rewrite_emit(rewrite, IR_CONVERT, TYPE_OF(INT64), 1, &value);
+}
+
+static IrValue *address_of(Rewrite *rewrite, const IrValue *watch)
+{
+    const Type *array = watch->operands[0]->type;
+    const Type *element = type_array_like(rewrite->module->arena, array, 0, LAYOUT_C);
+    IrValue *place = rewrite_emit(rewrite, IR_SUBARRAY, element, 1u + array->ndim, watch->operands);
+    return rewrite_emit(rewrite, IR_ADDRESS, TYPE_OF(INT64), 1, &place);
+}
+
+/* Past the first cache, as another thread may have left it. */
+static IrValue *bits_in_memory(Rewrite *rewrite, const IrValue *watch)
+{
+    const Type *array = watch->operands[0]->type;
+    IrValue *load = rewrite_emit(rewrite, IR_LOAD, array->element, 1u + array->ndim, watch->operands);
+    load->hint = IR_HINT_CV;
+    return bits_of(rewrite, load);
+}
+
+static void keep_own(Rewrite *rewrite, const Telling *telling, uint32_t place, IrValue *value)
+{
+    IrValue *operands[3] = {telling->own, number(rewrite, place), value};
+    rewrite_emit(rewrite, IR_STORE, &type_none, 3, operands);
+}
+
+/* Where the watcher suspects a race, it is told what the memory has, and the indices for the report. */
+static void tell_race(Rewrite *rewrite, const Telling *telling, const IrValue *watch, IrValue *const *told)
+{
+    const Type *array = watch->operands[0]->type;
+    for (uint32_t axis = 0; axis < array->ndim; axis++)
+        keep_own(rewrite, telling, OWN_INDICES + axis, watch->operands[1 + axis]);
+    keep_own(rewrite, telling, OWN_NDIM, number(rewrite, array->ndim));
+    IrValue *numbers[6] = {told[1], told[2],
+                           told[3], told[4],
+                           told[5], has_bits(array->element) ? bits_in_memory(rewrite, watch) : number(rewrite, 0)};
+    tell(rewrite, telling, WATCHER_RACE, numbers);
+}
+
+static void tell_access(Rewrite *rewrite, const Telling *telling, IrValue *watch)
+{
+    const Type *array = watch->operands[0]->type;
+    bool has_value = watch->operand_count > 1u + array->ndim, has = has_bits(array->element);
+    WatchKind kind = watch->hint == WATCH_COPY ? WATCH_READ : (WatchKind)watch->hint;
+    IrValue *numbers[6] = {address_of(rewrite, watch),
+                           number(rewrite, array->element->size),
+                           number(rewrite, kind),
+                           number(rewrite, watch->index),
+                           number(rewrite, has),
+                           has && has_value ? bits_of(rewrite, watch->operands[1 + array->ndim]) : number(rewrite, 0)};
+    IrValue *said[2] = {tell(rewrite, telling, WATCHER_ACCESS, numbers), number(rewrite, 0)};
+    IrBlock *seldom = rewrite_unless(rewrite, rewrite_emit(rewrite, IR_EQ, TYPE_OF(BOOL), 2, said));
+    IrBlock *next = rewrite->block;
+    rewrite->block = seldom;
+    tell_race(rewrite, telling, watch, numbers);
+    ir_jump(rewrite->block, next, rewrite->pos);
+    rewrite->block = next;
+}
+
+static void tell_watch(Rewrite *rewrite, const Telling *telling, IrValue *watch)
+{
+    if (ir_watches_access(watch))
+        tell_access(rewrite, telling, watch);
+    else if (watch->hint == WATCH_FENCE)
+        tell(rewrite, telling, WATCHER_FENCE, NULL);
+    rewrite_drop(rewrite, watch);
+}
+
+/* --- threads that meet -------------------------------------------------------------------------------------------------- */
+
+static IrValue *mask_of(Rewrite *rewrite, const IrValue *meeting)
+{
+    IrValue *mask = meeting->operands[0];
+    return rewrite_emit(rewrite, IR_CONVERT, TYPE_OF(INT64), 1, &mask);
+}
+
+static void tell_meeting(Rewrite *rewrite, const Telling *telling, IrValue *value)
+{
+    IrValue *all = NULL;
+    switch (intrinsic_info[value->intrinsic].family) {
+    case FAMILY_BLOCK_BARRIER:
+    case FAMILY_BLOCK_VOTE:
+        tell(rewrite, telling, WATCHER_MEETING, NULL);
+        rewrite_keep(rewrite, value);
+        tell(rewrite, telling, WATCHER_BARRIER, NULL);
+        return;
+    case FAMILY_NUMBERED_BARRIER:
+        tell(rewrite, telling, WATCHER_MEETING, NULL);
+        tell(rewrite, telling, WATCHER_RELEASE, NULL);
+        rewrite_keep(rewrite, value);
+        tell(rewrite, telling, WATCHER_ACQUIRE, NULL);
+        return;
+    case FAMILY_CLUSTER_BARRIER:
+        tell(rewrite, telling, WATCHER_MEETING, NULL);
+        tell(rewrite, telling, WATCHER_RELEASE, NULL);
+        rewrite_keep(rewrite, value);
+        tell(rewrite, telling, WATCHER_GRID, NULL);
+        return;
+    case FAMILY_GRID_BARRIER:
+        tell(rewrite, telling, WATCHER_MEETING, NULL);
+        tell(rewrite, telling, WATCHER_GRID_MEETING, NULL);
+        rewrite_keep(rewrite, value);
+        tell(rewrite, telling, WATCHER_GRID, NULL);
+        return;
+    case FAMILY_WARP_BARRIER:
+    case FAMILY_SHUFFLE:
+    case FAMILY_VOTE:
+    case FAMILY_MATCH:
+    case FAMILY_WARP_REDUCTION:
+        tell(rewrite, telling, WATCHER_MEETING, NULL);
+        rewrite_keep(rewrite, value);
+        all = mask_of(rewrite, value);
+        tell(rewrite, telling, WATCHER_LANES, &all);
+        return;
+    case FAMILY_MMA:
+    case FAMILY_LDMATRIX:
+        rewrite_keep(rewrite, value);
+        all = number(rewrite, -1);
+        tell(rewrite, telling, WATCHER_LANES, &all);
+        return;
+    default: return;
+    }
+}
+
 /* --- functions --------------------------------------------------------------------------------------------------------- */
+
+static bool is_library(const SourceFunction *function) { return function && function->is_library; }
+
+/* What is at fault in the library is told of at the user's call. */
+static void note_call(Rewrite *rewrite, const Telling *telling, const IrValue *call)
+{
+    if (rewrite->module->granule && !is_library(call->pos.function) && is_library(call->callee->source))
+        keep_own(rewrite, telling, OWN_CALL_LINE, number(rewrite, call->pos.line));
+}
 
 static void pass_on(Rewrite *rewrite, const Telling *telling, IrValue *call)
 {
@@ -118,7 +266,7 @@ static void pass_on(Rewrite *rewrite, const Telling *telling, IrValue *call)
 static void begin(Rewrite *rewrite, Telling *telling)
 {
     IrStorage *storage = ARENA_NEW(rewrite->module->arena, IrStorage);
-    *storage = (IrStorage){.shape = {OWN_WORDS}};
+    *storage = (IrStorage){.shape = {rewrite->module->granule ? OWN_WORDS : OWN_WORDS_OF_NOTES}};
     telling->own = rewrite_emit(rewrite, IR_LOCAL, &type_words, 0, NULL);
     telling->own->storage = storage;
     tell(rewrite, telling, WATCHER_BEGIN, NULL);
@@ -131,8 +279,42 @@ static void tell_value(Rewrite *rewrite, IrValue *value, void *user)
         begin(rewrite, telling);
     if (value->op == IR_NOTE)
         tell_note(rewrite, telling, value);
-    else if (value->op == IR_CALL && tells(value->callee))
+    else if (value->op == IR_WATCH)
+        tell_watch(rewrite, telling, value);
+    else if (value->op == IR_INTRINSIC && rewrite->module->granule)
+        tell_meeting(rewrite, telling, value);
+    else if (value->op == IR_CALL && tells(value->callee)) {
+        note_call(rewrite, telling, value);
         pass_on(rewrite, telling, value);
+    }
+}
+
+/* --- cells ------------------------------------------------------------------------------------------------------------ */
+
+/* The most bytes that each such access is a multiple of, and begins at a multiple of: a cell is all of it or nothing. */
+static uint32_t granule_of(const IrValue *watch, uint32_t granule)
+{
+    const Type *array = watch->operands[0]->type;
+    uint32_t size = array->element->size, alignment = type_element_alignment(array);
+    while (granule > 1 && (size % granule || alignment % granule))
+        granule /= 2;
+    return granule;
+}
+
+/* 0: no access is told of. */
+static uint32_t granule_of_module(const IrModule *module)
+{
+    enum { LARGEST = 8 };
+    uint32_t granule = LARGEST;
+    bool is_told = false;
+    for (const IrFunc *function = module->first; function != module->first_watcher; function = function->next)
+        for (const IrBlock *block = function->first; block; block = block->next)
+            for (const IrValue *value = block->first; value; value = value->next)
+                if (value->op == IR_WATCH && ir_watches_access(value)) {
+                    granule = granule_of(value, granule);
+                    is_told = true;
+                }
+    return is_told ? granule : 0;
 }
 
 /* --- the module -------------------------------------------------------------------------------------------------------- */
@@ -170,24 +352,33 @@ static void drop_unused(IrModule *module)
     *place = NULL;
 }
 
+static void drop_watch(Rewrite *rewrite, IrValue *value, void *user)
+{
+    (void)user;
+    if (value->op == IR_WATCH)
+        rewrite_drop(rewrite, value);
+}
+
 void check_tell(IrModule *module)
 {
     Telling telling = {0};
-    if (!module->has_notes) {
-        drop_unused(module);
-        return;
-    }
-    for (IrFunc *function = module->first; function != module->first_watcher; function = function->next)
+    module->granule = granule_of_module(module);
+    module->has_state = module->has_notes || module->granule;
+    for (IrFunc *function = module->first; module->has_state && function != module->first_watcher;
+         function = function->next)
         if (tells(function))
             add_parameters(function);
     for (IrFunc *function = module->first; function != module->first_watcher; function = function->next) {
         if (!tells(function))
             continue;
+        if (!module->has_state) {
+            rewrite_function(function, drop_watch, NULL);
+            continue;
+        }
         uint32_t count = function->parameter_count;
         telling.state = function->parameters[function->is_kernel ? count - 1 : count - 2];
         telling.own = function->is_kernel ? NULL : function->parameters[count - 1];
         rewrite_function(function, tell_value, &telling);
     }
     drop_unused(module);
-    module->has_state = true;
 }

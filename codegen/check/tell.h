@@ -4,7 +4,7 @@
 
 #include "core/ir/ir.h"
 
-/* In the place of each NOTE of the module. Every function gets the launch's state and what the thread keeps as its last
+/* In the place of each NOTE and WATCH of the module. Every function gets the launch's state and what the thread keeps as its last
  * parameters, the kernel the state alone. Watchers that nothing calls are taken away. */
 void check_tell(IrModule *module);
 

@@ -68,7 +68,11 @@ static LLVMValueRef call_assembly(Emitter *emitter, const IrFunc *ir)
     for (uint32_t i = 0; i < ir->parameter_count; i++)
         arguments[i] = LLVMBuildBitCast(emitter->builder, emitter->parameters[i],
                                         register_type(emitter, ir->parameter_types[i]), "");
-    return LLVMBuildCall2(emitter->builder, type, code, arguments, ir->parameter_count, "");
+    LLVMValueRef call = LLVMBuildCall2(emitter->builder, type, code, arguments, ir->parameter_count, "");
+    if (!ir->assembly_is_pure) /* a barrier, for all that is known */
+        LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                 enum_attribute(emitter, "convergent", 0));
+    return call;
 }
 
 static void return_result(Emitter *emitter, const IrFunc *ir, LLVMValueRef result)

@@ -21,7 +21,37 @@ typedef struct WatcherInfo {
 extern const WatcherInfo watcher_info[WATCHER_COUNT];
 
 /* Words of the state. */
-enum { STATE_NOTES = 64 }; /* NOTE_WORDS for each exception of the module */
+enum {
+    STATE_FAULT, /* 1 once a thread has found one: it writes those up to STATE_SLOTS, the host reads them behind the launch */
+    STATE_SITE,
+    STATE_THREAD, /* its number in the block */
+    STATE_BLOCK, /* its number in the grid */
+    STATE_SLOTS, /* EXCEPTION_SLOTS: those of watch_kind.h, where the earlier block and thread are a number each */
+    STATE_RELEASES = 32, /* how often a thread has told others of what it did */
+    STATE_SHIFT, /* a cell of the shadow is of 1 << so many bytes; what follows is written by the host before the launch */
+    STATE_RANGES, /* their count */
+    STATE_RANGES_AT, /* places of these, in words */
+    STATE_BLOCKS_AT,
+    STATE_SLABS, /* of shared memory; blocks take turns */
+    STATE_SLAB_CELLS,
+    STATE_SLABS_AT,
+    STATE_NOTES = 64 /* NOTE_WORDS for each exception of the module */
+};
+
+/* Words of a range of global memory. */
+enum {
+    RANGE_BEGIN, /* addresses */
+    RANGE_END,
+    RANGE_CELLS_AT, /* the place of the first one's cell */
+    RANGE_WORDS
+};
+/* What a block keeps: the numbers of its last release and of its last look at those of others. And the most blocks that
+ * there is room for in a cell. */
+enum { BLOCK_WORDS = 2, MOST_SHADOWED_BLOCKS = (1 << 19) - 1 };
+/* A cell: the last write (who, what, value), the last atomic or volatile write, and two reads (who, what). */
+enum { CELL_WORDS = 9 };
+/* Accesses whose places in the code a cell has room for. */
+enum { MOST_SITES = 1 << 17 };
 
 /* Words of a note: what went wrong in arithmetic, counted. A thread that comes before all that came so far adds a case, as
  * long as there is room: nobody waits for another thread. */
@@ -43,6 +73,12 @@ enum {
 enum { STATE_THREADS = 1024 }; /* a thread's number: its block's times this, and its own in the block */
 
 /* Words that a thread keeps. */
-enum { OWN_WORDS = 8 };
+enum {
+    OWN_CALL_LINE = 8, /* of the user's last call of a library function */
+    OWN_NDIM, /* of the access at hand, and its indices: TYPE_MAX_NDIM at most */
+    OWN_INDICES,
+    OWN_WORDS_OF_NOTES = 8,
+    OWN_WORDS = 64
+};
 
 #endif

@@ -23,6 +23,7 @@ struct JitSpecialization {
     bool prints;
     bool has_notes; /* behind a launch the host is told of arithmetic that went wrong */
     bool has_state; /* GPU: a launch gives it the state of watch_state.h, as its last parameter */
+    uint32_t granule; /* likewise, with a shadow in which races are looked for: bytes of its cells; 0: none */
     bool checks_init; /* the CPU device is told what it writes */
     bool waits; /* a launch of it returns when the kernel is done */
     uint32_t exception_count;

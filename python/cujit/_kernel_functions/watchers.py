@@ -1,6 +1,7 @@
 """What checked kernels call on a GPU (core/kernel/watcher.def). `state` is the launch's, in the device's memory, zeroed
 where it begins; `own` is what the thread keeps of itself; their words are core/kernel/watch_state.h's."""
 from cujit import cuda
+from cujit.types import int32, int64, uint32
 
 # Words of the state, of a note, and of one of its cases.
 _NOTES = 64
@@ -14,6 +15,8 @@ _THREADS = 1024
 
 
 def watch_begin(state, own):
+    for word in range(own.size):
+        own[word] = 0
     own[_THREAD] = cuda.threadIdx.x + cuda.blockDim.x * (cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)
     own[_BLOCK] = cuda.blockIdx.x + cuda.gridDim.x * (cuda.blockIdx.y + cuda.gridDim.y * cuda.blockIdx.z)
 
@@ -31,3 +34,295 @@ def watch_overflow(state, own, number, first, second):
         state[case + _CASE_RANK] = rank
         state[case + _OPERANDS] = first
         state[case + _OPERANDS + 1] = second
+
+
+# --- races ------------------------------------------------------------------------------------------------------------
+# A cell of the shadow has the last write, the last atomic or volatile write, and two reads of so many bytes: two words
+# each, who (block + 1, thread, epoch, whole, part) and what (a tag of the first word, the site, the kind, when, a hash
+# of the value). A block's barriers count its epochs; within one, a warp counts the times that all of its lanes met,
+# and a lane those that it met some of them. What threads tell others by fences and atomics has a number: an access is
+# known to who has looked since its block told. That and the cell's few words make what is found less than the CPU
+# device finds, and never more. Words that do not belong together, since another thread has come between them, have
+# different tags.
+
+# Words of the state, of a range, and of a cell.
+_FAULT, _SITE, _FAULT_THREAD, _FAULT_BLOCK, _SLOTS = 0, 1, 2, 3, 4
+_RELEASES, _SHIFT, _RANGES, _RANGES_AT, _BLOCKS_AT, _SLABS, _SLAB_CELLS, _SLABS_AT = 32, 33, 34, 35, 36, 37, 38, 39
+_BEGIN, _END, _CELLS_AT, _RANGE_WORDS = 0, 1, 2, 3
+_WRITE, _WRITTEN, _STRONG, _READ, _OTHER_READ, _CELL_WORDS = 0, 2, 3, 5, 7, 9
+
+# More words of a thread.
+_EPOCH, _WHOLE, _PART, _HAS_FENCED, _HAS_SEEN, _LOOKED, _CALL_LINE, _NDIM, _INDICES = 2, 3, 4, 5, 6, 7, 8, 9, 10
+_OTHER, _OTHER_WHAT, _OTHER_VALUE, _WROTE, _KNOWN = 18, 19, 20, 24, 32
+
+# Bits of `who`, and of `what`.
+_WHO_BLOCK, _WHO_THREAD, _WHO_EPOCH, _WHO_WHOLE = 44, 34, 18, 6
+_LAST_EPOCH, _LAST_WHOLE, _LAST_PART = 0xFFFF, 0xFFF, 0x3F
+_WHAT_TAG, _WHAT_SITE, _WHAT_KIND, _WHAT_WHEN = 55, 38, 35, 15
+_LAST_SITE, _LAST_WHEN, _HAS_HASH, _HASH = 0x1FFFF, 0xFFFFF, 0x4000, 0x7FFF
+
+# Kinds of accesses, and the slots of a fault with its flags (core/watch_kind.h).
+_A_READ, _A_WRITE, _AN_ATOMIC, _A_STRONG_READ, _A_STRONG_WRITE = 0, 1, 2, 3, 4
+(_SLOT_KIND, _SLOT_ACCESS, _SLOT_VALUE, _SLOT_FLAGS, _SLOT_CALL_LINE, _SLOT_SITE, _SLOT_EARLIER, _SLOT_EARLIER_VALUE,
+ _SLOT_BLOCK) = range(9)
+_SLOT_THREAD, _SLOT_NDIM, _SLOT_INDICES = 11, 14, 15
+_HAS_VALUE, _HAS_EARLIER_VALUE, _SAME_BLOCK, _SAME_WARP = 1, 2, 4, 8
+
+
+def _shared_offset(address):
+    """Where in the block's shared memory; -1: not there. No kernel of the CPU device calls a watcher; where one is
+    called by hand, an address below 2**16, which no array has, is one in shared memory."""
+    return address if 0 <= address < 0x10000 else int64(-1)
+
+
+_shared_offset.__assembly__ = ("{ .reg .pred is_shared; .reg .b64 offset; isspacep.shared is_shared, $1; "
+                               "cvta.to.shared.u64 offset, $1; selp.b64 $0, offset, -1, is_shared; }", True, False)
+
+
+def _cell_of(state, own, address):
+    offset, shift = _shared_offset(address), state[_SHIFT]
+    if offset >= 0:
+        cell = offset >> shift
+        if cell >= state[_SLAB_CELLS]:
+            return int64(-1)
+        return state[_SLABS_AT] + (own[_BLOCK] % state[_SLABS] * state[_SLAB_CELLS] + cell) * _CELL_WORDS
+    place = state[_RANGES_AT]
+    for _ in range(state[_RANGES]):
+        if state[place + _BEGIN] <= address < state[place + _END]:
+            return state[place + _CELLS_AT] + (address - state[place + _BEGIN] >> shift) * _CELL_WORDS
+        place += _RANGE_WORDS
+    return int64(-1)
+
+
+def _tag_of(who):
+    return (who ^ who >> 6 ^ who >> 18 ^ who >> 34 ^ who >> 44 ^ who >> 52) & 0xFF
+
+
+def _hash_of(value):
+    return (value ^ value >> 14 ^ value >> 28 ^ value >> 42 ^ value >> 56) & (_HAS_HASH - 1) | _HAS_HASH
+
+
+def _is_ordered(state, own, who, when):
+    block, thread = (who >> _WHO_BLOCK) - 1, who >> _WHO_THREAD & 1023
+    if block == own[_BLOCK]:
+        epoch = who >> _WHO_EPOCH & _LAST_EPOCH
+        if thread == own[_THREAD] or epoch != own[_EPOCH] or epoch == _LAST_EPOCH:
+            return True
+        if thread >> 5 == own[_THREAD] >> 5:
+            whole, part = who >> _WHO_WHOLE & _LAST_WHOLE, who & _LAST_PART
+            if whole != own[_WHOLE] or whole == _LAST_WHOLE or part == _LAST_PART or own[_KNOWN + (thread & 31)] > part:
+                return True
+    if when == _LAST_WHEN:
+        return True
+    return own[_LOOKED] > when and cuda.ldcg(state, state[_BLOCKS_AT] + 2 * block) > when
+
+
+def _suspect(state, own, is_shared, who, what, value, is_harmless):
+    """Remembers the access, if it is another thread's and nothing orders it. A slab of shared memory is of several
+    blocks, one after the other."""
+    if who == 0 or is_harmless or own[_OTHER] != 0 or what >> _WHAT_TAG != _tag_of(who):
+        return
+    if is_shared and (who >> _WHO_BLOCK) - 1 != own[_BLOCK]:
+        return
+    if not _is_ordered(state, own, who, what >> _WHAT_WHEN & _LAST_WHEN):
+        own[_OTHER] = who
+        own[_OTHER_WHAT] = what
+        own[_OTHER_VALUE] = value
+
+
+def _suspect_reads(state, own, is_shared, cell, also_strong):
+    for read in (_READ, _OTHER_READ):
+        what = cuda.ldcg(state, cell + read + 1)
+        is_strong = what >> _WHAT_KIND & 7 == _A_STRONG_READ
+        _suspect(state, own, is_shared, cuda.ldcg(state, cell + read), what, int64(0), is_strong and not also_strong)
+
+
+def _note_write(state, own, is_shared, cell, who, what, has_value, value):
+    before = cuda.atomic.exch(state, cell + _WRITTEN, value) if has_value else int64(0)
+    other = cuda.atomic.exch(state, cell + _WRITE, who)
+    other_what = cuda.atomic.exch(state, cell + _WRITE + 1, what)
+    cuda.threadfence()
+    is_same = has_value and what & _HASH == other_what & _HASH
+    _suspect(state, own, is_shared, other, other_what, before, is_same)
+    _suspect(state, own, is_shared, cuda.ldcg(state, cell + _STRONG), cuda.ldcg(state, cell + _STRONG + 1), int64(0),
+             False)
+    _suspect_reads(state, own, is_shared, cell, True)
+    mine = _WROTE + 2 * (cell & 3)
+    own[mine] = cell
+    own[mine + 1] = what & _HASH if has_value else int64(0)
+
+
+def _note_read(state, own, is_shared, cell, who, what, kind):
+    other = cuda.atomic.exch(state, cell + _READ, who)
+    other_what = cuda.atomic.exch(state, cell + _READ + 1, what)
+    if other != 0 and other >> _WHO_THREAD != who >> _WHO_THREAD:
+        cuda.atomic.exch(state, cell + _OTHER_READ, other)
+        cuda.atomic.exch(state, cell + _OTHER_READ + 1, other_what)
+    cuda.threadfence()
+    mine = _WROTE + 2 * (cell & 3)
+    written = cuda.ldcg(state, cell + _WRITE + 1)
+    wrote_it_too = kind == _A_READ and own[mine] == cell and own[mine + 1] != 0 and own[mine + 1] == written & _HASH
+    _suspect(state, own, is_shared, cuda.ldcg(state, cell + _WRITE), written, cuda.ldcg(state, cell + _WRITTEN),
+             wrote_it_too)
+    if kind == _A_READ:
+        _suspect(state, own, is_shared, cuda.ldcg(state, cell + _STRONG), cuda.ldcg(state, cell + _STRONG + 1),
+                 int64(0), False)
+
+
+def _note_strong(state, own, is_shared, cell, who, what):
+    cuda.atomic.exch(state, cell + _STRONG, who)
+    cuda.atomic.exch(state, cell + _STRONG + 1, what)
+    cuda.threadfence()
+    _suspect(state, own, is_shared, cuda.ldcg(state, cell + _WRITE), cuda.ldcg(state, cell + _WRITE + 1),
+             cuda.ldcg(state, cell + _WRITTEN), False)
+    _suspect_reads(state, own, is_shared, cell, False)
+
+
+def _note_access(state, own, first, size, kind, site, is_scalar, value):
+    shift, step = state[_SHIFT], 1 << state[_SHIFT]
+    is_shared = first < state[_SLABS_AT] + state[_SLABS] * state[_SLAB_CELLS] * _CELL_WORDS
+    who = ((own[_BLOCK] + 1 << _WHO_BLOCK) + (own[_THREAD] << _WHO_THREAD) + (own[_EPOCH] << _WHO_EPOCH)
+           + (own[_WHOLE] << _WHO_WHOLE) + own[_PART])
+    when = min(cuda.ldcg(state, _RELEASES), _LAST_WHEN)
+    what = ((_tag_of(who) << _WHAT_TAG) + (min(site, _LAST_SITE) << _WHAT_SITE) + (kind << _WHAT_KIND)
+            + (when << _WHAT_WHEN))
+    for part in range(size >> shift):
+        cell = first + part * _CELL_WORDS
+        if kind == _A_WRITE:
+            piece = int64(0)
+            if is_scalar:
+                piece = value >> (8 * step * part) if step * part < 8 else int64(0)
+                if step < 8:
+                    piece &= (1 << 8 * step) - 1
+            _note_write(state, own, is_shared, cell, who, what + (_hash_of(piece) if is_scalar else 0), is_scalar != 0,
+                        piece)
+        elif kind in (_A_READ, _A_STRONG_READ):
+            _note_read(state, own, is_shared, cell, who, what, kind)
+        else:
+            _note_strong(state, own, is_shared, cell, who, what)
+
+
+def watch_access(state, own, address, size, kind, site, is_scalar, value):
+    """Notes an access that comes next. 1: it may race with an earlier one, of which `own` has what is known."""
+    if cuda.ldcg(state, _FAULT) != 0:
+        return int64(0)
+    cell = _cell_of(state, own, address)
+    if cell < 0 or address & ((1 << state[_SHIFT]) - 1):
+        return int64(0)
+    cuda.threadfence()
+    own[_OTHER] = 0
+    _note_access(state, own, cell, size, kind, site, is_scalar, value)
+    if own[_HAS_FENCED] and kind in (_AN_ATOMIC, _A_STRONG_WRITE):
+        watch_release(state, own)
+    if kind in (_AN_ATOMIC, _A_STRONG_READ):
+        own[_HAS_SEEN] = 1
+    return int64(own[_OTHER] != 0)
+
+
+def watch_race(state, own, size, kind, site, is_scalar, value, memory):
+    """The first thread leaves what the host tells of. Who writes what the memory has already disturbs nobody who has
+    read it."""
+    who, what = own[_OTHER], own[_OTHER_WHAT]
+    earlier = what >> _WHAT_KIND & 7
+    if kind == _A_WRITE and earlier == _A_READ and is_scalar and value == memory:
+        return
+    if cuda.atomic.cas(state, _FAULT, 0, 1) != 0:
+        return
+    reads, other_reads = kind in (_A_READ, _A_STRONG_READ), earlier in (_A_READ, _A_STRONG_READ)
+    block, thread = (who >> _WHO_BLOCK) - 1, who >> _WHO_THREAD & 1023
+    has_written = (earlier == _A_WRITE and size == 1 << state[_SHIFT]
+                   and what & _HASH == _hash_of(own[_OTHER_VALUE]))
+    flags = _HAS_VALUE if is_scalar and kind != _AN_ATOMIC else 0
+    flags |= _HAS_EARLIER_VALUE if is_scalar and (other_reads or has_written) else 0
+    if block == own[_BLOCK]:
+        flags |= _SAME_BLOCK + (_SAME_WARP if thread >> 5 == own[_THREAD] >> 5 else 0)
+    state[_SITE] = site
+    state[_FAULT_THREAD] = own[_THREAD]
+    state[_FAULT_BLOCK] = own[_BLOCK]
+    state[_SLOTS + _SLOT_KIND] = 0
+    state[_SLOTS + _SLOT_ACCESS] = kind
+    state[_SLOTS + _SLOT_VALUE] = memory if reads else value
+    state[_SLOTS + _SLOT_FLAGS] = flags
+    state[_SLOTS + _SLOT_CALL_LINE] = own[_CALL_LINE]
+    state[_SLOTS + _SLOT_SITE] = what >> _WHAT_SITE & _LAST_SITE
+    state[_SLOTS + _SLOT_EARLIER] = earlier
+    state[_SLOTS + _SLOT_EARLIER_VALUE] = own[_OTHER_VALUE] if has_written else memory
+    state[_SLOTS + _SLOT_BLOCK] = block
+    state[_SLOTS + _SLOT_THREAD] = thread
+    state[_SLOTS + _SLOT_NDIM] = own[_NDIM]
+    for axis in range(own[_NDIM]):
+        state[_SLOTS + _SLOT_INDICES + axis] = own[_INDICES + axis]
+
+
+# --- threads that tell each other -------------------------------------------------------------------------------------
+
+def watch_release(state, own):
+    """What the block did so far is told to whoever looks from now on."""
+    number = cuda.atomic.add(state, _RELEASES, 1) + 1
+    cuda.atomic.max(state, state[_BLOCKS_AT] + 2 * own[_BLOCK], number)
+    cuda.threadfence()
+
+
+def watch_acquire(state, own):
+    own[_HAS_SEEN] = 0
+    own[_LOOKED] = cuda.ldcg(state, _RELEASES)
+    cuda.atomic.max(state, state[_BLOCKS_AT] + 2 * own[_BLOCK] + 1, own[_LOOKED])
+
+
+def watch_fence(state, own):
+    own[_HAS_FENCED] = 1
+    if own[_HAS_SEEN]:
+        watch_acquire(state, own)
+
+
+def watch_meeting(state, own):
+    if own[_HAS_SEEN]:
+        watch_acquire(state, own)
+        cuda.threadfence()
+
+
+def _hear(state, own):
+    own[_LOOKED] = max(own[_LOOKED], cuda.ldcg(state, state[_BLOCKS_AT] + 2 * own[_BLOCK] + 1))
+
+
+def _forget_lanes(own):
+    own[_PART] = 0
+    for lane in range(32):
+        own[_KNOWN + lane] = 0
+
+
+def watch_lanes(state, own, mask):
+    """Lanes know of each other all that they did before; where some of them are left out, lane by lane."""
+    if mask & 0xFFFFFFFF == 0xFFFFFFFF:
+        own[_WHOLE] = min(own[_WHOLE] + 1, _LAST_WHOLE)
+        _forget_lanes(own)
+    else:
+        own[_KNOWN + (own[_THREAD] & 31)] = own[_PART] + 1
+        for lane in range(32):
+            known = int32(own[_KNOWN + lane])
+            most = known
+            for other in range(32):
+                if mask >> other & 1:
+                    most = max(most, cuda.shfl_sync(uint32(mask), known, other))
+            own[_KNOWN + lane] = most
+        own[_PART] = min(own[_PART] + 1, _LAST_PART)
+    _hear(state, own)
+
+
+def watch_barrier(state, own):
+    own[_EPOCH] = min(own[_EPOCH] + 1, _LAST_EPOCH)
+    own[_WHOLE] = 0
+    _forget_lanes(own)
+    _hear(state, own)
+
+
+def watch_grid_meeting(state, own):
+    """All threads of the block come here, before they meet others: one number is for all of them."""
+    cuda.syncthreads()
+    if own[_THREAD] == 0:
+        watch_release(state, own)
+
+
+def watch_grid(state, own):
+    watch_acquire(state, own)
+    watch_barrier(state, own)

@@ -1,11 +1,15 @@
 """The check `race`: accesses that nothing orders are found; what CUDA orders is not. Threads of the CPU device run one
 after the other, so that which two of them a report names is always the same."""
+import shutil
+import subprocess
+
 import numpy as np
 import pytest
 
-from cujit import cuda, errors, float32, int32, int64
+from cujit import complex128, cuda, errors, float32, from_dtype, int8, int32, int64
 
 pytestmark = pytest.mark.skipif(cuda.get_current_device().kind == "cuda", reason="the CPU device's")
+SMS = [75, 80, 86, 87, 89, 90, 100, 103, 120, 121]
 
 
 def line_of(kernel, distance):
@@ -254,15 +258,78 @@ def test_parts_of_an_element():
             kernel[1, 64](x, small, place)
 
 
-def test_on_a_gpu_it_is_an_error():
+# --- code for GPUs ----------------------------------------------------------------------------------------------------
+
+def test_what_a_gpu_has_not_is_an_error():
     def kernel(x):
         x[0] = 1
 
     types = (float32[:],)
-    for check in ("race", "init", "barrier", "bounds,race"):
+    for check in ("init", "barrier", "bounds,init"):
         with pytest.raises(errors.UnsupportedError, match="is for the CPU device only"):
             cuda.jit(check=check)(kernel).inspect("asm", types, 80)
     assert "st.global" in cuda.jit(check=True)(kernel).inspect("asm", types, 80)
+
+
+def everything(x, small, z, record, out):
+    s, t = cuda.shared.array(64, float32), cuda.shared.array(0, int64)
+    i = cuda.threadIdx.x
+    s[i] = x[i]
+    t[i] = small[i]
+    z[i] += 1j
+    record[i].a = record[i].v[1]
+    cuda.syncwarp()
+    out[i] = cuda.shfl_sync(0xFFFF, out[i], 0) + cuda.syncthreads_count(i)
+    cuda.atomic.add(out, 0, t[i])
+    cuda.threadfence()
+    cuda.stcg(out, 1, cuda.ldcv(out, 0))
+    if i < 32:
+        cuda.barrier_arrive(1, 64)
+    else:
+        cuda.barrier_sync(1, 64)
+    cuda.cg.this_grid().sync()
+    x[3:5] = s[i]
+
+
+EVERYTHING = (float32[::1], int8[:], complex128[::1], from_dtype(np.dtype([("a", "i4"), ("v", "i2", 3)]))[::1],
+              int64[::1])
+
+
+@pytest.mark.parametrize("sm", SMS)
+def test_code_for_gpus(sm, tmp_path):
+    kernel = cuda.jit(check="race")(everything)
+    ptx = kernel.inspect("asm", EVERYTHING, sm)
+    assert "isspacep.shared" in ptx and "ld.cv" in ptx
+    if shutil.which("ptxas"):
+        (tmp_path / "kernel.ptx").write_text(ptx)
+        subprocess.run(["ptxas", f"-arch=sm_{sm}", "kernel.ptx", "-o", "kernel.cubin"], cwd=tmp_path, check=True)
+
+
+def test_on_gpus_it_is_calls_of_watchers():
+    def kernel(x, out):
+        i = cuda.grid(1)
+        own = cuda.local.array(4, int64)
+        own[i % 4] = i
+        cuda.syncthreads()
+        out[i] = x[i] + own[0]
+
+    text = cuda.jit(check="race")(kernel).inspect("checks", (float32[::1], float32[::1]), 80)
+    first = text[:text.index("\ndevice ")]
+    assert "  watch " not in text and "launch_state: i64[1 C]" in first.splitlines()[0]
+    assert first.count("call watch_access.") == 2  # what is the thread's own is nobody else's
+    lines = [line.split(" ; ")[0].strip().split(".")[0] for line in first.splitlines()]
+    place = lines.index("cuda")
+    assert lines[place - 1] == "call watch_meeting" and lines[place + 1] == "call watch_barrier"
+    assert "device watch_lanes" not in text
+
+
+def test_where_nothing_is_accessed_nothing_is_told():
+    def kernel(n):
+        cuda.syncthreads()
+
+    text = cuda.jit(check="race")(kernel).inspect("checks", (int64,), 80)
+    first = text[:text.index("\ndevice ")]
+    assert "launch_state" not in first and "watch" not in first
 
 
 # --- barriers --------------------------------------------------------------------------------------------------------

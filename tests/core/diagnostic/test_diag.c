@@ -26,7 +26,7 @@ static void fail_by_format(Diag *diag, DiagId id)
     ROW("dd", 3, 9) ROW("ddss", 3, 9, "A", "B") ROW("sd", "A", 2) ROW("ds", 2, "A") ROW("sssd", "A", "B", "C", 4) ROW("sdd", "A", 1, 2)
         ROW("ssds", "A", "B", 1, "C") ROW("sdsd", "A", 1, "B", 2) ROW("sdss", "A", 1, "B", "C")
             ROW("sssds", "A", "B", "C", 1, "D") ROW("ssdss", "A", "B", 1, "C", "D") ROW("zss", (size_t)1, "A", "B")
-                ROW("ds", 1, "A") ROW("ssss", "A", "B", "C", "D") ROW("d", 1) ROW("z", (size_t)1) ROW("", 0) ROW("sds", "A", 1, "B")
+                ROW("ds", 1, "A") ROW("ssss", "A", "B", "C", "D") ROW("d", 1) ROW("z", (size_t)1) ROW("zz", (size_t)1, (size_t)2) ROW("", 0) ROW("sds", "A", 1, "B")
                     ROW("ssd", "A", "B", 1) ROW("sudsu", "A", 1u, 2, "B", 3u) ROW("suddd", "A", 1u, 2, 3, 4)
     /* clang-format on */
         fprintf(stderr, "%s: this test does not know a row with \"%s\"\n", diag_info[id].name, kinds);

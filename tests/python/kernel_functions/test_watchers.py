@@ -1,5 +1,6 @@
 """What checked kernels call on a GPU, run by the threads of any device."""
 import numpy as np
+import pytest
 
 from cujit import cuda, int64
 from cujit._kernel_functions import watchers
@@ -42,3 +43,198 @@ def test_cases_without_room_are_left_out():
     assert state[NOTES] == 100 and state[NOTES + 2] == 100 and FIRST_RANK - state[NOTES + 1] == 1
     assert state[NOTES + FIRST_CASE:][:3 * MOST_CASES].reshape(-1, 3)[:, 1].tolist() == list(range(100, 80, -1))
     assert not state[NOTES + NOTE_WORDS:].any()
+
+
+# --- races ------------------------------------------------------------------------------------------------------------
+
+READ, WRITE, ATOMIC, STRONG_READ, STRONG_WRITE = range(5)
+SITE, THREAD, BLOCK, SLOTS = 1, 2, 3, 4
+ACCESS, VALUE, FLAGS, CALL_LINE, EARLIER_SITE, EARLIER, EARLIER_VALUE, EARLIER_BLOCK = range(1, 9)
+EARLIER_THREAD, NDIM, INDICES = 11, 14, 15
+SHIFT, RANGES, RANGES_AT, BLOCKS_AT, SLABS, SLAB_CELLS, SLABS_AT = range(33, 40)
+BLOCKS, CELLS = 8, 64
+ARRAY = 1 << 20  # an address: 64 cells of 8 bytes
+
+
+def fresh_state():
+    """As the host makes it: one array, and shared memory of 64 cells for each block."""
+    state = np.zeros(64 + 3 + 2 * BLOCKS + 9 * CELLS * (BLOCKS + 1), np.int64)
+    state[SHIFT:SLABS_AT + 1] = 3, 1, 64, 67, BLOCKS, CELLS, 67 + 2 * BLOCKS
+    state[64:67] = ARRAY, ARRAY + 8 * CELLS, 67 + 2 * BLOCKS + 9 * CELLS * BLOCKS
+    return state
+
+
+@cuda.jit(device=True)
+def access(state, own, address, kind, site, value, memory):
+    if watchers.watch_access(state, own, address, 8, kind, site, 1, value):
+        own[9] = 1
+        own[10] = address >> 3
+        watchers.watch_race(state, own, 8, kind, site, 1, value, memory)
+
+
+def found(body, grid=1, threads=64):
+    """The state that threads leave which do what body(state, own, block, thread) says."""
+    @cuda.jit
+    def kernel(state):
+        own = cuda.local.array(64, int64)
+        watchers.watch_begin(state, own)
+        body(state, own, own[1], own[0])
+
+    state = fresh_state()
+    kernel[grid, threads](state)
+    return state
+
+
+def test_a_race_and_what_is_told_of_it():
+    @cuda.jit(device=True)
+    def body(state, own, block, thread):
+        own[8] = 17
+        if thread == 3:
+            access(state, own, 40, WRITE, 7, 1234, 0)
+        cuda.syncwarp()  # which the watchers are not told of
+        if thread == 5:
+            access(state, own, 40, READ, 9, 0, 1234)
+
+    state = found(body, grid=2)
+    assert state[:4].tolist() == [1, 9, 5, state[BLOCK]]
+    slots = state[SLOTS:]
+    assert [slots[i] for i in (0, ACCESS, VALUE, CALL_LINE, EARLIER_SITE, EARLIER, EARLIER_VALUE)] == \
+        [0, READ, 1234, 17, 7, WRITE, 1234]
+    assert slots[FLAGS] == 1 + 2 + 4 + 8 and slots[EARLIER_BLOCK] == state[BLOCK] and slots[EARLIER_THREAD] == 3
+    assert slots[NDIM] == 1 and slots[INDICES] == 5
+
+
+KINDS = [READ, WRITE, ATOMIC, STRONG_READ, STRONG_WRITE]
+
+
+@pytest.mark.parametrize("second", KINDS)
+@pytest.mark.parametrize("first", KINDS)
+def test_what_races_with_what(first, second):
+    reads, strong = (READ, STRONG_READ), (ATOMIC, STRONG_READ, STRONG_WRITE)
+
+    def body_at(address):
+        def body(state, own, block, thread):
+            if block == 0 and thread < 2:
+                access(state, own, address, first if thread == 0 else second, thread, 50 + thread, 3)
+        return body
+
+    races = not (first in reads and second in reads) and not (first in strong and second in strong)
+    if (first, second) == (STRONG_READ, WRITE):
+        races = True
+    for address in 64, ARRAY + 64:
+        state = found(body_at(address), threads=2)
+        assert state[0] == races
+
+
+def test_the_same_value_and_what_is_there_already():
+    def same(state, own, block, thread):
+        access(state, own, ARRAY, WRITE, 1, 5, 5)
+        access(state, own, ARRAY, READ, 2, 0, 5)
+        access(state, own, ARRAY, WRITE, 3, 5, 5)
+
+    def other(state, own, block, thread):
+        access(state, own, ARRAY, WRITE, 1, 5 + block, 5)
+
+    def reader(state, own, block, thread):
+        access(state, own, ARRAY, READ, 1, 0, 5)
+        access(state, own, ARRAY, WRITE, 2, thread, 5)
+
+    assert not found(same, grid=3)[0]
+    assert found(other, grid=2)[0] and found(reader, threads=2)[0]
+
+
+def test_what_the_array_does_not_have_is_let_be():
+    def body(state, own, block, thread):
+        for address in (ARRAY - 8, ARRAY + 8 * 64, ARRAY + 4, 8 * 64):
+            access(state, own, address, WRITE, 1, thread, 5)
+
+    assert not found(body)[0]
+
+
+def test_shared_memory_is_each_block_s():
+    def body(state, own, block, thread):
+        access(state, own, 8 * thread, WRITE, 1, block, 5)
+
+    assert not found(body, grid=4 * BLOCKS, threads=8)[0]
+
+
+def test_whole_blocks_and_lanes_that_meet():
+    def barrier(state, own, block, thread):
+        access(state, own, 8 * thread, WRITE, 1, thread, 5)
+        watchers.watch_meeting(state, own)
+        cuda.syncthreads()
+        watchers.watch_barrier(state, own)
+        access(state, own, 8 * (63 - thread), READ, 2, 0, 5)
+
+    def whole(state, own, block, thread):
+        access(state, own, 8 * thread, WRITE, 1, thread, 5)
+        cuda.syncwarp()
+        watchers.watch_lanes(state, own, -1)
+        access(state, own, 8 * (thread ^ 31), WRITE, 2, 100, 5)
+
+    def too_far(state, own, block, thread):
+        access(state, own, 8 * thread, WRITE, 1, thread, 5)
+        cuda.syncwarp()
+        watchers.watch_lanes(state, own, -1)
+        access(state, own, 8 * (thread ^ 32), READ, 2, 0, 5)
+
+    assert not found(barrier)[0] and not found(whole)[0]
+    state = found(too_far)
+    assert state[0] and state[SLOTS + FLAGS] & 12 == 4
+
+
+@pytest.mark.parametrize("masks, is_known", [((0xFFFF,), False), ((0x3FF, 0x600), True), ((0x600, 0x3FF), False),
+                                             ((0x3FF, 0x600, 0xFFFFFFFF), True)])
+def test_lanes_tell_what_others_have_told_them(masks, is_known):
+    """Lane 0 writes and lane 10 reads."""
+    def body(state, own, block, thread):
+        if thread == 0:
+            access(state, own, ARRAY, WRITE, 1, 4, 5)
+        for mask in masks:
+            if mask >> thread & 1:
+                cuda.syncwarp(mask)
+                watchers.watch_lanes(state, own, mask)
+        if thread == 10 + 10 * (len(masks) == 1):
+            access(state, own, ARRAY, READ, 2, 0, 5)
+
+    assert found(body, threads=32)[0] != is_known
+
+
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("behind", [True, False])
+def test_a_flag_with_its_fences(before, behind):
+    @cuda.jit
+    def kernel(state, flag):
+        own = cuda.local.array(64, int64)
+        watchers.watch_begin(state, own)
+        if own[1] == 0:
+            access(state, own, ARRAY, WRITE, 1, 4, 5)
+            if before:
+                watchers.watch_fence(state, own)
+            access(state, own, ARRAY + 8, ATOMIC, 2, 0, 5)
+            cuda.threadfence()
+            cuda.atomic.exch(flag, 0, 1)
+        else:
+            while cuda.atomic.add(flag, 0, 0) != 1:
+                pass
+            access(state, own, ARRAY + 8, ATOMIC, 3, 0, 5)
+            if behind:
+                watchers.watch_fence(state, own)
+            access(state, own, ARRAY, READ, 4, 0, 5)
+
+    state = fresh_state()
+    kernel[2, 1](state, np.zeros(1, np.int64))
+    assert (state[0] == 0) == (before and behind)
+    assert state[32] == before
+
+
+def test_meetings_of_the_grid():
+    def body(state, own, block, thread):
+        watchers.watch_begin(state, own)
+        access(state, own, ARRAY + 8 * (block * 8 + thread), WRITE, 1, thread, 5)
+        watchers.watch_grid_meeting(state, own)
+        cuda.cg.this_grid().sync()
+        watchers.watch_grid(state, own)
+        access(state, own, ARRAY + 8 * ((block ^ 1) * 8 + thread), WRITE, 2, 7, 5)
+
+    assert not found(body, grid=4, threads=8)[0]
