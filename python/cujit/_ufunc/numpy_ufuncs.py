@@ -32,8 +32,7 @@ _OTHERS = (   # they do not fold
     "invert", "isfinite", "isinf", "isnan", "isnat", "log", "log10", "log1p", "log2", "logical_not", "modf", "negative",
     "positive", "rad2deg", "radians", "reciprocal", "rint", "sign", "signbit", "sin", "sinh", "spacing", "sqrt",
     "square", "tan", "tanh", "trunc")
-_PRODUCTS = "products of matrices are another library's work, such as cuBLAS through CuPy or torch"
-_REFUSED = dict.fromkeys(("matmul", "matvec", "vecdot", "vecmat"), _PRODUCTS)
+_REFUSED = dict.fromkeys(("matmul", "matvec", "vecdot", "vecmat"), "array @ b is the product of matrices and vectors")
 
 # What cuda.atomic has for at.
 _ATOMICS = {"add": "add", "subtract": "sub", "minimum": "min", "maximum": "max", "bitwise_and": "and_",
@@ -218,6 +217,10 @@ def selection(name: str) -> UFunc:
 
 def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """What NumPy asks of a device array's __array_ufunc__."""
-    ours = of(ufunc)
     keywords.pop("subok", None)
+    if ufunc is np.matmul and method == "__call__":
+        from cujit._algorithms.matrix_product import matmul
+
+        return matmul(*inputs, **keywords)
+    ours = of(ufunc)
     return ours(*inputs, **keywords) if method == "__call__" else getattr(ours, method)(*inputs, **keywords)

@@ -13,9 +13,6 @@ from cujit import (
 from cujit.cuda._array.arithmetic import (
     where as where,
 )
-from cujit.cuda._array.dlpack import (
-    from_dlpack as from_dlpack,
-)
 from cujit.cuda._array.hostarray import (
     In as In,
     InOut as InOut,
@@ -110,6 +107,7 @@ if TYPE_CHECKING:
     from cujit._ufunc.gufunc import guvectorize as guvectorize
     from cujit._ufunc.ufunc import vectorize as vectorize
     from cujit.cuda import args as args, cudadrv as cudadrv, extending as extending, random as random, types as types
+    from cujit.cuda._array.dlpack import from_dlpack as from_dlpack
     from cujit.cuda._link.foreign import (
         LTOIR as LTOIR,
         Archive as Archive,
@@ -173,6 +171,7 @@ _LATER = {
     "CudaArray": "cuda_array",
     "MemoryInfo": "devices",
     "profile_range": "profiling_range",
+    "from_dlpack": "_array.dlpack",
     "get_array_module": "array_functions",
     **dict.fromkeys(("ElementwiseKernel", "FusedKernel", "elementwise", "fuse"), "_algorithms.element_kernel"),
     **dict.fromkeys(("ReductionKernel", "reduction"), "_algorithms.reduction_kernel"),

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from cujit._annotations import HostOrDeviceArray, Shape
 
-_METHODS = ("sum", "prod", "min", "max", "any", "all", "mean", "cumsum", "clip")
+_METHODS = ("sum", "prod", "min", "max", "any", "all", "mean", "cumsum", "clip", "argmax", "argmin", "argsort",
+            "cumprod", "dot", "nonzero", "ptp", "round", "std", "var")
 _ALIASES = {"amin": "min", "amax": "max"}
 
 
@@ -114,6 +115,13 @@ def _filled(made: DeviceNDArray, value: Any) -> DeviceNDArray:
     return made
 
 
+def sort(a: Any, axis: int = -1) -> DeviceNDArray:
+    """A new array with the elements in order along an axis; NaN last."""
+    from cujit._algorithms.sort import sort as sorted_array
+
+    return sorted_array(asarray(a), axis=axis)
+
+
 # --- the other names -------------------------------------------------------------------------------------------------
 
 if not TYPE_CHECKING:
@@ -123,6 +131,10 @@ if not TYPE_CHECKING:
         method = _ALIASES.get(name, name)
         if method in _METHODS:
             return lambda a, *args, **keywords: getattr(asarray(a), method)(*args, **keywords)
+        if name == "matmul":
+            from cujit._algorithms.matrix_product import matmul
+
+            return matmul
         value = getattr(np, name, None) if not name.startswith("_") else None
         if isinstance(value, np.ufunc):
             return numpy_ufuncs.of(value)

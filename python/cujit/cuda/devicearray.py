@@ -9,6 +9,7 @@ import numpy as np
 from cujit import _core
 from cujit.cuda._array import layout
 from cujit.cuda._array.arithmetic import Arithmetic
+from cujit.cuda._array.array_methods import ArrayMethods
 from cujit.cuda._array.array_views import ArrayViews, view_of
 from cujit.cuda.devices import need_device, on
 
@@ -24,7 +25,7 @@ _NEITHER = (np.generic, int, float, complex, str, bytes, tuple, list)  # what no
 _SMALL = 1 << 16  # bytes up to which an assigned value is broadcast on the host rather than by a kernel
 
 
-class DeviceNDArray(ArrayViews, Arithmetic):
+class DeviceNDArray(ArrayViews, ArrayMethods, Arithmetic):
     """A NumPy-like array in device memory; made by cuda.to_device, cuda.device_array and their like.
 
     Slices and views share the memory and keep it alive.

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from cujit import _core
 from cujit.cuda._dispatch import signature as signatures
-from cujit.cuda._dispatch.generated_source import code_at_the_place_of
 from cujit.cuda._dispatch.inspection import Inspection, Overload
 from cujit.cuda._dispatch.launchers import ExtendedLauncher, ForAll, argument_type, block_for, quiet_launcher
 from cujit.errors import LaunchConfigurationError
@@ -498,6 +497,8 @@ def converting(function: PythonFunction, types: ArgumentTypes, result: Type | No
     else:
         taken, converted = _conversion(result, "result", namespace)
         lines += [f"{taken} = {call}", f"return {converted}"]
+    from cujit.cuda._dispatch.generated_source import code_at_the_place_of
+
     name = name or function.__name__
     label = name if name.isidentifier() else "compiled"
     body = "".join(f"    {line}\n" for line in lines)

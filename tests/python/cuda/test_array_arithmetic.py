@@ -81,12 +81,10 @@ def test_unary_operators(operate):
 
 def test_what_is_no_operand():
     d = cuda.to_device(np.arange(3))
-    for refused in lambda: d + "a", lambda: d @ d, lambda: np.ones(3) @ d, lambda: d < object(), lambda: d + None:
+    for refused in lambda: d + "a", lambda: d < object(), lambda: d + None:
         with pytest.raises(TypeError):
             refused()
     assert (d == "a") is False and (d != object()) is True and len({d, d}) == 1
-    with pytest.raises(TypeError, match="no @.*guvectorize"):
-        d @ d
 
 
 def test_host_arrays_and_numbers_beside_device_arrays():
@@ -159,7 +157,7 @@ def test_the_table_has_every_ufunc():
 
 def test_ufuncs_that_are_not_compiled_say_their_name():
     d = cuda.to_device(np.eye(2))
-    for ufunc in np.matmul, np.vecdot:
+    for ufunc in np.vecdot, np.matvec:
         with pytest.raises(TypeError, match=rf"{ufunc.__name__} of NumPy is not compiled"):
             ufunc(d, d)
     with pytest.raises(TypeError, match=r"numpy.add computes in .*float128"):
@@ -276,8 +274,8 @@ def test_where_chooses_elements(rng):
 
 def test_methods_that_there_are_not():
     d = cuda.to_device(np.arange(3))
-    with pytest.raises(AttributeError, match=r"no attribute 'argsort': array.copy_to_host\(\).argsort .* cupy"):
-        d.argsort()
+    with pytest.raises(AttributeError, match=r"no attribute 'choose': array.copy_to_host\(\).choose .* cupy"):
+        d.choose()
     for name in "nonsense", "__array_function__", "_private":
         assert not hasattr(d, name)
         with pytest.raises(AttributeError, match=rf"no attribute '{name}'$"):
@@ -310,7 +308,7 @@ def test_C6_functions_that_make_arrays():
     assert xp.pi == np.pi and xp.float32 is np.float32 and xp.newaxis is None and xp.empty(3).shape == (3,)
     d = xp.ones(3)
     assert xp.asarray(d) is d and xp.array(d) is not d and xp.array(d, "i4").dtype == np.int32
-    with pytest.raises(AttributeError, match="no sort for device arrays"):
-        xp.sort
+    with pytest.raises(AttributeError, match="no searchsorted for device arrays"):
+        xp.searchsorted
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         xp.nonsense

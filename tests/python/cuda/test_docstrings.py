@@ -4,6 +4,7 @@ import inspect
 import pytest
 
 from cujit import cuda, guvectorize, vectorize
+from cujit.cuda._array.array_methods import ArrayMethods
 from cujit.cuda._array.array_views import ArrayViews
 from cujit.cuda._dispatch.inspection import Inspection
 
@@ -23,7 +24,8 @@ def names():
 
 count = 0
 for name in ("cuda.decorator", "cuda.dispatcher", "cuda._dispatch.inspection", "cuda.compiler",
-             "cuda._array.array_views", "cuda.devicearray", "_ufunc.ufunc", "_ufunc.gufunc",
+             "cuda._array.arithmetic", "cuda._array.array_methods", "cuda._array.array_views", "cuda.devicearray",
+             "_ufunc.ufunc", "_ufunc.gufunc",
              "_algorithms.element_kernel", "_algorithms.histogram", "_algorithms.mapping", "_algorithms.reduce",
              "_algorithms.reduction_kernel", "_algorithms.scan", "_algorithms.segments",
              "_algorithms.selection", "_algorithms.sort"):
@@ -46,7 +48,7 @@ def members():
     for name in ("argsort", "elementwise", "filter", "fuse", "histogram", "map", "reduce", "reduction", "scan",
                  "segmented_reduce", "segmented_scan", "select", "sort", "sort_by", "top_k", "unique", "zip_with"):
         yield name, getattr(cuda, name)
-    for cls in (cuda.Dispatcher, Inspection, cuda.DeviceNDArray, ArrayViews):
+    for cls in (cuda.Dispatcher, Inspection, cuda.DeviceNDArray, ArrayMethods, ArrayViews):
         for name, value in vars(cls).items():
             if not name.startswith("_") and (callable(value) or isinstance(value, property)):
                 yield f"{cls.__name__}.{name}", value

@@ -33,11 +33,6 @@ def _binary(name: str, first: Any, second: Any, other: Any, out: Any = None) -> 
     return _ufunc(name)(first, second, out=out)
 
 
-def _no_product() -> str:
-    return ("device arrays have no @: products of matrices are another library's work; cupy.asarray(array) and "
-            "torch.as_tensor(array) see the same memory, guvectorize makes a function of small matrices")
-
-
 class Arithmetic(_core.DeviceArrayBase):
     """What DeviceNDArray computes."""
 
@@ -165,12 +160,6 @@ class Arithmetic(_core.DeviceArrayBase):
 
     def __rdivmod__(self, other: Any) -> Any:
         return _binary("divmod", other, self, other)
-
-    def __matmul__(self, other: Any) -> Any:
-        raise TypeError(_no_product())
-
-    def __rmatmul__(self, other: Any) -> Any:
-        raise TypeError(_no_product())
 
     def __neg__(self) -> Any:
         return _ufunc("negative")(self)
@@ -483,12 +472,9 @@ class Arithmetic(_core.DeviceArrayBase):
         >>> cuda.to_device([1, 2, 3]).cumsum().copy_to_host()
         array([1, 3, 6])
         """
-        array: Any = self
-        if axis is None:
-            array, axis = array.reshape(-1), 0
-        if dtype is None and out is None and array.dtype.kind in "biu":
-            dtype = np.add.reduce(np.zeros(0, array.dtype)).dtype
-        return _ufunc("add").accumulate(array, axis, dtype, out, stream=stream)
+        from cujit._algorithms import array_methods
+
+        return array_methods.accumulated(self, "add", axis, dtype, out, stream)
 
     # --- elements ----------------------------------------------------------------------------------------------------
 
