@@ -301,6 +301,13 @@ def test_a_module_that_cujit_has_not(cujit):
     assert "No module named 'numba.cuda.lowering'" in done.stderr and "cujit" in done.stderr
 
 
+def test_names_of_numbas_driver_that_cujit_has_not(cujit):
+    done = cujit("-c", "from numba.cuda.cudadrv import driver\ndriver.load_module_image")
+    assert "no attribute 'load_module_image': cuda.RawModule loads PTX" in done.stderr
+    done = cujit("-c", "from numba.cuda.cudadrv import driver\ndriver.nonsense")
+    assert done.stderr.endswith("has no attribute 'nonsense'\n")
+
+
 def test_what_is_asked_of_functions_and_arrays(cujit):
     text = """
 import pickle

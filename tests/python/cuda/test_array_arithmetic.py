@@ -276,6 +276,8 @@ def test_methods_that_there_are_not():
     d = cuda.to_device(np.arange(3))
     with pytest.raises(AttributeError, match=r"no attribute 'choose': array.copy_to_host\(\).choose .* cupy"):
         d.choose()
+    with pytest.raises(AttributeError, match=r"no attribute 'to_host': array.copy_to_host\(out\) does what it did"):
+        d.to_host()
     for name in "nonsense", "__array_function__", "_private":
         assert not hasattr(d, name)
         with pytest.raises(AttributeError, match=rf"no attribute '{name}'$"):

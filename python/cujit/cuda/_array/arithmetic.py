@@ -596,6 +596,8 @@ def where(condition: Any, x: Any, y: Any, out: Any = None, stream: StreamLike = 
 
 def _missing(class_name: str, name: str) -> str:
     message = f"'{class_name}' object has no attribute '{name}'"
+    if name == "to_host":   # of NumbaPro
+        return f"{message}: array.copy_to_host(out) does what it did"
     if not name.startswith("_") and hasattr(np.ndarray, name):
         message += f": array.copy_to_host().{name} is NumPy's, cupy.asarray(array).{name} is CuPy's"
     return message

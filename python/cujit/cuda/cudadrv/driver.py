@@ -1,6 +1,8 @@
 """Devices, contexts, memory and copies of it, under the names of numba.cuda.cudadrv.driver."""
 from __future__ import annotations
 
+from typing import NoReturn
+
 from cujit import _core
 from cujit._core import Event
 from cujit.cuda._link.linker import Linker
@@ -51,6 +53,19 @@ __all__ = [
     "host_memory_extents", "host_memory_size", "host_pointer", "host_to_device", "is_device_memory", "profile_start",
     "profile_stop", "profiling", "require_device_memory", "set_memory_manager",
 ]
+
+# Names of numba's, and what does their work here.
+_INSTEAD = {
+    **dict.fromkeys(("Module", "CudaPythonModule", "load_module_image"), "cuda.RawModule loads PTX, cubins and CUDA C"),
+    **dict.fromkeys(("Function", "CudaPythonFunction", "launch_kernel"), "cuda.RawKernel, and get_function of a "
+                    "cuda.RawModule, are launched as kernels are"),
+    **dict.fromkeys(("binding", "drvapi"), "the driver is called in C"),
+}
+
+
+def __getattr__(name: str) -> NoReturn:
+    hint = f": {_INSTEAD[name]}" if name in _INSTEAD else ""
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'{hint}")
 
 
 class Driver:
