@@ -58,6 +58,25 @@ def rows(cp, n):
     yield "filter x > 0.5", 6 * n, lambda: cuda.filter("x > 0.5", x), by(lambda cp, c: c["x"][c["x"] > 0.5])
     yield "sort", 8 * n, lambda: cuda.sort(x), by(lambda cp, c: cp.sort(c["x"]))
     yield "argsort", 12 * n, lambda: cuda.argsort(x), by(lambda cp, c: cp.argsort(c["x"]))
+    yield "top_k, 100", 4 * n, lambda: cuda.top_k(x, 100), by(lambda cp, c: cp.argpartition(c["x"], -100)[-100:])
+    few = cuda.to_device(rng.integers(0, 1000, n).astype(np.int32))
+    numbers = cp.asarray(few) if cp else None
+    yield "unique, 1000 of int32", 4 * n, lambda: cuda.unique(few), by(lambda cp, c: cp.unique(numbers))
+    yield "histogram, 256 bins", 4 * n, lambda: cuda.histogram(x, 256, (0, 1)), by(
+        lambda cp, c: cp.histogram(c["x"], 256, (0, 1)))
+    offsets = cuda.to_device(np.arange(0, n + 1, 1000))
+    yield "segmented_reduce, 1000 each", 4 * n, lambda: cuda.segmented_reduce("a + b", x, offsets, 0.0), by(
+        lambda cp, c: cp.add.reduceat(c["x"], cp.asarray(offsets)[:-1]) if hasattr(cp.add, "reduceat") else None)
+    yield "argmax", 4 * n, lambda: x.argmax(), by(lambda cp, c: c["x"].argmax())
+    yield "std, rows", 8 * n, lambda: matrix.std(1), by(lambda cp, c: c["matrix"].std(1))
+    for dtype in np.int8, np.float16, np.int32, np.float64, np.complex64:
+        typed = x.astype(dtype)
+        theirs = cp.asarray(typed) if cp else None
+        for axis, what in (None, "all"), (1, "rows"), (0, "columns"):
+            own = typed if axis is None else typed.reshape(n // side, side)
+            other = theirs if axis is None or not cp else theirs.reshape(n // side, side)
+            yield f"sum of {np.dtype(dtype)}, {what}", typed.nbytes, lambda own=own, axis=axis: own.sum(axis), by(
+                lambda cp, c, other=other, axis=axis: other.sum(axis))
 
 
 def milliseconds(call, synchronize):

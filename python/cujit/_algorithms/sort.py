@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 _BLOCK = 256
 _CHUNKS = 64  # of threads that work alone
 _LEAST = 1024  # elements of a chunk
+_LARGE = 1 << 16  # elements of which top_k looks for those that can be among the first, before it sorts
+_SELECTED = 16  # where these are at most one of so many
+_FEW_OF = 256  # one of so many is few enough
 _BLOCKS_OF_PROCESSOR = 8  # that count
 
 
@@ -163,6 +166,62 @@ def _columns(arrays: Sequence[DeviceNDArray], words: Sequence[int]) -> tuple[Dev
 
 def _sum(a: Any, b: Any) -> Any:
     return a + b
+
+
+# --- the first ones of an order --------------------------------------------------------------------------------------
+
+class _Search:
+    """The kernels that find which elements can be among the first ones by one kind of key."""
+
+    def __init__(self, key: Key) -> None:
+        from cujit import cuda
+        from cujit._kernel_functions import sort as kernels
+
+        digit = kernels.digit_of(0, key.bits, key.kind, key.is_descending)
+        self.count = cuda.jit(kernels.count_with_prefix(digit, key.bits))
+        self.take = cuda.jit(kernels.take_up_to(digit, key.bits))
+
+
+@functions.once
+def _search(key: Key) -> _Search:
+    return _Search(key)
+
+
+def _first_ones(array: DeviceNDArray, count: int, is_descending: bool, stream: StreamLike
+                ) -> list[DeviceNDArray] | None:
+    """[elements of which the first `count` are those of the order, their places], in order; None where that is not
+    worth it. The number of elements with each digit is waited for, from the highest digit on."""
+    from cujit._kernel_functions import sort as kernels
+
+    size, keys = array.size, keys_of(array, 0, is_descending)
+    if size < _LARGE or count * _SELECTED > size or len(keys) > 1 or 8 * _word_size(array) != keys[0].bits:
+        return None
+    search, words, prefix, before, candidates = _search(keys[0]), [_word_size(array)], 0, 0, size
+    columns = _columns([array], words)
+    device = need_device()
+    blocks = min(-(-size // kernels.DIGITS), 64 if device.kind == "cpu" else device.MULTIPROCESSOR_COUNT * 8)
+    for shift in range(keys[0].bits - 8, 0 if keys[0].bits == 64 else -1, -8):   # a prefix is an int64
+        counts = _zeros(kernels.DIGITS, stream)
+        quiet_launcher(search.count, blocks, kernels.DIGITS, stream)(size, prefix, shift, columns, counts)
+        sums = before + np.cumsum(counts.copy_to_host(stream=stream))
+        digit = int(np.searchsorted(sums, count))
+        before, candidates = int(sums[digit - 1]) if digit else before, int(sums[digit])
+        prefix = prefix * kernels.DIGITS + digit
+        if candidates <= max(4 * count, size // _FEW_OF):
+            break
+    if candidates * _SELECTED > size:
+        return None   # many are equal
+    values, places = loops.vector(candidates, array.dtype, stream), loops.vector(candidates, np.dtype(np.int64), stream)
+    quiet_launcher(search.take, blocks, kernels.DIGITS, stream)(size, prefix, shift, columns, _columns([values], words),
+                                                               places, _zeros(1, stream))
+    place = Key(1, 0, 8 * -(-(size - 1).bit_length() // 8), "u", False)
+    return sort_arrays([values, places], [*keys, place], stream)
+
+
+def _zeros(count: int, stream: StreamLike) -> DeviceNDArray:
+    made = device_array(count, np.int64, stream=stream)
+    made.setitem(Ellipsis, 0, stream)
+    return made
 
 
 # --- by comparing ----------------------------------------------------------------------------------------------------
@@ -488,7 +547,8 @@ def top_k(array: Any, k: int, *, axis: int = -1, largest: bool = True, stream: S
     largest : bool
         False: the smallest instead.
     stream : Stream or int
-        Where the work is ordered.
+        Where the work is ordered. Of 65536 elements and more in one row, at least 16 times as many as k, those that
+        can be among the first are looked for, and their number is waited for; only they are sorted.
 
     Returns
     -------
@@ -504,6 +564,10 @@ def top_k(array: Any, k: int, *, axis: int = -1, largest: bool = True, stream: S
         rows = _Rows(array, axis, "top_k", stream)
         if not 0 <= k <= rows.length:
             raise ValueError(f"{k} of {rows.length} elements")
+        found = _first_ones(rows.leaves[0], k, largest, stream) if rows.count == 1 == len(rows.leaves) and k else None
+        if found is not None:
+            shape = tuple(k if rows.axis == n else 1 for n in range(len(rows.shape)))
+            return tuple(rows.finish(each[:k].reshape(shape), None, stream) for each in found)
         leaves, places = _ordered(array, rows, None, largest, True, stream)
         assert places is not None
         values = rows.of_caller([rows.finish(rows.shaped(leaf, k), None, stream) for leaf in leaves])

@@ -232,6 +232,56 @@ def move_by_blocks(digit, stage_type):
     return move_elements
 
 
+# --- the first ones of an order ---------------------------------------------------------------------------------------
+
+def prefix_of(digit, bits):
+    """The digits of an element above a shift, as one number."""
+
+    def prefix(columns, r, shift):
+        value = int64(0)
+        for step in range(bits // 8):
+            at = bits - 8 - 8 * step
+            if at >= shift:
+                value = value * DIGITS + digit(columns, r, at)
+        return value
+
+    return prefix
+
+
+def count_with_prefix(digit, bits):
+    """counts[d]: of elements with the prefix above shift + 8 how many have digit d. Blocks of DIGITS threads."""
+    prefix_at = prefix_of(digit, bits)
+
+    def count_digits_with_prefix(size, prefix, shift, columns, counts):
+        found = cuda.shared.array(DIGITS, int32)
+        thread = cuda.threadIdx.x
+        found[thread] = 0
+        cuda.syncthreads()
+        for r in range(cuda.grid(1), size, cuda.gridsize(1)):
+            if shift + 8 >= bits or prefix_at(columns, r, shift + 8) == prefix:
+                cuda.atomic.add(found, digit(columns, r, shift), 1)
+        cuda.syncthreads()
+        if found[thread] > 0:
+            cuda.atomic.add(counts, thread, int64(found[thread]))
+
+    return count_digits_with_prefix
+
+
+def take_up_to(digit, bits):
+    """Elements that do not come after those with the prefix above the shift, and their places, in any order. count[0],
+    0 before, becomes their number."""
+    prefix_at = prefix_of(digit, bits)
+
+    def take_candidates(size, prefix, shift, columns, targets, places, count):
+        for r in range(cuda.grid(1), size, cuda.gridsize(1)):
+            if prefix_at(columns, r, shift) <= prefix:
+                k = cuda.atomic.add(count, 0, 1)
+                move(targets, k, columns, r)
+                places[k] = r
+
+    return take_candidates
+
+
 # --- by comparing ----------------------------------------------------------------------------------------------------
 
 def sort_runs(less):

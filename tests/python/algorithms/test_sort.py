@@ -117,6 +117,40 @@ def test_a_function_that_compares(rng, ways, n):
     np.testing.assert_array_equal(got[0].copy_to_host(), x[np.argsort(x * x, kind="stable")])
 
 
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "M8[s]"])
+@pytest.mark.parametrize("largest", [True, False])
+def test_top_k_of_many(rng, ways, dtype, largest):
+    """Only those that can be among the first are sorted."""
+    x = rng.integers(0, 1 << 40, 1 << 17)
+    x = (x - (1 << 39)).astype(dtype) if dtype[0] in "iuM" else (x % 2).astype(dtype) if dtype == "?" else (
+        (x - (1 << 39)) / 2**36).astype(dtype)
+    if dtype[0] == "f":
+        x[77], x[78] = np.nan, -np.inf
+    if dtype[0] == "M":
+        x[5] = "NaT"
+    order = np.argsort(x, kind="stable")
+    if largest:   # NaN stays last, equal ones in their order
+        none = np.isnat(x) if dtype[0] == "M" else x != x
+        number = np.unique(x[~none], return_inverse=True)[1]
+        order = np.concatenate([np.flatnonzero(~none)[np.argsort(-number, kind="stable")], np.flatnonzero(none)])
+    for array, axis in (x, 0), (x.reshape(1, -1, 1), 1):
+        values, places = cuda.top_k(cuda.to_device(array), 9, axis=axis, largest=largest)
+        np.testing.assert_array_equal(places.copy_to_host().reshape(-1), order[:9])
+        np.testing.assert_array_equal(values.copy_to_host().reshape(-1), x[order[:9]])
+        assert values.shape == places.shape == tuple(9 if n > 1 else 1 for n in array.shape)
+
+
+def test_top_k_sorts_few_of_many(rng, monkeypatch):
+    sizes, sort_arrays = [], sorts.sort_arrays
+    monkeypatch.setattr(sorts, "sort_arrays", lambda arrays, *more: sizes.append(arrays[0].size) or sort_arrays(
+        arrays, *more))
+    x = cuda.to_device(rng.random(1 << 17))
+    cuda.top_k(x, 5)
+    cuda.top_k(x, 1 << 15)
+    cuda.top_k(cuda.to_device(np.zeros(1 << 17)), 5)
+    assert 5 <= sizes[0] < 1 << 13 and sizes[1:] == [1 << 17, 1 << 17]
+
+
 def test_top_k(rng, ways):
     x = rng.integers(0, 50, (4, 900)).astype(np.float32)
     values, places = cuda.top_k(cuda.to_device(x), 7)
