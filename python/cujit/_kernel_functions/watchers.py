@@ -292,7 +292,10 @@ def _forget_lanes(own):
 
 
 def watch_lanes(state, own, mask):
-    """Lanes know of each other all that they did before; where some of them are left out, lane by lane."""
+    """Lanes know of each other all that they did before; where some of them are left out, lane by lane. syncwarp lets
+    lanes pass that its mask does not name."""
+    if not mask >> (own[_THREAD] & 31) & 1:
+        return
     if mask & 0xFFFFFFFF == 0xFFFFFFFF:
         own[_WHOLE] = min(own[_WHOLE] + 1, _LAST_WHOLE)
         _forget_lanes(own)

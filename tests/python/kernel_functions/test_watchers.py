@@ -200,6 +200,14 @@ def test_lanes_tell_what_others_have_told_them(masks, is_known):
     assert found(body, threads=32)[0] != is_known
 
 
+def test_lanes_that_a_mask_does_not_name_pass():
+    def body(state, own, block, thread):
+        watchers.watch_lanes(state, own, 0xFFFF)
+        own[2] = thread
+
+    assert not found(body, threads=32)[0]
+
+
 @pytest.mark.parametrize("before", [True, False])
 @pytest.mark.parametrize("behind", [True, False])
 def test_a_flag_with_its_fences(before, behind):
