@@ -33,8 +33,8 @@ class Own:
         self.options = options or {}
         self.made = {}
 
-    def full(self, shape, dtype):
-        return self.cuda.to_device(np.ones(shape, dtype))
+    def full(self, shape, dtype, order="C"):
+        return self.cuda.to_device(np.ones(shape, dtype, order))
 
     def add(self, dtype):
         t = str(np.dtype(dtype))
@@ -100,8 +100,8 @@ class NumpyLike:
     def __init__(self, module=np):
         self.xp = module
 
-    def full(self, shape, dtype):
-        return self.xp.ones(shape, dtype)
+    def full(self, shape, dtype, order="C"):
+        return self.xp.ones(shape, dtype, order)
 
     def add(self, dtype):
         return self.xp.add
@@ -150,8 +150,9 @@ class Torch:
         if not self.torch.cuda.is_available():
             raise ImportError("torch without a GPU")
 
-    def full(self, shape, dtype):
-        return self.torch.ones(shape, dtype=getattr(self.torch, str(np.dtype(dtype))), device="cuda")
+    def full(self, shape, dtype, order="C"):
+        made = functools.partial(self.torch.ones, dtype=getattr(self.torch, str(np.dtype(dtype))), device="cuda")
+        return made(shape[::-1]).T if order == "F" else made(shape)
 
     def add(self, dtype):
         return self.torch.add
@@ -228,12 +229,12 @@ def and_column(library, dtype, n):
 
 def transposed(library, dtype, n):
     shape = sides(n)
-    return library.full(shape, dtype), library.full(shape[::-1], dtype).T, library.full(shape, dtype)
+    return library.full(shape, dtype), library.full(shape, dtype, "F"), library.full(shape, dtype)
 
 
 def transposed_result(library, dtype, n):
     shape = sides(n)
-    return library.full(shape, dtype), library.full(shape, dtype), library.full(shape[::-1], dtype).T
+    return library.full(shape, dtype), library.full(shape, dtype), library.full(shape, dtype, "F")
 
 
 # (name, operands, how many arrays of all elements are moved, dtypes)

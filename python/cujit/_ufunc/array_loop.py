@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from cujit import _core
-from cujit._ufunc import row_loop, staged_call, tile_loop
+from cujit._ufunc import row_loop, serial_loop, staged_call, tile_loop
 from cujit._ufunc.flat import Flat, can_be_flat
 from cujit.cuda._array.array_views import view_of
 from cujit.cuda._dispatch.launchers import quiet_launcher
@@ -70,24 +70,22 @@ class Loop:
         return Launch(kernel, self.max_blocksize, width)
 
     def _planned(self, inputs, mask, outs, types):
-        """(kernel, blocks, threads, arguments) for a GPU, where a thread for each element is not best; else None."""
+        """(kernel, blocks, threads, arguments) where a thread for each element is not best; else None."""
         views = [x for x in (*inputs, mask, *outs) if isinstance(x, DeviceNDArray)]
         is_plain = len(outs) == 1 and mask is None and outs[0].ndim == 1 and all(x.layout == "C" for x in views)
-        if is_plain or not plans_for_gpu() or not all(map(can_be_flat, views)):
+        if is_plain or not all(map(can_be_flat, views)):
             return None
         flats = [Flat(x) if isinstance(x, DeviceNDArray) else x for x in (*inputs, mask, *outs)]
         count, axes = len(inputs), outs[0].ndim
-        operands = flats[:count], flats[count], flats[count + 1:], outs[0].shape, self._results
-        room = tile_loop
-        planned = tile_loop.planned(*operands, _core.type_from_dtype)
-        if planned is None:
-            room, planned = row_loop, row_loop.planned(*operands, self.max_blocksize)
-        if planned is None:
-            return None
-        plan, blocks, threads, arguments = planned
-        kernel = self._kernel((plan, axes, types), types, lambda name: room.source(name, plan, axes),
-                              room.names_for(plan))
-        return kernel, blocks, threads, arguments
+        for kind in (tile_loop, row_loop) if plans_for_gpu() else (serial_loop,):
+            planned = kind.planned(flats[:count], flats[count], flats[count + 1:], outs[0].shape, self._results,
+                                   self.max_blocksize)
+            if planned is not None:
+                plan, blocks, threads, arguments = planned
+                kernel = self._kernel((plan, axes, types), types, functools.partial(kind.source, plan=plan, axes=axes),
+                                      kind.names_for(plan))
+                return kernel, blocks, threads, arguments
+        return None
 
     def call(self, inputs, outputs, core_axes, types, shape, stream, keeps=None):
         """function(*inputs, *outputs) for each index of `shape`, with what each operand has there.

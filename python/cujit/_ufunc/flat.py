@@ -8,6 +8,7 @@ import numpy as np
 from cujit.cuda._array.array_views import view_of
 
 WIDE_BYTES = 16   # of one access of a thread
+FAR_BYTES = 32    # what memory is read in at least
 SAME, UNIT, UP, DOWN = "same", "unit", "up", "down"   # a step along an axis: of 0 elements, of one, forwards, backwards
 
 
@@ -30,10 +31,19 @@ class Flat:
         return self.kinds[-1] == UNIT and DOWN not in self.kinds and self.memory.pointer % alignment == 0 and all(
             step * self.itemsize % alignment == 0 for step in self.steps[:-1])
 
+    def is_far(self):
+        """Whether neighbours along the last axis are not read from memory together."""
+        return abs(self.steps[-1]) * self.itemsize >= FAR_BYTES
+
     def arguments(self):
         """For the parameters that names() lists."""
         start = [np.uint64(self.start)] if DOWN in self.kinds else []
         return [self.memory, *start, *(np.uint64(abs(step)) for step in self.steps if step not in (0, 1))]
+
+
+def arguments_of(operands):
+    """Of a kernel with these operands: Flat ones, numbers; those that are None are not there."""
+    return [argument for x in operands if x is not None for argument in (x.arguments() if isinstance(x, Flat) else [x])]
 
 
 def can_be_flat(array):
@@ -83,6 +93,17 @@ def stored_items(plan, value, count):
     if count == 1:
         return [value]
     return [f"{value}[{k}]" if plan.results is None else f"result{k}({value}[{k}])" for k in range(count)]
+
+
+def row_indices(axes, row):
+    """(lines, indices of the axes but the last) of a row, the variable of that name; n1, n2, ...: lengths of axes."""
+    if axes < 3:
+        return [], [row] * (axes - 1)
+    lines, rest = [], f"uint32({row})"
+    for k in range(axes - 2, 0, -1):
+        lines += [f"{row}_{k} = uint64({rest} % uint32(n{k}))", f"{row}_rest{k} = {rest} // uint32(n{k})"]
+        rest = f"uint32({row}_rest{k})"
+    return lines, [f"uint64({rest})", *(f"{row}_{k}" for k in range(1, axes - 1))]
 
 
 def power_of_two_from(n):

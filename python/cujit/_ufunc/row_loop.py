@@ -11,12 +11,14 @@ import numpy as np
 from cujit._ufunc.flat import (
     SAME,
     WIDE_BYTES,
+    arguments_of,
     called,
     moved,
     names,
     place,
     power_of_two_from,
     result_lines,
+    row_indices,
     stored_items,
 )
 
@@ -61,9 +63,8 @@ def planned(inputs, mask, outs, shape, results, threads):
     kinds = tuple(getattr(value, "kinds", None) for value in inputs)
     plan = Rows(kinds, None if mask is None else mask.kinds, tuple(out.kinds for out in outs), columns, of_rows,
                 is_wide, rows_first, results)
-    arguments = [*map(np.uint64, (*shape[1:], rows) if len(shape) > 1 else shape)]
-    for value in (*inputs, *(() if mask is None else (mask,)), *outs):
-        arguments += value.arguments() if hasattr(value, "kinds") else [value]
+    arguments = [*map(np.uint64, (*shape[1:], rows) if len(shape) > 1 else shape),
+                 *arguments_of((*inputs, mask, *outs))]
     return plan, blocks[::-1] if rows_first else blocks, (x, y), arguments
 
 
@@ -124,17 +125,6 @@ def _indented(levels, lines):
     return ["    " * levels + line for line in lines]
 
 
-def _row_indices(axes, row):
-    """(lines, indices of the axes but the last) of a row."""
-    if axes < 3:
-        return [], [row] * (axes - 1)
-    lines, rest = [], f"uint32({row})"
-    for k in range(axes - 2, 0, -1):
-        lines += [f"{row}_{k} = uint64({rest} % uint32(n{k}))", f"{row}_rest{k} = {rest} // uint32(n{k})"]
-        rest = f"uint32({row}_rest{k})"
-    return lines, [f"uint64({rest})", *(f"{row}_{k}" for k in range(1, axes - 1))]
-
-
 def _whole(plan, axes):
     """All elements of the thread: what it reads first, so that all of it is on its way at once."""
     lines, stores = [], []
@@ -142,7 +132,7 @@ def _whole(plan, axes):
         row = f"row{r}"
         if axes > 1:
             lines.append(f"{row} = row + uint64({r})")
-        own, indices = _row_indices(axes, row)
+        own, indices = row_indices(axes, row)
         lines += own
         for x, kinds in _operands(plan):
             if kinds is not None and (r == 0 or not _is_same_for_rows(kinds)):
@@ -208,7 +198,7 @@ def _edge(plan, axes, n):
     """The thread's elements that there are, one after another."""
     lines, level, indices = [], 0, []
     if axes > 1:
-        own, indices = _row_indices(axes, "edge")
+        own, indices = row_indices(axes, "edge")
         lines += [f"for edge in range(row, min(row + uint64({plan.rows}), rows)):", *_indented(1, own)]
         level = 1
     lines += _indented(level, [f"for j in range({plan.columns}):", "    i = column + uint64(j) * step",

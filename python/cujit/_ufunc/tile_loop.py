@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cujit._ufunc.flat import moved, names, place, result_lines
+from cujit import _core
+from cujit._ufunc.flat import FAR_BYTES, arguments_of, moved, names, place, result_lines
 
 _SIDES = 64, 32, 16          # of a square, in elements
 _SHARED_BYTES = 34 * 1024    # of a block at most: several are on a multiprocessor
 _THREADS = 256
-_FAR_BYTES = 32              # what memory is read in at least: elements closer than that lie along the axis
 _LEAST_LENGTH = 16           # of the two axes: of shorter ones a square would be mostly empty
 _AT_ONCE = 4                 # lines of a thread whose operands are read before the first result is computed
 
@@ -31,8 +31,8 @@ class Tiles(NamedTuple):
     results: tuple | None
 
 
-def planned(inputs, mask, outs, shape, results, type_of):
-    """(Tiles, blocks, threads, arguments), or None where no operand wants it. type_of: of a dtype, in kernels."""
+def planned(inputs, mask, outs, shape, results, threads):
+    """(Tiles, blocks, threads, arguments), or None where no operand wants it; arguments as row_loop's."""
     operands = [*inputs, mask]
     far = [_far_axis(x, shape) if hasattr(x, "kinds") else None for x in operands]
     if not any(axis is not None for axis in far):
@@ -43,7 +43,7 @@ def planned(inputs, mask, outs, shape, results, type_of):
     staged = [x.itemsize if axis == other else 0 for x, axis in zip(operands, far, strict=True)]
     side = next((side for side in _SIDES if sum(side * line_bytes(side, size) for size in staged if size)
                  <= _SHARED_BYTES), None)
-    if side is None or shape[-1] < _LEAST_LENGTH:
+    if side is None or shape[-1] < _LEAST_LENGTH or threads < _THREADS:
         return None
     tiles = [-(-shape[axis] // side) for axis in (len(shape) - 1, other)]
     rest = [n for axis, n in enumerate(shape[:-1]) if axis != other]
@@ -51,20 +51,20 @@ def planned(inputs, mask, outs, shape, results, type_of):
         return None
     plan = Tiles(tuple(getattr(x, "kinds", None) for x in inputs), None if mask is None else mask.kinds,
                  tuple(out.kinds for out in outs),
-                 tuple((type_of(x.dtype), size) if size else None for x, size in zip(operands, staged, strict=True)),
+                 tuple((_core.type_from_dtype(x.dtype), size) if size else None
+                       for x, size in zip(operands, staged, strict=True)),
                  other, side, results)
-    arguments = [np.uint64(shape[-1]), np.uint64(shape[other]), *map(np.uint32, tiles), *map(np.uint32, rest[1:])]
-    for value in (*inputs, *(() if mask is None else (mask,)), *outs):
-        arguments += value.arguments() if hasattr(value, "kinds") else [value]
+    arguments = [np.uint64(shape[-1]), np.uint64(shape[other]), *map(np.uint32, tiles), *map(np.uint32, rest[1:]),
+                 *arguments_of((*inputs, mask, *outs))]
     return plan, math.prod(tiles) * math.prod(rest), _THREADS, arguments
 
 
 def _far_axis(operand, shape):
     """The axis along which an operand lies, if elements are far apart along the last one; else None."""
     reach = [abs(step) * operand.itemsize for step in operand.steps]
-    if reach[-1] < _FAR_BYTES or operand.dtype.kind not in "biufc":
+    if not operand.is_far() or operand.dtype.kind not in "biufc":
         return None
-    near = [(own, axis) for axis, own in enumerate(reach[:-1]) if 0 < own < _FAR_BYTES and shape[axis] >= _LEAST_LENGTH]
+    near = [(own, axis) for axis, own in enumerate(reach[:-1]) if 0 < own < FAR_BYTES and shape[axis] >= _LEAST_LENGTH]
     return min(near)[1] if near else None
 
 

@@ -1,4 +1,5 @@
-"""Kernels that a GPU's memory wants, by rows and by squares: what they compute on the device in use, and their PTX."""
+"""Kernels for operands that are not all without gaps, those for GPUs and those for the CPU device: what they compute on
+the device in use, and their PTX."""
 import itertools
 import math
 
@@ -6,7 +7,7 @@ import numpy as np
 import pytest
 
 from cujit import _core, cuda, vectorize
-from cujit._ufunc import array_loop, row_loop, tile_loop
+from cujit._ufunc import array_loop, row_loop, serial_loop, tile_loop
 from cujit.cuda._array.array_views import view_of
 
 DTYPES = ["?", "i1", "f2", "i4", "f4", "f8", "F", "D"]
@@ -52,9 +53,11 @@ def ptx_of(launch):
 
 # --- values ----------------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("seed", range(40))
-def test_any_layouts(seed):
+@pytest.mark.parametrize("of_gpu", [True, False])
+@pytest.mark.parametrize("seed", range(30))
+def test_any_layouts(monkeypatch, seed, of_gpu):
     """Orders of axes, steps, broadcasting, masks, dtypes: what NumPy computes, and nothing beside it is written."""
+    monkeypatch.setattr(array_loop, "plans_for_gpu", lambda: of_gpu)
     rng = np.random.default_rng(seed)
     axes = int(rng.integers(1, 5))
     longest = {1: 5000, 2: 140, 3: 40, 4: 18}[axes]
@@ -175,7 +178,7 @@ def test_squares_touch_each_bank_once(launched, dtype):
 
 def test_what_is_chosen(launched, monkeypatch):
     chosen = []
-    for room in (row_loop, tile_loop):
+    for room in (row_loop, serial_loop, tile_loop):
         def planned(*arguments, room=room, function=room.planned):
             plan = function(*arguments)
             chosen.extend([room.__name__.rpartition(".")[2]] if plan else [])
@@ -190,3 +193,8 @@ def test_what_is_chosen(launched, monkeypatch):
     np.add(y, y)
     np.add(x, x, out=y)
     assert chosen == ["tile_loop", "row_loop", "tile_loop"]
+    monkeypatch.setattr(array_loop, "plans_for_gpu", lambda: False)
+    np.add(x, y)
+    np.add(x, x)
+    np.add(x[:, ::2], 1)
+    assert chosen[3:] == ["serial_loop"] * 2
