@@ -173,7 +173,7 @@ class UFunc(UFuncMethods):
                           mask is not None) for out, result in zip(outs, results, strict=True)]
         launch = loop.map(operands, [target.array for target in targets], types, stream, mask)
         if launch and len(targets) == 1 and mask is wanted is None:
-            self._remember(launch, inputs, targets[0].array, shape, results[0])
+            self._remember(launch, inputs, operands, targets[0].array, shape, results[0])
         finished = tuple(target.finish() for target in targets)
         return finished if len(finished) > 1 else finished[0]
 
@@ -195,11 +195,13 @@ class UFunc(UFuncMethods):
         shapes = {x.shape for x in arrays if not is_scalar(x)}
         return shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
 
-    def _remember(self, launch, inputs, target, shape, result):
-        """Tells the base class how the call was launched, where it can repeat it."""
+    def _remember(self, launch, inputs, operands, target, shape, result):
+        """Tells the base class how the call was launched, where it can repeat it, with arrays of either."""
         if target.dtype == result.dtype and target.layout == "C" and all(
-                is_scalar(x) or isinstance(x, DeviceNDArray) and x.layout == "C" and x.shape == shape for x in inputs):
-            self.remember(launch.kernel, tuple(inputs), target, launch.block, launch.width)
+                is_scalar(x) or operand.dtype == x.dtype and operand.layout == "C" and x.shape == shape
+                for x, operand in zip(inputs, operands, strict=True)):
+            self.remember(launch.kernel, tuple(x if is_scalar(x) else operand for x, operand in
+                                               zip(inputs, operands, strict=True)), target, launch.block, launch.width)
 
     # --- which signature ---------------------------------------------------------------------------------------------
 

@@ -1,36 +1,18 @@
 /* Elementwise: a callable over arrays whose repeated calls are made here. The subclass, written in Python, makes a call in
  * its method _call and tells by remember() how it was done; a call of the same kind, on device arrays of one shape without
  * gaps and numbers, then needs no Python: a result is allocated, the parameters are written, the kernel is launched. Arrays
- * of libraries that tell about themselves in C or by plain attributes (array_kind.h) are seen as device arrays. */
-#include "ext/argument/launch_frame.h"
+ * of libraries that tell about themselves in C or by plain attributes (array_kind.h) are seen as device arrays. Calls on
+ * arrays of the host are elementwise_host.c's. */
 #include "ext/array/array_kind.h"
 #include "ext/guard.h"
-#include "ext/interrupt.h"
-#include "ext/kernel.h"
 #include "ext/module_parts.h"
 #include "ext/object/device_array_object.h"
 #include "ext/object/device_object.h"
+#include "ext/object/elementwise_host.h"
 #include "ext/object/graph_object.h"
 #include "ext/object/stream_object.h"
-#include "ext/kernel_exception.h"
-#include "ext/observation.h"
-#include "ext/raise.h"
-#include "ext/snapshot/number.h"
 
-enum { RECIPE_INPUTS = 8, RECIPES = 8, RECIPE_BYTES = 512, WIDE_ALIGNMENT = 16 };
-
-/* One kind of call. */
-typedef struct Recipe {
-    uint32_t count;
-    const Type *elements[RECIPE_INPUTS]; /* of an array; NULL: a number */
-    PyTypeObject *classes[RECIPE_INPUTS]; /* of a number; owned, else NULL */
-    ExtKernel *kernel; /* owned */
-    const JitSpecialization *specialization;
-    const Type *element; /* of the result */
-    PyArray_Descr *dtype; /* owned */
-    PyTypeObject *class; /* owned */
-    uint32_t block, width; /* threads of a block, elements of a thread */
-} Recipe;
+enum { RECIPES = 8, WIDE_ALIGNMENT = 16 };
 
 /* count and recipes are under the lock of the object, which a GIL is: a call copies what it takes. */
 typedef struct ExtElementwise {
@@ -191,45 +173,16 @@ static bool read_arrays(const ExtElementwise *self, size_t count, RtDevice *devi
 }
 
 /* --- the call ---------------------------------------------------------------------------------------------------------- */
-/* Whether the type holds an int; those beyond int64 are left to Python, and to its errors. */
-static bool is_in_range(PyObject *value, const Type *type)
-{
-    int overflow;
-    long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
-    if (overflow)
-        return false;
-    if (type->kind == TYPE_UINT)
-        return number >= 0 && (type->size == 8 || number >> (8 * type->size) == 0);
-    int unused = 64 - 8 * (int)type->size;
-    return type->kind != TYPE_INT || (long long)((unsigned long long)number << unused) >> unused == number;
-}
-
-static bool write_number(PyObject *value, const Type *type, const AbiField **field, uint8_t *parameters)
-{
-    uint8_t bytes[16];
-    if ((PyLong_CheckExact(value) && !is_in_range(value, type)) || !ext_store_number(value, type, bytes))
-        return PyErr_Clear(), false;
-    uint32_t parts = type->kind == TYPE_COMPLEX ? 2 : 1, size = type->size / parts;
-    for (uint32_t i = 0; i < parts; i++)
-        memcpy(parameters + (*field)++->offset, bytes + i * size, size);
-    return true;
-}
-
-static void write_array(const ExtDeviceArray *array, const Type *type, const AbiField **field, uint8_t *parameters)
-{
-    ext_write_array(parameters, *field, type, false, array->pointer, &array->size, NULL);
-    *field += 2; /* pointer and extent */
-}
-
 /* The parameters but for the result's. False where a number has to be converted in Python. */
-static bool write_inputs(const Recipe *recipe, const ElementwiseCall *call, const AbiField **field, uint8_t *parameters)
+static bool write_inputs(const Recipe *recipe, const ElementwiseCall *call, RecipeWriter *writer)
 {
     uint32_t count;
     const Type *const *types = jit_types(recipe->specialization, &count);
     for (uint32_t i = 0; i < recipe->count; i++) {
+        const ExtDeviceArray *array = call->arrays[i];
         if (recipe->elements[i])
-            write_array(call->arrays[i], types[i], field, parameters);
-        else if (!write_number(call->args[i], types[i], field, parameters))
+            recipe_write_array(writer, types[i], array->pointer, array->size);
+        else if (!recipe_write_number(writer, call->args[i], types[i]))
             return false;
     }
     return true;
@@ -237,26 +190,8 @@ static bool write_inputs(const Recipe *recipe, const ElementwiseCall *call, cons
 
 static bool run(const Recipe *recipe, const ElementwiseCall *call, uint8_t *parameters)
 {
-    Diag diag;
-    bool launched, ran;
-    JitOverflows overflows = {0};
-    diag_clear(&diag);
-    int64_t of_block = (int64_t)recipe->block * recipe->width;
-    RtLaunch launch = {.grid = {(uint32_t)((call->shaped->size + of_block - 1) / of_block), 1, 1},
-                       .block = {recipe->block, 1, 1},
-                       .stream = call->stream_object ? ext_rt_stream(call->stream_object) : NULL,
-                       .parameters = parameters,
-                       .interrupted = ext_interrupt()};
-    if (rt_device_kind(jit_device(recipe->specialization)) == RT_GPU && !jit_waits(recipe->specialization)) {
-        launched = jit_launch(recipe->specialization, launch, &overflows, &ran, &diag);
-    } else {
-        Py_BEGIN_ALLOW_THREADS launched = jit_launch(recipe->specialization, launch, &overflows, &ran, &diag);
-        Py_END_ALLOW_THREADS
-    }
-    bool told = ext_warn_of_overflows(&overflows, !launched);
-    if (!launched)
-        ext_raise(&diag);
-    return ext_tell_lines(recipe->specialization) && launched && told;
+    RtStream *stream = call->stream_object ? ext_rt_stream(call->stream_object) : NULL;
+    return recipe_launch(recipe, call->shaped->size, stream, parameters);
 }
 
 static PyObject *make_result(const Recipe *recipe, const ElementwiseCall *call)
@@ -282,23 +217,40 @@ static bool keep(const Recipe *recipe, const ElementwiseCall *call, PyObject *re
 static PyObject *call_by_recipe(const Recipe *recipe, ElementwiseCall *call)
 {
     uint8_t parameters[RECIPE_BYTES];
-    const AbiField *field = jit_abi(recipe->specialization)->fields;
+    RecipeWriter writer = {jit_abi(recipe->specialization)->fields, parameters};
     if (call->stream_object && (((ExtStream *)call->stream_object)->device != jit_device(recipe->specialization) ||
                                 !ext_stream_is_open(call->stream_object)))
         return NULL;
-    if (!write_inputs(recipe, call, &field, parameters))
+    if (!write_inputs(recipe, call, &writer))
         return NULL;
     PyObject *result = make_result(recipe, call);
     uint32_t count;
     const Type *const *types = jit_types(recipe->specialization, &count);
+    const ExtDeviceArray *out = call->out ? call->out : (ExtDeviceArray *)result;
     if (result)
-        write_array(call->out ? call->out : (ExtDeviceArray *)result, types[recipe->count], &field, parameters);
+        recipe_write_array(&writer, types[recipe->count], out->pointer, out->size);
     if (result && (!run(recipe, call, parameters) || !keep(recipe, call, result)))
         Py_CLEAR(result);
     return result;
 }
 
-/* Copies the recipe for such a call on the device (NULL: any), with references of its own to what a call needs. */
+/* Copies a recipe, with references of its own to what a call needs. Under the lock of the object. */
+static void take(const Recipe *recipe, Recipe *taken)
+{
+    *taken = *recipe;
+    Py_INCREF(taken->kernel);
+    Py_INCREF(taken->dtype);
+    Py_INCREF(taken->class);
+}
+
+static void leave(Recipe *taken)
+{
+    Py_DECREF(taken->kernel);
+    Py_DECREF(taken->dtype);
+    Py_DECREF(taken->class);
+}
+
+/* The recipe for such a call on the device (NULL: any). */
 static bool take_recipe(ExtElementwise *self, const RtDevice *device, size_t count, ElementwiseCall *call,
                         Recipe *taken)
 {
@@ -309,12 +261,23 @@ static bool take_recipe(ExtElementwise *self, const RtDevice *device, size_t cou
         bool is_there = !device || jit_device(recipe->specialization) == device;
         found = recipe->count == count && is_there && fits(recipe, call);
         if (found)
-            *taken = *recipe;
+            take(recipe, taken);
     }
-    if (found) {
-        Py_INCREF(taken->kernel);
-        Py_INCREF(taken->dtype);
-        Py_INCREF(taken->class);
+    Py_END_CRITICAL_SECTION();
+    return found;
+}
+
+static bool take_host_recipe(ExtElementwise *self, const RtDevice *device, size_t count, const HostCall *call,
+                             Recipe *taken)
+{
+    bool found = false;
+    Py_BEGIN_CRITICAL_SECTION(self);
+    for (uint32_t i = 0; !found && i < self->count; i++) {
+        const Recipe *recipe = &self->recipes[i];
+        found =
+            recipe->count == count && jit_device(recipe->specialization) == device && ext_host_call_fits(call, recipe);
+        if (found)
+            take(recipe, taken);
     }
     Py_END_CRITICAL_SECTION();
     return found;
@@ -328,6 +291,39 @@ static PyObject *call_python(ExtElementwise *self, PyObject *const *args, size_t
     return result;
 }
 
+/* The call on device arrays, or NULL, without an exception where it has to be made in Python. */
+static PyObject *call_on_device(ExtElementwise *self, RtDevice *device, size_t count, ElementwiseCall *call)
+{
+    bool is_fixed = rt_device_is_alone(device) || ext_device_is_chosen(self->state);
+    Recipe recipe;
+    if (!read_arrays(self, count, device, call) || !take_recipe(self, is_fixed ? device : NULL, count, call, &recipe))
+        return NULL;
+    PyObject *result = call_by_recipe(&recipe, call);
+    leave(&recipe);
+    return result;
+}
+
+/* The call on arrays of the host, likewise. */
+static PyObject *call_on_host(ExtElementwise *self, RtDevice *device, size_t count, const ElementwiseCall *call)
+{
+    HostCall host;
+    Recipe recipe;
+    if (call->stream_object || !ext_host_call_read(self->state, call->args, count, call->given_out, &host) ||
+        !take_host_recipe(self, device, count, &host, &recipe))
+        return NULL;
+    PyObject *result = ext_host_call_run(&host, &recipe);
+    leave(&recipe);
+    return result;
+}
+
+static bool has_host_array(PyObject *const *args, size_t count)
+{
+    bool found = false;
+    for (size_t i = 0; i < count; i++)
+        found |= PyArray_CheckExact(args[i]);
+    return found;
+}
+
 static PyObject *elementwise_vectorcall(PyObject *callable, PyObject *const *args, size_t flags, PyObject *keywords)
 {
     ExtElementwise *self = (ExtElementwise *)callable;
@@ -338,17 +334,13 @@ static PyObject *elementwise_vectorcall(PyObject *callable, PyObject *const *arg
     call.out = NULL;
     call.asked = NULL;
     RtDevice *device = self->count ? ext_current_device(self->state) : NULL;
-    bool is_fixed = device && (rt_device_is_alone(device) || ext_device_is_chosen(self->state));
     bool known = device && read_keywords(self, args + count, keywords, &call);
     if (known && !call.stream_object)
         call.stream_object = ext_current_stream(self->state, device);
-    Recipe recipe;
-    if (known && read_arrays(self, count, device, &call) &&
-        take_recipe(self, is_fixed ? device : NULL, count, &call, &recipe)) {
-        PyObject *result = call_by_recipe(&recipe, &call);
-        Py_DECREF(recipe.kernel);
-        Py_DECREF(recipe.dtype);
-        Py_DECREF(recipe.class);
+    if (known) {
+        bool is_of_host = has_host_array(args, count);
+        PyObject *result =
+            is_of_host ? call_on_host(self, device, count, &call) : call_on_device(self, device, count, &call);
         if (result)
             return result;
     }
