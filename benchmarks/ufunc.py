@@ -18,7 +18,7 @@ from cujit import cuda, guvectorize, vectorize
 
 LOG2 = int(sys.argv[1]) if len(sys.argv) > 1 else 27
 PICTURE = sys.argv[2] if len(sys.argv) > 2 else None
-NUMPYS_PART = 8   # NumPy does so much less, and what it takes is multiplied
+NUMPYS_PART = 32   # NumPy does so much less, and what it takes is multiplied
 
 
 # --- libraries -------------------------------------------------------------------------------------------------------
@@ -33,8 +33,8 @@ class Own:
         self.options = options or {}
         self.made = {}
 
-    def full(self, shape, dtype, order="C"):
-        return self.cuda.to_device(np.ones(shape, dtype, order))
+    def array(self, shape, dtype, order="C"):
+        return self.cuda.device_array(shape, np.dtype(dtype), order=order)
 
     def add(self, dtype):
         t = str(np.dtype(dtype))
@@ -100,7 +100,7 @@ class NumpyLike:
     def __init__(self, module=np):
         self.xp = module
 
-    def full(self, shape, dtype, order="C"):
+    def array(self, shape, dtype, order="C"):
         return self.xp.ones(shape, dtype, order)
 
     def add(self, dtype):
@@ -150,7 +150,7 @@ class Torch:
         if not self.torch.cuda.is_available():
             raise ImportError("torch without a GPU")
 
-    def full(self, shape, dtype, order="C"):
+    def array(self, shape, dtype, order="C"):
         made = functools.partial(self.torch.ones, dtype=getattr(self.torch, str(np.dtype(dtype))), device="cuda")
         return made(shape[::-1]).T if order == "F" else made(shape)
 
@@ -197,44 +197,44 @@ def sides(n):
 
 
 def flat(library, dtype, n):
-    x, y, out = (library.full(n, dtype) for _ in range(3))
+    x, y, out = (library.array(n, dtype) for _ in range(3))
     return x, y, out
 
 
 def shifted(library, dtype, n):
-    x, y, out = (library.full(n + 3, dtype) for _ in range(3))
+    x, y, out = (library.array(n + 3, dtype) for _ in range(3))
     return x[1:n + 1], y[2:n + 2], out[3:n + 3]
 
 
 def strided(library, dtype, n):
-    x, y, out = (library.full(n, dtype) for _ in range(3))
+    x, y, out = (library.array(n, dtype) for _ in range(3))
     return x[::2], y[::2], out[::2]
 
 
 def with_gaps(library, dtype, n):
     rows, columns = sides(n)
-    x, y, out = (library.full((rows, columns), dtype) for _ in range(3))
+    x, y, out = (library.array((rows, columns), dtype) for _ in range(3))
     return x[:, :-64], y[:, 64:], out[:, :-64]
 
 
 def and_row(library, dtype, n):
     shape = sides(n)
-    return library.full(shape, dtype), library.full(shape[1], dtype), library.full(shape, dtype)
+    return library.array(shape, dtype), library.array(shape[1], dtype), library.array(shape, dtype)
 
 
 def and_column(library, dtype, n):
     shape = sides(n)
-    return library.full(shape, dtype), library.full((shape[0], 1), dtype), library.full(shape, dtype)
+    return library.array(shape, dtype), library.array((shape[0], 1), dtype), library.array(shape, dtype)
 
 
 def transposed(library, dtype, n):
     shape = sides(n)
-    return library.full(shape, dtype), library.full(shape, dtype, "F"), library.full(shape, dtype)
+    return library.array(shape, dtype), library.array(shape, dtype, "F"), library.array(shape, dtype)
 
 
 def transposed_result(library, dtype, n):
     shape = sides(n)
-    return library.full(shape, dtype), library.full(shape, dtype), library.full(shape, dtype, "F")
+    return library.array(shape, dtype), library.array(shape, dtype), library.array(shape, dtype, "F")
 
 
 # (name, operands, how many arrays of all elements are moved, dtypes)
@@ -260,11 +260,11 @@ def cases(n):
             yield f"{name}, {dtype}", arrays * n * np.dtype(dtype).itemsize, call
 
     def dot(library):
-        x, y = (library.full((n // library.part // 128, 128), "float32") for _ in range(2))
+        x, y = (library.array((n // library.part // 128, 128), "float32") for _ in range(2))
         return library.small(library.dot(), x, y, None)
 
     def product(library):
-        x, y = (library.full((n // library.part // 64, 4, 4), "float32") for _ in range(2))
+        x, y = (library.array((n // library.part // 64, 4, 4), "float32") for _ in range(2))
         return library.small(library.product(), x, y, None)
 
     yield "dot of rows of 128", 8 * n, dot
@@ -295,7 +295,7 @@ def layouts(found, n):
         parts.append((name, [None if t is None else floor / t for t in times[:-1]]))
     header = ["", "floor", "cujit", "of the copy's rate", *(library.name for library in found[1:])]
     timing.print_markdown(f"{cuda.get_current_device().name}, 2^{LOG2} elements, milliseconds; a copy moves "
-                          f"{rate / 1e9:.0f} GB/s; NumPy {NUMPYS_PART} times an eighth", header, rows)
+                          f"{rate / 1e9:.0f} GB/s; NumPy {NUMPYS_PART} times a part", header, rows)
     return parts
 
 
@@ -328,7 +328,7 @@ def calls(found):
             if giver is None:
                 row.append(None)
                 continue
-            x, y, out = (giver.full(1000, "float32") for _ in range(3))
+            x, y, out = (giver.array(1000, "float32") for _ in range(3))
             row.append(timing.median_call_us(library.call(library.add("float32"), x, y, out), library.finish, 200, 9))
         rows.append(row)
     timing.print_markdown("The host's time of a call, 1000 elements of the device, microseconds",

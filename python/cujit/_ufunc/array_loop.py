@@ -22,13 +22,39 @@ from cujit.cuda.dispatcher import Dispatcher
 from cujit.types import uint32, uint64
 
 _WIDE_BYTES = 16
+_APART_ELEMENTS = 8
+_MOST_PREPARED = 256
 
 
 class Launch:
-    """What Loop.run launched, for those who launch it again: the kernel, threads of a block, elements of a thread."""
+    """What Loop.map launched, for those who launch it again: the kernel, threads of a block, elements of a thread,
+    whether arrays must lie at multiples of 16 bytes for it."""
 
-    def __init__(self, kernel, block, width):
-        self.kernel, self.block, self.width = kernel, block, width
+    def __init__(self, kernel, block, width, is_wide):
+        self.kernel, self.block, self.width, self.is_wide = kernel, block, width, is_wide
+
+
+class Prepared:
+    """A launch over Flat operands, to be repeated for others that lie alike."""
+
+    def __init__(self, kernel, blocks, threads, arguments, flats):
+        """arguments: of the kernel, those of the operands last; flats: the operands, Flat ones and numbers."""
+        self._kernel, self._blocks, self._threads = kernel, blocks, threads
+        self._arguments = list(arguments)
+        counts = [len(x.arguments()) if isinstance(x, Flat) else 1 for x in flats]
+        first = len(arguments) - sum(counts)
+        self._places = [first + sum(counts[:k]) for k in range(len(counts))]
+        self._spans = [(x.memory.shape, x.memory.strides, -x.start * x.itemsize) if isinstance(x, Flat) else None
+                       for x in flats]
+        for place in self._places:
+            self._arguments[place] = None   # of the call
+
+    def launch(self, operands, stream):
+        """operands: the arrays and numbers, in the order of the Flat ones."""
+        arguments = self._arguments.copy()
+        for place, span, x in zip(self._places, self._spans, operands, strict=True):
+            arguments[place] = x if span is None else view_of(x, span[0], span[1], offset=span[2])
+        quiet_launcher(self._kernel, self._blocks, self._threads, stream)(*arguments)
 
 
 class Loop:
@@ -41,10 +67,11 @@ class Loop:
         self._results = results
         self.max_blocksize = 256
         self._kernels = {}
+        self._prepared = {}   # by how operands lie
 
     def map(self, inputs, outs, types, stream, where=None):
         """outs[0][...] = function(*inputs), elementwise, of several outs the items of the tuple that it returns; gives
-        the Launch, or None where there is nothing to do.
+        the Launch, or None where there is nothing to do, or nothing that others could repeat.
 
         inputs: device arrays of the shape of each out (strides may be 0), or NumPy scalars; types: what each is
         converted to; where: a device array of that shape, which says what elements are computed.
@@ -52,25 +79,33 @@ class Loop:
         size, count = outs[0].size, len(outs)
         if size == 0:
             return None
+        given = (*inputs, *(() if where is None else (where,)), *outs)
+        layout = (types, count, where is None, self.max_blocksize, plans_for_gpu(), outs[0].shape,
+                  tuple([(x.strides, x.dtype, x.pointer % _WIDE_BYTES) if isinstance(x, DeviceNDArray) else None
+                         for x in given]))
+        prepared = self._prepared.get(layout)
+        if prepared is not None:
+            return prepared.launch(given, stream)
         are_arrays = tuple(isinstance(x, DeviceNDArray) for x in inputs)
         arrays = [*outs, *(x for x, is_array in zip(inputs, are_arrays, strict=True) if is_array)]
         views = with_fewest_axes(arrays if where is None else [*arrays, where])
         operands = _in_place_of_arrays(inputs, are_arrays, iter(views[count:]))
         if where is not None:
             operands.append(views[-1])
-        planned = self._planned(operands[:len(inputs)], None if where is None else operands[-1], views[:count], types)
-        if planned is not None:
-            kernel, blocks, threads, arguments = planned
-            quiet_launcher(kernel, blocks, threads, stream)(*arguments)
-            return None
-        width = 1 if count > 1 or where is not None else _width(views)
-        key = are_arrays, views[0].ndim, types, width, count, where is not None, self._results
+        prepared = self._plan(operands[:len(inputs)], None if where is None else operands[-1], views[:count], types)
+        if prepared is not None:
+            if len(self._prepared) >= _MOST_PREPARED:
+                self._prepared.clear()
+            self._prepared[layout] = prepared
+            return prepared.launch(given, stream)
+        width, is_wide = (1, False) if count > 1 or where is not None else _width(views)
+        key = are_arrays, views[0].ndim, types, width, is_wide, count, where is not None, self._results
         kernel = self._kernel(key, types, lambda name: _map_source(name, *key))
         self._launch(kernel, -(-size // width), (*operands, *views[:count]), stream)
-        return Launch(kernel, self.max_blocksize, width)
+        return Launch(kernel, self.max_blocksize, width, is_wide)
 
-    def _planned(self, inputs, mask, outs, types):
-        """(kernel, blocks, threads, arguments) where a thread for each element is not best; else None."""
+    def _plan(self, inputs, mask, outs, types):
+        """The launch, where a thread for each element is not best; else None."""
         views = [x for x in (*inputs, mask, *outs) if isinstance(x, DeviceNDArray)]
         is_plain = len(outs) == 1 and mask is None and outs[0].ndim == 1 and all(x.layout == "C" for x in views)
         if is_plain or not all(map(can_be_flat, views)):
@@ -84,7 +119,7 @@ class Loop:
                 plan, blocks, threads, arguments = planned
                 kernel = self._kernel((plan, axes, types), types, functools.partial(kind.source, plan=plan, axes=axes),
                                       kind.names_for(plan))
-                return kernel, blocks, threads, arguments
+                return Prepared(kernel, blocks, threads, arguments, [x for x in flats if x is not None])
         return None
 
     def call(self, inputs, outputs, core_axes, types, shape, stream, keeps=None):
@@ -144,13 +179,14 @@ def _compiled(function, name, source, types, results, names):
 
 # --- kernels as source -----------------------------------------------------------------------------------------------
 
-def _map_source(name, are_arrays, axes, types, width, count=1, has_mask=False, results=None):
+def _map_source(name, are_arrays, axes, types, width, is_wide, count=1, has_mask=False, results=None):
     names = [f"x{k}" for k in range(len(are_arrays))]
     outs = ["out"] if count == 1 else [f"out{k}" for k in range(count)]
+    arrays = [x for x, is_array in zip(names, are_arrays, strict=True) if is_array]
     lines = [f"def {name}({', '.join([*names, *['where'] * has_mask, *outs])}):"]
 
-    def value(index, wide=None):
-        items = [f"type{k}({x}{(index if wide is None else f'_wide[{wide}]') if is_array else ''})"
+    def value(read):
+        items = [f"type{k}({read(x) if is_array else x})"
                  for k, (x, is_array) in enumerate(zip(names, are_arrays, strict=True))]
         return f"function({', '.join(items)})"
 
@@ -159,13 +195,29 @@ def _map_source(name, are_arrays, axes, types, width, count=1, has_mask=False, r
         lines += _index_lines(axes, f"{outs[0]}.size", outs[0])
         lines += [f"        if where{index}:"] * has_mask
         indent = "    " * (2 + has_mask)
-        return "\n".join(lines + [indent + line for line in _stores(outs, index, value(index), results)])
-    lines += [f"    first = cuda.grid(1) * {width}", f"    if first + {width} <= out.size:"]
-    lines += [f"        {x}_wide = cuda.wide.load({x}, first, {width})"
-              for x, is_array in zip(names, are_arrays, strict=True) if is_array]
-    lines += [f"        cuda.wide.store(out, first, ({', '.join(value(None, k) for k in range(width))}))", "    else:",
-              "        for i in range(first, out.size):", f"            out[i] = {value('[i]')}"]
-    return "\n".join(lines)
+        return "\n".join(lines + [indent + line for line in
+                                  _stores(outs, index, value(lambda x: x + index), results)])
+    lines += _wide_lines(arrays, width, value) if is_wide else _apart_lines(arrays, width, value)
+    return "\n".join([*lines, f"            out[i] = {value(lambda x: x + '[i]')}"])
+
+
+def _wide_lines(arrays, width, value):
+    """A thread does neighbouring elements, by one access of each array."""
+    items = ", ".join(value(lambda x, k=k: f"{x}_wide[{k}]") for k in range(width))
+    return [f"    first = cuda.grid(1) * {width}", f"    if first + {width} <= out.size:",
+            *(f"        {x}_wide = cuda.wide.load({x}, first, {width})" for x in arrays),
+            f"        cuda.wide.store(out, first, ({items}))", "    else:",
+            "        for i in range(first, out.size):"]
+
+
+def _apart_lines(arrays, width, value):
+    """A thread does elements that are a block's threads apart, all of which it reads before it stores the first."""
+    places = [f"first + {k} * cuda.blockDim.x" for k in range(width)]
+    return [f"    first = cuda.blockIdx.x * cuda.blockDim.x * {width} + cuda.threadIdx.x",
+            f"    if {places[-1]} < out.size:",
+            *(f"        {x}_{k} = {x}[{at}]" for x in arrays for k, at in enumerate(places)),
+            *(f"        out[{at}] = {value(lambda x, k=k: f'{x}_{k}')}" for k, at in enumerate(places)),
+            "    else:", "        for i in range(first, out.size, cuda.blockDim.x):"]
 
 
 def _stores(outs, index, value, results):
@@ -238,13 +290,16 @@ def plans_for_gpu():
 
 
 def _width(views):
-    """How many elements a thread of a GPU does: those of 16 bytes of the widest operand, where all lie so."""
+    """(how many elements a thread of a GPU does, whether they are one access): those of 16 bytes of the widest operand,
+    where all lie so."""
     widest = max(view.dtype.itemsize for view in views)
-    if widest > _WIDE_BYTES // 2 or widest & (widest - 1) or need_device().kind == "cpu":
-        return 1
-    can_be_wide = all(view.ndim == 1 and view.layout == "C" and view.pointer % _WIDE_BYTES == 0
-                      and view.dtype.kind in "biufc" for view in views)
-    return _WIDE_BYTES // widest if can_be_wide else 1
+    if not plans_for_gpu() or views[0].ndim > 1 or any(view.layout != "C" for view in views):
+        return 1, False
+    apart = _APART_ELEMENTS // 2 if widest > 2 else _APART_ELEMENTS, False
+    if widest > _WIDE_BYTES // 2 or widest & (widest - 1):
+        return apart
+    can_be_wide = all(view.pointer % _WIDE_BYTES == 0 and view.dtype.kind in "biufc" for view in views)
+    return (_WIDE_BYTES // widest, True) if can_be_wide else apart
 
 
 # --- assignment ------------------------------------------------------------------------------------------------------

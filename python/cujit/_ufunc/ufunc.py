@@ -201,7 +201,8 @@ class UFunc(UFuncMethods):
                 is_scalar(x) or operand.dtype == x.dtype and operand.layout == "C" and x.shape == shape
                 for x, operand in zip(inputs, operands, strict=True)):
             self.remember(launch.kernel, tuple(x if is_scalar(x) else operand for x, operand in
-                                               zip(inputs, operands, strict=True)), target, launch.block, launch.width)
+                                               zip(inputs, operands, strict=True)), target, launch.block, launch.width,
+                          launch.is_wide)
 
     # --- which signature ---------------------------------------------------------------------------------------------
 

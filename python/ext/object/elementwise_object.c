@@ -53,7 +53,7 @@ static bool same_shape(const ExtDeviceArray *a, const ExtDeviceArray *b)
 static bool is_plain(const ExtDeviceArray *array, const Recipe *recipe, const Type *element)
 {
     return array->c_contiguous && array->element == element && array->device == jit_device(recipe->specialization) &&
-           (recipe->width == 1 || array->pointer % WIDE_ALIGNMENT == 0);
+           (!recipe->is_wide || array->pointer % WIDE_ALIGNMENT == 0);
 }
 
 /* Whether writing the one leaves what is still to be read of the other alone. */
@@ -393,7 +393,7 @@ static Recipe add_recipe(ExtElementwise *self, const Recipe *recipe)
     uint32_t count = self->count;
     if (count == RECIPES)
         dropped = self->recipes[--count];
-    uint32_t place = recipe->width > 1 ? 0 : count;
+    uint32_t place = recipe->is_wide ? 0 : count;
     memmove(self->recipes + place + 1, self->recipes + place, (count - place) * sizeof *recipe);
     self->recipes[place] = *recipe;
     self->count = count + 1;
@@ -402,14 +402,15 @@ static Recipe add_recipe(ExtElementwise *self, const Recipe *recipe)
 
 static PyObject *elementwise_remember(ExtElementwise *self, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"kernel", "args", "target", "block", "width", NULL};
+    static char *names[] = {"kernel", "args", "target", "block", "width", "is_wide", NULL};
     PyObject *kernel, *arguments, *target;
     unsigned block, width;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!O!II:remember", names, self->state->kernel_type, &kernel,
-                                     &PyTuple_Type, &arguments, self->state->device_array_type, &target, &block,
-                                     &width))
+    int is_wide;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!O!IIp:remember", names, self->state->kernel_type, &kernel,
+                                     &PyTuple_Type, &arguments, self->state->device_array_type, &target, &block, &width,
+                                     &is_wide))
         return NULL;
-    Recipe recipe = {.block = block, .width = width};
+    Recipe recipe = {.block = block, .width = width, .is_wide = is_wide};
     if (!block || !width || !recipe_read(self, &recipe, arguments, (ExtKernel *)kernel, (ExtDeviceArray *)target)) {
         recipe_clear(&recipe);
         Py_RETURN_NONE;
@@ -473,8 +474,11 @@ static void elementwise_dealloc(ExtElementwise *self)
 
 static PyMethodDef elementwise_methods[] = {
     {"remember", (PyCFunction)(void (*)(void))elementwise_remember, METH_VARARGS | METH_KEYWORDS,
-     "remember(kernel, args, target, block, width): the call with these arguments launched the kernel with a C-ordered "
-     "view of one axis of each array and of the target, one thread for `width` elements."},
+     "remember(kernel, args, target, block, width, is_wide): the call with these arguments launched the kernel with a "
+     "C-ordered "
+     "view of one axis of each array and of the target, one thread for `width` elements, which must lie at multiples "
+     "of 16 "
+     "bytes if it is wide."},
     {"forget", (PyCFunction)elementwise_forget, METH_NOARGS, "forget(): from now on calls are made in Python."},
     {0},
 };

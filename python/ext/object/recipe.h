@@ -18,6 +18,7 @@ typedef struct Recipe {
     PyArray_Descr *dtype; /* owned */
     PyTypeObject *class; /* owned */
     uint32_t block, width; /* threads of a block, elements of a thread */
+    bool is_wide; /* arrays must lie at multiples of 16 bytes */
 } Recipe;
 
 /* Where the parameters of a launch are written. */

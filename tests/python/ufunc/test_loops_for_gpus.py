@@ -198,3 +198,18 @@ def test_what_is_chosen(launched, monkeypatch):
     np.add(x, x)
     np.add(x[:, ::2], 1)
     assert chosen[3:] == ["serial_loop"] * 2
+
+
+@pytest.mark.parametrize("dtype", ["i1", "f2", "f4", "f8", "D"])
+def test_what_is_not_aligned(rng, dtype):
+    """Elements that a block's threads do at once lie beside each other; the second call is made by the extension."""
+    @vectorize
+    def add(x, y):
+        return x + y
+
+    host = rng.integers(0, 9, 5000).astype(dtype)
+    device = cuda.to_device(host)
+    for _ in range(2):
+        for n in (4999, 2048, 2047, 3):
+            np.testing.assert_array_equal(add(device[1:n], device[:n - 1]).copy_to_host(), host[1:n] + host[:n - 1])
+            np.testing.assert_array_equal(add(device[:n], 2).copy_to_host(), host[:n] + np.array(2, dtype))
