@@ -12,7 +12,7 @@ import numpy as np
 from cujit._ufunc.flat import arguments_of, moved, names, place, result_lines, row_indices
 
 _ELEMENTS = 16384   # of a thread
-_SHORT = 32
+_SHORT_BYTES = 32   # of a row, of at least eight elements: as many lines of memory, often of one set of the caches
 
 
 class Serial(NamedTuple):
@@ -28,7 +28,8 @@ def planned(inputs, mask, outs, shape, results, threads):
     """(Serial, blocks, threads, arguments), or None where indices are not known to fit; arguments as row_loop's."""
     rows = math.prod(shape[:-1])
     is_far = any(x.is_far() for x in (*inputs, mask, *outs) if hasattr(x, "kinds"))
-    columns = min(shape[-1], _SHORT if is_far and rows > 1 else _ELEMENTS)
+    short = max(8, _SHORT_BYTES // max(out.itemsize for out in outs))
+    columns = min(shape[-1], short if is_far and rows > 1 else _ELEMENTS)
     of_rows = max(1, min(_ELEMENTS // columns, rows))
     blocks = -(-rows // of_rows), -(-shape[-1] // columns)
     if rows >= 1 << 31 or blocks[1] > 65535:
