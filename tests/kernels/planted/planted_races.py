@@ -151,6 +151,10 @@ def kernel(x, out):
     out[int(x[cuda.grid(1)]) % 4] += 1  # fault
 """),
     ("global", "in place transposition", """
+def arguments():
+    return np.arange(128.0), np.arange(128.0)   # writing what is there already is no race on a GPU
+
+
 def kernel(x, out):
     i, j = cuda.threadIdx.x // 8, cuda.threadIdx.x % 8
     out[i * 8 + j] = out[j * 8 + i]  # fault
