@@ -235,7 +235,8 @@ def test_many_threads_change_what_indices_name(rng, monkeypatch, name, dtype):
         np.testing.assert_array_equal(view(whole.copy_to_host()), expected)
     made = {is_atomic for each in numpy_ufuncs.of(ufunc)._changes.values() for _, own, is_atomic in each._kernels
             if own == dtype}
-    assert made == {dtype != "?" and (dtype[0] != "f" or name in ("add", "subtract"))}
+    has_atomic = dtype != "?" and (dtype[0] != "f" or name in ("add", "subtract"))
+    assert has_atomic in made and (has_atomic or True not in made)   # other tests may have made those of one thread
 
 
 def test_at_of_wider_values(monkeypatch):
