@@ -42,6 +42,8 @@ def is_weak(value):
 def as_scalar(value, dtype):
     """The number as one of the dtype. OverflowError for an int of Python's that it does not hold."""
     if is_weak(value) and isinstance(value, int):
+        if dtype.kind in "iu" and not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:   # NumPy 1 lets it wrap
+            raise OverflowError(f"Python integer {value} out of bounds for {dtype}")
         return np.array(value, dtype)[()]
     return np.asarray(value).astype(dtype)[()]
 
