@@ -9,7 +9,7 @@ endif()
 set(kernel_functions "${PROJECT_SOURCE_DIR}/python/cujit/_kernel_functions")
 set(stands_for_index "${PROJECT_BINARY_DIR}/generated/stands_for_index.inc")
 set(stands_for_indexer "${PROJECT_SOURCE_DIR}/scripts/stands_for_index.py")
-file(GLOB kernel_function_files CONFIGURE_DEPENDS "${kernel_functions}/*.py")
+file(GLOB_RECURSE kernel_function_files CONFIGURE_DEPENDS "${kernel_functions}/*.py")
 file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/generated")
 add_custom_command(
   OUTPUT "${stands_for_index}"

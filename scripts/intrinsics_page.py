@@ -80,7 +80,7 @@ def public_path(row):
 def signature(row):
     """The parameters in parentheses; None: not known; "": it is no function."""
     if row["python_function"]:
-        module, name = row["python_function"].split(".")
+        module, _, name = row["python_function"].rpartition(".")
         function = getattr(importlib.import_module(f"cujit._kernel_functions.{module}"), name)
         full = inspect.signature(function)
         plain = [each.replace(annotation=each.empty) for each in full.parameters.values()]

@@ -154,7 +154,7 @@ def parameters_of(row):
 def library_function(row):
     if not row["python_function"] or row["kind"] != "python_function":
         return None
-    module, name = row["python_function"].split(".")
+    module, _, name = row["python_function"].rpartition(".")
     return getattr(importlib.import_module(f"{LIBRARY}.{module}"), name)
 
 

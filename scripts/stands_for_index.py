@@ -32,11 +32,12 @@ def rows(path):
     for name, mark in found:
         paths = " ".join(ast.literal_eval(argument) for argument in mark.args)
         doc = ast.literal_eval(mark.keywords[0].value) if mark.keywords else ""
-        yield paths, path.stem, name, doc
+        yield paths, name, doc
 
 
 def index(folder):
-    return [row for path in sorted(folder.glob("*.py")) for row in rows(path)]
+    return [(paths, ".".join(path.relative_to(folder).with_suffix("").parts), name, doc)
+            for path in sorted(folder.rglob("*.py")) for paths, name, doc in rows(path)]
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 /* What went wrong in the arithmetic of a launch: a record for each exception of the module. Threads of the CPU device
- * write them; what those of a GPU leave becomes them behind the launch (jit/launch_state.c). */
+ * write them; what those of a GPU leave becomes them behind the launch (jit/launch/launch_state.c). */
 #ifndef CUJIT_CORE_OVERFLOW_RECORD_H
 #define CUJIT_CORE_OVERFLOW_RECORD_H
 

@@ -4,7 +4,7 @@
  * or spilled into a slot and reloaded; a collective that exchanges values does so with all threads' slots at once. */
 #include "codegen/op/memory/array_emit.h"
 #include "codegen/op/value/parts.h"
-#include "codegen/host/inline_collectives.h"
+#include "codegen/host/passes/inline_collectives.h"
 #include "codegen/host/regions/form.h"
 #include "codegen/passes.h"
 #include "core/ir/ir_graph.h"

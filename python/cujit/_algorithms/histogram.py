@@ -29,7 +29,7 @@ _IN_SHARED = 4096  # bins that a block can count for itself
 @functions.once
 def _counter(is_uniform: bool, element: Any, in_shared: bool) -> Dispatcher[..., Any]:
     from cujit import cuda
-    from cujit._kernel_functions import histogram as kernels
+    from cujit._kernel_functions.algorithms import histogram as kernels
 
     find = kernels.uniform if is_uniform else kernels.between
     return cuda.jit(kernels.by_blocks(find, element, in_shared))

@@ -89,7 +89,7 @@ def _stacked(array: DeviceNDArray, count: int, stream: StreamLike) -> DeviceNDAr
 
 
 def _launch(dtype: Any, count: int, arguments: tuple[Any, ...], stream: StreamLike) -> None:
-    from cujit._kernel_functions import matrix_product as kernels
+    from cujit._kernel_functions.algorithms import matrix_product as kernels
 
     rows, columns = arguments[:2]
     kind = need_device().kind
@@ -114,7 +114,7 @@ def _added_in(dtype: Any) -> str:
 @functions.once
 def _kernel(number: str, kind: str) -> Dispatcher[..., Any]:
     from cujit import cuda
-    from cujit._kernel_functions import matrix_product as kernels
+    from cujit._kernel_functions.algorithms import matrix_product as kernels
 
     made = kernels.by_strips if kind == "cpu" else kernels.by_tiles
     return cuda.jit(made(_core.scalar_types[number]))

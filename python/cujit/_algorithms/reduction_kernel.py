@@ -279,7 +279,7 @@ class Plan:
         """(threads, strips, warps or blocks, how many ranges each result's elements are cut into)."""
         device, outputs, size = need_device(), problem.outputs, problem.size
         if device.kind == "cpu" and problem.by_column and outputs >= _FEW:
-            from cujit._kernel_functions.axis_reduction import STRIP
+            from cujit._kernel_functions.algorithms.axis_reduction import STRIP
 
             return "strips", max(1, min(64 // -(-outputs // STRIP), size // 64))
         if device.kind == "cpu" or not self.element.can_shuffle:
@@ -310,7 +310,7 @@ class Plan:
             launcher(outputs, size, start, problem.sources, tuple(targets))
             return
         if kind == "strips":
-            from cujit._kernel_functions.axis_reduction import STRIP
+            from cujit._kernel_functions.algorithms.axis_reduction import STRIP
 
             launcher = quiet_launcher(kernel, -(-outputs // STRIP) * parts, 1, stream)
             launcher(outputs, size, parts, start, problem.sources, tuple(targets))
@@ -329,7 +329,7 @@ class Plan:
         return kernel if kernel is not None else self._kernels.setdefault(key, self._made(way, problem))
 
     def _made(self, way: Any, problem: Problem) -> Dispatcher[..., Any]:
-        from cujit._kernel_functions import axis_reduction as kernels
+        from cujit._kernel_functions.algorithms import axis_reduction as kernels
 
         if way[0] == "nothing":
             return self._compiled(kernels.of_nothing(self._store(True, True, alone=True)))

@@ -111,7 +111,7 @@ class ScanPlan(Plan):
             self._in_one_pass(problem, sources, targets, start, exclusive, stream)
             return
         if need_device().kind == "cpu" and problem.by_column and rows >= _FEW:
-            from cujit._kernel_functions.axis_reduction import STRIP
+            from cujit._kernel_functions.algorithms.axis_reduction import STRIP
 
             kernel = self._scan_kernel(("strips", bool(start), exclusive), problem, count)
             quiet_launcher(kernel, -(-rows // STRIP), 1, stream)(rows, size, start, sources, targets)
@@ -135,7 +135,7 @@ class ScanPlan(Plan):
 
     def _in_one_pass(self, problem: Problem, sources: Any, targets: Any, start: tuple[Any, ...], exclusive: bool,
                      stream: StreamLike) -> None:
-        from cujit._kernel_functions import scan as kernels
+        from cujit._kernel_functions.algorithms import scan as kernels
 
         kernel = self._scan_kernel(("tiles", bool(start), exclusive), problem, len(sources))
         tiles = -(-problem.size // (kernels.WARPS * 32 * problem.width * self._rows(problem)))
@@ -163,7 +163,7 @@ class ScanPlan(Plan):
         return kernel if kernel is not None else self._kernels.setdefault(key, self._made_scan(way, problem, count))
 
     def _made_scan(self, way: Any, problem: Problem, count: int) -> Dispatcher[..., Any]:
-        from cujit._kernel_functions import scan as kernels
+        from cujit._kernel_functions.algorithms import scan as kernels
 
         f, has_start = self._functions, way[1]
         if way[0] == "parts":
@@ -220,7 +220,7 @@ class ScanPlan(Plan):
 @functions.once
 def _clear() -> Dispatcher[..., Any]:
     from cujit import cuda
-    from cujit._kernel_functions import scan as kernels
+    from cujit._kernel_functions.algorithms import scan as kernels
 
     return cuda.jit(kernels.clear)
 

@@ -75,7 +75,7 @@ def keys_of(array: DeviceNDArray, number: int, is_descending: bool) -> list[Key]
 def _count_and_move(key: Key, column: int, word: int) -> tuple[Dispatcher[..., Any], Dispatcher[..., Any]]:
     """Kernels whose threads work alone, for one kind of key, which is in column number `column`."""
     from cujit import cuda
-    from cujit._kernel_functions import sort as kernels
+    from cujit._kernel_functions.algorithms import sort as kernels
 
     digit = kernels.digit_of(column, 8 * word, key.kind, key.is_descending)
     return cuda.jit(kernels.count_by_threads(digit)), cuda.jit(kernels.move_by_threads(digit))
@@ -86,7 +86,7 @@ def _count_all_and_move(key: Key, column: int, word: int, widest: int
                         ) -> tuple[Dispatcher[..., Any], Dispatcher[..., Any]]:
     """Kernels whose blocks work together. widest: the bytes of the widest column."""
     from cujit import cuda, types
-    from cujit._kernel_functions import sort as kernels
+    from cujit._kernel_functions.algorithms import sort as kernels
 
     digit = kernels.digit_of(column, 8 * word, key.kind, key.is_descending)
     stage = types.uint64 if widest > 4 else types.uint32
@@ -118,7 +118,7 @@ def sort_arrays(arrays: Sequence[DeviceNDArray], keys: Sequence[Key], stream: St
 
 def _sort_by_threads(size: int, keys: Sequence[tuple[Key, int, int]], read: Any, written: Sequence[Any],
                      stream: StreamLike) -> None:
-    from cujit._kernel_functions import sort as kernels
+    from cujit._kernel_functions.algorithms import sort as kernels
 
     chunks = max(1, min(_CHUNKS, size // _LEAST))
     counts = loops.vector(kernels.DIGITS * chunks, np.dtype(np.int64), stream)
@@ -135,7 +135,7 @@ def _sort_by_threads(size: int, keys: Sequence[tuple[Key, int, int]], read: Any,
 
 def _sort_by_blocks(size: int, keys: Sequence[tuple[Key, int, int]], read: Any, written: Sequence[Any], widest: int,
                     stream: StreamLike) -> None:
-    from cujit._kernel_functions import sort as kernels
+    from cujit._kernel_functions.algorithms import sort as kernels
 
     threads, tiles = kernels.WARPS * 32, -(-size // kernels.TILE)
     number = np.dtype(np.int32 if size < 1 << 29 else np.int64)   # four times the number of elements fits
@@ -175,7 +175,7 @@ class _Search:
 
     def __init__(self, key: Key) -> None:
         from cujit import cuda
-        from cujit._kernel_functions import sort as kernels
+        from cujit._kernel_functions.algorithms import sort as kernels
 
         digit = kernels.digit_of(0, key.bits, key.kind, key.is_descending)
         self.count = cuda.jit(kernels.count_with_prefix(digit, key.bits))
@@ -191,7 +191,7 @@ def _first_ones(array: DeviceNDArray, count: int, is_descending: bool, stream: S
                 ) -> list[DeviceNDArray] | None:
     """[elements of which the first `count` are those of the order, their places], in order; None where that is not
     worth it. The number of elements with each digit is waited for, from the highest digit on."""
-    from cujit._kernel_functions import sort as kernels
+    from cujit._kernel_functions.algorithms import sort as kernels
 
     size, keys = array.size, keys_of(array, 0, is_descending)
     if size < _LARGE or count * _SELECTED > size or len(keys) > 1 or 8 * _word_size(array) != keys[0].bits:
@@ -235,7 +235,7 @@ class _Merging:
         self._kernels: dict[Any, tuple[Dispatcher[..., Any], Dispatcher[..., Any]]] = {}
 
     def indices(self, array: Any, leaves: tuple[DeviceNDArray, ...], stream: StreamLike) -> DeviceNDArray:
-        from cujit._kernel_functions import sort as kernels
+        from cujit._kernel_functions.algorithms import sort as kernels
 
         size = leaves[0].size
         first, merge = self._kernels_of(array)
@@ -252,7 +252,7 @@ class _Merging:
         return read
 
     def _kernels_of(self, array: Any) -> tuple[Dispatcher[..., Any], Dispatcher[..., Any]]:
-        from cujit._kernel_functions import sort as kernels
+        from cujit._kernel_functions.algorithms import sort as kernels
 
         arguments = Arguments((array, array))
         self._leaves.check_count((array, array))

@@ -1,11 +1,11 @@
 """What reduce, accumulate, reduceat and at of ufuncs run: the kernels of cuda.reduction and cuda.scan, and where a
-function is not associative, or indices say what is done, those of _kernel_functions/ufunc_folds.py."""
+function is not associative, or indices say what is done, those of _kernel_functions/algorithms/ufunc_folds.py."""
 from cujit import _core, cuda
 from cujit._algorithms import functions, loops
 from cujit._algorithms.reduction_kernel import flat_of, problem_of, settle, subscript
 from cujit._algorithms.scan import ScanPlan
 from cujit._algorithms.values import Element
-from cujit._kernel_functions import ufunc_folds as kernels
+from cujit._kernel_functions.algorithms import ufunc_folds as kernels
 from cujit.cuda._dispatch.launchers import quiet_launcher
 from cujit.cuda._dispatch.options import of_loops
 from cujit.cuda.devices import need_device

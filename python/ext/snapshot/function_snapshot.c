@@ -189,7 +189,7 @@ static const LibraryFunction *reduction(Arena *arena, const char *name)
     if (!PyObject_HasAttrString((PyObject *)&PyArray_Type, name))
         return NULL;
     const LibraryFunction *function = library_function_by_path(arena_format(arena, "numpy.%s", name));
-    return function && strcmp(function->module, "numpy_reduce") == 0 ? function : NULL;
+    return function && strcmp(function->module, "numpy_functions.reduce") == 0 ? function : NULL;
 }
 
 static bool read_methods(SnapshotBuilder *builder, CodeSnapshot *out)

@@ -1,4 +1,4 @@
-/* The index of cujit._kernel_functions, with the functions that numpy_math.py makes of UFUNC rows, and the way from a path
+/* The index of cujit._kernel_functions, with the functions that numpy_functions/math.py makes of UFUNC rows, and the way from a path
  * to its row. */
 #include "ext/snapshot/library_function.h"
 
@@ -9,7 +9,7 @@ const LibraryFunction library_functions[] = {
 #include "stands_for_index.inc"
 #undef STANDS_FOR
 #define UFUNC(ID, PATH, NUMPY, ARITY, RULE, F64, F32, HOST64, HOST32, DOC) \
-    {NUMPY, "numpy_math", &(NUMPY)[sizeof "numpy." - 1], DOC},
+    {NUMPY, "numpy_functions.math", &(NUMPY)[sizeof "numpy." - 1], DOC},
 #include "core/intrinsic/intrinsic.def"
 };
 const int library_function_count = sizeof library_functions / sizeof library_functions[0];

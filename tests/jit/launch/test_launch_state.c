@@ -1,8 +1,8 @@
 /* The state of a checked launch: made, written to as a kernel of a GPU does, read. By the CPU device, whose memory is the
  * host's. */
 #include "check.h"
-#include "jit/launch_state.h"
-#include "jit/shadow_plan.h"
+#include "jit/launch/launch_state.h"
+#include "jit/launch/shadow_plan.h"
 #include "jit_tests.h"
 
 static void write_case(int64_t *note, int place, int64_t thread, int64_t operand)

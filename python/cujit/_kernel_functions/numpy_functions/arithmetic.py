@@ -2,8 +2,8 @@
 where operators of kernels compute in 64 bits."""
 import math
 
-from cujit._kernel_functions.elementwise import INTEGER, as_float, common, of_one, of_two
 from cujit._kernel_functions.integer_math import gcd_of_two, lcm_of_two
+from cujit._kernel_functions.numpy_functions.elementwise import INTEGER, as_float, common, of_one, of_two
 from cujit._kernel_functions.stands_for import stands_for
 from cujit.types import complex64, complex128, float64, int8
 

@@ -1,5 +1,5 @@
 /* Arrays that lie one over the other share their cells: what matters is the memory. What nobody writes has none. */
-#include "jit/shadow_plan.h"
+#include "jit/launch/shadow_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@ result o, store(targets, init, k, value) takes what range k % parts of result k 
 kernels for one function and type; what it is given is constant for the compiler.
 """
 from cujit import cuda
-from cujit._kernel_functions.range_fold import side_by_side
+from cujit._kernel_functions.algorithms.range_fold import side_by_side
 
 PACKETS = 8  # reads in flight of a lane
 STRIP = 128  # results that one thread folds side by side

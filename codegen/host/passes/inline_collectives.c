@@ -1,5 +1,5 @@
 /* Inlines the device functions in which threads meet, and those that call such functions, into a copy of the kernel. */
-#include "codegen/host/inline_collectives.h"
+#include "codegen/host/passes/inline_collectives.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@ import math
 
 from cujit import _core
 from cujit._kernel_functions import complex_math
-from cujit._kernel_functions.elementwise import (
+from cujit._kernel_functions.numpy_functions.elementwise import (
     INTEGER,
     as_float,
     as_wide,

@@ -1,8 +1,8 @@
 """NumPy's functions that make one number of a whole array. The thread that calls them does all of it, in order."""
 import math
 
-from cujit._kernel_functions.elementwise import INTEGER, as_wide
-from cujit._kernel_functions.numpy_arithmetic import larger, smaller
+from cujit._kernel_functions.numpy_functions.arithmetic import larger, smaller
+from cujit._kernel_functions.numpy_functions.elementwise import INTEGER, as_wide
 from cujit._kernel_functions.stands_for import stands_for
 from cujit.types import boolean, float64, int64, uint8, uint16, uint32, uint64
 

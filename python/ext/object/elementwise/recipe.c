@@ -1,5 +1,5 @@
 /* The launches of recipes. */
-#include "ext/object/recipe.h"
+#include "ext/object/elementwise/recipe.h"
 
 #include "ext/argument/launch_frame.h"
 #include "ext/interrupt.h"

@@ -3,8 +3,16 @@ the ufuncs with two results; and searches in tables."""
 import math
 
 from cujit import cuda
-from cujit._kernel_functions.elementwise import INTEGER, NUMBER, as_float, as_wide, common_float, of_one, of_two
-from cujit._kernel_functions.numpy_math import nearest
+from cujit._kernel_functions.numpy_functions.elementwise import (
+    INTEGER,
+    NUMBER,
+    as_float,
+    as_wide,
+    common_float,
+    of_one,
+    of_two,
+)
+from cujit._kernel_functions.numpy_functions.math import nearest
 from cujit._kernel_functions.stands_for import stands_for
 from cujit.types import bfloat16, boolean, float16, float32, float64, int64, uint8
 

@@ -2,7 +2,7 @@
 #ifndef CUJIT_EXT_ELEMENTWISE_HOST_H
 #define CUJIT_EXT_ELEMENTWISE_HOST_H
 
-#include "ext/object/recipe.h"
+#include "ext/object/elementwise/recipe.h"
 
 /* A call whose arrays are NumPy's. Borrows. */
 typedef struct HostCall {

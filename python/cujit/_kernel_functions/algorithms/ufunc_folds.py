@@ -2,7 +2,7 @@
 that indices name. load(sources, o, r), save(targets, o, r, value) and meant(sources, o, r) are of element r of result
 o, combine is the function with its result as the type that is computed in."""
 from cujit import cuda
-from cujit._kernel_functions.range_fold import one_by_one, side_by_side
+from cujit._kernel_functions.algorithms.range_fold import one_by_one, side_by_side
 
 SHORT = 16   # elements for which more than one chain is not worth it
 

@@ -1,6 +1,6 @@
 /* Calls of functions over arrays of the host, by a recipe. The CPU device computes in place; for a GPU, calls are made in
  * Python, which copies. */
-#include "ext/object/elementwise_host.h"
+#include "ext/object/elementwise/elementwise_host.h"
 
 #include "ext/array/element_types.h"
 #include "ext/guard.h"

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "jit/launch_state.h"
+#include "jit/launch/launch_state.h"
 #include "jit/obtain.h"
-#include "jit/variant.h"
+#include "jit/launch/variant.h"
 
 JitFunction *jit_function_create(const Snapshot *snapshot, const CompileOptions *options, uint32_t number)
 {

@@ -8,7 +8,7 @@
 #include "ext/module_parts.h"
 #include "ext/object/device_array_object.h"
 #include "ext/object/device_object.h"
-#include "ext/object/elementwise_host.h"
+#include "ext/object/elementwise/elementwise_host.h"
 #include "ext/object/graph_object.h"
 #include "ext/object/stream_object.h"
 

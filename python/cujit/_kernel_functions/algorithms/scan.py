@@ -4,7 +4,7 @@ load(sources, o, r) is element r of row o, save(targets, o, r, value) stores the
 result as the values' type; put, get, shared and of_lane... are those of cujit._algorithms.element_functions.
 """
 from cujit import cuda
-from cujit._kernel_functions.axis_reduction import STRIP
+from cujit._kernel_functions.algorithms.axis_reduction import STRIP
 from cujit.types import int32, int64, uint64
 
 NOTHING, AGGREGATE, PREFIX = 0, 1, 2  # what a tile has shown: nothing yet, its own sum, that of all up to it

@@ -6,7 +6,7 @@ digits of chunks, a scan of these counts makes the places at which a chunk's ele
 chunks move their elements. Blocks count for all passes at once, and learn from each other where their elements begin.
 """
 from cujit import cuda
-from cujit._kernel_functions.scan import AGGREGATE, PREFIX
+from cujit._kernel_functions.algorithms.scan import AGGREGATE, PREFIX
 from cujit.types import int32, int64, uint8, uint32, uint64
 
 DIGITS = 256

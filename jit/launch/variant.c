@@ -2,7 +2,7 @@
  * the launch can prove. Where it cannot, because an index is out of bounds or because the ranges of the plan are wider than
  * the truth, a variant runs whose code checks the accesses in question as well. One of them does for most programs; after
  * a few there is one that checks everything. */
-#include "jit/variant.h"
+#include "jit/launch/variant.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* A launch with a state is waited for: what the threads told of themselves is read, and the memory goes. */
-#include "jit/launch_state.h"
+#include "jit/launch/launch_state.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "jit/shadow_plan.h"
+#include "jit/launch/shadow_plan.h"
 
 /* --- making ------------------------------------------------------------------------------------------------------------ */
 

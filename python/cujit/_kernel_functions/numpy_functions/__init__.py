@@ -1,0 +1,1 @@
+"""What stands for NumPy's functions in kernels."""
