@@ -1,7 +1,8 @@
 #!/bin/bash
 # test_libraries.sh PYTHON [LIBRARY...]: public libraries' own tests, as they are on PyPI, with cujit in numba.cuda's
 # place (python -m cujit), on the CPU device unless CUJIT_DEVICE says otherwise. PYTHON has cujit; the libraries go into
-# an environment of their own beside it: FOLDER/library-tests, or $CUJIT_LIBRARY_TESTS. Without names: stumpy, sarracen.
+# an environment of their own beside it: FOLDER/library-tests, or $CUJIT_LIBRARY_TESTS. Without names: stumpy, sarracen,
+# and the project's own tests that want an installed numba.
 set -euo pipefail
 
 # For each: what to install, and what to hand to pytest in the folder of its source. NAME_repository: where the tests
@@ -30,7 +31,8 @@ clifford_tests=(clifford/test/test_g3c_CUDA.py)
 
 python=${1:?usage: test_libraries.sh PYTHON [LIBRARY...]}
 shift
-[ $# -gt 0 ] || set -- stumpy sarracen
+has_own_tests=
+[ $# -gt 0 ] || { set -- stumpy sarracen; has_own_tests=1; }   # both bring a numba
 folder=${CUJIT_LIBRARY_TESTS:-$(dirname "$(dirname "$python")")/library-tests}
 export CUJIT_DEVICE=${CUJIT_DEVICE:-cpu}
 
@@ -70,3 +72,9 @@ for library; do
     (cd "$source" && env ${variables[@]+"${variables[@]}"} "$folder/bin/python" -m cujit -m pytest -q -n auto \
         --timeout=300 -p no:cacheprovider -W ignore "${tests[@]}")
 done
+
+if [ "$has_own_tests" ]; then
+    echo "== own tests of what an installed numba changes"
+    "$folder/bin/python" -m pytest -q -n auto -p no:cacheprovider "$(dirname "$0")/../tests/python/_numba" \
+        "$(dirname "$0")/../tests/python/extending/test_numbas_names.py"
+fi

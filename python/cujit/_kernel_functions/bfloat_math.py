@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from cujit import cuda
+from cujit._kernel_functions.narrow_float import directed, in_single, whole, whole_clamped
 from cujit._kernel_functions.stands_for import stands_for
 from cujit.types import bfloat16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
 
@@ -199,32 +200,28 @@ def hisinf(x: Real) -> int:
 # --- functions --------------------------------------------------------------------------------------------------------
 
 
-def in_single(function):
-    def rounded(x: Real) -> float:
-        return bfloat16(function(single(x)))
-    return rounded
-
-
-hsqrt = stands_for("cuda.bf16.hsqrt", doc="Square root, of bfloat16.")(in_single(math.sqrt))
-hrsqrt = stands_for("cuda.bf16.hrsqrt", doc="1 / sqrt(x), of bfloat16.")(in_single(libdevice.rsqrtf))
-hrcp = stands_for("cuda.bf16.hrcp", doc="1 / x, of bfloat16.")(in_single(libdevice.frcp_rn))
-hlog = stands_for("cuda.bf16.hlog", doc="Natural logarithm, of bfloat16.")(in_single(math.log))
-hlog2 = stands_for("cuda.bf16.hlog2", doc="Logarithm to base 2, of bfloat16.")(in_single(math.log2))
-hlog10 = stands_for("cuda.bf16.hlog10", doc="Logarithm to base 10, of bfloat16.")(in_single(math.log10))
-hexp = stands_for("cuda.bf16.hexp", doc="e to the power x, of bfloat16.")(in_single(math.exp))
-hexp2 = stands_for("cuda.bf16.hexp2", doc="2 to the power x, of bfloat16.")(in_single(math.exp2))
-hexp10 = stands_for("cuda.bf16.hexp10", doc="10 to the power x, of bfloat16.")(in_single(libdevice.exp10f))
-hsin = stands_for("cuda.bf16.hsin", doc="Sine, of bfloat16.")(in_single(math.sin))
-hcos = stands_for("cuda.bf16.hcos", doc="Cosine, of bfloat16.")(in_single(math.cos))
-htanh = stands_for("cuda.bf16.htanh", doc="Hyperbolic tangent, of bfloat16.")(in_single(math.tanh))
+hsqrt = stands_for("cuda.bf16.hsqrt", doc="Square root, of bfloat16.")(in_single(bfloat16, math.sqrt))
+hrsqrt = stands_for("cuda.bf16.hrsqrt", doc="1 / sqrt(x), of bfloat16.")(in_single(bfloat16, libdevice.rsqrtf))
+hrcp = stands_for("cuda.bf16.hrcp", doc="1 / x, of bfloat16.")(in_single(bfloat16, libdevice.frcp_rn))
+hlog = stands_for("cuda.bf16.hlog", doc="Natural logarithm, of bfloat16.")(in_single(bfloat16, math.log))
+hlog2 = stands_for("cuda.bf16.hlog2", doc="Logarithm to base 2, of bfloat16.")(in_single(bfloat16, math.log2))
+hlog10 = stands_for("cuda.bf16.hlog10", doc="Logarithm to base 10, of bfloat16.")(in_single(bfloat16, math.log10))
+hexp = stands_for("cuda.bf16.hexp", doc="e to the power x, of bfloat16.")(in_single(bfloat16, math.exp))
+hexp2 = stands_for("cuda.bf16.hexp2", doc="2 to the power x, of bfloat16.")(in_single(bfloat16, math.exp2))
+hexp10 = stands_for("cuda.bf16.hexp10", doc="10 to the power x, of bfloat16.")(in_single(bfloat16, libdevice.exp10f))
+hsin = stands_for("cuda.bf16.hsin", doc="Sine, of bfloat16.")(in_single(bfloat16, math.sin))
+hcos = stands_for("cuda.bf16.hcos", doc="Cosine, of bfloat16.")(in_single(bfloat16, math.cos))
+htanh = stands_for("cuda.bf16.htanh", doc="Hyperbolic tangent, of bfloat16.")(in_single(bfloat16, math.tanh))
 htanh_approx = stands_for("cuda.bf16.htanh_approx", doc="Hyperbolic tangent, fast and approximate, of bfloat16.")(
-    in_single(libdevice.fast_tanhf))
+    in_single(bfloat16, libdevice.fast_tanhf))
 hfloor = stands_for("cuda.bf16.hfloor", doc="Largest whole number not above x, of bfloat16.")(
-    in_single(libdevice.floorf))
-hceil = stands_for("cuda.bf16.hceil", doc="Smallest whole number not below x, of bfloat16.")(in_single(libdevice.ceilf))
-htrunc = stands_for("cuda.bf16.htrunc", doc="x without its fraction, of bfloat16.")(in_single(libdevice.truncf))
+    in_single(bfloat16, libdevice.floorf))
+hceil = stands_for("cuda.bf16.hceil", doc="Smallest whole number not below x, of bfloat16.")(
+    in_single(bfloat16, libdevice.ceilf))
+htrunc = stands_for("cuda.bf16.htrunc", doc="x without its fraction, of bfloat16.")(
+    in_single(bfloat16, libdevice.truncf))
 hrint = stands_for("cuda.bf16.hrint", doc="The nearest whole number, halves to even, of bfloat16.")(
-    in_single(libdevice.rintf))
+    in_single(bfloat16, libdevice.rintf))
 
 
 # --- to bfloat16: rn to nearest, rz towards zero, rd down, ru up ------------------------------------------------------
@@ -279,13 +276,6 @@ def float_to_bfloat16_ru(x: Real) -> float:
 def to_nearest(dtype):
     def convert(x: Real) -> float:
         return bfloat16(dtype(x))
-    return convert
-
-
-def directed(dtype, to_float, round_float):
-    """Rounded to float32 and on to bfloat16 in one direction: the same as once."""
-    def convert(x: Real) -> float:
-        return round_float(to_float(dtype(x)))
     return convert
 
 
@@ -347,104 +337,92 @@ def bfloat16_to_float(x: Real) -> float:
     return single(x)
 
 
-def whole(dtype, to_integer):
-    def convert(x: Real) -> int:
-        return dtype(to_integer(single(x)))
-    return convert
-
-
-def whole_clamped(dtype, to_integer, least, most):
-    def convert(x: Real) -> int:
-        return dtype(min(max(to_integer(single(x)), int32(least)), int32(most)))
-    return convert
-
-
 to_char_rz = stands_for("cuda.bf16.bfloat16_to_int8_rz", doc="A bfloat16 as an int8, rounded towards zero; NaN as 0.")(
-    whole_clamped(int8, libdevice.float2int_rz, -128, 127))
+    whole_clamped(bfloat16, int8, libdevice.float2int_rz, -128, 127))
 to_uchar_rz = stands_for(
     "cuda.bf16.bfloat16_to_uint8_rz", doc="A bfloat16 as a uint8, rounded towards zero; NaN as 0.")(
-    whole_clamped(uint8, libdevice.float2int_rz, 0, 255))
+    whole_clamped(bfloat16, uint8, libdevice.float2int_rz, 0, 255))
 to_short_rn = stands_for(
     "cuda.bf16.bfloat16_to_int16_rn",
     doc="A bfloat16 as an int16, rounded to nearest, the nearest one where none fits.")(
-    whole_clamped(int16, libdevice.float2int_rn, -32768, 32767))
+    whole_clamped(bfloat16, int16, libdevice.float2int_rn, -32768, 32767))
 to_short_rz = stands_for(
     "cuda.bf16.bfloat16_to_int16_rz",
     doc="A bfloat16 as an int16, rounded towards zero, the nearest one where none fits.")(
-    whole_clamped(int16, libdevice.float2int_rz, -32768, 32767))
+    whole_clamped(bfloat16, int16, libdevice.float2int_rz, -32768, 32767))
 to_short_rd = stands_for(
     "cuda.bf16.bfloat16_to_int16_rd", doc="A bfloat16 as an int16, rounded down, the nearest one where none fits.")(
-    whole_clamped(int16, libdevice.float2int_rd, -32768, 32767))
+    whole_clamped(bfloat16, int16, libdevice.float2int_rd, -32768, 32767))
 to_short_ru = stands_for(
     "cuda.bf16.bfloat16_to_int16_ru", doc="A bfloat16 as an int16, rounded up, the nearest one where none fits.")(
-    whole_clamped(int16, libdevice.float2int_ru, -32768, 32767))
+    whole_clamped(bfloat16, int16, libdevice.float2int_ru, -32768, 32767))
 to_ushort_rn = stands_for(
     "cuda.bf16.bfloat16_to_uint16_rn",
     doc="A bfloat16 as a uint16, rounded to nearest, the nearest one where none fits.")(
-    whole_clamped(uint16, libdevice.float2int_rn, 0, 65535))
+    whole_clamped(bfloat16, uint16, libdevice.float2int_rn, 0, 65535))
 to_ushort_rz = stands_for(
     "cuda.bf16.bfloat16_to_uint16_rz",
     doc="A bfloat16 as a uint16, rounded towards zero, the nearest one where none fits.")(
-    whole_clamped(uint16, libdevice.float2int_rz, 0, 65535))
+    whole_clamped(bfloat16, uint16, libdevice.float2int_rz, 0, 65535))
 to_ushort_rd = stands_for(
     "cuda.bf16.bfloat16_to_uint16_rd", doc="A bfloat16 as a uint16, rounded down, the nearest one where none fits.")(
-    whole_clamped(uint16, libdevice.float2int_rd, 0, 65535))
+    whole_clamped(bfloat16, uint16, libdevice.float2int_rd, 0, 65535))
 to_ushort_ru = stands_for(
     "cuda.bf16.bfloat16_to_uint16_ru", doc="A bfloat16 as a uint16, rounded up, the nearest one where none fits.")(
-    whole_clamped(uint16, libdevice.float2int_ru, 0, 65535))
+    whole_clamped(bfloat16, uint16, libdevice.float2int_ru, 0, 65535))
 to_int_rn = stands_for(
     "cuda.bf16.bfloat16_to_int32_rn",
     doc="A bfloat16 as an int32, rounded to nearest, the nearest one where none fits.")(
-    whole(int32, libdevice.float2int_rn))
+    whole(bfloat16, int32, libdevice.float2int_rn))
 to_int_rz = stands_for(
     "cuda.bf16.bfloat16_to_int32_rz",
     doc="A bfloat16 as an int32, rounded towards zero, the nearest one where none fits.")(
-    whole(int32, libdevice.float2int_rz))
+    whole(bfloat16, int32, libdevice.float2int_rz))
 to_int_rd = stands_for(
     "cuda.bf16.bfloat16_to_int32_rd", doc="A bfloat16 as an int32, rounded down, the nearest one where none fits.")(
-    whole(int32, libdevice.float2int_rd))
+    whole(bfloat16, int32, libdevice.float2int_rd))
 to_int_ru = stands_for(
     "cuda.bf16.bfloat16_to_int32_ru", doc="A bfloat16 as an int32, rounded up, the nearest one where none fits.")(
-    whole(int32, libdevice.float2int_ru))
+    whole(bfloat16, int32, libdevice.float2int_ru))
 to_uint_rn = stands_for(
     "cuda.bf16.bfloat16_to_uint32_rn",
     doc="A bfloat16 as a uint32, rounded to nearest, the nearest one where none fits.")(
-    whole(uint32, libdevice.float2uint_rn))
+    whole(bfloat16, uint32, libdevice.float2uint_rn))
 to_uint_rz = stands_for(
     "cuda.bf16.bfloat16_to_uint32_rz",
     doc="A bfloat16 as a uint32, rounded towards zero, the nearest one where none fits.")(
-    whole(uint32, libdevice.float2uint_rz))
+    whole(bfloat16, uint32, libdevice.float2uint_rz))
 to_uint_rd = stands_for(
     "cuda.bf16.bfloat16_to_uint32_rd", doc="A bfloat16 as a uint32, rounded down, the nearest one where none fits.")(
-    whole(uint32, libdevice.float2uint_rd))
+    whole(bfloat16, uint32, libdevice.float2uint_rd))
 to_uint_ru = stands_for(
     "cuda.bf16.bfloat16_to_uint32_ru", doc="A bfloat16 as a uint32, rounded up, the nearest one where none fits.")(
-    whole(uint32, libdevice.float2uint_ru))
+    whole(bfloat16, uint32, libdevice.float2uint_ru))
 to_ll_rn = stands_for(
     "cuda.bf16.bfloat16_to_int64_rn",
     doc="A bfloat16 as an int64, rounded to nearest, the nearest one where none fits.")(
-    whole(int64, libdevice.float2ll_rn))
+    whole(bfloat16, int64, libdevice.float2ll_rn))
 to_ll_rz = stands_for(
     "cuda.bf16.bfloat16_to_int64_rz",
     doc="A bfloat16 as an int64, rounded towards zero, the nearest one where none fits.")(
-    whole(int64, libdevice.float2ll_rz))
+    whole(bfloat16, int64, libdevice.float2ll_rz))
 to_ll_rd = stands_for(
     "cuda.bf16.bfloat16_to_int64_rd", doc="A bfloat16 as an int64, rounded down, the nearest one where none fits.")(
-    whole(int64, libdevice.float2ll_rd))
+    whole(bfloat16, int64, libdevice.float2ll_rd))
 to_ll_ru = stands_for(
     "cuda.bf16.bfloat16_to_int64_ru", doc="A bfloat16 as an int64, rounded up, the nearest one where none fits.")(
-    whole(int64, libdevice.float2ll_ru))
+    whole(bfloat16, int64, libdevice.float2ll_ru))
 to_ull_rn = stands_for(
     "cuda.bf16.bfloat16_to_uint64_rn",
     doc="A bfloat16 as a uint64, rounded to nearest, the nearest one where none fits.")(
-    whole(uint64, libdevice.float2ull_rn))
+    whole(bfloat16, uint64, libdevice.float2ull_rn))
 to_ull_rz = stands_for(
     "cuda.bf16.bfloat16_to_uint64_rz",
     doc="A bfloat16 as a uint64, rounded towards zero, the nearest one where none fits.")(
-    whole(uint64, libdevice.float2ull_rz))
+    whole(bfloat16, uint64, libdevice.float2ull_rz))
 to_ull_rd = stands_for(
     "cuda.bf16.bfloat16_to_uint64_rd", doc="A bfloat16 as a uint64, rounded down, the nearest one where none fits.")(
-    whole(uint64, libdevice.float2ull_rd))
+    whole(bfloat16, uint64, libdevice.float2ull_rd))
 to_ull_ru = stands_for(
     "cuda.bf16.bfloat16_to_uint64_ru", doc="A bfloat16 as a uint64, rounded up, the nearest one where none fits.")(
-    whole(uint64, libdevice.float2ull_ru))
+    whole(bfloat16, uint64, libdevice.float2ull_ru))

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from cujit import cuda
+from cujit._kernel_functions.narrow_float import directed, in_single, whole, whole_clamped
 from cujit._kernel_functions.pointers import carray
 from cujit._kernel_functions.stands_for import stands_for
 from cujit.types import float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
@@ -208,33 +209,27 @@ def hleu(x: Real, y: Real) -> bool:
 # --- functions --------------------------------------------------------------------------------------------------------
 
 
-def in_single(function):
-    def rounded(x: Real) -> float:
-        return float16(function(single(x)))
-    return rounded
-
-
-hsqrt = stands_for("cuda.fp16.hsqrt", doc="Square root, of float16.")(in_single(math.sqrt))
-hrsqrt = stands_for("cuda.fp16.hrsqrt", doc="1 / sqrt(x), of float16.")(in_single(libdevice.rsqrtf))
-hrcp = stands_for("cuda.fp16.hrcp", doc="1 / x, of float16.")(in_single(libdevice.frcp_rn))
-hlog = stands_for("cuda.fp16.hlog", doc="Natural logarithm, of float16.")(in_single(math.log))
-hlog2 = stands_for("cuda.fp16.hlog2", doc="Logarithm to base 2, of float16.")(in_single(math.log2))
-hlog10 = stands_for("cuda.fp16.hlog10", doc="Logarithm to base 10, of float16.")(in_single(math.log10))
-hexp = stands_for("cuda.fp16.hexp", doc="e to the power x, of float16.")(in_single(math.exp))
-hexp2 = stands_for("cuda.fp16.hexp2", doc="2 to the power x, of float16.")(in_single(math.exp2))
-hexp10 = stands_for("cuda.fp16.hexp10", doc="10 to the power x, of float16.")(in_single(libdevice.exp10f))
-hsin = stands_for("cuda.fp16.hsin", doc="Sine, of float16.")(in_single(math.sin))
-hcos = stands_for("cuda.fp16.hcos", doc="Cosine, of float16.")(in_single(math.cos))
-htanh = stands_for("cuda.fp16.htanh", doc="Hyperbolic tangent, of float16.")(in_single(math.tanh))
+hsqrt = stands_for("cuda.fp16.hsqrt", doc="Square root, of float16.")(in_single(float16, math.sqrt))
+hrsqrt = stands_for("cuda.fp16.hrsqrt", doc="1 / sqrt(x), of float16.")(in_single(float16, libdevice.rsqrtf))
+hrcp = stands_for("cuda.fp16.hrcp", doc="1 / x, of float16.")(in_single(float16, libdevice.frcp_rn))
+hlog = stands_for("cuda.fp16.hlog", doc="Natural logarithm, of float16.")(in_single(float16, math.log))
+hlog2 = stands_for("cuda.fp16.hlog2", doc="Logarithm to base 2, of float16.")(in_single(float16, math.log2))
+hlog10 = stands_for("cuda.fp16.hlog10", doc="Logarithm to base 10, of float16.")(in_single(float16, math.log10))
+hexp = stands_for("cuda.fp16.hexp", doc="e to the power x, of float16.")(in_single(float16, math.exp))
+hexp2 = stands_for("cuda.fp16.hexp2", doc="2 to the power x, of float16.")(in_single(float16, math.exp2))
+hexp10 = stands_for("cuda.fp16.hexp10", doc="10 to the power x, of float16.")(in_single(float16, libdevice.exp10f))
+hsin = stands_for("cuda.fp16.hsin", doc="Sine, of float16.")(in_single(float16, math.sin))
+hcos = stands_for("cuda.fp16.hcos", doc="Cosine, of float16.")(in_single(float16, math.cos))
+htanh = stands_for("cuda.fp16.htanh", doc="Hyperbolic tangent, of float16.")(in_single(float16, math.tanh))
 htanh_approx = stands_for("cuda.fp16.htanh_approx", doc="Hyperbolic tangent, fast and approximate, of float16.")(
-    in_single(libdevice.fast_tanhf))
+    in_single(float16, libdevice.fast_tanhf))
 hfloor = stands_for("cuda.fp16.hfloor", doc="Largest whole number not above x, of float16.")(
-    in_single(libdevice.floorf))
+    in_single(float16, libdevice.floorf))
 hceil = stands_for("cuda.fp16.hceil", doc="Smallest whole number not below x, of float16.")(
-    in_single(libdevice.ceilf))
-htrunc = stands_for("cuda.fp16.htrunc", doc="x without its fraction, of float16.")(in_single(libdevice.truncf))
+    in_single(float16, libdevice.ceilf))
+htrunc = stands_for("cuda.fp16.htrunc", doc="x without its fraction, of float16.")(in_single(float16, libdevice.truncf))
 hrint = stands_for("cuda.fp16.hrint", doc="The nearest whole number, halves to even, of float16.")(
-    in_single(libdevice.rintf))
+    in_single(float16, libdevice.rintf))
 
 
 # --- to float16: rn to nearest, rz towards zero, rd down, ru up -------------------------------------------------------
@@ -286,13 +281,6 @@ def to_nearest(dtype):
     """By way of float32, which is exact up to 2**24: what is above is infinity in either."""
     def convert(x: Real) -> float:
         return float16(float32(dtype(x)))
-    return convert
-
-
-def directed(dtype, to_float, round_float):
-    """Rounded to float32 and on to float16 in one direction: the same as once."""
-    def convert(x: Real) -> float:
-        return round_float(to_float(dtype(x)))
     return convert
 
 
@@ -354,117 +342,105 @@ def half_to_float(x: Real) -> float:
     return single(x)
 
 
-def whole(dtype, to_integer):
-    def convert(x: Real) -> int:
-        return dtype(to_integer(single(x)))
-    return convert
-
-
-def whole_clamped(dtype, to_integer, least, most):
-    def convert(x: Real) -> int:
-        return dtype(min(max(to_integer(single(x)), int32(least)), int32(most)))
-    return convert
-
-
 half_to_char_rz = stands_for(
     "cuda.fp16.__half2char_rz", doc="A float16 as an int8, rounded towards zero; NaN as 0.")(
-    whole_clamped(int8, libdevice.float2int_rz, -128, 127))
+    whole_clamped(float16, int8, libdevice.float2int_rz, -128, 127))
 half_to_uchar_rz = stands_for(
     "cuda.fp16.__half2uchar_rz", doc="A float16 as a uint8, rounded towards zero; NaN as 0.")(
-    whole_clamped(uint8, libdevice.float2int_rz, 0, 255))
+    whole_clamped(float16, uint8, libdevice.float2int_rz, 0, 255))
 half_to_short_rn = stands_for(
     "cuda.fp16.__half2short_rn",
     doc="A float16 as an int16, rounded to nearest, the nearest one where none fits; NaN as 0.")(
-    whole_clamped(int16, libdevice.float2int_rn, -32768, 32767))
+    whole_clamped(float16, int16, libdevice.float2int_rn, -32768, 32767))
 half_to_short_rz = stands_for(
     "cuda.fp16.__half2short_rz",
     doc="A float16 as an int16, rounded towards zero, the nearest one where none fits; NaN as 0.")(
-    whole_clamped(int16, libdevice.float2int_rz, -32768, 32767))
+    whole_clamped(float16, int16, libdevice.float2int_rz, -32768, 32767))
 half_to_short_rd = stands_for(
     "cuda.fp16.__half2short_rd",
     doc="A float16 as an int16, rounded down, the nearest one where none fits; NaN as 0.")(
-    whole_clamped(int16, libdevice.float2int_rd, -32768, 32767))
+    whole_clamped(float16, int16, libdevice.float2int_rd, -32768, 32767))
 half_to_short_ru = stands_for(
     "cuda.fp16.__half2short_ru",
     doc="A float16 as an int16, rounded up, the nearest one where none fits; NaN as 0.")(
-    whole_clamped(int16, libdevice.float2int_ru, -32768, 32767))
+    whole_clamped(float16, int16, libdevice.float2int_ru, -32768, 32767))
 half_to_ushort_rn = stands_for(
     "cuda.fp16.__half2ushort_rn",
     doc="A float16 as a uint16, rounded to nearest, the nearest one where none fits; NaN as 0.")(
-    whole_clamped(uint16, libdevice.float2int_rn, 0, 65535))
+    whole_clamped(float16, uint16, libdevice.float2int_rn, 0, 65535))
 half_to_ushort_rz = stands_for(
     "cuda.fp16.__half2ushort_rz",
     doc="A float16 as a uint16, rounded towards zero, the nearest one where none fits; NaN as 0.")(
-    whole_clamped(uint16, libdevice.float2int_rz, 0, 65535))
+    whole_clamped(float16, uint16, libdevice.float2int_rz, 0, 65535))
 half_to_ushort_rd = stands_for(
     "cuda.fp16.__half2ushort_rd",
     doc="A float16 as a uint16, rounded down, the nearest one where none fits; NaN as 0.")(
-    whole_clamped(uint16, libdevice.float2int_rd, 0, 65535))
+    whole_clamped(float16, uint16, libdevice.float2int_rd, 0, 65535))
 half_to_ushort_ru = stands_for(
     "cuda.fp16.__half2ushort_ru",
     doc="A float16 as a uint16, rounded up, the nearest one where none fits; NaN as 0.")(
-    whole_clamped(uint16, libdevice.float2int_ru, 0, 65535))
+    whole_clamped(float16, uint16, libdevice.float2int_ru, 0, 65535))
 half_to_int_rn = stands_for(
     "cuda.fp16.__half2int_rn",
     doc="A float16 as an int32, rounded to nearest, the nearest one where none fits; NaN as 0.")(
-    whole(int32, libdevice.float2int_rn))
+    whole(float16, int32, libdevice.float2int_rn))
 half_to_int_rz = stands_for(
     "cuda.fp16.__half2int_rz",
     doc="A float16 as an int32, rounded towards zero, the nearest one where none fits; NaN as 0.")(
-    whole(int32, libdevice.float2int_rz))
+    whole(float16, int32, libdevice.float2int_rz))
 half_to_int_rd = stands_for(
     "cuda.fp16.__half2int_rd",
     doc="A float16 as an int32, rounded down, the nearest one where none fits; NaN as 0.")(
-    whole(int32, libdevice.float2int_rd))
+    whole(float16, int32, libdevice.float2int_rd))
 half_to_int_ru = stands_for(
     "cuda.fp16.__half2int_ru",
     doc="A float16 as an int32, rounded up, the nearest one where none fits; NaN as 0.")(
-    whole(int32, libdevice.float2int_ru))
+    whole(float16, int32, libdevice.float2int_ru))
 half_to_uint_rn = stands_for(
     "cuda.fp16.__half2uint_rn",
     doc="A float16 as a uint32, rounded to nearest, the nearest one where none fits; NaN as 0.")(
-    whole(uint32, libdevice.float2uint_rn))
+    whole(float16, uint32, libdevice.float2uint_rn))
 half_to_uint_rz = stands_for(
     "cuda.fp16.__half2uint_rz",
     doc="A float16 as a uint32, rounded towards zero, the nearest one where none fits; NaN as 0.")(
-    whole(uint32, libdevice.float2uint_rz))
+    whole(float16, uint32, libdevice.float2uint_rz))
 half_to_uint_rd = stands_for(
     "cuda.fp16.__half2uint_rd",
     doc="A float16 as a uint32, rounded down, the nearest one where none fits; NaN as 0.")(
-    whole(uint32, libdevice.float2uint_rd))
+    whole(float16, uint32, libdevice.float2uint_rd))
 half_to_uint_ru = stands_for(
     "cuda.fp16.__half2uint_ru",
     doc="A float16 as a uint32, rounded up, the nearest one where none fits; NaN as 0.")(
-    whole(uint32, libdevice.float2uint_ru))
+    whole(float16, uint32, libdevice.float2uint_ru))
 half_to_ll_rn = stands_for(
     "cuda.fp16.__half2ll_rn",
     doc="A float16 as an int64, rounded to nearest, the nearest one where none fits; NaN as -2**63.")(
-    whole(int64, libdevice.float2ll_rn))
+    whole(float16, int64, libdevice.float2ll_rn))
 half_to_ll_rz = stands_for(
     "cuda.fp16.__half2ll_rz",
     doc="A float16 as an int64, rounded towards zero, the nearest one where none fits; NaN as -2**63.")(
-    whole(int64, libdevice.float2ll_rz))
+    whole(float16, int64, libdevice.float2ll_rz))
 half_to_ll_rd = stands_for(
     "cuda.fp16.__half2ll_rd",
     doc="A float16 as an int64, rounded down, the nearest one where none fits; NaN as -2**63.")(
-    whole(int64, libdevice.float2ll_rd))
+    whole(float16, int64, libdevice.float2ll_rd))
 half_to_ll_ru = stands_for(
     "cuda.fp16.__half2ll_ru",
     doc="A float16 as an int64, rounded up, the nearest one where none fits; NaN as -2**63.")(
-    whole(int64, libdevice.float2ll_ru))
+    whole(float16, int64, libdevice.float2ll_ru))
 half_to_ull_rn = stands_for(
     "cuda.fp16.__half2ull_rn",
     doc="A float16 as a uint64, rounded to nearest, the nearest one where none fits; NaN as 2**63.")(
-    whole(uint64, libdevice.float2ull_rn))
+    whole(float16, uint64, libdevice.float2ull_rn))
 half_to_ull_rz = stands_for(
     "cuda.fp16.__half2ull_rz",
     doc="A float16 as a uint64, rounded towards zero, the nearest one where none fits; NaN as 2**63.")(
-    whole(uint64, libdevice.float2ull_rz))
+    whole(float16, uint64, libdevice.float2ull_rz))
 half_to_ull_rd = stands_for(
     "cuda.fp16.__half2ull_rd",
     doc="A float16 as a uint64, rounded down, the nearest one where none fits; NaN as 2**63.")(
-    whole(uint64, libdevice.float2ull_rd))
+    whole(float16, uint64, libdevice.float2ull_rd))
 half_to_ull_ru = stands_for(
     "cuda.fp16.__half2ull_ru",
     doc="A float16 as a uint64, rounded up, the nearest one where none fits; NaN as 2**63.")(
-    whole(uint64, libdevice.float2ull_ru))
+    whole(float16, uint64, libdevice.float2ull_ru))
