@@ -1,4 +1,7 @@
-"""cuda.filter and cuda.select: the elements that are wanted, in their order, by a scan that stores only these."""
+"""cuda.filter and cuda.select: the elements that are wanted, in their order.
+
+Where blocks work together each element is asked once. Else a scan counts the wanted ones and stores only these.
+"""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -10,11 +13,12 @@ from cujit._algorithms import functions, loops
 from cujit._algorithms.arguments import Arguments, of_form, one_axis
 from cujit._algorithms.leaf_function import LeafFunction
 from cujit._algorithms.reduction_kernel import Problem, problem_of
-from cujit._algorithms.scan import ScanPlan
+from cujit._algorithms.scan import ScanPlan, clear
 from cujit._algorithms.values import Element
 from cujit._ufunc.operands import is_scalar
+from cujit.cuda._dispatch.launchers import quiet_launcher
 from cujit.cuda.devicearray import DeviceNDArray
-from cujit.cuda.devices import on
+from cujit.cuda.devices import need_device, on
 
 if TYPE_CHECKING:
     from cujit._annotations import StreamLike
@@ -62,15 +66,45 @@ class _SelectionPlan(ScanPlan):
         return _counted
 
     def select(self, problem: Problem, outs: list[DeviceNDArray], count: DeviceNDArray, stream: StreamLike) -> None:
+        if need_device().kind != "cpu":
+            self._select_tiles(problem, outs, count, stream)
+            return
         targets = (problem.sources, tuple(outs), count)
         self.run_scan(problem, problem.sources, targets, (), False, len(problem.sources), stream)
 
-    def _save(self, problem: Problem, count: int) -> Any:
-        """save(targets, o, r, value): value - 1 is the place of element r, where it is wanted."""
+    def _select_tiles(self, problem: Problem, outs: list[DeviceNDArray], count: DeviceNDArray,
+                      stream: StreamLike) -> None:
+        from cujit._kernel_functions.algorithms import selection as kernels
+
+        tiles = -(-problem.size // kernels.TILE)
+        shown = loops.vector(tiles + 1, np.dtype(np.int64), stream)
+        clear(shown, stream)
+        kernel = self._scan_kernel(("selection", False), problem, len(problem.sources))
+        launcher = quiet_launcher(kernel, tiles, kernels.WARPS * 32, stream)
+        launcher(problem.size, problem.sources, tuple(outs), count, shown)
+
+    def _made_scan(self, way: Any, problem: Problem, count: int) -> Dispatcher[..., Any]:
+        if way[0] != "selection":
+            return super()._made_scan(way, problem, count)
+        from cujit._kernel_functions.algorithms import selection as kernels
+
+        asked, values = self._asked(problem)
+        lines = [f"    outs[{k}][place] = {text}" for k, text in enumerate(values[-self._kept:])]
+        names = {"its_function": self._function}
+        return self._compiled(kernels.of_tiles(
+            functions.written(self._function, f"def wanted(sources, r):\n    return {asked}", "wanted", names),
+            functions.written(self._function, "\n".join(["def keep(sources, outs, place, r):", *lines]), "keep", {})))
+
+    def _asked(self, problem: Problem) -> tuple[str, list[str]]:
+        """(whether element r is wanted, its values) as expressions of sources and r."""
         values = [f"sources[{k}][r]" if is_taken else f"sources[{k}]" for k, is_taken in enumerate(problem.taken)]
         first = ["r"] if self._has_index else []
-        lines = ["def save(targets, o, r, value):", "    sources, outs, count = targets",
-                 f"    if its_function({', '.join([*first, *values])}):"]
+        return f"its_function({', '.join([*first, *values])})", values
+
+    def _save(self, problem: Problem, count: int) -> Any:
+        """save(targets, o, r, value): value - 1 is the place of element r, where it is wanted."""
+        asked, values = self._asked(problem)
+        lines = ["def save(targets, o, r, value):", "    sources, outs, count = targets", f"    if {asked}:"]
         lines += [f"        outs[{k}][value - 1] = {text}" for k, text in enumerate(values[-self._kept:])]
         lines += [f"    if r == sources[{problem.taken.index(True)}].size - 1:", "        count[0] = value"]
         return functions.written(self._function, "\n".join(lines), "save", {"its_function": self._function})

@@ -20,6 +20,7 @@ def ways(request, monkeypatch):
     selection._selection_of = selection.functions.remembered(selection.Selection)
     if request.param == "small_gpu":
         monkeypatch.setattr(scans, "need_device", SmallGPU)
+        monkeypatch.setattr(selection, "need_device", SmallGPU)
 
 
 class Point(NamedTuple):
@@ -65,6 +66,23 @@ def test_filter_of_every_size(rng, ways, n, dtype):
             assert got.dtype == dtype
             np.testing.assert_array_equal(got, given[given != 0])
     assert cuda.filter(lambda x: True, x).tolist() == x.tolist() and cuda.filter(lambda x: False, x).size == 0
+
+
+@pytest.mark.parametrize("ways", ["small_gpu"], indirect=True)
+def test_blocks_ask_each_element_once_in_one_launch(rng, ways, monkeypatch):
+    asked = cuda.to_device(np.zeros(1, np.int64))
+    values = cuda.to_device(np.arange(9000))
+    launches = []
+    launcher = selection.quiet_launcher
+    monkeypatch.setattr(selection, "quiet_launcher", lambda *given: launches.append(given[1]) or launcher(*given))
+
+    def is_odd(asked, x):
+        cuda.atomic.add(asked, 0, 1)
+        return x % 2 == 1
+
+    (found,), _ = selection.Selection(is_odd, ("asked",))((asked, values), 1, 0)
+    assert found.copy_to_host().tolist() == list(range(1, 9000, 2))
+    assert asked[0] == 9000 and launches == [3]
 
 
 def test_select_and_tuples(rng, ways):
