@@ -52,8 +52,10 @@ SITE, THREAD, BLOCK, SLOTS = 1, 2, 3, 4
 ACCESS, VALUE, FLAGS, CALL_LINE, EARLIER_SITE, EARLIER, EARLIER_VALUE, EARLIER_BLOCK = range(1, 9)
 EARLIER_THREAD, NDIM, INDICES = 11, 14, 15
 SHIFT, RANGES, RANGES_AT, BLOCKS_AT, SLABS, SLAB_CELLS, SLABS_AT = range(33, 40)
-BLOCKS, CELLS = 8, 64
-ARRAY = 1 << 20  # an address: 64 cells of 8 bytes
+BLOCKS, CELLS = 8, 512  # GPUs keep the first KiB of shared memory, or more, for themselves
+ARRAY = 1 << 50  # an address that no array has: 64 cells of 8 bytes
+SHARED_AT = 64  # a word that watchers do not use
+ON_GPU = cuda.get_current_device().kind == "cuda"
 
 
 def fresh_state():
@@ -65,10 +67,16 @@ def fresh_state():
 
 
 @cuda.jit(device=True)
+def in_shared(own, place):
+    """The address of a byte of shared memory: watchers of the CPU device take what is below 2**16 for one."""
+    return own[SHARED_AT] + place
+
+
+@cuda.jit(device=True)
 def access(state, own, address, kind, site, value, memory):
     if watchers.watch_access(state, own, address, 8, kind, site, 1, value):
         own[9] = 1
-        own[10] = address >> 3
+        own[10] = address >> 3 & 7
         watchers.watch_race(state, own, 8, kind, site, 1, value, memory)
 
 
@@ -76,8 +84,10 @@ def found(body, grid=1, threads=64):
     """The state that threads leave which do what body(state, own, block, thread) says."""
     @cuda.jit
     def kernel(state):
-        own = cuda.local.array(64, int64)
+        own = cuda.local.array(65, int64)
         watchers.watch_begin(state, own)
+        if ON_GPU:
+            own[SHARED_AT] = cuda.shared.array(64, int64).ctypes.data
         body(state, own, own[1], own[0])
 
     state = fresh_state()
@@ -90,10 +100,10 @@ def test_a_race_and_what_is_told_of_it():
     def body(state, own, block, thread):
         own[8] = 17
         if thread == 3:
-            access(state, own, 40, WRITE, 7, 1234, 0)
+            access(state, own, in_shared(own, 40), WRITE, 7, 1234, 0)
         cuda.syncwarp()  # which the watchers are not told of
         if thread == 5:
-            access(state, own, 40, READ, 9, 0, 1234)
+            access(state, own, in_shared(own, 40), READ, 9, 0, 1234)
 
     state = found(body, grid=2)
     assert state[:4].tolist() == [1, 9, 5, state[BLOCK]]
@@ -112,8 +122,9 @@ KINDS = [READ, WRITE, ATOMIC, STRONG_READ, STRONG_WRITE]
 def test_what_races_with_what(first, second):
     reads, strong = (READ, STRONG_READ), (ATOMIC, STRONG_READ, STRONG_WRITE)
 
-    def body_at(address):
+    def body_at(is_shared):
         def body(state, own, block, thread):
+            address = in_shared(own, 64) if is_shared else int64(ARRAY + 64)
             if block == 0 and thread < 2:
                 access(state, own, address, first if thread == 0 else second, thread, 50 + thread, 3)
         return body
@@ -121,8 +132,8 @@ def test_what_races_with_what(first, second):
     races = not (first in reads and second in reads) and not (first in strong and second in strong)
     if (first, second) == (STRONG_READ, WRITE):
         races = True
-    for address in 64, ARRAY + 64:
-        state = found(body_at(address), threads=2)
+    for is_shared in True, False:
+        state = found(body_at(is_shared), threads=2)
         assert state[0] == races
 
 
@@ -145,7 +156,7 @@ def test_the_same_value_and_what_is_there_already():
 
 def test_what_the_array_does_not_have_is_let_be():
     def body(state, own, block, thread):
-        for address in (ARRAY - 8, ARRAY + 8 * 64, ARRAY + 4, 8 * 64):
+        for address in (ARRAY - 8, ARRAY + 8 * CELLS, ARRAY + 4, in_shared(own, 8 * CELLS)):
             access(state, own, address, WRITE, 1, thread, 5)
 
     assert not found(body)[0]
@@ -153,30 +164,30 @@ def test_what_the_array_does_not_have_is_let_be():
 
 def test_shared_memory_is_each_block_s():
     def body(state, own, block, thread):
-        access(state, own, 8 * thread, WRITE, 1, block, 5)
+        access(state, own, in_shared(own, 8 * thread), WRITE, 1, block, 5)
 
     assert not found(body, grid=4 * BLOCKS, threads=8)[0]
 
 
 def test_whole_blocks_and_lanes_that_meet():
     def barrier(state, own, block, thread):
-        access(state, own, 8 * thread, WRITE, 1, thread, 5)
+        access(state, own, in_shared(own, 8 * thread), WRITE, 1, thread, 5)
         watchers.watch_meeting(state, own)
         cuda.syncthreads()
         watchers.watch_barrier(state, own)
-        access(state, own, 8 * (63 - thread), READ, 2, 0, 5)
+        access(state, own, in_shared(own, 8 * (63 - thread)), READ, 2, 0, 5)
 
     def whole(state, own, block, thread):
-        access(state, own, 8 * thread, WRITE, 1, thread, 5)
+        access(state, own, in_shared(own, 8 * thread), WRITE, 1, thread, 5)
         cuda.syncwarp()
         watchers.watch_lanes(state, own, -1)
-        access(state, own, 8 * (thread ^ 31), WRITE, 2, 100, 5)
+        access(state, own, in_shared(own, 8 * (thread ^ 31)), WRITE, 2, 100, 5)
 
     def too_far(state, own, block, thread):
-        access(state, own, 8 * thread, WRITE, 1, thread, 5)
+        access(state, own, in_shared(own, 8 * thread), WRITE, 1, thread, 5)
         cuda.syncwarp()
         watchers.watch_lanes(state, own, -1)
-        access(state, own, 8 * (thread ^ 32), READ, 2, 0, 5)
+        access(state, own, in_shared(own, 8 * (thread ^ 32)), READ, 2, 0, 5)
 
     assert not found(barrier)[0] and not found(whole)[0]
     state = found(too_far)
