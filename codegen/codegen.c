@@ -53,7 +53,7 @@ static void fill_image(Emitter *emitter, KernelImage *image)
     const CompileOptions *options = emitter->options;
     image->name = memory_copy_text(emitter->entry ? emitter->entry : "");
     image->name_size = strlen(image->name);
-    image->max_registers = options->max_registers;
+    image->max_registers = options->max_registers; /* on a GPU, what describe_image() says */
     image->max_threads = options->launch_bounds.threads;
     image->carveout = options->shared_memory_carveout;
     image->effects = emitter->effects;

@@ -134,7 +134,7 @@ static bool link(const JitFunction *function, const JitSpecialization *specializ
                          .count = specialization->link_count + 1,
                          .device = specialization->device,
                          .sm = rt_device_sm(specialization->device),
-                         .max_registers = function->options.max_registers,
+                         .max_registers = image->max_registers,
                          .lineinfo = function->options.lineinfo,
                          .debug = function->options.debug};
     RtCode code;

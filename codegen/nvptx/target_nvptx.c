@@ -64,13 +64,22 @@ static void add_number_attribute(Emitter *emitter, LLVMValueRef function, const 
         add_text_attribute(emitter, function, name, text);
 }
 
+/* Watchers take many: what runs with 1024 threads a block without them does so with them. */
+static int registers_of(const Emitter *emitter)
+{
+    enum { REGISTERS_OF_LARGEST_BLOCK = 64 };
+    const CompileOptions *options = emitter->options;
+    bool is_bound = options->max_registers || options->launch_bounds.threads;
+    return is_bound || !emitter->ir->has_state ? options->max_registers : REGISTERS_OF_LARGEST_BLOCK;
+}
+
 static void finish_kernel(Emitter *emitter, LLVMValueRef function)
 {
     const CompileOptions *options = emitter->options;
     LLVMSetFunctionCallConv(function, LLVMPTXKernelCallConv);
     add_number_attribute(emitter, function, "nvvm.maxntid", options->launch_bounds.threads);
     add_number_attribute(emitter, function, "nvvm.minctasm", options->launch_bounds.blocks);
-    add_number_attribute(emitter, function, "nvvm.maxnreg", options->max_registers);
+    add_number_attribute(emitter, function, "nvvm.maxnreg", registers_of(emitter));
     if (emitter->target->gpu->sm >= 90)
         add_number_attribute(emitter, function, "nvvm.maxclusterrank", options->launch_bounds.cluster);
 }
@@ -438,8 +447,19 @@ static void print(Emitter *emitter, LLVMValueRef format, LLVMValueRef buffer)
 
 static void end_thread(Emitter *emitter) { call_llvm(emitter, "llvm.nvvm.exit", NULL, 0, NULL); }
 
+/* Whether functions that call themselves hand a state on. */
+static bool has_deep_stack(const Emitter *emitter)
+{
+    bool is_recursive = false;
+    for (const IrFunc *function = emitter->ir->first; function; function = function->next)
+        is_recursive |= function->is_recursive;
+    return is_recursive && emitter->ir->has_state;
+}
+
 static void describe_image(const Emitter *emitter, KernelImage *image)
 {
+    image->max_registers = registers_of(emitter);
+    image->has_deep_stack = has_deep_stack(emitter);
     image->parameters_size = nvptx_parameter_bytes(emitter);
 }
 

@@ -1,5 +1,6 @@
 """The check `race`: accesses that nothing orders are found; what CUDA orders is not. Threads of the CPU device run one
 after the other, so that which two of them a report names is always the same."""
+import re
 import shutil
 import subprocess
 
@@ -321,6 +322,17 @@ def test_on_gpus_it_is_calls_of_watchers():
     place = lines.index("cuda")
     assert lines[place - 1] == "call watch_meeting" and lines[place + 1] == "call watch_barrier"
     assert "device watch_lanes" not in text
+
+
+@pytest.mark.parametrize("options, has", [({}, "64"), ({"max_registers": 80}, "80"), ({"launch_bounds": 256}, None)])
+def test_the_largest_blocks_run_with_watchers(options, has):
+    """A multiprocessor has 64 registers for each of 1,024 threads."""
+    def kernel(x):
+        x[cuda.grid(1)] += 1
+
+    ptx = cuda.jit(check="race", **options)(kernel).inspect("asm", (int64[::1],), 90)
+    assert re.findall(r"\.maxnreg (\d+)", ptx) == ([has] if has else [])
+    assert ".maxnreg" not in cuda.jit(check="bounds")(kernel).inspect("asm", (int64[::1],), 90)
 
 
 def test_where_nothing_is_accessed_nothing_is_told():
