@@ -1,6 +1,7 @@
 /* Loads PTX on a GPU and answers questions about a loaded kernel. Failures carry the log of the driver's compiler. */
 #include "runtime/cuda/cuda_kernel.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,30 @@ static bool prefer_carveout(CudaKernel *kernel, const KernelImage *image, Diag *
                                            CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, image->carveout - 1);
 }
 
+/* Frames of functions that call themselves are at most twice as large where they tell a state, behind that of the kernel with
+ * what a thread keeps: the depth that the context's stack has room for without the check it has with it, too. */
+static bool deepen_stack(CudaKernel *kernel, const KernelImage *image, Diag *diag)
+{
+    CudaDevice *device = (CudaDevice *)kernel->base.device;
+    size_t has = 0, wanted;
+    int frame = 0;
+    if (!image->has_deep_stack)
+        return true;
+    if (!driver_call(diag, cuCtxGetLimit, &has, CU_LIMIT_STACK_SIZE) ||
+        !driver_call(diag, cuFuncGetAttribute, &frame, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, kernel->function))
+        return false;
+    if (has != atomic_load(&device->stack)) /* the program has set it, or nobody */
+        atomic_store(&device->own_stack, has);
+    wanted = 2 * atomic_load(&device->own_stack) + (size_t)frame;
+    if (has >= wanted)
+        return true;
+    if (!driver_call(diag, cuCtxSetLimit, CU_LIMIT_STACK_SIZE, wanted) ||
+        !driver_call(diag, cuCtxGetLimit, &has, CU_LIMIT_STACK_SIZE)) /* the driver may round */
+        return false;
+    atomic_store(&device->stack, has);
+    return true;
+}
+
 static bool load_code(const void *code, const char *name, int max_registers, CUmodule *module, Diag *diag)
 {
     JitOptions jit;
@@ -96,7 +121,8 @@ static bool load_function(CudaKernel *kernel, const KernelImage *image, Diag *di
     if (!check_parameters(image, diag) ||
         !load_code(image->code, image->name, image->max_registers, &kernel->module, diag))
         return false;
-    if (find_function(kernel, image->name, image->static_shared, diag) && prefer_carveout(kernel, image, diag))
+    if (find_function(kernel, image->name, image->static_shared, diag) && prefer_carveout(kernel, image, diag) &&
+        deepen_stack(kernel, image, diag))
         return true;
     driver.cuModuleUnload(kernel->module);
     return false;

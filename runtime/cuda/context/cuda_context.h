@@ -15,6 +15,8 @@ typedef struct CudaDevice {
     _Atomic bool pool_used;    /* there may be memory that cuMemFree frees without waiting */
     _Atomic bool has_streams;  /* work may run on another stream than the default one */
     _Atomic bool unordered;    /* work may run on a stream that does not synchronize with the default one */
+    _Atomic size_t stack;      /* bytes of a thread's, as they were set for kernels that take more of it; 0: never */
+    _Atomic size_t own_stack;  /* as they had been */
     CudaStaging staging[2];    /* from the device, to it */
 } CudaDevice;
 

@@ -48,6 +48,12 @@ typedef enum CUfunction_attribute {
 #undef NUMBERS_OF_FUNCTION_ATTRIBUTE
 } CUfunction_attribute;
 
+typedef enum CUlimit {
+#define NUMBERS_OF_LIMIT
+#include "runtime/cuda/driver/driver_numbers.def"
+#undef NUMBERS_OF_LIMIT
+} CUlimit;
+
 typedef enum CUmemPool_attribute {
 #define NUMBERS_OF_POOL_ATTRIBUTE
 #include "runtime/cuda/driver/driver_numbers.def"

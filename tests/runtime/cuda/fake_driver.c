@@ -16,6 +16,7 @@ static struct FakeState {
     _Atomic int alive;
     FakeLaunch last_launch;
     CUcontext launch_context;
+    size_t stack; /* bytes of a thread's; 0: as many as a context has at first */
     int last_max_registers;
     int function_attributes[16]; /* value + 1; 0: never set */
     char graph[1024];
@@ -629,6 +630,20 @@ CUresult act_cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfu
     *value = attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 512
              : attribute == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES   ? 1024
                                                                   : 7;
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuCtxGetLimit(size_t *value, CUlimit limit)
+{
+    (void)limit;
+    *value = fake_state.stack ? fake_state.stack : 1024;
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    (void)limit;
+    fake_state.stack = (value + 15) / 16 * 16;
     return CUDA_SUCCESS;
 }
 

@@ -345,6 +345,32 @@ static void carveouts(RtDevice *device)
     CHECK(fake()->alive() == alive);
 }
 
+/* A checked kernel whose functions call themselves has twice the room that there is without, behind its own frame of 7 bytes;
+ * what the program sets in between is heard, and what was set for another kernel is no reason for more. */
+static void stacks(RtDevice *device)
+{
+    Diag diag = {0};
+    size_t has = 0;
+    KernelImage image = ptx_image("ptx");
+    const struct {
+        bool is_deep;
+        size_t set, left;
+    } steps[] = {{false, 0, 1024}, {true, 0, 2064}, {true, 0, 2064}, {true, 4096, 8208}, {true, 0, 8208}};
+    for (int i = 0; i < 5; i++) {
+        if (steps[i].set)
+            driver.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, steps[i].set);
+        image.has_deep_stack = steps[i].is_deep;
+        RtKernel *kernel = rt_kernel_load(device, &image, &diag);
+        CHECK_OK(kernel != NULL && driver_call(&diag, cuCtxGetLimit, &has, CU_LIMIT_STACK_SIZE), &diag);
+        CHECK(has == steps[i].left);
+        rt_kernel_unload(kernel);
+    }
+    int alive = fake()->alive();
+    fake()->fail("cuCtxGetLimit", 1, CUDA_ERROR_INVALID_VALUE);
+    CHECK_FAILS(rt_kernel_load(device, &image, &diag), &diag, DIAG_DRIVER_CALL, "cuCtxGetLimit failed");
+    CHECK(fake()->alive() == alive);
+}
+
 static void modules(void)
 {
     Diag diag = {0};
@@ -363,6 +389,7 @@ static void modules(void)
     rt_kernel_unload(kernel);
     rt_kernel_unload(NULL);
     carveouts(device);
+    stacks(device);
     CHECK_FAILS(rt_kernel_load(device, &bad, &diag), &diag, DIAG_DRIVER_LINK,
                 "could not load kernel 'k': unknown CUresult (218): unknown error\nptxas fatal   : bad PTX");
     CHECK_FAILS(rt_kernel_load(device, &absent, &diag), &diag, DIAG_DRIVER_CALL, "cuModuleGetFunction failed");

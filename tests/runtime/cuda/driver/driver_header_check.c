@@ -38,6 +38,7 @@ typedef CUgraphNodeParams ToolkitNode;
 #define NUMBERS_OF_RESULT
 #define NUMBERS_OF_DEVICE_ATTRIBUTE
 #define NUMBERS_OF_FUNCTION_ATTRIBUTE
+#define NUMBERS_OF_LIMIT
 #define NUMBERS_OF_POOL_ATTRIBUTE
 #define NUMBERS_OF_POINTER_ATTRIBUTE
 #define NUMBERS_OF_CAPTURE_STATUS
@@ -51,6 +52,7 @@ typedef CUgraphNodeParams ToolkitNode;
 #undef NUMBERS_OF_RESULT
 #undef NUMBERS_OF_DEVICE_ATTRIBUTE
 #undef NUMBERS_OF_FUNCTION_ATTRIBUTE
+#undef NUMBERS_OF_LIMIT
 #undef NUMBERS_OF_POOL_ATTRIBUTE
 #undef NUMBERS_OF_POINTER_ATTRIBUTE
 #undef NUMBERS_OF_CAPTURE_STATUS
@@ -70,6 +72,7 @@ typedef CUgraphNodeParams ToolkitNode;
 #define CUjitInputType RuntimeJitInputType
 #define CUdevice_attribute RuntimeDeviceAttribute
 #define CUfunction_attribute RuntimeFunctionAttribute
+#define CUlimit RuntimeLimit
 #define CUmemPool_attribute RuntimePoolAttribute
 #define CUpointer_attribute RuntimePointerAttribute
 #define CUstreamCaptureStatus RuntimeCaptureStatus
