@@ -30,6 +30,8 @@ _BLOCK = 256
 _PART = {"cpu": 2048, "cuda": 64}  # elements that are worth a thread of their own, where threads do not meet
 _FEW = 32  # elements or results below which a warp has too little of them
 _OF_A_BLOCK = 4096  # elements that one block does at once
+_MOST_COLUMNS = 8  # of a thread
+_OF_COLUMNS = 512  # threads of a multiprocessor that each read several columns
 _ROUNDS = 16  # blocks of a multiprocessor: what one lags behind, others do meanwhile
 
 
@@ -43,8 +45,9 @@ class Problem(NamedTuple):
     reduced_axes: int
     kept: tuple[int, ...]
     reduced: tuple[int, ...]
-    width: int
+    width: int  # elements of a result that are read at once
     by_column: bool
+    columns: int = 1  # neighbouring results whose elements are read at once
 
     @property
     def outputs(self) -> int:
@@ -56,7 +59,14 @@ class Problem(NamedTuple):
 
     @property
     def key(self) -> Any:
-        return self.taken, self.kept_axes, self.reduced_axes, self.width, self.by_column
+        return self.taken, self.kept_axes, self.reduced_axes, self.width, self.by_column, self.columns
+
+    def by_rows_of_memory(self) -> tuple[Any, ...]:
+        """The sources with the last kept axis, along which neighbours lie, behind the reduced ones."""
+        axes = [*range(self.kept_axes - 1), *range(self.kept_axes, self.kept_axes + self.reduced_axes),
+                self.kept_axes - 1]
+        return tuple([_permuted(x, axes) if is_taken else x
+                      for x, is_taken in zip(self.sources, self.taken, strict=True)])
 
 
 class ReductionKernel:
@@ -127,7 +137,7 @@ class ReductionKernel:
         plan = self._plan(arguments)
         operands = [x if is_raw or is_scalar(x) else broadcast(x, shape)
                     for x, is_raw in zip(arguments.stage(stream), arguments.are_raw, strict=True)]
-        problem = problem_of(operands, arguments.are_raw, shape, axes, self._map.index is not None)
+        problem = problem_of(operands, arguments.are_raw, shape, axes, False)
         result_shape = tuple(1 if k in axes else n for k, n in enumerate(shape) if keepdims or k not in axes)
         on_device = arguments.on_device if out is None else all(map(is_cuda_array, out if isinstance(out, tuple)
                                                                     else (out,)))
@@ -183,7 +193,8 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def problem_of(operands: list[Any], are_raw: list[bool], shape: tuple[int, ...], axes: tuple[int, ...],
-             has_index: bool) -> Problem:
+               is_narrow: bool) -> Problem:
+    """is_narrow: nothing is read wide."""
     taken = tuple([isinstance(x, DeviceNDArray) and not is_raw for x, is_raw in zip(operands, are_raw, strict=True)])
     arrays = [x for x, is_taken in zip(operands, taken, strict=True) if is_taken]
     kept, reduced, kept_axes, seen, by_column = _arranged(shape, axes, tuple([a.strides for a in arrays]))
@@ -192,8 +203,22 @@ def problem_of(operands: list[Any], are_raw: list[bool], shape: tuple[int, ...],
             arrays[k] = view_of(arrays[k], lengths, strides)
     rest = iter(arrays)
     sources = tuple([next(rest) if is_taken else x for x, is_taken in zip(operands, taken, strict=True)])
-    width = 1 if has_index or len(reduced) > 1 else _width(arrays)
-    return Problem(sources, taken, kept_axes, len(reduced), kept, reduced, width, by_column)
+    width = 1 if is_narrow or len(reduced) > 1 else _width(arrays)
+    problem = Problem(sources, taken, kept_axes, len(reduced), kept, reduced, width, by_column)
+    if is_narrow or not by_column or need_device().kind == "cpu":
+        return problem
+    return problem._replace(columns=_columns(problem))
+
+
+def _permuted(array: DeviceNDArray, axes: list[int]) -> DeviceNDArray:
+    return view_of(array, tuple([array.shape[k] for k in axes]), tuple([array.strides[k] for k in axes]))
+
+
+def _columns(problem: Problem) -> int:
+    """Of how many neighbouring results the elements are read at once: at most 8, or of a thread's too many are held."""
+    views = [x for x, is_taken in zip(problem.by_rows_of_memory(), problem.taken, strict=True) if is_taken]
+    width = min(_width(views), _MOST_COLUMNS)
+    return width if problem.kept[-1] % width == 0 else 1
 
 
 @functools.lru_cache(1024)
@@ -285,10 +310,13 @@ class Plan:
         if device.kind == "cpu" or not self.element.can_shuffle:
             wanted = 64 if device.kind == "cpu" else device.MULTIPROCESSOR_COUNT * 2048
             return "threads", max(1, min(wanted // outputs, size // _PART[device.kind]))
+        if size >= _FEW and problem.columns > 1 and outputs >= _FEW * problem.columns:
+            wanted = device.MULTIPROCESSOR_COUNT * _OF_COLUMNS * problem.columns
+            return "columns", max(1, min(wanted // outputs, size // _FEW))
         if size < _FEW or problem.by_column and outputs >= _FEW:
             return "threads", max(1, min(device.MULTIPROCESSOR_COUNT * 2048 // outputs, size // _PART["cuda"]))
         wanted = device.MULTIPROCESSOR_COUNT * _ROUNDS
-        if outputs >= wanted and size <= _OF_A_BLOCK:
+        if outputs >= wanted and size <= _OF_A_BLOCK * problem.width:
             return "warps", 1
         return "blocks", max(1, min(wanted // outputs, size // _OF_A_BLOCK))
 
@@ -308,6 +336,11 @@ class Plan:
         if kind == "warps":
             launcher = quiet_launcher(kernel, -(-outputs * 32 // _BLOCK), _BLOCK, stream)
             launcher(outputs, size, start, problem.sources, tuple(targets))
+            return
+        if kind == "columns":
+            threads = outputs // problem.columns * parts
+            launcher = quiet_launcher(kernel, -(-threads // _BLOCK), _BLOCK, stream)
+            launcher(outputs, size, parts, start, problem.by_rows_of_memory(), tuple(targets))
             return
         if kind == "strips":
             from cujit._kernel_functions.algorithms.axis_reduction import STRIP
@@ -339,6 +372,10 @@ class Plan:
             return self._compiled(kernels.by_threads(self._combine, load, store, by_column))
         if kind == "strips":
             return self._compiled(kernels.by_strips(self._combine, load, store, self._functions))
+        if kind == "columns":
+            made = kernels.by_columns(self._combine, self._load_columns(problem), store, self._functions,
+                                      problem.columns)
+            return self._compiled(made)
         packet = self._packet(problem, load)
         of_range, row = kernels.of_warp_range(self._combine, load, packet, self._functions.of_neighbour, problem.width)
         if kind == "warps":
@@ -384,9 +421,32 @@ class Plan:
                   for k, is_taken in enumerate(problem.taken) if is_taken]
         for j in range(width):
             values = [f"wide{k}[{j}]" if is_taken else f"sources[{k}]" for k, is_taken in enumerate(problem.taken)]
+            if self._has_index:
+                values.insert(0, f"r + {j}")
             call = f"convert(mapped(its_function({', '.join(values)})))"
             lines += [f"    value = {call}" if j == 0 else f"    value = combine(value, {call})"]
         return functions.written(self._function, "\n".join([*lines, "    return value"]), "packet", self._names())
+
+    def _load_columns(self, problem: Problem) -> Any:
+        """load_columns(sources, o, r, items, k): element r of `columns` results from o on, to items k and behind."""
+        first, before = problem.taken.index(True), problem.kept_axes - 1
+        lengths = [f"sources[{first}].shape[{k if k < before else k + problem.reduced_axes}]"
+                   for k in range(problem.kept_axes)]
+        lines = ["def load_columns(sources, o, r, items, k):",
+                 *loops.index_lines(problem.kept_axes, f"({', '.join(lengths)},)", "o"),
+                 *loops.index_lines(problem.reduced_axes, f"sources[{first}].shape[{before}:]", "r")]
+        kept = [f"o{k}" for k in range(problem.kept_axes)] if before else ["o"]
+        reduced = [f"r{k}" for k in range(problem.reduced_axes)] if problem.reduced_axes > 1 else ["r"]
+        row = ", ".join([*kept[:-1], *reduced])
+        lines += [f"    wide{j} = cuda.wide.load(sources[{j}][{row}], {kept[-1]}, {problem.columns})"
+                  for j, is_taken in enumerate(problem.taken) if is_taken]
+        for n in range(problem.columns):
+            values = [f"wide{j}[{n}]" if is_taken else f"sources[{j}]" for j, is_taken in enumerate(problem.taken)]
+            if self._has_index:
+                values.insert(0, "r")
+            lines += [f"    put(items, k + {n}, convert(mapped(its_function({', '.join(values)}))))"]
+        return functions.written(self._function, "\n".join(lines), "load_columns", {
+            **self._names(), "put": self._functions.put})
 
     @staticmethod
     def _shaped(problem: Problem) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from cujit import cuda
 from cujit._algorithms import reduction_kernel
+from cujit._kernel_functions.algorithms import axis_reduction
 
 LAYOUTS = {
     "C": lambda x: x,
@@ -82,6 +83,28 @@ def test_every_dtype(ways, dtype):
         np.testing.assert_array_equal(got, x.sum(axis, dtype=dtype) if dtype != np.float16 or axis == 0 else got)
     assert cuda.reduction(None, "a + b")(x).dtype == (np.int64 if dtype in (np.bool_, np.int8, np.int32) else
                                                       np.uint64 if np.dtype(dtype).kind == "u" else dtype)
+
+
+@pytest.mark.parametrize("ways", ["small_gpu"], indirect=True)
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "f2", "f4", "i8", "c8"])
+def test_neighbouring_results_are_read_at_once(rng, ways, monkeypatch, dtype):
+    made, by_columns = [], axis_reduction.by_columns
+    monkeypatch.setattr(axis_reduction, "by_columns", lambda *given: made.append(given[-1]) or by_columns(*given))
+    add = cuda.reduction(lambda i, x: x, lambda a, b: a + b, index="i")
+    for shape, axis in (((300, 512), 0), ((3, 77, 256), 1), ((5, 33, 512), (0, 1)), ((300, 500), 0), ((40, 257), 0)):
+        x = rng.integers(0, 2, shape).astype(dtype)
+        got = add(cuda.to_device(x), axis=axis).copy_to_host()
+        np.testing.assert_array_equal(got, x.sum(axis, dtype=got.dtype))
+    assert made and set(made) == {min(8, 16 // np.dtype(dtype).itemsize)}
+
+
+@pytest.mark.parametrize("ways", ["small_gpu"], indirect=True)
+def test_rows_of_a_warp_keep_the_order(rng, ways):
+    """As many reads as a tile has, half of them, fewer, and what is left."""
+    compose = cuda.reduction(None, then, identity=128)
+    for length in (64 * rows + more for rows in range(1, 22) for more in (-1, 0, 33)):
+        x = rng.integers(1, 97, (20, length)) * 128 + rng.integers(0, 97, (20, length))
+        np.testing.assert_array_equal(compose(cuda.to_device(x), axis=1).copy_to_host(), folded(x, 1))
 
 
 class Moments(NamedTuple):

@@ -8,6 +8,7 @@ from cujit import cuda
 from cujit._kernel_functions.algorithms.range_fold import side_by_side
 
 PACKETS = 8  # reads in flight of a lane
+ROWS = 8  # reads in flight of a thread with several columns
 STRIP = 128  # results that one thread folds side by side
 
 
@@ -52,6 +53,37 @@ def by_strips(combine, load, store, functions):
     return reduce_by_strips
 
 
+def by_columns(combine, load_columns, store, functions, columns):
+    """A thread for each range of `columns` neighbouring results, whose elements it reads at once. Neighbouring threads
+    have neighbouring results."""
+    put, get, local = functions.put, functions.get, functions.local
+
+    def reduce_by_columns(outputs, size, parts, init, sources, targets):
+        thread, groups = cuda.grid(1), outputs // columns
+        if thread < groups * parts:
+            o, part = thread % groups * columns, thread // groups
+            r, last = size * part // parts, size * (part + 1) // parts
+            values, items = local(columns), local(ROWS * columns)
+            load_columns(sources, o, r, values, 0)
+            r += 1
+            while r + ROWS <= last:
+                for j in range(ROWS):
+                    load_columns(sources, o, r + j, items, j * columns)
+                for j in range(ROWS):
+                    for k in range(columns):
+                        put(values, k, combine(get(values, k), get(items, j * columns + k)))
+                r += ROWS
+            while r < last:
+                load_columns(sources, o, r, items, 0)
+                for k in range(columns):
+                    put(values, k, combine(get(values, k), get(items, k)))
+                r += 1
+            for k in range(columns):
+                store(targets, init, (o + k) * parts + part, get(values, k))
+
+    return reduce_by_columns
+
+
 def of_nothing(store_start):
     """Results of no elements."""
 
@@ -72,7 +104,7 @@ def of_warp_range(combine, load, load_packet, neighbour, width):
     with each fold a lane hands half of its rows to its neighbour and gets the neighbour's part of the others.
     """
     row = 32 * width
-    tile_size = PACKETS * row
+    tile_size, half_size = PACKETS * row, PACKETS // 2 * row
 
     def fold(low, high, lane, mask):
         is_first = lane & mask == 0
@@ -104,6 +136,16 @@ def of_warp_range(combine, load, load_packet, neighbour, width):
             value = meet(value, lane, mask)
         return value
 
+    def of_half(sources, o, start, lane):
+        """Half a tile."""
+        r = start + lane * width
+        a, b = load_packet(sources, o, r), load_packet(sources, o, r + row)
+        c, d = load_packet(sources, o, r + 2 * row), load_packet(sources, o, r + 3 * row)
+        value = fold(fold(a, c, lane, 1), fold(b, d, lane, 1), lane, 2)
+        for mask in (4, 8, 16, 2, 1):
+            value = meet(value, lane, mask)
+        return value
+
     def of_rest(sources, o, start, stop, lane):
         """Less than a row: lanes take pieces of one length; the last ones may be idle."""
         each = (stop - start + 31) // 32
@@ -121,11 +163,21 @@ def of_warp_range(combine, load, load_packet, neighbour, width):
     def of_range(sources, o, start, stop, lane):
         if start + row > stop:
             return of_rest(sources, o, start, stop, lane)
-        value = of_row(sources, o, start, lane)
-        start += row
-        while start + tile_size <= stop:
-            value = combine(value, of_tile(sources, o, start, lane))
+        if start + tile_size <= stop:
+            value = of_tile(sources, o, start, lane)
             start += tile_size
+            while start + tile_size <= stop:
+                value = combine(value, of_tile(sources, o, start, lane))
+                start += tile_size
+        elif start + half_size <= stop:
+            value = of_half(sources, o, start, lane)
+            start += half_size
+        else:
+            value = of_row(sources, o, start, lane)
+            start += row
+        if start + half_size <= stop:
+            value = combine(value, of_half(sources, o, start, lane))
+            start += half_size
         while start + row <= stop:
             value = combine(value, of_row(sources, o, start, lane))
             start += row
