@@ -110,7 +110,7 @@ static void use_kernel(RtDevice *device, RtStream *stream, Outcome *outcome)
 {
     Diag diag = {0};
     int value, blocks;
-    KernelImage image = {.name = "k", .code = "ptx", .code_size = 4};
+    KernelImage image = {.name = "k", .code = "ptx", .code_size = 4, .has_deep_stack = true};
     RtLaunch launch = {.grid = {8, 1, 1}, .block = {32, 1, 1}, .stream = stream};
     RtKernel *kernel = rt_kernel_load(device, &image, &diag);
     if (!STEP(kernel != NULL))
