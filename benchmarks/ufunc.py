@@ -18,6 +18,7 @@ from cujit import cuda, guvectorize, vectorize
 
 LOG2 = int(sys.argv[1]) if len(sys.argv) > 1 else 27
 PICTURE = sys.argv[2] if len(sys.argv) > 2 else None
+SLOW = ("NumPy", "numba-cuda")   # called a few times only
 NUMPYS_PART = 32   # NumPy does so much less, and what it takes is multiplied
 
 
@@ -38,7 +39,11 @@ class Own:
 
     def add(self, dtype):
         t = str(np.dtype(dtype))
-        return self._made(f"add {t}", lambda: self.vectorize([f"{t}({t}, {t})"], **self.options)(lambda a, b: a + b))
+
+        def add(a, b):   # numba writes its name into source: no lambda
+            return a + b
+
+        return self._made(f"add {t}", lambda: self.vectorize([f"{t}({t}, {t})"], **self.options)(add))
 
     def dot(self):
         def dot(a, b, out):
@@ -275,9 +280,9 @@ def milliseconds(library, make):
     """Of all elements; None where the library cannot."""
     try:
         call = make(library)
-        call()
-        repeats = 1 if library.part > 1 else 5
-        return timing.median_seconds(call, library.finish, repeats, 0.01) * library.part * 1e3
+        measured = timing.brief_seconds if library.name in SLOW else functools.partial(
+            timing.median_seconds, repeats=5, least=0.01)
+        return measured(call, library.finish) * library.part * 1e3
     except Exception as error:
         print(f"({library.name}: {type(error).__name__}: {str(error).splitlines()[0][:100]})", file=sys.stderr)
         return None
@@ -287,37 +292,49 @@ def layouts(found, n):
     source, target = (cuda.device_array(n, np.float32) for _ in range(2))
     rate = 8 * n / timing.median_seconds(functools.partial(target.copy_to_device, source), cuda.synchronize, 5)
     del source, target
-    rows, parts = [], []
-    for name, moved, make in cases(n):
-        times = [milliseconds(library, make) for library in found]
-        floor = moved / rate * 1e3
-        rows.append([name, floor, times[0], None if times[0] is None else f"{floor / times[0]:.2f}", *times[1:]])
-        parts.append((name, [None if t is None else floor / t for t in times[:-1]]))
+    parts = []
+
+    def rows():
+        for name, moved, make in cases(n):
+            times = [milliseconds(library, make) for library in found]
+            floor = moved / rate * 1e3
+            parts.append((name, [None if t is None else floor / t for t in times[:-1]]))
+            yield [name, floor, times[0], None if times[0] is None else f"{floor / times[0]:.2f}", *times[1:]]
+
     header = ["", "floor", "cujit", "of the copy's rate", *(library.name for library in found[1:])]
     timing.print_markdown(f"{cuda.get_current_device().name}, 2^{LOG2} elements, milliseconds; a copy moves "
-                          f"{rate / 1e9:.0f} GB/s; NumPy {NUMPYS_PART} times a part", header, rows)
+                          f"{rate / 1e9:.0f} GB/s; NumPy {NUMPYS_PART} times a part", header, rows())
     return parts
 
 
 def hosts(found):
-    rows = []
+    timing.print_markdown("Arrays of the host, float32, microseconds", ["", *(each.name for each in found)],
+                          host_rows(found))
+
+
+def host_rows(found):
     for size in (1000, 1 << 16, 1 << 20, 1 << 26):
         x, y = np.ones((2, size), np.float32)
         row = [f"a + b of {size if size == 1000 else f'2^{int(math.log2(size))}'}"]
         for library in found:
             try:
                 add = library.of_host("float32")
-                row.append(timing.median_seconds(lambda x=x, y=y, add=add: add(x, y), library.finish, 5, 0.01) * 1e6)
+                measured = timing.brief_seconds if size > 1 << 20 else functools.partial(
+                    timing.median_seconds, repeats=5, least=0.01)
+                row.append(measured(functools.partial(add, x, y), library.finish) * 1e6)
             except Exception as error:
                 print(f"({library.name}: {type(error).__name__}: {error})", file=sys.stderr)
                 row.append(None)
-        rows.append(row)
-    timing.print_markdown("Arrays of the host, float32, microseconds", ["", *(each.name for each in found)], rows)
+        yield row
 
 
 def calls(found):
+    timing.print_markdown("The host's time of a call, 1000 elements of the device, microseconds",
+                          ["", *(each.name for each in found)], call_rows(found))
+
+
+def call_rows(found):
     """The host's time of a call on arrays of 1000 elements."""
-    rows = []
     own = found[0]
     for name, of in (("its own arrays", lambda library: library), *(
             (f"{other.name}'s arrays", lambda library, other=other: other if library is own else None)
@@ -329,10 +346,13 @@ def calls(found):
                 row.append(None)
                 continue
             x, y, out = (giver.array(1000, "float32") for _ in range(3))
-            row.append(timing.median_call_us(library.call(library.add("float32"), x, y, out), library.finish, 200, 9))
-        rows.append(row)
-    timing.print_markdown("The host's time of a call, 1000 elements of the device, microseconds",
-                          ["", *(each.name for each in found)], rows)
+            try:
+                row.append(timing.median_call_us(library.call(library.add("float32"), x, y, out), library.finish, 200,
+                                                 9))
+            except Exception as error:
+                print(f"({library.name}: {type(error).__name__}: {error})", file=sys.stderr)
+                row.append(None)
+        yield row
 
 
 def draw(found, parts, path):
