@@ -33,6 +33,7 @@ _LARGE = 1 << 16  # elements of which top_k looks for those that can be among th
 _SELECTED = 16  # where these are at most one of so many
 _FEW_OF = 256  # one of so many is few enough
 _BLOCKS_OF_PROCESSOR = 8  # that count
+_LARGE_PLACES = 1 << 29  # four times as many do not fit into 31 bits
 
 
 class Key(NamedTuple):
@@ -82,17 +83,29 @@ def _count_and_move(key: Key, column: int, word: int) -> tuple[Dispatcher[..., A
 
 
 @functions.once
-def _count_all_and_move(key: Key, column: int, word: int, widest: int
-                        ) -> tuple[Dispatcher[..., Any], Dispatcher[..., Any]]:
-    """Kernels whose blocks work together. widest: the bytes of the widest column."""
+def _count_all(key: Key, column: int, word: int, width: int) -> Dispatcher[..., Any]:
+    """The kernel whose blocks count for all passes. width: how many words are read at once."""
+    from cujit import cuda
+    from cujit._kernel_functions.algorithms import sort as kernels
+
+    digit = kernels.digit_of_word(8 * word, key.kind, key.is_descending)
+    count = kernels.count_by_blocks(kernels.word_of(column, 8 * word, key.kind), digit, column,
+                                    tuple(range(0, key.bits, 8)), width)
+    return cuda.jit(count, launch_bounds=kernels.WARPS * 32)
+
+
+@functions.once
+def _move_by_blocks(key: Key, column: int, word: int, widest: int, is_large: bool) -> Dispatcher[..., Any]:
+    """The kernel whose blocks move together. widest: the bytes of the widest column; is_large: places have 64 bits."""
     from cujit import cuda, types
     from cujit._kernel_functions.algorithms import sort as kernels
 
-    digit = kernels.digit_of(column, 8 * word, key.kind, key.is_descending)
-    stage = types.uint64 if widest > 4 else types.uint32
-    bounds: dict[str, Any] = {"launch_bounds": (kernels.WARPS * 32, 3)}   # more registers than 80 leave too few warps
-    return (cuda.jit(kernels.count_by_blocks(digit, tuple(range(0, key.bits, 8))), **bounds),
-            cuda.jit(kernels.move_by_blocks(digit, stage), **bounds))
+    digit = kernels.digit_of_word(8 * word, key.kind, key.is_descending)
+    move = kernels.move_by_blocks(kernels.word_of(column, 8 * word, key.kind), digit,
+                                  types.uint64 if word > 4 and key.kind != "c" else types.uint32,
+                                  types.uint64 if widest > 4 else types.uint32,
+                                  types.uint64 if is_large else types.uint32, kernels.rows_of(widest))
+    return cuda.jit(move, launch_bounds=(kernels.WARPS * 32, 2))
 
 
 def sort_arrays(arrays: Sequence[DeviceNDArray], keys: Sequence[Key], stream: StreamLike) -> list[DeviceNDArray]:
@@ -137,26 +150,29 @@ def _sort_by_blocks(size: int, keys: Sequence[tuple[Key, int, int]], read: Any, 
                     stream: StreamLike) -> None:
     from cujit._kernel_functions.algorithms import sort as kernels
 
-    threads, tiles = kernels.WARPS * 32, -(-size // kernels.TILE)
-    number = np.dtype(np.int32 if size < 1 << 29 else np.int64)   # four times the number of elements fits
+    threads, tiles = kernels.WARPS * 32, -(-size // kernels.tile_of(widest))
+    is_large = size >= _LARGE_PLACES
     counts = device_array((len(written), kernels.DIGITS), np.int64, stream=stream)
     clear(counts, stream)
     row, rows = 0, []
     for key, column, word in keys:
-        count, _ = _count_all_and_move(key, column, word, widest)
-        blocks = min(tiles, need_device().MULTIPROCESSOR_COUNT * _BLOCKS_OF_PROCESSOR)
-        quiet_launcher(count, blocks, threads, stream)(size, row, read, counts)
+        width = 1 if key.kind == "c" else loops.width([read[column]])
+        blocks = min(-(-size // (threads * width)), need_device().MULTIPROCESSOR_COUNT * _BLOCKS_OF_PROCESSOR)
+        quiet_launcher(_count_all(key, column, word, width), blocks, threads, stream)(size, row, read, counts)
         rows.append(row)
         row += -(-key.bits // 8)
     scan(_sum, counts, 0, exclusive=True, out=counts, dtype=counts.dtype, stream=stream)
-    shown = loops.vector(tiles * kernels.DIGITS + 1, number, stream)
+    shown = loops.vector(tiles * kernels.DIGITS + 1, np.dtype(np.int64 if is_large else np.int32), stream)
     targets = iter(written)
     for (key, column, word), row in zip(keys, rows, strict=True):
-        _, move = _count_all_and_move(key, column, word, widest)
+        move = _move_by_blocks(key, column, word, widest, is_large)
+        own = slice(column, column if key.kind == "c" else column + 1)   # the words, where they are a column
         for k, shift in enumerate(range(0, key.bits, 8)):
             clear(shown, stream)
             target = next(targets)
-            quiet_launcher(move, tiles, threads, stream)(size, shift, row + k, read, counts, shown, target)
+            quiet_launcher(move, tiles, threads, stream)(
+                size, shift, row + k, read, counts, shown, target[own], read[:own.start] + read[own.stop:],
+                target[:own.start] + target[own.stop:])
             read = target
 
 

@@ -4,8 +4,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from cujit import cuda
-from cujit._algorithms import sort as sorts
+from cujit import cuda, types
+from cujit._algorithms import loops, sort as sorts
+from cujit._kernel_functions.algorithms import sort as kernels
 
 DTYPES = [np.bool_, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.float16,
           np.float32, np.float64, np.complex64, np.complex128]
@@ -22,6 +23,7 @@ def ways(request, monkeypatch):
     """The way in which the device in use works, and that of GPUs."""
     if request.param == "small_gpu":
         monkeypatch.setattr(sorts, "need_device", SmallGPU)
+        monkeypatch.setattr(loops, "need_device", SmallGPU)
 
 
 class Pair(NamedTuple):
@@ -55,6 +57,15 @@ def test_every_dtype_and_size(rng, ways, n, dtype):
         assert got.dtype == dtype
         np.testing.assert_array_equal(got, np.sort(host))
         np.testing.assert_array_equal(cuda.argsort(given).copy_to_host(), np.argsort(host, kind="stable"))
+
+
+@pytest.mark.parametrize("ways", ["small_gpu"], indirect=True)
+def test_places_of_64_bits(rng, ways, monkeypatch):
+    """As they are needed for more than 2^29 elements."""
+    monkeypatch.setattr(sorts, "_LARGE_PLACES", 0)
+    for dtype in (np.float32, np.complex64, np.int64):
+        x = samples(rng, 20_000, dtype)
+        np.testing.assert_array_equal(cuda.argsort(cuda.to_device(x)).copy_to_host(), np.argsort(x, kind="stable"))
 
 
 @pytest.mark.parametrize("dtype", [np.int16, np.float32, np.float64])
@@ -175,6 +186,17 @@ def test_in_place_and_out(rng):
 def test_many_elements(rng):
     x = rng.random((1 << 20) + 7).astype(np.float32)
     np.testing.assert_array_equal(cuda.sort(x), np.sort(x))
+
+
+def test_words_are_read_before_lanes_meet(assembles):
+    """Of a whole tile all reads stand before the first vote: one after another they were twice the time."""
+    digit = kernels.digit_of_word(32, "f", False)
+    move = kernels.move_by_blocks(kernels.word_of(0, 32, "f"), digit, types.uint32, types.uint32, types.uint32,
+                                  kernels.rows_of(4))
+    ptx = assembles(move, "void(int64, int64, int64, Tuple((uint32[::1],)), int64[:, ::1], int32[::1], "
+                          "Tuple((uint32[::1],)), Tuple(()), Tuple(()))", (9, 0), launch_bounds=(256, 2))
+    before = ptx[ptx.rindex("bar.sync", 0, ptx.index("vote.sync.ballot")):ptx.index("vote.sync.ballot")]
+    assert before.count("ld.global") == 2 * 32   # of a whole tile, and of the last one
 
 
 def test_refusals():

@@ -7,54 +7,84 @@ chunks move their elements. Blocks count for all passes at once, and learn from 
 """
 from cujit import cuda
 from cujit._kernel_functions.algorithms.scan import AGGREGATE, PREFIX
-from cujit.types import int32, int64, uint8, uint32, uint64
+from cujit.types import int32, int64, uint32, uint64
 
 DIGITS = 256
 WARPS = 8  # of a block
-ROWS = 16  # elements of a thread
-TILE = WARPS * ROWS * 32
 RANK_BITS = 16
 ALL_LANES = 0xFFFFFFFF
+FIRST = 0x7FFFFFFF  # bits of a tile's number: that it is not negative is known by them
 RUN = 16  # indices that a thread sorts alone
 
 
-def digit_of(column, bits, kind, is_descending):
-    """kind: "u", "i", "f" or "M" of the numbers whose bits the column has. NaN and NaT come last in either order. "c":
-    which parts of a complex number, in this column and the next one, are NaN."""
-    sign, every = 1 << (bits - 1), (1 << bits) - 1
-    infinity = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}.get(bits, 0)
+def rows_of(widest):
+    """Elements of a thread, whose widest column has so many bytes: as many as shared memory holds of a block."""
+    return 128 // max(widest, 4)
 
-    def in_order(v):
-        if kind == "u":
-            return v
-        if kind == "f":
-            if v == uint64(sign):   # -0.0 is 0.0
-                return uint64(sign)
-            if v & uint64(sign) != uint64(0):
-                return v ^ uint64(every)
-        return v ^ uint64(sign)
 
-    def is_none(v):
-        if kind == "f":
-            return is_nan(v)
-        return kind == "M" and v == uint64(sign)
+def tile_of(widest):
+    return WARPS * 32 * rows_of(widest)
+
+
+def word_of(column, bits, kind):
+    """word(columns, r): what element r is sorted by. kind: "u", "i", "f" or "M" of the numbers whose bits the column
+    has, "c": which parts of a complex number, in this column and the next one, are NaN."""
+    every, infinity = (1 << bits) - 1, _infinity(bits)
 
     def is_nan(v):
         return uint64(v) & uint64(every >> 1) > uint64(infinity)
 
-    def parts_without_value(columns, r, shift):
-        return (1 if is_nan(columns[column + 1][r]) else 0) + (2 if is_nan(columns[column][r]) else 0)
+    def parts_without_value(columns, r):
+        return (uint32(1) if is_nan(columns[column + 1][r]) else uint32(0)) | (
+            uint32(2) if is_nan(columns[column][r]) else uint32(0))
+
+    def word(columns, r):
+        return columns[column][r]
+
+    return parts_without_value if kind == "c" else word
+
+
+def digit_of_word(bits, kind, is_descending):
+    """digit(word, shift) of such a word. NaN and NaT come last in either order; -0.0 is 0.0."""
+    if kind == "c":
+        bits, kind, is_descending = 8, "u", False
+    sign, every = 1 << (bits - 1), (1 << bits) - 1
+    twice_infinity = 2 * _infinity(bits)
+    number = uint64 if bits > 32 else uint32
+
+    def digit(word, shift):
+        """Without branches, so that reads of many elements are in flight."""
+        v = number(word)
+        magnitude = number(v << number(1)) & number(every)   # where it is a float
+        key = v
+        if kind != "u":
+            key = v ^ number(sign)
+        if kind == "f":
+            key = v ^ number(every) if v & number(sign) != number(0) else key
+            key = number(sign) if magnitude == number(0) else key
+        if is_descending:
+            key = key ^ number(every)
+        if kind == "f":
+            key = number(every) if magnitude > number(twice_infinity) else key
+        if kind == "M":
+            key = number(every) if v == number(sign) else key
+        return uint32(number(key >> number(shift)) & number(DIGITS - 1))
+
+    return digit
+
+
+def _infinity(bits):
+    return {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}.get(bits, 0)
+
+
+def digit_of(column, bits, kind, is_descending):
+    """digit(columns, r, shift) of element r."""
+    word, of_word = word_of(column, bits, kind), digit_of_word(bits, kind, is_descending)
 
     def digit(columns, r, shift):
-        v = uint64(columns[column][r])
-        key = in_order(v)
-        if is_descending:
-            key = key ^ uint64(every)
-        if is_none(v):
-            key = uint64(every)
-        return int64((key >> uint64(shift)) & uint64(DIGITS - 1))
+        return int64(of_word(word(columns, r), shift))
 
-    return parts_without_value if kind == "c" else digit
+    return digit
 
 
 def move(targets, place, columns, r):
@@ -97,8 +127,9 @@ def move_by_threads(digit):
 
 # --- blocks, in one pass over memory for each digit ------------------------------------------------------------------
 
-def count_by_blocks(digit, shifts):
-    """How often each digit comes, for all passes of one kind of key at once: counts[row + k] are those of shifts[k]."""
+def count_by_blocks(word, digit, column, shifts, width):
+    """How often each digit comes, for all passes of one kind of key at once: counts[row + k] are those of shifts[k].
+    width: how many words of the column a thread reads at once; with 1 it asks word()."""
 
     def count_digits(size, row, columns, counts):
         found = cuda.shared.array((len(shifts), DIGITS), int32)
@@ -106,9 +137,18 @@ def count_by_blocks(digit, shifts):
         for k in range(len(shifts)):
             found[k, thread] = 0
         cuda.syncthreads()
-        for r in range(cuda.grid(1), size, cuda.gridsize(1)):
+        for p in range(cuda.grid(1), size // width, cuda.gridsize(1)):
+            if width == 1:
+                for k, shift in enumerate(shifts):
+                    cuda.atomic.add(found, (k, digit(word(columns, p), shift)), 1)
+            else:
+                for one in cuda.wide.load(columns[column], p * width, width):
+                    for k, shift in enumerate(shifts):
+                        cuda.atomic.add(found, (k, digit(one, shift)), 1)
+        r = size // width * width + cuda.grid(1)
+        if r < size:
             for k, shift in enumerate(shifts):
-                cuda.atomic.add(found, (k, digit(columns, r, shift)), 1)
+                cuda.atomic.add(found, (k, digit(word(columns, r), shift)), 1)
         cuda.syncthreads()
         for k in range(len(shifts)):
             cuda.atomic.add(counts, (row + k, thread), found[k, thread])
@@ -116,26 +156,33 @@ def count_by_blocks(digit, shifts):
     return count_digits
 
 
-def move_by_blocks(digit, stage_type):
-    """A block for each tile of TILE elements. stage_type: an unsigned integer as wide as the widest column.
+def move_by_blocks(word, digit, word_type, stage_type, place_type, rows):
+    """A block for each tile of WARPS * 32 * rows elements. stage_type: an unsigned integer as wide as the widest
+    column; place_type: an unsigned integer that holds four times the number of elements.
 
     Lanes of a row with the same digit find each other, thus each element its rank among those of its digit in the
     tile. A thread for each digit shows how many the tile has of it, and looks back over the tiles before until one
     shows how many all up to it have (Adinets and Merrill, "Onesweep"). A word of `shown` is four times the number and
     what it counts, so that one load has both. The elements are put in order in shared memory, from where neighbours
     go to neighbouring places.
+
+    Words are read before lanes meet, and all lanes meet before ranks are counted in shared memory: what waits for one
+    another would else be as long a chain as there are rows. What is behind the end has the last digit, thus no place
+    among the others.
     """
+    threads = WARPS * 32
+    tile_size = threads * rows
 
     def look_back(shown, tile, thread):
         """How many elements of the thread's digit are in all tiles before."""
-        found, i = 0, (tile - 1) * DIGITS + thread
+        found, i = place_type(0), (tile - 1) * DIGITS + thread
         what = AGGREGATE
         while what != PREFIX and i >= 0:
-            word = cuda.ldcv(shown, i)
-            while word == 0:
-                word = cuda.ldcv(shown, i)
-            what = word & 3
-            found += word >> 2
+            seen = cuda.ldcv(shown, i)
+            while seen == 0:
+                seen = cuda.ldcv(shown, i)
+            what = int32(seen & 3)
+            found += place_type(seen >> 2)
             i -= DIGITS
         return found
 
@@ -150,28 +197,28 @@ def move_by_blocks(digit, stage_type):
         if lane == 31:
             of_warps[warp] = total
         cuda.syncthreads()
-        before = 0
+        before = int32(0)
         for w in range(WARPS):
             if w < warp:
                 before += of_warps[w]
         return before + total - int32(value)
 
-    def lanes_with(d, is_there):
-        same = uint32(cuda.ballot_sync(ALL_LANES, is_there))
+    def lanes_with(d):
+        same = uint32(ALL_LANES)
         for bit in range(8):
-            is_set = (d >> bit) & 1 != 0
+            is_set = d & uint32(1 << bit) != uint32(0)
             ones = uint32(cuda.ballot_sync(ALL_LANES, is_set))
             same &= ones if is_set else ~ones
         return same
 
-    def move_elements(size, shift, row, columns, starts, shown, targets):
+    def move_elements(size, shift, row, columns, starts, shown, key_targets, others, targets):
         """starts[row, d]: the first place of digit d. shown: one word for each tile and digit, and behind them the
-        number of the next tile; all 0."""
+        number of the next tile; all 0. key_targets: where the words go, if they are a column; others and targets: the
+        other columns, and where they go."""
         found = cuda.shared.array((WARPS, DIGITS), int32)
-        firsts = cuda.shared.array(DIGITS, int64)
-        digits = cuda.shared.array(TILE, uint8)
-        staged = cuda.shared.array(TILE, stage_type)
-        of_warps, number = cuda.shared.array(WARPS, int32), cuda.shared.array(1, int64)
+        firsts = cuda.shared.array(DIGITS, place_type)
+        staged = cuda.shared.array(tile_size, stage_type)
+        of_warps, number = cuda.shared.array(WARPS, int32), cuda.shared.array(1, int32)
         thread = cuda.threadIdx.x
         lane, warp = thread & 31, thread >> 5
         if thread == 0:
@@ -179,55 +226,73 @@ def move_by_blocks(digit, stage_type):
         for w in range(WARPS):
             found[w, thread] = 0
         cuda.syncthreads()
-        tile = number[0]
-        count = min(TILE, size - tile * TILE)
-        first = tile * TILE + warp * ROWS * 32 + lane
-        places = cuda.local.array(ROWS, int32)   # until all are known, a rank, and above RANK_BITS a digit
-        for k in range(ROWS):
-            r = first + k * 32
-            is_there = r < size
-            d = int32(digit(columns, r if is_there else 0, shift))
-            same = lanes_with(d, is_there)
-            below = cuda.popc(same & uint32(cuda.lanemask_lt()))
+        tile = int64(number[0] & FIRST)
+        count = min(tile_size, size - tile * tile_size)
+        first = tile * tile_size + warp * (rows * 32) + lane
+        words = cuda.local.array(rows, word_type)
+        places = cuda.local.array(rows, uint32)   # until all are known, a rank, and above RANK_BITS a digit
+        if count == tile_size:
+            for k in range(rows):
+                words[k] = word(columns, first + k * 32)
+            for k in range(rows):
+                places[k] = digit(words[k], shift)
+        else:
+            for k in range(rows):
+                words[k] = word_type(0)
+                places[k] = uint32(DIGITS - 1)
+                if first + k * 32 < size:
+                    words[k] = word(columns, first + k * 32)
+                    places[k] = digit(words[k], shift)
+        lower = uint32(cuda.lanemask_lt())
+        lanes = cuda.local.array(rows, uint32)
+        for k in range(rows):
+            lanes[k] = lanes_with(places[k])
+        for k in range(rows):
+            d = places[k]
+            below = uint32(cuda.popc(lanes[k] & lower))
             before = found[warp, d]
             cuda.syncwarp()
-            if is_there and below == 0:
-                found[warp, d] = before + cuda.popc(same)
+            if below == uint32(0):
+                found[warp, d] = before + int32(cuda.popc(lanes[k]))
             cuda.syncwarp()
-            places[k] = before + below | d << RANK_BITS
+            places[k] = uint32(before) + below | d << uint32(RANK_BITS)
         cuda.syncthreads()
-        total = 0
-        for w in range(WARPS):   # each thread has a digit from here on
-            total += found[w, thread]
-        cuda.atomic.exch(shown, tile * DIGITS + thread, 4 * total + (PREFIX if tile == 0 else AGGREGATE))
-        local = sum_of_lower_digits(total, thread, of_warps)
-        before = local
+        total = int32(0)   # each thread has a digit from here on
         for w in range(WARPS):
             own = found[w, thread]
-            found[w, thread] = before
-            before += own
-        earlier = 0
+            found[w, thread] = total
+            total += own
+        cuda.atomic.exch(shown, tile * DIGITS + thread, 4 * total + (PREFIX if tile == 0 else AGGREGATE))
+        local = sum_of_lower_digits(total, thread, of_warps)
+        for w in range(WARPS):
+            found[w, thread] += local
+        earlier = place_type(0)
         if tile > 0:
             earlier = look_back(shown, tile, thread)
-            cuda.atomic.exch(shown, tile * DIGITS + thread, 4 * (earlier + total) + PREFIX)
-        firsts[thread] = starts[row, thread] + earlier - local
+            cuda.atomic.exch(shown, tile * DIGITS + thread, int64(4 * (earlier + place_type(total))) + PREFIX)
+        firsts[thread] = place_type(starts[row, thread]) + earlier - place_type(local)
         cuda.syncthreads()
-        for k in range(ROWS):
-            if first + k * 32 < size:
-                d = places[k] >> RANK_BITS
-                place = found[warp, d] + (places[k] & (1 << RANK_BITS) - 1)
-                places[k] = place
-                digits[place] = d
-        for target, column in zip(targets, columns):
-            for k in range(ROWS):
+        goals = cuda.local.array(rows, place_type)
+        for k in range(rows):
+            places[k] = uint32(found[warp, places[k] >> uint32(RANK_BITS)]) + (places[k] & uint32((1 << RANK_BITS) - 1))
+            staged[places[k]] = words[k]
+        cuda.syncthreads()
+        for k in range(rows):
+            i = k * threads + thread
+            own_word = word_type(staged[i])
+            goals[k] = firsts[digit(own_word, shift)] + place_type(i)
+            for target in key_targets:
+                if i < count:
+                    target[goals[k]] = own_word
+        for target, column in zip(targets, others):
+            cuda.syncthreads()
+            for k in range(rows):
                 if first + k * 32 < size:
                     staged[places[k]] = column[first + k * 32]
             cuda.syncthreads()
-            for k in range(ROWS):
-                i = k * WARPS * 32 + thread
-                if i < count:
-                    target[firsts[digits[i]] + i] = staged[i]
-            cuda.syncthreads()
+            for k in range(rows):
+                if k * threads + thread < count:
+                    target[goals[k]] = staged[k * threads + thread]
 
     return move_elements
 
