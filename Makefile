@@ -12,7 +12,7 @@ SOURCES = git ls-files --cached --others --exclude-standard
 CLANG_FORMAT ?= clang-format-22
 
 FUZZ_ARGS ?= --programs 20000 --processes 2
-.PHONY: demo test check check-asan check-tsan check-shuffled fuzz format lint wheel bench packages prepare install ctest pytest clean
+.PHONY: demo test docs check check-asan check-tsan check-shuffled fuzz format lint wheel bench packages prepare install ctest pytest clean
 
 demo: install
 	$(BIN)/python examples/demo.py
@@ -66,6 +66,12 @@ check-shuffled: prepare
 	cmake --preset shuffled -DPython_EXECUTABLE=$(BIN)/python
 	cmake --build --preset shuffled
 	ctest --preset shuffled -E fuzz
+
+# The site, in build/site.
+docs: install
+	$(BIN)/python -m pip install -q --disable-pip-version-check -r scripts/requirements-docs.txt
+	rm -rf build/site
+	$(BIN)/python -m sphinx -q -W --keep-going docs build/site
 
 fuzz: install
 	$(BIN)/python tests/fuzz/run.py $(FUZZ_ARGS)

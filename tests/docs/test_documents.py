@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+PAGES = ["README.md", "CONTRIBUTING.md", *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
 SOURCE_FOLDERS = ["core", "frontend", "codegen", "runtime", "jit", "python", "tools"]
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 sys.path.insert(0, str(ROOT / "scripts"))
