@@ -16,6 +16,16 @@ typedef struct RtBackend {
 #include "runtime/backend.def"
 } RtBackend;
 
+/* A set of devices has a bit for each GPU, and behind them one for each CPU device. */
+enum { MOST_GPUS = 48, MOST_CPU_DEVICES = 16 };
+
+/* 0 where sets have no bit for it. */
+static inline uint64_t device_bit(RtKind kind, int ordinal)
+{
+    int first = kind == RT_GPU ? 0 : MOST_GPUS, count = kind == RT_GPU ? MOST_GPUS : MOST_CPU_DEVICES;
+    return ordinal >= 0 && ordinal < count ? (uint64_t)1 << (first + ordinal) : 0;
+}
+
 /* Starts CudaDevice and HostDevice. */
 struct RtDevice {
     const RtBackend *backend;
@@ -33,7 +43,7 @@ struct RtDevice {
 
 struct RtStream {
     RtDevice *device;
-    uint64_t handle; /* CUstream; 0 on the CPU device */
+    uint64_t handle; /* CUstream; on the CPU device a number */
     bool owned;
     _Atomic bool is_known; /* GPU: the driver has been asked about a stream made elsewhere */
 };

@@ -13,26 +13,21 @@
 #include "runtime/host/check/initialized.h"
 #include "runtime/host/host_device.h"
 
-/* A set of devices has a bit for each, and one for the CPU device. */
-enum { MAX_GPUS = 63 };
+/* Opened devices by their bits, for the life of the process. Threads that open one at the same time race for the slot;
+ * the loser closes its own. No lock, so a fork in between cannot leave one held. */
+static _Atomic(RtDevice *) opened[MOST_GPUS + MOST_CPU_DEVICES];
 
-/* Opened GPUs, for the life of the process. Threads that open one at the same time race for the slot; the loser closes
- * its own. No lock, so a fork in between cannot leave one held. */
-static _Atomic(RtDevice *) gpus[MAX_GPUS];
-
-static RtDevice *gpu_device(int ordinal, Diag *diag)
+static RtDevice *open_device(RtKind kind, int ordinal, Diag *diag)
 {
-    bool has_slot = ordinal >= 0 && ordinal < MAX_GPUS;
-    RtDevice *known = has_slot ? atomic_load_explicit(&gpus[ordinal], memory_order_acquire) : NULL;
-    if (known)
-        return known;
-    RtDevice *opened = cuda_device_open(ordinal, diag);
-    if (!opened || !has_slot)
-        return opened;
-    if (atomic_compare_exchange_strong(&gpus[ordinal], &known, opened))
-        return opened;
-    cuda_device_close(opened);
-    return known;
+    return kind == RT_GPU ? cuda_device_open(ordinal, diag) : host_device_open(ordinal, diag);
+}
+
+static void close_device(RtDevice *device)
+{
+    if (device->backend->kind == RT_GPU)
+        cuda_device_close(device);
+    else
+        host_device_close(device);
 }
 
 #define FORWARD(name, face, object, first, done, parameters, arguments) \
@@ -46,9 +41,26 @@ static RtDevice *gpu_device(int ordinal, Diag *diag)
 /* --- devices -------------------------------------------------------------------------------------------------------- */
 int rt_gpu_count(const char **why, bool *ok, Diag *diag) { return cuda_device_count(why, ok, diag); }
 
+bool rt_cpu_count(int *count, Diag *diag) { return host_device_count(count, diag); }
+
 RtDevice *rt_device(RtKind kind, int ordinal, Diag *diag)
 {
-    return kind == RT_GPU ? gpu_device(ordinal, diag) : host_device_open(diag);
+    uint64_t bit = device_bit(kind, ordinal);
+    _Atomic(RtDevice *) *slot = bit ? &opened[__builtin_ctzll(bit)] : NULL;
+    RtDevice *known = slot ? atomic_load_explicit(slot, memory_order_acquire) : NULL;
+    if (known)
+        return known;
+    RtDevice *device = open_device(kind, ordinal, diag);
+    if (!device || !slot || atomic_compare_exchange_strong(slot, &known, device))
+        return device;
+    close_device(device);
+    return known;
+}
+
+RtDevice *rt_device_in(uint64_t set, Diag *diag)
+{
+    int number = __builtin_ctzll(set);
+    return number < MOST_GPUS ? rt_device(RT_GPU, number, diag) : rt_device(RT_CPU, number - MOST_GPUS, diag);
 }
 
 RtKind rt_device_kind(const RtDevice *device) { return device->backend->kind; }
@@ -91,9 +103,10 @@ bool rt_synchronize(RtDevice *device, Diag *diag)
 bool rt_synchronize_all(RtDevice *device, Diag *diag)
 {
     bool ok = rt_synchronize(device, diag);
-    for (int i = 0; ok && !device->is_alone && i < MAX_GPUS; i++) {
-        RtDevice *other = atomic_load_explicit(&gpus[i], memory_order_acquire);
-        ok = !other || other == device || rt_synchronize(other, diag);
+    for (int i = 0; ok && !device->is_alone && i < MOST_GPUS + MOST_CPU_DEVICES; i++) {
+        RtDevice *other = atomic_load_explicit(&opened[i], memory_order_acquire);
+        bool is_other = other && other != device && other->backend == device->backend;
+        ok = !is_other || rt_synchronize(other, diag);
     }
     return ok;
 }

@@ -23,6 +23,8 @@ typedef uint64_t RtPointer;         /* a device address; on the CPU device a hos
 /* The number of GPUs the driver reports. 0 with *why set to a static text when there is no driver or no device
  * (why may be NULL). False in *ok means the driver is there but failed: diag says how. */
 int rt_gpu_count(const char **why, bool *ok, Diag *diag);
+/* The number of CPU devices: one, or CUJIT_CPU_DEVICES. False with a diagnostic where that is no such number. */
+bool rt_cpu_count(int *count, Diag *diag);
 /* Device `ordinal` of that kind, with its primary context retained on first use. Devices live as long as the process. */
 RtDevice *rt_device(RtKind kind, int ordinal, Diag *diag);
 RtKind rt_device_kind(const RtDevice *device);
@@ -34,12 +36,14 @@ bool rt_device_attribute(RtDevice *device, int attribute, int *value, Diag *diag
 bool rt_device_uuid(RtDevice *device, uint8_t uuid[16], Diag *diag);
 bool rt_driver_version(int *version, Diag *diag); /* 13000 for 13.0 */
 bool rt_synchronize(RtDevice *device, Diag *diag);
-/* The device, and all GPUs that are open where it is one. */
+/* The device, and all others of its kind that are open. */
 bool rt_synchronize_all(RtDevice *device, Diag *diag);
 bool rt_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag);
 
 /* --- several devices: a set of devices is a number with a bit for each ------------------------------------------------- */
 uint64_t rt_device_bit(const RtDevice *device);
+/* The first device of a set that is not empty. NULL with a diagnostic where it cannot be opened. */
+RtDevice *rt_device_in(uint64_t set, Diag *diag);
 /* Whether this process sees no other device of that kind. */
 bool rt_device_is_alone(const RtDevice *device);
 /* The devices whose memory kernels of this one can use: itself, and those of rt_enable_peer_access. */
@@ -95,7 +99,7 @@ typedef struct RtMemoryManager {
 } RtMemoryManager;
 /* For the life of the process; NULL ends what it allocates, not what it releases. */
 void rt_set_memory_manager(const RtMemoryManager *manager);
-/* The whole allocation that the address is in. Size 0 where that is not known, on the CPU device. */
+/* The whole allocation that the address is in. Size 0 on the CPU device for memory that is not from here. */
 bool rt_memory_range(RtDevice *device, RtPointer pointer, RtPointer *start, size_t *size, Diag *diag);
 
 /* Memory for other processes: only what rt_allocate gave, by the address of its first byte. */

@@ -1,6 +1,7 @@
 """For all tests: what they compile stays out of the user's disk cache (test_disk_cache.py has folders of its own),
-those marked `gpu` run only on a GPU, and those marked `not_under` not under that sanitizer. The others run on the GPU
-where there is one, else on the CPU device."""
+those marked `gpu` run only on a GPU, those marked `several_devices` only where there are two (GPUs or CPU devices), and
+those marked `not_under` not under that sanitizer. The others run on the GPU where there is one, else on the CPU
+device."""
 import os
 import shutil
 import subprocess
@@ -20,11 +21,21 @@ def pytest_collection_modifyitems(items):
         for marker in item.iter_markers("not_under"):
             sanitizer, why = marker.args
             item.add_marker(pytest.mark.skipif(os.environ.get("CUJIT_SANITIZER") == sanitizer, reason=why))
-    marked = [item for item in items if item.get_closest_marker("gpu")]
-    if not marked or _runs_on_gpu():
-        return
-    for item in marked:
-        item.add_marker(pytest.mark.skip(reason="needs a GPU"))
+    _skip(items, "gpu", _runs_on_gpu, "needs a GPU")
+    _skip(items, "several_devices", _has_several, "needs two devices, as in test_two_cpu_devices.py")
+
+
+def _skip(items, marker, is_there, reason):
+    marked = [item for item in items if item.get_closest_marker(marker)]
+    if marked and not is_there():
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _has_several():
+    from cujit import cuda
+
+    return len(cuda.gpus) > 1
 
 
 def _runs_on_gpu():

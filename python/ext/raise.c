@@ -203,8 +203,10 @@ const char *ext_device_text(const RtDevice *device, char *text, size_t size)
 {
     if (!device)
         snprintf(text, size, "the host");
-    else if (rt_device_kind(device) == RT_CPU)
+    else if (rt_device_kind(device) == RT_CPU && rt_device_is_alone(device))
         snprintf(text, size, "the CPU device");
+    else if (rt_device_kind(device) == RT_CPU)
+        snprintf(text, size, "CPU device %d", rt_device_ordinal(device));
     else
         snprintf(text, size, "GPU %d (%s)", rt_device_ordinal(device), rt_device_name(device));
     return text;

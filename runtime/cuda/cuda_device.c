@@ -94,9 +94,6 @@ static bool count_devices(CudaDevice *device, Diag *diag)
     return ok;
 }
 
-/* Sets of devices have no bits for more. */
-enum { MOST_IN_A_SET = 63 };
-
 RtDevice *cuda_device_open(int ordinal, Diag *diag)
 {
     if (!driver_require(diag))
@@ -106,7 +103,7 @@ RtDevice *cuda_device_open(int ordinal, Diag *diag)
         return NULL;
     device->base.backend = &cuda_backend;
     device->base.ordinal = ordinal;
-    device->base.bit = ordinal >= 0 && ordinal < MOST_IN_A_SET ? (uint64_t)1 << ordinal : 0;
+    device->base.bit = device_bit(RT_GPU, ordinal);
     device->base.reach = device->base.bit;
     exception_store_init(&device->base.exceptions);
     for (int i = 0; i < 2; i++)

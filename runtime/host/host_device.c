@@ -1,14 +1,17 @@
-/* The CPU as a device: its one object, its attributes, and streams and events, which have nothing to wait for because
- * every call returns when its work is done. */
+/* The CPU as a device, or as several (CUJIT_CPU_DEVICES): their records, attributes, whose memory is whose, and streams and
+ * events, which have nothing to wait for because every call returns when its work is done. */
 #define _GNU_SOURCE
 #include "runtime/host/host_device.h"
 
-#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/base/memory.h"
 #include "runtime/cuda/driver/driver_types.h"
+#include "runtime/host/check/initialized.h"
+#include "runtime/host/host_allocations.h"
 #include "runtime/host/host_backend.h"
 #include "runtime/host/host_pool.h"
 
@@ -50,9 +53,10 @@ static const struct {
 
 bool host_attribute(RtDevice *device, int attribute, int *value, Diag *diag)
 {
-    (void)device;
     if (attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
         return host_pool_size(value, diag);
+    if (attribute == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) /* what tells devices apart in all processes */
+        *value = device->ordinal;
     for (size_t i = 0; i < sizeof host_attributes / sizeof *host_attributes; i++)
         if (host_attributes[i].attribute == attribute)
             *value = host_attributes[i].value;
@@ -61,8 +65,9 @@ bool host_attribute(RtDevice *device, int attribute, int *value, Diag *diag)
 
 bool host_uuid(RtDevice *device, uint8_t uuid[16], Diag *diag)
 {
-    (void)device, (void)diag;
+    (void)diag;
     memcpy(uuid, "cujit-cpu-device", 16);
+    uuid[15] = (uint8_t)(uuid[15] + device->ordinal);
     return true;
 }
 
@@ -72,7 +77,7 @@ bool host_synchronize(RtDevice *device, Diag *diag)
     return true;
 }
 
-/* --- there is no other device --------------------------------------------------------------------------------------- */
+/* --- several devices: all can do what hardware with peer access can -------------------------------------------------- */
 bool host_make_current(RtDevice *device, uint64_t *former, Diag *diag)
 {
     (void)device, (void)former, (void)diag;
@@ -85,40 +90,53 @@ bool host_restore_current(RtDevice *device, uint64_t former, Diag *diag)
     return true;
 }
 
-bool host_pointer_is_here(RtDevice *device, RtPointer pointer, bool *is_here, Diag *diag)
-{
-    (void)device, (void)pointer, (void)diag;
-    return *is_here = true;
-}
-
 bool host_pointer_home(RtDevice *device, RtPointer pointer, uint64_t *home, Diag *diag)
 {
-    (void)device, (void)pointer, (void)home, (void)diag;
+    (void)device, (void)diag;
+    HostAllocation found;
+    *home = host_allocations_find(pointer, &found) && found.home ? found.home->base.bit : 0;
     return true;
+}
+
+bool host_pointer_is_here(RtDevice *device, RtPointer pointer, bool *is_here, Diag *diag)
+{
+    uint64_t home;
+    bool ok = host_pointer_home(device, pointer, &home, diag);
+    *is_here = home == device->bit;
+    return ok;
 }
 
 bool host_can_access_peer(RtDevice *device, RtDevice *peer, bool *can, Diag *diag)
 {
-    (void)device, (void)peer, (void)can, (void)diag;
+    (void)device, (void)diag;
+    *can = peer->backend->kind == RT_CPU;
     return true;
 }
 
 bool host_enable_peer_access(RtDevice *device, RtDevice *peer, Diag *diag)
 {
-    return diag_fail(diag, NULL, DIAG_PEER_ACCESS, device->name, peer->name);
+    if (peer->backend->kind != RT_CPU)
+        return diag_fail(diag, NULL, DIAG_PEER_ACCESS, device->name, peer->name);
+    atomic_fetch_or(&device->reach, peer->bit);
+    return true;
 }
 
 bool host_copy_between(RtDevice *to_device, RtPointer to, RtDevice *from_device, RtPointer from, size_t size,
                        RtStream *stream, Diag *diag)
 {
-    (void)to, (void)from, (void)size, (void)stream;
-    return diag_fail(diag, NULL, DIAG_PEER_ACCESS, to_device->name, from_device->name);
+    if (from_device->backend->kind != RT_CPU)
+        return diag_fail(diag, NULL, DIAG_PEER_ACCESS, to_device->name, from_device->name);
+    return host_copy_on_device(to_device, to, from, size, stream, diag);
 }
 
 /* --- streams and events --------------------------------------------------------------------------------------------- */
+/* Numbers that no other stream of the process has; 0, 1 and 2 name default streams. */
 bool host_stream_create(RtStream *stream, Diag *diag)
 {
-    (void)stream, (void)diag;
+    enum { FIRST = 3 };
+    (void)diag;
+    HostDevice *device = (HostDevice *)stream->device;
+    stream->handle = (uint64_t)device->base.ordinal << 32 | (FIRST + atomic_fetch_add(&device->streams, 1));
     return true;
 }
 
@@ -187,41 +205,65 @@ static const RtBackend host_backend = {
 #include "runtime/backend.def"
 };
 
-/* Behind those of GPUs. */
-static const uint64_t HOST_BIT = (uint64_t)1 << 63;
-
-static RtDevice host_device = {
-    .backend = &host_backend,
-    .is_alone = true,
-    .bit = HOST_BIT,
-    .reach = HOST_BIT,
-    .limits =
-        {
-            .threads = HOST_MAX_THREADS,
-            .block = {1024, 1024, 64},
-            .grid = {INT32_MAX, 65535, 65535},
-            .shared = HOST_MAX_SHARED,
-            .shared_default = HOST_DEFAULT_SHARED,
-        },
+static const LaunchLimits host_limits = {
+    .threads = HOST_MAX_THREADS,
+    .block = {1024, 1024, 64},
+    .grid = {INT32_MAX, 65535, 65535},
+    .shared = HOST_MAX_SHARED,
+    .shared_default = HOST_DEFAULT_SHARED,
 };
-static pthread_once_t host_device_once = PTHREAD_ONCE_INIT;
 
-/* "CPU", or "CPU (model)" where the system says which. */
-static void name_host_device(void)
+bool host_device_count(int *count, Diag *diag)
 {
-    exception_store_init(&host_device.exceptions);
-    char line[200], model[160] = "";
+    const char *text = getenv("CUJIT_CPU_DEVICES");
+    *count = 1;
+    if (!text || !*text)
+        return true;
+    char *end;
+    long number = strtol(text, &end, 10);
+    if (*end || number < 1 || number > MOST_CPU_DEVICES)
+        return diag_fail(diag, NULL, DIAG_HOST_DEVICES, text, MOST_CPU_DEVICES);
+    *count = (int)number;
+    return true;
+}
+
+/* "CPU", or "CPU (model)" where the system says which; "CPU 0" and so on where there are several. */
+static void name_host_device(HostDevice *device)
+{
+    char line[200], model[160] = "", number[16] = "";
+    RtDevice *base = &device->base;
     FILE *file = fopen("/proc/cpuinfo", "re");
     while (file && !model[0] && fgets(line, sizeof line, file))
         sscanf(line, "model name : %159[^\n]", model);
     if (file)
         fclose(file);
-    snprintf(host_device.name, sizeof host_device.name, model[0] ? "CPU (%s)" : "CPU%s", model);
+    if (device->count > 1)
+        snprintf(number, sizeof number, " %d", base->ordinal);
+    snprintf(base->name, sizeof base->name, model[0] ? "CPU%s (%s)" : "CPU%s%s", number, model);
 }
 
-RtDevice *host_device_open(Diag *diag)
+RtDevice *host_device_open(int ordinal, Diag *diag)
 {
-    (void)diag;
-    pthread_once(&host_device_once, name_host_device);
-    return &host_device;
+    int count;
+    if (!host_device_count(&count, diag))
+        return NULL;
+    if (ordinal < 0 || ordinal >= count) {
+        diag_fail(diag, NULL, DIAG_NO_HOST_DEVICE, ordinal, count);
+        return NULL;
+    }
+    HostDevice *device = memory_new(sizeof *device, diag);
+    if (!device)
+        return NULL;
+    device->count = count;
+    device->base.backend = &host_backend;
+    device->base.ordinal = ordinal;
+    device->base.is_alone = count == 1;
+    device->base.bit = device_bit(RT_CPU, ordinal);
+    device->base.reach = device->base.bit;
+    device->base.limits = host_limits;
+    exception_store_init(&device->base.exceptions);
+    name_host_device(device);
+    return &device->base;
 }
+
+void host_device_close(RtDevice *device) { memory_free(device); }

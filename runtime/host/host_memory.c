@@ -1,4 +1,4 @@
-/* Memory of the CPU device: host memory. Copies are done when the call returns. */
+/* Memory of CPU devices: host memory, which each has a part of. Copies are done when the call returns. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
@@ -6,47 +6,108 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtime/host/check/initialized.h"
-#include "runtime/host/host_backend.h"
 #include "core/base/memory.h"
+#include "runtime/cuda/driver/driver_types.h"
+#include "runtime/host/check/initialized.h"
+#include "runtime/host/host_allocations.h"
+#include "runtime/host/host_backend.h"
 
 enum { SMALL_ALIGNMENT = 256, HUGE_PAGE = 2 * 1024 * 1024 };
 
-bool host_memory_info(RtDevice *device, size_t *free_bytes, size_t *total_bytes, Diag *diag)
+/* Devices share the memory there is in equal parts. */
+static size_t total_bytes(const HostDevice *device)
 {
-    (void)device, (void)diag;
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    *free_bytes = (size_t)sysconf(_SC_AVPHYS_PAGES) * page;
-    *total_bytes = (size_t)sysconf(_SC_PHYS_PAGES) * page;
+    return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / (size_t)device->count;
+}
+
+bool host_memory_info(RtDevice *base, size_t *free_bytes, size_t *total, Diag *diag)
+{
+    (void)diag;
+    const HostDevice *device = (HostDevice *)base;
+    size_t allocated = device->allocated, available = (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    *total = total_bytes(device);
+    size_t left = *total > allocated ? *total - allocated : 0;
+    *free_bytes = left < available ? left : available;
     return true;
 }
 
+/* --- allocation ------------------------------------------------------------------------------------------------------- */
+static void *obtain(HostOrigin origin, size_t size)
+{
+    bool is_large = size >= 2 * HUGE_PAGE;
+    void *memory = origin == HOST_OF_HEAP
+                       ? memory_try_aligned(is_large ? HUGE_PAGE : SMALL_ALIGNMENT, size)
+                       : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    if (memory && is_large)
+        madvise(memory, size, MADV_HUGEPAGE); /* fewer page faults; refused where it does not exist */
+    return memory;
+}
+
+static void give_back(const HostAllocation *allocation)
+{
+    void *memory = (void *)(uintptr_t)allocation->start;
+    if (allocation->origin == HOST_OF_HEAP)
+        free(memory);
+    else
+        munmap(memory, allocation->size);
+    if (allocation->file >= 0)
+        close(allocation->file);
+}
+
+/* Counts the bytes as the device's. False where it has not as many. */
+static bool reserve(HostDevice *device, size_t size)
+{
+    size_t total = total_bytes(device), before = atomic_load(&device->allocated);
+    do
+        if (size > total || before > total - size)
+            return false;
+    while (!atomic_compare_exchange_weak(&device->allocated, &before, before + size));
+    return true;
+}
+
+/* home: whose memory it is; NULL: the host's, and not counted. */
+static bool allocate(RtDevice *device, HostDevice *home, HostOrigin origin, size_t size, RtPointer *pointer, Diag *diag)
+{
+    bool is_counted = !home || reserve(home, size);
+    void *memory = is_counted && size <= total_bytes((HostDevice *)device) ? obtain(origin, size) : NULL;
+    HostAllocation allocation = {(uint64_t)(uintptr_t)memory, size, home, origin, -1};
+    if (memory && host_allocations_add(&allocation)) {
+        *pointer = allocation.start;
+        host_note_allocation(*pointer, size);
+        return true;
+    }
+    if (memory)
+        give_back(&allocation);
+    if (home && is_counted)
+        atomic_fetch_sub(&home->allocated, size);
+    return diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, size, device->name, strerror(ENOMEM));
+}
+
+/* Pages of its own, so that it can be given to another process. */
 bool host_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
 {
-    size_t available, total;
-    bool is_large = size >= 2 * HUGE_PAGE;
-    host_memory_info(device, &available, &total, diag);
-    void *memory = size > total ? NULL : memory_try_aligned(is_large ? HUGE_PAGE : SMALL_ALIGNMENT, size);
-    if (!memory)
-        return diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, size, device->name, strerror(ENOMEM));
-    if (is_large)
-        madvise(memory, size, MADV_HUGEPAGE);   /* fewer page faults; refused where it does not exist */
-    *pointer = (RtPointer)(uintptr_t)memory;
-    host_note_allocation(*pointer, size);
-    return true;
+    return allocate(device, (HostDevice *)device, HOST_OF_PAGES, size, pointer, diag);
 }
 
 bool host_release(RtDevice *device, RtPointer pointer, Diag *diag)
 {
-    (void)device, (void)diag;
+    (void)device;
+    HostAllocation allocation;
+    if (!host_allocations_take(pointer, false, &allocation))
+        return diag_fail_code(diag, CUDA_ERROR_INVALID_VALUE, DIAG_DRIVER_CALL, "freeing memory",
+                              "CUDA_ERROR_INVALID_VALUE", CUDA_ERROR_INVALID_VALUE, "no allocation starts there");
     host_note_release(pointer);
-    free((void *)(uintptr_t)pointer);
+    give_back(&allocation);
+    if (allocation.home)
+        atomic_fetch_sub(&allocation.home->allocated, allocation.size);
     return true;
 }
 
 bool host_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
 {
-    return host_allocate(device, size, pointer, diag);
+    return allocate(device, (HostDevice *)device, HOST_OF_HEAP, size, pointer, diag);
 }
 
 bool host_release_ordered(RtDevice *device, RtPointer pointer, Diag *diag)
@@ -76,7 +137,7 @@ bool host_trim(RtDevice *device, Diag *diag)
 
 bool host_allocate_host(RtDevice *device, RtHostBuffer *buffer, Diag *diag)
 {
-    if (!host_allocate(device, buffer->size, &buffer->device, diag))
+    if (!allocate(device, NULL, HOST_OF_HEAP, buffer->size, &buffer->device, diag))
         return false;
     buffer->host = (void *)(uintptr_t)buffer->device;
     host_note_all_written(buffer->device); /* by the host, unseen */
@@ -131,32 +192,11 @@ bool host_fill(RtDevice *device, RtPointer to, uint8_t byte, size_t size, RtStre
 
 bool host_memory_range(RtDevice *device, RtPointer pointer, RtPointer *start, size_t *size, Diag *diag)
 {
-    (void)device, (void)pointer, (void)start, (void)size, (void)diag;
+    (void)device, (void)diag;
+    HostAllocation found;
+    if (host_allocations_find(pointer, &found)) {
+        *start = found.start;
+        *size = found.size;
+    }
     return true;
-}
-
-/* --- other processes ------------------------------------------------------------------------------------------------- */
-static bool fail_sharing(Diag *diag)
-{
-    return diag_fail(
-        diag, NULL, DIAG_SHARED_MEMORY,
-        "the CPU device's memory is this process's alone (multiprocessing.shared_memory has memory for several)");
-}
-
-bool host_export_memory(RtDevice *device, RtPointer pointer, RtExport *handle, Diag *diag)
-{
-    (void)device, (void)pointer, (void)handle;
-    return fail_sharing(diag);
-}
-
-bool host_import_memory(RtDevice *device, const RtExport *handle, RtPointer *pointer, Diag *diag)
-{
-    (void)device, (void)handle, (void)pointer;
-    return fail_sharing(diag);
-}
-
-bool host_close_import(RtDevice *device, RtPointer pointer, Diag *diag)
-{
-    (void)device, (void)pointer;
-    return fail_sharing(diag);
 }

@@ -14,6 +14,7 @@ void test_graphs(void);
 void test_gpu(void);
 void test_launch_limits(void);
 void test_host_device(void);
+void test_host_devices(void);
 void test_host_launch(void);
 void test_host_pool(void);
 void test_host_warp(void);

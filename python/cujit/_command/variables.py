@@ -15,6 +15,7 @@ class Variable(NamedTuple):
 VARIABLES = [
     Variable("CUJIT_DEVICE", "",
              "Where kernels run: `cuda`, `cpu`, or `auto`, which takes a GPU where there is one."),
+    Variable("CUJIT_CPU_DEVICES", "", "How many devices the CPU device is, 1 to 16; one unless set."),
     Variable("CUJIT_CPU_THREADS", "", "How many threads the CPU device has; else one for each core."),
     Variable("CUJIT_CHECK", "",
              "What kernels are checked for that do not say it: `bounds,race,init,barrier,overflow`; `0` for nothing."),

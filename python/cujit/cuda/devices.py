@@ -47,7 +47,7 @@ _thread = _Thread()
 
 
 class Device(DeviceAttributes):
-    """The CPU device or a GPU. CUDA's device attributes are attributes in capitals: device.MULTIPROCESSOR_COUNT.
+    """A CPU device or a GPU. CUDA's device attributes are attributes in capitals: device.MULTIPROCESSOR_COUNT.
 
     `with device:` makes it this thread's current one for the block. Device(0) is gpus[0].
     """
@@ -214,12 +214,12 @@ def on(core: _core.Device) -> Iterator[None]:
 
 
 class _DeviceList:
-    """The devices of this process: the GPUs, or the CPU device where it is the one in use."""
+    """The devices of this process: the GPUs, or the CPU devices where they are in use."""
 
     @functools.cached_property
     def lst(self) -> list[Device]:
         kind = _core.current_device().kind
-        return [_device(kind, k) for k in range(_core.gpu_count() if kind == "cuda" else 1)]
+        return [_device(kind, k) for k in range(_core.gpu_count() if kind == "cuda" else _core.cpu_count())]
 
     @property
     def current(self) -> Device | None:

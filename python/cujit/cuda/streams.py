@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -137,14 +136,14 @@ class _CallbackThread:
 
 _callbacks = _CallbackThread()
 wait_for_callbacks = _callbacks.wait
-_cpu_handles = itertools.count(3)  # the CPU device needs none; 0, 1 and 2 name the default streams
 
 
 def stream() -> Stream:
     """A new stream of the current device."""
     from cujit.cuda import devices
 
-    return Stream() if devices.need_device().kind == "cuda" else Stream(next(_cpu_handles))
+    devices.need_device()
+    return Stream()
 
 
 def default_stream() -> Stream:

@@ -169,18 +169,16 @@ static bool add_current_stream(ExtLaunchFrame *frame, const ExtArrayView *view)
 
 static bool check_foreign(ExtLaunchFrame *frame, const ExtArrayView *view)
 {
-    if (rt_device_kind(frame->device) == RT_GPU) {
-        if (!rt_device_is_alone(frame->device) && !find_home(frame, view))
-            return false;
-        if (!frame->state->waits_for_arrays)
-            return true;
-        return view->kind ? add_current_stream(frame, view)
-                          : !view->has_stream || add_stream(frame, view->stream_handle);
+    bool is_gpu = rt_device_kind(frame->device) == RT_GPU;
+    if (!is_gpu && !is_host_memory(view)) {
+        PyErr_SetString(PyExc_ValueError, "the array is in memory of a GPU, and the kernel runs on the CPU device");
+        return false;
     }
-    if (is_host_memory(view))
+    if (!rt_device_is_alone(frame->device) && !find_home(frame, view))
+        return false;
+    if (!is_gpu || !frame->state->waits_for_arrays)
         return true;
-    PyErr_SetString(PyExc_ValueError, "the array is in memory of a GPU, and the kernel runs on the CPU device");
-    return false;
+    return view->kind ? add_current_stream(frame, view) : !view->has_stream || add_stream(frame, view->stream_handle);
 }
 
 static bool check_device(ExtLaunchFrame *frame, const ExtArrayView *view)

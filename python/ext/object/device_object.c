@@ -328,6 +328,13 @@ static PyObject *function_gpu_count(PyObject *Py_UNUSED(module), PyObject *Py_UN
     Py_END_ALLOW_THREADS return ok ? PyLong_FromLong(count) : ext_raise(&diag);
 }
 
+static PyObject *function_cpu_count(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    Diag diag = {.id = DIAG_NONE};
+    int count;
+    return rt_cpu_count(&count, &diag) ? PyLong_FromLong(count) : ext_raise(&diag);
+}
+
 static PyObject *function_gpu_missing_reason(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
     Diag diag = {.id = DIAG_NONE};
@@ -388,6 +395,7 @@ static PyObject *function_chosen_device(PyObject *module, PyObject *Py_UNUSED(ig
 
 static PyMethodDef functions[] = {
     {"gpu_count", function_gpu_count, METH_NOARGS, "The number of GPUs; 0 without a driver."},
+    {"cpu_count", function_cpu_count, METH_NOARGS, "The number of CPU devices: CUJIT_CPU_DEVICES, else 1."},
     {"gpu_missing_reason", function_gpu_missing_reason, METH_NOARGS, "Why there is no GPU; None where there is one."},
     {"driver_version", function_driver_version, METH_NOARGS, "13000 for CUDA 13.0."},
     {"current_device", function_current_device, METH_NOARGS, "The device that this thread uses."},

@@ -5,16 +5,17 @@
 #include "ext/array/element_types.h"
 #include "ext/module_parts.h"
 #include "ext/object/device_object.h"
+#include "ext/object/launch_device.h"
 #include "ext/raise.h"
 
 /* --- memory of other libraries as arrays ------------------------------------------------------------------------------- */
-/* The device that an array's memory is seen from: the GPU whose memory it is, or the current one. NULL with an exception. */
-static RtDevice *device_of(ExtState *state, const ExtArrayView *view)
+/* The device that an array's memory is seen from: the one whose memory it is, or the current one. NULL with an exception. */
+static RtDevice *device_of(ExtState *state, const ExtArrayView *view, RtPointer pointer)
 {
     RtDevice *device = ext_current_device(state);
     Diag diag = {.id = DIAG_NONE};
     if (!device || view->ordinal < 0)
-        return device;
+        return device ? ext_device_of_pointer(device, pointer) : NULL;
     if (rt_device_kind(device) == RT_CPU) {
         PyErr_SetString(PyExc_ValueError, "the array is in memory of a GPU, and the current device is the CPU device");
         return NULL;
@@ -31,7 +32,7 @@ static RtDevice *device_of(ExtState *state, const ExtArrayView *view)
 static PyObject *array_over(ExtState *state, PyTypeObject *class, const ExtArrayView *view, RtPointer pointer,
                             PyObject *base)
 {
-    RtDevice *device = device_of(state, view);
+    RtDevice *device = device_of(state, view, pointer);
     PyArray_Descr *dtype = device ? ext_dtype_of_type(view->element) : NULL;
     ExtDeviceArray *made = dtype ? (ExtDeviceArray *)class->tp_new(class, NULL, NULL) : NULL;
     if (!made) {

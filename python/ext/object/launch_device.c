@@ -88,12 +88,28 @@ RtDevice *ext_device_of_pointer(RtDevice *device, RtPointer pointer)
 {
     Diag ignored = {.id = DIAG_NONE};
     uint64_t home = rt_device_is_alone(device) ? 0 : home_of_pointer(device, pointer);
-    RtDevice *found = home ? rt_device(rt_device_kind(device), __builtin_ctzll(home), &ignored) : NULL;
+    RtDevice *found = home ? rt_device_in(home, &ignored) : NULL;
     return found ? found : device;
 }
 
 /* --- what to say ------------------------------------------------------------------------------------------------------- */
 enum { SHOWN_ARGUMENTS = 6 };
+
+typedef struct DeviceName {
+    char text[32];
+} DeviceName;
+
+/* "GPU 1", of the first device of the set. */
+static DeviceName name_of(uint64_t set)
+{
+    DeviceName name = {"another device"};
+    Diag ignored = {.id = DIAG_NONE};
+    const RtDevice *device = rt_device_in(set, &ignored);
+    if (device)
+        snprintf(name.text, sizeof name.text, "%s %d", rt_device_kind(device) == RT_GPU ? "GPU" : "CPU device",
+                 rt_device_ordinal(device));
+    return name;
+}
 
 /* "'x' is on GPU 0, 'y' is on GPU 1". */
 static bool describe(ExtState *state, const ExtCallee *callee, RtDevice *device, char *text, size_t size)
@@ -112,33 +128,37 @@ static bool describe(ExtState *state, const ExtCallee *callee, RtDevice *device,
             ext_parameter_name(callee->kernel, i, name, sizeof name);
         else
             snprintf(name, sizeof name, "%zd", i + 1);
-        const char *format = callee->kernel ? "%s'%s' is on GPU %d" : "%sargument %s is on GPU %d";
-        used += (size_t)snprintf(text + used, size - used, format, shown++ ? ", " : "", name, __builtin_ctzll(homes));
+        const char *format = callee->kernel ? "%s'%s' is on %s" : "%sargument %s is on %s";
+        used += (size_t)snprintf(text + used, size - used, format, shown++ ? ", " : "", name, name_of(homes).text);
     }
     uint64_t captured = 0;
     if (!add_homes_of_captured(state, callee, device, &captured))
         return false;
     if (captured && used < size)
-        snprintf(text + used, size - used, "%san array that it names is on GPU %d", shown ? ", " : "",
-                 __builtin_ctzll(captured));
+        snprintf(text + used, size - used, "%san array that it names is on %s", shown ? ", " : "",
+                 name_of(captured).text);
     return true;
 }
 
 static RtDevice *fail(ExtState *state, const ExtCallee *callee, RtDevice *device, bool is_chosen, uint64_t homes)
 {
     char where[400], how[80], advice[320];
-    int own = rt_device_ordinal(device), other = __builtin_ctzll(homes & ~rt_device_bit(device));
+    uint64_t others = homes & ~rt_device_bit(device);
+    Diag ignored = {.id = DIAG_NONE};
+    const RtDevice *there = rt_device_in(others, &ignored);
+    DeviceName own_name = name_of(rt_device_bit(device));
+    int own = rt_device_ordinal(device), other = there ? rt_device_ordinal(there) : 0;
     if (!describe(state, callee, device, where, sizeof where))
         return NULL;
     if (is_chosen)
-        snprintf(how, sizeof how, " is to run on GPU %d:", own);
+        snprintf(how, sizeof how, " is to run on %s:", own_name.text);
     else
         snprintf(how, sizeof how, " has arguments on several devices:");
     snprintf(
         advice, sizeof advice,
         "copy to one device (copy_to_device takes arrays of others), launch where they are (with cuda.gpus[%d]:), or "
-        "let GPU %d use that memory: cuda.gpus[%d].enable_peer_access(cuda.gpus[%d])",
-        other, own, own, other);
+        "let %s use that memory: cuda.gpus[%d].enable_peer_access(cuda.gpus[%d])",
+        other, own_name.text, own, other);
     ext_raise_id(DIAG_LAUNCH_DEVICES, callee->name, how, where, advice);
     return NULL;
 }
@@ -147,11 +167,11 @@ static RtDevice *fail(ExtState *state, const ExtCallee *callee, RtDevice *device
 static bool reaches(const RtDevice *device, uint64_t homes) { return !(homes & ~rt_device_reach(device)); }
 
 /* One of the set that reaches all of the set; NULL: none. */
-static RtDevice *one_that_reaches(RtDevice *device, uint64_t homes)
+static RtDevice *one_that_reaches(uint64_t homes)
 {
     Diag ignored = {.id = DIAG_NONE};
     for (uint64_t rest = homes; rest; rest &= rest - 1) {
-        RtDevice *each = rt_device(rt_device_kind(device), __builtin_ctzll(rest), &ignored);
+        RtDevice *each = rt_device_in(rest, &ignored);
         if (each && reaches(each, homes))
             return each;
     }
@@ -173,7 +193,7 @@ RtDevice *ext_device_for(ExtState *state, const ExtCallee *callee, RtDevice *dev
     bool is_home = homes & rt_device_bit(device);
     if (!homes || ((is_chosen || is_home) && reaches(device, homes)))
         return device;
-    RtDevice *found = is_chosen ? NULL : one_that_reaches(device, homes);
+    RtDevice *found = is_chosen ? NULL : one_that_reaches(homes);
     return found ? found : fail(state, callee, device, is_chosen, homes);
 }
 

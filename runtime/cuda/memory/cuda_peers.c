@@ -25,8 +25,7 @@ bool cuda_pointer_home(RtDevice *device, RtPointer pointer, uint64_t *home, Diag
     if (!cuda_enter(device, &scope, diag))
         return false;
     bool ok = driver_call(diag, cuPointerGetAttributes, 3, attributes, values, pointer);
-    bool has_home = ok && type == CU_MEMORYTYPE_DEVICE && !is_managed && ordinal >= 0 && ordinal < 63;
-    *home = has_home ? (uint64_t)1 << ordinal : 0;
+    *home = ok && type == CU_MEMORYTYPE_DEVICE && !is_managed ? device_bit(RT_GPU, ordinal) : 0;
     return cuda_leave(&scope, ok);
 }
 

@@ -159,6 +159,8 @@ UNREACHABLE = {
     "DEVICE_CHOICE": "test_import.py",
     "COMPILER_THREAD": "tests/core/base/test_own_stack.c",
     "HOST_THREADS": "an exhausted machine",
+    "HOST_DEVICES": "test_two_cpu_devices.py",
+    "NO_HOST_DEVICE": "test_two_cpu_devices.py",
     "HOST_STACK": "an exhausted machine",
     "KERNEL_EXCEPTION": "the exception itself is raised, see test_exceptions.py",
     "INTRINSIC_TARGET": "no intrinsic of the table needs a newer GPU",

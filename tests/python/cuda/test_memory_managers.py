@@ -347,13 +347,3 @@ def test_what_a_context_knows():
     assert int(context.get_legacy_default_stream()) == 1 and int(context.get_per_thread_default_stream()) == 2
     assert int(context.get_default_stream()) == 0 and int(context.create_external_stream(2)) == 2
     assert driver.driver.get_device_count() == len(cuda.gpus) and len(driver.driver.get_version()) == 2
-
-
-@pytest.mark.skipif(cuda.is_available() and cuda.get_current_device().kind == "cuda", reason="a GPU's can be shared")
-def test_memory_of_the_cpu_device_is_not_shared():
-    with pytest.raises(errors.CudaAPIError, match="multiprocessing.shared_memory"):
-        cuda.to_device([1.0]).get_ipc_handle()
-    with pytest.raises(errors.CudaAPIError, match="this process's alone"), cuda.open_ipc_array(bytes(64), 4, np.int8):
-        pass
-    with pytest.raises(ValueError, match="64 bytes, not 3"), cuda.open_ipc_array(b"abc", 4, np.int8):
-        pass

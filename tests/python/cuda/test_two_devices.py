@@ -1,5 +1,5 @@
 """Two GPUs over the fake driver of the C tests, whose memory is the host's and whose kernels do nothing: where
-launches, functions over arrays and copies go, and what is refused. tests/gpu/test_several_devices.py has real ones."""
+launches, functions over arrays and copies go, and what is refused. test_several_devices.py has real ones."""
 import pytest
 
 BEGIN = """

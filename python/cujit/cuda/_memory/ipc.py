@@ -139,8 +139,7 @@ def handle_of_array(array: DeviceNDArray) -> IpcArrayHandle:
     from cujit.cuda._memory import memory_managers
 
     memory = array.gpu_data
-    is_pools = isinstance(memory, _core.DeviceBuffer) and not memory_managers.is_plugins(memory)
-    if is_pools and array.device.kind == "cuda":
+    if isinstance(memory, _core.DeviceBuffer) and not memory_managers.is_plugins(memory):
         array.move()   # from the pool, whose memory is this process's alone
     context = Context(devices._device(array.device.kind, array.device.id))
     extent = MemoryPointer(context, array.pointer, array.alloc_size, owner=memory)

@@ -141,9 +141,10 @@ static void other_processes(void)
     CHECK_OK(rt_allocate_ordered(pair.first, 16, &pools, &diag), &diag);
     CHECK_FAILS(rt_export_memory(pair.first, pools, &handle, &diag), &diag, DIAG_SHARED_MEMORY, "it is of a pool");
     RtDevice *cpu = rt_device(RT_CPU, 0, &diag);
-    CHECK_FAILS(rt_export_memory(cpu, pair.here, &handle, &diag), &diag, DIAG_SHARED_MEMORY, "this process's alone");
-    CHECK_FAILS(rt_import_memory(cpu, &handle, &opened, &diag), &diag, DIAG_SHARED_MEMORY, "this process's alone");
-    CHECK_FAILS(rt_close_import(cpu, pair.here, &diag), &diag, DIAG_SHARED_MEMORY, "this process's alone");
+    CHECK_FAILS(rt_export_memory(cpu, pair.here, &handle, &diag), &diag, DIAG_SHARED_MEMORY,
+                "of a pool or of the host");
+    CHECK_FAILS(rt_import_memory(cpu, &nonsense, &opened, &diag), &diag, DIAG_SHARED_MEMORY, "no IPC handle of a CPU");
+    CHECK_FAILS(rt_close_import(cpu, pair.here, &diag), &diag, DIAG_SHARED_MEMORY, "no other process's memory");
     CHECK_OK(rt_memory_range(cpu, pair.here, &start, &size, &diag) && start == pair.here && !size, &diag);
 }
 

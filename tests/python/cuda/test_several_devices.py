@@ -1,4 +1,5 @@
-"""Two real GPUs in one process: arrays of both, of other libraries too, copies between them, peers, threads."""
+"""Two devices in one process, GPUs or CPU devices: arrays of both, of other libraries too, copies between them, peers,
+threads. Where there is no second one, test_two_cpu_devices.py runs them in a process that has two CPU devices."""
 import threading
 
 import numpy as np
@@ -6,13 +7,7 @@ import pytest
 
 from cujit import cuda, errors, guvectorize, vectorize
 
-
-def has_two():
-    return cuda.is_available() and len(cuda.gpus) > 1
-
-
-pytestmark = [pytest.mark.gpu, pytest.mark.filterwarnings("ignore::cujit.errors.PerformanceWarning"),
-              pytest.mark.skipif(not has_two(), reason="needs two GPUs")]
+pytestmark = [pytest.mark.several_devices, pytest.mark.filterwarnings("ignore::cujit.errors.PerformanceWarning")]
 
 COUNT = 1 << 20
 
@@ -43,6 +38,19 @@ def launch(kernel, *args, stream=0):
     kernel[-(-args[0].shape[0] // 256), 256, stream](*args)
 
 
+def name_of(number):
+    return f"{'GPU' if cuda.gpus[number].kind == 'cuda' else 'CPU device'} {number}"
+
+
+class Foreign:
+    """An array of another library, which does not say on which device it is."""
+
+    def __init__(self, array):
+        self.array = array
+        self.__cuda_array_interface__ = {"version": 3, "shape": array.shape, "typestr": array.dtype.str,
+                                         "strides": None, "data": (array.pointer, False)}
+
+
 @pytest.fixture(autouse=True)
 def no_choice():
     """Threads of pytest have named no device before a test, and contexts are whole after it."""
@@ -63,6 +71,7 @@ def test_launches_run_where_their_arguments_are(home):
     assert x.device.id == home and x[5] == 20 and x[::2].copy_to_host().shape[0] == COUNT // 2
 
 
+@pytest.mark.gpu
 def test_torch_tensors_of_the_second_device():
     torch = pytest.importorskip("torch")
     x, y = (torch.ones(COUNT, device="cuda:1") for _ in range(2))
@@ -82,6 +91,7 @@ def test_torch_tensors_of_the_second_device():
     assert torch.all(x == 4).item() and torch.all(z == 2).item()
 
 
+@pytest.mark.gpu
 def test_cupy_arrays_of_the_second_device():
     cupy = pytest.importorskip("cupy")
     with cupy.cuda.Device(1):
@@ -97,8 +107,12 @@ def test_cupy_arrays_of_the_second_device():
 
 def test_arguments_on_two_devices_do_not_launch():
     x, y = (on_device(k, np.ones(COUNT, np.float32)) for k in (0, 1))
-    with pytest.raises(errors.LaunchArgumentError, match="'x' is on GPU 0, 'y' is on GPU 1"):
-        launch(add, x, y)
+    message = f"'x' is on {name_of(0)}, 'y' is on {name_of(1)}"
+    for other in (y, Foreign(y)):
+        with pytest.raises(errors.LaunchArgumentError, match=message):
+            launch(add, x, other)
+    with cuda.gpus[0], pytest.raises(errors.LaunchArgumentError, match=f"'add' is to run on {name_of(0)}"):
+        launch(add, y, Foreign(y))
     assert x.copy_to_host().sum() == COUNT
 
 
@@ -124,7 +138,7 @@ def test_memory_that_is_no_devices():
 def test_copies_between_devices_wait(source, streamed):
     """The source is written to when the copy starts, and freed, with memory taken anew, when it has not ended."""
     target = 1 - source
-    host = np.arange(COUNT * 16, dtype=np.float64)
+    host = np.arange(COUNT * 16 if cuda.gpus[0].kind == "cuda" else 4096, dtype=np.float64)
     d_to = on_device(target, np.zeros(host.size))
     stream = 0
     if streamed != "default":
@@ -183,7 +197,7 @@ def test_functions_over_arrays():
         assert largest(x.reshape(-1, 1024)).copy_to_host().tolist() == host.reshape(-1, 1024).max(1).tolist()
         assert fold(on_device(home, np.ones(COUNT, np.int64))) == COUNT
     for call in (lambda: plus(on_device(0, host), x), lambda: fold(x, res=on_device(0, host))):
-        with pytest.raises(errors.LaunchArgumentError, match="on GPU 0"):
+        with pytest.raises(errors.LaunchArgumentError, match=f"on {name_of(0)}"):
             call()
 
 
@@ -242,7 +256,7 @@ def test_constants_and_named_arrays():
         launch(by_constant, x)
         np.testing.assert_array_equal(x.copy_to_host(), np.tile(table, 2))
     launch(by_name, x)
-    with pytest.raises(errors.LaunchArgumentError, match="an array that it names is on GPU 1"):
+    with pytest.raises(errors.LaunchArgumentError, match=f"an array that it names is on {name_of(1)}"):
         launch(by_name, on_device(0, np.zeros(16, np.float32)))
 
 
@@ -253,8 +267,8 @@ def test_exceptions_of_kernels_on_the_second_device():
             raise ValueError("too large")
 
     x = on_device(1, np.ones(1))
-    raising[1, 1](x)
-    with pytest.raises(ValueError, match="too large"):
+    with pytest.raises(ValueError, match="too large"):   # on the CPU device by the launch itself
+        raising[1, 1](x)
         x.copy_to_host()
 
 
@@ -279,6 +293,75 @@ for gpu in cuda.gpus:
     assert first.count("[0, 2, 4, 6]") == second.count("[0, 2, 4, 6]") == len(cuda.gpus)
 
 
+def test_arrays_of_other_libraries_are_on_the_device_of_their_memory():
+    for home in (0, 1):
+        x = on_device(home, np.ones(COUNT, np.float32))
+        assert cuda.as_cuda_array(Foreign(x)).device.id == home == cuda.as_cuda_array(x).device.id
+        add[COUNT // 256, 256](Foreign(x), Foreign(x))
+        assert x.copy_to_host()[3] == 2
+
+
+def test_graphs_of_each_device():
+    for home in (0, 1):
+        with cuda.gpus[home]:
+            x, y = cuda.to_device(np.zeros(COUNT, np.float32)), cuda.to_device(np.ones(COUNT, np.float32))
+            launch(add, x, y)
+            with cuda.graph() as graph:
+                launch(add, x, y)
+                launch(add, x, y)
+            graph.launch()
+            graph.launch()
+            cuda.synchronize()
+        assert x.device.id == home and x.copy_to_host().tolist() == [5] * COUNT
+
+
+def test_streams_and_events_belong_to_a_device():
+    with cuda.gpus[1]:
+        stream, start, end = cuda.stream(), cuda.event(), cuda.event()
+    x = on_device(1, np.zeros(COUNT, np.float32))
+    start.record(stream)
+    launch(slow, x, 10, stream=stream)
+    end.record(stream)
+    end.synchronize()
+    assert stream.device.id == 1 and cuda.event_elapsed_time(start, end) > 0
+    with pytest.raises(errors.LaunchArgumentError, match=f"is to run on {name_of(1)}"):
+        launch(slow, on_device(0, np.zeros(4, np.float32)), 10, stream=stream)
+
+
+def test_pools_of_each_device():
+    def used(number):
+        with cuda.gpus[number]:
+            return cuda.get_default_memory_pool().used_bytes()
+
+    before = used(0), used(1)
+    x = on_device(1, np.zeros(COUNT, np.float32))
+    assert (used(0), used(1)) == (before[0], before[1] + x.nbytes)
+    with cuda.gpus[1]:
+        pool = cuda.get_default_memory_pool()
+        pool.free_all_blocks()
+        pool.set_limit(size=pool.used_bytes() + 4096)
+        try:
+            with pytest.raises(errors.DeviceMemoryError, match="the limit is"):
+                cuda.device_array(COUNT, np.float32)
+            on_device(0, np.zeros(COUNT, np.float32))
+        finally:
+            pool.set_limit(size=0)
+    kept = [gpu._core.pool_use(False)[1] for gpu in cuda.gpus]
+    del x
+    assert gpu_kept_more(kept) == [1]
+
+
+def gpu_kept_more(before):
+    return [gpu.id for gpu, kept in zip(cuda.gpus, before) if gpu._core.pool_use(False)[1] > kept]
+
+
+def test_devices_are_told_apart():
+    first, second = cuda.gpus[0], cuda.gpus[1]
+    assert first.uuid != second.uuid and first.get_device_identity() != second.get_device_identity()
+    assert cuda.gpus[0].from_identity(second.get_device_identity()) is second
+    assert cuda.select_device(1) is second is cuda.get_current_device()
+
+
 def test_peers():
     """Last: peers stay so for the rest of the process."""
     if not cuda.gpus[0].can_access_peer(cuda.gpus[1]):
@@ -288,6 +371,10 @@ def test_peers():
     cuda.gpus[0].enable_peer_access(1)
     launch(add, x, y)
     assert x.copy_to_host().sum() == 2 * COUNT
+    with cuda.gpus[1], pytest.raises(errors.LaunchArgumentError, match="is to run on"):
+        launch(add, y, x)   # the other way round nobody has asked for
+    if cuda.gpus[0].kind == "cpu":
+        return
     cupy = pytest.importorskip("cupy")
     with cupy.cuda.Device(1):
         foreign = cupy.ones(COUNT, "f4")

@@ -1,0 +1,85 @@
+/* Memory of CPU devices by its addresses, in a tree of the C library: pieces of memory do not overlap, so two that do are
+ * the same for it, and an address is a piece of one byte. */
+#include "runtime/host/host_allocations.h"
+
+#include <pthread.h>
+#include <search.h>
+
+#include "core/base/memory.h"
+
+static void *tree;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void before_fork(void) { pthread_mutex_lock(&lock); }
+static void after_fork(void) { pthread_mutex_unlock(&lock); }
+static void watch_forks(void) { pthread_atfork(before_fork, after_fork, after_fork); }
+
+static void enter(void)
+{
+    pthread_once(&once, watch_forks);
+    pthread_mutex_lock(&lock);
+}
+
+static void leave(void) { pthread_mutex_unlock(&lock); }
+
+static int compare(const void *first, const void *second)
+{
+    const HostAllocation *a = first, *b = second;
+    return a->start + a->size <= b->start ? -1 : b->start + b->size <= a->start;
+}
+
+static HostAllocation *find_locked(uint64_t address)
+{
+    HostAllocation wanted = {.start = address, .size = 1};
+    HostAllocation **found = tfind(&wanted, &tree, compare);
+    return found ? *found : NULL;
+}
+
+bool host_allocations_add(const HostAllocation *allocation)
+{
+    HostAllocation *kept = memory_try(sizeof *kept);
+    if (!kept)
+        return false;
+    *kept = *allocation;
+    enter();
+    bool ok = tsearch(kept, &tree, compare);
+    leave();
+    if (!ok)
+        memory_free(kept);
+    return ok;
+}
+
+bool host_allocations_find(uint64_t address, HostAllocation *found)
+{
+    enter();
+    const HostAllocation *known = find_locked(address);
+    if (known)
+        *found = *known;
+    leave();
+    return known;
+}
+
+bool host_allocations_take(uint64_t start, bool is_of_another, HostAllocation *taken)
+{
+    enter();
+    HostAllocation *known = find_locked(start);
+    if (known && (known->start != start || (known->origin == HOST_OF_ANOTHER) != is_of_another))
+        known = NULL;
+    if (known) {
+        *taken = *known;
+        tdelete(known, &tree, compare);
+    }
+    leave();
+    memory_free(known);
+    return known;
+}
+
+void host_allocations_set_file(uint64_t start, int file)
+{
+    enter();
+    HostAllocation *known = find_locked(start);
+    if (known && known->start == start)
+        known->file = file;
+    leave();
+}
