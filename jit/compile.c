@@ -64,6 +64,8 @@ static void describe(const JitFunction *function, const IrModule *module, JitSpe
     types[count] = &type_words;
     specialization->has_state = module->has_state;
     specialization->granule = module->granule;
+    specialization->has_bits = module->has_bits;
+    specialization->has_far_shared = module->has_far_shared;
     specialization->waits = (function->options.debug && reports) || module->first_watcher; /* or a variant of it does */
     specialization->abi = kernel_abi_layout(types, count + module->has_state, reports, specialization->arena);
     jit_keep_exceptions(module, specialization);

@@ -132,6 +132,27 @@ void rt_set_memory_manager(const RtMemoryManager *manager)
     allocating = manager;
 }
 
+/* The CPU device notes for itself what it allocates and writes. */
+static bool noted_allocation(const RtDevice *device, RtPointer pointer, size_t size)
+{
+    if (device->backend->kind != RT_CPU)
+        host_note_allocation(pointer, size);
+    return true;
+}
+
+static bool noted_write(const RtDevice *device, RtPointer to, size_t size, bool ok)
+{
+    if (ok && device->backend->kind != RT_CPU)
+        host_note_written(to, size);
+    return ok;
+}
+
+static void note_release(const RtDevice *device, RtPointer pointer)
+{
+    if (device->backend->kind != RT_CPU)
+        host_note_release(pointer);
+}
+
 bool rt_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
 {
     const RtMemoryManager *manager = atomic_load_explicit(&allocating, memory_order_relaxed);
@@ -140,13 +161,15 @@ bool rt_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Diag
         return true;
     if (!may_allocate(diag))
         return false;
-    return manager ? manager->allocate(device, size, pointer, diag) : pool_allocate(device, size, pointer, diag);
+    return (manager ? manager->allocate(device, size, pointer, diag) : pool_allocate(device, size, pointer, diag)) &&
+           noted_allocation(device, *pointer, size);
 }
 
 bool rt_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
 {
     *pointer = 0;
-    return !size || (may_allocate(diag) && pool_allocate_apart(device, size, pointer, diag));
+    return !size || (may_allocate(diag) && pool_allocate_apart(device, size, pointer, diag) &&
+                     noted_allocation(device, *pointer, size));
 }
 
 static bool is_released(RtDevice *device, RtPointer pointer)
@@ -157,11 +180,13 @@ static bool is_released(RtDevice *device, RtPointer pointer)
 
 bool rt_free(RtDevice *device, RtPointer pointer, Diag *diag)
 {
+    note_release(device, pointer);
     return is_released(device, pointer) || pool_release(device, pointer, true, diag);
 }
 
 bool rt_free_ordered(RtDevice *device, RtPointer pointer, Diag *diag)
 {
+    note_release(device, pointer);
     return is_released(device, pointer) || pool_release(device, pointer, false, diag);
 }
 
@@ -197,25 +222,29 @@ bool rt_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_t 
 {
     if (!size)
         return true;
-    return graph_recorded ? graph_add_copy(graph_recorded, GRAPH_TO_DEVICE, device, to, 0, (void *)(uintptr_t)from,
-                                           size, stream, diag)
-                          : device->backend->copy_to_device(device, to, from, size, stream, diag);
+    return noted_write(device, to, size,
+                       graph_recorded ? graph_add_copy(graph_recorded, GRAPH_TO_DEVICE, device, to, 0,
+                                                       (void *)(uintptr_t)from, size, stream, diag)
+                                      : device->backend->copy_to_device(device, to, from, size, stream, diag));
 }
 
 bool rt_copy_on_device(RtDevice *device, RtPointer to, RtPointer from, size_t size, RtStream *stream, Diag *diag)
 {
     if (!size)
         return true;
-    return graph_recorded ? graph_add_copy(graph_recorded, GRAPH_ON_DEVICE, device, to, from, NULL, size, stream, diag)
-                          : device->backend->copy_on_device(device, to, from, size, stream, diag);
+    return noted_write(device, to, size,
+                       graph_recorded
+                           ? graph_add_copy(graph_recorded, GRAPH_ON_DEVICE, device, to, from, NULL, size, stream, diag)
+                           : device->backend->copy_on_device(device, to, from, size, stream, diag));
 }
 
 bool rt_fill(RtDevice *device, RtPointer to, uint8_t byte, size_t size, RtStream *stream, Diag *diag)
 {
     if (!size)
         return true;
-    return graph_recorded ? graph_add_fill(graph_recorded, device, to, byte, size, stream, diag)
-                          : device->backend->fill(device, to, byte, size, stream, diag);
+    return noted_write(device, to, size,
+                       graph_recorded ? graph_add_fill(graph_recorded, device, to, byte, size, stream, diag)
+                                      : device->backend->fill(device, to, byte, size, stream, diag));
 }
 
 bool rt_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, RtStream *stream, Diag *diag)
@@ -236,16 +265,24 @@ bool rt_copy_between(RtDevice *to_device, RtPointer to, RtDevice *from_device, R
     if (size && graph_recorded)
         return graph_refuse("a copy between devices", "record a graph for each device, and copy between launches",
                             diag);
-    return !size || to_device->backend->copy_between(to_device, to, from_device, from, size, stream, diag);
+    return !size || noted_write(to_device, to, size,
+                                to_device->backend->copy_between(to_device, to, from_device, from, size, stream, diag));
 }
 
 void rt_track_writes(void) { host_track_writes(); }
-bool rt_tracks_writes(const RtDevice *device) { return device->backend->kind == RT_CPU && host_tracks_writes(); }
+bool rt_tracks_writes(void) { return host_tracks_writes(); }
+void rt_note_all_written(RtPointer pointer) { host_note_all_written(pointer); }
 
-void rt_note_all_written(const RtDevice *device, RtPointer pointer)
+bool rt_next_unwritten(RtPointer from, RtPointer to, RtPointer *begin, RtPointer *end)
 {
-    if (device->backend->kind == RT_CPU)
-        host_note_all_written(pointer);
+    return host_next_unwritten(from, to, begin, end);
+}
+
+void rt_get_written_bits(RtPointer begin, uint64_t *words, size_t count) { host_get_written_bits(begin, words, count); }
+
+void rt_add_written_bits(RtPointer begin, const uint64_t *words, size_t count)
+{
+    host_add_written_bits(begin, words, count);
 }
 
 /* --- streams and events --------------------------------------------------------------------------------------------- */

@@ -120,9 +120,14 @@ bool rt_copy_between(RtDevice *to_device, RtPointer to, RtDevice *from_device, R
                      RtStream *stream, Diag *diag);
 /* On the CPU device: from now on it is known of new arrays what of them is written, for kernels with check="init". */
 void rt_track_writes(void);
-bool rt_tracks_writes(const RtDevice *device);
+bool rt_tracks_writes(void);
 /* Somebody may write the array in which the address lies without being seen: all of it counts as written. */
-void rt_note_all_written(const RtDevice *device, RtPointer pointer);
+void rt_note_all_written(RtPointer pointer);
+/* For kernels that find out themselves what they write: the first array in [from, to) that is not written in full, and a
+ * bit for each of its bytes, 1: it is written. What kernels have written is added to that. */
+bool rt_next_unwritten(RtPointer from, RtPointer to, RtPointer *begin, RtPointer *end);
+void rt_get_written_bits(RtPointer begin, uint64_t *words, size_t count);
+void rt_add_written_bits(RtPointer begin, const uint64_t *words, size_t count);
 bool rt_fill(RtDevice *device, RtPointer to, uint8_t byte, size_t size, RtStream *stream, Diag *diag);
 
 /* Host memory that kernels reach. Pinned memory is page-locked: copies from and to it can be asynchronous and are fast;

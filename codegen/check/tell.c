@@ -8,9 +8,17 @@
 
 enum { MOST_NUMBERS = 16 };
 
+/* Local arrays of the module: where a thread keeps what it knows of the next one, and its bits. */
+typedef struct OwnArrays {
+    uint32_t next_at, bits_at, end;
+} OwnArrays;
+
 typedef struct Telling {
     IrValue *state, *own; /* of the function at hand; own NULL: the kernel has not begun */
+    OwnArrays arrays;
 } Telling;
+
+static bool looks_for(const IrModule *module, WatcherId id) { return module->watchers[id] != NULL; }
 
 /* --- parameters -------------------------------------------------------------------------------------------------------- */
 
@@ -142,20 +150,60 @@ static void keep_own(Rewrite *rewrite, const Telling *telling, uint32_t place, I
     rewrite_emit(rewrite, IR_STORE, &type_none, 3, operands);
 }
 
-/* Where the watcher suspects a race, it is told what the memory has, and the indices for the report. */
-static void tell_race(Rewrite *rewrite, const Telling *telling, const IrValue *watch, IrValue *const *told)
+static void keep_indices(Rewrite *rewrite, const Telling *telling, const IrValue *watch)
 {
     const Type *array = watch->operands[0]->type;
     for (uint32_t axis = 0; axis < array->ndim; axis++)
         keep_own(rewrite, telling, OWN_INDICES + axis, watch->operands[1 + axis]);
     keep_own(rewrite, telling, OWN_NDIM, number(rewrite, array->ndim));
+}
+
+/* Goes on in a block of its own, for threads of which the watcher has said something; ends with leave_seldom(). */
+static IrBlock *enter_seldom(Rewrite *rewrite, IrValue *said)
+{
+    IrValue *pair[2] = {said, number(rewrite, 0)};
+    IrBlock *seldom = rewrite_unless(rewrite, rewrite_emit(rewrite, IR_EQ, TYPE_OF(BOOL), 2, pair));
+    IrBlock *next = rewrite->block;
+    rewrite->block = seldom;
+    return next;
+}
+
+static void leave_seldom(Rewrite *rewrite, IrBlock *next)
+{
+    ir_jump(rewrite->block, next, rewrite->pos);
+    rewrite->block = next;
+}
+
+/* Where the watcher suspects a race, it is told what the memory has, and the indices for the report. */
+static void tell_race(Rewrite *rewrite, const Telling *telling, const IrValue *watch, IrValue *const *told)
+{
+    const Type *array = watch->operands[0]->type;
+    keep_indices(rewrite, telling, watch);
     IrValue *numbers[6] = {told[1], told[2],
                            told[3], told[4],
                            told[5], has_bits(array->element) ? bits_in_memory(rewrite, watch) : number(rewrite, 0)};
     tell(rewrite, telling, WATCHER_RACE, numbers);
 }
 
-static void tell_access(Rewrite *rewrite, const Telling *telling, IrValue *watch)
+/* A record that is copied may have fields that are not written. */
+static void tell_bytes(Rewrite *rewrite, const Telling *telling, const IrValue *watch)
+{
+    bool writes = watch->hint == WATCH_WRITE || watch->hint == WATCH_STRONG_WRITE;
+    if (watch->hint == WATCH_COPY)
+        return;
+    IrValue *numbers[3] = {address_of(rewrite, watch), number(rewrite, watch->operands[0]->type->element->size),
+                           number(rewrite, writes)};
+    IrValue *said = tell(rewrite, telling, WATCHER_BYTES, numbers);
+    if (writes)
+        return;
+    IrBlock *next = enter_seldom(rewrite, said);
+    keep_indices(rewrite, telling, watch);
+    IrValue *fault[2] = {number(rewrite, watch->hint), number(rewrite, watch->index)};
+    tell(rewrite, telling, WATCHER_UNWRITTEN, fault);
+    leave_seldom(rewrite, next);
+}
+
+static void tell_shadow(Rewrite *rewrite, const Telling *telling, const IrValue *watch)
 {
     const Type *array = watch->operands[0]->type;
     bool has_value = watch->operand_count > 1u + array->ndim, has = has_bits(array->element);
@@ -166,21 +214,69 @@ static void tell_access(Rewrite *rewrite, const Telling *telling, IrValue *watch
                            number(rewrite, watch->index),
                            number(rewrite, has),
                            has && has_value ? bits_of(rewrite, watch->operands[1 + array->ndim]) : number(rewrite, 0)};
-    IrValue *said[2] = {tell(rewrite, telling, WATCHER_ACCESS, numbers), number(rewrite, 0)};
-    IrBlock *seldom = rewrite_unless(rewrite, rewrite_emit(rewrite, IR_EQ, TYPE_OF(BOOL), 2, said));
-    IrBlock *next = rewrite->block;
-    rewrite->block = seldom;
+    IrBlock *next = enter_seldom(rewrite, tell(rewrite, telling, WATCHER_ACCESS, numbers));
     tell_race(rewrite, telling, watch, numbers);
-    ir_jump(rewrite->block, next, rewrite->pos);
-    rewrite->block = next;
+    leave_seldom(rewrite, next);
 }
 
-static void tell_watch(Rewrite *rewrite, const Telling *telling, IrValue *watch)
+static bool is_of_thread(const IrValue *watch) { return ir_memory_of(watch->operands[0])->op == IR_LOCAL; }
+
+static void tell_access(Rewrite *rewrite, const Telling *telling, const IrValue *watch)
+{
+    if (looks_for(rewrite->module, WATCHER_BYTES))
+        tell_bytes(rewrite, telling, watch);
+    if (looks_for(rewrite->module, WATCHER_ACCESS) && !is_of_thread(watch))
+        tell_shadow(rewrite, telling, watch);
+}
+
+/* --- arrays as a whole ------------------------------------------------------------------------------------------------ */
+
+static uint64_t bytes_of(const IrValue *local)
+{
+    uint64_t bytes = local->type->element->size;
+    for (uint32_t axis = 0; axis < local->type->ndim; axis++)
+        bytes *= (uint64_t)local->storage->shape[axis];
+    return bytes;
+}
+
+static uint32_t words_of_bits(uint64_t bytes) { return (uint32_t)((bytes + 63) / 64); }
+
+static void tell_fresh(Rewrite *rewrite, Telling *telling, const IrValue *watch)
+{
+    IrValue *local = watch->operands[0];
+    uint64_t bytes = bytes_of(local);
+    IrValue *numbers[4] = {number(rewrite, telling->arrays.next_at), number(rewrite, telling->arrays.bits_at),
+                           rewrite_emit(rewrite, IR_ADDRESS, TYPE_OF(INT64), 1, &local),
+                           number(rewrite, (int64_t)bytes)};
+    tell(rewrite, telling, WATCHER_FRESH, numbers);
+    telling->arrays.next_at += OWN_ARRAY_WORDS;
+    telling->arrays.bits_at += words_of_bits(bytes);
+}
+
+/* From the first element on, as if there were no gaps; or as many bytes as a copy has. */
+static void tell_touch(Rewrite *rewrite, const Telling *telling, const IrValue *watch)
+{
+    IrValue *array = watch->operands[0], *bytes = number(rewrite, (int64_t)array->type->element->size);
+    for (uint32_t axis = 0; axis < array->type->ndim; axis++) {
+        IrValue *factors[2] = {bytes, rewrite_emit(rewrite, IR_EXTENT, TYPE_OF(INT64), 1, &array)};
+        factors[1]->index = axis;
+        bytes = rewrite_emit(rewrite, IR_MUL, TYPE_OF(INT64), 2, factors);
+    }
+    IrValue *numbers[2] = {rewrite_emit(rewrite, IR_ADDRESS, TYPE_OF(INT64), 1, &array),
+                           watch->index ? number(rewrite, watch->index) : bytes};
+    tell(rewrite, telling, WATCHER_TOUCH, numbers);
+}
+
+static void tell_watch(Rewrite *rewrite, Telling *telling, IrValue *watch)
 {
     if (ir_watches_access(watch))
         tell_access(rewrite, telling, watch);
-    else if (watch->hint == WATCH_FENCE)
+    else if (watch->hint == WATCH_FENCE && looks_for(rewrite->module, WATCHER_FENCE))
         tell(rewrite, telling, WATCHER_FENCE, NULL);
+    else if (watch->hint == WATCH_FRESH)
+        tell_fresh(rewrite, telling, watch);
+    else if (watch->hint == WATCH_TOUCH)
+        tell_touch(rewrite, telling, watch);
     rewrite_drop(rewrite, watch);
 }
 
@@ -244,10 +340,13 @@ static void tell_meeting(Rewrite *rewrite, const Telling *telling, IrValue *valu
 
 static bool is_library(const SourceFunction *function) { return function && function->is_library; }
 
+/* Than of arithmetic. */
+static bool tells_more(const IrModule *module) { return module->granule || module->has_bits; }
+
 /* What is at fault in the library is told of at the user's call. */
 static void note_call(Rewrite *rewrite, const Telling *telling, const IrValue *call)
 {
-    if (rewrite->module->granule && !is_library(call->pos.function) && is_library(call->callee->source))
+    if (tells_more(rewrite->module) && !is_library(call->pos.function) && is_library(call->callee->source))
         keep_own(rewrite, telling, OWN_CALL_LINE, number(rewrite, call->pos.line));
 }
 
@@ -266,7 +365,7 @@ static void pass_on(Rewrite *rewrite, const Telling *telling, IrValue *call)
 static void begin(Rewrite *rewrite, Telling *telling)
 {
     IrStorage *storage = ARENA_NEW(rewrite->module->arena, IrStorage);
-    *storage = (IrStorage){.shape = {rewrite->module->granule ? OWN_WORDS : OWN_WORDS_OF_NOTES}};
+    *storage = (IrStorage){.shape = {tells_more(rewrite->module) ? telling->arrays.end : OWN_WORDS_OF_NOTES}};
     telling->own = rewrite_emit(rewrite, IR_LOCAL, &type_words, 0, NULL);
     telling->own->storage = storage;
     tell(rewrite, telling, WATCHER_BEGIN, NULL);
@@ -301,20 +400,30 @@ static uint32_t granule_of(const IrValue *watch, uint32_t granule)
     return granule;
 }
 
-/* 0: no access is told of. */
-static uint32_t granule_of_module(const IrModule *module)
+/* What is told of that a value says: cells, bits, arrays that a thread has. */
+static void note_watch(IrModule *module, const IrValue *value, OwnArrays *arrays)
 {
     enum { LARGEST = 8 };
-    uint32_t granule = LARGEST;
-    bool is_told = false;
+    bool is_access = ir_watches_access(value), is_cell = is_access && looks_for(module, WATCHER_ACCESS);
+    if (is_cell && !is_of_thread(value))
+        module->granule = granule_of(value, module->granule ? module->granule : LARGEST);
+    if (is_access || value->hint == WATCH_TOUCH || value->hint == WATCH_FRESH)
+        module->has_bits |= looks_for(module, WATCHER_BYTES);
+    if (value->hint == WATCH_FRESH) {
+        arrays->bits_at += OWN_ARRAY_WORDS;
+        arrays->end += OWN_ARRAY_WORDS + words_of_bits(bytes_of(value->operands[0]));
+    }
+}
+
+static void note_watches(IrModule *module, OwnArrays *arrays)
+{
     for (const IrFunc *function = module->first; function != module->first_watcher; function = function->next)
         for (const IrBlock *block = function->first; block; block = block->next)
             for (const IrValue *value = block->first; value; value = value->next)
-                if (value->op == IR_WATCH && ir_watches_access(value)) {
-                    granule = granule_of(value, granule);
-                    is_told = true;
-                }
-    return is_told ? granule : 0;
+                if (value->op == IR_WATCH)
+                    note_watch(module, value, arrays);
+                else if (value->op == IR_INTRINSIC)
+                    module->has_far_shared |= intrinsic_info[value->intrinsic].family == FAMILY_CLUSTER_MEMORY;
 }
 
 /* --- the module -------------------------------------------------------------------------------------------------------- */
@@ -361,9 +470,9 @@ static void drop_watch(Rewrite *rewrite, IrValue *value, void *user)
 
 void check_tell(IrModule *module)
 {
-    Telling telling = {0};
-    module->granule = granule_of_module(module);
-    module->has_state = module->has_notes || module->granule;
+    Telling telling = {.arrays = {OWN_WORDS, OWN_WORDS, OWN_WORDS}};
+    note_watches(module, &telling.arrays);
+    module->has_state = module->has_notes || module->granule || module->has_bits;
     for (IrFunc *function = module->first; module->has_state && function != module->first_watcher;
          function = function->next)
         if (tells(function))

@@ -459,6 +459,7 @@ static bool has_deep_stack(const Emitter *emitter)
 static void describe_image(const Emitter *emitter, KernelImage *image)
 {
     image->max_registers = registers_of(emitter);
+    image->checks = emitter->ir->has_bits ? CHECK_INIT : CHECKS_NONE;
     image->has_deep_stack = has_deep_stack(emitter);
     image->parameters_size = nvptx_parameter_bytes(emitter);
 }

@@ -23,7 +23,7 @@
     NUMBER(bool, has_state) /* GPU: a launch gives it the state of watch_state.h */                                \
     NUMBER(bool, has_deep_stack) /* GPU: of functions that call themselves, and that tell the state */             \
     NUMBER(uint32_t, parameters_size) /* GPU: bytes of the kernel's parameters */                                  \
-    NUMBER(unsigned, checks) /* host: the CheckSet of what the runtime looks for */                                \
+    NUMBER(unsigned, checks) /* the CheckSet of what the runtime looks for; GPU: of `init` alone */                \
     NUMBER(int, max_registers) /* GPU: 0: no limit */                                                              \
     NUMBER(int, max_threads) /* of a block, by launch bounds; 0: the device's limit */                             \
     NUMBER(int, carveout) /* GPU: of the L1 cache for shared memory, a hint: percent + 1; 0: the driver chooses */ \

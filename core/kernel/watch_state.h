@@ -35,6 +35,11 @@ enum {
     STATE_SLABS, /* of shared memory; blocks take turns */
     STATE_SLAB_CELLS,
     STATE_SLABS_AT,
+    STATE_FRESH, /* arrays in global memory of which bytes are not written: their count, and the place of what is kept of them */
+    STATE_FRESH_AT,
+    STATE_SHARED_WORDS, /* bits of the shared memory of a block, of so many blocks */
+    STATE_SHARED_BLOCKS,
+    STATE_SHARED_AT,
     STATE_NOTES = 64 /* NOTE_WORDS for each exception of the module */
 };
 
@@ -44,6 +49,14 @@ enum {
     RANGE_END,
     RANGE_CELLS_AT, /* the place of the first one's cell */
     RANGE_WORDS
+};
+/* Words of an array of which bytes are not written. There is a bit for each byte, 1: it is written. */
+enum {
+    FRESH_BEGIN, /* addresses */
+    FRESH_END,
+    FRESH_BITS_AT,
+    FRESH_IS_TOUCHED, /* by what the kernel does not tell of: all of it counts as written */
+    FRESH_WORDS
 };
 /* What a block keeps: the numbers of its last release and of its last look at those of others. And the most blocks that
  * there is room for in a cell. */
@@ -77,8 +90,11 @@ enum {
     OWN_CALL_LINE = 8, /* of the user's last call of a library function */
     OWN_NDIM, /* of the access at hand, and its indices: TYPE_MAX_NDIM at most */
     OWN_INDICES,
+    OWN_ARRAYS_END = 21, /* behind the last of its arrays that has begun */
     OWN_WORDS_OF_NOTES = 8,
-    OWN_WORDS = 64
+    OWN_WORDS =
+        64, /* where `init` is looked for, its arrays follow, OWN_ARRAY_WORDS each (from, to, bits), then their bits */
+    OWN_ARRAY_WORDS = 3
 };
 
 #endif

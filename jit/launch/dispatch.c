@@ -153,7 +153,7 @@ static void note_written_arrays(const JitSpecialization *specialization, const R
         if (field->kind != ABI_POINTER || !specialization->written[field->parameter])
             continue;
         memcpy(&pointer, (const uint8_t *)launch->parameters + field->offset, sizeof pointer);
-        rt_note_all_written(specialization->device, pointer);
+        rt_note_all_written(pointer);
     }
 }
 
@@ -179,7 +179,7 @@ static bool launch_and_wait(const JitSpecialization *specialization, const RtLau
 static bool launch_raising(const JitSpecialization *specialization, RtLaunch launch, bool *ran, Diag *diag)
 {
     launch.parameters_size = specialization->abi->size;
-    if (rt_tracks_writes(specialization->device) && !specialization->checks_init)
+    if (rt_tracks_writes() && !specialization->checks_init)
         note_written_arrays(specialization, &launch);
     if (!specialization->abi->reports)
         return *ran = rt_launch(specialization->kernel, &launch, diag);
@@ -209,7 +209,8 @@ static void collect_overflows(const JitSpecialization *specialization, const Ove
             overflows->items[overflows->count++] = (JitOverflow){&specialization->exceptions[i], records[i]};
 }
 
-/* On a GPU, where the host is told behind it. A thread that has raised is the launch's failure, and yet the rest is read. */
+/* On a GPU, where the host is told behind it. A thread that has raised is the launch's failure, unless watchers have found a
+ * fault, of which that may be a consequence; and the rest is read. */
 static bool launch_with_state(const JitSpecialization *specialization, const RtLaunch *launch, bool *ran, Diag *diag)
 {
     LaunchState state;
@@ -218,7 +219,7 @@ static bool launch_with_state(const JitSpecialization *specialization, const RtL
         launch_state_make(specialization, launch, &state, diag) && launch_raising(specialization, *launch, ran, diag);
     if (*ran && launch_state_read(&state, launch->stream, ok ? diag : &unread) && launch->overflows)
         launch_state_overflows(specialization, launch, &state, launch->overflows);
-    if (*ran && state.words && !diag_failed(diag))
+    if (*ran && state.words && (!diag_failed(diag) || diag->id == DIAG_KERNEL_EXCEPTION))
         launch_state_fault(specialization, launch, &state, diag);
     ok = ok && !diag_failed(diag);
     return launch_state_release(&state, diag) && ok;
@@ -235,7 +236,7 @@ static bool launch_this(const JitSpecialization *specialization, RtLaunch launch
                         Diag *diag)
 {
     if ((specialization->has_notes || specialization->has_state) && rt_graph_recorded())
-        return *ran = diag_fail(diag, NULL, DIAG_CAPTURE, "a kernel with check=\"overflow\" or \"race\"",
+        return *ran = diag_fail(diag, NULL, DIAG_CAPTURE, "a kernel with check=\"overflow\", \"race\" or \"init\"",
                                 "it tells at its return; overflow=raise raises later");
     if (!specialization->has_notes)
         return launch_telling(specialization, &launch, ran, diag);

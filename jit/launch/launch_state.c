@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "jit/launch/shadow_plan.h"
 
 /* --- making ------------------------------------------------------------------------------------------------------------ */
 
@@ -29,9 +28,11 @@ static bool write_words(const LaunchState *state, const int64_t *words, size_t p
 
 static bool write_shadow(const LaunchState *state, const ShadowPlan *plan, Diag *diag)
 {
-    return !plan->ranges || (write_words(state, plan->header, 0, STATE_NOTES, diag) &&
-                             write_words(state, plan->ranges, (size_t)plan->header[STATE_RANGES_AT],
-                                         (size_t)plan->range_count * RANGE_WORDS, diag));
+    return (!plan->ranges && !plan->fresh) ||
+           (write_words(state, plan->header, 0, STATE_NOTES, diag) &&
+            write_words(state, plan->ranges, (size_t)plan->header[STATE_RANGES_AT],
+                        (size_t)plan->range_count * RANGE_WORDS, diag) &&
+            write_words(state, plan->fresh, (size_t)plan->header[STATE_FRESH_AT], plan->fresh_words, diag));
 }
 
 static bool make_memory(LaunchState *state, Diag *diag)
@@ -45,7 +46,7 @@ static bool make_plan(const JitSpecialization *specialization, const RtLaunch *l
 {
     enum { SHARED_SIZE = 1 }; /* CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES */
     int shared;
-    return !specialization->granule ||
+    return (!specialization->granule && !specialization->has_bits) ||
            (rt_kernel_attribute(specialization->kernel, SHARED_SIZE, &shared, diag) &&
             shadow_plan_make(specialization, launch, (uint64_t)shared + launch->dynamic_shared, plan->count, plan,
                              diag));
@@ -54,26 +55,40 @@ static bool make_plan(const JitSpecialization *specialization, const RtLaunch *l
 bool launch_state_make(const JitSpecialization *specialization, const RtLaunch *launch, LaunchState *state, Diag *diag)
 {
     size_t notes = specialization->has_notes ? specialization->exception_count : 0;
-    ShadowPlan plan = {.count = STATE_NOTES + notes * NOTE_WORDS};
-    *state = (LaunchState){.device = specialization->device, .read_count = plan.count};
-    bool ok = make_plan(specialization, launch, &plan, diag);
-    state->count = plan.count;
-    ok = ok && make_memory(state, diag) && write_shadow(state, &plan, diag) &&
+    size_t read_count = STATE_NOTES + notes * NOTE_WORDS;
+    *state = (LaunchState){.device = specialization->device, .read_count = read_count, .plan = {.count = read_count}};
+    bool ok = make_plan(specialization, launch, &state->plan, diag);
+    state->count = state->plan.count;
+    ok = ok && make_memory(state, diag) && write_shadow(state, &state->plan, diag) &&
          rt_stream_synchronize(state->device, NULL, diag);
     if (ok)
         write_parameter(specialization, launch, state->pointer, state->count);
-    shadow_plan_free(&plan);
     return ok;
 }
 
 /* --- reading ----------------------------------------------------------------------------------------------------------- */
+
+/* What the launch has written counts as written, however it ended. */
+static bool read_written(LaunchState *state, Diag *diag)
+{
+    const ShadowPlan *plan = &state->plan;
+    size_t place = (size_t)plan->header[STATE_FRESH_AT] * sizeof *plan->fresh;
+    if (!plan->fresh_count)
+        return true;
+    if (!rt_copy_to_host(state->device, plan->fresh, state->pointer + place, plan->fresh_words * sizeof *plan->fresh,
+                         NULL, diag))
+        return false;
+    shadow_plan_add_written(plan);
+    return true;
+}
 
 bool launch_state_read(LaunchState *state, RtStream *stream, Diag *diag)
 {
     state->words = memory_new(state->read_count * sizeof *state->words, diag);
     return state->words && rt_stream_synchronize(state->device, stream, diag) &&
            rt_copy_to_host(state->device, state->words, state->pointer, state->read_count * sizeof *state->words, NULL,
-                           diag);
+                           diag) &&
+           read_written(state, diag);
 }
 
 bool launch_state_release(LaunchState *state, Diag *diag)
@@ -81,6 +96,7 @@ bool launch_state_release(LaunchState *state, Diag *diag)
     Diag other = {.id = DIAG_NONE};
     memory_free(state->words);
     state->words = NULL;
+    shadow_plan_free(&state->plan);
     return rt_free_ordered(state->device, state->pointer, diag_failed(diag) ? &other : diag);
 }
 
@@ -127,11 +143,14 @@ bool launch_state_fault(const JitSpecialization *specialization, const RtLaunch 
     ExceptionRecord *raised = &diag->raised;
     if (!words[STATE_FAULT])
         return true;
+    diag_clear(diag);
     diag_fail(diag, NULL, DIAG_KERNEL_EXCEPTION, "a thread of a kernel raised an exception");
     *raised = (ExceptionRecord){.code = (uint32_t)words[STATE_SITE], .tag = specialization->tag};
     write_index(raised->thread_index, (uint64_t)words[STATE_THREAD], launch->block);
     write_index(raised->block_index, (uint64_t)words[STATE_BLOCK], launch->grid);
     memcpy(raised->slots, words + STATE_SLOTS, sizeof raised->slots);
+    if (raised->slots[FAULT_KIND] != FAULT_RACE)
+        return false;
     int32_t earlier[3];
     uint64_t *slots = raised->slots, block = slots[FAULT_EARLIER_BLOCK], thread = slots[FAULT_EARLIER_THREAD];
     write_index(earlier, block, launch->grid);

@@ -3,12 +3,14 @@
 #define CUJIT_JIT_LAUNCH_STATE_H
 
 #include "jit/cache/cache.h"
+#include "jit/launch/shadow_plan.h"
 
 typedef struct LaunchState {
     RtDevice *device;
     RtPointer pointer; /* 0: none */
     size_t count, read_count; /* of its words, and of those that the host reads */
     int64_t *words; /* behind the launch; NULL before */
+    ShadowPlan plan;
 } LaunchState;
 
 /* Zeroed memory on the device, which the parameters then point to, with a shadow of the memory that the kernel writes where
@@ -22,7 +24,7 @@ bool launch_state_release(LaunchState *state, Diag *diag);
 void launch_state_overflows(const JitSpecialization *specialization, const RtLaunch *launch, const LaunchState *state,
                             OverflowRecord *records);
 
-/* False with DIAG_KERNEL_EXCEPTION where a thread has found a fault, which the diagnostic then has. */
+/* False with DIAG_KERNEL_EXCEPTION where a thread has found a fault, which the diagnostic then has in place of what it had. */
 bool launch_state_fault(const JitSpecialization *specialization, const RtLaunch *launch, const LaunchState *state,
                         Diag *diag);
 

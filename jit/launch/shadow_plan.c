@@ -50,10 +50,10 @@ static int by_address(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Sorted, those that touch as one, those alone that are written. */
+/* Sorted, those that touch as one. */
 static uint32_t merge(Span *spans, uint32_t count)
 {
-    uint32_t kept = 0, written = 0;
+    uint32_t kept = 0;
     qsort(spans, count, sizeof *spans, by_address);
     for (uint32_t i = 0; i < count; i++) {
         Span *last = kept ? &spans[kept - 1] : NULL;
@@ -65,7 +65,13 @@ static uint32_t merge(Span *spans, uint32_t count)
         if (spans[i].end > last->end)
             last->end = spans[i].end;
     }
-    for (uint32_t i = 0; i < kept; i++)
+    return kept;
+}
+
+static uint32_t keep_written(Span *spans, uint32_t count)
+{
+    uint32_t written = 0;
+    for (uint32_t i = 0; i < count; i++)
         if (spans[i].is_written)
             spans[written++] = spans[i];
     return written;
@@ -117,9 +123,12 @@ static void lay_out_ranges(ShadowPlan *plan, const Span *spans, uint32_t shift)
     }
 }
 
+/* Cells of races. */
 static bool lay_out(ShadowPlan *plan, const Span *spans, uint32_t granule, uint64_t blocks, uint64_t shared, Diag *diag)
 {
     int64_t *header = plan->header;
+    if (!granule)
+        return true;
     uint32_t shift = shift_of(granule);
     uint64_t cells = shared ? (shared + RESERVED_SHARED + granule - 1) >> shift : 0;
     uint64_t slabs = slab_count(blocks, cells * CELL_WORDS * sizeof *header);
@@ -140,12 +149,81 @@ static bool lay_out(ShadowPlan *plan, const Span *spans, uint32_t granule, uint6
     return true;
 }
 
+/* --- what is written ----------------------------------------------------------------------------------------------------- */
+
+static size_t words_of_bits(uint64_t bytes) { return (size_t)((bytes + 63) / 64); }
+
+/* Counts the arrays in the spans that are not written in full, and their words; with `fresh`, fills these. */
+static uint32_t visit_fresh(const Span *spans, uint32_t span_count, size_t place, uint32_t total, int64_t *fresh,
+                            size_t *words)
+{
+    uint32_t count = 0;
+    RtPointer begin, end = 0;
+    *words = (size_t)total * FRESH_WORDS;
+    for (uint32_t i = 0; i < span_count; i++)
+        for (RtPointer from = spans[i].begin > end ? spans[i].begin : end;
+             from < spans[i].end && rt_next_unwritten(from, spans[i].end, &begin, &end); from = end, count++) {
+            if (fresh && count < total) {
+                int64_t *array = fresh + (size_t)count * FRESH_WORDS;
+                array[FRESH_BEGIN] = (int64_t)begin;
+                array[FRESH_END] = (int64_t)end;
+                array[FRESH_BITS_AT] = (int64_t)(place + *words);
+                rt_get_written_bits(begin, (uint64_t *)fresh + *words, words_of_bits(end - begin));
+            }
+            *words += words_of_bits(end - begin);
+        }
+    return count;
+}
+
+static void lay_out_shared_bits(ShadowPlan *plan, uint64_t blocks, uint64_t shared)
+{
+    uint64_t words = shared ? words_of_bits(shared + RESERVED_SHARED) : 0;
+    uint64_t most = words ? MOST_SLAB_BYTES / (words * sizeof(int64_t)) : 0;
+    plan->header[STATE_SHARED_WORDS] = (int64_t)words;
+    plan->header[STATE_SHARED_BLOCKS] = (int64_t)(blocks < most ? blocks : most);
+    plan->header[STATE_SHARED_AT] = (int64_t)plan->count;
+    plan->count += words * (uint64_t)plan->header[STATE_SHARED_BLOCKS];
+}
+
+/* Another thread of the process may write one of them in full meanwhile: then there are less. */
+static bool lay_out_bits(ShadowPlan *plan, const Span *spans, uint32_t span_count, Diag *diag)
+{
+    size_t words, used;
+    uint32_t count = visit_fresh(spans, span_count, 0, 0, NULL, &words);
+    words += (size_t)count * FRESH_WORDS;
+    if (!(plan->fresh = memory_new((words + 1) * sizeof *plan->fresh, diag)))
+        return false;
+    uint32_t found = visit_fresh(spans, span_count, plan->count, count, plan->fresh, &used);
+    plan->fresh_count = found < count ? found : count;
+    plan->fresh_words = words;
+    plan->header[STATE_FRESH] = plan->fresh_count;
+    plan->header[STATE_FRESH_AT] = (int64_t)plan->count;
+    plan->count += words;
+    return true;
+}
+
+void shadow_plan_add_written(const ShadowPlan *plan)
+{
+    size_t first = (size_t)plan->header[STATE_FRESH_AT];
+    for (uint32_t i = 0; i < plan->fresh_count; i++) {
+        const int64_t *array = plan->fresh + (size_t)i * FRESH_WORDS;
+        RtPointer begin = (RtPointer)array[FRESH_BEGIN], end = (RtPointer)array[FRESH_END];
+        const int64_t *bits = plan->fresh + ((size_t)array[FRESH_BITS_AT] - first);
+        if (array[FRESH_IS_TOUCHED])
+            rt_note_all_written(begin);
+        else
+            rt_add_written_bits(begin, (const uint64_t *)bits, words_of_bits(end - begin));
+    }
+}
+
+/* --- all of it ------------------------------------------------------------------------------------------------------------ */
+
 /* An error, where not all of it can be looked after. */
 static bool has_room(const JitSpecialization *specialization, const ShadowPlan *plan, uint64_t blocks, Diag *diag)
 {
     enum { MIB = 1 << 20 };
     size_t free_bytes, total_bytes, words = SIZE_MAX / sizeof(int64_t), needed = plan->count;
-    if (blocks > MOST_SHADOWED_BLOCKS)
+    if (specialization->granule && blocks > MOST_SHADOWED_BLOCKS)
         return diag_fail(diag, NULL, DIAG_SHADOW_BLOCKS, MOST_SHADOWED_BLOCKS);
     if (!rt_memory_info(specialization->device, &free_bytes, &total_bytes, diag))
         return false;
@@ -160,9 +238,13 @@ bool shadow_plan_make(const JitSpecialization *specialization, const RtLaunch *l
     *plan = (ShadowPlan){.count = used};
     if (!spans)
         return false;
-    plan->range_count = collect(specialization, launch, spans);
-    bool ok = lay_out(plan, spans, specialization->granule, block_count(launch), shared, diag) &&
-              has_room(specialization, plan, block_count(launch), diag);
+    uint32_t count = collect(specialization, launch, spans);
+    bool ok = !specialization->has_bits || lay_out_bits(plan, spans, count, diag);
+    if (specialization->has_bits)
+        lay_out_shared_bits(plan, block_count(launch), specialization->has_far_shared ? 0 : shared);
+    plan->range_count = specialization->granule ? keep_written(spans, count) : 0;
+    ok = ok && lay_out(plan, spans, specialization->granule, block_count(launch), shared, diag) &&
+         has_room(specialization, plan, block_count(launch), diag);
     memory_free(spans);
     if (!ok)
         shadow_plan_free(plan);
@@ -172,5 +254,6 @@ bool shadow_plan_make(const JitSpecialization *specialization, const RtLaunch *l
 void shadow_plan_free(ShadowPlan *plan)
 {
     memory_free(plan->ranges);
-    plan->ranges = NULL;
+    memory_free(plan->fresh);
+    plan->ranges = plan->fresh = NULL;
 }

@@ -67,6 +67,7 @@ _A_READ, _A_WRITE, _AN_ATOMIC, _A_STRONG_READ, _A_STRONG_WRITE = 0, 1, 2, 3, 4
  _SLOT_BLOCK) = range(9)
 _SLOT_THREAD, _SLOT_NDIM, _SLOT_INDICES = 11, 14, 15
 _HAS_VALUE, _HAS_EARLIER_VALUE, _SAME_BLOCK, _SAME_WARP = 1, 2, 4, 8
+_IS_RACE, _IS_UNWRITTEN = 0, 1
 
 
 def _shared_offset(address):
@@ -219,6 +220,18 @@ def watch_access(state, own, address, size, kind, site, is_scalar, value):
     return int64(own[_OTHER] != 0)
 
 
+def _begin_fault(state, own, what, kind, site):
+    state[_SITE] = site
+    state[_FAULT_THREAD] = own[_THREAD]
+    state[_FAULT_BLOCK] = own[_BLOCK]
+    state[_SLOTS + _SLOT_KIND] = what
+    state[_SLOTS + _SLOT_ACCESS] = kind
+    state[_SLOTS + _SLOT_CALL_LINE] = own[_CALL_LINE]
+    state[_SLOTS + _SLOT_NDIM] = own[_NDIM]
+    for axis in range(own[_NDIM]):
+        state[_SLOTS + _SLOT_INDICES + axis] = own[_INDICES + axis]
+
+
 def watch_race(state, own, size, kind, site, is_scalar, value, memory):
     """The first thread leaves what the host tells of. Who writes what the memory has already disturbs nobody who has
     read it."""
@@ -228,6 +241,7 @@ def watch_race(state, own, size, kind, site, is_scalar, value, memory):
         return
     if cuda.atomic.cas(state, _FAULT, 0, 1) != 0:
         return
+    _begin_fault(state, own, _IS_RACE, kind, site)
     reads, other_reads = kind in (_A_READ, _A_STRONG_READ), earlier in (_A_READ, _A_STRONG_READ)
     block, thread = (who >> _WHO_BLOCK) - 1, who >> _WHO_THREAD & 1023
     has_written = (earlier == _A_WRITE and size == 1 << state[_SHIFT]
@@ -236,22 +250,13 @@ def watch_race(state, own, size, kind, site, is_scalar, value, memory):
     flags |= _HAS_EARLIER_VALUE if is_scalar and (other_reads or has_written) else 0
     if block == own[_BLOCK]:
         flags |= _SAME_BLOCK + (_SAME_WARP if thread >> 5 == own[_THREAD] >> 5 else 0)
-    state[_SITE] = site
-    state[_FAULT_THREAD] = own[_THREAD]
-    state[_FAULT_BLOCK] = own[_BLOCK]
-    state[_SLOTS + _SLOT_KIND] = 0
-    state[_SLOTS + _SLOT_ACCESS] = kind
     state[_SLOTS + _SLOT_VALUE] = memory if reads else value
     state[_SLOTS + _SLOT_FLAGS] = flags
-    state[_SLOTS + _SLOT_CALL_LINE] = own[_CALL_LINE]
     state[_SLOTS + _SLOT_SITE] = what >> _WHAT_SITE & _LAST_SITE
     state[_SLOTS + _SLOT_EARLIER] = earlier
     state[_SLOTS + _SLOT_EARLIER_VALUE] = own[_OTHER_VALUE] if has_written else memory
     state[_SLOTS + _SLOT_BLOCK] = block
     state[_SLOTS + _SLOT_THREAD] = thread
-    state[_SLOTS + _SLOT_NDIM] = own[_NDIM]
-    for axis in range(own[_NDIM]):
-        state[_SLOTS + _SLOT_INDICES + axis] = own[_INDICES + axis]
 
 
 # --- threads that tell each other -------------------------------------------------------------------------------------
@@ -329,3 +334,115 @@ def watch_grid_meeting(state, own):
 def watch_grid(state, own):
     watch_acquire(state, own)
     watch_barrier(state, own)
+
+
+# --- what nothing has written -----------------------------------------------------------------------------------------
+# A bit for each byte, 1 once it is written: of arrays in global memory of which the host says that they are not written
+# in full, of each block's shared memory, and, in `own`, of the thread's own arrays.
+
+# Words of the state, of an array in global memory, and of one of the thread's own.
+_FRESH, _FRESH_AT, _SHARED_WORDS, _SHARED_BLOCKS, _SHARED_AT = 40, 41, 42, 43, 44
+_BITS_AT, _IS_TOUCHED, _FRESH_WORDS = 2, 3, 4
+_ARRAYS, _ARRAYS_END, _ARRAY_WORDS = 64, 21, 3
+
+
+def _mask_of(word, first, last):
+    """Of the bits [first, last) those that lie in the word."""
+    low, high = max(first - (word << 6), int64(0)), last - (word << 6)
+    mask = int64(-1) << low
+    return mask & (int64(1) << high) - 1 if high < 64 else mask
+
+
+def _note_bytes(state, at, first, size, writes):
+    """Whether some of them are read that are not written."""
+    for word in range(first >> 6, (first + size - 1 >> 6) + 1):
+        mask = _mask_of(word, first, first + size)
+        if cuda.ldcg(state, at + word) & mask != mask:
+            if not writes:
+                return True
+            cuda.atomic.or_(state, at + word, mask)
+    return False
+
+
+def _note_own_bytes(own, at, first, size, writes):
+    for word in range(first >> 6, (first + size - 1 >> 6) + 1):
+        mask = _mask_of(word, first, first + size)
+        if writes:
+            own[at + word] |= mask
+        elif own[at + word] & mask != mask:
+            return True
+    return False
+
+
+def _own_array_of(own, address):
+    for place in range(_ARRAYS, own[_ARRAYS_END], _ARRAY_WORDS):
+        if own[place + _BEGIN] <= address < own[place + _END]:
+            return place
+    return int64(-1)
+
+
+def _fresh_of(state, address):
+    place = state[_FRESH_AT]
+    for _ in range(state[_FRESH]):
+        if state[place + _BEGIN] <= address < state[place + _END]:
+            return place
+        place += _FRESH_WORDS
+    return int64(-1)
+
+
+def _note_shared_bytes(state, own, offset, size, writes):
+    if own[_BLOCK] >= state[_SHARED_BLOCKS] or offset + size > state[_SHARED_WORDS] << 6:
+        return False
+    return _note_bytes(state, state[_SHARED_AT] + own[_BLOCK] * state[_SHARED_WORDS], offset, size, writes)
+
+
+def _has_unwritten(state, own, address, size, writes):
+    offset = _shared_offset(address)
+    if offset >= 0:
+        return _note_shared_bytes(state, own, offset, size, writes)
+    place = _own_array_of(own, address)
+    if place >= 0:
+        return _note_own_bytes(own, own[place + _BITS_AT], address - own[place + _BEGIN],
+                               min(size, own[place + _END] - address), writes)
+    place = _fresh_of(state, address)
+    if place < 0 or cuda.ldcg(state, place + _IS_TOUCHED):
+        return False
+    return _note_bytes(state, state[place + _BITS_AT], address - state[place + _BEGIN],
+                       min(size, state[place + _END] - address), writes)
+
+
+def watch_bytes(state, own, address, size, writes):
+    """Notes bytes that are written next. 1: some of those that are read next are not."""
+    if size <= 0 or cuda.ldcg(state, _FAULT) != 0:
+        return int64(0)
+    return int64(_has_unwritten(state, own, address, size, writes))
+
+
+def watch_unwritten(state, own, kind, site):
+    """The first thread leaves what the host tells of."""
+    if cuda.atomic.cas(state, _FAULT, 0, 1) == 0:
+        _begin_fault(state, own, _IS_UNWRITTEN, kind, site)
+
+
+def watch_fresh(state, own, place, bits_at, address, size):
+    """An array of the thread's own has this place in `own`. What lay there before is no array any more: functions that
+    call themselves have several with one place, of which the last one is looked after."""
+    for other in range(_ARRAYS, own[_ARRAYS_END], _ARRAY_WORDS):
+        if own[other + _BEGIN] < address + size and address < own[other + _END]:
+            own[other + _BEGIN] = 0
+            own[other + _END] = 0
+    own[place + _BEGIN] = address
+    own[place + _END] = address + size
+    own[place + _BITS_AT] = bits_at
+    own[_ARRAYS_END] = max(own[_ARRAYS_END], place + _ARRAY_WORDS)
+    for word in range(bits_at, bits_at + (size + 63 >> 6)):
+        own[word] = 0
+
+
+def watch_touch(state, own, address, size):
+    """Bytes may be written that nobody tells of. Of an array in global memory all are then, as on the CPU device."""
+    place = _fresh_of(state, address)
+    if place >= 0:
+        cuda.atomic.exch(state, place + _IS_TOUCHED, 1)
+    elif size > 0:
+        _has_unwritten(state, own, address, size, int64(1))

@@ -254,7 +254,7 @@ static PyObject *array_share(ExtDeviceArray *self, PyObject *Py_UNUSED(ignored))
     ExtBuffer *buffer = buffer_of(self);
     if (buffer) {
         buffer->is_shared = true;
-        rt_note_all_written(buffer->device, buffer->pointer); /* by whoever has the address now */
+        rt_note_all_written(buffer->pointer); /* by whoever has the address now */
     }
     Py_RETURN_NONE;
 }

@@ -128,7 +128,7 @@ void unwritten_free(Unwritten *unwritten)
     *unwritten = (Unwritten){0};
 }
 
-/* --- arrays of the device ----------------------------------------------------------------------------------------------- */
+/* --- arrays of devices ----------------------------------------------------------------------------------------------- */
 
 typedef struct DeviceArray {
     uint64_t address, size;
@@ -248,4 +248,56 @@ bool host_has_unwritten(uint64_t address, uint64_t size)
         array && (!array->bits || any_bit(array->bits, first, size < array->size - first ? size : array->size - first));
     pthread_mutex_unlock(&device.lock);
     return has;
+}
+
+/* --- as bits ------------------------------------------------------------------------------------------------------------ */
+
+bool host_next_unwritten(uint64_t from, uint64_t to, uint64_t *begin, uint64_t *end)
+{
+    pthread_mutex_lock(&device.lock);
+    size_t place = host_tracks_writes() ? find_locked(from) : device.count;
+    bool has = place < device.count && device.arrays[place].address < to;
+    if (has) {
+        *begin = device.arrays[place].address;
+        *end = *begin + device.arrays[place].size;
+    }
+    pthread_mutex_unlock(&device.lock);
+    return has;
+}
+
+/* NULL: it is gone, or written by now. */
+static DeviceArray *array_that_begins_locked(uint64_t begin)
+{
+    DeviceArray *array = array_locked(begin);
+    return array && array->address == begin ? array : NULL;
+}
+
+void host_get_written_bits(uint64_t begin, uint64_t *words, size_t count)
+{
+    pthread_mutex_lock(&device.lock);
+    const DeviceArray *array = array_that_begins_locked(begin);
+    uint64_t size = array ? array->size : 0;
+    for (size_t i = 0; i < count; i++)
+        words[i] = array ? 0 : UINT64_MAX;
+    for (uint64_t i = 0; array && array->bits && i < (size + 7) / 8 && i / 8 < count; i++)
+        ((uint8_t *)words)[i] = (uint8_t)~array->bits[i]; /* the host's order of bytes is the GPU's */
+    pthread_mutex_unlock(&device.lock);
+}
+
+void host_add_written_bits(uint64_t begin, const uint64_t *words, size_t count)
+{
+    pthread_mutex_lock(&device.lock);
+    DeviceArray *array = array_that_begins_locked(begin);
+    uint64_t size = array ? array->size : 0;
+    uint8_t is_left = 0;
+    bool is_told = false;
+    for (size_t i = 0; array && i < count; i++)
+        is_told |= words[i] != 0;
+    if (is_told && !array->bits && (array->bits = memory_try(size / 8 + 1)))
+        set_bits(array->bits, 0, size, true);
+    for (uint64_t i = 0; is_told && array->bits && i < (size + 7) / 8 && i / 8 < count; i++)
+        is_left |= array->bits[i] = (uint8_t)(array->bits[i] & ~((const uint8_t *)words)[i]);
+    if (is_told && !is_left)
+        remove_locked(array);
+    pthread_mutex_unlock(&device.lock);
 }

@@ -20,7 +20,7 @@ void unwritten_write(Unwritten *unwritten, uint64_t address, uint64_t size);
 bool unwritten_has(const Unwritten *unwritten, uint64_t address, uint64_t size);
 void unwritten_free(Unwritten *unwritten);
 
-/* Arrays of the device, of the whole process. Nothing is noted before tracking is on: what there is then counts as written,
+/* Arrays of devices, of the whole process: no two devices have an address in common. Nothing is noted before tracking is on: what there is then counts as written,
  * and so does what is not from host_allocate(). Where there is no memory for notes, arrays count as written. */
 void host_track_writes(void);
 bool host_tracks_writes(void);
@@ -30,5 +30,11 @@ void host_note_written(uint64_t address, uint64_t size);
 /* All of the array in which the address lies: who writes it is not seen. */
 void host_note_all_written(uint64_t address);
 bool host_has_unwritten(uint64_t address, uint64_t size);
+
+/* The first array in [from, to) that is not written in full: where it begins and ends. False: there is none. */
+bool host_next_unwritten(uint64_t from, uint64_t to, uint64_t *begin, uint64_t *end);
+/* A bit for each byte of the array that begins there, 1: it is written. What a GPU has written is added to that. */
+void host_get_written_bits(uint64_t begin, uint64_t *words, size_t count);
+void host_add_written_bits(uint64_t begin, const uint64_t *words, size_t count);
 
 #endif

@@ -62,6 +62,56 @@ static void test_shadow_of_arguments(void)
     arena_destroy(arena);
 }
 
+/* Of x: f32[1 C] of 20 items and y, the second half of it and what lies behind: one allocation that is written in part,
+ * with another that is not, and one that is gone. */
+static void test_fresh_arrays(void)
+{
+    Diag diag = {.id = DIAG_NONE};
+    Arena *arena = arena_create();
+    RtDevice *device = rt_device(RT_CPU, 0, &diag);
+    const Type *line = type_array(arena, TYPE_OF(FLOAT32), 1, LAYOUT_C, false);
+    const Type *types[] = {line, line, line, &type_words};
+    static const bool written[] = {false, true, false};
+    static const float items[20];
+    JitSpecialization specialization = {.device = device,
+                                        .abi = kernel_abi_layout(types, 4, false, arena),
+                                        .count = 3,
+                                        .written = written,
+                                        .has_bits = true};
+    RtPointer x = 0, z = 0;
+    rt_track_writes();
+    CHECK(rt_allocate(device, 160, &x, &diag) && rt_allocate(device, 4096, &z, &diag));
+    CHECK(rt_copy_to_device(device, x + 80, items, 40, NULL, &diag));
+    int64_t parameters[] = {(int64_t)x, 20, (int64_t)x + 40, 30, (int64_t)z + 100, 1, 0, 0};
+    RtLaunch launch = {.grid = {6, 1, 1}, .block = {32, 1, 1}, .parameters = parameters};
+    ShadowPlan plan;
+    CHECK(shadow_plan_make(&specialization, &launch, 100, STATE_NOTES, &plan, &diag));
+    const int64_t *one = plan.fresh, *other = one + FRESH_WORDS, *header = plan.header;
+    if (one[FRESH_BEGIN] != (int64_t)x)
+        one = other, other = plan.fresh;
+    CHECK(plan.range_count == 0 && header[STATE_FRESH] == 2 && header[STATE_FRESH_AT] == STATE_NOTES);
+    CHECK(one[FRESH_BEGIN] == (int64_t)x && one[FRESH_END] == (int64_t)x + 160 && other[FRESH_BEGIN] == (int64_t)z);
+    uint64_t *bits = (uint64_t *)plan.fresh + (one[FRESH_BITS_AT] - STATE_NOTES);
+    uint64_t *others = (uint64_t *)plan.fresh + (other[FRESH_BITS_AT] - STATE_NOTES);
+    CHECK(bits[0] == 0 && bits[1] == ((UINT64_C(1) << 40) - 1) << 16 && bits[2] == 0 && others[0] == 0);
+    CHECK(plan.fresh_words == 2 * FRESH_WORDS + 3 + 64);
+    CHECK(header[STATE_SHARED_WORDS] == (1024 + 100 + 63) / 64 && header[STATE_SHARED_BLOCKS] == 6);
+    CHECK(header[STATE_SHARED_AT] == STATE_NOTES + (int64_t)plan.fresh_words);
+    CHECK((int64_t)plan.count == header[STATE_SHARED_AT] + 6 * header[STATE_SHARED_WORDS]);
+    bits[0] = UINT64_MAX; /* as a kernel does */
+    bits[1] |= 0xffff;
+    ((int64_t *)other)[FRESH_IS_TOUCHED] = 1;
+    shadow_plan_add_written(&plan);
+    shadow_plan_free(&plan);
+    specialization.has_far_shared = true;
+    CHECK(shadow_plan_make(&specialization, &launch, 100, STATE_NOTES, &plan, &diag));
+    CHECK(plan.header[STATE_FRESH] == 1 && plan.header[STATE_SHARED_WORDS] == 0);
+    CHECK(((uint64_t *)plan.fresh)[FRESH_WORDS] == UINT64_MAX);
+    shadow_plan_free(&plan);
+    CHECK(rt_free(device, x, &diag) && rt_free(device, z, &diag));
+    arena_destroy(arena);
+}
+
 static void test_fault(void)
 {
     JitSpecialization specialization = {.tag = 77};
@@ -84,6 +134,8 @@ static void test_fault(void)
     CHECK(raised->slots[FAULT_EARLIER_BLOCK] == 2 && raised->slots[FAULT_EARLIER_BLOCK + 1] == 1);
     CHECK(raised->slots[FAULT_EARLIER_THREAD] == 1 && raised->slots[FAULT_EARLIER_THREAD + 1] == 3);
     CHECK((int64_t)raised->slots[FAULT_INDICES] == -3);
+    words[STATE_SLOTS + FAULT_KIND] = FAULT_UNINITIALIZED; /* there is no other access; what it led to is no news */
+    CHECK(!launch_state_fault(&specialization, &launch, &state, &diag) && diag.raised.slots[FAULT_EARLIER_BLOCK] == 5);
 }
 
 /* --- all ------------------------------------------------------------------------------------------------------------------ */
@@ -91,6 +143,7 @@ static void test_fault(void)
 void test_launch_state(void)
 {
     test_shadow_of_arguments();
+    test_fresh_arrays();
     test_fault();
     Diag diag = {.id = DIAG_NONE};
     Arena *arena = arena_create();

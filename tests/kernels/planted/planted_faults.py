@@ -35,7 +35,7 @@ def on_device(*shape, dtype=np.float64, order="C"):
 """
 ERRORS = {"bounds": "IndexError", "race": "RaceError", "init": "UninitializedError", "barrier": "BarrierError",
           "overflow": "OverflowWarning"}
-ON_GPUS = {"bounds", "race", "overflow"}
+ON_GPUS = {"bounds", "race", "init", "overflow"}
 
 Row = namedtuple("Row", "check memory construct source")
 # found: the error is the row's; is_right: and so are its lines; report: what was raised, with its class.

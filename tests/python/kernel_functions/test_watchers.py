@@ -257,3 +257,110 @@ def test_meetings_of_the_grid():
         access(state, own, ARRAY + 8 * ((block ^ 1) * 8 + thread), WRITE, 2, 7, 5)
 
     assert not found(body, grid=4, threads=8)[0]
+
+
+# --- what nothing has written -----------------------------------------------------------------------------------------
+
+FRESH, FRESH_AT, SHARED_WORDS, SHARED_BLOCKS, SHARED_AT = range(40, 45)
+TOUCHED, BITS = 67, 68
+
+
+def state_of_bytes():
+    """Of an array of 200 bytes, of which the first two are written, and of shared memory of two blocks."""
+    state = np.zeros(80 + 2 * 64, np.int64)
+    state[FRESH:SHARED_AT + 1] = 1, 64, 64, 2, 80
+    state[64:69] = ARRAY, ARRAY + 200, BITS, 0, 3
+    return state
+
+
+def saw_of(body, state, grid=1, threads=1):
+    """What watch_bytes says of the reads that body(state, own, read) makes, a bit for each."""
+    @cuda.jit
+    def kernel(state, saw):
+        own = cuda.local.array(200, int64)
+        watchers.watch_begin(state, own)
+        base = int64(0)
+        if ON_GPU:
+            base = int64(cuda.shared.array(64, int64).ctypes.data)
+        saw[own[1], own[0]] = body(state, own, base)
+
+    saw = np.zeros((grid, threads), np.int64)
+    kernel[grid, threads](state, saw)
+    return saw.tolist()
+
+
+@cuda.jit(device=True)
+def write(state, own, address, size):
+    watchers.watch_bytes(state, own, address, size, 1)
+
+
+@cuda.jit(device=True)
+def lacks(state, own, address, size):
+    return watchers.watch_bytes(state, own, address, size, 0)
+
+
+def test_bytes_of_an_array():
+    def body(state, own, base):
+        write(state, own, ARRAY + 60, 8)
+        write(state, own, ARRAY + 128, 72)
+        saw = lacks(state, own, ARRAY, 2) | lacks(state, own, ARRAY, 3) << 1 | lacks(state, own, ARRAY + 60, 8) << 2
+        saw |= lacks(state, own, ARRAY + 59, 8) << 3 | lacks(state, own, ARRAY + 61, 8) << 4
+        saw |= lacks(state, own, ARRAY + 192, 16) << 5 | lacks(state, own, ARRAY + 120, 9) << 6
+        return saw | lacks(state, own, ARRAY + 200, 8) << 7 | lacks(state, own, ARRAY - 1, 1) << 8
+
+    state = state_of_bytes()
+    assert saw_of(body, state) == [[2 + 8 + 16 + 64]]
+    assert state[BITS:BITS + 4].view(np.uint64).tolist() == [0xF << 60 | 3, 0xF, 2**64 - 1, 0xFF]
+
+
+def test_what_somebody_else_may_write_is_written():
+    def body(state, own, base):
+        saw = lacks(state, own, ARRAY + 9, 1)
+        watchers.watch_touch(state, own, ARRAY + 8, 16)
+        watchers.watch_touch(state, own, base + 8, 16)
+        return saw | lacks(state, own, ARRAY + 100, 8) << 1 | lacks(state, own, base + 8, 16) << 2 \
+            | lacks(state, own, base + 7, 2) << 3
+
+    state = state_of_bytes()
+    assert saw_of(body, state) == [[1 + 8]] and state[TOUCHED] == 1
+
+
+def test_shared_memory_has_bits_for_each_block():
+    def body(state, own, base):
+        if own[1] != 1:
+            write(state, own, base + 8 * own[0], 8)
+        return lacks(state, own, base + 8 * own[0], 8) | lacks(state, own, base + 1000, 8) << 1
+
+    assert saw_of(body, state_of_bytes(), grid=3, threads=2) == [[2, 2], [3, 3], [0, 0]]
+
+
+def test_arrays_of_a_thread():
+    """The last one that lies somewhere is looked after; words 64 to 69 of `own` are for two, then come their bits."""
+    def body(state, own, base):
+        watchers.watch_fresh(state, own, 64, 70, ARRAY + 1000, 100)
+        watchers.watch_fresh(state, own, 67, 72, ARRAY + 2000, 64)
+        write(state, own, ARRAY + 1096, 4)
+        write(state, own, ARRAY + 2000, 8)
+        saw = lacks(state, own, ARRAY + 1096, 4) | lacks(state, own, ARRAY + 1095, 2) << 1
+        saw |= lacks(state, own, ARRAY + 2000, 8) << 2 | lacks(state, own, ARRAY + 2004, 8) << 3
+        watchers.watch_fresh(state, own, 64, 70, ARRAY + 1000, 100)
+        saw |= lacks(state, own, ARRAY + 1096, 4) << 4
+        watchers.watch_fresh(state, own, 67, 72, ARRAY + 1090, 64)
+        return saw | lacks(state, own, ARRAY + 1000, 4) << 5 | lacks(state, own, ARRAY + 1096, 4) << 6 \
+            | lacks(state, own, ARRAY + 2008, 4) << 7
+
+    assert saw_of(body, state_of_bytes()) == [[2 + 8 + 16 + 64]]
+
+
+def test_the_first_unwritten_element_is_told_of():
+    def body(state, own, base):
+        own[8], own[9], own[10] = 12, 1, 7
+        watchers.watch_unwritten(state, own, READ, 3)
+        watchers.watch_unwritten(state, own, ATOMIC, 4)
+        return lacks(state, own, ARRAY + 100, 8)
+
+    state = state_of_bytes()
+    assert saw_of(body, state) == [[0]]
+    slots = state[SLOTS:]
+    assert state[:4].tolist() == [1, 3, 0, 0] and slots[:3].tolist() == [1, READ, 0]
+    assert slots[CALL_LINE] == 12 and slots[NDIM] == 1 and slots[INDICES] == 7

@@ -189,6 +189,35 @@ static void arrays(void)
     CHECK(!host_has_unwritten(BASE, 32));
 }
 
+/* As GPUs take them: a bit for each byte, the first one lowest. */
+static void bits(void)
+{
+    uint64_t begin = 0, end = 0, words[3] = {7, 7, 7}, some[3] = {1, 0, UINT64_MAX},
+             most[3] = {~UINT64_C(1), UINT64_MAX, 3};
+    CHECK(!host_next_unwritten(0, UINT64_MAX, &begin, &end));
+    host_track_writes();
+    host_note_allocation(BASE, 130);
+    host_note_allocation(BASE + 256, 8);
+    CHECK(host_next_unwritten(BASE - 100, BASE + 1, &begin, &end) && begin == BASE && end == BASE + 130);
+    CHECK(host_next_unwritten(BASE + 129, BASE + 130, &begin, &end) && begin == BASE);
+    CHECK(host_next_unwritten(BASE + 130, BASE + 300, &begin, &end) && begin == BASE + 256 && end == BASE + 264);
+    CHECK(!host_next_unwritten(BASE + 130, BASE + 256, &begin, &end));
+    host_get_written_bits(BASE, words, 3);
+    CHECK(words[0] == 0 && words[1] == 0 && words[2] == 0);
+    host_add_written_bits(BASE, words, 3);
+    CHECK(host_has_unwritten(BASE, 1));
+    host_note_written(BASE + 4, 62);
+    host_add_written_bits(BASE, some, 3);
+    host_get_written_bits(BASE, words, 3);
+    CHECK(words[0] == (UINT64_MAX << 4 | 1) && words[1] == 3 && (words[2] & 3) == 3);
+    CHECK(!host_has_unwritten(BASE + 128, 2) && host_has_unwritten(BASE + 127, 1) && !host_has_unwritten(BASE, 1));
+    host_add_written_bits(BASE, most, 3);
+    CHECK(!host_next_unwritten(BASE, BASE + 130, &begin, &end) && !host_has_unwritten(BASE, 130));
+    host_get_written_bits(BASE, words, 3);
+    CHECK(words[0] == UINT64_MAX && words[2] == UINT64_MAX);
+    host_note_release(BASE + 256);
+}
+
 void test_race(void)
 {
     pairs();
@@ -198,4 +227,5 @@ void test_race(void)
     many_readers();
     unwritten();
     in_child("arrays", arrays);
+    in_child("bits of arrays", bits);
 }
