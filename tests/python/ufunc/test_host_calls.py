@@ -14,9 +14,6 @@ def adder():
     return add
 
 
-pytestmark = pytest.mark.skipif(cuda.get_current_device().kind != "cpu", reason="a GPU's are made in Python")
-
-
 @pytest.fixture
 def in_python(monkeypatch):
     """How often a call was made in Python."""
@@ -34,6 +31,7 @@ def in_python(monkeypatch):
 @pytest.mark.parametrize("size", [1, 7, 1000, 1 << 16, (1 << 18) + 3, (1 << 20) + 1])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
 def test_any_size(rng, in_python, dtype, size):
+    """On a GPU the large ones take several turns in page-locked memory."""
     add = adder()
     for k in range(3):
         x, y = rng.integers(-9, 9, (2, size)).astype(dtype)
@@ -108,6 +106,62 @@ def test_beside_device_arrays(rng):
         host = np.zeros_like(x)
         assert add(d_x, d_x, out=host) is host
         np.testing.assert_array_equal(host, x + x)
+
+
+ON_A_GPU = """
+import ctypes, os
+import numpy as np
+from cujit import cuda, vectorize
+
+class FakeDriver(ctypes.Structure):
+    _fields_ = [("fail", ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int, ctypes.c_int)),
+                ("calls", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p))]
+
+driver = FakeDriver.in_dll(ctypes.CDLL(os.environ["CUJIT_DRIVER_LIBRARY"]), "fake_driver")
+NAMES = "cuLaunchKernel", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuMemAllocAsync"
+
+@vectorize(["float32(float32, float32)"])
+def add(x, y):
+    return x + y
+
+for size in 1000, 1 << 16, 1 << 20:
+    x = np.ones(size, np.float32)
+    add(x, x), add(x, x)
+    before = [driver.calls(name.encode()) for name in NAMES]
+    add(x, x)
+    print([driver.calls(name.encode()) - n for name, n in zip(NAMES, before)])
+x = np.ones(1 << 16, np.float32)
+for name in b"cuLaunchKernel", b"cuStreamSynchronize":
+    driver.fail(name, 1, 700)
+    try:
+        add(x, x)
+        print("no error")
+    except Exception as error:
+        print(type(error).__name__)
+    driver.fail(name, 0, 0)
+print(add(x, x).shape)
+"""
+
+
+def test_a_gpu_reads_page_locked_memory_itself(fake_driver, run_python):
+    """No copies are ordered, no memory of the device is asked for; larger arrays are several launches."""
+    said = run_python(ON_A_GPU, CUJIT_DRIVER_LIBRARY=fake_driver, CUJIT_DEVICE="cuda").splitlines()
+    assert said[:2] == ["[1, 0, 0, 0]"] * 2
+    assert said[2] == "[16, 0, 0, 0]"   # 768 KiB of three operands at a time
+    assert said[3:] == ["CudaAPIError", "CudaAPIError", "(65536,)"]
+
+
+def test_a_recorded_graph_does_not_get_the_call(rng):
+    add, x = adder(), rng.integers(0, 9, 40).astype(np.float32)
+    add(x, x)
+    out = cuda.device_array(40, np.float32)
+    d = cuda.to_device(x)
+    add(d, d, out=out)
+    with cuda.graph() as g:
+        add(d, d, out=out)
+    out[:] = 0
+    g.launch()
+    np.testing.assert_array_equal(out.copy_to_host(), add(x, x))
 
 
 def test_threads(rng):

@@ -1,9 +1,14 @@
-/* Calls of functions over arrays of the host, by a recipe. The CPU device computes in place; for a GPU, calls are made in
- * Python, which copies. */
+/* Calls of functions over arrays of the host, by a recipe. The CPU device computes in place. For a GPU the elements go
+ * through page-locked memory, which its kernel reads and writes by itself: no copy is ordered, no memory of the device is
+ * asked for. Arrays of more than one slot take turns in several: the host copies while the device computes. */
 #include "ext/object/elementwise/elementwise_host.h"
 
 #include "ext/array/element_types.h"
 #include "ext/guard.h"
+#include "ext/raise.h"
+
+/* Memory is copied fastest while it is in the host's caches. Larger arrays are for several threads (cuda_staging.c). */
+enum { SLOTS = 3, SLOT_BYTES = 768 << 10, MOST_BYTES = 48 << 20, SLOT_ALIGNMENT = 256 };
 
 /* --- whether a call is of a kind -------------------------------------------------------------------------------------- */
 /* The element type of an array that kernels can use in place; NULL where they cannot. */
@@ -106,10 +111,149 @@ static bool run_in_place(const HostCall *call, const Recipe *recipe, PyArrayObje
            recipe_launch(recipe, PyArray_SIZE(out), NULL, parameters);
 }
 
-/* --- the call ----------------------------------------------------------------------------------------------------------------- */
-static bool is_done_here(const Recipe *recipe)
+/* --- a GPU -------------------------------------------------------------------------------------------------------------------- */
+/* The page-locked memory of a call: in each slot, behind each other, a part of each operand. */
+typedef struct Slots {
+    RtDevice *device;
+    RtHostBuffer memory;
+    int64_t elements; /* of a slot */
+    size_t offsets[RECIPE_INPUTS + 1], size; /* of an operand in a slot, of a slot */
+    uint32_t count;
+    RtEvent *done[SLOTS]; /* only where there are several slots */
+} Slots;
+
+static size_t aligned(size_t size) { return (size + SLOT_ALIGNMENT - 1) / SLOT_ALIGNMENT * SLOT_ALIGNMENT; }
+
+static void lay_out(Slots *slots, const HostCall *call, const Recipe *recipe)
 {
-    return rt_device_kind(jit_device(recipe->specialization)) == RT_CPU && !rt_graph_recorded();
+    size_t of_element = recipe->element->size;
+    for (uint32_t i = 0; i < recipe->count; i++)
+        of_element += call->arrays[i] ? recipe->elements[i]->size : 0;
+    int64_t all = PyArray_SIZE(call->shaped), most = (int64_t)(SLOT_BYTES / of_element) / 1024 * 1024;
+    slots->elements = all < most || !most ? all : most;
+    slots->count = slots->elements == all ? 1 : SLOTS;
+    slots->size = 0;
+    for (uint32_t i = 0; i <= recipe->count; i++) {
+        const Type *element = i < recipe->count ? recipe->elements[i] : recipe->element;
+        slots->offsets[i] = slots->size;
+        slots->size += element ? aligned((size_t)slots->elements * element->size) : 0;
+    }
+}
+
+static bool open_slots(Slots *slots, Diag *diag)
+{
+    if (!rt_allocate_host(slots->device, RT_HOST_PINNED, slots->size * slots->count, &slots->memory, diag))
+        return false;
+    for (uint32_t i = 0; slots->count > 1 && i < slots->count; i++)
+        if (!(slots->done[i] = rt_event_create(slots->device, false, diag)))
+            return false;
+    return true;
+}
+
+/* Waits first: a kernel may still be at work in a slot. */
+static bool close_slots(Slots *slots, Diag *diag)
+{
+    Diag ignored;
+    Diag *own = diag_failed(diag) ? &ignored : diag;
+    diag_clear(&ignored);
+    bool ok = rt_stream_synchronize(slots->device, NULL, own);
+    for (uint32_t i = 0; i < SLOTS; i++)
+        if (slots->done[i])
+            rt_event_destroy(slots->done[i]);
+    if (slots->memory.host)
+        ok = rt_free_host(slots->device, &slots->memory, own) && ok;
+    return ok;
+}
+
+/* A part of the elements, and the slot that it is in. */
+typedef struct Part {
+    int64_t first, size;
+    uint32_t slot;
+} Part;
+
+static Part part_of(const Slots *slots, int64_t number, int64_t all)
+{
+    Part part = {.first = number * slots->elements, .slot = (uint32_t)(number % slots->count)};
+    part.size = all - part.first < slots->elements ? all - part.first : slots->elements;
+    return part;
+}
+
+static void copy_in(const Slots *slots, const HostCall *call, const Recipe *recipe, Part part)
+{
+    char *slot = (char *)slots->memory.host + part.slot * slots->size;
+    for (uint32_t i = 0; i < recipe->count; i++)
+        if (call->arrays[i]) {
+            size_t item = recipe->elements[i]->size;
+            memcpy(slot + slots->offsets[i], PyArray_BYTES(call->arrays[i]) + (size_t)part.first * item,
+                   (size_t)part.size * item);
+        }
+}
+
+static void copy_out(const Slots *slots, const Recipe *recipe, PyArrayObject *out, Part part)
+{
+    size_t item = recipe->element->size;
+    const char *slot = (const char *)slots->memory.host + part.slot * slots->size;
+    memcpy(PyArray_BYTES(out) + (size_t)part.first * item, slot + slots->offsets[recipe->count],
+           (size_t)part.size * item);
+}
+
+/* Waits for what the slot has, and takes it out. */
+static bool take_out(const Slots *slots, const Recipe *recipe, PyArrayObject *out, Part part, Diag *diag)
+{
+    bool done;
+    Py_BEGIN_ALLOW_THREADS done = slots->count > 1 ? rt_event_synchronize(slots->done[part.slot], diag)
+                                                   : rt_stream_synchronize(slots->device, NULL, diag);
+    if (done)
+        copy_out(slots, recipe, out, part);
+    Py_END_ALLOW_THREADS return done;
+}
+
+/* False with an exception or with a diagnostic. */
+static bool start(const Slots *slots, const HostCall *call, const Recipe *recipe, Part part, Diag *diag)
+{
+    uint8_t parameters[RECIPE_BYTES];
+    RtPointer pointers[RECIPE_INPUTS + 1];
+    for (uint32_t i = 0; i <= recipe->count; i++)
+        pointers[i] = slots->memory.device + part.slot * slots->size + slots->offsets[i];
+    Py_BEGIN_ALLOW_THREADS copy_in(slots, call, recipe, part);
+    Py_END_ALLOW_THREADS return write_parameters(call, recipe, pointers, part.size, parameters) &&
+        recipe_launch(recipe, part.size, NULL, parameters) &&
+        (slots->count == 1 || rt_event_record(slots->done[part.slot], NULL, diag));
+}
+
+static bool run_parts(const Slots *slots, const HostCall *call, const Recipe *recipe, PyArrayObject *out, Diag *diag)
+{
+    int64_t all = PyArray_SIZE(out), count = (all + slots->elements - 1) / slots->elements;
+    for (int64_t i = 0; i < count + slots->count; i++) {
+        int64_t before = i - slots->count;
+        if (before >= 0 && before < count && !take_out(slots, recipe, out, part_of(slots, before, all), diag))
+            return false;
+        if (i < count && !start(slots, call, recipe, part_of(slots, i, all), diag))
+            return false;
+    }
+    return true;
+}
+
+static bool run_through_slots(const HostCall *call, const Recipe *recipe, PyArrayObject *out)
+{
+    Diag diag;
+    Slots slots = {.device = jit_device(recipe->specialization)};
+    diag_clear(&diag);
+    lay_out(&slots, call, recipe);
+    bool ok = open_slots(&slots, &diag) && run_parts(&slots, call, recipe, out, &diag);
+    ok = close_slots(&slots, &diag) && ok;
+    if (diag_failed(&diag) && !PyErr_Occurred())
+        ext_raise(&diag);
+    return ok;
+}
+
+/* --- the call ----------------------------------------------------------------------------------------------------------------- */
+static bool is_done_here(const HostCall *call, const Recipe *recipe)
+{
+    RtDevice *device = jit_device(recipe->specialization);
+    if (rt_device_kind(device) == RT_CPU)
+        return !rt_graph_recorded();
+    return (size_t)PyArray_SIZE(call->shaped) * recipe->element->size <= MOST_BYTES && !rt_graph_recorded();
 }
 
 /* Whether all numbers can be written; parameters that come of it are not used. */
@@ -122,7 +266,7 @@ static bool can_write_numbers(const HostCall *call, const Recipe *recipe)
 
 PyObject *ext_host_call_run(const HostCall *call, const Recipe *recipe)
 {
-    if (!is_done_here(recipe) || !can_write_numbers(call, recipe))
+    if (!is_done_here(call, recipe) || !can_write_numbers(call, recipe))
         return NULL;
     PyObject *out = Py_XNewRef((PyObject *)call->out);
     if (!out)
@@ -130,7 +274,10 @@ PyObject *ext_host_call_run(const HostCall *call, const Recipe *recipe)
                                    PyArray_NDIM(call->shaped), PyArray_DIMS(call->shaped), NULL, NULL, 0, NULL);
     if (!out)
         return NULL;
-    if (!run_in_place(call, recipe, (PyArrayObject *)out))
+    bool ok = rt_device_kind(jit_device(recipe->specialization)) == RT_CPU
+                  ? run_in_place(call, recipe, (PyArrayObject *)out)
+                  : run_through_slots(call, recipe, (PyArrayObject *)out);
+    if (!ok)
         Py_CLEAR(out);
     return out;
 }
