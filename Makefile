@@ -12,7 +12,7 @@ SOURCES = git ls-files --cached --others --exclude-standard
 CLANG_FORMAT ?= clang-format-22
 
 FUZZ_ARGS ?= --programs 20000 --processes 2
-.PHONY: demo test docs check check-asan check-tsan check-shuffled fuzz format lint wheel bench packages prepare install ctest pytest clean
+.PHONY: demo test docs check check-asan check-tsan check-shuffled fuzz format lint wheel wheels bench packages prepare install ctest pytest clean
 
 demo: install
 	$(BIN)/python examples/demo.py
@@ -80,6 +80,10 @@ wheel: prepare
 	rm -rf dist
 	$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-deps -w dist .
 	$(BIN)/python scripts/check_wheel.py dist/*.whl
+
+# For every Linux with glibc 2.28 or newer, and the Pythons of this machine.
+wheels: packages
+	scripts/wheels.sh dist 3.11 3.12 3.13 3.14 3.15
 
 bench: install
 	$(BIN)/python benchmarks/compare.py

@@ -7,7 +7,8 @@ import zipfile
 from pathlib import Path
 
 LIMIT_MB = 20
-RUNTIME_LIBRARIES = {"linux-vdso", "ld-linux-x86-64", "ld-linux-aarch64", "libc", "libm", "libstdc++", "libgcc_s"}
+RUNTIME_LIBRARIES = {"linux-vdso", "ld-linux-x86-64", "ld-linux-aarch64", "libc", "libm", "libdl", "libpthread",
+                     "libstdc++", "libgcc_s"}
 WANTED = ["cujit/__init__.py", "cujit/_core.pyi", "cujit/py.typed"]
 WANTED_LICENCES = ["LICENSE", "NOTICE", "LLVM.txt", "libdevice.txt", "zlib.txt", "zstd.txt"]
 

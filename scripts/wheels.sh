@@ -1,0 +1,44 @@
+#!/bin/bash
+# wheels.sh FOLDER VERSION...: wheels for those CPython versions that are here, for every Linux with the glibc below or a
+# newer one, each checked. Fails where none is.
+set -euo pipefail
+glibc=2.28
+folder=$(mkdir -p "$1" && cd "$1" && pwd)
+shift
+cd "$(dirname "$0")/.."
+tools=$PWD/build/wheel-tools
+tag=manylinux_${glibc/./_}_$(uname -m)
+
+find_any() { for version; do scripts/find_python.sh "$version" 2>/dev/null && return; done; return 1; }
+
+python=$(find_any "$@") || { echo "wheels.sh: none of CPython $* is here" >&2; exit 1; }
+[ -x "$tools/bin/python" ] || "$python" -m venv "$tools"
+"$tools/bin/python" -m pip install -q --disable-pip-version-check ziglang wheel auditwheel 'nvidia-nvvm>=13,<14'
+"$tools/bin/python" scripts/old_glibc.py "$glibc" "$PWD/build/glibc"
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+for version; do
+    if ! python=$(scripts/find_python.sh "$version" 2>/dev/null); then
+        echo "CPython $version is not here: no wheel for it"
+        continue
+    fi
+    rm -rf "$scratch"/*
+    "$python" -m pip wheel -q --disable-pip-version-check --no-deps -w "$scratch/made" \
+        --config-settings=build-dir="build/wheel-{wheel_tag}" \
+        --config-settings=cmake.define.CUJIT_OLD_GLIBC="$PWD/build/glibc" .
+    "$tools/bin/python" -m wheel unpack -d "$scratch/open" "$scratch"/made/*.whl >/dev/null
+    for information in "$scratch"/open/*/*.dist-info; do
+        mkdir -p "$information/sboms"
+        "$tools/bin/python" scripts/sbom.py "$(basename "$information" .dist-info | cut -d- -f2)" \
+            "$information/sboms/cujit.cdx.json"
+        "$tools/bin/python" -m wheel pack -d "$scratch" "$(dirname "$information")" >/dev/null
+    done
+    name=$("$tools/bin/python" -m wheel tags --remove --platform-tag "$tag" "$scratch"/*.whl)
+    "$tools/bin/python" -m auditwheel show "$scratch/$name" | tr '\n' ' ' | grep -q "\"$tag\"\|manylinux_2_2[0-7]" ||
+        { "$tools/bin/python" -m auditwheel show "$scratch/$name" >&2; exit 1; }
+    "$python" scripts/check_wheel.py "$scratch/$name"
+    "$python" -m pip install -q --disable-pip-version-check --target "$scratch/site" "$scratch/$name"
+    CUJIT_DEVICE=cpu CUJIT_CACHE=0 PYTHONPATH=$scratch/site "$python" examples/demo.py >/dev/null
+    mv "$scratch/$name" "$folder/"
+done
