@@ -23,16 +23,18 @@ if TYPE_CHECKING:
     from cujit._annotations import StreamLike
 
 _BLOCK = 256
+_OF_A_BLOCK = 1 << 30  # elements; fewer are counted in 32 bits
 _IN_SHARED = 4096  # bins that a block can count for itself
 
 
 @functions.once
-def _counter(is_uniform: bool, element: Any, in_shared: bool) -> Dispatcher[..., Any]:
+def _counter(is_uniform: bool, element: Any, own_element: Any, in_shared: bool) -> Dispatcher[..., Any]:
     from cujit import cuda
     from cujit._kernel_functions.algorithms import histogram as kernels
 
-    find = kernels.uniform if is_uniform else kernels.between
-    return cuda.jit(kernels.by_blocks(find, element, in_shared))
+    limits, find = (kernels.limits_of_uniform, kernels.uniform) if is_uniform else (
+        kernels.limits_of_any, kernels.between)
+    return cuda.jit(kernels.by_blocks(limits, find, element, own_element, in_shared))
 
 
 def histogram(array: Any, bins: Any = 10, range: tuple[float, float] | None = None, *, weights: Any = None,
@@ -88,11 +90,15 @@ def _histogram(x: Any, bins: Any, limits: Any, weights: Any, stream: StreamLike)
     counts = _zeros(element.dtype)(size=count, out=loops.vector(count, element.dtype, stream), stream=stream)
     if x.size:
         in_shared = count <= _IN_SHARED
-        kernel = _counter(is_uniform, element, in_shared)
         device = need_device()
         most = 64 if device.kind == "cpu" else device.MULTIPROCESSOR_COUNT * 8
         blocks = min(-(-x.size // _BLOCK), most)
-        launcher = quiet_launcher(kernel, blocks, _BLOCK, stream, 8 * count if in_shared else 0)
+        own_element = element
+        if weights is None and x.size // blocks < _OF_A_BLOCK:
+            own_element = _core.scalar_types["int32"]
+        kernel = _counter(is_uniform, element, own_element, in_shared)
+        launcher = quiet_launcher(kernel, blocks, _BLOCK, stream,
+                                  own_element.dtype.itemsize * count if in_shared else 0)
         launcher(x.size, count, own, None if weights is None else staged(weights, stream), to_device(edges, stream),
                  counts)
     if on_device:

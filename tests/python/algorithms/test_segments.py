@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from cujit import cuda
+from cujit._algorithms import histogram as histograms
 
 
 def then(first, second):
@@ -57,6 +58,29 @@ def test_histogram(rng, dtype):
     weights = rng.integers(0, 9, x.size).astype(np.float32)
     counts, _ = cuda.histogram(cuda.to_device(x), 12, (-30, 30), weights=cuda.to_device(weights))
     np.testing.assert_array_equal(counts.copy_to_host(), np.histogram(x, 12, (-30, 30), weights=weights)[0])
+
+
+@pytest.mark.parametrize("limits", [(0, 1), (-1e-3, 7e5), (1e9, 1e9 + 1e-5), (-1e300, 1e300), (0, 5e-324),
+                                    (1e15, 1e15 + 4)])
+def test_histogram_at_edges(limits):
+    """What rounding leaves in doubt is decided by the edges, as NumPy does."""
+    for bins in (3, 10, 256, 5000):
+        with np.errstate(all="ignore"):
+            try:
+                edges = np.histogram_bin_edges(np.zeros(0), bins, limits)
+            except ValueError:
+                continue   # NumPy has no such bins
+            x = np.concatenate([edges, np.nextafter(edges, np.inf), np.nextafter(edges, -np.inf), edges + np.spacing(
+                edges) * 3, (edges[1:] + edges[:-1]) / 2])
+            expected = np.histogram(x, edges)[0]
+            np.testing.assert_array_equal(cuda.histogram(x, bins, limits)[0], expected)
+
+
+@pytest.mark.parametrize("most", [0, 1 << 30])
+def test_histogram_counts_in_either_width(rng, monkeypatch, most):
+    monkeypatch.setattr(histograms, "_OF_A_BLOCK", most)
+    x = rng.random(100_003, np.float32)
+    np.testing.assert_array_equal(cuda.histogram(x, 64)[0], np.histogram(x, 64)[0])
 
 
 def test_histogram_of_nothing_and_refusals():
