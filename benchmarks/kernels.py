@@ -231,6 +231,8 @@ def histogram_function(cuda):
 class Case:
     """One kernel on one input: how to launch it from Python kernels and from CUDA C."""
 
+    c_text = CUDA_C
+
     def __init__(self, name, function, inputs, output, grid, block, scalars=(), c_scalars=(), scalars_first=False,
                  output_first=False):
         self.name, self.function = name, function

@@ -24,6 +24,11 @@ class PythonPeer:
     def kernel(self, case):
         return self.cuda.jit(case.function(self.cuda))
 
+    def resources(self, kernel):
+        """Registers and bytes of local memory of a thread, of a kernel that was launched."""
+        compiled = next(iter(kernel.overloads.values()))
+        return compiled.regs_per_thread, compiled.local_mem_per_thread
+
     def put(self, array):
         return self.cuda.to_device(array)
 
@@ -69,12 +74,13 @@ class CupyPeer:
             raise Missing(f"CuPy: {type(error).__name__}: {error}") from error
 
     def kernel(self, case):
-        from kernels import CUDA_C
+        return self.cupy.RawKernel(case.c_text, case.c_name)
 
-        return self.cupy.RawKernel(CUDA_C, case.c_name)
+    def resources(self, kernel):
+        return kernel.num_regs, kernel.local_size_bytes
 
     def put(self, array):
-        return self.cupy.asarray(array)
+        return self.cupy.asarray(array if array.dtype.kind != "V" else array.view(np.uint8))  # it has no records
 
     def get(self, array):
         return array.get()
