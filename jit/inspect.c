@@ -50,6 +50,22 @@ static char *generated_text(IrModule *module, const Target *target, const Compil
     return text;
 }
 
+/* The object file that the CPU device makes runnable, of *size bytes. */
+static char *object_bytes(IrModule *module, const Target *target, const CompileOptions *options, size_t *size,
+                          Diag *diag)
+{
+    KernelImage image = {0};
+    char *bytes = NULL;
+    if (codegen_run_passes(module, target, options, NULL, diag) &&
+        codegen_compile(module, target, options, LLVM_NO_TEXT, &image, diag)) {
+        bytes = image.code;
+        *size = image.code_size;
+        image.code = NULL;
+    }
+    kernel_image_free(&image);
+    return bytes;
+}
+
 typedef struct PassText {
     const char *pass;
     Buf text;
@@ -81,7 +97,7 @@ static const struct {
 } stages[] = {{"bytecode", JIT_STAGE_FRONTEND}, {"cfg", JIT_STAGE_FRONTEND},   {"ssa", JIT_STAGE_FRONTEND},
               {"ir", JIT_STAGE_FRONTEND},       {"types", JIT_STAGE_FRONTEND}, {"checks", JIT_STAGE_TARGET},
               {"llvm", JIT_STAGE_TARGET},       {"asm", JIT_STAGE_TARGET},     {"widenings", JIT_STAGE_FRONTEND},
-              {"warnings", JIT_STAGE_FRONTEND}, {"nvvm", JIT_STAGE_TARGET}};
+              {"warnings", JIT_STAGE_FRONTEND}, {"nvvm", JIT_STAGE_TARGET},    {"object", JIT_STAGE_HOST}};
 
 enum { STAGE_COUNT = sizeof stages / sizeof *stages };
 
@@ -108,8 +124,9 @@ void jit_list_stages(Buf *out)
         buf_printf(out, ", %s", pass);
 }
 
+/* *size: of what is no text. */
 static char *target_text(IrModule *module, const Target *target, const CompileOptions *options, const char *what,
-                         Diag *diag)
+                         size_t *size, Diag *diag)
 {
     static const LaunchTests none;
     LaunchPlan plan;
@@ -129,12 +146,14 @@ static char *target_text(IrModule *module, const Target *target, const CompileOp
     }
     if (wanted == LLVM_TEXT_FOR_NVVM && target->kind != TARGET_NVPTX)
         return diag_fail(diag, NULL, DIAG_GPU_ONLY, "what libNVVM reads"), NULL;
+    if (strcmp(what, "object") == 0)
+        return object_bytes(module, target, options, size, diag);
     return wanted || strcmp(what, "asm") == 0 ? generated_text(module, target, options, wanted, diag)
                                               : pass_text(module, target, options, what, diag);
 }
 
 static char *inspect(const JitFunction *function, const Type *const *types, uint32_t count, const Target *target,
-                     bool is_kernel, const char *what, const ForeignExport *exported, Diag *diag)
+                     bool is_kernel, const char *what, const ForeignExport *exported, size_t *size, Diag *diag)
 {
     Buf text = {0};
     char *result = NULL;
@@ -166,7 +185,7 @@ static char *inspect(const JitFunction *function, const Type *const *types, uint
         goto out;
     module->exported = exported;
     if (jit_stage(what) != JIT_STAGE_FRONTEND) {
-        result = target_text(module, target, &function->options, what, diag);
+        result = target_text(module, target, &function->options, what, size, diag);
         goto out;
     }
     if (strcmp(what, "ir") == 0)
@@ -222,6 +241,7 @@ typedef struct Inspection {
     Arena *arena;
     Diag *diag;
     char *text;
+    size_t size; /* of an object file */
     const Type *type;
 } Inspection;
 
@@ -229,14 +249,14 @@ static bool guarded_inspect(void *argument)
 {
     Inspection *work = argument;
     work->text = inspect(work->function, work->types, work->count, work->target, work->is_kernel, work->what,
-                         work->exported, work->diag);
+                         work->exported, &work->size, work->diag);
     return work->text != NULL;
 }
 
 static void run_inspect(void *work) { memory_guard(guarded_inspect, work, ((Inspection *)work)->diag); }
 
 char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_t count, const Target *target,
-                  bool is_kernel, const char *what, const ForeignExport *exported, Diag *diag)
+                  bool is_kernel, const char *what, const ForeignExport *exported, size_t *size, Diag *diag)
 {
     Inspection work = {.function = function,
                        .types = types,
@@ -246,7 +266,9 @@ char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_
                        .what = what,
                        .exported = exported,
                        .diag = diag};
-    return with_stack(STACK_FOR_NESTING, run_inspect, &work, diag) ? work.text : NULL;
+    char *text = with_stack(STACK_FOR_NESTING, run_inspect, &work, diag) ? work.text : NULL;
+    *size = text && !work.size ? strlen(text) : work.size;
+    return text;
 }
 
 static bool guarded_result_type(void *argument)
@@ -279,5 +301,7 @@ char *jit_compile_ir(const char *text, const Target *target, Diag *diag)
     Inspection work = {.what = text, .target = target, .diag = diag};
     return with_stack(STACK_FOR_NESTING, run_compile_ir, &work, diag) ? work.text : NULL;
 }
+
+const char *jit_host_cpu(void) { return codegen_host_cpu(); }
 
 const char *jit_llvm_version(void) { return codegen_llvm_version(); }

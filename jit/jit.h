@@ -155,11 +155,12 @@ typedef enum JitStage { JIT_STAGE_UNKNOWN, JIT_STAGE_FRONTEND, JIT_STAGE_HOST, J
 JitStage jit_stage(const char *name);
 /* The names of all stages and passes, apart by commas. */
 void jit_list_stages(Buf *out);
-/* The text of one stage, compiled anew ("asm": PTX for a GPU target). Empty for a pass that does not run.
+/* The text of one stage, compiled anew ("asm": PTX for a GPU target), or the bytes of "object". Empty for a pass that does
+ * not run. *size: its bytes.
  * Device functions too: exported says how code from elsewhere calls it; NULL: nobody does. memory_free() it; NULL with a
  * diagnostic. */
 char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_t count, const Target *target,
-                  bool is_kernel, const char *what, const ForeignExport *exported, Diag *diag);
+                  bool is_kernel, const char *what, const ForeignExport *exported, size_t *size, Diag *diag);
 /* The inferred result of a device function, in the arena. */
 const Type *jit_result_type(const JitFunction *function, const Type *const *types, uint32_t count, Arena *arena,
                             Diag *diag);
@@ -167,5 +168,7 @@ const Type *jit_result_type(const JitFunction *function, const Type *const *type
 /* IR text -> "asm" of the target. memory_free() it; NULL with a diagnostic. */
 char *jit_compile_ir(const char *text, const Target *target, Diag *diag);
 const char *jit_llvm_version(void);
+/* This processor and what it can do, as LLVM knows it. Static text. */
+const char *jit_host_cpu(void);
 
 #endif

@@ -1,4 +1,4 @@
-"""python -m cujit: alone, what there is of devices and versions; `cache` and `compile` are commands of its own.
+"""python -m cujit: alone, what there is of devices and versions; `cache`, `compile` and `explain` are its commands.
 
 python -m cujit program.py [arguments] runs a program for numba.cuda as it is, with cujit in numba.cuda's place. What is
 behind `-m cujit` then is what Python takes: a program, `-m module`, `-c code`, `-i` for a prompt. The process becomes
@@ -35,7 +35,7 @@ def _command(name: str, arguments: list[str]) -> int:
         return cache.main(arguments)
     from cujit._command import compile
 
-    return compile.main(arguments)
+    return compile.main(arguments) if name == "compile" else compile.explain(arguments)
 
 
 def main() -> None:
@@ -44,7 +44,7 @@ def main() -> None:
 
         print_report()
         return
-    if sys.argv[1] in ("cache", "compile"):
+    if sys.argv[1] in ("cache", "compile", "explain"):
         sys.exit(_command(sys.argv[1], sys.argv[2:]))
     if sys.flags.ignore_environment or sys.flags.no_site:
         sys.exit("python -m cujit: Python's options -E, -I and -S leave no way into the program; without them, or call "

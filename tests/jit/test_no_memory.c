@@ -115,7 +115,8 @@ static bool inspect(void *snapshot, Diag *diag)
     JitFunction *function = jit_function_create(snapshot, &default_options, 7);
     if (!function)
         return diag_fail(diag, NULL, DIAG_NO_MEMORY, (size_t)0);
-    char *text = jit_inspect(function, &type, 1, &host, true, inspected, NULL, diag);
+    size_t size;
+    char *text = jit_inspect(function, &type, 1, &host, true, inspected, NULL, &size, diag);
     memory_free(text);
     jit_function_destroy(function);
     return text != NULL;

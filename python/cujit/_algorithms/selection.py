@@ -80,7 +80,7 @@ class _SelectionPlan(ScanPlan):
         shown = loops.vector(tiles + 1, np.dtype(np.int64), stream)
         clear(shown, stream)
         kernel = self._scan_kernel(("selection", False), problem, len(problem.sources))
-        launcher = quiet_launcher(kernel, tiles, kernels.WARPS * 32, stream)
+        launcher = quiet_launcher(kernel, tiles, kernels.THREADS, stream)
         launcher(problem.size, problem.sources, tuple(outs), count, shown)
 
     def _made_scan(self, way: Any, problem: Problem, count: int) -> Dispatcher[..., Any]:

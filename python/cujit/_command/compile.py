@@ -1,10 +1,12 @@
-"""`python -m cujit compile module:function`: the code of a function for a signature, in a file or printed."""
+"""`python -m cujit compile module:function`: the code of a function for a signature, in a file or printed; `explain`:
+the page of kernel.explain()."""
 from __future__ import annotations
 
 import argparse
 import importlib
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from cujit.errors import CujitError
@@ -47,12 +49,14 @@ def _code(function: Any, given: argparse.Namespace) -> str | bytes:
     options = function.targetoptions if isinstance(function, Dispatcher) else {}
     is_device = given.device or isinstance(function, Dispatcher) and function.is_device
     if given.target != "cpu":
+        if given.output in ("asm", "object"):
+            raise ValueError(f"a GPU has no {given.output}; it has ptx, cubin, llvm and ltoir")
         core = {name: options[name] for name in OF_CODE if name in options and name != "check"}
         code, _ = cuda.compile(function, given.signature, device=is_device, cc=_architecture(given.target),
                                abi="c" if is_device else "numba", output=given.output, **core)
         return code
-    if given.output not in ("llvm", "asm"):
-        raise ValueError(f"the CPU device has no {given.output}; it has llvm and asm")
+    if given.output not in ("llvm", "asm", "object"):
+        raise ValueError(f"the CPU device has no {given.output}; it has llvm, asm and object")
     kernel = function if isinstance(function, Dispatcher) else cuda.jit(function, device=is_device)
     types, _ = normalize(given.signature)
     with on(device_of_kind("cpu")._core):
@@ -66,13 +70,42 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("function", help="module:function or path.py:function")
     parser.add_argument("--signature", required=True, help='the types of its arguments: "void(float32[::1], int64)"')
     parser.add_argument("--target", default="sm_75", help="sm_75 (unless given), sm_90, ..., or cpu")
-    parser.add_argument("--output", default="ptx", choices=["ptx", "cubin", "llvm", "ltoir", "asm"],
-                        help="asm: machine code as text, of the CPU device")
+    parser.add_argument("--output", default="ptx", choices=["ptx", "cubin", "llvm", "ltoir", "asm", "object"],
+                        help="asm, object: machine code of the CPU device, as text and as an object file")
     parser.add_argument("--device", action="store_true", help="a function that kernels call, with C's convention")
+    return _run(parser, arguments, _code)
+
+
+def _page(function: Any, given: argparse.Namespace) -> str:
+    from cujit import cuda
+    from cujit.cuda.devices import device_of_kind, on
+    from cujit.cuda.dispatcher import Dispatcher
+
+    kernel = function if isinstance(function, Dispatcher) else cuda.jit(function)
+    if given.target is None:
+        return str(kernel.explain(given.signature))
+    if given.target != "cpu":
+        return str(kernel.explain(given.signature, cc=_architecture(given.target)))
+    with on(device_of_kind("cpu")._core):
+        return str(kernel.explain(given.signature))
+
+
+def explain(arguments: list[str]) -> int:
+    """Runs the command `explain`; its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m cujit explain",
+                                     description="An HTML page: a kernel's source beside the code made of each line.")
+    parser.add_argument("function", help="module:kernel or path.py:kernel")
+    parser.add_argument("--signature", required=True, help='the types of its arguments: "void(float32[::1], int64)"')
+    parser.add_argument("--target", help="sm_75, sm_90, ..., or cpu; the current device unless given")
+    return _run(parser, arguments, _page)
+
+
+def _run(parser: argparse.ArgumentParser, arguments: list[str],
+         make: Callable[[Any, argparse.Namespace], str | bytes]) -> int:
     parser.add_argument("-o", dest="file", help="where it goes; standard output unless given")
     given = parser.parse_args(arguments)
     try:
-        code = _code(_found(given.function), given)
+        code = make(_found(given.function), given)
     except (CujitError, ValueError, ImportError, AttributeError, NotImplementedError, TypeError) as error:
         parser.exit(1, f"{type(error).__name__}: {error}\n")
     content = code.encode() if isinstance(code, str) else code

@@ -28,6 +28,9 @@ def _versions() -> Iterator[_Row]:
     yield "Python", f"{platform.python_implementation()} {sys.version.split()[0]}, {sys.executable}"
     yield "system", f"{platform.platform()}, {platform.machine()}"
     yield "LLVM", _core.llvm_version()
+    _, processor, features = _core.host_cpu().split(" ", 2)
+    yield "processor", processor
+    yield "  features", " ".join(sorted(each[1:] for each in features.split(",") if each.startswith("+")))
     for name in _LIBRARIES:
         try:
             yield name, metadata.version(name)

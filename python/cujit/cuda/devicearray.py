@@ -88,6 +88,15 @@ class DeviceNDArray(ArrayViews, ArrayMethods, Arithmetic):
 
     # --- to the host -------------------------------------------------------------------------------------------------
 
+    def _repr_html_(self) -> str:
+        """What Jupyter shows: what the array is. Its elements stay where they are."""
+        import html
+
+        facts = {"shape": self.shape, "dtype": self.dtype, "strides": self.strides, "memory": f"{self.nbytes} bytes",
+                 "device": self.device.name}
+        rows = "".join(f"<tr><td>{name}</td><td>{html.escape(str(fact))}</td></tr>" for name, fact in facts.items())
+        return f"<code>device array</code><table>{rows}</table>"
+
     def copy_to_host(self, ary: NDArray[Any] | None = None, stream: StreamLike = 0) -> NDArray[Any]:
         """Copies the elements to the host.
 

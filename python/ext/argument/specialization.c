@@ -105,7 +105,9 @@ static bool warn_about_widenings(const ExtKernel *kernel, const Type *const *typ
     Diag diag;
     diag_clear(&diag);
     Target host = {.kind = TARGET_HOST};
-    char *text = jit_inspect(kernel->function, types, count, &host, !kernel->is_device, "widenings", NULL, &diag);
+    size_t size;
+    char *text =
+        jit_inspect(kernel->function, types, count, &host, !kernel->is_device, "widenings", NULL, &size, &diag);
     bool ok = warn_of_each_line("PerformanceWarning", text);
     memory_free(text);
     return ok;

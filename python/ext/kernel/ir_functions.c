@@ -52,6 +52,11 @@ static PyObject *function_llvm_version(PyObject *Py_UNUSED(module), PyObject *Py
     return PyUnicode_FromString(jit_llvm_version());
 }
 
+static PyObject *function_host_cpu(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    return PyUnicode_FromString(jit_host_cpu());
+}
+
 static PyObject *function_targets(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
     PyObject *tuple = PyTuple_New(target_gpu_count);
@@ -70,6 +75,7 @@ static PyMethodDef functions[] = {
     {"ir_compile", (PyCFunction)(void (*)(void))function_ir_compile, METH_VARARGS | METH_KEYWORDS,
      "IR text -> PTX, or assembly of the host where sm is None."},
     {"llvm_version", function_llvm_version, METH_NOARGS, NULL},
+    {"host_cpu", function_host_cpu, METH_NOARGS, "This processor and what it can do, as LLVM knows it."},
     {"targets", function_targets, METH_NOARGS, "The GPU architectures that code can be made for."},
     {0},
 };

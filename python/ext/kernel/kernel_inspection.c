@@ -174,6 +174,13 @@ PyObject *ext_take_text(char *text, const Diag *diag)
     return result;
 }
 
+static PyObject *take_bytes(char *bytes, size_t size)
+{
+    PyObject *result = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size);
+    memory_free(bytes);
+    return result;
+}
+
 static bool raise_unknown_stage(void *what)
 {
     Buf known = {0};
@@ -221,10 +228,12 @@ PyObject *ext_kernel_inspect(ExtKernel *self, PyObject *args, PyObject *kwargs)
         (!wants_target || ext_read_target(self->state, sm, &target))) {
         Diag diag = {.id = DIAG_NONE};
         char *text;
+        size_t size = 0;
         const ForeignExport how = {abi, is_inlined}, *exported = convention ? &how : NULL;
         Py_BEGIN_ALLOW_THREADS text =
-            jit_inspect(self->function, types, count, &target, !self->is_device, what, exported, &diag);
-        Py_END_ALLOW_THREADS result = ext_take_text(text, &diag);
+            jit_inspect(self->function, types, count, &target, !self->is_device, what, exported, &size, &diag);
+        Py_END_ALLOW_THREADS result =
+            text && strcmp(what, "object") == 0 ? take_bytes(text, size) : ext_take_text(text, &diag);
     }
     arena_destroy(arena);
     return result;

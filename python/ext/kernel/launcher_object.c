@@ -504,6 +504,21 @@ static PyObject *get_callbacks(ExtLauncher *self, void *Py_UNUSED(closure))
     return Py_NewRef(none);
 }
 
+static PyObject *launcher_repr(ExtLauncher *self)
+{
+    const uint32_t *grid = self->launch.grid, *block = self->launch.block;
+    const char *name = ext_kernel_name(self->kernel);
+    PyObject *text = PyUnicode_FromFormat("<launch of %s: grid (%u, %u, %u), block (%u, %u, %u)", name, grid[0],
+                                          grid[1], grid[2], block[0], block[1], block[2]);
+    if (text && self->launch.dynamic_shared)
+        PyUnicode_AppendAndDel(&text, PyUnicode_FromFormat(", %u bytes of shared memory", self->launch.dynamic_shared));
+    if (text && self->stream_object != Py_None)
+        PyUnicode_AppendAndDel(&text, PyUnicode_FromFormat(", %R", self->stream_object));
+    if (text)
+        PyUnicode_AppendAndDel(&text, PyUnicode_FromString(">"));
+    return text;
+}
+
 static PyGetSetDef launcher_getset[] = {
     {"griddim", (getter)get_grid, NULL, "Blocks along x, y and z.", NULL},
     {"blockdim", (getter)get_block, NULL, "Threads of a block along x, y and z.", NULL},
@@ -523,6 +538,7 @@ static PyMemberDef launcher_members[] = {
 static PyType_Slot launcher_slots[] = {
     {Py_tp_doc, "A kernel with its launch configuration; calling it launches."},
     {Py_tp_dealloc, launcher_dealloc},
+    {Py_tp_repr, launcher_repr},
     {Py_tp_traverse, launcher_traverse},
     {Py_tp_clear, launcher_clear},
     {Py_tp_call, PyVectorcall_Call},

@@ -348,6 +348,13 @@ static void event_dealloc(ExtEvent *self)
     Py_DECREF(class);
 }
 
+static PyObject *event_repr(ExtEvent *self)
+{
+    char text[300];
+    return PyUnicode_FromFormat("<%sevent of %s>", self->is_closed ? "closed " : "",
+                                ext_device_text(self->device, text, sizeof text));
+}
+
 /* The stream of an optional argument called "stream". New reference: Stream or None. */
 static PyObject *stream_argument(ExtEvent *self, PyObject *args, PyObject *kwargs)
 {
@@ -467,11 +474,9 @@ static PyMethodDef event_methods[] = {
 };
 
 static PyType_Slot event_slots[] = {
-    {Py_tp_doc, "A place in a stream."},
-    {Py_tp_new, event_new},
-    {Py_tp_dealloc, event_dealloc},
-    {Py_tp_methods, event_methods},
-    {0},
+    {Py_tp_doc, "A place in a stream."}, {Py_tp_new, event_new},
+    {Py_tp_dealloc, event_dealloc},      {Py_tp_repr, event_repr},
+    {Py_tp_methods, event_methods},      {0},
 };
 
 static PyType_Spec event_spec = {

@@ -58,6 +58,7 @@ def test_alone_it_reports(command, tmp_path, monkeypatch):
     monkeypatch.setenv("CUJIT_CPU_THREADS", "2")
     done = command()
     assert done.returncode == 0 and not done.stderr
+    assert re.search(r"^  processor +\S+\n    features +\S+ \S+", done.stdout, re.MULTILINE)
     assert [line for line in done.stdout.splitlines() if line and line[0] != " "] == [
         "Versions", "Devices", "Disk cache", "Variables that are set"]
     assert _core.llvm_version() in done.stdout and str(tmp_path / "cache") in done.stdout
@@ -127,6 +128,18 @@ def test_compile_for_the_cpu_device(command):
     done = command("compile", "kernels:scale", "--signature", "(float32[::1], float32)", "--target", "cpu", "--output",
                    "asm")
     assert done.returncode == 0 and "scale" in done.stdout and ".text" in done.stdout
+    done = command("compile", "kernels:scale", "--signature", "(float32[::1], float32)", "--target", "cpu", "--output",
+                   "object", text=False)
+    assert done.returncode == 0 and done.stdout.startswith(b"\x7fELF") and b"scale" in done.stdout
+
+
+def test_explain_writes_a_page(command, tmp_path):
+    arguments = ["explain", "kernels:scale", "--signature", "(float32[::1], float32)", "-o", "page.html"]
+    for target, text in ((["--target", "sm_90"], "st.global"), (["--target", "cpu"], "assembly")):
+        done = command(*arguments, *target)
+        assert done.returncode == 0 and not done.stdout, done.stderr
+        page = (tmp_path / "page.html").read_text(encoding="utf-8")
+        assert page.startswith("<!DOCTYPE html>") and text in page and "x[i] = x[i] / by" in page
 
 
 @pytest.mark.parametrize("arguments, text", [
@@ -135,7 +148,9 @@ def test_compile_for_the_cpu_device(command):
     (["kernels:nothing", "--signature", "()"], "nothing"),
     (["no_such_module:f", "--signature", "()"], "no_such_module"),
     (["kernels:scale", "--signature", "(float32[::1], float32)", "--target", "gfx90"], "is no target such as sm_90"),
-    (["kernels:scale", "--signature", "(float32[::1], float32)", "--target", "cpu"], "it has llvm and asm"),
+    (["kernels:scale", "--signature", "(float32[::1], float32)", "--target", "cpu"],
+     "it has llvm, asm and object"),
+    (["kernels:scale", "--signature", "(float32[::1], float32)", "--output", "object"], "a GPU has no object"),
     (["kernels:scale", "--signature", "(float32, float32)"], "kernels.py"),
 ])
 def test_wrong_requests_are_one_message(command, arguments, text):

@@ -7,7 +7,8 @@ from cujit._kernel_functions.algorithms.scan import AGGREGATE, ALL_LANES, PREFIX
 from cujit.types import int32, int64, uint32
 
 ROWS = 16  # elements of a thread, at most 32
-TILE = WARPS * ROWS * 32
+THREADS = WARPS * 32  # of a block
+TILE = THREADS * ROWS
 FIRST = 0x7FFFFFFF  # bits of a tile's number: that it is not negative is known by them
 
 

@@ -11,6 +11,7 @@ from cujit.cuda._dispatch import signature as signatures
 if TYPE_CHECKING:
     from cujit._annotations import ArgumentTypes, ComputeCapability, Shape, SignatureLike
     from cujit._core import Signature
+    from cujit.cuda._dispatch.explanation import Explanation
 
 # CUfunction_attribute, of cuda.h.
 _MAX_THREADS, _SHARED_BYTES, _CONST_BYTES, _LOCAL_BYTES, _REGISTERS = range(5)
@@ -328,6 +329,52 @@ class Inspection(_core.KernelBase):
         kernel kernel(x: f32[1 A])
         """
         return self._inspect("ir", signature, None)
+
+    def explain(self, signature: SignatureLike | None = None, cc: ComputeCapability | None = None) -> Explanation:
+        """A page with the source beside the typed IR, the LLVM IR, the PTX (or assembly) and, where ptxas and nvdisasm
+        are installed, the SASS made of it; the types of expressions, registers and memory, warnings. Lines that belong
+        together light up together.
+
+        Parameters
+        ----------
+        signature : str, Signature or tuple of types, optional
+            For these types; the ones that are compiled unless it is given.
+        cc : tuple of 2 int, optional
+            For GPUs of this compute capability, such as (9, 0), which need not be there; the current device unless it
+            is given.
+
+        Returns
+        -------
+        Explanation
+            Shows itself in Jupyter; `save(path)` writes one HTML file.
+
+        Raises
+        ------
+        ValueError
+            No signature is given, and not exactly one is compiled.
+
+        Examples
+        --------
+        >>> page = kernel.explain("void(float32[:])", cc=(9, 0))
+        >>> list(page.texts)[:4]
+        ['source', 'typed IR', 'LLVM IR', 'PTX']
+        """
+        from cujit.cuda._dispatch.explanation import explain
+
+        if signature is None and len(self.signatures) != 1:
+            raise ValueError(f"{self!r} is compiled for {len(self.signatures)} lists of types; name one: "
+                             'kernel.explain("void(float32[:])")')
+        types = self.signatures[0] if signature is None else signatures.normalize(signature)[0]
+        return explain(self, types, _sm(cc))
+
+    def _repr_html_(self) -> str:
+        """What Jupyter shows: the kernel, and what is compiled."""
+        import html
+
+        rows = [f"<tr><td><code>({html.escape(', '.join(map(str, types)))})</code></td></tr>"
+                for types in self.signatures]
+        table = f"<table><tr><th>compiled for</th></tr>{''.join(rows)}</table>" if rows else ""
+        return f"<code>{html.escape(repr(self))}</code>{table}"
 
     def inspect_types(self, file: Any = None) -> None:
         """Prints the source with the types of its values, for every signature compiled so far.

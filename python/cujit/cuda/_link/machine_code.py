@@ -12,14 +12,26 @@ from cujit.errors import UnsupportedError
 _FOLDERS = ("/usr/local/cuda",)
 
 
+def _folders():
+    homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), *_FOLDERS]
+    return [str(Path(home, "bin")) for home in homes if home]
+
+
+def _found(name):
+    return shutil.which(name) or shutil.which(name, path=os.pathsep.join(_folders()))
+
+
+def has_tools():
+    """Whether the toolkit's programs are there that disassemble() needs."""
+    return all(map(_found, ("ptxas", "nvdisasm")))
+
+
 def _tool(name):
     """The path of a toolkit's program: on PATH, else below CUDA_HOME, CUDA_PATH or /usr/local/cuda."""
-    homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), *_FOLDERS]
-    folders = [str(Path(home, "bin")) for home in homes if home]
-    found = shutil.which(name) or shutil.which(name, path=os.pathsep.join(folders))
+    found = _found(name)
     if found is None:
         raise RuntimeError(f"{name} of a CUDA toolkit is needed for machine code; it is neither on PATH nor in "
-                           f"{', '.join(folders)}")
+                           f"{', '.join(_folders())}")
     return found
 
 
@@ -30,8 +42,9 @@ def _run(*command):
     return done.stdout
 
 
-def disassemble(ptx, max_registers=None, links=()):
-    """SASS of a kernel for the architecture that its PTX names, and of the LinkItems that it is linked with.
+def disassemble(ptx, max_registers=None, links=(), lines=False):
+    """SASS of a kernel for the architecture that its PTX names, and of the LinkItems that it is linked with. lines:
+    with comments that name the lines of the source, which the PTX tells.
 
     UnsupportedError for text that is no PTX (the CPU device's); RuntimeError when the tools are missing or refuse.
     """
@@ -43,15 +56,15 @@ def disassemble(ptx, max_registers=None, links=()):
         if links:
             cubin.write_bytes(_linked(ptx, target[1], max_registers, links))
         else:
-            _assemble(ptx, target[1], max_registers, cubin)
-        return _run(_tool("nvdisasm"), str(cubin))
+            _assemble(ptx, target[1], max_registers, cubin, ["-lineinfo"] if lines else [])
+        return _run(_tool("nvdisasm"), *(["-g"] if lines else []), str(cubin))
 
 
-def _assemble(ptx, architecture, max_registers, cubin):
+def _assemble(ptx, architecture, max_registers, cubin, options=()):
     source = cubin.with_suffix(".ptx")
     source.write_text(ptx)
     limit = [f"--maxrregcount={max_registers}"] if max_registers else []
-    _run(_tool("ptxas"), f"-arch={architecture}", *limit, "-o", str(cubin), str(source))
+    _run(_tool("ptxas"), f"-arch={architecture}", *limit, *options, "-o", str(cubin), str(source))
 
 
 def _linked(ptx, architecture, max_registers, links):

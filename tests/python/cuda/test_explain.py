@@ -1,0 +1,104 @@
+"""kernel.explain(): lines of the source and what was made of them; the page in a browser. What objects print as."""
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from cujit import cuda
+
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+
+
+@cuda.jit(device=True)
+def half(value):
+    return value / 2
+
+
+@cuda.jit
+def scale(x, by):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] = half(x[i]) / by   # "<&>"
+
+
+SIGNATURE = "void(float32[::1], float64)"
+FIRST = half.py_func.__code__.co_firstlineno
+STORE = scale.py_func.__code__.co_firstlineno + 4
+
+
+def lines_of(page, text, number):
+    return [line.text for line in page.texts[text] if line.number == number and line.file == __file__]
+
+
+def test_lines_belong_together():
+    page = scale.explain(SIGNATURE, cc=(9, 0))
+    assert list(page.texts)[:4] == ["source", "typed IR", "LLVM IR", "PTX"] and "sm_90" in page.title
+    assert lines_of(page, "source", STORE) == ['        x[i] = half(x[i]) / by   # "<&>"']
+    assert any("store x[" in line for line in lines_of(page, "typed IR", STORE))
+    assert any("fdiv double" in line for line in lines_of(page, "LLVM IR", STORE))
+    assert any("st.global" in line for line in lines_of(page, "PTX", STORE))
+    of_half = FIRST + 2
+    assert lines_of(page, "source", of_half) == ["    return value / 2"]
+    assert any("fmul double" in line for line in lines_of(page, "LLVM IR", of_half))   # inlined
+    assert not any("!dbg" in line.text for line in page.texts["LLVM IR"])
+    assert not any(".loc" in line.text for line in page.texts["PTX"])
+    types = {scale_source()[value.first:value.last]: value.type for value in page.values[__file__, STORE]}
+    assert types["half(x[i]) / by"] == "float64" and types["x[i]"] == "float32"
+    assert any("computed in float64" in warning for warning in page.warnings)
+
+
+def scale_source():
+    return '        x[i] = half(x[i]) / by   # "<&>"'
+
+
+def test_the_current_device():
+    page = scale.explain(SIGNATURE)
+    assert page.facts["threads of a block, at most"] >= 1 and "device" in page.facts
+    is_gpu = cuda.get_current_device().kind == "cuda"
+    assert ("PTX" if is_gpu else "assembly") in page.texts
+    assert any("double" in line for line in lines_of(page, "LLVM IR", STORE))
+    fresh = cuda.jit(scale.py_func)
+    with pytest.raises(ValueError, match="compiled for 0 lists of types; name one"):
+        fresh.explain()
+    fresh[1, 4](cuda.to_device(np.ones(4, np.float32)), 2.0)
+    assert fresh.explain().title.startswith("scale(array(float32, 1d, ")
+
+
+def test_one_file(tmp_path):
+    page = scale.explain(SIGNATURE, cc=(7, 5))
+    page.save(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    assert text == str(page) and page._repr_html_() in text and "&lt;&amp;&gt;" in text
+    assert not re.search(r'(?:src|href)="', text)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
+def test_hovering_marks_what_was_made_of_a_line(tmp_path):
+    page = tmp_path / "page.html"
+    hover = f"""<script>document.querySelector('[data-text="source"] .line[data-place$=":{STORE}"]')
+        .dispatchEvent(new MouseEvent("mouseenter"));</script>"""
+    page.write_text(str(scale.explain(SIGNATURE, cc=(9, 0))).replace("</body>", hover + "</body>"))
+    done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/user",
+                           "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=120)
+    lit = re.findall(r'<div class="line lit"[^>]*>(.*?)</div>', done.stdout)
+    assert any("st.global" in line for line in lit) and any("store x[" in line for line in lit), done.stdout[-2000:]
+    assert not any("half(value)" in line or "setp" in line for line in lit)
+
+
+def test_what_objects_print_as():
+    stream = cuda.stream()
+    assert repr(scale[(2, 3), 32]) == "<launch of scale: grid (2, 3, 1), block (32, 1, 1)>"
+    shown = repr(scale[1, 32, stream, 64])
+    assert shown.startswith("<launch of scale: grid (1, 1, 1), block (32, 1, 1), 64 bytes of shared memory, <CUDA st")
+    event = cuda.event()
+    assert re.fullmatch(r"<event of (the CPU device|CPU device 0|GPU 0 .*)>", repr(event))
+    event.close()
+    assert repr(event).startswith("<closed event of ")
+    shown = cuda.to_device(np.zeros((2, 3), np.float32))._repr_html_()
+    assert "(2, 3)" in shown and "float32" in shown and "24 bytes" in shown
+    kernel = cuda.jit(scale.py_func)
+    assert kernel._repr_html_() == "<code>&lt;kernel " + __name__ + ".scale&gt;</code>"
+    kernel.compile("void(float32[:], float64)")
+    assert "(array(float32, 1d, A), float64)" in kernel._repr_html_()
