@@ -120,7 +120,7 @@ extern "C" __global__ void embedding(const float *table, const int *bags, float 
 
 class Table(Entry):
     name = "linear interpolation in a table"
-    gpu, small, tolerance = 1 << 25, 1 << 14, 1e-6
+    gpu, small, tolerance = 1 << 25, 1 << 14, 1e-4    # x * 1023 - k is one rounding or two, and 1023 has few bits left
     c = r"""
 extern "C" __global__ void table(const float *x, const float *values, float *out, int size, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
