@@ -49,6 +49,7 @@ def test_every_pass_has_a_sample():
     with pytest.raises(ValueError, match="is not one of") as refusal:
         cuda.jit(SAMPLES["saxpy"][0]).inspect("nothing", ())
     stages = set(str(refusal.value).split(" is not one of ")[1].split(", "))
-    others = {"bytecode", "cfg", "ssa", "ir", "types", "checks", "widenings", "warnings", "llvm", "asm", "nvvm"}
+    others = {"bytecode", "cfg", "ssa", "ir", "types", "checks", "widenings", "warnings", "llvm", "asm", "nvvm",
+              "object"}
     assert stages - others == set(PASS_SAMPLES)
     assert {p.stem for p in (FOLDER / "pass").glob("*.ir")} == set(PASS_SAMPLES)
