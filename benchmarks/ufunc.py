@@ -19,15 +19,15 @@ from cujit import cuda, guvectorize, vectorize
 LOG2 = int(sys.argv[1]) if len(sys.argv) > 1 else 27
 PICTURE = sys.argv[2] if len(sys.argv) > 2 else None
 SLOW = ("NumPy", "numba-cuda")   # called a few times only
-NUMPYS_PART = 32   # NumPy does so much less, and what it takes is multiplied
+NUMPYS_PART = 32   # NumPy does so much less, and so does numba-cuda of views; what it takes is multiplied
 
 
 # --- libraries -------------------------------------------------------------------------------------------------------
 
 class Own:
-    """cujit; numba-cuda has the same calls."""
+    """cujit; numba-cuda has the same calls. A part of all elements is computed, and another of views."""
 
-    name, part = "cujit", 1
+    name, part, part_of_views = "cujit", 1, 1
 
     def __init__(self, namespace=cuda, ufuncs=(vectorize, guvectorize), options=None):
         self.cuda, (self.vectorize, self.guvectorize) = namespace, ufuncs
@@ -86,7 +86,7 @@ class Own:
 
 
 class Numba(Own):
-    name = "numba-cuda"
+    name, part_of_views = "numba-cuda", NUMPYS_PART   # one row of them took more than a minute
 
     def __init__(self):
         prepare("numba-cuda")
@@ -100,7 +100,7 @@ class Numba(Own):
 class NumpyLike:
     """NumPy, and CuPy."""
 
-    name, part = "NumPy", NUMPYS_PART
+    name, part, part_of_views = "NumPy", NUMPYS_PART, NUMPYS_PART
 
     def __init__(self, module=np):
         self.xp = module
@@ -131,7 +131,7 @@ class NumpyLike:
 
 
 class Cupy(NumpyLike):
-    name, part = "CuPy", 1
+    name, part, part_of_views = "CuPy", 1, 1
 
     def __init__(self):
         super().__init__(importlib.import_module("cupy"))
@@ -148,7 +148,7 @@ class Cupy(NumpyLike):
 
 
 class Torch:
-    name, part = "torch", 1
+    name, part, part_of_views = "torch", 1, 1
 
     def __init__(self):
         self.torch = importlib.import_module("torch")
@@ -256,33 +256,34 @@ LAYOUTS = [
 
 
 def cases(n):
-    """(name, bytes moved, what makes a library's call for a part of the elements) of each row."""
+    """(name, bytes moved, whether of views, what makes a library's call for so many elements) of each row."""
     for name, operands, arrays, dtypes in LAYOUTS:
         for dtype in dtypes:
-            def call(library, operands=operands, dtype=dtype):
-                x, y, out = operands(library, dtype, n // library.part)
+            def call(library, n, operands=operands, dtype=dtype):
+                x, y, out = operands(library, dtype, n)
                 return library.call(library.add(dtype), x, y, out)
-            yield f"{name}, {dtype}", arrays * n * np.dtype(dtype).itemsize, call
+            yield f"{name}, {dtype}", arrays * n * np.dtype(dtype).itemsize, operands not in (flat, shifted), call
 
-    def dot(library):
-        x, y = (library.array((n // library.part // 128, 128), "float32") for _ in range(2))
+    def dot(library, n):
+        x, y = (library.array((n // 128, 128), "float32") for _ in range(2))
         return library.small(library.dot(), x, y, None)
 
-    def product(library):
-        x, y = (library.array((n // library.part // 64, 4, 4), "float32") for _ in range(2))
+    def product(library, n):
+        x, y = (library.array((n // 64, 4, 4), "float32") for _ in range(2))
         return library.small(library.product(), x, y, None)
 
-    yield "dot of rows of 128", 8 * n, dot
-    yield f"4x4 products, 2^{LOG2 - 6}", 3 * 16 * 4 * (n // 64), product
+    yield "dot of rows of 128", 8 * n, True, dot
+    yield f"4x4 products, 2^{LOG2 - 6}", 3 * 16 * 4 * (n // 64), True, product
 
 
-def milliseconds(library, make):
-    """Of all elements; None where the library cannot."""
+def milliseconds(library, make, n, are_views):
+    """Of all n elements; None where the library cannot."""
+    part = library.part_of_views if are_views else library.part
     try:
-        call = make(library)
+        call = make(library, n // part)
         measured = timing.brief_seconds if library.name in SLOW else functools.partial(
             timing.median_seconds, repeats=5, least=0.01)
-        return measured(call, library.finish) * library.part * 1e3
+        return measured(call, library.finish) * part * 1e3
     except Exception as error:
         print(f"({library.name}: {type(error).__name__}: {str(error).splitlines()[0][:100]})", file=sys.stderr)
         return None
@@ -295,8 +296,8 @@ def layouts(found, n):
     parts = []
 
     def rows():
-        for name, moved, make in cases(n):
-            times = [milliseconds(library, make) for library in found]
+        for name, moved, are_views, make in cases(n):
+            times = [milliseconds(library, make, n, are_views) for library in found]
             floor = moved / rate * 1e3
             parts.append((name, [None if t is None else floor / t for t in times[:-1]]))
             yield [name, floor, times[0], None if times[0] is None else f"{floor / times[0]:.2f}", *times[1:]]
