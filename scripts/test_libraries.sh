@@ -2,7 +2,7 @@
 # test_libraries.sh PYTHON [LIBRARY...]: public libraries' own tests, as they are on PyPI, with cujit in numba.cuda's
 # place (python -m cujit), on the CPU device unless CUJIT_DEVICE says otherwise. PYTHON has cujit; the libraries go into
 # an environment of their own beside it: FOLDER/library-tests, or $CUJIT_LIBRARY_TESTS. Without names: stumpy, sarracen,
-# and the project's own tests that want an installed numba.
+# and the project's own tests that want an installed numba or Dask.
 set -euo pipefail
 
 # For each: what to install, and what to hand to pytest in the folder of its source. NAME_repository: where the tests
@@ -38,9 +38,10 @@ export CUJIT_DEVICE=${CUJIT_DEVICE:-cpu}
 
 make_environment() {
     [ -x "$folder/bin/python" ] || "$python" -m venv "$folder"
-    local own
+    local own packages
     own=$("$python" -c 'import cujit, os; print(os.path.dirname(os.path.abspath(cujit.__file__)))')
-    ln -sfn "$own" "$("$folder/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/cujit"
+    packages=$("$folder/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
+    ln -sfn "$own" "$own"-*.dist-info "$packages/"
     install pytest pytest-timeout pytest-xdist
 }
 
@@ -74,7 +75,9 @@ for library; do
 done
 
 if [ "$has_own_tests" ]; then
-    echo "== own tests of what an installed numba changes"
-    "$folder/bin/python" -m pytest -q -n auto -p no:cacheprovider "$(dirname "$0")/../tests/python/_numba" \
-        "$(dirname "$0")/../tests/python/extending/test_numbas_names.py"
+    echo "== own tests that want an installed numba or Dask"
+    install "dask[array]" distributed cloudpickle
+    own=$(dirname "$0")/../tests
+    "$folder/bin/python" -m pytest -q -n auto -p no:cacheprovider "$own/python/_numba" \
+        "$own/python/extending/test_numbas_names.py" "$own/python/cuda/test_dask.py" "$own/python/cuda/test_distributed.py"
 fi

@@ -39,7 +39,7 @@ def protocol():
     pytest.importorskip("distributed")
     from distributed import protocol
 
-    import cujit.distributed  # noqa: F401
+    import cujit.dask  # noqa: F401
 
     return protocol
 
@@ -65,6 +65,6 @@ def test_a_cluster_of_processes(protocol):
     from distributed import Client, LocalCluster
 
     with (LocalCluster(processes=True, n_workers=1, threads_per_worker=1, dashboard_address=None,
-                       preload=["cujit.distributed"]) as cluster, Client(cluster) as client):
+                       preload=["cujit.dask"]) as cluster, Client(cluster) as client):
         array = client.submit(cuda.to_device, ARRAYS["F"]).result(timeout=100)
         same(array, ARRAYS["F"])

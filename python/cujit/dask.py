@@ -1,6 +1,6 @@
 """Device arrays in Dask's messages: importing this module tells `distributed` how they travel.
 
-On the client and on every worker (`dask worker --preload cujit.distributed`). Where the connection takes device memory
+On the client and on every worker (`dask worker --preload cujit.dask`). Where the connection takes device memory
 (UCX), that is what is sent, else a copy on the host. Without this module device arrays are pickled, by way of the host.
 """
 from __future__ import annotations

@@ -1,0 +1,99 @@
+"""Kernels and device arrays under Dask, with processes of the real distributed."""
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("dask.array")
+pytest.importorskip("distributed")
+
+# A program as users write them: the workers cannot import it, so its kernels travel by value.
+PROGRAM = '''
+import os
+import signal
+import sys
+import time
+
+import dask
+import dask.array as da
+import numpy as np
+from distributed import Client, LocalCluster
+from dask.sizeof import sizeof
+
+import cujit.dask
+from cujit import cuda, vectorize
+
+OFFSET = 3.0
+
+
+@cuda.jit
+def polynomial(x, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[i] * x[i] + OFFSET
+
+
+@vectorize(["float64(float64, float64)"])
+def weighted(x, weight):
+    return x * weight
+
+
+def on_block(block):
+    out = np.empty_like(block)
+    polynomial[-(-block.size // 64), 64](block, out)
+    return out
+
+
+class Total:
+    """An actor that keeps an array on its device."""
+
+    def __init__(self, n):
+        self.sums = cuda.to_device(np.zeros(n))
+
+    def add(self, x):
+        self.sums += x
+        return self.sums.copy_to_host()
+
+
+def killed_once(path, x):
+    if not os.path.exists(path):
+        open(path, "w").close()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return on_block(x)
+
+
+
+if __name__ == "__main__":
+    expected = np.arange(1000.0) ** 2 + OFFSET
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+                      preload=["cujit.dask"]) as cluster, Client(cluster) as client:
+        x = da.arange(1000.0, chunks=100)
+        np.testing.assert_array_equal(x.map_blocks(on_block, dtype=float).compute(), expected)
+        parts = [dask.delayed(on_block)(part) for part in np.split(np.arange(1000.0), 4)]
+        np.testing.assert_array_equal(np.concatenate(dask.compute(*parts)), expected)
+        np.testing.assert_array_equal(client.submit(weighted, np.arange(5.0), 2.0).result(), 2 * np.arange(5.0))
+
+        total = client.submit(Total, 4, actor=True).result()
+        total.add(np.ones(4)).result()
+        np.testing.assert_array_equal(total.add(np.arange(4.0)).result(), 1 + np.arange(4.0))
+
+        kept = client.submit(cuda.to_device, np.zeros(1000))
+        assert client.submit(sizeof, kept).result() == 8000
+        assert sizeof(kept.result()) == 8000
+        del kept
+
+        lost = client.submit(killed_once, sys.argv[1], np.arange(1000.0), retries=2)
+        np.testing.assert_array_equal(lost.result(timeout=60), expected)
+    print("done")
+'''
+
+
+def test_a_program_on_workers(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run([sys.executable, program, tmp_path / "killed"], capture_output=True, text=True, timeout=150,
+                          env=environment, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("done\n")
