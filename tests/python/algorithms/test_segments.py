@@ -70,6 +70,8 @@ def test_histogram_at_edges(limits):
                 edges = np.histogram_bin_edges(np.zeros(0), bins, limits)
             except ValueError:
                 continue   # NumPy has no such bins
+            if (edges[1:] == edges[:-1]).any():
+                continue   # NumPy 1 has them: which of several that are the same number counts is open
             x = np.concatenate([edges, np.nextafter(edges, np.inf), np.nextafter(edges, -np.inf), edges + np.spacing(
                 edges) * 3, (edges[1:] + edges[:-1]) / 2])
             expected = np.histogram(x, edges)[0]
