@@ -163,7 +163,7 @@ class GUFunc:
         wanted = [(*shape, *(axis if isinstance(axis, int) else lengths[axis] for axis in axes))
                   for axes in self._layout.outputs]
         whole = [_with_unit_axes(own, shape) for own, shape in zip(outputs, wanted, strict=True)]
-        targets = [Target(own, shape, _element(t).dtype, on_device, read, stream)
+        targets = [Target(own, shape, _element(t).dtype, on_device, read, stream, keeps=True)
                    for own, t, shape in zip(whole, types[self.nin:], wanted, strict=True)]
         results = [target.array if axes else _cells(target.array)
                    for target, axes in zip(targets, self._layout.outputs, strict=True)]

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from cujit import cuda, float64, guvectorize, int64, void
+from cujit._ufunc import operands
 from cujit._ufunc.gufunc import Layout
 from cujit.errors import OptionsWarning
 
@@ -115,6 +116,21 @@ def test_out_may_overlap_an_input():
     host = x.copy()
     running_sum(host[::-1], host)
     np.testing.assert_array_equal(host, np.cumsum(x[::-1]))
+
+
+@pytest.mark.parametrize("is_in_place", [True, False], ids=["memory of the device", "copied"])
+def test_what_is_not_written_stays(monkeypatch, is_in_place):
+    @guvectorize(["void(float64[:], float64[:])"], "(n)->(n)")
+    def every_other(x, out):
+        for i in range(0, x.shape[0], 2):
+            out[i] += x[i]
+
+    if not is_in_place:
+        monkeypatch.setattr(operands, "_can_borrow", lambda: False)   # as on a GPU
+    x, out = np.ones((2, 5)), np.arange(10.0).reshape(2, 5)
+    expected = out + [1, 0, 1, 0, 1]
+    every_other(x, out=out)
+    np.testing.assert_array_equal(out, expected)
 
 
 def test_outputs_on_host_and_device_together():
