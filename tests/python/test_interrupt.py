@@ -277,11 +277,15 @@ def test_ufuncs_and_traceback_dumps():
         x = cuda.to_device(np.zeros(1000))
         endless(cuda.to_device(np.ones(1000)))
         faulthandler.enable()
-        # CPython may crash where a thread begins or ends while another one dumps: not at multiples of 0.13 s
+        # CPython may crash where a thread begins or ends while another one dumps: not at multiples of 0.13 s, and the
+        # one that sends a signal lives on behind that
+        def dump_by_signal():
+            os.kill(os.getpid(), signal.SIGUSR1)
+            time.sleep(0.5)
         with open(os.devnull, "w") as sink:
             faulthandler.dump_traceback_later(0.13, repeat=True, file=sink)
             faulthandler.register(signal.SIGUSR1, file=sink)
-            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+            threading.Timer(0.2, dump_by_signal).start()
             say("now")
             try:
                 endless(x)
