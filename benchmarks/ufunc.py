@@ -1,14 +1,15 @@
 """Functions over whole arrays beside CuPy, torch, numba-cuda and NumPy, on the device in use: dtypes, layouts, small
 arrays, host arrays, calls.
 
-Usage: ufunc.py [LOG2_OF_ELEMENTS] [PICTURE.svg]. Prints Markdown tables; a library that is not installed, or that
-cannot do a row, has a dash. The floor is the time that the bytes which have to be moved take at the rate of a copy.
-With a name for it, and matplotlib, parts of that rate are drawn.
+Prints Markdown tables, each row as soon as it is measured; a library that is not installed, or that cannot do a row, or
+whose time is up, has a dash. The floor is the time that the bytes which have to be moved take at the rate of a copy.
 """
+import argparse
 import functools
 import importlib
 import math
 import sys
+import time
 
 import numpy as np
 import timing
@@ -16,10 +17,8 @@ from peers import prepare
 
 from cujit import cuda, guvectorize, vectorize
 
-LOG2 = int(sys.argv[1]) if len(sys.argv) > 1 else 27
-PICTURE = sys.argv[2] if len(sys.argv) > 2 else None
 SLOW = ("NumPy", "numba-cuda")   # called a few times only
-NUMPYS_PART = 32   # NumPy does so much less, and so does numba-cuda of views; what it takes is multiplied
+NUMPYS_PART = 32   # NumPy does so much less, and so does numba-cuda of matrices; what it takes is multiplied
 
 
 # --- libraries -------------------------------------------------------------------------------------------------------
@@ -86,7 +85,9 @@ class Own:
 
 
 class Numba(Own):
-    name, part_of_views = "numba-cuda", NUMPYS_PART   # one row of them took more than a minute
+    """It is given cujit's arrays by the CUDA array interface: to slice one of its own, it lists all in Python."""
+
+    name, part_of_views = "numba-cuda", NUMPYS_PART   # some matrices it copies to the host and back
 
     def __init__(self):
         prepare("numba-cuda")
@@ -95,6 +96,17 @@ class Numba(Own):
                          {"target": "cuda"})
         if not self.cuda.is_available():
             raise ImportError("numba-cuda without a GPU")
+
+    def array(self, shape, dtype, order="C"):
+        return cuda.device_array(shape, np.dtype(dtype), order=order)
+
+    def call(self, function, x, y, out):
+        if out.ndim > 1 and not out.flags["C_CONTIGUOUS"]:
+            raise NotImplementedError("the result would be that of a copy")
+        return super().call(function, *map(self.cuda.as_cuda_array, (x, y, out)))
+
+    def small(self, function, x, y, out):
+        return super().small(function, *map(self.cuda.as_cuda_array, (x, y)), out)
 
 
 class NumpyLike:
@@ -182,16 +194,40 @@ class Torch:
         return lambda a, b: (t.from_numpy(a).to("cuda") + t.from_numpy(b).to("cuda")).cpu().numpy()
 
 
-def libraries():
-    """Those that are here, cujit first."""
+def libraries(without):
+    """Those that are here, cujit first, NumPy last."""
     found = [Own()]
     on_gpu = cuda.get_current_device().kind == "cuda"
     for library in (Cupy, Torch, Numba) if on_gpu else ():
+        if library.name in without:
+            continue
         try:
             found.append(library())
         except Exception as error:  # a broken installation is one that is not there
             print(f"skipped: {library.name}: {type(error).__name__}: {error}".splitlines()[0])
     return [*found, NumpyLike()]
+
+
+class Budget:
+    """The seconds that each library but cujit may still take, rows that it has begun not counted."""
+
+    def __init__(self, seconds):
+        self.seconds, self.left = seconds, {}
+
+    def measured(self, library, measure):
+        """What measure() returns; None where it raises, which is told, or where the library's time is up."""
+        left = self.left.setdefault(library.name, math.inf if library.name == "cujit" else self.seconds)
+        if left <= 0:
+            return None
+        start = time.perf_counter()
+        try:
+            return measure()
+        except Exception as error:
+            print(f"({library.name}: {type(error).__name__}: {str(error).splitlines()[0][:100]})", file=sys.stderr,
+                  flush=True)
+            return None
+        finally:
+            self.left[library.name] = left - (time.perf_counter() - start)
 
 
 # --- the table -------------------------------------------------------------------------------------------------------
@@ -255,8 +291,14 @@ LAYOUTS = [
 ]
 
 
-def cases(n):
-    """(name, bytes moved, whether of views, what makes a library's call for so many elements) of each row."""
+def cases(n, only):
+    """(name, bytes moved, whether of views, what makes a library's call for so many elements) of each row with one of
+    the words in its name.
+    """
+    return (case for case in all_cases(n) if any(word in case[0] for word in only))
+
+
+def all_cases(n):
     for name, operands, arrays, dtypes in LAYOUTS:
         for dtype in dtypes:
             def call(library, n, operands=operands, dtype=dtype):
@@ -273,87 +315,73 @@ def cases(n):
         return library.small(library.product(), x, y, None)
 
     yield "dot of rows of 128", 8 * n, True, dot
-    yield f"4x4 products, 2^{LOG2 - 6}", 3 * 16 * 4 * (n // 64), True, product
+    yield f"4x4 products, 2^{int(math.log2(n)) - 6}", 3 * 16 * 4 * (n // 64), True, product
 
 
 def milliseconds(library, make, n, are_views):
-    """Of all n elements; None where the library cannot."""
+    """Of all n elements."""
     part = library.part_of_views if are_views else library.part
-    try:
-        call = make(library, n // part)
-        measured = timing.brief_seconds if library.name in SLOW else functools.partial(
-            timing.median_seconds, repeats=5, least=0.01)
-        return measured(call, library.finish) * part * 1e3
-    except Exception as error:
-        print(f"({library.name}: {type(error).__name__}: {str(error).splitlines()[0][:100]})", file=sys.stderr)
-        return None
+    call = make(library, n // part)
+    measured = timing.brief_seconds if library.name in SLOW else functools.partial(
+        timing.median_seconds, repeats=5, least=0.01)
+    return measured(call, library.finish) * part * 1e3
 
 
-def layouts(found, n):
+def layouts(found, n, only, budget):
     source, target = (cuda.device_array(n, np.float32) for _ in range(2))
     rate = 8 * n / timing.median_seconds(functools.partial(target.copy_to_device, source), cuda.synchronize, 5)
     del source, target
     parts = []
 
     def rows():
-        for name, moved, are_views, make in cases(n):
-            times = [milliseconds(library, make, n, are_views) for library in found]
+        for name, moved, are_views, make in cases(n, only):
+            times = [budget.measured(library, functools.partial(milliseconds, library, make, n, are_views))
+                     for library in found]
             floor = moved / rate * 1e3
             parts.append((name, [None if t is None else floor / t for t in times[:-1]]))
             yield [name, floor, times[0], None if times[0] is None else f"{floor / times[0]:.2f}", *times[1:]]
 
     header = ["", "floor", "cujit", "of the copy's rate", *(library.name for library in found[1:])]
-    timing.print_markdown(f"{cuda.get_current_device().name}, 2^{LOG2} elements, milliseconds; a copy moves "
-                          f"{rate / 1e9:.0f} GB/s; NumPy {NUMPYS_PART} times a part", header, rows())
+    timing.print_markdown(f"{cuda.get_current_device().name}, 2^{int(math.log2(n))} elements, milliseconds; a copy "
+                          f"moves {rate / 1e9:.0f} GB/s; NumPy {NUMPYS_PART} times a part", header, rows())
     return parts
 
 
-def hosts(found):
+def hosts(found, budget):
     timing.print_markdown("Arrays of the host, float32, microseconds", ["", *(each.name for each in found)],
-                          host_rows(found))
+                          host_rows(found, budget))
 
 
-def host_rows(found):
+def host_rows(found, budget):
+    def microseconds(library, x, y):
+        measured = timing.brief_seconds if x.size > 1 << 20 else functools.partial(
+            timing.median_seconds, repeats=5, least=0.01)
+        return measured(functools.partial(library.of_host("float32"), x, y), library.finish) * 1e6
+
     for size in (1000, 1 << 16, 1 << 20, 1 << 26):
         x, y = np.ones((2, size), np.float32)
-        row = [f"a + b of {size if size == 1000 else f'2^{int(math.log2(size))}'}"]
-        for library in found:
-            try:
-                add = library.of_host("float32")
-                measured = timing.brief_seconds if size > 1 << 20 else functools.partial(
-                    timing.median_seconds, repeats=5, least=0.01)
-                row.append(measured(functools.partial(add, x, y), library.finish) * 1e6)
-            except Exception as error:
-                print(f"({library.name}: {type(error).__name__}: {error})", file=sys.stderr)
-                row.append(None)
-        yield row
+        yield [f"a + b of {size if size == 1000 else f'2^{int(math.log2(size))}'}",
+               *(budget.measured(library, functools.partial(microseconds, library, x, y)) for library in found)]
 
 
-def calls(found):
+def calls(found, budget):
     timing.print_markdown("The host's time of a call, 1000 elements of the device, microseconds",
-                          ["", *(each.name for each in found)], call_rows(found))
+                          ["", *(each.name for each in found)], call_rows(found, budget))
 
 
-def call_rows(found):
+def call_rows(found, budget):
     """The host's time of a call on arrays of 1000 elements."""
+    def microseconds(library, giver):
+        x, y, out = (giver.array(1000, "float32") for _ in range(3))
+        return timing.median_call_us(library.call(library.add("float32"), x, y, out), library.finish, 200, 9)
+
     own = found[0]
-    for name, of in (("its own arrays", lambda library: library), *(
-            (f"{other.name}'s arrays", lambda library, other=other: other if library is own else None)
-            for other in found[1:-1] if other.name != "numba-cuda")):
-        row = [f"a + b on {name}"]
-        for library in found:
-            giver = of(library)
-            if giver is None:
-                row.append(None)
-                continue
-            x, y, out = (giver.array(1000, "float32") for _ in range(3))
-            try:
-                row.append(timing.median_call_us(library.call(library.add("float32"), x, y, out), library.finish, 200,
-                                                 9))
-            except Exception as error:
-                print(f"({library.name}: {type(error).__name__}: {error})", file=sys.stderr)
-                row.append(None)
-        yield row
+    yield ["a + b on its own arrays",
+           *(budget.measured(library, functools.partial(microseconds, library, library)) for library in found)]
+    for giver in found[1:-1]:
+        if giver.name != "numba-cuda":
+            yield [f"a + b on {giver.name}'s arrays", budget.measured(own, functools.partial(microseconds, own, giver)),
+                   *[None] * (len(found) - 1)]
 
 
 def draw(found, parts, path):
@@ -380,12 +408,21 @@ def draw(found, parts, path):
 
 
 def main():
-    found, n = libraries(), 1 << LOG2
-    parts = layouts(found, n)
-    calls(found)
-    hosts(found)
-    if PICTURE:
-        draw(found, parts, PICTURE)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("log2", type=int, nargs="?", default=27, help="of the number of elements (%(default)s)")
+    parser.add_argument("picture", nargs="?", help="draw parts of the copy's rate into this file (needs matplotlib)")
+    parser.add_argument("--only", default="", metavar="WORDS",
+                        help="rows of the first table that have one of these, by commas, in their names")
+    parser.add_argument("--without", default="", metavar="LIBRARIES", help="of CuPy, torch, numba-cuda, by commas")
+    parser.add_argument("--budget", type=float, default=60, metavar="SECONDS",
+                        help="for each library but cujit; then it has dashes (%(default)g)")
+    chosen = parser.parse_args()
+    found, budget = libraries(chosen.without.split(",")), Budget(chosen.budget)
+    parts = layouts(found, 1 << chosen.log2, chosen.only.split(","), budget)
+    calls(found, budget)
+    hosts(found, budget)
+    if chosen.picture:
+        draw(found, parts, chosen.picture)
 
 
 if __name__ == "__main__":
