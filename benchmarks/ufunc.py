@@ -18,15 +18,15 @@ from peers import prepare
 from cujit import cuda, guvectorize, vectorize
 
 SLOW = ("NumPy", "numba-cuda")   # called a few times only
-NUMPYS_PART = 32   # NumPy does so much less, and so does numba-cuda of matrices; what it takes is multiplied
+NUMPYS_PART = 32   # NumPy does so much less, and what it takes is multiplied
 
 
 # --- libraries -------------------------------------------------------------------------------------------------------
 
 class Own:
-    """cujit; numba-cuda has the same calls. A part of all elements is computed, and another of views."""
+    """cujit; numba-cuda has the same calls. A part of all elements is computed."""
 
-    name, part, part_of_views = "cujit", 1, 1
+    name, part = "cujit", 1
 
     def __init__(self, namespace=cuda, ufuncs=(vectorize, guvectorize), options=None):
         self.cuda, (self.vectorize, self.guvectorize) = namespace, ufuncs
@@ -87,7 +87,7 @@ class Own:
 class Numba(Own):
     """It is given cujit's arrays by the CUDA array interface: to slice one of its own, it lists all in Python."""
 
-    name, part_of_views = "numba-cuda", NUMPYS_PART   # some matrices it copies to the host and back
+    name = "numba-cuda"
 
     def __init__(self):
         prepare("numba-cuda")
@@ -112,7 +112,7 @@ class Numba(Own):
 class NumpyLike:
     """NumPy, and CuPy."""
 
-    name, part, part_of_views = "NumPy", NUMPYS_PART, NUMPYS_PART
+    name, part = "NumPy", NUMPYS_PART
 
     def __init__(self, module=np):
         self.xp = module
@@ -143,7 +143,7 @@ class NumpyLike:
 
 
 class Cupy(NumpyLike):
-    name, part, part_of_views = "CuPy", 1, 1
+    name, part = "CuPy", 1
 
     def __init__(self):
         super().__init__(importlib.import_module("cupy"))
@@ -160,7 +160,7 @@ class Cupy(NumpyLike):
 
 
 class Torch:
-    name, part, part_of_views = "torch", 1, 1
+    name, part = "torch", 1
 
     def __init__(self):
         self.torch = importlib.import_module("torch")
@@ -292,9 +292,7 @@ LAYOUTS = [
 
 
 def cases(n, only):
-    """(name, bytes moved, whether of views, what makes a library's call for so many elements) of each row with one of
-    the words in its name.
-    """
+    """(name, bytes moved, what makes a library's call for so many elements) of rows with one of the words in them."""
     return (case for case in all_cases(n) if any(word in case[0] for word in only))
 
 
@@ -304,7 +302,7 @@ def all_cases(n):
             def call(library, n, operands=operands, dtype=dtype):
                 x, y, out = operands(library, dtype, n)
                 return library.call(library.add(dtype), x, y, out)
-            yield f"{name}, {dtype}", arrays * n * np.dtype(dtype).itemsize, operands not in (flat, shifted), call
+            yield f"{name}, {dtype}", arrays * n * np.dtype(dtype).itemsize, call
 
     def dot(library, n):
         x, y = (library.array((n // 128, 128), "float32") for _ in range(2))
@@ -314,17 +312,16 @@ def all_cases(n):
         x, y = (library.array((n // 64, 4, 4), "float32") for _ in range(2))
         return library.small(library.product(), x, y, None)
 
-    yield "dot of rows of 128", 8 * n, True, dot
-    yield f"4x4 products, 2^{int(math.log2(n)) - 6}", 3 * 16 * 4 * (n // 64), True, product
+    yield "dot of rows of 128", 8 * n, dot
+    yield f"4x4 products, 2^{int(math.log2(n)) - 6}", 3 * 16 * 4 * (n // 64), product
 
 
-def milliseconds(library, make, n, are_views):
+def milliseconds(library, make, n):
     """Of all n elements."""
-    part = library.part_of_views if are_views else library.part
-    call = make(library, n // part)
+    call = make(library, n // library.part)
     measured = timing.brief_seconds if library.name in SLOW else functools.partial(
         timing.median_seconds, repeats=5, least=0.01)
-    return measured(call, library.finish) * part * 1e3
+    return measured(call, library.finish) * library.part * 1e3
 
 
 def layouts(found, n, only, budget):
@@ -334,8 +331,8 @@ def layouts(found, n, only, budget):
     parts = []
 
     def rows():
-        for name, moved, are_views, make in cases(n, only):
-            times = [budget.measured(library, functools.partial(milliseconds, library, make, n, are_views))
+        for name, moved, make in cases(n, only):
+            times = [budget.measured(library, functools.partial(milliseconds, library, make, n))
                      for library in found]
             floor = moved / rate * 1e3
             parts.append((name, [None if t is None else floor / t for t in times[:-1]]))

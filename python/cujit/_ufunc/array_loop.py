@@ -118,7 +118,7 @@ class Loop:
             if planned is not None:
                 plan, blocks, threads, arguments = planned
                 kernel = self._kernel((plan, axes, types), types, functools.partial(kind.source, plan=plan, axes=axes),
-                                      kind.names_for(plan))
+                                      kind.names_for(plan), plan.bounds)
                 return Prepared(kernel, blocks, threads, arguments, [x for x in flats if x is not None])
         return None
 
@@ -144,7 +144,7 @@ class Loop:
         if planned is not None:
             plan, blocks, shared, arguments = planned
             kernel = self._kernel((plan, types), types, lambda name: staged_call.source(name, plan),
-                                  staged_call.names_for(plan))
+                                  staged_call.names_for(plan), plan.bounds)
             quiet_launcher(kernel, blocks, plan.threads, stream, shared)(*arguments)
             return
         key = are_arrays, len(merged), types, core_axes
@@ -154,11 +154,12 @@ class Loop:
     def _launch(self, kernel, threads, arguments, stream):
         quiet_launcher(kernel, -(-threads // self.max_blocksize), self.max_blocksize, stream)(*arguments)
 
-    def _kernel(self, key, types, write_source, names=None):
+    def _kernel(self, key, types, write_source, names=None, bounds=None):
         kernel = self._kernels.get(key)
         if kernel is None:   # of threads that are here at the same time, all get the first one's
             name = self.function.__name__ if self.function.__name__.isidentifier() else "elementwise"
-            made = _compiled(self.function, name, write_source(name), types, self._results or (), names or {})
+            made = _compiled(self.function, name, write_source(name), types, self._results or (), names or {},
+                             bounds)
             kernel = self._kernels.setdefault(key, made)
         return kernel
 
@@ -167,14 +168,14 @@ def _in_place_of_arrays(operands, are_arrays, views):
     return [next(views) if is_array else x for x, is_array in zip(operands, are_arrays, strict=True)]
 
 
-def _compiled(function, name, source, types, results, names):
+def _compiled(function, name, source, types, results, names, bounds):
     from cujit import cuda
 
     namespace = {"cuda": cuda, "function": function, "uint64": uint64, "uint32": uint32, **names,
                  **{f"type{k}": t for k, t in enumerate(types)},
                  **{f"result{k}": t for k, t in enumerate(results)}}
     exec(compile(source, "<cujit elementwise loop>", "exec"), namespace)
-    return Dispatcher(namespace[name], **of_loops(function.options))
+    return Dispatcher(namespace[name], **of_loops(function.options), **({"launch_bounds": bounds} if bounds else {}))
 
 
 # --- kernels as source -----------------------------------------------------------------------------------------------

@@ -9,6 +9,8 @@ from cujit.cuda._array.array_views import view_of
 
 WIDE_BYTES = 16   # of one access of a thread
 FAR_BYTES = 32    # what memory is read in at least
+_SHARED_BYTES = 224 * 1024      # of a multiprocessor, for all its blocks
+_THREADS = 2048, 1024           # of a multiprocessor: all that there can be; with 64 registers
 SAME, UNIT, UP, DOWN = "same", "unit", "up", "down"   # a step along an axis: of 0 elements, of one, forwards, backwards
 
 
@@ -109,3 +111,10 @@ def row_indices(axes, row):
 def power_of_two_from(n):
     """The least power of two that is not less."""
     return 1 << max(n - 1, 0).bit_length()
+
+
+def launch_bounds(threads, shared):
+    """(threads, blocks of a multiprocessor) of kernels whose blocks have so many bytes of shared memory; None where
+    that leaves room for all threads. ptxas keeps to 32 registers else, and loads wait for one another."""
+    blocks = _SHARED_BYTES // max(shared, 1)
+    return None if blocks * threads >= _THREADS[0] else (threads, max(1, min(blocks, _THREADS[1] // threads)))

@@ -37,6 +37,7 @@ class Rows(NamedTuple):
     is_wide: bool  # whether a thread's columns are neighbours, and one access
     rows_first: bool   # whether rows are the grid's first axis
     results: tuple | None
+    bounds: tuple | None = None   # of the launch: none are wanted
 
 
 def planned(inputs, mask, outs, shape, results, threads):

@@ -22,6 +22,7 @@ class Serial(NamedTuple):
     mask: tuple | None
     outs: tuple
     results: tuple | None
+    bounds: tuple | None = None   # of the launch: none are wanted
 
 
 def planned(inputs, mask, outs, shape, results, threads):

@@ -3,14 +3,15 @@
 Where each thread reads an array of its own, neighbours access what is far apart. Here a block copies the arrays of its
 threads into shared memory, neighbours reading what lies beside; each thread then runs the function on its arrays there;
 and what it has written is copied back alike. Arrays in shared memory are an odd number of words apart, so that threads
-which read the same element of theirs use all banks.
+which read the same element of theirs use all banks. Short axes are constants of the kernel: loops over them are
+unrolled, and elements of inputs stay in registers.
 """
 import math
 from typing import NamedTuple
 
 import numpy as np
 
-from cujit._ufunc.flat import Flat, can_be_flat, names, place, power_of_two_from
+from cujit._ufunc.flat import Flat, can_be_flat, launch_bounds, names, place, power_of_two_from
 from cujit._ufunc.tile_loop import line_bytes
 from cujit.cuda._array.array_views import view_of
 from cujit.cuda.devicearray import DeviceNDArray
@@ -21,6 +22,7 @@ _LEAST_BYTES = 16                  # smaller arrays than this are read at once, 
 _LEAST_THREADS = 128               # of a block: those without an array of their own copy, too
 _AT_ONCE = 8                       # elements of each operand that a thread reads before it stores the first
 _ALIGNMENT = 16
+_LONGEST_KNOWN = 8                 # axes of arrays whose shape is known to the compiler, which unrolls loops over them
 
 
 class Staged(NamedTuple):
@@ -30,6 +32,7 @@ class Staged(NamedTuple):
     items: int        # of a block
     threads: int      # of a block
     axes: int         # in front of the functions' own
+    bounds: tuple | None   # of the launch (flat.launch_bounds())
 
 
 class Operand(NamedTuple):
@@ -42,6 +45,8 @@ class Operand(NamedTuple):
     group: int          # operands of one number have arrays of one length, and are copied together
     is_read: bool       # whether it is copied in
     is_written: bool    # and back
+    known: tuple = ()   # where the compiler knows them: lengths of its own axes, and the pitch
+    is_dense: bool = False   # whether it also knows that the arrays lie one behind the other
 
 
 def planned(operands, nin, core_axes, shape, keeps, threads, type_of):
@@ -65,6 +70,7 @@ def planned(operands, nin, core_axes, shape, keeps, threads, type_of):
     if items is None:
         return None
     lengths = sorted({math.prod(x.shape[lead:]) for x, own in zip(operands, staged, strict=True) if own})
+    known = all(n <= _LONGEST_KNOWN for x, own in zip(operands, staged, strict=True) if own for n in x.shape[lead:])
     described, arguments, offset = [], [np.uint64(count), *map(np.uint32, shape[1:])], 0
     for k, (x, own, core, pitch) in enumerate(zip(operands, staged, core_axes, pitches, strict=True)):
         if not own:
@@ -73,13 +79,17 @@ def planned(operands, nin, core_axes, shape, keeps, threads, type_of):
             continue
         length = math.prod(x.shape[lead:])
         flat = Flat(_without_core(x, lead))
+        is_dense = known and flat.steps == (length, 1)
         described.append(Operand(flat.kinds[:-1], type_of(x.dtype), core, min(32, power_of_two_from(length)),
-                                 lengths.index(length), k < nin or keeps[k - nin], k >= nin))
-        arguments += [*flat.arguments(), *map(np.uint32, x.shape[lead:]), np.uint64(pitch // x.dtype.itemsize),
-                      np.int64(offset)]
+                                 lengths.index(length), k < nin or keeps[k - nin], k >= nin,
+                                 (*x.shape[lead:], pitch // x.dtype.itemsize) if known else (), is_dense))
+        arguments += [flat.memory] if is_dense else flat.arguments()
+        if not known:
+            arguments += [*map(np.uint32, x.shape[lead:]), np.uint64(pitch // x.dtype.itemsize), np.int64(offset)]
         offset += -(-items * pitch // _ALIGNMENT) * _ALIGNMENT
-    plan = Staged(tuple(described), items, max(items, min(threads, _LEAST_THREADS)), lead)
-    return plan, -(-count // items), offset, arguments
+    threads = max(items, min(threads, _LEAST_THREADS))
+    plan = Staged(tuple(described), items, threads, lead, launch_bounds(threads, offset))
+    return plan, -(-count // items), 0 if known else offset, arguments
 
 
 def _wants_shared(array, lead, core):
@@ -114,8 +124,7 @@ def source(name, plan):
     for x, operand in _operands(plan):
         parameters += _parameters(x, operand)
         if operand is not None and operand.kinds:
-            body += [f"{x}_length = uint64({' * '.join(f'{x}_n{k}' for k in range(operand.core))})",
-                     f"{x}_items = cuda.shared.dynamic(uint64({plan.items}) * {x}_pitch, {x}_type, {x}_offset)"]
+            body += [f"{x}_length = uint64({' * '.join(_lengths(x, operand))})", *_shared_lines(plan, x, operand)]
     read = [(x, operand) for x, operand in _staged(plan) if operand.is_read]
     body += _copies(plan, read, _read)
     body += ["cuda.syncthreads()", "if thread < here:", *_indented(_call(plan))]
@@ -130,6 +139,14 @@ def names_for(plan):
     return {f"{x}_type": operand.element for x, operand in _staged(plan)}
 
 
+def _shared_lines(plan, x, operand):
+    """The operand's array in shared memory, and what is known of its step in global memory."""
+    if not operand.known:
+        return [f"{x}_items = cuda.shared.dynamic(uint64({plan.items}) * {x}_pitch, {x}_type, {x}_offset)"]
+    return [f"{x}_items = cuda.shared.array(({plan.items}, {operand.known[-1]}), {x}_type)",
+            *([f"{x}_step0 = {x}_length"] if operand.is_dense else [])]
+
+
 def _operands(plan):
     return [(f"x{k}", operand) for k, operand in enumerate(plan.operands)]
 
@@ -141,7 +158,13 @@ def _staged(plan):
 def _parameters(x, operand):
     if operand is None or not operand.kinds:
         return [x]
-    return [*names(x, operand.kinds), *(f"{x}_n{k}" for k in range(operand.core)), f"{x}_pitch", f"{x}_offset"]
+    own = [] if operand.known else [*_lengths(x, operand), f"{x}_pitch", f"{x}_offset"]
+    return [*([x] if operand.is_dense else names(x, operand.kinds)), *own]
+
+
+def _lengths(x, operand):
+    """Expressions for the lengths of the axes that the function gets."""
+    return [*map(str, operand.known[:-1])] if operand.known else [f"{x}_n{k}" for k in range(operand.core)]
 
 
 def _indented(lines):
@@ -176,27 +199,30 @@ def _copies_of_one_length(plan, operands, lines_at_once, line):
     for r, item in enumerate(items):
         own, indices = _indices(plan, f"(first + {item})", f"i{r}")
         body += [*own, *(f"{x}_base{r} = {place(x, operand.kinds, indices)}" for x, operand in operands)]
-    inner = [part(x, r, item) for part in line for r, item in enumerate(items) for x, _ in operands]
+    inner = [part(x, r, _in_shared(x, operand, item)) for part in line for r, item in enumerate(items)
+             for x, operand in operands]
     body += [f"for j in range(lane, {x}_length, uint64({first.lanes})):", *_indented(inner)]
     whole = [f"for k in range(0, {plan.items}, {lines_at_once * at_once}):", *_indented(body)]
     own, indices = _indices(plan, "(first + item)", "i")
     edge = [f"for item in range(line, here, uint64({lines_at_once})):", *_indented([
         *own, *(f"{x}_base0 = {place(x, operand.kinds, indices)}" for x, operand in operands),
         f"for j in range(lane, {x}_length, uint64({first.lanes})):",
-        *_indented([part(x, 0, "item") for part in line for x, _ in operands])])]
+        *_indented([part(x, 0, _in_shared(x, operand, "item")) for part in line for x, operand in operands])])]
     if plan.items < lines_at_once:   # more threads than arrays
         return [*lines, *edge]
     return [*lines, f"if here == uint64({plan.items}):", *_indented(whole), "else:", *_indented(edge)]
 
 
-def _in_shared(x, item):
-    return f"{x}_items[{item} * {x}_pitch + j]"
+def _in_shared(x, operand, item):
+    """Element j of an item."""
+    return f"{x}_items[{item}, j]" if operand.known else f"{x}_items[{item} * {x}_pitch + j]"
 
 
-_read = (lambda x, r, item: f"{x}_value{r} = {x}[{x}_base{r} + j]",
-         lambda x, r, item: f"{_in_shared(x, item)} = {x}_value{r}")
-_write = (lambda x, r, item: f"{x}_value{r} = {_in_shared(x, item)}",
-          lambda x, r, item: f"{x}[{x}_base{r} + j] = {x}_value{r}")
+# The two steps of a copy of an element: what is read of all operands and items, then what is stored.
+_read = (lambda x, r, shared: f"{x}_value{r} = {x}[{x}_base{r} + j]",
+         lambda x, r, shared: f"{shared} = {x}_value{r}")
+_write = (lambda x, r, shared: f"{x}_value{r} = {shared}",
+          lambda x, r, shared: f"{x}[{x}_base{r} + j] = {x}_value{r}")
 
 
 def _call(plan):
@@ -207,8 +233,9 @@ def _call(plan):
         if operand is None:
             arguments.append(f"type{k}({x})")
         elif operand.kinds:
-            items = f"{x}_items[thread * {x}_pitch:thread * {x}_pitch + {x}_length]"
-            shape = ", ".join(f"{x}_n{k}" for k in range(operand.core))
+            items = f"{x}_items[thread, :{x}_length]" if operand.known else (
+                f"{x}_items[thread * {x}_pitch:thread * {x}_pitch + {x}_length]")
+            shape = ", ".join(_lengths(x, operand))
             arguments.append(items if operand.core == 1 else f"{items}.reshape(({shape}))")
         else:
             item = f"{x}[{', '.join(indices)}]"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cujit import _core
-from cujit._ufunc.flat import FAR_BYTES, arguments_of, moved, names, place, result_lines
+from cujit._ufunc.flat import FAR_BYTES, arguments_of, launch_bounds, moved, names, place, result_lines
 
 _SIDES = 64, 32, 16          # of a square, in elements
 _SHARED_BYTES = 34 * 1024    # of a block at most: several are on a multiprocessor
@@ -29,6 +29,7 @@ class Tiles(NamedTuple):
     other: int
     side: int
     results: tuple | None
+    bounds: tuple | None   # of the launch (flat.launch_bounds())
 
 
 def planned(inputs, mask, outs, shape, results, threads):
@@ -41,8 +42,8 @@ def planned(inputs, mask, outs, shape, results, threads):
                if axis is not None}
     other = max(weights, key=weights.get)
     staged = [x.itemsize if axis == other else 0 for x, axis in zip(operands, far, strict=True)]
-    side = next((side for side in _SIDES if sum(side * line_bytes(side, size) for size in staged if size)
-                 <= _SHARED_BYTES), None)
+    shared, side = next(((needed, side) for side in _SIDES if (needed := sum(
+        side * line_bytes(side, size) for size in staged if size)) <= _SHARED_BYTES), (0, None))
     if side is None or shape[-1] < _LEAST_LENGTH or threads < _THREADS:
         return None
     tiles = [-(-shape[axis] // side) for axis in (len(shape) - 1, other)]
@@ -53,7 +54,7 @@ def planned(inputs, mask, outs, shape, results, threads):
                  tuple(out.kinds for out in outs),
                  tuple((_core.type_from_dtype(x.dtype), size) if size else None
                        for x, size in zip(operands, staged, strict=True)),
-                 other, side, results)
+                 other, side, results, launch_bounds(_THREADS, shared))
     arguments = [np.uint64(shape[-1]), np.uint64(shape[other]), *map(np.uint32, tiles), *map(np.uint32, rest[1:]),
                  *arguments_of((*inputs, mask, *outs))]
     return plan, math.prod(tiles) * math.prod(rest), _THREADS, arguments

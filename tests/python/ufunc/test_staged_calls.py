@@ -117,18 +117,43 @@ def test_arrays_that_do_not_fit_or_have_gaps_are_passed_as_they_are(rng, plans):
 
 # --- code ------------------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize(("make", "shape"), [(dot_of, (64, 128)), (product_of, (64, 4, 4))])
-def test_neighbours_read_neighbours(monkeypatch, make, shape):
+@pytest.fixture
+def launched(monkeypatch):
+    """(kernel, PTX, threads, bytes of dynamic shared memory) of what would have been launched."""
     seen = []
 
     def observed(kernel, blocks, threads, stream=0, sharedmem=0):
-        return lambda *arguments: seen.append((kernel, tuple(map(_core.type_of, arguments)), threads, sharedmem))
+        def launch(*arguments):
+            ptx = cuda.compile_ptx(kernel.py_func, tuple(map(_core.type_of, arguments)), cc=(9, 0), **kernel.options)[0]
+            seen.append((kernel, ptx, threads, sharedmem))
+        return launch
     monkeypatch.setattr(array_loop, "quiet_launcher", observed)
+    return seen
+
+
+@pytest.mark.parametrize(("make", "shape"), [(dot_of, (64, 128)), (product_of, (64, 4, 4))])
+def test_neighbours_read_neighbours(launched, make, shape):
     make("float32")(*[cuda.device_array(shape, np.float32)] * 2)
-    kernel, types, threads, shared = seen[0]
-    ptx = cuda.compile_ptx(kernel.py_func, types, cc=(9, 0))[0]
+    _, ptx, threads, shared = launched[0]
     assert not {"div.u64", "div.s64", "rem.u64", "rem.s64"} & set(ptx.split())
     assert "st.shared.b32" in ptx and "ld.shared.b32" in ptx and "\tld.b32" not in ptx
     before_the_barrier, behind = ptx[:ptx.index("bar.sync")], ptx[ptx.index("bar.sync"):]
     assert before_the_barrier.count("ld.global.b32") >= 16 and "ld.global" not in behind
     assert threads == 128 and shared <= 44 * 1024
+
+
+def test_short_axes_are_constants(launched):
+    """Each thread of a product of 4 x 4 reads each element of its operands once, none of its own results."""
+    product_of("float32")(*[cuda.device_array((256, 4, 4), np.float32)] * 2)
+    _, ptx, _, shared = launched[0]
+    reading, computing, writing = ptx.split("bar.sync")
+    assert shared == 0 and reading.count("st.shared.b32") < 64
+    assert (computing.count("ld.shared.b32"), computing.count("st.shared.b32")) == (32, 16)
+    assert computing.count("fma.rn.f32") == 48 and "setp.lt" not in computing
+
+
+def test_registers_for_as_many_blocks_as_shared_memory_leaves_room_for(launched):
+    dot_of("float32")(*[cuda.device_array((64, 128), np.float32)] * 2)
+    kernel, ptx, threads, shared = launched[0]
+    assert kernel.options["launch_bounds"] == (threads, 224 * 1024 // shared) == (128, 6)
+    assert ".minnctapersm 6" in ptx and ".maxntid 128" in ptx
