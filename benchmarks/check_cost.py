@@ -17,7 +17,7 @@ from timing import print_markdown, print_table
 from cujit import cuda
 
 WATCHING = ("race", "init", "barrier", "overflow")
-WORDS = {"cpu": ("bounds", "overflow", "barrier", "init", "race"), "cuda": ("bounds", "overflow=raise")}
+WORDS = ("bounds", "overflow", "barrier", "init", "race")
 
 
 def gather(x, places, out):
@@ -69,7 +69,7 @@ def main():
     parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
     device = cuda.get_current_device()
-    words = options.words or WORDS[device.kind]
+    words = options.words or WORDS
     cpu_cases.cuda = cuda
     rows = [[case.name, *(ratio(case, word, options.share) for word in words)]
             for cases in (cpu_cases.all_cases(), gathers()) for case in cases]

@@ -19,7 +19,7 @@ const char *const float_flag_words[FLOAT_FLAG_COUNT] = {
 };
 
 const char *const check_words[CHECK_COUNT] = {
-#define CHECK_ROW(id, word, gpu, all, doc) [CHECK_BIT_##id] = word,
+#define CHECK_ROW(id, word, all, doc) [CHECK_BIT_##id] = word,
 #include "core/check.def"
 #undef CHECK_ROW
 };
@@ -34,19 +34,13 @@ const CompileOptions default_options = {
 
 CheckSet checks_of(const CompileOptions *options, TargetKind kind)
 {
-    CheckSet of_device = kind == TARGET_HOST ? CHECKS_ALL : CHECKS_OF_GPUS, said = options->check & ~CHECKS_SCHEDULED;
+    CheckSet said = options->check & ~CHECKS_SCHEDULED;
     CheckSet order = kind == TARGET_HOST ? options->check & CHECKS_SCHEDULED : CHECKS_NONE;
     if (said & CHECKS_EVERY)
-        return (of_device & CHECKS_OF_TRUE) | order;
+        return CHECKS_OF_TRUE | order;
     if (said == CHECKS_DEFAULT)
         return (kind == TARGET_HOST || options->debug ? CHECK_BOUNDS : CHECKS_NONE) | order;
-    return (said & of_device) | order;
-}
-
-const char *missing_check(const CompileOptions *options, TargetKind kind)
-{
-    CheckSet missing = options->check & CHECKS_ALL & ~(kind == TARGET_HOST ? CHECKS_ALL : CHECKS_OF_GPUS);
-    return missing ? check_words[__builtin_ctz(missing)] : NULL;
+    return (said & CHECKS_ALL) | order;
 }
 
 const TargetInfo *target_gpu(int sm)

@@ -68,24 +68,19 @@ typedef struct LaunchBounds {
 /* What check mode looks for, a bit for each row of check.def. */
 typedef unsigned CheckSet;
 enum {
-#define CHECK_ROW(id, word, gpu, all, doc) CHECK_BIT_##id,
+#define CHECK_ROW(id, word, all, doc) CHECK_BIT_##id,
 #include "core/check.def"
 #undef CHECK_ROW
     CHECK_COUNT
 };
 enum {
     CHECKS_NONE = 0,
-#define CHECK_ROW(id, word, gpu, all, doc) CHECK_##id = 1 << CHECK_BIT_##id,
+#define CHECK_ROW(id, word, all, doc) CHECK_##id = 1 << CHECK_BIT_##id,
 #include "core/check.def"
 #undef CHECK_ROW
     CHECKS_ALL = (1 << CHECK_COUNT) - 1,
-    CHECKS_OF_GPUS = 0
-#define CHECK_ROW(id, word, gpu, all, doc) | gpu << CHECK_BIT_##id
-#include "core/check.def"
-#undef CHECK_ROW
-    ,
     CHECKS_OF_TRUE = 0
-#define CHECK_ROW(id, word, gpu, all, doc) | all << CHECK_BIT_##id
+#define CHECK_ROW(id, word, all, doc) | all << CHECK_BIT_##id
 #include "core/check.def"
 #undef CHECK_ROW
     ,
@@ -109,7 +104,5 @@ extern const CompileOptions default_options;
 
 /* What these options check on such a device. */
 CheckSet checks_of(const CompileOptions *options, TargetKind kind);
-/* The word of a check that was asked for and that such a device does not have; NULL: it has them all. */
-const char *missing_check(const CompileOptions *options, TargetKind kind);
 
 #endif

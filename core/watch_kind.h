@@ -33,7 +33,12 @@ enum {
     FAULT_NDIM = FAULT_EARLIER_THREAD + 3,
     FAULT_INDICES /* 8 at most */
 };
-typedef enum WatchFault { FAULT_RACE, FAULT_UNINITIALIZED } WatchFault;
+typedef enum WatchFault {
+    FAULT_RACE,
+    FAULT_UNINITIALIZED,
+    FAULT_HANG, /* GPU: threads of the block wait for ever */
+    FAULT_ABSENT, /* GPU: lanes that a mask names are not there, FAULT_VALUE has them */
+} WatchFault;
 enum {
     FAULT_HAS_VALUE = 1,
     FAULT_HAS_EARLIER_VALUE = 2,

@@ -64,6 +64,8 @@ static void describe(const JitFunction *function, const IrModule *module, JitSpe
     types[count] = &type_words;
     specialization->has_state = module->has_state;
     specialization->granule = module->granule;
+    specialization->has_meetings = module->has_meetings;
+    specialization->has_grid_meetings = module->has_grid_meetings;
     specialization->has_bits = module->has_bits;
     specialization->has_far_shared = module->has_far_shared;
     specialization->waits = (function->options.debug && reports) || module->first_watcher; /* or a variant of it does */
@@ -209,9 +211,6 @@ bool jit_load(KernelImage *image, JitSpecialization *specialization, Diag *diag)
 bool jit_compile(const JitFunction *function, const Target *target, JitSpecialization *specialization,
                  KernelImage *image, Diag *diag)
 {
-    const char *missing = missing_check(&function->options, target->kind);
-    if (missing)
-        return diag_fail(diag, NULL, DIAG_CHECK_DEVICE, missing);
     Arena *arena = arena_create();
     Buf warnings = {0};
     int64_t from = clock_nanoseconds();

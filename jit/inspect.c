@@ -135,9 +135,6 @@ static char *target_text(IrModule *module, const Target *target, const CompileOp
                                                   : LLVM_NO_TEXT;
     if (!ir_verify(module, diag))
         return NULL;
-    const char *missing = missing_check(options, target->kind);
-    if (missing)
-        return diag_fail(diag, NULL, DIAG_CHECK_DEVICE, missing), NULL;
     codegen_add_checks(module, target, options, &none, &plan);
     if (strcmp(what, "checks") == 0) {
         Buf text = {0};

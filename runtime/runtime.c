@@ -393,6 +393,8 @@ RtKernel *rt_kernel_load(RtDevice *device, const KernelImage *image, Diag *diag)
     return kernel;
 }
 
+const char *rt_kernel_name(const RtKernel *kernel) { return kernel->name; }
+
 void rt_kernel_unload(RtKernel *kernel)
 {
     if (kernel)

@@ -172,6 +172,7 @@ bool rt_event_elapsed(RtEvent *start, RtEvent *end, float *milliseconds, Diag *d
 /* --- kernels ----------------------------------------------------------------------------------------------------------- */
 /* Loads PTX on a GPU; on the CPU device, entries of code that is linked. */
 RtKernel *rt_kernel_load(RtDevice *device, const KernelImage *image, Diag *diag);
+const char *rt_kernel_name(const RtKernel *kernel);
 void rt_kernel_unload(RtKernel *kernel);
 /* A CUfunction_attribute by its number (registers, static shared bytes, max threads, local bytes, constant bytes). */
 bool rt_kernel_attribute(RtKernel *kernel, int attribute, int *value, Diag *diag);

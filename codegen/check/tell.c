@@ -282,13 +282,50 @@ static void tell_watch(Rewrite *rewrite, Telling *telling, IrValue *watch)
 
 /* --- threads that meet -------------------------------------------------------------------------------------------------- */
 
+typedef enum Meeting { MEETS_NOBODY, MEETS_BLOCK, MEETS_LANES } Meeting;
+
+/* With whom a thread meets there that may miss it. */
+static Meeting meeting_of(const IrValue *value)
+{
+    switch (intrinsic_info[value->intrinsic].family) {
+    case FAMILY_BLOCK_BARRIER:
+    case FAMILY_BLOCK_VOTE: return MEETS_BLOCK;
+    case FAMILY_WARP_BARRIER:
+    case FAMILY_SHUFFLE:
+    case FAMILY_VOTE:
+    case FAMILY_MATCH:
+    case FAMILY_WARP_REDUCTION: return MEETS_LANES;
+    default: return MEETS_NOBODY;
+    }
+}
+
 static IrValue *mask_of(Rewrite *rewrite, const IrValue *meeting)
 {
     IrValue *mask = meeting->operands[0];
     return rewrite_emit(rewrite, IR_CONVERT, TYPE_OF(INT64), 1, &mask);
 }
 
-static void tell_meeting(Rewrite *rewrite, const Telling *telling, IrValue *value)
+static bool is_library(const SourceFunction *function) { return function && function->is_library; }
+
+/* In front of it. */
+static void tell_waiting(Rewrite *rewrite, const Telling *telling, const IrValue *value)
+{
+    bool is_of_library = is_library(value->pos.function);
+    IrValue *operation = number(rewrite, (int64_t)value->intrinsic);
+    IrValue *line = number(rewrite, is_of_library ? 0 : value->pos.line);
+    int64_t flags =
+        (intrinsic_is_exchange(value->intrinsic) ? MEETING_IS_EXCHANGE : 0) | (is_of_library ? MEETING_IS_LIBRARY : 0);
+    switch (meeting_of(value)) {
+    case MEETS_NOBODY: return;
+    case MEETS_BLOCK: tell(rewrite, telling, WATCHER_MEET_BLOCK, (IrValue *[]){operation, line}); return;
+    case MEETS_LANES:
+        tell(rewrite, telling, WATCHER_MEET_LANES,
+             (IrValue *[]){mask_of(rewrite, value), operation, line, number(rewrite, flags)});
+        return;
+    }
+}
+
+static void tell_order(Rewrite *rewrite, const Telling *telling, IrValue *value)
 {
     IrValue *all = NULL;
     switch (intrinsic_info[value->intrinsic].family) {
@@ -336,12 +373,18 @@ static void tell_meeting(Rewrite *rewrite, const Telling *telling, IrValue *valu
     }
 }
 
+static void tell_meeting(Rewrite *rewrite, const Telling *telling, IrValue *value)
+{
+    if (rewrite->module->has_meetings)
+        tell_waiting(rewrite, telling, value);
+    if (rewrite->module->granule)
+        tell_order(rewrite, telling, value);
+}
+
 /* --- functions --------------------------------------------------------------------------------------------------------- */
 
-static bool is_library(const SourceFunction *function) { return function && function->is_library; }
-
 /* Than of arithmetic. */
-static bool tells_more(const IrModule *module) { return module->granule || module->has_bits; }
+static bool tells_more(const IrModule *module) { return module->granule || module->has_bits || module->has_meetings; }
 
 /* What is at fault in the library is told of at the user's call. */
 static void note_call(Rewrite *rewrite, const Telling *telling, const IrValue *call)
@@ -371,6 +414,12 @@ static void begin(Rewrite *rewrite, Telling *telling)
     tell(rewrite, telling, WATCHER_BEGIN, NULL);
 }
 
+static void tell_end(Rewrite *rewrite, const Telling *telling, const IrValue *value)
+{
+    IrValue *raises = number(rewrite, value->op == IR_RAISE);
+    tell(rewrite, telling, WATCHER_GONE, &raises);
+}
+
 static void tell_value(Rewrite *rewrite, IrValue *value, void *user)
 {
     Telling *telling = user;
@@ -380,7 +429,10 @@ static void tell_value(Rewrite *rewrite, IrValue *value, void *user)
         tell_note(rewrite, telling, value);
     else if (value->op == IR_WATCH)
         tell_watch(rewrite, telling, value);
-    else if (value->op == IR_INTRINSIC && rewrite->module->granule)
+    else if (rewrite->module->has_meetings &&
+             (value->op == IR_RAISE || (value->op == IR_RETURN && rewrite->function->is_kernel)))
+        tell_end(rewrite, telling, value);
+    else if (value->op == IR_INTRINSIC)
         tell_meeting(rewrite, telling, value);
     else if (value->op == IR_CALL && tells(value->callee)) {
         note_call(rewrite, telling, value);
@@ -415,6 +467,14 @@ static void note_watch(IrModule *module, const IrValue *value, OwnArrays *arrays
     }
 }
 
+static void note_intrinsic(IrModule *module, const IrValue *value)
+{
+    IntrinsicFamily family = intrinsic_info[value->intrinsic].family;
+    module->has_far_shared |= family == FAMILY_CLUSTER_MEMORY;
+    module->has_grid_meetings |= family == FAMILY_GRID_BARRIER || family == FAMILY_CLUSTER_BARRIER;
+    module->has_meetings |= looks_for(module, WATCHER_MEET_BLOCK) && meeting_of(value) != MEETS_NOBODY;
+}
+
 static void note_watches(IrModule *module, OwnArrays *arrays)
 {
     for (const IrFunc *function = module->first; function != module->first_watcher; function = function->next)
@@ -423,7 +483,7 @@ static void note_watches(IrModule *module, OwnArrays *arrays)
                 if (value->op == IR_WATCH)
                     note_watch(module, value, arrays);
                 else if (value->op == IR_INTRINSIC)
-                    module->has_far_shared |= intrinsic_info[value->intrinsic].family == FAMILY_CLUSTER_MEMORY;
+                    note_intrinsic(module, value);
 }
 
 /* --- the module -------------------------------------------------------------------------------------------------------- */
@@ -472,7 +532,7 @@ void check_tell(IrModule *module)
 {
     Telling telling = {.arrays = {OWN_WORDS, OWN_WORDS, OWN_WORDS}};
     note_watches(module, &telling.arrays);
-    module->has_state = module->has_notes || module->granule || module->has_bits;
+    module->has_state = module->has_notes || tells_more(module);
     for (IrFunc *function = module->first; module->has_state && function != module->first_watcher;
          function = function->next)
         if (tells(function))

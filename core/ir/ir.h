@@ -276,6 +276,8 @@ struct IrModule {
     IrFunc *watchers[WATCHER_COUNT]; /* behind all other functions, from the first one on that is not NULL */
     IrFunc *first_watcher; /* these and what they call; NULL: there are none */
     bool has_state; /* the kernel's last parameter is the state of watch_state.h */
+    bool has_meetings; /* of the state: threads that wait for others, and */
+    bool has_grid_meetings; /* whether other blocks may wait for them */
     bool has_bits; /* of the state: what is written, of memory that may not be */
     bool has_far_shared; /* threads reach the shared memory of another block */
     uint32_t granule; /* bytes of a cell of the shadow in which watchers look for races; 0: they do not */

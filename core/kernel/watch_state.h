@@ -40,6 +40,9 @@ enum {
     STATE_SHARED_WORDS, /* bits of the shared memory of a block, of so many blocks */
     STATE_SHARED_BLOCKS,
     STATE_SHARED_AT,
+    STATE_MEETINGS_AT, /* what is kept of the threads of each block, so many words */
+    STATE_MEETING_WORDS,
+    STATE_ENDS, /* 1: threads that have missed others end, and those that these miss; 0: other blocks wait for them */
     STATE_NOTES = 64 /* NOTE_WORDS for each exception of the module */
 };
 
@@ -58,6 +61,26 @@ enum {
     FRESH_IS_TOUCHED, /* by what the kernel does not tell of: all of it counts as written */
     FRESH_WORDS
 };
+/* Words of a block whose threads may miss each other. */
+enum {
+    MEETING_LOCK, /* 1: a thread has it */
+    MEETING_BLOCKED, /* threads that wait */
+    MEETING_GONE, /* that have ended */
+    MEETING_RAISED, /* those of them that an exception has ended */
+    MEETING_ARRIVED, /* threads that wait at a barrier of the block, */
+    MEETING_PLACE, /* what the first of them waits for, -1: not all of them wait for that */
+    MEETING_ROUND, /* how many such barriers they have left */
+    MEETING_IS_ABANDONED, /* threads that wait end: an exception has ended who they wait for */
+    MEETING_GONE_LANES, /* 32: a bit for each lane of a warp */
+    MEETING_RAISED_LANES = MEETING_GONE_LANES + 32,
+    MEETING_WAITS = MEETING_RAISED_LANES + 32, /* what each thread waits for; 0: nothing */
+};
+/* Bits of that: a mask, a line, MeetingFlags, and the intrinsic's number + 1. */
+enum { WAIT_LINE = 32, WAIT_LINE_BITS = 20, WAIT_IS_EXCHANGE = 52, WAIT_OPERATION = 53 };
+typedef enum MeetingFlags {
+    MEETING_IS_EXCHANGE = 1, /* all lanes of the mask have to be there */
+    MEETING_IS_LIBRARY = 2, /* but for those that the block does not have */
+} MeetingFlags;
 /* What a block keeps: the numbers of its last release and of its last look at those of others. And the most blocks that
  * there is room for in a cell. */
 enum { BLOCK_WORDS = 2, MOST_SHADOWED_BLOCKS = (1 << 19) - 1 };

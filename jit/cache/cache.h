@@ -24,6 +24,7 @@ struct JitSpecialization {
     bool has_notes; /* behind a launch the host is told of arithmetic that went wrong */
     bool has_state; /* GPU: a launch gives it the state of watch_state.h, as its last parameter */
     uint32_t granule; /* likewise, with a shadow in which races are looked for: bytes of its cells; 0: none */
+    bool has_meetings, has_grid_meetings; /* likewise, with what threads wait for */
     bool has_bits, has_far_shared; /* likewise, with bits of what is written (core/ir/ir.h) */
     bool checks_init; /* what it writes is told of */
     bool waits; /* a launch of it returns when the kernel is done */

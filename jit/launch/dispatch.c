@@ -236,7 +236,8 @@ static bool launch_this(const JitSpecialization *specialization, RtLaunch launch
                         Diag *diag)
 {
     if ((specialization->has_notes || specialization->has_state) && rt_graph_recorded())
-        return *ran = diag_fail(diag, NULL, DIAG_CAPTURE, "a kernel with check=\"overflow\", \"race\" or \"init\"",
+        return *ran = diag_fail(diag, NULL, DIAG_CAPTURE,
+                                "a kernel with check=\"overflow\", \"race\", \"init\" or \"barrier\"",
                                 "it tells at its return; overflow=raise raises later");
     if (!specialization->has_notes)
         return launch_telling(specialization, &launch, ran, diag);

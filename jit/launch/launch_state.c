@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "core/kernel/hang_text.h"
 
 /* --- making ------------------------------------------------------------------------------------------------------------ */
 
@@ -28,7 +29,7 @@ static bool write_words(const LaunchState *state, const int64_t *words, size_t p
 
 static bool write_shadow(const LaunchState *state, const ShadowPlan *plan, Diag *diag)
 {
-    return (!plan->ranges && !plan->fresh) ||
+    return !plan->is_made ||
            (write_words(state, plan->header, 0, STATE_NOTES, diag) &&
             write_words(state, plan->ranges, (size_t)plan->header[STATE_RANGES_AT],
                         (size_t)plan->range_count * RANGE_WORDS, diag) &&
@@ -46,7 +47,7 @@ static bool make_plan(const JitSpecialization *specialization, const RtLaunch *l
 {
     enum { SHARED_SIZE = 1 }; /* CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES */
     int shared;
-    return (!specialization->granule && !specialization->has_bits) ||
+    return (!specialization->granule && !specialization->has_bits && !specialization->has_meetings) ||
            (rt_kernel_attribute(specialization->kernel, SHARED_SIZE, &shared, diag) &&
             shadow_plan_make(specialization, launch, (uint64_t)shared + launch->dynamic_shared, plan->count, plan,
                              diag));
@@ -136,6 +137,45 @@ void launch_state_overflows(const JitSpecialization *specialization, const RtLau
     }
 }
 
+/* What the block's threads wait for, as the device has it. */
+static bool read_waits(const LaunchState *state, uint64_t block, uint32_t threads, HangWait *waits, Diag *diag)
+{
+    const int64_t *header = state->plan.header;
+    int64_t *words = memory_new(threads * sizeof *words, diag);
+    uint64_t place =
+        (uint64_t)header[STATE_MEETINGS_AT] + block * (uint64_t)header[STATE_MEETING_WORDS] + MEETING_WAITS;
+    bool ok = words && rt_copy_to_host(state->device, words, state->pointer + place * sizeof *words,
+                                       threads * sizeof *words, NULL, diag);
+    for (uint32_t i = 0; ok && i < threads; i++)
+        waits[i] = (HangWait){.operation = (int32_t)(words[i] >> WAIT_OPERATION) - 1,
+                              .line = (int32_t)(words[i] >> WAIT_LINE & ((1 << WAIT_LINE_BITS) - 1)),
+                              .mask = (uint32_t)words[i]};
+    memory_free(words);
+    return ok;
+}
+
+static bool fail_waiting(const JitSpecialization *specialization, const RtLaunch *launch, const LaunchState *state,
+                         Diag *diag)
+{
+    char text[1024];
+    int32_t index[3];
+    const int64_t *words = state->words;
+    uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
+    HangWait *waits = memory_new(threads * sizeof *waits, diag);
+    write_index(index, (uint64_t)words[STATE_BLOCK], launch->grid);
+    HangBlock block = {rt_kernel_name(specialization->kernel), index, waits, 0, threads};
+    if (waits && read_waits(state, (uint64_t)words[STATE_BLOCK], threads, waits, diag)) {
+        if (words[STATE_SLOTS + FAULT_KIND] == FAULT_ABSENT)
+            hang_text_absent(text, sizeof text, &block, (uint32_t)words[STATE_THREAD], &waits[words[STATE_THREAD]],
+                             (uint32_t)words[STATE_SLOTS + FAULT_VALUE]);
+        else
+            hang_text(text, sizeof text, &block, true);
+        diag_fail(diag, NULL, DIAG_BARRIER_DIVERGED, text);
+    }
+    memory_free(waits);
+    return false;
+}
+
 bool launch_state_fault(const JitSpecialization *specialization, const RtLaunch *launch, const LaunchState *state,
                         Diag *diag)
 {
@@ -144,6 +184,8 @@ bool launch_state_fault(const JitSpecialization *specialization, const RtLaunch 
     if (!words[STATE_FAULT])
         return true;
     diag_clear(diag);
+    if (words[STATE_SLOTS + FAULT_KIND] >= FAULT_HANG)
+        return fail_waiting(specialization, launch, state, diag);
     diag_fail(diag, NULL, DIAG_KERNEL_EXCEPTION, "a thread of a kernel raised an exception");
     *raised = (ExceptionRecord){.code = (uint32_t)words[STATE_SITE], .tag = specialization->tag};
     write_index(raised->thread_index, (uint64_t)words[STATE_THREAD], launch->block);

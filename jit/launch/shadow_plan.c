@@ -216,6 +216,17 @@ void shadow_plan_add_written(const ShadowPlan *plan)
     }
 }
 
+/* --- threads that wait ---------------------------------------------------------------------------------------------------- */
+
+static void lay_out_meetings(ShadowPlan *plan, const RtLaunch *launch, bool ends)
+{
+    uint64_t words = MEETING_WAITS + (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    plan->header[STATE_MEETINGS_AT] = (int64_t)plan->count;
+    plan->header[STATE_MEETING_WORDS] = (int64_t)words;
+    plan->header[STATE_ENDS] = ends;
+    plan->count += block_count(launch) * words;
+}
+
 /* --- all of it ------------------------------------------------------------------------------------------------------------ */
 
 /* An error, where not all of it can be looked after. */
@@ -235,13 +246,15 @@ bool shadow_plan_make(const JitSpecialization *specialization, const RtLaunch *l
                       ShadowPlan *plan, Diag *diag)
 {
     Span *spans = memory_new((specialization->abi->field_count + 1) * sizeof *spans, diag);
-    *plan = (ShadowPlan){.count = used};
+    *plan = (ShadowPlan){.count = used, .is_made = true};
     if (!spans)
         return false;
     uint32_t count = collect(specialization, launch, spans);
     bool ok = !specialization->has_bits || lay_out_bits(plan, spans, count, diag);
     if (specialization->has_bits)
         lay_out_shared_bits(plan, block_count(launch), specialization->has_far_shared ? 0 : shared);
+    if (specialization->has_meetings)
+        lay_out_meetings(plan, launch, !specialization->has_grid_meetings);
     plan->range_count = specialization->granule ? keep_written(spans, count) : 0;
     ok = ok && lay_out(plan, spans, specialization->granule, block_count(launch), shared, diag) &&
          has_room(specialization, plan, block_count(launch), diag);

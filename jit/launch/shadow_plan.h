@@ -13,6 +13,7 @@ typedef struct ShadowPlan {
     size_t fresh_words;
     uint32_t fresh_count;
     size_t count; /* words of the whole state */
+    bool is_made;
 } ShadowPlan;
 
 /* Cells for the arrays among the arguments that the kernel may write, each once, and for the shared memory of as many

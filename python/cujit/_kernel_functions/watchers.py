@@ -446,3 +446,263 @@ def watch_touch(state, own, address, size):
         cuda.atomic.exch(state, place + _IS_TOUCHED, 1)
     elif size > 0:
         _has_unwritten(state, own, address, size, int64(1))
+
+
+# --- threads that miss others -----------------------------------------------------------------------------------------
+# Threads wait for each other here, in front of the GPU's own barriers and exchanges, which tell nobody: each change is
+# made under the block's lock, by the thread that comes or ends, or by one for all lanes that do so together; it lets go
+# who waits for that. Where all threads of the block wait or have ended, they wait for ever. Who was let go meets the
+# others of its warp, for the waiting has parted them, and a block's barrier of GPUs counts whole warps.
+
+# Words of the state, and of a block.
+_MEETINGS_AT, _MEETING_WORDS, _ENDS = 45, 46, 47
+_LOCK, _BLOCKED, _GONE, _RAISED, _ARRIVED, _PLACE, _ROUND, _IS_ABANDONED = 0, 1, 2, 3, 4, 5, 6, 7
+_GONE_LANES, _RAISED_LANES, _WAITS = 8, 40, 72
+_WAIT_LINE, _WAIT_IS_EXCHANGE, _WAIT_OPERATION = 32, 52, 53
+_LINE, _ALL_LANES = 0xFFFFF, 0xFFFFFFFF
+_IS_EXCHANGE, _IS_LIBRARY = 1, 2
+_IS_HANG, _IS_ABSENT = 2, 3
+
+
+def _end_thread():
+    """No kernel of the CPU device does."""
+    return int64(0)
+
+
+_end_thread.__assembly__ = ("{ mov.u64 $0, 0; exit; }", False, False)
+
+
+def _threads():
+    return int64(cuda.blockDim.x * cuda.blockDim.y * cuda.blockDim.z)
+
+
+def _meetings_of(state, own):
+    return state[_MEETINGS_AT] + own[_BLOCK] * state[_MEETING_WORDS]
+
+
+def _lock(state, at):
+    while cuda.atomic.cas(state, at + _LOCK, 0, 1) != 0:
+        cuda.nanosleep(uint32(64))
+    cuda.threadfence()
+
+
+def _unlock(state, at):
+    cuda.threadfence()
+    cuda.atomic.exch(state, at + _LOCK, 0)
+
+
+def _add(state, place, number):
+    sum = cuda.ldcg(state, place) + number
+    cuda.stcg(state, place, sum)
+    return sum
+
+
+def _give_up(state):
+    """The launch has failed. Where other blocks wait for this one, it has to go on."""
+    if state[_ENDS]:
+        _end_thread()
+
+
+def _tell_missing(state, own, what, thread, lanes):
+    if cuda.atomic.cas(state, _FAULT, 0, 1) == 0:
+        own[_NDIM] = 0
+        _begin_fault(state, own, what, int64(0), int64(0))
+        state[_FAULT_THREAD] = thread
+        state[_SLOTS + _SLOT_VALUE] = lanes
+
+
+def _look_for_hang(state, own, at):
+    blocked = cuda.ldcg(state, at + _BLOCKED)
+    if blocked > 0 and blocked + cuda.ldcg(state, at + _GONE) == _threads():
+        if cuda.ldcg(state, at + _RAISED):
+            cuda.stcg(state, at + _IS_ABANDONED, 1)
+        else:
+            _tell_missing(state, own, _IS_HANG, own[_THREAD], int64(0))
+
+
+def _is_over(state, at):
+    """Whether nobody waits any more, and is let go."""
+    return cuda.ldcg(state, _FAULT) != 0 or cuda.ldcg(state, at + _IS_ABANDONED) != 0
+
+
+def _wait_of(own, mask, operation, line, flags):
+    shown = line if line else own[_CALL_LINE]
+    return ((operation + 1 << _WAIT_OPERATION) + ((flags & _IS_EXCHANGE) << _WAIT_IS_EXCHANGE)
+            + ((shown & _LINE) << _WAIT_LINE) + mask)
+
+
+def _open_barrier(state, at, waiting):
+    """If all threads have come to the same barrier, `waiting` of which wait already."""
+    come = cuda.ldcg(state, at + _ARRIVED) + cuda.ldcg(state, at + _RAISED)
+    if come < _threads() or cuda.ldcg(state, at + _PLACE) < 0 or _is_over(state, at):
+        return False
+    cuda.stcg(state, at + _ARRIVED, 0)
+    _add(state, at + _BLOCKED, -waiting)
+    _add(state, at + _ROUND, 1)
+    return True
+
+
+def _waits_in_vain(state, at, place, number):
+    """Waits until the word has another number. A thread that has been let go has, whatever has come since, or its warp
+    would wait for it."""
+    while cuda.ldcg(state, place) == number:
+        if _is_over(state, at):
+            _lock(state, at)
+            is_over = cuda.ldcg(state, place) == number
+            _unlock(state, at)
+            return is_over
+        cuda.nanosleep(uint32(64))
+    return False
+
+
+def _lanes_here(own):
+    """Of the warp: those that the block has."""
+    left = _threads() - (own[_THREAD] & ~31)
+    return (int64(1) << left) - 1 if left < 32 else int64(_ALL_LANES)
+
+
+def _meet_warp(state, own, at, mask):
+    lanes = mask & _lanes_here(own) & ~cuda.ldcg(state, at + _GONE_LANES + (own[_THREAD] >> 5))
+    cuda.threadfence()
+    cuda.syncwarp(uint32(lanes))
+
+
+def _lanes_alike(word):
+    """Those that are here together with the same word."""
+    return int64(uint32(cuda.match_any_sync(cuda.activemask(), word)))
+
+
+def _arrive(state, own, at, here, count):
+    """As so many threads. The round of the barrier that they wait for; -1: it is open."""
+    _lock(state, at)
+    round = cuda.ldcg(state, at + _ROUND)
+    arrived = _add(state, at + _ARRIVED, count)
+    if arrived == count:
+        cuda.stcg(state, at + _PLACE, here)
+    elif cuda.ldcg(state, at + _PLACE) != here:
+        cuda.stcg(state, at + _PLACE, -1)
+    if _open_barrier(state, at, arrived - count):
+        round = int64(-1)
+    else:
+        _add(state, at + _BLOCKED, count)
+        _look_for_hang(state, own, at)
+    _unlock(state, at)
+    return round
+
+
+def watch_meet_block(state, own, operation, line):
+    at, here = _meetings_of(state, own), _wait_of(own, int64(0), operation, line, int64(0))
+    if _is_over(state, at):
+        _give_up(state)
+        return
+    place, round = at + _WAITS + own[_THREAD], int64(0)
+    cuda.stcg(state, place, here)
+    cuda.threadfence()
+    alike = _lanes_alike(here)
+    first = int32(cuda.ffs(alike)) - 1
+    if own[_THREAD] & 31 == first:
+        round = _arrive(state, own, at, here, int64(cuda.popc(alike)))
+    round = cuda.shfl_sync(uint32(alike), round, first)
+    if round >= 0 and _waits_in_vain(state, at, at + _ROUND, round):
+        _give_up(state)
+        return
+    cuda.stcg(state, place, 0)
+    _meet_warp(state, own, at, int64(_ALL_LANES))
+
+
+def _let_lanes_go(state, own, at, lane, here):
+    """If all lanes that this one waits for wait for the same. What waits is no more then; their number."""
+    if _is_over(state, at):
+        return int64(0)
+    warp = at + _WAITS + (own[_THREAD] & ~31)
+    mine = cuda.ldcg(state, warp + lane)
+    gone = cuda.ldcg(state, at + _GONE_LANES + (own[_THREAD] >> 5))
+    lanes = (mine & _ALL_LANES | int64(1) << lane) & here & ~gone
+    for other in range(32):
+        if lanes >> other & 1:
+            same = cuda.ldcg(state, warp + other) ^ mine
+            if same & ~(_LINE << _WAIT_LINE) != 0:
+                return int64(0)
+    count = int64(0)
+    for other in range(32):
+        if lanes >> other & 1:
+            cuda.stcg(state, warp + other, 0)
+            count += 1
+    return count
+
+
+def _absent_lanes(state, own, at, mask, here):
+    """Those of the mask that have returned, or that the block does not have."""
+    warp = own[_THREAD] >> 5
+    gone = cuda.ldcg(state, at + _GONE_LANES + warp) & ~cuda.ldcg(state, at + _RAISED_LANES + warp)
+    return mask & (gone | ~here) & _ALL_LANES
+
+
+def watch_meet_lanes(state, own, mask, operation, line, flags):
+    """A mask may lack the lane itself: syncwarp lets it pass, others wait for ever."""
+    at, here, lane = _meetings_of(state, own), _lanes_here(own), own[_THREAD] & 31
+    if flags & _IS_LIBRARY:
+        mask &= here
+    if not flags & _IS_EXCHANGE and not mask >> lane & 1:
+        return
+    if _is_over(state, at):
+        _give_up(state)
+        return
+    place, word = at + _WAITS + own[_THREAD], _wait_of(own, mask, operation, line, flags)
+    alike = _lanes_alike(word & ~(_LINE << _WAIT_LINE))
+    if mask >> lane & 1 and mask & ~alike == 0:
+        return
+    _lock(state, at)
+    cuda.stcg(state, place, word)
+    absent = _absent_lanes(state, own, at, mask, here) if flags & _IS_EXCHANGE else int64(0)
+    count = int64(0)
+    if absent:
+        _tell_missing(state, own, _IS_ABSENT, own[_THREAD], absent)
+    else:
+        count = _let_lanes_go(state, own, at, lane, here)
+    if count:
+        _add(state, at + _BLOCKED, 1 - count)
+    else:
+        _add(state, at + _BLOCKED, 1)
+        if not absent:
+            _look_for_hang(state, own, at)
+    _unlock(state, at)
+    if _waits_in_vain(state, at, place, word):
+        _give_up(state)
+    elif mask >> lane & 1:
+        _meet_warp(state, own, at, mask)
+
+
+def _leave_warp(state, own, at, raises):
+    """Lanes that wait for this one wait no more."""
+    here, warp = _lanes_here(own), at + _WAITS + (own[_THREAD] & ~31)
+    for lane in range(32):
+        if here >> lane & 1:
+            waits = cuda.ldcg(state, warp + lane)
+            if waits & _ALL_LANES != 0:
+                absent = int64(0)
+                if waits >> _WAIT_IS_EXCHANGE & 1 and not raises:
+                    absent = _absent_lanes(state, own, at, waits & _ALL_LANES, here)
+                if absent:
+                    _tell_missing(state, own, _IS_ABSENT, (own[_THREAD] & ~31) + lane, absent)
+                else:
+                    _add(state, at + _BLOCKED, -_let_lanes_go(state, own, at, int64(lane), here))
+
+
+def watch_gone(state, own, raises):
+    at, alike = _meetings_of(state, own), _lanes_alike(raises)
+    if own[_THREAD] & 31 != cuda.ffs(alike) - 1 or _is_over(state, at):
+        return
+    count, warp = int64(cuda.popc(alike)), own[_THREAD] >> 5
+    _lock(state, at)
+    _add(state, at + _GONE, count)
+    _add(state, at + _GONE_LANES + warp, alike)
+    if raises:
+        _add(state, at + _RAISED, count)
+        _add(state, at + _RAISED_LANES + warp, alike)
+        arrived = cuda.ldcg(state, at + _ARRIVED)
+        if arrived:
+            _open_barrier(state, at, arrived)
+    _leave_warp(state, own, at, raises)
+    _look_for_hang(state, own, at)
+    _unlock(state, at)

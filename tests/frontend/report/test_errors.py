@@ -142,7 +142,6 @@ UNREACHABLE = {
     "BARRIER_DIVERGED": "tests of the CPU device",
     "KERNEL_TRAP": "test_trap.py",
     "INTERRUPTED": "test_interrupt.py",
-    "CHECK_DEVICE": "test_race.py",
     "SHADOW": "a GPU's; test_launch_state.c",
     "SHADOW_BLOCKS": "a GPU's; test_launch_state.c",
     "PROFILE_MEMORY": "test_profile.py",

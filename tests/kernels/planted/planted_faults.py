@@ -35,7 +35,6 @@ def on_device(*shape, dtype=np.float64, order="C"):
 """
 ERRORS = {"bounds": "IndexError", "race": "RaceError", "init": "UninitializedError", "barrier": "BarrierError",
           "overflow": "OverflowWarning"}
-ON_GPUS = {"bounds", "race", "init", "overflow"}
 
 Row = namedtuple("Row", "check memory construct source")
 # found: the error is the row's; is_right: and so are its lines; report: what was raised, with its class.
@@ -44,11 +43,6 @@ Outcome = namedtuple("Outcome", "found is_right report")
 MODULES = [("bounds", planted_bounds), ("race", planted_races), ("init", planted_unwritten), ("init", planted_unbound),
            ("barrier", planted_barriers), ("overflow", planted_overflow)]
 ROWS = [Row(check, *row) for check, module in MODULES for row in module.ROWS]
-
-
-def is_for(row, kind):
-    """Whether a device of that kind has the row's check."""
-    return kind == "cpu" or row.check in ON_GPUS
 
 
 def launch(row, path):

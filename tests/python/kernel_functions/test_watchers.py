@@ -54,7 +54,7 @@ EARLIER_THREAD, NDIM, INDICES = 11, 14, 15
 SHIFT, RANGES, RANGES_AT, BLOCKS_AT, SLABS, SLAB_CELLS, SLABS_AT = range(33, 40)
 BLOCKS, CELLS = 8, 512  # GPUs keep the first KiB of shared memory, or more, for themselves
 ARRAY = 1 << 50  # an address that no array has: 64 cells of 8 bytes
-SHARED_AT = 64  # a word that watchers do not use
+OWN_SHARED = 64  # a word that watchers do not use
 ON_GPU = cuda.get_current_device().kind == "cuda"
 
 
@@ -69,7 +69,7 @@ def fresh_state():
 @cuda.jit(device=True)
 def in_shared(own, place):
     """The address of a byte of shared memory: watchers of the CPU device take what is below 2**16 for one."""
-    return own[SHARED_AT] + place
+    return own[OWN_SHARED] + place
 
 
 @cuda.jit(device=True)
@@ -87,7 +87,7 @@ def found(body, grid=1, threads=64):
         own = cuda.local.array(65, int64)
         watchers.watch_begin(state, own)
         if ON_GPU:
-            own[SHARED_AT] = cuda.shared.array(64, int64).ctypes.data
+            own[OWN_SHARED] = cuda.shared.array(64, int64).ctypes.data
         body(state, own, own[1], own[0])
 
     state = fresh_state()
@@ -364,3 +364,127 @@ def test_the_first_unwritten_element_is_told_of():
     slots = state[SLOTS:]
     assert state[:4].tolist() == [1, 3, 0, 0] and slots[:3].tolist() == [1, READ, 0]
     assert slots[CALL_LINE] == 12 and slots[NDIM] == 1 and slots[INDICES] == 7
+
+
+# --- threads that miss others -----------------------------------------------------------------------------------------
+
+MEETINGS = 64  # where the state has what is kept of the block
+BLOCKED, GONE, RAISED, ARRIVED, PLACE, ROUND, IS_ABANDONED = range(1, 8)
+GONE_LANES, RAISED_LANES, WAITS = 8, 40, 72
+IS_HANG, IS_ABSENT = 2, 3
+ALL_LANES = 0xFFFFFFFF
+SHUFFLE, SYNCWARP = 1, 0  # flags of what is no barrier
+RETURNS, RAISES = 0, 1
+
+
+def met(body, threads=64):
+    """The fault, and what is kept of the block, of threads that do what body(state, own, thread) says; it returns how
+    they end."""
+    @cuda.jit
+    def kernel(state):
+        own = cuda.local.array(64, int64)
+        watchers.watch_begin(state, own)
+        watchers.watch_gone(state, own, body(state, own, own[0]))
+
+    state = np.zeros(MEETINGS + WAITS + threads, np.int64)
+    state[45:48] = MEETINGS, WAITS + threads, 0
+    kernel[1, threads](state)
+    return state[:MEETINGS], state[MEETINGS:]
+
+
+def test_threads_that_meet():
+    def body(state, own, thread):
+        for k in range(3 + thread % 2):
+            if k < 3:
+                watchers.watch_meet_block(state, own, 5, 70 + k)
+            watchers.watch_meet_lanes(state, own, ALL_LANES if k < 3 else 0xAAAAAAAA, 6, 80, SHUFFLE)
+        return RETURNS
+
+    fault, block = met(body)
+    assert not fault[:32].any() and block[ROUND] == 3 and block[GONE] == 64
+    assert not block[BLOCKED] and not block[ARRIVED] and not block[WAITS:].any()
+    assert block[GONE_LANES:GONE_LANES + 2].tolist() == [ALL_LANES] * 2
+
+
+def test_threads_that_return_are_missed():
+    def body(state, own, thread):
+        if thread >= 10:
+            watchers.watch_meet_block(state, own, 5, 70)
+        return RETURNS
+
+    fault, block = met(body)
+    assert fault[:5].tolist() == [1, 0, fault[THREAD], 0, IS_HANG]
+    assert block[WAITS:].tolist() == [0] * 10 + [(6 << 53) + (70 << 32)] * 54
+
+
+def test_other_barriers_and_other_masks():
+    def lines(state, own, thread):
+        own[8] = 90  # of the user's call, where the library's barrier is in no line
+        watchers.watch_meet_block(state, own, 5, 70 * (thread % 2))
+        return RETURNS
+
+    def masks(state, own, thread):
+        watchers.watch_meet_lanes(state, own, 0xFFFF if thread < 8 else ALL_LANES, 6, 80, SYNCWARP)
+        return RETURNS
+
+    def both(state, own, thread):
+        if thread == 3:
+            watchers.watch_meet_block(state, own, 5, 70)
+        else:
+            watchers.watch_meet_lanes(state, own, ALL_LANES, 6, 80, SYNCWARP)
+        return RETURNS
+
+    fault, block = met(lines)
+    assert fault[0] and fault[SLOTS] == IS_HANG and (block[WAITS:] >> 32 & 0xFFFFF).tolist() == [90, 70] * 32
+    fault, block = met(masks, 32)
+    assert fault[0] and (block[WAITS:] & ALL_LANES).tolist() == [0xFFFF] * 8 + [ALL_LANES] * 24
+    fault, block = met(both, 32)
+    assert fault[0] and (block[WAITS:] >> 53).tolist() == [7] * 3 + [6] + [7] * 28
+
+
+def test_a_lane_that_its_mask_lacks():
+    def body(state, own, thread):
+        watchers.watch_meet_lanes(state, own, 0xFFFF if thread < 17 else 0xFFFF0000, 6, 80, SHUFFLE)
+        return RETURNS
+
+    fault, block = met(body, 32)
+    assert fault[0] and block[WAITS + 16] & ALL_LANES == 0xFFFF
+
+
+@pytest.mark.parametrize("flags, threads, lanes", [(SHUFFLE, 40, 0xFFFFFF00), (SHUFFLE + 2, 40, 0), (SYNCWARP, 40, 0),
+                                                   (SHUFFLE, 64, 0), (SHUFFLE + 2, 39, 0xFFFFFF80)])
+def test_lanes_that_are_not_there(flags, threads, lanes):
+    """The block has 40 threads or 64, of which `threads` take part."""
+    size = 64 if threads == 64 else 40
+
+    def body(state, own, thread):
+        if thread < threads:
+            watchers.watch_meet_lanes(state, own, ALL_LANES, 6, 80, flags)
+        return RETURNS
+
+    fault, _ = met(body, size)
+    if threads == 39:  # the library names the lanes that the block has
+        lanes &= 0xFF
+    assert fault[0] == (lanes != 0) and fault[SLOTS + VALUE] == lanes
+    assert not lanes or (fault[SLOTS] == IS_ABSENT and 32 <= fault[THREAD] < 40)
+
+
+def test_an_exception_is_no_reason_to_miss_a_thread():
+    def at_barrier(state, own, thread):
+        if thread == 5:
+            return RAISES
+        watchers.watch_meet_block(state, own, 5, 70)
+        watchers.watch_meet_lanes(state, own, ALL_LANES, 6, 80, SHUFFLE)
+        return RETURNS
+
+    def among_returned(state, own, thread):
+        if thread == 5:
+            return RAISES
+        if thread > 9:
+            watchers.watch_meet_block(state, own, 5, 70)
+        return RETURNS
+
+    fault, block = met(at_barrier)
+    assert not fault[:32].any() and block[ROUND] == 1 and block[RAISED_LANES] == 1 << 5 and not block[IS_ABANDONED]
+    fault, block = met(among_returned)
+    assert not fault[:32].any() and block[IS_ABANDONED] and block[ROUND] == 0

@@ -31,9 +31,9 @@ class LoopOptions(TypedDict, total=False):
     """What threads raise is raised, but nothing waits: the next synchronization, copy to the host or launch on the
     stream raises it."""
     check: bool | str | Iterable[str] | None
-    """What of a kernel is checked while it runs, by words: "bounds", "race", "init", "overflow", which warns,
-    "overflow=raise"; on the CPU device "barrier", too. True: all that the device has; False: nothing. None: what the
-    environment's CUJIT_CHECK says, else "bounds" on the CPU device and with debug=True, else nothing."""
+    """What of a kernel is checked while it runs, by words: "bounds", "race", "init", "barrier", "overflow", which
+    warns, "overflow=raise". True: all of them, arithmetic then warns; False: nothing. None: what the environment's
+    CUJIT_CHECK says, else "bounds" on the CPU device and with debug=True, else nothing."""
 
 class CodeOptions(LoopOptions, total=False):
     """Options of cuda.compile and compile_ptx."""
