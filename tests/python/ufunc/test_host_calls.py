@@ -140,15 +140,27 @@ for name in b"cuLaunchKernel", b"cuStreamSynchronize":
         print(type(error).__name__)
     driver.fail(name, 0, 0)
 print(add(x, x).shape)
+x = np.ones(1 << 20, np.float32)
+for name in b"cuLaunchKernel", b"cuEventRecord", b"cuEventSynchronize":
+    for call in 1, 7:
+        driver.fail(name, call, 700)
+        try:
+            add(x, x)
+            print("no error")
+        except Exception as error:
+            print(type(error).__name__)
+        driver.fail(name, 0, 0)
+print(add(x, x).shape)
 """
 
 
 def test_a_gpu_reads_page_locked_memory_itself(fake_driver, run_python):
     """No copies are ordered, no memory of the device is asked for; larger arrays are several launches."""
     said = run_python(ON_A_GPU, CUJIT_DRIVER_LIBRARY=fake_driver, CUJIT_DEVICE="cuda").splitlines()
-    assert said[:2] == ["[1, 0, 0, 0]"] * 2
+    assert said[:2] == ["[1, 0, 0, 0]", "[4, 0, 0, 0]"]   # the host copies one part while the device computes another
     assert said[2] == "[16, 0, 0, 0]"   # 768 KiB of three operands at a time
-    assert said[3:] == ["CudaAPIError", "CudaAPIError", "(65536,)"]
+    assert said[3:6] == ["CudaAPIError", "CudaAPIError", "(65536,)"]
+    assert said[6:] == ["CudaAPIError"] * 6 + ["(1048576,)"]   # of the caller, and of the thread that takes out
 
 
 def test_a_recorded_graph_does_not_get_the_call(rng):

@@ -1,14 +1,26 @@
 /* Calls of functions over arrays of the host, by a recipe. The CPU device computes in place. For a GPU the elements go
  * through page-locked memory, which its kernel reads and writes by itself: no copy is ordered, no memory of the device is
- * asked for. Arrays of more than one slot take turns in several: the host copies while the device computes. */
+ * asked for. Arrays of more than one slot take turns in several: the host copies while the device computes, and where there
+ * are many parts a second thread takes the results out. */
 #include "ext/object/elementwise/elementwise_host.h"
 
+#include "core/thread/own_stack.h"
 #include "ext/array/element_types.h"
 #include "ext/guard.h"
 #include "ext/raise.h"
 
-/* Memory is copied fastest while it is in the host's caches. Larger arrays are for several threads (cuda_staging.c). */
-enum { SLOTS = 3, SLOT_BYTES = 768 << 10, MOST_BYTES = 48 << 20, SLOT_ALIGNMENT = 256 };
+/* Memory is copied fastest while it is in the host's caches. A few parts let copies and the device overlap where there is
+ * something to win; from MANY_PARTS on a thread that takes out is worth its start. Results of MOST_BYTES are copied by as
+ * many threads as there are cores (cuda_staging.c). */
+enum {
+    SLOTS = 3,
+    SLOT_BYTES = 768 << 10,
+    LEAST_SLOT_BYTES = 192 << 10,
+    FEW_PARTS = 4,
+    MANY_PARTS = 8,
+    MOST_BYTES = 16 << 20,
+    SLOT_ALIGNMENT = 256
+};
 
 /* --- whether a call is of a kind -------------------------------------------------------------------------------------- */
 /* The element type of an array that kernels can use in place; NULL where they cannot. */
@@ -122,6 +134,13 @@ typedef struct Slots {
     RtEvent *done[SLOTS]; /* only where there are several slots */
 } Slots;
 
+/* Elements of a slot of so many bytes, with so many bytes for each element; at least 1024, of which kernels are made. */
+static int64_t elements_in(size_t bytes, size_t of_element)
+{
+    int64_t whole = (int64_t)(bytes / of_element) / 1024 * 1024;
+    return whole ? whole : 1024;
+}
+
 static size_t aligned(size_t size) { return (size + SLOT_ALIGNMENT - 1) / SLOT_ALIGNMENT * SLOT_ALIGNMENT; }
 
 static void lay_out(Slots *slots, const HostCall *call, const Recipe *recipe)
@@ -129,8 +148,11 @@ static void lay_out(Slots *slots, const HostCall *call, const Recipe *recipe)
     size_t of_element = recipe->element->size;
     for (uint32_t i = 0; i < recipe->count; i++)
         of_element += call->arrays[i] ? recipe->elements[i]->size : 0;
-    int64_t all = PyArray_SIZE(call->shaped), most = (int64_t)(SLOT_BYTES / of_element) / 1024 * 1024;
-    slots->elements = all < most || !most ? all : most;
+    int64_t all = PyArray_SIZE(call->shaped), most = elements_in(SLOT_BYTES, of_element);
+    int64_t least = elements_in(LEAST_SLOT_BYTES, of_element), wanted = (all / FEW_PARTS + 1023) / 1024 * 1024;
+    slots->elements = wanted < least ? least : wanted > most ? most : wanted;
+    if (slots->elements > all)
+        slots->elements = all;
     slots->count = slots->elements == all ? 1 : SLOTS;
     slots->size = 0;
     for (uint32_t i = 0; i <= recipe->count; i++) {
@@ -234,13 +256,100 @@ static bool run_parts(const Slots *slots, const HostCall *call, const Recipe *re
     return true;
 }
 
+/* --- a thread that takes results out ------------------------------------------------------------------------------------- */
+typedef struct Taker {
+    const Slots *slots;
+    const Recipe *recipe;
+    PyArrayObject *out;
+    int64_t all, count; /* elements, parts */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t moved;
+    int64_t started, taken; /* parts; by the caller, by the thread */
+    bool is_over; /* one of the two has failed */
+    Diag diag; /* of the thread */
+} Taker;
+
+/* Waits until there are so many. False where it is over before. */
+static bool reaches(Taker *taker, const int64_t *counter, int64_t wanted)
+{
+    pthread_mutex_lock(&taker->lock);
+    while (*counter < wanted && !taker->is_over)
+        pthread_cond_wait(&taker->moved, &taker->lock);
+    bool reached = *counter >= wanted && !taker->is_over;
+    pthread_mutex_unlock(&taker->lock);
+    return reached;
+}
+
+static void advance(Taker *taker, int64_t *counter, bool ok)
+{
+    pthread_mutex_lock(&taker->lock);
+    *counter += ok;
+    taker->is_over = taker->is_over || !ok;
+    pthread_cond_broadcast(&taker->moved);
+    pthread_mutex_unlock(&taker->lock);
+}
+
+static void *take_parts(void *argument)
+{
+    Taker *taker = argument;
+    for (int64_t i = 0; i < taker->count && reaches(taker, &taker->started, i + 1); i++) {
+        Part part = part_of(taker->slots, i, taker->all);
+        bool done = rt_event_synchronize(taker->slots->done[part.slot], &taker->diag);
+        if (done)
+            copy_out(taker->slots, taker->recipe, taker->out, part);
+        advance(taker, &taker->taken, done);
+    }
+    return NULL;
+}
+
+static bool start_parts(Taker *taker, const HostCall *call, Diag *diag)
+{
+    bool ok = true;
+    for (int64_t i = 0; i < taker->count && ok; i++) {
+        Py_BEGIN_ALLOW_THREADS ok = reaches(taker, &taker->taken, i + 1 - taker->slots->count);
+        Py_END_ALLOW_THREADS if (!ok) break;
+        ok = start(taker->slots, call, taker->recipe, part_of(taker->slots, i, taker->all), diag);
+        advance(taker, &taker->started, ok);
+    }
+    return ok;
+}
+
+/* *ok: as run_parts(). False where the system refuses a thread; then nothing was done. */
+static bool run_with_taker(const Slots *slots, const HostCall *call, const Recipe *recipe, PyArrayObject *out, bool *ok,
+                           Diag *diag)
+{
+    int64_t all = PyArray_SIZE(out);
+    Taker taker = {.slots = slots, .recipe = recipe, .out = out, .all = all};
+    taker.count = (all + slots->elements - 1) / slots->elements;
+    diag_clear(&taker.diag);
+    pthread_mutex_init(&taker.lock, NULL);
+    pthread_cond_init(&taker.moved, NULL);
+    bool is_there = taker.count >= MANY_PARTS && start_without_signals(&taker.thread, NULL, take_parts, &taker) == 0;
+    if (is_there) {
+        *ok = start_parts(&taker, call, diag);
+        Py_BEGIN_ALLOW_THREADS pthread_join(taker.thread, NULL);
+        Py_END_ALLOW_THREADS if (diag_failed(&taker.diag))
+        {
+            *ok = false;
+            if (!diag_failed(diag))
+                *diag = taker.diag;
+        }
+    }
+    pthread_cond_destroy(&taker.moved);
+    pthread_mutex_destroy(&taker.lock);
+    return is_there;
+}
+
 static bool run_through_slots(const HostCall *call, const Recipe *recipe, PyArrayObject *out)
 {
     Diag diag;
     Slots slots = {.device = jit_device(recipe->specialization)};
     diag_clear(&diag);
     lay_out(&slots, call, recipe);
-    bool ok = open_slots(&slots, &diag) && run_parts(&slots, call, recipe, out, &diag);
+    bool ok = open_slots(&slots, &diag);
+    if (ok && !run_with_taker(&slots, call, recipe, out, &ok, &diag))
+        ok = run_parts(&slots, call, recipe, out, &diag);
     ok = close_slots(&slots, &diag) && ok;
     if (diag_failed(&diag) && !PyErr_Occurred())
         ext_raise(&diag);
@@ -253,7 +362,7 @@ static bool is_done_here(const HostCall *call, const Recipe *recipe)
     RtDevice *device = jit_device(recipe->specialization);
     if (rt_device_kind(device) == RT_CPU)
         return !rt_graph_recorded();
-    return (size_t)PyArray_SIZE(call->shaped) * recipe->element->size <= MOST_BYTES && !rt_graph_recorded();
+    return (size_t)PyArray_SIZE(call->shaped) * recipe->element->size < MOST_BYTES && !rt_graph_recorded();
 }
 
 /* Whether all numbers can be written; parameters that come of it are not used. */
