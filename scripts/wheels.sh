@@ -12,9 +12,10 @@ tag=manylinux_${glibc/./_}_$(uname -m)
 find_any() { for version; do scripts/find_python.sh "$version" 2>/dev/null && return; done; return 1; }
 
 python=$(find_any "$@") || { echo "wheels.sh: none of CPython $* is here" >&2; exit 1; }
-[ -x "$tools/bin/python" ] || "$python" -m venv "$tools"
+"$tools/bin/python" -c "" 2>/dev/null || "$python" -m venv --clear "$tools"   # anew in another system
 "$tools/bin/python" -m pip install -q --disable-pip-version-check ziglang wheel auditwheel 'nvidia-nvvm>=13,<14'
 "$tools/bin/python" scripts/old_glibc.py "$glibc" "$PWD/build/glibc"
+libdevice=$(find "$tools" -name libdevice.10.bc -print -quit)
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -23,10 +24,13 @@ for version; do
         echo "CPython $version is not here: no wheel for it"
         continue
     fi
-    rm -rf "$scratch"/*
+    rm -rf "${scratch:?}"/*
+    "$python" -m venv "$scratch/venv"   # Debian's Pythons have no pip of their own
+    python=$scratch/venv/bin/python
     "$python" -m pip wheel -q --disable-pip-version-check --no-deps -w "$scratch/made" \
         --config-settings=build-dir="build/wheel-{wheel_tag}" \
-        --config-settings=cmake.define.CUJIT_OLD_GLIBC="$PWD/build/glibc" .
+        --config-settings=cmake.define.CUJIT_OLD_GLIBC="$PWD/build/glibc" \
+        --config-settings=cmake.define.CUJIT_LIBDEVICE="$libdevice" .
     "$tools/bin/python" -m wheel unpack -d "$scratch/open" "$scratch"/made/*.whl >/dev/null
     for information in "$scratch"/open/*/*.dist-info; do
         mkdir -p "$information/sboms"
@@ -38,7 +42,7 @@ for version; do
     "$tools/bin/python" -m auditwheel show "$scratch/$name" | tr '\n' ' ' | grep -q "\"$tag\"\|manylinux_2_2[0-7]" ||
         { "$tools/bin/python" -m auditwheel show "$scratch/$name" >&2; exit 1; }
     "$python" scripts/check_wheel.py "$scratch/$name"
-    "$python" -m pip install -q --disable-pip-version-check --target "$scratch/site" "$scratch/$name"
-    CUJIT_DEVICE=cpu CUJIT_CACHE=0 PYTHONPATH=$scratch/site "$python" examples/demo.py >/dev/null
+    "$python" -m pip install -q --disable-pip-version-check "$scratch/$name"
+    CUJIT_DEVICE=cpu CUJIT_CACHE=0 "$python" examples/demo.py >/dev/null
     mv "$scratch/$name" "$folder/"
 done

@@ -27,6 +27,17 @@ uint32_t arc4random(void)
     return number;
 }
 
+/* glibc 2.38: strtol and its kin, which also read "0b101". The names behind them are those of all versions. */
+#define OLD_NUMBER(name, type)                                              \
+    type old_##name(const char *text, char **end, int base) __asm__(#name); \
+    type __isoc23_##name(const char *text, char **end, int base);           \
+    type __isoc23_##name(const char *text, char **end, int base) { return old_##name(text, end, base); }
+
+OLD_NUMBER(strtol, long)
+OLD_NUMBER(strtoul, unsigned long)
+OLD_NUMBER(strtoll, long long)
+OLD_NUMBER(strtoull, unsigned long long)
+
 /* glibc 2.30. By the clock that older ones wait by: who sets that one while a thread waits moves the end of its wait. */
 int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
                            const struct timespec *until)
