@@ -7,11 +7,12 @@ bases are the builtin exceptions that programs written for numba.cuda catch.
 """
 
 __all__ = [
-    "BarrierError", "CheckError",
+    "BarrierError", "CheckError", "CommunicationError", "CommunicationTimeoutError",
     "CompileError", "CudaAPIError", "CujitError", "CujitWarning", "DeprecationError", "DeviceFunctionLaunchError",
     "DeviceMemoryError",
     "DriverMissingError", "InternalError", "KernelHangError", "KernelReturnError", "LaunchArgumentError",
-    "LaunchConfigurationError", "LinkerError", "NoGPUWarning", "PerformanceWarning", "RaceError", "SignatureError",
+    "LaunchConfigurationError", "LinkerError", "NoGPUWarning", "PerformanceWarning", "RaceError", "RankDiedError",
+    "RanksDisagreeError", "SignatureError",
     "TypingError", "UninitializedError", "UnsupportedError",
     "OptionsWarning", "OverflowWarning",
     "CudaDriverError", "CudaRuntimeError", "CudaSupportError", "LoweringError", "NumbaDebugInfoWarning",
@@ -109,6 +110,22 @@ class CudaAPIError(CujitError, RuntimeError):
 
 class DeviceMemoryError(CudaAPIError, MemoryError):
     """A device has not enough memory."""
+
+
+class CommunicationError(CujitError, RuntimeError):
+    """Something went wrong between the ranks of a communicator (cujit.comm), which is of no more use."""
+
+
+class RanksDisagreeError(CommunicationError, ValueError):
+    """Ranks that should make the same call made different ones, or with arrays of other shapes or dtypes."""
+
+
+class RankDiedError(ConnectionError, CommunicationError):
+    """A rank that others wait for has ended, closed its communicator or failed."""
+
+
+class CommunicationTimeoutError(TimeoutError, CommunicationError):
+    """Other ranks did not come within the communicator's timeout."""
 
 
 class LinkerError(CujitError, RuntimeError):

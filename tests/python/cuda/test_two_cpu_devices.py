@@ -24,6 +24,7 @@ def run_tests(*arguments, **environment):
 def test_tests_of_several_devices():
     """None of them is skipped but those of libraries that need a GPU."""
     output = run_tests("-m", "several_devices", FOLDER / "test_several_devices.py", FOLDER / "test_ipc.py",
+                       FOLDER.parent / "comm",
                        CUJIT_CPU_DEVICES="2")
     reasons = [line for line in output.splitlines() if line.startswith("SKIPPED")]
     assert all("needs a GPU" in line for line in reasons) and len(reasons) <= 2, output
