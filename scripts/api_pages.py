@@ -15,6 +15,7 @@ PAGES = [
      ["vectorize", "guvectorize", "install_as_numba", "carray", "farray"]),
     ("cujit.extending", "cujit.extending: functions by type, types, PTX", None),
     ("cujit.cuda.random", "cujit.cuda.random: states of random numbers", None),
+    ("cujit.comm", "cujit.comm: communicators between devices, processes and machines", None),
     ("cujit.testing", "cujit.testing: schedules and checks in tests", None),
     ("cujit.errors", "cujit.errors: exceptions and warnings", None),
 ]

@@ -2,7 +2,7 @@
 # test_libraries.sh PYTHON [LIBRARY...]: public libraries' own tests, as they are on PyPI, with cujit in numba.cuda's
 # place (python -m cujit), on the CPU device unless CUJIT_DEVICE says otherwise. PYTHON has cujit; the libraries go into
 # an environment of their own beside it: FOLDER/library-tests, or $CUJIT_LIBRARY_TESTS. Without names: stumpy, sarracen,
-# and the project's own tests that want an installed numba or Dask.
+# and the project's own tests that want an installed numba, Dask, Ray or MPI.
 set -euo pipefail
 
 # For each: what to install, and what to hand to pytest in the folder of its source. NAME_repository: where the tests
@@ -75,9 +75,10 @@ for library; do
 done
 
 if [ "$has_own_tests" ]; then
-    echo "== own tests that want an installed numba or Dask"
-    install "dask[array]" distributed cloudpickle
+    echo "== own tests that want an installed numba, Dask, Ray or MPI"
+    install "dask[array]" distributed cloudpickle ray mpi4py openmpi
     own=$(dirname "$0")/../tests
     "$folder/bin/python" -m pytest -q -n auto -p no:cacheprovider "$own/python/_numba" \
-        "$own/python/extending/test_numbas_names.py" "$own/python/cuda/test_dask.py" "$own/python/cuda/test_distributed.py"
+        "$own/python/extending/test_numbas_names.py" "$own/python/cuda/test_dask.py" "$own/python/cuda/test_distributed.py" \
+        "$own/python/comm/test_engines.py" "$own/docs/test_snippets.py::test_snippets_run[docs/guide/"{dask,mpi,ray}".md]"
 fi

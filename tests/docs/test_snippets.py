@@ -16,7 +16,7 @@ from cujit.errors import CujitError
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LIBRARIES = {"cupy", "torch", "jax", "rmm", "dask", "ray", "nvmath"}   # which a reader of the page has
+LIBRARIES = {"cupy", "torch", "jax", "rmm", "dask", "ray", "nvmath", "mpi4py"}   # which a reader of the page has
 
 
 class Snippet(NamedTuple):
