@@ -342,10 +342,23 @@ class _Rows:
         return out
 
     def places(self, stream: StreamLike) -> DeviceNDArray:
-        """The place of each element in its row."""
-        out = loops.vector(self.count * self.length, np.dtype(np.int64), stream)
-        _places()(max(self.length, 1), size=out.size, out=out, stream=stream)
+        """The place of each element in its row, in as few bits as hold it: they are moved with each pass."""
+        dtype = np.dtype(np.uint32 if self.length <= 1 << 32 else np.int64)
+        out = loops.vector(self.count * self.length, dtype, stream)
+        if self.count == 1:
+            _numbers(dtype)(size=out.size, out=out, stream=stream)
+        else:
+            _places(dtype)(max(self.length, 1), size=out.size, out=out, stream=stream)
         return out
+
+    def of_places(self, found: DeviceNDArray, length: int | None, stream: StreamLike) -> DeviceNDArray:
+        """What places() made, in order, as the caller gets it."""
+        array = self.shaped(found, length)
+        if array.dtype != np.int64:
+            made = device_array(array.shape, np.int64, stream=stream)
+            made.setitem(Ellipsis, array, stream)
+            array = made
+        return self.finish(array, None, stream)
 
     def sort(self, keys: Sequence[DeviceNDArray], payload: Sequence[DeviceNDArray], is_descending: bool,
              stream: StreamLike) -> list[DeviceNDArray]:
@@ -398,8 +411,13 @@ def _row_numbers() -> ElementwiseKernel:
 
 
 @functions.once
-def _places() -> ElementwiseKernel:
-    return ElementwiseKernel(lambda i, length: i % length, (), "i", np.int64, "places", {})
+def _places(dtype: np.dtype[Any]) -> ElementwiseKernel:
+    return ElementwiseKernel(lambda i, length: i % length, (), "i", dtype, "places", {})
+
+
+@functions.once
+def _numbers(dtype: np.dtype[Any]) -> ElementwiseKernel:
+    return ElementwiseKernel(lambda i: i, (), "i", dtype, "numbers", {})
 
 
 @functions.once
@@ -505,7 +523,7 @@ def argsort(array: Any, *, axis: int = -1, descending: bool = False, less: Any =
         rows = _Rows(array, axis, "argsort", stream)
         _, places = _ordered(array, rows, less, descending, True, stream)
         assert places is not None
-        return rows.finish(rows.shaped(places), None, stream)
+        return rows.of_places(places, None, stream)
     return _on_its_device(run, array, None, stream)
 
 
@@ -587,5 +605,5 @@ def top_k(array: Any, k: int, *, axis: int = -1, largest: bool = True, stream: S
         leaves, places = _ordered(array, rows, None, largest, True, stream)
         assert places is not None
         values = rows.of_caller([rows.finish(rows.shaped(leaf, k), None, stream) for leaf in leaves])
-        return values, rows.finish(rows.shaped(places, k), None, stream)
+        return values, rows.of_places(places, k, stream)
     return _on_its_device(run, array, None, stream)

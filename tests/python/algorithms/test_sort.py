@@ -199,6 +199,26 @@ def test_words_are_read_before_lanes_meet(assembles):
     assert before.count("ld.global") == 2 * 32   # of a whole tile, and of the last one
 
 
+def test_places_are_moved_in_32_bits_and_read_before_they_are_stored(rng, monkeypatch, assembles):
+    moved, sort_arrays = [], sorts.sort_arrays
+    monkeypatch.setattr(sorts, "sort_arrays", lambda arrays, *rest: moved.append([a.dtype for a in arrays])
+                        or sort_arrays(arrays, *rest))
+    x = rng.random((3, 1000), np.float32)
+    for given in x, x[0]:
+        got = cuda.argsort(given)
+        assert got.dtype == np.int64
+        np.testing.assert_array_equal(got, np.argsort(given, kind="stable"))
+        assert moved[-1][1] == np.uint32
+    digit = kernels.digit_of_word(32, "f", False)
+    move = kernels.move_by_blocks(kernels.word_of(0, 32, "f"), digit, types.uint32, types.uint32, types.uint32,
+                                  kernels.rows_of(4))
+    ptx = assembles(move, "void(int64, int64, int64, Tuple((uint32[::1], uint32[::1])), int64[:, ::1], int32[::1], "
+                          "Tuple((uint32[::1],)), Tuple((uint32[::1],)), Tuple((uint32[::1],)))", (9, 0),
+                    launch_bounds=(256, 2))
+    *_, storing, _ = ptx.split("bar.sync")
+    assert "ld.global" not in storing and storing.count("st.shared") >= 32
+
+
 def test_refusals():
     for call, error, match in (
             (lambda: cuda.sort(np.zeros((2, 2)), axis=2), ValueError, "axis 2 of an array of 2 axes"),

@@ -284,11 +284,19 @@ def move_by_blocks(word, digit, word_type, stage_type, place_type, rows):
             for target in key_targets:
                 if i < count:
                     target[goals[k]] = own_word
+        values = cuda.local.array(rows, stage_type)
         for target, column in zip(targets, others):
+            if count == tile_size:
+                for k in range(rows):
+                    values[k] = stage_type(column[first + k * 32])
+            else:
+                for k in range(rows):
+                    values[k] = stage_type(0)
+                    if first + k * 32 < size:
+                        values[k] = stage_type(column[first + k * 32])
             cuda.syncthreads()
             for k in range(rows):
-                if first + k * 32 < size:
-                    staged[places[k]] = column[first + k * 32]
+                staged[places[k]] = values[k]
             cuda.syncthreads()
             for k in range(rows):
                 if k * threads + thread < count:
