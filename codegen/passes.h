@@ -28,5 +28,7 @@ void mark_private_atomics(IrModule *module);
 /* regions/form_regions.c: makes of a kernel whose threads meet a function that runs all threads of a block, where every
  * collective is reached by all of them together; leaves others as they are. */
 void form_parallel_regions(IrModule *module);
+/* regions/thread_bounds.c: likewise tests that a parallel region begins with. */
+void mark_region_bounds(IrModule *module);
 
 #endif

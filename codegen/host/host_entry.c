@@ -359,7 +359,7 @@ void emit_host_entries(Emitter *emitter, const EmittedFunction *body)
     }
     if (is_one_trip(body->ir))
         emit_trip(emitter, &entry);
-    if (count_thread_bounds(body->ir))
+    if (!has_thread_loops(body->ir) && count_thread_bounds(body->ir->first))
         entry.range = emit_row_bounds_function(emitter, entry.trip.llvm ? &entry.trip : body);
     emit_blocks_entry(emitter, &entry);
 }

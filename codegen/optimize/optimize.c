@@ -5,6 +5,7 @@
 #include "codegen/host/llvm_fault.h"
 #include "codegen/nvptx/memory/local_atomic.h"
 #include "codegen/nvptx/ptxas_fault.h"
+#include "codegen/optimize/division.h"
 #include "codegen/optimize/module_size.h"
 #include "codegen/optimize/optimize.h"
 #include "codegen/optimize/pass_builder.h"
@@ -110,6 +111,7 @@ bool optimize_module(Emitter *emitter)
         make_local_atomics_plain(emitter);
         ptxas_avoid_faults(emitter);
     }
+    keep_divisions_where_they_are(emitter);
     if (changes & PIPELINE_LINEAR)
         skip_optional_code_passes(emitter);
     if (changes & PIPELINE_FAST_CODE)

@@ -246,6 +246,7 @@ PASS_SAMPLES = {
     "private": (bins, "void(uint8[::1], int32[::1])"),
     "bounds": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])"),
     "regions": (tree_sum, "void(float32[::1], float32[::1])"),
+    "region_bounds": (tree_sum, "void(float32[::1], float32[::1])"),
     "yield": (take_lock, "void(int32[::1], int64[::1])"),
     "observe": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])", {"observe": "accesses"}),
 }

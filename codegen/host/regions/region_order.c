@@ -40,8 +40,8 @@ static bool is_opaque(const IrValue *index, int depth)
 /* What is wrapped goes on by the same steps, or by an unknown one. */
 static int step_of(const IrValue *index)
 {
-    return slope_in_thread(index->op == IR_WRAP && slope_in_thread(index->operands[1]) == 0 ? index->operands[0]
-                                                                                            : index);
+    bool is_wrapped = index->op == IR_WRAP && slope_in_thread(NULL, index->operands[1]) == 0;
+    return slope_in_thread(NULL, is_wrapped ? index->operands[0] : index);
 }
 
 /* Neighbouring threads access neighbouring elements or one and the same, or the compiler knows of no distance. */

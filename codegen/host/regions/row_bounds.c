@@ -7,44 +7,68 @@
 #include "codegen/ir_to_llvm.h"
 #include "codegen/op/value/parts.h"
 
-typedef struct Bounds {
-    LLVMValueRef first, end;
-} Bounds;
-
 static LLVMValueRef saturating(Emitter *emitter, const char *name, LLVMValueRef a, LLVMValueRef b)
 {
     return call_llvm(emitter, name, emitter->i64, 2, (LLVMValueRef[]){a, b});
 }
 
-/* A comparison with the thread's index at the left, which is `index` for the row's first thread. */
-static void narrow(Emitter *emitter, IrOp op, LLVMValueRef index, LLVMValueRef limit, Bounds *bounds)
+static void no_lower_than(Emitter *emitter, LLVMValueRef place, RowBounds *bounds)
 {
-    bool is_upper = op == IR_LT || op == IR_LE;
-    LLVMValueRef place = saturating(emitter, "llvm.ssub.sat", limit, index);
-    if (op == IR_LE || op == IR_GT)
-        place = saturating(emitter, "llvm.sadd.sat", place, const_i64(emitter, 1));
-    LLVMValueRef *bound = is_upper ? &bounds->end : &bounds->first;
-    *bound = saturating(emitter, is_upper ? "llvm.smin" : "llvm.smax", *bound, place);
+    bounds->first = saturating(emitter, "llvm.smax", bounds->first, place);
 }
 
-static IrOp mirrored(IrOp op) { return op == IR_LT ? IR_GT : op == IR_LE ? IR_GE : op == IR_GT ? IR_LT : IR_LE; }
+static void lower_than(Emitter *emitter, LLVMValueRef place, RowBounds *bounds)
+{
+    bounds->end = saturating(emitter, "llvm.smin", bounds->end, place);
+}
 
-static IrOp negated(IrOp op) { return op == IR_LT ? IR_GE : op == IR_LE ? IR_GT : op == IR_GT ? IR_LE : IR_LT; }
+/* A comparison with the thread's index at the left, which is `index` for the row's first thread. */
+static void narrow(Emitter *emitter, IrOp op, LLVMValueRef index, LLVMValueRef limit, RowBounds *bounds)
+{
+    LLVMValueRef place = saturating(emitter, "llvm.ssub.sat", limit, index);
+    LLVMValueRef behind = saturating(emitter, "llvm.sadd.sat", place, const_i64(emitter, 1));
+    if (op == IR_GE || op == IR_GT || op == IR_EQ)
+        no_lower_than(emitter, op == IR_GT ? behind : place, bounds);
+    if (op == IR_LT || op == IR_LE || op == IR_EQ)
+        lower_than(emitter, op == IR_LT ? place : behind, bounds);
+}
 
-static void apply(Emitter *emitter, const IrValue *condition, bool wanted, Bounds *bounds)
+static IrOp mirrored(IrOp op)
+{
+    switch (op) {
+    case IR_LT: return IR_GT;
+    case IR_LE: return IR_GE;
+    case IR_GT: return IR_LT;
+    case IR_GE: return IR_LE;
+    default: return op;
+    }
+}
+
+static IrOp negated(IrOp op)
+{
+    switch (op) {
+    case IR_LT: return IR_GE;
+    case IR_LE: return IR_GT;
+    case IR_GT: return IR_LE;
+    case IR_GE: return IR_LT;
+    default: return op == IR_NE ? IR_EQ : IR_NE;
+    }
+}
+
+static void apply(Emitter *emitter, const IrBlock *region, const IrValue *condition, bool wanted, RowBounds *bounds)
 {
     if (is_conjunction(condition, wanted)) {
-        apply(emitter, condition->operands[0], wanted, bounds);
-        apply(emitter, condition->operands[1], wanted, bounds);
+        apply(emitter, region, condition->operands[0], wanted, bounds);
+        apply(emitter, region, condition->operands[1], wanted, bounds);
         return;
     }
-    if (slope_in_thread(condition) == 0) {
+    if (slope_in_thread(region, condition) == 0) {
         LLVMValueRef holds = emitter->parts[condition->id][0], none = const_i64(emitter, 0);
         bounds->end =
             LLVMBuildSelect(emitter->builder, holds, wanted ? bounds->end : none, wanted ? none : bounds->end, "");
         return;
     }
-    bool is_left = slope_in_thread(condition->operands[0]) == 1;
+    bool is_left = slope_in_thread(region, condition->operands[0]) == 1;
     IrOp op = wanted ? condition->op : negated(condition->op);
     LLVMValueRef index = operand_scalar(emitter, condition, is_left ? 0 : 1);
     LLVMValueRef limit = operand_scalar(emitter, condition, is_left ? 1 : 0);
@@ -68,43 +92,45 @@ static EmittedFunction declare_range(Emitter *emitter, const EmittedFunction *bo
     return function;
 }
 
-uint32_t count_thread_bounds(const IrFunc *kernel)
+uint32_t count_thread_bounds(const IrBlock *first)
 {
-    uint32_t count = 0;
-    for (const IrBlock *block = kernel->first; block; block = block->next)
+    uint32_t count = 0, left = first->function->block_count;
+    for (const IrBlock *block = first; block && left--; block = next_bounded_block(block))
         count += block->last->op == IR_BRANCH && block->last->hint;
     return count;
 }
 
-static bool leads_on(const IrBlock *block)
+static RowBounds whole_row(Emitter *emitter)
 {
-    return block->last->op == IR_JUMP || (block->last->op == IR_BRANCH && block->last->hint);
+    LLVMValueRef row = emitter->lowering->read_register(
+        emitter, intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, emitter->function->row_axis));
+    return (RowBounds){const_i64(emitter, 0), LLVMBuildZExt(emitter->builder, row, emitter->i64, "")};
 }
+
+static RowBounds bounds_from(Emitter *emitter, const IrBlock *first, const IrBlock *region)
+{
+    RowBounds bounds = whole_row(emitter);
+    const IrBlock *block = first;
+    for (uint32_t left = count_thread_bounds(first); left && !diag_failed(emitter->diag);) {
+        for (const IrValue *value = block->first; value != block->last; value = value->next)
+            emit_ir_value(emitter, value);
+        if (block->last->op == IR_BRANCH) {
+            apply(emitter, region, block->last->operands[0], block->last->hint != IR_BOUND_OUT, &bounds);
+            left--;
+        }
+        block = next_bounded_block(block);
+    }
+    return bounds;
+}
+
+RowBounds emit_region_bounds(Emitter *emitter, const IrBlock *first) { return bounds_from(emitter, first, first); }
 
 EmittedFunction emit_row_bounds_function(Emitter *emitter, const EmittedFunction *body)
 {
     EmittedFunction function = declare_range(emitter, body);
     begin_debug_function(emitter, &function);
     begin_ir_function(emitter, &function);
-    LLVMValueRef row =
-        emitter->lowering->read_register(emitter, intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, body->ir->row_axis));
-    Bounds bounds = {const_i64(emitter, 0), LLVMBuildZExt(emitter->builder, row, emitter->i64, "")};
-    const IrBlock *block = body->ir->first;
-    uint32_t left = count_thread_bounds(body->ir), steps = body->ir->block_count;
-    while (left && !diag_failed(emitter->diag)) {
-        if (!leads_on(block) || !steps--) {
-            diag_fail(emitter->diag, &block->last->pos, DIAG_IR_INVALID, body->ir->name,
-                      "a bound that not all threads reach");
-            break;
-        }
-        for (const IrValue *value = block->first; value != block->last; value = value->next)
-            emit_ir_value(emitter, value);
-        bool is_bound = block->last->op == IR_BRANCH, is_in = block->last->hint != IR_BOUND_OUT;
-        if (is_bound)
-            apply(emitter, block->last->operands[0], is_in, &bounds);
-        left -= is_bound;
-        block = block->last->targets[is_in ? 0 : 1];
-    }
+    RowBounds bounds = bounds_from(emitter, body->ir->first, NULL);
     LLVMBuildAggregateRet(emitter->builder, (LLVMValueRef[]){bounds.first, bounds.end}, 2);
     end_debug_function(emitter);
     return function;

@@ -4,9 +4,16 @@
 
 #include "codegen/emit.h"
 
-/* How many tests of the kernel bound its threads. */
-uint32_t count_thread_bounds(const IrFunc *kernel);
-/* Emits the tests alone as an internal function: of the body's parameters, at the first thread of the row, to {first, end}, i64. */
+typedef struct RowBounds {
+    LLVMValueRef first, end; /* i64 */
+} RowBounds;
+
+/* How many tests bound the threads that come to the block, from there on. */
+uint32_t count_thread_bounds(const IrBlock *first);
+/* Emits the tests alone as an internal function: of the body's parameters, at the first thread of the row, to {first, end},
+ * i64. */
 EmittedFunction emit_row_bounds_function(Emitter *emitter, const EmittedFunction *body);
+/* Emits the tests with which a region begins, at the first thread of a row. */
+RowBounds emit_region_bounds(Emitter *emitter, const IrBlock *first);
 
 #endif

@@ -1,6 +1,7 @@
-/* Marks the tests at a kernel's beginning that compare threadIdx along its rows (row_axis.c), mostly .x, plus what is the same for a row of threads, with what is
- * the same for them, such as `if i < n:` around all of it or the test of a grid-stride loop: the loop over threads runs those
- * that pass only, and nothing has to be masked in it. */
+/* Marks the tests at a kernel's beginning that compare threadIdx along its rows (row_axis.c), mostly .x, plus what is the
+ * same for a row of threads, with what is the same for them, such as `if i < n:` around all of it or the test of a
+ * grid-stride loop: the loop over threads runs those that pass only, and nothing has to be masked in it. So does the loop of
+ * a parallel region that begins with such a test, as `if i < half:` between two barriers. */
 #include "codegen/host/regions/thread_bounds.h"
 
 #include "codegen/passes.h"
@@ -87,35 +88,61 @@ static int slope_of_register(const IrValue *value)
     }
 }
 
-static int slope_below(const IrValue *value, int depth)
+static bool leads_on(const IrBlock *block)
 {
+    return block->last->op == IR_JUMP || (block->last->op == IR_BRANCH && block->last->hint);
+}
+
+const IrBlock *next_bounded_block(const IrBlock *block)
+{
+    return leads_on(block) ? block->last->targets[block->last->hint == IR_BOUND_OUT] : NULL;
+}
+
+/* Of what a region's first blocks use, the rest is made outside of all loops over threads. */
+static bool is_made_outside(const IrBlock *region, const IrValue *value)
+{
+    if (!region)
+        return false;
+    uint32_t left = region->function->block_count;
+    for (const IrBlock *block = region; block && left--; block = next_bounded_block(block))
+        if (block == value->block)
+            return false;
+    return true;
+}
+
+static int slope_below(const IrBlock *region, const IrValue *value, int depth)
+{
+    if (is_made_outside(region, value))
+        return 0;
     if (depth > DEEPEST || !can_repeat(value))
         return NOT_LINEAR;
     if (value->op == IR_INTRINSIC)
         return slope_of_register(value);
     int sum = 0;
     for (uint32_t i = 0; i < value->operand_count; i++) {
-        int part = slope_below(value->operands[i], depth + 1);
+        int part = slope_below(region, value->operands[i], depth + 1);
         if (part == NOT_LINEAR)
             return NOT_LINEAR;
         sum += part;
     }
     if (sum == 0)
         return 0;
-    bool is_sum = value->op == IR_ADD || (value->op == IR_SUB && slope_below(value->operands[1], depth + 1) == 0);
+    bool is_sum =
+        value->op == IR_ADD || (value->op == IR_SUB && slope_below(region, value->operands[1], depth + 1) == 0);
     bool is_wider = value->op == IR_CONVERT && width(value) < (int)type_bits(value->operands[0]->type);
     bool may_wrap = width(value) > WIDEST_INDEX && !(value->op == IR_ADD && value->hint == IR_EXACT);
     bool is_exact = value->type->kind == TYPE_INT && !may_wrap;
     return sum == 1 && is_exact && (is_sum || is_wider) ? 1 : NOT_LINEAR;
 }
 
-int slope_in_thread(const IrValue *value) { return slope_below(value, 0); }
+int slope_in_thread(const IrBlock *region, const IrValue *value) { return slope_below(region, value, 0); }
 
 /* --- tests ---------------------------------------------------------------------------------------------------------------------- */
 
-static bool is_comparison(const IrValue *value)
+static bool is_comparison(const IrValue *value, bool wanted)
 {
-    return value->op == IR_LT || value->op == IR_LE || value->op == IR_GT || value->op == IR_GE;
+    return value->op == IR_LT || value->op == IR_LE || value->op == IR_GT || value->op == IR_GE ||
+           value->op == (wanted ? IR_EQ : IR_NE);
 }
 
 bool is_conjunction(const IrValue *condition, bool wanted)
@@ -125,15 +152,17 @@ bool is_conjunction(const IrValue *condition, bool wanted)
 
 /* Whether "the condition is as wanted" holds for a range of threads of a row. What it is made of is at the kernel's beginning,
  * which is not LONGEST_START long. */
-static bool makes_range(const IrValue *condition, bool wanted)
+static bool makes_range(const IrBlock *region, const IrValue *condition, bool wanted)
 {
     if (is_conjunction(condition, wanted))
-        return makes_range(condition->operands[0], wanted) && makes_range(condition->operands[1], wanted);
-    if (slope_in_thread(condition) == 0)
+        return makes_range(region, condition->operands[0], wanted) &&
+               makes_range(region, condition->operands[1], wanted);
+    if (slope_in_thread(region, condition) == 0)
         return true;
-    if (!is_comparison(condition) || condition->operands[0]->type->scalar != SCALAR_INT64)
+    if (!is_comparison(condition, wanted) || condition->operands[0]->type->scalar != SCALAR_INT64)
         return false;
-    int left = slope_in_thread(condition->operands[0]), right = slope_in_thread(condition->operands[1]);
+    int left = slope_in_thread(region, condition->operands[0]);
+    int right = slope_in_thread(region, condition->operands[1]);
     return left + right == 1 && left != NOT_LINEAR && right != NOT_LINEAR;
 }
 
@@ -159,31 +188,56 @@ static int repeatable(const IrBlock *block)
     return count;
 }
 
+/* Whether nothing is left for a thread that goes there: it returns, or comes back to the loop of its region. */
+static bool is_done(const IrBlock *block, const IrBlock *loop)
+{
+    if (!loop)
+        return only_returns(block);
+    for (int jumps = 0; jumps < 8 && block != loop && block->first->op == IR_JUMP; jumps++)
+        block = block->first->targets[0];
+    return block == loop;
+}
+
 /* Marks the branch if it is a guard. Returns where the threads that pass go on; NULL: it is none. */
-static IrBlock *pass_guard(IrValue *branch)
+static IrBlock *pass_guard(const IrBlock *region, IrValue *branch, const IrBlock *loop)
 {
     for (uint32_t i = 0; i < 2; i++)
-        if (only_returns(branch->targets[1 - i]) && !only_returns(branch->targets[i]) &&
-            makes_range(branch->operands[0], i == 0)) {
+        if (is_done(branch->targets[1 - i], loop) && !is_done(branch->targets[i], loop) &&
+            makes_range(region, branch->operands[0], i == 0)) {
             branch->hint = i == 0 ? IR_BOUND_IN : IR_BOUND_OUT;
             return branch->targets[i];
         }
     return NULL;
 }
 
+/* From the block on. loop: that of the region that begins there; NULL: it is the kernel's first. */
+static void mark_bounds(IrBlock *first, const IrBlock *loop)
+{
+    int length = 0, guards = 0;
+    for (IrBlock *block = first; block && block != loop && guards < MOST_GUARDS;) {
+        int count = repeatable(block);
+        if (count < 0 || (length += count) > LONGEST_START || (block != first && block->predecessor_count != 1))
+            return;
+        IrValue *end = block->last;
+        block = end->op == IR_JUMP     ? end->targets[0]
+                : end->op == IR_BRANCH ? pass_guard(loop ? first : NULL, end, loop)
+                                       : NULL;
+        guards += end->op == IR_BRANCH;
+    }
+}
+
 void mark_thread_bounds(IrModule *module)
 {
     enum { WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC };
     IrFunc *kernel = module->first;
-    int length = 0, guards = 0;
-    if (!kernel->is_kernel || ir_module_effects(module) & WAITS)
-        return;
-    for (IrBlock *block = kernel->first; block && guards < MOST_GUARDS;) {
-        int count = repeatable(block);
-        if (count < 0 || (length += count) > LONGEST_START || (block != kernel->first && block->predecessor_count != 1))
-            return;
-        IrValue *end = block->last;
-        block = end->op == IR_JUMP ? end->targets[0] : end->op == IR_BRANCH ? pass_guard(end) : NULL;
-        guards += end->op == IR_BRANCH;
-    }
+    if (kernel->is_kernel && !(ir_module_effects(module) & WAITS))
+        mark_bounds(kernel->first, NULL);
+}
+
+/* Loops with operands do something for threads that the test keeps out, too. */
+void mark_region_bounds(IrModule *module)
+{
+    for (IrBlock *block = module->first->first; block; block = block->next)
+        if (block->last->op == IR_THREAD_LOOP && !block->last->operand_count)
+            mark_bounds(block->last->targets[1], block);
 }

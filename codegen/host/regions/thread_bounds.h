@@ -4,8 +4,11 @@
 
 #include "core/ir/ir.h"
 
-/* By how much the value grows with threadIdx along its kernel's rows, exactly: 0 or 1; -1: neither, or not known. */
-int slope_in_thread(const IrValue *value);
+/* By how much the value grows with threadIdx along its kernel's rows, exactly: 0 or 1; -1: neither, or not known. region: the
+ * first block of the region in which it is used; NULL: there are none. */
+int slope_in_thread(const IrBlock *region, const IrValue *value);
+/* Where threads go that pass the test at the block's end, if it is marked, or that come there anyhow; NULL: not known. */
+const IrBlock *next_bounded_block(const IrBlock *block);
 /* Whether the block only returns, perhaps after jumps. */
 bool only_returns(const IrBlock *block);
 /* The parts of a condition that is `wanted`: whether both operands have to be. */

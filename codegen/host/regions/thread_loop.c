@@ -9,6 +9,7 @@
 #include "codegen/emit_tools.h"
 #include "codegen/host/host_emitter.h"
 #include "codegen/host/host_loop.h"
+#include "codegen/host/regions/row_bounds.h"
 #include "codegen/host/regions/warp_exchange.h"
 #include "codegen/ir_to_llvm.h"
 #include "codegen/op/memory/array_emit.h"
@@ -296,6 +297,23 @@ static void emit_thread_index(Emitter *emitter, BlockFrame *frame, LLVMValueRef 
     LLVMSetNSW(frame->thread_number, true);
 }
 
+/* The first thread and the end of the loop over a row, where tests bound it. Control goes on where there are any, else to
+ * `none`. */
+static void emit_bounds(Emitter *emitter, BlockFrame *frame, const IrBlock *body, LLVMValueRef *index,
+                        LLVMBasicBlockRef none, LLVMValueRef *first, LLVMValueRef *end)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    index[host_loop_axes[emitter->function->row_axis][0]] = const_i32(emitter, 0);
+    emit_thread_index(emitter, frame, index);
+    RowBounds bounds = emit_region_bounds(emitter, body);
+    LLVMBasicBlockRef some = new_block(emitter);
+    LLVMValueRef any = LLVMBuildICmp(builder, LLVMIntSLT, bounds.first, bounds.end, "");
+    LLVMBuildCondBr(builder, any, some, none);
+    LLVMPositionBuilderAtEnd(builder, some);
+    *first = LLVMBuildTrunc(builder, bounds.first, emitter->i32, "");
+    *end = LLVMBuildTrunc(builder, bounds.end, emitter->i32, "");
+}
+
 /* The body comes back to the loop's block, which then stands for the end of an iteration: the block before the loop is
  * emitted already, and nothing else leads there. The body's own blocks are emitted next. */
 void emit_op_THREAD_LOOP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
@@ -303,14 +321,20 @@ void emit_op_THREAD_LOOP(Emitter *emitter, const IrValue *value, LLVMValueRef *o
     (void)out;
     BlockFrame *frame = frame_of(emitter, value);
     const uint8_t *axes = host_loop_axes[emitter->function->row_axis];
-    LLVMValueRef index[3];
+    LLVMValueRef index[3], first = const_i32(emitter, 0);
     HostLoop loops[3]; /* the innermost one first */
     if (!frame)
         return;
-    for (int i = 2; i >= 0; i--) {
+    LLVMValueRef end = frame->block_dim[axes[0]];
+    for (int i = 2; i > 0; i--) {
         loops[i] = host_loop_open(emitter, const_i32(emitter, 0), frame->block_dim[axes[i]]);
         index[axes[i]] = loops[i].index;
     }
+    LLVMBasicBlockRef row_done = new_block(emitter);
+    if (count_thread_bounds(value->targets[1]))
+        emit_bounds(emitter, frame, value->targets[1], index, row_done, &first, &end);
+    loops[0] = host_loop_open(emitter, first, end);
+    index[axes[0]] = loops[0].index;
     LLVMBasicBlockRef latch = new_block(emitter);
     emit_thread_index(emitter, frame, index);
     if (value->operand_count)
@@ -321,6 +345,8 @@ void emit_op_THREAD_LOOP(Emitter *emitter, const IrValue *value, LLVMValueRef *o
     LLVMBuildBr(emitter->builder, emitter->block_start[value->targets[1]->id]);
     LLVMPositionBuilderAtEnd(emitter->builder, latch);
     LLVMValueRef branch = host_loop_close(emitter, &loops[0]);
+    LLVMBuildBr(emitter->builder, row_done);
+    LLVMPositionBuilderAtEnd(emitter->builder, row_done);
     if (value->hint & IR_THREADS_INDEPENDENT) {
         IndependentLoop *loop = ARENA_NEW(emitter->arena, IndependentLoop);
         *loop = (IndependentLoop){emitter->host->independent_loops, loops[0].body, latch, branch, emitter->thread};

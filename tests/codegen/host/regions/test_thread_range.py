@@ -88,7 +88,34 @@ def test_random_tests(seed):
         assert (out == want).all(), (body, n, m)
 
 
-@pytest.mark.parametrize("test", ["i < n", "i <= n", "i > n", "i >= n", "n < i", "n >= i"])
+@pytest.mark.parametrize("seed", range(40))
+def test_random_tests_between_barriers(seed):
+    tests = Conditions(seed)
+    body = f"if {tests.condition()}:\n            out[r, i] += 1 + k"
+    if seed % 2:
+        body = f"if {tests.condition()}:\n            if {tests.condition()}:\n                out[r, i] += 1 + k"
+    kernel = kernel_of("def kernel(out, n, m):\n    i, r = cuda.grid(2)\n    for k in range(3):\n        " + body
+                       + "\n        cuda.syncthreads()\n        n += k\n")
+    reference = {}
+    exec("def reference(i, r, out, n, m, k, cuda):\n        " + body, reference)
+
+    class FakeCuda:
+        class threadIdx:     # noqa: N801
+            x = 0
+
+    for _ in range(6):
+        n, m = tests.random.choice(LIMITS[2:-3]), tests.random.choice(LIMITS[2:-3])
+        out, want = np.zeros((2, 96), np.int64), np.zeros((2, 96), np.int64)
+        kernel[(3, 1), (32, 2)](out, n, m)
+        for k in range(3):
+            for r in range(2):
+                for i in range(96):
+                    FakeCuda.threadIdx.x = i % 32
+                    reference["reference"](i, r, want, n + max(0, k - 1), m, k, FakeCuda)
+        assert (out == want).all(), (body, n, m)
+
+
+@pytest.mark.parametrize("test", ["i < n", "i <= n", "i > n", "i >= n", "n < i", "n >= i", "i == n", "not n != i"])
 def test_any_limit(test):
     kernel = kernel_of(f"def kernel(out, n):\n    i = cuda.grid(1)\n    if {test}:\n        out[i] = 1")
     for n in LIMITS:
@@ -103,7 +130,8 @@ def test_common_kernels_have_no_masks():
     for body in ("if i < out.size: out[i] = x[i] + 1",
                  "if i >= out.size: return\n    out[i] = x[i] + 1",
                  "for k in range(i, out.size, cuda.gridsize(1)): out[k] = x[k] + 1",
-                 "if 0 < i < out.size - 1: out[i] = x[i - 1] + x[i + 1]"):
+                 "if 0 < i < out.size - 1: out[i] = x[i - 1] + x[i + 1]",
+                 "for k in range(9):\n        if i < k: out[i] += x[i]\n        cuda.syncthreads()"):
         text = llvm_of(kernel_of(f"def kernel(x, out):\n    i = cuda.grid(1)\n    {body}"), x, out)
         assert " x float>" in text and "masked" not in text, body
 
