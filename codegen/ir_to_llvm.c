@@ -152,6 +152,8 @@ static void mark_loops(Emitter *emitter, const IrGraph *graph)
             mark_loop(emitter, graph, &graph->loops[i], "llvm.loop.unroll.full", 0);
         else if (graph->loops[i].header->loop == IR_LOOP_BATCH)
             mark_loop(emitter, graph, &graph->loops[i], "llvm.loop.unroll.count", BATCH_TRIPS);
+        else if (graph->loops[i].header->loop == IR_LOOP_ROLLED)
+            mark_loop(emitter, graph, &graph->loops[i], "llvm.loop.unroll.disable", 0);
 }
 
 void begin_ir_function(Emitter *emitter, const EmittedFunction *function)

@@ -137,9 +137,10 @@ static LLVMTypeRef field_type(Emitter *emitter, const AbiField *field)
 
 static void add_field_attributes(Emitter *emitter, LLVMValueRef function, uint32_t place, const AbiField *field)
 {
+    int64_t most = emitter->ir->first->is_limited ? LAUNCH_LIMIT_EXTENT : KERNEL_ABI_MAX_EXTENT;
     LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "noundef", 0));
     if (field->kind == ABI_EXTENT)
-        LLVMAddAttributeAtIndex(function, place, range_attribute(emitter, 64, 0, KERNEL_ABI_MAX_EXTENT + 1));
+        LLVMAddAttributeAtIndex(function, place, range_attribute(emitter, 64, 0, most + 1));
 }
 
 static void declare_kernel(Emitter *emitter, EmittedFunction *out)

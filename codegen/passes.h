@@ -4,6 +4,12 @@
 
 #include "core/ir/ir.h"
 
+/* --- check/ ------------------------------------------------------------------------------------------------------- */
+/* narrow.c: computes in 32 bits what fits. */
+void narrow_integers(IrModule *module);
+/* loop_versions.c: makes of a loop whose indices may count from the end one in which they cannot, and one in which they do. */
+void split_indexed_loops(IrModule *module);
+
 /* --- nvptx/ ------------------------------------------------------------------------------------------------------- */
 /* load_order.c: puts loads before operations that take long, so that the memory works meanwhile. */
 void put_loads_first(IrModule *module);

@@ -125,8 +125,8 @@ void jit_list_stages(Buf *out)
 }
 
 /* *size: of what is no text. */
-static char *target_text(IrModule *module, const Target *target, const CompileOptions *options, const char *what,
-                         size_t *size, Diag *diag)
+static char *target_text(IrModule *module, const Target *target, const CompileOptions *options, bool any_launch,
+                         const char *what, size_t *size, Diag *diag)
 {
     static const LaunchTests none;
     LaunchPlan plan;
@@ -135,7 +135,7 @@ static char *target_text(IrModule *module, const Target *target, const CompileOp
                                                   : LLVM_NO_TEXT;
     if (!ir_verify(module, diag))
         return NULL;
-    codegen_add_checks(module, target, options, &none, &plan);
+    codegen_add_checks(module, target, options, &none, any_launch ? NULL : &plan);
     if (strcmp(what, "checks") == 0) {
         Buf text = {0};
         ir_print(&text, module, true);
@@ -150,7 +150,8 @@ static char *target_text(IrModule *module, const Target *target, const CompileOp
 }
 
 static char *inspect(const JitFunction *function, const Type *const *types, uint32_t count, const Target *target,
-                     bool is_kernel, const char *what, const ForeignExport *exported, size_t *size, Diag *diag)
+                     bool is_kernel, bool any_launch, const char *what, const ForeignExport *exported, size_t *size,
+                     Diag *diag)
 {
     Buf text = {0};
     char *result = NULL;
@@ -182,7 +183,7 @@ static char *inspect(const JitFunction *function, const Type *const *types, uint
         goto out;
     module->exported = exported;
     if (jit_stage(what) != JIT_STAGE_FRONTEND) {
-        result = target_text(module, target, &function->options, what, size, diag);
+        result = target_text(module, target, &function->options, any_launch, what, size, diag);
         goto out;
     }
     if (strcmp(what, "ir") == 0)
@@ -232,7 +233,7 @@ typedef struct Inspection {
     const Type *const *types;
     uint32_t count;
     const Target *target;
-    bool is_kernel;
+    bool is_kernel, any_launch;
     const char *what; /* or the text of IR */
     const ForeignExport *exported;
     Arena *arena;
@@ -245,21 +246,23 @@ typedef struct Inspection {
 static bool guarded_inspect(void *argument)
 {
     Inspection *work = argument;
-    work->text = inspect(work->function, work->types, work->count, work->target, work->is_kernel, work->what,
-                         work->exported, &work->size, work->diag);
+    work->text = inspect(work->function, work->types, work->count, work->target, work->is_kernel, work->any_launch,
+                         work->what, work->exported, &work->size, work->diag);
     return work->text != NULL;
 }
 
 static void run_inspect(void *work) { memory_guard(guarded_inspect, work, ((Inspection *)work)->diag); }
 
 char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_t count, const Target *target,
-                  bool is_kernel, const char *what, const ForeignExport *exported, size_t *size, Diag *diag)
+                  bool is_kernel, bool any_launch, const char *what, const ForeignExport *exported, size_t *size,
+                  Diag *diag)
 {
     Inspection work = {.function = function,
                        .types = types,
                        .count = count,
                        .target = target,
                        .is_kernel = is_kernel,
+                       .any_launch = any_launch,
                        .what = what,
                        .exported = exported,
                        .diag = diag};

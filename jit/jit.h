@@ -160,7 +160,8 @@ void jit_list_stages(Buf *out);
  * Device functions too: exported says how code from elsewhere calls it; NULL: nobody does. memory_free() it; NULL with a
  * diagnostic. */
 char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_t count, const Target *target,
-                  bool is_kernel, const char *what, const ForeignExport *exported, size_t *size, Diag *diag);
+                  bool is_kernel, bool any_launch, const char *what, const ForeignExport *exported, size_t *size,
+                  Diag *diag);
 /* The inferred result of a device function, in the arena. */
 const Type *jit_result_type(const JitFunction *function, const Type *const *types, uint32_t count, Arena *arena,
                             Diag *diag);

@@ -1,5 +1,6 @@
 /* Check mode: the checks that are wanted, put into every function of a module. */
 #include "codegen/check/bounds.h"
+#include "codegen/check/narrow.h"
 #include "codegen/check/overflow.h"
 #include "codegen/check/plan.h"
 #include "codegen/check/tell.h"
@@ -68,6 +69,18 @@ static void add_checks(IrModule *module, Checks *checks)
         module->first->reports |= module->exception_count > before;
 }
 
+/* The kernel is made for launches within limits where somebody tests that, but for a variant for those beyond them. */
+static void limit_launches(IrModule *module, const Target *target, const CompileOptions *options,
+                           const LaunchTests *failed, LaunchPlan *plan)
+{
+    static const LaunchTests none;
+    if (!plan || target->kind != TARGET_NVPTX || options->opt < 1)
+        return;
+    module->first->is_limited = plan_limits(module, plan, module->arena) && launch_tests_cover(&none, failed);
+    if (!module->first->is_limited)
+        *plan = (LaunchPlan){0};
+}
+
 void codegen_add_checks(IrModule *module, const Target *target, const CompileOptions *options,
                         const LaunchTests *failed, LaunchPlan *plan)
 {
@@ -76,8 +89,12 @@ void codegen_add_checks(IrModule *module, const Target *target, const CompileOpt
     CheckSet wanted = checks_of(options, target->kind);
     if (plan)
         *plan = (LaunchPlan){0};
-    if (!wanted || !module->first->is_kernel)
+    if (!module->first->is_kernel)
         return;
+    if (!wanted) {
+        limit_launches(module, target, options, failed, plan);
+        return;
+    }
     memset(&all, -1, sizeof all); /* one kernel for all launches: what not all of them pass is the code's */
     Checks checks = {.wanted = wanted};
     Table *demanded = plan_checks(module, wanted, plan ? failed : &all, plan ? plan : &unused, module->arena);

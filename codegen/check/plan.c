@@ -276,7 +276,7 @@ Table *plan_checks(const IrModule *module, CheckSet wanted, const LaunchTests *f
     Table *demanded = table_create();
     Planner *planner = ARENA_NEW(arena, Planner);
     planner->arena = arena;
-    planner->ranges = ranges_begin(module, arena);
+    planner->ranges = ranges_begin(module, LAUNCH_MOST_NODES, arena);
     if (wanted & CHECK_BOUNDS)
         plan_functions(planner, module, bounded_axes);
     planner->first_of_operations = planner->test_count;

@@ -55,7 +55,7 @@ static uint32_t add_node(Ranges *ranges, const RangeNode *node)
     uintptr_t found = (uintptr_t)table_get(ranges->by_content, node, sizeof *node);
     if (found)
         return (uint32_t)found - 1;
-    if (ranges->count == LAUNCH_MOST_NODES) {
+    if (ranges->count == ranges->capacity) {
         ranges->is_full = true;
         return 0;
     }

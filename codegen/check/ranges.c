@@ -49,15 +49,16 @@ const Context *context_of_call(Ranges *r, const Context *caller, const IrValue *
     return NULL;
 }
 
-Ranges *ranges_begin(const IrModule *module, Arena *arena)
+Ranges *ranges_begin(const IrModule *module, uint32_t capacity, Arena *arena)
 {
     const IrFunc *kernel = module->first;
     Ranges *r = ARENA_NEW(arena, Ranges);
     *r = (Ranges){.arena = arena,
                   .module = module,
                   .abi = kernel_abi_layout(kernel->parameter_types, kernel->parameter_count, false, arena),
-                  .nodes = ARENA_ARRAY(arena, RangeNode, LAUNCH_MOST_NODES),
-                  .known = ARENA_ARRAY(arena, uint8_t, LAUNCH_MOST_NODES),
+                  .nodes = ARENA_ARRAY(arena, RangeNode, capacity),
+                  .known = ARENA_ARRAY(arena, uint8_t, capacity),
+                  .capacity = capacity,
                   .by_content = table_create(),
                   .found = table_create(),
                   .graphs = table_create()};

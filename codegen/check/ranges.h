@@ -41,9 +41,9 @@ typedef struct Ranges {
     Arena *arena;
     const IrModule *module;
     const KernelAbi *abi;
-    RangeNode *nodes; /* LAUNCH_MOST_NODES */
+    RangeNode *nodes;
     uint8_t *known; /* by node */
-    uint32_t count;
+    uint32_t count, capacity;
     bool is_full; /* there was no room for more: what is found out then is nothing */
     uint32_t depth, steps; /* of the values that are being looked at; how many have been */
     Assumption *assumption; /* the innermost */
@@ -55,8 +55,8 @@ typedef struct Ranges {
     bool lacks_contexts; /* there are too many, or functions call themselves: the kernel has all of its own */
 } Ranges;
 
-/* The contexts of a kernel and of what it calls. */
-Ranges *ranges_begin(const IrModule *module, Arena *arena);
+/* The contexts of a kernel and of what it calls; room for so many nodes. */
+Ranges *ranges_begin(const IrModule *module, uint32_t capacity, Arena *arena);
 void ranges_end(Ranges *ranges);
 /* The context of a call; NULL: it has none. */
 const Context *context_of_call(Ranges *ranges, const Context *caller, const IrValue *call);

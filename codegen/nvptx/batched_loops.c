@@ -12,12 +12,12 @@ typedef struct Body {
     uint32_t values, loads;
 } Body;
 
-/* Upwards to an end, by a step that is not known now. */
+/* Upwards to an end; how often is not known now. */
 static bool is_counted(const IrGraph *graph, const IrLoop *loop)
 {
     IrInduction counts;
     return ir_induction(graph, loop, &counts) && counts.comparison == IR_LT && counts.exit == 1 &&
-           counts.step->op != IR_CONST;
+           !(counts.start->op == IR_CONST && counts.bound->op == IR_CONST);
 }
 
 /* Memory that is not the launch's arguments. */

@@ -84,6 +84,17 @@ static void finish_kernel(Emitter *emitter, LLVMValueRef function)
         add_number_attribute(emitter, function, "nvvm.maxclusterrank", options->launch_bounds.cluster);
 }
 
+/* The largest value of a register in the launches that the kernel is for. */
+static int64_t most_of_register(const Emitter *emitter, IntrinsicId id)
+{
+    for (uint32_t axis = 0; emitter->ir->first->is_limited && axis < 3; axis++)
+        if (id == intrinsic_on_axis(INTRINSIC_CUDA_GRID_DIM, axis))
+            return LAUNCH_LIMIT_BLOCKS;
+        else if (id == intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_IDX, axis))
+            return LAUNCH_LIMIT_BLOCKS - 1;
+    return intrinsic_info[id].high;
+}
+
 static LLVMValueRef read_register(Emitter *emitter, IntrinsicId id)
 {
     const IntrinsicInfo *row = &intrinsic_info[id];
@@ -92,7 +103,7 @@ static LLVMValueRef read_register(Emitter *emitter, IntrinsicId id)
     if (LLVMIsACallInst(value) && LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMIntegerTypeKind &&
         LLVMGetIntTypeWidth(LLVMTypeOf(value)) == bits)
         LLVMAddCallSiteAttribute(value, LLVMAttributeReturnIndex,
-                                 range_attribute(emitter, bits, row->low, row->high + 1));
+                                 range_attribute(emitter, bits, row->low, most_of_register(emitter, id) + 1));
     return value;
 }
 

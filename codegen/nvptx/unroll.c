@@ -1,25 +1,47 @@
-/* Which loops to write out in full: those whose index picks elements of a small array of the thread, or items of a tuple.
- * Such an array can be in registers only when every index is known while compiling; LLVM's own threshold looks at the
- * loop's size alone, which keeps accumulators of matrix products in memory. */
+/* Which loops to write out in full: those whose index picks elements of a small array of the thread, or items of a tuple,
+ * and small ones. Such an array can be in registers only when every index is known while compiling, or is one of a few that
+ * are; LLVM's own threshold looks at the loop's size alone, which keeps accumulators of matrix products in memory, and is
+ * lower than CUDA C's. Where a loop counts from or to what another one counts, as in `for j in range(i + 1)`, the number of
+ * its trips is known once that one is written out. */
 #include "codegen/passes.h"
 
 #include <assert.h>
+#include <string.h>
+
 #include "core/ir/ir_graph.h"
 
 enum {
     MOST_TRIPS = 128, /* of one loop */
     MOST_BYTES = 1024, /* of an array: a thread has 255 registers of 4 bytes */
     MOST_VALUES = 8192, /* of a function's loops when they are written out */
+    MOST_OF_SMALL = 768, /* of a loop that is written out for its size alone */
+    DEEPEST = 8,
+    MOST_LOOPS = 512, /* of a function */
 };
+
+typedef struct Interval {
+    int64_t low, high;
+} Interval;
 
 /* All by place in graph->loops. */
 typedef struct Unroll {
     const IrGraph *graph;
     Arena *arena;
     const IrValue **counters; /* the phi that counts the loop's trips; NULL: their number is not known or too large */
-    int64_t *trips;
+    int64_t *trips; /* at most */
+    Interval *counted; /* what the counter may be */
+    bool **needs; /* the loops that make the number of trips a constant when they are written out */
     bool *is_chosen;
 } Unroll;
+
+static uint32_t place_of(const Unroll *unroll, const IrLoop *loop) { return (uint32_t)(loop - unroll->graph->loops); }
+
+/* The loop whose trips the phi counts; NULL: none. */
+static const IrLoop *counted_by(const Unroll *unroll, const IrValue *phi)
+{
+    const IrLoop *loop = unroll->graph->loop_of[phi->block->id];
+    return loop && unroll->counters[place_of(unroll, loop)] == phi ? loop : NULL;
+}
 
 /* --- counted loops ------------------------------------------------------------------------------------------------ */
 
@@ -37,33 +59,75 @@ static bool is_number(const IrValue *value, int64_t *number)
     return array->op == IR_LOCAL;
 }
 
-static int64_t count_trips(int64_t start, int64_t end, int64_t step)
+enum { FARTHEST = 1 << 20 }; /* of bounds that are looked at */
+
+static bool keep_interval(int64_t low, int64_t high, Interval *out)
 {
-    int64_t distance;
-    if (step <= 0 || __builtin_sub_overflow(end, start, &distance) || distance <= 0 || distance > MOST_TRIPS * step)
-        return 0;
-    assert(step > 0 && distance > 0);
-    return (distance + step - 1) / step;
+    *out = (Interval){low, high};
+    return low >= -FARTHEST && high <= FARTHEST;
 }
 
-/* From a number by a number up to a number; 0: it does not. */
-static int64_t trips_of(const IrInduction *counts)
+/* What a value may be that is made of numbers and of counters, which are marked in `needs`; false: it is not, or far. */
+static bool interval_of(const Unroll *unroll, const IrValue *value, int depth, bool *needs, Interval *out)
 {
-    int64_t start, end, step;
-    if (counts->comparison != IR_LT || counts->exit != 1 || !is_number(counts->start, &start) ||
-        !is_number(counts->bound, &end) || !is_number(counts->step, &step) || step > MOST_VALUES)
-        return 0;
-    return count_trips(start, end, step);
+    int64_t number;
+    Interval a, b;
+    if (is_number(value, &number))
+        return keep_interval(number, number, out);
+    if (value->op == IR_PHI) {
+        const IrLoop *loop = counted_by(unroll, value);
+        if (!loop)
+            return false;
+        needs[place_of(unroll, loop)] = true;
+        *out = unroll->counted[place_of(unroll, loop)];
+        return true;
+    }
+    if (depth == 0 || (value->op != IR_ADD && value->op != IR_SUB) ||
+        !interval_of(unroll, value->operands[0], depth - 1, needs, &a) ||
+        !interval_of(unroll, value->operands[1], depth - 1, needs, &b))
+        return false;
+    return value->op == IR_ADD ? keep_interval(a.low + b.low, a.high + b.high, out)
+                               : keep_interval(a.low - b.high, a.high - b.low, out);
 }
 
+/* Upwards below an end, or downwards above one, by a number. Returns the most trips; 0: it does not. */
+static int64_t trips_of(const Unroll *unroll, const IrInduction *counts, bool *needs, Interval *counted)
+{
+    Interval start, end;
+    int64_t step;
+    bool rises = counts->comparison == IR_LT, falls = counts->comparison == IR_GT;
+    if ((!rises && !falls) || counts->exit != 1 || !is_number(counts->step, &step) || step == 0 ||
+        (step > 0) != rises || step > FARTHEST || step < -FARTHEST ||
+        !interval_of(unroll, counts->start, DEEPEST, needs, &start) ||
+        !interval_of(unroll, counts->bound, DEEPEST, needs, &end))
+        return 0;
+    int64_t distance = rises ? end.high - start.low : start.high - end.low, size = rises ? step : -step;
+    *counted = rises ? (Interval){start.low, end.high > start.low ? end.high - 1 : start.low}
+                     : (Interval){end.low < start.high ? end.low + 1 : start.high, start.high};
+    int64_t trips = distance > 0 ? (distance + size - 1) / size : 0;
+    return trips <= MOST_TRIPS ? trips : 0;
+}
+
+/* Outer loops come before those inside of them. */
 static void find_counters(Unroll *unroll)
 {
     IrInduction counts;
+    for (uint32_t i = 0; i < unroll->graph->loop_count; i++) {
+        unroll->needs[i] = ARENA_ARRAY(unroll->arena, bool, unroll->graph->loop_count);
+        if (!ir_induction(unroll->graph, &unroll->graph->loops[i], &counts))
+            continue;
+        unroll->trips[i] = trips_of(unroll, &counts, unroll->needs[i], &unroll->counted[i]);
+        unroll->counters[i] = unroll->trips[i] ? counts.variable : NULL;
+    }
+}
+
+/* Marks a loop, and those that it needs; they are outside of it, or before it. */
+static void mark(const Unroll *unroll, uint32_t loop, bool *loops)
+{
+    loops[loop] = true;
     for (uint32_t i = 0; i < unroll->graph->loop_count; i++)
-        if (ir_induction(unroll->graph, &unroll->graph->loops[i], &counts)) {
-            unroll->trips[i] = trips_of(&counts);
-            unroll->counters[i] = unroll->trips[i] ? counts.variable : NULL;
-        }
+        if (unroll->needs[loop][i] && !loops[i])
+            mark(unroll, i, loops);
 }
 
 /* --- indices ------------------------------------------------------------------------------------------------------ */
@@ -74,42 +138,65 @@ static bool is_arithmetic(const IrValue *value)
            value->op != IR_INTRINSIC && value->op != IR_CALL;
 }
 
-/* Marks the loop whose trips the phi counts. */
-static bool counts_trips(const Unroll *unroll, const IrValue *phi, bool *loops)
+/* The phis on the way from an index to where it comes from. */
+typedef struct Way {
+    const struct Way *before;
+    const IrValue *phi;
+} Way;
+
+static bool is_on(const Way *way, const IrValue *phi)
 {
-    const IrLoop *loop = unroll->graph->loop_of[phi->block->id];
-    if (!loop || unroll->counters[loop - unroll->graph->loops] != phi)
-        return false;
-    return loops[loop - unroll->graph->loops] = true;
+    while (way && way->phi != phi)
+        way = way->before;
+    return way != NULL;
 }
 
-/* Whether unrolling makes a constant of an index; marks the loops for it in `loops`, by their place. */
-static bool becomes_constant(const Unroll *unroll, const IrValue *index, bool *loops, int depth)
+/* Whether unrolling makes a constant of an index, or one of several constants; marks the loops for it in `loops`, by their
+ * place. */
+static bool becomes_constant(const Unroll *unroll, const IrValue *index, bool *loops, const Way *way, int depth)
 {
+    Way here = {way, index};
     switch (index->op) {
     case IR_CONST: return true;
-    case IR_PHI: return counts_trips(unroll, index, loops);
     case IR_EXTENT:
     case IR_STRIDE: return ir_memory_of(index->operands[0])->op == IR_LOCAL;
-    default: break;
+    case IR_PHI:
+        if (is_on(way, index))
+            return true;
+        if (counted_by(unroll, index))
+            return mark(unroll, place_of(unroll, counted_by(unroll, index)), loops), true;
+        way = &here;
+        break;
+    case IR_SELECT: break;
+    default:
+        if (!is_arithmetic(index))
+            return false;
+        break;
     }
-    bool constant = depth > 0 && is_arithmetic(index);
-    for (uint32_t i = 0; constant && i < index->operand_count; i++)
-        constant = becomes_constant(unroll, index->operands[i], loops, depth - 1);
+    bool constant = depth > 0;
+    for (uint32_t i = index->op == IR_SELECT; constant && i < index->operand_count; i++)
+        constant = becomes_constant(unroll, index->operands[i], loops, way, depth - 1);
+    if (index->op == IR_PHI && constant) { /* which of them it is, the trips of its loop say */
+        const IrLoop *loop = unroll->graph->loop_of[index->block->id];
+        bool is_header = loop && loop->header == index->block;
+        if (is_header && !unroll->counters[place_of(unroll, loop)])
+            return false;
+        if (is_header)
+            mark(unroll, place_of(unroll, loop), loops);
+    }
     return constant;
 }
 
 /* What is done to the array at hand is known when its indices are; false: it must have an address. */
 static bool is_plain_use(const Unroll *unroll, const IrValue *use, uint32_t operand, bool *loops)
 {
-    enum { DEEPEST = 8 };
     if (use->op == IR_CALL || use->op == IR_EXTENT || use->op == IR_STRIDE)
         return true;
     if (operand != 0 || (use->op != IR_LOAD && use->op != IR_STORE && use->op != IR_SUBARRAY))
         return false;
     uint32_t last = use->op == IR_STORE ? use->operand_count - 1 : use->operand_count;
     for (uint32_t i = 1; i < last; i++)
-        if (!becomes_constant(unroll, use->operands[i], loops, DEEPEST))
+        if (!becomes_constant(unroll, use->operands[i], loops, NULL, DEEPEST))
             return false;
     return true;
 }
@@ -146,7 +233,7 @@ static void choose_for_array(Unroll *unroll, const IrValue *local)
 static void choose_for_pick(Unroll *unroll, const IrValue *pick)
 {
     bool *loops = ARENA_ARRAY(unroll->arena, bool, unroll->graph->loop_count);
-    if (becomes_constant(unroll, pick->operands[1], loops, 2))
+    if (becomes_constant(unroll, pick->operands[1], loops, NULL, 2))
         choose(unroll, loops);
 }
 
@@ -181,14 +268,47 @@ static bool is_affordable(const Unroll *unroll)
     return total <= MOST_VALUES;
 }
 
+/* --- small loops ---------------------------------------------------------------------------------------------------- */
+
+static int64_t weight_of(const IrValue *value)
+{
+    enum { OF_ROUTINE = 32 };
+    if (value->op == IR_CONST || value->op == IR_CONVERT || value->op == IR_PHI || value->op == IR_WRAP)
+        return 0;
+    return ir_is_routine(value) ? OF_ROUTINE : 1;
+}
+
+/* Loops without others inside, of so few instructions that CUDA C writes them out. */
+static void choose_small(Unroll *unroll)
+{
+    const IrGraph *graph = unroll->graph;
+    for (uint32_t i = 0; i < graph->loop_count; i++) {
+        int64_t weight = 0;
+        bool is_innermost = true;
+        const IrLoop *loop = &graph->loops[i];
+        for (uint32_t k = 0; k < loop->block_count; k++) {
+            is_innermost &= graph->loop_of[loop->blocks[k]->id] == loop;
+            for (const IrValue *value = loop->blocks[k]->first; value; value = value->next)
+                weight += weight_of(value);
+        }
+        bool needs_none = !memchr(unroll->needs[i], true, graph->loop_count);
+        if (unroll->counters[i] && is_innermost && needs_none && weight * unroll->trips[i] <= MOST_OF_SMALL)
+            unroll->is_chosen[i] = true;
+    }
+}
+
 static void mark_in_function(const IrFunc *function, Arena *arena)
 {
     const IrGraph *graph = ir_graph(function, arena);
     uint32_t count = graph->loop_count;
+    if (count > MOST_LOOPS)
+        return;
     Unroll unroll = {.graph = graph,
                      .arena = arena,
                      .counters = ARENA_ARRAY(arena, const IrValue *, count),
                      .trips = ARENA_ARRAY(arena, int64_t, count),
+                     .counted = ARENA_ARRAY(arena, Interval, count),
+                     .needs = ARENA_ARRAY(arena, bool *, count),
                      .is_chosen = ARENA_ARRAY(arena, bool, count)};
     find_counters(&unroll);
     for (uint32_t i = 0; i < graph->count && count; i++)
@@ -197,6 +317,9 @@ static void mark_in_function(const IrFunc *function, Arena *arena)
                 choose_for_array(&unroll, value);
             else if (value->op == IR_PICK)
                 choose_for_pick(&unroll, value);
+    if (!is_affordable(&unroll))
+        memset(unroll.is_chosen, 0, count * sizeof *unroll.is_chosen);
+    choose_small(&unroll);
     if (!is_affordable(&unroll))
         return;
     for (uint32_t i = 0; i < count; i++)

@@ -193,6 +193,47 @@ static LLVMValueRef integer_mod(Emitter *emitter, bool is_signed, LLVMValueRef a
     return LLVMBuildSelect(builder, truncated_up(emitter, &division, b), adjusted, division.remainder, "");
 }
 
+/* By what is above 0. The remainder's sign says whether truncation went up. */
+static LLVMValueRef divide_exactly(Emitter *emitter, const IrValue *value, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    bool is_quotient = value->op == IR_FLOORDIV;
+    if (value->type->kind == TYPE_UINT)
+        return is_quotient ? LLVMBuildUDiv(builder, a, b, "") : LLVMBuildURem(builder, a, b, "");
+    LLVMValueRef remainder = LLVMBuildSRem(builder, a, b, "");
+    LLVMValueRef last = LLVMConstInt(LLVMTypeOf(a), type_bits(value->type) - 1, false);
+    LLVMValueRef sign = LLVMBuildAShr(builder, remainder, last, "");
+    return is_quotient ? LLVMBuildAdd(builder, LLVMBuildSDiv(builder, a, b, ""), sign, "")
+                       : LLVMBuildAdd(builder, remainder, LLVMBuildAnd(builder, sign, b, ""), "");
+}
+
+/* By a power of two: what is cut off, or left, has the sign that floor division gives it. NULL: by something else. */
+static LLVMValueRef divide_by_power(Emitter *emitter, const IrValue *value, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    if (!LLVMIsAConstantInt(b) || type_bits(value->type) > 64)
+        return NULL;
+    LLVMTypeRef type = LLVMTypeOf(b);
+    unsigned long long number = LLVMConstIntGetZExtValue(b), highest = 1ull << (type_bits(value->type) - 1);
+    if (!number || number & (number - 1) || number == highest)
+        return NULL;
+    if (value->op == IR_MOD)
+        return LLVMBuildAnd(builder, a, LLVMConstInt(type, number - 1, false), "");
+    LLVMValueRef count = LLVMConstInt(type, (unsigned)__builtin_ctzll(number), false);
+    return value->type->kind == TYPE_INT ? LLVMBuildAShr(builder, a, count, "") : LLVMBuildLShr(builder, a, count, "");
+}
+
+static LLVMValueRef divide(Emitter *emitter, const IrValue *value, LLVMValueRef a, LLVMValueRef b)
+{
+    bool is_signed = value->type->kind == TYPE_INT;
+    LLVMValueRef by_power = divide_by_power(emitter, value, a, b);
+    if (by_power)
+        return by_power;
+    if (value->hint == IR_EXACT)
+        return divide_exactly(emitter, value, a, b);
+    return value->op == IR_MOD ? integer_mod(emitter, is_signed, a, b) : integer_floordiv(emitter, is_signed, a, b);
+}
+
 /* --- operations ------------------------------------------------------------------------------------------------------------- */
 
 /* One operation for every kind of number. */
@@ -252,16 +293,15 @@ void emit_op_DIV(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 void emit_op_FLOORDIV(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     LLVMValueRef both[2] = {operand_scalar(emitter, value, 0), operand_scalar(emitter, value, 1)};
-    out[0] = value->type->kind == TYPE_FLOAT
-                 ? in_wide_float(emitter, value->type, float_floordiv, 2, both)
-                 : integer_floordiv(emitter, value->type->kind == TYPE_INT, both[0], both[1]);
+    out[0] = value->type->kind == TYPE_FLOAT ? in_wide_float(emitter, value->type, float_floordiv, 2, both)
+                                             : divide(emitter, value, both[0], both[1]);
 }
 
 void emit_op_MOD(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     LLVMValueRef both[2] = {operand_scalar(emitter, value, 0), operand_scalar(emitter, value, 1)};
     out[0] = value->type->kind == TYPE_FLOAT ? in_wide_float(emitter, value->type, float_mod, 2, both)
-                                             : integer_mod(emitter, value->type->kind == TYPE_INT, both[0], both[1]);
+                                             : divide(emitter, value, both[0], both[1]);
 }
 
 static LLVMValueRef shift_count(Emitter *emitter, const IrValue *value)

@@ -113,7 +113,7 @@ typedef enum IrHint {
 /* Of arithmetic and conversions: whether the result is the true one. */
 typedef enum IrExactness {
     IR_MAY_WRAP,
-    IR_EXACT, /* an ADD or MUL of integers that does not wrap */
+    IR_EXACT, /* an ADD, SUB or MUL of integers that does not wrap; a FLOORDIV or MOD whose divisor is above 0 */
     IR_CHECKED, /* the program's own, of which check mode tells where it wraps; codegen/check/overflow.c takes it away */
     IR_SATURATES, /* an ADD of integers that gives the end of the type where it would wrap */
     IR_EXACTNESS_COUNT
@@ -150,11 +150,12 @@ typedef enum IrLoopMark {
     IR_LOOP_PLAIN,
     IR_LOOP_UNROLL, /* written out in full */
     IR_LOOP_BATCH, /* several trips at a time */
+    IR_LOOP_ROLLED, /* left as it is: it seldom runs */
     IR_LOOP_MARK_COUNT
 } IrLoopMark;
 
 extern const char *const ir_axis_names[3]; /* "x", "y", "z" */
-extern const char *const ir_loop_mark_names[IR_LOOP_MARK_COUNT]; /* "", "unroll", "batch" */
+extern const char *const ir_loop_mark_names[IR_LOOP_MARK_COUNT]; /* "", "unroll", "batch", "rolled" */
 extern const char *const ir_atomic_names[IR_ATOMIC_COUNT]; /* "add", ..., "cas" */
 extern const char *const ir_scope_names[IR_SCOPE_COUNT]; /* "device", ... */
 extern const char *const ir_order_names[IR_ORDER_COUNT]; /* "relaxed", ... */
@@ -227,6 +228,7 @@ struct IrFunc {
     bool lacks_body; /* its blocks say nothing: it is for GPUs alone */
     SourcePos
         site; /* of one of cujit's own: the user's call, where its faults happen; no function: they are not looked for */
+    bool is_limited; /* a kernel for launches within the limits of codegen/check/narrow.h */
     bool reports; /* a kernel that tells the host of exceptions: it has the parameters for that */
     uint8_t row_axis; /* of a kernel on the CPU device: the axis of the innermost loop over a block's threads */
     const Type *result; /* &type_none: nothing */

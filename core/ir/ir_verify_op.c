@@ -47,7 +47,7 @@ static bool verify_same_operands(const IrValue *value, Diag *diag)
         if (!expect_operand(diag, value, i, value->operands[0]->type))
             return false;
     }
-    return value->op != IR_WRAP || expect_int64(diag, value, 0, value->operand_count);
+    return value->op != IR_WRAP || value->type->size >= 4 || fail_operand(diag, value, 0, "i32 or i64");
 }
 
 /* --- values ----------------------------------------------------------------------------------------------------------- */

@@ -6,9 +6,7 @@
 
 typedef __int128 Wide;
 
-typedef struct Range {
-    Wide least, most; /* least > most: empty */
-} Range;
+typedef LaunchRange Range;
 
 static const Range nothing = {1, 0};
 
@@ -186,24 +184,29 @@ static Wide field(const RangeNode *node, const void *parameters)
 enum { MOST_THREADS = 1024 };
 static const Wide most_blocks = 0x7fffffff, most_bytes = 0xffffffff;
 
-static Range of_any_launch(const RangeNode *node)
+static Range of_any_launch(const RangeNode *node, const RangeLimits *limits)
 {
+    const Wide blocks = limits ? limits->blocks : most_blocks;
     switch (node->op) {
     case RANGE_BETWEEN: return (Range){node->number, node->limit};
     case RANGE_THREAD: return (Range){0, MOST_THREADS - 1};
-    case RANGE_BLOCK: return (Range){0, most_blocks - 1};
+    case RANGE_BLOCK: return (Range){0, blocks - 1};
     case RANGE_BLOCK_DIM: return (Range){1, MOST_THREADS};
-    case RANGE_GRID_DIM: return (Range){1, most_blocks};
+    case RANGE_GRID_DIM: return (Range){1, blocks};
     case RANGE_DYNAMIC_SHARED: return (Range){0, most_bytes};
-    default: return node->op == RANGE_FIELD && node->limit ? (Range){0, node->limit} : whole(node);
+    default:
+        if (node->op != RANGE_FIELD || !node->limit)
+            return whole(node);
+        return (Range){0, limits ? least_of(limits->extent, node->limit) : node->limit};
     }
 }
 
-static Range of_launch(const RangeNode *node, const LaunchFacts *facts)
+/* facts NULL: of any within the limits. */
+static Range of_launch(const RangeNode *node, const LaunchFacts *facts, const RangeLimits *limits)
 {
     Wide one;
     if (!facts)
-        return of_any_launch(node);
+        return of_any_launch(node, limits);
     switch (node->op) {
     case RANGE_BETWEEN: return (Range){node->number, node->limit};
     case RANGE_THREAD: return (Range){0, (Wide)facts->block[node->number] - 1};
@@ -236,10 +239,10 @@ static Range of_two(const RangeNode *node, Range a, Range b)
     }
 }
 
-static Range evaluate(const RangeNode *node, const Range *ranges, const LaunchFacts *facts)
+static Range evaluate(const RangeNode *node, const Range *ranges, const LaunchFacts *facts, const RangeLimits *limits)
 {
     if (node->op < RANGE_ADD)
-        return of_launch(node, facts);
+        return of_launch(node, facts, limits);
     Range a = ranges[node->a], b = node->b == RANGE_NONE ? a : ranges[node->b];
     if (node->op == RANGE_UNION)
         return unite(a, b);
@@ -285,7 +288,7 @@ bool launch_plan_holds(const LaunchPlan *plan, const LaunchFacts *facts, LaunchT
     assert(plan->node_count <= LAUNCH_MOST_NODES && plan->test_count <= LAUNCH_MOST_TESTS);
     memset(failed, 0, sizeof *failed);
     for (uint32_t i = 0; i < plan->node_count; i++)
-        ranges[i] = evaluate(&plan->nodes[i], ranges, facts);
+        ranges[i] = evaluate(&plan->nodes[i], ranges, facts, NULL);
     for (uint32_t i = 0; i < plan->test_count; i++) {
         if (test_holds(&plan->tests[i], ranges))
             continue;
@@ -293,4 +296,10 @@ bool launch_plan_holds(const LaunchPlan *plan, const LaunchFacts *facts, LaunchT
         holds = false;
     }
     return holds;
+}
+
+void launch_ranges(const RangeNode *nodes, uint32_t count, const RangeLimits *limits, LaunchRange *ranges)
+{
+    for (uint32_t i = 0; i < count; i++)
+        ranges[i] = evaluate(&nodes[i], ranges, NULL, limits);
 }

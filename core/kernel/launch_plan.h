@@ -86,6 +86,15 @@ static inline void launch_tests_add(LaunchTests *tests, uint32_t i) { tests->wor
 /* Whether all of `part` are in `whole`. */
 bool launch_tests_cover(const LaunchTests *whole, const LaunchTests *part);
 
+/* What most kernels are made for: elements of an array at most, and blocks on an axis of the grid, so that places in arrays,
+ * threads of the grid, and the sum of the two are below 2^31. */
+enum { LAUNCH_LIMIT_EXTENT = 1 << 30, LAUNCH_LIMIT_BLOCKS = 1 << 20 };
+
+/* The most that extents of arrays, and blocks of the grid on each axis, may be. */
+typedef struct RangeLimits {
+    int64_t extent, blocks;
+} RangeLimits;
+
 /* What a plan asks about. */
 typedef struct LaunchFacts {
     const uint32_t *grid, *block; /* three each */
@@ -95,5 +104,13 @@ typedef struct LaunchFacts {
 
 /* Whether all tests hold; *failed: those that do not. facts NULL: of any launch. */
 bool launch_plan_holds(const LaunchPlan *plan, const LaunchFacts *facts, LaunchTests *failed);
+
+/* From least to most; none where least is larger. */
+typedef struct LaunchRange {
+    __int128 least, most;
+} LaunchRange;
+
+/* What each node may be in any launch within the limits; NULL: in any launch. ranges: `count` of them. */
+void launch_ranges(const RangeNode *nodes, uint32_t count, const RangeLimits *limits, LaunchRange *ranges);
 
 #endif

@@ -326,8 +326,9 @@ class KernelBase:
     def links(self) -> list[LinkItem]: ...                       # what the function and all that it may call is linked with
     def result_type(self, types: tuple[Type, ...], /) -> Type: ...  # device functions: the inferred result
     def inspect(self, what: str, types: tuple[Type, ...], sm: int | None = None,
-                abi: str | None = None, forceinline: bool = False) -> Any: ...   # str; "object": bytes
+                abi: str | None = None, forceinline: bool = False, any_launch: bool = False) -> Any: ...   # str; "object": bytes
     # what: "bytecode", "cfg", "ssa", "ir", "types", "widenings", "warnings", "llvm", "asm", "nvvm", "object" (of the CPU device); sm: a GPU architecture by number, None: the current device
+    # any_launch: the code is for other launchers, which test nothing
     def attribute(self, types: tuple[Type, ...], number: int) -> int: ...   # CUfunction_attribute of a compiled kernel
     def resident_blocks(self, types: tuple[Type, ...], threads: int, shared: int, /) -> int: ...
     def occupancy(self, types: tuple[Type, ...], shared: int = 0) -> tuple[int, int]: ...   # (blocks, threads) to fill it

@@ -116,7 +116,7 @@ static bool inspect(void *snapshot, Diag *diag)
     if (!function)
         return diag_fail(diag, NULL, DIAG_NO_MEMORY, (size_t)0);
     size_t size;
-    char *text = jit_inspect(function, &type, 1, &host, true, inspected, NULL, &size, diag);
+    char *text = jit_inspect(function, &type, 1, &host, true, false, inspected, NULL, &size, diag);
     memory_free(text);
     jit_function_destroy(function);
     return text != NULL;

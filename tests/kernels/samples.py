@@ -237,10 +237,28 @@ SAMPLES = {
 }
 
 # What each pass of codegen shows of itself: (kernel, signature), and options where it runs for some only, by pass.
+def row_sums(starts, columns, x, out):
+    row = cuda.grid(1)
+    if row < out.size:
+        total = float32(0)
+        for q in range(starts[row], starts[row + 1]):
+            total += x[columns[q]]
+        out[row] = total
+
+
+def neighbours(x, out):
+    i, j = cuda.grid(2)
+    height, width = x.shape
+    if i < height and j < width:
+        out[i, j] = x[(i - 1) % height, min(j + 1, width - 1)] + (x[i, j] >> 5)
+
+
 PASS_SAMPLES = {
     "loads": (normalized, "void(float32[::1], float32[::1], float32[::1])"),
     "unroll": (small_array, "void(float32[::1], float32[::1])"),
     "batch": (strided_sum, "void(float32[::1], float32[::1])"),
+    "versions": (row_sums, "void(int32[::1], int32[::1], float32[::1], float32[::1])"),
+    "narrow": (neighbours, "void(uint32[:, ::1], uint32[:, ::1])"),
     "stride": (grid_stride, "void(int32[::1], int64[::1])"),
     "axis": (column_tiles, "void(float32[:, ::1], float32[:, ::1])"),
     "private": (bins, "void(uint8[::1], int32[::1])"),

@@ -41,17 +41,41 @@ LLVMValueRef array_stride(Emitter *emitter, const Type *array, const LLVMValueRe
     return stride;
 }
 
+/* Whether the index is one of 32 bits, made wide for the access. */
+static bool is_word(const IrValue *index)
+{
+    if (index->op == IR_CONST)
+        return index->integer >= 0 && index->integer <= INT32_MAX;
+    return index->op == IR_CONVERT && type_is_integer(index->operands[0]->type) && index->operands[0]->type->size <= 4;
+}
+
+/* Whether places in the array have 32 bits, and the access's indices, too. */
+static bool has_words(const Emitter *emitter, const IrValue *value, uint32_t first_index)
+{
+    const IrValue *array = value->operands[0];
+    bool is_small = emitter->target->kind == TARGET_NVPTX && (array->op == IR_LOCAL || array->op == IR_SHARED ||
+                                                              (array->op == IR_PARAM && emitter->function->is_limited));
+    for (uint32_t i = 0; is_small && i < array->type->ndim; i++)
+        is_small = is_word(value->operands[first_index + i]);
+    return is_small && array->type->ndim > 1;
+}
+
+static LLVMValueRef in_type(Emitter *emitter, LLVMValueRef size, LLVMTypeRef type)
+{
+    return LLVMTypeOf(size) == type ? size : LLVMBuildTrunc(emitter->builder, size, type, "");
+}
+
 /* Elements before the one at these indices, in an array without gaps. */
 static LLVMValueRef linear_index(Emitter *emitter, const Type *array, const LLVMValueRef *parts,
-                                 LLVMValueRef *const *indices)
+                                 LLVMValueRef *const *indices, LLVMTypeRef type)
 {
     uint32_t count = array->ndim;
     LLVMValueRef linear = NULL;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t axis = array->layout == LAYOUT_C ? i : count - 1 - i;
-        linear = linear
-                     ? add_sizes(emitter, multiply_sizes(emitter, linear, parts[part_of_extent(axis)]), *indices[axis])
-                     : *indices[axis];
+        LLVMValueRef index = in_type(emitter, *indices[axis], type);
+        LLVMValueRef extent = in_type(emitter, parts[part_of_extent(axis)], type);
+        linear = linear ? add_sizes(emitter, multiply_sizes(emitter, linear, extent), index) : index;
     }
     return linear;
 }
@@ -86,7 +110,10 @@ LLVMValueRef element_address(Emitter *emitter, const IrValue *value, uint32_t fi
         return parts[0];
     if (array->layout == LAYOUT_ANY)
         return strided_address(emitter, array, parts, indices);
-    LLVMValueRef linear = linear_index(emitter, array, parts, indices);
+    LLVMTypeRef type = has_words(emitter, value, first_index) ? emitter->i32 : emitter->i64;
+    LLVMValueRef linear = linear_index(emitter, array, parts, indices, type);
+    if (type != emitter->i64)
+        linear = LLVMBuildSExt(emitter->builder, linear, emitter->i64, "");
     return LLVMBuildInBoundsGEP2(emitter->builder, element_type(emitter, array->element), parts[0], &linear, 1, "");
 }
 

@@ -60,7 +60,7 @@ def _code(function: Any, given: argparse.Namespace) -> str | bytes:
     kernel = function if isinstance(function, Dispatcher) else cuda.jit(function, device=is_device)
     types, _ = normalize(given.signature)
     with on(device_of_kind("cpu")._core):
-        return kernel.inspect(given.output, types)
+        return kernel.inspect(given.output, types, any_launch=True)
 
 
 def main(arguments: list[str]) -> int:

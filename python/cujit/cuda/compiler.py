@@ -217,10 +217,11 @@ def _by_value(result):
 
 def _kernel_code(kernel, arguments, sm, output):
     if output in _STAGES:
-        return _finished(kernel.inspect(_STAGES[output], arguments, sm), kernel, output, sm)
+        return _finished(kernel.inspect(_STAGES[output], arguments, sm, any_launch=True), kernel, output, sm)
     from cujit.cuda._link.foreign import PTXSource
 
-    return _core.link((PTXSource(kernel.inspect("asm", arguments, sm), kernel.__name__), *kernel.links()), sm)[0]
+    ptx = kernel.inspect("asm", arguments, sm, any_launch=True)
+    return _core.link((PTXSource(ptx, kernel.__name__), *kernel.links()), sm)[0]
 
 
 def _finished(text, function, output, sm):

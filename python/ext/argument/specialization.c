@@ -107,7 +107,7 @@ static bool warn_about_widenings(const ExtKernel *kernel, const Type *const *typ
     Target host = {.kind = TARGET_HOST};
     size_t size;
     char *text =
-        jit_inspect(kernel->function, types, count, &host, !kernel->is_device, "widenings", NULL, &size, &diag);
+        jit_inspect(kernel->function, types, count, &host, !kernel->is_device, false, "widenings", NULL, &size, &diag);
     bool ok = warn_of_each_line("PerformanceWarning", text);
     memory_free(text);
     return ok;

@@ -208,13 +208,13 @@ static bool read_abi(const char *text, ForeignAbi *abi)
 
 PyObject *ext_kernel_inspect(ExtKernel *self, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"what", "types", "sm", "abi", "forceinline", NULL};
+    static char *names[] = {"what", "types", "sm", "abi", "forceinline", "any_launch", NULL};
     const char *what, *convention = NULL;
     PyObject *tuple, *sm = Py_None;
-    int is_inlined = 0;
+    int is_inlined = 0, is_any_launch = 0;
     ForeignAbi abi;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "sO|Ozp:inspect", names, &what, &tuple, &sm, &convention,
-                                     &is_inlined) ||
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "sO|Ozpp:inspect", names, &what, &tuple, &sm, &convention,
+                                     &is_inlined, &is_any_launch) ||
         !is_stage(what) || !read_abi(convention, &abi))
         return NULL;
     Arena *arena = ext_arena();
@@ -230,8 +230,8 @@ PyObject *ext_kernel_inspect(ExtKernel *self, PyObject *args, PyObject *kwargs)
         char *text;
         size_t size = 0;
         const ForeignExport how = {abi, is_inlined}, *exported = convention ? &how : NULL;
-        Py_BEGIN_ALLOW_THREADS text =
-            jit_inspect(self->function, types, count, &target, !self->is_device, what, exported, &size, &diag);
+        Py_BEGIN_ALLOW_THREADS text = jit_inspect(self->function, types, count, &target, !self->is_device,
+                                                  is_any_launch, what, exported, &size, &diag);
         Py_END_ALLOW_THREADS result =
             text && strcmp(what, "object") == 0 ? take_bytes(text, size) : ext_take_text(text, &diag);
     }

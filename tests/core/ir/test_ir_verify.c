@@ -271,7 +271,7 @@ static void test_array_rules(void)
     check_line_refused("  %0: i64 = extent n, 0", "not an array");
     check_line_refused("  %0: i64 = extent x, 2", "axis 2 of 2");
     check_line_refused("  %0: i32 = stride x, 0", "not i64");
-    check_line_refused("  %0: i32 = const 0\n  %1: i32 = wrap %0, %0", "not i64");
+    check_line_refused("  %0: i16 = const 0\n  %1: i16 = wrap %0, %0", "i32 or i64");
     check_line_refused("  %0: f32 = load n[]", "not an array");
     check_line_refused("  %0: f32 = load x[n]", "2 operands, too few for 2 axes");
     check_line_refused("  %0: f32 = load x[n, n, n]", "4 operands instead of 3");

@@ -263,7 +263,7 @@ class Inspection(_core.KernelBase):
     def _lto_ptx(self, types: ArgumentTypes, cc: ComputeCapability | None) -> str:
         from cujit.cuda._link.lto import linked_ptx
 
-        text = self.inspect("nvvm", types, _sm(cc))
+        text = self.inspect("nvvm", types, _sm(cc), any_launch=True)
         return linked_ptx(text, self.__name__, _sm(cc) or _core.current_device().sm, self.links(), self.options)
 
     @overload

@@ -1,0 +1,458 @@
+/* Integers of 64 bits in 32. Python's integers have 64 bits, and so have indices; a GPU has registers and arithmetic of 32.
+ * What is known to fit (codegen/check/ranges.h) is computed in 32 bits: an index `i + n if i < 0` costs one addition
+ * instead of six instructions, and a remainder a fraction. For example
+ *
+ *     %7: i64 = convert %6 ; i32                  %9: i32 = mod !exact %6, %8
+ *     %9: i64 = mod %7, %n                 ->     %10: i64 = convert %9
+ *
+ * Two ways lead there. The result of a sum, a product or a bitwise operation has its lowest 32 bits from those of the
+ * operands: where the result fits, or where nobody asks for more of it, the operands may be anything. Of all else
+ * (quotients, comparisons, minima, indices from the end) the operands have to fit as well. What fits is a signed number of
+ * 32 bits or an unsigned one.
+ *
+ * What all launches have in common is seldom enough: i = blockIdx.x * blockDim.x + threadIdx.x may need 41 bits. Most
+ * kernels are made for launches within limits, which a plan tests; a launch beyond them has a kernel of its own. */
+#include "codegen/check/narrow.h"
+
+#include <assert.h>
+
+#include "codegen/check/ranges.h"
+#include "codegen/passes.h"
+
+typedef enum Width { WIDE, SIGNED, UNSIGNED } Width;
+
+/* What is known of a value and of its operands where it is computed: nodes; RANGE_NONE: nothing. */
+typedef struct Facts {
+    uint32_t result, operands[2];
+} Facts;
+
+typedef struct Narrowing {
+    const Ranges *ranges;
+    const LaunchRange *found; /* by node */
+    IrFunc *function;
+    Arena *arena;
+    uint32_t count; /* of the function's values at first; by their ids: */
+    Facts *facts;
+    bool *is_asked; /* of a value of 64 bits: somebody uses more than the lowest 32 */
+    IrValue **narrow; /* the value in 32 bits; NULL: there is none */
+    IrValue **same; /* a value that is the same; NULL: none */
+    IrValue **before_end; /* by block: the value before its last one */
+} Narrowing;
+
+static bool is_wide(const Type *type) { return type_is_integer(type) && type->size == 8; }
+
+static const Type *type_of(Width width) { return width == SIGNED ? TYPE_OF(INT32) : TYPE_OF(UINT32); }
+
+/* --- operations --------------------------------------------------------------------------------------------------------- */
+
+typedef enum Family {
+    OTHER,
+    RING, /* the lowest bits of the result are made of the operands' */
+    SHIFTED_UP, /* likewise, by a count */
+    SHIFTED_DOWN,
+    BOTH, /* result and operands have to fit */
+    DIVISION,
+    COMPARISON,
+    TO_FLOAT,
+} Family;
+
+static Family family_of(const IrValue *value)
+{
+    bool is_number = is_wide(value->type);
+    switch (value->op) {
+    case IR_ADD: return is_number && value->hint != IR_SATURATES ? RING : OTHER;
+    case IR_SUB:
+    case IR_MUL:
+    case IR_NEG:
+    case IR_NOT:
+    case IR_AND:
+    case IR_OR:
+    case IR_XOR:
+    case IR_SELECT:
+    case IR_PHI: return is_number ? RING : OTHER;
+    case IR_SHL: return is_number ? SHIFTED_UP : OTHER;
+    case IR_SHR: return is_number ? SHIFTED_DOWN : OTHER;
+    case IR_MIN:
+    case IR_MAX:
+    case IR_ABS:
+    case IR_WRAP: return is_number ? BOTH : OTHER;
+    case IR_FLOORDIV:
+    case IR_MOD: return is_number ? DIVISION : OTHER;
+    case IR_EQ:
+    case IR_NE:
+    case IR_LT:
+    case IR_LE:
+    case IR_GT:
+    case IR_GE: return is_wide(value->operands[0]->type) ? COMPARISON : OTHER;
+    case IR_CONVERT:
+        return value->type->kind == TYPE_FLOAT && value->type->size >= 4 && is_wide(value->operands[0]->type) ? TO_FLOAT
+                                                                                                              : OTHER;
+    default: return OTHER;
+    }
+}
+
+static bool is_between(const Narrowing *n, uint32_t node, __int128 least, __int128 most)
+{
+    if (node == RANGE_NONE)
+        return false;
+    const LaunchRange *range = &n->found[node];
+    return range->least <= range->most && range->least >= least && range->most <= most;
+}
+
+static bool fits(const Narrowing *n, uint32_t node, Width width)
+{
+    return width == SIGNED ? is_between(n, node, INT32_MIN, INT32_MAX) : is_between(n, node, 0, UINT32_MAX);
+}
+
+static bool operands_fit(const Narrowing *n, const IrValue *value, Width width)
+{
+    const Facts *facts = &n->facts[value->id];
+    return fits(n, facts->operands[0], width) && (value->operand_count < 2 || fits(n, facts->operands[1], width));
+}
+
+static Width width_of_ring(const Narrowing *n, const IrValue *value)
+{
+    uint32_t result = n->facts[value->id].result;
+    return fits(n, result, SIGNED) ? SIGNED : fits(n, result, UNSIGNED) || !n->is_asked[value->id] ? UNSIGNED : WIDE;
+}
+
+static bool counts_within(const Narrowing *n, const IrValue *shift)
+{
+    return is_between(n, n->facts[shift->id].operands[1], 0, 31);
+}
+
+static Width width_of(const Narrowing *n, const IrValue *value)
+{
+    const Facts *facts = &n->facts[value->id];
+    switch (family_of(value)) {
+    case RING: return width_of_ring(n, value);
+    case SHIFTED_UP: return counts_within(n, value) ? width_of_ring(n, value) : WIDE;
+    case SHIFTED_DOWN:
+        return !counts_within(n, value)                ? WIDE
+               : fits(n, facts->operands[0], UNSIGNED) ? UNSIGNED
+               : fits(n, facts->operands[0], SIGNED)   ? SIGNED
+                                                       : WIDE;
+    case BOTH:
+        if (operands_fit(n, value, SIGNED) && fits(n, facts->result, SIGNED))
+            return SIGNED;
+        return operands_fit(n, value, UNSIGNED) && value->op != IR_WRAP ? UNSIGNED : WIDE;
+    case DIVISION: /* without signs it is short */
+        if (operands_fit(n, value, UNSIGNED))
+            return UNSIGNED;
+        return operands_fit(n, value, SIGNED) && fits(n, facts->result, SIGNED) ? SIGNED : WIDE;
+    case COMPARISON:
+    case TO_FLOAT: return operands_fit(n, value, SIGNED) ? SIGNED : operands_fit(n, value, UNSIGNED) ? UNSIGNED : WIDE;
+    case OTHER: break;
+    }
+    return WIDE;
+}
+
+/* --- what is known ------------------------------------------------------------------------------------------------------ */
+
+static uint32_t united(Ranges *ranges, const Type *type, uint32_t a, uint32_t b)
+{
+    return a == RANGE_NONE ? b : range_node(ranges, RANGE_UNION, type, a, b, RANGE_NONE, 0, 0);
+}
+
+static void find_facts_of(Narrowing *n, Ranges *ranges, const Context *context, const IrValue *value)
+{
+    Facts *facts = &n->facts[value->id];
+    Place place = {value->block, NULL};
+    bool is_merge = value->op == IR_PHI || value->op == IR_SELECT;
+    if (is_wide(value->type))
+        facts->result = united(ranges, value->type, facts->result, range_of(ranges, context, value, place));
+    for (uint32_t i = 0; i < value->operand_count && i < 2 && !is_merge; i++)
+        facts->operands[i] = united(ranges, value->operands[i]->type, facts->operands[i],
+                                    range_of(ranges, context, value->operands[i], place));
+}
+
+/* In whatever context the function is called. */
+static void find_facts(Narrowing *n, Ranges *ranges)
+{
+    for (uint32_t i = 0; i < n->count; i++)
+        n->facts[i] = (Facts){RANGE_NONE, {RANGE_NONE, RANGE_NONE}};
+    if (!n->function->is_kernel && ranges->lacks_contexts)
+        return;
+    for (const Context *context = ranges->contexts; context; context = context->next)
+        for (uint32_t i = 0; context->function == n->function && i < context->graph->count; i++)
+            for (const IrValue *value = context->graph->order[i]->first; value; value = value->next)
+                if (family_of(value) != OTHER)
+                    find_facts_of(n, ranges, context, value);
+}
+
+/* Whether the user looks at nothing but the lowest 32 bits of its operand. */
+static bool asks_for_little(const Narrowing *n, const IrValue *user, uint32_t operand)
+{
+    bool is_integer = type_is_integer(user->type);
+    if (user->op == IR_CONVERT && is_integer && user->type->size <= 4)
+        return true;
+    if (user->op == IR_SHL && operand == 1)
+        return false;
+    bool hands_on = (user->op == IR_CONVERT || user->op == IR_BITCAST) && is_wide(user->type);
+    Family family = hands_on ? RING : family_of(user);
+    return (family == RING || family == SHIFTED_UP) && !n->is_asked[user->id];
+}
+
+static bool ask(Narrowing *n, const IrValue *user)
+{
+    bool is_new = false;
+    for (uint32_t i = 0; i < user->operand_count; i++) {
+        const IrValue *operand = user->operands[i];
+        if (!is_wide(operand->type) || n->is_asked[operand->id] || asks_for_little(n, user, i))
+            continue;
+        is_new = n->is_asked[operand->id] = true;
+    }
+    return is_new;
+}
+
+/* Of values that only go round in loops among themselves nobody asks. */
+static void find_asked(Narrowing *n, const IrGraph *graph)
+{
+    enum { MOST_ROUNDS = 16 };
+    bool is_new = true;
+    int rounds = 0;
+    for (; is_new && rounds < MOST_ROUNDS; rounds++) {
+        is_new = false;
+        for (uint32_t i = graph->count; i-- > 0;)
+            for (const IrValue *value = graph->order[i]->first; value; value = value->next)
+                is_new |= ask(n, value);
+    }
+    for (uint32_t i = 0; is_new && i < n->count; i++)
+        n->is_asked[i] = true;
+}
+
+/* --- the values again --------------------------------------------------------------------------------------------------- */
+
+static bool is_narrow(const Type *type)
+{
+    return type->kind == TYPE_BOOL || (type_is_integer(type) && type->size <= 4);
+}
+
+/* What the lowest 32 bits of a value can be taken from, a number of 32 bits or the value itself. */
+static IrValue *source_of(const Narrowing *n, IrValue *value)
+{
+    for (;;) {
+        if (value->id < n->count && n->narrow[value->id])
+            return n->narrow[value->id];
+        bool converts = (value->op == IR_CONVERT || value->op == IR_BITCAST) && is_wide(value->type);
+        if (!converts || !(is_wide(value->operands[0]->type) || is_narrow(value->operands[0]->type)))
+            return value;
+        value = value->operands[0];
+        if (is_narrow(value->type))
+            return value;
+    }
+}
+
+/* In 32 bits, made at the end of the block if need be. */
+static IrValue *narrowed(const Narrowing *n, IrBlock *block, IrValue *value, const Type *type, const SourcePos *pos)
+{
+    if (value->op == IR_CONST) {
+        bool is_signed = type->kind == TYPE_INT;
+        return ir_const_int(block, type, is_signed ? (int32_t)value->integer : (int64_t)(uint32_t)value->integer, pos);
+    }
+    IrValue *source = source_of(n, value);
+    return type_equal(source->type, type) ? source : ir_append(block, IR_CONVERT, type, pos, 1, &source);
+}
+
+/* The operation never leaves its type, or divides by what is above 0. */
+static bool is_exact(const Narrowing *n, const IrValue *value, Width width)
+{
+    const Facts *facts = &n->facts[value->id];
+    switch (value->op) {
+    case IR_ADD:
+    case IR_SUB:
+    case IR_MUL: return width == SIGNED && fits(n, facts->result, SIGNED) && operands_fit(n, value, SIGNED);
+    case IR_FLOORDIV:
+    case IR_MOD: return is_between(n, facts->operands[1], 1, UINT32_MAX);
+    default: return false;
+    }
+}
+
+static void keep(IrBlock *block, IrValue *value)
+{
+    value->next = NULL;
+    *(block->last ? &block->last->next : &block->first) = value;
+    block->last = value;
+}
+
+static void become_conversion(IrValue *value, IrValue *of)
+{
+    value->op = IR_CONVERT;
+    value->hint = 0;
+    value->operand_count = 1;
+    value->operands[0] = of;
+}
+
+static void narrow_value(Narrowing *n, IrBlock *block, IrValue *value, Width width)
+{
+    IrValue *operands[3];
+    uint32_t first = value->op == IR_SELECT ? 1 : 0;
+    assert(value->operand_count <= 3);
+    operands[0] = value->operands[0];
+    for (uint32_t i = first; i < value->operand_count; i++)
+        operands[i] = narrowed(n, block, value->operands[i], type_of(width), &value->pos);
+    Family family = family_of(value);
+    if (family == COMPARISON || family == TO_FLOAT) {
+        for (uint32_t i = 0; i < value->operand_count; i++)
+            value->operands[i] = operands[i];
+        return;
+    }
+    IrValue *made = ir_append(block, value->op, type_of(width), &value->pos, value->operand_count, operands);
+    made->hint = is_exact(n, value, width) ? IR_EXACT : IR_MAY_WRAP;
+    made->non_negative = value->non_negative;
+    n->narrow[value->id] = made;
+    become_conversion(value, made);
+}
+
+static void divide_exactly(const Narrowing *n, IrValue *value)
+{
+    if ((value->op == IR_FLOORDIV || value->op == IR_MOD) && is_wide(value->type) && !value->hint &&
+        is_between(n, n->facts[value->id].operands[1], 1, INT64_MAX))
+        value->hint = IR_EXACT;
+}
+
+static IrValue *resolved(const Narrowing *n, IrValue *value)
+{
+    while (value->id < n->count && n->same[value->id])
+        value = n->same[value->id];
+    return value;
+}
+
+static void rewrite(Narrowing *n, IrBlock *block, IrValue *value)
+{
+    for (uint32_t i = 0; i < value->operand_count; i++)
+        value->operands[i] = resolved(n, value->operands[i]);
+    Width width = width_of(n, value);
+    if (value->op == IR_WRAP && is_between(n, n->facts[value->id].operands[0], 0, INT64_MAX))
+        n->same[value->id] = value->operands[0];
+    else if (width != WIDE)
+        narrow_value(n, block, value, width);
+    else if (value->op == IR_CONVERT && type_is_integer(value->type) && value->type->size <= 4)
+        value->operands[0] = source_of(n, value->operands[0]);
+    else
+        divide_exactly(n, value);
+    n->before_end[block->id] = block->last;
+    keep(block, value);
+}
+
+/* A phi in 32 bits, whose operands come later: its old ones say which. */
+static void rewrite_phi(Narrowing *n, IrBlock *block, IrValue *phi, IrValue **converted)
+{
+    Width width = width_of(n, phi);
+    if (width == WIDE) {
+        keep(block, phi);
+        return;
+    }
+    IrValue *made = ir_append(block, IR_PHI, type_of(width), &phi->pos, phi->operand_count, phi->operands);
+    made->non_negative = phi->non_negative;
+    n->narrow[phi->id] = made;
+    become_conversion(phi, made);
+    phi->next = *converted;
+    *converted = phi;
+}
+
+static void rewrite_block(Narrowing *n, IrBlock *block)
+{
+    IrValue *value = block->first, *next, *converted = NULL;
+    block->first = block->last = NULL;
+    for (; value->op == IR_PHI || value->op == IR_PARAM; value = next) {
+        next = value->next;
+        if (value->op == IR_PHI)
+            rewrite_phi(n, block, value, &converted);
+        else
+            keep(block, value);
+    }
+    for (; converted; converted = next) {
+        next = converted->next;
+        keep(block, converted);
+    }
+    for (; value; value = next) {
+        next = value->next;
+        rewrite(n, block, value);
+    }
+}
+
+/* What a phi takes from a block, made before the block's end. */
+static IrValue *narrowed_at_end(Narrowing *n, IrBlock *block, IrValue *value, const Type *type)
+{
+    IrValue *end = block->last, *before = n->before_end[block->id];
+    assert(end && (before ? before->next == end : block->first == end));
+    *(before ? &before->next : &block->first) = NULL;
+    block->last = before;
+    IrValue *made = narrowed(n, block, value, type, &end->pos);
+    n->before_end[block->id] = block->last;
+    keep(block, end);
+    return made;
+}
+
+static void finish_phi(Narrowing *n, const IrGraph *graph, IrValue *phi)
+{
+    for (uint32_t i = 0; i < phi->operand_count; i++) {
+        IrBlock *from = phi->block->predecessors[i];
+        phi->operands[i] = resolved(n, phi->operands[i]);
+        if (!is_wide(phi->operands[i]->type) || is_wide(phi->type))
+            continue;
+        bool is_reached = graph->rank[from->id] != UINT32_MAX;
+        phi->operands[i] = is_reached ? narrowed_at_end(n, from, phi->operands[i], phi->type)
+                                      : ir_const_int(phi->block, phi->type, 0, &phi->pos);
+    }
+}
+
+static bool has_unreached(const IrGraph *graph) { return graph->count != graph->function->block_count; }
+
+static void narrow_function(Narrowing *n)
+{
+    const IrGraph *graph = ir_graph(n->function, n->arena);
+    if (has_unreached(graph)) /* simplify_blocks() leaves none */
+        return;
+    find_asked(n, graph);
+    for (uint32_t i = 0; i < graph->count; i++)
+        rewrite_block(n, graph->order[i]);
+    for (uint32_t i = 0; i < graph->count; i++)
+        for (IrValue *phi = graph->order[i]->first; phi && phi->op == IR_PHI; phi = phi->next)
+            finish_phi(n, graph, phi);
+    prune(n->function);
+    ir_renumber(n->function);
+}
+
+/* --- the module ------------------------------------------------------------------------------------------------------------ */
+
+static const RangeLimits limits = {LAUNCH_LIMIT_EXTENT, LAUNCH_LIMIT_BLOCKS};
+
+static Narrowing begin(IrFunc *function, Ranges *ranges, Arena *arena)
+{
+    uint32_t count = function->value_count;
+    Narrowing n = {.ranges = ranges,
+                   .function = function,
+                   .arena = arena,
+                   .count = count,
+                   .facts = ARENA_ARRAY(arena, Facts, count),
+                   .is_asked = ARENA_ARRAY(arena, bool, count),
+                   .narrow = ARENA_ARRAY(arena, IrValue *, count),
+                   .same = ARENA_ARRAY(arena, IrValue *, count),
+                   .before_end = ARENA_ARRAY(arena, IrValue *, function->block_count)};
+    find_facts(&n, ranges);
+    return n;
+}
+
+void narrow_integers(IrModule *module)
+{
+    enum { MOST_NODES = 1 << 14 };
+    if (!module->first->is_kernel || module->first_watcher)
+        return;
+    Arena *arena = arena_create();
+    Ranges *ranges = ranges_begin(module, MOST_NODES, arena);
+    Narrowing *all = ARENA_ARRAY(arena, Narrowing, module->function_count);
+    uint32_t count = 0;
+    for (IrFunc *function = module->first; function; function = function->next)
+        if (!function->lacks_body && !function->assembly)
+            all[count++] = begin(function, ranges, arena);
+    LaunchRange *found = ARENA_ARRAY(arena, LaunchRange, ranges->count);
+    launch_ranges(ranges->nodes, ranges->count, module->first->is_limited ? &limits : NULL, found);
+    ranges_end(ranges);
+    for (uint32_t i = 0; i < count; i++) {
+        all[i].found = found;
+        narrow_function(&all[i]);
+    }
+    arena_destroy(arena);
+}

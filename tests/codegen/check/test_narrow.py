@@ -1,0 +1,82 @@
+"""On a GPU integers of 64 bits are computed in 32 where they fit, and small loops are written out."""
+import re
+
+import numpy as np
+import pytest
+
+from cujit import cuda, float32, int32, int64, uint32
+
+MATRICES = (float32[:, ::1], float32[:, ::1])
+
+
+def periodic(x, out):
+    i, j = cuda.grid(2)
+    height, width = x.shape
+    if i < height and j < width:
+        out[i, j] = x[(i - 1) % height, (j + 1) % width] + x[max(i - 1, 0), min(j + 1, width - 1)]
+
+
+def rows(starts, columns, values, x, out):
+    row = cuda.grid(1)
+    if row < out.size:
+        total = float32(0)
+        for q in range(starts[row], starts[row + 1]):
+            total += values[q] * x[columns[q]]
+        out[row] = total
+
+
+def mixed(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        h = x[i]
+        for _ in range(32):
+            h = uint32((h ^ (h >> 16)) * 0x7feb352d + i)
+        out[i] = h
+
+
+def bits(x, out):
+    i = cuda.grid(1)
+    out[i] = (x[i] + (x[i] << 3)) >> 1      # needs more than 32 bits
+
+
+def ptx_of(function, *types):
+    return cuda.jit(function).inspect("asm", types, 90)
+
+
+def wide_operations(ptx):
+    return re.findall(r"\b(?:rem|div|mul\.lo|min|max|selp|setp\.[a-z]+|shl|and)\.[su]64\b", ptx)
+
+
+@pytest.mark.parametrize("function,types", [(periodic, MATRICES), (mixed, (uint32[::1], uint32[::1])),
+                                            (rows, (int32[::1], int32[::1], float32[::1], float32[::1], float32[::1]))])
+def test_what_fits_has_32_bits(function, types):
+    assert not wide_operations(ptx_of(function, *types))
+
+
+def test_what_other_launchers_run_holds_for_any_launch():
+    """They test nothing: a row of the matrix may be beyond 2^31 elements."""
+    assert wide_operations(cuda.compile_ptx(periodic, MATRICES, cc=(9, 0))[0])
+
+
+def test_what_does_not_fit_has_64_bits():
+    assert "shl.b64" in ptx_of(bits, int32[::1], int64[::1]) or "mul.wide" in ptx_of(bits, int32[::1], int64[::1])
+
+
+def test_small_loops_are_written_out():
+    """The words of the loop's 32 rounds, each with one product."""
+    assert ptx_of(mixed, uint32[::1], uint32[::1]).count("2146121005") == 32
+
+
+def test_rows_have_a_loop_without_tests_of_the_sign():
+    """Four trips at a time: three loads each, whose only test is of the column that comes from memory."""
+    kernel = cuda.jit(rows)
+    text = kernel.inspect("narrow", (int32[::1], int32[::1], float32[::1], float32[::1], float32[::1]), 90)
+    assert text.count("!batch") == text.count("!rolled") == 1
+    assert text.count("= wrap") == 1 + 3
+
+
+def test_rows_that_count_from_the_end():
+    starts, columns = np.array([-2, 0, 2, 2], np.int32), np.array([1, -1, 0, 2], np.int32)
+    values, x, out = np.arange(1, 5, dtype=np.float32), np.array([1, 10, 100], np.float32), np.zeros(3, np.float32)
+    cuda.jit(rows)[1, 32](starts, columns, values, x, out)
+    assert out.tolist() == [3 * 1 + 4 * 100, 1 * 10 + 2 * 100, 0]
