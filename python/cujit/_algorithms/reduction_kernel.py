@@ -17,7 +17,7 @@ from cujit._ufunc.operands import Target, as_scalar, broadcast, is_scalar
 from cujit.cuda._array.array_views import view_of
 from cujit.cuda._dispatch.launchers import quiet_launcher
 from cujit.cuda._dispatch.options import of_loops
-from cujit.cuda.devicearray import DeviceNDArray, is_cuda_array
+from cujit.cuda.devicearray import DeviceNDArray, device_array, is_cuda_array
 from cujit.cuda.devices import need_device, on
 from cujit.cuda.dispatcher import Dispatcher
 
@@ -258,6 +258,69 @@ def settle(target: DeviceNDArray, flat: DeviceNDArray, stream: StreamLike) -> No
         target.setitem(Ellipsis, flat.reshape(target.shape), stream)
 
 
+def lies(array: DeviceNDArray) -> tuple[Any, ...]:
+    """What the launches of a reduction of the array depend on, its device too."""
+    return array.shape, array.strides, array.dtype, array.pointer % loops.WIDE_BYTES, need_device()
+
+
+class Step(NamedTuple):
+    """A launch: kernel(*numbers, start, sources, targets). by_rows: sources as Problem.by_rows_of_memory()."""
+
+    kernel: Dispatcher[..., Any]
+    blocks: int
+    threads: int
+    numbers: tuple[int, ...]
+    by_rows: bool = False
+
+    def read(self, problem: Problem) -> tuple[Any, ...]:
+        return problem.by_rows_of_memory() if self.by_rows else problem.sources
+
+    def launch(self, start: tuple[Any, ...], sources: tuple[Any, ...], targets: tuple[DeviceNDArray, ...],
+               stream: StreamLike) -> None:
+        quiet_launcher(self.kernel, self.blocks, self.threads, stream)(*self.numbers, start, sources, targets)
+
+
+class Steps(NamedTuple):
+    """The launches of a reduction. Of two, the first one leaves `parts` values for each result."""
+
+    first: Step
+    rest: Step | None
+    parts: int
+
+    def of_partial(self, partial: list[DeviceNDArray], outputs: int) -> tuple[DeviceNDArray, ...]:
+        """What the first launch has left, as the second one reads it."""
+        if outputs == 1:
+            return tuple(partial)
+        return tuple([view_of(p, (outputs, self.parts), (self.parts * p.dtype.itemsize, p.dtype.itemsize))
+                      for p in partial])
+
+
+class Prepared:
+    """A reduction of one array, to be repeated for others that lie alike."""
+
+    def __init__(self, plan: Plan, problem: Problem, shape: tuple[int, ...]) -> None:
+        """shape: of the result."""
+        self._steps, self._shape, self._outputs = plan.steps(problem, False), shape, problem.outputs
+        self._dtypes = [leaf.dtype for leaf in plan.element.leaves]
+        source, = self._steps.first.read(problem)
+        self._source = source.shape, source.strides
+
+    def run(self, array: DeviceNDArray, stream: StreamLike) -> DeviceNDArray:
+        """A new array with the results."""
+        steps, outputs, dtype = self._steps, self._outputs, self._dtypes[0]
+        flat = result = device_array(self._shape, dtype, stream=stream)
+        if len(self._shape) != 1:
+            flat = view_of(result, (outputs,), (dtype.itemsize,))
+        source = array if (array.shape, array.strides) == self._source else view_of(array, *self._source)
+        if steps.rest is None:
+            steps.first.launch((), (source,), (flat,), stream)
+        else:
+            partial = [loops.vector(outputs * steps.parts, dtype, stream)]
+            steps.first.launch((), (source,), tuple(partial), stream)
+            steps.rest.launch((), steps.of_partial(partial, outputs), (flat,), stream)
+        return result
+
+
 class Plan:
     """The kernels of one reduction for one kind of arguments."""
 
@@ -283,22 +346,28 @@ class Plan:
             kernel = self._kernel(("nothing",), problem)
             quiet_launcher(kernel, -(-outputs // _BLOCK), _BLOCK, stream)(outputs, start, tuple(targets))
             return
+        steps = self.steps(problem, bool(start))
+        if steps.rest is None:
+            steps.first.launch(start, steps.first.read(problem), tuple(targets), stream)
+            return
+        partial = [loops.vector(outputs * steps.parts, leaf.dtype, stream) for leaf in self.element.leaves]
+        steps.first.launch((), steps.first.read(problem), tuple(partial), stream)
+        steps.rest.launch(start, steps.of_partial(partial, outputs), tuple(targets), stream)
+
+    def steps(self, problem: Problem, has_start: bool) -> Steps:
+        """The launches for such elements, of which there are some."""
+        outputs, size = problem.outputs, problem.size
         kind, parts = self._way(problem)
         if parts == 1:
-            self._launch(kind, problem, 1, size, start, targets, True, stream)
-            return
+            return Steps(self._step(kind, problem, 1, size, has_start, True), None, 1)
         part_size = size
         if kind == "blocks":
             row = 32 * problem.width
             part_size = -(-size // (parts * row)) * row
             parts = -(-size // part_size)
-        partial = [loops.vector(outputs * parts, leaf.dtype, stream) for leaf in self.element.leaves]
-        self._launch(kind, problem, parts, part_size, (), partial, False, stream)
-        views = tuple(view_of(p, (outputs, parts), (parts * p.dtype.itemsize, p.dtype.itemsize)) for p in partial)
-        if outputs == 1:
-            views = tuple(view_of(p, (parts,), (p.dtype.itemsize,)) for p in partial)
-        rest = Problem(views, (), 0 if outputs == 1 else 1, -1, (outputs,), (parts,), 1, False)
-        self._launch(self._last_way(rest), rest, 1, parts, start, targets, True, stream)
+        rest = Problem((), (), 0 if outputs == 1 else 1, -1, (outputs,), (parts,), 1, False)
+        return Steps(self._step(kind, problem, parts, part_size, False, False),
+                     self._step(self._last_way(rest), rest, 1, parts, has_start, True), parts)
 
     def _way(self, problem: Problem) -> tuple[str, int]:
         """(threads, strips, warps or blocks, how many ranges each result's elements are cut into)."""
@@ -327,32 +396,27 @@ class Plan:
 
     def _launch(self, kind: str, problem: Problem, parts: int, part_size: int, start: tuple[Any, ...],
                 targets: list[DeviceNDArray], is_last: bool, stream: StreamLike) -> None:
+        step = self._step(kind, problem, parts, part_size, bool(start), is_last)
+        step.launch(start, step.read(problem), tuple(targets), stream)
+
+    def _step(self, kind: str, problem: Problem, parts: int, part_size: int, has_start: bool, is_last: bool) -> Step:
         outputs, size = problem.outputs, problem.size
-        kernel = self._kernel((kind, problem.by_column if kind == "threads" else False, bool(start), is_last), problem)
+        kernel = self._kernel((kind, problem.by_column if kind == "threads" else False, has_start, is_last), problem)
         if kind == "blocks":
-            launcher = quiet_launcher(kernel, outputs * parts, _BLOCK, stream)
-            launcher(parts, size, part_size, start, problem.sources, tuple(targets))
-            return
+            return Step(kernel, outputs * parts, _BLOCK, (parts, size, part_size))
         if kind == "warps":
-            launcher = quiet_launcher(kernel, -(-outputs * 32 // _BLOCK), _BLOCK, stream)
-            launcher(outputs, size, start, problem.sources, tuple(targets))
-            return
+            return Step(kernel, -(-outputs * 32 // _BLOCK), _BLOCK, (outputs, size))
         if kind == "columns":
             threads = outputs // problem.columns * parts
-            launcher = quiet_launcher(kernel, -(-threads // _BLOCK), _BLOCK, stream)
-            launcher(outputs, size, parts, start, problem.by_rows_of_memory(), tuple(targets))
-            return
+            return Step(kernel, -(-threads // _BLOCK), _BLOCK, (outputs, size, parts), True)
         if kind == "strips":
             from cujit._kernel_functions.algorithms.axis_reduction import STRIP
 
-            launcher = quiet_launcher(kernel, -(-outputs // STRIP) * parts, 1, stream)
-            launcher(outputs, size, parts, start, problem.sources, tuple(targets))
-            return
+            return Step(kernel, -(-outputs // STRIP) * parts, 1, (outputs, size, parts))
         block = _BLOCK
         if need_device().kind == "cpu":
             block = 1 if outputs * parts <= 256 else 16
-        launcher = quiet_launcher(kernel, -(-outputs * parts // block), block, stream)
-        launcher(outputs, size, parts, start, problem.sources, tuple(targets))
+        return Step(kernel, -(-outputs * parts // block), block, (outputs, size, parts))
 
     # --- kernels -----------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 function is not associative, or indices say what is done, those of _kernel_functions/algorithms/ufunc_folds.py."""
 from cujit import _core, cuda
 from cujit._algorithms import functions, loops
-from cujit._algorithms.reduction_kernel import flat_of, problem_of, settle, subscript
+from cujit._algorithms.reduction_kernel import Prepared, flat_of, lies, problem_of, settle, subscript
 from cujit._algorithms.scan import ScanPlan
 from cujit._algorithms.values import Element
 from cujit._kernel_functions.algorithms import ufunc_folds as kernels
@@ -12,6 +12,7 @@ from cujit.cuda.devices import need_device
 from cujit.cuda.dispatcher import Dispatcher
 
 _BLOCK = 256
+_MOST_PREPARED = 256
 
 
 class Fold:
@@ -23,6 +24,7 @@ class Fold:
     def __init__(self, function, element, in_order):
         self._function, self._element, self._in_order = function, Element(element), in_order
         self._plans = {}
+        self._prepared = {}   # by how the array lies, and what is made of it
         self.dtype = element.dtype
 
     def reduce(self, x, where, start, initial, out, axes, stream):
@@ -39,6 +41,24 @@ class Fold:
         else:
             self._plan(where is not None).run(problem, first, [flat], stream)
         settle(out, flat, stream)
+
+    def kind_of(self, x, axis, keepdims):
+        """What repeat() is given for the same reduction of another array that lies alike."""
+        return lies(x), axis, keepdims
+
+    def repeat(self, kind, x, stream):
+        """A new array: x reduced as one of that kind was before; None where none was."""
+        prepared = self._prepared.get(kind)
+        return None if prepared is None else prepared.run(x, stream)
+
+    def remember(self, kind, x, axes, shape):
+        """reduce() of such an x along the axes, without anything else, to a new array of a shape, for repeat()."""
+        if self._in_order:
+            return
+        if len(self._prepared) >= _MOST_PREPARED:
+            self._prepared.clear()
+        problem = problem_of([x], [False], x.shape, tuple(sorted(axes)), False)
+        self._prepared[kind] = Prepared(self._plan(False), problem, shape)
 
     def accumulate(self, x, out, axis, stream):
         """out[...] = along the axis, each element with all before it."""

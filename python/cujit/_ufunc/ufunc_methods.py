@@ -98,7 +98,12 @@ class UFuncMethods(_core.Elementwise):
             There are no elements and no identity; or several axes of a function that depends on their order.
         """
         array, given = self._folded(array, "reduce"), _only(out)
-        fold = self._folding(array, dtype, given, "reduce")
+        fold, kind = self._folding(array, dtype, given, "reduce"), None
+        if given is None and initial is _NO_VALUE and where is True and isinstance(array, DeviceNDArray):
+            kind = fold.kind_of(array, axis if axis is None else _axes(axis, array.ndim), keepdims)
+            repeated = fold.repeat(kind, array, stream)
+            if repeated is not None:
+                return repeated
         axes = _axes(axis, array.ndim)
         if len(axes) > 1 and not self._is_reorderable:
             raise ValueError(f"'{self.__name__}' depends on the order of the elements: it reduces one axis, not "
@@ -115,6 +120,8 @@ class UFuncMethods(_core.Elementwise):
         start, first = self._starts(initial, mask is not None, result.size > 0 and x.size == 0, fold.dtype)
         if x.size and result.size:
             fold.reduce(x, None if mask is None else broadcast(mask, x.shape), start, first, result, axes, stream)
+            if kind is not None:
+                fold.remember(kind, x, axes, shape)
         elif result.size:
             result.setitem(Ellipsis, first, stream)
         return target.finish()

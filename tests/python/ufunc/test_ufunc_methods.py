@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from cujit import cuda, vectorize
-from cujit._ufunc import numpy_ufuncs
+from cujit._ufunc import folds, numpy_ufuncs
 
 PLACES = pytest.mark.parametrize("place", [np.asarray, cuda.to_device], ids=["host", "device"])
 SIGNATURES = ["int64(int64, int64)", "float64(float64, float64)"]
@@ -247,3 +247,23 @@ def test_at_of_wider_values(monkeypatch):
         ufunc.at(d, places, values)
         ufunc.at(expected, places, values)
         np.testing.assert_array_equal(d.copy_to_host(), expected)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "f4", "?"])
+def test_arrays_that_lie_alike_are_planned_once(rng, monkeypatch, dtype):
+    """The second reduction of a kind is only launched; another layout, axis or place in memory is another kind."""
+    planned, problem_of = [], folds.problem_of
+    monkeypatch.setattr(folds, "problem_of", lambda *arguments: planned.append(arguments) or problem_of(*arguments))
+    shape = (3, 40 + len(dtype), 50)
+    for k in range(3):
+        x = rng.integers(0, 2, shape).astype(dtype)
+        d = cuda.to_device(x)
+        for view, own in (d, x), (d[:, 1:], x[:, 1:]), (d[..., 1:-1], x[..., 1:-1]), (d[::-1], x[::-1]):
+            for axis in None, 0, -1, (0, 2):
+                for keepdims in False, True:
+                    got = view.sum(axis, keepdims=keepdims)
+                    assert cuda.is_cuda_array(got) and got.dtype == own.sum(axis).dtype
+                    np.testing.assert_array_equal(got.copy_to_host(), own.sum(axis, keepdims=keepdims))
+        if k == 0:
+            first = len(planned)
+    assert len(planned) == first > 0
