@@ -2,6 +2,7 @@
 #include "ext/argument/specialization.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include "ext/argument/implementations.h"
 #include "ext/kernel_exception.h"
@@ -264,13 +265,37 @@ static const JitSpecialization *specialize(ExtKernel *kernel, RtDevice *device, 
     return found;
 }
 
+/* What ends the line of a terminal that may wait long; None elsewhere, NULL with an exception. */
+static PyObject *begin_progress(ExtKernel *kernel)
+{
+    if (!isatty(STDERR_FILENO))
+        Py_RETURN_NONE;
+    PyObject *module = PyImport_ImportModule("cujit._progress");
+    PyObject *end = module ? PyObject_CallMethod(module, "begin", "O", kernel) : NULL;
+    Py_XDECREF(module);
+    return end;
+}
+
+static bool end_progress(PyObject *end)
+{
+    PyObject *done = end == Py_None ? Py_NewRef(end) : PyObject_CallNoArgs(end);
+    Py_DECREF(end);
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
 /* Not a part of its caller, which makes the snapshot: a Diag takes 5 KB of a stack that may be small. */
 static __attribute__((noinline)) const JitSpecialization *compile(ExtKernel *kernel, RtDevice *device,
                                                                   const Type *const *types, uint32_t count)
 {
     const JitSpecialization *found;
     Diag diag = {.id = DIAG_NONE};
+    PyObject *end = begin_progress(kernel);
+    if (!end)
+        return NULL;
     found = specialize(kernel, device, types, count, &diag);
+    if (!end_progress(end))
+        return NULL;
     if (!found)
         ext_raise(&diag);
     if (found && (!warn_about_cache() || !warn_about_source(found) ||
