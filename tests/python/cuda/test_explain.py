@@ -66,6 +66,78 @@ def test_the_current_device():
     assert fresh.explain().title.startswith("scale(array(float32, 1d, ")
 
 
+@cuda.jit
+def far_apart(x, y, n):
+    i, j = cuda.grid(2)
+    if i < x.shape[0] and j < x.shape[1]:
+        x[i, j] = y[3 * i]           # rows apart; every third
+    total = x[0, 0]
+    for k in range(n):
+        total += x[k, i] + y[i - k]  # side by side
+        total += x[k, n * i]         # as the launch says
+        total += x[j, k]             # the same for all in x
+    y[i] = total
+
+
+@cuda.jit
+def in_some_threads(x):
+    i = cuda.grid(1)
+    for k in range(3):
+        cuda.syncthreads()           # all come here
+    if x[0] > 0:
+        cuda.syncthreads()           # all or none
+    if i < x.size:
+        x[i] = 1
+        cuda.syncthreads()
+    if cuda.threadIdx.x > 5:
+        x[i] = 2
+    cuda.syncthreads()
+
+
+def warnings_of(kernel, signature):
+    """(line behind the def, text) of each that names a line of this file."""
+    first = kernel.py_func.__code__.co_firstlineno + 1
+    found = [re.match(r"line (\d+): (.*)", warning) for warning in kernel.explain(signature, cc=(9, 0)).warnings]
+    return [(int(each[1]) - first, each[2]) for each in found if each]
+
+
+def test_accesses_that_are_far_apart():
+    found = warnings_of(far_apart, "void(float64[:,::1], float64[::1], int64)")
+    who = "neighbouring threads (threadIdx.x) access "
+    rows = "rows apart: let threadIdx.x run along the last axis, which is the one without gaps"
+    assert found == [(3, f"{who}'y' 3 elements apart"), (3, f"{who}'x' {rows}"),
+                     (7, f"{who}'x' as far apart as a factor of the launch says")]
+    columns = warnings_of(far_apart, "void(float64[::1,:], float64[:], int64)")
+    assert [(line, text) for line, text in columns if "columns" in text] == [
+        (6, f"{who}'x' columns apart: let threadIdx.x run along the first axis, which is the one without gaps"),
+        (7, f"{who}'x' columns apart: let threadIdx.x run along the first axis, which is the one without gaps")]
+
+
+def test_a_barrier_that_some_threads_do_not_reach():
+    assert warnings_of(in_some_threads, "void(float64[::1])") == [
+        (8, "not all threads of a block may reach this barrier: what line "
+            f"{in_some_threads.py_func.__code__.co_firstlineno + 7} decides differs between them")]
+
+
+def test_registers_that_do_not_suffice():
+    from cujit.cuda._link.machine_code import has_tools
+
+    if not has_tools():
+        pytest.skip("needs ptxas and nvdisasm")
+
+    def many(x):
+        i = cuda.grid(1)
+        a, b, c, d, e, f, g, h = x[i], x[i + 1], x[i + 2], x[i + 3], x[i + 4], x[i + 5], x[i + 6], x[i + 7]
+        for k in range(x.size):
+            a, b, c, d, e, f, g, h = b * h, c * a, d * b, e * c, f * d, g * e, h * f, a * g
+        x[i] = a + b + c + d + e + f + g + h
+
+    page = cuda.jit(max_registers=16)(many).explain("void(float64[::1])", cc=(9, 0))
+    assert page.facts["registers of a thread"] <= 24 and page.facts["spilled, bytes read"] > 0
+    assert any("registers do not suffice" in warning for warning in page.warnings)
+    assert scale.explain(SIGNATURE, cc=(9, 0)).facts["spilled, bytes read"] == 0
+
+
 def test_one_file(tmp_path):
     page = scale.explain(SIGNATURE, cc=(7, 5))
     page.save(tmp_path / "page.html")

@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from cujit import _core
+from cujit.cuda._dispatch.advice import advice
 
 if TYPE_CHECKING:
     import os
@@ -95,7 +96,8 @@ class Explanation:
     facts : dict of str to object
         Registers, memory, occupancy.
     warnings : list of str
-        float64 by accident, variables that some path leaves unassigned.
+        float64 by accident, variables that some path leaves unassigned, accesses of neighbouring threads that are far
+        apart, barriers that not all threads of a block may reach, registers that did not suffice.
     """
 
     def __init__(self, title: str, texts: dict[str, list[Line]], values: dict[_Place, list[Value]],
@@ -274,6 +276,13 @@ def _sass(kernel: Any, ptx: str) -> list[Line]:
     return _sass_lines(disassemble(ptx, kernel.options.get("max_registers"), kernel.links(), lines=True))
 
 
+def _registers(kernel: Any, ptx: str) -> dict[str, int]:
+    """What ptxas says of a kernel for a GPU; nothing where it is not installed, or other code is linked to it."""
+    from cujit.cuda._link.machine_code import has_tools, registers
+
+    return registers(ptx, kernel.options.get("max_registers")) if has_tools() and not kernel.links() else {}
+
+
 def explain(kernel: Any, types: ArgumentTypes, sm: int | None) -> Explanation:
     """The page of a kernel for these types; sm: a GPU's architecture, None: the current device's."""
     twin = type(kernel)(kernel.py_func, device=kernel.is_device, extensions=kernel._extensions,
@@ -286,7 +295,14 @@ def explain(kernel: Any, types: ArgumentTypes, sm: int | None) -> Explanation:
     if sass:
         texts["SASS"] = sass
     warnings = [line for what in ("widenings", "warnings") for line in kernel.inspect(what, types).splitlines() if line]
+    warnings += advice(kernel.inspect("ir", types))
     facts = _facts(kernel, types) if sm is None and not kernel.is_device else {}
+    used = _registers(twin, asm) if is_gpu and not kernel.is_device else {}
+    if used.get("spilled, bytes written") or used.get("spilled, bytes read"):
+        warnings.append(f"{used['registers of a thread']} registers do not suffice: "
+                        f"{used['spilled, bytes written']} bytes written to local memory and "
+                        f"{used['spilled, bytes read']} read")
+    facts = {**used, **facts}
     target = f"sm_{sm}" if sm is not None else "GPU" if is_gpu else "the CPU device"
     title = f"{kernel.__qualname__}({', '.join(map(str, types))}) for {target}"
     return Explanation(title, texts, _values(kernel.inspect("types", types)), facts, warnings)

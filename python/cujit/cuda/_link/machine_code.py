@@ -60,6 +60,23 @@ def disassemble(ptx, max_registers=None, links=(), lines=False):
         return _run(_tool("nvdisasm"), *(["-g"] if lines else []), str(cubin))
 
 
+def registers(ptx, max_registers=None):
+    """What ptxas says of the kernel in PTX: registers of a thread, and bytes of those that did not fit."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "kernel.ptx")
+        source.write_text(ptx)
+        target = re.search(r"^\.target\s+(sm_\w+)", ptx, re.MULTILINE)
+        limit = [f"--maxrregcount={max_registers}"] if max_registers else []
+        done = subprocess.run([_tool("ptxas"), "-v", f"-arch={target[1]}", *limit, "-o", f"{source}.cubin", source],
+                              capture_output=True, text=True)
+    used = re.search(r"Used (\d+) registers", done.stderr)
+    spills = re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", done.stderr)
+    if done.returncode or not used or not spills:
+        raise RuntimeError(f"ptxas failed: {(done.stderr or done.stdout).strip()}")
+    return {"registers of a thread": int(used[1]), "spilled, bytes written": int(spills[1]),
+            "spilled, bytes read": int(spills[2])}
+
+
 def _assemble(ptx, architecture, max_registers, cubin, options=()):
     source = cubin.with_suffix(".ptx")
     source.write_text(ptx)
