@@ -1,10 +1,13 @@
 """The documents name files and functions that exist, and ARCHITECTURE.md shows what the code prints."""
 
 import re
+import struct
 import sys
+import zlib
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,6 +78,37 @@ def test_reports_of_check_mode():
 
     page = read("docs/debugging_kernels.md")
     assert debugging_reports.with_reports(page) == page, "run scripts/debugging_reports.py --write"
+
+
+def test_plots_of_benchmarks():
+    import benchmark_plots
+
+    plots = benchmark_plots.plots()
+    assert len(plots) == 2
+    for file, text in plots.items():
+        assert file.read_text(encoding="utf-8") == text, "run scripts/benchmark_plots.py --write"
+
+
+def rows_of_png(path):
+    """What write_png() in examples/mandelbrot.py was given."""
+    data = path.read_bytes()
+    width, height = struct.unpack(">II", data[16:24])
+    [part] = re.findall(rb"IDAT(.*)....\0\0\0\0IEND", data, re.DOTALL)
+    return np.frombuffer(zlib.decompress(part), np.uint8).reshape(height, width + 1)[:, 1:]
+
+
+def test_pictures_of_the_gallery():
+    """Up to rounding, which other devices and versions do in other ways."""
+    pytest.importorskip("cujit")
+    import gallery_pictures
+
+    files = []
+    for file, picture in gallery_pictures.pictures():
+        shown = rows_of_png(file)
+        assert shown.shape == picture.shape and shown.std() > 10
+        assert (abs(shown.astype(int) - picture) > 8).mean() < 0.02, f"{file}: run scripts/gallery_pictures.py --write"
+        files.append(file)
+    assert len(set(files)) == 10
 
 
 def test_page_of_intrinsics():
