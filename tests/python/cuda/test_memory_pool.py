@@ -253,6 +253,7 @@ print(resident() - before)
     assert int(grown) < 2 << 20
 
 
+@pytest.mark.not_under("thread", "ThreadSanitizer keeps a history of what was accessed")
 def test_a18_cycles_of_kernels_are_flat(run_python):
     grown = run_python(RESIDENT + """
 def cycle(x):
