@@ -25,6 +25,7 @@ static const Pass host_passes[] = {
     {"stride", split_stride_loop, 0, OBSERVE_NOTHING, 0},
     {"axis", choose_row_axis, 0, OBSERVE_NOTHING, 0},
     {"bounds", mark_thread_bounds, 0, OBSERVE_NOTHING, 0},
+    {"common", make_loops_common, 0, OBSERVE_NOTHING, 0},
     {"regions", form_parallel_regions, 0, OBSERVE_LINES, 0},
     {"region_bounds", mark_region_bounds, 0, OBSERVE_NOTHING, 0},
     {"private", mark_private_atomics, 0, OBSERVE_NOTHING, 0},

@@ -25,6 +25,8 @@ void observe_accesses(IrModule *module);
 void yield_in_waiting_loops(IrModule *module);
 /* regions/stride_loop.c: makes of a kernel that is one grid-stride loop one trip of it. */
 void split_stride_loop(IrModule *module);
+/* regions/common_loop.c: makes grid-stride loops of kernels whose threads meet ones that a block's threads have in common. */
+void make_loops_common(IrModule *module);
 /* regions/row_axis.c: chooses the axis along which neighbouring threads run one after the other. */
 void choose_row_axis(IrModule *module);
 /* regions/thread_bounds.c: marks tests that a kernel begins with as bounds of the loop over threads. */

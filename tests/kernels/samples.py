@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 
-from cujit import cuda, float32
+from cujit import cuda, float32, int64
 
 TILE = 4
 WEIGHTS = np.array([0.25, 0.5, 0.25])
@@ -211,6 +211,17 @@ def column_tiles(a, out):
 
 
 
+def block_bins(values, out):
+    counts = cuda.shared.array(64, int64)
+    t = cuda.threadIdx.x
+    counts[t] = 0
+    cuda.syncthreads()
+    for i in range(cuda.grid(1), values.size, cuda.gridsize(1)):
+        cuda.atomic.add(counts, values[i], 1)
+    cuda.syncthreads()
+    cuda.atomic.add(out, t, counts[t])
+
+
 def bins(values, out):
     i = cuda.grid(1)
     if i < values.size:
@@ -264,6 +275,7 @@ PASS_SAMPLES = {
     "private": (bins, "void(uint8[::1], int32[::1])"),
     "bounds": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])"),
     "regions": (tree_sum, "void(float32[::1], float32[::1])"),
+    "common": (block_bins, "void(uint8[::1], int64[::1])"),
     "region_bounds": (tree_sum, "void(float32[::1], float32[::1])"),
     "yield": (take_lock, "void(int32[::1], int64[::1])"),
     "observe": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])", {"observe": "accesses"}),

@@ -31,6 +31,9 @@
  * for each thread, here that of v, and reloaded. (find_regions.c says which; form_regions.c makes the new function;
  * thread_loop.c emits its loops and slots.)
  *
+ * Before that a grid-stride loop becomes one that the block's threads have in common, so that it, too, is outside of the
+ * loops over threads (common_loop.c).
+ *
  * Kernels without barriers need none of that: the entry's loops run the kernel's function for one thread after the other
  * (host_entry.c). There `if i < n:` around a kernel bounds the loop. Such a test is a mark at its branch (thread_bounds.c)
  * and no operand of a thread_loop: it may depend on threadIdx.y, so that each row has bounds of its own, computed between

@@ -7,8 +7,8 @@
 #include "codegen/passes.h"
 #include "core/ir/ir_graph.h"
 
-/* Recomputing more than this for every trip would not pay; what more steps than that make is not looked at. */
-enum { LONGEST_PROLOGUE = 64, MOST_STEPS = 48 };
+/* Recomputing more than this for every trip would not pay. */
+enum { LONGEST_PROLOGUE = 64 };
 
 typedef struct StrideLoop {
     const IrLoop *loop;
@@ -23,47 +23,19 @@ static bool can_repeat(const IrValue *value)
     return ir_is_repeatable(value) && !(value->op == IR_INTRINSIC && ir_is_routine(value));
 }
 
-/* More than zero whatever the launch is, as far as that is seen in so many steps. */
-static bool is_positive(const IrValue *value, int *steps)
-{
-    if (!type_is_integer(value->type) || --*steps < 0)
-        return false;
-    switch (value->op) {
-    case IR_CONST: return value->integer > 0;
-    case IR_INTRINSIC:
-        return intrinsic_info[value->intrinsic].kind == INTRINSIC_KIND_REGISTER &&
-               intrinsic_info[value->intrinsic].low > 0;
-    case IR_CONVERT: {
-        const Type *from = value->operands[0]->type;
-        return type_is_integer(from) && value->type->size >= from->size && is_positive(value->operands[0], steps);
-    }
-    case IR_MUL:
-    case IR_ADD: return is_positive(value->operands[0], steps) && is_positive(value->operands[1], steps);
-    default: return false;
-    }
-}
-
-/* So far from the largest int64 that one step behind it is still a number. */
-static bool is_moderate(const IrValue *end)
-{
-    return end->op == IR_EXTENT || (end->op == IR_CONST && end->integer < (int64_t)1 << 57) ||
-           (end->op == IR_CONVERT && type_is_integer(end->operands[0]->type) && end->operands[0]->type->size <= 4);
-}
-
 /* index < end, by steps that are made before the loop. */
 static bool counts_up(const IrGraph *graph, const IrLoop *loop, StrideLoop *out)
 {
     IrInduction found;
-    int steps = MOST_STEPS;
     if (!ir_induction(graph, loop, &found) || found.comparison != IR_LT || found.exit != 1)
         return false;
     *out = (StrideLoop){.loop = loop,
                         .index = loop->header->first,
                         .start = (IrValue *)found.start,
                         .step = (IrValue *)found.step,
-                        .cannot_overflow = is_moderate(found.bound)};
+                        .cannot_overflow = is_moderate_bound(found.bound)};
     return found.variable == out->index && !found.saturates && out->index->type->scalar == SCALAR_INT64 &&
-           !ir_loop_has(graph, loop, out->step->block) && is_positive(out->step, &steps) &&
+           !ir_loop_has(graph, loop, out->step->block) && is_never_below(out->step, 1) &&
            only_returns(loop->header->last->targets[1]);
 }
 

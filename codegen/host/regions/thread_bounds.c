@@ -13,6 +13,7 @@ enum {
     MOST_GUARDS = 8,
     LONGEST_START = 64,
     DEEPEST = 10,
+    MOST_STEPS = 48,
     ANY_WIDTH = 64,
     WIDEST_INDEX = 60 /* bits: room for sums */
 };
@@ -136,6 +137,38 @@ static int slope_below(const IrBlock *region, const IrValue *value, int depth)
 }
 
 int slope_in_thread(const IrBlock *region, const IrValue *value) { return slope_below(region, value, 0); }
+
+static bool never_below(const IrValue *value, int64_t least, int *steps)
+{
+    if (!type_is_integer(value->type) || --*steps < 0)
+        return false;
+    switch (value->op) {
+    case IR_CONST: return value->integer >= least;
+    case IR_INTRINSIC:
+        return intrinsic_info[value->intrinsic].kind == INTRINSIC_KIND_REGISTER &&
+               intrinsic_info[value->intrinsic].low >= least;
+    case IR_CONVERT: {
+        const Type *from = value->operands[0]->type;
+        return type_is_integer(from) && value->type->size >= from->size &&
+               never_below(value->operands[0], least, steps);
+    }
+    case IR_MUL:
+    case IR_ADD: return never_below(value->operands[0], least, steps) && never_below(value->operands[1], least, steps);
+    default: return false;
+    }
+}
+
+bool is_never_below(const IrValue *value, int64_t least)
+{
+    int steps = MOST_STEPS;
+    return never_below(value, least, &steps);
+}
+
+bool is_moderate_bound(const IrValue *end)
+{
+    return end->op == IR_EXTENT || (end->op == IR_CONST && end->integer < (int64_t)1 << 57) ||
+           (end->op == IR_CONVERT && type_is_integer(end->operands[0]->type) && end->operands[0]->type->size <= 4);
+}
 
 /* --- tests ---------------------------------------------------------------------------------------------------------------------- */
 

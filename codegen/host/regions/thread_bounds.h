@@ -9,6 +9,10 @@
 int slope_in_thread(const IrBlock *region, const IrValue *value);
 /* Where threads go that pass the test at the block's end, if it is marked, or that come there anyhow; NULL: not known. */
 const IrBlock *next_bounded_block(const IrBlock *block);
+/* Whether the integer is at least that, 0 or 1, whatever the launch is, as far as that is seen in a few dozen steps. */
+bool is_never_below(const IrValue *value, int64_t least);
+/* Whether the end of a range is so far from the largest int64 that one step behind it is still a number. */
+bool is_moderate_bound(const IrValue *end);
 /* Whether the block only returns, perhaps after jumps. */
 bool only_returns(const IrBlock *block);
 /* The parts of a condition that is `wanted`: whether both operands have to be. */

@@ -1,0 +1,261 @@
+/* A grid-stride loop, `for i in range(grid(1), n, gridsize(1))`, in a kernel whose threads meet elsewhere becomes a loop
+ * that the threads of a block have in common: it counts the index of the first one, which they all know, and runs while that
+ * one has a trip; in it each thread adds its place and asks whether it has the trip, too. A loop around all threads can then
+ * be outside of the loop over them (form_regions.c), with the test as its bound (thread_bounds.c): neighbours touch
+ * neighbouring elements, which vectorizes, and what a thread carries from trip to trip is in a slot.
+ *
+ * No thread has a trip that the first one lacks, for indices rise with the thread and from trip to trip; nor does it have
+ * one again after a trip that it lacked. */
+#include "codegen/host/regions/thread_bounds.h"
+#include "codegen/passes.h"
+#include "core/ir/ir_graph.h"
+
+enum { MOST_PHIS = 16, DEEPEST = 12 };
+
+typedef struct CommonLoop {
+    const IrLoop *loop;
+    IrValue *index; /* a phi of the header */
+    IrValue *start, *step, *bound, *test;
+    IrBlock *before, *latch;
+    IrValue *phis[MOST_PHIS]; /* of the header, the index among them */
+    IrValue *coming[MOST_PHIS], *returning[MOST_PHIS]; /* their operands on the way in, and back */
+    uint32_t phi_count;
+} CommonLoop;
+
+/* --- which loops -------------------------------------------------------------------------------------------------------- */
+
+/* Made of what all threads of a block have alike, but for threadIdx along the rows. */
+static bool is_of_row(const IrValue *value, int depth)
+{
+    if (depth > DEEPEST)
+        return false;
+    if (value->op == IR_INTRINSIC && intrinsic_info[value->intrinsic].kind == INTRINSIC_KIND_REGISTER)
+        for (uint32_t axis = 0; axis < 3; axis++)
+            if (axis != value->block->function->row_axis &&
+                value->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis))
+                return false;
+    for (uint32_t i = 0; i < value->operand_count; i++)
+        if (!is_of_row(value->operands[i], depth + 1))
+            return false;
+    return true;
+}
+
+static bool is_common(const IrValue *value) { return slope_in_thread(NULL, value) == 0 && is_of_row(value, 0); }
+
+static bool meets(const IrValue *value)
+{
+    enum { WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC };
+    return value->op == IR_CALL || value->op == IR_LOCAL || value->op == IR_CELL || value->op == IR_RAISE ||
+           (value->op == IR_INTRINSIC && intrinsic_info[value->intrinsic].effects & WAITS);
+}
+
+/* The header's test is the only way out, nobody waits in there, and nothing is the loop's own. */
+static bool is_closed(const IrGraph *graph, const IrLoop *loop)
+{
+    for (uint32_t k = 0; k < loop->block_count; k++) {
+        IrBlock *targets[2], *block = loop->blocks[k];
+        int count = ir_successors(block, targets);
+        for (int i = 0; i < count && block != loop->header; i++)
+            if (!ir_loop_has(graph, loop, targets[i]))
+                return false;
+        for (const IrValue *value = block->first; value; value = value->next)
+            if (meets(value))
+                return false;
+    }
+    return true;
+}
+
+static bool uses(const IrValue *value, const IrValue *operand)
+{
+    for (uint32_t i = 0; i < value->operand_count; i++)
+        if (value->operands[i] == operand)
+            return true;
+    return false;
+}
+
+/* Nor does the header use the index, but for the test. */
+static bool is_used_inside(const IrGraph *graph, const CommonLoop *common)
+{
+    for (uint32_t i = 0; i < graph->count; i++) {
+        const IrBlock *block = graph->order[i];
+        bool is_inside = ir_loop_has(graph, common->loop, block) && block != common->loop->header;
+        for (const IrValue *value = block->first; value && !is_inside; value = value->next)
+            if (value != common->test && uses(value, common->index))
+                return false;
+    }
+    return true;
+}
+
+/* One way in and one way back, and the phis' operands on them. */
+static bool take_phis(const IrGraph *graph, CommonLoop *common)
+{
+    IrBlock *header = common->loop->header;
+    if (header->predecessor_count != 2 || common->loop->latch_count != 1)
+        return false;
+    uint32_t back = header->predecessors[1] == common->loop->latches[0];
+    common->latch = header->predecessors[back];
+    common->before = header->predecessors[!back];
+    if (common->latch->last->op != IR_JUMP || ir_loop_has(graph, common->loop, common->before))
+        return false;
+    for (IrValue *phi = header->first; phi->op == IR_PHI; phi = phi->next) {
+        if (common->phi_count == MOST_PHIS)
+            return false;
+        common->phis[common->phi_count] = phi;
+        common->coming[common->phi_count] = phi->operands[!back];
+        common->returning[common->phi_count++] = phi->operands[back];
+    }
+    return true;
+}
+
+/* Threads that walk along memory each by themselves are left alone: neighbours are far from each other. */
+static bool is_stride(const IrValue *step)
+{
+    return is_never_below(step, 1) && !(step->op == IR_CONST && step->integer == 1) && is_common(step);
+}
+
+static bool is_common_loop(const IrGraph *graph, const IrLoop *loop, CommonLoop *common)
+{
+    IrInduction found;
+    if (!ir_induction(graph, loop, &found) || found.comparison != IR_LT || found.exit != 1)
+        return false;
+    *common = (CommonLoop){.loop = loop,
+                           .index = (IrValue *)found.variable,
+                           .start = (IrValue *)found.start,
+                           .step = (IrValue *)found.step,
+                           .bound = (IrValue *)found.bound,
+                           .test = (IrValue *)found.test};
+    bool cannot_wrap = is_moderate_bound(found.bound) || is_never_below(found.start, 0);
+    return common->index->type->scalar == SCALAR_INT64 && cannot_wrap && is_stride(found.step) &&
+           !ir_loop_has(graph, loop, found.step->block) && is_common(found.bound) &&
+           !ir_loop_has(graph, loop, found.bound->block) && slope_in_thread(NULL, found.start) == 1 &&
+           is_of_row(found.start, 0) && found.test->block == loop->header &&
+           loop->header->last->targets[0]->predecessor_count == 1 && take_phis(graph, common) &&
+           is_closed(graph, loop) && is_used_inside(graph, common);
+}
+
+/* --- making them common ------------------------------------------------------------------------------------------------- */
+
+/* Takes the block's terminator away, to be put back. */
+static IrValue *take_end(IrBlock *block)
+{
+    IrValue *end = block->last, *before = NULL;
+    for (IrValue *value = block->first; value != end; value = value->next)
+        before = value;
+    block->last = before;
+    *(before ? &before->next : &block->first) = NULL;
+    return end;
+}
+
+static void put_end(IrBlock *block, IrValue *end)
+{
+    end->next = NULL;
+    *(block->last ? &block->last->next : &block->first) = end;
+    block->last = end;
+}
+
+/* The value as the first thread of the row has it, appended to the block. */
+static IrValue *of_first_thread(IrBlock *block, IrValue *value)
+{
+    IrValue *operands[2];
+    if (slope_in_thread(NULL, value) == 0)
+        return value;
+    if (value->op == IR_INTRINSIC)
+        return ir_const_int(block, value->type, 0, &value->pos);
+    for (uint32_t i = 0; i < value->operand_count; i++)
+        operands[i] = of_first_thread(block, value->operands[i]);
+    return ir_copy_value(block, value, operands);
+}
+
+static IrValue *place_in_row(IrBlock *block, const SourcePos *pos)
+{
+    IrValue *thread = ir_append(block, IR_INTRINSIC, TYPE_OF(INT32), pos, 0, NULL);
+    thread->intrinsic = intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, block->function->row_axis);
+    return ir_append(block, IR_CONVERT, TYPE_OF(INT64), pos, 1, &thread);
+}
+
+static void replace_in_loop(const CommonLoop *common, IrValue *by)
+{
+    for (uint32_t k = 1; k < common->loop->block_count; k++)
+        for (IrValue *value = common->loop->blocks[k]->first; value; value = value->next)
+            for (uint32_t i = 0; i < value->operand_count; i++)
+                if (value->operands[i] == common->index)
+                    value->operands[i] = by;
+}
+
+/* The operands of a phi by where they come from: `value` from the block `from`, else `other`. */
+static void set_operands(IrValue *phi, const IrBlock *from, IrValue *value, IrValue *other)
+{
+    for (uint32_t i = 0; i < phi->block->predecessor_count; i++)
+        phi->operands[i] = phi->block->predecessors[i] == from ? value : other;
+}
+
+/* Between the header and the loop's body: has the thread this trip? */
+static IrBlock *ask_thread(const CommonLoop *common, IrBlock *meeting)
+{
+    const SourcePos *pos = &common->index->pos;
+    IrBlock *header = common->loop->header, *ask = ir_block(header->function);
+    IrValue *place = place_in_row(ask, pos);
+    IrValue *left = ir_append(ask, IR_SUB, TYPE_OF(INT64), pos, 2, (IrValue *[]){common->bound, common->index});
+    IrValue *has_trip = ir_append(ask, IR_LT, TYPE_OF(BOOL), pos, 2, (IrValue *[]){place, left});
+    IrBlock *body = ir_block(header->function);
+    IrValue *index = ir_append(body, IR_ADD, TYPE_OF(INT64), pos, 2, (IrValue *[]){common->index, place});
+    index->hint = IR_EXACT;
+    replace_in_loop(common, index);
+    ir_jump(body, header->last->targets[0], pos);
+    ir_branch(ask, has_trip, body, meeting, pos);
+    header->last->targets[0] = ask;
+    return ask;
+}
+
+static void make_common(CommonLoop *common)
+{
+    IrBlock *header = common->loop->header, *meeting = ir_block(header->function);
+    const SourcePos *pos = &common->index->pos;
+    IrValue *met[MOST_PHIS], *end = take_end(common->before);
+    IrValue *first = of_first_thread(common->before, common->start);
+    put_end(common->before, end);
+    const IrBlock *ask = ask_thread(common, meeting);
+    for (uint32_t i = 0; i < common->phi_count; i++)
+        if (common->phis[i] != common->index)
+            met[i] = ir_phi(meeting, common->phis[i]->type, &common->phis[i]->pos, 2);
+    for (uint32_t i = 0; i < common->phi_count; i++)
+        if (common->phis[i] == common->index) {
+            IrValue *next[2] = {common->index, common->step};
+            met[i] = ir_append(meeting, IR_ADD, TYPE_OF(INT64), pos, 2, next);
+            met[i]->hint = common->returning[i]->hint;
+            common->coming[i] = first;
+        }
+    ir_jump(meeting, header, pos);
+    common->latch->last->targets[0] = meeting;
+    ir_link_blocks(header->function);
+    for (uint32_t i = 0; i < common->phi_count; i++) {
+        set_operands(common->phis[i], common->before, common->coming[i], met[i]);
+        if (common->phis[i] != common->index)
+            set_operands(met[i], ask, common->phis[i], common->returning[i]);
+    }
+    ir_renumber(header->function);
+}
+
+/* Blocks change: loops are looked for again after each. One that was made is none any more. */
+static bool make_one_common(IrFunc *kernel)
+{
+    Arena *arena = arena_create();
+    const IrGraph *graph = ir_graph(kernel, arena);
+    CommonLoop common;
+    bool is_found = false;
+    for (uint32_t i = 0; i < graph->loop_count && !is_found; i++)
+        is_found = is_common_loop(graph, &graph->loops[i], &common);
+    if (is_found)
+        make_common(&common);
+    arena_destroy(arena);
+    return is_found;
+}
+
+void make_loops_common(IrModule *module)
+{
+    enum { WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC };
+    if (!module->first->is_kernel || !(ir_module_effects(module) & WAITS))
+        return;
+    while (make_one_common(module->first))
+        ;
+}
