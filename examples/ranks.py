@@ -1,5 +1,6 @@
 """Runs a program of cujit.comm on the engine that the command line names, first on one device, and prints a table."""
 import argparse
+import os
 
 from cujit import comm, cuda
 
@@ -46,7 +47,9 @@ def main(description, program, options, work):
     if arguments.engine in ("dask", "ray") and not arguments.ranks:
         parser.error(f"--engine {arguments.engine} wants --ranks")
 
-    [(alone, expected)] = comm.on_devices(program, *work(1, arguments), using=[cuda.gpus[0]])
+    place = os.environ.get("LOCAL_RANK", os.environ.get("OMPI_COMM_WORLD_LOCAL_RANK", "0"))   # among a machine's ranks
+    own = cuda.gpus[int(place) % len(cuda.gpus)]
+    [(alone, expected)] = comm.on_devices(program, *work(1, arguments), using=[own])
     ranks = arguments.ranks or _ranks_of(arguments.engine)
     scale = ranks if arguments.weak else 1
     results = on_engine(arguments.engine, ranks, program, *work(scale, arguments))
@@ -70,6 +73,4 @@ def _ranks_of(engine):
         from mpi4py import MPI
 
         return MPI.COMM_WORLD.size
-    import os
-
     return int(os.environ["WORLD_SIZE"])

@@ -69,8 +69,10 @@ def _made(rank: int, size: int, host: str, gather: Gather, device: Device | None
 
 
 def _one_for_each(rank: int) -> Device:
-    """A device for one of the ranks on a machine, which all see the same devices."""
-    return devices.gpus[rank % len(devices.gpus)]
+    """A device for one of the ranks on a machine, which all see the same devices: this thread's from now on."""
+    device = devices.gpus[rank % len(devices.gpus)]
+    devices.select_device(device.id)
+    return device
 
 
 # --- threads ---------------------------------------------------------------------------------------------------------
@@ -137,7 +139,8 @@ def from_mpi(communicator: Any = None, *, device: Device | None = None, backend:
     """A communicator of the processes of an mpi4py communicator, COMM_WORLD unless it is given.
 
     MPI tells the ranks of each other; what they exchange then goes by NCCL or sockets. Each rank on a machine has one
-    of the devices that it sees there, in turn, unless `device` names it. Other parameters and errors: `connect`.
+    of the devices that it sees there, in turn, which is its thread's current one from then on, unless `device` names
+    another. Other parameters and errors: `connect`.
     """
     if communicator is None:
         from mpi4py import MPI
@@ -153,7 +156,8 @@ def from_torchrun(*, device: Device | None = None, backend: str = "auto", timeou
     """A communicator of the processes that torchrun started, by its variables and its store.
 
     torch.distributed needs not be initialized, and may be. Each process has the device of its LOCAL_RANK among those it
-    sees, unless `device` names it. Other parameters and errors: `connect`.
+    sees, which is its thread's current one from then on, unless `device` names another. Other parameters and errors:
+    `connect`.
     """
     from datetime import timedelta
 

@@ -124,7 +124,8 @@ try:
 except ValueError as error:
     assert "gaps" in str(error)
 with comm.from_mpi(timeout=20) as c:
-    assert (c.rank, c.size) == (mpi.rank, 2)
+    assert (c.rank, c.size, c.device.id) == (mpi.rank, 2, mpi.rank % len(cuda.gpus))
+    assert c.all_reduce(cuda.to_device(np.ones(3))).copy_to_host().tolist() == [2, 2, 2]   # on the rank's device
     try:
         c.broadcast(cuda.device_array(3 + c.rank))
     except errors.RanksDisagreeError as error:
@@ -173,6 +174,8 @@ def test_on_mpi(example, tmp_path):
     assert is_same_to_the_bit(output, 4, "mpi")
 
 
-def test_arrays_in_mpis_calls(tmp_path):
+@pytest.mark.parametrize("devices", [1, 2])
+def test_arrays_in_mpis_calls(devices, tmp_path):
     (tmp_path / "program.py").write_text(MPI)
-    assert sorted(run([*mpiexec(2), "program.py"], tmp_path).splitlines()) == ["rank 0 heard", "rank 1 heard"]
+    output = run([*mpiexec(2), "program.py"], tmp_path, CUJIT_CPU_DEVICES=str(devices))
+    assert sorted(output.splitlines()) == ["rank 0 heard", "rank 1 heard"]
