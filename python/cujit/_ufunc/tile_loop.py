@@ -16,7 +16,9 @@ _SIDES = 64, 32, 16          # of a square, in elements
 _SHARED_BYTES = 34 * 1024    # of a block at most: several are on a multiprocessor
 _THREADS = 256
 _LEAST_LENGTH = 16           # of the two axes: of shorter ones a square would be mostly empty
-_AT_ONCE = 4                 # lines of a thread whose operands are read before the first result is computed
+_AT_ONCE = {1: 16, 2: 8}     # elements of a thread that are read before the first result is computed, by their bytes;
+_AT_ONCE_WIDE = 4            # of wider ones
+_NARROW_BOUNDS = (_THREADS, 6)   # of the launch, where registers are wanted for so many
 
 
 class Tiles(NamedTuple):
@@ -29,6 +31,7 @@ class Tiles(NamedTuple):
     other: int
     side: int
     results: tuple | None
+    at_once: int    # elements of a thread whose operands are read before the first result is computed
     bounds: tuple | None   # of the launch (flat.launch_bounds())
 
 
@@ -50,11 +53,13 @@ def planned(inputs, mask, outs, shape, results, threads):
     rest = [n for axis, n in enumerate(shape[:-1]) if axis != other]
     if math.prod(tiles) * math.prod(rest) >= 1 << 31:
         return None
+    at_once = _AT_ONCE.get(max(x.itemsize for x in (*operands, *outs) if hasattr(x, "kinds")), _AT_ONCE_WIDE)
+    bounds = launch_bounds(_THREADS, shared) or (_NARROW_BOUNDS if at_once > _AT_ONCE_WIDE else None)
     plan = Tiles(tuple(getattr(x, "kinds", None) for x in inputs), None if mask is None else mask.kinds,
                  tuple(out.kinds for out in outs),
                  tuple((_core.type_from_dtype(x.dtype), size) if size else None
                        for x, size in zip(operands, staged, strict=True)),
-                 other, side, results, launch_bounds(_THREADS, shared))
+                 other, side, results, at_once, bounds)
     arguments = [np.uint64(shape[-1]), np.uint64(shape[other]), *map(np.uint32, tiles), *map(np.uint32, rest[1:]),
                  *arguments_of((*inputs, mask, *outs))]
     return plan, math.prod(tiles) * math.prod(rest), _THREADS, arguments
@@ -162,7 +167,7 @@ def _fill_edge(plan, lanes, lines):
 def _compute(plan, lanes, lines):
     """A whole square of results, a few of each thread at once."""
     across = range(0, plan.side, lanes)
-    at_once = min(max(_AT_ONCE // len(across), 1) * lines, plan.side)
+    at_once = min(max(plan.at_once // len(across), 1) * lines, plan.side)
     places = [(f"(lane + uint64({c}))", f"(line + uint64(k + {o}))") for o in range(0, at_once, lines) for c in across]
     body, inputs = [], [(x, kinds) for x, kinds in _operands(plan) if kinds is not None and not x.startswith("out")]
     staged = dict(_staged(plan))

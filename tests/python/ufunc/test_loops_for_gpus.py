@@ -176,6 +176,18 @@ def test_squares_touch_each_bank_once(launched, dtype):
         assert line >= side * size and line % size == 0
 
 
+@pytest.mark.parametrize(("dtype", "count"), [(np.int8, 16), (np.float16, 8), (np.float32, 4), (np.float64, 4)])
+def test_narrow_elements_of_squares_are_read_more_at_once(launched, dtype, count):
+    """What is not staged: as many bytes should be on their way."""
+    x, y = cuda.device_array((128, 128), dtype), cuda.device_array((128, 128), dtype, order="F")
+    t = np.dtype(dtype)
+    vectorize([f"{t}({t}, {t})"])(lambda a, b: a + b)(x, y)
+    ptx = ptx_of(launched[-1])
+    computing = ptx[ptx.index("bar.sync"):]
+    parts = [part.count("ld.global") for part in computing.split("st.global")]
+    assert max(parts) == count
+
+
 def test_what_is_chosen(launched, monkeypatch):
     chosen = []
     for room in (row_loop, serial_loop, tile_loop):
