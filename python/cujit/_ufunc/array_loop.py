@@ -12,6 +12,7 @@ import numpy as np
 from cujit import _core
 from cujit._ufunc import row_loop, serial_loop, staged_call, tile_loop
 from cujit._ufunc.flat import Flat, can_be_flat
+from cujit._ufunc.operands import castable
 from cujit.cuda._array.array_views import view_of
 from cujit.cuda._dispatch.launchers import quiet_launcher
 from cujit.cuda._dispatch.options import of_loops
@@ -314,7 +315,7 @@ def assign(view, source, stream):
     """view[...] = source for device arrays of one shape, of any strides, converting the dtype as needed."""
     if view.dtype == source.dtype:
         view, source = _as_words(view, source)
-    _copy_loop().map([source], [view], (_core.type_from_dtype(view.dtype),), stream)
+    _copy_loop().map([castable(source, view.dtype)], [view], (_core.type_from_dtype(view.dtype),), stream)
 
 
 def _as_words(*arrays):

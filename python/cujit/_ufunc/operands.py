@@ -1,4 +1,6 @@
 """Arguments and results of functions over arrays: what vectorize and guvectorize do around their loops."""
+import warnings
+
 import numpy as np
 
 from cujit import _core
@@ -16,6 +18,8 @@ from cujit.cuda.devicearray import (
 )
 from cujit.cuda.devices import device_of_kind, need_device
 from cujit.errors import LaunchArgumentError
+
+_ComplexWarning = getattr(np, "exceptions", np).ComplexWarning
 
 
 def as_input(arg):
@@ -68,6 +72,15 @@ def staged(value, stream):
     return to_device(np.ascontiguousarray(value) if has_gaps else value, stream)
 
 
+def castable(array, dtype, stacklevel=4):
+    """The device array, or its real parts where complex numbers are to become real ones: NumPy's unsafe casts drop the
+    imaginary parts and warn."""
+    if array.dtype.kind != "c" or dtype.kind in "cb":
+        return array
+    warnings.warn("Casting complex values to real discards the imaginary part", _ComplexWarning, stacklevel=stacklevel)
+    return view_of(array, dtype=np.dtype(f"f{array.dtype.itemsize // 2}"))
+
+
 def broadcast(array, shape, core_axes=0):
     """A view of the device array whose axes, but for the last core_axes, are those of `shape`."""
     lead = array.ndim - core_axes
@@ -113,8 +126,9 @@ class Target:
             self.array = self._final = self._made(shape, dtype, order)
             return
         self.array = self._final = self._of(_checked(_host_array(out), shape, dtype, casting), keeps)
-        if any(_overlap(self._final, array, is_safe) for array, is_safe in inputs):
-            self.array = device_array(shape, self._final.dtype, stream=stream)
+        is_narrower = dtype.kind == "c" and self._final.dtype.kind != "c"   # what finish() converts
+        if is_narrower or any(_overlap(self._final, array, is_safe) for array, is_safe in inputs):
+            self.array = device_array(shape, dtype if is_narrower else self._final.dtype, stream=stream)
             if keeps:
                 self.array.setitem(Ellipsis, self._final, stream)
 

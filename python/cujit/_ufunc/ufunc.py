@@ -15,6 +15,7 @@ from cujit._ufunc.operands import (
     as_mask,
     as_scalar,
     broadcast,
+    castable,
     device_of_call,
     is_scalar,
     is_weak,
@@ -164,7 +165,7 @@ class UFunc(UFuncMethods):
             raise ValueError(f"'{self.__name__}' has {len(results)} results, out has {len(outs)}")
         mask = as_mask(where, stream)
         shape = self._shape(inputs, outs, mask)
-        operands = [as_scalar(x, t.dtype) if is_scalar(x) else broadcast(staged(x, stream), shape)
+        operands = [as_scalar(x, t.dtype) if is_scalar(x) else broadcast(castable(staged(x, stream), t.dtype), shape)
                     for x, t in zip(inputs, types, strict=True)]
         mask = None if mask is None else broadcast(mask, shape)
         read = [(x, True) for x in (*operands, mask) if isinstance(x, DeviceNDArray)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from cujit import _core
 from cujit._ufunc.folds import Changes, Fold
-from cujit._ufunc.operands import Target, as_input, as_mask, as_scalar, broadcast, is_scalar, staged
+from cujit._ufunc.operands import Target, as_input, as_mask, as_scalar, broadcast, castable, is_scalar, staged
 from cujit.cuda._array.array_views import view_of
 from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, as_host_array, device_array, is_cuda_array
 from cujit.cuda.devices import on
@@ -108,7 +108,7 @@ class UFuncMethods(_core.Elementwise):
         if len(axes) > 1 and not self._is_reorderable:
             raise ValueError(f"'{self.__name__}' depends on the order of the elements: it reduces one axis, not "
                              f"{len(axes)}; identity= of vectorize says that it does not")
-        mask, x = as_mask(where, stream), staged(array, stream)
+        mask, x = as_mask(where, stream), castable(staged(array, stream), fold.dtype)
         kept = [k for k in range(x.ndim) if k not in axes]
         shape = tuple(1 if k in axes else x.shape[k] for k in range(x.ndim) if keepdims or k not in axes)
         read = [(a, False) for a in (x, mask) if a is not None]
@@ -117,10 +117,10 @@ class UFuncMethods(_core.Elementwise):
         result = target.array
         if keepdims:
             result = view_of(result, tuple(x.shape[k] for k in kept), tuple(result.strides[k] for k in kept))
-        start, first = self._starts(initial, mask is not None, result.size > 0 and x.size == 0, fold.dtype)
+        start, first = self._starts(initial, mask is not None, any(x.shape[k] == 0 for k in axes), fold.dtype)
         if x.size and result.size:
             fold.reduce(x, None if mask is None else broadcast(mask, x.shape), start, first, result, axes, stream)
-            if kind is not None:
+            if kind is not None and x.dtype == array.dtype:
                 fold.remember(kind, x, axes, shape)
         elif result.size:
             result.setitem(Ellipsis, first, stream)
@@ -153,7 +153,7 @@ class UFuncMethods(_core.Elementwise):
         array = self._folded(array, "accumulate")
         axis = _one_axis(axis, array.ndim, "accumulate")
         fold = self._folding(array, dtype, _only(out), "accumulate")
-        x = staged(array, stream)
+        x = castable(staged(array, stream), fold.dtype)
         target = Target(_only(out), x.shape, fold.dtype, isinstance(array, DeviceNDArray) or is_cuda_array(_only(out)),
                         [(x, True)], stream, "unsafe")
         if x.size:
@@ -190,7 +190,7 @@ class UFuncMethods(_core.Elementwise):
         array = self._folded(array, "reduceat")
         axis = _one_axis(axis, array.ndim, "reduceat")
         fold = self._folding(array, dtype, _only(out), "reduceat")
-        x = staged(array, stream)
+        x = castable(staged(array, stream), fold.dtype)
         places = _indices(indices, x.shape[axis])
         shape = (*x.shape[:axis], places.size, *x.shape[axis + 1:])
         target = Target(_only(out), shape, fold.dtype, isinstance(array, DeviceNDArray) or is_cuda_array(_only(out)),

@@ -217,3 +217,34 @@ def test_an_array_of_a_gpu_is_not_for_the_cpu():
         with pytest.raises(TypeError, match="copy_to_host"):
             double(d)
     np.testing.assert_array_equal(double(np.arange(3)), [0, 2, 4])
+
+
+@PLACES
+@pytest.mark.parametrize("dtype", ["F", "D"])
+def test_complex_numbers_become_real_with_a_warning(rng, place, dtype):
+    """As in NumPy: unsafe casts, astype and assignment drop the imaginary parts; other casts are refused."""
+    x = (rng.integers(0, 9, (4, 5)) + 1j * rng.integers(0, 9, (4, 5))).astype(dtype)
+    warning = getattr(np, "exceptions", np).ComplexWarning
+
+    def beside(call, *arrays):
+        with pytest.warns(warning):
+            wanted = call(*arrays)
+        with pytest.warns(warning):
+            got = call(*map(cuda.to_device, arrays))
+        assert got.dtype == wanted.dtype
+        np.testing.assert_array_equal(got.copy_to_host(), wanted)
+
+    beside(lambda x: np.add(x, x, dtype="f4", casting="unsafe"), x)
+    beside(lambda x: np.add(x[:, ::-2], 1, dtype="i8", casting="unsafe"), x)
+    beside(lambda x, out: np.multiply(x, x, out=out, casting="unsafe"), x, np.zeros((4, 5), "i4"))
+    beside(lambda x: np.add.reduce(x, axis=1, dtype="f8"), x)
+    beside(lambda x: np.add.accumulate(x, dtype="f8"), x)
+    beside(lambda x: np.add.reduceat(x, [0, 2], dtype="f8"), x)
+    beside(lambda x: x.astype("f4"), x)
+    d = cuda.to_device(np.zeros((4, 5), "f4"))
+    with pytest.warns(warning):
+        d[:] = place(x)
+    np.testing.assert_array_equal(d.copy_to_host(), x.real)
+    np.testing.assert_array_equal(cuda.to_device(x).astype("?").copy_to_host(), x.astype("?"))
+    with pytest.raises(TypeError):
+        np.add(cuda.to_device(x), 1, dtype="f4")

@@ -94,6 +94,8 @@ def test_no_elements(place):
     with pytest.raises(ValueError, match="has no elements"):
         larger.reduce(x)
     assert larger.reduce(x, axis=1).shape == (0,)   # no result needs a start
+    with pytest.raises(ValueError, match="has no elements"):
+        larger.reduce(place(np.zeros((0, 0))), axis=1)   # none here either, but NumPy looks at the axis alone
     assert add.accumulate(x).shape == (0, 3)
 
 
