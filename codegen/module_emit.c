@@ -135,10 +135,13 @@ static LLVMTypeRef field_type(Emitter *emitter, const AbiField *field)
     return NULL;
 }
 
-static void add_field_attributes(Emitter *emitter, LLVMValueRef function, uint32_t place, const AbiField *field)
+static void add_field_attributes(Emitter *emitter, LLVMValueRef function, uint32_t place, const AbiField *field,
+                                 const bool *written)
 {
     int64_t most = emitter->ir->first->is_limited ? LAUNCH_LIMIT_EXTENT : KERNEL_ABI_MAX_EXTENT;
     LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "noundef", 0));
+    if (field->kind == ABI_POINTER && emitter->ir->first->is_apart && !written[field->parameter])
+        LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "noalias", 0));
     if (field->kind == ABI_EXTENT)
         LLVMAddAttributeAtIndex(function, place, range_attribute(emitter, 64, 0, most + 1));
 }
@@ -152,13 +155,15 @@ static void declare_kernel(Emitter *emitter, EmittedFunction *out)
     if (emitter->lowering->passes_thread)
         types[count++] = emitter->pointer_type;
     uint32_t first = count;
+    bool *written = ARENA_ARRAY(emitter->arena, bool, ir->parameter_count + 1);
+    ir_written_parameters(emitter->ir, written);
     for (uint32_t i = 0; i < emitter->abi->field_count; i++)
         types[count++] = field_type(emitter, &emitter->abi->fields[i]);
     out->type = LLVMFunctionType(emitter->void_type, types, count, false);
     emitter->entry = symbol_name(emitter, "", ir->name);
     out->llvm = LLVMAddFunction(emitter->llvm_module, emitter->entry, out->type);
     for (uint32_t i = 0; i < emitter->abi->field_count; i++)
-        add_field_attributes(emitter, out->llvm, first + i + 1, &emitter->abi->fields[i]);
+        add_field_attributes(emitter, out->llvm, first + i + 1, &emitter->abi->fields[i], written);
     emitter->lowering->finish_kernel(emitter, out->llvm);
 }
 

@@ -73,12 +73,15 @@ static void add_checks(IrModule *module, Checks *checks)
 static void limit_launches(IrModule *module, const Target *target, const CompileOptions *options,
                            const LaunchTests *failed, LaunchPlan *plan)
 {
-    static const LaunchTests none;
+    LimitTests tests;
     if (!plan || target->kind != TARGET_NVPTX || options->opt < 1)
         return;
-    module->first->is_limited = plan_limits(module, plan, module->arena) && launch_tests_cover(&none, failed);
-    if (!module->first->is_limited)
+    if (!plan_limits(module, plan, &tests, module->arena)) {
         *plan = (LaunchPlan){0};
+        return;
+    }
+    module->first->is_limited = tests.size == RANGE_NONE || !launch_tests_have(failed, tests.size);
+    module->first->is_apart = tests.overlap != RANGE_NONE && !launch_tests_have(failed, tests.overlap);
 }
 
 void codegen_add_checks(IrModule *module, const Target *target, const CompileOptions *options,

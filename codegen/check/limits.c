@@ -2,6 +2,8 @@
  * most threads on an axis of the grid, in one number. */
 #include "codegen/check/narrow.h"
 
+#include <string.h>
+
 #include "core/kernel/kernel_abi.h"
 
 enum { MOST_THREADS = 1024, BITS_OF_PRODUCT = 127 };
@@ -12,20 +14,25 @@ typedef struct Limits {
     bool is_full;
 } Limits;
 
+/* Each content once: a launch runs through them all. */
 static uint32_t add(Limits *limits, RangeOp op, uint32_t a, uint32_t b, int64_t number, int64_t limit)
 {
+    RangeNode node = {.op = (uint8_t)op,
+                      .bits = op == RANGE_FIELD ? 64 : BITS_OF_PRODUCT,
+                      .is_signed = 1,
+                      .a = a,
+                      .b = b,
+                      .c = RANGE_NONE,
+                      .number = number,
+                      .limit = limit};
+    for (uint32_t i = 0; i < limits->count; i++)
+        if (memcmp(&limits->nodes[i], &node, sizeof node) == 0)
+            return i;
     if (limits->count == LAUNCH_MOST_NODES) {
         limits->is_full = true;
         return 0;
     }
-    limits->nodes[limits->count] = (RangeNode){.op = (uint8_t)op,
-                                               .bits = op == RANGE_FIELD ? 64 : BITS_OF_PRODUCT,
-                                               .is_signed = 1,
-                                               .a = a,
-                                               .b = b,
-                                               .c = RANGE_NONE,
-                                               .number = number,
-                                               .limit = limit};
+    limits->nodes[limits->count] = node;
     return limits->count++;
 }
 
@@ -73,19 +80,129 @@ static void include_grid(Limits *limits, const IrModule *module)
     }
 }
 
-bool plan_limits(const IrModule *module, LaunchPlan *plan, Arena *arena)
+/* --- memory of one's own --------------------------------------------------------------------------------------------------- */
+
+/* Memory that is none of the parameters', code of which nobody knows what it reaches, or what a kernel does that waits for
+ * writes of others than its own threads: other launches', the host's. */
+static bool hides_memory(const IrValue *value)
+{
+    const unsigned meets_others = EFFECT_GRID_SYNC | EFFECT_CLUSTER | EFFECT_GRID_DEPENDENCY;
+    switch (value->op) {
+    case IR_ADDRESS:
+    case IR_FOREIGN: return true;
+    case IR_DATA: return !value->array->data;
+    case IR_LOAD: return value->hint == IR_HINT_CV;
+    case IR_ATOMIC: return value->order != IR_ORDER_RELAXED || value->scope == IR_SCOPE_SYSTEM;
+    case IR_INTRINSIC:
+        return intrinsic_info[value->intrinsic].effects & meets_others ||
+               value->intrinsic == INTRINSIC_CUDA_THREADFENCE ||
+               value->intrinsic == INTRINSIC_CUDA_THREADFENCE_SYSTEM || value->intrinsic == INTRINSIC_CUDA_NANOSLEEP;
+    default: return false;
+    }
+}
+
+static bool function_hides_memory(const IrFunc *function)
+{
+    for (const IrBlock *block = function->first; block; block = block->next)
+        for (const IrValue *value = block->first; value; value = value->next)
+            if (hides_memory(value))
+                return true;
+    return function->assembly != NULL;
+}
+
+static bool holds_array(const Type *type)
+{
+    bool holds = type->kind == TYPE_ARRAY;
+    for (uint32_t i = 0; type->kind == TYPE_TUPLE && i < type->count; i++)
+        holds |= holds_array(type->items[i]);
+    return holds;
+}
+
+/* How long the memory of each array is, the extents tell. */
+static bool has_plain_arrays(const IrModule *module)
+{
+    const IrFunc *kernel = module->first;
+    for (const IrFunc *function = kernel; function; function = function->next)
+        if (function_hides_memory(function))
+            return false;
+    for (uint32_t i = 0; i < kernel->parameter_count; i++) {
+        const Type *type = kernel->parameter_types[i];
+        bool is_plain = type->kind == TYPE_ARRAY && type->layout != LAYOUT_ANY;
+        if (holds_array(type) && !is_plain)
+            return false;
+    }
+    return true;
+}
+
+static uint32_t bytes_of(Limits *limits, const AbiField *pointer)
+{
+    int64_t size = pointer->type->element->size;
+    uint32_t bytes = add(limits, RANGE_BETWEEN, RANGE_NONE, RANGE_NONE, size, size);
+    for (uint32_t axis = 0; axis < pointer->type->ndim; axis++) {
+        uint32_t offset = pointer[1 + axis].offset;
+        uint32_t extent = add(limits, RANGE_FIELD, RANGE_NONE, RANGE_NONE, offset, KERNEL_ABI_MAX_EXTENT);
+        bytes = add(limits, RANGE_MUL, bytes, extent, 0, 0);
+    }
+    return bytes;
+}
+
+/* Whether an array that is written has memory in common with one that is only read: a node of 0 or 1. RANGE_NONE: nobody
+ * knows, or there is nothing to ask. Of arrays that are written nothing can be said to LLVM: other threads write them,
+ * too, and what is one's own a barrier would not change. */
+static uint32_t overlap_of_arrays(Limits *limits, const IrModule *module, const KernelAbi *abi, Arena *arena)
+{
+    enum { MOST_ARRAYS = 16 };
+    const AbiField *pointers[MOST_ARRAYS];
+    uint32_t bytes[MOST_ARRAYS], count = 0, node = RANGE_NONE;
+    bool *written = ARENA_ARRAY(arena, bool, module->first->parameter_count + 1);
+    if (!has_plain_arrays(module))
+        return RANGE_NONE;
+    ir_written_parameters(module, written);
+    for (uint32_t i = 0; i < abi->field_count; i++)
+        if (abi->fields[i].kind == ABI_POINTER) {
+            if (count == MOST_ARRAYS)
+                return RANGE_NONE;
+            bytes[count] = bytes_of(limits, &abi->fields[i]);
+            pointers[count++] = &abi->fields[i];
+        }
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < i; k++) {
+            if (written[pointers[i]->parameter] == written[pointers[k]->parameter])
+                continue;
+            uint32_t one = add(limits, RANGE_OVERLAP, bytes[i], bytes[k], pointers[i]->offset, pointers[k]->offset);
+            node = node == RANGE_NONE ? one : add(limits, RANGE_UNION, node, one, 0, 0);
+        }
+    return node;
+}
+
+/* --- the plan ------------------------------------------------------------------------------------------------------------- */
+
+static void add_test(LaunchPlan *plan, RangeTest *tests, Limits *limits, uint32_t index, int64_t end)
+{
+    uint32_t extent = add(limits, RANGE_BETWEEN, RANGE_NONE, RANGE_NONE, end, end);
+    tests[plan->test_count++] = (RangeTest){.index = index, .extent = extent};
+}
+
+bool plan_limits(const IrModule *module, LaunchPlan *plan, LimitTests *numbers, Arena *arena)
 {
     const IrFunc *kernel = module->first;
     Limits *limits = ARENA_NEW(arena, Limits);
+    RangeTest *tests = ARENA_ARRAY(arena, RangeTest, 2);
+    const KernelAbi *abi = kernel_abi_layout(kernel->parameter_types, kernel->parameter_count, false, arena);
     limits->all = RANGE_NONE;
-    include_arrays(limits, kernel_abi_layout(kernel->parameter_types, kernel->parameter_count, false, arena));
+    *plan = (LaunchPlan){.nodes = limits->nodes, .tests = tests};
+    *numbers = (LimitTests){RANGE_NONE, RANGE_NONE};
+    include_arrays(limits, abi);
     include_grid(limits, module);
-    *plan = (LaunchPlan){0};
-    if (limits->all == RANGE_NONE)
-        return true;
-    uint32_t end = add(limits, RANGE_BETWEEN, RANGE_NONE, RANGE_NONE, LAUNCH_LIMIT_EXTENT + 1, LAUNCH_LIMIT_EXTENT + 1);
-    RangeTest *test = ARENA_NEW(arena, RangeTest);
-    *test = (RangeTest){.index = limits->all, .extent = end};
-    *plan = (LaunchPlan){limits->nodes, test, limits->count, 1};
+    if (limits->all != RANGE_NONE) {
+        numbers->size = plan->test_count;
+        add_test(plan, tests, limits, limits->all, LAUNCH_LIMIT_EXTENT + 1);
+    }
+    uint32_t overlap = overlap_of_arrays(limits, module, abi, arena);
+    if (overlap != RANGE_NONE) {
+        numbers->overlap = plan->test_count;
+        add_test(plan, tests, limits, overlap, 1);
+    }
+    plan->node_count = limits->count;
     return !limits->is_full;
 }

@@ -5,8 +5,14 @@
 #include "core/ir/ir.h"
 #include "core/kernel/launch_plan.h"
 
-/* The plan that launches within these limits pass, and no others: one test at most. Its parts are the arena's. False: the
- * kernel has more parameters than a plan has room for. */
-bool plan_limits(const IrModule *module, LaunchPlan *plan, Arena *arena);
+/* The numbers of the tests: that sizes are within the limits, and that what is only read is not written as another array; RANGE_NONE:
+ * there is none. Without the former all launches are within them, without the latter nobody knows. */
+typedef struct LimitTests {
+    uint32_t size, overlap;
+} LimitTests;
+
+/* The plan of a launch that is as most are. Its parts are the arena's. False: the kernel has more parameters than a plan has
+ * room for. */
+bool plan_limits(const IrModule *module, LaunchPlan *plan, LimitTests *numbers, Arena *arena);
 
 #endif

@@ -129,7 +129,7 @@ static bool parse_header(Parser *p, bool is_kernel)
         return false;
     bool noinline = text_accept_word(&p->at, "noinline"), forceinline = text_accept_word(&p->at, "forceinline");
     bool is_recursive = text_accept_word(&p->at, "recursive"), reports = text_accept_word(&p->at, "reports");
-    bool is_limited = text_accept_word(&p->at, "limited");
+    bool is_limited = text_accept_word(&p->at, "limited"), is_apart = text_accept_word(&p->at, "apart");
     const char *assembly = NULL;
     uint8_t row_axis;
     if (!parse_row_axis(p, &row_axis))
@@ -148,6 +148,7 @@ static bool parse_header(Parser *p, bool is_kernel)
     function->is_recursive = is_recursive;
     function->reports = reports;
     function->is_limited = is_limited;
+    function->is_apart = is_apart;
     function->row_axis = row_axis;
     function->assembly = assembly;
     function->assembly_is_pure = is_pure;

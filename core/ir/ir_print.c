@@ -310,6 +310,7 @@ static void print_header(Buf *out, const IrFunc *function, bool with_positions)
     buf_add(out, function->is_recursive ? " recursive" : "");
     buf_add(out, function->reports ? " reports" : "");
     buf_add(out, function->is_limited ? " limited" : "");
+    buf_add(out, function->is_apart ? " apart" : "");
     if (function->row_axis)
         buf_printf(out, " rows %s", ir_axis_names[function->row_axis]);
     if (function->assembly) {

@@ -36,9 +36,15 @@ static Range around(const RangeNode *node, Wide a, Wide b, Wide c, Wide d)
 
 /* --- arithmetic ------------------------------------------------------------------------------------------------------- */
 
+static bool is_one_word(Range range) { return range.least == range.most && (int64_t)range.least == range.least; }
+
 static Range multiply(const RangeNode *node, Range a, Range b)
 {
     Wide products[4];
+    if (is_one_word(a) && is_one_word(b)) { /* most of a launch's */
+        products[0] = (Wide)(int64_t)a.least * (int64_t)b.least;
+        return fit(node, products[0], products[0]);
+    }
     for (int i = 0; i < 4; i++)
         if (__builtin_mul_overflow(i & 1 ? a.most : a.least, i & 2 ? b.most : b.least, &products[i]))
             return whole(node);
@@ -175,6 +181,10 @@ static Wide field(const RangeNode *node, const void *parameters)
 {
     uint64_t bits = 0;
     int shift = 64 - node->bits;
+    if (node->bits == 64) { /* most of them */
+        memcpy(&bits, (const uint8_t *)parameters + node->number, sizeof bits);
+        return node->is_signed ? (Wide)(int64_t)bits : (Wide)bits;
+    }
     if (node->bits < 8)
         return *((const uint8_t *)parameters + node->number) != 0;
     memcpy(&bits, (const uint8_t *)parameters + node->number, node->bits / 8);
@@ -239,6 +249,18 @@ static Range of_two(const RangeNode *node, Range a, Range b)
     }
 }
 
+/* Their sizes are the launch's: exact. */
+static Range overlap(const RangeNode *node, Range a, Range b, const LaunchFacts *facts)
+{
+    uint64_t first, second;
+    if (!facts)
+        return (Range){0, 1};
+    memcpy(&first, (const uint8_t *)facts->parameters + node->number, sizeof first);
+    memcpy(&second, (const uint8_t *)facts->parameters + node->limit, sizeof second);
+    bool is_apart = (Wide)first + a.most <= second || (Wide)second + b.most <= first;
+    return is_apart ? (Range){0, 0} : (Range){1, 1};
+}
+
 static Range evaluate(const RangeNode *node, const Range *ranges, const LaunchFacts *facts, const RangeLimits *limits)
 {
     if (node->op < RANGE_ADD)
@@ -246,6 +268,8 @@ static Range evaluate(const RangeNode *node, const Range *ranges, const LaunchFa
     Range a = ranges[node->a], b = node->b == RANGE_NONE ? a : ranges[node->b];
     if (node->op == RANGE_UNION)
         return unite(a, b);
+    if (node->op == RANGE_OVERLAP)
+        return overlap(node, a, b, facts);
     if (node->op == RANGE_LOOP)
         return loop(node, a, b, ranges[node->c]);
     if (is_empty(a) || is_empty(b))

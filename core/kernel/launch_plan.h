@@ -47,6 +47,9 @@ typedef enum RangeOp {
     RANGE_RISING,
     RANGE_FALLING,
     RANGE_SHRINKING,
+    /* 0 where the a bytes behind the pointer at offset `number` of the parameters and the b bytes behind that at `limit` have
+     * none in common, else 1. */
+    RANGE_OVERLAP,
     RANGE_LOOP, /* the variable that starts in a, and is in c after a trip if it was in b before: c inside of b proves b */
     RANGE_OP_COUNT
 } RangeOp;

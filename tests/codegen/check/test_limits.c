@@ -21,11 +21,48 @@ typedef struct Parameters {
 static bool passes(const IrModule *module, Parameters parameters, uint32_t x_blocks, uint32_t y_blocks)
 {
     LaunchPlan plan;
+    LimitTests numbers;
     LaunchTests failed;
     const uint32_t grid[3] = {x_blocks, y_blocks, 1}, block[3] = {1, 1, 1};
     LaunchFacts facts = {grid, block, 0, &parameters};
-    CHECK(plan_limits(module, &plan, module->arena));
+    CHECK(plan_limits(module, &plan, &numbers, module->arena));
     return launch_plan_holds(&plan, &facts, &failed);
+}
+
+static const char copy_ir[] = "kernel copy(x: f32[1 C], y: f64[2 F], z: u8[1 C])\n"
+                              "block 0:\n"
+                              "  %0: i64 = const 0\n"
+                              "  %1: f32 = load x[%0]\n"
+                              "  %2: f64 = convert %1\n"
+                              "  store y[%0, %0], %2\n"
+                              "  return\n";
+
+/* x has 4 items, y 2 times 3, z 5 bytes. */
+static bool are_apart(const IrModule *module, uint64_t x, uint64_t y, uint64_t z)
+{
+    LaunchPlan plan;
+    LimitTests numbers;
+    LaunchTests failed;
+    const uint32_t one[3] = {1, 1, 1};
+    uint64_t parameters[] = {x, 4, y, 2, 3, z, 5};
+    LaunchFacts facts = {one, one, 0, parameters};
+    CHECK(plan_limits(module, &plan, &numbers, module->arena) && numbers.overlap != RANGE_NONE);
+    launch_plan_holds(&plan, &facts, &failed);
+    CHECK(!launch_tests_have(&failed, numbers.size));
+    return !launch_tests_have(&failed, numbers.overlap);
+}
+
+static void test_overlap(Arena *arena)
+{
+    Diag diag = {.id = DIAG_NONE};
+    const IrModule *module = ir_parse(copy_ir, arena, &diag);
+    CHECK(module != NULL);
+    CHECK(are_apart(module, 1000, 1016, 1064));
+    CHECK(are_apart(module, 1064, 1016, 1064)); /* what is only read may be read twice */
+    CHECK(!are_apart(module, 1001, 1016, 1064) && !are_apart(module, 1063, 1016, 2000));
+    CHECK(!are_apart(module, 1000, 1016, 1063) && !are_apart(module, 1000, 1016, 1012));
+    CHECK(!are_apart(module, 1016, 1016, 1064) && !are_apart(module, 1020, 1016, 2000));
+    CHECK(are_apart(module, UINT64_MAX - 15, 1016, 2000));
 }
 
 void test_limits(void)
@@ -44,5 +81,6 @@ void test_limits(void)
     CHECK(!passes(module, (Parameters){.rows = (int64_t)1 << 57, .columns = (int64_t)1 << 57}, 1, 1));
     CHECK(!passes(module, (Parameters){.rows = 1}, LAUNCH_LIMIT_BLOCKS + 1, 1));
     CHECK(passes(module, (Parameters){.rows = 1}, 1, LAUNCH_LIMIT_BLOCKS + 1)); /* of that axis it knows nothing */
+    test_overlap(arena);
     arena_destroy(arena);
 }

@@ -4,7 +4,7 @@ import re
 import numpy as np
 import pytest
 
-from cujit import cuda, float32, int32, int64, uint32
+from cujit import cuda, float32, int32, int64, types, uint32
 
 MATRICES = (float32[:, ::1], float32[:, ::1])
 
@@ -80,3 +80,55 @@ def test_rows_that_count_from_the_end():
     values, x, out = np.arange(1, 5, dtype=np.float32), np.array([1, 10, 100], np.float32), np.zeros(3, np.float32)
     cuda.jit(rows)[1, 32](starts, columns, values, x, out)
     assert out.tolist() == [3 * 1 + 4 * 100, 1 * 10 + 2 * 100, 0]
+
+
+def scale(x, factors, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[i] * factors[0]
+        out[i] += x[i] * factors[1]
+
+
+ARRAYS = float32[::1], float32[::1], float32[::1]
+
+
+def test_what_nobody_writes_is_read_once():
+    assert ptx_of(scale, *ARRAYS).count("ld.global.nc") == 3 == ptx_of(scale, *ARRAYS).count("ld.global")
+
+
+def test_arrays_of_other_launchers_may_overlap():
+    text = cuda.compile_ptx(scale, ARRAYS, cc=(9, 0))[0]
+    assert "ld.global.nc" not in text and text.count("ld.global") > 3
+
+
+def test_arrays_in_tuples_may_overlap():
+    def of_tuple(arrays, out):
+        i = cuda.grid(1)
+        out[i] = arrays[0][i] + arrays[1][i]
+
+    assert "ld.global.nc" not in ptx_of(of_tuple, types.UniTuple(float32[::1], 2), float32[::1])
+
+
+def test_what_others_may_write_meanwhile_is_read_again():
+    def waits(flag, x, out):
+        i = cuda.grid(1)
+        while flag[0] == 0:
+            cuda.threadfence()
+        out[i] = x[i]
+
+    assert "ld.global.nc" not in ptx_of(waits, int32[::1], float32[::1], float32[::1])
+
+
+def test_what_is_written_is_read_behind_a_barrier():
+    """Another thread may have written it."""
+    def swap(x, y):
+        t = cuda.threadIdx.x
+        before = y[31 - t]
+        cuda.syncthreads()
+        y[t] = x[t] + before
+        cuda.syncthreads()
+        x[t] = y[31 - t]
+        cuda.syncthreads()
+        y[t] += x[31 - t] + y[31 - t]
+
+    assert ptx_of(swap, float32[::1], float32[::1]).count("ld.global") == 6
