@@ -353,6 +353,8 @@ void emit_host_entries(Emitter *emitter, const EmittedFunction *body)
     Entry entry = {.body = body, .argument_count = LLVMCountParamTypes(body->type)};
     entry.arguments = ARENA_ARRAY(emitter->arena, LLVMValueRef, entry.argument_count + 1);
     LLVMAddAttributeAtIndex(body->llvm, 1, enum_attribute(emitter, "noalias", 0));
+    if (!check_thread_bounds(emitter, body->ir))
+        return;
     if (emitter->effects & WAITS) {
         emit_thread_entry(emitter, &entry);
         return;

@@ -100,6 +100,33 @@ uint32_t count_thread_bounds(const IrBlock *first)
     return count;
 }
 
+static const IrValue *last_mark(const IrFunc *kernel, uint32_t *count)
+{
+    const IrValue *mark = NULL;
+    for (const IrBlock *block = kernel->first; block; block = block->next)
+        if (block->last->op == IR_BRANCH && block->last->hint) {
+            mark = block->last;
+            ++*count;
+        }
+    return mark;
+}
+
+bool check_thread_bounds(Emitter *emitter, const IrFunc *kernel)
+{
+    uint32_t marked = 0, reached = 0;
+    const IrValue *mark = last_mark(kernel, &marked);
+    bool has_loops = false;
+    for (const IrBlock *block = kernel->first; block; block = block->next)
+        if (block->last->op == IR_THREAD_LOOP) {
+            has_loops = true;
+            reached += block->last->operand_count ? 0 : count_thread_bounds(block->last->targets[1]);
+        }
+    if (!has_loops)
+        reached = count_thread_bounds(kernel->first);
+    return marked == reached ||
+           diag_fail(emitter->diag, &mark->pos, DIAG_IR_INVALID, kernel->name, "a bound that not all threads reach");
+}
+
 static RowBounds whole_row(Emitter *emitter)
 {
     LLVMValueRef row = emitter->lowering->read_register(

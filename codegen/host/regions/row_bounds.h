@@ -10,6 +10,8 @@ typedef struct RowBounds {
 
 /* How many tests bound the threads that come to the block, from there on. */
 uint32_t count_thread_bounds(const IrBlock *first);
+/* Whether all marked tests are such; else a diagnostic. */
+bool check_thread_bounds(Emitter *emitter, const IrFunc *kernel);
 /* Emits the tests alone as an internal function: of the body's parameters, at the first thread of the row, to {first, end},
  * i64. */
 EmittedFunction emit_row_bounds_function(Emitter *emitter, const EmittedFunction *body);
