@@ -6,14 +6,14 @@
 
 /* The package's files lie in a folder of this name, in which nothing else is installed. */
 static const char own_folder[] = "/cujit/";
-static const char *const own_parts[] = {"cuda/", "_ufunc/", "_memory/", "_kernel_functions/", "_numba/"};
+static const char *const own_parts[] = {"cuda/", "_ufunc/", "_memory/", "_kernel_functions/", "_numba/", "comm/"};
 
 static bool is_own(const char *file)
 {
-    const char *rest = strstr(file, own_folder);
-    for (size_t i = 0; rest && i < sizeof own_parts / sizeof *own_parts; i++)
-        if (strncmp(rest + sizeof own_folder - 1, own_parts[i], strlen(own_parts[i])) == 0)
-            return true;
+    for (const char *found = file; (found = strstr(found, own_folder)); found++)
+        for (size_t i = 0; i < sizeof own_parts / sizeof *own_parts; i++)
+            if (strncmp(found + sizeof own_folder - 1, own_parts[i], strlen(own_parts[i])) == 0)
+                return true;
     return false;
 }
 

@@ -97,8 +97,15 @@ def rows_of_png(path):
     return np.frombuffer(zlib.decompress(part), np.uint8).reshape(height, width + 1)[:, 1:]
 
 
+def coarse(picture):
+    """Means of squares of 8 x 8 pixels."""
+    height, width = (size // 8 * 8 for size in picture.shape)
+    return picture[:height, :width].reshape(height // 8, 8, width // 8, 8).mean((1, 3))
+
+
 def test_pictures_of_the_gallery():
-    """Up to rounding, which other devices and versions do in other ways."""
+    """Up to rounding, which other devices and versions do in other ways: a chaotic path ends elsewhere then, but paths
+    together show the same."""
     pytest.importorskip("cujit")
     import gallery_pictures
 
@@ -106,7 +113,8 @@ def test_pictures_of_the_gallery():
     for file, picture in gallery_pictures.pictures():
         shown = rows_of_png(file)
         assert shown.shape == picture.shape and shown.std() > 10
-        assert (abs(shown.astype(int) - picture) > 8).mean() < 0.02, f"{file}: run scripts/gallery_pictures.py --write"
+        difference = abs(coarse(shown) - coarse(picture))
+        assert (difference > 12).mean() < 0.02, f"{file}: run scripts/gallery_pictures.py --write"
         files.append(file)
     assert len(set(files)) == 10
 

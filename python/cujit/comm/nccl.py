@@ -91,7 +91,10 @@ class _ByCupy:
         return list(self._nccl.get_unique_id())
 
     def start(self, size: int, rank: int, unique_id: list[int]) -> None:
-        self._comm = self._nccl.NcclCommunicator(size, tuple(unique_id), rank)
+        try:
+            self._comm = self._nccl.NcclCommunicator(size, bytes(value & 0xFF for value in unique_id), rank)
+        except TypeError:   # older ones take a tuple of what they gave, numbers with a sign
+            self._comm = self._nccl.NcclCommunicator(size, tuple(unique_id), rank)
 
     def group(self) -> AbstractContextManager[Any]:
         return _Group(self._nccl)

@@ -207,7 +207,7 @@ refused(lambda: named[1, 1](d0), "'x' is on GPU 0", "an array that it names is o
 def test_a_kernel_is_compiled_once_and_loaded_on_each(with_two_devices):
     output = with_two_devices("""
 os.dup2(1, 2)   # where dumps go
-add[1, 4](d0, d0)
+add[1, 4](d0, on_device(0))
 add[1, 4](d1, e1)
 assert calls("cuModuleLoadDataEx") == 2
 """, CUJIT_DUMP="ir")

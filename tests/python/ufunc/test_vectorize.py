@@ -260,12 +260,12 @@ def test_the_wide_loop_reads_and_writes_wide():
     key = (True,), 1, (float32,), 4, True
     kernel = double._kernel(key, key[2], lambda name: _map_source(name, *key))
     ptx = kernel.inspect_asm((float32[::1], float32[::1]), cc=(9, 0))
-    assert ptx.count("ld.global.v4.b32") == ptx.count("st.global.v4.b32") == 1
+    assert ptx.count("ld.global.nc.v4.b32") == ptx.count("st.global.v4.b32") == 1
     key = (True,), 1, (float32,), 4, False
     kernel = double._kernel(key, key[2], lambda name: _map_source(name, *key))
     ptx = kernel.inspect_asm((float32[::1], float32[::1]), cc=(9, 0))
     loads = [line.split()[0] for line in ptx.splitlines() if "global." in line]
-    assert loads[:8] == ["ld.global.b32"] * 4 + ["st.global.b32"] * 4   # all on their way at once
+    assert loads[:8] == ["ld.global.nc.b32"] * 4 + ["st.global.b32"] * 4   # all on their way at once
     values = cuda.to_device(np.arange(5003, dtype=np.float32))
     result = cuda.device_array(5003, np.float32)
     kernel[5, 256](values, result)

@@ -46,4 +46,4 @@ def test_values_are_converted_to_the_elements():
 def test_one_instruction_on_a_gpu(element, width, access):
     array = getattr(cuda.types, element)[::1]
     ptx = mirror_kernel(width).inspect_asm((array, array), cc=(8, 0))
-    assert re.findall(r"(?:ld|st)\.global\.([\w.]+)", ptx) == [access, access]
+    assert re.findall(r"(?:ld|st)\.global\.((?:nc\.)?[\w.]+)", ptx) == [f"nc.{access}", access]
