@@ -139,6 +139,39 @@ static void ptxas_avoid_high_word(Emitter *emitter, LLVMValueRef instruction)
     LLVMInstructionEraseFromParent(instruction);
 }
 
+/* --- shifted_negative: negative numbers whose lowest bits are cut off ------------------------------------------------------------ */
+/* The number of which the value is the negative; NULL: it is none. */
+static LLVMValueRef negated(Emitter *emitter, LLVMValueRef value)
+{
+    if (!LLVMIsAInstruction(value))
+        return NULL;
+    if (LLVMGetInstructionOpcode(value) == LLVMTrunc) {
+        LLVMValueRef wide = negated(emitter, LLVMGetOperand(value, 0));
+        return wide ? LLVMBuildTrunc(emitter->builder, wide, LLVMTypeOf(value), "") : NULL;
+    }
+    bool is_negative = LLVMGetInstructionOpcode(value) == LLVMSub && LLVMIsConstant(LLVMGetOperand(value, 0)) &&
+                       LLVMIsNull(LLVMGetOperand(value, 0));
+    return is_negative ? LLVMGetOperand(value, 1) : NULL;
+}
+
+/* -x is ~(x - 1), and what a shift leaves of ~y are the other bits of what it leaves of y. */
+static void ptxas_avoid_shifted_negative(Emitter *emitter, LLVMValueRef instruction)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+    if (opcode != LLVMAShr && opcode != LLVMLShr)
+        return;
+    LLVMPositionBuilderBefore(builder, instruction);
+    LLVMValueRef x = negated(emitter, LLVMGetOperand(instruction, 0)), by = LLVMGetOperand(instruction, 1);
+    if (!x)
+        return;
+    LLVMValueRef all = LLVMConstAllOnes(LLVMTypeOf(x)), less = LLVMBuildAdd(builder, x, all, "");
+    LLVMValueRef left = LLVMBuildBinOp(builder, opcode, less, by, "");
+    LLVMValueRef result = LLVMBuildXor(builder, left, LLVMBuildBinOp(builder, opcode, all, by, ""), "");
+    LLVMReplaceAllUsesWith(instruction, result);
+    LLVMInstructionEraseFromParent(instruction);
+}
+
 /* --- all of them ------------------------------------------------------------------------------------------------------------------ */
 static void avoid_in_block(Emitter *emitter, LLVMBasicBlockRef block)
 {

@@ -83,6 +83,28 @@ def test_high_word(divisors, narrow, dtype):
         assert (out == expected(x, divisor, 3)).all(), divisor
 
 
+def test_shifted_negative():
+    """No negative is shifted to the right: ptxas negates what is left of the number."""
+    def kernel(x, out):
+        t = cuda.threadIdx.x
+        i = cuda.grid(1)
+        out[t, 0] = -t // 2 + (t & x[t])
+        out[t, 1] = -(i % 64) // 16 + x[t]
+        out[t, 2] = (t - 2 * t >> 3) + x[t]
+        out[t, 3] = int64(uint32(-t) >> uint32(4)) + x[t]
+
+    signature = void(int64[::1], int64[:, ::1])
+    for cc in [(7, 5), (9, 0)]:
+        ptx, _ = cuda.compile_ptx(kernel, signature, cc=cc)
+        negative = set(re.findall(r"neg\.s\d+\s+(%\w+),", ptx))
+        shifted = re.findall(r"shr\.\w+\s+%\w+, (%\w+),", ptx)
+        assert shifted and not negative & set(shifted), ptx
+    x, out, t = np.arange(64) * 37 % 101, np.zeros((64, 4), np.int64), np.arange(64)
+    cuda.jit(kernel)[1, 64](x, out)
+    want = [-t // 2 + (t & x), -t // 16 + x, (-t >> 3) + x, ((-t & 0xFFFFFFFF) >> 4) + x]
+    assert (out == np.array(want).T).all()
+
+
 PACKED = np.dtype([("d", "f8"), ("f", "f4"), ("h", "f2"), ("ok", "?")])
 
 
