@@ -190,7 +190,8 @@ extern "C" __global__ void hamming(const unsigned *x, const unsigned *keys, int 
         return hamming
 
     def reference(x, keys, out):
-        return np.bitwise_count(x[:, None] ^ keys[None]).sum(2).argmin(1).astype(np.int32)
+        differing = np.unpackbits((x[:, None] ^ keys[None]).view(np.uint8), axis=2)   # NumPy 1 has no bitwise_count
+        return differing.sum(2).argmin(1).astype(np.int32)
 
 
 class Morton(Entry):
