@@ -1,4 +1,4 @@
-"""cuda.segmented_scan and cuda.segmented_reduce: ranges of an array, each by itself, all in one scan of the whole."""
+"""cuda.segmented_scan and cuda.segmented_reduce: ranges of an array, each by itself, whatever their lengths are."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -9,18 +9,25 @@ from cujit import _core
 from cujit._algorithms import functions, loops
 from cujit._algorithms.arguments import Arguments, of_form, one_axis
 from cujit._algorithms.element_kernel import ElementwiseKernel
+from cujit._algorithms.leaf_function import LeafFunction
+from cujit._algorithms.reduction_kernel import Plan, Problem, accumulated, itself, problem_of
 from cujit._algorithms.scan import Scan
-from cujit._algorithms.sort import gather
 from cujit._algorithms.values import Element
 from cujit._ufunc.operands import as_scalar, is_scalar, own_type, staged
+from cujit.cuda._dispatch.launchers import quiet_launcher
 from cujit.cuda._dispatch.options import of_loops
 from cujit.cuda.devicearray import DeviceNDArray
-from cujit.cuda.devices import on
+from cujit.cuda.devices import need_device, on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cujit._annotations import StreamLike
+    from cujit.cuda.dispatcher import Dispatcher
+
+_BLOCK = 256
+_WARPS, _THREADS = 128, 2048  # of a multiprocessor, at most
+_CHUNK = {"cpu": 2048, "warps": 256, "threads": 64}  # elements of one, at least
 
 
 class _Segmented:
@@ -39,13 +46,13 @@ class _Segmented:
         def before(begins, value, init):
             return init if begins else combine(init, value)
 
-        def of_segment(first, last, value, init):
-            return combine(init, value) if last > first else init
-
         options = of_loops(combine.options)
         self.scan = Scan(functions.device_function(joined, options), None)
-        self.behind, self.before, self.of_segment = (
-            ElementwiseKernel(f, (), None, None, combine.__name__, options) for f in (behind, before, of_segment))
+        self.behind, self.before = (
+            ElementwiseKernel(f, (), None, None, combine.__name__, options) for f in (behind, before))
+        self._combine = combine
+        self._leaves = LeafFunction(itself, (), None, combine.__name__, {})
+        self._plans: dict[Any, SegmentPlan] = {}
 
     def inclusive(self, array: Any, leaves: list[DeviceNDArray], offsets: DeviceNDArray, stream: StreamLike
                   ) -> tuple[DeviceNDArray, Any]:
@@ -55,6 +62,67 @@ class _Segmented:
         _none()(size=n, out=flags, stream=stream)
         _mark()(offsets, flags, stream=stream)
         return flags, self.scan((flags, array), None, False, 0, None, stream)[1]
+
+
+    def plan(self, arguments: Arguments) -> SegmentPlan:
+        """Of segmented_reduce for such an array."""
+        function, mapped = self._leaves.of(arguments)
+        found = self._plans.get(function)
+        if found is None:
+            assert mapped is not None
+            plan = SegmentPlan(self._combine.__name__, function, False, accumulated(mapped, self._combine),
+                               self._combine, None)
+            found = self._plans.setdefault(function, plan)
+        return found
+
+
+class SegmentPlan(Plan):
+    """The kernels of segmented_reduce by one function for one kind of arguments."""
+
+    def reduce(self, leaves: list[DeviceNDArray], offsets: DeviceNDArray, init: Any, stream: StreamLike) -> Any:
+        """What each segment has, behind the start."""
+        count, size = offsets.size - 1, leaves[0].size
+        start = tuple([as_scalar(value, leaf.dtype) for value, leaf in
+                       zip(self.element.flat(init, "init"), self.element.leaves, strict=True)])
+        targets = tuple([loops.vector(count, leaf.dtype, stream) for leaf in self.element.leaves])
+        problem = problem_of(list(leaves), [False] * len(leaves), (size,), (0,), True)
+        if not size and count:
+            self.run(problem._replace(kept=(count,)), start, list(targets), stream)
+        elif count:
+            self._fold(problem, offsets, start, targets, stream)
+        return self.element.of_host(targets)
+
+    def _fold(self, problem: Problem, offsets: DeviceNDArray, start: tuple[Any, ...],
+              targets: tuple[DeviceNDArray, ...], stream: StreamLike) -> None:
+        device, size = need_device(), problem.size
+        by_warps = device.kind != "cpu" and self.element.can_shuffle
+        wanted = 64 if device.kind == "cpu" else device.MULTIPROCESSOR_COUNT * (_WARPS if by_warps else _THREADS)
+        chunk = max(-(-size // wanted), _CHUNK["cpu" if device.kind == "cpu" else "warps" if by_warps else "threads"])
+        chunks = -(-size // chunk)
+        before, behind = (tuple([loops.vector(chunks, leaf.dtype, stream) for leaf in self.element.leaves])
+                          for _ in range(2))
+        spans = loops.vector(chunks, np.dtype(np.int64), stream)
+        block = 1 if device.kind == "cpu" else _BLOCK
+        blocks = -(-chunks * (32 if by_warps else 1) // block)
+        fold, join = self._kernel(("segments", by_warps), problem), self._kernel(("joined", by_warps), problem)
+        quiet_launcher(fold, blocks, block, stream)(size, offsets.size - 1, chunk, start, problem.sources, offsets,
+                                                    targets, before, behind, spans)
+        if chunks > 1:
+            quiet_launcher(join, blocks, block, stream)(size, chunk, chunks, start, offsets, targets, before, behind,
+                                                        spans)
+
+    def _made(self, way: Any, problem: Problem) -> Dispatcher[..., Any]:
+        from cujit._kernel_functions.algorithms import segments as kernels
+
+        if way[0] == "nothing":
+            return super()._made(way, problem)
+        f, store, by_warps = self._functions, self._store(True, True), way[1]
+        if way[0] == "joined":
+            return self._compiled(kernels.join_by_warps(self._combine, store, f) if by_warps else
+                                  kernels.join_by_threads(self._combine, store, f.get))
+        load, store_start = self._load(problem), self._store(True, True, alone=True)
+        return self._compiled(kernels.by_warps(self._combine, load, store, store_start, f) if by_warps else
+                              kernels.by_threads(self._combine, load, store, store_start, f.put))
 
 
 @functions.once
@@ -68,11 +136,6 @@ def _mark() -> ElementwiseKernel:
         if 0 <= offset < flags.size:
             flags[offset] = True
     return ElementwiseKernel(mark, ("flags",), None, None, "mark", {})
-
-
-@functions.once
-def _ends() -> ElementwiseKernel:
-    return ElementwiseKernel(lambda offset: max(offset - 1, 0), (), None, np.int64, "ends", {})
 
 
 @functions.remembered
@@ -202,13 +265,5 @@ def segmented_reduce(function: Any, array: Any, offsets: Any, init: Any, *, stre
     array([ 3,  0, 12])
     """
     def run(own: Any, leaves: list[DeviceNDArray], places: DeviceNDArray, stream: StreamLike) -> Any:
-        kernels = _segmented(function)
-        _, found = kernels.inclusive(own, leaves, places, stream)
-        start = _start(init, found)
-        results = _each(found, lambda leaf: loops.vector(places.size - 1, leaf.dtype, stream))
-        if not leaves[0].size:
-            return _fill()(start, size=places.size - 1, out=results, stream=stream)
-        ends = _ends()(places[1:], stream=stream)
-        last = _each(found, lambda leaf: gather()(ends, leaf, stream=stream))
-        return kernels.of_segment(places[:-1], places[1:], last, start, out=results, stream=stream)
+        return _segmented(function).plan(Arguments((own,))).reduce(leaves, places, init, stream)
     return _checked(array, offsets, run, stream)

@@ -3,7 +3,20 @@ import numpy as np
 import pytest
 
 from cujit import cuda
-from cujit._algorithms import histogram as histograms
+from cujit._algorithms import histogram as histograms, segments
+
+
+class SmallGPU:
+    """What segmented_reduce asks of a GPU; its kernels run on the device in use."""
+
+    kind, id, MULTIPROCESSOR_COUNT = "cuda", 0, 1
+
+
+@pytest.fixture(params=["own", "small_gpu"])
+def ways(request, monkeypatch):
+    """The way of the device in use, and that of GPUs."""
+    if request.param == "small_gpu":
+        monkeypatch.setattr(segments, "need_device", SmallGPU)
 
 
 def then(first, second):
@@ -32,7 +45,38 @@ def test_segments_keep_the_order(rng, n, count):
     assert cuda.segmented_scan(then, d, offsets, 133, exclusive=True).copy_to_host().tolist() == before
 
 
-def test_segments_of_tuples(rng):
+def maps(rng, n):
+    return rng.integers(1, 97, n) * 128 + rng.integers(0, 97, n)
+
+
+def folded(x, offsets, value):
+    for item in x[offsets[0]:offsets[1]].tolist():
+        value = then(value, item)
+    return value
+
+
+@pytest.mark.parametrize("lengths", [
+    [1] * 2000, [33] * 200, [255, 256, 257, 0, 511, 0, 0, 513] * 3, [9000], [0, 9000, 0],
+    [31, 32, 33, 4000, 1, 0, 2] * 2, [7] * 500 + [5000] + [3] * 400])
+@pytest.mark.parametrize("margin", [0, 300])
+def test_segments_of_any_lengths(rng, monkeypatch, ways, lengths, margin):
+    """Elements in front of the first one and behind the last one are none of theirs; segments of some chunks, and
+    chunks of some segments."""
+    monkeypatch.setattr(segments, "_WARPS", 16)
+    offsets = np.cumsum([margin, *lengths])
+    x = maps(rng, offsets[-1] + margin)
+    expected = [folded(x, pair, 133) for pair in zip(offsets[:-1], offsets[1:], strict=True)]
+    for array in (cuda.to_device(x), cuda.to_device(np.repeat(x, 2))[::2]):
+        for places in (offsets, offsets.astype(np.uint32)):
+            assert cuda.segmented_reduce(then, array, places, 133).copy_to_host().tolist() == expected
+
+
+def test_offsets_that_are_wrong_reach_nothing_else(ways):
+    x, offsets = cuda.to_device(np.arange(5000.0)), np.array([-7, 20, 3, 1 << 40, 6000, 12])
+    assert cuda.segmented_reduce("a + b", x, offsets, 0.0).shape == (5,)
+
+
+def test_segments_of_tuples(rng, ways):
     x, offsets = rng.random(300), np.array([0, 100, 100, 250, 300])
     total, most = cuda.segmented_reduce(lambda a, b: (a[0] + b[0], max(a[1], b[1])), (x, x), offsets, (0.0, -1.0))
     np.testing.assert_allclose(total, [x[:100].sum(), 0, x[100:250].sum(), x[250:].sum()])
