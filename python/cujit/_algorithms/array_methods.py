@@ -41,6 +41,8 @@ def place_of(array: Any, name: str, axis: int | None, out: Any, keepdims: bool, 
         raise TypeError(f"{name} is along one axis, or all of them")
     if array.dtype.kind not in "biufmM":
         raise TypeError(f"{name} needs elements with an order, not of {array.dtype}")
+    if not array.ndim and axis in (0, -1):
+        axis = None
     if not array.size and (axis is None or not array.shape[axis]):
         raise ValueError(f"{name} of no elements")
     return _place_kernel(name)(array, axis=axis, keepdims=keepdims, out=out, stream=stream)
@@ -141,7 +143,7 @@ def in_c_order(array: Any, stream: StreamLike) -> Any:
 
 def accumulated(array: Any, name: str, axis: int | None, dtype: Any, out: Any, stream: StreamLike) -> Any:
     """Sums or products of each element with all before it; name: of the ufunc."""
-    if axis is None:
+    if axis is None or not array.ndim and axis in (0, -1):
         array, axis = in_c_order(array, stream).reshape(-1), 0
     if dtype is None and out is None and array.dtype.kind in "biu":
         dtype = np.add.reduce(np.zeros(0, array.dtype)).dtype

@@ -49,6 +49,47 @@ def matmul(first: Any, second: Any, out: Any = None, stream: StreamLike = 0) -> 
     return _product(x, y, out, stream)
 
 
+def matvec(matrix: Any, vector: Any, out: Any = None, stream: StreamLike = 0) -> Any:
+    """The product of matrices, which are the last two axes, and of vectors, the last one; the others broadcast."""
+    return _of_vectors("matvec", matrix, vector, False, True, out, stream)
+
+
+def vecmat(vector: Any, matrix: Any, out: Any = None, stream: StreamLike = 0) -> Any:
+    """The same with the conjugate vectors on the left."""
+    return _of_vectors("vecmat", vector, matrix, True, False, out, stream)
+
+
+def vecdot(first: Any, second: Any, out: Any = None, stream: StreamLike = 0) -> Any:
+    """The products of vectors, the last axis, the first ones conjugate; the others broadcast."""
+    return _of_vectors("vecdot", first, second, True, True, out, stream)
+
+
+def _of_vectors(name: str, first: Any, second: Any, is_row: bool, is_column: bool, out: Any, stream: StreamLike) -> Any:
+    """matmul with what is a vector as a matrix of one row, or of one column."""
+    x, y = as_input(first), as_input(second)
+    for operand, least in (x, 1 if is_row else 2), (y, 1 if is_column else 2):
+        if is_scalar(operand) or operand.ndim < least:
+            raise ValueError(f"{name} takes arrays of {least} axes or more here, not of "
+                             f"{0 if is_scalar(operand) else operand.ndim}")
+    device = _core.device_for(name, (x, y, out), stream)
+    if device is not None:
+        with on(device):
+            return _of_vectors(name, x, y, is_row, is_column, out, stream)
+    if is_row:
+        x = (np.conjugate(x) if x.dtype.kind == "c" else x)[..., None, :]
+    found = matmul(x, y[..., None] if is_column else y, None, stream)
+    found = found.reshape((*found.shape[:-2], *(found.shape[-1:] if not is_column else () if is_row else
+                                                found.shape[-2:-1])))
+    if out is None:
+        return found
+    target, = out if isinstance(out, tuple) else (out,)
+    if isinstance(target, DeviceNDArray):
+        target.setitem(Ellipsis, found, stream)
+    else:
+        target[...] = np.asarray(found)
+    return target
+
+
 def _product(x: Any, y: Any, out: Any, stream: StreamLike) -> Any:
     stream = stream or _core.current_stream() or 0
     kinds = x.dtype.kind + y.dtype.kind

@@ -291,6 +291,8 @@ def inverse_tanh_right(x, y):
         h = math.hypot(x * real(0.5), y * real(0.5))
         return complex(x / real(4) / h / h, math.copysign(real(1.5707963267948966), y))
     gap = real(1) - x
+    if gap == 0 and size == 0:
+        return complex(real(math.inf), y)
     if gap == 0 and size < real(1e-15):   # its square might vanish
         return complex((real(0.6931471805599453) - math.log(size)) * real(0.5),
                        math.copysign(real(0.7853981633974483), y))

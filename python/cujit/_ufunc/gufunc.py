@@ -9,6 +9,7 @@ import numpy as np
 
 from cujit import _core
 from cujit._ufunc.array_loop import Loop
+from cujit._ufunc.core_axes import wanted_axes, with_last, with_moved_back, without_kept
 from cujit._ufunc.operands import (
     Target,
     as_input,
@@ -19,7 +20,7 @@ from cujit._ufunc.operands import (
     own_type,
     staged,
 )
-from cujit._ufunc.ufunc import device_of_target, used_options
+from cujit._ufunc.ufunc import device_of_target, plain_function, used_options
 from cujit.cuda._array.array_views import view_of
 from cujit.cuda._dispatch import signature as signatures
 from cujit.cuda._dispatch.options import OF_LOOPS, takes
@@ -80,9 +81,9 @@ class Layout:
 class GUFunc:
     """A function of small arrays that takes arrays of them. Made by guvectorize.
 
-    gufunc(*inputs, out=None, stream=0), or with the outputs behind the inputs: the results are on the device where an
-    input or output is, else on the host; a tuple where there are several. Attributes: signature (the layout), types,
-    nin, nout, nargs, max_blocksize (threads).
+    gufunc(*inputs, out=None, axes=, axis=, keepdims=, stream=0), or with the outputs behind the inputs: the results are
+    on the device where an input or output is, else on the host; a tuple where there are several. Attributes: signature
+    (the layout), types, nin, nout, nargs, max_blocksize (threads).
     """
 
     __name__: str
@@ -131,6 +132,12 @@ class GUFunc:
     def max_blocksize(self, threads: int) -> None:
         self._loop.max_blocksize = threads
 
+    def __copy__(self) -> GUFunc:
+        return self
+
+    def __deepcopy__(self, memo: object) -> GUFunc:
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
         from cujit.cuda import pickling
 
@@ -140,14 +147,32 @@ class GUFunc:
     def __repr__(self) -> str:
         return f"<gufunc '{self.__name__}' {self.signature}>"
 
-    def __call__(self, *args: Any, out: Any = None, stream: StreamLike = 0) -> Any:
+    def __call__(self, *args: Any, out: Any = None, axes: Any = None, axis: int | None = None, keepdims: bool = False,
+                 stream: StreamLike = 0) -> Any:
         """Applies the function. TypeError for a wrong number of arguments and where no signature has the dtypes of the
         inputs; ValueError for shapes that do not go together, and for outputs given twice."""
         inputs, outputs = self._split(args, out)
+        if axes is not None or axis is not None or keepdims:
+            places = wanted_axes(self.__name__, self._layout, axes, axis, keepdims)
+            return self._along(inputs, outputs, places, keepdims, stream)
+        return self._called(inputs, outputs, stream)
+
+    def _along(self, inputs, outputs, axes, keepdims, stream):
+        """The call with other axes than the last ones."""
+        own = [with_last(x, each) for x, each in zip(inputs, axes, strict=False)]
+        given = [with_last(x, each) for x, each in zip(outputs, axes[self.nin:], strict=True)]
+        if keepdims:
+            given = [without_kept(x, len(each)) for x, each in zip(given, axes[self.nin:], strict=True)]
+        found = self._called(own, given, stream)
+        results = [x if x is not None else with_moved_back(result, each, keepdims) for x, result, each in
+                   zip(outputs, found if self.nout > 1 else (found,), axes[self.nin:], strict=True)]
+        return tuple(results) if self.nout > 1 else results[0]
+
+    def _called(self, inputs, outputs, stream):
         device = device_of_call(self.__name__, self._device, (*inputs, *outputs), stream)
         if device is not None:
             with on(device):
-                return self(*args, out=out, stream=stream)
+                return self._called(inputs, outputs, stream)
         stream = stream or _core.current_stream() or 0
         inputs = [as_input(arg) for arg in inputs]
         given = [x for x in outputs if x is not None]
@@ -310,4 +335,4 @@ def guvectorize(ftylist_or_layout: Any, layout: str | None = None, target: str |
     if layout is None:
         ftylist_or_layout, layout = [], ftylist_or_layout
     listed = ftylist_or_layout if isinstance(ftylist_or_layout, (list, tuple)) else [ftylist_or_layout]
-    return lambda function: GUFunc(function, list(listed), layout, used, device)
+    return lambda function: GUFunc(plain_function("guvectorize", function), list(listed), layout, used, device)

@@ -32,7 +32,8 @@ _OTHERS = (   # they do not fold
     "invert", "isfinite", "isinf", "isnan", "isnat", "log", "log10", "log1p", "log2", "logical_not", "modf", "negative",
     "positive", "rad2deg", "radians", "reciprocal", "rint", "sign", "signbit", "sin", "sinh", "spacing", "sqrt",
     "square", "tan", "tanh", "trunc")
-_REFUSED = dict.fromkeys(("matmul", "matvec", "vecdot", "vecmat"), "array @ b is the product of matrices and vectors")
+_PRODUCTS = ("matmul", "matvec", "vecdot", "vecmat")   # of _algorithms/matrix_product.py
+_REFUSED = dict.fromkeys(_PRODUCTS, "array @ b is the product of matrices and vectors")
 
 # What cuda.atomic has for at.
 _ATOMICS = {"add": "add", "subtract": "sub", "minimum": "min", "maximum": "max", "bitwise_and": "and_",
@@ -41,7 +42,8 @@ _ATOMICS = {"add": "add", "subtract": "sub", "minimum": "min", "maximum": "max",
 # What a row's function is for dates and durations, where it is another one.
 _OF_TIMES = {
     "add": "x + y", "subtract": "x - y", "multiply": "x * y", "divide": "x / y", "floor_divide": "x // y",
-    "remainder": "x % y", "divmod": "divmod(x, y)", "isnan": "np.isnat(x)", "isfinite": "not np.isnat(x)",
+    "remainder": "x % y", "divmod": "(x // y, x % y)", "sign": "(x > type(x)(0)) - (x < type(x)(0))",
+    "isnan": "np.isnat(x)", "isfinite": "not np.isnat(x)",
     "isinf": "False"}
 
 NAMES = (*_FOLDS, *_OTHERS)
@@ -218,9 +220,9 @@ def selection(name: str) -> UFunc:
 def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """What NumPy asks of a device array's __array_ufunc__."""
     keywords.pop("subok", None)
-    if ufunc is np.matmul and method == "__call__":
-        from cujit._algorithms.matrix_product import matmul
+    if ufunc.__name__ in _PRODUCTS and getattr(np, ufunc.__name__, None) is ufunc and method == "__call__":
+        from cujit._algorithms import matrix_product
 
-        return matmul(*inputs, **keywords)
+        return getattr(matrix_product, ufunc.__name__)(*inputs, **keywords)
     ours = of(ufunc)
     return ours(*inputs, **keywords) if method == "__call__" else getattr(ours, method)(*inputs, **keywords)

@@ -128,6 +128,12 @@ class UFunc(UFuncMethods):
         self._loop_of_any.max_blocksize = threads
         self.forget()
 
+    def __copy__(self) -> UFunc:
+        return self
+
+    def __deepcopy__(self, memo: object) -> UFunc:
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
         from cujit.cuda import pickling
 
@@ -315,6 +321,14 @@ _DEVICES = {None: None, "cuda": None, "cpu": "cpu", "parallel": "cpu"}   # of ta
 _IGNORED_OPTIONS = {"nopython", "cache", "identity"}
 
 
+def plain_function(decorator: str, function: Any) -> Any:
+    """The Python function, of a device function or another ufunc too. TypeError for what is none."""
+    found = getattr(function, "py_func", function)
+    if not hasattr(found, "__code__"):
+        raise TypeError(f"{decorator} takes a Python function, not {function!r}; a lambda that calls it is one")
+    return found
+
+
 def used_options(decorator: str, options: dict[str, Any]) -> dict[str, Any]:
     """The options that compilation takes. KeyError for unknown options."""
     if "nopython" in options:
@@ -383,9 +397,10 @@ def vectorize(ftylist_or_function: Any = (), target: str | None = None, **option
     used, device = used_options("vectorize", options), device_of_target(target)
 
     def made(function: Callable[..., Any], listed: list[Any]) -> UFunc:
-        return UFunc(function, listed, used, options.get("identity"), device, target == "cuda")
+        return UFunc(plain_function("vectorize", function), listed, used, options.get("identity"), device,
+                     target == "cuda")
 
-    if callable(ftylist_or_function) and hasattr(ftylist_or_function, "__code__"):
+    if callable(ftylist_or_function) and not isinstance(ftylist_or_function, (_core.Type, _core.Signature)):
         return made(ftylist_or_function, [])
     listed = ftylist_or_function if isinstance(ftylist_or_function, (list, tuple)) else [ftylist_or_function]
     return lambda function: made(function, list(listed))

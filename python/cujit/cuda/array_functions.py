@@ -115,11 +115,11 @@ def _filled(made: DeviceNDArray, value: Any) -> DeviceNDArray:
     return made
 
 
-def sort(a: Any, axis: int = -1) -> DeviceNDArray:
+def sort(a: Any, axis: int = -1, kind: str | None = None) -> DeviceNDArray:
     """A new array with the elements in order along an axis; NaN last."""
-    from cujit._algorithms.sort import sort as sorted_array
-
-    return sorted_array(asarray(a), axis=axis)
+    found = array(a)
+    found.sort(axis, kind)
+    return found
 
 
 # --- the other names -------------------------------------------------------------------------------------------------

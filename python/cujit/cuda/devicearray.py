@@ -550,6 +550,8 @@ def device_array_like(ary: HostOrDeviceArray, stream: StreamLike = 0) -> DeviceN
 
 def converted_copy(array: DeviceNDArray, dtype: np.dtype[Any], stream: StreamLike = 0) -> DeviceNDArray:
     """A new array with the elements as another dtype, where the array is, in its order."""
+    if array.dtype != dtype and (array.dtype.names or dtype.names or {array.dtype.kind, dtype.kind} & set("SUO")):
+        raise TypeError(f"a device array of {array.dtype} cannot become one of {dtype}")
     stream = stream or _core.current_stream() or array.stream
     with on(array.device):
         strides = layout.like_strides(array.shape, array.strides, array.dtype.itemsize)

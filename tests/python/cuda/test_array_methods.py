@@ -63,6 +63,23 @@ def test_nonzero(rng, dtype):
 
 # --- order -----------------------------------------------------------------------------------------------------------
 
+def test_kinds_of_sorting(rng):
+    x = rng.integers(0, 9, 50)
+    for kind in (None, "stable", "quicksort"):
+        d = cuda.to_device(x)
+        np.testing.assert_array_equal(d.argsort(kind=kind).copy_to_host(), np.argsort(x, kind="stable"))
+        d.sort(kind=kind)
+        np.testing.assert_array_equal(d.copy_to_host(), np.sort(x))
+    with pytest.raises(ValueError, match="no kind of sorting 'bubble'"):
+        d.sort(kind="bubble")
+
+
+def test_one_axis_of_an_array_without_axes():
+    x, d = np.array(3.5), cuda.to_device(np.array(3.5))
+    for name in ("cumsum", "cumprod", "argmax", "argmin"):
+        np.testing.assert_array_equal(getattr(d, name)(axis=0).copy_to_host(), getattr(x, name)(axis=0))
+
+
 def test_sort_and_argsort(rng):
     x = rng.integers(0, 50, (6, 70)).astype(np.float32)
     x[2, 3] = np.nan

@@ -66,6 +66,15 @@ def test_halves():
     assert run("np.nan_to_num(a)", np.array([INF], np.float16))[0] == 65504
 
 
+def test_neighbours_of_halves():
+    x = np.array([1, 2, -1, 0, 100, INF, NAN, 65504, -0.0, 6e-8, 0.0005], np.float16)
+    for y in (x, -x, x[::-1].copy(), np.full_like(x, INF)):
+        with np.errstate(over="ignore"):
+            check("np.nextafter(a, b)", x, y)
+    positive = np.array([1, 2, 3, 0, 100, INF, NAN, 6e-8], np.float16)
+    check("np.spacing(a)", positive)
+
+
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_functions_of_integers(dtype):
     x = np.array([0, 1, 3, 15, 25, 99], dtype)
@@ -86,6 +95,16 @@ def test_functions_of_complex_numbers():
         check(expression, z)
     check("np.angle(a)", z[:3], rtol=1e-15)
     check("np.angle(a, True)", z[:3], rtol=1e-15)
+
+
+def test_complex_numbers_at_borders():
+    ones = np.array([1 + 0j, 1 - 0j, -1 + 0j, complex(-1, -0.0)])
+    check("np.arctanh(a)", ones)
+    check("np.arctan(a)", ones * 1j)
+    check("np.exp2(a)", np.array([complex(INF, 0), complex(-INF, 1), 3 + 0j]), rtol=1e-15)
+    check("np.log1p(a)", np.array([complex(-1, 1e-310), -0.75 + 0.5j, -0.25 + 1e-9j]), rtol=1e-14)
+    if HAS_NUMPY_2:
+        check("np.sign(a)", np.array([complex(0, INF), complex(-INF, 3), complex(NAN, 1), 3 + 4j]))
 
 
 def test_isclose():

@@ -235,3 +235,64 @@ def test_host_arrays_are_cast_to_a_signature():
 def test_nopython_is_ignored_with_a_warning():
     with pytest.warns(OptionsWarning, match="nopython"):
         guvectorize(["void(float32[:], float32[:])"], "(n)->(n)", target="cuda", nopython=True)
+
+
+# --- axes of the operands ---------------------------------------------------------------------------------------------
+
+@guvectorize(["void(float64[:], float64[:], float64[:])"], "(n),(n)->()")
+def dot(x, y, out):
+    out[0] = 0.0
+    for i in range(x.size):
+        out[0] += x[i] * y[i]
+
+
+@guvectorize(["void(float64[:, :], float64[:, :], float64[:, :])"], "(m,n),(n,p)->(m,p)")
+def matrix_product(x, y, out):
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = 0.0
+            for k in range(x.shape[1]):
+                out[i, j] += x[i, k] * y[k, j]
+
+
+def on_host(array):
+    return array if isinstance(array, np.ndarray) else array.copy_to_host()
+
+
+@pytest.mark.parametrize("placed", [np.asarray, cuda.to_device])
+def test_axis_and_keepdims(rng, placed):
+    x = rng.random((2, 3, 4))
+    for axis in (0, 1, -1):
+        for keepdims in (False, True):
+            expected = (x * x).sum(axis, keepdims=keepdims)
+            np.testing.assert_allclose(on_host(dot(placed(x), placed(x), axis=axis, keepdims=keepdims)), expected,
+                                       strict=True)
+            out = placed(np.zeros(expected.shape))
+            assert dot(placed(x), placed(x), out=out, axis=axis, keepdims=keepdims) is out
+            np.testing.assert_allclose(on_host(out), expected)
+        np.testing.assert_allclose(on_host(running_sum(placed(x), axis=axis)), x.cumsum(axis))
+    np.testing.assert_allclose(on_host(dot(placed(x), placed(x), axes=[0, (0,)])), (x * x).sum(0))
+
+
+@pytest.mark.parametrize("placed", [np.asarray, cuda.to_device])
+@pytest.mark.parametrize("axes", [[(0, 1), (0, 1), (0, 1)], [(0, 1), (-3, -2), (-1, -2)]])
+def test_axes_of_each_operand(rng, placed, axes):
+    x, y = rng.random((3, 4, 6)), rng.random((4, 5, 6))
+    expected = np.matmul(x, y, axes=axes)
+    np.testing.assert_allclose(on_host(matrix_product(placed(x), placed(y), axes=axes)), expected, strict=True)
+    out = placed(np.zeros(expected.shape))
+    assert matrix_product(placed(x), placed(y), out, axes=axes) is out
+    np.testing.assert_allclose(on_host(out), expected)
+
+
+@pytest.mark.parametrize("keywords, error, match", [
+    ({"axis": 3}, ValueError, "out of bounds"), ({"axes": [0]}, ValueError, r"axes has \[1\]"),
+    ({"axes": 0}, TypeError, "a list of a tuple"), ({"axis": 0, "axes": [0, 0]}, TypeError, "axes and axis")])
+def test_axes_that_are_wrong(keywords, error, match):
+    x = np.ones((2, 3, 4))
+    with pytest.raises(error, match=match):
+        dot(x, x, **keywords)
+    with pytest.raises(TypeError, match="axis is for layouts with one axis"):
+        matrix_product(x, x, axis=0)
+    with pytest.raises(TypeError, match="keepdims"):
+        matrix_product(x, x, keepdims=True)

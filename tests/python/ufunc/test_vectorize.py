@@ -1,4 +1,5 @@
 """@vectorize: which signature, which result, which shapes, on the host and on the device."""
+import copy
 import math
 import pickle
 
@@ -6,7 +7,7 @@ import numpy as np
 import pytest
 
 import cujit
-from cujit import cuda, float32, float64, vectorize
+from cujit import cuda, float32, float64, guvectorize, vectorize
 
 
 @vectorize(["float32(float32, float32)", "float64(float64, float64)", "int64(int64, int64)"], target="cuda")
@@ -330,6 +331,23 @@ def test_outer():
     assert mix.outer(2.0, 3.0) == 3.0
     with pytest.raises(TypeError, match="functions of two"):
         vectorize(lambda x: x).outer(x, y)
+
+
+def test_copies_are_the_ufunc_itself():
+    for made in (vectorize(lambda x: x), guvectorize(["void(float64[:], float64[:])"], "(n)->(n)")(lambda x, y: None)):
+        assert copy.copy(made) is made and copy.deepcopy([made])[0] is made
+
+
+def test_what_it_is_made_of():
+    """Device functions have a Python function; builtins and numbers have none, and are no signatures either."""
+    of_device = cuda.jit(lambda x: x + 1.0, device=True)
+    for made in (vectorize(of_device), vectorize(["float64(float64)"])(of_device)):
+        assert made(np.array([1.0])).tolist() == [2.0]
+    for make in (lambda: vectorize(max), lambda: vectorize(["float64(float64)"])(3)):
+        with pytest.raises(TypeError, match="vectorize takes a Python function"):
+            make()
+    with pytest.raises(TypeError, match="guvectorize takes a Python function"):
+        guvectorize(["void(float64[:], float64[:])"], "(n)->(n)")(max)
 
 
 def test_pickles():

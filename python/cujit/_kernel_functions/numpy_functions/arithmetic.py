@@ -118,13 +118,25 @@ def reciprocal(x):
     return type(x)(type(x)(1) / x)
 
 
+def sign_of_complex(x):
+    if x == 0:
+        return x
+    real, imag = x.real, x.imag
+    if math.isinf(real) == math.isinf(imag):
+        return x / abs(x)
+    if math.isnan(real) or math.isnan(imag):
+        return complex(real * imag, real * imag)
+    one, zero = type(real)(1), type(real)(0)
+    return complex(math.copysign(one, real), zero) if math.isinf(real) else complex(zero, math.copysign(one, imag))
+
+
 @stands_for("numpy.sign", doc="-1, 0 or 1; of a complex number x / |x|.")
 @of_one
 def sign(x):
     if isinstance(x, INTEGER):
         return type(x)((x > 0) - (x < 0))
     if isinstance(x, complex):
-        return x if x == 0 else x / abs(x)
+        return sign_of_complex(x)
     if x > 0:
         return type(x)(1)
     if x < 0:

@@ -2,6 +2,8 @@
 those that have no row or a rule of their own."""
 import math
 
+import numpy as np
+
 from cujit import _core
 from cujit._kernel_functions import complex_math
 from cujit._kernel_functions.numpy_functions.elementwise import (
@@ -15,7 +17,9 @@ from cujit._kernel_functions.numpy_functions.elementwise import (
     renamed,
 )
 from cujit._kernel_functions.stands_for import stands_for
-from cujit.types import complex128, float64, int32
+from cujit.types import bfloat16, complex128, float16, float32, float64, int32
+
+NARROW = float16, bfloat16
 
 
 def of_float(real, of_complex=None):
@@ -28,9 +32,12 @@ def of_float(real, of_complex=None):
     return of_one(renamed(function, real))
 
 
-def of_two_floats(real):
+def of_two_floats(real, of_narrow=None):
+    """of_narrow: what it is of float16 and bfloat16, where that is not `real` of float32, rounded."""
     def function(x, y):
         result = common_float(x, y)
+        if of_narrow is not None and isinstance(result(x), NARROW):
+            return of_narrow(result(x), result(y))
         return result(real(as_wide(result(x)), as_wide(result(y))))
     return of_two(renamed(function, real))
 
@@ -43,7 +50,8 @@ def complex_tanh(z):
 
 
 def complex_exp2(z):
-    return complex_math.exp(z * type(z)(0.6931471805599453))
+    factor = type(z.real)(0.6931471805599453)
+    return complex_math.exp(complex(z.real * factor, z.imag * factor))
 
 
 def complex_log2(z):
@@ -60,16 +68,37 @@ def complex_expm1(z):
 
 def complex_log1p(z):
     x, y = z.real, z.imag
-    if abs(x) > 1 or abs(y) > 1:
+    if abs(x) > 1 or abs(y) > 1 or x < -0.5:   # there x + 1 has no error, and x * (2 + x) may lose y
         return complex_math.natural_log(complex(x + type(x)(1), y))
     return complex(math.log1p(x * (type(x)(2) + x) + y * y) * type(x)(0.5), math.atan2(y, x + type(x)(1)))
 
 
+def narrow_nextafter(x, y):
+    kind = type(x)
+    least, most, digits = (-14, 15, 10) if isinstance(x, float16) else (-126, 127, 7)
+    if x != x or y != y:
+        return kind(x + y)
+    if x == y:
+        return y
+    size, is_up = abs(float32(x)), (y > x) == (x > 0)
+    if size == 0:
+        return kind(math.copysign(math.ldexp(float32(1), least - digits), float32(y)))
+    if math.isinf(size):
+        return kind(math.copysign(math.ldexp(float32(2) - math.ldexp(float32(1), -digits), most), float32(x)))
+    fraction, exponent = math.frexp(size)
+    power = max(exponent - 1, least)
+    if not is_up and fraction == 0.5 and exponent - 1 > least:   # below a power of two they are nearer
+        power -= 1
+    step = math.ldexp(float32(1), power - digits)
+    return kind(math.copysign(size + step if is_up else size - step, float32(x)))
+
+
 def of_row(row):
-    """NumPy's function of a UFUNC row: math's for floats; for complex numbers cmath's, or complex_NAME above."""
+    """NumPy's function of a UFUNC row: math's for floats; for complex numbers cmath's, or complex_NAME above; for
+    narrow floats narrow_NAME, where there is one."""
     name = next(path for path in row["paths"] if path.startswith("math.")).removeprefix("math.")
     if row["arity"] == 2:
-        return of_two_floats(getattr(math, name))
+        return of_two_floats(getattr(math, name), globals().get("narrow_" + name))
     return of_float(getattr(math, name), globals().get("complex_" + name) or getattr(complex_math, name, None))
 
 
@@ -88,13 +117,16 @@ def nearest(x):
     return x
 
 
-def distance_to_next(x):
-    """np.spacing: away from zero, with the sign of x."""
-    size = math.fabs(x)
-    if math.isinf(size):
-        return type(x)(math.nan)
-    step = math.nextafter(size, type(x)(math.inf)) - size
-    return -step if x < 0 else step
+@stands_for("numpy.spacing", doc="The distance to the next float away from zero.")
+@of_one
+def spacing(x):
+    number = as_float(x)   # not a wider one: of that the next float is another
+    kind = type(number)
+    size = abs(number)
+    if math.isinf(float32(size)):
+        return kind(math.nan)
+    step = kind(np.nextafter(size, kind(math.inf)) - size)
+    return -step if number < 0 else step
 
 
 def complex_nearest(z):
@@ -103,7 +135,6 @@ def complex_nearest(z):
 
 rint = stands_for("numpy.rint", doc="The nearest integer as a float, halves to even.")(
     of_float(nearest, complex_nearest))
-spacing = stands_for("numpy.spacing", doc="The distance to the next float away from zero.")(of_float(distance_to_next))
 
 
 def times_180_over_pi(x):

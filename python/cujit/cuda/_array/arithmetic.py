@@ -193,6 +193,9 @@ class Arithmetic(_core.DeviceArrayBase):
 
     __hash__ = _core.DeviceArrayBase.__hash__   # of the object
 
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
     # --- numbers -----------------------------------------------------------------------------------------------------
 
     def item(self, *index: Any) -> Any:

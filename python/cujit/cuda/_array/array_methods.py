@@ -133,13 +133,15 @@ class ArrayMethods(_core.DeviceArrayBase):
 
     # --- order -------------------------------------------------------------------------------------------------------
 
-    def sort(self, axis: int = -1, stream: StreamLike = 0) -> None:
+    def sort(self, axis: int = -1, kind: str | None = None, stream: StreamLike = 0) -> None:
         """Puts the elements in order, in place; NaN last. Equal elements keep their order.
 
         Parameters
         ----------
         axis : int
             Along which one.
+        kind : str, optional
+            One of NumPy's names, all of which mean the same: the order is stable.
         stream : Stream or int
             Orders the work.
 
@@ -152,15 +154,18 @@ class ArrayMethods(_core.DeviceArrayBase):
         """
         from cujit._algorithms import sort
 
+        _check_kind(kind)
         sort.sort(self, axis=axis, out=self, stream=stream)
 
-    def argsort(self, axis: int = -1, stream: StreamLike = 0) -> DeviceNDArray:
+    def argsort(self, axis: int = -1, kind: str | None = None, stream: StreamLike = 0) -> DeviceNDArray:
         """The places of the elements in their order; of equal ones in the order in which they are.
 
         Parameters
         ----------
         axis : int
             Along which one.
+        kind : str, optional
+            One of NumPy's names, all of which mean the same: the order is stable.
         stream : Stream or int
             Orders the work.
 
@@ -176,6 +181,7 @@ class ArrayMethods(_core.DeviceArrayBase):
         """
         from cujit._algorithms import sort
 
+        _check_kind(kind)
         return sort.argsort(self, axis=axis, stream=stream)
 
     # --- deviations --------------------------------------------------------------------------------------------------
@@ -301,6 +307,11 @@ class ArrayMethods(_core.DeviceArrayBase):
         from cujit._algorithms import array_methods
 
         return array_methods.rounded(self, decimals, out, stream)
+
+
+def _check_kind(kind: str | None) -> None:
+    if kind not in (None, "stable", "quicksort", "mergesort", "heapsort"):
+        raise ValueError(f"there is no kind of sorting {kind!r}")
 
 
 def _product(first: Any, second: Any, other: Any) -> Any:
