@@ -72,7 +72,7 @@ def in_kernel(source, case, like):
 
 @pytest.mark.parametrize("source", [source for _, source in ROWS])
 @pytest.mark.parametrize("case", [0, 1])
-def test_construct(source, case):
+def test_b16_construct(source, case):
     expected = in_python(source, case)
     got = in_kernel(source, case, expected)
     np.testing.assert_allclose(got, np.array(flat(expected), np.complex128), rtol=1e-15, atol=0)

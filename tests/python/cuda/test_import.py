@@ -21,7 +21,7 @@ def test_import_loads_only_what_is_needed(run_python):
         assert name not in loaded
 
 
-def test_import_loads_no_driver(run_python):
+def test_a1_import_loads_no_driver(run_python):
     """Nor does decorating a function; asking for a device does, where there is one."""
     maps = run_python("""
 import cujit
@@ -43,7 +43,7 @@ with open("/proc/self/maps") as file:
 
 
 @pytest.mark.gpu
-def test_asking_for_a_device_loads_the_driver(run_python):
+def test_a1_asking_for_a_device_loads_the_driver(run_python):
     assert "libcuda" in run_python("""
 from cujit import cuda
 cuda.get_current_device()
