@@ -74,7 +74,7 @@ def jit(func_or_sig: Any = None, device: bool = False, inline: str | bool | Call
     DeprecationError
         argtypes, restype or bind, which numba.cuda had once.
     TypeError
-        An unknown option, what is no function, or a kernel's signature with a result.
+        An unknown option (a warning where device=True), what is no function, or a kernel's signature with a result.
     RuntimeError
         A file to link whose ending is none of PTX's and the like.
     ValueError
@@ -101,7 +101,7 @@ def jit(func_or_sig: Any = None, device: bool = False, inline: str | bool | Call
     >>> halve.signatures
     [(array(float32, 1d, C),)]
     """
-    _refuse(given, inline)
+    _refuse(given, inline, device)
     core = options.given(_implied(given, inline))
     if link:
         from cujit.cuda._link.foreign import linked  # only programs that link pay for it
@@ -120,7 +120,7 @@ def jit(func_or_sig: Any = None, device: bool = False, inline: str | bool | Call
     return _make(func_or_sig, sig, device, extensions, core)
 
 
-def _refuse(given, inline):
+def _refuse(given, inline, device):
     if given.pop("boundscheck", None):
         raise NotImplementedError("boundscheck: cujit's option is check='bounds'")
     ignored = sorted(_NUMBAS_OWN & given.keys())
@@ -132,9 +132,20 @@ def _refuse(given, inline):
     for name in ("argtypes", "restype", "bind"):
         if name in given:
             raise DeprecationError(f"{name}: give a signature as the first argument of cuda.jit instead")
+    if device:
+        _drop_unknown(given)
     options.check("cuda.jit", given, options.TABLE)
     if inline not in ("never", "always", True, False, None) and not callable(inline):
         raise ValueError(f"inline is 'never', 'always' or a function, not {inline!r}")
+
+
+def _drop_unknown(given):
+    """numba.cuda looks at a device function's options by name, so that programs have misspelled ones there; a kernel's
+    are refused by it, too."""
+    for name in options.unknown(dict(given), options.TABLE):
+        warnings.warn(f"ignored for a device function: cuda.jit has no option {name}", OptionsWarning, stacklevel=4)
+    for name in given.keys() - options.TABLE.keys():
+        given.pop(name)
 
 
 def _implied(given, inline):

@@ -61,6 +61,27 @@ def test_nothing_else_is_an_option():
         cuda.compile_ptx(no_op, "void(float64[::1])", cache=True)
 
 
+def test_an_unknown_option_of_a_device_function_is_ignored():
+    """As numba.cuda does, which programs rely on: they have misspelled ones there."""
+    with pytest.warns(OptionsWarning, match=r"no option 'fast_math'; did you mean 'fastmath'\?") as given:
+        @cuda.jit(device=True, fast_math=True)
+        def twice(x):
+            return 2 * x
+    assert [each.filename for each in given] == [__file__]
+
+    @cuda.jit
+    def kernel(out):
+        out[0] = twice(out[0])
+
+    out = np.ones(1)
+    kernel[1, 1](out)
+    assert out[0] == 2.0
+    with pytest.raises(TypeError, match=r"has no option 'fast_math'; did you mean 'fastmath'\?$"):
+        cuda.jit(fast_math=True)
+    with pytest.raises(TypeError, match="has no option 'xyzzy'$"):
+        cuda.jit(xyzzy=True)
+
+
 @pytest.mark.parametrize("name", options.OF_CODE)
 def test_options_of_code_are_in_the_key(name, tmp_path, monkeypatch):
     """Code that was kept with one value is not taken for another one's."""

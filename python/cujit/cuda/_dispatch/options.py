@@ -29,9 +29,18 @@ def takes(names):
 
 def check(function, options, names):
     """TypeError for what is no option of that function."""
+    for name in unknown(options, names):
+        raise TypeError(f"{function} has no option {name}")
+
+
+def unknown(options, names):
+    """What is no option, with the name that may be meant."""
     for name in options:
         if name not in names:
-            raise TypeError(f"{function} has no option '{name}'")
+            import difflib  # only mistakes pay for it
+
+            close = difflib.get_close_matches(name, names, 1)
+            yield f"'{name}'" + (f"; did you mean '{close[0]}'?" if close else "")
 
 
 def given(options):
