@@ -1,6 +1,7 @@
 /* Signature text -> types, and types -> key bytes and messages. The text is what numba accepts:
  *   signature: type "(" types ")" | "(" types ")" | type "," types
- *   type:      name | "(" types ")" | UniTuple(type, count) | Tuple((types)) | Array(type, ndim, "C") | type "[" axes "]"
+ *   type:      name | "(" types ")" | UniTuple(type, count) | Tuple((types)) | Array(type, ndim, "C", readonly=True) |
+ *              NPDatetime("s") | type "[" axes "]"
  *   axes:      ":" for each axis; "::1" for the last axis (layout C) or the first (layout F) */
 #include <ctype.h>
 #include <stdlib.h>
@@ -180,6 +181,30 @@ static const Type *make_array(Parser *parser, const Type *element, uint32_t ndim
     return type_array(parser->arena, element, (int)ndim, layout, read_only);
 }
 
+/* A word in quotes, or without. NULL: the end of the text, or no other quote. */
+static const char *parse_word(Parser *parser)
+{
+    const char *quote = accept(parser, "'") ? "'" : accept(parser, "\"") ? "\"" : "";
+    const char *word = parse_name(parser);
+    return word && accept(parser, quote) ? word : NULL;
+}
+
+/* The keywords behind an array's layout; `aligned` says nothing here. */
+static bool parse_array_options(Parser *parser, bool *read_only)
+{
+    while (accept(parser, ",")) {
+        const char *name = parse_name(parser), *value = name && accept(parser, "=") ? parse_name(parser) : name;
+        bool is_true = value && strcmp(value, "True") == 0;
+        if (!is_true && (!value || strcmp(value, "False") != 0))
+            return fail(parser, "expected True or False behind an array's layout");
+        if (name == value || strcmp(name, "readonly") == 0)
+            *read_only = is_true;
+        else if (strcmp(name, "aligned") != 0)
+            return fail(parser, arena_format(parser->arena, "arrays have no '%s'", name));
+    }
+    return true;
+}
+
 /* After "Array" or "array": "(float32, 2, 'C')", or "(float32, 2d, C)" as type_describe writes it. */
 static const Type *parse_array_call(Parser *parser, bool read_only)
 {
@@ -190,15 +215,12 @@ static const Type *parse_array_call(Parser *parser, bool read_only)
     accept(parser, "d");
     if (!expect(parser, ","))
         return NULL;
-    const char *quote = accept(parser, "'") ? "'" : accept(parser, "\"") ? "\"" : "";
-    skip_space(parser);
-    char layout = *parser->at;
-    if (layout != 'C' && layout != 'F' && layout != 'A')
+    const char *layout = parse_word(parser);
+    if (!layout || strlen(layout) != 1 || !strchr("CFA", *layout))
         return fail(parser, "a layout is C, F or A");
-    parser->at++;
-    if (!accept(parser, quote) || !expect(parser, ")"))
-        return fail(parser, "expected the end of an array type");
-    return make_array(parser, element, ndim, (ArrayLayout)layout, read_only);
+    if (!parse_array_options(parser, &read_only) || !expect(parser, ")"))
+        return NULL;
+    return make_array(parser, element, ndim, (ArrayLayout)*layout, read_only);
 }
 
 /* After "[": the axes and "]". */
@@ -244,6 +266,17 @@ static const Type *parse_optional(Parser *parser)
                : fail(parser, "what is optional is a value of some type");
 }
 
+/* After "NPDatetime" or "NPTimedelta", for which `name` is NumPy's: "('10ms')". */
+static const Type *parse_time(Parser *parser, const char *name)
+{
+    const char *unit = expect(parser, "(") ? parse_word(parser) : NULL;
+    if (diag_failed(parser->diag) || (unit && !expect(parser, ")")))
+        return NULL;
+    const Type *type =
+        unit ? type_time_by_name(parser->arena, arena_format(parser->arena, "%s[%s]", name, unit)) : NULL;
+    return type ? type : fail(parser, "expected a unit of time, such as 'ms'");
+}
+
 static const Type *parse_named(Parser *parser)
 {
     const char *name = parse_name(parser);
@@ -265,6 +298,8 @@ static const Type *parse_named(Parser *parser)
         return parse_pointer(parser);
     if (strcmp(name, "Optional") == 0 || strcmp(name, "optional") == 0)
         return parse_optional(parser);
+    if (strcmp(name, "NPDatetime") == 0 || strcmp(name, "NPTimedelta") == 0)
+        return parse_time(parser, name[2] == 'D' ? "datetime64" : "timedelta64");
     if (strcmp(name, "voidptr") == 0)
         return type_pointer(parser->arena, NULL);
     const Type *type = type_named(name);

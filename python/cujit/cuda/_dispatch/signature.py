@@ -85,7 +85,7 @@ def _c_type(words):
 
 def _c_parameter(text):
     """(type or None, whether there is a name or a pointer) of a parameter as C declares it."""
-    found = re.findall(r"\w+|\S", text)
+    found = re.findall(r"[\w.]+|\S", text)   # types.int32 is one word
     words = [word for word in found if word != "const"]
     if "*" in words:
         place = words.index("*")
