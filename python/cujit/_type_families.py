@@ -193,6 +193,34 @@ class BaseNamedTuple(metaclass=Family):
     has = _of_kind("named")
 
 
+class NamedTuple(metaclass=Family):
+    """Whether a type is that of named tuples with items of more than one type."""
+
+    has = staticmethod(lambda t: t.kind == "named" and len(set(t.types)) != 1)
+
+
+class NamedUniTuple(metaclass=Family):
+    """Whether a type is that of named tuples whose items have one type."""
+
+    has = staticmethod(lambda t: t.kind == "named" and len(set(t.types)) == 1)
+
+
+class GridGroup(metaclass=Family):
+    """Whether a type is that of cuda.cg.this_grid()."""
+
+    @staticmethod
+    def has(t: Any) -> bool:
+        from cujit._kernel_functions.cooperative_groups import Grid  # imports this module
+
+        return bool(t == _core.type_of(Grid()))
+
+
+class Dim3(metaclass=Family):
+    """Whether a type is that of cuda.threadIdx and its like."""
+
+    has = _of_kind("dim3")
+
+
 class Record(metaclass=Family):
     """Whether a type is that of records: from_dtype of a structured dtype, or what one element of such arrays is."""
 
@@ -237,6 +265,36 @@ class SliceType(metaclass=Family):
     """Whether a type is that of slices."""
 
     has = _of_kind("slice")
+
+
+class Generator(metaclass=Family):
+    """Whether a type is that of generators."""
+
+    has = _of_kind("generator")
+
+
+class EnumerateType(metaclass=Family):
+    """Whether a type is that of enumerate(...)."""
+
+    has = _of_kind("enumerate")
+
+
+class CharSeq(metaclass=Family):
+    """Whether a type is that of fields of dtype S: bytes of known length."""
+
+    has = staticmethod(lambda t: t.kind == "array" and t.ndim == 0 and str(t.dtype).startswith("[char "))
+
+
+class UnicodeCharSeq(metaclass=Family):
+    """Whether a type is that of fields of dtype U: a str of known length."""
+
+    has = staticmethod(lambda t: t.kind == "array" and t.ndim == 0 and str(t.dtype).startswith("[unichr "))
+
+
+class IntEnumMember(metaclass=Family):
+    """Whether a type is that of members of an enum whose members are numbers."""
+
+    has = _of_kind("intenum")
 
 
 class EnumMember(metaclass=Family):
@@ -298,6 +356,12 @@ class Function(metaclass=Known):
     """Whether an argument is a function."""
 
     has = _of_kind("function")
+
+
+class Containers(metaclass=Family):
+    """Never: kernels have no lists that grow, no sets and no dicts that change."""
+
+    has = _of_kind()
 
 
 class Omitted:

@@ -15,18 +15,27 @@ from cujit._type_families import (
     BaseTuple as BaseTuple,
     Boolean as Boolean,
     BooleanLiteral as BooleanLiteral,
+    CharSeq as CharSeq,
     ClassType as ClassType,
     Complex as Complex,
+    Containers as Containers,
     CPointer as CPointer,
+    Dim3 as Dim3,
     DType as DType,
+    EnumerateType as EnumerateType,
     EnumMember as EnumMember,
     Float as Float,
     Function as Function,
+    Generator as Generator,
+    GridGroup as GridGroup,
     Instance as Instance,
     Integer as Integer,
     IntegerLiteral as IntegerLiteral,
+    IntEnumMember as IntEnumMember,
     KnownType as KnownType,
     Literal as Literal,
+    NamedTuple as NamedTuple,
+    NamedUniTuple as NamedUniTuple,
     NoneType as NoneType,
     NPDatetime as NPDatetime,
     NPTimedelta as NPTimedelta,
@@ -40,6 +49,7 @@ from cujit._type_families import (
     SliceType as SliceType,
     StringLiteral as StringLiteral,
     Tuple as Tuple,
+    UnicodeCharSeq as UnicodeCharSeq,
     UnicodeType as UnicodeType,
     UniTuple as UniTuple,
     literal_type,
@@ -72,8 +82,8 @@ uint32 = u4 = uintc = _scalars["uint32"]
 uint64 = u8 = uint = uintp = ulong = ulonglong = size_t = _scalars["uint64"]
 float16 = f2 = _scalars["float16"]
 bfloat16 = _scalars["bfloat16"]
-float32 = f4 = _scalars["float32"]
-float64 = f8 = float_ = double = _scalars["float64"]
+float32 = f4 = float_ = _scalars["float32"]
+float64 = f8 = double = _scalars["float64"]
 complex64 = c8 = _scalars["complex64"]
 complex128 = c16 = _scalars["complex128"]
 none = void = _scalars["none"]
@@ -94,7 +104,9 @@ def is_pointer(type: Any) -> bool:
     return isinstance(type, Type) and type.kind in ("pointer", "void_pointer")
 
 
-Callable = Dispatcher = Function
+Callable = Dispatcher = BaseFunction = Function
+ArrayCompatible = Buffer = Array
+List = ListType = LiteralList = Set = SetType = DictType = LiteralStrKeyDict = Containers
 
 signed_domain = frozenset({int8, int16, int32, int64})
 unsigned_domain = frozenset({uint8, uint16, uint32, uint64})
