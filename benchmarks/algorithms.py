@@ -1,7 +1,8 @@
 """Algorithms that take functions, beside CuPy: milliseconds on the device in use, one row for each algorithm.
 
-Usage: algorithms.py [LOG2_OF_ELEMENTS]. Prints a table; CuPy's column is there where CuPy and a GPU are. The first
-column of numbers is the time that the bytes which have to be moved take at the rate of a copy.
+Usage: algorithms.py [LOG2_OF_ELEMENTS] [WORD ...]. Prints a table, of words the rows with one of them in their names;
+CuPy's column is there where CuPy and a GPU are. The first column of numbers is the time that the bytes which have to be
+moved take at the rate of a copy.
 """
 import sys
 
@@ -11,6 +12,7 @@ import timing
 from cujit import cuda
 
 LOG2 = int(sys.argv[1]) if len(sys.argv) > 1 else 27
+WORDS = sys.argv[2:] or [""]
 
 
 def cupy_or_none():
@@ -91,6 +93,8 @@ def main():
     print(f"{cuda.get_current_device().name}, 2^{LOG2} float32, milliseconds; a copy moves {rate / 1e9:.0f} GB/s\n")
     print("| | floor | cujit | CuPy |\n|---|---:|---:|---:|")
     for name, moved, own, others in rows(cp, n):
+        if not any(word in name for word in WORDS):
+            continue
         theirs = milliseconds(others, lambda: cp.cuda.Device().synchronize())
         print(f"| {name} | {moved / rate * 1e3:.3f} | {milliseconds(own, cuda.synchronize)} | {theirs} |", flush=True)
 

@@ -48,6 +48,8 @@ class Problem(NamedTuple):
     width: int  # elements of a result that are read at once
     by_column: bool
     columns: int = 1  # neighbouring results whose elements are read at once
+    same: tuple[bool, ...] = ()  # which sources have one element for all of a result's, where others are read wide
+    is_short: bool = False  # whether the elements are integers of which int32 holds the sum of a packet
 
     @property
     def outputs(self) -> int:
@@ -59,7 +61,8 @@ class Problem(NamedTuple):
 
     @property
     def key(self) -> Any:
-        return self.taken, self.kept_axes, self.reduced_axes, self.width, self.by_column, self.columns
+        return (self.taken, self.kept_axes, self.reduced_axes, self.width, self.by_column, self.columns, self.same,
+                self.is_short)
 
     def by_rows_of_memory(self) -> tuple[Any, ...]:
         """The sources with the last kept axis, along which neighbours lie, behind the reduced ones."""
@@ -193,8 +196,9 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def problem_of(operands: list[Any], are_raw: list[bool], shape: tuple[int, ...], axes: tuple[int, ...],
-               is_narrow: bool) -> Problem:
-    """is_narrow: nothing is read wide."""
+               is_narrow: bool, is_short: bool = False) -> Problem:
+    """is_narrow: nothing is read wide; is_short: the function is a sum, and the elements are integers of 16 bits or
+    less."""
     taken = tuple([isinstance(x, DeviceNDArray) and not is_raw for x, is_raw in zip(operands, are_raw, strict=True)])
     arrays = [x for x, is_taken in zip(operands, taken, strict=True) if is_taken]
     kept, reduced, kept_axes, seen, by_column = _arranged(shape, axes, tuple([a.strides for a in arrays]))
@@ -203,8 +207,11 @@ def problem_of(operands: list[Any], are_raw: list[bool], shape: tuple[int, ...],
             arrays[k] = view_of(arrays[k], lengths, strides)
     rest = iter(arrays)
     sources = tuple([next(rest) if is_taken else x for x, is_taken in zip(operands, taken, strict=True)])
-    width = 1 if is_narrow or len(reduced) > 1 else _width(arrays)
-    problem = Problem(sources, taken, kept_axes, len(reduced), kept, reduced, width, by_column)
+    wide = [a for a in arrays if a.strides[-1]]
+    width = 1 if is_narrow or len(reduced) > 1 or not wide else _width(wide)
+    same = tuple([is_taken and x.strides[-1] == 0 for x, is_taken in zip(sources, taken, strict=True)]
+                 ) if width > 1 and len(wide) < len(arrays) else ()
+    problem = Problem(sources, taken, kept_axes, len(reduced), kept, reduced, width, by_column, 1, same, is_short)
     if is_narrow or not by_column or need_device().kind == "cpu":
         return problem
     return problem._replace(columns=_columns(problem))
@@ -217,7 +224,7 @@ def _permuted(array: DeviceNDArray, axes: list[int]) -> DeviceNDArray:
 def _columns(problem: Problem) -> int:
     """Of how many neighbouring results the elements are read at once: at most 8, or of a thread's too many are held."""
     views = [x for x, is_taken in zip(problem.by_rows_of_memory(), problem.taken, strict=True) if is_taken]
-    width = min(_width(views), _MOST_COLUMNS)
+    width = min(_width(views), loops.WIDE_BYTES if problem.is_short else _MOST_COLUMNS)
     return width if problem.kept[-1] % width == 0 else 1
 
 
@@ -436,6 +443,10 @@ class Plan:
             return self._compiled(kernels.by_threads(self._combine, load, store, by_column))
         if kind == "strips":
             return self._compiled(kernels.by_strips(self._combine, load, store, self._functions))
+        if kind == "columns" and problem.is_short:
+            return self._compiled(kernels.by_columns_of_short(
+                self._combine, self._load_columns(problem), store, self._functions, problem.columns,
+                conversion(self.element, self._function)))
         if kind == "columns":
             made = kernels.by_columns(self._combine, self._load_columns(problem), store, self._functions,
                                       problem.columns)
@@ -481,10 +492,16 @@ class Plan:
             return load
         lines = ["def packet(sources, o, r):", *loops.index_lines(problem.kept_axes, self._shaped(problem), "o")]
         row = loops.index(problem.kept_axes, "o") if problem.kept_axes else ""
-        lines += [f"    wide{k} = cuda.wide.load(sources[{k}]{row}, r, {width})"
+        is_same = problem.same or (False,) * len(problem.taken)
+        lines += [f"    same{k} = sources[{k}]{subscript(problem)}" if is_same[k] else
+                  f"    wide{k} = cuda.wide.load(sources[{k}]{row}, r, {width})"
                   for k, is_taken in enumerate(problem.taken) if is_taken]
+        if problem.is_short:
+            return functions.written(self._function, "\n".join([*lines, *_sum_lines("wide0", width)]), "packet",
+                                     self._names())
         for j in range(width):
-            values = [f"wide{k}[{j}]" if is_taken else f"sources[{k}]" for k, is_taken in enumerate(problem.taken)]
+            values = [f"same{k}" if is_same[k] else f"wide{k}[{j}]" if is_taken else f"sources[{k}]"
+                      for k, is_taken in enumerate(problem.taken)]
             if self._has_index:
                 values.insert(0, f"r + {j}")
             call = f"convert(mapped(its_function({', '.join(values)})))"
@@ -508,7 +525,8 @@ class Plan:
             values = [f"wide{j}[{n}]" if is_taken else f"sources[{j}]" for j, is_taken in enumerate(problem.taken)]
             if self._has_index:
                 values.insert(0, "r")
-            lines += [f"    put(items, k + {n}, convert(mapped(its_function({', '.join(values)}))))"]
+            lines += [f"    items[k + {n}] = wide0[{n}]" if problem.is_short else
+                      f"    put(items, k + {n}, convert(mapped(its_function({', '.join(values)}))))"]
         return functions.written(self._function, "\n".join(lines), "load_columns", {
             **self._names(), "put": self._functions.put})
 
@@ -518,8 +536,10 @@ class Plan:
 
     def _names(self) -> dict[str, Any]:
         from cujit import cuda
+        from cujit._kernel_functions.algorithms.range_fold import hidden_zero
 
-        return {"cuda": cuda, "its_function": self._function, "convert": conversion(self.element, self._function),
+        return {"cuda": cuda, "np": np, "hidden_zero": hidden_zero, "int32": _core.scalar_types["int32"],
+                "its_function": self._function, "convert": conversion(self.element, self._function),
                 "combine": self._combine, "mapped": self._convert_mapped()}
 
     def _convert_mapped(self) -> Any:
@@ -541,6 +561,12 @@ class Plan:
         return functions.written(self._reduce, "\n".join(lines), "store", {
             **self._names(), "from_leaves": self._functions.from_leaves, "post": self._post, "put": result.put,
             "convert_result": conversion(self.result, self._post or self._reduce)})
+
+
+def _sum_lines(wide: str, width: int) -> list[str]:
+    """The end of a function: the sum of some numbers in 32 bits, as the values' type."""
+    return [f"    value = np.add(hidden_zero(), int32({wide}[0]))",
+            *(f"    value = np.add(value, int32({wide}[{j}]))" for j in range(1, width)), "    return convert(value)"]
 
 
 def subscript(problem: Problem) -> str:

@@ -18,11 +18,13 @@ _MOST_PREPARED = 256
 class Fold:
     """A function of two arguments of one type, folded along axes of device arrays.
 
-    in_order: whether the elements are taken one after another, since the function is not associative.
+    in_order: whether the elements are taken one after another, since the function is not associative; is_sum: whether
+    it is that of integers, which wrap.
     """
 
-    def __init__(self, function, element, in_order):
+    def __init__(self, function, element, in_order, is_sum=False):
         self._function, self._element, self._in_order = function, Element(element), in_order
+        self._is_sum = is_sum
         self._plans = {}
         self._prepared = {}   # by how the array lies, and what is made of it
         self.dtype = element.dtype
@@ -34,7 +36,8 @@ class Fold:
         in_order = self._in_order or where is not None and start is None
         if where is not None and not in_order:
             operands.append(start)
-        problem = problem_of(operands, [False] * len(operands), x.shape, tuple(sorted(axes)), False)
+        problem = problem_of(operands, [False] * len(operands), x.shape, tuple(sorted(axes)), False,
+                             where is None and self._is_short(x))
         first, flat = () if initial is None else (initial,), flat_of(out, stream)
         if in_order:
             self._plan(False).reduce_in_order(problem, first, flat, stream)
@@ -57,8 +60,11 @@ class Fold:
             return
         if len(self._prepared) >= _MOST_PREPARED:
             self._prepared.clear()
-        problem = problem_of([x], [False], x.shape, tuple(sorted(axes)), False)
+        problem = problem_of([x], [False], x.shape, tuple(sorted(axes)), False, self._is_short(x))
         self._prepared[kind] = Prepared(self._plan(False), problem, shape)
+
+    def _is_short(self, x):
+        return self._is_sum and x.dtype.kind in "biu" and x.dtype.itemsize <= 2
 
     def accumulate(self, x, out, axis, stream):
         """out[...] = along the axis, each element with all before it."""

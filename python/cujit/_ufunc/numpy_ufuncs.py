@@ -145,7 +145,8 @@ class NumpyUFunc(UFunc):
         first = None if out is None else as_input(out).dtype
         dtypes = self._numpy.resolve_dtypes((first, array.dtype, None), reduction=True, casting="unsafe", **stated)
         element = self._kernel_types(dtypes)[0]
-        return fold_of(self._folds, self._loop_of_any.function, element, self._fold == "left")
+        is_sum = self.__name__ == "add" and element.dtype.kind in "iu" and element.dtype.itemsize >= 4
+        return fold_of(self._folds, self._loop_of_any.function, element, self._fold == "left", is_sum)
 
 
 def _plain(dtype):

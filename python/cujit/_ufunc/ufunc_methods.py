@@ -367,9 +367,9 @@ def _flat(values, shape, dtype, stream):
     return whole.reshape(-1)
 
 
-def fold_of(folds, function, element, in_order=False):
+def fold_of(folds, function, element, in_order=False, is_sum=False):
     """The one Fold of a table for a function and the type that it computes in."""
     key = function, element
     known = folds.get(key)
-    return folds.setdefault(key, Fold(function, element, in_order)) if known is None else known
+    return folds.setdefault(key, Fold(function, element, in_order, is_sum)) if known is None else known
 

@@ -164,3 +164,34 @@ def test_refusals():
         total(np.zeros((3, 3)), axis=0, out=np.zeros(3, np.int8))
     with pytest.raises(TypeError, match="the start is a tuple of 2"):
         cuda.reduction("(x, x)", "a", identity=0)(np.zeros(3))
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.uint16])
+@pytest.mark.parametrize("shape", [(40, 2048), (9, 333)])
+def test_sums_of_short_integers(rng, ways, dtype, shape):
+    """Packets are added in 32 bits, results in those of the sum, which may wrap."""
+    most = 1 if dtype == np.bool_ else np.iinfo(dtype).max
+    for x in rng.integers(0 if dtype == np.bool_ else np.iinfo(dtype).min, most, shape).astype(dtype), np.full(
+            shape, most, dtype):
+        d = cuda.to_device(x)
+        for axis in (None, 0, 1):
+            for wanted in (None, np.uint16):
+                expected = x.sum(axis, wanted)
+                got = d.sum(axis, wanted)
+                assert got.dtype == expected.dtype
+                np.testing.assert_array_equal(got.copy_to_host(), expected)
+        np.testing.assert_array_equal(d.sum(1, where=x > 0).copy_to_host(), x.sum(1, where=x > 0))
+
+
+def test_operands_that_are_the_same_for_a_row(rng, ways):
+    """They are read once for a packet of the others."""
+    x, row, number = rng.random((60, 2048), np.float32), rng.random((60, 1), np.float32), rng.random((), np.float32)
+    weighed = cuda.reduction(lambda i, x, y: (x - y) * (i % 3), "a + b", identity=0.0, index="i")
+    weights = np.arange(2048) % 3
+    for y in row, number:
+        for axis in (1, None):
+            flat = np.arange(x.size).reshape(x.shape) % 3 if axis is None else weights
+            np.testing.assert_allclose(np.asarray(weighed(cuda.to_device(x), cuda.to_device(y), axis=axis)),
+                                       ((x - y) * flat).sum(axis), rtol=1e-3)
+    for axis in (0, 1, None):
+        np.testing.assert_allclose(cuda.to_device(x).std(axis).copy_to_host(), x.std(axis), rtol=1e-4)

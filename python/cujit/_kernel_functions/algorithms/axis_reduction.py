@@ -4,8 +4,11 @@
 result o, store(targets, init, k, value) takes what range k % parts of result k // parts has. A factory makes the
 kernels for one function and type; what it is given is constant for the compiler.
 """
+import numpy as np
+
 from cujit import cuda
-from cujit._kernel_functions.algorithms.range_fold import side_by_side
+from cujit._kernel_functions.algorithms.range_fold import hidden_zero, side_by_side
+from cujit.types import int32
 
 PACKETS = 8  # reads in flight of a lane
 ROWS = 8  # reads in flight of a thread with several columns
@@ -82,6 +85,40 @@ def by_columns(combine, load_columns, store, functions, columns):
                 store(targets, init, (o + k) * parts + part, get(values, k))
 
     return reduce_by_columns
+
+
+def by_columns_of_short(combine, load_columns, store, functions, columns, convert):
+    """The same for sums of integers of 16 bits or less: those of ROWS rows are added in 32 bits."""
+    put, get, local = functions.put, functions.get, functions.local
+
+    def reduce_short_by_columns(outputs, size, parts, init, sources, targets):
+        thread, groups = cuda.grid(1), outputs // columns
+        if thread < groups * parts:
+            o, part = thread % groups * columns, thread // groups
+            r, last = size * part // parts, size * (part + 1) // parts
+            values, items = local(columns), cuda.local.array(ROWS * columns, int32)
+            load_columns(sources, o, r, items, 0)
+            for k in range(columns):
+                put(values, k, convert(items[k]))
+            r += 1
+            while r + ROWS <= last:
+                for j in range(ROWS):
+                    load_columns(sources, o, r + j, items, j * columns)
+                for k in range(columns):
+                    total = np.add(hidden_zero(), items[k])
+                    for j in range(1, ROWS):
+                        total = np.add(total, items[j * columns + k])
+                    put(values, k, combine(get(values, k), convert(total)))
+                r += ROWS
+            while r < last:
+                load_columns(sources, o, r, items, 0)
+                for k in range(columns):
+                    put(values, k, combine(get(values, k), convert(items[k])))
+                r += 1
+            for k in range(columns):
+                store(targets, init, (o + k) * parts + part, get(values, k))
+
+    return reduce_short_by_columns
 
 
 def of_nothing(store_start):

@@ -2,6 +2,9 @@
 
 load(sources, o, r) is element r of result o, combine the function. A range has at least one element.
 """
+from cujit import cuda
+from cujit.types import int32
+
 TURNS = 4   # parts of a range that a thread folds side by side: so many reads are in flight
 
 
@@ -39,3 +42,9 @@ def side_by_side(combine, load, shortest):
         return value
 
     return fold
+
+
+def hidden_zero():
+    """0, as blocks of one axis have it. LLVM does not know, and so leaves a sum with it in 32 bits; it makes one of 64
+    bits of all numbers that it knows to fit into 32."""
+    return int32(cuda.threadIdx.z)
