@@ -193,6 +193,13 @@ PyObject *ext_raise_id(DiagId id, ...)
     return ext_raise(&diag);
 }
 
+PyObject *ext_refuse_pickle(PyObject *self, PyObject *ignored)
+{
+    const char *name = Py_TYPE(self)->tp_name, *dot = strrchr(name, '.');
+    (void)ignored;
+    return ext_raise_id(DIAG_NOT_PICKLED, dot ? dot + 1 : name);
+}
+
 bool ext_check_tuple(const Type *type)
 {
     DiagId wrong = type_check_size(type);

@@ -13,6 +13,8 @@ PyObject *ext_raise(const Diag *diag);
 /* Whether the tuple has no more values, nor tuples in one another, than it may; else with an exception. */
 bool ext_check_tuple(const Type *type);
 PyObject *ext_raise_id(DiagId id, ...);
+/* The __reduce__ of what other processes cannot have. */
+PyObject *ext_refuse_pickle(PyObject *self, PyObject *ignored);
 /* Warns with a class of cujit.errors. False with an exception where the filters make it one. */
 bool ext_warn(const char *category, const char *text);
 /* "the CPU device", "GPU 0 (name)", NULL: "the host". Borrowed from the buffer. */

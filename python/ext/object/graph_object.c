@@ -247,6 +247,7 @@ static PyMemberDef graph_members[] = {
 };
 
 static PyMethodDef graph_methods[] = {
+    {"__reduce__", ext_refuse_pickle, METH_NOARGS, NULL},
     {"begin", (PyCFunction)graph_begin, METH_NOARGS, "From now on the thread's work is recorded."},
     {"end", (PyCFunction)graph_end, METH_NOARGS, "No longer; the graph can be launched."},
     {"leave", (PyCFunction)graph_leave, METH_NOARGS, "No longer; the graph is of no use."},

@@ -441,6 +441,7 @@ static PyMethodDef stream_methods[] = {
     {"query", (PyCFunction)stream_query, METH_NOARGS, "Whether all work on the stream is done."},
     {"wait", (PyCFunction)stream_wait, METH_O, "Makes later work on the stream wait for an event."},
     {"__cuda_stream__", (PyCFunction)stream_protocol, METH_NOARGS, NULL},
+    {"__reduce__", ext_refuse_pickle, METH_NOARGS, NULL},
     {"__enter__", (PyCFunction)stream_enter, METH_NOARGS, "Makes it the stream of what names none, in this thread."},
     {"__exit__", (PyCFunction)stream_exit, METH_VARARGS, NULL},
     {0},
@@ -469,6 +470,7 @@ static PyMethodDef event_methods[] = {
     {"synchronize", (PyCFunction)event_synchronize, METH_NOARGS, "Waits for it."},
     {"close", (PyCFunction)event_close, METH_NOARGS, "Whoever uses the event from then on gets a ValueError."},
     {"query", (PyCFunction)event_query, METH_NOARGS, "Whether it has passed."},
+    {"__reduce__", ext_refuse_pickle, METH_NOARGS, NULL},
     {"elapsed_time", (PyCFunction)event_elapsed_time, METH_O, "Milliseconds from here to another event."},
     {0},
 };

@@ -172,6 +172,7 @@ UNREACHABLE = {
     "GPU_ONLY": "test_foreign.py",
     "HOST_COMPILER": "test_foreign.py",
     "NO_STREAM": "tests/runtime/cuda/test_cuda.c",
+    "NOT_PICKLED": "test_pickling.py",
     "MEMORY_MANAGER": "test_memory_managers.py",
     "SHARED_MEMORY": "tests/runtime/cuda/memory/test_peers.c",
     "PEER_ACCESS": "tests/runtime/cuda/memory/test_peers.c",

@@ -252,3 +252,11 @@ def test_signatures_and_options_come_back():
     assert again.signatures == kernel.signatures and again.options == kernel.options and not again.specialized
     with pytest.raises(TypeError):
         again[1, 1](np.ones(1, np.complex64))
+
+
+@pytest.mark.parametrize("make, name", [(cuda.stream, "Stream"), (cuda.default_stream, "Stream"), (cuda.event, "Event"),
+                                        (cuda.Graph, "Graph")])
+@pytest.mark.parametrize("pickler", [pickle, cloudpickle])
+def test_what_belongs_to_a_process_says_so(make, name, pickler):
+    with pytest.raises(TypeError, match=f"a {name} is of this process and its device: it cannot be pickled"):
+        pickler.dumps([make()])
