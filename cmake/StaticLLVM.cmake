@@ -1,26 +1,51 @@
 # Target cujit_llvm: the static LLVM 22, its headers, and the static zstd and zlib that it wants.
-find_program(CUJIT_LLVM_CONFIG NAMES llvm-config-22 llvm-config HINTS /usr/lib/llvm-22/bin REQUIRED)
+find_program(CUJIT_LLVM_CONFIG NAMES llvm-config-22 llvm-config HINTS /usr/lib/llvm-22/bin)
+
+# Ends the build with one line; a space in front keeps CMake from breaking it.
+function(cujit_missing what remedy)
+  message(FATAL_ERROR " cujit is built with ${what} (on Debian: apt-get install ${remedy})")
+endfunction()
 
 function(cujit_llvm_config result)
-  execute_process(COMMAND "${CUJIT_LLVM_CONFIG}" ${ARGN} OUTPUT_VARIABLE output
-                  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND "${CUJIT_LLVM_CONFIG}" ${ARGN} OUTPUT_VARIABLE output ERROR_QUIET
+                  OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    cujit_missing("the static libraries of LLVM 22, which ${CUJIT_LLVM_CONFIG} does not find" "llvm-22-dev")
+  endif()
   separate_arguments(output UNIX_COMMAND "${output}")
   set(${result} "${output}" PARENT_SCOPE)
 endfunction()
 
+set(llvm_remedy "llvm-22-dev, or set CUJIT_LLVM_CONFIG")
+if(NOT CUJIT_LLVM_CONFIG)
+  cujit_missing("the static libraries of LLVM 22, and there is no llvm-config" "${llvm_remedy}")
+endif()
 cujit_llvm_config(CUJIT_LLVM_VERSION --version)
 if(NOT CUJIT_LLVM_VERSION MATCHES "^22\\.")
-  message(FATAL_ERROR "cujit needs LLVM 22; ${CUJIT_LLVM_CONFIG} is ${CUJIT_LLVM_VERSION} "
-                      "(on Debian: apt-get install llvm-22-dev, or set CUJIT_LLVM_CONFIG)")
+  cujit_missing("LLVM 22, and ${CUJIT_LLVM_CONFIG} is of ${CUJIT_LLVM_VERSION}" "${llvm_remedy}")
+endif()
+set(llvm_native native)
+if(CMAKE_CROSSCOMPILING)
+  set(llvm_native "${CMAKE_SYSTEM_PROCESSOR}")
 endif()
 cujit_llvm_config(llvm_include --includedir)
-cujit_llvm_config(llvm_libraries --link-static --libfiles nvptx native passes orcjit bitreader bitwriter linker irreader)
+cujit_llvm_config(llvm_libraries --link-static --libfiles nvptx ${llvm_native} passes orcjit bitreader bitwriter linker
+                  irreader)
+if(CMAKE_CROSSCOMPILING)  # the same files of another machine
+  list(TRANSFORM llvm_include PREPEND "${CUJIT_PACKAGES}")
+  list(TRANSFORM llvm_libraries PREPEND "${CUJIT_PACKAGES}")
+endif()
 
 add_library(cujit_llvm INTERFACE)
 target_include_directories(cujit_llvm SYSTEM INTERFACE "${llvm_include}")
 target_link_libraries(cujit_llvm INTERFACE ${llvm_libraries})
+set(zstd_package libzstd-dev)
+set(z_package zlib1g-dev)
 foreach(name zstd z)
-  find_library(CUJIT_STATIC_${name} lib${name}.a REQUIRED)
+  find_library(CUJIT_STATIC_${name} lib${name}.a)
+  if(NOT CUJIT_STATIC_${name})
+    cujit_missing("the static library lib${name}.a, which is not there" "${${name}_package}")
+  endif()
   target_link_libraries(cujit_llvm INTERFACE "${CUJIT_STATIC_${name}}")
 endforeach()
 target_link_libraries(cujit_llvm INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)
