@@ -1,5 +1,5 @@
 /* Conventions of calls. C's: a struct is itself, on GPUs as bytes that are aligned like it, on the CPU device in registers or
- * memory as System V's ABI of x86-64 says. Numba's: the parts of each value one by one, a result through a pointer. */
+ * memory as its processor's convention says. Numba's: the parts of each value one by one, a result through a pointer. */
 #include "codegen/op/c_passing.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "codegen/op/memory/array_emit.h"
 #include "codegen/op/value/parts.h"
 
-enum { EIGHTBYTE = 8, INTEGER_REGISTERS = 6, FLOAT_REGISTERS = 8, RESULT_ALIGNMENT = 16 };
+enum { RESULT_ALIGNMENT = 16 };
 
 static bool is_gpu(const Emitter *emitter) { return emitter->target->kind == TARGET_NVPTX; }
 
@@ -37,10 +37,11 @@ static LLVMValueRef receive_scalar(Emitter *emitter, const Type *type, LLVMValue
     return is_half_struct(emitter, type) ? LLVMBuildExtractValue(emitter->builder, argument, 0, "") : argument;
 }
 
-/* C widens what is narrower than an int; which way is part of the declaration. */
+/* Who calls widens what is narrower than an int, on most processors; which way is part of the declaration. */
 static LLVMAttributeRef extension(Emitter *emitter, const Type *scalar)
 {
-    bool is_narrow = scalar && scalar->size < 4 && (type_is_integer(scalar) || scalar->kind == TYPE_BOOL);
+    bool is_narrow = (is_gpu(emitter) || c_convention.is_widened) && scalar && scalar->size < 4 &&
+                     (type_is_integer(scalar) || scalar->kind == TYPE_BOOL);
     return is_narrow ? enum_attribute(emitter, scalar->kind == TYPE_INT ? "signext" : "zeroext", 0) : NULL;
 }
 
@@ -97,40 +98,16 @@ static void add_parts(CPassing *passing, ForeignAbi abi, const Type *type, bool 
     }
 }
 
-/* The registers of a struct of at most two eightbytes: those with floats alone are floats. False: it is in memory. */
-static bool choose_registers(Emitter *emitter, const CLayout *layout, LLVMTypeRef *pieces, uint32_t *count)
-{
-    bool has_integer[C_MOST_PIECES] = {false};
-    if (layout->size > C_MOST_PIECES * EIGHTBYTE)
-        return false;
-    for (uint32_t i = 0; i < layout->count; i++) {
-        const CMember *member = &layout->members[i];
-        uint32_t size = member->scalar ? member->scalar->size : EIGHTBYTE;
-        if (member->offset % size)
-            return false;
-        has_integer[member->offset / EIGHTBYTE] |= !member->scalar || member->scalar->kind != TYPE_FLOAT;
-    }
-    *count = (layout->size + EIGHTBYTE - 1) / EIGHTBYTE;
-    for (uint32_t i = 0; i < *count; i++) {
-        uint32_t rest = layout->size - i * EIGHTBYTE, bytes = rest < EIGHTBYTE ? rest : EIGHTBYTE;
-        pieces[i] = has_integer[i] ? LLVMIntTypeInContext(emitter->context, 8 * bytes)
-                    : bytes > 4    ? emitter->f64
-                    : bytes > 2    ? emitter->f32
-                                   : LLVMHalfTypeInContext(emitter->context);
-    }
-    return true;
-}
-
 static void choose_way(Emitter *emitter, CPassing *passing)
 {
     const CLayout *layout = &passing->layout;
     passing->way = PASSED_IN_PIECES;
     if (!is_gpu(emitter)) {
-        if (!choose_registers(emitter, layout, passing->pieces, &passing->piece_count))
+        if (!c_convention.choose_registers(emitter, layout, passing->pieces, &passing->piece_count))
             passing->way = PASSED_IN_MEMORY;
         return;
     }
-    uint32_t word = layout->alignment < EIGHTBYTE ? layout->alignment : EIGHTBYTE;
+    uint32_t word = layout->alignment < C_EIGHTBYTE ? layout->alignment : C_EIGHTBYTE;
     passing->piece_count = 1;
     passing->pieces[0] = LLVMArrayType2(LLVMIntTypeInContext(emitter->context, 8 * word), layout->size / word);
 }
@@ -179,13 +156,13 @@ static LLVMTypeRef argument_type(Emitter *emitter, const CArgument *argument)
 
 static LLVMAttributeRef struct_alignment(Emitter *emitter, const CLayout *layout)
 {
-    return is_gpu(emitter) && layout->alignment > EIGHTBYTE ? enum_attribute(emitter, "alignstack", layout->alignment)
-                                                            : NULL;
+    return is_gpu(emitter) && layout->alignment > C_EIGHTBYTE ? enum_attribute(emitter, "alignstack", layout->alignment)
+                                                              : NULL;
 }
 
 static uint32_t memory_alignment(const CLayout *layout)
 {
-    return layout->alignment > EIGHTBYTE ? layout->alignment : EIGHTBYTE;
+    return layout->alignment > C_EIGHTBYTE ? layout->alignment : C_EIGHTBYTE;
 }
 
 /* A struct is in registers as a whole or not at all. */
@@ -195,7 +172,8 @@ static void keep_in_registers(CFunction *to, CPassing *passing)
     for (uint32_t i = 0; i < passing->piece_count; i++)
         floats += LLVMGetTypeKind(passing->pieces[i]) != LLVMIntegerTypeKind;
     uint32_t integers = passing->piece_count - floats;
-    if ((floats && to->floats + floats > FLOAT_REGISTERS) || (integers && to->integers + integers > INTEGER_REGISTERS))
+    if ((floats && to->floats + floats > c_convention.float_registers) ||
+        (integers && to->integers + integers > c_convention.integer_registers))
         passing->way = PASSED_IN_MEMORY;
 }
 
@@ -209,8 +187,12 @@ static void add_value(Emitter *emitter, CFunction *to, CPassing *passing)
         }
         return;
     }
-    if (!is_gpu(emitter) && passing->way == PASSED_IN_PIECES)
+    if (!is_gpu(emitter) && passing->way == PASSED_IN_PIECES && c_convention.integer_registers)
         keep_in_registers(to, passing);
+    if (passing->way == PASSED_IN_MEMORY && !c_convention.is_copied_to_stack) {
+        add_parameter(to, emitter->pointer_type, NULL, NULL);
+        return;
+    }
     if (passing->way == PASSED_IN_MEMORY) {
         add_parameter(to, emitter->pointer_type, type_attribute(emitter, "byval", passing->layout.size),
                       enum_attribute(emitter, "align", memory_alignment(&passing->layout)));
@@ -330,12 +312,12 @@ static LLVMValueRef pass_argument(Emitter *emitter, const CArgument *argument, c
 static LLVMValueRef struct_memory(Emitter *emitter, const CLayout *layout)
 {
     uint32_t alignment = memory_alignment(layout);
-    return prologue_alloca(emitter, (layout->size + EIGHTBYTE - 1) / EIGHTBYTE * EIGHTBYTE, alignment);
+    return prologue_alloca(emitter, (layout->size + C_EIGHTBYTE - 1) / C_EIGHTBYTE * C_EIGHTBYTE, alignment);
 }
 
 static LLVMValueRef piece_address(Emitter *emitter, LLVMValueRef memory, uint32_t index)
 {
-    return offset_address(emitter, memory, (int64_t)index * EIGHTBYTE);
+    return offset_address(emitter, memory, (int64_t)index * C_EIGHTBYTE);
 }
 
 uint32_t c_pass(Emitter *emitter, const CPassing *passing, const LLVMValueRef *parts, LLVMValueRef *arguments)
@@ -393,7 +375,7 @@ LLVMValueRef c_result_memory(Emitter *emitter, const CFunction *function)
     if (!function->has_result_pointer)
         return NULL;
     uint32_t size = function->result.layout.size;
-    return prologue_alloca(emitter, size > EIGHTBYTE ? size : EIGHTBYTE, RESULT_ALIGNMENT);
+    return prologue_alloca(emitter, size > C_EIGHTBYTE ? size : C_EIGHTBYTE, RESULT_ALIGNMENT);
 }
 
 void c_take_result(Emitter *emitter, const CFunction *function, LLVMValueRef call, LLVMValueRef memory,

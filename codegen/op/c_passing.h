@@ -4,10 +4,9 @@
 #define CUJIT_CODEGEN_C_PASSING_H
 
 #include "codegen/emit.h"
+#include "codegen/op/c_registers.h"
 #include "codegen/op/value/c_layout.h"
 #include "core/foreign.h"
-
-enum { C_MOST_PIECES = 2 };
 
 /* What one argument of a value that is passed in parts is. */
 typedef struct CArgument {

@@ -91,14 +91,15 @@ static void on_signal(int number, siginfo_t *info, void *context)
     errno = error;
 }
 
-/* A signal that the program does not use, from the last one down: others count from the first one up. */
+/* A signal that the program does not use, from the last ones down: others count from the first one up. The last two are
+ * never delivered by qemu, where it emulates a process. */
 static int install(void)
 {
 #ifdef HAS_THREAD_SANITIZER
     return -1; /* it keeps signals until the thread's next call of the C library, which a kernel may never do */
 #endif
     struct sigaction ours = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER}, there;
-    for (int number = SIGRTMAX - 1; number > SIGRTMIN; number--)
+    for (int number = SIGRTMAX - 2; number > SIGRTMIN; number--)
         if (!sigaction(number, NULL, &there) && !(there.sa_flags & SA_SIGINFO) && there.sa_handler == SIG_DFL &&
             !sigaction(number, &ours, NULL))
             return number;

@@ -262,12 +262,15 @@ static void caller_flushes_to_zero(void)
     double value = 0x1p-1050, *parameter = &value;
     KernelImage image = {.name = "halve", .thread_entry = halve_denormal};
     RtLaunch launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .parameters = &parameter};
-    HostFloatState before = host_float_enter();
-#ifdef __x86_64__
-    _mm_setcsr(_mm_getcsr() | 0x8040);
-    run(&image, &launch);
-    CHECK((_mm_getcsr() & 0x8040) == 0x8040);
+#if defined(__x86_64__)
+    const HostFloatState flushes = 0x8040;
+#else
+    const HostFloatState flushes = 1 << 24;
 #endif
+    HostFloatState before = host_float_enter();
+    host_float_leave(before | flushes);
+    run(&image, &launch);
+    CHECK((host_float_enter() & flushes) == flushes);
     host_float_leave(before);
     CHECK(value == 0x1p-1051);
 }
