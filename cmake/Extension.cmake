@@ -13,12 +13,12 @@ file(GLOB_RECURSE kernel_function_files CONFIGURE_DEPENDS "${kernel_functions}/*
 file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/generated")
 add_custom_command(
   OUTPUT "${stands_for_index}"
-  COMMAND Python::Interpreter "${stands_for_indexer}" "${kernel_functions}" "${stands_for_index}"
+  COMMAND "${Python_EXECUTABLE}" "${stands_for_indexer}" "${kernel_functions}" "${stands_for_index}"
   DEPENDS "${stands_for_indexer}" ${kernel_function_files})
 
-Python_add_library(_core MODULE WITH_SOABI ${sources} "${stands_for_index}")
+cujit_python_module(_core ${sources} "${stands_for_index}")
 target_include_directories(_core PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/python" "${PROJECT_BINARY_DIR}/generated")
-target_link_libraries(_core PRIVATE core jit runtime Python::NumPy)
+target_link_libraries(_core PRIVATE core jit runtime)
 target_compile_definitions(_core PRIVATE CUJIT_VERSION="${PROJECT_VERSION}")
 target_link_options(_core PRIVATE -Wl,--exclude-libs,ALL)
 if(CUJIT_LLD)

@@ -1,11 +1,14 @@
 #!/bin/bash
-# test_in_debian.sh [--tests FOLDER]... VERSION [COMMAND...]: runs the command (else `make test`) in this checkout, with
-# CPython VERSION of a newer Debian. That lies in a folder, which is made by debootstrap once, outside of the checkout:
-# CUJIT_DEBIAN says where. --tests: the command finds this folder, too, under the same path, and cannot write to it.
+# test_in_debian.sh [--bare] [--tests FOLDER]... VERSION [COMMAND...]: runs the command (else `make test`) in this checkout,
+# with CPython VERSION of a newer Debian. That lies in a folder, which is made by debootstrap once, outside of the checkout:
+# CUJIT_DEBIAN says where. --tests: the command finds this folder, too, under the same path, and cannot write to it. --bare:
+# nothing is installed there but Python. CUJIT_DEBIAN_ARCHITECTURE=arm64: a Debian of that processor, emulated by qemu.
 # Needs root. What is mounted in the folder is seen by this script's processes alone, and gone when it ends.
 set -euo pipefail
 suite=${CUJIT_DEBIAN_SUITE:-forky}
-folder=${CUJIT_DEBIAN:-/var/cache/cujit/$suite}
+native=$(dpkg --print-architecture)
+architecture=${CUJIT_DEBIAN_ARCHITECTURE:-$native}
+folder=${CUJIT_DEBIAN:-/var/cache/cujit/$suite${CUJIT_DEBIAN_ARCHITECTURE:+-$architecture}}
 checkout=$(cd "$(dirname "$0")/.." && pwd)
 
 fail() {
@@ -13,19 +16,24 @@ fail() {
     exit 1
 }
 
-mirror() {   # where apt of this machine has Debian from
-    apt-get indextargets --format '$(REPO_URI) $(LABEL) $(CREATED_BY)' | sed -n 's/ Debian Packages$//p' | head -n 1
+emulate() {   # the kernel gives programs of the architecture to qemu, inside of the folder, too
+    local formats=/proc/sys/fs/binfmt_misc arm64='\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00'
+    local mask='\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
+    [ "$architecture" = arm64 ] || fail "only arm64 is emulated here"
+    command -v qemu-aarch64-static >/dev/null ||
+        { apt-get update -q && apt-get install -q -y --no-install-recommends qemu-user-static; } </dev/null
+    [ -e "$formats/register" ] || mount -t binfmt_misc none "$formats"
+    [ -e "$formats/qemu-aarch64" ] ||
+        printf '%s' ":qemu-aarch64:M::$arm64:$mask:$(command -v qemu-aarch64-static):FP" >"$formats/register"
 }
 
 make_folder() {
     command -v debootstrap >/dev/null || { apt-get update -q && apt-get install -q -y debootstrap; } </dev/null
     local from
-    from=$(mirror)
-    [ -n "$from" ] || fail "apt of this machine knows no archive of Debian"
+    from=$("$checkout/scripts/debian_archive.sh")
     rm -rf "$folder.new"
-    mkdir -p "$(dirname "$folder")"
     # suites that this debootstrap has not heard of are made as sid is
-    debootstrap --variant=minbase "$suite" "$folder.new" "$from" /usr/share/debootstrap/scripts/sid ||
+    debootstrap --variant=minbase --arch="$architecture" "$suite" "$folder.new" "$from" /usr/share/debootstrap/scripts/sid ||
         fail "debootstrap could not make $folder.new"
     apt-config dump Acquire >"$folder.new/etc/apt/apt.conf.d/90host"
     chroot "$folder.new" apt-get update -q || fail "apt-get does not work in $folder.new"
@@ -49,7 +57,8 @@ mount_all() {
 
 install_packages() {   # install_packages VERSION
     local list
-    list="$(grep -v '^#' "$checkout/scripts/apt-packages.txt") python$1-dev python$1-venv"
+    list="ca-certificates python$1-dev python$1-venv"
+    [ -n "$bare" ] || list="$list $(grep -v '^#' "$checkout/scripts/apt-packages.txt")"
     # shellcheck disable=SC2086
     inside dpkg-query -W $list >/dev/null 2>&1 ||
         inside apt-get install -q -y --no-install-recommends $list </dev/null || fail "$suite lacks a package"
@@ -64,7 +73,11 @@ inside() {
         chroot "$folder" bash -c 'cd "$0" && exec "$@"' "$checkout" "$@"
 }
 
-given=("$@") tests=()
+given=("$@") tests=() bare=
+if [ "${1:-}" = --bare ]; then
+    bare=yes
+    shift
+fi
 while [ "${1:-}" = --tests ]; do
     [ -d "${2:-}" ] || fail "--tests wants a folder"
     tests+=("$(cd "$2" && pwd)")
@@ -78,7 +91,12 @@ if [ -z "${CUJIT_UNSHARED:-}" ]; then
 fi
 version=$1
 shift
+[ "$architecture" = "$native" ] || emulate
+mkdir -p "$(dirname "$folder")"
+exec 8>"$folder.lock"
+flock 8   # others may be making the same one
 [ -d "$folder" ] || make_folder
+exec 8>&-
 mount_all || fail "$folder cannot be entered here"
 install_packages "$version"
 [ $# -gt 0 ] || set -- make test PYTHON="python$version" VENV=".venv-$version"

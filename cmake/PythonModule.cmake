@@ -1,0 +1,28 @@
+# The Python that the build runs, and cujit_python_module(target source...): an extension module for it. When another machine
+# is compiled for, it is one for CPython CUJIT_PYTHON of that machine ("3.13", "3.13t"), whose headers lie in CUJIT_PACKAGES.
+if(CMAKE_CROSSCOMPILING)
+  set(CUJIT_PYTHON "" CACHE STRING "The version of CPython that the extension is for")
+  find_program(Python_EXECUTABLE python3 REQUIRED)
+  execute_process(COMMAND "${Python_EXECUTABLE}" -c "import numpy; print(numpy.get_include())"
+                  OUTPUT_VARIABLE numpy_include OUTPUT_STRIP_TRAILING_WHITESPACE)
+elseif(CUJIT_EXTENSION)
+  find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module NumPy)
+else()
+  find_package(Python 3.11 REQUIRED COMPONENTS Interpreter)
+endif()
+
+function(cujit_python_module target)
+  if(NOT CMAKE_CROSSCOMPILING)
+    Python_add_library(${target} MODULE WITH_SOABI ${ARGN})
+    target_link_libraries(${target} PRIVATE Python::NumPy)
+    return()
+  endif()
+  set(headers "${CUJIT_PACKAGES}/usr/include")
+  if(NOT EXISTS "${headers}/python${CUJIT_PYTHON}/Python.h")
+    message(FATAL_ERROR "the headers of CPython '${CUJIT_PYTHON}' (CUJIT_PYTHON) are not in ${CUJIT_PACKAGES}")
+  endif()
+  string(REPLACE "." "" abi "cpython-${CUJIT_PYTHON}-${CMAKE_LIBRARY_ARCHITECTURE}")
+  add_library(${target} MODULE ${ARGN})
+  target_include_directories(${target} SYSTEM PRIVATE "${headers}/python${CUJIT_PYTHON}" "${headers}" "${numpy_include}")
+  set_target_properties(${target} PROPERTIES PREFIX "" SUFFIX ".${abi}.so")
+endfunction()
