@@ -4,6 +4,7 @@
 #include "codegen/module_emit.h"
 #include "codegen/nvptx/nvvm/nvvm_text.h"
 #include "codegen/optimize/optimize.h"
+#include "codegen/optimize/pass_builder.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +30,9 @@ static char *emit_code(Emitter *emitter, LLVMCodeGenFileType type, size_t *size)
 {
     LLVMMemoryBufferRef buffer = NULL;
     char *message = NULL;
+    change_before_selection(emitter->lowering->before_selection, emitter);
     bool failed = LLVMTargetMachineEmitToMemoryBuffer(emitter->machine, emitter->llvm_module, type, &message, &buffer);
+    change_before_selection(NULL, NULL);
     if (failed || emitter->llvm_error[0]) {
         diag_fail(emitter->diag, NULL, DIAG_LLVM, emitter->llvm_error[0] ? emitter->llvm_error : message);
         LLVMDisposeMessage(message);
@@ -40,9 +43,9 @@ static char *emit_code(Emitter *emitter, LLVMCodeGenFileType type, size_t *size)
     MemoryCleanup cleanup;
     memory_defer(&cleanup, dispose_buffer, buffer);
     *size = LLVMGetBufferSize(buffer);
-    char *code = memory_alloc(*size + 1);
-    memcpy(code, LLVMGetBufferStart(buffer), *size);
-    code[*size] = '\0';
+    const char *start = LLVMGetBufferStart(buffer);
+    char *code = emitter->lowering->change_text ? emitter->lowering->change_text(start, size)
+                                                : memcpy(memory_alloc(*size + 1), start, *size + 1);
     memory_end(&cleanup);
     return code;
 }

@@ -45,6 +45,10 @@ typedef struct TargetLowering {
     bool (*emit_assembly)(Emitter *emitter, const EmittedFunction *function);
     /* After all functions: entries, libraries. False with a diagnostic. */
     bool (*finish_module)(Emitter *emitter);
+    /* Each function, emitter in front, when the code generator is about to choose instructions; NULL: nothing is left to do. */
+    void (*before_selection)(void *emitter, LLVMValueRef function);
+    /* A copy of the code, a text with a NUL behind it, as the device is to get it, and its size; NULL: as LLVM wrote it. */
+    char *(*change_text)(const char *text, size_t *size);
     /* What a launch must know that other devices do not have; NULL: nothing. */
     void (*describe_image)(const Emitter *emitter, KernelImage *image);
     /* One part of a LOAD or STORE with a hint, as it lies in memory; NULL: as without the hint. */

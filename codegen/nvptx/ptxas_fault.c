@@ -4,6 +4,28 @@
 
 #include "codegen/emit_tools.h"
 
+/* --- negative numbers ------------------------------------------------------------------------------------------------------------- */
+static bool is_constant(LLVMValueRef value, long long constant)
+{
+    return LLVMIsAConstantInt(value) && LLVMGetIntTypeWidth(LLVMTypeOf(value)) <= 64 &&
+           LLVMConstIntGetSExtValue(value) == constant;
+}
+
+/* The number of which the value is the negative, as LLVM's passes write it or as the code generator's do; NULL: it is none. */
+static LLVMValueRef negated(LLVMValueRef value)
+{
+    LLVMValueRef operands[2];
+    if (!LLVMIsAInstruction(value) || LLVMGetNumOperands(value) != 2)
+        return NULL;
+    for (unsigned i = 0; i < 2; i++)
+        operands[i] = LLVMGetOperand(value, i);
+    switch (LLVMGetInstructionOpcode(value)) {
+    case LLVMSub: return is_constant(operands[0], 0) ? operands[1] : NULL;
+    case LLVMMul: return is_constant(operands[1], -1) ? operands[0] : is_constant(operands[0], -1) ? operands[1] : NULL;
+    default: return NULL;
+    }
+}
+
 /* --- high_word: differences, in 64 bits, of high words --------------------------------------------------------------------------- */
 /* How far the search for a value's width goes through what it is computed from. */
 enum { DEEPEST = 4 };
@@ -118,13 +140,30 @@ static LLVMValueRef difference_of_words(Emitter *emitter, LLVMValueRef from, LLV
     return LLVMBuildOr(builder, low, LLVMBuildShl(builder, high, shift, ""), "");
 }
 
+/* Whether the value is from - what: a difference, or a sum with a negative number. */
+static bool is_difference(LLVMValueRef value, LLVMValueRef *from, LLVMValueRef *what)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
+    if (opcode != LLVMSub && opcode != LLVMAdd)
+        return false;
+    *from = LLVMGetOperand(value, 0);
+    *what = LLVMGetOperand(value, 1);
+    if (opcode == LLVMSub)
+        return true;
+    LLVMValueRef first = negated(*from), second = negated(*what);
+    if (!second && first)
+        *from = *what;
+    *what = second ? second : first;
+    return *what != NULL;
+}
+
 /* Where both prove to be smaller than 2^31, their difference is one of 32 bits. */
 static void ptxas_avoid_high_word(Emitter *emitter, LLVMValueRef instruction)
 {
-    if (LLVMGetInstructionOpcode(instruction) != LLVMSub || LLVMTypeOf(instruction) != emitter->i64)
-        return;
     LLVMBuilderRef builder = emitter->builder;
-    LLVMValueRef from = LLVMGetOperand(instruction, 0), what = LLVMGetOperand(instruction, 1), result;
+    LLVMValueRef from, what, result;
+    if (LLVMTypeOf(instruction) != emitter->i64 || !is_difference(instruction, &from, &what))
+        return;
     unsigned bits = bits_of(from, DEEPEST);
     if (!may_be_high_word(from, bits > 32, DEEPEST))
         return;
@@ -140,18 +179,12 @@ static void ptxas_avoid_high_word(Emitter *emitter, LLVMValueRef instruction)
 }
 
 /* --- shifted_negative: negative numbers whose lowest bits are cut off ------------------------------------------------------------ */
-/* The number of which the value is the negative; NULL: it is none. */
-static LLVMValueRef negated(Emitter *emitter, LLVMValueRef value)
+static LLVMValueRef negated_wide(Emitter *emitter, LLVMValueRef value)
 {
-    if (!LLVMIsAInstruction(value))
-        return NULL;
-    if (LLVMGetInstructionOpcode(value) == LLVMTrunc) {
-        LLVMValueRef wide = negated(emitter, LLVMGetOperand(value, 0));
-        return wide ? LLVMBuildTrunc(emitter->builder, wide, LLVMTypeOf(value), "") : NULL;
-    }
-    bool is_negative = LLVMGetInstructionOpcode(value) == LLVMSub && LLVMIsConstant(LLVMGetOperand(value, 0)) &&
-                       LLVMIsNull(LLVMGetOperand(value, 0));
-    return is_negative ? LLVMGetOperand(value, 1) : NULL;
+    if (!LLVMIsATruncInst(value))
+        return negated(value);
+    LLVMValueRef wide = negated(LLVMGetOperand(value, 0));
+    return wide ? LLVMBuildTrunc(emitter->builder, wide, LLVMTypeOf(value), "") : NULL;
 }
 
 /* -x is ~(x - 1), and what a shift leaves of ~y are the other bits of what it leaves of y. */
@@ -162,7 +195,7 @@ static void ptxas_avoid_shifted_negative(Emitter *emitter, LLVMValueRef instruct
     if (opcode != LLVMAShr && opcode != LLVMLShr)
         return;
     LLVMPositionBuilderBefore(builder, instruction);
-    LLVMValueRef x = negated(emitter, LLVMGetOperand(instruction, 0)), by = LLVMGetOperand(instruction, 1);
+    LLVMValueRef x = negated_wide(emitter, LLVMGetOperand(instruction, 0)), by = LLVMGetOperand(instruction, 1);
     if (!x)
         return;
     LLVMValueRef all = LLVMConstAllOnes(LLVMTypeOf(x)), less = LLVMBuildAdd(builder, x, all, "");
@@ -183,10 +216,15 @@ static void avoid_in_block(Emitter *emitter, LLVMBasicBlockRef block)
 #include "codegen/nvptx/ptxas_fault.def"
 }
 
+void ptxas_avoid_faults_of(void *emitter, LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
+        avoid_in_block(emitter, block);
+}
+
 void ptxas_avoid_faults(Emitter *emitter)
 {
     LLVMValueRef function = LLVMGetFirstFunction(emitter->llvm_module);
     for (; function; function = LLVMGetNextFunction(function))
-        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
-            avoid_in_block(emitter, block);
+        ptxas_avoid_faults_of(emitter, function);
 }

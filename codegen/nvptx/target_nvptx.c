@@ -10,6 +10,7 @@
 #include "codegen/nvptx/memory/atomic_scope.h"
 #include "codegen/nvptx/memory/cache_hint.h"
 #include "codegen/nvptx/memory/parameter_space.h"
+#include "codegen/nvptx/ptxas_fault.h"
 #include "codegen/nvptx/tensor_nvptx.h"
 #include "codegen/op/value/parts.h"
 
@@ -488,6 +489,8 @@ const TargetLowering target_nvptx = {
     .math_symbol = math_symbol,
     .emit_assembly = nvptx_emit_assembly,
     .finish_module = finish_module,
+    .before_selection = ptxas_avoid_faults_of,
+    .change_text = ptxas_avoid_in_text,
     .describe_image = describe_image,
     .end_thread = end_thread,
     .load_with_hint = load_with_hint,

@@ -2,7 +2,10 @@
  * to change a machine's level. */
 #include "codegen/optimize/pass_builder.h"
 
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Target/RegisterTargetPassConfigCallback.h>
 #include <llvm/Target/TargetMachine.h>
 
 namespace
@@ -21,6 +24,38 @@ struct BeforeVectorizers : llvm::PassInfoMixin<BeforeVectorizers> {
         return preserved;
     }
 };
+
+struct Selection {
+    CodeChange change;
+    void *state;
+};
+
+/* Code generators are told of it by a callback of the process, which knows neither module nor machine of ours. */
+thread_local Selection before_selection;
+
+struct BeforeSelection : llvm::FunctionPass {
+    static char ID;
+    Selection selection;
+
+    explicit BeforeSelection(const Selection &selection) : FunctionPass(ID), selection(selection) {}
+
+    bool runOnFunction(llvm::Function &function) override
+    {
+        selection.change(selection.state, llvm::wrap(&function));
+        return true;
+    }
+    void getAnalysisUsage(llvm::AnalysisUsage &usage) const override { usage.setPreservesCFG(); }
+};
+
+char BeforeSelection::ID;
+
+void add_before_selection(llvm::TargetMachine &machine, llvm::PassManagerBase &, llvm::TargetPassConfig *passes)
+{
+    if (!before_selection.change || machine.getOptLevel() == llvm::CodeGenOptLevel::None)
+        return;
+    std::unique_ptr<llvm::Pass> last(llvm::createCodeGenPrepareLegacyPass());
+    passes->insertPass(last->getPassID(), new BeforeSelection(before_selection));
+}
 
 } // namespace
 
@@ -57,4 +92,11 @@ LLVMErrorRef run_pass_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machin
 void make_code_fast(LLVMTargetMachineRef machine)
 {
     reinterpret_cast<llvm::TargetMachine *>(machine)->setOptLevel(llvm::CodeGenOptLevel::None);
+}
+
+void change_before_selection(CodeChange change, void *state)
+{
+    static const auto *const forever = new llvm::RegisterTargetPassConfigCallback(add_before_selection);
+    (void)forever;
+    before_selection = {change, state};
 }

@@ -20,6 +20,10 @@ extern "C" {
 /* Runs passes, in LLVM's textual form, over the module. An error: there is no such pass. */
 LLVMErrorRef run_pass_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes,
                                const PipelineSettings *settings);
+/* A change to each function between the code generator's passes over LLVM IR, which make loops anew, and its choice of
+ * instructions; NULL: no more, for modules that this thread makes code of. A machine of make_code_fast() has no such place. */
+typedef void (*CodeChange)(void *state, LLVMValueRef function);
+void change_before_selection(CodeChange change, void *state);
 /* From now on the machine makes code as fast as it can, whatever the code is like. */
 void make_code_fast(LLVMTargetMachineRef machine);
 

@@ -83,6 +83,30 @@ def test_high_word(divisors, narrow, dtype):
         assert (out == expected(x, divisor, 3)).all(), divisor
 
 
+def test_high_word_of_product():
+    """No high word of a product of 32 bits is asked for: ptxas joins it with a difference, through a sum as well."""
+    def kernel(x, y, out, rounds):
+        t = cuda.threadIdx.x
+        a, b, shared = x[t], y[t], cuda.shared.array(64, int64)
+        shared[t] = 0
+        for i in range(rounds):
+            cuda.syncthreads()
+            shared[t] += (int64(uint32(a) // uint32(641)) + 768) - b
+            shared[t] ^= int64(cuda.mulhi(uint32(a), uint32(i + 3))) - int64(uint32(b))
+        out[t] = shared[t]
+
+    for cc in [(7, 5), (8, 0), (9, 0), (10, 0), (12, 0)]:
+        for optimized in True, False:
+            ptx, _ = cuda.compile_ptx(kernel, void(int64[::1], int64[::1], int64[::1], int64), cc=cc, opt=optimized)
+            assert ptx.count("mul.wide.u32 \t%wide") >= 1 and not re.search(r"(mul|mad)\.hi\.u32|div\.u32", ptx), ptx
+    x, y, out = np.arange(64) * 641, np.arange(64) % 3 << 32, np.zeros(64, np.int64)
+    want = np.zeros(64, np.int64)
+    for i in range(5):
+        want = (want + x // 641 + 768 - y) ^ ((x * (i + 3) >> 32) - (y & 0xFFFFFFFF))
+    cuda.jit(kernel)[1, 64](x, y, out, 5)
+    assert (out == want).all()
+
+
 def test_shifted_negative():
     """No negative is shifted to the right: ptxas negates what is left of the number."""
     def kernel(x, out):
