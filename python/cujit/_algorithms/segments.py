@@ -85,7 +85,8 @@ class SegmentPlan(Plan):
         start = tuple([as_scalar(value, leaf.dtype) for value, leaf in
                        zip(self.element.flat(init, "init"), self.element.leaves, strict=True)])
         targets = tuple([loops.vector(count, leaf.dtype, stream) for leaf in self.element.leaves])
-        problem = problem_of(list(leaves), [False] * len(leaves), (size,), (0,), True)
+        is_narrow = need_device().kind == "cpu" or size < loops.WIDE_BYTES
+        problem = problem_of(list(leaves), [False] * len(leaves), (size,), (0,), is_narrow)
         if not size and count:
             self.run(problem._replace(kept=(count,)), start, list(targets), stream)
         elif count:
@@ -97,7 +98,10 @@ class SegmentPlan(Plan):
         device, size = need_device(), problem.size
         by_warps = device.kind != "cpu" and self.element.can_shuffle
         wanted = 64 if device.kind == "cpu" else device.MULTIPROCESSOR_COUNT * (_WARPS if by_warps else _THREADS)
-        chunk = max(-(-size // wanted), _CHUNK["cpu" if device.kind == "cpu" else "warps" if by_warps else "threads"])
+        least = _CHUNK["cpu" if device.kind == "cpu" else "warps" if by_warps else "threads"]
+        chunk = max(-(-size // wanted), least)
+        if by_warps:   # a chunk begins where a packet does
+            chunk = -(-chunk // least) * least
         chunks = -(-size // chunk)
         before, behind = (tuple([loops.vector(chunks, leaf.dtype, stream) for leaf in self.element.leaves])
                           for _ in range(2))
@@ -121,8 +125,27 @@ class SegmentPlan(Plan):
             return self._compiled(kernels.join_by_warps(self._combine, store, f) if by_warps else
                                   kernels.join_by_threads(self._combine, store, f.get))
         load, store_start = self._load(problem), self._store(True, True, alone=True)
-        return self._compiled(kernels.by_warps(self._combine, load, store, store_start, f) if by_warps else
-                              kernels.by_threads(self._combine, load, store, store_start, f.put))
+        if not by_warps:
+            return self._compiled(kernels.by_threads(self._combine, load, store, store_start, f.put))
+        return self._compiled(kernels.by_warps(self._combine, load, self._packet(problem, load),
+                                               self._part(problem, load), store, store_start, f, problem.width))
+
+    def _part(self, problem: Problem, load: Any) -> Any:
+        """part() of the kernels: those elements of a packet that are meant; anything where there are none."""
+        width = problem.width
+        lines = ["def part(sources, base, offset, front, end, final):"]
+        if width == 1:
+            lines += ["    return load(sources, 0, min(base + offset, final))"]
+            return functions.written(self._function, "\n".join(lines), "part", {"load": load})
+        lines += [f"    wide{k} = cuda.wide.load(sources[{k}], min(base + offset, final), {width})"
+                  for k, is_taken in enumerate(problem.taken) if is_taken]
+        for j in range(width):
+            values = [f"wide{k}[{j}]" if is_taken else f"sources[{k}]" for k, is_taken in enumerate(problem.taken)]
+            value = f"convert(mapped(its_function({', '.join(values)})))"
+            lines += [f"    value = {value}"] if j == 0 else [
+                f"    if int32(offset + {j}) < end:", f"        own = {value}",
+                f"        value = combine(value, own) if front < int32(offset + {j}) else own"]
+        return functions.written(self._function, "\n".join([*lines, "    return value"]), "part", self._names())
 
 
 @functions.once

@@ -8,12 +8,11 @@ stands for one without elements.
 """
 from cujit import cuda
 from cujit._kernel_functions.algorithms.range_fold import side_by_side
-from cujit.types import int64
+from cujit.types import int32, int64
 
 ALL_LANES = 0xFFFFFFFF
 OF_A_LANE = 32  # elements of a segment, at most, that a lane folds alone
 ROWS = 8  # reads in flight of a lane
-TILE = 32 * ROWS
 
 
 def place(offsets, s, size):
@@ -81,57 +80,112 @@ def join_by_threads(combine, store, get):
 
 # --- warps -----------------------------------------------------------------------------------------------------------
 
-def of_warp(combine, load, neighbour):
-    """fold(sources, first, last, lane): of elements first to last, of which there are some, in lane 0.
+def of_warp(combine, load, packet, part, neighbour, width):
+    """fold(sources, first, last, size, lane): of elements first to last, of which there are some, in lane 0.
 
-    A tile has ROWS rows of an element for each lane, which are read at once and folded together: with each step a lane
-    hands half of its rows to its neighbour and gets the neighbour's part of the others, until it has one; `row` is its
-    number. In the last tile what is behind the end is left out: of two parts it is always the second one that is not
-    there.
+    A row has a packet of `width` elements for each lane, a tile ROWS rows, which are read at once and folded together:
+    with each step a lane hands half of its rows to its neighbour and gets the neighbour's part of the others, until it
+    has one; `row` is its number. Packets begin at multiples of `width`, the tile of the first one at `base`:
+    part(sources, base, offset, front, end, final) is what the packet at the offset has of elements from front to end,
+    both counted from base, of which there are some in the first packet; final is the last packet of the array that is
+    whole, which is read in place of what is behind it. Behind the last packet there are none: of two parts it is
+    always the second one that is not there.
     """
+    of_a_row, of_a_tile = 32 * width, 32 * width * ROWS
 
-    def meet(low, high, lane, mask, there):
+    def meet(low, high, lane, mask, second_at, count):
+        """second_at: the number of the packet with which the second part begins."""
         is_first = lane & mask == 0
         kept = low if is_first else high
         other = neighbour(high if is_first else low, mask)
         first, second = kept if is_first else other, other if is_first else kept
-        return combine(first, second) if there else first
+        return combine(first, second) if int32(second_at) < count else first
 
-    def of_tile(sources, first, count, lane):
-        """count: elements of the tile that there are."""
-        end = count - 1
-        a, b = load(sources, 0, first + min(lane, end)), load(sources, 0, first + min(lane + 32, end))
-        c, d = load(sources, 0, first + min(lane + 64, end)), load(sources, 0, first + min(lane + 96, end))
-        e, f = load(sources, 0, first + min(lane + 128, end)), load(sources, 0, first + min(lane + 160, end))
-        g, h = load(sources, 0, first + min(lane + 192, end)), load(sources, 0, first + min(lane + 224, end))
-        row, second = (lane & 1) * 4, lane | 1   # the lane whose element begins the second part
-        a, b = (meet(a, e, lane, 1, row * 32 + second < count), meet(b, f, lane, 1, row * 32 + 32 + second < count))
-        c, d = (meet(c, g, lane, 1, row * 32 + 64 + second < count),
-                meet(d, h, lane, 1, row * 32 + 96 + second < count))
-        row, second = row + (lane & 2), lane & ~3 | 2
-        a, b = meet(a, c, lane, 2, row * 32 + second < count), meet(b, d, lane, 2, row * 32 + 32 + second < count)
-        row, second = row + (lane >> 2 & 1), lane & ~7 | 4
-        value = meet(a, b, lane, 4, row * 32 + second < count)
+    def of_lanes(value, lane, mask, count):
+        """A step within one row; count: packets that it has."""
+        return meet(value, value, lane, mask, lane & ~(2 * mask - 1) | mask, count)
+
+    def of_row(sources, base, front, end, final, lane):
+        """A tile that has no more than one row."""
+        count = int32((end + (width - 1)) // width)
+        value = part(sources, base, lane * width, front, end, final)
+        for mask in (1, 2, 4, 8, 16):
+            value = of_lanes(value, lane, mask, count)
+        return value
+
+    def of_eight(a, b, c, d, e, f, g, h, lane, count):
+        """count: packets that the tile has."""
+        row = (lane & 1) * 4
+        at = row * 32 + (lane | 1)   # the number of the packet that begins the second part
+        a, b = meet(a, e, lane, 1, at, count), meet(b, f, lane, 1, at + 32, count)
+        c, d = meet(c, g, lane, 1, at + 64, count), meet(d, h, lane, 1, at + 96, count)
+        row += lane & 2
+        at = row * 32 + (lane & ~3 | 2)
+        a, b = meet(a, c, lane, 2, at, count), meet(b, d, lane, 2, at + 32, count)
+        row += lane >> 2 & 1
+        value = meet(a, b, lane, 4, row * 32 + (lane & ~7 | 4), count)
         for mask in (8, 16):   # the other lanes of the row
-            value = meet(value, value, lane, mask, row * 32 + (lane & ~(2 * mask - 1) | mask) < count)
-        value = meet(value, value, lane, 4, (row | 1) * 32 < count)
-        value = meet(value, value, lane, 2, (row & ~3 | 2) * 32 < count)
-        return meet(value, value, lane, 1, count > 128)
+            value = of_lanes(value, lane, mask, int32(count - row * 32))
+        value = meet(value, value, lane, 4, (row | 1) * 32, count)
+        value = meet(value, value, lane, 2, (row & ~3 | 2) * 32, count)
+        return meet(value, value, lane, 1, 128, count)
 
-    def fold(sources, first, last, lane):
-        value = of_tile(sources, first, min(last - first, TILE), lane)
-        for r in range(first + TILE, last, TILE):
-            value = combine(value, of_tile(sources, r, min(last - r, TILE), lane))
+    def of_part_tile(sources, base, front, end, final, lane):
+        at = lane * width
+        a, b = part(sources, base, at, front, end, final), part(sources, base, at + of_a_row, front, end, final)
+        c, d = (part(sources, base, at + 2 * of_a_row, front, end, final),
+                part(sources, base, at + 3 * of_a_row, front, end, final))
+        e, f = (part(sources, base, at + 4 * of_a_row, front, end, final),
+                part(sources, base, at + 5 * of_a_row, front, end, final))
+        g, h = (part(sources, base, at + 6 * of_a_row, front, end, final),
+                part(sources, base, at + 7 * of_a_row, front, end, final))
+        return of_eight(a, b, c, d, e, f, g, h, lane, int32((min(end, of_a_tile) + (width - 1)) // width))
+
+    def of_tile(sources, base, lane):
+        r = base + lane * width
+        a, b = packet(sources, 0, r), packet(sources, 0, r + of_a_row)
+        c, d = packet(sources, 0, r + 2 * of_a_row), packet(sources, 0, r + 3 * of_a_row)
+        e, f = packet(sources, 0, r + 4 * of_a_row), packet(sources, 0, r + 5 * of_a_row)
+        g, h = packet(sources, 0, r + 6 * of_a_row), packet(sources, 0, r + 7 * of_a_row)
+        return of_eight(a, b, c, d, e, f, g, h, lane, int32(32 * ROWS))
+
+    def of_packets(sources, first, last, final, lane):
+        base = first - first % width
+        front, end = int32(first - base), int32(min(last - base, of_a_tile))
+        if last - base <= of_a_row:
+            return of_row(sources, base, front, end, final, lane)
+        value = of_part_tile(sources, base, front, end, final, lane)
+        base += of_a_tile
+        while base + of_a_tile <= last:
+            value = combine(value, of_tile(sources, base, lane))
+            base += of_a_tile
+        if base < last:
+            end = int32(last - base)
+            rest = (of_row(sources, base, int32(0), end, final, lane) if end <= of_a_row else
+                    of_part_tile(sources, base, int32(0), end, final, lane))
+            value = combine(value, rest)
+        return value
+
+    def fold(sources, first, last, size, lane):
+        whole = size - size % width   # what is in whole packets
+        if first >= whole:
+            value = load(sources, 0, first)
+            first += 1
+        else:
+            value = of_packets(sources, first, min(last, whole), whole - width, lane)
+            first = whole
+        for r in range(first, last):
+            value = combine(value, load(sources, 0, r))
         return value
 
     return fold
 
 
-def by_warps(combine, load, store, store_start, functions):
+def by_warps(combine, load, packet, part, store, store_start, functions, width):
     """A warp for each chunk, which takes 32 segments at a time: each lane folds one, if it is short there, and all
     lanes together those that are long."""
     put, of_lane = functions.put, functions.of_lane
-    fold = of_warp(combine, load, functions.of_neighbour)
+    fold = of_warp(combine, load, packet, part, functions.of_neighbour, width)
 
     def fold_segments_by_warps(size, count, chunk, start, sources, offsets, targets, before, behind, spans):
         w, lane = int64(cuda.grid(1) >> 5), cuda.threadIdx.x & 31
@@ -155,7 +209,8 @@ def by_warps(combine, load, store, store_start, functions):
                 while rest != 0:
                     k = cuda.ffs(rest) - 1
                     rest &= rest - 1
-                    whole = fold(sources, cuda.shfl_sync(ALL_LANES, first, k), cuda.shfl_sync(ALL_LANES, last, k), lane)
+                    whole = fold(sources, cuda.shfl_sync(ALL_LANES, first, k), cuda.shfl_sync(ALL_LANES, last, k),
+                                 size, lane)
                     whole = of_lane(whole, 0)
                     if lane == k:
                         value = whole
@@ -181,13 +236,16 @@ def join_by_warps(combine, store, functions):
     def piece(sources, o, k):
         return get(sources, k)
 
-    fold = of_warp(combine, piece, functions.of_neighbour)
+    def part(sources, base, offset, front, end, final):
+        return get(sources, min(base + offset, final))
+
+    fold = of_warp(combine, piece, piece, part, functions.of_neighbour, 1)
 
     def join_segments_by_warps(size, chunk, chunks, start, offsets, targets, before, behind, spans):
         w, lane = cuda.grid(1) >> 5, cuda.threadIdx.x & 31
         if w < chunks and spans[w] >= 0:
             last = (place(offsets, spans[w] + 1, size) - 1) // chunk
-            value = combine(get(behind, w), fold(before, w + 1, last + 1, lane))
+            value = combine(get(behind, w), fold(before, w + 1, last + 1, chunks, lane))
             if lane == 0:
                 store(targets, start, spans[w], value)
 
