@@ -8,6 +8,9 @@ from collection import (
     gathers,
     graph_search,
     images,
+    loops_items,
+    loops_parts,
+    loops_planes,
     monte_carlo,
     number_kinds,
     particles,
@@ -19,3 +22,4 @@ from collection import (
 
 FAMILIES = (stencils, sparse, gathers, dense, sorting, scans, bits, monte_carlo, dynamic_programming, graph_search,
             particles, images, number_kinds, functions)
+LOOPS = (loops_items, loops_parts, loops_planes)

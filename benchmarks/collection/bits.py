@@ -79,7 +79,7 @@ extern "C" __global__ void avalanche(const unsigned *x, unsigned *out, int n) {
 
 class Fnv(Entry):
     name = "FNV-1a of records of 32 bytes"
-    gpu, small = 1 << 22, 500
+    gpu, cpu, small = 1 << 22, 1 << 17, 500
     c = r"""
 extern "C" __global__ void fnv(const unsigned char *bytes, unsigned *out, int length, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -116,7 +116,7 @@ extern "C" __global__ void fnv(const unsigned char *bytes, unsigned *out, int le
 
 class Crc(Entry):
     name = "CRC-32 by a table in global memory"
-    gpu, small = 1 << 21, 500
+    gpu, cpu, small = 1 << 21, 1 << 15, 500
     c = r"""
 extern "C" __global__ void crc(const unsigned char *bytes, const unsigned *table, unsigned *out, int length, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -153,7 +153,7 @@ extern "C" __global__ void crc(const unsigned char *bytes, const unsigned *table
 
 class Hamming(Entry):
     name = "nearest of 256 keys by bits that differ, 128 bits"
-    gpu, small = 1 << 19, 300
+    gpu, cpu, small = 1 << 19, 1 << 12, 300
     c = r"""
 extern "C" __global__ void hamming(const unsigned *x, const unsigned *keys, int *out, int count, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -196,7 +196,7 @@ extern "C" __global__ void hamming(const unsigned *x, const unsigned *keys, int 
 
 class Morton(Entry):
     name = "Morton codes of three coordinates"
-    gpu, small = 1 << 24, 1 << 12
+    gpu, cpu, small = 1 << 24, 1 << 20, 1 << 12
     c = r"""
 __device__ unsigned spread(unsigned v) {
     v = (v | (v << 16)) & 0x030000ffu;
@@ -247,7 +247,7 @@ extern "C" __global__ void morton(const float *x, const float *y, const float *z
 
 class Cipher(Entry):
     name = "XTEA, 32 rounds on two words"
-    gpu, small = 1 << 22, 500
+    gpu, cpu, small = 1 << 22, 1 << 16, 500
     c = r"""
 extern "C" __global__ void cipher(const unsigned *text, const unsigned *key, unsigned *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -298,7 +298,7 @@ extern "C" __global__ void cipher(const unsigned *text, const unsigned *key, uns
 
 class Wide(Entry):
     name = "xorshift* in 64 bits, 16 steps"
-    gpu, small = 1 << 23, 1000
+    gpu, cpu, small = 1 << 23, 1 << 18, 1000
     c = r"""
 extern "C" __global__ void wide(const unsigned long long *seeds, unsigned long long *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

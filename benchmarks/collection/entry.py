@@ -57,6 +57,16 @@ class Entry:
         raise NotImplementedError
 
 
+def loops_of(entry):
+    """Marks a function as the entry's `loops`, where the entry has none beside its kernel."""
+
+    def attach(loops):
+        entry.loops = loops
+        return loops
+
+    return attach
+
+
 def blocks(items, block=256):
     """The grid for so many items."""
     return (-(-items // block),)

@@ -9,7 +9,7 @@ from collection.entry import Entry, Problem, blocks, integers, uniform
 
 class RungeKutta(Entry):
     name = "Runge-Kutta, device functions that return tuples"
-    gpu, small, tolerance = 1 << 20, 500, 1e-3
+    gpu, cpu, small, tolerance = 1 << 20, 1 << 13, 500, 1e-3
     c = r"""
 __device__ float2 slope(float x, float v, float mu) {
     return make_float2(v, mu * (1.0f - x * x) * v - x);
@@ -77,7 +77,7 @@ extern "C" __global__ void runge_kutta(const float *x0, const float *v0, float *
 
 class Newton(Entry):
     name = "Newton's method, float64, a device function in a loop"
-    gpu, small, tolerance = 1 << 21, 500, 1e-9
+    gpu, cpu, small, tolerance = 1 << 21, 1 << 14, 500, 1e-9
     c = r"""
 __device__ double newton_step(double x, double target) {
     return x - (x * exp(x) - target) / (exp(x) * (x + 1.0));
@@ -127,7 +127,7 @@ extern "C" __global__ void newton(const double *targets, double *out, int n) {
 
 class Recursion(Entry):
     name = "recursion: Ackermann's function of small numbers"
-    gpu, small = 1 << 18, 200
+    gpu, cpu, small = 1 << 18, 1 << 14, 200
     c = r"""
 __device__ int ackermann(int m, int n) {
     if (m == 0) return n + 1;

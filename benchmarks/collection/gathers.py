@@ -120,7 +120,8 @@ extern "C" __global__ void embedding(const float *table, const int *bags, float 
 
 class Table(Entry):
     name = "linear interpolation in a table"
-    gpu, small, tolerance = 1 << 25, 1 << 14, 1e-4    # x * 1023 - k is one rounding or two, and 1023 has few bits left
+    gpu, cpu, small = 1 << 25, 1 << 20, 1 << 14
+    tolerance = 1e-4        # x * 1023 - k is one rounding or two, and 1023 has few bits left
     c = r"""
 extern "C" __global__ void table(const float *x, const float *values, float *out, int size, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -345,7 +346,7 @@ extern "C" __global__ void search(const float *sorted, const float *wanted, int 
 
 class Kept(Entry):
     name = "count of a predicate, an atomic counter for each block"
-    gpu, small = 1 << 24, 1 << 13
+    gpu, cpu, small = 1 << 24, 1 << 20, 1 << 13
     c = r"""
 extern "C" __global__ void kept_items(const float *x, int *counts, float least, int n) {
     __shared__ int kept;

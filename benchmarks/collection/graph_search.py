@@ -8,7 +8,7 @@ from collection.sparse import sparse_rows
 
 class Level(Entry):
     name = "breadth-first search, one level"
-    gpu, small = 1 << 20, 2000
+    gpu, cpu, small = 1 << 20, 1 << 17, 2000
     c = r"""
 extern "C" __global__ void level(const int *starts, const int *to, const int *depth, int *out, int now, int n) {
     int v = blockIdx.x * blockDim.x + threadIdx.x;
@@ -99,7 +99,7 @@ extern "C" __global__ void ranks(const int *starts, const int *from, const float
 
 class Labels(Entry):
     name = "component labels, atomic minima along edges"
-    gpu, small = 1 << 23, 5000
+    gpu, cpu, small = 1 << 23, 1 << 19, 5000
     c = r"""
 extern "C" __global__ void labels(const int *a, const int *b, int *label, const int *old, int n) {
     int e = blockIdx.x * blockDim.x + threadIdx.x;

@@ -63,7 +63,7 @@ extern "C" __global__ void sobel(const unsigned char *image, unsigned char *out,
 
 class Median(Entry):
     name = "median of 3 x 3, uint8, a local array"
-    gpu, small = 4096, 96
+    gpu, cpu, small = 4096, 512, 96
     c = r"""
 extern "C" __global__ void median(const unsigned char *image, unsigned char *out, int height, int width) {
     int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
@@ -169,7 +169,7 @@ extern "C" __global__ void convolution(const float *image, const float *filter, 
 
 class Gray(Entry):
     name = "gray of RGB, uint8, integer weights"
-    gpu, small = 8192, 96
+    gpu, cpu, small = 8192, 1024, 96
     c = r"""
 extern "C" __global__ void gray(const unsigned char *image, unsigned char *out, int height, int width) {
     int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
@@ -197,7 +197,7 @@ extern "C" __global__ void gray(const unsigned char *image, unsigned char *out, 
 
 class March(Entry):
     name = "ray marching to a sphere over a plane"
-    gpu, small, tolerance, mismatches = 2048, 48, 1e-3, 2e-2
+    gpu, cpu, small, tolerance, mismatches = 2048, 256, 48, 1e-3, 2e-2
     c = r"""
 __device__ float near_by(float x, float y, float z) {
     float sphere = sqrtf(x * x + y * y + (z - 4.0f) * (z - 4.0f)) - 1.0f;

@@ -1,9 +1,6 @@
 """An entry of the collection run by one library: its time, its outputs, what it needs of a thread's registers."""
 
 import numpy as np
-from timing import median_seconds
-
-from collection.entry import agree
 
 
 class Launch:
@@ -52,15 +49,6 @@ class Measured:
             self.ms = milliseconds(run)
         except Exception as error:  # a kernel that a library refuses is a row without it
             self.why = f"{peer.name}: {type(error).__name__}: {(str(error).strip() or '-').splitlines()[0][:150]}"
-
-
-def loops_ms(entry, problem, numba, expected):
-    """(milliseconds, whether the same) of numba's loops."""
-    compiled = numba.njit(parallel=True)(entry.loops(numba))
-    arguments = on_host(problem)
-    compiled(*arguments)
-    right = all(agree(entry, arguments[place], each) for place, each in zip(problem.outputs, expected, strict=True))
-    return median_seconds(lambda: compiled(*arguments), lambda: None, repeats=5) * 1e3, "yes" if right else "NO"
 
 
 def expected_outputs(entry, problem):

@@ -135,7 +135,7 @@ extern "C" __global__ void paths(const unsigned *seeds, float *out, float drift,
 
 class Spins(Entry):
     name = "Ising spins, int8, one color of a checkerboard"
-    gpu, cpu, small = 8192, 512, 64
+    gpu, cpu, small = 8192, 1024, 64
     mismatches = 1e-4
     c = r"""
 extern "C" __global__ void spins(const signed char *spin, const float *draws, signed char *out, float beta, int color,

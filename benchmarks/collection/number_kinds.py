@@ -59,7 +59,7 @@ extern "C" __global__ void polynomial(const float2 *z, const float2 *factors, fl
 
 class Julia(Entry):
     name = "Julia set, complex64"
-    gpu, small, mismatches = 4096, 64, 5e-3
+    gpu, cpu, small, mismatches = 4096, 256, 64, 5e-3
     c = r"""
 extern "C" __global__ void julia(int *out, float cx, float cy, int n) {
     int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
@@ -111,7 +111,7 @@ extern "C" __global__ void julia(int *out, float cx, float cy, int n) {
 
 class Half(Entry):
     name = "float16: a * x + y"
-    gpu, small, tolerance = 1 << 25, 3000, 2e-3
+    gpu, cpu, small, tolerance = 1 << 25, 1 << 20, 3000, 2e-3
     c = r"""
 #include <cuda_fp16.h>
 
@@ -139,7 +139,7 @@ extern "C" __global__ void half_axpy(const __half *x, const __half *y, __half *o
 
 class Strided(Entry):
     name = "every second row and third column of a matrix, doubled"
-    gpu, small = 6144, 96
+    gpu, cpu, small = 6144, 1536, 96
     c = r"""
 extern "C" __global__ void strided(const float *a, float *out, int height, int width, int row_step, int column_step) {
     int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
@@ -168,7 +168,7 @@ extern "C" __global__ void strided(const float *a, float *out, int height, int w
 
 class ColumnsFirst(Entry):
     name = "sum of matrices, one of them columns first"
-    gpu, small = 4096, 96
+    gpu, cpu, small = 4096, 1024, 96
     c = r"""
 extern "C" __global__ void columns_first(const float *a, const float *b, float *out, int height, int width) {
     int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;

@@ -9,7 +9,7 @@ from collection.entry import Entry, Problem, blocks, integers, uniform
 
 class Deposit(Entry):
     name = "particles to a grid, four atomic additions each"
-    gpu, small, tolerance = 1 << 22, 3000, 1e-4
+    gpu, cpu, small, tolerance = 1 << 22, 1 << 18, 3000, 1e-4
     c = r"""
 extern "C" __global__ void deposit(const float *x, const float *y, float *grid, int height, int width, int n) {
     int p = blockIdx.x * blockDim.x + threadIdx.x;
@@ -60,7 +60,7 @@ extern "C" __global__ void deposit(const float *x, const float *y, float *grid, 
 
 class Clusters(Entry):
     name = "k-means: the nearest of 32 centers, sums by atomics"
-    gpu, small, tolerance = 1 << 20, 2000, 1e-3
+    gpu, cpu, small, tolerance = 1 << 20, 1 << 16, 2000, 1e-3
     c = r"""
 extern "C" __global__ void clusters(const float *points, const float *centers, int *nearest, float *sums, int *counts,
                                     int n) {

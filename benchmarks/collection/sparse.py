@@ -153,7 +153,7 @@ extern "C" __global__ void ell(const int *columns, const float *values, const fl
 
 class Triples(Entry):
     name = "COO times vector, atomic additions"
-    gpu, small, tolerance = 1 << 20, 1000, 1e-4
+    gpu, cpu, small, tolerance = 1 << 20, 1 << 16, 1000, 1e-4
     c = r"""
 extern "C" __global__ void triples(const int *rows, const int *columns, const float *values, const float *x, float *out,
                                    int n) {

@@ -53,8 +53,8 @@ def test_names():
 def test_command(tmp_path):
     table = tmp_path / "table.md"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, str(BENCHMARKS / "collection/run.py"), "--cpu", "--only", "3 points",
-                           "--markdown", str(table)], env=environment, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, str(BENCHMARKS / "collection/run_cpu.py"), "--only", "3 points",
+                           "--turns", "1", "--markdown", str(table)], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     row, = [line for line in table.read_text().splitlines() if line.startswith("| 1-D stencil, 3 points")]
     assert row.split(" | ")[2] == "yes"
