@@ -68,14 +68,19 @@ struct HostThread {
     uint8_t *private_copy;
     int64_t private_size;
     uint8_t *context; /* HostBlocksEntry: what a block keeps for its threads, 128-byte aligned */
+    int32_t
+        row_length; /* HostBlocksEntry, its own: threads next to each other, of one block or of several that are joined */
 };
 
 /* Threads of a block are counted in steps of this for the size of `context`. */
 enum { HOST_CONTEXT_STEP = 128 };
+/* So many threads may be run at once where blocks are joined (IrFunc.joins_rows) and something is kept for each thread. */
+enum { HOST_JOINED_THREADS = 1024 };
 
 /* Bytes at `context` for a kernel that keeps so many for each thread. */
 static inline size_t host_context_bytes(uint32_t for_each, uint32_t threads)
 {
+    threads = threads < HOST_JOINED_THREADS ? HOST_JOINED_THREADS : threads;
     return (size_t)for_each * ((threads + HOST_CONTEXT_STEP - 1) & ~(uint32_t)(HOST_CONTEXT_STEP - 1));
 }
 

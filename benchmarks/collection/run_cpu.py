@@ -3,9 +3,9 @@
     python benchmarks/collection/run_cpu.py [--only WORDS] [--one-core] [--markdown FILE] [--picture FILE]
 
 Both take turns; the least time of all turns counts. numba's loops are compiled with and without fastmath, and the
-faster of those that give the right results counts. Results are compared with NumPy's. With --one-core both have one worker,
-and what counts is the processor's time, not the clock's: for machines that do other work, too. --only takes words of
-names or of families, separated by commas."""
+faster of those that give the right results counts. Results are compared with NumPy's. With --one-core both have one
+worker, and what counts is the processor's time, not the clock's: for machines that do other work, too. --only takes
+words of names or of families, separated by commas."""
 
 import argparse
 import os

@@ -10,6 +10,7 @@ typedef struct IndependentLoop IndependentLoop; /* likewise */
 
 struct HostEmitter {
     uint32_t context_size; /* bytes that a block keeps for each thread */
+    IntrinsicId wide_index; /* threadIdx along rows of joined blocks, which may be above 1023; else no register */
     uint32_t call_count; /* calls so far at which lanes meet */
     IndependentLoop *independent_loops; /* over threads, to be marked */
     ObservedModule *observed; /* what it counts for the host */

@@ -13,7 +13,7 @@
 #include "codegen/host/regions/row_bounds.h"
 #include "codegen/ir_to_llvm.h"
 
-enum { WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC };
+enum { WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC, LONGEST_ROW = 4096 /* threads of joined blocks */ };
 
 typedef struct Entry {
     const EmittedFunction *body;
@@ -76,6 +76,7 @@ typedef struct Frame {
     LLVMValueRef block_dim[3], grid_dim[3], cluster_dim[3];
     LLVMValueRef shared, dynamic_shared, dynamic_size, parameters, services, runtime, overflows, context, private_copy,
         private_size;
+    LLVMValueRef row_length;
     LLVMValueRef thread; /* the alloca that the body sees */
 } Frame;
 
@@ -140,6 +141,7 @@ static void fill_thread(Emitter *emitter, const Frame *frame, LLVMValueRef *bloc
     set_field(emitter, frame, offsetof(HostThread, context), frame->context);
     set_field(emitter, frame, offsetof(HostThread, private_copy), frame->private_copy);
     set_field(emitter, frame, offsetof(HostThread, private_size), frame->private_size);
+    set_field(emitter, frame, offsetof(HostThread, row_length), frame->row_length);
 }
 
 /* Blocks follow each other along the rows, as their threads do. */
@@ -176,7 +178,7 @@ static void emit_thread_loops(Emitter *emitter, Entry *entry, const Frame *frame
                               void (*run)(Emitter *emitter, Entry *entry, LLVMValueRef thread))
 {
     const uint8_t *axes = host_loop_axes[entry->body->ir->row_axis];
-    LLVMValueRef thread[3], first = const_i32(emitter, 0), end = frame->block_dim[axes[0]];
+    LLVMValueRef thread[3], first = const_i32(emitter, 0), end = frame->row_length;
     HostLoop loops[3]; /* the innermost one first */
     for (int i = 2; i > 0; i--) {
         loops[i] = host_loop_open(emitter, const_i32(emitter, 0), frame->block_dim[axes[i]]);
@@ -238,18 +240,55 @@ static void emit_trip_loop(Emitter *emitter, Entry *entry, const Frame *frame, L
     LLVMPositionBuilderAtEnd(builder, after);
 }
 
-static void emit_block_loops(Emitter *emitter, Entry *entry, const Frame *frame, LLVMValueRef first, LLVMValueRef end)
+/* How many blocks may be joined. Where something is kept for each thread there is room for so many of them only. */
+static LLVMValueRef most_joined(Emitter *emitter, const Entry *entry, const Frame *frame)
 {
-    LLVMValueRef block[3];
+    LLVMBuilderRef builder = emitter->builder;
+    const uint8_t *axes = host_loop_axes[entry->body->ir->row_axis];
+    bool keeps = has_thread_loops(entry->body->ir);
+    LLVMValueRef threads = frame->block_dim[axes[0]];
+    for (int i = 1; i < 3 && keeps; i++)
+        threads = LLVMBuildMul(builder, threads, frame->block_dim[axes[i]], "");
+    LLVMValueRef most =
+        LLVMBuildUDiv(builder, const_i32(emitter, keeps ? HOST_JOINED_THREADS : LONGEST_ROW), threads, "");
+    most = call_llvm(emitter, "llvm.umax", emitter->i32, 2, (LLVMValueRef[]){most, const_i32(emitter, 1)});
+    return LLVMBuildZExt(builder, most, emitter->i64, "");
+}
+
+/* The block and those behind it in its row of the grid, up to `end`, at most so many. Returns how many. */
+static LLVMValueRef join_blocks(Emitter *emitter, const Entry *entry, Frame *frame, const HostLoop *blocks,
+                                LLVMValueRef *block, LLVMValueRef most)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    uint8_t axis = entry->body->ir->row_axis;
+    LLVMValueRef in_row = LLVMBuildSub(builder, frame->grid_dim[axis], block[axis], "");
+    LLVMValueRef left = LLVMBuildSub(builder, blocks->end, blocks->index, "");
+    in_row = LLVMBuildZExt(builder, in_row, emitter->i64, "");
+    left = call_llvm(emitter, "llvm.umin", emitter->i64, 2, (LLVMValueRef[]){left, in_row});
+    left = call_llvm(emitter, "llvm.umin", emitter->i64, 2, (LLVMValueRef[]){left, most});
+    LLVMValueRef count = LLVMBuildTrunc(builder, left, emitter->i32, "");
+    frame->row_length = LLVMBuildNUWMul(builder, count, frame->block_dim[axis], "");
+    LLVMSetNSW(frame->row_length, true);
+    return left;
+}
+
+static void emit_block_loops(Emitter *emitter, Entry *entry, Frame *frame, LLVMValueRef first, LLVMValueRef end)
+{
+    LLVMValueRef block[3], step = const_i64(emitter, 1);
+    bool joins = entry->body->ir->joins_rows;
+    LLVMValueRef most = joins ? most_joined(emitter, entry, frame) : NULL;
     HostLoop blocks = host_loop_open(emitter, first, end);
     split_block_number(emitter, frame, host_loop_axes[entry->body->ir->row_axis], blocks.index, block);
+    frame->row_length = frame->block_dim[entry->body->ir->row_axis];
+    if (joins)
+        step = join_blocks(emitter, entry, frame, &blocks, block, most);
     if (has_thread_loops(entry->body->ir))
         emit_block_call(emitter, entry, frame, block);
     else if (entry->trip.llvm)
         emit_trip_loop(emitter, entry, frame, block);
     else
         emit_thread_loops(emitter, entry, frame, block, call_body);
-    host_loop_close(emitter, &blocks);
+    host_loop_close_by(emitter, &blocks, step);
     end_private_copy(emitter, &entry->private);
     LLVMBuildRetVoid(emitter->builder);
 }

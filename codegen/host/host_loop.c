@@ -20,8 +20,22 @@ HostLoop host_loop_open(Emitter *emitter, LLVMValueRef start, LLVMValueRef end)
 
 LLVMValueRef host_loop_close(Emitter *emitter, HostLoop *loop)
 {
+    return host_loop_close_by(emitter, loop, LLVMConstInt(LLVMTypeOf(loop->index), 1, false));
+}
+
+LLVMValueRef host_row_length(Emitter *emitter)
+{
+    if (!emitter->function->joins_rows)
+        return emitter->lowering->read_register(
+            emitter, intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, emitter->function->row_axis));
+    return LLVMBuildLoad2(emitter->builder, emitter->i32,
+                          host_field(emitter, emitter->thread, offsetof(HostThread, row_length)), "");
+}
+
+LLVMValueRef host_loop_close_by(Emitter *emitter, HostLoop *loop, LLVMValueRef step)
+{
     LLVMBuilderRef builder = emitter->builder;
-    LLVMValueRef next = LLVMBuildAdd(builder, loop->index, LLVMConstInt(LLVMTypeOf(loop->index), 1, false), "");
+    LLVMValueRef next = LLVMBuildAdd(builder, loop->index, step, "");
     LLVMSetNSW(next, true);
     LLVMSetNUW(next, true);
     LLVMBasicBlockRef from = LLVMGetInsertBlock(builder), after = new_block(emitter);

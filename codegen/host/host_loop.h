@@ -13,6 +13,10 @@ typedef struct HostLoop {
 HostLoop host_loop_open(Emitter *emitter, LLVMValueRef start, LLVMValueRef end);
 /* Returns the branch back. */
 LLVMValueRef host_loop_close(Emitter *emitter, HostLoop *loop);
+/* index += step */
+LLVMValueRef host_loop_close_by(Emitter *emitter, HostLoop *loop, LLVMValueRef step);
+/* How many threads lie next to each other: those of the block along its rows, or of blocks that are joined. */
+LLVMValueRef host_row_length(Emitter *emitter);
 /* A field of a HostThread by its offset. */
 LLVMValueRef host_field(Emitter *emitter, LLVMValueRef thread, size_t offset);
 /* Stores threadIdx, the linear number and the lane; block_dim: along x and y. Returns the linear number, i32. */

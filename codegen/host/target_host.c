@@ -116,7 +116,8 @@ static LLVMValueRef read_register(Emitter *emitter, IntrinsicId id)
     if (!register_fields[id])
         return fixed_register(emitter, id);
     LLVMValueRef value = thread_field(emitter, part_type(emitter, row->type), (size_t)register_fields[id] - 1);
-    set_load_range(emitter, value, row->low, row->high + 1);
+    if (id != emitter->host->wide_index)
+        set_load_range(emitter, value, row->low, row->high + 1);
     return value;
 }
 
@@ -351,6 +352,8 @@ static void begin(Emitter *emitter)
 {
     emitter->host = ARENA_NEW(emitter->arena, HostEmitter);
     emitter->host->observed = host_observed_module(emitter);
+    if (emitter->ir->first->joins_rows)
+        emitter->host->wide_index = intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, emitter->ir->first->row_axis);
 }
 
 static void describe_image(const Emitter *emitter, KernelImage *image)

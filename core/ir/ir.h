@@ -232,6 +232,7 @@ struct IrFunc {
     bool is_apart; /* a kernel for launches in which what it only reads is not written as another array */
     bool reports; /* a kernel that tells the host of exceptions: it has the parameters for that */
     uint8_t row_axis; /* of a kernel on the CPU device: the axis of the innermost loop over a block's threads */
+    bool joins_rows; /* of one of these: blocks next to each other along that axis may be run as a wider one */
     const Type *result; /* &type_none: nothing */
     uint32_t parameter_count;
     const Type *const *parameter_types;

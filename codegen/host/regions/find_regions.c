@@ -314,9 +314,9 @@ static void find_entries(Search *search)
 
 /* --- all -------------------------------------------------------------------------------------------------------------------------------------- */
 
-bool find_regions(const IrFunc *kernel, bool may_raise, Arena *arena, Regions *out)
+bool find_regions(bool may_raise, Arena *arena, Regions *out)
 {
-    *out = (Regions){.kernel = kernel};
+    const IrFunc *kernel = out->kernel;
     if (!find_steps(out, arena))
         return false;
     Search search = {.regions = out,

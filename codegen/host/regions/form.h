@@ -16,6 +16,7 @@ struct PendingPhi {
 
 typedef struct Form {
     const Regions *regions;
+    const bool *unrolled; /* by IrBlock.id: headers of loops to write out inside of a region */
     Arena *arena; /* dies with the pass */
     IrFunc *out;
     IrBlock *entry; /* without its end as yet */
@@ -52,6 +53,8 @@ void form_store_slot(IrBlock *to, IrValue *slot, IrValue *value);
 void form_copy_value(Form *form, IrBlock *to, const IrValue *value);
 /* Stores what stands for the value where another region reloads it. */
 void form_keep(Form *form, IrBlock *to, const IrValue *value);
+/* Makes a value again here that takes no more than that, and registers. */
+void form_make_again(Form *form, IrBlock *to, const IrValue *value);
 /* Makes a value of another region stand here: computed again, or reloaded. */
 void form_bring(Form *form, IrBlock *to, const IrValue *value);
 /* A phi that stands for this one, with room for so many ways; they are added as they are made. */

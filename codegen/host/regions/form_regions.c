@@ -6,10 +6,15 @@
 #include "codegen/op/value/parts.h"
 #include "codegen/host/passes/inline_collectives.h"
 #include "codegen/host/regions/form.h"
+#include "codegen/host/regions/loop_places.h"
 #include "codegen/passes.h"
 #include "core/ir/ir_graph.h"
 
-enum { MOST_CONTEXT = 16 << 10 /* bytes for each thread */, WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC };
+enum {
+    MOST_CONTEXT = 16 << 10 /* bytes for each thread */,
+    MOST_CACHED = 512 /* likewise, of a choice */,
+    WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC
+};
 
 /* --- one region ---------------------------------------------------------------------------------------------------------- */
 
@@ -175,11 +180,22 @@ static void replace_kernel(IrModule *module, IrFunc *made, const bool *gone)
     module->last = last;
 }
 
-static void rebuild(IrModule *module, const Regions *regions, const bool *gone, Arena *arena)
+/* By IrBlock.id. */
+static const bool *unrolled_headers(const LoopPlaces *places, Arena *arena)
+{
+    const IrGraph *graph = places->graph;
+    bool *headers = ARENA_ARRAY(arena, bool, graph->function->block_count + 1);
+    for (uint32_t i = 0; i < graph->loop_count && places->is_unrolled; i++)
+        headers[graph->loops[i].header->id] = places->is_unrolled[i];
+    return headers;
+}
+
+static void rebuild(IrModule *module, const Regions *regions, const LoopPlaces *places, const bool *gone, Arena *arena)
 {
     const IrFunc *kernel = regions->kernel;
     uint32_t values = kernel->value_count + 1, count = regions->region_count + 1;
     Form form = {.regions = regions,
+                 .unrolled = unrolled_headers(places, arena),
                  .arena = arena,
                  .out = ir_function(module, kernel->name, kernel->source, true, kernel->result, kernel->parameter_count,
                                     kernel->parameter_types, kernel->parameter_names),
@@ -194,6 +210,7 @@ static void rebuild(IrModule *module, const Regions *regions, const bool *gone, 
                  .copies = ARENA_ARRAY(arena, IrBlock *, regions->piece_count + 1)};
     form.out->reports = kernel->reports;
     form.out->row_axis = kernel->row_axis;
+    form.out->joins_rows = kernel->joins_rows;
     form_function(&form);
     replace_kernel(module, form.out, gone);
 }
@@ -225,19 +242,49 @@ static bool has_known_collectives(const IrFunc *kernel)
     return true;
 }
 
+/* Where threads meet they have to; small loops are written out inside of a region if no barrier is in the way. */
+static void form_where_threads_meet(IrModule *module, const bool *raises, Arena *arena)
+{
+    bool *gone = ARENA_ARRAY(arena, bool, module->function_count);
+    const IrFunc *kernel = inline_collectives(module, arena, gone);
+    LoopPlaces places;
+    if (!kernel || !has_known_collectives(kernel))
+        return;
+    place_loops_of_meeting(kernel, arena, &places);
+    Regions regions = {.kernel = kernel, .is_own = places.is_own};
+    if (!find_regions(raises[0], arena, &regions)) {
+        regions = (Regions){.kernel = kernel};
+        places.is_unrolled = NULL;
+        if (!find_regions(raises[0], arena, &regions))
+            return;
+    }
+    if (bytes_kept(&regions) <= MOST_CONTEXT)
+        rebuild(module, &regions, &places, gone, arena);
+}
+
+/* Where they do not, loops that they run alike may go around them. */
+static void form_around_threads(IrModule *module, const bool *raises, Arena *arena)
+{
+    LoopPlaces places;
+    if (!place_loops(module, arena, &places))
+        return;
+    Regions regions = {.kernel = module->first, .is_own = places.is_own, .is_bounded = true};
+    if (find_regions(raises[0], arena, &regions) && gains_by_places(&places, &regions, arena) &&
+        bytes_kept(&regions) <= MOST_CACHED)
+        rebuild(module, &regions, &places, ARENA_ARRAY(arena, bool, module->function_count), arena);
+}
+
 void form_parallel_regions(IrModule *module)
 {
     unsigned effects = ir_module_effects(module);
-    if (!module->first->is_kernel || !(effects & WAITS) || effects & EFFECT_WATCHED)
+    if (!module->first->is_kernel || effects & EFFECT_WATCHED)
         return;
     Arena *arena = arena_create();
     bool *raises = ARENA_ARRAY(arena, bool, module->function_count);
-    bool *gone = ARENA_ARRAY(arena, bool, module->function_count);
-    Regions regions;
-    const IrFunc *kernel = inline_collectives(module, arena, gone);
     ir_raising_functions(module, raises);
-    if (kernel && has_known_collectives(kernel) && find_regions(kernel, raises[0], arena, &regions) &&
-        bytes_kept(&regions) <= MOST_CONTEXT)
-        rebuild(module, &regions, gone, arena);
+    if (effects & WAITS)
+        form_where_threads_meet(module, raises, arena);
+    else
+        form_around_threads(module, raises, arena);
     arena_destroy(arena);
 }

@@ -1,6 +1,7 @@
 /* The loop over threads that a region becomes: what one thread does in it, from where all threads come to the region
  * together to where they leave it together. What all of them have alike is not made here. */
 #include "codegen/host/regions/form.h"
+#include "codegen/host/regions/thread_bounds.h"
 #include "core/ir/ir_graph.h"
 
 #include <string.h>
@@ -64,6 +65,10 @@ static void copy_terminator(Form *form, IrBlock *to, const IrValue *value)
     switch (value->op) {
     case IR_JUMP: ir_jump(to, thread_target(form, value, 0), &value->pos); return;
     case IR_BRANCH: {
+        if (is_bound(form->regions, &form->regions->pieces[form->regions->last_piece[value->block->id]])) {
+            ir_jump(to, thread_target(form, value, value->hint == IR_BOUND_OUT), &value->pos);
+            return;
+        }
         IrBlock *yes = thread_target(form, value, 0), *no = thread_target(form, value, 1);
         ir_branch(to, form->values[value->operands[0]->id], yes, no, &value->pos);
         return;
@@ -153,10 +158,14 @@ static void fill_phis_inside(Form *form)
 static void form_body(Form *form)
 {
     const Region *region = form->region;
+    const Piece *pieces = form->regions->pieces;
     memset(form->copies, 0, form->regions->piece_count * sizeof *form->copies);
     for (uint32_t i = 0; i < region->piece_count; i++)
         form->copies[region->pieces[i]] =
             region->pieces[i] == region->leader && !region->is_inside[region->leader] ? form->top : ir_block(form->out);
+    for (uint32_t i = 0; i < region->piece_count; i++)
+        if (form->unrolled[pieces[region->pieces[i]].block->id] && region->is_inside[region->pieces[i]])
+            form->copies[region->pieces[i]]->loop = IR_LOOP_UNROLL;
     for (uint32_t i = 0; i < region->incoming_count; i++)
         form_bring(form, form->top, region->incoming[i]);
     bring_phis(form, &form->regions->pieces[region->leader]);
@@ -166,6 +175,25 @@ static void form_body(Form *form)
 }
 
 /* --- all threads -------------------------------------------------------------------------------------------------------- */
+
+/* Threads that the kernel's first tests keep out come back at once. Returns where the others go on. */
+static IrBlock *form_tests(Form *form, IrBlock *to)
+{
+    const IrBlock *first = form->regions->kernel->first;
+    uint32_t left = form->regions->is_bounded ? form->regions->kernel->block_count : 0;
+    for (const IrBlock *block = first; block && left--; block = next_bounded_block(block)) {
+        const IrValue *test = block->last;
+        if (test->op != IR_BRANCH || !test->hint)
+            continue;
+        IrBlock *pass = ir_block(form->out);
+        form_make_again(form, to, test->operands[0]);
+        bool is_in = test->hint == IR_BOUND_IN;
+        ir_branch(to, form->values[test->operands[0]->id], is_in ? pass : form->loop, is_in ? form->loop : pass,
+                  &test->pos);
+        to = pass;
+    }
+    return to;
+}
 
 /* The loop over threads, entered from `from`. Returns the block behind it. */
 IrBlock *form_threads(Form *form, IrBlock *from)
@@ -182,6 +210,7 @@ IrBlock *form_threads(Form *form, IrBlock *from)
     loop->hint = keeps_order(form->regions, form->region, form->arena) ? IR_THREADS_INDEPENDENT : 0;
     if (form->going && form->region->leader == 0)
         loop->hint |= IR_THREADS_BEGIN;
+    form->top = form_tests(form, form->top);
     form_body(form);
     return after;
 }

@@ -91,6 +91,12 @@ static void rematerialize(Form *form, IrBlock *to, const IrValue *value)
     form_copy_value(form, to, value);
 }
 
+void form_make_again(Form *form, IrBlock *to, const IrValue *value)
+{
+    if (home_of(form, value) != HOME_UNIFORM)
+        rematerialize(form, to, value);
+}
+
 void form_bring(Form *form, IrBlock *to, const IrValue *value)
 {
     if (home_of(form, value) == HOME_REMATERIALIZE)

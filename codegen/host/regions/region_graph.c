@@ -56,6 +56,12 @@ static void cut_block(Regions *regions, const IrBlock *block)
     regions->pieces[regions->piece_count++] = (Piece){.block = block, .first = first};
 }
 
+bool is_bound(const Regions *regions, const Piece *piece)
+{
+    return regions->is_bounded && has_terminator(piece) && piece->block->last->op == IR_BRANCH &&
+           piece->block->last->hint != IR_BOUND_NONE;
+}
+
 static void link_piece(Regions *regions, uint32_t place)
 {
     IrBlock *targets[2];
@@ -67,6 +73,10 @@ static void link_piece(Regions *regions, uint32_t place)
         return;
     }
     int count = ir_successors(piece->block, targets);
+    if (is_bound(regions, piece)) {
+        targets[0] = targets[piece->block->last->hint == IR_BOUND_OUT];
+        count = 1;
+    }
     for (int i = 0; i < count; i++)
         piece->successors[piece->successor_count++] = regions->first_piece[targets[i]->id];
 }
@@ -175,7 +185,7 @@ static bool is_uniform_intrinsic(const IrValue *value)
 
 bool diverges(const Regions *regions, const Piece *piece)
 {
-    return has_terminator(piece) && piece->block->last->op == IR_BRANCH &&
+    return has_terminator(piece) && piece->block->last->op == IR_BRANCH && !is_bound(regions, piece) &&
            regions->homes[piece->block->last->operands[0]->id] != HOME_UNIFORM;
 }
 
@@ -199,6 +209,8 @@ static bool is_divergent(const Regions *regions, const IrValue *value)
         return false;
     if (is_block_vote(value))
         return false;
+    if (regions->is_own && regions->is_own[value->id])
+        return true;
     if (regions->pieces[regions->piece_of[value->id]].is_divergent_piece)
         return true;
     if (value->op != IR_PHI && !ir_is_repeatable(value))

@@ -34,8 +34,8 @@
  * Before that a grid-stride loop becomes one that the block's threads have in common, so that it, too, is outside of the
  * loops over threads (common_loop.c).
  *
- * Kernels without barriers need none of that: the entry's loops run the kernel's function for one thread after the other
- * (host_entry.c). There `if i < n:` around a kernel bounds the loop. Such a test is a mark at its branch (thread_bounds.c)
+ * Kernels without barriers need none of that, unless a loop of theirs is to go around the threads (loop_places.c): the
+ * entry's loops run the kernel's function for one thread after the other (host_entry.c). There `if i < n:` around a kernel bounds the loop. Such a test is a mark at its branch (thread_bounds.c)
  * and no operand of a thread_loop: it may depend on threadIdx.y, so that each row has bounds of its own, computed between
  * the loops over y and over x, whereas a thread_loop runs all axes and its operands are what all threads have alike. With
  * the mark gone the kernel means the same, since the test stays in its body. */
@@ -79,6 +79,8 @@ typedef enum ValueHome {
 
 typedef struct Regions {
     const IrFunc *kernel;
+    const bool *is_own; /* by IrValue.id: a condition of each thread's own, though all may have it alike */
+    bool is_bounded; /* threads that the marked tests at the kernel's beginning keep out are in no region */
     Piece *pieces;
     uint32_t piece_count;
     uint32_t *first_piece, *last_piece; /* by IrBlock.id */
@@ -91,8 +93,9 @@ typedef struct Regions {
     bool ends_threads; /* a region does */
 } Regions;
 
-/* False where some barrier cannot be proven to be reached by all threads together. may_raise: calls may end a thread. */
-bool find_regions(const IrFunc *kernel, bool may_raise, Arena *arena, Regions *out);
+/* False where some barrier cannot be proven to be reached by all threads together. may_raise: calls may end a thread. Of
+ * *out the caller has set kernel, is_own and is_bounded. */
+bool find_regions(bool may_raise, Arena *arena, Regions *out);
 
 /* region_graph.c: pieces, who runs them, which values all threads have alike (homes: HOME_UNIFORM). */
 bool find_steps(Regions *regions, Arena *arena);
@@ -102,6 +105,8 @@ bool is_made_at_start(const IrValue *value);
 const IrValue *value_of_divergent_ways(const Regions *regions, const IrValue *phi, bool *is_one);
 /* region_order.c: whether LLVM may take the region's accesses for independent of each other, a thread's own included. */
 bool keeps_order(const Regions *regions, const Region *region, Arena *arena);
+/* Whether the piece ends with a marked test that keeps threads out of all regions. */
+bool is_bound(const Regions *regions, const Piece *piece);
 /* Whether the piece ends with a branch on a value that differs between threads. */
 bool diverges(const Regions *regions, const Piece *piece);
 /* Whether threads of the block wait for each other here, in a way that regions know. */

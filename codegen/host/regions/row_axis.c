@@ -2,6 +2,7 @@
  * threads are numbered, unless the accesses say that neighbours along x lie far apart and those along another axis next to
  * each other: `i, j = cuda.grid(2)` with `a[i, j]`, where j counts along y. Threads of one region may run in any order; what
  * makes the order visible, or takes warps together, keeps x. The choice is one of speed: steps are guesses. */
+#include "codegen/host/regions/thread_bounds.h"
 #include "codegen/passes.h"
 #include "core/ir/ir_graph.h"
 
@@ -22,6 +23,7 @@ typedef struct Steps {
 typedef struct Costs {
     uint64_t costs[AXES];
     bool has_rows[AXES]; /* an access moves by small steps along it */
+    bool is_far[AXES]; /* an access moves by large ones */
     Arena *arena;
     uint32_t calls; /* looked into so far */
 } Costs;
@@ -81,7 +83,7 @@ static bool uses_old_value(const IrValue *value)
     return false;
 }
 
-static bool order_is_seen(const IrModule *module)
+bool order_of_threads_shows(const IrModule *module)
 {
     for (const IrFunc *function = module->first; function; function = function->next)
         for (const IrBlock *block = function->first; block; block = block->next)
@@ -234,6 +236,7 @@ static void add_access(Costs *costs, const Instance *in, const IrValue *value, u
     for (uint32_t axis = 0; axis < AXES; axis++) {
         costs->costs[axis] += weight * step_costs[steps.by_axis[axis]];
         costs->has_rows[axis] |= steps.by_axis[axis] == NEXT || steps.by_axis[axis] == NEAR;
+        costs->is_far[axis] |= steps.by_axis[axis] == FAR;
     }
 }
 
@@ -282,10 +285,89 @@ static void add_function(Costs *costs, const IrFunc *function, Instance *in, uin
     }
 }
 
+/* --- blocks next to each other ---------------------------------------------------------------------------------------------- */
+
+/* blockIdx * blockDim + threadIdx, all of the axis. */
+static bool is_widened(const IrValue *value)
+{
+    return value->op == IR_CONVERT && type_is_integer(value->type) &&
+           value->type->size >= value->operands[0]->type->size;
+}
+
+static bool is_register(const IrValue *value, IntrinsicId axes, uint32_t axis)
+{
+    while (is_widened(value))
+        value = value->operands[0];
+    return value->op == IR_INTRINSIC && value->intrinsic == intrinsic_on_axis(axes, axis);
+}
+
+static bool is_first_of_block(const IrValue *value, uint32_t axis)
+{
+    if (value->op != IR_MUL)
+        return false;
+    for (uint32_t i = 0; i < 2; i++)
+        if (is_register(value->operands[i], INTRINSIC_CUDA_BLOCK_IDX, axis) &&
+            is_register(value->operands[1 - i], INTRINSIC_CUDA_BLOCK_DIM, axis))
+            return true;
+    return false;
+}
+
+static bool is_place_in_grid(const IrValue *value, uint32_t axis)
+{
+    if (value->op != IR_ADD || value->type->size != 8)
+        return false;
+    for (uint32_t i = 0; i < 2; i++)
+        if (is_first_of_block(value->operands[i], axis) &&
+            is_register(value->operands[1 - i], INTRINSIC_CUDA_THREAD_IDX, axis))
+            return true;
+    return false;
+}
+
+/* Whether the value tells more of a thread than its place in the grid, by what it is made of. */
+static bool tells_block(const IrValue *value, uint32_t axis)
+{
+    bool passes_on = is_widened(value) && value->operands[0]->op != IR_MUL;
+    if (passes_on || is_first_of_block(value, axis) || is_place_in_grid(value, axis))
+        return false;
+    for (uint32_t i = 0; i < value->operand_count; i++) {
+        const IrValue *operand = value->operands[i];
+        if (is_register(operand, INTRINSIC_CUDA_THREAD_IDX, axis) ||
+            is_register(operand, INTRINSIC_CUDA_BLOCK_IDX, axis) || is_first_of_block(operand, axis))
+            return true;
+    }
+    return false;
+}
+
+/* Of registers these aside, a thread may know its dimensions. Memory of a block is one block's. */
+static bool belongs_to_block(const IrValue *value)
+{
+    if (value->op == IR_SHARED)
+        return true;
+    if (value->op != IR_INTRINSIC)
+        return false;
+    const IntrinsicInfo *row = &intrinsic_info[value->intrinsic];
+    for (uint32_t axis = 0; axis < AXES; axis++)
+        if (value->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis) ||
+            value->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_IDX, axis))
+            return false;
+    return row->kind != INTRINSIC_KIND_MATH && row->family != FAMILY_BLOCK_REGISTER;
+}
+
+/* Whether threads of the kernel know along the axis where they are in the grid, not in which block. */
+static bool knows_no_blocks(const IrModule *module, uint32_t axis)
+{
+    for (const IrFunc *function = module->first; function; function = function->next)
+        for (const IrBlock *block = function->first; block; block = block->next)
+            for (const IrValue *value = block->first; value; value = value->next)
+                if (belongs_to_block(value) || tells_block(value, axis))
+                    return false;
+    return true;
+}
+
 void choose_row_axis(IrModule *module)
 {
     IrFunc *kernel = module->first;
-    if (!kernel->is_kernel || order_is_seen(module))
+    if (!kernel->is_kernel || order_of_threads_shows(module))
         return;
     Costs costs = {.arena = arena_create()};
     Instance in = {0};
@@ -296,5 +378,6 @@ void choose_row_axis(IrModule *module)
             best = axis;
     if (costs.costs[best] * GAIN < costs.costs[X])
         kernel->row_axis = best;
+    kernel->joins_rows = !costs.is_far[kernel->row_axis] && knows_no_blocks(module, kernel->row_axis);
     arena_destroy(costs.arena);
 }

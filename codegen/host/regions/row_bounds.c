@@ -3,6 +3,7 @@
 
 #include "codegen/debug_lines.h"
 #include "codegen/emit_tools.h"
+#include "codegen/host/host_loop.h"
 #include "codegen/host/regions/thread_bounds.h"
 #include "codegen/ir_to_llvm.h"
 #include "codegen/op/value/parts.h"
@@ -129,9 +130,8 @@ bool check_thread_bounds(Emitter *emitter, const IrFunc *kernel)
 
 static RowBounds whole_row(Emitter *emitter)
 {
-    LLVMValueRef row = emitter->lowering->read_register(
-        emitter, intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, emitter->function->row_axis));
-    return (RowBounds){const_i64(emitter, 0), LLVMBuildZExt(emitter->builder, row, emitter->i64, "")};
+    LLVMValueRef length = LLVMBuildZExt(emitter->builder, host_row_length(emitter), emitter->i64, "");
+    return (RowBounds){const_i64(emitter, 0), length};
 }
 
 static RowBounds bounds_from(Emitter *emitter, const IrBlock *first, const IrBlock *region)

@@ -15,6 +15,8 @@ bool is_never_below(const IrValue *value, int64_t least);
 bool is_moderate_bound(const IrValue *end);
 /* Whether the block only returns, perhaps after jumps. */
 bool only_returns(const IrBlock *block);
+/* row_axis.c: whether a program can tell in which order the threads of a block run, though they do not meet. */
+bool order_of_threads_shows(const IrModule *module);
 /* The parts of a condition that is `wanted`: whether both operands have to be. */
 bool is_conjunction(const IrValue *condition, bool wanted);
 

@@ -26,7 +26,7 @@ struct IndependentLoop {
 };
 
 struct BlockFrame {
-    LLVMValueRef block_dim[3], thread_count; /* NULL: not read so far */
+    LLVMValueRef block_dim[3], row, thread_count; /* row: along it, of joined blocks; NULL: not read so far */
     LLVMValueRef context, stride; /* of a slot's first byte to that of the next slot, for each byte of a thread */
     LLVMValueRef thread_number; /* i64, in a loop over threads; NULL before the first */
 };
@@ -54,8 +54,10 @@ static void read_block(Emitter *emitter, BlockFrame *frame)
     for (uint32_t axis = 0; axis < 3; axis++)
         frame->block_dim[axis] =
             emitter->lowering->read_register(emitter, intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, axis));
-    LLVMValueRef plane = LLVMBuildNUWMul(builder, frame->block_dim[0], frame->block_dim[1], "");
-    frame->thread_count = LLVMBuildNUWMul(builder, plane, frame->block_dim[2], "");
+    const uint8_t *axes = host_loop_axes[emitter->function->row_axis];
+    frame->row = host_row_length(emitter);
+    LLVMValueRef plane = LLVMBuildNUWMul(builder, frame->row, frame->block_dim[axes[1]], "");
+    frame->thread_count = LLVMBuildNUWMul(builder, plane, frame->block_dim[axes[2]], "");
     LLVMValueRef up = LLVMBuildNUWAdd(builder, frame->thread_count, const_i32(emitter, HOST_CONTEXT_STEP - 1), "");
     LLVMValueRef stride = LLVMBuildAnd(builder, up, const_i32(emitter, ~(HOST_CONTEXT_STEP - 1)), "");
     frame->stride = LLVMBuildZExt(builder, stride, emitter->i64, "");
@@ -290,7 +292,7 @@ static void emit_thread_index(Emitter *emitter, BlockFrame *frame, LLVMValueRef 
     LLVMBuilderRef builder = emitter->builder;
     const uint8_t *axes = host_loop_axes[emitter->function->row_axis];
     LLVMValueRef row = LLVMBuildNUWMul(builder, index[axes[2]], frame->block_dim[axes[1]], "");
-    row = LLVMBuildNUWMul(builder, LLVMBuildNUWAdd(builder, row, index[axes[1]], ""), frame->block_dim[axes[0]], "");
+    row = LLVMBuildNUWMul(builder, LLVMBuildNUWAdd(builder, row, index[axes[1]], ""), frame->row, "");
     host_set_thread_index(emitter, emitter->thread, index, frame->block_dim);
     frame->thread_number = LLVMBuildNUWAdd(builder, LLVMBuildZExt(builder, row, emitter->i64, ""),
                                            LLVMBuildZExt(builder, index[axes[0]], emitter->i64, ""), "");
@@ -325,7 +327,7 @@ void emit_op_THREAD_LOOP(Emitter *emitter, const IrValue *value, LLVMValueRef *o
     HostLoop loops[3]; /* the innermost one first */
     if (!frame)
         return;
-    LLVMValueRef end = frame->block_dim[axes[0]];
+    LLVMValueRef end = frame->row;
     for (int i = 2; i > 0; i--) {
         loops[i] = host_loop_open(emitter, const_i32(emitter, 0), frame->block_dim[axes[i]]);
         index[axes[i]] = loops[i].index;

@@ -3,18 +3,15 @@
  * are; LLVM's own threshold looks at the loop's size alone, which keeps accumulators of matrix products in memory, and is
  * lower than CUDA C's. Where a loop counts from or to what another one counts, as in `for j in range(i + 1)`, the number of
  * its trips is known once that one is written out. */
-#include "codegen/passes.h"
+#include "codegen/unroll.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "core/ir/ir_graph.h"
+#include "codegen/passes.h"
 
 enum {
-    MOST_TRIPS = 128, /* of one loop */
     MOST_BYTES = 1024, /* of an array: a thread has 255 registers of 4 bytes */
-    MOST_VALUES = 8192, /* of a function's loops when they are written out */
-    MOST_OF_SMALL = 768, /* of a loop that is written out for its size alone */
     DEEPEST = 8,
     MOST_LOOPS = 512, /* of a function */
 };
@@ -26,6 +23,7 @@ typedef struct Interval {
 /* All by place in graph->loops. */
 typedef struct Unroll {
     const IrGraph *graph;
+    const UnrollLimits *limits;
     Arena *arena;
     const IrValue **counters; /* the phi that counts the loop's trips; NULL: their number is not known or too large */
     int64_t *trips; /* at most */
@@ -105,7 +103,7 @@ static int64_t trips_of(const Unroll *unroll, const IrInduction *counts, bool *n
     *counted = rises ? (Interval){start.low, end.high > start.low ? end.high - 1 : start.low}
                      : (Interval){end.low < start.high ? end.low + 1 : start.high, start.high};
     int64_t trips = distance > 0 ? (distance + size - 1) / size : 0;
-    return trips <= MOST_TRIPS ? trips : 0;
+    return trips <= unroll->limits->trips ? trips : 0;
 }
 
 /* Outer loops come before those inside of them. */
@@ -249,7 +247,7 @@ static const int64_t *count_copies(const Unroll *unroll)
     for (uint32_t i = 0; i < unroll->graph->loop_count; i++) {
         const IrLoop *loop = &unroll->graph->loops[i];
         for (uint32_t k = 1; unroll->is_chosen[i] && k < loop->block_count; k++)
-            if (copies[loop->blocks[k]->id] <= MOST_VALUES)
+            if (copies[loop->blocks[k]->id] <= unroll->limits->values)
                 copies[loop->blocks[k]->id] *= unroll->trips[i];
         assert(copies[unroll->graph->order[0]->id] == 1); /* the entry is in no loop */
     }
@@ -265,7 +263,7 @@ static bool is_affordable(const Unroll *unroll)
         for (const IrValue *value = block->first; value && copies[block->id] > 1; value = value->next)
             total += copies[block->id];
     }
-    return total <= MOST_VALUES;
+    return total <= unroll->limits->values;
 }
 
 /* --- small loops ---------------------------------------------------------------------------------------------------- */
@@ -292,18 +290,18 @@ static void choose_small(Unroll *unroll)
                 weight += weight_of(value);
         }
         bool needs_none = !memchr(unroll->needs[i], true, graph->loop_count);
-        if (unroll->counters[i] && is_innermost && needs_none && weight * unroll->trips[i] <= MOST_OF_SMALL)
+        if (unroll->counters[i] && is_innermost && needs_none && weight * unroll->trips[i] <= unroll->limits->small)
             unroll->is_chosen[i] = true;
     }
 }
 
-static void mark_in_function(const IrFunc *function, Arena *arena)
+const bool *choose_unrolled_loops(const IrGraph *graph, const UnrollLimits *limits, Arena *arena)
 {
-    const IrGraph *graph = ir_graph(function, arena);
     uint32_t count = graph->loop_count;
-    if (count > MOST_LOOPS)
-        return;
+    if (count == 0 || count > MOST_LOOPS)
+        return NULL;
     Unroll unroll = {.graph = graph,
+                     .limits = limits,
                      .arena = arena,
                      .counters = ARENA_ARRAY(arena, const IrValue *, count),
                      .trips = ARENA_ARRAY(arena, int64_t, count),
@@ -311,7 +309,7 @@ static void mark_in_function(const IrFunc *function, Arena *arena)
                      .needs = ARENA_ARRAY(arena, bool *, count),
                      .is_chosen = ARENA_ARRAY(arena, bool, count)};
     find_counters(&unroll);
-    for (uint32_t i = 0; i < graph->count && count; i++)
+    for (uint32_t i = 0; i < graph->count; i++)
         for (const IrValue *value = graph->order[i]->first; value; value = value->next)
             if (value->op == IR_LOCAL && is_small(value))
                 choose_for_array(&unroll, value);
@@ -320,10 +318,16 @@ static void mark_in_function(const IrFunc *function, Arena *arena)
     if (!is_affordable(&unroll))
         memset(unroll.is_chosen, 0, count * sizeof *unroll.is_chosen);
     choose_small(&unroll);
-    if (!is_affordable(&unroll))
-        return;
-    for (uint32_t i = 0; i < count; i++)
-        if (unroll.is_chosen[i])
+    return is_affordable(&unroll) ? unroll.is_chosen : NULL;
+}
+
+static void mark_in_function(const IrFunc *function, Arena *arena)
+{
+    static const UnrollLimits limits = {.trips = 128, .values = 8192, .small = 768};
+    const IrGraph *graph = ir_graph(function, arena);
+    const bool *is_chosen = choose_unrolled_loops(graph, &limits, arena);
+    for (uint32_t i = 0; is_chosen && i < graph->loop_count; i++)
+        if (is_chosen[i])
             graph->loops[i].header->loop = IR_LOOP_UNROLL;
 }
 

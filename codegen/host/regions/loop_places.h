@@ -1,0 +1,23 @@
+/* Which loops of a kernel are around the loops over a block's threads, and which are inside of them. */
+#ifndef CUJIT_CODEGEN_LOOP_PLACES_H
+#define CUJIT_CODEGEN_LOOP_PLACES_H
+
+#include "core/ir/ir_graph.h"
+#include "codegen/host/regions/regions.h"
+
+typedef struct LoopPlaces {
+    const IrGraph *graph;
+    bool *is_own; /* by IrValue.id: a condition on which threads branch each by itself, though they may have it alike */
+    bool *is_around; /* by place in graph->loops */
+    const bool *is_unrolled; /* likewise; NULL: none */
+} LoopPlaces;
+
+/* Of a kernel whose threads meet: all loops that they run alike are around, but small ones in which they do not meet. */
+void place_loops_of_meeting(const IrFunc *kernel, Arena *arena, LoopPlaces *out);
+/* Of one whose threads do not meet; false: none are around. */
+bool place_loops(const IrModule *module, Arena *arena, LoopPlaces *out);
+/* Whether the regions that were found with these places are worth it: some loop is around, and the threads that run it
+ * together are next to each other in memory. */
+bool gains_by_places(const LoopPlaces *places, const Regions *regions, Arena *arena);
+
+#endif
