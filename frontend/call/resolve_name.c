@@ -7,6 +7,7 @@
 #include "frontend/array/lower_array.h"
 #include "frontend/array/lower_pointer.h"
 #include "frontend/array/lower_slice.h"
+#include "frontend/call/builtin/lower_builtin.h"
 #include "frontend/call/builtin/lower_math.h"
 #include "frontend/call/builtin/lower_method.h"
 #include "frontend/call/lower_overload.h"
@@ -151,7 +152,7 @@ static bool is_method(const Type *type, const char *name)
         return strcmp(name, "view") == 0;
     if (type_is_time(type))
         return strcmp(name, "view") == 0 || strcmp(name, "astype") == 0;
-    if (strcmp(name, "conjugate") == 0)
+    if (strcmp(name, "conjugate") == 0 || strcmp(name, "astype") == 0)
         return type_is_scalar(type);
     if (strcmp(name, "is_integer") == 0)
         return type_is_integer(type) || type->kind == TYPE_FLOAT;
@@ -282,6 +283,17 @@ static bool view_of_pointer(Lower *l, Operand pointer, const Call *call, Operand
     return *out = lower_pointer_view(l, pointer, element), true;
 }
 
+/* x.astype(np.float32), which functions of whole arrays say in NumPy's words: np.float32(x). */
+static bool as_type(Lower *l, Operand number, const Call *call, Operand *out)
+{
+    const Type *type = call->count == 1 && call->keyword_count == 0 ? operand_dtype(l, call->arguments[0]) : NULL;
+    if (!type || !type_is_scalar(type))
+        return diag_failed(l->diag) ? false : call_refuse(l, call, "; it takes a dtype of numbers");
+    Call conversion = *call;
+    conversion.arguments = &number;
+    return lower_type_call(l, type, &conversion, out);
+}
+
 bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call *call, Operand *out)
 {
     bool is_own;
@@ -304,6 +316,8 @@ bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call 
         return call_arity(l, call, 1, 1) && find_item(l, receiver, call->arguments[0], name[0] == 'c', out);
     if (type_is_time(receiver.type))
         return lower_time_method(l, receiver, call, out);
+    if (type_is_scalar(receiver.type) && strcmp(name, "astype") == 0)
+        return as_type(l, receiver, call, out);
     if (type_is_scalar(receiver.type) && call->count == 0 && call->keyword_count == 0) {
         if (strcmp(name, "conjugate") == 0)
             return conjugate(l, receiver, out);

@@ -32,7 +32,8 @@ class ElementwiseKernel:
 
     kernel(*args, out=None, size=None, stream=0): arguments broadcast as NumPy's; a tuple or a dataclass of arrays is an
     array of tuples or instances. The result is on the device where an argument or `out` is, else on the host; a
-    function that returns a tuple has an array for each of its items, one that returns nothing has none.
+    function that returns a tuple has an array for each of its items, one that returns nothing has none. Outputs may
+    also be passed behind the arguments.
     """
 
     __name__: str
@@ -59,6 +60,7 @@ class ElementwiseKernel:
         LaunchArgumentError for a wrong number of arguments, ValueError for shapes that do not go together, TypeError
         for results that `out` cannot hold.
         """
+        args, out = self._leaves.with_outputs(args, out)
         self._leaves.check_count(args)
         outs = out if isinstance(out, tuple) else () if out is None else (out,)
         device = _core.device_for(self.__name__, (*args, *outs), stream)

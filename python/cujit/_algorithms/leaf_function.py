@@ -37,6 +37,13 @@ class LeafFunction:
         self._least = len(names) - len(self.function.py_func.__defaults__ or ())
         self._of: dict[Any, tuple[Dispatcher[..., Any], Element | None]] = {}
 
+    def with_outputs(self, args: tuple[Any, ...], out: Any) -> tuple[tuple[Any, ...], Any]:
+        """(arguments, out): what is passed behind all parameters are the outputs, as in NumPy and CuPy."""
+        if out is not None or self._has_rest or len(args) <= len(self._names):
+            return args, out
+        outputs = args[len(self._names):]
+        return args[:len(self._names)], outputs if len(outputs) > 1 else outputs[0]
+
     def check_count(self, args: Sequence[Any]) -> None:
         """LaunchArgumentError for a wrong number of arguments."""
         if len(args) > len(self._names) and not self._has_rest or len(args) < self._least:

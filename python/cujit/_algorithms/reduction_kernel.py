@@ -76,7 +76,8 @@ class ReductionKernel:
     """A reduction over axes. Made by cuda.reduction.
 
     kernel(*args, axis=None, keepdims=False, out=None, stream=0): arguments broadcast as NumPy's. The result is on the
-    device where an argument or `out` is, and is not waited for: over all axes it is an array without axes.
+    device where an argument or `out` is, and is not waited for: over all axes it is an array without axes. Outputs may
+    also be passed behind the arguments.
     """
 
     __name__: str
@@ -101,6 +102,7 @@ class ReductionKernel:
         LaunchArgumentError for a wrong number of arguments; ValueError for shapes that do not go together, axes that
         are not there and no elements without an identity; TypeError for results that `out` cannot hold.
         """
+        args, out = self._map.with_outputs(args, out)
         self._map.check_count(args)
         outs = out if isinstance(out, tuple) else () if out is None else (out,)
         device = _core.device_for(self.__name__, (*args, *outs), stream)

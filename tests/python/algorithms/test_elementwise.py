@@ -228,3 +228,34 @@ def test_fused_results_have_numpys_dtypes():
         return x
     with pytest.raises(TypeError, match="'changes' writes to an argument"):
         cuda.fuse(changes)(x)
+
+
+def test_outputs_behind_the_arguments(rng):
+    """As NumPy's ufuncs and CuPy's kernels take them."""
+    x = rng.random((3, 4), np.float32)
+    d, out, other = cuda.to_device(x), cuda.device_array((3, 4), np.float32), cuda.device_array((3, 4), np.float32)
+    squared_diff = cuda.elementwise(lambda x, y: (x - y) * (x - y))
+    assert squared_diff(d, 1, out) is out
+    np.testing.assert_allclose(out.copy_to_host(), (x - 1) ** 2, rtol=1e-6)
+    both = cuda.elementwise(lambda x: (x + 1, x - 1))(d, out, other)
+    assert both[0] is out and both[1] is other
+    sums = cuda.device_array(3, np.float32)
+    assert cuda.reduction("x * x", "a + b", identity=0.0)(d, sums, axis=1) is sums
+    np.testing.assert_allclose(sums.copy_to_host(), (x * x).sum(1), rtol=1e-6)
+    with pytest.raises(TypeError, match="out is an array, not tuple"):
+        squared_diff(d, 1, out, other)
+
+
+def test_numbers_as_another_type(rng):
+    """x.astype() of arrays is one of numbers in a fused function, and so in any kernel."""
+    x = rng.random(5, np.float32) * 9
+
+    @cuda.fuse
+    def whole(x):
+        return x.astype("i4") + x.astype(np.float64) * 0
+
+    for given in (x, cuda.to_device(x)):
+        got = np.asarray(whole(given))
+        assert got.dtype == np.float64 and (got == np.trunc(x)).all()
+    with pytest.raises(TypingError, match="it takes a dtype of numbers"):
+        cuda.map(lambda x: x.astype(3), x)
