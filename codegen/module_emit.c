@@ -72,6 +72,7 @@ bool emitter_open(Emitter *emitter)
 {
     assert(!emitter->context && emitter->ir->first);
     emitter->lowering = emitter->target->kind == TARGET_NVPTX ? &target_nvptx : &target_host;
+    emitter->effects = ir_module_effects(emitter->ir);
     emitter->machine = emitter->lowering->create_machine(emitter);
     if (!emitter->machine)
         return false;
@@ -89,7 +90,6 @@ bool emitter_open(Emitter *emitter)
     LLVMSetModuleDataLayout(emitter->llvm_module, emitter->data_layout);
     make_types(emitter);
     choose_float_flags(emitter);
-    emitter->effects = ir_module_effects(emitter->ir);
     return true;
 }
 

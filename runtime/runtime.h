@@ -11,6 +11,7 @@
 #include "core/diagnostic/exception_record.h"
 #include "core/foreign.h"
 #include "core/kernel/kernel_image.h"
+#include "core/tensor_map.h"
 
 typedef enum RtKind { RT_CPU, RT_GPU } RtKind;
 typedef struct RtDevice RtDevice;
@@ -110,6 +111,8 @@ bool rt_export_memory(RtDevice *device, RtPointer pointer, RtExport *handle, Dia
 /* In another process, on the device that the memory is on, until rt_close_import. */
 bool rt_import_memory(RtDevice *device, const RtExport *handle, RtPointer *pointer, Diag *diag);
 bool rt_close_import(RtDevice *device, RtPointer pointer, Diag *diag);
+/* Writes what tma.load and tma.store of the device take (core/tensor_map.h). */
+bool rt_tensor_map(RtDevice *device, const TensorMap *map, TensorMapWords *words, Diag *diag);
 /* Copies are ordered on the stream; host memory that is not pinned is copied before the call returns. */
 bool rt_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_t size, RtStream *stream, Diag *diag);
 bool rt_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, RtStream *stream, Diag *diag);

@@ -15,6 +15,7 @@
 #include "codegen/host/private_copy.h"
 #include "codegen/host/target_host.h"
 #include "codegen/host/tensor_host.h"
+#include "codegen/host/tile_host.h"
 #include "codegen/host/vector_call.h"
 #include "codegen/libdevice.h"
 #include "codegen/op/value/parts.h"
@@ -317,7 +318,7 @@ static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRe
     case INTRINSIC_CUDA_LANEMASK_GE:
     case INTRINSIC_CUDA_LANEMASK_GT: out[0] = lane_mask(emitter, value->intrinsic); return true;
     default:
-        if (emit_tensor_host(emitter, value, out))
+        if (emit_tensor_host(emitter, value, out) || emit_tile_host(emitter, value, out))
             return true;
         if (!(intrinsic_info[value->intrinsic].effects & EFFECT_WARP_SYNC))
             return false;

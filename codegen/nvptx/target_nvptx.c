@@ -12,6 +12,7 @@
 #include "codegen/nvptx/memory/parameter_space.h"
 #include "codegen/nvptx/ptxas_fault.h"
 #include "codegen/nvptx/tensor_nvptx.h"
+#include "codegen/nvptx/tile_nvptx.h"
 #include "codegen/op/value/parts.h"
 
 static const char TRIPLE[] = "nvptx64-nvidia-cuda";
@@ -25,13 +26,15 @@ static void initialize_backend(void)
 }
 
 /* Sections of debug information have labels and differences of them, which older PTX has not. */
-enum { PTX_OF_DEBUG_SECTIONS = 75 };
+enum { PTX_OF_DEBUG_SECTIONS = 75, PTX_OF_TILES = 80, SPECIFIC_SM = 90 };
 
 static int ptx_version(const Emitter *emitter)
 {
     int needed = emitter->target->gpu->ptx, of_parameters = nvptx_parameter_ptx(nvptx_parameter_bytes(emitter));
     if (emitter->options->debug && needed < PTX_OF_DEBUG_SECTIONS)
         needed = PTX_OF_DEBUG_SECTIONS;
+    if (emitter->effects & EFFECT_TILES && needed < PTX_OF_TILES)
+        needed = PTX_OF_TILES;
     return needed < of_parameters ? of_parameters : needed;
 }
 
@@ -52,7 +55,10 @@ static LLVMTargetMachineRef create_machine(const Emitter *emitter)
     }
     char features[16];
     snprintf(features, sizeof features, "+ptx%d", ptx_version(emitter));
-    return LLVMCreateTargetMachine(backend, TRIPLE, target->gpu->name, features,
+    const char *processor = target->gpu->name;
+    if (emitter->effects & EFFECT_SPECIFIC && target->gpu->sm == SPECIFIC_SM)
+        processor = arena_format(emitter->arena, "%sa", processor);
+    return LLVMCreateTargetMachine(backend, TRIPLE, processor, features,
                                    (LLVMCodeGenOptLevel)(options->opt > 3 ? 3 : options->opt), LLVMRelocDefault,
                                    LLVMCodeModelDefault);
 }
@@ -312,7 +318,9 @@ static bool device_intrinsic(Emitter *emitter, const IrValue *value, LLVMValueRe
     case INTRINSIC_CUDA_TRIGGER_LAUNCH_COMPLETION:
         emit_grid_dependency(emitter, "griddepcontrol.launch_dependents;");
         return true;
-    default: return emit_tensor_nvptx(emitter, value, out) || emit_alike(emitter, value, out);
+    default:
+        return emit_tensor_nvptx(emitter, value, out) || emit_tile_nvptx(emitter, value, out) ||
+               emit_alike(emitter, value, out);
     }
 }
 

@@ -227,15 +227,29 @@ static bool emit_register(Emitter *emitter, const IrValue *value, LLVMValueRef *
 }
 
 /* LLVM ends the process over an instruction that the architecture does not have. */
-static bool is_too_new(Emitter *emitter, IntrinsicId id)
+static bool is_elsewhere(Emitter *emitter, IntrinsicId id)
 {
-    return emitter->target->kind == TARGET_NVPTX && intrinsic_info[id].sm > emitter->target->gpu->sm;
+    const IntrinsicInfo *info = &intrinsic_info[id];
+    if (emitter->target->kind != TARGET_NVPTX)
+        return false;
+    return info->sm > emitter->target->gpu->sm ||
+           (info->effects & EFFECT_SPECIFIC && info->sm != emitter->target->gpu->sm);
+}
+
+static const char *why_not(Emitter *emitter, const IrValue *value)
+{
+    const IntrinsicInfo *info = &intrinsic_info[value->intrinsic];
+    if (is_elsewhere(emitter, value->intrinsic))
+        return arena_format(emitter->arena, ": sm_%d %s", info->sm,
+                            info->effects & EFFECT_SPECIFIC ? "alone has it" : "is the first that has it");
+    return value->type->kind == TYPE_NONE ? ""
+                                          : arena_format(emitter->arena, " (for %s)", describe(emitter, value->type));
 }
 
 void emit_op_INTRINSIC(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     bool done = false;
-    switch (is_too_new(emitter, value->intrinsic) ? INTRINSIC_KIND_NONE : intrinsic_info[value->intrinsic].kind) {
+    switch (is_elsewhere(emitter, value->intrinsic) ? INTRINSIC_KIND_NONE : intrinsic_info[value->intrinsic].kind) {
     case INTRINSIC_KIND_REGISTER: done = emit_register(emitter, value, out); break;
     case INTRINSIC_KIND_MATH: done = emit_math_intrinsic(emitter, value, out); break;
     case INTRINSIC_KIND_LIBDEVICE: done = emit_libdevice(emitter, value, out); break;
@@ -247,8 +261,5 @@ void emit_op_INTRINSIC(Emitter *emitter, const IrValue *value, LLVMValueRef *out
     }
     if (!done)
         diag_fail(emitter->diag, &value->pos, DIAG_INTRINSIC_TARGET, first_spelling(emitter, value->intrinsic),
-                  target_name(emitter),
-                  value->type->kind == TYPE_NONE
-                      ? ""
-                      : arena_format(emitter->arena, " (for %s)", describe(emitter, value->type)));
+                  target_name(emitter), why_not(emitter, value));
 }

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { CLUSTER_SM = 90 }; /* the oldest architecture that has clusters */
+enum { CLUSTER_SM = 90, TILE_SM = 90 }; /* the oldest architectures that have clusters, and copies of tiles */
 
 enum {
 #define FAMILY(NAME, EFFECTS, WHO) EFFECTS_OF_##NAME = EFFECTS,
@@ -63,6 +63,16 @@ const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT] = {
     [INTRINSIC_##ID] = {COMMON(DEVICE, COPY, #ID, PATH, DOC), .arity = 2, .nvptx = NVPTX, .bytes = BYTES},
 #define COPY_GROUP(ID, PATH, ARITY, NVPTX, DOC) \
     [INTRINSIC_##ID] = {COMMON(DEVICE, COPY_GROUP, #ID, PATH, DOC), .arity = ARITY, .nvptx = NVPTX},
+#define PTX(ID, PATH, FAMILY, PARAMETERS, SHAPE, TEXT, DOC)     \
+    [INTRINSIC_##ID] = {COMMON(DEVICE, FAMILY, #ID, PATH, DOC), \
+                        .arity = (int)sizeof(SHAPE) - 2,        \
+                        .parameters = PARAMETERS,               \
+                        .shape = SHAPE,                         \
+                        .sm = TILE_SM,                          \
+                        .assembly = TEXT},
+#define BULK(ID, PATH, FAMILY, DOC) \
+    [INTRINSIC_##ID] = {COMMON(DEVICE, FAMILY, #ID, PATH, DOC), .arity = -1, .sm = TILE_SM},
+#define WGMMA(ID, PATH, DOC) [INTRINSIC_##ID] = {COMMON(DEVICE, WGMMA, #ID, PATH, DOC), .arity = -1, .sm = TILE_SM},
 #define LIBDEVICE(NAME, SIGNATURE, DOC)                                                                         \
     [INTRINSIC_LIBDEVICE_##NAME] = {COMMON(LIBDEVICE, VALUE, "LIBDEVICE_" #NAME, "cuda.libdevice." #NAME, DOC), \
                                     .arity = -1, .signature = SIGNATURE},

@@ -20,6 +20,9 @@ typedef enum IntrinsicId {
 #define LDMATRIX(id, path, matrices, is_transposed, nvptx, doc) INTRINSIC_##id,
 #define COPY(id, path, bytes, nvptx, doc) INTRINSIC_##id,
 #define COPY_GROUP(id, path, arity, nvptx, doc) INTRINSIC_##id,
+#define PTX(id, path, family, parameters, shape, ptx, doc) INTRINSIC_##id,
+#define BULK(id, path, family, doc) INTRINSIC_##id,
+#define WGMMA(id, path, doc) INTRINSIC_##id,
 #define LIBDEVICE(name, signature, doc) INTRINSIC_LIBDEVICE_##name,
 #include "core/intrinsic/intrinsic.def"
     INTRINSIC_COUNT
@@ -47,6 +50,8 @@ typedef enum IntrinsicEffects {
     EFFECT_PRINTS = 128, /* the operation print; no intrinsic has it */
     EFFECT_WATCHED = 512, /* WATCH, an operation: the CPU device runs real threads, which tell it what they do */
     EFFECT_GRID_DEPENDENCY = 256, /* waits for the stream's earlier launches by itself: it may start before they end */
+    EFFECT_TILES = 1024, /* PTX 8.0 has it: tiles, barriers in shared memory */
+    EFFECT_SPECIFIC = 2048, /* only its own architecture has it: code for sm_90a, which runs on no newer GPU */
 } IntrinsicEffects;
 
 typedef enum IntrinsicFamily {
@@ -80,10 +85,11 @@ typedef struct IntrinsicInfo {
     const char *parameters; /* CALL: "mask, value, width=32" */
     /* CALL: the result, then the parameters: n none, b bool, i int32, u uint32, l int64, q uint64, f float32, d float64,
      * w an integer of 32 bits, each with its own sign; v an integer of 32 bits, x one of 32 or 64, both with a result of
-     * the operand's type. i and u, l and q differ for the frontend only. */
+     * the operand's type. i and u, l and q differ for the frontend only. PTX also: p a place in shared memory, c a constant. */
     const char *shape;
     int sm; /* CALL, MMA: the oldest architecture that has it; 0: all do */
     const char *nvptx; /* LLVM intrinsic, NULL: emitter by hand */
+    const char *assembly; /* PTX: its text */
     int64_t low, high; /* REGISTER: the values it can have, both included */
     const char *libdevice64, *libdevice32; /* MATH: libdevice symbols for float64 and float32 */
     const char *numpy; /* UFUNC: "numpy.sin"; NULL: none */

@@ -14,6 +14,8 @@ static bool has_shape(const Type *type, char shape)
     case 'x': return type_is_integer(type) && type->size >= 4;
     case 'f': return type->kind == TYPE_FLOAT && type->size == 4;
     case 'd': return type->kind == TYPE_FLOAT && type->size == 8;
+    case 'p': return type->kind == TYPE_ARRAY && type->ndim == 0;
+    case 'c': return type->kind == TYPE_INT && type->size == 4;
     default: return type->kind == TYPE_NONE;
     }
 }
@@ -31,6 +33,8 @@ static const char *shape_text(char shape)
     case 'x': return "an integer of 32 or 64 bits";
     case 'f': return "f32";
     case 'd': return "f64";
+    case 'p': return "a place in an array";
+    case 'c': return "i32";
     default: return "none";
     }
 }

@@ -67,7 +67,9 @@ static void add_call(const Text *out, const HangWait *wait)
         add(out, " %u", wait->mask);
     else if (wait->operation == INTRINSIC_CLUSTER_MAP_SHARED)
         add(out, " for rank %d", (int)wait->place);
-    else if (!(intrinsic_info[wait->operation].effects & EFFECT_BLOCK_SYNC))
+    else if (wait->operation == INTRINSIC_MBARRIER_TRY_WAIT)
+        add(out, " for a phase of parity %u", wait->mask & 1);
+    else if (!(intrinsic_info[wait->operation].effects & (EFFECT_BLOCK_SYNC | EFFECT_TILES)))
         add(out, " with mask 0x%08x", wait->mask);
     if (wait->line)
         add(out, " in line %d", wait->line);

@@ -80,7 +80,17 @@ const Type *type_array(Arena *arena, const Type *element, int ndim, ArrayLayout 
 
 const Type *type_array_like(Arena *arena, const Type *array, int ndim, ArrayLayout layout)
 {
-    return type_array_aligned(arena, array->element, ndim, layout, array->read_only, array->alignment);
+    const Type *type = type_array_aligned(arena, array->element, ndim, layout, array->read_only, array->alignment);
+    return type_array_swizzled(arena, type, array->swizzle);
+}
+
+const Type *type_array_swizzled(Arena *arena, const Type *array, uint8_t swizzle)
+{
+    if (array->swizzle == swizzle)
+        return array;
+    Type type = *array;
+    type.swizzle = swizzle;
+    return keep(arena, type);
 }
 
 bool type_member(const Type *tuple, const char *name, uint32_t *place)
@@ -287,7 +297,7 @@ bool type_equal(const Type *a, const Type *b)
     case TYPE_TIMEDELTA: return a->unit == b->unit && a->multiple == b->multiple;
     case TYPE_ARRAY:
         return a->ndim == b->ndim && a->layout == b->layout && a->read_only == b->read_only &&
-               a->alignment == b->alignment && type_equal(a->element, b->element);
+               a->alignment == b->alignment && a->swizzle == b->swizzle && type_equal(a->element, b->element);
     case TYPE_TUPLE: return equal_tuples(a, b);
     case TYPE_RECORD: return equal_records(a, b);
     case TYPE_CHARS: return a->size == b->size && a->alignment == b->alignment;
@@ -357,8 +367,10 @@ const Type *type_copy(Arena *arena, const Type *type)
     case TYPE_DATETIME:
     case TYPE_TIMEDELTA: return type_time(arena, type->kind, type->unit, type->multiple);
     case TYPE_ARRAY:
-        return type_array_aligned(arena, type_copy(arena, type->element), type->ndim, type->layout, type->read_only,
-                                  type->alignment);
+        return type_array_swizzled(arena,
+                                   type_array_aligned(arena, type_copy(arena, type->element), type->ndim, type->layout,
+                                                      type->read_only, type->alignment),
+                                   type->swizzle);
     case TYPE_TUPLE: return copy_tuple(arena, type);
     case TYPE_RECORD: return copy_record(arena, type);
     case TYPE_CHARS: return type_chars(arena, type->size / type->alignment, type->alignment);

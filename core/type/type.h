@@ -101,6 +101,7 @@ typedef struct TypeField {
     FIELD(uint8_t, ndim, , number, )                                                                               \
     FIELD(ArrayLayout, layout, , number, )                                                                         \
     FIELD(bool, read_only, , number, )                                                                             \
+    FIELD(uint8_t, swizzle, , number, ) /* bytes of rows of shared memory in which pieces of 16 are exchanged; 0: not */ \
     /* tuples and records */                                                                                       \
     FIELD(TupleTag, tag, , number, )                                                                               \
     FIELD(uint32_t, count, , number, )                                                                             \
@@ -163,6 +164,11 @@ const Type *type_array(Arena *arena, const Type *element, int ndim, ArrayLayout 
  * have anyway, or 0. */
 const Type *type_array_aligned(Arena *arena, const Type *element, int ndim, ArrayLayout layout, bool read_only,
                                uint32_t alignment);
+/* The same array in shared memory whose rows have `swizzle` bytes, 0, 32, 64 or 128: the three bits from 16 on of an
+ * element's address are xored with those from 128 on, as many of them as a row has. */
+const Type *type_array_swizzled(Arena *arena, const Type *array, uint8_t swizzle);
+/* Which bits of an address those are. */
+static inline uint32_t type_swizzle_mask(uint8_t swizzle) { return swizzle ? swizzle - 16u : 0; }
 /* An array of the same elements at the same alignment, with other axes. */
 const Type *type_array_like(Arena *arena, const Type *array, int ndim, ArrayLayout layout);
 enum { TYPE_MOST_VALUES = 8192, TYPE_MOST_NESTING = 64 }; /* of tuples that a program makes */

@@ -87,6 +87,8 @@ void type_print(Buf *out, const Type *type)
         buf_printf(out, "[%u %c%s", (unsigned)type->ndim, (char)type->layout, type->read_only ? " ro" : "");
         if (type->alignment)
             buf_printf(out, " at %u", type->alignment);
+        if (type->swizzle)
+            buf_printf(out, " swizzle %u", type->swizzle);
         buf_add(out, "]");
         return;
     case TYPE_TUPLE: print_tuple(out, type); return;
@@ -255,9 +257,15 @@ static const Type *parse_array(Arena *arena, const char **text, const Type *elem
     uint64_t alignment = 0;
     if (text_accept_word(text, "at") && !text_read_count(text, UINT32_MAX, &alignment))
         return NULL;
+    uint64_t swizzle = 0;
+    if (text_accept_word(text, "swizzle") && !text_read_count(text, 128, &swizzle))
+        return NULL;
+    if (swizzle && swizzle != 32 && swizzle != 64 && swizzle != 128)
+        return NULL;
     if (!text_accept(text, "]") || (alignment & (alignment - 1)))
         return NULL;
-    return type_array_aligned(arena, element, (int)ndim, layout, read_only, (uint32_t)alignment);
+    const Type *type = type_array_aligned(arena, element, (int)ndim, layout, read_only, (uint32_t)alignment);
+    return type_array_swizzled(arena, type, (uint8_t)swizzle);
 }
 
 static const Type *parse(Arena *arena, const char **text, int depth)

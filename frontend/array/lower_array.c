@@ -313,6 +313,7 @@ static bool part_of_complex(Lower *l, Operand array, bool imaginary, Operand *ou
     }
     const Type *part = t->element->size == 8 ? TYPE_OF(FLOAT32) : TYPE_OF(FLOAT64);
     const Type *type = type_array_aligned(l->arena, part, t->ndim, LAYOUT_ANY, t->read_only, t->alignment);
+    type = type_array_swizzled(l->arena, type, t->swizzle);
     *out = lower_same_memory(l, array, type, imaginary ? part->size : 0, false);
     return true;
 }

@@ -59,6 +59,7 @@ static bool field_view(Lower *l, Operand array, const TypeField *field, Operand 
     ArrayLayout layout = from->ndim == 0 ? LAYOUT_C : LAYOUT_ANY;
     uint32_t alignment = type_common_alignment(type_element_alignment(from), field->offset);
     const Type *type = type_array_aligned(l->arena, field->type, (int)ndim, layout, from->read_only, alignment);
+    type = type_array_swizzled(l->arena, type, from->swizzle);
     return *out = operand_value(type, l->emitting ? emit_field_view(l, array, field, type) : NULL), true;
 }
 

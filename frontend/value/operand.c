@@ -355,11 +355,13 @@ bool constant_equal(const Constant *a, const Constant *b)
 
 static const Type *join_arrays(Lower *l, const Type *a, const Type *b)
 {
-    if (a->ndim != b->ndim || !type_equal(a->element, b->element))
+    if (a->ndim != b->ndim || a->swizzle != b->swizzle || !type_equal(a->element, b->element))
         return NULL;
     ArrayLayout layout = a->layout == b->layout ? a->layout : LAYOUT_ANY;
     uint32_t alignment = type_common_alignment(type_element_alignment(a), type_element_alignment(b));
-    return type_array_aligned(l->arena, a->element, a->ndim, layout, a->read_only || b->read_only, alignment);
+    bool read_only = a->read_only || b->read_only;
+    return type_array_swizzled(
+        l->arena, type_array_aligned(l->arena, a->element, a->ndim, layout, read_only, alignment), a->swizzle);
 }
 
 static const Type *join_tuples(Lower *l, const Type *a, const Type *b)

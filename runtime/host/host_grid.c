@@ -18,6 +18,7 @@
 #include "runtime/host/threads/host_barrier.h"
 #include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_interrupt.h"
+#include "runtime/host/threads/host_warp.h"
 
 enum { MAX_THREADS = 1 << 16 }; /* of blocks that run at once: each has a stack */
 
@@ -76,6 +77,7 @@ static int gather(Gang *gang)
             return error;
         gang->shared[i] = worker->shared;
         worker->frame.cluster_shared = gang->shared + i / gang->cluster_size * gang->cluster_size;
+        worker->cluster = gang->workers + i / gang->cluster_size * gang->cluster_size;
     }
     return 0;
 }
@@ -88,6 +90,7 @@ static void disperse(Gang *gang)
         if (worker->paused || worker->hang[0] || job_cancelled(gang->job))
             worker->fibers_made = 0;
         worker->paused = NULL;
+        worker->cluster = NULL;
         worker->hang[0] = 0;
         worker->trapped = false;
         host_check_leave_worker(worker);
@@ -155,11 +158,18 @@ static bool open_barriers(Gang *gang)
     bool opened = open_barrier(gang, 0, gang->count, INTRINSIC_CUDA_GRID_SYNC, false);
     for (int64_t first = 0; first < gang->count && !opened; first += gang->cluster_size)
         opened |= open_barrier(gang, first, gang->cluster_size, INTRINSIC_CLUSTER_SYNC, true);
+    for (int64_t i = 0; i < gang->count; i++)
+        if (waits_at(gang, i, INTRINSIC_MBARRIER_TRY_WAIT) && host_warps_can_go_on(gang->workers[i])) {
+            gang->states[i] = BLOCK_READY;
+            opened = true;
+        }
     return opened;
 }
 
 static const char *barrier_name(int32_t barrier)
 {
+    if (barrier == INTRINSIC_MBARRIER_TRY_WAIT)
+        return "cuda.mbarrier.try_wait";
     return barrier == INTRINSIC_CLUSTER_SYNC ? "cuda.cg.this_cluster.sync" : "cuda.cg.this_grid.sync";
 }
 
@@ -172,6 +182,12 @@ static long long block_number(const Gang *gang, int64_t first_cluster, int64_t i
 static void describe_hang(Gang *gang, int64_t first_cluster)
 {
     int64_t waits = 0, other = 0;
+    for (int64_t i = 0; i < gang->count; i++)
+        if (waits_at(gang, i, INTRINSIC_MBARRIER_TRY_WAIT)) {
+            host_warps_describe(gang->workers[i]);
+            host_take_report(gang->job, gang->workers[i]);
+            return;
+        }
     while (gang->states[waits] != BLOCK_WAITS)
         waits++;
     assert(waits < gang->count && gang->workers[waits]->paused);

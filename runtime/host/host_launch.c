@@ -35,6 +35,7 @@ RtKernel *host_kernel_load(RtDevice *device, const KernelImage *image, Diag *dia
     kernel->code = (uintptr_t)image->text;
     kernel->code_size = image->text_size;
     kernel->by_warps = image->effects & EFFECT_WARP_SYNC && !image->blocks_entry;
+    kernel->has_tiles = image->effects & EFFECT_TILES;
     kernel->by_clusters = image->effects & EFFECT_CLUSTER && kernel->by_warps;
     kernel->is_observed = image->observation == OBSERVE_ACCESSES;
     kernel->local_size = image->local_size;

@@ -36,7 +36,7 @@ typedef struct Grid {
 bool run_on_host(const char *ir, const void *parameters, Grid grid);
 /* PTX of the module, malloc'd; NULL and a failed check when it does not compile. */
 char *compile_ptx(const char *ir, int sm, CompileOptions options);
-/* Compiles for every architecture that is tested, from `sm` on, and assembles each PTX where ptxas is installed. */
+/* Compiles for every architecture that is tested, from `sm` on (below 0: for -sm alone), and assembles each PTX where ptxas is installed. */
 void check_assembles(const char *name, const char *ir, int sm);
 /* Compiles for both kinds of target with all options that change code. */
 void check_compiles(const char *name, const char *ir, int sm);

@@ -47,7 +47,7 @@ typedef struct Assembly {
     FILE *process;
 } Assembly;
 
-static void start_assembly(Assembly *assembly, int sm)
+static void start_assembly(Assembly *assembly)
 {
     char command[128];
     strcpy(assembly->path, "/tmp/cujit_ptx_XXXXXX");
@@ -57,7 +57,10 @@ static void start_assembly(Assembly *assembly, int sm)
         return;
     fputs(assembly->ptx, stream);
     fclose(stream);
-    snprintf(command, sizeof command, "exec ptxas -arch=sm_%d -o /dev/null %s", sm, assembly->path);
+    const char *target = strstr(assembly->ptx, ".target "); /* sm_90, or sm_90a */
+    target = target ? target + strlen(".target ") : "";
+    snprintf(command, sizeof command, "exec ptxas -arch=%.*s -o /dev/null %s", (int)strcspn(target, " ,\n"), target,
+             assembly->path);
     assembly->process = popen(command, "r");
     CHECK(assembly->process);
 }
@@ -75,10 +78,10 @@ void check_assembles(const char *name, const char *ir, int sm)
 {
     Assembly assemblies[ARCHITECTURES] = {0};
     for (int i = 0; i < ARCHITECTURES; i++) {
-        if (architectures[i] >= sm)
+        if (sm < 0 ? architectures[i] == -sm : architectures[i] >= sm)
             assemblies[i].ptx = compile_ptx(ir, architectures[i], (CompileOptions){.opt = 3, .fmad = true});
         if (assemblies[i].ptx && has_ptxas())
-            start_assembly(&assemblies[i], architectures[i]);
+            start_assembly(&assemblies[i]);
     }
     for (int i = 0; i < ARCHITECTURES; i++)
         finish_assembly(&assemblies[i], name, architectures[i]);
@@ -107,7 +110,7 @@ void check_compiles(const char *name, const char *ir, int sm)
         KernelImage image;
         memory_free(compile_ptx(ir, 90, all[i]));
         check_nvvm_text(name, ir, 90, &all[i]);
-        if (sm <= 75)
+        if (sm >= 0 && sm <= 75)
             check_nvvm_text(name, ir, 75, &all[i]);
         if (compile(ir, (Target){TARGET_HOST, NULL}, all[i], &image))
             kernel_image_free(&image);

@@ -168,6 +168,12 @@ typedef struct DeviceSample {
     "[0 C] = subarray %%4[%%0], extents [], strides [], offset " \
     "0\n"
 
+/* The place of a tile, %5, 0, %6, and a barrier, %7. */
+#define TILE                                                                                                   \
+    "  %4: f16[2 C swizzle 128] = shared (64, 64) align 1024\n  %6: i32 = const 0\n  %20: u64[1 C] = shared (1)\n" \
+    "  %5: f16[0 C swizzle 128] = subarray %4[%0, %0], extents [], strides [], offset 0\n"                     \
+    "  %7: u64[0 C] = subarray %20[%0], extents [], strides [], offset 0\n"
+
 static const DeviceSample device_samples[] = {
     {INTRINSIC_CUDA_WIDE_LOAD, "  %3: (f32, f32) = cuda.wide.load p1, %0\n  %9: f32 = get %3, 1", "f32 f32"},
     {INTRINSIC_CUDA_WIDE_LOAD, "  %3: (bool, bool) = cuda.wide.load p1, %0\n  %9: bool = get %3, 1", "bool bool"},
@@ -176,6 +182,24 @@ static const DeviceSample device_samples[] = {
     {INTRINSIC_CLUSTER_MAP_SHARED,
      "  %4: f32[1 C] = shared (64)\n  %6: i32 = const 0\n  %5: f32[1 C] = cuda._cluster.map_shared %4, %6\n"
      "  %9: f32 = load %5[%0]",
+     "f32 f32"},
+    {INTRINSIC_TMA_LOAD, TILE "  cuda.tma.load %5, p1, %7, %6, %6, %6\n  %9: u64 = load p1[%0]", "u64 u64"},
+    {INTRINSIC_TMA_LOAD, TILE "  cuda.tma.load %5, p1, %7, %6, %6, %6, %6, %6, %6\n  %9: u64 = load p1[%0]", "u64 u64"},
+    {INTRINSIC_TMA_LOAD_MULTICAST,
+     TILE "  intrinsic.TMA_LOAD_MULTICAST %5, p1, %7, %6, %6, %6\n  %9: u64 = load p1[%0]", "u64 u64"},
+    {INTRINSIC_TMA_STORE, TILE "  cuda.tma.store %5, p1, %6, %6\n  %9: u64 = load p1[%0]", "u64 u64"},
+    {INTRINSIC_TMA_PREFETCH, "  cuda.tma.prefetch p1\n  %9: u64 = load p1[%0]", "u64 u64"},
+    {INTRINSIC_WGMMA_FENCE,
+     "  %3: f32[1 C] = local (4)\n  %6: i32 = const 4\n  store %3[%2], %1\n  cuda.wgmma.fence %3, %6\n"
+     "  %9: f32 = load %3[%2]",
+     "f32 i64 f32"},
+    {INTRINSIC_WGMMA_WAIT,
+     "  %3: i32[1 C] = local (4)\n  %6: i32 = const 4\n  store %3[%2], %1\n  cuda.wgmma.wait %6, %3, %6\n"
+     "  %9: i32 = load %3[%2]",
+     "i32 i64 i32"},
+    {INTRINSIC_WGMMA_MMA,
+     TILE "  %3: f32[1 C] = local (4)\n  %8: i32 = const 8\n  %10: bool = const true\n  store %3[%0], %1\n"
+          "  cuda.wgmma.mma %3, %5, %6, %5, %6, %10, %6, %8, %6\n  %9: f32 = load %3[%0]",
      "f32 f32"},
     {INTRINSIC_LDEXP_SCALE, "  %9: f32 = intrinsic.LDEXP_SCALE %1, %2", "f32 i32 f32"},
     {INTRINSIC_LDEXP_SCALE, "  %9: f64 = intrinsic.LDEXP_SCALE %1, %2", "f64 i32 f64"},
@@ -268,6 +292,23 @@ static void check_call_row(IntrinsicId id)
     }
 }
 
+/* As check_compiles takes it: below 0 where no other architecture has it. */
+static int sm_of(const IntrinsicInfo *row) { return row->effects & EFFECT_SPECIFIC ? -row->sm : row->sm; }
+
+/* A row of intrinsic_bulk.def that has a text: places are of a shared array, constants 64. */
+static void check_tile_row(IntrinsicId id)
+{
+    const IntrinsicInfo *row = &intrinsic_info[id];
+    Buf body = {0};
+    buf_printf(&body, PLACE("u64") "  %%6: i32 = const 64\n");
+    buf_printf(&body, row->shape[0] == 'n' ? "  %s" : "  %%9: bool = %s", row->path);
+    for (int i = 0; i < row->arity; i++)
+        buf_printf(&body, "%s %s", i ? "," : "", row->shape[1 + i] == 'p' ? "%5" : row->shape[1 + i] == 'c' ? "%6" : "%1");
+    buf_add(&body, row->shape[0] == 'n' ? "\n  %9: i32 = neg %1" : "");
+    check_compiles(row->id, operation_kernel(buf_text(&body), row->shape[0] == 'n' ? "i32 i32" : "i32 bool"), sm_of(row));
+    buf_free(&body);
+}
+
 static void check_ldmatrix_row(IntrinsicId id)
 {
     const IntrinsicInfo *row = &intrinsic_info[id];
@@ -308,7 +349,7 @@ static void check_sampled_row(IntrinsicId id)
     for (size_t i = 0; i < sizeof device_samples / sizeof device_samples[0]; i++)
         if (device_samples[i].id == id) {
             check_compiles(intrinsic_info[id].id, operation_kernel(device_samples[i].body, device_samples[i].types),
-                           intrinsic_info[id].sm);
+                           sm_of(&intrinsic_info[id]));
             found = true;
         }
     if (!CHECK(found))
@@ -324,7 +365,9 @@ static void check_device_row(IntrinsicId id)
     case FAMILY_COPY_GROUP: check_copy_group_row(id); return;
     default: break;
     }
-    if (intrinsic_info[id].shape)
+    if (intrinsic_info[id].assembly)
+        check_tile_row(id);
+    else if (intrinsic_info[id].shape)
         check_call_row(id);
     else
         check_sampled_row(id);

@@ -29,7 +29,8 @@ FLOORS = {
         ["thread/"],
         # The type of a compile-time object leads to the constant that stands for it.
         ["type/", "intrinsic/", "snapshot", "constant", "foreign", "link_kind"],
-        ["float_flag", "check", "watch_kind", "option", "observed", "host_abi", "host_tensor", "target", "kernel/"],
+        ["float_flag", "check", "watch_kind", "option", "observed", "host_abi", "host_tensor", "tensor_map", "host_tile_call", "target",
+         "kernel/"],
         ["ir/"],
     ],
     "frontend": [
@@ -59,7 +60,8 @@ FLOORS = {
         ["optimize/", "ir_to_llvm.c", "module_emit", "passes.c", "codegen.c"],
     ],
     "runtime": [
-        ["runtime.h", "backend", "launch_check", "exception_store", "launch_graph", "memory_pool", "worker_thread"],
+        ["runtime.h", "backend", "launch_check", "exception_store", "launch_graph", "memory_pool", "tensor_map",
+         "worker_thread"],
         ["cuda/driver/"],
         ["cuda/context/"],
         ["cuda/memory/"],

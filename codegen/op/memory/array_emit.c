@@ -99,7 +99,25 @@ static LLVMTypeRef element_type(Emitter *emitter, const Type *element)
     return LLVMArrayType2(emitter->i8, size_in_memory(element));
 }
 
-LLVMValueRef element_address(Emitter *emitter, const IrValue *value, uint32_t first_index)
+/* Where an element of a swizzled array is that would lie there in another. They are shared memory, whose pointers have 32
+ * bits on a GPU. */
+static LLVMValueRef swizzled(Emitter *emitter, const Type *array, LLVMValueRef address)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    bool is_gpu = emitter->target->kind == TARGET_NVPTX;
+    LLVMTypeRef bits_type = is_gpu ? emitter->i32 : emitter->i64;
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(emitter->context, is_gpu ? ADDRESS_SHARED : ADDRESS_GENERIC);
+    if (!array->swizzle)
+        return address;
+    LLVMValueRef place = LLVMBuildAddrSpaceCast(builder, address, pointer, "");
+    LLVMValueRef bits = LLVMBuildPtrToInt(builder, place, bits_type, "");
+    LLVMValueRef row = LLVMBuildLShr(builder, bits, LLVMConstInt(bits_type, 3, false), "");
+    row = LLVMBuildAnd(builder, row, LLVMConstInt(bits_type, type_swizzle_mask(array->swizzle), false), "");
+    place = LLVMBuildIntToPtr(builder, LLVMBuildXor(builder, bits, row, ""), pointer, "");
+    return LLVMBuildAddrSpaceCast(builder, place, emitter->pointer_type, "");
+}
+
+static LLVMValueRef linear_address(Emitter *emitter, const IrValue *value, uint32_t first_index)
 {
     const Type *array = value->operands[0]->type;
     const LLVMValueRef *parts = operand_parts(emitter, value, 0);
@@ -115,6 +133,11 @@ LLVMValueRef element_address(Emitter *emitter, const IrValue *value, uint32_t fi
     if (type != emitter->i64)
         linear = LLVMBuildSExt(emitter->builder, linear, emitter->i64, "");
     return LLVMBuildInBoundsGEP2(emitter->builder, element_type(emitter, array->element), parts[0], &linear, 1, "");
+}
+
+LLVMValueRef element_address(Emitter *emitter, const IrValue *value, uint32_t first_index)
+{
+    return swizzled(emitter, value->operands[0]->type, linear_address(emitter, value, first_index));
 }
 
 void emit_op_EXTENT(Emitter *emitter, const IrValue *value, LLVMValueRef *out)

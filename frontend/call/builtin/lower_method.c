@@ -25,6 +25,7 @@ static Operand c_view(Lower *l, Operand array, const Type *element, const Operan
 {
     const Type *type =
         type_array_aligned(l->arena, element, (int)ndim, LAYOUT_C, array.type->read_only, array.type->alignment);
+    type = type_array_swizzled(l->arena, type, array.type->swizzle);
     if (!l->emitting)
         return operand_value(type, NULL);
     IrValue *operands[1 + 3 * TYPE_MAX_NDIM] = {array.ir}, *stride = emit_int(l, i64(), element->size);
@@ -161,6 +162,7 @@ static bool call_view(Lower *l, Operand array, const Call *call, Operand *out)
     if (element->size == old) {
         const Type *type = type_array_aligned(l->arena, element, (int)ndim, array.type->layout, array.type->read_only,
                                               array.type->alignment);
+        type = type_array_swizzled(l->arena, type, array.type->swizzle);
         return *out = lower_same_memory(l, array, type, 0, false), true;
     }
     Operand extents[TYPE_MAX_NDIM], bytes;

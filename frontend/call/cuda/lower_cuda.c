@@ -59,10 +59,34 @@ static bool alignment_of(Lower *l, const Call *call, IrStorage *storage)
     return true;
 }
 
+/* A row of the array is what is exchanged within, so that it lies as a copied tile does. */
+static bool swizzle_of(Lower *l, const Call *call, const Type *element, int ndim, IrStorage *storage, uint8_t *out)
+{
+    const Operand *given = call_keyword(call, "swizzle");
+    int64_t swizzle = 0;
+    if (given && !operand_const_int(*given, &swizzle))
+        return lower_fail(l, DIAG_CONSTANT_REQUIRED, "the swizzle", "");
+    if (swizzle && swizzle != 32 && swizzle != 64 && swizzle != 128)
+        return lower_fail(l, DIAG_CONSTANT_RANGE, "the swizzle must be 0, 32, 64 or 128");
+    *out = (uint8_t)swizzle;
+    if (!swizzle)
+        return true;
+    int64_t row = storage->shape[ndim - 1] * (int64_t)element->size;
+    if (ndim < 2 || row != swizzle || element->kind < TYPE_BOOL || element->kind > TYPE_FLOAT)
+        return lower_fail(l, DIAG_CONSTANT_RANGE,
+                          arena_format(l->arena,
+                                       "with swizzle=%d an array has at least two axes, and the numbers along the last "
+                                       "one are %d bytes, not %lld",
+                                       (int)swizzle, (int)swizzle, (long long)row));
+    uint32_t pattern = (uint32_t)swizzle * 8;
+    storage->alignment = storage->alignment > pattern ? storage->alignment : pattern;
+    return true;
+}
+
 bool call_storage(Lower *l, const Call *call, Operand *out)
 {
     bool is_shared = call->intrinsic == INTRINSIC_CUDA_SHARED_ARRAY;
-    if (!call_arity(l, call, 2, 3))
+    if (!call_arity(l, call, 2 + call->keyword_count, 3 + call->keyword_count))
         return false;
     const Type *element = operand_dtype(l, call->arguments[1]);
     if (!element && operand_is_object(call->arguments[1], CONSTANT_STRING))
@@ -75,8 +99,12 @@ bool call_storage(Lower *l, const Call *call, Operand *out)
     int ndim;
     if (!constant_shape(l, call, call->arguments[0], storage, &ndim) || !alignment_of(l, call, storage))
         return false;
+    uint8_t swizzle = 0;
+    if (!swizzle_of(l, call, element, ndim, storage, &swizzle))
+        return false;
     storage->dynamic = is_shared && ndim == 1 && storage->shape[0] == 0;
     const Type *type = type_array(l->arena, element, ndim, LAYOUT_C, false);
+    type = type_array_swizzled(l->arena, type, swizzle);
     IrValue *value = emit(l, is_shared ? IR_SHARED : IR_LOCAL, type, 0, NULL);
     if (value)
         value->storage = storage;

@@ -6,9 +6,11 @@
 #include "frontend/value/arguments.h"
 
 #define HANDLES(id, handler) bool handler(Lower *l, const Call *call, Operand *out);
+#define HANDLES_KEYWORDS(id, handler) bool handler(Lower *l, const Call *call, Operand *out);
 #define HANDLES_FAMILY(family, handler) bool handler(Lower *l, const Call *call, Operand *out);
 #include "frontend/call/cuda/handlers_cuda.def"
 #undef HANDLES
+#undef HANDLES_KEYWORDS
 #undef HANDLES_FAMILY
 
 #endif

@@ -1,6 +1,7 @@
 /* Calls of tensor cores and of asynchronous copies: fragments are tuples of elements, places are an array and an index. */
 #include "frontend/array/lower_array.h"
 #include "frontend/call/cuda/lower_cuda.h"
+#include "frontend/call/cuda/lower_place.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
 #include "frontend/value/kind/lower_tuple.h"
@@ -54,8 +55,7 @@ bool call_mma(Lower *l, const Call *call, Operand *out)
 
 /* --- places in memory ----------------------------------------------------------------------------------------------- */
 
-/* A reference to an element: an array without axes. The elements behind it along the last axis are its neighbours. */
-static bool place(Lower *l, const Call *call, Operand array, Operand index, Operand *out)
+bool lower_place(Lower *l, const Call *call, Operand array, Operand index, Operand *out)
 {
     if (array.type->kind != TYPE_ARRAY || array.type->ndim == 0 || index_is_view(array, index))
         return call_refuse(l, call, "; it takes an array and an index of an element");
@@ -66,6 +66,7 @@ static bool place(Lower *l, const Call *call, Operand array, Operand index, Oper
     if (!lower_indices(l, array, index, operands + 1))
         return false;
     const Type *type = type_array(l->arena, array.type->element, 0, LAYOUT_C, array.type->read_only);
+    type = type_array_swizzled(l->arena, type, array.type->swizzle);
     IrValue *reference = emit(l, IR_SUBARRAY, type, 1 + ndim, operands);
     if (reference)
         reference->hint = (uint8_t)((1u << ndim) - 1);
@@ -73,9 +74,7 @@ static bool place(Lower *l, const Call *call, Operand array, Operand index, Oper
     return true;
 }
 
-/* Arguments of the kernel, arrays of the thread and constants are not in shared memory; of what device functions get it is
- * not known. */
-static bool check_shared(Lower *l, const Call *call, Operand array, const char *rule)
+bool lower_check_shared(Lower *l, const Call *call, Operand array, const char *rule)
 {
     const IrValue *memory = array.ir ? ir_memory_of(array.ir) : NULL;
     bool is_elsewhere = memory && ((memory->op == IR_PARAM && l->instance->is_kernel) || memory->op == IR_LOCAL ||
@@ -93,7 +92,8 @@ bool call_ldmatrix(Lower *l, const Call *call, Operand *out)
         array.type->element->size != 2)
         return call_refuse(l, call, "; it takes a 2-D shared array of 16-bit elements, a row and a column");
     Operand index = lower_make_tuple(l, call->arguments + 1, 2, TUPLE_PLAIN);
-    if (!check_shared(l, call, array, ": it loads from shared memory") || !place(l, call, array, index, &reference))
+    if (!lower_check_shared(l, call, array, ": it loads from shared memory") ||
+        !lower_place(l, call, array, index, &reference))
         return false;
     const Type *type = fragment_type(l, array.type->element, 2 * intrinsic_info[call->intrinsic].matrices);
     *out = operand_value(type, emit_intrinsic(l, call->intrinsic, type, 1, &reference.ir));
@@ -110,8 +110,8 @@ bool call_copy(Lower *l, const Call *call, Operand *out)
         return false;
     if (!operand_const_int(call->arguments[4], &count))
         return lower_fail(l, DIAG_CONSTANT_REQUIRED, "the count of cuda.cp_async", "");
-    if (!place(l, call, call->arguments[0], call->arguments[1], &to) ||
-        !place(l, call, call->arguments[2], call->arguments[3], &from))
+    if (!lower_place(l, call, call->arguments[0], call->arguments[1], &to) ||
+        !lower_place(l, call, call->arguments[2], call->arguments[3], &from))
         return false;
     if (!type_equal(to.type->element, from.type->element))
         return call_refuse(l, call, ": both arrays have elements of one type");
@@ -121,7 +121,7 @@ bool call_copy(Lower *l, const Call *call, Operand *out)
     if (size != 4 && size != 8 && size != 16)
         return lower_fail(l, DIAG_CONSTANT_RANGE,
                           arena_format(l->arena, "cuda.cp_async copies 4, 8 or 16 bytes, not %lld", (long long)size));
-    if (!check_shared(l, call, call->arguments[0], ": it copies into shared memory"))
+    if (!lower_check_shared(l, call, call->arguments[0], ": it copies into shared memory"))
         return false;
     IntrinsicId id = size == 4 ? INTRINSIC_CP_ASYNC_4 : size == 8 ? INTRINSIC_CP_ASYNC_8 : INTRINSIC_CP_ASYNC_16;
     emit_intrinsic(l, id, &type_none, 2, (IrValue *[]){to.ir, from.ir});

@@ -150,6 +150,7 @@ if TYPE_CHECKING:
     from cujit.cuda.devices import MemoryInfo as MemoryInfo
     from cujit.cuda.graphs import Graph as Graph, graph as graph
     from cujit.cuda.profiling_range import profile_range as profile_range
+    from cujit.cuda.tensor_maps import TensorMap as TensorMap, tensor_map as tensor_map
 
 # Modules that numba.cuda has and cujit does not need itself. All are imported when they are asked for.
 __path__.append(__path__[0].removesuffix("cuda") + "_numba/modules")   # noqa: F405
@@ -169,6 +170,7 @@ _LATER = {
     **dict.fromkeys(("Graph", "graph"), "graphs"),
     **dict.fromkeys(("BenchmarkResult", "benchmark"), "benchmarking"),
     "CudaArray": "cuda_array",
+    **dict.fromkeys(("TensorMap", "tensor_map"), "tensor_maps"),
     "MemoryInfo": "devices",
     "profile_range": "profiling_range",
     "from_dlpack": "_array.dlpack",

@@ -171,6 +171,43 @@ static PyObject *device_memory_info(ExtDevice *self, PyObject *Py_UNUSED(ignored
     return ok ? Py_BuildValue("nn", (Py_ssize_t)available, (Py_ssize_t)total) : ext_raise(&diag);
 }
 
+/* Numbers of a tuple; how many, -1 with an exception. */
+static Py_ssize_t read_axes(PyObject *tuple, int64_t *out)
+{
+    Py_ssize_t count = PyTuple_Size(tuple);
+    if (count > TENSOR_MAP_MOST_AXES)
+        count = TENSOR_MAP_MOST_AXES + 1;
+    for (Py_ssize_t i = 0; i < count && i < TENSOR_MAP_MOST_AXES; i++)
+        if ((out[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, i))) == -1 && PyErr_Occurred())
+            return -1;
+    return count;
+}
+
+static PyObject *device_tensor_map(ExtDevice *self, PyObject *arguments)
+{
+    Diag diag = {.id = DIAG_NONE};
+    TensorMap map = {.axes = 0};
+    TensorMapWords words;
+    PyObject *extents, *strides, *box;
+    unsigned long long pointer;
+    int64_t edges[TENSOR_MAP_MOST_AXES];
+    if (!PyArg_ParseTuple(arguments, "KIO!O!O!I", &pointer, &map.element_size, &PyTuple_Type, &extents, &PyTuple_Type,
+                          &strides, &PyTuple_Type, &box, &map.swizzle))
+        return NULL;
+    map.pointer = pointer;
+    Py_ssize_t axes = read_axes(extents, map.extents), steps = read_axes(strides, map.strides),
+               count = read_axes(box, edges);
+    if (axes < 0 || steps < 0 || count < 0)
+        return NULL;
+    if (axes != steps || axes != count)
+        return PyErr_Format(PyExc_ValueError, "cuda.tensor_map: the box has %zd axes, the array %zd", count, axes);
+    map.axes = (uint32_t)axes;
+    for (Py_ssize_t i = 0; i < axes && i < TENSOR_MAP_MOST_AXES; i++)
+        map.box[i] = edges[i] < 0 || edges[i] > INT32_MAX ? 0 : (uint32_t)edges[i];
+    bool ok = rt_tensor_map(self->device, &map, &words, &diag);
+    return ok ? PyBytes_FromStringAndSize((const char *)&words, sizeof words) : ext_raise(&diag);
+}
+
 /* The argument of what follows: whether pinned memory is meant. */
 static bool read_pool(PyObject *is_pinned, RtPoolKind *kind)
 {
@@ -287,6 +324,8 @@ static PyMethodDef device_methods[] = {
     {"attribute", (PyCFunction)device_attribute, METH_O, "A CUdevice_attribute by its number."},
     {"uuid", (PyCFunction)device_uuid, METH_NOARGS, NULL},
     {"synchronize", (PyCFunction)device_synchronize, METH_NOARGS, "Waits for all work on the device."},
+    {"tensor_map", (PyCFunction)device_tensor_map, METH_VARARGS,
+     "tensor_map(pointer, itemsize, shape, strides, box, swizzle): the 128 bytes of a tensor map."},
     {"memory_info", (PyCFunction)device_memory_info, METH_NOARGS, "(free, total) bytes."},
     {"pool_use", (PyCFunction)device_pool_use, METH_O,
      "pool_use(is_pinned): (bytes in use, bytes kept, blocks kept, limit or 0, how often the driver was asked)."},

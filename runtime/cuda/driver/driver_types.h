@@ -54,6 +54,41 @@ typedef enum CUlimit {
 #undef NUMBERS_OF_LIMIT
 } CUlimit;
 
+typedef enum CUtensorMapDataType {
+#define NUMBERS_OF_TENSOR_MAP_TYPE
+#include "runtime/cuda/driver/driver_numbers.def"
+#undef NUMBERS_OF_TENSOR_MAP_TYPE
+} CUtensorMapDataType;
+
+typedef enum CUtensorMapInterleave {
+#define NUMBERS_OF_TENSOR_MAP_INTERLEAVE
+#include "runtime/cuda/driver/driver_numbers.def"
+#undef NUMBERS_OF_TENSOR_MAP_INTERLEAVE
+} CUtensorMapInterleave;
+
+typedef enum CUtensorMapSwizzle {
+#define NUMBERS_OF_TENSOR_MAP_SWIZZLE
+#include "runtime/cuda/driver/driver_numbers.def"
+#undef NUMBERS_OF_TENSOR_MAP_SWIZZLE
+} CUtensorMapSwizzle;
+
+typedef enum CUtensorMapL2promotion {
+#define NUMBERS_OF_TENSOR_MAP_PROMOTION
+#include "runtime/cuda/driver/driver_numbers.def"
+#undef NUMBERS_OF_TENSOR_MAP_PROMOTION
+} CUtensorMapL2promotion;
+
+typedef enum CUtensorMapFloatOOBfill {
+#define NUMBERS_OF_TENSOR_MAP_FILL
+#include "runtime/cuda/driver/driver_numbers.def"
+#undef NUMBERS_OF_TENSOR_MAP_FILL
+} CUtensorMapFloatOOBfill;
+
+/* What the tensor memory accelerator is to copy. */
+typedef struct CUtensorMap {
+    _Alignas(64) uint64_t opaque[16];
+} CUtensorMap;
+
 typedef enum CUmemPool_attribute {
 #define NUMBERS_OF_POOL_ATTRIBUTE
 #include "runtime/cuda/driver/driver_numbers.def"

@@ -9,12 +9,14 @@
 #include "runtime/host/threads/host_barrier.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 #include "core/intrinsic/intrinsic.h"
 #include "runtime/host/threads/host_exchange.h"
 #include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_interrupt.h"
 #include "runtime/host/threads/host_thread.h"
+#include "runtime/host/threads/host_tile.h"
 #include "runtime/host/threads/host_warp.h"
 
 static void fiber_start_thread(HostFiber *fiber)
@@ -175,8 +177,21 @@ static void block_begin(HostWorker *worker)
     worker->first = worker->last = worker->previous = NULL;
     worker->parted_round = 0;
     worker->run_fiber = run_fiber;
+    if (worker->kernel->has_tiles && !host_tiles_begin(worker)) {
+        snprintf(worker->hang, sizeof worker->hang, "kernel '%.120s': memory is out", worker->kernel->base.name);
+        return;
+    }
     HostFiber *first = worker->kernel->by_warps ? host_warps_begin(worker) : host_fiber_take(worker);
     run_from(worker, first->stack_pointer);
+}
+
+static void end_tiles(HostWorker *worker)
+{
+    const int32_t *index = worker->frame.block_index;
+    const char *wrong = host_tiles_end(worker);
+    if (wrong)
+        snprintf(worker->hang, sizeof worker->hang, "kernel '%.120s', block (%d, %d, %d): %s",
+                 worker->kernel->base.name, index[0], index[1], index[2], wrong);
 }
 
 void host_block_run(HostWorker *worker)
@@ -185,10 +200,12 @@ void host_block_run(HostWorker *worker)
         void *paused = worker->paused;
         worker->paused = NULL;
         run_from(worker, paused);
-        return;
+    } else {
+        worker->block_count = 0;
+        block_begin(worker);
     }
-    worker->block_count = 0;
-    block_begin(worker);
+    if (worker->kernel->has_tiles && !worker->paused && !worker->hang[0])
+        end_tiles(worker);
 }
 
 void host_blocks_run(HostWorker *worker, int64_t first, int64_t count)

@@ -7,6 +7,7 @@
 #include "runtime/host/threads/host_warp.h"
 
 #include <sched.h>
+#include <string.h>
 
 #include "core/intrinsic/intrinsic.h"
 #include "runtime/host/observe/host_checker.h"
@@ -14,6 +15,7 @@
 #include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_interrupt.h"
 #include "runtime/host/threads/host_thread.h"
+#include "runtime/host/threads/host_tile.h"
 
 enum {
     SLEEP_LIMIT = 1000000, /* nanoseconds: what a GPU sleeps at most */
@@ -39,6 +41,15 @@ static void expect(HostWorker *worker, bool goes_on)
         host_leave_block(worker);
 }
 
+/* The thread broke a rule, unless it is NULL: the block ends. */
+static void obey(HostFiber *fiber, const char *rule)
+{
+    if (!rule)
+        return;
+    host_describe_misuse(fiber->worker, &fiber->thread, rule);
+    host_leave_block(fiber->worker);
+}
+
 static uint32_t first_of(const HostFiber *fiber)
 {
     return (uint32_t)(fiber->thread.linear_thread - fiber->thread.lane);
@@ -60,7 +71,7 @@ static void try_meeting(HostWarp *warp, uint32_t lane)
     uint64_t values[HOST_WARP] = {0}, results[HOST_WARP] = {0};
     uint32_t places[HOST_WARP] = {0};
     const HostWait *wait = &warp->fibers[lane]->wait;
-    uint32_t present = warp->ready | warp->meeting | warp->at_barrier | warp->at_numbered;
+    uint32_t present = warp->ready | warp->meeting | warp->at_barrier | warp->at_numbered | warp->at_phase;
     uint32_t lanes = (wait->mask | bit_of(lane)) & present;
     if (lanes & ~warp->meeting || wait->operation == INTRINSIC_CUDA_ACTIVEMASK)
         return;
@@ -72,9 +83,15 @@ static void try_meeting(HostWarp *warp, uint32_t lane)
     HostFiber *fiber = warp->fibers[lane];
     check_mask(fiber, present);
     expect(fiber->worker, host_check_lanes(fiber->worker, first_of(fiber), lanes));
-    if (intrinsic_is_tensor((IntrinsicId)wait->operation) && lanes != UINT32_MAX) {
+    if ((intrinsic_is_tensor((IntrinsicId)wait->operation) || wait->operation == INTRINSIC_WGMMA_MMA) &&
+        lanes != UINT32_MAX) {
         host_describe_misuse(fiber->worker, &fiber->thread, "all 32 lanes of a warp take part");
         host_leave_block(fiber->worker);
+    }
+    if (wait->operation == INTRINSIC_WGMMA_MMA) {
+        obey(fiber, host_wgmma(warp));
+        release(warp, lanes);
+        return;
     }
     if (host_tensor_meet(warp, wait->operation, lanes)) {
         release(warp, lanes);
@@ -122,7 +139,7 @@ static void abandon(HostWorker *worker, uint32_t first, uint32_t end)
 static bool waits_otherwise(const HostWorker *worker)
 {
     for (uint32_t i = 0; i < warp_count(worker); i++)
-        if (worker->warps[i].meeting | worker->warps[i].at_numbered)
+        if (worker->warps[i].meeting | worker->warps[i].at_numbered | worker->warps[i].at_phase)
             return true;
     return false;
 }
@@ -149,6 +166,69 @@ static void open_barrier(HostWorker *worker)
     for (uint32_t i = 0; i < warp_count(worker); i++) {
         worker->warps[i].ready = worker->warps[i].at_barrier;
         worker->warps[i].at_barrier = 0;
+    }
+}
+
+/* --- phases of barriers in shared memory ------------------------------------------------------------------------------ */
+
+/* Lets those go on whose phase has ended; whether there are any. */
+static bool end_phases(HostWorker *worker)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < warp_count(worker); i++) {
+        HostWarp *warp = &worker->warps[i];
+        for (uint32_t left = warp->at_phase; left; left &= left - 1) {
+            HostFiber *fiber = warp->fibers[lowest_lane(left)];
+            const char *wrong;
+            if (!host_phase_has_ended(worker, &fiber->wait, &wrong))
+                continue;
+            obey(fiber, wrong);
+            warp->at_phase &= ~(left & -left);
+            warp->ready |= left & -left;
+            found = true;
+        }
+    }
+    return found;
+}
+
+/* The first thread that waits for a phase; NULL: none. */
+static HostFiber *waits_for_phase(const HostWorker *worker)
+{
+    for (uint32_t i = 0; i < warp_count(worker); i++)
+        if (worker->warps[i].at_phase)
+            return worker->warps[i].fibers[lowest_lane(worker->warps[i].at_phase)];
+    return NULL;
+}
+
+bool host_warps_can_go_on(HostWorker *worker)
+{
+    const char *wrong;
+    for (uint32_t i = 0; i < warp_count(worker); i++)
+        for (uint32_t left = worker->warps[i].at_phase; left; left &= left - 1)
+            if (host_phase_has_ended(worker, &worker->warps[i].fibers[lowest_lane(left)]->wait, &wrong))
+                return true;
+    return false;
+}
+
+void host_warps_describe(HostWorker *worker)
+{
+    HostFiber *fiber = waits_for_phase(worker);
+    host_describe_hang(worker, 0, worker->thread_count);
+    size_t length = strlen(worker->hang);
+    if (fiber)
+        host_describe_phase(worker, &fiber->wait, worker->hang + length, sizeof worker->hang - length);
+}
+
+/* No thread can run: some may once their phase ends, in a cluster by what other blocks do. */
+static void await_phases(HostWorker *worker)
+{
+    while (!end_phases(worker)) {
+        if (!worker->kernel->by_clusters) {
+            host_warps_describe(worker);
+            host_leave_block(worker);
+        }
+        worker->paused_at = INTRINSIC_MBARRIER_TRY_WAIT;
+        host_fiber_switch(&worker->paused, worker->stack_pointer);
     }
 }
 
@@ -191,12 +271,15 @@ static int64_t choose(HostWorker *worker)
     HostWarp *warp = &worker->warps[number];
     if (!warp->ready && warp->meeting)
         answer_active(warp);
-    if (!warp->ready && warp->meeting && !warp->at_numbered)
+    if (!warp->ready && warp->meeting && !warp->at_numbered && !warp->at_phase)
         abandon(worker, first, end < worker->thread_count ? end : worker->thread_count);
     int64_t thread = find_ready(worker, true);
     if (thread >= 0)
         return thread;
-    open_barrier(worker);
+    if (waits_for_phase(worker))
+        await_phases(worker);
+    else
+        open_barrier(worker);
     worker->running = worker->thread_count - 1;
     return find_ready(worker, false);
 }
@@ -325,6 +408,30 @@ static uint64_t map_shared(HostFiber *fiber)
     return 0;
 }
 
+/* Barriers in shared memory, copies of tiles, and what orders them. A thread that tests a phase in vain lets others run. */
+static uint64_t do_tiles(HostFiber *fiber)
+{
+    HostWorker *worker = fiber->worker;
+    HostWarp *warp = &worker->warps[fiber->thread.linear_thread / HOST_WARP];
+    uint32_t bit = bit_of((uint32_t)fiber->thread.lane);
+    const char *wrong = NULL;
+    if (fiber->wait.operation != INTRINSIC_MBARRIER_TRY_WAIT) {
+        IntrinsicFamily family = intrinsic_info[fiber->wait.operation].family;
+        bool is_wgmma = family == FAMILY_WGMMA || family == FAMILY_WGMMA_ORDER;
+        obey(fiber, is_wgmma ? host_wgmma_order(fiber) : host_tile_call(fiber));
+        if (fiber->wait.operation == INTRINSIC_MBARRIER_TEST_WAIT && !fiber->wait.value)
+            go_on_with(fiber, find_ready(worker, false));
+        return fiber->wait.value;
+    }
+    if (!host_phase_has_ended(worker, &fiber->wait, &wrong)) {
+        warp->ready &= ~bit;
+        warp->at_phase |= bit;
+        go_on_with(fiber, choose(worker));
+    }
+    obey(fiber, wrong);
+    return 1;
+}
+
 static uint64_t warps_meet(HostThread *thread, int32_t operation, uint32_t mask, uint64_t value, uint32_t place,
                            int32_t line)
 {
@@ -339,6 +446,8 @@ static uint64_t warps_meet(HostThread *thread, int32_t operation, uint32_t mask,
     }
     if (operation == INTRINSIC_CLUSTER_MAP_SHARED)
         return map_shared(fiber);
+    if (intrinsic_info[operation].effects & EFFECT_TILES && operation != INTRINSIC_WGMMA_MMA)
+        return do_tiles(fiber);
     if (intrinsic_info[operation].effects & EFFECT_BLOCK_SYNC)
         return arrive(fiber);
     if (operation == INTRINSIC_CUDA_BARRIER_SYNC || operation == INTRINSIC_CUDA_BARRIER_ARRIVE)
@@ -455,7 +564,7 @@ HostFiber *host_warps_begin(HostWorker *worker)
         HostWarp *warp = &worker->warps[first / HOST_WARP];
         uint32_t lanes = worker->thread_count - first;
         warp->ready = lanes < HOST_WARP ? bit_of(lanes) - 1 : UINT32_MAX;
-        warp->meeting = warp->at_barrier = warp->at_numbered = warp->started = 0;
+        warp->meeting = warp->at_barrier = warp->at_numbered = warp->at_phase = warp->started = 0;
     }
     return fiber_of(worker, 0, NULL);
 }

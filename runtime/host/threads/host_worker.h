@@ -20,6 +20,7 @@ typedef struct HostKernel {
     bool by_clusters; /* blocks of a cluster run in turns */
     bool is_observed; /* its blocks run one after the other (host_profile.c) */
     bool by_warps; /* threads are scheduled by host_warp.c */
+    bool has_tiles; /* they copy tiles, or wait at barriers in shared memory (host_tile.c) */
     uint32_t local_size; /* bytes of local arrays of a thread */
     uint32_t context_size; /* bytes that blocks_entry keeps for a thread */
     uintptr_t code; /* where the machine code lies, of code_size bytes */
@@ -29,6 +30,7 @@ typedef struct HostKernel {
 } HostKernel;
 
 typedef struct HostWorker HostWorker;
+typedef struct HostTiles HostTiles; /* host_tile.h */
 typedef struct HostChecker HostChecker; /* host_checker.h */
 
 /* What a thread waits for: its call of the service that stopped it. */
@@ -51,12 +53,13 @@ typedef struct HostFiber {
     HostWait wait;
 } HostFiber;
 
-/* The lanes of a warp by what they do, as masks; lanes in none of the first four have returned (host_warp.c). */
+/* The lanes of a warp by what they do, as masks; lanes in none of the first five have returned (host_warp.c). */
 typedef struct HostWarp {
     uint32_t ready; /* can run */
     uint32_t meeting; /* wait for other lanes of the warp */
     uint32_t at_barrier;
     uint32_t at_numbered; /* wait at one of the block's numbered barriers */
+    uint32_t at_phase; /* wait for the phase of a barrier in shared memory */
     uint32_t started; /* have a fiber */
     HostFiber *fibers[HOST_WARP];
 } HostWarp;
@@ -95,7 +98,10 @@ struct HostWorker {
     uint32_t numbered[HOST_BARRIERS]; /* threads that have come to each numbered barrier */
     HostWarp warps[HOST_MAX_WARPS];
     void *paused; /* stack pointer of the thread to go on with when all blocks have come; NULL: none waits for them */
-    int32_t paused_at; /* the barrier: INTRINSIC_CUDA_GRID_SYNC or INTRINSIC_CLUSTER_SYNC */
+    /* the barrier: INTRINSIC_CUDA_GRID_SYNC, INTRINSIC_CLUSTER_SYNC, or INTRINSIC_MBARRIER_TRY_WAIT: some in shared memory */
+    int32_t paused_at;
+    HostWorker *const *cluster; /* of each block of the cluster, by rank; NULL without clusters */
+    HostTiles *tiles; /* NULL: no kernel with tiles has run here */
     char hang[HOST_HANG_SIZE]; /* why the block cannot go on; "": it can */
     bool trapped; /* because a thread said so */
     /* whether the launch goes on (host_interrupt.c) */

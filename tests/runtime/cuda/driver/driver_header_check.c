@@ -34,6 +34,7 @@ typedef CUDA_MEMSET_NODE_PARAMS_v1 ToolkitMemsetNode;
 typedef CUDA_MEMCPY3D_v2 ToolkitMemcpyNode;
 typedef CUDA_CONDITIONAL_NODE_PARAMS ToolkitConditionalNode;
 typedef CUgraphNodeParams ToolkitNode;
+typedef CUtensorMap ToolkitTensorMap;
 
 #define NUMBERS_OF_RESULT
 #define NUMBERS_OF_DEVICE_ATTRIBUTE
@@ -46,6 +47,11 @@ typedef CUgraphNodeParams ToolkitNode;
 #define NUMBERS_OF_JIT_INPUT
 #define NUMBERS_OF_LAUNCH_ATTRIBUTE
 #define NUMBERS_OF_FLAG
+#define NUMBERS_OF_TENSOR_MAP_TYPE
+#define NUMBERS_OF_TENSOR_MAP_INTERLEAVE
+#define NUMBERS_OF_TENSOR_MAP_SWIZZLE
+#define NUMBERS_OF_TENSOR_MAP_PROMOTION
+#define NUMBERS_OF_TENSOR_MAP_FILL
 #define NUMBER(name, value) _Static_assert((int)name == value, "number in driver_numbers.def");
 #include "runtime/cuda/driver/driver_numbers.def"
 #undef NUMBER
@@ -60,6 +66,11 @@ typedef CUgraphNodeParams ToolkitNode;
 #undef NUMBERS_OF_JIT_INPUT
 #undef NUMBERS_OF_LAUNCH_ATTRIBUTE
 #undef NUMBERS_OF_FLAG
+#undef NUMBERS_OF_TENSOR_MAP_TYPE
+#undef NUMBERS_OF_TENSOR_MAP_INTERLEAVE
+#undef NUMBERS_OF_TENSOR_MAP_SWIZZLE
+#undef NUMBERS_OF_TENSOR_MAP_PROMOTION
+#undef NUMBERS_OF_TENSOR_MAP_FILL
 
 /* Scalar and handle types repeat the toolkit's typedefs, which C allows only when they are the same. */
 #undef CU_MEMHOSTALLOC_PORTABLE
@@ -91,6 +102,12 @@ typedef CUgraphNodeParams ToolkitNode;
 #define CUDA_MEMCPY3D_v2 RuntimeMemcpyNode
 #define CUDA_CONDITIONAL_NODE_PARAMS RuntimeConditionalNode
 #define CUgraphNodeParams RuntimeNode
+#define CUtensorMapDataType RuntimeTensorMapType
+#define CUtensorMapInterleave RuntimeTensorMapInterleave
+#define CUtensorMapSwizzle RuntimeTensorMapSwizzle
+#define CUtensorMapL2promotion RuntimeTensorMapPromotion
+#define CUtensorMapFloatOOBfill RuntimeTensorMapFill
+#define CUtensorMap RuntimeTensorMap
 #include "runtime/cuda/driver/driver_types.h"
 
 #define SAME_SIZE(a, b) _Static_assert(sizeof(a) == sizeof(b) && _Alignof(a) == _Alignof(b), #a)
@@ -100,6 +117,7 @@ typedef CUgraphNodeParams ToolkitNode;
 SAME_SIZE(RuntimeResult, CUdevice_v1);
 SAME_SIZE(RuntimeUuid, ToolkitUuid);
 SAME_SIZE(RuntimeAccess, ToolkitAccess);
+_Static_assert(sizeof(RuntimeTensorMap) == sizeof(ToolkitTensorMap), "CUtensorMap");
 SAME_SIZE(RuntimeHandle, ToolkitHandle);
 SAME_PLACE(RuntimeAccess, ToolkitAccess, location);
 SAME_PLACE(RuntimeAccess, ToolkitAccess, flags);
