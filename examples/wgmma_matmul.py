@@ -1,6 +1,6 @@
-"""Matrix product of float16 or bfloat16 as Hopper GPUs do it: one warp copies tiles into shared memory by the tensor memory
-accelerator, eight warps multiply them by wgmma, and results leave by the accelerator, too. Blocks take one tile of the
-result after the other, and two neighbours share what both need. docs/tensor_cores.md tells of each step."""
+"""Matrix product of float16 or bfloat16 as Hopper GPUs do it: one thread copies tiles into shared memory by the tensor
+memory accelerator, eight warps multiply them by wgmma, and results leave by the accelerator, too. Blocks take one tile
+of the result after the other, and two neighbours share what both need. docs/tensor_cores.md tells of each step."""
 import numpy as np
 
 from cujit import cuda, float16, float32, uint64
@@ -57,8 +57,8 @@ def make_matmul(stages=4, cluster=2, band=16, dtype=float16):
                         cuda.mbarrier.arrive_expect_tx(full, stage, stage_bytes)
                         cuda.tma.load(a[stage], map_a, (row, step * BLOCK_K), full, stage)
                         if cluster > 1:
-                            cuda.tma.load(b[stage, rank * part:], map_b, (column + rank * part, step * BLOCK_K), full, stage,
-                                          multicast=everyone)
+                            cuda.tma.load(b[stage, rank * part:], map_b, (column + rank * part, step * BLOCK_K),
+                                          full, stage, multicast=everyone)
                         else:
                             cuda.tma.load(b[stage], map_b, (column, step * BLOCK_K), full, stage)
                         stage += 1
@@ -127,7 +127,8 @@ def make_matmul(stages=4, cluster=2, band=16, dtype=float16):
         """c = a @ b.T of device arrays; m a multiple of 128 times the cluster, n of 256, k of 64."""
         (m, k), n = a.shape, b.shape[0]
         if m % (BLOCK_M * cluster) or n % BLOCK_N or k % BLOCK_K or b.shape[1] != k or c.shape != (m, n):
-            raise ValueError(f"({m}, {k}) @ {b.shape}.T: m, n, k must be multiples of {BLOCK_M * cluster}, {BLOCK_N}, {BLOCK_K}")
+            raise ValueError(f"({m}, {k}) @ {b.shape}.T: m, n and k must be multiples of {BLOCK_M * cluster}, "
+                             f"{BLOCK_N} and {BLOCK_K}")
         matmul_kernel[blocks(m, n), THREADS, stream, 0, cluster](*maps(a, b, c))
 
     matmul.kernel = matmul_kernel

@@ -13,22 +13,33 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "intrinsics.md"
 TABLES = {"core/intrinsic/intrinsic_cuda.def": None,
-          "core/intrinsic/intrinsic_tensor.def": "Tensor cores and asynchronous copies"}
+          "core/intrinsic/intrinsic_tensor.def": "Tensor cores and asynchronous copies",
+          "core/intrinsic/intrinsic_bulk.def": None}
 # The sections of functions in the kernel language, by what their paths begin with; None: not on this page.
 LIBRARY = {"cuda.reduce_": "Reductions of a warp", "cuda.cg.": "Cooperative groups", "cuda.shared.": "Memory",
            **dict.fromkeys(("cuda.block.", "cuda.warp."), "Blocks and warps, with several items of a thread"),
-           "cuda.bf16.": None, "cuda.fp16.": None, "cuda.": "Written in the kernel language"}
+           "cuda.mbarrier.": "Barriers in shared memory", "cuda.bf16.": None, "cuda.fp16.": None,
+           "cuda.": "Written in the kernel language"}
 SM = 90
 TYPES = {"n": "none", "b": "bool", "i": "int32", "u": "uint32", "l": "int64", "q": "uint64", "f": "float32",
-         "d": "float64", "v": "int32 or uint32", "w": "int32 or uint32", "x": "number"}
+         "d": "float64", "v": "int32 or uint32", "w": "int32 or uint32", "x": "number",
+         "p": "uint64 array, index", "c": "constant"}
 # What a sample kernel passes for a parameter of that name; others: by the letter of the shape.
 SAMPLES = {"array": "x", "ndarray": "x", "index": "0", "i": "0", "mask": "0xffffffff", "barrier": "1", "count": "32",
            "width": "32", "ndim": "1", "limit": "x[0]", "value": "x[0]", "old": "x[1]", "op": "cuda.cg.plus",
            "shape": "n", "n": "n", "dtype": "types.float32", "alignment": "16", "group": "cuda.cg.coalesced_threads()",
            "label": "n", "predicate": "n > 3", "size": "8", "a": "x[0]", "b": "x[1]", "c": "x[2]", "ns": "n",
            "offset": "0", "items": "(x[0], x[1])", "keys": "x[0]", "values": "x[1]", "first": "0", "bins": "16",
-           "default": "0", "init": "0"}
-CALLS = {"cuda.wide.load": "(x, 0, 4)", "cuda.wide.store": "(x, 0, (x[0], x[1]))"}
+           "default": "0", "init": "0", "barriers": "cuda.shared.array(1, types.uint64)", "registers": "64"}
+CALLS = {"cuda.wide.load": "(x, 0, 4)", "cuda.wide.store": "(x, 0, (x[0], x[1]))", "cuda.tma.wait": "(0)",
+         "cuda.tma.wait_read": "(0)", "cuda.wgmma.wait": "(0)", "cuda.wgmma.fence": "()",
+         "cuda.wgmma.mma": "(cuda.local.array(4, types.float32), "
+                           "cuda.shared.array((64, 64), types.float16, swizzle=128), "
+                           "(0, 0), cuda.shared.array((8, 64), types.float16, swizzle=128), (0, 0))"}
+# What takes an argument that the sample kernels have not.
+KNOWN = {"cuda.tma.load": "`cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes`",
+         "cuda.tma.store": "`cp.async.bulk.tensor.2d.global.shared::cta.bulk_group`",
+         "cuda.tma.prefetch": "`prefetch.tensormap`"}
 COMMON = {"mov", "cvt", "ld.param", "ret", "bra", "setp", "selp", "add", "cvta", "ld.global", "st.global", "sub", "and",
           "or", "shl", "shr", "mul", "mad", "xor", "not", "min", "max", "ld.shared", "st.shared", "neg"}
 HEAD = """# Intrinsics
@@ -147,6 +158,8 @@ def ptx(row, path):
     """Up to two instructions or registers that the call brings."""
     from cujit import errors
 
+    if path in KNOWN:
+        return KNOWN[path]
     expression = call(row, path).replace("this_grid.sync", "this_grid().sync")
     if path.count(".") == 1 and row["kind"] == "builtin" and not signature(row):
         expression += ".x" if path != "cuda.warpsize" else ""

@@ -22,7 +22,8 @@ LIBRARY = "cujit._kernel_functions"
 # A letter of a row's shape as a parameter and as a result.
 LETTERS = {"n": (None, "None"), "b": ("object", "bool"), "i": ("Integer", "int"), "u": ("Integer", "int"),
            "l": ("Integer", "int"), "q": ("Integer", "int"), "h": ("Integer", "int"), "f": ("Real", "float"),
-           "d": ("Real", "float"), "v": ("Integer", "int"), "w": ("Integer", "int"), "x": ("Number", "Any")}
+           "d": ("Real", "float"), "v": ("Integer", "int"), "w": ("Integer", "int"), "x": ("Number", "Any"),
+           "a": ("Array", "Any"), "c": ("int", "int")}
 
 # The type of a parameter by its name, where the row has no shape; Any for others.
 PARAMETERS = {
@@ -38,6 +39,7 @@ RESULTS = {
     "cuda.const.array_like": "NDArray[_Element]",
     "cuda.st[cw]?": "None", "cuda.wide.load": "tuple[Any, ...]", "cuda.wide.store": "None",
     "cuda.mma.*": "tuple[Any, ...]", "cuda.ldmatrix_*": "tuple[Any, ...]", "cuda.cp_async*": "None",
+    "cuda.tma.*": "None", "cuda.wgmma.*": "None",
     "cuda.popc": "int", "cuda.clz": "int", "cuda.ffs": "int", "cuda.match_all_sync": "tuple[int, bool]",
     "cuda.literal_unroll": "_T", "cuda.literally": "_T", "cuda.bf16.bfloat16_as_*": "int",
     "cuda.fp16.__half_as_*": "int", "cuda.cbrt": "float",
@@ -95,7 +97,7 @@ class Row:
         if self.row["signature"]:
             results, _, arguments = self.row["signature"].removeprefix("v").partition(":")
             return [results, *arguments]
-        return list(self.row["shape"]) if self.row["shape"] else None
+        return list(self.row["shape"].replace("p", "al")) if self.row["shape"] else None
 
     def result(self):
         named = [result for pattern, result in RESULTS.items() if fnmatchcase(self.path, pattern)]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLES = ["core/intrinsic/intrinsic.def", "core/intrinsic/intrinsic_cuda.def", "core/intrinsic/intrinsic_tensor.def",
+          "core/intrinsic/intrinsic_bulk.def",
           "core/intrinsic/intrinsic_family.def", "core/intrinsic/libdevice.def", "core/option.def",
           "core/diagnostic/diag.def", "core/ir/op.def", "core/type/tuple_tag.def", "frontend/call/handlers.def",
           "frontend/call/cuda/handlers_cuda.def", "runtime/backend.def", "runtime/cuda/driver/driver.def",

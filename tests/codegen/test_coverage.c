@@ -169,9 +169,9 @@ typedef struct DeviceSample {
     "0\n"
 
 /* The place of a tile, %5, 0, %6, and a barrier, %7. */
-#define TILE                                                                                                   \
+#define TILE                                                                                                       \
     "  %4: f16[2 C swizzle 128] = shared (64, 64) align 1024\n  %6: i32 = const 0\n  %20: u64[1 C] = shared (1)\n" \
-    "  %5: f16[0 C swizzle 128] = subarray %4[%0, %0], extents [], strides [], offset 0\n"                     \
+    "  %5: f16[0 C swizzle 128] = subarray %4[%0, %0], extents [], strides [], offset 0\n"                         \
     "  %7: u64[0 C] = subarray %20[%0], extents [], strides [], offset 0\n"
 
 static const DeviceSample device_samples[] = {
@@ -303,9 +303,13 @@ static void check_tile_row(IntrinsicId id)
     buf_printf(&body, PLACE("u64") "  %%6: i32 = const 64\n");
     buf_printf(&body, row->shape[0] == 'n' ? "  %s" : "  %%9: bool = %s", row->path);
     for (int i = 0; i < row->arity; i++)
-        buf_printf(&body, "%s %s", i ? "," : "", row->shape[1 + i] == 'p' ? "%5" : row->shape[1 + i] == 'c' ? "%6" : "%1");
+        buf_printf(&body, "%s %s", i ? "," : "",
+                   row->shape[1 + i] == 'p'   ? "%5"
+                   : row->shape[1 + i] == 'c' ? "%6"
+                                              : "%1");
     buf_add(&body, row->shape[0] == 'n' ? "\n  %9: i32 = neg %1" : "");
-    check_compiles(row->id, operation_kernel(buf_text(&body), row->shape[0] == 'n' ? "i32 i32" : "i32 bool"), sm_of(row));
+    check_compiles(row->id, operation_kernel(buf_text(&body), row->shape[0] == 'n' ? "i32 i32" : "i32 bool"),
+                   sm_of(row));
     buf_free(&body);
 }
 

@@ -162,8 +162,8 @@ def lanemask_gt() -> int:
 
 class shared:
     @staticmethod
-    def array(shape: Shape, dtype: ElementType, alignment: int | None = None) -> NDArray[Any]:
-        """An array shared by the threads of a block."""
+    def array(shape: Shape, dtype: ElementType, alignment: int | None = None, *, swizzle: Any = 0) -> NDArray[Any]:
+        """An array shared by the threads of a block. swizzle: 32, 64 or 128, the bytes of a row: pieces of 16 bytes are exchanged within rows, as copies of tiles and wgmma take them."""
     @staticmethod
     def dynamic(shape: Shape, dtype: ElementType, offset: int = 0) -> NDArray[Any]:
         """An array in the shared memory that the launch gives, at an offset in bytes; its shape may be known at run time."""
@@ -369,6 +369,81 @@ def cp_async_commit() -> None:
     """Makes a group of the thread's copies since the last commit."""
 def cp_async_wait(n: Integer) -> None:
     """Waits until at most n (a constant) of the thread's latest groups are still being copied."""
+
+class mbarrier:
+    @staticmethod
+    def init(barriers: Array, index: Integer, count: Integer) -> None:
+        """Makes an element of a shared uint64 array a barrier: a phase of it ends when count arrivals and all bytes that were announced have come."""
+    @staticmethod
+    def invalidate(barriers: Array, index: Integer) -> None:
+        """Ends the use of the element as a barrier."""
+    @staticmethod
+    def arrive(barriers: Array, index: Integer, count: Integer = 1) -> None:
+        """Counts so many arrivals."""
+    @staticmethod
+    def arrive_cluster(barriers: Array, index: Integer, rank: Integer, count: Integer = 1) -> None:
+        """Counts arrivals at the same barrier of the block with that rank in the cluster."""
+    @staticmethod
+    def expect_tx(barriers: Array, index: Integer, bytes: Integer) -> None:
+        """Announces bytes that copies will bring in this phase."""
+    @staticmethod
+    def arrive_expect_tx(barriers: Array, index: Integer, bytes: Integer) -> None:
+        """Announces bytes of copies, and counts one arrival."""
+    @staticmethod
+    def try_wait(barriers: Array, index: Integer, parity: Integer) -> bool:
+        """Whether the phase of that parity has ended: 0 the first, 1 the second, 0 the third. May wait a while for it."""
+    @staticmethod
+    def test_wait(barriers: Array, index: Integer, parity: Integer) -> bool:
+        """Whether the phase of that parity has ended: 0 the first, 1 the second, 0 the third."""
+    @staticmethod
+    def fence_init() -> None:
+        """Lets copies and the blocks of the cluster see what init did; a barrier of the block or cluster comes behind it."""
+    @staticmethod
+    def wait(barriers: NDArray[Any], index: int, parity: int) -> None:
+        """Waits until the phase of that parity has ended: 0 the first, 1 the second, 0 the third."""
+
+
+class tma:
+    @staticmethod
+    def load(to: Array, map: Any, index: Index, barriers: Any, barrier: Any, *, multicast: Any = 0) -> None:
+        """Begins to copy the map's box from that index on into a shared array, whose bytes are counted at the barrier; zeros stand for what lies outside. multicast: a mask of ranks in the cluster, all of which get it at the same place, barriers and all."""
+    @staticmethod
+    def store(map: Any, index: Index, from_: Array) -> None:
+        """Begins to copy a shared array into the map's box from that index on; what lies outside stays."""
+    @staticmethod
+    def prefetch(map: Any) -> None:
+        """Brings the map itself near."""
+    @staticmethod
+    def commit() -> None:
+        """Makes a group of the thread's stores since the last commit."""
+    @staticmethod
+    def wait(n: int) -> None:
+        """Waits until at most n (a constant) of the thread's latest groups of stores are under way."""
+    @staticmethod
+    def wait_read(n: int) -> None:
+        """Waits until at most n (a constant) of the thread's latest groups still read their shared arrays."""
+
+def fence_proxy_async() -> None:
+    """Lets the tensor memory accelerator and wgmma see what this thread has written to shared memory."""
+
+class wgmma:
+    @staticmethod
+    def mma(c: Any, a: Any, a_index: Any, b: Any, b_index: Any, *, transpose_a: Any = False, transpose_b: Any = False, accumulate: Any = True, kind: Any = None, columns: Any = None) -> None:
+        """Begins c += a @ b.T of four warps, for 64 rows of a and as many rows of b as fit c, a local array: 32 bytes of each from these indices of swizzled shared arrays on. (c, a, b, b_index): a is a local array, too."""
+    @staticmethod
+    def fence(*c: Any) -> None:
+        """Before the first mma, and before one that follows on writes to accumulators c or to fragments."""
+    @staticmethod
+    def commit() -> None:
+        """Makes a group of the mma since the last commit."""
+    @staticmethod
+    def wait(n: Integer, *c: Any) -> None:
+        """Waits until at most n (a constant) of the latest groups are under way. c: the accumulators of those that are done, which can then be read and written."""
+
+def setmaxnreg_inc(registers: int) -> None:
+    """Four warps wait until each of their threads can have so many registers, a constant."""
+def setmaxnreg_dec(registers: int) -> None:
+    """Four warps keep so many registers for each thread, a constant, and leave the rest to others."""
 
 class warp:
     @staticmethod

@@ -51,8 +51,8 @@ def tensor_map(array: NDArray[Any] | Any, box: int | tuple[int, ...], swizzle: i
     """A map of a device array, for copies of boxes of that shape between it and shared memory.
 
     array: of up to 5 axes; elements along the last one are neighbours, and the other strides are multiples of 16 bytes.
-    box: as many elements along each axis, at most 256; swizzle: that of the shared arrays, the most bytes that a row of the
-    box can have. What of a box lies outside of the array is read as zeros and not written."""
+    box: as many elements along each axis, at most 256. swizzle: that of the shared arrays, the bytes of a row of the
+    box. What of a box lies outside of the array is read as zeros and not written."""
     array = as_cuda_array(array)
     box = (box,) if isinstance(box, int) else tuple(map(int, box))
     device = get_current_device()

@@ -74,6 +74,10 @@ static void use_memory(RtDevice *device, RtStream *stream, Outcome *outcome)
         }
         STEP(rt_copy_on_device(device, b, a, 8, stream, &diag));
         STEP(rt_fill(device, a, 0, 8, stream, &diag));
+        TensorMap map = {
+            .pointer = 1 << 10, .extents = {64}, .strides = {2}, .box = {64}, .axes = 1, .element_size = 2};
+        TensorMapWords words;
+        STEP(rt_tensor_map(device, &map, &words, &diag));
     }
     if (!STEP(rt_free(device, a, &diag)))
         STEP(rt_free(device, a, &diag));

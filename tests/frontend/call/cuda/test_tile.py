@@ -1,5 +1,5 @@
-"""Copies of tiles, barriers in shared memory and wgmma: values against NumPy, PTX for the architecture that has them, and what
-the CPU device says where they are used in a wrong way."""
+"""Copies of tiles, barriers in shared memory and wgmma: values against NumPy, PTX for the architecture that has them,
+and what the CPU device says where they are used in a wrong way."""
 import re
 import textwrap
 
@@ -9,7 +9,8 @@ import pytest
 from cujit import bfloat16, cuda, errors, float16, float32, int8, int32, typeof, uint8, uint64
 
 KINDS = {"f16": (float16, np.float16, 16), "bf16": (bfloat16, None, 16), "tf32": (float32, np.float32, 8),
-         "e4m3": (uint8, np.uint8, 32), "e5m2": (uint8, np.uint8, 32), "s8": (int8, np.int8, 32), "u8": (uint8, np.uint8, 32)}
+         "e4m3": (uint8, np.uint8, 32), "e5m2": (uint8, np.uint8, 32), "s8": (int8, np.int8, 32),
+         "u8": (uint8, np.uint8, 32)}
 ON_GPU = cuda.get_current_device().kind == "cuda"
 pytestmark = pytest.mark.skipif(ON_GPU and cuda.get_current_device().compute_capability != (9, 0), reason="needs sm_90")
 reports = pytest.mark.skipif(ON_GPU, reason="the CPU device reports it")
@@ -109,7 +110,8 @@ def check_product(kind, columns, swizzle, transpose_a=False, transpose_b=False, 
     b, b_values = operands(kind, (columns, depth), rng)
     put = lambda array, turned: cuda.to_device(np.ascontiguousarray(array.T if turned else array))   # noqa: E731
     c = cuda.device_array((64, columns), np.int32 if sums is int32 else np.float32)
-    kernel[1, 128](cuda.tensor_map(put(a, transpose_a), box_a, swizzle), cuda.tensor_map(put(b, transpose_b), box_b, swizzle), c)
+    maps = (cuda.tensor_map(put(a, transpose_a), box_a, swizzle), cuda.tensor_map(put(b, transpose_b), box_b, swizzle))
+    kernel[1, 128](*maps, c)
     want = a_values @ b_values.T + 7
     np.testing.assert_allclose(c.copy_to_host(), want, rtol=1e-4, atol=1e-3 * max(np.abs(want).max(), 1) * 1e-2)
 
@@ -144,7 +146,7 @@ def test_several_rows_of_shared_memory():
     check_product("f16", 64, 128, depth=128)
 
 
-# --- copies ------------------------------------------------------------------------------------------------------------
+# --- copies ---------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("swizzle", (0, 32, 64, 128))
 @pytest.mark.parametrize("ndim", (1, 2, 3, 4, 5))
@@ -227,7 +229,8 @@ def test_multicast():
 
 
 @pytest.mark.parametrize("what, problem", [
-    (dict(box=(8, 10)), "40 bytes; it must be a multiple of 16"), (dict(box=(8, 16), swizzle=128), "64 bytes; with this swizzle it has 128"),
+    (dict(box=(8, 10)), "40 bytes; it must be a multiple of 16"),
+    (dict(box=(8, 16), swizzle=128), "64 bytes; with this swizzle it has 128"),
     (dict(box=(257, 16)), "257 elements along axis 0"), (dict(box=16), "the box has 1 axes, the array 2"),
     (dict(box=(8, 16), swizzle=16), "swizzle=16"), (dict(box=(8, 16), view=np.s_[:, ::2]), "neighbours"),
     (dict(box=(8, 16), view=np.s_[:, 1:33]), "behind a multiple of 16"),
@@ -238,7 +241,7 @@ def test_maps_that_cannot_be(what, problem):
         cuda.tensor_map(array, **what)
 
 
-# --- swizzled arrays ---------------------------------------------------------------------------------------------------
+# --- swizzled arrays ------------------------------------------------------------------------------------------------
 
 def test_swizzled_arrays_are_indexed_like_others():
     @cuda.jit
@@ -267,7 +270,7 @@ def test_swizzled_arrays_are_indexed_like_others():
     np.testing.assert_array_equal(out[3, :, 0], numbers[:, 3] + 1000)
 
 
-# --- code --------------------------------------------------------------------------------------------------------------
+# --- code -----------------------------------------------------------------------------------------------------------
 
 def test_code_is_for_the_architecture_that_has_it():
     kernel = product_kernel("f16", 256, 128)[0]
@@ -281,7 +284,7 @@ def test_code_is_for_the_architecture_that_has_it():
             cuda.compile_ptx(kernel.py_func, types, cc=cc)
 
 
-# --- what is wrong -----------------------------------------------------------------------------------------------------
+# --- what is wrong --------------------------------------------------------------------------------------------------
 
 def run(body, threads=128, shape=(64, 64)):
     """A kernel of these lines on arrays of ones: a tile, a barrier, accumulators."""
