@@ -8,6 +8,7 @@
 
 #include "codegen/codegen.h"
 #include "codegen/llvm.h"
+#include "core/ir/ir_graph.h"
 #include "core/kernel/kernel_abi.h"
 
 typedef struct Emitter Emitter;
@@ -110,6 +111,7 @@ struct Emitter {
 
     /* the function being emitted */
     const IrFunc *function;
+    const IrGraph *graph; /* its own */
     LLVMValueRef llvm_function;
     const EmittedFunction *emitted; /* the same */
     LLVMValueRef thread; /* host: the HostThread pointer */

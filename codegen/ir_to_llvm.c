@@ -123,17 +123,26 @@ static void fill_phis(Emitter *emitter, const IrBlock *block)
         fill_ir_phi(emitter, phi);
 }
 
-/* A property of the loop, with a number where trips is not 0, on the branches back to its header. The node refers to
- * itself, which keeps loops apart. */
-static void mark_loop(Emitter *emitter, const IrGraph *graph, const IrLoop *loop, const char *property, unsigned trips)
+/* A property of a loop: its name, and what it is. NULL: nothing but its name. */
+static LLVMMetadataRef loop_property(Emitter *emitter, const char *name, LLVMMetadataRef of)
 {
+    LLVMMetadataRef parts[2] = {LLVMMDStringInContext2(emitter->context, name, strlen(name)), of};
+    return LLVMMDNodeInContext2(emitter->context, parts, of ? 2 : 1);
+}
+
+/* Puts properties on the branches back to the loop's header. The node refers to itself, which keeps loops apart. */
+static void mark_loop(Emitter *emitter, const IrGraph *graph, const IrLoop *loop, const LLVMMetadataRef *properties,
+                      unsigned count)
+{
+    enum { MOST = 2 };
     static const char kind[] = "llvm.loop";
     LLVMContextRef context = emitter->context;
     const IrBlock *header = loop->header;
-    LLVMMetadataRef parts[2] = {LLVMMDStringInContext2(context, property, strlen(property)),
-                                LLVMValueAsMetadata(LLVMConstInt(emitter->i32, trips, false))};
-    LLVMMetadataRef operands[2] = {NULL, LLVMMDNodeInContext2(context, parts, trips ? 2 : 1)};
-    LLVMMetadataRef node = LLVMMDNodeInContext2(context, operands, 2);
+    LLVMMetadataRef operands[1 + MOST] = {NULL};
+    assert(count <= MOST);
+    for (unsigned i = 0; i < count; i++)
+        operands[1 + i] = properties[i];
+    LLVMMetadataRef node = LLVMMDNodeInContext2(context, operands, 1 + count);
     LLVMValueRef as_value = LLVMMetadataAsValue(context, node);
     LLVMReplaceMDNodeOperandWith(as_value, 0, node);
     for (uint32_t i = 0; i < header->predecessor_count; i++) {
@@ -144,22 +153,42 @@ static void mark_loop(Emitter *emitter, const IrGraph *graph, const IrLoop *loop
     }
 }
 
-static void mark_loops(Emitter *emitter, const IrGraph *graph)
+/* Where LLVM makes a loop of several trips at a time, ptxas may do so once more with what it made. LLVM would forbid it:
+ * it marks both that loop and the one for the trips that are left, unless something else stands there to say of it. */
+static LLVMMetadataRef stays_a_loop(Emitter *emitter)
+{
+    return loop_property(emitter, "llvm.loop.unroll.followup_unrolled",
+                         loop_property(emitter, "llvm.loop.mustprogress", NULL));
+}
+
+static void mark_as(Emitter *emitter, const IrGraph *graph, const IrLoop *loop)
 {
     enum { BATCH_TRIPS = 4 };
+    LLVMMetadataRef properties[2], trips = LLVMValueAsMetadata(LLVMConstInt(emitter->i32, BATCH_TRIPS, false));
+    unsigned count = 0;
+    switch (loop->header->loop) {
+    case IR_LOOP_UNROLL: properties[count++] = loop_property(emitter, "llvm.loop.unroll.full", NULL); break;
+    case IR_LOOP_ROLLED: properties[count++] = loop_property(emitter, "llvm.loop.unroll.disable", NULL); break;
+    case IR_LOOP_BATCH: properties[count++] = loop_property(emitter, "llvm.loop.unroll.count", trips); break;
+    default: break;
+    }
+    if (emitter->target->kind == TARGET_NVPTX && loop->header->loop != IR_LOOP_ROLLED)
+        properties[count++] = stays_a_loop(emitter);
+    if (count)
+        mark_loop(emitter, graph, loop, properties, count);
+}
+
+static void mark_loops(Emitter *emitter, const IrGraph *graph)
+{
     for (uint32_t i = 0; i < graph->loop_count; i++)
-        if (graph->loops[i].header->loop == IR_LOOP_UNROLL)
-            mark_loop(emitter, graph, &graph->loops[i], "llvm.loop.unroll.full", 0);
-        else if (graph->loops[i].header->loop == IR_LOOP_BATCH)
-            mark_loop(emitter, graph, &graph->loops[i], "llvm.loop.unroll.count", BATCH_TRIPS);
-        else if (graph->loops[i].header->loop == IR_LOOP_ROLLED)
-            mark_loop(emitter, graph, &graph->loops[i], "llvm.loop.unroll.disable", 0);
+        mark_as(emitter, graph, &graph->loops[i]);
 }
 
 void begin_ir_function(Emitter *emitter, const EmittedFunction *function)
 {
     const IrFunc *ir = function->ir;
     emitter->function = ir;
+    emitter->graph = NULL;
     emitter->llvm_function = function->llvm;
     emitter->emitted = function;
     emitter->unwind = emitter->report = NULL;
@@ -179,7 +208,7 @@ void emit_function_body(Emitter *emitter, const EmittedFunction *function)
     const IrFunc *ir = function->ir;
     begin_debug_function(emitter, function);
     begin_ir_function(emitter, function);
-    const IrGraph *graph = ir_graph(ir, emitter->arena);
+    const IrGraph *graph = emitter->graph = ir_graph(ir, emitter->arena);
     for (uint32_t i = 0; i < graph->count; i++)
         emitter->block_start[graph->order[i]->id] = new_block(emitter);
     for (uint32_t i = 0; i < graph->count; i++)

@@ -101,6 +101,15 @@ static void skip_optional_code_passes(Emitter *emitter)
     }
 }
 
+/* ptxas takes a loop for one whose trips it can count, and do several at a time, where the branch back is the conditional one.
+ * The code generator leaves the order of a branch's targets as it is. */
+static void make_loops_plain(Emitter *emitter)
+{
+    for (LLVMValueRef each = LLVMGetFirstFunction(emitter->llvm_module); each; each = LLVMGetNextFunction(each))
+        if (!LLVMIsDeclaration(each))
+            branch_back_when_true(each);
+}
+
 bool optimize_module(Emitter *emitter)
 {
     unsigned changes;
@@ -110,6 +119,7 @@ bool optimize_module(Emitter *emitter)
     if (emitter->target->kind == TARGET_NVPTX) {
         make_local_atomics_plain(emitter);
         ptxas_avoid_faults(emitter);
+        make_loops_plain(emitter);
     }
     keep_divisions_where_they_are(emitter);
     if (changes & PIPELINE_LINEAR)

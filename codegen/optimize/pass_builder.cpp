@@ -1,12 +1,15 @@
 /* The only file in C++: LLVM's C interface runs pipelines, but has no way to put a pass into one, nor
- * to change a machine's level. */
+ * to change a machine's level or a condition to its opposite. */
 #include "codegen/optimize/pass_builder.h"
 
+#include <llvm/Analysis/CFG.h>
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Target/RegisterTargetPassConfigCallback.h>
 #include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 namespace
 {
@@ -87,6 +90,22 @@ LLVMErrorRef run_pass_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machin
         return llvm::wrap(std::move(error));
     pipeline.run(*llvm::unwrap(module), modules);
     return nullptr;
+}
+
+void branch_back_when_true(LLVMValueRef function)
+{
+    llvm::SmallVector<std::pair<const llvm::BasicBlock *, const llvm::BasicBlock *>, 16> edges;
+    llvm::FindFunctionBackedges(*llvm::unwrap<llvm::Function>(function), edges);
+    llvm::IRBuilder<> builder(llvm::unwrap(function)->getContext());
+    for (const auto &[from, to] : edges) {
+        auto *branch = llvm::dyn_cast<llvm::BranchInst>(const_cast<llvm::Instruction *>(from->getTerminator()));
+        if (!branch || !branch->isConditional() || branch->getSuccessor(1) != to ||
+            llvm::is_contained(edges,
+                               std::make_pair(from, static_cast<const llvm::BasicBlock *>(branch->getSuccessor(0)))))
+            continue;
+        builder.SetInsertPoint(branch);
+        llvm::InvertBranch(branch, builder);
+    }
 }
 
 void make_code_fast(LLVMTargetMachineRef machine)

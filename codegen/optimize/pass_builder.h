@@ -1,4 +1,5 @@
-/* What LLVM's C interface has no way to ask for: a pass of ours in the middle of its pipeline, another level for a machine. */
+/* What LLVM's C interface has no way to ask for: a pass of ours in the middle of its pipeline, another level for a machine,
+ * a branch the other way round. */
 #ifndef CUJIT_CODEGEN_PASS_BUILDER_H
 #define CUJIT_CODEGEN_PASS_BUILDER_H
 
@@ -24,6 +25,8 @@ LLVMErrorRef run_pass_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machin
  * instructions; NULL: no more, for modules that this thread makes code of. A machine of make_code_fast() has no such place. */
 typedef void (*CodeChange)(void *state, LLVMValueRef function);
 void change_before_selection(CodeChange change, void *state);
+/* Conditional branches that lead back to the head of a loop are taken where their condition holds. */
+void branch_back_when_true(LLVMValueRef function);
 /* From now on the machine makes code as fast as it can, whatever the code is like. */
 void make_code_fast(LLVMTargetMachineRef machine);
 

@@ -1,4 +1,6 @@
 """Loops by a step that the launch decides do four trips at a time on a GPU, where loads are what they wait for."""
+import re
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,16 @@ def test_loops_that_read(body):
     kernel = make(body)
     one = make(body + "\ncuda.syncthreads()")
     assert loads(kernel, F, F) == 5 * loads(one, F, F)
+
+
+def test_what_ptxas_may_do_more_of():
+    """It batches a loop once more whose branch back is conditional, and which no pragma forbids it: not the remainder's."""
+    ptx, _ = cuda.compile_ptx(make("total += x[i]"), (F, F), cc=(9, 0))
+    loops = [text for text in re.split(r"^\$L", ptx, flags=re.M) if "ld.global" in text]
+    assert sorted((text.count("ld.global"), "nounroll" in text) for text in loops) == [(1, True), (4, False)]
+    for text in loops:
+        name = "$L" + text.split(":")[0]
+        assert re.search(rf"@%p\d+ bra\s+{re.escape(name)};", text)
 
 
 def test_loops_that_write_to_shared_memory():
