@@ -60,6 +60,36 @@ static bool has_words(const Emitter *emitter, const IrValue *value, uint32_t fir
     return is_small && array->type->ndim > 1;
 }
 
+/* Whether a trip of the loop leaves another number there than the one before: it is made of a variable of the loop. */
+static bool is_counted(const IrLoop *loop, const IrValue *index, int depth)
+{
+    bool is_sum = index->op == IR_ADD || index->op == IR_SUB || index->op == IR_CONVERT;
+    if (index->op == IR_PHI)
+        return index->block == loop->header;
+    for (uint32_t i = 0; is_sum && depth && i < index->operand_count; i++)
+        if (is_counted(loop, index->operands[i], depth - 1))
+            return true;
+    return false;
+}
+
+/* Whether the innermost loop steps from row to row of an array of the launch. Such an access goes by an address that the
+ * code generator lets each trip step forward, which it finds in sums and products of 64 bits only. */
+static bool steps_through_rows(const Emitter *emitter, const IrValue *value, uint32_t first_index)
+{
+    enum { DEEPEST = 4 };
+    const IrValue *array = value->operands[0];
+    const IrLoop *loop = emitter->graph ? emitter->graph->loop_of[value->block->id] : NULL;
+    uint32_t last = array->type->layout == LAYOUT_C ? array->type->ndim - 1u : 0;
+    if (!loop || array->op != IR_PARAM || loop->header->loop == IR_LOOP_UNROLL)
+        return false;
+    for (uint32_t axis = 0; axis < array->type->ndim; axis++)
+        if (axis != last && is_counted(loop, value->operands[first_index + axis], DEEPEST))
+            return true;
+    return false;
+}
+
+static uint32_t last_axis(const Type *array) { return array->layout == LAYOUT_C ? array->ndim - 1u : 0; }
+
 static LLVMValueRef in_type(Emitter *emitter, LLVMValueRef size, LLVMTypeRef type)
 {
     return LLVMTypeOf(size) == type ? size : LLVMBuildTrunc(emitter->builder, size, type, "");
@@ -76,6 +106,23 @@ static LLVMValueRef linear_index(Emitter *emitter, const Type *array, const LLVM
         LLVMValueRef index = in_type(emitter, *indices[axis], type);
         LLVMValueRef extent = in_type(emitter, parts[part_of_extent(axis)], type);
         linear = linear ? add_sizes(emitter, multiply_sizes(emitter, linear, extent), index) : index;
+    }
+    return linear;
+}
+
+static LLVMValueRef row_index(Emitter *emitter, const Type *array, const LLVMValueRef *parts,
+                              LLVMValueRef *const *indices, LLVMTypeRef type)
+{
+    uint32_t count = array->ndim;
+    LLVMValueRef linear = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t axis = array->layout == LAYOUT_C ? i : count - 1 - i;
+        LLVMValueRef index = in_type(emitter, *indices[axis], type);
+        LLVMValueRef extent = in_type(emitter, parts[part_of_extent(axis)], type);
+        if (linear)
+            linear = multiply_sizes(emitter, linear, extent);
+        if (i + 1 < count)
+            linear = linear ? add_sizes(emitter, linear, index) : index;
     }
     return linear;
 }
@@ -129,10 +176,18 @@ static LLVMValueRef linear_address(Emitter *emitter, const IrValue *value, uint3
     if (array->layout == LAYOUT_ANY)
         return strided_address(emitter, array, parts, indices);
     LLVMTypeRef type = has_words(emitter, value, first_index) ? emitter->i32 : emitter->i64;
+    LLVMTypeRef element = element_type(emitter, array->element);
+    LLVMValueRef address = parts[0];
+    if (type != emitter->i64 && steps_through_rows(emitter, value, first_index)) {
+        LLVMValueRef row = row_index(emitter, array, parts, indices, type);
+        row = LLVMBuildSExt(emitter->builder, row, emitter->i64, "");
+        address = LLVMBuildInBoundsGEP2(emitter->builder, element, address, &row, 1, "");
+        return LLVMBuildInBoundsGEP2(emitter->builder, element, address, indices[last_axis(array)], 1, "");
+    }
     LLVMValueRef linear = linear_index(emitter, array, parts, indices, type);
     if (type != emitter->i64)
         linear = LLVMBuildSExt(emitter->builder, linear, emitter->i64, "");
-    return LLVMBuildInBoundsGEP2(emitter->builder, element_type(emitter, array->element), parts[0], &linear, 1, "");
+    return LLVMBuildInBoundsGEP2(emitter->builder, element, address, &linear, 1, "");
 }
 
 LLVMValueRef element_address(Emitter *emitter, const IrValue *value, uint32_t first_index)
@@ -155,6 +210,14 @@ void emit_op_ADDRESS(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     out[0] = LLVMBuildPtrToInt(emitter->builder, operand_parts(emitter, value, 0)[0], emitter->i64, "");
 }
 
+/* Of an index inside of the array or as far from its end, and the one moved by the extent, the one that is meant is the
+ * smaller number without a sign; the other is beyond the end, or negative. Two instructions of a GPU in place of three. */
+static LLVMValueRef smaller_index(Emitter *emitter, LLVMValueRef index, LLVMValueRef moved)
+{
+    LLVMValueRef both[2] = {index, moved};
+    return call_llvm(emitter, "llvm.umin", LLVMTypeOf(index), 2, both);
+}
+
 void emit_op_WRAP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     LLVMValueRef index = operand_scalar(emitter, value, 0);
@@ -162,8 +225,12 @@ void emit_op_WRAP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
         out[0] = index;
         return;
     }
-    LLVMValueRef negative = LLVMBuildICmp(emitter->builder, LLVMIntSLT, index, LLVMConstNull(LLVMTypeOf(index)), "");
     LLVMValueRef moved = LLVMBuildAdd(emitter->builder, index, operand_scalar(emitter, value, 1), "");
+    if (emitter->target->kind == TARGET_NVPTX && LLVMTypeOf(index) == emitter->i32) {
+        out[0] = smaller_index(emitter, index, moved);
+        return;
+    }
+    LLVMValueRef negative = LLVMBuildICmp(emitter->builder, LLVMIntSLT, index, LLVMConstNull(LLVMTypeOf(index)), "");
     out[0] = LLVMBuildSelect(emitter->builder, negative, moved, index, "");
 }
 
