@@ -13,7 +13,7 @@ void split_indexed_loops(IrModule *module);
 /* --- nvptx/ ------------------------------------------------------------------------------------------------------- */
 /* load_order.c: puts loads before operations that take long, so that the memory works meanwhile. */
 void put_loads_first(IrModule *module);
-/* unroll.c: marks loops to write out in full, so that small arrays of the thread are in registers. */
+/* unrolled_loops.c: marks loops to write out in full, so that small arrays of the thread are in registers. */
 void mark_unrolled_loops(IrModule *module);
 /* batched_loops.c: marks loops that do several trips at a time. */
 void mark_batched_loops(IrModule *module);

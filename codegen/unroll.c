@@ -8,12 +8,12 @@
 #include <assert.h>
 #include <string.h>
 
-#include "codegen/passes.h"
-
 enum {
     MOST_BYTES = 1024, /* of an array: a thread has 255 registers of 4 bytes */
     DEEPEST = 8,
     MOST_LOOPS = 512, /* of a function */
+    MOST_CHOICES = 16, /* of elements by one index */
+    OF_CHOICE = 2, /* values that each of them adds */
 };
 
 typedef struct Interval {
@@ -30,6 +30,7 @@ typedef struct Unroll {
     Interval *counted; /* what the counter may be */
     bool **needs; /* the loops that make the number of trips a constant when they are written out */
     bool *is_chosen;
+    ElementChoice *choices; /* by IrValue.id: of accesses to arrays whose loops are chosen */
 } Unroll;
 
 static uint32_t place_of(const Unroll *unroll, const IrLoop *loop) { return (uint32_t)(loop - unroll->graph->loops); }
@@ -213,19 +214,55 @@ static bool is_small(const IrValue *local)
     return bytes <= MOST_BYTES;
 }
 
+/* Whether the program chooses, while it runs, which of several constants the index is. */
+static bool is_choice(const Unroll *unroll, const IrValue *index, int depth)
+{
+    if (index->op == IR_SELECT || (index->op == IR_PHI && !counted_by(unroll, index)))
+        return true;
+    bool is_one = false;
+    for (uint32_t i = 0; index->op != IR_PHI && depth && i < index->operand_count; i++)
+        is_one |= is_choice(unroll, index->operands[i], depth - 1);
+    return is_one;
+}
+
+/* An access whose index on one axis is a choice, on all others not. */
+static void note_choice(const Unroll *unroll, const IrValue *access)
+{
+    const IrValue *array = access->operands[0];
+    uint32_t chosen = 0;
+    if (array->op != IR_LOCAL || access->hint || (access->op != IR_LOAD && access->op != IR_STORE) ||
+        !type_is_scalar(array->type->element))
+        return;
+    ElementChoice choice = {0};
+    for (uint32_t axis = 0; axis < array->type->ndim; axis++)
+        if (is_choice(unroll, access->operands[1 + axis], DEEPEST)) {
+            choice = (ElementChoice){.axis = axis, .count = (uint32_t)array->storage->shape[axis]};
+            chosen++;
+        }
+    if (chosen == 1 && choice.count > 1 && choice.count <= MOST_CHOICES)
+        unroll->choices[access->id] = choice;
+}
+
+static bool is_of(const IrValue *use, uint32_t operand, const IrValue *local)
+{
+    const IrValue *array = use->operands[operand];
+    return array && array->type->kind == TYPE_ARRAY && ir_memory_of(array) == local;
+}
+
 /* Chooses the loops by which all indices of one array of the thread become constants, if all do. */
 static void choose_for_array(Unroll *unroll, const IrValue *local)
 {
     bool *loops = ARENA_ARRAY(unroll->arena, bool, unroll->graph->loop_count);
     for (const IrBlock *block = unroll->graph->function->first; block; block = block->next)
         for (const IrValue *use = block->first; use; use = use->next)
-            for (uint32_t i = 0; i < use->operand_count; i++) {
-                const IrValue *operand = use->operands[i];
-                if (operand && operand->type->kind == TYPE_ARRAY && ir_memory_of(operand) == local &&
-                    !is_plain_use(unroll, use, i, loops))
+            for (uint32_t i = 0; i < use->operand_count; i++)
+                if (is_of(use, i, local) && !is_plain_use(unroll, use, i, loops))
                     return;
-            }
     choose(unroll, loops);
+    for (const IrBlock *block = unroll->graph->function->first; block; block = block->next)
+        for (const IrValue *use = block->first; use; use = use->next)
+            if (use->operand_count && is_of(use, 0, local))
+                note_choice(unroll, use);
 }
 
 static void choose_for_pick(Unroll *unroll, const IrValue *pick)
@@ -261,7 +298,7 @@ static bool is_affordable(const Unroll *unroll)
     for (uint32_t i = 0; i < unroll->graph->count; i++) {
         const IrBlock *block = unroll->graph->order[i];
         for (const IrValue *value = block->first; value && copies[block->id] > 1; value = value->next)
-            total += copies[block->id];
+            total += copies[block->id] * (1 + OF_CHOICE * unroll->choices[value->id].count);
     }
     return total <= unroll->limits->values;
 }
@@ -295,11 +332,46 @@ static void choose_small(Unroll *unroll)
     }
 }
 
-const bool *choose_unrolled_loops(const IrGraph *graph, const UnrollLimits *limits, Arena *arena)
+/* Whether the loops inside of it are written out, and there are some. */
+static bool is_innermost_then(const Unroll *unroll, const IrLoop *loop)
+{
+    bool has_any = false;
+    for (uint32_t k = 0; k < loop->block_count; k++) {
+        const IrLoop *inner = unroll->graph->loop_of[loop->blocks[k]->id];
+        if (inner != loop && !unroll->is_chosen[place_of(unroll, inner)])
+            return false;
+        has_any |= inner != loop;
+    }
+    return has_any;
+}
+
+/* Loops around others that are written out, as of a product of matrices, are too much to write out as well; but several
+ * trips at a time read more at once, and count less. */
+static const bool *choose_batches(const Unroll *unroll)
+{
+    enum { BATCH = 4, MOST_OF_BATCH = 2048 };
+    const int64_t *copies = count_copies(unroll);
+    bool *batches = ARENA_ARRAY(unroll->arena, bool, unroll->graph->loop_count);
+    for (uint32_t i = 0; i < unroll->graph->loop_count; i++) {
+        const IrLoop *loop = &unroll->graph->loops[i];
+        int64_t weight = 0;
+        if (!unroll->counters[i] || unroll->is_chosen[i] || unroll->trips[i] % BATCH != 0 ||
+            !is_innermost_then(unroll, loop))
+            continue;
+        for (uint32_t k = 0; k < loop->block_count; k++)
+            for (const IrValue *value = loop->blocks[k]->first; value; value = value->next)
+                weight += weight_of(value) * copies[loop->blocks[k]->id];
+        batches[i] = weight * BATCH <= MOST_OF_BATCH;
+    }
+    return batches;
+}
+
+bool choose_unrolled(const IrGraph *graph, const UnrollLimits *limits, Arena *arena, UnrolledLoops *out)
 {
     uint32_t count = graph->loop_count;
+    *out = (UnrolledLoops){0};
     if (count == 0 || count > MOST_LOOPS)
-        return NULL;
+        return false;
     Unroll unroll = {.graph = graph,
                      .limits = limits,
                      .arena = arena,
@@ -307,7 +379,8 @@ const bool *choose_unrolled_loops(const IrGraph *graph, const UnrollLimits *limi
                      .trips = ARENA_ARRAY(arena, int64_t, count),
                      .counted = ARENA_ARRAY(arena, Interval, count),
                      .needs = ARENA_ARRAY(arena, bool *, count),
-                     .is_chosen = ARENA_ARRAY(arena, bool, count)};
+                     .is_chosen = ARENA_ARRAY(arena, bool, count),
+                     .choices = ARENA_ARRAY(arena, ElementChoice, graph->function->value_count)};
     find_counters(&unroll);
     for (uint32_t i = 0; i < graph->count; i++)
         for (const IrValue *value = graph->order[i]->first; value; value = value->next)
@@ -315,26 +388,19 @@ const bool *choose_unrolled_loops(const IrGraph *graph, const UnrollLimits *limi
                 choose_for_array(&unroll, value);
             else if (value->op == IR_PICK)
                 choose_for_pick(&unroll, value);
-    if (!is_affordable(&unroll))
+    if (!is_affordable(&unroll)) {
         memset(unroll.is_chosen, 0, count * sizeof *unroll.is_chosen);
+        memset(unroll.choices, 0, graph->function->value_count * sizeof *unroll.choices);
+    }
     choose_small(&unroll);
-    return is_affordable(&unroll) ? unroll.is_chosen : NULL;
+    if (!is_affordable(&unroll))
+        return false;
+    *out = (UnrolledLoops){unroll.is_chosen, choose_batches(&unroll), unroll.choices};
+    return true;
 }
 
-static void mark_in_function(const IrFunc *function, Arena *arena)
+const bool *choose_unrolled_loops(const IrGraph *graph, const UnrollLimits *limits, Arena *arena)
 {
-    static const UnrollLimits limits = {.trips = 128, .values = 8192, .small = 768};
-    const IrGraph *graph = ir_graph(function, arena);
-    const bool *is_chosen = choose_unrolled_loops(graph, &limits, arena);
-    for (uint32_t i = 0; is_chosen && i < graph->loop_count; i++)
-        if (is_chosen[i])
-            graph->loops[i].header->loop = IR_LOOP_UNROLL;
-}
-
-void mark_unrolled_loops(IrModule *module)
-{
-    Arena *arena = arena_create();
-    for (const IrFunc *function = module->first; function; function = function->next)
-        mark_in_function(function, arena);
-    arena_destroy(arena);
+    UnrolledLoops loops;
+    return choose_unrolled(graph, limits, arena, &loops) ? loops.is_chosen : NULL;
 }
