@@ -5,7 +5,8 @@
  *
  * A start below 0 is legal in Python, values[-1] being the last element, so each access has to test for it; and what tests
  * has no address that a loop could count up. In the first version the ranges of codegen/check/ranges.h prove what the test
- * before it says. */
+ * before it says. It says of start and end, too, that the variable fits 32 bits, where that is not known: of starts[row] +
+ * lane, or where starts has 64 bits. */
 #include "codegen/passes.h"
 
 #include <assert.h>
@@ -13,7 +14,7 @@
 
 #include "codegen/check/ranges.h"
 
-enum { MOST_VALUES = 96, MOST_VERSIONS = 16, DEEPEST = 3, MOST_NODES = 1 << 12 };
+enum { MOST_VALUES = 96, MOST_VERSIONS = 16, DEEPEST = 3, MOST_NODES = 1 << 12, MOST_STEP = 1 << 20 };
 
 typedef struct Split {
     IrFunc *function;
@@ -21,7 +22,10 @@ typedef struct Split {
     const IrLoop *loop;
     IrBlock *before,
         *after; /* the only block that leads to the header from outside; where the header leaves the loop */
-    IrValue *start;
+    IrValue *start, *bound;
+    bool tests_sign; /* the start may be below 0 */
+    int64_t start_most, bound_most; /* what the first version is for; INT64_MAX: whatever it is, it fits */
+    IrBlock *first; /* leads into the first version */
     uint32_t count; /* of values at first */
     IrValue **copies; /* by id, of the loop's values */
     IrBlock **blocks; /* by id, of the loop's blocks */
@@ -76,21 +80,31 @@ static bool suits(const IrGraph *graph, const IrLoop *loop, const IrInduction *c
     return has_index && values <= MOST_VALUES;
 }
 
-static bool may_be_below_0(Ranges *ranges, const Split *split, const IrInduction *counts)
+/* Finds what the first version has to test; false: there is nothing, or the loop may count downwards. */
+static bool find_tests(Split *split, Ranges *ranges, const IrInduction *counts)
 {
-    bool may_be = false;
+    Place before = {split->before, NULL};
+    split->start_most = split->bound_most = INT64_MAX;
     for (const Context *context = ranges->contexts; context; context = context->next) {
         if (context->function != split->function)
             continue;
         LaunchRange *found = ARENA_ARRAY(split->arena, LaunchRange, ranges->capacity);
-        uint32_t start = range_of(ranges, context, counts->start, (Place){split->before, NULL});
-        uint32_t step = range_of(ranges, context, counts->step, (Place){split->before, NULL});
+        uint32_t start = range_of(ranges, context, counts->start, before);
+        uint32_t step = range_of(ranges, context, counts->step, before);
+        uint32_t bound = range_of(ranges, context, counts->bound, before);
         launch_ranges(ranges->nodes, ranges->count, NULL, found);
         if (found[step].least < 0)
             return false;
-        may_be |= found[start].least < 0;
+        split->tests_sign |= found[start].least < 0;
+        if (found[step].most > MOST_STEP)
+            continue;
+        int64_t most = INT32_MAX - (int64_t)found[step].most;
+        if (found[start].most > INT32_MAX)
+            split->start_most = INT32_MAX;
+        if (found[bound].most > most + 1 && most + 1 < split->bound_most) /* the last trip is of one before it */
+            split->bound_most = most + 1;
     }
-    return may_be;
+    return split->tests_sign || split->start_most != INT64_MAX || split->bound_most != INT64_MAX;
 }
 
 static bool choose(Split *split, const IrGraph *graph, const IrLoop *loop, Ranges *ranges)
@@ -113,7 +127,8 @@ static bool choose(Split *split, const IrGraph *graph, const IrLoop *loop, Range
     split->loop = loop;
     split->after = loop->header->last->targets[1];
     split->start = (IrValue *)counts.start;
-    return split->before && may_be_below_0(ranges, split, &counts);
+    split->bound = (IrValue *)counts.bound;
+    return split->before && find_tests(split, ranges, &counts);
 }
 
 /* --- the copy ----------------------------------------------------------------------------------------------------------- */
@@ -219,6 +234,8 @@ static void order_phis(const Split *split, const Join *join, IrBlock *block, con
             IrBlock *from = edges->before[i];
             if (of_copy && split->blocks[from->id])
                 from = split->blocks[from->id];
+            else if (block == split->loop->header && from == split->before)
+                from = split->first;
             else if (block == split->after && from == split->loop->header)
                 from = join->block;
             for (uint32_t k = 0; k < block->predecessor_count; k++)
@@ -234,6 +251,28 @@ static void order_join(const Split *split, const Join *join)
     const IrBlock *header = split->loop->header;
     Edges edges = {(IrBlock *[]){(IrBlock *)header, split->blocks[header->id]}, 2};
     order_phis(split, join, join->block, &edges, false);
+}
+
+static IrValue *compared(const Split *split, IrOp op, IrValue *value, int64_t number, const SourcePos *pos)
+{
+    IrValue *both[2] = {value, ir_const_int(split->before, value->type, number, pos)};
+    return ir_append(split->before, op, TYPE_OF(BOOL), pos, 2, both);
+}
+
+static IrValue *also(const Split *split, IrValue *condition, IrValue *other, const SourcePos *pos)
+{
+    IrValue *both[2] = {condition, other};
+    return condition ? ir_append(split->before, IR_AND, TYPE_OF(BOOL), pos, 2, both) : other;
+}
+
+static IrValue *condition_of_first(const Split *split, const SourcePos *pos)
+{
+    IrValue *condition = split->tests_sign ? compared(split, IR_GE, split->start, 0, pos) : NULL;
+    if (split->start_most != INT64_MAX)
+        condition = also(split, condition, compared(split, IR_LE, split->start, split->start_most, pos), pos);
+    if (split->bound_most != INT64_MAX)
+        condition = also(split, condition, compared(split, IR_LE, split->bound, split->bound_most, pos), pos);
+    return condition;
 }
 
 static void split_loop(Split *split)
@@ -253,8 +292,9 @@ static void split_loop(Split *split)
     header->last->targets[1] = copy->last->targets[1] = join.block;
     copy->loop = IR_LOOP_ROLLED;
     drop_last(split->before);
-    IrValue *both[2] = {split->start, ir_const_int(split->before, split->start->type, 0, &pos)};
-    ir_branch(split->before, ir_append(split->before, IR_GE, TYPE_OF(BOOL), &pos, 2, both), header, copy, &pos);
+    split->first = ir_block(split->function);
+    ir_jump(split->first, header, &pos);
+    ir_branch(split->before, condition_of_first(split, &pos), split->first, copy, &pos);
     ir_link_blocks(split->function);
     for (IrBlock *block = split->function->first; block; block = block->next)
         if (block->id < before)

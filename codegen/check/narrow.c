@@ -29,6 +29,7 @@ typedef struct Facts {
 typedef struct Narrowing {
     const Ranges *ranges;
     const LaunchRange *found; /* by node */
+    const bool *of_memory; /* by node: the range is that of what was written, and there may be something else */
     IrFunc *function;
     Arena *arena;
     uint32_t count; /* of the function's values at first; by their ids: */
@@ -254,10 +255,22 @@ static IrValue *narrowed(const Narrowing *n, IrBlock *block, IrValue *value, con
     return type_equal(source->type, type) ? source : ir_append(block, IR_CONVERT, type, pos, 1, &source);
 }
 
+static bool is_of_memory(const Narrowing *n, const IrValue *value)
+{
+    const Facts *facts = &n->facts[value->id];
+    const uint32_t nodes[3] = {facts->result, facts->operands[0], facts->operands[1]};
+    for (int i = 0; i < 3; i++)
+        if (nodes[i] != RANGE_NONE && n->of_memory[nodes[i]])
+            return true;
+    return false;
+}
+
 /* The operation never leaves its type, or divides by what is above 0. */
 static bool is_exact(const Narrowing *n, const IrValue *value, Width width)
 {
     const Facts *facts = &n->facts[value->id];
+    if (is_of_memory(n, value))
+        return false;
     switch (value->op) {
     case IR_ADD:
     case IR_SUB:
@@ -307,7 +320,7 @@ static void narrow_value(Narrowing *n, IrBlock *block, IrValue *value, Width wid
 static void divide_exactly(const Narrowing *n, IrValue *value)
 {
     if ((value->op == IR_FLOORDIV || value->op == IR_MOD) && is_wide(value->type) && !value->hint &&
-        is_between(n, n->facts[value->id].operands[1], 1, INT64_MAX))
+        !is_of_memory(n, value) && is_between(n, n->facts[value->id].operands[1], 1, INT64_MAX))
         value->hint = IR_EXACT;
 }
 
@@ -442,16 +455,20 @@ void narrow_integers(IrModule *module)
         return;
     Arena *arena = arena_create();
     Ranges *ranges = ranges_begin(module, MOST_NODES, arena);
+    const RangeLimits *within = module->first->is_limited ? &limits : NULL;
+    ranges_find_contents(ranges, within);
     Narrowing *all = ARENA_ARRAY(arena, Narrowing, module->function_count);
     uint32_t count = 0;
     for (IrFunc *function = module->first; function; function = function->next)
         if (!function->lacks_body && !function->assembly)
             all[count++] = begin(function, ranges, arena);
     LaunchRange *found = ARENA_ARRAY(arena, LaunchRange, ranges->count);
-    launch_ranges(ranges->nodes, ranges->count, module->first->is_limited ? &limits : NULL, found);
+    launch_ranges(ranges->nodes, ranges->count, within, found);
+    const bool *of_memory = ranges_of_memory(ranges, arena);
     ranges_end(ranges);
     for (uint32_t i = 0; i < count; i++) {
         all[i].found = found;
+        all[i].of_memory = of_memory;
         narrow_function(&all[i]);
     }
     arena_destroy(arena);

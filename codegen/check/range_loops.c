@@ -99,15 +99,103 @@ static uint32_t united(Ranges *r, const Context *context, const IrLoop *loop, co
     return node == RANGE_NONE ? range_whole(r, phi->type) : node;
 }
 
-uint32_t range_of_loop(Ranges *r, const Context *context, const IrLoop *loop, const IrValue *phi)
+/* --- variables of one loop together --------------------------------------------------------------------------------------- */
+
+/* `low` and `high` of a search, say, each of which becomes what is made of both. */
+enum { MOST_TOGETHER = 4 };
+
+typedef struct Group {
+    const IrValue *phis[MOST_TOGETHER];
+    uint32_t count;
+    const IrValue *seen[MOST_STEPS];
+    uint32_t seen_count;
+    bool is_too_much;
+    bool has_bits, has_extremes; /* operations on bits, or minima and maxima, are among what they are made by */
+} Group;
+
+static bool has_seen(Group *group, const IrValue *value)
 {
-    const IrValue **nexts = ARENA_ARRAY(r->arena, const IrValue *, phi->operand_count);
-    uint32_t count = 0, start = united(r, context, loop, phi, false);
-    for (uint32_t i = 0; i < phi->operand_count; i++)
-        if (ir_loop_has(context->graph, loop, phi->block->predecessors[i]))
-            nexts[count++] = phi->operands[i];
-    int slow;
-    RangeOp op = guess(phi, nexts, count, &slow);
+    for (uint32_t i = 0; i < group->seen_count; i++)
+        if (group->seen[i] == value)
+            return true;
+    group->is_too_much |= group->seen_count == MOST_STEPS;
+    if (!group->is_too_much)
+        group->seen[group->seen_count++] = value;
+    return false;
+}
+
+static void join(Group *group, const IrValue *phi)
+{
+    for (uint32_t i = 0; i < group->count; i++)
+        if (group->phis[i] == phi)
+            return;
+    group->is_too_much |= group->count == MOST_TOGETHER;
+    if (!group->is_too_much)
+        group->phis[group->count++] = phi;
+}
+
+/* Finds the phis of the header that the value is made of. */
+static void find_parts(Group *group, const IrBlock *header, const IrValue *value)
+{
+    if (!type_is_integer(value->type) || value->op == IR_CONST || group->is_too_much || has_seen(group, value))
+        return;
+    if (value->op == IR_PHI && value->block == header)
+        join(group, value);
+    group->has_bits |= value->op == IR_XOR || value->op == IR_OR;
+    group->has_extremes |= value->op == IR_MIN || value->op == IR_MAX;
+    bool is_made = value->op == IR_PHI || value->op == IR_SELECT ||
+                   (ir_op_info[value->op].flags & IR_FLAG_PURE && value->op != IR_INTRINSIC && value->op != IR_CALL);
+    for (uint32_t i = value->op == IR_SELECT; is_made && i < value->operand_count; i++)
+        find_parts(group, header, value->operands[i]);
+}
+
+/* Those that are made of each other with the phi, itself among them; false: there are too many, or they differ in type. */
+static bool find_group(Group *group, const Context *context, const IrLoop *loop, const IrValue *phi)
+{
+    *group = (Group){.phis = {phi}, .count = 1};
+    for (uint32_t k = 0; k < group->count; k++) {
+        if (!type_equal(group->phis[k]->type, phi->type))
+            return false;
+        for (uint32_t i = 0; i < phi->operand_count; i++)
+            if (ir_loop_has(context->graph, loop, phi->block->predecessors[i]))
+                find_parts(group, phi->block, group->phis[k]->operands[i]);
+    }
+    return !group->is_too_much;
+}
+
+static uint32_t united_all(Ranges *r, const Context *context, const IrLoop *loop, const Group *group, bool inside)
+{
+    uint32_t node = united(r, context, loop, group->phis[0], inside);
+    for (uint32_t i = 1; i < group->count; i++)
+        node = range_node(r, RANGE_UNION, group->phis[0]->type, node, united(r, context, loop, group->phis[i], inside),
+                          RANGE_NONE, 0, 0);
+    return node;
+}
+
+/* The guess: none of them leaves what they start in, all together; or that and all words, of 32 bits. */
+static uint32_t range_of_group(Ranges *r, const Context *context, const IrLoop *loop, const Group *group,
+                               uint32_t words)
+{
+    const Type *type = group->phis[0]->type;
+    uint32_t start = united_all(r, context, loop, group, false);
+    if (words != RANGE_NONE)
+        start = range_node(r, RANGE_UNION, type, start, words, RANGE_NONE, 0, 0);
+    Assumption assumptions[MOST_TOGETHER];
+    for (uint32_t i = 0; i < group->count; i++) {
+        assumptions[i] = (Assumption){.context = context, .phi = group->phis[i], .node = start};
+        ranges_assume(r, &assumptions[i]);
+    }
+    uint32_t next = united_all(r, context, loop, group, true);
+    for (uint32_t i = 0; i < group->count; i++)
+        ranges_forget(r);
+    return range_node(r, RANGE_LOOP, type, start, start, next, 0, 0);
+}
+
+/* The phi by itself: the guess is of how trips change it. */
+static uint32_t range_of_one(Ranges *r, const Context *context, const IrLoop *loop, const IrValue *phi, RangeOp op,
+                             int slow)
+{
+    uint32_t start = united(r, context, loop, phi, false);
     uint32_t assumed = op == RANGE_WHOLE ? range_whole(r, phi->type)
                                          : range_node(r, op, phi->type, start, RANGE_NONE, RANGE_NONE, slow, 0);
     Assumption assumption = {.context = context, .phi = phi, .node = assumed};
@@ -115,4 +203,35 @@ uint32_t range_of_loop(Ranges *r, const Context *context, const IrLoop *loop, co
     uint32_t next = united(r, context, loop, phi, true);
     ranges_forget(r);
     return range_node(r, RANGE_LOOP, phi->type, start, assumed, next, slow, 0);
+}
+
+/* What is in one range and in another. */
+static uint32_t both(Ranges *r, const Type *type, uint32_t one, uint32_t other)
+{
+    one = range_node(r, RANGE_GE, type, one, other, RANGE_NONE, 0, 0);
+    return range_node(r, RANGE_LE, type, one, other, RANGE_NONE, 0, 0);
+}
+
+uint32_t range_of_loop(Ranges *r, const Context *context, const IrLoop *loop, const IrValue *phi)
+{
+    const IrValue **nexts = ARENA_ARRAY(r->arena, const IrValue *, phi->operand_count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < phi->operand_count; i++)
+        if (ir_loop_has(context->graph, loop, phi->block->predecessors[i]))
+            nexts[count++] = phi->operands[i];
+    int slow;
+    Group group;
+    RangeOp op = guess(phi, nexts, count, &slow);
+    uint32_t one = range_of_one(r, context, loop, phi, op, slow);
+    if (op != RANGE_WHOLE || !find_group(&group, context, loop, phi))
+        return one;
+    const Type *type = phi->type;
+    if (group.count > 1)
+        one = both(r, type, one, range_of_group(r, context, loop, &group, RANGE_NONE));
+    if (group.has_bits && type->size == 8)
+        one = both(r, type, one, range_of_group(r, context, loop, &group, range_between(r, type, 0, UINT32_MAX)));
+    else if (group.has_extremes && type->size == 8 && type->kind == TYPE_INT)
+        one =
+            both(r, type, one, range_of_group(r, context, loop, &group, range_between(r, type, INT32_MIN, INT32_MAX)));
+    return one;
 }

@@ -102,3 +102,32 @@ uint32_t range_between(Ranges *ranges, const Type *type, int64_t low, int64_t hi
 {
     return range_node(ranges, RANGE_BETWEEN, type, RANGE_NONE, RANGE_NONE, RANGE_NONE, low, high);
 }
+
+enum { FROM_MEMORY = 1 }; /* RangeNode.unused, outside of launches' plans */
+
+uint32_t range_from_memory(Ranges *ranges, const Type *type, int64_t low, int64_t high)
+{
+    RangeNode node = {.op = RANGE_BETWEEN,
+                      .bits = (uint8_t)(8 * type->size),
+                      .is_signed = type->kind == TYPE_INT,
+                      .a = RANGE_NONE,
+                      .b = RANGE_NONE,
+                      .c = RANGE_NONE,
+                      .unused = FROM_MEMORY,
+                      .number = low,
+                      .limit = high};
+    return ranges->is_full ? 0 : add_node(ranges, &node);
+}
+
+bool *ranges_of_memory(const Ranges *ranges, Arena *arena)
+{
+    bool *are = ARENA_ARRAY(arena, bool, ranges->count + 1);
+    for (uint32_t i = 0; i < ranges->count; i++) {
+        const RangeNode *node = &ranges->nodes[i];
+        const uint32_t parts[3] = {node->a, node->b, node->c};
+        are[i] = node->unused == FROM_MEMORY;
+        for (int k = 0; k < 3; k++)
+            are[i] |= parts[k] != RANGE_NONE && are[parts[k]];
+    }
+    return are;
+}

@@ -74,6 +74,8 @@ void ranges_end(Ranges *r)
     table_destroy(r->by_content);
     table_destroy(r->found);
     table_destroy(r->graphs);
+    if (r->contents)
+        table_destroy(r->contents);
 }
 
 void ranges_assume(Ranges *r, Assumption *assumption)
@@ -388,6 +390,7 @@ static uint32_t look(Ranges *r, const Context *context, const IrValue *value, Pl
     case IR_PHI: return of_phi(r, context, value);
     case IR_SELECT: return of_select(r, context, value, place);
     case IR_CALL: return of_call(r, context, value);
+    case IR_LOAD: return range_of_contents(r, value);
     case IR_POPCOUNT:
     case IR_LEADZEROS:
     case IR_TRAILZEROS: return range_between(r, value->type, 0, type_bits(value->type));

@@ -50,6 +50,7 @@ typedef struct Ranges {
     Table *by_content; /* node -> its number + 1 */
     Table *found; /* value at a place -> its node + 1; of the innermost loop that is being looked at */
     Table *graphs; /* function -> its graph */
+    Table *contents; /* array -> LaunchRange of what it holds; NULL: nobody asked */
     Context *contexts;
     uint32_t context_count;
     bool lacks_contexts; /* there are too many, or functions call themselves: the kernel has all of its own */
@@ -78,6 +79,17 @@ uint32_t range_whole(Ranges *ranges, const Type *type);
 /* A sum, difference or product as it is without bounds of a type. */
 uint32_t range_exact(Ranges *ranges, RangeOp op, uint32_t a, uint32_t b);
 uint32_t range_between(Ranges *ranges, const Type *type, int64_t low, int64_t high);
+
+/* Likewise of what lies in memory, if somebody has written it. */
+uint32_t range_from_memory(Ranges *ranges, const Type *type, int64_t low, int64_t high);
+/* Whether the node is made of such, by node; the nodes' count of them. */
+bool *ranges_of_memory(const Ranges *ranges, Arena *arena);
+
+/* --- range_contents.c --------------------------------------------------------------------------------------------------- */
+/* Finds what arrays of a kernel's own hold in launches within the limits (NULL: in any), for loads that are looked at later. */
+void ranges_find_contents(Ranges *ranges, const RangeLimits *limits);
+/* The node of a load. */
+uint32_t range_of_contents(Ranges *ranges, const IrValue *load);
 
 /* --- range_facts.c ------------------------------------------------------------------------------------------------------ */
 /* The node narrowed by the conditions under which control comes to that place. */

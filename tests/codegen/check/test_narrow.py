@@ -4,7 +4,7 @@ import re
 import numpy as np
 import pytest
 
-from cujit import cuda, float32, int32, int64, types, uint32
+from cujit import cuda, float32, int32, int64, types, uint8, uint32
 
 MATRICES = (float32[:, ::1], float32[:, ::1])
 
@@ -34,6 +34,37 @@ def mixed(x, out):
         out[i] = h
 
 
+def search(sorted_x, keys, out):
+    i = cuda.grid(1)
+    if i < keys.size:
+        low, high = 0, sorted_x.size
+        while low < high:
+            middle = (low + high) // 2
+            if sorted_x[middle] < keys[i]:
+                low = middle + 1
+            else:
+                high = middle
+        out[i] = low
+
+
+def checksum(x, table, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        c = uint32(0xFFFFFFFF)
+        for k in range(x.shape[0]):
+            c = table[(c ^ x[k, i]) & uint32(255)] ^ (c >> uint32(8))
+        out[i] = c
+
+
+def lanes(starts, x, out):
+    """The start has 33 bits, or 64."""
+    row, lane = cuda.blockIdx.x, cuda.threadIdx.x
+    total = float32(0)
+    for q in range(starts[row] + lane, starts[row + 1], 32):
+        total += x[q]
+    out[row, lane] = total
+
+
 def bits(x, out):
     i = cuda.grid(1)
     out[i] = (x[i] + (x[i] << 3)) >> 1      # needs more than 32 bits
@@ -48,6 +79,7 @@ def wide_operations(ptx):
 
 
 @pytest.mark.parametrize("function,types", [(periodic, MATRICES), (mixed, (uint32[::1], uint32[::1])),
+                                            (search, (float32[::1], float32[::1], int32[::1])),
                                             (rows, (int32[::1], int32[::1], float32[::1], float32[::1], float32[::1]))])
 def test_what_fits_has_32_bits(function, types):
     assert not wide_operations(ptx_of(function, *types))
@@ -73,6 +105,65 @@ def test_rows_have_a_loop_without_tests_of_the_sign():
     text = kernel.inspect("narrow", (int32[::1], int32[::1], float32[::1], float32[::1], float32[::1]), 90)
     assert text.count("!batch") == text.count("!rolled") == 1
     assert text.count("= wrap") == 1 + 3
+
+
+def test_words_that_stay_words():
+    text = cuda.jit(checksum).inspect("narrow", (uint8[:, ::1], uint32[::1], uint32[::1]), 90)
+    assert "u32 = phi" in text and "u64 = phi" not in text and "u64 = xor" not in text
+
+
+def segments(starts, x, out):
+    row, lane = cuda.blockIdx.x, cuda.threadIdx.x
+    total = float32(0)
+    for q in range(starts[row], starts[row + 1]):
+        total += x[q]
+    out[row, lane] = total
+
+
+@pytest.mark.parametrize("kernel,starts", [(lanes, int32), (segments, int64)])
+def test_starts_that_32_bits_do_not_hold_have_a_version(kernel, starts):
+    text = cuda.jit(kernel).inspect("narrow", (starts[::1], float32[::1], float32[:, ::1]), 90)
+    assert text.count("!batch") == text.count("!rolled") == 1
+    header, = re.findall(r"!batch:\n((?:  .*\n)+)", text)
+    assert "i32 = phi" in header and "i64 = phi" not in header
+
+
+@pytest.mark.parametrize("starts", [[0, 40, 99, 100], [-100, -60, -1, 0], [3, 2**31 + 5, -2**31, 99],
+                                    [2**31 - 1, 2**31 - 1, 2**31 - 32, -5]])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_starts_of_all_kinds(starts, dtype):
+    """Whole ranges are in x, or in what has no trip."""
+    x = np.arange(100, dtype=np.float32)
+    starts = np.array(starts).astype(dtype)
+    out, expected = np.zeros((3, 32), np.float32), np.zeros((3, 32), np.float32)
+    for row in range(3):
+        for lane in range(32):
+            numbers = range(int(starts[row]) + lane, int(starts[row + 1]), 32)
+            if len(numbers) > 10:
+                starts[row + 1] = -2**31    # no trip
+                numbers = []
+            expected[row, lane] = sum(x[q] for q in numbers)
+    cuda.jit(lanes)[3, 32](starts, x, out)
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_a_search_finds_its_place():
+    x, keys = np.arange(0, 200, 2, dtype=np.float32), np.array([-1, 0, 1, 99, 198, 199], np.float32)
+    out = np.zeros(6, np.int32)
+    cuda.jit(search)[1, 32](x, keys, out)
+    assert out.tolist() == np.searchsorted(x, keys).tolist()
+
+
+@pytest.mark.parametrize("step", ["a, b = b, a + b", "a, b = b, a * 3 - b", "a, b = b - a, a"])
+def test_variables_that_leave_what_they_start_in(step):
+    namespace = {"cuda": cuda}
+    exec(f"def kernel(n, out):\n    a, b = 0, 1\n    for i in range(n):\n        {step}\n    out[0] = a", namespace)
+    text = cuda.jit(namespace["kernel"]).inspect("narrow", (int32, int64[::1]), 90)
+    assert text.count("i64 = phi") == 2
+    out, expected = np.zeros(1, np.int64), {"n": 40, "out": [0]}
+    cuda.jit(namespace["kernel"])[1, 1](40, out)
+    namespace["kernel"](**expected)
+    assert out[0] == expected["out"][0]
 
 
 def test_rows_that_count_from_the_end():
