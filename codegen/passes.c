@@ -14,9 +14,13 @@ typedef struct Pass {
 } Pass;
 
 static const Pass nvptx_passes[] = {
-    {"loads", put_loads_first, 1, OBSERVE_ACCESSES, 0},    {"unroll", mark_unrolled_loops, 2, OBSERVE_ACCESSES, 0},
-    {"batch", mark_batched_loops, 2, OBSERVE_ACCESSES, 0}, {"versions", split_indexed_loops, 2, OBSERVE_ACCESSES, 0},
-    {"narrow", narrow_integers, 1, OBSERVE_ACCESSES, 0},   {0},
+    {"loads", put_loads_first, 1, OBSERVE_ACCESSES, 0},
+    {"unroll", mark_unrolled_loops, 2, OBSERVE_ACCESSES, 0},
+    {"batch", mark_batched_loops, 2, OBSERVE_ACCESSES, 0},
+    {"versions", split_indexed_loops, 2, OBSERVE_ACCESSES, 0},
+    {"remainders", split_remainders, 1, OBSERVE_ACCESSES, 0},
+    {"narrow", narrow_integers, 1, OBSERVE_ACCESSES, 0},
+    {0},
 };
 
 static const Pass host_passes[] = {

@@ -7,6 +7,8 @@
 /* --- check/ ------------------------------------------------------------------------------------------------------- */
 /* narrow.c: computes in 32 bits what fits. */
 void narrow_integers(IrModule *module);
+/* remainders.c: makes of the remainder of a sum that 32 bits do not hold remainders of its parts. */
+void split_remainders(IrModule *module);
 /* loop_versions.c: makes of a loop whose indices may count from the end one in which they cannot, and one in which they do. */
 void split_indexed_loops(IrModule *module);
 

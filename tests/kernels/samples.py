@@ -264,10 +264,17 @@ def neighbours(x, out):
         out[i, j] = x[(i - 1) % height, min(j + 1, width - 1)] + (x[i, j] >> 5)
 
 
+def shifted(x, offsets, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = x[(i - offsets[0] + x.size) % x.size]
+
+
 PASS_SAMPLES = {
     "loads": (normalized, "void(float32[::1], float32[::1], float32[::1])"),
     "unroll": (small_array, "void(float32[::1], float32[::1])"),
     "batch": (strided_sum, "void(float32[::1], float32[::1])"),
+    "remainders": (shifted, "void(float32[::1], int32[::1], float32[::1])"),
     "versions": (row_sums, "void(int32[::1], int32[::1], float32[::1], float32[::1])"),
     "narrow": (neighbours, "void(uint32[:, ::1], uint32[:, ::1])"),
     "stride": (grid_stride, "void(int32[::1], int64[::1])"),
