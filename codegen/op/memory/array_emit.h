@@ -6,6 +6,9 @@
 
 /* Address of the element whose indices are value's operands from `first_index` on. */
 LLVMValueRef element_address(Emitter *emitter, const IrValue *value, uint32_t first_index);
+/* Likewise of an array with gaps. */
+LLVMValueRef strided_address(Emitter *emitter, const Type *array, const LLVMValueRef *parts,
+                             LLVMValueRef *const *indices);
 /* Bytes from one item of the axis to the next, of an array's parts. */
 LLVMValueRef array_stride(Emitter *emitter, const Type *type, const LLVMValueRef *parts, uint32_t axis);
 /* Bytes that the first item of a SHARED or LOCAL value's array is a multiple of. */
