@@ -1,4 +1,4 @@
-"""What local and shared arrays hold is known where they are filled from each other a bounded number of times, on a GPU."""
+"""What local and shared arrays hold is known where they are filled from each other so many times, on a GPU."""
 import inspect
 
 import numpy as np

@@ -34,7 +34,7 @@ def test_loops_that_read(body):
 
 
 def test_what_ptxas_may_do_more_of():
-    """It batches a loop once more whose branch back is conditional, and which no pragma forbids it: not the remainder's."""
+    """It batches a loop once more whose branch back is conditional and which no pragma forbids it."""
     ptx, _ = cuda.compile_ptx(make("total += x[i]"), (F, F), cc=(9, 0))
     loops = [text for text in re.split(r"^\$L", ptx, flags=re.M) if "ld.global" in text]
     assert sorted((text.count("ld.global"), "nounroll" in text) for text in loops) == [(1, True), (4, False)]
