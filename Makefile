@@ -12,7 +12,7 @@ SOURCES = git ls-files --cached --others --exclude-standard
 CLANG_FORMAT ?= clang-format-22
 
 FUZZ_ARGS ?= --programs 20000 --processes 2
-.PHONY: demo test docs check check-asan check-tsan check-shuffled fuzz format lint wheel wheels bench packages prepare install ctest pytest clean
+.PHONY: demo test docs check check-asan check-tsan check-shuffled fuzz format lint wheel wheels wheels-arm64 bench packages prepare install ctest pytest clean
 
 demo: install
 	$(BIN)/python examples/demo.py
@@ -84,6 +84,10 @@ wheel: prepare
 # For every Linux with glibc 2.28 or newer, and the Pythons of this machine.
 wheels: packages
 	scripts/wheels.sh dist 3.11 3.12 3.13 3.14 3.15
+
+# The same for 64-bit Arm, cross-compiled, and the Pythons whose headers these suites of Debian have.
+wheels-arm64: packages
+	scripts/wheels_arm64.sh dist 3.11:bookworm 3.13:trixie 3.14:forky 3.15:forky
 
 bench: install
 	$(BIN)/python benchmarks/compare.py

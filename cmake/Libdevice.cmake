@@ -23,15 +23,24 @@ if(NOT libdevice)
 endif()
 message(STATUS "libdevice: ${libdevice}")
 
-add_executable(libdevice_cut "${PROJECT_SOURCE_DIR}/tools/libdevice_cut.c")
-target_link_libraries(libdevice_cut PRIVATE cujit_llvm)
+set(libdevice_cut_source "${PROJECT_SOURCE_DIR}/tools/libdevice_cut.c")
+if(CMAKE_CROSSCOMPILING)  # a program of this machine, with its shared LLVM
+  set(libdevice_cut "${PROJECT_BINARY_DIR}/native_libdevice_cut")
+  cujit_llvm_config(flags --cflags --ldflags --libs)
+  add_custom_command(OUTPUT "${libdevice_cut}" COMMAND cc -o "${libdevice_cut}" "${libdevice_cut_source}" ${flags}
+                     DEPENDS "${libdevice_cut_source}" VERBATIM)
+else()
+  set(libdevice_cut libdevice_cut)
+  add_executable(libdevice_cut "${libdevice_cut_source}")
+  target_link_libraries(libdevice_cut PRIVATE cujit_llvm)
+endif()
 
 set(libdevice_folder "${PROJECT_BINARY_DIR}/libdevice")
 file(MAKE_DIRECTORY "${libdevice_folder}")
 add_custom_command(
   OUTPUT "${libdevice_folder}/libdevice_data.c" "${libdevice_folder}/libdevice_data.bin"
-  COMMAND libdevice_cut "${libdevice}" "${libdevice_folder}/libdevice_data.c" "${libdevice_folder}/libdevice_data.bin"
-  DEPENDS libdevice_cut "${libdevice}" COMMENT "Cutting libdevice into functions" VERBATIM)
+  COMMAND "${libdevice_cut}" "${libdevice}" "${libdevice_folder}/libdevice_data.c" "${libdevice_folder}/libdevice_data.bin"
+  DEPENDS ${libdevice_cut} "${libdevice}" COMMENT "Cutting libdevice into functions" VERBATIM)
 add_library(cujit_libdevice STATIC "${libdevice_folder}/libdevice_data.c")
 set_source_files_properties("${libdevice_folder}/libdevice_data.c" PROPERTIES
                             OBJECT_DEPENDS "${libdevice_folder}/libdevice_data.bin")

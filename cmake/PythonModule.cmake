@@ -1,5 +1,5 @@
 # The Python that the build runs, and cujit_python_module(target source...): an extension module for it. When another machine
-# is compiled for, it is one for CPython CUJIT_PYTHON of that machine ("3.13", "3.13t"), whose headers lie in CUJIT_PACKAGES.
+# is compiled for, it is one for CPython CUJIT_PYTHON of that machine ("3.13"), whose headers lie in CUJIT_PACKAGES.
 if(CMAKE_CROSSCOMPILING)
   set(CUJIT_PYTHON "" CACHE STRING "The version of CPython that the extension is for")
   find_program(Python_EXECUTABLE python3 REQUIRED)

@@ -7,15 +7,16 @@ import zipfile
 from pathlib import Path
 
 LIMIT_MB = 20
-RUNTIME_LIBRARIES = {"linux-vdso", "ld-linux-x86-64", "ld-linux-aarch64", "libc", "libm", "libdl", "libpthread",
-                     "libstdc++", "libgcc_s"}
+RUNTIME_LIBRARIES = {"ld-linux-x86-64", "ld-linux-aarch64", "libc", "libm", "libdl", "libpthread", "libstdc++",
+                     "libgcc_s"}
 WANTED = ["cujit/__init__.py", "cujit/_core.pyi", "cujit/py.typed"]
 WANTED_LICENCES = ["LICENSE", "NOTICE", "LLVM.txt", "libdevice.txt", "zlib.txt", "zstd.txt"]
 
 
 def extension_problems(path):
     """What is wrong with the built extension at this path."""
-    needed = {line.split()[0].split("/")[-1].split(".so")[0] for line in output("ldd", path).splitlines()}
+    dynamic = output("readelf", "-d", path).splitlines()
+    needed = {line.split("[")[1].split(".so")[0] for line in dynamic if "(NEEDED)" in line}
     foreign = needed - RUNTIME_LIBRARIES
     exported = {line.split()[-1] for line in output("nm", "-D", "--defined-only", path).splitlines()}
     if foreign:

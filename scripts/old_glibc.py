@@ -1,8 +1,8 @@
 """Make a folder that links against an older glibc: stubs of its libraries, with its symbols' versions, by ziglang.
 
-Usage: old_glibc.py VERSION FOLDER, such as old_glibc.py 2.28 build/glibc. The package ziglang must be installed."""
+Usage: old_glibc.py VERSION FOLDER MACHINE, such as old_glibc.py 2.28 build/glibc x86_64. The package ziglang must be
+installed."""
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -11,13 +11,13 @@ from pathlib import Path
 LIBRARIES = ("c", "m", "pthread", "dl", "ld")   # ld: the dynamic linker's own symbols
 
 
-def make(version, folder):
+def make(version, folder, machine):
     shutil.rmtree(folder, ignore_errors=True)
     scratch = folder / "zig"
     scratch.mkdir(parents=True)
     empty = scratch / "empty.c"
     empty.write_text("")
-    command = [sys.executable, "-m", "ziglang", "cc", "-target", f"{platform.machine()}-linux-gnu.{version}", "-shared",
+    command = [sys.executable, "-m", "ziglang", "cc", "-target", f"{machine}-linux-gnu.{version}", "-shared",
                "-o", scratch / "empty.so", empty, "-lm", "-lpthread", "-ldl"]
     subprocess.run(command, check=True, env={**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(scratch),
                                              "ZIG_LOCAL_CACHE_DIR": str(scratch / "local")})
@@ -35,4 +35,4 @@ def only(folder, pattern):
 
 
 if __name__ == "__main__":
-    make(sys.argv[1], Path(sys.argv[2]))
+    make(sys.argv[1], Path(sys.argv[2]), sys.argv[3])

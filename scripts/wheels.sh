@@ -14,7 +14,7 @@ find_any() { for version; do scripts/find_python.sh "$version" 2>/dev/null && re
 python=$(find_any "$@") || { echo "wheels.sh: none of CPython $* is here" >&2; exit 1; }
 "$tools/bin/python" -c "" 2>/dev/null || "$python" -m venv --clear "$tools"   # anew in another system
 "$tools/bin/python" -m pip install -q --disable-pip-version-check ziglang wheel auditwheel 'nvidia-nvvm>=13,<14'
-"$tools/bin/python" scripts/old_glibc.py "$glibc" "$PWD/build/glibc"
+"$tools/bin/python" scripts/old_glibc.py "$glibc" "$PWD/build/glibc" "$(uname -m)"
 libdevice=$(find "$tools" -name libdevice.10.bc -print -quit)
 
 scratch=$(mktemp -d)
@@ -31,18 +31,8 @@ for version; do
         --config-settings=build-dir="build/wheel-{wheel_tag}" \
         --config-settings=cmake.define.CUJIT_OLD_GLIBC="$PWD/build/glibc" \
         --config-settings=cmake.define.CUJIT_LIBDEVICE="$libdevice" .
-    "$tools/bin/python" -m wheel unpack -d "$scratch/open" "$scratch"/made/*.whl >/dev/null
-    for information in "$scratch"/open/*/*.dist-info; do
-        mkdir -p "$information/sboms"
-        "$tools/bin/python" scripts/sbom.py "$(basename "$information" .dist-info | cut -d- -f2)" \
-            "$information/sboms/cujit.cdx.json"
-        "$tools/bin/python" -m wheel pack -d "$scratch" "$(dirname "$information")" >/dev/null
-    done
-    name=$("$tools/bin/python" -m wheel tags --remove --platform-tag "$tag" "$scratch"/*.whl)
-    "$tools/bin/python" -m auditwheel show "$scratch/$name" | tr '\n' ' ' | grep -q "\"$tag\"\|manylinux_2_2[0-7]" ||
-        { "$tools/bin/python" -m auditwheel show "$scratch/$name" >&2; exit 1; }
-    "$python" scripts/check_wheel.py "$scratch/$name"
-    "$python" -m pip install -q --disable-pip-version-check "$scratch/$name"
+    wheel=$(scripts/finish_wheel.sh "$tools/bin/python" "$scratch"/made/*.whl "$scratch" "$tag")
+    "$python" -m pip install -q --disable-pip-version-check "$wheel"
     CUJIT_DEVICE=cpu CUJIT_CACHE=0 "$python" examples/demo.py >/dev/null
-    mv "$scratch/$name" "$folder/"
+    mv "$wheel" "$folder/"
 done
