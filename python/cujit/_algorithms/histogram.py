@@ -8,12 +8,13 @@ import numpy as np
 from cujit import _core
 from cujit._algorithms import functions, loops
 from cujit._algorithms.arguments import one_axis
+from cujit._algorithms.array_methods import in_c_order
 from cujit._algorithms.element_kernel import ElementwiseKernel
 from cujit._algorithms.reduce import reduce
 from cujit._algorithms.scan import scan
 from cujit._algorithms.selection import select
 from cujit._algorithms.sort import argsort, gather, sort
-from cujit._ufunc.operands import staged
+from cujit._ufunc.operands import as_input, is_scalar, staged
 from cujit.cuda._dispatch.launchers import quiet_launcher
 from cujit.cuda.devicearray import DeviceNDArray, to_device
 from cujit.cuda.devices import need_device, on
@@ -44,7 +45,7 @@ def histogram(array: Any, bins: Any = 10, range: tuple[float, float] | None = No
     Parameters
     ----------
     array : array
-        Of one axis, of real numbers.
+        Of real numbers; of several axes in C order.
     bins : int or array
         How many ranges of one width, or their edges.
     range : (float, float), optional
@@ -64,8 +65,8 @@ def histogram(array: Any, bins: Any = 10, range: tuple[float, float] | None = No
     >>> cuda.histogram(np.array([1, 2, 1, 4]), bins=3)
     (array([2, 1, 1]), array([1., 2., 3., 4.]))
     """
-    x = one_axis(array, "histogram")
-    own_weights = None if weights is None else one_axis(weights, "histogram")
+    x = _in_one_axis(array, "histogram", stream)
+    own_weights = None if weights is None else _in_one_axis(weights, "histogram", stream)
     if x.dtype.kind not in "biuf":
         raise TypeError(f"histogram takes real numbers, not {x.dtype}")
     if own_weights is not None and own_weights.shape != x.shape:
@@ -161,7 +162,7 @@ def unique(array: Any, return_index: bool = False, return_inverse: bool = False,
     Parameters
     ----------
     array : array
-        Of one axis, of numbers or times.
+        Of numbers or times; of several axes in C order.
     return_index : bool
         Whether the places of the first elements of each value are wanted.
     return_inverse : bool
@@ -181,15 +182,27 @@ def unique(array: Any, return_index: bool = False, return_inverse: bool = False,
     >>> cuda.unique(np.array([5, 3, 5, 5]), return_counts=True)
     (array([3, 5]), array([1, 3]))
     """
-    x = one_axis(array, "unique")
+    shape = np.shape(array)
+    x = _in_one_axis(array, "unique", stream)
     device = _core.device_for("unique", (x,), stream)
     if device is not None:
         with on(device):
-            return _unique(x, return_index, return_inverse, return_counts, stream)
-    return _unique(x, return_index, return_inverse, return_counts, stream)
+            return _unique(x, shape, return_index, return_inverse, return_counts, stream)
+    return _unique(x, shape, return_index, return_inverse, return_counts, stream)
 
 
-def _unique(x: Any, index: bool, inverse: bool, counts: bool, stream: StreamLike) -> Any:
+def _in_one_axis(array: Any, what: str, stream: StreamLike) -> Any:
+    """The elements in C order as an array of one axis."""
+    given = as_input(array)
+    if is_scalar(given) or given.ndim == 1:
+        return one_axis(given, what)
+    if not isinstance(given, DeviceNDArray):
+        return given.reshape(-1)
+    with on(given.device):
+        return in_c_order(given, stream or _core.current_stream() or 0).reshape(given.size)
+
+
+def _unique(x: Any, shape: tuple[int, ...], index: bool, inverse: bool, counts: bool, stream: StreamLike) -> Any:
     stream = stream or _core.current_stream() or 0
     own = staged(x, stream)
     n = own.size
@@ -205,7 +218,7 @@ def _unique(x: Any, index: bool, inverse: bool, counts: bool, stream: StreamLike
         ranks = scan("a + b", heads, dtype=np.int64, stream=stream)
         found = loops.vector(n, np.dtype(np.int64), stream)
         _scatter()(places, _minus()(ranks, 1, stream=stream), found, stream=stream)
-        results.append(found)
+        results.append(found if len(shape) < 2 else found.reshape(shape))
     if counts:
         ends = loops.vector(starts.size, np.dtype(np.int64), stream)
         if starts.size:

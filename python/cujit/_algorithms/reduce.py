@@ -9,6 +9,7 @@ import numpy as np
 from cujit import _core
 from cujit._algorithms.functions import device_function, of_expression, remembered
 from cujit._algorithms.reduction_kernel import ReductionKernel, itself
+from cujit._ufunc.operands import as_input
 from cujit.cuda._dispatch.options import of_loops
 from cujit.cuda.devicearray import as_cuda_array, as_host_array, device_array, is_cuda_array
 from cujit.cuda.devices import on
@@ -59,7 +60,7 @@ class Reduce:
         if device is not None:
             with on(device):
                 return self(arr, size, res, init, stream, axis, keepdims)
-        array = as_cuda_array(arr) if is_cuda_array(arr) else as_host_array(arr)
+        array = as_cuda_array(arr) if is_cuda_array(arr) else as_input(as_host_array(arr))
         if axis is not None:
             if size is not None:
                 raise TypeError("a size is of a reduction of one axis, without `axis`")

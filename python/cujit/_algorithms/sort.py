@@ -65,7 +65,7 @@ def keys_of(array: DeviceNDArray, number: int, is_descending: bool) -> list[Key]
     """The keys of elements of array `number`, the most important one first. TypeError where they have no order."""
     dtype = array.dtype
     kind = {"b": "u", "u": "u", "i": "i", "f": "f", "c": "f", "M": "M", "m": "M"}.get(dtype.kind)
-    if kind is None or dtype.itemsize > 16 or dtype.kind == "f" and dtype.itemsize > 8:
+    if kind is None or dtype.itemsize > 16 or dtype.kind == "f" and dtype.itemsize > 8 or not dtype.isnative:
         raise TypeError(f"elements of dtype {dtype} have no order; sort_by takes a key, and less= a function of two")
     count = 2 if dtype.kind == "c" else 1
     keys = [Key(number, part, 8 * dtype.itemsize // count, kind, is_descending) for part in range(count)]

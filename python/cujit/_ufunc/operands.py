@@ -23,10 +23,17 @@ _ComplexWarning = getattr(np, "exceptions", np).ComplexWarning
 
 
 def as_input(arg):
-    """A device array, a host array, or a scalar."""
+    """A device array, a host array whose bytes are in this machine's order, or a scalar."""
     if isinstance(arg, (bool, int, float, complex, np.generic)):
         return arg
-    return as_cuda_array(arg) if is_cuda_array(arg) else as_host_array(arg)
+    if is_cuda_array(arg):
+        return as_cuda_array(arg)
+    host = as_host_array(arg)
+    return host if host.dtype.isnative else host.astype(_native(host.dtype))
+
+
+def _native(dtype):
+    return dtype.newbyteorder("=")
 
 
 def is_scalar(value):
@@ -140,12 +147,12 @@ class Target:
     def _of(self, out, keeps):
         if isinstance(out, DeviceNDArray):
             return out
-        if _can_borrow() and out.flags.aligned:
+        if _can_borrow() and out.flags.aligned and out.dtype.isnative:
             return _borrow(out)
         self._host = out
-        final = device_array(out.shape, out.dtype, stream=self._stream)
+        final = device_array(out.shape, _native(out.dtype), stream=self._stream)
         if keeps:
-            final.setitem(Ellipsis, out, self._stream)
+            final.setitem(Ellipsis, out.astype(final.dtype, copy=False), self._stream)
         return final
 
     def finish(self):
@@ -162,7 +169,7 @@ class Target:
         return host if host.shape else host[()]
 
     def _fetch(self, host):
-        if host.flags.c_contiguous:
+        if host.flags.c_contiguous and host.dtype.isnative:
             self._final.copy_to_host(host, self._stream)
             if self._stream:
                 _synchronize(self._stream)
@@ -177,7 +184,7 @@ def _checked(out, shape, dtype, casting):
     array = as_cuda_array(out) if is_cuda_array(out) else out
     if array.shape != shape:
         raise ValueError(f"out has the shape {array.shape}; the result has {shape}")
-    if not np.can_cast(dtype, array.dtype, casting):
+    if not np.can_cast(dtype, _native(array.dtype), casting):
         rule = "" if casting == "no" else f", which casting={casting!r} does not convert"
         raise TypeError(f"out has the dtype {array.dtype}; the result has {dtype}{rule}")
     if array.read_only if isinstance(array, DeviceNDArray) else not array.flags.writeable:

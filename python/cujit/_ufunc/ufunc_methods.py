@@ -280,7 +280,7 @@ class UFuncMethods(_core.Elementwise):
 
     def _folded(self, array, method):
         self._need_two(method)
-        return as_cuda_array(array) if is_cuda_array(array) else as_host_array(array)
+        return as_cuda_array(array) if is_cuda_array(array) else as_input(as_host_array(array))
 
     def _changes_by(self, loop, types):
         return self.__dict__.setdefault("_changes", {}).setdefault(

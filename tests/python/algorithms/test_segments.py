@@ -135,7 +135,6 @@ def test_histogram_of_nothing_and_refusals():
     for call, error, match in ((lambda: cuda.histogram(np.zeros(3), 0), ValueError, "number of 1 or more"),
                                (lambda: cuda.histogram(np.zeros(3), [3, 2]), ValueError, "do not decrease"),
                                (lambda: cuda.histogram(np.zeros(3), 3, (1, 0)), ValueError, "is not one"),
-                               (lambda: cuda.histogram(np.zeros((3, 3))), TypeError, "one axis"),
                                (lambda: cuda.histogram(np.zeros(3, "c8")), TypeError, "real numbers"),
                                (lambda: cuda.histogram(np.zeros(3), weights=np.zeros(2)), ValueError, "2 weights")):
         with pytest.raises(error, match=match):
@@ -152,3 +151,15 @@ def test_unique(rng, n, dtype):
         for got, expected in zip(cuda.unique(given, True, True, True), np.unique(x, True, True, True), strict=True):
             np.testing.assert_array_equal(np.asarray(got), expected)
         np.testing.assert_array_equal(np.asarray(cuda.unique(given)), np.unique(x))
+
+
+@pytest.mark.parametrize("placed", [np.asarray, cuda.to_device])
+def test_several_axes_are_taken_in_c_order(rng, placed):
+    x = np.asfortranarray(rng.integers(0, 9, (6, 7)))
+    for given in placed(x), placed(x)[:, ::2]:
+        host = given if isinstance(given, np.ndarray) else given.copy().copy_to_host()
+        np.testing.assert_array_equal(np.asarray(cuda.histogram(given, 4)[0]), np.histogram(host, 4)[0])
+        values, places, inverse = map(np.asarray, cuda.unique(given, True, True))
+        np.testing.assert_array_equal(values, np.unique(host))
+        np.testing.assert_array_equal(host.ravel()[places], values)
+        assert inverse.shape == host.shape and (values[inverse] == host).all()

@@ -248,3 +248,20 @@ def test_complex_numbers_become_real_with_a_warning(rng, place, dtype):
     np.testing.assert_array_equal(cuda.to_device(x).astype("?").copy_to_host(), x.astype("?"))
     with pytest.raises(TypeError):
         np.add(cuda.to_device(x), 1, dtype="f4")
+
+
+def test_bytes_in_another_order(rng):
+    """What files of other machines have: host arrays are converted, results go into such arrays, too."""
+    x = rng.random((3, 5))
+    swapped, out, d = x.astype(">f8"), np.zeros((3, 5), ">f8"), cuda.to_device(x)
+    add = vectorize(["float64(float64, float64)"], identity=0)(lambda a, b: a + b)
+    same = np.testing.assert_array_equal
+    for got in add(swapped, x), add(x, x, out=out), np.asarray(d + swapped), np.add(d, x, out=out):
+        same(got, x + x)
+    same(add.reduce(swapped, axis=None), add.reduce(x, axis=None))
+    same(add.accumulate(swapped), np.add.accumulate(x))
+    same(cuda.sort(swapped), np.sort(x))
+    same(cuda.map("x * 2", swapped), x * 2)
+    same(cuda.reduce(max, swapped, axis=1), x.max(1))
+    with pytest.raises(TypeError, match="have no order"):
+        cuda.sort(cuda.to_device(swapped))
