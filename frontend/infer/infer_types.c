@@ -16,6 +16,7 @@
 #include "frontend/engine.h"
 #include "frontend/infer/instance.h"
 #include "frontend/infer/loop_capture.h"
+#include "frontend/value/lower_check.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/kind/lower_enum.h"
 #include "frontend/value/lower_operator.h"
@@ -87,6 +88,32 @@ static bool lower_unassigned(Lower *l, const SsaValue *value, Operand *out)
     return true;
 }
 
+static bool is_equality(const SsaValue *value)
+{
+    return value->op == SSA_COMPARE && (value->argument == COMPARE_EQ || value->argument == COMPARE_NE);
+}
+
+static bool may_be_none(Operand operand) { return operand.type->kind == TYPE_NONE || type_is_optional(operand.type); }
+
+/* Nothing else is equal to None: what may be None is compared where it is there. */
+static bool lower_equal_or_none(Lower *l, const SsaValue *value, const Operand x[2], Operand *out)
+{
+    if (x[0].type->kind == TYPE_NONE || x[1].type->kind == TYPE_NONE)
+        return lower_is(l, x[0], x[1], value->argument == COMPARE_NE, out);
+    Operand equal, there[2];
+    bool is_one = type_is_optional(x[0].type) && type_is_optional(x[1].type);
+    for (int i = 0; i < 2; i++)
+        there[i] = type_is_optional(x[i].type) ? lower_tuple_item(l, x[i], 0) : operand_bool(l, true);
+    if (!lower_compare(l, COMPARE_EQ, operand_value_of(l, x[0]), operand_value_of(l, x[1]), &equal) ||
+        !lower_binary(l, NB_AND, equal, there[0], out) || !lower_binary(l, NB_AND, *out, there[1], out))
+        return false;
+    Operand none;
+    if (is_one && (!lower_binary(l, NB_OR, there[0], there[1], &none) || !lower_unary(l, SSA_NOT, none, &none) ||
+                   !lower_binary(l, NB_OR, *out, none, out)))
+        return false;
+    return value->argument == COMPARE_EQ || lower_unary(l, SSA_NOT, *out, out);
+}
+
 bool lower_value(Lower *l, const SsaValue *value, Operand *out)
 {
     l->value = value;
@@ -97,8 +124,10 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
             return false;
     for (uint32_t i = 0; i < value->count && i < 3; i++) {
         x[i] = lower_fact(l, value->operands[i]);
-        if (value->op != SSA_IS && value->op != SSA_NOT)
+        if (value->op != SSA_IS && value->op != SSA_NOT && !is_equality(value)) {
+            emit_none_check(l, x[i]);
             x[i] = operand_value_of(l, x[i]);
+        }
         if (takes_numbers(value->op))
             x[i] = operand_number_of(l, x[i]);
     }
@@ -117,7 +146,10 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
         if (value->argument2 && x[0].type->kind == TYPE_ARRAY)
             return lower_update(l, value->argument, x[0], x[1], out);
         return lower_binary(l, value->argument, x[0], x[1], out) && (overflow_note(l, *out), true);
-    case SSA_COMPARE: return lower_compare(l, value->argument, x[0], x[1], out);
+    case SSA_COMPARE:
+        if (is_equality(value) && (may_be_none(x[0]) || may_be_none(x[1])))
+            return lower_equal_or_none(l, value, x, out);
+        return lower_compare(l, value->argument, x[0], x[1], out);
     case SSA_IS: return lower_is(l, x[0], x[1], value->argument != 0, out);
     case SSA_CONTAINS: return lower_contains(l, x[0], x[1], value->argument != 0, out);
     case SSA_NEGATIVE:

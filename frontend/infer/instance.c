@@ -77,10 +77,11 @@ static bool same_place(SourcePos a, SourcePos b)
            a.end_column == b.end_column;
 }
 
+/* A kernel that calls itself calls a function of the same code. */
 static bool matches(const Instance *instance, const Snapshot *snapshot, const Operand *parameters, uint32_t count,
                     SourcePos raise_site)
 {
-    if (instance->snapshot != snapshot || instance->parameter_count != count ||
+    if (instance->is_kernel || instance->snapshot != snapshot || instance->parameter_count != count ||
         !same_place(instance->raise_site, raise_site))
         return false;
     for (uint32_t i = 0; i < count; i++)

@@ -1,6 +1,7 @@
 /* Raising: what ends a thread by an exception, and what Python's operators raise. Where the host is not told, a raise only
  * ends the thread. */
 #include "frontend/engine.h"
+#include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/lower_check.h"
 #include "frontend/value/lower_convert.h"
 
@@ -85,6 +86,17 @@ void emit_unbound_check(Lower *l, IrValue *condition, const char *name)
 {
     emit_report(l, condition, "UnboundLocalError",
                 "cannot access local variable {variable} where it is not associated with a value", name, 0, NULL);
+}
+
+void emit_none_check(Lower *l, Operand operand)
+{
+    if (!l->emitting || !type_is_optional(operand.type) || !(l->frontend->request->checks & CHECKS_ALL) ||
+        l->instance->code->is_library)
+        return;
+    IrValue *present = operand_ir(l, lower_tuple_item(l, operand, 0));
+    emit_report(l, emit1(l, IR_NOT, TYPE_OF(BOOL), present), "TypeError",
+                arena_format(l->arena, "None is used where %s is needed", lower_describe(l, operand.type->items[1])),
+                NULL, 0, NULL);
 }
 
 bool lower_checks_bounds(const Lower *l)

@@ -6,6 +6,7 @@
 #include "frontend/value/kind/lower_time.h"
 #include "frontend/value/kind/lower_tuple.h"
 #include "frontend/value/kind/lower_vector.h"
+#include "frontend/value/lower_check.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
 
@@ -141,6 +142,7 @@ bool lower_convert(Lower *l, Operand from, const Type *to, Operand *out)
     }
     if (type_is_optional(to))
         return convert_to_optional(l, from, to, out);
+    emit_none_check(l, from);
     from = operand_number_of(l, operand_value_of(l, from));
     if (type_equal(from.type, to)) {
         *out = from;
