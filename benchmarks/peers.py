@@ -17,7 +17,7 @@ class PythonPeer:
         prepare(name)
         try:
             self.cuda = importlib.import_module(module)
-            self.vectorize = importlib.import_module(module.split(".")[0]).vectorize
+            self.vectorize = getattr(importlib.import_module(module.split(".")[0]), "vectorize", None)
         except Exception as error:  # a broken installation is a missing peer, too
             raise Missing(f"{name}: {type(error).__name__}: {error}") from error
 
@@ -111,6 +111,8 @@ MAKERS = {
     "numba-cuda": lambda: PythonPeer("numba-cuda", "numba.cuda"),
     "CuPy RawKernel": CupyPeer,
 }
+# What runs the collection's kernels besides; some of them only, so they come last.
+SUCCESSORS = {"numba-cuda-mlir": lambda: PythonPeer("numba-cuda-mlir", "numba_cuda_mlir.cuda")}
 
 
 def prepare(name):
@@ -124,7 +126,7 @@ def available(names=tuple(MAKERS)):
     peers, notes = {}, []
     for name in names:
         try:
-            peers[name] = MAKERS[name]()
+            peers[name] = {**MAKERS, **SUCCESSORS}[name]()
         except Missing as error:
             notes.append(f"skipped: {error}".splitlines()[0])
     return peers, notes

@@ -1,4 +1,5 @@
-"""The collection's kernels by cujit, by CUDA C through NVRTC with default options, and by numba-cuda, in one run.
+"""The collection's kernels by cujit, by CUDA C through NVRTC with default options, and by numba-cuda and
+its successor numba-cuda-mlir where they are installed, in one run.
 
     python benchmarks/collection/run.py [--only WORDS] [--markdown FILE] [--picture FILE]
 
