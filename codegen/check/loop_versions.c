@@ -95,6 +95,8 @@ static bool find_tests(Split *split, Ranges *ranges, const IrInduction *counts)
         launch_ranges(ranges->nodes, ranges->count, NULL, found);
         if (found[step].least < 0)
             return false;
+        if (found[start].most <= 0 && found[start].least < 0) /* -n, say: the first version would seldom run */
+            return false;
         split->tests_sign |= found[start].least < 0;
         if (found[step].most > MOST_STEP)
             continue;

@@ -128,6 +128,20 @@ def test_starts_that_32_bits_do_not_hold_have_a_version(kernel, starts):
     assert "i32 = phi" in header and "i64 = phi" not in header
 
 
+def around(x, weights, out):
+    i = cuda.grid(1)
+    radius = weights.size // 2
+    total = float32(0)
+    for k in range(-radius, radius + 1):
+        total += weights[k + radius] * x[i + k]
+    out[i] = total
+
+
+def test_loops_from_below_0_have_one_version():
+    text = cuda.jit(around).inspect("narrow", (float32[::1], float32[::1], float32[::1]), 90)
+    assert text.count("!batch") == 1 and "!rolled" not in text
+
+
 @pytest.mark.parametrize("starts", [[0, 40, 99, 100], [-100, -60, -1, 0], [3, 2**31 + 5, -2**31, 99],
                                     [2**31 - 1, 2**31 - 1, 2**31 - 32, -5]])
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
