@@ -18,8 +18,9 @@ from collection import (
     sorting,
     sparse,
     stencils,
+    transforms,
 )
 
 FAMILIES = (stencils, sparse, gathers, dense, sorting, scans, bits, monte_carlo, dynamic_programming, graph_search,
-            particles, images, number_kinds, functions)
+            particles, images, number_kinds, functions, transforms)
 LOOPS = (loops_items, loops_parts, loops_planes)
