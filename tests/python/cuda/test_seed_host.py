@@ -172,7 +172,8 @@ def test_c29_what_is_out_of_bounds_is_reported_and_what_comes_twice_counts_twice
     assert x.copy_to_host().tolist() == [0, 2, 1]
 
 
-@pytest.mark.parametrize("wrong", ["text", object(), np.array(["text"]), np.array([None])], ids=repr)
+@pytest.mark.parametrize("wrong", ["text", object(), np.array(["text"]), np.array([None])],
+                         ids=["text", "object", "array of text", "array of objects"])
 def test_c31_what_is_no_number_is_named(wrong):
     with pytest.raises(TypeError, match="'y'"):
         add_kernel[1, 1](np.zeros(1), wrong, np.zeros(1))
