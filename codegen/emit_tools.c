@@ -101,6 +101,31 @@ LLVMValueRef with_flags(LLVMValueRef value, unsigned flags)
     return value;
 }
 
+LLVMMetadataRef loop_property(Emitter *emitter, const char *name, LLVMMetadataRef of)
+{
+    LLVMMetadataRef parts[2] = {LLVMMDStringInContext2(emitter->context, name, strlen(name)), of};
+    return LLVMMDNodeInContext2(emitter->context, parts, of ? 2 : 1);
+}
+
+LLVMValueRef loop_node(Emitter *emitter, const LLVMMetadataRef *properties, unsigned count)
+{
+    enum { MOST = 2 };
+    LLVMMetadataRef operands[1 + MOST] = {NULL};
+    assert(count <= MOST);
+    for (unsigned i = 0; i < count; i++)
+        operands[1 + i] = properties[i];
+    LLVMMetadataRef node = LLVMMDNodeInContext2(emitter->context, operands, 1 + count);
+    LLVMValueRef as_value = LLVMMetadataAsValue(emitter->context, node);
+    LLVMReplaceMDNodeOperandWith(as_value, 0, node);
+    return as_value;
+}
+
+void set_loop_node(Emitter *emitter, LLVMValueRef branch, LLVMValueRef node)
+{
+    static const char kind[] = "llvm.loop";
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(emitter->context, kind, sizeof kind - 1), node);
+}
+
 LLVMBasicBlockRef new_block(Emitter *emitter)
 {
     return LLVMAppendBasicBlockInContext(emitter->context, emitter->llvm_function, "");

@@ -23,6 +23,12 @@ LLVMValueRef call_pure(Emitter *emitter, const char *symbol, LLVMTypeRef result,
                        LLVMValueRef *arguments);
 /* Sets fast-math flags where the value is an instruction that has them; returns the value. */
 LLVMValueRef with_flags(LLVMValueRef value, unsigned flags);
+/* A property of a loop: its name, and what it is. NULL: nothing but its name. */
+LLVMMetadataRef loop_property(Emitter *emitter, const char *name, LLVMMetadataRef of);
+/* A node of up to two properties for a loop's branches back. It refers to itself, which keeps loops apart. */
+LLVMValueRef loop_node(Emitter *emitter, const LLVMMetadataRef *properties, unsigned count);
+/* Puts the node on a branch back. */
+void set_loop_node(Emitter *emitter, LLVMValueRef branch, LLVMValueRef node);
 LLVMBasicBlockRef new_block(Emitter *emitter);
 /* Bytes behind an address; in bounds. */
 LLVMValueRef offset_address(Emitter *emitter, LLVMValueRef address, int64_t bytes);

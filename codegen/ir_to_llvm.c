@@ -123,33 +123,16 @@ static void fill_phis(Emitter *emitter, const IrBlock *block)
         fill_ir_phi(emitter, phi);
 }
 
-/* A property of a loop: its name, and what it is. NULL: nothing but its name. */
-static LLVMMetadataRef loop_property(Emitter *emitter, const char *name, LLVMMetadataRef of)
-{
-    LLVMMetadataRef parts[2] = {LLVMMDStringInContext2(emitter->context, name, strlen(name)), of};
-    return LLVMMDNodeInContext2(emitter->context, parts, of ? 2 : 1);
-}
-
-/* Puts properties on the branches back to the loop's header. The node refers to itself, which keeps loops apart. */
+/* Puts properties on the branches back to the loop's header. */
 static void mark_loop(Emitter *emitter, const IrGraph *graph, const IrLoop *loop, const LLVMMetadataRef *properties,
                       unsigned count)
 {
-    enum { MOST = 2 };
-    static const char kind[] = "llvm.loop";
-    LLVMContextRef context = emitter->context;
     const IrBlock *header = loop->header;
-    LLVMMetadataRef operands[1 + MOST] = {NULL};
-    assert(count <= MOST);
-    for (unsigned i = 0; i < count; i++)
-        operands[1 + i] = properties[i];
-    LLVMMetadataRef node = LLVMMDNodeInContext2(context, operands, 1 + count);
-    LLVMValueRef as_value = LLVMMetadataAsValue(context, node);
-    LLVMReplaceMDNodeOperandWith(as_value, 0, node);
+    LLVMValueRef node = loop_node(emitter, properties, count);
     for (uint32_t i = 0; i < header->predecessor_count; i++) {
         LLVMBasicBlockRef from = edge_from(emitter, header, i);
         if (from && ir_loop_has(graph, loop, header->predecessors[i]))
-            LLVMSetMetadata(LLVMGetBasicBlockTerminator(from), LLVMGetMDKindIDInContext(context, kind, sizeof kind - 1),
-                            as_value);
+            set_loop_node(emitter, LLVMGetBasicBlockTerminator(from), node);
     }
 }
 

@@ -198,7 +198,7 @@ static void emit_thread_loops(Emitter *emitter, Entry *entry, const Frame *frame
     LLVMBuildBr(emitter->builder, row_done);
     LLVMPositionBuilderAtEnd(emitter->builder, row_done);
     for (int i = 1; i < 3; i++)
-        host_loop_close(emitter, &loops[i]);
+        host_loop_keep_rolled(emitter, host_loop_close(emitter, &loops[i]));
 }
 
 /* The body runs all threads of the block by itself. */
@@ -288,7 +288,7 @@ static void emit_block_loops(Emitter *emitter, Entry *entry, Frame *frame, LLVMV
         emit_trip_loop(emitter, entry, frame, block);
     else
         emit_thread_loops(emitter, entry, frame, block, call_body);
-    host_loop_close_by(emitter, &blocks, step);
+    host_loop_keep_rolled(emitter, host_loop_close_by(emitter, &blocks, step));
     end_private_copy(emitter, &entry->private);
     LLVMBuildRetVoid(emitter->builder);
 }

@@ -46,6 +46,12 @@ LLVMValueRef host_loop_close_by(Emitter *emitter, HostLoop *loop, LLVMValueRef s
     return branch;
 }
 
+void host_loop_keep_rolled(Emitter *emitter, LLVMValueRef branch)
+{
+    LLVMMetadataRef property = loop_property(emitter, "llvm.loop.unroll.disable", NULL);
+    set_loop_node(emitter, branch, loop_node(emitter, &property, 1));
+}
+
 LLVMValueRef host_field(Emitter *emitter, LLVMValueRef thread, size_t offset)
 {
     return offset_address(emitter, thread, (int64_t)offset);

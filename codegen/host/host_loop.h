@@ -17,6 +17,9 @@ LLVMValueRef host_loop_close(Emitter *emitter, HostLoop *loop);
 LLVMValueRef host_loop_close_by(Emitter *emitter, HostLoop *loop, LLVMValueRef step);
 /* How many threads lie next to each other: those of the block along its rows, or of blocks that are joined. */
 LLVMValueRef host_row_length(Emitter *emitter);
+/* A loop around loops, by its branch back: LLVM is not to write out several trips, which would be copies of all that is in
+ * it. */
+void host_loop_keep_rolled(Emitter *emitter, LLVMValueRef branch);
 /* A field of a HostThread by its offset. */
 LLVMValueRef host_field(Emitter *emitter, LLVMValueRef thread, size_t offset);
 /* Stores threadIdx, the linear number and the lane; block_dim: along x and y. Returns the linear number, i32. */

@@ -354,8 +354,8 @@ void emit_op_THREAD_LOOP(Emitter *emitter, const IrValue *value, LLVMValueRef *o
         *loop = (IndependentLoop){emitter->host->independent_loops, loops[0].body, latch, branch, emitter->thread};
         emitter->host->independent_loops = loop;
     }
-    host_loop_close(emitter, &loops[1]);
-    host_loop_close(emitter, &loops[2]);
+    host_loop_keep_rolled(emitter, host_loop_close(emitter, &loops[1]));
+    host_loop_keep_rolled(emitter, host_loop_close(emitter, &loops[2]));
     LLVMBuildBr(emitter->builder, emitter->block_start[value->targets[0]->id]);
     emitter->block_start[value->block->id] = latch;
 }
@@ -407,14 +407,10 @@ static void mark_body(Emitter *emitter, const IndependentLoop *loop, LLVMValueRe
 
 void mark_independent_loops(Emitter *emitter)
 {
-    LLVMContextRef context = emitter->context;
     for (const IndependentLoop *loop = emitter->host->independent_loops; loop; loop = loop->next) {
-        LLVMMetadataRef progress = LLVMMDStringInContext2(context, "llvm.loop.mustprogress", 22);
-        LLVMMetadataRef operands[2] = {NULL, LLVMMDNodeInContext2(context, &progress, 1)};
-        LLVMMetadataRef node = LLVMMDNodeInContext2(context, operands, 2);
-        LLVMValueRef as_value = LLVMMetadataAsValue(context, node);
-        LLVMReplaceMDNodeOperandWith(as_value, 0, node);
-        LLVMSetMetadata(loop->branch, LLVMGetMDKindIDInContext(context, "llvm.loop", 9), as_value);
-        mark_body(emitter, loop, as_value);
+        LLVMMetadataRef property = loop_property(emitter, "llvm.loop.mustprogress", NULL);
+        LLVMValueRef node = loop_node(emitter, &property, 1);
+        set_loop_node(emitter, loop->branch, node);
+        mark_body(emitter, loop, node);
     }
 }

@@ -1,0 +1,34 @@
+"""What LLVM makes of the loops around a kernel's body: no copies of what is in them."""
+import pytest
+
+from cujit import cuda, float32, void
+
+pytestmark = pytest.mark.skipif("cuda.get_current_device().kind != 'cpu'", reason="code of the CPU device")
+
+
+def llvm_of(function, signature):
+    kernel = cuda.jit(function)
+    kernel.compile(signature)
+    return next(iter(kernel.inspect_llvm().values()))
+
+
+def scale(x, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[i] / 3
+
+
+def turn(x, out):
+    tile = cuda.shared.array(64, float32)
+    i = cuda.threadIdx.x
+    tile[i] = x[i] / 3
+    cuda.syncthreads()
+    out[i] = tile[63 - i] / 5
+
+
+@pytest.mark.parametrize("kernel, bodies", [(scale, 1), (turn, 2)])
+def test_loops_around_loops_are_not_written_out(kernel, bodies):
+    """Each body once for a vector, and at most once for a shorter one."""
+    text = llvm_of(kernel, void(float32[::1], float32[::1]))
+    assert 1 <= text.count("= fdiv <") <= 2 * bodies
+    assert "llvm.loop.unroll.disable" in text
