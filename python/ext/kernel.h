@@ -22,6 +22,7 @@ struct ExtKernel {
     PyObject *raw; /* (RawModule, symbol, whether it is cooperative) of a kernel from elsewhere; NULL: compiled here */
     PyObject *last_launcher; /* ExtLauncher, handed out again for the same configuration; NULL: none. Under the lock of
                               * the object, which a GIL is */
+    PyObject *told_of_copies; /* tuple of kernel/copy_hint.c; NULL: not told. Likewise */
     PyObject *_Atomic bound; /* ExtLauncher for whose configuration the code is, set once; NULL: it is for all */
     CompileOptions compile_options;
 #define HOST_OPTION(name, kind, type, value, default, loops, doc) type name;

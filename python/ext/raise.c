@@ -9,7 +9,7 @@
 
 enum { MESSAGE_LINES = 10 };
 
-static PyObject *exception_class(const char *name)
+PyObject *ext_exception_class(const char *name)
 {
     static const char *const modules[] = {"cujit.errors", "builtins"};
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
@@ -26,7 +26,7 @@ static PyObject *exception_class(const char *name)
 
 bool ext_warn(const char *category, const char *text)
 {
-    PyObject *class = exception_class(category);
+    PyObject *class = ext_exception_class(category);
     int result = PyErr_WarnEx(class, text, 1);
     Py_DECREF(class);
     return result == 0;
@@ -163,7 +163,7 @@ PyObject *ext_raise(const Diag *diag)
     if (diag->id == DIAG_INTERRUPTED && ext_raise_interruption())
         return NULL;
     const DiagInfo *info = &diag_info[diag->id];
-    PyObject *class = exception_class(diag_failed(diag) ? info->exception : "InternalError");
+    PyObject *class = ext_exception_class(diag_failed(diag) ? info->exception : "InternalError");
     PyObject *text = diag_failed(diag) ? full_message(diag) : PyUnicode_FromString("a failure without a reason");
     PyObject *exception = text ? PyObject_CallOneArg(class, text) : NULL;
     if (exception) {

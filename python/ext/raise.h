@@ -15,6 +15,8 @@ bool ext_check_tuple(const Type *type);
 PyObject *ext_raise_id(DiagId id, ...);
 /* The __reduce__ of what other processes cannot have. */
 PyObject *ext_refuse_pickle(PyObject *self, PyObject *ignored);
+/* A class of cujit.errors, by its name. New reference. */
+PyObject *ext_exception_class(const char *name);
 /* Warns with a class of cujit.errors. False with an exception where the filters make it one. */
 bool ext_warn(const char *category, const char *text);
 /* "the CPU device", "GPU 0 (name)", NULL: "the host". Borrowed from the buffer. */

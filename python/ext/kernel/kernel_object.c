@@ -61,6 +61,7 @@ static int kernel_traverse(ExtKernel *self, visitproc visit, void *arg)
     Py_VISIT(self->links);
     Py_VISIT(self->raw);
     Py_VISIT(self->last_launcher);
+    Py_VISIT(self->told_of_copies);
     Py_VISIT(self->bound);
     return 0;
 }
@@ -69,6 +70,7 @@ static int kernel_traverse(ExtKernel *self, visitproc visit, void *arg)
 static int kernel_clear(ExtKernel *self)
 {
     Py_CLEAR(self->last_launcher);
+    Py_CLEAR(self->told_of_copies);
     Py_XDECREF(atomic_exchange(&self->bound, NULL));
     Py_CLEAR(self->options);
     return 0;

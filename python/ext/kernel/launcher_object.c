@@ -9,6 +9,7 @@
 #include "ext/argument/specialization.h"
 #include "ext/guard.h"
 #include "ext/interrupt.h"
+#include "ext/kernel/copy_hint.h"
 #include "ext/kernel_exception.h"
 #include "ext/module_parts.h"
 #include "ext/object/device_object.h"
@@ -162,12 +163,9 @@ static bool launch_in_stream(const ExtLauncher *self, ExtLaunchFrame *frame)
 }
 
 /* Hints for GPUs, given on the CPU device too: it is where programs for GPUs are tried out. */
-static bool warn_about_copies(const ExtLaunchFrame *frame)
+static bool warn_about_copies(ExtKernel *kernel, const ExtLaunchFrame *frame)
 {
-    if (!frame->array_count || !frame->state->warns_about_copies)
-        return true;
-    return ext_warn("PerformanceWarning", "for every launch a host array is copied to a GPU and back; cuda.to_device "
-                                          "keeps it there");
+    return !frame->array_count || !frame->state->warns_about_copies || ext_hint_at_copies(kernel);
 }
 
 /* Calls what pre_launch_callbacks holds with (kernel, launcher). */
@@ -345,7 +343,7 @@ static PyObject *launch(ExtLauncher *self, ExtLast last, PyObject *const *args, 
         match = EXT_ERROR;
     if (match == EXT_MISMATCH)
         match = pack_anew(self, &frame, is_chosen, arrays ? PySequence_Fast_ITEMS(arrays) : args, count, &failed_at);
-    bool ok = match == EXT_MATCH && warn_about_copies(&frame);
+    bool ok = match == EXT_MATCH && warn_about_copies(kernel, &frame);
     ok = ok ? launch_in_stream(self, &frame) : (ext_frame_end(&frame, false), false);
     ok = ok && ext_graph_keep_launch((PyObject *)self, arrays ? PySequence_Fast_ITEMS(arrays) : args, count);
     Py_XDECREF(arrays);

@@ -2,6 +2,7 @@
 import copy
 import inspect
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -145,6 +146,36 @@ def test_warnings_about_small_grids_and_host_arrays():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         count_threads[500, 1](d)
+
+
+def test_a_place_that_was_warned_of_costs_launches_no_second_look():
+    """Unless Python would show the warning again: under other filters, from another place, or each time."""
+    out = np.zeros(64, np.int64)
+
+    @cuda.jit
+    def fill(out):
+        out[cuda.grid(1)] = 1
+
+    def launch(filters, times=2):
+        with warnings.catch_warnings(record=True) as told:
+            for filter_ in filters:
+                warnings.simplefilter(filter_, PerformanceWarning)
+            launcher = fill[128, 1]
+            for _ in range(times):
+                globals().get("__warningregistry__", {}).clear()    # what a second look would find
+                launcher(out[:1].repeat(128))
+        return len(told)
+
+    assert launch(["default"]) == launch(["default"]) == 1
+    assert launch(["always"], 3) == 3
+    assert launch(["default"], 1) == 1
+    with pytest.raises(PerformanceWarning):
+        launch(["error"])
+    with pytest.raises(PerformanceWarning):
+        launch(["default", "error"])
+    assert launch(["ignore"]) == 0
+    with pytest.warns(PerformanceWarning):
+        fill[128, 1](out.repeat(2))
 
 
 def test_settings_turn_the_warnings_off():
