@@ -289,6 +289,44 @@ static Range evaluate(const RangeNode *node, const Range *ranges, const LaunchFa
     }
 }
 
+enum { BITS_OF_PRODUCT = 127 }; /* hold any of two words */
+
+/* The nodes that nearly all plans are made of, written where they go: a launch has one for each extent, and one that joins
+ * it to the others. False: the node is none of these. */
+static inline bool evaluate_common(const RangeNode *node, Range *ranges, Range *result, const LaunchFacts *facts)
+{
+    const Range *a, *b;
+    int64_t word;
+    switch (node->op) {
+    case RANGE_FIELD:
+        if (node->bits != 64 || !node->is_signed)
+            return false;
+        memcpy(&word, (const uint8_t *)facts->parameters + node->number, sizeof word);
+        result->least = result->most = word;
+        return true;
+    case RANGE_BETWEEN:
+        result->least = node->number;
+        result->most = node->limit;
+        return true;
+    case RANGE_MUL: /* of what the launch knows: sizes in bytes, threads of the grid */
+        a = &ranges[node->a];
+        b = &ranges[node->b];
+        if (node->bits < BITS_OF_PRODUCT || !is_one_word(*a) || !is_one_word(*b) || (int64_t)a->least == INT64_MIN)
+            return false;
+        result->least = result->most = (Wide)(int64_t)a->least * (int64_t)b->least;
+        return true;
+    case RANGE_UNION:
+        a = &ranges[node->a];
+        b = &ranges[node->b];
+        if (is_empty(*a) || is_empty(*b))
+            return false;
+        result->least = least_of(a->least, b->least);
+        result->most = most_of(a->most, b->most);
+        return true;
+    default: return false;
+    }
+}
+
 bool launch_tests_cover(const LaunchTests *whole_set, const LaunchTests *part)
 {
     uint64_t missing = 0;
@@ -312,7 +350,8 @@ bool launch_plan_holds(const LaunchPlan *plan, const LaunchFacts *facts, LaunchT
     assert(plan->node_count <= LAUNCH_MOST_NODES && plan->test_count <= LAUNCH_MOST_TESTS);
     memset(failed, 0, sizeof *failed);
     for (uint32_t i = 0; i < plan->node_count; i++)
-        ranges[i] = evaluate(&plan->nodes[i], ranges, facts, NULL);
+        if (!facts || !evaluate_common(&plan->nodes[i], ranges, &ranges[i], facts))
+            ranges[i] = evaluate(&plan->nodes[i], ranges, facts, NULL);
     for (uint32_t i = 0; i < plan->test_count; i++) {
         if (test_holds(&plan->tests[i], ranges))
             continue;
