@@ -59,4 +59,19 @@ static inline int PyWeakref_GetRef(PyObject *weak, PyObject **object)
 }
 #endif
 
+/* --- ints of one digit, which most are: CPython 3.12 tells what they are ------------------------------------------------- */
+static inline bool ext_small_int(PyObject *value, int64_t *number)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    if (!PyUnstable_Long_IsCompact((PyLongObject *)value))
+        return false;
+    *number = PyUnstable_Long_CompactValue((PyLongObject *)value);
+    return true;
+#else
+    (void)value;
+    (void)number;
+    return false;
+#endif
+}
+
 #endif

@@ -459,6 +459,62 @@ static ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type)
     return EXT_MISMATCH;
 }
 
+/* --- rows of numbers ---------------------------------------------------------------------------------------------------- */
+/* Where objects of the first one's class have the bytes of a number of that type; 0: they have them in no such way. */
+static size_t place_in_object(PyObject *value, const Type *type)
+{
+    const void *held;
+    if (type == TYPE_OF(FLOAT64) && PyFloat_CheckExact(value))
+        return offsetof(PyFloatObject, ob_fval);
+    bool is_plain = type->kind != TYPE_COMPLEX && ext_numpy_number(value, &held) == type;
+    return is_plain ? (size_t)((const uint8_t *)held - (const uint8_t *)value) : 0;
+}
+
+static void copy_number(uint8_t *to, const uint8_t *from, uint32_t size)
+{
+    switch (size) {
+    case 8: memcpy(to, from, 8); return;
+    case 4: memcpy(to, from, 4); return;
+    default: memcpy(to, from, size);
+    }
+}
+
+/* Numbers of one class and type, of which both are looked at once. How many there are at the beginning. */
+static uint32_t pack_alike(Packer *packer, PyObject *const *args, const Type *const *types, uint32_t count)
+{
+    const PyTypeObject *class = Py_TYPE(args[0]);
+    const Type *type = types[0];
+    uint8_t *parameters = packer->frame->parameters;
+    const AbiField *field = packer->field;
+    size_t place = place_in_object(args[0], type);
+    uint32_t i = 0, size = type->size;
+    for (; place && i < count && types[i] == type && Py_TYPE(args[i]) == class; i++)
+        copy_number(parameters + field++->offset, (const uint8_t *)args[i] + place, size);
+    packer->field = field;
+    return i;
+}
+
+static uint32_t pack_small_ints(Packer *packer, PyObject *const *args, const Type *const *types, uint32_t count)
+{
+    uint32_t i = 0;
+    int64_t number;
+    for (; i < count && types[i] == TYPE_OF(INT64) && PyLong_CheckExact(args[i]); i++) {
+        if (!ext_small_int(args[i], &number))
+            break;
+        memcpy(packer->frame->parameters + packer->field++->offset, &number, sizeof number);
+    }
+    return i;
+}
+
+/* Of arguments of which the first two have the same type: how many were packed. */
+static uint32_t pack_row(Packer *packer, PyObject *const *args, const Type *const *types, uint32_t count)
+{
+    if (!type_is_scalar(types[0]))
+        return 0;
+    return PyLong_CheckExact(args[0]) ? pack_small_ints(packer, args, types, count)
+                                      : pack_alike(packer, args, types, count);
+}
+
 ExtMatch ext_frame_pack(ExtLaunchFrame *frame, const JitSpecialization *specialization, bool converts,
                         PyObject *const *args, Py_ssize_t *failed_at)
 {
@@ -484,6 +540,9 @@ ExtMatch ext_frame_pack(ExtLaunchFrame *frame, const JitSpecialization *speciali
     }
     Packer packer = {.frame = frame, .field = abi->fields};
     for (uint32_t i = 0; i < count; i++) {
+        if (i + 1 < count && types[i] == types[i + 1] &&
+            (i += pack_row(&packer, args + i, types + i, count - i)) == count)
+            break;
         packer.parameter = i;
         ExtMatch match = pack_value(&packer, args[i], types[i]);
         if (match != EXT_MATCH) {

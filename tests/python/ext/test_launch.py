@@ -178,6 +178,28 @@ def test_a_place_that_was_warned_of_costs_launches_no_second_look():
         fill[128, 1](out.repeat(2))
 
 
+def test_rows_of_numbers_of_one_type():
+    """Arguments that follow each other with one type: of one class or of several, within a word and beyond."""
+    @cuda.jit
+    def store(a, b, c, d, e, f, g, h, i, j, out):
+        out[0], out[1], out[2], out[3], out[4] = a, b, c, d, e
+        out[5], out[6], out[7], out[8], out[9] = f, g, h, i, j
+
+    def check(*numbers):
+        out = np.zeros(10)
+        store[1, 1](*numbers, out)
+        assert out.tolist() == [float(number) for number in numbers]
+
+    for kind in np.float32, np.float64, np.int8, np.uint16, np.int32, np.int64, np.float16, float, int, bool:
+        check(*(kind(k) for k in (1, 0, 3, 0, 1, 5, 0, 1, 7, 1)))
+    for _ in range(2):
+        check(1, np.int64(2), 3, -4, 1 << 40, -(1 << 50), 7, np.int64(8), 9, True)
+        check(1.5, np.float64(2), 3.0, 4.0, np.float64(5), 6.0, 7.0, np.float32(8), np.float32(9), 10)
+    assert len(store.overloads) == 10
+    with pytest.raises(LaunchArgumentError):
+        check(1, 2, 3, 4, 5, 6, 7, 8, 9, 1 << 70)
+
+
 def test_settings_turn_the_warnings_off():
     import warnings
 
