@@ -81,7 +81,9 @@ def join_by_threads(combine, store, get):
 # --- warps -----------------------------------------------------------------------------------------------------------
 
 def of_warp(combine, load, packet, part, neighbour, width):
-    """fold(sources, first, last, size, lane): of elements first to last, of which there are some, in lane 0.
+    """(fold, fold_by_groups). fold(sources, first, last, size, lane): of elements first to last, of which there are
+    some, in lane 0. fold_by_groups: the same of one range for each 8 lanes, of more elements than a packet and less
+    than a row, in all of them; a range may also be empty.
 
     A row has a packet of `width` elements for each lane, a tile ROWS rows, which are read at once and folded together:
     with each step a lane hands half of its rows to its neighbour and gets the neighbour's part of the others, until it
@@ -166,6 +168,26 @@ def of_warp(combine, load, packet, part, neighbour, width):
             value = combine(value, rest)
         return value
 
+    def fold_by_groups(sources, first, last, size, lane):
+        """Four rows of 8 packets."""
+        whole = size - size % width
+        base, at = first - first % width, (lane & 7) * width
+        front, end, final = int32(first - base), int32(min(last, whole) - base), whole - width
+        a, b = (part(sources, base, at, front, end, final), part(sources, base, at + 8 * width, front, end, final))
+        c, d = (part(sources, base, at + 16 * width, front, end, final),
+                part(sources, base, at + 24 * width, front, end, final))
+        count, row = int32((end + (width - 1)) // width), (lane & 1) * 2
+        second = row * 8 + (lane & 7 | 1)
+        a, b = meet(a, c, lane, 1, second, count), meet(b, d, lane, 1, second + 8, count)
+        row += lane >> 1 & 1
+        value = meet(a, b, lane, 2, row * 8 + (lane & 4 | 2), count)
+        value = meet(value, value, lane, 4, row * 8 + 4, count)
+        value = meet(value, value, lane, 2, (row | 1) * 8, count)
+        value = meet(value, value, lane, 1, 16, count)
+        for r in range(whole, last):
+            value = combine(value, load(sources, 0, r))
+        return value
+
     def fold(sources, first, last, size, lane):
         whole = size - size % width   # what is in whole packets
         if first >= whole:
@@ -178,14 +200,15 @@ def of_warp(combine, load, packet, part, neighbour, width):
             value = combine(value, load(sources, 0, r))
         return value
 
-    return fold
+    return fold, fold_by_groups
 
 
 def by_warps(combine, load, packet, part, store, store_start, functions, width):
-    """A warp for each chunk, which takes 32 segments at a time: each lane folds one, if it is short there, and all
-    lanes together those that are long."""
+    """A warp for each chunk, which takes 32 segments at a time: each lane folds one, if it is short there, groups of 8
+    lanes those of up to a row, and all lanes together those that are long."""
     put, of_lane = functions.put, functions.of_lane
-    fold = of_warp(combine, load, packet, part, functions.of_neighbour, width)
+    fold, fold_by_groups = of_warp(combine, load, packet, part, functions.of_neighbour, width)
+    of_a_group = 31 * width   # elements, at most: they may begin inside of a packet
 
     def fold_segments_by_warps(size, count, chunk, start, sources, offsets, targets, before, behind, spans):
         w, lane = int64(cuda.grid(1) >> 5), cuda.threadIdx.x & 31
@@ -205,7 +228,20 @@ def by_warps(combine, load, packet, part, store, store_start, functions, width):
                 if last - first <= OF_A_LANE:
                     for r in range(first + 1, last):
                         value = combine(value, load(sources, 0, r))
-                rest = cuda.ballot_sync(ALL_LANES, last - first > OF_A_LANE)
+                groups = cuda.ballot_sync(ALL_LANES, OF_A_LANE < last - first <= of_a_group)
+                while groups != 0:
+                    own, place_in = groups, cuda.popc(groups & ((1 << lane) - 1))
+                    for _ in range(lane >> 3):
+                        own &= own - 1
+                    k = max(cuda.ffs(own) - 1, 0)
+                    folded = fold_by_groups(sources, cuda.shfl_sync(ALL_LANES, first, k),
+                                            cuda.shfl_sync(ALL_LANES, last, k), size, lane)
+                    folded = of_lane(folded, (place_in & 3) * 8)
+                    if groups >> lane & 1 and place_in < 4:
+                        value = folded
+                    for _ in range(4):
+                        groups &= groups - 1
+                rest = cuda.ballot_sync(ALL_LANES, last - first > max(OF_A_LANE, of_a_group))
                 while rest != 0:
                     k = cuda.ffs(rest) - 1
                     rest &= rest - 1
@@ -239,7 +275,7 @@ def join_by_warps(combine, store, functions):
     def part(sources, base, offset, front, end, final):
         return get(sources, min(base + offset, final))
 
-    fold = of_warp(combine, piece, piece, part, functions.of_neighbour, 1)
+    fold, _ = of_warp(combine, piece, piece, part, functions.of_neighbour, 1)
 
     def join_segments_by_warps(size, chunk, chunks, start, offsets, targets, before, behind, spans):
         w, lane = cuda.grid(1) >> 5, cuda.threadIdx.x & 31
