@@ -20,6 +20,10 @@ __all__ = [
     "NumbaPendingDeprecationWarning", "NumbaPerformanceWarning", "NumbaTypeSafetyWarning", "NumbaWarning",
     "NumbaAttributeError", "NumbaIndexError", "NumbaKeyError", "NumbaNotImplementedError", "NumbaTypeError",
     "NumbaValueError", "RequireLiteralValue",
+    "ByteCodeSupportError", "ConstantInferenceError", "ForbiddenConstruct", "LiteralTypingError", "NotDefinedError",
+    "NumbaAssertionError", "NumbaIRAssumptionWarning", "NumbaParallelSafetyWarning", "NumbaPedanticWarning",
+    "NumbaRuntimeError", "NumbaSystemWarning", "UnsupportedBytecodeError", "UnsupportedParforsError",
+    "VerificationError",
 ]
 
 
@@ -169,6 +173,7 @@ NumbaPerformanceWarning = PerformanceWarning
 NumbaInvalidConfigWarning = OptionsWarning
 
 
+
 class NumbaTypeError(TypingError):
     """For definitions of overloads to raise, as those below: "not for these types"."""
 
@@ -215,3 +220,59 @@ class NumbaDebugInfoWarning(CujitWarning):
 
 class NumbaTypeSafetyWarning(CujitWarning):
     """Not given."""
+
+
+class NumbaPedanticWarning(CujitWarning):
+    """Not given."""
+
+
+class NumbaSystemWarning(CujitWarning):
+    """Not given."""
+
+
+class NumbaParallelSafetyWarning(CujitWarning):
+    """Not given."""
+
+
+class NumbaIRAssumptionWarning(CujitWarning):
+    """Not given."""
+
+
+class ConstantInferenceError(TypingError):
+    """Not raised: for programs that catch it, as those below."""
+
+
+class LiteralTypingError(TypingError):
+    """Not raised."""
+
+
+class NotDefinedError(TypingError):
+    """Not raised."""
+
+
+class NumbaAssertionError(TypingError):
+    """Not raised."""
+
+
+class ByteCodeSupportError(UnsupportedError):
+    """Not raised."""
+
+
+class ForbiddenConstruct(UnsupportedError):
+    """Not raised."""
+
+
+class UnsupportedBytecodeError(UnsupportedError):
+    """Not raised."""
+
+
+class UnsupportedParforsError(UnsupportedError):
+    """Not raised."""
+
+
+class VerificationError(CompileError):
+    """Not raised."""
+
+
+class NumbaRuntimeError(CujitError):
+    """Not raised."""

@@ -57,6 +57,8 @@ const Constant *ext_unsupported_value(SnapshotBuilder *builder, PyObject *value,
         hint = "; write what it does as a loop, or call it before the launch";
     } else if (PyCFunction_Check(value)) {
         what = "function that is not written in Python";
+    } else if (PyList_Check(value) || PyAnySet_Check(value)) {
+        hint = "; a tuple can be, or an array of NumPy's";
     }
     Constant *constant = (Constant *)ext_unsupported(builder, what, shown);
     const char **names = ARENA_ARRAY(arena, const char *, 1);

@@ -45,6 +45,8 @@ CASES = [
     Case("UNSUPPORTED_BYTECODE", errors.UnsupportedError, "with «x»: pass", F, wide=True),
     Case("UNSUPPORTED_VALUE", errors.UnsupportedError, "x[0] = «thing»", F, before="thing = object()",
          says="'thing' is an object of class 'object', which"),
+    Case("UNSUPPORTED_VALUE", errors.UnsupportedError, "x[0] = «sizes»[0]", F, before="sizes = [1, 2]",
+         says="'sizes' is an object of class 'list', which cannot be used in a kernel; a tuple can be"),
     Case("UNSUPPORTED_VALUE", errors.UnsupportedError, "«input»()", F, says="a function that is not written in Python"),
     Case("UNSUPPORTED_VALUE", errors.UnsupportedError, "x[0] = «thing»", F, before="thing = {1.5: 2}", says="dict"),
     Case("UNSUPPORTED_VALUE", errors.UnsupportedError, "y = «np.zeros»(3)", F, before="import numpy as np",

@@ -21,7 +21,8 @@ from cujit.errors import (  # noqa: F401
 )
 from cujit.types import *  # noqa: F403
 
-__version__ = "0.68.0+cujit"   # programs compare it; the interface is that of this numba
+__version__ = "0.68.0+cujit"   # programs compare these two; the interface is that of this numba
+version_info = (0, 68, 0)
 
 
 def __getattr__(name):
