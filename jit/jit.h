@@ -105,6 +105,8 @@ extern const char *const jit_step_names[JIT_STEP_COUNT];
 const int64_t *jit_take_times(const JitSpecialization *specialization);
 /* Whether the disk cache had it. */
 bool jit_from_disk(const JitSpecialization *specialization);
+/* How many kernels were made besides for launches that it does not hold for. */
+uint32_t jit_variant_count(const JitSpecialization *specialization);
 /* What the user should hear of its source: "file:line: text" and a newline each. */
 const char *jit_warnings(const JitSpecialization *specialization);
 /* parameter_count entries: whether the kernel may write through that parameter. */

@@ -106,6 +106,14 @@ const int64_t *jit_take_times(const JitSpecialization *specialization)
 }
 
 bool jit_from_disk(const JitSpecialization *specialization) { return specialization->from_disk; }
+uint32_t jit_variant_count(const JitSpecialization *specialization)
+{
+    uint32_t count = 0;
+    const JitSpecialization *each = atomic_load_explicit(&specialization->variants, memory_order_acquire);
+    for (; each; each = atomic_load_explicit(&each->next, memory_order_acquire))
+        count++;
+    return count;
+}
 const char *jit_warnings(const JitSpecialization *specialization)
 {
     return specialization->warnings ? specialization->warnings : "";

@@ -322,6 +322,7 @@ class KernelBase:
     def is_bound(self) -> bool: ...
     def quiet_launcher(self, configuration: Any, /) -> Launcher: ...   # the same without a hint that the grid is small
     def loaded_types(self) -> list[tuple[Type, ...]]: ...      # those that the disk cache had
+    def variant_counts(self) -> list[tuple[tuple[Type, ...], int]]: ...    # kernels besides, for launches unlike most
     def compile(self, types: tuple[Type, ...], /) -> None: ...      # for the current device; kept in the cache
     def freeze(self) -> None: ...                                # only compiled types are accepted from now on
     def compiled_types(self) -> list[tuple[Type, ...]]: ...

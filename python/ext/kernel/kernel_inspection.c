@@ -142,6 +142,29 @@ PyObject *ext_kernel_loaded_types(ExtKernel *self, PyObject *Py_UNUSED(ignored))
     return loaded.list;
 }
 
+static void add_variants(const JitSpecialization *specialization, void *user)
+{
+    LoadedList *counted = user;
+    uint32_t count;
+    const Type *const *types = jit_types(specialization, &count);
+    PyObject *tuple = counted->list ? ext_tuple_of_types(counted->state, types, count) : NULL;
+    PyObject *pair = tuple ? Py_BuildValue("OI", tuple, jit_variant_count(specialization)) : NULL;
+    if (counted->list && (!pair || PyList_Append(counted->list, pair) < 0))
+        Py_CLEAR(counted->list);
+    Py_XDECREF(pair);
+    Py_XDECREF(tuple);
+}
+
+PyObject *ext_kernel_variant_counts(ExtKernel *self, PyObject *Py_UNUSED(ignored))
+{
+    LoadedList counted = {self->state, PyList_New(0)};
+    if (self->function)
+        jit_each_specialization(self->function, add_variants, &counted);
+    if (PyErr_Occurred())
+        Py_CLEAR(counted.list);
+    return counted.list;
+}
+
 bool ext_read_target(ExtState *state, PyObject *sm, Target *target)
 {
     if (sm == Py_None) {

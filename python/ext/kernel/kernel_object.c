@@ -225,6 +225,8 @@ static PyMethodDef kernel_methods[] = {
      "self[configuration] without a hint that the grid is small."},
     {"loaded_types", (PyCFunction)ext_kernel_loaded_types, METH_NOARGS,
      "Those of compiled_types() that the disk cache had."},
+    {"variant_counts", (PyCFunction)ext_kernel_variant_counts, METH_NOARGS,
+     "Pairs of argument types and how many kernels were made besides for them."},
     {"compiled_types", (PyCFunction)ext_kernel_compiled_types, METH_NOARGS,
      "The lists of argument types compiled so far."},
     {"links", (PyCFunction)kernel_links, METH_NOARGS, "What the function and all that it calls is linked with."},

@@ -20,10 +20,12 @@ _NONE = _core.scalar_types["none"]
 
 
 class Stats:
-    """How often a kernel was compiled (cache_misses) or, with cache=True, found on disk (cache_hits), by the argument
-    types."""
+    """How often a kernel was compiled (cache_misses) or, with cache=True, found on disk (cache_hits), and how many
+    kernels were made besides, for launches that the first one does not hold for (variants), by the argument types."""
 
-    def __init__(self, compiled: list[ArgumentTypes], hits: list[ArgumentTypes]) -> None:
+    def __init__(self, compiled: list[ArgumentTypes], hits: list[ArgumentTypes],
+                 variants: list[tuple[ArgumentTypes, int]]) -> None:
+        self.variants = signatures.ByTypes({types: count for types, count in variants if count})
         self.cache_misses = signatures.ByTypes({types: 1 for types in compiled if types not in hits})
         self.cache_hits = signatures.ByTypes(dict.fromkeys(hits, 1))
 
@@ -155,14 +157,17 @@ class Inspection(_core.KernelBase):
         Returns
         -------
         Stats
-            cache_misses and, with cache=True, cache_hits: dicts of argument types to counts.
+            cache_misses and, with cache=True, cache_hits: dicts of argument types to counts; likewise variants:
+            kernels that were made besides for launches that the first one does not hold for, such as one beyond 2^30
+            elements, or one whose output overlaps an input.
 
         Examples
         --------
         >>> kernel.stats.cache_misses
         {}
         """
-        return Stats(self.signatures, self.loaded_types() if self.options.get("cache") else [])
+        loaded = self.loaded_types() if self.options.get("cache") else []
+        return Stats(self.signatures, loaded, self.variant_counts())
 
     @overload
     def inspect_llvm(self, signature: None = None, cc: ComputeCapability | None = None) -> dict[ArgumentTypes, str]: ...
