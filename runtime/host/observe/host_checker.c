@@ -113,16 +113,30 @@ static bool watch_race(HostFiber *fiber, const WatchEvent *event)
     return expect(worker, ok);
 }
 
-static bool watch_writing(HostFiber *fiber, const WatchEvent *event)
+static bool is_unwritten(const HostChecker *checker, const WatchEvent *event)
+{
+    return unwritten_has(&checker->unwritten, event->address, event->size) ||
+           host_has_unwritten(event->address, event->size);
+}
+
+/* A field that is copied with its record is then written, or not, as it was before: the event that follows is its write. */
+static bool watch_written(HostFiber *fiber, const WatchEvent *event)
 {
     HostChecker *checker = fiber->worker->checker;
-    if (event->kind == WATCH_WRITE || event->kind == WATCH_STRONG_WRITE) {
-        unwritten_write(&checker->unwritten, event->address, event->size);
-        host_note_written(event->address, event->size);
-        return true;
+    if (fiber->copies_unwritten) {
+        fiber->copies_unwritten = false;
+        return expect(fiber->worker, unwritten_begin(&checker->unwritten, event->address, event->size));
     }
-    if (!unwritten_has(&checker->unwritten, event->address, event->size) &&
-        !host_has_unwritten(event->address, event->size))
+    unwritten_write(&checker->unwritten, event->address, event->size);
+    host_note_written(event->address, event->size);
+    return true;
+}
+
+static bool watch_writing(HostFiber *fiber, const WatchEvent *event)
+{
+    if (event->kind == WATCH_WRITE || event->kind == WATCH_STRONG_WRITE)
+        return watch_written(fiber, event);
+    if (!is_unwritten(fiber->worker->checker, event))
         return true;
     begin_fault(fiber, event, FAULT_UNINITIALIZED);
     return stop(fiber->worker);
@@ -133,6 +147,9 @@ static bool watch_access(HostFiber *fiber, const WatchEvent *event)
     CheckSet checks = fiber->worker->checker->checks;
     WatchEvent as_read = *event;
     as_read.kind = WATCH_READ;
+    fiber->copies_unwritten = event->kind == WATCH_COPY
+                                  ? checks & CHECK_INIT && is_unwritten(fiber->worker->checker, event)
+                                  : fiber->copies_unwritten && event->kind == WATCH_WRITE;
     if (event->kind == WATCH_COPY)
         return !(checks & CHECK_RACE) || watch_race(fiber, &as_read);
     return (!(checks & CHECK_INIT) || watch_writing(fiber, event)) &&

@@ -48,6 +48,7 @@ typedef struct HostFiber {
     struct HostFiber *next; /* in the ring, or among idle fibers */
     void *stack_pointer;
     bool waited; /* in the ring */
+    bool copies_unwritten; /* the write that follows is of what nothing has written */
     uint32_t round; /* of the thread's barriers, the one that it has come to last, from 1 */
     HostThread thread;
     HostWait wait;

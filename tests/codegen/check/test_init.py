@@ -158,6 +158,37 @@ def test_records_and_complex_numbers():
     unwritten(kernel, cuda.device_array(2, record), 1, np.zeros(1))
 
 
+@pytest.mark.skipif(ON_GPU, reason="there a copy counts as written")
+@pytest.mark.parametrize("memory", ["local", "shared", "global"])
+def test_copies_of_records(memory):
+    """What the original lacks the copy lacks, until something writes it."""
+    record = np.dtype([("a", np.int32), ("b", np.int32)], align=True)
+
+    @cuda.jit(check="init")
+    def kernel(given, field, out):
+        if memory == "local":
+            x = cuda.local.array(2, record)
+        elif memory == "shared":
+            x = cuda.shared.array(2, record)
+        else:
+            x = given
+        x[0].a = 3
+        x[1].b = 5
+        x[1] = x[0]
+        if field == 2:
+            x[1].b = 4
+        if field == 0:
+            out[0] = x[1].a
+        else:
+            out[0] = x[1].b
+
+    for field, expected in (0, 3), (2, 4):
+        out = np.zeros(1)
+        kernel[1, 1](cuda.device_array(2, record), field, out)
+        assert out[0] == expected
+    assert "'x[1].b' is read" in unwritten(kernel, cuda.device_array(2, record), 1, np.zeros(1))
+
+
 def test_by_several_threads():
     @cuda.jit(check="init,race")
     def kernel(x, out, with_barrier):
