@@ -245,6 +245,8 @@ static void report_index(Rewrite *rewrite, IrBlock *block, const IrValue *value,
         values[1] = place;
     }
     assert(values[0]);
+    if (values[0]->op == IR_CONVERT && type_equal(values[0]->operands[0]->type, TYPE_OF(UINT64)))
+        values[0] = values[0]->operands[0]; /* an index of more than 63 bits */
     rewrite_fail(rewrite, block, "IndexError", report_format(rewrite->module->arena, value),
                  name_of(rewrite->function, array), 2 + ndim, values);
 }

@@ -487,3 +487,18 @@ def test_from_where_a_device_function_was_called():
 def test_the_library_without_the_check():
     text = cuda.jit(check=False)(flat).inspect("checks", (float64[:, ::1], float64[::1], int64))
     assert "raise" not in text
+
+
+def test_index_of_64_bits():
+    """It counts nothing from the end, and is told of as it is."""
+    @cuda.jit(check="bounds")
+    def kernel(x, place, out):
+        out[0] = x[0, place]
+
+    x, out = np.arange(4.0).reshape(1, 4), np.zeros(1)
+    kernel[1, 1](x, np.uint64(3), out)
+    assert out[0] == 3
+    for place in 2**63, 2**64 - 1, 4:
+        with pytest.raises(IndexError, match=f"index {place} is out of bounds for axis 1 of 'x'"):
+            kernel[1, 1](x, np.uint64(place), out)
+            cuda.synchronize()
