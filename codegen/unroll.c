@@ -191,6 +191,8 @@ static bool is_plain_use(const Unroll *unroll, const IrValue *use, uint32_t oper
 {
     if (use->op == IR_CALL || use->op == IR_EXTENT || use->op == IR_STRIDE)
         return true;
+    if (use->op == IR_INTRINSIC && intrinsic_info[use->intrinsic].family == FAMILY_WGMMA) /* all of it, in registers */
+        return true;
     if (operand != 0 || (use->op != IR_LOAD && use->op != IR_STORE && use->op != IR_SUBARRAY))
         return false;
     uint32_t last = use->op == IR_STORE ? use->operand_count - 1 : use->operand_count;

@@ -6,6 +6,7 @@
 #include "codegen/emit_tools.h"
 #include "codegen/host/target_host.h"
 #include "codegen/host/tensor_host.h"
+#include "codegen/op/memory/array_emit.h"
 #include "codegen/op/value/parts.h"
 #include "core/host_abi.h"
 #include "core/host_tensor.h"
@@ -50,7 +51,7 @@ static void emit_mma(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 static void emit_ldmatrix(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     LLVMValueRef buffer = prologue_alloca(emitter, sizeof(HostMatrixRows), BUFFER_ALIGNMENT);
-    LLVMBuildStore(emitter->builder, operand_scalar(emitter, value, 0), buffer);
+    LLVMBuildStore(emitter->builder, element_address(emitter, value, 1), buffer);
     meet_with(emitter, value, buffer);
     load_elements(emitter, buffer, offsetof(HostMatrixRows, elements), value->type, out);
 }
@@ -58,7 +59,7 @@ static void emit_ldmatrix(Emitter *emitter, const IrValue *value, LLVMValueRef *
 static void emit_copy(Emitter *emitter, const IrValue *value, uint32_t size)
 {
     uint32_t alignment = type_element_alignment(value->operands[0]->type);
-    LLVMBuildMemCpy(emitter->builder, operand_scalar(emitter, value, 0), alignment, operand_scalar(emitter, value, 1),
+    LLVMBuildMemCpy(emitter->builder, element_address(emitter, value, 1), alignment, operand_scalar(emitter, value, 1),
                     alignment, const_i64(emitter, size));
 }
 

@@ -3,6 +3,7 @@
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
 #include "codegen/nvptx/tensor_nvptx.h"
+#include "codegen/op/memory/array_emit.h"
 #include "codegen/op/value/parts.h"
 
 static LLVMTypeRef vector_of(LLVMTypeRef element, uint32_t count) { return LLVMVectorType(element, count); }
@@ -63,7 +64,7 @@ static LLVMValueRef in_space(Emitter *emitter, LLVMValueRef address, unsigned sp
 /* The array must be shared memory. */
 static void emit_ldmatrix(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
-    LLVMValueRef address = in_space(emitter, operand_scalar(emitter, value, 0), ADDRESS_SHARED);
+    LLVMValueRef address = in_space(emitter, element_address(emitter, value, 1), ADDRESS_SHARED);
     LLVMValueRef result = call_llvm(emitter, intrinsic_info[value->intrinsic].nvptx, LLVMTypeOf(address), 1, &address);
     uint32_t words = value->type->count / 2;
     LLVMTypeRef pair = vector_of(part_type(emitter, value->type->items[0]), 2);
@@ -75,7 +76,7 @@ static void emit_ldmatrix(Emitter *emitter, const IrValue *value, LLVMValueRef *
 
 static void emit_copy(Emitter *emitter, const IrValue *value, uint32_t size)
 {
-    LLVMValueRef to = operand_scalar(emitter, value, 0), from = operand_scalar(emitter, value, 1);
+    LLVMValueRef to = element_address(emitter, value, 1), from = operand_scalar(emitter, value, 1);
     if (emitter->target->gpu->sm < 80) {
         LLVMTypeRef type = size == 4 ? emitter->i32 : vector_of(emitter->i32, size / 4);
         LLVMValueRef bits = LLVMBuildLoad2(emitter->builder, type, from, "");

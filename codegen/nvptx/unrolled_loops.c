@@ -3,12 +3,11 @@
 #include "codegen/nvptx/element_choice.h"
 #include "codegen/passes.h"
 
-static void mark_in_function(IrFunc *function, Arena *arena)
+static void mark_in_function(IrFunc *function, const UnrollLimits *limits, Arena *arena)
 {
-    static const UnrollLimits limits = {.trips = 128, .values = 8192, .small = 768};
     const IrGraph *graph = ir_graph(function, arena);
     UnrolledLoops loops;
-    if (!choose_unrolled(graph, &limits, arena, &loops))
+    if (!choose_unrolled(graph, limits, arena, &loops))
         return;
     for (uint32_t i = 0; i < graph->loop_count; i++)
         if (loops.is_chosen[i])
@@ -20,8 +19,11 @@ static void mark_in_function(IrFunc *function, Arena *arena)
 
 void mark_unrolled_loops(IrModule *module)
 {
+    /* accumulators of wgmma are many, and of no use in memory */
+    bool has_wgmma = ir_module_effects(module) & EFFECT_SPECIFIC;
+    const UnrollLimits limits = {.trips = 128, .values = has_wgmma ? 65536 : 8192, .small = 768};
     Arena *arena = arena_create();
     for (IrFunc *function = module->first; function; function = function->next)
-        mark_in_function(function, arena);
+        mark_in_function(function, &limits, arena);
     arena_destroy(arena);
 }

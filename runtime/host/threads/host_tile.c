@@ -11,7 +11,7 @@
 
 /* --- barriers ----------------------------------------------------------------------------------------------------------- */
 
-enum { COUNT_BITS = 20, BYTES_BITS = 22 };
+enum { COUNT_BITS = 20, BYTES_BITS = 22, NO_BARRIER = 0x2a /* a byte of which no barrier is made */ };
 #define MOST_COUNT ((1 << COUNT_BITS) - 1)
 #define MOST_BYTES (1 << (BYTES_BITS - 1))
 
@@ -404,9 +404,11 @@ bool host_tiles_begin(HostWorker *worker)
         return false;
     memory_free(worker->tiles->seen);
     worker->tiles->seen = memory_try(worker->shared_size);
-    for (size_t i = 0; worker->tiles->seen && i < worker->shared_size; i++)
-        worker->tiles->seen[i] = (uint8_t)~worker->shared[i]; /* nothing so far */
-    return worker->tiles->seen;
+    if (!worker->tiles->seen)
+        return false;
+    memset(worker->shared, NO_BARRIER, worker->shared_size); /* not what the block before has left there */
+    memset(worker->tiles->seen, (uint8_t)~NO_BARRIER, worker->shared_size); /* nothing so far */
+    return true;
 }
 
 const char *host_tiles_end(HostWorker *worker)
