@@ -7,6 +7,7 @@
 #include "codegen/emit_tools.h"
 #include "codegen/libdevice.h"
 #include "codegen/libdevice_data.h"
+#include "core/base/table.h"
 
 static int compare_name(const void *key, const void *row)
 {
@@ -26,7 +27,65 @@ static bool is_wanted(LLVMValueRef function)
     return LLVMIsDeclaration(function) && !strncmp(LLVMGetValueName2(function, &length), "__nv_", 5);
 }
 
-static bool link_function(Emitter *emitter, const LibdeviceFunction *function)
+/* --- what several functions have in common ------------------------------------------------------------------------------ */
+
+/* Functions that stay functions, such as the reduction of large angles, which sin and cos call. */
+static bool is_helper(LLVMValueRef function)
+{
+    size_t length;
+    return !LLVMIsDeclaration(function) && !strncmp(LLVMGetValueName2(function, &length), "__internal_", 11);
+}
+
+/* A helper that the module has from another function of the library already; NULL: it has none. */
+static LLVMValueRef find_linked(Emitter *emitter, const Table *linked, LLVMValueRef helper)
+{
+    size_t length;
+    const char *name = LLVMGetValueName2(helper, &length);
+    return table_get(linked, name, length) ? LLVMGetNamedFunction(emitter->llvm_module, name) : NULL;
+}
+
+/* The helper is declared instead: the linker finds that of the module, which it sees for as long. */
+static void share(LLVMValueRef helper, LLVMValueRef linked)
+{
+    size_t length;
+    LLVMTypeRef type = LLVMGlobalGetValueType(helper);
+    const char *name = LLVMGetValueName2(linked, &length);
+    LLVMSetValueName2(helper, "", 0);
+    LLVMReplaceAllUsesWith(helper, LLVMAddFunction(LLVMGetGlobalParent(helper), name, type));
+    LLVMDeleteFunction(helper);
+    LLVMSetLinkage(linked, LLVMExternalLinkage);
+}
+
+static void share_helpers(Emitter *emitter, Table *linked, LLVMModuleRef library)
+{
+    static char known;
+    for (LLVMValueRef each = LLVMGetFirstFunction(library), next; each; each = next) {
+        next = LLVMGetNextFunction(each);
+        if (!is_helper(each))
+            continue;
+        LLVMValueRef found = find_linked(emitter, linked, each);
+        size_t length;
+        const char *name = LLVMGetValueName2(each, &length);
+        if (found)
+            share(each, found);
+        else if (!LLVMGetNamedFunction(emitter->llvm_module, name)) /* else it gets another name */
+            table_set(linked, name, length, &known);
+    }
+}
+
+static void hide_helpers(Emitter *emitter, const Table *linked)
+{
+    for (LLVMValueRef each = LLVMGetFirstFunction(emitter->llvm_module); each; each = LLVMGetNextFunction(each)) {
+        size_t length;
+        const char *name = LLVMGetValueName2(each, &length);
+        if (is_helper(each) && table_get(linked, name, length))
+            LLVMSetLinkage(each, LLVMInternalLinkage);
+    }
+}
+
+/* --- linking ------------------------------------------------------------------------------------------------------------ */
+
+static bool link_function(Emitter *emitter, Table *helpers, const LibdeviceFunction *function)
 {
     LLVMMemoryBufferRef buffer =
         LLVMCreateMemoryBufferWithMemoryRange((const char *)function->bitcode, function->size, function->name, false);
@@ -37,8 +96,10 @@ static bool link_function(Emitter *emitter, const LibdeviceFunction *function)
         return diag_fail(emitter->diag, NULL, DIAG_LLVM, "the math library does not load");
     LLVMSetTarget(library, LLVMGetTarget(emitter->llvm_module));
     LLVMSetModuleDataLayout(library, emitter->data_layout);
+    share_helpers(emitter, helpers, library);
     if (LLVMLinkModules2(emitter->llvm_module, library))
         return diag_fail(emitter->diag, NULL, DIAG_LLVM, emitter->llvm_error);
+    hide_helpers(emitter, helpers);
     LLVMValueRef linked = LLVMGetNamedFunction(emitter->llvm_module, function->name);
     LLVMSetLinkage(linked, LLVMInternalLinkage);
     add_function_attribute(emitter, linked, "alwaysinline", 0);
@@ -93,7 +154,7 @@ static void answer_reflect(Emitter *emitter)
     LLVMDeleteFunction(function);
 }
 
-bool link_libdevice(Emitter *emitter)
+static bool link_wanted(Emitter *emitter, Table *helpers)
 {
     for (LLVMValueRef function = LLVMGetFirstFunction(emitter->llvm_module), next; function; function = next) {
         next = LLVMGetNextFunction(function);
@@ -105,10 +166,19 @@ bool link_libdevice(Emitter *emitter)
         if (!found)
             return diag_fail(emitter->diag, NULL, DIAG_LLVM,
                              arena_format(emitter->arena, "the math library has no %s", name));
-        if (!link_function(emitter, found))
+        if (!link_function(emitter, helpers, found))
             return false;
-        next = LLVMGetFirstFunction(emitter->llvm_module);   /* linking replaces the declaration */
+        next = LLVMGetFirstFunction(emitter->llvm_module); /* linking replaces the declaration */
     }
-    answer_reflect(emitter);
     return true;
+}
+
+bool link_libdevice(Emitter *emitter)
+{
+    Table *helpers = table_create();
+    bool done = link_wanted(emitter, helpers);
+    table_destroy(helpers);
+    if (done)
+        answer_reflect(emitter);
+    return done;
 }

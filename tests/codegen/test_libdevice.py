@@ -1,6 +1,7 @@
 """cuda.libdevice: every function on both devices, rounding in a direction, and the ends of the ranges."""
 import itertools
 import math
+import re
 import shutil
 import subprocess
 from fractions import Fraction
@@ -250,3 +251,27 @@ def test_arguments_are_checked():
         with pytest.raises(errors.TypingError, match=says) as caught:
             kernel[1, 1](np.zeros(1))
         assert "cuda.libdevice.sin" in str(caught.value)
+
+
+def test_functions_share_what_they_call(assembles):
+    """The reduction of large angles is there once for sin, cos, tan and sincos, which keep their values."""
+    def turn(x, out):
+        i = cuda.grid(1)
+        out[i, 0] = math.sin(x[i])
+        out[i, 1] = math.cos(x[i])
+        out[i, 2] = math.tan(x[i])
+
+    def __internal_trig_reduction_slowpathd(x, out):  # noqa: N807 (the function's name in the library)
+        turn_all(x, out)
+
+    turn_all = cuda.jit(device=True)(turn)
+    signature = "void(float64[::1], float64[:, ::1])"
+    ptx = assembles(turn, signature, (8, 0))
+    assert len(re.findall(r"^\.func .*__internal_trig_reduction_slowpathd\w*\($", ptx, re.MULTILINE)) == 1
+    angles = np.ldexp(np.array([1.1, -1.7, 1.3, 1.9]), [2, 40, 300, 1000])
+    expected = np.stack([np.sin(angles), np.cos(angles), np.tan(angles)], axis=1)
+    for kernel in turn, __internal_trig_reduction_slowpathd:
+        assembles(kernel, signature, (9, 0))
+        out = np.zeros((4, 3))
+        cuda.jit(kernel)[1, 4](angles, out)
+        np.testing.assert_allclose(out, expected, rtol=4e-16)
