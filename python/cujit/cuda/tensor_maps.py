@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,18 +31,19 @@ class _Places:
     SIZE, COUNT = 128, 256
 
     def __init__(self):
-        self.known, self.memory, self.used = {}, None, self.COUNT
+        self.known, self.memory, self.used, self.lock = {}, None, self.COUNT, threading.Lock()
 
     def put(self, words):
         """A device array of these words."""
-        if words not in self.known:
-            if self.used == self.COUNT:
-                self.memory, self.used = device_array((self.COUNT, self.SIZE // 8), np.uint64), 0
-            place = self.memory[self.used]
-            place.copy_to_device(np.frombuffer(words, np.uint64))
-            self.used += 1
-            self.known[words] = place
-        return self.known[words]
+        with self.lock:
+            if words not in self.known:
+                if self.used == self.COUNT:
+                    self.memory, self.used = device_array((self.COUNT, self.SIZE // 8), np.uint64), 0
+                place = self.memory[self.used]
+                place.copy_to_device(np.frombuffer(words, np.uint64))
+                self.used += 1
+                self.known[words] = place
+            return self.known[words]
 
 
 _places: dict[Any, _Places] = {}
