@@ -494,6 +494,8 @@ def _assign(view: DeviceNDArray, source: DeviceNDArray, stream: StreamLike) -> N
     if view.size == 0:
         return
     strides = layout.broadcast_strides(source.shape, source.strides, view.shape)
+    if source.pointer != view.pointer or strides != view.strides or source.dtype != view.dtype:
+        source, strides = _apart(view, source, strides, stream)
     if source.dtype == view.dtype and view._is_contiguous() and strides == view.strides:
         _core.copy_on_device(view, source, view.nbytes, stream)
         return
@@ -504,6 +506,19 @@ def _assign(view: DeviceNDArray, source: DeviceNDArray, stream: StreamLike) -> N
         strides = layout.broadcast_strides(source.shape, source.strides, view.shape)
     with on(view.device):
         array_loop.assign(view, view_of(source, view.shape, strides), stream)
+
+
+def _apart(view: DeviceNDArray, source: DeviceNDArray, strides: tuple[int, ...], stream: StreamLike
+           ) -> tuple[DeviceNDArray, tuple[int, ...]]:
+    """(the source, its strides for the view's shape): a copy, where writing to the view would change it."""
+    first, last = layout.byte_range(view.pointer, view.shape, view.strides, view.dtype.itemsize)
+    other, other_last = layout.byte_range(source.pointer, source.shape, source.strides, source.dtype.itemsize)
+    if first >= other_last or other >= last or source.device is not view.device:
+        return source, strides
+    with on(source.device):
+        own = device_array(source.shape, source.dtype, stream=stream)
+        _assign(own, source, stream)
+    return own, layout.broadcast_strides(own.shape, own.strides, view.shape)
 
 
 def _brought_to(device: _core.Device, source: DeviceNDArray, stream: StreamLike) -> DeviceNDArray:

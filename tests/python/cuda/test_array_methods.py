@@ -240,3 +240,16 @@ def test_names_of_the_array_module(rng):
                     lambda m, a: m.dot(a, a[0]), lambda m, a: m.sort(a, axis=0), lambda m, a: m.nonzero(a)[0],
                     lambda m, a: m.cumprod(a, axis=0)):
         same(compute(xp, cuda.to_device(x)), compute(np, x))
+
+
+@pytest.mark.parametrize("target, source", [
+    (np.s_[:], np.s_[::-1]), (np.s_[1:], np.s_[:-1]), (np.s_[:-1], np.s_[1:]), (np.s_[:, ::2], np.s_[:, 1::2]),
+    (np.s_[:, 1:], np.s_[:, :-1]), (np.s_[...], np.s_[:1]), (np.s_[:], np.s_[:, ::-1]), (np.s_[2:4], np.s_[2:4])])
+def test_assignment_from_a_part_of_itself(target, source):
+    """What is read is what was there before."""
+    for shape in ((4, 8), (64, 1000)):
+        x = np.arange(float(np.prod(shape))).reshape(shape)
+        d = cuda.to_device(x)
+        d[target] = d[source]
+        x[target] = x[source].copy()
+        np.testing.assert_array_equal(d.copy_to_host(), x)
