@@ -88,8 +88,7 @@ def test_swapped_and_unaligned_arrays(rng):
     add = adder()
     x = rng.integers(0, 9, 40).astype(np.float32)
     add(x, x)
-    with pytest.raises(TypeError, match="order"):
-        add(x.astype(">f4"), x)
+    np.testing.assert_array_equal(add(x.astype(">f4"), x), x + x)
     odd = np.frombuffer(bytes(1) + x.tobytes(), np.uint8)[1:].view(np.float32)
     np.testing.assert_array_equal(add(odd, x), x + x)
 
