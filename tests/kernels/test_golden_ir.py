@@ -27,7 +27,7 @@ def check_golden(path, text):
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_ir(name):
-    check_golden(FOLDER / f"{name}.ir", text_of("ir", *SAMPLES[name]))
+    check_golden(FOLDER / f"{name}.ir", text_of("ir", *SAMPLES[name], {"check": False}))   # as on a GPU
 
 
 @pytest.mark.parametrize("name", sorted(PASS_SAMPLES))

@@ -29,8 +29,8 @@ FLOORS = {
         ["thread/"],
         # The type of a compile-time object leads to the constant that stands for it.
         ["type/", "intrinsic/", "snapshot", "constant", "foreign", "link_kind"],
-        ["float_flag", "check", "watch_kind", "option", "observed", "host_abi", "host_tensor", "tensor_map", "host_tile_call", "target",
-         "kernel/"],
+        ["float_flag", "check", "watch_kind", "option", "observed", "host_abi", "host_tensor", "tensor_map",
+         "host_tile_call", "target", "kernel/"],
         ["ir/"],
     ],
     "frontend": [

@@ -4,13 +4,15 @@ import re
 import numpy as np
 import pytest
 
-from cujit import _core, cuda, float16, float32
+from cujit import _core, cuda, float16, float32, typeof, types
 
 TABLE = np.arange(4)
 SAMPLES = {"x": "3", "condition": "True", "a": "1", "b": "2", "c": "3", "ndim": "1", "array": "out",
            "ndarray": "TABLE", "i": "0", "index": "0", "value": "1", "limit": "1", "old": "1", "shape": "4",
            "dtype": "float32", "alignment": "16", "count": "2", "values": "(1, 2)", "row": "0", "column": "0",
-           "items": "(1, 2)", "to": "tile", "to_index": "0", "from_": "out", "from_index": "0", "n": "0"}
+           "items": "(1, 2)", "to": "tile", "to_index": "0", "from_": "out", "from_index": "0", "n": "0",
+           "swizzle": "0", "map": "box", "barriers": "tile", "barrier": "0", "multicast": "1"}
+OF_TILES = {"to": "halves", "from_": "halves", "index": "(0, 0)"}
 
 
 def documented():
@@ -30,12 +32,14 @@ def names_in(parameters):
 @pytest.mark.parametrize("path, names, options", list(documented()), ids=lambda x: x if isinstance(x, str) else "")
 def test_all_by_name_and_backwards(path, names, options):
     samples = SAMPLES | ({"array": "halves"} if "ldmatrix" in path else {}) | {"scope": "'block'", "order": "'relaxed'"}
+    samples |= OF_TILES if "cuda.tma." in path else {}
     given = ", ".join(f"{name}={samples[name]}" for name in reversed(names + options))
     scope = {"cuda": cuda, "float32": float32, "float16": float16, "TABLE": TABLE}
-    exec("def kernel(out):\n    tile = cuda.shared.array(4, out.dtype)\n"
+    exec("def kernel(out, box):\n    tile = cuda.shared.array(4, out.dtype)\n"
          "    halves = cuda.shared.array((8, 8), float16)\n    tile[0] = halves[0, 0] = 0\n"
          f"    {path}({given})\n", scope)
-    cuda.jit("void(uint64[::1])")(scope["kernel"])
+    box = cuda.tensor_map(cuda.device_array((8, 8), np.float16), (8, 8))
+    cuda.jit(types.void(types.uint64[::1], typeof(box)))(scope["kernel"])
 
 
 def test_values_go_where_they_belong():

@@ -149,6 +149,7 @@ UNREACHABLE = {
     "PROFILE_MEMORY": "test_profile.py",
     "PROFILE_LENGTH": "test_profile.py",
     "PROFILE_NESTED": "test_profile.py",
+    "TENSOR_MAP": "test_tile.py",
     "TUPLE_NESTING": "test_bad_memory.py",
     "DRIVER_MISSING": "test_import.py",
     "DRIVER_SYMBOL": "an old driver",
