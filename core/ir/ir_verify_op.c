@@ -402,8 +402,12 @@ static bool expect_slot(Diag *diag, const IrValue *value, uint32_t i, const Type
 
 static bool verify_slot_load(const IrValue *value, Diag *diag)
 {
-    if (value->operands[0]->op == IR_LOCAL)
-        return expect_result(diag, value, value->operands[0]->type);
+    if (value->operands[0]->op == IR_LOCAL) {
+        const Type *whole = value->operands[0]->type, *type = value->type;
+        bool is_spread = type->kind == TYPE_ARRAY && type->layout == LAYOUT_ANY && type->ndim == whole->ndim &&
+                         type_equal(type->element, whole->element);
+        return is_spread || expect_result(diag, value, whole);
+    }
     return expect_slot(diag, value, 0, value->type);
 }
 

@@ -312,6 +312,31 @@ static void find_entries(Search *search)
     }
 }
 
+/* --- arrays of a thread ------------------------------------------------------------------------------------------------------------------- */
+
+static bool is_element_use(const IrValue *use, uint32_t operand)
+{
+    bool is_access = (use->op == IR_LOAD || use->op == IR_STORE) && !use->hint;
+    return operand == 0 && (is_access || use->op == IR_EXTENT);
+}
+
+/* Those of numbers that are used element by element: neighbouring threads then access neighbouring elements. */
+static void find_spread(Search *search)
+{
+    Regions *regions = search->regions;
+    const IrFunc *kernel = regions->kernel;
+    regions->is_spread = ARENA_ARRAY(search->arena, bool, kernel->value_count);
+    for (const IrBlock *block = kernel->first; block; block = block->next)
+        for (const IrValue *value = block->first; value; value = value->next)
+            if (value->op == IR_LOCAL)
+                regions->is_spread[value->id] = type_is_real(value->type->element);
+    for (const IrBlock *block = kernel->first; block; block = block->next)
+        for (const IrValue *use = block->first; use; use = use->next)
+            for (uint32_t i = 0; i < use->operand_count; i++)
+                if (use->operands[i]->op == IR_LOCAL && !is_element_use(use, i))
+                    regions->is_spread[use->operands[i]->id] = false;
+}
+
 /* --- all -------------------------------------------------------------------------------------------------------------------------------------- */
 
 bool find_regions(bool may_raise, Arena *arena, Regions *out)
@@ -335,6 +360,7 @@ bool find_regions(bool may_raise, Arena *arena, Regions *out)
         list_incoming(&search, &out->regions[i]);
     }
     choose_homes(&search);
+    find_spread(&search);
     find_entries(&search);
     return true;
 }

@@ -59,13 +59,16 @@ static IrValue *convert(IrBlock *to, IrValue *value, const Type *type)
     return type_equal(value->type, type) ? value : ir_append(to, IR_CONVERT, type, &value->pos, 1, &value);
 }
 
-/* The thread's own array lies in a slot of the whole array. */
+/* The thread's own array lies in a slot of the whole array, at once or spread. */
 static IrValue *load_local(Form *form, IrBlock *to, const IrValue *local)
 {
     IrValue **whole = &form->locals[local->id];
     if (!*whole)
         *whole = ir_copy_value(form->entry, local, NULL);
-    return form_load_slot(to, *whole, &local->pos);
+    const Type *type = local->type;
+    if (form->regions->is_spread[local->id])
+        type = type_array_like(form->out->module->arena, type, type->ndim, LAYOUT_ANY);
+    return ir_append(to, IR_SLOT_LOAD, type, &local->pos, 1, whole);
 }
 
 void form_copy_value(Form *form, IrBlock *to, const IrValue *value)

@@ -45,8 +45,10 @@ static int step_of(const IrValue *index)
 }
 
 /* Neighbouring threads access neighbouring elements or one and the same, or the compiler knows of no distance. */
-static bool has_no_gaps(const IrValue *value, const Type *array)
+static bool has_no_gaps(const Regions *regions, const IrValue *value, const Type *array)
 {
+    if (value->operands[0]->op == IR_LOCAL && regions->is_spread[value->operands[0]->id])
+        return true;
     bool is_whole = value->operands[0]->op == IR_PARAM || value->operands[0]->op == IR_SHARED;
     if (!is_whole || array->layout != LAYOUT_C || !type_is_real(array->element))
         return false;
@@ -61,7 +63,7 @@ static bool has_no_gaps(const IrValue *value, const Type *array)
     return true;
 }
 
-static bool read_access(const IrValue *value, Access *out)
+static bool read_access(const Regions *regions, const IrValue *value, Access *out)
 {
     unsigned flags = ir_op_info[value->op].flags;
     *out = (Access){
@@ -73,7 +75,7 @@ static bool read_access(const IrValue *value, Access *out)
         out->writes = out->reads && row->effects != EFFECT_READS;
     } else if (value->op == IR_LOAD || value->op == IR_STORE) {
         out->root = root_of(value->operands[0]);
-        out->may_have_gaps = !has_no_gaps(value, value->operands[0]->type);
+        out->may_have_gaps = !has_no_gaps(regions, value, value->operands[0]->type);
     } else if (value->op == IR_CELL_LOAD || value->op == IR_CELL_STORE) {
         out->root = root_of(value->operands[0]);
     }
@@ -105,7 +107,7 @@ static bool list_accesses(const Regions *regions, const Region *region, Access *
         for (const IrValue *value = piece->first; value && value != piece->end; value = value->next) {
             if (*count == MOST_ACCESSES)
                 return false;
-            *count += read_access(value, &accesses[*count]);
+            *count += read_access(regions, value, &accesses[*count]);
         }
     }
     return true;

@@ -86,6 +86,7 @@ typedef struct Regions {
     uint32_t *first_piece, *last_piece; /* by IrBlock.id */
     uint32_t *piece_of; /* by IrValue.id */
     uint8_t *homes; /* by IrValue.id: ValueHome */
+    bool *is_spread; /* by IrValue.id: a thread's array whose elements lie beside those of the other threads */
     bool *needs_entry; /* by IrValue.id: a phi of a leader whose next value comes before the last use of this one */
     Region *regions;
     uint32_t region_count;

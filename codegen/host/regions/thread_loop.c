@@ -146,6 +146,18 @@ void emit_op_SLOT(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     }
 }
 
+/* The elements of one thread are as far apart as the slots of so many bytes, with those of the others in between. */
+static void load_spread(Emitter *emitter, const IrValue *local, LLVMValueRef *out)
+{
+    const Type *type = local->type;
+    memcpy(out, emitter->parts[local->id], part_count(type) * sizeof *out);
+    out[0] = place_in_slot(emitter, LLVMArrayType2(emitter->i8, size_in_memory(type->element)), out[0]);
+    for (uint32_t axis = 0; axis < type->ndim; axis++) {
+        LLVMValueRef packed = array_stride(emitter, type, emitter->parts[local->id], axis);
+        out[1 + type->ndim + axis] = LLVMBuildNUWMul(emitter->builder, emitter->host->frame->stride, packed, "");
+    }
+}
+
 static void load_local(Emitter *emitter, const IrValue *local, LLVMValueRef *out)
 {
     uint32_t alignment = storage_alignment(local);
@@ -160,7 +172,8 @@ void emit_op_SLOT_LOAD(Emitter *emitter, const IrValue *value, LLVMValueRef *out
     if (!frame_in_loop(emitter, value))
         return;
     if (slot->op == IR_LOCAL) {
-        load_local(emitter, slot, out);
+        bool is_spread = value->type->layout == LAYOUT_ANY && slot->type->layout != LAYOUT_ANY;
+        (is_spread ? load_spread : load_local)(emitter, slot, out);
         return;
     }
     uint32_t count = part_count(value->type);

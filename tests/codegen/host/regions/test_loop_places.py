@@ -213,3 +213,65 @@ def test_loops_of_blocks_that_meet():
     out = np.zeros((48, 64), np.float32)
     kernel[(4, 3), (16, 16)](a, b, out)
     np.testing.assert_allclose(out, a @ b, rtol=1e-5)
+
+
+# --- arrays of a thread -----------------------------------------------------------------------------------------------
+
+
+def sorted_columns(x, out, count):
+    i = cuda.grid(1)
+    if i < x.shape[1]:
+        v = cuda.local.array(9, uint32)
+        for k in range(9):
+            v[k] = x[k, i]
+        for trip in range(count):
+            for k in range(trip % 2, 8, 2):
+                low = min(v[k], v[k + 1])
+                v[k + 1] = max(v[k], v[k + 1])
+                v[k] = low
+        for k in range(9):
+            out[k, i] = v[k]
+
+
+@pytest.mark.parametrize("block", [1, 40, 256, 1024])
+def test_arrays_of_threads(block):
+    """Elements of neighbouring threads lie next to each other, so that the loop over threads is vectorized."""
+    x = np.random.default_rng(block).integers(0, 1 << 32, (9, 2000)).astype(np.uint32)
+    out = np.zeros_like(x)
+    kernel = cuda.jit(sorted_columns)
+    kernel[-(-2000 // block), block](x, out, 9)
+    np.testing.assert_array_equal(out, np.sort(x, axis=0))
+    assert "u32[1 A] = slot_load" in kernel.inspect("regions", (uint32[:, ::1], uint32[:, ::1], int64))
+    assert re.search(r"umin.v\d+i32", next(iter(kernel.inspect_llvm().values())))
+
+
+def test_arrays_that_others_see():
+    """One that a device function gets is in one piece."""
+    @cuda.jit(device=True)
+    def total_of(values):
+        total = uint32(0)
+        for value in values:
+            total = uint32(total * uint32(3) + value)
+        return total
+
+    def handed(x, out, count):
+        i = cuda.grid(1)
+        if i < out.size:
+            v = cuda.local.array(5, uint32)
+            for k in range(5):
+                v[k] = x[i]
+            for trip in range(count):
+                for k in range(5):
+                    v[k] = uint32(v[k] * uint32(k + trip) + uint32(1))
+            out[i] = total_of(v)
+
+    x = np.random.default_rng(5).integers(0, 1 << 32, 300).astype(np.uint32)
+    out = np.zeros_like(x)
+    cuda.jit(handed)[3, 128](x, out, 70)
+    v = np.repeat(x[None], 5, 0)
+    for trip in range(70):
+        v = v * np.arange(trip, trip + 5, dtype=np.uint32)[:, None] + np.uint32(1)
+    expected = np.zeros_like(x)
+    for row in v:
+        expected = expected * np.uint32(3) + row
+    np.testing.assert_array_equal(out, expected)
