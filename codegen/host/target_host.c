@@ -413,6 +413,9 @@ const TargetLowering target_host = {
     .finish_module = finish_module,
     .describe_image = describe_image,
     .end_thread = end_thread,
+#if defined(__x86_64__)
+    .converts_by_tests = true,
+#endif
     .print_operands = UINT32_MAX,
     .print = print,
 };

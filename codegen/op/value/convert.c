@@ -17,6 +17,29 @@ static LLVMValueRef to_bool(Emitter *emitter, const Type *from, const LLVMValueR
     return LLVMBuildOr(emitter->builder, result, LLVMBuildFCmp(emitter->builder, LLVMRealUNE, in[1], zero, ""), "");
 }
 
+/* What is outside of the integers, and NaN, is converted as 0 and chosen behind it. */
+static LLVMValueRef convert_by_tests(Emitter *emitter, const Type *to, LLVMValueRef in)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMTypeRef floats = LLVMTypeOf(in), integers = part_type(emitter, to);
+    bool is_signed = to->kind == TYPE_INT;
+    unsigned bits = type_bits(to);
+    uint64_t half = UINT64_C(1) << (bits - 1);
+    LLVMValueRef low = LLVMConstReal(floats, is_signed ? -(double)half : 0);
+    LLVMValueRef high = LLVMConstReal(floats, is_signed ? (double)half : 2 * (double)half);
+    LLVMValueRef is_low = LLVMBuildFCmp(builder, LLVMRealOLT, in, low, "");
+    LLVMValueRef is_high = LLVMBuildFCmp(builder, LLVMRealOGE, in, high, "");
+    LLVMValueRef is_inside = LLVMBuildAnd(builder, LLVMBuildFCmp(builder, LLVMRealOGE, in, low, ""),
+                                          LLVMBuildFCmp(builder, LLVMRealOLT, in, high, ""), "");
+    LLVMValueRef inside = LLVMBuildSelect(builder, is_inside, in, LLVMConstNull(floats), "");
+    LLVMValueRef result =
+        is_signed ? LLVMBuildFPToSI(builder, inside, integers, "") : LLVMBuildFPToUI(builder, inside, integers, "");
+    LLVMValueRef least = LLVMConstInt(integers, is_signed ? half : 0, false);
+    LLVMValueRef most = LLVMConstInt(integers, is_signed ? half - 1 : half - 1 + half, false);
+    result = LLVMBuildSelect(builder, is_low, least, result, "");
+    return LLVMBuildSelect(builder, is_high, most, result, "");
+}
+
 /* float16 is rounded to the nearest integer, as numba does with the GPU's instruction for it; others are truncated. */
 static LLVMValueRef float_to_integer(Emitter *emitter, const Type *from, const Type *to, LLVMValueRef in)
 {
@@ -24,6 +47,8 @@ static LLVMValueRef float_to_integer(Emitter *emitter, const Type *from, const T
         in = float_cast(emitter, in, emitter->f32);
     if (from->scalar == SCALAR_FLOAT16)
         in = call_llvm(emitter, "llvm.rint", emitter->f32, 1, &in);
+    if (emitter->lowering->converts_by_tests)
+        return convert_by_tests(emitter, to, in);
     LLVMTypeRef overloads[2] = {part_type(emitter, to), LLVMTypeOf(in)};
     const char *name = to->kind == TYPE_INT ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
     return call_llvm_overloaded(emitter, name, overloads, 2, 1, &in);

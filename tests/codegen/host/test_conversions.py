@@ -1,0 +1,57 @@
+"""Floats to integers on the CPU device: what does not fit gives the nearest integer, NaN 0, in vectors too."""
+
+import platform
+import re
+
+import numpy as np
+import pytest
+
+from cujit import cuda
+
+pytestmark = pytest.mark.skipif(cuda.get_current_device().kind == "cuda",
+                                reason="about how the CPU device runs kernels")
+INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
+
+
+def converter(to):
+    def convert(x, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = to(x[i])
+
+    return convert
+
+
+def numbers(dtype):
+    edges = [2.0**k for k in range(65)]
+    near = [np.nextafter(dtype(edge), dtype(limit)) for edge in edges for limit in (0, np.inf)]
+    some = np.array([0, 0.5, 0.99, 1.5, np.inf, 1e30, 127.9, 128.5, 255.9, 32767.5, 65535.5, *edges, *near], dtype)
+    return np.concatenate([some, -some, np.array([np.nan], dtype)])
+
+
+def expected_of(x, to):
+    """By integers of Python."""
+    info = np.iinfo(to)
+    inside = np.nan_to_num(x, nan=0, posinf=2.0**70, neginf=-2.0**70).tolist()
+    return np.array([min(max(int(v), info.min), info.max) for v in inside], to)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=lambda t: t.__name__)
+@pytest.mark.parametrize("to", INTEGERS, ids=lambda t: t.__name__)
+def test_results(dtype, to):
+    x = numbers(dtype)
+    kernel = cuda.jit(converter(to))
+    for count in 1, x.size:
+        out = np.zeros(x.size, to)
+        for first in range(0, x.size, count):
+            kernel[1, 1024](x[first:first + count], out[first:first + count])
+        np.testing.assert_array_equal(out, expected_of(x, to))
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="about instructions of x86-64")
+@pytest.mark.parametrize("to", [np.int32, np.uint32], ids=lambda t: t.__name__)
+def test_is_vectorized(to):
+    """Conversions of several numbers are one, not one for each: LLVM takes its own that saturates apart."""
+    kernel = cuda.jit(converter(to))
+    kernel[1, 64](np.zeros(64, np.float32), np.zeros(64, to))
+    assert re.search(r"fpto[su]i <\d+ x float>", next(iter(kernel.inspect_llvm().values())))
