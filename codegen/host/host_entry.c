@@ -8,6 +8,7 @@
 #include "codegen/emit_tools.h"
 #include "codegen/host/host_entry.h"
 #include "codegen/host/host_loop.h"
+#include "codegen/host/memory_kinds.h"
 #include "codegen/host/private_copy.h"
 #include "codegen/host/regions/thread_loop.h"
 #include "codegen/host/regions/row_bounds.h"
@@ -382,8 +383,10 @@ static void emit_trip(Emitter *emitter, Entry *entry)
 
 bool emit_host_kernel(Emitter *emitter, const EmittedFunction *kernel)
 {
-    if (has_thread_loops(kernel->ir))
+    if (has_thread_loops(kernel->ir)) {
         emit_block_function(emitter, kernel);
+        separate_memory_kinds(emitter, kernel);
+    }
     return has_thread_loops(kernel->ir) || is_one_trip(kernel->ir);
 }
 
