@@ -1,7 +1,7 @@
-"""The plots of docs/benchmarks.md, as SVG, of the page's own tables.
+"""The plots of docs/benchmarks.md and docs/cpu_device.md, as SVG, of the pages' own tables.
 
 Usage: benchmark_plots.py --write. A plot stands below its heading, in front of the table that it shows: a mark for each
-library whose column of ratios the table has. Left of the line at 1 is faster than CUDA C.
+library whose column of ratios the table has. Left of the line at 1 is faster than CUDA C, or than numba's loops.
 """
 import html
 import math
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGES = [ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "cpu_device.md"]
 PLOT = re.compile(r"^!\[[^]]*\]\(([^)]+\.svg)\)\n+(\|.*?\n)(?!\|)", re.MULTILINE | re.DOTALL)
 LEAST, MOST = 0.25, 8.0                             # ratios, on a logarithmic scale
 LEFT, WIDTH, ROW, TOP = 330, 420, 17, 34            # pixels
@@ -41,7 +41,8 @@ def plot(table):
         x, stroke = place(tick), "#57606a" if tick == 1 else "#d8dee4"
         parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 6}" y2="{height - 4}" stroke="{stroke}"/>')
         parts.append(f'<text x="{x:.1f}" y="{TOP - 10}" text-anchor="middle" fill="#57606a">{tick:g}</text>')
-    for index, (name, color, _) in enumerate(SERIES):
+    known = set().union(*(ratios for _, ratios in rows))
+    for index, (name, color, _) in enumerate(series for series in SERIES if series[2] & known):
         parts.append(f'<circle cx="{14 + 90 * index}" cy="12" r="4" fill="{color}"/>'
                      f'<text x="{22 + 90 * index}" y="16" fill="#1b1f24">{name}</text>')
     for index, (name, ratios) in enumerate(rows):
@@ -56,7 +57,8 @@ def plot(table):
 
 def plots():
     """{file: text} of all that the page shows."""
-    return {PAGE.parent / found[1]: plot(found[2]) for found in PLOT.finditer(PAGE.read_text(encoding="utf-8"))}
+    return {page.parent / found[1]: plot(found[2])
+            for page in PAGES for found in PLOT.finditer(page.read_text(encoding="utf-8"))}
 
 
 if __name__ == "__main__":
