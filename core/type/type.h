@@ -101,7 +101,8 @@ typedef struct TypeField {
     FIELD(uint8_t, ndim, , number, )                                                                               \
     FIELD(ArrayLayout, layout, , number, )                                                                         \
     FIELD(bool, read_only, , number, )                                                                             \
-    FIELD(uint8_t, swizzle, , number, ) /* bytes of rows of shared memory in which pieces of 16 are exchanged; 0: not */ \
+    FIELD(uint8_t, swizzle, ,                                                                                      \
+          number, ) /* bytes of rows of shared memory in which pieces of 16 are exchanged; 0: not */               \
     /* tuples and records */                                                                                       \
     FIELD(TupleTag, tag, , number, )                                                                               \
     FIELD(uint32_t, count, , number, )                                                                             \

@@ -409,7 +409,7 @@ class tma:
         """Begins to copy the map's box from that index on into a shared array, whose bytes are counted at the barrier; zeros stand for what lies outside. multicast: a mask of ranks in the cluster, all of which get it at the same place, barriers and all."""
     @staticmethod
     def store(map: Any, index: Index, from_: Array) -> None:
-        """Begins to copy a shared array into the map's box from that index on; what lies outside stays."""
+        """Begins to copy a shared array into the map's box from that index on, in which no number is below 0; what lies outside stays."""
     @staticmethod
     def prefetch(map: Any) -> None:
         """Brings the map itself near."""

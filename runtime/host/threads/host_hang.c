@@ -27,8 +27,9 @@ static const HostWait *wait_of(const HostWorker *worker, uint32_t thread)
 {
     const HostWarp *warp = &worker->warps[thread / HOST_WARP];
     uint32_t bit = 1u << thread % HOST_WARP;
-    return (warp->meeting | warp->at_barrier | warp->at_numbered | warp->at_phase) & bit ? &warp->fibers[thread % HOST_WARP]->wait
-                                                                        : NULL;
+    return (warp->meeting | warp->at_barrier | warp->at_numbered | warp->at_phase) & bit
+               ? &warp->fibers[thread % HOST_WARP]->wait
+               : NULL;
 }
 
 static HangWait told_wait(const HostWait *wait)

@@ -272,6 +272,9 @@ static const char *store_tile(HostFiber *fiber, const HostTileCopy *copy)
     const char *wrong = check_copy(fiber->worker, copy);
     if (wrong)
         return wrong;
+    for (uint32_t axis = 0; axis < copy->axes; axis++)
+        if (copy->index[axis] < 0)
+            return "the index of a store is below 0, which is an illegal instruction on a GPU";
     if (!host_tile_sees(fiber->worker, copy->tile, tile_bytes(copy->map)))
         return "shared memory was written, and no cuda.fence_proxy_async() has come since";
     HostStore *store = memory_try(sizeof *store), **last = &thread->stores;

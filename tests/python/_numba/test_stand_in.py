@@ -262,8 +262,6 @@ STATEMENTS = [
     "from numba.cuda.misc.special import literal_unroll", "from numba.cuda.typing import signature",
     "from numba.core.errors import NumbaPerformanceWarning, TypingError", "from numba.core import config, types",
     "from numba.core.errors import NumbaPedanticWarning, NumbaSystemWarning, LiteralTypingError, VerificationError",
-    "from numba.core.errors import ForbiddenConstruct as F; assert issubclass(F, NotImplementedError)",
-    "from numba.core.extending import overload as o; from numba.cuda import extending; assert o is extending.overload",
     "import numba; assert numba.version_info[:2] >= (0, 57)",
     "from numba import config, errors, types, void, literal_unroll", "from numba.cuda import float32, types",
     "from numba.np.numpy_support import from_dtype", "from numba.cuda.extending import overload",
@@ -278,15 +276,30 @@ STATEMENTS = [
 ]
 
 
-def test_modules(cujit):
-    text = f"""
-for statement in {STATEMENTS!r}:
+# Of modules that an installed numba has itself.
+STATEMENTS_WITHOUT_NUMBA = [
+    "from numba.core.errors import ForbiddenConstruct as F; assert issubclass(F, NotImplementedError)",
+    "from numba.core.extending import overload as o; from numba.cuda import extending; assert o is extending.overload",
+]
+
+
+def failures(cujit, statements):
+    return printed(cujit("-c", f"""
+for statement in {statements!r}:
     try:
         exec(statement)
     except Exception as error:
         print(statement, repr(error))
-"""
-    assert printed(cujit("-c", text)) == ""
+"""))
+
+
+def test_modules(cujit):
+    assert failures(cujit, STATEMENTS) == ""
+
+
+@without_numba
+def test_modules_of_a_numba_that_is_not_there(cujit):
+    assert failures(cujit, STATEMENTS_WITHOUT_NUMBA) == ""
 
 
 def test_modules_are_the_same_objects(cujit):

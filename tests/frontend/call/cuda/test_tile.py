@@ -151,15 +151,23 @@ def test_several_rows_of_shared_memory():
 
 # --- copies ---------------------------------------------------------------------------------------------------------
 
+def overlap(index, box, shape):
+    """Where the box and the array have elements in common: slices of the array, and of the box."""
+    bounds = [(max(i, 0), max(min(i + size, extent), i, 0)) for i, size, extent in zip(index, box, shape)]
+    return (tuple(slice(*each) for each in bounds),
+            tuple(slice(first - i, end - i) for (first, end), i in zip(bounds, index)))
+
+
 @pytest.mark.parametrize("swizzle", (0, 32, 64, 128))
 @pytest.mark.parametrize("ndim", (1, 2, 3, 4, 5))
 def test_boxes(ndim, swizzle):
-    """A box goes in and out again; what lies outside of the array is zero, and stays when it is written."""
+    """A box goes in and out again; what lies outside of the array is zero, and stays when it is written. Along an
+    axis it is read from below 0 on, where it cannot be written."""
     if swizzle and ndim == 1:
         pytest.skip("a swizzled array has two axes")
     last = (swizzle or 64) // 4
     shape, box, index = (3, 4, 5, 6, 40)[5 - ndim:], (2, 1, 3, 4, last)[5 - ndim:], (2, -1, 3, 4, 28)[5 - ndim:]
-    count = int(np.prod(box)) * 4
+    count, to_index = int(np.prod(box)) * 4, tuple(max(i, 0) for i in index)
 
     @cuda.jit
     def kernel(source, target, seen):
@@ -179,7 +187,7 @@ def test_boxes(ndim, swizzle):
         cuda.fence_proxy_async()
         cuda.syncthreads()
         if cuda.threadIdx.x == 0:
-            cuda.tma.store(target, index, tile)
+            cuda.tma.store(target, to_index, tile)
             cuda.tma.commit()
             cuda.tma.wait(0)
 
@@ -187,14 +195,11 @@ def test_boxes(ndim, swizzle):
     source, target = cuda.to_device(array), cuda.to_device(np.zeros_like(array))
     seen = cuda.device_array(count // 4, np.float32)
     kernel[1, 32](cuda.tensor_map(source, box, swizzle), cuda.tensor_map(target, box, swizzle), seen)
-    inside, places = [], []
-    for axis in range(ndim):
-        from_, to = max(index[axis], 0), min(index[axis] + box[axis], shape[axis])
-        inside.append(slice(from_, max(to, from_)))
-        places.append(slice(from_ - index[axis], max(to, from_) - index[axis]))
     want, left = np.zeros(box, np.float32), np.zeros_like(array)
-    want[tuple(places)] = array[tuple(inside)]
-    left[tuple(inside)] = array[tuple(inside)] + 1
+    inside, places = overlap(index, box, shape)
+    want[places] = array[inside]
+    inside, places = overlap(to_index, box, shape)
+    left[inside] = want[places] + 1
     np.testing.assert_array_equal(seen.copy_to_host().reshape(box), want)
     np.testing.assert_array_equal(target.copy_to_host(), left)
 
@@ -380,6 +385,7 @@ if thread == 0:
     (LOAD, "ended while copies into its shared memory were under way"),
     ("tile[thread // 2, 0] = 2\ncuda.syncthreads()\nif thread == 0:\n    cuda.tma.store(map_, (0, 0), tile)",
      "no cuda.fence_proxy_async"),
+    ("if thread == 0:\n    cuda.tma.store(map_, (0, -8), tile)", "the index of a store is below 0"),
     ("tile[thread // 2, 0] = 2\ncuda.syncthreads()\ncuda.wgmma.fence(acc)\n"
      "cuda.wgmma.mma(acc, tile, (0, 0), tile, (0, 0))", "no cuda.fence_proxy_async"),
     (LOAD + "cuda.mbarrier.wait(done, 0, 0)\ncuda.wgmma.mma(acc, tile, (0, 0), tile, (0, 0))", "no cuda.wgmma.fence"),
