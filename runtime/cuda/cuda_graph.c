@@ -305,14 +305,14 @@ void cuda_graph_destroy(RtGraph *graph)
 {
     CudaScope scope;
     Diag ignored = {0};
-    if (!graph->made[MADE_GRAPH] || !cuda_enter(graph->device, &scope, &ignored))
-        return;
-    if (graph->made[MADE_EXEC]) {
-        driver_call(&ignored, cuCtxSynchronize);
-        driver_call(&ignored, cuGraphExecDestroy, (CUgraphExec)graph->made[MADE_EXEC]);
+    if (graph->made[MADE_GRAPH] && cuda_enter(graph->device, &scope, &ignored)) {
+        if (graph->made[MADE_EXEC]) {
+            driver_call(&ignored, cuCtxSynchronize);
+            driver_call(&ignored, cuGraphExecDestroy, (CUgraphExec)graph->made[MADE_EXEC]);
+        }
+        driver_call(&ignored, cuGraphDestroy, (CUgraph)graph->made[MADE_GRAPH]);
+        cuda_leave(&scope, true);
     }
-    driver_call(&ignored, cuGraphDestroy, (CUgraph)graph->made[MADE_GRAPH]);
-    cuda_leave(&scope, true);
     if (graph->made[MADE_MODULE])
         cuda_module_unload(graph->made[MADE_MODULE]);
 }
