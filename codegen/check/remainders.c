@@ -72,8 +72,8 @@ static uint32_t node_of(Ranges *ranges, const IrFunc *function, const IrValue *v
 
 static void note(Remainders *all, const IrFunc *function, IrValue *value)
 {
-    const IrValue *dividend = value->operands[0];
-    if (value->op != IR_MOD || !is_wide(value->type) || (dividend->op != IR_ADD && dividend->op != IR_SUB))
+    if (value->op != IR_MOD || !is_wide(value->type) ||
+        (value->operands[0]->op != IR_ADD && value->operands[0]->op != IR_SUB))
         return;
     Sum *sum = ARENA_NEW(all->ranges->arena, Sum);
     find_terms(sum, value->operands[0], false, DEEPEST);
