@@ -13,7 +13,7 @@
 
 enum { COUNT_BITS = 20, BYTES_BITS = 22, NO_BARRIER = 0x2a /* a byte of which no barrier is made */ };
 #define MOST_COUNT ((1 << COUNT_BITS) - 1)
-#define MOST_BYTES (1 << (BYTES_BITS - 1))
+#define MOST_BYTES (1 << 20) /* a phase has fewer, as the PTX ISA says */
 
 typedef struct Barrier {
     uint64_t expected : COUNT_BITS, pending : COUNT_BITS;
@@ -66,8 +66,8 @@ static const char *expect_bytes(const HostWorker *worker, uint64_t *word, uint32
     if (wrong)
         return wrong;
     Barrier barrier = read_barrier(word);
-    if (bytes >= MOST_BYTES || barrier.bytes + bytes >= MOST_BYTES)
-        return "a phase has less than 2**21 bytes";
+    if (barrier.bytes + (int64_t)bytes >= MOST_BYTES)
+        return "a phase has less than 2**20 bytes";
     barrier.bytes += bytes;
     memcpy(word, &barrier, sizeof barrier); /* bytes of none are no reason to end a phase */
     return NULL;
