@@ -10,6 +10,7 @@ enum {
 };
 #define MOST_STRIDE ((int64_t)1 << 40)
 #define MOST_EXTENT ((int64_t)1 << 32)
+#define MOST_BYTES ((int64_t)1 << 20) /* that a barrier in shared memory counts */
 
 static bool refuse(Diag *diag, const char *format, long long a, long long b)
 {
@@ -49,9 +50,14 @@ static bool check_map(const TensorMap *map, Diag *diag)
             return false;
     long long row = (long long)map->box[map->axes - 1] * size;
     if (map->swizzle != 0 && map->swizzle != 32 && map->swizzle != 64 && map->swizzle != 128)
-        return refuse(diag, "swizzle=%lld; it is 0, 32, 64 or %lld", map->swizzle, 128);
+        return refuse(diag, "swizzle=%lld; it is 0, 32, 64 or %lld", (int32_t)map->swizzle, 128);
     if (row % PIECE)
         return refuse(diag, "a row of the box has %lld bytes; it must be a multiple of %lld", row, PIECE);
+    long long bytes = row;
+    for (uint32_t axis = 0; axis + 1 < map->axes; axis++)
+        bytes *= map->box[axis];
+    if (bytes >= MOST_BYTES)
+        return refuse(diag, "the box has %lld bytes; less than %lld can be copied at once", bytes, MOST_BYTES);
     if (map->swizzle && row != map->swizzle)
         return refuse(diag, "a row of the box has %lld bytes; with this swizzle it has %lld", row, map->swizzle);
     return true;

@@ -191,10 +191,12 @@ static PyObject *device_tensor_map(ExtDevice *self, PyObject *arguments)
     PyObject *extents, *strides, *box;
     unsigned long long pointer;
     int64_t edges[TENSOR_MAP_MOST_AXES];
-    if (!PyArg_ParseTuple(arguments, "KIO!O!O!I", &pointer, &map.element_size, &PyTuple_Type, &extents, &PyTuple_Type,
-                          &strides, &PyTuple_Type, &box, &map.swizzle))
+    int swizzle;
+    if (!PyArg_ParseTuple(arguments, "KIO!O!O!i", &pointer, &map.element_size, &PyTuple_Type, &extents, &PyTuple_Type,
+                          &strides, &PyTuple_Type, &box, &swizzle))
         return NULL;
     map.pointer = pointer;
+    map.swizzle = (uint32_t)swizzle;
     Py_ssize_t axes = read_axes(extents, map.extents), steps = read_axes(strides, map.strides),
                count = read_axes(box, edges);
     if (axes < 0 || steps < 0 || count < 0)
