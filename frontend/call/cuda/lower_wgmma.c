@@ -51,18 +51,21 @@ static bool columns_of(Lower *l, const Call *call, const WgmmaKindInfo *kind, in
     const Operand *said = call_keyword(call, "columns");
     if (said && !operand_const_int(*said, out))
         return lower_fail(l, DIAG_CONSTANT_REQUIRED, "columns", "");
-    if (!said && l->emitting) {
-        int64_t size = local_size(c.ir);
-        if (size < 0)
-            return call_refuse(l, call, "; say how many columns c has: columns=128");
+    int64_t size = l->emitting ? local_size(c.ir) : -1;
+    if (!said && l->emitting && size < 0)
+        return call_refuse(l, call, "; say how many columns c has: columns=128");
+    if (!said && l->emitting)
         *out = size * WGMMA_THREADS / WGMMA_ROWS;
-    }
     if ((said || l->emitting) && !wgmma_has_columns(kind, *out))
         return call_refuse(l, call,
                            arena_format(l->arena,
                                         ": there is no wgmma of %lld columns; they are multiples of %s up to 256, "
                                         "and c has half as many elements",
                                         (long long)*out, kind->traits & WGMMA_WHOLE ? "16" : "8"));
+    if (size >= 0 && size < wgmma_sum_count((uint32_t)*out))
+        return call_refuse(l, call,
+                           arena_format(l->arena, ": c has %lld elements, %lld columns need %u", (long long)size,
+                                        (long long)*out, wgmma_sum_count((uint32_t)*out)));
     return true;
 }
 
