@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cujit.cuda.devicearray import as_cuda_array, device_array
-from cujit.cuda.devices import get_current_device
+from cujit.cuda.devices import get_current_device, synchronize
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,8 +41,9 @@ class _Places:
                 if self.used == self.COUNT:
                     self.memory, self.used = device_array((self.COUNT, self.SIZE // 8), np.uint64), 0
                 place = self.memory[self.used]
-                place.copy_to_device(np.frombuffer(words, np.uint64))
                 self.used += 1
+                place.copy_to_device(np.frombuffer(words, np.uint64))
+                synchronize()   # any stream may use it from now on; where a graph is recorded, nothing is copied yet
                 self.known[words] = place
             return self.known[words]
 
@@ -54,9 +56,10 @@ def tensor_map(array: NDArray[Any] | Any, box: int | tuple[int, ...], swizzle: i
 
     array: of up to 5 axes; elements along the last one are neighbours, and the other strides are multiples of 16 bytes.
     box: as many elements along each axis, at most 256. swizzle: that of the shared arrays, the bytes of a row of the
-    box. What of a box lies outside of the array is read as zeros and not written."""
+    box. What of a box lies outside of the array is read as zeros and not written. While a graph is recorded, only maps
+    that were made before can be made again."""
     array = as_cuda_array(array)
-    box = (box,) if isinstance(box, int) else tuple(map(int, box))
+    box = tuple(map(operator.index, (box,) if hasattr(box, "__index__") else box))
     device = get_current_device()
     pointer = array.__cuda_array_interface__["data"][0]
     words = device._core.tensor_map(pointer, array.dtype.itemsize, array.shape, array.strides, box, swizzle)

@@ -236,12 +236,59 @@ def test_multicast():
     np.testing.assert_array_equal(out.copy_to_host(), np.stack([array.reshape(2, 2, 32)] * 2, 1))
 
 
+def test_bytes_may_come_before_they_are_announced():
+    @cuda.jit
+    def kernel(source, out):
+        tiles = cuda.shared.array((2, 1, 32), float32, alignment=128)
+        done = cuda.shared.array(1, uint64)
+        cuda.mbarrier.init(done, 0, 2)
+        cuda.tma.load(tiles[0], source, (0, 0), done, 0)
+        cuda.tma.load(tiles[1], source, (1, 0), done, 0)
+        cuda.mbarrier.test_wait(done, 0, 0)
+        cuda.mbarrier.arrive_expect_tx(done, 0, 128)
+        cuda.mbarrier.arrive_expect_tx(done, 0, 128)
+        cuda.mbarrier.wait(done, 0, 0)
+        for i in range(2):
+            out[i] = tiles[i, 0, 5]
+
+    array, out = np.arange(64, dtype=np.float32).reshape(2, 32), np.zeros(2, np.float32)
+    kernel[1, 1](cuda.tensor_map(cuda.to_device(array), (np.int64(1), 32)), out)
+    np.testing.assert_array_equal(out, [5, 37])
+
+
+def test_maps_in_graphs_are_made_before():
+    @cuda.jit
+    def kernel(source, out):
+        tile = cuda.shared.array((1, 32), float32, alignment=128)
+        done = cuda.shared.array(1, uint64)
+        cuda.mbarrier.init(done, 0, 1)
+        cuda.mbarrier.arrive_expect_tx(done, 0, 128)
+        cuda.tma.load(tile, source, (0, 0), done, 0)
+        cuda.mbarrier.wait(done, 0, 0)
+        out[0] = tile[0, 5]
+
+    array = cuda.to_device(np.arange(37 * 32, dtype=np.float32).reshape(37, 32))   # in no other map
+    out = cuda.to_device(np.zeros(1, np.float32))
+    with pytest.raises(errors.CudaAPIError, match="cannot be recorded in a graph"), cuda.graph():
+        cuda.tensor_map(array, (1, 32))
+    kernel[1, 1](cuda.tensor_map(array, (1, 32)), out)
+    assert out.copy_to_host()[0] == 5
+    out[0] = 0
+    with cuda.graph() as g:
+        kernel[1, 1](cuda.tensor_map(array, (1, 32)), out)
+    g.launch()
+    assert out.copy_to_host()[0] == 5
+
+
 @pytest.mark.parametrize("what, problem", [
     (dict(box=(8, 10)), "40 bytes; it must be a multiple of 16"),
     (dict(box=(8, 16), swizzle=128), "64 bytes; with this swizzle it has 128"),
     (dict(box=(257, 16)), "257 elements along axis 0"), (dict(box=16), "the box has 1 axes, the array 2"),
     (dict(box=(8, 16), swizzle=16), "swizzle=16"), (dict(box=(8, 16), view=np.s_[:, ::2]), "neighbours"),
     (dict(box=(8, 16), view=np.s_[:, 1:33]), "behind a multiple of 16"),
+    (dict(box=(8, 16), swizzle=-1), "swizzle=-1"),
+    (dict(box=(256, 256, 128, 64), view=np.s_[None, None]), "2147483648 bytes; less than 1048576"),
+    (dict(box=(256, 256, 256, 64), view=np.s_[None, None]), "4294967296 bytes; less than 1048576"),
 ])
 def test_maps_that_cannot_be(what, problem):
     array = cuda.device_array((32, 64), np.float32)[what.pop("view", np.s_[:])]
@@ -382,6 +429,7 @@ if thread == 0:
      "for a phase of parity 1.*lacks 1 of 1 arrivals and 0 bytes"),
     (LOAD.replace("8192", "8200") + "cuda.mbarrier.wait(done, 0, 0)", "lacks 0 of 1 arrivals and 8 bytes"),
     (LOAD.replace("8192", "4096") + "cuda.mbarrier.wait(done, 0, 0)", "more bytes than were announced"),
+    (BEGIN + "if thread == 0:\n    cuda.mbarrier.expect_tx(done, 0, 2**20)", r"less than 2\*\*20 bytes"),
     (LOAD, "ended while copies into its shared memory were under way"),
     ("tile[thread // 2, 0] = 2\ncuda.syncthreads()\nif thread == 0:\n    cuda.tma.store(map_, (0, 0), tile)",
      "no cuda.fence_proxy_async"),
@@ -431,6 +479,7 @@ def test_a_tile_is_no_number_before_its_barrier_says_so():
     ("cuda.wgmma.mma(out, tile, (0, 0), tile, (0, 0))", "local array of float32"),
     ("cuda.wgmma.mma(acc, out, 0, tile, (0, 0))", "one type of elements"),
     ("cuda.wgmma.mma(cuda.local.array(6, float32), tile, (0, 0), tile, (0, 0))", "no wgmma of 12 columns"),
+    ("cuda.wgmma.mma(acc, tile, (0, 0), tile, (0, 0), columns=128)", "c has 32 elements, 128 columns need 64"),
     ("cuda.wgmma.wait(acc)", "number of groups"),
     ("cuda.setmaxnreg_inc(30)", "a multiple of 8"),
     ("cuda.shared.array((4, 8), float32, swizzle=128)", "numbers along the last one are 128 bytes, not 32"),
