@@ -35,7 +35,7 @@ def wanted_axes(name: str, layout: Layout, axes: Any, axis: Any, keepdims: bool)
         raise TypeError(f"'{name}': axes is a list of a tuple for each operand")
     listed = [(own,) if not isinstance(own, (list, tuple)) else tuple(own) for own in axes]
     if len(listed) == len(inputs) and not any(outputs):   # outputs may be left out
-        listed += [listed[0] if keepdims else ()] * len(outputs)
+        listed += [tuple(range(-count, 0)) for count in counts[len(inputs):]]
     if [len(own) for own in listed] != counts:
         raise ValueError(f"'{name}': axes has {[len(own) for own in listed]} for the operands, which have {counts}")
     return [tuple(operator.index(each) for each in own) for own in listed]
