@@ -173,7 +173,6 @@ NumbaPerformanceWarning = PerformanceWarning
 NumbaInvalidConfigWarning = OptionsWarning
 
 
-
 class NumbaTypeError(TypingError):
     """For definitions of overloads to raise, as those below: "not for these types"."""
 

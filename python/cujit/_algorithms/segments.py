@@ -63,7 +63,6 @@ class _Segmented:
         _mark()(offsets, flags, stream=stream)
         return flags, self.scan((flags, array), None, False, 0, None, stream)[1]
 
-
     def plan(self, arguments: Arguments) -> SegmentPlan:
         """Of segmented_reduce for such an array."""
         function, mapped = self._leaves.of(arguments)
