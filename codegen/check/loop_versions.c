@@ -81,9 +81,10 @@ static bool suits(const IrGraph *graph, const IrLoop *loop, const IrInduction *c
 }
 
 /* Finds what the first version has to test; false: there is nothing, or the loop may count downwards. */
-static bool find_tests(Split *split, Ranges *ranges, const IrInduction *counts)
+static bool find_tests(Split *split, const IrGraph *graph, Ranges *ranges, const IrInduction *counts)
 {
     Place before = {split->before, NULL};
+    bool can_test_bound = !ir_loop_has(graph, split->loop, counts->bound->block); /* else each trip makes it anew */
     split->start_most = split->bound_most = INT64_MAX;
     for (const Context *context = ranges->contexts; context; context = context->next) {
         if (context->function != split->function)
@@ -103,7 +104,8 @@ static bool find_tests(Split *split, Ranges *ranges, const IrInduction *counts)
         int64_t most = INT32_MAX - (int64_t)found[step].most;
         if (found[start].most > INT32_MAX)
             split->start_most = INT32_MAX;
-        if (found[bound].most > most + 1 && most + 1 < split->bound_most) /* the last trip is of one before it */
+        /* the last trip is of one before the bound */
+        if (can_test_bound && found[bound].most > most + 1 && most + 1 < split->bound_most)
             split->bound_most = most + 1;
     }
     return split->tests_sign || split->start_most != INT64_MAX || split->bound_most != INT64_MAX;
@@ -130,7 +132,7 @@ static bool choose(Split *split, const IrGraph *graph, const IrLoop *loop, Range
     split->after = loop->header->last->targets[1];
     split->start = (IrValue *)counts.start;
     split->bound = (IrValue *)counts.bound;
-    return split->before && find_tests(split, ranges, &counts);
+    return split->before && find_tests(split, graph, ranges, &counts);
 }
 
 /* --- the copy ----------------------------------------------------------------------------------------------------------- */

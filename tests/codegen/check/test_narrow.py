@@ -128,6 +128,30 @@ def test_starts_that_32_bits_do_not_hold_have_a_version(kernel, starts):
     assert "i32 = phi" in header and "i64 = phi" not in header
 
 
+def made_anew(starts, n, x, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        total = 0
+        k = starts[i]
+        while k < n * 2 + i:
+            total = total * 3 + x[k]
+            k += 1
+        out[i] = total
+
+
+def test_ends_that_each_trip_makes_anew():
+    """They are not there in front of the loop, where the first version would be asked about."""
+    types = int64[::1], int64, int64[::1], int64[::1]
+    assert cuda.jit(made_anew).inspect("narrow", types, 90).count("!rolled") == 1
+    starts, x, out = np.array([-5, 0, 3, 90]), np.arange(40), np.zeros(4, np.int64)
+    cuda.jit(made_anew)[1, 32](starts, 6, x, out)
+    expected = np.zeros(4, np.int64)
+    for i in range(4):
+        for k in range(starts[i], 12 + i):
+            expected[i] = expected[i] * 3 + x[k]
+    assert out.tolist() == expected.tolist()
+
+
 def around(x, weights, out):
     i = cuda.grid(1)
     radius = weights.size // 2
