@@ -225,7 +225,7 @@ static Wide trips_of(Cells *cells, const IrBlock *block)
 }
 
 /* Of all ways into a cell: the union of what comes from elsewhere, and the rises and falls of all trips. */
-static void add_site(Cells *cells, Growth *all, const IrValue *cell, const IrValue *value, const IrBlock *block)
+static void add_site(Cells *cells, Growth *all, const IrValue *value, const IrBlock *block)
 {
     Growth one = growth_of(cells, value, block, DEEPEST);
     Wide trips = one.rise || one.fall ? trips_of(cells, block) : 1;
@@ -233,7 +233,6 @@ static void add_site(Cells *cells, Growth *all, const IrValue *cell, const IrVal
         fail(cells);
     if (cells->failed)
         return;
-    trips *= cell->op == IR_SHARED ? MOST_THREADS : 1;
     Wide rise = all->rise + one.rise * trips, fall = all->fall + one.fall * trips;
     *all = either(*all, one);
     all->rise = rise;
@@ -255,7 +254,7 @@ static void add_stores(Cells *cells, Growth *all, const IrValue *array)
                 if (!is_plain)
                     fail(cells);
                 else if (use->op == IR_STORE)
-                    add_site(cells, all, array, use->operands[use->operand_count - 1], block);
+                    add_site(cells, all, use->operands[use->operand_count - 1], block);
             }
     pass_through(cells, array->type->element);
 }
@@ -263,8 +262,17 @@ static void add_stores(Cells *cells, Growth *all, const IrValue *array)
 static void add_ways(Cells *cells, Growth *all, const IrValue *phi)
 {
     for (uint32_t i = 0; i < phi->operand_count && !cells->failed; i++)
-        add_site(cells, all, phi, phi->operands[i], phi->block->predecessors[i]);
+        add_site(cells, all, phi->operands[i], phi->block->predecessors[i]);
     pass_through(cells, phi->type);
+}
+
+/* A thread goes on with what another one left in shared memory: in its variables, too. */
+static Wide count_threads(const Cells *cells)
+{
+    for (uint32_t i = 0; i < cells->count; i++)
+        if (cells->cells[i]->op == IR_SHARED)
+            return MOST_THREADS;
+    return 1;
 }
 
 static void find_contents_of(Ranges *ranges, const RangeLimits *limits, const Context *context, const IrValue *array)
@@ -280,7 +288,8 @@ static void find_contents_of(Ranges *ranges, const RangeLimits *limits, const Co
     if (cells.failed || !all.has_base)
         return;
     LaunchRange *contents = ARENA_NEW(ranges->arena, LaunchRange);
-    *contents = (LaunchRange){all.base.least - all.fall, all.base.most + all.rise};
+    Wide threads = count_threads(&cells);
+    *contents = (LaunchRange){all.base.least - all.fall * threads, all.base.most + all.rise * threads};
     if (contents->least >= cells.least_type.least && contents->most <= cells.least_type.most)
         table_set(ranges->contents, &array, sizeof array, contents);
 }

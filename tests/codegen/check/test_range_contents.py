@@ -4,7 +4,7 @@ import inspect
 import numpy as np
 import pytest
 
-from cujit import cuda, int32, uint8
+from cujit import cuda, int32, int64, uint8
 
 WORD = 12
 
@@ -76,6 +76,30 @@ def changed(line, by, function=distance):
 ])
 def test_cells_that_may_need_64_bits(line, by):
     assert sums_of_64_bits(changed(line, by), TYPES[distance])
+
+
+def turns(lock, flags, out):
+    """Each thread of the block goes on counting where another one has stopped: 1,024 times 4 million."""
+    count = cuda.shared.array(1, int64)
+    if cuda.threadIdx.x == 0:
+        count[0] = 0
+    cuda.syncthreads()
+    while cuda.atomic.cas(lock, 0, 0, 1) != 0:
+        pass
+    value = count[0]
+    for k in range(4000000):
+        if flags[k & 15]:
+            value += 1
+    count[0] = value
+    cuda.threadfence_block()
+    cuda.atomic.exch(lock, 0, 0)
+    cuda.syncthreads()
+    out[cuda.threadIdx.x] = count[0] * 3
+
+
+def test_variables_with_what_other_threads_left_may_need_64_bits():
+    text = cuda.jit(turns).inspect("narrow", (int32[::1], uint8[::1], int64[::1]), 90)
+    assert "i64 = phi" in text and "i64 = mul" in text
 
 
 def test_nothing_is_promised_of_what_nobody_wrote():
