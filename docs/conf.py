@@ -13,6 +13,7 @@ release = version = metadata.version("cujit")
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 html_theme = "pydata_sphinx_theme"
 html_title = "cujit"
+html_sidebars = {"gallery": []}   # a page without others of its kind
 html_theme_options = {"show_prev_next": True, "navigation_with_keys": False, "show_toc_level": 2}
 html_show_sourcelink = False
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}

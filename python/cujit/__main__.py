@@ -1,9 +1,9 @@
 """python -m cujit: alone, what there is of devices and versions; `cache`, `compile` and `explain` are its commands.
 
 python -m cujit program.py [arguments] runs a program for numba.cuda as it is, with cujit in numba.cuda's place. What is
-behind `-m cujit` then is what Python takes: a program, `-m module`, `-c code`, `-i` for a prompt. The process becomes
-that Python, so that __main__, sys.argv and tracebacks are the program's; the Python processes that it starts find cujit
-in numba's place, too. A program whose name is a command's is run by its path: ./cache.
+behind `-m cujit` then is what Python takes: a program, `-m module`, `-c code`, `-i` for a prompt; but `-h` prints this.
+The process becomes that Python, so that __main__, sys.argv and tracebacks are the program's; the Python processes that
+it starts find cujit in numba's place, too. A program whose name is a command's is run by its path: ./cache.
 """
 from __future__ import annotations
 
@@ -43,6 +43,9 @@ def main() -> None:
         from cujit._command.report import print_report
 
         print_report()
+        return
+    if sys.argv[1] in ("-h", "--help"):
+        print(__doc__)
         return
     if sys.argv[1] in ("cache", "compile", "explain"):
         sys.exit(_command(sys.argv[1], sys.argv[2:]))

@@ -31,6 +31,19 @@ def _found(place: str) -> Any:
     return found
 
 
+_SIGNATURE = 'the types of its arguments, "void(float32[::1], int64)"; the one that its decorator has unless given'
+
+
+def _signature(function: Any, given: argparse.Namespace) -> Any:
+    """What was given, else the one signature of the decorator. ValueError where that has none, or several."""
+    if given.signature is not None:
+        return given.signature
+    declared = getattr(function, "signatures", [])
+    if len(declared) != 1:
+        raise ValueError(f"--signature is needed: the decorator of {given.function} has {len(declared) or 'none'}")
+    return declared[0]
+
+
 def _architecture(text: str) -> tuple[int, int]:
     """(9, 0) of "sm_90", "90" or "9.0". ValueError for others."""
     digits = text.removeprefix("sm_").removeprefix("compute_").replace(".", "")
@@ -52,13 +65,13 @@ def _code(function: Any, given: argparse.Namespace) -> str | bytes:
         if given.output in ("asm", "object"):
             raise ValueError(f"a GPU has no {given.output}; it has ptx, cubin, llvm and ltoir")
         core = {name: options[name] for name in OF_CODE if name in options and name != "check"}
-        code, _ = cuda.compile(function, given.signature, device=is_device, cc=_architecture(given.target),
+        code, _ = cuda.compile(function, _signature(function, given), device=is_device, cc=_architecture(given.target),
                                abi="c" if is_device else "numba", output=given.output, **core)
         return code
     if given.output not in ("llvm", "asm", "object"):
         raise ValueError(f"the CPU device has no {given.output}; it has llvm, asm and object")
     kernel = function if isinstance(function, Dispatcher) else cuda.jit(function, device=is_device)
-    types, _ = normalize(given.signature)
+    types, _ = normalize(_signature(function, given))
     with on(device_of_kind("cpu")._core):
         return kernel.inspect(given.output, types, any_launch=True)
 
@@ -68,7 +81,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m cujit compile",
                                      description="Prints code of a function, or writes it to a file.")
     parser.add_argument("function", help="module:function or path.py:function")
-    parser.add_argument("--signature", required=True, help='the types of its arguments: "void(float32[::1], int64)"')
+    parser.add_argument("--signature", help=_SIGNATURE)
     parser.add_argument("--target", default="sm_75", help="sm_75 (unless given), sm_90, ..., or cpu")
     parser.add_argument("--output", default="ptx", choices=["ptx", "cubin", "llvm", "ltoir", "asm", "object"],
                         help="asm, object: machine code of the CPU device, as text and as an object file")
@@ -82,12 +95,13 @@ def _page(function: Any, given: argparse.Namespace) -> str:
     from cujit.cuda.dispatcher import Dispatcher
 
     kernel = function if isinstance(function, Dispatcher) else cuda.jit(function)
+    signature = _signature(function, given)
     if given.target is None:
-        return str(kernel.explain(given.signature))
+        return str(kernel.explain(signature))
     if given.target != "cpu":
-        return str(kernel.explain(given.signature, cc=_architecture(given.target)))
+        return str(kernel.explain(signature, cc=_architecture(given.target)))
     with on(device_of_kind("cpu")._core):
-        return str(kernel.explain(given.signature))
+        return str(kernel.explain(signature))
 
 
 def explain(arguments: list[str]) -> int:
@@ -95,7 +109,7 @@ def explain(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m cujit explain",
                                      description="An HTML page: a kernel's source beside the code made of each line.")
     parser.add_argument("function", help="module:kernel or path.py:kernel")
-    parser.add_argument("--signature", required=True, help='the types of its arguments: "void(float32[::1], int64)"')
+    parser.add_argument("--signature", help=_SIGNATURE)
     parser.add_argument("--target", help="sm_75, sm_90, ..., or cpu; the current device unless given")
     return _run(parser, arguments, _page)
 

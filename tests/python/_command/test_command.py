@@ -117,6 +117,21 @@ def test_compile_a_kernel(command, tmp_path):
     assert "nvptx64" in (tmp_path / "scale.ll").read_text()
 
 
+def test_the_decorators_signature(command, tmp_path):
+    (tmp_path / "kernels.py").write_text(KERNELS.replace("@cuda.jit(fast", '@cuda.jit("(float32[::1], float32)", fast'),
+                                         encoding="utf-8")
+    code = command("compile", "kernels:scale", "--target", "sm_90")
+    assert ".entry scale(" in code.stdout and ".target sm_90" in code.stdout, code.stderr
+    page = command("explain", "kernels:scale", "--target", "cpu")
+    assert "scale(array(float32, 1d, C), float32)" in page.stdout, page.stderr
+
+
+def test_help_is_of_cujit(command):
+    for option in ("-h", "--help"):
+        done = command(option)
+        assert done.returncode == 0 and "python -m cujit program.py" in done.stdout
+
+
 def test_compile_device_functions(command):
     done = command("compile", "kernels:twice", "--signature", "float32(float32)")
     assert done.returncode == 0 and ".func" in done.stdout and "twice" in done.stdout

@@ -94,6 +94,24 @@ def in_some_threads(x):
     cuda.syncthreads()
 
 
+@cuda.jit
+def trees(x, n):
+    t = cuda.threadIdx.x
+    x[t] = 1 if t < n else 0
+    while n:                         # the same number of trips for all, maybe none
+        if t < n:
+            x[t] += x[t + n]
+        cuda.syncthreads()
+        n //= 2
+    while t < 40:                    # more trips for some
+        t += 7
+        cuda.syncthreads()
+    if x[0] > 1:
+        if t < 50:
+            return
+    cuda.syncthreads()               # some are gone
+
+
 def warnings_of(kernel, signature):
     """(line behind the def, text) of each that names a line of this file."""
     first = kernel.py_func.__code__.co_firstlineno + 1
@@ -117,6 +135,10 @@ def test_a_barrier_that_some_threads_do_not_reach():
     assert warnings_of(in_some_threads, "void(float64[::1])") == [
         (8, "not all threads of a block may reach this barrier: what line "
             f"{in_some_threads.py_func.__code__.co_firstlineno + 7} decides differs between them")]
+    first = trees.py_func.__code__.co_firstlineno + 1
+    found = [(line, int(re.search(r"what line (\d+)", text)[1]) - first)
+             for line, text in warnings_of(trees, "void(float64[::1], int64)") if "barrier" in text]
+    assert found == [(10, 8), (14, 12)]
 
 
 def test_registers_that_do_not_suffice():

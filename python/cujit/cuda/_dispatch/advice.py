@@ -22,6 +22,8 @@ _LANES = ("cuda.threadIdx.", "cuda.laneid")
 _SOME = "some"      # a factor that only the launch knows, not 0
 _VARIES = "varies"  # no linear function of threadIdx.x, as far as the IR says
 
+_END = -2           # a block behind all ends of a kernel
+
 _Step = int | str | None   # by how much a value grows from a thread to the next; None: not known yet
 
 
@@ -57,6 +59,7 @@ class _Function:
         for each in self.lines:
             if each.text.startswith(("jump ", "branch ")):
                 self.next[each.block] = [int(number) for number in re.findall(r"block (\d+)", each.text)]
+        self.meetings = self._meetings()
 
     # --- values ------------------------------------------------------------------------------------------------------
 
@@ -110,20 +113,63 @@ class _Function:
 
     # --- blocks ------------------------------------------------------------------------------------------------------
 
-    def reached(self, start: int, without: int) -> set[int]:
-        """Blocks that can be reached from one on ways that do not pass another."""
-        seen: set[int] = set()
-        waiting = [start] if start != without else []
-        while waiting:
-            block = waiting.pop()
-            if block not in seen:
-                seen.add(block)
-                waiting += [each for each in self.next.get(block, ()) if each != without]
-        return seen
+    def _meetings(self) -> dict[int, int]:
+        """For each block the nearest one that all ways from it to an end pass: its immediate post-dominator, _END where
+        the ways meet at no block before. Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm"."""
+        order = self._from_the_end()
+        place = {block: number for number, block in enumerate(order)}
+        found = {_END: _END}
+        changed = True
+        while changed:
+            changed = False
+            for block in order[1:]:
+                meeting = -1
+                for each in self.next.get(block) or [_END]:
+                    if each in found:
+                        meeting = each if meeting == -1 else self._common(each, meeting, found, place)
+                if found.get(block) != meeting:
+                    found[block], changed = meeting, True
+        return found
 
-    def always_passes(self, start: int, block: int) -> bool:
-        """Whether every way from the start to an end passes the block."""
-        return all(self.next.get(each) for each in self.reached(start, block))
+    def _from_the_end(self) -> list[int]:
+        """_END and the blocks from which it can be reached, each in front of those before it but for loops."""
+        before: dict[int, list[int]] = {}
+        for block in {line.block for line in self.lines}:
+            for each in self.next.get(block) or [_END]:
+                before.setdefault(each, []).append(block)
+        order: list[int] = []
+        seen, waiting = {_END}, [(_END, iter(before.get(_END, ())))]
+        while waiting:
+            block, rest = waiting[-1]
+            each = next((each for each in rest if each not in seen), None)
+            if each is None:
+                order.append(block)
+                waiting.pop()
+            else:
+                seen.add(each)
+                waiting.append((each, iter(before.get(each, ()))))
+        return order[::-1]
+
+    @staticmethod
+    def _common(a: int, b: int, found: dict[int, int], place: dict[int, int]) -> int:
+        while a != b:
+            while place[a] > place[b]:
+                a = found[a]
+            while place[b] > place[a]:
+                b = found[b]
+        return a
+
+    def apart(self, block: int) -> set[int]:
+        """Blocks that threads pass between the branch at a block's end and where its ways meet again."""
+        end = self.meetings.get(block, _END)
+        seen: set[int] = set()
+        waiting = [each for each in self.next[block] if each != end]
+        while waiting:
+            each = waiting.pop()
+            if each not in seen:
+                seen.add(each)
+                waiting += [following for following in self.next.get(each, ()) if following != end]
+        return seen
 
 
 def _sum(a: _Step, b: _Step, is_difference: bool) -> _Step:
@@ -177,10 +223,8 @@ def _divergent_barriers(function: _Function) -> Iterator[str]:
     for branch in function.lines:
         if not branch.text.startswith("branch ") or not function.varying.intersection(_OPERAND.findall(branch.text)):
             continue
+        apart = function.apart(branch.block)
         for barrier in barriers:
-            ways = [function.always_passes(block, barrier.block) for block in function.next[branch.block]]
-            leads_there = any(barrier.block in function.reached(block, branch.block)
-                              for block in function.next[branch.block])
-            if leads_there and not all(ways):
+            if barrier.block in apart:
                 yield (f"line {barrier.place}: not all threads of a block may reach this barrier: what line "
                        f"{branch.place} decides differs between them")
