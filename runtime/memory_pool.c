@@ -35,6 +35,7 @@ struct PoolBlock {
     size_t size;
     uint64_t release; /* the number of its last one */
     bool is_apart; /* the device's: nothing is kept of it */
+    bool is_idle; /* no work was left in it at its last release */
     char place[POOL_PLACE];
 };
 
@@ -185,7 +186,8 @@ static bool give_back(RtDevice *device, RtPoolKind kind, const PoolBlock *block,
 {
     show(device, block, block->size);
     if (kind == RT_POOL_PINNED) {
-        RtHostBuffer buffer = {block->host, block->pointer, block->size, RT_HOST_PINNED};
+        RtHostBuffer buffer = {
+            .host = block->host, .device = block->pointer, .size = block->size, .kind = RT_HOST_PINNED};
         return device->backend->release_host(device, &buffer, diag);
     }
     return (waits ? device->backend->release : device->backend->release_ordered)(device, block->pointer, diag);
@@ -500,7 +502,7 @@ static bool keep(RtDevice *device, RtPoolKind kind, PoolBlock *block, Diag *diag
     enter();
     if (pool->kept_bytes + block->size > pool->most_kept)
         former = take_all_kept_locked(pool);
-    block->release = ++pool->releases;
+    block->release = block->is_idle ? 0 : ++pool->releases;
     keep_locked(pool, block);
     leave();
     return give_back_all(device, kind, former, diag);
@@ -539,8 +541,10 @@ bool pool_release(RtDevice *device, RtPointer pointer, bool waits, Diag *diag)
 bool pool_release_host(RtDevice *device, RtHostBuffer *buffer, Diag *diag)
 {
     PoolBlock *block = buffer->kind == RT_HOST_PINNED ? take_used(device, RT_POOL_PINNED, buffer->device) : NULL;
-    return block ? release(device, RT_POOL_PINNED, block, false, diag)
-                 : device->backend->release_host(device, buffer, diag);
+    if (!block)
+        return device->backend->release_host(device, buffer, diag);
+    block->is_idle = buffer->is_idle;
+    return release(device, RT_POOL_PINNED, block, false, diag);
 }
 
 /* --- what programs ask ------------------------------------------------------------------------------------------------- */

@@ -257,6 +257,21 @@ bool rt_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, Rt
     return stream ? exceptions_check_stream(device, stream, diag) : exceptions_check_device(device, diag);
 }
 
+/* A backend's copies with a stream do not wait; this one names the default stream. */
+static RtStream default_stream(RtDevice *device) { return (RtStream){.device = device, .is_known = true}; }
+
+bool rt_send(RtDevice *device, RtPointer to, const void *locked, size_t size, RtStream *stream, Diag *diag)
+{
+    RtStream in_order = default_stream(device);
+    return rt_copy_to_device(device, to, locked, size, stream ? stream : &in_order, diag);
+}
+
+bool rt_receive(RtDevice *device, void *locked, RtPointer from, size_t size, RtStream *stream, Diag *diag)
+{
+    RtStream in_order = default_stream(device);
+    return rt_copy_to_host(device, locked, from, size, stream ? stream : &in_order, diag);
+}
+
 bool rt_copy_between(RtDevice *to_device, RtPointer to, RtDevice *from_device, RtPointer from, size_t size,
                      RtStream *stream, Diag *diag)
 {

@@ -146,9 +146,13 @@ typedef struct RtHostBuffer {
     RtPointer device; /* the same memory for kernels */
     size_t size;
     RtHostMemory kind;
+    bool is_idle; /* nobody is at work in it any more: who gets it next need not wait for the device */
 } RtHostBuffer;
 bool rt_allocate_host(RtDevice *device, RtHostMemory kind, size_t size, RtHostBuffer *buffer, Diag *diag);
 bool rt_free_host(RtDevice *device, RtHostBuffer *buffer, Diag *diag);
+/* Copies from and to page-locked memory that come in the order of the stream (NULL: the default one) and wait for nothing. */
+bool rt_send(RtDevice *device, RtPointer to, const void *locked, size_t size, RtStream *stream, Diag *diag);
+bool rt_receive(RtDevice *device, void *locked, RtPointer from, size_t size, RtStream *stream, Diag *diag);
 /* Page-locks memory that is there already; *pointer is its address for kernels. Undone before the memory goes. */
 bool rt_register_host(RtDevice *device, void *host, size_t size, RtPointer *pointer, Diag *diag);
 bool rt_unregister_host(RtDevice *device, void *host, Diag *diag);

@@ -2,6 +2,9 @@
  * have written to it. CPU device: the kernel works on the array itself, except where that would show. */
 #include "ext/argument/launch_frame.h"
 
+/* Arrays of so many bytes together share their copies; those that only go to the device, where they fit the stack. */
+enum { BLOCK_BYTES = 256 << 10, PLAIN_BYTES = 4096, PLACE_ALIGNMENT = 256 };
+
 static bool is_written(const ExtLaunchFrame *frame, const ExtHostArray *each)
 {
     return jit_written(frame->specialization)[each->parameter];
@@ -78,9 +81,119 @@ bool ext_host_arrays_begin(ExtLaunchFrame *frame)
     return true;
 }
 
-bool ext_host_arrays_copy_in(ExtLaunchFrame *frame, RtStream *stream, Diag *diag)
+/* --- arrays in one block --------------------------------------------------------------------------------------------- */
+static size_t bytes_of(const ExtHostArray *each) { return (size_t)PyArray_NBYTES(memory_of(each)); }
+
+/* The order of arrays in a block: see ExtHostBlock. */
+typedef enum Way { WAY_IN, WAY_BOTH, WAY_OUT, WAY_NONE, WAYS } Way;
+
+static Way way_of(const ExtLaunchFrame *frame, const ExtHostArray *each)
 {
-    for (uint32_t i = 0; rt_device_kind(frame->device) == RT_GPU && i < frame->array_count; i++) {
+    bool out = comes_back(frame, each);
+    return each->copy_in ? (out ? WAY_BOTH : WAY_IN) : out ? WAY_OUT : WAY_NONE;
+}
+
+/* Gives each array its place, counted from the block's beginning. */
+static void lay_out(ExtLaunchFrame *frame)
+{
+    size_t ends[WAYS], size = 0;
+    for (Way way = WAY_IN; way < WAYS; way++) {
+        for (uint32_t i = 0; i < frame->array_count; i++) {
+            ExtHostArray *each = &frame->arrays[i];
+            if (way_of(frame, each) != way)
+                continue;
+            each->device_pointer = size;
+            size += (bytes_of(each) + PLACE_ALIGNMENT - 1) / PLACE_ALIGNMENT * PLACE_ALIGNMENT;
+        }
+        ends[way] = size;
+    }
+    frame->block =
+        (ExtHostBlock){.size = size, .in_end = ends[WAY_BOTH], .out_begin = ends[WAY_IN], .out_end = ends[WAY_OUT]};
+}
+
+static bool comes_any_back(const ExtLaunchFrame *frame) { return frame->block.out_end > frame->block.out_begin; }
+
+static void gather(const ExtLaunchFrame *frame, char *memory)
+{
+    for (uint32_t i = 0; i < frame->array_count; i++) {
+        const ExtHostArray *each = &frame->arrays[i];
+        if (each->copy_in)
+            memcpy(memory + each->device_pointer, PyArray_DATA(memory_of(each)), bytes_of(each));
+    }
+}
+
+static void scatter(const ExtLaunchFrame *frame)
+{
+    const ExtHostBlock *block = &frame->block;
+    for (uint32_t i = 0; i < frame->array_count; i++) {
+        const ExtHostArray *each = &frame->arrays[i];
+        if (comes_back(frame, each))
+            memcpy(PyArray_DATA(memory_of(each)), (char *)block->locked.host + (each->device_pointer - block->device),
+                   bytes_of(each));
+    }
+}
+
+/* Where something comes back, the launch waits, and its page-locked memory is free again then. Else the driver takes the
+ * bytes out of plain memory before it returns. */
+static bool send(ExtLaunchFrame *frame, RtStream *stream, Diag *diag)
+{
+    char plain[PLAIN_BYTES];
+    ExtHostBlock *block = &frame->block;
+    if (comes_any_back(frame) && !rt_allocate_host(frame->device, RT_HOST_PINNED, block->size, &block->locked, diag))
+        return false;
+    char *memory = block->locked.host ? block->locked.host : plain;
+    gather(frame, memory);
+    return rt_allocate_ordered(frame->device, block->size, &block->device, diag) &&
+           rt_send(frame->device, block->device, memory, block->in_end, stream, diag);
+}
+
+static bool copy_block_in(ExtLaunchFrame *frame, RtStream *stream, Diag *diag)
+{
+    bool ok = send(frame, stream, diag);
+    for (uint32_t i = 0; i < frame->array_count; i++) {
+        ExtHostArray *each = &frame->arrays[i];
+        each->device_pointer += frame->block.device;
+        memcpy(frame->parameters + each->field->offset, &each->device_pointer, sizeof each->device_pointer);
+    }
+    return ok;
+}
+
+static bool receive(ExtLaunchFrame *frame, RtStream *stream, Diag *diag)
+{
+    const ExtHostBlock *block = &frame->block;
+    char *memory = (char *)block->locked.host + block->out_begin;
+    if (!rt_receive(frame->device, memory, block->device + block->out_begin, block->out_end - block->out_begin, stream,
+                    diag) &&
+        diag->id != DIAG_KERNEL_EXCEPTION)
+        return false;
+    if (!rt_stream_synchronize(frame->device, stream, diag) && diag->id != DIAG_KERNEL_EXCEPTION)
+        return false;
+    scatter(frame);
+    return !diag_failed(diag);
+}
+
+static bool copy_block_back(ExtLaunchFrame *frame, RtStream *stream, bool launched, Diag *diag)
+{
+    ExtHostBlock *block = &frame->block;
+    bool ok = launched && (!comes_any_back(frame) || receive(frame, stream, diag));
+    block->locked.is_idle = ok;
+    ok &= rt_free_host(frame->device, &block->locked, diag);
+    return ok & (!block->device || rt_free_ordered(frame->device, block->device, diag));
+}
+
+/* Small ones, whose copies cost more by their number than by their bytes. Another library may record what is ordered on a
+ * stream of its own, and do it again when plain memory is gone. */
+static bool fit_in_block(ExtLaunchFrame *frame, const RtStream *stream)
+{
+    lay_out(frame);
+    bool may_be_plain = rt_stream_handle(stream) == 0;
+    return frame->block.size <= (comes_any_back(frame) ? BLOCK_BYTES : may_be_plain ? PLAIN_BYTES : 0);
+}
+
+/* --- the copies ------------------------------------------------------------------------------------------------------- */
+static bool copy_in_apart(ExtLaunchFrame *frame, RtStream *stream, Diag *diag)
+{
+    for (uint32_t i = 0; i < frame->array_count; i++) {
         ExtHostArray *each = &frame->arrays[i];
         PyArrayObject *memory = memory_of(each);
         size_t size = (size_t)PyArray_NBYTES(memory);
@@ -92,6 +205,18 @@ bool ext_host_arrays_copy_in(ExtLaunchFrame *frame, RtStream *stream, Diag *diag
         memcpy(frame->parameters + each->field->offset, &each->device_pointer, sizeof each->device_pointer);
     }
     return true;
+}
+
+bool ext_host_arrays_copy_in(ExtLaunchFrame *frame, RtStream *stream, Diag *diag)
+{
+    if (rt_device_kind(frame->device) == RT_CPU)
+        return true;
+    if (fit_in_block(frame, stream))
+        return copy_block_in(frame, stream, diag);
+    frame->block.size = 0;
+    for (uint32_t i = 0; i < frame->array_count; i++)
+        frame->arrays[i].device_pointer = 0;
+    return copy_in_apart(frame, stream, diag);
 }
 
 static bool copy_back(ExtLaunchFrame *frame, RtStream *stream, Diag *diag)
@@ -116,6 +241,8 @@ bool ext_host_arrays_copy_back(ExtLaunchFrame *frame, RtStream *stream, bool lau
 {
     if (rt_device_kind(frame->device) == RT_CPU)
         return true;
+    if (frame->block.size)
+        return copy_block_back(frame, stream, launched, diag);
     bool ok = launched && copy_back(frame, stream, diag);
     for (uint32_t i = 0; i < frame->array_count; i++)
         if (frame->arrays[i].device_pointer)

@@ -16,8 +16,16 @@ typedef struct ExtHostArray {
     uint32_t parameter;
     bool copy_in, copy_out; /* as asked for */
     bool is_owned; /* array was made for the launch, over the memory of a record or of another library's array */
-    RtPointer device_pointer; /* GPU: the device copy, owned */
+    RtPointer device_pointer; /* GPU: the device copy, owned where it is in no block */
 } ExtHostArray;
+
+/* GPU: one piece of device memory for all host arrays of a launch, and what its bytes are on the host. First stand those that
+ * go there only, then those that go both ways, then those that come back only. */
+typedef struct ExtHostBlock {
+    size_t size, in_end, out_begin, out_end; /* size 0: each array has memory of its own */
+    RtPointer device; /* owned */
+    RtHostBuffer locked; /* of the same layout, owned; none where nothing comes back */
+} ExtHostBlock;
 
 typedef struct ExtLaunchFrame {
     ExtState *state;
@@ -29,6 +37,7 @@ typedef struct ExtLaunchFrame {
     uint8_t *parameters; /* small, or malloc'd */
     uint32_t array_count, array_capacity;
     ExtHostArray *arrays; /* small_arrays, or malloc'd */
+    ExtHostBlock block; /* while they are on a GPU */
     uint32_t stream_count;
     bool wait_for_device; /* more foreign streams than fit */
     uint64_t streams[FRAME_STREAMS]; /* foreign streams whose work must be done before the launch */
@@ -64,6 +73,7 @@ static inline void ext_frame_init(ExtLaunchFrame *frame, ExtState *state, RtDevi
     frame->elsewhere = 0;
     frame->asked = NULL;
     frame->kept = NULL;
+    frame->block.size = 0;
 }
 
 /* argument_pack.c: fills the buffer. *failed_at: the argument that did not match, or that made the exception. */

@@ -43,8 +43,8 @@ bool cuda_restore_current(RtDevice *device, uint64_t former, Diag *diag)
     return true;
 }
 
-/* Handles 0 to 2 are CUDA's names for default streams. */
-enum { LAST_DEFAULT_STREAM = 2 };
+/* Handles 0 to 2 are CUDA's names for default streams; 2 is another one for each thread. */
+enum { LEGACY_STREAM = 1, LAST_DEFAULT_STREAM = 2 };
 
 /* The first stream that goes its own way ends ordered allocation, once what is under way has settled. */
 static bool adopt(RtStream *stream, Diag *diag)
@@ -72,7 +72,8 @@ static bool meet(RtStream *stream, Diag *diag)
         if (!adopt(stream, diag))
             return false;
     }
-    ((CudaDevice *)stream->device)->has_streams = true;
+    if (stream->handle > LEGACY_STREAM)
+        ((CudaDevice *)stream->device)->has_streams = true;
     stream->is_known = true;
     return true;
 }

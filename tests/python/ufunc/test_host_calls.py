@@ -117,7 +117,8 @@ class FakeDriver(ctypes.Structure):
                 ("calls", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p))]
 
 driver = FakeDriver.in_dll(ctypes.CDLL(os.environ["CUJIT_DRIVER_LIBRARY"]), "fake_driver")
-NAMES = "cuLaunchKernel", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuMemAllocAsync"
+NAMES = ("cuLaunchKernel", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuMemAllocAsync", "cuStreamSynchronize",
+         "cuCtxSynchronize")
 
 @vectorize(["float32(float32, float32)"])
 def add(x, y):
@@ -129,7 +130,7 @@ for size in 1000, 1 << 16, 1 << 20:
     before = [driver.calls(name.encode()) for name in NAMES]
     add(x, x)
     print([driver.calls(name.encode()) - n for name, n in zip(NAMES, before)])
-x = np.ones(1 << 16, np.float32)
+x = np.ones(1000, np.float32)
 for name in b"cuLaunchKernel", b"cuStreamSynchronize":
     driver.fail(name, 1, 700)
     try:
@@ -154,11 +155,12 @@ print(add(x, x).shape)
 
 
 def test_a_gpu_reads_page_locked_memory_itself(fake_driver, run_python):
-    """No copies are ordered, no memory of the device is asked for; larger arrays are several launches."""
+    """No copies are ordered, no memory of the device is asked for, and one slot is waited for once; larger arrays are
+    several launches."""
     said = run_python(ON_A_GPU, CUJIT_DRIVER_LIBRARY=fake_driver, CUJIT_DEVICE="cuda").splitlines()
-    assert said[:2] == ["[1, 0, 0, 0]", "[4, 0, 0, 0]"]   # the host copies one part while the device computes another
-    assert said[2] == "[16, 0, 0, 0]"   # 768 KiB of three operands at a time
-    assert said[3:6] == ["CudaAPIError", "CudaAPIError", "(65536,)"]
+    assert said[:2] == ["[1, 0, 0, 0, 1, 0]", "[4, 0, 0, 0, 0, 0]"]   # parts: the host copies beside the device
+    assert said[2] == "[16, 0, 0, 0, 0, 0]"   # 768 KiB of three operands at a time
+    assert said[3:6] == ["CudaAPIError", "CudaAPIError", "(1000,)"]
     assert said[6:] == ["CudaAPIError"] * 6 + ["(1048576,)"]   # of the caller, and of the thread that takes out
 
 

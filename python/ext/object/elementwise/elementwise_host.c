@@ -172,13 +172,14 @@ static bool open_slots(Slots *slots, Diag *diag)
     return true;
 }
 
-/* Waits first: a kernel may still be at work in a slot. */
-static bool close_slots(Slots *slots, Diag *diag)
+/* Where not all is taken out, a kernel may still be at work in a slot. */
+static bool close_slots(Slots *slots, bool is_done, Diag *diag)
 {
     Diag ignored;
     Diag *own = diag_failed(diag) ? &ignored : diag;
     diag_clear(&ignored);
-    bool ok = rt_stream_synchronize(slots->device, NULL, own);
+    bool ok = is_done || rt_stream_synchronize(slots->device, NULL, own);
+    slots->memory.is_idle = ok;
     for (uint32_t i = 0; i < SLOTS; i++)
         if (slots->done[i])
             rt_event_destroy(slots->done[i]);
@@ -350,7 +351,7 @@ static bool run_through_slots(const HostCall *call, const Recipe *recipe, PyArra
     bool ok = open_slots(&slots, &diag);
     if (ok && !run_with_taker(&slots, call, recipe, out, &ok, &diag))
         ok = run_parts(&slots, call, recipe, out, &diag);
-    ok = close_slots(&slots, &diag) && ok;
+    ok = close_slots(&slots, ok, &diag) && ok;
     if (diag_failed(&diag) && !PyErr_Occurred())
         ext_raise(&diag);
     return ok;
