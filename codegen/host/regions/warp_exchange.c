@@ -112,6 +112,21 @@ static LLVMValueRef load_warp(Emitter *emitter, const Exchange *exchange, LLVMVa
     return lanes;
 }
 
+static LLVMValueRef true_lanes(Emitter *emitter, LLVMValueRef lanes)
+{
+    LLVMValueRef holds = LLVMBuildICmp(emitter->builder, LLVMIntNE, lanes, LLVMConstNull(LLVMTypeOf(lanes)), "");
+    return LLVMBuildBitCast(emitter->builder, holds, emitter->i32, "");
+}
+
+/* Of each lane of the warp, not 0 if it has not ended. */
+static LLVMValueRef load_going(Emitter *emitter, const Exchange *exchange, LLVMValueRef first)
+{
+    LLVMValueRef place = item(emitter, emitter->i8, exchange->going, first);
+    LLVMValueRef going = LLVMBuildLoad2(emitter->builder, LLVMVectorType(emitter->i8, WARP), place, "");
+    LLVMSetAlignment(going, ALIGNMENT);
+    return going;
+}
+
 static void store_warp(Emitter *emitter, const Exchange *exchange, LLVMValueRef first, LLVMValueRef lanes)
 {
     LLVMValueRef place = item(emitter, exchange->word, exchange->results, first);
@@ -185,6 +200,30 @@ static void leave_whole_warps(Emitter *emitter, LLVMValueRef first, LLVMValueRef
     LLVMAddIncoming(first, &whole, &end, 1);
 }
 
+/* Goes on in a new block where nobody of these warps has ended; else at `done`, with no thread done. */
+static void emit_test_of_ended(Emitter *emitter, const Exchange *exchange, LLVMValueRef whole, LLVMValueRef first,
+                               LLVMBasicBlockRef done)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMTypeRef lanes_type = LLVMVectorType(emitter->i8, WARP);
+    LLVMValueRef warp, none = const_i64(emitter, 0), all = LLVMConstAllOnes(lanes_type);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(builder);
+    HostLoop loop = open_warps(emitter, whole, &warp);
+    LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(loop.index));
+    LLVMValueRef so_far = LLVMBuildPhi(builder, lanes_type, "");
+    LLVMPositionBuilderAtEnd(builder, loop.body);
+    LLVMValueRef going = load_going(emitter, exchange, warp), both = LLVMBuildAnd(builder, so_far, going, "");
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(builder), some = new_block(emitter);
+    LLVMAddIncoming(so_far, (LLVMValueRef[]){all, both}, (LLVMBasicBlockRef[]){before, latch}, 2);
+    host_loop_close(emitter, &loop);
+    LLVMValueRef lanes = true_lanes(emitter, both);
+    LLVMValueRef all_go_on = LLVMBuildICmp(builder, LLVMIntEQ, lanes, const_i32(emitter, -1), "");
+    LLVMBasicBlockRef end = LLVMGetInsertBlock(builder);
+    LLVMBuildCondBr(builder, all_go_on, some, done);
+    LLVMAddIncoming(first, &none, &end, 1);
+    LLVMPositionBuilderAtEnd(builder, some);
+}
+
 /* Whole warps in one segment, by the distances that reductions and scans have. Returns the first thread that is left. */
 static LLVMValueRef shuffle_whole_warps(Emitter *emitter, const Exchange *exchange)
 {
@@ -198,6 +237,8 @@ static LLVMValueRef shuffle_whole_warps(Emitter *emitter, const Exchange *exchan
     LLVMValueRef is_one = LLVMBuildICmp(builder, LLVMIntULT, exchange->asked, const_i32(emitter, WARP), "");
     emit_test_for_warps(emitter, is_one, whole, done);
     LLVMAddIncoming(first, &none, &start, 1);
+    if (exchange->going)
+        emit_test_of_ended(emitter, exchange, whole, first, done);
     if (exchange->operation == INTRINSIC_CUDA_SHFL_SYNC) {
         spread_lane(emitter, exchange, whole);
         leave_whole_warps(emitter, first, whole, done);
@@ -219,17 +260,11 @@ static LLVMValueRef shuffle_whole_warps(Emitter *emitter, const Exchange *exchan
 
 static void emit_shuffle(Emitter *emitter, const Exchange *exchange)
 {
-    bool is_alike = exchange->asked && !exchange->going;
-    shuffle_threads(emitter, exchange, is_alike ? shuffle_whole_warps(emitter, exchange) : const_i64(emitter, 0));
+    shuffle_threads(emitter, exchange,
+                    exchange->asked ? shuffle_whole_warps(emitter, exchange) : const_i64(emitter, 0));
 }
 
 /* --- votes ------------------------------------------------------------------------------------------------------------------ */
-
-static LLVMValueRef true_lanes(Emitter *emitter, LLVMValueRef lanes)
-{
-    LLVMValueRef holds = LLVMBuildICmp(emitter->builder, LLVMIntNE, lanes, LLVMConstNull(LLVMTypeOf(lanes)), "");
-    return LLVMBuildBitCast(emitter->builder, holds, emitter->i32, "");
-}
 
 /* A bit for each lane that is there and goes on: the slot has room for a whole warp. */
 static LLVMValueRef lanes_there(Emitter *emitter, const Exchange *exchange, LLVMValueRef first)
@@ -242,10 +277,8 @@ static LLVMValueRef lanes_there(Emitter *emitter, const Exchange *exchange, LLVM
     LLVMValueRef there = LLVMBuildSelect(builder, is_whole, const_i32(emitter, -1), below, "");
     if (!exchange->going)
         return there;
-    LLVMValueRef going = LLVMBuildLoad2(builder, LLVMVectorType(emitter->i8, WARP),
-                                        item(emitter, emitter->i8, exchange->going, first), "");
-    LLVMSetAlignment(going, ALIGNMENT);
-    return LLVMBuildAnd(builder, there, true_lanes(emitter, going), "");
+    LLVMValueRef going = true_lanes(emitter, load_going(emitter, exchange, first));
+    return LLVMBuildAnd(builder, there, going, "");
 }
 
 static LLVMValueRef result_of_vote(Emitter *emitter, IntrinsicId operation, LLVMValueRef there, LLVMValueRef holds)

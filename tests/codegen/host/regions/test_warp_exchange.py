@@ -1,6 +1,8 @@
 """Shuffles and votes between the threads of a block on the CPU device, beside a model: for one distance of all lanes
 and for one of each, in segments, in blocks that end within a warp, and where threads have ended."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -119,3 +121,33 @@ def test_common_reductions_do_not_go_from_lane_to_lane():
     kernel[2, 128](x, out)
     assert (out.reshape(-1, 32) == x.reshape(-1, 32).sum(1)[:, None]).all()
     assert "shufflevector <32 x i" in next(iter(kernel.inspect_llvm().values()))
+
+
+def test_lanes_that_may_have_ended_are_moved_at_once():
+    kernel = kernel_of("xor", "if t >= limit: return")
+    x, out = np.arange(64), np.zeros((3, 64), np.int64)
+    kernel[1, 64](x, 1, x % 32, out, 32, 64)
+    assert "shufflevector <32 x i" in next(iter(kernel.inspect_llvm().values()))
+
+
+def test_nobody_is_asked_where_all_go_on():
+    @cuda.jit
+    def kernel(x, out, n):
+        i = cuda.grid(1)
+        if i >= n:
+            return
+        value = x[i]
+        if value > 0:
+            out[n + i] = value
+        cuda.syncthreads()
+        out[i] = value
+
+    x = np.arange(100, dtype=np.float32)
+    for n in (0, 1, 50, 64, 100):
+        out = np.full(200, -1, np.float32)
+        kernel[2, 64](x, out, n)
+        want = np.full(200, -1, np.float32)
+        want[n:2 * n] = np.where(x[:n] > 0, x[:n], want[n:2 * n])
+        want[:n] = x[:n]
+        assert (out == want).all(), n
+    assert re.search(r"\n  store <\d+ x float>", next(iter(kernel.inspect_llvm().values())))
