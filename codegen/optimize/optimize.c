@@ -4,6 +4,7 @@
 #include "codegen/emit_tools.h"
 #include "codegen/host/host_emitter.h"
 #include "codegen/host/llvm_fault.h"
+#include "codegen/nvptx/float_to_integer.h"
 #include "codegen/nvptx/memory/local_atomic.h"
 #include "codegen/nvptx/ptxas_fault.h"
 #include "codegen/optimize/division.h"
@@ -120,6 +121,7 @@ bool optimize_module(Emitter *emitter)
     bool done = run_passes(emitter, pipeline(emitter, changes), changes);
     if (emitter->target->kind == TARGET_NVPTX) {
         make_local_atomics_plain(emitter);
+        saturate_by_instructions(emitter);
         ptxas_avoid_faults(emitter);
         make_loops_plain(emitter);
     }

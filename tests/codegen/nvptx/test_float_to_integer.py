@@ -1,0 +1,48 @@
+"""Floats become integers by an instruction of the GPU, which saturates; NaN is 0."""
+import math
+import re
+
+import numpy as np
+import pytest
+
+from cujit import cuda, float32, float64, int32, int64, uint32, uint64
+
+FLOATS = [float32, float64]
+INTEGERS = [int32, uint32, int64, uint64]
+
+
+def converter(to):
+    def convert(x, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = to(x[i])
+
+    return convert
+
+
+@pytest.mark.parametrize("to", INTEGERS, ids=str)
+@pytest.mark.parametrize("source", FLOATS, ids=str)
+def test_one_instruction_and_a_choice(source, to):
+    ptx = cuda.jit(converter(to)).inspect("asm", (source[::1], to[::1]), 90)
+    assert len(re.findall(r"cvt\.rzi", ptx)) == 1
+    has_zero = source == float32 and to in (int32, uint32)
+    assert len(re.findall(r"selp", ptx)) == (0 if has_zero else 1)
+
+
+@pytest.mark.parametrize("to", INTEGERS, ids=str)
+@pytest.mark.parametrize("source", [np.float32, np.float64])
+def test_what_does_not_fit(source, to):
+    edges = np.array([0, 0.5, 0.99, 1.5, 2.0**31, 2.0**32, 2.0**63, 2.0**64, 1e30, np.inf], source)
+    near = np.concatenate([np.nextafter(edges, source(0)), np.nextafter(edges, source(np.inf))])
+    x = np.concatenate([edges, near, -edges, -near, np.array([np.nan], source)])
+    out = np.ones(x.size, str(to))
+    cuda.jit(converter(to))[1, 128](x, out)
+    limits = np.iinfo(out.dtype)
+
+    def expected(value):
+        if math.isnan(value):
+            return 0
+        whole = limits.max if value == math.inf else limits.min if value == -math.inf else int(value)
+        return min(max(whole, int(limits.min)), int(limits.max))
+
+    assert out.tolist() == [expected(float(value)) for value in x]
