@@ -8,7 +8,8 @@
  * Two ways lead there. The result of a sum, a product or a bitwise operation has its lowest 32 bits from those of the
  * operands: where the result fits, or where nobody asks for more of it, the operands may be anything. Of all else
  * (quotients, comparisons, minima, indices from the end) the operands have to fit as well. What fits is a signed number of
- * 32 bits or an unsigned one.
+ * 32 bits or an unsigned one. An index of an access fits because there is an element: of table[left[i] + j], whose sum has 33
+ * bits, nobody asks for more than 32 where the table has fewer than 2^31 elements.
  *
  * What all launches have in common is seldom enough: i = blockIdx.x * blockDim.x + threadIdx.x may need 41 bits. Most
  * kernels are made for launches within limits, which a plan tests; a launch beyond them has a kernel of its own. */
@@ -35,6 +36,7 @@ typedef struct Narrowing {
     uint32_t count; /* of the function's values at first; by their ids: */
     Facts *facts;
     bool *is_asked; /* of a value of 64 bits: somebody uses more than the lowest 32 */
+    bool *is_index; /* of a WRAP: it is an index of accesses, and of nothing else */
     IrValue **narrow; /* the value in 32 bits; NULL: there is none */
     IrValue **same; /* a value that is the same; NULL: none */
     IrValue **before_end; /* by block: the value before its last one */
@@ -122,6 +124,13 @@ static bool counts_within(const Narrowing *n, const IrValue *shift)
     return is_between(n, n->facts[shift->id].operands[1], 0, 31);
 }
 
+/* Whether an index that may be from the end is one of an element that exists, of an axis whose extent fits: it has 32 bits,
+ * then, whatever the numbers that it is made of say. */
+static bool is_small_index(const Narrowing *n, const IrValue *value)
+{
+    return value->op == IR_WRAP && n->is_index[value->id] && fits(n, n->facts[value->id].operands[1], SIGNED);
+}
+
 static Width width_of(const Narrowing *n, const IrValue *value)
 {
     const Facts *facts = &n->facts[value->id];
@@ -135,6 +144,8 @@ static Width width_of(const Narrowing *n, const IrValue *value)
                                                        : WIDE;
     case BOTH:
         if (operands_fit(n, value, SIGNED) && fits(n, facts->result, SIGNED))
+            return SIGNED;
+        if (is_small_index(n, value))
             return SIGNED;
         return operands_fit(n, value, UNSIGNED) && value->op != IR_WRAP ? UNSIGNED : WIDE;
     case DIVISION: /* without signs it is short */
@@ -189,9 +200,33 @@ static bool asks_for_little(const Narrowing *n, const IrValue *user, uint32_t op
         return true;
     if (user->op == IR_SHL && operand == 1)
         return false;
+    if (operand == 0 && is_small_index(n, user))
+        return true;
     bool hands_on = (user->op == IR_CONVERT || user->op == IR_BITCAST) && is_wide(user->type);
     Family family = hands_on ? RING : family_of(user);
     return (family == RING || family == SHIFTED_UP) && !n->is_asked[user->id];
+}
+
+/* Whether the operand is an index of an access on the axis that it counts from the end of. */
+static bool indexes(const IrValue *user, uint32_t operand)
+{
+    const IrValue *wrap = user->operands[operand], *array = user->operands[0];
+    if ((user->op != IR_LOAD && user->op != IR_STORE && user->op != IR_ATOMIC) || operand == 0 ||
+        operand > array->type->ndim)
+        return false;
+    const IrValue *extent = wrap->operands[1];
+    return extent->op == IR_EXTENT && extent->operands[0] == array && extent->index == operand - 1;
+}
+
+static void find_indices(Narrowing *n, const IrGraph *graph)
+{
+    for (uint32_t i = 0; i < n->count; i++)
+        n->is_index[i] = true;
+    for (uint32_t i = 0; i < graph->count; i++)
+        for (const IrValue *value = graph->order[i]->first; value; value = value->next)
+            for (uint32_t k = 0; k < value->operand_count; k++)
+                if (value->operands[k]->op == IR_WRAP && !indexes(value, k))
+                    n->is_index[value->operands[k]->id] = false;
 }
 
 static bool ask(Narrowing *n, const IrValue *user)
@@ -418,6 +453,7 @@ static void narrow_function(Narrowing *n)
     const IrGraph *graph = ir_graph(n->function, n->arena);
     if (has_unreached(graph)) /* simplify_blocks() leaves none */
         return;
+    find_indices(n, graph);
     find_asked(n, graph);
     for (uint32_t i = 0; i < graph->count; i++)
         rewrite_block(n, graph->order[i]);
@@ -441,6 +477,7 @@ static Narrowing begin(IrFunc *function, Ranges *ranges, Arena *arena)
                    .count = count,
                    .facts = ARENA_ARRAY(arena, Facts, count),
                    .is_asked = ARENA_ARRAY(arena, bool, count),
+                   .is_index = ARENA_ARRAY(arena, bool, count),
                    .narrow = ARENA_ARRAY(arena, IrValue *, count),
                    .same = ARENA_ARRAY(arena, IrValue *, count),
                    .before_end = ARENA_ARRAY(arena, IrValue *, function->block_count)};

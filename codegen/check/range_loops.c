@@ -111,6 +111,7 @@ typedef struct Group {
     uint32_t seen_count;
     bool is_too_much;
     bool has_bits, has_extremes; /* operations on bits, or minima and maxima, are among what they are made by */
+    bool has_choices; /* or what one of several branches, or none, leaves: `if distance < best: best = distance` */
 } Group;
 
 static bool has_seen(Group *group, const IrValue *value)
@@ -143,6 +144,7 @@ static void find_parts(Group *group, const IrBlock *header, const IrValue *value
         join(group, value);
     group->has_bits |= value->op == IR_XOR || value->op == IR_OR;
     group->has_extremes |= value->op == IR_MIN || value->op == IR_MAX;
+    group->has_choices |= value->op == IR_SELECT || (value->op == IR_PHI && value->block != header);
     bool is_made = value->op == IR_PHI || value->op == IR_SELECT ||
                    (ir_op_info[value->op].flags & IR_FLAG_PURE && value->op != IR_INTRINSIC && value->op != IR_CALL);
     for (uint32_t i = value->op == IR_SELECT; is_made && i < value->operand_count; i++)
@@ -230,7 +232,7 @@ uint32_t range_of_loop(Ranges *r, const Context *context, const IrLoop *loop, co
         one = both(r, type, one, range_of_group(r, context, loop, &group, RANGE_NONE));
     if (group.has_bits && type->size == 8)
         one = both(r, type, one, range_of_group(r, context, loop, &group, range_between(r, type, 0, UINT32_MAX)));
-    else if (group.has_extremes && type->size == 8 && type->kind == TYPE_INT)
+    else if ((group.has_extremes || group.has_choices) && type->size == 8 && type->kind == TYPE_INT)
         one =
             both(r, type, one, range_of_group(r, context, loop, &group, range_between(r, type, INT32_MIN, INT32_MAX)));
     return one;

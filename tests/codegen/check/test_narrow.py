@@ -211,6 +211,52 @@ def test_rows_that_count_from_the_end():
     assert out.tolist() == [3 * 1 + 4 * 100, 1 * 10 + 2 * 100, 0]
 
 
+def hashed(table, x, out):
+    """The sum has 33 bits; where the table has an element there, 32."""
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = table[x[i] + i] + table[x[i] - 1]
+
+
+def test_indices_have_32_bits_since_there_is_an_element():
+    text = ptx_of(hashed, int32[::1], int32[::1], int32[::1])
+    assert not wide_operations(text) and len(re.findall(r"min\.u32", text)) == 2
+
+
+def test_what_is_more_than_an_index_does_not():
+    def kernel(table, x, out):
+        i = cuda.grid(1)
+        place = x[i] + i
+        out[i] = table[place] if place < 5 else 0
+
+    assert "setp.lt.s64" in ptx_of(kernel, int32[::1], int32[::1], int32[::1])
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_indices_from_both_ends(dtype):
+    table = np.arange(100, 140, dtype=np.int32)
+    x = np.array([0, 39 - 1, -3, -39 - 4 + 4, -38, 1], dtype)
+    out = np.zeros(6, np.int32)
+    cuda.jit(hashed)[1, 32](table, x, out)
+    assert out.tolist() == [int(table[v + i]) + int(table[v - 1]) for i, v in enumerate(x)]
+
+
+def nearest(x, keys, out):
+    i = cuda.grid(1)
+    best, at = 1000, 0
+    for k in range(keys.size):
+        value = x[i] & keys[k] & 255
+        if value < best:
+            best = value
+            at = k
+    out[i] = at
+
+
+def test_the_best_so_far_has_32_bits():
+    text = cuda.jit(nearest).inspect("narrow", (int32[::1], int32[::1], int32[::1]), 90)
+    assert "i32 = phi" in text and "i64 = phi" not in text
+
+
 def scale(x, factors, out):
     i = cuda.grid(1)
     if i < out.size:
