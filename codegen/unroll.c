@@ -307,13 +307,47 @@ static bool is_affordable(const Unroll *unroll)
 
 /* --- small loops ---------------------------------------------------------------------------------------------------- */
 
-static int64_t weight_of(const IrValue *value)
+enum { OF_ROUTINE = 32, DEEPEST_CALL = 4 };
+
+static int64_t weight_of(const IrValue *value, int depth);
+
+/* A short function is inlined. */
+static int64_t weight_of_call(const IrFunc *function, int depth)
 {
-    enum { OF_ROUTINE = 32 };
-    if (value->op == IR_CONST || value->op == IR_CONVERT || value->op == IR_PHI || value->op == IR_WRAP)
-        return 0;
-    return ir_is_routine(value) ? OF_ROUTINE : 1;
+    int64_t weight = 0;
+    if (function->lacks_body || function->assembly || depth == 0)
+        return OF_ROUTINE;
+    for (const IrBlock *block = function->first; block && weight < OF_ROUTINE; block = block->next)
+        for (const IrValue *value = block->first; value; value = value->next)
+            weight += weight_of(value, depth - 1);
+    return weight < OF_ROUTINE ? weight : OF_ROUTINE;
 }
+
+/* Functions of math that are an instruction. */
+static bool is_instruction(const IrValue *value)
+{
+    switch (value->op == IR_INTRINSIC ? value->intrinsic : INTRINSIC_COUNT) {
+    case INTRINSIC_FLOOR:
+    case INTRINSIC_CEIL:
+    case INTRINSIC_TRUNC:
+    case INTRINSIC_FABS:
+    case INTRINSIC_FMIN:
+    case INTRINSIC_FMAX: return true;
+    default: return false;
+    }
+}
+
+static int64_t weight_of(const IrValue *value, int depth)
+{
+    if (value->op == IR_CONST || value->op == IR_CONVERT || value->op == IR_PHI || value->op == IR_WRAP ||
+        value->op == IR_GET || value->op == IR_TUPLE)
+        return 0;
+    if (value->op == IR_CALL)
+        return weight_of_call(value->callee, depth);
+    return ir_is_routine(value) && !is_instruction(value) ? OF_ROUTINE : 1;
+}
+
+int64_t weight_in_loop(const IrValue *value) { return weight_of(value, DEEPEST_CALL); }
 
 /* Loops without others inside, of so few instructions that CUDA C writes them out. */
 static void choose_small(Unroll *unroll)
@@ -326,7 +360,7 @@ static void choose_small(Unroll *unroll)
         for (uint32_t k = 0; k < loop->block_count; k++) {
             is_innermost &= graph->loop_of[loop->blocks[k]->id] == loop;
             for (const IrValue *value = loop->blocks[k]->first; value; value = value->next)
-                weight += weight_of(value);
+                weight += weight_in_loop(value);
         }
         bool needs_none = !memchr(unroll->needs[i], true, graph->loop_count);
         if (unroll->counters[i] && is_innermost && needs_none && weight * unroll->trips[i] <= unroll->limits->small)
@@ -362,7 +396,7 @@ static const bool *choose_batches(const Unroll *unroll)
             continue;
         for (uint32_t k = 0; k < loop->block_count; k++)
             for (const IrValue *value = loop->blocks[k]->first; value; value = value->next)
-                weight += weight_of(value) * copies[loop->blocks[k]->id];
+                weight += weight_in_loop(value) * copies[loop->blocks[k]->id];
         batches[i] = weight * BATCH <= MOST_OF_BATCH;
     }
     return batches;

@@ -20,6 +20,9 @@ typedef struct UnrolledLoops {
     const ElementChoice *choices; /* by IrValue.id: of accesses to arrays that can be in registers all the same */
 } UnrolledLoops;
 
+/* Instructions of a value, roughly: a call is as much as what it calls, if that is short, else as much as a function of math. */
+int64_t weight_in_loop(const IrValue *value);
+
 /* In the arena; false: there is nothing to write out. */
 bool choose_unrolled(const IrGraph *graph, const UnrollLimits *limits, Arena *arena, UnrolledLoops *out);
 /* Of it what is written out. By place in graph->loops, in the arena; NULL: none of them. */

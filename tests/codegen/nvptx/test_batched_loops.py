@@ -1,4 +1,5 @@
 """Loops by a step that the launch decides do four trips at a time on a GPU, where loads are what they wait for."""
+import math
 import re
 
 import numpy as np
@@ -78,6 +79,44 @@ def test_calls_of_functions():
 
     assert loads(kernel, F, F) == 5
     assert loads(quiet, F, F) == 1
+
+
+def iterate(body):
+    namespace = {"float32": float32, "cuda": cuda}
+    exec(f"def kernel(n, out):\n    x = out[0]\n    for k in range(n):\n        {body}\n    out[0] = x", namespace)
+    return cuda.compile_ptx(namespace["kernel"], (int32, F), cc=(9, 0))[0]
+
+
+def test_short_loops_by_a_constant_that_read_nothing():
+    """Thirty operations in a trip, which LLVM leaves as they are."""
+    text = "; ".join(f"x = x * x + float32(0.5{k})" for k in range(30))
+    assert iterate(text).count("fma.rn.f32") == 30 * (4 + 1)
+    assert iterate("; ".join([text] * 3)).count("fma.rn.f32") == 90
+
+
+def test_functions_of_math_are_not_short():
+    def kernel(n, out):
+        x = out[0]
+        for _ in range(n):
+            x = math.sin(x) + math.exp(x)
+        out[0] = x
+
+    assert "!batch" not in cuda.jit(kernel).inspect("batch", (int32, F), 90)
+
+
+def test_short_functions_are_as_much_as_they_do():
+    """Small loops are written out, and calls of functions of three lines make no loop large."""
+    def signed(bits, x):
+        v = -x if bits & 1 else x
+        return v + x if bits & 2 else v
+
+    def kernel(x, out):
+        total = float32(0)
+        for k in range(8):
+            total += signed(int(math.floor(x[k])), x[k]) + signed(k, total) + signed(k + 1, total)
+        out[0] = total
+
+    assert cuda.jit(kernel).inspect("unroll", (F, F), 90).count("!unroll") == 1
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 5, 14, 15, 16, 44, 45, 46, 59, 60, 61, 74, 75, 76, 250])
