@@ -9,6 +9,7 @@
 /* TMA_LOAD, TMA_LOAD_MULTICAST, TMA_STORE. */
 typedef struct HostTileCopy {
     uint8_t *tile;
+    uint64_t tile_bytes; /* of the shared array */
     const TensorMap *map;
     uint64_t *barrier; /* of a load */
     uint32_t ranks; /* of a multicast: a mask */
@@ -19,6 +20,7 @@ typedef struct HostTileCopy {
 /* WGMMA_MMA. */
 typedef struct HostWgmma {
     uint8_t *c, *a, *b;
+    uint64_t c_bytes, a_bytes; /* of these arrays */
     uint32_t a_step, b_step;
     uint32_t a_swizzle, b_swizzle; /* of a 0: it is a fragment */
     uint32_t kind, columns, transposed, accumulates;

@@ -58,6 +58,15 @@ static void put_number(Emitter *emitter, LLVMValueRef memory, size_t offset, uin
     put(emitter, memory, offset, const_i32(emitter, (int32_t)number));
 }
 
+static LLVMValueRef bytes_of_array(Emitter *emitter, const IrValue *value, uint32_t operand)
+{
+    const Type *type = value->operands[operand]->type;
+    LLVMValueRef *parts = operand_parts(emitter, value, operand), bytes = const_i64(emitter, type->element->size);
+    for (uint32_t axis = 0; axis < type->ndim; axis++)
+        bytes = LLVMBuildMul(emitter->builder, bytes, parts[part_of_extent(axis)], "");
+    return bytes;
+}
+
 /* Operands: tile, map, of a load barrier and mask, then the index. */
 static void emit_copy(Emitter *emitter, const IrValue *value)
 {
@@ -65,6 +74,7 @@ static void emit_copy(Emitter *emitter, const IrValue *value)
     bool is_load = value->intrinsic != INTRINSIC_TMA_STORE;
     uint32_t first = is_load ? 4 : 2;
     put_pointer(emitter, copy, offsetof(HostTileCopy, tile), value, 0);
+    put(emitter, copy, offsetof(HostTileCopy, tile_bytes), bytes_of_array(emitter, value, 0));
     put_pointer(emitter, copy, offsetof(HostTileCopy, map), value, 1);
     if (is_load)
         put_pointer(emitter, copy, offsetof(HostTileCopy, barrier), value, 2);
@@ -83,6 +93,8 @@ static void emit_mma(Emitter *emitter, const IrValue *value)
     put_pointer(emitter, call, offsetof(HostWgmma, c), value, WGMMA_C);
     put_pointer(emitter, call, offsetof(HostWgmma, a), value, WGMMA_A);
     put_pointer(emitter, call, offsetof(HostWgmma, b), value, WGMMA_B);
+    put(emitter, call, offsetof(HostWgmma, c_bytes), bytes_of_array(emitter, value, WGMMA_C));
+    put(emitter, call, offsetof(HostWgmma, a_bytes), bytes_of_array(emitter, value, WGMMA_A));
     put(emitter, call, offsetof(HostWgmma, a_step), operand_scalar(emitter, value, WGMMA_A_STEP));
     put(emitter, call, offsetof(HostWgmma, b_step), operand_scalar(emitter, value, WGMMA_B_STEP));
     put_number(emitter, call, offsetof(HostWgmma, a_swizzle), value->operands[WGMMA_A]->type->swizzle);

@@ -137,7 +137,7 @@ static uint32_t row_count(const TensorMap *map)
     return rows;
 }
 
-static uint32_t tile_bytes(const TensorMap *map) { return row_bytes(map) * row_count(map); }
+static uint32_t box_bytes(const TensorMap *map) { return row_bytes(map) * row_count(map); }
 
 /* Where the box's row begins in the array, NULL where it lies outside along an axis but the last. */
 static uint8_t *row_in_array(const HostTileCopy *copy, uint32_t row)
@@ -197,8 +197,10 @@ static const char *check_copy(const HostWorker *worker, const HostTileCopy *copy
         return "the shared array has another swizzle than the map";
     if (copy->axes != map->axes)
         return "the index has another number of axes than the map";
-    if (offset >= worker->shared_size || offset + tile_bytes(map) > worker->shared_size)
+    if (offset >= worker->shared_size)
         return "tiles are in shared memory";
+    if (box_bytes(map) > copy->tile_bytes)
+        return "the tile is smaller than the map's boxes";
     if (offset % (map->swizzle ? map->swizzle * 8 : 128))
         return "a tile begins at a multiple of 128 bytes, and with a swizzle of eight of its rows";
     return NULL;
@@ -222,7 +224,7 @@ static const char *begin_load(HostWorker *worker, const HostTileCopy *copy, Host
     load->copy = *copy;
     load->copy.tile = in_block(worker, copy->tile, to);
     load->copy.barrier = in_block(worker, copy->barrier, to);
-    memset(load->copy.tile, 0xff, tile_bytes(copy->map));
+    memset(load->copy.tile, 0xff, box_bytes(copy->map));
     while (*last)
         last = &(*last)->next;
     *last = load;
@@ -245,7 +247,7 @@ static const char *finish_load(HostWorker *worker, HostLoad *load)
 {
     for (uint32_t row = 0; row < row_count(load->copy.map); row++)
         load_row(&load->copy, row, worker->tiles->seen - worker->shared);
-    const char *wrong = bring_bytes(load->copy.barrier, tile_bytes(load->copy.map));
+    const char *wrong = bring_bytes(load->copy.barrier, box_bytes(load->copy.map));
     memory_free(load);
     return wrong;
 }
@@ -275,7 +277,7 @@ static const char *store_tile(HostFiber *fiber, const HostTileCopy *copy)
     for (uint32_t axis = 0; axis < copy->axes; axis++)
         if (copy->index[axis] < 0)
             return "the index of a store is below 0, which is an illegal instruction on a GPU";
-    if (!host_tile_sees(fiber->worker, copy->tile, tile_bytes(copy->map)))
+    if (!host_tile_sees(fiber->worker, copy->tile, box_bytes(copy->map)))
         return "shared memory was written, and no cuda.fence_proxy_async() has come since";
     HostStore *store = memory_try(sizeof *store), **last = &thread->stores;
     if (!store)

@@ -11,7 +11,7 @@
 
 __extension__ typedef _Float16 Half;
 
-enum { ROWS = 16, DEPTH = 32, PIECE = 16, GROUP_ROWS = 8 };
+enum { ROWS = 16, DEPTH = 32, PIECE = 16, GROUP_ROWS = 8, FRAGMENT_BYTES = 16 };
 #define NOT_A_NUMBER 0xffffffffu
 
 /* --- elements --------------------------------------------------------------------------------------------------------------- */
@@ -132,9 +132,11 @@ static HostSums *need_sums(HostTileThread *thread, const HostWgmma *call, const 
 {
     HostSums *sums = sums_of(thread, call->c);
     uint32_t count = wgmma_sum_count(call->columns);
-    if (sums && sums->count != count)
+    if (call->c_bytes < count * sizeof *sums->words)
+        *wrong = "c has fewer elements than its columns need";
+    else if (sums && sums->count != count)
         *wrong = "the same accumulators have another number of columns";
-    if (!sums && !thread->is_fenced)
+    else if (!sums && !thread->is_fenced)
         *wrong = "accumulators were written or waited for, and no cuda.wgmma.fence() has come since";
     if (sums || *wrong)
         return sums;
@@ -201,6 +203,8 @@ const char *host_wgmma(const HostWarp *warp)
     const char *wrong = check_tile(&of_b, call->columns);
     if (!wrong && call->a_swizzle)
         wrong = check_tile(&of_a, WGMMA_ROWS);
+    else if (!wrong && call->a_bytes < FRAGMENT_BYTES)
+        wrong = "a has fewer elements than a fragment";
     b = wrong ? NULL : memory_try(sizeof *b * DEPTH * WGMMA_MOST_COLUMNS);
     if (!b)
         return wrong ? wrong : "memory is out";

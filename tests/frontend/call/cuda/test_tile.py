@@ -443,10 +443,42 @@ if thread == 0:
      "    cuda.wgmma.mma(acc, tile, (0, 0), tile, (0, 0))", "all 32 lanes of a warp take part"),
     (LOAD + "cuda.mbarrier.wait(done, 0, 0)\ncuda.wgmma.fence(acc)\ncuda.wgmma.mma(acc, tile, (0, 8), tile, (0, 0))",
      "multiple of 32 bytes"),
+    (LOAD.replace("load(tile,", "load(tile[:32],"), "the tile is smaller than the map's boxes"),
+    ("if thread == 0:\n    cuda.tma.store(map_, (0, 0), tile[8:])", "the tile is smaller than the map's boxes"),
 ])
 def test_reports(body, problem):
     with pytest.raises(errors.CujitError, match=problem):
         run(body)
+
+
+@reports
+def test_accumulators_of_a_caller():
+    """How many there are only the launch knows."""
+    @cuda.jit(device=True)
+    def multiply(acc, tile):
+        cuda.wgmma.mma(acc, tile, (0, 0), tile, (0, 0), columns=64)
+
+    @cuda.jit(launch_bounds=128)
+    def kernel(out, last):
+        tile = cuda.shared.array((64, 64), float16, swizzle=128)
+        acc = cuda.local.array(32, float32)
+        for i in range(32):
+            acc[i] = 1
+        for j in range(64):
+            tile[cuda.threadIdx.x // 2, j] = 1
+        cuda.fence_proxy_async()
+        cuda.syncthreads()
+        cuda.wgmma.fence(acc)
+        multiply(acc[:last], tile)
+        cuda.wgmma.commit()
+        cuda.wgmma.wait(0, acc)
+        out[cuda.threadIdx.x] = acc[31]
+
+    out = np.zeros(128, np.float32)
+    kernel[1, 128](out, 32)
+    assert (out == 17).all()
+    with pytest.raises(errors.CujitError, match="c has fewer elements than its columns need"):
+        kernel[1, 128](out, 31)
 
 
 def test_a_tile_is_no_number_before_its_barrier_says_so():
