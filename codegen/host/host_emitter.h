@@ -14,7 +14,6 @@ struct HostEmitter {
     uint32_t call_count; /* calls so far at which lanes meet */
     IndependentLoop *independent_loops; /* over threads, to be marked */
     ObservedModule *observed; /* what it counts for the host */
-    bool has_ending_threads; /* loops over threads ask who of them has ended, and first whether any has */
     BlockFrame *frame; /* of the function being emitted, when it runs all threads of a block; else NULL */
 };
 

@@ -92,15 +92,26 @@ static void store_field(Emitter *emitter, size_t offset, LLVMValueRef value)
     LLVMBuildStore(emitter->builder, value, record_field(emitter, offset));
 }
 
+/* Of blocks that run as a wider one, the thread's own. */
+static void read_place(Emitter *emitter, unsigned axis, LLVMValueRef *thread, LLVMValueRef *block)
+{
+    const IrFunc *kernel = emitter->ir->first;
+    *thread = emitter->lowering->read_register(emitter, intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis));
+    *block = emitter->lowering->read_register(emitter, intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_IDX, axis));
+    if (!kernel->joins_rows || kernel->row_axis != axis)
+        return;
+    LLVMValueRef dim = emitter->lowering->read_register(emitter, intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, axis));
+    *block = LLVMBuildAdd(emitter->builder, *block, LLVMBuildUDiv(emitter->builder, *thread, dim, ""), "");
+    *thread = LLVMBuildURem(emitter->builder, *thread, dim, "");
+}
+
 static void store_origin(Emitter *emitter, LLVMValueRef code)
 {
     store_field(emitter, offsetof(ExceptionRecord, code), code);
     store_field(emitter, offsetof(ExceptionRecord, tag), emitter->tag);
     for (unsigned axis = 0; axis < 3; axis++) {
-        LLVMValueRef thread =
-            emitter->lowering->read_register(emitter, intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis));
-        LLVMValueRef block =
-            emitter->lowering->read_register(emitter, intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_IDX, axis));
+        LLVMValueRef thread, block;
+        read_place(emitter, axis, &thread, &block);
         store_field(emitter, offsetof(ExceptionRecord, thread_index) + 4 * axis, thread);
         store_field(emitter, offsetof(ExceptionRecord, block_index) + 4 * axis, block);
     }

@@ -2,7 +2,6 @@
  * takes half the time for kernels with loops. Very large functions have a shorter one: see module_size.c. */
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
-#include "codegen/host/host_emitter.h"
 #include "codegen/host/llvm_fault.h"
 #include "codegen/nvptx/float_to_integer.h"
 #include "codegen/nvptx/memory/local_atomic.h"
@@ -57,7 +56,6 @@ static bool run_passes(Emitter *emitter, const char *passes, unsigned changes)
     bool is_host = emitter->target->kind == TARGET_HOST;
     PipelineSettings settings = {.vectorizes_loops = is_host,
                                  .vectorizes_lines = is_host && !(changes & PIPELINE_NO_SLP),
-                                 .splits_loops = is_host && emitter->host->has_ending_threads,
                                  .before_vectorizers = is_host ? llvm_avoid_faults : NULL};
     LLVMErrorRef error = run_pass_pipeline(emitter->llvm_module, emitter->machine, passes, &settings);
     if (!error)

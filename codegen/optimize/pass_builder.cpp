@@ -9,8 +9,6 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Target/RegisterTargetPassConfigCallback.h>
 #include <llvm/Target/TargetMachine.h>
-#include <llvm/Transforms/Scalar/LoopPassManager.h>
-#include <llvm/Transforms/Scalar/SimpleLoopUnswitch.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 namespace
@@ -74,8 +72,6 @@ LLVMErrorRef run_pass_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machin
     llvm::PassBuilder builder(reinterpret_cast<llvm::TargetMachine *>(machine), options);
     if (settings->before_vectorizers)
         builder.registerVectorizerStartEPCallback([=](llvm::FunctionPassManager &pipeline, llvm::OptimizationLevel) {
-            if (settings->splits_loops)
-                pipeline.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::SimpleLoopUnswitchPass(true), true));
             pipeline.addPass(BeforeVectorizers(settings->before_vectorizers));
         });
 

@@ -10,7 +10,6 @@
 typedef struct PipelineSettings {
     bool vectorizes_loops;
     bool vectorizes_lines; /* of straight code */
-    bool splits_loops; /* that ask in each trip what is the same in all of them: into one for each answer */
     /* For each function, when LLVM is about to vectorize it; or NULL. */
     void (*before_vectorizers)(LLVMValueRef function);
 } PipelineSettings;

@@ -14,6 +14,13 @@ struct PendingPhi {
     IrValue **values;
 };
 
+/* What a loop over threads is to do with checks. */
+typedef enum FormChecks {
+    CHECKS_KEPT,
+    CHECKS_ASKED, /* only ask whether one fails, and do nothing */
+    CHECKS_PASSED, /* none fails */
+} FormChecks;
+
 typedef struct Form {
     const Regions *regions;
     const bool *unrolled; /* by IrBlock.id: headers of loops to write out inside of a region */
@@ -28,13 +35,18 @@ typedef struct Form {
     IrValue **locals; /* by IrValue.id: the array in the entry */
     PendingPhi **phis; /* by IrValue.id: what stands for a phi */
     IrValue *given[2], *places; /* slots of what threads bring to an exchange; given: of 32 bits, of 64 */
-    IrValue *going, *going_count; /* the slot of who has not ended, and the cell of how many; NULL: nobody ends early */
+    IrValue *going, *ended; /* the slot of who has not ended, and the cell of how many have; NULL: nobody ends early */
+    IrValue *threads, *zero; /* of the block: how many there are; i32 */
     PendingPhi *pending;
+    IrValue *failures; /* the cell of how many threads fail a check; NULL: no region is tested so far */
     /* the region at hand */
     const Region *region;
+    FormChecks checks;
+    bool all_go_on; /* nobody has ended before */
     IrBlock **copies; /* by piece */
     IrBlock *loop, *top; /* of the loop over threads: its own block and the first one of its body */
     IrBlock *thread_end; /* where a thread ends for good; NULL: not needed so far */
+    IrBlock *failure; /* where one goes on that fails a check, where that is asked; NULL: likewise */
 } Form;
 
 static inline ValueHome home_of(const Form *form, const IrValue *value)
@@ -48,7 +60,8 @@ IrValue *form_slot(Form *form, const Type *type);
 /* Where a leader's phi finds its next value. */
 IrValue *form_entry_slot(Form *form, const IrValue *phi);
 IrValue *form_load_slot(IrBlock *to, IrValue *slot, const SourcePos *pos);
-void form_store_slot(IrBlock *to, IrValue *slot, IrValue *value);
+/* But where nothing is to be done. */
+void form_store_slot(const Form *form, IrBlock *to, IrValue *slot, IrValue *value);
 /* The same operation on what stands for its operands; from now on it stands for the value. */
 void form_copy_value(Form *form, IrBlock *to, const IrValue *value);
 /* Stores what stands for the value where another region reloads it. */

@@ -13,6 +13,8 @@
 enum {
     MOST_CONTEXT = 16 << 10 /* bytes for each thread */,
     MOST_CACHED = 512 /* likewise, of a choice */,
+    FEW_REGIONS = 8,
+    MANY_REGIONS = 24,
     WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC
 };
 
@@ -47,14 +49,13 @@ static IrBlock *done_block(Form *form)
     return form->done;
 }
 
-/* Where all threads have ended, the block has. Returns where the others go on. */
+/* Where all threads of a block that meet have ended, the block has. Returns where the others go on. */
 static IrBlock *test_for_end(Form *form, IrBlock *from)
 {
     IrBlock *some = ir_block(form->out);
-    IrValue *count = ir_append(from, IR_CELL_LOAD, TYPE_OF(INT32), NULL, 1, &form->going_count);
-    IrValue *zero = ir_const_int(from, TYPE_OF(INT32), 0, NULL);
-    IrValue *none = ir_append(from, IR_EQ, TYPE_OF(BOOL), NULL, 2, (IrValue *[]){count, zero});
-    ir_branch(from, none, done_block(form), some, NULL);
+    IrValue *count = ir_append(from, IR_CELL_LOAD, TYPE_OF(INT32), NULL, 1, &form->ended);
+    IrValue *all = ir_append(from, IR_EQ, TYPE_OF(BOOL), NULL, 2, (IrValue *[]){count, form->threads});
+    ir_branch(from, all, done_block(form), some, NULL);
     return some;
 }
 
@@ -65,7 +66,7 @@ static void form_ways_on(Form *form, IrBlock *from)
     IrBlock *ways[2] = {NULL, NULL};
     for (uint32_t i = 0; i < last->step_count; i++)
         ways[i] = form->starts[pieces[last->steps[i]].region];
-    if (form->region->ends_threads)
+    if (form->region->ends_threads && !form->regions->is_bounded)
         from = test_for_end(form, from);
     form->ends[form->region - form->regions->regions] = from;
     if (last->step_count == 2)
@@ -74,13 +75,83 @@ static void form_ways_on(Form *form, IrBlock *from)
         ir_jump(from, last->step_count ? ways[0] : done_block(form), pos);
 }
 
+/* Whether threads come to the region again. */
+static bool comes_back(const Regions *regions, const Region *region, Arena *arena)
+{
+    uint32_t *stack = ARENA_ARRAY(arena, uint32_t, regions->region_count + 1), depth = 1;
+    bool *seen = ARENA_ARRAY(arena, bool, regions->region_count + 1);
+    for (stack[0] = (uint32_t)(region - regions->regions); depth;) {
+        const Piece *last = &regions->pieces[regions->regions[stack[--depth]].last];
+        for (uint32_t i = 0; i < last->step_count; i++) {
+            uint32_t next = regions->pieces[last->steps[i]].region;
+            if (&regions->regions[next] == region)
+                return true;
+            if (!seen[next])
+                stack[depth++] = next;
+            seen[next] = true;
+        }
+    }
+    return false;
+}
+
+static IrValue *is_zero(Form *form, IrBlock *at, IrValue *cell)
+{
+    IrValue *count = ir_append(at, IR_CELL_LOAD, TYPE_OF(INT32), NULL, 1, &cell);
+    return ir_append(at, IR_EQ, TYPE_OF(BOOL), NULL, 2, (IrValue *[]){count, form->zero});
+}
+
+/* A loop that asks whether a check fails in any thread. Goes on in a new block where none does, else in `fails`. */
+static IrBlock *form_test(Form *form, IrBlock *from, IrBlock *fails)
+{
+    IrBlock *passes = ir_block(form->out);
+    if (!form->failures)
+        form->failures = ir_append(form->entry, IR_CELL, &type_memory, NULL, 1, &form->zero);
+    ir_append(from, IR_CELL_STORE, &type_none, NULL, 2, (IrValue *[]){form->failures, form->zero});
+    form->checks = CHECKS_ASKED;
+    from = form_threads(form, from);
+    ir_branch(from, is_zero(form, from, form->failures), passes, fails, NULL);
+    form->checks = CHECKS_PASSED;
+    return passes;
+}
+
+/* LLVM's time grows with the loops; those that are run again and again count most. */
+static bool is_worth_two_loops(const Form *form)
+{
+    const Regions *regions = form->regions;
+    return regions->region_count <= FEW_REGIONS ||
+           (regions->region_count <= MANY_REGIONS && comes_back(regions, form->region, form->arena));
+}
+
+/* What all threads do: by a plain loop where none of them has ended and no check fails, else by one that asks each thread. */
+static IrBlock *form_all_threads(Form *form, IrBlock *from)
+{
+    bool may_have_ended = form->going && form->region->leader != 0;
+    bool is_worth_it = form->region->is_tested || (may_have_ended && is_worth_two_loops(form));
+    if (!is_worth_it)
+        return form_threads(form, from);
+    IrBlock *asks = ir_block(form->out), *both = ir_block(form->out);
+    form->all_go_on = true;
+    if (may_have_ended) {
+        IrBlock *all = ir_block(form->out);
+        ir_branch(from, is_zero(form, from, form->ended), all, asks, NULL);
+        from = all;
+    }
+    if (form->region->is_tested)
+        from = form_test(form, from, asks);
+    ir_jump(form_threads(form, from), both, NULL);
+    form->checks = CHECKS_KEPT;
+    form->all_go_on = false;
+    ir_jump(form_threads(form, asks), both, NULL);
+    return both;
+}
+
 static void form_region(Form *form, const Region *region)
 {
     form->region = region;
     IrBlock *block = form->starts[region - form->regions->regions];
     form_uniform_part(form, block);
     if (form_has_work(form))
-        block = form_threads(form, block);
+        block = form_all_threads(form, block);
     const IrValue *end = form->regions->pieces[region->last].end;
     if (end && is_exchange(end))
         form_exchange(form, block, end);
@@ -122,6 +193,7 @@ static void form_entry(Form *form)
                 form->values[value->id] = form->out->parameters[value->index];
             else if (is_made_at_start(value))
                 form_copy_value(form, form->entry, value);
+    form->zero = ir_const_int(form->entry, TYPE_OF(INT32), 0, NULL);
     if (!form->regions->ends_threads)
         return;
     IrValue *count = NULL;
@@ -131,7 +203,8 @@ static void form_entry(Form *form)
         count = count ? ir_append(form->entry, IR_MUL, TYPE_OF(INT32), NULL, 2, (IrValue *[]){count, dim}) : dim;
     }
     form->going = form_slot(form, TYPE_OF(BOOL));
-    form->going_count = ir_append(form->entry, IR_CELL, &type_memory, NULL, 1, &count);
+    form->threads = count;
+    form->ended = ir_append(form->entry, IR_CELL, &type_memory, NULL, 1, &form->zero);
 }
 
 /* Definitions before uses; blocks that nothing leads to go. */
@@ -258,20 +331,40 @@ static void form_where_threads_meet(IrModule *module, const bool *raises, Arena 
         if (!find_regions(raises[0], arena, &regions))
             return;
     }
+    choose_tested_regions(&regions, unrolled_headers(&places, arena), arena);
     if (bytes_kept(&regions) <= MOST_CONTEXT)
         rebuild(module, &regions, &places, gone, arena);
 }
 
-/* Where they do not, loops that they run alike may go around them. */
+static bool gains_by_tests(const Regions *regions)
+{
+    for (uint32_t i = 0; i < regions->region_count; i++)
+        if (regions->regions[i].is_tested)
+            return true;
+    return false;
+}
+
+/* Where they do not, loops that they run alike may go around them, and checks be made beforehand. */
 static void form_around_threads(IrModule *module, const bool *raises, Arena *arena)
 {
     LoopPlaces places;
     if (!place_loops(module, arena, &places))
         return;
-    Regions regions = {.kernel = module->first, .is_own = places.is_own, .is_bounded = true};
-    if (find_regions(raises[0], arena, &regions) && gains_by_places(&places, &regions, arena) &&
-        bytes_kept(&regions) <= MOST_CACHED)
-        rebuild(module, &regions, &places, ARENA_ARRAY(arena, bool, module->function_count), arena);
+    for (bool are_around = has_loops_around(&places);; are_around = false) {
+        if (!are_around)
+            keep_loops_inside(&places);
+        Regions regions = {.kernel = module->first, .is_own = places.is_own, .is_bounded = true};
+        if (!find_regions(raises[0], arena, &regions))
+            return;
+        choose_tested_regions(&regions, unrolled_headers(&places, arena), arena);
+        bool gains = are_around ? gains_by_places(&places, &regions, arena) : gains_by_tests(&regions);
+        if (gains && bytes_kept(&regions) <= MOST_CACHED) {
+            rebuild(module, &regions, &places, ARENA_ARRAY(arena, bool, module->function_count), arena);
+            return;
+        }
+        if (!are_around)
+            return;
+    }
 }
 
 void form_parallel_regions(IrModule *module)

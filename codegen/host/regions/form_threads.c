@@ -26,7 +26,7 @@ static void hand_over(Form *form, IrBlock *at, const IrBlock *from, const IrBloc
         place++;
     for (const IrValue *phi = to->first; phi && phi->op == IR_PHI; phi = phi->next)
         if (home_of(form, phi) != HOME_UNIFORM)
-            form_store_slot(at, form_entry_slot(form, phi), form->values[phi->operands[place]->id]);
+            form_store_slot(form, at, form_entry_slot(form, phi), form->values[phi->operands[place]->id]);
 }
 
 /* Where a thread goes by the terminator's edge of that number. */
@@ -44,20 +44,47 @@ static IrBlock *thread_target(Form *form, const IrValue *terminator, uint32_t in
     return edge;
 }
 
+static void count_thread(IrBlock *at, IrValue *cell, const SourcePos *pos)
+{
+    IrValue *count = ir_append(at, IR_CELL_LOAD, TYPE_OF(INT32), pos, 1, &cell);
+    IrValue *one = ir_const_int(at, TYPE_OF(INT32), 1, pos);
+    IrValue *more = ir_append(at, IR_ADD, TYPE_OF(INT32), pos, 2, (IrValue *[]){count, one});
+    ir_append(at, IR_CELL_STORE, &type_none, pos, 2, (IrValue *[]){cell, more});
+}
+
 static IrBlock *thread_end(Form *form, const SourcePos *pos)
 {
-    if (!form->region->ends_threads)
+    if (!form->region->ends_threads || form->checks == CHECKS_ASKED)
         return form->loop;
     if (form->thread_end)
         return form->thread_end;
     IrBlock *end = form->thread_end = ir_block(form->out);
-    form_store_slot(end, form->going, ir_const_int(end, TYPE_OF(BOOL), 0, pos));
-    IrValue *count = ir_append(end, IR_CELL_LOAD, TYPE_OF(INT32), pos, 1, &form->going_count);
-    IrValue *one = ir_const_int(end, TYPE_OF(INT32), 1, pos);
-    IrValue *left = ir_append(end, IR_SUB, TYPE_OF(INT32), pos, 2, (IrValue *[]){count, one});
-    ir_append(end, IR_CELL_STORE, &type_none, pos, 2, (IrValue *[]){form->going_count, left});
+    form_store_slot(form, end, form->going, ir_const_int(end, TYPE_OF(BOOL), 0, pos));
+    count_thread(end, form->ended, pos);
     ir_jump(end, form->loop, pos);
     return end;
+}
+
+/* All threads that fail a check come here. */
+static IrBlock *failure(Form *form, const SourcePos *pos)
+{
+    if (form->failure)
+        return form->failure;
+    IrBlock *block = form->failure = ir_block(form->out);
+    count_thread(block, form->failures, pos);
+    ir_jump(block, form->loop, pos);
+    return block;
+}
+
+/* Where checks are known to pass, the edge that is left; else -1. */
+static int edge_that_passes(const Form *form, const IrValue *branch)
+{
+    if (form->checks != CHECKS_PASSED)
+        return -1;
+    for (int i = 0; i < 2; i++)
+        if (fails_check(branch->targets[i]) && !fails_check(branch->targets[!i]))
+            return !i;
+    return -1;
 }
 
 static void copy_terminator(Form *form, IrBlock *to, const IrValue *value)
@@ -69,11 +96,23 @@ static void copy_terminator(Form *form, IrBlock *to, const IrValue *value)
             ir_jump(to, thread_target(form, value, value->hint == IR_BOUND_OUT), &value->pos);
             return;
         }
+        int passes = edge_that_passes(form, value);
+        if (passes >= 0) {
+            ir_jump(to, thread_target(form, value, (uint32_t)passes), &value->pos);
+            return;
+        }
         IrBlock *yes = thread_target(form, value, 0), *no = thread_target(form, value, 1);
         ir_branch(to, form->values[value->operands[0]->id], yes, no, &value->pos);
         return;
     }
     case IR_RETURN: ir_jump(to, thread_end(form, &value->pos), &value->pos); return;
+    case IR_RAISE:
+        if (form->checks == CHECKS_ASKED) {
+            ir_jump(to, failure(form, &value->pos), &value->pos);
+            return;
+        }
+        form_copy_value(form, to, value);
+        return;
     default: form_copy_value(form, to, value); return;
     }
 }
@@ -118,6 +157,11 @@ static bool is_kept(const Regions *regions, const Region *region, const IrValue 
     return piece == region->leader && !region->is_inside[piece] && !regions->needs_entry[phi->id];
 }
 
+static bool is_left_out(const IrValue *value)
+{
+    return value->op == IR_STORE || value->op == IR_ATOMIC || value->op == IR_CELL_STORE;
+}
+
 static void copy_piece(Form *form, uint32_t place)
 {
     const Piece *piece = &form->regions->pieces[place];
@@ -131,7 +175,7 @@ static void copy_piece(Form *form, uint32_t place)
         if (!is_kept(form->regions, form->region, phi))
             form_keep(form, to, phi);
     for (; value != piece->end && value->next; value = value->next) {
-        if (home_of(form, value) == HOME_UNIFORM)
+        if (home_of(form, value) == HOME_UNIFORM || (form->checks == CHECKS_ASKED && is_left_out(value)))
             continue;
         form_copy_value(form, to, value);
         form_keep(form, to, value);
@@ -195,20 +239,28 @@ static IrBlock *form_tests(Form *form, IrBlock *to)
     return to;
 }
 
+/* Whether the loop has to know who has not ended, or to say so. */
+static bool who_goes_on_matters(const Form *form)
+{
+    bool ends = form->region->ends_threads && form->checks == CHECKS_KEPT;
+    return form->region->leader == 0 || !form->all_go_on || ends;
+}
+
 /* The loop over threads, entered from `from`. Returns the block behind it. */
 IrBlock *form_threads(Form *form, IrBlock *from)
 {
     IrBlock *after = ir_block(form->out);
-    IrValue *operands[2] = {form->going, form->going_count};
+    IrValue *operands[2] = {form->going, form->ended};
     form->loop = ir_block(form->out);
     form->top = ir_block(form->out);
-    form->thread_end = NULL;
+    form->thread_end = form->failure = NULL;
     ir_jump(from, form->loop, NULL);
-    IrValue *loop = ir_append(form->loop, IR_THREAD_LOOP, &type_none, NULL, form->going ? 2 : 0, operands);
+    bool asks = form->going && form->checks != CHECKS_ASKED && who_goes_on_matters(form);
+    IrValue *loop = ir_append(form->loop, IR_THREAD_LOOP, &type_none, NULL, asks ? 2 : 0, operands);
     loop->targets[0] = after;
     loop->targets[1] = form->top;
     loop->hint = keeps_order(form->regions, form->region, form->arena) ? IR_THREADS_INDEPENDENT : 0;
-    if (form->going && form->region->leader == 0)
+    if (asks && (form->all_go_on || form->region->leader == 0))
         loop->hint |= IR_THREADS_BEGIN;
     form->top = form_tests(form, form->top);
     form_body(form);

@@ -49,8 +49,11 @@ IrValue *form_load_slot(IrBlock *to, IrValue *slot, const SourcePos *pos)
     return ir_append(to, IR_SLOT_LOAD, slot->type, pos, 1, &slot);
 }
 
-void form_store_slot(IrBlock *to, IrValue *slot, IrValue *value)
+void form_store_slot(const Form *form, IrBlock *to, IrValue *slot, IrValue *value)
 {
+    if (form->checks == CHECKS_ASKED)
+        return;
+
     ir_append(to, IR_SLOT_STORE, &type_none, &value->pos, 2, (IrValue *[]){slot, value});
 }
 
@@ -82,7 +85,7 @@ void form_copy_value(Form *form, IrBlock *to, const IrValue *value)
 void form_keep(Form *form, IrBlock *to, const IrValue *value)
 {
     if (home_of(form, value) == HOME_SPILL)
-        form_store_slot(to, slot_of(form, value), form->values[value->id]);
+        form_store_slot(form, to, slot_of(form, value), form->values[value->id]);
 }
 
 /* Its operands first. So deep only as its cost allows. */
@@ -182,9 +185,9 @@ void form_bring_to_exchange(Form *form, IrBlock *to, const IrValue *collective)
 {
     const IrValue *value = collective->operands[is_block_vote(collective) ? 0 : 1];
     IrValue *given = convert(to, form->values[value->id], word_of(collective));
-    form_store_slot(to, given_to(form, collective), given);
+    form_store_slot(form, to, given_to(form, collective), given);
     if (intrinsic_info[collective->intrinsic].family == FAMILY_SHUFFLE && !asks_alike(form, collective))
-        form_store_slot(to, slot_once(form, &form->places, TYPE_OF(UINT32)), asked_place(form, to, collective));
+        form_store_slot(form, to, slot_once(form, &form->places, TYPE_OF(UINT32)), asked_place(form, to, collective));
 }
 
 /* All threads have brought theirs. */

@@ -83,6 +83,8 @@ static bool is_plain(const IrValue *value, int depth)
     }
     if (value->op == IR_LOAD || value->op == IR_STORE)
         return !value->hint;
+    if (value->op == IR_RAISE)
+        return fails_check(value->block);
     unsigned flags = ir_op_info[value->op].flags;
     return (flags & IR_FLAG_PURE && value->op != IR_CELL && value->op != IR_LOCAL) || value->op == IR_JUMP ||
            value->op == IR_BRANCH || (value->op == IR_RETURN && depth);
@@ -115,7 +117,7 @@ static bool is_counted(const LoopPlaces *places, const IrLoop *loop)
         IrBlock *targets[2];
         int count = ir_successors(loop->blocks[i], targets);
         for (int k = 0; k < count; k++)
-            if (!ir_loop_has(places->graph, loop, targets[k]))
+            if (!ir_loop_has(places->graph, loop, targets[k]) && !fails_check(targets[k]))
                 return false;
     }
     return rises || falls;
@@ -163,19 +165,33 @@ static bool is_free(const IrModule *module)
 
 bool place_loops(const IrModule *module, Arena *arena, LoopPlaces *out)
 {
-    bool any = false;
     begin(module->first, arena, out);
-    if (out->graph->loop_count == 0 || !is_free(module))
+    if (!is_free(module))
         return false;
     find_loops_around(out);
     for (const IrBlock *block = module->first->first; block; block = block->next) {
         const IrLoop *loop = out->graph->loop_of[block->id];
-        if (loop && loop->header == block && out->is_around[place_of(out, loop)])
-            any = true;
-        else
+        bool is_around = loop && loop->header == block && out->is_around[place_of(out, loop)];
+        if (!is_around)
             make_own(out, block);
     }
-    return any;
+    return true;
+}
+
+bool has_loops_around(const LoopPlaces *places)
+{
+    for (uint32_t i = 0; i < places->graph->loop_count; i++)
+        if (places->is_around[i])
+            return true;
+    return false;
+}
+
+void keep_loops_inside(LoopPlaces *places)
+{
+    for (uint32_t i = 0; i < places->graph->loop_count; i++)
+        places->is_around[i] = false;
+    for (const IrBlock *block = places->graph->function->first; block; block = block->next)
+        make_own(places, block);
 }
 
 /* --- whether it is worth it --------------------------------------------------------------------------------------------- */
@@ -221,6 +237,15 @@ static bool stays_near(const Regions *regions, const IrLoop *loop)
     return true;
 }
 
+/* Threads end where checks fail only, which is asked beforehand. */
+static bool are_ends_tested(const Regions *regions)
+{
+    for (uint32_t i = 0; i < regions->region_count; i++)
+        if (regions->regions[i].ends_threads && !regions->regions[i].is_tested)
+            return false;
+    return true;
+}
+
 bool gains_by_places(const LoopPlaces *places, const Regions *regions, Arena *arena)
 {
     (void)arena;
@@ -234,5 +259,5 @@ bool gains_by_places(const LoopPlaces *places, const Regions *regions, Arena *ar
             return false;
         any = true;
     }
-    return any && !regions->ends_threads;
+    return any && are_ends_tested(regions);
 }

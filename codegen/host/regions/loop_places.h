@@ -14,8 +14,11 @@ typedef struct LoopPlaces {
 
 /* Of a kernel whose threads meet: all loops that they run alike are around, but small ones in which they do not meet. */
 void place_loops_of_meeting(const IrFunc *kernel, Arena *arena, LoopPlaces *out);
-/* Of one whose threads do not meet; false: none are around. */
+/* Of one whose threads do not meet; false: their order shows. */
 bool place_loops(const IrModule *module, Arena *arena, LoopPlaces *out);
+bool has_loops_around(const LoopPlaces *places);
+/* None is around. */
+void keep_loops_inside(LoopPlaces *places);
 /* Whether the regions that were found with these places are worth it: some loop is around, and the threads that run it
  * together are next to each other in memory. */
 bool gains_by_places(const LoopPlaces *places, const Regions *regions, Arena *arena);

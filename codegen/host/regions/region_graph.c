@@ -123,19 +123,32 @@ static void find_what_reaches_barriers(Regions *regions)
 
 /* --- postdominators ----------------------------------------------------------------------------------------------------------- */
 
+static bool has_failed(const Piece *piece) { return has_terminator(piece) && fails_check(piece->block); }
+
+static bool all_fail(const Regions *regions, const Piece *piece)
+{
+    for (uint32_t i = 0; i < piece->successor_count; i++)
+        if (!has_failed(&regions->pieces[piece->successors[i]]))
+            return false;
+    return true;
+}
+
 /* Calls the exit piece_count. */
 static uint32_t ways_on(const Regions *regions, const Piece *piece, uint32_t *ways)
 {
     uint32_t count = 0;
     if (!has_terminator(piece) || piece->successor_count == 0)
         ways[count++] = regions->piece_count;
-    for (uint32_t i = 0; i < piece->successor_count && has_terminator(piece); i++)
-        if (!piece->reaches_barrier || regions->pieces[piece->successors[i]].reaches_barrier)
+    for (uint32_t i = 0; i < piece->successor_count && has_terminator(piece); i++) {
+        const Piece *next = &regions->pieces[piece->successors[i]];
+        bool is_end = piece->reaches_barrier ? !next->reaches_barrier : has_failed(next) && !all_fail(regions, piece);
+        if (!is_end)
             ways[count++] = piece->successors[i];
+    }
     return count;
 }
 
-/* Each barrier leads to the exit, and ways that end threads early are none. */
+/* Each barrier leads to the exit, and ways that end threads early are none, nor are those to where a check has failed. */
 static Graph graph_to_barriers(const Regions *regions, Arena *arena)
 {
     uint32_t count = regions->piece_count, edges = 0;

@@ -15,7 +15,7 @@ typedef struct Access {
 
 /* --- one access ----------------------------------------------------------------------------------------------------------------- */
 
-static const IrValue *root_of(const IrValue *array)
+const IrValue *memory_of(const IrValue *array)
 {
     for (int depth = 0; depth < DEEPEST && array->op == IR_SUBARRAY; depth++)
         array = array->operands[0];
@@ -74,10 +74,10 @@ static bool read_access(const Regions *regions, const IrValue *value, Access *ou
         out->reads = !is_known && row->effects != EFFECT_NONE;
         out->writes = out->reads && row->effects != EFFECT_READS;
     } else if (value->op == IR_LOAD || value->op == IR_STORE) {
-        out->root = root_of(value->operands[0]);
+        out->root = memory_of(value->operands[0]);
         out->may_have_gaps = !has_no_gaps(regions, value, value->operands[0]->type);
     } else if (value->op == IR_CELL_LOAD || value->op == IR_CELL_STORE) {
-        out->root = root_of(value->operands[0]);
+        out->root = memory_of(value->operands[0]);
     }
     return out->reads || out->writes;
 }

@@ -68,6 +68,7 @@ typedef struct Region {
     const IrValue **incoming; /* of other regions: what threads need here */
     uint32_t incoming_count;
     bool ends_threads; /* some threads may end here while others go on */
+    bool is_tested; /* its checks are made beforehand: choose_tested_regions() */
 } Region;
 
 typedef enum ValueHome {
@@ -106,6 +107,13 @@ bool is_made_at_start(const IrValue *value);
 const IrValue *value_of_divergent_ways(const Regions *regions, const IrValue *phi, bool *is_one);
 /* region_order.c: whether LLVM may take the region's accesses for independent of each other, a thread's own included. */
 bool keeps_order(const Regions *regions, const Region *region, Arena *arena);
+/* The parameter, shared array, local array, cell or data that the array is, or is a part of; NULL: not known. */
+const IrValue *memory_of(const IrValue *array);
+/* tested_regions.c: marks regions that can be one loop that asks whether a check fails, and one without checks. unrolled: by
+ * IrBlock.id, headers of loops to write out inside of a region. */
+void choose_tested_regions(Regions *regions, const bool *unrolled, Arena *arena);
+/* Whether a thread that comes to the block ends there since a check has failed. */
+bool fails_check(const IrBlock *block);
 /* Whether the piece ends with a marked test that keeps threads out of all regions. */
 bool is_bound(const Regions *regions, const Piece *piece);
 /* Whether the piece ends with a branch on a value that differs between threads. */

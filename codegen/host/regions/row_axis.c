@@ -2,6 +2,7 @@
  * threads are numbered, unless the accesses say that neighbours along x lie far apart and those along another axis next to
  * each other: `i, j = cuda.grid(2)` with `a[i, j]`, where j counts along y. Threads of one region may run in any order; what
  * makes the order visible, or takes warps together, keeps x. The choice is one of speed: steps are guesses. */
+#include "codegen/host/regions/regions.h"
 #include "codegen/host/regions/thread_bounds.h"
 #include "codegen/passes.h"
 #include "core/ir/ir_graph.h"
@@ -63,8 +64,8 @@ static bool shows_order(const IrValue *value)
     switch (value->op) {
     case IR_ATOMIC: return !commutes(value);
     case IR_INTRINSIC: return meets_in_warps(&intrinsic_info[value->intrinsic]);
+    case IR_RAISE: return !fails_check(value->block);
     case IR_PRINT:
-    case IR_RAISE:
     case IR_NOTE:
     case IR_WATCH:
     case IR_OBSERVE:

@@ -266,27 +266,15 @@ void emit_op_EXCHANGE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 
 /* --- loops over threads ------------------------------------------------------------------------------------------------- */
 
-/* i1: no thread has ended before this loop. NULL where the loop asks nobody. */
-static LLVMValueRef emit_all_go_on(Emitter *emitter, const BlockFrame *frame, const IrValue *loop)
-{
-    if (!loop->operand_count || loop->hint & IR_THREADS_BEGIN)
-        return NULL;
-    LLVMValueRef count = LLVMBuildLoad2(emitter->builder, emitter->i32, operand_parts(emitter, loop, 1)[0], "");
-    return LLVMBuildICmp(emitter->builder, LLVMIntEQ, count, frame->thread_count, "");
-}
-
-/* Control goes on in threads that take part. LLVM makes two loops of one that asks first whether all do. */
-static void emit_who_takes_part(Emitter *emitter, const IrValue *loop, LLVMValueRef all_go_on, LLVMBasicBlockRef latch)
+/* Control goes on in threads that take part. */
+static void emit_who_takes_part(Emitter *emitter, const IrValue *loop, LLVMBasicBlockRef latch)
 {
     LLVMValueRef place = place_in_slot(emitter, emitter->i8, emitter->parts[loop->operands[0]->id][0]);
     if (loop->hint & IR_THREADS_BEGIN) {
         LLVMBuildStore(emitter->builder, LLVMConstInt(emitter->i8, 1, false), place);
         return;
     }
-    LLVMBasicBlockRef goes_on = new_block(emitter), asks = new_block(emitter);
-    emitter->host->has_ending_threads = true;
-    LLVMBuildCondBr(emitter->builder, all_go_on, goes_on, asks);
-    LLVMPositionBuilderAtEnd(emitter->builder, asks);
+    LLVMBasicBlockRef goes_on = new_block(emitter);
     LLVMValueRef going = LLVMBuildLoad2(emitter->builder, emitter->i8, place, "");
     LLVMValueRef has_ended = LLVMBuildICmp(emitter->builder, LLVMIntEQ, going, LLVMConstNull(emitter->i8), "");
     LLVMBuildCondBr(emitter->builder, has_ended, latch, goes_on);
@@ -305,7 +293,7 @@ static LLVMBasicBlockRef emit_thread_end(Emitter *emitter, const IrValue *loop, 
                    place_in_slot(emitter, emitter->i8, emitter->parts[loop->operands[0]->id][0]));
     LLVMValueRef cell = operand_parts(emitter, loop, 1)[0];
     LLVMValueRef count = LLVMBuildLoad2(builder, emitter->i32, cell, "");
-    LLVMBuildStore(builder, LLVMBuildSub(builder, count, const_i32(emitter, 1), ""), cell);
+    LLVMBuildStore(builder, LLVMBuildAdd(builder, count, const_i32(emitter, 1), ""), cell);
     LLVMBuildBr(builder, latch);
     LLVMPositionBuilderAtEnd(builder, here);
     return end;
@@ -352,7 +340,7 @@ void emit_op_THREAD_LOOP(Emitter *emitter, const IrValue *value, LLVMValueRef *o
     HostLoop loops[3]; /* the innermost one first */
     if (!frame)
         return;
-    LLVMValueRef end = frame->row, all_go_on = emit_all_go_on(emitter, frame, value);
+    LLVMValueRef end = frame->row;
     for (int i = 2; i > 0; i--) {
         loops[i] = host_loop_open(emitter, const_i32(emitter, 0), frame->block_dim[axes[i]]);
         index[axes[i]] = loops[i].index;
@@ -365,7 +353,7 @@ void emit_op_THREAD_LOOP(Emitter *emitter, const IrValue *value, LLVMValueRef *o
     LLVMBasicBlockRef latch = new_block(emitter);
     emit_thread_index(emitter, frame, index);
     if (value->operand_count)
-        emit_who_takes_part(emitter, value, all_go_on, latch);
+        emit_who_takes_part(emitter, value, latch);
     emitter->unwind = emit_thread_end(emitter, value, latch);
     emitter->report = NULL;
     emitter->value_reports = NULL;
