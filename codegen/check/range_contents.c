@@ -215,6 +215,8 @@ static Wide trips_of(Cells *cells, const IrBlock *block)
         bool rises = counts.comparison == IR_LT;
         if (rises ? step.least < 1 : step.most > -1)
             return 0;
+        if (rises ? (Wide)bound.most + step.most > INT64_MAX : (Wide)bound.least + step.least < INT64_MIN)
+            return 0; /* it wraps around, and goes on */
         Wide distance = rises ? bound.most - start.least : start.most - bound.least;
         Wide size = rises ? step.least : -step.most;
         trips *= distance > 0 ? distance / size + 2 : 1; /* the header once more */

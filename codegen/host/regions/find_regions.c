@@ -333,7 +333,7 @@ static void find_spread(Search *search)
     for (const IrBlock *block = kernel->first; block; block = block->next)
         for (const IrValue *use = block->first; use; use = use->next)
             for (uint32_t i = 0; i < use->operand_count; i++)
-                if (use->operands[i]->op == IR_LOCAL && !is_element_use(use, i))
+                if (use->operands[i] && use->operands[i]->op == IR_LOCAL && !is_element_use(use, i))
                     regions->is_spread[use->operands[i]->id] = false;
 }
 

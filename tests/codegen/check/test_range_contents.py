@@ -102,6 +102,29 @@ def test_variables_with_what_other_threads_left_may_need_64_bits():
     assert "i64 = phi" in text and "i64 = mul" in text
 
 
+def wrapping(out):
+    """The counter steps over the end and goes on from below 0: 10,000 trips, not two."""
+    total = cuda.shared.array(1, int64)
+    total[0] = 0
+    trips = 0
+    i = 2**62
+    while i < 2**63 - 1:
+        total[0] += 2**20
+        i += 2**62
+        trips += 1
+        if trips == 10000:
+            break
+    out[0] = total[0] // 3
+
+
+def test_counters_that_wrap_around_end_when_they_like():
+    text = cuda.jit(wrapping).inspect("narrow", (int64[::1],), 90)
+    assert "i64 = floordiv" in text and "u32 = add" not in text
+    out = np.zeros(1, np.int64)
+    cuda.jit(wrapping)[1, 1](out)
+    assert out[0] == 10000 * 2**20 // 3
+
+
 def test_nothing_is_promised_of_what_nobody_wrote():
     """Sums of what lies there may wrap: they are not `exact`."""
     text = cuda.jit(distance).inspect("narrow", TYPES[distance], 90)
