@@ -2,8 +2,9 @@
 
     python benchmarks/launch.py [--nvcc FILE]
 
-Medians over batches of launches of empty kernels, one thread each; arrays of the host are copied, so that their row is
-not of the launch alone. Needs a GPU; without nvcc there is no column of C."""
+Medians over batches of launches of empty kernels, one thread each, the least of several rounds over all rows, C's and
+Python's in turn: the host's clock is not the same at all times. Arrays of the host are copied, so that their row is not
+of the launch alone. Needs a GPU; without nvcc there is no column of C."""
 import argparse
 import collections
 import functools
@@ -74,6 +75,7 @@ int main(int count, char **words)
     return 0;
 }
 """
+ROUNDS = 4
 Point = collections.namedtuple("Point", "x y")
 
 
@@ -110,16 +112,14 @@ def cases():
     yield "3 arrays of the host, 1000 each", None, saxpy[4, 256], [2.0] + [np.zeros(1000, np.float32) for _ in range(3)]
 
 
-def floors(nvcc, counts):
-    """{words: microseconds} of C's launches; empty without a compiler."""
-    if not nvcc:
-        return {}
-    with tempfile.TemporaryDirectory() as folder:
-        source, program = Path(folder, "floor.c"), Path(folder, "floor")
-        source.write_text(FLOOR)
-        subprocess.run([nvcc, "-O2", "-o", program, source, "-lcuda"], check=True)
-        done = subprocess.run([program, *map(str, counts)], check=True, capture_output=True, text=True)
-    return dict(zip(counts, map(float, done.stdout.split()), strict=True))
+def floors(program, counts):
+    """Microseconds of C's launches with so many words each."""
+    done = subprocess.run([program, *map(str, counts)], check=True, capture_output=True, text=True)
+    return [float(word) for word in done.stdout.split()]
+
+
+def least(rounds):
+    return [min(times) for times in zip(*rounds, strict=True)]
 
 
 def main():
@@ -129,10 +129,21 @@ def main():
     if cuda.get_current_device().kind == "cpu":
         sys.exit("there is no GPU")
     warnings.simplefilter("ignore")   # host arrays are meant here
-    rows = [(name, words, median_call_us(functools.partial(launcher, *arguments), cuda.synchronize))
-            for name, words, launcher, arguments in cases()]
-    floor = floors(nvcc, sorted({words for _, words, _ in rows if words is not None}))
-    table = [[name, floor.get(words), us, us / floor[words] if words in floor else None] for name, words, us in rows]
+    rows = list(cases())
+    counts = sorted({words for _, words, _, _ in rows if words is not None})
+    ours, of_c = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = Path(folder, "floor.c"), Path(folder, "floor")
+        source.write_text(FLOOR)
+        if nvcc:
+            subprocess.run([nvcc, "-O2", "-o", program, source, "-lcuda"], check=True)
+        for _ in range(ROUNDS):
+            of_c += [floors(program, counts)] if nvcc else []
+            ours.append([median_call_us(functools.partial(launcher, *arguments), cuda.synchronize, repeats=11)
+                         for _, _, launcher, arguments in rows])
+    floor = dict(zip(counts, least(of_c), strict=True)) if nvcc else {}
+    table = [[name, floor.get(words), us, us / floor[words] if words in floor else None]
+             for (name, words, _, _), us in zip(rows, least(ours), strict=True)]
     print_table(f"{cuda.get_current_device().name}, microseconds of a launch", ["", "C", "cujit", "ratio"], table)
 
 
