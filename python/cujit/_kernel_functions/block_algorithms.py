@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cujit._annotations import Array, Integer
 
 MOST_THREADS = 1024
+MOST_ITEMS = 64  # of a thread
 
 
 def lanes_of_warp(rank, size):
@@ -154,10 +155,17 @@ def block_reduce(value: Any, op: Callable[[Any, Any], Any] = sum_of) -> Any:
 
 # --- exchange --------------------------------------------------------------------------------------------------------
 
+def row_of(item):
+    """Where the block exchanges such items: one array for all functions, each of which waits before it writes."""
+    if hasattr(item, "shape"):
+        cuda._refuse("records are no items that threads exchange; exchange their fields, or their indices")
+    return cuda.shared.array(MOST_THREADS, type(item))
+
+
 @stands_for("cuda.block.to_blocked", doc="The items of the block in blocked order, from those in striped order.")
 def to_blocked(items: tuple[Any, ...]) -> tuple[Any, ...]:
     count, rank, size = len(items), rank_in_block(), threads_of_block()
-    row, found = cuda.shared.array(MOST_THREADS, type(items[0])), cuda.local.array(len(items), type(items[0]))
+    row, found = row_of(items[0]), cuda.local.array(len(items), type(items[0]))
     for r in range(count):
         cuda.syncthreads()
         row[rank] = items[r]
@@ -172,7 +180,7 @@ def to_blocked(items: tuple[Any, ...]) -> tuple[Any, ...]:
 @stands_for("cuda.block.to_striped", doc="The items of the block in striped order, from those in blocked order.")
 def to_striped(items: tuple[Any, ...]) -> tuple[Any, ...]:
     count, rank, size = len(items), rank_in_block(), threads_of_block()
-    row, found = cuda.shared.array(MOST_THREADS, type(items[0])), cuda.local.array(len(items), type(items[0]))
+    row, found = row_of(items[0]), cuda.local.array(len(items), type(items[0]))
     for r in range(count):
         cuda.syncthreads()
         for k in range(count):
@@ -195,6 +203,10 @@ def block_load(array: Array, first: Integer, count: int, default: Any = 0) -> tu
             doc="A tuple of `count` items of each thread, in striped order, from array[first] on. Behind the end of "
                 "the array items are `default`.")
 def load_striped(array: Array, first: Integer, count: int, default: Any = 0) -> tuple[Any, ...]:
+    if hasattr(array[0], "shape"):
+        cuda._refuse("records and rows are no items that threads load; load fields, or indices")
+    if count < 1 or count > MOST_ITEMS:
+        cuda._refuse("a thread has 1 to 64 items")
     start, size = first + rank_in_block(), threads_of_block()
     return tuple(item_or(array, start + k * size, default) for k in range(count))
 
@@ -207,18 +219,19 @@ def item_or(array, i, default):
 @stands_for("cuda.block.store",
             doc="Stores the items of each thread, in blocked order, from array[first] on; neighbouring threads write "
                 "neighbouring elements. What is behind the end of the array is left out.")
-def block_store(array: Array, first: Integer, items: tuple[Any, ...]) -> None:
-    store_striped(array, first, to_striped(items))
+def block_store(array: Array, first: Integer, items: Any) -> None:
+    store_striped(array, first, to_striped(items) if isinstance(items, tuple) else (items,))
 
 
 @stands_for("cuda.block.store_striped",
             doc="Stores the items of each thread, in striped order, from array[first] on. What is behind the end of "
                 "the array is left out.")
-def store_striped(array: Array, first: Integer, items: tuple[Any, ...]) -> None:
+def store_striped(array: Array, first: Integer, items: Any) -> None:
     start, size = first + rank_in_block(), threads_of_block()
-    for k in range(len(items)):
+    own = items if isinstance(items, tuple) else (items,)
+    for k in range(len(own)):
         if start + k * size < array.size:
-            array[start + k * size] = items[k]
+            array[start + k * size] = own[k]
 
 
 # --- histogram and sort ----------------------------------------------------------------------------------------------
@@ -243,40 +256,56 @@ def block_histogram(items: Any, bins: int) -> Any:
 
 
 def in_order(value):
-    """Bits that are ordered as the numbers are: -0.0 is 0.0, and NaN comes last."""
-    if isinstance(value, (boolean, uint8, uint16, uint32, uint64)):
-        return uint64(value)
-    if isinstance(value, (int8, int16, int32, int64)):
+    """Bits that are ordered as the numbers are: -0.0 is 0.0, and NaN comes last. Narrow numbers have narrow words."""
+    if isinstance(value, (boolean, uint8, uint16, uint32)):
+        return uint32(value)
+    if isinstance(value, uint64):
+        return value
+    if isinstance(value, (int8, int16)):
+        return uint32(value + 128 if isinstance(value, int8) else value + 32768)
+    if isinstance(value, int32):
+        return uint32(uint32(value) ^ uint32(1 << 31))
+    if isinstance(value, int64):
         return uint64(value) ^ uint64(1 << 63)
-    if not isinstance(value, (float16, float32, float64)):
+    if isinstance(value, (float16, float32)):
+        return of_float(float32(value), uint32, uint32(1 << 31))   # every float16 is a float32 of the same order
+    if not isinstance(value, float64):
         cuda._refuse("radix_sort takes integers and floats")
-    word = cuda.local.array(1, float64)
-    word[0] = value   # every float16 and float32 is a float64 of the same order
-    bits = word.view(uint64)[0]
+    return of_float(value, uint64, uint64(1 << 63))
+
+
+def of_float(value, number, sign):
+    word = cuda.local.array(1, type(value))
+    word[0] = value
+    bits, ones = word.view(number)[0], number(sign | (sign - number(1)))
     if value != value:
-        return uint64(0xFFFFFFFFFFFFFFFF)
+        return ones
     if value == type(value)(0):
-        return uint64(1 << 63)
-    return bits ^ uint64(0xFFFFFFFFFFFFFFFF) if bits >> uint64(63) != uint64(0) else bits ^ uint64(1 << 63)
+        return sign
+    return number(bits ^ ones) if bits & sign else number(bits ^ sign)
 
 
 def lowest_bit(value):
     """From which bit on the order of such numbers differs."""
-    return 29 if isinstance(value, float32) else 42 if isinstance(value, float16) else 0
+    return 13 if isinstance(value, float16) else 0
 
 
 def bits_in_use(value):
-    if isinstance(value, (boolean, uint8)):
+    if isinstance(value, (boolean, int8, uint8)):
         return 8
-    if isinstance(value, uint16):
+    if isinstance(value, (int16, uint16)):
         return 16
-    return 32 if isinstance(value, uint32) else 64
+    return 64 if isinstance(value, (int64, uint64, float64)) else 32
+
+
+def digit_of(order, shift):
+    return int32((order >> type(order)(shift)) & type(order)(15))
 
 
 def scatter(items, places, count):
     """Item k of each thread gets to its place in the blocked order."""
     rank, size = rank_in_block(), threads_of_block()
-    row, found = cuda.shared.array(MOST_THREADS, type(items[0])), cuda.local.array(count, type(items[0]))
+    row, found = row_of(items[0]), cuda.local.array(count, type(items[0]))
     for r in range(count):
         cuda.syncthreads()
         for k in range(count):
@@ -299,7 +328,7 @@ def places_by_digit(order, shift, count, places):
     for w in range(4):
         words[w] = uint64(0)
     for k in range(count):
-        d = int32((order[k] >> uint64(shift)) & uint64(15))
+        d = digit_of(order[k], shift)
         part = uint64((d & 3) * 16)
         places[k] = int32((words[d >> 2] >> part) & uint64(0xFFFF))
         words[d >> 2] = words[d >> 2] + (uint64(1) << part)
@@ -312,7 +341,7 @@ def places_by_digit(order, shift, count, places):
             starts[4 * w + j] = lower + int32((before[w] >> part) & uint64(0xFFFF))
             lower += int32((total >> part) & uint64(0xFFFF))
     for k in range(count):
-        places[k] += starts[int32((order[k] >> uint64(shift)) & uint64(15))]
+        places[k] += starts[digit_of(order[k], shift)]
 
 
 @stands_for("cuda.block.radix_sort",
@@ -325,10 +354,12 @@ def radix_sort(keys: Any, values: Any = None) -> Any:
         own, moved = radix_sort((keys,), (values,))
         return own[0], moved[0]
     count = len(keys)
-    if count > 63:
+    if count > MOST_ITEMS - 1:
         cuda._refuse("radix_sort takes at most 63 items of a thread")
+    if values is not None and len(values) != count:
+        cuda._refuse("radix_sort takes as many values as keys")
     own, places = cuda.local.array(count, type(keys[0])), cuda.local.array(count, int32)
-    order = cuda.local.array(count, uint64)
+    order = cuda.local.array(count, type(in_order(keys[0])))
     if values is not None:
         moved = cuda.local.array(count, type(values[0]))
         for k in range(count):

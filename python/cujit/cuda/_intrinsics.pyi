@@ -480,10 +480,10 @@ class block:
     def load_striped(array: Array, first: Integer, count: int, default: Any = 0) -> tuple[Any, ...]:
         """A tuple of `count` items of each thread, in striped order, from array[first] on. Behind the end of the array items are `default`."""
     @staticmethod
-    def store(array: Array, first: Integer, items: tuple[Any, ...]) -> None:
+    def store(array: Array, first: Integer, items: Any) -> None:
         """Stores the items of each thread, in blocked order, from array[first] on; neighbouring threads write neighbouring elements. What is behind the end of the array is left out."""
     @staticmethod
-    def store_striped(array: Array, first: Integer, items: tuple[Any, ...]) -> None:
+    def store_striped(array: Array, first: Integer, items: Any) -> None:
         """Stores the items of each thread, in striped order, from array[first] on. What is behind the end of the array is left out."""
     @staticmethod
     def histogram(items: Any, bins: int) -> Any:

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from cujit import cuda, types
+from cujit import cuda, errors, types
 
 THREADS = [1, 32, 40, 96, 200, 256]
 
@@ -106,8 +106,8 @@ def test_exchange():
 
 
 @pytest.mark.parametrize("threads", [1, 40, 256])
-@pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.int16, np.uint32, np.int64, np.float16, np.float32,
-                                   np.float64])
+@pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.int8, np.int16, np.uint32, np.int32, np.int64, np.uint64,
+                                   np.float16, np.float32, np.float64])
 def test_radix_sort_is_stable(rng, threads, dtype):
     @cuda.jit
     def sort(x, keys, places, singles):
@@ -119,6 +119,8 @@ def test_radix_sort_is_stable(rng, threads, dtype):
         singles[t] = cuda.block.radix_sort(x[t])
     n = 3 * threads
     x = rng.integers(-40, 40, n).astype(dtype)
+    if np.dtype(dtype).kind in "iu" and n > 3:
+        x[:2] = np.iinfo(dtype).min, np.iinfo(dtype).max
     if np.dtype(dtype).kind == "f":
         x[rng.random(n) < 0.2] = np.nan
         x[rng.random(n) < 0.2] = -0.0
@@ -128,6 +130,89 @@ def test_radix_sort_is_stable(rng, threads, dtype):
     np.testing.assert_array_equal(keys, np.sort(x))
     np.testing.assert_array_equal(places, np.argsort(x, kind="stable"))
     np.testing.assert_array_equal(singles, np.sort(x[:threads]))
+
+
+@pytest.mark.parametrize("shape", [(7,), (16, 3), (4, 3, 5), (8, 8, 16)])
+@pytest.mark.parametrize("dtype", [np.int8, np.float16, np.complex128, "M8[s]"])
+def test_items_of_any_number_in_blocks_of_any_shape(rng, shape, dtype):
+    """The last block has less than its items."""
+    threads = int(np.prod(shape))
+
+    @cuda.jit
+    def move(x, a, b, c):
+        first = cuda.blockIdx.x * threads * 3
+        items = cuda.block.load(x, first, 3, x[0])
+        cuda.block.store(a, first, items)
+        cuda.block.store_striped(b, first, cuda.block.to_striped(items))
+        cuda.block.store(c, first, cuda.block.to_blocked(cuda.block.load_striped(x, first, 3, x[0])))
+    x = rng.integers(0, 100, threads * 5 - 2).astype(dtype)
+    moved = [np.zeros_like(x) for _ in range(3)]
+    move[2, shape](x, *moved)
+    for each in moved:
+        np.testing.assert_array_equal(each, x)
+
+
+def test_several_functions_in_a_loop(rng):
+    """Tiles of two numbers each, sorted, beside shared memory of the kernel's own; a tile that is not whole."""
+    @cuda.jit
+    def tiles(keys, values, out, moved):
+        lowest = cuda.shared.array(1, np.float32)
+        for r in range(2):
+            first = (cuda.blockIdx.x * 2 + r) * cuda.blockDim.x * 2
+            if first >= keys.size:
+                break
+            own = cuda.block.load(keys, first, 2, float("inf"))
+            below = cuda.block.load(values, first, 2, -1)
+            own, below = cuda.block.radix_sort(own, below)
+            if cuda.threadIdx.x == 0:
+                lowest[0] = own[0]
+            cuda.syncthreads()
+            own = (own[0] - lowest[0], own[1] - lowest[0])
+            cuda.block.store(out, first, own)
+            cuda.block.store(moved, first, below)
+    x, v = rng.random(500).astype(np.float32), rng.integers(0, 99, 500).astype(np.int16)
+    out, moved = np.zeros_like(x), np.zeros_like(v)
+    tiles[4, 33](x, v, out, moved)
+    for first in range(0, 500, 66):
+        tile, values = x[first:first + 66], v[first:first + 66]
+        order = np.argsort(tile, kind="stable")
+        np.testing.assert_array_equal(out[first:first + 66], tile[order] - tile.min())
+        np.testing.assert_array_equal(moved[first:first + 66], values[order])
+
+
+def test_an_item_by_itself_is_stored():
+    @cuda.jit
+    def store(x, y):
+        cuda.block.store(x, 1, cuda.threadIdx.x + 1)
+        cuda.block.store_striped(y, 0, 2 * cuda.threadIdx.x)
+    x, y = np.zeros(8, np.int64), np.zeros(8, np.int64)
+    store[1, 5](x, y)
+    assert x.tolist() == [0, 1, 2, 3, 4, 5, 0, 0] and y.tolist() == [0, 2, 4, 6, 8, 0, 0, 0]
+
+
+@pytest.mark.parametrize(("call", "why"), [
+    ("block.load(records, 0, 2)", "records and rows are no items"),
+    ("block.load(rows, 0, 2)", "records and rows are no items"),
+    ("block.load(x, 0, 65)", "1 to 64 items"),
+    ("block.load(x, 0, 0)", "1 to 64 items"),
+    ("block.to_blocked((records[0], records[1]))", "exchange their fields"),
+    ("block.radix_sort((x[0], x[1]), (1, 2, 3))", "as many values as keys"),
+    ("block.radix_sort(x[0] * 1j)", "integers and floats"),
+])
+def test_what_is_refused_says_why(call, why):
+    made = {}
+    exec(f"def kernel(x, rows, records):\n    cuda.{call}\n", {"cuda": cuda}, made)
+    with pytest.raises(errors.TypingError, match=why):
+        cuda.jit(made["kernel"])[1, 32](np.zeros(9), np.zeros((3, 3)), np.zeros(9, "i4,f8"))
+
+
+def test_exchanges_of_one_type_have_one_array():
+    @cuda.jit
+    def move(x):
+        items = cuda.block.radix_sort(cuda.block.load(x, 0, 4))
+        cuda.block.store(x, 0, items)
+    ptx = move.inspect_asm((types.float64[::1],), cc=(9, 0))
+    assert sum("[8192];" in line for line in ptx.splitlines() if ".shared" in line) == 1
 
 
 def test_histogram(rng):
