@@ -158,7 +158,7 @@ def test_a_gpu_reads_page_locked_memory_itself(fake_driver, run_python):
     """No copies are ordered, no memory of the device is asked for, and one slot is waited for once; larger arrays are
     several launches."""
     said = run_python(ON_A_GPU, CUJIT_DRIVER_LIBRARY=fake_driver, CUJIT_DEVICE="cuda").splitlines()
-    assert said[:2] == ["[1, 0, 0, 0, 1, 0]", "[4, 0, 0, 0, 0, 0]"]   # parts: the host copies beside the device
+    assert said[:2] == ["[1, 0, 0, 0, 1, 0]", "[2, 0, 0, 0, 0, 0]"]   # parts: the host copies beside the device
     assert said[2] == "[16, 0, 0, 0, 0, 0]"   # 768 KiB of three operands at a time
     assert said[3:6] == ["CudaAPIError", "CudaAPIError", "(1000,)"]
     assert said[6:] == ["CudaAPIError"] * 6 + ["(1048576,)"]   # of the caller, and of the thread that takes out
