@@ -3,13 +3,17 @@
 #include "codegen/optimize/pass_builder.h"
 
 #include <llvm/Analysis/CFG.h>
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/PassInstrumentation.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Target/RegisterTargetPassConfigCallback.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
 
 namespace
 {
@@ -60,6 +64,44 @@ void add_before_selection(llvm::TargetMachine &machine, llvm::PassManagerBase &,
     passes->insertPass(last->getPassID(), new BeforeSelection(before_selection));
 }
 
+/* Whether it goes through memory by steps that only the launch knows: LLVM vectorizes it for steps of one element, and other
+ * launches run what that leaves. */
+bool has_open_steps(const llvm::Loop &loop)
+{
+    for (const llvm::BasicBlock *block : loop.blocks())
+        for (const llvm::Instruction &each : *block)
+            if (each.getOpcode() == llvm::Instruction::Mul && each.getType()->isIntegerTy() &&
+                !llvm::isa<llvm::Constant>(each.getOperand(0)) && !llvm::isa<llvm::Constant>(each.getOperand(1)))
+                return true;
+    return false;
+}
+
+/* What a vectorized loop leaves for one element at a time is short, but LLVM writes out eight trips of it where it has put a
+ * test of addresses in front: most of the code of a small kernel, and a third of the time that is spent on it. */
+void keep_remainders_small(llvm::Function &function)
+{
+    static const char runtime_disable[] = "llvm.loop.unroll.runtime.disable";
+    llvm::LLVMContext &context = function.getContext();
+    llvm::DominatorTree dominators(function);
+    llvm::LoopInfo loops(dominators);
+    for (llvm::Loop *loop : loops.getLoopsInPreorder()) {
+        llvm::MDNode *properties = loop->getLoopID();
+        if (!properties || !llvm::findOptionMDForLoopID(properties, "llvm.loop.isvectorized") ||
+            llvm::findOptionMDForLoopID(properties, runtime_disable) || has_open_steps(*loop))
+            continue;
+        llvm::MDNode *property = llvm::MDNode::get(context, llvm::MDString::get(context, runtime_disable));
+        loop->setLoopID(llvm::makePostTransformationMetadata(context, properties, {}, {property}));
+    }
+}
+
+void behind_pass(llvm::StringRef pass, llvm::Any unit, const llvm::PreservedAnalyses &)
+{
+    if (pass != "LoopVectorizePass")
+        return;
+    if (const auto *function = llvm::any_cast<const llvm::Function *>(&unit))
+        keep_remainders_small(const_cast<llvm::Function &>(**function));
+}
+
 } // namespace
 
 LLVMErrorRef run_pass_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes,
@@ -69,7 +111,9 @@ LLVMErrorRef run_pass_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machin
     options.LoopVectorization = settings->vectorizes_loops;
     options.SLPVectorization = settings->vectorizes_lines;
     options.LoopInterleaving = false;
-    llvm::PassBuilder builder(reinterpret_cast<llvm::TargetMachine *>(machine), options);
+    llvm::PassInstrumentationCallbacks watch;
+    watch.registerAfterPassCallback(behind_pass);
+    llvm::PassBuilder builder(reinterpret_cast<llvm::TargetMachine *>(machine), options, std::nullopt, &watch);
     if (settings->before_vectorizers)
         builder.registerVectorizerStartEPCallback([=](llvm::FunctionPassManager &pipeline, llvm::OptimizationLevel) {
             pipeline.addPass(BeforeVectorizers(settings->before_vectorizers));

@@ -32,3 +32,17 @@ def test_loops_around_loops_are_not_written_out(kernel, bodies):
     text = llvm_of(kernel, void(float32[::1], float32[::1]))
     assert 1 <= text.count("= fdiv <") <= 2 * bodies
     assert "llvm.loop.unroll.disable" in text
+
+
+def saxpy(a, x, y, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a / x[i] + y[i]
+
+
+@pytest.mark.parametrize("layout, most", [("[::1]", 1), ("[:]", 8)])
+def test_what_a_vector_leaves_is_not_written_out(layout, most):
+    """Where arrays may overlap, LLVM writes out eight trips of it: those of steps of any size are worth that."""
+    text = llvm_of(saxpy, f"void(float32, float32{layout}, float32{layout}, float32{layout})")
+    assert text.count("= fdiv <") >= 1
+    assert (text.count("= fdiv float") <= 1) == (most == 1)
