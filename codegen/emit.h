@@ -8,6 +8,7 @@
 
 #include "codegen/codegen.h"
 #include "codegen/llvm.h"
+#include "codegen/machine.h"
 #include "core/ir/ir_graph.h"
 #include "core/kernel/kernel_abi.h"
 
@@ -17,8 +18,8 @@ typedef struct EmittedFunction EmittedFunction;
 
 /* What differs between the devices while LLVM IR is made. */
 typedef struct TargetLowering {
-    /* A machine for LLVM, owned by the caller; NULL with a diagnostic. */
-    LLVMTargetMachineRef (*create_machine)(const Emitter *emitter);
+    /* The machine of LLVM's code generator, with texts that live as long as the emitter; false with a diagnostic. */
+    bool (*choose_machine)(const Emitter *emitter, MachineKind *kind);
     unsigned pointer_space; /* address space of the data pointers among a kernel's parameters */
     bool splits_unaligned; /* loads and stores must be aligned to their size */
     bool passes_thread; /* every function has the HostThread as its first parameter */
@@ -87,7 +88,8 @@ struct Emitter {
     Diag *diag;
 
     LLVMContextRef context;
-    LLVMTargetMachineRef machine;
+    Machine *held;
+    LLVMTargetMachineRef machine; /* the same, as LLVM has it */
     LLVMTargetDataRef data_layout;
     LLVMModuleRef llvm_module;
     LLVMBuilderRef builder;

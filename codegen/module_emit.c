@@ -73,9 +73,11 @@ bool emitter_open(Emitter *emitter)
     assert(!emitter->context && emitter->ir->first);
     emitter->lowering = emitter->target->kind == TARGET_NVPTX ? &target_nvptx : &target_host;
     emitter->effects = ir_module_effects(emitter->ir);
-    emitter->machine = emitter->lowering->create_machine(emitter);
-    if (!emitter->machine)
+    MachineKind kind;
+    if (!emitter->lowering->choose_machine(emitter, &kind))
         return false;
+    emitter->held = machine_take(&kind);
+    emitter->machine = machine_of_llvm(emitter->held);
     if (emitter->lowering->begin)
         emitter->lowering->begin(emitter);
     emitter->context = LLVMContextCreate();
@@ -105,8 +107,7 @@ void emitter_close(Emitter *emitter)
         LLVMDisposeTargetData(emitter->data_layout);
     if (emitter->context)
         LLVMContextDispose(emitter->context);
-    if (emitter->machine)
-        LLVMDisposeTargetMachine(emitter->machine);
+    machine_give_back(emitter->held);
 }
 
 /* A name that PTX and every assembler take: what is no letter, digit or underscore becomes one. */

@@ -52,16 +52,16 @@ const char *codegen_host_cpu(void)
     return native.description;
 }
 
-static LLVMTargetMachineRef create_machine(const Emitter *emitter)
+static bool choose_machine(const Emitter *emitter, MachineKind *kind)
 {
     int level = emitter->options->opt > 3 ? 3 : emitter->options->opt;
     need_native();
-    if (!native.backend) {
-        diag_fail(emitter->diag, NULL, DIAG_LLVM, native.message ? native.message : "no code for this processor");
-        return NULL;
-    }
-    return LLVMCreateTargetMachine(native.backend, native.triple, native.cpu, native.features,
-                                   (LLVMCodeGenOptLevel)level, LLVMRelocPIC, LLVMCodeModelSmall);
+    if (!native.backend)
+        return diag_fail(emitter->diag, NULL, DIAG_LLVM,
+                         native.message ? native.message : "no code for this processor");
+    *kind = (MachineKind){native.backend, native.triple,     native.cpu, native.features, (LLVMCodeGenOptLevel)level,
+                          LLVMRelocPIC,   LLVMCodeModelSmall};
+    return true;
 }
 
 /* --- functions ---------------------------------------------------------------------------------------------------------------------- */
@@ -395,7 +395,7 @@ static bool refuse_assembly(Emitter *emitter, const EmittedFunction *function)
 }
 
 const TargetLowering target_host = {
-    .create_machine = create_machine,
+    .choose_machine = choose_machine,
     .pointer_space = ADDRESS_GENERIC,
     .passes_thread = true,
     .begin = begin,

@@ -38,12 +38,12 @@ static int ptx_version(const Emitter *emitter)
     return needed < of_parameters ? of_parameters : needed;
 }
 
-static LLVMTargetMachineRef create_machine(const Emitter *emitter)
+static bool choose_machine(const Emitter *emitter, MachineKind *kind)
 {
     const Target *target = emitter->target;
     const CompileOptions *options = emitter->options;
     if (!nvptx_check_parameters(emitter))
-        return NULL;
+        return false;
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, initialize_backend);
     LLVMTargetRef backend;
@@ -51,16 +51,20 @@ static LLVMTargetMachineRef create_machine(const Emitter *emitter)
     if (LLVMGetTargetFromTriple(TRIPLE, &backend, &message)) {
         diag_fail(emitter->diag, NULL, DIAG_LLVM, message);
         LLVMDisposeMessage(message);
-        return NULL;
+        return false;
     }
-    char features[16];
-    snprintf(features, sizeof features, "+ptx%d", ptx_version(emitter));
+    const char *features = arena_format(emitter->arena, "+ptx%d", ptx_version(emitter));
     const char *processor = target->gpu->name;
     if (emitter->effects & EFFECT_SPECIFIC && target->gpu->sm == SPECIFIC_SM)
         processor = arena_format(emitter->arena, "%sa", processor);
-    return LLVMCreateTargetMachine(backend, TRIPLE, processor, features,
-                                   (LLVMCodeGenOptLevel)(options->opt > 3 ? 3 : options->opt), LLVMRelocDefault,
-                                   LLVMCodeModelDefault);
+    *kind = (MachineKind){backend,
+                          TRIPLE,
+                          processor,
+                          features,
+                          (LLVMCodeGenOptLevel)(options->opt > 3 ? 3 : options->opt),
+                          LLVMRelocDefault,
+                          LLVMCodeModelDefault};
+    return true;
 }
 
 static void add_number_attribute(Emitter *emitter, LLVMValueRef function, const char *name, int value)
@@ -485,7 +489,7 @@ static void describe_image(const Emitter *emitter, KernelImage *image)
 }
 
 const TargetLowering target_nvptx = {
-    .create_machine = create_machine,
+    .choose_machine = choose_machine,
     .pointer_space = ADDRESS_GLOBAL,
     .splits_unaligned = true,
     .passes_thread = false,

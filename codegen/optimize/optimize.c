@@ -126,7 +126,9 @@ bool optimize_module(Emitter *emitter)
     keep_divisions_where_they_are(emitter);
     if (changes & PIPELINE_LINEAR)
         skip_optional_code_passes(emitter);
-    if (changes & PIPELINE_FAST_CODE)
+    if (changes & PIPELINE_FAST_CODE) {
+        machine_spoil(emitter->held);
         make_code_fast(emitter->machine);
+    }
     return done && (!emitter->llvm_error[0] || fail(emitter, ""));
 }

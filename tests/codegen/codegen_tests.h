@@ -25,6 +25,7 @@ void test_ptx_patterns(void);
 void test_errors(void);
 void test_llvm7_rewrite(void);
 void test_limits(void);
+void test_machines(void);
 
 typedef struct Grid {
     int blocks[3], threads[3];   /* 0 counts as 1 */

@@ -1,0 +1,26 @@
+/* Machines of LLVM's code generators, kept from one compilation to the next: to make one, and to read what the processor can
+ * do, takes a fifteenth of a small kernel's compilation. */
+#ifndef CUJIT_CODEGEN_MACHINE_H
+#define CUJIT_CODEGEN_MACHINE_H
+
+#include "codegen/llvm.h"
+
+/* What a machine is made for. Texts are the caller's. */
+typedef struct MachineKind {
+    LLVMTargetRef backend;
+    const char *triple, *cpu, *features;
+    LLVMCodeGenOptLevel level;
+    LLVMRelocMode relocation;
+    LLVMCodeModel model;
+} MachineKind;
+
+typedef struct Machine Machine;
+
+/* One that nobody else has until it is given back. */
+Machine *machine_take(const MachineKind *kind);
+LLVMTargetMachineRef machine_of_llvm(const Machine *machine);
+/* It was changed: nobody gets it again. */
+void machine_spoil(Machine *machine);
+void machine_give_back(Machine *machine);
+
+#endif
