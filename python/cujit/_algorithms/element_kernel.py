@@ -47,6 +47,18 @@ class ElementwiseKernel:
         self._has_index = index is not None
         self._dtype = dtype
         self._kernels: dict[Any, Dispatcher[..., Any]] = {}
+        self._parameters = raw, index, dtype, name, options
+
+    def __copy__(self) -> ElementwiseKernel:
+        return self
+
+    def __deepcopy__(self, memo: object) -> ElementwiseKernel:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from cujit.cuda import pickling
+
+        return pickling.reduce_made(self, self._function, *self._parameters)
 
     def __repr__(self) -> str:
         return f"<elementwise kernel '{self.__name__}'>"
@@ -233,6 +245,12 @@ class FusedKernel(ElementwiseKernel):
     def __init__(self, function: Any, name: str | None, options: dict[str, Any]) -> None:
         super().__init__(function, (), None, None, name, options)
         self._dtypes_of: dict[Any, list[Any]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from cujit.cuda import pickling
+
+        _, _, _, name, options = self._parameters
+        return pickling.reduce_made(self, self._function, name, options)
 
     def __repr__(self) -> str:
         return f"<fused kernel '{self.__name__}'>"

@@ -41,6 +41,17 @@ class Reduce:
                                          of_loops(self._function.options))
         functools.update_wrapper(self, self._function.py_func)
 
+    def __copy__(self) -> Reduce:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Reduce:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from cujit.cuda import pickling
+
+        return pickling.reduce_made(self, self._function)
+
     def __repr__(self) -> str:
         return f"<reduction by {self._function.__name__}>"
 

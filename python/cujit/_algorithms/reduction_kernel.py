@@ -91,6 +91,19 @@ class ReductionKernel:
         self._dtype = None if dtype is None else np.dtype(dtype)
         self.__name__ = self._map.name if name is None and self._map.name != "<lambda>" else name or "reduction"
         self._plans: dict[Any, Plan] = {}
+        self._parameters = raw, index, dtype, name, options
+
+    def __copy__(self) -> ReductionKernel:
+        return self
+
+    def __deepcopy__(self, memo: object) -> ReductionKernel:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from cujit.cuda import pickling
+
+        return pickling.reduce_made(self, self._map.function, self._reduce, self._post, self._identity,
+                                    *self._parameters)
 
     def __repr__(self) -> str:
         return f"<reduction kernel '{self.__name__}'>"

@@ -268,7 +268,8 @@ class DeviceNDArray(ArrayViews, ArrayMethods, Arithmetic):
         Parameters
         ----------
         ary : array_like or device array
-            Of the same shape and dtype; host elements are rearranged to this array's order, device arrays must have it.
+            Of the same shape and dtype; host elements are rearranged to this array's order, device arrays must have it,
+            and may overlap with this one.
         stream : Stream or int
             The copy is put into this stream, the array's own one unless it is given.
 
@@ -313,7 +314,13 @@ class DeviceNDArray(ArrayViews, ArrayMethods, Arithmetic):
         if self.size and (layout.without_unit_axes(source.shape, source.strides)
                           != layout.without_unit_axes(self.shape, self.strides)):
             raise ValueError("cannot copy a device array of another order or with gaps; assign to it: array[:] = ...")
-        if self.size:
+        if not self.size:
+            return
+        if 0 < abs(self.pointer - source.pointer) < self.nbytes:   # the driver copies in any order
+            between = device_array(self.nbytes, np.uint8, stream=stream)
+            _core.copy_on_device(between, source, self.nbytes, stream)
+            _core.copy_on_device(self, between, self.nbytes, stream)
+        else:
             _core.copy_on_device(self, source, self.nbytes, stream)
 
     def get_ipc_handle(self) -> IpcArrayHandle:

@@ -1,6 +1,6 @@
-"""Pickling kernels and ufuncs: by name where a module holds the object, so that another process finds it there; by
-value, with the globals that the code uses, where it is of `__main__`, of no module, or of a module that cloudpickle has
-registered."""
+"""Pickling kernels, ufuncs and what is made of functions for whole arrays: by name where a module holds the object, so
+that another process finds it there; by value, with the globals that the code uses, where it is of `__main__`, of no
+module, or of a module that cloudpickle has registered."""
 from __future__ import annotations
 
 import builtins
@@ -62,6 +62,14 @@ def _rebuild_ufunc(cls, function, about):
 
 def _set_blocksize(ufunc, threads):
     ufunc.max_blocksize = threads
+
+
+def reduce_made(made, *arguments):
+    """What __reduce__ of an object returns that type(made)(*arguments) makes; functions among them are Dispatchers."""
+    module, name = getattr(made, "__module__", None), getattr(made, "__qualname__", "")
+    if name and _has_name(made, module, name):
+        return _by_name, (module, name)
+    return type(made), tuple(map(_encoded, arguments))
 
 
 # --- names -----------------------------------------------------------------------------------------------------------

@@ -348,3 +348,16 @@ def test_C6_functions_that_make_arrays():
         xp.searchsorted
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         xp.nonsense
+
+
+@pytest.mark.parametrize("size", [5, 1 << 20])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_copies_between_views_that_overlap(size, order):
+    """Both ways, by one element and by more; the same view is left as it is."""
+    host = np.arange(2 * size, dtype=np.float32)
+    shape = (size,) if order == "C" else (1, size)
+    for to, source in (1, 0), (0, 1), (3, 0), (0, size - 1), (2, 2), (0, size):
+        x, expected = cuda.to_device(host), host.copy()
+        x[to:to + size].reshape(shape).copy_to_device(x[source:source + size].reshape(shape))
+        expected[to:to + size] = host[source:source + size]
+        np.testing.assert_array_equal(x.copy_to_host(), expected)

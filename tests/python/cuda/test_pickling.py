@@ -81,6 +81,16 @@ class Holder:
 @cuda.reduce
 def largest(a, b):
     return max(a, b)
+
+def of_arrays(k):
+    return (cuda.elementwise(lambda x, y: plain(x) + k * y, dtype=np.float32),
+            cuda.elementwise("(x[i] + x[i + 1]) / 2", raw="x", index="i", name="smooth"),
+            cuda.fuse(lambda x: np.sqrt(x) * k, kernel_name="roots"), cuda.reduction("x * x", "a + b", "a + 1", 0.0),
+            cuda.reduction(lambda i, x: (x, i), lambda a, b: b if b[0] > a[0] else a, lambda a: a[1], index="i"))
+
+@cuda.elementwise(fastmath=True)
+def tripled(x):
+    return x * SCALE
 """
 
 SAVE = "\nopen(sys.argv[1], 'wb').write({pickler}.dumps({what}))\n"
@@ -111,6 +121,11 @@ kernel[1, 4](x)""", [1, 1, 2, 6]),
     "vectorize": ("add", "x = loaded(x, x)", [0, 4, 8, 12]),
     "vectorize with types": ("typed", "x = loaded(x, x)", [0, 4, 8, 12]),
     "guvectorize": ("total", "x = loaded(x.reshape(2, 2))", [3, 15]),
+    "made for arrays": ("(*of_arrays(2), tripled, largest)", """
+first, smooth, roots, sums, place, tripled, largest = loaded
+assert first(x, x).dtype == np.float32 and "smooth" in repr(smooth) and "roots" in repr(roots)
+x = [first(x, x)[3], smooth(x, size=3)[0], roots(x * x)[3], sums(x), place(x), tripled(x)[3], largest(x)]""",
+                        [15, 0.5, 6, 15, 3, 9, 3]),
     "method": ("Holder.method", "loaded[1, 4](x)", [3, 3, 3, 3]),
     "several": ("[kernel, kernel, add]",
                 "assert loaded[0] is loaded[1]; loaded[0][1, 4](x); x = loaded[2](x, 0.0)", [8, 12, 16, 20]),
@@ -140,6 +155,19 @@ def there_and_back(folder, what, use, pickler="cloudpickle", program=PROGRAM):
 def test_of_main(tmp_path, pickler, case):
     what, use, expected = CASES[case]
     assert there_and_back(tmp_path, what, use, pickler) == expected
+
+
+def test_a_module_names_what_is_made_of_a_function():
+    """Decorated, it is found by its name, and is the same object; a copy is the object."""
+    import copy
+    name = "of_this_module"
+    made = cuda.elementwise(lambda x: x + 1)
+    made.__module__, made.__qualname__ = __name__, name
+    globals()[name] = made
+    try:
+        assert pickle.loads(pickle.dumps(made)) is made and copy.deepcopy([made])[0] is made
+    finally:
+        del globals()[name]
 
 
 def test_functions_that_use_kernels(tmp_path):
