@@ -12,6 +12,8 @@ class Missing(Exception):
 class PythonPeer:
     """cujit or numba-cuda: both have numba's API."""
 
+    options = {}    # of jit
+
     def __init__(self, name, module):
         self.name = name
         prepare(name)
@@ -22,7 +24,7 @@ class PythonPeer:
             raise Missing(f"{name}: {type(error).__name__}: {error}") from error
 
     def kernel(self, case):
-        return self.cuda.jit(case.function(self.cuda))
+        return self.cuda.jit(**self.options)(case.function(self.cuda))
 
     def resources(self, kernel):
         """Registers and bytes of local memory of a thread, of a kernel that was launched."""

@@ -50,8 +50,8 @@ extern const char *const float_flag_words[FLOAT_FLAG_COUNT];
 /* --- options of a function: the types of option.def ------------------------------------------------------------------------ */
 typedef unsigned FloatRules; /* FloatFlags: what of exact floating point is given up */
 typedef enum LiteralTypes {
-    LITERALS_WIDE, /* Python's numbers are int64 and float64 */
-    LITERALS_WEAK, /* they do not widen float16 and float32 */
+    LITERALS_WIDE, /* Python's numbers, or integers, widen what is beside them, as numba has it */
+    LITERALS_WEAK, /* they do not */
 } LiteralTypes;
 typedef enum Observation {
     OBSERVE_DEFAULT, /* what the program wants of all kernels, or nothing */

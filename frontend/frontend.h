@@ -12,6 +12,7 @@ typedef struct FrontendRequest {
     const Type *const *argument_types;
     bool is_kernel; /* true: must return nothing */
     bool weak_literals; /* Python's numbers take the precision of the floats that they meet */
+    bool weak_ints; /* integers of at most 32 bits stay so, and widen no float */
     bool exceptions; /* the host is told of them; and what Python's operators raise is checked */
     CheckSet checks; /* what check mode looks for in the code; any: reads of what is unassigned, too */
     bool watchers; /* the module has the function's watchers, too */
@@ -24,6 +25,7 @@ typedef struct FrontendRequest {
     Buf *dump_bytecode, *dump_cfg, *dump_ssa; /* where to print these stages; NULL: do not */
     Buf *annotated; /* inspect_types text; NULL: do not */
     Buf *warnings; /* variables that may be read unassigned: file:line and text, a line each; NULL: do not */
+    bool integer_widenings; /* among them, where integers of at most 32 bits become int64 */
     Buf *widenings; /* where float16 and float32 become float64: file:line and text, a line each; NULL: do not */
 } FrontendRequest;
 

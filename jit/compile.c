@@ -20,6 +20,7 @@ static IrModule *lower(const JitFunction *function, const JitSpecialization *spe
         .argument_types = specialization->types,
         .is_kernel = true,
         .weak_literals = function->options.literals == LITERALS_WEAK,
+        .weak_ints = function->options.ints == LITERALS_WEAK,
         .exceptions = function->options.exceptions,
         .checks = checks_of(&function->options, is_host ? TARGET_HOST : TARGET_NVPTX),
         .watchers = !is_host,

@@ -161,6 +161,7 @@ static char *inspect(const JitFunction *function, const Type *const *types, uint
                                .argument_types = types,
                                .is_kernel = is_kernel,
                                .weak_literals = function->options.literals == LITERALS_WEAK,
+                               .weak_ints = function->options.ints == LITERALS_WEAK,
                                .exceptions = function->options.exceptions,
                                .checks = checks_of(&function->options, target->kind),
                                .watchers = is_kernel && target->kind == TARGET_NVPTX,
@@ -174,9 +175,10 @@ static char *inspect(const JitFunction *function, const Type *const *types, uint
         request.dump_ssa = &text;
     else if (strcmp(what, "types") == 0)
         request.annotated = &text;
-    else if (strcmp(what, "widenings") == 0)
+    else if (strcmp(what, "widenings") == 0) {
         request.widenings = &text;
-    else if (strcmp(what, "warnings") == 0)
+        request.integer_widenings = true;
+    } else if (strcmp(what, "warnings") == 0)
         request.warnings = &text;
     IrModule *module = frontend_lower(&request, arena, diag);
     if (!module)
@@ -204,6 +206,7 @@ static const Type *result_type(const JitFunction *function, const Type *const *t
                                .argument_count = count,
                                .argument_types = types,
                                .weak_literals = function->options.literals == LITERALS_WEAK,
+                               .weak_ints = function->options.ints == LITERALS_WEAK,
                                .implementations = jit_implementations(function),
                                .inferred = &inferred};
     IrModule *module = frontend_lower(&request, scratch, diag);

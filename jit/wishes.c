@@ -45,6 +45,7 @@ static bool ask(void *data)
         .argument_types = work->types,
         .is_kernel = work->is_kernel,
         .weak_literals = work->function->options.literals == LITERALS_WEAK,
+        .weak_ints = work->function->options.ints == LITERALS_WEAK,
         .exceptions = work->function->options.exceptions,
         .implementations = jit_implementations(work->function),
         .wishes = work->wishes,

@@ -1,11 +1,12 @@
 """The collection's kernels by cujit, by CUDA C through NVRTC with default options, and by numba-cuda and
 its successor numba-cuda-mlir where they are installed, in one run.
 
-    python benchmarks/collection/run.py [--only WORDS] [--markdown FILE] [--picture FILE]
+    python benchmarks/collection/run.py [--only WORDS] [--weak] [--markdown FILE] [--picture FILE]
 
 For each kernel milliseconds, ratios to CUDA C, registers and bytes of local memory (spills and local arrays) of a
 thread, and whether the results are the same; then geometric means and the worst. --only takes words of names or of
-families, separated by commas. Libraries that are not installed are said to be. run_cpu.py measures the CPU device."""
+families, separated by commas. --weak shows what numba's types cost. Libraries that are not installed are said to be.
+run_cpu.py measures the CPU device."""
 
 import argparse
 import platform
@@ -66,6 +67,7 @@ def main():
     parser.add_argument("--only", default="", help="kernels that have one of these words in their name or family")
     parser.add_argument("--markdown", help="write the table into this file, too")
     parser.add_argument("--picture", help="draw the ratios into this file (needs matplotlib)")
+    parser.add_argument("--weak", action="store_true", help='cujit once more, with ints="weak" and literals="weak"')
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # of grids that are too small to fill a GPU
 
@@ -76,6 +78,10 @@ def main():
         sys.exit("CUDA C through CuPy is what the others are compared with; run_cpu.py measures the CPU device")
     place = f"{peers.gpu_name(base)}; {platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}"
     others = list(found.values())
+    if options.weak:
+        weak = peers.MAKERS["cujit"]()
+        weak.name, weak.options = "cujit, weak types", {"ints": "weak", "literals": "weak"}
+        others.append(weak)
     table = Table(place, header_of(others), [f"{peer.name} / CUDA C" for peer in others], WORST)
     table.fill(options.only, lambda entry: row(entry, base, others))
     table.write(options.markdown, options.picture)

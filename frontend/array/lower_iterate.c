@@ -360,6 +360,7 @@ bool lower_iter_value(Lower *l, Operand it, Operand position, Operand *out)
     if (type_is_tagged(it.type, TUPLE_RANGE)) {
         range_value_sign(l, it, position);
         *out = position;
+        out->weak = range_weakness(l, it);
         return true;
     }
     if (type_is_generator(it.type))

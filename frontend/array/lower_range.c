@@ -47,6 +47,15 @@ bool lower_range(Lower *l, const Operand *arguments, uint32_t count, Operand *ou
     return true;
 }
 
+unsigned char range_weakness(Lower *l, Operand range)
+{
+    int64_t number;
+    for (uint32_t i = 0; i < 3; i++)
+        if (!operand_const_int(lower_tuple_item(l, range, i), &number) || number < INT32_MIN || number > INT32_MAX)
+            return 0;
+    return ints_are_weak(l) ? WEAK_BESIDE_INTS : 0;
+}
+
 /* 1 up, -1 down, 0 known at run time only. */
 static int step_sign(Lower *l, Operand range)
 {

@@ -8,7 +8,7 @@
 typedef struct Note {
     SourcePos pos;
     const Type *type;
-    const char *widening; /* why it computes in float64 though narrower floats go in, or NULL */
+    const char *widening; /* why it computes in float64 or int64 though narrower numbers go in, or NULL */
 } Note;
 
 static int by_position(const void *left, const void *right)
@@ -38,8 +38,11 @@ static uint32_t collect(Lower *l, Note *notes)
             continue;
         for (const SsaValue *value = instance->ssa->blocks[i].first; value; value = value->next) {
             Operand fact = instance->facts[value->id];
-            if (value->op < SSA_JUMP && value->op != SSA_PARAMETER && is_shown(value, fact))
-                notes[count++] = (Note){.pos = value->pos, .type = fact.type, .widening = widening(l, value)};
+            if (value->op >= SSA_JUMP || value->op == SSA_PARAMETER || !is_shown(value, fact))
+                continue;
+            const char *why = widening(l, value);
+            notes[count++] =
+                (Note){.pos = value->pos, .type = fact.type, .widening = why ? why : widening_of_integers(l, value)};
         }
     }
     return count;

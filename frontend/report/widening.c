@@ -1,5 +1,6 @@
 /* The performance report: where narrow floats become float64 because of what stands beside them. float64 runs at 1/2 to
- * 1/64 of the speed of float32 on GPUs, and programs rarely mean it. */
+ * 1/64 of the speed of float32 on GPUs, and programs rarely mean it. And where integers become int64, which GPUs make of two
+ * of 32 bits. */
 #include <string.h>
 
 #include "frontend/engine.h"
@@ -33,9 +34,12 @@ static const char *describe_cause(Lower *l, const SsaValue *value, const char *n
     }
     const char *name = variable_name(l, value);
     const char *type = lower_describe(l, fact.type);
+    const char *option = type_is_integer(fact.type) ? " or ints='weak'" : "";
     if (name)
-        return arena_format(l->arena, "'%s', which is %s; %s(%s) would keep %s", name, type, narrow, name, narrow);
-    return arena_format(l->arena, "an operand that is %s", type);
+        return arena_format(l->arena, "'%s', which is %s; %s(%s)%s would keep %s", name, type, narrow, name, option,
+                            narrow);
+    return arena_format(l->arena, "an operand that is %s%s%s", type, *option ? "; ints='weak' would keep " : "",
+                        *option ? narrow : "");
 }
 
 /* What is wide only because it was widened itself is reported where that happened. */
@@ -110,9 +114,41 @@ const char *widening(Lower *l, const SsaValue *value)
     }
 }
 
+/* --- integers --------------------------------------------------------------------------------------------------------- */
+
+static bool is_narrow_integer(Operand fact)
+{
+    return fact.type && type_is_integer(fact.type) && fact.type->size <= 4 && !fact.constant;
+}
+
+const char *widening_of_integers(Lower *l, const SsaValue *value)
+{
+    Operand fact = lower_fact(l, value);
+    if (value->op != SSA_BINARY || !fact.type || !type_is_integer(fact.type) || fact.type->size < 8 ||
+        l->instance->code->is_library)
+        return NULL;
+    const Type *narrow = NULL;
+    for (uint32_t i = 0; i < 2; i++) {
+        Operand operand = lower_fact(l, value->operands[i]);
+        bool is_register = value->operands[i]->op == SSA_ATTRIBUTE;
+        bool is_one = is_narrow_integer(operand) && !is_register;
+        if (!is_one && !(operand.constant && is_python_number(operand)))
+            return NULL;
+        narrow = is_one && (!narrow || operand.type->size > narrow->size) ? operand.type : narrow;
+    }
+    if (!narrow)
+        return NULL;
+    return arena_format(l->arena, "%s computed in %s, as numba has it; ints='weak' would keep 32 bits",
+                        lower_describe(l, narrow), lower_describe(l, fact.type));
+}
+
+/* --- the list ----------------------------------------------------------------------------------------------------------- */
+
 static void list_one(Buf *out, Lower *l, const SsaValue *value)
 {
     const char *text = widening(l, value);
+    if (!text && l->frontend->request->integer_widenings)
+        text = widening_of_integers(l, value);
     if (!text)
         return;
     int line = value->op == SSA_PHI ? assignment_line(l, value) : value->pos.line;

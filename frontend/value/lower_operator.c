@@ -183,7 +183,7 @@ static bool lower_power(Lower *l, Operand a, Operand b, Operand *out)
     bool is_constant = operand_const_int(b, &exponent) && exponent >= -64 && exponent <= 64;
     if (is_constant && a.type->kind == TYPE_FLOAT && a.type->size > 2)
         return power_by_constant(l, a, exponent, out);
-    const Type *type = type_promote(PROMOTION_POWER, weak_type(a, b), weak_type(b, a));
+    const Type *type = promote_pair(l, PROMOTION_POWER, a, b);
     if (!type)
         return lower_refuse_operands(l, "**", a, b, "");
     if (is_constant && type->kind == TYPE_COMPLEX)
@@ -256,12 +256,12 @@ bool lower_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
         return lower_refuse_operands(l, info->text, a, b, "");
     if (number == NB_POWER && !(a.constant && b.constant))
         return lower_power(l, a, b, out);
-    const Type *type = type_promote(info->promotion, weak_type(a, b), weak_type(b, a));
+    const Type *type = promote_pair(l, info->promotion, a, b);
     if (!type)
         return lower_refuse_operands(l, info->text, a, b, "");
     const Constant *folded = a.constant && b.constant ? fold_binary(l, number, a.constant, b.constant, type) : NULL;
     if (folded) {
-        *out = (Operand){.type = type, .constant = folded, .weak = a.weak && b.weak};
+        *out = (Operand){.type = type, .constant = folded, .weak = a.weak & b.weak};
         return true;
     }
     if (number == NB_POWER)
@@ -272,7 +272,7 @@ bool lower_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
     if (type->kind != TYPE_COMPLEX)
         emit_zero_check(l, operand_ir(l, y), zero_division_text(number, type));
     *out = operand_value(type, emit2(l, info->op, type, operand_ir(l, x), operand_ir(l, y)));
-    out->weak = a.weak && b.weak;
+    out->weak = a.weak & b.weak;
     return true;
 }
 
@@ -300,7 +300,8 @@ static bool compare_scalars(Lower *l, int32_t number, Operand a, Operand b, Oper
     PromotionId rule = equality ? PROMOTION_EQUALITY : PROMOTION_ORDER;
     if (!type_promote(rule, a.type, b.type))
         return lower_refuse_operands(l, compare_info[number].text, a, b, "");
-    const Type *type = comparison_type(weak_type(a, b), weak_type(b, a));
+    const Type *narrow = narrow_pair(l, PROMOTION_ORDER, a, b);
+    const Type *type = narrow ? narrow : comparison_type(weak_type(a, b), weak_type(b, a));
     Operand x, y;
     if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
         return false;
@@ -434,6 +435,7 @@ bool lower_unary(Lower *l, SsaOp op, Operand a, Operand *out)
         type = type_promote(op == SSA_INVERT ? PROMOTION_INVERT : PROMOTION_NEGATE, a.type, NULL);
     if (!type)
         return lower_fail(l, DIAG_TYPE_OPERANDS, text, lower_describe(l, a.type), "");
+    type = narrow_alone(l, a) ? narrow_alone(l, a) : type;
     const Constant *folded = op == SSA_NEGATIVE && a.constant ? fold_negative(l, a.constant, type) : NULL;
     if (folded) {
         *out = (Operand){.type = type, .constant = folded, .weak = a.weak};

@@ -220,12 +220,12 @@ bool operand_of_constant(Lower *l, const Constant *constant, Operand *out)
     case CONSTANT_NONE: *out = operand_none(); return true;
     case CONSTANT_BOOL: out->type = TYPE_OF(BOOL); return true;
     case CONSTANT_INT:
-        out->weak = constant_is_weak(l, constant);
+        out->weak = weakness_of(l, constant);
         out->type = constant->type ? constant->type : constant->is_unsigned ? TYPE_OF(UINT64) : TYPE_OF(INT64);
         return true;
     case CONSTANT_FLOAT:
     case CONSTANT_COMPLEX:
-        out->weak = constant_is_weak(l, constant);
+        out->weak = weakness_of(l, constant);
         out->type = constant->type                     ? constant->type
                     : constant->kind == CONSTANT_FLOAT ? TYPE_OF(FLOAT64)
                                                        : TYPE_OF(COMPLEX128);
@@ -413,13 +413,14 @@ bool lower_join(Lower *l, Operand a, Operand b, Operand *out)
         *out = a.type ? a : b;
         return true;
     }
-    const Type *type = lower_join_types(l, weak_type(a, b), weak_type(b, a));
+    const Type *narrow = narrow_join(l, a, b);
+    const Type *type = narrow ? narrow : lower_join_types(l, weak_type(a, b), weak_type(b, a));
     if (!type)
         return false;
     bool same = a.constant && b.constant && type_equal(a.type, b.type) && constant_equal(a.constant, b.constant);
     if (type->kind == TYPE_OBJECT && !same)
         return false;
-    *out = (Operand){.type = type, .constant = same ? a.constant : NULL, .weak = a.weak && b.weak};
+    *out = (Operand){.type = type, .constant = same ? a.constant : NULL, .weak = a.weak & b.weak};
     return true;
 }
 

@@ -7,13 +7,18 @@
 
 typedef struct Lower Lower;
 
+typedef enum Weakness {
+    WEAK_BESIDE_FLOATS = 1, /* literals='weak' */
+    WEAK_BESIDE_INTS = 2, /* ints='weak' */
+} Weakness;
+
 /* What is known of a value: its type (NULL: nothing yet), its value where that is a constant, and when emitting the IR
  * value (NULL for constants until one is needed, and for what occupies no memory). */
 typedef struct Operand {
     const Type *type;
     const Constant *constant;
     IrValue *ir;
-    bool weak; /* made of nothing but Python's numbers, under literals='weak' */
+    unsigned char weak; /* Weakness: made of nothing but Python's numbers, and under which option */
 } Operand;
 
 /* --- operands (operand.c) ----------------------------------------------------------------------------------------- */
@@ -54,12 +59,22 @@ bool constant_equal(const Constant *a, const Constant *b);
 /* Appends what tells a compile-time object apart from others. */
 void object_identity(const Constant *constant, Buf *key);
 
-/* --- literals='weak' (weak_literal.c) ----------------------------------------------------------------------------- */
-/* Whether operands made of the constant are weak. */
-bool constant_is_weak(const Lower *l, const Constant *constant);
+/* --- literals='weak' and ints='weak' (weak_literal.c, weak_integer.c) ----------------------------------------------- */
+/* How weak operands made of the constant are. */
+unsigned char weakness_of(const Lower *l, const Constant *constant);
 /* What the operand counts as next to another: its type, or a float as narrow as the other's where it is weak. */
 const Type *weak_type(Operand operand, Operand beside);
 /* A copy of the operands, weak floats converted to the precision of those that are not weak. */
+/* Whether the function is one of the user's under ints='weak'. */
+bool ints_are_weak(const Lower *l);
+/* The type of an operation on two numbers: promotion.def's, or what ints='weak' makes of it. NULL: there is none. */
+const Type *promote_pair(const Lower *l, PromotionId rule, Operand a, Operand b);
+/* Likewise, NULL where ints='weak' has nothing to say. */
+const Type *narrow_pair(const Lower *l, PromotionId rule, Operand a, Operand b);
+/* The type of what is a or b: where a is a weak integer, that of b. NULL: ints='weak' has nothing to say. */
+const Type *narrow_join(const Lower *l, Operand a, Operand b);
+/* The type of an integer alone, as of a negative: 32 bits where it has no more. NULL: likewise. */
+const Type *narrow_alone(const Lower *l, Operand operand);
 bool weaken_arguments(Lower *l, const Operand *from, uint32_t count, Operand *out);
 
 /* --- emission (operand.c). All return NULL while inferring -------------------------------------------------------- */

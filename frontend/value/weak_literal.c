@@ -3,9 +3,12 @@
 #include "frontend/engine.h"
 #include "frontend/value/lower_convert.h"
 
-bool constant_is_weak(const Lower *l, const Constant *constant)
+unsigned char weakness_of(const Lower *l, const Constant *constant)
 {
-    return l->frontend->request->weak_literals && constant->is_python && l->instance && !l->instance->code->is_library;
+    const FrontendRequest *request = l->frontend->request;
+    if (!constant->is_python || !l->instance || l->instance->code->is_library)
+        return 0;
+    return (request->weak_literals ? WEAK_BESIDE_FLOATS : 0) | (request->weak_ints ? WEAK_BESIDE_INTS : 0);
 }
 
 /* The size of a float, or of a part of a complex number; 0 for other types. */
@@ -34,7 +37,8 @@ static const Type *weakened(const Type *type, const Type *beside)
 
 const Type *weak_type(Operand operand, Operand beside)
 {
-    if (!operand.weak || beside.weak || !type_is_scalar(operand.type) || !type_is_scalar(beside.type))
+    if (!(operand.weak & WEAK_BESIDE_FLOATS) || beside.weak || !type_is_scalar(operand.type) ||
+        !type_is_scalar(beside.type))
         return operand.type;
     return weakened(operand.type, beside.type);
 }
@@ -49,7 +53,7 @@ bool weaken_arguments(Lower *l, const Operand *from, uint32_t count, Operand *ou
         out[i] = from[i];
     }
     for (uint32_t i = 0; i < count; i++)
-        if (from[i].weak && precision(from[i].type) && widest &&
+        if (from[i].weak & WEAK_BESIDE_FLOATS && precision(from[i].type) && widest &&
             !lower_convert(l, from[i], weakened(from[i].type, widest), &out[i]))
             return false;
     return true;

@@ -66,6 +66,8 @@ bool call_abs(Lower *l, const Call *call, Operand *out)
     const Type *type = type_is_scalar(x.type) ? type_promote(PROMOTION_ABS, x.type, NULL) : NULL;
     if (type && call->intrinsic == INTRINSIC_FABS)
         type = type_promote(PROMOTION_MATH, x.type, NULL);
+    else if (type && narrow_alone(l, x))
+        type = narrow_alone(l, x);
     if (!type)
         return call_refuse(l, call, "");
     if (x.type->kind == TYPE_COMPLEX) {
@@ -105,7 +107,7 @@ static bool choose_extreme(Lower *l, const Call *call, Operand a, Operand b, Ope
         return choose_time(l, call->intrinsic == INTRINSIC_MIN, a, b, out);
     const Type *type = NULL;
     if (type_is_scalar(a.type) && type_is_scalar(b.type))
-        type = type_promote(PROMOTION_MIN_MAX, weak_type(a, b), weak_type(b, a));
+        type = promote_pair(l, PROMOTION_MIN_MAX, a, b);
     Operand x, y;
     if (!type)
         return call_refuse(l, call, "");
@@ -178,7 +180,7 @@ bool call_divmod(Lower *l, const Call *call, Operand *out)
     Operand a = call->arguments[0], b = call->arguments[1], x, y, parts[2];
     const Type *type = NULL;
     if (type_is_scalar(a.type) && type_is_scalar(b.type))
-        type = type_promote(PROMOTION_DIVMOD, weak_type(a, b), weak_type(b, a));
+        type = promote_pair(l, PROMOTION_DIVMOD, a, b);
     if (!type)
         return call_refuse(l, call, "");
     if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
@@ -325,7 +327,7 @@ static bool cast_scalar(Lower *l, const Type *type, const Call *call, Operand *o
     if (!type_is_scalar(call->arguments[0].type) && !is_count)
         return call_refuse(l, call, "");
     bool ok = overflow_cast(l, call->arguments[0], type, out);
-    out->weak = false; /* a type that is asked for is meant */
+    out->weak = 0; /* a type that is asked for is meant */
     return ok;
 }
 

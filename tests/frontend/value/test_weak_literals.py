@@ -191,4 +191,4 @@ def test_inspect_types_marks_the_expressions(capsys):
     kernel[1, 1](F4.copy(), 3)
     kernel.inspect_types()
     marked = [line for line in capsys.readouterr().out.split("\n") if "<-" in line]
-    assert len(marked) == len(LINES) and any("float32(n) would keep float32" in line for line in marked)
+    assert len(marked) == len(LINES) and any("float32(n) or ints='weak' would keep float32" in line for line in marked)

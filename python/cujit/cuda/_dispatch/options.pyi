@@ -43,6 +43,9 @@ class CodeOptions(LoopOptions, total=False):
     literals: str | None
     """"weak": Python's numbers in kernels take the precision of the float16 or float32 beside them, as in NumPy;
     "numba": they are float64 and int64."""
+    ints: str | None
+    """"weak": integers of at most 32 bits are computed in 32, as in CUDA C, and widen no float beside them; "numba":
+    they are int64 and make float64 of float32."""
     max_registers: int | None
     """Registers of a thread at most."""
     launch_bounds: int | Sequence[int | None] | None
