@@ -86,7 +86,8 @@ def of_arrays(k):
     return (cuda.elementwise(lambda x, y: plain(x) + k * y, dtype=np.float32),
             cuda.elementwise("(x[i] + x[i + 1]) / 2", raw="x", index="i", name="smooth"),
             cuda.fuse(lambda x: np.sqrt(x) * k, kernel_name="roots"), cuda.reduction("x * x", "a + b", "a + 1", 0.0),
-            cuda.reduction(lambda i, x: (x, i), lambda a, b: b if b[0] > a[0] else a, lambda a: a[1], index="i"))
+            cuda.reduction(lambda i, x: (x, i), lambda a, b: b if b[0] > a[0] else a, lambda a: a[1], index="i"),
+            tripled, largest)
 
 @cuda.elementwise(fastmath=True)
 def tripled(x):
@@ -121,7 +122,7 @@ kernel[1, 4](x)""", [1, 1, 2, 6]),
     "vectorize": ("add", "x = loaded(x, x)", [0, 4, 8, 12]),
     "vectorize with types": ("typed", "x = loaded(x, x)", [0, 4, 8, 12]),
     "guvectorize": ("total", "x = loaded(x.reshape(2, 2))", [3, 15]),
-    "made for arrays": ("(*of_arrays(2), tripled, largest)", """
+    "made for arrays": ("of_arrays(2)", """
 first, smooth, roots, sums, place, tripled, largest = loaded
 assert first(x, x).dtype == np.float32 and "smooth" in repr(smooth) and "roots" in repr(roots)
 x = [first(x, x)[3], smooth(x, size=3)[0], roots(x * x)[3], sums(x), place(x), tripled(x)[3], largest(x)]""",
