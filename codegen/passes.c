@@ -26,12 +26,15 @@ static const Pass nvptx_passes[] = {
 static const Pass host_passes[] = {
     {"observe", observe_accesses, 0, OBSERVE_ACCESSES, OBSERVE_ACCESSES},
     {"yield", yield_in_waiting_loops, 0, OBSERVE_ACCESSES, 0},
+    {"int32", narrow_integers, 1, OBSERVE_NOTHING, 0},
     {"stride", split_stride_loop, 0, OBSERVE_NOTHING, 0},
     {"axis", choose_row_axis, 0, OBSERVE_NOTHING, 0},
     {"bounds", mark_thread_bounds, 0, OBSERVE_NOTHING, 0},
     {"common", make_loops_common, 0, OBSERVE_NOTHING, 0},
     {"regions", form_parallel_regions, 0, OBSERVE_LINES, 0},
     {"region_bounds", mark_region_bounds, 0, OBSERVE_NOTHING, 0},
+    {"sums", make_common_sums, 1, OBSERVE_NOTHING, 0},
+    {"arrays", mark_loops_of_arrays, 2, OBSERVE_NOTHING, 0},
     {"private", mark_private_atomics, 0, OBSERVE_NOTHING, 0},
     {0},
 };

@@ -270,6 +270,28 @@ def shifted(x, offsets, out):
         out[i] = x[(i - offsets[0] + x.size) % x.size]
 
 
+def counted(x, counts, least):
+    count = cuda.shared.array(1, np.int32)
+    if cuda.threadIdx.x == 0:
+        count[0] = 0
+    cuda.syncthreads()
+    if x[cuda.grid(1)] > least:
+        cuda.atomic.add(count, 0, 1)
+    cuda.syncthreads()
+    if cuda.threadIdx.x == 0:
+        counts[cuda.blockIdx.x] = count[0]
+
+
+def triangle(x, out):
+    i = cuda.grid(1)
+    part = cuda.local.array(4, float32)
+    for row in range(4):
+        part[row] = x[i]
+        for column in range(row):
+            part[row] -= part[column]
+    out[i] = part[3]
+
+
 PASS_SAMPLES = {
     "loads": (normalized, "void(float32[::1], float32[::1], float32[::1])"),
     "unroll": (small_array, "void(float32[::1], float32[::1])"),
@@ -277,6 +299,9 @@ PASS_SAMPLES = {
     "remainders": (shifted, "void(float32[::1], int32[::1], float32[::1])"),
     "versions": (row_sums, "void(int32[::1], int32[::1], float32[::1], float32[::1])"),
     "narrow": (neighbours, "void(uint32[:, ::1], uint32[:, ::1])"),
+    "int32": (neighbours, "void(uint8[:, ::1], uint8[:, ::1])"),
+    "sums": (counted, "void(float32[::1], int32[::1], float32)"),
+    "arrays": (triangle, "void(float32[::1], float32[::1])"),
     "stride": (grid_stride, "void(int32[::1], int64[::1])"),
     "axis": (column_tiles, "void(float32[:, ::1], float32[:, ::1])"),
     "private": (bins, "void(uint8[::1], int32[::1])"),

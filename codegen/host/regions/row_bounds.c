@@ -26,6 +26,8 @@ static void lower_than(Emitter *emitter, LLVMValueRef place, RowBounds *bounds)
 /* A comparison with the thread's index at the left, which is `index` for the row's first thread. */
 static void narrow(Emitter *emitter, IrOp op, LLVMValueRef index, LLVMValueRef limit, RowBounds *bounds)
 {
+    limit = LLVMBuildIntCast2(emitter->builder, limit, emitter->i64, true, "");
+    index = LLVMBuildIntCast2(emitter->builder, index, emitter->i64, true, "");
     LLVMValueRef place = saturating(emitter, "llvm.ssub.sat", limit, index);
     LLVMValueRef behind = saturating(emitter, "llvm.sadd.sat", place, const_i64(emitter, 1));
     if (op == IR_GE || op == IR_GT || op == IR_EQ)

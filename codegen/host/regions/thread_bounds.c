@@ -131,7 +131,8 @@ static int slope_below(const IrBlock *region, const IrValue *value, int depth)
     bool is_sum =
         value->op == IR_ADD || (value->op == IR_SUB && slope_below(region, value->operands[1], depth + 1) == 0);
     bool is_wider = value->op == IR_CONVERT && width(value) < (int)type_bits(value->operands[0]->type);
-    bool may_wrap = width(value) > WIDEST_INDEX && !(value->op == IR_ADD && value->hint == IR_EXACT);
+    int widest = value->type->size == 8 ? WIDEST_INDEX : (int)type_bits(value->type) - 1;
+    bool may_wrap = width(value) > widest && !(value->op == IR_ADD && value->hint == IR_EXACT);
     bool is_exact = value->type->kind == TYPE_INT && !may_wrap;
     return sum == 1 && is_exact && (is_sum || is_wider) ? 1 : NOT_LINEAR;
 }
@@ -192,7 +193,8 @@ static bool makes_range(const IrBlock *region, const IrValue *condition, bool wa
                makes_range(region, condition->operands[1], wanted);
     if (slope_in_thread(region, condition) == 0)
         return true;
-    if (!is_comparison(condition, wanted) || condition->operands[0]->type->scalar != SCALAR_INT64)
+    ScalarId scalar = condition->operands[0]->type->scalar;
+    if (!is_comparison(condition, wanted) || (scalar != SCALAR_INT64 && scalar != SCALAR_INT32))
         return false;
     int left = slope_in_thread(region, condition->operands[0]);
     int right = slope_in_thread(region, condition->operands[1]);

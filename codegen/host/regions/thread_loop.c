@@ -329,18 +329,87 @@ static void emit_bounds(Emitter *emitter, BlockFrame *frame, const IrBlock *body
     *end = LLVMBuildTrunc(builder, bounds.end, emitter->i32, "");
 }
 
+/* --- loops without indices ------------------------------------------------------------------------------------------------ */
+
+/* What a thread needs of its place in the block for, but for its slots. */
+static bool asks_for_place(const IrValue *value)
+{
+    if (value->op == IR_INTRINSIC) {
+        const IntrinsicInfo *row = &intrinsic_info[value->intrinsic];
+        return row->kind != INTRINSIC_KIND_MATH && row->family != FAMILY_BLOCK_REGISTER;
+    }
+    unsigned flags = ir_op_info[value->op].flags;
+    bool is_known = flags & (IR_FLAG_PURE | IR_FLAG_READS | IR_FLAG_WRITES) || value->op == IR_JUMP ||
+                    value->op == IR_BRANCH || value->op == IR_RETURN;
+    return !is_known || value->op == IR_CALL || value->op == IR_CELL || value->op == IR_LOCAL;
+}
+
+/* Whether threads may be counted through, since none of them asks where it is. */
+static bool is_flat(Emitter *emitter, const IrValue *loop)
+{
+    uint32_t depth = 0;
+    const IrBlock **stack = ARENA_ARRAY(emitter->arena, const IrBlock *, emitter->function->block_count + 1);
+    bool *seen = ARENA_ARRAY(emitter->arena, bool, emitter->function->block_count + 1);
+    seen[loop->block->id] = seen[loop->targets[1]->id] = true;
+    for (stack[depth++] = loop->targets[1]; depth;) {
+        const IrBlock *block = stack[--depth];
+        IrBlock *targets[2];
+        for (const IrValue *value = block->first; value; value = value->next)
+            if (asks_for_place(value))
+                return false;
+        int count = ir_successors(block, targets);
+        for (int i = 0; i < count; i++) {
+            if (!seen[targets[i]->id])
+                stack[depth++] = targets[i];
+            seen[targets[i]->id] = true;
+        }
+    }
+    return true;
+}
+
+/* --- loops by rows -------------------------------------------------------------------------------------------------------- */
+
+static void keep_independent(Emitter *emitter, const IrValue *value, const HostLoop *loop, LLVMBasicBlockRef latch,
+                             LLVMValueRef branch)
+{
+    IndependentLoop *kept = ARENA_NEW(emitter->arena, IndependentLoop);
+    if (!(value->hint & IR_THREADS_INDEPENDENT))
+        return;
+    *kept = (IndependentLoop){emitter->host->independent_loops, loop->body, latch, branch, emitter->thread};
+    emitter->host->independent_loops = kept;
+}
+
+/* From the innermost loop to the body. Returns where it comes back to. */
+static LLVMBasicBlockRef emit_way_to_body(Emitter *emitter, const IrValue *value)
+{
+    LLVMBasicBlockRef latch = new_block(emitter);
+    if (value->operand_count)
+        emit_who_takes_part(emitter, value, latch);
+    emitter->unwind = emit_thread_end(emitter, value, latch);
+    emitter->report = NULL;
+    emitter->value_reports = NULL;
+    LLVMBuildBr(emitter->builder, emitter->block_start[value->targets[1]->id]);
+    LLVMPositionBuilderAtEnd(emitter->builder, latch);
+    return latch;
+}
+
+static void emit_flat_loop(Emitter *emitter, const IrValue *value, BlockFrame *frame)
+{
+    HostLoop loop = host_loop_open(emitter, const_i32(emitter, 0), frame->thread_count);
+    frame->thread_number = LLVMBuildZExt(emitter->builder, loop.index, emitter->i64, "");
+    LLVMBasicBlockRef latch = emit_way_to_body(emitter, value);
+    keep_independent(emitter, value, &loop, latch, host_loop_close(emitter, &loop));
+    LLVMBuildBr(emitter->builder, emitter->block_start[value->targets[0]->id]);
+    emitter->block_start[value->block->id] = latch;
+}
+
 /* The body comes back to the loop's block, which then stands for the end of an iteration: the block before the loop is
  * emitted already, and nothing else leads there. The body's own blocks are emitted next. */
-void emit_op_THREAD_LOOP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+static void emit_row_loops(Emitter *emitter, const IrValue *value, BlockFrame *frame)
 {
-    (void)out;
-    BlockFrame *frame = frame_of(emitter, value);
     const uint8_t *axes = host_loop_axes[emitter->function->row_axis];
-    LLVMValueRef index[3], first = const_i32(emitter, 0);
+    LLVMValueRef index[3], first = const_i32(emitter, 0), end = frame->row;
     HostLoop loops[3]; /* the innermost one first */
-    if (!frame)
-        return;
-    LLVMValueRef end = frame->row;
     for (int i = 2; i > 0; i--) {
         loops[i] = host_loop_open(emitter, const_i32(emitter, 0), frame->block_dim[axes[i]]);
         index[axes[i]] = loops[i].index;
@@ -350,27 +419,26 @@ void emit_op_THREAD_LOOP(Emitter *emitter, const IrValue *value, LLVMValueRef *o
         emit_bounds(emitter, frame, value->targets[1], index, row_done, &first, &end);
     loops[0] = host_loop_open(emitter, first, end);
     index[axes[0]] = loops[0].index;
-    LLVMBasicBlockRef latch = new_block(emitter);
     emit_thread_index(emitter, frame, index);
-    if (value->operand_count)
-        emit_who_takes_part(emitter, value, latch);
-    emitter->unwind = emit_thread_end(emitter, value, latch);
-    emitter->report = NULL;
-    emitter->value_reports = NULL;
-    LLVMBuildBr(emitter->builder, emitter->block_start[value->targets[1]->id]);
-    LLVMPositionBuilderAtEnd(emitter->builder, latch);
+    LLVMBasicBlockRef latch = emit_way_to_body(emitter, value);
     LLVMValueRef branch = host_loop_close(emitter, &loops[0]);
     LLVMBuildBr(emitter->builder, row_done);
     LLVMPositionBuilderAtEnd(emitter->builder, row_done);
-    if (value->hint & IR_THREADS_INDEPENDENT) {
-        IndependentLoop *loop = ARENA_NEW(emitter->arena, IndependentLoop);
-        *loop = (IndependentLoop){emitter->host->independent_loops, loops[0].body, latch, branch, emitter->thread};
-        emitter->host->independent_loops = loop;
-    }
+    keep_independent(emitter, value, &loops[0], latch, branch);
     host_loop_keep_rolled(emitter, host_loop_close(emitter, &loops[1]));
     host_loop_keep_rolled(emitter, host_loop_close(emitter, &loops[2]));
     LLVMBuildBr(emitter->builder, emitter->block_start[value->targets[0]->id]);
     emitter->block_start[value->block->id] = latch;
+}
+
+void emit_op_THREAD_LOOP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    (void)out;
+    BlockFrame *frame = frame_of(emitter, value);
+    if (frame && is_flat(emitter, value))
+        emit_flat_loop(emitter, value, frame);
+    else if (frame)
+        emit_row_loops(emitter, value, frame);
 }
 
 /* --- independence ------------------------------------------------------------------------------------------------------- */

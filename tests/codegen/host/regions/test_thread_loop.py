@@ -1,4 +1,5 @@
 """What LLVM makes of the loops around a kernel's body: no copies of what is in them."""
+import numpy as np
 import pytest
 
 from cujit import cuda, float32, void
@@ -46,3 +47,23 @@ def test_what_a_vector_leaves_is_not_written_out(layout, most):
     text = llvm_of(saxpy, f"void(float32, float32{layout}, float32{layout}, float32{layout})")
     assert text.count("= fdiv <") >= 1
     assert (text.count("= fdiv float") <= 1) == (most == 1)
+
+
+def test_threads_that_need_no_index_are_counted_through():
+    def loops(place):
+        @cuda.jit
+        def kernel(x, out):
+            i, j = cuda.grid(2)
+            value = x[j, i]
+            for k in range(5):
+                value += cuda.shfl_xor_sync(0xFFFFFFFF, value, 1 << k) + place(k)
+            out[j, i] = value
+
+        x = np.random.default_rng(1).integers(0, 100, (16, 8))
+        out = np.zeros_like(x)
+        kernel[1, (8, 16)](x, out)
+        return x, out, next(iter(kernel.inspect_llvm().values())).count("!llvm.loop")
+
+    x, out, few = loops(cuda.jit(device=True)(lambda k: 0))
+    assert (out.reshape(-1, 32) == x.reshape(-1, 32).sum(1)[:, None]).all()
+    assert few < loops(cuda.jit(device=True)(lambda k: cuda.threadIdx.y))[2]

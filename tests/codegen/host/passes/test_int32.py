@@ -1,0 +1,71 @@
+"""Python's integers have 64 bits; where 32 are enough, the CPU device computes in 32, of which a vector has twice as
+many."""
+
+import re
+
+import numpy as np
+import pytest
+
+from cujit import cuda
+
+pytestmark = pytest.mark.skipif(cuda.get_current_device().kind == "cuda",
+                                reason="about how the CPU device runs kernels")
+
+
+def test_sums_of_small_numbers():
+    @cuda.jit
+    def kernel(cells, out):
+        i = cuda.grid(1)
+        if 0 < i < cells.size - 1:
+            alive = cells[i - 1] + cells[i] + cells[i + 1]
+            out[i] = 1 if alive == 3 or alive % 5 == 1 else 0
+
+    cells = np.random.default_rng(1).integers(0, 256, 1000).astype(np.uint8)
+    out = np.zeros(1000, np.uint8)
+    kernel[4, 256](cells, out)
+    alive = cells[:-2].astype(int) + cells[1:-1] + cells[2:]
+    assert (out[1:-1] == ((alive == 3) | (alive % 5 == 1))).all()
+    text = next(iter(kernel.inspect_llvm().values()))
+    assert re.search(r"add (nuw |nsw )*<\d+ x i(16|32)>", text) and not re.search(r"icmp eq <\d+ x i64>", text)
+
+
+def test_words_that_wrap():
+    @cuda.jit
+    def kernel(x, out):
+        i = cuda.grid(1)
+        if i < x.size:
+            h = x[i]
+            for k in range(8):
+                h = np.uint32((h ^ (h >> np.uint32(16))) * np.uint32(0x45D9F3B) + k)
+            out[i] = h
+
+    x = np.random.default_rng(1).integers(0, 1 << 32, 1000, dtype=np.uint32)
+    out = np.zeros_like(x)
+    kernel[4, 256](x, out)
+    want = x.astype(np.uint64)
+    for k in range(8):
+        want = ((want ^ (want >> np.uint64(16))) * np.uint64(0x45D9F3B) + np.uint64(k)) & np.uint64(0xFFFFFFFF)
+    assert (out == want).all()
+    assert not re.search(r"mul (nuw |nsw )*<\d+ x i64>", next(iter(kernel.inspect_llvm().values())))
+
+
+def test_tests_in_32_bits_bound_loops_over_threads():
+    @cuda.jit
+    def kernel(x):
+        part = cuda.shared.array(256, np.float32)
+        t = cuda.threadIdx.x
+        part[t] = x[t]
+        half = 128
+        while half > 0:
+            cuda.syncthreads()
+            if t < half:
+                part[t] += part[t + half]
+            half //= 2
+        if t == 0:
+            x[0] = part[0]
+
+    x = np.arange(256, dtype=np.float32)
+    kernel[1, 256](x)
+    assert x[0] == 255 * 128
+    text = kernel.inspect("region_bounds", next(iter(kernel.signatures)))
+    assert re.search(r"%\d+: i32 = phi", text) and len(re.findall("branch !in", text)) == 2
