@@ -57,7 +57,9 @@ static PyObject *resolve(const char *path, size_t length)
 {
     size_t end = strcspn(path, ".");
     PyObject *name = PyUnicode_FromStringAndSize(path, (Py_ssize_t)end);
-    PyObject *object = name ? PyImport_Import(name) : NULL;
+    PyObject *object = name ? PyImport_GetModule(name) : NULL;
+    if (name && !object && !PyErr_Occurred())
+        object = PyImport_Import(name);
     Py_XDECREF(name);
     while (object && end < length) {
         const char *attribute = path + end + 1;
@@ -107,6 +109,9 @@ int ext_intrinsic_of_object(ExtState *state, PyObject *object)
 {
     if (Py_IS_TYPE(object, state->intrinsic_type))
         return ((ExtIntrinsic *)object)->number;
+    if (PyModule_Check(
+            object)) /* none is; most kernels have no other global, and to find all objects imports modules */
+        return INTRINSIC_NONE;
     PyObject *ids = __atomic_load_n(&state->intrinsic_ids, __ATOMIC_ACQUIRE), *known = NULL;
     ids = ids ? ids : find_objects(state);
     PyObject *key = ids ? PyLong_FromVoidPtr(object) : NULL;

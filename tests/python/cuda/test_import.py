@@ -139,3 +139,26 @@ def test_names_that_only_numba_has_say_why():
     with pytest.raises(AttributeError, match="no attribute 'no_such_name'$"):
         cujit.cuda.no_such_name
     assert cujit.cuda.args.wrap_arg
+
+
+def test_first_launch_loads_only_what_is_needed(run_python):
+    """A kernel's only global is a module: no module of math and the like is looked through for it."""
+    assert run_python("""
+import sys, warnings
+import numpy
+from cujit import cuda
+warnings.simplefilter("ignore")
+
+@cuda.jit
+def scale(x, by):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] *= by
+
+x = cuda.to_device(numpy.ones(8))
+before = set(sys.modules)
+scale[1, 8](x, 2.0)
+after = set(sys.modules)
+assert x.copy_to_host()[7] == 2.0
+print(*sorted(after - before))
+""").split() == ["cujit._numba.names"]

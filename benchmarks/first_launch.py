@@ -1,0 +1,151 @@
+"""What a first launch takes, by steps: python benchmarks/first_launch.py [--times N] [--only WORDS]
+
+For each kernel the milliseconds of the first launch of a decorated function, nothing in any cache, and of what cujit's
+log says it consists of: frontend, codegen (LLVM) and load (the driver's compiler on a GPU); and of the first launch in
+another process that finds the kernel on disk. The least of N (7) by the clock, and by the CPU time of the process,
+which is what to compare on a machine that does other work."""
+
+import argparse
+import json
+import logging
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+
+import numpy as np
+
+TILE = 32
+
+
+def saxpy(a, x, y, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a * x[i] + y[i]
+
+
+def waves(x, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = math.sin(x[i]) * math.exp(-x[i])
+
+
+def circle(x, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = math.sin(x[i]) + math.cos(x[i])
+
+
+def product(a, b, c):
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    x, y = cuda.grid(2)
+    i, j = cuda.threadIdx.x, cuda.threadIdx.y
+    total = np.float32(0)
+    for k in range(cuda.gridDim.x):
+        a_tile[j, i] = 0
+        b_tile[j, i] = 0
+        if y < a.shape[0] and i + k * TILE < a.shape[1]:
+            a_tile[j, i] = a[y, i + k * TILE]
+        if x < b.shape[1] and j + k * TILE < b.shape[0]:
+            b_tile[j, i] = b[j + k * TILE, x]
+        cuda.syncthreads()
+        for m in range(TILE):
+            total += a_tile[j, m] * b_tile[m, i]
+        cuda.syncthreads()
+    if y < c.shape[0] and x < c.shape[1]:
+        c[y, x] = total
+
+
+def cases():
+    """name -> (function, grid, block, arguments)"""
+    def array(*shape, dtype=np.float32):
+        return cuda.to_device(np.ones(shape, dtype))
+
+    lines, squares = ((4,), (256,)), ((2, 2), (TILE, TILE))
+    return {
+        "saxpy, float32": (saxpy, *lines, (2.0, *(array(1024) for _ in range(3)))),
+        "sin * exp, float32": (waves, *lines, (array(1024), array(1024))),
+        "sin * exp, float64": (waves, *lines, [array(1024, dtype=np.float64) for _ in range(2)]),
+        "sin + cos, float64": (circle, *lines, [array(1024, dtype=np.float64) for _ in range(2)]),
+        "product of tiles of 32 x 32": (product, *squares, [array(64, 64) for _ in range(3)]),
+    }
+
+
+class Steps(logging.Handler):
+    last = {}
+
+    def emit(self, record):
+        self.last = dict(getattr(record, "steps", {}), from_disk=getattr(record, "from_disk", False))
+
+
+def first_launch(case, steps):
+    function, grid, block, arguments = case
+    launcher = cuda.jit(function)[grid, block]
+    clock, processor = time.perf_counter(), time.process_time()
+    launcher(*arguments)
+    cuda.synchronize()
+    return {"clock": time.perf_counter() - clock, "CPU": time.process_time() - processor, **steps.last}
+
+
+def listen():
+    steps, logger = Steps(), logging.getLogger("cujit")
+    logger.addHandler(steps)
+    logger.setLevel(logging.INFO)
+    return steps
+
+
+def child(name, folder):
+    """The first launch of a process, as JSON; the context is up and nothing else was launched."""
+    environment = dict(os.environ, CUJIT_CACHE="1", CUJIT_CACHE_DIR=folder, CUDA_CACHE_DISABLE="0",
+                       CUDA_CACHE_PATH=os.path.join(folder, "driver"))
+    answer = subprocess.run([sys.executable, __file__, "--child", name], env=environment, check=True, text=True,
+                            capture_output=True)
+    return json.loads(answer.stdout)
+
+
+def least(found, key):
+    return min(each[key] for each in found) * 1e3
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--times", type=int, default=7, help="how often each is measured (7)")
+    parser.add_argument("--only", default="", help="kernels that have one of these words in their name")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if not options.child:
+        os.environ["CUJIT_CACHE"], os.environ["CUDA_CACHE_DISABLE"] = "0", "1"
+    warnings.simplefilter("ignore")  # of grids that are too small to fill a GPU
+    global cuda
+    from cujit import cuda
+
+    steps, every = listen(), cases()
+    cuda.synchronize()
+    if options.child:
+        print(json.dumps(first_launch(every[options.child], steps)))
+        return
+    first_launch(every["saxpy, float32"], steps)  # what only the first kernel of a process pays
+    print(f"{cuda.get_current_device().name}; milliseconds, the least of {options.times}\n")
+    columns = ["first launch", "CPU time", "frontend", "codegen", "load", "from disk, another process", "CPU time",
+               "load"]
+    print(f"| kernel | {' | '.join(columns)} |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+    for name, case in every.items():
+        if not any(word in name for word in options.only.split(",")):
+            continue
+        found = [first_launch(case, steps) for _ in range(options.times)]
+        with tempfile.TemporaryDirectory() as folder:
+            child(name, folder)
+            later = [child(name, folder) for _ in range(options.times)]
+        assert all(each["from_disk"] for each in later)
+        cells = [least(found, key) for key in ("clock", "CPU", "frontend", "codegen", "load")]
+        cells += [least(later, key) for key in ("clock", "CPU", "load")]
+        print(f"| {name} | {' | '.join(f'{cell:.2f}' for cell in cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
