@@ -15,6 +15,7 @@
 
 enum {
     CHUNKS_PER_PARTICIPANT = 16,
+    ROWS_PER_PARTICIPANT = 4,
     OCCUPANCY_THREADS = 256,
     OCCUPANCY_BLOCKS = 4,                /* for each worker */
 };
@@ -107,15 +108,26 @@ bool host_kernel_occupancy(RtKernel *kernel, size_t dynamic_shared, int *blocks,
 }
 
 /* --- launching ------------------------------------------------------------------------------------------------------ */
+/* How many blocks a worker takes at once. Blocks next to each other in a row of the grid may be run as a wider one: where
+ * there are rows for all workers, none is shared out, but for long ones. */
+static int64_t chunk_of(const HostJob *job, int participants)
+{
+    const RtLaunch *launch = job->launch;
+    int64_t chunk = job->block_count / ((int64_t)participants * CHUNKS_PER_PARTICIPANT), row = launch->grid[0];
+    int64_t most = HOST_JOINED_THREADS / launch->block[0] + 1;
+    row = row < most ? row : most;
+    if (job->block_count / row >= (int64_t)participants * ROWS_PER_PARTICIPANT)
+        chunk = (chunk + row - 1) / row * row;
+    return chunk < 1 ? 1 : chunk;
+}
+
 static bool run(HostJob *job, int participants, Diag *diag)
 {
     if (job->launch->cooperative && job->kernel->by_warps)
         return host_grid_run(job, diag);
     if (job->kernel->by_clusters)
         return host_clusters_run(job, diag);
-    job->chunk = job->block_count / ((int64_t)participants * CHUNKS_PER_PARTICIPANT);
-    if (job->chunk < 1)
-        job->chunk = 1;
+    job->chunk = chunk_of(job, participants);
     return host_pool_run(job, participants, diag);
 }
 

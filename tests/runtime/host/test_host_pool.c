@@ -124,6 +124,24 @@ static void one_thread(void)
     rt_kernel_unload(kernel);
 }
 
+/* Counts pieces of rows of 4 blocks. */
+static void cut_rows(const HostThread *t, int64_t first, int64_t count)
+{
+    _Atomic long *cut = *(_Atomic long *const *)t->parameters;
+    *cut += first % 4 || count % 4;
+}
+
+static void whole_rows(void)
+{
+    Diag diag = {0};
+    _Atomic long cut = 0, *parameter = &cut;
+    KernelImage image = {.name = "k", .blocks_entry = cut_rows};
+    RtKernel *kernel = rt_kernel_load(rt_device(RT_CPU, 0, &diag), &image, &diag);
+    RtLaunch launch = {.grid = {4, 16, 1}, .block = {32, 8, 1}, .parameters = &parameter};
+    CHECK_OK(rt_launch(kernel, &launch, &diag) && cut == 0, &diag);
+    rt_kernel_unload(kernel);
+}
+
 static void bad_thread_count(void)
 {
     Diag diag = {0};
@@ -172,6 +190,7 @@ void test_host_pool(void)
 {
     in_child_with("one thread", one_thread, (const char *[]){"CUJIT_CPU_THREADS", "1", NULL});
     in_child_with("three threads", three_threads, (const char *[]){"CUJIT_CPU_THREADS", "3", NULL});
+    in_child_with("whole rows", whole_rows, (const char *[]){"CUJIT_CPU_THREADS", "3", NULL});
     in_child_with("no number of threads", bad_thread_count, (const char *[]){"CUJIT_CPU_THREADS", "many", NULL});
     in_child_with("too few threads", bad_thread_count, (const char *[]){"CUJIT_CPU_THREADS", "0", NULL});
     in_child("no memory for stacks", no_memory);
