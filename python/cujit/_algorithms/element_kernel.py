@@ -1,8 +1,7 @@
-"""cuda.elementwise and cuda.fuse: a function of elements, or an expression, as one kernel over whole arrays."""
+"""cuda.elementwise: a function of elements, or an expression, as one kernel over whole arrays."""
 from __future__ import annotations
 
 import functools
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from cujit.cuda.devices import on
 from cujit.cuda.dispatcher import Dispatcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from cujit._annotations import Shape, StreamLike
 
@@ -232,89 +231,3 @@ def elementwise(function: Any = None, parameters: str | Sequence[str] | None = N
     elif parameters is not None:
         raise TypeError("parameters are of an expression; a function has its own")
     return ElementwiseKernel(function, tuple(listed), index, dtype, name, options)
-
-
-# --- fuse ------------------------------------------------------------------------------------------------------------
-
-class FusedKernel(ElementwiseKernel):
-    """A function of whole arrays, in NumPy's words, as one kernel. Made by cuda.fuse; called as an ElementwiseKernel.
-
-    Results have the dtypes that NumPy gives them, or where NumPy cannot run the function those that kernels compute.
-    """
-
-    def __init__(self, function: Any, name: str | None, options: dict[str, Any]) -> None:
-        super().__init__(function, (), None, None, name, options)
-        self._dtypes_of: dict[Any, list[Any]] = {}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        from cujit.cuda import pickling
-
-        _, _, _, name, options = self._parameters
-        return pickling.reduce_made(self, self._function, name, options)
-
-    def __repr__(self) -> str:
-        return f"<fused kernel '{self.__name__}'>"
-
-    def _dtypes(self, result: Element, arguments: Arguments) -> list[Any]:
-        key = arguments.forms, tuple(type(x) if is_scalar(x) else x.dtype for x in arguments.leaves)
-        found = self._dtypes_of.get(key)
-        if found is None:
-            found = self._dtypes_of.setdefault(key, self._by_numpy(result, arguments))
-        return found
-
-    def _by_numpy(self, result: Element, arguments: Arguments) -> list[Any]:
-        """What NumPy makes of arrays of one element. TypeError for a function that writes to its arguments."""
-        samples = iter([type(x)(1) if is_scalar(x) else _sample(x.dtype) for x in arguments.leaves])
-        namespace: dict[str, Any] = {}
-        text = ", ".join(form.source(iter(lambda: "next(samples)", None), namespace) for form in arguments.forms)
-        values = eval(f"({text},)", {**namespace, "samples": samples})
-        try:
-            with np.errstate(all="ignore"), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                made = self._function.py_func(*values)
-            parts = result.flat(made, "the result")
-        except ValueError as error:
-            if "read-only" in str(error):
-                raise TypeError(f"'{self.__name__}' writes to an argument; a fused function returns its results"
-                                ) from error
-            parts = None
-        except Exception:   # whatever a function of kernels may do that one of NumPy cannot
-            parts = None
-        inferred = [leaf.dtype for leaf in result.leaves]
-        return inferred if parts is None else [np.asarray(part).dtype for part in parts]
-
-
-def _sample(dtype: Any) -> Any:
-    sample = np.ones(1, dtype)
-    sample.flags.writeable = False
-    return sample
-
-
-def fuse(function: Callable[..., Any] | None = None, *, kernel_name: str | None = None, **options: Any) -> Any:
-    """Makes one kernel of a function of arrays that is written in NumPy's words.
-
-    Parameters
-    ----------
-    function : function, optional
-        Of arrays and numbers: operators, NumPy's functions of elements, np.where.
-    kernel_name : str, optional
-        Of the kernel, for profilers; the function's unless given.
-    **options
-        Those of cuda.jit that concern code, such as fastmath.
-
-    Returns
-    -------
-    FusedKernel
-        Or a decorator that makes one, where no function is given.
-
-    Examples
-    --------
-    >>> @cuda.fuse(kernel_name="squared_diff")
-    ... def f(x, y):
-    ...     return np.square(x - y)
-    >>> f(np.array([1, 5], np.float32), 2)
-    array([1., 9.], dtype=float32)
-    """
-    if function is None:
-        return lambda function: fuse(function, kernel_name=kernel_name, **options)
-    return FusedKernel(function, kernel_name, options)

@@ -91,10 +91,9 @@ if TYPE_CHECKING:
 
     from cujit._algorithms.element_kernel import (
         ElementwiseKernel as ElementwiseKernel,
-        FusedKernel as FusedKernel,
         elementwise as elementwise,
-        fuse as fuse,
     )
+    from cujit._algorithms.fused_kernel import FusedKernel as FusedKernel, fuse as fuse
     from cujit._algorithms.histogram import histogram as histogram, unique as unique
     from cujit._algorithms.mapping import map as map, zip_with as zip_with
     from cujit._algorithms.reduce import Reduce as Reduce, reduce as reduce
@@ -175,7 +174,8 @@ _LATER = {
     "profile_range": "profiling_range",
     "from_dlpack": "_array.dlpack",
     "get_array_module": "array_functions",
-    **dict.fromkeys(("ElementwiseKernel", "FusedKernel", "elementwise", "fuse"), "_algorithms.element_kernel"),
+    **dict.fromkeys(("ElementwiseKernel", "elementwise"), "_algorithms.element_kernel"),
+    **dict.fromkeys(("FusedKernel", "fuse"), "_algorithms.fused_kernel"),
     **dict.fromkeys(("ReductionKernel", "reduction"), "_algorithms.reduction_kernel"),
     **dict.fromkeys(("Reduce", "reduce"), "_algorithms.reduce"),
     **dict.fromkeys(("filter", "select"), "_algorithms.selection"),
