@@ -31,7 +31,7 @@ _PART = {"cpu": 2048, "cuda": 64}  # elements that are worth a thread of their o
 _FEW = 32  # elements or results below which a warp has too little of them
 _OF_A_BLOCK = 4096  # elements that one block does at once
 _MOST_COLUMNS = 8  # of a thread
-_OF_COLUMNS = 512  # threads of a multiprocessor that each read several columns
+_OF_COLUMNS, _OF_SHORT_COLUMNS = 512, 256  # threads of a multiprocessor that each read several columns
 _ROUNDS = 16  # blocks of a multiprocessor: what one lags behind, others do meanwhile
 
 
@@ -402,7 +402,8 @@ class Plan:
             wanted = 64 if device.kind == "cpu" else device.MULTIPROCESSOR_COUNT * 2048
             return "threads", max(1, min(wanted // outputs, size // _PART[device.kind]))
         if size >= _FEW and problem.columns > 1 and outputs >= _FEW * problem.columns:
-            wanted = device.MULTIPROCESSOR_COUNT * _OF_COLUMNS * problem.columns
+            of_one = _OF_SHORT_COLUMNS if problem.is_short else _OF_COLUMNS
+            wanted = device.MULTIPROCESSOR_COUNT * of_one * problem.columns
             return "columns", max(1, min(wanted // outputs, size // _FEW))
         if size < _FEW or problem.by_column and outputs >= _FEW:
             return "threads", max(1, min(device.MULTIPROCESSOR_COUNT * 2048 // outputs, size // _PART["cuda"]))

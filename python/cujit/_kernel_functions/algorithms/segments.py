@@ -11,7 +11,8 @@ from cujit._kernel_functions.algorithms.range_fold import side_by_side
 from cujit.types import int32, int64
 
 ALL_LANES = 0xFFFFFFFF
-OF_A_LANE = 32  # elements of a segment, at most, that a lane folds alone
+# elements of a segment, at most, that a lane folds alone; that each of many lanes does
+OF_A_LANE, OF_MANY_LANES, MANY_LANES = 32, 256, 8
 ROWS = 8  # reads in flight of a lane
 
 
@@ -204,8 +205,8 @@ def of_warp(combine, load, packet, part, neighbour, width):
 
 
 def by_warps(combine, load, packet, part, store, store_start, functions, width):
-    """A warp for each chunk, which takes 32 segments at a time: each lane folds one, if it is short there, groups of 8
-    lanes those of up to a row, and all lanes together those that are long."""
+    """A warp for each chunk, which takes 32 segments at a time: each lane folds one, if it is short there or many lanes
+    have one that is not long, groups of 8 lanes those of up to a row, and all lanes together those that are long."""
     put, of_lane = functions.put, functions.of_lane
     fold, fold_by_groups = of_warp(combine, load, packet, part, functions.of_neighbour, width)
     of_a_group = 31 * width   # elements, at most: they may begin inside of a packet
@@ -225,10 +226,12 @@ def by_warps(combine, load, packet, part, store, store_start, functions, width):
                 goes = place(offsets, mine + 1, size) if is_mine else begin
                 first, last = max(came, begin), min(goes, end)
                 value = load(sources, 0, min(first, size - 1))
-                if last - first <= OF_A_LANE:
+                middling = cuda.ballot_sync(ALL_LANES, OF_A_LANE < last - first <= OF_MANY_LANES)
+                alone = OF_MANY_LANES if cuda.popc(middling) >= MANY_LANES else OF_A_LANE
+                if last - first <= alone:
                     for r in range(first + 1, last):
                         value = combine(value, load(sources, 0, r))
-                groups = cuda.ballot_sync(ALL_LANES, OF_A_LANE < last - first <= of_a_group)
+                groups = cuda.ballot_sync(ALL_LANES, alone < last - first <= of_a_group)
                 while groups != 0:
                     own, place_in = groups, cuda.popc(groups & ((1 << lane) - 1))
                     for _ in range(lane >> 3):
@@ -241,7 +244,7 @@ def by_warps(combine, load, packet, part, store, store_start, functions, width):
                         value = folded
                     for _ in range(4):
                         groups &= groups - 1
-                rest = cuda.ballot_sync(ALL_LANES, last - first > max(OF_A_LANE, of_a_group))
+                rest = cuda.ballot_sync(ALL_LANES, last - first > max(alone, of_a_group))
                 while rest != 0:
                     k = cuda.ffs(rest) - 1
                     rest &= rest - 1
