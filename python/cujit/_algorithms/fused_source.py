@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
+import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -95,17 +96,30 @@ def _rebound(statement: ast.stmt, own: ast.AST | None) -> ast.stmt:
 
 def _body_of(function: types.FunctionType) -> list[ast.stmt] | None:
     """The statements but for the docstring."""
-    try:
-        lines, _ = inspect.findsource(function)
-        tree = parsed("".join(lines))
-    except (OSError, TypeError, SyntaxError):
-        return None
-    for node in ast.walk(tree):
+    tree = _tree_with(function)
+    for node in () if tree is None else ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and _is_of(node, function):
             return [s for s in node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
         if isinstance(node, ast.Lambda) and _is_of(node, function):
             return [ast.copy_location(ast.Return(node.body), node.body)]
     return None
+
+
+def _tree_with(function: types.FunctionType) -> ast.AST | None:
+    """Of its file, or where that is no program, such as a page of documentation, of the function alone."""
+    try:
+        lines, _ = inspect.findsource(function)
+    except (OSError, TypeError):
+        return None
+    try:
+        return parsed("".join(lines))
+    except SyntaxError:
+        pass
+    try:
+        own = parsed(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, SyntaxError):
+        return None
+    return ast.increment_lineno(own, function.__code__.co_firstlineno - 1)
 
 
 def _is_of(node: ast.FunctionDef | ast.Lambda, function: types.FunctionType) -> bool:
