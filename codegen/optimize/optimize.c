@@ -7,6 +7,7 @@
 #include "codegen/nvptx/memory/local_atomic.h"
 #include "codegen/nvptx/ptxas_fault.h"
 #include "codegen/optimize/division.h"
+#include "codegen/optimize/long_function.h"
 #include "codegen/optimize/module_size.h"
 #include "codegen/optimize/optimize.h"
 #include "codegen/optimize/pass_builder.h"
@@ -126,7 +127,10 @@ bool optimize_module(Emitter *emitter)
     keep_divisions_where_they_are(emitter);
     if (changes & PIPELINE_LINEAR)
         skip_optional_code_passes(emitter);
+    if (changes & PIPELINE_LINEAR && emitter->target->kind == TARGET_NVPTX)
+        part_long_blocks(emitter);
     if (changes & PIPELINE_FAST_CODE) {
+        tabulate_constants(emitter);
         machine_spoil(emitter->held);
         make_code_fast(emitter->machine);
     }

@@ -152,6 +152,21 @@ void branch_back_when_true(LLVMValueRef function)
     }
 }
 
+void split_blocks(LLVMValueRef function, unsigned longest)
+{
+    llvm::SmallVector<llvm::Instruction *, 16> firsts;
+    for (llvm::BasicBlock &block : *llvm::unwrap<llvm::Function>(function)) {
+        unsigned count = 0;
+        for (auto each = block.getFirstNonPHIOrDbgOrAlloca(); each != block.end(); ++each)
+            if (++count > longest) {
+                firsts.push_back(&*each);
+                count = 1;
+            }
+    }
+    for (llvm::Instruction *first : llvm::reverse(firsts)) /* so that each is moved once */
+        first->getParent()->splitBasicBlock(first);
+}
+
 void make_code_fast(LLVMTargetMachineRef machine)
 {
     reinterpret_cast<llvm::TargetMachine *>(machine)->setOptLevel(llvm::CodeGenOptLevel::None);

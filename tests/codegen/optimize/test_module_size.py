@@ -1,4 +1,5 @@
 """Kernels beyond the limits of size_limit.def: which passes they do without, and that they compute the same."""
+import re
 import shutil
 import subprocess
 
@@ -38,6 +39,14 @@ def loops(count):
     return f"def kernel(x, i):\n    v = x[i]\n{body}\n    x[i] = v"
 
 
+def choices(count):
+    """Each of a constant of its own, which comes into a variable on one path."""
+    pairs = [f"    if v > {k % 9} + w:\n        w = {k % 8}.25 + v\n    if v < w:\n        w = {k + 0.5}"
+             for k in range(count)]
+    body = "\n".join(pairs)
+    return f"def kernel(x, i):\n    v = x[i]\n    w = v\n{body}\n    x[i] = w"
+
+
 def is_short_of_passes(kernel, signature, sm):
     return "optnone" in cuda.jit(kernel).inspect("llvm", signature, sm)
 
@@ -52,7 +61,8 @@ def test_only_what_is_very_large_lacks_passes(shape, ordinary, gpu, cpu):
         assert is_short_of_passes(make(shape(count)), signature, sm)
 
 
-@pytest.mark.parametrize("shape, count", [(ifs, 900), (ifs, 3000), (lines, 4000), (stores, 1500), (loops, 200)])
+@pytest.mark.parametrize("shape, count", [(ifs, 900), (ifs, 3000), (lines, 4000), (stores, 1500), (loops, 200),
+                                          (choices, 2100)])
 def test_results_without_passes(shape, count):
     function = make(shape(count))
     start = np.arange(1.0, 9.0)
@@ -60,6 +70,23 @@ def test_results_without_passes(shape, count):
     cuda.jit(function)[1, 1](got, 2)
     function(expected, 2)
     np.testing.assert_allclose(got, expected, rtol=1e-13)
+
+
+def test_blocks_are_not_long_for_a_gpu():
+    """Its code generator makes one graph of each."""
+    text = cuda.jit(make(ifs(1100))).inspect("llvm", (VECTOR, types.int64), SM)
+    lengths = [len(block.splitlines()) for block in re.split(r"\n\n(?=\d+:)", text)]
+    assert len(lengths) > 1 and max(lengths) < 1100
+
+
+def test_constants_come_from_a_table():
+    """The code generator looks through all of them for each."""
+    if cuda.get_current_device().kind != "cpu":
+        pytest.skip("code of the CPU device")
+    text = cuda.jit(make(choices(2100))).inspect("llvm", (VECTOR, types.int64), None)
+    table = re.search(r"@constants = private constant \[(\d+) x double\]", text)
+    assert table and int(table[1]) > 2100
+    assert not re.search(r"(fadd|fcmp|phi).* [1-9]\.\d+e\+", text)
 
 
 @pytest.mark.skipif(PTXAS is None, reason="needs ptxas")

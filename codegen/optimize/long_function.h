@@ -1,0 +1,12 @@
+/* Functions beyond the limits of size_limit.def, in forms whose code takes time in proportion to their size. */
+#ifndef CUJIT_CODEGEN_LONG_FUNCTION_H
+#define CUJIT_CODEGEN_LONG_FUNCTION_H
+
+#include "codegen/emit.h"
+
+/* Parts the module's long blocks: a code generator makes one graph of a block. Behind LLVM's passes, which join them. */
+void part_long_blocks(Emitter *emitter);
+/* Constants of floats come from tables: a code generator looks through all that a function has for each of them. */
+void tabulate_constants(Emitter *emitter);
+
+#endif
