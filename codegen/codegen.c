@@ -83,14 +83,14 @@ static void generate(void *argument)
     Arena *arena = arena_create();
     Emitter emitter = {
         .ir = work->module, .target = work->target, .options = work->options, .arena = arena, .diag = work->diag};
-    bool for_nvvm = work->text == LLVM_TEXT_FOR_NVVM; /* of which our LLVM cannot make code any more */
-    emitter.for_llvm7 = for_nvvm && nvvm_reads_llvm7(work->target);
+    emitter.for_nvvm = work->text == LLVM_TEXT_FOR_NVVM; /* of which our LLVM cannot make code any more */
+    emitter.for_llvm7 = emitter.for_nvvm && nvvm_reads_llvm7(work->target);
     MemoryCleanup cleanup;
     memory_defer(&cleanup, close_emitter, &emitter);
     bool done = emitter_open(&emitter) && emit_module(&emitter) && optimize_module(&emitter);
     if (!done)
         goto out;
-    if (for_nvvm) {
+    if (emitter.for_nvvm) {
         work->image->llvm = make_nvvm_text(&emitter);
         done = work->image->llvm != NULL;
         goto out;

@@ -108,6 +108,7 @@ struct Emitter {
     HostEmitter *host; /* what the CPU device knows besides; NULL: it is for another device */
     LLVMValueRef dynamic_shared; /* NVPTX: the external symbol */
     LLVMValueRef moved_shared; /* NVPTX: bytes of dynamic memory before the program's own; NULL: nobody asks */
+    bool for_nvvm; /* NVPTX: what is made is text for libNVVM, not code */
     bool for_llvm7; /* NVPTX: what is made is text for libNVVM, where it reads LLVM 7's */
     LLVMDIBuilderRef debug; /* NULL: no source lines wanted */
     char llvm_error[1024]; /* first error of LLVM's diagnostic handler */

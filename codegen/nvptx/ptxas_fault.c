@@ -157,12 +157,12 @@ static bool is_difference(LLVMValueRef value, LLVMValueRef *from, LLVMValueRef *
     return *what != NULL;
 }
 
-/* Where both prove to be smaller than 2^31, their difference is one of 32 bits. */
+/* Where both prove to be smaller than 2^31, their difference is one of 32 bits. In PTX no high word is left (ptxas_text.c). */
 static void ptxas_avoid_high_word(Emitter *emitter, LLVMValueRef instruction)
 {
     LLVMBuilderRef builder = emitter->builder;
     LLVMValueRef from, what, result;
-    if (LLVMTypeOf(instruction) != emitter->i64 || !is_difference(instruction, &from, &what))
+    if (!emitter->for_nvvm || LLVMTypeOf(instruction) != emitter->i64 || !is_difference(instruction, &from, &what))
         return;
     unsigned bits = bits_of(from, DEEPEST);
     if (!may_be_high_word(from, bits > 32, DEEPEST))

@@ -19,19 +19,11 @@ def test_every_row_has_a_test():
         assert f"test_{row}" in globals(), row
 
 
-def wide_differences(ptx):
-    """The differences in 64 bits of the widened high word of a product and anything."""
-    made = {}
-    found = []
-    for line in ptx.splitlines():
-        parts = re.match(r"\s*(?:@!?%p\d+ )?([\w.]+)\s+(%\w+), (.*);", line)
-        if not parts:
-            continue
-        operation, result, operands = parts.groups()
-        made[result] = operation
-        if operation == "sub.s64" and all(made.get(o) == "cvt.u64.u32" for o in operands.split(", ")):
-            found.append(line.strip())
-    return found
+def wide_differences(text):
+    """The differences in 64 bits of widened words, in LLVM's text."""
+    words = set(re.findall(r"(%\w+) = zext (?:nneg )?i32 ", text))
+    found = re.findall(r"= sub (?:nuw |nsw )*i64 (%\w+), (%\w+)", text)
+    return [pair for pair in found if words.issuperset(pair)]
 
 
 def differences(divisor, narrow):
@@ -75,9 +67,12 @@ def test_high_word(divisors, narrow, dtype):
         if divisor > np.iinfo(dtype).max:
             continue
         kernel = differences(divisor, narrow)
+        signature = narrow[::1], int64[:, ::1], int64
         for cc in [(7, 5), (9, 0)]:
-            ptx, _ = cuda.compile_ptx(kernel, void(narrow[::1], int64[:, ::1], int64), cc=cc)
-            assert "sub" in ptx and not wide_differences(ptx), divisor
+            ptx, _ = cuda.compile_ptx(kernel, void(*signature), cc=cc)
+            assert not re.search(r"(mul|mad)\.hi\.u32", ptx), divisor
+            text = cuda.jit(kernel).inspect("nvvm", signature, 10 * cc[0] + cc[1])  # libNVVM makes the code
+            assert " sub " in text and not wide_differences(text), divisor
         out = np.zeros((x.size, 3), np.int64)
         cuda.jit(kernel)[1, x.size](x, out, 3)
         assert (out == expected(x, divisor, 3)).all(), divisor
