@@ -32,8 +32,8 @@ class FusedKernel(ElementwiseKernel):
     """
 
     def __init__(self, function: Any, name: str | None, options: dict[str, Any],
-                 parts: Fold | list[Part] | str | None = _OF_ITS_SOURCE) -> None:
-        """parts: what split() makes of the function, where its source is not here."""
+                 parts: Any = _OF_ITS_SOURCE) -> None:
+        """parts: what split() makes of the function, where its source is not here: a Fold, a list of Part or None."""
         super().__init__(function, (), None, None, name, options)
         self._dtypes_of: dict[Any, list[Any]] = {}
         self._parts = parts

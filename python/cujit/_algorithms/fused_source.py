@@ -46,7 +46,7 @@ class Fold(NamedTuple):
     result: str  # the parameter of rest that gets it
 
 
-def split(function: types.FunctionType) -> Fold | list[Part] | None:
+def split(function: Any) -> Fold | list[Part] | None:
     """What the function is made of, where it folds arrays: its first fold, or where it returns a tuple the functions of
     the items. None where it folds none, or has no source. TypeError for a fold that is not in straight code."""
     body, code = _body_of(function), function.__code__
@@ -58,11 +58,11 @@ def _split(function: types.FunctionType, parameters: tuple[str, ...], body: list
     namespace = _namespace(function)
     if not any(_fold_in(statement, namespace) for statement in body):
         return None
-    if not all(isinstance(statement, _STRAIGHT) for statement in body) or not isinstance(body[-1], ast.Return):
+    last = body[-1]
+    if not all(isinstance(statement, _STRAIGHT) for statement in body) or not isinstance(last, ast.Return):
         raise TypeError(f"'{function.__name__}' folds an array: it must be assignments and a return, without branches")
-    value = body[-1].value
-    if isinstance(value, ast.Tuple):
-        return [_part(function, parameters, [*body[:-1], ast.Return(item)]) for item in value.elts]
+    if isinstance(last.value, ast.Tuple):
+        return [_part(function, parameters, [*body[:-1], ast.Return(item)]) for item in last.value.elts]
     return _first_fold(function, parameters, body, namespace)
 
 
@@ -75,7 +75,8 @@ def _first_fold(function: types.FunctionType, parameters: tuple[str, ...], body:
         result += "_"
     left = [copy.deepcopy(statement) if k != at else _Replace(call, result).visit(statement)
             for k, statement in enumerate(body)]
-    own = body[at].targets[0] if isinstance(body[at], ast.Assign) and body[at].value is call else None
+    holder = body[at]
+    own = holder.targets[0] if isinstance(holder, ast.Assign) and holder.value is call else None
     left = [*left[:at + 1], *(_rebound(statement, own) for statement in left[at + 1:])]
     is_all = at == len(body) - 1 and body[-1].value is call   # type: ignore[attr-defined]
     rest = None if is_all else _part(function, (*parameters, result), left)

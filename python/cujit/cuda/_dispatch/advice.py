@@ -141,13 +141,13 @@ class _Function:
         seen, waiting = {_END}, [(_END, iter(before.get(_END, ())))]
         while waiting:
             block, rest = waiting[-1]
-            each = next((each for each in rest if each not in seen), None)
-            if each is None:
+            fresh = next((each for each in rest if each not in seen), None)
+            if fresh is None:
                 order.append(block)
                 waiting.pop()
             else:
-                seen.add(each)
-                waiting.append((each, iter(before.get(each, ()))))
+                seen.add(fresh)
+                waiting.append((fresh, iter(before.get(fresh, ()))))
         return order[::-1]
 
     @staticmethod
