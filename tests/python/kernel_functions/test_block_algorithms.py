@@ -138,7 +138,7 @@ def test_items_of_any_number_in_blocks_of_any_shape(rng, shape, dtype):
     """The last block has less than its items."""
     threads = int(np.prod(shape))
 
-    @cuda.jit
+    @cuda.jit(max_registers=64)   # as many as 1024 threads can have
     def move(x, a, b, c):
         first = cuda.blockIdx.x * threads * 3
         items = cuda.block.load(x, first, 3, x[0])
