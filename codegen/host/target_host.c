@@ -28,15 +28,12 @@ static struct {
     char description[8192];
 } native;
 
+/* What a kernel from the disk needs to know as well. */
 static void detect_native(void)
 {
-    LLVMInitializeNativeTarget();
-    LLVMInitializeNativeAsmPrinter();
     native.triple = LLVMGetDefaultTargetTriple();
     native.cpu = LLVMGetHostCPUName();
     native.features = LLVMGetHostCPUFeatures();
-    if (LLVMGetTargetFromTriple(native.triple, &native.backend, &native.message))
-        native.backend = NULL;
     snprintf(native.description, sizeof native.description, "%s %s %s", native.triple, native.cpu, native.features);
 }
 
@@ -44,6 +41,21 @@ static void need_native(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, detect_native);
+}
+
+static void find_backend(void)
+{
+    need_native();
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+    if (LLVMGetTargetFromTriple(native.triple, &native.backend, &native.message))
+        native.backend = NULL;
+}
+
+static void need_backend(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_backend);
 }
 
 const char *codegen_host_cpu(void)
@@ -55,7 +67,7 @@ const char *codegen_host_cpu(void)
 static bool choose_machine(const Emitter *emitter, MachineKind *kind)
 {
     int level = emitter->options->opt > 3 ? 3 : emitter->options->opt;
-    need_native();
+    need_backend();
     if (!native.backend)
         return diag_fail(emitter->diag, NULL, DIAG_LLVM,
                          native.message ? native.message : "no code for this processor");

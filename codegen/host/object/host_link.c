@@ -2,7 +2,6 @@
  * given by address, so that they resolve however they were linked: the processor's elementary functions where it has them,
  * else those of host_symbol.def. */
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "codegen/host/elementary/elementary.h"
 #include "codegen/host/host_rounding.h"
 #include "codegen/host/object/host_foreign.h"
+#include "codegen/host/object/host_jit.h"
 #include "codegen/host/object/host_object.h"
 #include "codegen/llvm.h"
 #include "core/base/memory.h"
@@ -154,38 +154,10 @@ static void *look_up(const HostCode *code, const KernelImage *image, const char 
     return found ? (void *)(uintptr_t)address : NULL;
 }
 
-/* Of instances that only link. What the processor can do is in the object already; to ask for it, as LLVM would, takes
- * half a millisecond. NULL, LLVM's own way, where there is no target. */
-static LLVMOrcLLJITBuilderRef plain_builder(void)
-{
-    char *triple = LLVMGetDefaultTargetTriple(), *message = NULL;
-    LLVMTargetRef target = NULL;
-    LLVMOrcLLJITBuilderRef builder = NULL;
-    if (LLVMGetTargetFromTriple(triple, &target, &message)) {
-        LLVMDisposeMessage(message);
-    } else {
-        LLVMTargetMachineRef machine =
-            LLVMCreateTargetMachine(target, triple, "", "", LLVMCodeGenLevelNone, LLVMRelocPIC, LLVMCodeModelSmall);
-        builder = LLVMOrcCreateLLJITBuilder();
-        LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder,
-                                                      LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
-    }
-    LLVMDisposeMessage(triple);
-    return builder;
-}
-
-static void initialize_backend(void)
-{
-    LLVMInitializeNativeTarget();
-    LLVMInitializeNativeAsmPrinter();
-}
-
 static bool link_object(HostCode *code, const KernelImage *image, const LinkItem *const *links, uint32_t link_count,
                         Diag *diag)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, initialize_backend);
-    if (!check(LLVMOrcCreateLLJIT(&code->jit, plain_builder()), diag) || !add_object(code->jit, image, diag))
+    if (!check(make_linking_jit(&code->jit, link_count), diag) || !add_object(code->jit, image, diag))
         return false;
     LLVMOrcExecutionSessionSetErrorReporter(LLVMOrcLLJITGetExecutionSession(code->jit), keep_report, code);
     add_symbols(code);

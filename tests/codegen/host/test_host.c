@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "codegen/host/object/host_jit.h"
 #include "codegen/host/object/host_object.h"
 #include "codegen_tests.h"
 #include "core/base/memory.h"
@@ -168,8 +169,36 @@ static void check_threads(void)
     }
 }
 
+/* A module of LLVM IR: there is nobody to compile it. */
+static void test_linking_only(void)
+{
+    LLVMOrcLLJITRef jit = NULL;
+    LLVMOrcExecutorAddress address = 0;
+    if (!CHECK(!make_linking_jit(&jit, false)))
+        return;
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef module = LLVMModuleCreateWithNameInContext("m", context);
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(context), NULL, 0, false);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+    LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(context, LLVMAddFunction(module, "f", type), ""));
+    LLVMBuildRetVoid(builder);
+    LLVMDisposeBuilder(builder);
+    LLVMSetDataLayout(module, LLVMOrcLLJITGetDataLayoutStr(jit));
+    LLVMOrcThreadSafeContextRef own = LLVMOrcCreateNewThreadSafeContextFromLLVMContext(context);
+    LLVMErrorRef error = LLVMOrcLLJITAddLLVMIRModule(jit, LLVMOrcLLJITGetMainJITDylib(jit),
+                                                     LLVMOrcCreateNewThreadSafeModule(module, own));
+    LLVMOrcDisposeThreadSafeContext(own);
+    if (CHECK(!error)) {
+        error = LLVMOrcLLJITLookup(jit, &address, "f");
+        CHECK(error);
+    }
+    LLVMConsumeError(error);
+    LLVMConsumeError(LLVMOrcDisposeLLJIT(jit));
+}
+
 void test_host_entries(void)
 {
+    test_linking_only();
     check_indices();
     check_stride_loops();
     check_threads();
