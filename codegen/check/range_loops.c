@@ -193,6 +193,25 @@ static uint32_t range_of_group(Ranges *r, const Context *context, const IrLoop *
     return range_node(r, RANGE_LOOP, type, start, start, next, 0, 0);
 }
 
+/* What is in one range and in another. */
+static uint32_t both(Ranges *r, const Type *type, uint32_t one, uint32_t other)
+{
+    one = range_node(r, RANGE_GE, type, one, other, RANGE_NONE, 0, 0);
+    return range_node(r, RANGE_LE, type, one, other, RANGE_NONE, 0, 0);
+}
+
+/* All together, and the first one alone: the others may leave 32 bits, and what it takes of them may not. */
+static uint32_t range_of_group_in_words(Ranges *r, const Context *context, const IrLoop *loop, const Group *group)
+{
+    const Type *type = group->phis[0]->type;
+    uint32_t words = range_between(r, type, INT32_MIN, INT32_MAX);
+    uint32_t node = range_of_group(r, context, loop, group, words);
+    if (group->count == 1)
+        return node;
+    const Group alone = {.phis = {group->phis[0]}, .count = 1};
+    return both(r, type, node, range_of_group(r, context, loop, &alone, words));
+}
+
 /* The phi by itself: the guess is of how trips change it. */
 static uint32_t range_of_one(Ranges *r, const Context *context, const IrLoop *loop, const IrValue *phi, RangeOp op,
                              int slow)
@@ -207,11 +226,72 @@ static uint32_t range_of_one(Ranges *r, const Context *context, const IrLoop *lo
     return range_node(r, RANGE_LOOP, phi->type, start, assumed, next, slow, 0);
 }
 
-/* What is in one range and in another. */
-static uint32_t both(Ranges *r, const Type *type, uint32_t one, uint32_t other)
+/* --- sums ------------------------------------------------------------------------------------------------------------------ */
+
+/* What a trip adds to the phi on the way to the value, each addition at most once; RANGE_NONE: it is not such a sum. */
+static uint32_t increase(Ranges *r, const Context *context, const IrLoop *loop, const IrValue *phi,
+                         const IrValue *value, int depth)
 {
-    one = range_node(r, RANGE_GE, type, one, other, RANGE_NONE, 0, 0);
-    return range_node(r, RANGE_LE, type, one, other, RANGE_NONE, 0, 0);
+    if (value == phi)
+        return range_between(r, phi->type, 0, 0);
+    bool is_merge = value->op == IR_PHI || value->op == IR_SELECT;
+    bool is_sum = value->op == IR_ADD && value->hint != IR_SATURATES;
+    if (depth == 0 || !(is_merge || is_sum) || value->block == loop->header ||
+        context->graph->loop_of[value->block->id] != loop)
+        return RANGE_NONE;
+    uint32_t node = RANGE_NONE;
+    for (uint32_t i = value->op == IR_SELECT; i < value->operand_count; i++) {
+        uint32_t one = increase(r, context, loop, phi, value->operands[i], depth - 1);
+        if (is_sum && one != RANGE_NONE)
+            return range_exact(r, RANGE_ADD, one,
+                               range_of(r, context, value->operands[!i], (Place){value->block, NULL}));
+        if (is_merge && one == RANGE_NONE)
+            return RANGE_NONE;
+        node = node == RANGE_NONE ? one : range_exact(r, RANGE_UNION, node, one);
+    }
+    return is_merge ? node : RANGE_NONE;
+}
+
+/* At most, in a loop that counts to an end by another variable: that has a test which bounds it. */
+static uint32_t trips_of(Ranges *r, const Context *context, const IrLoop *loop, const IrValue *phi)
+{
+    enum { MOST_STEP = 1024 };
+    IrInduction counts;
+    if (!ir_induction(context->graph, loop, &counts) || counts.variable == phi || counts.comparison != IR_LT ||
+        counts.exit != 1 || counts.step->op != IR_CONST || counts.step->integer < 1 ||
+        counts.step->integer > MOST_STEP || counts.start->type->kind != TYPE_INT ||
+        !ir_is_invariant(context->graph, loop, counts.bound))
+        return RANGE_NONE;
+    Place before = {counts.variable->block->predecessors[0], NULL};
+    for (uint32_t i = 0; i < counts.variable->operand_count; i++)
+        if (!ir_loop_has(context->graph, loop, counts.variable->block->predecessors[i]))
+            before.block = counts.variable->block->predecessors[i];
+    uint32_t distance = range_exact(r, RANGE_SUB, range_of(r, context, counts.bound, before),
+                                    range_of(r, context, counts.start, before));
+    uint32_t none = range_between(r, TYPE_OF(INT64), 0, 0);
+    return range_exact(r, RANGE_UNION, none, range_exact(r, RANGE_MAX, none, distance));
+}
+
+/* Where it starts, and as often as there are trips what one of them adds; all of the type where nothing is known. */
+static uint32_t range_of_sum(Ranges *r, const Context *context, const IrLoop *loop, const IrValue *phi)
+{
+    enum { DEEPEST = 6 };
+    uint32_t trips = trips_of(r, context, loop, phi), each = RANGE_NONE;
+    bool is_sum = trips != RANGE_NONE;
+    Assumption anything = {.context = context, .phi = phi, .node = range_whole(r, phi->type)};
+    ranges_assume(r, &anything);
+    for (uint32_t i = 0; is_sum && i < phi->operand_count; i++) {
+        if (!ir_loop_has(context->graph, loop, phi->block->predecessors[i]))
+            continue;
+        uint32_t one = increase(r, context, loop, phi, phi->operands[i], DEEPEST);
+        is_sum = one != RANGE_NONE;
+        each = each == RANGE_NONE ? one : range_exact(r, RANGE_UNION, each, one);
+    }
+    ranges_forget(r);
+    if (!is_sum || each == RANGE_NONE)
+        return range_whole(r, phi->type);
+    uint32_t start = united(r, context, loop, phi, false);
+    return range_node(r, RANGE_ADD, phi->type, start, range_exact(r, RANGE_MUL, trips, each), RANGE_NONE, 0, 0);
 }
 
 uint32_t range_of_loop(Ranges *r, const Context *context, const IrLoop *loop, const IrValue *phi)
@@ -225,15 +305,19 @@ uint32_t range_of_loop(Ranges *r, const Context *context, const IrLoop *loop, co
     Group group;
     RangeOp op = guess(phi, nexts, count, &slow);
     uint32_t one = range_of_one(r, context, loop, phi, op, slow);
+    if (phi->type->size == 8 && (op == RANGE_RISING || op == RANGE_FALLING))
+        return both(r, phi->type, one, range_of_sum(r, context, loop, phi));
     if (op != RANGE_WHOLE || !find_group(&group, context, loop, phi))
         return one;
     const Type *type = phi->type;
+    bool is_merged = group.has_extremes || group.has_choices;
     if (group.count > 1)
         one = both(r, type, one, range_of_group(r, context, loop, &group, RANGE_NONE));
-    if (group.has_bits && type->size == 8)
+    if (type->size < 8)
+        return one;
+    if (group.has_bits)
         one = both(r, type, one, range_of_group(r, context, loop, &group, range_between(r, type, 0, UINT32_MAX)));
-    else if ((group.has_extremes || group.has_choices) && type->size == 8 && type->kind == TYPE_INT)
-        one =
-            both(r, type, one, range_of_group(r, context, loop, &group, range_between(r, type, INT32_MIN, INT32_MAX)));
+    else if (is_merged && type->kind == TYPE_INT)
+        one = both(r, type, one, range_of_group_in_words(r, context, loop, &group));
     return one;
 }

@@ -257,6 +257,54 @@ def test_the_best_so_far_has_32_bits():
     assert "i32 = phi" in text and "i64 = phi" not in text
 
 
+def differing(x, keys, out):
+    """At most 4 times 32 bits differ; at most as many keys are near as there are."""
+    i = cuda.grid(1)
+    best, near = 1000, 0
+    for k in range(keys.shape[0]):
+        distance = 0
+        for w in range(4):
+            distance += cuda.popc(x[i, w] ^ keys[k, w])
+        if distance < best:
+            best = distance
+        if distance < 3:
+            near += 1
+    out[i] = best + (near >> 1)
+
+
+def test_sums_in_loops_that_count():
+    text = cuda.jit(differing).inspect("narrow", (uint32[:, ::1], uint32[:, ::1], int64[::1]), 90)
+    assert text.count("i32 = phi") >= 5 and "i64 = phi" not in text
+    x = np.array([[0, 0, 0, 0], [2**32 - 1] * 4], np.uint32)
+    keys = np.array([[1, 0, 0, 0], [2**32 - 1] * 4, [3, 0, 0, 0]], np.uint32)
+    out = np.zeros(2, np.int64)
+    cuda.jit(differing)[1, 2](x, keys, out)
+    assert out.tolist() == [1 + 1, 0]
+
+
+@pytest.mark.parametrize("step", ["total += x[k]", "total += 1 << 60", "total = total + total + 1",
+                                  "total -= x[k] * x[k]"])
+def test_sums_that_may_be_large(step):
+    namespace = {"cuda": cuda}
+    exec(f"def kernel(x, out):\n    total = 0\n    for k in range(x.size):\n        {step}\n    out[0] = total >> 1",
+         namespace)
+    assert "i64 = phi" in cuda.jit(namespace["kernel"]).inspect("narrow", (int64[::1], int64[::1]), 90)
+
+
+def aligned(a, gap, out):
+    """`across` may fall out of 32 bits for all that is known of a, `best` takes what stays."""
+    across, best = 0, 0
+    for k in range(a.size):
+        across = max(across - 1, a[k] - 4)
+        best = max(best, min(across, 100), 0)
+    out[0] = best + 1
+
+
+def test_what_is_taken_of_others_that_leave_32_bits():
+    text = cuda.jit(aligned).inspect("narrow", (int64[::1], int32, int64[::1]), 90)
+    assert len(re.findall(r"i64 = phi", text)) == 1
+
+
 def scale(x, factors, out):
     i = cuda.grid(1)
     if i < out.size:

@@ -97,9 +97,10 @@ def turns(lock, flags, out):
     out[cuda.threadIdx.x] = count[0] * 3
 
 
-def test_variables_with_what_other_threads_left_may_need_64_bits():
+def test_variables_with_what_other_threads_left_may_need_more_bits():
+    """4,096 million fit 32 bits without a sign, three times as much does not."""
     text = cuda.jit(turns).inspect("narrow", (int32[::1], uint8[::1], int64[::1]), 90)
-    assert "i64 = phi" in text and "i64 = mul" in text
+    assert "u32 = phi" in text and "i64 = mul" in text
 
 
 def wrapping(out):
