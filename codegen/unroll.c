@@ -385,7 +385,7 @@ static bool is_innermost_then(const Unroll *unroll, const IrLoop *loop)
  * trips at a time read more at once, and count less. */
 static const bool *choose_batches(const Unroll *unroll)
 {
-    enum { BATCH = 4, MOST_OF_BATCH = 2048 };
+    enum { BATCH = 4, MOST_OF_BATCH = 1024 };
     const int64_t *copies = count_copies(unroll);
     bool *batches = ARENA_ARRAY(unroll->arena, bool, unroll->graph->loop_count);
     for (uint32_t i = 0; i < unroll->graph->loop_count; i++) {

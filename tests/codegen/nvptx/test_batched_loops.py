@@ -119,6 +119,17 @@ def test_short_functions_are_as_much_as_they_do():
     assert cuda.jit(kernel).inspect("unroll", (F, F), 90).count("!unroll") == 1
 
 
+@pytest.mark.parametrize("lines, batches", [(2, 1), (30, 0)])
+def test_loops_around_long_ones_that_are_written_out(lines, batches):
+    """Four trips of sixteen times thirty operations are more than the instructions that a GPU has at hand."""
+    body = "; ".join(f"row[j] = row[j] * row[j] + float32({k}.5)" for k in range(lines))
+    namespace = {"cuda": cuda, "float32": float32}
+    exec("def kernel(out):\n    row = cuda.local.array(16, float32)\n    for j in range(16):\n        row[j] = out[j]\n"
+         f"    for i in range(16):\n        for j in range(16):\n            {body}\n"
+         "    for j in range(16):\n        out[j] = row[j]", namespace)
+    assert cuda.jit(namespace["kernel"]).inspect("unroll", (F,), 90).count("!batch") == batches
+
+
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 5, 14, 15, 16, 44, 45, 46, 59, 60, 61, 74, 75, 76, 250])
 @pytest.mark.parametrize("index", ["cuda.gridsize(1)", "step"])
 def test_every_element_once_and_in_order(size, index):
