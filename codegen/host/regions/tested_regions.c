@@ -17,10 +17,12 @@ typedef struct Search {
 
 /* --- what may be done twice --------------------------------------------------------------------------------------------- */
 
+/* Where nobody is told of exceptions, nothing is known of them. */
 static bool is_check(const IrValue *value)
 {
-    return value->op == IR_RAISE && value->hint != IR_SILENT &&
-           value->block->function->module->exceptions[value->index].is_check;
+    const IrModule *module = value->block->function->module;
+    return value->op == IR_RAISE && value->hint != IR_SILENT && value->index < module->exception_count &&
+           module->exceptions[value->index].is_check;
 }
 
 bool fails_check(const IrBlock *block) { return is_check(block->last); }
