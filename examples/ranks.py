@@ -9,16 +9,16 @@ ENGINES = ("devices", "dask", "ray", "mpi", "torchrun")
 
 def on_engine(engine, ranks, program, *arguments):
     """What program(comm, *arguments) returns on each rank; of mpiexec's or torchrun's, rank 0 alone knows."""
+    backend = "sockets" if ranks > len(cuda.gpus) else "auto"   # several ranks of a GPU: not by NCCL
     if engine == "devices":
         using = [cuda.gpus[rank % len(cuda.gpus)] for rank in range(ranks)] if ranks else None
-        shared = using is not None and ranks > len(cuda.gpus)   # several ranks of a GPU: not by NCCL
-        return comm.on_devices(program, *arguments, using=using, backend="sockets" if shared else "auto")
+        return comm.on_devices(program, *arguments, using=using, backend=backend)
     if engine == "dask":
         from dask.distributed import Client, LocalCluster
 
         with LocalCluster(n_workers=ranks, threads_per_worker=1, dashboard_address=None) as cluster, \
                 Client(cluster) as client:
-            return comm.on_dask(client, program, *arguments, size=ranks)
+            return comm.on_dask(client, program, *arguments, size=ranks, backend=backend)
     if engine == "ray":
         import ray
 

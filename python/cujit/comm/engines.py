@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cujit.comm.communicator import Communicator
-from cujit.comm.links import Gather, address_towards, connect_all, gather_at, pairs_in_process
+from cujit.comm.links import Gather, Links, address_towards, connect_all, gather_at, pairs_in_process
 from cujit.cuda import devices
 from cujit.errors import CommunicationError, CommunicationTimeoutError, RankDiedError
 
@@ -63,9 +63,13 @@ def connect(rank: int, size: int, address: str, *, device: Device | None = None,
 
 def _made(rank: int, size: int, host: str, gather: Gather, device: Device | None, backend: str,
           timeout: float) -> Communicator:
+    return Communicator(_linked(rank, size, host, gather, timeout), device, backend)
+
+
+def _linked(rank: int, size: int, host: str, gather: Gather, timeout: float) -> Links:
     if not 0 <= rank < size:
         raise ValueError(f"there is no rank {rank} among {size}")
-    return Communicator(connect_all(rank, size, host, gather, timeout), device, backend)
+    return connect_all(rank, size, host, gather, timeout)
 
 
 def _one_for_each(rank: int) -> Device:
@@ -73,6 +77,20 @@ def _one_for_each(rank: int) -> Device:
     device = devices.gpus[rank % len(devices.gpus)]
     devices.select_device(device.id)
     return device
+
+
+def _not_of_others(links: Links) -> Device:
+    """Of the devices that this process sees, the first one that no rank before has; the current one where all are
+    taken. Processes may see all of a machine's devices, each another one, or the same ones in another order."""
+    own = devices.need_device()
+    seen = [own, *(device for device in devices.gpus if device.id != own.id)]
+    uuids = [device.uuid for device in seen]
+    told = {links.rank: uuids} | links.agree({rank: uuids for rank in range(links.size) if rank != links.rank},
+                                             "the start")
+    taken: set[str] = set()
+    for rank in range(links.rank):
+        taken.add(next((uuid for uuid in told[rank] if uuid not in taken), told[rank][0]))
+    return next((device for device in seen if device.uuid not in taken), own)
 
 
 # --- threads ---------------------------------------------------------------------------------------------------------
@@ -195,7 +213,8 @@ def on_dask(client: Any, program: Callable[..., Any], *arguments: Any, size: int
     client : distributed.Client
         Of the cluster.
     program : callable
-        What each rank does, on the current device of its worker.
+        What each rank does. A device is current there that no rank before has, where its worker sees one: first the
+        worker's current one.
     *arguments
         Of the program, the same for all ranks.
     size : int, optional
@@ -290,7 +309,9 @@ def _rank_on_dask(program: Callable[..., Any], arguments: tuple[Any, ...], key: 
                 f"rank {rank} waited {timeout:g} s for all of {size} Dask workers") from None
 
     host = get_worker().address.rpartition("://")[2].rpartition(":")[0].strip("[]")
-    with _made(rank, size, host, gather, None, backend, timeout) as comm:
+    links = _linked(rank, size, host, gather, timeout)
+    device = _not_of_others(links)
+    with device, Communicator(links, device, backend) as comm:
         return program(comm, *arguments)
 
 

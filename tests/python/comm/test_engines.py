@@ -61,7 +61,10 @@ if __name__ == "__main__":
     from distributed import Client, LocalCluster
 
     with LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
-        check(partial(comm.on_dask, client))
+        is_shared = cuda.get_current_device().kind == "cuda" and len(cuda.gpus) < 4   # NCCL takes a GPU for each rank
+        check(partial(comm.on_dask, client, backend="sockets" if is_shared else "auto"))
+        used = comm.on_dask(client, lambda c: (c.device.id, cuda.get_current_device().id), size=4, backend="sockets")
+        assert used == [(rank if rank < len(cuda.gpus) else 0,) * 2 for rank in range(4)], used
     print("done")
 '''
 
@@ -160,7 +163,8 @@ def test_on_four_devices(example, tmp_path):
 def test_on_dask_and_ray(name, program, tmp_path):
     pytest.importorskip(name)
     (tmp_path / "program.py").write_text(program)
-    assert run([sys.executable, "program.py", tmp_path / "killed"], tmp_path).endswith("done\n")
+    assert run([sys.executable, "program.py", tmp_path / "killed"], tmp_path,
+               CUJIT_CPU_DEVICES="3").endswith("done\n")
 
 
 def mpiexec(count):
