@@ -331,9 +331,11 @@ static void emit_bounds(Emitter *emitter, BlockFrame *frame, const IrBlock *body
 
 /* --- loops without indices ------------------------------------------------------------------------------------------------ */
 
-/* What a thread needs of its place in the block for, but for its slots. */
+/* What a thread needs of its place in the block for, but for its slots. Marked tests are made by loops over rows. */
 static bool asks_for_place(const IrValue *value)
 {
+    if (value->op == IR_BRANCH && value->hint != IR_BOUND_NONE)
+        return true;
     if (value->op == IR_INTRINSIC) {
         const IntrinsicInfo *row = &intrinsic_info[value->intrinsic];
         return row->kind != INTRINSIC_KIND_MATH && row->family != FAMILY_BLOCK_REGISTER;
