@@ -16,15 +16,8 @@ import tempfile
 import time
 import warnings
 
+import kernels
 import numpy as np
-
-TILE = 32
-
-
-def saxpy(a, x, y, out):
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = a * x[i] + y[i]
 
 
 def waves(x, out):
@@ -39,39 +32,18 @@ def circle(x, out):
         out[i] = math.sin(x[i]) + math.cos(x[i])
 
 
-def product(a, b, c):
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.grid(2)
-    i, j = cuda.threadIdx.x, cuda.threadIdx.y
-    total = np.float32(0)
-    for k in range(cuda.gridDim.x):
-        a_tile[j, i] = 0
-        b_tile[j, i] = 0
-        if y < a.shape[0] and i + k * TILE < a.shape[1]:
-            a_tile[j, i] = a[y, i + k * TILE]
-        if x < b.shape[1] and j + k * TILE < b.shape[0]:
-            b_tile[j, i] = b[j + k * TILE, x]
-        cuda.syncthreads()
-        for m in range(TILE):
-            total += a_tile[j, m] * b_tile[m, i]
-        cuda.syncthreads()
-    if y < c.shape[0] and x < c.shape[1]:
-        c[y, x] = total
-
-
 def cases():
     """name -> (function, grid, block, arguments)"""
     def array(*shape, dtype=np.float32):
         return cuda.to_device(np.ones(shape, dtype))
 
-    lines, squares = ((4,), (256,)), ((2, 2), (TILE, TILE))
+    lines, squares = ((4,), (256,)), ((2, 2), (kernels.TILE, kernels.TILE))
     return {
-        "saxpy, float32": (saxpy, *lines, (2.0, *(array(1024) for _ in range(3)))),
+        "saxpy, float32": (kernels.saxpy_function(cuda), *lines, (2.0, *(array(1024) for _ in range(3)))),
         "sin * exp, float32": (waves, *lines, (array(1024), array(1024))),
         "sin * exp, float64": (waves, *lines, [array(1024, dtype=np.float64) for _ in range(2)]),
         "sin + cos, float64": (circle, *lines, [array(1024, dtype=np.float64) for _ in range(2)]),
-        "product of tiles of 32 x 32": (product, *squares, [array(64, 64) for _ in range(3)]),
+        "product of tiles of 32 x 32": (kernels.matmul_function(cuda), *squares, [array(64, 64) for _ in range(3)]),
     }
 
 

@@ -64,7 +64,6 @@ void object_identity(const Constant *constant, Buf *key);
 unsigned char weakness_of(const Lower *l, const Constant *constant);
 /* What the operand counts as next to another: its type, or a float as narrow as the other's where it is weak. */
 const Type *weak_type(Operand operand, Operand beside);
-/* A copy of the operands, weak floats converted to the precision of those that are not weak. */
 /* Whether the function is one of the user's under ints='weak'. */
 bool ints_are_weak(const Lower *l);
 /* The type of an operation on two numbers: promotion.def's, or what ints='weak' makes of it. NULL: there is none. */
@@ -75,6 +74,7 @@ const Type *narrow_pair(const Lower *l, PromotionId rule, Operand a, Operand b);
 const Type *narrow_join(const Lower *l, Operand a, Operand b);
 /* The type of an integer alone, as of a negative: 32 bits where it has no more. NULL: likewise. */
 const Type *narrow_alone(const Lower *l, Operand operand);
+/* A copy of the operands, weak floats converted to the precision of those that are not weak. */
 bool weaken_arguments(Lower *l, const Operand *from, uint32_t count, Operand *out);
 
 /* --- emission (operand.c). All return NULL while inferring -------------------------------------------------------- */

@@ -53,7 +53,6 @@ void form_store_slot(const Form *form, IrBlock *to, IrValue *slot, IrValue *valu
 {
     if (form->checks == CHECKS_ASKED)
         return;
-
     ir_append(to, IR_SLOT_STORE, &type_none, &value->pos, 2, (IrValue *[]){slot, value});
 }
 

@@ -109,8 +109,7 @@ int ext_intrinsic_of_object(ExtState *state, PyObject *object)
 {
     if (Py_IS_TYPE(object, state->intrinsic_type))
         return ((ExtIntrinsic *)object)->number;
-    if (PyModule_Check(
-            object)) /* none is; most kernels have no other global, and to find all objects imports modules */
+    if (PyModule_Check(object)) /* none is one; most kernels have no other global, and to find all imports modules */
         return INTRINSIC_NONE;
     PyObject *ids = __atomic_load_n(&state->intrinsic_ids, __ATOMIC_ACQUIRE), *known = NULL;
     ids = ids ? ids : find_objects(state);

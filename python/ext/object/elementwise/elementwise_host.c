@@ -10,8 +10,9 @@
 #include "ext/raise.h"
 
 /* Memory is copied fastest while it is in the host's caches. Two parts let copies and the device overlap where there is
- * something to win; each costs a launch (2^16 floats on an H100, C: one part 79 us, two 74, four 82). From MANY_PARTS on a thread that takes out is worth its start. Results of MOST_BYTES are copied by as
- * many threads as there are cores (cuda_staging.c). */
+ * something to win; each costs a launch (2^16 floats on an H100, C: one part 79 us, two 74, four 82). From MANY_PARTS on a
+ * thread that takes out is worth its start. Results of MOST_BYTES are copied by as many threads as there are cores
+ * (cuda_staging.c). */
 enum {
     SLOTS = 3,
     SLOT_BYTES = 768 << 10,
