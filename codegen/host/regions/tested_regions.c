@@ -94,6 +94,16 @@ static void find_questions(Search *search)
     }
 }
 
+static void forget_questions(Search *search)
+{
+    for (uint32_t i = 0; i < search->region->piece_count; i++) {
+        const Piece *piece = &search->regions->pieces[search->region->pieces[i]];
+        for (const IrValue *value = piece->first; value && value != piece->end; value = value->next)
+            for (uint32_t k = 0; k < value->operand_count; k++)
+                search->asks[value->operands[k]->id] = false;
+    }
+}
+
 /* --- who changes it ----------------------------------------------------------------------------------------------------- */
 
 static bool writes(const IrValue *value) { return ir_op_info[value->op].flags & IR_FLAG_WRITES; }
@@ -184,14 +194,15 @@ static bool has_short_loops(const Search *search, const bool *unrolled, bool *re
     return true;
 }
 
-static bool has_suitable_values(const Search *search)
+/* Whether it has checks, and is short: what follows goes through it again and again. */
+static bool is_worth_a_look(const Search *search)
 {
     uint32_t count = 0;
     bool has_checks = false;
     for (uint32_t i = 0; i < search->region->piece_count; i++) {
         const Piece *piece = &search->regions->pieces[search->region->pieces[i]];
         for (const IrValue *value = piece->first; value && value != piece->end; value = value->next) {
-            if (!suits(search, value) || ++count > MOST_VALUES)
+            if (++count > MOST_VALUES)
                 return false;
             has_checks |= is_check(value);
         }
@@ -199,14 +210,29 @@ static bool has_suitable_values(const Search *search)
     return has_checks;
 }
 
+static bool has_suitable_values(const Search *search)
+{
+    for (uint32_t i = 0; i < search->region->piece_count; i++) {
+        const Piece *piece = &search->regions->pieces[search->region->pieces[i]];
+        for (const IrValue *value = piece->first; value && value != piece->end; value = value->next)
+            if (!suits(search, value))
+                return false;
+    }
+    return true;
+}
+
 void choose_tested_regions(Regions *regions, const bool *unrolled, Arena *arena)
 {
+    Search search = {.regions = regions, .asks = ARENA_ARRAY(arena, bool, regions->kernel->value_count + 1)};
     for (uint32_t i = 0; i < regions->region_count; i++) {
         Region *region = &regions->regions[i];
-        Search search = {regions, region, ARENA_ARRAY(arena, bool, regions->kernel->value_count + 1)};
         bool repeats = false;
+        search.region = region;
+        if (!is_worth_a_look(&search))
+            continue;
         find_questions(&search);
         region->is_tested = has_suitable_values(&search) && has_short_loops(&search, unrolled, &repeats, arena) &&
                             are_questions_steady(&search, repeats, arena);
+        forget_questions(&search);
     }
 }
