@@ -229,7 +229,8 @@ def test_what_is_more_than_an_index_does_not():
         place = x[i] + i
         out[i] = table[place] if place < 5 else 0
 
-    assert "setp.lt.s64" in ptx_of(kernel, int32[::1], int32[::1], int32[::1])
+    text = ptx_of(kernel, int32[::1], int32[::1], int32[::1])
+    assert re.search(r"setp\.(lt|gt)\.s64", text)   # which of the two depends on the Python's order of blocks
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
