@@ -16,6 +16,7 @@ typedef struct HostAllocation {
     HostDevice *home; /* NULL: all devices' */
     HostOrigin origin;
     int file; /* that has the pages, where another process was given them; else -1 */
+    size_t skipped; /* bytes of the heap before the start, given back with it */
 } HostAllocation;
 
 /* Remembers it. False without memory. */

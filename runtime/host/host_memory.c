@@ -12,7 +12,15 @@
 #include "runtime/host/host_allocations.h"
 #include "runtime/host/host_backend.h"
 
-enum { SMALL_ALIGNMENT = 256, HUGE_PAGE = 2 * 1024 * 1024 };
+enum {
+    ALIGNMENT = 256, /* of what a program is given, as on GPUs */
+    PAGE = 4096,
+    HUGE_PAGE = 2 * 1024 * 1024,
+    LEAST_SKIPPING = 64 * 1024, /* smaller ones follow each other in the heap */
+    PLACES = PAGE / ALIGNMENT,
+    PLACE_STEP =
+        5, /* no divisor of PLACES; arrays that are allocated one after the other lie far apart, both ways round */
+};
 
 /* Devices share the memory there is in equal parts. */
 static size_t total_bytes(const HostDevice *device)
@@ -40,16 +48,34 @@ bool host_memory_info(RtDevice *base, size_t *free_bytes, size_t *total, Diag *d
 }
 
 /* --- allocation ------------------------------------------------------------------------------------------------------- */
-static void *obtain(HostOrigin origin, size_t size)
+/* Where in a page a large piece of the heap begins. The C library begins all of them at the same place, and processors take a
+ * load for one of what an earlier store wrote when the addresses' last 12 bits agree, and keep lines of such addresses in
+ * one set of a cache: programs that walk along several arrays would wait for themselves. */
+static size_t next_place(size_t size)
+{
+    static atomic_uint count;
+    return size < LEAST_SKIPPING ? 0 : atomic_fetch_add(&count, 1) * PLACE_STEP % PLACES * ALIGNMENT;
+}
+
+static void *obtain_heap(size_t size, size_t *skipped)
 {
     bool is_large = size >= 2 * HUGE_PAGE;
-    void *memory = origin == HOST_OF_HEAP
-                       ? memory_try_aligned(is_large ? HUGE_PAGE : SMALL_ALIGNMENT, size)
-                       : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    *skipped = next_place(size);
+    char *memory = memory_try_aligned(is_large ? HUGE_PAGE : size < LEAST_SKIPPING ? ALIGNMENT : PAGE, *skipped + size);
+    if (!memory)
+        return NULL;
+    if (is_large)
+        madvise(memory, *skipped + size, MADV_HUGEPAGE); /* fewer page faults; refused where it does not exist */
+    return memory + *skipped;
+}
+
+static void *obtain_pages(size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return NULL;
-    if (memory && is_large)
-        madvise(memory, size, MADV_HUGEPAGE); /* fewer page faults; refused where it does not exist */
+    if (size >= 2 * HUGE_PAGE)
+        madvise(memory, size, MADV_HUGEPAGE);
     return memory;
 }
 
@@ -57,7 +83,7 @@ static void give_back(const HostAllocation *allocation)
 {
     void *memory = (void *)(uintptr_t)allocation->start;
     if (allocation->origin == HOST_OF_HEAP)
-        free(memory);
+        free((char *)memory - allocation->skipped);
     else
         munmap(memory, allocation->size);
     if (allocation->file >= 0)
@@ -79,8 +105,10 @@ static bool reserve(HostDevice *device, size_t size)
 static bool allocate(RtDevice *device, HostDevice *home, HostOrigin origin, size_t size, RtPointer *pointer, Diag *diag)
 {
     bool is_counted = !home || reserve(home, size);
-    void *memory = is_counted && size <= total_bytes((HostDevice *)device) ? obtain(origin, size) : NULL;
-    HostAllocation allocation = {(uint64_t)(uintptr_t)memory, size, home, origin, -1};
+    bool is_possible = is_counted && size <= total_bytes((HostDevice *)device);
+    size_t skipped = 0;
+    void *memory = !is_possible ? NULL : origin == HOST_OF_HEAP ? obtain_heap(size, &skipped) : obtain_pages(size);
+    HostAllocation allocation = {(uint64_t)(uintptr_t)memory, size, home, origin, -1, skipped};
     if (memory && host_allocations_add(&allocation)) {
         *pointer = allocation.start;
         host_note_allocation(*pointer, size);

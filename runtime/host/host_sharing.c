@@ -119,7 +119,7 @@ bool host_import_memory(RtDevice *device, const RtExport *given, RtPointer *poin
     close(file);
     if (pages == MAP_FAILED)
         return fail_system("mmap", diag);
-    HostAllocation opened = {(uint64_t)(uintptr_t)pages, handle.size, (HostDevice *)device, HOST_OF_ANOTHER, -1};
+    HostAllocation opened = {(uint64_t)(uintptr_t)pages, handle.size, (HostDevice *)device, HOST_OF_ANOTHER, -1, 0};
     if (!host_allocations_add(&opened)) {
         munmap(pages, handle.size);
         return diag_fail(diag, NULL, DIAG_NO_MEMORY, sizeof opened);

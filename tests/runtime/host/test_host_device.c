@@ -60,6 +60,26 @@ static void memory(RtDevice *device)
     CHECK(a == 0);
 }
 
+/* A load waits for a store to an address with the same last 12 bits. */
+static void places_in_pages(RtDevice *device)
+{
+    enum { COUNT = 16, SMALL = 1 << 16, LARGE = 5 << 20 };
+    Diag diag = {0};
+    RtPointer arrays[2 * COUNT] = {0}, start = 0;
+    size_t size = 0;
+    bool taken[4096 / 256] = {false};
+    for (int i = 0; i < 2 * COUNT; i++) {
+        CHECK_OK(rt_allocate_ordered(device, i < COUNT ? SMALL : LARGE, &arrays[i], &diag), &diag);
+        CHECK(arrays[i] % 256 == 0);
+        bool *place = &taken[arrays[i] % 4096 / 256];
+        CHECK(*place == (i >= COUNT)); /* each is taken once by the small ones, and once by the large ones */
+        *place = i < COUNT;
+        CHECK_OK(rt_memory_range(device, arrays[i], &start, &size, &diag) && start == arrays[i], &diag);
+    }
+    for (int i = 0; i < 2 * COUNT; i++)
+        CHECK_OK(rt_free_ordered(device, arrays[i], &diag), &diag);
+}
+
 static void streams_and_events(RtDevice *device)
 {
     Diag diag = {0};
@@ -113,6 +133,7 @@ void test_host_device(void)
     CHECK_OK(device != NULL, &diag);
     attributes(device);
     memory(device);
+    places_in_pages(device);
     streams_and_events(device);
     kernels(device);
 }
