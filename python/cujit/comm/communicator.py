@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +65,7 @@ class Communicator:
         self._others = [rank for rank in range(self.size) if rank != self.rank]
         self._group: _Group | None = None
         self._ended: str | None = None
+        self._busy, self._doing = threading.Lock(), ""
         self._collectives: HostCollectives | NcclCollectives = HostCollectives(links)
         with self._ending("the start"):
             self._tell_all({"call": "the start", "backend": self._backend_of(backend)})
@@ -171,6 +173,9 @@ class Communicator:
             self._do_group(group)
 
     def _do_group(self, group: _Group) -> None:
+        for i, (target, _) in enumerate(group.receives):
+            for other, _ in group.sends + group.receives[:i]:
+                _apart(target, other)
         ranks = sorted({rank for _, rank in group.sends + group.receives})
         plans = {rank: {kind: [_kind_of(array) for array, other in getattr(group, kind) if other == rank]
                         for kind in ("sends", "receives")} for rank in ranks}
@@ -255,10 +260,12 @@ class Communicator:
         RanksDisagreeError, RankDiedError, CommunicationTimeoutError
             Another rank does something else or has another source, has ended, or does not come.
         ValueError
-            The target has another number of elements.
+            The target has another number of elements, or shares memory with the source, which may only be this rank's
+            part of it.
         """
         found, into = self._checked(source), self._checked(target, True)
         self._fits(found, into, found.size * self.size, into.size)
+        _apart(found, into, self.rank * found.nbytes)
         with self._all_agree("all_gather", found) as doing:
             self._collectives.all_gather(found, into, stream, doing)
         return target
@@ -290,10 +297,13 @@ class Communicator:
         ------
         RanksDisagreeError, RankDiedError, CommunicationTimeoutError
             Another rank does something else or has another source, has ended, or does not come.
+        ValueError
+            The target has another shape, or shares memory with the source without being the same.
         """
         found = self._checked(source, target is None)
         into = found if target is None else self._checked(target, True)
         self._fits(found, into, found.size, into.size)
+        _apart(found, into, 0)
         with self._all_agree("all_reduce", found, op=_operation(op, found)) as doing:
             self._collectives.all_reduce(found, into, op, stream, doing)
         return source if target is None else target
@@ -322,10 +332,12 @@ class Communicator:
         RanksDisagreeError, RankDiedError, CommunicationTimeoutError
             Another rank does something else or has another source, has ended, or does not come.
         ValueError
-            The target has another number of elements.
+            The target has another number of elements, or shares memory with the source, of which it may only be
+            this rank's part.
         """
         found, into = self._checked(source), self._checked(target, True)
         self._fits(found, into, found.size, into.size * self.size)
+        _apart(into, found, self.rank * into.nbytes)
         with self._all_agree("reduce_scatter", found, op=_operation(op, found)) as doing:
             self._collectives.reduce_scatter(found, into, op, stream, doing)
         return target
@@ -381,12 +393,18 @@ class Communicator:
             raise CommunicationError(f"{doing} of a communicator that has ended: {self._ended}")
         if self._group is not None:
             raise ValueError(f"{doing} in a group, which has sends and receives alone")
+        if not self._busy.acquire(blocking=False):
+            raise CommunicationError(f"{doing} while another thread is in {self._doing}: calls of a communicator are "
+                                     "made one after another")
         try:
+            self._doing = doing
             yield
         except BaseException as error:
             reason = f"{type(error).__name__}: {error}"
             self._end(reason, reason)
             raise
+        finally:
+            self._busy.release()
 
     @contextlib.contextmanager
     def _all_agree(self, call: str, array: Any, **more: object) -> Iterator[str]:
@@ -423,12 +441,22 @@ class Communicator:
                              "elements, or another order: copy it to a new array, and what is received from there")
         if locked and is_written:
             raise ValueError("the array is read-only")
+        if array.dtype.hasobject:
+            raise TypeError(f"an array of {array.dtype} has references to Python's objects, which do not travel")
         return array
 
     def _fits(self, source: Any, target: Any, from_source: int, from_target: int) -> None:
         if source.dtype != target.dtype or from_source != from_target:
             raise ValueError(f"source {source.dtype} {source.shape} and target {target.dtype} {target.shape} do not "
                              f"fit for {self.size} ranks")
+
+
+def _apart(part: Any, whole: Any, place: int | None = None) -> None:
+    """Arrays that share memory would be read and written at a time, unless one is a rank's part, that many bytes in."""
+    first, second = (array.ctypes.data if isinstance(array, np.ndarray) else array.pointer for array in (part, whole))
+    if first < second + whole.nbytes and second < first + part.nbytes and (place is None or first != second + place):
+        raise ValueError(f"two arrays of this call share memory, {_kind_text(_kind_of(part))} and "
+                         f"{_kind_text(_kind_of(whole))}, and one is written while the other is read: copy one of them")
 
 
 def _kind_of(array: Any) -> list[Any]:

@@ -128,6 +128,9 @@ def on_devices(program: Callable[..., Any], *arguments: Any, using: Sequence[Dev
     [0, 1, 2]
     """
     chosen = list(using) if using is not None else list(devices.gpus)
+    for each in chosen:
+        if not isinstance(each, devices.Device):
+            raise TypeError(f"using is devices, such as cuda.gpus[0], not {each!r}")
     results: list[Any] = [None] * len(chosen)
     errors: list[BaseException] = []
 
@@ -138,16 +141,34 @@ def on_devices(program: Callable[..., Any], *arguments: Any, using: Sequence[Dev
         except BaseException as error:
             links.close(f"{type(error).__name__}: {error}")
             errors.append(error)
+        finally:
+            done[rank].set()
 
-    threads = [threading.Thread(target=run, args=each, name=f"rank {each[0]}")
-               for each in enumerate(pairs_in_process(len(chosen), timeout))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    made = pairs_in_process(len(chosen), timeout)
+    done = [threading.Event() for _ in made]   # a join() that Ctrl-C ends would take its thread for ended
+    running: list[threading.Event] = []
+    try:
+        for rank, links in enumerate(made):
+            running.append(done[rank])
+            try:
+                threading.Thread(target=run, args=(rank, links), name=f"rank {rank}").start()
+            except RuntimeError:   # no more threads
+                running.pop()
+                raise
+        _wait_for(running)
+    except BaseException:   # Ctrl-C, which the main thread alone hears
+        for links in made:
+            links.interrupt()
+        _wait_for(running)
+        raise
     if errors:
         raise min(errors, key=lambda error: isinstance(error, _LOST))
     return results
+
+
+def _wait_for(events: list[threading.Event]) -> None:
+    for event in events:
+        event.wait()
 
 
 # --- MPI and torchrun ------------------------------------------------------------------------------------------------

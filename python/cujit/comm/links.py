@@ -68,6 +68,7 @@ class Links:
     def __init__(self, rank: int, sockets: dict[int, socket.socket], timeout: float) -> None:
         self.rank, self.size, self.timeout = rank, len(sockets) + 1, timeout
         self._sockets = sockets
+        self._is_interrupted = False
         for each in sockets.values():
             each.setblocking(False)
             if each.family != socket.AF_UNIX:
@@ -94,6 +95,7 @@ class Links:
 
     def _move(self, outgoing: dict[int, list[memoryview]], incoming: dict[int, _Incoming], doing: str) -> None:
         deadline = time.monotonic() + self.timeout
+        self._stop_if_interrupted(doing)
         with selectors.DefaultSelector() as selector:
             for rank in outgoing.keys() | incoming.keys():
                 selector.register(self._sockets[rank], _wanted(rank, outgoing, incoming), rank)
@@ -128,8 +130,20 @@ class Links:
         except OSError as error:
             if isinstance(error, CommunicationError):
                 raise
+            self._stop_if_interrupted(doing)
             raise RankDiedError(f"rank {rank} is gone, while rank {self.rank} was in {doing}: "
-                                f"{self._reason(rank) or 'its process has ended'}") from None
+                                f"{self._reason(rank) or 'it has ended, or was stopped in the middle'}") from None
+
+    def interrupt(self) -> None:
+        """Ends what another thread does with these links, now or next: it waits for ranks no longer."""
+        self._is_interrupted = True
+        for link in list(self._sockets.values()):
+            with contextlib.suppress(OSError):
+                link.shutdown(socket.SHUT_RDWR)
+
+    def _stop_if_interrupted(self, doing: str) -> None:
+        if self._is_interrupted:
+            raise CommunicationError(f"rank {self.rank} was interrupted in {doing}")
 
     def _reason(self, rank: int) -> str | None:
         """Why a rank that takes nothing any more gave up, if it said so."""
@@ -240,19 +254,21 @@ def gather_at(address: str, rank: int, size: int, timeout: float) -> Gather:
         raise ValueError(f"an address is 'host:port', such as '127.0.0.1:29500', not {address!r}")
 
     def gather(text: str) -> list[str]:
-        deadline = time.monotonic() + timeout
+        if rank == 0:
+            return _serve(host, int(port), size, text, timeout)
         try:
-            if rank == 0:
-                return _serve(host, int(port), size, text, deadline)
-            return _ask(host, int(port), rank, size, text, deadline)
+            return _ask(host, int(port), rank, size, text, time.monotonic() + timeout)
+        except CommunicationTimeoutError:
+            raise   # rank 0's words
         except TimeoutError:
-            raise CommunicationTimeoutError(
-                f"rank {rank} waited {timeout:g} s at {address} for all of {size} ranks") from None
+            raise CommunicationTimeoutError(f"rank {rank} waited {timeout:g} s at {address} for all of {size} "
+                                            "ranks") from None
 
     return gather
 
 
-def _serve(host: str, port: int, size: int, text: str, deadline: float) -> list[str]:
+def _serve(host: str, port: int, size: int, text: str, timeout: float) -> list[str]:
+    deadline = time.monotonic() + timeout
     texts, links = {0: text}, []
     answer: dict[str, Any] = {"error": "rank 0 gave up"}
     try:
@@ -273,6 +289,10 @@ def _serve(host: str, port: int, size: int, text: str, deadline: float) -> list[
                 texts[rank] = their_text
         answer = {"texts": [texts[i] for i in range(size)]}
         return list(answer["texts"])
+    except TimeoutError:
+        late = ranks_text([other for other in range(size) if other not in texts])
+        answer = {"late": f"rank 0 waited {timeout:g} s at {host}:{port} for {late}"}
+        raise CommunicationTimeoutError(answer["late"]) from None
     except CommunicationError as error:
         answer = {"error": str(error)}
         raise
@@ -301,6 +321,8 @@ def _ask(host: str, port: int, rank: int, size: int, text: str, deadline: float)
     if not line:
         raise RankDiedError("rank 0 is gone, before all ranks were there")
     answer = json.loads(line)
+    if "late" in answer:
+        raise CommunicationTimeoutError(answer["late"])
     if "error" in answer:
         raise CommunicationError(answer["error"])
     return list(answer["texts"])

@@ -197,6 +197,7 @@ def test_arguments():
                 (lambda: c.all_gather(x, x), ValueError, "do not fit"),
                 (lambda: c.all_reduce(x, op="xor"), ValueError, "op is one of"),
                 (lambda: c.all_reduce(cuda.to_device(np.zeros(2, bool))), TypeError, "arrays of bool"),
+                (lambda: c.broadcast(np.array([c])), TypeError, "references to Python's objects"),
                 (lambda: c.reduce_scatter(x, cuda.device_array(8, np.float32)), ValueError, "do not fit")]:
             with pytest.raises(error, match=words):
                 wrong()
@@ -205,6 +206,76 @@ def test_arguments():
     on_ranks(2, program)
     with pytest.raises(ValueError, match="backend is one of"):
         comm.on_devices(lambda c: None, using=[cuda.gpus[0]], backend="smoke")
+    with pytest.raises(TypeError, match=r"using is devices, such as cuda.gpus\[0\], not 0"):
+        comm.on_devices(lambda c: None, using=[0])
+
+
+def test_arrays_that_share_memory():
+    """What one reads while the other is written is refused, but a rank's own part of the whole."""
+    def program(c):
+        x = cuda.to_device(np.arange(8, dtype=np.float32))
+        for wrong in (lambda: c.all_reduce(x[:6], x[1:7]), lambda: c.all_gather(x[1:5], x),
+                      lambda: c.reduce_scatter(x, x[1:5]), exchange_of_one_array(c, x)):
+            with pytest.raises(ValueError, match="two arrays of this call share memory"):
+                wrong()
+        mine = slice(4 * c.rank, 4 * c.rank + 4)
+        x[mine] = c.rank + 1
+        gathered = c.all_gather(x[mine], x).copy_to_host().tolist()
+        return gathered, c.reduce_scatter(x, x[mine]).copy_to_host().tolist()
+
+    def exchange_of_one_array(c, x):
+        def exchange():
+            with c.group():
+                c.send(x[:6], 1 - c.rank)
+                c.recv(x[1:7], 1 - c.rank)
+        return exchange
+
+    assert on_ranks(2, program) == [([1.0] * 4 + [2.0] * 4, [2.0 * (rank + 1)] * 4) for rank in range(2)]
+
+
+def test_calls_of_two_threads():
+    """One at a time: a second one is refused, and ends nothing."""
+    def program(c):
+        if c.rank == 1:
+            refused.wait(10)
+        else:
+            threading.Thread(target=second_call, args=(c,)).start()
+        c.barrier()
+        return True
+
+    def second_call(c):
+        time.sleep(0.2)
+        with pytest.raises(CommunicationError, match=r"barrier\(\) while another thread is in barrier\(\)"):
+            c.barrier()
+        refused.set()
+
+    refused = threading.Event()
+    assert on_ranks(2, program) == [True, True]
+    assert refused.is_set()
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_an_interrupt(size, run_python):
+    """Ctrl-C, which the main thread hears, ends what the ranks' threads wait for."""
+    assert run_python("""
+import os, signal, sys, threading
+import numpy as np
+from cujit import comm, cuda, errors
+
+def program(c):
+    if c.rank == 0:
+        os.kill(os.getpid(), signal.SIGINT)
+    try:
+        while True:
+            c.all_reduce(np.zeros(10))
+    except errors.CommunicationError as error:
+        print(error)
+
+try:
+    comm.on_devices(program, using=[cuda.gpus[0]] * int(sys.argv[1]), timeout=60, backend="sockets")
+except KeyboardInterrupt:
+    print("interrupted", threading.active_count())
+""", size).splitlines()[-1] == "interrupted 1"
 
 
 @pytest.mark.several_devices

@@ -61,9 +61,25 @@ def test_a_process_that_is_killed(tmp_path):
 
 
 def test_ranks_that_do_not_come():
-    for rank in (0, 1):
-        with pytest.raises(CommunicationTimeoutError, match=f"rank {rank} waited 0.3 s at 127.0.0.1:.* for all of 2"):
+    for rank, others in ((0, "rank 1"), (1, "all of 2 ranks")):
+        with pytest.raises(CommunicationTimeoutError, match=f"rank {rank} waited 0.3 s at 127.0.0.1:.* for {others}$"):
             comm.connect(rank, 2, free_address(), timeout=0.3)
+
+
+def test_those_that_came_hear_who_did_not():
+    address, late = free_address(), []
+
+    def rank_2():
+        with pytest.raises(CommunicationTimeoutError) as caught:
+            comm.connect(2, 4, address, timeout=10)
+        late.append(str(caught.value))
+
+    thread = threading.Thread(target=rank_2)
+    thread.start()
+    with pytest.raises(CommunicationTimeoutError) as caught:
+        comm.connect(0, 4, address, timeout=1)
+    thread.join()
+    assert late == [str(caught.value)] == [f"rank 0 waited 1 s at {address} for ranks 1, 3"]
 
 
 def test_sizes_that_differ():
