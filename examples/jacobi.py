@@ -56,6 +56,9 @@ class Slab:
         self.comm = comm
         places = [rows * rank // comm.size for rank in range(comm.size + 1)]
         self.first, self.rows = places[comm.rank], places[comm.rank + 1] - places[comm.rank]
+        sharing = [rank for rank in range(comm.size) if places[rank] < places[rank + 1]]   # fewer where rows are few
+        self.above = max((rank for rank in sharing if rank < comm.rank), default=None)
+        self.below = min((rank for rank in sharing if rank > comm.rank), default=None)
         self.u, self.new = (cuda.device_array((self.rows + 2, columns)) for _ in range(2))
         for array in (self.u, self.new):
             fill[blocks_for(*array.shape)](array, self.first)
@@ -79,12 +82,12 @@ class Slab:
         """Halos, behind the outer rows and beside the inner ones."""
         comm, n = self.comm, self.rows
         with comm.group(stream=self.outer):
-            if comm.rank > 0:
-                comm.send(new[1], comm.rank - 1)
-                comm.recv(new[0], comm.rank - 1)
-            if comm.rank < comm.size - 1:
-                comm.send(new[n], comm.rank + 1)
-                comm.recv(new[n + 1], comm.rank + 1)
+            if n and self.above is not None:
+                comm.send(new[1], self.above)
+                comm.recv(new[0], self.above)
+            if n and self.below is not None:
+                comm.send(new[n], self.below)
+                comm.recv(new[n + 1], self.below)
 
     def wait(self):
         for stream in (self.inner, self.outer):

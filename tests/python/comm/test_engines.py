@@ -159,6 +159,12 @@ def test_on_four_devices(example, tmp_path):
     assert is_same_to_the_bit(output, 4, "devices")
 
 
+def test_more_devices_than_rows(tmp_path):
+    output = run([sys.executable, EXAMPLES / "jacobi.py", "--rows", "2", "--columns", "33", "--steps", "5"], tmp_path,
+                 CUJIT_DEVICE="cpu", CUJIT_CPU_DEVICES="5")
+    assert is_same_to_the_bit(output, 5, "devices")
+
+
 @pytest.mark.parametrize("name, program", [("distributed", DASK), ("ray", RAY)])
 def test_on_dask_and_ray(name, program, tmp_path):
     pytest.importorskip(name)
