@@ -8,12 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from dask.sizeof import sizeof
 from distributed.protocol.cuda import cuda_deserialize, cuda_serialize
 from distributed.protocol.serialize import dask_deserialize, dask_serialize
 
+from cujit._dask import register_sizeof
 from cujit.cuda._array import layout
 from cujit.cuda.devicearray import DeviceNDArray, as_cuda_array, device_array, to_device
 from cujit.cuda.devices import on
+
+register_sizeof(sizeof)   # where cujit is not installed, but found by PYTHONPATH, Dask has no entry point for it
 
 
 def _without_gaps(array: DeviceNDArray) -> tuple[dict[str, Any], DeviceNDArray]:
