@@ -20,8 +20,9 @@ ModuleSize measure_module(Emitter *emitter);
 enum {
     PIPELINE_INLINE_FIRST = 1, /* what must be inlined is before any other pass */
     PIPELINE_NO_SLP = 2, /* operations of one thread are not put together to vectors */
-    PIPELINE_LINEAR = 4, /* only passes whose time is proportional to the size, and code without further ones */
-    PIPELINE_FAST_CODE = 8 /* also without passes over control flow; values are in registers in a block only */
+    PIPELINE_NO_STRAIGHT_LINES = 4, /* a GPU's addresses are not made from those above them by a difference */
+    PIPELINE_LINEAR = 8, /* only passes whose time is proportional to the size, and code without further ones */
+    PIPELINE_FAST_CODE = 16 /* also without passes over control flow; values are in registers in a block only */
 };
 
 unsigned pipeline_for_size(const ModuleSize *size, TargetKind device);

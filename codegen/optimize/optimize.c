@@ -129,6 +129,8 @@ bool optimize_module(Emitter *emitter)
         skip_optional_code_passes(emitter);
     if (changes & PIPELINE_LINEAR && emitter->target->kind == TARGET_NVPTX)
         part_long_blocks(emitter);
+    if (changes & PIPELINE_NO_STRAIGHT_LINES)
+        leave_straight_lines(emitter->context);
     if (changes & PIPELINE_FAST_CODE) {
         tabulate_constants(emitter);
         machine_spoil(emitter->held);

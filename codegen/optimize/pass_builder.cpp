@@ -1,5 +1,5 @@
 /* The only file in C++: LLVM's C interface runs pipelines, but has no way to put a pass into one, nor
- * to change a machine's level or a condition to its opposite. */
+ * to leave one of a machine's out, or to change its level or a condition to its opposite. */
 #include "codegen/optimize/pass_builder.h"
 
 #include <llvm/Analysis/CFG.h>
@@ -8,6 +8,8 @@
 #include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/OptBisect.h>
 #include <llvm/IR/PassInstrumentation.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Target/RegisterTargetPassConfigCallback.h>
@@ -63,6 +65,12 @@ void add_before_selection(llvm::TargetMachine &machine, llvm::PassManagerBase &,
     std::unique_ptr<llvm::Pass> last(llvm::createCodeGenPrepareLegacyPass());
     passes->insertPass(last->getPassID(), new BeforeSelection(before_selection));
 }
+
+/* A machine's passes cannot be taken out of its list, but each asks its context whether it is wanted. */
+struct WithoutStraightLines : llvm::OptPassGate {
+    bool isEnabled() const override { return true; }
+    bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const override { return pass != "slsr"; }
+};
 
 /* Whether it goes through memory by steps that only the launch knows: LLVM vectorizes it for steps of one element, and other
  * launches run what that leaves. */
@@ -165,6 +173,12 @@ void split_blocks(LLVMValueRef function, unsigned longest)
     }
     for (llvm::Instruction *first : llvm::reverse(firsts)) /* so that each is moved once */
         first->getParent()->splitBasicBlock(first);
+}
+
+void leave_straight_lines(LLVMContextRef context)
+{
+    static WithoutStraightLines gate;
+    llvm::unwrap(context)->setOptPassGate(gate);
 }
 
 void make_code_fast(LLVMTargetMachineRef machine)

@@ -1,5 +1,5 @@
 /* What LLVM's C interface has no way to ask for: a pass of ours in the middle of its pipeline, another level for a machine,
- * a branch the other way round, a block in two. */
+ * a branch the other way round, a block in two, a pass less of the code generator's. */
 #ifndef CUJIT_CODEGEN_PASS_BUILDER_H
 #define CUJIT_CODEGEN_PASS_BUILDER_H
 
@@ -29,6 +29,8 @@ void change_before_selection(CodeChange change, void *state);
 void branch_back_when_true(LLVMValueRef function);
 /* No block of the function has more instructions than that, but for its phis and allocas. */
 void split_blocks(LLVMValueRef function, unsigned longest);
+/* Code generators leave straight-line strength reduction out for all modules of the context. */
+void leave_straight_lines(LLVMContextRef context);
 /* From now on the machine makes code as fast as it can, whatever the code is like. */
 void make_code_fast(LLVMTargetMachineRef machine);
 

@@ -72,6 +72,16 @@ def test_results_without_passes(shape, count):
     np.testing.assert_allclose(got, expected, rtol=1e-13)
 
 
+def test_many_addresses_are_not_made_from_each_other():
+    """The code generator compares each with those above it, to make it by an addition: all pairs."""
+    for count, by_additions in ((600, True), (900, False)):
+        body = "\n".join(f"    v += x[i + w * {3 * k + 1}]" for k in range(count))
+        kernel = cuda.jit(make(f"def kernel(x, i, w):\n    v = x[i]\n{body}\n    x[i] = v"))
+        ptx = kernel.inspect("asm", (VECTOR, types.int64, types.int64), SM)
+        assert (ptx.count("\tmad.lo") < 10) == by_additions
+        assert not is_short_of_passes(kernel.py_func, (VECTOR, types.int64, types.int64), SM)
+
+
 def test_blocks_are_not_long_for_a_gpu():
     """Its code generator makes one graph of each."""
     text = cuda.jit(make(ifs(1100))).inspect("llvm", (VECTOR, types.int64), SM)
