@@ -324,6 +324,7 @@ static PyGetSetDef device_getset[] = {
 
 static PyMethodDef device_methods[] = {
     {"attribute", (PyCFunction)device_attribute, METH_O, "A CUdevice_attribute by its number."},
+    {"__reduce__", ext_refuse_pickle, METH_NOARGS, NULL},
     {"uuid", (PyCFunction)device_uuid, METH_NOARGS, NULL},
     {"synchronize", (PyCFunction)device_synchronize, METH_NOARGS, "Waits for all work on the device."},
     {"tensor_map", (PyCFunction)device_tensor_map, METH_VARARGS,

@@ -284,8 +284,9 @@ def test_signatures_and_options_come_back():
 
 
 @pytest.mark.parametrize("make, name", [(cuda.stream, "Stream"), (cuda.default_stream, "Stream"), (cuda.event, "Event"),
-                                        (cuda.Graph, "Graph")])
+                                        (cuda.Graph, "Graph"), (cuda.get_current_device, "Device"),
+                                        (cuda.current_context, "Device")])
 @pytest.mark.parametrize("pickler", [pickle, cloudpickle])
 def test_what_belongs_to_a_process_says_so(make, name, pickler):
-    with pytest.raises(TypeError, match=f"a {name} is of this process and its device: it cannot be pickled"):
+    with pytest.raises(TypeError, match=f"{name} objects are of this process and its devices: they cannot be pickled"):
         pickler.dumps([make()])
