@@ -31,9 +31,11 @@ static Operand axis_stride(Lower *l, Operand array, uint32_t axis)
     return operand_value(i64(), emit_index_op(l, IR_STRIDE, i64(), array.ir, axis));
 }
 
+/* Operands are emitted one after another, not in the order in which a compiler of C evaluates arguments. */
 static Operand pair(Lower *l, IrOp op, Operand a, Operand b)
 {
-    return operand_value(i64(), emit2(l, op, i64(), operand_ir(l, a), operand_ir(l, b)));
+    IrValue *right = operand_ir(l, b), *left = operand_ir(l, a);
+    return operand_value(i64(), emit2(l, op, i64(), left, right));
 }
 
 /* A bound of a slice: negative ones count from the end, and all are cut to [low, high]. What is behind the point of a float
@@ -63,8 +65,8 @@ typedef struct Slice {
 
 static Operand choose(Lower *l, Operand condition, Operand yes, Operand no)
 {
-    return operand_value(i64(),
-                         emit3(l, IR_SELECT, i64(), operand_ir(l, condition), operand_ir(l, yes), operand_ir(l, no)));
+    IrValue *no_value = operand_ir(l, no), *yes_value = operand_ir(l, yes);
+    return operand_value(i64(), emit3(l, IR_SELECT, i64(), operand_ir(l, condition), yes_value, no_value));
 }
 
 /* Start and stop for a step that goes up, or down. */
@@ -129,7 +131,8 @@ static bool slice_length(Lower *l, const Slice *slice, Operand *out)
         Operand rising;
         if (!lower_compare(l, COMPARE_GT, slice->step, operand_int(l, 0), &rising))
             return false;
-        rounding = choose(l, rising, pair(l, IR_SUB, slice->step, one), pair(l, IR_ADD, slice->step, one));
+        Operand down = pair(l, IR_ADD, slice->step, one), up = pair(l, IR_SUB, slice->step, one);
+        rounding = choose(l, rising, up, down);
     }
     length = pair(l, IR_FLOORDIV, pair(l, IR_ADD, distance, rounding), slice->step);
     *out = pair(l, IR_MAX, length, operand_int(l, 0));
