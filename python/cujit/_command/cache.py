@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import fnmatch
 import os
 import time
@@ -44,6 +45,14 @@ def _chosen(words: list[str]) -> list[CachedKernel]:
                                 for word in words for text in (kernel.name, kernel.file))]
 
 
+def _count(chosen: list[CachedKernel]) -> str:
+    return f"{len(chosen)} kernel{'' if len(chosen) == 1 else 's'}"
+
+
+def _sum(chosen: list[CachedKernel]) -> str:
+    return size_text(sum(kernel.size for kernel in chosen))
+
+
 def _ls(words: list[str]) -> int:
     for kernel in _chosen(words):
         used = time.strftime("%Y-%m-%d %H:%M", time.localtime(kernel.used))
@@ -54,14 +63,15 @@ def _ls(words: list[str]) -> int:
 def _rm(words: list[str]) -> int:
     folder, chosen = _core.cache_folder(), _chosen(words)
     for kernel in chosen:
-        os.unlink(os.path.join(folder or "", kernel.file))
-    print(f"{len(chosen)} kernels removed, {size_text(sum(kernel.size for kernel in chosen))}")
+        with contextlib.suppress(FileNotFoundError):   # another process was faster
+            os.unlink(os.path.join(folder or "", kernel.file))
+    print(f"{_count(chosen)} removed, {_sum(chosen)}")
     return 0
 
 
 def _size(words: list[str]) -> int:
     chosen = _chosen(words)
-    print(f"{_core.cache_folder()}: {len(chosen)} kernels, {size_text(sum(kernel.size for kernel in chosen))}")
+    print(f"{_core.cache_folder()}: {_count(chosen)}, {_sum(chosen)}")
     return 0
 
 
@@ -72,7 +82,8 @@ def main(arguments: list[str]) -> int:
     """Runs the command; its exit status."""
     parser = argparse.ArgumentParser(prog="python -m cujit cache", description="The compiled kernels on disk.")
     parser.add_argument("action", choices=_ACTIONS, help="list, remove, or sum up")
-    parser.add_argument("names", nargs="*", help="of kernels or files, with * and ?; all where none is given")
+    parser.add_argument("names", nargs="*", default=[],
+                        help="of kernels or files, with * and ?; all where none is given")
     given = parser.parse_args(arguments)
     if _core.cache_folder() is None:
         parser.exit(1, "no kernels are kept on disk: CUJIT_CACHE=0, or there is no home folder\n")

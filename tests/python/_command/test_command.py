@@ -82,10 +82,11 @@ def test_cache_lists_sums_and_removes(command, tmp_path):
     total = sum(file.stat().st_size for file in files)
     assert f"2 kernels, {cache.size_text(total)}" in command("cache", "size").stdout
     assert "0 kernels removed" in command("cache", "rm", "other*").stdout
-    assert "1 kernels removed" in command("cache", "rm", files[0].name).stdout
+    assert "1 kernel removed" in command("cache", "rm", files[0].name).stdout
     assert [file for file in files if file.exists()] == files[1:]
-    assert "1 kernels removed" in command("cache", "rm").stdout
+    assert "1 kernel removed" in command("cache", "rm").stdout
     assert command("cache", "ls").stdout == ""
+    assert command("cache").stderr.endswith("error: the following arguments are required: action\n")
 
 
 def test_damaged_files_are_not_listed(command, tmp_path):
