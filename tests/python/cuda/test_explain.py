@@ -144,8 +144,8 @@ def test_a_barrier_that_some_threads_do_not_reach():
 def test_registers_that_do_not_suffice():
     from cujit.cuda._link.machine_code import has_tools
 
-    if not has_tools():
-        pytest.skip("needs ptxas and nvdisasm")
+    if not has_tools("ptxas"):
+        pytest.skip("needs ptxas")
 
     def many(x):
         i = cuda.grid(1)
@@ -158,6 +158,17 @@ def test_registers_that_do_not_suffice():
     assert page.facts["registers of a thread"] <= 24 and page.facts["spilled, bytes read"] > 0
     assert any("registers do not suffice" in warning for warning in page.warnings)
     assert scale.explain(SIGNATURE, cc=(9, 0)).facts["spilled, bytes read"] == 0
+
+    def memory(x):
+        i, own, all_threads = cuda.grid(1), cuda.local.array(50, np.float64), cuda.shared.array(40, np.float64)
+        for k in range(50):
+            own[k] = x[k]
+        all_threads[cuda.threadIdx.x] = own[int(x[i]) % 50]
+        cuda.syncthreads()
+        x[i] = all_threads[39 - cuda.threadIdx.x]
+
+    facts = cuda.jit(memory).explain("void(float64[::1])", cc=(9, 0)).facts
+    assert facts["shared memory of a block, bytes"] == 320 and facts["local memory of a thread, bytes"] >= 400
 
 
 def test_one_file(tmp_path):

@@ -271,16 +271,16 @@ def _sass(kernel: Any, ptx: str) -> list[Line]:
     """Empty where ptxas and nvdisasm are not installed."""
     from cujit.cuda._link.machine_code import disassemble, has_tools
 
-    if not has_tools():
+    if not has_tools("ptxas", "nvdisasm"):
         return []
     return _sass_lines(disassemble(ptx, kernel.options.get("max_registers"), kernel.links(), lines=True))
 
 
-def _registers(kernel: Any, ptx: str) -> dict[str, int]:
+def _usage(kernel: Any, ptx: str) -> dict[str, int]:
     """What ptxas says of a kernel for a GPU; nothing where it is not installed, or other code is linked to it."""
-    from cujit.cuda._link.machine_code import has_tools, registers
+    from cujit.cuda._link.machine_code import has_tools, usage
 
-    return registers(ptx, kernel.options.get("max_registers")) if has_tools() and not kernel.links() else {}
+    return usage(ptx, kernel.options.get("max_registers")) if has_tools("ptxas") and not kernel.links() else {}
 
 
 def explain(kernel: Any, types: ArgumentTypes, sm: int | None) -> Explanation:
@@ -297,7 +297,7 @@ def explain(kernel: Any, types: ArgumentTypes, sm: int | None) -> Explanation:
     warnings = [line for what in ("widenings", "warnings") for line in kernel.inspect(what, types).splitlines() if line]
     warnings += advice(kernel.inspect("ir", types))
     facts = _facts(kernel, types) if sm is None and not kernel.is_device else {}
-    used = _registers(twin, asm) if is_gpu and not kernel.is_device else {}
+    used = _usage(twin, asm) if is_gpu and not kernel.is_device else {}
     if used.get("spilled, bytes written") or used.get("spilled, bytes read"):
         warnings.append(f"{used['registers of a thread']} registers do not suffice: "
                         f"{used['spilled, bytes written']} bytes written to local memory and "

@@ -21,9 +21,9 @@ def _found(name):
     return shutil.which(name) or shutil.which(name, path=os.pathsep.join(_folders()))
 
 
-def has_tools():
-    """Whether the toolkit's programs are there that disassemble() needs."""
-    return all(map(_found, ("ptxas", "nvdisasm")))
+def has_tools(*names):
+    """Whether the toolkit's programs are there: disassemble() needs ptxas and nvdisasm, usage() the first."""
+    return all(map(_found, names))
 
 
 def _tool(name):
@@ -60,8 +60,8 @@ def disassemble(ptx, max_registers=None, links=(), lines=False):
         return _run(_tool("nvdisasm"), *(["-g"] if lines else []), str(cubin))
 
 
-def registers(ptx, max_registers=None):
-    """What ptxas says of the kernel in PTX: registers of a thread, and bytes of those that did not fit."""
+def usage(ptx, max_registers=None):
+    """What ptxas says of the kernel in PTX: registers of a thread, bytes of those that did not fit, and memory."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "kernel.ptx")
         source.write_text(ptx)
@@ -70,11 +70,13 @@ def registers(ptx, max_registers=None):
         done = subprocess.run([_tool("ptxas"), "-v", f"-arch={target[1]}", *limit, "-o", f"{source}.cubin", source],
                               capture_output=True, text=True)
     used = re.search(r"Used (\d+) registers", done.stderr)
-    spills = re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", done.stderr)
+    spills = re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", done.stderr)
     if done.returncode or not used or not spills:
         raise RuntimeError(f"ptxas failed: {(done.stderr or done.stdout).strip()}")
-    return {"registers of a thread": int(used[1]), "spilled, bytes written": int(spills[1]),
-            "spilled, bytes read": int(spills[2])}
+    shared = re.search(r"(\d+) bytes smem", done.stderr)
+    return {"registers of a thread": int(used[1]), "spilled, bytes written": int(spills[2]),
+            "spilled, bytes read": int(spills[3]), "local memory of a thread, bytes": int(spills[1]),
+            "shared memory of a block, bytes": int(shared[1]) if shared else 0}
 
 
 def _assemble(ptx, architecture, max_registers, cubin, options=()):
