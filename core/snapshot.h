@@ -184,7 +184,8 @@ typedef struct ImplementationWish ImplementationWish;
 struct ImplementationWish {
     ImplementationWish *next;
     const char *key; /* equal for equal wishes, in all compilations of a function */
-    const void *overloads;
+    const void *overloads; /* what cujit.extending keeps; where member is not NULL, the class of a dataclass */
+    const char *member; /* which attribute of that class is asked for, else NULL */
     OverloadForm form;
     bool with_values; /* the types of numbers that are known are those of literals */
     uint32_t count; /* all; the last keyword_count by name */

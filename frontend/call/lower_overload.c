@@ -6,6 +6,8 @@
 #include "frontend/call/lower_overload.h"
 #include "frontend/call/resolve_name.h"
 #include "frontend/value/arguments.h"
+#include "frontend/value/lower_convert.h"
+#include "frontend/value/lower_operator.h"
 #include "frontend/value/operand.h"
 
 /* --- keys --------------------------------------------------------------------------------------------------------- */
@@ -52,7 +54,7 @@ static bool is_literal(const WishArgument *argument)
 static const char *make_key(Lower *l, const ImplementationWish *wish)
 {
     Buf key = {0}, text = {0};
-    buf_printf(&key, "%p %d %d", wish->overloads, wish->form, wish->with_values);
+    buf_printf(&key, "%p %s %d %d", wish->overloads, wish->member ? wish->member : "", wish->form, wish->with_values);
     for (uint32_t i = 0; i < wish->count; i++) {
         buf_add(&key, ";");
         add_type(&key, wish->arguments[i].type);
@@ -138,7 +140,8 @@ static bool has_literal(const ImplementationWish *wish)
  * implementation serves all values. */
 static const Implementation *choose(Lower *l, const Constant *overloaded, ImplementationWish *wish)
 {
-    bool has_choice = wish->form != OVERLOAD_ATTRIBUTE && has_literal(wish), prefers_values = overloaded->integer;
+    bool has_choice = wish->form != OVERLOAD_ATTRIBUTE && !wish->member && has_literal(wish);
+    bool prefers_values = overloaded->integer;
     wish->with_values = has_choice && prefers_values;
     const Implementation *chosen = answer(l, wish);
     if (!chosen || chosen->function || chosen->is_method || !has_choice)
@@ -158,6 +161,7 @@ static ImplementationWish wish_for(Lower *l, const Constant *overloaded, Overloa
         arguments[i] = (WishArgument){operand->type, operand->constant};
     }
     return (ImplementationWish){.overloads = overloaded->overloads,
+                                .member = overloaded->type ? overloaded->text : NULL,
                                 .form = form,
                                 .count = count,
                                 .arguments = arguments,
@@ -207,7 +211,7 @@ bool lower_overloaded_call(Lower *l, const Constant *overloaded, Call *call, Ope
 }
 
 /* --- attributes and methods ------------------------------------------------------------------------------------------ */
-static const Constant *member(const Lower *l, const char *name)
+static const Constant *registered(const Lower *l, const char *name)
 {
     const CodeSnapshot *code = l->instance ? l->instance->code : NULL;
     for (uint32_t i = 0; code && i < code->member_count; i++)
@@ -216,9 +220,24 @@ static const Constant *member(const Lower *l, const char *name)
     return NULL;
 }
 
-bool lower_overloaded_attribute(Lower *l, Operand object, const char *name, Operand *out, bool *is_own)
+/* What the class of a value has beside fields: a method, a property or a constant, if anything. It is asked for as
+ * implementations are, since values may be arguments of functions that never name their class. NULL for other values. */
+static const Constant *of_class(Lower *l, const Type *type, const char *name)
 {
-    const Constant *overloaded = member(l, name);
+    uint32_t place;
+    if (!type_is_tagged(type, TUPLE_INSTANCE) || type_member(type, name, &place))
+        return NULL;
+    Constant *constant = ARENA_NEW(l->arena, Constant);
+    constant->kind = CONSTANT_OVERLOADED;
+    constant->text = name;
+    constant->type = type;
+    constant->overloads = type->object;
+    return constant;
+}
+
+static bool chosen_attribute(Lower *l, const Constant *overloaded, Operand object, const char *name, Operand *out,
+                             bool *is_own)
+{
     *is_own = false;
     if (!overloaded)
         return false;
@@ -235,12 +254,20 @@ bool lower_overloaded_attribute(Lower *l, Operand object, const char *name, Oper
     return chosen->function && lower_function_call(l, chosen->function, &call, out);
 }
 
+bool lower_overloaded_attribute(Lower *l, Operand object, const char *name, Operand *out, bool *is_own)
+{
+    bool ok = chosen_attribute(l, registered(l, name), object, name, out, is_own);
+    return *is_own ? ok : chosen_attribute(l, of_class(l, object.type, name), object, name, out, is_own);
+}
+
+static bool chosen_method(Lower *l, const Constant *overloaded, const Call *call, Operand *out, bool *is_own)
+{
+    *is_own = false;
+    return overloaded && call_chosen(l, overloaded, OVERLOAD_METHOD, call, out, is_own);
+}
+
 bool lower_overloaded_method(Lower *l, Operand receiver, const char *name, const Call *call, Operand *out, bool *is_own)
 {
-    const Constant *overloaded = member(l, name);
-    *is_own = false;
-    if (!overloaded)
-        return false;
     Call with_receiver = *call;
     Operand *arguments = ARENA_ARRAY(l->arena, Operand, call->count + 1);
     arguments[0] = receiver;
@@ -248,7 +275,8 @@ bool lower_overloaded_method(Lower *l, Operand receiver, const char *name, const
         arguments[1 + i] = call->arguments[i];
     with_receiver.arguments = arguments;
     with_receiver.count = call->count + 1;
-    return call_chosen(l, overloaded, OVERLOAD_METHOD, &with_receiver, out, is_own);
+    bool ok = chosen_method(l, registered(l, name), &with_receiver, out, is_own);
+    return *is_own ? ok : chosen_method(l, of_class(l, receiver.type, name), &with_receiver, out, is_own);
 }
 
 bool lower_overloaded_number(Lower *l, const Type *type, const Call *call, Operand *out, bool *is_own)
@@ -264,21 +292,46 @@ bool lower_overloaded_number(Lower *l, const Type *type, const Call *call, Opera
 }
 
 /* --- operators ------------------------------------------------------------------------------------------------------- */
-static const char *operator_name(const SsaValue *value)
+/* An operator as Python has it: the function of module operator, the method of the left operand's class, and that of the
+ * right one's, which is asked where the left has none. */
+typedef struct OperatorNames {
+    const char *function, *method, *reflected;
+} OperatorNames;
+
+static const OperatorNames binary_names[] = {
+    [NB_ADD] = {"add", "__add__", "__radd__"},
+    [NB_AND] = {"and_", "__and__", "__rand__"},
+    [NB_FLOOR_DIVIDE] = {"floordiv", "__floordiv__", "__rfloordiv__"},
+    [NB_LSHIFT] = {"lshift", "__lshift__", "__rlshift__"},
+    [NB_MATRIX_MULTIPLY] = {"matmul", "__matmul__", "__rmatmul__"},
+    [NB_MULTIPLY] = {"mul", "__mul__", "__rmul__"},
+    [NB_REMAINDER] = {"mod", "__mod__", "__rmod__"},
+    [NB_OR] = {"or_", "__or__", "__ror__"},
+    [NB_POWER] = {"pow", "__pow__", "__rpow__"},
+    [NB_RSHIFT] = {"rshift", "__rshift__", "__rrshift__"},
+    [NB_SUBTRACT] = {"sub", "__sub__", "__rsub__"},
+    [NB_TRUE_DIVIDE] = {"truediv", "__truediv__", "__rtruediv__"},
+    [NB_XOR] = {"xor", "__xor__", "__rxor__"},
+};
+
+static const OperatorNames compare_names[] = {
+    [COMPARE_LT] = {"lt", "__lt__", "__gt__"}, [COMPARE_LE] = {"le", "__le__", "__ge__"},
+    [COMPARE_EQ] = {"eq", "__eq__", "__eq__"}, [COMPARE_NE] = {"ne", "__ne__", "__ne__"},
+    [COMPARE_GT] = {"gt", "__gt__", "__lt__"}, [COMPARE_GE] = {"ge", "__ge__", "__le__"},
+};
+
+static OperatorNames operator_names(const SsaValue *value)
 {
-    static const char *const binary[] = {"add", "and_", "floordiv", "lshift", "matmul",  "mul", "mod",
-                                         "or_", "pow",  "rshift",   "sub",    "truediv", "xor"};
-    static const char *const compared[] = {"lt", "le", "eq", "ne", "gt", "ge"};
     switch (value->op) {
-    case SSA_BINARY: return binary[value->argument];
-    case SSA_COMPARE: return compared[value->argument];
-    case SSA_CONTAINS: return "contains";
-    case SSA_NEGATIVE: return "neg";
-    case SSA_POSITIVE: return "pos";
-    case SSA_INVERT: return "invert";
-    case SSA_SUBSCRIPT: return "getitem";
-    case SSA_STORE_SUBSCRIPT: return "setitem";
-    default: return NULL;
+    case SSA_BINARY: return binary_names[value->argument];
+    case SSA_COMPARE: return compare_names[value->argument];
+    case SSA_CONTAINS: return (OperatorNames){"contains", "__contains__", NULL};
+    case SSA_NEGATIVE: return (OperatorNames){"neg", "__neg__", NULL};
+    case SSA_POSITIVE: return (OperatorNames){"pos", "__pos__", NULL};
+    case SSA_INVERT: return (OperatorNames){"invert", "__invert__", NULL};
+    case SSA_SUBSCRIPT: return (OperatorNames){"getitem", "__getitem__", NULL};
+    case SSA_STORE_SUBSCRIPT: return (OperatorNames){"setitem", "__setitem__", NULL};
+    default: return (OperatorNames){0};
     }
 }
 
@@ -302,22 +355,36 @@ static void order_operands(const SsaValue *value, const Operand *x, Operand *ord
     }
 }
 
+/* By what is registered for the function of module operator, else by the operands' classes. */
+static bool call_operator(Lower *l, OperatorNames names, uint32_t count, Operand *ordered, Operand *out, bool *is_own)
+{
+    const Constant *overloaded = registered(l, arena_format(l->arena, "operator.%s", names.function));
+    Call call = {.name = names.function, .count = count, .arguments = ordered};
+    bool ok = overloaded && call_chosen(l, overloaded, OVERLOAD_CALL, &call, out, is_own);
+    const Constant *own = *is_own ? NULL : of_class(l, ordered[0].type, names.method);
+    if (own)
+        ok = call_chosen(l, own, OVERLOAD_METHOD, &call, out, is_own);
+    bool is_reflected = !*is_own && names.reflected && count == 2 && !type_equal(ordered[0].type, ordered[1].type);
+    own = is_reflected ? of_class(l, ordered[1].type, names.reflected) : NULL;
+    Operand turned[] = {ordered[count - 1], ordered[0]};
+    call.arguments = turned;
+    return own ? call_chosen(l, own, OVERLOAD_METHOD, &call, out, is_own) : ok;
+}
+
 bool lower_overloaded_operator(Lower *l, const SsaValue *value, const Operand *x, Operand *out, bool *is_own)
 {
-    const char *name = operator_name(value);
-    *is_own = false;
-    if (!name || value->count > 3 || !l->instance->code->member_count)
-        return false;
+    OperatorNames names = operator_names(value);
     bool has_own = false;
-    for (uint32_t i = 0; i < value->count; i++)
+    *is_own = false;
+    for (uint32_t i = 0; names.function && value->count <= 3 && i < value->count; i++)
         has_own |= is_own_type(x[i]);
-    const Constant *overloaded = has_own ? member(l, arena_format(l->arena, "operator.%s", name)) : NULL;
-    if (!overloaded)
+    if (!has_own)
         return false;
     Operand *ordered = ARENA_ARRAY(l->arena, Operand, 3);
     order_operands(value, x, ordered);
-    Call call = {.name = overloaded->text, .count = value->count, .arguments = ordered};
-    bool ok = call_chosen(l, overloaded, OVERLOAD_CALL, &call, out, is_own);
+    bool ok = call_operator(l, names, value->count, ordered, out, is_own);
+    if (ok && value->op == SSA_CONTAINS)
+        ok = lower_truth(l, *out, out) && (!value->argument || lower_unary(l, SSA_NOT, *out, out));
     if (ok && value->op == SSA_STORE_SUBSCRIPT)
         *out = operand_none();
     return ok;

@@ -19,6 +19,11 @@ def mul(a, b):
     return a * b
 
 
+@stands_for("operator.matmul", doc="a @ b, of dataclasses.")
+def matmul(a, b):
+    return a @ b
+
+
 @stands_for("operator.truediv", doc="a / b.")
 def truediv(a, b):
     return a / b

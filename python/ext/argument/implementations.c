@@ -109,11 +109,26 @@ static PyObject *keywords_tuple(const ImplementationWish *wish)
 }
 
 /* --- answers ------------------------------------------------------------------------------------------------------------- */
+/* What the class of a dataclass has under a name. New reference. */
+static PyObject *ask_class(ExtState *state, const ImplementationWish *wish, const char *form)
+{
+    PyObject *module = PyImport_ImportModule("cujit.extending.class_members");
+    PyObject *arguments = module ? arguments_list(state, wish) : NULL;
+    PyObject *chosen = arguments ? PyObject_CallMethod(module, "member_of", "OssO", (PyObject *)wish->overloads,
+                                                       wish->member, form, arguments)
+                                 : NULL;
+    Py_XDECREF(arguments);
+    Py_XDECREF(module);
+    return chosen;
+}
+
 /* What Python chooses: a function, None, True for a method, or a str that says why it cannot. New reference. */
 static PyObject *ask_python(ExtState *state, const ImplementationWish *wish)
 {
     static const char *const forms[] = {
         [OVERLOAD_CALL] = "call", [OVERLOAD_ATTRIBUTE] = "attribute", [OVERLOAD_METHOD] = "method"};
+    if (wish->member)
+        return ask_class(state, wish, forms[wish->form]);
     PyObject *arguments = arguments_list(state, wish), *keywords = arguments ? keywords_tuple(wish) : NULL;
     PyObject *chosen = keywords ? PyObject_CallMethod((PyObject *)wish->overloads, "choose", "sOO", forms[wish->form],
                                                       arguments, keywords)
@@ -205,7 +220,19 @@ static __attribute__((noinline)) bool choose(ExtKernel *kernel, const Type *cons
     return ok;
 }
 
+/* Whether a value has a class whose methods are asked for. */
+static bool has_instance(const Type *type)
+{
+    bool is_one = type_is_tagged(type, TUPLE_INSTANCE);
+    for (uint32_t i = 0; !is_one && type->kind == TYPE_TUPLE && i < type->count; i++)
+        is_one = has_instance(type->items[i]);
+    return is_one;
+}
+
 bool ext_choose_implementations(ExtKernel *kernel, const Type *const *types, uint32_t count)
 {
-    return !kernel->has_overloads || choose(kernel, types, count);
+    bool may_wish = kernel->has_overloads;
+    for (uint32_t i = 0; !may_wish && i < count; i++)
+        may_wish = has_instance(types[i]);
+    return !may_wish || choose(kernel, types, count);
 }

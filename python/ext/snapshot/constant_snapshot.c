@@ -188,6 +188,7 @@ static const Constant *instance(SnapshotScope *scope, PyObject *value, const cha
     const Constant **items = ARENA_ARRAY(builder->arena, const Constant *, class->count);
     constant->type = class;
     constant->items = items;
+    builder->has_overloads = true; /* methods of its class */
     PyObject *fields = is_declared ? ext_hold(ext_declared_fields(&declared, value)) : NULL;
     if (is_declared && !fields)
         return NULL;

@@ -21,7 +21,7 @@ typedef struct SnapshotBuilder {
     int library_depth; /* above 0: what is read belongs to cujit._kernel_functions */
     int namespace_count; /* how many have been read */
     int namespace_depth; /* how many of them are being read, each an attribute of the one before */
-    bool has_overloads; /* something is OVERLOADED */
+    bool has_overloads; /* something is OVERLOADED, or has a class whose methods are asked for */
     Table *functions; /* function -> Snapshot */
     Table *arrays; /* object -> Constant: arrays, and functions from elsewhere */
     Table *links; /* object -> LinkItem */

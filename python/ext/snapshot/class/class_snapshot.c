@@ -104,7 +104,8 @@ static bool fill(SnapshotScope *scope, PyObject *value, PyObject *fields, Consta
     out->text = arena_string(arena, ((PyTypeObject *)class)->tp_name);
     out->names = names;
     out->items = items;
-    bool has_methods = out->type && type_is_tagged(out->type, TUPLE_NAMED);
+    bool has_methods = out->type && type_is_tagged(out->type, TUPLE_NAMED); /* others' are asked for by type */
+    scope->builder->has_overloads |= !has_methods;
     return out->type && add_fields(scope, fields, defaults, out, names, items) &&
            (!has_methods || add_methods(scope, attributes, out, names, items));
 }
