@@ -197,8 +197,42 @@ out:
     return result;
 }
 
-static const Type *result_type(const JitFunction *function, const Type *const *types, uint32_t count, Arena *arena,
-                               Diag *diag)
+/* The type without what the compilation alone knows: tuples, named tuples and instances of what outlives it; members of
+ * enums of numbers are numbers. NULL for others, such as functions and texts. */
+static const Type *lasting_type(Arena *arena, const Type *type)
+{
+    if (type->kind != TYPE_TUPLE || type_is_vector(type))
+        return type->kind == TYPE_OBJECT ? NULL : type;
+    if (type_is_tagged(type, TUPLE_INT_ENUM))
+        return lasting_type(arena, type->items[0]);
+    if (!type_is_plain_tuple(type) && !type_is_tagged(type, TUPLE_INSTANCE))
+        return NULL;
+    const Type **items = ARENA_ARRAY(arena, const Type *, type->count);
+    for (uint32_t i = 0; i < type->count; i++) {
+        items[i] = lasting_type(arena, type->items[i]);
+        if (!items[i])
+            return NULL;
+    }
+    Type *made = (Type *)type_with_items(arena, type, items);
+    if (type_is_tagged(type, TUPLE_NAMED))
+        made->object = NULL;
+    return made;
+}
+
+static const Type *refuse_result(const JitFunction *function, const Type *type, Diag *diag)
+{
+    const SourceFunction *source = &function->snapshot->code->source;
+    const SourcePos pos = {.function = source, .line = source->first_line, .end_line = source->first_line};
+    const char *hint = type_is_optional(type) ? "; some of its paths return None" : "";
+    Buf text = {0};
+    type_describe(&text, type);
+    diag_fail(diag, &pos, DIAG_RESULT_TYPE, buf_text(&text), hint);
+    buf_free(&text);
+    return NULL;
+}
+
+static const Type *result_type(const JitFunction *function, const Type *const *types, uint32_t count, bool is_stored,
+                               Arena *arena, Diag *diag)
 {
     Arena *scratch = arena_create();
     const Type *inferred = NULL;
@@ -210,9 +244,12 @@ static const Type *result_type(const JitFunction *function, const Type *const *t
                                .implementations = jit_implementations(function),
                                .inferred = &inferred};
     IrModule *module = frontend_lower(&request, scratch, diag);
-    if (!inferred || !type_is_element(inferred)) /* tuples may lead to what the compilation alone knows */
-        inferred = module ? module->first->result : NULL;
-    const Type *result = module ? type_copy(arena, inferred) : NULL;
+    const Type *lasting = module ? lasting_type(scratch, inferred) : NULL;
+    if (module && !lasting && is_stored)
+        lasting = refuse_result(function, inferred, diag);
+    else if (module && !lasting)
+        lasting = module->first->result;
+    const Type *result = lasting ? type_copy(arena, lasting) : NULL;
     arena_destroy(scratch);
     return result;
 }
@@ -236,7 +273,7 @@ typedef struct Inspection {
     const Type *const *types;
     uint32_t count;
     const Target *target;
-    bool is_kernel, any_launch;
+    bool is_kernel, any_launch, is_stored;
     const char *what; /* or the text of IR */
     const ForeignExport *exported;
     Arena *arena;
@@ -277,16 +314,17 @@ char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_
 static bool guarded_result_type(void *argument)
 {
     Inspection *work = argument;
-    work->type = result_type(work->function, work->types, work->count, work->arena, work->diag);
+    work->type = result_type(work->function, work->types, work->count, work->is_stored, work->arena, work->diag);
     return work->type != NULL;
 }
 
 static void run_result_type(void *work) { memory_guard(guarded_result_type, work, ((Inspection *)work)->diag); }
 
-const Type *jit_result_type(const JitFunction *function, const Type *const *types, uint32_t count, Arena *arena,
-                            Diag *diag)
+const Type *jit_result_type(const JitFunction *function, const Type *const *types, uint32_t count, bool is_stored,
+                            Arena *arena, Diag *diag)
 {
-    Inspection work = {.function = function, .types = types, .count = count, .arena = arena, .diag = diag};
+    Inspection work = {
+        .function = function, .types = types, .count = count, .is_stored = is_stored, .arena = arena, .diag = diag};
     return with_stack(STACK_FOR_NESTING, run_result_type, &work, diag) ? work.type : NULL;
 }
 

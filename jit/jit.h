@@ -164,9 +164,10 @@ void jit_list_stages(Buf *out);
 char *jit_inspect(const JitFunction *function, const Type *const *types, uint32_t count, const Target *target,
                   bool is_kernel, bool any_launch, const char *what, const ForeignExport *exported, size_t *size,
                   Diag *diag);
-/* The inferred result of a device function, in the arena. */
-const Type *jit_result_type(const JitFunction *function, const Type *const *types, uint32_t count, Arena *arena,
-                            Diag *diag);
+/* The inferred result of a device function, in the arena. is_stored: values are to be stored, so that a result that no
+ * memory holds, such as a text, is an error; else it is what code passes in its place. */
+const Type *jit_result_type(const JitFunction *function, const Type *const *types, uint32_t count, bool is_stored,
+                            Arena *arena, Diag *diag);
 
 /* IR text -> "asm" of the target. memory_free() it; NULL with a diagnostic. */
 char *jit_compile_ir(const char *text, const Target *target, Diag *diag);

@@ -328,6 +328,7 @@ class KernelBase:
     def compiled_types(self) -> list[tuple[Type, ...]]: ...
     def links(self) -> list[LinkItem]: ...                       # what the function and all that it may call is linked with
     def result_type(self, types: tuple[Type, ...], /) -> Type: ...  # device functions: the inferred result
+    def stored_type(self, types: tuple[Type, ...], /) -> Type: ...  # likewise; TypingError where no array holds such
     def inspect(self, what: str, types: tuple[Type, ...], sm: int | None = None,
                 abi: str | None = None, forceinline: bool = False, any_launch: bool = False) -> Any: ...   # str; "object": bytes
     # what: "bytecode", "cfg", "ssa", "ir", "types", "widenings", "warnings", "llvm", "asm", "nvvm", "object" (of the CPU device); sm: a GPU architecture by number, None: the current device

@@ -29,6 +29,8 @@ class Form(NamedTuple):
         if isinstance(self.kind, str):
             return next(texts)
         items = [item.source(texts, namespace) for item in self.items]
+        if dataclasses.is_dataclass(self.kind):
+            items = [f"{field.name}={item}" for field, item in zip(dataclasses.fields(self.kind), items, strict=True)]
         if self.kind is tuple:
             return f"({', '.join(items)},)"
         name = f"class_{self.kind.__name__}_{id(self.kind)}"
@@ -97,9 +99,30 @@ def one_axis(array: Any, what: str) -> Any:
     return array
 
 
+def leaves_of(value: Any) -> Iterator[Any]:
+    """What stands in a tuple or an instance of a dataclass, and in those within; of anything else itself."""
+    if isinstance(value, tuple):
+        for item in value:
+            yield from leaves_of(item)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for field in dataclasses.fields(value):
+            yield from leaves_of(getattr(value, field.name))
+    else:
+        yield value
+
+
+def outputs_of(out: Any) -> list[Any]:
+    """The arrays that results are written to: none for None."""
+    return [] if out is None else list(leaves_of(out))
+
+
 def of_form(form: Form, leaves: Iterator[Any]) -> Any:
     """Arrays in the form of the argument that they come from."""
     if isinstance(form.kind, str):
         return next(leaves)
     items = [of_form(item, leaves) for item in form.items]
-    return tuple(items) if form.kind is tuple else form.kind(*items)
+    if form.kind is tuple:
+        return tuple(items)
+    if dataclasses.is_dataclass(form.kind):
+        return form.kind(**dict(zip([field.name for field in dataclasses.fields(form.kind)], items, strict=True)))
+    return form.kind(*items)

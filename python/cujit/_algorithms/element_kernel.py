@@ -8,7 +8,7 @@ import numpy as np
 
 from cujit import _core
 from cujit._algorithms import functions, loops
-from cujit._algorithms.arguments import Arguments
+from cujit._algorithms.arguments import Arguments, outputs_of
 from cujit._algorithms.leaf_function import LeafFunction
 from cujit._algorithms.values import Element
 from cujit._ufunc.operands import Target, broadcast, is_scalar
@@ -73,7 +73,7 @@ class ElementwiseKernel:
         """
         args, out = self._leaves.with_outputs(args, out)
         self._leaves.check_count(args)
-        outs = out if isinstance(out, tuple) else () if out is None else (out,)
+        outs = outputs_of(out)
         device = _core.device_for(self.__name__, (*args, *outs), stream)
         if device is not None:
             with on(device):

@@ -67,7 +67,7 @@ class LeafFunction:
             source = f"def {label}({', '.join(names)}):\n    return its_function({', '.join(values)})\n"
             made = functions.written(self.function, source, label, namespace)
             function = Dispatcher(made, device=True, **self.function.options)
-            found = self._of.setdefault(key, (function, self._result(function.result_type(types))))
+            found = self._of.setdefault(key, (function, self._result(function.stored_type(types))))
         return found
 
     def _result(self, type_: Any) -> Element | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from cujit import _core
 from cujit._algorithms import functions, loops
-from cujit._algorithms.arguments import Arguments
+from cujit._algorithms.arguments import Arguments, leaves_of, outputs_of
 from cujit._algorithms.element_functions import conversion, of_element
 from cujit._algorithms.leaf_function import LeafFunction
 from cujit._algorithms.values import Element
@@ -117,7 +117,7 @@ class ReductionKernel:
         """
         args, out = self._map.with_outputs(args, out)
         self._map.check_count(args)
-        outs = out if isinstance(out, tuple) else () if out is None else (out,)
+        outs = outputs_of(out)
         device = _core.device_for(self.__name__, (*args, *outs), stream)
         if device is not None:
             with on(device):
@@ -126,8 +126,8 @@ class ReductionKernel:
 
     def along(self, array: Any, axis: Any, keepdims: bool, out: Any, init: Any, stream: StreamLike) -> Any:
         """The call with one argument, which starts with `init` unless that is None."""
-        outs = out if isinstance(out, tuple) else () if out is None else (out,)
-        device = _core.device_for(self.__name__, (*(array if isinstance(array, tuple) else (array,)), *outs), stream)
+        outs = outputs_of(out)
+        device = _core.device_for(self.__name__, (*leaves_of(array), *outs), stream)
         if device is not None:
             with on(device):
                 return self._called((array,), axis, keepdims, out, init, stream)
@@ -157,8 +157,7 @@ class ReductionKernel:
                     for x, is_raw in zip(arguments.stage(stream), arguments.are_raw, strict=True)]
         problem = problem_of(operands, arguments.are_raw, shape, axes, False)
         result_shape = tuple(1 if k in axes else n for k, n in enumerate(shape) if keepdims or k not in axes)
-        on_device = arguments.on_device if out is None else all(map(is_cuda_array, out if isinstance(out, tuple)
-                                                                    else (out,)))
+        on_device = arguments.on_device if out is None else all(map(is_cuda_array, outputs_of(out)))
         targets = self._targets(plan.result, out, result_shape, on_device, operands, stream)
         if problem.outputs:
             flat = [flat_of(t.array, stream) for t in targets]
@@ -350,7 +349,7 @@ class Plan:
                  reduce: Dispatcher[..., Any], post: Dispatcher[..., Any] | None) -> None:
         self._name, self._function, self._has_index, self._reduce, self._post = name, function, has_index, reduce, post
         self.element = element
-        self.result = element if post is None else Element(post.result_type((element.type,)))
+        self.result = element if post is None else Element(post.stored_type((element.type,)))
         self._functions = of_element(element)
         self._kernels: dict[Any, Dispatcher[..., Any]] = {}
         source = "def combine(first, second):\n    return convert(its_function(first, second))\n"
@@ -608,7 +607,13 @@ def accumulated(mapped: Element, reduce: Dispatcher[..., Any]) -> Element:
     where there is none."""
     element = mapped
     for _ in range(4):
-        result = Element(reduce.result_type((element.type, element.type)))
+        try:
+            result = Element(reduce.stored_type((element.type, element.type)))
+        except TypeError as error:
+            if element is mapped or element.type.kind == mapped.type.kind:
+                raise
+            raise TypeError(f"'{reduce.__name__}' makes {element.type} of two values of type {mapped.type}; a "
+                            "reduction needs a function whose results are of its arguments' type") from error
         if result == element:
             return element
         if len(result.leaves) != len(element.leaves):

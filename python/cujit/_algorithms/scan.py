@@ -8,7 +8,7 @@ import numpy as np
 
 from cujit import _core
 from cujit._algorithms import functions, loops
-from cujit._algorithms.arguments import Arguments
+from cujit._algorithms.arguments import Arguments, leaves_of, outputs_of
 from cujit._algorithms.leaf_function import LeafFunction
 from cujit._algorithms.reduction_kernel import (
     Plan,
@@ -49,8 +49,7 @@ class Scan:
         self._plans: dict[Any, ScanPlan] = {}
 
     def __call__(self, array: Any, init: Any, exclusive: bool, axis: int, out: Any, stream: StreamLike) -> Any:
-        outs = out if isinstance(out, tuple) else () if out is None else (out,)
-        operands = (*(array if isinstance(array, tuple) else (array,)), *outs)
+        operands = (*leaves_of(array), *outputs_of(out))
         device = _core.device_for(self._function.__name__, operands, stream)
         if device is not None:
             with on(device):

@@ -7,13 +7,13 @@ import numpy as np
 
 from cujit import _core
 from cujit._algorithms import functions, loops
-from cujit._algorithms.arguments import Arguments, of_form, one_axis
+from cujit._algorithms.arguments import Arguments, leaves_of, of_form, one_axis
+from cujit._algorithms.element_functions import conversion
 from cujit._algorithms.element_kernel import ElementwiseKernel
 from cujit._algorithms.leaf_function import LeafFunction
 from cujit._algorithms.reduction_kernel import Plan, Problem, accumulated, itself, problem_of
 from cujit._algorithms.scan import Scan
-from cujit._algorithms.values import Element
-from cujit._ufunc.operands import as_scalar, is_scalar, own_type, staged
+from cujit._ufunc.operands import as_scalar, is_scalar, staged
 from cujit.cuda._dispatch.launchers import quiet_launcher
 from cujit.cuda._dispatch.options import of_loops
 from cujit.cuda.devicearray import DeviceNDArray
@@ -22,6 +22,7 @@ from cujit.cuda.devices import need_device, on
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from cujit._algorithms.values import Element
     from cujit._annotations import StreamLike
     from cujit.cuda.dispatcher import Dispatcher
 
@@ -52,16 +53,29 @@ class _Segmented:
             ElementwiseKernel(f, (), None, None, combine.__name__, options) for f in (behind, before))
         self._combine = combine
         self._leaves = LeafFunction(itself, (), None, combine.__name__, {})
+        self._converted: dict[Element, ElementwiseKernel | None] = {}
         self._plans: dict[Any, SegmentPlan] = {}
 
     def inclusive(self, array: Any, leaves: list[DeviceNDArray], offsets: DeviceNDArray, stream: StreamLike
                   ) -> tuple[DeviceNDArray, Any]:
         """(flags of where segments begin, each element with those before it in its segment)."""
         n = leaves[0].size
+        convert = self._conversion(array)
+        array = array if convert is None else convert(array, stream=stream)
         flags = loops.vector(n, np.dtype(np.bool_), stream)
         _none()(size=n, out=flags, stream=stream)
         _mark()(offsets, flags, stream=stream)
         return flags, self.scan((flags, array), None, False, 0, None, stream)[1]
+
+    def _conversion(self, array: Any) -> ElementwiseKernel | None:
+        """To the type of what the function makes of such elements, where that is another one."""
+        mapped = self._leaves.of(Arguments((array,)))[1]
+        assert mapped is not None
+        if mapped not in self._converted:
+            element = accumulated(mapped, self._combine)
+            self._converted[mapped] = None if element == mapped else ElementwiseKernel(
+                conversion(element, self._combine), (), None, None, "convert", {})
+        return self._converted[mapped]
 
     def plan(self, arguments: Arguments) -> SegmentPlan:
         """Of segmented_reduce for such an array."""
@@ -188,24 +202,19 @@ def _checked(array: Any, offsets: Any, run: Callable[..., Any], stream: StreamLi
 
 
 def _each(value: Any, function: Callable[[Any], Any]) -> Any:
-    """function() of an array, or of all those of a tuple."""
-    if not isinstance(value, tuple):
-        return function(value)
-    items = [_each(item, function) for item in value]
-    return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    """function() of an array, or of all those of a tuple or dataclass."""
+    arguments = Arguments((value,))
+    return of_form(arguments.forms[0], map(function, arguments.leaves))
 
 
 def _start(init: Any, like: Any) -> Any:
     """The start as numbers of the results' dtypes. TypeError where it has another form."""
     arguments = Arguments((like,))
-    element = Element(_type_of(like))
-    leaves = [as_scalar(value, leaf.dtype) for value, leaf in
-              zip(element.flat(init, "init"), arguments.leaves, strict=True)]
+    given = list(leaves_of(init))
+    if len(given) != len(arguments.leaves):
+        raise TypeError(f"init has {len(given)} numbers for elements of {len(arguments.leaves)}")
+    leaves = [as_scalar(value, leaf.dtype) for value, leaf in zip(given, arguments.leaves, strict=True)]
     return of_form(arguments.forms[0], iter(leaves))
-
-
-def _type_of(value: Any) -> Any:
-    return _core.tuple_type([_type_of(item) for item in value]) if isinstance(value, tuple) else own_type(value)
 
 
 def segmented_scan(function: Any, array: Any, offsets: Any, init: Any = None, *, exclusive: bool = False,

@@ -8,7 +8,7 @@ import numpy as np
 
 from cujit import _core
 from cujit._algorithms import functions, loops
-from cujit._algorithms.arguments import Arguments, of_form
+from cujit._algorithms.arguments import Arguments, of_form, outputs_of
 from cujit._algorithms.element_kernel import ElementwiseKernel
 from cujit._algorithms.leaf_function import LeafFunction
 from cujit._algorithms.mapping import map as map_elements
@@ -429,8 +429,7 @@ def gather() -> ElementwiseKernel:
 def _on_its_device(what: Callable[..., Any], array: Any, out: Any, stream: StreamLike) -> Any:
     """what(stream) on the device where the arrays are."""
     leaves = Arguments((array,)).leaves
-    outs = out if isinstance(out, tuple) else () if out is None else (out,)
-    device = _core.device_for("sort", (*leaves, *outs), stream)
+    device = _core.device_for("sort", (*leaves, *outputs_of(out)), stream)
     if device is not None:
         with on(device):
             return what(stream or _core.current_stream() or 0)
@@ -558,6 +557,8 @@ def sort_by(key: Any, array: Any, *, descending: bool = False, out: Any = None, 
             raise TypeError(f"sort_by takes arrays of one axis, not of {len(rows.shape)}")
         flat = of_form(rows.arguments.forms[0], iter(rows.leaves))
         keys = map_elements(key, flat, stream=stream) if callable(key) or isinstance(key, str) else key
+        if keys is None:
+            raise TypeError("sort_by takes a function that makes keys of elements; this one returns nothing")
         found = _Rows(keys, 0, "sort_by", stream)
         if found.shape != rows.shape:
             raise ValueError(f"{found.length} keys for {rows.length} elements")

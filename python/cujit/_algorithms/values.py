@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from cujit._core import Type
 
-_TUPLES = ("tuple", "named")
+_TUPLES = ("tuple", "named", "instance")
 _MOVED = "biufc"  # kinds of dtypes that shuffles move
 
 
@@ -24,6 +24,8 @@ class Element:
         """TypeError for a type whose values no array holds."""
         self.type = type_
         self.leaves: list[Type] = list(_leaves(type_, type_))
+        if not self.leaves:
+            raise TypeError(f"no array holds values of type {type_}")
         self.is_tuple = type_.kind in _TUPLES
 
     def __eq__(self, other: object) -> bool:
@@ -89,7 +91,7 @@ def _leaves(type_: Type, whole: Type) -> Iterator[Type]:
 
 
 def _with_leaves(type_: Type, leaf: Type) -> Type:
-    if type_.kind == "named":
+    if type_.kind in ("named", "instance"):
         raise TypeError(f"a dtype for values of type {type_}: make a tuple of them")
     return leaf if type_.kind != "tuple" else _core.tuple_type([_with_leaves(item, leaf) for item in type_.types])
 
@@ -99,7 +101,7 @@ def _parts(type_: Type, value: str) -> Iterator[str]:
         yield value
         return
     for k, item in enumerate(type_.types):
-        yield from _parts(item, f"{value}[{k}]")
+        yield from _parts(item, f"{value}.{type_.fields[k]}" if type_.kind == "instance" else f"{value}[{k}]")
 
 
 def _made(type_: Type, texts: Iterator[str], namespace: dict[str, Any], convert: bool) -> str:
@@ -114,8 +116,13 @@ def _made(type_: Type, texts: Iterator[str], namespace: dict[str, Any], convert:
     items = [_made(item, texts, namespace, convert) for item in type_.types]
     if type_.kind == "tuple":
         return f"({', '.join(items)},)"
-    cls = named_tuple(type_)
-    name = f"tuple_{cls.__name__}_{len(cls._fields)}_{abs(hash(cls._fields))}"
+    if type_.kind == "instance":
+        cls = type_.instance_class
+        name = f"class_{cls.__name__}_{id(cls)}"
+        items = [f"{field}={item}" for field, item in zip(type_.fields, items, strict=True)]
+    else:
+        cls = named_tuple(type_)
+        name = f"tuple_{cls.__name__}_{len(cls._fields)}_{abs(hash(cls._fields))}"
     namespace[name] = cls
     return f"{name}({', '.join(items)})"
 
@@ -124,6 +131,8 @@ def _of_host(type_: Type, objects: Iterator[Any]) -> Any:
     if type_.kind not in _TUPLES:
         return next(objects)
     items = [_of_host(item, objects) for item in type_.types]
+    if type_.kind == "instance":
+        return type_.instance_class(**dict(zip(type_.fields, items, strict=True)))
     return tuple(items) if type_.kind == "tuple" else named_tuple(type_)(*items)
 
 
@@ -131,6 +140,8 @@ def _flat(type_: Type, value: Any, what: str) -> Iterator[Any]:
     if type_.kind not in _TUPLES:
         yield value
         return
+    if type_.kind == "instance" and isinstance(value, type_.instance_class):
+        value = [getattr(value, field) for field in type_.fields]
     if not isinstance(value, (tuple, list)) or len(value) != type_.count:
         raise TypeError(f"{what} is a tuple of {type_.count} for values of type {type_}, not {type(value).__name__}"
                         + (f" of {len(value)}" if isinstance(value, (tuple, list)) else ""))

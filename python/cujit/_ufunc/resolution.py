@@ -79,5 +79,5 @@ def _as_dtype(each):
 
 def results_of(a_type):
     """The types of the results of a function with that result: those of a tuple's items, else the one."""
-    return tuple(a_type.types) if hasattr(a_type, "types") else (a_type,)
+    return tuple(a_type.types) if hasattr(a_type, "types") and a_type.kind != "instance" else (a_type,)
 

@@ -72,7 +72,10 @@ class UFunc(UFuncMethods):
     def _add(self, types, result):
         if len(types) != self.nin:
             raise TypeError(f"'{self.__name__}' takes {self.nin} arguments, a signature has {len(types)}")
-        inferred = self._loop_of_any.function.result_type(types)
+        inferred = self._loop_of_any.function.stored_type(types)
+        if any(not hasattr(each, "dtype") or each.kind == "array" for each in results_of(inferred) or (inferred,)):
+            raise TypeError(f"'{self.__name__}' returns {inferred}; a ufunc's function returns a number, or a tuple of "
+                            "them")
         result = inferred if result is None else result
         results, loop = results_of(result), self._loop_of_any
         if len(results) != len(results_of(inferred)):

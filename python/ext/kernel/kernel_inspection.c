@@ -70,7 +70,7 @@ static const JitSpecialization *specialize(ExtKernel *self, PyObject *tuple)
     return found;
 }
 
-PyObject *ext_kernel_result_type(ExtKernel *self, PyObject *tuple)
+static PyObject *result_type(ExtKernel *self, PyObject *tuple, bool is_stored)
 {
     Arena *arena = ext_arena();
     const Type *const *types, *result = NULL;
@@ -79,12 +79,16 @@ PyObject *ext_kernel_result_type(ExtKernel *self, PyObject *tuple)
     if (read_types(self, tuple, arena, &types, &count) && ext_kernel_prepare(self) &&
         ext_choose_implementations(self, types, count)) {
         Diag diag = {.id = DIAG_NONE};
-        Py_BEGIN_ALLOW_THREADS result = jit_result_type(self->function, types, count, arena, &diag);
+        Py_BEGIN_ALLOW_THREADS result = jit_result_type(self->function, types, count, is_stored, arena, &diag);
         Py_END_ALLOW_THREADS object = result ? ext_type_object(self->state, result) : ext_raise(&diag);
     }
     arena_destroy(arena);
     return object;
 }
+
+PyObject *ext_kernel_result_type(ExtKernel *self, PyObject *tuple) { return result_type(self, tuple, false); }
+
+PyObject *ext_kernel_stored_type(ExtKernel *self, PyObject *tuple) { return result_type(self, tuple, true); }
 
 /* Device functions have no code of their own: their types are checked. */
 PyObject *ext_kernel_compile(ExtKernel *self, PyObject *tuple)

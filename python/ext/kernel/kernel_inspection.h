@@ -9,6 +9,8 @@ PyObject *ext_kernel_compiled_types(ExtKernel *self, PyObject *ignored);
 PyObject *ext_kernel_loaded_types(ExtKernel *self, PyObject *ignored);
 PyObject *ext_kernel_variant_counts(ExtKernel *self, PyObject *ignored);
 PyObject *ext_kernel_result_type(ExtKernel *self, PyObject *types);
+/* Likewise, of results that arrays are to hold: an error where none can. */
+PyObject *ext_kernel_stored_type(ExtKernel *self, PyObject *types);
 PyObject *ext_kernel_inspect(ExtKernel *self, PyObject *args, PyObject *kwargs);
 PyObject *ext_kernel_attribute(ExtKernel *self, PyObject *args);
 PyObject *ext_kernel_resident_blocks(ExtKernel *self, PyObject *args);

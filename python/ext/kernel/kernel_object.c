@@ -231,6 +231,8 @@ static PyMethodDef kernel_methods[] = {
      "The lists of argument types compiled so far."},
     {"links", (PyCFunction)kernel_links, METH_NOARGS, "What the function and all that it calls is linked with."},
     {"result_type", (PyCFunction)ext_kernel_result_type, METH_O, "The inferred result of a device function."},
+    {"stored_type", (PyCFunction)ext_kernel_stored_type, METH_O,
+     "Likewise, an error where no array holds such values."},
     {"inspect", (PyCFunction)(void (*)(void))ext_kernel_inspect, METH_VARARGS | METH_KEYWORDS,
      "The text of one stage: bytecode, cfg, ir, types, llvm or asm."},
     {"attribute", (PyCFunction)ext_kernel_attribute, METH_VARARGS, "A CUfunction_attribute by its number."},

@@ -166,6 +166,7 @@ UNREACHABLE = {
     "HOST_STACK": "an exhausted machine",
     "KERNEL_EXCEPTION": "the exception itself is raised, see test_exceptions.py",
     "INTRINSIC_TARGET": "no intrinsic of the table needs a newer GPU",
+    "RESULT_TYPE": "tests/python/algorithms/test_results.py",
     "OVERLOAD_NONE": "tests/python/extending",
     "OVERLOAD_FAILED": "tests/python/extending",
     "LAUNCH_DEVICES": "test_two_devices.py",
