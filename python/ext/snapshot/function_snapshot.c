@@ -188,8 +188,7 @@ static const LibraryFunction *reduction(Arena *arena, const char *name)
 {
     if (!PyObject_HasAttrString((PyObject *)&PyArray_Type, name))
         return NULL;
-    const LibraryFunction *function = library_function_by_path(arena_format(arena, "numpy.%s", name));
-    return function && strcmp(function->module, "numpy_functions.reduce") == 0 ? function : NULL;
+    return library_function_of_module("numpy_functions.reduce", arena_format(arena, "numpy.%s", name));
 }
 
 static bool read_methods(SnapshotBuilder *builder, CodeSnapshot *out)

@@ -36,30 +36,46 @@ static bool each_spelling(const char *paths, int number, void *user, PathVisitor
     return true;
 }
 
-bool ext_each_intrinsic_path(void *user, PathVisitor *visit)
+typedef bool RowVisitor(void *user, const char *paths, int number);
+
+static bool each_row(void *user, RowVisitor *visit)
 {
     for (int id = INTRINSIC_NONE + 1; id < INTRINSIC_COUNT; id++)
-        if (!each_spelling(intrinsic_info[id].path, id, user, visit))
+        if (!visit(user, intrinsic_info[id].path, id))
             return false;
     for (int i = 0; i < library_function_count; i++) {
         const LibraryFunction *function = &library_functions[i];
-        if (!library_function_is_form(function) &&
-            !each_spelling(function->path, library_function_number(i), user, visit))
+        if (!library_function_is_form(function) && !visit(user, function->path, library_function_number(i)))
             return false;
     }
     return true;
 }
 
+typedef struct SpellingVisit {
+    void *user;
+    PathVisitor *visit;
+} SpellingVisit;
+
+static bool visit_spellings(void *data, const char *paths, int number)
+{
+    const SpellingVisit *spellings = data;
+    return each_spelling(paths, number, spellings->user, spellings->visit);
+}
+
+bool ext_each_intrinsic_path(void *user, PathVisitor *visit)
+{
+    SpellingVisit spellings = {user, visit};
+    return each_row(&spellings, visit_spellings);
+}
+
 /* --- objects of other modules that are intrinsics ---------------------------------------------------------------------------- */
 /* The object at a path such as "numpy.linalg.norm"; NULL where there is none, with an exception where that could not be found
- * out. New reference. */
+ * out. What the program has not imported it has no object of. New reference. */
 static PyObject *resolve(const char *path, size_t length)
 {
     size_t end = strcspn(path, ".");
     PyObject *name = PyUnicode_FromStringAndSize(path, (Py_ssize_t)end);
     PyObject *object = name ? PyImport_GetModule(name) : NULL;
-    if (name && !object && !PyErr_Occurred())
-        object = PyImport_Import(name);
     Py_XDECREF(name);
     while (object && end < length) {
         const char *attribute = path + end + 1;
@@ -74,49 +90,48 @@ static PyObject *resolve(const char *path, size_t length)
     return object;
 }
 
-/* Adds to the dict `user`; the first path of an object is the one. The dict keeps the object alive, whose address is the key. */
-static bool add_object(void *user, const char *path, size_t length, int number)
+/* An object is looked for at those paths alone that end with its own name, which all that are not cujit's have: np.abs is
+ * called absolute. Trying all paths imports modules, and takes as long as all else that a first launch from disk does. */
+typedef struct ObjectSearch {
+    PyObject *object;
+    const char *name;
+    size_t length; /* of the name */
+    int number; /* found */
+} ObjectSearch;
+
+static bool is_not_at(void *user, const char *path, size_t length, int number)
 {
-    if (strncmp(path, EXT_PACKAGE_PREFIX, sizeof EXT_PACKAGE_PREFIX - 1) == 0)
+    ObjectSearch *search = user;
+    size_t start = length - search->length; /* of the path's last name */
+    if (length <= search->length || path[start - 1] != '.' || memcmp(path + start, search->name, search->length) ||
+        strncmp(path, EXT_PACKAGE_PREFIX, sizeof EXT_PACKAGE_PREFIX - 1) == 0)
         return true;
     PyObject *object = resolve(path, length);
-    if (!object)
-        return !PyErr_Occurred();
-    PyObject *key = PyLong_FromVoidPtr(object), *value = Py_BuildValue("iO", number, object), *kept = NULL;
-    bool ok = key && value && PyDict_SetDefaultRef(user, key, value, &kept) >= 0;
-    Py_XDECREF(kept);
-    Py_XDECREF(key);
-    Py_XDECREF(value);
-    Py_DECREF(object);
-    return ok;
+    if (object == search->object)
+        search->number = number;
+    Py_XDECREF(object);
+    return object != search->object && !PyErr_Occurred();
 }
 
-/* Importing and reading attributes may let other threads in: what is found is shown when all is there. Borrowed from the
- * state; NULL with an exception. */
-static PyObject *find_objects(ExtState *state)
+static bool is_not_in_row(void *user, const char *paths, int number)
 {
-    PyObject *ids = PyDict_New(), *none = NULL;
-    if (ids && !ext_each_intrinsic_path(ids, add_object))
-        Py_CLEAR(ids);
-    if (!ids ||
-        __atomic_compare_exchange_n(&state->intrinsic_ids, &none, ids, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        return ids;
-    Py_DECREF(ids);
-    return none;
+    ObjectSearch *search = user;
+    return !strstr(paths, search->name) || each_spelling(paths, number, user, is_not_at);
 }
 
 int ext_intrinsic_of_object(ExtState *state, PyObject *object)
 {
     if (Py_IS_TYPE(object, state->intrinsic_type))
         return ((ExtIntrinsic *)object)->number;
-    if (PyModule_Check(object)) /* none is one; most kernels have no other global, and to find all imports modules */
+    if (!PyCallable_Check(object))
         return INTRINSIC_NONE;
-    PyObject *ids = __atomic_load_n(&state->intrinsic_ids, __ATOMIC_ACQUIRE), *known = NULL;
-    ids = ids ? ids : find_objects(state);
-    PyObject *key = ids ? PyLong_FromVoidPtr(object) : NULL;
-    int found = key ? PyDict_GetItemRef(ids, key, &known) : -1;
-    int number = found > 0 ? (int)PyLong_AsLong(PyTuple_GET_ITEM(known, 0)) : found ? -1 : INTRINSIC_NONE;
-    Py_XDECREF(key);
-    Py_XDECREF(known);
-    return number;
+    ObjectSearch search = {.object = object, .number = INTRINSIC_NONE};
+    Py_ssize_t length;
+    PyObject *name = PyObject_GetAttrString(object, "__name__");
+    if (name && PyUnicode_Check(name) && (search.name = PyUnicode_AsUTF8AndSize(name, &length)) && length) {
+        search.length = (size_t)length;
+        each_row(&search, is_not_in_row);
+    }
+    Py_XDECREF(name);
+    return ext_forgive() ? search.number : -1;
 }

@@ -19,10 +19,10 @@ const LibraryFunction *library_function_by_number(int number)
     return number < INTRINSIC_COUNT ? NULL : &library_functions[number - INTRINSIC_COUNT];
 }
 
-const LibraryFunction *library_function_by_path(const char *path)
+const LibraryFunction *library_function_of_module(const char *module, const char *path)
 {
     for (int i = 0; i < library_function_count; i++)
-        if (intrinsic_has_spelling(library_functions[i].path, path))
+        if (strcmp(library_functions[i].module, module) == 0 && intrinsic_has_spelling(library_functions[i].path, path))
             return &library_functions[i];
     return NULL;
 }

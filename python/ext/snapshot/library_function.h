@@ -19,8 +19,8 @@ static inline int library_function_number(int place) { return INTRINSIC_COUNT + 
 static inline bool library_function_is_form(const LibraryFunction *function) { return !*function->doc; }
 /* NULL for an intrinsic. */
 const LibraryFunction *library_function_by_number(int number);
-/* The function with that path as one of its spellings, or NULL. */
-const LibraryFunction *library_function_by_path(const char *path);
+/* The function of that module with that path as one of its spellings, or NULL. */
+const LibraryFunction *library_function_of_module(const char *module, const char *path);
 /* What answers for forms of calls that the intrinsic's handler leaves to it, or NULL. */
 const LibraryFunction *library_function_general(IntrinsicId id);
 
