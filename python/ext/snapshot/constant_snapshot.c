@@ -333,67 +333,101 @@ static PyObject *attribute_of(SnapshotBuilder *builder, PyObject *object, PyObje
     return value ? value : single_precision(builder->state, object, name);
 }
 
-/* Fills the constant with those of the attributes that the object has. */
-static const Constant *read_attributes(SnapshotScope *scope, PyObject *object, PyObject *attributes, Constant *constant)
+static bool has_attribute(const Constant *constant, const char *name)
+{
+    for (uint32_t i = 0; i < constant->count; i++)
+        if (strcmp(constant->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* An attribute more: there is room for the next power of two. */
+static void add_attribute(Arena *arena, Constant *constant, const char *name, const Constant *item)
+{
+    uint32_t count = constant->count;
+    if (!(count & (count - 1))) {
+        const char **names = ARENA_ARRAY(arena, const char *, count ? 2 * count : 1);
+        const Constant **items = ARENA_ARRAY(arena, const Constant *, count ? 2 * count : 1);
+        for (uint32_t i = 0; i < count; i++) {
+            names[i] = constant->names[i];
+            items[i] = constant->items[i];
+        }
+        constant->names = names;
+        constant->items = items;
+    }
+    ((const char **)constant->names)[count] = name;
+    ((const Constant **)constant->items)[count] = item;
+    constant->count++;
+}
+
+/* Adds those of the attributes that the object has. Some may be there: of a module that was read for another name; and reading
+ * a value may come back to the object. */
+static bool read_attributes(SnapshotScope *scope, PyObject *object, PyObject *attributes, Constant *constant)
 {
     SnapshotBuilder *builder = scope->builder;
     const char *shown = constant->shown_as;
-    Py_ssize_t count = PyList_GET_SIZE(attributes);
-    const char **names = ARENA_ARRAY(builder->arena, const char *, count);
-    const Constant **items = ARENA_ARRAY(builder->arena, const Constant *, count);
-    constant->names = names;
-    constant->items = items;
-    for (Py_ssize_t i = 0; i < count; i++) {
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(attributes); i++) {
         PyObject *name = PyList_GET_ITEM(attributes, i), *value = ext_hold(attribute_of(builder, object, name));
         if (PyErr_Occurred())
-            return NULL;
+            return false;
         if (!value)
             continue;
         const char *text = ext_arena_text(builder->arena, name);
         const char *path = text && shown ? arena_format(builder->arena, "%s.%s", shown, text) : text;
         const Constant *item = text ? ext_constant(scope, value, path) : NULL;
         if (!item)
-            return NULL;
-        names[constant->count] = text;
-        items[constant->count++] = item;
+            return false;
+        if (constant->type || !has_attribute(constant, text)) /* an enum's are read once, and may be many */
+            add_attribute(builder->arena, constant, text, item);
     }
-    return constant;
+    return true;
 }
 
 enum { MOST_NAMESPACES = 10000, MOST_NESTED_NAMESPACES = 64 };
 
-/* Modules, classes and namespaces: the attributes that the code can name. Enums: all members, which can be found by
- * text, too. */
-static const Constant *namespace(SnapshotScope *scope, PyObject *object, const char *shown)
+static bool read_members(SnapshotScope *scope, PyObject *class, Constant *constant)
 {
-    Constant *constant = table_get(scope->namespaces, &object, sizeof object);
-    if (constant)
-        return constant;
-    if (++scope->builder->namespace_count > MOST_NAMESPACES ||
-        scope->builder->namespace_depth == MOST_NESTED_NAMESPACES)
-        return ext_unsupported(scope->builder, "object that makes new modules of every attribute", shown);
-    constant = ext_new_constant(scope->builder, CONSTANT_NAMESPACE, shown);
-    table_set(scope->namespaces, &object, sizeof object, constant);
-    if (PyExceptionClass_Check(object)) {
-        constant->is_exception = true;
-        constant->host_class = object;
-        if (PyList_Append(scope->builder->keep_alive, object) < 0)
-            return NULL;
-    }
-    if (PyList_Append(scope->builder->held, object) < 0)
-        return NULL;
-    if (!PyObject_TypeCheck(object, (PyTypeObject *)scope->builder->enum_meta)) {
-        scope->builder->namespace_depth++;
-        const Constant *filled = read_attributes(scope, object, scope->names, constant);
-        scope->builder->namespace_depth--;
-        return filled;
-    }
-    constant->type = ext_enum_class_type(scope->builder->state, object, scope->builder->arena);
-    if (!constant->type)
-        return NULL;
-    PyObject *members = ext_hold(PyObject_GetAttrString(object, "__members__"));
+    constant->type = ext_enum_class_type(scope->builder->state, class, scope->builder->arena);
+    PyObject *members = constant->type ? ext_hold(PyObject_GetAttrString(class, "__members__")) : NULL;
     PyObject *names = members ? ext_hold(PySequence_List(members)) : NULL;
-    return names ? read_attributes(scope, object, names, constant) : NULL;
+    return names && read_attributes(scope, class, names, constant);
+}
+
+/* The constant of an object that is met for the first time, of which nothing is read yet. */
+static Constant *new_namespace(SnapshotScope *scope, PyObject *object, const char *shown)
+{
+    Constant *constant = ext_new_constant(scope->builder, CONSTANT_NAMESPACE, shown);
+    table_set(scope->namespaces, &object, sizeof object, constant);
+    constant->is_exception = PyExceptionClass_Check(object);
+    constant->host_class = constant->is_exception ? object : NULL;
+    bool ok = !constant->is_exception || PyList_Append(scope->builder->keep_alive, object) == 0;
+    return ok && PyList_Append(scope->builder->held, object) == 0 ? constant : NULL;
+}
+
+/* Modules, classes and namespaces: those of the attributes. Enums: all members, which can be found by text, too. */
+static const Constant *namespace(SnapshotScope *scope, PyObject *object, const char *shown, PyObject *attributes)
+{
+    SnapshotBuilder *builder = scope->builder;
+    Constant *constant = table_get(scope->namespaces, &object, sizeof object);
+    bool is_whole = attributes == scope->names;
+    if (constant && is_whole && table_get(scope->whole, &object, sizeof object))
+        return constant;
+    if (++builder->namespace_count > MOST_NAMESPACES || builder->namespace_depth == MOST_NESTED_NAMESPACES)
+        return ext_unsupported(builder, "object that makes new modules of every attribute", shown);
+    if (!constant && !(constant = new_namespace(scope, object, shown)))
+        return NULL;
+    if (is_whole)
+        table_set(scope->whole, &object, sizeof object, constant);
+    bool is_enum = PyObject_TypeCheck(object, (PyTypeObject *)builder->enum_meta);
+    builder->namespace_depth++;
+    bool ok = is_enum ? read_members(scope, object, constant) : read_attributes(scope, object, attributes, constant);
+    builder->namespace_depth--;
+    return ok ? constant : NULL;
+}
+
+const Constant *ext_module_constant(SnapshotScope *scope, PyObject *module, const char *shown, PyObject *attributes)
+{
+    return namespace(scope, module, shown, attributes);
 }
 
 /* bool, int, float, complex, np.float32, cujit.float32, numba.float32, np.dtype("f4"); NULL without an exception for anything else. */
@@ -453,7 +487,7 @@ static const Constant *other_value(SnapshotScope *scope, PyObject *value, const 
         return constant;
     if (PyModule_Check(value) || PyType_Check(value) || Py_IS_TYPE(value, builder->state->intrinsic_type) ||
         Py_IS_TYPE(value, (PyTypeObject *)builder->namespace_class))
-        return namespace(scope, value, shown);
+        return namespace(scope, value, shown, scope->names);
     if ((constant = table_get(builder->arrays, &value, sizeof value)))
         return constant;
     PyObject *wrapped = ext_hold(ext_wrapped_function(builder, value));

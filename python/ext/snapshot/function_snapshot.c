@@ -4,6 +4,7 @@
 
 #include "core/diagnostic/guess.h"
 #include "ext/guard.h"
+#include "ext/snapshot/attribute_uses.h"
 #include "ext/snapshot/intrinsic_lookup.h"
 #include "ext/snapshot/snapshot_builder.h"
 #include "ext/snapshot/type_value.h"
@@ -151,6 +152,15 @@ static const Constant *unbound(SnapshotScope *scope, const char *name)
     return PyErr_Occurred() ? NULL : constant;
 }
 
+/* What the name means; of a module the attributes that are used only. */
+static const Constant *named_constant(SnapshotScope *scope, PyObject *value, PyObject *name, const char *shown)
+{
+    PyObject *attributes = PyModule_Check(value) ? PyDict_GetItemWithError(scope->uses, name) : NULL;
+    if (attributes && attributes != Py_None)
+        return ext_module_constant(scope, value, shown, attributes);
+    return PyErr_Occurred() ? NULL : ext_constant(scope, value, shown);
+}
+
 static const Constant *global_value(SnapshotScope *scope, PyObject *name, const char *shown)
 {
     PyObject *value;
@@ -161,7 +171,7 @@ static const Constant *global_value(SnapshotScope *scope, PyObject *name, const 
     PyObject *lazy = scope->builder->lazy_class;
     if (lazy && Py_IS_TYPE(value, (PyTypeObject *)lazy))
         value = ext_hold(PyObject_CallMethod(value, "resolve", NULL));
-    return value ? ext_constant(scope, value, shown) : NULL;
+    return value ? named_constant(scope, value, name, shown) : NULL;
 }
 
 static bool read_globals(SnapshotScope *scope, PyObject *names, CodeSnapshot *out)
@@ -299,16 +309,17 @@ static PyObject *all_names(PyObject *function)
 static bool read_free_values(SnapshotScope *scope, PyObject *closure, Snapshot *out)
 {
     const CodeSnapshot *code = out->code;
+    PyObject *names = ext_hold(PyCode_GetFreevars((PyCodeObject *)PyFunction_GetCode(scope->function)));
     const Constant **values = ARENA_ARRAY(scope->builder->arena, const Constant *, code->free_count);
     out->free_values = values;
-    for (uint32_t i = 0; i < code->free_count; i++) {
+    for (uint32_t i = 0; names && i < code->free_count; i++) {
         const char *name = code->local_names[code->local_count - code->free_count + i];
         PyObject *value = closure ? ext_hold(PyCell_Get(PyTuple_GET_ITEM(closure, i))) : NULL;
-        values[i] = value ? ext_constant(scope, value, name) : unbound(scope, name);
+        values[i] = value ? named_constant(scope, value, PyTuple_GET_ITEM(names, i), name) : unbound(scope, name);
         if (!values[i])
             return false;
     }
-    return true;
+    return names != NULL;
 }
 
 static bool read_defaults(SnapshotScope *scope, PyObject *defaults, Snapshot *out)
@@ -383,14 +394,17 @@ static bool fill_function(SnapshotBuilder *builder, PyObject *function, Snapshot
                            .snapshot = out,
                            .globals = PyFunction_GetGlobals(function),
                            .names = ext_hold(all_names(function)),
+                           .uses = ext_attribute_uses(builder, code),
                            .builtins = ext_hold(PyObject_GetAttrString(function, "__builtins__")),
-                           .namespaces = table_create()};
-    bool ok = scope.builtins && scope.names && (out->code = ext_code(&scope, code)) &&
+                           .namespaces = table_create(),
+                           .whole = table_create()};
+    bool ok = scope.builtins && scope.names && scope.uses && (out->code = ext_code(&scope, code)) &&
               read_assembly(builder, function, out) && read_free_values(&scope, PyFunction_GetClosure(function), out) &&
               read_constant_parameters(function, out) &&
               read_defaults(&scope, ext_hold(Py_XNewRef(PyFunction_GetDefaults(function))), out) &&
               read_keyword_defaults(&scope, ext_hold(Py_XNewRef(PyFunction_GetKwDefaults(function))), out);
     table_destroy(scope.namespaces);
+    table_destroy(scope.whole);
     return ok;
 }
 
@@ -426,17 +440,22 @@ static PyObject *imported(const char *module, const char *name)
     return attribute;
 }
 
+/* -1 where this Python has no instruction of that name. */
+static int opcode_of(PyObject *map, const char *name)
+{
+    PyObject *number = map ? PyDict_GetItemString(map, name) : NULL;
+    return number ? (int)PyLong_AsLong(number) : -1;
+}
+
 static bool read_opcodes(SnapshotBuilder *builder)
 {
-    PyObject *map = imported("opcode", "opmap");
-    PyObject *load = map ? PyMapping_GetItemString(map, "LOAD_GLOBAL") : NULL;
-    PyObject *extended = map ? PyMapping_GetItemString(map, "EXTENDED_ARG") : NULL;
-    builder->load_global = load ? (int)PyLong_AsLong(load) : -1;
-    builder->extended_arg = extended ? (int)PyLong_AsLong(extended) : -1;
-    Py_XDECREF(map);
-    Py_XDECREF(load);
-    Py_XDECREF(extended);
-    return !PyErr_Occurred();
+    PyObject *map = ext_hold(imported("opcode", "opmap"));
+    builder->load_global = opcode_of(map, "LOAD_GLOBAL");
+    builder->load_deref = opcode_of(map, "LOAD_DEREF");
+    builder->load_attr = opcode_of(map, "LOAD_ATTR");
+    builder->load_method = opcode_of(map, "LOAD_METHOD");
+    builder->extended_arg = opcode_of(map, "EXTENDED_ARG");
+    return map && !PyErr_Occurred();
 }
 
 static bool begin(SnapshotBuilder *builder)

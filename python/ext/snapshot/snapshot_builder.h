@@ -17,7 +17,8 @@ typedef struct SnapshotBuilder {
     PyObject *namespace_class; /* types.SimpleNamespace */
     PyObject *partial_class; /* functools.partial */
     PyObject *lazy_class; /* of what `lazy import` binds a name to until it is used; NULL before CPython 3.15 */
-    int load_global, extended_arg; /* opcodes of this Python */
+    /* Opcodes of this Python; -1: it has none of that name. */
+    int load_global, load_deref, load_attr, load_method, extended_arg;
     int library_depth; /* above 0: what is read belongs to cujit._kernel_functions */
     int namespace_count; /* how many have been read */
     int namespace_depth; /* how many of them are being read, each an attribute of the one before */
@@ -34,7 +35,9 @@ typedef struct SnapshotScope {
     const Snapshot *snapshot; /* of the function, being filled */
     PyObject *globals, *builtins;
     PyObject *names; /* list of every name in the code's co_names */
-    Table *namespaces; /* object -> Constant: what is restricted to `names` */
+    PyObject *uses; /* attribute_uses.h: of the function's code and what is nested in it */
+    Table *namespaces; /* object -> Constant: what is restricted to `names` or fewer */
+    Table *whole; /* object -> Constant: of which all `names` are read */
 } SnapshotScope;
 
 /* snapshot_builder.c: a str as UTF-8 in the arena; NULL with an exception. */
@@ -44,6 +47,8 @@ const Constant *ext_unsupported(SnapshotBuilder *builder, const char *text, cons
 /* constant_snapshot.c: any value. shown: how the source names it; NULL for constants of the code. NULL with an
  * exception. */
 const Constant *ext_constant(SnapshotScope *scope, PyObject *value, const char *shown);
+/* constant_snapshot.c: a module with these attributes, and those that it has been read for already. */
+const Constant *ext_module_constant(SnapshotScope *scope, PyObject *module, const char *shown, PyObject *attributes);
 /* unsupported_value.c: likewise of any value, with what a kernel has in its place. */
 const Constant *ext_unsupported_value(SnapshotBuilder *builder, PyObject *value, const char *shown);
 /* function_constant.c: a Python function; kernel: the decorated one that it belongs to, or NULL. */
