@@ -1,11 +1,6 @@
 # Target cujit_llvm: the static LLVM 22, its headers, and the static zstd and zlib that it wants.
 find_program(CUJIT_LLVM_CONFIG NAMES llvm-config-22 llvm-config HINTS /usr/lib/llvm-22/bin)
 
-# Ends the build with one line; a space in front keeps CMake from breaking it.
-function(cujit_missing what remedy)
-  message(FATAL_ERROR " cujit is built with ${what} (on Debian: apt-get install ${remedy})")
-endfunction()
-
 function(cujit_llvm_config result)
   execute_process(COMMAND "${CUJIT_LLVM_CONFIG}" ${ARGN} OUTPUT_VARIABLE output ERROR_QUIET
                   OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE status)

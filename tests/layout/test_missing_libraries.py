@@ -1,4 +1,5 @@
 """What a build from a checkout or an sdist says where a library is missing: one line, with what to install."""
+import os
 import shutil
 import subprocess
 import sys
@@ -13,11 +14,13 @@ NOTHING_FOUND = ["-DCMAKE_FIND_ROOT_PATH=/nowhere", "-DCMAKE_FIND_ROOT_PATH_MODE
                  "-DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY"]
 
 
-def configure(tmp_path, *arguments):
+def configure(tmp_path, *arguments, compilers=("c", "cxx"), **environment):
+    found = {"c": f"-DCMAKE_C_COMPILER={shutil.which('cc')}", "cxx": f"-DCMAKE_CXX_COMPILER={shutil.which('c++')}"}
     done = subprocess.run(
-        ["cmake", "-S", ROOT, "-B", tmp_path / "build", "-G", "Ninja", f"-DPython_EXECUTABLE={sys.executable}",
-         f"-DCMAKE_MAKE_PROGRAM={shutil.which('ninja')}", f"-DCMAKE_C_COMPILER={shutil.which('cc')}",
-         f"-DCMAKE_CXX_COMPILER={shutil.which('c++')}", *QUICK, *arguments], capture_output=True, text=True)
+        [shutil.which("cmake"), "-S", ROOT, "-B", tmp_path / "build", "-G", "Ninja",
+         f"-DPython_EXECUTABLE={sys.executable}", f"-DCMAKE_MAKE_PROGRAM={shutil.which('ninja')}",
+         *(found[each] for each in compilers), *QUICK, *arguments], capture_output=True, text=True,
+        env={**os.environ, **environment})
     assert done.returncode
     return [line.strip() for line in done.stderr.splitlines() if "cujit is built with" in line]
 
@@ -28,6 +31,13 @@ def llvm_config(tmp_path, *cases):
     program.write_text("\n".join(["#!/bin/sh", *lines, "exit 1", ""]))
     program.chmod(0o755)
     return program
+
+
+@pytest.mark.parametrize("there, lacking", [((), "C"), (("c",), "CXX")])
+def test_no_compiler(tmp_path, there, lacking):
+    lines = configure(tmp_path, compilers=there, PATH=str(tmp_path), CC="", CXX="")
+    assert lines == [f"cujit is built with compilers of C and C++, and there is none of {lacking} (on Debian: apt-get "
+                     "install gcc g++, or set CC and CXX)"]
 
 
 def test_no_llvm(tmp_path):
