@@ -1,5 +1,12 @@
 # tests/<room>/**/*.c: one executable per room that links this room (and what it may link), run by ctest.
 # tests/<room>/**/fake_NAME.c: a shared library fake_NAME.so beside it, whose path the test finds in FAKE_NAME (capitals).
+set(slower 1)
+if(CMAKE_CROSSCOMPILING_EMULATOR)
+  set(slower 20)   # emulated programs are, most of all LLVM
+endif()
+math(EXPR room_seconds "900 * ${slower}")
+math(EXPR fuzzer_seconds "300 * ${slower}")
+
 foreach(room core frontend codegen runtime jit)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${room}/*.c")
   set(fakes ${sources})
@@ -11,7 +18,7 @@ foreach(room core frontend codegen runtime jit)
                                "${PROJECT_SOURCE_DIR}/tests/${room}")
     target_link_libraries(test_${room} PRIVATE ${room})
     add_test(NAME ${room} COMMAND test_${room} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    set_tests_properties(${room} PROPERTIES TIMEOUT 900)
+    set_tests_properties(${room} PROPERTIES TIMEOUT ${room_seconds})
   endif()
   foreach(source ${fakes})
     get_filename_component(name "${source}" NAME_WE)
@@ -39,7 +46,7 @@ target_link_libraries(fuzz_frontend PRIVATE frontend)
 foreach(fuzzer fuzz_ir fuzz_frontend)
   target_include_directories(${fuzzer} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/tests")
   add_test(NAME ${fuzzer} COMMAND ${fuzzer} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-  set_tests_properties(${fuzzer} PROPERTIES TIMEOUT 300)
+  set_tests_properties(${fuzzer} PROPERTIES TIMEOUT ${fuzzer_seconds})
 endforeach()
 
 # tests/runtime/cuda/driver/driver_header_check.c compares with the CUDA toolkit's headers where there are any.
