@@ -20,12 +20,10 @@ static LLVMValueRef store_case(Emitter *emitter, const IrValue *value)
     LLVMValueRef occurrence = prologue_alloca(emitter, sizeof(OverflowCase), _Alignof(OverflowCase));
     uint32_t count = exception_slot_values(emitter, value, 1, slots);
     for (unsigned axis = 0; axis < 3; axis++) {
-        IntrinsicId thread = intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis);
-        IntrinsicId block = intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_IDX, axis);
-        store_field(emitter, occurrence, offsetof(OverflowCase, thread_index) + 4 * axis,
-                    emitter->lowering->read_register(emitter, thread));
-        store_field(emitter, occurrence, offsetof(OverflowCase, block_index) + 4 * axis,
-                    emitter->lowering->read_register(emitter, block));
+        LLVMValueRef thread, block;
+        emit_place_in_grid(emitter, axis, &thread, &block);
+        store_field(emitter, occurrence, offsetof(OverflowCase, thread_index) + 4 * axis, thread);
+        store_field(emitter, occurrence, offsetof(OverflowCase, block_index) + 4 * axis, block);
     }
     for (uint32_t slot = 0; slot < count; slot++)
         store_field(emitter, occurrence, offsetof(OverflowCase, slots) + 8 * (size_t)slot, slots[slot]);

@@ -92,8 +92,7 @@ static void store_field(Emitter *emitter, size_t offset, LLVMValueRef value)
     LLVMBuildStore(emitter->builder, value, record_field(emitter, offset));
 }
 
-/* Of blocks that run as a wider one, the thread's own. */
-static void read_place(Emitter *emitter, unsigned axis, LLVMValueRef *thread, LLVMValueRef *block)
+void emit_place_in_grid(Emitter *emitter, unsigned axis, LLVMValueRef *thread, LLVMValueRef *block)
 {
     const IrFunc *kernel = emitter->ir->first;
     *thread = emitter->lowering->read_register(emitter, intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis));
@@ -111,7 +110,7 @@ static void store_origin(Emitter *emitter, LLVMValueRef code)
     store_field(emitter, offsetof(ExceptionRecord, tag), emitter->tag);
     for (unsigned axis = 0; axis < 3; axis++) {
         LLVMValueRef thread, block;
-        read_place(emitter, axis, &thread, &block);
+        emit_place_in_grid(emitter, axis, &thread, &block);
         store_field(emitter, offsetof(ExceptionRecord, thread_index) + 4 * axis, thread);
         store_field(emitter, offsetof(ExceptionRecord, block_index) + 4 * axis, block);
     }

@@ -11,5 +11,7 @@ uint32_t exception_parameters(Emitter *emitter, bool raises, LLVMTypeRef *types)
 void emit_unwind_if(Emitter *emitter, LLVMValueRef raised);
 /* The operands from that one on as an ExceptionRecord has them; returns how many slots they take. */
 uint32_t exception_slot_values(Emitter *emitter, const IrValue *value, uint32_t first, LLVMValueRef *slots);
+/* Where the thread is along the axis: its number in its block, and its block's, of blocks that run as a wider one as well. */
+void emit_place_in_grid(Emitter *emitter, unsigned axis, LLVMValueRef *thread, LLVMValueRef *block);
 
 #endif

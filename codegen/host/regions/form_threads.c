@@ -162,6 +162,24 @@ static bool is_left_out(const IrValue *value)
     return value->op == IR_STORE || value->op == IR_ATOMIC || value->op == IR_CELL_STORE;
 }
 
+/* Whether its condition holds in any thread, without a branch. */
+static void ask_note(Form *form, IrBlock *to, const IrValue *note)
+{
+    const Type *type = TYPE_OF(INT32);
+    IrValue *holds = ir_append(to, IR_CONVERT, type, &note->pos, 1, &form->values[note->operands[0]->id]);
+    IrValue *before = ir_append(to, IR_CELL_LOAD, type, &note->pos, 1, &form->failures);
+    IrValue *any = ir_append(to, IR_OR, type, &note->pos, 2, (IrValue *[]){before, holds});
+    ir_append(to, IR_CELL_STORE, &type_none, &note->pos, 2, (IrValue *[]){form->failures, any});
+}
+
+static void copy_note(Form *form, IrBlock *to, const IrValue *note)
+{
+    if (form->checks == CHECKS_KEPT)
+        form_copy_value(form, to, note);
+    else if (form->checks == CHECKS_ASKED)
+        ask_note(form, to, note);
+}
+
 static void copy_piece(Form *form, uint32_t place)
 {
     const Piece *piece = &form->regions->pieces[place];
@@ -177,6 +195,10 @@ static void copy_piece(Form *form, uint32_t place)
     for (; value != piece->end && value->next; value = value->next) {
         if (home_of(form, value) == HOME_UNIFORM || (form->checks == CHECKS_ASKED && is_left_out(value)))
             continue;
+        if (value->op == IR_NOTE) {
+            copy_note(form, to, value);
+            continue;
+        }
         form_copy_value(form, to, value);
         form_keep(form, to, value);
     }

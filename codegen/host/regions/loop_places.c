@@ -85,6 +85,8 @@ static bool is_plain(const IrValue *value, int depth)
         return !value->hint;
     if (value->op == IR_RAISE)
         return fails_check(value->block);
+    if (value->op == IR_NOTE)
+        return !depth;
     unsigned flags = ir_op_info[value->op].flags;
     return (flags & IR_FLAG_PURE && value->op != IR_CELL && value->op != IR_LOCAL) || value->op == IR_JUMP ||
            value->op == IR_BRANCH || (value->op == IR_RETURN && depth);
@@ -237,12 +239,25 @@ static bool stays_near(const Regions *regions, const IrLoop *loop)
     return true;
 }
 
-/* Threads end where checks fail only, which is asked beforehand. */
-static bool are_ends_tested(const Regions *regions)
+static bool has_notes(const Regions *regions, const Region *region)
 {
-    for (uint32_t i = 0; i < regions->region_count; i++)
-        if (regions->regions[i].ends_threads && !regions->regions[i].is_tested)
+    for (uint32_t i = 0; i < region->piece_count; i++) {
+        const Piece *piece = &regions->pieces[region->pieces[i]];
+        for (const IrValue *value = piece->first; value && value != piece->end; value = value->next)
+            if (value->op == IR_NOTE)
+                return true;
+    }
+    return false;
+}
+
+/* Threads end, and tell the host, where checks fail only, which is asked beforehand. */
+static bool are_checks_tested(const Regions *regions)
+{
+    for (uint32_t i = 0; i < regions->region_count; i++) {
+        const Region *region = &regions->regions[i];
+        if (!region->is_tested && (region->ends_threads || has_notes(regions, region)))
             return false;
+    }
     return true;
 }
 
@@ -259,5 +274,5 @@ bool gains_by_places(const LoopPlaces *places, const Regions *regions, Arena *ar
             return false;
         any = true;
     }
-    return any && are_ends_tested(regions);
+    return any && are_checks_tested(regions);
 }

@@ -66,7 +66,6 @@ static bool shows_order(const IrValue *value)
     case IR_INTRINSIC: return meets_in_warps(&intrinsic_info[value->intrinsic]);
     case IR_RAISE: return !fails_check(value->block);
     case IR_PRINT:
-    case IR_NOTE:
     case IR_WATCH:
     case IR_OBSERVE:
     case IR_LINE:

@@ -1,6 +1,7 @@
 /* Chooses regions whose checks are made beforehand. A check that may end a thread is in the way of vectors, and of threads
- * that go through a loop together. So such a region becomes three loops over the threads: one that only asks, in each
- * thread, whether a check fails, without doing anything; where none does, one without checks; else one that has them.
+ * that go through a loop together; one that only tells the host (NOTE) is in the way of vectors, too. So such a region becomes
+ * three loops over the threads: one that only asks, in each thread, whether a check fails, without doing anything; where none
+ * does, one without checks; else one that has them.
  *
  * That asks for the same twice, so it must get the same answer: what the checks depend on is not changed by the region
  * before it is asked for, nor by anyone else meanwhile. */
@@ -18,14 +19,16 @@ typedef struct Search {
 /* --- what may be done twice --------------------------------------------------------------------------------------------- */
 
 /* Where nobody is told of exceptions, nothing is known of them. */
-static bool is_check(const IrValue *value)
+static bool ends_by_check(const IrValue *value)
 {
     const IrModule *module = value->block->function->module;
     return value->op == IR_RAISE && value->hint != IR_SILENT && value->index < module->exception_count &&
            module->exceptions[value->index].is_check;
 }
 
-bool fails_check(const IrBlock *block) { return is_check(block->last); }
+bool fails_check(const IrBlock *block) { return ends_by_check(block->last); }
+
+static bool is_check(const IrValue *value) { return value->op == IR_NOTE || ends_by_check(value); }
 
 static bool is_silent_function(const IrFunc *function)
 {
@@ -55,8 +58,9 @@ static bool suits(const Search *search, const IrValue *value)
     case IR_CELL_STORE:
     case IR_JUMP:
     case IR_BRANCH:
-    case IR_RETURN: return true;
-    case IR_RAISE: return is_check(value);
+    case IR_RETURN:
+    case IR_NOTE: return true;
+    case IR_RAISE: return ends_by_check(value);
     case IR_CALL: return is_silent_function(value->callee);
     case IR_INTRINSIC: {
         IntrinsicKind kind = intrinsic_info[value->intrinsic].kind;
@@ -68,10 +72,12 @@ static bool suits(const Search *search, const IrValue *value)
 
 /* --- what checks depend on ---------------------------------------------------------------------------------------------- */
 
+/* Of a NOTE the condition: what belongs to it is looked at where the condition holds. */
 static bool mark_operands(Search *search, const IrValue *value)
 {
     bool changed = false;
-    for (uint32_t i = 0; i < value->operand_count; i++) {
+    uint32_t count = value->op == IR_NOTE ? 1 : value->operand_count;
+    for (uint32_t i = 0; i < count; i++) {
         bool *asks = &search->asks[value->operands[i]->id];
         changed |= !*asks;
         *asks = true;
@@ -79,7 +85,7 @@ static bool mark_operands(Search *search, const IrValue *value)
     return changed;
 }
 
-/* Branches, and all that they are made of; what the region makes last is looked at first. */
+/* Branches and conditions of NOTEs, and all that they are made of; what the region makes last is looked at first. */
 static void find_questions(Search *search)
 {
     const Regions *regions = search->regions;
@@ -88,7 +94,7 @@ static void find_questions(Search *search)
         for (uint32_t i = search->region->piece_count; i-- > 0;) {
             const Piece *piece = &regions->pieces[search->region->pieces[i]];
             for (const IrValue *value = piece->first; value && value != piece->end; value = value->next)
-                if (value->op == IR_BRANCH || search->asks[value->id])
+                if (value->op == IR_BRANCH || value->op == IR_NOTE || search->asks[value->id])
                     changed |= mark_operands(search, value);
         }
     }
@@ -106,7 +112,11 @@ static void forget_questions(Search *search)
 
 /* --- who changes it ----------------------------------------------------------------------------------------------------- */
 
-static bool writes(const IrValue *value) { return ir_op_info[value->op].flags & IR_FLAG_WRITES; }
+/* A NOTE does where only the host looks. */
+static bool writes(const IrValue *value)
+{
+    return ir_op_info[value->op].flags & IR_FLAG_WRITES && value->op != IR_NOTE;
+}
 
 /* Calls have arrays that may be anything. */
 static bool may_write_to(const IrValue *value, const IrValue *memory)

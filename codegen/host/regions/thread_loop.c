@@ -331,7 +331,8 @@ static void emit_bounds(Emitter *emitter, BlockFrame *frame, const IrBlock *body
 
 /* --- loops without indices ------------------------------------------------------------------------------------------------ */
 
-/* What a thread needs of its place in the block for, but for its slots. Marked tests are made by loops over rows. */
+/* What a thread needs of its place in the block for, but for its slots; a NOTE says it. Marked tests are made by loops over
+ * rows. */
 static bool asks_for_place(const IrValue *value)
 {
     if (value->op == IR_BRANCH && value->hint != IR_BOUND_NONE)
@@ -343,7 +344,7 @@ static bool asks_for_place(const IrValue *value)
     unsigned flags = ir_op_info[value->op].flags;
     bool is_known = flags & (IR_FLAG_PURE | IR_FLAG_READS | IR_FLAG_WRITES) || value->op == IR_JUMP ||
                     value->op == IR_BRANCH || value->op == IR_RETURN;
-    return !is_known || value->op == IR_CALL || value->op == IR_CELL || value->op == IR_LOCAL;
+    return !is_known || value->op == IR_CALL || value->op == IR_CELL || value->op == IR_LOCAL || value->op == IR_NOTE;
 }
 
 /* Whether threads may be counted through, since none of them asks where it is. */

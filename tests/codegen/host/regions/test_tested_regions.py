@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from cujit import cuda
+from cujit.errors import OverflowWarning
 
 pytestmark = pytest.mark.skipif(cuda.get_current_device().kind == "cuda",
                                 reason="about how the CPU device runs kernels")
@@ -29,6 +30,23 @@ def ell(columns, values, x, out):
             if column >= 0:
                 total += values[k, row] * x[column]
         out[row] = total
+
+
+@cuda.jit(check="overflow")
+def quotients(x, y, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[i] / y[i]
+
+
+@cuda.jit(check="overflow")
+def sums_of_quotients(x, y, out):
+    column = cuda.grid(1)
+    if column < out.size:
+        total = 0.0
+        for row in range(x.shape[0]):
+            total += x[row, column] / y[row, column]
+        out[column] = total
 
 
 def loops_of(kernel):
@@ -121,3 +139,73 @@ def test_beside_barriers():
     with pytest.raises(IndexError, match=r"block \(1, 0, 0\), thread \(6, 0, 0\)"):
         kernel[2, 64](x, places, out)
     assert [loop for loop in loops_of(kernel) if "load places" in loop and "store %" in loop and "raise" not in loop]
+
+
+@pytest.mark.parametrize("kernel, shape", [(quotients, 300), (sums_of_quotients, (5, 300))])
+def test_what_the_host_is_told_is_asked_beforehand(kernel, shape):
+    x, y, out = np.ones(shape), np.full(shape, 2.0), np.zeros(300)
+    kernel[5, 64](x, y, out)
+    assert (out == x.reshape(-1, 300).sum(0) / 2).all()
+    with_quotients = [loop for loop in loops_of(kernel) if "load y" in loop]
+    assert sorted("note" in loop for loop in with_quotients) == [False, False, True]
+    assert re.search(r"fdiv[ a-z]* <\d+ x double>", next(iter(kernel.inspect_llvm().values())))
+
+
+@pytest.mark.parametrize("kernel, shape", [(quotients, 300), (sums_of_quotients, (5, 300))])
+def test_the_host_is_told_as_without_a_question(kernel, shape):
+    """Of the first thread, of how many in all, and the results are those of all threads."""
+    x, y, out = np.ones(shape), np.ones(shape), np.zeros(300)
+    y[..., [77, 130, 299]] = 0
+    times = 3 * (x.size // 300)
+    with pytest.warns(OverflowWarning, match=rf"1.0 / 0.0 of float64: division by zero(.|\n)*block \(1, 0, 0\), "
+                                             rf"thread \(13, 0, 0\), the first of {times} times"):
+        kernel[5, 64](x, y, out)
+    want = np.full(300, float(x.size // 300))
+    want[[77, 130, 299]] = np.inf
+    assert (out == want).all()
+
+
+def test_the_host_is_told_of_what_a_thread_writes_itself():
+    """A question beforehand would be of what was there before."""
+    @cuda.jit(check="overflow")
+    def kernel(x):
+        i = cuda.grid(1)
+        if i < x.size:
+            for _ in range(3):
+                x[i] *= x[i]
+
+    x = np.arange(100) * 1000
+    with pytest.warns(OverflowWarning, match=r"1000000000000 \* 1000000000000(.|\n)*first of 143 times") as told:
+        kernel[2, 64](x)
+    assert len([each for each in told if each.category is OverflowWarning]) == 1
+    assert not [loop for loop in loops_of(kernel) if "load x" in loop and "note" not in loop]
+
+
+def test_the_host_is_told_of_the_right_thread():
+    """Of a loop over threads in which nothing else asks where a thread is."""
+    @cuda.jit(check="overflow")
+    def behind_a_barrier(x, out):
+        part = cuda.shared.array(1, np.int64)
+        i = cuda.grid(1)
+        own = x[i]
+        if i == 0:
+            part[0] = 0
+        cuda.syncthreads()
+        own = 1.0 / own + part[0]
+        cuda.syncthreads()
+        out[i] = own
+
+    @cuda.jit(check="overflow")
+    def columns_first(x, out):
+        j, i = cuda.grid(2)
+        if i < out.shape[0] and j < out.shape[1]:
+            out[i, j] = 1.0 / x[i, j]
+
+    x = np.ones(64)
+    x[37] = 0
+    with pytest.warns(OverflowWarning, match=r"block \(0, 0, 0\), thread \(37, 0, 0\)"):
+        behind_a_barrier[1, 64](x, np.zeros(64))
+    for block, where in ((8, 8), (0, 5)), ((2, 8), (2, 1)):
+        match = r"block \({}, 0, 0\), thread \({}, 4, 0\)".format(*where)
+        with pytest.warns(OverflowWarning, match=match):
+            columns_first[(8 // block[0], 1), block](x.reshape(8, 8), np.zeros((8, 8)))
