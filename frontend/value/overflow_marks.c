@@ -8,7 +8,7 @@
 
 enum { EXPRESSION_DEPTH = 16 };
 
-static bool is_wanted(const Lower *l)
+bool overflow_is_wanted(const Lower *l)
 {
     return l->frontend->request->checks & CHECKS_OF_OVERFLOW && !l->instance->code->is_library;
 }
@@ -63,7 +63,7 @@ static void allow(const Lower *l, IrValue *value, uint32_t depth)
 
 void overflow_allow(Lower *l, Operand value)
 {
-    if (is_wanted(l) && value.ir && type_is_integer(value.type))
+    if (overflow_is_wanted(l) && value.ir && type_is_integer(value.type))
         allow(l, value.ir, 0);
 }
 
@@ -83,10 +83,16 @@ static IrValue *masked_operand(const IrValue *value)
     return NULL;
 }
 
+void overflow_mark(Lower *l, IrValue *value)
+{
+    if (overflow_is_wanted(l) && value && is_markable(value))
+        value->hint = IR_CHECKED;
+}
+
 void overflow_note(Lower *l, Operand result)
 {
     IrValue *value = result.ir;
-    if (!is_wanted(l) || !value)
+    if (!overflow_is_wanted(l) || !value)
         return;
     if (value->op == IR_CONVERT && value->operands[0]->op == IR_NEG) /* which is computed in its own width */
         value = value->operands[0];
@@ -113,10 +119,10 @@ bool overflow_convert(Lower *l, Operand from, const Type *to, Operand *out)
     Operand converted;
     if (!lower_convert(l, from, to, &converted))
         return false;
-    if (is_wanted(l) && is_lost(from, to, converted))
+    if (overflow_is_wanted(l) && is_lost(from, to, converted))
         converted = operand_value(to, emit1(l, IR_CONVERT, to, operand_ir(l, from)));
     IrValue *value = converted.ir;
-    if (is_wanted(l) && value && value->op == IR_CONVERT && type_is_integer(to) && !type_equal(from.type, to))
+    if (overflow_is_wanted(l) && value && value->op == IR_CONVERT && type_is_integer(to) && !type_equal(from.type, to))
         value->hint = IR_CHECKED;
     *out = converted;
     return true;

@@ -7,6 +7,9 @@
 
 /* The result of an operator of the program. */
 void overflow_note(Lower *l, Operand result);
+/* Whether there are marks in what is being lowered; and one for what cujit computes where the program asks for the result. */
+bool overflow_is_wanted(const Lower *l);
+void overflow_mark(Lower *l, IrValue *value);
 /* lower_convert() where the program stores the value in an element of that type, or asks for the type. */
 bool overflow_convert(Lower *l, Operand from, const Type *to, Operand *out);
 /* The value is wanted modulo a power of two: operations that it is made of, in the expression being handled, may wrap. */

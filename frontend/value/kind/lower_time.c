@@ -8,6 +8,7 @@
 #include "frontend/value/lower_check.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/lower_operator.h"
+#include "frontend/value/overflow_marks.h"
 
 static const Type *i64(void) { return TYPE_OF(INT64); }
 static const Type *f64(void) { return TYPE_OF(FLOAT64); }
@@ -59,6 +60,16 @@ static IrValue *within(Lower *l, IrValue *count, int64_t limit, IrValue *value)
     return choose(l, is_beyond, nat(l), value);
 }
 
+/* The count times the ratio, of which check mode tells where it wraps; NaT has no count. */
+static IrValue *in_finer_unit(Lower *l, IrValue *count, int64_t ratio)
+{
+    if (overflow_is_wanted(l))
+        count = choose(l, is_nat(l, count), number(l, 0), count);
+    IrValue *product = whole(l, IR_MUL, count, ratio);
+    overflow_mark(l, product);
+    return product;
+}
+
 static bool refuse_unit(Lower *l, const Type *from, const Type *to)
 {
     return lower_fail(l, DIAG_TYPE_CONVERT, lower_describe(l, from), lower_describe(l, to),
@@ -92,7 +103,7 @@ static bool change_unit(Lower *l, IrValue *count, const Type *from, const Type *
         up /= down;
         down = 1;
     }
-    value = up == 1 ? value : within(l, value, INT64_MAX / up, whole(l, IR_MUL, value, up));
+    value = up == 1 ? value : within(l, value, INT64_MAX / up, in_finer_unit(l, value, up));
     *out = down == 1 ? value : unless_nat(l, value, whole(l, IR_FLOORDIV, value, down));
     return true;
 }

@@ -245,3 +245,19 @@ def test_a_count_that_the_finer_unit_cannot_hold(old, new, count, five):
         cuda.jit(exceptions=True)(kernel)[1, 4](x, out)
     cuda.jit(exceptions=True)(kernel)[1, 4](x[1:], out[:2])
     assert np.isnat(out[1]) and not np.isnat(out[0])
+
+
+@pytest.mark.parametrize("old, new, up", [("M8[s]", "M8[as]", 10**18), ("m8[7D]", "m8[3us]", 7 * 86400 * 10**6 // 3)])
+def test_the_overflow_check_tells_of_it(old, new, up):
+    """And of no NaT."""
+    def kernel(x, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = x[i]
+
+    x, out = np.array([5, 2**62, np.iinfo(np.int64).min, -2**62]).view(old), np.zeros(4, new)
+    with pytest.warns(errors.OverflowWarning, match=rf"{2**62} \* {up} does not fit int64(.|\n)*first of 2 times"):
+        cuda.jit(check="overflow")(kernel)[1, 4](x, out)
+    assert np.isnat(out).tolist() == [False, True, True, True]
+    with pytest.raises(OverflowError, match=r"thread \(1, 0, 0\)"):
+        cuda.jit(check="overflow=raise")(kernel)[1, 2](x, out)

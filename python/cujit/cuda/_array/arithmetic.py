@@ -488,6 +488,7 @@ class Arithmetic(_core.DeviceArrayBase):
         ----------
         dtype : dtype_like
             Floats become integers as in kernels: without their fraction, the nearest one where they are out of range.
+            Times that a finer unit cannot hold become NaT, where NumPy raises OverflowError.
         copy : bool
             False: the array itself, where it has the dtype.
         stream : Stream or int
