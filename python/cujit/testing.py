@@ -1,4 +1,5 @@
 """Kernels under many orders of their threads, on the CPU device."""
+import operator
 import os
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -48,6 +49,8 @@ def explore(kernel: Any, configuration: tuple[Any, ...], *arguments: Any, seeds:
     ------
     ScheduleError
         At the first order that differs or fails.
+    TypeError, ValueError
+        What is given is no kernel of `cuda.jit`; there is no order to try.
 
     Examples
     --------
@@ -57,8 +60,12 @@ def explore(kernel: Any, configuration: tuple[Any, ...], *arguments: Any, seeds:
     >>> explore(double, (1, 32), np.ones(32), seeds=5)
     5
     """
+    if not isinstance(kernel, cuda.dispatcher.Dispatcher):
+        raise TypeError(f"explore launches a kernel that cuda.jit has made, not {kernel!r}")
     before = os.environ.get("CUJIT_SCHEDULE")
-    orders = list(range(seeds) if isinstance(seeds, int) else seeds)
+    orders = [operator.index(seed) for seed in (range(seeds) if isinstance(seeds, int) else seeds)]
+    if not orders:
+        raise ValueError(f"seeds={seeds!r}: there is no order to try")
     first: list[Any] | None = None
     try:
         os.environ["CUJIT_SCHEDULE"] = "0"

@@ -122,3 +122,20 @@ def test_the_environment(tmp_path):
     assert run("") == str(list(range(64))) + "\n" or sorted(eval(run(""))) == list(range(64))
     assert run("1") == run("1") != run("2")
     assert sorted(eval(run("1"))) == list(range(64))
+
+
+def test_what_explore_cannot_try():
+    with pytest.raises(TypeError, match="explore launches a kernel that cuda.jit has made, not <function"):
+        explore(lambda x: x, (1, 32), np.zeros(32))
+    for seeds in (0, -3, []):
+        with pytest.raises(ValueError, match="there is no order to try"):
+            explore(reverse, (1, 64), np.zeros(64), True, seeds=seeds)
+    with pytest.raises(TypeError, match="'str' object cannot be interpreted as an integer"):
+        explore(reverse, (1, 64), np.zeros(64), True, seeds="12")
+
+
+@pytest.mark.parametrize("text", ["abc", "1.5", "7 8", "0x10"])
+def test_a_schedule_is_a_number(text, monkeypatch):
+    monkeypatch.setenv("CUJIT_SCHEDULE", text)
+    with pytest.raises(ValueError, match=f"CUJIT_SCHEDULE is a number, an order of threads, not '{text}'"):
+        cuda.jit(lambda x: None)

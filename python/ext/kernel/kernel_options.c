@@ -199,11 +199,30 @@ static bool read_checks(const char *name, PyObject *value, void *out)
     return ok && !PyErr_Occurred();
 }
 
+static bool read_schedule(CheckSet *order)
+{
+    const char *text = getenv("CUJIT_SCHEDULE");
+    char *end;
+    *order = text && *text ? CHECKS_SCHEDULED : CHECKS_NONE;
+    if (!*order)
+        return true;
+    strtoull(text, &end, 10);
+    if (end != text && !end[strspn(end, " ")])
+        return true;
+    PyObject *shown = PyUnicode_DecodeFSDefaultAndSize(text, (Py_ssize_t)strnlen(text, 80));
+    if (shown)
+        PyErr_Format(PyExc_ValueError, "CUJIT_SCHEDULE is a number, an order of threads, not '%U'", shown);
+    Py_XDECREF(shown);
+    return false;
+}
+
 /* Where nothing was said of it, CUJIT_CHECK may have: words, 0 for none, 1 for all. CUJIT_SCHEDULE is for all functions. */
 static bool read_environment(CheckSet *checks)
 {
-    const char *text = getenv("CUJIT_CHECK"), *schedule = getenv("CUJIT_SCHEDULE");
-    CheckSet order = schedule && *schedule ? CHECKS_SCHEDULED : CHECKS_NONE;
+    const char *text = getenv("CUJIT_CHECK");
+    CheckSet order;
+    if (!read_schedule(&order))
+        return false;
     if (*checks != CHECKS_DEFAULT || !text || !*text)
         return *checks |= order, true;
     *checks = (strcmp(text, "1") == 0 ? CHECKS_EVERY : CHECKS_NONE) | order;
