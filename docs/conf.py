@@ -36,6 +36,15 @@ def escape_stars(app, what, name, value, options, lines):
     lines[:] = [re.sub(r"(?<![\\*\w`])(\*{1,2})(?=[A-Za-z_])", lambda m: "\\*" * len(m[1]), line) for line in lines]
 
 
+def leave_out_modules_in_c(app):
+    """Which have no page of source: Sphinx lists them, with a link that leads nowhere."""
+    modules = getattr(app.env, "_viewcode_modules", {})
+    for name in [name for name, source in modules.items() if not source]:
+        del modules[name]
+    return []
+
+
 def setup(app):
+    app.connect("html-collect-pages", leave_out_modules_in_c, priority=400)
     app.connect("autodoc-process-docstring", escape_stars)
     app.connect("builder-inited", write_api_pages)

@@ -30,16 +30,22 @@ def intrinsics():
 
 def public_names(module):
     """Functions and classes of a module that begin with a letter, have a docstring and are cujit's."""
-    skipped = intrinsics() if module.__name__ == "cujit.cuda" else set()
+    elsewhere = {name for _, _, names in PAGES for name in names or ()}
+    skipped = intrinsics() | elsewhere if module.__name__ == "cujit.cuda" else set()
     found = []
     for name in getattr(module, "__all__", None) or dir(module):
         if name.startswith("_") or name in skipped:
             continue
         value = getattr(module, name)
-        is_own = getattr(value, "__module__", "").startswith("cujit") and not inspect.ismodule(value)
+        is_own = getattr(value, "__module__", "").startswith(home(module)) and not inspect.ismodule(value)
         if is_own and callable(value) and inspect.getdoc(value) and not is_type(value):
             found.append(name)
     return sorted(found, key=lambda name: (inspect.isclass(getattr(module, name)), name.lower()))
+
+
+def home(module):
+    """Where its own names come from: a package gathers those of others, a file imports what it works with."""
+    return "cujit" if hasattr(module, "__path__") else module.__name__
 
 
 def is_type(value):

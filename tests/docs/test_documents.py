@@ -132,3 +132,15 @@ def test_variables_of_the_command_line():
 
     page = read("docs/command_line.md")
     assert variables_page.with_table(page) == page, "run scripts/variables_page.py --write"
+
+
+def test_pages_of_the_interface_have_names_of_their_own():
+    """What a module imports is documented where it comes from."""
+    pytest.importorskip("cujit")
+    import api_pages
+
+    from cujit import cuda
+
+    names = api_pages.public_names(cuda.random)
+    assert "create_xoroshiro128p_states" in names and not {"to_device", "from_dtype"} & set(names)
+    assert "to_device" in (names := api_pages.public_names(cuda)) and "vectorize" not in names   # it is cujit's
