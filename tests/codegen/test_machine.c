@@ -40,11 +40,13 @@ void test_machines(void)
     machine_give_back(of_other);
     machine_give_back(NULL);
     /* More kinds than there are places: the last ones are kept. */
-    static const LLVMCodeModel models[] = {LLVMCodeModelSmall, LLVMCodeModelMedium, LLVMCodeModelLarge};
+    static const LLVMCodeModel models[] = {LLVMCodeModelSmall, LLVMCodeModelLarge}; /* Arm has no medium one */
+    static const LLVMRelocMode relocations[] = {LLVMRelocPIC, LLVMRelocStatic};
     for (int i = 0; i < 24; i++) {
         MachineKind each = plain;
         each.level = (LLVMCodeGenOptLevel)(i % 4);
-        each.model = models[i / 4 % 3];
+        each.model = models[i / 4 % 2];
+        each.relocation = relocations[i / 8 % 2];
         Machine *machine = machine_take(&each);
         machine_give_back(machine);
         CHECK(machine_take(&each) == machine);
