@@ -60,6 +60,10 @@ void jit_add_implementation(JitFunction *function, Implementation *implementatio
  * NULL with a diagnostic. Call without the GIL. */
 const JitSpecialization *jit_specialize(JitFunction *function, RtDevice *device, const Type *const *types,
                                         uint32_t count, Diag *diag);
+/* The same where nothing has to be compiled for it, and no other thread compiles for the function: what is in no time. NULL
+ * without a diagnostic. */
+const JitSpecialization *jit_specialize_kept(JitFunction *function, RtDevice *device, const Type *const *types,
+                                             uint32_t count);
 /* Who waits for a specialization no longer than it wants to. */
 typedef struct JitPatience {
     bool (*interrupted)(void); /* asked every 50 ms: whether to stop waiting */

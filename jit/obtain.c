@@ -62,21 +62,30 @@ static bool load_twins(const JitFunction *function, JitSpecialization *specializ
            jit_load(&twin->image, specialization, &ignored);
 }
 
-static bool obtain(const JitFunction *function, JitSpecialization *specialization, Diag *diag)
+/* What has been made before. *is_kept: whether the disk is to have it, under *key. */
+static bool obtain_made(const JitFunction *function, JitSpecialization *specialization, const Target *target, Hash *key,
+                        bool *is_kept)
+{
+    *is_kept = false;
+    if (!specialization->failed && load_twins(function, specialization))
+        return true;
+    *is_kept = disk_cache_is_on() && !wants_dump() && jit_cache_key(function, specialization, target, key);
+    return *is_kept && load_kept(function, key, specialization);
+}
+
+static bool obtain(const JitFunction *function, JitSpecialization *specialization, bool compiles, Diag *diag)
 {
     KernelImage image = {0};
     Target target;
     Hash key;
+    bool is_kept;
     if (function->raw)
-        return jit_obtain_raw(function, specialization, diag);
+        return compiles && jit_obtain_raw(function, specialization, diag);
     if (!jit_target_of_device(specialization->device, &target, diag))
         return false;
-    if (!specialization->failed && load_twins(function, specialization))
+    if (obtain_made(function, specialization, &target, &key, &is_kept))
         return true;
-    bool is_kept = disk_cache_is_on() && !wants_dump() && jit_cache_key(function, specialization, &target, &key);
-    if (is_kept && load_kept(function, &key, specialization))
-        return true;
-    bool ok = jit_compile(function, &target, specialization, &image, diag);
+    bool ok = compiles && jit_compile(function, &target, specialization, &image, diag);
     if (ok && is_kept)
         disk_cache_store(&key, &image);
     keep(specialization, &image);
@@ -86,6 +95,7 @@ static bool obtain(const JitFunction *function, JitSpecialization *specializatio
 typedef struct Wish {
     const JitFunction *function;
     JitSpecialization *specialization;
+    bool compiles;
     Diag *diag;
     bool ok;
 } Wish;
@@ -93,12 +103,12 @@ typedef struct Wish {
 static void fulfil(void *argument)
 {
     Wish *wish = argument;
-    wish->ok = obtain(wish->function, wish->specialization, wish->diag);
+    wish->ok = obtain(wish->function, wish->specialization, wish->compiles, wish->diag);
 }
 
-static bool obtain_with_stack(const JitFunction *function, JitSpecialization *specialization, Diag *diag)
+static bool obtain_with_stack(const JitFunction *function, JitSpecialization *specialization, bool compiles, Diag *diag)
 {
-    Wish wish = {function, specialization, diag, false};
+    Wish wish = {function, specialization, compiles, diag, false};
     return with_stack(STACK_FOR_NESTING, fulfil, &wish, diag) && wish.ok;
 }
 
@@ -111,6 +121,7 @@ typedef struct Compilation {
     uint32_t count;
     const LaunchTests *failed;
     uint32_t number; /* among the function's kernels */
+    bool compiles; /* what was not made before */
     JitSpecialization *made;
     Diag *diag;
 } Compilation;
@@ -127,7 +138,7 @@ static bool compile(void *data)
     specialization->function = work->function;
     if (work->failed)
         specialization->failed = arena_copy(specialization->arena, work->failed, sizeof *work->failed);
-    bool ok = obtain_with_stack(work->function, specialization, work->diag);
+    bool ok = obtain_with_stack(work->function, specialization, work->compiles, work->diag);
     if (ok)
         memory_cancel(&cleanup);
     else
@@ -136,15 +147,33 @@ static bool compile(void *data)
     return ok;
 }
 
+static JitSpecialization *make_locked(Compilation work)
+{
+    assert(pthread_mutex_trylock(&work.function->cache.compiling)); /* held by the caller */
+    work.number = work.function->cache.made;
+    if (!memory_guard(compile, &work, work.diag))
+        return NULL;
+    work.function->cache.made++;
+    return work.made;
+}
+
 JitSpecialization *jit_make_locked(JitFunction *function, RtDevice *device, const Type *const *types, uint32_t count,
                                    const LaunchTests *failed, Diag *diag)
 {
-    Compilation work = {function, device, types, count, failed, function->cache.made, NULL, diag};
-    assert(pthread_mutex_trylock(&function->cache.compiling)); /* held by the caller */
-    if (!memory_guard(compile, &work, diag))
-        return NULL;
-    function->cache.made++;
-    return work.made;
+    return make_locked((Compilation){.function = function,
+                                     .device = device,
+                                     .types = types,
+                                     .count = count,
+                                     .failed = failed,
+                                     .compiles = true,
+                                     .diag = diag});
+}
+
+JitSpecialization *jit_load_locked(JitFunction *function, RtDevice *device, const Type *const *types, uint32_t count)
+{
+    Diag ignored = {.id = DIAG_NONE};
+    return make_locked(
+        (Compilation){.function = function, .device = device, .types = types, .count = count, .diag = &ignored});
 }
 
 bool jit_tell_cache_refusal(char *text, size_t size) { return disk_cache_tell_refusal(text, size); }

@@ -9,5 +9,7 @@
  * of the function's `compiling`. NULL with a diagnostic. */
 JitSpecialization *jit_make_locked(JitFunction *function, RtDevice *device, const Type *const *types, uint32_t count,
                                    const LaunchTests *failed, Diag *diag);
+/* The same of a kernel that is on disk, or was compiled for another device; NULL where it has to be compiled. */
+JitSpecialization *jit_load_locked(JitFunction *function, RtDevice *device, const Type *const *types, uint32_t count);
 
 #endif

@@ -64,6 +64,8 @@ const JitSpecialization *jit_specialize_patiently(JitFunction *function, RtDevic
 {
     const JitSpecialization *found = jit_cache_find(&function->cache, device, types, count);
     Making making = {types, count, NULL};
+    if (!found && rt_device_kind(device) == RT_CPU) /* a GPU's driver may compile what the disk has for long */
+        found = jit_specialize_kept(function, device, types, count);
     if (found)
         return found;
     if (!memory_guard(make, &making, diag))

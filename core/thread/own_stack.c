@@ -5,6 +5,10 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "core/base/memory.h"
 
@@ -19,21 +23,36 @@ typedef struct Call {
 /* The C library puts the thread-local variables of all libraries on a thread's stack, and does not say how large they are. */
 static _Atomic size_t taken_by_variables;
 
+/* The process's first thread: the name of its program lies where its stack begins. The C library reads the list of all of the
+ * process's mappings for that. NULL where the stack has no limit. */
+static char *lowest_of_process(void)
+{
+    struct rlimit limit;
+    unsigned long top = getauxval(AT_EXECFN);
+    return top && !getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < top ? (char *)top - limit.rlim_cur : NULL;
+}
+
+static char *lowest_of_thread(void)
+{
+    pthread_attr_t attributes;
+    void *address = NULL;
+    size_t size;
+    if (pthread_getattr_np(pthread_self(), &attributes))
+        return NULL;
+    pthread_attr_getstack(&attributes, &address, &size);
+    pthread_attr_destroy(&attributes);
+    return address;
+}
+
 /* 0 where it is not known. The system is asked once for each thread. */
 static size_t stack_left(void)
 {
     static _Thread_local char *lowest;
     char here;
-    if (!lowest) {
-        pthread_attr_t attributes;
-        void *address;
-        size_t size;
-        if (pthread_getattr_np(pthread_self(), &attributes))
-            return 0;
-        if (!pthread_attr_getstack(&attributes, &address, &size))
-            lowest = address;
-        pthread_attr_destroy(&attributes);
-    }
+    if (!lowest && syscall(SYS_gettid) == getpid())
+        lowest = lowest_of_process();
+    if (!lowest || &here < lowest) /* in the child of another thread's fork, the first thread has that one's stack */
+        lowest = lowest_of_thread();
     return lowest && &here > lowest ? (size_t)(&here - lowest) : 0;
 }
 

@@ -58,6 +58,18 @@ const JitSpecialization *jit_specialize(JitFunction *function, RtDevice *device,
     return found;
 }
 
+const JitSpecialization *jit_specialize_kept(JitFunction *function, RtDevice *device, const Type *const *types,
+                                             uint32_t count)
+{
+    if (pthread_mutex_trylock(&function->cache.compiling))
+        return NULL;
+    JitSpecialization *found = jit_cache_find(&function->cache, device, types, count);
+    if (!found && (found = jit_load_locked(function, device, types, count)))
+        jit_cache_append_locked(&function->cache, found);
+    pthread_mutex_unlock(&function->cache.compiling);
+    return found;
+}
+
 const JitSpecialization *jit_find(const JitFunction *function, const RtDevice *device, const Type *const *types,
                                   uint32_t count)
 {

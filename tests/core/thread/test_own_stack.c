@@ -1,6 +1,7 @@
 /* Work runs where there is enough stack: in this thread, or in one that has it. */
 #include <pthread.h>
 #include <stdint.h>
+#include <sys/resource.h>
 
 #include "check.h"
 #include "core/thread/own_stack.h"
@@ -46,6 +47,16 @@ static void *check_in_thread(void *unused)
     return unused;
 }
 
+/* The process's first thread has what the system lets it grow to, and no more. */
+static void check_first_thread(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur > 64 << 20)
+        return;
+    check_with(limit.rlim_cur - (512 << 10), true);
+    check_with(limit.rlim_cur + (64 << 10), false);
+}
+
 void test_own_stack(void)
 {
     pthread_t thread;
@@ -57,5 +68,6 @@ void test_own_stack(void)
         pthread_join(thread, NULL);
     pthread_attr_destroy(&attributes);
     check_with(SMALL / 8, true);
+    check_first_thread();
     CHECK(!with_stack(SIZE_MAX / 4, use_stack, NULL, &diag) && diag.id == DIAG_COMPILER_THREAD);
 }

@@ -190,6 +190,21 @@ def test_stats_tell_of_the_disk_only_where_asked(cache):
     assert stats() == stats() == ({}, [1])
 
 
+def test_the_main_thread_reads_by_itself(tmp_path):
+    """On the CPU device what is on disk is there sooner than a thread for it."""
+    script = ("import threading\nimport numpy as np\nfrom pathlib import Path\nfrom cujit import cuda\n"
+              "def add(x):\n    x[cuda.grid(1)] += 1\n"
+              "def names():\n"
+              "    return [each.read_text().strip() for each in Path('/proc/self/task').glob('*/comm')]\n"
+              "x = np.zeros(2)\n"
+              "first = threading.Thread(target=cuda.jit(add)[1, 2], args=(x,))\nfirst.start()\nfirst.join()\n"
+              "cuda.jit(add)[1, 2](x)\nassert 'cujit-compile' not in names(), names()\n"
+              "cuda.jit(lambda x: None)[1, 2](x)\nassert 'cujit-compile' in names(), names()\nprint(*x)\n")
+    environment = dict(os.environ, CUJIT_CACHE="1", CUJIT_CACHE_DIR=str(tmp_path / "cache"), CUJIT_DEVICE="cpu")
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=120)
+    assert done.stdout == "2.0 2.0\n", done.stderr
+
+
 def test_a_damaged_file_is_replaced(cache):
     hits_of(SOURCE)
     [file] = files(cache)
