@@ -298,8 +298,33 @@ def bits_in_use(value):
     return 64 if isinstance(value, (int64, uint64, float64)) else 32
 
 
-def digit_of(order, shift):
-    return int32((order >> type(order)(shift)) & type(order)(15))
+def in_descending_order(value):
+    """The same the other way round, NaN last here too."""
+    order = in_order(value)
+    ones = ~type(order)(0)
+    return order if value != value else type(order)(order ^ ones)
+
+
+def digit_of(order, shift, mask):
+    return int32((order >> type(order)(shift)) & type(order)(mask))
+
+
+def bits_from(value, begin_bit):
+    """The first bit of the keys' order that counts."""
+    if begin_bit is None:
+        return lowest_bit(value)
+    if isinstance(value, float16):
+        cuda._refuse("radix_sort takes begin_bit and end_bit with integers, float32 and float64")
+    return begin_bit
+
+
+def bits_to(value, end_bit):
+    """The one behind the last."""
+    if end_bit is None:
+        return bits_in_use(value)
+    if isinstance(value, float16):
+        cuda._refuse("radix_sort takes begin_bit and end_bit with integers, float32 and float64")
+    return min(end_bit, bits_in_use(value))
 
 
 def scatter(items, places, count):
@@ -321,14 +346,15 @@ def scatter(items, places, count):
         items[k] = found[k]
 
 
-def places_by_digit(order, shift, count, places):
-    """Where each item goes: behind all items of lower digits of 4 bits, and those of its own before it. 16 counts of 16
+def places_by_digit(order, shift, mask, count, places):
+    """Where each item goes: behind all items of lower digits of 4 bits, and those of its own before it. mask: 15, or less
+    where fewer bits count. 16 counts of 16
     bits are 4 words, each of which is scanned at once."""
     words, before, starts = cuda.local.array(4, uint64), cuda.local.array(4, uint64), cuda.local.array(16, int32)
     for w in range(4):
         words[w] = uint64(0)
     for k in range(count):
-        d = digit_of(order[k], shift)
+        d = digit_of(order[k], shift, mask)
         part = uint64((d & 3) * 16)
         places[k] = int32((words[d >> 2] >> part) & uint64(0xFFFF))
         words[d >> 2] = words[d >> 2] + (uint64(1) << part)
@@ -341,17 +367,19 @@ def places_by_digit(order, shift, count, places):
             starts[4 * w + j] = lower + int32((before[w] >> part) & uint64(0xFFFF))
             lower += int32((total >> part) & uint64(0xFFFF))
     for k in range(count):
-        places[k] += starts[digit_of(order[k], shift)]
+        places[k] += starts[digit_of(order[k], shift, mask)]
 
 
 @stands_for("cuda.block.radix_sort",
             doc="The items of the block in order, NaN last, stable, in blocked order; with values (keys, values), each "
-                "value where its key is.")
-def radix_sort(keys: Any, values: Any = None) -> Any:
+                "value where its key is. descending: the largest come first. begin_bit, end_bit: only those bits of "
+                "the keys count, of signed numbers and floats as CUB has them: of words in the keys' order.")
+def radix_sort(keys: Any, values: Any = None, descending: bool = False, begin_bit: Integer | None = None,
+               end_bit: Integer | None = None) -> Any:
     if not isinstance(keys, tuple):
         if values is None:
-            return radix_sort((keys,))[0]
-        own, moved = radix_sort((keys,), (values,))
+            return radix_sort((keys,), None, descending, begin_bit, end_bit)[0]
+        own, moved = radix_sort((keys,), (values,), descending, begin_bit, end_bit)
         return own[0], moved[0]
     count = len(keys)
     if count > MOST_ITEMS - 1:
@@ -366,10 +394,12 @@ def radix_sort(keys: Any, values: Any = None) -> Any:
             moved[k] = values[k]
     for k in range(count):
         own[k] = keys[k]
-    for shift in range(lowest_bit(keys[0]), bits_in_use(keys[0]), 4):
+    end = bits_to(keys[0], end_bit)
+    for shift in range(bits_from(keys[0], begin_bit), end, 4):
         for k in range(count):
-            order[k] = in_order(own[k])
-        places_by_digit(order, shift, count, places)
+            order[k] = in_descending_order(own[k]) if descending else in_order(own[k])
+        mask = 15 if end_bit is None else (1 << min(4, end - shift)) - 1
+        places_by_digit(order, shift, mask, count, places)
         scatter(own, places, count)
         if values is not None:
             scatter(moved, places, count)

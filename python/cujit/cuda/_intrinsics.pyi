@@ -489,8 +489,8 @@ class block:
     def histogram(items: Any, bins: int) -> Any:
         """A shared array of `bins` counts, known while compiling: how many items of the block each bin has; items outside of the bins are not counted."""
     @staticmethod
-    def radix_sort(keys: Any, values: Any = None) -> Any:
-        """The items of the block in order, NaN last, stable, in blocked order; with values (keys, values), each value where its key is."""
+    def radix_sort(keys: Any, values: Any = None, descending: bool = False, begin_bit: Integer | None = None, end_bit: Integer | None = None) -> Any:
+        """The items of the block in order, NaN last, stable, in blocked order; with values (keys, values), each value where its key is. descending: the largest come first. begin_bit, end_bit: only those bits of the keys count, of signed numbers and floats as CUB has them: of words in the keys' order."""
 
 
 class cg:

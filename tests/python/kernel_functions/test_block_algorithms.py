@@ -238,3 +238,55 @@ def test_kernels_for_gpus_are_compiled():
         cuda.block.store(x, 0, cuda.block.radix_sort(items))
     ptx = sort.inspect_asm((types.float32[::1],), cc=(9, 0))
     assert "shfl.sync.up" in ptx and "bar" in ptx
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint32, np.uint64, np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("threads", [40, 64])
+def test_radix_sort_in_descending_order(rng, dtype, threads):
+    @cuda.jit
+    def sort(keys, places, alone):
+        own, moved = cuda.block.radix_sort(cuda.block.load(keys, 0, 3), cuda.block.load(places, 0, 3), descending=True)
+        cuda.block.store(keys, 0, own)
+        cuda.block.store(places, 0, moved)
+        alone[cuda.threadIdx.x] = cuda.block.radix_sort(alone[cuda.threadIdx.x], descending=True)
+    x = rng.integers(-20 if np.dtype(dtype).kind != "u" else 0, 20, 3 * threads).astype(dtype)
+    if np.dtype(dtype).kind == "f":
+        x[::7], x[1], x[5] = np.nan, np.inf, -np.inf
+    else:
+        x[1], x[5] = np.iinfo(dtype).max, np.iinfo(dtype).min
+    places = np.arange(3 * threads)
+    order = np.lexsort((places, [0 if v != v else -v for v in x.astype(object)], np.isnan(x.astype(float))))
+    keys, moved, alone = x.copy(), places.copy(), x[:threads].copy()
+    sort[1, threads](keys, moved, alone)
+    np.testing.assert_array_equal(keys, x[order])
+    np.testing.assert_array_equal(moved, order)
+    few = x[:threads]
+    np.testing.assert_array_equal(alone, np.r_[np.sort(few[few == few])[::-1], few[few != few]])
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.int32, np.uint64])
+@pytest.mark.parametrize(("begin", "end"), [(0, 5), (3, 10), (6, 6), (0, 99), (8, 16)])
+def test_radix_sort_by_some_bits(rng, dtype, begin, end):
+    @cuda.jit
+    def sort(keys, places, first):
+        own, moved = cuda.block.radix_sort(cuda.block.load(keys, 0, 2), cuda.block.load(places, 0, 2),
+                                           begin_bit=first, end_bit=end)
+        cuda.block.store(keys, 0, own)
+        cuda.block.store(places, 0, moved)
+    x = rng.integers(0, 1 << 15, 128).astype(dtype)
+    bits = np.dtype(dtype).itemsize * 8
+    word = x.astype(np.uint64) ^ np.uint64((1 << (bits - 1)) if np.dtype(dtype).kind == "i" else 0)
+    part = [(int(w) >> begin) & ((1 << (min(end, bits) - begin)) - 1) for w in word]
+    order = np.argsort(part, kind="stable")
+    keys, places = x.copy(), np.arange(128)
+    sort[1, 64](keys, places, begin)
+    np.testing.assert_array_equal(places, order)
+    np.testing.assert_array_equal(keys, x[order])
+
+
+def test_radix_sort_of_float16_has_no_bits():
+    @cuda.jit
+    def sort(x):
+        cuda.block.radix_sort(x[0], end_bit=4)
+    with pytest.raises(errors.TypingError, match="begin_bit and end_bit with integers"):
+        sort[1, 32](np.zeros(1, np.float16))
