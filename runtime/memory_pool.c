@@ -247,16 +247,19 @@ static bool total_bytes(RtDevice *device, RtPoolKind kind, size_t *total, Diag *
     return true;
 }
 
-/* "1073741824" or "50%"; 0: no limit. */
+/* "1073741824" or "50%"; 0: no limit. What strtod() takes beside digits and a point, such as 1e9, is none. */
 static bool read_limit(const char *text, size_t total, size_t *limit, Diag *diag)
 {
     char *end;
-    errno = 0;
-    double number = strtod(text, &end);
-    bool is_part = *end == '%', is_whole = !strchr(text, '.');
-    if (end != text && !end[is_part] && number >= 0 && !errno &&
-        (is_part ? number <= 100 : is_whole && number < 1e18)) {
-        *limit = is_part ? (size_t)((double)total * number / 100) : (size_t)strtoull(text, NULL, 10);
+    size_t length = strspn(text, "0123456789."), digits = strspn(text, "0123456789");
+    double number = length ? strtod(text, &end) : -1;
+    if (length && end == text + length && strcmp(end, "%") == 0 && number <= 100) {
+        *limit = (size_t)((double)total * number / 100);
+        *limit += number > 0 && *limit == 0; /* some memory, but for 0% */
+        return true;
+    }
+    if (length && digits == length && !text[length] && number < 1e18) {
+        *limit = (size_t)strtoull(text, NULL, 10);
         return true;
     }
     return diag_fail(diag, NULL, DIAG_MEMORY_LIMIT, text, "50%");
@@ -397,12 +400,18 @@ static PoolBlock *make_block(RtDevice *device, RtPoolKind kind, bool is_apart, s
     return NULL;
 }
 
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
 /* What was kept, as of the release that it has to be behind; NULL: nothing fits. It counts as used. */
 static PoolBlock *take_kept(RtDevice *device, RtPoolKind kind, size_t size, bool *is_settled, uint64_t *releases)
 {
     MemoryPool *pool = pool_of(device, kind);
     enter();
     PoolBlock *block = take_kept_locked(pool, size);
+    if (block && pool->limit && block->size > pool->limit - smaller(pool->used_bytes, pool->limit)) {
+        keep_locked(pool, block); /* from before there was this limit */
+        block = NULL;
+    }
     if (block) {
         *is_settled = block->release <= pool->settled;
         *releases = pool->releases;

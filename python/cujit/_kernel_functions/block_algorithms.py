@@ -347,9 +347,8 @@ def scatter(items, places, count):
 
 
 def places_by_digit(order, shift, mask, count, places):
-    """Where each item goes: behind all items of lower digits of 4 bits, and those of its own before it. mask: 15, or less
-    where fewer bits count. 16 counts of 16
-    bits are 4 words, each of which is scanned at once."""
+    """Where each item goes: behind all items of lower digits of 4 bits, and those of its own before it. mask: 15, or
+    less where fewer bits count. 16 counts of 16 bits are 4 words, each of which is scanned at once."""
     words, before, starts = cuda.local.array(4, uint64), cuda.local.array(4, uint64), cuda.local.array(16, int32)
     for w in range(4):
         words[w] = uint64(0)

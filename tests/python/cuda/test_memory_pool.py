@@ -133,7 +133,7 @@ def test_c19_a_limit_by_the_environment(run_python):
     assert run_python(LIMITED, CUJIT_GPU_MEMORY_LIMIT="0").startswith("0 ")
 
 
-@pytest.mark.parametrize("text", ["much", "120%", "-5", "5 GB", "1.5"])
+@pytest.mark.parametrize("text", ["much", "120%", "-5", "5 GB", "1.5", "1e9", "0x10", "%", " ", "5%%", "1.2.3%", "+5"])
 def test_c19_limits_that_are_none(run_python, text):
     program = "from cujit import cuda\ntry: cuda.device_array(1)\nexcept ValueError as error: print(error)"
     assert f"CUJIT_GPU_MEMORY_LIMIT={text}: expected bytes" in run_python(program, CUJIT_GPU_MEMORY_LIMIT=text)
@@ -162,6 +162,50 @@ def test_c20_kept_memory_makes_room_under_the_limit(pool):
     del [cuda.device_array(50_000, np.int8)][:]
     pool.set_limit(size=pool.used_bytes() + 60_000)
     assert cuda.device_array(20_000, np.int8).size and pool.total_bytes() <= pool.get_limit()
+
+
+def test_c20_kept_memory_is_no_way_round_a_limit(pool):
+    held = cuda.device_array(4096, np.int8)
+    del (large := [cuda.device_array(1 << 20, np.int8)])[:]
+    assert pool.free_bytes() == 1 << 20 and not large
+    pool.set_limit(size=pool.used_bytes() + 512)
+    assert pool.free_bytes() == 0
+    cuda.device_array(512, np.int8)
+    pool.set_limit(size=pool.used_bytes() - 1)
+    with pytest.raises(errors.DeviceMemoryError, match="of which"):
+        cuda.device_array(512, np.int8)
+    assert held.copy_to_host().size == 4096
+
+
+def test_c20_a_small_fraction_is_a_limit(pool):
+    pool.set_limit(fraction=1e-18)
+    assert pool.get_limit() == 1
+    with pytest.raises(errors.DeviceMemoryError):
+        cuda.device_array(1, np.int8)
+    pool.set_limit(fraction=0)
+    assert pool.get_limit() == 0
+
+
+def test_c20_threads_together_stay_below_a_limit(pool):
+    limit = pool.used_bytes() + 64 * 1024
+    pool.set_limit(size=limit)
+    most, failures = [], []
+
+    def work(seed):
+        sizes, held = np.random.default_rng(seed).integers(1, 8192, 500), []
+        for size in sizes.tolist():
+            try:
+                held.append(cuda.device_array(size, np.int8))
+            except errors.DeviceMemoryError as error:
+                failures.append(str(error))
+                del held[:3]
+            most.append(pool.used_bytes())
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert max(most) <= limit and failures and all(f"the limit is {limit} bytes" in each for each in failures)
 
 
 def test_c20_a_limit_in_the_middle_of_a_ufunc(pool):

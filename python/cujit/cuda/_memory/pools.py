@@ -1,7 +1,21 @@
 """What cujit's memory pools hold, and how much they may."""
 from __future__ import annotations
 
+import numbers
+import operator
+from typing import Any
+
 from cujit import _core
+
+
+def _bytes(size: Any) -> int:
+    """ValueError for what no memory has."""
+    if isinstance(size, bool) or not hasattr(size, "__index__"):
+        raise TypeError(f"a limit is a number of bytes, not {size!r}")
+    found = operator.index(size)
+    if not 0 <= found < 1 << 63:
+        raise ValueError(f"a limit is not negative: {size}" if found < 0 else f"a limit of {size} bytes is too large")
+    return found
 
 
 class MemoryPool:
@@ -52,13 +66,19 @@ class MemoryPool:
         if (size is None) == (fraction is None):
             raise ValueError("set_limit takes a size in bytes or a fraction of the memory, one of the two")
         device = _core.current_device()
-        if fraction is not None:
-            if not 0 <= fraction <= 1:
-                raise ValueError(f"a fraction is from 0 to 1, not {fraction}")
-            size = int(fraction * device.pool_total(self._is_pinned))
-        if size is None or size < 0:
-            raise ValueError(f"a limit is not negative: {size}")
+        size = self._part(fraction, device) if fraction is not None else _bytes(size)
         device.limit_pool(self._is_pinned, size)
+        if 0 < size < self.total_bytes():
+            self.free_all_blocks()
+
+    def _part(self, fraction: Any, device: Any) -> int:
+        """In bytes; at least one, since 0 is no limit, unless the fraction is 0."""
+        if not isinstance(fraction, numbers.Real) or isinstance(fraction, bool):
+            raise TypeError(f"a fraction is a number from 0 to 1, not {fraction!r}")
+        if not 0 <= fraction <= 1:
+            raise ValueError(f"a fraction is from 0 to 1, not {fraction}")
+        part = int(fraction * device.pool_total(self._is_pinned))
+        return part if part or not fraction else 1
 
     def __repr__(self) -> str:
         used, kept, blocks, *_ = self._use()
