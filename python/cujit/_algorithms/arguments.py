@@ -123,6 +123,7 @@ def of_form(form: Form, leaves: Iterator[Any]) -> Any:
     items = [of_form(item, leaves) for item in form.items]
     if form.kind is tuple:
         return tuple(items)
+    cls: Any = form.kind
     if dataclasses.is_dataclass(form.kind):
-        return form.kind(**dict(zip([field.name for field in dataclasses.fields(form.kind)], items, strict=True)))
-    return form.kind(*items)
+        return cls(**dict(zip([field.name for field in dataclasses.fields(form.kind)], items, strict=True)))
+    return cls(*items)

@@ -2,6 +2,7 @@
 and constants."""
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import types as python_types
 from typing import TYPE_CHECKING, Any
@@ -72,7 +73,7 @@ def _comparison(cls: type, name: str, arguments: list[Any]) -> Callable[..., Any
     """As if instances were tuples of the fields that are compared; those of another class are unequal, in no order."""
     if getattr(arguments[1], "instance_class", None) is not cls:
         return (lambda first, second: False) if name == "__eq__" else None
-    fields = [field.name for field in cls.__dataclass_fields__.values() if field.compare]   # type: ignore[attr-defined]
+    fields = [field.name for field in dataclasses.fields(cls) if field.compare]
     first, second = (f"({', '.join(f'{side}.{field}' for field in fields)},)" if fields else "()"
                      for side in ("first", "second"))
     made: Callable[..., Any] = eval(f"lambda first, second: {first} {_COMPARED[name]} {second}")

@@ -8,6 +8,7 @@ import math
 import operator
 import sys
 import types
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -122,6 +123,7 @@ CALLS = {
     "functools.reduce": "(max, (3, 7, 2))", "functools.partial": "(max, 3)(2)",
     "math.prod": "((3, 7, 2))", "operator.concat": "((1, 2), (5,))[2]", "operator.iconcat": "((1, 2), (5,))[2]",
     "operator.countOf": "((1, 2, 2), 2)",
+    "operator.matmul": "(VECTOR, VECTOR)",
     "operator.contains": "((1, 2), 2)", "operator.getitem": "((1, 2), 1)", "operator.indexOf": "((1, 2), 2)",
     "operator.attrgetter": "('real')(2.5 - 1j)", "operator.methodcaller": "('conjugate')(2.5 - 1j).imag",
     "operator.itemgetter": "(1)((3, 4))", "operator.is_": "(None, None)", "operator.is_not": "(None, None)",
@@ -135,7 +137,18 @@ CALLS = {
     "numpy.ndenumerate": "(GRID)", "numpy.ndindex": "(2, 3)",
 }
 TABLE, SORTED, GRID = np.array([3.0, -1.0, 4.0, 1.5]), np.array([0.5, 1.0, 2.5, 8.0]), np.arange(6.0).reshape(2, 3)
-ARRAYS = {"TABLE": TABLE, "SORTED": SORTED, "GRID": GRID}
+
+
+@dataclass
+class Vector:
+    x: float
+    y: float
+
+    def __matmul__(self, other):
+        return self.x * other.x + self.y * other.y
+
+
+ARRAYS = {"TABLE": TABLE, "SORTED": SORTED, "GRID": GRID, "VECTOR": Vector(2.0, 0.5)}
 OF_ARRAYS = ("sum prod nansum nanprod mean nanmean var nanvar std nanstd max amax min amin nanmax nanmin ptp argmax "
              "argmin any all count_nonzero size ndim").split()
 
