@@ -75,6 +75,7 @@ class MemoryPool:
         """In bytes; at least one, since 0 is no limit, unless the fraction is 0."""
         if not isinstance(fraction, numbers.Real) or isinstance(fraction, bool):
             raise TypeError(f"a fraction is a number from 0 to 1, not {fraction!r}")
+        fraction = float(fraction)
         if not 0 <= fraction <= 1:
             raise ValueError(f"a fraction is from 0 to 1, not {fraction}")
         part = int(fraction * device.pool_total(self._is_pinned))
