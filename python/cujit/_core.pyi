@@ -249,6 +249,7 @@ class HostArgument:
     def __new__(cls, value: Any, copy_in: bool = True, copy_out: bool = True) -> Self: ...
 
 def current_stream() -> Stream | None: ...     # the innermost `with stream:` of this thread for the current device
+def refuse_host_array() -> None: ...     # CudaAPIError while this thread records a graph
 def stream_handle(stream: StreamLike, /) -> int: ...     # 0: the default stream
 def synchronize_stream(stream: StreamLike, /) -> None: ...
 

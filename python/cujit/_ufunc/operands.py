@@ -103,6 +103,7 @@ def _can_borrow():
 
 def _borrow(host):
     """A host array as one of the CPU device, in place."""
+    _core.refuse_host_array()
     return DeviceNDArray(host.shape, host.strides, host.dtype, host.ctypes.data, host, not host.flags.writeable)
 
 

@@ -282,10 +282,26 @@ static PyType_Spec graph_spec = {
     .slots = graph_slots,
 };
 
+/* Its memory may be gone, and a result read, before the graph is launched. */
+static PyObject *function_refuse_host_array(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    Diag diag = {.id = DIAG_NONE};
+    if (!rt_graph_recorded())
+        Py_RETURN_NONE;
+    diag_fail(&diag, NULL, DIAG_CAPTURE, "a host array as an argument", "cuda.to_device() makes a device array of it");
+    return ext_raise(&diag);
+}
+
+static PyMethodDef functions[] = {
+    {"refuse_host_array", function_refuse_host_array, METH_NOARGS, "CudaAPIError while this thread records a graph."},
+    {0},
+};
+
 bool ext_add_graphs(PyObject *module)
 {
     PyObject *type = PyType_FromModuleAndSpec(module, &graph_spec, NULL);
-    bool ok = type && PyModule_AddType(module, (PyTypeObject *)type) == 0;
+    bool ok =
+        type && PyModule_AddType(module, (PyTypeObject *)type) == 0 && PyModule_AddFunctions(module, functions) == 0;
     Py_XDECREF(type);
     return ok;
 }

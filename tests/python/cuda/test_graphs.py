@@ -191,6 +191,7 @@ def test_flags_that_are_none(arrays):
         pass
 
 
+HOST = np.arange(float(COUNT))
 REFUSED = {
     "an allocation": lambda x, y: cuda.device_array(3),
     "an allocation of a result": lambda x, y: plus(x, y),
@@ -206,6 +207,11 @@ REFUSED = {
     "asking an event": lambda x, y: cuda.event().query(),
     "an event from outside": lambda x, y: cuda.event().wait(),
     "a host array": lambda x, y: add_scaled[8, 128](1.0, np.zeros(COUNT), y),
+    "a host array of a ufunc": lambda x, y: plus(HOST, HOST, out=y),
+    "a ufunc of host arrays": lambda x, y: plus(HOST, HOST),
+    "a host array as the result": lambda x, y: plus(x, y, out=np.zeros(COUNT)),
+    "a reduction of a host array": lambda x, y: cuda.reduce("a + b", HOST),
+    "a scan of a host array": lambda x, y: cuda.scan("a + b", HOST),
     "a kernel that waits": lambda x, y: cuda.jit(debug=True)(asserts)[8, 128](x),
     "another graph": lambda x, y: cuda.graph().__enter__(),
     "a launch that cannot be": lambda x, y: add_scaled[8, 4096](1.0, x, y),

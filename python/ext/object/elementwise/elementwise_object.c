@@ -308,7 +308,8 @@ static PyObject *call_on_host(ExtElementwise *self, RtDevice *device, size_t cou
 {
     HostCall host;
     Recipe recipe;
-    if (call->stream_object || !ext_host_call_read(self->state, call->args, count, call->given_out, &host) ||
+    if (call->stream_object || rt_graph_recorded() ||
+        !ext_host_call_read(self->state, call->args, count, call->given_out, &host) ||
         !take_host_recipe(self, device, count, &host, &recipe))
         return NULL;
     PyObject *result = ext_host_call_run(&host, &recipe);
