@@ -1,5 +1,6 @@
 """Arrays in kernels: attributes, indices, views, loops; arrays of the module, of the thread and of the block."""
 import numpy as np
+import pytest
 
 from cujit import cuda, int64
 
@@ -104,3 +105,10 @@ def test_local_and_shared_memory():
     out = np.zeros(64, np.int64)
     kernel[2, 32](out)
     np.testing.assert_array_equal(out.reshape(2, 32), [4 * np.arange(32)[::-1]] * 2)
+
+
+@pytest.mark.parametrize("name, hint", [("sort", "; cuda.sort sorts whole arrays, outside of kernels"),
+                                        ("cumsum", ", which would make an array; cuda.local.array("),
+                                        ("tolist", "; known are shape, size, ")])
+def test_attributes_that_arrays_have_elsewhere(refused, name, hint):
+    refused(f"out.{name}", f"array(int64, 1d, A) has no attribute '{name}'{hint}")
