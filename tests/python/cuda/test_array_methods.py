@@ -253,3 +253,18 @@ def test_assignment_from_a_part_of_itself(target, source):
         d[target] = d[source]
         x[target] = x[source].copy()
         np.testing.assert_array_equal(d.copy_to_host(), x)
+
+
+def test_an_index_that_is_an_array_names_what_does_its_work():
+    x = cuda.to_device(np.arange(5.0))
+    mask, places = x > 2, cuda.to_device(np.array([1, 3]))
+    with pytest.raises(IndexError, match=r"cuda\.select\(mask, x\)"):
+        x[mask]
+    with pytest.raises(IndexError, match="where=mask"):
+        x[np.array([True] * 5)] = 0
+    with pytest.raises(IndexError, match=r'cuda\.elementwise\("x\[k\]", raw="x"\)\(x, places\)'):
+        x[places]
+    assert cuda.select(mask, x).copy_to_host().tolist() == [3, 4]
+    assert cuda.elementwise("x[k]", raw="x")(x, places).copy_to_host().tolist() == [1, 3]
+    np.add(x, 1, out=x, where=mask)
+    assert x.copy_to_host().tolist() == [0, 1, 2, 4, 5]

@@ -147,7 +147,15 @@ def _basic_index(item):
             return operator.index(item)
     except TypeError:
         pass
-    raise IndexError(f"device arrays take integers and slices as an index, not {item!r}")
+    raise IndexError(f"device arrays take integers and slices as an index, not {item!r}{_instead(item)}")
+
+
+def _instead(item):
+    """What does the work of NumPy's other indices."""
+    kind = getattr(getattr(item, "dtype", None), "kind", "")
+    if kind == "b":
+        return "; cuda.select(mask, x) has the elements, ufunc(..., out=x, where=mask) changes them"
+    return '; cuda.elementwise("x[k]", raw="x")(x, places) has the elements' if kind and kind in "iu" else ""
 
 
 def _proxy(shape, strides, dtype):
