@@ -123,9 +123,8 @@ static const char *tuple_hint(Lower *l, const Type *type, const char *name)
                             ": methods are those of what kernels make themselves, such as %s(*x) of an argument x",
                             type->name);
     if (is_public && type_is_tagged(type, TUPLE_INSTANCE))
-        return ": kernels know its fields, methods, properties and constants, and what cujit.extending.overload_method "
-               "and "
-               "overload_attribute add";
+        return ": kernels know its fields, methods, properties and constants, and what is registered by "
+               "cujit.extending.overload_method and overload_attribute";
     return "";
 }
 

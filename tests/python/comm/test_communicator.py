@@ -262,6 +262,8 @@ import os, signal, sys, threading
 import numpy as np
 from cujit import comm, cuda, errors
 
+signal.signal(signal.SIGINT, signal.default_int_handler)   # a shell's background processes ignore it
+
 def program(c):
     if c.rank == 0:
         os.kill(os.getpid(), signal.SIGINT)
