@@ -46,6 +46,14 @@ def _parameters(function: Callable[..., Any]) -> list[str]:
             for p in inspect.signature(function).parameters.values()]
 
 
+def _takes(function: Callable[..., Any], arguments: list[Any], by_name: dict[str, Any]) -> bool:
+    try:
+        inspect.signature(function).bind(*arguments, **by_name)
+    except TypeError:
+        return False
+    return True
+
+
 class Overloads:
     """The definitions for one function, or for one name of attributes and methods."""
 
@@ -94,6 +102,8 @@ class Overloads:
     def _ask(self, definition: Definition, arguments: list[Any], keywords: tuple[str, ...]) -> Any:
         positional = len(arguments) - len(keywords)
         by_name = dict(zip(keywords, arguments[positional:], strict=True))
+        if not _takes(definition.function, arguments[:positional], by_name):   # cujit's own implementation may
+            return None
         chosen = definition.function(*arguments[:positional], **by_name)
         if chosen is None:
             return None

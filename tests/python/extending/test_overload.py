@@ -173,8 +173,25 @@ def test_what_cujit_knows_answers_where_no_definition_does():
         out[1] = np.hypot(1j, 2j)
         out[2] = abs(-2.0)
         out[3] = abs(pair)
+        np.hypot(3.0, 4.0, out=out[4:])   # which no definition takes
 
-    assert run(kernel, Pair(5.0, 6.0), count=4) == [5, 1000, 2, 11]
+    assert run(kernel, Pair(5.0, 6.0), count=5) == [5, 1000, 2, 11, 5]
+
+
+def test_arguments_that_no_definition_takes():
+    def twice(x):
+        pass
+
+    @overload(twice)
+    def twice_for(x):
+        return lambda x: 2 * x
+
+    @cuda.jit
+    def kernel(out):
+        out[0] = twice(out[0], by=2.0)
+
+    with pytest.raises(errors.TypingError, match=r"no overload of .*twice accepts"):
+        run(kernel, count=1)
 
 
 def test_literals_first():
