@@ -86,6 +86,77 @@ static void replace_alone(Emitter *emitter, const IrValue *value, LLVMValueRef c
     store_alone(emitter, chosen, address, size_of_element(value));
 }
 
+/* A locked instruction costs the CPU device more than a load and a branch, and takes the line from other cores. Where the
+ * operation would leave what is there, which these often do, the load is all of it: nobody can tell when nothing is ordered
+ * by it. */
+static bool is_worth_test(const Emitter *emitter, const IrValue *value)
+{
+    if (emitter->target->kind != TARGET_HOST || value->order != IR_ORDER_RELAXED)
+        return false;
+    switch (value->atomic) {
+    case IR_ATOMIC_MAX:
+    case IR_ATOMIC_MIN:
+    case IR_ATOMIC_NANMAX:
+    case IR_ATOMIC_NANMIN:
+    case IR_ATOMIC_AND:
+    case IR_ATOMIC_OR:
+    case IR_ATOMIC_CAS: return true;
+    default: return false;
+    }
+}
+
+static LLVMValueRef load_relaxed(Emitter *emitter, const IrValue *value, LLVMTypeRef bits, LLVMValueRef address)
+{
+    LLVMValueRef old = LLVMBuildLoad2(emitter->builder, bits, address, "");
+    LLVMSetOrdering(old, relaxed());
+    LLVMSetAtomicSyncScopeID(old, scope_of(emitter, value));
+    LLVMSetAlignment(old, size_of_element(value));
+    return old;
+}
+
+static LLVMValueRef read_modify_write_at_once(Emitter *emitter, const IrValue *value, LLVMAtomicRMWBinOp operation,
+                                              LLVMValueRef address, LLVMValueRef operand)
+{
+    return LLVMBuildAtomicRMWSyncScope(emitter->builder, operation, address, operand, relaxed(),
+                                       scope_of(emitter, value));
+}
+
+/* Where the condition holds of what is there, control goes on in a block that changes it, to be left by changed(). */
+typedef struct Change {
+    LLVMValueRef there;
+    LLVMBasicBlockRef before, done;
+} Change;
+
+static Change change_where(Emitter *emitter, LLVMValueRef condition, LLVMValueRef there)
+{
+    Change change = {there, LLVMGetInsertBlock(emitter->builder), NULL};
+    LLVMBasicBlockRef changes = new_block(emitter);
+    change.done = new_block(emitter);
+    LLVMBuildCondBr(emitter->builder, condition, changes, change.done);
+    LLVMPositionBuilderAtEnd(emitter->builder, changes);
+    return change;
+}
+
+/* The old value, which the operation saw. */
+static LLVMValueRef changed(Emitter *emitter, const Change *change, LLVMValueRef seen)
+{
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
+    LLVMBuildBr(emitter->builder, change->done);
+    LLVMPositionBuilderAtEnd(emitter->builder, change->done);
+    LLVMValueRef old = LLVMBuildPhi(emitter->builder, LLVMTypeOf(seen), "");
+    LLVMAddIncoming(old, (LLVMValueRef[]){change->there, seen}, (LLVMBasicBlockRef[]){change->before, here}, 2);
+    return old;
+}
+
+static LLVMValueRef read_modify_write_where_needed(Emitter *emitter, const IrValue *value, LLVMAtomicRMWBinOp operation,
+                                                   LLVMValueRef address, LLVMValueRef operand)
+{
+    LLVMValueRef there = load_relaxed(emitter, value, LLVMTypeOf(operand), address);
+    LLVMValueRef wanted = combine_atomic(emitter, operation, there, operand);
+    Change change = change_where(emitter, LLVMBuildICmp(emitter->builder, LLVMIntNE, wanted, there, ""), there);
+    return changed(emitter, &change, read_modify_write_at_once(emitter, value, operation, address, operand));
+}
+
 static LLVMValueRef read_modify_write(Emitter *emitter, const IrValue *value, LLVMAtomicRMWBinOp operation,
                                       LLVMValueRef address, LLVMValueRef operand)
 {
@@ -99,8 +170,8 @@ static LLVMValueRef read_modify_write(Emitter *emitter, const IrValue *value, LL
     if (emitter->lowering->scoped_read_modify_write && value->scope != IR_SCOPE_DEVICE && !emitter->for_llvm7)
         return emitter->lowering->scoped_read_modify_write(emitter, value->scope == IR_SCOPE_SYSTEM, operation, address,
                                                            operand);
-    return LLVMBuildAtomicRMWSyncScope(emitter->builder, operation, address, operand, relaxed(),
-                                       scope_of(emitter, value));
+    return (is_worth_test(emitter, value) ? read_modify_write_where_needed
+                                          : read_modify_write_at_once)(emitter, value, operation, address, operand);
 }
 
 static LLVMTypeRef bits_type(Emitter *emitter, const Type *type)
@@ -122,7 +193,7 @@ static LLVMValueRef from_bits(Emitter *emitter, const Type *type, LLVMValueRef b
     return LLVMBuildBitCast(emitter->builder, bits, part_type(emitter, type), "");
 }
 
-/* The old bits; the exchange happened where they are `expected`. */
+/* The old bits, and whether they are `expected` and have been exchanged. */
 static LLVMValueRef compare_exchange(Emitter *emitter, const IrValue *value, LLVMValueRef address,
                                      LLVMValueRef expected, LLVMValueRef desired)
 {
@@ -159,10 +230,7 @@ static LLVMValueRef float_extreme(Emitter *emitter, const IrValue *atomic, const
         replace_alone(emitter, atomic, is_better, address, to_bits(emitter, type, value), there);
         return from_bits(emitter, type, there);
     }
-    LLVMValueRef first = LLVMBuildLoad2(builder, bits, address, "");
-    LLVMSetOrdering(first, relaxed());
-    LLVMSetAtomicSyncScopeID(first, scope_of(emitter, atomic));
-    LLVMSetAlignment(first, type->size);
+    LLVMValueRef first = load_relaxed(emitter, atomic, bits, address);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(builder), check = new_block(emitter), attempt = new_block(emitter),
                       done = new_block(emitter);
     LLVMBuildBr(builder, check);
@@ -210,6 +278,22 @@ static LLVMValueRef exchange(Emitter *emitter, const IrValue *atomic, const Type
         read_modify_write(emitter, atomic, LLVMAtomicRMWBinOpXchg, address, to_bits(emitter, type, value)));
 }
 
+/* The old bits. */
+static LLVMValueRef swap_where_same(Emitter *emitter, const IrValue *atomic, LLVMValueRef address,
+                                    LLVMValueRef expected, LLVMValueRef desired)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    Change change;
+    bool is_tested = is_worth_test(emitter, atomic);
+    if (is_tested) {
+        LLVMValueRef there = load_relaxed(emitter, atomic, LLVMTypeOf(expected), address);
+        change = change_where(emitter, LLVMBuildICmp(builder, LLVMIntEQ, there, expected, ""), there);
+    }
+    LLVMValueRef pair = compare_exchange(emitter, atomic, address, expected, desired);
+    LLVMValueRef seen = LLVMBuildExtractValue(builder, pair, 0, "");
+    return is_tested ? changed(emitter, &change, seen) : seen;
+}
+
 static LLVMValueRef compare_and_swap(Emitter *emitter, const IrValue *atomic, const Type *type, LLVMValueRef address,
                                      LLVMValueRef desired)
 {
@@ -221,8 +305,7 @@ static LLVMValueRef compare_and_swap(Emitter *emitter, const IrValue *atomic, co
         replace_alone(emitter, atomic, is_same, address, desired, old);
         return from_bits(emitter, type, old);
     }
-    LLVMValueRef pair = compare_exchange(emitter, atomic, address, expected, desired);
-    return from_bits(emitter, type, LLVMBuildExtractValue(emitter->builder, pair, 0, ""));
+    return from_bits(emitter, type, swap_where_same(emitter, atomic, address, expected, desired));
 }
 
 static LLVMValueRef emit_atomic(Emitter *emitter, const IrValue *value, LLVMValueRef address, LLVMValueRef operand)
