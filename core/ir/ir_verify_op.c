@@ -424,6 +424,14 @@ static bool verify_thread_loop(const IrValue *value, Diag *diag)
     return counts || fail_operand(diag, value, 1, "the cell of an i32");
 }
 
+/* A slot of any numbers that have as many bits as the word. */
+static bool expect_slot_of_bits(Diag *diag, const IrValue *value, uint32_t i, const Type *word)
+{
+    const Type *type = value->operands[i]->type;
+    bool is_number = type_is_integer(type) || type->kind == TYPE_FLOAT;
+    return expect_slot(diag, value, i, is_number && type->size == word->size ? type : word);
+}
+
 /* The slots in the order of their row; the one of those that take part may be missing. All may ask for the same. */
 static bool verify_exchange(const IrValue *value, Diag *diag)
 {
@@ -433,7 +441,7 @@ static bool verify_exchange(const IrValue *value, Diag *diag)
     if (!is_vote && !intrinsic_is_exchange(id))
         return verify_fail(diag, value, "%s is no exchange between threads", intrinsic_info[id].id);
     bool may_be_short = is_shuffle || intrinsic_info[id].family == FAMILY_VOTE;
-    bool is_short = may_be_short && value->operand_count && type_equal(value->operands[0]->type, TYPE_OF(UINT32));
+    bool is_short = may_be_short && value->operand_count && value->operands[0]->type->size == 4;
     const Type *word = is_short ? TYPE_OF(UINT32) : TYPE_OF(UINT64), *types[4] = {word};
     uint32_t count = 1, least = 1u + is_shuffle + !is_vote;
     if (is_shuffle)
@@ -445,7 +453,9 @@ static bool verify_exchange(const IrValue *value, Diag *diag)
     if (!expect_count(diag, value, count))
         return false;
     for (uint32_t i = 0; i < count; i++)
-        if (is_shuffle && i == 1 ? !expect_operand(diag, value, i, types[i]) : !expect_slot(diag, value, i, types[i]))
+        if (!i && !is_vote         ? !expect_slot_of_bits(diag, value, i, types[i])
+            : is_shuffle && i == 1 ? !expect_operand(diag, value, i, types[i])
+                                   : !expect_slot(diag, value, i, types[i]))
             return false;
     if (!is_vote)
         return expect_result(diag, value, &type_none);

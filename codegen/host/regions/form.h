@@ -77,6 +77,8 @@ void form_add_way(PendingPhi *pending, IrBlock *from, IrValue *value);
 void form_add_ways_inside(Form *form, PendingPhi *pending, const IrValue *phi);
 /* Once all blocks are linked. */
 void form_finish_phi(const Form *form, const PendingPhi *pending);
+/* Whether threads have to bring anything, which does not lie in a slot of its own. */
+bool form_brings(Form *form, const IrValue *collective);
 /* A thread brings its value, and the place that a shuffle asks for. */
 void form_bring_to_exchange(Form *form, IrBlock *to, const IrValue *collective);
 /* All threads have brought theirs. */
@@ -84,7 +86,7 @@ void form_exchange(Form *form, IrBlock *to, const IrValue *collective);
 
 /* --- form_threads.c ----------------------------------------------------------------------------------------------------- */
 /* Whether threads have anything to do in the region at hand. */
-bool form_has_work(const Form *form);
+bool form_has_work(Form *form);
 /* The loop over threads, entered from `from`. Returns the block behind it. */
 IrBlock *form_threads(Form *form, IrBlock *from);
 

@@ -310,12 +310,12 @@ static bool has_effect(const Form *form, const IrValue *value)
 }
 
 /* Whether threads have anything to do in the region. */
-bool form_has_work(const Form *form)
+bool form_has_work(Form *form)
 {
     const Regions *regions = form->regions;
     const Region *region = form->region;
     const Piece *last = &regions->pieces[region->last];
-    if (last->end && is_exchange(last->end))
+    if (last->end && is_exchange(last->end) && form_brings(form, last->end))
         return true;
     if (diverges(regions, last) || hands_over(form, last) || (region->leader == 0 && form->going))
         return true;

@@ -179,13 +179,49 @@ static IrValue *asked_place(Form *form, IrBlock *to, const IrValue *shuffle)
     return ir_append(to, IR_OR, type, pos, 2, (IrValue *[]){place, segment});
 }
 
-/* A thread brings its value, and the place that a shuffle asks for. */
+static const IrValue *brought_to(const IrValue *collective)
+{
+    return collective->operands[is_block_vote(collective) ? 0 : 1];
+}
+
+/* Whether the value has the bits of its operand, and so many of them. */
+static bool keeps_bits(const IrValue *value, uint32_t size)
+{
+    if (value->op != IR_BITCAST && value->op != IR_CONVERT)
+        return false;
+    const Type *from = value->operands[0]->type;
+    return from->size == size && (value->op == IR_BITCAST || (type_is_integer(from) && type_is_integer(value->type)));
+}
+
+/* The slot in which what a thread brings lies as it is; NULL: it is to be stored in one. */
+static IrValue *slot_as_it_is(Form *form, const IrValue *collective)
+{
+    const IrValue *value = brought_to(collective);
+    uint32_t size = word_of(collective)->size;
+    while (keeps_bits(value, size))
+        value = value->operands[0];
+    bool is_number = type_is_integer(value->type) || value->type->kind == TYPE_FLOAT;
+    bool is_kept = home_of(form, value) == HOME_SPILL && !is_collective(value) && !is_block_vote(collective);
+    return is_kept && is_number && value->type->size == size ? slot_of(form, value) : NULL;
+}
+
+static bool asks_for_itself(const Form *form, const IrValue *collective)
+{
+    return intrinsic_info[collective->intrinsic].family == FAMILY_SHUFFLE && !asks_alike(form, collective);
+}
+
+bool form_brings(Form *form, const IrValue *collective)
+{
+    return !slot_as_it_is(form, collective) || asks_for_itself(form, collective);
+}
+
 void form_bring_to_exchange(Form *form, IrBlock *to, const IrValue *collective)
 {
-    const IrValue *value = collective->operands[is_block_vote(collective) ? 0 : 1];
-    IrValue *given = convert(to, form->values[value->id], word_of(collective));
-    form_store_slot(form, to, given_to(form, collective), given);
-    if (intrinsic_info[collective->intrinsic].family == FAMILY_SHUFFLE && !asks_alike(form, collective))
+    if (!slot_as_it_is(form, collective)) {
+        IrValue *given = convert(to, form->values[brought_to(collective)->id], word_of(collective));
+        form_store_slot(form, to, given_to(form, collective), given);
+    }
+    if (asks_for_itself(form, collective))
         form_store_slot(form, to, slot_once(form, &form->places, TYPE_OF(UINT32)), asked_place(form, to, collective));
 }
 
@@ -195,7 +231,8 @@ void form_exchange(Form *form, IrBlock *to, const IrValue *collective)
     IrValue *operands[4];
     uint32_t count = 0;
     bool is_vote = is_block_vote(collective);
-    operands[count++] = given_to(form, collective);
+    IrValue *as_it_is = slot_as_it_is(form, collective);
+    operands[count++] = as_it_is ? as_it_is : given_to(form, collective);
     if (intrinsic_info[collective->intrinsic].family == FAMILY_SHUFFLE)
         operands[count++] = asks_alike(form, collective) ? asked_place(form, to, collective) : form->places;
     if (form->going)

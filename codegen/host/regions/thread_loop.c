@@ -224,10 +224,9 @@ static void call_exchange(Emitter *emitter, uint32_t count, LLVMValueRef *argume
 
 static void exchange_in_warps(Emitter *emitter, const IrValue *value, const BlockFrame *frame)
 {
-    const Type *word = value->operands[0]->type;
     uint32_t last = value->operand_count - 1, next = 1;
     WarpExchange exchange = {.operation = value->intrinsic,
-                             .word = part_type(emitter, word),
+                             .word = part_type(emitter, value->operands[last]->type),
                              .given = operand_parts(emitter, value, 0)[0],
                              .results = operand_parts(emitter, value, last)[0],
                              .threads = frame->thread_count};

@@ -151,3 +151,29 @@ def test_nobody_is_asked_where_all_go_on():
         want[:n] = x[:n]
         assert (out == want).all(), n
     assert re.search(r"\n  store <\d+ x float>", next(iter(kernel.inspect_llvm().values())))
+
+
+@pytest.mark.parametrize("dtype", [*TYPES, np.int16, np.float16])
+@pytest.mark.parametrize("count", [96, 75])
+def test_what_lies_in_a_slot_is_shuffled_from_there(dtype, count):
+    """In a loop, where each thread's value is kept anyway; narrower numbers are brought. Threads may have ended."""
+    @cuda.jit
+    def kernel(x, out):
+        i = cuda.threadIdx.x
+        if i >= x.size:
+            return
+        value = x[i]
+        step = 1
+        while step < 32:
+            value = max(value, cuda.shfl_down_sync(FULL, value, step))
+            step *= 2
+        out[i] = value
+
+    x = np.random.default_rng(2).integers(0, 1000, count).astype(dtype)
+    out = np.zeros_like(x)
+    kernel[1, 96](x, out)
+    np.testing.assert_array_equal(out, [x[i:min(i // 32 * 32 + 32, count)].max() for i in range(count)])
+    text = kernel.inspect("regions", kernel.signatures[0])
+    given = re.search(r"exchange cuda.shfl_down_sync (%\d+),", text)[1]
+    is_brought = re.search(rf"  {given}: u(32|64) = slot\n", text)
+    assert bool(is_brought) == (dtype not in TYPES)
