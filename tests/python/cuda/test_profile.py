@@ -1,5 +1,7 @@
 """kernel.profile: counts beside numbers worked out by hand. A warp is 32 lanes, a sector 32 bytes, a bank 4 bytes."""
+import sys
 import textwrap
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -508,15 +510,33 @@ def test_views_and_device_arrays():
     assert at(profile, copy, "out[i] = value").sectors == 4
 
 
-def test_threads_of_the_program_take_turns():
-    from concurrent.futures import ThreadPoolExecutor
+@pytest.fixture
+def eager_switches():
+    """Threads take turns after every few bytecodes."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
 
-    def run(_):
-        return copy.profile[8, 128](np.zeros(1024, np.float32), np.zeros(1024, np.float32), 1).total()
 
-    with ThreadPoolExecutor(4) as pool:
-        totals = list(pool.map(run, range(16)))
-    assert all(total == totals[0] for total in totals)
+def test_threads_of_the_program_take_turns(eager_switches):
+    totals = []
+    for _ in range(20):   # each with a new kernel, of which all threads ask the first profile at once
+        kernel, barrier = cuda.jit(copy.py_func), threading.Barrier(4)
+
+        def run(profiler=kernel.profile, barrier=barrier):
+            barrier.wait()
+            launcher = profiler[8, 128]
+            barrier.wait()   # all have asked before the first launches
+            totals.append(launcher(np.zeros(1024, np.float32), np.zeros(1024, np.float32), 1).total())
+
+        threads = [threading.Thread(target=run) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(totals) == 80
+    assert {total.sectors for total in totals} == {2 * 8 * 4 * 4}   # a load and a store by 4 warps of 8 blocks
 
 
 INTERRUPTED = """

@@ -272,8 +272,9 @@ class Profiler:
             raise CujitError(f"'{self._kernel.__name__}' is a device function: profile a kernel that calls it")
         if cuda.get_current_device().kind != "cpu":
             raise CujitError("kernel.profile counts on the CPU device only: CUJIT_DEVICE=cpu runs kernels there")
-        if self._observed is None:
-            self._observed = self._kernel._copy(observe="accesses")
+        with self._lock:   # one copy for all threads: what one launches another reads the counts of
+            if self._observed is None:
+                self._observed = self._kernel._copy(observe="accesses")
         return ProfileLauncher(self, self._observed.quiet_launcher(configuration))
 
     def run(self, launcher: Any, args: Sequence[Any]) -> Profile:
