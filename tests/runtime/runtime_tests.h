@@ -18,6 +18,7 @@ void test_host_devices(void);
 void test_host_launch(void);
 void test_host_pool(void);
 void test_host_warp(void);
+void test_host_profile(void);
 void test_warp_accesses(void);
 void test_clocks(void);
 void test_race(void);

@@ -20,7 +20,7 @@
 #include "runtime/host/observe/warp_accesses.h"
 #include "runtime/host/threads/host_interrupt.h"
 
-enum { FIRST_LEVELS = 8, FIRST_RECORDS = 256, MOST_RECORDS = 1 << 22, STACK_REACH = 128 * 1024 };
+enum { FIRST_LEVELS = 8, FIRST_RECORDS = 256, MOST_RECORDS = 1 << 22, LARGEST_ENTRY_FRAME = 4096 };
 
 /* A loop or a call that a thread is in; the first is the kernel. */
 typedef struct Level {
@@ -51,7 +51,9 @@ static struct {
     int32_t warp;
     uint32_t thread_count;
     int64_t slot_count;
-    size_t local_reach; /* of a thread's own memory around its HostThread */
+    const uint8_t *outer; /* the stack of who launches, below which the frames of kernels lie that run there */
+    size_t context_bytes; /* that a block keeps for its threads */
+    bool has_fibers, has_threads; /* kernels run on stacks of their own; each thread of a block on one */
     ThreadState *threads; /* thread_count for each slot */
     Record *records;
     uint32_t record_count, record_capacity;
@@ -209,13 +211,24 @@ static int64_t block_number(const HostThread *thread)
     return row * thread->grid_dim[0] + thread->block_index[0];
 }
 
-static MemorySpace space_of(const HostThread *thread, const void *address)
+/* Where the stack ends above a thread's frames. Other memory may begin right behind a fiber's stack. */
+static const uint8_t *end_of_frames(const HostThread *thread)
 {
-    const uint8_t *at = address, *own = (const uint8_t *)thread;
+    const uint8_t *own = (const uint8_t *)thread;
+    if (!profile.has_fibers)
+        return profile.outer;
+    return profile.has_threads ? own
+                               : own + LARGEST_ENTRY_FRAME; /* a HostFiber's lies at the top; else it is a variable */
+}
+
+static MemorySpace space_of(const HostThread *thread, const uint8_t *here, const uint8_t *at)
+{
+    const uint8_t *context = thread->context;
     if (at >= thread->shared && at < thread->dynamic_shared + thread->dynamic_size)
         return SPACE_SHARED;
-    bool is_own = at < own ? (size_t)(own - at) < profile.local_reach : (size_t)(at - own) < profile.local_reach;
-    return is_own ? SPACE_LOCAL : SPACE_GLOBAL;
+    if (context && at >= context && at < context + profile.context_bytes)
+        return SPACE_LOCAL;
+    return at >= here && at < end_of_frames(thread) ? SPACE_LOCAL : SPACE_GLOBAL;
 }
 
 static void note(const HostThread *thread, const ThreadState *state, ObservedSite *site, int32_t event, uint32_t place,
@@ -229,7 +242,7 @@ static void note(const HostThread *thread, const ThreadState *state, ObservedSit
         record->access.lanes |= 1u << thread->lane;
         record->taken |= (uint32_t)(detail != 0) << thread->lane;
     } else if (!warp_note_access(&record->access, &profile.addresses, thread->lane, (uintptr_t)address,
-                                 space_of(thread, address))) {
+                                 space_of(thread, __builtin_frame_address(0), address))) {
         profile.lacks_memory = true;
     }
 }
@@ -288,7 +301,10 @@ bool host_profile_begin(const HostKernel *kernel, const RtLaunch *launch, int64_
     profile.block = -1;
     profile.thread_count = launch->block[0] * launch->block[1] * launch->block[2];
     profile.slot_count = blocks;
-    profile.local_reach = kernel->local_size + (size_t)STACK_REACH;
+    profile.outer = __builtin_frame_address(0);
+    profile.context_bytes = host_context_bytes(kernel->context_size, profile.thread_count);
+    profile.has_fibers = host_kernel_needs_stack(kernel);
+    profile.has_threads = !kernel->blocks_entry;
     profile.is_too_long = profile.lacks_memory = false;
     profile.threads = memory_new((size_t)blocks * profile.thread_count * sizeof *profile.threads, diag);
     if (!profile.threads)

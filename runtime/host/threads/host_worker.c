@@ -32,7 +32,7 @@ static size_t align_shared(size_t size)
     return (size + HOST_SHARED_ALIGNMENT - 1) & ~(size_t)(HOST_SHARED_ALIGNMENT - 1);
 }
 
-static bool needs_stack(const HostKernel *kernel)
+bool host_kernel_needs_stack(const HostKernel *kernel)
 {
     return !kernel->blocks_entry || kernel->local_size > THREAD_STACK_LOCALS;
 }
@@ -85,7 +85,7 @@ int host_worker_prepare(HostWorker *worker, const HostJob *job)
     int error = reserve_shared(worker, static_size + align_shared(launch->dynamic_shared) + HOST_SHARED_ALIGNMENT);
     if (!error)
         error = reserve_context(worker, host_context_bytes(job->kernel->context_size, threads));
-    if (!error && needs_stack(job->kernel))
+    if (!error && host_kernel_needs_stack(job->kernel))
         error = reserve_stacks(worker, job->kernel, threads);
     if (error)
         return error;
@@ -142,7 +142,7 @@ static void run_chunk(HostWorker *worker, int64_t first, int64_t count)
     const HostKernel *kernel = worker->kernel;
     if (!kernel->blocks_entry)
         run_blocks_as_fibers(worker, first, count);
-    else if (needs_stack(kernel))
+    else if (host_kernel_needs_stack(kernel))
         host_blocks_run(worker, first, count);
     else
         run_blocks(worker, first, count);

@@ -141,6 +141,8 @@ typedef struct HostJob {
 
 /* An empty worker. Workers stay for good. NULL when memory is out. */
 HostWorker *host_worker_create(void);
+/* Whether its threads, or all of it, run on fibers; else on the stack of the thread that takes its blocks. */
+bool host_kernel_needs_stack(const HostKernel *kernel);
 /* Gets the worker ready for the job: shared memory, stacks, frame. 0, or the errno that says why not. */
 int host_worker_prepare(HostWorker *worker, const HostJob *job);
 /* Sets the index of that block in the worker's frame; blocks are numbered with x fastest. */
