@@ -14,10 +14,7 @@
 #include "runtime/host/threads/host_interrupt.h"
 #include "runtime/host/threads/host_warp.h"
 
-enum {
-    STACK_MARGIN = 56 * 1024,         /* beyond local arrays: frames of device functions, libm, a signal handler */
-    THREAD_STACK_LOCALS = 128 * 1024, /* local arrays up to this size may lie on the stack of the calling thread */
-};
+enum { STACK_MARGIN = 56 * 1024 }; /* beyond local arrays: frames of device functions, libm, a signal handler */
 
 HostWorker *host_worker_create(void)
 {
@@ -30,11 +27,6 @@ HostWorker *host_worker_create(void)
 static size_t align_shared(size_t size)
 {
     return (size + HOST_SHARED_ALIGNMENT - 1) & ~(size_t)(HOST_SHARED_ALIGNMENT - 1);
-}
-
-bool host_kernel_needs_stack(const HostKernel *kernel)
-{
-    return !kernel->blocks_entry || kernel->local_size > THREAD_STACK_LOCALS;
 }
 
 /* --- what it has ---------------------------------------------------------------------------------------------------- */

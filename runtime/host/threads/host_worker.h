@@ -29,6 +29,14 @@ typedef struct HostKernel {
     _Atomic float block_nanoseconds; /* what a block took in the last launch; 0: unknown */
 } HostKernel;
 
+enum { THREAD_STACK_LOCALS = 128 * 1024 }; /* local arrays up to this size may lie on the stack of the calling thread */
+
+/* Whether its threads, or all of it, run on fibers; else on the stack of the thread that takes its blocks. */
+static inline bool host_kernel_needs_stack(const HostKernel *kernel)
+{
+    return !kernel->blocks_entry || kernel->local_size > THREAD_STACK_LOCALS;
+}
+
 typedef struct HostWorker HostWorker;
 typedef struct HostTiles HostTiles; /* host_tile.h */
 typedef struct HostChecker HostChecker; /* host_checker.h */
@@ -141,8 +149,6 @@ typedef struct HostJob {
 
 /* An empty worker. Workers stay for good. NULL when memory is out. */
 HostWorker *host_worker_create(void);
-/* Whether its threads, or all of it, run on fibers; else on the stack of the thread that takes its blocks. */
-bool host_kernel_needs_stack(const HostKernel *kernel);
 /* Gets the worker ready for the job: shared memory, stacks, frame. 0, or the errno that says why not. */
 int host_worker_prepare(HostWorker *worker, const HostJob *job);
 /* Sets the index of that block in the worker's frame; blocks are numbered with x fastest. */
