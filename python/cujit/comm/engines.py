@@ -16,7 +16,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cujit.comm.communicator import Communicator
-from cujit.comm.links import Gather, Links, address_towards, connect_all, gather_at, pairs_in_process
+from cujit.comm.links import Links, pairs_in_process
+from cujit.comm.meeting import Gather, address_towards, connect_all, gather_at
 from cujit.cuda import devices
 from cujit.errors import CommunicationError, CommunicationTimeoutError, RankDiedError
 

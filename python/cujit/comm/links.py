@@ -7,23 +7,18 @@ from __future__ import annotations
 
 import contextlib
 import json
-import secrets
 import selectors
 import socket
 import struct
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Generator, Iterable
 from typing import Any
 
 from cujit.errors import CommunicationError, CommunicationTimeoutError, RankDiedError
 
 MESSAGE, DATA, FAILURE, GOODBYE = b"MDFG"
 _PREFIX = struct.Struct("<BQ")
-_HELLO = struct.Struct("<32sI")      # a secret of this communicator's, and the rank that connects
 _PIECE = 1 << 20                     # bytes that one call of the system takes at most, so that all links advance
-
-# Takes what a rank says of itself, gives what all of them have said, by rank.
-Gather = Callable[[str], list[str]]
 
 
 class _Incoming:
@@ -198,8 +193,6 @@ def ranks_text(ranks: list[int]) -> str:
     return f"rank{'s' if len(ranks) > 1 else ''} {names}"
 
 
-# --- making them -----------------------------------------------------------------------------------------------------
-
 def pairs_in_process(size: int, timeout: float) -> list[Links]:
     """Links of ranks that are threads of this process."""
     sockets: list[dict[int, socket.socket]] = [{} for _ in range(size)]
@@ -207,148 +200,3 @@ def pairs_in_process(size: int, timeout: float) -> list[Links]:
         for j in range(i):
             sockets[i][j], sockets[j][i] = socket.socketpair()
     return [Links(rank, each, timeout) for rank, each in enumerate(sockets)]
-
-
-def connect_all(rank: int, size: int, host: str, gather: Gather, timeout: float) -> Links:
-    """Links of ranks in processes of their own: each listens on `host`, an address of its machine, and hears by
-    `gather` where the others do. Higher ranks connect to lower ones."""
-    deadline = time.monotonic() + timeout
-    sockets: dict[int, socket.socket] = {}
-    try:
-        with socket.create_server((host, 0), backlog=size) as listener:
-            own = {"host": host, "port": listener.getsockname()[1], "secret": secrets.token_hex(16)}
-            table = [json.loads(text) for text in gather(json.dumps(own))]
-            secret = table[0]["secret"].encode()
-            for peer in range(rank):
-                address = (table[peer]["host"], table[peer]["port"])
-                sockets[peer] = socket.create_connection(address, timeout=_left(deadline))
-                sockets[peer].sendall(_HELLO.pack(secret, rank))
-            while len(sockets) < size - 1:
-                listener.settimeout(_left(deadline))
-                _welcome(listener, secret, deadline, sockets)
-    except BaseException as error:
-        for each in sockets.values():
-            each.close()
-        if isinstance(error, OSError) and not isinstance(error, CommunicationError):
-            kind = CommunicationTimeoutError if isinstance(error, TimeoutError) else CommunicationError
-            raise kind(
-                f"rank {rank} of {size} could not connect to all others within {timeout:g} s: {error}") from error
-        raise
-    return Links(rank, sockets, timeout)
-
-
-def _welcome(listener: socket.socket, secret: bytes, deadline: float, sockets: dict[int, socket.socket]) -> None:
-    link, _ = listener.accept()
-    link.settimeout(_left(deadline))
-    hello = _read(link, _HELLO.size)
-    if len(hello) == _HELLO.size and secrets.compare_digest(_HELLO.unpack(hello)[0], secret):
-        sockets[_HELLO.unpack(hello)[1]] = link
-    else:
-        link.close()   # not one of us
-
-
-def gather_at(address: str, rank: int, size: int, timeout: float) -> Gather:
-    """A gather by way of rank 0, which listens on the address, "host:port"."""
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal():
-        raise ValueError(f"an address is 'host:port', such as '127.0.0.1:29500', not {address!r}")
-
-    def gather(text: str) -> list[str]:
-        if rank == 0:
-            return _serve(host, int(port), size, text, timeout)
-        try:
-            return _ask(host, int(port), rank, size, text, time.monotonic() + timeout)
-        except CommunicationTimeoutError:
-            raise   # rank 0's words
-        except TimeoutError:
-            raise CommunicationTimeoutError(f"rank {rank} waited {timeout:g} s at {address} for all of {size} "
-                                            "ranks") from None
-
-    return gather
-
-
-def _serve(host: str, port: int, size: int, text: str, timeout: float) -> list[str]:
-    deadline = time.monotonic() + timeout
-    texts, links = {0: text}, []
-    answer: dict[str, Any] = {"error": "rank 0 gave up"}
-    try:
-        with socket.create_server((host, port), backlog=size) as listener:
-            while len(texts) < size:
-                listener.settimeout(_left(deadline))
-                link, _ = listener.accept()
-                links.append(link)
-                link.settimeout(_left(deadline))
-                try:
-                    theirs = json.loads(_line(link))
-                    rank, their_size, their_text = theirs["rank"], theirs["size"], theirs["text"]
-                except (ValueError, KeyError, TypeError):
-                    continue   # not one of us
-                if their_size != size or rank in texts or not 0 < rank < size:
-                    raise CommunicationError(f"rank 0 of {size} met rank {rank} of {their_size}: each rank from 0 to "
-                                             f"{size - 1} is there once")
-                texts[rank] = their_text
-        answer = {"texts": [texts[i] for i in range(size)]}
-        return list(answer["texts"])
-    except TimeoutError:
-        late = ranks_text([other for other in range(size) if other not in texts])
-        answer = {"late": f"rank 0 waited {timeout:g} s at {host}:{port} for {late}"}
-        raise CommunicationTimeoutError(answer["late"]) from None
-    except CommunicationError as error:
-        answer = {"error": str(error)}
-        raise
-    except OSError as error:
-        answer = {"error": f"rank 0 failed: {error}"}
-        raise
-    finally:
-        for link in links:
-            with contextlib.suppress(OSError):
-                link.sendall(json.dumps(answer).encode() + b"\n")
-            link.close()
-
-
-def _ask(host: str, port: int, rank: int, size: int, text: str, deadline: float) -> list[str]:
-    while True:   # rank 0 may not be there yet
-        try:
-            link = socket.create_connection((host, port), timeout=_left(deadline))
-            break
-        except ConnectionRefusedError:
-            _left(deadline)
-            time.sleep(0.02)
-    with link:
-        link.sendall(json.dumps({"rank": rank, "size": size, "text": text}).encode() + b"\n")
-        link.settimeout(_left(deadline))
-        line = _line(link)
-    if not line:
-        raise RankDiedError("rank 0 is gone, before all ranks were there")
-    answer = json.loads(line)
-    if "late" in answer:
-        raise CommunicationTimeoutError(answer["late"])
-    if "error" in answer:
-        raise CommunicationError(answer["error"])
-    return list(answer["texts"])
-
-
-def _left(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError("the time is over")
-    return left
-
-
-def _read(link: socket.socket, count: int) -> bytes:
-    data = b""
-    while len(data) < count and (piece := link.recv(count - len(data))):
-        data += piece
-    return data
-
-
-def _line(link: socket.socket) -> str:
-    with link.makefile("r", encoding="utf-8") as lines:
-        return lines.readline()
-
-
-def address_towards(host: str) -> str:
-    """The address of this machine that another one reaches it by."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:   # sends nothing
-        probe.connect((socket.gethostbyname(host), 9))
-        return str(probe.getsockname()[0])
