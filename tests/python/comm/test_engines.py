@@ -135,7 +135,7 @@ with comm.from_mpi(timeout=20, backend="sockets" if is_shared else "auto") as c:
     try:
         c.broadcast(cuda.device_array(3 + c.rank))
     except errors.RanksDisagreeError as error:
-        print("rank", c.rank, "heard")
+        print(f"rank {c.rank} heard\n", end="")   # one write: mpiexec mixes those of its processes
 '''
 
 
