@@ -1,7 +1,7 @@
 """The logger "cujit": INFO for each kernel that was compiled or came from disk, with its types, the time it took, and
 which argument is of another type than at the last compilation.
 
-The extension imports this where the program has imported logging.
+The extension imports this where the program has imported logging and the logger hears INFO.
 """
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ _last: weakref.WeakKeyDictionary[Any, tuple[str, ...]] = weakref.WeakKeyDictiona
 
 def made(kernel: Any, types: str, device: str, from_disk: bool, steps: dict[str, float]) -> None:
     """A kernel for these types is ready. steps: seconds of each."""
-    if not logger.isEnabledFor(logging.INFO):
-        return
     taken = {name: seconds for name, seconds in steps.items() if seconds}
     parts = ", ".join(f"{name} {1e3 * seconds:.1f}" for name, seconds in taken.items())
     why = _difference(kernel, types, device)

@@ -229,14 +229,32 @@ static PyObject *seconds_of_steps(const int64_t *times)
     return steps;
 }
 
-/* Tells the logger, for the one who has it first. A program that has not imported logging listens to none. */
+/* 1: somebody listens, -1: an exception. A program that has not imported logging listens to none. */
+static int has_listener(const ExtState *state)
+{
+    PyObject *logging = PyImport_GetModule(state->logging_name), *answer = NULL;
+    if (!logging)
+        return PyErr_Occurred() ? -1 : 0;
+    Py_SETREF(logging, PyImport_Import(state->logging_name)); /* another thread may be about to import it */
+    PyObject *logger = !logging ? NULL : PyObject_CallMethod(logging, "getLogger", "s", "cujit");
+    PyObject *level = logger ? PyObject_GetAttrString(logging, "INFO") : NULL;
+    if (level)
+        answer = PyObject_CallMethod(logger, "isEnabledFor", "O", level);
+    int listens = answer ? PyObject_IsTrue(answer) : -1;
+    Py_XDECREF(answer);
+    Py_XDECREF(level);
+    Py_XDECREF(logger);
+    Py_XDECREF(logging);
+    return listens;
+}
+
+/* Tells the logger, for the one who has it first. */
 static bool log_made(const ExtKernel *kernel, const JitSpecialization *specialization)
 {
     const int64_t *times = jit_take_times(specialization);
-    PyObject *logging = times ? PyImport_GetModule(kernel->state->logging_name) : NULL;
-    if (!logging)
-        return !PyErr_Occurred();
-    Py_DECREF(logging);
+    int listens = times ? has_listener(kernel->state) : 0;
+    if (listens <= 0)
+        return !listens;
     Description description = {.specialization = specialization};
     PyObject *module = PyImport_ImportModule("cujit._log"), *steps = seconds_of_steps(times), *done = NULL;
     if (module && steps && ext_guard(describe, &description))

@@ -142,9 +142,10 @@ def test_names_that_only_numba_has_say_why():
 
 
 def test_first_launch_loads_only_what_is_needed(run_python):
-    """A kernel's only global is a module: no module of math and the like is looked through for it."""
+    """A kernel's only global is a module: no module of math and the like is looked through for it. And nobody listens to
+    a log, though the program has logging."""
     assert run_python("""
-import sys, warnings
+import logging, sys, warnings
 import numpy
 from cujit import cuda
 warnings.simplefilter("ignore")
