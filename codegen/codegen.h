@@ -58,6 +58,8 @@ bool codegen_host_has_symbol(const char *name);
 
 /* This processor and what it can do: code for the CPU device depends on it. Static text. */
 const char *codegen_host_cpu(void);
+/* That which it follows from, in *size bytes, at a fraction of the time: for a key. */
+const void *codegen_host_processor(size_t *size);
 
 /* LLVM's version, "22.1.8". */
 const char *codegen_llvm_version(void);

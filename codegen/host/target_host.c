@@ -13,6 +13,7 @@
 #include "codegen/host/observe/observe.h"
 #include "codegen/host/regions/thread_loop.h"
 #include "codegen/host/private_copy.h"
+#include "codegen/host/processor.h"
 #include "codegen/host/target_host.h"
 #include "codegen/host/tensor_host.h"
 #include "codegen/host/tile_host.h"
@@ -28,7 +29,6 @@ static struct {
     char description[8192];
 } native;
 
-/* What a kernel from the disk needs to know as well. */
 static void detect_native(void)
 {
     native.triple = LLVMGetDefaultTargetTriple();
@@ -62,6 +62,21 @@ const char *codegen_host_cpu(void)
 {
     need_native();
     return native.description;
+}
+
+static struct {
+    uint32_t words[PROCESSOR_WORDS];
+    bool are_known;
+} processor;
+
+static void ask_processor(void) { processor.are_known = processor_words(processor.words); }
+
+const void *codegen_host_processor(size_t *size)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, ask_processor);
+    *size = processor.are_known ? sizeof processor.words : strlen(codegen_host_cpu());
+    return processor.are_known ? (const void *)processor.words : codegen_host_cpu();
 }
 
 static bool choose_machine(const Emitter *emitter, MachineKind *kind)

@@ -253,7 +253,13 @@ static bool write_build(Writer *w)
 }
 
 /* NULL: this machine's. */
-static void write_processor(Writer *w, const TargetInfo *gpu) { write_text(w, gpu ? gpu->name : codegen_host_cpu()); }
+static void write_processor(Writer *w, const TargetInfo *gpu)
+{
+    size_t size = 0;
+    const void *native = gpu ? NULL : codegen_host_processor(&size);
+    write_text(w, gpu ? gpu->name : "native");
+    write_bytes(w, native, size);
+}
 
 static void write_target(Writer *w, const Target *object) { TARGET_FIELDS(WRITE_FIELD) }
 
