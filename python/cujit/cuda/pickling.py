@@ -14,6 +14,8 @@ import threading
 import types
 import weakref
 
+from cujit.cuda._dispatch.arrivals import UNFILLED, first_of
+
 # cloudpickle, and the copies of it that other packages bring, each with a register_pickle_by_value of its own.
 _CLOUDPICKLES = ("cloudpickle", "ray.cloudpickle", "joblib.externals.cloudpickle")
 # What another process has under these names are other programs: its own, or that of multiprocessing's parent.
@@ -22,22 +24,28 @@ _MAINS = ("__main__", "__mp_main__")
 
 def reduce_dispatcher(kernel):
     """What Dispatcher.__reduce__ returns."""
-    if _has_name(kernel, kernel.__module__, kernel.__qualname__):
+    if has_name(kernel, kernel.__module__, kernel.__qualname__):
         return _by_name, (kernel.__module__, kernel.__qualname__)
-    compiled = kernel.signatures if kernel.is_frozen else []
-    about = (kernel.is_device, kernel._extensions, dict(kernel.options), kernel.declared)
-    return (_rebuild, (type(kernel), by_value(kernel.py_func), about), (compiled, kernel.specialized), None, None,
-            _compile)
+    compiled = tuple(kernel.signatures) if kernel.is_frozen else ()
+    limits = compiled, kernel.specialized
+    about = (kernel.is_device, kernel._extensions, dict(kernel.options), kernel.declared, limits)
+    return _rebuild, (type(kernel), by_value(kernel.py_func), about), limits, None, None, _compile
 
 
 def _rebuild(cls, function, about):
-    device, extensions, options, declared = about
+    return first_of(_new_kernel, cls, function, about)
+
+
+def _new_kernel(cls, function, about):
+    device, extensions, options, declared, _ = about
     return cls(function, device=device, extensions=extensions, signature=declared, **options)
 
 
-def _compile(kernel, state):
+def _compile(kernel, limits):
     """A kernel that was limited to certain types is again."""
-    compiled, specialized = state
+    if kernel.is_frozen:   # it came before
+        return
+    compiled, specialized = limits
     for each in compiled:
         kernel.compile(each)
     if compiled:
@@ -48,33 +56,34 @@ def _compile(kernel, state):
 def reduce_ufunc(ufunc, function, signatures, *more, keywords=()):
     """What __reduce__ of UFunc and GUFunc returns. function: a Dispatcher of theirs; signatures: (types, result) pairs;
     more: what their class takes between signatures and options; keywords: what it takes besides."""
-    if _has_name(ufunc, ufunc.__module__, ufunc.__qualname__):
+    if has_name(ufunc, ufunc.__module__, ufunc.__qualname__):
         return _by_name, (ufunc.__module__, ufunc.__qualname__)
-    about = (signatures, more, dict(function.options), dict(keywords))
-    return (_rebuild_ufunc, (type(ufunc), by_value(function.py_func), about), ufunc.max_blocksize, None, None,
-            _set_blocksize)
+    about = (tuple(signatures), more, dict(function.options), dict(keywords), ufunc.max_blocksize)
+    return _rebuild_ufunc, (type(ufunc), by_value(function.py_func), about)
 
 
 def _rebuild_ufunc(cls, function, about):
-    signatures, more, options, keywords = about
-    return cls(function, [result(*types) for types, result in signatures], *more, options, **keywords)
+    return first_of(_new_ufunc, cls, function, about)
 
 
-def _set_blocksize(ufunc, threads):
-    ufunc.max_blocksize = threads
+def _new_ufunc(cls, function, about):
+    signatures, more, options, keywords, threads = about
+    made = cls(function, [result(*types) for types, result in signatures], *more, options, **keywords)
+    made.max_blocksize = threads
+    return made
 
 
 def reduce_made(made, *arguments):
     """What __reduce__ of an object returns that type(made)(*arguments) makes; functions among them are Dispatchers."""
     module, name = getattr(made, "__module__", None), getattr(made, "__qualname__", "")
-    if name and _has_name(made, module, name):
+    if name and has_name(made, module, name):
         return _by_name, (module, name)
-    return type(made), tuple(map(_encoded, arguments))
+    return first_of, (type(made), *map(_encoded, arguments))
 
 
 # --- names -----------------------------------------------------------------------------------------------------------
 
-def _has_name(value, module, qualname):
+def has_name(value, module, qualname):
     """Whether another process finds the object by importing the module."""
     if not module or _goes_by_value(module):
         return False
@@ -158,7 +167,7 @@ def _encoded(value):
     """What stands for a value that a kernel's code refers to."""
     if isinstance(value, types.ModuleType) and not _goes_by_value(value.__name__):
         return _Module(value.__name__)
-    if isinstance(value, types.FunctionType) and not _has_name(value, value.__module__, value.__qualname__):
+    if isinstance(value, types.FunctionType) and not has_name(value, value.__module__, value.__qualname__):
         return by_value(value)
     return value
 
@@ -193,7 +202,7 @@ def _empty_function(magic, code, about, cell_count):
     if magic != importlib.util.MAGIC_NUMBER:
         raise pickle.UnpicklingError(f"'{about['__qualname__']}' was pickled by another version of Python than "
                                      f"{sys.version_info.major}.{sys.version_info.minor}: its code cannot be read")
-    namespace = {"__builtins__": builtins, "__name__": about["__module__"]}
+    namespace = {"__builtins__": builtins, "__name__": about["__module__"], UNFILLED: True}
     cells = tuple(types.CellType() for _ in range(cell_count))
     function = types.FunctionType(marshal.loads(code), namespace, about["__name__"], None, cells)
     for name, value in about.items():
@@ -204,6 +213,7 @@ def _empty_function(magic, code, about, cell_count):
 def _fill(function, contents):
     namespace, cells, function.__defaults__, function.__kwdefaults__ = contents
     function.__globals__.update(namespace)
+    function.__globals__.pop(UNFILLED, None)
     for cell, value in zip(function.__closure__ or (), cells, strict=True):
         if value:
             cell.cell_contents = value[0]

@@ -89,11 +89,74 @@ if __name__ == "__main__":
 '''
 
 
-def test_a_program_on_workers(tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(PROGRAM, encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    done = subprocess.run([sys.executable, program, tmp_path / "killed"], capture_output=True, text=True, timeout=150,
-                          env=environment, cwd=tmp_path)
+def run(folder, text, *arguments, **environment):
+    program = folder / "program.py"
+    program.write_text(text, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **environment}
+    done = subprocess.run([sys.executable, program, *arguments], capture_output=True, text=True, timeout=150,
+                          env=environment, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("done\n")
+
+
+def test_a_program_on_workers(tmp_path):
+    run(tmp_path, PROGRAM, tmp_path / "killed")
+
+
+# The same task with a kernel that travels by value, and one that workers import; without a disk cache.
+COUNTED = '''
+import logging
+
+import numpy as np
+from distributed import Client, LocalCluster
+
+import of_all_workers
+from cujit import cuda
+
+
+@cuda.jit
+def of_main(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] += 1
+
+
+def task(kernel, k):
+    x = np.full(100, k)
+    kernel[4, 32](x)
+    return int(x.sum())
+
+
+def start_to_count(dask_worker):
+    dask_worker.compiled = []
+    logger = logging.getLogger("cujit")
+    logger.setLevel(logging.INFO)
+    logger.addFilter(lambda record: dask_worker.compiled.append((record.kernel.__name__, "codegen" in record.steps)))
+
+
+if __name__ == "__main__":
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+        client.run(start_to_count)
+        workers = list(client.scheduler_info()["workers"])
+        for kernel in (of_main, of_all_workers.twice):
+            futures = [client.submit(task, kernel, k, workers=[workers[k % 2]], pure=False) for k in range(20)]
+            assert client.gather(futures) == [100 * (k + 1) if kernel is of_main else 200 * k for k in range(20)]
+        mapped = client.gather(client.map(lambda k: task(of_main, k), range(20)))     # a global of what is mapped
+        assert mapped == [100 * (k + 1) for k in range(20)]
+        for compiled in client.run(lambda dask_worker: dask_worker.compiled).values():
+            assert sorted(compiled) == [("of_main", True), ("twice", True)], compiled
+    print("done")
+'''
+
+
+def test_a_worker_compiles_a_kernel_once(tmp_path):
+    (tmp_path / "of_all_workers.py").write_text("""
+from cujit import cuda
+
+@cuda.jit
+def twice(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] *= 2
+""")
+    run(tmp_path, COUNTED, PYTHONPATH=os.pathsep.join([str(tmp_path), *filter(None, sys.path)]), CUJIT_CACHE="0")

@@ -8,7 +8,8 @@ import cloudpickle
 import numpy as np
 import pytest
 
-from cujit import cuda
+from cujit import cuda, guvectorize, vectorize
+from cujit.cuda._dispatch import arrivals
 
 # A program whose kernels are of __main__. What it has under other names than the kernels' must stay at home.
 PROGRAM = """
@@ -290,3 +291,87 @@ def test_signatures_and_options_come_back():
 def test_what_belongs_to_a_process_says_so(make, name, pickler):
     with pytest.raises(TypeError, match=f"{name} objects are of this process and its devices: they cannot be pickled"):
         pickler.dumps([make()])
+
+
+def of_closure(value, **options):
+    @cuda.jit(**options)
+    def kernel(x):
+        x[cuda.grid(1)] = value
+    return kernel
+
+
+def again(value):
+    return pickle.loads(pickle.dumps(value))
+
+
+def test_what_arrives_again_is_what_came_first():
+    """So it is compiled once, however often an engine sends it."""
+    kernel = again(of_closure(2))
+    x = np.zeros(1)
+    kernel[1, 1](x)
+    assert again(of_closure(2)) is kernel and x == 2
+    others = [of_closure(3), of_closure(2.0), of_closure(True), of_closure(np.int64(2)), of_closure((2,)),
+              of_closure(0.0), of_closure(-0.0), of_closure(2, fastmath=True)]
+    arrived = [again(other) for other in others]
+    assert len({*arrived, kernel}) == 9 and [again(other) for other in others] == arrived
+    assert not {*arrived, kernel} & {*others}
+
+
+def test_what_is_limited_to_types_is_another_kernel():
+    limited = of_closure(2)
+    limited.compile("void(float32[:])")
+    limited.freeze()
+    assert again(of_closure(2)) is not again(limited)
+    assert again(limited) is again(limited) and again(limited).is_frozen and not again(of_closure(2)).is_frozen
+
+
+def test_what_refers_to_more_than_constants():
+    """To functions and kernels that arrive again, too; to itself, or an array, it is another one each time."""
+    def scaled(v):
+        return v * 3
+
+    def even(n):
+        return True if n == 0 else odd(n - 1)
+
+    def odd(n):
+        return False if n == 0 else even(n - 1)
+
+    device = cuda.jit(device=True)(scaled)
+
+    @cuda.jit(device=True)
+    def factorial(n):
+        return 1 if n <= 1 else n * factorial(n - 1)
+
+    def use(function):
+        @cuda.jit
+        def kernel(x):
+            x[cuda.grid(1)] = function(2)
+        return kernel
+
+    for function in scaled, device, even, of_closure(5):
+        assert again(use(function)) is again(use(function))
+    assert again(use(factorial)) is not again(use(factorial))
+    assert again(of_closure(np.zeros(3))) is not again(of_closure(np.zeros(3)))
+
+
+def test_functions_over_arrays_arrive_again():
+    scale = 3.0
+    made = [vectorize(lambda a: a * scale), vectorize(["float32(float32)"])(lambda a: a * scale),
+            guvectorize(["void(float64[:], float64[:])"], "(n)->()")(lambda x, out: None),
+            cuda.elementwise(lambda x: x * scale), cuda.fuse(lambda x: x * scale), cuda.reduction("x", "a + b", "a", 0),
+            cuda.reduce(lambda a, b: a + b * scale)]
+    for each in made:
+        assert again(each) is again(each) is not each
+    made[0].max_blocksize = 32
+    first = again(made[0])
+    assert first.max_blocksize == 32
+    made[0].max_blocksize = 64
+    assert again(made[0]) is not first and first.max_blocksize == 32
+
+
+def test_not_all_are_kept(monkeypatch):
+    monkeypatch.setattr(arrivals, "KEPT", 2)
+    first, second = again(of_closure(10)), again(of_closure(11))
+    assert again(of_closure(10)) is first   # the last one now
+    again(of_closure(12))
+    assert again(of_closure(10)) is first and again(of_closure(11)) is not second
