@@ -67,7 +67,7 @@ class Dispatcher(Inspection, Generic[_P, _R]):
         self.declared = signature
         self._extensions = list(extensions)
         self.specialized = False
-        self._profiler: Profiler | None = None
+        self._profilers: dict[str, Profiler] = {}   # by what they observe
         self._specializations: dict[ArgumentTypes, Dispatcher[_P, _R]] = {}
         self._configured: dict[Any, Dispatcher[_P, _R]] = {}
         self._captures: list[dict[str, Any]] = []
@@ -243,10 +243,11 @@ class Dispatcher(Inspection, Generic[_P, _R]):
         >>> counted.total().branches, counted.total().divergent
         (2, 1)
         """
-        if self._profiler is None:
+        made = self._profilers.get("accesses")
+        if made is None:
             from cujit.cuda._dispatch.profile import Profiler
-            self._profiler = Profiler(self)
-        return self._profiler
+            made = self._profilers.setdefault("accesses", Profiler(self))   # the first of several threads' is all threads'
+        return made
 
     # --- compiling ---------------------------------------------------------------------------------------------------
 

@@ -522,10 +522,12 @@ def eager_switches():
 def test_threads_of_the_program_take_turns(eager_switches):
     totals = []
     for _ in range(20):   # each with a new kernel, of which all threads ask the first profile at once
-        kernel, barrier = cuda.jit(copy.py_func), threading.Barrier(4)
+        kernel, barrier, profilers = cuda.jit(copy.py_func), threading.Barrier(4), set()
 
-        def run(profiler=kernel.profile, barrier=barrier):
+        def run(kernel=kernel, barrier=barrier, profilers=profilers):
             barrier.wait()
+            profiler = kernel.profile
+            profilers.add(profiler)
             launcher = profiler[8, 128]
             barrier.wait()   # all have asked before the first launches
             totals.append(launcher(np.zeros(1024, np.float32), np.zeros(1024, np.float32), 1).total())
@@ -535,6 +537,7 @@ def test_threads_of_the_program_take_turns(eager_switches):
             thread.start()
         for thread in threads:
             thread.join()
+        assert profilers == {kernel.profile}
     assert len(totals) == 80
     assert {total.sectors for total in totals} == {2 * 8 * 4 * 4}   # a load and a store by 4 warps of 8 blocks
 
