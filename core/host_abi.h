@@ -68,6 +68,7 @@ struct HostThread {
     uint8_t *private_copy;
     int64_t private_size;
     uint8_t *context; /* HostBlocksEntry: what a block keeps for its threads, 128-byte aligned */
+    const void *stack_end; /* of the stack that it runs on: behind its frames */
     int32_t
         row_length; /* HostBlocksEntry, its own: threads next to each other, of one block or of several that are joined */
 };
@@ -86,8 +87,8 @@ static inline size_t host_context_bytes(uint32_t for_each, uint32_t threads)
 
 typedef void (*HostThreadEntry)(HostThread *thread);
 /* Runs blocks [first, first + count) of the grid, numbered along the kernel's rows: x fastest, unless IrFunc.row_axis is
- * another one. `frame` has block_dim, grid_dim, shared, dynamic_shared, dynamic_size, parameters, services and context
- * filled; the callee sets the rest in a copy of its own. */
+ * another one. `frame` has block_dim, grid_dim, shared, dynamic_shared, dynamic_size, parameters, services, context
+ * and stack_end filled; the callee sets the rest in a copy of its own. */
 typedef void (*HostBlocksEntry)(const HostThread *frame, int64_t first, int64_t count);
 
 #endif

@@ -20,7 +20,7 @@
 #include "runtime/host/observe/warp_accesses.h"
 #include "runtime/host/threads/host_interrupt.h"
 
-enum { FIRST_LEVELS = 8, FIRST_RECORDS = 256, MOST_RECORDS = 1 << 22, LARGEST_ENTRY_FRAME = 4096 };
+enum { FIRST_LEVELS = 8, FIRST_RECORDS = 256, MOST_RECORDS = 1 << 22 };
 
 /* A loop or a call that a thread is in; the first is the kernel. */
 typedef struct Level {
@@ -51,9 +51,7 @@ static struct {
     int32_t warp;
     uint32_t thread_count;
     int64_t slot_count;
-    const uint8_t *outer; /* the stack of who launches, below which the frames of kernels lie that run there */
     size_t context_bytes; /* that a block keeps for its threads */
-    bool has_fibers, has_threads; /* kernels run on stacks of their own; each thread of a block on one */
     ThreadState *threads; /* thread_count for each slot */
     Record *records;
     uint32_t record_count, record_capacity;
@@ -211,16 +209,6 @@ static int64_t block_number(const HostThread *thread)
     return row * thread->grid_dim[0] + thread->block_index[0];
 }
 
-/* Where the stack ends above a thread's frames. Other memory may begin right behind a fiber's stack. */
-static const uint8_t *end_of_frames(const HostThread *thread)
-{
-    const uint8_t *own = (const uint8_t *)thread;
-    if (!profile.has_fibers)
-        return profile.outer;
-    return profile.has_threads ? own
-                               : own + LARGEST_ENTRY_FRAME; /* a HostFiber's lies at the top; else it is a variable */
-}
-
 static MemorySpace space_of(const HostThread *thread, const uint8_t *here, const uint8_t *at)
 {
     const uint8_t *context = thread->context;
@@ -228,7 +216,7 @@ static MemorySpace space_of(const HostThread *thread, const uint8_t *here, const
         return SPACE_SHARED;
     if (context && at >= context && at < context + profile.context_bytes)
         return SPACE_LOCAL;
-    return at >= here && at < end_of_frames(thread) ? SPACE_LOCAL : SPACE_GLOBAL;
+    return at >= here && at < (const uint8_t *)thread->stack_end ? SPACE_LOCAL : SPACE_GLOBAL;
 }
 
 static void note(const HostThread *thread, const ThreadState *state, ObservedSite *site, int32_t event, uint32_t place,
@@ -301,10 +289,7 @@ bool host_profile_begin(const HostKernel *kernel, const RtLaunch *launch, int64_
     profile.block = -1;
     profile.thread_count = launch->block[0] * launch->block[1] * launch->block[2];
     profile.slot_count = blocks;
-    profile.outer = __builtin_frame_address(0);
     profile.context_bytes = host_context_bytes(kernel->context_size, profile.thread_count);
-    profile.has_fibers = host_kernel_needs_stack(kernel);
-    profile.has_threads = !kernel->blocks_entry;
     profile.is_too_long = profile.lacks_memory = false;
     profile.threads = memory_new((size_t)blocks * profile.thread_count * sizeof *profile.threads, diag);
     if (!profile.threads)

@@ -28,6 +28,7 @@ static void fiber_start_thread(HostFiber *fiber)
     fiber->round = 0;
     fiber->thread = worker->frame;
     fiber->thread.runtime = fiber;
+    fiber->thread.stack_end = fiber;
     fiber->thread.linear_thread = (int32_t)worker->next_thread;
     fiber->thread.lane = (int32_t)(worker->next_thread % HOST_WARP);
     for (int axis = 0; axis < 3; axis++)
@@ -86,6 +87,7 @@ static void run_fiber(HostFiber *fiber)
 {
     HostWorker *worker = fiber->worker;
     if (worker->block_count) {
+        worker->frame.stack_end = fiber;
         worker->kernel->blocks_entry(&worker->frame, worker->first_block, worker->block_count);
         fiber->waited = false;
     } else {

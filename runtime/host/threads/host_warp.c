@@ -517,6 +517,7 @@ static void start(HostFiber *fiber)
     int32_t number = (int32_t)worker->running;
     fiber->thread = worker->frame;
     fiber->thread.runtime = fiber;
+    fiber->thread.stack_end = fiber;
     fiber->thread.linear_thread = number;
     fiber->thread.lane = number % HOST_WARP;
     fiber->thread.thread_index[0] = number % size[0];

@@ -125,6 +125,7 @@ static void run_blocks_as_fibers(HostWorker *worker, int64_t first, int64_t coun
 /* On the thread's own stack. */
 static void run_blocks(HostWorker *worker, int64_t first, int64_t count)
 {
+    worker->frame.stack_end = __builtin_frame_address(0);
     if (!sigsetjmp(worker->escape, 0))
         worker->kernel->blocks_entry(&worker->frame, first, count);
 }
