@@ -33,7 +33,7 @@ def killed_once(c, path):
     return int(c.all_reduce(cuda.to_device(np.array([c.rank + 1]))).copy_to_host()[0])
 
 def of_other_shapes(c):
-    c.all_reduce(np.zeros(3 + c.rank))
+    c.all_reduce(cuda.to_device(np.zeros(3 + c.rank)))
 
 def too_much(c):
     if c.rank == 1:
@@ -135,7 +135,7 @@ with comm.from_mpi(timeout=20, backend="sockets" if is_shared else "auto") as c:
     try:
         c.broadcast(cuda.device_array(3 + c.rank))
     except errors.RanksDisagreeError as error:
-        print(f"rank {c.rank} heard\n", end="")   # one write: mpiexec mixes those of its processes
+        print(f"rank {c.rank} heard\\n", end="")   # one write: mpiexec mixes those of its processes
 '''
 
 
