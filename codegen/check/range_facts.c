@@ -145,6 +145,40 @@ static int constant_choice(const IrValue *condition)
     return condition->op == IR_GT ? a->integer <= b->integer : condition->op == IR_LT ? a->integer >= b->integer : -1;
 }
 
+static uint32_t narrow_by_ways(Ranges *r, const Context *context, const IrValue *value, uint32_t node, Place place,
+                               const IrBlock *above);
+
+/* Whether the phi's operand on this way is known not to be so: the way is taken because it is not, or it is a constant. */
+static bool is_known_not(const IrValue *phi, uint32_t way, bool holds)
+{
+    const IrValue *operand = phi->operands[way], *branch = phi->block->predecessors[way]->last;
+    if (operand->op == IR_CONST)
+        return (operand->integer != 0) != holds;
+    return branch->op == IR_BRANCH && branch->operands[0] == operand && branch->targets[0] != branch->targets[1] &&
+           branch->targets[holds] == phi->block;
+}
+
+/* A variable that keeps `a and b`, or `a or b` that does not hold: only one way to it makes it so, on which the last one of
+ * the conditions was looked at, after the others. */
+static uint32_t narrow_by_kept(Ranges *r, const Context *context, const IrValue *value, uint32_t node,
+                               const IrValue *phi, bool holds)
+{
+    const IrGraph *graph = context->graph;
+    uint32_t way = phi->operand_count;
+    for (uint32_t i = 0; i < phi->operand_count; i++) {
+        if (is_known_not(phi, i, holds))
+            continue;
+        if (way < phi->operand_count)
+            return node;
+        way = i;
+    }
+    const IrBlock *last = way < phi->operand_count ? phi->block->predecessors[way] : NULL;
+    if (!last || ir_dominates(graph, phi->block, last))
+        return node;
+    node = narrow_by(r, context, value, node, phi->operands[way], holds, (Place){last, NULL});
+    return narrow_by_ways(r, context, value, node, (Place){last, phi->block}, graph->dominator[phi->block->id]);
+}
+
 uint32_t narrow_by(Ranges *r, const Context *context, const IrValue *value, uint32_t node, const IrValue *condition,
                    bool holds, Place place)
 {
@@ -155,6 +189,8 @@ uint32_t narrow_by(Ranges *r, const Context *context, const IrValue *value, uint
     }
     if (is_bool && condition->op == IR_NOT)
         return narrow_by(r, context, value, node, condition->operands[0], !holds, place);
+    if (is_bool && condition->op == IR_PHI)
+        return narrow_by_kept(r, context, value, node, condition, holds);
     if (condition->op == IR_SELECT && constant_choice(condition->operands[0]) >= 0)
         return narrow_by(r, context, value, node, condition->operands[1 + constant_choice(condition->operands[0])],
                          holds, place);
@@ -181,13 +217,21 @@ static uint32_t narrow_by_edge(Ranges *r, const Context *context, const IrValue 
     return narrow_by(r, context, value, node, branch->operands[0], branch->targets[0] == to, (Place){from, NULL});
 }
 
-uint32_t narrow(Ranges *r, const Context *context, const IrValue *value, uint32_t node, Place place)
+/* By the edge, and by those that lead to the place from below a block that dominates it; NULL: from anywhere. */
+static uint32_t narrow_by_ways(Ranges *r, const Context *context, const IrValue *value, uint32_t node, Place place,
+                               const IrBlock *above)
 {
     int left = MOST_DOMINATORS;
     if (place.edge)
         node = narrow_by_edge(r, context, value, node, place.block, place.edge);
-    for (const IrBlock *block = place.block; block && left--; block = context->graph->dominator[block->id])
+    for (const IrBlock *block = place.block; block && block != above && left--;
+         block = context->graph->dominator[block->id])
         if (block->predecessor_count == 1)
             node = narrow_by_edge(r, context, value, node, block->predecessors[0], block);
     return node;
+}
+
+uint32_t narrow(Ranges *r, const Context *context, const IrValue *value, uint32_t node, Place place)
+{
+    return narrow_by_ways(r, context, value, node, place, NULL);
 }

@@ -19,6 +19,13 @@ PROVEN = {
     "two conditions": "if i > 0 and i + 1 < n:\n    y[i] = x[i - 1] + x[i] + x[i + 1]",
     "chain": "if 0 < i < n - 1:\n    y[i] = x[i - 1] + x[i + 1]",
     "either ends": "if i == 0 or i == n - 1:\n    return\ny[i] = x[i - 1] + x[i + 1]",
+    "kept": "inside = i > 0 and i + 1 < n\nif inside:\n    y[i] = x[i - 1] + x[i] + x[i + 1]",
+    "kept for a choice": "inside = i >= 1 and i < n\ny[i] = x[i - 1] if inside else 0.0",
+    "kept of a square": "a = cuda.local.array((4, 6), np.float64)\nj = t - 1\n"
+                        "inside = j >= 0 and j < 4 and i >= 2 and i < 8\nif inside:\n    a[j, i - 2] = 1.0\n"
+                        "y[i] = a[0, 0]",
+    "kept, either ends": "outside = i == 0 or i == n - 1\nif outside:\n    return\ny[i] = x[i - 1] + x[i + 1]",
+    "kept in a loop": "for k in range(-3, n + 3):\n    inside = k >= 0 and k < n\n    if inside:\n        y[k] = x[k]",
     "truth": "if i:\n    y[i] = x[i - 1]",
     "remainder": "y[i] = x[(i + 1) % n] + x[(i + n - 1) % n]",
     "quotient": "y[i // 2] = x[i // 3]",
@@ -162,7 +169,9 @@ def random_block(rng, names, depth):
             joined = random_condition(rng, names)
             if rng.random() < 0.5:
                 joined += f" {rng.choice(['and', 'or'])} {random_condition(rng, names)}"
-            lines.append(f"if {joined}:\n{inner}")
+            kept = f"q{rng.randrange(3)}"
+            is_kept, word = rng.random() < 0.4, rng.choice(["", "not "])
+            lines.append(f"{kept} = {joined}\nif {word}{kept}:\n{inner}" if is_kept else f"if {joined}:\n{inner}")
         elif kind == 4:
             name = f"k{depth}"
             start, stop = rng.choice(["0", "i", "1", "n - 1"]), rng.choice(["n", "n - 1", "x.size", "i", "5"])
