@@ -1,21 +1,24 @@
-/* A grid-stride loop, `for i in range(grid(1), n, gridsize(1))`, in a kernel whose threads meet elsewhere becomes a loop
- * that the threads of a block have in common: it counts the index of the first one, which they all know, and runs while that
- * one has a trip; in it each thread adds its place and asks whether it has the trip, too. A loop around all threads can then
- * be outside of the loop over them (form_regions.c), with the test as its bound (thread_bounds.c): neighbours touch
- * neighbouring elements, which vectorizes, and what a thread carries from trip to trip is in a slot.
+/* A loop whose trips begin with the thread's place along an axis, `for i in range(grid(1), n, gridsize(1))` or
+ * `for y in range(threadIdx.y, 20, 16)`, in a kernel whose threads meet elsewhere becomes a loop that the threads of a block
+ * have in common: it counts the index of the first one, which they all know, and runs while that one has a trip; in it each
+ * thread adds its place and asks whether it has the trip, too. A loop around all threads can then be outside of the loop over
+ * them (form_regions.c), with the test as its bound (thread_bounds.c): neighbours touch neighbouring elements, which
+ * vectorizes, and what a thread carries from trip to trip is in a slot. One of few trips, of a known number, is written out.
  *
  * No thread has a trip that the first one lacks, for indices rise with the thread and from trip to trip; nor does it have
  * one again after a trip that it lacked. */
+#include "codegen/host/regions/regions.h"
 #include "codegen/host/regions/thread_bounds.h"
 #include "codegen/passes.h"
 #include "core/ir/ir_graph.h"
 
-enum { MOST_PHIS = 16, DEEPEST = 12 };
+enum { MOST_PHIS = 16, DEEPEST = 12, AXES = 3, SHORT = 29 /* bits, of which a sum of two is far from 2^31 */ };
 
 typedef struct CommonLoop {
     const IrLoop *loop;
     IrValue *index; /* a phi of the header */
     IrValue *start, *step, *bound, *test;
+    uint32_t axis; /* start: what all threads have alike, and threadIdx along it */
     IrBlock *before, *latch;
     IrValue *phis[MOST_PHIS]; /* of the header, the index among them */
     IrValue *coming[MOST_PHIS], *returning[MOST_PHIS]; /* their operands on the way in, and back */
@@ -24,23 +27,29 @@ typedef struct CommonLoop {
 
 /* --- which loops -------------------------------------------------------------------------------------------------------- */
 
-/* Made of what all threads of a block have alike, but for threadIdx along the rows. */
-static bool is_of_row(const IrValue *value, int depth)
+/* Made of what all threads of a block have alike, but for threadIdx along one axis. */
+static bool is_of_axis(const IrValue *value, uint32_t axis, int depth)
 {
     if (depth > DEEPEST)
         return false;
-    if (value->op == IR_INTRINSIC && intrinsic_info[value->intrinsic].kind == INTRINSIC_KIND_REGISTER)
-        for (uint32_t axis = 0; axis < 3; axis++)
-            if (axis != value->block->function->row_axis &&
-                value->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis))
-                return false;
+    for (uint32_t other = 0; other < AXES && value->op == IR_INTRINSIC; other++)
+        if (other != axis && value->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, other))
+            return false;
     for (uint32_t i = 0; i < value->operand_count; i++)
-        if (!is_of_row(value->operands[i], depth + 1))
+        if (!is_of_axis(value->operands[i], axis, depth + 1))
             return false;
     return true;
 }
 
-static bool is_common(const IrValue *value) { return slope_in_thread(NULL, value) == 0 && is_of_row(value, 0); }
+static bool is_common(const IrValue *value) { return slope_along(0, value) == 0 && is_of_axis(value, 0, 0); }
+
+static bool find_axis(const IrValue *start, uint32_t *axis)
+{
+    for (*axis = 0; *axis < AXES; ++*axis)
+        if (slope_along(*axis, start) == 1 && is_of_axis(start, *axis, 0))
+            return true;
+    return false;
+}
 
 static bool meets(const IrValue *value)
 {
@@ -49,14 +58,15 @@ static bool meets(const IrValue *value)
            (value->op == IR_INTRINSIC && intrinsic_info[value->intrinsic].effects & WAITS);
 }
 
-/* The header's test is the only way out, nobody waits in there, and nothing is the loop's own. */
+/* The header's test is the only way out for threads that pass all checks, nobody waits in there, and nothing is the loop's
+ * own. */
 static bool is_closed(const IrGraph *graph, const IrLoop *loop)
 {
     for (uint32_t k = 0; k < loop->block_count; k++) {
         IrBlock *targets[2], *block = loop->blocks[k];
         int count = ir_successors(block, targets);
         for (int i = 0; i < count && block != loop->header; i++)
-            if (!ir_loop_has(graph, loop, targets[i]))
+            if (!ir_loop_has(graph, loop, targets[i]) && !fails_check(targets[i]))
                 return false;
         for (const IrValue *value = block->first; value; value = value->next)
             if (meets(value))
@@ -73,15 +83,26 @@ static bool uses(const IrValue *value, const IrValue *operand)
     return false;
 }
 
-/* Nor does the header use the index, but for the test. */
+/* Whether the header makes it of the index, for the loop's other blocks: it can be made there. */
+static bool goes_inside(const CommonLoop *common, const IrValue *value)
+{
+    return value->block == common->loop->header && value != common->test && value->op != IR_PHI &&
+           ir_op_info[value->op].flags & IR_FLAG_PURE && uses(value, common->index);
+}
+
+/* Nobody else uses the index and what the header makes of it, but for the test. */
 static bool is_used_inside(const IrGraph *graph, const CommonLoop *common)
 {
     for (uint32_t i = 0; i < graph->count; i++) {
         const IrBlock *block = graph->order[i];
         bool is_inside = ir_loop_has(graph, common->loop, block) && block != common->loop->header;
-        for (const IrValue *value = block->first; value && !is_inside; value = value->next)
-            if (value != common->test && uses(value, common->index))
+        for (const IrValue *value = block->first; value && !is_inside; value = value->next) {
+            if (value != common->test && uses(value, common->index) && !goes_inside(common, value))
                 return false;
+            for (uint32_t k = 0; k < value->operand_count; k++)
+                if (goes_inside(common, value->operands[k]))
+                    return false;
+        }
     }
     return true;
 }
@@ -95,7 +116,7 @@ static bool take_phis(const IrGraph *graph, CommonLoop *common)
     uint32_t back = header->predecessors[1] == common->loop->latches[0];
     common->latch = header->predecessors[back];
     common->before = header->predecessors[!back];
-    if (common->latch->last->op != IR_JUMP || ir_loop_has(graph, common->loop, common->before))
+    if (ir_loop_has(graph, common->loop, common->before))
         return false;
     for (IrValue *phi = header->first; phi->op == IR_PHI; phi = phi->next) {
         if (common->phi_count == MOST_PHIS)
@@ -113,6 +134,22 @@ static bool is_stride(const IrValue *step)
     return is_never_below(step, 1) && !(step->op == IR_CONST && step->integer == 1) && is_common(step);
 }
 
+/* Or can be. */
+static bool is_made_outside(const IrGraph *graph, const IrLoop *loop, const IrValue *value)
+{
+    return value->op == IR_CONST || !ir_loop_has(graph, loop, value->block);
+}
+
+/* Whether the distance from the index to the bound, and one step beyond it, are numbers of the index's type. */
+static bool counts_far(const CommonLoop *common)
+{
+    bool is_positive = is_never_below(common->start, 0);
+    if (common->index->type->scalar == SCALAR_INT64)
+        return is_positive || is_moderate_bound(common->bound);
+    return common->index->type->scalar == SCALAR_INT32 && is_positive && has_bits(common->bound, SHORT) &&
+           has_bits(common->step, SHORT);
+}
+
 static bool is_common_loop(const IrGraph *graph, const IrLoop *loop, CommonLoop *common)
 {
     IrInduction found;
@@ -124,11 +161,9 @@ static bool is_common_loop(const IrGraph *graph, const IrLoop *loop, CommonLoop 
                            .step = (IrValue *)found.step,
                            .bound = (IrValue *)found.bound,
                            .test = (IrValue *)found.test};
-    bool cannot_wrap = is_moderate_bound(found.bound) || is_never_below(found.start, 0);
-    return common->index->type->scalar == SCALAR_INT64 && cannot_wrap && is_stride(found.step) &&
-           !ir_loop_has(graph, loop, found.step->block) && is_common(found.bound) &&
-           !ir_loop_has(graph, loop, found.bound->block) && slope_in_thread(NULL, found.start) == 1 &&
-           is_of_row(found.start, 0) && found.test->block == loop->header &&
+    return counts_far(common) && is_stride(found.step) && is_made_outside(graph, loop, found.step) &&
+           is_common(found.bound) && is_made_outside(graph, loop, found.bound) &&
+           find_axis(found.start, &common->axis) && found.test->block == loop->header &&
            loop->header->last->targets[0]->predecessor_count == 1 && take_phis(graph, common) &&
            is_closed(graph, loop) && is_used_inside(graph, common);
 }
@@ -153,24 +188,42 @@ static void put_end(IrBlock *block, IrValue *end)
     block->last = end;
 }
 
-/* The value as the first thread of the row has it, appended to the block. */
-static IrValue *of_first_thread(IrBlock *block, IrValue *value)
+static bool is_number(const IrValue *value, int64_t number)
+{
+    return value->op == IR_CONST && value->integer == number;
+}
+
+/* The value as the first thread along the axis has it, appended to the block. */
+static IrValue *of_first_thread(IrBlock *block, IrValue *value, uint32_t axis)
 {
     IrValue *operands[2];
-    if (slope_in_thread(NULL, value) == 0)
+    if (slope_along(axis, value) == 0)
         return value;
     if (value->op == IR_INTRINSIC)
         return ir_const_int(block, value->type, 0, &value->pos);
     for (uint32_t i = 0; i < value->operand_count; i++)
-        operands[i] = of_first_thread(block, value->operands[i]);
+        operands[i] = of_first_thread(block, value->operands[i], axis);
+    if (value->op == IR_CONVERT && operands[0]->op == IR_CONST)
+        return ir_const_int(block, value->type, operands[0]->integer, &value->pos);
+    if (value->op == IR_ADD && is_number(operands[1], 0))
+        return operands[0];
+    if (value->op == IR_ADD && is_number(operands[0], 0))
+        return operands[1];
     return ir_copy_value(block, value, operands);
 }
 
-static IrValue *place_in_row(IrBlock *block, const SourcePos *pos)
+/* A constant may stand in the loop. */
+static IrValue *outside(IrBlock *before, IrValue *value)
 {
+    return value->op == IR_CONST ? ir_copy_value(before, value, NULL) : value;
+}
+
+static IrValue *place_on_axis(IrBlock *block, const CommonLoop *common, const SourcePos *pos)
+{
+    const Type *type = common->index->type;
     IrValue *thread = ir_append(block, IR_INTRINSIC, TYPE_OF(INT32), pos, 0, NULL);
-    thread->intrinsic = intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, block->function->row_axis);
-    return ir_append(block, IR_CONVERT, TYPE_OF(INT64), pos, 1, &thread);
+    thread->intrinsic = intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, common->axis);
+    return type->scalar == SCALAR_INT32 ? thread : ir_append(block, IR_CONVERT, type, pos, 1, &thread);
 }
 
 static void replace_in_loop(const CommonLoop *common, IrValue *by)
@@ -189,18 +242,40 @@ static void set_operands(IrValue *phi, const IrBlock *from, IrValue *value, IrVa
         phi->operands[i] = phi->block->predecessors[i] == from ? value : other;
 }
 
+/* What the header makes of the index, which the block has in its place. */
+static void move_inside(const CommonLoop *common, IrBlock *body, IrValue *index)
+{
+    IrBlock *header = common->loop->header;
+    IrValue **place = &header->first;
+    for (IrValue *value = header->first, *next; value; value = next) {
+        next = value->next;
+        if (!goes_inside(common, value)) {
+            place = &value->next;
+            continue;
+        }
+        *place = next;
+        put_end(body, value);
+        value->block = body;
+        for (uint32_t i = 0; i < value->operand_count; i++)
+            if (value->operands[i] == common->index)
+                value->operands[i] = index;
+    }
+}
+
 /* Between the header and the loop's body: has the thread this trip? */
 static IrBlock *ask_thread(const CommonLoop *common, IrBlock *meeting)
 {
     const SourcePos *pos = &common->index->pos;
     IrBlock *header = common->loop->header, *ask = ir_block(header->function);
-    IrValue *place = place_in_row(ask, pos);
-    IrValue *left = ir_append(ask, IR_SUB, TYPE_OF(INT64), pos, 2, (IrValue *[]){common->bound, common->index});
+    const Type *type = common->index->type;
+    IrValue *place = place_on_axis(ask, common, pos);
+    IrValue *left = ir_append(ask, IR_SUB, type, pos, 2, (IrValue *[]){common->bound, common->index});
     IrValue *has_trip = ir_append(ask, IR_LT, TYPE_OF(BOOL), pos, 2, (IrValue *[]){place, left});
     IrBlock *body = ir_block(header->function);
-    IrValue *index = ir_append(body, IR_ADD, TYPE_OF(INT64), pos, 2, (IrValue *[]){common->index, place});
+    IrValue *index = ir_append(body, IR_ADD, type, pos, 2, (IrValue *[]){common->index, place});
     index->hint = IR_EXACT;
     replace_in_loop(common, index);
+    move_inside(common, body, index);
     ir_jump(body, header->last->targets[0], pos);
     ir_branch(ask, has_trip, body, meeting, pos);
     header->last->targets[0] = ask;
@@ -212,7 +287,9 @@ static void make_common(CommonLoop *common)
     IrBlock *header = common->loop->header, *meeting = ir_block(header->function);
     const SourcePos *pos = &common->index->pos;
     IrValue *met[MOST_PHIS], *end = take_end(common->before);
-    IrValue *first = of_first_thread(common->before, common->start);
+    IrValue *first = of_first_thread(common->before, common->start, common->axis);
+    common->step = outside(common->before, common->step);
+    common->bound = outside(common->before, common->bound);
     put_end(common->before, end);
     const IrBlock *ask = ask_thread(common, meeting);
     for (uint32_t i = 0; i < common->phi_count; i++)
@@ -221,12 +298,13 @@ static void make_common(CommonLoop *common)
     for (uint32_t i = 0; i < common->phi_count; i++)
         if (common->phis[i] == common->index) {
             IrValue *next[2] = {common->index, common->step};
-            met[i] = ir_append(meeting, IR_ADD, TYPE_OF(INT64), pos, 2, next);
+            met[i] = ir_append(meeting, IR_ADD, common->index->type, pos, 2, next);
             met[i]->hint = common->returning[i]->hint;
             common->coming[i] = first;
         }
     ir_jump(meeting, header, pos);
-    common->latch->last->targets[0] = meeting;
+    IrValue *back = common->latch->last;
+    back->targets[back->targets[0] != header] = meeting;
     ir_link_blocks(header->function);
     for (uint32_t i = 0; i < common->phi_count; i++) {
         set_operands(common->phis[i], common->before, common->coming[i], met[i]);

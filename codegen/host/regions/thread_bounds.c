@@ -68,9 +68,11 @@ static int width_below(const IrValue *value, int depth)
 
 static int width(const IrValue *value) { return width_below(value, 0); }
 
-static int slope_of_register(const IrValue *value)
+bool has_bits(const IrValue *value, int bits) { return width(value) <= bits; }
+
+static int slope_of_register(const IrValue *value, uint32_t axis)
 {
-    if (value->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, value->block->function->row_axis))
+    if (value->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis))
         return 1;
     switch (value->intrinsic) {
     case INTRINSIC_CUDA_THREAD_IDX_X:
@@ -111,17 +113,17 @@ static bool is_made_outside(const IrBlock *region, const IrValue *value)
     return true;
 }
 
-static int slope_below(const IrBlock *region, const IrValue *value, int depth)
+static int slope_below(const IrBlock *region, const IrValue *value, uint32_t axis, int depth)
 {
     if (is_made_outside(region, value))
         return 0;
     if (depth > DEEPEST || !can_repeat(value))
         return NOT_LINEAR;
     if (value->op == IR_INTRINSIC)
-        return slope_of_register(value);
+        return slope_of_register(value, axis);
     int sum = 0;
     for (uint32_t i = 0; i < value->operand_count; i++) {
-        int part = slope_below(region, value->operands[i], depth + 1);
+        int part = slope_below(region, value->operands[i], axis, depth + 1);
         if (part == NOT_LINEAR)
             return NOT_LINEAR;
         sum += part;
@@ -129,7 +131,7 @@ static int slope_below(const IrBlock *region, const IrValue *value, int depth)
     if (sum == 0)
         return 0;
     bool is_sum =
-        value->op == IR_ADD || (value->op == IR_SUB && slope_below(region, value->operands[1], depth + 1) == 0);
+        value->op == IR_ADD || (value->op == IR_SUB && slope_below(region, value->operands[1], axis, depth + 1) == 0);
     bool is_wider = value->op == IR_CONVERT && width(value) < (int)type_bits(value->operands[0]->type);
     int widest = value->type->size == 8 ? WIDEST_INDEX : (int)type_bits(value->type) - 1;
     bool may_wrap = width(value) > widest && !(value->op == IR_ADD && value->hint == IR_EXACT);
@@ -137,7 +139,12 @@ static int slope_below(const IrBlock *region, const IrValue *value, int depth)
     return sum == 1 && is_exact && (is_sum || is_wider) ? 1 : NOT_LINEAR;
 }
 
-int slope_in_thread(const IrBlock *region, const IrValue *value) { return slope_below(region, value, 0); }
+int slope_in_thread(const IrBlock *region, const IrValue *value)
+{
+    return slope_below(region, value, value->block->function->row_axis, 0);
+}
+
+int slope_along(uint32_t axis, const IrValue *value) { return slope_below(NULL, value, axis, 0); }
 
 static bool never_below(const IrValue *value, int64_t least, int *steps)
 {

@@ -7,6 +7,10 @@
 /* By how much the value grows with threadIdx along its kernel's rows, exactly: 0 or 1; -1: neither, or not known. region: the
  * first block of the region in which it is used; NULL: there are none. */
 int slope_in_thread(const IrBlock *region, const IrValue *value);
+/* Likewise along another axis, where there is no region. */
+int slope_along(uint32_t axis, const IrValue *value);
+/* Whether so many bits hold the size of the integer, whatever the launch is. */
+bool has_bits(const IrValue *value, int bits);
 /* Where threads go that pass the test at the block's end, if it is marked, or that come there anyhow; NULL: not known. */
 const IrBlock *next_bounded_block(const IrBlock *block);
 /* Whether the integer is at least that, 0 or 1, whatever the launch is, as far as that is seen in a few dozen steps. */

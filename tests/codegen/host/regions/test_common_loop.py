@@ -21,9 +21,11 @@ HEAD = """def kernel(out, count, data, n, m):
 END = """    cuda.syncthreads()
     out[cuda.blockIdx.x, j, t] = carry * 1000 + other
 """
-STARTS = ["g", "t", "g + 2", "g - 3", "t - n", "cuda.blockIdx.x * 4 + t", "2 * t", "t + j", "7 + g"]
-BOUNDS = ["n", "out.size", "data.size", "100", "m - 1", "data[0]", "n * 2", "-n"]
-STEPS = ["cuda.gridsize(1)", "cuda.gridsize(1)", "cuda.blockDim.x", "16", "1", "m", "cuda.blockDim.x * 2"]
+STARTS = ["g", "t", "g + 2", "g - 3", "t - n", "cuda.blockIdx.x * 4 + t", "2 * t", "t + j", "7 + g",
+          "j", "j + 2", "cuda.blockIdx.x + j"]
+BOUNDS = ["n", "out.size", "data.size", "100", "m - 1", "data[0]", "n * 2", "-n", "20", "cuda.blockDim.y + 5"]
+STEPS = ["cuda.gridsize(1)", "cuda.gridsize(1)", "cuda.blockDim.x", "16", "1", "m", "cuda.blockDim.x * 2",
+         "cuda.blockDim.y"]
 BODIES = [
     ["carry = (carry * 3 + i) % 10007"],
     ["other, carry = carry, (other + i) % 10007"],
@@ -31,6 +33,8 @@ BODIES = [
     ["if i > m * 5:", "    break", "carry += i"],
     ["for k in range(i % 4):", "    carry = (carry + k * other) % 10007", "other += 1"],
     ["cuda.atomic.add(count, i % 8, i)"],
+    ["for k in range(t, 20, 8):", "    carry = (carry + k * other + i) % 10007", "other += k"],
+    ["if i < 50:", "    carry += data[i]"],
     ["if i % 2:", "    carry += i", "else:", "    other -= i", "cuda.atomic.add(count, 0, 1)"],
     ["carry += data[i % data.size]", "carry %= 10007"],
 ]
@@ -67,7 +71,7 @@ def model(source, blocks, block, out, count, data, n, m):
                 scope["kernel"](out, count, data, n, m)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(90))
 def test_random_loops(seed):
     chance = random.Random(seed)
     source = source_of(chance.choice, seed % 4 != 0)
@@ -102,6 +106,34 @@ def reduction(x, out):
 def test_a_trip_of_all_threads_is_vectorized():
     text = cuda.jit(reduction).inspect("llvm", (float32[::1], float32[::1]))
     assert "fadd contract <" in text
+
+
+def halo(u, out):
+    tile = cuda.shared.array((20, 36), float32)
+    t, r = cuda.threadIdx.x, cuda.threadIdx.y
+    for y in range(r, 20, 16):
+        for x in range(t, 36, 32):
+            row, column = cuda.blockIdx.y * 16 + y - 2, cuda.blockIdx.x * 32 + x - 2
+            inside = row >= 0 and row < u.shape[0] and column >= 0 and column < u.shape[1]
+            tile[y, x] = u[row, column] if inside else float32(0)
+    cuda.syncthreads()
+    j, i = cuda.grid(2)
+    if i < u.shape[0] and j < u.shape[1]:
+        out[i, j] = tile[r, t] + tile[r + 4, t + 4]
+
+
+def test_the_border_of_a_tile_is_taken_by_all_threads():
+    u = np.random.default_rng(1).random((75, 101), np.float32)
+    out = np.zeros_like(u)
+    cuda.jit(halo)[(4, 5), (32, 16)](u, out)
+    around = np.pad(u, 2)
+    assert (out == around[:-4, :-4] + around[4:, 4:]).all()
+
+
+@pytest.mark.skipif(platform.machine() == "aarch64", reason="NEON has no loads under a mask")
+def test_the_border_of_a_tile_is_vectorized():
+    text = cuda.jit(halo).inspect("llvm", (float32[:, ::1], float32[:, ::1]))
+    assert "llvm.masked.load" in text
 
 
 @pytest.mark.parametrize("start", [2**62, 2**63 - 100, 2**63 - 9])
