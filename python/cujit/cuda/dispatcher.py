@@ -246,7 +246,7 @@ class Dispatcher(Inspection, Generic[_P, _R]):
         made = self._profilers.get("accesses")
         if made is None:
             from cujit.cuda._dispatch.profile import Profiler
-            made = self._profilers.setdefault("accesses", Profiler(self))   # the first of several threads' is all threads'
+            made = self._profilers.setdefault("accesses", Profiler(self))   # of several threads, the first's
         return made
 
     # --- compiling ---------------------------------------------------------------------------------------------------
