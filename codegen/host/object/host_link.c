@@ -1,6 +1,7 @@
-/* Makes a host object runnable in this process: LLVM's ORC, one instance for each object. The functions that it calls are
- * given by address, so that they resolve however they were linked: the processor's elementary functions where it has them,
- * else those of host_symbol.def. */
+/* Makes a host object runnable in this process: by itself (host_map.c), or, where other code is linked with it or it has
+ * what is not known there, by LLVM's ORC, one instance for each object. The functions that it calls are given by address, so
+ * that they resolve however they were linked: the processor's elementary functions where it has them, else those of
+ * host_symbol.def. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "codegen/host/host_rounding.h"
 #include "codegen/host/object/host_foreign.h"
 #include "codegen/host/object/host_jit.h"
+#include "codegen/host/object/host_map.h"
 #include "codegen/host/object/host_object.h"
 #include "codegen/llvm.h"
 #include "core/base/memory.h"
@@ -21,7 +23,8 @@ typedef struct HostText {
 } HostText;
 
 struct HostCode {
-    LLVMOrcLLJITRef jit;
+    HostMap map;
+    LLVMOrcLLJITRef jit; /* NULL: it is mapped */
     HostThreadEntry thread;
     HostBlocksEntry blocks;
     void *lines;
@@ -31,15 +34,14 @@ struct HostCode {
     char report[512]; /* what ORC said last */
 };
 
-typedef void (*AnyFunction)(void);
 typedef struct Symbol {
     const char *name;
-    AnyFunction function;
+    HostFunction function;
 } Symbol;
 
 static const Symbol symbols[] = {
-#define SYMBOL(name) {#name, (AnyFunction)(name)},
-#define FUNCTION(name, ...) {#name, (AnyFunction)(name)},
+#define SYMBOL(name) {#name, (HostFunction)(name)},
+#define FUNCTION(name, ...) {#name, (HostFunction)(name)},
 #include "codegen/host/object/host_symbol.def"
 #undef SYMBOL
 #undef FUNCTION
@@ -64,9 +66,9 @@ static bool check(LLVMErrorRef error, Diag *diag)
     return false;
 }
 
-static AnyFunction find_symbol(const HostForeign *foreign, const char *name)
+static HostFunction find_symbol(const void *foreign, const char *name)
 {
-    AnyFunction function = (AnyFunction)host_foreign_symbol(foreign, name);
+    HostFunction function = (HostFunction)host_foreign_symbol(foreign, name);
     if (!function)
         function = elementary_code(name);
     for (int i = 0; !function && i < SYMBOL_COUNT; i++)
@@ -87,7 +89,7 @@ static LLVMErrorRef define_symbols(LLVMOrcDefinitionGeneratorRef generator, void
     LLVMErrorRef error = NULL;
     size_t found = 0;
     for (size_t i = 0; i < count && !error; i++) {
-        AnyFunction function = find_symbol(context, LLVMOrcSymbolStringPoolEntryStr(names[i].Name));
+        HostFunction function = find_symbol(context, LLVMOrcSymbolStringPoolEntryStr(names[i].Name));
         if (function) {
             LLVMOrcRetainSymbolStringPoolEntry(names[i].Name);
             pairs[found].Name = names[i].Name;
@@ -135,42 +137,71 @@ static bool check_lookup(const HostCode *code, LLVMErrorRef error, const char *k
     return false;
 }
 
+static bool find_address(const HostCode *code, const HostObject *object, const KernelImage *image, const char *name,
+                         uint8_t **address, HostText *section, Diag *diag)
+{
+    LLVMOrcExecutorAddress found = 0;
+    Elf64_Shdr around;
+    Elf64_Sym symbol = {0};
+    bool is_read = host_object_find(object, name, &symbol, &around);
+    if (code->jit) {
+        if (!check_lookup(code, LLVMOrcLLJITLookup(code->jit, &found, name), image->name, diag))
+            return false;
+        *address = (uint8_t *)(uintptr_t)found;
+    } else {
+        uint8_t *place = is_read && symbol.st_shndx < HOST_MAP_SECTIONS ? code->map.places[symbol.st_shndx] : NULL;
+        if (!place)
+            return diag_fail(diag, NULL, DIAG_LLVM, "an object without its kernel");
+        *address = place + symbol.st_value;
+    }
+    if (is_read)
+        *section = (HostText){*address - symbol.st_value, around.sh_size};
+    return true;
+}
+
 /* *section: of the object, that the symbol is in; at NULL where that is not known. */
-static void *look_up(const HostCode *code, const KernelImage *image, const char *suffix, HostText *section, Diag *diag)
+static void *look_up(const HostCode *code, const HostObject *object, const KernelImage *image, const char *suffix,
+                     HostText *section, Diag *diag)
 {
     const char *entry = image->name;
     size_t size = strlen(entry) + strlen(suffix) + 1;
     char *name = memory_new(size, diag);
+    uint8_t *address = NULL;
     if (!name)
         return NULL;
     memcpy(name, entry, strlen(entry));
     memcpy(name + strlen(entry), suffix, strlen(suffix) + 1);
-    LLVMOrcExecutorAddress address = 0;
-    uint64_t offset;
-    bool found = check_lookup(code, LLVMOrcLLJITLookup(code->jit, &address, name), entry, diag);
-    if (found && host_object_text(image->code, image->code_size, name, &offset, &section->size))
-        section->at = (const void *)(uintptr_t)(address - offset);
+    bool found = find_address(code, object, image, name, &address, section, diag);
     memory_free(name);
-    return found ? (void *)(uintptr_t)address : NULL;
+    return found ? address : NULL;
 }
 
-static bool link_object(HostCode *code, const KernelImage *image, const LinkItem *const *links, uint32_t link_count,
+static bool link_by_jit(HostCode *code, const KernelImage *image, const LinkItem *const *links, uint32_t link_count,
                         Diag *diag)
 {
     if (!check(make_linking_jit(&code->jit, link_count), diag) || !add_object(code->jit, image, diag))
         return false;
     LLVMOrcExecutionSessionSetErrorReporter(LLVMOrcLLJITGetExecutionSession(code->jit), keep_report, code);
     add_symbols(code);
-    if (link_count && !host_foreign_open(&code->foreign, code->jit, links, link_count, diag))
+    return !link_count || host_foreign_open(&code->foreign, code->jit, links, link_count, diag);
+}
+
+static bool link_object(HostCode *code, const KernelImage *image, const LinkItem *const *links, uint32_t link_count,
+                        Diag *diag)
+{
+    HostObject object;
+    bool is_mapped = host_object_open(&object, image->code, image->code_size) && !link_count &&
+                     host_map_object(&code->map, &object, find_symbol, &code->foreign);
+    if (!is_mapped && !link_by_jit(code, image, links, link_count, diag))
         return false;
     if (image->has_real_threads)
-        code->thread = (HostThreadEntry)look_up(code, image, ".thread", &code->text, diag);
+        code->thread = (HostThreadEntry)look_up(code, &object, image, ".thread", &code->text, diag);
     else
-        code->blocks = (HostBlocksEntry)look_up(code, image, ".blocks", &code->text, diag);
+        code->blocks = (HostBlocksEntry)look_up(code, &object, image, ".blocks", &code->text, diag);
     if (image->line_cells)
-        code->lines = look_up(code, image, ".lines", &(HostText){0}, diag);
+        code->lines = look_up(code, &object, image, ".lines", &(HostText){0}, diag);
     if (image->site_count)
-        code->sites = look_up(code, image, ".sites", &(HostText){0}, diag);
+        code->sites = look_up(code, &object, image, ".sites", &(HostText){0}, diag);
     return !diag_failed(diag);
 }
 
@@ -191,6 +222,7 @@ void codegen_unlink_host(HostCode *code)
         return;
     if (code->jit)
         LLVMConsumeError(LLVMOrcDisposeLLJIT(code->jit));
+    host_unmap(&code->map);
     host_foreign_close(&code->foreign);
     memory_free(code);
 }
