@@ -1,5 +1,5 @@
-"""A kernel that breaks the context of a real GPU: what the errors say, at every later call. In a process of its own. Its
-index is 8 GiB behind the array, where nothing is, and has 32 bits: code without checks computes no more of it."""
+"""A kernel that breaks the context of a real GPU: what the errors say, at every later call. In a process of its own.
+Its index is 8 GiB behind the array, where nothing is, and has 32 bits: code without checks computes no more of it."""
 import pytest
 
 from cujit import cuda

@@ -89,11 +89,23 @@ class Links:
         self._move(outgoing, {rank: _Incoming(rank, each) for rank, each in buffers.items()}, doing)
 
     def _move(self, outgoing: dict[int, list[memoryview]], incoming: dict[int, _Incoming], doing: str) -> None:
+        """What can be moved at once takes no waiting: threads of one process let each other run whenever they ask the
+        system for something, and would wait for their turns far longer than that takes."""
         deadline = time.monotonic() + self.timeout
         self._stop_if_interrupted(doing)
-        with selectors.DefaultSelector() as selector:
-            for rank in outgoing.keys() | incoming.keys():
-                selector.register(self._sockets[rank], _wanted(rank, outgoing, incoming), rank)
+        waiting = {}
+        for rank in dict.fromkeys([*outgoing, *incoming]):   # what others wait for goes first
+            self._move_some(rank, outgoing, {}, doing)
+        for rank in incoming:
+            self._move_some(rank, {}, incoming, doing)
+        for rank in outgoing.keys() | incoming.keys():
+            if wanted := _wanted(rank, outgoing, incoming):
+                waiting[rank] = wanted
+        if not waiting:
+            return
+        with selectors.PollSelector() as selector:   # unlike epoll's it asks nothing of the system until it waits
+            for rank, wanted in waiting.items():
+                selector.register(self._sockets[rank], wanted, rank)
             while selector.get_map():
                 ready = selector.select(max(deadline - time.monotonic(), 0))
                 if not ready:
@@ -101,21 +113,22 @@ class Links:
                     raise CommunicationTimeoutError(
                         f"rank {self.rank} waited {self.timeout:g} s in {doing} for {ranks_text(late)}")
                 for key, events in ready:
-                    self._move_some(key.data, events, outgoing, incoming, doing)
+                    self._move_some(key.data, outgoing if events & selectors.EVENT_WRITE else {},
+                                    incoming if events & selectors.EVENT_READ else {}, doing)
                     wanted = _wanted(key.data, outgoing, incoming)
                     if not wanted:
                         selector.unregister(key.fileobj)
                     elif wanted != key.events:
                         selector.modify(key.fileobj, wanted, key.data)
 
-    def _move_some(self, rank: int, events: int, outgoing: dict[int, list[memoryview]],
-                   incoming: dict[int, _Incoming], doing: str) -> None:
+    def _move_some(self, rank: int, outgoing: dict[int, list[memoryview]], incoming: dict[int, _Incoming],
+                   doing: str) -> None:
+        """As much as the system takes and has, at most a piece of either."""
         link = self._sockets[rank]
         try:
-            if events & selectors.EVENT_READ:
+            if rank in incoming:
                 _receive(link, incoming[rank])
-            if events & selectors.EVENT_WRITE:
-                queue = outgoing[rank]
+            if queue := outgoing.get(rank):
                 sent = link.send(queue[0][:_PIECE]) if queue[0] else 0
                 queue[0] = queue[0][sent:]
                 while queue and not queue[0]:
@@ -176,11 +189,14 @@ class Links:
 
 
 def _receive(link: socket.socket, incoming: _Incoming) -> None:
-    assert incoming.place is not None
-    count = link.recv_into(incoming.place[:_PIECE])
-    if not count:
-        raise ConnectionResetError
-    incoming.advance(count)
+    """A piece, or all of some small frames. BlockingIOError where there is nothing yet."""
+    left = _PIECE
+    while incoming.place is not None and left > 0:
+        count = link.recv_into(incoming.place[:left])
+        if not count:
+            raise ConnectionResetError
+        left -= count
+        incoming.advance(count)
 
 
 def _wanted(rank: int, outgoing: dict[int, list[memoryview]], incoming: dict[int, _Incoming]) -> int:

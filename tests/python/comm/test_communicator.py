@@ -1,4 +1,6 @@
 """Collectives between threads, each with a device: results, agreement, errors."""
+import select
+import selectors
 import threading
 import time
 
@@ -6,6 +8,7 @@ import numpy as np
 import pytest
 
 from cujit import comm, cuda
+from cujit.comm.links import pairs_in_process
 from cujit.errors import CommunicationError, CommunicationTimeoutError, RankDiedError, RanksDisagreeError
 
 
@@ -296,3 +299,23 @@ def test_an_array_of_another_device():
         elsewhere = cuda.device_array(3)
     with pytest.raises(ValueError, match="rank 0 has device 0, and the array is on device 1"):
         on_ranks(2, lambda c: c.all_reduce(elsewhere) if c.rank == 0 else c.barrier())
+
+
+def test_what_is_there_is_not_waited_for(monkeypatch):
+    waits = []
+
+    class Watched(selectors.DefaultSelector):
+        def select(self, timeout=None):
+            waits.append(threading.current_thread())
+            return super().select(timeout)
+
+    for name in ("DefaultSelector", "PollSelector"):
+        monkeypatch.setattr(selectors, name, Watched)
+    first, second = pairs_in_process(2, 5.0)
+    heard = []
+    thread = threading.Thread(target=lambda: heard.append(first.agree({1: "of 0"}, "a test")))
+    thread.start()
+    select.select([second._sockets[0]], [], [])
+    assert second.agree({0: "of 1"}, "a test") == {0: "of 0"}
+    thread.join()
+    assert heard == [{1: "of 1"}] and set(waits) <= {thread}
