@@ -142,8 +142,8 @@ def test_names_that_only_numba_has_say_why():
 
 
 def test_first_launch_loads_only_what_is_needed(run_python):
-    """A kernel's only global is a module: no module of math and the like is looked through for it. And nobody listens to
-    a log, though the program has logging."""
+    """A kernel's only global is a module: no module of math and the like is looked through for it. And nobody listens
+    to a log, though the program has logging."""
     assert run_python("""
 import logging, sys, warnings
 import numpy
