@@ -16,7 +16,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cujit.comm.communicator import Communicator
-from cujit.comm.links import Links, pairs_in_process
+from cujit.comm.links import Links
+from cujit.comm.local import links_in_process
 from cujit.comm.meeting import Gather, address_towards, connect_all, gather_at
 from cujit.cuda import devices
 from cujit.errors import CommunicationError, CommunicationTimeoutError, RankDiedError
@@ -145,7 +146,7 @@ def on_devices(program: Callable[..., Any], *arguments: Any, using: Sequence[Dev
         finally:
             done[rank].set()
 
-    made = pairs_in_process(len(chosen), timeout)
+    made = links_in_process(len(chosen), timeout)
     done = [threading.Event() for _ in made]   # a join() that Ctrl-C ends would take its thread for ended
     running: list[threading.Event] = []
     try:

@@ -1,10 +1,11 @@
-"""Sockets between all ranks of a communicator, and the frames that travel on them.
+"""What ranks have to each other, and sockets as that, with the frames that travel on them.
 
 A frame is a letter, the number of bytes, and the bytes: a message (JSON), data of an array, the reason for which a rank
 gave up, or a goodbye. Nothing of it is pickled: who connects can only be misunderstood.
 """
 from __future__ import annotations
 
+import abc
 import contextlib
 import json
 import selectors
@@ -57,20 +58,46 @@ class _Incoming:
             self.messages.append(json.loads(text.decode()))
 
 
-class Links:
-    """A socket to each other rank. Every call ends within `timeout` seconds; whichever fails ends the communicator."""
+class Links(abc.ABC):
+    """What a rank has to all others. A call ends within `timeout` seconds; whichever fails ends the communicator."""
+
+    def __init__(self, rank: int, size: int, timeout: float) -> None:
+        self.rank, self.size, self.timeout = rank, size, timeout
+
+    @abc.abstractmethod
+    def agree(self, messages: dict[int, Any], doing: str) -> dict[int, Any]:
+        """Tells each of the ranks its message and returns theirs."""
+
+    @abc.abstractmethod
+    def exchange(self, sends: Iterable[tuple[int, memoryview]], receives: Iterable[tuple[int, memoryview]],
+                 doing: str) -> None:
+        """Moves bytes both ways, in the order of the lists for each rank."""
+
+    @abc.abstractmethod
+    def interrupt(self) -> None:
+        """Ends what another thread does with these links, now or next: it waits for ranks no longer."""
+
+    @abc.abstractmethod
+    def gone(self) -> int | None:
+        """A rank that has ended without a goodbye. Does not wait."""
+
+    @abc.abstractmethod
+    def close(self, failure: str | None = None) -> None:
+        """Ends the links; the other ranks hear that it was meant, or of the failure."""
+
+
+class SocketLinks(Links):
+    """A socket to each other rank."""
 
     def __init__(self, rank: int, sockets: dict[int, socket.socket], timeout: float) -> None:
-        self.rank, self.size, self.timeout = rank, len(sockets) + 1, timeout
+        super().__init__(rank, len(sockets) + 1, timeout)
         self._sockets = sockets
         self._is_interrupted = False
         for each in sockets.values():
             each.setblocking(False)
-            if each.family != socket.AF_UNIX:
-                each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def agree(self, messages: dict[int, Any], doing: str) -> dict[int, Any]:
-        """Tells each of the ranks its message and returns theirs."""
         texts = {rank: json.dumps(message).encode() for rank, message in messages.items()}
         frames = {rank: [memoryview(_PREFIX.pack(MESSAGE, len(text)) + text)] for rank, text in texts.items()}
         incoming = {rank: _Incoming(rank, [None]) for rank in messages}
@@ -79,7 +106,6 @@ class Links:
 
     def exchange(self, sends: Iterable[tuple[int, memoryview]], receives: Iterable[tuple[int, memoryview]],
                  doing: str) -> None:
-        """Moves bytes both ways, in the order of the lists for each rank."""
         outgoing: dict[int, list[memoryview]] = {}
         buffers: dict[int, list[memoryview | None]] = {}
         for rank, data in sends:
@@ -143,7 +169,6 @@ class Links:
                                 f"{self._reason(rank) or 'it has ended, or was stopped in the middle'}") from None
 
     def interrupt(self) -> None:
-        """Ends what another thread does with these links, now or next: it waits for ranks no longer."""
         self._is_interrupted = True
         for link in list(self._sockets.values()):
             with contextlib.suppress(OSError):
@@ -166,7 +191,6 @@ class Links:
         return None
 
     def gone(self) -> int | None:
-        """A rank that has ended without a goodbye. Does not wait."""
         for rank, link in self._sockets.items():
             try:
                 if link.recv(1, socket.MSG_PEEK) in (b"", bytes([FAILURE])):
@@ -178,7 +202,6 @@ class Links:
         return None
 
     def close(self, failure: str | None = None) -> None:
-        """Ends the links; the other ranks hear that it was meant, or of the failure."""
         text = (failure or "").encode()[:4096]
         for link in self._sockets.values():
             with contextlib.suppress(OSError):
@@ -207,12 +230,3 @@ def _wanted(rank: int, outgoing: dict[int, list[memoryview]], incoming: dict[int
 def ranks_text(ranks: list[int]) -> str:
     names = ", ".join(map(str, ranks[:8])) + (" and others" if len(ranks) > 8 else "")
     return f"rank{'s' if len(ranks) > 1 else ''} {names}"
-
-
-def pairs_in_process(size: int, timeout: float) -> list[Links]:
-    """Links of ranks that are threads of this process."""
-    sockets: list[dict[int, socket.socket]] = [{} for _ in range(size)]
-    for i in range(size):
-        for j in range(i):
-            sockets[i][j], sockets[j][i] = socket.socketpair()
-    return [Links(rank, each, timeout) for rank, each in enumerate(sockets)]

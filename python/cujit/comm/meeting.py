@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from cujit.comm.links import Links, ranks_text
+from cujit.comm.links import Links, SocketLinks, ranks_text
 from cujit.errors import CommunicationError, CommunicationTimeoutError, RankDiedError
 
 HELLO_SECONDS = 10.0
@@ -247,7 +247,7 @@ def connect_all(rank: int, size: int, host: str, gather: Gather, timeout: float)
             raise kind(
                 f"rank {rank} of {size} could not connect to all others within {timeout:g} s: {error}") from error
         raise
-    return Links(rank, sockets, timeout)
+    return SocketLinks(rank, sockets, timeout)
 
 
 def _connect(peer: int, address: tuple[str, int], hello: bytes, deadline: float) -> socket.socket:
