@@ -7,10 +7,14 @@
  * of a condition begins with nothing before it, and the condition itself has the dependencies. */
 #include "runtime/launch_graph.h"
 
+#include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/base/memory.h"
 #include "runtime/backend.h"
+
+enum { ASK_NANOSECONDS = 50000000 };
 
 _Thread_local RtGraph *graph_recorded;
 
@@ -154,10 +158,39 @@ static bool fill_launch(GraphNode *node, RtKernel *kernel, const RtLaunch *launc
     return true;
 }
 
+/* For this thread. A launch on the CPU device lasts as long as its work; handlers of signals may run in the middle. */
+static bool lock_graph(RtGraph *graph, bool (*interrupted)(void), Diag *diag)
+{
+    int error = pthread_mutex_trylock(&graph->lock);
+    while (error == EBUSY || (error == ETIMEDOUT && !(interrupted && interrupted()))) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += (until.tv_nsec + ASK_NANOSECONDS) / 1000000000;
+        until.tv_nsec = (until.tv_nsec + ASK_NANOSECONDS) % 1000000000;
+        error = pthread_mutex_timedlock(&graph->lock, &until);
+    }
+    if (error == EDEADLK)
+        return diag_fail(diag, NULL, DIAG_GRAPH,
+                         "a handler of a signal that interrupts a graph's launch can neither launch, update nor "
+                         "close it");
+    return !error || diag_fail(diag, NULL, DIAG_INTERRUPTED, "the wait for another thread's launch of a graph");
+}
+
+static bool lock_open_graph(RtGraph *graph, bool (*interrupted)(void), Diag *diag)
+{
+    if (!lock_graph(graph, interrupted, diag))
+        return false;
+    if (!graph->is_closed)
+        return true;
+    pthread_mutex_unlock(&graph->lock);
+    return diag_fail(diag, NULL, DIAG_GRAPH, "the graph has been closed");
+}
+
 static bool replace_launch(RtGraph *graph, RtKernel *kernel, const RtLaunch *launch, Diag *diag)
 {
     GraphNode *node = &graph->nodes[graph->replaced];
-    pthread_mutex_lock(&graph->lock);
+    if (!lock_open_graph(graph, launch->interrupted, diag))
+        return false;
     bool ok = fill_launch(node, kernel, launch, diag) && graph->device->backend->graph_replace(graph, node, diag);
     pthread_mutex_unlock(&graph->lock);
     return ok;
@@ -218,6 +251,15 @@ bool graph_add_wait(RtGraph *graph, const RtEvent *event, const RtStream *stream
 }
 
 /* --- the graph --------------------------------------------------------------------------------------------------------- */
+static void make_lock(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(lock, &kind);
+    pthread_mutexattr_destroy(&kind);
+}
+
 RtGraph *rt_graph_create(RtDevice *device, void *owner, Diag *diag)
 {
     static _Atomic uint64_t last_number;
@@ -229,15 +271,27 @@ RtGraph *rt_graph_create(RtDevice *device, void *owner, Diag *diag)
     graph->number = ++last_number;
     graph->replaced = -1;
     graph->levels[0].condition = UINT32_MAX;
-    pthread_mutex_init(&graph->lock, NULL);
+    make_lock(&graph->lock);
     return graph;
+}
+
+bool rt_graph_close(RtGraph *graph, bool (*interrupted)(void), Diag *diag)
+{
+    if (!lock_graph(graph, interrupted, diag))
+        return false;
+    if (!graph->is_closed)
+        graph->device->backend->graph_destroy(graph);
+    graph->is_closed = true;
+    pthread_mutex_unlock(&graph->lock);
+    return true;
 }
 
 void rt_graph_destroy(RtGraph *graph)
 {
     if (!graph)
         return;
-    graph->device->backend->graph_destroy(graph);
+    if (!graph->is_closed)
+        graph->device->backend->graph_destroy(graph);
     for (size_t i = 0; i < graph->count; i++)
         memory_free(graph->nodes[i].launch.parameters);
     for (int i = 0; i < GRAPH_DEEPEST; i++)
@@ -329,7 +383,8 @@ bool rt_graph_launch(RtGraph *graph, RtStream *stream, bool (*interrupted)(void)
         return diag_fail(diag, NULL, DIAG_GRAPH, "the graph has not been recorded to its end");
     if (!exceptions_check_stream(graph->device, stream, diag))
         return false;
-    pthread_mutex_lock(&graph->lock);
+    if (!lock_open_graph(graph, interrupted, diag))
+        return false;
     bool ok = graph->device->backend->graph_launch(graph, stream, interrupted, diag);
     pthread_mutex_unlock(&graph->lock);
     return ok;

@@ -61,8 +61,8 @@ struct RtGraph {
     GraphLevel levels[GRAPH_DEEPEST];
     uint32_t depth;          /* levels[depth] is the one that is recorded */
     int64_t replaced;        /* the node that the next launch takes the place of; -1: none */
-    bool is_done, lends_memory;
-    pthread_mutex_t lock;    /* of launches and replacements */
+    bool is_done, is_closed, lends_memory;
+    pthread_mutex_t lock;    /* of launches, replacements and the end; knows its owner */
     struct RtGraph *outer;   /* what the thread recorded before */
     void *made[3];           /* by the device */
 };

@@ -209,7 +209,9 @@ bool rt_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag);
 typedef struct RtGraph RtGraph;
 /* owner: whatever the caller wants to find again. NULL with a diagnostic. */
 RtGraph *rt_graph_create(RtDevice *device, void *owner, Diag *diag);
-void rt_graph_destroy(RtGraph *graph); /* NULL is allowed */
+void rt_graph_destroy(RtGraph *graph); /* NULL is allowed; no thread uses it */
+/* Waits for launches of other threads, unless `interrupted` (RtLaunch), and for the work; there are none behind it. */
+bool rt_graph_close(RtGraph *graph, bool (*interrupted)(void), Diag *diag);
 bool rt_graph_begin(RtGraph *graph, Diag *diag);
 /* Makes it ready for launches. */
 bool rt_graph_end(RtGraph *graph, Diag *diag);

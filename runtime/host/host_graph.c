@@ -1,7 +1,10 @@
 /* Graphs on the CPU device: the nodes one after the other, in the order in which they were recorded. */
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "runtime/host/host_backend.h"
+
+enum { ASK_NANOSECONDS = 20000000 };
 
 bool host_graph_make(RtGraph *graph, Diag *diag)
 {
@@ -20,8 +23,19 @@ void host_graph_destroy(RtGraph *graph) { (void)graph; }
 typedef struct GraphRun {
     RtGraph *graph;
     bool (*interrupted)(void);
+    int64_t next_ask;
     Diag *diag;
 } GraphRun;
+
+/* A launch that lasts asks by itself; nodes that are brief, of which there may be many, do not. */
+static bool goes_on(GraphRun *run)
+{
+    int64_t now = run->interrupted ? clock_recent_nanoseconds() : 0;
+    if (now < run->next_ask || !run->interrupted)
+        return true;
+    run->next_ask = now + ASK_NANOSECONDS;
+    return !run->interrupted() || diag_fail(run->diag, NULL, DIAG_INTERRUPTED, "a graph");
+}
 
 static bool is_set(const GraphNode *node)
 {
@@ -30,16 +44,16 @@ static bool is_set(const GraphNode *node)
     return flag != 0;
 }
 
-static bool launch(const GraphRun *run, GraphNode *node)
+static bool launch(GraphRun *run, GraphNode *node)
 {
     node->launch.interrupted = run->interrupted;
     return host_launch(node->kernel, &node->launch, run->diag) &&
            exceptions_check_device(run->graph->device, run->diag);
 }
 
-static bool run_nodes(const GraphRun *run, size_t first, size_t end);
+static bool run_nodes(GraphRun *run, size_t first, size_t end);
 
-static bool run_body(const GraphRun *run, size_t number)
+static bool run_body(GraphRun *run, size_t number)
 {
     const GraphNode *node = &run->graph->nodes[number];
     while (is_set(node)) {
@@ -47,13 +61,13 @@ static bool run_body(const GraphRun *run, size_t number)
             return false;
         if (node->kind == GRAPH_IF)
             return true;
-        if (run->interrupted && run->interrupted())
-            return diag_fail(run->diag, NULL, DIAG_INTERRUPTED, "a graph");
+        if (!goes_on(run)) /* the body may have no nodes */
+            return false;
     }
     return true;
 }
 
-static bool run_node(const GraphRun *run, size_t number)
+static bool run_node(GraphRun *run, size_t number)
 {
     RtDevice *device = run->graph->device;
     GraphNode *node = &run->graph->nodes[number];
@@ -71,10 +85,10 @@ static bool run_node(const GraphRun *run, size_t number)
 }
 
 /* Recursion over bodies in each other, which are few (GRAPH_DEEPEST). */
-static bool run_nodes(const GraphRun *run, size_t first, size_t end)
+static bool run_nodes(GraphRun *run, size_t first, size_t end)
 {
     for (size_t number = first; number < end; number = run->graph->nodes[number].end)
-        if (!run_node(run, number))
+        if (!run_node(run, number) || !goes_on(run))
             return false;
     return true;
 }
@@ -82,6 +96,7 @@ static bool run_nodes(const GraphRun *run, size_t first, size_t end)
 bool host_graph_launch(RtGraph *graph, RtStream *stream, bool (*interrupted)(void), Diag *diag)
 {
     (void)stream;
-    GraphRun run = {graph, interrupted, diag};
+    GraphRun run = {.graph = graph, .interrupted = interrupted, .diag = diag};
+    run.next_ask = interrupted ? clock_recent_nanoseconds() + ASK_NANOSECONDS : 0;
     return run_nodes(&run, 0, graph->count);
 }

@@ -124,6 +124,84 @@ def test_launch_ends_and_the_next_one_works(name):
     assert "ended" not in said and said["late"] < SOON and said["seconds"] < SOON
 
 
+GRAPHS = {   # what is recorded; x[6] and flag end it
+    "a kernel": "endless[1, 1](x)",
+    "many blocks": "endless[500, 64](x)",
+    "while": "with g.while_(flag): step[1, 32](x, n)",
+    "while nothing": "with g.while_(flag): pass",
+    "many brief nodes": "for _ in range(20000): step[1, 1](x, n)",
+    "another thread's launch": "endless[1, 1](x)",
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_graphs_end_and_can_be_launched_again(name):
+    said = run_case(f"""
+        @cuda.jit
+        def endless(x):
+            while cuda.atomic.add(x, 6, 0) == 0:
+                x[0] += 1
+            x[5] = 1
+        @cuda.jit
+        def step(x, n):
+            total = 0.0
+            for i in range(n[0]):
+                total += math.sin(x[1] + i)
+            x[0] = total
+        x = cuda.to_device(np.zeros(8))
+        n, flag = cuda.to_device(np.zeros(1, np.int64)), cuda.to_device(np.zeros(1, np.int64))
+        with cuda.graph() as g:
+            {GRAPHS[name]}
+        x[6] = 1
+        g.launch()
+        still_works()
+        x[6] = 0; flag[0] = 1; n[0] = 20_000
+        if {name!r}.startswith("another"):
+            thread = threading.Thread(target=g.launch, daemon=True)
+            thread.start()
+            time.sleep(0.2)
+        say("now")
+        try:
+            g.launch()
+            say("ended: 1")
+        except KeyboardInterrupt:
+            say(f"caught: {{time.monotonic()}}")
+        still_works()
+        x[6] = 1; flag[0] = 0; n[0] = 0
+        g.launch()
+        g.close()
+        still_works()
+    """)
+    assert "ended" not in said and said["late"] < SOON
+
+
+@pytest.mark.parametrize("what", ["g.launch()", "g.update(x=x)", "g.close()"])
+def test_handlers_do_nothing_to_the_graph_that_they_interrupt(what):
+    said = run_case(f"""
+        from cujit import errors
+        @cuda.jit
+        def wait(x):
+            while cuda.atomic.add(x, 6, 0) == 0:
+                x[0] += 1
+        def handler(number, frame):
+            try:
+                {what}
+            except errors.CudaAPIError as error:
+                say(f"refused: {{'interrupts a graph' in str(error)}}".replace("True", "1"))
+            x[6] = 1
+        x = cuda.to_device(np.zeros(8))
+        with cuda.graph() as g:
+            wait[1, 1](x)
+        signal.signal(signal.SIGALRM, handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        g.launch()
+        {what}   # behind it that works
+        still_works()
+        say("now")
+    """, send=None)
+    assert said["refused"] == 1
+
+
 def test_counted_loops_end():
     said = run_case("""
         @cuda.jit

@@ -12,7 +12,8 @@
 typedef struct ExtGraph {
     PyObject_HEAD ExtState *state;
     RtDevice *device;
-    RtGraph *graph; /* NULL: closed */
+    RtGraph *graph;
+    _Atomic bool is_closed;
     int64_t replaced; /* the node that a launch takes the place of; -1: none */
     PyObject *launches; /* dict: node -> (launcher, arguments) */
     PyObject *kept; /* list of what else there is */
@@ -79,20 +80,22 @@ static int graph_traverse(ExtGraph *self, visitproc visit, void *arg)
 }
 
 /* The work that uses what is kept goes first. */
-static void destroy(ExtGraph *self)
+static bool close_graph(ExtGraph *self, bool (*interrupted)(void), Diag *diag)
 {
-    RtGraph *graph = self->graph;
-    self->graph = NULL;
-    if (!graph)
-        return;
-    rt_graph_leave(graph);
-    Py_BEGIN_ALLOW_THREADS rt_graph_destroy(graph);
-    Py_END_ALLOW_THREADS
+    bool ok;
+    if (!self->graph || self->is_closed)
+        return true;
+    rt_graph_leave(self->graph);
+    Py_BEGIN_ALLOW_THREADS ok = rt_graph_close(self->graph, interrupted, diag);
+    Py_END_ALLOW_THREADS self->is_closed = ok;
+    return ok;
 }
 
 static int graph_clear(ExtGraph *self)
 {
-    destroy(self);
+    Diag diag = {.id = DIAG_NONE};
+    if (!close_graph(self, NULL, &diag))
+        return 0; /* in a handler that interrupts its launch: so it is in use */
     if (self->launches)
         PyDict_Clear(self->launches);
     if (self->kept)
@@ -104,7 +107,11 @@ static void graph_dealloc(ExtGraph *self)
 {
     PyTypeObject *class = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
-    destroy(self);
+    if (self->graph) {
+        rt_graph_leave(self->graph);
+        Py_BEGIN_ALLOW_THREADS rt_graph_destroy(self->graph);
+        Py_END_ALLOW_THREADS
+    }
     Py_CLEAR(self->launches);
     Py_CLEAR(self->kept);
     class->tp_free(self);
@@ -113,9 +120,9 @@ static void graph_dealloc(ExtGraph *self)
 
 static bool is_open(const ExtGraph *self)
 {
-    if (!self->graph)
+    if (self->is_closed)
         PyErr_SetString(PyExc_ValueError, "the graph has been closed");
-    return self->graph != NULL;
+    return !self->is_closed;
 }
 
 /* --- recording ---------------------------------------------------------------------------------------------------------- */
@@ -131,16 +138,17 @@ static PyObject *graph_end(ExtGraph *self, PyObject *Py_UNUSED(ignored))
 {
     bool ok;
     Diag diag = {.id = DIAG_NONE};
-    if (!is_open(self))
+    if (!is_open(self)) {
+        rt_graph_leave(self->graph); /* another thread has closed it */
         return NULL;
+    }
     Py_BEGIN_ALLOW_THREADS ok = rt_graph_end(self->graph, &diag);
     Py_END_ALLOW_THREADS return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
 }
 
 static PyObject *graph_leave(ExtGraph *self, PyObject *Py_UNUSED(ignored))
 {
-    if (self->graph)
-        rt_graph_leave(self->graph);
+    rt_graph_leave(self->graph);
     Py_RETURN_NONE;
 }
 
@@ -200,7 +208,7 @@ static PyObject *graph_launch(ExtGraph *self, PyObject *const *args, Py_ssize_t 
         ok = rt_graph_launch(self->graph, ext_rt_stream(stream), NULL, &diag);
     } else {
         bool (*interrupted)(void) = ext_interrupt();
-        Py_INCREF(self); /* whoever closes it meanwhile waits for its lock */
+        Py_INCREF(self); /* whoever closes it meanwhile waits for its lock, in rt_graph_close() */
         Py_BEGIN_ALLOW_THREADS ok = rt_graph_launch(self->graph, ext_rt_stream(stream), interrupted, &diag);
         Py_END_ALLOW_THREADS Py_DECREF(self);
     }
@@ -227,13 +235,16 @@ static PyObject *graph_replace(ExtGraph *self, PyObject *args)
 
 static PyObject *graph_close(ExtGraph *self, PyObject *Py_UNUSED(ignored))
 {
+    Diag diag = {.id = DIAG_NONE};
+    if (!close_graph(self, ext_interrupt(), &diag))
+        return ext_raise(&diag);
     graph_clear(self);
     Py_RETURN_NONE;
 }
 
 static PyObject *get_size(ExtGraph *self, void *Py_UNUSED(closure))
 {
-    return PyLong_FromSize_t(self->graph ? rt_graph_size(self->graph) : 0);
+    return PyLong_FromSize_t(self->is_closed ? 0 : rt_graph_size(self->graph));
 }
 
 static PyGetSetDef graph_getset[] = {
@@ -259,7 +270,8 @@ static PyMethodDef graph_methods[] = {
     {"replace", (PyCFunction)graph_replace, METH_VARARGS,
      "replace(node, launcher, arguments): the node becomes this launch."},
     {"close", (PyCFunction)graph_close, METH_NOARGS,
-     "Frees the graph and what it keeps, once its work is done. ValueError for whoever launches it after that."},
+     "Frees the graph and what it keeps, once no thread launches it and its work is done. ValueError for whoever "
+     "launches it after that."},
     {0},
 };
 

@@ -258,6 +258,48 @@ def test_a_graph_keeps_the_arrays_that_it_uses():
     g.close()
 
 
+def test_closing_waits_for_launches_of_other_threads(run_python):
+    run_python("""
+import threading, time
+import numpy as np
+from cujit import cuda, errors
+
+@cuda.jit
+def wait(x):
+    while cuda.atomic.add(x, 0, 0) == 0:
+        cuda.nanosleep(1000)
+
+@cuda.jit
+def count(x):
+    x[1] += 1
+
+x = cuda.to_device(np.zeros(2))
+with cuda.graph() as g:
+    wait[1, 1](x)
+    for _ in range(100):
+        count[1, 1](x)
+failures = []
+def launch():
+    try:
+        g.launch()
+    except (ValueError, errors.CudaAPIError) as error:
+        failures.append(str(error))
+launching = threading.Thread(target=launch)
+launching.start()
+time.sleep(0.2)
+others = [threading.Thread(target=work) for work in (g.close, g.close, launch)]
+for other in others:
+    other.start()
+others[0].join(0.2)
+assert others[0].is_alive()
+x[0] = 1
+for thread in launching, *others:
+    thread.join()
+assert x.copy_to_host()[1] in (100, 200) and len(g) == 0
+assert set(failures) <= {"the graph has been closed"}
+""", CUJIT_DEVICE="cpu")
+
+
 def test_an_exception_of_a_kernel_is_raised_and_the_graph_is_still_good(arrays):
     x, y = arrays
     with cuda.graph() as g:
