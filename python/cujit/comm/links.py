@@ -115,8 +115,7 @@ class SocketLinks(Links):
         self._move(outgoing, {rank: _Incoming(rank, each) for rank, each in buffers.items()}, doing)
 
     def _move(self, outgoing: dict[int, list[memoryview]], incoming: dict[int, _Incoming], doing: str) -> None:
-        """What can be moved at once takes no waiting: threads of one process let each other run whenever they ask the
-        system for something, and would wait for their turns far longer than that takes."""
+        """What can be moved at once takes no waiting, which costs more than a small message does."""
         deadline = time.monotonic() + self.timeout
         self._stop_if_interrupted(doing)
         waiting = {}

@@ -1,6 +1,7 @@
 """Collectives between threads, each with a device: results, agreement, errors."""
 import select
 import selectors
+import socket
 import threading
 import time
 
@@ -8,8 +9,27 @@ import numpy as np
 import pytest
 
 from cujit import comm, cuda
-from cujit.comm.links import pairs_in_process
+from cujit.comm import engines
+from cujit.comm.links import SocketLinks
 from cujit.errors import CommunicationError, CommunicationTimeoutError, RankDiedError, RanksDisagreeError
+
+
+def links_by_sockets(size, timeout):
+    """Those that processes have."""
+    sockets = [{} for _ in range(size)]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        for i in range(size):
+            for j in range(i):
+                sockets[i][j] = socket.create_connection(listener.getsockname())
+                sockets[j][i] = listener.accept()[0]
+    return [SocketLinks(rank, each, timeout) for rank, each in enumerate(sockets)]
+
+
+@pytest.fixture(autouse=True, params=["queues", "sockets"])
+def links(request, monkeypatch):
+    """Threads have queues; what processes have does the same."""
+    if request.param == "sockets":
+        monkeypatch.setattr(engines, "links_in_process", links_by_sockets)
 
 
 def on_ranks(size, program, *arguments, timeout=20.0, **options):
@@ -311,7 +331,7 @@ def test_what_is_there_is_not_waited_for(monkeypatch):
 
     for name in ("DefaultSelector", "PollSelector"):
         monkeypatch.setattr(selectors, name, Watched)
-    first, second = pairs_in_process(2, 5.0)
+    first, second = links_by_sockets(2, 5.0)
     heard = []
     thread = threading.Thread(target=lambda: heard.append(first.agree({1: "of 0"}, "a test")))
     thread.start()
