@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <sched.h>
 
+#include "core/base/memory.h"
 #include "core/thread/own_stack.h"
 
 int worker_thread_cores(void)
@@ -26,11 +27,29 @@ int worker_thread_cores(void)
     return 1;
 }
 
+typedef struct Start {
+    const char *name;
+    void *(*run)(void *argument);
+    void *argument;
+} Start;
+
+/* A thread's own name is one system call; another's is a file of /proc. */
+static void *run_named(void *argument)
+{
+    Start start = *(Start *)argument;
+    memory_free(argument);
+    pthread_setname_np(pthread_self(), start.name);
+    return start.run(start.argument);
+}
+
 bool worker_thread_start(pthread_t *thread, const char *name, void *(*run)(void *argument), void *argument)
 {
-    int error = start_without_signals(thread, NULL, run, argument);
-    if (error)
+    Start *start = memory_try(sizeof *start);
+    if (!start)
         return false;
-    pthread_setname_np(*thread, name);
-    return true;
+    *start = (Start){name, run, argument};
+    if (!start_without_signals(thread, NULL, run_named, start))
+        return true;
+    memory_free(start);
+    return false;
 }

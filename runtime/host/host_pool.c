@@ -1,4 +1,4 @@
-/* Threads of the CPU device. They start with the first launch that can use them, wait for launches, and help whichever
+/* Threads of the CPU device. They start with the first launches that can use them, wait for launches, and help whichever
  * has blocks left. The launching thread works too, so every launch progresses by itself and launches from many threads
  * cannot wait for each other. After a fork the child starts threads of its own. */
 #include "runtime/host/host_pool.h"
@@ -25,10 +25,10 @@ enum {
 
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t work, done;    /* a job came; a pool thread left a job */
-    HostJob *jobs;                /* launches in progress */
-    HostWorker *idle;             /* workers that no thread uses */
-    int threads, sleeping;        /* pool threads started; of these, waiting for work */
+    pthread_cond_t work, done; /* a job came; a pool thread left a job */
+    HostJob *jobs; /* launches in progress */
+    HostWorker *idle; /* workers that no thread uses */
+    int threads, sleeping; /* pool threads that started or start; of these, waiting for work */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
 /* --- how many ------------------------------------------------------------------------------------------------------- */
@@ -94,12 +94,19 @@ static HostJob *find_job_locked(void)
     return NULL;
 }
 
-/* Every thread that finds work wakes two more, so the launching thread pays for one wake only. */
-static void wake_more_locked(HostJob *job, int count)
+static bool start_thread_unlocked(void);
+
+/* Asks for `count` threads more: such as sleep, else new ones. Every thread that finds work asks for two, so the launching
+ * thread pays for one only, and a first launch that is over soon for no others. The lock is left while threads start. */
+static void call_for_help_locked(HostJob *job, int count)
 {
     assert(pthread_mutex_trylock(&pool.lock));
-    for (int i = 0; i < count && i < pool.sleeping && has_blocks(job); i++)
-        pthread_cond_signal(&pool.work);
+    for (int i = 0; i < count && has_blocks(job); i++) {
+        if (i < pool.sleeping)
+            pthread_cond_signal(&pool.work);
+        else if (pool.threads >= job->most_helpers || !start_thread_unlocked())
+            return;
+    }
 }
 
 static void *pool_thread(void *argument)
@@ -115,7 +122,7 @@ static void *pool_thread(void *argument)
             continue;
         }
         job->users++;
-        wake_more_locked(job, 2);
+        call_for_help_locked(job, 2);
         pthread_mutex_unlock(&pool.lock);
         if (host_worker_prepare(worker, job))
             atomic_store(&job->closed, true); /* no memory: leave it to the others */
@@ -129,32 +136,28 @@ static void *pool_thread(void *argument)
     return NULL;
 }
 
-static bool start_thread(HostWorker *worker)
+/* Where the system refuses further threads, those there are do the work. */
+static bool start_thread_unlocked(void)
 {
     pthread_t thread;
-    if (!worker_thread_start(&thread, "cujit-cpu", pool_thread, worker))
-        return false;
-    pthread_detach(thread);
-    return true;
-}
-
-/* Where the system refuses further threads, those there are do the work. */
-static void start_threads_locked(int wanted)
-{
-    assert(pthread_mutex_trylock(&pool.lock));
-    while (pool.threads < wanted) {
-        HostWorker *worker = host_worker_create();
-        if (!worker)
-            return;
+    pool.threads++;
+    pthread_mutex_unlock(&pool.lock);
+    HostWorker *worker = host_worker_create();
+    if (worker)
         worker->is_of_pool = true;
-        if (!start_thread(worker)) {
-            worker->is_of_pool = false;
-            worker->next_idle = pool.idle;
-            pool.idle = worker;
-            return;
-        }
-        pool.threads++;
+    bool is_started = worker && worker_thread_start(&thread, "cujit-cpu", pool_thread, worker);
+    if (is_started)
+        pthread_detach(thread);
+    pthread_mutex_lock(&pool.lock);
+    if (is_started)
+        return true;
+    pool.threads--;
+    if (worker) {
+        worker->is_of_pool = false;
+        worker->next_idle = pool.idle;
+        pool.idle = worker;
     }
+    return false;
 }
 
 /* --- fork ----------------------------------------------------------------------------------------------------------- */
@@ -220,10 +223,10 @@ static void wait_for_users_locked(HostJob *job)
 /* Pool threads may help. Returns how many blocks this thread ran, and when it had none left to run. */
 static int64_t run_shared(HostJob *job, HostWorker *worker, int participants, int64_t *end)
 {
+    job->most_helpers = participants - 1;
     pthread_mutex_lock(&pool.lock);
-    start_threads_locked(participants - 1);
     add_job_locked(job);
-    wake_more_locked(job, 1);
+    call_for_help_locked(job, 1);
     pthread_mutex_unlock(&pool.lock);
     int64_t done = host_job_work(job, worker, job->chunk, INT64_MAX);
     *end = clock_nanoseconds();

@@ -7,7 +7,7 @@
 /* Threads that run blocks, the launching one included: the cores this process may use, or CUJIT_CPU_THREADS.
  * False with DIAG_HOST_THREADS when that is no number. */
 bool host_pool_size(int *count, Diag *diag);
-/* Runs the job on the calling thread and on idle pool threads, which start with the first launch. */
+/* Runs the job on the calling thread and on idle pool threads, which start where it has work for them. */
 bool host_pool_run(HostJob *job, int participants, Diag *diag);
 /* A worker for the calling thread, NULL when memory is out; given back by host_pool_return. */
 HostWorker *host_pool_borrow(void);

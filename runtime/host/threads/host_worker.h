@@ -139,6 +139,7 @@ typedef struct HostJob {
     _Atomic int64_t next_block;
     _Atomic bool closed; /* no further worker may join */
     int users; /* pool threads inside; under the pool's lock */
+    int most_helpers; /* pool threads that it may have started */
     _Atomic bool hangs; /* a block could not go on: no further ones start */
     char hang[HOST_HANG_SIZE]; /* the first such block's message; written by who sets `hangs` */
     bool trapped; /* it did not hang: a thread ended the launch */

@@ -1,6 +1,7 @@
 /* The CPU device's threads: launches from many threads at once, forks before, after and during launches, how many. */
 #include "runtime_tests.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -105,6 +106,32 @@ static void three_threads(void)
     rt_kernel_unload(kernel);
 }
 
+static int count_tasks(void)
+{
+    int count = 0;
+    DIR *folder = opendir("/proc/self/task");
+    for (const struct dirent *each; folder && (each = readdir(folder));)
+        count += each->d_name[0] != '.';
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
+/* A launch that is soon over waits for no threads that it has no work for; one that needs all of them has them. */
+static void threads_as_needed(void)
+{
+    Diag diag = {0};
+    _Atomic int arrived = 0, *parameter = &arrived;
+    RtKernel *counting = load(count_threads), *meeting = load(meet);
+    CHECK(launch_once(counting, 2, 1));
+    CHECK(count_tasks() <= 32);
+    RtLaunch launch = {.grid = {64, 1, 1}, .block = {1, 1, 1}, .parameters = &parameter};
+    CHECK_OK(rt_launch(meeting, &launch, &diag), &diag);
+    CHECK(count_tasks() >= 64);
+    rt_kernel_unload(meeting);
+    rt_kernel_unload(counting);
+}
+
 static pthread_t launching_thread;
 
 static void stay_on_thread(HostThread *t)
@@ -190,6 +217,7 @@ void test_host_pool(void)
 {
     in_child_with("one thread", one_thread, (const char *[]){"CUJIT_CPU_THREADS", "1", NULL});
     in_child_with("three threads", three_threads, (const char *[]){"CUJIT_CPU_THREADS", "3", NULL});
+    in_child_with("threads as needed", threads_as_needed, (const char *[]){"CUJIT_CPU_THREADS", "64", NULL});
     in_child_with("whole rows", whole_rows, (const char *[]){"CUJIT_CPU_THREADS", "3", NULL});
     in_child_with("no number of threads", bad_thread_count, (const char *[]){"CUJIT_CPU_THREADS", "many", NULL});
     in_child_with("too few threads", bad_thread_count, (const char *[]){"CUJIT_CPU_THREADS", "0", NULL});
