@@ -75,6 +75,8 @@ struct EmittedFunction {
     LLVMValueRef llvm;
     LLVMTypeRef type;
     bool is_inlined; /* into every caller, whatever LLVM thinks of it */
+    bool gives_memory; /* its result may be an array that it makes */
+    uint64_t copies; /* of its body, where it gives memory: each has arrays of its own */
     bool is_trip; /* host: of a kernel's loop; its number is the last parameter, the result whether the thread had it */
     bool raises; /* a device function whose last part of the result says that an exception ends the thread */
 };

@@ -208,7 +208,7 @@ static void declare_device_function(Emitter *emitter, EmittedFunction *out, bool
     else
         LLVMSetLinkage(out->llvm, LLVMInternalLinkage);
     bool is_exported = is_first(emitter, out->ir) && !is_visible && !ir->is_recursive;
-    if (ir->noinline || (!out->is_inlined && !ir->is_recursive && !is_visible && !is_exported))
+    if ((ir->noinline && !out->gives_memory) || (!out->is_inlined && !ir->is_recursive && !is_visible && !is_exported))
         add_function_attribute(emitter, out->llvm, "noinline", 0);
     else if ((out->is_inlined && !is_visible) || is_exported)
         add_function_attribute(emitter, out->llvm, "alwaysinline", 0);

@@ -49,8 +49,10 @@ static GraphOrder sort_by_calls(Emitter *emitter, const Node *nodes, uint32_t co
     return graph_order(&(Graph){.node_count = count + 1, .first = first, .successors = callees}, count, emitter->arena);
 }
 
-static bool is_worth_it(const IrFunc *function, uint64_t copies)
+static bool is_worth_it(const IrFunc *function, bool gives_memory, uint64_t copies)
 {
+    if (gives_memory && !function->is_recursive)
+        return true;
     if (function->is_kernel || function->noinline || function->is_recursive)
         return false;
     return function->forceinline || copies <= 1 || copies * function->value_count <= MOST_OPERATIONS;
@@ -66,12 +68,16 @@ void choose_inlined(Emitter *emitter)
     for (uint32_t i = 0; i < count; i++)
         find_calls(emitter, places, emitter->functions[i].ir, &nodes[i]);
     table_destroy(places);
+    bool *gives_memory = ARENA_ARRAY(emitter->arena, bool, count);
+    ir_memory_givers(emitter->ir, gives_memory);
     GraphOrder order = sort_by_calls(emitter, nodes, count);
     assert(order.count == count + 1 && order.nodes[0] == count);
     for (uint32_t i = 1; i < order.count; i++) {
         Node *node = &nodes[order.nodes[i]];
         EmittedFunction *function = &emitter->functions[order.nodes[i]];
-        function->is_inlined = is_worth_it(function->ir, node->copies);
+        function->gives_memory = gives_memory[order.nodes[i]] && !function->ir->is_kernel;
+        function->copies = node->copies;
+        function->is_inlined = is_worth_it(function->ir, function->gives_memory, node->copies);
         uint64_t bodies = !function->is_inlined ? 1 : node->copies < MANY_COPIES ? node->copies : MANY_COPIES;
         for (uint32_t k = 0; k < node->call_count; k++)
             nodes[node->callees[k]].copies += bodies;

@@ -353,6 +353,9 @@ void ir_functions_with(const IrModule *module, bool (*is_wanted)(const IrValue *
 /* For each function of the module, in order: whether a call of it may end the thread by an exception. raises:
  * function_count entries. */
 void ir_raising_functions(const IrModule *module, bool *raises);
+/* By place: functions whose result may be an array of the thread's own that they make. It lives on with the caller, so that
+ * they are inlined wherever they are called. */
+void ir_memory_givers(const IrModule *module, bool *gives);
 /* Union of the effects of every reachable intrinsic, and of print (IntrinsicEffects). */
 unsigned ir_module_effects(const IrModule *module);
 

@@ -184,6 +184,20 @@ void ir_functions_with(const IrModule *module, bool (*is_wanted)(const IrValue *
     }
 }
 
+static bool is_local(const IrValue *value) { return value->op == IR_LOCAL; }
+
+void ir_memory_givers(const IrModule *module, bool *gives)
+{
+    memset(gives, 0, module->function_count * sizeof *gives);
+    for (bool changed = true; changed;) {
+        uint32_t place = 0;
+        changed = false;
+        for (const IrFunc *function = module->first; function; function = function->next, place++)
+            if (!gives[place] && holds_array(function->result) && function_has(module, function, is_local, gives))
+                gives[place] = changed = true;
+    }
+}
+
 static bool is_raise(const IrValue *value) { return value->op == IR_RAISE; }
 
 void ir_raising_functions(const IrModule *module, bool *raises) { ir_functions_with(module, is_raise, raises); }

@@ -1,4 +1,5 @@
-/* Inlines the device functions in which threads meet, and those that call such functions, into a copy of the kernel. */
+/* Inlines the device functions in which threads meet, and those that call such functions, into a copy of the kernel; and
+ * those that give memory which they make, so that it is the kernel's, where each thread has its own. */
 #include "codegen/host/passes/inline_collectives.h"
 
 #include <string.h>
@@ -11,6 +12,7 @@ typedef struct Copy {
     const IrModule *module;
     Arena *arena;
     bool *meets; /* by a function's place in the module */
+    bool *gives_memory; /* likewise */
     IrFunc *out;
     const IrValue **shared; /* pairs of a SHARED value and its copy: all calls of a function have one array */
     uint32_t shared_count;
@@ -37,10 +39,11 @@ static bool is_collective(const IrValue *value)
 static bool find_collective_functions(Copy *copy, bool *any)
 {
     ir_functions_with(copy->module, is_collective, copy->meets);
+    ir_memory_givers(copy->module, copy->gives_memory);
     uint32_t place = 1;
     for (const IrFunc *function = copy->module->first->next; function; function = function->next, place++) {
-        *any = *any || copy->meets[place];
-        if (copy->meets[place] && function->is_recursive)
+        *any = *any || copy->meets[place] || copy->gives_memory[place];
+        if ((copy->meets[place] || copy->gives_memory[place]) && function->is_recursive)
             return false;
     }
     return true;
@@ -167,6 +170,12 @@ static IrBlock *copy_call(Copy *copy, const Body *caller, const IrValue *call, I
     return body.after;
 }
 
+static bool is_inlined(const Copy *copy, const IrFunc *callee)
+{
+    uint32_t place = ir_place_of(copy->module, callee);
+    return copy->meets[place] || copy->gives_memory[place];
+}
+
 static IrBlock *copy_block(Copy *copy, Body *body, const IrBlock *block, IrValue *const *arguments)
 {
     IrBlock *to = body->starts[block->id];
@@ -178,7 +187,7 @@ static IrBlock *copy_block(Copy *copy, Body *body, const IrBlock *block, IrValue
             body->values[value->id] = arguments[value->index];
         else if (value->op == IR_RETURN && body->after)
             copy_return(body, value, to);
-        else if (value->op == IR_CALL && copy->meets[ir_place_of(copy->module, value->callee)])
+        else if (value->op == IR_CALL && is_inlined(copy, value->callee))
             to = copy_call(copy, body, value, to, &body->values[value->id]);
         else
             body->values[value->id] = copy_plain(copy, body, value, to);
@@ -228,6 +237,7 @@ const IrFunc *inline_collectives(const IrModule *module, Arena *arena, bool *gon
     Copy copy = {.module = module,
                  .arena = arena,
                  .meets = gone,
+                 .gives_memory = ARENA_ARRAY(arena, bool, module->function_count),
                  .shared = ARENA_ARRAY(arena, const IrValue *, 2 * MOST_SHARED)};
     memset(gone, 0, module->function_count * sizeof *gone);
     if (!find_collective_functions(&copy, &any))

@@ -344,11 +344,23 @@ static bool gains_by_tests(const Regions *regions)
     return false;
 }
 
+/* What such a function makes is memory of one thread only where it is a part of the kernel. */
+static bool calls_memory_giver(const IrModule *module, Arena *arena)
+{
+    bool *gives = ARENA_ARRAY(arena, bool, module->function_count);
+    ir_memory_givers(module, gives);
+    for (const IrBlock *block = module->first->first; block; block = block->next)
+        for (const IrValue *value = block->first; value; value = value->next)
+            if (value->op == IR_CALL && gives[ir_place_of(module, value->callee)])
+                return true;
+    return false;
+}
+
 /* Where they do not, loops that they run alike may go around them, and checks be made beforehand. */
 static void form_around_threads(IrModule *module, const bool *raises, Arena *arena)
 {
     LoopPlaces places;
-    if (!place_loops(module, arena, &places))
+    if (calls_memory_giver(module, arena) || !place_loops(module, arena, &places))
         return;
     for (bool are_around = has_loops_around(&places);; are_around = false) {
         if (!are_around)

@@ -222,12 +222,28 @@ static LLVMValueRef thread_memory(Emitter *emitter, const IrValue *value, uint64
     return prologue_alloca(emitter, size, alignment);
 }
 
+/* Memory whose life has a begin and no end goes on where the function is inlined: LLVM then sets no end of its own. */
+static void begin_life(Emitter *emitter, LLVMValueRef memory)
+{
+    if (!LLVMIsAAllocaInst(memory))
+        return;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
+    LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
+    call_llvm(emitter, "llvm.lifetime.start", emitter->pointer_type, 1, &memory);
+    LLVMPositionBuilderAtEnd(emitter->builder, here);
+}
+
 void emit_op_LOCAL(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     uint64_t size = storage_size(emitter, value, emitter->local_size);
     uint32_t alignment = storage_alignment(value);
     emit_storage_shape(emitter, value, out);
     out[0] = thread_memory(emitter, value, size, alignment);
+    if (!emitter->emitted->gives_memory)
+        return;
+    begin_life(emitter, out[0]);
+    uint64_t copies = emitter->emitted->copies, more = copies ? (copies - 1) * (size + alignment) : 0;
+    emitter->local_size += more < MOST_STORAGE ? (uint32_t)more : MOST_STORAGE;
 }
 
 void emit_op_CELL(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
