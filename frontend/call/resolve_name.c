@@ -128,11 +128,25 @@ static const char *tuple_hint(Lower *l, const Type *type, const char *name)
     return "";
 }
 
+static Operand field_names(Lower *l, const Type *type)
+{
+    Operand *names = ARENA_ARRAY(l->arena, Operand, type->count + 1);
+    for (uint32_t i = 0; i < type->count; i++) {
+        Constant *name = ARENA_NEW(l->arena, Constant);
+        name->kind = CONSTANT_STRING;
+        name->text = type->names[i];
+        names[i] = operand_object(l, name);
+    }
+    return lower_make_tuple(l, names, type->count, TUPLE_PLAIN);
+}
+
 static bool tuple_attribute(Lower *l, Operand tuple, const char *name, Operand *out)
 {
     uint32_t place;
     if (type_member(tuple.type, name, &place))
         return *out = lower_tuple_item(l, tuple, place), true;
+    if (type_is_tagged(tuple.type, TUPLE_NAMED) && tuple.type->names && strcmp(name, "_fields") == 0)
+        return *out = field_names(l, tuple.type), true;
     const Constant *method = class_method(tuple.type, name);
     if (method && method->text)
         return lower_class_property(l, tuple, method, out);

@@ -248,6 +248,52 @@ bool call_tuple(Lower *l, const Call *call, Operand *out)
     return call_arity(l, call, 1, 1) && lower_all_items(l, call->arguments[0], out);
 }
 
+static bool has_fields(const Type *type)
+{
+    return type->kind == TYPE_TUPLE && (type_is_plain_tuple(type) || type_is_tagged(type, TUPLE_INSTANCE));
+}
+
+bool call_fields(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 1, 1))
+        return false;
+    Operand of = call->arguments[0];
+    uint32_t count = has_fields(of.type) ? of.type->count : 0;
+    Operand *fields = ARENA_ARRAY(l->arena, Operand, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        fields[i] = lower_tuple_item(l, of, i);
+    return *out = lower_make_tuple(l, fields, count, TUPLE_PLAIN), true;
+}
+
+bool call_is_one(Lower *l, const Call *call, Operand *out)
+{
+    const Type *type = call->count ? call->arguments[0].type : NULL;
+    return call_arity(l, call, 1, 1) && (*out = operand_bool(l, type->kind != TYPE_ARRAY && !has_fields(type)), true);
+}
+
+bool call_is_plain_tuple(Lower *l, const Call *call, Operand *out)
+{
+    const Type *type = call->count ? call->arguments[0].type : NULL;
+    return call_arity(l, call, 1, 1) && (*out = operand_bool(l, type_is_tagged(type, TUPLE_PLAIN)), true);
+}
+
+bool call_with_fields(Lower *l, const Call *call, Operand *out)
+{
+    if (!call_arity(l, call, 2, 2))
+        return false;
+    const Type *class = call->arguments[0].type, *fields = call->arguments[1].type;
+    if (!has_fields(class) || !type_is_plain_tuple(fields) || class->count != fields->count)
+        return call_refuse(l, call, "; it takes a value and a tuple of as many items as it has fields");
+    Operand *items = ARENA_ARRAY(l->arena, Operand, class->count + 1);
+    for (uint32_t i = 0; i < class->count; i++)
+        items[i] = lower_tuple_item(l, call->arguments[1], i);
+    *out = lower_make_tuple(l, items, class->count, TUPLE_PLAIN);
+    out->type = type_with_items(l->arena, class, out->type->items);
+    if (out->ir)
+        out->ir->type = erased_type(l->arena, out->type);
+    return true;
+}
+
 bool call_type(Lower *l, const Call *call, Operand *out)
 {
     if (!call_arity(l, call, 1, 1))

@@ -11,6 +11,23 @@ from typing import TYPE_CHECKING, Any
 from cujit import cuda
 from cujit._kernel_functions import warp_reduce
 from cujit._kernel_functions.cooperative_groups import bits_below, rank_in_block, threads_of_block
+from cujit._kernel_functions.items import (
+    change_numbers,
+    combined,
+    copied,
+    in_memory,
+    item_at,
+    items_in,
+    memory_for,
+    of_both,
+    of_each,
+    of_lane,
+    of_lane_below,
+    put,
+    refuse_arrays,
+    row_of_warps,
+    start_of,
+)
 from cujit._kernel_functions.stands_for import stands_for
 from cujit._kernel_functions.warp_reduce import sum_of
 from cujit.types import boolean, float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
@@ -18,7 +35,7 @@ from cujit.types import boolean, float16, float32, float64, int8, int16, int32, 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cujit._annotations import Array, Integer
+    from cujit._annotations import Integer
 
 MOST_THREADS = 1024
 MOST_ITEMS = 64  # of a thread
@@ -32,26 +49,39 @@ def lanes_of_warp(rank, size):
 # --- several items of a thread ---------------------------------------------------------------------------------------
 
 def each_with_all_before(items, op):
-    number = type(items[0])
-    found = cuda.local.array(len(items), number)
-    found[0] = items[0]
+    found = memory_for(len(items), items[0])
+    put(found, 0, items[0])
     for k in range(1, len(items)):
-        found[k] = number(op(found[k - 1], items[k]))
-    return tuple(found[k] for k in range(len(items)))
+        put(found, k, combined(op, items[0], item_at(found, k - 1, items[0]), items[k]))
+    return items_in(found, len(items), items[0])
 
 
 def behind(before, items, op):
-    return tuple(type(item)(op(before, item)) for item in items)
+    if cuda._is_one(before):
+        return tuple(combined(op, before, before, item) for item in items)
+    found = memory_for(len(items), before)
+    for k in range(len(items)):
+        put(found, k, combined(op, before, before, items[k]))
+    return items_in(found, len(items), before)
+
+
+def behind_the_start(before, items, op):
+    if cuda._is_one(before):
+        return tuple(before if k == 0 else combined(op, before, before, items[k - 1]) for k in range(len(items)))
+    found = memory_for(len(items), before)
+    put(found, 0, before)
+    for k in range(1, len(items)):
+        put(found, k, combined(op, before, before, items[k - 1]))
+    return items_in(found, len(items), before)
 
 
 # --- warps -----------------------------------------------------------------------------------------------------------
 
 def scan_lanes(mask, lane, value, op):
-    number = type(value)
     for distance in (1, 2, 4, 8, 16):
-        below = cuda.shfl_up_sync(mask, value, distance)
+        below = of_lane_below(mask, value, distance)
         if lane >= distance:
-            value = number(op(below, value))
+            value = combined(op, value, below, value)
     return value
 
 
@@ -59,96 +89,93 @@ def scan_lanes(mask, lane, value, op):
 def warp_inclusive_scan(value: Any, op: Callable[[Any, Any], Any] = sum_of) -> Any:
     rank = rank_in_block()
     mask, lane = lanes_of_warp(rank, threads_of_block()), rank & 31
-    if isinstance(value, tuple):
+    if cuda._is_plain_tuple(value):
         items = each_with_all_before(value, op)
         up_to = scan_lanes(mask, lane, items[-1], op)
-        before = cuda.shfl_up_sync(mask, up_to, 1)
+        before = of_lane_below(mask, up_to, 1)
         return behind(before, items, op) if lane > 0 else items
     return scan_lanes(mask, lane, value, op)
 
 
 @stands_for("cuda.warp.exclusive_scan",
             doc="op over the start and the values of the lanes of the warp before this one; the start in the first.")
-def warp_exclusive_scan(value: Any, op: Callable[[Any, Any], Any] = sum_of, init: Any = 0) -> Any:
+def warp_exclusive_scan(value: Any, op: Callable[[Any, Any], Any] = sum_of, init: Any = None) -> Any:
     rank = rank_in_block()
     mask, lane = lanes_of_warp(rank, threads_of_block()), rank & 31
-    if isinstance(value, tuple):
-        number = type(value[0])
-        items = each_with_all_before(value, op)
-        below = cuda.shfl_up_sync(mask, scan_lanes(mask, lane, items[-1], op), 1)
-        before = number(op(number(init), below)) if lane > 0 else number(init)
-        return tuple(before if k == 0 else number(op(before, items[k - 1])) for k in range(len(items)))
-    number = type(value)
-    below = cuda.shfl_up_sync(mask, scan_lanes(mask, lane, value, op), 1)
-    return number(op(number(init), below)) if lane > 0 else number(init)
+    if cuda._is_plain_tuple(value):
+        start, items = start_of(value[0], init), each_with_all_before(value, op)
+        below = of_lane_below(mask, scan_lanes(mask, lane, items[-1], op), 1)
+        before = combined(op, start, start, below) if lane > 0 else start
+        return behind_the_start(before, items, op)
+    start = start_of(value, init)
+    below = of_lane_below(mask, scan_lanes(mask, lane, value, op), 1)
+    return combined(op, value, start, below) if lane > 0 else start
 
 
 @stands_for("cuda.warp.reduce", doc="op over the values of all lanes of the warp, in every lane.")
 def warp_reduce_values(value: Any, op: Callable[[Any, Any], Any] = sum_of) -> Any:
     rank, size = rank_in_block(), threads_of_block()
     mask = lanes_of_warp(rank, size)
-    own = each_with_all_before(value, op)[-1] if isinstance(value, tuple) else value
-    if op is sum_of:
+    own = each_with_all_before(value, op)[-1] if cuda._is_plain_tuple(value) else value
+    if op is sum_of and cuda._is_one(own):
         return warp_reduce.reduce_add(mask, own)
-    return cuda.shfl_sync(mask, scan_lanes(mask, rank & 31, own, op), min(31, size - rank // 32 * 32 - 1))
+    return of_lane(mask, scan_lanes(mask, rank & 31, own, op), min(31, size - rank // 32 * 32 - 1))
 
 
 # --- blocks ----------------------------------------------------------------------------------------------------------
 
 def before_the_thread(value, op):
     """(what the threads before this one have, of which there may be none; whether there are some; what all have)."""
-    number = type(value)
     rank, size = rank_in_block(), threads_of_block()
     mask, lane, warp, warps = lanes_of_warp(rank, size), rank & 31, rank // 32, (size + 31) // 32
-    of_warps = cuda.shared.array(32, number)
+    of_warps = row_of_warps(value, ())
     up_to = scan_lanes(mask, lane, value, op)
-    below = cuda.shfl_up_sync(mask, up_to, 1)
+    below = of_lane_below(mask, up_to, 1)
     cuda.syncthreads()   # an earlier call may still be read
     if lane == 31 or rank == size - 1:
-        of_warps[warp] = up_to
+        put(of_warps, warp, up_to)
     cuda.syncthreads()
-    total = of_warps[0]
-    before = total
+    total = copied(item_at(of_warps, 0, value))
+    before = copied(total)
     for w in range(1, warps):
         if w == warp:
-            before = total
-        total = number(op(total, of_warps[w]))
+            before = copied(total)
+        total = combined(op, value, total, item_at(of_warps, w, value))
     if warp == 0:
         before = below
     elif lane > 0:
-        before = number(op(before, below))
+        before = combined(op, value, before, below)
     return before, rank > 0, total
 
 
 @stands_for("cuda.block.inclusive_scan",
             doc="op over the values of the threads of the block up to this one; also of tuples of items.")
 def block_inclusive_scan(value: Any, op: Callable[[Any, Any], Any] = sum_of) -> Any:
-    if isinstance(value, tuple):
+    if cuda._is_plain_tuple(value):
         items = each_with_all_before(value, op)
         before, has_before, _ = before_the_thread(items[-1], op)
         return behind(before, items, op) if has_before else items
     before, has_before, _ = before_the_thread(value, op)
-    return type(value)(op(before, value)) if has_before else value
+    return combined(op, value, before, value) if has_before else copied(value)
 
 
 @stands_for("cuda.block.exclusive_scan",
             doc="op over the start and the values of the threads of the block before this one; also of tuples of "
                 "items.")
-def block_exclusive_scan(value: Any, op: Callable[[Any, Any], Any] = sum_of, init: Any = 0) -> Any:
-    if isinstance(value, tuple):
-        number = type(value[0])
-        items = each_with_all_before(value, op)
+def block_exclusive_scan(value: Any, op: Callable[[Any, Any], Any] = sum_of, init: Any = None) -> Any:
+    if cuda._is_plain_tuple(value):
+        start, items = start_of(value[0], init), each_with_all_before(value, op)
         own, has_before, _ = before_the_thread(items[-1], op)
-        before = number(op(number(init), own)) if has_before else number(init)
-        return tuple(before if k == 0 else number(op(before, items[k - 1])) for k in range(len(items)))
-    number = type(value)
+        before = combined(op, start, start, own) if has_before else start
+        return behind_the_start(before, items, op)
+    start = start_of(value, init)
     own, has_before, _ = before_the_thread(value, op)
-    return number(op(number(init), own)) if has_before else number(init)
+    return combined(op, value, start, own) if has_before else start
 
 
 @stands_for("cuda.block.reduce", doc="op over the values of all threads of the block, in every thread of it.")
 def block_reduce(value: Any, op: Callable[[Any, Any], Any] = sum_of) -> Any:
-    own = each_with_all_before(value, op)[-1] if isinstance(value, tuple) else value
+    own = each_with_all_before(value, op)[-1] if cuda._is_plain_tuple(value) else value
     _, _, total = before_the_thread(own, op)
     return total
 
@@ -156,14 +183,11 @@ def block_reduce(value: Any, op: Callable[[Any, Any], Any] = sum_of) -> Any:
 # --- exchange --------------------------------------------------------------------------------------------------------
 
 def row_of(item):
-    """Where the block exchanges such items: one array for all functions, each of which waits before it writes."""
-    if hasattr(item, "shape"):
-        cuda._refuse("records are no items that threads exchange; exchange their fields, or their indices")
+    """Where the block exchanges such numbers: one array for all functions, each of which waits before it writes."""
     return cuda.shared.array(MOST_THREADS, type(item))
 
 
-@stands_for("cuda.block.to_blocked", doc="The items of the block in blocked order, from those in striped order.")
-def to_blocked(items: tuple[Any, ...]) -> tuple[Any, ...]:
+def numbers_to_blocked(items):
     count, rank, size = len(items), rank_in_block(), threads_of_block()
     row, found = row_of(items[0]), cuda.local.array(len(items), type(items[0]))
     for r in range(count):
@@ -177,8 +201,7 @@ def to_blocked(items: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(found[k] for k in range(count))
 
 
-@stands_for("cuda.block.to_striped", doc="The items of the block in striped order, from those in blocked order.")
-def to_striped(items: tuple[Any, ...]) -> tuple[Any, ...]:
+def numbers_to_striped(items):
     count, rank, size = len(items), rank_in_block(), threads_of_block()
     row, found = row_of(items[0]), cuda.local.array(len(items), type(items[0]))
     for r in range(count):
@@ -192,46 +215,96 @@ def to_striped(items: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(found[k] for k in range(count))
 
 
+def exchanged(items, exchange):
+    """exchange(numbers) of a tuple is done to all numbers that items have."""
+    if cuda._is_one(items[0]):
+        return exchange(items)
+    memory = in_memory(items)
+    change_numbers(memory, len(items), numbers_of(exchange), None)
+    return items_in(memory, len(items), items[0])
+
+
+def numbers_of(exchange):
+    def change(array, count, places):
+        found = exchange(tuple(array[k] for k in range(count)))
+        for k in range(count):
+            array[k] = found[k]
+    return change
+
+
+@stands_for("cuda.block.to_blocked", doc="The items of the block in blocked order, from those in striped order.")
+def to_blocked(items: tuple[Any, ...]) -> tuple[Any, ...]:
+    return exchanged(items, numbers_to_blocked)
+
+
+@stands_for("cuda.block.to_striped", doc="The items of the block in striped order, from those in blocked order.")
+def to_striped(items: tuple[Any, ...]) -> tuple[Any, ...]:
+    return exchanged(items, numbers_to_striped)
+
+
 @stands_for("cuda.block.load",
             doc="A tuple of `count` items of each thread, in blocked order, from array[first] on; neighbouring threads "
-                "read neighbouring elements. Behind the end of the array items are `default`.")
-def block_load(array: Array, first: Integer, count: int, default: Any = 0) -> tuple[Any, ...]:
+                "read neighbouring elements. Behind the end of the array items are `default`. A tuple or an instance "
+                "of arrays has items of that kind.")
+def block_load(array: Any, first: Integer, count: int, default: Any = None) -> tuple[Any, ...]:
     return to_blocked(load_striped(array, first, count, default))
 
 
 @stands_for("cuda.block.load_striped",
             doc="A tuple of `count` items of each thread, in striped order, from array[first] on. Behind the end of "
                 "the array items are `default`.")
-def load_striped(array: Array, first: Integer, count: int, default: Any = 0) -> tuple[Any, ...]:
-    if hasattr(array[0], "shape"):
-        cuda._refuse("records and rows are no items that threads load; load fields, or indices")
+def load_striped(array: Any, first: Integer, count: int, default: Any = None) -> tuple[Any, ...]:
+    like = element_of(array, 0)
+    refuse_arrays(like)
     if count < 1 or count > MOST_ITEMS:
         cuda._refuse("a thread has 1 to 64 items")
     start, size = first + rank_in_block(), threads_of_block()
-    return tuple(item_or(array, start + k * size, default) for k in range(count))
+    if cuda._is_one(like):
+        return tuple(element_or(array, start + k * size, default, like) for k in range(count))
+    items = memory_for(count, like)
+    for k in range(count):
+        put(items, k, element_or(array, start + k * size, default, like))
+    return items_in(items, count, like)
 
 
-def item_or(array, i, default):
-    number = type(array[0])
-    return array[i] if i < array.size else number(default)
+def element_of(array, i):
+    """An element of an array; of a tuple or an instance of arrays one of each."""
+    if len(cuda._fields(array)) > 0:
+        return cuda._with_fields(array, of_each(lambda own: element_of(own, i), cuda._fields(array)))
+    return array[i]
+
+
+def length_of(array):
+    return length_of(cuda._fields(array)[0]) if len(cuda._fields(array)) > 0 else array.size
+
+
+def element_or(array, i, default, like):
+    return element_of(array, i) if i < length_of(array) else start_of(like, default)
+
+
+def store_element(array, i, item):
+    if len(cuda._fields(array)) > 0:
+        of_both(lambda own, field: store_element(own, i, field), cuda._fields(array), cuda._fields(item))
+    else:
+        array[i] = item
 
 
 @stands_for("cuda.block.store",
             doc="Stores the items of each thread, in blocked order, from array[first] on; neighbouring threads write "
                 "neighbouring elements. What is behind the end of the array is left out.")
-def block_store(array: Array, first: Integer, items: Any) -> None:
-    store_striped(array, first, to_striped(items) if isinstance(items, tuple) else (items,))
+def block_store(array: Any, first: Integer, items: Any) -> None:
+    store_striped(array, first, to_striped(items) if cuda._is_plain_tuple(items) else (items,))
 
 
 @stands_for("cuda.block.store_striped",
             doc="Stores the items of each thread, in striped order, from array[first] on. What is behind the end of "
                 "the array is left out.")
-def store_striped(array: Array, first: Integer, items: Any) -> None:
+def store_striped(array: Any, first: Integer, items: Any) -> None:
     start, size = first + rank_in_block(), threads_of_block()
-    own = items if isinstance(items, tuple) else (items,)
+    own = items if cuda._is_plain_tuple(items) else (items,)
     for k in range(len(own)):
-        if start + k * size < array.size:
-            array[start + k * size] = own[k]
+        if start + k * size < length_of(array):
+            store_element(array, start + k * size, own[k])
 
 
 # --- histogram and sort ----------------------------------------------------------------------------------------------
@@ -270,7 +343,7 @@ def in_order(value):
     if isinstance(value, (float16, float32)):
         return of_float(float32(value), uint32, uint32(1 << 31))   # every float16 is a float32 of the same order
     if not isinstance(value, float64):
-        cuda._refuse("radix_sort takes integers and floats")
+        cuda._refuse("radix_sort takes integers and floats as keys")
     return of_float(value, uint64, uint64(1 << 63))
 
 
@@ -327,7 +400,7 @@ def bits_to(value, end_bit):
     return min(end_bit, bits_in_use(value))
 
 
-def scatter(items, places, count):
+def scatter(items, count, places):
     """Item k of each thread gets to its place in the blocked order."""
     rank, size = rank_in_block(), threads_of_block()
     row, found = row_of(items[0]), cuda.local.array(count, type(items[0]))
@@ -369,13 +442,25 @@ def places_by_digit(order, shift, mask, count, places):
         places[k] += starts[digit_of(order[k], shift, mask)]
 
 
+def sorted_by_fields(keys, items, descending):
+    """The items in the order of their keys' fields. Sorting is stable: by the last field first."""
+    fields = tuple(cuda._fields(key) for key in keys)
+    last = tuple(own[-1] for own in fields)
+    if len(fields[0]) == 1:
+        return radix_sort(last, items, descending)[1]
+    moved = radix_sort(last, tuple((own[:-1], item) for own, item in zip(fields, items)), descending)[1]
+    return sorted_by_fields(tuple(each[0] for each in moved), tuple(each[1] for each in moved), descending)
+
+
 @stands_for("cuda.block.radix_sort",
             doc="The items of the block in order, NaN last, stable, in blocked order; with values (keys, values), each "
-                "value where its key is. descending: the largest come first. begin_bit, end_bit: only those bits of "
-                "the keys count, of signed numbers and floats as CUB has them: of words in the keys' order.")
+                "value where its key is. Keys are numbers, or tuples and instances of them, which are sorted by their "
+                "first field, then by the next; values are of any kind. descending: the largest come first. begin_bit, "
+                "end_bit: only those bits of the keys count, of signed numbers and floats as CUB has them: of words in "
+                "the keys' order.")
 def radix_sort(keys: Any, values: Any = None, descending: bool = False, begin_bit: Integer | None = None,
                end_bit: Integer | None = None) -> Any:
-    if not isinstance(keys, tuple):
+    if not cuda._is_plain_tuple(keys):
         if values is None:
             return radix_sort((keys,), None, descending, begin_bit, end_bit)[0]
         own, moved = radix_sort((keys,), (values,), descending, begin_bit, end_bit)
@@ -385,12 +470,19 @@ def radix_sort(keys: Any, values: Any = None, descending: bool = False, begin_bi
         cuda._refuse("radix_sort takes at most 63 items of a thread")
     if values is not None and len(values) != count:
         cuda._refuse("radix_sort takes as many values as keys")
+    if len(cuda._fields(keys[0])) > 0:
+        if begin_bit is not None or end_bit is not None:
+            cuda._refuse("radix_sort takes begin_bit and end_bit with numbers")
+        if values is None:
+            return sorted_by_fields(keys, keys, descending)
+        pairs = sorted_by_fields(keys, tuple((key, value) for key, value in zip(keys, values)), descending)
+        return tuple(pair[0] for pair in pairs), tuple(pair[1] for pair in pairs)
+    if hasattr(keys[0], "shape"):
+        cuda._refuse("radix_sort takes records as values; keys are numbers, or tuples and instances of them")
     own, places = cuda.local.array(count, type(keys[0])), cuda.local.array(count, int32)
     order = cuda.local.array(count, type(in_order(keys[0])))
     if values is not None:
-        moved = cuda.local.array(count, type(values[0]))
-        for k in range(count):
-            moved[k] = values[k]
+        moved = in_memory(values)
     for k in range(count):
         own[k] = keys[k]
     end = bits_to(keys[0], end_bit)
@@ -399,9 +491,9 @@ def radix_sort(keys: Any, values: Any = None, descending: bool = False, begin_bi
             order[k] = in_descending_order(own[k]) if descending else in_order(own[k])
         mask = 15 if end_bit is None else (1 << min(4, end - shift)) - 1
         places_by_digit(order, shift, mask, count, places)
-        scatter(own, places, count)
+        scatter(own, count, places)
         if values is not None:
-            scatter(moved, places, count)
+            change_numbers(moved, count, scatter, places)
     if values is None:
         return tuple(own[k] for k in range(count))
-    return tuple(own[k] for k in range(count)), tuple(moved[k] for k in range(count))
+    return tuple(own[k] for k in range(count)), items_in(moved, count, values[0])

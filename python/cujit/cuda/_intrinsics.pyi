@@ -450,7 +450,7 @@ class warp:
     def inclusive_scan(value: Any, op: Callable[[Any, Any], Any] = ...) -> Any:
         """op over the values of the lanes of the warp up to this one."""
     @staticmethod
-    def exclusive_scan(value: Any, op: Callable[[Any, Any], Any] = ..., init: Any = 0) -> Any:
+    def exclusive_scan(value: Any, op: Callable[[Any, Any], Any] = ..., init: Any = None) -> Any:
         """op over the start and the values of the lanes of the warp before this one; the start in the first."""
     @staticmethod
     def reduce(value: Any, op: Callable[[Any, Any], Any] = ...) -> Any:
@@ -462,7 +462,7 @@ class block:
     def inclusive_scan(value: Any, op: Callable[[Any, Any], Any] = ...) -> Any:
         """op over the values of the threads of the block up to this one; also of tuples of items."""
     @staticmethod
-    def exclusive_scan(value: Any, op: Callable[[Any, Any], Any] = ..., init: Any = 0) -> Any:
+    def exclusive_scan(value: Any, op: Callable[[Any, Any], Any] = ..., init: Any = None) -> Any:
         """op over the start and the values of the threads of the block before this one; also of tuples of items."""
     @staticmethod
     def reduce(value: Any, op: Callable[[Any, Any], Any] = ...) -> Any:
@@ -474,23 +474,23 @@ class block:
     def to_striped(items: tuple[Any, ...]) -> tuple[Any, ...]:
         """The items of the block in striped order, from those in blocked order."""
     @staticmethod
-    def load(array: Array, first: Integer, count: int, default: Any = 0) -> tuple[Any, ...]:
-        """A tuple of `count` items of each thread, in blocked order, from array[first] on; neighbouring threads read neighbouring elements. Behind the end of the array items are `default`."""
+    def load(array: Any, first: Integer, count: int, default: Any = None) -> tuple[Any, ...]:
+        """A tuple of `count` items of each thread, in blocked order, from array[first] on; neighbouring threads read neighbouring elements. Behind the end of the array items are `default`. A tuple or an instance of arrays has items of that kind."""
     @staticmethod
-    def load_striped(array: Array, first: Integer, count: int, default: Any = 0) -> tuple[Any, ...]:
+    def load_striped(array: Any, first: Integer, count: int, default: Any = None) -> tuple[Any, ...]:
         """A tuple of `count` items of each thread, in striped order, from array[first] on. Behind the end of the array items are `default`."""
     @staticmethod
-    def store(array: Array, first: Integer, items: Any) -> None:
+    def store(array: Any, first: Integer, items: Any) -> None:
         """Stores the items of each thread, in blocked order, from array[first] on; neighbouring threads write neighbouring elements. What is behind the end of the array is left out."""
     @staticmethod
-    def store_striped(array: Array, first: Integer, items: Any) -> None:
+    def store_striped(array: Any, first: Integer, items: Any) -> None:
         """Stores the items of each thread, in striped order, from array[first] on. What is behind the end of the array is left out."""
     @staticmethod
     def histogram(items: Any, bins: int) -> Any:
         """A shared array of `bins` counts, known while compiling: how many items of the block each bin has; items outside of the bins are not counted."""
     @staticmethod
     def radix_sort(keys: Any, values: Any = None, descending: bool = False, begin_bit: Integer | None = None, end_bit: Integer | None = None) -> Any:
-        """The items of the block in order, NaN last, stable, in blocked order; with values (keys, values), each value where its key is. descending: the largest come first. begin_bit, end_bit: only those bits of the keys count, of signed numbers and floats as CUB has them: of words in the keys' order."""
+        """The items of the block in order, NaN last, stable, in blocked order; with values (keys, values), each value where its key is. Keys are numbers, or tuples and instances of them, which are sorted by their first field, then by the next; values are of any kind. descending: the largest come first. begin_bit, end_bit: only those bits of the keys count, of signed numbers and floats as CUB has them: of words in the keys' order."""
 
 
 class cg:

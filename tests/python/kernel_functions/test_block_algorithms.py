@@ -191,11 +191,17 @@ def test_an_item_by_itself_is_stored():
 
 
 @pytest.mark.parametrize(("call", "why"), [
-    ("block.load(records, 0, 2)", "records and rows are no items"),
-    ("block.load(rows, 0, 2)", "records and rows are no items"),
+    ("block.load(rows, 0, 2)", "arrays are no items"),
     ("block.load(x, 0, 65)", "1 to 64 items"),
     ("block.load(x, 0, 0)", "1 to 64 items"),
-    ("block.to_blocked((records[0], records[1]))", "exchange their fields"),
+    ("block.to_blocked((rows[0], rows[1]))", "exchange their elements"),
+    ("block.radix_sort(records[0])", "takes records as values"),
+    ("block.radix_sort((records[0], records[1]), (1, 2))", "takes records as values"),
+    ("block.radix_sort((x[0], x[0]), end_bit=3)[0].x", "no attribute 'x'"),
+    ("block.radix_sort(((x[0], 1), (x[0], 2)), end_bit=3)", "begin_bit and end_bit with numbers"),
+    ("block.exclusive_scan(records[0], max, 3)", "what stands for a record"),
+    ("block.reduce(records[0])", "\\+"),
+    ("block.reduce((x[0], 1), lambda a, b: (a, b))", "float"),
     ("block.radix_sort((x[0], x[1]), (1, 2, 3))", "as many values as keys"),
     ("block.radix_sort(x[0] * 1j)", "integers and floats"),
 ])
