@@ -1,4 +1,5 @@
-"""What check mode costs: the kernels of cpu_device.py, and two gathers, with each word beside the same launch without.
+"""What check mode costs: the kernels of cpu_device.py, gathers, and sums and products of integers from memory, with
+each word beside the same launch without.
 
     python benchmarks/check_cost.py [WORD...] [--share N] [--markdown]
 
@@ -16,7 +17,7 @@ from timing import print_markdown, print_table
 
 from cujit import cuda
 
-WATCHING = ("race", "init", "barrier", "overflow")
+WATCHING = ("race", "init", "barrier")
 WORDS = ("bounds", "overflow", "barrier", "init", "race")
 
 
@@ -32,6 +33,39 @@ def gathers():
     for order, at in (("order", places), ("random", np.random.default_rng(4).permutation(n))):
         yield cpu_cases.Case(f"out[i] = x[places[i]], 2^20, in {order}", gather, (x, at, np.zeros(n)), (n // 256,),
                              (256,), None, None, False)
+
+
+def add_in_place(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] += 1
+
+
+def products(x, y, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[i] * y[i]
+
+
+def row_sums(a, out):
+    i = cuda.grid(1)
+    if i < a.shape[0]:
+        total = 0
+        for k in range(a.shape[1]):
+            total += a[i, k]
+        out[i] = total
+
+
+def integers():
+    """Within a processor's caches: what they cost is not hidden behind memory."""
+    n = 1 << 18
+    x, y = np.random.default_rng(5).integers(-1000, 1000, (2, n))
+    for text, kernel, arguments, threads in (
+        ("x[i] += 1, 2^18, int64", add_in_place, (x,), n),
+        ("out[i] = x[i] * y[i], 2^18, int64", products, (x, y, np.zeros_like(x)), n),
+        ("sums of rows, 512 x 512, int64", row_sums, (x.reshape(512, 512), np.zeros(512, np.int64)), 512),
+    ):
+        yield cpu_cases.Case(text, kernel, arguments, (threads // 256,), (256,), None, None, False)
 
 
 def least_seconds(launchers, finish, seconds=0.6):
@@ -72,7 +106,7 @@ def main():
     words = options.words or WORDS
     cpu_cases.cuda = cuda
     rows = [[case.name, *(ratio(case, word, options.share) for word in words)]
-            for cases in (cpu_cases.all_cases(), gathers()) for case in cases]
+            for cases in (cpu_cases.all_cases(), gathers(), integers()) for case in cases]
     print_all = print_markdown if options.markdown else print_table
     print_all(f"{device.name}: time with a check over time without", ["", *words], rows)
 
