@@ -143,7 +143,14 @@ if TYPE_CHECKING:
         get_default_memory_pool as get_default_memory_pool,
         get_default_pinned_memory_pool as get_default_pinned_memory_pool,
     )
-    from cujit.cuda.array_functions import get_array_module as get_array_module
+    from cujit.cuda.array_functions import (
+        arange as arange,
+        asarray as asarray,
+        full as full,
+        get_array_module as get_array_module,
+        ones as ones,
+        zeros as zeros,
+    )
     from cujit.cuda.benchmarking import BenchmarkResult as BenchmarkResult, benchmark as benchmark
     from cujit.cuda.cuda_array import CudaArray as CudaArray
     from cujit.cuda.devices import MemoryInfo as MemoryInfo
@@ -173,7 +180,7 @@ _LATER = {
     "MemoryInfo": "devices",
     "profile_range": "profiling_range",
     "from_dlpack": "_array.dlpack",
-    "get_array_module": "array_functions",
+    **dict.fromkeys(("arange", "asarray", "full", "get_array_module", "ones", "zeros"), "array_functions"),
     **dict.fromkeys(("ElementwiseKernel", "elementwise"), "_algorithms.element_kernel"),
     **dict.fromkeys(("FusedKernel", "fuse"), "_algorithms.fused_kernel"),
     **dict.fromkeys(("ReductionKernel", "reduction"), "_algorithms.reduction_kernel"),

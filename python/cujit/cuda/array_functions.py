@@ -41,7 +41,25 @@ def get_array_module(*args: Any) -> ModuleType:
 # --- functions that make arrays --------------------------------------------------------------------------------------
 
 def asarray(a: Any, dtype: DTypeLike | None = None) -> DeviceNDArray:
-    """A device array with the elements; one that is on the device and has the dtype is the array itself."""
+    """A device array with the elements; one that is on the device and has the dtype is the array itself.
+
+    Parameters
+    ----------
+    a : array_like, or an array of any library in a device's memory
+        Whose elements are wanted.
+    dtype : dtype_like, optional
+        Of the elements; theirs unless it is given.
+
+    Returns
+    -------
+    DeviceNDArray
+
+    Examples
+    --------
+    >>> array = cuda.asarray([1, 2, 3])
+    >>> cuda.asarray(array) is array, cuda.asarray(array, np.float32).copy_to_host()
+    (True, array([1., 2., 3.], dtype=float32))
+    """
     if not is_cuda_array(a):
         return to_device(np.ascontiguousarray(np.asarray(a, dtype)).reshape(np.shape(a)))
     known = to_device(a)
@@ -62,18 +80,74 @@ def empty(shape: Shape, dtype: DTypeLike = np.float64, order: str = "C") -> Devi
 
 
 def full(shape: Shape, fill_value: Any, dtype: DTypeLike | None = None, order: str = "C") -> DeviceNDArray:
-    """A device array of one value."""
+    """A device array of one value.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Elements along each axis.
+    fill_value : number
+        Of all elements.
+    dtype : dtype_like, optional
+        Of the elements; the value's unless it is given.
+    order : {"C", "F"}
+        How they lie in memory.
+
+    Returns
+    -------
+    DeviceNDArray
+
+    Examples
+    --------
+    >>> cuda.full(2, 7).copy_to_host()
+    array([7, 7])
+    """
     return _filled(device_array(shape, np.asarray(fill_value).dtype if dtype is None else dtype, order=order),
                    fill_value)
 
 
 def zeros(shape: Shape, dtype: DTypeLike = np.float64, order: str = "C") -> DeviceNDArray:
-    """A device array of zeros."""
+    """A device array of zeros.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Elements along each axis.
+    dtype : dtype_like
+        Of the elements.
+    order : {"C", "F"}
+        How they lie in memory.
+
+    Returns
+    -------
+    DeviceNDArray
+
+    Examples
+    --------
+    >>> cuda.zeros((2, 2), np.int32).copy_to_host()
+    array([[0, 0],
+           [0, 0]], dtype=int32)
+    """
     return full(shape, 0, dtype, order)
 
 
 def ones(shape: Shape, dtype: DTypeLike = np.float64, order: str = "C") -> DeviceNDArray:
-    """A device array of ones."""
+    """A device array of ones.
+
+    Parameters
+    ----------
+    shape, dtype, order
+        As for zeros.
+
+    Returns
+    -------
+    DeviceNDArray
+
+    Examples
+    --------
+    >>> cuda.ones(3).copy_to_host()
+    array([1., 1., 1.])
+    """
     return full(shape, 1, dtype, order)
 
 
@@ -100,7 +174,24 @@ def ones_like(a: HostOrDeviceArray, dtype: DTypeLike | None = None) -> DeviceNDA
 
 
 def arange(*args: Any, dtype: DTypeLike | None = None) -> DeviceNDArray:
-    """numpy.arange, on the device. It is made on the host."""
+    """Numbers of equal distance, as numpy.arange has them, on the device. They are made on the host.
+
+    Parameters
+    ----------
+    *args : number
+        stop; start, stop; or start, stop, step.
+    dtype : dtype_like, optional
+        Of the elements; what NumPy chooses unless it is given.
+
+    Returns
+    -------
+    DeviceNDArray
+
+    Examples
+    --------
+    >>> cuda.arange(2, 8, 2).copy_to_host()
+    array([2, 4, 6])
+    """
     return to_device(np.arange(*args, dtype=dtype))
 
 

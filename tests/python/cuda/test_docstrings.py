@@ -24,7 +24,8 @@ def names():
 
 count = 0
 for name in ("cuda.decorator", "cuda.dispatcher", "cuda._dispatch.inspection", "cuda.compiler",
-             "cuda._array.arithmetic", "cuda._array.array_methods", "cuda._array.array_views", "cuda.devicearray",
+             "cuda._array.arithmetic", "cuda._array.array_methods", "cuda._array.array_views", "cuda.array_functions",
+             "cuda.devicearray",
              "_ufunc.ufunc", "_ufunc.gufunc",
              "_algorithms.element_kernel", "_algorithms.histogram", "_algorithms.mapping", "_algorithms.reduce",
              "_algorithms.reduction_kernel", "_algorithms.scan", "_algorithms.segments",
@@ -45,8 +46,9 @@ def members():
     compile."""
     yield from {"jit": cuda.jit, "compile": cuda.compile, "compile_ptx": cuda.compile_ptx,
                 "vectorize": vectorize, "guvectorize": guvectorize}.items()
-    for name in ("argsort", "elementwise", "filter", "fuse", "histogram", "map", "reduce", "reduction", "scan",
-                 "segmented_reduce", "segmented_scan", "select", "sort", "sort_by", "top_k", "unique", "zip_with"):
+    for name in ("arange", "argsort", "asarray", "elementwise", "filter", "full", "fuse", "histogram", "map", "ones",
+                 "reduce", "reduction", "scan", "segmented_reduce", "segmented_scan", "select", "sort", "sort_by",
+                 "top_k", "unique", "zeros", "zip_with"):
         yield name, getattr(cuda, name)
     for cls in (cuda.Dispatcher, Inspection, cuda.DeviceNDArray, ArrayMethods, ArrayViews):
         for name, value in vars(cls).items():
