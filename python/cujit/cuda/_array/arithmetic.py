@@ -45,6 +45,11 @@ class Arithmetic(_core.DeviceArrayBase):
 
         return numpy_ufuncs.call(ufunc, method, inputs, keywords)
 
+    def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        from cujit.cuda import array_functions
+
+        return array_functions.call(function, types, args, keywords)
+
     # --- operators ---------------------------------------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Any:
