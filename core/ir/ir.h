@@ -233,6 +233,7 @@ struct IrFunc {
     bool reports; /* a kernel that tells the host of exceptions: it has the parameters for that */
     uint8_t row_axis; /* of a kernel on the CPU device: the axis of the innermost loop over a block's threads */
     bool joins_rows; /* of one of these: blocks next to each other along that axis may be run as a wider one */
+    bool by_rows; /* of one with loops over threads: it runs the threads of one row, not those of a block */
     const Type *result; /* &type_none: nothing */
     uint32_t parameter_count;
     const Type *const *parameter_types;

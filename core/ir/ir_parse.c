@@ -134,7 +134,7 @@ static bool parse_header(Parser *p, bool is_kernel)
     uint8_t row_axis;
     if (!parse_row_axis(p, &row_axis))
         return false;
-    bool joins_rows = text_accept_word(&p->at, "joined");
+    bool joins_rows = text_accept_word(&p->at, "joined"), by_rows = text_accept_word(&p->at, "by_rows");
     bool has_assembly = text_accept_word(&p->at, "assembly"),
          is_pure = has_assembly && text_accept_word(&p->at, "pure");
     bool lacks_body = has_assembly && text_accept_word(&p->at, "only");
@@ -152,6 +152,7 @@ static bool parse_header(Parser *p, bool is_kernel)
     function->is_apart = is_apart;
     function->row_axis = row_axis;
     function->joins_rows = joins_rows;
+    function->by_rows = by_rows;
     function->assembly = assembly;
     function->assembly_is_pure = is_pure;
     function->lacks_body = lacks_body;

@@ -314,6 +314,7 @@ static void print_header(Buf *out, const IrFunc *function, bool with_positions)
     if (function->row_axis)
         buf_printf(out, " rows %s", ir_axis_names[function->row_axis]);
     buf_add(out, function->joins_rows ? " joined" : "");
+    buf_add(out, function->by_rows ? " by_rows" : "");
     if (function->assembly) {
         buf_printf(out, " assembly%s%s ", function->assembly_is_pure ? " pure" : "",
                    function->lacks_body ? " only" : "");

@@ -35,6 +35,9 @@ static bool *choose_leaders(Search *search)
     Regions *regions = search->regions;
     bool *chosen = ARENA_ARRAY(search->arena, bool, regions->piece_count);
     chosen[0] = true;
+    uint32_t behind = regions->shares_loads && regions->is_bounded ? piece_behind_bounds(regions) : NO_PIECE;
+    if (behind != NO_PIECE)
+        chosen[behind] = true;
     for (uint32_t i = 0; i < regions->piece_count; i++) {
         const Piece *piece = &regions->pieces[i];
         for (uint32_t k = 0; piece->is_uniform && k < piece->step_count; k++)

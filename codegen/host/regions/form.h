@@ -87,6 +87,9 @@ void form_exchange(Form *form, IrBlock *to, const IrValue *collective);
 /* --- form_threads.c ----------------------------------------------------------------------------------------------------- */
 /* Whether threads have anything to do in the region at hand. */
 bool form_has_work(Form *form);
+/* Asks whether the tests at the kernel's beginning keep all threads out, who go to `none`. The others go on in the block that
+ * is returned. */
+IrBlock *form_test_for_any(Form *form, IrBlock *from, IrBlock *none);
 /* The loop over threads, entered from `from`. Returns the block behind it. */
 IrBlock *form_threads(Form *form, IrBlock *from);
 

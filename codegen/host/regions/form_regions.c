@@ -152,6 +152,8 @@ static void form_region(Form *form, const Region *region)
     form_uniform_part(form, block);
     if (form_has_work(form))
         block = form_all_threads(form, block);
+    if (region->leader == 0 && form->regions->shares_loads && piece_behind_bounds(form->regions) != NO_PIECE)
+        block = form_test_for_any(form, block, done_block(form));
     const IrValue *end = form->regions->pieces[region->last].end;
     if (end && is_exchange(end))
         form_exchange(form, block, end);
@@ -284,6 +286,7 @@ static void rebuild(IrModule *module, const Regions *regions, const LoopPlaces *
     form.out->reports = kernel->reports;
     form.out->row_axis = kernel->row_axis;
     form.out->joins_rows = kernel->joins_rows;
+    form.out->by_rows = regions->by_rows;
     form_function(&form);
     replace_kernel(module, form.out, gone);
 }
@@ -356,25 +359,56 @@ static bool calls_memory_giver(const IrModule *module, Arena *arena)
     return false;
 }
 
+static bool asks_for_rows(const IrFunc *kernel)
+{
+    for (const IrBlock *block = kernel->first; block; block = block->next)
+        for (const IrValue *value = block->first; value; value = value->next)
+            for (uint32_t axis = 0; axis < 3 && value->op == IR_INTRINSIC; axis++)
+                if (axis != kernel->row_axis && value->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis))
+                    return true;
+    return false;
+}
+
+/* The ways to have loops over threads without need, the first one that gains is taken. */
+typedef struct Way {
+    bool has_loops_around, by_rows, shares_loads;
+} Way;
+
+static const Way ways[] = {
+    {.has_loops_around = true},
+    {.has_loops_around = true, .by_rows = true, .shares_loads = true},
+    {0},
+};
+
+static bool form_by(const Way *way, IrModule *module, bool raises, LoopPlaces *places, Arena *arena)
+{
+    Regions regions = {.kernel = module->first,
+                       .is_own = places->is_own,
+                       .by_rows = way->by_rows && asks_for_rows(module->first),
+                       .shares_loads = way->shares_loads,
+                       .is_bounded = true};
+    if (!find_regions(raises, arena, &regions) || !are_shared_loads_right(&regions, arena))
+        return false;
+    choose_tested_regions(&regions, unrolled_headers(places, arena), arena);
+    bool gains = way->has_loops_around ? gains_by_places(places, &regions, arena) : gains_by_tests(&regions);
+    if (!gains || bytes_kept(&regions) > MOST_CACHED)
+        return false;
+    rebuild(module, &regions, places, ARENA_ARRAY(arena, bool, module->function_count), arena);
+    return true;
+}
+
 /* Where they do not, loops that they run alike may go around them, and checks be made beforehand. */
 static void form_around_threads(IrModule *module, const bool *raises, Arena *arena)
 {
     LoopPlaces places;
     if (calls_memory_giver(module, arena) || !place_loops(module, arena, &places))
         return;
-    for (bool are_around = has_loops_around(&places);; are_around = false) {
-        if (!are_around)
+    for (uint32_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (ways[i].has_loops_around && !has_loops_around(&places))
+            continue;
+        if (!ways[i].has_loops_around)
             keep_loops_inside(&places);
-        Regions regions = {.kernel = module->first, .is_own = places.is_own, .is_bounded = true};
-        if (!find_regions(raises[0], arena, &regions))
-            return;
-        choose_tested_regions(&regions, unrolled_headers(&places, arena), arena);
-        bool gains = are_around ? gains_by_places(&places, &regions, arena) : gains_by_tests(&regions);
-        if (gains && bytes_kept(&regions) <= MOST_CACHED) {
-            rebuild(module, &regions, &places, ARENA_ARRAY(arena, bool, module->function_count), arena);
-            return;
-        }
-        if (!are_around)
+        if (form_by(&ways[i], module, raises[0], &places, arena))
             return;
     }
 }

@@ -242,23 +242,63 @@ static void form_body(Form *form)
 
 /* --- all threads -------------------------------------------------------------------------------------------------------- */
 
-/* Threads that the kernel's first tests keep out come back at once. Returns where the others go on. */
-static IrBlock *form_tests(Form *form, IrBlock *to)
+/* Where regions end behind the kernel's first tests, those that all threads have alike have been asked for there. */
+static bool is_asked_once(const Form *form, const IrValue *test)
 {
-    const IrBlock *first = form->regions->kernel->first;
+    return form->regions->shares_loads && home_of(form, test->operands[0]) == HOME_UNIFORM;
+}
+
+/* The tests that are to be made once, or by each thread; threads go to `out` that one keeps out. Returns where the others go
+ * on. */
+static IrBlock *form_tests_of(Form *form, IrBlock *to, IrBlock *out, bool is_once)
+{
     uint32_t left = form->regions->is_bounded ? form->regions->kernel->block_count : 0;
-    for (const IrBlock *block = first; block && left--; block = next_bounded_block(block)) {
+    for (const IrBlock *block = form->regions->kernel->first; block && left--; block = next_bounded_block(block)) {
         const IrValue *test = block->last;
-        if (test->op != IR_BRANCH || !test->hint)
+        if (test->op != IR_BRANCH || !test->hint || is_asked_once(form, test) != is_once)
             continue;
         IrBlock *pass = ir_block(form->out);
         form_make_again(form, to, test->operands[0]);
         bool is_in = test->hint == IR_BOUND_IN;
-        ir_branch(to, form->values[test->operands[0]->id], is_in ? pass : form->loop, is_in ? form->loop : pass,
-                  &test->pos);
+        ir_branch(to, form->values[test->operands[0]->id], is_in ? pass : out, is_in ? out : pass, &test->pos);
         to = pass;
     }
     return to;
+}
+
+/* Threads that the kernel's first tests keep out come back at once. Returns where the others go on. */
+static IrBlock *form_tests(Form *form, IrBlock *to) { return form_tests_of(form, to, form->loop, false); }
+
+static bool has_tests_of_threads(const Form *form)
+{
+    uint32_t left = form->regions->kernel->block_count;
+    for (const IrBlock *block = form->regions->kernel->first; block && left--; block = next_bounded_block(block))
+        if (block->last->op == IR_BRANCH && block->last->hint && !is_asked_once(form, block->last))
+            return true;
+    return false;
+}
+
+IrBlock *form_test_for_any(Form *form, IrBlock *from, IrBlock *none)
+{
+    from = form_tests_of(form, from, none, true);
+    if (!has_tests_of_threads(form))
+        return from;
+    IrBlock *after = ir_block(form->out), *some = ir_block(form->out);
+    IrValue *any = ir_append(form->entry, IR_CELL, &type_memory, NULL, 1, &form->zero);
+    ir_append(from, IR_CELL_STORE, &type_none, NULL, 2, (IrValue *[]){any, form->zero});
+    form->loop = ir_block(form->out);
+    ir_jump(from, form->loop, NULL);
+    IrValue *loop = ir_append(form->loop, IR_THREAD_LOOP, &type_none, NULL, 0, NULL);
+    loop->targets[0] = after;
+    loop->targets[1] = ir_block(form->out);
+    IrBlock *passed = form_tests(form, loop->targets[1]);
+    IrValue *one = ir_const_int(passed, TYPE_OF(INT32), 1, NULL);
+    ir_append(passed, IR_CELL_STORE, &type_none, NULL, 2, (IrValue *[]){any, one});
+    ir_jump(passed, form->loop, NULL);
+    IrValue *count = ir_append(after, IR_CELL_LOAD, TYPE_OF(INT32), NULL, 1, &any);
+    IrValue *is_none = ir_append(after, IR_EQ, TYPE_OF(BOOL), NULL, 2, (IrValue *[]){count, form->zero});
+    ir_branch(after, is_none, none, some, NULL);
+    return some;
 }
 
 /* Whether the loop has to know who has not ended, or to say so. */

@@ -190,9 +190,12 @@ bool is_made_at_start(const IrValue *value)
     }
 }
 
-static bool is_uniform_intrinsic(const IrValue *value)
+static bool is_uniform_intrinsic(const Regions *regions, const IrValue *value)
 {
     const IntrinsicInfo *row = &intrinsic_info[value->intrinsic];
+    for (uint32_t axis = 0; axis < 3 && regions->by_rows; axis++)
+        if (axis != regions->kernel->row_axis && value->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis))
+            return true;
     return row->kind == INTRINSIC_KIND_MATH || row->family == FAMILY_BLOCK_REGISTER;
 }
 
@@ -222,13 +225,15 @@ static bool is_divergent(const Regions *regions, const IrValue *value)
         return false;
     if (is_block_vote(value))
         return false;
-    if (regions->is_own && regions->is_own[value->id])
+    bool is_of_all = regions->shares_loads && is_condition_of_check(value);
+    if (regions->is_own && regions->is_own[value->id] && !is_of_all)
         return true;
     if (regions->pieces[regions->piece_of[value->id]].is_divergent_piece)
         return true;
-    if (value->op != IR_PHI && !ir_is_repeatable(value))
+    bool is_shared = regions->shares_loads && is_of_constant_argument(value);
+    if (value->op != IR_PHI && !is_shared && !ir_is_repeatable(value))
         return true;
-    if (value->op == IR_INTRINSIC && !is_uniform_intrinsic(value))
+    if (value->op == IR_INTRINSIC && !is_uniform_intrinsic(regions, value))
         return true;
     for (uint32_t i = 0; i < value->operand_count; i++)
         if (regions->homes[value->operands[i]->id] != HOME_UNIFORM)

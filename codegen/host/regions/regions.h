@@ -35,7 +35,9 @@
  * loops over threads (common_loop.c).
  *
  * Kernels without barriers need none of that, unless a loop of theirs is to go around the threads (loop_places.c): the
- * entry's loops run the kernel's function for one thread after the other (host_entry.c). There `if i < n:` around a kernel bounds the loop. Such a test is a mark at its branch (thread_bounds.c)
+ * entry's loops run the kernel's function for one thread after the other (host_entry.c). Threads that do not meet need not be
+ * those of a block, either: where a loop's trips depend on threadIdx.y, all threads of a row have them alike, and the function
+ * that is made runs one row (by_rows), with what a row's threads load alike loaded once (shared_loads.c). There `if i < n:` around a kernel bounds the loop. Such a test is a mark at its branch (thread_bounds.c)
  * and no operand of a thread_loop: it may depend on threadIdx.y, so that each row has bounds of its own, computed between
  * the loops over y and over x, whereas a thread_loop runs all axes and its operands are what all threads have alike. With
  * the mark gone the kernel means the same, since the test stays in its body. */
@@ -81,6 +83,8 @@ typedef enum ValueHome {
 typedef struct Regions {
     const IrFunc *kernel;
     const bool *is_own; /* by IrValue.id: a condition of each thread's own, though all may have it alike */
+    bool by_rows; /* they are those of a row, not of a block */
+    bool shares_loads; /* what all threads load from an argument that nobody writes to is one for all */
     bool is_bounded; /* threads that the marked tests at the kernel's beginning keep out are in no region */
     Piece *pieces;
     uint32_t piece_count;
@@ -96,7 +100,7 @@ typedef struct Regions {
 } Regions;
 
 /* False where some barrier cannot be proven to be reached by all threads together. may_raise: calls may end a thread. Of
- * *out the caller has set kernel, is_own and is_bounded. */
+ * *out the caller has set what stands before `pieces`. */
 bool find_regions(bool may_raise, Arena *arena, Regions *out);
 
 /* region_graph.c: pieces, who runs them, which values all threads have alike (homes: HOME_UNIFORM). */
@@ -109,9 +113,21 @@ const IrValue *value_of_divergent_ways(const Regions *regions, const IrValue *ph
 bool keeps_order(const Regions *regions, const Region *region, Arena *arena);
 /* The parameter, shared array, local array, cell or data that the array is, or is a part of; NULL: not known. */
 const IrValue *memory_of(const IrValue *array);
+/* shared_loads.c: whether the load is of an argument that the kernel does not write to. */
+bool is_of_constant_argument(const IrValue *load);
+/* Whether such loads may be made in front of what threads do in their regions. */
+bool are_shared_loads_right(const Regions *regions, Arena *arena);
+/* Whether a check branches on the value. */
+bool is_condition_of_check(const IrValue *value);
+/* The piece behind the last marked test at the kernel's beginning; NO_PIECE: there is none. */
+uint32_t piece_behind_bounds(const Regions *regions);
 /* tested_regions.c: marks regions that can be one loop that asks whether a check fails, and one without checks. unrolled: by
  * IrBlock.id, headers of loops to write out inside of a region. */
 void choose_tested_regions(Regions *regions, const bool *unrolled, Arena *arena);
+/* Whether the operation writes to memory, as far as threads see. */
+bool writes_memory(const IrValue *value);
+/* Whether the function does nothing but compute its result. */
+bool is_silent_function(const IrFunc *function);
 /* Whether a thread that comes to the block ends there since a check has failed. */
 bool fails_check(const IrBlock *block);
 /* Whether the piece ends with a marked test that keeps threads out of all regions. */

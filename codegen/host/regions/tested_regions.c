@@ -30,7 +30,7 @@ bool fails_check(const IrBlock *block) { return ends_by_check(block->last); }
 
 static bool is_check(const IrValue *value) { return value->op == IR_NOTE || ends_by_check(value); }
 
-static bool is_silent_function(const IrFunc *function)
+bool is_silent_function(const IrFunc *function)
 {
     if (function->lacks_body || function->is_recursive)
         return false;
@@ -113,7 +113,7 @@ static void forget_questions(Search *search)
 /* --- who changes it ----------------------------------------------------------------------------------------------------- */
 
 /* A NOTE does where only the host looks. */
-static bool writes(const IrValue *value)
+bool writes_memory(const IrValue *value)
 {
     return ir_op_info[value->op].flags & IR_FLAG_WRITES && value->op != IR_NOTE;
 }
@@ -124,7 +124,7 @@ static bool may_write_to(const IrValue *value, const IrValue *memory)
     if (value->op == IR_CALL)
         return !is_silent_function(value->callee);
     if (value->op != IR_STORE && value->op != IR_ATOMIC && value->op != IR_CELL_STORE)
-        return writes(value) && value->op != IR_INTRINSIC;
+        return writes_memory(value) && value->op != IR_INTRINSIC;
     const IrValue *other = memory_of(value->operands[0]);
     return !other || other == memory ||
            (other->op == IR_SHARED && memory->op == IR_SHARED && other->storage->dynamic && memory->storage->dynamic);
@@ -174,7 +174,7 @@ static bool are_questions_steady(const Search *search, bool repeats, Arena *aren
                 bool is_load = value->op == IR_LOAD || value->op == IR_CELL_LOAD;
                 if (is_load && pass && search->asks[value->id] && !is_steady(search, value, stores, store_count))
                     return false;
-                if (writes(value) && value->op != IR_CALL && value->op != IR_INTRINSIC && !(repeats && pass))
+                if (writes_memory(value) && value->op != IR_CALL && value->op != IR_INTRINSIC && !(repeats && pass))
                     stores[store_count++] = value;
             }
         }
@@ -204,9 +204,11 @@ static bool has_short_loops(const Search *search, const bool *unrolled, bool *re
     return true;
 }
 
-/* Whether it has checks, and is short: what follows goes through it again and again. */
+/* Whether it has checks that some threads may pass, and is short: what follows goes through it again and again. */
 static bool is_worth_a_look(const Search *search)
 {
+    if (fails_check(search->regions->pieces[search->region->leader].block))
+        return false;
     uint32_t count = 0;
     bool has_checks = false;
     for (uint32_t i = 0; i < search->region->piece_count; i++) {

@@ -28,6 +28,7 @@ struct IndependentLoop {
 struct BlockFrame {
     LLVMValueRef block_dim[3], row, thread_count; /* row: along it, of joined blocks; NULL: not read so far */
     LLVMValueRef context, stride; /* of a slot's first byte to that of the next slot, for each byte of a thread */
+    LLVMValueRef index[3]; /* threadIdx of a function that runs one row, but along it */
     LLVMValueRef thread_number; /* i64, in a loop over threads; NULL before the first */
 };
 
@@ -55,9 +56,13 @@ static void read_block(Emitter *emitter, BlockFrame *frame)
         frame->block_dim[axis] =
             emitter->lowering->read_register(emitter, intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, axis));
     const uint8_t *axes = host_loop_axes[emitter->function->row_axis];
-    frame->row = host_row_length(emitter);
-    LLVMValueRef plane = LLVMBuildNUWMul(builder, frame->row, frame->block_dim[axes[1]], "");
-    frame->thread_count = LLVMBuildNUWMul(builder, plane, frame->block_dim[axes[2]], "");
+    frame->thread_count = frame->row = host_row_length(emitter);
+    for (uint32_t i = 1; i < 3; i++)
+        if (emitter->function->by_rows)
+            frame->index[axes[i]] =
+                emitter->lowering->read_register(emitter, intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axes[i]));
+        else
+            frame->thread_count = LLVMBuildNUWMul(builder, frame->thread_count, frame->block_dim[axes[i]], "");
     LLVMValueRef up = LLVMBuildNUWAdd(builder, frame->thread_count, const_i32(emitter, HOST_CONTEXT_STEP - 1), "");
     LLVMValueRef stride = LLVMBuildAnd(builder, up, const_i32(emitter, ~(HOST_CONTEXT_STEP - 1)), "");
     frame->stride = LLVMBuildZExt(builder, stride, emitter->i64, "");
@@ -303,11 +308,14 @@ static void emit_thread_index(Emitter *emitter, BlockFrame *frame, LLVMValueRef 
 {
     LLVMBuilderRef builder = emitter->builder;
     const uint8_t *axes = host_loop_axes[emitter->function->row_axis];
+    host_set_thread_index(emitter, emitter->thread, index, frame->block_dim);
+    frame->thread_number = LLVMBuildZExt(builder, index[axes[0]], emitter->i64, "");
+    if (emitter->function->by_rows)
+        return;
     LLVMValueRef row = LLVMBuildNUWMul(builder, index[axes[2]], frame->block_dim[axes[1]], "");
     row = LLVMBuildNUWMul(builder, LLVMBuildNUWAdd(builder, row, index[axes[1]], ""), frame->row, "");
-    host_set_thread_index(emitter, emitter->thread, index, frame->block_dim);
-    frame->thread_number = LLVMBuildNUWAdd(builder, LLVMBuildZExt(builder, row, emitter->i64, ""),
-                                           LLVMBuildZExt(builder, index[axes[0]], emitter->i64, ""), "");
+    frame->thread_number =
+        LLVMBuildNUWAdd(builder, LLVMBuildZExt(builder, row, emitter->i64, ""), frame->thread_number, "");
     LLVMSetNSW(frame->thread_number, true);
 }
 
@@ -410,9 +418,11 @@ static void emit_flat_loop(Emitter *emitter, const IrValue *value, BlockFrame *f
 static void emit_row_loops(Emitter *emitter, const IrValue *value, BlockFrame *frame)
 {
     const uint8_t *axes = host_loop_axes[emitter->function->row_axis];
-    LLVMValueRef index[3], first = const_i32(emitter, 0), end = frame->row;
+    bool is_one = emitter->function->by_rows;
+    LLVMValueRef index[3] = {frame->index[0], frame->index[1], frame->index[2]}, first = const_i32(emitter, 0),
+                 end = frame->row;
     HostLoop loops[3]; /* the innermost one first */
-    for (int i = 2; i > 0; i--) {
+    for (int i = 2; i > 0 && !is_one; i--) {
         loops[i] = host_loop_open(emitter, const_i32(emitter, 0), frame->block_dim[axes[i]]);
         index[axes[i]] = loops[i].index;
     }
@@ -427,8 +437,8 @@ static void emit_row_loops(Emitter *emitter, const IrValue *value, BlockFrame *f
     LLVMBuildBr(emitter->builder, row_done);
     LLVMPositionBuilderAtEnd(emitter->builder, row_done);
     keep_independent(emitter, value, &loops[0], latch, branch);
-    host_loop_keep_rolled(emitter, host_loop_close(emitter, &loops[1]));
-    host_loop_keep_rolled(emitter, host_loop_close(emitter, &loops[2]));
+    for (int i = 1; i < 3 && !is_one; i++)
+        host_loop_keep_rolled(emitter, host_loop_close(emitter, &loops[i]));
     LLVMBuildBr(emitter->builder, emitter->block_start[value->targets[0]->id]);
     emitter->block_start[value->block->id] = latch;
 }
