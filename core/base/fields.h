@@ -11,6 +11,7 @@
  *   links (count)               what is linked, by its content
  *   type, array, function, foreign, code, source, intrinsic, processor     what is meant by it
  *   identity                    an object of this process, told apart from others by its number
+ *   class                       the same of a class of Python, or NULL
  *   place_text, place_number, positions (size)  only where the code tells where in the source it comes from
  *   address                     code with one is not kept
  *   none                        the code does not depend on it: a comment says why */

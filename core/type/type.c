@@ -256,7 +256,9 @@ static bool equal_tuples(const Type *a, const Type *b)
         return false;
     if (a->tag != b->tag || a->count != b->count || !equal_names(a->name, b->name))
         return false;
-    if (!type_is_plain_tuple(a) && a->object != b->object) /* names tell named tuples apart */
+    if (!type_is_plain_tuple(a) && a->object != b->object) /* names tell named tuples apart, */
+        return false;
+    if (a->class && b->class && a->class != b->class) /* and classes those that have methods */
         return false;
     for (uint32_t i = 0; i < a->count; i++) {
         if (!type_equal(a->items[i], b->items[i]))

@@ -112,7 +112,9 @@ typedef struct TypeField {
     FIELD(const TypeField *, fields, , fields, count) /* records */                                                \
     /* objects, closures, bound methods: identity of a compile-time value (a Constant of snapshot.h); enums and */ \
     /* dataclasses: address of the class */                                                                        \
-    FIELD(const void *, object, , identity, )
+    FIELD(const void *, object, , identity, )                                                                      \
+    /* named tuples: address of the class, where it has methods; NULL: nobody asks */                              \
+    FIELD(const void *, class, , class, )
 struct Type {
     TYPE_FIELDS(DECLARE_FIELD)
 };
@@ -139,6 +141,11 @@ static inline bool type_is_tagged(const Type *t, TupleTag tag) { return t->kind 
 static inline bool type_has_trait(const Type *t, TupleTrait trait)
 {
     return t->kind == TYPE_TUPLE && tuple_tag_info[t->tag].traits & trait;
+}
+/* The class of Python whose methods a value has; NULL: none. */
+static inline const void *type_class(const Type *t)
+{
+    return t->kind != TYPE_TUPLE ? NULL : t->tag == TUPLE_INSTANCE ? t->object : t->class;
 }
 static inline bool type_is_plain_tuple(const Type *t) { return type_has_trait(t, TRAIT_PLAIN); }
 static inline bool type_is_pointer(const Type *t)

@@ -225,13 +225,14 @@ static const Constant *registered(const Lower *l, const char *name)
 static const Constant *of_class(Lower *l, const Type *type, const char *name)
 {
     uint32_t place;
-    if (!type_is_tagged(type, TUPLE_INSTANCE) || type_member(type, name, &place))
+    const void *class = type_class(type);
+    if (!class || type_member(type, name, &place))
         return NULL;
     Constant *constant = ARENA_NEW(l->arena, Constant);
     constant->kind = CONSTANT_OVERLOADED;
     constant->text = name;
     constant->type = type;
-    constant->overloads = type->object;
+    constant->overloads = (void *)class;
     return constant;
 }
 
@@ -282,7 +283,7 @@ bool lower_overloaded_method(Lower *l, Operand receiver, const char *name, const
 bool lower_overloaded_number(Lower *l, const Type *type, const Call *call, Operand *out, bool *is_own)
 {
     *is_own = false;
-    if (call->count != 1 || call->keyword_count || !type_is_tagged(call->arguments[0].type, TUPLE_INSTANCE))
+    if (call->count != 1 || call->keyword_count || !type_class(call->arguments[0].type))
         return false;
     const char *name = type->kind == TYPE_BOOL      ? "__bool__"
                        : type->kind == TYPE_FLOAT   ? "__float__"

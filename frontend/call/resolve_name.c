@@ -115,14 +115,14 @@ Operand operand_bound_method(Lower *l, Operand receiver, const char *name)
 /* What to do where a tuple has no such attribute. */
 static const char *tuple_hint(Lower *l, const Type *type, const char *name)
 {
-    bool is_public = name[0] != '_', is_argument = type_is_tagged(type, TUPLE_NAMED) && !type->object;
+    bool is_public = name[0] != '_', is_argument = type_is_tagged(type, TUPLE_NAMED) && !type->object && !type->class;
     if (strcmp(name, "append") == 0 || strcmp(name, "extend") == 0 || strcmp(name, "insert") == 0)
         return ": a list of a kernel is a tuple; use cuda.local.array and a count";
     if (is_public && is_argument)
         return arena_format(l->arena,
                             ": methods are those of what kernels make themselves, such as %s(*x) of an argument x",
                             type->name);
-    if (is_public && type_is_tagged(type, TUPLE_INSTANCE))
+    if (is_public && type_class(type))
         return ": kernels know its fields, methods, properties and constants, and what is registered by "
                "cujit.extending.overload_method and overload_attribute";
     return "";

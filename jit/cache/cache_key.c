@@ -55,6 +55,7 @@ static void write_type(Writer *w, const Type *type);
 static void write_types(Writer *w, const Type *const *types, uint32_t count);
 static void write_fields(Writer *w, const TypeField *fields, uint32_t count);
 static void write_identity(Writer *w, const Type *type);
+static void write_class(Writer *w, const void *class);
 static void write_array(Writer *w, const ConstantArray *array);
 static void write_constant(Writer *w, const Constant *constant);
 static void write_constants(Writer *w, const Constant *const *constants, uint32_t count);
@@ -95,6 +96,7 @@ static void write_hash(Writer *w, const void *data, size_t size)
 #define KEY_code(name, of) write_code(w, object->name);
 #define KEY_source(name, of) write_source(w, &object->name);
 #define KEY_identity(name, of) write_identity(w, object);
+#define KEY_class(name, of) write_class(w, object->name);
 #define KEY_intrinsic(name, of) write_text(w, intrinsic_info[object->name].id);
 #define KEY_processor(name, of) write_processor(w, object->name);
 #define KEY_address(name, of) w->has_addresses |= object->name != 0;
@@ -128,6 +130,13 @@ static void write_identity(Writer *w, const Type *type)
         first_time(w, type->object); /* a class of Python: told apart from others by its number */
     else
         write_constant(w, type->object);
+}
+
+static void write_class(Writer *w, const void *class)
+{
+    write_number(w, class != NULL);
+    if (class)
+        first_time(w, class);
 }
 
 /* --- code from elsewhere ------------------------------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ class Type:
     is_f_contig: bool         # arrays
     kind: str                 # "int", "uint", "float", "array", "tuple", "named", "range", "instance", ...
     fields: tuple[str, ...]   # named tuples, dataclasses and declared classes: the names
-    instance_class: type      # dataclasses and declared classes
+    instance_class: type      # dataclasses, declared classes, named tuples with methods
     types: tuple[Type, ...]   # tuples: the types of the items
     key: str                  # type_print's text, for caches
     def __getitem__(self, axes: slice | tuple[slice, ...], /) -> Type: ...

@@ -174,7 +174,7 @@ static bool is_instance(Operand value, Operand class)
         return type_equal(type, class.constant->type);
     if (operand_is_object(class, CONSTANT_CLASS))
         return (type_is_tagged(type, TUPLE_NAMED) && type->object == class.constant) ||
-               (type_is_tagged(type, TUPLE_INSTANCE) && type->object == class.constant->type->object);
+               (type_class(type) && type_class(type) == type_class(class.constant->type));
     switch (operand_intrinsic(class)) {
     case INTRINSIC_INT: return type_is_integer(type);
     case INTRINSIC_FLOAT: return type->kind == TYPE_FLOAT;

@@ -69,8 +69,8 @@ class Element:
 
 
 def named_tuple(type_: Type) -> Any:
-    """The class of a named tuple's type."""
-    return _named_tuple(str(type_).partition("(")[0], type_.fields)
+    """The class of a named tuple's type: its own where it has methods, else one of its fields."""
+    return getattr(type_, "instance_class", None) or _named_tuple(str(type_).partition("(")[0], type_.fields)
 
 
 @functools.cache
@@ -122,7 +122,7 @@ def _made(type_: Type, texts: Iterator[str], namespace: dict[str, Any], convert:
         items = [f"{field}={item}" for field, item in zip(type_.fields, items, strict=True)]
     else:
         cls = named_tuple(type_)
-        name = f"tuple_{cls.__name__}_{len(cls._fields)}_{abs(hash(cls._fields))}"
+        name = f"tuple_{cls.__name__}_{id(cls)}"
     namespace[name] = cls
     return f"{name}({', '.join(items)})"
 

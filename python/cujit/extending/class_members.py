@@ -1,5 +1,5 @@
-"""What kernels have of the classes of dataclasses, and of declared ones, beside fields: methods, operators, properties
-and constants."""
+"""What kernels have of the classes of dataclasses, of named tuples and of declared ones, beside fields: methods,
+operators, properties and constants."""
 from __future__ import annotations
 
 import dataclasses
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _CONSTANTS = bool, int, float, complex, str, tuple, np.generic
+_OF_NAMED_TUPLES = {"_asdict", "_make", "_replace", "_fields", "_field_defaults"}   # the compiler has what kernels have
 _COMPARED = {"__eq__": "==", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
 
 
@@ -35,7 +36,7 @@ def member_of(cls: type, name: str, form: str, arguments: list[Any]) -> Any:
     function, None or True
         What is called with the arguments; None: the class has no such attribute; True: it is a method.
     """
-    found = inspect.getattr_static(cls, name, None)
+    found = None if name in _OF_NAMED_TUPLES else inspect.getattr_static(cls, name, None)
     if form == "attribute":
         return _attribute(found)
     if isinstance(found, staticmethod):

@@ -408,6 +408,8 @@ static ExtMatch pack_tuple(Packer *packer, PyObject *value, const Type *type)
         return EXT_MISMATCH;
     if (is_named && strcmp(Py_TYPE(value)->tp_name, type->name) != 0)
         return EXT_MISMATCH;
+    if (is_named && type->class && type->class != Py_TYPE(value) && !packer->frame->converts)
+        return EXT_MISMATCH;
     for (uint32_t i = 0; i < type->count; i++) {
         ExtMatch match = pack_value(packer, PyTuple_GET_ITEM(value, i), type->items[i]);
         if (match != EXT_MATCH)

@@ -223,7 +223,7 @@ static __attribute__((noinline)) bool choose(ExtKernel *kernel, const Type *cons
 /* Whether a value has a class whose methods are asked for. */
 static bool has_instance(const Type *type)
 {
-    bool is_one = type_is_tagged(type, TUPLE_INSTANCE);
+    bool is_one = type_class(type);
     for (uint32_t i = 0; !is_one && type->kind == TYPE_TUPLE && i < type->count; i++)
         is_one = has_instance(type->items[i]);
     return is_one;

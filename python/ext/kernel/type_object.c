@@ -156,9 +156,8 @@ static PyObject *get_kind(ExtType *self, void *Py_UNUSED(closure))
 /* Of dataclasses and declared classes: the class. */
 static PyObject *get_class(ExtType *self, void *Py_UNUSED(closure))
 {
-    if (!type_is_tagged(self->type, TUPLE_INSTANCE))
-        return missing(self, "instance_class");
-    return Py_NewRef((PyObject *)(uintptr_t)self->type->object);
+    const void *class = type_class(self->type);
+    return class ? Py_NewRef((PyObject *)(uintptr_t)class) : missing(self, "instance_class");
 }
 
 static PyObject *get_fields(ExtType *self, void *Py_UNUSED(closure))
@@ -308,7 +307,8 @@ static PyGetSetDef type_getset[] = {
     {"count", (getter)get_count, NULL, "Tuples: the number of items.", NULL},
     {"kind", (getter)get_kind, NULL, "'int', 'array', 'tuple', 'range', ...: what values of it are.", NULL},
     {"fields", (getter)get_fields, NULL, "Named tuples and classes: the names of the fields.", NULL},
-    {"instance_class", (getter)get_class, NULL, "Dataclasses and declared classes: the class.", NULL},
+    {"instance_class", (getter)get_class, NULL, "Dataclasses, declared classes, named tuples with methods: the class.",
+     NULL},
     {"types", (getter)get_types, NULL, "Tuples: the types of the items.", NULL},
     {0},
 };

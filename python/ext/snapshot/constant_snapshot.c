@@ -152,6 +152,8 @@ static const Constant *tuple(SnapshotScope *scope, PyObject *value, const char *
         return large_tuple(scope->builder, shown);
     if (ok && PyTuple_Check(value) && !PyTuple_CheckExact(value))
         constant->type = ext_class_type(scope->builder->state, (PyObject *)Py_TYPE(value), scope->builder->arena);
+    scope->builder->has_overloads |=
+        constant && constant->type && type_class(constant->type); /* methods of its class */
     return ok && !PyErr_Occurred() ? constant : NULL;
 }
 

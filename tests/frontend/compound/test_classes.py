@@ -102,9 +102,11 @@ def test_methods_of_arguments():
     out = np.zeros(2)
     made_of_it[1, 1](Point(3.0, 4.0), out)
     assert out.tolist() == [25, 25]
+    of_argument[1, 1](Point(3.0, 5.0), out)
+    assert out.tolist() == [34, 25]
     with pytest.raises(errors.TypingError, match=r"no attribute 'dot': methods are those of what kernels make "
-                                                 r"themselves, such as Point\(\*x\) of an argument x"):
-        of_argument[1, 1](Point(3.0, 4.0), out)
+                                                 r"themselves, such as Bare\(\*x\) of an argument x"):
+        of_argument[1, 1](namedtuple("Bare", "x y")(3.0, 4.0), out)
     with pytest.raises(errors.TypingError, match=r"has no attribute '_replace'\n"):
         private[1, 1](Point(3.0, 4.0), out)
 

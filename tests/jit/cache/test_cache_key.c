@@ -105,6 +105,7 @@ static void check_changed(const Hash *before, const char *struct_name, const cha
 #define TEST_code(name)
 #define TEST_source(name)
 #define TEST_identity(name)
+#define TEST_class(name) CHANGE(name, (const void *)names)
 #define TEST_address(name)
 
 #define TEST_STRUCT(struct_type, ROWS, place)           \

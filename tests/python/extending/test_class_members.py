@@ -1,5 +1,6 @@
-"""Methods, operators, properties and constants of dataclasses in kernels: those of their classes."""
+"""Methods, operators, properties and constants of dataclasses and named tuples in kernels: those of their classes."""
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -141,3 +142,121 @@ def test_what_is_registered_comes_first():
 def test_what_the_class_lacks_is_an_error(function, message):
     with pytest.raises(errors.TypingError, match=message):
         cuda.jit(lambda a: function(a))[1, 1](Pair(1.0))
+
+
+# --- named tuples ----------------------------------------------------------------------------------------------------
+
+class Vector(NamedTuple):
+    x: float
+    y: float
+    SCALE = 10.0
+
+    def __add__(self, other):
+        return Vector(self.x + other.x, self.y + other.y)
+
+    def __rmul__(self, number):
+        return Vector(number * self.x, number * self.y)
+
+    def __neg__(self):
+        return Vector(-self.x, -self.y)
+
+    def __lt__(self, other):
+        return self.x * self.x + self.y * self.y < other.x * other.x + other.y * other.y
+
+    def __contains__(self, value):
+        return value == 2 * self.x
+
+    def __float__(self):
+        return self.x
+
+    @property
+    def total(self):
+        return self.x + self.y
+
+    @staticmethod
+    def twice(number):
+        return 2 * number
+
+    def moved(self, distance):
+        return Vector(self.x + distance, self.y)
+
+
+def of_vectors(a, b, out):
+    c = a + b
+    out[0], out[1], out[2], out[3] = c.x, c.y, (3.0 * a).x, (-b).y
+    out[4], out[5], out[6] = a < b, b < a, a == b
+    out[7], out[8], out[9] = 2 * a.x in a, a.x in a, float(b)
+    out[10], out[11], out[12] = a.total, a.moved(1.0).x, a.twice(4.0)
+    out[13], out[14], out[15] = (c + a).total, a[0], len(a)
+    out[16], out[17] = a.SCALE, isinstance(a, Vector)
+    x, y = b
+    out[18], out[19] = x, y
+
+
+def test_named_tuples_have_what_their_classes_have():
+    a, b = Vector(1.0, 2.0), Vector(5.0, 0.5)
+    got, expected = np.zeros(20), np.zeros(20)
+    of_vectors(a, b, expected)
+    cuda.jit(of_vectors)[1, 1](a, b, got)
+    np.testing.assert_array_equal(got, expected)
+    assert cuda.jit(of_vectors).py_func is of_vectors
+
+
+def test_named_tuples_that_a_kernel_makes_or_captures_have_it_too():
+    captured = Vector(3.0, 4.0)
+
+    def kernel(out):
+        made = Vector(1.0, 2.0)
+        for _ in range(3):
+            made = made + captured
+        out[0], out[1], out[2] = made.x, made.total, captured < made
+    got, expected = np.zeros(3), np.zeros(3)
+    kernel(expected)
+    cuda.jit(kernel)[1, 1](got)
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_classes_of_one_name_have_their_own_methods():
+    def make(factor):
+        class Scaled(NamedTuple):
+            x: float
+
+            def __add__(self, other):
+                return factor * (self.x + other.x)
+        return Scaled
+
+    @cuda.jit
+    def kernel(a, out):
+        out[0] = a + a
+    out = np.zeros(1)
+    for factor in (2.0, 3.0, 2.0):
+        kernel[1, 1](make(factor)(1.0), out)
+        assert out[0] == 2 * factor
+
+
+def test_named_tuples_without_operators_are_joined_as_before():
+    class Plain(NamedTuple):
+        x: float
+        y: float
+
+    @cuda.jit
+    def kernel(a, out):
+        joined = a + a
+        out[0], out[1] = len(joined), joined[3]
+    out = np.zeros(2)
+    kernel[1, 1](Plain(1.0, 2.0), out)
+    assert out.tolist() == [4, 2.0]
+
+
+def test_blocks_and_algorithms_combine_named_tuples(rng):
+    @cuda.jit
+    def kernel(v, out):
+        t = cuda.threadIdx.x
+        total = cuda.block.reduce(Vector(v.x[t], v.y[t]))
+        out[0] = total.x
+    x, y = rng.integers(0, 9, 64).astype(float), rng.integers(0, 9, 64).astype(float)
+    out = np.zeros(1)
+    kernel[1, 64](Vector(x, y), out)
+    assert out[0] == x.sum()
+    got = cuda.reduce(lambda a, b: a + b, Vector(x, y), axis=0)
+    assert float(got[0]) == x.sum() and float(got[1]) == y.sum()

@@ -105,7 +105,7 @@ static bool fill(SnapshotScope *scope, PyObject *value, PyObject *fields, Consta
     out->names = names;
     out->items = items;
     bool has_methods = out->type && type_is_tagged(out->type, TUPLE_NAMED); /* others' are asked for by type */
-    scope->builder->has_overloads |= !has_methods;
+    scope->builder->has_overloads |= out->type && type_class(out->type);
     return out->type && add_fields(scope, fields, defaults, out, names, items) &&
            (!has_methods || add_methods(scope, attributes, out, names, items));
 }

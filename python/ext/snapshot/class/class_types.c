@@ -79,6 +79,42 @@ static const Type *declared_type(ExtState *state, const ExtDeclaredClass *declar
     return type;
 }
 
+/* Names that collections.namedtuple and typing.NamedTuple give to what they make. */
+static bool is_made_name(const char *name)
+{
+    static const char *const made[] = {"__new__", "__repr__", "__getnewargs__", "__replace__", "_replace", "_asdict"};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        if (strcmp(name, made[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_method(PyObject *value)
+{
+    return PyFunction_Check(value) || Py_IS_TYPE(value, &PyProperty_Type) || Py_IS_TYPE(value, &PyStaticMethod_Type);
+}
+
+/* Whether the program has given the class of a named tuple methods, operators or properties. -1: an exception. */
+static int tuple_has_methods(PyObject *class)
+{
+    PyObject *classes = ((PyTypeObject *)class)->tp_mro;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(classes); i++) {
+        PyObject *base = PyTuple_GET_ITEM(classes, i), *attributes = ((PyTypeObject *)base)->tp_dict;
+        if (base == (PyObject *)&PyTuple_Type || !attributes || !PyDict_Check(attributes))
+            continue;
+        PyObject *pairs = ext_hold(PyDict_Items(attributes));
+        for (Py_ssize_t k = 0; pairs && k < PyList_GET_SIZE(pairs); k++) {
+            PyObject *pair = PyList_GET_ITEM(pairs, k), *name = PyTuple_GET_ITEM(pair, 0);
+            const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+            if (text && !is_made_name(text) && is_method(PyTuple_GET_ITEM(pair, 1)))
+                return 1;
+        }
+        if (PyErr_Occurred())
+            return -1;
+    }
+    return 0;
+}
+
 const Type *ext_class_type(ExtState *state, PyObject *class, Arena *arena)
 {
     ExtDeclaredClass declared;
@@ -88,8 +124,13 @@ const Type *ext_class_type(ExtState *state, PyObject *class, Arena *arena)
     TupleTag tag = PyType_IsSubtype((PyTypeObject *)class, &PyTuple_Type) ? TUPLE_NAMED : TUPLE_INSTANCE;
     if (!fields)
         return NULL;
-    bool ok = tag == TUPLE_NAMED || PySet_Add(state->kept_classes, class) == 0;
-    return ok ? type_of_fields(class, fields, tag, arena) : NULL;
+    int has_methods = tag == TUPLE_NAMED ? tuple_has_methods(class) : 1;
+    if (has_methods < 0 || (has_methods && PySet_Add(state->kept_classes, class) < 0))
+        return NULL;
+    Type *type = (Type *)type_of_fields(class, fields, tag, arena);
+    if (type && tag == TUPLE_NAMED && has_methods)
+        type->class = class;
+    return type;
 }
 
 /* Whether a subclass of a named tuple's class adds a constructor. */
