@@ -65,8 +65,19 @@ def item_at(memory, k, like):
     return memory[k]
 
 
+def clear(memory):
+    """Records have bytes between their fields, which move with them."""
+    if isinstance(memory, tuple):
+        of_each(clear, memory)
+    elif hasattr(memory[0], "shape"):
+        words = words_of(memory)
+        for k in range(words.size):
+            words[k] = 0
+
+
 def in_memory(items):
     memory = memory_for(len(items), items[0])
+    clear(memory)
     for k in range(len(items)):
         put(memory, k, items[k])
     return memory
@@ -112,9 +123,7 @@ def combined(op, like, a, b):
 
 def zeros(record):
     memory = memory_for(1, record)
-    words = words_of(memory)
-    for k in range(words.size):
-        words[k] = 0
+    clear(memory)
     return memory[0]
 
 
@@ -131,6 +140,7 @@ def start_of(like, init):
 
 def shuffled_record(record, shuffle, mask, lane):
     own, found = memory_for(1, record), memory_for(1, record)
+    clear(own)
     own[0] = record
     source, target = words_of(own), words_of(found)
     for k in range(source.size):

@@ -255,6 +255,19 @@ def test_kernels_for_gpus_are_compiled(assembles):
     assert "shfl.sync" in assembles(kernel, (record[::1], record[::1]), (9, 0))
 
 
+@pytest.mark.parametrize("check", ["init", "race", "bounds", True])
+def test_check_mode_has_nothing_to_say(rng, check):
+    """Bytes between fields move, too."""
+    @cuda.jit(check=check)
+    def kernel(r, out):
+        items = cuda.block.load(r, 0, 3)
+        _, items = cuda.block.radix_sort(tuple(item.n for item in items), items)
+        cuda.block.store(out, 0, cuda.block.inclusive_scan(items, joined))
+    r, out = records(rng, 96), np.zeros(96, RECORD)
+    kernel[1, 32](r, out)
+    np.testing.assert_array_equal(out, folded(r[np.argsort(r["n"], kind="stable")]))
+
+
 def test_exchanges_of_a_record_need_one_row():
     @cuda.jit
     def move(r, out):
