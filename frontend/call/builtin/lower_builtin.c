@@ -241,13 +241,6 @@ bool call_identity(Lower *l, const Call *call, Operand *out)
     return call_arity(l, call, 1, 1) && (*out = call->arguments[0], true);
 }
 
-bool call_tuple(Lower *l, const Call *call, Operand *out)
-{
-    if (call->count == 0 && call->keyword_count == 0)
-        return *out = lower_make_tuple(l, NULL, 0, TUPLE_PLAIN), true;
-    return call_arity(l, call, 1, 1) && lower_all_items(l, call->arguments[0], out);
-}
-
 static bool has_fields(const Type *type)
 {
     return type->kind == TYPE_TUPLE && (type_is_plain_tuple(type) || type_is_tagged(type, TUPLE_INSTANCE));
@@ -263,6 +256,16 @@ bool call_fields(Lower *l, const Call *call, Operand *out)
     for (uint32_t i = 0; i < count; i++)
         fields[i] = lower_tuple_item(l, of, i);
     return *out = lower_make_tuple(l, fields, count, TUPLE_PLAIN), true;
+}
+
+bool call_tuple(Lower *l, const Call *call, Operand *out)
+{
+    if (call->count == 0 && call->keyword_count == 0)
+        return *out = lower_make_tuple(l, NULL, 0, TUPLE_PLAIN), true;
+    if (!call_arity(l, call, 1, 1))
+        return false;
+    bool is_named = type_is_tagged(call->arguments[0].type, TUPLE_NAMED);
+    return is_named ? call_fields(l, call, out) : lower_all_items(l, call->arguments[0], out);
 }
 
 bool call_is_one(Lower *l, const Call *call, Operand *out)

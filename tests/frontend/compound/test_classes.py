@@ -111,6 +111,18 @@ def test_methods_of_arguments():
         private[1, 1](Point(3.0, 4.0), out)
 
 
+def test_a_tuple_of_a_named_tuple_has_no_names():
+    @cuda.jit
+    def kernel(p, out):
+        plain = tuple(p)
+        out[0], out[1] = hasattr(plain, "x"), plain[1]
+        joined = plain + tuple(Point(5.0, 6.0))
+        out[2], out[3] = len(joined), joined[3]
+    out = np.zeros(4)
+    kernel[1, 1](Point(3.0, 4.0), out)
+    assert out.tolist() == [0, 4, 4, 6]
+
+
 class Counted(NamedTuple):
     """Its fields have the names of a tuple's methods."""
 
