@@ -94,9 +94,21 @@ static bool is_method(PyObject *value)
     return PyFunction_Check(value) || Py_IS_TYPE(value, &PyProperty_Type) || Py_IS_TYPE(value, &PyStaticMethod_Type);
 }
 
+/* Kernels make the library's named tuples themselves: the snapshot has their methods, as functions of the library. */
+static bool is_of_library(PyObject *class)
+{
+    static const char library[] = "cujit._kernel_functions";
+    PyObject *module = ext_hold(PyObject_GetAttrString(class, "__module__"));
+    const char *text = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
+    ext_forgive();
+    return text && strncmp(text, library, sizeof library - 1) == 0;
+}
+
 /* Whether the program has given the class of a named tuple methods, operators or properties. -1: an exception. */
 static int tuple_has_methods(PyObject *class)
 {
+    if (is_of_library(class))
+        return 0;
     PyObject *classes = ((PyTypeObject *)class)->tp_mro;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(classes); i++) {
         PyObject *base = PyTuple_GET_ITEM(classes, i), *attributes = ((PyTypeObject *)base)->tp_dict;
