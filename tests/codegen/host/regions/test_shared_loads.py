@@ -54,6 +54,44 @@ def test_sparse_times_dense(check):
     np.testing.assert_allclose(out, want, rtol=1e-5)
 
 
+def row_sums(starts, x, out):
+    i, j = cuda.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        total = float32(0)
+        for q in range(starts[i], starts[i + 1]):
+            total += x[q, j]
+        out[i, j] = total
+
+
+def test_rows_along_y_of_joined_blocks():
+    starts = np.cumsum([0, *(i % 5 for i in range(37))])
+    x = np.random.default_rng(1).random((starts[-1], 50), np.float32)
+    want = np.array([x[first:end].sum(0) for first, end in zip(starts[:-1], starts[1:], strict=True)])
+    kernel = cuda.jit(row_sums)
+    for block in (8, 32), (4, 4), (1, 7), (16, 1):
+        out = np.zeros((37, 50), np.float32)
+        kernel[(-(-37 // block[0]), -(-50 // block[1])), block](starts, x, out)
+        np.testing.assert_allclose(out, want, rtol=1e-5)
+    assert "rows y joined by_rows" in kernel.inspect("regions", kernel.signatures[0])
+
+
+def test_rows_of_three_axes():
+    @cuda.jit
+    def kernel(starts, data, out):
+        t, y, z = cuda.threadIdx.x, cuda.threadIdx.y, cuda.threadIdx.z
+        if t >= out.shape[3]:
+            return
+        total = 0
+        for q in range(starts[y] + z, starts[y + 1] + z):
+            total += data[q] * (t + 1)
+        out[cuda.blockIdx.x, z, y, t] = total
+
+    starts, data, out = np.array([0, 3, 3, 10, 12]), np.arange(40), np.zeros((3, 2, 4, 9), np.int64)
+    kernel[3, (12, 4, 2)](starts, data, out)
+    for z, y, t in np.ndindex(out.shape[1:]):
+        assert (out[:, z, y, t] == data[starts[y] + z:starts[y + 1] + z].sum() * (t + 1)).all()
+
+
 @pytest.mark.parametrize("wrong, told", [
     (lambda s, c, v, d: c.__setitem__(7, 50), "index 50 is out of bounds for axis 0 of 'dense'"),
     (lambda s, c, v, d: s.__setitem__(-1, s[-1] + 1), "is out of bounds for axis 0 of 'values'"),
