@@ -170,7 +170,8 @@ def on_devices(program: Callable[..., Any], *arguments: Any, using: Sequence[Dev
 
 def _wait_for(events: list[threading.Event]) -> None:
     for event in events:
-        event.wait()
+        while not event.wait(0.5):   # a signal that comes just before it waits is heard behind it
+            pass
 
 
 # --- MPI and torchrun ------------------------------------------------------------------------------------------------
