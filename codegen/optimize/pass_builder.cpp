@@ -121,6 +121,9 @@ LLVMErrorRef run_pass_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machin
     options.LoopInterleaving = false;
     llvm::PassInstrumentationCallbacks watch;
     watch.registerAfterPassCallback(behind_pass);
+    if (settings->without)
+        watch.registerShouldRunOptionalPassCallback(
+            [=](llvm::StringRef pass, llvm::Any) { return pass != settings->without; });
     llvm::PassBuilder builder(reinterpret_cast<llvm::TargetMachine *>(machine), options, std::nullopt, &watch);
     if (settings->before_vectorizers)
         builder.registerVectorizerStartEPCallback([=](llvm::FunctionPassManager &pipeline, llvm::OptimizationLevel) {

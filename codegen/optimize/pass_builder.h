@@ -1,5 +1,5 @@
-/* What LLVM's C interface has no way to ask for: a pass of ours in the middle of its pipeline, another level for a machine,
- * a branch the other way round, a block in two, a pass less of the code generator's. */
+/* What LLVM's C interface has no way to ask for: a pass of ours in the middle of its pipeline, a pass less there, another
+ * level for a machine, a branch the other way round, a block in two, a pass less of the code generator's. */
 #ifndef CUJIT_CODEGEN_PASS_BUILDER_H
 #define CUJIT_CODEGEN_PASS_BUILDER_H
 
@@ -12,6 +12,8 @@ typedef struct PipelineSettings {
     bool vectorizes_lines; /* of straight code */
     /* For each function, when LLVM is about to vectorize it; or NULL. */
     void (*before_vectorizers)(LLVMValueRef function);
+    /* The class of a pass that is left out; or NULL. */
+    const char *without;
 } PipelineSettings;
 
 #ifdef __cplusplus

@@ -22,6 +22,7 @@ void test_host_entries(void);
 void test_waiting_loops(void);
 void test_elementary(void);
 void test_processor(void);
+void test_pass_builder(void);
 void test_host_map(void);
 void test_ptx_patterns(void);
 void test_errors(void);
