@@ -159,7 +159,8 @@ static bool is_known_not(const IrValue *phi, uint32_t way, bool holds)
 }
 
 /* A variable that keeps `a and b`, or `a or b` that does not hold: only one way to it makes it so, on which the last one of
- * the conditions was looked at, after the others. */
+ * the conditions was looked at, after the others. In a loop the ways to two of them may lead past each other, without end
+ * but for the limits of depth. */
 static uint32_t narrow_by_kept(Ranges *r, const Context *context, const IrValue *value, uint32_t node,
                                const IrValue *phi, bool holds)
 {
@@ -173,10 +174,12 @@ static uint32_t narrow_by_kept(Ranges *r, const Context *context, const IrValue 
         way = i;
     }
     const IrBlock *last = way < phi->operand_count ? phi->block->predecessors[way] : NULL;
-    if (!last || ir_dominates(graph, phi->block, last))
+    if (!last || ir_dominates(graph, phi->block, last) || !range_goes_deeper(r))
         return node;
     node = narrow_by(r, context, value, node, phi->operands[way], holds, (Place){last, NULL});
-    return narrow_by_ways(r, context, value, node, (Place){last, phi->block}, graph->dominator[phi->block->id]);
+    node = narrow_by_ways(r, context, value, node, (Place){last, phi->block}, graph->dominator[phi->block->id]);
+    r->depth--;
+    return node;
 }
 
 uint32_t narrow_by(Ranges *r, const Context *context, const IrValue *value, uint32_t node, const IrValue *condition,

@@ -402,6 +402,14 @@ typedef struct Key {
     uint32_t context, value, block, edge;
 } Key;
 
+bool range_goes_deeper(Ranges *r)
+{
+    if (r->depth == DEEPEST || r->is_full || ++r->steps > MOST_LOOKS)
+        return false;
+    r->depth++;
+    return true;
+}
+
 uint32_t range_of(Ranges *r, const Context *context, const IrValue *value, Place place)
 {
     Key key = {context->id, value->id, place.block->id, place.edge ? place.edge->id : UINT32_MAX};
@@ -410,9 +418,8 @@ uint32_t range_of(Ranges *r, const Context *context, const IrValue *value, Place
         return (uint32_t)found - 1;
     if (!is_number(value->type))
         return range_whole(r, TYPE_OF(INT64));
-    if (r->depth == DEEPEST || r->is_full || ++r->steps > MOST_LOOKS)
+    if (!range_goes_deeper(r))
         return 0;
-    r->depth++;
     uint32_t node = look(r, context, value, place);
     if (value->op != IR_CONST)
         node = narrow(r, context, value, node, place);

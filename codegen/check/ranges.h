@@ -64,6 +64,8 @@ const Context *context_of_call(Ranges *ranges, const Context *caller, const IrVa
 
 /* The node of a value, an integer or a bool, at that place. */
 uint32_t range_of(Ranges *ranges, const Context *context, const IrValue *value, Place place);
+/* For what looks at values to look at others. True: the depth counts one more, and is to be counted down behind it. */
+bool range_goes_deeper(Ranges *ranges);
 /* The node of an array's extent there. */
 uint32_t range_of_extent(Ranges *ranges, const Context *context, const IrValue *array, uint32_t axis, Place place);
 

@@ -250,15 +250,22 @@ class Expressions:
             return f"float({text})", UNARY["FLOAT"][kind] or "float64"
         return f"{name}({text})", name
 
+    def path(self, depth):
+        """A value that paths meet with. Those of a choice in it would meet all at once, and the type of three is not
+        always that of two and one: float32, int8 and uint16 are float32; int8 and uint16 int32, which with float32 is
+        float64."""
+        text, kind = self.expression(depth)
+        return (f"{kind}({text})" if text.startswith("_join(") else text), kind
+
     def ternary(self, depth):
-        (a, x), (b, y) = self.expression(depth), self.expression(depth)
+        (a, x), (b, y) = self.path(depth), self.path(depth)
         condition = self.condition(depth) if x == y else self.open_condition()
         text = f"({a} if {condition} else {b})"
         kind = unify(x, y)
         return (text, x) if x == y else (f"_join({kind!r}, {text})", kind)
 
     def and_or(self, depth):
-        (a, x), (b, y) = self.open_input(), self.expression(depth)
+        (a, x), (b, y) = self.open_input(), self.path(depth)
         kind = unify(x, y)
         text = f"({a} {self.pick('and', 'or')} {b})"
         return (text, x) if x == y else (f"_join({kind!r}, {text})", kind)

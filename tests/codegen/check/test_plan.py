@@ -117,6 +117,21 @@ def test_what_comes_from_memory_is_checked_always():
         launch(kernel)
 
 
+def test_kept_conditions_that_lead_past_each_other():
+    """The ways to each went by the other, without end."""
+    def kernel(x, y):
+        held = x[0] > 3
+        same = held
+        c = 0
+        while c < 2 and (not held or not same):
+            c += 1
+            y[cuda.grid(1)] += x[2 if x[3] > 0 else held]
+
+    y = np.zeros(2)
+    cuda.jit(kernel)[1, 2](np.arange(4.0), y)
+    assert y.tolist() == [4.0, 4.0]
+
+
 # --- random kernels ---------------------------------------------------------------------------------------------------
 
 
