@@ -33,6 +33,6 @@ for version; do
         --config-settings=cmake.define.CUJIT_LIBDEVICE="$libdevice" .
     wheel=$(scripts/finish_wheel.sh "$tools/bin/python" "$scratch"/made/*.whl "$scratch" "$tag")
     "$python" -m pip install -q --disable-pip-version-check "$wheel"
-    CUJIT_DEVICE=cpu CUJIT_CACHE=0 "$python" examples/demo.py >/dev/null
+    env -u PYTHONPATH CUJIT_DEVICE=cpu CUJIT_CACHE=0 "$python" examples/demo.py >/dev/null
     mv "$wheel" "$folder/"
 done
