@@ -59,8 +59,10 @@ def get_array_module(*args: Any) -> ModuleType:
     >>> def distance(x, y):
     ...     xp = cuda.get_array_module(x, y)
     ...     return xp.sqrt(x * x + y * y).sum()
-    >>> distance(np.array([3.0]), np.array([4.0])), float(distance(cuda.to_device([3.0]), cuda.to_device([4.0])))
-    (np.float64(5.0), 5.0)
+    >>> float(distance(np.array([3.0]), np.array([4.0])))
+    5.0
+    >>> float(distance(cuda.to_device([3.0]), cuda.to_device([4.0])))
+    5.0
     """
     import sys
 

@@ -1,4 +1,5 @@
 """NumPy's functions on device arrays: what they give, what is on the host still, and programs that count on that."""
+import inspect
 import io
 import warnings
 
@@ -7,6 +8,7 @@ import pytest
 
 from cujit import cuda, errors
 
+RESHAPE_COPIES = "copy" in inspect.signature(np.reshape).parameters   # since NumPy 2.1
 ON_DEVICE = {   # name: a call of arrays of float64 and int64, 4 x 3
     "where": lambda a, b: np.where(a > 0.5, a, 0),
     "where, places": lambda a, b: np.where(a > 0.5),
@@ -42,7 +44,7 @@ ON_DEVICE = {   # name: a call of arrays of float64 and int64, 4 x 3
     "sort": lambda a, b: np.sort(a),
     "sort, flat": lambda a, b: np.sort(b.T, axis=None),
     "argsort": lambda a, b: np.argsort(a, axis=0),
-    "unique": lambda a, b: np.unique(b, return_counts=True, return_inverse=True),
+    "unique": lambda a, b: np.unique(np.ravel(b), return_counts=True, return_inverse=True),
     "histogram": lambda a, b: np.histogram(b, 5),
     "histogram, edges": lambda a, b: np.histogram(a, [0.0, 0.3, 1.0]),
     "histogram, density": lambda a, b: np.histogram(a, 4, (0, 1), density=True),
@@ -180,7 +182,7 @@ def test_errors_are_numpys(pairs):
                         (lambda: np.concatenate([d], dtype=np.int8), TypeError),
                         (lambda: np.concatenate([d, d], out=cuda.zeros((3, 3))), ValueError),
                         (lambda: np.stack([d, d[:2]]), ValueError), (lambda: np.reshape(d, (5, 5)), ValueError),
-                        (lambda: np.reshape(np.transpose(d), 12, copy=False), ValueError),
+                        *([(lambda: np.reshape(np.transpose(d), 12, copy=False), ValueError)] if RESHAPE_COPIES else []),
                         (lambda: np.transpose(d, (0, 0)), ValueError), (lambda: np.moveaxis(d, (0, 1), 0), ValueError),
                         (lambda: np.broadcast_to(d, (2, 3)), ValueError),
                         (lambda: np.expand_dims(d, (0, 0)), ValueError),
