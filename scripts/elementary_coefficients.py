@@ -2,7 +2,8 @@
 
     python scripts/elementary_coefficients.py > codegen/host/elementary/coefficients.h
 
-Each row is a function, an interval and a degree; the polynomial meets the function at Chebyshev's points."""
+Each row is a function, an interval and a degree; the polynomial meets the function at Chebyshev's points. Those of
+BY_TERMS are computed so, the others by four terms at a time (lane.h)."""
 
 import mpmath
 from mpmath import mp, mpf
@@ -84,6 +85,9 @@ ROWS = [
     ("ATAN64", "(atan(t) / t - 1) / t**2 of t**2", odd(mpmath.atan), 0, TAN_EIGHTH, 11),
 ]
 
+# Whose roundings are seen in the results.
+BY_TERMS = {"SIN32", "COS32", "SIN64", "COS64", "ERF32", "ERF64", "ERFC32", "ERFC64"}
+
 
 def fit(function, low, high, degree):
     """The coefficients, and the largest error found."""
@@ -98,13 +102,10 @@ def fit(function, low, high, degree):
     return found, max(abs(mpmath.polyval(found[::-1], x) - function(x)) for x in places)
 
 
-def nested(coefficients):
-    """Horner's form, two coefficients a line."""
-    text, rest = f"{float(coefficients[-1]).hex()}", coefficients[-2::-1]
-    for place, coefficient in enumerate(rest):
-        break_line = " \\\n   " if place % 2 == 0 else ""
-        text += f", x,{break_line} {float(coefficient).hex()})"
-    return "fma(" * len(rest) + text
+def listed(coefficients):
+    """Of a row in C, that of x ** 0 first, three on a line."""
+    texts = [float(each).hex() for each in coefficients]
+    return ", \\\n    ".join(", ".join(texts[place:place + 3]) for place in range(0, len(texts), 3))
 
 
 def main():
@@ -114,7 +115,8 @@ def main():
         found, error = fit(function, low, high, degree)
         print(f"/* {doc} from {mpmath.nstr(low, 4)} to {mpmath.nstr(high, 4)};"
               f" off by 2**{float(mpmath.log(error, 2)):.1f} */")
-        print(f"#define {name}(x) {nested(found)}")
+        scheme = "POLYNOMIAL_BY_TERMS" if name in BY_TERMS else "POLYNOMIAL"
+        print(f"#define {name}(x) {scheme}(x, {listed(found)})")
     print("/* clang-format on */\n\n#endif")
 
 
