@@ -158,9 +158,9 @@ def test_a_block(page, text, shell):
                 words = shlex.split(each)
                 NOT_RUN[begins][1](words[len(begins):]) if begins else files(words)
             continue
-        if "cubin" in command and not shutil.which("ptxas") and not Path("/usr/local/cuda/bin/ptxas").exists():
-            continue
         done = shell(command)
+        if "--output cubin" in command and "nvJitLink, which links LTO-IR, is needed: pip install" in done.stderr:
+            continue   # not on every machine
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         if " -o " in command:
             assert os.path.getsize(Path(shell("pwd").stdout.strip()) / command.split(" -o ")[1])
