@@ -415,9 +415,9 @@ def main():
                         help="for each library but cujit; then it has dashes (%(default)g)")
     chosen = parser.parse_args()
     found, budget = libraries(chosen.without.split(",")), Budget(chosen.budget)
-    parts = layouts(found, 1 << chosen.log2, chosen.only.split(","), budget)
-    calls(found, budget)
+    calls(found, budget)   # before the long table, in which a slow library's time ends
     hosts(found, budget)
+    parts = layouts(found, 1 << chosen.log2, chosen.only.split(","), budget)
     if chosen.picture:
         draw(found, parts, chosen.picture)
 
