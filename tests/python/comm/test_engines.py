@@ -99,17 +99,24 @@ class Total:
         return self.sums
 
 if __name__ == "__main__":
+    from functools import partial
+
     ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False)
+    share, backend = {}, "auto"
+    if cuda.get_current_device().kind == "cuda":
+        share = {"num_gpus": 1 / -(-4 // len(cuda.gpus))}
+        backend = "auto" if share["num_gpus"] == 1 else "sockets"   # NCCL takes a GPU for each rank
     x = ray.put(cuda.to_device(np.arange(1000.0)))
-    task = ray.remote(max_retries=2)(added)
+    task = ray.remote(max_retries=2, **share)(added)
     for path in (None, sys.argv[1] + "-task"):       # the second one's worker dies once, and Ray runs it again
         np.testing.assert_array_equal(ray.get(task.remote(x, path)).copy_to_host(), 2 * (np.arange(1000.0) + 1))
-    total = ray.remote(Total).remote(1000)
+    total = ray.remote(num_cpus=1, **share)(Total).remote(1000)
     for _ in range(2):
         sums = ray.get(total.add.remote(x))
     np.testing.assert_array_equal(sums.copy_to_host(), 2 * np.arange(1000.0))
     ray.kill(total)
-    check(comm.on_ray)
+    resources = {"CPU": 1, "GPU": share["num_gpus"]} if share else None
+    check(partial(comm.on_ray, resources=resources, backend=backend))
     print("done")
 '''
 
