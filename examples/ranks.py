@@ -23,8 +23,11 @@ def on_engine(engine, ranks, program, *arguments):
         import ray
 
         ray.init(num_cpus=ranks, include_dashboard=False, log_to_driver=False)
+        resources = {"CPU": 1}
+        if cuda.get_current_device().kind == "cuda":
+            resources["GPU"] = 1 / -(-ranks // len(cuda.gpus))
         try:
-            return comm.on_ray(program, *arguments, size=ranks)
+            return comm.on_ray(program, *arguments, size=ranks, resources=resources, backend=backend)
         finally:
             ray.shutdown()
     with (comm.from_mpi if engine == "mpi" else comm.from_torchrun)() as c:
