@@ -84,7 +84,7 @@ def test_plots_of_benchmarks():
     import benchmark_plots
 
     plots = benchmark_plots.plots()
-    assert len(plots) == 3
+    assert len(plots) == 4
     for file, text in plots.items():
         assert file.read_text(encoding="utf-8") == text, "run scripts/benchmark_plots.py --write"
 
