@@ -1,12 +1,14 @@
-"""The host's time of a launch by kinds of arguments, beside C's cuLaunchKernel with as many words, in microseconds.
+"""The host's time of a launch by kinds of arguments, beside C's cuLaunchKernel of the same parameters, in microseconds.
 
-    python benchmarks/launch.py [--nvcc FILE]
+    python benchmarks/launch.py [--nvcc FILE] [--words]
 
-Medians over batches of launches of empty kernels, one thread each, the least of several rounds over all rows, C's and
-Python's in turn: the host's clock is not the same at all times. Arrays of the host are copied, so that their row is not
-of the launch alone. Needs a GPU; without nvcc there is no column of C."""
+Medians over batches of launches of empty kernels, one thread each, the least of several rounds over all rows. C's loop
+is in this process, and each of its batches stands beside Python's: the host's clock is not the same at all times.
+Arrays of the host are copied, so that their row is not of the launch alone. --words: C's launches alone, by how many
+words of parameters they have, given one by one or as a buffer. Needs a GPU; without nvcc there is no column of C."""
 import argparse
 import collections
+import ctypes
 import functools
 import shutil
 import subprocess
@@ -22,10 +24,11 @@ from cujit import cuda
 
 FLOOR = r"""
 #include <cuda.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+enum { MOST = 1024, BATCHES = 11, CALLS = 300 };
 
 static double now(void)
 {
@@ -40,43 +43,68 @@ static int by_value(const void *a, const void *b)
     return difference < 0 ? -1 : difference > 0;
 }
 
-int main(int count, char **words)
+/* The kernel "empty" of that text. */
+void *load(const char *text)
 {
     CUdevice device;
     CUcontext context;
+    CUmodule module;
+    CUfunction function;
     if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) || cuCtxSetCurrent(context))
-        return 1;
-    for (int k = 1; k < count; k++) {
-        static char text[65536];
-        int n = atoi(words[k]);
-        strcpy(text, ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry empty(");
-        for (int i = 0; i < n; i++)
-            sprintf(text + strlen(text), "%s.param .u64 p%d", i ? ", " : "", i);
-        strcat(text, ") { ret; }\n");
-        CUmodule module;
-        CUfunction function;
-        if (cuModuleLoadData(&module, text) || cuModuleGetFunction(&function, module, "empty"))
-            return 2;
-        unsigned long long value = 0;
-        void *parameters[256];
-        for (int i = 0; i < 256; i++)
-            parameters[i] = &value;
-        double times[31];
-        for (int r = 0; r < 31; r++) {
-            double start = now();
-            for (int i = 0; i < 300; i++)
-                cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, parameters, 0);
-            times[r] = (now() - start) / 300;
-            cuCtxSynchronize();
-        }
-        qsort(times, 31, sizeof *times, by_value);
-        printf("%f\n", times[15]);
+        return 0;
+    return cuModuleLoadData(&module, text) || cuModuleGetFunction(&function, module, "empty") ? 0 : (void *)function;
+}
+
+/* Microseconds of a launch, the median of batches; as_buffer: of that many bytes, else pointers to each parameter. */
+double time_launches(void *function, size_t bytes, int as_buffer)
+{
+    static unsigned long long values[MOST];
+    void *pointers[MOST];
+    void *buffer[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, values, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+    double times[BATCHES];
+    for (int i = 0; i < MOST; i++)
+        pointers[i] = &values[i];
+    for (int r = 0; r < BATCHES; r++) {
+        double start = now();
+        for (int i = 0; i < CALLS; i++)
+            if (cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, as_buffer ? 0 : pointers, as_buffer ? buffer : 0))
+                return -1;
+        times[r] = (now() - start) / CALLS;
+        cuCtxSynchronize();
     }
-    return 0;
+    qsort(times, BATCHES, sizeof *times, by_value);
+    return times[BATCHES / 2];
 }
 """
-ROUNDS = 4
+ROUNDS = 6
+WORDS = [0, 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 160, 256]
 Point = collections.namedtuple("Point", "x y")
+
+
+class Floor:
+    """Launches in C."""
+
+    def __init__(self, nvcc, folder):
+        source, library = Path(folder, "floor.c"), Path(folder, "floor.so")
+        source.write_text(FLOOR)
+        subprocess.run([nvcc, "-O2", "-shared", "-Xcompiler", "-fPIC", "-o", library, source, "-lcuda"], check=True)
+        self._library = ctypes.CDLL(library)
+        self._library.load.restype = ctypes.c_void_p
+        self._library.time_launches.restype = ctypes.c_double
+        self._kernels = {}
+
+    def time(self, parameters, as_buffer=False):
+        """Microseconds of the launch of an empty kernel whose parameters have these types of PTX."""
+        kernel = self._kernels.get(parameters)
+        if not kernel:
+            declared = ", ".join(f".param .{type} p{i}" for i, type in enumerate(parameters))
+            text = f".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry empty({declared}) {{ ret; }}\n"
+            kernel = self._kernels[parameters] = ctypes.c_void_p(self._library.load(text.encode()))
+        size = sum(int(type[1:]) // 8 for type in parameters)
+        us = self._library.time_launches(kernel, ctypes.c_size_t(size), ctypes.c_int(as_buffer))
+        if us < 0:
+            sys.exit(f"C could not launch a kernel of {len(parameters)} parameters")
+        return us
 
 
 def empty(count):
@@ -87,6 +115,12 @@ def empty(count):
 
 
 @cuda.jit
+def reads(point, out):
+    if out.size > 1 << 40:
+        out[0] = point.x
+
+
+@cuda.jit
 def saxpy(a, x, y, out):
     i = cuda.grid(1)
     if i < out.size:
@@ -94,57 +128,66 @@ def saxpy(a, x, y, out):
 
 
 def cases():
-    """(name, words of C's launch, launcher, arguments) of each row."""
+    """(name, parameters of C's kernel as types of PTX, launcher, arguments) of each row."""
     def array():
         return cuda.to_device(np.zeros(16, np.float32))
 
     record = np.zeros(1, [("x", np.float32), ("y", np.int32)])
-    yield "no arguments", 0, empty(0)[1, 1], []
+    yield "no arguments", (), empty(0)[1, 1], []
     for count in (1, 4, 16):
-        yield f"{count} arrays", count, empty(count)[1, 1], [array() for _ in range(count)]
+        yield f"{count} arrays", ("u64",) * count, empty(count)[1, 1], [array() for _ in range(count)]
+    yield "a float, three arrays, used", ("f64", "u64", "u64", "u64", "u64"), saxpy[1, 1], \
+        [2.0] + [array() for _ in range(3)]
     for count in (16, 256):
-        yield f"{count} of np.float32", count, empty(count)[1, 1], [np.float32(1)] * count
-    yield "256 floats", 256, empty(256)[1, 1], [1.0] * 256
-    yield "256 ints", 256, empty(256)[1, 1], list(range(256))
-    yield "a tuple of 4 numbers", 4, empty(1)[1, 1], [(1, 2.0, 3, 4.0)]
-    yield "a named tuple", 1, empty(1)[1, 1], [Point(1, 2.0)]
-    yield "a record", 1, empty(1)[1, 1], [record[0]]
+        yield f"{count} of np.float32", ("f32",) * count, empty(count)[1, 1], [np.float32(1)] * count
+    yield "256 floats", ("f64",) * 256, empty(256)[1, 1], [1.0] * 256
+    yield "256 ints", ("u64",) * 256, empty(256)[1, 1], list(range(256))
+    yield "a tuple of 4 numbers", ("u64", "f64") * 2, empty(1)[1, 1], [(1, 2.0, 3, 4.0)]
+    yield "a named tuple", ("u64", "f64"), empty(1)[1, 1], [Point(1, 2.0)]
+    yield "a record", ("u64",), empty(1)[1, 1], [record[0]]
+    yield "a record that is read, an array", ("u64", "u64", "u64"), reads[1, 1], [record[0], array()]
     yield "3 arrays of the host, 1000 each", None, saxpy[4, 256], [2.0] + [np.zeros(1000, np.float32) for _ in range(3)]
 
 
-def floors(program, counts):
-    """Microseconds of C's launches with so many words each."""
-    done = subprocess.run([program, *map(str, counts)], check=True, capture_output=True, text=True)
-    return [float(word) for word in done.stdout.split()]
+def print_launches(floor):
+    warnings.simplefilter("ignore")   # host arrays are meant here
+    rows = [(*row, []) for row in cases()]
+    of_c = {parameters: [] for _, parameters, _, _, _ in rows}
+    for _ in range(ROUNDS):
+        for _, parameters, launcher, arguments, ours in rows:
+            if floor and parameters is not None:
+                of_c[parameters].append(floor.time(parameters))
+            ours.append(median_call_us(functools.partial(launcher, *arguments), cuda.synchronize, repeats=11))
+    table = []
+    for name, parameters, _, _, ours in rows:
+        c, us = min(of_c[parameters], default=None), min(ours)
+        table.append([name, c, us, us / c if c else None])
+    print_table(f"{cuda.get_current_device().name}, microseconds of a launch", ["", "C", "cujit", "ratio"], table)
 
 
-def least(rounds):
-    return [min(times) for times in zip(*rounds, strict=True)]
+def print_words(floor):
+    """C's launches by words: the driver's own cost of parameters."""
+    times = {(words, as_buffer): [] for words in WORDS for as_buffer in (False, True) if words or not as_buffer}
+    for _ in range(ROUNDS):
+        for (words, as_buffer), found in times.items():
+            found.append(floor.time(("u64",) * words, as_buffer))
+    table = [[f"{words} words", min(times[words, False]), min(times.get((words, True), []), default=None)]
+             for words in WORDS]
+    print_table("microseconds of C's launches", ["", "pointers", "buffer"], table)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--nvcc", default=shutil.which("nvcc"))
-    nvcc = parser.parse_args().nvcc
+    parser.add_argument("--words", action="store_true")
+    options = parser.parse_args()
     if cuda.get_current_device().kind == "cpu":
         sys.exit("there is no GPU")
-    warnings.simplefilter("ignore")   # host arrays are meant here
-    rows = list(cases())
-    counts = sorted({words for _, words, _, _ in rows if words is not None})
-    ours, of_c = [], []
+    if options.words and not options.nvcc:
+        sys.exit("C's launches need nvcc")
     with tempfile.TemporaryDirectory() as folder:
-        source, program = Path(folder, "floor.c"), Path(folder, "floor")
-        source.write_text(FLOOR)
-        if nvcc:
-            subprocess.run([nvcc, "-O2", "-o", program, source, "-lcuda"], check=True)
-        for _ in range(ROUNDS):
-            of_c += [floors(program, counts)] if nvcc else []
-            ours.append([median_call_us(functools.partial(launcher, *arguments), cuda.synchronize, repeats=11)
-                         for _, _, launcher, arguments in rows])
-    floor = dict(zip(counts, least(of_c), strict=True)) if nvcc else {}
-    table = [[name, floor.get(words), us, us / floor[words] if words in floor else None]
-             for (name, words, _, _), us in zip(rows, least(ours), strict=True)]
-    print_table(f"{cuda.get_current_device().name}, microseconds of a launch", ["", "C", "cujit", "ratio"], table)
+        floor = Floor(options.nvcc, folder) if options.nvcc else None
+        (print_words if options.words else print_launches)(floor)
 
 
 if __name__ == "__main__":
