@@ -153,7 +153,7 @@ static uint32_t overlap_of_arrays(Limits *limits, const IrModule *module, const 
 {
     enum { MOST_ARRAYS = 16 };
     const AbiField *pointers[MOST_ARRAYS];
-    uint32_t bytes[MOST_ARRAYS], count = 0, node = RANGE_NONE;
+    uint32_t count = 0, written_count = 0, node = RANGE_NONE;
     bool *written = ARENA_ARRAY(arena, bool, module->first->parameter_count + 1);
     if (!has_plain_arrays(module))
         return RANGE_NONE;
@@ -162,14 +162,15 @@ static uint32_t overlap_of_arrays(Limits *limits, const IrModule *module, const 
         if (abi->fields[i].kind == ABI_POINTER) {
             if (count == MOST_ARRAYS)
                 return RANGE_NONE;
-            bytes[count] = bytes_of(limits, &abi->fields[i]);
+            written_count += written[abi->fields[i].parameter];
             pointers[count++] = &abi->fields[i];
         }
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; written_count && i < count; i++)
         for (uint32_t k = 0; k < i; k++) {
             if (written[pointers[i]->parameter] == written[pointers[k]->parameter])
                 continue;
-            uint32_t one = add(limits, RANGE_OVERLAP, bytes[i], bytes[k], pointers[i]->offset, pointers[k]->offset);
+            uint32_t one = add(limits, RANGE_OVERLAP, bytes_of(limits, pointers[i]), bytes_of(limits, pointers[k]),
+                               pointers[i]->offset, pointers[k]->offset);
             node = node == RANGE_NONE ? one : add(limits, RANGE_UNION, node, one, 0, 0);
         }
     return node;

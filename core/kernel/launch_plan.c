@@ -289,42 +289,75 @@ static Range evaluate(const RangeNode *node, const Range *ranges, const LaunchFa
     }
 }
 
+/* --- in words --------------------------------------------------------------------------------------------------------- */
+/* Nearly all plans are made of few kinds of nodes: one for each extent, and one that joins it to the others. Those of a launch
+ * that passes fit words. */
 enum { BITS_OF_PRODUCT = 127 }; /* hold any of two words */
 
-/* The nodes that nearly all plans are made of, written where they go: a launch has one for each extent, and one that joins
- * it to the others. False: the node is none of these. */
-static inline bool evaluate_common(const RangeNode *node, Range *ranges, Range *result, const LaunchFacts *facts)
+typedef struct Words {
+    int64_t least, most; /* never empty */
+} Words;
+
+static bool is_one(Words range) { return range.least == range.most; }
+
+/* Where they are, and that their bytes are not negative, is not asked of all of a launch: what it has is exact. */
+static bool lie_apart(const RangeNode *node, Words a, Words b, const LaunchFacts *facts)
 {
-    const Range *a, *b;
-    int64_t word;
+    uint64_t first, second;
+    memcpy(&first, (const uint8_t *)facts->parameters + node->number, sizeof first);
+    memcpy(&second, (const uint8_t *)facts->parameters + node->limit, sizeof second);
+    return (second >= first && second - first >= (uint64_t)a.most) ||
+           (first >= second && first - second >= (uint64_t)b.most);
+}
+
+/* False: the node is of another kind, or its range fits no words. */
+static inline bool evaluate_words(const RangeNode *node, const Words *ranges, Words *result, const LaunchFacts *facts)
+{
+    Words a, b;
     switch (node->op) {
     case RANGE_FIELD:
         if (node->bits != 64 || !node->is_signed)
             return false;
-        memcpy(&word, (const uint8_t *)facts->parameters + node->number, sizeof word);
-        result->least = result->most = word;
+        memcpy(&result->least, (const uint8_t *)facts->parameters + node->number, sizeof result->least);
+        result->most = result->least;
         return true;
-    case RANGE_BETWEEN:
-        result->least = node->number;
-        result->most = node->limit;
-        return true;
+    case RANGE_BETWEEN: *result = (Words){node->number, node->limit}; return node->number <= node->limit;
+    case RANGE_GRID_DIM: result->least = result->most = facts->grid[node->number]; return true;
     case RANGE_MUL: /* of what the launch knows: sizes in bytes, threads of the grid */
-        a = &ranges[node->a];
-        b = &ranges[node->b];
-        if (node->bits < BITS_OF_PRODUCT || !is_one_word(*a) || !is_one_word(*b) || (int64_t)a->least == INT64_MIN)
-            return false;
-        result->least = result->most = (Wide)(int64_t)a->least * (int64_t)b->least;
-        return true;
+        a = ranges[node->a];
+        b = ranges[node->b];
+        result->most = result->least = 0;
+        return node->bits >= BITS_OF_PRODUCT && is_one(a) && is_one(b) &&
+               !__builtin_mul_overflow(a.least, b.least, &result->least) && (result->most = result->least, true);
     case RANGE_UNION:
-        a = &ranges[node->a];
-        b = &ranges[node->b];
-        if (is_empty(*a) || is_empty(*b))
-            return false;
-        result->least = least_of(a->least, b->least);
-        result->most = most_of(a->most, b->most);
+        a = ranges[node->a];
+        b = ranges[node->b];
+        *result = (Words){a.least < b.least ? a.least : b.least, a.most > b.most ? a.most : b.most};
         return true;
+    case RANGE_OVERLAP:
+        a = ranges[node->a];
+        b = ranges[node->b];
+        result->least = result->most = !lie_apart(node, a, b, facts);
+        return a.most >= 0 && b.most >= 0;
     default: return false;
     }
+}
+
+/* Whether all tests hold; false as well where words do not tell. */
+static bool holds_in_words(const LaunchPlan *plan, const LaunchFacts *facts)
+{
+    Words ranges[LAUNCH_MOST_NODES];
+    for (uint32_t i = 0; i < plan->node_count; i++)
+        if (!evaluate_words(&plan->nodes[i], ranges, &ranges[i], facts))
+            return false;
+    for (uint32_t i = 0; i < plan->test_count; i++) {
+        const RangeTest *test = &plan->tests[i];
+        Words index = ranges[test->index], extent = ranges[test->extent];
+        if ((Wide)index.least + test->first < (test->from_end ? -(Wide)extent.least : 0) ||
+            (Wide)index.most + test->last >= extent.least)
+            return false;
+    }
+    return true;
 }
 
 bool launch_tests_cover(const LaunchTests *whole_set, const LaunchTests *part)
@@ -349,9 +382,10 @@ bool launch_plan_holds(const LaunchPlan *plan, const LaunchFacts *facts, LaunchT
     bool holds = true;
     assert(plan->node_count <= LAUNCH_MOST_NODES && plan->test_count <= LAUNCH_MOST_TESTS);
     memset(failed, 0, sizeof *failed);
+    if (facts && holds_in_words(plan, facts))
+        return true;
     for (uint32_t i = 0; i < plan->node_count; i++)
-        if (!facts || !evaluate_common(&plan->nodes[i], ranges, &ranges[i], facts))
-            ranges[i] = evaluate(&plan->nodes[i], ranges, facts, NULL);
+        ranges[i] = evaluate(&plan->nodes[i], ranges, facts, NULL);
     for (uint32_t i = 0; i < plan->test_count; i++) {
         if (test_holds(&plan->tests[i], ranges))
             continue;

@@ -65,6 +65,23 @@ static void test_overlap(Arena *arena)
     CHECK(are_apart(module, UINT64_MAX - 15, 1016, 2000));
 }
 
+static const char sum_ir[] = "kernel sum(x: f32[1 C], y: f64[1 C])\n"
+                             "block 0:\n"
+                             "  %0: i64 = const 0\n"
+                             "  %1: f32 = load x[%0]\n"
+                             "  return\n";
+
+/* Where nothing is written, a launch asks of nothing but the extents: two of them, what both are, and the limit. */
+static void test_nothing_written(Arena *arena)
+{
+    LaunchPlan plan;
+    LimitTests numbers;
+    Diag diag = {.id = DIAG_NONE};
+    const IrModule *module = ir_parse(sum_ir, arena, &diag);
+    CHECK(module && plan_limits(module, &plan, &numbers, arena));
+    CHECK(plan.node_count == 4 && plan.test_count == 1 && numbers.overlap == RANGE_NONE);
+}
+
 void test_limits(void)
 {
     Arena *arena = arena_create();
@@ -82,5 +99,6 @@ void test_limits(void)
     CHECK(!passes(module, (Parameters){.rows = 1}, LAUNCH_LIMIT_BLOCKS + 1, 1));
     CHECK(passes(module, (Parameters){.rows = 1}, 1, LAUNCH_LIMIT_BLOCKS + 1)); /* of that axis it knows nothing */
     test_overlap(arena);
+    test_nothing_written(arena);
     arena_destroy(arena);
 }

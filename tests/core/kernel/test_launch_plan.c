@@ -263,9 +263,59 @@ static void tests(void)
     CHECK(launch_tests_have(&some, LAUNCH_MOST_TESTS - 1) && !launch_tests_cover(&failed, &some));
 }
 
+/* A number that is small, near a limit of launches, or anything. */
+static int64_t draw_word(uint64_t *state)
+{
+    static const int64_t near[] = {0, 1, LAUNCH_LIMIT_EXTENT, LAUNCH_LIMIT_BLOCKS, INT64_MAX, INT64_MIN, -1, 1 << 15};
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    int64_t step = (int64_t)(*state >> 40 & 3) - 1;
+    switch (*state >> 60) {
+    case 0: return (int64_t)(*state << 3);
+    case 1:
+    case 2: return (int64_t)(*state >> 33 & 63);
+    default: return (int64_t)((uint64_t)near[*state >> 50 & 7] + (uint64_t)step);
+    }
+}
+
+/* Plans whose nodes fit words, beside the same ones with a node that does not. */
+static void words(uint64_t *state)
+{
+    enum { FIELDS = 4, ALL = 10 };
+    int64_t parameters[FIELDS];
+    uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1}, held = 0;
+    RangeNode nodes[ALL + 1] = {0};
+    for (uint32_t i = 0; i < FIELDS; i++)
+        nodes[i] = (RangeNode){.op = RANGE_FIELD, .bits = 64, .is_signed = 1, .number = 8 * i};
+    nodes[4] = (RangeNode){.op = RANGE_GRID_DIM, .bits = 127, .is_signed = 1};
+    nodes[5] = (RangeNode){.op = RANGE_MUL, .bits = 127, .is_signed = 1, .a = 0, .b = 1};
+    nodes[6] = (RangeNode){.op = RANGE_UNION, .bits = 127, .is_signed = 1, .a = 0, .b = 5};
+    nodes[7] = (RangeNode){.op = RANGE_UNION, .bits = 127, .is_signed = 1, .a = 4, .b = 6};
+    nodes[8] = (RangeNode){.op = RANGE_OVERLAP, .bits = 127, .is_signed = 1, .a = 0, .b = 1, .number = 16, .limit = 24};
+    nodes[ALL] = (RangeNode){.op = RANGE_ABS, .bits = 127, .is_signed = 1, .a = 0, .b = RANGE_NONE};
+    for (uint32_t round = 0; round < 20000; round++) {
+        for (uint32_t i = 0; i < FIELDS; i++)
+            parameters[i] = draw_word(state);
+        grid[0] = (uint32_t)draw_word(state) & INT32_MAX;
+        int64_t end = draw_word(state);
+        nodes[9] = (RangeNode){.op = RANGE_BETWEEN, .bits = 127, .is_signed = 1, .number = 1, .limit = end};
+        RangeTest tests[] = {{.index = 7, .extent = 9, .first = draw_word(state), .last = draw_word(state)},
+                             {.index = round & 1 ? 5 : 6, .extent = 9, .from_end = round >> 1 & 1},
+                             {.index = 8, .extent = 4}};
+        LaunchFacts facts = {grid, block, 0, parameters};
+        LaunchTests failed, beside;
+        LaunchPlan plan = {nodes, tests + round % 3, ALL, 1 + (round % 3 == 0)}, wide = plan;
+        wide.node_count++;
+        held += launch_plan_holds(&plan, &facts, &failed);
+        CHECK(launch_plan_holds(&wide, &facts, &beside) == launch_plan_holds(&plan, &facts, &failed));
+        CHECK(memcmp(&failed, &beside, sizeof failed) == 0);
+    }
+    CHECK(held > 1000 && held < 19000);
+}
+
 void test_launch_plan(void)
 {
     uint64_t state = 7;
+    words(&state);
     for (int round = 0; round < 60; round++)
         for (int is_signed = 0; is_signed < 2; is_signed++) {
             operations(is_signed, &state);
