@@ -17,6 +17,8 @@ typedef struct Packer {
     const AbiField *field; /* the next one */
     uint32_t parameter;
     bool holds; /* the values are held by nothing but the packer */
+    bool only_pointers; /* arrays are their data pointers */
+    PyTypeObject *own_class; /* of device arrays: the one that was seen last */
 } Packer;
 
 static ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type);
@@ -93,14 +95,14 @@ static bool array_matches(const Packer *packer, const ExtArrayView *view, const 
 void ext_write_array(uint8_t *parameters, const AbiField *field, const Type *type, bool only_pointer, RtPointer pointer,
                      const int64_t *shape, const int64_t *strides)
 {
-    memcpy(parameters + field->offset, &pointer, sizeof pointer);
+    uint8_t *to = parameters + field->offset; /* words without gaps */
+    memcpy(to, &pointer, sizeof pointer);
     if (only_pointer)
         return;
-    field++;
-    for (int axis = 0; axis < type->ndim; axis++, field++)
-        memcpy(parameters + field->offset, &shape[axis], sizeof *shape);
-    for (int axis = 0; type->layout == LAYOUT_ANY && axis < type->ndim; axis++, field++)
-        memcpy(parameters + field->offset, &strides[axis], sizeof *strides);
+    for (int axis = 0; axis < type->ndim; axis++)
+        memcpy(to += sizeof *shape, &shape[axis], sizeof *shape);
+    for (int axis = 0; type->layout == LAYOUT_ANY && axis < type->ndim; axis++)
+        memcpy(to += sizeof *strides, &strides[axis], sizeof *strides);
 }
 
 static uint32_t array_fields(const Type *type, bool only_pointer)
@@ -235,6 +237,33 @@ static bool keep_owner(ExtLaunchFrame *frame, const ExtArrayView *view)
     return frame->kept && PyList_Append(frame->kept, view->owner) == 0;
 }
 
+static bool is_own_array(Packer *packer, PyObject *value)
+{
+    if (Py_TYPE(value) == packer->own_class)
+        return true;
+    if (!PyObject_TypeCheck(value, packer->frame->state->device_array_type))
+        return false;
+    packer->own_class = Py_TYPE(value);
+    return true;
+}
+
+/* What most arguments are: an array of cujit's, on the launch's device and of just that type. Any other is looked at
+ * closer. */
+static bool pack_own_array(Packer *packer, PyObject *value, const Type *type)
+{
+    const ExtDeviceArray *array = (const ExtDeviceArray *)value;
+    if (!is_own_array(packer, value) || array->device != packer->frame->device || array->element != type->element ||
+        array->ndim != type->ndim || array->read_only != type->read_only ||
+        (array->c_contiguous   ? LAYOUT_C
+         : array->f_contiguous ? LAYOUT_F
+                               : LAYOUT_ANY) != type->layout)
+        return false;
+    ext_write_array(packer->frame->parameters, packer->field, type, packer->only_pointers, array->pointer, array->shape,
+                    array->strides);
+    packer->field += array_fields(type, packer->only_pointers);
+    return packer->frame->at_home = true;
+}
+
 /* A NumPy record is an array without axes over its own memory. */
 static ExtMatch pack_record(Packer *packer, PyObject *value, const Type *type)
 {
@@ -257,7 +286,7 @@ static ExtMatch pack_record(Packer *packer, PyObject *value, const Type *type)
 /* The memory of an array, as what the parameter says of it. */
 static bool pack_memory(Packer *packer, ExtArrayView *view, const Type *type)
 {
-    bool only_pointer = jit_abi(packer->frame->specialization)->only_pointers;
+    bool only_pointer = packer->only_pointers;
     bool is_host = view->host != NULL;
     bool ok = is_host            ? add_host_array(packer, view, type)
               : view->is_foreign ? check_foreign(packer->frame, view) && keep_owner(packer->frame, view)
@@ -540,11 +569,13 @@ ExtMatch ext_frame_pack(ExtLaunchFrame *frame, const JitSpecialization *speciali
             return PyErr_NoMemory(), EXT_ERROR;
         frame->parameters = larger;
     }
-    Packer packer = {.frame = frame, .field = abi->fields};
+    Packer packer = {.frame = frame, .field = abi->fields, .only_pointers = abi->only_pointers};
     for (uint32_t i = 0; i < count; i++) {
         if (i + 1 < count && types[i] == types[i + 1] &&
             (i += pack_row(&packer, args + i, types + i, count - i)) == count)
             break;
+        if (types[i]->kind == TYPE_ARRAY && pack_own_array(&packer, args[i], types[i]))
+            continue;
         packer.parameter = i;
         ExtMatch match = pack_value(&packer, args[i], types[i]);
         if (match != EXT_MATCH) {
