@@ -13,6 +13,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from cujit.comm.communicator import Communicator
@@ -198,29 +199,50 @@ def from_torchrun(*, device: Device | None = None, backend: str = "auto", timeou
     """A communicator of the processes that torchrun started, by its variables and its store.
 
     torch.distributed needs not be initialized, and may be. Each process has the device of its LOCAL_RANK among those it
-    sees, which is its thread's current one from then on, unless `device` names another. Other parameters and errors:
-    `connect`.
+    sees, which is its thread's current one from then on, unless `device` names another. Where RANK, WORLD_SIZE,
+    MASTER_ADDR and MASTER_PORT are set by something else than torchrun, PyTorch needs not be installed: then rank 0
+    listens there itself. Other parameters and errors: `connect`.
     """
-    from datetime import timedelta
-
-    from torch.distributed import TCPStore
-
     missing = [name for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT") if name not in os.environ]
     if missing:
         raise CommunicationError(f"{', '.join(missing)} not set: torchrun does, when it starts this program")
     rank, size, address = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), os.environ["MASTER_ADDR"]
-    is_agents = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
-    store = TCPStore(address, int(os.environ["MASTER_PORT"]), size, rank == 0 and not is_agents,
-                     timeout=timedelta(seconds=timeout))
+    try:
+        from torch import distributed
+    except ImportError as error:
+        if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
+            raise CommunicationError(f"torchrun's store is at {address}, and PyTorch, which knows how to ask it, "
+                                     f"cannot be imported here: {error}") from error
+        gather = gather_at(f"{address}:{os.environ['MASTER_PORT']}", rank, size, timeout)
+    else:
+        gather = _gather_by_torch(distributed, rank, size, timeout)
+    device = device or _one_for_each(int(os.environ.get("LOCAL_RANK", rank)))
+    return _made(rank, size, address_towards(address), gather, device, backend, timeout)
+
+
+def _gather_by_torch(distributed: Any, rank: int, size: int, timeout: float) -> Gather:
+    """A gather by the store at MASTER_ADDR: that of torchrun, of an initialized torch.distributed, or a new one."""
     calls = _calls_of_torchrun.setdefault("count", 0)
     _calls_of_torchrun["count"] += 1   # every process makes the same communicators, one after another
 
     def gather(text: str) -> list[str]:
-        store.set(f"cujit-{calls}-{rank}", text)
-        return [store.get(f"cujit-{calls}-{other}").decode() for other in range(size)]
+        deadline, texts = time.monotonic() + timeout, []
+        try:
+            store, _, _ = next(distributed.rendezvous("env://", timeout=timedelta(seconds=timeout)))
+            stores.append(store)
+            store.set(f"cujit-{calls}-{rank}", text)
+            for other in range(size):
+                store.set_timeout(timedelta(seconds=max(deadline - time.monotonic(), 0.01)))
+                texts.append(store.get(f"cujit-{calls}-{other}").decode())
+        except RuntimeError as error:
+            waited = CommunicationTimeoutError if time.monotonic() >= deadline else CommunicationError
+            raise waited(f"rank {rank} of {size} asked the store at {os.environ['MASTER_ADDR']}:"
+                         f"{os.environ['MASTER_PORT']} for rank {len(texts)} (timeout {timeout:g} s): "
+                         f"{str(error).splitlines()[0]}") from error
+        return texts
 
-    device = device or _one_for_each(int(os.environ.get("LOCAL_RANK", rank)))
-    return _made(rank, size, address_towards(address), gather, device, backend, timeout)
+    stores: list[Any] = []   # rank 0's may be what the others still ask, until all are connected
+    return gather
 
 
 _calls_of_torchrun: dict[str, int] = {}
