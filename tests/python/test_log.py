@@ -69,6 +69,17 @@ def test_nothing_is_told_of_what_fails(caplog):
     assert not caplog.records
 
 
+def test_the_logger_is_looked_for_once(caplog, monkeypatch):
+    kernel()[1, 32](np.ones(8), 2)   # asks
+    looked_for, get = [], logging.getLogger
+    monkeypatch.setattr(logging, "getLogger", lambda *name: looked_for.append(name) or get(*name))
+    kernel()[1, 32](np.ones(8), 2)
+    assert not looked_for
+    with caplog.at_level(logging.INFO, "cujit"):   # its level is asked for each time
+        kernel()[1, 32](np.ones(8), 2)
+    assert len(caplog.records) == 1
+
+
 def test_a_program_without_logging_does_not_import_it():
     program = ("import sys; from cujit import cuda; import numpy as np; before = 'logging' in sys.modules\n"
                "cuda.jit(lambda x: None)[1, 1](np.ones(1)); assert before or 'cujit._log' not in sys.modules")

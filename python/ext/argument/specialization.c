@@ -229,22 +229,39 @@ static PyObject *seconds_of_steps(const int64_t *times)
     return steps;
 }
 
-/* 1: somebody listens, -1: an exception. A program that has not imported logging listens to none. */
-static int has_listener(const ExtState *state)
+/* isEnabledFor of the logger. The module's own once it is known: a borrowed reference. */
+static PyObject *ask_logger(ExtState *state)
 {
-    PyObject *logging = PyImport_GetModule(state->logging_name), *answer = NULL;
-    if (!logging)
-        return PyErr_Occurred() ? -1 : 0;
-    Py_SETREF(logging, PyImport_Import(state->logging_name)); /* another thread may be about to import it */
-    PyObject *logger = !logging ? NULL : PyObject_CallMethod(logging, "getLogger", "s", "cujit");
-    PyObject *level = logger ? PyObject_GetAttrString(logging, "INFO") : NULL;
-    if (level)
-        answer = PyObject_CallMethod(logger, "isEnabledFor", "O", level);
+    PyObject *known = __atomic_load_n(&state->logger_hears, __ATOMIC_ACQUIRE);
+    if (known)
+        return known;
+    PyObject *logging = PyImport_Import(state->logging_name); /* another thread may be about to import it */
+    PyObject *logger = logging ? PyObject_CallMethod(logging, "getLogger", "s", "cujit") : NULL;
+    PyObject *made = logger ? PyObject_GetAttrString(logger, "isEnabledFor") : NULL;
+    Py_XDECREF(logger);
+    Py_XDECREF(logging);
+    if (!made || __atomic_compare_exchange_n(&state->logger_hears, &known, made, false, __ATOMIC_ACQ_REL,
+                                             __ATOMIC_ACQUIRE))
+        return made;
+    Py_DECREF(made);
+    return known;
+}
+
+/* 1: somebody listens, -1: an exception. A program that has not imported logging listens to none. */
+static int has_listener(ExtState *state)
+{
+    enum { LEVEL_INFO = 20 };
+    if (!__atomic_load_n(&state->logger_hears, __ATOMIC_ACQUIRE)) {
+        PyObject *logging = PyImport_GetModule(state->logging_name);
+        if (!logging)
+            return PyErr_Occurred() ? -1 : 0;
+        Py_DECREF(logging);
+    }
+    PyObject *hears = ask_logger(state), *level = hears ? PyLong_FromLong(LEVEL_INFO) : NULL;
+    PyObject *answer = level ? PyObject_CallOneArg(hears, level) : NULL;
     int listens = answer ? PyObject_IsTrue(answer) : -1;
     Py_XDECREF(answer);
     Py_XDECREF(level);
-    Py_XDECREF(logger);
-    Py_XDECREF(logging);
     return listens;
 }
 
