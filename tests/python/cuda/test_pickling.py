@@ -375,3 +375,18 @@ def test_not_all_are_kept(monkeypatch):
     assert again(of_closure(10)) is first   # the last one now
     again(of_closure(12))
     assert again(of_closure(10)) is first and again(of_closure(11)) is not second
+    assert arrivals._kept_ids == {id(made) for _, made in arrivals._kept.values()}
+
+
+def test_values_are_not_compared_with_all_that_is_kept(monkeypatch):
+    """Each value that a kernel refers to is looked up: 64 kernels are kept, and an engine sends many."""
+    compared = []
+
+    class Kept(dict):
+        def values(self):
+            compared.append(self)
+            return super().values()
+
+    monkeypatch.setattr(arrivals, "_kept", Kept())
+    monkeypatch.setattr(arrivals, "_kept_ids", set())
+    assert again(of_closure(7)) is again(of_closure(7)) and not compared

@@ -18,6 +18,7 @@ UNFILLED = " is being unpickled"   # among the globals of a function whose other
 
 # A key for each, with what it was made of, which the key may name by its address. The oldest first.
 _kept: dict[Hashable, tuple[Any, Any]] = {}
+_kept_ids: set[int] = set()        # of what was made: addresses that nothing else has as long as these are kept
 _lock = threading.Lock()
 
 _EQUAL_IS_SAME = (types.NoneType, bool, int, str, bytes, np.dtype, enum.Enum, _core.Type, _core.Intrinsic)
@@ -40,8 +41,12 @@ def first_of(make: Callable[..., Any], *parts: Any) -> Any:
     made = make(*parts)
     with _lock:
         while len(_kept) >= KEPT:
-            del _kept[next(iter(_kept))]
-        return _kept.setdefault(key, (parts, made))[1]   # of two threads' the first one
+            oldest = next(iter(_kept))
+            _kept_ids.discard(id(_kept[oldest][1]))
+            del _kept[oldest]
+        first = _kept.setdefault(key, (parts, made))[1]   # of two threads' the first one
+        _kept_ids.add(id(first))
+        return first
 
 
 def _identity(value: Any, seen: dict[int, int]) -> Hashable:
@@ -59,7 +64,7 @@ def _identity(value: Any, seen: dict[int, int]) -> Hashable:
     if kind is dict and all(type(name) is str for name in value):
         names = sorted(value)
         return kind, tuple(names), _identities([value[name] for name in names], seen)
-    if isinstance(value, types.ModuleType) or _is_named(value) or _is_kept(value):
+    if isinstance(value, types.ModuleType) or _is_named(value) or id(value) in _kept_ids:
         return "itself", id(value)
     if kind is types.FunctionType:
         return _identity_of_function(value, seen)
@@ -74,10 +79,6 @@ def _is_named(value: Any) -> bool:
     from cujit.cuda import pickling
 
     return pickling.has_name(value, getattr(value, "__module__", None), getattr(value, "__qualname__", None) or "")
-
-
-def _is_kept(value: Any) -> bool:
-    return any(value is each for _, each in list(_kept.values()))
 
 
 def _identity_of_function(function: types.FunctionType, seen: dict[int, int]) -> Hashable:
