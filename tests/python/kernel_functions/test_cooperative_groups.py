@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from cujit import cuda
+from cujit import cuda, errors
 
 cg = cuda.cg
 SIZES = [1, 2, 4, 8, 16, 32]
@@ -45,6 +45,27 @@ def test_grid_sync_makes_the_launch_cooperative():
     counter, seen = np.zeros(1, np.int64), np.zeros(128, np.int64)
     kernel[4, 32](counter, seen)
     assert (seen == 128).all()
+
+
+def meet(group):
+    group.sync()
+
+
+def meet_apart(x):
+    block = cg.this_thread_block()
+    if cuda.threadIdx.x < 3:
+        block.sync()
+    else:
+        x[0] = 1.0
+        meet(block)
+
+
+@pytest.mark.skipif(cuda.get_current_device().kind == "cuda", reason="a GPU does not say where threads wait")
+def test_threads_that_wait_for_each_other_are_where_the_program_has_the_barrier():
+    """A group is a named tuple, whose methods are the library's: the lines are those of the calls."""
+    lines = meet_apart.__code__.co_firstlineno + 3, meet.__code__.co_firstlineno + 1
+    with pytest.raises(errors.BarrierError, match="line {}; .* line {};".format(*lines)):
+        cuda.jit(meet_apart)[1, 64](np.zeros(1))
 
 
 # --- tiles ------------------------------------------------------------------------------------------------------------
