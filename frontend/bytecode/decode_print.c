@@ -39,14 +39,20 @@ static void print_items(Buf *out, const Constant *tuple)
 const char *bytecode_binary_text(int32_t argument)
 {
     static const char *const operators[] = {
-        "+",  "&",  "//",  "<<",  "@",  "*",  "%",  "|",  "**",  ">>",  "-",  "/",  "^",
-        "+=", "&=", "//=", "<<=", "@=", "*=", "%=", "|=", "**=", ">>=", "-=", "/=", "^="};
+#define BINARY(id, text, ...) text,
+#include "core/type/operator.def"
+#define BINARY(id, text, ...) text "=",
+#include "core/type/operator.def"
+    };
     return operators[argument];
 }
 
 const char *bytecode_compare_text(int32_t argument)
 {
-    static const char *const operators[] = {"<", "<=", "==", "!=", ">", ">="};
+    static const char *const operators[] = {
+#define COMPARE(id, text, ...) text,
+#include "core/type/operator.def"
+    };
     return operators[argument];
 }
 

@@ -300,25 +300,13 @@ typedef struct OperatorNames {
 } OperatorNames;
 
 static const OperatorNames binary_names[] = {
-    [NB_ADD] = {"add", "__add__", "__radd__"},
-    [NB_AND] = {"and_", "__and__", "__rand__"},
-    [NB_FLOOR_DIVIDE] = {"floordiv", "__floordiv__", "__rfloordiv__"},
-    [NB_LSHIFT] = {"lshift", "__lshift__", "__rlshift__"},
-    [NB_MATRIX_MULTIPLY] = {"matmul", "__matmul__", "__rmatmul__"},
-    [NB_MULTIPLY] = {"mul", "__mul__", "__rmul__"},
-    [NB_REMAINDER] = {"mod", "__mod__", "__rmod__"},
-    [NB_OR] = {"or_", "__or__", "__ror__"},
-    [NB_POWER] = {"pow", "__pow__", "__rpow__"},
-    [NB_RSHIFT] = {"rshift", "__rshift__", "__rrshift__"},
-    [NB_SUBTRACT] = {"sub", "__sub__", "__rsub__"},
-    [NB_TRUE_DIVIDE] = {"truediv", "__truediv__", "__rtruediv__"},
-    [NB_XOR] = {"xor", "__xor__", "__rxor__"},
+#define BINARY(id, text, promotion, op, ...) [NB_##id] = {__VA_ARGS__},
+#include "core/type/operator.def"
 };
 
 static const OperatorNames compare_names[] = {
-    [COMPARE_LT] = {"lt", "__lt__", "__gt__"}, [COMPARE_LE] = {"le", "__le__", "__ge__"},
-    [COMPARE_EQ] = {"eq", "__eq__", "__eq__"}, [COMPARE_NE] = {"ne", "__ne__", "__ne__"},
-    [COMPARE_GT] = {"gt", "__gt__", "__lt__"}, [COMPARE_GE] = {"ge", "__ge__", "__le__"},
+#define COMPARE(id, text, op, ...) [COMPARE_##id] = {__VA_ARGS__},
+#include "core/type/operator.def"
 };
 
 static OperatorNames operator_names(const SsaValue *value)

@@ -19,29 +19,17 @@ typedef struct BinaryInfo {
     IrOp op;
 } BinaryInfo;
 
-/* By CPython's NB_ numbers. */
-static const BinaryInfo binary_info[13] = {
-    [NB_ADD] = {"+", PROMOTION_ARITHMETIC, IR_ADD},
-    [NB_AND] = {"&", PROMOTION_BITWISE, IR_AND},
-    [NB_FLOOR_DIVIDE] = {"//", PROMOTION_FLOOR_DIVIDE, IR_FLOORDIV},
-    [NB_LSHIFT] = {"<<", PROMOTION_SHIFT, IR_SHL},
-    [NB_MATRIX_MULTIPLY] = {"@", PROMOTION_COUNT, IR_MUL},
-    [NB_MULTIPLY] = {"*", PROMOTION_ARITHMETIC, IR_MUL},
-    [NB_REMAINDER] = {"%", PROMOTION_FLOOR_DIVIDE, IR_MOD},
-    [NB_OR] = {"|", PROMOTION_BITWISE, IR_OR},
-    [NB_POWER] = {"**", PROMOTION_POWER, IR_POW},
-    [NB_RSHIFT] = {">>", PROMOTION_SHIFT, IR_SHR},
-    [NB_SUBTRACT] = {"-", PROMOTION_ARITHMETIC, IR_SUB},
-    [NB_TRUE_DIVIDE] = {"/", PROMOTION_TRUE_DIVIDE, IR_DIV},
-    [NB_XOR] = {"^", PROMOTION_BITWISE, IR_XOR},
+static const BinaryInfo binary_info[] = {
+#define BINARY(id, text, promotion, op, ...) [NB_##id] = {text, PROMOTION_##promotion, IR_##op},
+#include "core/type/operator.def"
 };
 
 static const struct {
     const char *text;
     IrOp op;
-} compare_info[6] = {
-    [COMPARE_LT] = {"<", IR_LT},  [COMPARE_LE] = {"<=", IR_LE}, [COMPARE_EQ] = {"==", IR_EQ},
-    [COMPARE_NE] = {"!=", IR_NE}, [COMPARE_GT] = {">", IR_GT},  [COMPARE_GE] = {">=", IR_GE},
+} compare_info[] = {
+#define COMPARE(id, text, op, ...) [COMPARE_##id] = {text, IR_##op},
+#include "core/type/operator.def"
 };
 
 bool lower_refuse_operands(Lower *l, const char *text, Operand a, Operand b, const char *hint)

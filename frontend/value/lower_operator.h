@@ -4,21 +4,14 @@
 
 #include "frontend/engine.h"
 
-enum { COMPARE_LT, COMPARE_LE, COMPARE_EQ, COMPARE_NE, COMPARE_GT, COMPARE_GE };
+/* Numbers of operators: CPython's. */
 enum {
-    NB_ADD,
-    NB_AND,
-    NB_FLOOR_DIVIDE,
-    NB_LSHIFT,
-    NB_MATRIX_MULTIPLY,
-    NB_MULTIPLY,
-    NB_REMAINDER,
-    NB_OR,
-    NB_POWER,
-    NB_RSHIFT,
-    NB_SUBTRACT,
-    NB_TRUE_DIVIDE,
-    NB_XOR
+#define BINARY(id, ...) NB_##id,
+#include "core/type/operator.def"
+};
+enum {
+#define COMPARE(id, ...) COMPARE_##id,
+#include "core/type/operator.def"
 };
 bool lower_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out);
 bool lower_compare(Lower *l, int32_t number, Operand a, Operand b, Operand *out);

@@ -55,6 +55,7 @@ def instance_type(cls: Any, types: tuple[Type, ...], /) -> Type: ...  # of a cla
 overloads: dict[Any, Any]             # function -> what chooses its implementations
 member_overloads: dict[str, Any]      # name of attributes and methods, or "operator.add"
 declared_classes: dict[Any, Any]      # class -> (class, names, types, unpack, whether calls make one)
+comparisons: dict[str, str]           # "__lt__" -> "<"
 typeof_functions: dict[type, Callable[[Any, None], Type]]
 def type_of(value: Any, /) -> Type: ...  # numba's typeof: Python and NumPy scalars, arrays, device arrays, tuples; TypeError
 def type_from_dtype(dtype: DTypeLike, /) -> Type: ...

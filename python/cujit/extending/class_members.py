@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cujit import _core
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _CONSTANTS = bool, int, float, complex, str, tuple, np.generic
 _OF_NAMED_TUPLES = {"_asdict", "_make", "_replace", "_fields", "_field_defaults"}   # the compiler has what kernels have
-_COMPARED = {"__eq__": "==", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
 
 
 def member_of(cls: type, name: str, form: str, arguments: list[Any]) -> Any:
@@ -67,7 +68,8 @@ def _is_made(cls: type, name: str, function: Callable[..., Any]) -> bool:
     owner = next(base for base in cls.__mro__ if name in base.__dict__)
     parameters = owner.__dict__.get("__dataclass_params__")
     wanted = parameters is not None and (parameters.eq if name == "__eq__" else parameters.order)
-    return bool(wanted and name in _COMPARED and function.__code__.co_filename == "<string>")
+    compares = name in _core.comparisons and name != "__ne__"
+    return bool(wanted and compares and function.__code__.co_filename == "<string>")
 
 
 def _comparison(cls: type, name: str, arguments: list[Any]) -> Callable[..., Any] | None:
@@ -77,7 +79,7 @@ def _comparison(cls: type, name: str, arguments: list[Any]) -> Callable[..., Any
     fields = [field.name for field in dataclasses.fields(cls) if field.compare]
     first, second = (f"({', '.join(f'{side}.{field}' for field in fields)},)" if fields else "()"
                      for side in ("first", "second"))
-    made: Callable[..., Any] = eval(f"lambda first, second: {first} {_COMPARED[name]} {second}")
+    made: Callable[..., Any] = eval(f"lambda first, second: {first} {_core.comparisons[name]} {second}")
     return made
 
 

@@ -1,11 +1,12 @@
 """Methods, operators, properties and constants of dataclasses and named tuples in kernels: those of their classes."""
+import operator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from cujit import cuda, errors
+from cujit import _core, cuda, errors
 from cujit.extending import overload
 
 
@@ -260,3 +261,10 @@ def test_blocks_and_algorithms_combine_named_tuples(rng):
     assert out[0] == x.sum()
     got = cuda.reduce(lambda a, b: a + b, Vector(x, y), axis=0)
     assert float(got[0]) == x.sum() and float(got[1]) == y.sum()
+
+
+def test_methods_of_comparisons_have_the_texts_of_their_operators():
+    assert sorted(_core.comparisons.values()) == ["!=", "<", "<=", "==", ">", ">="]
+    for method, text in _core.comparisons.items():
+        for pair in (1, 2), (2, 1), (1, 1):
+            assert getattr(operator, method)(*pair) == eval("{} {} {}".format(pair[0], text, pair[1]))
