@@ -67,6 +67,17 @@ bool ext_state_init(ExtState *state)
            state->array_kinds && make_names(state);
 }
 
+PyObject *ext_state_known(PyObject **place) { return __atomic_load_n(place, __ATOMIC_ACQUIRE); }
+
+PyObject *ext_state_publish(PyObject **place, PyObject *made)
+{
+    PyObject *known = NULL;
+    if (!made || __atomic_compare_exchange_n(place, &known, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return made;
+    Py_DECREF(made);
+    return known;
+}
+
 /* Calls visit for every object of the state until one answers. */
 static int each_object(ExtState *state, int (*visit)(PyObject **place, void *user), void *user)
 {

@@ -54,5 +54,9 @@ static inline ExtState *ext_state(PyObject *module) { return PyModule_GetState(m
 bool ext_state_init(ExtState *state);
 /* The state of the module that defines this type or a base of it. NULL with an exception. */
 ExtState *ext_state_of_type(PyTypeObject *type);
+/* An object of the state that is made when it is first asked for: NULL where it has not been. A borrowed reference. */
+PyObject *ext_state_known(PyObject **place);
+/* Takes what was made for it; of two threads' the first one is it. NULL where `made` is. A borrowed reference. */
+PyObject *ext_state_publish(PyObject **place, PyObject *made);
 
 #endif

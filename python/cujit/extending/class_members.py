@@ -2,6 +2,7 @@
 operators, properties and constants."""
 from __future__ import annotations
 
+import collections
 import dataclasses
 import inspect
 import types as python_types
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _CONSTANTS = bool, int, float, complex, str, tuple, np.generic
-_OF_NAMED_TUPLES = {"_asdict", "_make", "_replace", "_fields", "_field_defaults"}   # the compiler has what kernels have
+# What collections.namedtuple gives to every class: the compiler has what kernels have of these.
+_OF_NAMED_TUPLES = frozenset(name for name in vars(collections.namedtuple("sample", "")) if not name.startswith("__"))
 
 
 def member_of(cls: type, name: str, form: str, arguments: list[Any]) -> Any:
@@ -37,7 +39,8 @@ def member_of(cls: type, name: str, form: str, arguments: list[Any]) -> Any:
     function, None or True
         What is called with the arguments; None: the class has no such attribute; True: it is a method.
     """
-    found = None if name in _OF_NAMED_TUPLES else inspect.getattr_static(cls, name, None)
+    is_given = issubclass(cls, tuple) and name in _OF_NAMED_TUPLES
+    found = None if is_given else inspect.getattr_static(cls, name, None)
     if form == "attribute":
         return _attribute(found)
     if isinstance(found, staticmethod):

@@ -232,7 +232,7 @@ static PyObject *seconds_of_steps(const int64_t *times)
 /* isEnabledFor of the logger. The module's own once it is known: a borrowed reference. */
 static PyObject *ask_logger(ExtState *state)
 {
-    PyObject *known = __atomic_load_n(&state->logger_hears, __ATOMIC_ACQUIRE);
+    PyObject *known = ext_state_known(&state->logger_hears);
     if (known)
         return known;
     PyObject *logging = PyImport_Import(state->logging_name); /* another thread may be about to import it */
@@ -240,18 +240,14 @@ static PyObject *ask_logger(ExtState *state)
     PyObject *made = logger ? PyObject_GetAttrString(logger, "isEnabledFor") : NULL;
     Py_XDECREF(logger);
     Py_XDECREF(logging);
-    if (!made || __atomic_compare_exchange_n(&state->logger_hears, &known, made, false, __ATOMIC_ACQ_REL,
-                                             __ATOMIC_ACQUIRE))
-        return made;
-    Py_DECREF(made);
-    return known;
+    return ext_state_publish(&state->logger_hears, made);
 }
 
 /* 1: somebody listens, -1: an exception. A program that has not imported logging listens to none. */
 static int has_listener(ExtState *state)
 {
     enum { LEVEL_INFO = 20 };
-    if (!__atomic_load_n(&state->logger_hears, __ATOMIC_ACQUIRE)) {
+    if (!ext_state_known(&state->logger_hears)) {
         PyObject *logging = PyImport_GetModule(state->logging_name);
         if (!logging)
             return PyErr_Occurred() ? -1 : 0;

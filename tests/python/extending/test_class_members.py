@@ -268,3 +268,21 @@ def test_methods_of_comparisons_have_the_texts_of_their_operators():
     for method, text in _core.comparisons.items():
         for pair in (1, 2), (2, 1), (1, 1):
             assert getattr(operator, method)(*pair) == eval("{} {} {}".format(pair[0], text, pair[1]))
+
+
+@dataclass
+class Replaced:
+    x: float
+
+    def _replace(self, by):
+        return Replaced(self.x + by)
+
+
+def test_names_of_named_tuples_are_free_in_other_classes():
+    @cuda.jit
+    def kernel(value, out):
+        out[0] = value._replace(2.0).x
+
+    out = np.zeros(1)
+    kernel[1, 1](Replaced(1.0), out)
+    assert out[0] == 3

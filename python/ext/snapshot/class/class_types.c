@@ -79,14 +79,17 @@ static const Type *declared_type(ExtState *state, const ExtDeclaredClass *declar
     return type;
 }
 
-/* Names that collections.namedtuple and typing.NamedTuple give to what they make. */
-static bool is_made_name(const char *name)
+/* The attributes that collections.namedtuple gives to every class that it makes, as one of them has them. A borrowed reference;
+ * NULL with an exception. */
+static PyObject *made_attributes(ExtState *state)
 {
-    static const char *const made[] = {"__new__", "__repr__", "__getnewargs__", "__replace__", "_replace", "_asdict"};
-    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
-        if (strcmp(name, made[i]) == 0)
-            return true;
-    return false;
+    PyObject *known = ext_state_known(&state->made_attributes);
+    if (known)
+        return known;
+    PyObject *module = ext_hold(PyImport_ImportModule("collections"));
+    PyObject *sample = module ? ext_hold(PyObject_CallMethod(module, "namedtuple", "s()", "sample")) : NULL;
+    PyObject *attributes = sample ? ext_hold(PyObject_GetAttrString(sample, "__dict__")) : NULL;
+    return attributes ? ext_state_publish(&state->made_attributes, PyFrozenSet_New(attributes)) : NULL;
 }
 
 static bool is_method(PyObject *value)
@@ -105,10 +108,13 @@ static bool is_of_library(PyObject *class)
 }
 
 /* Whether the program has given the class of a named tuple methods, operators or properties. -1: an exception. */
-static int tuple_has_methods(PyObject *class)
+static int tuple_has_methods(ExtState *state, PyObject *class)
 {
     if (is_of_library(class))
         return 0;
+    PyObject *made = made_attributes(state);
+    if (!made)
+        return -1;
     PyObject *classes = ((PyTypeObject *)class)->tp_mro;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(classes); i++) {
         PyObject *base = PyTuple_GET_ITEM(classes, i), *attributes = ((PyTypeObject *)base)->tp_dict;
@@ -117,8 +123,7 @@ static int tuple_has_methods(PyObject *class)
         PyObject *pairs = ext_hold(PyDict_Items(attributes));
         for (Py_ssize_t k = 0; pairs && k < PyList_GET_SIZE(pairs); k++) {
             PyObject *pair = PyList_GET_ITEM(pairs, k), *name = PyTuple_GET_ITEM(pair, 0);
-            const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
-            if (text && !is_made_name(text) && is_method(PyTuple_GET_ITEM(pair, 1)))
+            if (is_method(PyTuple_GET_ITEM(pair, 1)) && PySet_Contains(made, name) == 0)
                 return 1;
         }
         if (PyErr_Occurred())
@@ -136,7 +141,7 @@ const Type *ext_class_type(ExtState *state, PyObject *class, Arena *arena)
     TupleTag tag = PyType_IsSubtype((PyTypeObject *)class, &PyTuple_Type) ? TUPLE_NAMED : TUPLE_INSTANCE;
     if (!fields)
         return NULL;
-    int has_methods = tag == TUPLE_NAMED ? tuple_has_methods(class) : 1;
+    int has_methods = tag == TUPLE_NAMED ? tuple_has_methods(state, class) : 1;
     if (has_methods < 0 || (has_methods && PySet_Add(state->kept_classes, class) < 0))
         return NULL;
     Type *type = (Type *)type_of_fields(class, fields, tag, arena);
