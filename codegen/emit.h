@@ -123,9 +123,7 @@ struct Emitter {
     LLVMValueRef thread; /* host: the HostThread pointer */
     LLVMValueRef record, tag; /* where exceptions go and what the kernel is called there; NULL: nobody is told */
     LLVMBasicBlockRef unwind; /* ends the thread after an exception; NULL: not needed so far */
-    LLVMBasicBlockRef report; /* records an exception without values, then unwinds; NULL: likewise */
-    LLVMValueRef report_code; /* phi in `report`: i32 */
-    struct ValueReport *value_reports; /* the same for exceptions with values, one for each number of them */
+    struct Report *reports; /* record exceptions, then unwind: one for each number of values that these have */
     struct LargeTuple *tuples; /* the last one first */
     LLVMValueRef **parts; /* by IrValue.id */
     LLVMValueRef *parameters; /* parts of all parameters one after another */

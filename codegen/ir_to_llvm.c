@@ -174,8 +174,8 @@ void begin_ir_function(Emitter *emitter, const EmittedFunction *function)
     emitter->graph = NULL;
     emitter->llvm_function = function->llvm;
     emitter->emitted = function;
-    emitter->unwind = emitter->report = NULL;
-    emitter->value_reports = NULL;
+    emitter->unwind = NULL;
+    emitter->reports = NULL;
     emitter->tuples = NULL;
     emitter->parts = ARENA_ARRAY(emitter->arena, LLVMValueRef *, ir->value_count + 1);
     emitter->block_start = ARENA_ARRAY(emitter->arena, LLVMBasicBlockRef, ir->block_count + 1);

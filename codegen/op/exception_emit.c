@@ -125,33 +125,7 @@ static void complete_record(Emitter *emitter)
     LLVMSetAlignment(store, 4);
 }
 
-/* --- without values: one block for all of a function ---------------------------------------------------------------------------- */
-
-static void make_report_block(Emitter *emitter)
-{
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder), write = new_block(emitter);
-    LLVMBasicBlockRef unwind = unwind_block(emitter);
-    emitter->report = new_block(emitter);
-    LLVMPositionBuilderAtEnd(emitter->builder, emitter->report);
-    emitter->report_code = LLVMBuildPhi(emitter->builder, emitter->i32, "");
-    take_record(emitter, write, unwind);
-    LLVMPositionBuilderAtEnd(emitter->builder, write);
-    store_origin(emitter, emitter->report_code);
-    complete_record(emitter);
-    LLVMBuildBr(emitter->builder, unwind);
-    LLVMPositionBuilderAtEnd(emitter->builder, here);
-}
-
-static void report_plain(Emitter *emitter, LLVMValueRef code)
-{
-    if (!emitter->report)
-        make_report_block(emitter);
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
-    LLVMBuildBr(emitter->builder, emitter->report);
-    LLVMAddIncoming(emitter->report_code, &code, &here, 1);
-}
-
-/* --- with values ---------------------------------------------------------------------------------------------------------------- */
+/* --- reports ---------------------------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef slot_value(Emitter *emitter, const Type *type, LLVMValueRef part)
 {
@@ -160,43 +134,83 @@ static LLVMValueRef slot_value(Emitter *emitter, const Type *type, LLVMValueRef 
     return LLVMBuildIntCast2(emitter->builder, part, emitter->i64, type->kind == TYPE_INT, "");
 }
 
-/* One block for all raises of a function with so many slots: a kernel with a thousand checks has a thousand of them, and
- * what each wrote by itself would live, for LLVM, from the kernel's start to its end. */
-typedef struct ValueReport {
-    struct ValueReport *next;
-    uint32_t count;
+/* Where raises meet: phis for what differs between them. */
+typedef struct Meeting {
     LLVMBasicBlockRef block;
-    LLVMValueRef code, slots[EXCEPTION_SLOTS]; /* phis in the block */
-} ValueReport;
+    LLVMValueRef code, slots[EXCEPTION_SLOTS];
+    uint32_t raises;
+} Meeting;
 
-static ValueReport *make_value_report(Emitter *emitter, uint32_t count)
+/* One block for all raises of a function with so many slots: a kernel with a thousand checks has a thousand of them, and
+ * what each wrote by itself would live, for LLVM, from the kernel's start to its end. LLVM's fast instruction selection looks
+ * through a phi for each block that leads to it, so that no more than so many do: those after the first ones meet in blocks of
+ * their own, which lead there. */
+typedef struct Report {
+    struct Report *next;
+    uint32_t count;
+    Meeting all, last;
+} Report;
+
+enum { MOST_RAISES = 1024 };
+
+/* Leaves the builder in the block. */
+static Meeting make_meeting(Emitter *emitter, uint32_t count)
+{
+    Meeting meeting = {.block = new_block(emitter)};
+    LLVMPositionBuilderAtEnd(emitter->builder, meeting.block);
+    meeting.code = LLVMBuildPhi(emitter->builder, emitter->i32, "");
+    for (uint32_t slot = 0; slot < count; slot++)
+        meeting.slots[slot] = LLVMBuildPhi(emitter->builder, emitter->i64, "");
+    return meeting;
+}
+
+static void meet(Emitter *emitter, Meeting *meeting, uint32_t count, LLVMValueRef code, LLVMValueRef *slots)
+{
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
+    LLVMBuildBr(emitter->builder, meeting->block);
+    LLVMAddIncoming(meeting->code, &code, &here, 1);
+    for (uint32_t slot = 0; slot < count; slot++)
+        LLVMAddIncoming(meeting->slots[slot], &slots[slot], &here, 1);
+    meeting->raises++;
+}
+
+static Report *make_report(Emitter *emitter, uint32_t count)
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder), write = new_block(emitter);
     LLVMBasicBlockRef unwind = unwind_block(emitter);
-    ValueReport *report = ARENA_NEW(emitter->arena, ValueReport);
-    *report = (ValueReport){.next = emitter->value_reports, .count = count, .block = new_block(emitter)};
-    emitter->value_reports = report;
-    LLVMPositionBuilderAtEnd(emitter->builder, report->block);
-    report->code = LLVMBuildPhi(emitter->builder, emitter->i32, "");
-    for (uint32_t slot = 0; slot < count; slot++)
-        report->slots[slot] = LLVMBuildPhi(emitter->builder, emitter->i64, "");
+    Report *report = ARENA_NEW(emitter->arena, Report);
+    *report = (Report){.next = emitter->reports, .count = count, .all = make_meeting(emitter, count)};
+    report->last = report->all;
+    emitter->reports = report;
     take_record(emitter, write, unwind);
     LLVMPositionBuilderAtEnd(emitter->builder, write);
-    store_origin(emitter, report->code);
+    store_origin(emitter, report->all.code);
     for (uint32_t slot = 0; slot < count; slot++)
-        store_field(emitter, offsetof(ExceptionRecord, slots) + 8 * (size_t)slot, report->slots[slot]);
+        store_field(emitter, offsetof(ExceptionRecord, slots) + 8 * (size_t)slot, report->all.slots[slot]);
     complete_record(emitter);
     LLVMBuildBr(emitter->builder, unwind);
     LLVMPositionBuilderAtEnd(emitter->builder, here);
     return report;
 }
 
-static ValueReport *value_report(Emitter *emitter, uint32_t count)
+static Report *report_of(Emitter *emitter, uint32_t count)
 {
-    for (ValueReport *report = emitter->value_reports; report; report = report->next)
+    for (Report *report = emitter->reports; report; report = report->next)
         if (report->count == count)
             return report;
-    return make_value_report(emitter, count);
+    return make_report(emitter, count);
+}
+
+static void report_raise(Emitter *emitter, LLVMValueRef code, uint32_t count, LLVMValueRef *slots)
+{
+    Report *report = report_of(emitter, count);
+    if (report->last.raises == MOST_RAISES) {
+        LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
+        report->last = make_meeting(emitter, count);
+        meet(emitter, &report->all, count, report->last.code, report->last.slots);
+        LLVMPositionBuilderAtEnd(emitter->builder, here);
+    }
+    meet(emitter, &report->last, count, code, slots);
 }
 
 uint32_t exception_slot_values(Emitter *emitter, const IrValue *value, uint32_t first, LLVMValueRef *slots)
@@ -211,25 +225,14 @@ uint32_t exception_slot_values(Emitter *emitter, const IrValue *value, uint32_t 
     return slot;
 }
 
-static void report_values(Emitter *emitter, const IrValue *value)
-{
-    LLVMValueRef slots[EXCEPTION_SLOTS], code = const_i32(emitter, (int32_t)value->index);
-    uint32_t count = exception_slot_values(emitter, value, 0, slots);
-    ValueReport *report = value_report(emitter, count);
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
-    LLVMBuildBr(emitter->builder, report->block);
-    LLVMAddIncoming(report->code, &code, &here, 1);
-    for (uint32_t slot = 0; slot < count; slot++)
-        LLVMAddIncoming(report->slots[slot], &slots[slot], &here, 1);
-}
-
 void emit_op_RAISE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
+    LLVMValueRef slots[EXCEPTION_SLOTS];
     (void)out;
-    if (!emitter->record || value->hint == IR_SILENT)
+    if (!emitter->record || value->hint == IR_SILENT) {
         LLVMBuildBr(emitter->builder, unwind_block(emitter));
-    else if (value->operand_count)
-        report_values(emitter, value);
-    else
-        report_plain(emitter, const_i32(emitter, (int32_t)value->index));
+        return;
+    }
+    uint32_t count = exception_slot_values(emitter, value, 0, slots);
+    report_raise(emitter, const_i32(emitter, (int32_t)value->index), count, slots);
 }

@@ -396,8 +396,7 @@ static LLVMBasicBlockRef emit_way_to_body(Emitter *emitter, const IrValue *value
     if (value->operand_count)
         emit_who_takes_part(emitter, value, latch);
     emitter->unwind = emit_thread_end(emitter, value, latch);
-    emitter->report = NULL;
-    emitter->value_reports = NULL;
+    emitter->reports = NULL;
     LLVMBuildBr(emitter->builder, emitter->block_start[value->targets[1]->id]);
     LLVMPositionBuilderAtEnd(emitter->builder, latch);
     return latch;

@@ -152,3 +152,22 @@ def test_copies_are_counted():
         source = (f"@cuda.jit(device=True, forceinline=True)\ndef f(v):\n{body}\n    return v\n"
                   "def kernel(x, i):\n    v = x[i]\n" + "    v = f(v)\n" * calls + "    x[i] = v")
         assert is_short_of_passes(make(source), (VECTOR, types.int64), SM) == is_large
+
+
+def checked(count):
+    body = "\n".join(f"    s += x[int(x[i + {k}])]" for k in range(count))
+    return f"def kernel(x, i):\n    s = 0.0\n{body}\n    x[i] = s"
+
+
+@pytest.mark.skipif(cuda.get_current_device().kind == "cuda", reason="code of the CPU device")
+def test_raises_of_a_large_kernel_meet_in_groups():
+    """Instruction selection looks through a block's phis for each block that leads to it."""
+    count = 5000
+    kernel = cuda.jit(make(checked(count)))
+    text = kernel.inspect("llvm", (VECTOR, types.int64), None)
+    assert count < text.count("[ %") and max(line.count("[ ") for line in text.split("\n") if " = phi " in line) < 1200
+    for wrong in 0, 2500, count - 1:
+        x = np.zeros(count)
+        x[wrong] = count
+        with pytest.raises(IndexError, match=f"line {wrong + 3}\\b"):
+            kernel[1, 1](x, 0)
