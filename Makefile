@@ -60,7 +60,7 @@ check-tsan: prepare
 	cmake --build --preset tsan
 	ctest --preset tsan -R '^(core|runtime|jit)$$'
 	scripts/sanitized.sh build/tsan $(BIN)/python -m pytest $(PYTEST_ARGS) \
-	    $$(grep -rlE '^import threading' --include='test_*.py' tests)
+	    $$(grep -rlE '^(import|from) (threading|concurrent)' --include='test_*.py' tests)
 
 check-shuffled: prepare
 	cmake --preset shuffled -DPython_EXECUTABLE=$(BIN)/python
