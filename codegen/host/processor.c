@@ -4,23 +4,14 @@
 #include "codegen/host/processor.h"
 
 #include <assert.h>
-
-#ifdef __x86_64__
-
-#include <cpuid.h>
-#include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
 
-enum { A, B, C, D, REGISTERS }; /* EAX to EDX */
-
-/* glibc's struct cpuid_feature; its order of leaves is a part of its binary interface. */
-typedef struct Leaf {
-    uint32_t said[REGISTERS], active[REGISTERS];
-} Leaf;
-typedef const Leaf *(*FindLeaf)(unsigned number);
-
 enum {
+    A,
+    B,
+    C,
+    D,
     LEAF_1 = 0,
     LEAF_7_1 = 6,
     NO_LEAF = 0x7fffffff,
@@ -35,7 +26,7 @@ enum {
 
 /* Those that LLVM looks at, and of leaf 1 not B, which has the number of the core. */
 static const struct {
-    uint8_t number, count, registers[REGISTERS];
+    uint8_t number, count, registers[PROCESSOR_REGISTERS];
 } kept[] = {
     {LEAF_1, 3, {A, C, D}}, /* 1 */
     {1, 4, {A, B, C, D}}, /* 7 */
@@ -58,18 +49,49 @@ static void add(Words *out, uint32_t word)
     out->words[out->count++] = word;
 }
 
-static void ask(uint32_t leaf, uint32_t part, uint32_t said[REGISTERS])
+static void add_leaf(Words *out, const ProcessorSource *source, bool is_there, uint32_t leaf, uint32_t part)
 {
-    __cpuid_count(leaf, part, said[A], said[B], said[C], said[D]);
+    uint32_t said[PROCESSOR_REGISTERS] = {0};
+    if (is_there)
+        source->ask(leaf, part, said);
+    for (int i = 0; i < PROCESSOR_REGISTERS; i++)
+        add(out, said[i]);
 }
 
-static void add_leaf(Words *out, bool is_there, uint32_t leaf, uint32_t part)
+bool processor_words_of(const ProcessorSource *source, uint32_t words[PROCESSOR_WORDS])
 {
-    uint32_t said[REGISTERS] = {0};
-    if (is_there)
-        ask(leaf, part, said);
-    for (int i = 0; i < REGISTERS; i++)
-        add(out, said[i]);
+    const ProcessorLeaf *none = source->find(NO_LEAF);
+    Words out = {words, 0};
+    uint32_t said[PROCESSOR_REGISTERS];
+    memset(words, 0, PROCESSOR_WORDS * sizeof *words);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        const ProcessorLeaf *leaf = source->find(kept[i].number);
+        if (leaf == none)
+            return false;
+        for (int j = 0; j < kept[i].count; j++)
+            add(&out, leaf->said[kept[i].registers[j]]);
+    }
+    uint32_t saved = source->find(LEAF_1)->said[C] & SAVES_STATE ? source->saved_state() : 0;
+    add(&out, saved);
+    source->ask(0, 0, said); /* its maker */
+    uint32_t last = said[A];
+    for (int i = 0; i < PROCESSOR_REGISTERS; i++)
+        add(&out, said[i]);
+    add_leaf(&out, source, last >= LEAF_TILES && saved & SAVES_TILES, LEAF_TILES, 1);
+    add_leaf(&out, source, last >= LEAF_AVX10 && source->find(LEAF_7_1)->said[D] & HAS_AVX10, LEAF_AVX10, 0);
+    source->ask(EXTENDED, 0, said);
+    add_leaf(&out, source, said[A] >= EXTENDED_21, EXTENDED_21, 0);
+    return true;
+}
+
+#ifdef __x86_64__
+
+#include <cpuid.h>
+#include <dlfcn.h>
+
+static void ask(uint32_t leaf, uint32_t part, uint32_t said[PROCESSOR_REGISTERS])
+{
+    __cpuid_count(leaf, part, said[A], said[B], said[C], said[D]);
 }
 
 static uint32_t saved_state(void)
@@ -81,29 +103,11 @@ static uint32_t saved_state(void)
 
 bool processor_words(uint32_t words[PROCESSOR_WORDS])
 {
-    FindLeaf find = (FindLeaf)dlsym(RTLD_DEFAULT, "__x86_get_cpuid_feature_leaf");
-    const Leaf *none = find ? find(NO_LEAF) : NULL;
-    Words out = {words, 0};
-    uint32_t said[REGISTERS];
+    const ProcessorLeaf *(*find)(unsigned) =
+        (const ProcessorLeaf *(*)(unsigned))dlsym(RTLD_DEFAULT, "__x86_get_cpuid_feature_leaf");
+    ProcessorSource source = {find, ask, saved_state};
     memset(words, 0, PROCESSOR_WORDS * sizeof *words);
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-        const Leaf *leaf = find ? find(kept[i].number) : NULL;
-        if (leaf == none)
-            return false;
-        for (int j = 0; j < kept[i].count; j++)
-            add(&out, leaf->said[kept[i].registers[j]]);
-    }
-    uint32_t saved = find(LEAF_1)->said[C] & SAVES_STATE ? saved_state() : 0;
-    add(&out, saved);
-    ask(0, 0, said); /* its maker */
-    uint32_t last = said[A];
-    for (int i = 0; i < REGISTERS; i++)
-        add(&out, said[i]);
-    add_leaf(&out, last >= LEAF_TILES && saved & SAVES_TILES, LEAF_TILES, 1);
-    add_leaf(&out, last >= LEAF_AVX10 && find(LEAF_7_1)->said[D] & HAS_AVX10, LEAF_AVX10, 0);
-    ask(EXTENDED, 0, said);
-    add_leaf(&out, said[A] >= EXTENDED_21, EXTENDED_21, 0);
-    return true;
+    return find && processor_words_of(&source, words);
 }
 
 #else
