@@ -406,3 +406,63 @@ def test_a_runge_kutta_step_is_that_of_single_launches():
         g.launch()
     np.testing.assert_array_equal(whole.copy_to_host(), single.copy_to_host())
     np.testing.assert_allclose(whole.copy_to_host(), start * np.exp(-0.5), rtol=1e-7)
+
+
+def test_threads_launch_and_close_a_graph_at_once(run_python):
+    """On either device: a launch is whole, with no other one in its middle, or the graph was closed before it."""
+    run_python("""
+import threading, time
+import numpy as np
+from cujit import cuda, errors
+
+@cuda.jit
+def keep(x, kept):
+    kept[cuda.threadIdx.x] = x[cuda.threadIdx.x]
+
+@cuda.jit
+def between(kept):
+    pass
+
+@cuda.jit
+def count(x, kept):
+    x[cuda.threadIdx.x] = kept[cuda.threadIdx.x] + 1
+
+NODES, LAUNCHES, ROUNDS = 1000, 10, 30
+x, kept = [cuda.to_device(np.zeros(32, np.int64)) for _ in range(2)]
+whole, failures = [], []
+
+def launch(g, start, stream):
+    start.wait()
+    try:
+        for _ in range(LAUNCHES):
+            g.launch(stream)
+            whole.append(1)
+    except (ValueError, errors.CudaAPIError) as error:
+        failures.append(str(error))
+
+def close(g, start, launches):
+    start.wait()
+    while len(whole) < launches:
+        time.sleep(0)
+    g.close()
+
+stream = cuda.stream()
+for n in range(ROUNDS):
+    with cuda.graph() as g:
+        keep[1, 32](x, kept)
+        for _ in range(NODES):
+            between[1, 32](kept)
+        count[1, 32](x, kept)
+    start = threading.Barrier(4)
+    threads = [threading.Thread(target=launch, args=(g, start, stream)) for _ in range(2)]
+    threads += [threading.Thread(target=close, args=(g, start, len(whole) + n % 8)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(g) == 0
+cuda.synchronize()
+assert (x.copy_to_host() == len(whole)).all(), (x.copy_to_host(), len(whole))
+assert set(failures) <= {"the graph has been closed"}, set(failures)
+print(len(whole), len(failures))
+""")
