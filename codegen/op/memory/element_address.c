@@ -39,16 +39,28 @@ LLVMValueRef array_stride(Emitter *emitter, const Type *array, const LLVMValueRe
 
 /* --- places of 64 bits -------------------------------------------------------------------------------------------------- */
 
-/* Elements before the one at these indices, in an array without gaps. */
-static LLVMValueRef linear_index(Emitter *emitter, const Type *array, const LLVMValueRef *parts,
-                                 LLVMValueRef *const *indices)
+static LLVMValueRef as_number(Emitter *emitter, LLVMValueRef size, LLVMTypeRef number)
 {
-    uint32_t count = array->ndim;
+    return LLVMTypeOf(size) == number ? size : LLVMBuildTrunc(emitter->builder, size, number, "");
+}
+
+/* The axis that is the i-th, the one with the largest stride first, in an array without gaps. */
+static uint32_t axis_in_memory(const Type *array, uint32_t i)
+{
+    return array->layout == LAYOUT_C ? i : array->ndim - 1 - i;
+}
+
+/* Places before the one at the indices of so many axes, in this order; number: the type that they are computed in. */
+static LLVMValueRef linear_index(Emitter *emitter, const Type *array, const LLVMValueRef *parts,
+                                 LLVMValueRef *const *indices, uint32_t count, LLVMTypeRef number)
+{
     LLVMValueRef linear = NULL;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t axis = array->layout == LAYOUT_C ? i : count - 1 - i;
-        LLVMValueRef index = *indices[axis], extent = parts[part_of_extent(axis)];
-        linear = linear ? add_sizes(emitter, multiply_sizes(emitter, linear, extent), index) : index;
+        uint32_t axis = axis_in_memory(array, i);
+        if (linear)
+            linear = multiply_sizes(emitter, linear, as_number(emitter, parts[part_of_extent(axis)], number));
+        LLVMValueRef index = as_number(emitter, *indices[axis], number);
+        linear = linear ? add_sizes(emitter, linear, index) : index;
     }
     return linear;
 }
@@ -105,7 +117,7 @@ static bool is_counted(const IrLoop *loop, const IrValue *index, int depth)
     return false;
 }
 
-static uint32_t last_axis(const Type *array) { return array->layout == LAYOUT_C ? array->ndim - 1u : 0; }
+static uint32_t last_axis(const Type *array) { return axis_in_memory(array, array->ndim - 1u); }
 
 /* Whether the innermost loop steps from row to row of an array of the launch. The row is an address of its own then: LLVM's
  * strength reduction, which steps it forward, takes sums of 32 bits apart and loses that they do not wrap. */
@@ -122,11 +134,6 @@ static bool steps_through_rows(const Emitter *emitter, const IrValue *value, uin
     return false;
 }
 
-static LLVMValueRef in_word(Emitter *emitter, LLVMValueRef size)
-{
-    return LLVMTypeOf(size) == emitter->i32 ? size : LLVMBuildTrunc(emitter->builder, size, emitter->i32, "");
-}
-
 static LLVMValueRef wide(Emitter *emitter, LLVMValueRef word)
 {
     return LLVMBuildSExt(emitter->builder, word, emitter->i64, "");
@@ -136,18 +143,9 @@ static LLVMValueRef wide(Emitter *emitter, LLVMValueRef word)
 static LLVMValueRef row_index(Emitter *emitter, const Type *array, const LLVMValueRef *parts,
                               LLVMValueRef *const *indices)
 {
-    uint32_t count = array->ndim;
-    LLVMValueRef linear = NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t axis = array->layout == LAYOUT_C ? i : count - 1 - i;
-        if (linear)
-            linear = multiply_sizes(emitter, linear, in_word(emitter, parts[part_of_extent(axis)]));
-        if (i + 1 < count) {
-            LLVMValueRef index = in_word(emitter, *indices[axis]);
-            linear = linear ? add_sizes(emitter, linear, index) : index;
-        }
-    }
-    return linear;
+    LLVMValueRef rows = linear_index(emitter, array, parts, indices, array->ndim - 1u, emitter->i32);
+    LLVMValueRef extent = parts[part_of_extent(last_axis(array))];
+    return multiply_sizes(emitter, rows, as_number(emitter, extent, emitter->i32));
 }
 
 /* Whether the value is a constant that is not far from 0, or will be one when the loop whose trips it counts is written out;
@@ -188,7 +186,8 @@ static LLVMValueRef address_in_row(Emitter *emitter, const IrValue *value, uint3
     LLVMTypeRef element = element_type(emitter, array->element);
     const IrValue *index = value->operands[first_index + last_axis(array)];
     const IrValue *sum = sum_with_constant(emitter, index);
-    LLVMValueRef place = in_word(emitter, sum ? operand_scalar(emitter, sum, 0) : emitter->parts[index->id][0]);
+    LLVMValueRef place = sum ? operand_scalar(emitter, sum, 0) : emitter->parts[index->id][0];
+    place = as_number(emitter, place, emitter->i32);
     LLVMValueRef address = operand_parts(emitter, value, 0)[0];
     if (steps_through_rows(emitter, value, first_index)) {
         row = wide(emitter, row);
@@ -217,7 +216,7 @@ static LLVMValueRef linear_address(Emitter *emitter, const IrValue *value, uint3
         return strided_address(emitter, array, parts, indices);
     if (has_words(emitter, value, first_index))
         return address_in_row(emitter, value, first_index, row_index(emitter, array, parts, indices));
-    LLVMValueRef linear = linear_index(emitter, array, parts, indices);
+    LLVMValueRef linear = linear_index(emitter, array, parts, indices, array->ndim, emitter->i64);
     return LLVMBuildInBoundsGEP2(emitter->builder, element_type(emitter, array->element), parts[0], &linear, 1, "");
 }
 
