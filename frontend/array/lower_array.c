@@ -294,12 +294,20 @@ static bool transpose(Lower *l, Operand array, Operand *out)
 /* What to write in place of an attribute that arrays of kernels have not. */
 static const char *attribute_hint(const char *name)
 {
-    static const char *const makers[] = {"astype", "clip", "cumprod", "cumsum", "flatten", "repeat", "round", "take"};
-    if (strcmp(name, "sort") == 0)
-        return "; cuda.sort sorts whole arrays, outside of kernels";
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
-        if (strcmp(makers[i], name) == 0)
-            return ", which would make an array; cuda.local.array(shape, dtype) is one that elements can be copied to";
+    static const char makes[] =
+        ", which would make an array; cuda.local.array(shape, dtype) is one that elements can be copied to";
+    static const struct {
+        const char *name, *hint;
+    } rows[] = {
+        {"astype", makes},  {"clip", makes},
+        {"cumprod", makes}, {"cumsum", makes},
+        {"flatten", makes}, {"repeat", makes},
+        {"round", makes},   {"sort", "; cuda.sort sorts whole arrays, outside of kernels"},
+        {"take", makes},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return rows[i].hint;
     return "; known are shape, size, ndim, strides, dtype, itemsize, nbytes, T, real, imag, flat, ctypes, flags";
 }
 
