@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "codegen/check/wide_access.h"
 #include "codegen/debug_lines.h"
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
@@ -136,6 +137,11 @@ static LLVMTypeRef field_type(Emitter *emitter, const AbiField *field)
     return NULL;
 }
 
+static bool is_aligned(const IrFunc *kernel, uint32_t parameter)
+{
+    return parameter < WIDE_ACCESS_MOST && kernel->aligned >> parameter & 1;
+}
+
 static void add_field_attributes(Emitter *emitter, LLVMValueRef function, uint32_t place, const AbiField *field,
                                  const bool *written)
 {
@@ -143,6 +149,8 @@ static void add_field_attributes(Emitter *emitter, LLVMValueRef function, uint32
     LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "noundef", 0));
     if (field->kind == ABI_POINTER && emitter->ir->first->is_apart && !written[field->parameter])
         LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "noalias", 0));
+    if (field->kind == ABI_POINTER && is_aligned(emitter->ir->first, field->parameter))
+        LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "align", WIDE_ACCESS_BYTES));
     if (field->kind == ABI_EXTENT)
         LLVMAddAttributeAtIndex(function, place, range_attribute(emitter, 64, 0, most + 1));
 }

@@ -5,6 +5,7 @@
 #include "codegen/check/plan.h"
 #include "codegen/check/tell.h"
 #include "codegen/check/watch.h"
+#include "codegen/check/wide_access.h"
 #include "codegen/codegen.h"
 
 #include <string.h>
@@ -76,11 +77,14 @@ static void limit_launches(IrModule *module, const Target *target, const Compile
     LimitTests tests;
     if (!plan || target->kind != TARGET_NVPTX || options->opt < 1)
         return;
-    if (!plan_limits(module, plan, &tests, module->arena)) {
+    uint64_t wide = parameters_with_wide_access(module);
+    if (!plan_limits(module, wide, plan, &tests, module->arena)) {
         *plan = (LaunchPlan){0};
         return;
     }
     module->first->is_limited = tests.size == RANGE_NONE || !launch_tests_have(failed, tests.size);
+    bool is_aligned = tests.alignment != RANGE_NONE && !launch_tests_have(failed, tests.alignment);
+    module->first->aligned = is_aligned ? wide : 0;
     module->first->is_apart = tests.overlap != RANGE_NONE && !launch_tests_have(failed, tests.overlap);
 }
 

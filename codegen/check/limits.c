@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "codegen/check/wide_access.h"
 #include "core/kernel/kernel_abi.h"
 
 enum { MOST_THREADS = 1024, BITS_OF_PRODUCT = 127 };
@@ -176,6 +177,23 @@ static uint32_t overlap_of_arrays(Limits *limits, const IrModule *module, const 
     return node;
 }
 
+/* --- where arrays begin ------------------------------------------------------------------------------------------------------ */
+
+/* What the addresses of the arrays have beside multiples of a wide access: a node. RANGE_NONE: no array has one. */
+static uint32_t beginnings_of_arrays(Limits *limits, const KernelAbi *abi, uint64_t wide)
+{
+    uint32_t node = RANGE_NONE;
+    for (uint32_t i = 0; i < abi->field_count; i++) {
+        const AbiField *field = &abi->fields[i];
+        if (field->kind != ABI_POINTER || field->parameter >= WIDE_ACCESS_MOST || !(wide >> field->parameter & 1))
+            continue;
+        if (node == RANGE_NONE)
+            node = add(limits, RANGE_BETWEEN, RANGE_NONE, RANGE_NONE, 0, 0);
+        node = add(limits, RANGE_POINTER_BITS, node, RANGE_NONE, field->offset, WIDE_ACCESS_BYTES - 1);
+    }
+    return node;
+}
+
 /* --- the plan ------------------------------------------------------------------------------------------------------------- */
 
 static void add_test(LaunchPlan *plan, RangeTest *tests, Limits *limits, uint32_t index, int64_t end)
@@ -184,15 +202,15 @@ static void add_test(LaunchPlan *plan, RangeTest *tests, Limits *limits, uint32_
     tests[plan->test_count++] = (RangeTest){.index = index, .extent = extent};
 }
 
-bool plan_limits(const IrModule *module, LaunchPlan *plan, LimitTests *numbers, Arena *arena)
+bool plan_limits(const IrModule *module, uint64_t wide, LaunchPlan *plan, LimitTests *numbers, Arena *arena)
 {
     const IrFunc *kernel = module->first;
     Limits *limits = ARENA_NEW(arena, Limits);
-    RangeTest *tests = ARENA_ARRAY(arena, RangeTest, 2);
+    RangeTest *tests = ARENA_ARRAY(arena, RangeTest, 3);
     const KernelAbi *abi = kernel_abi_layout(kernel->parameter_types, kernel->parameter_count, false, arena);
     limits->all = RANGE_NONE;
     *plan = (LaunchPlan){.nodes = limits->nodes, .tests = tests};
-    *numbers = (LimitTests){RANGE_NONE, RANGE_NONE};
+    *numbers = (LimitTests){RANGE_NONE, RANGE_NONE, RANGE_NONE};
     include_arrays(limits, abi);
     include_grid(limits, module);
     if (limits->all != RANGE_NONE) {
@@ -203,6 +221,11 @@ bool plan_limits(const IrModule *module, LaunchPlan *plan, LimitTests *numbers, 
     if (overlap != RANGE_NONE) {
         numbers->overlap = plan->test_count;
         add_test(plan, tests, limits, overlap, 1);
+    }
+    uint32_t beginnings = beginnings_of_arrays(limits, abi, wide);
+    if (beginnings != RANGE_NONE) {
+        numbers->alignment = plan->test_count;
+        add_test(plan, tests, limits, beginnings, 1);
     }
     plan->node_count = limits->count;
     return !limits->is_full;

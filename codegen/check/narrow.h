@@ -5,14 +5,15 @@
 #include "core/ir/ir.h"
 #include "core/kernel/launch_plan.h"
 
-/* The numbers of the tests: that sizes are within the limits, and that what is only read is not written as another array; RANGE_NONE:
- * there is none. Without the former all launches are within them, without the latter nobody knows. */
+/* The numbers of the tests: that sizes are within the limits, that what is only read is not written as another array, that
+ * arrays of wide accesses (wide_access.h) begin where these may; RANGE_NONE: there is none. Without the first all launches are
+ * within them, without the others nobody knows. */
 typedef struct LimitTests {
-    uint32_t size, overlap;
+    uint32_t size, overlap, alignment;
 } LimitTests;
 
-/* The plan of a launch that is as most are. Its parts are the arena's. False: the kernel has more parameters than a plan has
- * room for. */
-bool plan_limits(const IrModule *module, LaunchPlan *plan, LimitTests *numbers, Arena *arena);
+/* The plan of a launch that is as most are. wide: the parameters with wide accesses. Its parts are the arena's. False: the kernel
+ * has more parameters than a plan has room for. */
+bool plan_limits(const IrModule *module, uint64_t wide, LaunchPlan *plan, LimitTests *numbers, Arena *arena);
 
 #endif

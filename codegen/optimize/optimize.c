@@ -118,12 +118,18 @@ static void make_loops_plain(Emitter *emitter)
             branch_back_when_true(each);
 }
 
+/* What is known of where arrays begin, told to each access: the code generator joins neighbours by that alone, and the
+ * pipeline has not seen it through casts between address spaces. */
+static const char alignment_passes[] = "function(infer-address-spaces,infer-alignment)";
+
 bool optimize_module(Emitter *emitter)
 {
     unsigned changes;
     if (!verify(emitter) || !fit_to_size(emitter, &changes))
         return false;
     bool done = run_passes(emitter, pipeline(emitter, changes), changes);
+    if (done && emitter->ir->first->aligned)
+        done = run_passes(emitter, alignment_passes, changes);
     if (emitter->target->kind == TARGET_NVPTX) {
         make_local_atomics_plain(emitter);
         saturate_by_instructions(emitter);

@@ -230,6 +230,8 @@ struct IrFunc {
         site; /* of one of cujit's own: the user's call, where its faults happen; no function: they are not looked for */
     bool is_limited; /* a kernel for launches within the limits of codegen/check/narrow.h */
     bool is_apart; /* a kernel for launches in which what it only reads is not written as another array */
+    uint64_t
+        aligned; /* of a kernel: a bit for each of the first parameters that is an array which begins at a multiple of 16 bytes */
     bool reports; /* a kernel that tells the host of exceptions: it has the parameters for that */
     uint8_t row_axis; /* of a kernel on the CPU device: the axis of the innermost loop over a block's threads */
     bool joins_rows; /* of one of these: blocks next to each other along that axis may be run as a wider one */

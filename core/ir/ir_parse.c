@@ -132,6 +132,9 @@ static bool parse_header(Parser *p, bool is_kernel)
     bool is_limited = text_accept_word(&p->at, "limited"), is_apart = text_accept_word(&p->at, "apart");
     const char *assembly = NULL;
     uint8_t row_axis;
+    uint64_t aligned = 0;
+    if (text_accept_word(&p->at, "aligned") && !text_read_count(&p->at, UINT64_MAX, &aligned))
+        return parse_fail(p, "expected the bits of the aligned parameters before '%.20s'", p->at);
     if (!parse_row_axis(p, &row_axis))
         return false;
     bool joins_rows = text_accept_word(&p->at, "joined"), by_rows = text_accept_word(&p->at, "by_rows");
@@ -150,6 +153,7 @@ static bool parse_header(Parser *p, bool is_kernel)
     function->reports = reports;
     function->is_limited = is_limited;
     function->is_apart = is_apart;
+    function->aligned = aligned;
     function->row_axis = row_axis;
     function->joins_rows = joins_rows;
     function->by_rows = by_rows;

@@ -261,6 +261,19 @@ static Range overlap(const RangeNode *node, Range a, Range b, const LaunchFacts 
     return is_apart ? (Range){0, 0} : (Range){1, 1};
 }
 
+static uint64_t pointer_bits(const RangeNode *node, uint64_t others, const LaunchFacts *facts)
+{
+    uint64_t pointer;
+    memcpy(&pointer, (const uint8_t *)facts->parameters + node->number, sizeof pointer);
+    return (pointer & (uint64_t)node->limit) | others;
+}
+
+static Range range_of_pointer_bits(const RangeNode *node, Range others, const LaunchFacts *facts)
+{
+    uint64_t bits = facts ? pointer_bits(node, (uint64_t)others.least, facts) : 0;
+    return facts ? (Range){(Wide)bits, (Wide)bits} : (Range){0, node->limit};
+}
+
 static Range evaluate(const RangeNode *node, const Range *ranges, const LaunchFacts *facts, const RangeLimits *limits)
 {
     if (node->op < RANGE_ADD)
@@ -270,6 +283,8 @@ static Range evaluate(const RangeNode *node, const Range *ranges, const LaunchFa
         return unite(a, b);
     if (node->op == RANGE_OVERLAP)
         return overlap(node, a, b, facts);
+    if (node->op == RANGE_POINTER_BITS)
+        return range_of_pointer_bits(node, a, facts);
     if (node->op == RANGE_LOOP)
         return loop(node, a, b, ranges[node->c]);
     if (is_empty(a) || is_empty(b))
@@ -323,6 +338,9 @@ static inline bool evaluate_words(const RangeNode *node, const Words *ranges, Wo
         return true;
     case RANGE_BETWEEN: *result = (Words){node->number, node->limit}; return node->number <= node->limit;
     case RANGE_GRID_DIM: result->least = result->most = facts->grid[node->number]; return true;
+    case RANGE_POINTER_BITS:
+        result->least = result->most = (int64_t)pointer_bits(node, (uint64_t)ranges[node->a].least, facts);
+        return true;
     case RANGE_MUL: /* of what the launch knows: sizes in bytes, threads of the grid */
         a = ranges[node->a];
         b = ranges[node->b];

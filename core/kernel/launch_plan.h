@@ -50,6 +50,8 @@ typedef enum RangeOp {
     /* 0 where the a bytes behind the pointer at offset `number` of the parameters and the b bytes behind that at `limit` have
      * none in common, else 1. */
     RANGE_OVERLAP,
+    /* a, which is one number, with the bits of the pointer at offset `number` of the parameters that are bits of `limit`, too. */
+    RANGE_POINTER_BITS,
     RANGE_LOOP, /* the variable that starts in a, and is in c after a trip if it was in b before: c inside of b proves b */
     RANGE_OP_COUNT
 } RangeOp;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "codegen/check/narrow.h"
+#include "codegen/check/wide_access.h"
 #include "codegen_tests.h"
 
 static const char matrix_ir[] = "kernel fill(n: i64, x: f32[2 C], y: f32[1 A])\n"
@@ -25,7 +26,7 @@ static bool passes(const IrModule *module, Parameters parameters, uint32_t x_blo
     LaunchTests failed;
     const uint32_t grid[3] = {x_blocks, y_blocks, 1}, block[3] = {1, 1, 1};
     LaunchFacts facts = {grid, block, 0, &parameters};
-    CHECK(plan_limits(module, &plan, &numbers, module->arena));
+    CHECK(plan_limits(module, parameters_with_wide_access(module), &plan, &numbers, module->arena));
     return launch_plan_holds(&plan, &facts, &failed);
 }
 
@@ -46,7 +47,8 @@ static bool are_apart(const IrModule *module, uint64_t x, uint64_t y, uint64_t z
     const uint32_t one[3] = {1, 1, 1};
     uint64_t parameters[] = {x, 4, y, 2, 3, z, 5};
     LaunchFacts facts = {one, one, 0, parameters};
-    CHECK(plan_limits(module, &plan, &numbers, module->arena) && numbers.overlap != RANGE_NONE);
+    CHECK(plan_limits(module, parameters_with_wide_access(module), &plan, &numbers, module->arena) &&
+          numbers.overlap != RANGE_NONE);
     launch_plan_holds(&plan, &facts, &failed);
     CHECK(!launch_tests_have(&failed, numbers.size));
     return !launch_tests_have(&failed, numbers.overlap);
@@ -78,8 +80,46 @@ static void test_nothing_written(Arena *arena)
     LimitTests numbers;
     Diag diag = {.id = DIAG_NONE};
     const IrModule *module = ir_parse(sum_ir, arena, &diag);
-    CHECK(module && plan_limits(module, &plan, &numbers, arena));
+    CHECK(module && plan_limits(module, 0, &plan, &numbers, arena));
     CHECK(plan.node_count == 4 && plan.test_count == 1 && numbers.overlap == RANGE_NONE);
+}
+
+static const char pairs_ir[] = "kernel pairs(x: c64[1 C], y: f32[1 C], z: f32[1 C])\n"
+                               "block 0:\n"
+                               "  %0: i32 = cuda.threadIdx.x\n"
+                               "  %1: i64 = convert %0\n"
+                               "  %2: i64 = const 2\n"
+                               "  %3: i64 = mul %1, %2\n"
+                               "  %4: i64 = const 1\n"
+                               "  %5: i64 = add %3, %4\n"
+                               "  %6: c64 = load x[%1]\n"
+                               "  %7: f32 = load y[%3]\n"
+                               "  %8: f32 = load y[%5]\n"
+                               "  %9: f32 = add %7, %8\n"
+                               "  store z[%3], %9\n"
+                               "  return\n";
+
+/* x and y have accesses next to each other, z has not. */
+static void test_alignment(Arena *arena)
+{
+    Diag diag = {.id = DIAG_NONE};
+    const IrModule *module = ir_parse(pairs_ir, arena, &diag);
+    const uint32_t one[3] = {1, 1, 1};
+    CHECK(module && parameters_with_wide_access(module) == 3);
+    for (int i = 0; i < 8; i++) {
+        LaunchPlan plan;
+        LimitTests numbers;
+        LaunchTests failed;
+        uint64_t parameters[] = {
+            UINT64_MAX - 1023 + 8 * (i & 1), 4, 4096 + 4 * (i >> 1 & 1), 4, 8192 + 4 * (i >> 2), 4};
+        LaunchFacts facts = {one, one, 0, parameters};
+        CHECK(plan_limits(module, 3, &plan, &numbers, module->arena) && numbers.alignment != RANGE_NONE);
+        launch_plan_holds(&plan, &facts, &failed);
+        CHECK(launch_tests_have(&failed, numbers.alignment) == !!(i & 3));
+        CHECK(!launch_tests_have(&failed, numbers.size) && !launch_tests_have(&failed, numbers.overlap));
+        launch_plan_holds(&plan, NULL, &failed);
+        CHECK(launch_tests_have(&failed, numbers.alignment));
+    }
 }
 
 void test_limits(void)
@@ -100,5 +140,6 @@ void test_limits(void)
     CHECK(passes(module, (Parameters){.rows = 1}, 1, LAUNCH_LIMIT_BLOCKS + 1)); /* of that axis it knows nothing */
     test_overlap(arena);
     test_nothing_written(arena);
+    test_alignment(arena);
     arena_destroy(arena);
 }
