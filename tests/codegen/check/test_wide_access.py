@@ -104,7 +104,8 @@ def test_neighbours_are_one_access(function, types, wide, alone):
 
 
 @pytest.mark.parametrize("function,types", [
-    (add, (float32[::1],) * 3), (neighbours, (float32[::1],) * 2), (add, (complex64[:],) * 3)], ids=["apart", "moved", "strides"])
+    (add, (float32[::1],) * 3), (neighbours, (float32[::1],) * 2), (add, (complex64[:],) * 3),
+], ids=["apart", "moved", "strides"])
 def test_launches_are_not_asked_in_vain(function, types):
     assert " aligned " not in cuda.jit(function).inspect("narrow", types, 90)
     assert ".v2" not in ptx_of(function, *types)

@@ -576,7 +576,7 @@ print(run(64, 8).total().threads)
 """
 
 
-@pytest.mark.not_under("thread", "it keeps signals, which interrupt kernels, until a function of the C library is called")
+@pytest.mark.not_under("thread", "it keeps signals, which interrupt kernels, until a C function is called")
 def test_a_profile_can_be_interrupted(run_python):
     """A handler that profiles, too, is told why it cannot."""
     told = run_python(INTERRUPTED, CUJIT_DEVICE="cpu").splitlines()
