@@ -24,6 +24,7 @@ void test_elementary(void);
 void test_processor(void);
 void test_pass_builder(void);
 void test_host_map(void);
+void test_host_relocation(void);
 void test_ptx_patterns(void);
 void test_errors(void);
 void test_llvm7_rewrite(void);

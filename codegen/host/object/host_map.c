@@ -7,43 +7,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* --- what is known ------------------------------------------------------------------------------------------------------ */
-typedef enum Goal {
-    GOAL_SYMBOL,
-    GOAL_CALL, /* the symbol, or code that jumps there */
-    GOAL_SLOT, /* where the symbol's address is */
-} Goal;
+#include "codegen/host/object/host_relocation.h"
 
-typedef struct Relocation {
-    uint32_t type;
-    uint8_t bytes;
-    bool is_relative; /* to the place that is changed */
-    Goal goal;
-} Relocation;
-
-#ifdef __x86_64__
+#if defined __x86_64__
 enum { MACHINE = EM_X86_64 };
-static const Relocation relocations[] = {
-    {R_X86_64_64, 8, false, GOAL_SYMBOL},         {R_X86_64_PC64, 8, true, GOAL_SYMBOL},
-    {R_X86_64_PC32, 4, true, GOAL_SYMBOL},        {R_X86_64_PLT32, 4, true, GOAL_CALL},
-    {R_X86_64_GOTPCREL, 4, true, GOAL_SLOT},      {R_X86_64_GOTPCRELX, 4, true, GOAL_SLOT},
-    {R_X86_64_REX_GOTPCRELX, 4, true, GOAL_SLOT},
-};
-enum { RELOCATIONS = sizeof relocations / sizeof *relocations };
 static const uint8_t jump[8] = {0xff, 0x25, 2, 0, 0, 0, 0x0f, 0x0b}; /* jmp *2(%rip); ud2: to the address behind it */
+#elif defined __aarch64__
+enum { MACHINE = EM_AARCH64 };
+static const uint8_t jump[8] = {0x50, 0, 0, 0x58, 0, 2, 0x1f, 0xd6}; /* ldr x16, .+8; br x16 */
 #else
-enum { MACHINE = EM_NONE, RELOCATIONS = 0 };
-static const Relocation relocations[1];
+enum { MACHINE = EM_NONE }; /* nothing is known of its code */
 static const uint8_t jump[8];
 #endif
-
-static const Relocation *find_relocation(uint32_t type)
-{
-    for (int i = 0; i < RELOCATIONS; i++)
-        if (relocations[i].type == type)
-            return &relocations[i];
-    return NULL;
-}
 
 /* --- where sections lie ------------------------------------------------------------------------------------------------- */
 typedef enum Segment { CODE, CONSTANTS, VARIABLES, SEGMENTS } Segment;
@@ -90,7 +65,7 @@ static Segment segment_of(const Elf64_Shdr *section)
 static size_t round_up(size_t size, size_t to) { return (size + to - 1) & ~(to - 1); }
 
 /* In the order of their numbers, so that both calls agree. */
-static size_t place(Linking *linking, const Elf64_Shdr *section)
+static size_t take_place(Linking *linking, const Elf64_Shdr *section)
 {
     size_t *end = &linking->ends[segment_of(section)];
     size_t at = round_up(*end, section->sh_addralign ? section->sh_addralign : 1);
@@ -114,7 +89,7 @@ static bool measure(Linking *linking)
             continue;
         if (!is_known(linking->object, &section))
             return false;
-        place(linking, &section);
+        take_place(linking, &section);
         if (linking->ends[segment_of(&section)] > LARGEST)
             return false;
     }
@@ -145,7 +120,7 @@ static bool copy_sections(Linking *linking)
     for (uint32_t i = 0; host_object_section(linking->object, i, &section); i++) {
         if (!is_in_memory(&section))
             continue;
-        uint8_t *at = linking->map->memory + place(linking, &section);
+        uint8_t *at = linking->map->memory + take_place(linking, &section);
         linking->map->places[i] = at;
         if (section.sh_type != SHT_NOBITS && !host_object_read(linking->object, section.sh_offset, at, section.sh_size))
             return false;
@@ -187,26 +162,24 @@ static Slot *slot_of(Linking *linking, uint64_t symbol, uint64_t address)
     return slot;
 }
 
-static bool fits(uint64_t value, uint8_t bytes) { return bytes == 8 || (uint64_t)(int64_t)(int32_t)value == value; }
-
 static bool relocate(Linking *linking, uint8_t *section, const Elf64_Shdr *target, const Elf64_Rela *entry)
 {
-    const Relocation *known = find_relocation(ELF64_R_TYPE(entry->r_info));
-    uint64_t symbol = ELF64_R_SYM(entry->r_info), address;
-    if (!known || entry->r_offset > target->sh_size || target->sh_size - entry->r_offset < known->bytes ||
-        !address_of(linking, symbol, &address))
+    const Relocation *known = host_relocation(MACHINE, ELF64_R_TYPE(entry->r_info));
+    uint64_t symbol = ELF64_R_SYM(entry->r_info), address, addend = (uint64_t)entry->r_addend;
+    if (!known || entry->r_offset > target->sh_size ||
+        target->sh_size - entry->r_offset < host_relocation_bytes(known) || !address_of(linking, symbol, &address))
         return false;
     uint8_t *at = section + entry->r_offset;
-    uint64_t change = (uint64_t)entry->r_addend - (known->is_relative ? (uint64_t)(uintptr_t)at : 0);
-    if (known->goal == GOAL_SLOT || (known->goal == GOAL_CALL && !fits(address + change, known->bytes))) {
+    uint64_t place = (uint64_t)(uintptr_t)at;
+    if (known->goal == GOAL_SLOT ||
+        (known->goal == GOAL_CALL && !host_relocation_reaches(known, place, address + addend))) {
         Slot *slot = slot_of(linking, symbol, address);
         if (!slot)
             return false;
         address = (uint64_t)(uintptr_t)(known->goal == GOAL_SLOT ? (void *)&slot->address : slot->jump);
     }
-    uint64_t value = address + change;
-    memcpy(at, &value, known->bytes);
-    return fits(value, known->bytes);
+    host_relocation_write(known, at, place, address + addend);
+    return host_relocation_reaches(known, place, address + addend);
 }
 
 static bool relocate_section(Linking *linking, const Elf64_Shdr *list)
@@ -243,6 +216,9 @@ static bool protect(const Linking *linking)
             mprotect(linking->map->memory + linking->begins[i], end - linking->begins[i], protection[i]))
             return false;
     }
+    char *code = (char *)linking->map->memory;
+    __builtin___clear_cache(code + linking->begins[CODE],
+                            code + linking->begins[CODE + 1]); /* where data are not code */
     return true;
 }
 
@@ -251,7 +227,7 @@ bool host_map_object(HostMap *map, const HostObject *object, FindHostFunction fi
     const Elf64_Ehdr *header = &object->header;
     Linking linking = {.object = object, .map = map, .find = find, .context = context};
     *map = (HostMap){0};
-    if (!RELOCATIONS || header->e_machine != MACHINE || header->e_type != ET_REL ||
+    if (MACHINE == EM_NONE || header->e_machine != MACHINE || header->e_type != ET_REL ||
         header->e_shnum > HOST_MAP_SECTIONS || !measure(&linking))
         return false;
     if (reserve(&linking) && copy_sections(&linking) && relocate_all(&linking) && protect(&linking))

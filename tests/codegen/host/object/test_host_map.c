@@ -52,7 +52,7 @@ static void check_places(const KernelImage *image)
     CHECK(!host_object_find(&object, "k.thread", &symbol, &section));
 }
 
-#ifdef __x86_64__
+#if defined __x86_64__ || defined __aarch64__
 static bool has_bytes(const HostMap *map, const void *bytes, size_t size)
 {
     for (size_t i = 0; i + size <= map->size; i++)
