@@ -267,3 +267,18 @@ def test_copies_and_assignment():
     host[::2, 3:] *= 10
     same(ours, host)
     same(cuda.to_device(array, to=cuda.device_array(host.shape, "f4")), cupy.asnumpy(array))
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_numpys_functions_of_both(is_first):
+    """Whichever comes first, the results are cujit's arrays, or both libraries' if CuPy takes the call."""
+    host, theirs = matrices("f4")
+    pair = (cuda.to_device(host + 1), theirs) if is_first else (theirs, cuda.to_device(host + 1))
+    expected = (host + 1, host) if is_first else (host, host + 1)
+    for function in (np.concatenate, np.stack, np.vstack):
+        same(function(pair), function(expected))
+    same(np.where(pair[0] > 2, *pair), np.where(expected[0] > 2, *expected))
+    same(np.isclose(*pair), np.isclose(*expected))
+    assert not np.array_equal(*pair) and not np.allclose(*pair)
+    np.copyto(*pair)
+    same(pair[0], expected[1])

@@ -185,8 +185,7 @@ def ones(shape: Shape, dtype: DTypeLike = np.float64, order: str = "C") -> Devic
 def empty_like(prototype: HostOrDeviceArray, dtype: DTypeLike | None = None, order: str = "K", subok: bool = True,
                shape: Shape | None = None) -> DeviceNDArray:
     """A device array with the shape and order of another one, or those that are given, not initialized."""
-    if order not in ("K", "A", "C", "F"):
-        raise ValueError(f"order must be 'K', 'A', 'C' or 'F', not {order!r}")
+    _check_order(order)
     made = device_array_like(prototype)
     if shape is None and order == "K" and (dtype is None or made.dtype == dtype):
         return made
@@ -241,6 +240,11 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True,
     return to_device(np.linspace(start, stop, num, endpoint, dtype=dtype))
 
 
+def _check_order(order: str) -> None:
+    if order not in ("K", "A", "C", "F"):
+        raise ValueError(f"order must be 'K', 'A', 'C' or 'F', not {order!r}")
+
+
 def _filled(made: DeviceNDArray, value: Any) -> DeviceNDArray:
     made.fill(value)
     return made
@@ -260,8 +264,7 @@ def nonzero(a: Any) -> tuple[DeviceNDArray, ...]:
 
 def copy(a: Any, order: str = "K", subok: bool = False) -> DeviceNDArray:
     """A new device array with the elements."""
-    if order not in ("K", "A", "C", "F"):
-        raise ValueError(f"order must be 'K', 'A', 'C' or 'F', not {order!r}")
+    _check_order(order)
     own = asarray(a)
     if order in "KA":
         return own.copy() if own is a else own

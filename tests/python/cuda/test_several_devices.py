@@ -362,6 +362,27 @@ def test_devices_are_told_apart():
     assert cuda.select_device(1) is second is cuda.get_current_device()
 
 
+def test_numpys_functions():
+    """They compute where their arrays are, unless the program chose a device; only copies take those of several."""
+    host = np.arange(6.0)[::-1].copy()
+    x, y = (on_device(k, host + k) for k in (0, 1))
+    joined = np.concatenate([x, y])
+    assert joined.device.id == 0
+    np.testing.assert_array_equal(joined.copy_to_host(), [*host, *host + 1])
+    for call in (lambda: np.where(x > 2, x, y), lambda: np.isclose(x, y)):
+        with pytest.raises(errors.LaunchArgumentError, match="argument 1 is on .*0, .* is on .*1; copy to one device"):
+            call()
+    total, ordered = np.sum(y), np.sort(y)
+    assert total.device.id == ordered.device.id == 1
+    assert float(total) == 21 and ordered.copy_to_host().tolist() == [1, 2, 3, 4, 5, 6]
+    with cuda.gpus[0], pytest.raises(errors.LaunchArgumentError, match="is to run on"):
+        np.sum(y)
+    with cuda.gpus[1]:
+        assert np.array_equal(y, host + 1) and np.zeros_like(y).device.id == 1
+    with pytest.warns(errors.PerformanceWarning, match="numpy.median works on the host"):
+        assert np.median(y) == 3.5
+
+
 def test_peers():
     """Last: peers stay so for the rest of the process."""
     if not cuda.gpus[0].can_access_peer(cuda.gpus[1]):
