@@ -73,8 +73,20 @@ static IrValue *load_local(Form *form, IrBlock *to, const IrValue *local)
     return ir_append(to, IR_SLOT_LOAD, type, &local->pos, 1, whole);
 }
 
+/* Where the region's test asks, or has asked, whether the index is one without counting from the end. */
+static bool is_plain_index(const Form *form, const IrValue *value)
+{
+    const Regions *regions = form->regions;
+    return value->op == IR_WRAP && form->checks != CHECKS_KEPT &&
+           regions->wrap_tests[value->id] == 1 + (uint32_t)(form->region - regions->regions);
+}
+
 void form_copy_value(Form *form, IrBlock *to, const IrValue *value)
 {
+    if (is_plain_index(form, value)) {
+        form->values[value->id] = form->values[value->operands[0]->id];
+        return;
+    }
     IrValue **operands = ARENA_ARRAY(form->arena, IrValue *, value->operand_count + 1);
     for (uint32_t i = 0; i < value->operand_count; i++)
         operands[i] = form->values[value->operands[i]->id];

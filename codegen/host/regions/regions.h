@@ -95,6 +95,7 @@ typedef struct Regions {
     bool *needs_entry; /* by IrValue.id: a phi of a leader whose next value comes before the last use of this one */
     Region *regions;
     uint32_t region_count;
+    uint32_t *wrap_tests; /* by IrValue.id, of a WRAP: 1 + the region whose test fails if it is of a negative index */
     uint32_t *order; /* the regions, definitions before uses */
     bool ends_threads; /* a region does */
 } Regions;

@@ -233,9 +233,39 @@ static bool has_suitable_values(const Search *search)
     return true;
 }
 
+/* --- indices that count from the end ----------------------------------------------------------------------------------------- */
+
+/* The index that the check asks about, if it may count from the end; a negative one fails where nobody counts so. */
+static void mark_wraps(Regions *regions, const Region *region, const IrValue *condition)
+{
+    if (condition->op == IR_AND) {
+        mark_wraps(regions, region, condition->operands[0]);
+        mark_wraps(regions, region, condition->operands[1]);
+        return;
+    }
+    if (condition->op != IR_LT || condition->operands[0]->type->kind != TYPE_UINT)
+        return;
+    const IrValue *index = condition->operands[0];
+    while (index->op == IR_BITCAST)
+        index = index->operands[0];
+    if (index->op == IR_WRAP && index->type->size == condition->operands[0]->type->size)
+        regions->wrap_tests[index->id] = 1 + (uint32_t)(region - regions->regions);
+}
+
+static void find_tested_wraps(Regions *regions, const Region *region)
+{
+    for (uint32_t i = 0; i < region->piece_count; i++) {
+        const Piece *piece = &regions->pieces[region->pieces[i]];
+        const IrValue *branch = has_terminator(piece) ? piece->block->last : NULL;
+        if (branch && branch->op == IR_BRANCH && fails_check(branch->targets[1]))
+            mark_wraps(regions, region, branch->operands[0]);
+    }
+}
+
 void choose_tested_regions(Regions *regions, const bool *unrolled, Arena *arena)
 {
     Search search = {.regions = regions, .asks = ARENA_ARRAY(arena, bool, regions->kernel->value_count + 1)};
+    regions->wrap_tests = ARENA_ARRAY(arena, uint32_t, regions->kernel->value_count + 1);
     for (uint32_t i = 0; i < regions->region_count; i++) {
         Region *region = &regions->regions[i];
         bool repeats = false;
@@ -246,5 +276,7 @@ void choose_tested_regions(Regions *regions, const bool *unrolled, Arena *arena)
         region->is_tested = has_suitable_values(&search) && has_short_loops(&search, unrolled, &repeats, arena) &&
                             are_questions_steady(&search, repeats, arena);
         forget_questions(&search);
+        if (region->is_tested)
+            find_tested_wraps(regions, region);
     }
 }

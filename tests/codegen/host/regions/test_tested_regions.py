@@ -209,3 +209,18 @@ def test_the_host_is_told_of_the_right_thread():
         match = r"block \({}, 0, 0\), thread \({}, 4, 0\)".format(*where)
         with pytest.warns(OverflowWarning, match=match):
             columns_first[(8 // block[0], 1), block](x.reshape(8, 8), np.zeros((8, 8)))
+
+
+def test_an_index_that_counts_from_the_end_fails_the_test():
+    """The loops behind the test do without it; where one does count so, the loop as it was written runs."""
+    x, places, out = np.arange(100), np.arange(100)[::-1].copy(), np.zeros(100, np.int64)
+    gather[2, 64](x, places, out)
+    text = re.sub(r" ;.*", "", gather.inspect("regions", gather.signatures[0]))
+    assert text.count("thread_loop") == 3 and text.count("= wrap") == 1
+    np.testing.assert_array_equal(out, x[places] * 2)
+    places[[3, 70]] = -1, -100
+    gather[2, 64](x, places, out)
+    np.testing.assert_array_equal(out, x[places] * 2)
+    places[5] = -101
+    with pytest.raises(IndexError, match="-101"):
+        gather[2, 64](x, places, out)
