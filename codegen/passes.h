@@ -33,6 +33,10 @@ void make_loops_common(IrModule *module);
 void choose_row_axis(IrModule *module);
 /* regions/thread_bounds.c: marks tests that a kernel begins with as bounds of the loop over threads. */
 void mark_thread_bounds(IrModule *module);
+/* passes/whole_warps.c: makes of what a warp's threads have alike, and of their lanes, what says so. */
+void split_whole_warps(IrModule *module);
+/* whole_warps.c: marks loops over the distances of shuffles to write out, where threads run warp by warp. */
+void write_out_distances(IrModule *module);
 /* private_atomics.c: marks sums that a worker may make in a copy of the array. */
 void mark_private_atomics(IrModule *module);
 /* regions/form_regions.c: makes of a kernel whose threads meet a function that runs all threads of a block, where every

@@ -73,6 +73,8 @@ struct HostThread {
         row_length; /* HostBlocksEntry, its own: threads next to each other, of one block or of several that are joined */
 };
 
+/* Threads of a warp, as on GPUs. */
+enum { HOST_WARP = 32 };
 /* Threads of a block are counted in steps of this for the size of `context`. */
 enum { HOST_CONTEXT_STEP = 128 };
 /* So many threads may be run at once where blocks are joined (IrFunc.joins_rows) and something is kept for each thread. */

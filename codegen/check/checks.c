@@ -88,6 +88,19 @@ static void limit_launches(IrModule *module, const Target *target, const Compile
     module->first->is_apart = tests.overlap != RANGE_NONE && !launch_tests_have(failed, tests.overlap);
 }
 
+/* Threads that meet in warps only are run warp by warp on the CPU device, in launches where each has its threads along x; a
+ * variant is for others. */
+static void limit_to_whole_warps(IrModule *module, const Target *target, const CompileOptions *options,
+                                 const LaunchTests *failed, LaunchPlan *plan)
+{
+    unsigned effects = ir_module_effects(module);
+    if (!plan || target->kind != TARGET_HOST || options->opt < 1 || options->observe || module->first_watcher ||
+        !(effects & EFFECT_WARP_SYNC) || effects & (EFFECT_BLOCK_SYNC | EFFECT_GRID_SYNC | EFFECT_CLUSTER))
+        return;
+    uint32_t test = plan_whole_warps(plan, module->arena);
+    module->first->by_warps = test != RANGE_NONE && !launch_tests_have(failed, test);
+}
+
 void codegen_add_checks(IrModule *module, const Target *target, const CompileOptions *options,
                         const LaunchTests *failed, LaunchPlan *plan)
 {
@@ -100,6 +113,7 @@ void codegen_add_checks(IrModule *module, const Target *target, const CompileOpt
         return;
     if (!wanted) {
         limit_launches(module, target, options, failed, plan);
+        limit_to_whole_warps(module, target, options, failed, plan);
         return;
     }
     memset(&all, -1, sizeof all); /* one kernel for all launches: what not all of them pass is the code's */
@@ -110,4 +124,5 @@ void codegen_add_checks(IrModule *module, const Target *target, const CompileOpt
     table_destroy(demanded);
     if (module->first_watcher)
         check_tell(module);
+    limit_to_whole_warps(module, target, options, failed, plan);
 }

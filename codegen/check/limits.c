@@ -230,3 +230,28 @@ bool plan_limits(const IrModule *module, uint64_t wide, LaunchPlan *plan, LimitT
     plan->node_count = limits->count;
     return !limits->is_full;
 }
+
+uint32_t plan_whole_warps(LaunchPlan *plan, Arena *arena)
+{
+    enum { WARP = 32, NODES = 4 };
+    uint32_t first = plan->node_count;
+    if (first + NODES > LAUNCH_MOST_NODES || plan->test_count == LAUNCH_MOST_TESTS)
+        return RANGE_NONE;
+    RangeNode *nodes = ARENA_ARRAY(arena, RangeNode, first + NODES);
+    RangeTest *tests = ARENA_ARRAY(arena, RangeTest, plan->test_count + 1);
+    Limits *limits = ARENA_NEW(arena, Limits);
+    uint32_t threads = add(limits, RANGE_BLOCK_DIM, RANGE_NONE, RANGE_NONE, 0, 0);
+    uint32_t warp = add(limits, RANGE_BETWEEN, RANGE_NONE, RANGE_NONE, WARP, WARP);
+    uint32_t rest = add(limits, RANGE_MOD, threads, warp, 0, 0);
+    uint32_t one = add(limits, RANGE_BETWEEN, RANGE_NONE, RANGE_NONE, 1, 1);
+    if (first)
+        memcpy(nodes, plan->nodes, first * sizeof *nodes);
+    if (plan->test_count)
+        memcpy(tests, plan->tests, plan->test_count * sizeof *tests);
+    memcpy(nodes + first, limits->nodes, NODES * sizeof *nodes);
+    nodes[first + rest].a += first;
+    nodes[first + rest].b += first;
+    tests[plan->test_count] = (RangeTest){.index = first + rest, .extent = first + one};
+    *plan = (LaunchPlan){nodes, tests, first + NODES, plan->test_count + 1};
+    return plan->test_count - 1;
+}

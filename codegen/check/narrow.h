@@ -16,4 +16,7 @@ typedef struct LimitTests {
  * has more parameters than a plan has room for. */
 bool plan_limits(const IrModule *module, uint64_t wide, LaunchPlan *plan, LimitTests *numbers, Arena *arena);
 
+/* Adds a test to the plan, whether blocks have whole warps along x, and returns its number; RANGE_NONE: there is no room. */
+uint32_t plan_whole_warps(LaunchPlan *plan, Arena *arena);
+
 #endif

@@ -204,21 +204,24 @@ static void emit_thread_loops(Emitter *emitter, Entry *entry, const Frame *frame
         host_loop_keep_rolled(emitter, host_loop_close(emitter, &loops[i]));
 }
 
-/* The body runs all threads of the block by itself, or those of a row. */
+/* The body runs all threads of the block by itself, or those of a row, or of a warp. */
 static void emit_block_call(Emitter *emitter, Entry *entry, const Frame *frame, LLVMValueRef *block)
 {
     const uint8_t *axes = host_loop_axes[entry->body->ir->row_axis];
-    bool by_rows = entry->body->ir->by_rows;
+    bool by_warps = entry->body->ir->by_warps;
+    int innermost = by_warps ? 0 : entry->body->ir->by_rows ? 1 : 3;
     LLVMValueRef thread[3] = {const_i32(emitter, 0), const_i32(emitter, 0), const_i32(emitter, 0)};
     HostLoop loops[3];
-    for (int i = 2; i > 0 && by_rows; i--) {
+    for (int i = 2; i >= innermost; i--) {
         loops[i] = host_loop_open(emitter, const_i32(emitter, 0), frame->block_dim[axes[i]]);
         thread[axes[i]] = loops[i].index;
     }
     fill_thread(emitter, frame, block, thread);
     call_body(emitter, entry, frame->thread);
-    for (int i = 1; i < 3 && by_rows; i++)
-        host_loop_keep_rolled(emitter, host_loop_close(emitter, &loops[i]));
+    for (int i = innermost; i < 3; i++) {
+        LLVMValueRef step = const_i32(emitter, i == 0 ? HOST_WARP : 1);
+        host_loop_keep_rolled(emitter, host_loop_close_by(emitter, &loops[i], step));
+    }
 }
 
 /* One trip of one thread; remembers that there was one. */

@@ -25,6 +25,8 @@ LLVMValueRef host_loop_close(Emitter *emitter, HostLoop *loop)
 
 LLVMValueRef host_row_length(Emitter *emitter)
 {
+    if (emitter->function->by_warps)
+        return const_i32(emitter, HOST_WARP);
     if (!emitter->function->joins_rows)
         return emitter->lowering->read_register(
             emitter, intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, emitter->function->row_axis));

@@ -236,6 +236,9 @@ struct IrFunc {
     uint8_t row_axis; /* of a kernel on the CPU device: the axis of the innermost loop over a block's threads */
     bool joins_rows; /* of one of these: blocks next to each other along that axis may be run as a wider one */
     bool by_rows; /* of one with loops over threads: it runs the threads of one row, not those of a block */
+    bool
+        by_warps; /* of a kernel on the CPU device for blocks with whole warps along x: with loops over threads, it runs those
+                      of one warp */
     const Type *result; /* &type_none: nothing */
     uint32_t parameter_count;
     const Type *const *parameter_types;

@@ -138,6 +138,7 @@ static bool parse_header(Parser *p, bool is_kernel)
     if (!parse_row_axis(p, &row_axis))
         return false;
     bool joins_rows = text_accept_word(&p->at, "joined"), by_rows = text_accept_word(&p->at, "by_rows");
+    bool by_warps = text_accept_word(&p->at, "by_warps");
     bool has_assembly = text_accept_word(&p->at, "assembly"),
          is_pure = has_assembly && text_accept_word(&p->at, "pure");
     bool lacks_body = has_assembly && text_accept_word(&p->at, "only");
@@ -157,6 +158,7 @@ static bool parse_header(Parser *p, bool is_kernel)
     function->row_axis = row_axis;
     function->joins_rows = joins_rows;
     function->by_rows = by_rows;
+    function->by_warps = by_warps;
     function->assembly = assembly;
     function->assembly_is_pure = is_pure;
     function->lacks_body = lacks_body;

@@ -317,6 +317,7 @@ static void print_header(Buf *out, const IrFunc *function, bool with_positions)
         buf_printf(out, " rows %s", ir_axis_names[function->row_axis]);
     buf_add(out, function->joins_rows ? " joined" : "");
     buf_add(out, function->by_rows ? " by_rows" : "");
+    buf_add(out, function->by_warps ? " by_warps" : "");
     if (function->assembly) {
         buf_printf(out, " assembly%s%s ", function->assembly_is_pure ? " pure" : "",
                    function->lacks_body ? " only" : "");

@@ -512,6 +512,7 @@ static bool verify_given(const IrValue *value, Diag *diag)
     case IR_NEXT_TRIP:
     case IR_SLOT: return true;
     case IR_TRIP: return expect_result(diag, value, TYPE_OF(INT64));
+    case IR_WARP_START: return expect_result(diag, value, TYPE_OF(INT32));
     case IR_SLOT_LOAD: return verify_slot_load(value, diag);
     case IR_SLOT_STORE: return expect_slot(diag, value, 0, value->operands[1]->type);
     case IR_EXCHANGE: return verify_exchange(value, diag);

@@ -69,6 +69,10 @@ static Range remainder_of(const RangeNode *node, Range a, Range b)
     if (b.least < 0)
         return whole(node);
     bool is_itself = a.least >= 0 && b.least > a.most;
+    if (is_one_word(a) && is_one_word(b) && a.least >= 0 && b.least > 0) {
+        int64_t rest = (int64_t)a.least % (int64_t)b.least;
+        return (Range){rest, rest};
+    }
     return is_itself ? a : (Range){0, most_of(b.most - 1, 0)};
 }
 

@@ -94,6 +94,7 @@ static const Sample samples[] = {
     {IR_THREAD_LOOP, NULL, NULL},
     {IR_TRIP, NULL, NULL},
     {IR_NEXT_TRIP, NULL, NULL},
+    {IR_WARP_START, NULL, NULL}, /* the CPU device's: tests/codegen/host/regions/test_whole_warps.py */
     {IR_SLOT, NULL, NULL},
     {IR_SLOT_LOAD, NULL, NULL},
     {IR_SLOT_STORE, NULL, NULL},

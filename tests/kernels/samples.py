@@ -292,6 +292,22 @@ def triangle(x, out):
     out[i] = part[3]
 
 
+def warp_sums(starts, x, out):
+    thread = cuda.grid(1)
+    row = thread // 32
+    lane = thread % 32
+    if row < out.size:
+        total = float32(0)
+        for q in range(starts[row] + lane, starts[row + 1], 32):
+            total += x[q]
+        offset = 16
+        while offset > 0:
+            total += cuda.shfl_down_sync(0xFFFFFFFF, total, offset)
+            offset //= 2
+        if lane == 0:
+            out[row] = total
+
+
 PASS_SAMPLES = {
     "loads": (normalized, "void(float32[::1], float32[::1], float32[::1])"),
     "unroll": (small_array, "void(float32[::1], float32[::1])"),
@@ -308,6 +324,8 @@ PASS_SAMPLES = {
     "bounds": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])"),
     "regions": (tree_sum, "void(float32[::1], float32[::1])"),
     "common": (block_bins, "void(uint8[::1], int64[::1])"),
+    "warps": (warp_sums, "void(int32[::1], float32[::1], float32[::1])"),
+    "distances": (warp_sums, "void(int32[::1], float32[::1], float32[::1])"),
     "region_bounds": (tree_sum, "void(float32[::1], float32[::1])"),
     "yield": (take_lock, "void(int32[::1], int64[::1])"),
     "observe": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])", {"observe": "accesses"}),

@@ -248,6 +248,7 @@ const IrFunc *inline_collectives(const IrModule *module, Arena *arena, bool *gon
                            kernel->parameter_count, kernel->parameter_types, kernel->parameter_names);
     copy.out->reports = kernel->reports;
     copy.out->row_axis = kernel->row_axis;
+    copy.out->by_warps = kernel->by_warps;
     Body body = {.source = kernel};
     copy_body(&copy, &body, copy.out->parameters, copy.out->first);
     return copy.failed ? NULL : copy.out;

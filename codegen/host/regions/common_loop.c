@@ -27,13 +27,15 @@ typedef struct CommonLoop {
 
 /* --- which loops -------------------------------------------------------------------------------------------------------- */
 
-/* Made of what all threads of a block have alike, but for threadIdx along one axis. */
+/* Made of what all threads of a block, or of a warp, have alike, but for threadIdx along one axis. */
 static bool is_of_axis(const IrValue *value, uint32_t axis, int depth)
 {
+    bool by_warps = value->block->function->by_warps;
     if (depth > DEEPEST)
         return false;
     for (uint32_t other = 0; other < AXES && value->op == IR_INTRINSIC; other++)
-        if (other != axis && value->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, other))
+        if (other != axis && !(by_warps && axis == 0) &&
+            value->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, other))
             return false;
     for (uint32_t i = 0; i < value->operand_count; i++)
         if (!is_of_axis(value->operands[i], axis, depth + 1))
@@ -90,13 +92,23 @@ static bool goes_inside(const CommonLoop *common, const IrValue *value)
            ir_op_info[value->op].flags & IR_FLAG_PURE && uses(value, common->index);
 }
 
+/* Or comes from there where a check fails, which is outside. */
+static bool is_inside(const IrGraph *graph, const CommonLoop *common, const IrBlock *block)
+{
+    if (!fails_check(block))
+        return ir_loop_has(graph, common->loop, block) && block != common->loop->header;
+    for (uint32_t i = 0; i < block->predecessor_count; i++)
+        if (!ir_loop_has(graph, common->loop, block->predecessors[i]) || block->predecessors[i] == common->loop->header)
+            return false;
+    return true;
+}
+
 /* Nobody else uses the index and what the header makes of it, but for the test. */
 static bool is_used_inside(const IrGraph *graph, const CommonLoop *common)
 {
     for (uint32_t i = 0; i < graph->count; i++) {
         const IrBlock *block = graph->order[i];
-        bool is_inside = ir_loop_has(graph, common->loop, block) && block != common->loop->header;
-        for (const IrValue *value = block->first; value && !is_inside; value = value->next) {
+        for (const IrValue *value = block->first; value && !is_inside(graph, common, block); value = value->next) {
             if (value != common->test && uses(value, common->index) && !goes_inside(common, value))
                 return false;
             for (uint32_t k = 0; k < value->operand_count; k++)
@@ -199,6 +211,8 @@ static IrValue *of_first_thread(IrBlock *block, IrValue *value, uint32_t axis)
     IrValue *operands[2];
     if (slope_along(axis, value) == 0)
         return value;
+    if (value->op == IR_INTRINSIC && value->intrinsic != INTRINSIC_CUDA_LANEID && block->function->by_warps)
+        return ir_append(block, IR_WARP_START, TYPE_OF(INT32), &value->pos, 0, NULL);
     if (value->op == IR_INTRINSIC)
         return ir_const_int(block, value->type, 0, &value->pos);
     for (uint32_t i = 0; i < value->operand_count; i++)
@@ -222,14 +236,16 @@ static IrValue *place_on_axis(IrBlock *block, const CommonLoop *common, const So
 {
     const Type *type = common->index->type;
     IrValue *thread = ir_append(block, IR_INTRINSIC, TYPE_OF(INT32), pos, 0, NULL);
-    thread->intrinsic = intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, common->axis);
+    bool by_warps = block->function->by_warps && common->axis == 0;
+    thread->intrinsic = by_warps ? INTRINSIC_CUDA_LANEID : intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, common->axis);
     return type->scalar == SCALAR_INT32 ? thread : ir_append(block, IR_CONVERT, type, pos, 1, &thread);
 }
 
-static void replace_in_loop(const CommonLoop *common, IrValue *by)
+static void replace_inside(const IrGraph *graph, const CommonLoop *common, IrValue *by)
 {
-    for (uint32_t k = 1; k < common->loop->block_count; k++)
-        for (IrValue *value = common->loop->blocks[k]->first; value; value = value->next)
+    for (uint32_t k = 0; k < graph->count; k++)
+        for (IrValue *value = graph->order[k]->first; value && is_inside(graph, common, graph->order[k]);
+             value = value->next)
             for (uint32_t i = 0; i < value->operand_count; i++)
                 if (value->operands[i] == common->index)
                     value->operands[i] = by;
@@ -263,7 +279,7 @@ static void move_inside(const CommonLoop *common, IrBlock *body, IrValue *index)
 }
 
 /* Between the header and the loop's body: has the thread this trip? */
-static IrBlock *ask_thread(const CommonLoop *common, IrBlock *meeting)
+static IrBlock *ask_thread(const IrGraph *graph, const CommonLoop *common, IrBlock *meeting)
 {
     const SourcePos *pos = &common->index->pos;
     IrBlock *header = common->loop->header, *ask = ir_block(header->function);
@@ -274,7 +290,7 @@ static IrBlock *ask_thread(const CommonLoop *common, IrBlock *meeting)
     IrBlock *body = ir_block(header->function);
     IrValue *index = ir_append(body, IR_ADD, type, pos, 2, (IrValue *[]){common->index, place});
     index->hint = IR_EXACT;
-    replace_in_loop(common, index);
+    replace_inside(graph, common, index);
     move_inside(common, body, index);
     ir_jump(body, header->last->targets[0], pos);
     ir_branch(ask, has_trip, body, meeting, pos);
@@ -282,7 +298,7 @@ static IrBlock *ask_thread(const CommonLoop *common, IrBlock *meeting)
     return ask;
 }
 
-static void make_common(CommonLoop *common)
+static void make_common(const IrGraph *graph, CommonLoop *common)
 {
     IrBlock *header = common->loop->header, *meeting = ir_block(header->function);
     const SourcePos *pos = &common->index->pos;
@@ -291,7 +307,7 @@ static void make_common(CommonLoop *common)
     common->step = outside(common->before, common->step);
     common->bound = outside(common->before, common->bound);
     put_end(common->before, end);
-    const IrBlock *ask = ask_thread(common, meeting);
+    const IrBlock *ask = ask_thread(graph, common, meeting);
     for (uint32_t i = 0; i < common->phi_count; i++)
         if (common->phis[i] != common->index)
             met[i] = ir_phi(meeting, common->phis[i]->type, &common->phis[i]->pos, 2);
@@ -324,7 +340,7 @@ static bool make_one_common(IrFunc *kernel)
     for (uint32_t i = 0; i < graph->loop_count && !is_found; i++)
         is_found = is_common_loop(graph, &graph->loops[i], &common);
     if (is_found)
-        make_common(&common);
+        make_common(graph, &common);
     arena_destroy(arena);
     return is_found;
 }

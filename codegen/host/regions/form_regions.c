@@ -15,6 +15,7 @@ enum {
     MOST_CACHED = 512 /* likewise, of a choice */,
     FEW_REGIONS = 8,
     MANY_REGIONS = 24,
+    WARP = 32,
     WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC
 };
 
@@ -125,7 +126,7 @@ static bool is_worth_two_loops(const Form *form)
 /* What all threads do: by a plain loop where none of them has ended and no check fails, else by one that asks each thread. */
 static IrBlock *form_all_threads(Form *form, IrBlock *from)
 {
-    bool may_have_ended = form->going && form->region->leader != 0;
+    bool may_have_ended = form->going && form->region->leader != 0 && !form->regions->by_warps;
     bool is_worth_it = form->region->is_tested || (may_have_ended && is_worth_two_loops(form));
     if (!is_worth_it)
         return form_threads(form, from);
@@ -198,8 +199,8 @@ static void form_entry(Form *form)
     form->zero = ir_const_int(form->entry, TYPE_OF(INT32), 0, NULL);
     if (!form->regions->ends_threads)
         return;
-    IrValue *count = NULL;
-    for (uint32_t axis = 0; axis < 3; axis++) {
+    IrValue *count = form->regions->by_warps ? ir_const_int(form->entry, TYPE_OF(INT32), WARP, NULL) : NULL;
+    for (uint32_t axis = 0; axis < 3 && !form->regions->by_warps; axis++) {
         IrValue *dim = ir_append(form->entry, IR_INTRINSIC, TYPE_OF(INT32), NULL, 0, NULL);
         dim->intrinsic = intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, axis);
         count = count ? ir_append(form->entry, IR_MUL, TYPE_OF(INT32), NULL, 2, (IrValue *[]){count, dim}) : dim;
@@ -287,6 +288,7 @@ static void rebuild(IrModule *module, const Regions *regions, const LoopPlaces *
     form.out->row_axis = kernel->row_axis;
     form.out->joins_rows = kernel->joins_rows;
     form.out->by_rows = regions->by_rows;
+    form.out->by_warps = regions->by_warps;
     form_function(&form);
     replace_kernel(module, form.out, gone);
 }
@@ -318,6 +320,19 @@ static bool has_known_collectives(const IrFunc *kernel)
     return true;
 }
 
+/* The ways in which threads meet, the first one that is possible is taken. */
+typedef struct Meeting {
+    bool by_warps, shares_loads, has_own_loops /* small loops are written out inside of a region */;
+    uint32_t most_bytes; /* for each thread */
+} Meeting;
+
+static const Meeting meetings[] = {
+    {.by_warps = true, .shares_loads = true, .has_own_loops = true, .most_bytes = MOST_CACHED},
+    {.by_warps = true, .has_own_loops = true, .most_bytes = MOST_CACHED},
+    {.has_own_loops = true, .most_bytes = MOST_CONTEXT},
+    {.most_bytes = MOST_CONTEXT},
+};
+
 /* Where threads meet they have to; small loops are written out inside of a region if no barrier is in the way. */
 static void form_where_threads_meet(IrModule *module, const bool *raises, Arena *arena)
 {
@@ -327,16 +342,23 @@ static void form_where_threads_meet(IrModule *module, const bool *raises, Arena 
     if (!kernel || !has_known_collectives(kernel))
         return;
     place_loops_of_meeting(kernel, arena, &places);
-    Regions regions = {.kernel = kernel, .is_own = places.is_own};
-    if (!find_regions(raises[0], arena, &regions)) {
-        regions = (Regions){.kernel = kernel};
-        places.is_unrolled = NULL;
-        if (!find_regions(raises[0], arena, &regions))
-            return;
-    }
-    choose_tested_regions(&regions, unrolled_headers(&places, arena), arena);
-    if (bytes_kept(&regions) <= MOST_CONTEXT)
+    for (uint32_t i = 0; i < sizeof meetings / sizeof *meetings; i++) {
+        const Meeting *way = &meetings[i];
+        if (way->by_warps && !kernel->by_warps)
+            continue;
+        if (!way->has_own_loops)
+            places.is_unrolled = NULL;
+        Regions regions = {.kernel = kernel,
+                           .is_own = way->has_own_loops ? places.is_own : NULL,
+                           .by_warps = way->by_warps,
+                           .shares_loads = way->shares_loads};
+        if (!find_regions(raises[0], arena, &regions) ||
+            (way->shares_loads && !are_shared_loads_right(&regions, arena)) || bytes_kept(&regions) > way->most_bytes)
+            continue;
+        choose_tested_regions(&regions, unrolled_headers(&places, arena), arena);
         rebuild(module, &regions, &places, gone, arena);
+        return;
+    }
 }
 
 static bool gains_by_tests(const Regions *regions)
@@ -421,9 +443,13 @@ void form_parallel_regions(IrModule *module)
     Arena *arena = arena_create();
     bool *raises = ARENA_ARRAY(arena, bool, module->function_count);
     ir_raising_functions(module, raises);
+    bool by_warps = module->first->by_warps;
+    IrFunc *kernel = module->first;
     if (effects & WAITS)
         form_where_threads_meet(module, raises, arena);
     else
         form_around_threads(module, raises, arena);
+    if (by_warps && module->first == kernel)
+        kernel->by_warps = false;
     arena_destroy(arena);
 }

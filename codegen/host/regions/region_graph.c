@@ -193,7 +193,7 @@ bool is_made_at_start(const IrValue *value)
 static bool is_uniform_intrinsic(const Regions *regions, const IrValue *value)
 {
     const IntrinsicInfo *row = &intrinsic_info[value->intrinsic];
-    for (uint32_t axis = 0; axis < 3 && regions->by_rows; axis++)
+    for (uint32_t axis = 0; axis < 3 && (regions->by_rows || regions->by_warps); axis++)
         if (axis != regions->kernel->row_axis && value->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis))
             return true;
     return row->kind == INTRINSIC_KIND_MATH || row->family == FAMILY_BLOCK_REGISTER;
@@ -228,7 +228,8 @@ static bool is_divergent(const Regions *regions, const IrValue *value)
     bool is_of_all = regions->shares_loads && is_condition_of_check(value);
     if (regions->is_own && regions->is_own[value->id] && !is_of_all)
         return true;
-    if (regions->pieces[regions->piece_of[value->id]].is_divergent_piece)
+    if (regions->pieces[regions->piece_of[value->id]].is_divergent_piece ||
+        (value->op == IR_WARP_START && !regions->by_warps))
         return true;
     bool is_shared = regions->shares_loads && is_of_constant_argument(value);
     if (value->op != IR_PHI && !is_shared && !ir_is_repeatable(value))

@@ -84,6 +84,7 @@ typedef struct Regions {
     const IrFunc *kernel;
     const bool *is_own; /* by IrValue.id: a condition of each thread's own, though all may have it alike */
     bool by_rows; /* they are those of a row, not of a block */
+    bool by_warps; /* they are those of a warp */
     bool shares_loads; /* what all threads load from an argument that nobody writes to is one for all */
     bool is_bounded; /* threads that the marked tests at the kernel's beginning keep out are in no region */
     Piece *pieces;

@@ -106,6 +106,15 @@ bool is_condition_of_check(const IrValue *value)
            (fails_check(branch->targets[0]) || fails_check(branch->targets[1]));
 }
 
+/* Whether threads that come by the piece, in a region in which some end, may have parted there for that. */
+static bool may_end_behind(const Regions *regions, const Piece *piece)
+{
+    for (const IrValue *value = piece->first; value && value != piece->end; value = value->next)
+        if (value->op == IR_CALL)
+            return true;
+    return diverges(regions, piece);
+}
+
 /* Whether threads that come to the region may have passed one in which some end on their own. */
 static bool comes_behind_ends(const Regions *regions, const bool *is_behind, const Region *region)
 {
@@ -144,6 +153,7 @@ static bool are_loads_right(const Regions *regions, const Region *region, bool m
                 return false;
             is_written |= may_write_to_argument(value);
         }
+        may_have_ended |= region->ends_threads && may_end_behind(regions, piece);
     }
     return true;
 }
@@ -153,7 +163,7 @@ bool are_shared_loads_right(const Regions *regions, Arena *arena)
     const bool *is_behind = find_regions_behind_ends(regions, arena);
     for (uint32_t i = 0; i < regions->region_count; i++) {
         const Region *region = &regions->regions[i];
-        if (!are_loads_right(regions, region, comes_behind_ends(regions, is_behind, region)))
+        if (!are_loads_right(regions, region, is_behind[i]))
             return false;
     }
     return true;

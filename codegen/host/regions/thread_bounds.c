@@ -4,6 +4,7 @@
  * a parallel region that begins with such a test, as `if i < half:` between two barriers. */
 #include "codegen/host/regions/thread_bounds.h"
 
+#include "codegen/host/regions/regions.h"
 #include "codegen/passes.h"
 #include "core/ir/ir_graph.h"
 #include "core/kernel/kernel_abi.h"
@@ -75,6 +76,7 @@ static int slope_of_register(const IrValue *value, uint32_t axis)
     if (value->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis))
         return 1;
     switch (value->intrinsic) {
+    case INTRINSIC_CUDA_LANEID: return value->block->function->by_warps ? axis == 0 : NOT_LINEAR;
     case INTRINSIC_CUDA_THREAD_IDX_X:
     case INTRINSIC_CUDA_THREAD_IDX_Y:
     case INTRINSIC_CUDA_THREAD_IDX_Z:
@@ -115,12 +117,15 @@ static bool is_made_outside(const IrBlock *region, const IrValue *value)
 
 static int slope_below(const IrBlock *region, const IrValue *value, uint32_t axis, int depth)
 {
+    bool by_warps = value->block->function->by_warps;
     if (is_made_outside(region, value))
         return 0;
-    if (depth > DEEPEST || !can_repeat(value))
+    if (depth > DEEPEST || !(can_repeat(value) || (by_warps && is_of_constant_argument(value))))
         return NOT_LINEAR;
     if (value->op == IR_INTRINSIC)
         return slope_of_register(value, axis);
+    if (value->op == IR_WARP_START)
+        return by_warps ? 0 : NOT_LINEAR;
     int sum = 0;
     for (uint32_t i = 0; i < value->operand_count; i++) {
         int part = slope_below(region, value->operands[i], axis, depth + 1);
@@ -130,6 +135,8 @@ static int slope_below(const IrBlock *region, const IrValue *value, uint32_t axi
     }
     if (sum == 0)
         return 0;
+    if (value->op == IR_LOAD)
+        return NOT_LINEAR;
     bool is_sum =
         value->op == IR_ADD || (value->op == IR_SUB && slope_below(region, value->operands[1], axis, depth + 1) == 0);
     bool is_wider = value->op == IR_CONVERT && width(value) < (int)type_bits(value->operands[0]->type);
@@ -191,6 +198,12 @@ bool is_conjunction(const IrValue *condition, bool wanted)
     return condition->op == (wanted ? IR_AND : IR_OR) && condition->type->kind == TYPE_BOOL;
 }
 
+/* The lanes of a warp are one vector or two, where what they keep is in registers, unless it is not known how many run. */
+static bool is_known_range(const IrValue *condition, int left)
+{
+    return condition->operands[left == 1]->op == IR_CONST;
+}
+
 /* Whether "the condition is as wanted" holds for a range of threads of a row. What it is made of is at the kernel's beginning,
  * which is not LONGEST_START long. */
 static bool makes_range(const IrBlock *region, const IrValue *condition, bool wanted)
@@ -205,6 +218,8 @@ static bool makes_range(const IrBlock *region, const IrValue *condition, bool wa
         return false;
     int left = slope_in_thread(region, condition->operands[0]);
     int right = slope_in_thread(region, condition->operands[1]);
+    if (condition->block->function->by_warps && !is_known_range(condition, left))
+        return false;
     return left + right == 1 && left != NOT_LINEAR && right != NOT_LINEAR;
 }
 

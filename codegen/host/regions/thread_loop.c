@@ -11,6 +11,7 @@
 #include "codegen/host/host_loop.h"
 #include "codegen/host/regions/row_bounds.h"
 #include "codegen/host/regions/warp_exchange.h"
+#include "codegen/host/regions/warp_slots.h"
 #include "codegen/ir_to_llvm.h"
 #include "codegen/op/memory/array_emit.h"
 #include "codegen/op/value/parts.h"
@@ -23,12 +24,15 @@ struct IndependentLoop {
     LLVMBasicBlockRef first, latch;
     LLVMValueRef branch; /* back to the first block */
     LLVMValueRef thread; /* the function's HostThread */
+    bool is_of_warp;
 };
 
 struct BlockFrame {
     LLVMValueRef block_dim[3], row, thread_count; /* row: along it, of joined blocks; NULL: not read so far */
     LLVMValueRef context, stride; /* of a slot's first byte to that of the next slot, for each byte of a thread */
-    LLVMValueRef index[3]; /* threadIdx of a function that runs one row, but along it */
+    LLVMValueRef index[3]; /* threadIdx of a function that runs one row or one warp, but along it */
+    LLVMValueRef first; /* along it, of a warp's first thread; NULL: the function does not run a warp */
+    WarpSlots *slots; /* of such a function */
     LLVMValueRef thread_number; /* i64, in a loop over threads; NULL before the first */
 };
 
@@ -57,12 +61,22 @@ static void read_block(Emitter *emitter, BlockFrame *frame)
             emitter->lowering->read_register(emitter, intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, axis));
     const uint8_t *axes = host_loop_axes[emitter->function->row_axis];
     frame->thread_count = frame->row = host_row_length(emitter);
+    bool by_warps = emitter->function->by_warps;
+    if (by_warps) {
+        frame->slots = warp_slots_create(emitter);
+        frame->first = LLVMBuildLoad2(builder, emitter->i32,
+                                      host_field(emitter, emitter->thread, offsetof(HostThread, thread_index)), "");
+    }
     for (uint32_t i = 1; i < 3; i++)
-        if (emitter->function->by_rows)
+        if (emitter->function->by_rows || by_warps)
             frame->index[axes[i]] =
                 emitter->lowering->read_register(emitter, intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axes[i]));
         else
             frame->thread_count = LLVMBuildNUWMul(builder, frame->thread_count, frame->block_dim[axes[i]], "");
+    if (by_warps) {
+        frame->stride = const_i64(emitter, HOST_WARP);
+        return;
+    }
     LLVMValueRef up = LLVMBuildNUWAdd(builder, frame->thread_count, const_i32(emitter, HOST_CONTEXT_STEP - 1), "");
     LLVMValueRef stride = LLVMBuildAnd(builder, up, const_i32(emitter, ~(HOST_CONTEXT_STEP - 1)), "");
     frame->stride = LLVMBuildZExt(builder, stride, emitter->i64, "");
@@ -101,9 +115,12 @@ static BlockFrame *frame_in_loop(Emitter *emitter, const IrValue *value)
 
 /* --- slots -------------------------------------------------------------------------------------------------------------- */
 
-/* So many bytes for each thread of the block. */
+/* So many bytes for each thread of the block. Of a warp it is the function's own memory: LLVM makes registers of it where all
+ * loops over the warp's threads become vectors. */
 static LLVMValueRef new_slot(Emitter *emitter, const BlockFrame *frame, uint64_t size)
 {
+    if (frame->first)
+        return warp_slot(emitter, size);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
     LLVMPositionBuilderAtEnd(emitter->builder, emitter->prologue);
     LLVMValueRef offset =
@@ -121,6 +138,14 @@ static LLVMValueRef place_in_slot(Emitter *emitter, LLVMTypeRef type, LLVMValueR
     return LLVMBuildInBoundsGEP2(emitter->builder, type, slot, &emitter->host->frame->thread_number, 1, "");
 }
 
+/* Where a thread's value of the slot is. */
+static LLVMValueRef place_of(Emitter *emitter, const IrValue *slot, uint32_t part, LLVMTypeRef type)
+{
+    const BlockFrame *frame = emitter->host->frame;
+    return frame->slots ? warp_slot_place(emitter, frame->slots, slot, part, type, frame->thread_number)
+                        : place_in_slot(emitter, type, emitter->parts[slot->id][part]);
+}
+
 static uint64_t size_in_slot(uint64_t size, uint32_t alignment)
 {
     uint64_t whole = alignment < 16 ? 16 : alignment;
@@ -136,6 +161,16 @@ LLVMValueRef host_thread_memory(Emitter *emitter, const IrValue *value, uint64_t
     LLVMValueRef slot = new_slot(emitter, frame, size);
     emitter->local_size += (uint32_t)size;
     return value->op == IR_LOCAL ? slot : place_in_slot(emitter, LLVMArrayType2(emitter->i8, size), slot);
+}
+
+void emit_op_WARP_START(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    const BlockFrame *frame = has_frame(emitter) ? frame_of(emitter, value) : NULL;
+    LLVMValueRef place = host_field(emitter, emitter->thread, offsetof(HostThread, thread_index));
+    out[0] = frame ? frame->first : NULL;
+    if (!out[0])
+        out[0] = LLVMBuildAnd(emitter->builder, LLVMBuildLoad2(emitter->builder, emitter->i32, place, ""),
+                              const_i32(emitter, -HOST_WARP), "");
 }
 
 /* Where each part begins. */
@@ -186,7 +221,7 @@ void emit_op_SLOT_LOAD(Emitter *emitter, const IrValue *value, LLVMValueRef *out
     part_types(emitter, value->type, types);
     for (uint32_t i = 0; i < count; i++) {
         LLVMTypeRef in_slot = type_in_slot(emitter, types[i]);
-        LLVMValueRef place = place_in_slot(emitter, in_slot, emitter->parts[slot->id][i]);
+        LLVMValueRef place = place_of(emitter, slot, i, in_slot);
         out[i] = LLVMBuildLoad2(emitter->builder, in_slot, place, "");
         if (in_slot != types[i])
             out[i] = LLVMBuildTrunc(emitter->builder, out[i], types[i], "");
@@ -204,8 +239,7 @@ void emit_op_SLOT_STORE(Emitter *emitter, const IrValue *value, LLVMValueRef *ou
         LLVMValueRef part = parts[i];
         if (in_slot != LLVMTypeOf(part))
             part = LLVMBuildZExt(emitter->builder, part, in_slot, "");
-        LLVMBuildStore(emitter->builder, part,
-                       place_in_slot(emitter, in_slot, emitter->parts[value->operands[0]->id][i]));
+        LLVMBuildStore(emitter->builder, part, place_of(emitter, value->operands[0], i, in_slot));
     }
 }
 
@@ -273,7 +307,7 @@ void emit_op_EXCHANGE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 /* Control goes on in threads that take part. */
 static void emit_who_takes_part(Emitter *emitter, const IrValue *loop, LLVMBasicBlockRef latch)
 {
-    LLVMValueRef place = place_in_slot(emitter, emitter->i8, emitter->parts[loop->operands[0]->id][0]);
+    LLVMValueRef place = place_of(emitter, loop->operands[0], 0, emitter->i8);
     if (loop->hint & IR_THREADS_BEGIN) {
         LLVMBuildStore(emitter->builder, LLVMConstInt(emitter->i8, 1, false), place);
         return;
@@ -293,8 +327,7 @@ static LLVMBasicBlockRef emit_thread_end(Emitter *emitter, const IrValue *loop, 
     LLVMBuilderRef builder = emitter->builder;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(builder), end = new_block(emitter);
     LLVMPositionBuilderAtEnd(builder, end);
-    LLVMBuildStore(builder, LLVMConstNull(emitter->i8),
-                   place_in_slot(emitter, emitter->i8, emitter->parts[loop->operands[0]->id][0]));
+    LLVMBuildStore(builder, LLVMConstNull(emitter->i8), place_of(emitter, loop->operands[0], 0, emitter->i8));
     LLVMValueRef cell = operand_parts(emitter, loop, 1)[0];
     LLVMValueRef count = LLVMBuildLoad2(builder, emitter->i32, cell, "");
     LLVMBuildStore(builder, LLVMBuildAdd(builder, count, const_i32(emitter, 1), ""), cell);
@@ -308,6 +341,14 @@ static void emit_thread_index(Emitter *emitter, BlockFrame *frame, LLVMValueRef 
 {
     LLVMBuilderRef builder = emitter->builder;
     const uint8_t *axes = host_loop_axes[emitter->function->row_axis];
+    if (frame->first) {
+        LLVMValueRef lane = index[0],
+                     in_block[3] = {LLVMBuildNUWAdd(builder, frame->first, lane, ""), index[1], index[2]};
+        host_set_thread_index(emitter, emitter->thread, in_block, frame->block_dim);
+        LLVMBuildStore(builder, lane, host_field(emitter, emitter->thread, offsetof(HostThread, lane)));
+        frame->thread_number = LLVMBuildZExt(builder, lane, emitter->i64, "");
+        return;
+    }
     host_set_thread_index(emitter, emitter->thread, index, frame->block_dim);
     frame->thread_number = LLVMBuildZExt(builder, index[axes[0]], emitter->i64, "");
     if (emitter->function->by_rows)
@@ -385,21 +426,54 @@ static void keep_independent(Emitter *emitter, const IrValue *value, const HostL
     IndependentLoop *kept = ARENA_NEW(emitter->arena, IndependentLoop);
     if (!(value->hint & IR_THREADS_INDEPENDENT))
         return;
-    *kept = (IndependentLoop){emitter->host->independent_loops, loop->body, latch, branch, emitter->thread};
+    *kept = (IndependentLoop){emitter->host->independent_loops, loop->body, latch, branch, emitter->thread,
+                              emitter->function->by_warps};
     emitter->host->independent_loops = kept;
 }
 
 /* From the innermost loop to the body. Returns where it comes back to. */
 static LLVMBasicBlockRef emit_way_to_body(Emitter *emitter, const IrValue *value)
 {
+    const BlockFrame *frame = emitter->host->frame;
     LLVMBasicBlockRef latch = new_block(emitter);
+    if (frame->slots)
+        warp_slots_open(emitter, frame->slots, frame->thread_number);
     if (value->operand_count)
         emit_who_takes_part(emitter, value, latch);
     emitter->unwind = emit_thread_end(emitter, value, latch);
     emitter->reports = NULL;
     LLVMBuildBr(emitter->builder, emitter->block_start[value->targets[1]->id]);
     LLVMPositionBuilderAtEnd(emitter->builder, latch);
+    if (frame->slots)
+        warp_slots_close(emitter, frame->slots, frame->thread_number);
     return latch;
+}
+
+/* A loop over a warp's threads is for the vectorizer, which leaves one trip of it or two: these are written out. */
+static unsigned warp_loop_properties(Emitter *emitter, LLVMMetadataRef *properties)
+{
+    LLVMMetadataRef plain = loop_property(emitter, "llvm.loop.mustprogress", NULL);
+    properties[0] = loop_property(emitter, "llvm.loop.unroll.disable", NULL);
+    properties[1] = loop_property(emitter, "llvm.loop.vectorize.followup_vectorized", plain);
+    return 2;
+}
+
+static void keep_warp_loop(Emitter *emitter, LLVMValueRef branch)
+{
+    LLVMMetadataRef properties[2];
+    if (!emitter->function->by_warps)
+        return;
+    unsigned count = warp_loop_properties(emitter, properties);
+    set_loop_node(emitter, branch, loop_node(emitter, properties, count));
+}
+
+/* Goes on behind the loop. Its own block then stands for where an iteration ends. */
+static void leave_loop(Emitter *emitter, const IrValue *value, const BlockFrame *frame, LLVMBasicBlockRef latch)
+{
+    if (frame->slots)
+        warp_slots_end(emitter, frame->slots);
+    LLVMBuildBr(emitter->builder, emitter->block_start[value->targets[0]->id]);
+    emitter->block_start[value->block->id] = latch;
 }
 
 static void emit_flat_loop(Emitter *emitter, const IrValue *value, BlockFrame *frame)
@@ -407,9 +481,10 @@ static void emit_flat_loop(Emitter *emitter, const IrValue *value, BlockFrame *f
     HostLoop loop = host_loop_open(emitter, const_i32(emitter, 0), frame->thread_count);
     frame->thread_number = LLVMBuildZExt(emitter->builder, loop.index, emitter->i64, "");
     LLVMBasicBlockRef latch = emit_way_to_body(emitter, value);
-    keep_independent(emitter, value, &loop, latch, host_loop_close(emitter, &loop));
-    LLVMBuildBr(emitter->builder, emitter->block_start[value->targets[0]->id]);
-    emitter->block_start[value->block->id] = latch;
+    LLVMValueRef branch = host_loop_close(emitter, &loop);
+    keep_warp_loop(emitter, branch);
+    keep_independent(emitter, value, &loop, latch, branch);
+    leave_loop(emitter, value, frame, latch);
 }
 
 /* The body comes back to the loop's block, which then stands for the end of an iteration: the block before the loop is
@@ -417,7 +492,7 @@ static void emit_flat_loop(Emitter *emitter, const IrValue *value, BlockFrame *f
 static void emit_row_loops(Emitter *emitter, const IrValue *value, BlockFrame *frame)
 {
     const uint8_t *axes = host_loop_axes[emitter->function->row_axis];
-    bool is_one = emitter->function->by_rows;
+    bool is_one = emitter->function->by_rows || emitter->function->by_warps;
     LLVMValueRef index[3] = {frame->index[0], frame->index[1], frame->index[2]}, first = const_i32(emitter, 0),
                  end = frame->row;
     HostLoop loops[3]; /* the innermost one first */
@@ -433,19 +508,21 @@ static void emit_row_loops(Emitter *emitter, const IrValue *value, BlockFrame *f
     emit_thread_index(emitter, frame, index);
     LLVMBasicBlockRef latch = emit_way_to_body(emitter, value);
     LLVMValueRef branch = host_loop_close(emitter, &loops[0]);
+    keep_warp_loop(emitter, branch);
     LLVMBuildBr(emitter->builder, row_done);
     LLVMPositionBuilderAtEnd(emitter->builder, row_done);
     keep_independent(emitter, value, &loops[0], latch, branch);
     for (int i = 1; i < 3 && !is_one; i++)
         host_loop_keep_rolled(emitter, host_loop_close(emitter, &loops[i]));
-    LLVMBuildBr(emitter->builder, emitter->block_start[value->targets[0]->id]);
-    emitter->block_start[value->block->id] = latch;
+    leave_loop(emitter, value, frame, latch);
 }
 
 void emit_op_THREAD_LOOP(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     (void)out;
     BlockFrame *frame = frame_of(emitter, value);
+    if (frame && frame->slots)
+        warp_slots_begin(emitter, frame->slots, value);
     if (frame && is_flat(emitter, value))
         emit_flat_loop(emitter, value, frame);
     else if (frame)
@@ -500,8 +577,9 @@ static void mark_body(Emitter *emitter, const IndependentLoop *loop, LLVMValueRe
 void mark_independent_loops(Emitter *emitter)
 {
     for (const IndependentLoop *loop = emitter->host->independent_loops; loop; loop = loop->next) {
-        LLVMMetadataRef property = loop_property(emitter, "llvm.loop.mustprogress", NULL);
-        LLVMValueRef node = loop_node(emitter, &property, 1);
+        LLVMMetadataRef properties[2] = {loop_property(emitter, "llvm.loop.mustprogress", NULL)};
+        LLVMValueRef node =
+            loop_node(emitter, properties, loop->is_of_warp ? warp_loop_properties(emitter, properties) : 1);
         set_loop_node(emitter, loop->branch, node);
         mark_body(emitter, loop, node);
     }

@@ -159,6 +159,29 @@ static uint32_t source_lane(IntrinsicId operation, uint32_t lane, uint32_t dista
     }
 }
 
+static LLVMValueRef moved(Emitter *emitter, LLVMValueRef lanes, LLVMValueRef *places)
+{
+    return LLVMBuildShuffleVector(emitter->builder, lanes, LLVMGetPoison(LLVMTypeOf(lanes)),
+                                  LLVMConstVector(places, WARP), "");
+}
+
+/* Whether who has ended is told from all lanes at once, and not lane by lane. */
+static bool asks_all_lanes(const Emitter *emitter, const Exchange *exchange)
+{
+    return exchange->going && emitter->function->by_warps;
+}
+
+/* Lanes that read one that has ended have their own value. */
+static LLVMValueRef keep_own(Emitter *emitter, const Exchange *exchange, LLVMValueRef first, LLVMValueRef own,
+                             LLVMValueRef read, LLVMValueRef *places)
+{
+    if (!asks_all_lanes(emitter, exchange))
+        return read;
+    LLVMValueRef going = load_going(emitter, exchange, first);
+    going = LLVMBuildICmp(emitter->builder, LLVMIntNE, going, LLVMConstNull(LLVMTypeOf(going)), "");
+    return LLVMBuildSelect(emitter->builder, moved(emitter, going, places), read, own, "");
+}
+
 /* By a constant distance. */
 static void move_lanes(Emitter *emitter, const Exchange *exchange, LLVMValueRef end, uint32_t distance)
 {
@@ -168,8 +191,7 @@ static void move_lanes(Emitter *emitter, const Exchange *exchange, LLVMValueRef 
     HostLoop loop = open_warps(emitter, end, &first);
     LLVMValueRef lanes = load_warp(emitter, exchange, first);
     store_warp(emitter, exchange, first,
-               LLVMBuildShuffleVector(emitter->builder, lanes, LLVMGetPoison(LLVMTypeOf(lanes)),
-                                      LLVMConstVector(places, WARP), ""));
+               keep_own(emitter, exchange, first, lanes, moved(emitter, lanes, places), places));
     host_loop_close(emitter, &loop);
 }
 
@@ -179,8 +201,13 @@ static void spread_lane(Emitter *emitter, const Exchange *exchange, LLVMValueRef
     LLVMValueRef first, lane = LLVMBuildZExt(emitter->builder, exchange->asked, emitter->i64, "");
     HostLoop loop = open_warps(emitter, end, &first);
     LLVMValueRef source = LLVMBuildAdd(emitter->builder, first, lane, "");
-    LLVMValueRef value = load_item(emitter, exchange->word, exchange->given, source);
-    store_warp(emitter, exchange, first, all_lanes(emitter, value));
+    LLVMValueRef value = load_item(emitter, exchange->word, exchange->given, source), read = all_lanes(emitter, value);
+    if (asks_all_lanes(emitter, exchange)) {
+        LLVMValueRef going = load_item(emitter, emitter->i8, exchange->going, source);
+        LLVMValueRef goes_on = LLVMBuildICmp(emitter->builder, LLVMIntNE, going, LLVMConstNull(emitter->i8), "");
+        read = LLVMBuildSelect(emitter->builder, goes_on, read, load_warp(emitter, exchange, first), "");
+    }
+    store_warp(emitter, exchange, first, read);
     host_loop_close(emitter, &loop);
 }
 
@@ -237,7 +264,7 @@ static LLVMValueRef shuffle_whole_warps(Emitter *emitter, const Exchange *exchan
     LLVMValueRef is_one = LLVMBuildICmp(builder, LLVMIntULT, exchange->asked, const_i32(emitter, WARP), "");
     emit_test_for_warps(emitter, is_one, whole, done);
     LLVMAddIncoming(first, &none, &start, 1);
-    if (exchange->going)
+    if (exchange->going && !asks_all_lanes(emitter, exchange))
         emit_test_of_ended(emitter, exchange, whole, first, done);
     if (exchange->operation == INTRINSIC_CUDA_SHFL_SYNC) {
         spread_lane(emitter, exchange, whole);
@@ -333,6 +360,8 @@ static LLVMValueRef emit_function(Emitter *emitter, const char *name, LLVMTypeRe
     LLVMMetadataRef position = LLVMGetCurrentDebugLocation2(emitter->builder);
     LLVMSetLinkage(function, LLVMInternalLinkage);
     add_function_attribute(emitter, function, "nounwind", 0);
+    if (emitter->function->by_warps)
+        add_function_attribute(emitter, function, "alwaysinline", 0);
     for (unsigned i = 1; i <= 5; i++)
         if (i != 3)
             LLVMAddAttributeAtIndex(function, i, enum_attribute(emitter, "noalias", 0));

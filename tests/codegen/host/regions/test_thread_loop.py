@@ -55,6 +55,7 @@ def test_threads_that_need_no_index_are_counted_through():
         def kernel(x, out):
             i, j = cuda.grid(2)
             value = x[j, i]
+            cuda.syncthreads()
             for k in range(5):
                 value += cuda.shfl_xor_sync(0xFFFFFFFF, value, 1 << k)
                 if adds_place:

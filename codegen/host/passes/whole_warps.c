@@ -1,0 +1,190 @@
+/* A kernel whose threads meet in warps only, by shuffles and votes, is run warp by warp (form_regions.c). Where each warp has
+ * its threads along x, the row that a warp works on is the same for all its threads, though it is made of threadIdx.x:
+ *
+ *     row = cuda.grid(1) // 32                       row = (blockIdx.x * blockDim.x + warp_start) // 32
+ *     lane = cuda.grid(1) % 32                       lane = laneid
+ *
+ * blockDim.x is a multiple of 32 there, so that what is added to threadIdx.x is one, too, and stays one where the sum wraps. */
+#include "codegen/host/regions/thread_bounds.h"
+#include "codegen/passes.h"
+#include "core/ir/ir_graph.h"
+
+enum { WARP = 32, DEEPEST = 10 };
+
+/* What an integer is, but for multiples of 32 that all threads of a warp have alike. */
+typedef enum Rest { REST_UNKNOWN, REST_NOTHING, REST_LANE } Rest;
+
+static Rest rest_of(const IrValue *value, int depth);
+
+static Rest rest_of_sum(const IrValue *value, int depth)
+{
+    Rest a = rest_of(value->operands[0], depth + 1), b = rest_of(value->operands[1], depth + 1);
+    if (a == REST_UNKNOWN || b == REST_UNKNOWN || (a == REST_LANE && b == REST_LANE))
+        return REST_UNKNOWN;
+    bool is_lane = a == REST_LANE || b == REST_LANE;
+    return !is_lane ? REST_NOTHING : b == REST_LANE && value->op == IR_SUB ? REST_UNKNOWN : REST_LANE;
+}
+
+static Rest rest_of(const IrValue *value, int depth)
+{
+    if (depth > DEEPEST || !type_is_integer(value->type))
+        return REST_UNKNOWN;
+    switch (value->op) {
+    case IR_INTRINSIC:
+        return value->intrinsic == INTRINSIC_CUDA_THREAD_IDX_X  ? REST_LANE
+               : value->intrinsic == INTRINSIC_CUDA_BLOCK_DIM_X ? REST_NOTHING
+                                                                : REST_UNKNOWN;
+    case IR_CONST: return value->integer % WARP == 0 ? REST_NOTHING : REST_UNKNOWN;
+    case IR_CONVERT: return rest_of(value->operands[0], depth + 1);
+    case IR_ADD:
+    case IR_SUB: return rest_of_sum(value, depth);
+    case IR_MUL: {
+        bool is_multiple = rest_of(value->operands[0], depth + 1) == REST_NOTHING ||
+                           rest_of(value->operands[1], depth + 1) == REST_NOTHING;
+        return is_multiple && slope_along(0, value) == 0 ? REST_NOTHING : REST_UNKNOWN;
+    }
+    default: return REST_UNKNOWN;
+    }
+}
+
+/* The value as the warp's first thread has it, appended to the block. */
+static IrValue *of_first_lane(IrBlock *block, IrValue *value)
+{
+    IrValue *operands[2];
+    if (rest_of(value, 0) == REST_NOTHING)
+        return value;
+    if (value->op == IR_INTRINSIC)
+        return ir_append(block, IR_WARP_START, TYPE_OF(INT32), &value->pos, 0, NULL);
+    for (uint32_t i = 0; i < value->operand_count; i++)
+        operands[i] = of_first_lane(block, value->operands[i]);
+    return ir_copy_value(block, value, operands);
+}
+
+/* The value becomes the lane. */
+static void become_lane(IrBlock *block, IrValue *value)
+{
+    bool is_register = value->type->scalar == SCALAR_INT32;
+    IrValue *lane = is_register ? value : ir_append(block, IR_INTRINSIC, TYPE_OF(INT32), &value->pos, 0, NULL);
+    value->op = IR_CONVERT;
+    value->hint = 0;
+    value->operand_count = !is_register;
+    value->operands[0] = lane;
+    lane->op = IR_INTRINSIC;
+    lane->intrinsic = INTRINSIC_CUDA_LANEID;
+}
+
+/* Whether the operation takes a value's lane away, and leaves a multiple of 32, divided by something or not. */
+static bool leaves_start(const IrValue *value)
+{
+    if (value->operand_count != 2 || value->operands[1]->op != IR_CONST)
+        return false;
+    int64_t number = value->operands[1]->integer;
+    return value->op == IR_FLOORDIV ? number > 0 && number % WARP == 0
+                                    : value->op == IR_SHR && number >= 5 && number < 31;
+}
+
+static bool leaves_lane(const IrValue *value)
+{
+    if (value->operand_count != 2 || value->operands[1]->op != IR_CONST)
+        return false;
+    return value->operands[1]->integer == (value->op == IR_MOD ? WARP : WARP - 1) &&
+           (value->op == IR_MOD || value->op == IR_AND);
+}
+
+static void put(IrBlock *block, IrValue *value)
+{
+    value->next = NULL;
+    *(block->last ? &block->last->next : &block->first) = value;
+    block->last = value;
+}
+
+/* Puts the block's values in again, with what is made for them in front. */
+static void split_in_block(IrBlock *block)
+{
+    IrValue *next, *value = block->first;
+    block->first = block->last = NULL;
+    for (; value; value = next) {
+        next = value->next;
+        if (leaves_start(value) && rest_of(value->operands[0], 0) == REST_LANE)
+            value->operands[0] = of_first_lane(block, value->operands[0]);
+        else if (leaves_lane(value) && rest_of(value->operands[0], 0) == REST_LANE)
+            become_lane(block, value);
+        put(block, value);
+    }
+}
+
+void split_whole_warps(IrModule *module)
+{
+    IrFunc *kernel = module->first;
+    if (!kernel->is_kernel || !kernel->by_warps)
+        return;
+    for (IrBlock *block = kernel->first; block; block = block->next)
+        split_in_block(block);
+    ir_renumber(kernel);
+}
+
+/* --- distances -------------------------------------------------------------------------------------------------------------- */
+
+/* Whether what lanes are asked for is made of the variable. */
+static bool is_made_of(const IrValue *value, const IrValue *variable, int depth)
+{
+    if (value == variable)
+        return true;
+    for (uint32_t i = 0; i < value->operand_count && depth < DEEPEST && value->op != IR_PHI; i++)
+        if (is_made_of(value->operands[i], variable, depth + 1))
+            return true;
+    return false;
+}
+
+static bool decides_distances(const IrLoop *loop, const IrValue *variable)
+{
+    for (uint32_t i = 0; i < loop->block_count; i++)
+        for (const IrValue *value = loop->blocks[i]->first; value; value = value->next)
+            if (value->op == IR_EXCHANGE && value->operand_count > 1 && value->operands[1]->op != IR_SLOT &&
+                is_made_of(value->operands[1], variable, 0))
+                return true;
+    return false;
+}
+
+static const IrValue *without_conversions(const IrValue *value)
+{
+    while (value->op == IR_CONVERT && type_is_integer(value->operands[0]->type))
+        value = value->operands[0];
+    return value;
+}
+
+/* Doubled or halved from a constant on, or counted so far. */
+static bool has_few_values(const IrGraph *graph, const IrLoop *loop, const IrValue *variable)
+{
+    IrInduction found;
+    if (ir_induction(graph, loop, &found) && found.variable == variable)
+        return found.start->op == IR_CONST && found.bound->op == IR_CONST && found.step->op == IR_CONST &&
+               found.step->integer && (found.bound->integer - found.start->integer) / found.step->integer <= WARP;
+    bool has_start = false;
+    for (uint32_t i = 0; i < variable->operand_count; i++) {
+        const IrValue *next = without_conversions(variable->operands[i]);
+        bool is_next = next->op == IR_FLOORDIV || next->op == IR_SHR || next->op == IR_MUL || next->op == IR_SHL;
+        int64_t least = next->op == IR_SHR || next->op == IR_SHL ? 1 : 2;
+        has_start |= next->op == IR_CONST;
+        if (next->op != IR_CONST && !(is_next && without_conversions(next->operands[0]) == variable &&
+                                      next->operands[1]->op == IR_CONST && next->operands[1]->integer >= least))
+            return false;
+    }
+    return has_start;
+}
+
+/* A shuffle by a distance that is known while compiling is a permutation of vectors: loops over distances are written out. */
+void write_out_distances(IrModule *module)
+{
+    if (!module->first->by_warps)
+        return;
+    Arena *arena = arena_create();
+    const IrGraph *graph = ir_graph(module->first, arena);
+    for (uint32_t i = 0; i < graph->loop_count; i++) {
+        const IrLoop *loop = &graph->loops[i];
+        for (const IrValue *phi = loop->header->first; phi && phi->op == IR_PHI; phi = phi->next)
+            if (has_few_values(graph, loop, phi) && decides_distances(loop, phi))
+                loop->header->loop = IR_LOOP_UNROLL;
+    }
+    arena_destroy(arena);
+}
