@@ -30,17 +30,27 @@ static uint32_t parts_before_parameter(const IrFunc *ir, uint32_t index)
     return place;
 }
 
+/* Where a record's bytes lie among the parameters; NULL: they lie elsewhere. */
+static LLVMValueRef record_by_value(Emitter *emitter, const AbiField *field)
+{
+    bool is_value = field->value && emitter->function->passed[field->parameter] == PASSED_BY_VALUE;
+    return is_value ? LLVMGetParam(emitter->llvm_function, emitter->lowering->passes_thread + field->value) : NULL;
+}
+
 /* The parts that one field of the kernel's buffer makes; returns how many. */
 static uint32_t parts_of_field(Emitter *emitter, const AbiField *field, LLVMValueRef value, LLVMValueRef *out)
 {
+    LLVMValueRef record = record_by_value(emitter, field);
     switch (field->kind) {
     case ABI_SCALAR:
         out[0] = field->type->kind == TYPE_BOOL
                      ? LLVMBuildICmp(emitter->builder, LLVMIntNE, value, LLVMConstNull(emitter->i8), "")
                      : value;
         return 1;
+    case ABI_VALUE: return 0;
     case ABI_POINTER:
-        out[0] = emitter->lowering->pointer_space == ADDRESS_GENERIC
+        out[0] = record ? record
+                 : emitter->lowering->pointer_space == ADDRESS_GENERIC
                      ? value
                      : LLVMBuildAddrSpaceCast(emitter->builder, value, emitter->pointer_type, "");
         return 1;

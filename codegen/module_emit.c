@@ -130,6 +130,7 @@ static LLVMTypeRef field_type(Emitter *emitter, const AbiField *field)
     case ABI_SCALAR: return memory_type(emitter, field->type);
     case ABI_POINTER: return LLVMPointerTypeInContext(emitter->context, emitter->lowering->pointer_space);
     case ABI_EXCEPTION_RECORD: return LLVMPointerTypeInContext(emitter->context, emitter->lowering->pointer_space);
+    case ABI_VALUE: return emitter->pointer_type;
     case ABI_EXTENT:
     case ABI_STRIDE:
     case ABI_EXCEPTION_TAG: return emitter->i64;
@@ -142,6 +143,25 @@ static bool is_aligned(const IrFunc *kernel, uint32_t parameter)
     return parameter < WIDE_ACCESS_MOST && kernel->aligned >> parameter & 1;
 }
 
+/* Bytes among the parameters, which nobody writes to. On a GPU they are the kernel's own, and where they are addressed no
+ * copy of them is needed. */
+static void add_value_attributes(Emitter *emitter, LLVMValueRef function, uint32_t place, const AbiField *field)
+{
+    static const char constant[] = "nvvm.grid_constant";
+    LLVMTypeRef bytes = LLVMArrayType2(emitter->i8, field->size);
+    unsigned kind = LLVMGetEnumAttributeKindForName("byval", strlen("byval"));
+    LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "align", KERNEL_ABI_VALUE_ALIGNMENT));
+    LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "readonly", 0));
+    LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "noalias", 0));
+    if (emitter->target->kind == TARGET_HOST) {
+        LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "dereferenceable", field->size));
+        return;
+    }
+    LLVMAddAttributeAtIndex(function, place, LLVMCreateTypeAttribute(emitter->context, kind, bytes));
+    LLVMAddAttributeAtIndex(function, place,
+                            LLVMCreateStringAttribute(emitter->context, constant, sizeof constant - 1, "", 0));
+}
+
 static void add_field_attributes(Emitter *emitter, LLVMValueRef function, uint32_t place, const AbiField *field,
                                  const bool *written)
 {
@@ -151,6 +171,8 @@ static void add_field_attributes(Emitter *emitter, LLVMValueRef function, uint32
         LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "noalias", 0));
     if (field->kind == ABI_POINTER && is_aligned(emitter->ir->first, field->parameter))
         LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "align", WIDE_ACCESS_BYTES));
+    if (field->kind == ABI_VALUE)
+        add_value_attributes(emitter, function, place, field);
     if (field->kind == ABI_EXTENT)
         LLVMAddAttributeAtIndex(function, place, range_attribute(emitter, 64, 0, most + 1));
 }
@@ -158,7 +180,8 @@ static void add_field_attributes(Emitter *emitter, LLVMValueRef function, uint32
 static void declare_kernel(Emitter *emitter, EmittedFunction *out)
 {
     const IrFunc *ir = out->ir;
-    emitter->abi = kernel_abi_layout(ir->parameter_types, ir->parameter_count, ir->reports, emitter->arena);
+    emitter->abi = kernel_abi_with_values(ir->parameter_types, ir->parameter_count, ir->passed,
+                                          ir->passed ? ir->parameter_count : 0, ir->reports, emitter->arena);
     uint32_t count = 0;
     LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, emitter->abi->field_count + 1);
     if (emitter->lowering->passes_thread)

@@ -186,6 +186,12 @@ static bool load(KernelImage *image, JitSpecialization *specialization, Diag *di
                      .tests = arena_copy(specialization->arena, image->tests, image->test_count * sizeof *image->tests),
                      .node_count = (uint32_t)image->node_count,
                      .test_count = (uint32_t)image->test_count};
+    for (size_t i = 0; i < image->passed_count; i++)
+        specialization->value_tests += image->passed[i] != PASSED_BY_POINTER;
+    if (image->passed_count)
+        specialization->abi =
+            kernel_abi_with_values(specialization->types, specialization->count, image->passed,
+                                   (uint32_t)image->passed_count, image->reports, specialization->arena);
     specialization->prints = image->effects & EFFECT_PRINTS;
     specialization->checks_init = image->checks & CHECK_INIT;
     specialization->warnings = arena_format(specialization->arena, "%s", image->warnings);
@@ -239,6 +245,8 @@ bool jit_compile(const JitFunction *function, const Target *target, JitSpecializ
         image->has_notes = module->has_notes;
         image->has_state = module->has_state;
         keep_plan(&plan, image);
+        image->passed_count = module->first->passed ? specialization->count : 0;
+        image->passed = copy_bytes(module->first->passed, image->passed_count);
         image->parameter_count = specialization->count;
         image->warnings_size = warnings.length;
         image->warnings = memory_copy_text(buf_text(&warnings));

@@ -3,12 +3,16 @@
 #include "codegen/check/narrow.h"
 #include "codegen/check/overflow.h"
 #include "codegen/check/plan.h"
+#include "codegen/check/records.h"
 #include "codegen/check/tell.h"
 #include "codegen/check/watch.h"
 #include "codegen/check/wide_access.h"
 #include "codegen/codegen.h"
 
 #include <string.h>
+
+/* What the runtime looks for, and has to know the memory of. */
+enum { WATCHED = CHECK_RACE | CHECK_INIT | CHECK_BARRIER | CHECKS_SCHEDULED };
 
 typedef struct Checks {
     CheckSet wanted;
@@ -42,7 +46,7 @@ static void mark_reporting(IrModule *module)
 static void add_watches(IrModule *module, CheckSet wanted)
 {
     Watching watching = {.wanted = wanted, .kernel = module->first};
-    if (!(wanted & (CHECK_RACE | CHECK_INIT | CHECK_BARRIER | CHECKS_SCHEDULED)))
+    if (!(wanted & WATCHED))
         return;
     Arena *arena = arena_create();
     for (IrFunc *function = module->first; function != module->first_watcher; function = function->next) {
@@ -114,6 +118,8 @@ void codegen_add_checks(IrModule *module, const Target *target, const CompileOpt
     if (!wanted) {
         limit_launches(module, target, options, failed, plan);
         limit_to_whole_warps(module, target, options, failed, plan);
+        if (plan && options->opt > 0)
+            pass_records(module, failed, plan);
         return;
     }
     memset(&all, -1, sizeof all); /* one kernel for all launches: what not all of them pass is the code's */
@@ -125,4 +131,6 @@ void codegen_add_checks(IrModule *module, const Target *target, const CompileOpt
     if (module->first_watcher)
         check_tell(module);
     limit_to_whole_warps(module, target, options, failed, plan);
+    if (plan && options->opt > 0 && !module->first_watcher && !(wanted & WATCHED))
+        pass_records(module, failed, plan);
 }

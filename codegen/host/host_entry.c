@@ -35,7 +35,8 @@ static void load_arguments(Emitter *emitter, Entry *entry, LLVMValueRef thread)
     for (uint32_t i = 0; i < emitter->abi->field_count; i++) {
         const AbiField *field = &emitter->abi->fields[i];
         LLVMValueRef address = offset_address(emitter, parameters, field->offset);
-        LLVMValueRef value = LLVMBuildLoad2(emitter->builder, types[i + 1], address, "");
+        LLVMValueRef value =
+            field->kind == ABI_VALUE ? address : LLVMBuildLoad2(emitter->builder, types[i + 1], address, "");
         if (field->kind == ABI_EXTENT)
             set_load_range(emitter, value, 0, KERNEL_ABI_MAX_EXTENT + 1);
         entry->arguments[i + 1] = value;

@@ -232,6 +232,7 @@ struct IrFunc {
     bool is_apart; /* a kernel for launches in which what it only reads is not written as another array */
     uint64_t
         aligned; /* of a kernel: a bit for each of the first parameters that is an array which begins at a multiple of 16 bytes */
+    const uint8_t *passed; /* of a kernel, how each parameter is passed (AbiPassing); NULL: all by pointer */
     bool reports; /* a kernel that tells the host of exceptions: it has the parameters for that */
     uint8_t row_axis; /* of a kernel on the CPU device: the axis of the innermost loop over a block's threads */
     bool joins_rows; /* of one of these: blocks next to each other along that axis may be run as a wider one */

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/kernel/kernel_abi.h"
+
 bool parse_fail(Parser *p, const char *format, ...)
 {
     char text[256];
@@ -113,6 +115,23 @@ static bool parse_row_axis(Parser *p, uint8_t *axis)
     return *axis < 3 || parse_fail(p, "expected the axis of the rows before '%.20s'", p->at);
 }
 
+/* `passed 0 2`: how each parameter is; NULL where nothing is said. */
+static bool parse_passed(Parser *p, uint32_t count, const uint8_t **passed)
+{
+    int64_t number;
+    *passed = NULL;
+    if (!text_accept_word(&p->at, "passed"))
+        return true;
+    uint8_t *numbers = ARENA_ARRAY(p->arena, uint8_t, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!text_read_integer(&p->at, &number) || number < 0 || number > PASSED_BY_VALUE)
+            return parse_fail(p, "expected how a parameter is passed before '%.20s'", p->at);
+        numbers[i] = (uint8_t)number;
+    }
+    *passed = numbers;
+    return true;
+}
+
 static bool parse_header(Parser *p, bool is_kernel)
 {
     Parameters parameters = {0};
@@ -131,11 +150,12 @@ static bool parse_header(Parser *p, bool is_kernel)
     bool is_recursive = text_accept_word(&p->at, "recursive"), reports = text_accept_word(&p->at, "reports");
     bool is_limited = text_accept_word(&p->at, "limited"), is_apart = text_accept_word(&p->at, "apart");
     const char *assembly = NULL;
+    const uint8_t *passed;
     uint8_t row_axis;
     uint64_t aligned = 0;
     if (text_accept_word(&p->at, "aligned") && !text_read_count(&p->at, UINT64_MAX, &aligned))
         return parse_fail(p, "expected the bits of the aligned parameters before '%.20s'", p->at);
-    if (!parse_row_axis(p, &row_axis))
+    if (!parse_passed(p, parameters.count, &passed) || !parse_row_axis(p, &row_axis))
         return false;
     bool joins_rows = text_accept_word(&p->at, "joined"), by_rows = text_accept_word(&p->at, "by_rows");
     bool by_warps = text_accept_word(&p->at, "by_warps");
@@ -155,6 +175,7 @@ static bool parse_header(Parser *p, bool is_kernel)
     function->is_limited = is_limited;
     function->is_apart = is_apart;
     function->aligned = aligned;
+    function->passed = passed;
     function->row_axis = row_axis;
     function->joins_rows = joins_rows;
     function->by_rows = by_rows;

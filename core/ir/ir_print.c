@@ -313,6 +313,9 @@ static void print_header(Buf *out, const IrFunc *function, bool with_positions)
     buf_add(out, function->is_apart ? " apart" : "");
     if (function->aligned)
         buf_printf(out, " aligned %llu", (unsigned long long)function->aligned);
+    buf_add(out, function->passed ? " passed" : "");
+    for (uint32_t i = 0; function->passed && i < function->parameter_count; i++)
+        buf_printf(out, " %u", function->passed[i]);
     if (function->row_axis)
         buf_printf(out, " rows %s", ir_axis_names[function->row_axis]);
     buf_add(out, function->joins_rows ? " joined" : "");

@@ -55,30 +55,58 @@ static void add_type(Walk *walk, const Type *type)
     }
 }
 
-static void add_parameters(Walk *walk, const Type *const *parameters, uint32_t count, bool reports)
+/* The bytes of one of the parameters that is a record, whose pointer is found. */
+static void add_value(Walk *walk, const Type *type, uint32_t parameter)
+{
+    uint32_t place = walk->count;
+    assert(type_is_record_parameter(type));
+    walk->parameter = parameter;
+    add_field(walk, ABI_VALUE, type, 0, type->element->size, KERNEL_ABI_VALUE_ALIGNMENT);
+    for (uint32_t i = 0; walk->fields && i < place; i++)
+        if (walk->fields[i].parameter == parameter)
+            walk->fields[i].value = place;
+}
+
+typedef struct Passing {
+    const uint8_t *passed;
+    uint32_t count;
+    bool reports;
+} Passing;
+
+static void add_parameters(Walk *walk, const Type *const *parameters, uint32_t count, Passing passing)
 {
     for (uint32_t i = 0; i < count; i++) {
         walk->parameter = i;
         add_type(walk, parameters[i]);
     }
+    for (uint32_t i = 0; i < count && i < passing.count; i++)
+        if (passing.passed[i] != PASSED_BY_POINTER)
+            add_value(walk, parameters[i], i);
     walk->parameter = count;
-    if (reports) {
+    if (passing.reports) {
         add_field(walk, ABI_EXCEPTION_RECORD, TYPE_OF(UINT64), 0, 8, 8);
         add_field(walk, ABI_EXCEPTION_TAG, TYPE_OF(UINT64), 0, 8, 8);
     }
 }
 
-const KernelAbi *kernel_abi_layout(const Type *const *parameters, uint32_t count, bool reports, Arena *arena)
+const KernelAbi *kernel_abi_with_values(const Type *const *parameters, uint32_t count, const uint8_t *passed,
+                                        uint32_t passed_count, bool reports, Arena *arena)
 {
+    Passing passing = {passed, passed_count, reports};
     Walk counting = {0};
-    add_parameters(&counting, parameters, count, reports);
+    add_parameters(&counting, parameters, count, passing);
     Walk filling = {.fields = ARENA_ARRAY(arena, AbiField, counting.count)};
-    add_parameters(&filling, parameters, count, reports);
+    add_parameters(&filling, parameters, count, passing);
     assert(filling.count == counting.count && filling.offset == counting.offset);
     KernelAbi *abi = ARENA_NEW(arena, KernelAbi);
     *abi =
         (KernelAbi){.field_count = filling.count, .fields = filling.fields, .size = filling.offset, .reports = reports};
     return abi;
+}
+
+const KernelAbi *kernel_abi_layout(const Type *const *parameters, uint32_t count, bool reports, Arena *arena)
+{
+    return kernel_abi_with_values(parameters, count, NULL, 0, reports, arena);
 }
 
 KernelAbi *kernel_abi_pointers(const Type *const *parameters, uint32_t count, Arena *arena)

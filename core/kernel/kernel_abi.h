@@ -4,7 +4,7 @@
  *   scalar: itself (bool is one byte); complex: two fields of its float type, real and imaginary
  *   array: data pointer; extents of all axes; strides in bytes of all axes when the layout is A (else they follow)
  *   tuple: its items;  none, objects: nothing;  records are passed as arrays without axes
- * Behind them, of a kernel that reports exceptions: the pointer to the record, and the kernel's tag. */
+ * Behind them, for each record that may be passed by value: its bytes, which count where the pointer is 0. Behind these, of a kernel that reports exceptions: the pointer to the record, and the kernel's tag. */
 #ifndef CUJIT_CORE_KERNEL_ABI_H
 #define CUJIT_CORE_KERNEL_ABI_H
 
@@ -15,6 +15,8 @@
  * that compiled code can count on index arithmetic that does not overflow. */
 #define KERNEL_ABI_MAX_EXTENT ((int64_t)1 << 57)
 
+enum { KERNEL_ABI_VALUE_ALIGNMENT = 16 };
+
 /* Bytes of parameters that every GPU and driver takes, and the most that any does: drivers of CUDA 12.1 and newer. */
 enum { KERNEL_ABI_SMALL_SIZE = 4096, KERNEL_ABI_MOST_SIZE = 32764, KERNEL_ABI_LARGE_DRIVER = 12010 };
 
@@ -23,17 +25,26 @@ typedef enum AbiFieldKind {
     ABI_POINTER,
     ABI_EXTENT,
     ABI_STRIDE,
+    ABI_VALUE,              /* the bytes of a record */
     ABI_EXCEPTION_RECORD,   /* pointer to an ExceptionRecord */
     ABI_EXCEPTION_TAG,      /* uint64: what the kernel calls itself there */
 } AbiFieldKind;
 
 typedef struct AbiField {
     AbiFieldKind kind;
-    const Type *type;       /* ABI_SCALAR: its type; ABI_POINTER: the array's type; else int64 */
+    const Type *type;       /* ABI_SCALAR: its type; ABI_POINTER, ABI_VALUE: the array's type; else int64 */
     uint32_t parameter;     /* which parameter it belongs to; past the last one: none */
     uint32_t axis;          /* ABI_EXTENT, ABI_STRIDE */
     uint32_t offset, size;  /* bytes in the buffer */
+    uint32_t value;         /* ABI_POINTER: which field has the record's bytes; 0: none */
 } AbiField;
+
+/* How a kernel's parameter is passed that is a record, an array of one without axes. */
+typedef enum AbiPassing {
+    PASSED_BY_POINTER,
+    PASSED_BESIDE_VALUE,    /* by pointer, in a kernel for launches that have one where others pass the bytes */
+    PASSED_BY_VALUE
+} AbiPassing;
 
 typedef struct KernelAbi {
     uint32_t field_count;
@@ -47,5 +58,8 @@ typedef struct KernelAbi {
  * is a multiple of its own size away from the start. */
 KernelAbi *kernel_abi_pointers(const Type *const *parameters, uint32_t count, Arena *arena);
 const KernelAbi *kernel_abi_layout(const Type *const *parameters, uint32_t count, bool reports, Arena *arena);
+/* passed: an AbiPassing for each of the first passed_count parameters, the others being passed by pointer. */
+const KernelAbi *kernel_abi_with_values(const Type *const *parameters, uint32_t count, const uint8_t *passed,
+                                        uint32_t passed_count, bool reports, Arena *arena);
 
 #endif

@@ -36,6 +36,7 @@
     BYTES(char, warnings, warnings_size) /* of the source: "file:line: text" and a newline each */                 \
     BYTES(RangeNode, nodes, node_count) /* of the plan that a launch has to pass */                                \
     BYTES(RangeTest, tests, test_count)                                                                            \
+    BYTES(uint8_t, passed, passed_count) /* the AbiPassing of each parameter; none: all by pointer */              \
     BYTES(bool, written, parameter_count) /* for each parameter: whether the kernel may write through it */
 
 /* Owns its memory; kernel_image_free releases it. */

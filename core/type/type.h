@@ -142,6 +142,11 @@ static inline bool type_has_trait(const Type *t, TupleTrait trait)
 {
     return t->kind == TYPE_TUPLE && tuple_tag_info[t->tag].traits & trait;
 }
+/* A record with bytes as a parameter of a kernel: an array of one, without axes. */
+static inline bool type_is_record_parameter(const Type *t)
+{
+    return t->kind == TYPE_ARRAY && t->ndim == 0 && t->element->kind == TYPE_RECORD && t->element->size;
+}
 /* The class of Python whose methods a value has; NULL: none. */
 static inline const void *type_class(const Type *t)
 {

@@ -16,6 +16,7 @@ struct JitSpecialization {
     uint32_t count;
     const Type *const *types;
     const KernelAbi *abi;
+    uint32_t value_tests; /* the last ones of its plan: of records that are passed by value, or by pointer */
     const bool *written;
     bool from_disk; /* loaded as an earlier process left it */
     uint64_t tag; /* in records of exceptions: the function's number, and below it the specialization's */

@@ -10,10 +10,21 @@
 
 enum { MOST_VARIANTS = 3 };
 
+/* A record is where the launch has put it: behind its pointer, or among the parameters. */
+static bool finds_records(const JitSpecialization *specialization, const LaunchTests *variant,
+                          const LaunchTests *failed)
+{
+    uint32_t count = specialization->plan.test_count;
+    for (uint32_t i = count - specialization->value_tests; i < count; i++)
+        if (launch_tests_have(variant, i) != launch_tests_have(failed, i))
+            return false;
+    return true;
+}
+
 static const JitSpecialization *find(const JitSpecialization *specialization, const LaunchTests *failed)
 {
     const JitSpecialization *each = atomic_load_explicit(&specialization->variants, memory_order_acquire);
-    while (each && !launch_tests_cover(each->failed, failed))
+    while (each && (!launch_tests_cover(each->failed, failed) || !finds_records(specialization, each->failed, failed)))
         each = atomic_load_explicit(&each->next, memory_order_acquire);
     return each;
 }
@@ -22,14 +33,14 @@ static const JitSpecialization *find(const JitSpecialization *specialization, co
 static LaunchTests all_failed(const JitSpecialization *specialization, const LaunchTests *failed)
 {
     LaunchTests all = *failed;
-    uint32_t count = 1;
+    uint32_t count = 1, checked = specialization->plan.test_count - specialization->value_tests;
     const JitSpecialization *each = atomic_load(&specialization->variants);
     for (; each; each = atomic_load(&each->next), count++)
-        for (uint32_t i = 0; i < specialization->plan.test_count; i++)
+        for (uint32_t i = 0; i < checked; i++)
             if (launch_tests_have(each->failed, i))
                 launch_tests_add(&all, i);
-    if (count >= MOST_VARIANTS)
-        memset(&all, 0xff, sizeof all);
+    for (uint32_t i = 0; count >= MOST_VARIANTS && i < checked; i++)
+        launch_tests_add(&all, i);
     return all;
 }
 

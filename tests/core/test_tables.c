@@ -44,19 +44,25 @@ void test_intrinsic(void)
 }
 
 /* The layout as text: a letter for the kind and the offset of every field, then the size. */
-static void check_reporting_layout(const char *tuple, bool reports, const char *expected)
+static void check_passing_layout(const char *tuple, const uint8_t *passed, bool reports, const char *expected)
 {
     Arena *arena = arena_create();
     const char *at = tuple;
     const Type *type = type_parse(arena, &at);
-    const KernelAbi *abi = kernel_abi_layout(type->items, type->count, reports, arena);
+    const KernelAbi *abi =
+        kernel_abi_with_values(type->items, type->count, passed, passed ? type->count : 0, reports, arena);
     Buf buf = {0};
     for (uint32_t i = 0; i < abi->field_count; i++)
-        buf_printf(&buf, "%u%c%u ", abi->fields[i].parameter, "spxteg"[abi->fields[i].kind], abi->fields[i].offset);
+        buf_printf(&buf, "%u%c%u ", abi->fields[i].parameter, "spxtveg"[abi->fields[i].kind], abi->fields[i].offset);
     buf_printf(&buf, "%u", abi->size);
     CHECK_TEXT(buf_text(&buf), expected);
     buf_free(&buf);
     arena_destroy(arena);
+}
+
+static void check_reporting_layout(const char *tuple, bool reports, const char *expected)
+{
+    check_passing_layout(tuple, NULL, reports, expected);
 }
 
 static void check_layout(const char *tuple, const char *expected) { check_reporting_layout(tuple, false, expected); }
@@ -71,6 +77,10 @@ void test_kernel_abi(void)
     check_layout("((i8, (i32, none)), none, range(i64, i64, i64))", "0s0 0s4 2s8 2s16 2s24 32");
     check_layout("(f32[0 C])", "0p0 8");
     check_reporting_layout("(i8)", true, "0s0 1e8 1g16 24");
+    static const char records[] = "(record p{8 4, a: f32 @0, b: i32 @4}[0 C], i8, record q{1 1, c: u8 @0}[0 C])";
+    check_layout(records, "0p0 1s8 2p16 24");
+    check_passing_layout(records, (const uint8_t[]){PASSED_BY_VALUE, PASSED_BY_POINTER, PASSED_BESIDE_VALUE}, true,
+                         "0p0 1s8 2p16 0v32 2v48 3e56 3g64 72");
     Arena *arena = arena_create();
     const Type *array = type_array(arena, TYPE_OF(FLOAT32), 2, LAYOUT_ANY, false);
     const KernelAbi *abi = kernel_abi_layout(&array, 1, false, arena);

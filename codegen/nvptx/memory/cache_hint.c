@@ -11,7 +11,10 @@
 /* Whether the array's memory is global for certain: a parameter of the kernel, or a part of one. */
 static bool is_global(Emitter *emitter, const IrValue *array)
 {
-    return ir_memory_of(array)->op == IR_PARAM && emitter->function->is_kernel;
+    const IrFunc *function = emitter->function;
+    const IrValue *memory = ir_memory_of(array);
+    return memory->op == IR_PARAM && function->is_kernel &&
+           !(function->passed && function->passed[memory->index] == PASSED_BY_VALUE);
 }
 
 /* How PTX and LLVM's constraints call a scalar of memory: ".b32" and "r". */

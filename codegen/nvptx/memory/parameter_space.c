@@ -5,12 +5,18 @@
 
 enum { PTX_OF_LARGE_PARAMETERS = 81 };
 
+static const KernelAbi *layout(const Emitter *emitter, const IrFunc *kernel)
+{
+    return kernel_abi_with_values(kernel->parameter_types, kernel->parameter_count, kernel->passed,
+                                  kernel->passed ? kernel->parameter_count : 0, kernel->reports, emitter->arena);
+}
+
 uint32_t nvptx_parameter_bytes(const Emitter *emitter)
 {
     const IrFunc *first = emitter->ir->first;
     if (!first->is_kernel)
         return 0;
-    return kernel_abi_layout(first->parameter_types, first->parameter_count, first->reports, emitter->arena)->size;
+    return layout(emitter, first)->size;
 }
 
 int nvptx_parameter_ptx(uint32_t bytes) { return bytes > KERNEL_ABI_SMALL_SIZE ? PTX_OF_LARGE_PARAMETERS : 0; }
@@ -38,8 +44,7 @@ bool nvptx_check_parameters(const Emitter *emitter)
     if (size <= KERNEL_ABI_MOST_SIZE)
         return true;
     const IrFunc *kernel = emitter->ir->first;
-    const KernelAbi *abi =
-        kernel_abi_layout(kernel->parameter_types, kernel->parameter_count, kernel->reports, emitter->arena);
+    const KernelAbi *abi = layout(emitter, kernel);
     uint32_t largest = largest_parameter(abi, &most);
     SourcePos pos = {.function = kernel->source, .line = kernel->source ? kernel->source->first_line : 0};
     return diag_fail(emitter->diag, &pos, DIAG_PARAMETER_SPACE, kernel->name, size, KERNEL_ABI_MOST_SIZE,

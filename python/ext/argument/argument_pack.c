@@ -6,6 +6,7 @@
 #include "ext/argument/argument_types.h"
 #include "ext/array/array_kind.h"
 #include "ext/array/array_view.h"
+#include "ext/array/element_types.h"
 #include "ext/guard.h"
 #include "ext/raise.h"
 #include "ext/snapshot/class/class_types.h"
@@ -264,10 +265,37 @@ static bool pack_own_array(Packer *packer, PyObject *value, const Type *type)
     return packer->frame->at_home = true;
 }
 
+/* --- records ------------------------------------------------------------------------------------------------------------- */
+/* The record's bytes, where the kernel takes them among its parameters. */
+static void write_record(Packer *packer, const void *bytes, const Type *type)
+{
+    const AbiField *value = &jit_abi(packer->frame->specialization)->fields[packer->field->value];
+    ext_write_array(packer->frame->parameters, packer->field, type, packer->only_pointers, 0, NULL, NULL);
+    memcpy(packer->frame->parameters + value->offset, bytes, value->size);
+    packer->field += array_fields(type, packer->only_pointers);
+}
+
+/* A NumPy record that goes by value. */
+static ExtMatch pack_record_bytes(Packer *packer, const PyVoidScalarObject *record, const Type *type)
+{
+    ExtArrayView view = {.element = ext_element_type(packer->frame->state, record->descr),
+                         .c_contiguous = true,
+                         .f_contiguous = true,
+                         .read_only = !(record->flags & NPY_ARRAY_WRITEABLE)};
+    if (!view.element)
+        return EXT_ERROR;
+    if (!array_matches(packer, &view, type))
+        return EXT_MISMATCH;
+    write_record(packer, record->obval, type);
+    return EXT_MATCH;
+}
+
 /* A NumPy record is an array without axes over its own memory. */
 static ExtMatch pack_record(Packer *packer, PyObject *value, const Type *type)
 {
     PyVoidScalarObject *record = (PyVoidScalarObject *)value;
+    if (packer->field->value)
+        return pack_record_bytes(packer, record, type);
     Py_INCREF(record->descr);
     PyObject *array = PyArray_NewFromDescr(&PyArray_Type, record->descr, 0, NULL, NULL, record->obval,
                                            record->flags & NPY_ARRAY_WRITEABLE, NULL);
@@ -288,6 +316,8 @@ static bool pack_memory(Packer *packer, ExtArrayView *view, const Type *type)
 {
     bool only_pointer = packer->only_pointers;
     bool is_host = view->host != NULL;
+    if (is_host && packer->field->value)
+        return write_record(packer, PyArray_DATA(view->host), type), true;
     bool ok = is_host            ? add_host_array(packer, view, type)
               : view->is_foreign ? check_foreign(packer->frame, view) && keep_owner(packer->frame, view)
                                  : check_device(packer->frame, view);
@@ -310,9 +340,9 @@ static ExtMatch pack_view(Packer *packer, ExtArrayView *view, const Type *type)
 static ExtMatch pack_array(Packer *packer, PyObject *value, const Type *type)
 {
     ExtArrayView view;
-    int is_array = ext_array_view(packer->frame->state, value, &view);
-    if (is_array == 0 && type->ndim == 0 && PyArray_IsScalar(value, Void))
+    if (type->ndim == 0 && PyArray_IsScalar(value, Void))
         return pack_record(packer, value, type);
+    int is_array = ext_array_view(packer->frame->state, value, &view);
     if (is_array <= 0)
         return is_array ? EXT_ERROR : EXT_MISMATCH;
     ExtMatch match = pack_view(packer, &view, type);

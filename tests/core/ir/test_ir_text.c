@@ -355,6 +355,10 @@ void test_ir_text(void)
                      "  %1: i64 = convert a\n"
                      "  return ; 7:8-9:14\n",
                      true, true);
+    check_round_trip("kernel k(r: record p{8 4, x: f32 @0}[0 C], n: i64) passed 2 0\nblock 0:\n  return\n", false,
+                     true);
+    check_round_trip("kernel k(r: record p{8 4, x: f32 @0}[0 C], n: i64) passed 0 2\nblock 0:\n  return\n", false,
+                     false);
     check_round_trip("kernel k(r: record p{8 4, x: f32 @0}[0 C], t: (i64, f64))\n"
                      "block 0:\n"
                      "  foreign c !into record p{8 4, x: f32 @0} f(r, t, r)\n"

@@ -677,14 +677,18 @@ static CUresult record_launch(const CUlaunchConfig *config, void **extra)
     fake_state.launch_context = fake_current;
     if (config->numAttrs)
         memcpy(fake_state.last_launch.attributes, config->attrs, config->numAttrs * sizeof *config->attrs);
+    const void *bytes = NULL;
     for (; extra && *extra != CU_LAUNCH_PARAM_END; extra += 2) {
         if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE)
             fake_state.last_launch.parameters_size = *(size_t *)extra[1];
         else if (extra[0] != CU_LAUNCH_PARAM_BUFFER_POINTER)
             return CUDA_ERROR_INVALID_VALUE;
         else
-            memcpy(fake_state.last_launch.parameters, extra[1], 8);
+            bytes = extra[1];
     }
+    size_t size = fake_state.last_launch.parameters_size, most = sizeof fake_state.last_launch.parameters;
+    if (bytes)
+        memcpy(fake_state.last_launch.parameters, bytes, size < most ? size : most);
     uint64_t blocks = (uint64_t)config->gridDimX * config->gridDimY * config->gridDimZ;
     for (unsigned int i = 0; i < config->numAttrs; i++)
         if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && blocks > 264)
