@@ -106,13 +106,13 @@ static void order_indices(Lower *l, const Fill *fill, IrValue **indices)
 {
     const Type *i64 = TYPE_OF(INT64), *boolean = TYPE_OF(BOOL);
     Operand target = fill->target, source = fill->source;
-    IrValue *above =
-        emit2(l, IR_GT, boolean, emit1(l, IR_ADDRESS, i64, target.ir), emit1(l, IR_ADDRESS, i64, source.ir));
+    IrValue *to = emit1(l, IR_ADDRESS, i64, target.ir), *from = emit1(l, IR_ADDRESS, i64, source.ir);
+    IrValue *above = emit2(l, IR_GT, boolean, to, from), *zero = emit_int(l, i64, 0), *one = emit_int(l, i64, 1);
     for (uint32_t i = 0; i < target.type->ndim; i++) {
-        IrValue *last = emit2(l, IR_SUB, i64, emit_extent(l, target, i), emit_int(l, i64, 1));
-        IrValue *falls = emit2(l, IR_LT, boolean, emit_index_op(l, IR_STRIDE, i64, target.ir, i), emit_int(l, i64, 0));
-        indices[i] = emit3(l, IR_SELECT, i64, emit2(l, IR_NE, boolean, above, falls),
-                           emit2(l, IR_SUB, i64, last, indices[i]), indices[i]);
+        IrValue *last = emit2(l, IR_SUB, i64, emit_extent(l, target, i), one);
+        IrValue *falls = emit2(l, IR_LT, boolean, emit_index_op(l, IR_STRIDE, i64, target.ir, i), zero);
+        IrValue *turns = emit2(l, IR_NE, boolean, above, falls), *turned = emit2(l, IR_SUB, i64, last, indices[i]);
+        indices[i] = emit3(l, IR_SELECT, i64, turns, turned, indices[i]);
     }
 }
 

@@ -16,8 +16,8 @@ static void check_place(Lower *l, Operand given, IrValue *place, IrValue *size)
     if (!lower_checks_bounds(l) || !lower_convert(l, given, TYPE_OF(INT64), &index))
         return;
     IrValue *pair[] = {emit1(l, IR_BITCAST, wide, place), emit1(l, IR_BITCAST, wide, size)};
-    emit_bounds_check(l, emit2(l, IR_GE, TYPE_OF(BOOL), pair[0], pair[1]), "IndexError",
-                      "index {} is out of bounds for size {}", 2, (IrValue *[]){operand_ir(l, index), size});
+    IrValue *is_outside = emit2(l, IR_GE, TYPE_OF(BOOL), pair[0], pair[1]), *told[] = {operand_ir(l, index), size};
+    emit_bounds_check(l, is_outside, "IndexError", "index {} is out of bounds for size {}", 2, told);
 }
 
 /* The indices of element number `index` in C order, whatever the strides. */

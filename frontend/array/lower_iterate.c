@@ -309,8 +309,8 @@ bool lower_iter_step(Lower *l, Operand it, Operand position, Operand *out)
     if (!type_is_tagged(it.type, TUPLE_ENUMERATE))
         return *out = position, true;
     Operand parts[2] = {lower_tuple_item(l, position, 0), {0}};
-    return lower_iter_step(l, lower_tuple_item(l, it, 1), lower_tuple_item(l, position, 1), &parts[1]) &&
-           (*out = lower_make_tuple(l, parts, 2, TUPLE_PLAIN), true);
+    Operand of = lower_tuple_item(l, it, 1), at = lower_tuple_item(l, position, 1);
+    return lower_iter_step(l, of, at, &parts[1]) && (*out = lower_make_tuple(l, parts, 2, TUPLE_PLAIN), true);
 }
 
 bool lower_iter_has(Lower *l, Operand it, Operand position, Operand *out)
@@ -322,13 +322,15 @@ bool lower_iter_has(Lower *l, Operand it, Operand position, Operand *out)
         return unrolled_index(l, count, &index) && (*out = operand_bool(l, index < count), true);
     if (type_is_tagged(it.type, TUPLE_RANGE))
         return range_has(l, it, position, out);
-    if (type_is_tagged(it.type, TUPLE_ENUMERATE))
-        return lower_iter_has(l, lower_tuple_item(l, it, 1), lower_tuple_item(l, position, 1), out);
+    if (type_is_tagged(it.type, TUPLE_ENUMERATE)) {
+        Operand of = lower_tuple_item(l, it, 1), at = lower_tuple_item(l, position, 1);
+        return lower_iter_has(l, of, at, out);
+    }
     if (type_is_tagged(it.type, TUPLE_ZIP)) {
         *out = operand_bool(l, it.type->count > 0);
         for (uint32_t i = 0; i < it.type->count; i++) {
-            Operand has;
-            if (!lower_iter_has(l, lower_tuple_item(l, it, i), lower_tuple_item(l, position, i), &has))
+            Operand has, of = lower_tuple_item(l, it, i), at = lower_tuple_item(l, position, i);
+            if (!lower_iter_has(l, of, at, &has))
                 return false;
             if (has.constant && !has.constant->integer)
                 return *out = has, true;
@@ -377,16 +379,19 @@ bool lower_iter_value(Lower *l, Operand it, Operand position, Operand *out)
         return reversed_value(l, it, position, out);
     if (type_is_tagged(it.type, TUPLE_ENUMERATE)) {
         Operand pair[2] = {lower_tuple_item(l, position, 0), {0}};
-        if (!lower_iter_value(l, lower_tuple_item(l, it, 1), lower_tuple_item(l, position, 1), &pair[1]))
+        Operand of = lower_tuple_item(l, it, 1), at = lower_tuple_item(l, position, 1);
+        if (!lower_iter_value(l, of, at, &pair[1]))
             return false;
         *out = lower_make_tuple(l, pair, 2, TUPLE_PLAIN);
         return true;
     }
     if (type_is_tagged(it.type, TUPLE_ZIP)) {
         Operand *items = ARENA_ARRAY(l->arena, Operand, it.type->count);
-        for (uint32_t i = 0; i < it.type->count; i++)
-            if (!lower_iter_value(l, lower_tuple_item(l, it, i), lower_tuple_item(l, position, i), &items[i]))
+        for (uint32_t i = 0; i < it.type->count; i++) {
+            Operand of = lower_tuple_item(l, it, i), at = lower_tuple_item(l, position, i);
+            if (!lower_iter_value(l, of, at, &items[i]))
                 return false;
+        }
         *out = lower_make_tuple(l, items, it.type->count, TUPLE_PLAIN);
         return true;
     }

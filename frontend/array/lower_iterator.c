@@ -40,7 +40,8 @@ bool call_iter(Lower *l, const Call *call, Operand *out)
 static bool generator_step(Lower *l, Operand generator, Operand cell, Operand *out)
 {
     Operand position = lower_cell_get(l, cell), parts[2];
-    if (!lower_guarded_step(l, lower_tuple_item(l, position, 0), generator, lower_tuple_item(l, position, 1), out))
+    Operand goes_on = lower_tuple_item(l, position, 0), frame = lower_tuple_item(l, position, 1);
+    if (!lower_guarded_step(l, goes_on, generator, frame, out))
         return false;
     parts[0] = lower_tuple_item(l, *out, 0);
     parts[1] = lower_tuple_item(l, *out, 2);
@@ -50,9 +51,9 @@ static bool generator_step(Lower *l, Operand generator, Operand cell, Operand *o
 
 bool lower_iterator_step(Lower *l, Operand iterator, Operand *out)
 {
-    if (type_is_generator(iterator.type->items[0]))
-        return generator_step(l, lower_tuple_item(l, iterator, 0), lower_tuple_item(l, iterator, 1), out);
     Operand iterable = lower_tuple_item(l, iterator, 0), cell = lower_tuple_item(l, iterator, 1), next;
+    if (type_is_generator(iterable.type))
+        return generator_step(l, iterable, cell, out);
     if (!lower_iter_step(l, iterable, lower_cell_get(l, cell), out) || !lower_iter_next(l, iterable, *out, &next) ||
         !lower_convert(l, next, cell.type->element, &next))
         return false;

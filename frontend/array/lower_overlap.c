@@ -39,7 +39,8 @@ static IrValue *whole(Lower *l, IrOp op, IrValue *a, IrValue *b) { return emit2(
 static IrValue *divide(Lower *l, IrOp op, IrValue *a, IrValue *b)
 {
     const Type *type = TYPE_OF(UINT64);
-    IrValue *result = emit2(l, op, type, emit1(l, IR_CONVERT, type, a), emit1(l, IR_CONVERT, type, b));
+    IrValue *x = emit1(l, IR_CONVERT, type, a), *y = emit1(l, IR_CONVERT, type, b);
+    IrValue *result = emit2(l, op, type, x, y);
     return emit1(l, IR_CONVERT, TYPE_OF(INT64), result);
 }
 
@@ -84,7 +85,8 @@ static void bounds(Lower *l, Operand array, IrValue **low, IrValue **high)
     *low = address(l, array);
     *high = whole(l, IR_ADD, *low, number(l, array.type->element->size - 1));
     for (uint32_t i = 0; i < array.type->ndim; i++) {
-        IrValue *span = whole(l, IR_MUL, stride_of(l, array, i), last_index(l, emit_extent(l, array, i)));
+        IrValue *stride = stride_of(l, array, i), *last = last_index(l, emit_extent(l, array, i));
+        IrValue *span = whole(l, IR_MUL, stride, last);
         *low = whole(l, IR_ADD, *low, whole(l, IR_MIN, span, number(l, 0)));
         *high = whole(l, IR_ADD, *high, whole(l, IR_MAX, span, number(l, 0)));
     }
@@ -96,7 +98,7 @@ static IrValue *runs_alike(Lower *l, const Fill *fill)
     IrValue *alike = emit_int(l, TYPE_OF(BOOL), 1), *outer = NULL;
     for (uint32_t i = 0; i < fill->target.type->ndim; i++) {
         IrValue *stride = stride_of(l, fill->target, i), *length = emit1(l, IR_ABS, TYPE_OF(INT64), stride);
-        IrValue *single = test(l, IR_EQ, emit_extent(l, fill->target, i), number(l, 1));
+        IrValue *extent = emit_extent(l, fill->target, i), *single = test(l, IR_EQ, extent, number(l, 1));
         IrValue *same = test(l, IR_EQ, stride, source_stride(l, fill, i));
         IrValue *is_not_repeated = emit1(l, IR_NOT, TYPE_OF(BOOL), is_repeated(l, fill, i));
         same = test(l, IR_AND, same, is_not_repeated);
@@ -133,8 +135,8 @@ IrValue *fill_is_tangled(Lower *l, const Fill *fill)
     IrValue *target_low, *target_high, *source_low, *source_high;
     bounds(l, fill->target, &target_low, &target_high);
     bounds(l, fill->source, &source_low, &source_high);
-    IrValue *overlap =
-        test(l, IR_AND, test(l, IR_LE, target_low, source_high), test(l, IR_LE, source_low, target_high));
+    IrValue *begins = test(l, IR_LE, target_low, source_high), *ends = test(l, IR_LE, source_low, target_high);
+    IrValue *overlap = test(l, IR_AND, begins, ends);
     return test(l, IR_AND, overlap, emit1(l, IR_NOT, TYPE_OF(BOOL), runs_alike(l, fill)));
 }
 
@@ -146,8 +148,8 @@ static void find_places(Lower *l, const Walk *walk, Places *places, IrValue *fir
     places->first = places->lowest = first;
     for (uint32_t i = 0; i < walk->ndim; i++) {
         IrValue *length = emit1(l, IR_ABS, TYPE_OF(INT64), places->stride[i]);
-        IrValue *moves =
-            test(l, IR_AND, test(l, IR_NE, walk->extent[i], number(l, 1)), test(l, IR_NE, length, number(l, 0)));
+        IrValue *is_long = test(l, IR_NE, walk->extent[i], number(l, 1)), *steps = test(l, IR_NE, length, number(l, 0));
+        IrValue *moves = test(l, IR_AND, is_long, steps);
         IrValue *span = whole(l, IR_MUL, places->stride[i], last_index(l, walk->extent[i]));
         places->length[i] = choose(l, moves, length, number(l, INT64_MAX));
         places->falls[i] = test(l, IR_LT, places->stride[i], number(l, 0));
@@ -266,7 +268,8 @@ static bool write_chain(Lower *l, const Walk *walk, const Fill *saved, IrValue *
     emit_jump(l, loop);
     l->block = loop;
     IrValue *next = after(l, walk, element);
-    IrValue *is_last = test(l, IR_OR, test(l, IR_LT, next, zero), test(l, IR_EQ, next, first));
+    IrValue *is_none = test(l, IR_LT, next, zero), *is_first = test(l, IR_EQ, next, first);
+    IrValue *is_last = test(l, IR_OR, is_none, is_first);
     target_indices(l, walk, element, indices);
     Operand item = fill_item(l, walk->fill, indices), kept = fill_item(l, saved, &zero);
     if (!fill_store(l, walk->fill, indices, either(l, test(l, IR_AND, is_ring, is_last), kept, item)))
@@ -297,7 +300,8 @@ static IrValue *find_lead(Lower *l, const Walk *walk, IrValue *element, IrBlock 
     l->block = reached;
     emit_branch(l, test(l, IR_EQ, next, element), ring, open);
     l->block = open;
-    IrValue *not_least = test(l, IR_OR, test(l, IR_LT, next, element), test(l, IR_LT, last, element));
+    IrValue *next_is_less = test(l, IR_LT, next, element), *last_is_less = test(l, IR_LT, last, element);
+    IrValue *not_least = test(l, IR_OR, next_is_less, last_is_less);
     emit_branch(l, not_least, passed, further);
     l->block = further;
     emit_phi_edge(l, forward, next);
@@ -342,7 +346,8 @@ static void walk_begin(Lower *l, Walk *walk, const Fill *fill, bool whole_target
     *walk = (Walk){.fill = fill, .ndim = fill->target.type->ndim};
     for (uint32_t i = 0; i < walk->ndim; i++) {
         IrValue *extent = emit_extent(l, fill->target, i);
-        walk->extent[i] = whole_target ? extent : choose(l, is_repeated(l, fill, i), number(l, 1), extent);
+        IrValue *once = whole_target ? NULL : is_repeated(l, fill, i);
+        walk->extent[i] = once ? choose(l, once, number(l, 1), extent) : extent;
         walk->origin[i] = number(l, 0);
         walk->target.stride[i] = stride_of(l, fill->target, i);
         walk->source.stride[i] = source_stride(l, fill, i);
@@ -368,7 +373,8 @@ static bool repeat(Lower *l, const Fill *fill)
     for (uint32_t i = 0; i < ndim; i++) {
         loops[i] = loop_begin(l, emit_extent(l, fill->target, i));
         indices[i] = loops[i].index;
-        from[i] = choose(l, is_repeated(l, fill, i), number(l, 0), indices[i]);
+        IrValue *once = is_repeated(l, fill, i);
+        from[i] = choose(l, once, number(l, 0), indices[i]);
     }
     bool ok = fill_store(l, &within, indices, fill_item(l, &within, from));
     for (uint32_t i = ndim; i-- > 0;)
@@ -384,7 +390,8 @@ static IrValue *repetition(Lower *l, const Walk *all, IrValue *const *indices)
     IrValue *result = number(l, 0);
     for (uint32_t i = 0; i < all->ndim; i++) {
         IrValue *part = whole(l, IR_MUL, indices[i], all->weight[i]);
-        result = whole(l, IR_ADD, result, choose(l, is_repeated(l, all->fill, i), part, number(l, 0)));
+        IrValue *once = is_repeated(l, all->fill, i);
+        result = whole(l, IR_ADD, result, choose(l, once, part, number(l, 0)));
     }
     return result;
 }
@@ -409,7 +416,8 @@ static IrValue *source_repetition(Lower *l, const Walk *walk, const Walk *all)
     indices_of(l, walk, loop.index, indices);
     IrValue *found = indices_at(l, all, &all->target, place_of(l, walk, &walk->source, indices), indices);
     IrValue *here = choose(l, found, repetition(l, all, indices), known);
-    IrValue *differs = test(l, IR_AND, test(l, IR_NE, known, none), test(l, IR_NE, known, here));
+    IrValue *is_known = test(l, IR_NE, known, none), *is_elsewhere = test(l, IR_NE, known, here);
+    IrValue *differs = test(l, IR_AND, is_known, is_elsewhere);
     refuse(l, differs, "an array is changed in place by a part of it that lies across what it is repeated over");
     IrValue *result[] = {memory, zero, here};
     emit(l, IR_STORE, &type_none, 3, result);
@@ -423,7 +431,7 @@ static bool update_repeated(Lower *l, Walk *walk)
     Walk all;
     IrValue *indices[TYPE_MAX_NDIM];
     walk_begin(l, &all, walk->fill, true);
-    IrValue *own = whole(l, IR_MAX, source_repetition(l, walk, &all), number(l, 0));
+    IrValue *found = source_repetition(l, walk, &all), *own = whole(l, IR_MAX, found, number(l, 0));
     Loop loop = loop_begin(l, all.total);
     IrBlock *elsewhere = emit_block(l), *passed = emit_block(l);
     indices_of(l, &all, loop.index, indices);
@@ -450,8 +458,8 @@ static void refuse_parts(Lower *l, const Walk *walk)
         aligned = test(l, IR_AND, aligned, test(l, IR_EQ, whole(l, IR_MOD, walk->source.stride[i], step), zero));
     IrValue *rest = whole(l, IR_MOD, whole(l, IR_SUB, walk->source.first, walk->target.first), step);
     IrValue *end = whole(l, IR_ADD, rest, number(l, walk->fill->source.type->element->size));
-    IrValue *clear = test(l, IR_AND, test(l, IR_GE, rest, number(l, walk->fill->target.type->element->size)),
-                          test(l, IR_LE, end, step));
+    IrValue *begins = test(l, IR_GE, rest, number(l, walk->fill->target.type->element->size));
+    IrValue *ends = test(l, IR_LE, end, step), *clear = test(l, IR_AND, begins, ends);
     refuse(l, emit1(l, IR_NOT, TYPE_OF(BOOL), test(l, IR_AND, aligned, clear)),
            "assignment between overlapping arrays whose items differ in size");
 }

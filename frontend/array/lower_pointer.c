@@ -43,7 +43,8 @@ bool lower_pointed(Lower *l, Operand pointer, Operand index, Operand *out)
         return refuse_index(l, pointer, index, "; indices are integers");
     if (!lower_convert(l, index, i64(), &place))
         return false;
-    return *out = run_of(l, pointer, operand_ir(l, place), emit_int(l, i64(), 1)), true;
+    IrValue *start = operand_ir(l, place), *one = emit_int(l, i64(), 1);
+    return *out = run_of(l, pointer, start, one), true;
 }
 
 /* pointer[a:b] */

@@ -40,7 +40,7 @@ bool lower_range(Lower *l, const Operand *arguments, uint32_t count, Operand *ou
     if (operand_const_int(parts[2], &step) && step == 0)
         return lower_fail(l, DIAG_CONSTANT_RANGE, "range() step must not be zero");
     if (l->emitting && type->kind == TYPE_INT && !parts[2].constant && lower_checks(l)) {
-        IrValue *is_zero = emit2(l, IR_EQ, TYPE_OF(BOOL), operand_ir(l, parts[2]), emit_int(l, type, 0));
+        IrValue *is_zero = emit_of2(l, IR_EQ, TYPE_OF(BOOL), parts[2], operand_int_typed(l, type, 0));
         emit_check(l, is_zero, "ValueError", "range() arg 3 must not be zero");
     }
     *out = lower_make_tuple(l, parts, 3, TUPLE_RANGE);
@@ -77,7 +77,7 @@ static bool range_moves(Lower *l, Operand step, Operand has, Operand *out)
     *out = has;
     if (!l->emitting || step.constant || value_is_never_zero(operand_ir(l, step)))
         return true;
-    IrValue *moves = emit2(l, IR_NE, TYPE_OF(BOOL), operand_ir(l, step), emit_int(l, step.type, 0));
+    IrValue *moves = emit_of2(l, IR_NE, TYPE_OF(BOOL), step, operand_int_typed(l, step.type, 0));
     *out = operand_value(TYPE_OF(BOOL), emit2(l, IR_AND, TYPE_OF(BOOL), operand_ir(l, has), moves));
     return true;
 }
@@ -94,8 +94,7 @@ bool range_has(Lower *l, Operand range, Operand position, Operand *out)
         !lower_compare(l, COMPARE_GT, position, stop, &above) ||
         !lower_compare(l, COMPARE_GT, step, operand_int(l, 0), &rising))
         return false;
-    has = operand_value(TYPE_OF(BOOL), emit3(l, IR_SELECT, TYPE_OF(BOOL), operand_ir(l, rising), operand_ir(l, below),
-                                             operand_ir(l, above)));
+    has = operand_value(TYPE_OF(BOOL), emit_of3(l, IR_SELECT, TYPE_OF(BOOL), rising, below, above));
     return range_moves(l, step, has, out);
 }
 
@@ -219,10 +218,10 @@ static IrValue *wide_length(Lower *l, Operand range)
     Operand step = lower_tuple_item(l, range, 2);
     IrValue *from = as_unsigned(l, start), *to = as_unsigned(l, stop), *by = as_unsigned(l, step);
     IrValue *none = emit_int(l, word, 0), *one = emit_int(l, word, 1);
-    IrValue *rises = emit2(l, IR_GT, boolean, operand_ir(l, step), emit_int(l, step.type, 0));
+    IrValue *rises = emit_of2(l, IR_GT, boolean, step, operand_int_typed(l, step.type, 0));
     IrValue *up = emit2(l, IR_SUB, word, to, from), *down = emit2(l, IR_SUB, word, from, to);
-    IrValue *has_up = emit2(l, IR_LT, boolean, operand_ir(l, start), operand_ir(l, stop));
-    IrValue *has_down = emit2(l, IR_GT, boolean, operand_ir(l, start), operand_ir(l, stop));
+    IrValue *has_up = emit_of2(l, IR_LT, boolean, start, stop);
+    IrValue *has_down = emit_of2(l, IR_GT, boolean, start, stop);
     IrValue *distance = emit3(l, IR_SELECT, word, rises, up, down);
     IrValue *has = emit3(l, IR_SELECT, boolean, rises, has_up, has_down);
     by = emit3(l, IR_SELECT, word, rises, by, emit2(l, IR_SUB, word, none, by));
@@ -252,13 +251,12 @@ static bool narrow_length(Lower *l, Operand range, Operand *out)
         if (!lower_binary(l, NB_ADD, step, one, &down) || !lower_binary(l, NB_SUBTRACT, step, one, &up) ||
             !lower_compare(l, COMPARE_LT, step, zero, &negative))
             return false;
-        rounding = operand_value(
-            i64(), emit3(l, IR_SELECT, i64(), operand_ir(l, negative), operand_ir(l, down), operand_ir(l, up)));
+        rounding = operand_value(i64(), emit_of3(l, IR_SELECT, i64(), negative, down, up));
     }
     if (!lower_binary(l, NB_ADD, distance, rounding, &sum) || !lower_binary(l, NB_FLOOR_DIVIDE, sum, step, &length) ||
         !lower_convert(l, length, i64(), &length))
         return false;
-    *out = operand_value(i64(), emit2(l, IR_MAX, i64(), operand_ir(l, length), operand_ir(l, zero)));
+    *out = operand_value(i64(), emit_of2(l, IR_MAX, i64(), length, zero));
     return true;
 }
 
@@ -296,8 +294,7 @@ bool lower_in_range(Lower *l, Operand x, Operand range, Operand *out)
         !lower_binary(l, NB_AND, down[0], down[1], &down[0]) || !is_on_a_step(l, x, range, &rest))
         return false;
     const Type *boolean = TYPE_OF(BOOL);
-    in = operand_value(
-        boolean, emit3(l, IR_SELECT, boolean, operand_ir(l, rising), operand_ir(l, up[0]), operand_ir(l, down[0])));
+    in = operand_value(boolean, emit_of3(l, IR_SELECT, boolean, rising, up[0], down[0]));
     return lower_binary(l, NB_AND, in, rest, out);
 }
 

@@ -241,7 +241,8 @@ static bool bit_length(Lower *l, Operand number, Operand *out)
     IrValue *value = operand_ir(l, wide);
     if (type->kind == TYPE_INT)
         value = emit1(l, IR_ABS, type, value);
-    value = emit2(l, IR_SUB, type, emit_int(l, type, 64), emit1(l, IR_LEADZEROS, type, value));
+    IrValue *bits = emit_int(l, type, 64), *unused = emit1(l, IR_LEADZEROS, type, value);
+    value = emit2(l, IR_SUB, type, bits, unused);
     return lower_convert(l, operand_value(type, value), TYPE_OF(INT64), out);
 }
 
@@ -280,11 +281,10 @@ static bool find_item(Lower *l, Operand tuple, Operand wanted, bool counts, Oper
         if (counts && !lower_binary(l, NB_ADD, *out, same, out))
             return false;
         if (!counts)
-            *out = operand_value(
-                i64, emit3(l, IR_SELECT, i64, operand_ir(l, same), operand_ir(l, place), operand_ir(l, *out)));
+            *out = operand_value(i64, emit_of3(l, IR_SELECT, i64, same, place, *out));
     }
     if (!counts && l->emitting && lower_checks(l)) {
-        IrValue *absent = emit2(l, IR_LT, TYPE_OF(BOOL), operand_ir(l, *out), emit_int(l, i64, 0));
+        IrValue *absent = emit_of2(l, IR_LT, TYPE_OF(BOOL), *out, operand_int(l, 0));
         emit_check(l, absent, "ValueError", "tuple.index(x): x not in tuple");
     }
     return true;

@@ -100,12 +100,12 @@ static bool lower_equal_or_none(Lower *l, const SsaValue *value, const Operand x
 {
     if (x[0].type->kind == TYPE_NONE || x[1].type->kind == TYPE_NONE)
         return lower_is(l, x[0], x[1], value->argument == COMPARE_NE, out);
-    Operand equal, there[2];
+    Operand equal, there[2], first = operand_value_of(l, x[0]), second = operand_value_of(l, x[1]);
     bool is_one = type_is_optional(x[0].type) && type_is_optional(x[1].type);
     for (int i = 0; i < 2; i++)
         there[i] = type_is_optional(x[i].type) ? lower_tuple_item(l, x[i], 0) : operand_bool(l, true);
-    if (!lower_compare(l, COMPARE_EQ, operand_value_of(l, x[0]), operand_value_of(l, x[1]), &equal) ||
-        !lower_binary(l, NB_AND, equal, there[0], out) || !lower_binary(l, NB_AND, *out, there[1], out))
+    if (!lower_compare(l, COMPARE_EQ, first, second, &equal) || !lower_binary(l, NB_AND, equal, there[0], out) ||
+        !lower_binary(l, NB_AND, *out, there[1], out))
         return false;
     Operand none;
     if (is_one && (!lower_binary(l, NB_OR, there[0], there[1], &none) || !lower_unary(l, SSA_NOT, none, &none) ||

@@ -99,9 +99,10 @@ void explain_phi(Lower *l, const SsaValue *phi)
     const SsaValue *leaves[PHI_LEAVES];
     uint32_t count = phi_leaves(l, phi, leaves, 0, 0);
     for (uint32_t i = 0; i < count && l->diag->note_count < OPERAND_NOTES; i++) {
+        const Type *type = lower_fact(l, leaves[i]).type;
         bool again = false;
         for (uint32_t k = 0; k < i && !again; k++)
-            again = type_equal(lower_fact(l, leaves[k]).type, lower_fact(l, leaves[i]).type);
+            again = type_equal(lower_fact(l, leaves[k]).type, type);
         if (!again)
             note_leaf(l, leaves[i], phi->name);
     }

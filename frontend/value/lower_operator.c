@@ -183,12 +183,12 @@ static bool lower_power(Lower *l, Operand a, Operand b, Operand *out)
         const Type *wide = b.type->kind == TYPE_UINT ? TYPE_OF(UINT64) : TYPE_OF(INT64);
         if (!lower_convert(l, b, wide, &y))
             return false;
-        *out = operand_value(type, emit2(l, IR_POWI, type, operand_ir(l, x), operand_ir(l, y)));
+        *out = operand_value(type, emit_of2(l, IR_POWI, type, x, y));
         return true;
     }
     if (!lower_convert(l, b, type, &y))
         return false;
-    *out = operand_value(type, emit2(l, IR_POW, type, operand_ir(l, x), operand_ir(l, y)));
+    *out = operand_value(type, emit_of2(l, IR_POW, type, x, y));
     return true;
 }
 
@@ -259,7 +259,7 @@ bool lower_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
         return false;
     if (type->kind != TYPE_COMPLEX)
         emit_zero_check(l, operand_ir(l, y), zero_division_text(number, type));
-    *out = operand_value(type, emit2(l, info->op, type, operand_ir(l, x), operand_ir(l, y)));
+    *out = operand_value(type, emit_of2(l, info->op, type, x, y));
     out->weak = a.weak & b.weak;
     return true;
 }
@@ -293,8 +293,7 @@ static bool compare_scalars(Lower *l, int32_t number, Operand a, Operand b, Oper
     Operand x, y;
     if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
         return false;
-    *out = operand_value(TYPE_OF(BOOL),
-                         emit2(l, compare_info[number].op, TYPE_OF(BOOL), operand_ir(l, x), operand_ir(l, y)));
+    *out = operand_value(TYPE_OF(BOOL), emit_of2(l, compare_info[number].op, TYPE_OF(BOOL), x, y));
     return true;
 }
 
@@ -317,8 +316,7 @@ static bool compare_tuples(Lower *l, int32_t number, Operand a, Operand b, Opera
             result = operand_value(TYPE_OF(BOOL), NULL);
             continue;
         }
-        IrValue *chosen =
-            emit3(l, IR_SELECT, TYPE_OF(BOOL), operand_ir(l, same), operand_ir(l, result), operand_ir(l, decided));
+        IrValue *chosen = emit_of3(l, IR_SELECT, TYPE_OF(BOOL), same, result, decided);
         result = operand_value(TYPE_OF(BOOL), chosen);
     }
     *out = result;

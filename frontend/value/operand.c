@@ -465,6 +465,18 @@ IrValue *emit3(Lower *l, IrOp op, const Type *type, IrValue *a, IrValue *b, IrVa
     return emit(l, op, type, 3, (IrValue *[]){a, b, c});
 }
 
+IrValue *emit_of2(Lower *l, IrOp op, const Type *type, Operand a, Operand b)
+{
+    IrValue *x = operand_ir(l, a), *y = operand_ir(l, b);
+    return emit2(l, op, type, x, y);
+}
+
+IrValue *emit_of3(Lower *l, IrOp op, const Type *type, Operand a, Operand b, Operand c)
+{
+    IrValue *x = operand_ir(l, a), *y = operand_ir(l, b), *z = operand_ir(l, c);
+    return emit3(l, op, type, x, y, z);
+}
+
 IrValue *emit_int(Lower *l, const Type *type, int64_t value)
 {
     return l->emitting ? ir_const_int(l->block, erased_type(l->arena, type), value, &l->value->pos) : NULL;

@@ -84,6 +84,10 @@ IrValue *emit(Lower *l, IrOp op, const Type *type, uint32_t count, IrValue *cons
 IrValue *emit1(Lower *l, IrOp op, const Type *type, IrValue *a);
 IrValue *emit2(Lower *l, IrOp op, const Type *type, IrValue *a, IrValue *b);
 IrValue *emit3(Lower *l, IrOp op, const Type *type, IrValue *a, IrValue *b, IrValue *c);
+/* Of operands, whose values are emitted from left to right. C leaves open in which order arguments of a call are evaluated:
+ * no call has two that emit. */
+IrValue *emit_of2(Lower *l, IrOp op, const Type *type, Operand a, Operand b);
+IrValue *emit_of3(Lower *l, IrOp op, const Type *type, Operand a, Operand b, Operand c);
 IrValue *emit_int(Lower *l, const Type *type, int64_t value);
 IrValue *emit_intrinsic(Lower *l, IntrinsicId id, const Type *type, uint32_t count, IrValue *const *operands);
 IrValue *emit_index_op(Lower *l, IrOp op, const Type *type, IrValue *a, uint32_t index);

@@ -95,7 +95,7 @@ static bool choose_time(Lower *l, bool is_min, Operand a, Operand b, Operand *ou
     const Type *type = lower_join_types(l, a.type, b.type);
     if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
         return false;
-    *out = operand_value(type, emit3(l, IR_SELECT, type, operand_ir(l, second), operand_ir(l, y), operand_ir(l, x)));
+    *out = operand_value(type, emit_of3(l, IR_SELECT, type, second, y, x));
     return true;
 }
 
@@ -122,7 +122,7 @@ static bool choose_extreme(Lower *l, const Call *call, Operand a, Operand b, Ope
         *out = operand_value(type, emit_math_function(l, is_min ? INTRINSIC_FMIN : INTRINSIC_FMAX, type, 2, both));
         return true;
     }
-    *out = operand_value(type, emit2(l, is_min ? IR_MIN : IR_MAX, type, operand_ir(l, y), operand_ir(l, x)));
+    *out = operand_value(type, emit_of2(l, is_min ? IR_MIN : IR_MAX, type, y, x));
     return true;
 }
 
@@ -186,9 +186,9 @@ bool call_divmod(Lower *l, const Call *call, Operand *out)
     if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
         return false;
     emit_zero_check(l, operand_ir(l, y), "integer division or modulo by zero");
-    parts[0] = operand_value(type, emit2(l, IR_FLOORDIV, type, operand_ir(l, x), operand_ir(l, y)));
+    parts[0] = operand_value(type, emit_of2(l, IR_FLOORDIV, type, x, y));
     overflow_note(l, parts[0]);
-    parts[1] = operand_value(type, emit2(l, IR_MOD, type, operand_ir(l, x), operand_ir(l, y)));
+    parts[1] = operand_value(type, emit_of2(l, IR_MOD, type, x, y));
     return *out = lower_make_tuple(l, parts, 2, TUPLE_PLAIN), true;
 }
 
@@ -388,7 +388,7 @@ static bool cast_complex(Lower *l, const Type *type, const Call *call, Operand *
         return diag_failed(l->diag) ? false : call_refuse(l, call, "");
     if (!lower_convert(l, call->arguments[0], part, &x) || !lower_convert(l, call->arguments[1], part, &y))
         return false;
-    return *out = operand_value(type, emit2(l, IR_COMPLEX, type, operand_ir(l, x), operand_ir(l, y))), true;
+    return *out = operand_value(type, emit_of2(l, IR_COMPLEX, type, x, y)), true;
 }
 
 /* int(), float() and complex() of one number depend on its type, as numba has it: int(int8) is int8. */

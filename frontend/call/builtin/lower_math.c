@@ -158,7 +158,7 @@ bool call_angle(Lower *l, const Call *call, Operand *out)
     Operand factor = operand_float(l, type, to_degrees ? 180.0 / PI : PI / 180.0);
     if (type->size == 4)
         factor = operand_float(l, type, (float)factor.constant->real);
-    *out = operand_value(type, emit2(l, IR_MUL, type, operand_ir(l, converted), operand_ir(l, factor)));
+    *out = operand_value(type, emit_of2(l, IR_MUL, type, converted, factor));
     return true;
 }
 

@@ -92,9 +92,8 @@ static bool infer_extents(Lower *l, Operand array, Operand *extents, uint32_t co
         if (!leftover(l, array, given, count, i, &rest) ||
             !lower_compare(l, COMPARE_LT, given[i], operand_int(l, 0), &is_unknown))
             return false;
-        extents[i] = is_constant ? rest
-                                 : operand_value(i64(), emit3(l, IR_SELECT, i64(), operand_ir(l, is_unknown),
-                                                              operand_ir(l, rest), operand_ir(l, given[i])));
+        extents[i] =
+            is_constant ? rest : operand_value(i64(), emit_of3(l, IR_SELECT, i64(), is_unknown, rest, given[i]));
     }
     return true;
 }

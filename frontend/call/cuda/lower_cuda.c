@@ -165,7 +165,7 @@ bool call_select(Lower *l, const Call *call, Operand *out)
     if (!lower_truth(l, call->arguments[0], &truth) || !lower_convert(l, call->arguments[1], type, &x) ||
         !lower_convert(l, call->arguments[2], type, &y))
         return false;
-    *out = operand_value(type, emit3(l, IR_SELECT, type, operand_ir(l, truth), operand_ir(l, x), operand_ir(l, y)));
+    *out = operand_value(type, emit_of3(l, IR_SELECT, type, truth, x, y));
     return true;
 }
 

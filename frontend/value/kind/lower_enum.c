@@ -106,5 +106,6 @@ bool lower_enum_equal(Lower *l, Operand a, Operand b, bool negated, Operand *out
     bool same_class = type_is_enum(a.type) && type_is_enum(b.type) && a.type->object == b.type->object;
     if (!same_class)
         return *out = operand_bool(l, negated), true;
-    return lower_compare(l, negated ? COMPARE_NE : COMPARE_EQ, lower_enum_value(l, a), lower_enum_value(l, b), out);
+    Operand x = lower_enum_value(l, a), y = lower_enum_value(l, b);
+    return lower_compare(l, negated ? COMPARE_NE : COMPARE_EQ, x, y, out);
 }

@@ -24,7 +24,23 @@ static IrValue *choose(Lower *l, IrValue *condition, IrValue *yes, IrValue *no)
     return emit3(l, IR_SELECT, i64(), condition, yes, no);
 }
 
-static IrValue *unless_nat(Lower *l, IrValue *x, IrValue *result) { return choose(l, is_nat(l, x), nat(l), result); }
+static IrValue *unless_nat(Lower *l, IrValue *x, IrValue *result)
+{
+    IrValue *none = is_nat(l, x);
+    return choose(l, none, nat(l), result);
+}
+
+static IrValue *zero_if_nat(Lower *l, IrValue *x)
+{
+    IrValue *none = is_nat(l, x);
+    return choose(l, none, number(l, 0), x);
+}
+
+static IrValue *either_is_nat(Lower *l, IrValue *const *counts)
+{
+    IrValue *first = is_nat(l, counts[0]), *second = is_nat(l, counts[1]);
+    return either(l, first, second);
+}
 
 /* --- units -------------------------------------------------------------------------------------------------------- */
 
@@ -50,8 +66,8 @@ static IrValue *days_of_month(Lower *l, IrValue *month)
  * OverflowError for one that is beyond it. */
 static IrValue *within(Lower *l, IrValue *count, int64_t limit, IrValue *value)
 {
-    IrValue *is_beyond = either(l, emit2(l, IR_LT, boolean(), count, number(l, -limit)),
-                                emit2(l, IR_GT, boolean(), count, number(l, limit)));
+    IrValue *is_below = emit2(l, IR_LT, boolean(), count, number(l, -limit));
+    IrValue *is_above = emit2(l, IR_GT, boolean(), count, number(l, limit)), *is_beyond = either(l, is_below, is_above);
     if (l->emitting && lower_checks(l)) {
         IrValue *is_time = emit2(l, IR_NE, boolean(), count, nat(l));
         emit_check(l, emit2(l, IR_AND, boolean(), is_beyond, is_time), "OverflowError",
@@ -64,7 +80,7 @@ static IrValue *within(Lower *l, IrValue *count, int64_t limit, IrValue *value)
 static IrValue *in_finer_unit(Lower *l, IrValue *count, int64_t ratio)
 {
     if (overflow_is_wanted(l))
-        count = choose(l, is_nat(l, count), number(l, 0), count);
+        count = zero_if_nat(l, count);
     IrValue *product = whole(l, IR_MUL, count, ratio);
     overflow_mark(l, product);
     return product;
@@ -168,7 +184,7 @@ static bool add_or_subtract(Lower *l, bool subtract, Operand a, Operand b, Opera
     if (!to_common(l, text, a, b, date_a != date_b ? TYPE_DATETIME : TYPE_TIMEDELTA, &type, counts))
         return false;
     IrValue *sum = emit2(l, subtract ? IR_SUB : IR_ADD, i64(), counts[0], counts[1]);
-    IrValue *none = either(l, is_nat(l, counts[0]), is_nat(l, counts[1]));
+    IrValue *none = either_is_nat(l, counts);
     return *out = operand_value(type, choose(l, none, nat(l), sum)), true;
 }
 
@@ -178,16 +194,18 @@ static IrValue *count_of_float(Lower *l, IrValue *value)
     IrValue *size = emit1(l, IR_ABS, f64(), value);
     Operand limit = operand_float(l, f64(), HUGE_VAL);
     IrValue *finite = emit2(l, IR_LT, boolean(), size, operand_ir(l, limit));
-    return choose(l, finite, emit1(l, IR_CONVERT, i64(), value), nat(l));
+    IrValue *count = emit1(l, IR_CONVERT, i64(), value);
+    return choose(l, finite, count, nat(l));
 }
 
 /* Division of a count by an integer, towards zero: NumPy does that for / and //. */
 static IrValue *divide_towards_zero(Lower *l, IrValue *a, IrValue *b)
 {
     IrValue *zero = number(l, 0);
-    IrValue *size = emit2(l, IR_FLOORDIV, i64(), emit1(l, IR_ABS, i64(), a), emit1(l, IR_ABS, i64(), b));
-    IrValue *opposite =
-        emit2(l, IR_XOR, boolean(), emit2(l, IR_LT, boolean(), a, zero), emit2(l, IR_LT, boolean(), b, zero));
+    IrValue *size_a = emit1(l, IR_ABS, i64(), a), *size_b = emit1(l, IR_ABS, i64(), b);
+    IrValue *size = emit2(l, IR_FLOORDIV, i64(), size_a, size_b);
+    IrValue *negative_a = emit2(l, IR_LT, boolean(), a, zero), *negative_b = emit2(l, IR_LT, boolean(), b, zero);
+    IrValue *opposite = emit2(l, IR_XOR, boolean(), negative_a, negative_b);
     return choose(l, opposite, emit1(l, IR_NEG, i64(), size), size);
 }
 
@@ -225,7 +243,7 @@ static bool divide(Lower *l, int32_t operation, const char *text, Operand a, Ope
     IrValue *counts[2];
     if (!to_common(l, text, a, b, TYPE_TIMEDELTA, &type, counts))
         return false;
-    IrValue *none = either(l, is_nat(l, counts[0]), is_nat(l, counts[1]));
+    IrValue *none = either_is_nat(l, counts);
     if (operation == NB_TRUE_DIVIDE)
         return *out = operand_value(f64(), ratio(l, counts, none)), true;
     none = either(l, none, emit2(l, IR_EQ, boolean(), counts[1], number(l, 0)));
@@ -263,7 +281,7 @@ bool lower_time_compare(Lower *l, int32_t operation, const char *text, IrOp op, 
         return false;
     bool differ = operation == COMPARE_NE;
     IrValue *result = emit2(l, op, boolean(), counts[0], counts[1]);
-    IrValue *none = either(l, is_nat(l, counts[0]), is_nat(l, counts[1]));
+    IrValue *none = either_is_nat(l, counts);
     result = differ ? either(l, none, result) : emit2(l, IR_AND, boolean(), emit1(l, IR_NOT, boolean(), none), result);
     return *out = operand_value(boolean(), result), true;
 }
@@ -279,7 +297,7 @@ bool lower_time_unary(Lower *l, SsaOp op, Operand a, Operand *out)
 bool lower_time_absolute(Lower *l, Operand a, Operand *out)
 {
     IrValue *count = operand_ir(l, a);
-    IrValue *size = choose(l, is_nat(l, count), number(l, 0), count);
+    IrValue *size = zero_if_nat(l, count);
     return *out = operand_value(a.type, unless_nat(l, count, emit1(l, IR_ABS, i64(), size))), true;
 }
 

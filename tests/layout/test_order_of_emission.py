@@ -1,0 +1,92 @@
+"""C leaves open in which order the arguments of a call are evaluated: what emits code is in at most one of them, so
+that all compilers make the same IR."""
+import re
+from functools import cache
+
+import pytest
+from source_tree import code_of, sources
+
+ROOMS = ["frontend"]
+# What appends to a block of IR, or opens one.
+APPENDS = re.compile(r"^(?:ir_(?:append|const_\w+|phi|block|jump|branch|raise)|LLVMBuild\w+)$")
+DEFINITION = re.compile(r"^(?!typedef|extern|#|enum|struct\s+\w+\s*\{)[A-Za-z][\w *]*?\b(\w+)\([^;{]*\)\s*\{",
+                        re.MULTILINE)
+CALL = re.compile(r"\b([A-Za-z_]\w*)\(")
+NO_CALLS = {"if", "while", "for", "switch", "return", "sizeof"}
+
+
+def without_texts(text):
+    """Of the same length: commas and brackets in texts and letters are none of the code's."""
+    return re.sub(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\])\'', lambda found: "_" * len(found[0]), text)
+
+
+def end_of_brackets(text, start):
+    depth = 0
+    for place in range(start, len(text)):
+        depth += (text[place] in "([{") - (text[place] in ")]}")
+        if not depth:
+            return place
+    return len(text)
+
+
+def arguments_of(text, start):
+    """Of the call whose parenthesis is there."""
+    depth, first, found, end = 0, start + 1, [], end_of_brackets(text, start)
+    for place in range(start + 1, end):
+        depth += (text[place] in "([{") - (text[place] in ")]}")
+        if text[place] == "," and not depth:
+            found.append(text[first:place])
+            first = place + 1
+    return [*found, text[first:end]]
+
+
+def names_called(text):
+    return {found[1] for found in CALL.finditer(text)} - NO_CALLS
+
+
+@cache
+def functions(room):
+    """(file, name) -> what its body calls; name -> the files whose function others may call."""
+    called, files = {}, {}
+    for path in sources(room):
+        text = without_texts(code_of(path))
+        for match in DEFINITION.finditer(text):
+            called[path, match[1]] = names_called(text[match.end():end_of_brackets(text, match.end() - 1)])
+            if path.endswith(".h") or not match[0].startswith("static"):
+                files.setdefault(match[1], set()).add(path)
+    return called, files
+
+
+@cache
+def emitting(room):
+    """Whether what a file calls by a name may emit, itself or by its calls. A name is a file's own before others'."""
+    calls, files = functions(room)
+
+    def emits(path, name, known):
+        if APPENDS.match(name):
+            return True
+        owners = {path} if (path, name) in calls else files.get(name, ())
+        return any((owner, name) in known for owner in owners)
+
+    known, before = set(), None
+    while before != len(known):
+        before = len(known)
+        known |= {key for key, called in calls.items() if any(emits(key[0], name, known) for name in called)}
+    return lambda path, name: emits(path, name, known)
+
+
+def unordered(path, room):
+    text, emits = without_texts(code_of(path)), emitting(room)
+    for match in CALL.finditer(text):
+        if match[1] in NO_CALLS:
+            continue
+        emit = [argument for argument in arguments_of(text, match.end() - 1)
+                if any(emits(path, name) for name in names_called(argument))]
+        if len(emit) > 1:
+            yield f"{path}: {match[1]}({', '.join(' '.join(each.split()) for each in emit)})"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_one_argument_of_a_call_emits(room):
+    wrong = [line for path in sources(room) if path.endswith(".c") for line in unordered(path, room)]
+    assert not wrong, "\n".join(wrong)
