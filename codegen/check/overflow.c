@@ -270,8 +270,9 @@ static IrValue *power_wraps(Rewrite *rewrite, IrValue *value)
     IrValue *base = rewrite_emit(rewrite, IR_CONVERT, f64, 1, value->operands);
     IrValue *power = emit_two(rewrite, IR_POWI, f64, base, value->operands[1]);
     double end = (double)most_of_type(value->type);
-    IrValue *outside = either(rewrite, compare_to_real(rewrite, IR_GE, power, end),
-                              compare_to_real(rewrite, IR_LT, power, (double)least_of_type(value->type)));
+    IrValue *above = compare_to_real(rewrite, IR_GE, power, end);
+    IrValue *below = compare_to_real(rewrite, IR_LT, power, (double)least_of_type(value->type));
+    IrValue *outside = either(rewrite, above, below);
     return both(rewrite, outside, compare_to(rewrite, IR_GT, value->operands[1], 1));
 }
 
@@ -358,7 +359,8 @@ static IrValue *goes_wrong(Rewrite *rewrite, IrValue *value, unsigned part)
     }
     if (part == 0)
         return is_zero(rewrite, b);
-    return both(rewrite, compare_to(rewrite, IR_EQ, a, least_of_type(value->type)), compare_to(rewrite, IR_EQ, b, -1));
+    IrValue *is_least = compare_to(rewrite, IR_EQ, a, least_of_type(value->type));
+    return both(rewrite, is_least, compare_to(rewrite, IR_EQ, b, -1));
 }
 
 /* --- the report -------------------------------------------------------------------------------------------------------- */

@@ -302,8 +302,8 @@ static LLVMValueRef lower_wide_mad(Emitter *emitter, const Leaf *leaf, LLVMValue
     LLVMBuilderRef builder = emitter->builder;
     LLVMTypeRef wide = wide_type(emitter, leaf);
     LLVMValueRef a = LLVMBuildZExt(builder, x[0], wide, ""), b = LLVMBuildZExt(builder, x[1], wide, "");
-    LLVMValueRef sum =
-        LLVMBuildAdd(builder, LLVMBuildMul(builder, a, b, ""), LLVMBuildZExt(builder, x[2], wide, ""), "");
+    LLVMValueRef product = LLVMBuildMul(builder, a, b, "");
+    LLVMValueRef sum = LLVMBuildAdd(builder, product, LLVMBuildZExt(builder, x[2], wide, ""), "");
     return halves_of_wide(emitter, leaf->type, sum);
 }
 

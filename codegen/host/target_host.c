@@ -284,8 +284,10 @@ static LLVMValueRef rank_in_cluster(Emitter *emitter)
 
 static LLVMValueRef blocks_of_cluster(Emitter *emitter)
 {
-    LLVMValueRef count = LLVMBuildMul(emitter->builder, cluster_dim(emitter, 0), cluster_dim(emitter, 1), "");
-    return LLVMBuildMul(emitter->builder, count, cluster_dim(emitter, 2), "");
+    LLVMValueRef count = cluster_dim(emitter, 0);
+    for (unsigned axis = 1; axis < 3; axis++)
+        count = LLVMBuildMul(emitter->builder, count, cluster_dim(emitter, axis), "");
+    return count;
 }
 
 static void map_shared(Emitter *emitter, const IrValue *value, LLVMValueRef *out)

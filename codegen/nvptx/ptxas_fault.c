@@ -169,7 +169,8 @@ static void ptxas_avoid_high_word(Emitter *emitter, LLVMValueRef instruction)
         return;
     LLVMPositionBuilderBefore(builder, instruction);
     if (bits < 32 && bits_of(what, DEEPEST) < 32) {
-        result = LLVMBuildNSWSub(builder, as_word(emitter, from), as_word(emitter, what), "");
+        LLVMValueRef x = as_word(emitter, from), y = as_word(emitter, what);
+        result = LLVMBuildNSWSub(builder, x, y, "");
         result = LLVMBuildSExt(builder, result, emitter->i64, "");
     } else {
         result = difference_of_words(emitter, from, what);

@@ -86,8 +86,8 @@ static LLVMValueRef remainder_symbol_call(Emitter *emitter, LLVMTypeRef type, LL
 /* A remainder that is not zero and whose sign is not the divisor's. */
 static LLVMValueRef wrong_sign(Emitter *emitter, LLVMValueRef remainder, LLVMValueRef divisor)
 {
-    LLVMValueRef differs = LLVMBuildXor(emitter->builder, compare_zero(emitter, LLVMRealOLT, remainder),
-                                        compare_zero(emitter, LLVMRealOLT, divisor), "");
+    LLVMValueRef below = compare_zero(emitter, LLVMRealOLT, remainder);
+    LLVMValueRef differs = LLVMBuildXor(emitter->builder, below, compare_zero(emitter, LLVMRealOLT, divisor), "");
     return LLVMBuildAnd(emitter->builder, differs, compare_zero(emitter, LLVMRealUNE, remainder), "");
 }
 
@@ -156,8 +156,8 @@ static LLVMValueRef truncated_up(Emitter *emitter, const Division *division, LLV
     LLVMBuilderRef builder = emitter->builder;
     LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(b));
     LLVMValueRef signs = LLVMBuildXor(builder, division->remainder, b, "");
-    return LLVMBuildAnd(builder, LLVMBuildICmp(builder, LLVMIntNE, division->remainder, zero, ""),
-                        LLVMBuildICmp(builder, LLVMIntSLT, signs, zero, ""), "");
+    LLVMValueRef has_rest = LLVMBuildICmp(builder, LLVMIntNE, division->remainder, zero, "");
+    return LLVMBuildAnd(builder, has_rest, LLVMBuildICmp(builder, LLVMIntSLT, signs, zero, ""), "");
 }
 
 /* The quotient by -1: 0 where it has no place in the type, as numba gives on a GPU. */

@@ -15,11 +15,12 @@ static LLVMValueRef count(Emitter *emitter, bool up, LLVMValueRef old, LLVMValue
     LLVMBuilderRef builder = emitter->builder;
     LLVMTypeRef type = LLVMTypeOf(old);
     LLVMValueRef zero = LLVMConstNull(type), one = LLVMConstInt(type, 1, false);
-    if (up)
-        return LLVMBuildSelect(builder, LLVMBuildICmp(builder, LLVMIntUGE, old, limit, ""), zero,
-                               LLVMBuildAdd(builder, old, one, ""), "");
-    LLVMValueRef wraps = LLVMBuildOr(builder, LLVMBuildICmp(builder, LLVMIntEQ, old, zero, ""),
-                                     LLVMBuildICmp(builder, LLVMIntUGT, old, limit, ""), "");
+    if (up) {
+        LLVMValueRef ends = LLVMBuildICmp(builder, LLVMIntUGE, old, limit, "");
+        return LLVMBuildSelect(builder, ends, zero, LLVMBuildAdd(builder, old, one, ""), "");
+    }
+    LLVMValueRef wraps = LLVMBuildICmp(builder, LLVMIntEQ, old, zero, "");
+    wraps = LLVMBuildOr(builder, wraps, LLVMBuildICmp(builder, LLVMIntUGT, old, limit, ""), "");
     return LLVMBuildSelect(builder, wraps, limit, LLVMBuildSub(builder, old, one, ""), "");
 }
 
@@ -28,7 +29,8 @@ static LLVMValueRef add_floats(Emitter *emitter, LLVMValueRef a, LLVMValueRef b)
     LLVMTypeRef type = LLVMTypeOf(a), wide = type;
     if (type == part_type(emitter, TYPE_OF(BFLOAT16)))
         wide = emitter->f32;
-    LLVMValueRef sum = LLVMBuildFAdd(emitter->builder, float_cast(emitter, a, wide), float_cast(emitter, b, wide), "");
+    LLVMValueRef x = float_cast(emitter, a, wide), y = float_cast(emitter, b, wide);
+    LLVMValueRef sum = LLVMBuildFAdd(emitter->builder, x, y, "");
     return float_cast(emitter, sum, type);
 }
 

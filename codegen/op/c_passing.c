@@ -398,9 +398,10 @@ void c_take_result(Emitter *emitter, const CFunction *function, LLVMValueRef cal
 
 static void store_numba_array(Emitter *emitter, const CPassing *result, LLVMValueRef memory, const LLVMValueRef *parts)
 {
-    for (uint32_t i = 0; i < result->argument_count; i++)
-        LLVMBuildStore(emitter->builder, pass_argument(emitter, &result->arguments[i], parts),
-                       piece_address(emitter, memory, i));
+    for (uint32_t i = 0; i < result->argument_count; i++) {
+        LLVMValueRef piece = pass_argument(emitter, &result->arguments[i], parts);
+        LLVMBuildStore(emitter->builder, piece, piece_address(emitter, memory, i));
+    }
 }
 
 void c_return(Emitter *emitter, const CFunction *function, LLVMValueRef memory, const LLVMValueRef *parts)

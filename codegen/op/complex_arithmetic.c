@@ -8,10 +8,10 @@
 
 void complex_multiply(Emitter *emitter, const LLVMValueRef *a, const LLVMValueRef *b, LLVMValueRef *out)
 {
-    LLVMValueRef real =
-        float_subtract(emitter, float_multiply(emitter, a[0], b[0]), float_multiply(emitter, a[1], b[1]));
-    out[1] = float_add(emitter, float_multiply(emitter, a[0], b[1]), float_multiply(emitter, a[1], b[0]));
-    out[0] = real;
+    LLVMValueRef reals = float_multiply(emitter, a[0], b[0]), imaginaries = float_multiply(emitter, a[1], b[1]);
+    LLVMValueRef first = float_multiply(emitter, a[0], b[1]), second = float_multiply(emitter, a[1], b[0]);
+    out[0] = float_subtract(emitter, reals, imaginaries);
+    out[1] = float_add(emitter, first, second);
 }
 
 static LLVMValueRef magnitude(Emitter *emitter, LLVMValueRef value)
@@ -27,8 +27,8 @@ static LLVMValueRef choose(Emitter *emitter, LLVMValueRef condition, LLVMValueRe
 /* Smith's method, as CPython divides: by the larger part of the divisor first, so that nothing overflows on the way. */
 void complex_divide(Emitter *emitter, const LLVMValueRef *a, const LLVMValueRef *b, LLVMValueRef *out)
 {
-    LLVMValueRef real_is_larger =
-        LLVMBuildFCmp(emitter->builder, LLVMRealOGE, magnitude(emitter, b[0]), magnitude(emitter, b[1]), "");
+    LLVMValueRef of_real = magnitude(emitter, b[0]), of_imaginary = magnitude(emitter, b[1]);
+    LLVMValueRef real_is_larger = LLVMBuildFCmp(emitter->builder, LLVMRealOGE, of_real, of_imaginary, "");
     LLVMValueRef larger = choose(emitter, real_is_larger, b[0], b[1]);
     LLVMValueRef smaller = choose(emitter, real_is_larger, b[1], b[0]);
     LLVMValueRef ratio = float_divide(emitter, smaller, larger);
@@ -37,8 +37,8 @@ void complex_divide(Emitter *emitter, const LLVMValueRef *a, const LLVMValueRef 
     LLVMValueRef second = choose(emitter, real_is_larger, a[1], a[0]);
     LLVMValueRef real = float_add(emitter, first, float_multiply(emitter, second, ratio));
     LLVMValueRef scaled = float_multiply(emitter, first, ratio);
-    LLVMValueRef imaginary = choose(emitter, real_is_larger, float_subtract(emitter, second, scaled),
-                                    float_subtract(emitter, scaled, second));
+    LLVMValueRef less = float_subtract(emitter, second, scaled), more = float_subtract(emitter, scaled, second);
+    LLVMValueRef imaginary = choose(emitter, real_is_larger, less, more);
     out[0] = float_divide(emitter, real, divisor);
     out[1] = float_divide(emitter, imaginary, divisor);
 }
@@ -75,7 +75,8 @@ void complex_power(Emitter *emitter, const Type *type, const LLVMValueRef *a, co
     phase = choose(emitter, is_real, phase, float_add(emitter, phase, turn));
     out[0] = float_multiply(emitter, length, math1(emitter, INTRINSIC_COS, part, phase));
     out[1] = float_multiply(emitter, length, math1(emitter, INTRINSIC_SIN, part, phase));
-    LLVMValueRef zero_base = LLVMBuildAnd(emitter->builder, is_zero(emitter, a[0]), is_zero(emitter, a[1]), "");
+    LLVMValueRef zero_base = is_zero(emitter, a[0]);
+    zero_base = LLVMBuildAnd(emitter->builder, zero_base, is_zero(emitter, a[1]), "");
     LLVMValueRef shrinks = LLVMBuildFCmp(emitter->builder, LLVMRealUGE, b[0], zero, "");
     zero_base = LLVMBuildAnd(emitter->builder, zero_base, shrinks, "");
     LLVMValueRef zero_exponent = LLVMBuildAnd(emitter->builder, is_zero(emitter, b[0]), is_real, "");

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 from source_tree import code_of, sources
 
-ROOMS = ["frontend"]
+ROOMS = ["frontend", "codegen"]
 # What appends to a block of IR, or opens one.
 APPENDS = re.compile(r"^(?:ir_(?:append|const_\w+|phi|block|jump|branch|raise)|LLVMBuild\w+)$")
 DEFINITION = re.compile(r"^(?!typedef|extern|#|enum|struct\s+\w+\s*\{)[A-Za-z][\w *]*?\b(\w+)\([^;{]*\)\s*\{",

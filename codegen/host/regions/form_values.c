@@ -233,8 +233,10 @@ void form_bring_to_exchange(Form *form, IrBlock *to, const IrValue *collective)
         IrValue *given = convert(to, form->values[brought_to(collective)->id], word_of(collective));
         form_store_slot(form, to, given_to(form, collective), given);
     }
-    if (asks_for_itself(form, collective))
-        form_store_slot(form, to, slot_once(form, &form->places, TYPE_OF(UINT32)), asked_place(form, to, collective));
+    if (asks_for_itself(form, collective)) {
+        IrValue *places = slot_once(form, &form->places, TYPE_OF(UINT32));
+        form_store_slot(form, to, places, asked_place(form, to, collective));
+    }
 }
 
 /* All threads have brought theirs. */

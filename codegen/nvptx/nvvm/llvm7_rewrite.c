@@ -103,9 +103,9 @@ static LLVMValueRef expand_sadd_sat(Emitter *emitter, LLVMValueRef call, LLVMVal
     if (LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMIntegerTypeKind)
         return NULL;
     LLVMValueRef sum = LLVMBuildAdd(builder, operands[0], operands[1], "");
-    LLVMValueRef odd = LLVMBuildAnd(builder, LLVMBuildXor(builder, sum, operands[0], ""),
-                                    LLVMBuildXor(builder, sum, operands[1], ""), "");
-    return saturate(emitter, sum, operands[0], odd);
+    LLVMValueRef first = LLVMBuildXor(builder, sum, operands[0], "");
+    LLVMValueRef second = LLVMBuildXor(builder, sum, operands[1], "");
+    return saturate(emitter, sum, operands[0], LLVMBuildAnd(builder, first, second, ""));
 }
 
 static LLVMValueRef expand_ssub_sat(Emitter *emitter, LLVMValueRef call, LLVMValueRef *operands)
@@ -114,9 +114,9 @@ static LLVMValueRef expand_ssub_sat(Emitter *emitter, LLVMValueRef call, LLVMVal
     if (LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMIntegerTypeKind)
         return NULL;
     LLVMValueRef difference = LLVMBuildSub(builder, operands[0], operands[1], "");
-    LLVMValueRef odd = LLVMBuildAnd(builder, LLVMBuildXor(builder, operands[0], operands[1], ""),
-                                    LLVMBuildXor(builder, difference, operands[0], ""), "");
-    return saturate(emitter, difference, operands[0], odd);
+    LLVMValueRef signs = LLVMBuildXor(builder, operands[0], operands[1], "");
+    LLVMValueRef turns = LLVMBuildXor(builder, difference, operands[0], "");
+    return saturate(emitter, difference, operands[0], LLVMBuildAnd(builder, signs, turns, ""));
 }
 
 /* A float as an integer, NaN as 0. PTX's conversion goes to the limits of 32 and 64 bits; smaller ones are between them. */

@@ -29,8 +29,8 @@ static LLVMValueRef convert_by_tests(Emitter *emitter, const Type *to, LLVMValue
     LLVMValueRef high = LLVMConstReal(floats, is_signed ? (double)half : 2 * (double)half);
     LLVMValueRef is_low = LLVMBuildFCmp(builder, LLVMRealOLT, in, low, "");
     LLVMValueRef is_high = LLVMBuildFCmp(builder, LLVMRealOGE, in, high, "");
-    LLVMValueRef is_inside = LLVMBuildAnd(builder, LLVMBuildFCmp(builder, LLVMRealOGE, in, low, ""),
-                                          LLVMBuildFCmp(builder, LLVMRealOLT, in, high, ""), "");
+    LLVMValueRef is_inside = LLVMBuildFCmp(builder, LLVMRealOGE, in, low, "");
+    is_inside = LLVMBuildAnd(builder, is_inside, LLVMBuildFCmp(builder, LLVMRealOLT, in, high, ""), "");
     LLVMValueRef inside = LLVMBuildSelect(builder, is_inside, in, LLVMConstNull(floats), "");
     LLVMValueRef result =
         is_signed ? LLVMBuildFPToSI(builder, inside, integers, "") : LLVMBuildFPToUI(builder, inside, integers, "");

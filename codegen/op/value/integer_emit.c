@@ -43,8 +43,8 @@ static LLVMValueRef permuted_byte(Emitter *emitter, LLVMValueRef both, LLVMValue
 LLVMValueRef permute_bytes(Emitter *emitter, LLVMValueRef *x)
 {
     LLVMBuilderRef builder = emitter->builder;
-    LLVMValueRef both = LLVMBuildOr(builder, widen(emitter, x[0], false),
-                                    LLVMBuildShl(builder, widen(emitter, x[1], false), const_i64(emitter, 32), ""), "");
+    LLVMValueRef low = widen(emitter, x[0], false), high = widen(emitter, x[1], false);
+    LLVMValueRef both = LLVMBuildOr(builder, low, LLVMBuildShl(builder, high, const_i64(emitter, 32), ""), "");
     LLVMValueRef result = const_i32(emitter, 0);
     for (unsigned i = 0; i < 4; i++)
         result = LLVMBuildOr(builder, result, permuted_byte(emitter, both, x[2], i), "");
@@ -117,7 +117,8 @@ static LLVMValueRef funnel_shift(Emitter *emitter, IntrinsicId id, LLVMValueRef 
 LLVMValueRef multiply_high(Emitter *emitter, bool with_sign, LLVMValueRef *x)
 {
     LLVMBuilderRef builder = emitter->builder;
-    LLVMValueRef product = LLVMBuildMul(builder, widen(emitter, x[0], with_sign), widen(emitter, x[1], with_sign), "");
+    LLVMValueRef a = widen(emitter, x[0], with_sign), b = widen(emitter, x[1], with_sign);
+    LLVMValueRef product = LLVMBuildMul(builder, a, b, "");
     unsigned bits = LLVMGetIntTypeWidth(LLVMTypeOf(x[0]));
     return LLVMBuildTrunc(builder, LLVMBuildLShr(builder, product, constant_like(product, bits), ""), LLVMTypeOf(x[0]),
                           "");
@@ -151,7 +152,8 @@ static LLVMValueRef average(Emitter *emitter, const IrValue *value, LLVMValueRef
 {
     LLVMBuilderRef builder = emitter->builder;
     bool with_sign = is_signed(value, 0);
-    LLVMValueRef sum = LLVMBuildAdd(builder, widen(emitter, x[0], with_sign), widen(emitter, x[1], with_sign), "");
+    LLVMValueRef a = widen(emitter, x[0], with_sign), b = widen(emitter, x[1], with_sign);
+    LLVMValueRef sum = LLVMBuildAdd(builder, a, b, "");
     if (round_up)
         sum = LLVMBuildAdd(builder, sum, constant_like(sum, 1), "");
     return LLVMBuildTrunc(builder, LLVMBuildAShr(builder, sum, constant_like(sum, 1), ""), LLVMTypeOf(x[0]), "");

@@ -54,7 +54,8 @@ static LLVMValueRef round_to_odd(Emitter *emitter, LLVMValueRef in)
     LLVMValueRef narrow = LLVMBuildFPTrunc(builder, in, emitter->f32, "");
     LLVMValueRef back = LLVMBuildFPExt(builder, narrow, emitter->f64, "");
     LLVMValueRef bits = LLVMBuildBitCast(builder, narrow, emitter->i32, "");
-    LLVMValueRef away = LLVMBuildFCmp(builder, LLVMRealOGT, magnitude(emitter, back), magnitude(emitter, in), "");
+    LLVMValueRef found = magnitude(emitter, back), wanted = magnitude(emitter, in);
+    LLVMValueRef away = LLVMBuildFCmp(builder, LLVMRealOGT, found, wanted, "");
     LLVMValueRef lower = LLVMBuildSub(builder, bits, LLVMBuildZExt(builder, away, emitter->i32, ""), "");
     LLVMValueRef odd = LLVMBuildOr(builder, lower, const_i32(emitter, 1), "");
     LLVMValueRef is_inexact = LLVMBuildFCmp(builder, LLVMRealONE, back, in, "");
@@ -113,12 +114,12 @@ static LLVMValueRef add_to_odd(Emitter *emitter, LLVMValueRef a, LLVMValueRef b)
 {
     LLVMBuilderRef builder = emitter->builder;
     LLVMValueRef sum = LLVMBuildFAdd(builder, a, b, ""), part = LLVMBuildFSub(builder, sum, a, "");
-    LLVMValueRef error = LLVMBuildFAdd(builder, LLVMBuildFSub(builder, a, LLVMBuildFSub(builder, sum, part, ""), ""),
-                                       LLVMBuildFSub(builder, b, part, ""), "");
+    LLVMValueRef of_a = LLVMBuildFSub(builder, a, LLVMBuildFSub(builder, sum, part, ""), "");
+    LLVMValueRef error = LLVMBuildFAdd(builder, of_a, LLVMBuildFSub(builder, b, part, ""), "");
     LLVMValueRef zero = LLVMConstNull(emitter->f64), bits = LLVMBuildBitCast(builder, sum, emitter->i64, "");
     LLVMValueRef is_inexact = LLVMBuildFCmp(builder, LLVMRealONE, error, zero, "");
-    LLVMValueRef too_large = LLVMBuildXor(builder, LLVMBuildFCmp(builder, LLVMRealOLT, error, zero, ""),
-                                          LLVMBuildFCmp(builder, LLVMRealOLT, sum, zero, ""), "");
+    LLVMValueRef too_large = LLVMBuildFCmp(builder, LLVMRealOLT, error, zero, "");
+    too_large = LLVMBuildXor(builder, too_large, LLVMBuildFCmp(builder, LLVMRealOLT, sum, zero, ""), "");
     LLVMValueRef lower = LLVMBuildSub(builder, bits, LLVMBuildZExt(builder, too_large, emitter->i64, ""), "");
     LLVMValueRef odd = LLVMBuildOr(builder, lower, const_i64(emitter, 1), "");
     return LLVMBuildBitCast(builder, LLVMBuildSelect(builder, is_inexact, odd, bits, ""), emitter->f64, "");
