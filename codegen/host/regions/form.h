@@ -43,6 +43,7 @@ typedef struct Form {
     const Region *region;
     FormChecks checks;
     bool all_go_on; /* nobody has ended before */
+    const IrValue *passed; /* the branch of a test of lanes that all of a warp pass; NULL: there is none */
     IrBlock **copies; /* by piece */
     IrBlock *loop, *top; /* of the loop over threads: its own block and the first one of its body */
     IrBlock *thread_end; /* where a thread ends for good; NULL: not needed so far */

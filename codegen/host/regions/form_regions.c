@@ -124,7 +124,7 @@ static bool is_worth_two_loops(const Form *form)
 }
 
 /* What all threads do: by a plain loop where none of them has ended and no check fails, else by one that asks each thread. */
-static IrBlock *form_all_threads(Form *form, IrBlock *from)
+static IrBlock *form_with_checks(Form *form, IrBlock *from)
 {
     bool may_have_ended = form->going && form->region->leader != 0 && !form->regions->by_warps;
     bool is_worth_it = form->region->is_tested || (may_have_ended && is_worth_two_loops(form));
@@ -143,6 +143,38 @@ static IrBlock *form_all_threads(Form *form, IrBlock *from)
     form->checks = CHECKS_KEPT;
     form->all_go_on = false;
     ir_jump(form_threads(form, asks), both, NULL);
+    return both;
+}
+
+/* The branch that the region begins with, where it asks which lanes of a warp have a trip: `lane < number`. NULL: it does not. */
+static const IrValue *test_of_lanes(const Form *form)
+{
+    const IrValue *branch = form->regions->pieces[form->region->leader].block->last;
+    const IrValue *test = branch->op == IR_BRANCH ? branch->operands[0] : NULL;
+    if (!form->regions->by_warps || form->region->is_tested || !test || test->op != IR_LT ||
+        test->block != branch->block || !has_terminator(&form->regions->pieces[form->region->leader]) ||
+        home_of(form, test->operands[1]) != HOME_UNIFORM)
+        return NULL;
+    const IrValue *lane = test->operands[0];
+    while (lane->op == IR_CONVERT && lane->type->kind == TYPE_INT && type_is_integer(lane->operands[0]->type))
+        lane = lane->operands[0];
+    return lane->op == IR_INTRINSIC && lane->intrinsic == INTRINSIC_CUDA_LANEID ? branch : NULL;
+}
+
+/* A warp all of whose lanes have the trip does it without a mask. */
+static IrBlock *form_all_threads(Form *form, IrBlock *from)
+{
+    const IrValue *branch = test_of_lanes(form);
+    if (!branch)
+        return form_with_checks(form, from);
+    const IrValue *number = branch->operands[0]->operands[1];
+    IrBlock *whole = ir_block(form->out), *part = ir_block(form->out), *both = ir_block(form->out);
+    IrValue *operands[2] = {form->values[number->id], ir_const_int(from, number->type, WARP, &branch->pos)};
+    ir_branch(from, ir_append(from, IR_GE, TYPE_OF(BOOL), &branch->pos, 2, operands), whole, part, &branch->pos);
+    form->passed = branch;
+    ir_jump(form_with_checks(form, whole), both, NULL);
+    form->passed = NULL;
+    ir_jump(form_with_checks(form, part), both, NULL);
     return both;
 }
 

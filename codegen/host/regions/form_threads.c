@@ -96,7 +96,7 @@ static void copy_terminator(Form *form, IrBlock *to, const IrValue *value)
             ir_jump(to, thread_target(form, value, value->hint == IR_BOUND_OUT), &value->pos);
             return;
         }
-        int passes = edge_that_passes(form, value);
+        int passes = value == form->passed ? 0 : edge_that_passes(form, value);
         if (passes >= 0) {
             ir_jump(to, thread_target(form, value, (uint32_t)passes), &value->pos);
             return;

@@ -531,12 +531,14 @@ void emit_op_THREAD_LOOP(Emitter *emitter, const IrValue *value, LLVMValueRef *o
 
 /* --- independence ------------------------------------------------------------------------------------------------------- */
 
-/* Memory of the function's own, which all iterations share. */
-static bool is_own_memory(LLVMValueRef thread, LLVMValueRef pointer)
+/* Memory of the function's own, which all iterations share. Slots of a warp are such, too, but each lane has its own place,
+ * which is no constant. */
+static bool is_own_memory(const IndependentLoop *loop, LLVMValueRef pointer)
 {
-    while (LLVMIsAGetElementPtrInst(pointer))
-        pointer = LLVMGetOperand(pointer, 0);
-    return LLVMIsAAllocaInst(pointer) || pointer == thread;
+    bool is_of_lane = false;
+    for (; LLVMIsAGetElementPtrInst(pointer); pointer = LLVMGetOperand(pointer, 0))
+        is_of_lane |= !LLVMIsConstant(LLVMGetOperand(pointer, (unsigned)LLVMGetNumOperands(pointer) - 1));
+    return (LLVMIsAAllocaInst(pointer) && !(loop->is_of_warp && is_of_lane)) || pointer == loop->thread;
 }
 
 static void mark_accesses(Emitter *emitter, const IndependentLoop *loop, LLVMBasicBlockRef block, LLVMValueRef node)
@@ -545,7 +547,7 @@ static void mark_accesses(Emitter *emitter, const IndependentLoop *loop, LLVMBas
     for (LLVMValueRef value = LLVMGetFirstInstruction(block); value; value = LLVMGetNextInstruction(value)) {
         LLVMOpcode code = LLVMGetInstructionOpcode(value);
         if ((code == LLVMLoad || code == LLVMStore) && !LLVMGetVolatile(value) &&
-            !is_own_memory(loop->thread, LLVMGetOperand(value, code == LLVMStore)))
+            !is_own_memory(loop, LLVMGetOperand(value, code == LLVMStore)))
             LLVMSetMetadata(value, access, node);
     }
 }

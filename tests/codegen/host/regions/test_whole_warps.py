@@ -1,5 +1,6 @@
 """Kernels whose threads meet in warps only, on the CPU device: run warp by warp where warps have their threads along x.
 Results are those of threads that are run as blocks (opt=0 has no such form) and of NumPy."""
+import platform
 import random
 import re
 
@@ -10,6 +11,7 @@ from cujit import _core, cuda, float32, int32
 
 pytestmark = pytest.mark.skipif(cuda.get_current_device().kind == "cuda",
                                 reason="about how the CPU device runs kernels")
+has_masks = pytest.mark.skipif(platform.machine() != "x86_64", reason="about loads and stores of some lanes")
 FULL = 0xFFFFFFFF
 
 
@@ -42,6 +44,7 @@ def sparse(rows, seed=1):
         np.zeros(rows, np.float32)
 
 
+@has_masks
 def test_a_warp_is_the_unit():
     """The row is computed once, its loop goes around the lanes, sums are in registers, shuffles are permutations."""
     kernel = cuda.jit(row_sums)
@@ -135,6 +138,42 @@ def test_a_failed_check_ends_its_thread():
     with pytest.raises(IndexError, match="64"):
         kernel[1, 64](x, places, out)
     assert (out[:32] == x[:32].sum()).all() and out[40] == 0
+
+
+def scaled_rows(x, out):
+    row = cuda.grid(1) // 32
+    lane = cuda.laneid
+    if row >= x.shape[0]:
+        return
+    total = float32(0)
+    for k in range(lane, x.shape[1], 32):
+        total += x[row, k]
+    for step in 16, 8, 4, 2, 1:
+        total += cuda.shfl_xor_sync(FULL, total, step)
+    for k in range(lane, x.shape[1], 32):
+        out[row, k] = x[row, k] * total
+
+
+@has_masks
+def test_a_whole_warp_needs_no_mask():
+    """Trips that all lanes have load and store vectors, the last one with a mask; no value lies in memory."""
+    types = (float32[:, ::1], float32[:, ::1])
+    for check in "bounds", False:
+        text = cuda.jit(scaled_rows, check=check).inspect_llvm(types)
+        assert "llvm.masked.load" in text
+        assert re.search(r"= load <\d+ x float>", text) and re.search(r"store <\d+ x float>", text)
+        assert "alloca" not in text
+
+
+@pytest.mark.parametrize("width", [0, 1, 31, 32, 33, 64, 100])
+def test_rows_of_all_widths(width):
+    x = np.random.default_rng(width).random((9, width), np.float32)
+    out = np.full((9, width + 1), -1, np.float32)[:, :width]
+    whole = np.ascontiguousarray(out)
+    for result in whole, out:   # one beside which something else lies
+        cuda.jit(scaled_rows)[3, 96](x, result)
+        np.testing.assert_allclose(result, x * x.sum(1)[:, None], rtol=1e-5)
+    assert (out.base[:, width] == -1).all()
 
 
 # --- random programs -------------------------------------------------------------------------------------------------
