@@ -21,6 +21,15 @@ LLVMValueRef inline_ptx(Emitter *emitter, const char *text, const char *constrai
     return call;
 }
 
+LLVMValueRef opaque_copy(Emitter *emitter, LLVMValueRef number)
+{
+    LLVMTypeRef type = LLVMTypeOf(number), function = LLVMFunctionType(type, &type, 1, false);
+    const char *constraints = type == emitter->i32 ? "=r,0" : "=l,0";
+    LLVMValueRef nothing = LLVMGetInlineAsm(function, "", 0, constraints, strlen(constraints), false, false,
+                                            LLVMInlineAsmDialectATT, false);
+    return LLVMBuildCall2(emitter->builder, function, nothing, &number, 1, "");
+}
+
 LLVMValueRef shared_word(Emitter *emitter, LLVMValueRef address)
 {
     LLVMTypeRef shared = LLVMPointerTypeInContext(emitter->context, ADDRESS_SHARED);

@@ -11,6 +11,7 @@
 #include "codegen/optimize/module_size.h"
 #include "codegen/optimize/optimize.h"
 #include "codegen/optimize/pass_builder.h"
+#include "codegen/optimize/product_chain.h"
 
 #define INLINE_FIRST "always-inline,globaldce"
 /* Passes whose time is proportional to the size of a function. A GPU's code generator computes addresses again for each
@@ -135,6 +136,7 @@ bool optimize_module(Emitter *emitter)
         saturate_by_instructions(emitter);
         ptxas_avoid_faults(emitter);
         make_loops_plain(emitter);
+        keep_product_chains(emitter);
     }
     keep_divisions_where_they_are(emitter);
     if (changes & PIPELINE_LINEAR)
