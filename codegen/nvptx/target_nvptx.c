@@ -9,6 +9,7 @@
 #include "codegen/nvptx/assembly.h"
 #include "codegen/nvptx/memory/atomic_scope.h"
 #include "codegen/nvptx/memory/cache_hint.h"
+#include "codegen/nvptx/memory/extent_word.h"
 #include "codegen/nvptx/memory/parameter_space.h"
 #include "codegen/nvptx/ptxas_fault.h"
 #include "codegen/nvptx/tensor_nvptx.h"
@@ -488,6 +489,13 @@ static void describe_image(const Emitter *emitter, KernelImage *image)
     image->parameters_size = nvptx_parameter_bytes(emitter);
 }
 
+/* Behind the code generator's own passes. */
+static void change_selected(void *state, LLVMValueRef function)
+{
+    multiply_extents_as_words(state, function);
+    ptxas_avoid_faults_of(state, function);
+}
+
 const TargetLowering target_nvptx = {
     .choose_machine = choose_machine,
     .pointer_space = ADDRESS_GLOBAL,
@@ -501,7 +509,7 @@ const TargetLowering target_nvptx = {
     .math_symbol = math_symbol,
     .emit_assembly = nvptx_emit_assembly,
     .finish_module = finish_module,
-    .before_selection = ptxas_avoid_faults_of,
+    .before_selection = change_selected,
     .change_text = ptxas_avoid_in_text,
     .describe_image = describe_image,
     .end_thread = end_thread,

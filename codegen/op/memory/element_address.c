@@ -50,7 +50,8 @@ static uint32_t axis_in_memory(const Type *array, uint32_t i)
     return array->layout == LAYOUT_C ? i : array->ndim - 1 - i;
 }
 
-/* Places before the one at the indices of so many axes, in this order; number: the type that they are computed in. */
+/* Places before the one at the indices of so many axes, in this order; number: the type that they are computed in. Axes
+ * without an index, NULL, are left out; the result of none is NULL. */
 static LLVMValueRef linear_index(Emitter *emitter, const Type *array, const LLVMValueRef *parts,
                                  LLVMValueRef *const *indices, uint32_t count, LLVMTypeRef number)
 {
@@ -59,6 +60,8 @@ static LLVMValueRef linear_index(Emitter *emitter, const Type *array, const LLVM
         uint32_t axis = axis_in_memory(array, i);
         if (linear)
             linear = multiply_sizes(emitter, linear, as_number(emitter, parts[part_of_extent(axis)], number));
+        if (!indices[axis])
+            continue;
         LLVMValueRef index = as_number(emitter, *indices[axis], number);
         linear = linear ? add_sizes(emitter, linear, index) : index;
     }
@@ -118,20 +121,23 @@ static bool is_counted(const IrLoop *loop, const IrValue *index, int depth)
 }
 
 static uint32_t last_axis(const Type *array) { return axis_in_memory(array, array->ndim - 1u); }
+static uint32_t next_to_last_axis(const Type *array) { return axis_in_memory(array, array->ndim - 2u); }
 
-/* Whether the innermost loop steps from row to row of an array of the launch. The row is an address of its own then: LLVM's
- * strength reduction, which steps it forward, takes sums of 32 bits apart and loses that they do not wrap. */
-static bool steps_through_rows(const Emitter *emitter, const IrValue *value, uint32_t first_index)
+/* The axes on which the innermost loop steps from row to row of an array of the launch, a bit each. What they add to a place
+ * is a distance of its own then: LLVM's strength reduction, which steps it forward, takes sums of 32 bits apart and loses that
+ * they do not wrap. */
+static uint32_t stepped_axes(const Emitter *emitter, const IrValue *value, uint32_t first_index)
 {
     enum { DEEPEST = 4 };
     const IrValue *array = value->operands[0];
     const IrLoop *loop = emitter->graph ? emitter->graph->loop_of[value->block->id] : NULL;
+    uint32_t axes = 0;
     if (!loop || array->op != IR_PARAM || loop->header->loop == IR_LOOP_UNROLL)
-        return false;
+        return 0;
     for (uint32_t axis = 0; axis < array->type->ndim; axis++)
         if (axis != last_axis(array->type) && is_counted(loop, value->operands[first_index + axis], DEEPEST))
-            return true;
-    return false;
+            axes |= 1u << axis;
+    return axes;
 }
 
 static LLVMValueRef wide(Emitter *emitter, LLVMValueRef word)
@@ -139,13 +145,13 @@ static LLVMValueRef wide(Emitter *emitter, LLVMValueRef word)
     return LLVMBuildSExt(emitter->builder, word, emitter->i64, "");
 }
 
-/* Elements before the row that these indices, without that of the last axis, are of. */
+/* Elements before the row that these indices, without that of the last axis, are of; NULL: there are none. */
 static LLVMValueRef row_index(Emitter *emitter, const Type *array, const LLVMValueRef *parts,
                               LLVMValueRef *const *indices)
 {
     LLVMValueRef rows = linear_index(emitter, array, parts, indices, array->ndim - 1u, emitter->i32);
     LLVMValueRef extent = parts[part_of_extent(last_axis(array))];
-    return multiply_sizes(emitter, rows, as_number(emitter, extent, emitter->i32));
+    return rows ? multiply_sizes(emitter, rows, as_number(emitter, extent, emitter->i32)) : NULL;
 }
 
 /* Whether the value is a constant that is not far from 0, or will be one when the loop whose trips it counts is written out;
@@ -179,22 +185,43 @@ static LLVMValueRef constant_of(Emitter *emitter, const IrValue *sum)
     return sum->op == IR_SUB ? LLVMBuildNSWNeg(emitter->builder, constant, "") : constant;
 }
 
-/* What is in the row, and behind that the constant. Places may be outside of the array before it is added. */
-static LLVMValueRef address_in_row(Emitter *emitter, const IrValue *value, uint32_t first_index, LLVMValueRef row)
+/* Moves the address by the rows that the loop steps through, and leaves the other indices. From one row to the next it is an
+ * extent's number of elements. Further out it is a product, which several accesses of a loop would not have in common: the
+ * row as a whole is what moves the address then. */
+static LLVMValueRef step_through_rows(Emitter *emitter, const IrValue *value, uint32_t first_index,
+                                      LLVMValueRef **indices, LLVMValueRef address)
 {
     const Type *array = value->operands[0]->type;
+    const LLVMValueRef *parts = operand_parts(emitter, value, 0);
+    uint32_t axes = stepped_axes(emitter, value, first_index), next = next_to_last_axis(array);
+    if (!axes)
+        return address;
+    if (axes == 1u << next) {
+        LLVMValueRef distance = multiply_sizes(emitter, *indices[next], array_stride(emitter, array, parts, next));
+        indices[next] = NULL;
+        return LLVMBuildInBoundsGEP2(emitter->builder, emitter->i8, address, &distance, 1, "");
+    }
+    LLVMValueRef row = wide(emitter, row_index(emitter, array, parts, indices));
+    for (uint32_t axis = 0; axis < array->ndim; axis++)
+        if (axis != last_axis(array))
+            indices[axis] = NULL;
+    return LLVMBuildInBoundsGEP2(emitter->builder, element_type(emitter, array->element), address, &row, 1, "");
+}
+
+/* What is in the row, and behind that the constant. Places may be outside of the array before it is added. */
+static LLVMValueRef address_in_row(Emitter *emitter, const IrValue *value, uint32_t first_index, LLVMValueRef **indices)
+{
+    const Type *array = value->operands[0]->type;
+    const LLVMValueRef *parts = operand_parts(emitter, value, 0);
     LLVMTypeRef element = element_type(emitter, array->element);
     const IrValue *index = value->operands[first_index + last_axis(array)];
     const IrValue *sum = sum_with_constant(emitter, index);
     LLVMValueRef place = sum ? operand_scalar(emitter, sum, 0) : emitter->parts[index->id][0];
     place = as_number(emitter, place, emitter->i32);
-    LLVMValueRef address = operand_parts(emitter, value, 0)[0];
-    if (steps_through_rows(emitter, value, first_index)) {
-        row = wide(emitter, row);
-        address = LLVMBuildInBoundsGEP2(emitter->builder, element, address, &row, 1, "");
-    } else {
+    LLVMValueRef address = step_through_rows(emitter, value, first_index, indices, parts[0]);
+    LLVMValueRef row = row_index(emitter, array, parts, indices);
+    if (row)
         place = sum ? LLVMBuildNSWAdd(emitter->builder, row, place, "") : add_sizes(emitter, row, place);
-    }
     place = wide(emitter, place);
     if (!sum)
         return LLVMBuildInBoundsGEP2(emitter->builder, element, address, &place, 1, "");
@@ -215,7 +242,7 @@ static LLVMValueRef linear_address(Emitter *emitter, const IrValue *value, uint3
     if (array->layout == LAYOUT_ANY)
         return strided_address(emitter, array, parts, indices);
     if (has_words(emitter, value, first_index))
-        return address_in_row(emitter, value, first_index, row_index(emitter, array, parts, indices));
+        return address_in_row(emitter, value, first_index, indices);
     LLVMValueRef linear = linear_index(emitter, array, parts, indices, array->ndim, emitter->i64);
     return LLVMBuildInBoundsGEP2(emitter->builder, element_type(emitter, array->element), parts[0], &linear, 1, "");
 }
