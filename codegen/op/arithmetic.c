@@ -193,6 +193,20 @@ static LLVMValueRef integer_mod(Emitter *emitter, bool is_signed, LLVMValueRef a
     return LLVMBuildSelect(builder, truncated_up(emitter, &division, b), adjusted, division.remainder, "");
 }
 
+/* By what is above 0. Below 0 the quotient rounded down is ~(~a / b), and the remainder b - 1 less that of ~a: a GPU divides
+ * numbers without a sign in less, and those of 64 bits that are words in much less. */
+static LLVMValueRef divide_without_sign(Emitter *emitter, bool is_quotient, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMTypeRef type = LLVMTypeOf(a);
+    LLVMValueRef sign = LLVMBuildAShr(builder, a, LLVMConstInt(type, LLVMGetIntTypeWidth(type) - 1, false), "");
+    LLVMValueRef number = LLVMBuildXor(builder, a, sign, "");
+    if (is_quotient)
+        return LLVMBuildXor(builder, LLVMBuildUDiv(builder, number, b, ""), sign, "");
+    LLVMValueRef remainder = LLVMBuildXor(builder, LLVMBuildURem(builder, number, b, ""), sign, "");
+    return LLVMBuildAdd(builder, remainder, LLVMBuildAnd(builder, sign, b, ""), "");
+}
+
 /* By what is above 0. The remainder's sign says whether truncation went up. */
 static LLVMValueRef divide_exactly(Emitter *emitter, const IrValue *value, LLVMValueRef a, LLVMValueRef b)
 {
@@ -200,6 +214,8 @@ static LLVMValueRef divide_exactly(Emitter *emitter, const IrValue *value, LLVMV
     bool is_quotient = value->op == IR_FLOORDIV;
     if (value->type->kind == TYPE_UINT)
         return is_quotient ? LLVMBuildUDiv(builder, a, b, "") : LLVMBuildURem(builder, a, b, "");
+    if (emitter->target->kind == TARGET_NVPTX)
+        return divide_without_sign(emitter, is_quotient, a, b);
     LLVMValueRef remainder = LLVMBuildSRem(builder, a, b, "");
     LLVMValueRef last = LLVMConstInt(LLVMTypeOf(a), type_bits(value->type) - 1, false);
     LLVMValueRef sign = LLVMBuildAShr(builder, remainder, last, "");

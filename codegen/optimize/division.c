@@ -3,6 +3,8 @@
  * there. Behind a freeze, which costs nothing, it does not see the division. */
 #include "codegen/optimize/division.h"
 
+#include "codegen/nvptx/inline_ptx.h"
+
 static bool is_division(LLVMValueRef instruction)
 {
     switch (LLVMGetInstructionOpcode(instruction)) {
@@ -22,6 +24,18 @@ static void hide(Emitter *emitter, LLVMValueRef division)
     LLVMSetOperand(kept, 0, division);
 }
 
+/* Before a GPU divides 64 bits, the code generator has it look whether 32 are enough, but not for an exclusive or, which it
+ * takes for a hash. Ours takes a sign away. */
+static void look_at_words_of(Emitter *emitter, LLVMValueRef division)
+{
+    LLVMValueRef number = LLVMGetOperand(division, 0);
+    if (LLVMTypeOf(number) != emitter->i64 || !LLVMIsAInstruction(number) ||
+        LLVMGetInstructionOpcode(number) != LLVMXor)
+        return;
+    LLVMPositionBuilderBefore(emitter->builder, division);
+    LLVMSetOperand(division, 0, opaque_copy(emitter, number));
+}
+
 void keep_divisions_where_they_are(Emitter *emitter)
 {
     for (LLVMValueRef function = LLVMGetFirstFunction(emitter->llvm_module); function;
@@ -29,7 +43,10 @@ void keep_divisions_where_they_are(Emitter *emitter)
         for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
             for (LLVMValueRef next = LLVMGetFirstInstruction(block), each; (each = next);) {
                 next = LLVMGetNextInstruction(each);
-                if (is_division(each))
-                    hide(emitter, each);
+                if (!is_division(each))
+                    continue;
+                hide(emitter, each);
+                if (emitter->target->kind == TARGET_NVPTX)
+                    look_at_words_of(emitter, each);
             }
 }
