@@ -110,6 +110,23 @@ void behind_pass(llvm::StringRef pass, llvm::Any unit, const llvm::PreservedAnal
         keep_remainders_small(const_cast<llvm::Function &>(**function));
 }
 
+/* Long, and hardly any store in it: stores next to each other are what most vectors of lines begin with, and as single ones
+ * they would be compared with each other by the code generator. */
+bool is_too_long_for_lines(const llvm::BasicBlock &block, unsigned longest)
+{
+    constexpr unsigned SELDOM = 16;
+    auto stores = llvm::count_if(block, [](const llvm::Instruction &each) { return llvm::isa<llvm::StoreInst>(each); });
+    return block.size() > longest && (size_t)stores * SELDOM < block.size();
+}
+
+bool leaves_lines(llvm::StringRef pass, const llvm::Any &unit, unsigned longest)
+{
+    const auto *function = llvm::any_cast<const llvm::Function *>(&unit);
+    return pass == "SLPVectorizerPass" && function && llvm::any_of(**function, [=](const llvm::BasicBlock &block) {
+               return is_too_long_for_lines(block, longest);
+           });
+}
+
 } // namespace
 
 LLVMErrorRef run_pass_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes,
@@ -121,9 +138,9 @@ LLVMErrorRef run_pass_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machin
     options.LoopInterleaving = false;
     llvm::PassInstrumentationCallbacks watch;
     watch.registerAfterPassCallback(behind_pass);
-    if (settings->without)
-        watch.registerShouldRunOptionalPassCallback(
-            [=](llvm::StringRef pass, llvm::Any) { return pass != settings->without; });
+    watch.registerShouldRunOptionalPassCallback([=](llvm::StringRef pass, llvm::Any unit) {
+        return !(settings->without && pass == settings->without) && !leaves_lines(pass, unit, settings->longest_lines);
+    });
     llvm::PassBuilder builder(reinterpret_cast<llvm::TargetMachine *>(machine), options, std::nullopt, &watch);
     if (settings->before_vectorizers)
         builder.registerVectorizerStartEPCallback([=](llvm::FunctionPassManager &pipeline, llvm::OptimizationLevel) {

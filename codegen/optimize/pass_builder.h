@@ -9,7 +9,9 @@
 
 typedef struct PipelineSettings {
     bool vectorizes_loops;
-    bool vectorizes_lines; /* of straight code */
+    /* Of straight code, in functions whose blocks have at most longest_lines instructions, or many stores. */
+    bool vectorizes_lines;
+    unsigned longest_lines;
     /* For each function, when LLVM is about to vectorize it; or NULL. */
     void (*before_vectorizers)(LLVMValueRef function);
     /* The class of a pass that is left out; or NULL. */

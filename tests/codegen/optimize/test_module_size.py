@@ -171,3 +171,26 @@ def test_raises_of_a_large_kernel_meet_in_groups():
         x[wrong] = count
         with pytest.raises(IndexError, match=f"line {wrong + 3}\\b"):
             kernel[1, 1](x, 0)
+
+
+@pytest.mark.parametrize("count, is_vectorized", [(32, True), (150, False)])
+def test_lines_that_are_alike_in_a_long_block(count, is_vectorized):
+    """They are put together to vectors where the block has at most 300 instructions, or many stores."""
+    if cuda.get_current_device().kind != "cpu":
+        pytest.skip("for the CPU device")
+    products = " + ".join(f"x[{k}] * y[{k}]" for k in range(count))
+    kernel = cuda.jit(make(f"def kernel(x, y, out):\n    out[0] = {products}"))
+    whole = types.int64[::1]
+    assert bool(re.search(r"mul .*<\d+ x i64>", kernel.inspect("llvm", (whole, whole, whole)))) == is_vectorized
+    x, y, out = np.arange(count), np.arange(count) + 1, np.zeros(1, np.int64)
+    kernel[1, 1](x, y, out)
+    assert out[0] == x @ y
+
+
+def test_many_stores_in_a_long_block_become_vectors():
+    if cuda.get_current_device().kind != "cpu":
+        pytest.skip("for the CPU device")
+    reads = "\n".join(f"    v{k} = x[{k}] * 0.5 + 1.5" for k in range(100))
+    writes = "\n".join(f"    y[{k}] = v{k}" for k in range(100))
+    kernel = cuda.jit(make(f"def kernel(x, y):\n{reads}\n{writes}"))
+    assert re.search(r"fmul .*<\d+ x double>", kernel.inspect("llvm", (VECTOR, VECTOR)))
