@@ -85,8 +85,27 @@ static void hide_helpers(Emitter *emitter, const Table *linked)
 
 /* --- linking ------------------------------------------------------------------------------------------------------------ */
 
+/* Linking drops what the declaration said: that it does nothing but compute. LLVM computes it once for two calls with the
+ * same numbers only while they are calls. */
+static void keep_pure(Emitter *emitter, LLVMValueRef linked)
+{
+    add_function_attribute(emitter, linked, "nounwind", 0);
+    add_function_attribute(emitter, linked, "willreturn", 0);
+    add_function_attribute(emitter, linked, "memory", 0);
+}
+
+static bool is_pure(LLVMValueRef declared)
+{
+    static const char memory[] = "memory";
+    unsigned kind = LLVMGetEnumAttributeKindForName(memory, sizeof memory - 1);
+    LLVMAttributeRef found =
+        LLVMGetEnumAttributeAtIndex(declared, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind);
+    return found && LLVMGetEnumAttributeValue(found) == 0;
+}
+
 static bool link_function(Emitter *emitter, Table *helpers, const LibdeviceFunction *function)
 {
+    bool computes_only = is_pure(LLVMGetNamedFunction(emitter->llvm_module, function->name));
     LLVMMemoryBufferRef buffer =
         LLVMCreateMemoryBufferWithMemoryRange((const char *)function->bitcode, function->size, function->name, false);
     LLVMModuleRef library = NULL;
@@ -103,6 +122,8 @@ static bool link_function(Emitter *emitter, Table *helpers, const LibdeviceFunct
     LLVMValueRef linked = LLVMGetNamedFunction(emitter->llvm_module, function->name);
     LLVMSetLinkage(linked, LLVMInternalLinkage);
     add_function_attribute(emitter, linked, "alwaysinline", 0);
+    if (computes_only)
+        keep_pure(emitter, linked);
     return true;
 }
 

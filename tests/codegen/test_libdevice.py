@@ -275,3 +275,22 @@ def test_functions_share_what_they_call(assembles):
         out = np.zeros((4, 3))
         cuda.jit(kernel)[1, 4](angles, out)
         np.testing.assert_allclose(out, expected, rtol=4e-16)
+
+
+def once(x, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        e = math.exp(x[i])
+        out[i] = x[i] * e / (e + 1.0)
+
+
+def twice(x, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[i] * math.exp(x[i]) / (math.exp(x[i]) + 1.0)
+
+
+def test_the_same_call_twice_is_one():
+    types = (float64[::1], float64[::1])
+    branches = [cuda.jit(each).inspect("asm", types, 90).count("bra") for each in (once, twice)]
+    assert branches[0] == branches[1] > 0
