@@ -10,15 +10,31 @@ static uint32_t size_with(const IrFunc *kernel, const uint8_t *passed, Arena *ar
     return kernel_abi_with_values(kernel->parameter_types, count, passed, count, true, arena)->size;
 }
 
+/* The kernel's parameters whose addresses are compared or given away: bytes among the parameters have none that others know, and
+ * LLVM's inference of address spaces (22) ends the process where one is compared with an address of another kind. */
+static void mark_addressed(const IrModule *module, bool *addressed)
+{
+    const IrFunc *kernel = module->first;
+    for (const IrFunc *function = kernel; function; function = function->next)
+        for (const IrBlock *block = function->first; block; block = block->next)
+            for (const IrValue *value = block->first; value; value = value->next) {
+                const IrValue *memory = value->op == IR_ADDRESS ? ir_memory_of(value->operands[0]) : NULL;
+                for (uint32_t i = 0; memory && i < kernel->parameter_count; i++)
+                    addressed[i] |= memory->op != IR_PARAM || function != kernel || memory->index == i;
+            }
+}
+
 /* Those that the kernel only reads, as long as there is room; returns how many. */
 static uint32_t pick(const IrModule *module, uint32_t most, uint8_t *passed, Arena *arena)
 {
     const IrFunc *kernel = module->first;
     bool *written = ARENA_ARRAY(arena, bool, kernel->parameter_count + 1);
+    bool *addressed = ARENA_ARRAY(arena, bool, kernel->parameter_count + 1);
     uint32_t count = 0;
     ir_written_parameters(module, written);
+    mark_addressed(module, addressed);
     for (uint32_t i = 0; i < kernel->parameter_count && count < most; i++) {
-        if (written[i] || !type_is_record_parameter(kernel->parameter_types[i]))
+        if (written[i] || addressed[i] || !type_is_record_parameter(kernel->parameter_types[i]))
             continue;
         passed[i] = PASSED_BY_VALUE;
         bool fits = size_with(kernel, passed, arena) <= KERNEL_ABI_SMALL_SIZE;

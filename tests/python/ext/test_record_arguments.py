@@ -75,6 +75,25 @@ def test_what_is_only_read_goes_by_value(function, expected, how, out):
     assert out.copy_to_host()[0] == expected and passing(kernel) == how
 
 
+LINE = np.dtype([("ends", POINT, (2,)), ("width", np.float64)], align=True)
+
+
+def whole(line, lines):
+    """Which end of the array `ends` is copied first depends on where the two lie, which asks for their addresses."""
+    lines[cuda.grid(1)] = line
+
+
+def test_a_record_whose_address_is_asked_for_is_passed_by_pointer():
+    """LLVM's inference of address spaces ended the process where it was compared with another one."""
+    line, lines = np.zeros(1, LINE), np.zeros(3, LINE)
+    line["ends"]["x"], line["width"] = [5, 6], 7
+    kernel = cuda.jit(whole)
+    kernel[1, 3](line[0], lines)
+    np.testing.assert_array_equal(lines, np.repeat(line, 3))
+    assert passing(kernel) is None
+    assert "st.global" in kernel.inspect("asm", kernel.signatures[0], 90)
+
+
 def test_what_is_written_comes_back(out):
     p, q = point(), point()
     cuda.jit(write)[1, 1](p, out)
