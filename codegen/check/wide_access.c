@@ -31,6 +31,19 @@ static bool is_multiple_of(const IrValue *index, uint32_t depth)
     }
 }
 
+/* Whether a loop counts it by ones. */
+static bool is_counted(const IrValue *phi)
+{
+    for (uint32_t i = 0; phi->op == IR_PHI && i < phi->operand_count; i++) {
+        const IrValue *next = plain(phi->operands[i]);
+        for (int k = 0; next->op == IR_ADD && k < 2; k++)
+            if (plain(next->operands[k]) == phi && next->operands[!k]->op == IR_CONST &&
+                next->operands[!k]->integer == 1)
+                return true;
+    }
+    return false;
+}
+
 /* A multiple of a constant plus another one, or plus what a loop counts. */
 static bool goes_by_several(const IrValue *index, bool *by_loop)
 {
@@ -42,9 +55,9 @@ static bool goes_by_several(const IrValue *index, bool *by_loop)
         return false;
     for (int i = 0; i < 2; i++) {
         const IrValue *other = plain(index->operands[!i]);
-        if (!is_multiple_of(index->operands[i], DEEPEST) || (other->op != IR_CONST && other->op != IR_PHI))
+        if (!is_multiple_of(index->operands[i], DEEPEST) || (other->op != IR_CONST && !is_counted(other)))
             continue;
-        *by_loop = other->op == IR_PHI;
+        *by_loop = other->op != IR_CONST;
         return true;
     }
     return false;

@@ -78,6 +78,12 @@ def neighbours(a, out):
         out[i] = a[i] + a[i + 1]
 
 
+def far_apart(a, out):
+    """A thread's elements are a block's width from each other."""
+    for k in range(cuda.threadIdx.x, 256, 64):
+        out[cuda.blockIdx.x * 256 + k] = a[cuda.blockIdx.x * 256 + k]
+
+
 def ptx_of(function, *types):
     return cuda.jit(function).inspect("asm", types, 90)
 
@@ -104,8 +110,9 @@ def test_neighbours_are_one_access(function, types, wide, alone):
 
 
 @pytest.mark.parametrize("function,types", [
-    (add, (float32[::1],) * 3), (neighbours, (float32[::1],) * 2), (add, (complex64[:],) * 3),
-], ids=["apart", "moved", "strides"])
+    (add, (float32[::1],) * 3), (neighbours, (float32[::1],) * 2), (far_apart, (float32[::1],) * 2),
+    (add, (complex64[:],) * 3),
+], ids=["alone", "moved", "far apart", "strides"])
 def test_launches_are_not_asked_in_vain(function, types):
     assert " aligned " not in cuda.jit(function).inspect("narrow", types, 90)
     assert ".v2" not in ptx_of(function, *types)
