@@ -143,8 +143,8 @@ static bool is_aligned(const IrFunc *kernel, uint32_t parameter)
     return parameter < WIDE_ACCESS_MOST && kernel->aligned >> parameter & 1;
 }
 
-/* Bytes among the parameters, which nobody writes to. On a GPU they are the kernel's own, and where they are addressed no
- * copy of them is needed. */
+/* Bytes among the parameters, which nobody writes to. On a GPU they are the kernel's own; from PTX 7.7 on, which
+ * has cvta.param, no copy of them is needed where they are addressed. */
 static void add_value_attributes(Emitter *emitter, LLVMValueRef function, uint32_t place, const AbiField *field)
 {
     static const char constant[] = "nvvm.grid_constant";

@@ -10,7 +10,7 @@ static uint32_t size_with(const IrFunc *kernel, const uint8_t *passed, Arena *ar
     return kernel_abi_with_values(kernel->parameter_types, count, passed, count, true, arena)->size;
 }
 
-/* The kernel's parameters whose addresses are compared or given away: bytes among the parameters have none that others know, and
+/* The kernel's parameters whose addresses are compared, given away, or loaded from in another way than others: bytes among the parameters have none that others know, and
  * LLVM's inference of address spaces (22) ends the process where one is compared with an address of another kind. */
 static void mark_addressed(const IrModule *module, bool *addressed)
 {
@@ -18,7 +18,9 @@ static void mark_addressed(const IrModule *module, bool *addressed)
     for (const IrFunc *function = kernel; function; function = function->next)
         for (const IrBlock *block = function->first; block; block = block->next)
             for (const IrValue *value = block->first; value; value = value->next) {
-                const IrValue *memory = value->op == IR_ADDRESS ? ir_memory_of(value->operands[0]) : NULL;
+                bool is_hinted = value->op == IR_LOAD && value->hint; /* PTX has no such loads of parameters */
+                bool is_asked = value->op == IR_ADDRESS || is_hinted;
+                const IrValue *memory = is_asked ? ir_memory_of(value->operands[0]) : NULL;
                 for (uint32_t i = 0; memory && i < kernel->parameter_count; i++)
                     addressed[i] |= memory->op != IR_PARAM || function != kernel || memory->index == i;
             }

@@ -303,6 +303,8 @@ IrModule *ir_module(Arena *arena);
 IrFunc *ir_function(IrModule *module, const char *name, const SourceFunction *source, bool is_kernel,
                     const Type *result, uint32_t parameter_count, const Type *const *parameter_types,
                     const char *const *parameter_names);
+/* Appends a kernel with the name, the parameters and all that launches know of another one, for another body. */
+IrFunc *ir_kernel_like(IrModule *module, const IrFunc *kernel);
 IrBlock *ir_block(IrFunc *function);
 /* A value with `operand_count` operands copied from the array, appended to the block. */
 IrValue *ir_append(IrBlock *block, IrOp op, const Type *type, const SourcePos *pos, uint32_t operand_count,

@@ -104,6 +104,23 @@ IrFunc *ir_function(IrModule *module, const char *name, const SourceFunction *so
     return function;
 }
 
+IrFunc *ir_kernel_like(IrModule *module, const IrFunc *kernel)
+{
+    IrFunc *made = ir_function(module, kernel->name, kernel->source, true, kernel->result, kernel->parameter_count,
+                               kernel->parameter_types, kernel->parameter_names);
+    made->is_limited = kernel->is_limited;
+    made->is_apart = kernel->is_apart;
+    made->aligned = kernel->aligned;
+    made->reports = kernel->reports;
+    made->row_axis = kernel->row_axis;
+    made->joins_rows = kernel->joins_rows;
+    made->by_rows = kernel->by_rows;
+    made->by_warps = kernel->by_warps;
+    if (kernel->passed)
+        made->passed = arena_copy(module->arena, kernel->passed, kernel->parameter_count * sizeof *kernel->passed);
+    return made;
+}
+
 IrBlock *ir_block(IrFunc *function)
 {
     IrBlock *block = ARENA_NEW(function->module->arena, IrBlock);

@@ -101,8 +101,8 @@ static bool check_parameters(Verifier *v)
             return fail(v, "the type of parameter %u differs from its value's", i);
     }
     for (uint32_t i = 0; function->passed && i < function->parameter_count; i++)
-        if (function->passed[i] && !type_is_record_parameter(function->parameter_types[i]))
-            return fail(v, "parameter %u, which is passed by value, is no record", i);
+        if (function->passed[i] && !(function->is_kernel && type_is_record_parameter(function->parameter_types[i])))
+            return fail(v, "parameter %u, which is passed by value, is no record of a kernel", i);
     if (function->is_kernel && function->result->kind != TYPE_NONE)
         return fail(v, "a kernel has a result");
     return true;

@@ -4,7 +4,8 @@
  *   scalar: itself (bool is one byte); complex: two fields of its float type, real and imaginary
  *   array: data pointer; extents of all axes; strides in bytes of all axes when the layout is A (else they follow)
  *   tuple: its items;  none, objects: nothing;  records are passed as arrays without axes
- * Behind them, for each record that may be passed by value: its bytes, which count where the pointer is 0. Behind these, of a kernel that reports exceptions: the pointer to the record, and the kernel's tag. */
+ * Behind them, for each record that may be passed by value: its bytes, which count where the pointer is 0. Behind these, of a
+ * kernel that reports exceptions: the pointer to the record, and the kernel's tag. */
 #ifndef CUJIT_CORE_KERNEL_ABI_H
 #define CUJIT_CORE_KERNEL_ABI_H
 

@@ -244,11 +244,7 @@ const IrFunc *inline_collectives(const IrModule *module, Arena *arena, bool *gon
         return NULL;
     if (!any)
         return kernel;
-    copy.out = ir_function(ir_module(arena), kernel->name, kernel->source, true, kernel->result,
-                           kernel->parameter_count, kernel->parameter_types, kernel->parameter_names);
-    copy.out->reports = kernel->reports;
-    copy.out->row_axis = kernel->row_axis;
-    copy.out->by_warps = kernel->by_warps;
+    copy.out = ir_kernel_like(ir_module(arena), kernel);
     Body body = {.source = kernel};
     copy_body(&copy, &body, copy.out->parameters, copy.out->first);
     return copy.failed ? NULL : copy.out;

@@ -305,8 +305,7 @@ static void rebuild(IrModule *module, const Regions *regions, const LoopPlaces *
     Form form = {.regions = regions,
                  .unrolled = unrolled_headers(places, arena),
                  .arena = arena,
-                 .out = ir_function(module, kernel->name, kernel->source, true, kernel->result, kernel->parameter_count,
-                                    kernel->parameter_types, kernel->parameter_names),
+                 .out = ir_kernel_like(module, kernel),
                  .starts = ARENA_ARRAY(arena, IrBlock *, count),
                  .ends = ARENA_ARRAY(arena, IrBlock *, count),
                  .values = ARENA_ARRAY(arena, IrValue *, values),
@@ -316,9 +315,6 @@ static void rebuild(IrModule *module, const Regions *regions, const LoopPlaces *
                  .locals = ARENA_ARRAY(arena, IrValue *, values),
                  .phis = ARENA_ARRAY(arena, PendingPhi *, values),
                  .copies = ARENA_ARRAY(arena, IrBlock *, regions->piece_count + 1)};
-    form.out->reports = kernel->reports;
-    form.out->row_axis = kernel->row_axis;
-    form.out->joins_rows = kernel->joins_rows;
     form.out->by_rows = regions->by_rows;
     form.out->by_warps = regions->by_warps;
     form_function(&form);
