@@ -186,6 +186,7 @@ static bool load(KernelImage *image, JitSpecialization *specialization, Diag *di
                      .tests = arena_copy(specialization->arena, image->tests, image->test_count * sizeof *image->tests),
                      .node_count = (uint32_t)image->node_count,
                      .test_count = (uint32_t)image->test_count};
+    specialization->value_tests = 0; /* of an image before that could not be loaded */
     for (size_t i = 0; i < image->passed_count; i++)
         specialization->value_tests += image->passed[i] != PASSED_BY_POINTER;
     if (image->passed_count)

@@ -1,7 +1,7 @@
 /* Kernels for launches that a specialization's plan does not hold for. The specialization's own code leaves checks out that
  * the launch can prove. Where it cannot, because an index is out of bounds or because the ranges of the plan are wider than
  * the truth, a variant runs whose code checks the accesses in question as well. One of them does for most programs; after
- * a few there is one that checks everything. */
+ * a few there is one that checks everything. Each mix of records on the host and on the device has such kernels of its own. */
 #include "jit/launch/variant.h"
 
 #include <string.h>
