@@ -342,6 +342,14 @@ static inline bool evaluate_words(const RangeNode *node, const Words *ranges, Wo
         return true;
     case RANGE_BETWEEN: *result = (Words){node->number, node->limit}; return node->number <= node->limit;
     case RANGE_GRID_DIM: result->least = result->most = facts->grid[node->number]; return true;
+    case RANGE_BLOCK_DIM: result->least = result->most = facts->block[node->number]; return true;
+    case RANGE_MOD:
+        a = ranges[node->a];
+        b = ranges[node->b];
+        if (!is_one(a) || !is_one(b) || a.least < 0 || b.least <= 0)
+            return false;
+        result->least = result->most = a.least % b.least;
+        return true;
     case RANGE_POINTER_BITS:
         result->least = result->most = (int64_t)pointer_bits(node, (uint64_t)ranges[node->a].least, facts);
         return true;
