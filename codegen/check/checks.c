@@ -82,7 +82,8 @@ static void limit_launches(IrModule *module, const Target *target, const Compile
     if (!plan || target->kind != TARGET_NVPTX || options->opt < 1)
         return;
     uint64_t wide = parameters_with_wide_access(module);
-    if (!plan_limits(module, wide, plan, &tests, module->arena)) {
+    if (!plan_limits(module, wide, plan, &tests, module->arena) &&
+        !plan_limits(module, wide = 0, plan, &tests, module->arena)) {
         *plan = (LaunchPlan){0};
         return;
     }
