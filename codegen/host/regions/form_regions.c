@@ -126,8 +126,9 @@ static bool is_worth_two_loops(const Form *form)
 /* What all threads do: by a plain loop where none of them has ended and no check fails, else by one that asks each thread. */
 static IrBlock *form_with_checks(Form *form, IrBlock *from)
 {
-    bool may_have_ended = form->going && form->region->leader != 0 && !form->regions->by_warps;
-    bool is_worth_it = form->region->is_tested || (may_have_ended && is_worth_two_loops(form));
+    bool may_have_ended = form->going && form->region->leader != 0; /* the others' loop asks nobody */
+    bool is_worth_it =
+        form->region->is_tested || (may_have_ended && !form->regions->by_warps && is_worth_two_loops(form));
     if (!is_worth_it)
         return form_threads(form, from);
     IrBlock *asks = ir_block(form->out), *both = ir_block(form->out);

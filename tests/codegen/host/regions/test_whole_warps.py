@@ -116,6 +116,68 @@ def test_blocks_without_whole_warps_are_another_variant():
     assert sum(place.stats.variants.values()) == 1
 
 
+def test_lanes_that_have_ended_stay_ended():
+    """In a region whose check is asked for by a loop before it, too, and where a check has ended them."""
+    def leaves(x, places, out):
+        i = cuda.grid(1)
+        if cuda.laneid >= x[0]:
+            return
+        value = cuda.shfl_xor_sync(FULL, i, 1)
+        out[i] = x[places[i]] + value
+
+    def fails(x, places, out):
+        i = cuda.grid(1)
+        value = x[places[i]]
+        value += cuda.shfl_xor_sync(FULL, value, 1)
+        out[i] = x[places[i] % 7] + value
+
+    x, i = np.full(64, 20), np.arange(64)
+    out = np.zeros(64, np.int64)
+    cuda.jit(leaves)[1, 64](x, i, out)
+    np.testing.assert_array_equal(out, np.where(i % 32 < 20, 20 + (i ^ 1), 0))
+    places, out = i.copy(), np.zeros(64, np.int64)
+    places[5] = 99
+    with pytest.raises(IndexError, match="99"):
+        cuda.jit(fails)[1, 64](x, places, out)
+    np.testing.assert_array_equal(out[:32], np.where(i[:32] == 5, 0, 60))
+
+
+@pytest.mark.parametrize("how", ["asks by a shuffle", "asks by memory"])
+def test_a_warp_waits_for_a_later_one(how, run_python):
+    """It may meet in the loop in which it waits."""
+    waits = {"asks by a shuffle": """
+        while cuda.shfl_sync(FULL, cuda.atomic.add(flag, 0, 0), 0) == 0:
+            pass""", "asks by memory": """
+        while True:
+            if lane == 0:
+                seen[0] = cuda.atomic.add(flag, 0, 0)
+            cuda.syncwarp()
+            if seen[0] != 0:
+                break
+            cuda.syncwarp()"""}[how]
+    run_python(f"""
+import numpy as np
+from cujit import cuda
+
+FULL = 0xffffffff
+
+@cuda.jit
+def kernel(flag, out):
+    i = cuda.grid(1)
+    seen = cuda.shared.array(1, np.int32)
+    lane = cuda.threadIdx.x % 32
+    value = cuda.shfl_xor_sync(FULL, i, 1)
+    if cuda.threadIdx.x < 32:{waits}
+    elif lane == 0:
+        cuda.atomic.add(flag, 0, 1)
+    out[i] = value
+
+out = np.zeros(64, np.int64)
+kernel[1, 64](np.zeros(1, np.int32), out)
+assert (out == np.arange(64) ^ 1).all()
+""")
+
+
 def test_a_failed_check_ends_its_thread():
     """Behind it the others go on: they get their own values of lanes that have ended."""
 
