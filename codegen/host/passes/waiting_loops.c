@@ -1,7 +1,8 @@
 /* Loops in which a thread waits for what another one writes: each trip reads the same memory again and asks whether it
  * has changed. GPUs let all threads of a block go on in turn; on the CPU device one thread runs at a time, so that such a
  * loop has to let the others run: cuda.nanosleep(0) at the end of each trip. Loops that change what they read, such as
- * an atomic update by cas, make progress by themselves and stay as they are. */
+ * an atomic update by cas, make progress by themselves and stay as they are. A warp that meets in such a loop may wait for a
+ * later one of its block: then warps do not run one after the other. */
 #include "codegen/passes.h"
 
 #include <assert.h>
@@ -12,6 +13,7 @@ enum { DEEPEST = 64 };
 typedef struct Search {
     const IrModule *module;
     bool *polls;               /* by a function's place in the module: it reads what others may write */
+    bool *meets;               /* likewise: its threads meet */
     const IrGraph *graph;
     const IrLoop *loop;        /* the one at hand */
     bool has_fence;            /* in the loop */
@@ -89,6 +91,26 @@ static bool loop_waits(Search *search)
     return false;
 }
 
+static bool meets_by_itself(const IrValue *value)
+{
+    return value->op == IR_INTRINSIC &&
+           intrinsic_info[value->intrinsic].effects & (EFFECT_WARP_SYNC | EFFECT_BLOCK_SYNC);
+}
+
+static bool loop_meets_others(const Search *search)
+{
+    const IrLoop *loop = search->loop;
+    bool polls = false, meets = false;
+    for (uint32_t i = 0; i < loop->block_count; i++)
+        for (const IrValue *value = loop->blocks[i]->first; value; value = value->next) {
+            bool calls = value->op == IR_CALL;
+            uint32_t callee = calls ? ir_place_of(search->module, value->callee) : 0;
+            polls |= polls_by_itself(value) || (calls && search->polls[callee]);
+            meets |= meets_by_itself(value) || (calls && search->meets[callee]);
+        }
+    return polls && meets;
+}
+
 /* --- all loops ------------------------------------------------------------------------------------------------------ */
 
 /* In front of the block's terminator. */
@@ -107,12 +129,13 @@ static void let_others_run(IrBlock *block)
     block->last = end;
 }
 
-static void search_function(Search *search, const IrFunc *function, Arena *arena)
+static void search_function(Search *search, IrModule *module, const IrFunc *function, Arena *arena)
 {
     const IrGraph *graph = search->graph = ir_graph(function, arena);
     search->seen_in = ARENA_ARRAY(arena, const IrLoop *, function->value_count);
     for (uint32_t i = graph->loop_count; i-- > 0;) {
         search->loop = &graph->loops[i];
+        module->first->by_warps &= !loop_meets_others(search);
         bool waits = loop_waits(search);
         for (uint32_t k = 0; waits && k < search->loop->latch_count; k++)
             let_others_run(search->loop->latches[k]);
@@ -122,9 +145,12 @@ static void search_function(Search *search, const IrFunc *function, Arena *arena
 void yield_in_waiting_loops(IrModule *module)
 {
     Arena *arena = arena_create();
-    Search search = {.module = module, .polls = ARENA_ARRAY(arena, bool, module->function_count + 1u)};
+    Search search = {.module = module,
+                     .polls = ARENA_ARRAY(arena, bool, module->function_count + 1u),
+                     .meets = ARENA_ARRAY(arena, bool, module->function_count + 1u)};
     ir_functions_with(module, polls_by_itself, search.polls);
+    ir_functions_with(module, meets_by_itself, search.meets);
     for (const IrFunc *function = module->first; function; function = function->next)
-        search_function(&search, function, arena);
+        search_function(&search, module, function, arena);
     arena_destroy(arena);
 }
