@@ -9,7 +9,7 @@
 #include "codegen/passes.h"
 #include "core/ir/ir_graph.h"
 
-enum { WARP = 32, DEEPEST = 10 };
+enum { WARP = 32, DEEPEST = 10, MOST_VALUES = 2000 /* of a loop that is written out */ };
 
 /* What an integer is, but for multiples of 32 that all threads of a warp have alike. */
 typedef enum Rest { REST_UNKNOWN, REST_NOTHING, REST_LANE } Rest;
@@ -153,13 +153,20 @@ static const IrValue *without_conversions(const IrValue *value)
     return value;
 }
 
-/* Doubled or halved from a constant on, or counted so far. */
-static bool has_few_values(const IrGraph *graph, const IrLoop *loop, const IrValue *variable)
+/* How many trips of a loop have a variable that is doubled or halved from a constant on, or counted so far; 0: nobody knows, or
+ * too many. */
+static uint32_t few_trips(const IrGraph *graph, const IrLoop *loop, const IrValue *variable)
 {
+    enum { DOUBLINGS = 6 }; /* from 1 to 32 */
     IrInduction found;
-    if (ir_induction(graph, loop, &found) && found.variable == variable)
-        return found.start->op == IR_CONST && found.bound->op == IR_CONST && found.step->op == IR_CONST &&
-               found.step->integer && (found.bound->integer - found.start->integer) / found.step->integer <= WARP;
+    int64_t way;
+    if (ir_induction(graph, loop, &found) && found.variable == variable) {
+        bool is_known = found.start->op == IR_CONST && found.bound->op == IR_CONST && found.step->op == IR_CONST &&
+                        found.step->integer &&
+                        !__builtin_sub_overflow(found.bound->integer, found.start->integer, &way) && way != INT64_MIN;
+        int64_t trips = is_known ? way / found.step->integer : 0;
+        return trips <= 0 || trips > WARP ? 0 : (uint32_t)trips;
+    }
     bool has_start = false;
     for (uint32_t i = 0; i < variable->operand_count; i++) {
         const IrValue *next = without_conversions(variable->operands[i]);
@@ -168,12 +175,22 @@ static bool has_few_values(const IrGraph *graph, const IrLoop *loop, const IrVal
         has_start |= next->op == IR_CONST;
         if (next->op != IR_CONST && !(is_next && without_conversions(next->operands[0]) == variable &&
                                       next->operands[1]->op == IR_CONST && next->operands[1]->integer >= least))
-            return false;
+            return 0;
     }
-    return has_start;
+    return has_start ? DOUBLINGS : 0;
 }
 
-/* A shuffle by a distance that is known while compiling is a permutation of vectors: loops over distances are written out. */
+static uint32_t values_of(const IrLoop *loop)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < loop->block_count; i++)
+        for (const IrValue *value = loop->blocks[i]->first; value; value = value->next)
+            count++;
+    return count;
+}
+
+/* A shuffle by a distance that is known while compiling is a permutation of vectors: short loops over distances are written
+ * out. */
 void write_out_distances(IrModule *module)
 {
     if (!module->first->by_warps)
@@ -183,7 +200,7 @@ void write_out_distances(IrModule *module)
     for (uint32_t i = 0; i < graph->loop_count; i++) {
         const IrLoop *loop = &graph->loops[i];
         for (const IrValue *phi = loop->header->first; phi && phi->op == IR_PHI; phi = phi->next)
-            if (has_few_values(graph, loop, phi) && decides_distances(loop, phi))
+            if (few_trips(graph, loop, phi) * values_of(loop) - 1u < MOST_VALUES && decides_distances(loop, phi))
                 loop->header->loop = IR_LOOP_UNROLL;
     }
     arena_destroy(arena);
