@@ -209,6 +209,9 @@ def from_torchrun(*, device: Device | None = None, backend: str = "auto", timeou
     rank, size, address = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), os.environ["MASTER_ADDR"]
     try:
         from torch import distributed
+
+        if not distributed.is_available():
+            raise ImportError("it was built without torch.distributed")
     except ImportError as error:
         if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
             raise CommunicationError(f"torchrun's store is at {address}, and PyTorch, which knows how to ask it, "
