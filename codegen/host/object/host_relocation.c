@@ -15,7 +15,7 @@ typedef struct Part {
 struct RelocationField {
     uint8_t bytes;
     uint8_t range; /* bits of a signed value; 0: those of the parts are taken from any */
-    uint8_t page;  /* so many lower bits are 0 in the target and in the place */
+    uint8_t page; /* so many lower bits are 0 in the target and in the place */
     Part parts[PARTS]; /* below the first one's bits a value is 0 */
 };
 
