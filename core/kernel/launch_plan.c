@@ -373,8 +373,7 @@ static inline bool evaluate_words(const RangeNode *node, const Words *ranges, Wo
     }
 }
 
-/* Whether all tests hold; false as well where words do not tell. */
-static bool holds_in_words(const LaunchPlan *plan, const LaunchFacts *facts)
+bool launch_plan_holds_in_words(const LaunchPlan *plan, const LaunchFacts *facts)
 {
     Words ranges[LAUNCH_MOST_NODES];
     for (uint32_t i = 0; i < plan->node_count; i++)
@@ -412,7 +411,7 @@ bool launch_plan_holds(const LaunchPlan *plan, const LaunchFacts *facts, LaunchT
     bool holds = true;
     assert(plan->node_count <= LAUNCH_MOST_NODES && plan->test_count <= LAUNCH_MOST_TESTS);
     memset(failed, 0, sizeof *failed);
-    if (facts && holds_in_words(plan, facts))
+    if (facts && launch_plan_holds_in_words(plan, facts))
         return true;
     for (uint32_t i = 0; i < plan->node_count; i++)
         ranges[i] = evaluate(&plan->nodes[i], ranges, facts, NULL);

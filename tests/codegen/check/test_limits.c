@@ -122,6 +122,26 @@ static void test_alignment(Arena *arena)
     }
 }
 
+/* What every launch evaluates, where it passes: a plan with all kinds of tests, and that of a kernel by warps. */
+static void test_plans_fit_words(Arena *arena)
+{
+    LaunchPlan plan = {0};
+    LimitTests numbers;
+    Diag diag = {.id = DIAG_NONE};
+    const IrModule *module = ir_parse(pairs_ir, arena, &diag);
+    const uint32_t one[3] = {1, 1, 1}, warps[3] = {96, 2, 1}, others[3] = {48, 1, 1};
+    uint64_t parameters[] = {4096, 4, 8192, 4, 16384, 4};
+    LaunchFacts facts = {one, one, 0, parameters};
+    CHECK(module && plan_limits(module, 3, &plan, &numbers, arena) && plan.test_count == 3);
+    CHECK(launch_plan_holds_in_words(&plan, &facts));
+    CHECK(plan_whole_warps(&plan, arena) == 3);
+    CHECK(!launch_plan_holds_in_words(&plan, &facts));
+    facts.block = warps;
+    CHECK(launch_plan_holds_in_words(&plan, &facts));
+    facts.block = others;
+    CHECK(!launch_plan_holds_in_words(&plan, &facts));
+}
+
 void test_limits(void)
 {
     Arena *arena = arena_create();
@@ -141,5 +161,6 @@ void test_limits(void)
     test_overlap(arena);
     test_nothing_written(arena);
     test_alignment(arena);
+    test_plans_fit_words(arena);
     arena_destroy(arena);
 }
