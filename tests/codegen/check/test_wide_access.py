@@ -118,6 +118,19 @@ def test_launches_are_not_asked_in_vain(function, types):
     assert ".v2" not in ptx_of(function, *types)
 
 
+@pytest.mark.parametrize("count", [2, 225])
+def test_alignment_is_left_out_first(count):
+    """More arrays than a plan has room for: the launch is still asked whether they are small."""
+    names = [f"x{k}" for k in range(count)]
+    loads = "\n".join(f"    total += {name}[i]" for name in names)
+    namespace = {"cuda": cuda}
+    exec(f"def kernel({', '.join(names)}):\n    i = cuda.grid(1)\n    total = 0j\n{loads}\n    x0[i] = total",
+         namespace)
+    head = cuda.jit(namespace["kernel"]).inspect("narrow", (complex64[::1],) * count, 90).split("\n", maxsplit=1)[0]
+    assert " limited" in head
+    assert (" aligned " in head) == (count == 2)
+
+
 def test_what_other_launchers_run_holds_for_any_launch():
     assert ".v2" not in cuda.compile_ptx(add, (complex64[::1],) * 3, cc=(9, 0))[0]
 
