@@ -5,7 +5,7 @@
 
 #include "check.h"
 #include "core/base/memory.h"
-#include "jit/jit.h"
+#include "jit/cache/cache.h"
 #include "jit_tests.h"
 
 enum { MOST = 100000 };
@@ -106,6 +106,34 @@ static bool specialize_and_launch(void *data, Diag *diag)
     return ran;
 }
 
+/* Where memory is out when the image from disk has been read, the kernel is compiled all the same: of a plan's tests it has
+ * those of records once. */
+static void count_records(void)
+{
+    Arena *arena = arena_create();
+    const TypeField field = {.name = "x", .type = TYPE_OF(INT64)};
+    const Type *record = type_record(arena, "point", &field, 1, sizeof(int64_t), 1);
+    const Type *type = type_array(arena, record, 0, LAYOUT_C, false);
+    uint32_t from_disk = 0, compiled = 0;
+    long failures = 1;
+    for (long n = 0; failures && n < MOST; n++) {
+        Diag diag = {.id = DIAG_NONE};
+        JitFunction *function = jit_function_create(jit_tests_snapshot(), &default_options, 7);
+        RtDevice *device = rt_device(RT_CPU, 0, &diag);
+        memory_fail_at(n, false);
+        const JitSpecialization *found = jit_specialize(function, device, &type, 1, &diag);
+        failures = n == 0 || memory_failures();
+        memory_fail_at(0, false);
+        CHECK(found ? found->value_tests == 1 && found->plan.test_count == 1 : is_for_memory(&diag));
+        from_disk += found && found->from_disk;
+        compiled += found && !found->from_disk;
+        diag_clear(&diag);
+        jit_function_destroy(function);
+    }
+    CHECK(!failures && from_disk > 0 && compiled > 1);
+    arena_destroy(arena);
+}
+
 static char *inspected;
 
 static bool inspect(void *snapshot, Diag *diag)
@@ -142,6 +170,7 @@ void test_no_memory_for_a_launch(void)
         setenv("CUJIT_CACHE", "1", 1);
         setenv("CUJIT_CACHE_DIR", folder, 1);
         with_failures("cached launch", specialize_and_launch, &launch);
+        count_records();
         char command[64];
         snprintf(command, sizeof command, "rm -r %s", folder);
         CHECK(system(command) == 0);
