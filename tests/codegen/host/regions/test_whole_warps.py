@@ -227,6 +227,17 @@ def test_a_whole_warp_needs_no_mask():
         assert "alloca" not in text
 
 
+@pytest.mark.parametrize("statements,is_written_out", [(1, True), (32, False)])
+def test_only_short_loops_over_distances_are_written_out(statements, is_written_out):
+    """A permutation of vectors for each distance is worth a few copies of the loop, not a thousand statements."""
+    body = "\n".join(f"        value ^= (value * {n}) >> 3" for n in range(statements))
+    names = {"cuda": cuda, "FULL": FULL}
+    exec(f"def kernel(out):\n    value = cuda.grid(1)\n    for k in range(32):\n"
+         f"        value += cuda.shfl_xor_sync(FULL, value, k)\n{body}\n    out[cuda.grid(1)] = value", names)
+    text = cuda.jit(names["kernel"]).inspect("distances", (int32[::1],))
+    assert ("unroll" in text) == is_written_out
+
+
 @pytest.mark.parametrize("width", [0, 1, 31, 32, 33, 64, 100])
 def test_rows_of_all_widths(width):
     x = np.random.default_rng(width).random((9, width), np.float32)
