@@ -36,6 +36,7 @@ struct PoolBlock {
     uint64_t release; /* the number of its last one */
     bool is_apart; /* the device's: nothing is kept of it */
     bool is_idle; /* no work was left in it at its last release */
+    bool is_shared; /* another library may have worked on it until then, in any stream */
     char place[POOL_PLACE];
 };
 
@@ -201,7 +202,7 @@ static bool give_back_all(RtDevice *device, RtPoolKind kind, PoolBlock *blocks, 
     while (blocks) {
         PoolBlock *next = blocks->next;
         diag_clear(&ignored);
-        bool ok = give_back(device, kind, blocks, false, all ? diag : &ignored);
+        bool ok = give_back(device, kind, blocks, blocks->is_shared, all ? diag : &ignored);
         if (ok)
             memory_free(blocks);
         else {
@@ -413,7 +414,7 @@ static PoolBlock *take_kept(RtDevice *device, RtPoolKind kind, size_t size, bool
         block = NULL;
     }
     if (block) {
-        *is_settled = block->release <= pool->settled;
+        *is_settled = block->release <= (block->is_shared ? pool->all_settled : pool->settled);
         *releases = pool->releases;
         pool->used_bytes += block->size;
         add_used_locked(pool, block); /* in place of another: there is room */
@@ -423,14 +424,16 @@ static PoolBlock *take_kept(RtDevice *device, RtPoolKind kind, size_t size, bool
     return block;
 }
 
-static bool settle(RtDevice *device, RtPoolKind kind, RtPointer pointer, uint64_t releases, Diag *diag)
+static bool settle(RtDevice *device, RtPoolKind kind, const PoolBlock *block, uint64_t releases, Diag *diag)
 {
     MemoryPool *pool = pool_of(device, kind);
-    if (!device->backend->settle(device, kind, pointer, diag))
+    if (!device->backend->settle(device, kind, block->pointer, block->is_shared, diag))
         return false;
     enter();
     if (pool->settled < releases)
         pool->settled = releases;
+    if (block->is_shared && pool->all_settled < releases)
+        pool->all_settled = releases;
     leave();
     return true;
 }
@@ -454,9 +457,9 @@ static PoolBlock *obtain(RtDevice *device, RtPoolKind kind, bool is_apart, size_
     PoolBlock *block = is_fresh ? NULL : take_kept(device, kind, whole, &is_settled, &releases);
     if (!block)
         return make_block(device, kind, is_apart, whole, size, diag);
-    if (is_settled || settle(device, kind, block->pointer, releases, diag))
+    if (is_settled || settle(device, kind, block, releases, diag))
         return block;
-    pool_release(device, block->pointer, false, &(Diag){0});
+    pool_release(device, block->pointer, block->is_shared, &(Diag){0});
     return NULL;
 }
 
@@ -524,8 +527,9 @@ static bool is_kept(RtDevice *device, RtPoolKind kind, const PoolBlock *block)
 
 static bool release(RtDevice *device, RtPoolKind kind, PoolBlock *block, bool waits, Diag *diag)
 {
+    block->is_shared = waits;
     if (is_kept(device, kind, block))
-        return (!waits || device->backend->synchronize(device, diag)) & keep(device, kind, block, diag);
+        return keep(device, kind, block, diag);
     bool ok = give_back(device, kind, block, waits || block->is_apart, diag);
     memory_free(block);
     return ok;

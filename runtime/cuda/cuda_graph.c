@@ -267,7 +267,7 @@ bool cuda_graph_make(RtGraph *graph, Diag *diag)
     CUgraph made = NULL;
     CUgraphExec exec = NULL;
     Making making = {graph, ((CudaDevice *)graph->device)->context, diag};
-    if (!cuda_enter(graph->device, &scope, diag))
+    if (!cuda_enter_uncaptured(graph->device, &scope, diag))
         return false;
     bool ok = driver_call(diag, cuGraphCreate, &made, 0);
     graph->made[MADE_GRAPH] = made;
@@ -305,7 +305,7 @@ void cuda_graph_destroy(RtGraph *graph)
 {
     CudaScope scope;
     Diag ignored = {0};
-    if (graph->made[MADE_GRAPH] && cuda_enter(graph->device, &scope, &ignored)) {
+    if (graph->made[MADE_GRAPH] && cuda_enter_uncaptured(graph->device, &scope, &ignored)) {
         if (graph->made[MADE_EXEC]) {
             driver_call(&ignored, cuCtxSynchronize);
             driver_call(&ignored, cuGraphExecDestroy, (CUgraphExec)graph->made[MADE_EXEC]);

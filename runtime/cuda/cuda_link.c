@@ -195,7 +195,7 @@ static bool run(Link *link, RtCode *out, Diag *diag)
 static bool run_by_driver(Link *link, RtCode *out, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(link->linking->device, &scope, diag))
+    if (!cuda_enter_uncaptured(link->linking->device, &scope, diag))
         return false;
     bool ok = run(link, out, diag);
     if (link->driver)

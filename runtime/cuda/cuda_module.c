@@ -144,7 +144,7 @@ RtKernel *cuda_kernel_load(RtDevice *device, const KernelImage *image, Diag *dia
     kernel->base.device = device;
     snprintf(kernel->base.name, sizeof kernel->base.name, "%s", image->name);
     kernel->logged_name = launch_log_name(image->name);
-    if (!cuda_enter(device, &scope, diag) || !cuda_leave(&scope, load_function(kernel, image, diag))) {
+    if (!cuda_enter_uncaptured(device, &scope, diag) || !cuda_leave(&scope, load_function(kernel, image, diag))) {
         memory_free(kernel);
         return NULL;
     }
@@ -156,7 +156,7 @@ void cuda_kernel_unload(RtKernel *kernel)
 {
     CudaScope scope;
     Diag ignored = {0}; /* a process that ends has no one to tell */
-    if (!((CudaKernel *)kernel)->is_lent && cuda_enter(kernel->device, &scope, &ignored))
+    if (!((CudaKernel *)kernel)->is_lent && cuda_enter_uncaptured(kernel->device, &scope, &ignored))
         cuda_leave(&scope, driver_call(&ignored, cuModuleUnload, ((CudaKernel *)kernel)->module));
     memory_free(kernel);
 }
@@ -173,7 +173,8 @@ RtModule *cuda_module_load(RtDevice *device, const void *code, const char *name,
         return NULL;
     module->device = device;
     snprintf(module->name, sizeof module->name, "%s", name);
-    if (!cuda_enter(device, &scope, diag) || !cuda_leave(&scope, load_code(code, name, max_registers, &handle, diag))) {
+    if (!cuda_enter_uncaptured(device, &scope, diag) ||
+        !cuda_leave(&scope, load_code(code, name, max_registers, &handle, diag))) {
         memory_free(module);
         return NULL;
     }
@@ -185,7 +186,7 @@ void cuda_module_unload(RtModule *module)
 {
     CudaScope scope;
     Diag ignored = {0};
-    if (cuda_enter(module->device, &scope, &ignored))
+    if (cuda_enter_uncaptured(module->device, &scope, &ignored))
         cuda_leave(&scope, driver_call(&ignored, cuModuleUnload, handle_of(module)));
     memory_free(module);
 }
@@ -201,7 +202,8 @@ RtKernel *cuda_module_kernel(RtModule *module, const char *name, Diag *diag)
     kernel->is_lent = true;
     snprintf(kernel->base.name, sizeof kernel->base.name, "%s", name);
     kernel->logged_name = launch_log_name(name);
-    if (!cuda_enter(module->device, &scope, diag) || !cuda_leave(&scope, find_function(kernel, name, 0, diag))) {
+    if (!cuda_enter_uncaptured(module->device, &scope, diag) ||
+        !cuda_leave(&scope, find_function(kernel, name, 0, diag))) {
         memory_free(kernel);
         return NULL;
     }

@@ -17,7 +17,7 @@ bool cuda_stream_create(RtStream *stream, Diag *diag)
 {
     CudaScope scope;
     CUstream handle = NULL;
-    if (!cuda_enter(stream->device, &scope, diag))
+    if (!cuda_enter_uncaptured(stream->device, &scope, diag))
         return false;
     bool ok = driver_call(diag, cuStreamCreate, &handle, CU_STREAM_DEFAULT);
     ((CudaDevice *)stream->device)->has_streams = true;
@@ -29,7 +29,7 @@ void cuda_stream_destroy(RtStream *stream)
 {
     CudaScope scope;
     Diag ignored = {0}; /* a process that ends has no one to tell */
-    if (!cuda_enter(stream->device, &scope, &ignored))
+    if (!cuda_enter_uncaptured(stream->device, &scope, &ignored))
         return;
     cuda_leave(&scope, driver_call(&ignored, cuStreamDestroy, cuda_stream_of(stream)));
 }
@@ -68,7 +68,7 @@ bool cuda_event_create(RtEvent *event, bool timing, Diag *diag)
 {
     CudaScope scope;
     CUevent handle = NULL;
-    if (!cuda_enter(event->device, &scope, diag))
+    if (!cuda_enter_uncaptured(event->device, &scope, diag))
         return false;
     bool ok = driver_call(diag, cuEventCreate, &handle, timing ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING);
     event->handle = handle;
@@ -79,7 +79,7 @@ void cuda_event_destroy(RtEvent *event)
 {
     CudaScope scope;
     Diag ignored = {0};
-    if (!cuda_enter(event->device, &scope, &ignored))
+    if (!cuda_enter_uncaptured(event->device, &scope, &ignored))
         return;
     cuda_leave(&scope, driver_call(&ignored, cuEventDestroy, event_of(event)));
 }

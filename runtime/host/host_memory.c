@@ -154,9 +154,9 @@ bool host_release_ordered(RtDevice *device, RtPointer pointer, Diag *diag)
 }
 
 /* Every call returns when its work is done. */
-bool host_settle(RtDevice *device, RtPoolKind kind, RtPointer pointer, Diag *diag)
+bool host_settle(RtDevice *device, RtPoolKind kind, RtPointer pointer, bool is_shared, Diag *diag)
 {
-    (void)device, (void)kind, (void)pointer, (void)diag;
+    (void)device, (void)kind, (void)pointer, (void)is_shared, (void)diag;
     return true;
 }
 

@@ -228,6 +228,56 @@ def test_a_launch_in_torchs_graph():
     assert torch.equal(x, torch.full_like(x, 8))
 
 
+FIRST_LAUNCH_IN_A_GRAPH = """
+import gc, sys, threading
+import numpy as np
+import torch
+from cujit import cuda
+
+@cuda.jit
+def double(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] *= 2
+
+@cuda.jit
+def loaded_meanwhile(x):
+    x[0] = 1
+
+x, graph = torch.ones(1000, device="cuda"), torch.cuda.CUDAGraph()
+double[4, 256](torch.ones_like(x))
+ours = cuda.to_device(np.ones(1000, np.float32)) if sys.argv[1] == "arrays" else None
+lent = torch.from_dlpack(cuda.to_device(np.ones(1 << 20))) if ours is not None else None
+pinned = cuda.pinned_array(1000) if ours is not None else None
+cuda.synchronize()
+
+def meanwhile():
+    loaded_meanwhile.compile("void(float32[:])")
+
+with torch.cuda.graph(graph):
+    double[4, 256, torch.cuda.current_stream()](x)   # no launch of this process was on such a stream before
+    lent = pinned = None
+    gc.collect()
+    other = threading.Thread(target=meanwhile)
+    other.start()
+    other.join()
+for _ in range(3):
+    graph.replay()
+torch.cuda.synchronize()
+assert torch.equal(x, torch.full_like(x, 8)), x
+if ours is not None:
+    double[4, 256](ours)
+    assert ours.copy_to_host().tolist() == [2] * 1000
+"""
+
+
+@needs_gpu
+@pytest.mark.parametrize("kept", ["nothing", "arrays"])
+def test_the_first_launch_in_torchs_graph(run_python, kept):
+    """The stream is met then, a kernel is loaded and memory freed meanwhile: the graph holds none of it, and is not lost."""
+    run_python(FIRST_LAUNCH_IN_A_GRAPH, kept)
+
+
 @needs_gpu
 def test_copies_and_ufuncs_on_torchs_stream():
     stream = torch.cuda.Stream()

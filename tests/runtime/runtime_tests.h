@@ -8,6 +8,7 @@
 
 void test_driver_loading(void);
 void test_cuda(void);
+void test_cuda_capture(void);
 void test_cuda_faults(void);
 void test_peers(void);
 void test_graphs(void);

@@ -20,8 +20,20 @@ bool cuda_enter(RtDevice *device, CudaScope *scope, Diag *diag)
     return true;
 }
 
+bool cuda_enter_uncaptured(RtDevice *device, CudaScope *scope, Diag *diag)
+{
+    if (!cuda_enter(device, scope, diag))
+        return false;
+    scope->mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    scope->restores_mode = driver.cuThreadExchangeStreamCaptureMode(&scope->mode) == CUDA_SUCCESS;
+    return true;
+}
+
 bool cuda_leave(const CudaScope *scope, bool ok)
 {
+    CUstreamCaptureMode mode = scope->mode;
+    if (scope->restores_mode)
+        driver.cuThreadExchangeStreamCaptureMode(&mode);
     if (scope->restores)
         driver.cuCtxSetCurrent(scope->former);
     return ok;
@@ -46,16 +58,34 @@ bool cuda_restore_current(RtDevice *device, uint64_t former, Diag *diag)
 /* Handles 0 to 2 are CUDA's names for default streams; 2 is another one for each thread. */
 enum { LEGACY_STREAM = 1, LAST_DEFAULT_STREAM = 2 };
 
+/* Waits until memory is there, and free of what was in it, that was allocated in the order of the default stream. Another library may capture meanwhile,
+ * and the stream may be what it captures: a wait for the whole context would end that. Where one waits for the default stream
+ * so does each that is captured and synchronizes with it: the driver says so before anything is lost. */
+static bool settle_allocations(const CudaDevice *device, Diag *diag)
+{
+    CUstreamCaptureStatus status;
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    if (!device->has_memory)
+        return true;
+    if (!driver_call(diag, cuStreamIsCapturing, NULL, &status))
+        return false;
+    bool exchanged = driver.cuThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS;
+    bool ok = driver_call(diag, cuStreamSynchronize, NULL);
+    if (exchanged)
+        driver.cuThreadExchangeStreamCaptureMode(&mode);
+    return ok;
+}
+
 /* The first stream that goes its own way ends ordered allocation, once what is under way has settled. */
 static bool adopt(RtStream *stream, Diag *diag)
 {
     unsigned int flags = 0;
     CudaDevice *device = (CudaDevice *)stream->device;
-    if (!cuda_is_ordered(device))
+    if (device->unordered)
         return true;
     bool ok = driver_call(diag, cuStreamGetFlags, cuda_stream_of(stream), &flags);
     if (ok && (flags & CU_STREAM_NON_BLOCKING)) {
-        ok = driver_call(diag, cuCtxSynchronize);
+        ok = settle_allocations(device, diag);
         device->unordered = ok;
     }
     return ok;

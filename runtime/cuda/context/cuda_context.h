@@ -12,7 +12,8 @@ typedef struct CudaDevice {
     CUcontext context;       /* the primary one, retained */
     int multiprocessors;
     bool has_pool;
-    _Atomic bool pool_used;    /* there may be memory that cuMemFree frees without waiting */
+    _Atomic bool has_memory;   /* there may be arrays */
+    _Atomic bool pool_used;    /* some of it may be such as cuMemFree frees without waiting */
     _Atomic bool has_streams;  /* work may run on another stream than the default one */
     _Atomic bool unordered;    /* work may run on a stream that does not synchronize with the default one */
     _Atomic size_t stack;      /* bytes of a thread's, as they were set for kernels that take more of it; 0: never */
@@ -24,9 +25,14 @@ typedef struct CudaDevice {
  * cuCtxGetCurrent when it is current already, which it is from a thread's second call on. */
 typedef struct CudaScope {
     CUcontext former;
-    bool restores;
+    CUstreamCaptureMode mode; /* the thread's own */
+    bool restores, restores_mode;
 } CudaScope;
 bool cuda_enter(RtDevice *device, CudaScope *scope, Diag *diag);
+/* cuda_enter, for calls that are no part of any stream's work: they make and free memory, modules, streams, events. While a
+ * thread captures what another library does, the driver refuses them to all threads, and the capture is lost, unless the
+ * caller's thread says, as this does, that it knows what it does. */
+bool cuda_enter_uncaptured(RtDevice *device, CudaScope *scope, Diag *diag);
 /* cuda_enter, for work on a stream (NULL: the default one): one that was made elsewhere is looked at when it is first used. */
 bool cuda_enter_stream(RtDevice *device, RtStream *stream, CudaScope *scope, Diag *diag);
 /* Gives the thread its former context back (that one may be gone: no failure of ours). Where it had none, that of the first

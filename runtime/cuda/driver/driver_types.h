@@ -120,6 +120,12 @@ typedef enum CUstreamCaptureStatus {
 #undef NUMBERS_OF_CAPTURE_STATUS
 } CUstreamCaptureStatus;
 
+typedef enum CUstreamCaptureMode {
+#define NUMBERS_OF_CAPTURE_MODE
+#include "runtime/cuda/driver/driver_numbers.def"
+#undef NUMBERS_OF_CAPTURE_MODE
+} CUstreamCaptureMode;
+
 typedef enum CUjit_option {
 #define NUMBERS_OF_JIT_OPTION
 #include "runtime/cuda/driver/driver_numbers.def"

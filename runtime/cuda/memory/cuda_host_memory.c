@@ -40,7 +40,7 @@ static bool is_managed(RtHostBuffer *buffer)
 bool cuda_allocate_host(RtDevice *device, RtHostBuffer *buffer, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag))
+    if (!cuda_enter_uncaptured(device, &scope, diag))
         return false;
     bool ok = is_managed(buffer) ? allocate_managed(device, buffer, diag) : allocate_locked(device, buffer, diag);
     return cuda_leave(&scope, ok);
@@ -49,7 +49,7 @@ bool cuda_allocate_host(RtDevice *device, RtHostBuffer *buffer, Diag *diag)
 bool cuda_release_host(RtDevice *device, RtHostBuffer *buffer, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag))
+    if (!cuda_enter_uncaptured(device, &scope, diag))
         return false;
     bool ok = is_managed(buffer) ? driver_call(diag, cuMemFree, buffer->device)
                                  : driver_call(diag, cuMemFreeHost, buffer->host);
@@ -60,7 +60,7 @@ bool cuda_register_host(RtDevice *device, void *host, size_t size, RtPointer *po
 {
     CudaScope scope;
     CUdeviceptr address = 0;
-    if (!cuda_enter(device, &scope, diag))
+    if (!cuda_enter_uncaptured(device, &scope, diag))
         return false;
     bool ok =
         driver_call(diag, cuMemHostRegister, host, size, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
@@ -75,7 +75,7 @@ bool cuda_register_host(RtDevice *device, void *host, size_t size, RtPointer *po
 bool cuda_unregister_host(RtDevice *device, void *host, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag))
+    if (!cuda_enter_uncaptured(device, &scope, diag))
         return false;
     return cuda_leave(&scope, driver_call(diag, cuMemHostUnregister, host));
 }

@@ -21,7 +21,7 @@ bool cuda_export_memory(RtDevice *device, RtPointer pointer, RtExport *handle, D
 {
     CudaScope scope;
     CUipcMemHandle made = {{0}};
-    if (!cuda_enter(device, &scope, diag))
+    if (!cuda_enter_uncaptured(device, &scope, diag))
         return false;
     CUresult result = driver.cuIpcGetMemHandle(&made, pointer);
     bool ok =
@@ -42,7 +42,7 @@ bool cuda_import_memory(RtDevice *device, const RtExport *handle, RtPointer *poi
     CUdeviceptr address = 0;
     CUipcMemHandle given;
     memcpy(given.reserved, handle->bytes, sizeof given.reserved);
-    if (!cuda_enter(device, &scope, diag))
+    if (!cuda_enter_uncaptured(device, &scope, diag))
         return false;
     CUresult result = driver.cuIpcOpenMemHandle(&address, given, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
     bool is_gone = result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_VALUE;
@@ -57,7 +57,7 @@ bool cuda_import_memory(RtDevice *device, const RtExport *handle, RtPointer *poi
 bool cuda_close_import(RtDevice *device, RtPointer pointer, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag))
+    if (!cuda_enter_uncaptured(device, &scope, diag))
         return false;
     return cuda_leave(&scope, driver_call(diag, cuIpcCloseMemHandle, pointer));
 }

@@ -27,8 +27,9 @@ bool cuda_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag
 {
     CudaScope scope;
     CUdeviceptr address = 0;
-    if (!cuda_enter(device, &scope, diag))
+    if (!cuda_enter_uncaptured(device, &scope, diag))
         return false;
+    ((CudaDevice *)device)->has_memory = true;
     bool ok = cuda_check_allocation(device, DRIVER_cuMemAlloc, driver.cuMemAlloc(&address, cuda_whole_words(size)),
                                     size, diag);
     if (ok && !cuda_clear_rest(address, size, diag)) {
@@ -42,7 +43,7 @@ bool cuda_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag
 bool cuda_release(RtDevice *device, RtPointer pointer, Diag *diag)
 {
     CudaScope scope;
-    if (!cuda_enter(device, &scope, diag))
+    if (!cuda_enter_uncaptured(device, &scope, diag))
         return false;
     /* cuMemFree waits for the device by itself, except for memory of the pool. */
     bool ok = !((CudaDevice *)device)->pool_used || driver_call(diag, cuCtxSynchronize);

@@ -56,7 +56,7 @@ bool cuda_enable_peer_access(RtDevice *device, RtDevice *peer, Diag *diag)
         return false;
     if (!can)
         return diag_fail(diag, NULL, DIAG_PEER_ACCESS, device->name, peer->name);
-    if (!cuda_enter(device, &scope, diag))
+    if (!cuda_enter_uncaptured(device, &scope, diag))
         return false;
     CUresult result = driver.cuCtxEnablePeerAccess(((CudaDevice *)peer)->context, 0);
     bool ok =

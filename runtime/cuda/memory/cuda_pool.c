@@ -51,9 +51,9 @@ bool cuda_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Di
     CUdeviceptr address = 0;
     if (!cuda_is_ordered((CudaDevice *)device))
         return cuda_allocate(device, size, pointer, diag);
-    if (!cuda_enter(device, &scope, diag))
+    if (!cuda_enter_uncaptured(device, &scope, diag))
         return false;
-    ((CudaDevice *)device)->pool_used = true;
+    ((CudaDevice *)device)->has_memory = ((CudaDevice *)device)->pool_used = true;
     CUresult result = driver.cuMemAllocAsync(&address, cuda_whole_words(size), NULL);
     bool ok = cuda_check_allocation(device, DRIVER_cuMemAllocAsync, result, size, diag);
     if (ok && !cuda_clear_rest(address, size, diag)) {
@@ -69,22 +69,23 @@ bool cuda_release_ordered(RtDevice *device, RtPointer pointer, Diag *diag)
     CudaScope scope;
     if (!cuda_is_ordered((CudaDevice *)device))
         return cuda_release(device, pointer, diag);
-    if (!cuda_enter(device, &scope, diag))
+    if (!cuda_enter_uncaptured(device, &scope, diag))
         return false;
     return cuda_leave(&scope, driver_call(diag, cuMemFreeAsync, pointer, NULL));
 }
 
 /* Device memory: work in the default stream comes behind all that is in the others, and those go on behind it; where a
- * stream does not synchronize with it, and for pinned memory, which the host writes next, nothing may be under way. */
-bool cuda_settle(RtDevice *device, RtPoolKind kind, RtPointer pointer, Diag *diag)
+ * stream does not synchronize with it, as those of other libraries may not, and for pinned memory, which the host writes next,
+ * nothing may be under way. */
+bool cuda_settle(RtDevice *device, RtPoolKind kind, RtPointer pointer, bool is_shared, Diag *diag)
 {
     CudaScope scope;
     const CudaDevice *own = (CudaDevice *)device;
-    if (kind == RT_POOL_DEVICE && !own->has_streams)
+    if (kind == RT_POOL_DEVICE && !is_shared && !own->has_streams)
         return true;
     if (!cuda_enter(device, &scope, diag))
         return false;
-    bool ok = kind == RT_POOL_DEVICE && !own->unordered
+    bool ok = kind == RT_POOL_DEVICE && !is_shared && !own->unordered
                   ? driver_call(diag, cuMemsetD8Async, pointer, 0, sizeof(int), NULL)
                   : driver_call(diag, cuCtxSynchronize);
     return cuda_leave(&scope, ok);

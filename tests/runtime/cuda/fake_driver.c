@@ -20,8 +20,11 @@ static struct FakeState {
     int last_max_registers;
     int function_attributes[16]; /* value + 1; 0: never set */
     char graph[1024];
+    _Atomic FakeCapture capture;
+    _Atomic(const char *) captures_end;
 } fake_state;
 static _Thread_local CUcontext fake_current;
+static _Thread_local CUstreamCaptureMode fake_mode;
 
 enum {
 #define DRIVER(name, symbol, version, need, parameters, arguments) DRIVER_##name,
@@ -65,6 +68,14 @@ static CUcontext fake_launch_context(void) { return fake_state.launch_context; }
 static const char *fake_graph(void) { return fake_state.graph; }
 static int fake_calls(const char *name);
 static int fake_graph_launches(void) { return fake_calls("cuGraphLaunch"); }
+static const char *fake_captures_end(void) { return fake_state.captures_end; }
+
+static void fake_capture(FakeCapture capture)
+{
+    fake_state.capture = capture;
+    fake_state.captures_end = NULL;
+}
+
 static int fake_function_attribute(int attribute) { return fake_state.function_attributes[attribute] - 1; }
 
 extern EXPORTED const FakeDriver fake_driver;
@@ -79,7 +90,9 @@ const FakeDriver fake_driver = {fake_fail,
                                 fake_graph_launches,
                                 0,
                                 0,
-                                0};
+                                0,
+                                fake_capture,
+                                fake_captures_end};
 
 __attribute__((constructor)) static void read_environment(void)
 {
@@ -94,11 +107,40 @@ __attribute__((constructor)) static void read_environment(void)
 static bool needs_context(const char *name)
 {
     static const char *const others[] = {"cuInit",          "cuDriver",        "cuGetError", "cuDevice",
-                                         "cuCtxGetCurrent", "cuCtxSetCurrent", "cuMemPool"};
+                                         "cuCtxGetCurrent", "cuCtxSetCurrent", "cuMemPool",  "cuThread"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (!strncmp(name, others[i], strlen(others[i])))
             return false;
     return true;
+}
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (!strcmp(name, *names))
+            return true;
+    return false;
+}
+
+/* What no thread may call during a capture: it waits for all streams, or it is no part of any and the thread has not said
+ * that it knows. */
+static bool loses_capture(const char *name)
+{
+    static const char *const waits[] = {"cuCtxSynchronize", NULL};
+    static const char *const unsafe[] = {"cuMemAlloc",          "cuMemFree",           "cuMemAllocManaged",
+                                         "cuMemHostAlloc",      "cuMemFreeHost",       "cuMemHostRegister",
+                                         "cuMemHostUnregister", "cuModuleLoadDataEx",  "cuModuleUnload",
+                                         "cuStreamCreate",      "cuEventQuery",        "cuEventSynchronize",
+                                         "cuStreamSynchronize", "cuStreamQuery",       "cuMemcpyHtoD",
+                                         "cuMemcpyDtoH",        "cuMemcpyPeer",        "cuCtxSetLimit",
+                                         "cuIpcOpenMemHandle",  "cuIpcCloseMemHandle", NULL};
+    return is_one_of(name, waits) || (fake_mode != CU_STREAM_CAPTURE_MODE_RELAXED && is_one_of(name, unsafe));
+}
+
+static CUresult lose_capture(const char *name, CUresult result)
+{
+    fake_state.captures_end = name;
+    return result;
 }
 
 /* What every call does first: count, fail when told to, insist on a current context where CUDA does. */
@@ -107,6 +149,10 @@ static bool answer(int id, CUresult *result)
     int call = ++functions[id].calls;
     if (call == functions[id].fail_at) {
         *result = functions[id].result;
+        return true;
+    }
+    if (fake_state.capture != FAKE_NO_CAPTURE && loses_capture(names[id])) {
+        *result = lose_capture(names[id], CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
         return true;
     }
     *result = CUDA_ERROR_INVALID_CONTEXT;
@@ -204,6 +250,8 @@ CUresult act_cuGetErrorName(CUresult result, const char **text)
         {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
         {CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT"},
         {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE"},
+        {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"},
+        {CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT"},
         {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -497,9 +545,28 @@ CUresult act_cuStreamCreate(CUstream *stream, unsigned int flags)
 
 CUresult act_cuStreamDestroy(CUstream stream) { return destroy(stream); }
 
+CUresult act_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+    CUstreamCaptureMode before = fake_mode;
+    fake_mode = *mode;
+    *mode = before;
+    return CUDA_SUCCESS;
+}
+
+/* The default stream is all that synchronize with it. */
+static bool is_captured_with_others(CUstream stream) { return !stream && fake_state.capture == FAKE_BLOCKING_CAPTURE; }
+
+CUresult act_cuStreamSynchronize(CUstream stream)
+{
+    return is_captured_with_others(stream) ? lose_capture("cuStreamSynchronize", CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+                                           : CUDA_SUCCESS;
+}
+
 /* One stream is captured. */
 CUresult act_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
 {
+    if (is_captured_with_others(stream))
+        return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     *status = (const char *)stream == &fake_driver.captured_stream ? CU_STREAM_CAPTURE_STATUS_ACTIVE
                                                                    : CU_STREAM_CAPTURE_STATUS_NONE;
     return CUDA_SUCCESS;

@@ -14,6 +14,8 @@ typedef struct FakeLaunch {
     size_t parameters_size;
 } FakeLaunch;
 
+typedef enum FakeCapture { FAKE_NO_CAPTURE, FAKE_NON_BLOCKING_CAPTURE, FAKE_BLOCKING_CAPTURE } FakeCapture;
+
 typedef struct FakeDriver {
     /* The nth call from now of the function with that C name returns result; 0 undoes it. */
     void (*fail)(const char *name, int nth, CUresult result);
@@ -33,6 +35,11 @@ typedef struct FakeDriver {
     /* Streams of another library, by their addresses: one that is captured, and one that does not synchronize with the
      * default stream. */
     char plain_stream, captured_stream, non_blocking_stream;
+    /* Another library begins to capture, in the mode of all threads, a stream that synchronizes with the default one or not;
+     * or ends that. */
+    void (*capture)(FakeCapture capture);
+    /* The call that the capture was lost by; NULL: none yet. */
+    const char *(*captures_end)(void);
 } FakeDriver;
 
 /* The exported variable "fake_driver". In the environment: FAKE_DRIVER_FAIL="cuInit:1:999" does what fail does before

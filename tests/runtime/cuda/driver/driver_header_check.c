@@ -43,6 +43,7 @@ typedef CUtensorMap ToolkitTensorMap;
 #define NUMBERS_OF_POOL_ATTRIBUTE
 #define NUMBERS_OF_POINTER_ATTRIBUTE
 #define NUMBERS_OF_CAPTURE_STATUS
+#define NUMBERS_OF_CAPTURE_MODE
 #define NUMBERS_OF_JIT_OPTION
 #define NUMBERS_OF_JIT_INPUT
 #define NUMBERS_OF_LAUNCH_ATTRIBUTE
@@ -62,6 +63,7 @@ typedef CUtensorMap ToolkitTensorMap;
 #undef NUMBERS_OF_POOL_ATTRIBUTE
 #undef NUMBERS_OF_POINTER_ATTRIBUTE
 #undef NUMBERS_OF_CAPTURE_STATUS
+#undef NUMBERS_OF_CAPTURE_MODE
 #undef NUMBERS_OF_JIT_OPTION
 #undef NUMBERS_OF_JIT_INPUT
 #undef NUMBERS_OF_LAUNCH_ATTRIBUTE
@@ -87,6 +89,7 @@ typedef CUtensorMap ToolkitTensorMap;
 #define CUmemPool_attribute RuntimePoolAttribute
 #define CUpointer_attribute RuntimePointerAttribute
 #define CUstreamCaptureStatus RuntimeCaptureStatus
+#define CUstreamCaptureMode RuntimeCaptureMode
 #define CUjit_option RuntimeJitOption
 #define CUlaunchAttributeID RuntimeAttributeId
 #define CUlaunchAttributeValue RuntimeValue

@@ -1,0 +1,145 @@
+/* What is done while another library captures a graph, over the fake driver: it must not lose what it has captured. */
+#include "runtime_tests.h"
+
+#include <dlfcn.h>
+
+#include "fake_driver.h"
+#include "runtime/cuda/driver/driver.h"
+
+static const FakeDriver *fake(void) { return dlsym(dlopen(fake_driver_path(), RTLD_NOW | RTLD_NOLOAD), "fake_driver"); }
+
+static RtKernel *load(RtDevice *device, Diag *diag)
+{
+    char code[] = "ptx";
+    KernelImage image = {.name = "k", .code = code, .code_size = sizeof code};
+    return rt_kernel_load(device, &image, diag);
+}
+
+/* On the stream that does not synchronize with the default one. */
+static bool launch(RtDevice *device, RtKernel *kernel, Diag *diag)
+{
+    RtStream *stream = rt_stream_external(device, (uintptr_t)&fake()->non_blocking_stream, diag);
+    RtLaunch what = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .stream = stream};
+    bool ok = rt_launch(kernel, &what, diag);
+    rt_stream_destroy(stream);
+    return ok;
+}
+
+/* The stream that is captured may be the first of its kind that a launch is on. */
+static void first_launch(bool has_memory)
+{
+    Diag diag = {0};
+    RtPointer memory = 0;
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    RtKernel *kernel = load(device, &diag);
+    if (has_memory)
+        CHECK_OK(rt_allocate_ordered(device, 8, &memory, &diag), &diag);
+    fake()->capture(FAKE_NON_BLOCKING_CAPTURE);
+    int launches = fake()->calls("cuLaunchKernel");
+    CHECK_OK(launch(device, kernel, &diag) && launch(device, kernel, &diag), &diag);
+    CHECK(!fake()->captures_end() && fake()->calls("cuLaunchKernel") == launches + 2);
+    CHECK(fake()->calls("cuStreamSynchronize") == has_memory && fake()->calls("cuCtxSynchronize") == 0);
+    fake()->capture(FAKE_NO_CAPTURE);
+    rt_kernel_unload(kernel);
+}
+
+static void first_launch_without_memory(void) { first_launch(false); }
+static void first_launch_with_memory(void) { first_launch(true); }
+
+/* Where the default stream is captured with another, nothing can be ordered behind it: that is said, and no more is lost. */
+static void first_launch_beside_a_capture(void)
+{
+    Diag diag = {0};
+    RtPointer memory = 0;
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    RtKernel *kernel = load(device, &diag);
+    CHECK_OK(rt_allocate_ordered(device, 8, &memory, &diag), &diag);
+    fake()->capture(FAKE_BLOCKING_CAPTURE);
+    CHECK_FAILS(launch(device, kernel, &diag), &diag, DIAG_DRIVER_CALL, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT (906)");
+    CHECK(!fake()->captures_end());
+    fake()->capture(FAKE_NO_CAPTURE);
+    CHECK_OK(launch(device, kernel, &diag), &diag);
+    rt_kernel_unload(kernel);
+}
+
+/* Compilations of other threads load modules, and the garbage collector frees what it finds. */
+static void what_streams_do_not_order(void)
+{
+    Diag diag = {0};
+    bool done;
+    RtPointer apart = 0, kept = 0;
+    RtHostBuffer pinned, managed;
+    char host[16];
+    RtPointer registered;
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    fake()->capture(FAKE_NON_BLOCKING_CAPTURE);
+    RtKernel *kernel = load(device, &diag);
+    RtModule *module = rt_module_load(device, "ptx", "m", 0, &diag);
+    CHECK(kernel && module);
+    CHECK_OK(rt_allocate(device, 8, &apart, &diag) && rt_free(device, apart, &diag), &diag);
+    CHECK_OK(rt_allocate_ordered(device, 8, &kept, &diag) && rt_free(device, kept, &diag), &diag);
+    CHECK_OK(rt_allocate_host(device, RT_HOST_PINNED, 8, &pinned, &diag) && rt_free_host(device, &pinned, &diag),
+             &diag);
+    CHECK_OK(rt_allocate_host(device, RT_HOST_MANAGED, 8, &managed, &diag), &diag);
+    CHECK_OK(rt_free_host(device, &managed, &diag), &diag);
+    CHECK_OK(rt_register_host(device, host, sizeof host, &registered, &diag), &diag);
+    CHECK_OK(rt_unregister_host(device, host, &diag), &diag);
+    RtStream *stream = rt_stream_create(device, &diag);
+    RtEvent *event = rt_event_create(device, false, &diag);
+    CHECK(stream && event);
+    rt_stream_destroy(stream);
+    rt_kernel_unload(kernel);
+    rt_module_unload(module);
+    CHECK(!fake()->captures_end());
+    CHECK(!rt_event_query(event, &done, &diag)); /* the program's own question is refused as before */
+    CHECK_TEXT(fake()->captures_end(), "cuEventQuery");
+    rt_event_destroy(event);
+}
+
+/* Memory that another library may still use is waited for when it is given away again, not when it is freed. */
+static void lent_memory(void)
+{
+    Diag diag = {0};
+    RtPointer a = 0, b = 0;
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    CHECK_OK(rt_allocate_ordered(device, 1000, &a, &diag) && rt_free(device, a, &diag), &diag);
+    CHECK(fake()->calls("cuCtxSynchronize") == 0);
+    CHECK_OK(rt_allocate_ordered(device, 1000, &b, &diag) && a == b, &diag);
+    CHECK(fake()->calls("cuCtxSynchronize") == 1);
+    CHECK_OK(rt_free_ordered(device, b, &diag) && rt_allocate_ordered(device, 1000, &b, &diag) && a == b, &diag);
+    CHECK(fake()->calls("cuCtxSynchronize") == 1);
+    CHECK_OK(rt_free(device, b, &diag) && rt_pool_empty(device, RT_POOL_DEVICE, &diag), &diag);
+    CHECK(fake()->calls("cuMemFree") == 1 && fake()->calls("cuMemFreeAsync") == 0);
+    CHECK(fake()->calls("cuCtxSynchronize") == 3); /* before it is freed, and before the driver's pool is trimmed */
+}
+
+/* A wait that fails leaves the memory to be waited for. */
+static void lent_memory_that_is_not_settled(void)
+{
+    Diag diag = {0};
+    RtPointer a = 0, b = 0;
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    CHECK_OK(rt_allocate_ordered(device, 1000, &a, &diag) && rt_free(device, a, &diag), &diag);
+    fake()->fail("cuCtxSynchronize", 1, CUDA_ERROR_UNKNOWN);
+    CHECK_FAILS(rt_allocate_ordered(device, 1000, &b, &diag), &diag, DIAG_DRIVER_CALL, "cuCtxSynchronize failed");
+    CHECK_OK(rt_allocate_ordered(device, 1000, &b, &diag) && a == b, &diag);
+    CHECK(fake()->calls("cuCtxSynchronize") == 2);
+}
+
+void test_cuda_capture(void)
+{
+    const char *environment[] = {"CUJIT_DRIVER_LIBRARY", fake_driver_path(), NULL};
+    const struct {
+        const char *what;
+        void (*body)(void);
+    } cases[] = {
+        {"the first launch on a captured stream", first_launch_without_memory},
+        {"the same, with memory", first_launch_with_memory},
+        {"the first launch beside a capture", first_launch_beside_a_capture},
+        {"what streams do not order", what_streams_do_not_order},
+        {"lent memory", lent_memory},
+        {"lent memory that is not settled", lent_memory_that_is_not_settled},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        in_child_with(cases[i].what, cases[i].body, environment);
+}
