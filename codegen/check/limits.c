@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codegen/check/wide_access.h"
+#include "core/host_abi.h"
 #include "core/kernel/kernel_abi.h"
 
 enum { MOST_THREADS = 1024, BITS_OF_PRODUCT = 127 };
@@ -233,7 +234,7 @@ bool plan_limits(const IrModule *module, uint64_t wide, LaunchPlan *plan, LimitT
 
 uint32_t plan_whole_warps(LaunchPlan *plan, Arena *arena)
 {
-    enum { WARP = 32, NODES = 4 };
+    enum { NODES = 4 };
     uint32_t first = plan->node_count;
     if (first + NODES > LAUNCH_MOST_NODES || plan->test_count == LAUNCH_MOST_TESTS)
         return RANGE_NONE;
@@ -241,7 +242,7 @@ uint32_t plan_whole_warps(LaunchPlan *plan, Arena *arena)
     RangeTest *tests = ARENA_ARRAY(arena, RangeTest, plan->test_count + 1);
     Limits *limits = ARENA_NEW(arena, Limits);
     uint32_t threads = add(limits, RANGE_BLOCK_DIM, RANGE_NONE, RANGE_NONE, 0, 0);
-    uint32_t warp = add(limits, RANGE_BETWEEN, RANGE_NONE, RANGE_NONE, WARP, WARP);
+    uint32_t warp = add(limits, RANGE_BETWEEN, RANGE_NONE, RANGE_NONE, HOST_WARP, HOST_WARP);
     uint32_t rest = add(limits, RANGE_MOD, threads, warp, 0, 0);
     uint32_t one = add(limits, RANGE_BETWEEN, RANGE_NONE, RANGE_NONE, 1, 1);
     if (first)

@@ -7,9 +7,10 @@
  * blockDim.x is a multiple of 32 there, so that what is added to threadIdx.x is one, too, and stays one where the sum wraps. */
 #include "codegen/host/regions/thread_bounds.h"
 #include "codegen/passes.h"
+#include "core/host_abi.h"
 #include "core/ir/ir_graph.h"
 
-enum { WARP = 32, DEEPEST = 10, MOST_VALUES = 2000 /* of a loop that is written out */ };
+enum { DEEPEST = 10, MOST_VALUES = 2000 /* of a loop that is written out */ };
 
 /* What an integer is, but for multiples of 32 that all threads of a warp have alike. */
 typedef enum Rest { REST_UNKNOWN, REST_NOTHING, REST_LANE } Rest;
@@ -34,7 +35,7 @@ static Rest rest_of(const IrValue *value, int depth)
         return value->intrinsic == INTRINSIC_CUDA_THREAD_IDX_X  ? REST_LANE
                : value->intrinsic == INTRINSIC_CUDA_BLOCK_DIM_X ? REST_NOTHING
                                                                 : REST_UNKNOWN;
-    case IR_CONST: return value->integer % WARP == 0 ? REST_NOTHING : REST_UNKNOWN;
+    case IR_CONST: return value->integer % HOST_WARP == 0 ? REST_NOTHING : REST_UNKNOWN;
     case IR_CONVERT: return rest_of(value->operands[0], depth + 1);
     case IR_ADD:
     case IR_SUB: return rest_of_sum(value, depth);
@@ -79,7 +80,7 @@ static bool leaves_start(const IrValue *value)
     if (value->operand_count != 2 || value->operands[1]->op != IR_CONST)
         return false;
     int64_t number = value->operands[1]->integer;
-    return value->op == IR_FLOORDIV ? number > 0 && number % WARP == 0
+    return value->op == IR_FLOORDIV ? number > 0 && number % HOST_WARP == 0
                                     : value->op == IR_SHR && number >= 5 && number < 31;
 }
 
@@ -87,7 +88,7 @@ static bool leaves_lane(const IrValue *value)
 {
     if (value->operand_count != 2 || value->operands[1]->op != IR_CONST)
         return false;
-    return value->operands[1]->integer == (value->op == IR_MOD ? WARP : WARP - 1) &&
+    return value->operands[1]->integer == (value->op == IR_MOD ? HOST_WARP : HOST_WARP - 1) &&
            (value->op == IR_MOD || value->op == IR_AND);
 }
 
@@ -165,7 +166,7 @@ static uint32_t few_trips(const IrGraph *graph, const IrLoop *loop, const IrValu
                         found.step->integer &&
                         !__builtin_sub_overflow(found.bound->integer, found.start->integer, &way) && way != INT64_MIN;
         int64_t trips = is_known ? way / found.step->integer : 0;
-        return trips <= 0 || trips > WARP ? 0 : (uint32_t)trips;
+        return trips <= 0 || trips > HOST_WARP ? 0 : (uint32_t)trips;
     }
     bool has_start = false;
     for (uint32_t i = 0; i < variable->operand_count; i++) {

@@ -8,6 +8,7 @@
 #include "codegen/host/regions/form.h"
 #include "codegen/host/regions/loop_places.h"
 #include "codegen/passes.h"
+#include "core/host_abi.h"
 #include "core/ir/ir_graph.h"
 
 enum {
@@ -15,7 +16,6 @@ enum {
     MOST_CACHED = 512 /* likewise, of a choice */,
     FEW_REGIONS = 8,
     MANY_REGIONS = 24,
-    WARP = 32,
     WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC
 };
 
@@ -170,7 +170,7 @@ static IrBlock *form_all_threads(Form *form, IrBlock *from)
         return form_with_checks(form, from);
     const IrValue *number = branch->operands[0]->operands[1];
     IrBlock *whole = ir_block(form->out), *part = ir_block(form->out), *both = ir_block(form->out);
-    IrValue *operands[2] = {form->values[number->id], ir_const_int(from, number->type, WARP, &branch->pos)};
+    IrValue *operands[2] = {form->values[number->id], ir_const_int(from, number->type, HOST_WARP, &branch->pos)};
     ir_branch(from, ir_append(from, IR_GE, TYPE_OF(BOOL), &branch->pos, 2, operands), whole, part, &branch->pos);
     form->passed = branch;
     ir_jump(form_with_checks(form, whole), both, NULL);
@@ -232,7 +232,7 @@ static void form_entry(Form *form)
     form->zero = ir_const_int(form->entry, TYPE_OF(INT32), 0, NULL);
     if (!form->regions->ends_threads)
         return;
-    IrValue *count = form->regions->by_warps ? ir_const_int(form->entry, TYPE_OF(INT32), WARP, NULL) : NULL;
+    IrValue *count = form->regions->by_warps ? ir_const_int(form->entry, TYPE_OF(INT32), HOST_WARP, NULL) : NULL;
     for (uint32_t axis = 0; axis < 3 && !form->regions->by_warps; axis++) {
         IrValue *dim = ir_append(form->entry, IR_INTRINSIC, TYPE_OF(INT32), NULL, 0, NULL);
         dim->intrinsic = intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, axis);

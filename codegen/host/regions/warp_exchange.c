@@ -7,8 +7,9 @@
 
 #include "codegen/emit_tools.h"
 #include "codegen/host/host_loop.h"
+#include "core/host_abi.h"
 
-enum { WARP = 32, ALIGNMENT = 32 };
+enum { ALIGNMENT = 32 };
 
 /* The parameters of the function that is emitted. */
 typedef struct Exchange {
@@ -34,7 +35,7 @@ static LLVMValueRef source_of(Emitter *emitter, IntrinsicId operation, LLVMValue
                               LLVMValueRef *is_there)
 {
     LLVMBuilderRef builder = emitter->builder;
-    LLVMValueRef last_lane = const_i64(emitter, WARP - 1);
+    LLVMValueRef last_lane = const_i64(emitter, HOST_WARP - 1);
     asked = LLVMBuildZExt(builder, asked, emitter->i64, "");
     LLVMValueRef place = LLVMBuildAnd(builder, asked, last_lane, "");
     LLVMValueRef segment =
@@ -107,7 +108,7 @@ static void shuffle_threads(Emitter *emitter, const Exchange *exchange, LLVMValu
 static LLVMValueRef load_warp(Emitter *emitter, const Exchange *exchange, LLVMValueRef first)
 {
     LLVMValueRef place = item(emitter, exchange->word, exchange->given, first);
-    LLVMValueRef lanes = LLVMBuildLoad2(emitter->builder, LLVMVectorType(exchange->word, WARP), place, "");
+    LLVMValueRef lanes = LLVMBuildLoad2(emitter->builder, LLVMVectorType(exchange->word, HOST_WARP), place, "");
     LLVMSetAlignment(lanes, ALIGNMENT);
     return lanes;
 }
@@ -122,7 +123,7 @@ static LLVMValueRef true_lanes(Emitter *emitter, LLVMValueRef lanes)
 static LLVMValueRef load_going(Emitter *emitter, const Exchange *exchange, LLVMValueRef first)
 {
     LLVMValueRef place = item(emitter, emitter->i8, exchange->going, first);
-    LLVMValueRef going = LLVMBuildLoad2(emitter->builder, LLVMVectorType(emitter->i8, WARP), place, "");
+    LLVMValueRef going = LLVMBuildLoad2(emitter->builder, LLVMVectorType(emitter->i8, HOST_WARP), place, "");
     LLVMSetAlignment(going, ALIGNMENT);
     return going;
 }
@@ -137,16 +138,16 @@ static HostLoop open_warps(Emitter *emitter, LLVMValueRef end, LLVMValueRef *fir
 {
     LLVMValueRef count = LLVMBuildLShr(emitter->builder, end, const_i64(emitter, 5), "");
     HostLoop loop = host_loop_open(emitter, const_i64(emitter, 0), count);
-    *first = LLVMBuildNUWMul(emitter->builder, loop.index, const_i64(emitter, WARP), "");
+    *first = LLVMBuildNUWMul(emitter->builder, loop.index, const_i64(emitter, HOST_WARP), "");
     return loop;
 }
 
 static LLVMValueRef all_lanes(Emitter *emitter, LLVMValueRef value)
 {
-    LLVMValueRef lanes = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(value), WARP));
+    LLVMValueRef lanes = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(value), HOST_WARP));
     lanes = LLVMBuildInsertElement(emitter->builder, lanes, value, const_i64(emitter, 0), "");
     return LLVMBuildShuffleVector(emitter->builder, lanes, LLVMGetPoison(LLVMTypeOf(lanes)),
-                                  LLVMConstNull(LLVMVectorType(emitter->i32, WARP)), "");
+                                  LLVMConstNull(LLVMVectorType(emitter->i32, HOST_WARP)), "");
 }
 
 /* In one segment. */
@@ -154,7 +155,7 @@ static uint32_t source_lane(IntrinsicId operation, uint32_t lane, uint32_t dista
 {
     switch (operation) {
     case INTRINSIC_CUDA_SHFL_UP_SYNC: return lane >= distance ? lane - distance : lane;
-    case INTRINSIC_CUDA_SHFL_DOWN_SYNC: return lane + distance < WARP ? lane + distance : lane;
+    case INTRINSIC_CUDA_SHFL_DOWN_SYNC: return lane + distance < HOST_WARP ? lane + distance : lane;
     default: return lane ^ distance;
     }
 }
@@ -162,7 +163,7 @@ static uint32_t source_lane(IntrinsicId operation, uint32_t lane, uint32_t dista
 static LLVMValueRef moved(Emitter *emitter, LLVMValueRef lanes, LLVMValueRef *places)
 {
     return LLVMBuildShuffleVector(emitter->builder, lanes, LLVMGetPoison(LLVMTypeOf(lanes)),
-                                  LLVMConstVector(places, WARP), "");
+                                  LLVMConstVector(places, HOST_WARP), "");
 }
 
 /* Whether who has ended is told from all lanes at once, and not lane by lane. */
@@ -185,8 +186,8 @@ static LLVMValueRef keep_own(Emitter *emitter, const Exchange *exchange, LLVMVal
 /* By a constant distance. */
 static void move_lanes(Emitter *emitter, const Exchange *exchange, LLVMValueRef end, uint32_t distance)
 {
-    LLVMValueRef places[WARP], first;
-    for (uint32_t lane = 0; lane < WARP; lane++)
+    LLVMValueRef places[HOST_WARP], first;
+    for (uint32_t lane = 0; lane < HOST_WARP; lane++)
         places[lane] = const_i32(emitter, (int32_t)source_lane(exchange->operation, lane, distance));
     HostLoop loop = open_warps(emitter, end, &first);
     LLVMValueRef lanes = load_warp(emitter, exchange, first);
@@ -232,7 +233,7 @@ static void emit_test_of_ended(Emitter *emitter, const Exchange *exchange, LLVMV
                                LLVMBasicBlockRef done)
 {
     LLVMBuilderRef builder = emitter->builder;
-    LLVMTypeRef lanes_type = LLVMVectorType(emitter->i8, WARP);
+    LLVMTypeRef lanes_type = LLVMVectorType(emitter->i8, HOST_WARP);
     LLVMValueRef warp, none = const_i64(emitter, 0), all = LLVMConstAllOnes(lanes_type);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(builder);
     HostLoop loop = open_warps(emitter, whole, &warp);
@@ -255,13 +256,13 @@ static void emit_test_of_ended(Emitter *emitter, const Exchange *exchange, LLVMV
 static LLVMValueRef shuffle_whole_warps(Emitter *emitter, const Exchange *exchange)
 {
     LLVMBuilderRef builder = emitter->builder;
-    LLVMValueRef whole = LLVMBuildAnd(builder, exchange->threads, const_i64(emitter, -WARP), "");
+    LLVMValueRef whole = LLVMBuildAnd(builder, exchange->threads, const_i64(emitter, -HOST_WARP), "");
     LLVMValueRef none = const_i64(emitter, 0);
     LLVMBasicBlockRef start = LLVMGetInsertBlock(builder), done = new_block(emitter);
     LLVMPositionBuilderAtEnd(builder, done);
     LLVMValueRef first = LLVMBuildPhi(builder, emitter->i64, "");
     LLVMPositionBuilderAtEnd(builder, start);
-    LLVMValueRef is_one = LLVMBuildICmp(builder, LLVMIntULT, exchange->asked, const_i32(emitter, WARP), "");
+    LLVMValueRef is_one = LLVMBuildICmp(builder, LLVMIntULT, exchange->asked, const_i32(emitter, HOST_WARP), "");
     emit_test_for_warps(emitter, is_one, whole, done);
     LLVMAddIncoming(first, &none, &start, 1);
     if (exchange->going && !asks_all_lanes(emitter, exchange))
@@ -273,7 +274,7 @@ static LLVMValueRef shuffle_whole_warps(Emitter *emitter, const Exchange *exchan
         LLVMBasicBlockRef choose = LLVMGetInsertBlock(builder);
         LLVMValueRef by_distance = LLVMBuildSwitch(builder, exchange->asked, done, 5);
         LLVMAddIncoming(first, &none, &choose, 1);
-        for (uint32_t distance = 1; distance < WARP; distance *= 2) {
+        for (uint32_t distance = 1; distance < HOST_WARP; distance *= 2) {
             LLVMBasicBlockRef move = new_block(emitter);
             LLVMAddCase(by_distance, const_i32(emitter, (int32_t)distance), move);
             LLVMPositionBuilderAtEnd(builder, move);
@@ -298,8 +299,8 @@ static LLVMValueRef lanes_there(Emitter *emitter, const Exchange *exchange, LLVM
 {
     LLVMBuilderRef builder = emitter->builder;
     LLVMValueRef left = LLVMBuildTrunc(builder, LLVMBuildSub(builder, exchange->threads, first, ""), emitter->i32, "");
-    LLVMValueRef is_whole = LLVMBuildICmp(builder, LLVMIntSGE, left, const_i32(emitter, WARP), "");
-    LLVMValueRef some = LLVMBuildAnd(builder, left, const_i32(emitter, WARP - 1), "");
+    LLVMValueRef is_whole = LLVMBuildICmp(builder, LLVMIntSGE, left, const_i32(emitter, HOST_WARP), "");
+    LLVMValueRef some = LLVMBuildAnd(builder, left, const_i32(emitter, HOST_WARP - 1), "");
     LLVMValueRef below = LLVMBuildNot(builder, LLVMBuildShl(builder, const_i32(emitter, -1), some, ""), "");
     LLVMValueRef there = LLVMBuildSelect(builder, is_whole, const_i32(emitter, -1), below, "");
     if (!exchange->going)
@@ -324,7 +325,7 @@ static LLVMValueRef result_of_vote(Emitter *emitter, IntrinsicId operation, LLVM
 static void emit_vote(Emitter *emitter, const Exchange *exchange)
 {
     LLVMBuilderRef builder = emitter->builder;
-    LLVMValueRef first, up = LLVMBuildAdd(builder, exchange->threads, const_i64(emitter, WARP - 1), "");
+    LLVMValueRef first, up = LLVMBuildAdd(builder, exchange->threads, const_i64(emitter, HOST_WARP - 1), "");
     HostLoop loop = open_warps(emitter, up, &first);
     LLVMValueRef there = lanes_there(emitter, exchange, first);
     LLVMValueRef holds = LLVMBuildAnd(builder, true_lanes(emitter, load_warp(emitter, exchange, first)), there, "");
