@@ -10,6 +10,7 @@
 #include "codegen/host/host_loop.h"
 #include "codegen/host/memory_kinds.h"
 #include "codegen/host/private_copy.h"
+#include "codegen/host/regions/loop_body.h"
 #include "codegen/host/regions/thread_loop.h"
 #include "codegen/host/regions/row_bounds.h"
 #include "codegen/ir_to_llvm.h"

@@ -1,17 +1,10 @@
 /* Marks loops of a thread to write out in full, by which its small arrays are in registers: then threads next to each other
  * can be vectors. LLVM does so by itself only where loops are short. Regions have chosen theirs (loop_places.c). */
+#include "codegen/host/regions/loop_body.h"
 #include "codegen/passes.h"
 #include "codegen/unroll.h"
 
 static const UnrollLimits limits = {.trips = 64, .values = 2304, .small = 0};
-
-static bool has_regions(const IrFunc *kernel)
-{
-    for (const IrBlock *block = kernel->first; block; block = block->next)
-        if (block->last->op == IR_THREAD_LOOP)
-            return true;
-    return false;
-}
 
 static void mark_in_function(IrFunc *function, Arena *arena)
 {
@@ -24,7 +17,7 @@ static void mark_in_function(IrFunc *function, Arena *arena)
 
 void mark_loops_of_arrays(IrModule *module)
 {
-    if (has_regions(module->first))
+    if (has_thread_loops(module->first))
         return;
     Arena *arena = arena_create();
     for (IrFunc *function = module->first; function; function = function->next)

@@ -2,6 +2,7 @@
  * variable of the loop over threads and added once behind it: so the loop has no store in it, and LLVM makes vectors of it.
  * Only where nobody can tell: sums of integers, whose order makes no difference, in a region that touches the array in no
  * other way. The element is left alone where no thread adds to it. */
+#include "codegen/host/regions/loop_body.h"
 #include "codegen/host/regions/regions.h"
 #include "codegen/passes.h"
 #include "core/ir/ir_graph.h"
@@ -11,33 +12,8 @@ enum { MOST_SUMS = 8, DEEPEST = 6, MOST_OPERANDS = 4 };
 typedef struct Body {
     IrFunc *kernel;
     IrValue *loop; /* over threads */
-    bool *is_inside; /* by IrBlock.id */
-    IrBlock **blocks;
-    uint32_t count;
+    LoopBody inside;
 } Body;
-
-/* --- the loop's body ---------------------------------------------------------------------------------------------------- */
-
-static void visit(Body *body, IrBlock *block)
-{
-    if (!body->is_inside[block->id])
-        body->blocks[body->count++] = block;
-    body->is_inside[block->id] = true;
-}
-
-static void find_body(Body *body, Arena *arena)
-{
-    body->is_inside = ARENA_ARRAY(arena, bool, body->kernel->block_count);
-    body->blocks = ARENA_ARRAY(arena, IrBlock *, body->kernel->block_count + 1);
-    body->is_inside[body->loop->block->id] = true;
-    visit(body, body->loop->targets[1]);
-    for (uint32_t next = 0; next < body->count; next++) {
-        IrBlock *targets[2];
-        int count = ir_successors(body->blocks[next], targets);
-        for (int i = 0; i < count; i++)
-            visit(body, targets[i]);
-    }
-}
 
 /* --- which sums --------------------------------------------------------------------------------------------------------- */
 
@@ -57,7 +33,7 @@ static bool find_operation(const IrValue *atomic, IrOp *op)
 /* Or can be made again behind the loop, the same for all threads. */
 static bool is_common(const Body *body, const IrValue *value, int depth)
 {
-    if (!body->is_inside[value->block->id])
+    if (!body->inside.is_inside[value->block->id])
         return true;
     bool is_plain = ir_op_info[value->op].flags & IR_FLAG_PURE && value->op != IR_INTRINSIC && value->op != IR_PHI &&
                     value->operand_count <= MOST_OPERANDS;
@@ -84,8 +60,8 @@ static bool touches(const IrValue *value, const IrValue *memory)
 
 static bool is_alone(const Body *body, const IrValue *atomic)
 {
-    for (uint32_t i = 0; i < body->count; i++)
-        for (const IrValue *value = body->blocks[i]->first; value; value = value->next) {
+    for (uint32_t i = 0; i < body->inside.count; i++)
+        for (const IrValue *value = body->inside.blocks[i]->first; value; value = value->next) {
             if (value != atomic && touches(value, atomic->operands[0]))
                 return false;
             for (uint32_t k = 0; k < value->operand_count; k++)
@@ -154,7 +130,7 @@ static void add_in_thread(const Sum *sum, IrValue *atomic)
 static IrValue *made_again(const Body *body, IrBlock *to, IrValue *value)
 {
     IrValue *operands[MOST_OPERANDS];
-    if (!body->is_inside[value->block->id])
+    if (!body->inside.is_inside[value->block->id])
         return value;
     for (uint32_t i = 0; i < value->operand_count; i++)
         operands[i] = made_again(body, to, value->operands[i]);
@@ -219,8 +195,8 @@ static void make_sum(Body *body, IrValue *atomic)
 static IrValue *find_sum(const Body *body)
 {
     const IrBlock *after = body->loop->targets[0];
-    for (uint32_t i = 0; i < body->count && after->first->op != IR_PHI; i++)
-        for (IrValue *value = body->blocks[i]->first; value; value = value->next)
+    for (uint32_t i = 0; i < body->inside.count && after->first->op != IR_PHI; i++)
+        for (IrValue *value = body->inside.blocks[i]->first; value; value = value->next)
             if (is_common_sum(body, value))
                 return value;
     return NULL;
@@ -231,10 +207,9 @@ static bool make_one_sum(IrFunc *kernel)
     Arena *arena = arena_create();
     bool is_found = false;
     for (IrBlock *block = kernel->first; block && !is_found; block = block->next) {
-        Body body = {.kernel = kernel, .loop = block->last};
         if (block->last->op != IR_THREAD_LOOP)
             continue;
-        find_body(&body, arena);
+        Body body = {kernel, block->last, find_loop_body(block->last, arena)};
         IrValue *atomic = find_sum(&body);
         is_found = atomic != NULL;
         if (is_found)

@@ -9,6 +9,7 @@
 #include "codegen/emit_tools.h"
 #include "codegen/host/host_emitter.h"
 #include "codegen/host/host_loop.h"
+#include "codegen/host/regions/loop_body.h"
 #include "codegen/host/regions/row_bounds.h"
 #include "codegen/host/regions/warp_exchange.h"
 #include "codegen/host/regions/warp_slots.h"
@@ -37,14 +38,6 @@ struct BlockFrame {
 };
 
 /* --- the frame ---------------------------------------------------------------------------------------------------------- */
-
-bool has_thread_loops(const IrFunc *function)
-{
-    for (const IrBlock *block = function->first; block; block = block->next)
-        if (block->last->op == IR_THREAD_LOOP)
-            return true;
-    return false;
-}
 
 void emit_block_function(Emitter *emitter, const EmittedFunction *function)
 {
@@ -398,23 +391,11 @@ static bool asks_for_place(const IrValue *value)
 /* Whether threads may be counted through, since none of them asks where it is. */
 static bool is_flat(Emitter *emitter, const IrValue *loop)
 {
-    uint32_t depth = 0;
-    const IrBlock **stack = ARENA_ARRAY(emitter->arena, const IrBlock *, emitter->function->block_count + 1);
-    bool *seen = ARENA_ARRAY(emitter->arena, bool, emitter->function->block_count + 1);
-    seen[loop->block->id] = seen[loop->targets[1]->id] = true;
-    for (stack[depth++] = loop->targets[1]; depth;) {
-        const IrBlock *block = stack[--depth];
-        IrBlock *targets[2];
-        for (const IrValue *value = block->first; value; value = value->next)
+    LoopBody body = find_loop_body(loop, emitter->arena);
+    for (uint32_t i = 0; i < body.count; i++)
+        for (const IrValue *value = body.blocks[i]->first; value; value = value->next)
             if (asks_for_place(value))
                 return false;
-        int count = ir_successors(block, targets);
-        for (int i = 0; i < count; i++) {
-            if (!seen[targets[i]->id])
-                stack[depth++] = targets[i];
-            seen[targets[i]->id] = true;
-        }
-    }
     return true;
 }
 

@@ -4,9 +4,7 @@
 
 #include "codegen/emit.h"
 
-/* Whether the function runs all threads of a block. */
-bool has_thread_loops(const IrFunc *function);
-/* Emits the body of such a function. */
+/* Emits the body of a function that runs all threads of a block. */
 void emit_block_function(Emitter *emitter, const EmittedFunction *function);
 /* Memory in the block's context for a LOCAL value, of all threads, or for the CELL of one; NULL: not kept there. */
 LLVMValueRef host_thread_memory(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment);

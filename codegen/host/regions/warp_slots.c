@@ -9,6 +9,7 @@
 #include "codegen/host/regions/warp_slots.h"
 
 #include "codegen/emit_tools.h"
+#include "codegen/host/regions/loop_body.h"
 #include "codegen/host/regions/regions.h"
 #include "codegen/op/value/parts.h"
 #include "core/host_abi.h"
@@ -94,25 +95,13 @@ static bool is_straight(const IrValue *value, const IrBlock *loop)
 
 static void look_at(Emitter *emitter, WarpSlots *slots, const IrValue *loop)
 {
-    uint32_t depth = 0;
-    const IrBlock **stack = ARENA_ARRAY(emitter->arena, const IrBlock *, emitter->function->block_count + 1);
-    bool *seen = ARENA_ARRAY(emitter->arena, bool, emitter->function->block_count + 1);
-    seen[loop->block->id] = seen[loop->targets[1]->id] = true;
-    for (stack[depth++] = loop->targets[1]; depth;) {
-        const IrBlock *block = stack[--depth];
-        IrBlock *targets[2];
-        for (const IrValue *value = block->first; value; value = value->next) {
+    LoopBody body = find_loop_body(loop, emitter->arena);
+    for (uint32_t i = 0; i < body.count; i++)
+        for (const IrValue *value = body.blocks[i]->first; value; value = value->next) {
             slots->is_straight &= is_straight(value, loop->block);
             if (value->op == IR_SLOT_LOAD || value->op == IR_SLOT_STORE)
                 use(emitter, slots, value->operands[0]);
         }
-        int count = ir_successors(block, targets);
-        for (int i = 0; i < count; i++) {
-            if (!seen[targets[i]->id])
-                stack[depth++] = targets[i];
-            seen[targets[i]->id] = true;
-        }
-    }
 }
 
 /* --- variables and copies ------------------------------------------------------------------------------------------------- */

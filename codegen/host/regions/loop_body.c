@@ -1,0 +1,32 @@
+/* The blocks inside of a loop over threads: those that lead back to the loop's own block. */
+#include "codegen/host/regions/loop_body.h"
+
+static void visit(LoopBody *body, IrBlock *block)
+{
+    if (!body->is_inside[block->id])
+        body->blocks[body->count++] = block;
+    body->is_inside[block->id] = true;
+}
+
+LoopBody find_loop_body(const IrValue *loop, Arena *arena)
+{
+    uint32_t most = loop->block->function->block_count;
+    LoopBody body = {.blocks = ARENA_ARRAY(arena, IrBlock *, most), .is_inside = ARENA_ARRAY(arena, bool, most)};
+    body.is_inside[loop->block->id] = true;
+    visit(&body, loop->targets[1]);
+    for (uint32_t next = 0; next < body.count; next++) {
+        IrBlock *targets[2];
+        int count = ir_successors(body.blocks[next], targets);
+        for (int i = 0; i < count; i++)
+            visit(&body, targets[i]);
+    }
+    return body;
+}
+
+bool has_thread_loops(const IrFunc *function)
+{
+    for (const IrBlock *block = function->first; block; block = block->next)
+        if (block->last->op == IR_THREAD_LOOP)
+            return true;
+    return false;
+}

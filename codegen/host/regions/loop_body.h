@@ -1,0 +1,18 @@
+/* What the threads of a loop run. */
+#ifndef CUJIT_CODEGEN_LOOP_BODY_H
+#define CUJIT_CODEGEN_LOOP_BODY_H
+
+#include "core/ir/ir.h"
+
+typedef struct LoopBody {
+    IrBlock **blocks; /* the first one first */
+    uint32_t count;
+    bool *is_inside; /* by IrBlock.id: one of these, or the loop's own block */
+} LoopBody;
+
+/* loop: a thread_loop. The arrays are the arena's. */
+LoopBody find_loop_body(const IrValue *loop, Arena *arena);
+/* Whether the function runs all threads of a block. */
+bool has_thread_loops(const IrFunc *function);
+
+#endif
