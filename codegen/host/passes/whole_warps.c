@@ -48,19 +48,6 @@ static Rest rest_of(const IrValue *value, int depth)
     }
 }
 
-/* The value as the warp's first thread has it, appended to the block. */
-static IrValue *of_first_lane(IrBlock *block, IrValue *value)
-{
-    IrValue *operands[2];
-    if (rest_of(value, 0) == REST_NOTHING)
-        return value;
-    if (value->op == IR_INTRINSIC)
-        return ir_append(block, IR_WARP_START, TYPE_OF(INT32), &value->pos, 0, NULL);
-    for (uint32_t i = 0; i < value->operand_count; i++)
-        operands[i] = of_first_lane(block, value->operands[i]);
-    return ir_copy_value(block, value, operands);
-}
-
 /* The value becomes the lane. */
 static void become_lane(IrBlock *block, IrValue *value)
 {
@@ -107,7 +94,7 @@ static void split_in_block(IrBlock *block)
     for (; value; value = next) {
         next = value->next;
         if (leaves_start(value) && rest_of(value->operands[0], 0) == REST_LANE)
-            value->operands[0] = of_first_lane(block, value->operands[0]);
+            value->operands[0] = of_first_thread(block, value->operands[0], 0);
         else if (leaves_lane(value) && rest_of(value->operands[0], 0) == REST_LANE)
             become_lane(block, value);
         put(block, value);

@@ -200,32 +200,6 @@ static void put_end(IrBlock *block, IrValue *end)
     block->last = end;
 }
 
-static bool is_number(const IrValue *value, int64_t number)
-{
-    return value->op == IR_CONST && value->integer == number;
-}
-
-/* The value as the first thread along the axis has it, appended to the block. */
-static IrValue *of_first_thread(IrBlock *block, IrValue *value, uint32_t axis)
-{
-    IrValue *operands[2];
-    if (slope_along(axis, value) == 0)
-        return value;
-    if (value->op == IR_INTRINSIC && value->intrinsic != INTRINSIC_CUDA_LANEID && block->function->by_warps)
-        return ir_append(block, IR_WARP_START, TYPE_OF(INT32), &value->pos, 0, NULL);
-    if (value->op == IR_INTRINSIC)
-        return ir_const_int(block, value->type, 0, &value->pos);
-    for (uint32_t i = 0; i < value->operand_count; i++)
-        operands[i] = of_first_thread(block, value->operands[i], axis);
-    if (value->op == IR_CONVERT && operands[0]->op == IR_CONST)
-        return ir_const_int(block, value->type, operands[0]->integer, &value->pos);
-    if (value->op == IR_ADD && is_number(operands[1], 0))
-        return operands[0];
-    if (value->op == IR_ADD && is_number(operands[0], 0))
-        return operands[1];
-    return ir_copy_value(block, value, operands);
-}
-
 /* A constant may stand in the loop. */
 static IrValue *outside(IrBlock *before, IrValue *value)
 {

@@ -153,6 +153,31 @@ int slope_in_thread(const IrBlock *region, const IrValue *value)
 
 int slope_along(uint32_t axis, const IrValue *value) { return slope_below(NULL, value, axis, 0); }
 
+static bool is_number(const IrValue *value, int64_t number)
+{
+    return value->op == IR_CONST && value->integer == number;
+}
+
+IrValue *of_first_thread(IrBlock *block, IrValue *value, uint32_t axis)
+{
+    IrValue *operands[2];
+    if (slope_along(axis, value) == 0)
+        return value;
+    if (value->op == IR_INTRINSIC && value->intrinsic != INTRINSIC_CUDA_LANEID && block->function->by_warps)
+        return ir_append(block, IR_WARP_START, TYPE_OF(INT32), &value->pos, 0, NULL);
+    if (value->op == IR_INTRINSIC)
+        return ir_const_int(block, value->type, 0, &value->pos);
+    for (uint32_t i = 0; i < value->operand_count; i++)
+        operands[i] = of_first_thread(block, value->operands[i], axis);
+    if (value->op == IR_CONVERT && operands[0]->op == IR_CONST)
+        return ir_const_int(block, value->type, operands[0]->integer, &value->pos);
+    if (value->op == IR_ADD && is_number(operands[1], 0))
+        return operands[0];
+    if (value->op == IR_ADD && is_number(operands[0], 0))
+        return operands[1];
+    return ir_copy_value(block, value, operands);
+}
+
 static bool never_below(const IrValue *value, int64_t least, int *steps)
 {
     if (!type_is_integer(value->type) || --*steps < 0)

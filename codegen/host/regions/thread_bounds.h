@@ -9,6 +9,9 @@
 int slope_in_thread(const IrBlock *region, const IrValue *value);
 /* Likewise along another axis, where there is no region. */
 int slope_along(uint32_t axis, const IrValue *value);
+/* An integer as the first thread along the axis has it, of a warp where the kernel is run by warps: appended to the block, but
+ * for what all have alike. */
+IrValue *of_first_thread(IrBlock *block, IrValue *value, uint32_t axis);
 /* Whether so many bits hold the size of the integer, whatever the launch is. */
 bool has_bits(const IrValue *value, int bits);
 /* Where threads go that pass the test at the block's end, if it is marked, or that come there anyhow; NULL: not known. */
