@@ -163,7 +163,7 @@ IrValue *of_first_thread(IrBlock *block, IrValue *value, uint32_t axis)
     IrValue *operands[2];
     if (slope_along(axis, value) == 0)
         return value;
-    if (value->op == IR_INTRINSIC && value->intrinsic != INTRINSIC_CUDA_LANEID && block->function->by_warps)
+    if (value->op == IR_INTRINSIC && value->intrinsic == INTRINSIC_CUDA_THREAD_IDX_X && block->function->by_warps)
         return ir_append(block, IR_WARP_START, TYPE_OF(INT32), &value->pos, 0, NULL);
     if (value->op == IR_INTRINSIC)
         return ir_const_int(block, value->type, 0, &value->pos);

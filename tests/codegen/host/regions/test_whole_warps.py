@@ -116,6 +116,22 @@ def test_blocks_without_whole_warps_are_another_variant():
     assert sum(place.stats.variants.values()) == 1
 
 
+@pytest.mark.parametrize("axis", ["y", "z"])
+def test_loops_along_other_axes(axis):
+    """Whose first thread along that axis is the block's, not the warp's."""
+    names = {"cuda": cuda, "FULL": FULL}
+    exec(f"""def kernel(x, out):
+    i, j = cuda.threadIdx.x, cuda.threadIdx.{axis}
+    total = 0
+    for k in range(j, x.size, cuda.blockDim.{axis}):
+        total += x[k]
+    out[j, i] = total + cuda.shfl_xor_sync(FULL, total * i, 1)""", names)
+    x, out = np.arange(50), np.zeros((4, 96), np.int64)
+    cuda.jit(names["kernel"])[1, (96, 4) if axis == "y" else (96, 1, 4)](x, out)
+    totals = np.array([x[j::4].sum() for j in range(4)])
+    np.testing.assert_array_equal(out, totals[:, None] * (1 + (np.arange(96) ^ 1)))
+
+
 def test_lanes_that_have_ended_stay_ended():
     """In a region whose check is asked for by a loop before it, too, and where a check has ended them."""
     def leaves(x, places, out):
