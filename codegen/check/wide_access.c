@@ -65,14 +65,6 @@ static bool goes_by_several(const IrValue *index, bool *by_loop)
 
 /* --- accesses ----------------------------------------------------------------------------------------------------------- */
 
-/* Elements of a record's array are parts of it. */
-static const IrValue *whole_array(const IrValue *array)
-{
-    while (array->op == IR_SUBARRAY)
-        array = array->operands[0];
-    return array;
-}
-
 enum { COMES_ALONE = 1, COMES_TOGETHER = 2 }; /* parts of an access that is wide with another one, or by itself */
 
 /* How much an access says for its array. */
@@ -80,7 +72,7 @@ static int weight_of(const IrValue *access, const IrValue *array)
 {
     const Type *element = array->type->element, *part = access->operands[0]->type->element;
     bool by_loop;
-    if (array->type->layout == LAYOUT_ANY || array->type->kind != TYPE_ARRAY || part->size >= WIDE_ACCESS_BYTES)
+    if (array->type->layout == LAYOUT_ANY || part->size >= WIDE_ACCESS_BYTES)
         return part->kind == TYPE_COMPLEX && array->type->layout != LAYOUT_ANY ? COMES_TOGETHER : 0;
     if (part->kind == TYPE_COMPLEX)
         return COMES_TOGETHER;
@@ -93,8 +85,8 @@ static int weight_of(const IrValue *access, const IrValue *array)
 
 static void count_access(const IrFunc *kernel, const IrFunc *function, const IrValue *access, int *weights)
 {
-    const IrValue *array = whole_array(access->operands[0]);
-    if (array->op != IR_PARAM || array->type->kind != TYPE_ARRAY)
+    const IrValue *array = ir_memory_of(access->operands[0]); /* elements of a record's array are parts of it */
+    if (array->op != IR_PARAM)
         return;
     for (uint32_t i = 0; i < kernel->parameter_count && i < WIDE_ACCESS_MOST;
          i++) /* which array a function was given is left open */
