@@ -223,8 +223,9 @@ bool is_conjunction(const IrValue *condition, bool wanted)
     return condition->op == (wanted ? IR_AND : IR_OR) && condition->type->kind == TYPE_BOOL;
 }
 
-/* The lanes of a warp are one vector or two, where what they keep is in registers, unless it is not known how many run. */
-static bool is_known_range(const IrValue *condition, int left)
+/* Whether what does not grow with the thread is a constant. Only then is a loop over a warp's lanes bounded: all 32 are a
+ * vector or two, with what they keep in registers, and as many as the kernel finds out first are not. */
+static bool has_constant_bound(const IrValue *condition, int left)
 {
     return condition->operands[left == 1]->op == IR_CONST;
 }
@@ -243,7 +244,7 @@ static bool makes_range(const IrBlock *region, const IrValue *condition, bool wa
         return false;
     int left = slope_in_thread(region, condition->operands[0]);
     int right = slope_in_thread(region, condition->operands[1]);
-    if (condition->block->function->by_warps && !is_known_range(condition, left))
+    if (condition->block->function->by_warps && !has_constant_bound(condition, left))
         return false;
     return left + right == 1 && left != NOT_LINEAR && right != NOT_LINEAR;
 }
