@@ -69,8 +69,7 @@ struct HostThread {
     int64_t private_size;
     uint8_t *context; /* HostBlocksEntry: what a block keeps for its threads, 128-byte aligned */
     const void *stack_end; /* of the stack that it runs on: behind its frames */
-    int32_t
-        row_length; /* HostBlocksEntry, its own: threads next to each other, of one block or of several that are joined */
+    int32_t row_length; /* HostBlocksEntry, its own: threads next to each other, of one block or of several joined */
 };
 
 /* Threads of a warp, as on GPUs. */

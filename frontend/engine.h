@@ -85,8 +85,7 @@ struct Lower {
     IrValue *frame; /* in a generator: the frame it goes on with */
     IrValue *memory; /* what the caller lent; NULL: cells lie in the function's own memory */
     struct PhiEdge *phi_edges; /* operands of phis to be filled in at the end */
-    const bool
-        *may_lack; /* by SSA value: phis that some path leaves unassigned; NULL: nobody is told (infer/unbound.h) */
+    const bool *may_lack; /* by SSA value: phis that some path leaves unassigned; NULL: nobody is told (unbound.h) */
     IrValue **assigned; /* of these: whether this path has assigned them */
 };
 

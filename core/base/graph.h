@@ -12,8 +12,7 @@ enum { GRAPH_NONE = UINT32_MAX };
 
 typedef struct Graph {
     uint32_t node_count;
-    const uint32_t
-        *first;      /* node_count + 1 places in `successors`: those of node n lie from first[n] to first[n + 1] */
+    const uint32_t *first; /* node_count + 1 places in `successors`: those of node n, from first[n] to first[n + 1] */
     const uint32_t *successors; /* in an order that the caller chooses; a node twice where two edges lead there */
 } Graph;
 

@@ -226,20 +226,18 @@ struct IrFunc {
     const char *assembly;
     bool assembly_is_pure; /* nothing but the result depends on it */
     bool lacks_body; /* its blocks say nothing: it is for GPUs alone */
-    SourcePos
-        site; /* of one of cujit's own: the user's call, where its faults happen; no function: they are not looked for */
+    /* Of one of cujit's own: the user's call, where its faults happen; no function: they are not looked for. */
+    SourcePos site;
     bool is_limited; /* a kernel for launches within the limits of codegen/check/narrow.h */
     bool is_apart; /* a kernel for launches in which what it only reads is not written as another array */
-    uint64_t
-        aligned; /* of a kernel: a bit for each of the first parameters that is an array which begins at a multiple of 16 bytes */
+    uint64_t aligned; /* of a kernel: a bit for each of the first parameters, which begin at a multiple of 16 bytes */
     const uint8_t *passed; /* of a kernel, how each parameter is passed (AbiPassing); NULL: all by pointer */
     bool reports; /* a kernel that tells the host of exceptions: it has the parameters for that */
     uint8_t row_axis; /* of a kernel on the CPU device: the axis of the innermost loop over a block's threads */
     bool joins_rows; /* of one of these: blocks next to each other along that axis may be run as a wider one */
     bool by_rows; /* of one with loops over threads: it runs the threads of one row, not those of a block */
-    bool
-        by_warps; /* of a kernel on the CPU device for blocks with whole warps along x: with loops over threads, it runs those
-                      of one warp */
+    /* Of a kernel on the CPU device for blocks with whole warps along x: with loops over threads, it runs those of one. */
+    bool by_warps;
     const Type *result; /* &type_none: nothing */
     uint32_t parameter_count;
     const Type *const *parameter_types;
@@ -273,8 +271,7 @@ typedef struct IrException {
     bool is_check; /* of check mode: its format may name {array}, the array of the expression at pos, or {variable} */
     const char *array; /* what the array is called where the source is not at hand, or the variable; NULL: no name */
     const char *callers; /* from where its function was called: lines of the report. NULL: a kernel's, or not known */
-    const Type
-        *element; /* of the array that a WATCH is of: the runtime finds the fault; NULL: the exception is raised */
+    const Type *element; /* of the array that a WATCH is of: the runtime finds the fault; NULL: it is raised */
 } IrException;
 
 struct IrModule {

@@ -25,8 +25,7 @@ typedef struct IrGraph {
     IrBlock **order; /* these in reverse postorder, the entry first: definitions come before their uses, phis aside */
     uint32_t *rank; /* by IrBlock.id: place in order; UINT32_MAX: the block cannot be reached */
     IrBlock **dominator; /* by IrBlock.id: the immediate dominator; NULL: the entry, or cannot be reached */
-    IrBlock *
-        *postdominator; /* by IrBlock.id: the first block that every way from there to an end passes; NULL: none does */
+    IrBlock **postdominator; /* by IrBlock.id: the first that every way from there to an end passes; NULL: none does */
     uint32_t loop_count;
     IrLoop *loops; /* outer ones before those inside of them */
     const IrLoop **loop_of; /* by IrBlock.id: the innermost loop that the block is in; NULL: none */

@@ -33,8 +33,7 @@ typedef struct Instruction {
     const Constant *constant; /* LOAD_CONST */
     uint32_t target;          /* jumps and FOR_ITER: index of the instruction that is next when the jump is taken */
     uint32_t offset;          /* of the raw instruction, in 2-byte units */
-    uint32_t
-        line; /* where lines are wanted: control comes to that one of Instructions.lines; 0: it stays on its line */
+    uint32_t line; /* if lines are wanted: control comes to that one of Instructions.lines; 0: it stays on its line */
     bool lands_before; /* while decoding: the jump goes to the instruction before its target */
     SourcePos pos;
     const char *raw_name; /* CPython's own name */
