@@ -131,7 +131,8 @@ static IrValue *as_unsigned(IrBlock *block, IrValue *value, const SourcePos *pos
 
 static IrValue *is_below(IrBlock *block, IrValue *index, IrValue *extent, const SourcePos *pos)
 {
-    IrValue *pair[2] = {as_unsigned(block, index, pos), as_unsigned(block, extent, pos)};
+    IrValue *pair[2] = {as_unsigned(block, index, pos)};
+    pair[1] = as_unsigned(block, extent, pos);
     return ir_append(block, IR_LT, TYPE_OF(BOOL), pos, 2, pair);
 }
 

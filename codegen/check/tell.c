@@ -191,14 +191,16 @@ static void tell_bytes(Rewrite *rewrite, const Telling *telling, const IrValue *
     bool writes = watch->hint == WATCH_WRITE || watch->hint == WATCH_STRONG_WRITE;
     if (watch->hint == WATCH_COPY)
         return;
-    IrValue *numbers[3] = {address_of(rewrite, watch), number(rewrite, watch->operands[0]->type->element->size),
-                           number(rewrite, writes)};
+    IrValue *numbers[3] = {address_of(rewrite, watch)};
+    numbers[1] = number(rewrite, watch->operands[0]->type->element->size);
+    numbers[2] = number(rewrite, writes);
     IrValue *said = tell(rewrite, telling, WATCHER_BYTES, numbers);
     if (writes)
         return;
     IrBlock *next = enter_seldom(rewrite, said);
     keep_indices(rewrite, telling, watch);
-    IrValue *fault[2] = {number(rewrite, watch->hint), number(rewrite, watch->index)};
+    IrValue *fault[2] = {number(rewrite, watch->hint)};
+    fault[1] = number(rewrite, watch->index);
     tell(rewrite, telling, WATCHER_UNWRITTEN, fault);
     leave_seldom(rewrite, next);
 }
@@ -208,12 +210,12 @@ static void tell_shadow(Rewrite *rewrite, const Telling *telling, const IrValue 
     const Type *array = watch->operands[0]->type;
     bool has_value = watch->operand_count > 1u + array->ndim, has = has_bits(array->element);
     WatchKind kind = watch->hint == WATCH_COPY ? WATCH_READ : (WatchKind)watch->hint;
-    IrValue *numbers[6] = {address_of(rewrite, watch),
-                           number(rewrite, array->element->size),
-                           number(rewrite, kind),
-                           number(rewrite, watch->index),
-                           number(rewrite, has),
-                           has && has_value ? bits_of(rewrite, watch->operands[1 + array->ndim]) : number(rewrite, 0)};
+    const int64_t known[] = {array->element->size, kind, watch->index, has};
+    enum { KNOWN = sizeof known / sizeof *known };
+    IrValue *numbers[2 + KNOWN] = {address_of(rewrite, watch)};
+    for (uint32_t i = 0; i < KNOWN; i++)
+        numbers[1 + i] = number(rewrite, known[i]);
+    numbers[1 + KNOWN] = has && has_value ? bits_of(rewrite, watch->operands[1 + array->ndim]) : number(rewrite, 0);
     IrBlock *next = enter_seldom(rewrite, tell(rewrite, telling, WATCHER_ACCESS, numbers));
     tell_race(rewrite, telling, watch, numbers);
     leave_seldom(rewrite, next);
@@ -245,9 +247,10 @@ static void tell_fresh(Rewrite *rewrite, Telling *telling, const IrValue *watch)
 {
     IrValue *local = watch->operands[0];
     uint64_t bytes = bytes_of(local);
-    IrValue *numbers[4] = {number(rewrite, telling->arrays.next_at), number(rewrite, telling->arrays.bits_at),
-                           rewrite_emit(rewrite, IR_ADDRESS, TYPE_OF(INT64), 1, &local),
-                           number(rewrite, (int64_t)bytes)};
+    IrValue *numbers[4] = {number(rewrite, telling->arrays.next_at)};
+    numbers[1] = number(rewrite, telling->arrays.bits_at);
+    numbers[2] = rewrite_emit(rewrite, IR_ADDRESS, TYPE_OF(INT64), 1, &local);
+    numbers[3] = number(rewrite, (int64_t)bytes);
     tell(rewrite, telling, WATCHER_FRESH, numbers);
     telling->arrays.next_at += OWN_ARRAY_WORDS;
     telling->arrays.bits_at += words_of_bits(bytes);
@@ -262,8 +265,8 @@ static void tell_touch(Rewrite *rewrite, const Telling *telling, const IrValue *
         factors[1]->index = axis;
         bytes = rewrite_emit(rewrite, IR_MUL, TYPE_OF(INT64), 2, factors);
     }
-    IrValue *numbers[2] = {rewrite_emit(rewrite, IR_ADDRESS, TYPE_OF(INT64), 1, &array),
-                           watch->index ? number(rewrite, watch->index) : bytes};
+    IrValue *numbers[2] = {rewrite_emit(rewrite, IR_ADDRESS, TYPE_OF(INT64), 1, &array)};
+    numbers[1] = watch->index ? number(rewrite, watch->index) : bytes;
     tell(rewrite, telling, WATCHER_TOUCH, numbers);
 }
 
@@ -318,10 +321,12 @@ static void tell_waiting(Rewrite *rewrite, const Telling *telling, const IrValue
     switch (meeting_of(value)) {
     case MEETS_NOBODY: return;
     case MEETS_BLOCK: tell(rewrite, telling, WATCHER_MEET_BLOCK, (IrValue *[]){operation, line}); return;
-    case MEETS_LANES:
-        tell(rewrite, telling, WATCHER_MEET_LANES,
-             (IrValue *[]){mask_of(rewrite, value), operation, line, number(rewrite, flags)});
+    case MEETS_LANES: {
+        IrValue *numbers[4] = {mask_of(rewrite, value), operation, line};
+        numbers[3] = number(rewrite, flags);
+        tell(rewrite, telling, WATCHER_MEET_LANES, numbers);
         return;
+    }
     }
 }
 

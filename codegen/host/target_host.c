@@ -293,9 +293,10 @@ static LLVMValueRef blocks_of_cluster(Emitter *emitter)
 static void map_shared(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     const LLVMValueRef *array = operand_parts(emitter, value, 0);
+    LLVMValueRef line = host_line(emitter, value);
     LLVMValueRef arguments[5] = {const_i32(emitter, (int32_t)value->intrinsic), const_i32(emitter, 0),
                                  LLVMBuildPtrToInt(emitter->builder, array[0], emitter->i64, ""),
-                                 operand_scalar(emitter, value, 1), host_line(emitter, value)};
+                                 operand_scalar(emitter, value, 1), line};
     LLVMValueRef address = call_host_service(emitter, offsetof(HostServices, meet), emitter->i64, 5, arguments);
     out[0] = LLVMBuildIntToPtr(emitter->builder, address, emitter->pointer_type, "");
     for (uint32_t i = 1; i < part_count(value->type); i++)

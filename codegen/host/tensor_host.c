@@ -15,9 +15,10 @@ enum { BUFFER_ALIGNMENT = 16 };
 
 static void meet_with(Emitter *emitter, const IrValue *value, LLVMValueRef buffer)
 {
+    LLVMValueRef line = host_line(emitter, value);
     LLVMValueRef arguments[5] = {const_i32(emitter, (int32_t)value->intrinsic), const_i32(emitter, -1),
                                  LLVMBuildPtrToInt(emitter->builder, buffer, emitter->i64, ""), const_i32(emitter, 0),
-                                 host_line(emitter, value)};
+                                 line};
     LLVMValueRef call = call_host_service(emitter, offsetof(HostServices, meet), emitter->i64, 5, arguments);
     LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                              enum_attribute(emitter, "convergent", 0));

@@ -84,7 +84,8 @@ static void emit_copy(Emitter *emitter, const IrValue *value, uint32_t size)
         LLVMSetAlignment(LLVMBuildStore(emitter->builder, bits, to), size);
         return;
     }
-    LLVMValueRef places[2] = {in_space(emitter, to, ADDRESS_SHARED), in_space(emitter, from, ADDRESS_GLOBAL)};
+    LLVMValueRef places[2] = {in_space(emitter, to, ADDRESS_SHARED)};
+    places[1] = in_space(emitter, from, ADDRESS_GLOBAL);
     call_llvm(emitter, intrinsic_info[value->intrinsic].nvptx, NULL, 2, places);
 }
 

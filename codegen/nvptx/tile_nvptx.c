@@ -61,9 +61,9 @@ static void emit_load(Emitter *emitter, const IrValue *value)
 {
     bool is_multicast = value->intrinsic == INTRINSIC_TMA_LOAD_MULTICAST;
     uint32_t axes = value->operand_count - 4;
-    LLVMValueRef arguments[MOST_OPERANDS] = {shared_word(emitter, operand_parts(emitter, value, 0)[0]),
-                                             operand_parts(emitter, value, 1)[0],
-                                             shared_word(emitter, operand_parts(emitter, value, 2)[0])};
+    LLVMValueRef to = shared_word(emitter, operand_parts(emitter, value, 0)[0]);
+    LLVMValueRef barrier = shared_word(emitter, operand_parts(emitter, value, 2)[0]);
+    LLVMValueRef arguments[MOST_OPERANDS] = {to, operand_parts(emitter, value, 1)[0], barrier};
     for (uint32_t i = 0; i < 1 + axes; i++)
         arguments[3 + i] = operand_scalar(emitter, value, 3 + i);
     Buf text = {0};

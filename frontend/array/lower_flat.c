@@ -15,8 +15,8 @@ static void check_place(Lower *l, Operand given, IrValue *place, IrValue *size)
     Operand index;
     if (!lower_checks_bounds(l) || !lower_convert(l, given, TYPE_OF(INT64), &index))
         return;
-    IrValue *pair[] = {emit1(l, IR_BITCAST, wide, place), emit1(l, IR_BITCAST, wide, size)};
-    IrValue *is_outside = emit2(l, IR_GE, TYPE_OF(BOOL), pair[0], pair[1]), *told[] = {operand_ir(l, index), size};
+    IrValue *wide_place = emit1(l, IR_BITCAST, wide, place), *wide_size = emit1(l, IR_BITCAST, wide, size);
+    IrValue *is_outside = emit2(l, IR_GE, TYPE_OF(BOOL), wide_place, wide_size), *told[] = {operand_ir(l, index), size};
     emit_bounds_check(l, is_outside, "IndexError", "index {} is out of bounds for size {}", 2, told);
 }
 

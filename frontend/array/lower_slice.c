@@ -72,14 +72,14 @@ static Operand choose(Lower *l, Operand condition, Operand yes, Operand no)
 /* Start and stop for a step that goes up, or down. */
 static bool slice_range(Lower *l, Operand slice, Operand extent, bool up, Operand *start, Operand *stop)
 {
-    Operand parts[2] = {lower_tuple_item(l, slice, 0), lower_tuple_item(l, slice, 1)};
+    Operand first = lower_tuple_item(l, slice, 0), end = lower_tuple_item(l, slice, 1);
     Operand last = pair(l, IR_SUB, extent, operand_int(l, 1));
     Operand low = operand_int(l, up ? 0 : -1), high = up ? extent : last;
     *start = up ? low : high;
     *stop = up ? high : low;
-    if (parts[0].type->kind != TYPE_NONE && !slice_bound(l, parts[0], extent, low, high, start))
+    if (first.type->kind != TYPE_NONE && !slice_bound(l, first, extent, low, high, start))
         return false;
-    return parts[1].type->kind == TYPE_NONE || slice_bound(l, parts[1], extent, low, high, stop);
+    return end.type->kind == TYPE_NONE || slice_bound(l, end, extent, low, high, stop);
 }
 
 static bool resolve_slice(Lower *l, Operand slice, Operand extent, Slice *out)

@@ -124,7 +124,8 @@ static bool convert_to_optional(Lower *l, Operand from, const Type *to, Operand 
         return false;
     if (type_is_optional(from.type))
         parts[0] = lower_tuple_item(l, from, 0);
-    IrValue *values[] = {operand_ir(l, parts[0]), operand_ir(l, parts[1])};
+    IrValue *values[2] = {operand_ir(l, parts[0])};
+    values[1] = operand_ir(l, parts[1]);
     *out = operand_value(to, emit(l, IR_TUPLE, to, 2, values));
     return true;
 }

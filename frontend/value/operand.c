@@ -528,7 +528,9 @@ void emit_phi_edge(Lower *l, IrValue *phi, IrValue *value)
 
 Loop loop_begin(Lower *l, IrValue *count)
 {
-    Loop loop = {.header = emit_block(l), .body = emit_block(l), .exit = emit_block(l)};
+    Loop loop = {.header = emit_block(l)};
+    loop.body = emit_block(l);
+    loop.exit = emit_block(l);
     if (!l->emitting)
         return loop;
     const Type *i64 = TYPE_OF(INT64);

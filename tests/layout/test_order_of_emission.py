@@ -1,5 +1,5 @@
-"""C leaves open in which order the arguments of a call are evaluated: what emits code is in at most one of them, so
-that all compilers make the same IR."""
+"""C leaves open in which order the arguments of a call are evaluated, and the items of an initializer: what emits is in
+at most one of them, so that all compilers make the same IR."""
 import re
 from functools import cache
 
@@ -12,6 +12,8 @@ APPENDS = re.compile(r"^(?:ir_(?:append|const_\w+|phi|block|jump|branch|raise)|L
 DEFINITION = re.compile(r"^(?!typedef|extern|#|enum|struct\s+\w+\s*\{)[A-Za-z][\w *]*?\b(\w+)\([^;{]*\)\s*\{",
                         re.MULTILINE)
 CALL = re.compile(r"\b([A-Za-z_]\w*)\(")
+# What is in front of a list: `=`, the type of a compound literal, another list's beginning or its last item.
+LIST = re.compile(r"(?:=|(?:[=(,{?:&]|\breturn)\s*\((?:const )?\w[\w ]*\**(?:\[\w*\])?\)|[{,])\s*(?=\{)")
 NO_CALLS = {"if", "while", "for", "switch", "return", "sizeof"}
 
 
@@ -29,8 +31,8 @@ def end_of_brackets(text, start):
     return len(text)
 
 
-def arguments_of(text, start):
-    """Of the call whose parenthesis is there."""
+def items_of(text, start):
+    """The arguments of the call whose parenthesis is there, or what is in the list whose brace is."""
     depth, first, found, end = 0, start + 1, [], end_of_brackets(text, start)
     for place in range(start + 1, end):
         depth += (text[place] in "([{") - (text[place] in ")]}")
@@ -77,16 +79,15 @@ def emitting(room):
 
 def unordered(path, room):
     text, emits = without_texts(code_of(path)), emitting(room)
-    for match in CALL.finditer(text):
-        if match[1] in NO_CALLS:
-            continue
-        emit = [argument for argument in arguments_of(text, match.end() - 1)
-                if any(emits(path, name) for name in names_called(argument))]
+    starts = [match.end() - 1 for match in CALL.finditer(text) if match[1] not in NO_CALLS]
+    for start in [*starts, *(match.end() for match in LIST.finditer(text))]:
+        emit = [item for item in items_of(text, start) if any(emits(path, name) for name in names_called(item))]
         if len(emit) > 1:
-            yield f"{path}: {match[1]}({', '.join(' '.join(each.split()) for each in emit)})"
+            line = text.count("\n", 0, start) + 1
+            yield f"{path}:{line}: {', '.join(' '.join(each.split()) for each in emit)}"
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_one_argument_of_a_call_emits(room):
+def test_one_item_emits(room):
     wrong = [line for path in sources(room) if path.endswith(".c") for line in unordered(path, room)]
     assert not wrong, "\n".join(wrong)

@@ -71,8 +71,9 @@ bool call_abs(Lower *l, const Call *call, Operand *out)
     if (!type)
         return call_refuse(l, call, "");
     if (x.type->kind == TYPE_COMPLEX) {
-        IrValue *value = operand_ir(l, x);
-        IrValue *parts[] = {emit1(l, IR_REAL, type, value), emit1(l, IR_IMAG, type, value)};
+        IrValue *value = operand_ir(l, x), *parts[2];
+        parts[0] = emit1(l, IR_REAL, type, value);
+        parts[1] = emit1(l, IR_IMAG, type, value);
         return *out = operand_value(type, emit_math_function(l, INTRINSIC_HYPOT, type, 2, parts)), true;
     }
     if (!lower_convert(l, x, type, &converted))
@@ -118,7 +119,8 @@ static bool choose_extreme(Lower *l, const Call *call, Operand a, Operand b, Ope
     if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
         return false;
     if (is_wide_float(weak_type(a, b)) && is_wide_float(weak_type(b, a))) {
-        IrValue *both[] = {operand_ir(l, x), operand_ir(l, y)};
+        IrValue *both[2] = {operand_ir(l, x)};
+        both[1] = operand_ir(l, y);
         *out = operand_value(type, emit_math_function(l, is_min ? INTRINSIC_FMIN : INTRINSIC_FMAX, type, 2, both));
         return true;
     }

@@ -173,7 +173,8 @@ bool call_ldexp(Lower *l, const Call *call, Operand *out)
     if (!lower_convert(l, call->arguments[0], type, &x) ||
         !lower_convert(l, call->arguments[1], TYPE_OF(INT32), &exponent))
         return false;
-    IrValue *operands[] = {operand_ir(l, x), operand_ir(l, exponent)};
+    IrValue *operands[2] = {operand_ir(l, x)};
+    operands[1] = operand_ir(l, exponent);
     *out = operand_value(type, emit_intrinsic(l, INTRINSIC_LDEXP_SCALE, type, 2, operands));
     return true;
 }

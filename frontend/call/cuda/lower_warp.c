@@ -68,8 +68,8 @@ static bool shuffle_complex(Lower *l, const Call *call, Operand given, IrValue *
 {
     const Type *part = given.type->size == 8 ? TYPE_OF(FLOAT32) : TYPE_OF(FLOAT64);
     IrValue *value = operand_ir(l, given);
-    Operand parts[] = {operand_value(part, emit1(l, IR_REAL, part, value)),
-                       operand_value(part, emit1(l, IR_IMAG, part, value))};
+    Operand parts[2] = {operand_value(part, emit1(l, IR_REAL, part, value))};
+    parts[1] = operand_value(part, emit1(l, IR_IMAG, part, value));
     for (int i = 0; i < 2; i++)
         if (!shuffle_real(l, call, parts[i], operands, &parts[i]))
             return false;

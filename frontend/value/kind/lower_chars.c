@@ -37,9 +37,8 @@ static Operand codes_of(Lower *l, Operand reference)
     const Type *code = chars->alignment == 1 ? TYPE_OF(UINT8) : TYPE_OF(UINT32);
     const Type *type = type_array_aligned(l->arena, code, 1, LAYOUT_C, reference.type->read_only,
                                           type_element_alignment(reference.type));
-    IrValue *operands[] = {reference.ir, emit_int(l, i64, chars->size / chars->alignment),
-                           emit_int(l, i64, chars->alignment)};
-    return operand_value(type, emit(l, IR_SUBARRAY, type, 3, operands));
+    IrValue *count = emit_int(l, i64, chars->size / chars->alignment), *stride = emit_int(l, i64, chars->alignment);
+    return operand_value(type, emit(l, IR_SUBARRAY, type, 3, (IrValue *[]){reference.ir, count, stride}));
 }
 
 static bool read_text(Lower *l, Operand operand, Text *out)
