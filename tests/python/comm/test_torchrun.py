@@ -48,6 +48,11 @@ for is_first in (True, False):
 '''
 
 
+# What is left of PyTorch where it is built without torch.distributed, as its documentation says: a stand-in, since its
+# wheels are built with it.
+WITHOUT_DISTRIBUTED = "def is_available():\n    return False\n"
+
+
 def free_port():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return listener.getsockname()[1]
@@ -74,6 +79,30 @@ def test_variables_of_something_else(before, tmp_path):
     program, port = tmp_path / "program.py", free_port()
     program.write_text(before + PROGRAM)
     assert run([([program], variables(rank, 3, port)) for rank in range(3)]) == ["fine\n"] * 3
+
+
+def torch_without_distributed(folder):
+    (folder / "torch" / "distributed").mkdir(parents=True)
+    (folder / "torch" / "__init__.py").write_text("")
+    (folder / "torch" / "distributed" / "__init__.py").write_text(WITHOUT_DISTRIBUTED)
+
+
+def test_a_torch_that_is_built_without_distributed(tmp_path):
+    """Is none: rank 0 listens itself, and torchrun's store cannot be asked."""
+    torch_without_distributed(tmp_path)   # beside the program, so that it is found first
+    program, port = tmp_path / "program.py", free_port()
+    program.write_text("import torch.distributed\nassert not torch.distributed.is_available()\n" + PROGRAM)
+    assert run([([program], variables(rank, 2, port)) for rank in range(2)]) == ["fine\n"] * 2
+    program.write_text("""
+from cujit import comm, errors
+
+try:
+    comm.from_torchrun()
+except errors.CommunicationError as error:
+    print(error)
+""")
+    [told] = run([([program], {**variables(0, 1, port), "TORCHELASTIC_USE_AGENT_STORE": "True"})])
+    assert "knows how to ask it, cannot be imported here: it was built without torch.distributed" in told
 
 
 @pytest.mark.parametrize("example, size", [("jacobi.py", ["--rows", "61", "--columns", "97", "--steps", "30"]),
