@@ -345,6 +345,17 @@ static void emit_blocks_entry(Emitter *emitter, Entry *entry)
     LLVMBuildCondBr(emitter->builder, any, some, none);
 }
 
+/* --- the kernel's function ---------------------------------------------------------------------------------------------- */
+
+/* A copy takes as long as a pass, and is as large as what LLVM works on in the first place: larger than the processor's caches
+ * from there on. */
+void inline_kernel(Emitter *emitter, LLVMValueRef function)
+{
+    enum { MOST_BLOCKS_OF_COPY = 4096 };
+    bool is_copied = emitter->ir->first->block_count <= MOST_BLOCKS_OF_COPY;
+    add_function_attribute(emitter, function, is_copied ? "alwaysinline" : "noinline", 0);
+}
+
 /* --- one trip ----------------------------------------------------------------------------------------------------------- */
 
 static bool is_one_trip(const IrFunc *kernel)
@@ -388,7 +399,7 @@ static void emit_trip(Emitter *emitter, Entry *entry)
                                     .type = type,
                                     .is_trip = true};
     LLVMSetLinkage(entry->trip.llvm, LLVMInternalLinkage);
-    add_function_attribute(emitter, entry->trip.llvm, "alwaysinline", 0);
+    inline_kernel(emitter, entry->trip.llvm);
     add_function_attribute(emitter, entry->trip.llvm, "nounwind", 0);
     LLVMAddAttributeAtIndex(entry->trip.llvm, 1, enum_attribute(emitter, "noalias", 0));
     emit_function_body(emitter, &entry->trip);

@@ -5,6 +5,8 @@
 
 #include "codegen/emit.h"
 
+/* Says whether the kernel's function is copied into what calls it for a block or a trip. */
+void inline_kernel(Emitter *emitter, LLVMValueRef function);
 void emit_host_entries(Emitter *emitter, const EmittedFunction *body);
 
 #endif

@@ -98,7 +98,7 @@ static void finish_kernel(Emitter *emitter, LLVMValueRef function)
     const char *name = arena_format(emitter->arena, "cujit.%s", emitter->entry);
     LLVMSetValueName2(function, name, strlen(name));
     LLVMSetLinkage(function, LLVMInternalLinkage);
-    add_function_attribute(emitter, function, "alwaysinline", 0);
+    inline_kernel(emitter, function);
 }
 
 static LLVMValueRef thread_field(Emitter *emitter, LLVMTypeRef type, size_t offset)

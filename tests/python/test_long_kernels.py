@@ -1,9 +1,13 @@
 """How long a kernel is does not matter to the stack of the thread that compiles it."""
 import os
+import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+from cujit import _core, cuda, types
 
 SCRIPT = r'''
 import sys
@@ -90,6 +94,34 @@ def test_long_functions_in_a_thread_with_a_small_stack(shape):
 
 def test_launch_from_a_thread_with_the_smallest_stack():
     compile_in("ifs", 500, 64, "launch")
+
+
+SHAPES_OF_CALLS = {
+    "a thread alone": "    i = cuda.grid(1)\n    t = 0.0\n{ifs}\n    if i < x.size:\n        x[i] = t",
+    "a grid's strides": ("    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):\n        t = 0.0\n{ifs}\n"
+                         "        x[i] = t"),
+    "a barrier": ("    i = cuda.grid(1)\n    s = cuda.shared.array(4, types.float64)\n    t = 0.0\n{ifs}\n"
+                  "    s[cuda.threadIdx.x] = t\n    cuda.syncthreads()\n"
+                  "    if i < x.size:\n        x[i] = s[cuda.threadIdx.x ^ 1]"),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES_OF_CALLS)
+@pytest.mark.parametrize("count, is_called", [(3000, True), (20, False)])
+def test_a_large_kernel_is_called_for_its_blocks_not_copied(shape, count, is_called):
+    space = "        " if "strides" in shape else "    "
+    ifs = "\n".join(f"{space}if i > {k % 5}:\n{space}    t += {k % 7}.5" for k in range(count))
+    namespace = {"cuda": cuda, "types": types}
+    exec(f"def kernel(x):\n{SHAPES_OF_CALLS[shape].format(ifs=ifs)}\n", namespace)
+    kernel = cuda.jit(namespace["kernel"])
+    values = [sum(k % 7 + 0.5 for k in range(count) if i > k % 5) for i in range(12)]
+    expected = [values[i ^ 1] for i in range(12)] if "barrier" in shape else values
+    x = np.ones(12)
+    kernel[3, 4](x)
+    assert x.tolist() == expected
+    if not _core.gpu_count():
+        text = kernel.inspect("llvm", (types.float64[:],))
+        assert bool(re.search(r"call [^\n]*@\"?cujit\.kernel", text)) == is_called
 
 
 CHAIN = r'''
