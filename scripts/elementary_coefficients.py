@@ -3,7 +3,11 @@
     python scripts/elementary_coefficients.py > codegen/host/elementary/coefficients.h
 
 Each row is a function, an interval and a degree; the polynomial meets the function at Chebyshev's points. Those of
-BY_TERMS are computed so, the others by four terms at a time (lane.h)."""
+BY_TERMS are computed so, the others by four terms at a time (lane.h). Behind them stand the tables of the exponential
+functions and logarithms of float64."""
+
+import itertools
+import struct
 
 import mpmath
 from mpmath import mp, mpf
@@ -62,6 +66,9 @@ HALF_LN2 = mpmath.log(2) / 2 * mpf("1.0001")
 LOG_LOW, LOG_HIGH = mpmath.sqrt(mpf(1) / 2) - 1 - mpf("1e-6"), mpmath.sqrt(2) - 1 + mpf("1e-6")
 LOG_Z = mpf("0.02945")
 TAN_EIGHTH = mpf("0.1717")
+ENTRIES = 16   # of a table; AVX-512 looks it up in two registers
+LOG_SHORT = mpf("0.03126")
+LOG_START = 0x3ff0000000000000 - (1 << 47) - 10 * (1 << 48)   # 1 is within an interval
 
 ROWS = [
     ("SIN32", "(sin(r) / r - 1) / r**2 of r**2", odd(mpmath.sin), 0, QUARTER, 3),
@@ -79,7 +86,9 @@ ROWS = [
     ("SIN64", "(sin(r) / r - 1) / r**2 of r**2", odd(mpmath.sin), 0, QUARTER, 6),
     ("COS64", "(cos(r) - 1 + r**2 / 2) / r**4 of r**2", cosine, 0, QUARTER, 6),
     ("EXP64", "(exp(r) - 1 - r) / r**2 of r", beyond(mpmath.exp, 2), -HALF_LN2, HALF_LN2, 10),
+    ("EXP64_SHORT", "the same", beyond(mpmath.exp, 2), -HALF_LN2 / ENTRIES, HALF_LN2 / ENTRIES, 5),
     ("LOG64", "(2 atanh(s) - 2 s) / s**3 of s**2", logarithm(3), 0, LOG_Z, 7),
+    ("LOG64_SHORT", "(log(1 + r) - r + r**2 / 2) / r**3 of r", beyond(mpmath.log1p, 3), -LOG_SHORT, LOG_SHORT, 7),
     ("POW64", "(2 atanh(s) - 2 s - 2/3 s**3) / s**5 of s**2", logarithm(5), 0, LOG_Z, 7),
     ("ASIN64", "(asin(s) / s - 1) / s**2 of s**2", odd(mpmath.asin), 0, mpf("0.25"), 13),
     ("ATAN64", "(atan(t) / t - 1) / t**2 of t**2", odd(mpmath.atan), 0, TAN_EIGHTH, 11),
@@ -87,6 +96,9 @@ ROWS = [
 
 # Whose roundings are seen in the results.
 BY_TERMS = {"SIN32", "COS32", "SIN64", "COS64", "ERF32", "ERF64", "ERFC32", "ERFC64"}
+
+# Which are added to a number after a product with x**2.
+BEHIND = {"EXP64_SHORT"}
 
 
 def fit(function, low, high, degree):
@@ -102,6 +114,42 @@ def fit(function, low, high, degree):
     return found, max(abs(mpmath.polyval(found[::-1], x) - function(x)) for x in places)
 
 
+def powers():
+    """2 ** (k / ENTRIES), rounded, and what each is to be multiplied with, less 1."""
+    exact = [mpf(2) ** (mpf(k) / ENTRIES) for k in range(ENTRIES)]
+    rounded = [mpf(float(power)) for power in exact]
+    return rounded, [power / near - 1 for power, near in zip(exact, rounded, strict=True)]
+
+
+def reciprocals():
+    """For each of ENTRIES intervals of numbers that begin with LOG_START, as long as each other in bits, a number near
+    the reciprocal of its middle, and the logarithm of what that is the reciprocal of. The numbers are chosen so that
+    the logarithm is a multiple of 2**-42 but for less than 2**-66 (S. Gal, 1986): one number has it, and its sum with
+    an exponent's is exact."""
+    places = [LOG_START + k * 2 ** 48 for k in range(ENTRIES + 1)]
+    bounds = [mpf(struct.unpack("<d", struct.pack("<Q", place))[0]) for place in places]
+    factors, logarithms = [], []
+    for low, high in itertools.pairwise(bounds):
+        first = 0 if low < 1 < high else int(mpmath.nint(mpmath.log((low + high) / 2) * 2 ** 42))
+        for step in range(1 << 16):
+            exact = mpf(first + (step + 1) // 2 * (-1) ** step) / 2 ** 42
+            factor = mpf(float(mpmath.exp(-exact)))
+            if abs(mpmath.log(factor) + exact) < mpf(2) ** -66:
+                break
+        else:
+            raise SystemExit(f"no reciprocal found between {low} and {high}")
+        assert max(abs(low * factor - 1), abs(high * factor - 1)) <= LOG_SHORT
+        factors.append(factor)
+        logarithms.append(exact)
+    return factors, logarithms
+
+
+def table(name, doc, numbers):
+    texts = [float(number).hex() for number in numbers]
+    lines = ",\n    ".join(", ".join(texts[place:place + 4]) for place in range(0, len(texts), 4))
+    print(f"/* {doc} */\nstatic const double {name}[{len(texts)}] = {{\n    {lines},\n}};")
+
+
 def listed(coefficients):
     """Of a row in C, that of x ** 0 first, three on a line."""
     texts = [float(each).hex() for each in coefficients]
@@ -109,14 +157,23 @@ def listed(coefficients):
 
 
 def main():
-    print("/* Polynomials of codegen/host/elementary, made by scripts/elementary_coefficients.py. */")
+    print("/* Polynomials and tables of codegen/host/elementary, made by scripts/elementary_coefficients.py. */")
     print("#ifndef CUJIT_CODEGEN_COEFFICIENTS_H\n#define CUJIT_CODEGEN_COEFFICIENTS_H\n\n/* clang-format off */")
     for name, doc, function, low, high, degree in ROWS:
         found, error = fit(function, low, high, degree)
         print(f"/* {doc} from {mpmath.nstr(low, 4)} to {mpmath.nstr(high, 4)};"
               f" off by 2**{float(mpmath.log(error, 2)):.1f} */")
-        scheme = "POLYNOMIAL_BY_TERMS" if name in BY_TERMS else "POLYNOMIAL"
-        print(f"#define {name}(x) {scheme}(x, {listed(found)})")
+        scheme = "POLYNOMIAL_BY_TERMS" if name in BY_TERMS else "POLYNOMIAL_BEHIND" if name in BEHIND else "POLYNOMIAL"
+        parameters = "first, x" if name in BEHIND else "x"
+        print(f"#define {name}({parameters}) {scheme}({parameters}, {listed(found)})")
+    (power, rest), (factor, logarithm) = powers(), reciprocals()
+    print(f"\nenum {{ ENTRIES = {ENTRIES} }};")
+    table("POWERS", "2**(k / ENTRIES)", power)
+    table("POWERS_REST", "and what is missing there, as a part of each", rest)
+    print("/* An interval of numbers begins with these bits, and each with 1 << 48 more. */")
+    print(f"#define LOG_START {LOG_START:#x}u")
+    table("RECIPROCALS", "1 / c, where c is near the middle of an interval", factor)
+    table("LOGARITHMS", "log(c), off by less than 2**-66", logarithm)
     print("/* clang-format on */\n\n#endif")
 
 

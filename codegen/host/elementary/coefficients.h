@@ -1,4 +1,4 @@
-/* Polynomials of codegen/host/elementary, made by scripts/elementary_coefficients.py. */
+/* Polynomials and tables of codegen/host/elementary, made by scripts/elementary_coefficients.py. */
 #ifndef CUJIT_CODEGEN_COEFFICIENTS_H
 #define CUJIT_CODEGEN_COEFFICIENTS_H
 
@@ -68,10 +68,17 @@
     0x1.11111111100dcp-7, 0x1.6c16c16c162d4p-10, 0x1.a01a01abe7fe1p-13, \
     0x1.a01a01a6d889cp-16, 0x1.71de0231960ebp-19, 0x1.27e4db646b17ep-22, \
     0x1.af4de97ca4194p-26, 0x1.1f730349868cep-29)
+/* the same from -0.02166 to 0.02166; off by 2**-53.0 */
+#define EXP64_SHORT(first, x) POLYNOMIAL_BEHIND(first, x, 0x1.0000000000001p-1, 0x1.5555555555556p-3, 0x1.55555554e93b7p-5, \
+    0x1.11111110e1059p-7, 0x1.6c17ed5c1f49ep-10, 0x1.a01b0c3c80bbcp-13)
 /* (2 atanh(s) - 2 s) / s**3 of s**2 from 0 to 0.02945; off by 2**-54.6 */
 #define LOG64(x) POLYNOMIAL(x, 0x1.5555555555555p-1, 0x1.9999999999a38p-2, 0x1.2492492476ba1p-2, \
     0x1.c71c72017a15cp-3, 0x1.745cf8f6c9119p-3, 0x1.3b1c38474d3eep-3, \
     0x1.0fbe478772696p-3, 0x1.0c06cf14c641bp-3)
+/* (log(1 + r) - r + r**2 / 2) / r**3 of r from -0.03126 to 0.03126; off by 2**-50.4 */
+#define LOG64_SHORT(x) POLYNOMIAL(x, 0x1.555555555554ap-2, -0x1.fffffffffffebp-3, 0x1.9999999a54719p-3, \
+    -0x1.55555556009c4p-3, 0x1.24923a8e9c7b9p-3, -0x1.ffffe54246239p-4, \
+    0x1.c7d6f51c12b41p-4, -0x1.9a4492a25b488p-4)
 /* (2 atanh(s) - 2 s - 2/3 s**3) / s**5 of s**2 from 0 to 0.02945; off by 2**-55.1 */
 #define POW64(x) POLYNOMIAL(x, 0x1.999999999999ap-2, 0x1.2492492492522p-2, 0x1.c71c71c6ea871p-3, \
     0x1.745d177aad02ap-3, 0x1.3b1395c881220p-3, 0x1.1118c9ee5b8a4p-3, \
@@ -87,6 +94,38 @@
     0x1.c71c71c2fe5d9p-4, -0x1.745d165cb83aap-4, 0x1.3b1392b641b06p-4, \
     -0x1.110e858a72e28p-4, 0x1.e199da4156fd9p-5, -0x1.ac78ec6b8cb98p-5, \
     0x1.74d64aa665b0ap-5, -0x1.1b2058fb5da30p-5, 0x1.0aa87c56e3eb5p-6)
+
+enum { ENTRIES = 16 };
+/* 2**(k / ENTRIES) */
+static const double POWERS[16] = {
+    0x1.0000000000000p+0, 0x1.0b5586cf9890fp+0, 0x1.172b83c7d517bp+0, 0x1.2387a6e756238p+0,
+    0x1.306fe0a31b715p+0, 0x1.3dea64c123422p+0, 0x1.4bfdad5362a27p+0, 0x1.5ab07dd485429p+0,
+    0x1.6a09e667f3bcdp+0, 0x1.7a11473eb0187p+0, 0x1.8ace5422aa0dbp+0, 0x1.9c49182a3f090p+0,
+    0x1.ae89f995ad3adp+0, 0x1.c199bdd85529cp+0, 0x1.d5818dcfba487p+0, 0x1.ea4afa2a490dap+0,
+};
+/* and what is missing there, as a part of each */
+static const double POWERS_REST[16] = {
+    0x0.0p+0, 0x1.79aa65d837b6dp-54, -0x1.01b15eaa59348p-55, 0x1.68efde3a8a894p-54,
+    0x1.34d754db0abb6p-55, 0x1.59f48a72a4c6dp-55, 0x1.690cebb7aafb0p-56, 0x1.063e1e21c5409p-54,
+    -0x1.3b3efbf5e2228p-54, -0x1.b32dcb94da51dp-56, 0x1.db72fc1f0eab4p-55, 0x1.1affc2b91ce27p-56,
+    0x1.c1a7792cb3387p-55, 0x1.36eae30af0cb3p-56, 0x1.4a385a63d07a7p-56, -0x1.ff7128fd391f0p-55,
+};
+/* An interval of numbers begins with these bits, and each with 1 << 48 more. */
+#define LOG_START 0x3fe5800000000000u
+/* 1 / c, where c is near the middle of an interval */
+static const double RECIPROCALS[16] = {
+    0x1.745d1729f3853p+0, 0x1.642c859f7200ep+0, 0x1.5555557ead17ap+0, 0x1.47ae148ef3a53p+0,
+    0x1.3b13b155054a2p+0, 0x1.2f684bc7cb93bp+0, 0x1.24924946a2d13p+0, 0x1.1a7b961c3ab7bp+0,
+    0x1.11111122b0066p+0, 0x1.0842107935cc4p+0, 0x1.0000000000000p+0, 0x1.e1e1e1ca36f37p-1,
+    0x1.c71c71bb5a936p-1, 0x1.af286be32fd70p-1, 0x1.999999b6e253ap-1, 0x1.8618616f269edp-1,
+};
+/* log(c), off by less than 2**-66 */
+static const double LOGARITHMS[16] = {
+    -0x1.7fafa370df000p-2, -0x1.522ae09df2000p-2, -0x1.2696218f55000p-2, -0x1.f991c748ae000p-3,
+    -0x1.a93ed47150000p-3, -0x1.5bf40639e2000p-3, -0x1.1178e910f2000p-3, -0x1.9335e66ee8000p-4,
+    -0x1.08598c6234000p-4, -0x1.0415d74bf8000p-5, 0x0.0p+0, 0x1.f0a30d9370000p-5,
+    0x1.e270774c80000p-4, 0x1.5ff3069356000p-3, 0x1.c8ff7be73e000p-3, 0x1.1675caf6f5000p-2,
+};
 /* clang-format on */
 
 #endif

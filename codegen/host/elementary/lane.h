@@ -1,6 +1,6 @@
-/* What the lane functions of this folder are made of. They have no branches, tables or calls, so that the C compiler turns
- * a loop over lanes into vector instructions; every operation is one of IEEE 754, and fma is written where it is meant, so
- * that all lanes of all vector widths have the same bits. */
+/* What the lane functions of this folder are made of. They have no branches or calls, and entries of tables are given to
+ * them, so that the C compiler turns a loop over lanes into vector instructions; every operation is one of IEEE 754, and
+ * fma is written where it is meant, so that all lanes of all vector widths have the same bits. */
 #ifndef CUJIT_CODEGEN_LANE_H
 #define CUJIT_CODEGEN_LANE_H
 
@@ -74,8 +74,16 @@ LANE double polynomial_by_terms(double x, const double *coefficients, int count)
     return sum;
 }
 
+/* first + x**2 * the same, where first is known late or is most of the sum. */
+LANE double polynomial_behind(double first, double x, const double *coefficients, int count)
+{
+    double square = x * x, some = fma(square, fma(coefficients[1], x, coefficients[0]), first);
+    return fma(square * square, polynomial(x, coefficients + 2, count - 2), some);
+}
+
 #define COEFFICIENTS(...) (const double[]){__VA_ARGS__}, (int)(sizeof(double[]){__VA_ARGS__} / sizeof(double))
 #define POLYNOMIAL(x, ...) polynomial(x, COEFFICIENTS(__VA_ARGS__))
+#define POLYNOMIAL_BEHIND(first, x, ...) polynomial_behind(first, x, COEFFICIENTS(__VA_ARGS__))
 #define POLYNOMIAL_BY_TERMS(x, ...) polynomial_by_terms(x, COEFFICIENTS(__VA_ARGS__))
 
 /* The integer nearest to x * y, of size below 2**50; its low bits, in two's complement, are the low bits of *bits. */

@@ -7,6 +7,11 @@
 #include "codegen/host/elementary/coefficients.h"
 #include "codegen/host/elementary/lane.h"
 
+/* What two tables have at one place. */
+typedef struct Entry {
+    double first, second;
+} Entry;
+
 /* --- trigonometry ----------------------------------------------------------------------------------------------------------- */
 
 typedef struct Angle64 {
@@ -179,14 +184,58 @@ LANE double one_and(Pair p)
     return sum.high + (sum.low + p.low);
 }
 
-LANE double exp2_64(double x)
+/* e**x and 2**x as 2**(n / ENTRIES) * e**by, where the low bits of n choose the first from a table (P. T. P. Tang, Table-
+ * driven implementation of the exponential function in IEEE floating-point arithmetic, 1989). The tables are small: a
+ * polynomial with two terms more than one of 128 entries needs costs no time where its terms are computed beside each other,
+ * and vectors find their entries in registers. */
+typedef struct Beyond {
+    double by;
+    uint64_t n;
+} Beyond;
+
+LANE Beyond beyond_entry_e(double x)
 {
-    uint64_t bits;
-    x = limited(x, -1200, 1200);
-    double r = x - nearest(x, 1, &bits);
-    Pair in_e = product_of(r, LN2);
-    return scaled(one_and(exp_near_zero_64(in_e.high, fma(r, LN2_REST, in_e.low))), bits);
+    Beyond beyond;
+    double n = nearest(x, ENTRIES * LOG2_E, &beyond.n);
+    beyond.by = fma(-n, LN2_BEHIND_SHORT / ENTRIES, fma(-n, LN2_SHORT / ENTRIES, x));
+    return beyond;
 }
+
+LANE Beyond beyond_entry_2(double x)
+{
+    Beyond beyond;
+    double n = nearest(x, ENTRIES, &beyond.n);
+    beyond.by = fma(-n, 1.0 / ENTRIES, x) * LN2;
+    return beyond;
+}
+
+/* e**by less 1, and rest, what the entry is off, more. */
+LANE double less_one_short(double by, double rest) { return EXP64_SHORT(by + rest, by); }
+
+/* Where neither the power of two nor the result is denormal or too large, and where either may be: the same bits. */
+LANE double usual_power(Beyond beyond, Entry entry)
+{
+    double power = number_of(bits_of(entry.first) + (beyond.n / ENTRIES << 52));
+    return fma(power, less_one_short(beyond.by, entry.second), power);
+}
+
+LANE double any_power(Beyond beyond, Entry entry)
+{
+    double size = fma(entry.first, less_one_short(beyond.by, entry.second), entry.first);
+    return scaled(size, beyond.n / ENTRIES);
+}
+
+LANE uint64_t is_usual_exp64(double x) { return is_between(x, -708, 709); }
+LANE double narrowed_exp64(double x) { return limited(x, -800, 800); }
+LANE uint64_t place_exp64(double x) { return beyond_entry_e(x).n; }
+LANE double usual_exp64(double x, Entry entry) { return usual_power(beyond_entry_e(x), entry); }
+LANE double any_exp64(double x, Entry entry) { return any_power(beyond_entry_e(narrowed_exp64(x)), entry); }
+
+LANE uint64_t is_usual_exp2_64(double x) { return is_between(x, -1022, 1023); }
+LANE double narrowed_exp2_64(double x) { return limited(x, -1200, 1200); }
+LANE uint64_t place_exp2_64(double x) { return beyond_entry_2(x).n; }
+LANE double usual_exp2_64(double x, Entry entry) { return usual_power(beyond_entry_2(x), entry); }
+LANE double any_exp2_64(double x, Entry entry) { return any_power(beyond_entry_2(narrowed_exp2_64(x)), entry); }
 
 /* e**x as 2**bits times (1 + high + low). */
 typedef struct Exponential {
@@ -200,12 +249,6 @@ LANE Exponential exponential(double x)
     Pair r = beyond_ln2(x, &e.bits);
     e.beyond_one = exp_near_zero_64(r.high, r.low);
     return e;
-}
-
-LANE double exp64(double x)
-{
-    Exponential e = exponential(limited(x, -800, 800));
-    return scaled(one_and(e.beyond_one), e.bits);
 }
 
 /* Less 1; infinite from 709.79 on. */
@@ -289,20 +332,81 @@ LANE double log_of_split_64(Split split, double lost)
     return log_in_base(split, y, (Pair){1, 0}, (Pair){LN2_SHORT, LN2_BEHIND_SHORT});
 }
 
-LANE double log64(double x) { return logarithm_at(x, log_of_split_64(split_any(x), 0)); }
+/* log(x) of a positive normal number as exponent * log(2) + log(c) + log(1 + r), where c is near the middle of the interval
+ * that x / 2**exponent lies in, and an entry has 1 / c and log(c) (P. T. P. Tang, Table-driven implementation of the
+ * logarithm function in IEEE floating-point arithmetic, 1990). c is 1 in the interval around 1, so that nothing is lost
+ * there. */
+LANE uint64_t place_of_normal(double x) { return (bits_of(x) - LOG_START) >> 48; }
 
-LANE double log2_64(double x)
+/* r is high + low; the low part is less the product of both, which log(1 + high) does not have. */
+typedef struct Ratio {
+    double exponent, high, low;
+} Ratio;
+
+LANE Ratio ratio_to_entry(double x, double reciprocal)
 {
-    Split split = split_any(x);
-    Pair factor = {LOG2_E, LOG2_E_REST};
-    return logarithm_at(x, log_in_base(split, log_near_one_64(split.fraction), factor, (Pair){1, 0}));
+    const uint64_t above = bits_of(x) - (LOG_START - 0x3ff0000000000000);
+    const uint64_t exponent = above >> 52;
+    double number = number_of(0x4330000000000000 | exponent) - (0x1p52 + 1023);
+    Pair ratio = product_of(number_of(bits_of(x) - ((exponent - 1023) << 52)), reciprocal);
+    double high = ratio.high - 1;
+    return (Ratio){number, high, fma(-high, ratio.low, ratio.low)};
 }
 
-LANE double log10_64(double x)
+/* log(1 + high) less high, and low more. */
+LANE double log_short(double high, double low)
 {
-    Split split = split_any(x);
+    double square = high * high;
+    return fma(square * high, LOG64_SHORT(high), fma(-0.5, square, low));
+}
+
+LANE double log_of_normal(double x, double shift, Entry entry)
+{
+    Ratio r = ratio_to_entry(x, entry.first);
+    r.exponent -= shift;
+    Pair sum = sum_of_ordered(fma(r.exponent, LN2_SHORT, entry.second), r.high);
+    return sum.high + log_short(r.high, sum.low + fma(r.exponent, LN2_BEHIND_SHORT, r.low));
+}
+
+LANE double in_base_of_normal(double x, double shift, Entry entry, Pair factor, Pair unit)
+{
+    Ratio r = ratio_to_entry(x, entry.first);
+    Pair sum = sum_of_ordered(entry.second, r.high);
+    Split split = {r.exponent - shift, 0};
+    return log_in_base(split, (Pair){sum.high, log_short(r.high, sum.low + r.low)}, factor, unit);
+}
+
+LANE double log2_of_normal(double x, double shift, Entry entry)
+{
+    return in_base_of_normal(x, shift, entry, (Pair){LOG2_E, LOG2_E_REST}, (Pair){1, 0});
+}
+
+LANE double log10_of_normal(double x, double shift, Entry entry)
+{
     Pair factor = {LOG10_E, LOG10_E_REST}, unit = {LOG10_2_SHORT, LOG10_2_BEHIND_SHORT};
-    return logarithm_at(x, log_in_base(split, log_near_one_64(split.fraction), factor, unit));
+    return in_base_of_normal(x, shift, entry, factor, unit);
+}
+
+LANE double made_normal(double x) { return x < 0x1p-1022 ? x * 0x1p54 : x; }
+LANE double shift_of(double x) { return x < 0x1p-1022 ? 54 : 0; }
+LANE uint64_t is_usual_log(double x) { return (x >= 0x1p-1022) & (x < INFINITE); }
+
+LANE double usual_log64(double x, Entry entry) { return log_of_normal(x, 0, entry); }
+LANE double any_log64(double x, Entry entry)
+{
+    return logarithm_at(x, log_of_normal(made_normal(x), shift_of(x), entry));
+}
+
+LANE double usual_log2_64(double x, Entry entry) { return log2_of_normal(x, 0, entry); }
+LANE double any_log2_64(double x, Entry entry)
+{
+    return logarithm_at(x, log2_of_normal(made_normal(x), shift_of(x), entry));
+}
+
+LANE double usual_log10_64(double x, Entry entry) { return log10_of_normal(x, 0, entry); }
+LANE double any_log10_64(double x, Entry entry)
+{
+    return logarithm_at(x, log10_of_normal(made_normal(x), shift_of(x), entry));
 }
 
 /* log(1 + high + low), for a sum above -1. */

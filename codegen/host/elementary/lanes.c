@@ -3,6 +3,10 @@
 #include <math.h>
 #include <stddef.h>
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #include "codegen/host/elementary/elementary.h"
 #include "codegen/host/elementary/lane32.h"
 #include "codegen/host/elementary/lane64.h"
@@ -31,6 +35,19 @@ LANE uint64_t never(double x)
     static float name##_1(float x, float y) { return (float)lane((double)x, (double)y); }
 #define DOUBLE_2(name, lane) \
     static double name##_1(double x, double y) { return lane(x, y); }
+#define DOUBLE_TABLES(name, lane, is_usual, narrowed, place_of, one, other) \
+    static __attribute__((noinline, cold)) double name##_unusual(double x)  \
+    {                                                                       \
+        uint64_t place = place_of(narrowed(x)) % ENTRIES;                   \
+        return any_##lane(x, (Entry){(one)[place], (other)[place]});        \
+    }                                                                       \
+    static double name##_1(double x)                                        \
+    {                                                                       \
+        uint64_t place = place_of(x) % ENTRIES;                             \
+        if (__builtin_expect(!is_usual(x), 0))                              \
+            return name##_unusual(x);                                       \
+        return usual_##lane(x, (Entry){(one)[place], (other)[place]});      \
+    }
 #include "codegen/host/elementary/elementary.def"
 
 /* --- vectors ------------------------------------------------------------------------------------------------------------------- */
@@ -98,6 +115,48 @@ LANE uint64_t never(double x)
         return result.vector;                                                \
     }
 
+/* The entries of a table at the places in the low bits of what is given: of a whole vector, where a register has 8. */
+#ifdef __AVX512F__
+LANE __m512d entries_8(const double *table, __m512i places)
+{
+    return _mm512_permutex2var_pd(_mm512_loadu_pd(table), places, _mm512_loadu_pd(table + 8));
+}
+LANE __m256d entries_4(const double *table, __m256i places)
+{
+    return _mm512_castpd512_pd256(entries_8(table, _mm512_castsi256_si512(places)));
+}
+LANE __m128d entries_2(const double *table, __m128i places)
+{
+    return _mm512_castpd512_pd128(entries_8(table, _mm512_castsi128_si512(places)));
+}
+#define LOOK_UP(lanes, table, places, entries) \
+    entries.vector = (double_##lanes)entries_##lanes(table, (INTEGERS_##lanes)places.vector);
+#define INTEGERS_8 __m512i
+#define INTEGERS_4 __m256i
+#define INTEGERS_2 __m128i
+#else
+#define LOOK_UP(lanes, table, places, entries) \
+    for (int i = 0; i < (lanes); i++)          \
+        entries.lane[i] = (table)[places.place[i] % ENTRIES];
+#endif
+
+#define DOUBLE_LANES_TABLES(lanes, name, function, narrowed, place_of, one, other)                  \
+    static double_##lanes name##_##lanes(double_##lanes x)                                          \
+    {                                                                                               \
+        LANES(lanes) given = {.vector = x}, first, second, result;                                  \
+        union {                                                                                     \
+            double_##lanes vector;                                                                  \
+            uint64_t place[lanes];                                                                  \
+        } places;                                                                                   \
+        for (int i = 0; i < (lanes); i++)                                                           \
+            places.place[i] = place_of(narrowed(given.lane[i]));                                    \
+        LOOK_UP(lanes, one, places, first)                                                          \
+        LOOK_UP(lanes, other, places, second)                                                       \
+        for (int i = 0; i < (lanes); i++)                                                           \
+            result.lane[i] = any_##function(given.lane[i], (Entry){first.lane[i], second.lane[i]}); \
+        return result.vector;                                                                       \
+    }
+
 #if ELEMENTARY_BYTES == 64
 #define WIDTHS(macro, few, more, most, ...) macro(few, __VA_ARGS__) macro(more, __VA_ARGS__) macro(most, __VA_ARGS__)
 #elif ELEMENTARY_BYTES == 32
@@ -110,6 +169,8 @@ LANE uint64_t never(double x)
 #define FLOAT_2(name, lane) WIDTHS(FLOAT_LANES_2, 4, 8, 16, name, lane)
 #define DOUBLE_1(name, lane, rare) WIDTHS(DOUBLE_LANES_1, 2, 4, 8, name, lane, rare)
 #define DOUBLE_2(name, lane) WIDTHS(DOUBLE_LANES_2, 2, 4, 8, name, lane)
+#define DOUBLE_TABLES(name, lane, is_usual, narrowed, place_of, one, other) \
+    WIDTHS(DOUBLE_LANES_TABLES, 2, 4, 8, name, lane, narrowed, place_of, one, other)
 #include "codegen/host/elementary/elementary.def"
 
 /* --- the table ------------------------------------------------------------------------------------------------------------------ */
@@ -121,6 +182,7 @@ LANE uint64_t never(double x)
 #define FLOAT_2(name, lane) ROW(name, false, 2, 4, 8, 16)
 #define DOUBLE_1(name, lane, rare) ROW(name, true, 1, 2, 4, 8)
 #define DOUBLE_2(name, lane) ROW(name, true, 2, 2, 4, 8)
+#define DOUBLE_TABLES(name, lane, is_usual, narrowed, place_of, one, other) ROW(name, true, 1, 2, 4, 8)
 
 extern const ElementaryFunction ELEMENTARY_SET[];
 extern const uint32_t ELEMENTARY_COUNT;

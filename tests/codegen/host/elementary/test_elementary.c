@@ -89,9 +89,11 @@ static bool are_same(const ElementaryFunction *row, const Numbers *n)
 /* Any bits, numbers of common sizes, and what is special, each kind beside each. */
 static void fill(Numbers *n)
 {
-    static const double special[] = {0.0,     -0.0,  1,      -1,   INFINITY, -INFINITY, NAN,  5e-324,
-                                     -1e-310, 1e-40, 1e308,  1e22, -1e22,    0.5,       -0.5, 2.5,
-                                     -3,      709.5, -745.2, 88.8, -104,     3.4e38};
+    static const double special[] = {
+        0.0,     -0.0,   1,      -1,      INFINITY,  -INFINITY,   NAN,        5e-324,     -1e-310,
+        1e-40,   1e308,  1e22,   -1e22,   0.5,       -0.5,        2.5,        -3,         709.5,
+        -745.2,  88.8,   -104,   3.4e38,  708.99,    709.01,      -707.99,    -708.01,    -1021.9,
+        -1022.1, 1022.9, 1023.1, 1023.99, 0x1p-1022, 0x1.8p-1023, 0x1.f7ep-1, 0x1.081p+0, 0x1.fffffffffffffp+1023};
     uint64_t state = 88172645463325252u;
     for (int i = 0; i < COUNT; i++)
         for (int k = 0; k < 2; k++) {

@@ -24,6 +24,7 @@ LARGEST_ERROR = {np.float32: 0.6, np.float64: 1.1}
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 2.5, -2.5, 3.0, -3.0, math.inf, -math.inf, math.nan, 1e-45,
            -1e-45, 5e-324, -5e-324, 1e-310, 1e300, -1e300, 3.4e38, -3.4e38, 1e22, -1e22, 2.0**53, 709.7, 710.0,
            -745.0, -746.0, 88.7, 88.8, -103.9, -104.0, 1023.9, 1024.0, -1074.5, -1076.0, 89.4, 89.5, 710.4, 710.5,
+           708.9, 709.1, -707.9, -708.1, -1021.9, -1022.1, 1022.9, 0.984, 1.03125,
            1.1754942e-38, 2.225073858507201e-308, 0.4142135, 2.4142137, 100.5, 1e-20, -1e-20]
 HAS_VECTORS = "avx2" in Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else False
 
@@ -83,6 +84,25 @@ def test_errors_are_small(name, dtype):
     error = error[np.isfinite(want.astype(dtype))]
     bound = LARGEST_ERROR[dtype] if HAS_VECTORS and name not in ("erf", "erfc") else 4
     assert error.max() <= bound
+
+
+@pytest.mark.skipif(not HAS_VECTORS, reason="a processor without AVX2")
+@pytest.mark.parametrize("name", ["exp", "exp2", "log", "log2", "log10"])
+def test_functions_with_tables_round_nearly_once(name):
+    """Beside 1, whose logarithm is 0, as far from it; where powers become denormal they are rounded twice."""
+    rng = np.random.default_rng(11)
+    ends = [(-708, 709)] * 2 if name == "exp" else [(-1022, 1023)] * 2 if name == "exp2" else [(0.5, 2), (0, 1e300)]
+    columns = [rng.uniform(low, high, 300_000) for low, high in ends]
+    small = rng.uniform(1, 2, 300_000) * 2.0 ** rng.integers(-52, -3, 300_000)
+    columns.append(small if name.startswith("exp") else 1 + rng.choice([-0.5, 1], small.size) * small)
+    x = np.concatenate(columns)
+    want = exact(name, [x])
+    error = np.abs((launch(kernel_of(name, 1)[0], [x]) - want) / np.spacing(np.abs(want.astype(x.dtype))))
+    assert error[want != 0].max() <= 0.55
+    tiny = rng.uniform(-745, -708, 100_000) if name == "exp" else rng.uniform(-1074, -1022, 100_000)
+    if name.startswith("exp"):
+        error = np.abs(launch(kernel_of(name, 1)[0], [tiny]) - exact(name, [tiny])) / np.finfo(float).smallest_subnormal
+        assert error.max() <= 0.8
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
