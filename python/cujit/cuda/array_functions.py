@@ -38,15 +38,15 @@ if TYPE_CHECKING:
 
     from cujit._annotations import HostOrDeviceArray, Shape
 
-# Functions that are methods of device arrays, or NumPy's where the first argument is none.
-_METHODS = ("sum", "prod", "min", "max", "any", "all", "mean", "cumsum", "clip", "argmax", "argmin", "argsort",
-            "cumprod", "dot", "nonzero", "ptp", "ravel", "reshape", "round", "squeeze", "std", "var")
+# What NumPy's functions are on device arrays. Functions of this file, or imported into it, that have their names: of
+# any elements, but for these, which are of numbers and times.
+_OF_NUMBERS = ("allclose", "copyto", "histogram", "isclose", "nonzero", "sort", "unique", "where")
+# Methods of device arrays: likewise.
+_METHODS_OF_NUMBERS = ("all", "any", "argmax", "argmin", "argsort", "clip", "cumprod", "cumsum", "dot", "max", "mean",
+                       "min", "prod", "ptp", "round", "std", "sum", "var")
+_METHODS_OF_ANY = ("ravel", "reshape", "squeeze")
 _ALIASES = {"amin": "min", "amax": "max", "around": "round"}
-# What this file has and NumPy's functions are on device arrays: of elements of any kind, and of numbers and times.
-_OF_ANY = ("arange", "array", "array_equal", "asarray", "broadcast_to", "column_stack", "concatenate", "copy", "dstack",
-           "empty", "empty_like", "expand_dims", "flip", "full", "full_like", "hstack", "moveaxis", "ones", "ones_like",
-           "result_type", "stack", "swapaxes", "transpose", "vstack", "zeros", "zeros_like")
-_OF_NUMBERS = ("allclose", "copyto", "histogram", "isclose", "sort", "unique", "where")
+_METHODS = (*_METHODS_OF_NUMBERS, *_METHODS_OF_ANY, *_ALIASES)
 # What looks at arrays without their elements: NumPy's own.
 _OF_SHAPES = ("iscomplexobj", "isrealobj", "ndim", "shape", "size")
 
@@ -142,12 +142,10 @@ def zeros(shape: Shape, dtype: DTypeLike = np.float64, order: str = "C") -> Devi
 
     Parameters
     ----------
-    shape : int or tuple of int
-        Elements along each axis.
+    shape, order
+        As for full.
     dtype : dtype_like
         Of the elements.
-    order : {"C", "F"}
-        How they lie in memory.
 
     Returns
     -------
@@ -237,7 +235,7 @@ def arange(*args: Any, dtype: DTypeLike | None = None) -> DeviceNDArray:
 def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True,
              dtype: DTypeLike | None = None) -> DeviceNDArray:
     """numpy.linspace, on the device. It is made on the host."""
-    return to_device(np.linspace(start, stop, num, endpoint, dtype=dtype))
+    return to_device(np.linspace(_on_host(start), _on_host(stop), num, endpoint, dtype=dtype))
 
 
 def _check_order(order: str) -> None:
@@ -382,7 +380,9 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
 
 # --- NumPy's own functions -------------------------------------------------------------------------------------------
 
-def _method(name: str) -> Callable[..., Any]:
+def _of_method(name: str) -> Callable[..., Any]:
+    if name in ("ravel", "reshape"):   # of which the methods copy nothing
+        return _raveled if name == "ravel" else _reshaped
     own = getattr(DeviceNDArray, _ALIASES.get(name, name))
 
     @functools.wraps(own)
@@ -430,9 +430,10 @@ def _arrays(values: Any) -> list[Any]:
 
 @functools.cache
 def _table() -> dict[Any, _Row]:
-    rows = {name: (globals()[name], name in _OF_ANY) for name in (*_OF_ANY, *_OF_NUMBERS)}
-    rows |= {name: (_method(name), False) for name in (*_METHODS, *_ALIASES)}
-    rows |= {"reshape": (_reshaped, True), "ravel": (_raveled, True), "squeeze": (_method("squeeze"), True)}
+    rows: dict[str, tuple[Callable[..., Any], bool]]
+    rows = {name: (own, name not in _OF_NUMBERS) for name, own in globals().items()
+            if inspect.isfunction(own) and not name.startswith("_")}
+    rows |= {name: (_of_method(name), name in _METHODS_OF_ANY) for name in _METHODS}
     rows |= {name: (getattr(np, name)._implementation, True) for name in _OF_SHAPES}
     return {getattr(np, name): _Row(function, inspect.signature(function), is_of_any)
             for name, (function, is_of_any) in rows.items() if hasattr(np, name)}
@@ -460,8 +461,8 @@ if not TYPE_CHECKING:
     def __getattr__(name):
         from cujit._ufunc import numpy_ufuncs
 
-        if name in _METHODS or name in _ALIASES:
-            return {"reshape": _reshaped, "ravel": _raveled}.get(name) or _method(name)
+        if name in _METHODS:
+            return _of_method(name)
         if name == "matmul":
             from cujit._algorithms.matrix_product import matmul
 

@@ -68,6 +68,7 @@ ON_DEVICE = {   # name: a call of arrays of float64 and int64, 4 x 3
     "dot": lambda a, b: np.dot(a, b.T),
     "zeros, like": lambda a, b: np.zeros(3, like=a),
     "arange, like": lambda a, b: np.arange(3, like=a),
+    "linspace": lambda a, b: np.linspace(a[0], b[0], 5),
 }
 
 
