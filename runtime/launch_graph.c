@@ -17,6 +17,19 @@
 enum { ASK_NANOSECONDS = 50000000 };
 
 _Thread_local RtGraph *graph_recorded;
+_Atomic uint32_t graph_recording_threads;
+
+static void record(RtGraph *graph)
+{
+    atomic_fetch_add(&graph_recording_threads, 1);
+    graph_recorded = graph;
+}
+
+static void stop_recording(void)
+{
+    graph_recorded = NULL;
+    atomic_fetch_sub(&graph_recording_threads, 1);
+}
 
 bool graph_refuse(const char *what, const char *remedy, Diag *diag)
 {
@@ -308,14 +321,14 @@ bool rt_graph_begin(RtGraph *graph, Diag *diag)
     if (graph->count || graph->is_done)
         return diag_fail(diag, NULL, DIAG_GRAPH,
                          "the graph has been recorded already; a new one is made by cuda.graph()");
-    graph_recorded = graph;
+    record(graph);
     return true;
 }
 
 void rt_graph_leave(RtGraph *graph)
 {
     if (graph_recorded == graph)
-        graph_recorded = NULL;
+        stop_recording();
 }
 
 bool rt_graph_end(RtGraph *graph, Diag *diag)
@@ -327,7 +340,7 @@ bool rt_graph_end(RtGraph *graph, Diag *diag)
     return graph->is_done;
 }
 
-RtGraph *rt_graph_recorded(void) { return graph_recorded; }
+RtGraph *rt_graph_recorded(void) { return graph_of_thread(); }
 void *rt_graph_owner(const RtGraph *graph) { return graph->owner; }
 size_t rt_graph_size(const RtGraph *graph) { return graph->count; }
 void rt_graph_lend_memory(RtGraph *graph, bool lends) { graph->lends_memory = lends; }
@@ -365,7 +378,7 @@ bool rt_graph_begin_replacing(RtGraph *graph, size_t node, Diag *diag)
     if (!graph->is_done || node >= graph->count || graph->nodes[node].kind != GRAPH_LAUNCH)
         return diag_fail(diag, NULL, DIAG_GRAPH, "there is no such launch in the graph");
     graph->replaced = (int64_t)node;
-    graph_recorded = graph;
+    record(graph);
     return true;
 }
 

@@ -441,12 +441,17 @@ uint64_t rt_kernel_module(RtKernel *kernel) { return kernel->device->backend->ke
 
 bool rt_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag)
 {
-    RtLaunch whole = *launch;
-    whole.cooperative |= kernel->cooperative;
-    whole.starts_early |= kernel->starts_early;
-    if (graph_recorded)
-        return graph_add_launch(graph_recorded, kernel, &whole, diag);
-    if (!exceptions_check_stream(kernel->device, launch->stream, diag))
-        return false;
-    return kernel->device->backend->launch(kernel, &whole, diag);
+    RtLaunch whole;
+    RtGraph *graph = graph_of_thread();
+    if (kernel->cooperative | kernel->starts_early) {
+        whole = *launch;
+        whole.cooperative |= kernel->cooperative;
+        whole.starts_early |= kernel->starts_early;
+        launch = &whole;
+    }
+    if (graph)
+        return graph_add_launch(graph, kernel, launch, diag);
+    bool may_have_raised = atomic_load_explicit(&kernel->device->exceptions.has_streams, memory_order_relaxed);
+    return (!may_have_raised || exceptions_check_stream(kernel->device, launch->stream, diag)) &&
+           kernel->device->backend->launch(kernel, launch, diag);
 }

@@ -6,17 +6,11 @@
 #include "core/base/address.h"
 #include "runtime/cuda/context/cuda_backend.h"
 
-bool cuda_enter(RtDevice *device, CudaScope *scope, Diag *diag)
+bool cuda_switch(RtDevice *device, CUcontext former, CudaScope *scope, Diag *diag)
 {
-    CUcontext own = ((CudaDevice *)device)->context, current = NULL;
-    *scope = (CudaScope){0};
-    if (!driver_call(diag, cuCtxGetCurrent, &current))
+    if (!driver_call(diag, cuCtxSetCurrent, ((CudaDevice *)device)->context))
         return false;
-    if (current == own)
-        return true;
-    if (!driver_call(diag, cuCtxSetCurrent, own))
-        return false;
-    *scope = (CudaScope){.former = current, .restores = current || device->ordinal != 0};
+    *scope = (CudaScope){.former = former, .restores = former || device->ordinal != 0};
     return true;
 }
 
@@ -29,7 +23,7 @@ bool cuda_enter_uncaptured(RtDevice *device, CudaScope *scope, Diag *diag)
     return true;
 }
 
-bool cuda_leave(const CudaScope *scope, bool ok)
+bool cuda_switch_back(const CudaScope *scope, bool ok)
 {
     CUstreamCaptureMode mode = scope->mode;
     if (scope->restores_mode)
@@ -108,9 +102,7 @@ static bool meet(RtStream *stream, Diag *diag)
     return true;
 }
 
-bool cuda_enter_stream(RtDevice *device, RtStream *stream, CudaScope *scope, Diag *diag)
+bool cuda_meet(RtStream *stream, CudaScope *scope, Diag *diag)
 {
-    if (!cuda_enter(device, scope, diag))
-        return false;
-    return !stream || stream->is_known || meet(stream, diag) || cuda_leave(scope, false);
+    return meet(stream, diag) || cuda_leave(scope, false);
 }

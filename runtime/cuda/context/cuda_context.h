@@ -28,19 +28,43 @@ typedef struct CudaScope {
     CUstreamCaptureMode mode; /* the thread's own */
     bool restores, restores_mode;
 } CudaScope;
-bool cuda_enter(RtDevice *device, CudaScope *scope, Diag *diag);
+static inline bool cuda_enter(RtDevice *device, CudaScope *scope, Diag *diag);
 /* cuda_enter, for calls that are no part of any stream's work: they make and free memory, modules, streams, events. While a
  * thread captures what another library does, the driver refuses them to all threads, and the capture is lost, unless the
  * caller's thread says, as this does, that it knows what it does. */
 bool cuda_enter_uncaptured(RtDevice *device, CudaScope *scope, Diag *diag);
 /* cuda_enter, for work on a stream (NULL: the default one): one that was made elsewhere is looked at when it is first used. */
-bool cuda_enter_stream(RtDevice *device, RtStream *stream, CudaScope *scope, Diag *diag);
+static inline bool cuda_enter_stream(RtDevice *device, RtStream *stream, CudaScope *scope, Diag *diag);
 /* Gives the thread its former context back (that one may be gone: no failure of ours). Where it had none, that of the first
  * GPU stays, which it has for other libraries, too. Returns ok. */
-bool cuda_leave(const CudaScope *scope, bool ok);
+static inline bool cuda_leave(const CudaScope *scope, bool ok);
 
 /* Whether memory is allocated and freed in the order of the default stream, without waiting. */
 static inline bool cuda_is_ordered(const CudaDevice *device) { return device->has_pool && !device->unordered; }
+
+/* The parts of these that launches hardly ever need. */
+bool cuda_switch(RtDevice *device, CUcontext former, CudaScope *scope, Diag *diag);
+bool cuda_switch_back(const CudaScope *scope, bool ok);
+bool cuda_meet(RtStream *stream, CudaScope *scope, Diag *diag);
+
+static inline bool cuda_enter(RtDevice *device, CudaScope *scope, Diag *diag)
+{
+    CUcontext current = NULL;
+    scope->restores = scope->restores_mode = false;
+    if (!driver_call(diag, cuCtxGetCurrent, &current))
+        return false;
+    return current == ((CudaDevice *)device)->context || cuda_switch(device, current, scope, diag);
+}
+
+static inline bool cuda_enter_stream(RtDevice *device, RtStream *stream, CudaScope *scope, Diag *diag)
+{
+    return cuda_enter(device, scope, diag) && (!stream || stream->is_known || cuda_meet(stream, scope, diag));
+}
+
+static inline bool cuda_leave(const CudaScope *scope, bool ok)
+{
+    return scope->restores | scope->restores_mode ? cuda_switch_back(scope, ok) : ok;
+}
 
 static inline CUstream cuda_stream_of(const RtStream *stream)
 {

@@ -142,10 +142,8 @@ const char *driver_error_text(CUresult result)
 
 bool driver_has(DriverFunctionId function) { return !loaded.lacks[function]; }
 
-bool driver_check(Diag *diag, DriverFunctionId function, CUresult result)
+bool driver_fail(Diag *diag, DriverFunctionId function, CUresult result)
 {
-    if (result == CUDA_SUCCESS)
-        return true;
     const DriverFunctionInfo *info = &driver_function_info[function];
     if (loaded.lacks[function])
         return diag_fail(diag, NULL, DIAG_DRIVER_SYMBOL, info->symbol, info->version / 1000, info->version % 1000 / 10);

@@ -46,8 +46,13 @@ bool driver_require(Diag *diag);
 
 /* Whether the library has it; true for required ones. */
 bool driver_has(DriverFunctionId function);
-/* True when result is CUDA_SUCCESS, else records DIAG_DRIVER_CALL with the driver's own name and text for it. */
-bool driver_check(Diag *diag, DriverFunctionId function, CUresult result);
+/* Records DIAG_DRIVER_CALL with the driver's own name and text for the result. Always false. */
+bool driver_fail(Diag *diag, DriverFunctionId function, CUresult result);
+/* True when result is CUDA_SUCCESS, else as driver_fail. */
+static inline bool driver_check(Diag *diag, DriverFunctionId function, CUresult result)
+{
+    return result == CUDA_SUCCESS || driver_fail(diag, function, result);
+}
 /* "CUDA_ERROR_INVALID_VALUE" and "invalid argument"; never NULL. Static texts of the driver. */
 const char *driver_error_name(CUresult result);
 const char *driver_error_text(CUresult result);
