@@ -117,6 +117,8 @@ const char *jit_warnings(const JitSpecialization *specialization);
 const bool *jit_written(const JitSpecialization *specialization);
 /* Whether the kernel writes to standard output. */
 bool jit_prints(const JitSpecialization *specialization);
+/* Whether there is nothing to do around a launch: it neither prints nor waits, and tells nothing at its return. */
+bool jit_is_quiet(const JitSpecialization *specialization);
 /* Whether a launch returns when the kernel is done, on every device: debug kernels that can raise. */
 bool jit_waits(const JitSpecialization *specialization);
 /* What a kernel of the CPU device counts while it runs, if it is observed. */
@@ -142,10 +144,11 @@ typedef struct JitOverflows {
     JitOverflow *items; /* by memory_free() */
     uint32_t count;
 } JitOverflows;
-/* Launches with the parameter buffer that jit_abi describes, and writes its fields for exceptions; launch->parameters_size
- * is set here. DIAG_KERNEL_EXCEPTION: a thread raised; in this launch if the device is the CPU or the launch waits, else in
- * an earlier one on the stream. *overflows, if there is memory for it, and not NULL: what it is told of. *ran: whether the kernel was launched, which it may have been before a failure. */
-bool jit_launch(const JitSpecialization *specialization, RtLaunch launch, JitOverflows *overflows, bool *ran,
+/* Launches with the parameter buffer that jit_abi describes, and writes its fields for exceptions; launch->parameters_size is
+ * set here. DIAG_KERNEL_EXCEPTION: a thread raised; in this launch if the device is the CPU or the launch waits, else in an
+ * earlier one on the stream. *overflows, if there is memory for it, and not NULL: what it is told of. *ran: whether the kernel
+ * was launched, which it may have been before a failure. */
+bool jit_launch(const JitSpecialization *specialization, RtLaunch *launch, JitOverflows *overflows, bool *ran,
                 Diag *diag);
 /* The number of the function that a record of an exception is of. */
 static inline uint32_t jit_raising_function(const ExceptionRecord *record) { return (uint32_t)(record->tag >> 32); }

@@ -148,6 +148,12 @@ void jit_each_observation(const JitSpecialization *specialization, void (*visit)
         visit(&each->observation, user);
 }
 
+bool jit_is_quiet(const JitSpecialization *specialization)
+{
+    return !(specialization->prints | specialization->waits | specialization->has_notes | specialization->has_state) &&
+           !jit_is_observed(specialization);
+}
+
 bool jit_prints(const JitSpecialization *specialization) { return specialization->prints; }
 bool jit_waits(const JitSpecialization *specialization) { return specialization->waits; }
 
@@ -196,24 +202,28 @@ static bool launch_and_wait(const JitSpecialization *specialization, const RtLau
     return *ran && quiet;
 }
 
-static bool launch_raising(const JitSpecialization *specialization, RtLaunch launch, bool *ran, Diag *diag)
+static bool launch_reporting(const JitSpecialization *specialization, const RtLaunch *launch, bool *ran, Diag *diag)
 {
-    launch.parameters_size = specialization->abi->size;
-    if (rt_tracks_writes() && !specialization->checks_init)
-        note_written_arrays(specialization, &launch);
-    if (!specialization->abi->reports)
-        return *ran = rt_launch(specialization->kernel, &launch, diag);
     bool is_recorded = rt_graph_recorded();
     if (is_recorded && specialization->waits)
         return *ran = diag_fail(diag, NULL, DIAG_CAPTURE, "a kernel with debug=True",
                                 "its launch waits; exceptions=True has exceptions found later");
     if (specialization->waits || (rt_device_kind(specialization->device) == RT_CPU && !is_recorded))
-        return launch_and_wait(specialization, &launch, ran, diag);
-    ExceptionRecord *record = rt_stream_record(specialization->device, launch.stream, diag);
+        return launch_and_wait(specialization, launch, ran, diag);
+    ExceptionRecord *record = rt_stream_record(specialization->device, launch->stream, diag);
     if (!record)
         return *ran = false;
-    write_exception_fields(specialization, &launch, record);
-    return *ran = rt_launch(specialization->kernel, &launch, diag);
+    write_exception_fields(specialization, launch, record);
+    return *ran = rt_launch(specialization->kernel, launch, diag);
+}
+
+static bool launch_raising(const JitSpecialization *specialization, RtLaunch *launch, bool *ran, Diag *diag)
+{
+    launch->parameters_size = specialization->abi->size;
+    if (rt_tracks_writes() && !specialization->checks_init)
+        note_written_arrays(specialization, launch);
+    return specialization->abi->reports ? launch_reporting(specialization, launch, ran, diag)
+                                        : (*ran = rt_launch(specialization->kernel, launch, diag));
 }
 
 /* Those that happened. */
@@ -231,12 +241,12 @@ static void collect_overflows(const JitSpecialization *specialization, const Ove
 
 /* On a GPU, where the host is told behind it. A thread that has raised is the launch's failure, unless watchers have found a
  * fault, of which that may be a consequence; and the rest is read. */
-static bool launch_with_state(const JitSpecialization *specialization, const RtLaunch *launch, bool *ran, Diag *diag)
+static bool launch_with_state(const JitSpecialization *specialization, RtLaunch *launch, bool *ran, Diag *diag)
 {
     LaunchState state;
     Diag unread = {.id = DIAG_NONE};
     bool ok =
-        launch_state_make(specialization, launch, &state, diag) && launch_raising(specialization, *launch, ran, diag);
+        launch_state_make(specialization, launch, &state, diag) && launch_raising(specialization, launch, ran, diag);
     if (*ran && launch_state_read(&state, launch->stream, ok ? diag : &unread) && launch->overflows)
         launch_state_overflows(specialization, launch, &state, launch->overflows);
     if (*ran && state.words && (!diag_failed(diag) || diag->id == DIAG_KERNEL_EXCEPTION))
@@ -245,14 +255,14 @@ static bool launch_with_state(const JitSpecialization *specialization, const RtL
     return launch_state_release(&state, diag) && ok;
 }
 
-static bool launch_telling(const JitSpecialization *specialization, const RtLaunch *launch, bool *ran, Diag *diag)
+static bool launch_telling(const JitSpecialization *specialization, RtLaunch *launch, bool *ran, Diag *diag)
 {
     *ran = false;
     return specialization->has_state ? launch_with_state(specialization, launch, ran, diag)
-                                     : launch_raising(specialization, *launch, ran, diag);
+                                     : launch_raising(specialization, launch, ran, diag);
 }
 
-static bool launch_this(const JitSpecialization *specialization, RtLaunch launch, JitOverflows *overflows, bool *ran,
+static bool launch_this(const JitSpecialization *specialization, RtLaunch *launch, JitOverflows *overflows, bool *ran,
                         Diag *diag)
 {
     if ((specialization->has_notes || specialization->has_state) && rt_graph_recorded())
@@ -260,14 +270,15 @@ static bool launch_this(const JitSpecialization *specialization, RtLaunch launch
                                 "a kernel with check=\"overflow\", \"race\", \"init\" or \"barrier\"",
                                 "it tells at its return; overflow=raise raises later");
     if (!specialization->has_notes)
-        return launch_telling(specialization, &launch, ran, diag);
-    launch.overflows = memory_new(specialization->exception_count * sizeof *launch.overflows, diag);
-    if (!launch.overflows)
+        return launch_telling(specialization, launch, ran, diag);
+    launch->overflows = memory_new(specialization->exception_count * sizeof *launch->overflows, diag);
+    if (!launch->overflows)
         return *ran = false;
-    bool ok = launch_telling(specialization, &launch, ran, diag);
+    bool ok = launch_telling(specialization, launch, ran, diag);
     if (overflows)
-        collect_overflows(specialization, launch.overflows, overflows);
-    memory_free(launch.overflows);
+        collect_overflows(specialization, launch->overflows, overflows);
+    memory_free(launch->overflows);
+    launch->overflows = NULL;
     return ok;
 }
 
@@ -281,23 +292,23 @@ static bool launch_variant(const JitSpecialization *variant, const JitSpecializa
         return *ran = false;
     uint32_t size = variant->abi->size < specialization->abi->size ? variant->abi->size : specialization->abi->size;
     memcpy(launch.parameters, given, size);
-    bool ok = launch_this(variant, launch, overflows, ran, diag);
+    bool ok = launch_this(variant, &launch, overflows, ran, diag);
     memory_free(launch.parameters);
     return ok;
 }
 
-bool jit_launch(const JitSpecialization *specialization, RtLaunch launch, JitOverflows *overflows, bool *ran,
+bool jit_launch(const JitSpecialization *specialization, RtLaunch *launch, JitOverflows *overflows, bool *ran,
                 Diag *diag)
 {
     if (overflows)
         *overflows = (JitOverflows){0};
     const JitSpecialization *variant = specialization;
     if (specialization->plan.test_count)
-        variant = jit_variant(specialization, &launch, diag);
+        variant = jit_variant(specialization, launch, diag);
     if (!variant)
         return *ran = false;
     return variant == specialization ? launch_this(variant, launch, overflows, ran, diag)
-                                     : launch_variant(variant, specialization, launch, overflows, ran, diag);
+                                     : launch_variant(variant, specialization, *launch, overflows, ran, diag);
 }
 
 /* The specialization or the variant of one with that tag. */

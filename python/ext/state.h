@@ -38,6 +38,7 @@ typedef struct ExtState {
     RtDevice *_Atomic default_device; /* NULL before the first use */
     pthread_key_t thread_device; /* RtDevice of set_current_device; NULL: default_device */
     bool has_thread_device_key;
+    atomic_bool has_chosen_devices; /* a thread has set its own, or had: without any, no thread asks for it */
     atomic_bool warns_about_grids, warns_about_copies, waits_for_arrays, observes_lines; /* settings.c */
     atomic_bool has_warned_of_lines; /* that they are not counted on a GPU */
     _Atomic uint32_t entered_streams; /* of `with stream:` in all threads: without any, no thread asks for its own */

@@ -99,7 +99,7 @@ static bool specialize_and_launch(void *data, Diag *diag)
         return diag_fail(diag, NULL, DIAG_NO_MEMORY, (size_t)0);
     bool ran = false;
     const JitSpecialization *found = jit_specialize(work->function, rt_device(RT_CPU, 0, diag), &type, 1, diag);
-    if (!found || !jit_launch(found, launch, NULL, &ran, diag))
+    if (!found || !jit_launch(found, &launch, NULL, &ran, diag))
         return false;
     jit_function_destroy(work->function);
     work->function = NULL;

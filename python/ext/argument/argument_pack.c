@@ -19,7 +19,7 @@ typedef struct Packer {
     uint32_t parameter;
     bool holds; /* the values are held by nothing but the packer */
     bool only_pointers; /* arrays are their data pointers */
-    PyTypeObject *own_class; /* of device arrays: the one that was seen last */
+    PyTypeObject *own_class; /* of device arrays: the one that was seen last; NULL: none */
 } Packer;
 
 static ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type);
@@ -242,9 +242,12 @@ static bool is_own_array(Packer *packer, PyObject *value)
 {
     if (Py_TYPE(value) == packer->own_class)
         return true;
-    if (!PyObject_TypeCheck(value, packer->frame->state->device_array_type))
+    ExtState *state = packer->frame->state;
+    if (!PyObject_TypeCheck(value, state->device_array_type))
         return false;
     packer->own_class = Py_TYPE(value);
+    if (!ext_state_known((PyObject **)&state->seen_array_class))
+        ext_state_publish((PyObject **)&state->seen_array_class, Py_NewRef((PyObject *)Py_TYPE(value)));
     return true;
 }
 
@@ -599,7 +602,10 @@ ExtMatch ext_frame_pack(ExtLaunchFrame *frame, const JitSpecialization *speciali
             return PyErr_NoMemory(), EXT_ERROR;
         frame->parameters = larger;
     }
-    Packer packer = {.frame = frame, .field = abi->fields, .only_pointers = abi->only_pointers};
+    Packer packer = {.frame = frame,
+                     .field = abi->fields,
+                     .only_pointers = abi->only_pointers,
+                     .own_class = (PyTypeObject *)ext_state_known((PyObject **)&frame->state->seen_array_class)};
     for (uint32_t i = 0; i < count; i++) {
         if (i + 1 < count && types[i] == types[i + 1] &&
             (i += pack_row(&packer, args + i, types + i, count - i)) == count)

@@ -62,23 +62,23 @@ static bool wait_for_streams(const ExtLaunchFrame *frame, const RtStream *stream
 }
 
 /* Everything of a launch that needs no GIL. *ran: whether the arguments may have changed. */
-static bool run(ExtLaunchFrame *frame, RtLaunch launch, JitOverflows *overflows, bool *ran, Diag *diag)
+static bool run(ExtLaunchFrame *frame, RtLaunch *launch, JitOverflows *overflows, bool *ran, Diag *diag)
 {
-    if (waits_for_others(frame, launch.stream) && !wait_for_streams(frame, launch.stream, diag))
+    if (waits_for_others(frame, launch->stream) && !wait_for_streams(frame, launch->stream, diag))
         return false;
     if (!frame->array_count) {
-        launch.parameters = frame->parameters;
+        launch->parameters = frame->parameters;
         return jit_launch(frame->specialization, launch, overflows, ran, diag);
     }
     if (rt_graph_recorded())
         return diag_fail(diag, NULL, DIAG_CAPTURE, "a host array as an argument",
                          "cuda.to_device() makes a device array of it");
-    bool launched = ext_host_arrays_copy_in(frame, launch.stream, diag);
-    launch.parameters = frame->parameters;
+    bool launched = ext_host_arrays_copy_in(frame, launch->stream, diag);
+    launch->parameters = frame->parameters;
     launched = launched && jit_launch(frame->specialization, launch, overflows, ran, diag);
     /* After an exception the arrays come back as the other threads left them. */
     *ran = *ran && (launched || diag->id == DIAG_KERNEL_EXCEPTION);
-    return ext_host_arrays_copy_back(frame, launch.stream, *ran, diag) && launched;
+    return ext_host_arrays_copy_back(frame, launch->stream, *ran, diag) && launched;
 }
 
 /* What the program printed so far comes before what the kernel prints, which does not go through sys.stdout. */
@@ -111,17 +111,40 @@ static void note_schedule(void)
     PyErr_Restore(type, value, traceback);
 }
 
-/* Launches a packed frame and ends it. A launch on a GPU that copies nothing returns at once and keeps the GIL. */
-static bool launch_frame(ExtLaunchFrame *frame, RtLaunch launch)
+/* What most launches are: on a GPU, of a kernel that does no more, with nothing to copy and nobody to wait for. It returns at
+ * once and keeps the GIL. */
+static bool is_at_once(const ExtLaunchFrame *frame, const RtStream *stream)
 {
+    return !frame->array_count && jit_is_quiet(frame->specialization) && rt_device_kind(frame->device) == RT_GPU &&
+           !(frame->stream_count && waits_for_others(frame, stream));
+}
+
+static bool launch_at_once(ExtLaunchFrame *frame, RtLaunch *launch)
+{
+    bool ran;
+    Diag diag;
+    diag_clear(&diag);
+    launch->parameters = frame->parameters;
+    bool launched = jit_launch(frame->specialization, launch, NULL, &ran, &diag);
+    bool ended = ext_frame_end(frame, ran);
+    if (ended && !launched)
+        ext_raise(&diag);
+    return ended && launched;
+}
+
+/* Launches a packed frame and ends it. */
+static bool launch_frame(ExtLaunchFrame *frame, RtLaunch *launch)
+{
+    if (is_at_once(frame, launch->stream))
+        return launch_at_once(frame, launch);
     Diag diag;
     diag_clear(&diag);
     bool launched = false, ran = false;
     JitOverflows overflows = {0};
-    launch.interrupted = ext_interrupt();
+    launch->interrupted = ext_interrupt();
     if (jit_prints(frame->specialization))
         flush_standard_output();
-    bool waits = waits_for_others(frame, launch.stream) || rt_device_kind(frame->device) == RT_CPU ||
+    bool waits = waits_for_others(frame, launch->stream) || rt_device_kind(frame->device) == RT_CPU ||
                  jit_waits(frame->specialization);
     if (frame->array_count == 0 && !waits) {
         launched = run(frame, launch, &overflows, &ran, &diag);
@@ -149,15 +172,15 @@ static bool launch_in_stream(const ExtLauncher *self, ExtLaunchFrame *frame)
         return ext_frame_end(frame, false), false;
     if (current) {
         launch.stream = ext_rt_stream(Py_NewRef(current));
-        bool ok = launch_frame(frame, launch);
+        bool ok = launch_frame(frame, &launch);
         Py_DECREF(current);
         return ok;
     }
     if (!launch.stream || ((ExtStream *)self->stream_object)->device == frame->device)
-        return launch_frame(frame, launch);
+        return launch_frame(frame, &launch);
     Diag diag = {.id = DIAG_NONE};
     launch.stream = rt_stream_external(frame->device, rt_stream_handle(self->launch.stream), &diag);
-    bool ok = launch.stream ? launch_frame(frame, launch) : (ext_raise(&diag), ext_frame_end(frame, false), false);
+    bool ok = launch.stream ? launch_frame(frame, &launch) : (ext_raise(&diag), ext_frame_end(frame, false), false);
     rt_stream_destroy(launch.stream);
     return ok;
 }
@@ -338,11 +361,13 @@ static PyObject *launch(ExtLauncher *self, ExtLast last, PyObject *const *args, 
     ExtMatch match = pack_again(&frame, last, is_chosen, args, count, &failed_at);
     if (match == EXT_ERROR)
         ext_raise_argument(kernel, failed_at);
-    PyObject *arrays = match == EXT_MISMATCH ? ext_with_arrays(kernel, args, count) : NULL; /* alive until it has run */
-    if (PyErr_Occurred())
-        match = EXT_ERROR;
-    if (match == EXT_MISMATCH)
-        match = pack_anew(self, &frame, is_chosen, arrays ? PySequence_Fast_ITEMS(arrays) : args, count, &failed_at);
+    PyObject *arrays = NULL; /* alive until it has run */
+    if (match == EXT_MISMATCH) {
+        arrays = ext_with_arrays(kernel, args, count);
+        match = PyErr_Occurred() ? EXT_ERROR
+                                 : pack_anew(self, &frame, is_chosen, arrays ? PySequence_Fast_ITEMS(arrays) : args,
+                                             count, &failed_at);
+    }
     bool ok = match == EXT_MATCH && warn_about_copies(kernel, &frame);
     ok = ok ? launch_in_stream(self, &frame) : (ext_frame_end(&frame, false), false);
     ok = ok && ext_graph_keep_launch((PyObject *)self, arrays ? PySequence_Fast_ITEMS(arrays) : args, count);

@@ -35,7 +35,7 @@ static bool warn_about_fallback(const char *why)
     return ext_warn("NoGPUWarning", text);
 }
 
-static RtDevice *choose_device(ExtState *state)
+RtDevice *ext_choose_device(ExtState *state)
 {
     const char *choice = getenv("CUJIT_DEVICE"), *why = NULL;
     Diag diag = {.id = DIAG_NONE};
@@ -57,17 +57,6 @@ static RtDevice *choose_device(ExtState *state)
         return NULL;
     return device;
 }
-
-RtDevice *ext_current_device(ExtState *state)
-{
-    RtDevice *device = pthread_getspecific(state->thread_device);
-    if (device)
-        return device;
-    device = atomic_load_explicit(&state->default_device, memory_order_acquire);
-    return device ? device : choose_device(state);
-}
-
-bool ext_device_is_chosen(const ExtState *state) { return pthread_getspecific(state->thread_device) != NULL; }
 
 /* --- the object -------------------------------------------------------------------------------------------------------------- */
 PyObject *ext_device_object(ExtState *state, RtDevice *device)
@@ -413,6 +402,7 @@ static PyObject *function_set_current_device(PyObject *module, PyObject *device)
         return NULL;
     }
     pthread_setspecific(state->thread_device, ((ExtDevice *)device)->device);
+    state->has_chosen_devices = true;
     Py_RETURN_NONE;
 }
 
@@ -424,7 +414,7 @@ static PyObject *function_synchronize(PyObject *module, PyObject *Py_UNUSED(igno
     RtDevice *device = ext_current_device(state);
     if (!device)
         return NULL;
-    bool is_chosen = ext_device_is_chosen(state);
+    bool is_chosen = ext_chosen_device(state) != NULL;
     Py_BEGIN_ALLOW_THREADS ok = is_chosen ? rt_synchronize(device, &diag) : rt_synchronize_all(device, &diag);
     Py_END_ALLOW_THREADS return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
 }
@@ -432,7 +422,8 @@ static PyObject *function_synchronize(PyObject *module, PyObject *Py_UNUSED(igno
 static PyObject *function_chosen_device(PyObject *module, PyObject *Py_UNUSED(ignored))
 {
     ExtState *state = ext_state(module);
-    return ext_device_is_chosen(state) ? ext_device_object(state, ext_current_device(state)) : Py_NewRef(Py_None);
+    RtDevice *chosen = ext_chosen_device(state);
+    return chosen ? ext_device_object(state, chosen) : Py_NewRef(Py_None);
 }
 
 static PyMethodDef functions[] = {

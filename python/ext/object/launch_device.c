@@ -201,8 +201,9 @@ RtDevice *ext_device_of_stream(ExtState *state, PyObject *stream_object, bool *i
 {
     const ExtStream *stream = stream_object == Py_None ? NULL : (ExtStream *)stream_object;
     bool is_own = stream && rt_stream_is_own(stream->stream);
-    *is_chosen = is_own || ext_device_is_chosen(state);
-    return is_own ? stream->device : ext_current_device(state);
+    RtDevice *chosen = is_own ? stream->device : ext_chosen_device(state);
+    *is_chosen = chosen != NULL;
+    return chosen ? chosen : ext_current_device(state);
 }
 
 /* --- for functions over arrays ----------------------------------------------------------------------------------------- */

@@ -149,7 +149,7 @@ void test_compiled_once(void)
         Diag diag = {.id = DIAG_NONE};
         RtLaunch launch = {.grid = {2, 1, 1}, .block = {32, 1, 1}, .parameters = &argument};
         bool ran = false;
-        CHECK(jit_launch(found[0], launch, NULL, &ran, &diag) && ran);
+        CHECK(jit_launch(found[0], &launch, NULL, &ran, &diag) && ran);
         CHECK(!jit_written(found[0])[0] && jit_device(found[0]) == cpu() && jit_kernel(found[0]));
     }
     pthread_barrier_destroy(&barrier);

@@ -294,7 +294,7 @@ static PyObject *call_python(ExtElementwise *self, PyObject *const *args, size_t
 /* The call on device arrays, or NULL, without an exception where it has to be made in Python. */
 static PyObject *call_on_device(ExtElementwise *self, RtDevice *device, size_t count, ElementwiseCall *call)
 {
-    bool is_fixed = rt_device_is_alone(device) || ext_device_is_chosen(self->state);
+    bool is_fixed = rt_device_is_alone(device) || ext_chosen_device(self->state);
     Recipe recipe;
     if (!read_arrays(self, count, device, call) || !take_recipe(self, is_fixed ? device : NULL, count, call, &recipe))
         return NULL;

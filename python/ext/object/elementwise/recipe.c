@@ -51,9 +51,9 @@ bool recipe_launch(const Recipe *recipe, int64_t size, RtStream *stream, uint8_t
                        .parameters = parameters,
                        .interrupted = ext_interrupt()};
     if (rt_device_kind(jit_device(recipe->specialization)) == RT_GPU && !jit_waits(recipe->specialization)) {
-        launched = jit_launch(recipe->specialization, launch, &overflows, &ran, &diag);
+        launched = jit_launch(recipe->specialization, &launch, &overflows, &ran, &diag);
     } else {
-        Py_BEGIN_ALLOW_THREADS launched = jit_launch(recipe->specialization, launch, &overflows, &ran, &diag);
+        Py_BEGIN_ALLOW_THREADS launched = jit_launch(recipe->specialization, &launch, &overflows, &ran, &diag);
         Py_END_ALLOW_THREADS
     }
     bool told = ext_warn_of_overflows(&overflows, !launched);
