@@ -16,6 +16,17 @@ add_custom_command(
   COMMAND "${Python_EXECUTABLE}" "${stands_for_indexer}" "${kernel_functions}" "${stands_for_index}"
   DEPENDS "${stands_for_indexer}" ${kernel_function_files})
 
+# cujit_order_functions(target): what a compilation calls lies together, in a tenth of LLVM's code.
+function(cujit_order_functions target)
+  set(packed "${PROJECT_SOURCE_DIR}/cmake/function_order.txt.xz")  # by scripts/function_order.py
+  set(order "${PROJECT_BINARY_DIR}/generated/function_order.txt")
+  set(unpack "import lzma, sys; open(sys.argv[2], 'wb').write(lzma.open(sys.argv[1]).read())")
+  execute_process(COMMAND "${Python_EXECUTABLE}" -c "${unpack}" "${packed}" "${order}" COMMAND_ERROR_IS_FATAL ANY)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${packed}")
+  target_link_options(${target} PRIVATE "-Wl,--symbol-ordering-file=${order}" -Wl,--no-warn-symbol-ordering)
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${order}")
+endfunction()
+
 cujit_python_module(_core ${sources} "${stands_for_index}")
 target_include_directories(_core PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/python" "${PROJECT_BINARY_DIR}/generated")
 target_link_libraries(_core PRIVATE core jit runtime)
@@ -23,6 +34,7 @@ target_compile_definitions(_core PRIVATE CUJIT_VERSION="${PROJECT_VERSION}")
 target_link_options(_core PRIVATE -Wl,--exclude-libs,ALL)
 if(CUJIT_LLD)
   target_link_options(_core PRIVATE -Wl,--icf=all)  # LLVM's templates: 3 MB of equal functions
+  cujit_order_functions(_core)
 endif()
 set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/python/cujit")
 install(TARGETS _core LIBRARY DESTINATION cujit)

@@ -1,6 +1,7 @@
 """The built extension exports one symbol and needs the C and C++ runtime only; importing it is cheap and quiet."""
 
 import importlib.util
+import lzma
 import shutil
 import subprocess
 import sys
@@ -48,3 +49,22 @@ def test_wheel_is_small(extension, tmp_path):
     stripped = tmp_path / "stripped"
     subprocess.run(["strip", "-o", stripped, extension], check=True)
     assert len(zlib.compress(stripped.read_bytes(), 6)) < 19.5e6
+
+
+def made_by_lld(extension):
+    command = ["readelf", "-p", ".comment", extension]
+    return "LLD" in subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.skipif(not shutil.which("nm") or not shutil.which("readelf"), reason="needs nm and readelf")
+def test_functions_of_a_compilation_lie_together(extension):
+    """Those of cmake/function_order.txt.xz have hardly any others between them."""
+    lines = subprocess.run(["nm", "-n", extension], check=True, capture_output=True, text=True).stdout.splitlines()
+    functions = [words[2] for words in map(str.split, lines) if len(words) == 3 and words[1] in "tT"]
+    if len(functions) < 10000 or not made_by_lld(extension):
+        pytest.skip("a stripped extension, or another linker's")
+    named = set(lzma.open(ROOT / "cmake" / "function_order.txt.xz", "rt").read().split())
+    places = [place for place, function in enumerate(functions) if function in named]
+    assert len(places) > 5000, "most names are of another LLVM: scripts/function_order.py"
+    middle = places[len(places) // 20 : -len(places) // 20]
+    assert middle[-1] - middle[0] < 1.5 * len(middle)
