@@ -68,7 +68,10 @@ LOG_Z = mpf("0.02945")
 TAN_EIGHTH = mpf("0.1717")
 ENTRIES = 16   # of a table; AVX-512 looks it up in two registers
 LOG_SHORT = mpf("0.03126")
+LOG_SHORTEST = mpf("0.003907")
+FINE_ENTRIES = 128   # of the tables of pow
 LOG_START = 0x3ff0000000000000 - (1 << 47) - 10 * (1 << 48)   # 1 is within an interval
+FINE_START = 0x3ff0000000000000 - (1 << 44) - 80 * (1 << 45)
 
 ROWS = [
     ("SIN32", "(sin(r) / r - 1) / r**2 of r**2", odd(mpmath.sin), 0, QUARTER, 3),
@@ -89,7 +92,7 @@ ROWS = [
     ("EXP64_SHORT", "the same", beyond(mpmath.exp, 2), -HALF_LN2 / ENTRIES, HALF_LN2 / ENTRIES, 5),
     ("LOG64", "(2 atanh(s) - 2 s) / s**3 of s**2", logarithm(3), 0, LOG_Z, 7),
     ("LOG64_SHORT", "(log(1 + r) - r + r**2 / 2) / r**3 of r", beyond(mpmath.log1p, 3), -LOG_SHORT, LOG_SHORT, 7),
-    ("POW64", "(2 atanh(s) - 2 s - 2/3 s**3) / s**5 of s**2", logarithm(5), 0, LOG_Z, 7),
+    ("LOG64_SHORTEST", "the same", beyond(mpmath.log1p, 3), -LOG_SHORTEST, LOG_SHORTEST, 5),
     ("ASIN64", "(asin(s) / s - 1) / s**2 of s**2", odd(mpmath.asin), 0, mpf("0.25"), 13),
     ("ATAN64", "(atan(t) / t - 1) / t**2 of t**2", odd(mpmath.atan), 0, TAN_EIGHTH, 11),
 ]
@@ -121,15 +124,18 @@ def powers():
     return rounded, [power / near - 1 for power, near in zip(exact, rounded, strict=True)]
 
 
+def intervals(start, count):
+    """Of numbers that begin with the bits `start`, as long as each other in bits."""
+    places = [start + k * (2 ** 52 // count) for k in range(count + 1)]
+    return itertools.pairwise(mpf(struct.unpack("<d", struct.pack("<Q", place))[0]) for place in places)
+
+
 def reciprocals():
-    """For each of ENTRIES intervals of numbers that begin with LOG_START, as long as each other in bits, a number near
-    the reciprocal of its middle, and the logarithm of what that is the reciprocal of. The numbers are chosen so that
-    the logarithm is a multiple of 2**-42 but for less than 2**-66 (S. Gal, 1986): one number has it, and its sum with
-    an exponent's is exact."""
-    places = [LOG_START + k * 2 ** 48 for k in range(ENTRIES + 1)]
-    bounds = [mpf(struct.unpack("<d", struct.pack("<Q", place))[0]) for place in places]
+    """For each interval of ENTRIES a number near the reciprocal of its middle, and the logarithm of what that is the
+    reciprocal of. The numbers are chosen so that the logarithm is a multiple of 2**-42 but for less than 2**-66
+    (S. Gal, 1986): one number has it, and its sum with an exponent's is exact."""
     factors, logarithms = [], []
-    for low, high in itertools.pairwise(bounds):
+    for low, high in intervals(LOG_START, ENTRIES):
         first = 0 if low < 1 < high else int(mpmath.nint(mpmath.log((low + high) / 2) * 2 ** 42))
         for step in range(1 << 16):
             exact = mpf(first + (step + 1) // 2 * (-1) ** step) / 2 ** 42
@@ -142,6 +148,20 @@ def reciprocals():
         factors.append(factor)
         logarithms.append(exact)
     return factors, logarithms
+
+
+def fine_reciprocals():
+    """Those of FINE_ENTRIES, with logarithms that are multiples of 2**-42, and what is missing there."""
+    factors, logarithms, rests = [], [], []
+    for low, high in intervals(FINE_START, FINE_ENTRIES):
+        factor = mpf(1) if low < 1 < high else mpf(float(2 / (low + high)))
+        assert max(abs(low * factor - 1), abs(high * factor - 1)) <= LOG_SHORTEST
+        exact = -mpmath.log(factor)
+        rounded = mpmath.nint(exact * 2 ** 42) / 2 ** 42
+        factors.append(factor)
+        logarithms.append(rounded)
+        rests.append(exact - rounded)
+    return factors, logarithms, rests
 
 
 def table(name, doc, numbers):
@@ -174,6 +194,12 @@ def main():
     print(f"#define LOG_START {LOG_START:#x}u")
     table("RECIPROCALS", "1 / c, where c is near the middle of an interval", factor)
     table("LOGARITHMS", "log(c), off by less than 2**-66", logarithm)
+    factor, logarithm, rest = fine_reciprocals()
+    print("/* The same of more intervals, each with 1 << 45 more; a logarithm is a multiple of 2**-42 and a rest. */")
+    print(f"enum {{ FINE_ENTRIES = {FINE_ENTRIES} }};\n#define FINE_START {FINE_START:#x}u")
+    table("FINE_RECIPROCALS", "1 / c", factor)
+    table("FINE_LOGARITHMS", "log(c)", logarithm)
+    table("FINE_LOGARITHMS_REST", "and what is missing there", rest)
     print("/* clang-format on */\n\n#endif")
 
 

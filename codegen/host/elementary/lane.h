@@ -1,6 +1,6 @@
-/* What the lane functions of this folder are made of. They have no branches or calls, and entries of tables are given to
- * them, so that the C compiler turns a loop over lanes into vector instructions; every operation is one of IEEE 754, and
- * fma is written where it is meant, so that all lanes of all vector widths have the same bits. */
+/* What the lane functions of this folder are made of. They have no branches or calls, and entries of tables that fit
+ * into registers are given to them, so that the C compiler turns a loop over lanes into vector instructions; every operation
+ * is one of IEEE 754, and fma is written where it is meant, so that all lanes of all vector widths have the same bits. */
 #ifndef CUJIT_CODEGEN_LANE_H
 #define CUJIT_CODEGEN_LANE_H
 

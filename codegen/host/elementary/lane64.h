@@ -225,13 +225,13 @@ LANE double any_power(Beyond beyond, Entry entry)
     return scaled(size, beyond.n / ENTRIES);
 }
 
-LANE uint64_t is_usual_exp64(double x) { return is_between(x, -708, 709); }
+LANE int is_usual_exp64(double x) { return fabs(x) < 708; }
 LANE double narrowed_exp64(double x) { return limited(x, -800, 800); }
 LANE uint64_t place_exp64(double x) { return beyond_entry_e(x).n; }
 LANE double usual_exp64(double x, Entry entry) { return usual_power(beyond_entry_e(x), entry); }
 LANE double any_exp64(double x, Entry entry) { return any_power(beyond_entry_e(narrowed_exp64(x)), entry); }
 
-LANE uint64_t is_usual_exp2_64(double x) { return is_between(x, -1022, 1023); }
+LANE int is_usual_exp2_64(double x) { return fabs(x) < 1022; }
 LANE double narrowed_exp2_64(double x) { return limited(x, -1200, 1200); }
 LANE uint64_t place_exp2_64(double x) { return beyond_entry_2(x).n; }
 LANE double usual_exp2_64(double x, Entry entry) { return usual_power(beyond_entry_2(x), entry); }
@@ -338,42 +338,42 @@ LANE double log_of_split_64(Split split, double lost)
  * there. */
 LANE uint64_t place_of_normal(double x) { return (bits_of(x) - LOG_START) >> 48; }
 
-/* r is high + low; the low part is less the product of both, which log(1 + high) does not have. */
+/* r is high + low. */
 typedef struct Ratio {
     double exponent, high, low;
 } Ratio;
 
-LANE Ratio ratio_to_entry(double x, double reciprocal)
+LANE Ratio ratio_to_entry(double x, uint64_t start, double reciprocal)
 {
-    const uint64_t above = bits_of(x) - (LOG_START - 0x3ff0000000000000);
+    const uint64_t above = bits_of(x) - (start - 0x3ff0000000000000);
     const uint64_t exponent = above >> 52;
     double number = number_of(0x4330000000000000 | exponent) - (0x1p52 + 1023);
     Pair ratio = product_of(number_of(bits_of(x) - ((exponent - 1023) << 52)), reciprocal);
-    double high = ratio.high - 1;
-    return (Ratio){number, high, fma(-high, ratio.low, ratio.low)};
+    return (Ratio){number, ratio.high - 1, ratio.low};
 }
 
-/* log(1 + high) less high, and low more. */
-LANE double log_short(double high, double low)
+/* log(1 + r.high) less r.high, and low more. */
+LANE double log_short(Ratio r, double low)
 {
-    double square = high * high;
-    return fma(square * high, LOG64_SHORT(high), fma(-0.5, square, low));
+    double square = r.high * r.high;
+    return fma(square * r.high, LOG64_SHORT(r.high), fma(-0.5, square, low));
 }
 
 LANE double log_of_normal(double x, double shift, Entry entry)
 {
-    Ratio r = ratio_to_entry(x, entry.first);
+    Ratio r = ratio_to_entry(x, LOG_START, entry.first);
     r.exponent -= shift;
     Pair sum = sum_of_ordered(fma(r.exponent, LN2_SHORT, entry.second), r.high);
-    return sum.high + log_short(r.high, sum.low + fma(r.exponent, LN2_BEHIND_SHORT, r.low));
+    double low = fma(r.exponent, LN2_BEHIND_SHORT, fma(-r.high, r.low, r.low));
+    return sum.high + log_short(r, sum.low + low);
 }
 
 LANE double in_base_of_normal(double x, double shift, Entry entry, Pair factor, Pair unit)
 {
-    Ratio r = ratio_to_entry(x, entry.first);
+    Ratio r = ratio_to_entry(x, LOG_START, entry.first);
     Pair sum = sum_of_ordered(entry.second, r.high);
-    Split split = {r.exponent - shift, 0};
-    return log_in_base(split, (Pair){sum.high, log_short(r.high, sum.low + r.low)}, factor, unit);
+    sum.low = log_short(r, sum.low + fma(-r.high, r.low, r.low));
+    return log_in_base((Split){r.exponent - shift, 0}, sum, factor, unit);
 }
 
 LANE double log2_of_normal(double x, double shift, Entry entry)
@@ -389,7 +389,7 @@ LANE double log10_of_normal(double x, double shift, Entry entry)
 
 LANE double made_normal(double x) { return x < 0x1p-1022 ? x * 0x1p54 : x; }
 LANE double shift_of(double x) { return x < 0x1p-1022 ? 54 : 0; }
-LANE uint64_t is_usual_log(double x) { return (x >= 0x1p-1022) & (x < INFINITE); }
+LANE int is_usual_log(double x) { return bits_of(x) - bits_of(0x1p-1022) < bits_of(INFINITE) - bits_of(0x1p-1022); }
 
 LANE double usual_log64(double x, Entry entry) { return log_of_normal(x, 0, entry); }
 LANE double any_log64(double x, Entry entry)
@@ -459,42 +459,48 @@ LANE double atanh64(double x)
 
 /* --- powers ------------------------------------------------------------------------------------------------------------------------ */
 
-/* The natural logarithm of a positive finite number, with 14 bits more than one number has. */
-LANE Pair precise_log_64(double a)
+/* The natural logarithm of a positive normal number, divided by 2**shift, with 15 bits more than one number has. Its tables
+ * have more entries: what would have to be a pair of numbers is smaller. */
+LANE Pair precise_log_of_normal(double x, double shift)
 {
-    Split split = split_any(a);
-    double f = split.fraction;
-    Pair below = sum_of_ordered(2, f);
-    double inverse = 1 / below.high, s = f * inverse;
-    double s_low = (fma(-s, below.high, f) - s * below.low) * inverse;
-    Pair z = product_of(s, s);
-    z.low = fma(2 * s, s_low, z.low);
-    Pair third = product_of(z.high, 0x1.5555555555555p-1);
-    third.low += fma(z.high, 0x1.5555555555555p-55, z.low * 0x1.5555555555555p-1);
-    Pair factor = sum_of_ordered(third.high, z.high * z.high * POW64(z.high));
-    factor.low += third.low;
-    Pair behind = product_of(s, factor.high);
-    behind.low += fma(s, factor.low, s_low * factor.high);
-    Pair sum = sum_of_ordered(2 * s, behind.high);
-    sum.low += fma(2, s_low, behind.low);
-    Pair all = sum_of_ordered(split.exponent * LN2_SHORT, sum.high);
-    all.high = split.exponent == 0 ? sum.high : all.high;
-    all.low = split.exponent == 0 ? sum.low : all.low + fma(split.exponent, LN2_BEHIND_SHORT, sum.low);
-    return sum_of_ordered(all.high, all.low);
+    uint64_t place = ((bits_of(x) - FINE_START) >> 45) % FINE_ENTRIES;
+    Ratio r = ratio_to_entry(x, FINE_START, FINE_RECIPROCALS[place]);
+    double exponent = r.exponent - shift, low = fma(-r.high, fma(-r.high, r.low, r.low), r.low);
+    Pair most = sum_of_ordered(fma(exponent, LN2_SHORT, FINE_LOGARITHMS[place]), r.high);
+    Pair square = product_of(r.high, r.high);
+    double high = fma(-0.5, square.high, most.high), lost = fma(-0.5, square.high, most.high - high);
+    low += fma(exponent, LN2_BEHIND_SHORT, FINE_LOGARITHMS_REST[place]);
+    low = fma(square.high * r.high, LOG64_SHORTEST(r.high), low);
+    low += fma(-0.5, square.low, most.low + lost);
+    return sum_of_ordered(high, low);
+}
+
+LANE Pair product_with_log(Pair logarithm, double y)
+{
+    Pair product = product_of(logarithm.high, y);
+    product.low = fma(logarithm.low, y, product.low);
+    return product;
+}
+
+LANE Entry power_entry(uint64_t n) { return (Entry){POWERS[n % ENTRIES], POWERS_REST[n % ENTRIES]}; }
+
+/* Where x is positive and normal, and neither the result nor y is special; elsewhere the result is none. */
+LANE int usual_pow64(double x, double y, double *result)
+{
+    Pair exponent = product_with_log(precise_log_of_normal(x, 0), y);
+    Beyond beyond = beyond_entry_e(exponent.high);
+    beyond.by += exponent.low;
+    *result = usual_power(beyond, power_entry(beyond.n));
+    return is_usual_log(x) && is_usual_exp64(exponent.high);
 }
 
 LANE double pow64(double x, double y)
 {
-    uint64_t bits;
     double a = fabs(x);
-    Pair logarithm = precise_log_64(a), exponent = product_of(logarithm.high, y);
-    exponent.low = fma(logarithm.low, y, exponent.low);
-    double inside = limited(exponent.high, -800, 800);
-    Pair r = beyond_ln2(inside, &bits);
-    double lost = fabs(exponent.high) < 800 ? exponent.low : 0;
-    r = sum_of(r.high, r.low + lost);
-    double size = scaled(one_and(exp_near_zero_64(r.high, r.low)), bits);
-    double at_ends = (a > 1) == (y > 0) ? INFINITE : 0;
+    Pair exponent = product_with_log(precise_log_of_normal(made_normal(a), shift_of(a)), y);
+    Beyond beyond = beyond_entry_e(limited(exponent.high, -800, 800));
+    beyond.by += fabs(exponent.high) < 800 ? exponent.low : 0;
+    double size = any_power(beyond, power_entry(beyond.n)), at_ends = (a > 1) == (y > 0) ? INFINITE : 0;
     int is_end = (a == 0) | (a == INFINITE) | (fabs(y) == INFINITE);
     size = is_end ? at_ends : size;
     return power_at(x, y, ((a == a) & (y == y)) ? size : a + y);

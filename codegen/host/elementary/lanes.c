@@ -35,6 +35,13 @@ LANE uint64_t never(double x)
     static float name##_1(float x, float y) { return (float)lane((double)x, (double)y); }
 #define DOUBLE_2(name, lane) \
     static double name##_1(double x, double y) { return lane(x, y); }
+#define DOUBLE_OFTEN_2(name, lane, usual)                                                                   \
+    static __attribute__((noinline, cold)) double name##_unusual(double x, double y) { return lane(x, y); } \
+    static double name##_1(double x, double y)                                                              \
+    {                                                                                                       \
+        double result;                                                                                      \
+        return __builtin_expect(usual(x, y, &result), 1) ? result : name##_unusual(x, y);                   \
+    }
 #define DOUBLE_TABLES(name, lane, is_usual, narrowed, place_of, one, other) \
     static __attribute__((noinline, cold)) double name##_unusual(double x)  \
     {                                                                       \
@@ -169,6 +176,7 @@ LANE __m128d entries_2(const double *table, __m128i places)
 #define FLOAT_2(name, lane) WIDTHS(FLOAT_LANES_2, 4, 8, 16, name, lane)
 #define DOUBLE_1(name, lane, rare) WIDTHS(DOUBLE_LANES_1, 2, 4, 8, name, lane, rare)
 #define DOUBLE_2(name, lane) WIDTHS(DOUBLE_LANES_2, 2, 4, 8, name, lane)
+#define DOUBLE_OFTEN_2(name, lane, usual) DOUBLE_2(name, lane)
 #define DOUBLE_TABLES(name, lane, is_usual, narrowed, place_of, one, other) \
     WIDTHS(DOUBLE_LANES_TABLES, 2, 4, 8, name, lane, narrowed, place_of, one, other)
 #include "codegen/host/elementary/elementary.def"
@@ -182,6 +190,7 @@ LANE __m128d entries_2(const double *table, __m128i places)
 #define FLOAT_2(name, lane) ROW(name, false, 2, 4, 8, 16)
 #define DOUBLE_1(name, lane, rare) ROW(name, true, 1, 2, 4, 8)
 #define DOUBLE_2(name, lane) ROW(name, true, 2, 2, 4, 8)
+#define DOUBLE_OFTEN_2(name, lane, usual) DOUBLE_2(name, lane)
 #define DOUBLE_TABLES(name, lane, is_usual, narrowed, place_of, one, other) ROW(name, true, 1, 2, 4, 8)
 
 extern const ElementaryFunction ELEMENTARY_SET[];

@@ -105,6 +105,18 @@ def test_functions_with_tables_round_nearly_once(name):
         assert error.max() <= 0.8
 
 
+@pytest.mark.skipif(not HAS_VECTORS, reason="a processor without AVX2")
+def test_powers_round_nearly_once():
+    """However large the exponent of e is: of numbers beside 1, of any size and denormal ones."""
+    rng = np.random.default_rng(13)
+    sizes = 2.0 ** rng.integers(-1000, 1000, 200_000) * rng.uniform(1, 2, 200_000)
+    x = np.concatenate([rng.uniform(0.95, 1.06, 200_000), rng.uniform(0.5, 2, 200_000), sizes, [5e-324, 3e-310] * 100])
+    y = rng.uniform(-708, 709, x.size) / np.log(x)
+    want = exact("pow", [x, y])
+    error = np.abs((launch(kernel_of("pow", 2)[0], [x, y]) - want) / np.spacing(want.astype(x.dtype)))
+    assert error.max() <= 0.56
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", [*ONE, *TWO])
 def test_vectors_have_the_bits_of_numbers(name, dtype):
