@@ -284,6 +284,9 @@ class Program:
         self.line("def kernel(x, starts, places, out, sums, n):")
         self.level = 2
         self.line(f"t = {pick(THREADS)}")
+        self.rows = pick([1, 1, 2])   # of a block
+        if self.rows > 1:
+            self.line("t += cuda.threadIdx.y * 128")
         self.line(f"row = {pick(ROWS)}")
         self.line(f"lane = {pick(LANES)}")
         self.line("v = x[t] if t < x.size else 1")
@@ -291,7 +294,7 @@ class Program:
         self.line(pick(GUARDS) or "w += 1")
         for _ in range(self.random.randrange(2, 7)):
             pick([self.loop, self.loop, self.scan, self.shuffle, self.vote, self.own_loop, self.array, self.test,
-                  self.atomic])()
+                  self.atomic, self.other_axis])()
         self.line(pick(["if lane == 0:", "if lane == 31:", "if lane < 7:", "if row % 2 == 0:", "if True:"]))
         self.line("    out[t] = v")
         self.line("sums[t] = w + v")
@@ -305,6 +308,13 @@ class Program:
         self.line(f"for q in range({start}, {end}, {pick([32, 32, 64, 32])}):")
         self.line("    " + pick(["v += x[q] * 3 + q", "v += x[places[q]]", "v ^= places[q] + w",
                                "w += q if q % 3 else v"]))
+
+    def other_axis(self):
+        pick = self.random.choice
+        start = pick(["cuda.threadIdx.y", "cuda.threadIdx.y + starts[2]", "cuda.threadIdx.y * 3", "row"])
+        end, step = pick(["n % 101 + 50", "x.size", "starts.size"]), pick(["cuda.blockDim.y", "2", "7"])
+        self.line(f"for q in range({start}, {end}, {step}):")
+        self.line("    " + pick(["v += x[q] * 3 + q", "w ^= x[q] + t", "v += x[q] if q % 3 else w"]))
 
     def scan(self):
         self.line("step = 1")
@@ -352,9 +362,9 @@ def results(program, options, block, seed):
     x = chance.integers(-50, 50, 900)
     places = chance.integers(-900, 900, 900)
     out, sums = np.zeros(800, np.int64), np.zeros(800, np.int64)
-    blocks = 256 // block
+    width = min(block, 256 // program.rows)
     kernel = cuda.jit(**options)(names["kernel"])
-    kernel[blocks, block](x, starts, places, out, sums, n)
+    kernel[256 // program.rows // width, (width, program.rows)](x, starts, places, out, sums, n)
     return out, sums, kernel
 
 
