@@ -141,8 +141,9 @@ static const IrValue *without_conversions(const IrValue *value)
     return value;
 }
 
-/* How many trips of a loop have a variable that is doubled or halved from a constant on, or counted so far; 0: nobody knows, or
- * too many. */
+/* How many trips of a loop have a variable that is doubled or halved from a constant on, or counted so far, give or take one;
+ * 0: nobody knows, or too many. unroll.c asks another question of counted loops: how many trips they have at most once loops
+ * around them are written out, from which it gathers what an index may be. That needs a test by < or >, and no such variable. */
 static uint32_t few_trips(const IrGraph *graph, const IrLoop *loop, const IrValue *variable)
 {
     enum { DOUBLINGS = 6 }; /* from 1 to 32 */
