@@ -3,6 +3,7 @@
  * there. Behind a freeze, which costs nothing, it does not see the division. */
 #include "codegen/optimize/division.h"
 
+#include "codegen/emit_tools.h"
 #include "codegen/nvptx/inline_ptx.h"
 
 static bool is_division(LLVMValueRef instruction)
@@ -36,17 +37,13 @@ static void look_at_words_of(Emitter *emitter, LLVMValueRef division)
     LLVMSetOperand(division, 0, opaque_copy(emitter, number));
 }
 
-void keep_divisions_where_they_are(Emitter *emitter)
+static void keep_where_it_is(Emitter *emitter, LLVMValueRef instruction)
 {
-    for (LLVMValueRef function = LLVMGetFirstFunction(emitter->llvm_module); function;
-         function = LLVMGetNextFunction(function))
-        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
-            for (LLVMValueRef next = LLVMGetFirstInstruction(block), each; (each = next);) {
-                next = LLVMGetNextInstruction(each);
-                if (!is_division(each))
-                    continue;
-                hide(emitter, each);
-                if (emitter->target->kind == TARGET_NVPTX)
-                    look_at_words_of(emitter, each);
-            }
+    if (!is_division(instruction))
+        return;
+    hide(emitter, instruction);
+    if (emitter->target->kind == TARGET_NVPTX)
+        look_at_words_of(emitter, instruction);
 }
+
+void keep_divisions_where_they_are(Emitter *emitter) { visit_instructions(emitter, keep_where_it_is); }

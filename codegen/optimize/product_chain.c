@@ -8,6 +8,7 @@
  * is from; a freeze it moves to where the chain begins. */
 #include "codegen/optimize/product_chain.h"
 
+#include "codegen/emit_tools.h"
 #include "codegen/nvptx/inline_ptx.h"
 
 static bool has_constant(LLVMValueRef instruction, LLVMOpcode opcode)
@@ -25,6 +26,8 @@ static bool has_other_uses(LLVMValueRef value)
 /* The sum is of a product, and is used besides: it is there anyway. */
 static void hide_factor(Emitter *emitter, LLVMValueRef product)
 {
+    if (!has_constant(product, LLVMMul))
+        return;
     LLVMValueRef sum = LLVMGetOperand(product, 0);
     LLVMTypeRef type = LLVMTypeOf(product);
     if ((type != emitter->i32 && type != emitter->i64) || !has_constant(sum, LLVMAdd) ||
@@ -34,12 +37,4 @@ static void hide_factor(Emitter *emitter, LLVMValueRef product)
     LLVMSetOperand(product, 0, opaque_copy(emitter, sum));
 }
 
-void keep_product_chains(Emitter *emitter)
-{
-    for (LLVMValueRef function = LLVMGetFirstFunction(emitter->llvm_module); function;
-         function = LLVMGetNextFunction(function))
-        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
-            for (LLVMValueRef each = LLVMGetFirstInstruction(block); each; each = LLVMGetNextInstruction(each))
-                if (has_constant(each, LLVMMul))
-                    hide_factor(emitter, each);
-}
+void keep_product_chains(Emitter *emitter) { visit_instructions(emitter, hide_factor); }

@@ -1,6 +1,6 @@
 /* Atomics on arrays of the thread become plain reads and writes: GPUs have none on local memory, and no other thread sees
  * it. After LLVM's passes, when functions are inlined and it shows which memory an address is of. */
-#include "codegen/emit.h"
+#include "codegen/emit_tools.h"
 #include "codegen/nvptx/memory/local_atomic.h"
 #include "codegen/op/atomic_combine.h"
 
@@ -64,13 +64,4 @@ static void make_plain(Emitter *emitter, LLVMValueRef instruction)
     LLVMInstructionEraseFromParent(instruction);
 }
 
-void make_local_atomics_plain(Emitter *emitter)
-{
-    for (LLVMValueRef function = LLVMGetFirstFunction(emitter->llvm_module); function;
-         function = LLVMGetNextFunction(function))
-        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
-            for (LLVMValueRef instruction = LLVMGetFirstInstruction(block), next; instruction; instruction = next) {
-                next = LLVMGetNextInstruction(instruction);
-                make_plain(emitter, instruction);
-            }
-}
+void make_local_atomics_plain(Emitter *emitter) { visit_instructions(emitter, make_plain); }
