@@ -33,14 +33,28 @@ static uint32_t parts_before_parameter(const IrFunc *ir, uint32_t index)
 /* Where a record's bytes lie among the parameters; NULL: they lie elsewhere. */
 static LLVMValueRef record_by_value(Emitter *emitter, const AbiField *field)
 {
-    bool is_value = field->value && emitter->function->passed[field->parameter] == PASSED_BY_VALUE;
+    bool is_value = field->value && may_be_passed_by_value(emitter->function->passed[field->parameter]);
     return is_value ? LLVMGetParam(emitter->llvm_function, emitter->lowering->passes_thread + field->value) : NULL;
+}
+
+/* The array's address; a record's where it lies, behind its pointer or among the parameters. */
+static LLVMValueRef address_of_field(Emitter *emitter, const AbiField *field, LLVMValueRef pointer)
+{
+    LLVMValueRef record = record_by_value(emitter, field);
+    if (record && emitter->function->passed[field->parameter] == PASSED_BY_VALUE)
+        return record;
+    LLVMValueRef address = emitter->lowering->pointer_space == ADDRESS_GENERIC
+                               ? pointer
+                               : LLVMBuildAddrSpaceCast(emitter->builder, pointer, emitter->pointer_type, "");
+    if (!record)
+        return address;
+    LLVMValueRef is_value = LLVMBuildIsNull(emitter->builder, pointer, "");
+    return LLVMBuildSelect(emitter->builder, is_value, record, address, "");
 }
 
 /* The parts that one field of the kernel's buffer makes; returns how many. */
 static uint32_t parts_of_field(Emitter *emitter, const AbiField *field, LLVMValueRef value, LLVMValueRef *out)
 {
-    LLVMValueRef record = record_by_value(emitter, field);
     switch (field->kind) {
     case ABI_SCALAR:
         out[0] = field->type->kind == TYPE_BOOL
@@ -48,12 +62,7 @@ static uint32_t parts_of_field(Emitter *emitter, const AbiField *field, LLVMValu
                      : value;
         return 1;
     case ABI_VALUE: return 0;
-    case ABI_POINTER:
-        out[0] = record ? record
-                 : emitter->lowering->pointer_space == ADDRESS_GENERIC
-                     ? value
-                     : LLVMBuildAddrSpaceCast(emitter->builder, value, emitter->pointer_type, "");
-        return 1;
+    case ABI_POINTER: out[0] = address_of_field(emitter, field, value); return 1;
     case ABI_EXTENT:
     case ABI_STRIDE: out[0] = value; return 1;
     case ABI_EXCEPTION_RECORD:

@@ -123,7 +123,7 @@ void codegen_add_checks(IrModule *module, const Target *target, const CompileOpt
             pass_records(module, failed, plan);
         return;
     }
-    memset(&all, -1, sizeof all); /* one kernel for all launches: what not all of them pass is the code's */
+    memset(all.words, -1, sizeof all.words); /* one kernel for all launches: what not all of them pass is the code's */
     Checks checks = {.wanted = wanted};
     Table *demanded = plan_checks(module, wanted, plan ? failed : &all, plan ? plan : &unused, module->arena);
     checks.demanded = demanded;

@@ -98,7 +98,9 @@ void pass_records(IrModule *module, const LaunchTests *failed, LaunchPlan *plan)
         return;
     add_tests(module, passed, count, plan);
     for (uint32_t i = 0; i < parameters; i++)
-        if (passed[i] == PASSED_BY_VALUE && launch_tests_have(failed, test++))
-            passed[i] = PASSED_BESIDE_VALUE;
+        if (passed[i] == PASSED_BY_VALUE)
+            passed[i] = failed->finds_any_records           ? PASSED_ANYWHERE
+                        : launch_tests_have(failed, test++) ? PASSED_BESIDE_VALUE
+                                                            : PASSED_BY_VALUE;
     module->first->passed = passed;
 }

@@ -124,7 +124,7 @@ static bool parse_passed(Parser *p, uint32_t count, const uint8_t **passed)
         return true;
     uint8_t *numbers = ARENA_ARRAY(p->arena, uint8_t, count + 1);
     for (uint32_t i = 0; i < count; i++) {
-        if (!text_read_integer(&p->at, &number) || number < 0 || number > PASSED_BY_VALUE)
+        if (!text_read_integer(&p->at, &number) || number < 0 || number > PASSED_ANYWHERE)
             return parse_fail(p, "expected how a parameter is passed before '%.20s'", p->at);
         numbers[i] = (uint8_t)number;
     }

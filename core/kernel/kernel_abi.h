@@ -44,8 +44,11 @@ typedef struct AbiField {
 typedef enum AbiPassing {
     PASSED_BY_POINTER,
     PASSED_BESIDE_VALUE,    /* by pointer, in a kernel for launches that have one where others pass the bytes */
-    PASSED_BY_VALUE
+    PASSED_BY_VALUE,
+    PASSED_ANYWHERE         /* by value where the pointer is 0, in a kernel for launches of all kinds */
 } AbiPassing;
+
+static inline bool may_be_passed_by_value(uint8_t passing) { return passing >= PASSED_BY_VALUE; }
 
 typedef struct KernelAbi {
     uint32_t field_count;

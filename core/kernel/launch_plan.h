@@ -81,6 +81,7 @@ typedef struct LaunchPlan {
 /* Some of a plan's tests, a bit each. */
 typedef struct LaunchTests {
     uint64_t words[LAUNCH_MOST_TESTS / 64];
+    bool finds_any_records; /* code for it asks of each record where it lies, and counts on no test of one */
 } LaunchTests;
 
 static inline bool launch_tests_have(const LaunchTests *tests, uint32_t i)

@@ -1,13 +1,15 @@
 /* Kernels for launches that a specialization's plan does not hold for. The specialization's own code leaves checks out that
  * the launch can prove. Where it cannot, because an index is out of bounds or because the ranges of the plan are wider than
  * the truth, a variant runs whose code checks the accesses in question as well. One of them does for most programs; after
- * a few there is one that checks everything. Each mix of records on the host and on the device has such kernels of its own. */
+ * a few there is one that checks everything. Each mix of records on the host and on the device has such kernels of its own;
+ * after a few there is one for all mixes, which looks where each record lies. */
 #include "jit/launch/variant.h"
 
 #include <string.h>
 
 #include "jit/obtain.h"
 
+/* The last of so many checks everything; behind them one is for records in all places. */
 enum { MOST_VARIANTS = 3 };
 
 /* A record is where the launch has put it: behind its pointer, or among the parameters. */
@@ -15,6 +17,8 @@ static bool finds_records(const JitSpecialization *specialization, const LaunchT
                           const LaunchTests *failed)
 {
     uint32_t count = specialization->plan.test_count;
+    if (variant->finds_any_records)
+        return true;
     for (uint32_t i = count - specialization->value_tests; i < count; i++)
         if (launch_tests_have(variant, i) != launch_tests_have(failed, i))
             return false;
@@ -39,7 +43,9 @@ static LaunchTests all_failed(const JitSpecialization *specialization, const Lau
         for (uint32_t i = 0; i < checked; i++)
             if (launch_tests_have(each->failed, i))
                 launch_tests_add(&all, i);
-    for (uint32_t i = 0; count >= MOST_VARIANTS && i < checked; i++)
+    all.finds_any_records = specialization->value_tests && count > MOST_VARIANTS;
+    uint32_t added = all.finds_any_records ? specialization->plan.test_count : checked;
+    for (uint32_t i = 0; count >= MOST_VARIANTS && i < added; i++)
         launch_tests_add(&all, i);
     return all;
 }

@@ -14,7 +14,7 @@ static bool is_global(Emitter *emitter, const IrValue *array)
     const IrFunc *function = emitter->function;
     const IrValue *memory = ir_memory_of(array);
     return memory->op == IR_PARAM && function->is_kernel &&
-           !(function->passed && function->passed[memory->index] == PASSED_BY_VALUE);
+           !(function->passed && may_be_passed_by_value(function->passed[memory->index]));
 }
 
 /* How PTX and LLVM's constraints call a scalar of memory: ".b32" and "r". */

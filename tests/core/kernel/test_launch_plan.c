@@ -254,7 +254,7 @@ static void tests(void)
                              {.index = index, .extent = extent, .first = 4, .last = 5},
                              {.index = never, .extent = extent}};
     LaunchPlan plan = {sketch.nodes, all, sketch.count, 5};
-    LaunchTests failed, some = {{0}};
+    LaunchTests failed, some = {.words = {0}};
     CHECK(!launch_plan_holds(&plan, NULL, &failed) && failed.words[0] == (1 | 1 << 2 | 1 << 3));
     CHECK(launch_tests_cover(&failed, &some));
     launch_tests_add(&some, 2);

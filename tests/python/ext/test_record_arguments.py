@@ -1,4 +1,6 @@
 """Records as arguments: by value where the kernel only reads them, on both devices."""
+import itertools
+
 import numpy as np
 import pytest
 
@@ -133,6 +135,25 @@ def test_records_in_every_mix_of_places_with_barriers():
     first = cuda.jit(meets)
     first[2, 64](point(7), point(9), out)
     assert first.stats.variants == {}
+
+
+def five(a, b, c, d, e, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a.x + 10 * b.x + 100 * c.x + 1000 * d.x + 10000 * e.x
+
+
+@pytest.mark.parametrize("options", [{}, {"check": "bounds"}], ids=str)
+def test_all_mixes_of_places_have_few_kernels(options):
+    """The first has its records on the host; three mixes more have kernels of their own, and one looks for the records."""
+    kernel, out = cuda.jit(**options)(five), np.zeros(40)
+    for mix in itertools.product("hd", repeat=5):
+        values = np.random.default_rng(len(mix)).permutation(5) + 1
+        records = [point(k) if place == "h" else device_point(k) for k, place in zip(values, mix, strict=True)]
+        out[:] = 0
+        kernel[2, 32](*records, out)
+        assert (out == (values * 10 ** np.arange(5)).sum()).all(), mix
+    assert sum(kernel.stats.variants.values()) == 4
 
 
 def test_what_is_written_comes_back(out):
