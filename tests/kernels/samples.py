@@ -326,6 +326,7 @@ PASS_SAMPLES = {
     "common": (block_bins, "void(uint8[::1], int64[::1])"),
     "warps": (warp_sums, "void(int32[::1], float32[::1], float32[::1])"),
     "distances": (warp_sums, "void(int32[::1], float32[::1], float32[::1])"),
+    "borders": (neighbours, "void(uint8[:, ::1], uint8[:, ::1])"),
     "region_bounds": (tree_sum, "void(float32[::1], float32[::1])"),
     "yield": (take_lock, "void(int32[::1], int64[::1])"),
     "observe": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])", {"observe": "accesses"}),

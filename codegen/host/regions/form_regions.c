@@ -441,7 +441,8 @@ static bool form_by(const Way *way, IrModule *module, bool raises, LoopPlaces *p
     if (!find_regions(raises, arena, &regions) || !are_shared_loads_right(&regions, arena))
         return false;
     choose_tested_regions(&regions, unrolled_headers(places, arena), arena);
-    bool gains = way->has_loops_around ? gains_by_places(places, &regions, arena) : gains_by_tests(&regions);
+    bool gains = way->has_loops_around ? gains_by_places(places, &regions, arena)
+                                       : gains_by_tests(&regions) || has_row_borders(module->first, arena);
     if (!gains || bytes_kept(&regions) > MOST_CACHED)
         return false;
     rebuild(module, &regions, places, ARENA_ARRAY(arena, bool, module->function_count), arena);

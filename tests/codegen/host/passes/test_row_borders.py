@@ -1,0 +1,227 @@
+"""Indices that are clamped or wrapped at the borders of an array are plain ones for the threads between, which are a loop
+of their own on the CPU device. Results are the same for every size of the array and every shape of a block."""
+
+import re
+
+import numpy as np
+import pytest
+
+from cujit import cuda, float32, int32, int64, uint32
+
+pytestmark = pytest.mark.skipif(cuda.get_current_device().kind == "cuda",
+                                reason="about how the CPU device runs kernels")
+A = uint32[:, ::1]
+BLOCKS = [(1, 1), (32, 8), (7, 5), (16, 16), (1, 33), (256, 1)]
+SIZES = [(5, 200), (3, 1), (1, 2), (2, 3), (4, 9), (6, 64)]
+
+
+def clamped(x, out, n):
+    j, i = cuda.grid(2)
+    height, width = x.shape
+    if i >= height or j >= width:
+        return
+    total = uint32(0)
+    for di in range(-1, 2):
+        for dj in range(-3, 4):
+            total = uint32(total * uint32(31) + x[min(max(i + di, 0), height - 1), max(min(width - 1, j + dj), 0)])
+    out[i, j] = total
+
+
+def clamped_along_y(x, out, n):
+    i, j = cuda.grid(2)
+    height, width = x.shape
+    if i < height and j < width:
+        total = uint32(0)
+        for dj in range(2, -4, -2):
+            total = uint32(total * uint32(31) + x[max(i - 1, 0), min(max(j - dj, 0), width - 1)])
+        out[i, j] = total
+
+
+def periodic(x, out, n):
+    j, i = cuda.grid(2)
+    height, width = x.shape
+    if i < height and j < width:
+        left, right = x[i, (j + width - 1) % width], x[i, (j + 1) % width]
+        far = x[(i + 1) % height, (width + j - 2) % width]
+        out[i, j] = uint32(left + right * uint32(3) + far * uint32(7))
+
+
+def wrapped_by_comparisons(x, out, n):
+    j, i = cuda.grid(2)
+    height, width = x.shape
+    if i < height and j < width:
+        total = uint32(0)
+        for dj in range(-1, 2):
+            column = j + dj
+            if column < 0:
+                column += width
+            if column >= width:
+                column -= width
+            total = uint32(total * uint32(31) + x[i, column])
+        out[i, j] = total
+
+
+def chosen(x, out, n):
+    j, i = cuda.grid(2)
+    height, width = x.shape
+    if i < height and j < width:
+        left = j - 1 if j > 0 else width - 1
+        right = 0 if j == width - 1 else j + 1
+        inside = 0 <= j - 2 and width > j + 2
+        far = x[i, j + 2] if inside else uint32(j)
+        first = uint32(5) if j == 0 else uint32(0)
+        out[i, j] = uint32(x[i, left] + x[i, right] * uint32(3) + far * uint32(7) + first)
+
+
+def up_to_a_number(x, out, n):
+    j, i = cuda.grid(2)
+    if i < x.shape[0] and j < x.shape[1]:
+        out[i, j] = uint32(x[i, min(j + 1, n - 1)] * uint32(3) + (x[i, j] if j != n - 1 else uint32(1)))
+
+
+def tile(x, out, n):
+    cells = cuda.shared.array((8, 36), uint32)
+    tx = cuda.threadIdx.x
+    ty = cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    height, width = x.shape
+    for c in range(tx, 36, 32):
+        column = cuda.blockIdx.x * 32 + c - 2
+        row = min(i, height - 1)
+        cells[ty, c] = x[row, column] if 0 <= column < width else uint32(0)
+    cuda.syncthreads()
+    if i < height and j < width:
+        out[i, j] = uint32(cells[ty, tx] + cells[ty, tx + 4] * uint32(3) + cells[ty, tx + 2] * uint32(7))
+
+
+
+
+def expected_of(function, x, n):
+    """By the kernel's own text, thread for thread."""
+    out = np.zeros_like(x)
+    where = [None]
+
+    class Grid:
+        def grid(self, ndim):
+            return where[0]
+
+    namespace = {**function.__globals__, "cuda": Grid(), "uint32": lambda value: np.uint32(int(value) & 0xFFFFFFFF)}
+    thread = type(function)(function.__code__, namespace)
+    along_y = function is clamped_along_y
+    with np.errstate(all="ignore"):
+        for i, j in np.ndindex(x.shape):
+            where[0] = (i, j) if along_y else (j, i)
+            thread(x, out, n)
+    return out
+
+
+def filled(shape):
+    return np.random.default_rng(shape[1]).integers(0, 1 << 32, shape).astype(np.uint32)
+
+
+FUNCTIONS = [clamped, clamped_along_y, periodic, wrapped_by_comparisons, chosen, up_to_a_number]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+@pytest.mark.parametrize("shape", SIZES, ids=str)
+def test_results(function, shape):
+    x = filled(shape)
+    expected = expected_of(function, x, int32(shape[1]))
+    kernel = cuda.jit(function)
+    extents = shape if function is clamped_along_y else shape[::-1]
+    for block in BLOCKS:
+        out = np.zeros_like(x)
+        kernel[(-(-extents[0] // block[0]), -(-extents[1] // block[1])), block](x, out, int32(shape[1]))
+        np.testing.assert_array_equal(out, expected, str(block))
+
+
+@pytest.mark.parametrize("shape", SIZES, ids=str)
+def test_results_of_tiles(shape):
+    x = filled(shape)
+    out = np.zeros_like(x)
+    cuda.jit(tile)[(-(-shape[1] // 32), -(-shape[0] // 8)), (32, 8)](x, out, int32(0))
+    padded = np.pad(x, ((0, 0), (2, 2)))
+    expected = padded[:, :-4] + padded[:, 4:] * np.uint32(3) + x * np.uint32(7)
+    np.testing.assert_array_equal(out, expected)
+
+
+def loops_of(function, *types):
+    """(the loops over threads away from borders, those over the others) as the pass leaves them."""
+    text = cuda.jit(function).inspect("borders", types)
+    few = len(re.findall(r"thread_loop .*!few", text))
+    return text.count("thread_loop") - few, few
+
+
+@pytest.mark.parametrize("function", [*FUNCTIONS, tile], ids=lambda function: function.__name__)
+def test_borders_have_a_loop(function):
+    types = (A, A, int32)
+    others, few = loops_of(function, *types)
+    assert others >= 1 and few == 1
+
+
+@pytest.mark.parametrize("function", [clamped, periodic, wrapped_by_comparisons, chosen],
+                         ids=lambda function: function.__name__)
+def test_nothing_is_gathered(function):
+    assert not re.search(r"llvm\.masked\.gather", cuda.jit(function).inspect_llvm((A, A, int32)))
+
+
+# --- what is no border ------------------------------------------------------------------------------------------------
+
+
+def halves(x, out, n):
+    """Half of the threads are not a few."""
+    t = cuda.threadIdx.x
+    if t >= 32:
+        out[cuda.blockIdx.x, t] = x[0, t]
+    else:
+        out[cuda.blockIdx.x, t] = x[1, t]
+
+
+def guarded(x, out, n):
+    j, i = cuda.grid(2)
+    if i < x.shape[0] and 0 < j < x.shape[1] - 1:
+        out[i, j] = x[i, j - 1] + x[i, j + 1]
+
+
+def far(x, out, n):
+    j, i = cuda.grid(2)
+    if i < x.shape[0] and j < x.shape[1]:
+        out[i, j] = x[i, min(j + 1000, x.shape[1] - 1)]
+
+
+def by_any_number(x, out, n):
+    j, i = cuda.grid(2)
+    if i < x.shape[0] and j < x.shape[1]:
+        out[i, j] = x[i, min(j + n, x.shape[1] - 1)]
+
+
+def counts(x, out, n):
+    j, i = cuda.grid(2)
+    if i < x.shape[0] and j < x.shape[1]:
+        cuda.atomic.add(out, (0, max(j - 1, 0)), x[i, j])
+
+
+@pytest.mark.parametrize("function", [halves, guarded, far, by_any_number, counts],
+                         ids=lambda function: function.__name__)
+def test_no_loop_of_borders(function):
+    assert loops_of(function, A, A, int64)[1] == 0
+
+
+def test_floats_are_computed_alike():
+    """The same operations in the same order, at borders and between."""
+    def smooth(x, out):
+        i = cuda.grid(1)
+        if i < x.size:
+            total = float32(0)
+            for k in range(-2, 3):
+                total += x[min(max(i + k, 0), x.size - 1)] * float32(0.1 + k)
+            out[i] = total
+
+    x = np.random.default_rng(3).random(300).astype(np.float32)
+    kernel = cuda.jit(smooth)
+    all_at_once, padded = np.zeros_like(x), np.pad(x, 2, mode="edge")
+    kernel[2, 256](x, all_at_once)
+    for i in 0, 1, 2, 150, 298, 299:
+        few, one = padded[i:i + 5].copy(), np.zeros(5, np.float32)
+        kernel[1, 32](few, one)
+        assert one[2] == all_at_once[i]
