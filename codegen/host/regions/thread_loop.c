@@ -533,13 +533,23 @@ static bool is_own_memory(const IndependentLoop *loop, LLVMValueRef pointer)
     return (LLVMIsAAllocaInst(pointer) && !(loop->is_of_warp && is_of_lane)) || pointer == loop->thread;
 }
 
+/* What LLVM is told of threads that pass a test counts as an access of memory. */
+static bool is_assumption(LLVMValueRef call)
+{
+    size_t length;
+    static const char name[] = "llvm.assume";
+    const char *callee = LLVMGetValueName2(LLVMGetCalledValue(call), &length);
+    return length == sizeof name - 1 && !memcmp(callee, name, length);
+}
+
 static void mark_accesses(Emitter *emitter, const IndependentLoop *loop, LLVMBasicBlockRef block, LLVMValueRef node)
 {
     unsigned access = LLVMGetMDKindIDInContext(emitter->context, "llvm.mem.parallel_loop_access", 29);
     for (LLVMValueRef value = LLVMGetFirstInstruction(block); value; value = LLVMGetNextInstruction(value)) {
         LLVMOpcode code = LLVMGetInstructionOpcode(value);
-        if ((code == LLVMLoad || code == LLVMStore) && !LLVMGetVolatile(value) &&
-            !is_own_memory(loop, LLVMGetOperand(value, code == LLVMStore)))
+        bool is_access = (code == LLVMLoad || code == LLVMStore) && !LLVMGetVolatile(value) &&
+                         !is_own_memory(loop, LLVMGetOperand(value, code == LLVMStore));
+        if (is_access || (code == LLVMCall && is_assumption(value)))
             LLVMSetMetadata(value, access, node);
     }
 }

@@ -70,3 +70,19 @@ def test_threads_that_need_no_index_are_counted_through():
     x, out, few = loops(False)
     assert (out.reshape(-1, 32) == x.reshape(-1, 32).sum(1)[:, None]).all()
     assert few < loops(True)[2]
+
+
+def test_bounded_loops_do_not_compare_addresses():
+    """That a thread passes the tests which bound the loop is said in it; its accesses are independent all the same."""
+    def march(u, out, weight):
+        x, y = cuda.grid(2)
+        if x < 1 or y < 1 or x >= u.shape[2] - 1 or y >= u.shape[1] - 1:
+            return
+        below = u[0, y, x]
+        for z in range(1, u.shape[0]):
+            here = u[z, y, x]
+            out[z, y, x] = here * weight + below * (u[z, y, x - 1] + u[z, y, x + 1])
+            below = here
+
+    text = cuda.jit(march).inspect_llvm((float32[:, :, ::1], float32[:, :, ::1], float32))
+    assert "x float>" in text and "icmp ult ptr" not in text
