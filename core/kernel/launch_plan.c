@@ -405,14 +405,11 @@ static bool test_holds(const RangeTest *test, const Range *ranges)
     return index.least + test->first >= (test->from_end ? -extent.least : 0) && index.most + test->last < extent.least;
 }
 
-bool launch_plan_holds(const LaunchPlan *plan, const LaunchFacts *facts, LaunchTests *failed)
+/* Its ranges take 16 KiB of the stack, which a launch that words tell of does not go down. */
+static __attribute__((noinline)) bool all_hold(const LaunchPlan *plan, const LaunchFacts *facts, LaunchTests *failed)
 {
     Range ranges[LAUNCH_MOST_NODES];
     bool holds = true;
-    assert(plan->node_count <= LAUNCH_MOST_NODES && plan->test_count <= LAUNCH_MOST_TESTS);
-    memset(failed, 0, sizeof *failed);
-    if (facts && launch_plan_holds_in_words(plan, facts))
-        return true;
     for (uint32_t i = 0; i < plan->node_count; i++)
         ranges[i] = evaluate(&plan->nodes[i], ranges, facts, NULL);
     for (uint32_t i = 0; i < plan->test_count; i++) {
@@ -422,6 +419,13 @@ bool launch_plan_holds(const LaunchPlan *plan, const LaunchFacts *facts, LaunchT
         holds = false;
     }
     return holds;
+}
+
+bool launch_plan_holds(const LaunchPlan *plan, const LaunchFacts *facts, LaunchTests *failed)
+{
+    assert(plan->node_count <= LAUNCH_MOST_NODES && plan->test_count <= LAUNCH_MOST_TESTS);
+    *failed = (LaunchTests){.words = {0}};
+    return (facts && launch_plan_holds_in_words(plan, facts)) || all_hold(plan, facts, failed);
 }
 
 void launch_ranges(const RangeNode *nodes, uint32_t count, const RangeLimits *limits, LaunchRange *ranges)

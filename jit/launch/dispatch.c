@@ -265,7 +265,9 @@ static bool launch_telling(const JitSpecialization *specialization, RtLaunch *la
 static bool launch_this(const JitSpecialization *specialization, RtLaunch *launch, JitOverflows *overflows, bool *ran,
                         Diag *diag)
 {
-    if ((specialization->has_notes || specialization->has_state) && rt_graph_recorded())
+    if (!(specialization->has_notes | specialization->has_state))
+        return launch_raising(specialization, launch, ran, diag);
+    if (rt_graph_recorded())
         return *ran = diag_fail(diag, NULL, DIAG_CAPTURE,
                                 "a kernel with check=\"overflow\", \"race\", \"init\" or \"barrier\"",
                                 "it tells at its return; overflow=raise raises later");

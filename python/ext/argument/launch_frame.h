@@ -92,5 +92,11 @@ bool ext_host_arrays_copy_in(ExtLaunchFrame *frame, RtStream *stream, Diag *diag
 bool ext_host_arrays_copy_back(ExtLaunchFrame *frame, RtStream *stream, bool launched, Diag *diag);
 /* Writes temporaries back to the arguments when `launched`; releases everything the frame owns. */
 bool ext_frame_end(ExtLaunchFrame *frame, bool launched);
+/* Whether it owns nothing: it need not be ended. */
+static inline bool ext_frame_is_bare(const ExtLaunchFrame *frame)
+{
+    return !frame->array_count && !frame->kept && frame->arrays == frame->small_arrays &&
+           frame->parameters == frame->small;
+}
 
 #endif

@@ -126,17 +126,15 @@ static bool launch_at_once(ExtLaunchFrame *frame, RtLaunch *launch)
     diag_clear(&diag);
     launch->parameters = frame->parameters;
     bool launched = jit_launch(frame->specialization, launch, NULL, &ran, &diag);
-    bool ended = ext_frame_end(frame, ran);
+    bool ended = ext_frame_is_bare(frame) || ext_frame_end(frame, ran);
     if (ended && !launched)
         ext_raise(&diag);
     return ended && launched;
 }
 
-/* Launches a packed frame and ends it. */
-static bool launch_frame(ExtLaunchFrame *frame, RtLaunch *launch)
+/* All others: on the CPU device, with host arrays, or with something to tell. */
+static __attribute__((noinline)) bool launch_with_care(ExtLaunchFrame *frame, RtLaunch *launch)
 {
-    if (is_at_once(frame, launch->stream))
-        return launch_at_once(frame, launch);
     Diag diag;
     diag_clear(&diag);
     bool launched = false, ran = false;
@@ -159,6 +157,12 @@ static bool launch_frame(ExtLaunchFrame *frame, RtLaunch *launch)
         note_schedule();
     }
     return ext_tell_lines(frame->specialization) && ended && launched && told;
+}
+
+/* Launches a packed frame and ends it. */
+static bool launch_frame(ExtLaunchFrame *frame, RtLaunch *launch)
+{
+    return is_at_once(frame, launch->stream) ? launch_at_once(frame, launch) : launch_with_care(frame, launch);
 }
 
 /* The stream of a launcher that names none is that of the thread, if it has entered one. A stream of another library may be
@@ -192,7 +196,7 @@ static bool warn_about_copies(ExtKernel *kernel, const ExtLaunchFrame *frame)
 }
 
 /* Calls what pre_launch_callbacks holds with (kernel, launcher). */
-static bool run_callbacks(ExtLauncher *self, PyObject *callbacks)
+static __attribute__((noinline, cold)) bool run_callbacks(ExtLauncher *self, PyObject *callbacks)
 {
     bool ok = true;
     for (Py_ssize_t i = 0; ok && i < PyList_GET_SIZE(callbacks); i++) {
@@ -280,7 +284,8 @@ static bool is_for_others(const ExtLauncher *self)
 }
 
 /* Launches the kernel that Python has for the configuration. */
-static PyObject *launch_own_kernel(ExtLauncher *self, PyObject *const *args, Py_ssize_t count)
+static __attribute__((noinline, cold)) PyObject *launch_own_kernel(ExtLauncher *self, PyObject *const *args,
+                                                                   Py_ssize_t count)
 {
     PyObject *launcher = PyObject_CallMethod((PyObject *)self->kernel, "_for_configuration", "O", self);
     PyObject *result = launcher ? PyObject_Vectorcall(launcher, args, (size_t)count, NULL) : NULL;
@@ -289,8 +294,9 @@ static PyObject *launch_own_kernel(ExtLauncher *self, PyObject *const *args, Py_
 }
 
 /* Packs the arguments for the device and the specialization they need, found or compiled now. */
-static ExtMatch pack_anew(ExtLauncher *self, ExtLaunchFrame *frame, bool is_chosen, PyObject *const *args,
-                          Py_ssize_t count, Py_ssize_t *failed_at)
+static __attribute__((noinline, cold)) ExtMatch pack_anew(ExtLauncher *self, ExtLaunchFrame *frame, bool is_chosen,
+                                                          PyObject *const *args, Py_ssize_t count,
+                                                          Py_ssize_t *failed_at)
 {
     bool converts;
     ExtKernel *kernel = self->kernel;
